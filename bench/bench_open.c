@@ -1,0 +1,288 @@
+/* bench_open.c -- what a reader waits for a small box of a large dataset.
+ *
+ *   bench_open [--size 512] [--repetitions 200] [--directory .]
+ *
+ * Opens the dataset and its step and reads one 64^3 box at full resolution, all
+ * anew each time, with the files in the page cache: once for boxes that are
+ * patches, once for boxes anywhere. The bytes read are compared with those of
+ * the patches that the boxes meet. The dataset, DIRECTORY/open.bouma, is made
+ * if it is missing. All values read are checked: a wrong one ends the program
+ * with an error. A missed target does not. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bouma.h"
+#include "field.h"
+#include "measure.h"
+
+enum { SIDE = 64, PATH_BYTES = 4096 };
+
+static const double most_milliseconds = 5.0;
+static const double most_bytes_ratio = 1.3;
+
+struct settings {
+    int64_t size;
+    int repetitions;
+    const char *directory;
+};
+
+/* Milliseconds of each repetition, bytes of all of them. */
+struct result {
+    double *open, *step, *read, *total;
+    uint64_t bytes_read, bytes_touched;
+};
+
+static _Noreturn void fail(const char *what, const char *why)
+{
+    fprintf(stderr, "bench_open: %s: %s\n", what, why);
+    exit(EXIT_FAILURE);
+}
+
+static void check(int rc, const bouma_dataset *ds)
+{
+    if (rc)
+        fail(bouma_status_name(rc), bouma_error_message(ds));
+}
+
+static void *allocate(size_t bytes)
+{
+    void *block = malloc(bytes);
+
+    if (!block)
+        fail("memory", "there is none left");
+    return block;
+}
+
+static void parse(struct settings *s, int argc, char **argv)
+{
+    *s = (struct settings){.size = 512, .repetitions = 200, .directory = "."};
+    for (int i = 1; i < argc; i += 2) {
+        const char *text = i + 1 < argc ? argv[i + 1] : NULL;
+
+        if (!text)
+            fail(argv[i], "a value is missing");
+        if (!strcmp(argv[i], "--size"))
+            s->size = atoll(text);
+        else if (!strcmp(argv[i], "--repetitions"))
+            s->repetitions = atoi(text);
+        else if (!strcmp(argv[i], "--directory"))
+            s->directory = text;
+        else
+            fail(argv[i], "not understood");
+    }
+    if (s->size < SIDE || s->size > 2048)
+        fail("--size", "from 64 to 2048");
+    if (s->repetitions < 1)
+        fail("--repetitions", "at least 1");
+}
+
+static void whole(bouma_box *box, const struct field *field)
+{
+    memset(box, 0, sizeof(*box));
+    memcpy(box->hi, field->shape, sizeof(box->hi));
+}
+
+/* ---- the dataset -------------------------------------------------------- */
+
+static void make_dataset(const char *path, const struct field *field)
+{
+    bouma_grid_spec shape = {.size = sizeof(shape), .ndims = BOUMA_MAX_DIMS};
+    bouma_variable_spec kind = {
+        .size = sizeof(kind), .type = BOUMA_F32, .codec = BOUMA_CODEC_RAW};
+    bouma_dataset *ds;
+    bouma_grid *grid;
+    bouma_variable *variable;
+    bouma_box box;
+    float *data;
+
+    whole(&box, field);
+    memcpy(shape.shape, field->shape, sizeof(shape.shape));
+    data = allocate(field_box_bytes(&box));
+    field_fill(field, &box, data);
+
+    check(bouma_dataset_create(&ds, path, NULL), ds);
+    check(bouma_grid_define(&grid, ds, "grid", &shape), ds);
+    check(bouma_variable_define(&variable, grid, "value", &kind), ds);
+    check(bouma_step_begin(ds, 0, 0.0), ds);
+    check(bouma_variable_put(variable, &box, data, NULL), ds);
+    check(bouma_step_end(ds, NULL), ds);
+    check(bouma_dataset_close(ds), ds);
+    bouma_dataset_free(ds);
+    free(data);
+}
+
+static bouma_variable *only_variable(bouma_step *step)
+{
+    return bouma_grid_find_variable(bouma_step_find_grid(step, "grid"),
+                                    "value");
+}
+
+/* Read everything once: it checks the dataset, and fills the page cache. */
+static void warm_up(const char *path, const struct field *field,
+                    int64_t patch[BOUMA_MAX_DIMS])
+{
+    bouma_dataset *ds;
+    bouma_step *step;
+    bouma_grid_info info;
+    bouma_box box;
+    float *data;
+
+    check(bouma_dataset_open(&ds, path, NULL), ds);
+    check(bouma_step_open(&step, ds, 0), ds);
+    bouma_grid_info_get(bouma_step_find_grid(step, "grid"), &info);
+    if (memcmp(info.shape, field->shape, sizeof(info.shape)))
+        fail(path, "it has another size; remove it");
+    memcpy(patch, info.patch, sizeof(info.patch));
+
+    whole(&box, field);
+    data = allocate(field_box_bytes(&box));
+    check(bouma_variable_read(only_variable(step), 0, NULL, data, NULL), ds);
+    if (field_mismatches(field, &box, data))
+        fail(path, "wrong values");
+    free(data);
+    bouma_step_free(step);
+    bouma_dataset_free(ds);
+}
+
+/* ---- measuring ---------------------------------------------------------- */
+
+/* A number from 0 to n - 1; xorshift, the same numbers in every run. */
+static int64_t random_below(uint64_t *state, int64_t n)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    return (int64_t)(*state % (uint64_t)n);
+}
+
+/* A box of SIDE samples an axis whose corner is a multiple of 'grain'. */
+static void random_box(bouma_box *box, uint64_t *state,
+                       const struct field *field, int64_t grain)
+{
+    for (int axis = 0; axis < BOUMA_MAX_DIMS; axis++) {
+        int64_t places = (field->shape[axis] - SIDE) / grain + 1;
+
+        box->lo[axis] = grain * random_below(state, places);
+        box->hi[axis] = box->lo[axis] + SIDE;
+    }
+}
+
+/* Bytes of the patches that a box meets: the box grown to patch borders, but
+ * not beyond the grid. */
+static uint64_t touched_bytes(const bouma_box *box, const struct field *field,
+                              const int64_t patch[BOUMA_MAX_DIMS])
+{
+    bouma_box grown;
+
+    for (int axis = 0; axis < BOUMA_MAX_DIMS; axis++) {
+        int64_t p = patch[axis], n = field->shape[axis];
+        int64_t end = (box->hi[axis] + p - 1) / p * p;
+
+        grown.lo[axis] = box->lo[axis] / p * p;
+        grown.hi[axis] = end < n ? end : n;
+    }
+    return field_box_bytes(&grown);
+}
+
+/* Open, read one box into 'data', free; repetition 'i' of 'r'. */
+static void measure_box(struct result *r, int i, const char *path,
+                        const bouma_box *box, float *data)
+{
+    bouma_dataset *ds;
+    bouma_step *step;
+    bouma_dataset_info info;
+    double begin = measure_now(), opened, stepped, done;
+
+    check(bouma_dataset_open(&ds, path, NULL), ds);
+    opened = measure_now();
+    check(bouma_step_open(&step, ds, 0), ds);
+    stepped = measure_now();
+    check(bouma_variable_read(only_variable(step), 0, box, data, NULL), ds);
+    done = measure_now();
+
+    check(bouma_dataset_info_get(ds, &info), ds);
+    r->bytes_read += info.bytes_read;
+    r->open[i] = 1e3 * (opened - begin);
+    r->step[i] = 1e3 * (stepped - opened);
+    r->read[i] = 1e3 * (done - stepped);
+    r->total[i] = 1e3 * (done - begin);
+    bouma_step_free(step);
+    bouma_dataset_free(ds);
+}
+
+static void measure_boxes(const char *label, const char *path, int64_t grain,
+                          const struct field *field,
+                          const int64_t patch[BOUMA_MAX_DIMS], int repetitions)
+{
+    size_t bytes = (size_t)repetitions * sizeof(double);
+    struct result r = {allocate(bytes),
+                       allocate(bytes),
+                       allocate(bytes),
+                       allocate(bytes),
+                       0,
+                       0};
+    float *data = allocate(SIDE * SIDE * SIDE * sizeof(*data));
+    uint64_t state = 88172645463325252u;
+    double median, ratio;
+
+    for (int i = 0; i < repetitions; i++) {
+        bouma_box box;
+
+        random_box(&box, &state, field, grain);
+        r.bytes_touched += touched_bytes(&box, field, patch);
+        memset(data, 0xff, field_box_bytes(&box)); /* NaN */
+        measure_box(&r, i, path, &box, data);
+        if (field_mismatches(field, &box, data))
+            fail(path, "wrong values");
+    }
+
+    median = measure_median(r.total, repetitions);
+    ratio = (double)r.bytes_read / (double)r.bytes_touched;
+    printf("%-10s %7.3f %7.3f %7.3f %7.3f %7.3f  %-6s %8.2f  %s\n", label,
+           measure_median(r.open, repetitions),
+           measure_median(r.step, repetitions),
+           measure_median(r.read, repetitions), median,
+           measure_quantile(r.total, repetitions, 0.95),
+           median < most_milliseconds ? "met" : "MISSED", ratio,
+           ratio <= most_bytes_ratio ? "met" : "MISSED");
+    free(data);
+    free(r.open);
+    free(r.step);
+    free(r.read);
+    free(r.total);
+}
+
+int main(int argc, char **argv)
+{
+    struct settings s;
+    struct field field;
+    int64_t patch[BOUMA_MAX_DIMS];
+    char path[PATH_BYTES];
+    int n;
+
+    parse(&s, argc, argv);
+    n = snprintf(path, sizeof(path), "%s/open.bouma", s.directory);
+    if (n < 0 || n >= (int)sizeof(path))
+        fail(s.directory, "the path is too long");
+    if (field_init(&field, s.size))
+        fail("memory", "there is none left");
+    if (access(path, F_OK))
+        make_dataset(path, &field);
+    warm_up(path, &field, patch);
+
+    printf("%d^3 boxes of %lld^3 f32, patches of %lld x %lld x %lld, "
+           "%d of each kind\n"
+           "targets: a median below %.0f ms; bytes read at most %.1f of those "
+           "of the patches met\n\n",
+           SIDE, (long long)s.size, (long long)patch[0], (long long)patch[1],
+           (long long)patch[2], s.repetitions, most_milliseconds,
+           most_bytes_ratio);
+    printf("%-10s %7s %7s %7s %7s %7s  %-6s %8s\n", "ms", "open", "step",
+           "read", "all", "95%", "", "bytes");
+    measure_boxes("aligned", path, SIDE, &field, patch, s.repetitions);
+    measure_boxes("anywhere", path, 1, &field, patch, s.repetitions);
+    field_release(&field);
+    return EXIT_SUCCESS;
+}

@@ -1,0 +1,41 @@
+#!/bin/sh
+# run.sh NAME [ARGUMENTS] -- run a benchmark (write or open) and clean up.
+#
+# The programs are in $BUILD/bench (default: build/bench). The data go to a new
+# directory in $BENCH_DIR (default: the current one), removed at the end: what
+# is measured is the disk that it is on.
+set -eu
+
+usage() {
+    echo "usage: [BUILD=build] [BENCH_DIR=.] [RANKS=4] $0 write|open [ARGUMENTS]" >&2
+    exit 2
+}
+
+[ $# -ge 1 ] || usage
+name=$1
+shift
+programs=${BUILD:-build}/bench
+case $name in
+write | open) ;;
+*) usage ;;
+esac
+[ -x "$programs/bench_$name" ] || {
+    echo "$0: $programs/bench_$name is not built" >&2
+    exit 2
+}
+
+data=$(mktemp -d "${BENCH_DIR:-.}/bouma-bench.XXXXXX")
+trap 'rm -rf "$data"' EXIT
+trap 'exit 130' INT TERM HUP
+
+case $name in
+write)
+    # Containers run as root, and have fewer cores than ranks.
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+    "${MPIRUN:-mpirun}" --oversubscribe --timeout 1200 -n "${RANKS:-4}" \
+        "$programs/bench_write" --directory "$data" "$@"
+    ;;
+open)
+    "$programs/bench_open" --directory "$data" "$@"
+    ;;
+esac

@@ -1,0 +1,56 @@
+/* way.c -- what all ways share: paths, removal, quiet, giving up. */
+#include "way.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "measure.h"
+
+void way_path(char path[WAY_PATH_BYTES], const struct way_input *in,
+              const char *name)
+{
+    int n = snprintf(path, WAY_PATH_BYTES, "%s/%s", in->directory, name);
+
+    if (n < 0 || n >= WAY_PATH_BYTES)
+        way_fail("%s: the path is too long", in->directory);
+}
+
+void way_remove(const struct way_input *in, const char *name)
+{
+    char path[WAY_PATH_BYTES];
+
+    way_path(path, in, name);
+    if (in->rank == 0 && measure_remove(path))
+        way_fail("%s: not removed: %s", path, strerror(errno));
+    MPI_Barrier(in->comm);
+}
+
+void way_settle(const struct way_input *in)
+{
+    if (in->rank == 0) {
+        int fd = open(in->directory, O_RDONLY | O_DIRECTORY);
+
+        if (fd < 0 || syncfs(fd))
+            way_fail("%s: %s", in->directory, strerror(errno));
+        close(fd);
+    }
+    MPI_Barrier(in->comm);
+}
+
+void way_fail(const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    fprintf(stderr, "bench_write: ");
+    vfprintf(stderr, format, arguments);
+    fprintf(stderr, "\n");
+    va_end(arguments);
+    MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+    abort();
+}

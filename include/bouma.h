@@ -1,0 +1,586 @@
+/* bouma.h -- multiresolution storage for the grids of a simulation.
+ *
+ * Write:  create a dataset, define grids and variables, then for each output
+ *         step: begin, put the blocks that this rank holds, end.
+ * Read:   open a dataset, open a step, read any box at any level; level 0 is
+ *         full resolution, level k holds the samples whose indices are
+ *         multiples of 2^k.
+ *
+ * Axes are in C order, the slowest first, as in NumPy and HDF5. Boxes are
+ * half-open and count full-resolution samples, whatever the level.
+ *
+ * A function that can fail returns BOUMA_OK or a negative bouma_status, and
+ * bouma_error_message() then tells what failed, on which rank, in which file.
+ * All ranks of a dataset call a "Collective" function, in the same order, and
+ * get one same status; in a program without MPI there is just one rank. Other
+ * functions concern the calling rank only. Every *_free() accepts NULL.
+ *
+ * A handle is used by one thread at a time. There is no global state: several
+ * datasets can be in use at once, also from several threads.
+ *
+ * Programs with MPI include bouma_mpi.h instead and link libbouma_mpi. */
+#ifndef BOUMA_H
+#define BOUMA_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bouma_store.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- version ------------------------------------------------------------ */
+
+#define BOUMA_VERSION_MAJOR 0
+#define BOUMA_VERSION_MINOR 1
+#define BOUMA_VERSION_PATCH 0
+
+/* The version of the library in use, such as "0.1.0". */
+BOUMA_API const char *bouma_version(void);
+
+/* ---- status ------------------------------------------------------------- */
+
+/* Codes, names and texts come from this one list. Values never change. */
+#define BOUMA_STATUS_LIST(X)                                                   \
+    X(OK, 0, "success")                                                        \
+    X(EINVAL, -1, "wrong argument")                                            \
+    X(ENOMEM, -2, "out of memory")                                             \
+    X(EIO, -3, "a file could not be read or written")                          \
+    X(EFORMAT, -4, "not a bouma file, or a damaged one")                       \
+    X(EVERSION, -5, "written by a newer version")                              \
+    X(ENOTFOUND, -6, "no such thing")                                          \
+    X(EEXISTS, -7, "exists already")                                           \
+    X(EMISMATCH, -8, "the ranks disagree")                                     \
+    X(ECOVER, -9, "blocks overlap or are missing")                             \
+    X(EBUSY, -10, "another writer is at work")                                 \
+    X(ELIMIT, -11, "beyond a limit")                                           \
+    X(ESTATE, -12, "not allowed at this point")                                \
+    X(EABORTED, -13, "aborted by the caller")                                  \
+    X(ECOMM, -14, "message passing failed")                                    \
+    X(ENOSPC, -15, "no space left")
+
+typedef enum bouma_status {
+#define BOUMA_STATUS_ENTRY(name, value, text) BOUMA_##name = value,
+    BOUMA_STATUS_LIST(BOUMA_STATUS_ENTRY)
+#undef BOUMA_STATUS_ENTRY
+} bouma_status;
+
+/* "ENOMEM" and "out of memory" for BOUMA_ENOMEM. */
+BOUMA_API const char *bouma_status_name(int status);
+BOUMA_API const char *bouma_status_text(int status);
+
+/* ---- types -------------------------------------------------------------- */
+
+/* The types of samples and attributes: name, value, C type, text. */
+#define BOUMA_TYPE_LIST(X)                                                     \
+    X(I8, 1, int8_t, "i8")                                                     \
+    X(I16, 2, int16_t, "i16")                                                  \
+    X(I32, 3, int32_t, "i32")                                                  \
+    X(I64, 4, int64_t, "i64")                                                  \
+    X(U8, 5, uint8_t, "u8")                                                    \
+    X(U16, 6, uint16_t, "u16")                                                 \
+    X(U32, 7, uint32_t, "u32")                                                 \
+    X(U64, 8, uint64_t, "u64")                                                 \
+    X(F32, 9, float, "f32")                                                    \
+    X(F64, 10, double, "f64")
+
+typedef enum bouma_type {
+#define BOUMA_TYPE_ENTRY(name, value, ctype, text) BOUMA_##name = value,
+    BOUMA_TYPE_LIST(BOUMA_TYPE_ENTRY)
+#undef BOUMA_TYPE_ENTRY
+        BOUMA_STRING = 11 /* attributes only: bytes of UTF-8 */
+} bouma_type;
+
+/* Bytes of one value (1 for BOUMA_STRING, 0 for an unknown type); its text
+ * ("f32"), or NULL; the type of a text, or 0. */
+BOUMA_API size_t bouma_type_size(bouma_type type);
+BOUMA_API const char *bouma_type_name(bouma_type type);
+BOUMA_API bouma_type bouma_type_parse(const char *text);
+
+#define BOUMA_MAX_DIMS 3
+
+/* The samples lo <= index < hi, on as many axes as the grid has. */
+typedef struct bouma_box {
+    int64_t lo[BOUMA_MAX_DIMS];
+    int64_t hi[BOUMA_MAX_DIMS];
+} bouma_box;
+
+/* Where the samples of a box lie in memory, from the box's first sample at the
+ * 'data' pointer that goes with it. Strides are in bytes, as in NumPy, and may
+ * be negative; all zero means: dense, components innermost. */
+typedef struct bouma_memory {
+    int64_t stride[BOUMA_MAX_DIMS];
+    int64_t component_stride;
+} bouma_memory;
+
+/* Fill 'out' for a box inside a larger dense array, such as one with ghost
+ * cells: the array has 'extent' samples along each axis, the components of a
+ * sample side by side. The 'data' pointer to hand over with it is that of the
+ * box's own first sample. */
+BOUMA_API void bouma_memory_inside(bouma_memory *out, bouma_type type,
+                                   int components, int ndims,
+                                   const int64_t *extent);
+
+/* ---- options ------------------------------------------------------------ */
+
+typedef enum bouma_durability {
+    BOUMA_DURABLE = 1, /* an ended step survives power loss (default) */
+    BOUMA_FAST = 2,    /* an ended step survives a killed program; after a power
+                          loss the last steps may be gone, never silently wrong */
+    BOUMA_GROUP = 3    /* 'group' steps become visible and durable together, at
+                          the price of one; bouma_dataset_flush() and _close()
+                          finish a group early */
+} bouma_durability;
+
+typedef enum bouma_distribute { /* who puts a patch together and encodes it */
+                                BOUMA_DISTRIBUTE_BALANCED =
+                                    1, /* equal numbers, few bytes moved
+                                          (default) */
+                                BOUMA_DISTRIBUTE_GREEDY =
+                                    2, /* the rank that holds most of it */
+                                BOUMA_DISTRIBUTE_NONE =
+                                    3 /* the first rank that holds some of it */
+} bouma_distribute;
+
+typedef enum bouma_assign { /* which file holds a chunk */
+                            BOUMA_ASSIGN_OPTIMAL =
+                                1, /* the largest file is as small as it can be
+                                      with files contiguous on the order
+                                      (default) */
+                            BOUMA_ASSIGN_RUNNING =
+                                2, /* running average of what is left */
+                            BOUMA_ASSIGN_COUNT =
+                                3, /* equal numbers of chunks */
+                            BOUMA_ASSIGN_PER_RANK =
+                                4, /* one file for each encoding rank */
+                            BOUMA_ASSIGN_SINGLE = 5 /* one file */
+} bouma_assign;
+
+typedef enum bouma_place { /* which rank writes a file */
+                           BOUMA_PLACE_SPREAD =
+                               1, /* evenly over the ranks (default) */
+                           BOUMA_PLACE_FIRST = 2 /* the first ranks */
+} bouma_place;
+
+typedef enum bouma_order { /* how chunks lie in a file */
+                           BOUMA_ORDER_LEVEL =
+                               1, /* all coarse levels first (default) */
+                           BOUMA_ORDER_CHUNK =
+                               2 /* the levels of a chunk together */
+} bouma_order;
+
+typedef enum bouma_codec {
+    BOUMA_CODEC_ZSTD = 1, /* bytes shuffled, then zstd; exact (default) */
+    BOUMA_CODEC_RAW = 2   /* as they are */
+} bouma_codec;
+
+/* Zero means "choose for me" in every field; new fields go at the end. Set
+ * 'size' and zero the rest with bouma_options_init(&opts, sizeof(opts)). The
+ * strings and tables pointed to must outlive the dataset. */
+typedef struct bouma_options {
+    size_t size;
+    const bouma_io *io;               /* NULL: bouma_io_posix() */
+    const bouma_allocator *allocator; /* NULL: malloc and free */
+
+    bouma_durability durability;
+    int group;          /* steps in a group of BOUMA_GROUP; 0: 8 */
+    int replace;        /* 1: a step that exists may be written again */
+    int force;          /* 1: append although another writer seems alive */
+    int files;          /* files a step; 0: chosen from bytes and ranks */
+    uint64_t file_size; /* wanted bytes a file, used where 'files' is 0 */
+    bouma_distribute distribute;
+    bouma_assign assign;
+    bouma_place place;
+    bouma_order order;
+
+    uint64_t message_bytes; /* longest message between ranks; 0: 1 GiB */
+    uint64_t buffer_bytes;  /* bytes a file's writer takes in per round; 0:
+                               32 MiB */
+    uint64_t memory_limit;  /* no single allocation for file content beyond
+                               this; 0: 16 GiB */
+    double timeout;         /* seconds to wait for other ranks; 0: for ever */
+
+    unsigned char id[16]; /* identity of a new dataset; all zero: random */
+
+    /* Called on rank 0 now and then while a call takes long. */
+    void (*progress)(void *user, const char *what, uint64_t done,
+                     uint64_t total);
+    void *progress_user;
+} bouma_options;
+
+BOUMA_API void bouma_options_init(bouma_options *opts, size_t size);
+
+/* Set a field by its name and text, as "assign" and "optimal", "file_size" and
+ * "64MiB", "durability" and "group=4". BOUMA_EINVAL if there is no such field
+ * or value; 'message' (of 'bytes' bytes, may be NULL) then says which are.
+ *
+ * The environment variable BOUMA_OPTIONS ("files=4;order=chunk") sets fields
+ * that the program leaves at zero. */
+BOUMA_API int bouma_options_set(bouma_options *opts, const char *name,
+                                const char *value, char *message, size_t bytes);
+
+/* The name of the i-th field that bouma_options_set() knows, or NULL. */
+BOUMA_API const char *bouma_options_field(int i);
+
+/* ---- datasets ----------------------------------------------------------- */
+
+typedef struct bouma_dataset bouma_dataset;
+typedef struct bouma_step bouma_step;
+typedef struct bouma_grid bouma_grid;
+typedef struct bouma_variable bouma_variable;
+typedef struct bouma_attributes bouma_attributes;
+typedef struct bouma_refinement bouma_refinement;
+
+/* Make a new dataset: a directory, by custom named NAME.bouma. BOUMA_EEXISTS
+ * if there is something of that name. 'opts' may be NULL. The caller owns *out
+ * and ends it with bouma_dataset_free(), after a failure too: it holds the
+ * message. Collective. */
+BOUMA_API int bouma_dataset_create(bouma_dataset **out, const char *path,
+                                   const bouma_options *opts);
+
+/* Open a dataset to write more steps. Leftovers of a killed writer do no harm
+ * and are told by bouma_dataset_note(). BOUMA_EBUSY if the last writer is
+ * still running. Collective. */
+BOUMA_API int bouma_dataset_append(bouma_dataset **out, const char *path,
+                                   const bouma_options *opts);
+
+/* Open a dataset for reading; it may be written meanwhile. Collective. */
+BOUMA_API int bouma_dataset_open(bouma_dataset **out, const char *path,
+                                 const bouma_options *opts);
+
+/* Finish writing: flush what a group holds back and release the claim on the
+ * dataset. The handle stays, for its message. Collective. */
+BOUMA_API int bouma_dataset_close(bouma_dataset *ds);
+
+/* Free the handle and all grids, variables and attributes it has; steps and
+ * refinements opened from it must be freed before. Nothing is written: a
+ * dataset not closed is left as by a program that ended. Collective only if it
+ * was opened with MPI and not closed. */
+BOUMA_API void bouma_dataset_free(bouma_dataset *ds);
+
+/* What the last failed call on 'ds' (or on anything that belongs to it) has to
+ * say. Valid until the next call. NULL gives the text for no memory. */
+BOUMA_API const char *bouma_error_message(const bouma_dataset *ds);
+
+/* Remarks of the opening, such as "step 42 is incomplete (5 subfiles, no
+ * manifest), ignored": the i-th, or NULL past the last. */
+BOUMA_API const char *bouma_dataset_note(const bouma_dataset *ds, int i);
+
+/* ---- writing ------------------------------------------------------------ */
+
+/* A grid. Zero means "choose for me" but in ndims and shape. */
+typedef struct bouma_grid_spec {
+    size_t size; /* sizeof(bouma_grid_spec) */
+    int ndims;   /* 1 to 3 */
+    int64_t shape[BOUMA_MAX_DIMS];
+    int64_t patch[BOUMA_MAX_DIMS];  /* powers of two; 0: 64 in 3-D, 256 in 2-D,
+                                       65536 in 1-D; larger ones than the grid
+                                       are cut down */
+    int levels;                     /* 0: down to about 64 samples a patch */
+    double origin[BOUMA_MAX_DIMS];  /* position of sample 0 */
+    double spacing[BOUMA_MAX_DIMS]; /* 0: 1 */
+    const char *unit;               /* of positions, such as "m"; may be NULL */
+} bouma_grid_spec;
+
+typedef struct bouma_variable_spec {
+    size_t size; /* sizeof(bouma_variable_spec) */
+    bouma_type type;
+    int components; /* values a sample, such as 3 for a velocity; 0: 1 */
+    bouma_codec codec;
+    int codec_level;  /* zstd's level; 0: 1 */
+    const char *unit; /* of values, such as "K"; may be NULL */
+} bouma_variable_spec;
+
+/* Define a grid, and a variable of a grid, before the step that first uses it.
+ * All ranks define the same ones in the same order; that is checked when a step
+ * ends. Names are UTF-8 without '/' and control characters, at most 255 bytes.
+ * *out belongs to the dataset. In a dataset opened for append, nothing is
+ * defined at first. */
+BOUMA_API int bouma_grid_define(bouma_grid **out, bouma_dataset *ds,
+                                const char *name, const bouma_grid_spec *spec);
+BOUMA_API int bouma_variable_define(bouma_variable **out, bouma_grid *grid,
+                                    const char *name,
+                                    const bouma_variable_spec *spec);
+
+/* Begin step number 'step' (of any order, 0 or more) at 'time'. */
+BOUMA_API int bouma_step_begin(bouma_dataset *ds, int64_t step, double time);
+
+/* Hand over one block of a variable: the samples of 'box', from 'data' on, as
+ * 'memory' tells (NULL: dense). The array stays the caller's, is not changed,
+ * and must stay as it is until the step ends. A rank may hand over any number
+ * of blocks, or none; those of all ranks together must cover the grid exactly
+ * once. A variable that no rank hands over is absent from the step. */
+BOUMA_API int bouma_variable_put(bouma_variable *variable, const bouma_box *box,
+                                 const void *data, const bouma_memory *memory);
+
+/* Seconds of the phases of a step, the slowest rank's. */
+typedef struct bouma_phases {
+    double describe, plan, distribute, shape, ship, store, commit;
+} bouma_phases;
+
+/* What a step cost, as kept in its manifest. */
+typedef struct bouma_record {
+    uint64_t raw_bytes;     /* samples as they were in memory */
+    uint64_t stored_bytes;  /* all files but the manifest */
+    uint64_t moved_bytes;   /* between ranks, to put patches together */
+    uint64_t shipped_bytes; /* between ranks, to the writers of the files */
+    uint64_t largest_file;
+    uint64_t mean_file;
+    int64_t files;
+    int64_t chunks;
+    int64_t ranks;
+    bouma_phases seconds;
+} bouma_record;
+
+/* Write the step and commit it: after BOUMA_OK it is there, whole (and, unless
+ * told otherwise, durable); after a failure it is not, or it is there whole,
+ * and the dataset can be used further. 'record' may be NULL. Collective. */
+BOUMA_API int bouma_step_end(bouma_dataset *ds, bouma_record *record);
+
+/* Give the step up. A rank may call this where others call bouma_step_end();
+ * all of them then get BOUMA_EABORTED. Collective. */
+BOUMA_API int bouma_step_abort(bouma_dataset *ds);
+
+/* Make the steps that BOUMA_GROUP holds back visible and durable. Collective.
+ */
+BOUMA_API int bouma_dataset_flush(bouma_dataset *ds);
+
+/* ---- attributes --------------------------------------------------------- */
+
+/* Named values on a dataset, a step, a grid or a variable. Those of a dataset,
+ * grids and variables are kept with each step that is written; reading a
+ * dataset's gives those of its newest step. In a parallel program, all ranks
+ * set the same ones. */
+BOUMA_API bouma_attributes *bouma_dataset_attributes(bouma_dataset *ds);
+BOUMA_API bouma_attributes *bouma_step_attributes(bouma_step *step);
+BOUMA_API bouma_attributes *bouma_grid_attributes(bouma_grid *grid);
+BOUMA_API bouma_attributes *bouma_variable_attributes(bouma_variable *variable);
+/* The attributes of the step that is being written (NULL outside one). */
+BOUMA_API bouma_attributes *bouma_dataset_step_attributes(bouma_dataset *ds);
+
+/* Set or replace. 'count' values of 'type', copied; for BOUMA_STRING the bytes
+ * of a text, without a NUL. */
+BOUMA_API int bouma_attributes_set(bouma_attributes *attributes,
+                                   const char *name, bouma_type type,
+                                   size_t count, const void *values);
+BOUMA_API int bouma_attributes_set_text(bouma_attributes *attributes,
+                                        const char *name, const char *text);
+BOUMA_API int bouma_attributes_set_number(bouma_attributes *attributes,
+                                          const char *name, double number);
+
+typedef struct bouma_attribute {
+    const char *name;
+    bouma_type type;
+    size_t count;
+    const void *values; /* aligned; of a string: NUL-terminated */
+} bouma_attribute;
+
+/* All of them by number, 0 up to the count; one by its name. What is filled in
+ * belongs to the attributes, until they change. BOUMA_ENOTFOUND otherwise. */
+BOUMA_API int bouma_attributes_count(const bouma_attributes *attributes);
+BOUMA_API int bouma_attributes_get(const bouma_attributes *attributes, int i,
+                                   bouma_attribute *out);
+BOUMA_API int bouma_attributes_find(const bouma_attributes *attributes,
+                                    const char *name, bouma_attribute *out);
+
+/* ---- reading ------------------------------------------------------------ */
+
+/* The committed steps, by ascending number. */
+typedef struct bouma_step_info {
+    int64_t step;
+    double time;
+} bouma_step_info;
+BOUMA_API int64_t bouma_dataset_step_count(const bouma_dataset *ds);
+BOUMA_API int bouma_dataset_step_get(const bouma_dataset *ds, int64_t i,
+                                     bouma_step_info *out);
+
+/* Look again for steps that were committed since. Collective. */
+BOUMA_API int bouma_dataset_refresh(bouma_dataset *ds);
+
+/* The identity (16 bytes) of a dataset, the version of its format, and what
+ * this handle has read and written so far, on this rank. */
+typedef struct bouma_dataset_info {
+    unsigned char id[16];
+    int format_major, format_minor;
+    uint64_t bytes_read, bytes_written, files_opened;
+} bouma_dataset_info;
+BOUMA_API int bouma_dataset_info_get(const bouma_dataset *ds,
+                                     bouma_dataset_info *out);
+
+/* Open a committed step. The caller owns *out and frees it before the dataset.
+ * BOUMA_ENOTFOUND if there is no such step. Collective. */
+BOUMA_API int bouma_step_open(bouma_step **out, bouma_dataset *ds,
+                              int64_t step);
+BOUMA_API void bouma_step_free(bouma_step *step);
+
+/* How a step lies on disk. */
+typedef struct bouma_step_details {
+    int64_t step;
+    double time;
+    bouma_order order;
+    bouma_record record;
+    int distribute, assign, place; /* as in bouma_options */
+    uint64_t manifest_bytes;
+} bouma_step_details;
+BOUMA_API int bouma_step_details_get(const bouma_step *step,
+                                     bouma_step_details *out);
+
+typedef struct bouma_file_info {
+    uint64_t bytes;
+    int64_t chunks;
+} bouma_file_info;
+BOUMA_API int bouma_step_file_get(const bouma_step *step, int64_t i,
+                                  bouma_file_info *out);
+
+/* The grids of a step, and the variables of a grid, by number or by name;
+ * NULL if there is none. They belong to the step (or, of grids being written,
+ * to the dataset). */
+BOUMA_API int bouma_step_grid_count(const bouma_step *step);
+BOUMA_API bouma_grid *bouma_step_grid(bouma_step *step, int i);
+BOUMA_API bouma_grid *bouma_step_find_grid(bouma_step *step, const char *name);
+BOUMA_API int bouma_grid_variable_count(const bouma_grid *grid);
+BOUMA_API bouma_variable *bouma_grid_variable(bouma_grid *grid, int i);
+BOUMA_API bouma_variable *bouma_grid_find_variable(bouma_grid *grid,
+                                                   const char *name);
+
+typedef struct bouma_grid_info {
+    const char *name;
+    int ndims, levels;
+    int64_t shape[BOUMA_MAX_DIMS];
+    int64_t patch[BOUMA_MAX_DIMS];
+    double origin[BOUMA_MAX_DIMS], spacing[BOUMA_MAX_DIMS];
+    const char *unit;
+    int variables;
+    int64_t patches;
+} bouma_grid_info;
+BOUMA_API void bouma_grid_info_get(const bouma_grid *grid,
+                                   bouma_grid_info *out);
+
+typedef struct bouma_variable_info {
+    const char *name;
+    bouma_type type;
+    int components;
+    bouma_codec codec;
+    int codec_level;
+    const char *unit;
+    int present; /* 1 if this step has it */
+    uint64_t raw_bytes, stored_bytes;
+} bouma_variable_info;
+BOUMA_API void bouma_variable_info_get(const bouma_variable *variable,
+                                       bouma_variable_info *out);
+
+/* The range of one component's values, NaN left out and counted apart. 'empty'
+ * says that there is nothing but NaN. Integers are exact in the union's member
+ * for their kind; 'low' and 'high' are the same as doubles. */
+typedef union bouma_scalar {
+    int64_t i;
+    uint64_t u;
+    double f;
+} bouma_scalar;
+typedef struct bouma_range {
+    double low, high;
+    bouma_scalar exact_low, exact_high;
+    uint64_t nans;
+    int empty;
+} bouma_range;
+BOUMA_API int bouma_variable_range(const bouma_variable *variable,
+                                   int component, bouma_range *out);
+
+/* What a read of 'box' at 'level' gives: its shape, and where its first sample
+ * lies. 'box' may be NULL: all of the grid. */
+typedef struct bouma_selection {
+    int ndims;
+    int64_t shape[BOUMA_MAX_DIMS];
+    int64_t first[BOUMA_MAX_DIMS]; /* index at full resolution */
+    double origin[BOUMA_MAX_DIMS], spacing[BOUMA_MAX_DIMS];
+    uint64_t bytes; /* of a dense array for it */
+} bouma_selection;
+BOUMA_API int bouma_variable_select(const bouma_variable *variable, int level,
+                                    const bouma_box *box, bouma_selection *out);
+
+/* Read the samples of 'box' (NULL: all) at 'level' into 'data', as 'memory'
+ * tells (NULL: dense, shaped as bouma_variable_select() says). Only this rank:
+ * any rank may read what it likes. */
+BOUMA_API int bouma_variable_read(bouma_variable *variable, int level,
+                                  const bouma_box *box, void *data,
+                                  const bouma_memory *memory);
+
+/* The same for any number of boxes on every rank (0 is fine) of one step, each
+ * chunk read by one rank only and passed on to those that want it.
+ * Collective. */
+typedef struct bouma_request {
+    bouma_variable *variable;
+    int level;
+    bouma_box box;
+    void *data;
+    const bouma_memory *memory;
+} bouma_request;
+BOUMA_API int bouma_step_read(bouma_step *step, const bouma_request *requests,
+                              size_t count);
+
+/* Coarse to fine: hold 'box' (NULL: all) at 'level', then go to finer levels,
+ * each time reading only the bytes that are new. The array belongs to the
+ * refinement and is replaced by bouma_refinement_next(); BOUMA_ENOTFOUND when
+ * level 0 is held already. After a failure the old array still stands. */
+BOUMA_API int bouma_refinement_open(bouma_refinement **out,
+                                    bouma_variable *variable, int level,
+                                    const bouma_box *box);
+BOUMA_API int bouma_refinement_next(bouma_refinement *refinement);
+BOUMA_API const void *bouma_refinement_data(const bouma_refinement *refinement,
+                                            bouma_selection *selection,
+                                            int *level);
+BOUMA_API void bouma_refinement_free(bouma_refinement *refinement);
+
+/* ---- checking and mending ----------------------------------------------- */
+
+typedef enum bouma_verify_depth {
+    BOUMA_VERIFY_QUICK = 1, /* manifests, and the sizes of the files */
+    BOUMA_VERIFY_META = 2,  /* and the tables of chunks */
+    BOUMA_VERIFY_FULL = 3,  /* and every checksum */
+    BOUMA_VERIFY_DEEP = 4   /* and every chunk decoded, its range compared */
+} bouma_verify_depth;
+
+typedef enum bouma_severity {
+    BOUMA_NOTE = 1,  /* harmless, such as leftovers of a killed writer */
+    BOUMA_DAMAGE = 2 /* something committed cannot be read, or not fully */
+} bouma_severity;
+
+typedef struct bouma_finding {
+    bouma_severity severity;
+    int64_t step;     /* -1: not about one step */
+    const char *name; /* file, relative to the dataset */
+    const char *text;
+} bouma_finding;
+
+typedef struct bouma_verify_report {
+    uint64_t steps, files, chunks, bytes; /* looked at */
+    uint64_t notes, damages;
+} bouma_verify_report;
+
+/* Check the dataset at 'path'. 'each' (may be NULL) is told each finding, on
+ * every rank. BOUMA_OK means that the check could be made, whatever it found;
+ * on failure 'message' (of 'bytes' bytes) says why it could not. */
+BOUMA_API int bouma_verify(const char *path, bouma_verify_depth depth,
+                           const bouma_options *opts,
+                           void (*each)(void *user, const bouma_finding *f),
+                           void *user, bouma_verify_report *report,
+                           char *message, size_t bytes);
+
+/* What repair did or, without 'apply', would do. It never deletes: what is in
+ * the way is moved to lost/. 'each' is told each action. */
+typedef struct bouma_repair_report {
+    uint64_t actions;  /* done, or to be done */
+    uint64_t hopeless; /* damages that cannot be mended */
+} bouma_repair_report;
+BOUMA_API int bouma_repair(const char *path, int apply,
+                           const bouma_options *opts,
+                           void (*each)(void *user, const bouma_finding *f),
+                           void *user, bouma_repair_report *report,
+                           char *message, size_t bytes);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

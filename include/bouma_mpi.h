@@ -1,0 +1,38 @@
+/* bouma_mpi.h -- bouma in MPI programs: link libbouma_mpi instead of libbouma.
+ *
+ * The communicator is duplicated, so the library's messages never meet the
+ * program's. MPI_THREAD_FUNNELED is enough. Everything else is in bouma.h. */
+#ifndef BOUMA_MPI_H
+#define BOUMA_MPI_H
+
+#include <mpi.h>
+
+#include "bouma.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* As their namesakes in bouma.h, for all ranks of 'comm'. Collective. */
+BOUMA_API int bouma_dataset_create_mpi(bouma_dataset **out, MPI_Comm comm,
+                                       const char *path,
+                                       const bouma_options *opts);
+BOUMA_API int bouma_dataset_append_mpi(bouma_dataset **out, MPI_Comm comm,
+                                       const char *path,
+                                       const bouma_options *opts);
+BOUMA_API int bouma_dataset_open_mpi(bouma_dataset **out, MPI_Comm comm,
+                                     const char *path,
+                                     const bouma_options *opts);
+
+/* The work is divided among the ranks, and every rank gets every finding. */
+BOUMA_API int bouma_verify_mpi(MPI_Comm comm, const char *path,
+                               bouma_verify_depth depth,
+                               const bouma_options *opts,
+                               void (*each)(void *user, const bouma_finding *f),
+                               void *user, bouma_verify_report *report,
+                               char *message, size_t bytes);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

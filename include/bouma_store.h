@@ -1,0 +1,97 @@
+/* bouma_store.h -- bring your own storage and your own memory.
+ *
+ * All file access of the library goes through one table of functions, all
+ * memory through another. The default tables use POSIX and malloc; put your
+ * own into bouma_options to store elsewhere, to count, or to make calls fail.
+ *
+ * Every function of bouma_io returns 0 or a positive errno value. A root is a
+ * directory that holds one dataset; a 'name' is relative to it, made of parts
+ * that the library derives from integers ("steps/00000042/manifest"), never
+ * read from a file. An implementation must not follow symbolic links below
+ * the root. Calls on one root come from one thread at a time. */
+#ifndef BOUMA_STORE_H
+#define BOUMA_STORE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(BOUMA_BUILDING) && defined(__GNUC__)
+#define BOUMA_API __attribute__((visibility("default")))
+#else
+#define BOUMA_API
+#endif
+
+/* Memory. 'resize' acts as realloc (NULL makes a new block; 'bytes' is never
+ * zero) and returns NULL when there is no memory; 'release' accepts NULL. */
+typedef struct bouma_allocator {
+    void *user;
+    void *(*resize)(void *user, void *block, size_t bytes);
+    void (*release)(void *user, void *block);
+} bouma_allocator;
+
+typedef enum bouma_open_mode {
+    BOUMA_OPEN_READ = 1,   /* an existing regular file, for reading */
+    BOUMA_OPEN_CREATE = 2, /* a new file, for writing; EEXIST if it exists */
+    BOUMA_OPEN_APPEND = 3  /* made if missing; 'write' ignores the offset and
+                              appends */
+} bouma_open_mode;
+
+typedef struct bouma_io {
+    size_t size; /* sizeof(bouma_io) */
+    void *user;  /* handed to every function */
+
+    /* Begin and end work on the directory 'path'. With 'create' the directory
+     * is made: EEXIST if it exists already. */
+    int (*attach)(void *user, void **root, const char *path, int create);
+    void (*detach)(void *user, void *root);
+
+    int (*make_dir)(void *user, void *root, const char *name);
+    /* Call 'each' with the name of every entry, in any order, until it returns
+     * non-zero, which then is the result. */
+    int (*list)(void *user, void *root, const char *name,
+                int (*each)(void *context, const char *entry), void *context);
+    /* Make the entries of a directory durable; "" is the root itself. */
+    int (*sync_dir)(void *user, void *root, const char *name);
+    /* Rename, in one step, also from one directory of the root to another.
+     * Without 'replace', EEXIST if 'to' exists, and then nothing has changed.
+     */
+    int (*publish)(void *user, void *root, const char *from, const char *to,
+                   int replace);
+    int (*remove)(void *user, void *root, const char *name);
+
+    int (*open)(void *user, void *root, void **file, const char *name,
+                bouma_open_mode mode);
+    int (*file_size)(void *user, void *file, uint64_t *bytes);
+    /* May move fewer bytes than asked, as pread and pwrite; *done says how
+     * many. A read of 0 bytes is the end of the file. */
+    int (*read)(void *user, void *file, void *data, size_t bytes,
+                uint64_t offset, size_t *done);
+    int (*write)(void *user, void *file, const void *data, size_t bytes,
+                 uint64_t offset, size_t *done);
+    int (*sync)(void *user, void *file);
+    int (*close)(void *user, void *file);
+
+    /* Who is this process: one line of text, NUL-terminated, kept with the
+     * epoch that a writer claims; and whether the process of such a line still
+     * runs: 1 yes, 0 no, -1 cannot be told (it is on another machine). */
+    int (*identity)(void *user, char *text, size_t bytes);
+    int (*alive)(void *user, const char *text);
+} bouma_io;
+
+/* The table for POSIX file systems. */
+BOUMA_API const bouma_io *bouma_io_posix(void);
+
+/* A table that keeps everything in memory, with its own state; for tests, for
+ * staging, and for programs without a file system. Not thread-safe. NULL if
+ * there is no memory. Datasets that use it must be freed first. */
+BOUMA_API bouma_io *bouma_io_memory_new(void);
+BOUMA_API void bouma_io_memory_free(bouma_io *io);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,31 @@
+/* api.h -- what the files of the API share. */
+#ifndef BM_API_H
+#define BM_API_H
+
+#include "dataset/dataset.h"
+
+/* A complete copy of a caller's options (may be NULL): environment and defaults
+ * filled in, everything checked. */
+int bm_options_complete(bouma_options *out, const bouma_options *given,
+                        struct bm_error *error);
+
+/* Copy a caller's struct of 'given_bytes' into a zeroed one of ours; a longer
+ * one of a newer caller must end in zeros. 1 if that is so. */
+int bm_struct_copy(void *out, size_t bytes, const void *given,
+                   size_t given_bytes);
+
+/* Open in any mode over a communicator, which is taken over; NULL if there was
+ * no memory even for that. Collective. */
+int bm_api_open(bouma_dataset **out, struct bm_comm *comm, enum bm_mode mode,
+                const char *path, const bouma_options *opts);
+
+/* The allocator of a caller's options, which may be NULL. */
+const bouma_allocator *bm_api_allocator(const bouma_options *opts);
+
+/* bouma_verify() over a communicator, which is taken over. Collective. */
+int bm_api_verify(struct bm_comm *comm, const char *path,
+                  bouma_verify_depth depth, const bouma_options *opts,
+                  void (*each)(void *user, const bouma_finding *f), void *user,
+                  bouma_verify_report *report, char *message, size_t bytes);
+
+#endif

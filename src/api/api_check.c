@@ -1,0 +1,73 @@
+/* api_check.c -- verify and repair. */
+#include <stdio.h>
+#include <string.h>
+
+#include "api/api.h"
+#include "check/check.h"
+
+static void copy_message(char *message, size_t bytes,
+                         const struct bm_error *error)
+{
+    if (message && bytes)
+        snprintf(message, bytes, "%s", error->text);
+}
+
+int bm_api_verify(struct bm_comm *comm, const char *path,
+                  bouma_verify_depth depth, const bouma_options *opts,
+                  void (*each)(void *user, const bouma_finding *f), void *user,
+                  bouma_verify_report *report, char *message, size_t bytes)
+{
+    struct bm_error error = {0};
+    bouma_verify_report own;
+    bouma_options options;
+    int rc = bm_options_complete(&options, opts, &error);
+
+    memset(&own, 0, sizeof(own));
+    if (!rc && (depth < BOUMA_VERIFY_QUICK || depth > BOUMA_VERIFY_DEEP))
+        rc = bm_fail(&error, BOUMA_EINVAL, "there is no such depth of checks");
+    rc = bm_comm_agree(comm, rc, &error);
+    if (rc)
+        bm_comm_free(comm);
+    else
+        rc = bm_verify(comm, path, depth, &options, each, user, &own, &error);
+    copy_message(message, bytes, &error);
+    if (report)
+        *report = own;
+    return rc;
+}
+
+int bouma_verify(const char *path, bouma_verify_depth depth,
+                 const bouma_options *opts,
+                 void (*each)(void *user, const bouma_finding *f), void *user,
+                 bouma_verify_report *report, char *message, size_t bytes)
+{
+    struct bm_comm *comm;
+
+    if (bm_comm_self_new(&comm, bm_api_allocator(opts))) {
+        struct bm_error error = {BOUMA_ENOMEM, "out of memory"};
+
+        copy_message(message, bytes, &error);
+        return BOUMA_ENOMEM;
+    }
+    return bm_api_verify(comm, path, depth, opts, each, user, report, message,
+                         bytes);
+}
+
+int bouma_repair(const char *path, int apply, const bouma_options *opts,
+                 void (*each)(void *user, const bouma_finding *f), void *user,
+                 bouma_repair_report *report, char *message, size_t bytes)
+{
+    struct bm_error error = {0};
+    bouma_repair_report own;
+    bouma_options options;
+    int rc = bm_options_complete(&options, opts, &error);
+
+    memset(&own, 0, sizeof(own));
+    if (!rc)
+        rc = bm_repair(path, apply, &options, bm_api_allocator(opts), each,
+                       user, &own, &error);
+    copy_message(message, bytes, &error);
+    if (report)
+        *report = own;
+    return rc;
+}

@@ -1,0 +1,48 @@
+/* api_mpi.c -- the calls that take a communicator of MPI. */
+#include "bouma_mpi.h"
+
+#include "api/api.h"
+#include "comm/comm_mpi.h"
+
+static int open_together(bouma_dataset **out, MPI_Comm mpi, enum bm_mode mode,
+                         const char *path, const bouma_options *opts)
+{
+    struct bm_comm *comm;
+    int rc;
+
+    *out = NULL;
+    rc = bm_comm_mpi_new(&comm, bm_api_allocator(opts), mpi);
+    return rc ? rc : bm_api_open(out, comm, mode, path, opts);
+}
+
+int bouma_dataset_create_mpi(bouma_dataset **out, MPI_Comm comm,
+                             const char *path, const bouma_options *opts)
+{
+    return open_together(out, comm, BM_MODE_CREATE, path, opts);
+}
+
+int bouma_dataset_append_mpi(bouma_dataset **out, MPI_Comm comm,
+                             const char *path, const bouma_options *opts)
+{
+    return open_together(out, comm, BM_MODE_APPEND, path, opts);
+}
+
+int bouma_dataset_open_mpi(bouma_dataset **out, MPI_Comm comm, const char *path,
+                           const bouma_options *opts)
+{
+    return open_together(out, comm, BM_MODE_READ, path, opts);
+}
+
+int bouma_verify_mpi(MPI_Comm mpi, const char *path, bouma_verify_depth depth,
+                     const bouma_options *opts,
+                     void (*each)(void *user, const bouma_finding *f),
+                     void *user, bouma_verify_report *report, char *message,
+                     size_t bytes)
+{
+    struct bm_comm *comm;
+    int rc = bm_comm_mpi_new(&comm, bm_api_allocator(opts), mpi);
+
+    return rc ? rc
+              : bm_api_verify(comm, path, depth, opts, each, user, report,
+                              message, bytes);
+}

@@ -1,0 +1,324 @@
+/* api_read.c -- steps, grids and variables that are read. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "api/api.h"
+#include "layout/patch.h"
+#include "read/read.h"
+
+/* ---- steps -------------------------------------------------------------- */
+
+int bouma_step_open(bouma_step **out, bouma_dataset *ds, int64_t step)
+{
+    *out = NULL;
+    bm_error_clear(&ds->error);
+    if (!ds->store.root)
+        return bm_fail(&ds->error, BOUMA_ESTATE, "the dataset is not open");
+    /* A negative number is no step of any dataset: let all ranks hear so. */
+    return bm_step_open(out, ds, (uint64_t)step);
+}
+
+void bouma_step_free(bouma_step *step)
+{
+    bm_step_free(step);
+}
+
+int bouma_step_details_get(const bouma_step *step, bouma_step_details *out)
+{
+    const struct bm_manifest *m = &step->manifest;
+
+    memset(out, 0, sizeof(*out));
+    out->step = (int64_t)m->step;
+    out->time = m->time;
+    out->order = m->order;
+    out->record = m->record;
+    out->distribute = (int)m->distribute;
+    out->assign = (int)m->assign;
+    out->place = (int)m->place;
+    out->manifest_bytes = step->manifest_bytes;
+    return BOUMA_OK;
+}
+
+int bouma_step_file_get(const bouma_step *step, int64_t i, bouma_file_info *out)
+{
+    const struct bm_subfile_info *info;
+
+    memset(out, 0, sizeof(*out));
+    if (i < 0 || (size_t)i >= step->manifest.count)
+        return BOUMA_ENOTFOUND;
+    info = &step->manifest.subfiles[i];
+    out->bytes = info->file_bytes;
+    for (size_t k = 0; k < info->count; k++)
+        out->chunks += (int64_t)info->parts[k].chunks;
+    return BOUMA_OK;
+}
+
+/* ---- grids and variables ------------------------------------------------ */
+
+int bouma_step_grid_count(const bouma_step *step)
+{
+    return step->schema.count;
+}
+
+bouma_grid *bouma_step_grid(bouma_step *step, int i)
+{
+    return i >= 0 && i < step->schema.count ? step->schema.grids[i] : NULL;
+}
+
+bouma_grid *bouma_step_find_grid(bouma_step *step, const char *name)
+{
+    return bm_schema_find_grid(&step->schema, name);
+}
+
+int bouma_grid_variable_count(const bouma_grid *grid)
+{
+    return grid->count;
+}
+
+bouma_variable *bouma_grid_variable(bouma_grid *grid, int i)
+{
+    return i >= 0 && i < grid->count ? grid->variables[i] : NULL;
+}
+
+bouma_variable *bouma_grid_find_variable(bouma_grid *grid, const char *name)
+{
+    return bm_grid_find_variable(grid, name);
+}
+
+void bouma_grid_info_get(const bouma_grid *grid, bouma_grid_info *out)
+{
+    const struct bm_tiling *t = &grid->tiling;
+
+    memset(out, 0, sizeof(*out));
+    out->name = grid->name;
+    out->ndims = t->ndims;
+    out->levels = grid->levels;
+    for (int d = 0; d < t->ndims; d++) {
+        out->shape[d] = t->shape[3 - t->ndims + d];
+        out->patch[d] = t->edge[3 - t->ndims + d];
+        out->origin[d] = grid->origin[d];
+        out->spacing[d] = grid->spacing[d];
+    }
+    out->unit = grid->unit;
+    out->variables = grid->count;
+    out->patches = t->patches;
+}
+
+void bouma_variable_info_get(const bouma_variable *variable,
+                             bouma_variable_info *out)
+{
+    memset(out, 0, sizeof(*out));
+    out->name = variable->name;
+    out->type = variable->type;
+    out->components = variable->components;
+    out->codec = variable->codec;
+    out->codec_level = variable->effort;
+    out->unit = variable->unit;
+    out->present = variable->present;
+    out->raw_bytes = variable->raw_bytes;
+    out->stored_bytes = variable->stored_bytes;
+}
+
+int bouma_variable_range(const bouma_variable *variable, int component,
+                         bouma_range *out)
+{
+    const struct bm_range *r;
+
+    memset(out, 0, sizeof(*out));
+    if (component < 0 || component >= variable->components ||
+        !variable->present)
+        return BOUMA_ENOTFOUND;
+    r = &variable->ranges[component];
+    out->low = bm_scalar_double(r->low, variable->type);
+    out->high = bm_scalar_double(r->high, variable->type);
+    out->exact_low = r->low;
+    out->exact_high = r->high;
+    out->nans = r->nans;
+    out->empty = r->count == 0;
+    return BOUMA_OK;
+}
+
+/* ---- boxes -------------------------------------------------------------- */
+
+/* Check a level and a box (NULL: all of the grid), and lift the box. */
+static int check_box(const bouma_variable *v, int level, const bouma_box *box,
+                     bouma_box *lifted)
+{
+    struct bm_error *error = v->grid->schema->error;
+    const struct bm_tiling *t = &v->grid->tiling;
+    bouma_box domain = bm_tiling_domain(t);
+    char text[160], whole[160];
+
+    if (level < 0 || level >= v->grid->levels)
+        return bm_fail(error, BOUMA_ENOTFOUND,
+                       "grid \"%s\" has no level %d; it has levels 0 (full "
+                       "resolution) to %d",
+                       v->grid->name, level, v->grid->levels - 1);
+    *lifted = box ? bm_box_lift(box, t->ndims) : domain;
+    bm_box_text(text, sizeof(text), lifted, t->ndims);
+    bm_box_text(whole, sizeof(whole), &domain, t->ndims);
+    for (int d = 0; d < 3; d++)
+        if (lifted->hi[d] < lifted->lo[d])
+            return bm_fail(error, BOUMA_EINVAL,
+                           "the box %s ends before it begins", text);
+    if (!bm_box_inside(lifted, &domain))
+        return bm_fail(error, BOUMA_EINVAL,
+                       "the box %s is not inside grid \"%s\", which is %s",
+                       text, v->grid->name, whole);
+    return BOUMA_OK;
+}
+
+int bouma_variable_select(const bouma_variable *variable, int level,
+                          const bouma_box *box, bouma_selection *out)
+{
+    const struct bouma_grid *g = variable->grid;
+    int ndims = g->tiling.ndims, rc;
+    struct bm_lattice l;
+    bouma_box lifted;
+
+    memset(out, 0, sizeof(*out));
+    bm_error_clear(g->schema->error);
+    rc = check_box(variable, level, box, &lifted);
+    if (rc)
+        return rc;
+    l = bm_lattice_of(&lifted, level);
+    out->ndims = ndims;
+    out->bytes = bm_lattice_samples(&l) * bm_variable_value_size(variable) *
+                 (uint64_t)variable->components;
+    for (int d = 0; d < ndims; d++) {
+        int axis = 3 - ndims + d;
+
+        out->shape[d] = l.count[axis];
+        out->first[d] = l.start[axis] << level;
+        out->origin[d] = g->origin[d] + g->spacing[d] * (double)out->first[d];
+        out->spacing[d] = g->spacing[d] * (double)((int64_t)1 << level);
+    }
+    return BOUMA_OK;
+}
+
+/* A caller's request, checked and in the form of the pipeline. */
+static int make_request(struct bm_read_request *out, bouma_variable *v,
+                        int level, const bouma_box *box, void *data,
+                        const bouma_memory *memory)
+{
+    struct bm_error *error = v->grid->schema->error;
+    struct bm_lattice l;
+    int rc = check_box(v, level, box, &out->box);
+
+    if (rc)
+        return rc;
+    if (!v->grid->schema->step)
+        return bm_fail(error, BOUMA_ESTATE,
+                       "variable \"%s/%s\" is being written; open a step to "
+                       "read",
+                       v->grid->name, v->name);
+    if (!v->present)
+        return bm_fail(error, BOUMA_ENOTFOUND,
+                       "variable \"%s/%s\" is not in this step", v->grid->name,
+                       v->name);
+    l = bm_lattice_of(&out->box, level);
+    if (bm_lattice_samples(&l) && !data)
+        return bm_fail(error, BOUMA_EINVAL,
+                       "variable \"%s/%s\": no memory to read into",
+                       v->grid->name, v->name);
+    out->variable = v;
+    out->level = level;
+    out->data = data;
+    bm_memory_lift(out->stride, &out->component_stride, memory, v, l.count);
+    return BOUMA_OK;
+}
+
+static int is_empty(const struct bm_read_request *r)
+{
+    struct bm_lattice l = bm_lattice_of(&r->box, r->level);
+
+    return bm_lattice_samples(&l) == 0;
+}
+
+int bouma_variable_read(bouma_variable *variable, int level,
+                        const bouma_box *box, void *data,
+                        const bouma_memory *memory)
+{
+    struct bm_read_request r;
+    int rc;
+
+    bm_error_clear(variable->grid->schema->error);
+    rc = make_request(&r, variable, level, box, data, memory);
+    if (rc || is_empty(&r))
+        return rc;
+    return bm_read_box(variable->grid->schema->step, &r);
+}
+
+int bouma_step_read(bouma_step *step, const bouma_request *requests,
+                    size_t count)
+{
+    struct bouma_dataset *ds = step->ds;
+    struct bm_read_request *own = bm_new(ds->a, count, sizeof(*own));
+    size_t n = 0;
+    int rc = BOUMA_OK;
+
+    bm_error_clear(&ds->error);
+    if (!own)
+        rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory for %zu requests",
+                     count);
+    for (size_t i = 0; i < count && !rc; i++) {
+        const bouma_request *r = &requests[i];
+
+        if (r->variable->grid->schema->step != step)
+            rc = bm_fail(&ds->error, BOUMA_EINVAL,
+                         "request %zu is for a variable of another step", i);
+        else
+            rc = make_request(&own[n], r->variable, r->level, &r->box, r->data,
+                              r->memory);
+        n += !rc && !is_empty(&own[n]);
+    }
+    rc = bm_read_all(step, own, n, rc);
+    bm_drop(ds->a, own);
+    return rc;
+}
+
+/* ---- refinement --------------------------------------------------------- */
+
+int bouma_refinement_open(bouma_refinement **out, bouma_variable *variable,
+                          int level, const bouma_box *box)
+{
+    struct bm_read_request r;
+    char something;
+    int rc;
+
+    *out = NULL;
+    bm_error_clear(variable->grid->schema->error);
+    rc = make_request(&r, variable, level, box, &something, NULL);
+    if (!rc && !bm_box_volume(&r.box))
+        rc = bm_fail(variable->grid->schema->error, BOUMA_EINVAL,
+                     "the box is empty: there is nothing to refine");
+    if (rc)
+        return rc;
+    return bm_refinement_open(out, variable->grid->schema->step, variable,
+                              level, &r.box);
+}
+
+int bouma_refinement_next(bouma_refinement *refinement)
+{
+    bm_error_clear(&refinement->step->ds->error);
+    return bm_refinement_next(refinement);
+}
+
+const void *bouma_refinement_data(const bouma_refinement *refinement,
+                                  bouma_selection *selection, int *level)
+{
+    bouma_box box = bm_box_lower(&refinement->box,
+                                 refinement->variable->grid->tiling.ndims);
+
+    if (selection)
+        bouma_variable_select(refinement->variable, refinement->level, &box,
+                              selection);
+    if (level)
+        *level = refinement->level;
+    return refinement->data;
+}
+
+void bouma_refinement_free(bouma_refinement *refinement)
+{
+    bm_refinement_free(refinement);
+}

@@ -1,0 +1,203 @@
+/* api_write.c -- definitions, blocks and steps. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "api/api.h"
+#include "layout/patch.h"
+#include "write/write.h"
+
+void bouma_memory_inside(bouma_memory *out, bouma_type type, int components,
+                         int ndims, const int64_t *extent)
+{
+    int64_t stride = (int64_t)bouma_type_size(type);
+
+    memset(out, 0, sizeof(*out));
+    out->component_stride = stride;
+    stride *= components > 0 ? components : 1;
+    for (int d = ndims - 1; d >= 0; d--) {
+        out->stride[d] = stride;
+        stride *= extent[d];
+    }
+}
+
+/* Whether things can be defined and written. */
+static int check_writing(bouma_dataset *ds)
+{
+    if (!ds->store.root || ds->closed)
+        return bm_fail(&ds->error, BOUMA_ESTATE, "the dataset is not open");
+    if (ds->mode == BM_MODE_READ)
+        return bm_fail(&ds->error, BOUMA_ESTATE, "%s: is open for reading only",
+                       ds->store.path);
+    return BOUMA_OK;
+}
+
+int bouma_grid_define(bouma_grid **out, bouma_dataset *ds, const char *name,
+                      const bouma_grid_spec *spec)
+{
+    bouma_grid_spec own;
+    int rc;
+
+    *out = NULL;
+    bm_error_clear(&ds->error);
+    rc = check_writing(ds);
+    if (rc)
+        return rc;
+    if (!bm_struct_copy(&own, sizeof(own), spec, spec->size))
+        return bm_fail(&ds->error, BOUMA_EINVAL,
+                       "bouma_grid_spec: 'size' is not set, or fields of a "
+                       "newer version are");
+    return bm_schema_add_grid(&ds->schema, out, name, &own);
+}
+
+int bouma_variable_define(bouma_variable **out, bouma_grid *grid,
+                          const char *name, const bouma_variable_spec *spec)
+{
+    bouma_dataset *ds = grid->schema->dataset;
+    bouma_variable_spec own;
+    int rc;
+
+    *out = NULL;
+    bm_error_clear(&ds->error);
+    rc = check_writing(ds);
+    if (!rc && grid->schema->step)
+        rc = bm_fail(&ds->error, BOUMA_ESTATE,
+                     "grid \"%s\" belongs to a step that is read", grid->name);
+    if (rc)
+        return rc;
+    if (!bm_struct_copy(&own, sizeof(own), spec, spec->size))
+        return bm_fail(&ds->error, BOUMA_EINVAL,
+                       "bouma_variable_spec: 'size' is not set, or fields of a "
+                       "newer version are");
+    return bm_schema_add_variable(grid, out, name, &own);
+}
+
+/* ---- steps -------------------------------------------------------------- */
+
+static void forget_step(bouma_dataset *ds)
+{
+    ds->in_step = 0;
+    ds->put_count = 0;
+    bm_error_clear(&ds->put_error);
+    bm_attributes_clear(&ds->step_attributes);
+}
+
+int bouma_step_begin(bouma_dataset *ds, int64_t step, double time)
+{
+    int rc;
+
+    bm_error_clear(&ds->error);
+    rc = check_writing(ds);
+    if (rc)
+        return rc;
+    if (ds->in_step)
+        return bm_fail(&ds->error, BOUMA_ESTATE,
+                       "step %" PRIu64 " was begun and not ended", ds->step);
+    forget_step(ds);
+    ds->in_step = 1;
+    ds->step = (uint64_t)step;
+    ds->time = time;
+    if (step < 0) {
+        rc = bm_fail(&ds->error, BOUMA_EINVAL,
+                     "step numbers begin at 0, this is %" PRId64, step);
+        ds->put_error = ds->error;
+        ds->step = 0;
+    }
+    return rc;
+}
+
+static int add_put(bouma_dataset *ds, const struct bm_put *put)
+{
+    if (ds->put_count == ds->put_room) {
+        size_t room = ds->put_room * 2 + 16;
+        struct bm_put *grown = bm_resize(ds->a, ds->puts, room, sizeof(*grown));
+
+        if (!grown)
+            return bm_fail(&ds->error, BOUMA_ENOMEM, "no memory for a block");
+        ds->puts = grown;
+        ds->put_room = room;
+    }
+    ds->puts[ds->put_count] = *put;
+    ds->puts[ds->put_count].serial = ds->put_count;
+    ds->put_count++;
+    return BOUMA_OK;
+}
+
+int bouma_variable_put(bouma_variable *variable, const bouma_box *box,
+                       const void *data, const bouma_memory *memory)
+{
+    bouma_dataset *ds = variable->grid->schema->dataset;
+    const struct bm_tiling *t = &variable->grid->tiling;
+    bouma_box domain = bm_tiling_domain(t), lifted;
+    char text[160], whole[160];
+    struct bm_put put = {.variable = variable};
+    int64_t shape[3];
+    int rc;
+
+    bm_error_clear(&ds->error);
+    rc = check_writing(ds);
+    if (!rc && variable->grid->schema->step)
+        rc = bm_fail(&ds->error, BOUMA_ESTATE,
+                     "variable \"%s/%s\" belongs to a step that is read",
+                     variable->grid->name, variable->name);
+    if (!rc && !ds->in_step)
+        rc = bm_fail(&ds->error, BOUMA_ESTATE,
+                     "no step was begun; call bouma_step_begin() first");
+    if (rc)
+        return rc;
+    lifted = bm_box_lift(box, t->ndims);
+    for (int d = 0; d < 3; d++)
+        shape[d] = lifted.hi[d] - lifted.lo[d];
+    bm_box_text(text, sizeof(text), &lifted, t->ndims);
+    bm_box_text(whole, sizeof(whole), &domain, t->ndims);
+    if (shape[0] < 0 || shape[1] < 0 || shape[2] < 0)
+        rc = bm_fail(&ds->error, BOUMA_EINVAL,
+                     "variable \"%s/%s\": the box %s ends before it begins",
+                     variable->grid->name, variable->name, text);
+    else if (!bm_box_volume(&lifted))
+        return BOUMA_OK; /* nothing to hand over */
+    else if (!bm_box_inside(&lifted, &domain))
+        rc = bm_fail(&ds->error, BOUMA_EINVAL,
+                     "variable \"%s/%s\": the box %s is not inside the grid %s",
+                     variable->grid->name, variable->name, text, whole);
+    else if (!data)
+        rc = bm_fail(&ds->error, BOUMA_EINVAL,
+                     "variable \"%s/%s\": no data for the box %s",
+                     variable->grid->name, variable->name, text);
+    if (!rc) {
+        put.from.box = lifted;
+        put.from.data = data;
+        bm_memory_lift(put.from.stride, &put.from.component_stride, memory,
+                       variable, shape);
+        rc = add_put(ds, &put);
+    }
+    if (rc && !ds->put_error.status)
+        ds->put_error = ds->error;
+    return rc;
+}
+
+/* End or abort: what is wrong here is told to all ranks. */
+static int end(bouma_dataset *ds, int status, bouma_record *record)
+{
+    int rc;
+
+    bm_error_clear(&ds->error);
+    if (!ds->store.root)
+        return bm_fail(&ds->error, BOUMA_ESTATE, "the dataset is not open");
+    rc = check_writing(ds);
+    if (!rc && !ds->in_step)
+        rc = bm_fail(&ds->error, BOUMA_ESTATE,
+                     "no step was begun; call bouma_step_begin() first");
+    rc = bm_write_step(ds, rc ? rc : status, record);
+    forget_step(ds);
+    return rc;
+}
+
+int bouma_step_end(bouma_dataset *ds, bouma_record *record)
+{
+    return end(ds, BOUMA_OK, record);
+}
+
+int bouma_step_abort(bouma_dataset *ds)
+{
+    return end(ds, BOUMA_EABORTED, NULL);
+}

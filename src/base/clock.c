@@ -1,0 +1,11 @@
+#include "base/clock.h"
+
+#include <time.h>
+
+double bm_clock(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}

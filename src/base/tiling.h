@@ -1,0 +1,47 @@
+/* tiling.h -- how a grid is cut into patches.
+ *
+ *     shape 10, edge 4:   |0 1 2 3|4 5 6 7|8 9|
+ *
+ * Three axes always (see box.h); axes that the grid does not have are 1 long.
+ * A patch is known by its linear index (C order over the patches) or by its
+ * Morton key; patches at the far borders are smaller. */
+#ifndef BM_TILING_H
+#define BM_TILING_H
+
+#include <stdint.h>
+
+#include "base/box.h"
+
+#define BM_MAX_EXTENT  ((int64_t)1 << 40)
+#define BM_MAX_SAMPLES ((uint64_t)1 << 62)
+#define BM_MAX_PATCHES ((int64_t)1 << 31)
+#define BM_MAX_LEVELS  32
+
+struct bm_tiling {
+    int ndims;
+    int64_t shape[3], edge[3], count[3];
+    int64_t patches;
+};
+
+/* 'shape' and 'edge' have ndims entries. NULL if all is well, else what is
+ * wrong with them, as the end of a sentence. */
+const char *bm_tiling_init(struct bm_tiling *t, int ndims, const int64_t *shape,
+                           const int64_t *edge);
+
+void bm_tiling_at(const struct bm_tiling *t, int64_t patch, int64_t at[3]);
+int64_t bm_tiling_index(const struct bm_tiling *t, const int64_t at[3]);
+bouma_box bm_tiling_box(const struct bm_tiling *t, const int64_t at[3]);
+bouma_box bm_tiling_patch_box(const struct bm_tiling *t, int64_t patch);
+bouma_box bm_tiling_domain(const struct bm_tiling *t);
+uint64_t bm_tiling_key(const struct bm_tiling *t, int64_t patch);
+
+/* The patch with a key, or -1 if there is none. */
+int64_t bm_tiling_find(const struct bm_tiling *t, uint64_t key);
+
+/* The patches that a box meets, as a half-open box of patches. */
+bouma_box bm_tiling_meeting(const struct bm_tiling *t, const bouma_box *box);
+
+/* The linear indices of all patches in Morton order, into order[patches]. */
+void bm_tiling_order(const struct bm_tiling *t, int64_t *order);
+
+#endif

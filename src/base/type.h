@@ -1,0 +1,34 @@
+/* type.h -- the value ranges of samples of each type. */
+#ifndef BM_TYPE_H
+#define BM_TYPE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bouma.h"
+
+/* The range of some values. NaN is left out and counted; 'count' is the number
+ * of values that are none, and with 0 of them low and high mean nothing (they
+ * are kept 0). Floats are held as f, signed as i, unsigned integers as u. */
+struct bm_range {
+    bouma_scalar low, high;
+    uint64_t count, nans;
+};
+
+int bm_type_valid(int type); /* a sample's type */
+int bm_type_is_float(bouma_type type);
+
+/* Widen 'range' by 'count' dense values. A zeroed struct is the empty range. */
+void bm_range_add(struct bm_range *range, bouma_type type, const void *values,
+                  size_t count);
+void bm_range_join(struct bm_range *range, bouma_type type,
+                   const struct bm_range *other);
+int bm_range_equal(const struct bm_range *a, const struct bm_range *b,
+                   bouma_type type);
+
+/* A bound as stored: as many little-endian bytes as the type has. */
+void bm_scalar_store(uint8_t *out, bouma_type type, bouma_scalar value);
+bouma_scalar bm_scalar_load(const uint8_t *in, bouma_type type);
+double bm_scalar_double(bouma_scalar value, bouma_type type);
+
+#endif

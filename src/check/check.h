@@ -1,0 +1,41 @@
+/* check.h -- looking for damage, and mending what can be mended. */
+#ifndef BM_CHECK_H
+#define BM_CHECK_H
+
+#include "read/read.h"
+
+/* Findings, collected as bytes so that ranks can send them to each other. */
+struct bm_findings {
+    struct bm_buffer bytes;
+    uint64_t notes, damages;
+};
+
+void bm_findings_init(struct bm_findings *f, const bouma_allocator *a);
+void bm_findings_release(struct bm_findings *f);
+void bm_findings_add(struct bm_findings *f, bouma_severity severity,
+                     int64_t step, const char *name, const char *format, ...)
+    BM_PRINTF(5, 6);
+/* Hand each one to a caller's function. */
+void bm_findings_each(const struct bm_buffer *bytes, const bouma_allocator *a,
+                      void (*each)(void *user, const bouma_finding *f),
+                      void *user);
+
+/* Look at one subfile of an open step, as deep as asked. Damage becomes
+ * findings; what is returned is only ENOMEM. */
+int bm_check_subfile(struct bouma_step *step, size_t i,
+                     bouma_verify_depth depth, struct bm_findings *out,
+                     bouma_verify_report *report);
+
+/* All ranks of 'comm', which is taken over. Collective. */
+int bm_verify(struct bm_comm *comm, const char *path, bouma_verify_depth depth,
+              const bouma_options *options,
+              void (*each)(void *user, const bouma_finding *f), void *user,
+              bouma_verify_report *report, struct bm_error *error);
+
+/* One process. */
+int bm_repair(const char *path, int apply, const bouma_options *options,
+              const bouma_allocator *a,
+              void (*each)(void *user, const bouma_finding *f), void *user,
+              bouma_repair_report *report, struct bm_error *error);
+
+#endif

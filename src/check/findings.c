@@ -1,0 +1,56 @@
+/* findings.c -- a list of findings that can travel. */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "check/check.h"
+
+void bm_findings_init(struct bm_findings *f, const bouma_allocator *a)
+{
+    bm_buffer_init(&f->bytes, a);
+    f->notes = f->damages = 0;
+}
+
+void bm_findings_release(struct bm_findings *f)
+{
+    bm_buffer_release(&f->bytes);
+}
+
+void bm_findings_add(struct bm_findings *f, bouma_severity severity,
+                     int64_t step, const char *name, const char *format, ...)
+{
+    char text[BM_ERROR_BYTES];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    bm_put_u8(&f->bytes, (uint8_t)severity);
+    bm_put_i64(&f->bytes, step);
+    bm_put_text(&f->bytes, name);
+    bm_put_text(&f->bytes, text);
+    if (severity == BOUMA_DAMAGE)
+        f->damages++;
+    else
+        f->notes++;
+}
+
+void bm_findings_each(const struct bm_buffer *bytes, const bouma_allocator *a,
+                      void (*each)(void *user, const bouma_finding *f),
+                      void *user)
+{
+    struct bm_cursor c = bm_cursor_of(bytes->data, bytes->size);
+
+    while (each && bm_cursor_left(&c)) {
+        bouma_severity severity = (bouma_severity)bm_get_u8(&c);
+        int64_t step = bm_get_i64(&c);
+        int no_memory = 0;
+        char *name = bm_get_text(&c, a, &no_memory);
+        char *text = bm_get_text(&c, a, &no_memory);
+        bouma_finding f = {severity, step, name ? name : "",
+                           text ? text : "(no memory for the text)"};
+
+        each(user, &f);
+        bm_drop(a, name);
+        bm_drop(a, text);
+    }
+}

@@ -1,0 +1,630 @@
+/* repair.c -- mends what can be mended, and never deletes: what is in the way
+ * is moved to lost/. Every step that becomes visible by it has been checked to
+ * the last byte before. Without 'apply' it only tells what it would do. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "check/check.h"
+#include "store/envelope.h"
+#include "store/identity.h"
+
+#define MENDED "mended.tmp"
+
+struct repair {
+    struct bouma_dataset ds; /* only what the checks need */
+    int apply;
+    struct bm_findings findings;
+    bouma_repair_report *report;
+    struct bm_error *error;
+};
+
+/* Tell of an action. Returns whether to carry it out. */
+static int act(struct repair *r, int64_t step, const char *name,
+               const char *text)
+{
+    bm_findings_add(&r->findings, BOUMA_NOTE, step, name, "%s%s",
+                    r->apply ? "" : "would be done: ", text);
+    r->report->actions++;
+    return r->apply;
+}
+
+static void hopeless(struct repair *r, int64_t step, const char *name,
+                     const char *text)
+{
+    bm_findings_add(&r->findings, BOUMA_DAMAGE, step, name, "%s", text);
+    r->report->hopeless++;
+}
+
+/* Move a file to lost/, under a name that is free there. */
+static int move_away(struct repair *r, const char *name)
+{
+    struct bm_store *s = &r->ds.store;
+    char flat[BM_NAME_BYTES], to[BM_NAME_BYTES * 2];
+    int rc = bm_store_make_dir(s, BM_NAME_LOST, 1, r->error);
+
+    snprintf(flat, sizeof(flat), "%s", name);
+    for (char *p = flat; *p; p++)
+        if (*p == '/')
+            *p = '.';
+    for (int i = 0; i < 1000 && !rc; i++) {
+        struct bm_error why = {0};
+
+        snprintf(to, sizeof(to), BM_NAME_LOST "/%s.%d", flat, i);
+        rc = bm_store_publish(s, name, to, 0, &why);
+        if (rc != BOUMA_EEXISTS)
+            return rc ? bm_fail(r->error, rc, "%s", why.text) : BOUMA_OK;
+        rc = BOUMA_OK;
+    }
+    return rc ? rc
+              : bm_fail(r->error, BOUMA_EEXISTS,
+                        "%s: no free name in lost/ for it", name);
+}
+
+/* ---- the dataset's own file --------------------------------------------- */
+
+struct id_search {
+    struct repair *r;
+    int found;
+};
+
+/* Take the id from the first manifest that is whole. */
+static int search_id(void *context, const char *entry)
+{
+    struct id_search *search = context;
+    struct bm_store *s = &search->r->ds.store;
+    struct bm_error ignored = {0};
+    struct bm_envelope e;
+    struct bm_cursor body;
+    struct bm_buffer b;
+    char name[BM_NAME_BYTES];
+    uint64_t step;
+
+    if (search->found || !bm_name_parse_step(entry, &step))
+        return 0;
+    bm_name_manifest(name, step);
+    bm_buffer_init(&b, s->a);
+    if (!bm_store_load(s, name, &b, s->memory_limit, &ignored) &&
+        !bm_envelope_open(&e, &body, b.data, b.size, BM_KIND_MANIFEST, NULL,
+                          name, &ignored)) {
+        memcpy(search->r->ds.id, e.id, 16);
+        search->found = 1;
+    }
+    bm_buffer_release(&b);
+    return 0;
+}
+
+static int repair_identity(struct repair *r)
+{
+    struct bm_store *s = &r->ds.store;
+    struct id_search search = {r, 0};
+    struct bm_error why = {0};
+    int rc = bm_identity_load(s, r->ds.id, &r->ds.major, &r->ds.minor, &why);
+
+    if (rc != BOUMA_EFORMAT)
+        return rc ? bm_fail(r->error, rc, "%s", why.text) : BOUMA_OK;
+    rc = bm_store_list(s, BM_NAME_STEPS, search_id, &search, r->error);
+    if (rc)
+        return rc;
+    if (!search.found)
+        return bm_fail(r->error, BOUMA_EFORMAT,
+                       "%s; and no step tells which dataset it was", why.text);
+    if (!act(r, -1, BM_NAME_DATASET,
+             "written anew, with the identity found in a manifest"))
+        return BOUMA_OK;
+    if (bm_store_exists(s, BM_NAME_DATASET))
+        rc = move_away(r, BM_NAME_DATASET);
+    return rc ? rc : bm_identity_create(s, r->ds.id, r->error);
+}
+
+/* ---- a step that is not published --------------------------------------- */
+
+/* A step in memory, for the checks; its manifest is filled by the caller. */
+static void step_init(struct repair *r, struct bouma_step *step)
+{
+    memset(step, 0, sizeof(*step));
+    step->ds = &r->ds;
+    bm_schema_init(&step->schema, r->ds.a, r->error);
+    bm_manifest_init(&step->manifest, r->ds.a, &step->schema, r->error);
+}
+
+static void step_release(struct bouma_step *step)
+{
+    bm_manifest_release(&step->manifest);
+    bm_schema_release(&step->schema);
+}
+
+/* Whether every byte that the manifest promises is there. */
+static int is_whole(struct bouma_step *step)
+{
+    bouma_verify_report report;
+    struct bm_findings found;
+    int whole = 1;
+
+    memset(&report, 0, sizeof(report));
+    bm_findings_init(&found, step->ds->a);
+    for (size_t i = 0; i < step->manifest.count && whole; i++)
+        whole =
+            !bm_check_subfile(step, i, BOUMA_VERIFY_DEEP, &found, &report) &&
+            !found.damages;
+    bm_findings_release(&found);
+    return whole;
+}
+
+/* Make the files of a step durable: its writer may have been killed before. */
+static int sync_files(struct repair *r, const struct bouma_step *step)
+{
+    int rc = BOUMA_OK;
+
+    for (size_t i = 0; i < step->manifest.count && !rc; i++) {
+        char name[BM_NAME_BYTES];
+        struct bm_file f;
+        int closed;
+
+        bm_name_subfile(name, step->manifest.step, (uint32_t)i,
+                        step->manifest.generation);
+        rc = bm_file_open(&f, &r->ds.store, name, BOUMA_OPEN_READ, r->error);
+        if (rc)
+            break;
+        rc = bm_file_sync(&f, r->error);
+        closed = bm_file_close(&f, r->error);
+        rc = rc ? rc : closed;
+    }
+    return rc;
+}
+
+/* Publish the manifest under 'from' for a step that is whole. */
+static int publish(struct repair *r, const struct bouma_step *step,
+                   const char *from)
+{
+    struct bm_step_entry entry = {step->manifest.step, step->manifest.time,
+                                  step->manifest.generation};
+    char dir[BM_NAME_BYTES], to[BM_NAME_BYTES];
+    struct bm_store *s = &r->ds.store;
+    struct bm_file f;
+    int rc, closed;
+
+    bm_name_step(dir, entry.step);
+    bm_name_manifest(to, entry.step);
+    rc = sync_files(r, step);
+    if (!rc)
+        rc = bm_file_open(&f, s, from, BOUMA_OPEN_READ, r->error);
+    if (rc)
+        return rc;
+    rc = bm_file_sync(&f, r->error);
+    closed = bm_file_close(&f, r->error);
+    rc = rc ? rc : closed;
+    if (!rc)
+        rc = bm_store_sync_dir(s, dir, r->error);
+    if (!rc)
+        rc = bm_store_publish(s, from, to, 0, r->error);
+    if (!rc)
+        rc = bm_store_sync_dir(s, dir, r->error);
+    if (!rc)
+        rc = bm_store_sync_dir(s, BM_NAME_STEPS, r->error);
+    if (!rc)
+        bm_index_append(s, r->ds.id, &entry);
+    return rc;
+}
+
+/* What is in the directory of a step. */
+struct contents {
+    struct bm_generation manifest, subfiles; /* the latest ones */
+    int manifests;
+    uint64_t subfile_count;
+};
+
+static int later(struct bm_generation a, struct bm_generation b)
+{
+    return a.epoch != b.epoch ? a.epoch > b.epoch : a.attempt > b.attempt;
+}
+
+static int look(void *context, const char *entry)
+{
+    struct contents *c = context;
+    struct bm_generation g;
+    uint32_t subfile;
+
+    if (bm_name_parse_manifest_new(entry, &g)) {
+        if (!c->manifests++ || later(g, c->manifest))
+            c->manifest = g;
+    } else if (bm_name_parse_subfile(entry, &subfile, &g)) {
+        if (!c->subfile_count++ || later(g, c->subfiles))
+            c->subfiles = g;
+    }
+    return 0;
+}
+
+/* The manifest that its writer left unpublished: 1 if it was of use. */
+static int use_written_manifest(struct repair *r, uint64_t number,
+                                struct bm_generation g, int damaged, int *rc)
+{
+    struct bm_error ignored = {0};
+    struct bouma_step step;
+    char name[BM_NAME_BYTES], old[BM_NAME_BYTES];
+    int used = 0;
+
+    bm_name_manifest_new(name, number, g);
+    bm_name_manifest(old, number);
+    step_init(r, &step);
+    if (!bm_manifest_load(&step.manifest, &r->ds.store, number, name, r->ds.id,
+                          &ignored) &&
+        is_whole(&step)) {
+        used = 1;
+        if (act(r, (int64_t)number, name,
+                "the step is whole, its manifest published")) {
+            *rc = damaged ? move_away(r, old) : BOUMA_OK;
+            if (!*rc)
+                *rc = publish(r, &step, name);
+        }
+    }
+    step_release(&step);
+    return used;
+}
+
+/* Load the head of a subfile, from the front or else from the end. With
+ * 'schema' it must describe that; else it fills 'own'. */
+static int load_head(struct repair *r, struct bm_head *head, uint8_t hash[16],
+                     const struct bm_schema *schema, struct bm_schema *own,
+                     const char *name)
+{
+    struct bm_error ignored = {0};
+    struct bm_envelope e;
+    struct bm_buffer b;
+    int rc;
+
+    bm_buffer_init(&b, r->ds.a);
+    bm_head_init(head, r->ds.a);
+    rc = bm_store_load(&r->ds.store, name, &b, r->ds.store.memory_limit,
+                       &ignored);
+    if (!rc)
+        rc = bm_envelope_peek(&e, b.data, b.size, BM_KIND_HEAD, name, &ignored);
+    if (!rc && e.body_bytes > b.size - BM_ENVELOPE_BYTES)
+        rc = BOUMA_EFORMAT;
+    if (!rc) {
+        rc = bm_head_decode(head, schema, own, b.data,
+                            (size_t)e.body_bytes + BM_ENVELOPE_BYTES, b.size,
+                            r->ds.id, name, &ignored);
+        memcpy(hash, e.hash, 16);
+    }
+    bm_buffer_release(&b);
+    return rc;
+}
+
+/* A manifest made from the heads of all subfiles of one generation. */
+static int manifest_from_heads(struct repair *r, struct bouma_step *step,
+                               uint64_t number, struct bm_generation g)
+{
+    struct bm_manifest *m = &step->manifest;
+    size_t count = 1;
+    int rc = BOUMA_OK;
+
+    for (size_t i = 0; i < count && !rc; i++) {
+        char name[BM_NAME_BYTES];
+        struct bm_head head;
+        uint8_t hash[16];
+
+        bm_name_subfile(name, number, (uint32_t)i, g);
+        rc = load_head(r, &head, hash, i ? &step->schema : NULL,
+                       i ? NULL : &step->schema, name);
+        if (!rc && i == 0) {
+            count = head.subfiles;
+            m->step = number;
+            m->time = head.time;
+            m->generation = g;
+            m->order = head.order;
+            rc = bm_manifest_set_subfiles(m, count);
+        }
+        if (!rc &&
+            (head.step != number || head.subfile != i ||
+             head.subfiles != count || head.generation.epoch != g.epoch ||
+             head.generation.attempt != g.attempt))
+            rc = BOUMA_EFORMAT;
+        if (!rc)
+            rc = bm_subfile_info_of(&m->subfiles[i], &head, hash, r->ds.a);
+        bm_head_release(&head);
+    }
+    if (rc)
+        return rc;
+    for (size_t i = 0; i < m->count; i++) {
+        uint64_t bytes = m->subfiles[i].file_bytes;
+
+        m->record.stored_bytes += bytes;
+        if (bytes > m->record.largest_file)
+            m->record.largest_file = bytes;
+        for (size_t k = 0; k < m->subfiles[i].count; k++)
+            m->record.chunks += (int64_t)m->subfiles[i].parts[k].chunks;
+    }
+    m->record.files = (int64_t)m->count;
+    m->record.mean_file = m->record.stored_bytes / m->count;
+    rc = bm_manifest_total(m);
+    for (uint32_t i = 0; i < step->schema.variables && !rc; i++)
+        m->record.raw_bytes += step->schema.by_id[i]->raw_bytes;
+    return rc;
+}
+
+static int save_manifest(struct repair *r, const struct bm_manifest *m,
+                         const char *name)
+{
+    struct bm_buffer b;
+    int rc;
+
+    bm_buffer_init(&b, r->ds.a);
+    bm_manifest_encode(&b, m, r->ds.id);
+    rc = b.failed
+             ? bm_fail(r->error, BOUMA_ENOMEM, "no memory to repair")
+             : bm_store_save(&r->ds.store, name, b.data, b.size, 1, r->error);
+    bm_buffer_release(&b);
+    return rc;
+}
+
+/* 1 if a manifest could be made anew. */
+static int rebuild_manifest(struct repair *r, uint64_t number,
+                            struct bm_generation g, int damaged, int *rc)
+{
+    char name[BM_NAME_BYTES], old[BM_NAME_BYTES];
+    struct bouma_step step;
+    int used = 0;
+
+    bm_name_manifest(old, number);
+    step_init(r, &step);
+    if (!manifest_from_heads(r, &step, number, g) && is_whole(&step)) {
+        used = 1;
+        if (act(r, (int64_t)number, old,
+                "made anew from the subfiles, which are whole (attributes of "
+                "the step and of the dataset are lost)")) {
+            /* Under the repairer's own epoch: the old name may be taken. */
+            bm_name_manifest_new(name, number,
+                                 (struct bm_generation){r->ds.epoch, 0});
+            *rc = damaged ? move_away(r, old) : BOUMA_OK;
+            if (!*rc)
+                *rc = save_manifest(r, &step.manifest, name);
+            if (!*rc)
+                *rc = publish(r, &step, name);
+        }
+    }
+    step_release(&step);
+    return used;
+}
+
+struct mover {
+    struct repair *r;
+    uint64_t step;
+    int rc;
+};
+
+static int move_leftover(void *context, const char *entry)
+{
+    struct mover *m = context;
+    struct bm_generation g;
+    char name[BM_NAME_BYTES];
+    uint32_t subfile;
+
+    if (bm_name_parse_subfile(entry, &subfile, &g))
+        bm_name_subfile(name, m->step, subfile, g);
+    else if (bm_name_parse_manifest_new(entry, &g))
+        bm_name_manifest_new(name, m->step, g);
+    else
+        return 0;
+    m->rc = move_away(m->r, name);
+    return m->rc ? ECANCELED : 0;
+}
+
+/* A step without a manifest that can be read. */
+static int repair_unpublished(struct repair *r, uint64_t number, int damaged)
+{
+    struct contents c = {{0, 0}, {0, 0}, 0, 0};
+    struct mover mover = {r, number, BOUMA_OK};
+    char dir[BM_NAME_BYTES];
+    int rc;
+
+    bm_name_step(dir, number);
+    rc = bm_store_list(&r->ds.store, dir, look, &c, r->error);
+    if (rc || (!c.manifests && !c.subfile_count && !damaged))
+        return rc;
+    if (c.manifests &&
+        use_written_manifest(r, number, c.manifest, damaged, &rc))
+        return rc;
+    if (c.subfile_count &&
+        rebuild_manifest(r, number, c.subfiles, damaged, &rc))
+        return rc;
+    if (damaged) {
+        hopeless(r, (int64_t)number, dir,
+                 "the manifest is damaged and the subfiles are not all whole");
+        return BOUMA_OK;
+    }
+    if (act(r, (int64_t)number, dir,
+            "the leftovers of a step that was never complete moved to lost/")) {
+        struct bm_error ignored = {0};
+
+        bm_store_list(&r->ds.store, dir, move_leftover, &mover, &ignored);
+        rc = mover.rc;
+    }
+    return rc;
+}
+
+/* ---- a published step --------------------------------------------------- */
+
+/* Copy a file, with 'head' in place of both heads if it is not NULL. */
+static int copy_file(struct repair *r, const char *from, const char *to,
+                     const struct bm_buffer *head)
+{
+    struct bm_buffer b;
+    int rc;
+
+    bm_buffer_init(&b, r->ds.a);
+    rc = bm_store_load(&r->ds.store, from, &b, r->ds.store.memory_limit,
+                       r->error);
+    if (!rc && head) {
+        memcpy(b.data, head->data, head->size);
+        memcpy(b.data + b.size - head->size, head->data, head->size);
+    }
+    if (!rc)
+        rc = bm_store_save(&r->ds.store, to, b.data, b.size, 1, r->error);
+    bm_buffer_release(&b);
+    return rc;
+}
+
+/* Load one copy of a head, if it is the one that the manifest names. */
+static int good_head(struct repair *r, struct bm_buffer *out, struct bm_file *f,
+                     const struct bm_subfile_info *info, uint64_t offset)
+{
+    struct bm_error ignored = {0};
+    struct bm_envelope e;
+    struct bm_cursor body;
+
+    bm_buffer_clear(out);
+    return bm_buffer_extend(out, (size_t)info->head_bytes) &&
+           !bm_file_read(f, out->data, out->size, offset, &ignored) &&
+           !bm_envelope_open(&e, &body, out->data, out->size, BM_KIND_HEAD,
+                             r->ds.id, f->name, &ignored) &&
+           !memcmp(e.hash, info->head_hash, 16);
+}
+
+/* A subfile of which one head is damaged gets it back from the other. */
+static int repair_subfile(struct repair *r, const struct bm_manifest *m,
+                          size_t i)
+{
+    const struct bm_subfile_info *info = &m->subfiles[i];
+    struct bm_error ignored = {0};
+    struct bm_buffer front, back;
+    char name[BM_NAME_BYTES], mended[BM_NAME_BYTES], dir[BM_NAME_BYTES];
+    struct bm_file f;
+    uint64_t bytes = 0;
+    int rc = BOUMA_OK, front_good, back_good;
+
+    bm_name_subfile(name, m->step, (uint32_t)i, m->generation);
+    if (bm_file_open(&f, &r->ds.store, name, BOUMA_OPEN_READ, &ignored)) {
+        hopeless(r, (int64_t)m->step, name, "the file is missing");
+        return BOUMA_OK;
+    }
+    bm_buffer_init(&front, r->ds.a);
+    bm_buffer_init(&back, r->ds.a);
+    bm_file_size(&f, &bytes, &ignored);
+    front_good = good_head(r, &front, &f, info, 0);
+    back_good = bytes == info->file_bytes &&
+                good_head(r, &back, &f, info, bytes - info->head_bytes);
+    bm_file_close(&f, &ignored);
+    if (bytes != info->file_bytes || (!front_good && !back_good)) {
+        hopeless(r, (int64_t)m->step, name,
+                 bytes != info->file_bytes ? "the file has not its size"
+                                           : "both heads are damaged");
+    } else if (!(front_good && back_good) &&
+               act(r, (int64_t)m->step, name,
+                   "a damaged head replaced by its copy")) {
+        bm_name_step(dir, m->step);
+        snprintf(mended, sizeof(mended), "%.60s/" MENDED, dir);
+        bm_store_remove(&r->ds.store, mended);
+        rc = copy_file(r, name, mended, front_good ? &front : &back);
+        if (!rc)
+            rc = move_away(r, name);
+        if (!rc)
+            rc = bm_store_publish(&r->ds.store, mended, name, 0, r->error);
+        if (!rc)
+            rc = bm_store_sync_dir(&r->ds.store, dir, r->error);
+    }
+    bm_buffer_release(&front);
+    bm_buffer_release(&back);
+    return rc;
+}
+
+static int repair_step(struct repair *r, uint64_t number)
+{
+    struct bm_error why = {0};
+    struct bm_schema schema;
+    struct bm_manifest m;
+    int rc;
+
+    bm_schema_init(&schema, r->ds.a, &why);
+    bm_manifest_init(&m, r->ds.a, &schema, &why);
+    rc = bm_manifest_load(&m, &r->ds.store, number, NULL, r->ds.id, &why);
+    if (rc == BOUMA_ENOTFOUND || rc == BOUMA_EFORMAT || rc == BOUMA_ELIMIT)
+        rc = repair_unpublished(r, number, rc != BOUMA_ENOTFOUND);
+    else if (rc)
+        bm_fail(r->error, rc, "%s", why.text);
+    for (size_t i = 0; i < m.count && !rc; i++)
+        rc = repair_subfile(r, &m, i);
+    bm_manifest_release(&m);
+    bm_schema_release(&schema);
+    return rc;
+}
+
+/* ---- all ---------------------------------------------------------------- */
+
+static int collect_step(void *context, const char *entry)
+{
+    struct bm_step_entry e = {0, 0, {0, 0}};
+
+    return bm_name_parse_step(entry, &e.step) && bm_step_list_put(context, e)
+               ? ENOMEM
+               : 0;
+}
+
+static int repair_index(struct repair *r)
+{
+    struct bm_step_list found;
+    int stale = 0, rc;
+
+    bm_step_list_init(&found, r->ds.a);
+    rc = bm_steps_find(&r->ds.store, r->ds.id, &found, &stale, NULL, NULL,
+                       r->error);
+    if (!rc && stale && act(r, -1, BM_NAME_INDEX, "the index written anew"))
+        rc = bm_index_rebuild(&r->ds.store, r->ds.id, &found, r->error);
+    bm_step_list_release(&found);
+    return rc;
+}
+
+static int repair_all(struct repair *r)
+{
+    struct bm_step_list steps;
+    char note[512];
+    int rc = repair_identity(r), closed;
+
+    bm_step_list_init(&steps, r->ds.a);
+    if (!rc && r->apply)
+        rc = bm_epoch_claim(&r->ds.store, &r->ds.epoch, r->ds.options.force,
+                            note, sizeof(note), r->error);
+    if (!rc)
+        rc = bm_store_list(&r->ds.store, BM_NAME_STEPS, collect_step, &steps,
+                           r->error);
+    for (size_t i = 0; i < steps.count && !rc; i++)
+        rc = repair_step(r, steps.entries[i].step);
+    if (!rc)
+        rc = repair_index(r);
+    if (r->ds.epoch) {
+        closed = bm_epoch_close(&r->ds.store, r->ds.epoch, r->error);
+        rc = rc ? rc : closed;
+    }
+    bm_step_list_release(&steps);
+    return rc;
+}
+
+int bm_repair(const char *path, int apply, const bouma_options *options,
+              const bouma_allocator *a,
+              void (*each)(void *user, const bouma_finding *f), void *user,
+              bouma_repair_report *report, struct bm_error *error)
+{
+    struct repair r;
+    int rc;
+
+    memset(&r, 0, sizeof(r));
+    memset(report, 0, sizeof(*report));
+    r.apply = apply;
+    r.report = report;
+    r.error = error;
+    r.ds.a = a;
+    r.ds.options = *options;
+    bm_findings_init(&r.findings, a);
+    rc = bm_store_open(&r.ds.store, options->io, a, path, 0, error);
+    if (!rc) {
+        r.ds.store.memory_limit = options->memory_limit;
+        rc = repair_all(&r);
+    }
+    if (!rc && r.findings.bytes.failed)
+        rc = bm_fail(error, BOUMA_ENOMEM, "no memory to repair");
+    bm_findings_each(&r.findings.bytes, a, each, user);
+    bm_store_close(&r.ds.store);
+    bm_findings_release(&r.findings);
+    return rc;
+}

@@ -1,0 +1,215 @@
+/* subfile_check.c -- one subfile: its size, its two heads, its checksums, its
+ * values. Goes on after damage, so that all of it is found. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "check/check.h"
+#include "layout/patch.h"
+
+struct subfile_check {
+    struct bouma_step *step;
+    size_t i;
+    char name[BM_NAME_BYTES];
+    struct bm_file file;
+    struct bm_findings *out;
+    bouma_verify_report *report;
+    struct bm_codec_state codec;
+    struct bm_buffer raw, samples;
+};
+
+static void damage(struct subfile_check *c, const char *text)
+{
+    bm_findings_add(c->out, BOUMA_DAMAGE, (int64_t)c->step->manifest.step,
+                    c->name, "%s", text);
+}
+
+/* Read 'bytes' at 'offset' into c->raw: 1 if that worked. */
+static int load(struct subfile_check *c, uint64_t offset, uint64_t bytes)
+{
+    struct bm_error why = {0};
+
+    bm_buffer_clear(&c->raw);
+    if (!bm_buffer_extend(&c->raw, (size_t)bytes))
+        return 0;
+    if (bm_file_read(&c->file, c->raw.data, (size_t)bytes, offset, &why)) {
+        damage(c, why.text);
+        return 0;
+    }
+    c->report->bytes += bytes;
+    return 1;
+}
+
+/* One copy of the head; 1 if it is good, and then it is in *head. */
+static int check_head(struct subfile_check *c, struct bm_head *head,
+                      uint64_t offset, const char *which)
+{
+    const struct bm_manifest *m = &c->step->manifest;
+    const struct bm_subfile_info *info = &m->subfiles[c->i];
+    struct bm_error why = {0};
+    char text[BM_ERROR_BYTES + 32];
+
+    bm_head_release(head);
+    bm_head_init(head, c->step->ds->a);
+    if (!load(c, offset, info->head_bytes))
+        return 0;
+    if (!bm_head_decode(head, &c->step->schema, NULL, c->raw.data, c->raw.size,
+                        info->file_bytes, c->step->ds->id, c->name, &why) &&
+        !memcmp(c->raw.data + 48, info->head_hash, 16))
+        return 1;
+    snprintf(text, sizeof(text), "%s: %s", which,
+             why.text[0] ? why.text : "is not the one the manifest names");
+    damage(c, text);
+    return 0;
+}
+
+/* The zero bytes between head and data: checked so that no byte of a file goes
+ * without a check. */
+static void check_padding(struct subfile_check *c, const struct bm_head *head)
+{
+    uint64_t n = head->data_offset - head->head_bytes;
+
+    if (!n || !load(c, head->head_bytes, n))
+        return;
+    for (uint64_t i = 0; i < n; i++)
+        if (c->raw.data[i]) {
+            damage(c, "bytes between head and data are not zero");
+            return;
+        }
+}
+
+static void damaged_level(struct subfile_check *c, const struct bm_section *s,
+                          size_t chunk, int level, const char *what)
+{
+    const struct bm_tiling *t = &s->variable->grid->tiling;
+    bouma_box box = bm_tiling_patch_box(t, bm_tiling_find(t, s->keys[chunk]));
+    char region[160];
+
+    bm_box_text(region, sizeof(region), &box, t->ndims);
+    bm_findings_add(
+        c->out, BOUMA_DAMAGE, (int64_t)c->step->manifest.step, c->name,
+        "%s: variable \"%s/%s\", level %d, patch %s, at byte "
+        "%" PRIu64,
+        what, s->variable->grid->name, s->variable->name, level, region,
+        s->offsets[chunk * (size_t)s->levels + (size_t)level]);
+}
+
+/* One chunk: every level's checksum and, if 'deep', its decoding and range. */
+static void check_chunk(struct subfile_check *c, const struct bm_section *s,
+                        size_t chunk, int deep)
+{
+    const struct bm_manifest *m = &c->step->manifest;
+    const struct bm_codec *codec = bm_codec_find((int)s->variable->codec);
+    struct bm_range ranges[BM_MAX_COMPONENTS];
+    uint8_t *level[BM_MAX_LEVELS];
+    struct bm_patch p;
+    uint8_t *to;
+    int whole = 1;
+
+    bm_patch_init(&p, s->variable,
+                  bm_tiling_find(&s->variable->grid->tiling, s->keys[chunk]));
+    bm_buffer_clear(&c->samples);
+    to = bm_buffer_extend(&c->samples,
+                          bm_patch_bytes(&p) + 16 * (size_t)p.levels);
+    if (!to)
+        return;
+    for (int k = s->levels - 1; k >= 0; k--) {
+        size_t at = chunk * (size_t)s->levels + (size_t)k;
+        struct bm_address address = {c->step->ds->id,     m->step,
+                                     m->generation.epoch, m->generation.attempt,
+                                     s->variable->id,     s->keys[chunk],
+                                     (uint32_t)k};
+        struct bm_samples samples = {
+            to, (size_t)p.values[k] * (size_t)p.components, p.size};
+
+        level[k] = to;
+        to += (bm_patch_level_bytes(&p, k) + 15) / 16 * 16;
+        if (!load(c, s->offsets[at], s->sizes[at]) ||
+            bm_hash_chunk(&address, c->raw.data, s->sizes[at]) !=
+                s->hashes[at]) {
+            damaged_level(c, s, chunk, k, "the checksum does not match");
+            whole = 0;
+        } else if (deep && codec->decode(&c->codec, &samples, c->raw.data,
+                                         s->sizes[at])) {
+            damaged_level(c, s, chunk, k, "the data cannot be decoded");
+            whole = 0;
+        }
+    }
+    c->report->chunks++;
+    if (!deep || !whole)
+        return;
+    bm_patch_ranges(&p, s->variable->type, level, ranges);
+    for (int j = 0; j < p.components; j++)
+        if (!bm_range_equal(
+                &ranges[j],
+                &s->ranges[chunk * (size_t)p.components + (size_t)j],
+                s->variable->type))
+            damaged_level(c, s, chunk, 0,
+                          "the values are not in the range that was noted");
+}
+
+static void check_content(struct subfile_check *c, bouma_verify_depth depth)
+{
+    const struct bm_subfile_info *info = &c->step->manifest.subfiles[c->i];
+    struct bm_head head, second;
+    int good;
+
+    bm_head_init(&head, c->step->ds->a);
+    bm_head_init(&second, c->step->ds->a);
+    good = check_head(c, &head, 0, "the head at the front");
+    if (check_head(c, &second, info->file_bytes - info->head_bytes,
+                   "the head at the end") &&
+        !good) {
+        struct bm_head swap = head;
+
+        head = second;
+        second = swap;
+        good = 1;
+    }
+    if (good && depth >= BOUMA_VERIFY_FULL) {
+        check_padding(c, &head);
+        for (size_t s = 0; s < head.count; s++)
+            for (size_t k = 0; k < head.sections[s].count; k++)
+                check_chunk(c, &head.sections[s], k,
+                            depth >= BOUMA_VERIFY_DEEP);
+    }
+    bm_head_release(&head);
+    bm_head_release(&second);
+}
+
+int bm_check_subfile(struct bouma_step *step, size_t i,
+                     bouma_verify_depth depth, struct bm_findings *out,
+                     bouma_verify_report *report)
+{
+    const struct bm_subfile_info *info = &step->manifest.subfiles[i];
+    struct subfile_check c = {
+        .step = step, .i = i, .out = out, .report = report};
+    struct bm_error why = {0}, ignored = {0};
+    uint64_t bytes = 0;
+    int failed;
+
+    bm_codec_state_init(&c.codec, step->ds->a);
+    bm_buffer_init(&c.raw, step->ds->a);
+    bm_buffer_init(&c.samples, step->ds->a);
+    bm_name_subfile(c.name, step->manifest.step, (uint32_t)i,
+                    step->manifest.generation);
+    report->files++;
+    if (bm_file_open(&c.file, &step->ds->store, c.name, BOUMA_OPEN_READ,
+                     &why) ||
+        bm_file_size(&c.file, &bytes, &why)) {
+        damage(&c, why.text);
+    } else if (bytes != info->file_bytes) {
+        bm_findings_add(out, BOUMA_DAMAGE, (int64_t)step->manifest.step, c.name,
+                        "has %" PRIu64 " bytes where %" PRIu64 " were written",
+                        bytes, info->file_bytes);
+    } else if (depth >= BOUMA_VERIFY_META) {
+        check_content(&c, depth);
+    }
+    bm_file_close(&c.file, &ignored);
+    failed = c.raw.failed || c.samples.failed || out->bytes.failed;
+    bm_buffer_release(&c.raw);
+    bm_buffer_release(&c.samples);
+    bm_codec_state_release(&c.codec);
+    return failed ? BOUMA_ENOMEM : BOUMA_OK;
+}

@@ -1,0 +1,165 @@
+/* verify.c -- a whole dataset, the subfiles shared out over the ranks. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "check/check.h"
+
+struct verify {
+    struct bouma_dataset *ds;
+    bouma_verify_depth depth;
+    struct bm_findings findings;
+    bouma_verify_report report;
+    size_t subfile; /* counted over all steps, to share out the work */
+};
+
+static int note(void *context, const char *text)
+{
+    bm_findings_add(context, BOUMA_NOTE, -1, "", "%s", text);
+    return BOUMA_OK;
+}
+
+/* Rank 0: what lies around, and whether the index is right. */
+static int look_around(struct verify *v)
+{
+    struct bouma_dataset *ds = v->ds;
+    struct bm_step_list found;
+    int stale = 0, rc;
+
+    bm_step_list_init(&found, ds->a);
+    rc = bm_steps_find(&ds->store, ds->id, &found, &stale, note, &v->findings,
+                       &ds->error);
+    if (!rc && stale)
+        bm_findings_add(&v->findings, BOUMA_NOTE, -1, BM_NAME_INDEX,
+                        "the index does not list the committed steps; it is "
+                        "only a cache, `bouma repair` writes it anew");
+    bm_step_list_release(&found);
+    return rc;
+}
+
+/* One step. What is wrong with its manifest is noted by rank 0. Collective. */
+static int verify_step(struct verify *v, uint64_t number)
+{
+    struct bouma_dataset *ds = v->ds;
+    char name[BM_NAME_BYTES];
+    struct bouma_step *step;
+    int rc;
+
+    bm_name_manifest(name, number);
+    bm_error_clear(&ds->error);
+    rc = bm_step_open(&step, ds, number);
+    if (rc == BOUMA_ENOMEM || rc == BOUMA_ECOMM)
+        return rc;
+    if (ds->comm->rank == 0) {
+        v->report.steps++;
+        v->report.files++;
+    }
+    if (rc) {
+        if (ds->comm->rank == 0)
+            bm_findings_add(&v->findings, BOUMA_DAMAGE, (int64_t)number, name,
+                            "%s", ds->error.text);
+        bm_error_clear(&ds->error);
+        return BOUMA_OK;
+    }
+    if (ds->comm->rank == 0)
+        v->report.bytes += step->manifest_bytes;
+    for (size_t i = 0; i < step->manifest.count && !rc; i++)
+        if (v->subfile++ % (size_t)ds->comm->size == (size_t)ds->comm->rank)
+            rc = bm_check_subfile(step, i, v->depth, &v->findings, &v->report);
+    bm_step_free(step);
+    if (rc)
+        bm_fail(&ds->error, rc, "no memory to verify");
+    return bm_comm_agree(ds->comm, rc, &ds->error);
+}
+
+/* Bring findings and counts of all ranks together. Collective. */
+static int bring_together(struct verify *v, struct bm_buffer *all, int rc)
+{
+    struct bouma_dataset *ds = v->ds;
+    size_t *sizes = bm_new(ds->a, (size_t)ds->comm->size, sizeof(*sizes));
+    struct bm_buffer mine, counts;
+    struct bm_cursor c;
+
+    bm_buffer_init(&mine, ds->a);
+    bm_buffer_init(&counts, ds->a);
+    bm_put_u64(&mine, v->report.steps);
+    bm_put_u64(&mine, v->report.files);
+    bm_put_u64(&mine, v->report.chunks);
+    bm_put_u64(&mine, v->report.bytes);
+    bm_put_u64(&mine, v->findings.notes);
+    bm_put_u64(&mine, v->findings.damages);
+    if (!sizes && !rc)
+        rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to verify");
+    rc = bm_comm_collect(ds->comm, &v->findings.bytes, all, sizes, 1, rc,
+                         &ds->error);
+    if (!rc)
+        rc =
+            bm_comm_collect(ds->comm, &mine, &counts, sizes, 1, rc, &ds->error);
+    memset(&v->report, 0, sizeof(v->report));
+    c = bm_cursor_of(counts.data, counts.size);
+    for (int r = 0; r < ds->comm->size && !rc; r++) {
+        v->report.steps += bm_get_u64(&c);
+        v->report.files += bm_get_u64(&c);
+        v->report.chunks += bm_get_u64(&c);
+        v->report.bytes += bm_get_u64(&c);
+        v->report.notes += bm_get_u64(&c);
+        v->report.damages += bm_get_u64(&c);
+    }
+    bm_buffer_release(&mine);
+    bm_buffer_release(&counts);
+    bm_drop(ds->a, sizes);
+    return rc;
+}
+
+/* A dataset whose own file is damaged: nothing else can be trusted, and that
+ * is the finding. */
+static int only_identity(struct bouma_dataset *ds, struct verify *v,
+                         struct bm_buffer *all)
+{
+    bm_findings_add(&v->findings, BOUMA_DAMAGE, -1, BM_NAME_DATASET, "%s",
+                    ds->error.text);
+    bm_put_bytes(all, v->findings.bytes.data, v->findings.bytes.size);
+    v->report.damages = 1;
+    return all->failed ? BOUMA_ENOMEM : BOUMA_OK;
+}
+
+int bm_verify(struct bm_comm *comm, const char *path, bouma_verify_depth depth,
+              const bouma_options *options,
+              void (*each)(void *user, const bouma_finding *f), void *user,
+              bouma_verify_report *report, struct bm_error *error)
+{
+    const bouma_allocator *a = comm->a;
+    struct bouma_dataset *ds = NULL;
+    struct verify v = {.depth = depth};
+    struct bm_buffer all;
+    int rc = bm_dataset_open(&ds, comm, BM_MODE_READ, path, options, a);
+
+    bm_findings_init(&v.findings, a);
+    bm_buffer_init(&all, a);
+    v.ds = ds;
+    if (rc == BOUMA_EFORMAT) {
+        rc = only_identity(ds, &v, &all);
+    } else if (!rc) {
+        if (ds->comm->rank == 0)
+            rc = look_around(&v);
+        rc = bm_comm_agree(ds->comm, rc, &ds->error);
+        for (size_t i = 0; i < ds->steps.count && !rc; i++) {
+            rc = verify_step(&v, ds->steps.entries[i].step);
+            if (ds->options.progress && ds->comm->rank == 0)
+                ds->options.progress(ds->options.progress_user, "verifying",
+                                     i + 1, ds->steps.count);
+        }
+        rc = bring_together(&v, &all, rc);
+    }
+    if (!rc) {
+        bm_findings_each(&all, a, each, user);
+        *report = v.report;
+    } else {
+        bm_fail(error, rc, "%s",
+                ds ? ds->error.text : bouma_status_text(BOUMA_ENOMEM));
+    }
+    bm_buffer_release(&all);
+    bm_findings_release(&v.findings);
+    bm_dataset_free(ds);
+    return rc;
+}

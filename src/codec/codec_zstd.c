@@ -1,0 +1,129 @@
+/* codec_zstd.c -- bytes of equal significance side by side, then zstd. What
+ * does not shrink is kept as it is, and known by its size. */
+#include "codec/codec.h"
+
+#include <string.h>
+#include <zstd.h>
+
+#include "base/bytes.h"
+
+/* Byte b of value i goes to plane b, place i. */
+#define SHUFFLE(bytes)                                                         \
+    static void shuffle_##bytes(uint8_t *restrict out,                         \
+                                const uint8_t *restrict in, size_t n)          \
+    {                                                                          \
+        for (size_t i = 0; i < n; i++)                                         \
+            for (size_t b = 0; b < bytes; b++)                                 \
+                out[b * n + i] = in[i * bytes + b];                            \
+    }                                                                          \
+                                                                               \
+    static void unshuffle_##bytes(uint8_t *restrict out,                       \
+                                  const uint8_t *restrict in, size_t n)        \
+    {                                                                          \
+        for (size_t i = 0; i < n; i++)                                         \
+            for (size_t b = 0; b < bytes; b++)                                 \
+                out[i * bytes + b] = in[b * n + i];                            \
+    }
+SHUFFLE(2)
+SHUFFLE(4)
+SHUFFLE(8)
+
+static void shuffle(uint8_t *out, const uint8_t *in, size_t n, size_t size)
+{
+    switch (size) {
+    case 2:
+        shuffle_2(out, in, n);
+        break;
+    case 4:
+        shuffle_4(out, in, n);
+        break;
+    case 8:
+        shuffle_8(out, in, n);
+        break;
+    default:
+        memcpy(out, in, n);
+    }
+}
+
+static void unshuffle(uint8_t *out, const uint8_t *in, size_t n, size_t size)
+{
+    switch (size) {
+    case 2:
+        unshuffle_2(out, in, n);
+        break;
+    case 4:
+        unshuffle_4(out, in, n);
+        break;
+    case 8:
+        unshuffle_8(out, in, n);
+        break;
+    default:
+        memcpy(out, in, n);
+    }
+}
+
+static size_t bound(size_t bytes)
+{
+    return ZSTD_compressBound(bytes);
+}
+
+static int encode(struct bm_codec_state *state, uint8_t *out, size_t *stored,
+                  const struct bm_samples *in, int effort)
+{
+    size_t bytes = in->count * in->size;
+    uint8_t *scratch;
+    size_t n;
+
+    *stored = 0;
+    if (!bytes)
+        return BOUMA_OK;
+    if (!state->zstd_encoder)
+        state->zstd_encoder = ZSTD_createCCtx();
+    scratch = bm_codec_scratch(state, bytes);
+    if (!state->zstd_encoder || !scratch)
+        return BOUMA_ENOMEM;
+    bm_swap_to_little(in->data, in->count, in->size);
+    shuffle(scratch, in->data, in->count, in->size);
+    n = ZSTD_compressCCtx(state->zstd_encoder, out, bound(bytes), scratch,
+                          bytes, effort ? effort : 1);
+    if (ZSTD_isError(n) || n >= bytes) {
+        memcpy(out, in->data, bytes);
+        n = bytes;
+    }
+    *stored = n;
+    return BOUMA_OK;
+}
+
+static int decode(struct bm_codec_state *state, const struct bm_samples *out,
+                  const uint8_t *in, size_t stored)
+{
+    size_t bytes = out->count * out->size;
+    uint8_t *scratch;
+
+    if (stored > bytes)
+        return BOUMA_EFORMAT;
+    if (stored == bytes) {
+        if (bytes)
+            memcpy(out->data, in, bytes);
+    } else {
+        if (!state->zstd_decoder)
+            state->zstd_decoder = ZSTD_createDCtx();
+        scratch = bm_codec_scratch(state, bytes);
+        if (!state->zstd_decoder || !scratch)
+            return BOUMA_ENOMEM;
+        if (ZSTD_decompressDCtx(state->zstd_decoder, scratch, bytes, in,
+                                stored) != bytes)
+            return BOUMA_EFORMAT;
+        unshuffle(out->data, scratch, out->count, out->size);
+    }
+    bm_swap_to_little(out->data, out->count, out->size);
+    return BOUMA_OK;
+}
+
+static int plausible(size_t bytes, size_t stored)
+{
+    return stored <= bytes && (stored > 0 || bytes == 0);
+}
+
+const struct bm_codec bm_codec_zstd = {"zstd", 0,      bound,
+                                       encode, decode, plausible};

@@ -1,0 +1,282 @@
+/* lattice.c -- see lattice.h. Rows are copied by functions made once for each
+ * size of element; everything else is counting. */
+#include "codec/lattice.h"
+
+#include <string.h>
+
+struct bm_lattice bm_lattice_of(const bouma_box *box, int level)
+{
+    int64_t unit = (int64_t)1 << level;
+    struct bm_lattice l;
+
+    for (int d = 0; d < 3; d++) {
+        l.start[d] = (box->lo[d] + unit - 1) / unit;
+        l.count[d] = (box->hi[d] + unit - 1) / unit - l.start[d];
+    }
+    return l;
+}
+
+/* Even numbers in [start, start + n). */
+static int64_t evens(int64_t start, int64_t n)
+{
+    return (start + n + 1) / 2 - (start + 1) / 2;
+}
+
+struct bm_lattice bm_lattice_coarser(const struct bm_lattice *l)
+{
+    struct bm_lattice c;
+
+    for (int d = 0; d < 3; d++) {
+        c.start[d] = (l->start[d] + 1) / 2;
+        c.count[d] = evens(l->start[d], l->count[d]);
+    }
+    return c;
+}
+
+uint64_t bm_lattice_samples(const struct bm_lattice *l)
+{
+    return (uint64_t)l->count[0] * (uint64_t)l->count[1] *
+           (uint64_t)l->count[2];
+}
+
+uint64_t bm_lattice_details(const struct bm_lattice *l)
+{
+    struct bm_lattice c = bm_lattice_coarser(l);
+
+    return bm_lattice_samples(l) - bm_lattice_samples(&c);
+}
+
+struct bm_strided bm_lattice_whole(const struct bm_lattice *l, size_t size)
+{
+    struct bm_strided s = {{0, 0, 0},
+                           {l->count[0], l->count[1], l->count[2]},
+                           {0, 0, (int64_t)size}};
+
+    s.stride[1] = s.stride[2] * l->count[2];
+    s.stride[0] = s.stride[1] * l->count[1];
+    return s;
+}
+
+/* ---- rows --------------------------------------------------------------- */
+
+/* take and give copy a row from and to strided memory; split and merge part it
+ * into odd and even samples, 'even' being 1 if the first one is even. Elements
+ * go through memcpy, since the caller's arrays may be unaligned. */
+struct row_functions {
+    void (*take)(uint8_t *dense, const uint8_t *p, int64_t step, int64_t n);
+    void (*give)(uint8_t *p, int64_t step, const uint8_t *dense, int64_t n);
+    void (*split)(uint8_t *odd, uint8_t *even, const uint8_t *p, int64_t step,
+                  int64_t n, int first_even);
+    void (*merge)(uint8_t *p, int64_t step, const uint8_t *odd,
+                  const uint8_t *even, int64_t n, int first_even);
+};
+
+#define MOVE(type, to, from)                                                   \
+    do {                                                                       \
+        type moved;                                                            \
+        memcpy(&moved, from, sizeof(moved));                                   \
+        memcpy(to, &moved, sizeof(moved));                                     \
+    } while (0)
+
+#define ROW_FUNCTIONS(type)                                                    \
+    static void take_##type(uint8_t *dense, const uint8_t *p, int64_t step,    \
+                            int64_t n)                                         \
+    {                                                                          \
+        if (step == (int64_t)sizeof(type)) {                                   \
+            memcpy(dense, p, (size_t)n * sizeof(type));                        \
+            return;                                                            \
+        }                                                                      \
+        for (int64_t i = 0; i < n; i++)                                        \
+            MOVE(type, dense + i * (int64_t)sizeof(type), p + i * step);       \
+    }                                                                          \
+                                                                               \
+    static void give_##type(uint8_t *p, int64_t step, const uint8_t *dense,    \
+                            int64_t n)                                         \
+    {                                                                          \
+        if (step == (int64_t)sizeof(type)) {                                   \
+            memcpy(p, dense, (size_t)n * sizeof(type));                        \
+            return;                                                            \
+        }                                                                      \
+        for (int64_t i = 0; i < n; i++)                                        \
+            MOVE(type, p + i * step, dense + i * (int64_t)sizeof(type));       \
+    }                                                                          \
+                                                                               \
+    static void split_##type(uint8_t *restrict odd, uint8_t *restrict even,    \
+                             const uint8_t *restrict p, int64_t step,          \
+                             int64_t n, int first_even)                        \
+    {                                                                          \
+        const int64_t size = (int64_t)sizeof(type);                            \
+        int64_t pairs;                                                         \
+                                                                               \
+        if (!first_even && n) {                                                \
+            MOVE(type, odd, p);                                                \
+            odd += size;                                                       \
+            p += step;                                                         \
+            n--;                                                               \
+        }                                                                      \
+        pairs = n / 2;                                                         \
+        if (step == size)                                                      \
+            for (int64_t i = 0; i < pairs; i++) {                              \
+                MOVE(type, even + i * size, p + 2 * i * size);                 \
+                MOVE(type, odd + i * size, p + (2 * i + 1) * size);            \
+            }                                                                  \
+        else                                                                   \
+            for (int64_t i = 0; i < pairs; i++) {                              \
+                MOVE(type, even + i * size, p + 2 * i * step);                 \
+                MOVE(type, odd + i * size, p + (2 * i + 1) * step);            \
+            }                                                                  \
+        if (n & 1)                                                             \
+            MOVE(type, even + pairs * size, p + 2 * pairs * step);             \
+    }                                                                          \
+                                                                               \
+    static void merge_##type(                                                  \
+        uint8_t *restrict p, int64_t step, const uint8_t *restrict odd,        \
+        const uint8_t *restrict even, int64_t n, int first_even)               \
+    {                                                                          \
+        const int64_t size = (int64_t)sizeof(type);                            \
+        int64_t pairs;                                                         \
+                                                                               \
+        if (!first_even && n) {                                                \
+            MOVE(type, p, odd);                                                \
+            odd += size;                                                       \
+            p += step;                                                         \
+            n--;                                                               \
+        }                                                                      \
+        pairs = n / 2;                                                         \
+        if (step == size)                                                      \
+            for (int64_t i = 0; i < pairs; i++) {                              \
+                MOVE(type, p + 2 * i * size, even + i * size);                 \
+                MOVE(type, p + (2 * i + 1) * size, odd + i * size);            \
+            }                                                                  \
+        else                                                                   \
+            for (int64_t i = 0; i < pairs; i++) {                              \
+                MOVE(type, p + 2 * i * step, even + i * size);                 \
+                MOVE(type, p + (2 * i + 1) * step, odd + i * size);            \
+            }                                                                  \
+        if (n & 1)                                                             \
+            MOVE(type, p + 2 * pairs * step, even + pairs * size);             \
+    }                                                                          \
+                                                                               \
+    static const struct row_functions rows_##type = {                          \
+        take_##type, give_##type, split_##type, merge_##type};
+
+ROW_FUNCTIONS(uint8_t)
+ROW_FUNCTIONS(uint16_t)
+ROW_FUNCTIONS(uint32_t)
+ROW_FUNCTIONS(uint64_t)
+
+static const struct row_functions *rows_of(size_t size)
+{
+    return size == 1   ? &rows_uint8_t
+           : size == 2 ? &rows_uint16_t
+           : size == 4 ? &rows_uint32_t
+                       : &rows_uint64_t;
+}
+
+/* ---- parts -------------------------------------------------------------- */
+
+/* Where the part of row (z, y) that begins at x lies among the details, and
+ * among the coarser samples if the row has any. */
+struct row_place {
+    int mixed; /* the row has samples of the coarser level */
+    int64_t detail, coarse;
+};
+
+static struct row_place place_row(const struct bm_lattice *l, int64_t z,
+                                  int64_t y, int64_t x)
+{
+    int64_t ey = evens(l->start[1], l->count[1]);
+    int64_t ex = evens(l->start[2], l->count[2]);
+    int64_t z_evens = evens(l->start[0], z), y_evens = evens(l->start[1], y);
+    int z_even = ((l->start[0] + z) & 1) == 0;
+    struct row_place r;
+
+    r.mixed = z_even && ((l->start[1] + y) & 1) == 0;
+    r.detail = (z * l->count[1] + y) * l->count[2] -
+               (z_evens * ey + (z_even ? y_evens : 0)) * ex;
+    r.coarse = (z_evens * ey + y_evens) * ex + evens(l->start[2], x);
+    r.detail += r.mixed ? x - evens(l->start[2], x) : x;
+    return r;
+}
+
+void bm_lattice_split(const struct bm_lattice *l, size_t size,
+                      const struct bm_strided *part, const void *data,
+                      void *detail, void *coarse)
+{
+    const struct row_functions *rows = rows_of(size);
+    int64_t n = part->hi[2] - part->lo[2], esize = (int64_t)size;
+    int first_even = ((l->start[2] + part->lo[2]) & 1) == 0;
+    uint8_t *d = detail, *c = coarse;
+
+    for (int64_t z = part->lo[0]; z < part->hi[0]; z++)
+        for (int64_t y = part->lo[1]; y < part->hi[1]; y++) {
+            struct row_place at = place_row(l, z, y, part->lo[2]);
+            const uint8_t *p = (const uint8_t *)data +
+                               (z - part->lo[0]) * part->stride[0] +
+                               (y - part->lo[1]) * part->stride[1];
+
+            if (at.mixed)
+                rows->split(d + at.detail * esize, c + at.coarse * esize, p,
+                            part->stride[2], n, first_even);
+            else
+                rows->take(d + at.detail * esize, p, part->stride[2], n);
+        }
+}
+
+void bm_lattice_merge(const struct bm_lattice *l, size_t size,
+                      const struct bm_strided *part, void *data,
+                      const void *detail, const void *coarse)
+{
+    const struct row_functions *rows = rows_of(size);
+    int64_t n = part->hi[2] - part->lo[2], esize = (int64_t)size;
+    int first_even = ((l->start[2] + part->lo[2]) & 1) == 0;
+    const uint8_t *d = detail, *c = coarse;
+
+    for (int64_t z = part->lo[0]; z < part->hi[0]; z++)
+        for (int64_t y = part->lo[1]; y < part->hi[1]; y++) {
+            struct row_place at = place_row(l, z, y, part->lo[2]);
+            uint8_t *p = (uint8_t *)data + (z - part->lo[0]) * part->stride[0] +
+                         (y - part->lo[1]) * part->stride[1];
+
+            if (at.mixed)
+                rows->merge(p, part->stride[2], d + at.detail * esize,
+                            c + at.coarse * esize, n, first_even);
+            else
+                rows->give(p, part->stride[2], d + at.detail * esize, n);
+        }
+}
+
+void bm_lattice_pack(const struct bm_lattice *l, size_t size,
+                     const struct bm_strided *part, const void *data,
+                     void *dense)
+{
+    const struct row_functions *rows = rows_of(size);
+    int64_t n = part->hi[2] - part->lo[2], esize = (int64_t)size;
+
+    for (int64_t z = part->lo[0]; z < part->hi[0]; z++)
+        for (int64_t y = part->lo[1]; y < part->hi[1]; y++)
+            rows->take(
+                (uint8_t *)dense +
+                    ((z * l->count[1] + y) * l->count[2] + part->lo[2]) * esize,
+                (const uint8_t *)data + (z - part->lo[0]) * part->stride[0] +
+                    (y - part->lo[1]) * part->stride[1],
+                part->stride[2], n);
+}
+
+void bm_lattice_unpack(const struct bm_lattice *l, size_t size,
+                       const struct bm_strided *part, void *data,
+                       const void *dense)
+{
+    const struct row_functions *rows = rows_of(size);
+    int64_t n = part->hi[2] - part->lo[2], esize = (int64_t)size;
+
+    for (int64_t z = part->lo[0]; z < part->hi[0]; z++)
+        for (int64_t y = part->lo[1]; y < part->hi[1]; y++)
+            rows->give((uint8_t *)data + (z - part->lo[0]) * part->stride[0] +
+                           (y - part->lo[1]) * part->stride[1],
+                       part->stride[2],
+                       (const uint8_t *)dense +
+                           ((z * l->count[1] + y) * l->count[2] + part->lo[2]) *
+                               esize,
+                       n);
+}

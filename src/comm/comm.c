@@ -1,0 +1,205 @@
+/* comm.c -- agreement and gathering, on top of the table's functions. */
+#include "comm/comm.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/hash.h"
+
+/* A status as a number of which the largest is the worst, and among equals
+ * that of the lowest rank: status in the high half, rank in the low. */
+static uint64_t pack(int rc, int rank)
+{
+    return rc == BOUMA_OK
+               ? 0
+               : (uint64_t)(uint32_t)-rc << 32 | (UINT32_MAX - (uint32_t)rank);
+}
+
+static int status_of(uint64_t packed)
+{
+    return -(int)(packed >> 32);
+}
+
+static int rank_of(uint64_t packed)
+{
+    return (int)(UINT32_MAX - (uint32_t)packed);
+}
+
+static int comm_failed(struct bm_error *error, int rc)
+{
+    return rc ? bm_fail(error, BOUMA_ECOMM,
+                        "a message between ranks failed; if a rank ended "
+                        "early, its own output tells why")
+              : BOUMA_OK;
+}
+
+/* All ranks have the same 'packed': pass on the message of the rank it names.
+ */
+static int spread_message(struct bm_comm *comm, uint64_t packed,
+                          struct bm_error *error)
+{
+    int root = rank_of(packed), rc;
+    struct bm_error worst;
+
+    if (comm->rank == root) {
+        worst = *error;
+        worst.status = status_of(packed);
+        if (!worst.text[0])
+            snprintf(worst.text, sizeof(worst.text), "%s",
+                     bouma_status_text(worst.status));
+        if (comm->size > 1 && strncmp(worst.text, "rank ", 5))
+            bm_error_prefix(&worst, "rank %d", root);
+    } else {
+        memset(&worst, 0, sizeof(worst));
+    }
+    rc = comm->functions->broadcast(comm, &worst, sizeof(worst), root);
+    if (rc)
+        return comm_failed(error, rc);
+    worst.text[sizeof(worst.text) - 1] = 0;
+    *error = worst;
+    return worst.status;
+}
+
+int bm_comm_agree(struct bm_comm *comm, int rc, struct bm_error *error)
+{
+    uint64_t worst = pack(rc, comm->rank);
+    int failed = comm->functions->max(comm, &worst, 1);
+
+    if (failed)
+        return comm_failed(error, failed);
+    return worst ? spread_message(comm, worst, error) : BOUMA_OK;
+}
+
+int bm_comm_begin(struct bm_comm *comm, const char *call, uint64_t hash,
+                  int flag, int *any, int rc, struct bm_error *error)
+{
+    uint64_t id = bm_hash64(call, strlen(call), 0);
+    uint64_t v[6] = {pack(rc, comm->rank), id, ~id, hash, ~hash, flag != 0};
+    int failed;
+
+    failed = comm->functions->max(comm, v, 6);
+    if (any)
+        *any = 0;
+    if (failed)
+        return comm_failed(error, failed);
+    if (v[0])
+        return spread_message(comm, v[0], error);
+    if (any)
+        *any = v[5] != 0;
+    if (v[1] != ~v[2]) {
+        rc = BOUMA_OK;
+        if (v[1] != id)
+            rc = bm_fail(error, BOUMA_EMISMATCH,
+                         "this rank is in %s while another is in a different "
+                         "call; all ranks make the same calls in the same "
+                         "order",
+                         call);
+        return bm_comm_agree(comm, rc, error);
+    }
+    if (v[3] != ~v[4])
+        return BOUMA_EMISMATCH; /* the caller finds out what differs */
+    return BOUMA_OK;
+}
+
+int bm_comm_max(struct bm_comm *comm, uint64_t *values, int count,
+                struct bm_error *error)
+{
+    return comm_failed(error, comm->functions->max(comm, values, count));
+}
+
+int bm_comm_share(struct bm_comm *comm, struct bm_buffer *buffer, int root,
+                  int rc, struct bm_error *error)
+{
+    uint64_t bytes;
+    int failed;
+
+    if (comm->rank != root)
+        bm_buffer_clear(buffer);
+    if (comm->rank == root && buffer->failed && !rc)
+        rc = bm_fail(error, BOUMA_ENOMEM, "no memory for %zu bytes",
+                     buffer->size);
+    rc = bm_comm_agree(comm, rc, error);
+    if (rc || comm->size == 1)
+        return rc;
+    bytes = buffer->size;
+    failed = comm->functions->broadcast(comm, &bytes, sizeof(bytes), root);
+    if (failed)
+        return comm_failed(error, failed);
+    if (comm->rank != root && !bm_buffer_extend(buffer, (size_t)bytes) && bytes)
+        rc = bm_fail(error, BOUMA_ENOMEM, "no memory for %" PRIu64 " bytes",
+                     bytes);
+    rc = bm_comm_agree(comm, rc, error);
+    if (rc)
+        return rc;
+    return comm_failed(
+        error, comm->functions->broadcast(comm, buffer->data, bytes, root));
+}
+
+int bm_comm_collect(struct bm_comm *comm, const struct bm_buffer *mine,
+                    struct bm_buffer *all, size_t *sizes, int to_all, int rc,
+                    struct bm_error *error)
+{
+    uint64_t bytes = mine->size;
+    size_t *eights = NULL, total = 0;
+    int failed;
+
+    /* Sizes first: to rank 0, then to everyone. */
+    if (mine->failed && !rc)
+        rc = bm_fail(error, BOUMA_ENOMEM, "no memory for a message");
+    eights = bm_new(comm->a, (size_t)comm->size, sizeof(*eights));
+    if (!eights && !rc)
+        rc = bm_fail(error, BOUMA_ENOMEM, "no memory for %d sizes", comm->size);
+    rc = bm_comm_agree(comm, rc, error);
+    if (rc)
+        goto out;
+    for (int r = 0; r < comm->size; r++)
+        eights[r] = sizeof(bytes);
+    failed =
+        comm->functions->gather(comm, &bytes, sizeof(bytes), sizes, eights, 0);
+    if (!failed)
+        failed = comm->functions->broadcast(
+            comm, sizes, sizeof(*sizes) * (size_t)comm->size, 0);
+    if (failed) {
+        rc = comm_failed(error, failed);
+        goto out;
+    }
+    for (int r = 0; r < comm->size; r++)
+        total += sizes[r];
+    bm_buffer_clear(all);
+    if ((to_all || comm->rank == 0) && !bm_buffer_extend(all, total))
+        rc = bm_fail(error, BOUMA_ENOMEM,
+                     "no memory for %zu bytes gathered from %d ranks", total,
+                     comm->size);
+    rc = bm_comm_agree(comm, rc, error);
+    if (rc)
+        goto out;
+    failed = comm->functions->gather(comm, mine->data, mine->size, all->data,
+                                     sizes, 0);
+    if (!failed && to_all)
+        failed = comm->functions->broadcast(comm, all->data, total, 0);
+    rc = comm_failed(error, failed);
+out:
+    bm_drop(comm->a, eights);
+    return rc;
+}
+
+int bm_comm_exchange(struct bm_comm *comm, const struct bm_message *sends,
+                     size_t send_count, const struct bm_message *receives,
+                     size_t receive_count, struct bm_error *error)
+{
+    return comm_failed(error,
+                       comm->functions->exchange(comm, sends, send_count,
+                                                 receives, receive_count));
+}
+
+void bm_comm_free(struct bm_comm *comm)
+{
+    const bouma_allocator *a;
+
+    if (!comm)
+        return;
+    a = comm->a;
+    comm->functions->release(comm);
+    bm_drop(a, comm);
+}

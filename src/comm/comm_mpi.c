@@ -1,0 +1,192 @@
+/* comm_mpi.c -- the communicator over MPI. Messages are split into pieces of
+ * at most message_bytes, which is below 2^31, since MPI counts in int. */
+#include "comm/comm_mpi.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+
+#define MESSAGE_TAG 1
+
+struct mpi_comm {
+    struct bm_comm base;
+    MPI_Comm comm;
+};
+
+static MPI_Comm comm_of(struct bm_comm *comm)
+{
+    return ((struct mpi_comm *)comm)->comm;
+}
+
+/* Wait for all requests, or till the time is up: then they are given up, and
+ * so is the communicator, for what they left behind cannot be told. */
+static int wait_all(struct bm_comm *comm, MPI_Request *requests, int count)
+{
+    double until = bm_clock() + comm->timeout;
+    int done = 0, rc = MPI_SUCCESS;
+
+    if (comm->timeout <= 0)
+        return MPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
+    while (!done && rc == MPI_SUCCESS) {
+        rc = MPI_Testall(count, requests, &done, MPI_STATUSES_IGNORE);
+        if (!done && bm_clock() > until)
+            rc = MPI_ERR_OTHER;
+    }
+    return rc;
+}
+
+static int mpi_max(struct bm_comm *comm, uint64_t *values, int count)
+{
+    MPI_Request request;
+    uint64_t mine[16];
+    int rc;
+
+    memcpy(mine, values, sizeof(*values) * (size_t)count);
+    rc = MPI_Iallreduce(mine, values, count, MPI_UINT64_T, MPI_MAX,
+                        comm_of(comm), &request);
+    return rc ? rc : wait_all(comm, &request, 1);
+}
+
+static int mpi_broadcast(struct bm_comm *comm, void *data, size_t bytes,
+                         int root)
+{
+    uint8_t *p = data;
+    int rc = MPI_SUCCESS;
+
+    while (bytes && !rc) {
+        size_t n = bytes < comm->message_bytes ? bytes : comm->message_bytes;
+        MPI_Request request;
+
+        rc = MPI_Ibcast(p, (int)n, MPI_BYTE, root, comm_of(comm), &request);
+        if (!rc)
+            rc = wait_all(comm, &request, 1);
+        p += n;
+        bytes -= n;
+    }
+    return rc;
+}
+
+static size_t pieces_of(const struct bm_comm *comm, size_t bytes)
+{
+    return bytes ? (bytes - 1) / comm->message_bytes + 1 : 0;
+}
+
+/* Start the pieces of one message. */
+static int start(struct bm_comm *comm, const struct bm_message *message,
+                 int sending, MPI_Request *requests, int *count)
+{
+    int rc = MPI_SUCCESS;
+
+    for (size_t at = 0; at < message->bytes && !rc; at += comm->message_bytes) {
+        size_t left = message->bytes - at;
+        int n = (int)(left < comm->message_bytes ? left : comm->message_bytes);
+        uint8_t *p = message->data ? (uint8_t *)message->data + at : NULL;
+
+        if (sending)
+            rc = MPI_Isend(p, p ? n : 0, MPI_BYTE, message->peer, MESSAGE_TAG,
+                           comm_of(comm), &requests[*count]);
+        else
+            rc = MPI_Irecv(p, n, MPI_BYTE, message->peer, MESSAGE_TAG,
+                           comm_of(comm), &requests[*count]);
+        if (!rc)
+            ++*count;
+    }
+    return rc;
+}
+
+/* Requests are kept in a fixed array where they fit, so that small exchanges
+ * cannot fail for lack of memory. */
+#define FEW 64
+
+static int mpi_exchange(struct bm_comm *comm, const struct bm_message *sends,
+                        size_t send_count, const struct bm_message *receives,
+                        size_t receive_count)
+{
+    MPI_Request few[FEW], *requests = few;
+    size_t pieces = 0;
+    int count = 0, rc = MPI_SUCCESS;
+
+    for (size_t i = 0; i < send_count; i++)
+        pieces += pieces_of(comm, sends[i].bytes);
+    for (size_t i = 0; i < receive_count; i++)
+        pieces += pieces_of(comm, receives[i].bytes);
+    /* From malloc and not from the caller's table: a failure here could not be
+     * agreed on, since the other ranks are in their waits already. */
+    if (pieces > FEW)
+        requests = malloc(pieces * sizeof(*requests));
+    if (!requests)
+        return MPI_ERR_NO_MEM;
+    for (size_t i = 0; i < receive_count && !rc; i++)
+        rc = start(comm, &receives[i], 0, requests, &count);
+    for (size_t i = 0; i < send_count && !rc; i++)
+        rc = start(comm, &sends[i], 1, requests, &count);
+    if (!rc)
+        rc = wait_all(comm, requests, count);
+    if (requests != few)
+        free(requests);
+    return rc;
+}
+
+/* To rank 'root', where piece r of 'all' has sizes[r] bytes; every rank knows
+ * the sizes. */
+static int mpi_gather(struct bm_comm *comm, const void *data, size_t bytes,
+                      void *all, const size_t *sizes, int root)
+{
+    int rc = MPI_SUCCESS;
+
+    if (comm->rank != root) {
+        struct bm_message send = {root, NULL, bytes};
+
+        memcpy(&send.data, &data, sizeof(data)); /* not written to */
+        return mpi_exchange(comm, &send, 1, NULL, 0);
+    }
+    for (int r = 0; r < comm->size && !rc; r++) {
+        struct bm_message receive = {r, all, sizes[r]};
+
+        if (r == root) {
+            if (bytes)
+                memcpy(all, data, bytes);
+        } else {
+            rc = mpi_exchange(comm, NULL, 0, &receive, 1);
+        }
+        all = (uint8_t *)all + sizes[r];
+    }
+    return rc;
+}
+
+static void mpi_release(struct bm_comm *comm)
+{
+    struct mpi_comm *m = (struct mpi_comm *)comm;
+    int finalized = 0;
+
+    MPI_Finalized(&finalized);
+    if (!finalized && m->comm != MPI_COMM_NULL)
+        MPI_Comm_free(&m->comm);
+}
+
+int bm_comm_mpi_new(struct bm_comm **out, const bouma_allocator *a,
+                    MPI_Comm comm)
+{
+    static const struct bm_comm_functions functions = {
+        mpi_max, mpi_broadcast, mpi_gather, mpi_exchange, mpi_release};
+    struct mpi_comm *m = bm_new(a, 1, sizeof(*m));
+    int mine = m != NULL, all = 0;
+    MPI_Comm copy = MPI_COMM_NULL;
+
+    *out = NULL;
+    if (MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm) || !all ||
+        MPI_Comm_dup(comm, &copy)) {
+        bm_drop(a, m);
+        return all ? BOUMA_ECOMM : BOUMA_ENOMEM;
+    }
+    MPI_Comm_set_errhandler(copy, MPI_ERRORS_RETURN);
+    m->comm = copy;
+    m->base.functions = &functions;
+    m->base.a = a;
+    m->base.message_bytes = (size_t)1 << 30;
+    MPI_Comm_rank(copy, &m->base.rank);
+    MPI_Comm_size(copy, &m->base.size);
+    *out = &m->base;
+    return BOUMA_OK;
+}

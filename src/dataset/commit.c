@@ -1,0 +1,216 @@
+/* commit.c -- how a step becomes visible, whole or not at all.
+ *
+ *   durable   subfiles synced (by their writers); directory synced; manifest
+ *             written and synced under another name; renamed; directories
+ *             synced
+ *   fast      the same without any sync
+ *   group     manifests stay under the other name until the group is full, then
+ *             all is synced and renamed at once
+ *
+ * Rank 0 does all of it but the syncing of subfiles. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "dataset/dataset.h"
+#include "store/identity.h"
+
+/* Rename the manifest. On a network file system an answer may get lost, and
+ * the repeated call then fails although the first one did its work: so look who
+ * is there before believing it. */
+static int publish(struct bouma_dataset *ds, const struct bm_step_entry *entry)
+{
+    char from[BM_NAME_BYTES], to[BM_NAME_BYTES];
+    struct bm_error why = {0}, ignored = {0};
+    struct bm_schema schema;
+    struct bm_manifest m;
+    int rc, ours;
+
+    bm_name_manifest_new(from, entry->step, entry->generation);
+    bm_name_manifest(to, entry->step);
+    rc = bm_store_publish(&ds->store, from, to, ds->options.replace, &why);
+    if (!rc)
+        return rc;
+    bm_schema_init(&schema, ds->a, &ignored);
+    bm_manifest_init(&m, ds->a, &schema, &ignored);
+    ours = !bm_manifest_load(&m, &ds->store, entry->step, NULL, ds->id,
+                             &ignored) &&
+           m.generation.epoch == entry->generation.epoch &&
+           m.generation.attempt == entry->generation.attempt;
+    bm_manifest_release(&m);
+    bm_schema_release(&schema);
+    if (ours)
+        return BOUMA_OK;
+    if (rc == BOUMA_EEXISTS)
+        return bm_fail(&ds->error, rc,
+                       "%s: step %" PRIu64 " exists already; set the option "
+                       "'replace' to write it again",
+                       ds->store.path, entry->step);
+    return bm_fail(&ds->error, rc, "%s", why.text);
+}
+
+/* Make a published step durable, and known to the index. */
+static int finish(struct bouma_dataset *ds, const struct bm_step_entry *entry,
+                  int sync)
+{
+    char dir[BM_NAME_BYTES];
+    int rc = BOUMA_OK;
+
+    bm_name_step(dir, entry->step);
+    if (sync)
+        rc = bm_store_sync_dir(&ds->store, dir, &ds->error);
+    if (sync && !rc)
+        rc = bm_store_sync_dir(&ds->store, BM_NAME_STEPS, &ds->error);
+    if (!rc)
+        bm_index_append(&ds->store, ds->id, entry);
+    return rc;
+}
+
+/* Write the manifest under its temporary name, leaving it open in *out. */
+static int write_manifest(struct bouma_dataset *ds, struct bm_file *out,
+                          const struct bm_manifest *m)
+{
+    char name[BM_NAME_BYTES];
+    struct bm_buffer b;
+    int rc;
+
+    memset(out, 0, sizeof(*out));
+    bm_buffer_init(&b, ds->a);
+    bm_manifest_encode(&b, m, ds->id);
+    bm_name_manifest_new(name, m->step, m->generation);
+    if (b.failed)
+        rc = bm_fail(&ds->error, BOUMA_ENOMEM,
+                     "step %" PRIu64 ": no memory for the manifest", m->step);
+    else
+        rc = bm_file_open(out, &ds->store, name, BOUMA_OPEN_CREATE, &ds->error);
+    if (!rc)
+        rc = bm_file_write(out, b.data, b.size, 0, &ds->error);
+    bm_buffer_release(&b);
+    return rc;
+}
+
+/* There is room for a whole group, and a full one is flushed. */
+static void hold(struct bouma_dataset *ds, const struct bm_step_entry *entry,
+                 struct bm_file *manifest)
+{
+    ds->held[ds->held_count].entry = *entry;
+    ds->held[ds->held_count].manifest = *manifest;
+    ds->held_count++;
+    manifest->handle = NULL; /* it is held now */
+}
+
+int bm_commit(struct bouma_dataset *ds, const struct bm_manifest *m,
+              int *published)
+{
+    struct bm_step_entry entry = {m->step, m->time, m->generation};
+    int durable = ds->options.durability == BOUMA_DURABLE;
+    char dir[BM_NAME_BYTES], name[BM_NAME_BYTES];
+    struct bm_file f;
+    int rc = BOUMA_OK, closed;
+
+    memset(&f, 0, sizeof(f));
+    bm_name_step(dir, m->step);
+    bm_name_manifest_new(name, m->step, m->generation);
+    if (durable)
+        rc = bm_store_sync_dir(&ds->store, dir, &ds->error);
+    if (!rc)
+        rc = write_manifest(ds, &f, m);
+    if (!rc && durable)
+        rc = bm_file_sync(&f, &ds->error);
+    if (!rc)
+        rc = bm_epoch_check(&ds->store, ds->epoch, &ds->error);
+    if (!rc && ds->options.durability == BOUMA_GROUP)
+        hold(ds, &entry, &f);
+    closed = f.store ? bm_file_close(&f, &ds->error) : BOUMA_OK;
+    if (!rc)
+        rc = closed;
+    if (!rc && ds->options.durability != BOUMA_GROUP) {
+        rc = publish(ds, &entry);
+        /* A name that is taken by another is the one failure after which it is
+         * certain that nothing was renamed. */
+        *published = rc != BOUMA_EEXISTS;
+        if (!rc)
+            rc = finish(ds, &entry, durable);
+    }
+    if (rc && !*published && f.store)
+        bm_store_remove(&ds->store, name);
+    return rc;
+}
+
+/* ---- groups ------------------------------------------------------------- */
+
+/* Sync and close what this rank has written. After a failed sync the file is
+ * not to be trusted any more, so all are given up. */
+static int sync_subfiles(struct bouma_dataset *ds)
+{
+    int rc = BOUMA_OK;
+
+    for (size_t i = 0; i < ds->held_file_count; i++) {
+        int closed;
+
+        if (!rc)
+            rc = bm_file_sync(&ds->held_files[i], &ds->error);
+        closed = bm_file_close(&ds->held_files[i], &ds->error);
+        if (!rc)
+            rc = closed;
+    }
+    ds->held_file_count = 0;
+    return rc;
+}
+
+static int publish_held(struct bouma_dataset *ds, int *done)
+{
+    int rc = bm_epoch_check(&ds->store, ds->epoch, &ds->error);
+
+    for (int i = 0; i < ds->held_count; i++) {
+        char dir[BM_NAME_BYTES];
+        int closed;
+
+        bm_name_step(dir, ds->held[i].entry.step);
+        if (!rc)
+            rc = bm_file_sync(&ds->held[i].manifest, &ds->error);
+        closed = bm_file_close(&ds->held[i].manifest, &ds->error);
+        if (!rc)
+            rc = closed;
+        if (!rc)
+            rc = bm_store_sync_dir(&ds->store, dir, &ds->error);
+    }
+    for (*done = 0; *done < ds->held_count && !rc; ++*done) {
+        rc = publish(ds, &ds->held[*done].entry);
+        if (!rc)
+            rc = finish(ds, &ds->held[*done].entry, 1);
+        if (rc)
+            break;
+    }
+    return rc;
+}
+
+int bm_commit_flush(struct bouma_dataset *ds)
+{
+    uint64_t done = 0;
+    int count = 0, rc = sync_subfiles(ds);
+
+    rc = bm_comm_agree(ds->comm, rc, &ds->error);
+    if (ds->comm->rank == 0) {
+        if (!rc)
+            rc = publish_held(ds, &count);
+        for (int i = 0; i < ds->held_count; i++) {
+            struct bm_error ignored = {0};
+
+            bm_file_close(&ds->held[i].manifest, &ignored);
+        }
+        if (rc && count < ds->held_count)
+            bm_error_prefix(&ds->error,
+                            "steps %" PRIu64 " to %" PRIu64
+                            " could not be committed",
+                            ds->held[count].entry.step,
+                            ds->held[ds->held_count - 1].entry.step);
+        done = (uint64_t)count;
+    }
+    rc = bm_comm_agree(ds->comm, rc, &ds->error);
+    if (bm_comm_max(ds->comm, &done, 1, &ds->error) && !rc)
+        rc = BOUMA_ECOMM;
+    for (uint64_t i = 0; i < done; i++)
+        bm_step_list_put(&ds->steps, ds->held[i].entry); /* there is room */
+    ds->held_count = 0;
+    return rc;
+}

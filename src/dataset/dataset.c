@@ -1,0 +1,374 @@
+/* dataset.c -- opening, closing and refreshing. Only rank 0 looks at the
+ * metadata on disk; the others are told. */
+#include "dataset/dataset.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "store/identity.h"
+
+int bm_dataset_add_note(struct bouma_dataset *ds, const char *format, ...)
+{
+    char text[512], **grown, *copy;
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    copy = bm_copy_text(ds->a, text);
+    grown = copy ? bm_resize(ds->a, ds->notes, (size_t)ds->note_count + 1,
+                             sizeof(*grown))
+                 : NULL;
+    if (!grown) {
+        bm_drop(ds->a, copy);
+        return BOUMA_ENOMEM;
+    }
+    ds->notes = grown;
+    ds->notes[ds->note_count++] = copy;
+    return BOUMA_OK;
+}
+
+static int note_text(void *context, const char *text)
+{
+    return bm_dataset_add_note(context, "%s", text);
+}
+
+static void clear_notes(struct bouma_dataset *ds)
+{
+    for (int i = 0; i < ds->note_count; i++)
+        bm_drop(ds->a, ds->notes[i]);
+    ds->note_count = 0;
+}
+
+/* ---- what rank 0 finds, as a message to the others ---------------------- */
+
+static void encode_found(struct bm_buffer *b, const struct bouma_dataset *ds)
+{
+    bm_put_bytes(b, ds->id, 16);
+    bm_put_u32(b, (uint32_t)ds->major);
+    bm_put_u32(b, (uint32_t)ds->minor);
+    bm_put_u32(b, ds->epoch);
+    bm_put_u64(b, ds->steps.count);
+    for (size_t i = 0; i < ds->steps.count; i++) {
+        bm_put_u64(b, ds->steps.entries[i].step);
+        bm_put_f64(b, ds->steps.entries[i].time);
+        bm_put_u32(b, ds->steps.entries[i].generation.epoch);
+        bm_put_u32(b, ds->steps.entries[i].generation.attempt);
+    }
+    bm_put_u64(b, (uint64_t)ds->note_count);
+    for (int i = 0; i < ds->note_count; i++)
+        bm_put_text(b, ds->notes[i]);
+    bm_attributes_encode(b, &ds->attributes);
+}
+
+static int decode_found(struct bouma_dataset *ds, const struct bm_buffer *b)
+{
+    struct bm_cursor c = bm_cursor_of(b->data, b->size);
+    const uint8_t *id = bm_get_bytes(&c, 16);
+    size_t count;
+    int rc = BOUMA_OK;
+
+    if (id)
+        memcpy(ds->id, id, 16);
+    ds->major = (int)bm_get_u32(&c);
+    ds->minor = (int)bm_get_u32(&c);
+    ds->epoch = bm_get_u32(&c);
+    count = bm_get_count(&c, 24);
+    ds->steps.count = 0;
+    for (size_t i = 0; i < count && !rc; i++) {
+        struct bm_step_entry e;
+
+        e.step = bm_get_u64(&c);
+        e.time = bm_get_f64(&c);
+        e.generation.epoch = bm_get_u32(&c);
+        e.generation.attempt = bm_get_u32(&c);
+        rc = bm_step_list_put(&ds->steps, e);
+    }
+    count = bm_get_count(&c, 2);
+    clear_notes(ds);
+    for (size_t i = 0; i < count && !rc; i++) {
+        int no_memory = 0;
+        char *text = bm_get_text(&c, ds->a, &no_memory);
+
+        rc = text ? bm_dataset_add_note(ds, "%s", text) : BOUMA_ENOMEM;
+        bm_drop(ds->a, text);
+    }
+    bm_attributes_clear(&ds->attributes);
+    if (!rc)
+        rc = bm_attributes_decode(&ds->attributes, &c);
+    return rc;
+}
+
+/* Tell all ranks what rank 0 found, if 'rc' says that it did. Collective. */
+static int share_found(struct bouma_dataset *ds, int rc)
+{
+    struct bm_buffer b;
+
+    bm_buffer_init(&b, ds->a);
+    if (ds->comm->rank == 0 && !rc)
+        encode_found(&b, ds);
+    rc = bm_comm_share(ds->comm, &b, 0, rc, &ds->error);
+    if (!rc && ds->comm->rank != 0 && decode_found(ds, &b))
+        rc = bm_fail(&ds->error, BOUMA_ENOMEM, "%s: no memory for its steps",
+                     ds->store.path);
+    bm_buffer_release(&b);
+    return bm_comm_agree(ds->comm, rc, &ds->error);
+}
+
+/* ---- rank 0 ------------------------------------------------------------- */
+
+static int list_steps(struct bouma_dataset *ds)
+{
+    struct bm_step_list found;
+    int stale = 0, rc;
+
+    bm_step_list_init(&found, ds->a);
+    clear_notes(ds);
+    rc = bm_steps_find(&ds->store, ds->id, &found, &stale,
+                       ds->mode == BM_MODE_APPEND ? note_text : NULL, ds,
+                       &ds->error);
+    if (!rc && stale && ds->mode == BM_MODE_APPEND) {
+        struct bm_error ignored = {0}; /* the old one does no harm */
+
+        bm_index_rebuild(&ds->store, ds->id, &found, &ignored);
+    }
+    if (rc) {
+        bm_step_list_release(&found);
+        return rc;
+    }
+    bm_step_list_release(&ds->steps);
+    ds->steps = found;
+    return BOUMA_OK;
+}
+
+/* The dataset's attributes are those of its newest step. A manifest that
+ * cannot be read does not keep a dataset from being opened. */
+static int load_attributes(struct bouma_dataset *ds)
+{
+    struct bm_error why = {0};
+    struct bm_schema schema;
+    struct bm_manifest m;
+    int rc = BOUMA_OK;
+
+    bm_attributes_clear(&ds->attributes);
+    if (!ds->steps.count)
+        return BOUMA_OK;
+    bm_schema_init(&schema, ds->a, &why);
+    bm_manifest_init(&m, ds->a, &schema, &why);
+    rc = bm_manifest_load(&m, &ds->store,
+                          ds->steps.entries[ds->steps.count - 1].step, NULL,
+                          ds->id, &why);
+    if (!rc) {
+        struct bouma_attributes swap = ds->attributes;
+
+        ds->attributes = m.dataset_attributes;
+        ds->attributes.error = &ds->error;
+        m.dataset_attributes = swap;
+    } else if (rc == BOUMA_ENOMEM) {
+        bm_fail(&ds->error, rc, "%s", why.text);
+    } else {
+        rc = bm_dataset_add_note(ds, "%s", why.text);
+    }
+    bm_manifest_release(&m);
+    bm_schema_release(&schema);
+    return rc;
+}
+
+/* An entry of a directory that a killed creation may have left. */
+static int is_unfinished(void *context, const char *entry)
+{
+    (void)context;
+    return strcmp(entry, BM_NAME_EPOCHS) && strcmp(entry, BM_NAME_STEPS) &&
+                   strcmp(entry, "DATASET.tmp")
+               ? EEXIST
+               : 0;
+}
+
+static int any_entry(void *context, const char *entry)
+{
+    (void)context;
+    (void)entry;
+    return EEXIST;
+}
+
+static int create_on_disk(struct bouma_dataset *ds, const char *path)
+{
+    const bouma_io *io = ds->options.io;
+    struct bm_error why = {0};
+    int rc = bm_store_open(&ds->store, io, ds->a, path, 1, &why);
+
+    if (rc == BOUMA_EEXISTS) {
+        /* Perhaps a creation that was killed: then go on with it. */
+        struct bm_error ignored = {0};
+
+        bm_store_close(&ds->store);
+        if (bm_store_open(&ds->store, io, ds->a, path, 0, &ignored) ||
+            bm_store_list(&ds->store, "", is_unfinished, NULL, &ignored) ||
+            (bm_store_list(&ds->store, BM_NAME_STEPS, any_entry, NULL,
+                           &ignored) == BOUMA_EEXISTS))
+            return bm_fail(&ds->error, BOUMA_EEXISTS,
+                           "%s: exists already; choose another name, remove "
+                           "it, or open it to append",
+                           path);
+    } else if (rc) {
+        return bm_fail(&ds->error, rc, "%s", why.text);
+    }
+    return bm_identity_create(&ds->store, ds->id, &ds->error);
+}
+
+static int open_on_disk(struct bouma_dataset *ds, const char *path)
+{
+    char note[512] = "";
+    int rc;
+
+    if (ds->mode == BM_MODE_CREATE) {
+        static const uint8_t none[16];
+
+        memcpy(ds->id, ds->options.id, 16);
+        if (!memcmp(ds->id, none, 16))
+            bm_identity_random(ds->id);
+        rc = create_on_disk(ds, path);
+    } else {
+        rc = bm_store_open(&ds->store, ds->options.io, ds->a, path, 0,
+                           &ds->error);
+    }
+    if (!rc)
+        rc = bm_identity_load(&ds->store, ds->id, &ds->major, &ds->minor,
+                              &ds->error);
+    if (!rc && ds->mode != BM_MODE_READ)
+        rc = bm_epoch_claim(&ds->store, &ds->epoch, ds->options.force, note,
+                            sizeof(note), &ds->error);
+    if (!rc)
+        rc = list_steps(ds);
+    if (!rc)
+        rc = load_attributes(ds);
+    if (!rc && note[0] && bm_dataset_add_note(ds, "%s", note))
+        rc = bm_fail(&ds->error, BOUMA_ENOMEM, "%s: no memory", path);
+    return rc;
+}
+
+/* ---- all ranks ---------------------------------------------------------- */
+
+/* What must be the same on all ranks, so that their plans are. */
+static uint64_t options_hash(const struct bouma_dataset *ds, const char *path)
+{
+    const bouma_options *o = &ds->options;
+    uint64_t v[16] = {(uint64_t)ds->mode,
+                      (uint64_t)o->durability,
+                      (uint64_t)o->group,
+                      (uint64_t)o->replace,
+                      (uint64_t)o->force,
+                      (uint64_t)o->files,
+                      o->file_size,
+                      (uint64_t)o->distribute,
+                      (uint64_t)o->assign,
+                      (uint64_t)o->place,
+                      (uint64_t)o->order,
+                      o->message_bytes,
+                      o->buffer_bytes,
+                      bm_hash64(path, strlen(path), 0),
+                      bm_hash64(o->id, 16, 0),
+                      0};
+
+    return bm_hash64(v, sizeof(v), 0);
+}
+
+int bm_dataset_open(struct bouma_dataset **out, struct bm_comm *comm,
+                    enum bm_mode mode, const char *path,
+                    const bouma_options *options, const bouma_allocator *a)
+{
+    struct bm_error error = {0};
+    struct bouma_dataset *ds = bm_new(a, 1, sizeof(*ds));
+    int rc = BOUMA_OK;
+
+    *out = ds;
+    if (!ds)
+        rc = bm_fail(&error, BOUMA_ENOMEM, "%s: no memory to open it", path);
+    rc = bm_comm_agree(comm, rc, &error);
+    if (rc) {
+        bm_comm_free(comm);
+        if (ds) {
+            ds->a = a;
+            ds->error = error;
+        }
+        return rc;
+    }
+    ds->a = a;
+    ds->options = *options;
+    ds->mode = mode;
+    ds->comm = comm;
+    bm_step_list_init(&ds->steps, a);
+    bm_schema_init(&ds->schema, a, &ds->error);
+    ds->schema.dataset = ds;
+    bm_attributes_init(&ds->attributes, a, &ds->error);
+    bm_attributes_init(&ds->step_attributes, a, &ds->error);
+
+    rc = bm_comm_begin(comm, "opening a dataset", options_hash(ds, path), 0,
+                       NULL, BOUMA_OK, &ds->error);
+    if (rc == BOUMA_EMISMATCH)
+        bm_fail(&ds->error, rc,
+                "%s: the ranks open it with different paths or options", path);
+    if (rc)
+        return rc;
+    if (ds->options.message_bytes)
+        comm->message_bytes = (size_t)ds->options.message_bytes;
+    comm->timeout = ds->options.timeout;
+    if (comm->rank == 0)
+        rc = open_on_disk(ds, path);
+    rc = share_found(ds, rc);
+    if (rc)
+        return rc;
+    if (comm->rank != 0)
+        rc = bm_store_open(&ds->store, ds->options.io, a, path, 0, &ds->error);
+    ds->store.memory_limit = ds->options.memory_limit;
+    ds->held = bm_new(a, (size_t)ds->options.group, sizeof(*ds->held));
+    if (!ds->held && !rc)
+        rc = bm_fail(&ds->error, BOUMA_ENOMEM, "%s: no memory", path);
+    /* Attributes that were read can be changed by one who writes. */
+    ds->attributes.fixed = mode == BM_MODE_READ;
+    return bm_comm_agree(comm, rc, &ds->error);
+}
+
+int bm_dataset_refresh(struct bouma_dataset *ds)
+{
+    int rc =
+        bm_comm_begin(ds->comm, "refresh", 0, 0, NULL, BOUMA_OK, &ds->error);
+
+    if (rc)
+        return rc;
+    if (ds->comm->rank == 0) {
+        rc = list_steps(ds);
+        if (!rc && ds->mode == BM_MODE_READ)
+            rc = load_attributes(ds);
+    }
+    rc = share_found(ds, rc);
+    ds->attributes.fixed = ds->mode == BM_MODE_READ;
+    return rc;
+}
+
+void bm_dataset_free(struct bouma_dataset *ds)
+{
+    struct bm_error ignored = {0};
+
+    if (!ds)
+        return;
+    for (int i = 0; i < ds->held_count; i++)
+        bm_file_close(&ds->held[i].manifest, &ignored);
+    for (size_t i = 0; i < ds->held_file_count; i++)
+        bm_file_close(&ds->held_files[i], &ignored);
+    bm_drop(ds->a, ds->held);
+    bm_drop(ds->a, ds->held_files);
+    bm_attributes_release(&ds->step_attributes);
+    bm_attributes_release(&ds->attributes);
+    bm_drop(ds->a, ds->puts);
+    bm_schema_release(&ds->schema);
+    clear_notes(ds);
+    bm_drop(ds->a, ds->notes);
+    bm_step_list_release(&ds->steps);
+    bm_store_close(&ds->store);
+    bm_comm_free(ds->comm);
+    bm_drop(ds->a, ds);
+}

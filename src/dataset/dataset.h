@@ -1,0 +1,95 @@
+/* dataset.h -- the handle of a dataset: what all calls on it share. Opening,
+ * the list of steps, and the commit of a step live in this folder; the two
+ * pipelines build on it. */
+#ifndef BM_DATASET_H
+#define BM_DATASET_H
+
+#include "comm/comm.h"
+#include "layout/manifest.h"
+#include "layout/patch.h"
+#include "store/index.h"
+#include "store/store.h"
+
+enum bm_mode { BM_MODE_READ, BM_MODE_CREATE, BM_MODE_APPEND };
+
+/* A block that was handed over for the step that is being written. */
+struct bm_put {
+    struct bouma_variable *variable;
+    size_t serial; /* in the order of the calls */
+    struct bm_memory_box from;
+};
+
+/* A step of BOUMA_GROUP whose manifest is written but not yet published. */
+struct bm_held_step {
+    struct bm_step_entry entry;
+    struct bm_file manifest; /* rank 0 only */
+};
+
+struct bouma_dataset {
+    struct bm_error error;
+    const bouma_allocator *a;
+    bouma_options options; /* complete: nothing left to choose */
+    enum bm_mode mode;
+    int closed;
+    struct bm_comm *comm;
+    struct bm_store store;
+    uint8_t id[16];
+    int major, minor;
+    struct bm_step_list steps;
+    char **notes;
+    int note_count;
+    struct bouma_attributes attributes;
+
+    /* Writing: */
+    struct bm_schema schema;
+    uint32_t epoch, attempt;
+    int in_step;
+    uint64_t step;
+    double time;
+    struct bouma_attributes step_attributes;
+    struct bm_put *puts;
+    size_t put_count, put_room;
+    struct bm_error put_error;  /* a put that failed fails the step */
+    struct bm_write_plan *plan; /* of the last step, for reuse */
+    uint64_t plan_hash;
+    struct bm_held_step *held; /* [options.group], of BOUMA_GROUP */
+    int held_count;
+    struct bm_file *held_files; /* subfiles of this rank, not yet durable */
+    size_t held_file_count;
+};
+
+/* Open, create or open to append. Takes 'comm' over, also on failure. On
+ * return *out is there unless even it could not be allocated. Collective. */
+int bm_dataset_open(struct bouma_dataset **out, struct bm_comm *comm,
+                    enum bm_mode mode, const char *path,
+                    const bouma_options *options, const bouma_allocator *a);
+void bm_dataset_free(struct bouma_dataset *ds);
+
+/* Look for committed steps again. Collective. */
+int bm_dataset_refresh(struct bouma_dataset *ds);
+
+/* A remark for bouma_dataset_note(). */
+int bm_dataset_add_note(struct bouma_dataset *ds, const char *format, ...)
+    BM_PRINTF(2, 3);
+
+/* The committed steps, from the index and the directories; for rank 0. With
+ * 'notes' (may be NULL) every oddity is told. *stale is set if the index does
+ * not say the same. */
+int bm_steps_find(struct bm_store *s, const uint8_t id[16],
+                  struct bm_step_list *out, int *stale,
+                  int (*note)(void *context, const char *text), void *context,
+                  struct bm_error *error);
+
+/* Load and decode a manifest. 'name' may be NULL: the published one. */
+int bm_manifest_load(struct bm_manifest *m, struct bm_store *s, uint64_t step,
+                     const char *name, const uint8_t *id,
+                     struct bm_error *error);
+
+/* Rank 0: write the manifest and, unless it is held back, publish it.
+ * *published is set once it may have become visible. */
+int bm_commit(struct bouma_dataset *ds, const struct bm_manifest *m,
+              int *published);
+/* Finish a group: sync and publish all that is held. Collective. */
+int bm_commit_flush(struct bouma_dataset *ds);
+
+#endif

@@ -1,0 +1,356 @@
+/* head.c -- see head.h; docs/format.md has its bytes. */
+#include "layout/head.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "codec/codec.h"
+#include "layout/patch.h"
+#include "store/envelope.h"
+
+#define ALIGNMENT 64
+
+void bm_head_init(struct bm_head *h, const bouma_allocator *a)
+{
+    memset(h, 0, sizeof(*h));
+    h->a = a;
+}
+
+void bm_head_release(struct bm_head *h)
+{
+    if (!h->a)
+        return;
+    for (size_t i = 0; i < h->count; i++) {
+        bm_drop(h->a, h->sections[i].keys);
+        bm_drop(h->a, h->sections[i].ranges);
+        bm_drop(h->a, h->sections[i].sizes);
+        bm_drop(h->a, h->sections[i].hashes);
+        bm_drop(h->a, h->sections[i].offsets);
+    }
+    bm_drop(h->a, h->sections);
+    bm_head_init(h, h->a);
+}
+
+int bm_head_add_section(struct bm_head *h,
+                        const struct bouma_variable *variable, size_t count)
+{
+    struct bm_section *grown = bm_resize(h->a, h->sections, h->count + 1,
+                                         sizeof(*grown)),
+                      *s;
+    size_t levels = (size_t)variable->grid->levels;
+
+    if (!grown)
+        return BOUMA_ENOMEM;
+    h->sections = grown;
+    s = &grown[h->count++];
+    memset(s, 0, sizeof(*s));
+    s->variable = variable;
+    s->count = count;
+    s->levels = (int)levels;
+    s->keys = bm_new(h->a, count, sizeof(*s->keys));
+    s->ranges =
+        bm_new(h->a, count * (size_t)variable->components, sizeof(*s->ranges));
+    s->sizes = bm_new(h->a, count * levels, sizeof(*s->sizes));
+    s->hashes = bm_new(h->a, count * levels, sizeof(*s->hashes));
+    s->offsets = bm_new(h->a, count * levels, sizeof(*s->offsets));
+    return s->keys && s->ranges && s->sizes && s->hashes && s->offsets
+               ? BOUMA_OK
+               : BOUMA_ENOMEM;
+}
+
+struct bm_section *bm_head_section(const struct bm_head *h, uint32_t variable)
+{
+    for (size_t i = 0; i < h->count; i++)
+        if (h->sections[i].variable->id == variable)
+            return &h->sections[i];
+    return NULL;
+}
+
+int64_t bm_section_find(const struct bm_section *s, uint64_t key)
+{
+    size_t lo = 0, hi = s->count;
+
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+
+        if (s->keys[mid] < key)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo < s->count && s->keys[lo] == key ? (int64_t)lo : -1;
+}
+
+/* ---- arrangement -------------------------------------------------------- */
+
+/* Bytes of one chunk in the table. */
+static size_t entry_bytes(const struct bouma_variable *v)
+{
+    size_t size = bm_variable_value_size(v);
+    size_t range = 2 * size + (bm_type_is_float(v->type) ? 4 : 0);
+
+    return 8 + range * (size_t)v->components + 12 * (size_t)v->grid->levels;
+}
+
+/* Sections counted in levels: order=level walks the levels of all together. */
+static void place_level(struct bm_section *s, int level, uint64_t *at)
+{
+    if (level >= s->levels)
+        return;
+    for (size_t i = 0; i < s->count; i++) {
+        size_t k = i * (size_t)s->levels + (size_t)level;
+
+        s->offsets[k] = *at;
+        *at += s->sizes[k];
+    }
+}
+
+static void place_chunks(struct bm_section *s, uint64_t *at)
+{
+    for (size_t i = 0; i < s->count; i++)
+        for (int level = s->levels - 1; level >= 0; level--) {
+            size_t k = i * (size_t)s->levels + (size_t)level;
+
+            s->offsets[k] = *at;
+            *at += s->sizes[k];
+        }
+}
+
+int bm_head_arrange(struct bm_head *h, const struct bm_schema *schema)
+{
+    struct bm_buffer b;
+    uint64_t at;
+    int most = 0;
+
+    bm_buffer_init(&b, h->a);
+    bm_schema_encode(&b, schema);
+    h->head_bytes = BM_ENVELOPE_BYTES + 48 + b.size + 8;
+    if (b.failed) {
+        bm_buffer_release(&b);
+        return BOUMA_ENOMEM;
+    }
+    bm_buffer_release(&b);
+    for (size_t i = 0; i < h->count; i++) {
+        const struct bm_section *s = &h->sections[i];
+
+        h->head_bytes += 12 + s->count * entry_bytes(s->variable);
+        if (s->levels > most)
+            most = s->levels;
+    }
+    h->data_offset = (h->head_bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    at = h->data_offset;
+    if (h->order == BOUMA_ORDER_CHUNK)
+        for (size_t i = 0; i < h->count; i++)
+            place_chunks(&h->sections[i], &at);
+    else
+        for (int level = most - 1; level >= 0; level--)
+            for (size_t i = 0; i < h->count; i++)
+                place_level(&h->sections[i], level, &at);
+    h->data_bytes = at - h->data_offset;
+    h->file_bytes = at + h->head_bytes;
+    return BOUMA_OK;
+}
+
+/* ---- bytes -------------------------------------------------------------- */
+
+void bm_range_encode(struct bm_buffer *b, const struct bm_range *range,
+                     bouma_type type)
+{
+    size_t size = bouma_type_size(type);
+    uint8_t *p = bm_buffer_extend(b, 2 * size);
+
+    if (p) {
+        bm_scalar_store(p, type, range->low);
+        bm_scalar_store(p + size, type, range->high);
+    }
+}
+
+int bm_range_decode(struct bm_range *range, struct bm_cursor *c,
+                    bouma_type type, uint64_t nans, uint64_t samples)
+{
+    size_t size = bouma_type_size(type);
+    const uint8_t *p = bm_get_bytes(c, 2 * size);
+    double low, high;
+
+    if (!p || nans > samples)
+        return BOUMA_EFORMAT;
+    range->low = bm_scalar_load(p, type);
+    range->high = bm_scalar_load(p + size, type);
+    range->nans = nans;
+    range->count = samples - nans;
+    low = bm_scalar_double(range->low, type);
+    high = bm_scalar_double(range->high, type);
+    return low <= high ? BOUMA_OK : BOUMA_EFORMAT; /* NaN is wrong, too */
+}
+
+static void encode_section(struct bm_buffer *b, const struct bm_section *s)
+{
+    const struct bouma_variable *v = s->variable;
+    size_t ranges = s->count * (size_t)v->components;
+    size_t levels = s->count * (size_t)s->levels;
+
+    bm_put_u32(b, v->id);
+    bm_put_u64(b, s->count);
+    for (size_t i = 0; i < s->count; i++)
+        bm_put_u64(b, s->keys[i]);
+    for (size_t i = 0; i < ranges; i++)
+        bm_range_encode(b, &s->ranges[i], v->type);
+    for (size_t i = 0; i < ranges && bm_type_is_float(v->type); i++)
+        bm_put_u32(b, (uint32_t)s->ranges[i].nans);
+    for (size_t i = 0; i < levels; i++)
+        bm_put_u32(b, s->sizes[i]);
+    for (size_t i = 0; i < levels; i++)
+        bm_put_u64(b, s->hashes[i]);
+}
+
+void bm_head_encode(struct bm_buffer *b, const struct bm_head *h,
+                    const struct bm_schema *schema, const uint8_t id[16],
+                    uint8_t hash[16])
+{
+    bm_envelope_reserve(b);
+    bm_put_u64(b, h->step);
+    bm_put_f64(b, h->time);
+    bm_put_u32(b, h->subfile);
+    bm_put_u32(b, h->subfiles);
+    bm_put_u32(b, h->generation.epoch);
+    bm_put_u32(b, h->generation.attempt);
+    bm_put_u32(b, (uint32_t)h->order);
+    bm_put_u32(b, 0);
+    bm_put_u64(b, h->data_bytes);
+    bm_schema_encode(b, schema);
+    bm_put_u64(b, h->count);
+    for (size_t i = 0; i < h->count; i++)
+        encode_section(b, &h->sections[i]);
+    bm_envelope_seal(b, BM_KIND_HEAD, id, hash);
+}
+
+/* The columns of one section, each entry checked against the geometry. */
+static int decode_columns(struct bm_section *s, struct bm_cursor *c)
+{
+    const struct bouma_variable *v = s->variable;
+    const struct bm_codec *codec = bm_codec_find((int)v->codec);
+    size_t components = (size_t)v->components;
+    struct bm_cursor bounds, nans;
+
+    for (size_t i = 0; i < s->count; i++) {
+        s->keys[i] = bm_get_u64(c);
+        if ((i && s->keys[i] <= s->keys[i - 1]) ||
+            bm_tiling_find(&v->grid->tiling, s->keys[i]) < 0)
+            return BOUMA_EFORMAT;
+    }
+    bounds = *c;
+    bm_get_bytes(c, s->count * components * 2 * bm_variable_value_size(v));
+    nans = *c;
+    if (bm_type_is_float(v->type))
+        bm_get_bytes(c, s->count * components * 4);
+    for (size_t i = 0; i < s->count; i++) {
+        struct bm_patch p;
+
+        bm_patch_init(&p, v, bm_tiling_find(&v->grid->tiling, s->keys[i]));
+        for (size_t j = 0; j < components; j++) {
+            uint32_t n = bm_type_is_float(v->type) ? bm_get_u32(&nans) : 0;
+
+            if (bm_range_decode(&s->ranges[i * components + j], &bounds,
+                                v->type, n, bm_box_volume(&p.box)))
+                return BOUMA_EFORMAT;
+        }
+        for (int k = 0; k < s->levels; k++) {
+            size_t at = i * (size_t)s->levels + (size_t)k;
+
+            s->sizes[at] = bm_get_u32(c);
+            if (c->failed ||
+                !codec->plausible(bm_patch_level_bytes(&p, k), s->sizes[at]))
+                return BOUMA_EFORMAT;
+        }
+    }
+    for (size_t i = 0; i < s->count * (size_t)s->levels; i++)
+        s->hashes[i] = bm_get_u64(c);
+    return c->failed || nans.failed ? BOUMA_EFORMAT : BOUMA_OK;
+}
+
+static int decode_section(struct bm_head *h, const struct bm_schema *schema,
+                          struct bm_cursor *c)
+{
+    uint32_t id = bm_get_u32(c);
+    size_t count;
+    int rc;
+
+    if (c->failed || id >= schema->variables ||
+        (h->count && id <= h->sections[h->count - 1].variable->id))
+        return BOUMA_EFORMAT;
+    count = bm_get_count(c, entry_bytes(schema->by_id[id]));
+    if (c->failed)
+        return BOUMA_EFORMAT;
+    rc = bm_head_add_section(h, schema->by_id[id], count);
+    return rc ? rc : decode_columns(&h->sections[h->count - 1], c);
+}
+
+/* Pass over the subfile's copy of the schema, which must be the step's own to
+ * the byte. */
+static int compare_schema(struct bm_cursor *c, const struct bm_schema *schema)
+{
+    struct bm_buffer b;
+    const uint8_t *raw;
+    int rc = BOUMA_OK;
+
+    bm_buffer_init(&b, schema->a);
+    bm_schema_encode(&b, schema);
+    raw = b.failed ? NULL : bm_get_bytes(c, b.size);
+    if (b.failed)
+        rc = BOUMA_ENOMEM;
+    else if (!raw || memcmp(raw, b.data, b.size))
+        rc = BOUMA_EFORMAT;
+    bm_buffer_release(&b);
+    return rc;
+}
+
+int bm_head_decode(struct bm_head *h, const struct bm_schema *schema,
+                   struct bm_schema *own, const uint8_t *data, size_t bytes,
+                   uint64_t file_bytes, const uint8_t *id, const char *name,
+                   struct bm_error *error)
+{
+    struct bm_envelope e;
+    struct bm_cursor c;
+    uint64_t data_bytes;
+    size_t count;
+    int rc =
+        bm_envelope_open(&e, &c, data, bytes, BM_KIND_HEAD, id, name, error);
+
+    if (rc)
+        return rc;
+    h->step = bm_get_u64(&c);
+    h->time = bm_get_f64(&c);
+    h->subfile = bm_get_u32(&c);
+    h->subfiles = bm_get_u32(&c);
+    h->generation.epoch = bm_get_u32(&c);
+    h->generation.attempt = bm_get_u32(&c);
+    h->order = (bouma_order)bm_get_u32(&c);
+    if (bm_get_u32(&c) || h->step > INT64_MAX ||
+        h->subfiles > BM_MAX_SUBFILES || h->subfile >= h->subfiles ||
+        (h->order != BOUMA_ORDER_LEVEL && h->order != BOUMA_ORDER_CHUNK))
+        c.failed = 1;
+    data_bytes = bm_get_u64(&c);
+    if (!c.failed) {
+        rc = schema ? compare_schema(&c, schema)
+                    : bm_schema_decode(own, &c, name, error);
+        schema = schema ? schema : own;
+    }
+    count = rc ? 0 : bm_get_count(&c, 12);
+    for (size_t i = 0; i < count && !rc; i++)
+        rc = decode_section(h, schema, &c);
+    if (!rc && (c.failed || bm_cursor_left(&c)))
+        rc = BOUMA_EFORMAT;
+    if (!rc)
+        rc = bm_head_arrange(h, schema);
+    if (!rc && (h->data_bytes != data_bytes || h->head_bytes != bytes ||
+                h->file_bytes != file_bytes))
+        rc = BOUMA_EFORMAT;
+    if (rc == BOUMA_ENOMEM)
+        return bm_fail(error, rc, "%s: no memory for its table", name);
+    if (rc)
+        return bm_fail(error, BOUMA_EFORMAT,
+                       "%s: the table of chunks is damaged, or the file has "
+                       "not the size it tells (%" PRIu64 " bytes)",
+                       name, file_bytes);
+    return BOUMA_OK;
+}

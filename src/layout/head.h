@@ -1,0 +1,82 @@
+/* head.h -- the head of a subfile: what it is, what the step holds, and the
+ * table of its chunks. It stands at the front of the file and again at its end.
+ *
+ *     | head | 0 to 63 zero bytes | chunk levels | head |
+ *
+ * Chunks are grouped by variable (a section), in each by ascending key. Where a
+ * chunk level lies is not stored but follows from the sizes and the order:
+ *
+ *     order=level:  for each level, coarse to fine: for each section: chunks
+ *     order=chunk:  for each section: for each chunk: levels, coarse to fine
+ *
+ * so no offset can point anywhere wrong. */
+#ifndef BM_HEAD_H
+#define BM_HEAD_H
+
+#include "layout/schema.h"
+#include "store/store.h"
+
+#define BM_MAX_SUBFILES ((uint32_t)1 << 20)
+
+/* The chunks of one variable in a subfile, as columns. */
+struct bm_section {
+    const struct bouma_variable *variable;
+    size_t count;
+    int levels;
+    uint64_t *keys;          /* [count], ascending */
+    struct bm_range *ranges; /* [count][components] */
+    uint32_t *sizes;         /* [count][levels] */
+    uint64_t *hashes;        /* [count][levels] */
+    uint64_t *offsets;       /* [count][levels], in the file; derived */
+};
+
+struct bm_head {
+    const bouma_allocator *a;
+    uint64_t step;
+    double time;
+    uint32_t subfile, subfiles;
+    struct bm_generation generation;
+    bouma_order order;
+    struct bm_section *sections; /* [count], ascending by variable */
+    size_t count;
+    uint64_t head_bytes, data_offset, data_bytes, file_bytes; /* derived */
+};
+
+void bm_head_init(struct bm_head *h, const bouma_allocator *a);
+void bm_head_release(struct bm_head *h);
+
+/* Room for a section's columns, zeroed. BOUMA_OK or ENOMEM. */
+int bm_head_add_section(struct bm_head *h,
+                        const struct bouma_variable *variable, size_t count);
+
+/* From the sizes, fill in the derived fields. EFORMAT if they do not add up to
+ * something below 2^62. */
+int bm_head_arrange(struct bm_head *h, const struct bm_schema *schema);
+
+struct bm_section *bm_head_section(const struct bm_head *h, uint32_t variable);
+/* The place of a key, or -1. */
+int64_t bm_section_find(const struct bm_section *s, uint64_t key);
+
+/* With its envelope, into an empty buffer; gives the hash of the envelope. */
+void bm_head_encode(struct bm_buffer *b, const struct bm_head *h,
+                    const struct bm_schema *schema, const uint8_t id[16],
+                    uint8_t hash[16]);
+
+/* Decode and check all that can be checked. 'schema' is that of the step (its
+ * manifest's); NULL if there is none, then 'own' (an empty schema) receives the
+ * subfile's own copy. 'file_bytes' is the size of the file; 'id' may be NULL.
+ */
+int bm_head_decode(struct bm_head *h, const struct bm_schema *schema,
+                   struct bm_schema *own, const uint8_t *data, size_t bytes,
+                   uint64_t file_bytes, const uint8_t *id, const char *name,
+                   struct bm_error *error);
+
+/* For both tables, here and in the manifest: a range in as many bytes as its
+ * type has, twice. */
+void bm_range_encode(struct bm_buffer *b, const struct bm_range *range,
+                     bouma_type type);
+/* 'samples' is what count and nans must add up to. */
+int bm_range_decode(struct bm_range *range, struct bm_cursor *c,
+                    bouma_type type, uint64_t nans, uint64_t samples);
+
+#endif

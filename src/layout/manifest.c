@@ -1,0 +1,343 @@
+/* manifest.c -- see manifest.h; docs/format.md has its bytes. */
+#include "layout/manifest.h"
+
+#include <string.h>
+
+#include "store/envelope.h"
+
+void bm_manifest_init(struct bm_manifest *m, const bouma_allocator *a,
+                      struct bm_schema *schema, struct bm_error *error)
+{
+    memset(m, 0, sizeof(*m));
+    m->a = a;
+    m->schema = schema;
+    bm_attributes_init(&m->dataset_attributes, a, error);
+    bm_attributes_init(&m->attributes, a, error);
+}
+
+void bm_subfile_info_release(struct bm_subfile_info *info,
+                             const bouma_allocator *a)
+{
+    for (size_t i = 0; i < info->count; i++)
+        bm_drop(a, info->parts[i].ranges);
+    bm_drop(a, info->parts);
+    info->parts = NULL;
+    info->count = 0;
+}
+
+void bm_manifest_release(struct bm_manifest *m)
+{
+    if (!m->a)
+        return;
+    bm_attributes_release(&m->dataset_attributes);
+    bm_attributes_release(&m->attributes);
+    for (size_t i = 0; i < m->count; i++)
+        bm_subfile_info_release(&m->subfiles[i], m->a);
+    bm_drop(m->a, m->subfiles);
+    m->subfiles = NULL;
+    m->count = 0;
+}
+
+int bm_manifest_set_subfiles(struct bm_manifest *m, size_t count)
+{
+    m->subfiles = bm_new(m->a, count, sizeof(*m->subfiles));
+    m->count = m->subfiles ? count : 0;
+    return m->subfiles ? BOUMA_OK : BOUMA_ENOMEM;
+}
+
+/* ---- subfiles ----------------------------------------------------------- */
+
+static int part_of(struct bm_part_info *out, const struct bm_section *s,
+                   const bouma_allocator *a)
+{
+    const struct bouma_variable *v = s->variable;
+    size_t components = (size_t)v->components;
+
+    out->variable = v->id;
+    out->chunks = s->count;
+    out->ranges = bm_new(a, components, sizeof(*out->ranges));
+    if (!out->ranges)
+        return BOUMA_ENOMEM;
+    for (size_t i = 0; i < s->count; i++) {
+        bouma_box box = bm_tiling_patch_box(
+            &v->grid->tiling, bm_tiling_find(&v->grid->tiling, s->keys[i]));
+
+        out->bounds = bm_box_join(&out->bounds, &box);
+        for (size_t j = 0; j < components; j++)
+            bm_range_join(&out->ranges[j], v->type,
+                          &s->ranges[i * components + j]);
+        for (int k = 0; k < s->levels; k++)
+            out->stored_bytes += s->sizes[i * (size_t)s->levels + (size_t)k];
+    }
+    return BOUMA_OK;
+}
+
+int bm_subfile_info_of(struct bm_subfile_info *out, const struct bm_head *h,
+                       const uint8_t head_hash[16], const bouma_allocator *a)
+{
+    int rc = BOUMA_OK;
+
+    memset(out, 0, sizeof(*out));
+    out->file_bytes = h->file_bytes;
+    out->head_bytes = h->head_bytes;
+    memcpy(out->head_hash, head_hash, 16);
+    out->parts = bm_new(a, h->count, sizeof(*out->parts));
+    if (!out->parts)
+        return BOUMA_ENOMEM;
+    out->count = h->count;
+    for (size_t i = 0; i < h->count && !rc; i++)
+        rc = part_of(&out->parts[i], &h->sections[i], a);
+    return rc;
+}
+
+void bm_subfile_info_encode(struct bm_buffer *b,
+                            const struct bm_subfile_info *info,
+                            const struct bm_schema *schema)
+{
+    bm_put_u64(b, info->file_bytes);
+    bm_put_u64(b, info->head_bytes);
+    bm_put_bytes(b, info->head_hash, 16);
+    bm_put_u64(b, info->count);
+    for (size_t i = 0; i < info->count; i++) {
+        const struct bm_part_info *part = &info->parts[i];
+        const struct bouma_variable *v = schema->by_id[part->variable];
+
+        bm_put_u32(b, part->variable);
+        bm_put_u64(b, part->chunks);
+        bm_put_u64(b, part->stored_bytes);
+        for (int d = 3 - v->grid->tiling.ndims; d < 3; d++) {
+            bm_put_i64(b, part->bounds.lo[d]);
+            bm_put_i64(b, part->bounds.hi[d]);
+        }
+        for (int j = 0; j < v->components; j++) {
+            bm_put_u64(b, part->ranges[j].nans);
+            bm_put_u64(b, part->ranges[j].count);
+            bm_range_encode(b, &part->ranges[j], v->type);
+        }
+    }
+}
+
+static int decode_part(struct bm_part_info *out, struct bm_cursor *c,
+                       const struct bm_schema *schema)
+{
+    const struct bouma_variable *v;
+    const struct bm_tiling *t;
+    bouma_box domain;
+
+    out->variable = bm_get_u32(c);
+    if (c->failed || out->variable >= schema->variables)
+        return BOUMA_EFORMAT;
+    v = schema->by_id[out->variable];
+    t = &v->grid->tiling;
+    domain = bm_tiling_domain(t);
+    out->ranges =
+        bm_new(schema->a, (size_t)v->components, sizeof(*out->ranges));
+    if (!out->ranges)
+        return BOUMA_ENOMEM;
+    out->chunks = bm_get_u64(c);
+    out->stored_bytes = bm_get_u64(c);
+    out->bounds = (bouma_box){{0, 0, 0}, {1, 1, 1}};
+    for (int d = 3 - t->ndims; d < 3; d++) {
+        out->bounds.lo[d] = bm_get_i64(c);
+        out->bounds.hi[d] = bm_get_i64(c);
+    }
+    for (int j = 0; j < v->components; j++) {
+        uint64_t nans = bm_get_u64(c), count = bm_get_u64(c), samples;
+
+        if (__builtin_add_overflow(nans, count, &samples) ||
+            bm_range_decode(&out->ranges[j], c, v->type, nans, samples))
+            return BOUMA_EFORMAT;
+    }
+    return !c->failed && out->chunks && bm_box_volume(&out->bounds) &&
+                   bm_box_inside(&out->bounds, &domain) &&
+                   out->chunks <= (uint64_t)t->patches
+               ? BOUMA_OK
+               : BOUMA_EFORMAT;
+}
+
+int bm_subfile_info_decode(struct bm_subfile_info *out, struct bm_cursor *c,
+                           const struct bm_schema *schema)
+{
+    const uint8_t *hash;
+    size_t count;
+    int rc = BOUMA_OK;
+
+    memset(out, 0, sizeof(*out));
+    out->file_bytes = bm_get_u64(c);
+    out->head_bytes = bm_get_u64(c);
+    hash = bm_get_bytes(c, 16);
+    count = bm_get_count(c, 20);
+    if (c->failed || count > schema->variables ||
+        out->head_bytes > out->file_bytes / 2)
+        return BOUMA_EFORMAT;
+    memcpy(out->head_hash, hash, 16);
+    out->parts = bm_new(schema->a, count, sizeof(*out->parts));
+    if (!out->parts)
+        return BOUMA_ENOMEM;
+    out->count = count;
+    for (size_t i = 0; i < count && !rc; i++) {
+        rc = decode_part(&out->parts[i], c, schema);
+        if (!rc && i && out->parts[i].variable <= out->parts[i - 1].variable)
+            rc = BOUMA_EFORMAT;
+    }
+    return rc;
+}
+
+int bm_manifest_total(struct bm_manifest *m)
+{
+    struct bm_schema *schema = m->schema;
+    int rc = BOUMA_OK;
+
+    for (uint32_t id = 0; id < schema->variables; id++) {
+        struct bouma_variable *v = schema->by_id[id];
+
+        v->present = 0;
+        v->raw_bytes = v->stored_bytes = 0;
+        memset(v->ranges, 0, sizeof(*v->ranges) * (size_t)v->components);
+    }
+    for (size_t i = 0; i < m->count; i++)
+        for (size_t k = 0; k < m->subfiles[i].count; k++) {
+            const struct bm_part_info *part = &m->subfiles[i].parts[k];
+            struct bouma_variable *v = schema->by_id[part->variable];
+
+            v->present = 1;
+            v->raw_bytes += part->chunks; /* patches, till below */
+            v->stored_bytes += part->stored_bytes;
+            for (int j = 0; j < v->components; j++)
+                bm_range_join(&v->ranges[j], v->type, &part->ranges[j]);
+        }
+    for (uint32_t id = 0; id < schema->variables; id++) {
+        struct bouma_variable *v = schema->by_id[id];
+        bouma_box domain = bm_tiling_domain(&v->grid->tiling);
+        uint64_t samples = bm_box_volume(&domain);
+
+        if (!v->present)
+            continue;
+        if (v->raw_bytes != (uint64_t)v->grid->tiling.patches)
+            rc = BOUMA_EFORMAT;
+        for (int j = 0; j < v->components; j++)
+            if (v->ranges[j].count + v->ranges[j].nans != samples)
+                rc = BOUMA_EFORMAT;
+        v->raw_bytes =
+            samples * bm_variable_value_size(v) * (uint64_t)v->components;
+    }
+    return rc;
+}
+
+/* ---- bytes -------------------------------------------------------------- */
+
+static void encode_record(struct bm_buffer *b, const bouma_record *r)
+{
+    bm_put_u64(b, r->raw_bytes);
+    bm_put_u64(b, r->stored_bytes);
+    bm_put_u64(b, r->moved_bytes);
+    bm_put_u64(b, r->shipped_bytes);
+    bm_put_u64(b, r->largest_file);
+    bm_put_u64(b, r->mean_file);
+    bm_put_i64(b, r->files);
+    bm_put_i64(b, r->chunks);
+    bm_put_i64(b, r->ranks);
+    bm_put_f64(b, r->seconds.describe);
+    bm_put_f64(b, r->seconds.plan);
+    bm_put_f64(b, r->seconds.distribute);
+    bm_put_f64(b, r->seconds.shape);
+    bm_put_f64(b, r->seconds.ship);
+    bm_put_f64(b, r->seconds.store);
+    bm_put_f64(b, r->seconds.commit);
+}
+
+static void decode_record(bouma_record *r, struct bm_cursor *c)
+{
+    r->raw_bytes = bm_get_u64(c);
+    r->stored_bytes = bm_get_u64(c);
+    r->moved_bytes = bm_get_u64(c);
+    r->shipped_bytes = bm_get_u64(c);
+    r->largest_file = bm_get_u64(c);
+    r->mean_file = bm_get_u64(c);
+    r->files = bm_get_i64(c);
+    r->chunks = bm_get_i64(c);
+    r->ranks = bm_get_i64(c);
+    r->seconds.describe = bm_get_f64(c);
+    r->seconds.plan = bm_get_f64(c);
+    r->seconds.distribute = bm_get_f64(c);
+    r->seconds.shape = bm_get_f64(c);
+    r->seconds.ship = bm_get_f64(c);
+    r->seconds.store = bm_get_f64(c);
+    r->seconds.commit = bm_get_f64(c);
+}
+
+void bm_manifest_encode(struct bm_buffer *b, const struct bm_manifest *m,
+                        const uint8_t id[16])
+{
+    uint8_t hash[16];
+
+    bm_envelope_reserve(b);
+    bm_put_u64(b, m->step);
+    bm_put_f64(b, m->time);
+    bm_put_u32(b, m->generation.epoch);
+    bm_put_u32(b, m->generation.attempt);
+    bm_put_u64(b, m->nonce);
+    bm_put_u8(b, (uint8_t)m->order);
+    bm_put_u8(b, (uint8_t)m->distribute);
+    bm_put_u8(b, (uint8_t)m->assign);
+    bm_put_u8(b, (uint8_t)m->place);
+    bm_put_u32(b, 0);
+    encode_record(b, &m->record);
+    bm_attributes_encode(b, &m->dataset_attributes);
+    bm_attributes_encode(b, &m->attributes);
+    bm_schema_encode(b, m->schema);
+    bm_put_u64(b, m->count);
+    for (size_t i = 0; i < m->count; i++)
+        bm_subfile_info_encode(b, &m->subfiles[i], m->schema);
+    bm_envelope_seal(b, BM_KIND_MANIFEST, id, hash);
+}
+
+int bm_manifest_decode(struct bm_manifest *m, const uint8_t *data, size_t bytes,
+                       const uint8_t *id, const char *name,
+                       struct bm_error *error)
+{
+    struct bm_envelope e;
+    struct bm_cursor c;
+    size_t count = 0;
+    int rc = bm_envelope_open(&e, &c, data, bytes, BM_KIND_MANIFEST, id, name,
+                              error);
+
+    if (rc)
+        return rc;
+    m->step = bm_get_u64(&c);
+    m->time = bm_get_f64(&c);
+    m->generation.epoch = bm_get_u32(&c);
+    m->generation.attempt = bm_get_u32(&c);
+    m->nonce = bm_get_u64(&c);
+    m->order = (bouma_order)bm_get_u8(&c);
+    m->distribute = (bouma_distribute)bm_get_u8(&c);
+    m->assign = (bouma_assign)bm_get_u8(&c);
+    m->place = (bouma_place)bm_get_u8(&c);
+    if (bm_get_u32(&c) || m->step > INT64_MAX ||
+        (m->order != BOUMA_ORDER_LEVEL && m->order != BOUMA_ORDER_CHUNK))
+        c.failed = 1;
+    decode_record(&m->record, &c);
+    rc = bm_attributes_decode(&m->dataset_attributes, &c);
+    if (!rc)
+        rc = bm_attributes_decode(&m->attributes, &c);
+    if (!rc)
+        rc = bm_schema_decode(m->schema, &c, name, error);
+    if (!rc) {
+        count = bm_get_count(&c, 40);
+        rc = c.failed || count > BM_MAX_SUBFILES
+                 ? BOUMA_EFORMAT
+                 : bm_manifest_set_subfiles(m, count);
+    }
+    for (size_t i = 0; i < count && !rc; i++)
+        rc = bm_subfile_info_decode(&m->subfiles[i], &c, m->schema);
+    if (!rc && (c.failed || bm_cursor_left(&c)))
+        rc = BOUMA_EFORMAT;
+    if (!rc)
+        rc = bm_manifest_total(m);
+    if (rc == BOUMA_ENOMEM)
+        return bm_fail(error, rc, "%s: no memory for the manifest", name);
+    if (rc)
+        return bm_fail(error, BOUMA_EFORMAT,
+                       "%s: the manifest contradicts itself", name);
+    return BOUMA_OK;
+}

@@ -1,0 +1,72 @@
+/* manifest.h -- the one file that makes a step: what it holds, and one record
+ * for each subfile, by which a reader knows which of them to open. */
+#ifndef BM_MANIFEST_H
+#define BM_MANIFEST_H
+
+#include "layout/head.h"
+
+/* What a subfile has of one variable. */
+struct bm_part_info {
+    uint32_t variable;
+    uint64_t chunks;
+    uint64_t stored_bytes;
+    bouma_box bounds;        /* lifted */
+    struct bm_range *ranges; /* [components] */
+};
+
+struct bm_subfile_info {
+    uint64_t file_bytes, head_bytes;
+    uint8_t head_hash[16];
+    struct bm_part_info *parts; /* [count], ascending by variable */
+    size_t count;
+};
+
+struct bm_manifest {
+    const bouma_allocator *a;
+    uint64_t step;
+    double time;
+    struct bm_generation generation;
+    uint64_t nonce; /* tells two manifests apart that are equal otherwise */
+    bouma_order order;
+    bouma_distribute distribute;
+    bouma_assign assign;
+    bouma_place place;
+    bouma_record record;
+    struct bouma_attributes dataset_attributes, attributes;
+    struct bm_schema *schema;         /* not owned */
+    struct bm_subfile_info *subfiles; /* [count] */
+    size_t count;
+};
+
+void bm_manifest_init(struct bm_manifest *m, const bouma_allocator *a,
+                      struct bm_schema *schema, struct bm_error *error);
+void bm_manifest_release(struct bm_manifest *m);
+
+/* 'count' empty subfiles. BOUMA_OK or ENOMEM. */
+int bm_manifest_set_subfiles(struct bm_manifest *m, size_t count);
+
+/* What a head has to say to the manifest; and as bytes, from the rank that
+ * wrote the subfile to rank 0, and in the manifest itself. */
+int bm_subfile_info_of(struct bm_subfile_info *out, const struct bm_head *h,
+                       const uint8_t head_hash[16], const bouma_allocator *a);
+void bm_subfile_info_release(struct bm_subfile_info *info,
+                             const bouma_allocator *a);
+void bm_subfile_info_encode(struct bm_buffer *b,
+                            const struct bm_subfile_info *info,
+                            const struct bm_schema *schema);
+int bm_subfile_info_decode(struct bm_subfile_info *out, struct bm_cursor *c,
+                           const struct bm_schema *schema);
+
+/* From the subfiles, fill in what the variables have in sum (presence, bytes,
+ * ranges). EFORMAT if they do not hold every patch of a present variable. */
+int bm_manifest_total(struct bm_manifest *m);
+
+/* With its envelope, into an empty buffer. */
+void bm_manifest_encode(struct bm_buffer *b, const struct bm_manifest *m,
+                        const uint8_t id[16]);
+/* Into an initialised one, whose schema is empty. */
+int bm_manifest_decode(struct bm_manifest *m, const uint8_t *data, size_t bytes,
+                       const uint8_t *id, const char *name,
+                       struct bm_error *error);
+
+#endif

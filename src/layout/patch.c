@@ -1,0 +1,191 @@
+/* patch.c -- see patch.h. Components are stored one after the other within a
+ * level: they compress better, and a codec sees one field at a time. */
+#include "layout/patch.h"
+
+#include <string.h>
+
+void bm_patch_init(struct bm_patch *p, const struct bouma_variable *variable,
+                   int64_t patch)
+{
+    p->box = bm_tiling_patch_box(&variable->grid->tiling, patch);
+    p->levels = variable->grid->levels;
+    p->components = variable->components;
+    p->size = bm_variable_value_size(variable);
+    for (int k = 0; k < p->levels; k++) {
+        p->lattice[k] = bm_lattice_of(&p->box, k);
+        p->values[k] = k == p->levels - 1 ? bm_lattice_samples(&p->lattice[k])
+                                          : bm_lattice_details(&p->lattice[k]);
+    }
+}
+
+size_t bm_patch_level_bytes(const struct bm_patch *p, int level)
+{
+    return (size_t)p->values[level] * p->size * (size_t)p->components;
+}
+
+size_t bm_patch_bytes(const struct bm_patch *p)
+{
+    return (size_t)bm_lattice_samples(&p->lattice[0]) * p->size *
+           (size_t)p->components;
+}
+
+/* Samples of one component at a level, in bytes; 0 past the coarsest. */
+static size_t dense_bytes(const struct bm_patch *p, int level)
+{
+    return level < p->levels
+               ? (size_t)bm_lattice_samples(&p->lattice[level]) * p->size
+               : 0;
+}
+
+/* All components at level 1, and two more for one at level 2 and beyond. The
+ * reader, which begins at any level, needs less. */
+size_t bm_patch_scratch_bytes(const struct bm_patch *p)
+{
+    return dense_bytes(p, 1) * (size_t)(p->components > 2 ? p->components : 2) +
+           dense_bytes(p, 2) * 2 + 1;
+}
+
+void bm_memory_lift(int64_t stride[3], int64_t *component_stride,
+                    const bouma_memory *memory,
+                    const struct bouma_variable *variable,
+                    const int64_t shape[3])
+{
+    int ndims = variable->grid->tiling.ndims, given = 0;
+    int64_t size = (int64_t)bm_variable_value_size(variable);
+
+    for (int d = 0; d < ndims && memory; d++)
+        given |= memory->stride[d] != 0;
+    given |= memory && memory->component_stride;
+    if (given) {
+        for (int d = 0; d < 3; d++)
+            stride[d] = d < 3 - ndims ? 0 : memory->stride[d - 3 + ndims];
+        *component_stride = memory->component_stride;
+        return;
+    }
+    *component_stride = size;
+    stride[2] = size * variable->components;
+    stride[1] = stride[2] * shape[2];
+    stride[0] = stride[1] * shape[1];
+}
+
+/* ---- writing ------------------------------------------------------------ */
+
+void bm_patch_take(const struct bm_patch *p, const struct bm_memory_box *from,
+                   uint8_t *const level[], uint8_t *scratch)
+{
+    const struct bm_lattice *l = &p->lattice[0];
+    struct bm_strided part;
+    const uint8_t *data = from->data;
+    bouma_box box;
+
+    if (!bm_box_meet(&box, &p->box, &from->box))
+        return;
+    for (int d = 0; d < 3; d++) {
+        part.lo[d] = box.lo[d] - p->box.lo[d];
+        part.hi[d] = box.hi[d] - p->box.lo[d];
+        part.stride[d] = from->stride[d];
+        data += (box.lo[d] - from->box.lo[d]) * from->stride[d];
+    }
+    for (int c = 0; c < p->components; c++, data += from->component_stride) {
+        uint8_t *details = level[0] + (size_t)c * p->values[0] * p->size;
+
+        if (p->levels == 1)
+            bm_lattice_pack(l, p->size, &part, data, details);
+        else
+            bm_lattice_split(l, p->size, &part, data, details,
+                             scratch + (size_t)c * dense_bytes(p, 1));
+    }
+}
+
+void bm_patch_settle(const struct bm_patch *p, uint8_t *const level[],
+                     uint8_t *scratch)
+{
+    uint8_t *spare = scratch + dense_bytes(p, 1) * (size_t)p->components;
+
+    for (int c = 0; c < p->components && p->levels > 1; c++) {
+        const uint8_t *dense = scratch + (size_t)c * dense_bytes(p, 1);
+
+        for (int k = 1; k < p->levels; k++) {
+            uint8_t *details = level[k] + (size_t)c * p->values[k] * p->size;
+            struct bm_strided whole = bm_lattice_whole(&p->lattice[k], p->size);
+            /* Two places in turn, each large enough for level 2. */
+            uint8_t *coarse = spare + (k & 1 ? 0 : dense_bytes(p, 2));
+
+            if (k == p->levels - 1)
+                memcpy(details, dense, dense_bytes(p, k));
+            else
+                bm_lattice_split(&p->lattice[k], p->size, &whole, dense,
+                                 details, coarse);
+            dense = coarse;
+        }
+    }
+}
+
+void bm_patch_ranges(const struct bm_patch *p, bouma_type type,
+                     uint8_t *const level[], struct bm_range *ranges)
+{
+    memset(ranges, 0, sizeof(*ranges) * (size_t)p->components);
+    for (int c = 0; c < p->components; c++)
+        for (int k = 0; k < p->levels; k++)
+            bm_range_add(&ranges[c], type,
+                         level[k] + (size_t)c * p->values[k] * p->size,
+                         (size_t)p->values[k]);
+}
+
+/* ---- reading ------------------------------------------------------------ */
+
+/* All samples of one component at level 'at', dense, from the coarsest on.
+ * Returns where they are: in 'level' itself or in 'scratch'. */
+static const uint8_t *assemble(const struct bm_patch *p, int at, int c,
+                               const uint8_t *const level[], uint8_t *scratch)
+{
+    const uint8_t *dense = NULL;
+
+    for (int k = p->levels - 1; k >= at; k--) {
+        const uint8_t *details = level[k] + (size_t)c * p->values[k] * p->size;
+        struct bm_strided whole = bm_lattice_whole(&p->lattice[k], p->size);
+        uint8_t *finer = scratch + ((k - at) & 1 ? dense_bytes(p, at) : 0);
+
+        if (k == p->levels - 1) {
+            dense = details;
+            continue;
+        }
+        bm_lattice_merge(&p->lattice[k], p->size, &whole, finer, details,
+                         dense);
+        dense = finer;
+    }
+    return dense;
+}
+
+void bm_patch_give(const struct bm_patch *p, int at, const bouma_box *clip,
+                   const int64_t first[3], uint8_t *data,
+                   const int64_t stride[3], int64_t component_stride,
+                   const uint8_t *const level[], uint8_t *scratch)
+{
+    const struct bm_lattice *l = &p->lattice[at];
+    struct bm_lattice wanted;
+    struct bm_strided part;
+    bouma_box box;
+
+    if (!bm_box_meet(&box, &p->box, clip))
+        return;
+    wanted = bm_lattice_of(&box, at);
+    for (int d = 0; d < 3; d++) {
+        if (wanted.count[d] <= 0)
+            return;
+        part.lo[d] = wanted.start[d] - l->start[d];
+        part.hi[d] = part.lo[d] + wanted.count[d];
+        part.stride[d] = stride[d];
+        data += (wanted.start[d] - first[d]) * stride[d];
+    }
+    for (int c = 0; c < p->components; c++, data += component_stride) {
+        const uint8_t *details =
+            level[at] + (size_t)c * p->values[at] * p->size;
+
+        if (at == p->levels - 1)
+            bm_lattice_unpack(l, p->size, &part, data, details);
+        else
+            bm_lattice_merge(l, p->size, &part, data, details,
+                             assemble(p, at + 1, c, level, scratch));
+    }
+}

@@ -1,0 +1,432 @@
+/* schema.c -- see schema.h. */
+#include "layout/schema.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "codec/codec.h"
+
+#define KIND_GRID    1
+#define LAYOUT_PATCH 1
+
+void bm_schema_init(struct bm_schema *schema, const bouma_allocator *a,
+                    struct bm_error *error)
+{
+    memset(schema, 0, sizeof(*schema));
+    schema->a = a;
+    schema->error = error;
+}
+
+static void variable_free(struct bouma_variable *v, const bouma_allocator *a)
+{
+    if (!v)
+        return;
+    bm_attributes_release(&v->attributes);
+    bm_drop(a, v->name);
+    bm_drop(a, v->unit);
+    bm_drop(a, v->ranges);
+    bm_drop(a, v);
+}
+
+static void grid_free(struct bouma_grid *g, const bouma_allocator *a)
+{
+    if (!g)
+        return;
+    for (int i = 0; i < g->count; i++)
+        variable_free(g->variables[i], a);
+    bm_attributes_release(&g->attributes);
+    bm_drop(a, g->variables);
+    bm_drop(a, g->name);
+    bm_drop(a, g->unit);
+    bm_drop(a, g);
+}
+
+void bm_schema_release(struct bm_schema *schema)
+{
+    if (!schema->a)
+        return;
+    for (int i = 0; i < schema->count; i++)
+        grid_free(schema->grids[i], schema->a);
+    bm_drop(schema->a, schema->grids);
+    bm_drop(schema->a, schema->by_id);
+    schema->grids = NULL;
+    schema->by_id = NULL;
+    schema->count = 0;
+}
+
+struct bouma_grid *bm_schema_find_grid(const struct bm_schema *schema,
+                                       const char *name)
+{
+    for (int i = 0; i < schema->count; i++)
+        if (!strcmp(schema->grids[i]->name, name))
+            return schema->grids[i];
+    return NULL;
+}
+
+struct bouma_variable *bm_grid_find_variable(const struct bouma_grid *grid,
+                                             const char *name)
+{
+    for (int i = 0; i < grid->count; i++)
+        if (!strcmp(grid->variables[i]->name, name))
+            return grid->variables[i];
+    return NULL;
+}
+
+size_t bm_variable_value_size(const struct bouma_variable *variable)
+{
+    return bouma_type_size(variable->type);
+}
+
+/* ---- defining ----------------------------------------------------------- */
+
+/* Append a pointer to an array of them. */
+static int append(const bouma_allocator *a, void *array, int *count, void *item)
+{
+    void **old, **grown;
+
+    memcpy(&old, array, sizeof(old));
+    grown = bm_resize(a, old, (size_t)*count + 1, sizeof(*grown));
+    if (!grown)
+        return BOUMA_ENOMEM;
+    grown[(*count)++] = item;
+    memcpy(array, &grown, sizeof(grown));
+    return BOUMA_OK;
+}
+
+/* The largest power of two up to the extent, at least 1. */
+static int64_t cut_edge(int64_t edge, int64_t extent)
+{
+    while (edge > 1 && edge / 2 >= extent)
+        edge /= 2;
+    return edge;
+}
+
+/* The number of levels with which the coarsest keeps at least 64 samples of a
+ * whole patch. */
+static int default_levels(const struct bm_tiling *t)
+{
+    uint64_t samples;
+    int levels = 0;
+
+    do {
+        samples = 1;
+        levels++;
+        for (int d = 0; d < 3; d++) {
+            int64_t n = t->edge[d] >> levels;
+
+            samples *= n ? (uint64_t)n : 1;
+        }
+    } while (samples >= 64);
+    return levels;
+}
+
+static int max_levels(const struct bm_tiling *t)
+{
+    int levels = 1;
+
+    for (int d = 0; d < 3; d++)
+        while (t->edge[d] >> levels)
+            levels++;
+    return levels;
+}
+
+int bm_schema_add_grid(struct bm_schema *schema, struct bouma_grid **out,
+                       const char *name, const bouma_grid_spec *spec)
+{
+    static const int64_t usual[3] = {65536, 256, 64};
+    struct bm_error *error = schema->error;
+    const char *wrong = bm_name_check(name);
+    struct bouma_grid *g;
+    int64_t edge[3];
+
+    *out = NULL;
+    if (wrong)
+        return bm_fail(error, BOUMA_EINVAL, "a grid's name %s", wrong);
+    if (bm_schema_find_grid(schema, name))
+        return bm_fail(error, BOUMA_EEXISTS, "grid \"%s\" is defined already",
+                       name);
+    if (schema->count >= BM_MAX_VARIABLES)
+        return bm_fail(error, BOUMA_ELIMIT,
+                       "grid \"%s\": no more than %d grids", name,
+                       BM_MAX_VARIABLES);
+    if (spec->ndims < 1 || spec->ndims > 3)
+        return bm_fail(error, BOUMA_EINVAL,
+                       "grid \"%s\": ndims is %d, must be 1 to 3", name,
+                       spec->ndims);
+    g = bm_new(schema->a, 1, sizeof(*g));
+    if (!g)
+        return bm_fail(error, BOUMA_ENOMEM, "grid \"%s\": no memory", name);
+    bm_attributes_init(&g->attributes, schema->a, error);
+    g->schema = schema;
+    for (int d = 0; d < spec->ndims; d++) {
+        edge[d] = spec->patch[d] ? spec->patch[d] : usual[spec->ndims - 1];
+        if (edge[d] > 0 && !(edge[d] & (edge[d] - 1)))
+            edge[d] = cut_edge(edge[d], spec->shape[d]);
+        g->origin[d] = spec->origin[d];
+        g->spacing[d] = spec->spacing[d] != 0 ? spec->spacing[d] : 1;
+        if (!isfinite(g->origin[d]) || !isfinite(g->spacing[d]))
+            wrong = "has an origin or spacing that is not a finite number";
+    }
+    if (!wrong)
+        wrong = bm_tiling_init(&g->tiling, spec->ndims, spec->shape, edge);
+    if (!wrong && (spec->levels < 0 || spec->levels > max_levels(&g->tiling)))
+        wrong = "has more levels than its patches allow (1 + log2 of the "
+                "longest edge)";
+    if (wrong) {
+        grid_free(g, schema->a);
+        return bm_fail(error, BOUMA_EINVAL, "grid \"%s\" %s", name, wrong);
+    }
+    g->levels = spec->levels ? spec->levels : default_levels(&g->tiling);
+    g->name = bm_copy_text(schema->a, name);
+    g->unit = bm_copy_text(schema->a, spec->unit);
+    if (!g->name || !g->unit ||
+        append(schema->a, &schema->grids, &schema->count, g)) {
+        grid_free(g, schema->a);
+        return bm_fail(error, BOUMA_ENOMEM, "grid \"%s\": no memory", name);
+    }
+    *out = g;
+    return BOUMA_OK;
+}
+
+/* What is wrong with a variable, or NULL. */
+static const char *check_variable(const struct bouma_grid *grid,
+                                  const bouma_variable_spec *spec,
+                                  int components)
+{
+    uint64_t values = 1;
+
+    if (!bm_type_valid((int)spec->type))
+        return "has no known type";
+    if (components < 1 || components > BM_MAX_COMPONENTS)
+        return "has not 1 to 256 components";
+    if (spec->codec && !bm_codec_find((int)spec->codec))
+        return "has no known codec";
+    if (spec->codec_level < 0 || spec->codec_level > 22)
+        return "has a codec level that is not 0 to 22";
+    for (int d = 0; d < 3; d++)
+        if (__builtin_mul_overflow(values, (uint64_t)grid->tiling.edge[d],
+                                   &values))
+            return "has patches of more than 1 GiB; choose smaller ones";
+    if (values >
+        BM_MAX_CHUNK / bouma_type_size(spec->type) / (uint64_t)components)
+        return "has patches of more than 1 GiB; choose smaller ones";
+    return NULL;
+}
+
+int bm_schema_add_variable(struct bouma_grid *grid, struct bouma_variable **out,
+                           const char *name, const bouma_variable_spec *spec)
+{
+    struct bm_schema *schema = grid->schema;
+    struct bm_error *error = schema->error;
+    int components = spec->components ? spec->components : 1;
+    const char *wrong = bm_name_check(name);
+    struct bouma_variable *v;
+    uint32_t total = 0;
+
+    *out = NULL;
+    if (wrong)
+        return bm_fail(error, BOUMA_EINVAL, "a variable's name %s", wrong);
+    if (bm_grid_find_variable(grid, name))
+        return bm_fail(error, BOUMA_EEXISTS,
+                       "variable \"%s/%s\" is defined already", grid->name,
+                       name);
+    wrong = check_variable(grid, spec, components);
+    if (wrong)
+        return bm_fail(error, BOUMA_EINVAL, "variable \"%s/%s\" %s", grid->name,
+                       name, wrong);
+    for (int i = 0; i < schema->count; i++)
+        total += (uint32_t)schema->grids[i]->count;
+    if (total >= BM_MAX_VARIABLES)
+        return bm_fail(error, BOUMA_ELIMIT,
+                       "variable \"%s/%s\": no more than %d variables",
+                       grid->name, name, BM_MAX_VARIABLES);
+    v = bm_new(schema->a, 1, sizeof(*v));
+    if (!v)
+        return bm_fail(error, BOUMA_ENOMEM, "variable \"%s/%s\": no memory",
+                       grid->name, name);
+    bm_attributes_init(&v->attributes, schema->a, error);
+    v->grid = grid;
+    v->type = spec->type;
+    v->components = components;
+    v->codec = spec->codec ? spec->codec : BOUMA_CODEC_ZSTD;
+    v->effort = spec->codec_level;
+    v->name = bm_copy_text(schema->a, name);
+    v->unit = bm_copy_text(schema->a, spec->unit);
+    v->ranges = bm_new(schema->a, (size_t)components, sizeof(*v->ranges));
+    if (!v->name || !v->unit || !v->ranges ||
+        append(schema->a, &grid->variables, &grid->count, v)) {
+        variable_free(v, schema->a);
+        return bm_fail(error, BOUMA_ENOMEM, "variable \"%s/%s\": no memory",
+                       grid->name, name);
+    }
+    *out = v;
+    return BOUMA_OK;
+}
+
+int bm_schema_number(struct bm_schema *schema)
+{
+    struct bouma_variable **by_id;
+    uint32_t n = 0;
+
+    for (int i = 0; i < schema->count; i++)
+        n += (uint32_t)schema->grids[i]->count;
+    by_id = bm_resize(schema->a, schema->by_id, n, sizeof(*by_id));
+    if (!by_id)
+        return BOUMA_ENOMEM;
+    schema->by_id = by_id;
+    schema->variables = n;
+    n = 0;
+    for (int i = 0; i < schema->count; i++)
+        for (int j = 0; j < schema->grids[i]->count; j++) {
+            by_id[n] = schema->grids[i]->variables[j];
+            by_id[n]->id = n;
+            n++;
+        }
+    return BOUMA_OK;
+}
+
+/* ---- bytes -------------------------------------------------------------- */
+
+static void encode_variable(struct bm_buffer *b, const struct bouma_variable *v)
+{
+    bm_put_text(b, v->name);
+    bm_put_text(b, v->unit);
+    bm_put_u8(b, (uint8_t)v->type);
+    bm_put_u8(b, (uint8_t)v->codec);
+    bm_put_u8(b, (uint8_t)v->effort);
+    bm_put_u8(b, 0);
+    bm_put_u32(b, (uint32_t)v->components);
+    bm_attributes_encode(b, &v->attributes);
+}
+
+void bm_schema_encode(struct bm_buffer *b, const struct bm_schema *schema)
+{
+    bm_put_u64(b, (uint64_t)schema->count);
+    for (int i = 0; i < schema->count; i++) {
+        const struct bouma_grid *g = schema->grids[i];
+        int ndims = g->tiling.ndims;
+
+        bm_put_u8(b, KIND_GRID);
+        bm_put_u8(b, LAYOUT_PATCH);
+        bm_put_u8(b, (uint8_t)ndims);
+        bm_put_u8(b, (uint8_t)g->levels);
+        bm_put_text(b, g->name);
+        bm_put_text(b, g->unit);
+        for (int d = 0; d < ndims; d++) {
+            bm_put_i64(b, g->tiling.shape[3 - ndims + d]);
+            bm_put_i64(b, g->tiling.edge[3 - ndims + d]);
+            bm_put_f64(b, g->origin[d]);
+            bm_put_f64(b, g->spacing[d]);
+        }
+        bm_attributes_encode(b, &g->attributes);
+        bm_put_u64(b, (uint64_t)g->count);
+        for (int j = 0; j < g->count; j++)
+            encode_variable(b, g->variables[j]);
+    }
+}
+
+/* Bytes say what a caller of the library could have said: so they go through
+ * the same checks, and what these refuse is damage. */
+static int decode_variable(struct bouma_grid *g, struct bm_cursor *c,
+                           struct bm_error *why)
+{
+    const bouma_allocator *a = g->schema->a;
+    bouma_variable_spec spec = {.size = sizeof(spec)};
+    struct bouma_variable *v = NULL;
+    int no_memory = 0, rc = BOUMA_EFORMAT;
+    char *name = bm_get_text(c, a, &no_memory);
+    char *unit = bm_get_text(c, a, &no_memory);
+    uint32_t components;
+    uint8_t reserved;
+
+    spec.type = (bouma_type)bm_get_u8(c);
+    spec.codec = (bouma_codec)bm_get_u8(c);
+    spec.codec_level = bm_get_u8(c);
+    reserved = bm_get_u8(c);
+    components = bm_get_u32(c);
+    spec.unit = unit;
+    if (no_memory) {
+        rc = bm_fail(why, BOUMA_ENOMEM, "no memory");
+    } else if (!c->failed && name && unit && !reserved && spec.codec &&
+               components >= 1 && components <= BM_MAX_COMPONENTS) {
+        spec.components = (int)components;
+        rc = bm_schema_add_variable(g, &v, name, &spec);
+    }
+    if (!rc)
+        rc = bm_attributes_decode(&v->attributes, c);
+    bm_drop(a, name);
+    bm_drop(a, unit);
+    return rc;
+}
+
+static int decode_grid(struct bm_schema *schema, struct bm_cursor *c,
+                       struct bm_error *why)
+{
+    bouma_grid_spec spec = {.size = sizeof(spec)};
+    struct bouma_grid *g = NULL;
+    int no_memory = 0, rc = BOUMA_EFORMAT;
+    uint8_t kind = bm_get_u8(c), layout = bm_get_u8(c);
+    char *name, *unit;
+    size_t variables = 0;
+
+    spec.ndims = bm_get_u8(c);
+    spec.levels = bm_get_u8(c);
+    name = bm_get_text(c, schema->a, &no_memory);
+    unit = bm_get_text(c, schema->a, &no_memory);
+    spec.unit = unit;
+    for (int d = 0; d < spec.ndims && spec.ndims <= 3; d++) {
+        spec.shape[d] = bm_get_i64(c);
+        spec.patch[d] = bm_get_i64(c);
+        spec.origin[d] = bm_get_f64(c);
+        spec.spacing[d] = bm_get_f64(c);
+    }
+    if (no_memory)
+        rc = bm_fail(why, BOUMA_ENOMEM, "no memory");
+    else if (!c->failed && name && unit && kind == KIND_GRID &&
+             layout == LAYOUT_PATCH && spec.levels)
+        rc = bm_schema_add_grid(schema, &g, name, &spec);
+    /* An edge that is cut down was never written. */
+    for (int d = 0; d < spec.ndims && !rc; d++)
+        if (g->tiling.edge[3 - spec.ndims + d] != spec.patch[d] ||
+            spec.spacing[d] == 0)
+            rc = BOUMA_EFORMAT;
+    if (!rc)
+        rc = bm_attributes_decode(&g->attributes, c);
+    if (!rc)
+        variables = bm_get_count(c, 20);
+    for (size_t i = 0; i < variables && !rc; i++)
+        rc = decode_variable(g, c, why);
+    bm_drop(schema->a, name);
+    bm_drop(schema->a, unit);
+    return rc;
+}
+
+int bm_schema_decode(struct bm_schema *schema, struct bm_cursor *c,
+                     const char *name, struct bm_error *error)
+{
+    struct bm_error why = {0}, *usual = schema->error;
+    size_t count = bm_get_count(c, 32);
+    int rc = BOUMA_OK;
+
+    schema->error = &why;
+    for (size_t i = 0; i < count && !rc; i++)
+        rc = decode_grid(schema, c, &why);
+    if (!rc && bm_schema_number(schema))
+        rc = BOUMA_ENOMEM;
+    schema->error = usual;
+    /* The attributes were made while errors went elsewhere. */
+    for (int i = 0; i < schema->count; i++) {
+        schema->grids[i]->attributes.error = usual;
+        for (int j = 0; j < schema->grids[i]->count; j++)
+            schema->grids[i]->variables[j]->attributes.error = usual;
+    }
+    if (rc == BOUMA_ENOMEM)
+        return bm_fail(error, rc, "%s: no memory", name);
+    if (rc || c->failed)
+        return bm_fail(error, BOUMA_EFORMAT,
+                       "%s: the description of grids is damaged%s%s", name,
+                       why.text[0] ? ": " : "", why.text);
+    return BOUMA_OK;
+}

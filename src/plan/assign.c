@@ -1,0 +1,284 @@
+/* assign.c -- chunks to files, files to ranks. */
+#include "plan/assign.h"
+
+#include <string.h>
+
+#define DEFAULT_FILE_BYTES ((uint64_t)64 << 20)
+
+int64_t bm_assign_files(uint64_t bytes, size_t chunks, int ranks, int wanted,
+                        uint64_t file_size)
+{
+    uint64_t size = file_size ? file_size : DEFAULT_FILE_BYTES;
+    uint64_t files = wanted > 0 ? (uint64_t)wanted : (bytes + size / 2) / size;
+
+    if (wanted <= 0 && files > (uint64_t)ranks)
+        files = (uint64_t)ranks;
+    if (files > chunks)
+        files = chunks;
+    return files ? (int64_t)files : 1;
+}
+
+/* ---- contiguous schemes ------------------------------------------------- */
+
+/* They fill end[files]: file f has the chunks end[f - 1] up to end[f]. */
+typedef int scheme_function(size_t *end, const bouma_allocator *a,
+                            const struct bm_chunk_sizes *sizes, int64_t files);
+
+static int by_count(size_t *end, const bouma_allocator *a,
+                    const struct bm_chunk_sizes *sizes, int64_t files)
+{
+    size_t each = sizes->count / (size_t)files;
+    size_t rest = sizes->count % (size_t)files;
+    size_t at = 0;
+
+    (void)a;
+    for (int64_t f = 0; f < files; f++) {
+        at += each + ((size_t)f < rest);
+        end[f] = at;
+    }
+    return BOUMA_OK;
+}
+
+/* Paper 000, section IV-C: go on to the next file as soon as the sum exceeds
+ * what is left divided by the files that are left. */
+static int by_running_average(size_t *end, const bouma_allocator *a,
+                              const struct bm_chunk_sizes *sizes, int64_t files)
+{
+    uint64_t left = 0, sum = 0;
+    int64_t f = 0;
+
+    (void)a;
+    for (size_t i = 0; i < sizes->count; i++)
+        left += sizes->bytes[i];
+    for (size_t i = 0; i < sizes->count && f < files - 1; i++) {
+        sum += sizes->bytes[i];
+        if (sum > left / (uint64_t)(files - f)) {
+            end[f++] = i + 1;
+            left -= sum;
+            sum = 0;
+        }
+    }
+    while (f < files)
+        end[f++] = sizes->count;
+    return BOUMA_OK;
+}
+
+/* prefix[] is ascending: the largest i in [from, count] whose prefix is at most
+ * prefix[from] + cap. Gallops first, as the answer is mostly near. */
+static size_t reach(const uint64_t *prefix, size_t count, size_t from,
+                    uint64_t cap)
+{
+    uint64_t limit = prefix[from] + cap;
+    size_t step = 1, lo = from, hi;
+
+    while (lo + step <= count && prefix[lo + step] <= limit) {
+        lo += step;
+        step *= 2;
+    }
+    hi = lo + step <= count ? lo + step : count + 1; /* prefix[hi] > limit */
+    while (hi - lo > 1) {
+        size_t mid = lo + (hi - lo) / 2;
+
+        if (prefix[mid] <= limit)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+/* Whether 'files' files of at most 'cap' bytes hold all chunks. */
+static int fits(const uint64_t *prefix, size_t count, int64_t files,
+                uint64_t cap)
+{
+    size_t at = 0;
+
+    for (int64_t f = 0; f < files && at < count; f++) {
+        size_t next = reach(prefix, count, at, cap);
+
+        if (next == at)
+            return 0;
+        at = next;
+    }
+    return at == count;
+}
+
+/* The smallest cap that fits, by bisection; then ends as near as possible to
+ * equal shares among all that keep to the cap. lowest[f] is the earliest end of
+ * file f with which the files after it still hold the rest. */
+static int optimal(size_t *end, const bouma_allocator *a,
+                   const struct bm_chunk_sizes *sizes, int64_t files)
+{
+    size_t n = sizes->count, *lowest = NULL;
+    uint64_t *prefix = bm_new_raw(a, n + 1, sizeof(*prefix));
+    uint64_t lo = 0, hi, total;
+    int rc = BOUMA_ENOMEM;
+
+    if (!prefix)
+        goto out;
+    lowest = bm_new_raw(a, (size_t)files, sizeof(*lowest));
+    if (!lowest)
+        goto out;
+    prefix[0] = 0;
+    for (size_t i = 0; i < n; i++) {
+        prefix[i + 1] = prefix[i] + sizes->bytes[i];
+        if (sizes->bytes[i] > lo)
+            lo = sizes->bytes[i];
+    }
+    total = prefix[n];
+    if (lo < total / (uint64_t)files)
+        lo = total / (uint64_t)files;
+    hi = lo;
+    while (!fits(prefix, n, files, hi)) {
+        lo = hi + 1;
+        hi += hi / 16 + 1;
+    }
+    while (lo < hi) {
+        uint64_t mid = lo + (hi - lo) / 2;
+
+        if (fits(prefix, n, files, mid))
+            hi = mid;
+        else
+            lo = mid + 1;
+    }
+    for (int64_t f = files - 1, at = (int64_t)n; f >= 0; f--) {
+        lowest[f] = (size_t)at;
+        while (at > 0 && prefix[lowest[f]] - prefix[at - 1] <= hi)
+            at--;
+    }
+    for (int64_t f = 0; f < files; f++) {
+        size_t from = f ? end[f - 1] : 0, furthest = reach(prefix, n, from, hi);
+        uint64_t share =
+            total / (uint64_t)files * (uint64_t)(f + 1) +
+            total % (uint64_t)files * (uint64_t)(f + 1) / (uint64_t)files;
+        size_t at = prefix[from] < share
+                        ? reach(prefix, n, from, share - prefix[from])
+                        : from;
+
+        /* The nearer one of the two ends around the share. */
+        if (at < n && prefix[at + 1] - share < share - prefix[at])
+            at++;
+        /* Every file has a chunk, and one is left for each that follows. */
+        if (at == from)
+            at = from + 1;
+        if (at > n - (size_t)(files - 1 - f))
+            at = n - (size_t)(files - 1 - f);
+        if (at < lowest[f])
+            at = lowest[f];
+        end[f] = at < furthest ? at : furthest;
+    }
+    end[files - 1] = n;
+    rc = BOUMA_OK;
+out:
+    bm_drop(a, lowest);
+    bm_drop(a, prefix);
+    return rc;
+}
+
+/* ---- the rest ----------------------------------------------------------- */
+
+/* Files in the order of the ranks that have chunks at all. */
+static int per_rank(struct bm_assignment *out,
+                    const struct bm_chunk_sizes *sizes, int ranks)
+{
+    uint32_t *number = bm_new(out->a, (size_t)ranks, sizeof(*number));
+
+    if (!number)
+        return BOUMA_ENOMEM;
+    for (size_t i = 0; i < sizes->count; i++)
+        number[sizes->owner[i]] = 1;
+    out->files = 0;
+    for (int r = 0; r < ranks; r++)
+        if (number[r])
+            number[r] = (uint32_t)out->files++;
+    for (size_t i = 0; i < sizes->count; i++)
+        out->file[i] = number[sizes->owner[i]];
+    bm_drop(out->a, number);
+    return BOUMA_OK;
+}
+
+static int contiguous(struct bm_assignment *out, bouma_assign scheme,
+                      const struct bm_chunk_sizes *sizes)
+{
+    static scheme_function *const schemes[] = {
+        [BOUMA_ASSIGN_OPTIMAL] = optimal,
+        [BOUMA_ASSIGN_RUNNING] = by_running_average,
+        [BOUMA_ASSIGN_COUNT] = by_count,
+        [BOUMA_ASSIGN_SINGLE] = by_count,
+    };
+    size_t *end = bm_new(out->a, (size_t)out->files, sizeof(*end));
+    size_t i = 0;
+    int rc;
+
+    if (!end)
+        return BOUMA_ENOMEM;
+    rc = schemes[scheme](end, out->a, sizes, out->files);
+    for (int64_t f = 0; f < out->files && !rc; f++)
+        while (i < end[f])
+            out->file[i++] = (uint32_t)f;
+    bm_drop(out->a, end);
+    return rc;
+}
+
+/* Turn file[] round into first[] and chunk[], by counting. */
+static int invert(struct bm_assignment *out, size_t count)
+{
+    out->first = bm_new(out->a, (size_t)out->files + 2, sizeof(*out->first));
+    out->chunk = bm_new_raw(out->a, count, sizeof(*out->chunk));
+    if (!out->first || !out->chunk)
+        return BOUMA_ENOMEM;
+    for (size_t i = 0; i < count; i++)
+        out->first[out->file[i] + 2]++;
+    for (int64_t f = 0; f < out->files; f++)
+        out->first[f + 2] += out->first[f + 1];
+    for (size_t i = 0; i < count; i++)
+        out->chunk[out->first[out->file[i] + 1]++] = (uint32_t)i;
+    return BOUMA_OK;
+}
+
+int bm_assign(struct bm_assignment *out, const bouma_allocator *a,
+              bouma_assign scheme, const struct bm_chunk_sizes *sizes,
+              int64_t files, int ranks)
+{
+    int rc;
+
+    memset(out, 0, sizeof(*out));
+    out->a = a;
+    if (scheme < BOUMA_ASSIGN_OPTIMAL || scheme > BOUMA_ASSIGN_SINGLE)
+        return BOUMA_EINVAL;
+    if (sizes->count > UINT32_MAX)
+        return BOUMA_ELIMIT;
+    out->files = scheme == BOUMA_ASSIGN_SINGLE || files < 1 ? 1 : files;
+    if ((uint64_t)out->files > sizes->count)
+        out->files = sizes->count ? (int64_t)sizes->count : 1;
+    out->file = bm_new_raw(a, sizes->count, sizeof(*out->file));
+    if (!out->file)
+        rc = BOUMA_ENOMEM;
+    else if (scheme == BOUMA_ASSIGN_PER_RANK)
+        rc = per_rank(out, sizes, ranks);
+    else
+        rc = contiguous(out, scheme, sizes);
+    if (!rc)
+        rc = invert(out, sizes->count);
+    if (rc)
+        bm_assignment_release(out);
+    return rc;
+}
+
+void bm_assignment_release(struct bm_assignment *assignment)
+{
+    if (!assignment->a)
+        return;
+    bm_drop(assignment->a, assignment->first);
+    bm_drop(assignment->a, assignment->chunk);
+    bm_drop(assignment->a, assignment->file);
+    memset(assignment, 0, sizeof(*assignment));
+}
+
+int bm_place(bouma_place scheme, int64_t files, int ranks, int64_t file)
+{
+    if (scheme == BOUMA_PLACE_FIRST)
+        return (int)(file % ranks);
+    /* Both are below 2^31. */
+    return (int)(file * ranks / files);
+}

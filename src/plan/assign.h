@@ -1,0 +1,44 @@
+/* assign.h -- which file holds a chunk, and which rank writes the file. */
+#ifndef BM_ASSIGN_H
+#define BM_ASSIGN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/memory.h"
+#include "bouma.h"
+
+/* The chunks of a step, on their order. */
+struct bm_chunk_sizes {
+    size_t count;
+    const uint64_t *bytes; /* [count] */
+    const int *owner;      /* [count], the rank that encodes it */
+};
+
+/* The chunks of file f are chunk[first[f]] ... chunk[first[f + 1] - 1], on
+ * their order. */
+struct bm_assignment {
+    const bouma_allocator *a;
+    int64_t files;
+    size_t *first;   /* [files + 1] */
+    uint32_t *chunk; /* [count] */
+    uint32_t *file;  /* [count], the other way round */
+};
+
+/* The number of files for a step of 'bytes' bytes: 'wanted' if it is not 0,
+ * else by 'file_size', else so that files have about 64 MiB and no rank writes
+ * more than one; never more than there are chunks. */
+int64_t bm_assign_files(uint64_t bytes, size_t chunks, int ranks, int wanted,
+                        uint64_t file_size);
+
+/* BOUMA_OK, ENOMEM, EINVAL for an unknown scheme, ELIMIT for 2^32 chunks. With
+ * `per-rank` and `single`, 'files' is not asked. */
+int bm_assign(struct bm_assignment *out, const bouma_allocator *a,
+              bouma_assign scheme, const struct bm_chunk_sizes *sizes,
+              int64_t files, int ranks);
+void bm_assignment_release(struct bm_assignment *assignment);
+
+/* The rank that writes 'file'. */
+int bm_place(bouma_place scheme, int64_t files, int ranks, int64_t file);
+
+#endif

@@ -1,0 +1,183 @@
+/* distribute.c -- balanced (paper 000, section IV-A), greedy and none. */
+#include "plan/distribute.h"
+
+#include <string.h>
+
+int64_t bm_distribute_target(int64_t patches, int ranks, int rank)
+{
+    /* ceil((r + 1) M / N) - ceil(r M / N), with M = q N + m: no overflow. */
+    int64_t q = patches / ranks, m = patches % ranks;
+    int64_t upto = ((int64_t)(rank + 1) * m + ranks - 1) / ranks;
+    int64_t before = ((int64_t)rank * m + ranks - 1) / ranks;
+
+    return q + upto - before;
+}
+
+static int rank_of_part(const struct bm_partition *p, int64_t i)
+{
+    return p->blocks[p->part[i]].rank;
+}
+
+/* Whether all parts of a patch lie on one rank. */
+static int is_regular(const struct bm_partition *p, int64_t patch)
+{
+    int rank = rank_of_part(p, p->first[patch]);
+
+    for (int64_t i = p->first[patch] + 1; i < p->first[patch + 1]; i++)
+        if (rank_of_part(p, i) != rank)
+            return 0;
+    return 1;
+}
+
+/* Regular patches stay. A shared one goes to the smallest rank among its
+ * sharers that has not reached its target; if none is left, to the first rank
+ * of all that has not. */
+static int balanced(int *owner, const struct bm_partition *p, int ranks)
+{
+    int64_t patches = p->tiling->patches;
+    int64_t *room = bm_new_raw(p->a, (size_t)ranks, sizeof(*room));
+    int next = 0;
+
+    if (!room)
+        return BOUMA_ENOMEM;
+    for (int r = 0; r < ranks; r++)
+        room[r] = bm_distribute_target(patches, ranks, r);
+    for (int64_t i = 0; i < patches; i++) {
+        owner[i] = is_regular(p, i) ? rank_of_part(p, p->first[i]) : -1;
+        if (owner[i] >= 0)
+            room[owner[i]]--;
+    }
+    for (int64_t i = 0; i < patches; i++) {
+        int best = ranks;
+
+        if (owner[i] >= 0)
+            continue;
+        for (int64_t k = p->first[i]; k < p->first[i + 1]; k++) {
+            int rank = rank_of_part(p, k);
+
+            if (room[rank] > 0 && rank < best)
+                best = rank;
+        }
+        if (best == ranks) {
+            /* Room never grows, so those passed by need no second look. */
+            while (room[next] <= 0)
+                next++;
+            best = next;
+        }
+        owner[i] = best;
+        room[best]--;
+    }
+    bm_drop(p->a, room);
+    return BOUMA_OK;
+}
+
+/* The rank with the most samples of the patch, the smaller one of equals. Its
+ * parts need not be side by side in the list, so sums are kept per rank. */
+static int greedy(int *owner, const struct bm_partition *p, int ranks)
+{
+    uint64_t *sum = bm_new(p->a, (size_t)ranks, sizeof(*sum));
+
+    if (!sum)
+        return BOUMA_ENOMEM;
+    for (int64_t i = 0; i < p->tiling->patches; i++) {
+        int best = rank_of_part(p, p->first[i]);
+
+        for (int64_t k = p->first[i]; k < p->first[i + 1]; k++) {
+            bouma_box box = bm_partition_box(p, i, k);
+
+            sum[rank_of_part(p, k)] += bm_box_volume(&box);
+        }
+        for (int64_t k = p->first[i]; k < p->first[i + 1]; k++) {
+            int rank = rank_of_part(p, k);
+
+            if (sum[rank] > sum[best] ||
+                (sum[rank] == sum[best] && rank < best))
+                best = rank;
+        }
+        for (int64_t k = p->first[i]; k < p->first[i + 1]; k++)
+            sum[rank_of_part(p, k)] = 0;
+        owner[i] = best;
+    }
+    bm_drop(p->a, sum);
+    return BOUMA_OK;
+}
+
+/* The first rank that holds some of the patch. */
+static int none(int *owner, const struct bm_partition *p, int ranks)
+{
+    (void)ranks;
+    for (int64_t i = 0; i < p->tiling->patches; i++) {
+        owner[i] = rank_of_part(p, p->first[i]);
+        for (int64_t k = p->first[i]; k < p->first[i + 1]; k++)
+            if (rank_of_part(p, k) < owner[i])
+                owner[i] = rank_of_part(p, k);
+    }
+    return BOUMA_OK;
+}
+
+static int make_report(struct bm_distribution *report, const int *owner,
+                       const struct bm_partition *p, int ranks)
+{
+    int64_t *count = bm_new(p->a, (size_t)ranks, sizeof(*count));
+
+    if (!count)
+        return BOUMA_ENOMEM;
+    memset(report, 0, sizeof(*report));
+    for (int64_t i = 0; i < p->tiling->patches; i++) {
+        if (++count[owner[i]] > report->most_patches)
+            report->most_patches = count[owner[i]];
+        report->shared_patches += !is_regular(p, i);
+        for (int64_t k = p->first[i]; k < p->first[i + 1]; k++)
+            if (rank_of_part(p, k) != owner[i]) {
+                bouma_box box = bm_partition_box(p, i, k);
+
+                report->moved_samples += bm_box_volume(&box);
+                report->messages++;
+            }
+    }
+    bm_drop(p->a, count);
+    return BOUMA_OK;
+}
+
+int bm_distribute(int *owner, bouma_distribute scheme,
+                  const struct bm_partition *p, int ranks,
+                  struct bm_distribution *report)
+{
+    static int (*const schemes[])(int *, const struct bm_partition *, int) = {
+        [BOUMA_DISTRIBUTE_BALANCED] = balanced,
+        [BOUMA_DISTRIBUTE_GREEDY] = greedy,
+        [BOUMA_DISTRIBUTE_NONE] = none,
+    };
+    int rc;
+
+    if (scheme < BOUMA_DISTRIBUTE_BALANCED || scheme > BOUMA_DISTRIBUTE_NONE)
+        return BOUMA_EINVAL;
+    rc = schemes[scheme](owner, p, ranks);
+    if (!rc && report)
+        rc = make_report(report, owner, p, ranks);
+    return rc;
+}
+
+int bm_distribute_readers(int *owner, const struct bm_partition *p, int ranks)
+{
+    int64_t *count = bm_new(p->a, (size_t)ranks, sizeof(*count));
+
+    if (!count)
+        return BOUMA_ENOMEM;
+    for (int64_t i = 0; i < p->tiling->patches; i++) {
+        int best = -1;
+
+        for (int64_t k = p->first[i]; k < p->first[i + 1]; k++) {
+            int rank = rank_of_part(p, k);
+
+            if (best < 0 || count[rank] < count[best] ||
+                (count[rank] == count[best] && rank < best))
+                best = rank;
+        }
+        owner[i] = best;
+        if (best >= 0)
+            count[best]++;
+    }
+    bm_drop(p->a, count);
+    return BOUMA_OK;
+}

@@ -1,0 +1,30 @@
+/* distribute.h -- who puts a patch together and encodes it. */
+#ifndef BM_DISTRIBUTE_H
+#define BM_DISTRIBUTE_H
+
+#include "plan/partition.h"
+
+/* What a distribution does, for reports. */
+struct bm_distribution {
+    int64_t most_patches;   /* of any rank */
+    int64_t shared_patches; /* held by more than one rank */
+    uint64_t moved_samples; /* that leave the rank that held them */
+    int64_t messages;       /* parts that are sent */
+};
+
+/* The owner of each patch, into owner[patches]; every patch has a part.
+ * BOUMA_OK, ENOMEM, or EINVAL for an unknown scheme. 'report' may be NULL. */
+int bm_distribute(int *owner, bouma_distribute scheme,
+                  const struct bm_partition *p, int ranks,
+                  struct bm_distribution *report);
+
+/* The same for reading, where a patch may be wanted by no rank (its owner is
+ * then -1) or by several: one of those that want it, the one with the fewest so
+ * far. BOUMA_OK or ENOMEM. */
+int bm_distribute_readers(int *owner, const struct bm_partition *p, int ranks);
+
+/* The number of patches that `balanced` aims at for a rank: every rank gets
+ * floor(M/N), and the M mod N others are spread evenly over the ranks. */
+int64_t bm_distribute_target(int64_t patches, int ranks, int rank);
+
+#endif

@@ -1,0 +1,44 @@
+/* schedule.c -- see schedule.h. */
+#include "plan/schedule.h"
+
+#include <stdlib.h>
+
+static int by_owner(const void *left, const void *right)
+{
+    const struct bm_slot *a = left, *b = right;
+
+    if (a->owner != b->owner)
+        return a->owner < b->owner ? -1 : 1;
+    return a->chunk < b->chunk ? -1 : a->chunk > b->chunk;
+}
+
+static int by_turn(const void *left, const void *right)
+{
+    const struct bm_slot *a = left, *b = right;
+
+    if (a->before != b->before)
+        return a->before < b->before ? -1 : 1;
+    return by_owner(left, right);
+}
+
+uint32_t bm_schedule(struct bm_slot *slots, size_t count, uint64_t buffer)
+{
+    uint32_t round = 0;
+    uint64_t taken = 0;
+
+    qsort(slots, count, sizeof(*slots), by_owner);
+    for (size_t i = 0; i < count; i++)
+        slots[i].before = i && slots[i].owner == slots[i - 1].owner
+                              ? slots[i - 1].before + slots[i - 1].bytes
+                              : 0;
+    qsort(slots, count, sizeof(*slots), by_turn);
+    for (size_t i = 0; i < count; i++) {
+        if (taken && taken + slots[i].bytes > buffer) {
+            round++;
+            taken = 0;
+        }
+        slots[i].round = round;
+        taken += slots[i].bytes;
+    }
+    return count ? round + 1 : 0;
+}

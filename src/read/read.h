@@ -1,0 +1,96 @@
+/* read.h -- the read pipeline:
+ *
+ *     open -> select -> fetch -> unship -> unshape
+ */
+#ifndef BM_READ_H
+#define BM_READ_H
+
+#include "codec/codec.h"
+#include "dataset/dataset.h"
+
+/* A subfile of a step that is being read. */
+struct bm_source {
+    struct bm_file file;
+    struct bm_head head;
+    int loaded;    /* the head is there */
+    uint64_t used; /* when, to close the one that was used longest ago */
+};
+
+struct bouma_step {
+    struct bouma_dataset *ds;
+    struct bm_schema schema;
+    struct bm_manifest manifest;
+    uint64_t manifest_bytes;
+    struct bm_source *sources; /* [manifest.count] */
+    int open_files;
+    uint64_t clock;
+    struct bm_codec_state codec;
+};
+
+/* Collective. The message is in the dataset. */
+int bm_step_open(struct bouma_step **out, struct bouma_dataset *ds,
+                 uint64_t step);
+void bm_step_free(struct bouma_step *step);
+
+/* The i-th subfile, opened, with its table. */
+int bm_step_source(struct bouma_step *step, size_t i, struct bm_source **out);
+/* Its name, with the dataset's path, for messages. */
+void bm_step_source_name(const struct bouma_step *step, size_t i, char *text,
+                         size_t bytes);
+
+/* Decoded levels of one chunk, valid during the call. level[k] is set for the
+ * levels that were asked for. */
+struct bm_fetched {
+    int64_t patch;
+    const struct bm_patch *geometry;
+    const uint8_t *level[BM_MAX_LEVELS];
+};
+
+/* Read, check and decode the levels 'fine' to 'coarse' of some patches of a
+ * variable, few large reads for many small pieces, and hand each to 'each',
+ * which returns BOUMA_OK to go on. */
+int bm_fetch(struct bouma_step *step, const struct bouma_variable *variable,
+             int fine, int coarse, const int64_t *patches, size_t count,
+             int (*each)(void *context, const struct bm_fetched *fetched),
+             void *context);
+
+/* The patches that a box meets and that have samples in it at 'level', in
+ * Morton order: *out is the caller's to drop. */
+int bm_select(int64_t **out, size_t *count, const bouma_allocator *a,
+              const struct bm_tiling *tiling, const bouma_box *box, int level);
+
+/* One box on one rank. */
+struct bm_read_request {
+    const struct bouma_variable *variable;
+    int level;
+    bouma_box box; /* lifted, checked */
+    uint8_t *data;
+    int64_t stride[3];
+    int64_t component_stride;
+};
+int bm_read_box(struct bouma_step *step, const struct bm_read_request *request);
+
+/* Boxes of all ranks. 'rc' is this rank's status so far. Collective. */
+int bm_read_all(struct bouma_step *step, const struct bm_read_request *requests,
+                size_t count, int rc);
+
+/* ---- refinement --------------------------------------------------------- */
+
+int bm_refinement_open(struct bouma_refinement **out, struct bouma_step *step,
+                       const struct bouma_variable *variable, int level,
+                       const bouma_box *lifted);
+int bm_refinement_next(struct bouma_refinement *r);
+void bm_refinement_free(struct bouma_refinement *r);
+
+struct bouma_refinement {
+    struct bouma_step *step;
+    const struct bouma_variable *variable;
+    bouma_box box;
+    int level;
+    uint8_t *data; /* dense, of the current level */
+    int64_t *patches;
+    size_t count;
+    uint8_t **kept; /* [count][levels]: samples that finer levels build on */
+};
+
+#endif

@@ -1,0 +1,211 @@
+/* step_handle.c -- a step opened for reading, and its subfiles. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "read/read.h"
+
+#define MOST_OPEN_FILES 64
+
+/* Rank 0. */
+static int load_manifest(struct bouma_dataset *ds, uint64_t step,
+                         const char *name, struct bm_buffer *out)
+{
+    if (!bm_step_list_find(&ds->steps, step))
+        return bm_fail(&ds->error, BOUMA_ENOTFOUND, "%s: has no step %" PRIu64,
+                       ds->store.path, step);
+    return bm_store_load(&ds->store, name, out, ds->store.memory_limit,
+                         &ds->error);
+}
+
+static int fill_step(struct bouma_step *s, struct bouma_dataset *ds,
+                     uint64_t step, const struct bm_buffer *manifest,
+                     const char *full)
+{
+    int rc;
+
+    s->ds = ds;
+    s->manifest_bytes = manifest->size;
+    bm_schema_init(&s->schema, ds->a, &ds->error);
+    s->schema.dataset = ds;
+    s->schema.step = s;
+    bm_manifest_init(&s->manifest, ds->a, &s->schema, &ds->error);
+    bm_codec_state_init(&s->codec, ds->a);
+    rc = bm_manifest_decode(&s->manifest, manifest->data, manifest->size,
+                            ds->id, full, &ds->error);
+    if (!rc && s->manifest.step != step)
+        rc = bm_fail(&ds->error, BOUMA_EFORMAT,
+                     "%s: is the manifest of step %" PRIu64, full,
+                     s->manifest.step);
+    if (rc)
+        return rc;
+    s->sources = bm_new(ds->a, s->manifest.count, sizeof(*s->sources));
+    return s->sources
+               ? BOUMA_OK
+               : bm_fail(&ds->error, BOUMA_ENOMEM, "%s: no memory", full);
+}
+
+int bm_step_open(struct bouma_step **out, struct bouma_dataset *ds,
+                 uint64_t step)
+{
+    struct bouma_step *s = bm_new(ds->a, 1, sizeof(*s));
+    char name[BM_NAME_BYTES], full[1200];
+    struct bm_buffer b;
+    int rc = BOUMA_OK;
+
+    *out = NULL;
+    bm_name_manifest(name, step);
+    snprintf(full, sizeof(full), "%s/%s", ds->store.path, name);
+    bm_buffer_init(&b, ds->a);
+    if (!s)
+        rc = bm_fail(&ds->error, BOUMA_ENOMEM, "%s: no memory", full);
+    rc = bm_comm_begin(ds->comm, "opening a step", step, 0, NULL, rc,
+                       &ds->error);
+    if (rc == BOUMA_EMISMATCH && !ds->error.status)
+        bm_fail(&ds->error, rc, "the ranks open different steps");
+    if (!rc) {
+        if (ds->comm->rank == 0)
+            rc = load_manifest(ds, step, name, &b);
+        rc = bm_comm_share(ds->comm, &b, 0, rc, &ds->error);
+    }
+    if (!rc) {
+        rc = fill_step(s, ds, step, &b, full);
+        rc = bm_comm_agree(ds->comm, rc, &ds->error);
+    }
+    bm_buffer_release(&b);
+    if (rc) {
+        if (s && !s->ds)
+            bm_drop(ds->a, s);
+        else
+            bm_step_free(s);
+        return rc;
+    }
+    *out = s;
+    return BOUMA_OK;
+}
+
+void bm_step_free(struct bouma_step *step)
+{
+    struct bm_error ignored = {0};
+    const bouma_allocator *a;
+
+    if (!step)
+        return;
+    a = step->ds->a;
+    for (size_t i = 0; step->sources && i < step->manifest.count; i++) {
+        if (step->sources[i].file.store)
+            bm_file_close(&step->sources[i].file, &ignored);
+        bm_head_release(&step->sources[i].head);
+    }
+    bm_drop(a, step->sources);
+    bm_codec_state_release(&step->codec);
+    bm_manifest_release(&step->manifest);
+    bm_schema_release(&step->schema);
+    bm_drop(a, step);
+}
+
+void bm_step_source_name(const struct bouma_step *step, size_t i, char *text,
+                         size_t bytes)
+{
+    char name[BM_NAME_BYTES];
+
+    bm_name_subfile(name, step->manifest.step, (uint32_t)i,
+                    step->manifest.generation);
+    snprintf(text, bytes, "%s/%s", step->ds->store.path, name);
+}
+
+/* Keep the number of open files bounded. */
+static void close_oldest(struct bouma_step *step)
+{
+    struct bm_error ignored = {0};
+    struct bm_source *oldest = NULL;
+
+    for (size_t i = 0; i < step->manifest.count; i++) {
+        struct bm_source *s = &step->sources[i];
+
+        if (s->file.handle && (!oldest || s->used < oldest->used))
+            oldest = s;
+    }
+    if (oldest) {
+        bm_file_close(&oldest->file, &ignored);
+        step->open_files--;
+    }
+}
+
+/* Read the head at 'offset' and check it against the manifest. */
+static int load_head(struct bouma_step *step, size_t i, uint64_t offset,
+                     const char *full, struct bm_error *error)
+{
+    const struct bm_subfile_info *info = &step->manifest.subfiles[i];
+    struct bm_source *s = &step->sources[i];
+    const bouma_allocator *a = step->ds->a;
+    uint8_t *raw;
+    int rc = BOUMA_OK;
+
+    if (info->head_bytes > step->ds->store.memory_limit)
+        return bm_fail(error, BOUMA_ELIMIT,
+                       "%s: its head has %" PRIu64 " bytes, beyond the limit",
+                       full, info->head_bytes);
+    raw = bm_new_raw(a, (size_t)info->head_bytes, 1);
+    if (!raw)
+        return bm_fail(error, BOUMA_ENOMEM, "%s: no memory for its head", full);
+    rc = bm_file_read(&s->file, raw, (size_t)info->head_bytes, offset, error);
+    bm_head_init(&s->head, a);
+    if (!rc)
+        rc = bm_head_decode(&s->head, &step->schema, NULL, raw,
+                            (size_t)info->head_bytes, info->file_bytes,
+                            step->ds->id, full, error);
+    if (!rc && (memcmp(raw + 48, info->head_hash, 16) ||
+                s->head.step != step->manifest.step || s->head.subfile != i ||
+                s->head.subfiles != step->manifest.count))
+        rc = bm_fail(error, BOUMA_EFORMAT,
+                     "%s: is not the file that the manifest names", full);
+    bm_drop(a, raw);
+    if (rc)
+        bm_head_release(&s->head);
+    return rc;
+}
+
+int bm_step_source(struct bouma_step *step, size_t i, struct bm_source **out)
+{
+    const struct bm_subfile_info *info = &step->manifest.subfiles[i];
+    struct bm_source *s = &step->sources[i];
+    struct bm_error why = {0}, again = {0};
+    char name[BM_NAME_BYTES], full[1200];
+    uint64_t bytes = 0;
+    int rc = BOUMA_OK;
+
+    *out = s;
+    s->used = ++step->clock;
+    if (s->file.handle)
+        return BOUMA_OK;
+    bm_name_subfile(name, step->manifest.step, (uint32_t)i,
+                    step->manifest.generation);
+    bm_step_source_name(step, i, full, sizeof(full));
+    if (step->open_files >= MOST_OPEN_FILES)
+        close_oldest(step);
+    rc = bm_file_open(&s->file, &step->ds->store, name, BOUMA_OPEN_READ,
+                      &step->ds->error);
+    if (rc)
+        return rc;
+    rc = bm_file_size(&s->file, &bytes, &why);
+    if (!rc && bytes != info->file_bytes)
+        rc = bm_fail(&why, BOUMA_EFORMAT,
+                     "%s: has %" PRIu64 " bytes where %" PRIu64
+                     " were written; the file is damaged",
+                     full, bytes, info->file_bytes);
+    /* The head stands at both ends: if one is damaged, the other serves. */
+    if (!rc && !s->loaded) {
+        rc = load_head(step, i, 0, full, &why);
+        if (rc == BOUMA_EFORMAT || rc == BOUMA_EVERSION)
+            rc = load_head(step, i, info->file_bytes - info->head_bytes, full,
+                           &again);
+        s->loaded = !rc;
+    }
+    if (rc) {
+        bm_file_close(&s->file, &again);
+        return bm_fail(&step->ds->error, rc, "%s", why.text);
+    }
+    step->open_files++;
+    return BOUMA_OK;
+}

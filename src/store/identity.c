@@ -1,0 +1,198 @@
+/* identity.c -- see identity.h. */
+#include "store/identity.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+
+#include "base/hash.h"
+#include "store/envelope.h"
+
+#define DATASET_NEW "DATASET.tmp"
+
+void bm_identity_random(uint8_t id[16])
+{
+    struct timespec now;
+
+    if (getrandom(id, 16, 0) == 16)
+        return;
+    /* No source of randomness: the time will differ. */
+    clock_gettime(CLOCK_REALTIME, &now);
+    bm_hash128(id, &now, sizeof(now), NULL, 0);
+}
+
+int bm_identity_create(struct bm_store *s, const uint8_t id[16],
+                       struct bm_error *error)
+{
+    struct bm_buffer b;
+    uint8_t hash[16];
+    int rc;
+
+    bm_buffer_init(&b, s->a);
+    bm_envelope_reserve(&b);
+    bm_envelope_seal(&b, BM_KIND_DATASET, id, hash);
+    rc = b.failed ? bm_fail(error, BOUMA_ENOMEM, "%s: no memory", s->path)
+                  : bm_store_make_dir(s, BM_NAME_EPOCHS, 1, error);
+    if (!rc)
+        rc = bm_store_make_dir(s, BM_NAME_STEPS, 1, error);
+    if (!rc) {
+        bm_store_remove(s, DATASET_NEW); /* of a creation that was killed */
+        rc = bm_store_save(s, DATASET_NEW, b.data, b.size, 1, error);
+    }
+    if (!rc)
+        rc = bm_store_publish(s, DATASET_NEW, BM_NAME_DATASET, 0, error);
+    if (!rc)
+        rc = bm_store_sync_dir(s, "", error);
+    bm_buffer_release(&b);
+    return rc;
+}
+
+int bm_identity_load(struct bm_store *s, uint8_t id[16], int *major, int *minor,
+                     struct bm_error *error)
+{
+    struct bm_envelope e;
+    struct bm_cursor body;
+    struct bm_buffer b;
+    struct bm_error why = {0};
+    char name[1024];
+    int rc;
+
+    snprintf(name, sizeof(name), "%s/%s", s->path, BM_NAME_DATASET);
+    bm_buffer_init(&b, s->a);
+    rc = bm_store_load(s, BM_NAME_DATASET, &b, 4096, &why);
+    if (rc == BOUMA_ENOTFOUND)
+        rc = bm_fail(error, BOUMA_EFORMAT,
+                     "%s: is not a bouma dataset, as it has no file DATASET",
+                     s->path);
+    else if (rc)
+        rc = bm_fail(error, rc, "%s", why.text);
+    if (!rc)
+        rc = bm_envelope_open(&e, &body, b.data, b.size, BM_KIND_DATASET, NULL,
+                              name, error);
+    if (!rc && bm_cursor_left(&body))
+        rc = bm_fail(error, BOUMA_EFORMAT, "%s: is longer than it should be",
+                     name);
+    if (!rc) {
+        memcpy(id, e.id, 16);
+        *major = e.major;
+        *minor = e.minor;
+    }
+    bm_buffer_release(&b);
+    return rc;
+}
+
+/* ---- epochs ------------------------------------------------------------- */
+
+static int find_last(void *context, const char *entry)
+{
+    uint32_t epoch, *last = context;
+
+    if (bm_name_parse_epoch(entry, &epoch) && epoch > *last)
+        *last = epoch;
+    return 0;
+}
+
+/* What is known of the writer of an epoch, as text; "" if nothing is. */
+static void owner_of(struct bm_store *s, uint32_t epoch, char *text,
+                     size_t bytes)
+{
+    struct bm_error ignored = {0};
+    struct bm_buffer b;
+    char name[BM_NAME_BYTES];
+
+    text[0] = 0;
+    bm_name_epoch_owner(name, epoch);
+    bm_buffer_init(&b, s->a);
+    if (!bm_store_load(s, name, &b, 4096, &ignored)) {
+        size_t n = b.size < bytes - 1 ? b.size : bytes - 1;
+
+        memcpy(text, b.data, n);
+        text[n] = 0;
+    }
+    bm_buffer_release(&b);
+}
+
+/* Look at the last writer before taking over from it. */
+static int check_last(struct bm_store *s, uint32_t last, int force, char *note,
+                      size_t note_bytes, struct bm_error *error)
+{
+    char name[BM_NAME_BYTES], owner[512];
+
+    note[0] = 0;
+    bm_name_epoch_closed(name, last);
+    if (!last || bm_store_exists(s, name))
+        return BOUMA_OK;
+    owner_of(s, last, owner, sizeof(owner));
+    if (s->io->alive(s->io->user, owner) == 1 && !force)
+        return bm_fail(error, BOUMA_EBUSY,
+                       "%s: is being written by another program (%s); wait for "
+                       "it, or set the option 'force' to take over",
+                       s->path, owner);
+    snprintf(note, note_bytes,
+             "writer number %u (%s) ended without closing the dataset", last,
+             owner[0] ? owner : "unknown");
+    return BOUMA_OK;
+}
+
+int bm_epoch_claim(struct bm_store *s, uint32_t *epoch, int force, char *note,
+                   size_t note_bytes, struct bm_error *error)
+{
+    char name[BM_NAME_BYTES], owner[512];
+    int code = EEXIST, rc = BOUMA_OK;
+
+    /* mkdir is the claim. Where another writer is quicker, look again. */
+    for (int tries = 0; code == EEXIST && tries < 1000; tries++) {
+        uint32_t last = 0;
+
+        rc = bm_store_list(s, BM_NAME_EPOCHS, find_last, &last, error);
+        if (!rc)
+            rc = check_last(s, last, force, note, note_bytes, error);
+        if (!rc && last == UINT32_MAX)
+            rc =
+                bm_fail(error, BOUMA_ELIMIT, "%s: no epochs are left", s->path);
+        if (rc)
+            return rc;
+        *epoch = last + 1;
+        bm_name_epoch(name, *epoch);
+        code = s->io->make_dir(s->io->user, s->root, name);
+    }
+    if (code)
+        return bm_fail_io(error, code, "%s/%s: could not be claimed", s->path,
+                          name);
+    code = s->io->identity(s->io->user, owner, sizeof(owner));
+    if (code)
+        return bm_fail_io(error, code, "%s: this process cannot be named",
+                          s->path);
+    bm_name_epoch_owner(name, *epoch);
+    rc = bm_store_save(s, name, owner, strlen(owner), 0, error);
+    /* The claim must outlive what is written under it: else the next writer
+     * would use the same names again. */
+    if (!rc)
+        rc = bm_store_sync_dir(s, BM_NAME_EPOCHS, error);
+    return rc;
+}
+
+int bm_epoch_check(struct bm_store *s, uint32_t epoch, struct bm_error *error)
+{
+    char owner[512];
+    uint32_t last = 0;
+    int rc = bm_store_list(s, BM_NAME_EPOCHS, find_last, &last, error);
+
+    if (rc || last <= epoch)
+        return rc;
+    owner_of(s, last, owner, sizeof(owner));
+    return bm_fail(error, BOUMA_EBUSY,
+                   "%s: another program (%s) has taken over this dataset; "
+                   "nothing more can be written through this handle",
+                   s->path, owner);
+}
+
+int bm_epoch_close(struct bm_store *s, uint32_t epoch, struct bm_error *error)
+{
+    char name[BM_NAME_BYTES];
+
+    bm_name_epoch_closed(name, epoch);
+    return bm_store_save(s, name, "", 0, 0, error);
+}

@@ -1,0 +1,24 @@
+/* identity.h -- the DATASET file, and the epochs by which writers claim it.
+ * For rank 0; nothing here communicates. */
+#ifndef BM_IDENTITY_H
+#define BM_IDENTITY_H
+
+#include "store/store.h"
+
+/* Make the directories and, last, the file DATASET. */
+int bm_identity_create(struct bm_store *s, const uint8_t id[16],
+                       struct bm_error *error);
+int bm_identity_load(struct bm_store *s, uint8_t id[16], int *major, int *minor,
+                     struct bm_error *error);
+/* A random id. */
+void bm_identity_random(uint8_t id[16]);
+
+/* Claim the next epoch. EBUSY if the writer of the last one still runs, unless
+ * 'force'. 'note' gets a remark about a writer that did not close, or "". */
+int bm_epoch_claim(struct bm_store *s, uint32_t *epoch, int force, char *note,
+                   size_t note_bytes, struct bm_error *error);
+/* EBUSY if a later writer has taken over. */
+int bm_epoch_check(struct bm_store *s, uint32_t epoch, struct bm_error *error);
+int bm_epoch_close(struct bm_store *s, uint32_t epoch, struct bm_error *error);
+
+#endif

@@ -1,0 +1,194 @@
+/* index.c -- see index.h. */
+#include "store/index.h"
+
+#include <string.h>
+
+#include "base/hash.h"
+
+#define INDEX_NEW "index.tmp"
+
+void bm_step_list_init(struct bm_step_list *list, const bouma_allocator *a)
+{
+    memset(list, 0, sizeof(*list));
+    list->a = a;
+}
+
+void bm_step_list_release(struct bm_step_list *list)
+{
+    if (list->a)
+        bm_drop(list->a, list->entries);
+    list->entries = NULL;
+    list->count = list->capacity = 0;
+}
+
+/* The place of 'step', or where it would be. */
+static size_t place_of(const struct bm_step_list *list, uint64_t step)
+{
+    size_t lo = 0, hi = list->count;
+
+    /* Steps mostly come in ascending order. */
+    if (hi && list->entries[hi - 1].step < step)
+        return hi;
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+
+        if (list->entries[mid].step < step)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+const struct bm_step_entry *bm_step_list_find(const struct bm_step_list *list,
+                                              uint64_t step)
+{
+    size_t i = place_of(list, step);
+
+    return i < list->count && list->entries[i].step == step ? &list->entries[i]
+                                                            : NULL;
+}
+
+int bm_step_list_reserve(struct bm_step_list *list, size_t more)
+{
+    size_t room = list->capacity * 2 + 16;
+    struct bm_step_entry *grown;
+
+    if (list->capacity - list->count >= more)
+        return BOUMA_OK;
+    if (room < list->count + more)
+        room = list->count + more;
+    grown = bm_resize(list->a, list->entries, room, sizeof(*grown));
+    if (!grown)
+        return BOUMA_ENOMEM;
+    list->entries = grown;
+    list->capacity = room;
+    return BOUMA_OK;
+}
+
+int bm_step_list_put(struct bm_step_list *list, struct bm_step_entry entry)
+{
+    size_t i = place_of(list, entry.step);
+
+    if (i < list->count && list->entries[i].step == entry.step) {
+        list->entries[i] = entry;
+        return BOUMA_OK;
+    }
+    if (bm_step_list_reserve(list, 1))
+        return BOUMA_ENOMEM;
+    memmove(list->entries + i + 1, list->entries + i,
+            (list->count - i) * sizeof(*list->entries));
+    list->entries[i] = entry;
+    list->count++;
+    return BOUMA_OK;
+}
+
+/* A record's own checksum is seeded with the dataset's id. */
+static uint64_t record_hash(const uint8_t *record, const uint8_t id[16])
+{
+    return bm_hash64(record, BM_INDEX_RECORD - 8, bm_hash64(id, 16, 0));
+}
+
+void bm_index_encode(uint8_t record[BM_INDEX_RECORD],
+                     const struct bm_step_entry *entry, const uint8_t id[16])
+{
+    uint64_t time;
+
+    memset(record, 0, BM_INDEX_RECORD);
+    memcpy(&time, &entry->time, sizeof(time));
+    memcpy(record, "bmstep\r\n", 8);
+    bm_store_u64(record + 8, entry->step);
+    bm_store_u64(record + 16, time);
+    bm_store_u32(record + 24, entry->generation.epoch);
+    bm_store_u32(record + 28, entry->generation.attempt);
+    bm_store_u64(record + 40, record_hash(record, id));
+}
+
+int bm_index_decode(struct bm_step_list *out, const uint8_t *data, size_t bytes,
+                    const uint8_t id[16], size_t *bad)
+{
+    *bad = bytes % BM_INDEX_RECORD != 0;
+    for (; bytes >= BM_INDEX_RECORD;
+         data += BM_INDEX_RECORD, bytes -= BM_INDEX_RECORD) {
+        struct bm_step_entry entry;
+        uint64_t time;
+
+        entry.step = bm_load_u64(data + 8);
+        if (bm_load_u64(data + 40) != record_hash(data, id) ||
+            memcmp(data, "bmstep\r\n", 8) || entry.step > INT64_MAX ||
+            bm_load_u64(data + 32)) {
+            ++*bad;
+            continue;
+        }
+        time = bm_load_u64(data + 16);
+        memcpy(&entry.time, &time, sizeof(time));
+        entry.generation.epoch = bm_load_u32(data + 24);
+        entry.generation.attempt = bm_load_u32(data + 28);
+        if (bm_step_list_put(out, entry))
+            return BOUMA_ENOMEM;
+    }
+    return BOUMA_OK;
+}
+
+int bm_index_load(struct bm_store *s, const uint8_t id[16],
+                  struct bm_step_list *out, size_t *bad, struct bm_error *error)
+{
+    struct bm_error why = {0};
+    struct bm_buffer b;
+    int rc;
+
+    *bad = 0;
+    bm_buffer_init(&b, s->a);
+    rc = bm_store_load(s, BM_NAME_INDEX, &b, s->memory_limit, &why);
+    if (rc == BOUMA_ENOMEM) {
+        rc = bm_fail(error, rc, "%s", why.text);
+    } else if (rc) {
+        *bad = rc != BOUMA_ENOTFOUND; /* the directories will tell */
+        rc = BOUMA_OK;
+    } else {
+        rc = bm_index_decode(out, b.data, b.size, id, bad);
+        if (rc)
+            bm_fail(error, rc, "%s: no memory for the index", s->path);
+    }
+    bm_buffer_release(&b);
+    return rc;
+}
+
+void bm_index_append(struct bm_store *s, const uint8_t id[16],
+                     const struct bm_step_entry *entry)
+{
+    struct bm_error ignored = {0};
+    uint8_t record[BM_INDEX_RECORD];
+    struct bm_file f;
+
+    bm_index_encode(record, entry, id);
+    if (bm_file_open(&f, s, BM_NAME_INDEX, BOUMA_OPEN_APPEND, &ignored))
+        return;
+    bm_file_write(&f, record, sizeof(record), 0, &ignored);
+    bm_file_close(&f, &ignored);
+}
+
+int bm_index_rebuild(struct bm_store *s, const uint8_t id[16],
+                     const struct bm_step_list *list, struct bm_error *error)
+{
+    struct bm_buffer b;
+    int rc = BOUMA_OK;
+
+    bm_buffer_init(&b, s->a);
+    for (size_t i = 0; i < list->count; i++) {
+        uint8_t *record = bm_buffer_extend(&b, BM_INDEX_RECORD);
+
+        if (record)
+            bm_index_encode(record, &list->entries[i], id);
+    }
+    if (b.failed)
+        rc = bm_fail(error, BOUMA_ENOMEM, "%s: no memory for the index",
+                     s->path);
+    bm_store_remove(s, INDEX_NEW);
+    if (!rc)
+        rc = bm_store_save(s, INDEX_NEW, b.data, b.size, 1, error);
+    if (!rc)
+        rc = bm_store_publish(s, INDEX_NEW, BM_NAME_INDEX, 1, error);
+    bm_buffer_release(&b);
+    return rc;
+}

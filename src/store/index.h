@@ -1,0 +1,51 @@
+/* index.h -- the committed steps of a dataset.
+ *
+ * The truth is in the directories: a step is there if it has a manifest. The
+ * file `index` is a cache of it, appended to at each commit, that spares a
+ * reader to open every manifest. For rank 0. */
+#ifndef BM_INDEX_H
+#define BM_INDEX_H
+
+#include "store/store.h"
+
+#define BM_INDEX_RECORD 48
+
+struct bm_step_entry {
+    uint64_t step;
+    double time;
+    struct bm_generation generation;
+};
+
+struct bm_step_list {
+    const bouma_allocator *a;
+    struct bm_step_entry *entries; /* ascending by step */
+    size_t count, capacity;
+};
+
+void bm_step_list_init(struct bm_step_list *list, const bouma_allocator *a);
+void bm_step_list_release(struct bm_step_list *list);
+/* Room for 'more' entries, so that putting them cannot fail. */
+int bm_step_list_reserve(struct bm_step_list *list, size_t more);
+/* Insert or replace. BOUMA_OK or ENOMEM. */
+int bm_step_list_put(struct bm_step_list *list, struct bm_step_entry entry);
+const struct bm_step_entry *bm_step_list_find(const struct bm_step_list *list,
+                                              uint64_t step);
+
+/* The records of an index file, as far as they are whole and of this dataset;
+ * *bad counts the others. */
+int bm_index_decode(struct bm_step_list *out, const uint8_t *data, size_t bytes,
+                    const uint8_t id[16], size_t *bad);
+void bm_index_encode(uint8_t record[BM_INDEX_RECORD],
+                     const struct bm_step_entry *entry, const uint8_t id[16]);
+
+int bm_index_load(struct bm_store *s, const uint8_t id[16],
+                  struct bm_step_list *out, size_t *bad,
+                  struct bm_error *error);
+/* Best effort, as the index is only a cache. */
+void bm_index_append(struct bm_store *s, const uint8_t id[16],
+                     const struct bm_step_entry *entry);
+/* Write it anew and put it in the place of the old one. */
+int bm_index_rebuild(struct bm_store *s, const uint8_t id[16],
+                     const struct bm_step_list *list, struct bm_error *error);
+
+#endif

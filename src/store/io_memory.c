@@ -1,0 +1,348 @@
+/* io_memory.c -- the I/O table over a list of files in memory. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bouma.h"
+
+/* A file or directory, by its full path. Removed files stay in the list,
+ * without a name, until the last handle on them is gone: the end of the io. */
+struct node {
+    char *path; /* NULL: removed */
+    int is_dir;
+    uint8_t *data;
+    size_t size, capacity;
+    struct node *next;
+};
+
+struct memory {
+    bouma_io io;
+    struct node *nodes;
+};
+
+struct root {
+    char *path;
+};
+
+struct file {
+    struct node *node;
+    int append;
+};
+
+static char *join(const char *root, const char *name)
+{
+    size_t n = strlen(root) + strlen(name) + 2;
+    char *path = malloc(n);
+
+    if (path)
+        snprintf(path, n, *name ? "%s/%s" : "%s", root, name);
+    return path;
+}
+
+static struct node *find(struct memory *m, const char *path)
+{
+    for (struct node *n = m->nodes; n; n = n->next)
+        if (n->path && !strcmp(n->path, path))
+            return n;
+    return NULL;
+}
+
+static struct node *find_in(struct memory *m, const struct root *root,
+                            const char *name, int *code)
+{
+    char *path = join(root->path, name);
+    struct node *node = path ? find(m, path) : NULL;
+
+    *code = !path ? ENOMEM : node ? 0 : ENOENT;
+    free(path);
+    return node;
+}
+
+/* Takes 'path' over. */
+static int add(struct memory *m, char *path, int is_dir, struct node **out)
+{
+    struct node *node = path ? calloc(1, sizeof(*node)) : NULL;
+
+    if (!node) {
+        free(path);
+        return ENOMEM;
+    }
+    node->path = path;
+    node->is_dir = is_dir;
+    node->next = m->nodes;
+    m->nodes = node;
+    if (out)
+        *out = node;
+    return 0;
+}
+
+static int memory_attach(void *user, void **out, const char *path, int create)
+{
+    struct memory *m = user;
+    struct node *node = find(m, path);
+    struct root *root;
+    int code = 0;
+
+    if (create && node)
+        return EEXIST;
+    if (!create && !node)
+        return ENOENT;
+    if (node && !node->is_dir)
+        return ENOTDIR;
+    root = calloc(1, sizeof(*root));
+    if (!root)
+        return ENOMEM;
+    root->path = join(path, "");
+    if (!root->path)
+        code = ENOMEM;
+    if (!code && create)
+        code = add(m, join(path, ""), 1, NULL);
+    if (code) {
+        free(root->path);
+        free(root);
+        return code;
+    }
+    *out = root;
+    return 0;
+}
+
+static void memory_detach(void *user, void *handle)
+{
+    struct root *root = handle;
+
+    (void)user;
+    free(root->path);
+    free(root);
+}
+
+static int memory_make_dir(void *user, void *root, const char *name)
+{
+    int code;
+
+    if (find_in(user, root, name, &code))
+        return EEXIST;
+    if (code != ENOENT)
+        return code;
+    return add(user, join(((struct root *)root)->path, name), 1, NULL);
+}
+
+static int memory_list(void *user, void *root, const char *name,
+                       int (*each)(void *context, const char *entry),
+                       void *context)
+{
+    struct memory *m = user;
+    int code;
+    struct node *dir = find_in(m, root, name, &code);
+    size_t length;
+
+    if (!dir)
+        return code;
+    if (!dir->is_dir)
+        return ENOTDIR;
+    length = strlen(dir->path);
+    for (struct node *n = m->nodes; n && !code; n = n->next)
+        if (n->path && !strncmp(n->path, dir->path, length) &&
+            n->path[length] == '/' && !strchr(n->path + length + 1, '/'))
+            code = each(context, n->path + length + 1);
+    return code;
+}
+
+static int memory_sync_dir(void *user, void *root, const char *name)
+{
+    int code;
+
+    find_in(user, root, name, &code);
+    return code;
+}
+
+static int memory_publish(void *user, void *root, const char *from,
+                          const char *to, int replace)
+{
+    int code, old_code;
+    struct node *node = find_in(user, root, from, &code);
+    struct node *old = find_in(user, root, to, &old_code);
+    char *path;
+
+    if (!node)
+        return code;
+    if (old && !replace)
+        return EEXIST;
+    path = join(((struct root *)root)->path, to);
+    if (!path)
+        return ENOMEM;
+    if (old) {
+        free(old->path);
+        old->path = NULL;
+    }
+    free(node->path);
+    node->path = path;
+    return 0;
+}
+
+static int memory_remove(void *user, void *root, const char *name)
+{
+    int code;
+    struct node *node = find_in(user, root, name, &code);
+
+    if (!node)
+        return code;
+    free(node->path);
+    node->path = NULL;
+    return 0;
+}
+
+static int memory_open(void *user, void *root, void **out, const char *name,
+                       bouma_open_mode mode)
+{
+    int code;
+    struct node *node = find_in(user, root, name, &code);
+    struct file *file;
+
+    if (code == ENOMEM)
+        return code;
+    if (mode == BOUMA_OPEN_CREATE && node)
+        return EEXIST;
+    if (mode == BOUMA_OPEN_READ && !node)
+        return ENOENT;
+    if (node && node->is_dir)
+        return EISDIR;
+    file = calloc(1, sizeof(*file));
+    if (!file)
+        return ENOMEM;
+    if (!node) {
+        code = add(user, join(((struct root *)root)->path, name), 0, &node);
+        if (code) {
+            free(file);
+            return code;
+        }
+    }
+    file->node = node;
+    file->append = mode == BOUMA_OPEN_APPEND;
+    *out = file;
+    return 0;
+}
+
+static int memory_file_size(void *user, void *file, uint64_t *bytes)
+{
+    (void)user;
+    *bytes = ((struct file *)file)->node->size;
+    return 0;
+}
+
+static int memory_read(void *user, void *file, void *data, size_t bytes,
+                       uint64_t offset, size_t *done)
+{
+    struct node *node = ((struct file *)file)->node;
+
+    (void)user;
+    *done = 0;
+    if (offset < node->size) {
+        *done = node->size - (size_t)offset;
+        if (*done > bytes)
+            *done = bytes;
+        memcpy(data, node->data + offset, *done);
+    }
+    return 0;
+}
+
+static int memory_write(void *user, void *file, const void *data, size_t bytes,
+                        uint64_t offset, size_t *done)
+{
+    struct node *node = ((struct file *)file)->node;
+    size_t end;
+
+    (void)user;
+    if (((struct file *)file)->append)
+        offset = node->size;
+    if (__builtin_add_overflow((size_t)offset, bytes, &end))
+        return EFBIG;
+    if (end > node->capacity) {
+        size_t room = end + end / 2;
+        uint8_t *grown = realloc(node->data, room);
+
+        if (!grown)
+            return ENOSPC;
+        node->data = grown;
+        node->capacity = room;
+    }
+    if (offset > node->size)
+        memset(node->data + node->size, 0, (size_t)offset - node->size);
+    if (bytes)
+        memcpy(node->data + offset, data, bytes);
+    if (end > node->size)
+        node->size = end;
+    *done = bytes;
+    return 0;
+}
+
+static int memory_sync(void *user, void *file)
+{
+    (void)user;
+    (void)file;
+    return 0;
+}
+
+static int memory_close(void *user, void *file)
+{
+    (void)user;
+    free(file);
+    return 0;
+}
+
+static int memory_identity(void *user, char *text, size_t bytes)
+{
+    (void)user;
+    snprintf(text, bytes, "memory");
+    return 0;
+}
+
+static int memory_alive(void *user, const char *text)
+{
+    (void)user;
+    (void)text;
+    return 0;
+}
+
+bouma_io *bouma_io_memory_new(void)
+{
+    struct memory *m = calloc(1, sizeof(*m));
+
+    if (!m)
+        return NULL;
+    m->io = (bouma_io){
+        .size = sizeof(bouma_io),
+        .user = m,
+        .attach = memory_attach,
+        .detach = memory_detach,
+        .make_dir = memory_make_dir,
+        .list = memory_list,
+        .sync_dir = memory_sync_dir,
+        .publish = memory_publish,
+        .remove = memory_remove,
+        .open = memory_open,
+        .file_size = memory_file_size,
+        .read = memory_read,
+        .write = memory_write,
+        .sync = memory_sync,
+        .close = memory_close,
+        .identity = memory_identity,
+        .alive = memory_alive,
+    };
+    return &m->io;
+}
+
+void bouma_io_memory_free(bouma_io *io)
+{
+    struct memory *m = io ? io->user : NULL;
+
+    while (m && m->nodes) {
+        struct node *node = m->nodes;
+
+        m->nodes = node->next;
+        free(node->path);
+        free(node->data);
+        free(node);
+    }
+    free(m);
+}

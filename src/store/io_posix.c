@@ -1,0 +1,404 @@
+/* io_posix.c -- the I/O table for POSIX file systems. Names are walked part by
+ * part from the root's descriptor, never through a symbolic link. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "bouma.h"
+
+/* Roots and files are descriptors, handed out as pointers that are one more,
+ * so that descriptor 0 is not NULL. */
+static void *wrap(int fd)
+{
+    return (void *)((intptr_t)fd + 1);
+}
+
+static int unwrap(void *handle)
+{
+    return (int)((intptr_t)handle - 1);
+}
+
+static int open_retry(int at, const char *name, int flags, mode_t mode)
+{
+    int fd;
+
+    do
+        fd = openat(at, name, flags | O_CLOEXEC, mode);
+    while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
+/* The directory that holds the last part of 'name', which *last is set to.
+ * *fd is the caller's to close unless it is the root itself. */
+static int walk(int root, const char *name, int *fd, const char **last)
+{
+    const char *slash;
+
+    *fd = root;
+    while ((slash = strchr(name, '/')) != NULL) {
+        char part[NAME_MAX + 1];
+        size_t n = (size_t)(slash - name);
+        int next;
+
+        if (n >= sizeof(part)) {
+            next = -1;
+            errno = ENAMETOOLONG;
+        } else {
+            memcpy(part, name, n);
+            part[n] = 0;
+            next =
+                open_retry(*fd, part, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+        }
+        if (next < 0) {
+            int code = errno;
+
+            if (*fd != root)
+                close(*fd);
+            return code;
+        }
+        if (*fd != root)
+            close(*fd);
+        *fd = next;
+        name = slash + 1;
+    }
+    *last = name;
+    return 0;
+}
+
+static void unwalk(int root, int fd)
+{
+    if (fd != root)
+        close(fd);
+}
+
+static int posix_sync(void *user, void *file)
+{
+    int rc;
+
+    (void)user;
+    do
+        rc = fsync(unwrap(file));
+    while (rc && errno == EINTR);
+    return rc ? errno : 0;
+}
+
+/* Make a new directory's own name durable, in the directory above it. */
+static int sync_parent(const char *path)
+{
+    char *copy = strdup(path), *slash;
+    int fd, rc = 0;
+
+    if (!copy)
+        return ENOMEM;
+    while ((slash = strrchr(copy, '/')) != NULL && slash != copy && !slash[1])
+        *slash = 0;
+    if (slash)
+        slash[slash == copy] = 0;
+    fd = open_retry(AT_FDCWD, slash ? copy : ".", O_RDONLY | O_DIRECTORY, 0);
+    free(copy);
+    if (fd < 0)
+        return errno;
+    rc = posix_sync(NULL, wrap(fd));
+    close(fd);
+    return rc;
+}
+
+static int posix_attach(void *user, void **root, const char *path, int create)
+{
+    int fd, code;
+
+    (void)user;
+    if (create) {
+        if (mkdir(path, 0777))
+            return errno;
+        code = sync_parent(path);
+        if (code)
+            return code;
+    }
+    fd = open_retry(AT_FDCWD, path, O_RDONLY | O_DIRECTORY, 0);
+    if (fd < 0)
+        return errno;
+    *root = wrap(fd);
+    return 0;
+}
+
+static void posix_detach(void *user, void *root)
+{
+    (void)user;
+    close(unwrap(root));
+}
+
+static int posix_make_dir(void *user, void *root, const char *name)
+{
+    const char *last;
+    int fd, code = walk(unwrap(root), name, &fd, &last);
+
+    (void)user;
+    if (code)
+        return code;
+    code = mkdirat(fd, last, 0777) ? errno : 0;
+    unwalk(unwrap(root), fd);
+    return code;
+}
+
+/* Open the directory 'name' itself; "" is the root. */
+static int open_dir(int root, const char *name, int *out)
+{
+    const char *last;
+    int fd, code = walk(root, name, &fd, &last);
+
+    if (code)
+        return code;
+    *out = open_retry(fd, *last ? last : ".",
+                      O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+    code = *out < 0 ? errno : 0;
+    unwalk(root, fd);
+    return code;
+}
+
+static int posix_list(void *user, void *root, const char *name,
+                      int (*each)(void *context, const char *entry),
+                      void *context)
+{
+    struct dirent *entry;
+    int fd, code = open_dir(unwrap(root), name, &fd);
+    DIR *dir;
+
+    (void)user;
+    if (code)
+        return code;
+    dir = fdopendir(fd);
+    if (!dir) {
+        code = errno;
+        close(fd);
+        return code;
+    }
+    for (errno = 0; !code && (entry = readdir(dir)) != NULL; errno = 0)
+        if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, ".."))
+            code = each(context, entry->d_name);
+    if (!code)
+        code = errno;
+    closedir(dir);
+    return code;
+}
+
+static int posix_sync_dir(void *user, void *root, const char *name)
+{
+    int fd, code = open_dir(unwrap(root), name, &fd);
+
+    if (code)
+        return code;
+    code = posix_sync(user, wrap(fd));
+    close(fd);
+    return code;
+}
+
+/* Rename without replacing: in one step where the system can, else by a link
+ * (which fails on an existing name) and the removal of the old name. */
+static int rename_new(int from_dir, const char *from, int to_dir,
+                      const char *to)
+{
+#ifdef RENAME_NOREPLACE
+    if (!renameat2(from_dir, from, to_dir, to, RENAME_NOREPLACE))
+        return 0;
+    if (errno != EINVAL && errno != ENOSYS)
+        return errno;
+#endif
+    if (linkat(from_dir, from, to_dir, to, 0))
+        return errno;
+    return unlinkat(from_dir, from, 0) ? errno : 0;
+}
+
+static int posix_publish(void *user, void *root, const char *from,
+                         const char *to, int replace)
+{
+    const char *from_last, *to_last;
+    int from_dir, to_dir, code;
+
+    (void)user;
+    code = walk(unwrap(root), from, &from_dir, &from_last);
+    if (code)
+        return code;
+    code = walk(unwrap(root), to, &to_dir, &to_last);
+    if (!code) {
+        if (replace)
+            code = renameat(from_dir, from_last, to_dir, to_last) ? errno : 0;
+        else
+            code = rename_new(from_dir, from_last, to_dir, to_last);
+        unwalk(unwrap(root), to_dir);
+    }
+    unwalk(unwrap(root), from_dir);
+    return code;
+}
+
+static int posix_remove(void *user, void *root, const char *name)
+{
+    const char *last;
+    int fd, code = walk(unwrap(root), name, &fd, &last);
+
+    (void)user;
+    if (code)
+        return code;
+    code = unlinkat(fd, last, 0) ? errno : 0;
+    unwalk(unwrap(root), fd);
+    return code;
+}
+
+static int posix_open(void *user, void *root, void **file, const char *name,
+                      bouma_open_mode mode)
+{
+    int flags = mode == BOUMA_OPEN_READ     ? O_RDONLY | O_NONBLOCK
+                : mode == BOUMA_OPEN_CREATE ? O_RDWR | O_CREAT | O_EXCL
+                                            : O_WRONLY | O_CREAT | O_APPEND;
+    const char *last;
+    struct stat st;
+    int dir, fd, code = walk(unwrap(root), name, &dir, &last);
+
+    (void)user;
+    if (code)
+        return code;
+    fd = open_retry(dir, last, flags | O_NOFOLLOW, 0666);
+    code = fd < 0 ? errno : 0;
+    unwalk(unwrap(root), dir);
+    if (code)
+        return code;
+    /* A pipe or device in place of a file would block or have no size. */
+    if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
+        close(fd);
+        return EISDIR;
+    }
+    *file = wrap(fd);
+    return 0;
+}
+
+static int posix_file_size(void *user, void *file, uint64_t *bytes)
+{
+    struct stat st;
+
+    (void)user;
+    if (fstat(unwrap(file), &st))
+        return errno;
+    *bytes = (uint64_t)st.st_size;
+    return 0;
+}
+
+static int posix_read(void *user, void *file, void *data, size_t bytes,
+                      uint64_t offset, size_t *done)
+{
+    ssize_t n;
+
+    (void)user;
+    do
+        n = pread(unwrap(file), data, bytes, (off_t)offset);
+    while (n < 0 && errno == EINTR);
+    if (n < 0)
+        return errno;
+    *done = (size_t)n;
+    return 0;
+}
+
+static int posix_write(void *user, void *file, const void *data, size_t bytes,
+                       uint64_t offset, size_t *done)
+{
+    ssize_t n;
+
+    (void)user;
+    do
+        n = pwrite(unwrap(file), data, bytes, (off_t)offset);
+    while (n < 0 && errno == EINTR);
+    if (n < 0)
+        return errno;
+    *done = (size_t)n;
+    return 0;
+}
+
+static int posix_close(void *user, void *file)
+{
+    (void)user;
+    /* Not repeated after EINTR: on Linux the descriptor is gone already. */
+    return close(unwrap(file)) && errno != EINTR ? errno : 0;
+}
+
+/* When a process began, in ticks since the machine did: tells apart two that
+ * had the same number. 0 if it cannot be told. */
+static unsigned long long start_of(long pid)
+{
+    char path[64], text[1024], *p;
+    unsigned long long start = 0;
+    ssize_t n;
+    int fd;
+
+    snprintf(path, sizeof(path), "/proc/%ld/stat", pid);
+    fd = open_retry(AT_FDCWD, path, O_RDONLY, 0);
+    if (fd < 0)
+        return 0;
+    n = read(fd, text, sizeof(text) - 1);
+    close(fd);
+    if (n <= 0)
+        return 0;
+    text[n] = 0;
+    /* Field 22, counted from behind the name in parentheses, field 2. */
+    p = strrchr(text, ')');
+    for (int field = 2; p && field < 22; field++)
+        p = strchr(p + 1, ' ');
+    return p && sscanf(p, "%llu", &start) == 1 ? start : 0;
+}
+
+static int posix_identity(void *user, char *text, size_t bytes)
+{
+    char host[256] = "";
+
+    (void)user;
+    if (gethostname(host, sizeof(host) - 1))
+        return errno;
+    snprintf(text, bytes, "host %s pid %ld start %llu", host, (long)getpid(),
+             start_of((long)getpid()));
+    return 0;
+}
+
+static int posix_alive(void *user, const char *text)
+{
+    char host[256], mine[256] = "";
+    unsigned long long start;
+    long pid;
+
+    (void)user;
+    if (sscanf(text, "host %255s pid %ld start %llu", host, &pid, &start) !=
+            3 ||
+        gethostname(mine, sizeof(mine) - 1) || strcmp(host, mine))
+        return -1;
+    if (kill((pid_t)pid, 0) && errno == ESRCH)
+        return 0;
+    return start_of(pid) == start;
+}
+
+const bouma_io *bouma_io_posix(void)
+{
+    static const bouma_io table = {
+        .size = sizeof(bouma_io),
+        .attach = posix_attach,
+        .detach = posix_detach,
+        .make_dir = posix_make_dir,
+        .list = posix_list,
+        .sync_dir = posix_sync_dir,
+        .publish = posix_publish,
+        .remove = posix_remove,
+        .open = posix_open,
+        .file_size = posix_file_size,
+        .read = posix_read,
+        .write = posix_write,
+        .sync = posix_sync,
+        .close = posix_close,
+        .identity = posix_identity,
+        .alive = posix_alive,
+    };
+
+    return &table;
+}

@@ -1,0 +1,144 @@
+/* names.c -- names of files, from integers and back. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "store/store.h"
+
+void bm_name_step(char name[BM_NAME_BYTES], uint64_t step)
+{
+    snprintf(name, BM_NAME_BYTES, BM_NAME_STEPS "/%08" PRIu64, step);
+}
+
+void bm_name_manifest(char name[BM_NAME_BYTES], uint64_t step)
+{
+    snprintf(name, BM_NAME_BYTES, BM_NAME_STEPS "/%08" PRIu64 "/manifest",
+             step);
+}
+
+void bm_name_manifest_new(char name[BM_NAME_BYTES], uint64_t step,
+                          struct bm_generation g)
+{
+    snprintf(name, BM_NAME_BYTES,
+             BM_NAME_STEPS "/%08" PRIu64 "/manifest.tmp.e%" PRIu32 "a%" PRIu32,
+             step, g.epoch, g.attempt);
+}
+
+void bm_name_subfile(char name[BM_NAME_BYTES], uint64_t step, uint32_t subfile,
+                     struct bm_generation g)
+{
+    snprintf(name, BM_NAME_BYTES,
+             BM_NAME_STEPS "/%08" PRIu64 "/d.%04" PRIu32 ".e%" PRIu32
+                           "a%" PRIu32,
+             step, subfile, g.epoch, g.attempt);
+}
+
+void bm_name_epoch(char name[BM_NAME_BYTES], uint32_t epoch)
+{
+    snprintf(name, BM_NAME_BYTES, BM_NAME_EPOCHS "/%06" PRIu32, epoch);
+}
+
+void bm_name_epoch_owner(char name[BM_NAME_BYTES], uint32_t epoch)
+{
+    snprintf(name, BM_NAME_BYTES, BM_NAME_EPOCHS "/%06" PRIu32 "/owner", epoch);
+}
+
+void bm_name_epoch_closed(char name[BM_NAME_BYTES], uint32_t epoch)
+{
+    snprintf(name, BM_NAME_BYTES, BM_NAME_EPOCHS "/%06" PRIu32 "/closed",
+             epoch);
+}
+
+/* A run of digits at *text, which is moved past it; 0 if there is none or it
+ * does not fit. */
+static int number(const char **text, uint64_t limit, uint64_t *value)
+{
+    const char *p = *text;
+    uint64_t v = 0;
+
+    for (; *p >= '0' && *p <= '9'; p++) {
+        uint64_t digit = (uint64_t)(*p - '0');
+
+        if (v > (limit - digit) / 10)
+            return 0;
+        v = v * 10 + digit;
+    }
+    if (p == *text)
+        return 0;
+    *text = p;
+    *value = v;
+    return 1;
+}
+
+/* "eNaM" at the end of a name. */
+static int generation(const char *text, struct bm_generation *g)
+{
+    uint64_t epoch, attempt;
+
+    if (*text++ != 'e' || !number(&text, UINT32_MAX, &epoch) ||
+        *text++ != 'a' || !number(&text, UINT32_MAX, &attempt) || *text)
+        return 0;
+    g->epoch = (uint32_t)epoch;
+    g->attempt = (uint32_t)attempt;
+    return 1;
+}
+
+/* Whether 'entry' is the last part of 'name': so only the one right way to
+ * write a number is accepted. */
+static int is_last_part(const char *name, const char *entry)
+{
+    const char *slash = strrchr(name, '/');
+
+    return slash && !strcmp(slash + 1, entry);
+}
+
+int bm_name_parse_step(const char *entry, uint64_t *step)
+{
+    const char *p = entry;
+    char name[BM_NAME_BYTES];
+
+    if (!number(&p, INT64_MAX, step) || *p)
+        return 0;
+    bm_name_step(name, *step);
+    return is_last_part(name, entry);
+}
+
+int bm_name_parse_epoch(const char *entry, uint32_t *epoch)
+{
+    const char *p = entry;
+    char name[BM_NAME_BYTES];
+    uint64_t v;
+
+    if (!number(&p, UINT32_MAX, &v) || *p)
+        return 0;
+    *epoch = (uint32_t)v;
+    bm_name_epoch(name, *epoch);
+    return is_last_part(name, entry);
+}
+
+int bm_name_parse_manifest_new(const char *entry, struct bm_generation *g)
+{
+    static const char prefix[] = "manifest.tmp.";
+    char name[BM_NAME_BYTES];
+
+    if (strncmp(entry, prefix, sizeof(prefix) - 1) ||
+        !generation(entry + sizeof(prefix) - 1, g))
+        return 0;
+    bm_name_manifest_new(name, 0, *g);
+    return is_last_part(name, entry);
+}
+
+int bm_name_parse_subfile(const char *entry, uint32_t *subfile,
+                          struct bm_generation *g)
+{
+    const char *p = entry + 2;
+    char name[BM_NAME_BYTES];
+    uint64_t v;
+
+    if (strncmp(entry, "d.", 2) || !number(&p, UINT32_MAX, &v) || *p++ != '.' ||
+        !generation(p, g))
+        return 0;
+    *subfile = (uint32_t)v;
+    bm_name_subfile(name, 0, *subfile, *g);
+    return is_last_part(name, entry);
+}

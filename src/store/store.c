@@ -1,0 +1,254 @@
+/* store.c -- see store.h. */
+#include "store/store.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+int bm_store_open(struct bm_store *s, const bouma_io *io,
+                  const bouma_allocator *a, const char *path, int create,
+                  struct bm_error *error)
+{
+    int code;
+
+    memset(s, 0, sizeof(*s));
+    s->io = io;
+    s->a = a;
+    s->memory_limit = (uint64_t)16 << 30;
+    s->path = bm_copy_text(a, path);
+    if (!s->path)
+        return bm_fail(error, BOUMA_ENOMEM, "%s: no memory to open it", path);
+    code = io->attach(io->user, &s->root, path, create);
+    if (code) {
+        s->root = NULL;
+        return bm_fail_io(error, code, "%s: could not be %s", path,
+                          create ? "created" : "opened");
+    }
+    return BOUMA_OK;
+}
+
+void bm_store_close(struct bm_store *s)
+{
+    if (s->root)
+        s->io->detach(s->io->user, s->root);
+    if (s->a)
+        bm_drop(s->a, s->path);
+    s->root = NULL;
+    s->path = NULL;
+}
+
+int bm_file_open(struct bm_file *f, struct bm_store *s, const char *name,
+                 bouma_open_mode mode, struct bm_error *error)
+{
+    int code;
+
+    memset(f, 0, sizeof(*f));
+    f->store = s;
+    snprintf(f->name, sizeof(f->name), "%s", name);
+    code = s->io->open(s->io->user, s->root, &f->handle, name, mode);
+    if (code) {
+        f->handle = NULL;
+        return bm_fail_io(error, code, "%s/%s: could not be %s", s->path, name,
+                          mode == BOUMA_OPEN_READ ? "opened" : "created");
+    }
+    s->files_opened++;
+    return BOUMA_OK;
+}
+
+int bm_file_size(struct bm_file *f, uint64_t *bytes, struct bm_error *error)
+{
+    struct bm_store *s = f->store;
+    int code = s->io->file_size(s->io->user, f->handle, bytes);
+
+    if (code)
+        return bm_fail_io(error, code, "%s/%s: size not known", s->path,
+                          f->name);
+    return BOUMA_OK;
+}
+
+int bm_file_read(struct bm_file *f, void *data, size_t bytes, uint64_t offset,
+                 struct bm_error *error)
+{
+    struct bm_store *s = f->store;
+    uint8_t *p = data;
+
+    while (bytes) {
+        size_t done = 0;
+        int code = s->io->read(s->io->user, f->handle, p, bytes, offset, &done);
+
+        if (code)
+            return bm_fail_io(error, code,
+                              "%s/%s: read at byte %" PRIu64 " failed", s->path,
+                              f->name, offset);
+        if (!done)
+            return bm_fail(error, BOUMA_EFORMAT,
+                           "%s/%s: ends at byte %" PRIu64
+                           ", %zu bytes too early; the file is truncated",
+                           s->path, f->name, offset, bytes);
+        s->bytes_read += done;
+        p += done;
+        offset += done;
+        bytes -= done;
+    }
+    return BOUMA_OK;
+}
+
+int bm_file_write(struct bm_file *f, const void *data, size_t bytes,
+                  uint64_t offset, struct bm_error *error)
+{
+    struct bm_store *s = f->store;
+    const uint8_t *p = data;
+
+    while (bytes) {
+        size_t done = 0;
+        int code =
+            s->io->write(s->io->user, f->handle, p, bytes, offset, &done);
+
+        if (!code && !done)
+            code = EIO;
+        if (code)
+            return bm_fail_io(error, code,
+                              "%s/%s: write of %zu bytes at byte %" PRIu64
+                              " failed",
+                              s->path, f->name, bytes, offset);
+        s->bytes_written += done;
+        p += done;
+        offset += done;
+        bytes -= done;
+    }
+    return BOUMA_OK;
+}
+
+int bm_file_sync(struct bm_file *f, struct bm_error *error)
+{
+    struct bm_store *s = f->store;
+    int code = s->io->sync(s->io->user, f->handle);
+
+    if (code)
+        return bm_fail_io(error, code, "%s/%s: not made durable", s->path,
+                          f->name);
+    return BOUMA_OK;
+}
+
+int bm_file_close(struct bm_file *f, struct bm_error *error)
+{
+    struct bm_store *s = f->store;
+    int code;
+
+    if (!f->handle)
+        return BOUMA_OK;
+    code = s->io->close(s->io->user, f->handle);
+    f->handle = NULL;
+    if (code)
+        return bm_fail_io(error, code, "%s/%s: not closed well", s->path,
+                          f->name);
+    return BOUMA_OK;
+}
+
+int bm_store_load(struct bm_store *s, const char *name, struct bm_buffer *out,
+                  uint64_t limit, struct bm_error *error)
+{
+    struct bm_error ignored = {0};
+    struct bm_file f;
+    uint64_t bytes = 0;
+    int rc;
+
+    bm_buffer_clear(out);
+    rc = bm_file_open(&f, s, name, BOUMA_OPEN_READ, error);
+    if (rc)
+        return rc;
+    rc = bm_file_size(&f, &bytes, error);
+    if (!rc && (bytes > limit || bytes > s->memory_limit))
+        rc = bm_fail(error, BOUMA_ELIMIT,
+                     "%s/%s: has %" PRIu64 " bytes, more than such a file may "
+                     "have",
+                     s->path, name, bytes);
+    if (!rc && !bm_buffer_extend(out, (size_t)bytes))
+        rc = bm_fail(error, BOUMA_ENOMEM,
+                     "%s/%s: no memory for %" PRIu64 " bytes", s->path, name,
+                     bytes);
+    if (!rc)
+        rc = bm_file_read(&f, out->data, (size_t)bytes, 0, error);
+    bm_file_close(&f, &ignored); /* only read from */
+    return rc;
+}
+
+int bm_store_save(struct bm_store *s, const char *name, const void *data,
+                  size_t bytes, int sync, struct bm_error *error)
+{
+    struct bm_file f;
+    int rc = bm_file_open(&f, s, name, BOUMA_OPEN_CREATE, error), closed;
+
+    if (rc)
+        return rc;
+    rc = bm_file_write(&f, data, bytes, 0, error);
+    if (!rc && sync)
+        rc = bm_file_sync(&f, error);
+    closed = bm_file_close(&f, error);
+    if (!rc)
+        rc = closed;
+    if (rc)
+        bm_store_remove(s, name);
+    return rc;
+}
+
+int bm_store_make_dir(struct bm_store *s, const char *name, int existing,
+                      struct bm_error *error)
+{
+    int code = s->io->make_dir(s->io->user, s->root, name);
+
+    if (!code || (code == EEXIST && existing))
+        return BOUMA_OK;
+    return bm_fail_io(error, code, "%s/%s: directory could not be made",
+                      s->path, name);
+}
+
+int bm_store_sync_dir(struct bm_store *s, const char *name,
+                      struct bm_error *error)
+{
+    int code = s->io->sync_dir(s->io->user, s->root, name);
+
+    if (code)
+        return bm_fail_io(error, code, "%s/%s: directory not made durable",
+                          s->path, name);
+    return BOUMA_OK;
+}
+
+int bm_store_publish(struct bm_store *s, const char *from, const char *to,
+                     int replace, struct bm_error *error)
+{
+    int code = s->io->publish(s->io->user, s->root, from, to, replace);
+
+    if (code)
+        return bm_fail_io(error, code, "%s/%s: could not become %s", s->path,
+                          from, to);
+    return BOUMA_OK;
+}
+
+void bm_store_remove(struct bm_store *s, const char *name)
+{
+    (void)s->io->remove(s->io->user, s->root, name);
+}
+
+int bm_store_list(struct bm_store *s, const char *name,
+                  int (*each)(void *context, const char *entry), void *context,
+                  struct bm_error *error)
+{
+    int code = s->io->list(s->io->user, s->root, name, each, context);
+
+    if (code)
+        return bm_fail_io(error, code, "%s/%s: directory could not be listed",
+                          s->path, name);
+    return BOUMA_OK;
+}
+
+int bm_store_exists(struct bm_store *s, const char *name)
+{
+    void *file = NULL;
+
+    if (s->io->open(s->io->user, s->root, &file, name, BOUMA_OPEN_READ))
+        return 0;
+    s->io->close(s->io->user, file);
+    return 1;
+}

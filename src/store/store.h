@@ -1,0 +1,100 @@
+/* store.h -- files of one dataset, through the I/O table: loops around short
+ * reads and writes, counts, and messages with names and numbers. */
+#ifndef BM_STORE_H
+#define BM_STORE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+
+#define BM_NAME_BYTES 96
+
+struct bm_store {
+    const bouma_io *io;
+    const bouma_allocator *a;
+    void *root;
+    char *path;
+    uint64_t memory_limit;
+    uint64_t bytes_read, bytes_written, files_opened;
+};
+
+struct bm_file {
+    struct bm_store *store;
+    void *handle; /* NULL: not open */
+    char name[BM_NAME_BYTES];
+};
+
+/* A zeroed struct can always be closed. */
+int bm_store_open(struct bm_store *s, const bouma_io *io,
+                  const bouma_allocator *a, const char *path, int create,
+                  struct bm_error *error);
+void bm_store_close(struct bm_store *s);
+
+int bm_file_open(struct bm_file *f, struct bm_store *s, const char *name,
+                 bouma_open_mode mode, struct bm_error *error);
+int bm_file_size(struct bm_file *f, uint64_t *bytes, struct bm_error *error);
+/* All of the bytes or an error; the end of the file is EFORMAT. */
+int bm_file_read(struct bm_file *f, void *data, size_t bytes, uint64_t offset,
+                 struct bm_error *error);
+int bm_file_write(struct bm_file *f, const void *data, size_t bytes,
+                  uint64_t offset, struct bm_error *error);
+int bm_file_sync(struct bm_file *f, struct bm_error *error);
+/* Closes also after a failure; a second close does nothing. */
+int bm_file_close(struct bm_file *f, struct bm_error *error);
+
+/* A whole file, at most 'limit' bytes. */
+int bm_store_load(struct bm_store *s, const char *name, struct bm_buffer *out,
+                  uint64_t limit, struct bm_error *error);
+/* A new file; with 'sync' durable (but not yet its name). */
+int bm_store_save(struct bm_store *s, const char *name, const void *data,
+                  size_t bytes, int sync, struct bm_error *error);
+
+/* 'existing' may be fine: then EEXIST is no error. */
+int bm_store_make_dir(struct bm_store *s, const char *name, int existing,
+                      struct bm_error *error);
+int bm_store_sync_dir(struct bm_store *s, const char *name,
+                      struct bm_error *error);
+int bm_store_publish(struct bm_store *s, const char *from, const char *to,
+                     int replace, struct bm_error *error);
+/* Best effort: nothing depends on it. */
+void bm_store_remove(struct bm_store *s, const char *name);
+/* BOUMA_OK, ENOMEM or what the table says; 'each' returns 0 to go on. */
+int bm_store_list(struct bm_store *s, const char *name,
+                  int (*each)(void *context, const char *entry), void *context,
+                  struct bm_error *error);
+/* 1 if there is a file that can be opened. */
+int bm_store_exists(struct bm_store *s, const char *name);
+
+/* ---- names, derived from integers only ---------------------------------- */
+
+#define BM_NAME_DATASET "DATASET"
+#define BM_NAME_EPOCHS  "epochs"
+#define BM_NAME_STEPS   "steps"
+#define BM_NAME_INDEX   "index"
+#define BM_NAME_LOST    "lost"
+
+/* Which writing of a step: the epoch of its writer, and the attempt in it. */
+struct bm_generation {
+    uint32_t epoch, attempt;
+};
+
+void bm_name_step(char name[BM_NAME_BYTES], uint64_t step);
+void bm_name_manifest(char name[BM_NAME_BYTES], uint64_t step);
+void bm_name_manifest_new(char name[BM_NAME_BYTES], uint64_t step,
+                          struct bm_generation g);
+void bm_name_subfile(char name[BM_NAME_BYTES], uint64_t step, uint32_t subfile,
+                     struct bm_generation g);
+void bm_name_epoch(char name[BM_NAME_BYTES], uint32_t epoch);
+void bm_name_epoch_owner(char name[BM_NAME_BYTES], uint32_t epoch);
+void bm_name_epoch_closed(char name[BM_NAME_BYTES], uint32_t epoch);
+
+/* Back from an entry of a directory; 0 unless it is exactly such a name. */
+int bm_name_parse_step(const char *entry, uint64_t *step);
+int bm_name_parse_epoch(const char *entry, uint32_t *epoch);
+int bm_name_parse_manifest_new(const char *entry, struct bm_generation *g);
+int bm_name_parse_subfile(const char *entry, uint32_t *subfile,
+                          struct bm_generation *g);
+
+#endif

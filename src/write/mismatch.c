@@ -1,0 +1,137 @@
+/* mismatch.c -- ranks that describe a step differently are told what differs,
+ * by name. Only runs once it is known that something does. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "write/write.h"
+
+static const char *codec_text(bouma_codec codec)
+{
+    return codec == BOUMA_CODEC_RAW ? "raw" : "zstd";
+}
+
+static int compare_variable(struct bouma_dataset *ds,
+                            const struct bouma_variable *mine,
+                            const struct bouma_variable *root)
+{
+    const char *grid = mine->grid->name;
+    int me = ds->comm->rank;
+
+    if (strcmp(mine->name, root->name))
+        return bm_fail(&ds->error, BOUMA_EMISMATCH,
+                       "rank %d defines variable \"%s/%s\" where rank 0 "
+                       "defines \"%s/%s\"",
+                       me, grid, mine->name, grid, root->name);
+    if (mine->type != root->type)
+        return bm_fail(&ds->error, BOUMA_EMISMATCH,
+                       "rank %d has variable \"%s/%s\" as %s, rank 0 as %s", me,
+                       grid, mine->name, bouma_type_name(mine->type),
+                       bouma_type_name(root->type));
+    if (mine->components != root->components)
+        return bm_fail(&ds->error, BOUMA_EMISMATCH,
+                       "rank %d has variable \"%s/%s\" with %d components, "
+                       "rank 0 with %d",
+                       me, grid, mine->name, mine->components,
+                       root->components);
+    if (mine->codec != root->codec || mine->effort != root->effort)
+        return bm_fail(&ds->error, BOUMA_EMISMATCH,
+                       "rank %d has variable \"%s/%s\" with codec %s level %d, "
+                       "rank 0 with %s level %d",
+                       me, grid, mine->name, codec_text(mine->codec),
+                       mine->effort, codec_text(root->codec), root->effort);
+    return BOUMA_OK;
+}
+
+static int compare_grid(struct bouma_dataset *ds, const struct bouma_grid *mine,
+                        const struct bouma_grid *root)
+{
+    bouma_box a = bm_tiling_domain(&mine->tiling);
+    bouma_box b = bm_tiling_domain(&root->tiling);
+    char mine_box[128], root_box[128];
+    int me = ds->comm->rank, rc = BOUMA_OK;
+
+    bm_box_text(mine_box, sizeof(mine_box), &a, mine->tiling.ndims);
+    bm_box_text(root_box, sizeof(root_box), &b, root->tiling.ndims);
+    if (strcmp(mine->name, root->name))
+        return bm_fail(&ds->error, BOUMA_EMISMATCH,
+                       "rank %d defines grid \"%s\" where rank 0 defines "
+                       "\"%s\"",
+                       me, mine->name, root->name);
+    if (strcmp(mine_box, root_box))
+        return bm_fail(&ds->error, BOUMA_EMISMATCH,
+                       "rank %d has grid \"%s\" as %s, rank 0 as %s", me,
+                       mine->name, mine_box, root_box);
+    if (memcmp(&mine->tiling, &root->tiling, sizeof(mine->tiling)) ||
+        mine->levels != root->levels)
+        return bm_fail(&ds->error, BOUMA_EMISMATCH,
+                       "rank %d has grid \"%s\" with other patches or levels "
+                       "than rank 0",
+                       me, mine->name);
+    if (mine->count != root->count)
+        return bm_fail(&ds->error, BOUMA_EMISMATCH,
+                       "rank %d has %d variables on grid \"%s\", rank 0 has %d",
+                       me, mine->count, mine->name, root->count);
+    for (int i = 0; i < mine->count && !rc; i++)
+        rc = compare_variable(ds, mine->variables[i], root->variables[i]);
+    return rc;
+}
+
+static int compare(struct bouma_dataset *ds, struct bm_cursor *c)
+{
+    uint64_t step = bm_get_u64(c);
+    double time = bm_get_f64(c);
+    struct bm_error why = {0};
+    struct bm_schema root;
+    int me = ds->comm->rank, rc;
+
+    if (step != ds->step)
+        return bm_fail(&ds->error, BOUMA_EMISMATCH,
+                       "rank %d ends step %" PRIu64 ", rank 0 step %" PRIu64,
+                       me, ds->step, step);
+    if (memcmp(&time, &ds->time, sizeof(time)))
+        return bm_fail(&ds->error, BOUMA_EMISMATCH,
+                       "rank %d has time %g for step %" PRIu64
+                       ", rank 0 has %g",
+                       me, ds->time, step, time);
+    bm_schema_init(&root, ds->a, &why);
+    rc = bm_schema_decode(&root, c, "rank 0", &why);
+    if (rc)
+        bm_fail(&ds->error, rc, "%s", why.text);
+    if (!rc && root.count != ds->schema.count)
+        rc = bm_fail(&ds->error, BOUMA_EMISMATCH,
+                     "rank %d has %d grids, rank 0 has %d", me,
+                     ds->schema.count, root.count);
+    for (int i = 0; i < root.count && !rc; i++)
+        rc = compare_grid(ds, ds->schema.grids[i], root.grids[i]);
+    bm_schema_release(&root);
+    return rc;
+}
+
+int bm_write_mismatch(struct bouma_dataset *ds)
+{
+    struct bm_buffer b;
+    int rc = BOUMA_OK;
+
+    bm_buffer_init(&b, ds->a);
+    if (ds->comm->rank == 0) {
+        bm_put_u64(&b, ds->step);
+        bm_put_f64(&b, ds->time);
+        bm_schema_encode(&b, &ds->schema);
+    }
+    rc = bm_comm_share(ds->comm, &b, 0, rc, &ds->error);
+    if (!rc) {
+        struct bm_cursor c = bm_cursor_of(b.data, b.size);
+
+        if (ds->comm->rank != 0)
+            rc = compare(ds, &c);
+        rc = bm_comm_agree(ds->comm, rc, &ds->error);
+    }
+    bm_buffer_release(&b);
+    if (!rc)
+        rc = bm_fail(&ds->error, BOUMA_EMISMATCH,
+                     "the ranks describe step %" PRIu64 " differently: units, "
+                     "positions or attributes differ",
+                     ds->step);
+    return rc;
+}

@@ -1,0 +1,336 @@
+/* shape.c -- see shape.h. */
+#include "write/shape.h"
+
+#include <string.h>
+
+#include "base/hash.h"
+#include "layout/patch.h"
+
+size_t bm_record_bytes(const struct bouma_variable *variable)
+{
+    return (size_t)variable->grid->levels * 12 +
+           (size_t)variable->components * 24;
+}
+
+/* ---- parts of patches --------------------------------------------------- */
+
+/* Bytes of the part that block 'k' of the partition has of a chunk. */
+static size_t part_bytes(const struct bm_chunk *c, int64_t k)
+{
+    bouma_box box = bm_partition_box(&c->decomposition->partition, c->patch, k);
+
+    return (size_t)bm_box_volume(&box) * bm_variable_value_size(c->variable) *
+           (size_t)c->variable->components;
+}
+
+static int part_rank(const struct bm_chunk *c, int64_t k)
+{
+    const struct bm_partition *p = &c->decomposition->partition;
+
+    return p->blocks[p->part[k]].rank;
+}
+
+/* A part as it lies in a message: dense, one component after the other. */
+static struct bm_memory_box dense_part(const struct bm_chunk *c, int64_t k,
+                                       const uint8_t *data)
+{
+    struct bm_memory_box m;
+
+    m.box = bm_partition_box(&c->decomposition->partition, c->patch, k);
+    m.data = data;
+    m.stride[2] = (int64_t)bm_variable_value_size(c->variable);
+    m.stride[1] = m.stride[2] * (m.box.hi[2] - m.box.lo[2]);
+    m.stride[0] = m.stride[1] * (m.box.hi[1] - m.box.lo[1]);
+    m.component_stride = m.stride[0] * (m.box.hi[0] - m.box.lo[0]);
+    return m;
+}
+
+/* The put of this rank that block 'k' of a chunk's partition stands for: the
+ * blocks of a rank are in the order of its puts. */
+static const struct bm_memory_box *my_part(const struct bm_shaper *s,
+                                           const struct bm_chunk *c, int64_t k)
+{
+    const struct bm_decomposition *d = c->decomposition;
+
+    return &s->first_put[c->variable->id]
+                        [d->partition.part[k] - d->my_first_block]
+                            .from;
+}
+
+/* List what this rank sends and receives, walking all chunks in order so that
+ * both ends list the same. */
+static int plan_parts(struct bm_shaper *s)
+{
+    int me = s->ds->comm->rank;
+    size_t m = 0;
+
+    for (size_t i = 0; i < s->plan->chunks && s->plan->moved_bytes; i++) {
+        int owner = s->plan->owner[i];
+        struct bm_chunk c = bm_plan_chunk(s->plan, i);
+        const struct bm_partition *p = &c.decomposition->partition;
+
+        if (owner == me)
+            s->first_part[m++] = s->receives.count;
+        for (int64_t k = p->first[c.patch]; k < p->first[c.patch + 1]; k++) {
+            int holder = part_rank(&c, k);
+
+            if (holder == owner)
+                continue;
+            if (holder == me)
+                bm_route_add(&s->sends, 0, owner, part_bytes(&c, k));
+            else if (owner == me)
+                bm_route_add(&s->receives, 0, holder, part_bytes(&c, k));
+        }
+    }
+    s->first_part[s->plan->mine_count] = s->receives.count;
+    return bm_route_seal(&s->sends) || bm_route_seal(&s->receives)
+               ? BOUMA_ENOMEM
+               : BOUMA_OK;
+}
+
+/* Copy this rank's part of a chunk into a message. */
+static void pack_part(const struct bm_shaper *s, const struct bm_chunk *c,
+                      int64_t k, uint8_t *to)
+{
+    const struct bm_memory_box *from = my_part(s, c, k);
+    struct bm_memory_box dense = dense_part(c, k, to);
+    struct bm_lattice l = bm_lattice_of(&dense.box, 0);
+    struct bm_strided part = bm_lattice_whole(&l, 1);
+    const uint8_t *data = from->data;
+
+    for (int d = 0; d < 3; d++) {
+        part.stride[d] = from->stride[d];
+        data += (dense.box.lo[d] - from->box.lo[d]) * from->stride[d];
+    }
+    for (int j = 0; j < c->variable->components; j++)
+        bm_lattice_pack(&l, bm_variable_value_size(c->variable), &part,
+                        data + j * from->component_stride,
+                        to + j * dense.component_stride);
+}
+
+int bm_shaper_exchange(struct bm_shaper *s)
+{
+    int me = s->ds->comm->rank;
+    size_t serial = 0, send_count, receive_count;
+    const struct bm_message *sends, *receives;
+
+    for (size_t i = 0; i < s->plan->chunks && s->sends.count; i++) {
+        struct bm_chunk c = bm_plan_chunk(s->plan, i);
+        const struct bm_partition *p = &c.decomposition->partition;
+
+        if (s->plan->owner[i] == me)
+            continue;
+        for (int64_t k = p->first[c.patch]; k < p->first[c.patch + 1]; k++)
+            if (part_rank(&c, k) == me)
+                pack_part(s, &c, k, bm_route_at(&s->sends, serial++));
+    }
+    sends = bm_route_messages(&s->sends, 0, &send_count);
+    receives = bm_route_messages(&s->receives, 0, &receive_count);
+    return bm_comm_exchange(s->ds->comm, sends, send_count, receives,
+                            receive_count, &s->ds->error);
+}
+
+/* ---- one chunk ---------------------------------------------------------- */
+
+/* Point to the levels of a chunk, the coarsest first in 'data'. */
+static void lay_levels(const struct bm_patch *p, uint8_t *data,
+                       uint8_t *level[BM_MAX_LEVELS])
+{
+    for (int k = p->levels - 1; k >= 0; k--) {
+        level[k] = data;
+        data += bm_patch_level_bytes(p, k);
+    }
+}
+
+/* Bring a chunk's samples together in 'data', and note their ranges. */
+static void gather_chunk(struct bm_shaper *s, size_t m,
+                         const struct bm_chunk *c, const struct bm_patch *p,
+                         uint8_t *data, uint8_t *level[BM_MAX_LEVELS])
+{
+    const struct bm_partition *part = &c->decomposition->partition;
+    uint8_t *out = s->records + s->record_at[m] + (size_t)p->levels * 12;
+    struct bm_range ranges[BM_MAX_COMPONENTS];
+    size_t serial = s->first_part[m];
+
+    lay_levels(p, data, level);
+    for (int64_t k = part->first[c->patch]; k < part->first[c->patch + 1];
+         k++) {
+        if (part_rank(c, k) == s->ds->comm->rank) {
+            bm_patch_take(p, my_part(s, c, k), level, s->scratch);
+        } else {
+            struct bm_memory_box from =
+                dense_part(c, k, bm_route_at(&s->receives, serial++));
+
+            bm_patch_take(p, &from, level, s->scratch);
+        }
+    }
+    bm_patch_settle(p, level, s->scratch);
+    bm_patch_ranges(p, c->variable->type, level, ranges);
+    for (int j = 0; j < p->components; j++, out += 24) {
+        bm_store_u64(out, ranges[j].low.u);
+        bm_store_u64(out + 8, ranges[j].high.u);
+        bm_store_u64(out + 16, ranges[j].nans);
+    }
+}
+
+static void note_level(struct bm_shaper *s, size_t m, const struct bm_chunk *c,
+                       int level, const uint8_t *data, size_t stored)
+{
+    uint8_t *out = s->records + s->record_at[m] + (size_t)level * 12;
+    struct bm_address address = {
+        s->ds->id,
+        s->ds->step,
+        s->generation.epoch,
+        s->generation.attempt,
+        c->variable->id,
+        bm_tiling_key(&c->variable->grid->tiling, c->patch),
+        (uint32_t)level};
+
+    bm_store_u32(out, (uint32_t)stored);
+    bm_store_u64(out + 4, bm_hash_chunk(&address, data, stored));
+}
+
+void bm_shaper_fill(struct bm_shaper *s, size_t m, uint8_t *out)
+{
+    struct bm_chunk c = bm_plan_chunk(s->plan, s->plan->mine[m]);
+    const struct bm_codec *codec = bm_codec_find((int)c.variable->codec);
+    uint8_t *level[BM_MAX_LEVELS];
+    struct bm_patch p;
+
+    bm_patch_init(&p, c.variable, c.patch);
+    gather_chunk(s, m, &c, &p, out, level);
+    for (int k = 0; k < p.levels; k++) {
+        struct bm_samples samples = {
+            level[k], (size_t)p.values[k] * (size_t)p.components, p.size};
+        size_t stored;
+
+        codec->encode(&s->codec, level[k], &stored, &samples,
+                      c.variable->effort);
+        note_level(s, m, &c, k, level[k], stored);
+    }
+}
+
+/* Encode one chunk behind those before it. */
+static int encode_chunk(struct bm_shaper *s, size_t m)
+{
+    struct bm_chunk c = bm_plan_chunk(s->plan, s->plan->mine[m]);
+    const struct bm_codec *codec = bm_codec_find((int)c.variable->codec);
+    uint8_t *level[BM_MAX_LEVELS];
+    struct bm_patch p;
+    int rc = BOUMA_OK;
+
+    bm_patch_init(&p, c.variable, c.patch);
+    gather_chunk(s, m, &c, &p, s->samples, level);
+    s->encoded_at[m] = s->encoded.size;
+    for (int k = p.levels - 1; k >= 0 && !rc; k--) {
+        struct bm_samples samples = {
+            level[k], (size_t)p.values[k] * (size_t)p.components, p.size};
+        size_t room = codec->bound(samples.count * samples.size), stored = 0;
+        uint8_t *out = bm_buffer_extend(&s->encoded, room);
+
+        rc = out ? codec->encode(&s->codec, out, &stored, &samples,
+                                 c.variable->effort)
+                 : BOUMA_ENOMEM;
+        if (!rc) {
+            note_level(s, m, &c, k, out, stored);
+            s->encoded.size -= room - stored;
+        }
+    }
+    s->encoded_at[m + 1] = s->encoded.size;
+    return rc;
+}
+
+int bm_shaper_encode_all(struct bm_shaper *s)
+{
+    const bouma_options *o = &s->ds->options;
+    int rc = BOUMA_OK;
+
+    for (size_t m = 0; m < s->plan->mine_count && !rc; m++) {
+        rc = encode_chunk(s, m);
+        if (o->progress && s->ds->comm->rank == 0)
+            o->progress(o->progress_user, "encoding", m + 1,
+                        s->plan->mine_count);
+    }
+    if (rc)
+        bm_fail(&s->ds->error, rc, "no memory to encode the chunks");
+    return rc;
+}
+
+/* ---- beginning and end -------------------------------------------------- */
+
+static int plan_records(struct bm_shaper *s)
+{
+    const bouma_allocator *a = s->ds->a;
+    size_t n = s->plan->mine_count, at = 0, samples = 0, scratch = 0;
+
+    s->record_at = bm_new_raw(a, n + 1, sizeof(*s->record_at));
+    s->encoded_at = bm_new(a, n + 1, sizeof(*s->encoded_at));
+    s->first_part = bm_new(a, n + 1, sizeof(*s->first_part));
+    if (!s->record_at || !s->encoded_at || !s->first_part)
+        return BOUMA_ENOMEM;
+    for (size_t m = 0; m < n; m++) {
+        struct bm_chunk c = bm_plan_chunk(s->plan, s->plan->mine[m]);
+        struct bm_patch p;
+
+        bm_patch_init(&p, c.variable, c.patch);
+        s->record_at[m] = at;
+        at += bm_record_bytes(c.variable);
+        if (bm_patch_bytes(&p) > samples)
+            samples = bm_patch_bytes(&p);
+        if (bm_patch_scratch_bytes(&p) > scratch)
+            scratch = bm_patch_scratch_bytes(&p);
+    }
+    s->record_at[n] = at;
+    s->records = bm_new(a, at, 1);
+    s->samples = bm_new_raw(a, samples, 1);
+    s->scratch = bm_new_raw(a, scratch, 1);
+    return s->records && s->samples && s->scratch ? BOUMA_OK : BOUMA_ENOMEM;
+}
+
+int bm_shaper_init(struct bm_shaper *s, struct bouma_dataset *ds,
+                   const struct bm_write_plan *plan,
+                   struct bm_generation generation)
+{
+    int rc;
+
+    memset(s, 0, sizeof(*s));
+    s->ds = ds;
+    s->plan = plan;
+    s->generation = generation;
+    bm_codec_state_init(&s->codec, ds->a);
+    bm_route_init(&s->sends, ds->a);
+    bm_route_init(&s->receives, ds->a);
+    bm_buffer_init(&s->encoded, ds->a);
+    s->sized = 1;
+    for (size_t i = 0; i < plan->grid_count; i++)
+        for (size_t j = 0; j < plan->grids[i].count; j++)
+            s->sized &=
+                bm_codec_find((int)plan->grids[i].variables[j]->codec)->sized;
+    s->first_put = bm_new(ds->a, ds->schema.variables, sizeof(*s->first_put));
+    rc = s->first_put ? plan_records(s) : BOUMA_ENOMEM;
+    for (size_t i = ds->put_count; i-- > 0 && !rc;)
+        s->first_put[ds->puts[i].variable->id] = &ds->puts[i];
+    if (!rc)
+        rc = plan_parts(s);
+    if (rc)
+        bm_fail(&ds->error, rc, "no memory to bring the patches together");
+    return rc;
+}
+
+void bm_shaper_release(struct bm_shaper *s)
+{
+    if (!s->ds)
+        return;
+    bm_drop(s->ds->a, s->first_put);
+    bm_codec_state_release(&s->codec);
+    bm_route_release(&s->sends);
+    bm_route_release(&s->receives);
+    bm_drop(s->ds->a, s->first_part);
+    bm_drop(s->ds->a, s->samples);
+    bm_drop(s->ds->a, s->scratch);
+    bm_drop(s->ds->a, s->records);
+    bm_drop(s->ds->a, s->record_at);
+    bm_buffer_release(&s->encoded);
+    bm_drop(s->ds->a, s->encoded_at);
+    s->ds = NULL;
+}

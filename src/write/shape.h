@@ -1,0 +1,51 @@
+/* shape.h -- chunks become bytes: their parts are brought together from the
+ * ranks that hold them, split into levels, encoded, and summed up in a record
+ * for the rank that will store them. */
+#ifndef BM_SHAPE_H
+#define BM_SHAPE_H
+
+#include "codec/codec.h"
+#include "comm/route.h"
+#include "write/write_plan.h"
+
+struct bm_shaper {
+    struct bouma_dataset *ds;
+    const struct bm_write_plan *plan;
+    struct bm_generation generation;
+    const struct bm_put **first_put; /* [variables], of this rank; NULL: none */
+    struct bm_codec_state codec;
+    struct bm_route sends, receives; /* parts of patches */
+    size_t *first_part;         /* [mine_count + 1], serials in 'receives' */
+    uint8_t *samples, *scratch; /* of the largest chunk */
+    int sized;                  /* all sizes are known beforehand */
+
+    /* Of each chunk of plan->mine: */
+    uint8_t *records;
+    size_t *record_at;        /* [mine_count + 1], in 'records' */
+    struct bm_buffer encoded; /* unless sized */
+    size_t *encoded_at;       /* [mine_count + 1] */
+};
+
+/* A record: for each level u32 size and u64 hash, for each component u64 low,
+ * high and number of NaN. */
+size_t bm_record_bytes(const struct bouma_variable *variable);
+
+/* Everything that needs memory, before ranks begin to wait for each other. The
+ * puts are sorted by variable. A zeroed shaper can be released. */
+int bm_shaper_init(struct bm_shaper *s, struct bouma_dataset *ds,
+                   const struct bm_write_plan *plan,
+                   struct bm_generation generation);
+void bm_shaper_release(struct bm_shaper *s);
+
+/* Send and receive the parts of patches. Not to be called if some rank's
+ * bm_shaper_init() failed. */
+int bm_shaper_exchange(struct bm_shaper *s);
+
+/* Encode chunk plan->mine[m] to 'out', which has room for its samples: only
+ * with codecs whose size is known before. */
+void bm_shaper_fill(struct bm_shaper *s, size_t m, uint8_t *out);
+
+/* Encode all chunks into s->encoded. BOUMA_OK or ENOMEM, with a message. */
+int bm_shaper_encode_all(struct bm_shaper *s);
+
+#endif

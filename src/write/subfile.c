@@ -1,0 +1,186 @@
+/* subfile.c -- see subfile.h. */
+#include "write/subfile.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "layout/patch.h"
+
+/* Chunks by variable, with their keys: a file's chunks are on the order of the
+ * step, so those of one variable come by ascending key. */
+static int make_table(struct bm_subfile *f, const bouma_allocator *a,
+                      const struct bm_write_plan *plan, const uint32_t *chunk,
+                      uint32_t variables)
+{
+    size_t *count = bm_new(a, variables, sizeof(*count));
+    int rc = count ? BOUMA_OK : BOUMA_ENOMEM;
+
+    for (size_t t = 0; t < f->chunks && !rc; t++)
+        count[bm_plan_chunk(plan, chunk[t]).variable->id]++;
+    for (size_t i = 0; i < plan->grid_count && !rc; i++)
+        for (size_t j = 0; j < plan->grids[i].count && !rc; j++) {
+            struct bouma_variable *v = plan->grids[i].variables[j];
+
+            if (count[v->id])
+                rc = bm_head_add_section(&f->head, v, count[v->id]);
+            count[v->id] = 0;
+        }
+    for (size_t t = 0; t < f->chunks && !rc; t++) {
+        struct bm_chunk c = bm_plan_chunk(plan, chunk[t]);
+        struct bm_section *s = bm_head_section(&f->head, c.variable->id);
+
+        f->slots[t].section = (uint32_t)(s - f->head.sections);
+        f->slots[t].place = (uint32_t)count[c.variable->id]++;
+        s->keys[f->slots[t].place] =
+            bm_tiling_key(&c.variable->grid->tiling, c.patch);
+    }
+    bm_drop(a, count);
+    return rc;
+}
+
+int bm_subfile_init(struct bm_subfile *f, struct bouma_dataset *ds,
+                    const struct bm_write_plan *plan,
+                    const struct bm_assignment *files, uint32_t number,
+                    struct bm_generation generation)
+{
+    char name[BM_NAME_BYTES];
+    int rc;
+
+    memset(f, 0, sizeof(*f));
+    bm_head_init(&f->head, ds->a);
+    f->head.step = ds->step;
+    f->head.time = ds->time;
+    f->head.subfile = number;
+    f->head.subfiles = (uint32_t)files->files;
+    f->head.generation = generation;
+    f->head.order = ds->options.order;
+    f->chunks = files->first[number + 1] - files->first[number];
+    f->slots = bm_new_raw(ds->a, f->chunks, sizeof(*f->slots));
+    rc = f->slots
+             ? make_table(f, ds->a, plan, files->chunk + files->first[number],
+                          ds->schema.variables)
+             : BOUMA_ENOMEM;
+    if (rc)
+        return bm_fail(&ds->error, rc,
+                       "no memory for the table of subfile %" PRIu32, number);
+    bm_name_subfile(name, ds->step, number, generation);
+    return bm_file_open(&f->file, &ds->store, name, BOUMA_OPEN_CREATE,
+                        &ds->error);
+}
+
+void bm_subfile_release(struct bm_subfile *f)
+{
+    struct bm_error ignored = {0};
+
+    if (f->file.store)
+        bm_file_close(&f->file, &ignored);
+    if (f->head.a)
+        bm_drop(f->head.a, f->slots);
+    bm_head_release(&f->head);
+}
+
+void bm_subfile_note(struct bm_subfile *f, size_t t, const uint8_t *record)
+{
+    struct bm_section *s = &f->head.sections[f->slots[t].section];
+    size_t place = f->slots[t].place;
+    size_t components = (size_t)s->variable->components;
+    int64_t patch = bm_tiling_find(&s->variable->grid->tiling, s->keys[place]);
+    bouma_box box = bm_tiling_patch_box(&s->variable->grid->tiling, patch);
+
+    for (int k = 0; k < s->levels; k++, record += 12) {
+        size_t at = place * (size_t)s->levels + (size_t)k;
+
+        s->sizes[at] = bm_load_u32(record);
+        s->hashes[at] = bm_load_u64(record + 4);
+    }
+    for (size_t j = 0; j < components; j++, record += 24) {
+        struct bm_range *range = &s->ranges[place * components + j];
+
+        range->low.u = bm_load_u64(record);
+        range->high.u = bm_load_u64(record + 8);
+        range->nans = bm_load_u64(record + 16);
+        range->count = bm_box_volume(&box) - range->nans;
+    }
+}
+
+void bm_subfile_assume_sizes(struct bm_subfile *f)
+{
+    for (size_t i = 0; i < f->head.count; i++) {
+        struct bm_section *s = &f->head.sections[i];
+
+        for (size_t n = 0; n < s->count; n++) {
+            struct bm_patch p;
+
+            bm_patch_init(
+                &p, s->variable,
+                bm_tiling_find(&s->variable->grid->tiling, s->keys[n]));
+            for (int k = 0; k < s->levels; k++)
+                s->sizes[n * (size_t)s->levels + (size_t)k] =
+                    (uint32_t)bm_patch_level_bytes(&p, k);
+        }
+    }
+}
+
+int bm_subfile_arrange(struct bm_subfile *f, struct bouma_dataset *ds)
+{
+    int rc = bm_head_arrange(&f->head, &ds->schema);
+
+    if (rc)
+        bm_fail(&ds->error, rc, "no memory for the head of subfile %" PRIu32,
+                f->head.subfile);
+    return rc;
+}
+
+int bm_subfile_write(struct bm_subfile *f, size_t t, const uint8_t *data,
+                     struct bm_error *error)
+{
+    const struct bm_section *s = &f->head.sections[f->slots[t].section];
+    size_t row = (size_t)f->slots[t].place * (size_t)s->levels;
+    int rc = BOUMA_OK;
+
+    for (int k = s->levels - 1; k >= 0 && !rc;) {
+        uint64_t at = s->offsets[row + (size_t)k];
+        size_t bytes = 0;
+
+        /* Levels that lie side by side go in one call. */
+        do
+            bytes += s->sizes[row + (size_t)k--];
+        while (k >= 0 && s->offsets[row + (size_t)k] == at + bytes);
+        rc = bm_file_write(&f->file, data, bytes, at, error);
+        data += bytes;
+    }
+    return rc;
+}
+
+int bm_subfile_finish(struct bm_subfile *f, struct bouma_dataset *ds, int sync,
+                      int hold, uint8_t hash[16])
+{
+    struct bm_buffer b;
+    uint64_t data_end = f->head.data_offset + f->head.data_bytes;
+    int rc = BOUMA_OK, closed;
+
+    bm_buffer_init(&b, ds->a);
+    bm_head_encode(&b, &f->head, &ds->schema, ds->id, hash);
+    if (b.failed)
+        rc = bm_fail(&ds->error, BOUMA_ENOMEM,
+                     "no memory for the head of subfile %" PRIu32,
+                     f->head.subfile);
+    if (!rc)
+        rc = bm_file_write(&f->file, b.data, b.size, data_end, &ds->error);
+    if (!rc && bm_buffer_extend(&b, f->head.data_offset - f->head.head_bytes))
+        memset(b.data + f->head.head_bytes, 0,
+               f->head.data_offset - f->head.head_bytes);
+    if (!rc && b.failed)
+        rc = bm_fail(&ds->error, BOUMA_ENOMEM,
+                     "no memory for the head of subfile %" PRIu32,
+                     f->head.subfile);
+    if (!rc)
+        rc = bm_file_write(&f->file, b.data, b.size, 0, &ds->error);
+    bm_buffer_release(&b);
+    if (!rc && sync)
+        rc = bm_file_sync(&f->file, &ds->error);
+    if (!rc && hold)
+        return rc;
+    closed = bm_file_close(&f->file, &ds->error);
+    return rc ? rc : closed;
+}

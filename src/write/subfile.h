@@ -1,0 +1,44 @@
+/* subfile.h -- a subfile while its aggregator writes it. */
+#ifndef BM_SUBFILE_H
+#define BM_SUBFILE_H
+
+#include "plan/assign.h"
+#include "write/write_plan.h"
+
+struct bm_subfile {
+    struct bm_file file;
+    struct bm_head head;
+    size_t chunks;
+    struct bm_subfile_slot {
+        uint32_t section;
+        uint32_t place;
+    } * slots; /* [chunks], in the order of the step */
+};
+
+/* Make the file and its table, still without sizes. A zeroed one can be
+ * released. */
+int bm_subfile_init(struct bm_subfile *f, struct bouma_dataset *ds,
+                    const struct bm_write_plan *plan,
+                    const struct bm_assignment *files, uint32_t number,
+                    struct bm_generation generation);
+void bm_subfile_release(struct bm_subfile *f);
+
+/* Enter the record of chunk 't' of this file (see shape.h) into the table. */
+void bm_subfile_note(struct bm_subfile *f, size_t t, const uint8_t *record);
+
+/* Where sizes are known without a record: those of the samples. */
+void bm_subfile_assume_sizes(struct bm_subfile *f);
+
+/* With all sizes there, find where everything goes. */
+int bm_subfile_arrange(struct bm_subfile *f, struct bouma_dataset *ds);
+
+/* Write chunk 't', its levels coarse to fine in 'data'. */
+int bm_subfile_write(struct bm_subfile *f, size_t t, const uint8_t *data,
+                     struct bm_error *error);
+
+/* Write the head, twice, and sync ('sync') and close the file, unless it is to
+ * be held open ('hold'). The hash is that of the head. */
+int bm_subfile_finish(struct bm_subfile *f, struct bouma_dataset *ds, int sync,
+                      int hold, uint8_t hash[16]);
+
+#endif

@@ -1,0 +1,21 @@
+/* write.h -- the write pipeline:
+ *
+ *     describe -> plan -> distribute -> shape -> ship -> store -> commit
+ */
+#ifndef BM_WRITE_H
+#define BM_WRITE_H
+
+#include "dataset/dataset.h"
+
+/* End the step: 'status' is the caller's own, BOUMA_OK or EABORTED.
+ * Collective. 'record' may be NULL. */
+int bm_write_step(struct bouma_dataset *ds, int status, bouma_record *record);
+
+/* Forget the plan of the last step. */
+void bm_write_release(struct bouma_dataset *ds);
+
+/* What differs between this rank's description of the step and rank 0's, as a
+ * message on all ranks. Collective. */
+int bm_write_mismatch(struct bouma_dataset *ds);
+
+#endif

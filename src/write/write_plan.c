@@ -1,0 +1,378 @@
+/* write_plan.c -- see write_plan.h. */
+#include "write/write_plan.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/hash.h"
+
+#define NO_ENTRY   UINT32_MAX
+#define BLOCK_SIZE 48
+
+/* ---- descriptions ------------------------------------------------------- */
+
+/* A description is a row of entries, one for each variable with blocks:
+ *     u32 variable, u32 earlier entry with the same blocks or NO_ENTRY,
+ *     u64 count, and (if none is the same) count times 6 i64 */
+struct entry {
+    uint32_t variable;
+    size_t count;
+    const uint8_t *blocks;
+};
+
+static void put_box(struct bm_buffer *b, const bouma_box *box)
+{
+    for (int d = 0; d < 3; d++) {
+        bm_put_i64(b, box->lo[d]);
+        bm_put_i64(b, box->hi[d]);
+    }
+}
+
+static bouma_box get_box(const uint8_t *p)
+{
+    bouma_box box;
+
+    for (int d = 0; d < 3; d++) {
+        box.lo[d] = (int64_t)bm_load_u64(p + 16 * d);
+        box.hi[d] = (int64_t)bm_load_u64(p + 16 * d + 8);
+    }
+    return box;
+}
+
+/* Puts are sorted by variable; runs of one variable are its entry. */
+void bm_plan_describe(struct bm_buffer *out, const struct bm_put *puts,
+                      size_t count)
+{
+    size_t last_at = 0, last_count = 0; /* blocks of the last own list */
+    uint32_t last = NO_ENTRY, n = 0;
+
+    for (size_t i = 0, end; i < count; i = end, n++) {
+        size_t at;
+
+        for (end = i; end < count && puts[end].variable == puts[i].variable;)
+            end++;
+        bm_put_u32(out, puts[i].variable->id);
+        bm_put_u32(out, NO_ENTRY);
+        bm_put_u64(out, end - i);
+        at = out->size;
+        for (size_t k = i; k < end; k++)
+            put_box(out, &puts[k].from.box);
+        if (out->failed)
+            return;
+        if (last != NO_ENTRY && last_count == end - i &&
+            !memcmp(out->data + last_at, out->data + at,
+                    last_count * BLOCK_SIZE)) {
+            bm_store_u32(out->data + at - 12, last);
+            out->size = at;
+        } else {
+            last = n;
+            last_at = at;
+            last_count = end - i;
+        }
+    }
+}
+
+/* The entries of one rank's description, into entries[]; their number, or -1
+ * if there are too many or they make no sense. */
+static int parse(struct entry *entries, size_t room, const uint8_t *data,
+                 size_t bytes)
+{
+    struct bm_cursor c = bm_cursor_of(data, bytes);
+    size_t n = 0;
+
+    while (bm_cursor_left(&c)) {
+        uint32_t variable = bm_get_u32(&c), same = bm_get_u32(&c);
+        uint64_t count = bm_get_u64(&c);
+
+        if (n == room || c.failed || (same != NO_ENTRY && same >= n))
+            return -1;
+        entries[n].variable = variable;
+        entries[n].count = count;
+        entries[n].blocks = same == NO_ENTRY
+                                ? bm_get_bytes(&c, count * BLOCK_SIZE)
+                                : entries[same].blocks;
+        if (!entries[n].blocks)
+            return -1;
+        n++;
+    }
+    return (int)n;
+}
+
+/* ---- decompositions ----------------------------------------------------- */
+
+/* What all ranks say of one variable. */
+struct gathered {
+    uint64_t hash; /* equal hashes: the same blocks on the same ranks */
+    size_t blocks;
+};
+
+struct reader {
+    const struct bm_buffer *all;
+    const size_t *sizes;
+    int ranks;
+    struct entry *entries; /* [variables] */
+    size_t variables;
+};
+
+/* Call 'each' for every entry of every rank. */
+static int each_entry(const struct reader *r,
+                      void (*each)(void *context, int rank,
+                                   const struct entry *entry),
+                      void *context)
+{
+    const uint8_t *p = r->all->data;
+
+    for (int rank = 0; rank < r->ranks; p += r->sizes[rank], rank++) {
+        int n = parse(r->entries, r->variables, p, r->sizes[rank]);
+
+        if (n < 0)
+            return BOUMA_ECOMM;
+        for (int i = 0; i < n; i++)
+            if (r->entries[i].variable < r->variables)
+                each(context, rank, &r->entries[i]);
+    }
+    return BOUMA_OK;
+}
+
+static void gather_entry(void *context, int rank, const struct entry *entry)
+{
+    struct gathered *g = (struct gathered *)context + entry->variable;
+    uint64_t v[3] = {g->hash, (uint64_t)rank,
+                     bm_hash64(entry->blocks, entry->count * BLOCK_SIZE, 0)};
+
+    g->hash = bm_hash64(v, sizeof(v), 0);
+    g->blocks += entry->count;
+}
+
+struct collector {
+    struct bm_decomposition *d;
+    uint32_t variable;
+    int rank;
+};
+
+static void collect_entry(void *context, int rank, const struct entry *entry)
+{
+    struct collector *c = context;
+
+    if (entry->variable != c->variable)
+        return;
+    if (rank == c->rank)
+        c->d->my_first_block = c->d->block_count;
+    for (size_t i = 0; i < entry->count; i++) {
+        struct bm_block *b = &c->d->blocks[c->d->block_count++];
+
+        b->rank = rank;
+        b->box = get_box(entry->blocks + i * BLOCK_SIZE);
+    }
+}
+
+static int cover_fault(const struct bouma_variable *v,
+                       const struct bm_cover_fault *fault,
+                       struct bm_error *error)
+{
+    char box[160];
+
+    bm_box_text(box, sizeof(box), &fault->region, v->grid->tiling.ndims);
+    if (fault->rank[0] < 0)
+        return bm_fail(error, BOUMA_ECOVER,
+                       "variable \"%s/%s\": no rank holds the samples in %s; "
+                       "the blocks of all ranks together must cover the grid",
+                       v->grid->name, v->name, box);
+    return bm_fail(error, BOUMA_ECOVER,
+                   "variable \"%s/%s\": ranks %d and %d both hold the samples "
+                   "%s; blocks may not overlap (leave ghost cells out)",
+                   v->grid->name, v->name, fault->rank[0], fault->rank[1], box);
+}
+
+static int decompose(struct bm_decomposition *d, const bouma_allocator *a,
+                     const struct reader *r, const struct bouma_variable *v,
+                     size_t blocks, bouma_distribute scheme, int rank,
+                     struct bm_error *error)
+{
+    struct collector c = {d, v->id, rank};
+    struct bm_cover_fault fault;
+    const struct bm_tiling *t = &v->grid->tiling;
+    int rc = BOUMA_ENOMEM;
+
+    d->grid = v->grid;
+    d->blocks = bm_new_raw(a, blocks, sizeof(*d->blocks));
+    d->owner = bm_new_raw(a, (size_t)t->patches, sizeof(*d->owner));
+    if (d->blocks && d->owner)
+        rc = each_entry(r, collect_entry, &c);
+    if (!rc)
+        rc = bm_partition_init(&d->partition, a, t, d->blocks, d->block_count);
+    if (!rc)
+        rc = bm_partition_check(&d->partition, &fault);
+    if (rc == BOUMA_ECOVER)
+        return cover_fault(v, &fault, error);
+    if (!rc)
+        rc = bm_distribute(d->owner, scheme, &d->partition, r->ranks,
+                           &d->report);
+    return rc;
+}
+
+/* ---- the plan ----------------------------------------------------------- */
+
+void bm_plan_free(struct bm_write_plan *plan)
+{
+    const bouma_allocator *a;
+
+    if (!plan)
+        return;
+    a = plan->a;
+    for (size_t i = 0; i < plan->decomposition_count; i++) {
+        bm_partition_release(&plan->decompositions[i].partition);
+        bm_drop(a, plan->decompositions[i].blocks);
+        bm_drop(a, plan->decompositions[i].owner);
+    }
+    for (size_t i = 0; i < plan->grid_count; i++) {
+        bm_drop(a, plan->grids[i].order);
+        bm_drop(a, plan->grids[i].variables);
+        bm_drop(a, plan->grids[i].of);
+    }
+    bm_drop(a, plan->decompositions);
+    bm_drop(a, plan->grids);
+    bm_drop(a, plan->owner);
+    bm_drop(a, plan->mine);
+    bm_drop(a, plan);
+}
+
+struct bm_chunk bm_plan_chunk(const struct bm_write_plan *plan, size_t chunk)
+{
+    const struct bm_plan_grid *g = plan->grids;
+    struct bm_chunk out;
+    size_t at;
+
+    while (chunk - g->first >= g->count * (size_t)g->grid->tiling.patches)
+        g++;
+    at = chunk - g->first;
+    out.variable = g->variables[at % g->count];
+    out.decomposition = g->of[at % g->count];
+    out.patch = g->order[at / g->count];
+    return out;
+}
+
+/* A grid with the variables that are present; each with its decomposition,
+ * made anew or shared with an earlier variable of the grid. */
+static int plan_grid(struct bm_write_plan *plan, const struct bouma_grid *grid,
+                     const struct gathered *gathered, const struct reader *r,
+                     bouma_distribute scheme, int rank, struct bm_error *error)
+{
+    struct bm_plan_grid *g = &plan->grids[plan->grid_count];
+    int rc = BOUMA_OK;
+
+    g->grid = grid;
+    g->first = plan->chunks;
+    g->variables = bm_new(plan->a, (size_t)grid->count, sizeof(*g->variables));
+    g->of = bm_new(plan->a, (size_t)grid->count, sizeof(*g->of));
+    g->order =
+        bm_new_raw(plan->a, (size_t)grid->tiling.patches, sizeof(*g->order));
+    plan->grid_count++;
+    if (!g->variables || !g->of || !g->order)
+        return BOUMA_ENOMEM;
+    bm_tiling_order(&grid->tiling, g->order);
+    for (int i = 0; i < grid->count && !rc; i++) {
+        struct bouma_variable *v = grid->variables[i];
+        struct bm_decomposition *d = NULL;
+        uint64_t samples = 1;
+
+        if (!gathered[v->id].blocks)
+            continue;
+        for (size_t k = 0; k < g->count && !d; k++)
+            if (gathered[g->variables[k]->id].hash == gathered[v->id].hash)
+                d = g->of[k];
+        if (!d) {
+            d = &plan->decompositions[plan->decomposition_count++];
+            rc = decompose(d, plan->a, r, v, gathered[v->id].blocks, scheme,
+                           rank, error);
+        }
+        g->variables[g->count] = v;
+        g->of[g->count++] = d;
+        for (int k = 0; k < 3; k++)
+            samples *= (uint64_t)grid->tiling.shape[k];
+        plan->raw_bytes +=
+            samples * (uint64_t)v->components * bm_variable_value_size(v);
+        plan->moved_bytes += d->report.moved_samples * (uint64_t)v->components *
+                             bm_variable_value_size(v);
+    }
+    if (!g->count) { /* none of its variables is in this step */
+        bm_drop(plan->a, g->order);
+        bm_drop(plan->a, g->variables);
+        bm_drop(plan->a, g->of);
+        memset(g, 0, sizeof(*g));
+        plan->grid_count--;
+    }
+    plan->chunks += g->count * (size_t)grid->tiling.patches;
+    return rc;
+}
+
+static int list_owners(struct bm_write_plan *plan, int rank)
+{
+    size_t n = 0;
+
+    plan->owner = bm_new_raw(plan->a, plan->chunks, sizeof(*plan->owner));
+    if (!plan->owner)
+        return BOUMA_ENOMEM;
+    for (size_t i = 0; i < plan->grid_count; i++) {
+        const struct bm_plan_grid *g = &plan->grids[i];
+
+        for (int64_t p = 0; p < g->grid->tiling.patches; p++)
+            for (size_t j = 0; j < g->count; j++)
+                plan->owner[n++] = g->of[j]->owner[g->order[p]];
+    }
+    for (size_t i = 0; i < plan->chunks; i++)
+        plan->mine_count += plan->owner[i] == rank;
+    plan->mine = bm_new_raw(plan->a, plan->mine_count, sizeof(*plan->mine));
+    if (!plan->mine)
+        return BOUMA_ENOMEM;
+    n = 0;
+    for (size_t i = 0; i < plan->chunks; i++)
+        if (plan->owner[i] == rank)
+            plan->mine[n++] = i;
+    return BOUMA_OK;
+}
+
+int bm_plan_make(struct bm_write_plan **out, const bouma_allocator *a,
+                 const struct bm_schema *schema, bouma_distribute scheme,
+                 const struct bm_buffer *all, const size_t *sizes, int ranks,
+                 int rank, struct bm_error *error)
+{
+    struct bm_write_plan *plan = bm_new(a, 1, sizeof(*plan));
+    struct gathered *gathered = bm_new(a, schema->variables, sizeof(*gathered));
+    struct reader r = {all, sizes, ranks, NULL, schema->variables};
+    int rc = BOUMA_ENOMEM;
+
+    *out = plan;
+    r.entries = bm_new(a, schema->variables, sizeof(*r.entries));
+    if (!plan || !gathered || !r.entries)
+        goto out;
+    plan->a = a;
+    plan->decompositions =
+        bm_new(a, schema->variables, sizeof(*plan->decompositions));
+    plan->grids = bm_new(a, (size_t)schema->count, sizeof(*plan->grids));
+    if (!plan->decompositions || !plan->grids)
+        goto out;
+    rc = each_entry(&r, gather_entry, gathered);
+    for (int i = 0; i < schema->count && !rc; i++)
+        rc = plan_grid(plan, schema->grids[i], gathered, &r, scheme, rank,
+                       error);
+    if (!rc && plan->chunks > UINT32_MAX)
+        rc = bm_fail(error, BOUMA_ELIMIT,
+                     "the step has %zu chunks, more than 2^32; choose larger "
+                     "patches",
+                     plan->chunks);
+    if (!rc)
+        rc = list_owners(plan, rank);
+out:
+    if (rc == BOUMA_ENOMEM)
+        bm_fail(error, rc, "no memory to plan the step");
+    bm_drop(a, gathered);
+    bm_drop(a, r.entries);
+    if (rc && plan) {
+        plan->a = a;
+        bm_plan_free(plan);
+        *out = NULL;
+    }
+    return rc;
+}

@@ -1,0 +1,90 @@
+# common.bash -- what the tests of the command line share; sourced by each.
+#
+# Run a test as
+#     BOUMA=path/to/bouma BOUMA_MPI=path/to/bouma-mpi MPIRUN="mpirun ..." \
+#         bash tests/cli/NAME.sh
+# It works in a directory of its own, and exits non-zero if anything failed.
+# shellcheck shell=bash disable=SC2034  # variables are used by the tests
+
+BOUMA=$(realpath "${BOUMA:?say which program: BOUMA=path/to/bouma}")
+PYTHON=${PYTHON:-/usr/bin/python3}
+failures=0
+
+folder=$(mktemp -d) || exit 1
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 1
+unset BOUMA_OPTIONS
+
+# complain TEXT: note a failure, with the line of the test it comes from.
+complain()
+{
+    local i=0
+    while [[ ${BASH_SOURCE[i]} == "${BASH_SOURCE[0]}" ]]; do
+        i=$((i + 1))
+    done
+    echo "$0: line ${BASH_LINENO[i - 1]}: $*" >&2
+    failures=$((failures + 1))
+}
+
+# run COMMAND...: keep its output in $out, its errors in $err, its status in
+# $status.
+run()
+{
+    out=$("$@" 2>.err)
+    status=$?
+    err=$(<.err)
+}
+
+# expect STATUS COMMAND...: the command ends with that status.
+expect()
+{
+    local wanted=$1
+    shift
+    run "$@"
+    [[ $status -eq $wanted ]] ||
+        complain "'$*' gave $status, not $wanted; it said: $err"
+}
+
+# refuse STATUS TEXT COMMAND...: the command ends with that status, says TEXT
+# in one line on standard error, and nothing on standard output.
+refuse()
+{
+    local wanted=$1 text=$2
+    shift 2
+    run "$@"
+    [[ $status -eq $wanted ]] ||
+        complain "'$*' gave $status, not $wanted; it said: $err"
+    [[ $err == *"$text"* ]] || complain "'$*' said '$err', not '$text'"
+    [[ -z $out ]] || complain "'$*' failed, but printed '$out'"
+    [[ $(grep -c . .err) -eq 1 ]] || complain "'$*' said more than one line"
+}
+
+# same A B: the files are equal.
+same()
+{
+    cmp -s "$1" "$2" || complain "$1 and $2 differ"
+}
+
+# python CODE: NumPy is np; it fails unless every assertion holds.
+python()
+{
+    "$PYTHON" -c "import json, os, numpy as np
+$1" || complain "python: ${1%%$'\n'*} ..."
+}
+
+# equal FILE.npy EXPRESSION: the array in the file equals the expression in
+# shape, type and values (NaN equals NaN).
+equal()
+{
+    python "a = np.load('$1'); b = $2
+assert a.shape == b.shape, (a.shape, b.shape)
+assert a.dtype == b.dtype.newbyteorder('='), (a.dtype, b.dtype)
+assert np.array_equal(a, b, equal_nan=b.dtype.kind == 'f')"
+}
+
+finish()
+{
+    [[ $failures -eq 0 ]] && exit 0
+    echo "$0: $failures failed" >&2
+    exit 1
+}

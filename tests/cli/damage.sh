@@ -1,0 +1,89 @@
+#!/bin/bash
+# damage.sh -- damaged files are found, never read as good ones; repair tells
+# before it acts, and deletes nothing.
+source "$(dirname "$0")/common.bash"
+
+python "
+r = np.random.default_rng(5)
+np.save('a.npy', r.random((40, 40, 40)).astype('f4'))"
+for _ in 1 2 3; do
+    expect 0 "$BOUMA" import a.npy --into good.bouma --patch 16 --files 2
+done
+expect 0 "$BOUMA" verify good.bouma
+[[ $out == *sound* ]] || complain "verify said: $out"
+
+# A fresh copy to damage, and the largest file of its step 1.
+fresh()
+{
+    rm -rf bad.bouma
+    cp -r good.bouma bad.bouma
+    victim=$(find bad.bouma/steps/00000001 -name 'd.*' -printf '%s %p\n' |
+        sort -n | tail -1 | cut -d' ' -f2)
+}
+
+# flip FILE OFFSET: change one bit.
+flip()
+{
+    python "
+with open('$1', 'r+b') as f:
+    f.seek($2)
+    b = f.read(1)[0]
+    f.seek($2)
+    f.write(bytes([b ^ 4]))"
+}
+
+# Every bit counts: try some places over a file, and the manifest.
+size=$(stat -c %s "$(fresh; echo "$victim")")
+for offset in 0 9 70 $((size / 2)) $((size - 1)); do
+    fresh
+    flip "$victim" "$offset"
+    expect 1 "$BOUMA" verify bad.bouma
+    [[ $out == *damage* && $out == *"${victim#bad.bouma/}"* ]] ||
+        complain "verify said: $out"
+    # Other steps are none the worse for it.
+    expect 0 "$BOUMA" read bad.bouma grid/a --step 2 -o out.npy
+    equal out.npy "np.load('a.npy')"
+    # This one is whole or refused.
+    rm -f out.npy
+    run "$BOUMA" read bad.bouma grid/a --step 1 -o out.npy
+    if [[ $status -eq 0 ]]; then
+        equal out.npy "np.load('a.npy')"
+    elif [[ $status -ne 1 || -z $err || -e out.npy ]]; then
+        complain "reading damage: $status, $err"
+    fi
+done
+expect 1 "$BOUMA" verify bad.bouma --json
+[[ $(jq '.sound, .damages > 0, .findings[0].severity' <<<"$out" | xargs) == \
+    "false true damage" ]] || complain "verify --json said: $out"
+
+# A file cut short, and one that is gone.
+fresh
+truncate -s -1 "$victim"
+expect 1 "$BOUMA" verify bad.bouma quick
+fresh
+rm "$victim"
+expect 1 "$BOUMA" verify bad.bouma quick
+expect 0 "$BOUMA" info bad.bouma
+
+# A dry run changes nothing; with --apply nothing is lost.
+before=$(find bad.bouma -type f -exec cksum {} + | sort)
+run "$BOUMA" repair bad.bouma
+[[ $status -le 1 ]] || complain "repair gave $status: $err"
+[[ $(find bad.bouma -type f -exec cksum {} + | sort) == "$before" ]] ||
+    complain "a dry run changed something"
+sums()
+{
+    find bad.bouma -type f -exec sha256sum {} + | cut -d' ' -f1 | sort -u
+}
+kept=$(comm -23 <(sums) <(sha256sum bad.bouma/index 2>/dev/null | cut -d' ' -f1))
+run "$BOUMA" repair bad.bouma --apply
+[[ $status -le 1 ]] || complain "repair --apply gave $status: $err"
+[[ -z $(comm -23 <(echo "$kept") <(sums)) ]] || complain "repair deleted files"
+expect 0 "$BOUMA" read bad.bouma grid/a --step 2 -o out.npy
+equal out.npy "np.load('a.npy')"
+
+# What is no dataset cannot be checked.
+mkdir folder
+expect 2 "$BOUMA" verify folder
+expect 2 "$BOUMA" verify a.npy
+finish

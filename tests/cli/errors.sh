@@ -1,0 +1,107 @@
+#!/bin/bash
+# errors.sh -- a wrong call or file is told in one line that says what to do,
+# with the right exit status, and harms nothing.
+source "$(dirname "$0")/common.bash"
+
+python "
+a = np.arange(24 * 24 * 24, dtype='f4').reshape(24, 24, 24)
+np.save('a.npy', a)
+np.save('b.npy', a[:, :, :20])
+np.save('v.npy', a.reshape(24, 24, 8, 3))
+np.save('four.npy', a.reshape(2, 12, 24, 24))
+a.tofile('a.raw')
+open('a.txt', 'w').close()"
+expect 0 "$BOUMA" import a.npy --into run.bouma
+find run.bouma -type f -exec cat {} + | cksum >before
+
+# The call.
+refuse 2 "'bouma help' lists all" "$BOUMA"
+refuse 2 "did you mean 'import'" "$BOUMA" improt a.npy
+refuse 2 "there is no command 'zzz'" "$BOUMA" zzz
+refuse 2 "did you mean --level" "$BOUMA" read run.bouma grid/a --levle 1 -o x.npy
+refuse 2 "there is no option --particles" "$BOUMA" import a.npy --into x.bouma \
+    --particles p
+refuse 2 "there is no option -x" "$BOUMA" info -x run.bouma
+refuse 2 "--into needs a value" "$BOUMA" import a.npy --into
+refuse 2 "--into needs a value" "$BOUMA" import a.npy --into --step 3
+refuse 2 "--step is given twice" "$BOUMA" info run.bouma --step 1 --step 2
+refuse 2 "--json takes no value" "$BOUMA" info run.bouma --json=yes
+refuse 2 "something is missing" "$BOUMA" info
+refuse 2 "is too much" "$BOUMA" info run.bouma other.bouma
+refuse 2 "none of quick, meta, full and deep" "$BOUMA" verify run.bouma fully
+
+# import
+refuse 2 "say where to" "$BOUMA" import a.npy
+refuse 2 "none.npy" "$BOUMA" import none.npy --into x.bouma
+refuse 2 "takes .npy and .raw" "$BOUMA" import a.txt --into x.bouma
+refuse 2 "--shape NZ,NY,NX and --type" "$BOUMA" import a.raw --into x.bouma
+refuse 2 "add --type" "$BOUMA" import a.raw --shape 24,24,24 --into x.bouma
+refuse 1 "expected 52992 bytes for 24 x 24 x 23 samples of 1 f32, found 55296" \
+    "$BOUMA" import a.raw --shape 24,24,23 --type f32 --into x.bouma
+refuse 1 "larger than any file" "$BOUMA" import a.raw --type f64 \
+    --shape 9223372036854775807,9223372036854775807 --into x.bouma
+refuse 2 "--shape 24,x" "$BOUMA" import a.raw --shape 24,x --type f32 \
+    --into x.bouma
+refuse 2 "--shape 0,1" "$BOUMA" import a.raw --shape 0,1 --type f32 \
+    --into x.bouma
+refuse 2 "there are i8, i16" "$BOUMA" import a.raw --shape 24,24,24 \
+    --type float --into x.bouma
+refuse 2 "leave --shape out" "$BOUMA" import a.npy --shape 1,2,3 --into x.bouma
+refuse 2 "leave --type out" "$BOUMA" import a.npy --type f64 --into x.bouma
+refuse 2 "--components 24" "$BOUMA" import four.npy --into x.bouma
+refuse 2 "its last axis has 3" "$BOUMA" import v.npy --components 2 \
+    --into x.bouma
+refuse 2 "there are zstd, raw" "$BOUMA" import a.npy --codec zfp --into x.bouma
+refuse 2 "--assign" "$BOUMA" import a.npy --assign best --into x.bouma
+refuse 2 "one shape" "$BOUMA" import a.npy b.npy --into x.bouma
+refuse 2 "1 --var for 2 files" "$BOUMA" import a.npy b.npy --var a --into x.bouma
+refuse 2 "NAME=VALUE" "$BOUMA" import a.npy --attr hello --into x.bouma
+refuse 2 "--patch has 2 values" "$BOUMA" import a.npy --patch 8,8 --into x.bouma
+refuse 2 "--step -1" "$BOUMA" import a.npy --step -1 --into x.bouma
+refuse 2 "--time now" "$BOUMA" import a.npy --time now --into x.bouma
+[[ ! -e x.bouma ]] || complain "a refused import made a dataset"
+refuse 2 "step" "$BOUMA" import a.npy --step 0 --into run.bouma
+run "$BOUMA" import a.npy --into missing/run.bouma
+[[ $status -ne 0 && $err == *missing* && ! -e missing ]] ||
+    complain "a missing directory: $status, $err"
+mkdir empty
+run "$BOUMA" import a.npy --into empty
+[[ $status -ne 0 && $err == *empty* ]] || complain "not a dataset: $err"
+
+# info, read, verify, repair
+for command in info verify repair; do
+    run "$BOUMA" $command none.bouma
+    [[ $status -eq 2 && $err == *none.bouma* && -z $out ]] ||
+        complain "$command of nothing: $status, $err"
+done
+read=("$BOUMA" read run.bouma)
+refuse 2 "none.bouma" "$BOUMA" read none.bouma grid/a -o x.npy
+refuse 2 "say where to" "${read[@]}" grid/a
+refuse 2 "end it in .npy or .raw" "${read[@]}" grid/a -o x.png
+refuse 2 "both want standard output" "${read[@]}" grid/a -o - --json
+refuse 2 "OBJECT/VAR" "${read[@]}" a -o x.npy
+refuse 2 "did you mean 'grid'" "${read[@]}" gird/a -o x.npy
+refuse 2 "there is a" "${read[@]}" grid/temperature -o x.npy
+refuse 2 "there is no step 7" "${read[@]}" grid/a --step 7 -o x.npy
+refuse 2 "there is no step 7" "$BOUMA" info run.bouma --step 7
+refuse 2 "has levels 0 to" "${read[@]}" grid/a --level 20 -o x.npy
+refuse 2 "--level -1" "${read[@]}" grid/a --level -1 -o x.npy
+refuse 2 "not inside the grid" "${read[@]}" grid/a --box 0:25,:,: -o x.npy
+refuse 2 "not inside the grid" "${read[@]}" grid/a --box=-25:,:,: -o x.npy
+refuse 2 "empty" "${read[@]}" grid/a --box 5:5,:,: -o x.npy
+refuse 2 "not a box of 3 axes" "${read[@]}" grid/a --box 0:5,0:5 -o x.npy
+refuse 2 "not a box of 3 axes" "${read[@]}" grid/a --box 0:5,0:5,0:5,0:5 \
+    -o x.npy
+refuse 2 "not a box of 3 axes" "${read[@]}" grid/a --box 1,2,3 -o x.npy
+refuse 2 "cannot write" "${read[@]}" grid/a -o none/x.npy
+mkfifo pipe.raw
+refuse 2 "not a regular file" "${read[@]}" grid/a -o pipe.raw
+[[ -z $(find . -name 'x.*') ]] || complain "a refused read left files"
+
+# Standard output that is full is told.
+"$BOUMA" info run.bouma >/dev/full 2>err
+[[ $? -eq 1 && -s err ]] || complain "a full standard output is not told"
+
+find run.bouma -type f -exec cat {} + | cksum >after
+same before after
+finish

@@ -1,0 +1,59 @@
+#!/bin/bash
+# help_and_completion.sh -- help starts with examples, and the tables are all
+# there is to know about options.
+source "$(dirname "$0")/common.bash"
+
+expect 0 "$BOUMA" --version
+[[ $out =~ ^bouma\ [0-9]+\.[0-9]+\.[0-9]+$ ]] || complain "version: $out"
+for call in help --help -h; do
+    expect 0 "$BOUMA" $call
+    [[ $out == *Commands:* ]] || complain "$call said: $out"
+done
+
+for command in import info read verify repair completion help; do
+    expect 0 "$BOUMA" help $command
+    help=$out
+    [[ $(sed -n 3p <<<"$help") == Examples: ]] ||
+        complain "the help of $command does not start with examples"
+    expect 0 "$BOUMA" $command --help
+    [[ $out == "$help" ]] || complain "help $command is not $command --help"
+    # Everything that is offered is told.
+    for option in $("$BOUMA" help $command --json |
+        jq -r '.commands[0].options[].name'); do
+        [[ $help == *"--$option"* ]] || complain "$command: no help on --$option"
+    done
+done
+refuse 2 "did you mean 'info'" "$BOUMA" help inffo
+
+# complete WORDS...: what bash offers for the last word.
+complete_with()
+{
+    bash -c '
+        source <("$0" completion bash)
+        COMP_WORDS=("$@")
+        COMP_CWORD=$(($# - 1))
+        _bouma
+        echo "${COMPREPLY[*]}"' "$BOUMA" "$@"
+}
+[[ $(complete_with bouma im) == import ]] || complain "im"
+[[ $(complete_with bouma read x --le) == --level ]] || complain "--le"
+[[ $(complete_with bouma import --codec z) == zstd ]] || complain "z"
+[[ $(complete_with bouma verify x q) == quick ]] || complain "q"
+[[ $(complete_with bouma import --into x --as) == --assign ]] || complain "--as"
+
+# Nothing is drawn or colored when nobody looks.
+python "np.save('a.npy', np.arange(1000.0))"
+expect 0 "$BOUMA" import a.npy --into run.bouma
+[[ -z $err ]] || complain "import said: $err"
+expect 0 "$BOUMA" info run.bouma
+[[ $out != *$'\033'* ]] || complain "info is colored"
+
+# On a terminal it is, unless NO_COLOR is set.
+colored()
+{
+    TERM=xterm script -qec "$1 $BOUMA info run.bouma" /dev/null </dev/null |
+        grep -c $'\033'
+}
+[[ $(colored env) -gt 0 ]] || complain "no colors on a terminal"
+[[ $(colored "env NO_COLOR=1") -eq 0 ]] || complain "NO_COLOR is ignored"
+finish

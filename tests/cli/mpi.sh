@@ -1,0 +1,91 @@
+#!/bin/bash
+# mpi.sh -- bouma-mpi on several ranks gives what bouma gives on one.
+source "$(dirname "$0")/common.bash"
+BOUMA_MPI=$(cd "$OLDPWD" && realpath \
+    "${BOUMA_MPI:?say which program: BOUMA_MPI=path/to/bouma-mpi}")
+MPIRUN=${MPIRUN:-mpirun --oversubscribe --allow-run-as-root}
+
+# on RANKS ARGUMENTS...: run bouma-mpi on that many.
+on()
+{
+    local ranks=$1
+    shift
+    # shellcheck disable=SC2086  # MPIRUN is a command with arguments
+    timeout 120 $MPIRUN -n "$ranks" "$BOUMA_MPI" "$@"
+}
+
+python "
+r = np.random.default_rng(6)
+np.save('a.npy', r.random((45, 50, 37)).astype('f4'))
+np.save('f.npy', np.asfortranarray(r.integers(0, 99, (45, 50, 37)).astype('>i4')))
+np.save('v.npy', np.asfortranarray(r.random((20, 30, 25, 3))).astype('>f8'))
+np.save('line.npy', np.arange(2.0))
+np.save('big.npy', r.random((64, 64, 64)))"
+
+for ranks in 1 3; do
+    ds=run$ranks.bouma
+    expect 0 on $ranks import a.npy f.npy --into $ds --patch 16 --files 2
+    [[ $(wc -l <<<"$out") -eq 1 ]] || complain "more than one rank printed: $out"
+    expect 0 on $ranks import v.npy --components 3 --into $ds
+    expect 0 on $ranks import line.npy --into $ds # fewer layers than ranks
+    expect 0 "$BOUMA" verify $ds deep
+    for var in a f v line; do
+        step=0
+        [[ $var == v ]] && step=1
+        [[ $var == line ]] && step=2
+        expect 0 "$BOUMA" read $ds grid/$var --step $step -o serial.npy
+        equal serial.npy "np.load('$var.npy')"
+        for level in 0 2; do
+            [[ $var == line && $level == 2 ]] && continue
+            expect 0 "$BOUMA" read $ds grid/$var --step $step --level $level \
+                -o serial.npy
+            expect 0 on 3 read $ds grid/$var --step $step --level $level \
+                -o parallel.npy
+            same serial.npy parallel.npy
+        done
+    done
+    expect 0 "$BOUMA" read $ds grid/a --step 0 --box 3:40,5:,:-3 -o serial.raw
+    expect 0 on 3 read $ds grid/a --step 0 --box 3:40,5:,:-3 -o parallel.raw
+    same serial.raw parallel.raw
+    on 3 read $ds grid/a --step 0 --box 3:40,5:,:-3 -o - >stream.raw
+    same serial.raw stream.raw
+    expect 0 on 3 verify $ds
+    expect 0 on 3 info $ds --json
+    jq -e '.steps | length == 3' <<<"$out" >/dev/null || complain "info: $out"
+    expect 0 on 3 repair $ds
+done
+
+# The data of the two datasets is the same, whoever wrote it.
+values='[.steps[].objects[].variables[] | [.name, .raw_bytes, .ranges]]'
+[[ $("$BOUMA" info run1.bouma --json | jq -c "$values") == \
+    $("$BOUMA" info run3.bouma --json | jq -c "$values") ]] ||
+    complain "the datasets differ"
+
+# Errors are told once, end all ranks, and leave nothing half-done.
+complains()
+{
+    local wanted=$1 text=$2
+    shift 2
+    run on 3 "$@"
+    [[ $status -eq $wanted && $(grep -c "$text" .err) -eq 1 && -z $out ]] ||
+        complain "'$*' gave $status and said: $err"
+}
+complains 2 "none.npy" import none.npy --into x.bouma
+complains 2 "did you mean 'info'" inof run1.bouma
+complains 2 "has levels" read run1.bouma grid/a --step 0 --level 30 -o x.npy
+complains 2 "cannot write" read run1.bouma grid/a --step 0 -o none/x.npy
+complains 2 "none.bouma" info none.bouma
+[[ -z $(find . -name 'x.*') ]] || complain "something is left behind"
+victim=$(find run1.bouma/steps/00000000 -name 'd.*' | head -1)
+truncate -s -9 "$victim"
+run on 3 verify run1.bouma
+[[ $status -eq 1 ]] || complain "verify of damage gave $status"
+run on 3 read run1.bouma grid/a --step 0 -o x.npy
+[[ $status -eq 1 && -z $(find . -name 'x.*') ]] ||
+    complain "reading damage gave $status"
+
+# The serial program warns when it is not alone.
+# shellcheck disable=SC2086
+run timeout 60 $MPIRUN -n 2 "$BOUMA" --version
+[[ $(grep -c 'run bouma-mpi instead' .err) -eq 1 ]] || complain "no warning: $err"
+finish

@@ -1,0 +1,118 @@
+/* explore.c -- does the library keep its promises through crashes, errors and
+ * other programs? On a file system that is weaker than any real one.
+ *
+ *     explore [REPETITIONS]   states for each call in which the machine dies
+ *     explore --mutants       leave out one safety action at a time: each time
+ *                             a promise must be seen broken */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "explore.h"
+
+#define DEFAULT_REPETITIONS 40
+#define MUTANT_REPETITIONS  12
+
+static const struct variant variants[] = {
+    {"durable", BOUMA_DURABLE, 0, 0, 3},
+    {"replace", BOUMA_DURABLE, 0, 1, 2},
+    {"fast", BOUMA_FAST, 0, 0, 3},
+    {"group", BOUMA_GROUP, 3, 0, 6},
+};
+static const int variant_count = (int)(sizeof(variants) / sizeof(variants[0]));
+
+static const struct omission nothing_omitted = {WEAK_DROP_NOTHING, NULL};
+
+static long print_tally(const char *variant, const char *part,
+                        const struct tally *t)
+{
+    printf("%-28s %-8s states=%ld lost=%ld silent=%ld partial=%ld stuck=%ld\n",
+           variant, part, t->states, t->lost, t->silent, t->partial, t->stuck);
+    fflush(stdout);
+    return tally_violations(t);
+}
+
+static long run_variants(int repetitions)
+{
+    struct tally writers = {0};
+    long violations = 0;
+
+    for (int i = 0; i < variant_count; i++) {
+        const struct variant *v = &variants[i];
+        struct tally crashes = {0}, errors = {0}, readers = {0};
+
+        explore_crashes(&crashes, v, &nothing_omitted, repetitions);
+        violations += print_tally(v->name, "crashes", &crashes);
+        explore_errors(&errors, v);
+        violations += print_tally(v->name, "errors", &errors);
+        explore_readers(&readers, v);
+        violations += print_tally(v->name, "readers", &readers);
+    }
+    explore_writers(&writers, &nothing_omitted);
+    return violations + print_tally("durable", "writers", &writers);
+}
+
+/* ---- mutants ------------------------------------------------------------ */
+
+struct mutant {
+    const char *name;
+    struct omission omission;
+    int variant;  /* that must notice; -1: the two writers */
+    int required; /* else a second line of defence, which may stay unnoticed */
+};
+
+static const struct mutant mutants[] = {
+    {"sync does nothing", {WEAK_DROP_SYNC, NULL}, 0, 1},
+    {"sync_dir does nothing", {WEAK_DROP_SYNC_DIR, NULL}, 0, 1},
+    {"no sync of subfiles", {WEAK_DROP_SYNC, "steps/*/d.*"}, 0, 1},
+    {"no sync of manifests", {WEAK_DROP_SYNC, "steps/*/manifest*"}, 0, 1},
+    {"no sync of DATASET", {WEAK_DROP_SYNC, "DATASET*"}, 0, 1},
+    {"no sync of step directories", {WEAK_DROP_SYNC_DIR, "steps/*"}, 0, 1},
+    {"  before the commit", {WEAK_DROP_FIRST_SYNC_DIR, "steps/*"}, 0, 1},
+    {"  after the commit", {WEAK_DROP_LATER_SYNC_DIR, "steps/*"}, 0, 1},
+    {"no sync of steps/", {WEAK_DROP_SYNC_DIR, "steps"}, 0, 1},
+    {"no sync of the root", {WEAK_DROP_SYNC_DIR, ""}, 0, 1},
+    {"no sync of epochs/", {WEAK_DROP_SYNC_DIR, "epochs"}, 1, 0},
+    {"publish replaces", {WEAK_DROP_PUBLISH_EXCLUSIVE, "steps/*/*"}, -1, 1},
+    {"create takes what exists", {WEAK_DROP_CREATE_EXCLUSIVE, NULL}, 1, 0},
+    {"epochs are not exclusive", {WEAK_DROP_MAKE_EXCLUSIVE, "epochs/*"}, 1, 0},
+};
+
+/* The number of mutants that should have been noticed and were not. */
+static long run_mutants(void)
+{
+    long missed = 0;
+
+    for (size_t i = 0; i < sizeof(mutants) / sizeof(mutants[0]); i++) {
+        const struct mutant *m = &mutants[i];
+        struct tally t = {0};
+        long violations;
+
+        if (m->variant < 0)
+            explore_writers(&t, &m->omission);
+        else
+            explore_crashes(&t, &variants[m->variant], &m->omission,
+                            MUTANT_REPETITIONS);
+        violations = print_tally(m->name, "mutant", &t);
+        if (!violations)
+            printf("    not noticed%s\n", m->required ? ": A FAILURE" : "");
+        if (!violations && m->required)
+            missed++;
+    }
+    return missed;
+}
+
+int main(int argc, char **argv)
+{
+    int repetitions = DEFAULT_REPETITIONS;
+
+    if (argc > 1 && strcmp(argv[1], "--mutants") == 0)
+        return run_mutants() ? EXIT_FAILURE : EXIT_SUCCESS;
+    if (argc > 1)
+        repetitions = atoi(argv[1]);
+    if (repetitions < 1) {
+        fprintf(stderr, "usage: explore [REPETITIONS | --mutants]\n");
+        return 2;
+    }
+    return run_variants(repetitions) ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,42 @@
+/* explore.h -- the parts of the exploration; each adds to a tally. */
+#ifndef EXPLORE_H
+#define EXPLORE_H
+
+#include "oracle.h"
+#include "weak_fs.h"
+
+#define EXPLORE_PATH "d.bouma"
+
+struct variant {
+    const char *name;
+    bouma_durability durability;
+    int group;
+    int replace;
+    int steps; /* written before the first crash */
+};
+
+/* A safety action left out; .what 0 for none. */
+struct omission {
+    enum weak_drop what;
+    const char *pattern;
+};
+
+/* Options of a variant over 'io'. */
+void explore_options(bouma_options *opts, const struct variant *v,
+                     const bouma_io *io);
+
+/* explore_crash.c: the machine dies in every call of a writer, and again in a
+ * call of the next one; 'repetitions' states for each of the first. */
+void explore_crashes(struct tally *t, const struct variant *v,
+                     const struct omission *omission, int repetitions);
+
+/* explore_error.c: every call fails in every way, once or from then on; the
+ * program goes on with the same handle. Then the power goes. */
+void explore_errors(struct tally *t, const struct variant *v);
+
+/* explore_race.c: between any two calls of a writer, another program reads the
+ * dataset; or another writer, told to force its way, writes the same step. */
+void explore_readers(struct tally *t, const struct variant *v);
+void explore_writers(struct tally *t, const struct omission *omission);
+
+#endif

@@ -1,0 +1,191 @@
+/* explore_race.c -- two programs at once: one of them acts between two calls of
+ * the other, at every place in turn. */
+#include <stdio.h>
+
+#include "explore.h"
+#include "fault_io.h"
+#include "scenario.h"
+
+/* ---- a reader ----------------------------------------------------------- */
+
+struct reader {
+    const struct oracle *oracle;
+    struct tally *tally;
+    bouma_options opts;
+};
+
+/* Nothing is lost by a reader's look, so a copy of the oracle will do. */
+static void look(void *user, long call)
+{
+    struct reader *r = user;
+    struct oracle o = *r->oracle;
+
+    (void)call;
+    oracle_check(&o, r->tally, EXPLORE_PATH, &r->opts, ORACLE_KILL);
+}
+
+void explore_readers(struct tally *t, const struct variant *v)
+{
+    static const struct fault none;
+    struct weak_fs *fs = weak_fs_new(1);
+    struct scenario_writer writer = {0};
+    struct reader reader = {.tally = t};
+    struct oracle expected;
+    struct fault_io io;
+    bouma_dataset *ds = NULL;
+    bouma_options opts;
+
+    oracle_report_as("a reader at work");
+    oracle_init(&expected, v->durability, v->group);
+    reader.oracle = &expected;
+    explore_options(&reader.opts, v, weak_fs_io(fs));
+    fault_io_init(&io, weak_fs_io(fs));
+    fault_io_arm(&io, &none, 0, 0);
+    io.before = look;
+    io.before_user = &reader;
+    explore_options(&opts, v, &io.table);
+
+    if (bouma_dataset_create(&ds, EXPLORE_PATH, &opts))
+        tally_add(&t->stuck, "not created: %s", bouma_error_message(ds));
+    else
+        oracle_created(&expected);
+    for (int i = 0; i < v->steps; i++) {
+        oracle_trying(&expected, i, 0);
+        if (scenario_write(ds, &writer, i, 0, 0, 1))
+            tally_add(&t->stuck, "step %d not written: %s", i,
+                      bouma_error_message(ds));
+        else
+            oracle_acked(&expected, i, 0);
+    }
+    if (bouma_dataset_close(ds))
+        tally_add(&t->stuck, "not closed: %s", bouma_error_message(ds));
+    bouma_dataset_free(ds);
+    weak_fs_free(fs);
+    oracle_report_as(NULL);
+}
+
+/* ---- a second writer ---------------------------------------------------- */
+
+#define DISPUTED 1 /* the step that both want to write */
+
+/* The versions that the two write. */
+enum { RIVAL_VERSION = 1, OWN_VERSION = 2 };
+
+struct rival {
+    bouma_options opts;
+    long at; /* the other's call before which it comes */
+    int status;
+};
+
+/* Take over the dataset and write the step. */
+static void intrude(struct rival *r)
+{
+    struct scenario_writer writer = {0};
+    bouma_dataset *ds = NULL;
+
+    r->status = bouma_dataset_append(&ds, EXPLORE_PATH, &r->opts);
+    if (!r->status)
+        r->status = scenario_write(ds, &writer, DISPUTED, RIVAL_VERSION, 0, 1);
+    bouma_dataset_close(ds);
+    bouma_dataset_free(ds);
+}
+
+static void intrude_at(void *user, long call)
+{
+    struct rival *r = user;
+
+    if (call == r->at)
+        intrude(r);
+}
+
+/* A writer that does not force its way is told that another is at work. */
+static void check_busy(struct tally *t, const bouma_options *opts)
+{
+    bouma_dataset *ds = NULL;
+    int rc = bouma_dataset_append(&ds, EXPLORE_PATH, opts);
+
+    if (rc != BOUMA_EBUSY)
+        tally_add(&t->stuck, "a second writer got %s, not EBUSY",
+                  bouma_status_name(rc));
+    bouma_dataset_free(ds);
+}
+
+/* At most one of the two may have the step acknowledged, and what is there is
+ * that one's. */
+static void judge(struct tally *t, struct oracle *expected, int own_status,
+                  int rival_status)
+{
+    int winner = own_status ? RIVAL_VERSION : OWN_VERSION;
+
+    if (!own_status && !rival_status)
+        tally_add(&t->lost, "both writers were told success");
+    if (own_status && rival_status)
+        tally_add(&t->stuck, "neither writer succeeded: %s and %s",
+                  bouma_status_name(own_status),
+                  bouma_status_name(rival_status));
+    oracle_trying(expected, DISPUTED, winner);
+    oracle_acked(expected, DISPUTED, winner);
+}
+
+/* Returns whether the first writer made as many calls as 'at'. */
+static int dispute(struct tally *t, const struct variant *v,
+                   const struct omission *omission, long at)
+{
+    static const struct fault none;
+    struct weak_fs *fs = weak_fs_new((uint64_t)at);
+    struct scenario_writer writer = {0};
+    struct rival rival = {.at = at};
+    struct oracle expected;
+    struct fault_io io;
+    bouma_dataset *ds = NULL;
+    bouma_options opts;
+    int rc, reached;
+
+    weak_fs_set_alive(fs, 1);
+    weak_fs_drop(fs, omission->what, omission->pattern);
+    oracle_init(&expected, v->durability, v->group);
+    fault_io_init(&io, weak_fs_io(fs));
+    explore_options(&opts, v, &io.table);
+    oracle_trying(&expected, 0, 0);
+    if (bouma_dataset_create(&ds, EXPLORE_PATH, &opts) ||
+        scenario_write(ds, &writer, 0, 0, 0, 1))
+        tally_add(&t->stuck, "no dataset: %s", bouma_error_message(ds));
+    oracle_acked(&expected, 0, 0);
+
+    weak_fs_set_identity(fs, "weak host, process 2");
+    explore_options(&rival.opts, v, weak_fs_io(fs));
+    check_busy(t, &rival.opts);
+    rival.opts.force = 1;
+
+    fault_io_arm(&io, &none, 0, 0);
+    io.before = intrude_at;
+    io.before_user = &rival;
+    rc = scenario_write(ds, &writer, DISPUTED, OWN_VERSION, 0, 1);
+    reached = io.calls >= at;
+    io.before = NULL;
+    if (!reached)
+        intrude(&rival);
+    judge(t, &expected, rc, rival.status);
+    bouma_dataset_close(ds);
+    bouma_dataset_free(ds);
+    weak_fs_crash(fs, WEAK_CRASH_NONE_KEPT);
+    oracle_check(&expected, t, EXPLORE_PATH, &rival.opts, ORACLE_POWER_LOSS);
+    weak_fs_free(fs);
+    return reached;
+}
+
+void explore_writers(struct tally *t, const struct omission *omission)
+{
+    static const struct variant v = {.name = "two writers",
+                                     .durability = BOUMA_DURABLE};
+    int reached = 1;
+
+    for (long at = 1; reached; at++) {
+        char context[64];
+
+        snprintf(context, sizeof(context), "%s, call %ld", v.name, at);
+        oracle_report_as(omission->what ? NULL : context);
+        reached = dispute(t, &v, omission, at);
+    }
+    oracle_report_as(NULL);
+}

@@ -1,0 +1,191 @@
+#include "oracle.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "scenario.h"
+
+#define PATIENCE 40 /* violations printed before we fall silent */
+
+static const char *report_context;
+static long reported;
+
+void oracle_report_as(const char *context)
+{
+    report_context = context;
+}
+
+long tally_violations(const struct tally *t)
+{
+    return t->lost + t->silent + t->partial + t->stuck;
+}
+
+void tally_add(long *count, const char *format, ...)
+{
+    va_list args;
+
+    (*count)++;
+    if (!report_context || reported++ >= PATIENCE)
+        return;
+    fprintf(stderr, "%s: ", report_context);
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fputc('\n', stderr);
+}
+
+void oracle_init(struct oracle *o, bouma_durability durability, int group)
+{
+    memset(o, 0, sizeof(*o));
+    o->durability = durability;
+    o->group = group;
+    for (int i = 0; i < ORACLE_STEPS; i++)
+        o->steps[i] = (struct oracle_step){-1, -1, -1};
+}
+
+void oracle_created(struct oracle *o)
+{
+    o->created = 1;
+}
+
+void oracle_trying(struct oracle *o, int step, int generation)
+{
+    o->steps[step].tried = generation;
+}
+
+void oracle_flushed(struct oracle *o)
+{
+    o->held = 0;
+    if (o->durability == BOUMA_FAST)
+        return;
+    for (int i = 0; i < ORACLE_STEPS; i++)
+        o->steps[i].durable = o->steps[i].acked;
+}
+
+void oracle_failed(struct oracle *o)
+{
+    if (o->durability != BOUMA_GROUP)
+        return;
+    o->held = 0;
+    for (int i = 0; i < ORACLE_STEPS; i++)
+        o->steps[i].acked = o->steps[i].durable;
+}
+
+void oracle_acked(struct oracle *o, int step, int generation)
+{
+    o->steps[step].acked = generation;
+    o->held++;
+    if (o->durability == BOUMA_DURABLE ||
+        (o->durability == BOUMA_GROUP && o->held == o->group))
+        oracle_flushed(o);
+}
+
+/* The oldest generation of a step that a reader may find; -1: it may be
+ * absent. */
+static int required(const struct oracle *o, const struct oracle_step *s,
+                    enum oracle_event event)
+{
+    if (event == ORACLE_POWER_LOSS)
+        return s->durable;
+    if (event == ORACLE_KILL && o->durability == BOUMA_GROUP)
+        return s->durable;
+    return s->acked;
+}
+
+/* What the list of steps says: 0 where a step is not in it. */
+struct listed {
+    int is_listed;
+    double time;
+};
+
+static void read_list(const struct oracle *o, struct tally *t,
+                      const bouma_dataset *ds, struct listed *listed)
+{
+    int64_t count = bouma_dataset_step_count(ds);
+
+    for (int64_t i = 0; i < count; i++) {
+        bouma_step_info info;
+
+        if (bouma_dataset_step_get(ds, i, &info))
+            tally_add(&t->stuck, "no entry %d in the list", (int)i);
+        else if (info.step < 0 || info.step >= ORACLE_STEPS ||
+                 o->steps[info.step].tried < 0)
+            tally_add(&t->silent, "step %lld was never written",
+                      (long long)info.step);
+        else
+            listed[info.step] = (struct listed){1, info.time};
+    }
+}
+
+/* A step that can be read in full, as version 'found'. */
+static void check_found(const struct oracle_step *s, struct tally *t, int step,
+                        int found, int needed, const struct listed *listed)
+{
+    if (found < needed)
+        tally_add(&t->lost, "step %d is version %d, not %d", step, found,
+                  needed);
+    if (found > s->tried)
+        tally_add(&t->silent, "step %d is version %d, never written", step,
+                  found);
+    if (!listed->is_listed)
+        tally_add(&t->lost, "step %d is not in the list", step);
+    else if (listed->time != scenario_time(step, found))
+        tally_add(&t->silent, "step %d is listed with time %g, not %g", step,
+                  listed->time, scenario_time(step, found));
+}
+
+static void check_step(struct oracle *o, struct tally *t, bouma_dataset *ds,
+                       int step, const struct listed *listed,
+                       enum oracle_event event)
+{
+    struct oracle_step *s = &o->steps[step];
+    int needed = required(o, s, event), found = -1;
+    enum scenario_verdict verdict = scenario_read(ds, step, &found);
+
+    if (verdict == SCENARIO_EXACT)
+        check_found(s, t, step, found, needed, listed);
+    else
+        found = -1;
+    if (verdict == SCENARIO_WRONG)
+        tally_add(&t->silent, "step %d has wrong values", step);
+    if (verdict == SCENARIO_REFUSED || verdict == SCENARIO_ABSENT) {
+        const char *text =
+            verdict == SCENARIO_ABSENT ? "is gone" : bouma_error_message(ds);
+
+        if (needed >= 0)
+            tally_add(&t->lost, "step %d: %s", step, text);
+        else if (o->durability != BOUMA_FAST &&
+                 (verdict == SCENARIO_REFUSED || listed->is_listed))
+            tally_add(&t->partial, "step %d: %s", step, text);
+    }
+    /* Whatever survived a power loss is durable, promised or not. What a killed
+     * program left is not, but the next one must not lose it either. */
+    if (event == ORACLE_POWER_LOSS)
+        s->acked = s->durable = found;
+    else if (found > s->acked)
+        s->acked = found;
+    if (event == ORACLE_REPAIRED && o->durability == BOUMA_GROUP)
+        s->durable = found;
+}
+
+void oracle_check(struct oracle *o, struct tally *t, const char *path,
+                  const bouma_options *opts, enum oracle_event event)
+{
+    bouma_dataset *ds = NULL;
+    int rc = bouma_dataset_open(&ds, path, opts);
+
+    t->states++;
+    o->held = 0;
+    o->readable = !rc;
+    if (rc && o->created)
+        tally_add(&t->lost, "cannot open: %s", bouma_error_message(ds));
+    if (!rc) {
+        struct listed listed[ORACLE_STEPS] = {{0, 0}};
+
+        read_list(o, t, ds, listed);
+        for (int i = 0; i < ORACLE_STEPS; i++)
+            check_step(o, t, ds, i, &listed[i], event);
+    }
+    bouma_dataset_free(ds);
+}

@@ -1,0 +1,216 @@
+#include "scenario.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "chance.h"
+
+#define COARSE_ROWS    ((SCENARIO_ROWS + 1) / 2)
+#define COARSE_COLUMNS ((SCENARIO_COLUMNS + 1) / 2)
+
+double scenario_time(int64_t step, int generation)
+{
+    return (double)step + generation / 16.0;
+}
+
+void scenario_fill(struct scenario_values *out, int64_t step, int generation)
+{
+    uint64_t chance = (uint64_t)step * 1000 + (uint64_t)generation;
+
+    /* Few different values a row, so that there is something to compress. */
+    for (int i = 0; i < SCENARIO_SAMPLES; i++) {
+        out->temperature[i] = (double)(chance_next(&chance) >> 40) / 16;
+        out->flow[2 * i] = (int32_t)(chance_next(&chance) >> 48);
+        out->flow[2 * i + 1] = -i;
+    }
+}
+
+void scenario_options(bouma_options *opts, const bouma_io *io,
+                      const bouma_allocator *allocator)
+{
+    bouma_options_init(opts, sizeof(*opts));
+    opts->io = io;
+    opts->allocator = allocator;
+    opts->files = 3;
+    memcpy(opts->id, "crash test bouma", sizeof(opts->id));
+}
+
+int scenario_options_set(bouma_options *opts, int count, char **texts)
+{
+    for (int i = 0; i < count; i++) {
+        char name[32];
+        const char *value = strchr(texts[i], '=');
+
+        if (!value)
+            return i;
+        snprintf(name, sizeof(name), "%.*s", (int)(value - texts[i]), texts[i]);
+        if (bouma_options_set(opts, name, value + 1, NULL, 0))
+            return i;
+    }
+    return count;
+}
+
+/* ---- writing ------------------------------------------------------------ */
+
+/* Define what the handle does not have yet. A second call goes on where a
+ * failed one stopped. */
+static int define(bouma_dataset *ds, struct scenario_writer *w)
+{
+    bouma_grid_spec grid = {.size = sizeof(grid),
+                            .ndims = 2,
+                            .shape = {SCENARIO_ROWS, SCENARIO_COLUMNS},
+                            .patch = {4, 4},
+                            .levels = 2};
+    bouma_variable_spec temperature = {.size = sizeof(temperature),
+                                       .type = BOUMA_F64,
+                                       .codec = BOUMA_CODEC_ZSTD,
+                                       .unit = "K"};
+    bouma_variable_spec flow = {.size = sizeof(flow),
+                                .type = BOUMA_I32,
+                                .components = 2,
+                                .codec = BOUMA_CODEC_RAW};
+    int rc = BOUMA_OK;
+
+    if (!w->grid)
+        rc = bouma_grid_define(&w->grid, ds, "air", &grid);
+    if (!rc && !w->temperature)
+        rc = bouma_variable_define(&w->temperature, w->grid, "temperature",
+                                   &temperature);
+    if (!rc && !w->flow)
+        rc = bouma_variable_define(&w->flow, w->grid, "flow", &flow);
+    return rc;
+}
+
+static int put_row(const struct scenario_writer *w,
+                   const struct scenario_values *values, int row)
+{
+    bouma_box box = {.lo = {row, 0}, .hi = {row + 1, SCENARIO_COLUMNS}};
+    int first = row * SCENARIO_COLUMNS;
+    int rc = bouma_variable_put(w->temperature, &box,
+                                &values->temperature[first], NULL);
+
+    if (rc)
+        return rc;
+    return bouma_variable_put(w->flow, &box, &values->flow[2 * first], NULL);
+}
+
+int scenario_write(bouma_dataset *ds, struct scenario_writer *writer,
+                   int64_t step, int generation, int rank, int ranks)
+{
+    struct scenario_values values;
+    int local, rc;
+
+    scenario_fill(&values, step, generation);
+    local = define(ds, writer);
+    if (!local)
+        local = bouma_step_begin(ds, step, scenario_time(step, generation));
+    if (!local)
+        local = bouma_attributes_set_number(bouma_dataset_step_attributes(ds),
+                                            "generation", generation);
+    for (int row = rank; row < SCENARIO_ROWS && !local; row += ranks)
+        local = put_row(writer, &values, row);
+    rc = local ? bouma_step_abort(ds) : bouma_step_end(ds, NULL);
+    return rc ? rc : local;
+}
+
+/* ---- reading ------------------------------------------------------------ */
+
+/* The generation that an open step says it is, or -1. */
+static int stated_generation(bouma_step *step)
+{
+    bouma_attribute found;
+
+    if (bouma_attributes_find(bouma_step_attributes(step), "generation",
+                              &found) ||
+        found.type != BOUMA_F64 || found.count != 1)
+        return -1;
+    return (int)*(const double *)found.values;
+}
+
+static int same_as_written(const struct scenario_values *found, int64_t step,
+                           int generation)
+{
+    struct scenario_values expected;
+
+    scenario_fill(&expected, step, generation);
+    return memcmp(found, &expected, sizeof(expected)) == 0;
+}
+
+/* Level 1 must be every second sample of level 0. */
+static int is_coarse_part(const double *coarse, const double *fine)
+{
+    for (int row = 0; row < COARSE_ROWS; row++)
+        for (int column = 0; column < COARSE_COLUMNS; column++)
+            if (coarse[row * COARSE_COLUMNS + column] !=
+                fine[2 * row * SCENARIO_COLUMNS + 2 * column])
+                return 0;
+    return 1;
+}
+
+static bouma_variable *find_variable(bouma_step *step, const char *name)
+{
+    bouma_grid *grid = bouma_step_find_grid(step, "air");
+
+    return grid ? bouma_grid_find_variable(grid, name) : NULL;
+}
+
+static enum scenario_verdict read_open_step(bouma_step *step, int64_t number,
+                                            int *generation)
+{
+    bouma_variable *temperature = find_variable(step, "temperature");
+    bouma_variable *flow = find_variable(step, "flow");
+    double coarse[COARSE_ROWS * COARSE_COLUMNS];
+    struct scenario_values found;
+    bouma_step_details details;
+
+    *generation = stated_generation(step);
+    if (!temperature || !flow || *generation < 0 ||
+        bouma_step_details_get(step, &details) || details.step != number ||
+        details.time != scenario_time(number, *generation))
+        return SCENARIO_WRONG;
+    memset(&found, 0xff, sizeof(found));
+    if (bouma_variable_read(temperature, 1, NULL, coarse, NULL) ||
+        bouma_variable_read(temperature, 0, NULL, found.temperature, NULL) ||
+        bouma_variable_read(flow, 0, NULL, found.flow, NULL))
+        return SCENARIO_REFUSED;
+    return same_as_written(&found, number, *generation) &&
+                   is_coarse_part(coarse, found.temperature)
+               ? SCENARIO_EXACT
+               : SCENARIO_WRONG;
+}
+
+enum scenario_verdict scenario_read(bouma_dataset *ds, int64_t step,
+                                    int *generation)
+{
+    enum scenario_verdict verdict;
+    bouma_step *open = NULL;
+    int rc = bouma_step_open(&open, ds, step);
+
+    if (rc == BOUMA_ENOTFOUND)
+        verdict = SCENARIO_ABSENT;
+    else if (rc)
+        verdict = SCENARIO_REFUSED;
+    else
+        verdict = read_open_step(open, step, generation);
+    bouma_step_free(open);
+    return verdict;
+}
+
+enum scenario_verdict scenario_read_together(bouma_step *step, int64_t number,
+                                             int *generation, int *status)
+{
+    bouma_box all = {.hi = {SCENARIO_ROWS, SCENARIO_COLUMNS}};
+    struct scenario_values found;
+    bouma_request requests[2] = {
+        {find_variable(step, "temperature"), 0, all, found.temperature, NULL},
+        {find_variable(step, "flow"), 0, all, found.flow, NULL}};
+
+    memset(&found, 0xff, sizeof(found));
+    *generation = stated_generation(step);
+    *status = bouma_step_read(step, requests, 2);
+    if (*status)
+        return SCENARIO_REFUSED;
+    return *generation >= 0 && same_as_written(&found, number, *generation)
+               ? SCENARIO_EXACT
+               : SCENARIO_WRONG;
+}

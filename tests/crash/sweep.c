@@ -1,0 +1,93 @@
+/* sweep.c -- every allocation and every call of the store fails once, and from
+ * then on, in a program without MPI. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "sweep_acts.h"
+
+static int verify(const char *path, const bouma_options *opts,
+                  bouma_verify_report *report, char *message, size_t bytes)
+{
+    return bouma_verify(path, BOUMA_VERIFY_DEEP, opts, NULL, NULL, report,
+                        message, bytes);
+}
+
+static void compare_alone(int status, int *lowest, int *highest)
+{
+    *lowest = *highest = status;
+}
+
+static const struct sweep_team alone = {0,
+                                        1,
+                                        bouma_dataset_create,
+                                        bouma_dataset_append,
+                                        bouma_dataset_open,
+                                        verify,
+                                        compare_alone};
+
+struct totals {
+    long points, violations;
+};
+
+/* Run 'act' with a fault in call 'at' of the store, or, where 'fault' is NULL,
+ * of the allocator. Returns whether it came that far. */
+static int try_point(struct totals *totals, const struct sweep_act *act,
+                     const struct fault *fault, long at, int sticky)
+{
+    bouma_io *disk = bouma_io_memory_new();
+    struct sweep_run run;
+    char context[128];
+    int reached;
+
+    if (!disk)
+        exit(2);
+    snprintf(context, sizeof(context), "%s, %s %ld%s", act->name,
+             fault ? fault->name : "allocation", at,
+             sticky ? " from then on" : "");
+    sweep_run_init(&run, &alone, disk, "d.bouma");
+    run.context = context;
+    if (act->prepare)
+        act->prepare(&run);
+    if (fault)
+        fault_io_arm(&run.io, fault, at, sticky);
+    else
+        fault_alloc_arm(&run.memory, at, sticky);
+    reached = sweep_run_act(&run, act);
+    totals->points += reached;
+    totals->violations += run.violations;
+    bouma_io_memory_free(disk);
+    return reached;
+}
+
+/* All indices, until a run ends before the fault. */
+static long sweep(struct totals *totals, const struct sweep_act *act,
+                  const struct fault *fault)
+{
+    long at = 0;
+
+    for (int sticky = 0; sticky < 2; sticky++) {
+        at = 1;
+        while (try_point(totals, act, fault, at, sticky))
+            at++;
+    }
+    return at - 1;
+}
+
+int main(void)
+{
+    long violations = 0;
+
+    for (int i = 0; i < sweep_act_count; i++) {
+        const struct sweep_act *act = &sweep_acts[i];
+        struct totals totals = {0, 0};
+        long allocations = sweep(&totals, act, NULL), calls = 0;
+
+        for (int k = 0; k < fault_count; k++)
+            calls = sweep(&totals, act, &fault_list[k]);
+        printf("%-10s allocations=%ld calls=%ld points=%ld violations=%ld\n",
+               act->name, allocations, calls, totals.points, totals.violations);
+        fflush(stdout);
+        violations += totals.violations;
+    }
+    return violations ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,398 @@
+#include "sweep_acts.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define STEPS    4
+#define PATIENCE 20 /* violations printed by one rank */
+
+void sweep_violation(struct sweep_run *run, const char *format, ...)
+{
+    static int printed;
+    va_list args;
+
+    run->violations++;
+    if (printed++ >= PATIENCE)
+        return;
+    fprintf(stderr, "rank %d, %s: ", run->team->rank, run->context);
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fputc('\n', stderr);
+}
+
+/* ---- statuses ----------------------------------------------------------- */
+
+/* The status of a collective call: one same on all ranks, with a message when
+ * it is a failure, and none without a fault. */
+static int together(struct sweep_run *run, const char *call, int status)
+{
+    int lowest, highest;
+
+    run->team->compare(status, &lowest, &highest);
+    if (lowest != highest)
+        sweep_violation(run, "%s: %s here, others %s to %s", call,
+                        bouma_status_name(status), bouma_status_name(lowest),
+                        bouma_status_name(highest));
+    if (status && !bouma_error_message(run->ds)[0])
+        sweep_violation(run, "%s: no message", call);
+    if (lowest && run->calm)
+        sweep_violation(run, "%s fails without a fault: %s", call,
+                        bouma_error_message(run->ds));
+    return lowest;
+}
+
+/* The status of a call that is not collective: ranks may differ, but go on
+ * together. */
+static int apart(struct sweep_run *run, const char *call, int status)
+{
+    int lowest, highest;
+
+    if (status && run->calm)
+        sweep_violation(run, "%s fails without a fault: %s", call,
+                        bouma_error_message(run->ds));
+    run->team->compare(status, &lowest, &highest);
+    return lowest;
+}
+
+/* ---- opening and closing ------------------------------------------------ */
+
+static int open_dataset(struct sweep_run *run, const char *call,
+                        int (*how)(bouma_dataset **out, const char *path,
+                                   const bouma_options *opts))
+{
+    int status;
+
+    if (run->is_open)
+        return BOUMA_OK;
+    bouma_dataset_free(run->ds);
+    run->ds = NULL;
+    memset(&run->writer, 0, sizeof(run->writer));
+    status = how(&run->ds, run->path, &run->opts);
+    /* A failed creation may leave its directory behind: take another name. */
+    if (run->calm && status == BOUMA_EEXISTS) {
+        bouma_dataset_free(run->ds);
+        run->ds = NULL;
+        strncat(run->path, "2", sizeof(run->path) - strlen(run->path) - 1);
+        status = how(&run->ds, run->path, &run->opts);
+    }
+    status = together(run, call, status);
+    run->is_open = status == BOUMA_OK;
+    return status;
+}
+
+/* A close that failed may be repeated, but need not do anything then. */
+static int close_dataset(struct sweep_run *run)
+{
+    int status;
+
+    if (run->is_closed)
+        return BOUMA_OK;
+    run->is_closed = 1;
+    status = bouma_dataset_close(run->ds);
+    return together(run, "close", status);
+}
+
+static int write_step(struct sweep_run *run, int step)
+{
+    const struct sweep_team *team = run->team;
+    int status;
+
+    if (run->written[step])
+        return BOUMA_OK;
+    status =
+        scenario_write(run->ds, &run->writer, step, 0, team->rank, team->ranks);
+    /* The fault hit after the commit. */
+    if (run->calm && status == BOUMA_EEXISTS)
+        status = BOUMA_OK;
+    status = together(run, "writing a step", status);
+    run->written[step] = status == BOUMA_OK;
+    return status;
+}
+
+static int first_of(int status, int next)
+{
+    return status ? status : next;
+}
+
+/* All of them, whatever becomes of the first ones. */
+static int write_steps(struct sweep_run *run, int first, int last)
+{
+    int status = BOUMA_OK;
+
+    for (int step = first; step <= last; step++) {
+        int rc = write_step(run, step);
+
+        status = first_of(status, rc);
+    }
+    return status;
+}
+
+/* ---- acts --------------------------------------------------------------- */
+
+static int play_create(struct sweep_run *run)
+{
+    int status = open_dataset(run, "create", run->team->create);
+
+    if (status)
+        return status;
+    status = write_steps(run, 0, 1);
+    /* Stay open after a failure: the same handle is to write again. */
+    return status ? status : close_dataset(run);
+}
+
+static int play_append(struct sweep_run *run)
+{
+    int status = open_dataset(run, "append", run->team->append);
+
+    if (status)
+        return status;
+    status = write_step(run, 2);
+    return status ? status : close_dataset(run);
+}
+
+/* Steps held back by a group, and a flush. */
+static int play_group(struct sweep_run *run)
+{
+    int status, flushed;
+
+    run->opts.durability = BOUMA_GROUP;
+    run->opts.group = 2;
+    status = open_dataset(run, "append", run->team->append);
+    if (status)
+        return status;
+    status = write_steps(run, 2, 3);
+    flushed = together(run, "flush", bouma_dataset_flush(run->ds));
+    status = first_of(status, flushed);
+    /* A group that fails is given up as a whole. */
+    if (status)
+        run->written[2] = run->written[3] = 0;
+    return status ? status : close_dataset(run);
+}
+
+static int set_attributes(struct sweep_run *run)
+{
+    static const int32_t table[3] = {1, 2, 3};
+    int status = bouma_attributes_set_text(bouma_dataset_attributes(run->ds),
+                                           "title", "a \xc3\xa9tude");
+
+    if (!status)
+        status = bouma_attributes_set(bouma_dataset_attributes(run->ds),
+                                      "table", BOUMA_I32, 3, table);
+    /* once more: replaces */
+    if (!status)
+        status = bouma_attributes_set_text(bouma_dataset_attributes(run->ds),
+                                           "title", "another");
+    return status;
+}
+
+static int play_attributes(struct sweep_run *run)
+{
+    int status = open_dataset(run, "append", run->team->append);
+
+    if (status)
+        return status;
+    status = apart(run, "attributes", set_attributes(run));
+    if (status)
+        return status;
+    status = write_step(run, 2);
+    return status ? status : close_dataset(run);
+}
+
+static int refine(bouma_variable *variable)
+{
+    bouma_refinement *refinement = NULL;
+    bouma_box box = {.lo = {1, 1}, .hi = {6, 5}};
+    int status = bouma_refinement_open(&refinement, variable, 1, &box);
+
+    if (!status)
+        status = bouma_refinement_next(refinement);
+    bouma_refinement_free(refinement);
+    return status;
+}
+
+/* A part of the grid, at its place in an array of the grid's size. */
+static int read_box(struct sweep_run *run, bouma_variable *variable)
+{
+    static const int64_t extent[2] = {SCENARIO_ROWS, SCENARIO_COLUMNS};
+    bouma_box box = {.lo = {2, 3}, .hi = {6, 6}};
+    struct scenario_values expected;
+    double found[SCENARIO_SAMPLES] = {0};
+    bouma_memory memory;
+    int first = 2 * SCENARIO_COLUMNS + 3, status;
+
+    bouma_memory_inside(&memory, BOUMA_F64, 1, 2, extent);
+    status = bouma_variable_read(variable, 0, &box, &found[first], &memory);
+    scenario_fill(&expected, 1, 0);
+    for (int row = 2; row < 6 && !status; row++)
+        if (memcmp(&found[row * SCENARIO_COLUMNS + 3],
+                   &expected.temperature[row * SCENARIO_COLUMNS + 3],
+                   3 * sizeof(double)) != 0)
+            sweep_violation(run, "a box has wrong values");
+    return status;
+}
+
+static int read_apart(struct sweep_run *run, bouma_step *step)
+{
+    bouma_grid *grid = bouma_step_find_grid(step, "air");
+    bouma_variable *variable =
+        grid ? bouma_grid_find_variable(grid, "temperature") : NULL;
+    int status;
+
+    if (!variable) {
+        sweep_violation(run, "an open step without its variable");
+        return BOUMA_EFORMAT;
+    }
+    status = read_box(run, variable);
+    return status ? status : refine(variable);
+}
+
+static int play_read(struct sweep_run *run)
+{
+    enum scenario_verdict verdict;
+    bouma_step *step = NULL;
+    int status = open_dataset(run, "open", run->team->open);
+    int generation, read_status;
+
+    if (status)
+        return status;
+    status = together(run, "refresh", bouma_dataset_refresh(run->ds));
+    read_status =
+        together(run, "opening a step", bouma_step_open(&step, run->ds, 1));
+    status = first_of(status, read_status);
+    if (!status) {
+        status = apart(run, "reading a box", read_apart(run, step));
+        verdict = scenario_read_together(step, 1, &generation, &read_status);
+        status =
+            first_of(status, together(run, "reading together", read_status));
+        if (verdict == SCENARIO_WRONG)
+            sweep_violation(run, "wrong values");
+    }
+    bouma_step_free(step);
+    return status;
+}
+
+static int play_verify(struct sweep_run *run)
+{
+    bouma_verify_report report = {0};
+    char message[256] = "";
+    int status = run->team->verify(run->path, &run->opts, &report, message,
+                                   sizeof(message));
+
+    if (status && !message[0])
+        sweep_violation(run, "verify: no message");
+    if (run->calm && (status || report.damages || report.steps != 2))
+        sweep_violation(run, "verify: %s, %d steps, %d damages, %s",
+                        bouma_status_name(status), (int)report.steps,
+                        (int)report.damages, message);
+    return together(run, "verify", status);
+}
+
+static int play_repair(struct sweep_run *run)
+{
+    bouma_repair_report report = {0};
+    char message[256] = "";
+    int status = bouma_repair(run->path, 1, &run->opts, NULL, NULL, &report,
+                              message, sizeof(message));
+
+    if (status && !message[0])
+        sweep_violation(run, "repair: no message");
+    if (run->calm && status)
+        sweep_violation(run, "repair: %s", message);
+    return together(run, "repair", status);
+}
+
+/* ---- what is there before ----------------------------------------------- */
+
+/* Steps 0 and 1, closed well. */
+static void prepare_dataset(struct sweep_run *run)
+{
+    run->calm = 1;
+    play_create(run);
+    bouma_dataset_free(run->ds);
+    run->ds = NULL;
+    run->is_open = run->is_closed = run->calm = 0;
+}
+
+/* And step 2, held back by a group whose writer was killed. */
+static void prepare_held_step(struct sweep_run *run)
+{
+    prepare_dataset(run);
+    run->calm = 1;
+    run->opts.durability = BOUMA_GROUP;
+    if (!open_dataset(run, "append", run->team->append))
+        write_step(run, 2);
+    bouma_dataset_free(run->ds);
+    run->ds = NULL;
+    run->is_open = run->calm = 0;
+}
+
+const struct sweep_act sweep_acts[] = {
+    {"create", NULL, play_create, 2, 0, 0, 0},
+    {"append", prepare_dataset, play_append, 3, 2, 0, 0},
+    {"group", prepare_dataset, play_group, 4, 2, 0, 0},
+    {"attributes", prepare_dataset, play_attributes, 3, 2, 0, 0},
+    {"read", prepare_dataset, play_read, 2, 2, 1, 0},
+    {"verify", prepare_dataset, play_verify, 2, 2, 1, 0},
+    {"repair", prepare_held_step, play_repair, 3, 2, 0, 1},
+};
+const int sweep_act_count = (int)(sizeof(sweep_acts) / sizeof(sweep_acts[0]));
+
+/* ---- a run -------------------------------------------------------------- */
+
+void sweep_run_init(struct sweep_run *run, const struct sweep_team *team,
+                    const bouma_io *disk, const char *path)
+{
+    memset(run, 0, sizeof(*run));
+    run->team = team;
+    fault_io_init(&run->io, disk);
+    fault_alloc_init(&run->memory);
+    scenario_options(&run->opts, &run->io.table, &run->memory.table);
+    snprintf(run->path, sizeof(run->path), "%s", path);
+}
+
+/* Steps 0 to 'count' - 1 must be there, as they were written. */
+static void check_steps(struct sweep_run *run, int count, const char *when)
+{
+    bouma_dataset *ds = NULL;
+    int status = run->team->open(&ds, run->path, &run->opts);
+
+    if (status)
+        sweep_violation(run, "%s: cannot open: %s", when,
+                        bouma_error_message(ds));
+    for (int i = 0; i < count && !status; i++) {
+        bouma_step *step = NULL;
+        int generation, rc = bouma_step_open(&step, ds, i);
+
+        if (rc ||
+            scenario_read_together(step, i, &generation, &rc) != SCENARIO_EXACT)
+            sweep_violation(run, "%s: step %d: %s", when, i,
+                            rc ? bouma_error_message(ds) : "wrong values");
+        bouma_step_free(step);
+    }
+    bouma_dataset_free(ds);
+}
+
+int sweep_run_act(struct sweep_run *run, const struct sweep_act *act)
+{
+    int status = act->play(run);
+    int reached = (run->io.at && run->io.calls >= run->io.at) ||
+                  (run->memory.at && run->memory.calls >= run->memory.at);
+
+    fault_io_disarm(&run->io);
+    fault_alloc_disarm(&run->memory);
+    if (act->old_steps)
+        check_steps(run, act->old_steps, "after the fault");
+    run->calm = 1;
+    if (status)
+        act->play(run);
+    bouma_dataset_free(run->ds);
+    run->ds = NULL;
+    check_steps(run, act->steps, "in the end");
+    if (run->memory.live)
+        sweep_violation(run, "%ld blocks of memory leaked", run->memory.live);
+    if (run->io.open)
+        sweep_violation(run, "%ld files left open", run->io.open);
+    return reached;
+}

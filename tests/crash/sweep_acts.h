@@ -1,0 +1,73 @@
+/* sweep_acts.h -- what a program does with the library, in acts. A sweep runs
+ * an act with a fault at every place in turn, then once more without: the same
+ * handle must do it.
+ *
+ * The acts are the same with and without MPI; struct sweep_team says how. */
+#ifndef SWEEP_ACTS_H
+#define SWEEP_ACTS_H
+
+#include "bouma.h"
+#include "fault_alloc.h"
+#include "fault_io.h"
+#include "scenario.h"
+
+struct sweep_team {
+    int rank, ranks;
+    int (*create)(bouma_dataset **out, const char *path,
+                  const bouma_options *opts);
+    int (*append)(bouma_dataset **out, const char *path,
+                  const bouma_options *opts);
+    int (*open)(bouma_dataset **out, const char *path,
+                const bouma_options *opts);
+    int (*verify)(const char *path, const bouma_options *opts,
+                  bouma_verify_report *report, char *message, size_t bytes);
+    /* The lowest status of all ranks, and the highest. */
+    void (*compare)(int status, int *lowest, int *highest);
+};
+
+/* One run of an act: its options, its files, and how far it got. */
+struct sweep_run {
+    const struct sweep_team *team;
+    struct fault_io io;
+    struct fault_alloc memory;
+    bouma_options opts;
+
+    char path[256];
+    bouma_dataset *ds;
+    int is_open, is_closed;
+    struct scenario_writer writer;
+    int written[4]; /* by step: this act has written it */
+
+    int calm;            /* 1: no fault is to come, nothing may fail */
+    const char *context; /* what this run is, for messages */
+    long violations;
+};
+
+struct sweep_act {
+    const char *name;
+    /* Make what the act needs to be there; NULL: nothing. */
+    void (*prepare)(struct sweep_run *run);
+    /* BOUMA_OK, or what failed first; one same status on all ranks. */
+    int (*play)(struct sweep_run *run);
+    int steps;      /* that must be there in the end: 0 to steps - 1 */
+    int old_steps;  /* that must be there whatever fails */
+    int reads_only; /* the dataset can be used for the next run again */
+    int serial_only;
+};
+
+extern const struct sweep_act sweep_acts[];
+extern const int sweep_act_count;
+
+/* Begin a run on the dataset 'path' of 'disk'. */
+void sweep_run_init(struct sweep_run *run, const struct sweep_team *team,
+                    const bouma_io *disk, const char *path);
+
+/* Play the act under a fault that the caller has armed and, after 'disarm',
+ * once more; free everything, look for leaks and read what must be there.
+ * Returns whether the fault was reached on this rank. */
+int sweep_run_act(struct sweep_run *run, const struct sweep_act *act);
+
+/* Count a promise that was broken, and say so. */
+void sweep_violation(struct sweep_run *run, const char *format, ...);
+
+#endif

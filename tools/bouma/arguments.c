@@ -1,0 +1,297 @@
+/* arguments.c -- the arguments of a command, parsed by its table of options. */
+#include "arguments.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "numbers.h"
+#include "suggest.h"
+
+/* ---- finding options ----------------------------------------------------- */
+
+/* The i-th option of a command: its own first, then those that all have. */
+static const struct option_spec *option_at(const struct command *command, int i)
+{
+    int own = 0;
+
+    while (command->options[own].name)
+        own++;
+    if (i < own)
+        return &command->options[i];
+    return common_options[i - own].name ? &common_options[i - own] : NULL;
+}
+
+static const struct option_spec *find_long(const struct command *command,
+                                           const char *name, size_t length)
+{
+    const struct option_spec *option;
+
+    for (int i = 0; (option = option_at(command, i)); i++)
+        if (strlen(option->name) == length &&
+            memcmp(option->name, name, length) == 0)
+            return option;
+    return NULL;
+}
+
+static const struct option_spec *find_short(const struct command *command,
+                                            char letter)
+{
+    const struct option_spec *option;
+
+    for (int i = 0; (option = option_at(command, i)); i++)
+        if (option->letter == letter)
+            return option;
+    return NULL;
+}
+
+static int unknown_option(struct context *ctx, const struct command *command,
+                          const char *name, int length)
+{
+    const struct option_spec *option;
+    struct suggestion near = {0};
+    char word[64];
+
+    if ((size_t)length < sizeof(word)) {
+        memcpy(word, name, (size_t)length);
+        word[length] = '\0';
+        near.word = word;
+        for (int i = 0; (option = option_at(command, i)); i++)
+            suggestion_offer(&near, option->name);
+    }
+    if (near.best)
+        return context_fail(ctx, CALL_AT_FAULT,
+                            "there is no option --%.*s; did you mean --%s?",
+                            length, name, near.best);
+    return context_fail(ctx, CALL_AT_FAULT,
+                        "there is no option --%.*s; '%s help %s' lists them",
+                        length, name, session_program(), command->name);
+}
+
+/* ---- parsing ------------------------------------------------------------- */
+
+/* What is left of argv. */
+struct cursor {
+    int argc;
+    char **argv;
+    int next;
+};
+
+/* Note one option. 'attached' is the value that came in the same word, or
+ * NULL; then the next word is the value, if the option takes one. */
+static int add_option(struct arguments *args, struct context *ctx,
+                      struct cursor *cursor, const struct option_spec *option,
+                      const char *attached)
+{
+    const char *value = attached;
+
+    if (!option->argument && attached)
+        return context_fail(ctx, CALL_AT_FAULT, "--%s takes no value",
+                            option->name);
+    if (option->argument && !attached) {
+        /* A word with two dashes is rather the next option: one was left out.
+         * A single dash may begin a negative number. */
+        if (cursor->next == cursor->argc ||
+            strncmp(cursor->argv[cursor->next], "--", 2) == 0)
+            return context_fail(ctx, CALL_AT_FAULT,
+                                "--%s needs a value: --%s %s", option->name,
+                                option->name, option->argument);
+        value = cursor->argv[cursor->next++];
+    }
+    if (!option->many && arguments_has(args, option->name))
+        return context_fail(ctx, CALL_AT_FAULT, "--%s is given twice",
+                            option->name);
+    args->given[args->given_count++] = (struct argument){option, value};
+    return DONE;
+}
+
+static int add_long(struct arguments *args, struct context *ctx,
+                    struct cursor *cursor, const char *word)
+{
+    const char *name = word + 2;
+    size_t length = strcspn(name, "=");
+    const struct option_spec *option = find_long(args->command, name, length);
+
+    if (!option)
+        return unknown_option(ctx, args->command, name, (int)length);
+    return add_option(args, ctx, cursor, option,
+                      name[length] == '=' ? name + length + 1 : NULL);
+}
+
+static int add_short(struct arguments *args, struct context *ctx,
+                     struct cursor *cursor, const char *word)
+{
+    const struct option_spec *option = find_short(args->command, word[1]);
+
+    if (!option)
+        return context_fail(ctx, CALL_AT_FAULT,
+                            "there is no option -%c; '%s help %s' lists them",
+                            word[1], session_program(), args->command->name);
+    return add_option(args, ctx, cursor, option, word[2] ? word + 2 : NULL);
+}
+
+static int parse_words(struct arguments *args, struct context *ctx,
+                       struct cursor *cursor)
+{
+    bool options = true;
+
+    while (cursor->next < cursor->argc) {
+        const char *word = cursor->argv[cursor->next++];
+        int rc = DONE;
+
+        if (!options || word[0] != '-' || word[1] == '\0')
+            args->operands[args->operand_count++] = word;
+        else if (strcmp(word, "--") == 0)
+            options = false;
+        else if (word[1] == '-')
+            rc = add_long(args, ctx, cursor, word);
+        else
+            rc = add_short(args, ctx, cursor, word);
+        if (rc)
+            return rc;
+    }
+    return DONE;
+}
+
+static int check_operands(const struct arguments *args, struct context *ctx)
+{
+    const struct command *command = args->command;
+
+    if (arguments_has(args, "help"))
+        return DONE;
+    if (args->operand_count < command->least)
+        return context_fail(
+            ctx, CALL_AT_FAULT, "something is missing; call it as: %s %s %s",
+            session_program(), command->name, command->operands);
+    if (command->most >= 0 && args->operand_count > command->most)
+        return context_fail(ctx, CALL_AT_FAULT,
+                            "'%s' is too much; call it as: %s %s %s",
+                            args->operands[command->most], session_program(),
+                            command->name, command->operands);
+    return DONE;
+}
+
+int arguments_parse(struct arguments *out, struct context *ctx,
+                    const struct command *command, int argc, char **argv)
+{
+    struct cursor cursor = {argc, argv, 0};
+    size_t room = (size_t)argc + 1;
+    int rc;
+
+    *out = (struct arguments){.command = command};
+    out->given = calloc(room, sizeof(*out->given));
+    out->operands = calloc(room, sizeof(*out->operands));
+    if (!out->given || !out->operands)
+        return context_fail(ctx, DATA_AT_FAULT, "out of memory");
+    rc = parse_words(out, ctx, &cursor);
+    return rc ? rc : check_operands(out, ctx);
+}
+
+void arguments_release(struct arguments *args)
+{
+    free(args->given);
+    free(args->operands);
+}
+
+/* ---- asking -------------------------------------------------------------- */
+
+const char *arguments_nth(const struct arguments *args, const char *name, int i)
+{
+    for (int n = 0; n < args->given_count; n++)
+        if (strcmp(args->given[n].option->name, name) == 0 && i-- == 0)
+            return args->given[n].value;
+    return NULL;
+}
+
+int arguments_count(const struct arguments *args, const char *name)
+{
+    int count = 0;
+
+    for (int n = 0; n < args->given_count; n++)
+        count += strcmp(args->given[n].option->name, name) == 0;
+    return count;
+}
+
+bool arguments_has(const struct arguments *args, const char *name)
+{
+    return arguments_count(args, name) > 0;
+}
+
+const char *arguments_text(const struct arguments *args, const char *name)
+{
+    return arguments_nth(args, name, 0);
+}
+
+int arguments_integer(const struct arguments *args, struct context *ctx,
+                      const char *name, int64_t least, int64_t *out)
+{
+    const char *text = arguments_text(args, name);
+    int64_t value;
+
+    if (!text)
+        return DONE;
+    if (!parse_integer(text, &value) || value < least)
+        return context_fail(ctx, CALL_AT_FAULT,
+                            "--%s %s: not a whole number from %lld on", name,
+                            text, (long long)least);
+    *out = value;
+    return DONE;
+}
+
+int arguments_number(const struct arguments *args, struct context *ctx,
+                     const char *name, double *out)
+{
+    const char *text = arguments_text(args, name);
+
+    if (text && !parse_number(text, out))
+        return context_fail(ctx, CALL_AT_FAULT, "--%s %s: not a number", name,
+                            text);
+    return DONE;
+}
+
+int arguments_integers(const struct arguments *args, struct context *ctx,
+                       const char *name, int64_t *out, int *count)
+{
+    const char *text = arguments_text(args, name);
+    bool fine = !text || parse_integers(text, out, BOUMA_MAX_DIMS, count);
+
+    for (int i = 0; text && fine && i < *count; i++)
+        fine = out[i] > 0;
+    if (!fine)
+        return context_fail(ctx, CALL_AT_FAULT,
+                            "--%s %s: not one to %d positive numbers with "
+                            "commas between",
+                            name, text, BOUMA_MAX_DIMS);
+    return DONE;
+}
+
+int arguments_numbers(const struct arguments *args, struct context *ctx,
+                      const char *name, double *out, int *count)
+{
+    const char *text = arguments_text(args, name);
+
+    if (text && !parse_numbers(text, out, BOUMA_MAX_DIMS, count))
+        return context_fail(ctx, CALL_AT_FAULT,
+                            "--%s %s: not one to %d numbers with commas "
+                            "between",
+                            name, text, BOUMA_MAX_DIMS);
+    return DONE;
+}
+
+int arguments_fields(const struct arguments *args, struct context *ctx,
+                     bouma_options *opts)
+{
+    char message[512] = "";
+
+    for (int n = 0; n < args->given_count; n++) {
+        const struct option_spec *option = args->given[n].option;
+        const char *value = args->given[n].value;
+
+        if (!option->field)
+            continue;
+        if (bouma_options_set(opts, option->field, value ? value : "1", message,
+                              sizeof(message)))
+            return context_fail(ctx, CALL_AT_FAULT, "--%s: %s", option->name,
+                                message);
+    }
+    return DONE;
+}

@@ -1,0 +1,95 @@
+/* attribute_value.c -- the values of an attribute, whatever their type. */
+#include "attribute_value.h"
+
+#include <stdio.h>
+
+#include "format_text.h"
+#include "numbers.h"
+
+bouma_scalar attribute_value(const bouma_attribute *attribute, size_t i)
+{
+    const void *values = attribute->values;
+    bouma_scalar out = {0};
+
+    switch (attribute->type) {
+    case BOUMA_I8:
+        out.i = ((const int8_t *)values)[i];
+        break;
+    case BOUMA_I16:
+        out.i = ((const int16_t *)values)[i];
+        break;
+    case BOUMA_I32:
+        out.i = ((const int32_t *)values)[i];
+        break;
+    case BOUMA_I64:
+        out.i = ((const int64_t *)values)[i];
+        break;
+    case BOUMA_U8:
+        out.u = ((const uint8_t *)values)[i];
+        break;
+    case BOUMA_U16:
+        out.u = ((const uint16_t *)values)[i];
+        break;
+    case BOUMA_U32:
+        out.u = ((const uint32_t *)values)[i];
+        break;
+    case BOUMA_U64:
+        out.u = ((const uint64_t *)values)[i];
+        break;
+    case BOUMA_F32:
+        out.f = ((const float *)values)[i];
+        break;
+    case BOUMA_F64:
+        out.f = ((const double *)values)[i];
+        break;
+    case BOUMA_STRING:
+        break;
+    }
+    return out;
+}
+
+static void print_values(const bouma_attribute *attribute)
+{
+    const size_t most = 8; /* an attribute can be a long table */
+    char text[FORMAT_BYTES];
+
+    if (attribute->type == BOUMA_STRING) {
+        print_clean(attribute->values);
+        return;
+    }
+    for (size_t i = 0; i < attribute->count && i < most; i++)
+        printf("%s%s", i ? ", " : "",
+               format_scalar(text, attribute->type,
+                             attribute_value(attribute, i)));
+    if (attribute->count > most)
+        printf(", ... (%zu values)", attribute->count);
+}
+
+void attributes_print(const bouma_attributes *attributes, int indent)
+{
+    bouma_attribute attribute;
+
+    for (int i = 0; bouma_attributes_get(attributes, i, &attribute) == BOUMA_OK;
+         i++) {
+        printf("%*s", indent, "");
+        print_clean(attribute.name);
+        printf(" = ");
+        print_values(&attribute);
+        putchar('\n');
+    }
+}
+
+int attribute_set_text(bouma_attributes *attributes, const char *name,
+                       const char *value)
+{
+    int64_t whole;
+    double number;
+
+    /* Not a number: also "4K", which is a number elsewhere. */
+    if (!parse_number(value, &number))
+        return bouma_attributes_set_text(attributes, name, value);
+    /* A double would round a large integer. */
+    if (parse_integer(value, &whole))
+        return bouma_attributes_set(attributes, name, BOUMA_I64, 1, &whole);
+    return bouma_attributes_set_number(attributes, name, number);
+}

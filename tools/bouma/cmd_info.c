@@ -1,0 +1,82 @@
+/* cmd_info.c -- bouma info: what is in a dataset. */
+#include <stdlib.h>
+
+#include "arguments.h"
+#include "info.h"
+
+static const struct option_spec options[] = {
+    {.name = "step", .argument = "N", .help = "this step only"}, {0}};
+
+int info_open_step(const struct info *info, struct context *ctx, int64_t i,
+                   bouma_step **out, bouma_step_details *details)
+{
+    bouma_step_info which;
+    int status = bouma_dataset_step_get(info->ds, i, &which);
+
+    *out = NULL;
+    if (!status)
+        status = bouma_step_open(out, info->ds, which.step);
+    if (!status)
+        status = bouma_step_details_get(*out, details);
+    if (!status)
+        return DONE;
+    bouma_step_free(*out);
+    *out = NULL;
+    return context_fail_status(ctx, status, bouma_error_message(info->ds));
+}
+
+/* The steps to show: all, or the one that was asked for. */
+static int choose_steps(struct info *info, struct context *ctx,
+                        const struct arguments *args)
+{
+    int64_t wanted = 0;
+    int rc = arguments_integer(args, ctx, "step", 0, &wanted);
+    bouma_step_info step;
+
+    info->last = bouma_dataset_step_count(info->ds);
+    info->one_step = arguments_has(args, "step");
+    if (rc || !info->one_step)
+        return rc;
+    for (int64_t i = 0; i < info->last; i++)
+        if (bouma_dataset_step_get(info->ds, i, &step) == BOUMA_OK &&
+            step.step == wanted) {
+            info->first = i;
+            info->last = i + 1;
+            return DONE;
+        }
+    return context_fail(ctx, CALL_AT_FAULT,
+                        "there is no step %lld; '%s info %s' lists them",
+                        (long long)wanted, session_program(), info->path);
+}
+
+static int run(struct context *ctx, const struct arguments *args)
+{
+    struct info info = {.path = args->operands[0]};
+    int status, rc;
+
+    if (!context_prints(ctx)) /* there is nothing to do for the others */
+        return DONE;
+    status = bouma_dataset_open(&info.ds, info.path, NULL);
+    if (status)
+        rc = context_fail_status(ctx, status, bouma_error_message(info.ds));
+    else
+        rc = choose_steps(&info, ctx, args);
+    if (!rc)
+        rc = ctx->json ? info_print_json(&info, ctx)
+                       : info_print_text(&info, ctx);
+    bouma_dataset_free(info.ds);
+    return rc;
+}
+
+const struct command cmd_info = {
+    .name = "info",
+    .summary = "tell what is in a dataset",
+    .operands = "DS [options]",
+    .least = 1,
+    .most = 1,
+    .examples = "  bouma info run.bouma\n"
+                "  bouma info run.bouma --step 40\n"
+                "  bouma info run.bouma --json | jq '.steps[].time'\n",
+    .notes = "Balance is the size of the largest file over the mean.\n",
+    .options = options,
+    .run = run};

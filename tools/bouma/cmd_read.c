@@ -1,0 +1,299 @@
+/* cmd_read.c -- bouma read: a box of a variable, at any level, into a file. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "arguments.h"
+#include "extract.h"
+#include "file_kind.h"
+#include "format_text.h"
+#include "locate.h"
+#include "npy.h"
+#include "numbers.h"
+#include "output.h"
+#include "print_json.h"
+#include "progress_bar.h"
+#include "stopwatch.h"
+
+static const struct option_spec options[] = {
+    {.name = "output",
+     .letter = 'o',
+     .argument = "OUT",
+     .help = "OUT.npy, OUT.raw, or - for plain values (required)"},
+    {.name = "step",
+     .argument = "N",
+     .help = "number of the step; default: the last"},
+    {.name = "level",
+     .argument = "K",
+     .help = "every 2^K-th sample along each axis; default: 0, all"},
+    {.name = "box",
+     .argument = "BOX",
+     .help = "z0:z1,y0:y1,x0:x1 in samples of level 0; default: all"},
+    {0}};
+
+/* A request, and what it needs while it is carried out. */
+struct reading {
+    const struct arguments *args;
+    const char *path, *target; /* of the dataset; OUT */
+    struct progress_bar bar;
+    bouma_options opts;
+    bouma_dataset *ds;
+    bouma_step *step;
+    int64_t step_number;
+    bouma_variable *variable;
+    bouma_variable_info about;
+    bouma_grid_info grid;
+    int level;
+    bouma_box box;
+    bouma_selection selection; /* of all of the box */
+    struct output output;
+    uint64_t header_bytes;
+    double seconds;
+};
+
+static int library_failed(const struct reading *reading, struct context *ctx,
+                          int status)
+{
+    return context_fail_status(ctx, status, bouma_error_message(reading->ds));
+}
+
+/* ---- what to read -------------------------------------------------------- */
+
+static bool to_stream(const struct reading *reading)
+{
+    return strcmp(reading->target, "-") == 0;
+}
+
+static int check_target(struct reading *reading, struct context *ctx)
+{
+    if (!reading->target)
+        return context_fail(ctx, CALL_AT_FAULT,
+                            "say where to: -o OUT.npy, -o OUT.raw or -o -");
+    if (to_stream(reading) && ctx->json)
+        return context_fail(ctx, CALL_AT_FAULT,
+                            "--json and -o - both want standard output; write "
+                            "to a file");
+    if (!to_stream(reading) && file_kind_of(reading->target) == FILE_UNKNOWN)
+        return context_fail(ctx, CALL_AT_FAULT,
+                            "cannot tell what %s shall be; end it in .npy or "
+                            ".raw",
+                            reading->target);
+    return DONE;
+}
+
+static int choose_level(struct reading *reading, struct context *ctx)
+{
+    int64_t level = 0;
+    int rc = arguments_integer(reading->args, ctx, "level", 0, &level);
+
+    if (!rc && level >= reading->grid.levels)
+        rc = context_fail(ctx, CALL_AT_FAULT,
+                          "--level %lld: %s has levels 0 to %d",
+                          (long long)level, reading->args->operands[1],
+                          reading->grid.levels - 1);
+    reading->level = (int)level;
+    return rc;
+}
+
+static int choose_box(struct reading *reading, struct context *ctx)
+{
+    const char *text = arguments_text(reading->args, "box");
+    char message[256];
+
+    for (int i = 0; i < reading->grid.ndims; i++)
+        reading->box.hi[i] = reading->grid.shape[i];
+    if (text && !parse_box(text, reading->grid.ndims, reading->grid.shape,
+                           &reading->box, message, sizeof(message)))
+        return context_fail(ctx, CALL_AT_FAULT, "--box: %s", message);
+    return DONE;
+}
+
+/* Open the dataset and find what is asked for. Collective. */
+static int select_samples(struct reading *reading, struct context *ctx)
+{
+    bouma_grid *grid;
+    int status, rc;
+
+    bouma_options_init(&reading->opts, sizeof(reading->opts));
+    progress_bar_init(&reading->bar, ctx, &reading->opts);
+    status =
+        session_open(ctx->session, &reading->ds, reading->path, &reading->opts);
+    if (status)
+        return library_failed(reading, ctx, status);
+    rc = locate_step(&reading->step, &reading->step_number, ctx, reading->ds,
+                     reading->args);
+    if (!rc)
+        rc = locate_variable(&grid, &reading->variable, ctx, reading->step,
+                             reading->args->operands[1]);
+    if (rc)
+        return rc;
+    bouma_grid_info_get(grid, &reading->grid);
+    bouma_variable_info_get(reading->variable, &reading->about);
+    rc = choose_level(reading, ctx);
+    if (!rc)
+        rc = choose_box(reading, ctx);
+    if (rc)
+        return rc;
+    status = bouma_variable_select(reading->variable, reading->level,
+                                   &reading->box, &reading->selection);
+    return status ? library_failed(reading, ctx, status) : DONE;
+}
+
+/* ---- reading ------------------------------------------------------------- */
+
+/* The shape of the output: that of the samples, and the components of each. */
+static int output_shape(const struct reading *reading, int64_t *shape)
+{
+    int ndims = reading->selection.ndims;
+
+    memcpy(shape, reading->selection.shape, sizeof(reading->selection.shape));
+    if (reading->about.components > 1)
+        shape[ndims++] = reading->about.components;
+    return ndims;
+}
+
+static int write_header(struct reading *reading, struct context *ctx)
+{
+    int64_t shape[NPY_MAX_DIMS];
+    char header[NPY_MAX_HEADER];
+
+    if (file_kind_of(reading->target) != FILE_NPY)
+        return DONE;
+    reading->header_bytes = npy_format(header, reading->about.type,
+                                       output_shape(reading, shape), shape);
+    if (session_rank(ctx->session) > 0)
+        return DONE;
+    return output_write(&reading->output, ctx, header, reading->header_bytes,
+                        0);
+}
+
+/* Collective. */
+static int copy_samples(struct reading *reading, struct context *ctx)
+{
+    struct extract extract = {.ds = reading->ds,
+                              .step = reading->step,
+                              .variable = reading->variable,
+                              .level = reading->level,
+                              .box = reading->box,
+                              .selection = reading->selection,
+                              .patch = reading->grid.patch[0],
+                              .output = &reading->output};
+    int rc = output_create(&reading->output, ctx, reading->target);
+
+    if (!rc)
+        rc = write_header(reading, ctx);
+    extract.header_bytes = reading->header_bytes;
+    rc = context_agree(ctx, rc);
+    if (!rc)
+        rc = extract_samples(&extract, ctx);
+    return output_finish(&reading->output, ctx, rc);
+}
+
+/* ---- telling ------------------------------------------------------------- */
+
+/* Bytes and files of all processes. Collective. */
+static bouma_dataset_info count_reads(const struct reading *reading,
+                                      struct context *ctx)
+{
+    bouma_dataset_info about = {0};
+
+    bouma_dataset_info_get(reading->ds, &about);
+    about.bytes_read = session_sum(ctx->session, about.bytes_read);
+    about.files_opened = session_sum(ctx->session, about.files_opened);
+    return about;
+}
+
+static int print_object(const struct reading *reading, struct context *ctx,
+                        const bouma_dataset_info *reads)
+{
+    const bouma_selection *selection = &reading->selection;
+    json_t *root = json_object();
+    int64_t shape[NPY_MAX_DIMS];
+    int ndims = output_shape(reading, shape);
+    char descr[4];
+
+    json_put(root, "output", json_text(reading->target));
+    json_put(root, "step", json_integer(reading->step_number));
+    json_put(root, "level", json_integer(reading->level));
+    json_put(root, "shape", json_integers(shape, ndims));
+    json_put(root, "first", json_integers(selection->first, selection->ndims));
+    json_put(root, "origin", json_numbers(selection->origin, selection->ndims));
+    json_put(root, "spacing",
+             json_numbers(selection->spacing, selection->ndims));
+    json_put(root, "type", json_text(bouma_type_name(reading->about.type)));
+    json_put(root, "dtype", json_text(npy_descr(descr, reading->about.type)));
+    json_put(root, "bytes", json_count(selection->bytes));
+    json_put(root, "bytes_read", json_count(reads->bytes_read));
+    json_put(root, "files_opened", json_count(reads->files_opened));
+    json_put(root, "seconds", json_number(reading->seconds));
+    return print_json(ctx, root);
+}
+
+static int print_text(const struct reading *reading,
+                      const bouma_dataset_info *reads)
+{
+    int64_t extents[NPY_MAX_DIMS];
+    int ndims = output_shape(reading, extents);
+    char shape[FORMAT_BYTES], bytes[FORMAT_BYTES], read[FORMAT_BYTES],
+        files[FORMAT_BYTES], seconds[FORMAT_BYTES];
+
+    printf("%s: %s %s, %s; read %s from %s, %s\n", reading->target,
+           format_shape(shape, ndims, extents),
+           bouma_type_name(reading->about.type),
+           format_bytes(bytes, reading->selection.bytes),
+           format_bytes(read, reads->bytes_read),
+           format_count(files, reads->files_opened, "file"),
+           format_seconds(seconds, reading->seconds));
+    return DONE;
+}
+
+/* Standard output may be where the samples go. Collective. */
+static int print_result(const struct reading *reading, struct context *ctx)
+{
+    bouma_dataset_info reads = count_reads(reading, ctx);
+
+    if (!context_prints(ctx) || to_stream(reading))
+        return DONE;
+    return ctx->json ? print_object(reading, ctx, &reads)
+                     : print_text(reading, &reads);
+}
+
+static int run(struct context *ctx, const struct arguments *args)
+{
+    double start = stopwatch_now();
+    struct reading reading = {.args = args,
+                              .path = args->operands[0],
+                              .target = arguments_text(args, "output")};
+    int rc = check_target(&reading, ctx);
+
+    if (!rc)
+        rc = select_samples(&reading, ctx);
+    if (!rc)
+        rc = copy_samples(&reading, ctx);
+    progress_bar_clear(&reading.bar);
+    reading.seconds = stopwatch_now() - start;
+    if (!rc)
+        rc = print_result(&reading, ctx);
+    bouma_step_free(reading.step);
+    bouma_dataset_free(reading.ds);
+    return rc;
+}
+
+const struct command cmd_read = {
+    .name = "read",
+    .summary = "read a box of a variable, at any level, into a file",
+    .operands = "DS OBJECT/VAR -o OUT [options]",
+    .least = 2,
+    .most = 2,
+    .examples =
+        "  bouma read run.bouma grid/rho -o rho.npy\n"
+        "  bouma read run.bouma grid/rho --level 3 -o small.npy\n"
+        "  bouma read run.bouma grid/rho --step 40 --box :,100:200,-64: -o "
+        "part.npy\n"
+        "  bouma read run.bouma grid/rho --level 2 -o - | od -f | head\n",
+    .notes =
+        "Boxes are half-open. An end that is left out is that of the grid, a "
+        "negative\none counts back from there, as in NumPy. Level K has the "
+        "samples whose indices\nare multiples of 2^K.\n",
+    .options = options,
+    .run = run};

@@ -1,0 +1,115 @@
+/* cmd_verify.c -- bouma verify: is a dataset sound? */
+#include <stdio.h>
+#include <string.h>
+
+#include "arguments.h"
+#include "findings.h"
+#include "format_text.h"
+#include "print_json.h"
+#include "progress_bar.h"
+#include "stopwatch.h"
+
+static const struct option_spec options[] = {{0}};
+
+static int parse_depth(const char *text, bouma_verify_depth *out)
+{
+    static const char *const names[] = {NULL, "quick", "meta", "full", "deep"};
+
+    for (int i = 1; i < 5; i++)
+        if (strcmp(text, names[i]) == 0) {
+            *out = (bouma_verify_depth)i;
+            return DONE;
+        }
+    return CALL_AT_FAULT;
+}
+
+static void print_text(const struct context *ctx, const char *path,
+                       const bouma_verify_report *report, double seconds)
+{
+    char steps[FORMAT_BYTES], files[FORMAT_BYTES], bytes[FORMAT_BYTES],
+        damages[FORMAT_BYTES], time[FORMAT_BYTES];
+    bool sound = report->damages == 0;
+
+    printf("%s: %s%s%s; ", path, sound ? context_green(ctx) : context_red(ctx),
+           sound ? "sound" : format_count(damages, report->damages, "damage"),
+           context_plain(ctx));
+    printf("checked %s, %s, %s in %s\n",
+           format_count(steps, report->steps, "step"),
+           format_count(files, report->files, "file"),
+           format_bytes(bytes, report->bytes), format_seconds(time, seconds));
+}
+
+static int print_object(struct context *ctx, struct session_check *check,
+                        json_t *findings, double seconds)
+{
+    const bouma_verify_report *report = &check->report;
+    json_t *root = json_object();
+
+    json_put(root, "dataset", json_text(check->path));
+    json_put(root, "sound", json_boolean(report->damages == 0));
+    json_put(root, "steps", json_count(report->steps));
+    json_put(root, "files", json_count(report->files));
+    json_put(root, "chunks", json_count(report->chunks));
+    json_put(root, "bytes", json_count(report->bytes));
+    json_put(root, "notes", json_count(report->notes));
+    json_put(root, "damages", json_count(report->damages));
+    json_put(root, "findings", json_incref(findings));
+    json_put(root, "seconds", json_number(seconds));
+    return print_json(ctx, root);
+}
+
+static int run(struct context *ctx, const struct arguments *args)
+{
+    double start = stopwatch_now();
+    const char *depth = args->operand_count > 1 ? args->operands[1] : "full";
+    struct session_check check = {.path = args->operands[0]};
+    struct progress_bar bar;
+    struct findings findings;
+    bouma_options opts;
+    int status, rc = DONE;
+
+    if (parse_depth(depth, &check.depth))
+        return context_fail(ctx, CALL_AT_FAULT,
+                            "'%s' is none of quick, meta, full and deep",
+                            depth);
+    bouma_options_init(&opts, sizeof(opts));
+    progress_bar_init(&bar, ctx, &opts);
+    findings_init(&findings, ctx, &bar);
+    check.opts = &opts;
+    check.each = findings_add;
+    check.user = &findings;
+    status = session_verify(ctx->session, &check);
+    progress_bar_clear(&bar);
+    if (status) /* whatever the reason: it could not be checked */
+        rc = context_fail(ctx, CALL_AT_FAULT, "%s",
+                          check.message[0] ? check.message
+                                           : bouma_status_text(status));
+    else if (context_prints(ctx) && ctx->json)
+        rc = print_object(ctx, &check, findings.list, stopwatch_now() - start);
+    else if (context_prints(ctx))
+        print_text(ctx, check.path, &check.report, stopwatch_now() - start);
+    findings_release(&findings);
+    if (!rc && check.report.damages > 0)
+        rc = DATA_AT_FAULT;
+    return rc;
+}
+
+const struct command cmd_verify = {
+    .name = "verify",
+    .summary = "check that a dataset is sound",
+    .operands = "DS [quick|meta|full|deep]",
+    .least = 1,
+    .most = 2,
+    .words = "quick|meta|full|deep",
+    .examples = "  bouma verify run.bouma\n"
+                "  bouma verify run.bouma quick\n"
+                "  mpirun -n 16 bouma-mpi verify run.bouma deep\n",
+    .notes = "quick  manifests, and the sizes of files\n"
+             "meta   and the tables of chunks\n"
+             "full   and every checksum (default)\n"
+             "deep   and every chunk decoded, its range compared\n"
+             "\n"
+             "The exit status is 0 if it is sound, 1 if it is damaged, 2 if it "
+             "could not\nbe checked.\n",
+    .options = options,
+    .run = run};

@@ -1,0 +1,23 @@
+/* findings.h -- what verify and repair find: printed as it comes, or kept for
+ * the JSON output. */
+#ifndef FINDINGS_H
+#define FINDINGS_H
+
+#include <jansson.h>
+
+#include "progress_bar.h"
+
+struct findings {
+    const struct context *ctx;
+    struct progress_bar *bar; /* cleared before a line is printed */
+    json_t *list;             /* with --json, on process 0; else NULL */
+};
+
+void findings_init(struct findings *findings, const struct context *ctx,
+                   struct progress_bar *bar);
+void findings_release(struct findings *findings);
+
+/* To be called by the library; 'user' is the struct findings. */
+void findings_add(void *user, const bouma_finding *finding);
+
+#endif

@@ -1,0 +1,212 @@
+/* import_request.c -- what a call of `bouma import` asks for. */
+#include "import_request.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "choice_names.h"
+
+/* ---- reading ------------------------------------------------------------- */
+
+static int read_step(struct import_request *request, struct context *ctx)
+{
+    int rc = arguments_integer(request->args, ctx, "step", 0, &request->step);
+
+    request->step_given = arguments_has(request->args, "step");
+    request->time_given = arguments_has(request->args, "time");
+    return rc ? rc
+              : arguments_number(request->args, ctx, "time", &request->time);
+}
+
+static int read_type(struct import_request *request, struct context *ctx)
+{
+    const char *text = arguments_text(request->args, "type");
+
+    if (!text)
+        return DONE;
+    request->wish.type = bouma_type_parse(text);
+    if (!request->wish.type || request->wish.type == BOUMA_STRING)
+        return context_fail(ctx, CALL_AT_FAULT,
+                            "--type %s: there are i8, i16, i32, i64, u8, u16, "
+                            "u32, u64, f32 and f64",
+                            text);
+    return DONE;
+}
+
+static int read_wish(struct import_request *request, struct context *ctx)
+{
+    int64_t components = 0;
+    int rc = arguments_integers(request->args, ctx, "shape",
+                                request->wish.shape, &request->wish.ndims);
+
+    if (!rc)
+        rc =
+            arguments_integer(request->args, ctx, "components", 1, &components);
+    if (!rc && components > INT16_MAX)
+        rc = context_fail(ctx, CALL_AT_FAULT,
+                          "--components %lld: at most %d are possible",
+                          (long long)components, INT16_MAX);
+    request->wish.components = (int)components;
+    return rc ? rc : read_type(request, ctx);
+}
+
+static int read_codec(struct import_request *request, struct context *ctx)
+{
+    const char *text = arguments_text(request->args, "codec");
+    int64_t level = 0;
+    int rc = arguments_integer(request->args, ctx, "codec-level", 1, &level);
+
+    if (rc)
+        return rc;
+    if (level > 22)
+        return context_fail(ctx, CALL_AT_FAULT,
+                            "--codec-level %lld: zstd has 1 to 22",
+                            (long long)level);
+    request->variable.codec_level = (int)level;
+    if (!text)
+        return DONE;
+    request->variable.codec = codec_parse(text);
+    if (!request->variable.codec)
+        return context_fail(ctx, CALL_AT_FAULT,
+                            "--codec %s: there are " CODEC_NAMES, text);
+    return DONE;
+}
+
+static int read_grid(struct import_request *request, struct context *ctx)
+{
+    const struct arguments *args = request->args;
+    bouma_grid_spec *grid = &request->grid;
+    int64_t levels = 0;
+    int rc = arguments_integer(args, ctx, "levels", 1, &levels);
+
+    if (!rc && levels > 63)
+        rc = context_fail(ctx, CALL_AT_FAULT,
+                          "--levels %lld: no grid has that many",
+                          (long long)levels);
+    grid->levels = (int)levels;
+    if (!rc)
+        rc = arguments_integers(args, ctx, "patch", grid->patch,
+                                &request->patches);
+    if (!rc)
+        rc = arguments_numbers(args, ctx, "spacing", grid->spacing,
+                               &request->spacings);
+    if (!rc)
+        rc = arguments_numbers(args, ctx, "origin", grid->origin,
+                               &request->origins);
+    return rc;
+}
+
+/* One name for each source, or none at all; attributes with a name. */
+static int check_texts(const struct import_request *request,
+                       struct context *ctx)
+{
+    const struct arguments *args = request->args;
+    int sources = args->operand_count;
+    int vars = arguments_count(args, "var");
+    int units = arguments_count(args, "unit");
+
+    if (vars && vars != sources)
+        return context_fail(ctx, CALL_AT_FAULT,
+                            "%d --var for %d files: name each of them, or none",
+                            vars, sources);
+    if (units > 1 && units != sources)
+        return context_fail(ctx, CALL_AT_FAULT,
+                            "%d --unit for %d files: give one, or one for each",
+                            units, sources);
+    for (int i = 0; i < arguments_count(args, "attr"); i++) {
+        const char *text = arguments_nth(args, "attr", i);
+
+        if (text[0] == '=' || !strchr(text, '='))
+            return context_fail(ctx, CALL_AT_FAULT,
+                                "--attr %s: write it as NAME=VALUE", text);
+    }
+    return DONE;
+}
+
+int import_request_read(struct import_request *out, struct context *ctx,
+                        const struct arguments *args)
+{
+    int rc;
+
+    *out = (struct import_request){
+        .args = args,
+        .path = arguments_text(args, "into"),
+        .grid_name = arguments_text(args, "grid"),
+        .grid = {.size = sizeof(bouma_grid_spec),
+                 .unit = arguments_text(args, "length-unit")},
+        .variable = {.size = sizeof(bouma_variable_spec)}};
+    bouma_options_init(&out->opts, sizeof(out->opts));
+    if (!out->grid_name)
+        out->grid_name = "grid";
+    if (!out->path)
+        return context_fail(ctx, CALL_AT_FAULT,
+                            "say where to: --into NAME.bouma");
+    rc = check_texts(out, ctx);
+    if (!rc)
+        rc = read_step(out, ctx);
+    if (!rc)
+        rc = read_wish(out, ctx);
+    if (!rc)
+        rc = read_codec(out, ctx);
+    if (!rc)
+        rc = read_grid(out, ctx);
+    return rc ? rc : arguments_fields(args, ctx, &out->opts);
+}
+
+/* ---- with the sources ---------------------------------------------------- */
+
+/* A list that was given has a value for each axis; where 'repeat' is set, one
+ * value can stand for all of them. */
+static int check_axes(const struct import_request *request, struct context *ctx,
+                      const char *name, int count, bool repeat)
+{
+    int ndims = request->grid.ndims;
+
+    if (count == 0 || count == ndims || (count == 1 && repeat))
+        return DONE;
+    return context_fail(ctx, CALL_AT_FAULT,
+                        "--%s has %d values, but the grid has %d %s", name,
+                        count, ndims, ndims == 1 ? "axis" : "axes");
+}
+
+int import_request_shape(struct import_request *request, struct context *ctx,
+                         int ndims, const int64_t *shape)
+{
+    bouma_grid_spec *grid = &request->grid;
+    int rc;
+
+    grid->ndims = ndims;
+    for (int i = 0; i < ndims; i++) {
+        grid->shape[i] = shape[i];
+        if (request->patches == 1)
+            grid->patch[i] = grid->patch[0];
+        if (request->spacings == 1)
+            grid->spacing[i] = grid->spacing[0];
+    }
+    rc = check_axes(request, ctx, "patch", request->patches, true);
+    if (!rc)
+        rc = check_axes(request, ctx, "spacing", request->spacings, true);
+    return rc ? rc
+              : check_axes(request, ctx, "origin", request->origins, false);
+}
+
+void import_request_name(const struct import_request *request, int i, char *out,
+                         size_t bytes)
+{
+    const char *given = arguments_nth(request->args, "var", i);
+    const char *path = request->args->operands[i];
+    const char *slash = strrchr(path, '/');
+    const char *stem = slash ? slash + 1 : path;
+
+    if (given)
+        snprintf(out, bytes, "%s", given);
+    else /* every source ends in .raw or .npy */
+        snprintf(out, bytes, "%.*s", (int)strlen(stem) - 4, stem);
+}
+
+const char *import_request_unit(const struct import_request *request, int i)
+{
+    bool shared = arguments_count(request->args, "unit") == 1;
+
+    return arguments_nth(request->args, "unit", shared ? 0 : i);
+}

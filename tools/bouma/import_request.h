@@ -1,0 +1,36 @@
+/* import_request.h -- what a call of `bouma import` asks for. */
+#ifndef IMPORT_REQUEST_H
+#define IMPORT_REQUEST_H
+
+#include "arguments.h"
+#include "source.h"
+
+struct import_request {
+    const struct arguments *args;
+    const char *path; /* of the dataset */
+    bool step_given, time_given;
+    int64_t step;
+    double time;
+    const char *grid_name;
+    bouma_grid_spec grid;           /* shape: by the sources */
+    bouma_variable_spec variable;   /* type, components, unit: by the source */
+    int patches, spacings, origins; /* how many values were given */
+    struct source_wish wish;
+    bouma_options opts;
+};
+
+/* Read the options; nothing is known of the sources yet. */
+int import_request_read(struct import_request *out, struct context *ctx,
+                        const struct arguments *args);
+
+/* Complete 'request->grid' with the shape that the sources have. */
+int import_request_shape(struct import_request *request, struct context *ctx,
+                         int ndims, const int64_t *shape);
+
+/* The name of the i-th variable, in 'out' of 'bytes' bytes, and its unit, or
+ * NULL. */
+void import_request_name(const struct import_request *request, int i, char *out,
+                         size_t bytes);
+const char *import_request_unit(const struct import_request *request, int i);
+
+#endif

@@ -1,0 +1,166 @@
+/* info_json.c -- bouma info --json. The keys are part of the interface. */
+#include "choice_names.h"
+#include "info.h"
+#include "print_json.h"
+
+static json_t *unit_json(const char *unit)
+{
+    return unit && unit[0] ? json_text(unit) : json_null();
+}
+
+/* One for each component: null where there is nothing but NaN. */
+static json_t *ranges_json(const bouma_variable *variable,
+                           const bouma_variable_info *about)
+{
+    json_t *list = json_array();
+    bouma_range range;
+
+    for (int c = 0; c < about->components; c++) {
+        json_t *object = json_object();
+
+        if (bouma_variable_range(variable, c, &range)) {
+            json_decref(object);
+            continue;
+        }
+        json_put(object, "min",
+                 range.empty ? json_null()
+                             : json_scalar(about->type, range.exact_low));
+        json_put(object, "max",
+                 range.empty ? json_null()
+                             : json_scalar(about->type, range.exact_high));
+        json_put(object, "nans", json_count(range.nans));
+        json_array_append_new(list, object);
+    }
+    return list;
+}
+
+static json_t *variable_json(bouma_variable *variable,
+                             const bouma_grid_info *grid)
+{
+    json_t *object = json_object();
+    bouma_variable_info about;
+
+    bouma_variable_info_get(variable, &about);
+    json_put(object, "name", json_text(about.name));
+    json_put(object, "type", json_text(bouma_type_name(about.type)));
+    json_put(object, "components", json_integer(about.components));
+    json_put(object, "codec", json_text(codec_name(about.codec)));
+    json_put(object, "codec_level", json_integer(about.codec_level));
+    json_put(object, "unit", unit_json(about.unit));
+    json_put(object, "present", json_boolean(about.present));
+    json_put(object, "raw_bytes", json_count(about.raw_bytes));
+    json_put(object, "stored_bytes", json_count(about.stored_bytes));
+    json_put(object, "ratio", json_ratio(about.raw_bytes, about.stored_bytes));
+    json_put(object, "max_error", json_integer(0)); /* all codecs are exact */
+    json_put(object, "levels", json_integer(grid->levels));
+    json_put(object, "ranges", ranges_json(variable, &about));
+    json_put(object, "attributes",
+             json_attributes(bouma_variable_attributes(variable)));
+    return object;
+}
+
+static json_t *grid_json(bouma_grid *grid)
+{
+    json_t *object = json_object();
+    json_t *variables = json_array();
+    bouma_grid_info about;
+
+    bouma_grid_info_get(grid, &about);
+    for (int i = 0; i < about.variables; i++)
+        json_array_append_new(
+            variables, variable_json(bouma_grid_variable(grid, i), &about));
+    json_put(object, "name", json_text(about.name));
+    json_put(object, "kind", json_text("grid"));
+    json_put(object, "shape", json_integers(about.shape, about.ndims));
+    json_put(object, "patch", json_integers(about.patch, about.ndims));
+    json_put(object, "layout", json_text("patch"));
+    json_put(object, "levels", json_integer(about.levels));
+    json_put(object, "patches", json_integer(about.patches));
+    json_put(object, "origin", json_numbers(about.origin, about.ndims));
+    json_put(object, "spacing", json_numbers(about.spacing, about.ndims));
+    json_put(object, "unit", unit_json(about.unit));
+    json_put(object, "attributes",
+             json_attributes(bouma_grid_attributes(grid)));
+    json_put(object, "variables", variables);
+    return object;
+}
+
+static json_t *file_sizes(const bouma_step *step, int64_t files)
+{
+    json_t *list = json_array();
+    bouma_file_info file;
+
+    for (int64_t i = 0; i < files; i++)
+        if (bouma_step_file_get(step, i, &file) == BOUMA_OK)
+            json_array_append_new(list, json_count(file.bytes));
+    return list;
+}
+
+static json_t *step_json(bouma_step *step, const bouma_step_details *details)
+{
+    const bouma_record *record = &details->record;
+    json_t *object = json_object();
+    json_t *objects = json_array();
+
+    for (int i = 0; i < bouma_step_grid_count(step); i++)
+        json_array_append_new(objects, grid_json(bouma_step_grid(step, i)));
+    json_put(object, "step", json_integer(details->step));
+    json_put(object, "time", json_number(details->time));
+    json_put(object, "bytes",
+             json_count(record->stored_bytes + details->manifest_bytes));
+    json_put_record(object, record);
+    json_put(object, "file_bytes", file_sizes(step, record->files));
+    json_put(object, "order", json_text(order_name(details->order)));
+    json_put(object, "distribute",
+             json_text(distribute_name(details->distribute)));
+    json_put(object, "assign", json_text(assign_name(details->assign)));
+    json_put(object, "place", json_text(place_name(details->place)));
+    json_put(object, "attributes",
+             json_attributes(bouma_step_attributes(step)));
+    json_put(object, "objects", objects);
+    return object;
+}
+
+static json_t *id_json(const unsigned char *id)
+{
+    static const char digits[] = "0123456789abcdef";
+    char text[33] = "";
+
+    for (int i = 0; i < 16; i++) {
+        text[2 * i] = digits[id[i] >> 4];
+        text[2 * i + 1] = digits[id[i] & 15];
+    }
+    return json_text(text);
+}
+
+int info_print_json(const struct info *info, struct context *ctx)
+{
+    json_t *root = json_object();
+    json_t *steps = json_array();
+    bouma_dataset_info about = {0};
+    char version[32];
+
+    bouma_dataset_info_get(info->ds, &about);
+    snprintf(version, sizeof(version), "%d.%d", about.format_major,
+             about.format_minor);
+    json_put(root, "dataset", json_text(info->path));
+    json_put(root, "format_version", json_text(version));
+    json_put(root, "id", id_json(about.id));
+    json_put(root, "notes", json_notes(info->ds));
+    json_put(root, "attributes",
+             json_attributes(bouma_dataset_attributes(info->ds)));
+    json_put(root, "steps", steps);
+    for (int64_t i = info->first; i < info->last; i++) {
+        bouma_step_details details;
+        bouma_step *step;
+        int rc = info_open_step(info, ctx, i, &step, &details);
+
+        if (rc) {
+            json_decref(root);
+            return rc;
+        }
+        json_array_append_new(steps, step_json(step, &details));
+        bouma_step_free(step);
+    }
+    return print_json(ctx, root);
+}

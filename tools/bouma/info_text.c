@@ -1,0 +1,268 @@
+/* info_text.c -- bouma info, for people. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "attribute_value.h"
+#include "choice_names.h"
+#include "format_text.h"
+#include "info.h"
+#include "text_table.h"
+
+/* ---- variables ----------------------------------------------------------- */
+
+static void add_blanks(struct text_table *table, int count)
+{
+    while (count-- > 0)
+        text_table_add(table, "%s", "");
+}
+
+/* Two cells: the range of a component, and how many NaN are not in it. */
+static void add_range(struct text_table *table, const bouma_variable *variable,
+                      bouma_type type, int component)
+{
+    char low[FORMAT_BYTES], high[FORMAT_BYTES];
+    bouma_range range;
+
+    if (bouma_variable_range(variable, component, &range)) {
+        add_blanks(table, 2);
+        return;
+    }
+    if (range.empty)
+        text_table_add(table, "-");
+    else
+        text_table_add(table, "%s to %s",
+                       format_scalar(low, type, range.exact_low),
+                       format_scalar(high, type, range.exact_high));
+    text_table_add(table, "%" PRIu64, range.nans);
+}
+
+/* A row for the variable; of several components, one more for each. */
+static void add_variable(struct text_table *table,
+                         const bouma_variable *variable)
+{
+    bouma_variable_info about;
+    char text[FORMAT_BYTES];
+
+    bouma_variable_info_get(variable, &about);
+    text_table_add(table, "%s", about.name);
+    text_table_add(table, "%s", bouma_type_name(about.type));
+    if (!about.present) {
+        text_table_add(table, "absent");
+        add_blanks(table, 6);
+        return;
+    }
+    text_table_add(table, "%s", codec_name(about.codec));
+    text_table_add(table, "%s", format_bytes(text, about.raw_bytes));
+    text_table_add(table, "%s", format_bytes(text, about.stored_bytes));
+    text_table_add(table, "%s",
+                   format_ratio(text, about.raw_bytes, about.stored_bytes));
+    if (about.components == 1)
+        add_range(table, variable, about.type, 0);
+    else
+        add_blanks(table, 2);
+    text_table_add(table, "%s", about.unit ? about.unit : "");
+    for (int c = 0; about.components > 1 && c < about.components; c++) {
+        text_table_add(table, "  [%d]", c);
+        add_blanks(table, 5);
+        add_range(table, variable, about.type, c);
+        add_blanks(table, 1);
+    }
+}
+
+static int print_variables(bouma_grid *grid, struct context *ctx)
+{
+    struct text_table table;
+    int rc;
+
+    text_table_init(&table, "lllrrrlrl");
+    text_table_add(&table, "VARIABLE");
+    text_table_add(&table, "TYPE");
+    text_table_add(&table, "CODEC");
+    text_table_add(&table, "RAW");
+    text_table_add(&table, "STORED");
+    text_table_add(&table, "RATIO");
+    text_table_add(&table, "RANGE");
+    text_table_add(&table, "NAN");
+    text_table_add(&table, "UNIT");
+    for (int i = 0; i < bouma_grid_variable_count(grid); i++)
+        add_variable(&table, bouma_grid_variable(grid, i));
+    rc = text_table_print(&table, ctx, 4);
+    text_table_release(&table);
+    return rc;
+}
+
+static void print_variable_attributes(bouma_grid *grid)
+{
+    for (int i = 0; i < bouma_grid_variable_count(grid); i++) {
+        bouma_variable *variable = bouma_grid_variable(grid, i);
+        const bouma_attributes *attributes =
+            bouma_variable_attributes(variable);
+        bouma_variable_info about;
+
+        if (bouma_attributes_count(attributes) == 0)
+            continue;
+        bouma_variable_info_get(variable, &about);
+        printf("    %s\n", about.name);
+        attributes_print(attributes, 6);
+    }
+}
+
+/* ---- a step -------------------------------------------------------------- */
+
+static int print_grid(bouma_grid *grid, struct context *ctx)
+{
+    char shape[FORMAT_BYTES], patch[FORMAT_BYTES], origin[FORMAT_BYTES],
+        spacing[FORMAT_BYTES];
+    bouma_grid_info about;
+    int rc;
+
+    bouma_grid_info_get(grid, &about);
+    printf("\n  %sgrid %s%s: %s samples, patches %s (%" PRId64
+           "), levels 0 to %d\n",
+           context_bold(ctx), about.name, context_plain(ctx),
+           format_shape(shape, about.ndims, about.shape),
+           format_shape(patch, about.ndims, about.patch), about.patches,
+           about.levels - 1);
+    printf("    origin %s; spacing %s",
+           format_point(origin, about.ndims, about.origin),
+           format_point(spacing, about.ndims, about.spacing));
+    if (about.unit && about.unit[0]) {
+        putchar(' ');
+        print_clean(about.unit);
+    }
+    putchar('\n');
+    attributes_print(bouma_grid_attributes(grid), 4);
+    rc = print_variables(grid, ctx);
+    print_variable_attributes(grid);
+    return rc;
+}
+
+static void print_cost(const bouma_step_details *details)
+{
+    const bouma_record *record = &details->record;
+    const bouma_phases *s = &record->seconds;
+    char text[FORMAT_BYTES], other[FORMAT_BYTES];
+
+    printf("\n  files    %" PRId64 ", largest %s, mean %s; ", record->files,
+           format_bytes(text, record->largest_file),
+           format_bytes(other, record->mean_file));
+    printf("with the manifest %s\n",
+           format_bytes(text, record->stored_bytes + details->manifest_bytes));
+    printf("  chunks   %" PRId64 ", order=%s distribute=%s assign=%s "
+           "place=%s\n",
+           record->chunks, order_name(details->order),
+           distribute_name(details->distribute), assign_name(details->assign),
+           place_name(details->place));
+    printf("  ranks    %" PRId64 ", moved %s between them, and %s to the "
+           "writers\n",
+           record->ranks, format_bytes(text, record->moved_bytes),
+           format_bytes(other, record->shipped_bytes));
+    printf("  seconds  describe %.3g, plan %.3g, distribute %.3g, shape %.3g, "
+           "ship %.3g,\n           store %.3g, commit %.3g\n",
+           s->describe, s->plan, s->distribute, s->shape, s->ship, s->store,
+           s->commit);
+}
+
+static int print_step(const struct info *info, struct context *ctx, int64_t i)
+{
+    bouma_step_details details;
+    bouma_step *step;
+    int rc = info_open_step(info, ctx, i, &step, &details);
+
+    if (rc)
+        return rc;
+    printf("\n%sStep %" PRId64 "%s, time %g\n", context_bold(ctx), details.step,
+           context_plain(ctx), details.time);
+    attributes_print(bouma_step_attributes(step), 2);
+    for (int g = 0; !rc && g < bouma_step_grid_count(step); g++)
+        rc = print_grid(bouma_step_grid(step, g), ctx);
+    print_cost(&details);
+    bouma_step_free(step);
+    return rc;
+}
+
+/* ---- all steps ----------------------------------------------------------- */
+
+static int add_step(struct text_table *table, const struct info *info,
+                    struct context *ctx, int64_t i)
+{
+    bouma_step_details details;
+    const bouma_record *record = &details.record;
+    char text[FORMAT_BYTES];
+    bouma_step *step;
+    int rc = info_open_step(info, ctx, i, &step, &details);
+
+    if (rc)
+        return rc;
+    bouma_step_free(step);
+    text_table_add(table, "%" PRId64, details.step);
+    text_table_add(table, "%g", details.time);
+    text_table_add(table, "%s", format_bytes(text, record->raw_bytes));
+    text_table_add(table, "%s", format_bytes(text, record->stored_bytes));
+    text_table_add(table, "%s",
+                   format_ratio(text, record->raw_bytes, record->stored_bytes));
+    text_table_add(table, "%" PRId64, record->files);
+    text_table_add(table, "%s", format_bytes(text, record->largest_file));
+    text_table_add(table, "%.2f",
+                   (double)record->largest_file /
+                       (double)(record->mean_file ? record->mean_file : 1));
+    return DONE;
+}
+
+/* All steps; of many, which take long to open, those at both ends. */
+static int print_steps(const struct info *info, struct context *ctx)
+{
+    const int64_t ends = 10;
+    bool cut = info->last - info->first > 2 * ends;
+    struct text_table table;
+    int rc = DONE;
+
+    text_table_init(&table, "rrrrrrrr");
+    text_table_add(&table, "STEP");
+    text_table_add(&table, "TIME");
+    text_table_add(&table, "RAW");
+    text_table_add(&table, "STORED");
+    text_table_add(&table, "RATIO");
+    text_table_add(&table, "FILES");
+    text_table_add(&table, "LARGEST");
+    text_table_add(&table, "BALANCE");
+    for (int64_t i = info->first; !rc && i < info->last; i++) {
+        if (cut && i == info->first + ends) {
+            text_table_add(&table, "...");
+            add_blanks(&table, 7);
+            i = info->last - ends;
+        }
+        rc = add_step(&table, info, ctx, i);
+    }
+    if (!rc)
+        rc = text_table_print(&table, ctx, 2);
+    text_table_release(&table);
+    return rc;
+}
+
+int info_print_text(const struct info *info, struct context *ctx)
+{
+    uint64_t count = (uint64_t)bouma_dataset_step_count(info->ds);
+    bouma_dataset_info about = {0};
+    char steps[FORMAT_BYTES];
+    const char *note;
+    int rc = DONE;
+
+    bouma_dataset_info_get(info->ds, &about);
+    printf("%s%s%s: %s, format %d.%d\n", context_bold(ctx), info->path,
+           context_plain(ctx), format_count(steps, count, "step"),
+           about.format_major, about.format_minor);
+    for (int i = 0; (note = bouma_dataset_note(info->ds, i)); i++) {
+        printf("  note: ");
+        print_clean(note);
+        putchar('\n');
+    }
+    attributes_print(bouma_dataset_attributes(info->ds), 2);
+    if (info->first == info->last)
+        return DONE;
+    if (!info->one_step) {
+        putchar('\n');
+        rc = print_steps(info, ctx);
+    }
+    return rc ? rc : print_step(info, ctx, info->last - 1);
+}

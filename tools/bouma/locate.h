@@ -1,0 +1,17 @@
+/* locate.h -- find the step and the variable that a command names, or say what
+ * there is instead. */
+#ifndef LOCATE_H
+#define LOCATE_H
+
+#include "arguments.h"
+
+/* Open the step of option --step, or the last one; *number says which. The
+ * caller frees *out. Collective. */
+int locate_step(bouma_step **out, int64_t *number, struct context *ctx,
+                bouma_dataset *ds, const struct arguments *args);
+
+/* The grid and the variable named "OBJECT/VAR"; they belong to the step. */
+int locate_variable(bouma_grid **grid, bouma_variable **variable,
+                    struct context *ctx, bouma_step *step, const char *name);
+
+#endif

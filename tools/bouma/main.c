@@ -1,0 +1,122 @@
+/* main.c -- the command line of bouma: find the command, run it, and print the
+ * message that it leaves. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "arguments.h"
+#include "print_json.h"
+
+static bool wants_color(void)
+{
+    const char *term = getenv("TERM");
+    const char *no_color = getenv("NO_COLOR"); /* no-color.org */
+
+    return isatty(STDOUT_FILENO) && term && strcmp(term, "dumb") != 0 &&
+           !(no_color && no_color[0]);
+}
+
+static int number_in(const char *variable, int otherwise)
+{
+    const char *text = getenv(variable);
+
+    return text ? atoi(text) : otherwise;
+}
+
+/* The serial program under mpirun would do everything once a process. */
+static void warn_under_mpirun(const struct context *ctx)
+{
+    int size = number_in("OMPI_COMM_WORLD_SIZE", number_in("PMI_SIZE", 1));
+    int rank = number_in("OMPI_COMM_WORLD_RANK", number_in("PMI_RANK", 0));
+
+    if (size > session_size(ctx->session) && rank == 0)
+        context_warn(ctx,
+                     "mpirun started %d of it, and each does all of the work; "
+                     "run bouma-mpi instead",
+                     size);
+}
+
+static int print_version(struct context *ctx, bool json)
+{
+    json_t *root;
+
+    if (!context_prints(ctx))
+        return DONE;
+    if (!json) {
+        printf("%s %s\n", session_program(), bouma_version());
+        return DONE;
+    }
+    root = json_object();
+    json_put(root, "program", json_text(session_program()));
+    json_put(root, "version", json_text(bouma_version()));
+    return print_json(ctx, root);
+}
+
+static int run_command(struct context *ctx, const struct command *command,
+                       int argc, char **argv)
+{
+    struct arguments args;
+    int rc = arguments_parse(&args, ctx, command, argc, argv);
+
+    ctx->json = arguments_has(&args, "json");
+    if (!rc && arguments_has(&args, "help")) {
+        if (context_prints(ctx))
+            command_print_help(command);
+    } else if (!rc) {
+        rc = command->run(ctx, &args);
+    }
+    arguments_release(&args);
+    return rc;
+}
+
+static int dispatch(struct context *ctx, int argc, char **argv)
+{
+    const char *name = argc > 1 ? argv[1] : NULL;
+    const struct command *command;
+
+    if (!name)
+        return context_fail(ctx, CALL_AT_FAULT,
+                            "say what to do: import, info, read, verify, ...; "
+                            "'%s help' lists all commands",
+                            session_program());
+    if (strcmp(name, "--version") == 0)
+        return print_version(ctx, argc > 2 && strcmp(argv[2], "--json") == 0);
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
+        name = "help";
+    command = command_find(name);
+    if (!command)
+        return command_unknown(ctx, name);
+    ctx->command = command->name;
+    return run_command(ctx, command, argc - 2, argv + 2);
+}
+
+/* A full file system or a closed pipe behind standard output shows here. */
+static int flush_output(struct context *ctx, int rc)
+{
+    bool failed = fflush(stdout) != 0 || ferror(stdout);
+
+    if (failed && rc == DONE)
+        return context_fail(ctx, DATA_AT_FAULT,
+                            "cannot write to standard output");
+    return rc;
+}
+
+int main(int argc, char **argv)
+{
+    struct context ctx = {.color = wants_color()};
+    int rc;
+
+    ctx.session = session_start(&argc, &argv);
+    if (!ctx.session) {
+        fprintf(stderr, "%s: out of memory\n", session_program());
+        return DATA_AT_FAULT;
+    }
+    warn_under_mpirun(&ctx);
+    rc = flush_output(&ctx, dispatch(&ctx, argc, argv));
+    rc = context_agree(&ctx, rc);
+    if (rc)
+        context_report(&ctx);
+    session_finish(ctx.session);
+    return rc;
+}

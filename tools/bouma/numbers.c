@@ -1,0 +1,154 @@
+/* numbers.c -- numbers, lists and boxes from the text of an argument. */
+#include "numbers.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* Step over a suffix such as "K", "MiB" or "gb"; the power of two it means. */
+static int scan_suffix(const char **cursor)
+{
+    static const char letters[] = "KMGTP";
+    const char *c = *cursor;
+    const char *letter =
+        *c ? strchr(letters, toupper((unsigned char)*c)) : NULL;
+    int power = 0;
+
+    if (letter) {
+        power = 10 * (int)(letter - letters + 1);
+        c++;
+        if (*c == 'i')
+            c++;
+    }
+    if (*c == 'B' || (letter && *c == 'b'))
+        c++;
+    *cursor = c;
+    return power;
+}
+
+static bool scan_integer(const char **cursor, int64_t *out)
+{
+    const char *start = *cursor;
+    long long value;
+    char *end;
+    int power;
+
+    if (!isdigit((unsigned char)start[start[0] == '-']))
+        return false;
+    errno = 0;
+    value = strtoll(start, &end, 10);
+    if (errno)
+        return false;
+    *cursor = end;
+    power = scan_suffix(cursor);
+    if (value > INT64_MAX >> power || value < -(INT64_MAX >> power))
+        return false;
+    *out = value * ((int64_t)1 << power);
+    return true;
+}
+
+static bool scan_number(const char **cursor, double *out)
+{
+    const char *start = *cursor;
+    char *end;
+
+    if (isspace((unsigned char)*start))
+        return false;
+    *out = strtod(start, &end);
+    *cursor = end;
+    return end != start && isfinite(*out);
+}
+
+bool parse_integer(const char *text, int64_t *out)
+{
+    return scan_integer(&text, out) && *text == '\0';
+}
+
+bool parse_number(const char *text, double *out)
+{
+    return scan_number(&text, out) && *text == '\0';
+}
+
+bool parse_integers(const char *text, int64_t *out, int most, int *count)
+{
+    for (*count = 0; *count < most;) {
+        if (!scan_integer(&text, &out[(*count)++]))
+            return false;
+        if (*text == '\0')
+            return true;
+        if (*text++ != ',')
+            return false;
+    }
+    return false;
+}
+
+bool parse_numbers(const char *text, double *out, int most, int *count)
+{
+    for (*count = 0; *count < most;) {
+        if (!scan_number(&text, &out[(*count)++]))
+            return false;
+        if (*text == '\0')
+            return true;
+        if (*text++ != ',')
+            return false;
+    }
+    return false;
+}
+
+/* One end of an axis of a box, or 'otherwise' if it is left out. */
+static bool scan_end(const char **cursor, int64_t extent, int64_t otherwise,
+                     int64_t *out)
+{
+    if (**cursor == ':' || **cursor == ',' || **cursor == '\0') {
+        *out = otherwise;
+        return true;
+    }
+    if (!scan_integer(cursor, out))
+        return false;
+    if (*out < 0)
+        *out += extent;
+    return true;
+}
+
+bool parse_box(const char *text, int ndims, const int64_t *shape,
+               bouma_box *out, char *message, size_t bytes)
+{
+    const char *c = text;
+    int axis;
+
+    memset(out, 0, sizeof(*out));
+    for (axis = 0; axis < ndims; axis++) {
+        int64_t lo, hi;
+
+        if (axis > 0 && *c++ != ',')
+            break;
+        if (!scan_end(&c, shape[axis], 0, &lo) || *c++ != ':' ||
+            !scan_end(&c, shape[axis], shape[axis], &hi))
+            break;
+        if (lo < 0 || hi > shape[axis] || lo >= hi) {
+            snprintf(message, bytes,
+                     "axis %d of the box is %lld:%lld, which is %s; the grid "
+                     "has samples 0:%lld there",
+                     axis, (long long)lo, (long long)hi,
+                     lo >= hi ? "empty" : "not inside the grid",
+                     (long long)shape[axis]);
+            return false;
+        }
+        out->lo[axis] = lo;
+        out->hi[axis] = hi;
+    }
+    if (axis == ndims && *c == '\0')
+        return true;
+    snprintf(message, bytes,
+             "'%s' is not a box of %d %s; write it as %s, with half-open "
+             "ranges",
+             text, ndims, ndims == 1 ? "axis" : "axes",
+             ndims == 1   ? "x0:x1"
+             : ndims == 2 ? "y0:y1,x0:x1"
+                          : "z0:z1,y0:y1,x0:x1");
+    return false;
+}

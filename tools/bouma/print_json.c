@@ -1,0 +1,160 @@
+/* print_json.c -- what the JSON outputs of the commands have in common. */
+#include "print_json.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attribute_value.h"
+
+json_t *json_text(const char *text)
+{
+    json_t *made = json_string(text ? text : "");
+    char *copy;
+
+    if (made)
+        return made;
+    copy = strdup(text);
+    for (char *c = copy; c && *c; c++)
+        if ((unsigned char)*c >= 0x80)
+            *c = '?';
+    made = copy ? json_string(copy) : NULL;
+    free(copy);
+    return made;
+}
+
+json_t *json_number(double number)
+{
+    return isfinite(number) ? json_real(number) : json_null();
+}
+
+json_t *json_count(uint64_t count)
+{
+    if (count > (uint64_t)INT64_MAX)
+        return json_real((double)count);
+    return json_integer((json_int_t)count);
+}
+
+json_t *json_ratio(uint64_t raw, uint64_t stored)
+{
+    return json_number(stored ? (double)raw / (double)stored : INFINITY);
+}
+
+json_t *json_integers(const int64_t *values, int count)
+{
+    json_t *list = json_array();
+
+    for (int i = 0; i < count; i++)
+        json_array_append_new(list, json_integer(values[i]));
+    return list;
+}
+
+json_t *json_numbers(const double *values, int count)
+{
+    json_t *list = json_array();
+
+    for (int i = 0; i < count; i++)
+        json_array_append_new(list, json_number(values[i]));
+    return list;
+}
+
+json_t *json_scalar(bouma_type type, bouma_scalar value)
+{
+    switch (type) {
+    case BOUMA_F32:
+    case BOUMA_F64:
+        return json_number(value.f);
+    case BOUMA_U8:
+    case BOUMA_U16:
+    case BOUMA_U32:
+    case BOUMA_U64:
+        return json_count(value.u);
+    default:
+        return json_integer(value.i);
+    }
+}
+
+/* A text, one number, or a list of numbers. */
+static json_t *attribute_json(const bouma_attribute *attribute)
+{
+    json_t *list;
+
+    if (attribute->type == BOUMA_STRING)
+        return json_text(attribute->values);
+    if (attribute->count == 1)
+        return json_scalar(attribute->type, attribute_value(attribute, 0));
+    list = json_array();
+    for (size_t i = 0; i < attribute->count; i++)
+        json_array_append_new(
+            list, json_scalar(attribute->type, attribute_value(attribute, i)));
+    return list;
+}
+
+json_t *json_attributes(const bouma_attributes *attributes)
+{
+    json_t *object = json_object();
+    bouma_attribute attribute;
+
+    for (int i = 0; bouma_attributes_get(attributes, i, &attribute) == BOUMA_OK;
+         i++)
+        json_object_set_new(object, attribute.name, attribute_json(&attribute));
+    return object;
+}
+
+json_t *json_notes(const bouma_dataset *ds)
+{
+    json_t *list = json_array();
+    const char *note;
+
+    for (int i = 0; (note = bouma_dataset_note(ds, i)); i++)
+        json_array_append_new(list, json_text(note));
+    return list;
+}
+
+void json_put(json_t *object, const char *key, json_t *value)
+{
+    json_object_set_new(object, key, value);
+}
+
+static json_t *phases(const bouma_phases *seconds)
+{
+    json_t *object = json_object();
+
+    json_put(object, "describe", json_number(seconds->describe));
+    json_put(object, "plan", json_number(seconds->plan));
+    json_put(object, "distribute", json_number(seconds->distribute));
+    json_put(object, "shape", json_number(seconds->shape));
+    json_put(object, "ship", json_number(seconds->ship));
+    json_put(object, "store", json_number(seconds->store));
+    json_put(object, "commit", json_number(seconds->commit));
+    return object;
+}
+
+void json_put_record(json_t *object, const bouma_record *record)
+{
+    json_put(object, "raw_bytes", json_count(record->raw_bytes));
+    json_put(object, "stored_bytes", json_count(record->stored_bytes));
+    json_put(object, "ratio",
+             json_ratio(record->raw_bytes, record->stored_bytes));
+    json_put(object, "files", json_integer(record->files));
+    json_put(object, "largest_file", json_count(record->largest_file));
+    json_put(object, "mean_file", json_count(record->mean_file));
+    json_put(object, "balance",
+             json_ratio(record->largest_file, record->mean_file));
+    json_put(object, "chunks", json_integer(record->chunks));
+    json_put(object, "ranks", json_integer(record->ranks));
+    json_put(object, "moved_bytes", json_count(record->moved_bytes));
+    json_put(object, "shipped_bytes", json_count(record->shipped_bytes));
+    json_put(object, "phases", phases(&record->seconds));
+}
+
+int print_json(struct context *ctx, json_t *root)
+{
+    if (!root)
+        return context_fail(ctx, DATA_AT_FAULT, "out of memory");
+    json_dumpf(root, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
+    putchar('\n');
+    json_decref(root);
+    return DONE;
+}

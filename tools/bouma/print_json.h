@@ -1,0 +1,32 @@
+/* print_json.h -- what the JSON outputs of the commands have in common.
+ *
+ * Values are made with jansson. Its functions take NULL for a value that could
+ * not be made, and fail: json_put() then leaves the key out. */
+#ifndef PRINT_JSON_H
+#define PRINT_JSON_H
+
+#include <jansson.h>
+
+#include "context.h"
+
+/* A text; bytes that are not UTF-8, as names of files can have, become '?'. */
+json_t *json_text(const char *text);
+/* A number; null if it is not finite, which JSON cannot say. */
+json_t *json_number(double number);
+json_t *json_count(uint64_t count);
+json_t *json_ratio(uint64_t raw, uint64_t stored);
+json_t *json_integers(const int64_t *values, int count);
+json_t *json_numbers(const double *values, int count);
+/* A value of 'type', exact if it is an integer. */
+json_t *json_scalar(bouma_type type, bouma_scalar value);
+json_t *json_attributes(const bouma_attributes *attributes);
+json_t *json_notes(const bouma_dataset *ds);
+
+void json_put(json_t *object, const char *key, json_t *value);
+/* What a step cost: bytes, files, and the seconds of the phases. */
+void json_put_record(json_t *object, const bouma_record *record);
+
+/* Print 'root' on standard output and drop it. */
+int print_json(struct context *ctx, json_t *root);
+
+#endif

@@ -1,0 +1,54 @@
+/* session.h -- the processes that run one command together.
+ *
+ * `bouma` has one process (session_serial.c), `bouma-mpi` as many as mpirun
+ * starts (session_mpi.c); all other files are the same in both programs. Every
+ * function but session_rank(), session_size() and session_program() is
+ * collective. */
+#ifndef SESSION_H
+#define SESSION_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bouma.h"
+
+struct session;
+
+/* NULL if the processes cannot be set up. */
+struct session *session_start(int *argc, char ***argv);
+void session_finish(struct session *session);
+
+int session_rank(const struct session *session);
+int session_size(const struct session *session);
+/* The name of this program, for messages. */
+const char *session_program(void);
+
+/* Give every process the largest 'outcome', and the 'message' (a text in a
+ * buffer of 'bytes' bytes) of the first process that has it. */
+int session_agree(struct session *session, int outcome, char *message,
+                  size_t bytes);
+/* Copy 'data' of process 0 to all. */
+void session_broadcast(struct session *session, void *data, size_t bytes);
+uint64_t session_sum(struct session *session, uint64_t value);
+
+/* As their namesakes in bouma.h. */
+int session_create(struct session *session, bouma_dataset **out,
+                   const char *path, const bouma_options *opts);
+int session_append(struct session *session, bouma_dataset **out,
+                   const char *path, const bouma_options *opts);
+int session_open(struct session *session, bouma_dataset **out, const char *path,
+                 const bouma_options *opts);
+
+/* What a check is told and tells; see bouma_verify(). */
+struct session_check {
+    const char *path;
+    bouma_verify_depth depth;
+    const bouma_options *opts;
+    void (*each)(void *user, const bouma_finding *finding);
+    void *user;
+    bouma_verify_report report;
+    char message[1024];
+};
+int session_verify(struct session *session, struct session_check *check);
+
+#endif

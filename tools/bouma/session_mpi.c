@@ -1,0 +1,99 @@
+/* session_mpi.c -- a session of all processes that mpirun started:
+ * `bouma-mpi`. An MPI error ends the job, as MPI's default handler does. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "bouma_mpi.h"
+#include "session.h"
+
+struct session {
+    MPI_Comm comm;
+    int rank, size;
+};
+
+struct session *session_start(int *argc, char ***argv)
+{
+    struct session *session = calloc(1, sizeof(*session));
+    int provided;
+
+    if (!session)
+        return NULL;
+    MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided);
+    session->comm = MPI_COMM_WORLD;
+    MPI_Comm_rank(session->comm, &session->rank);
+    MPI_Comm_size(session->comm, &session->size);
+    return session;
+}
+
+void session_finish(struct session *session)
+{
+    free(session);
+    MPI_Finalize();
+}
+
+int session_rank(const struct session *session)
+{
+    return session->rank;
+}
+
+int session_size(const struct session *session)
+{
+    return session->size;
+}
+
+const char *session_program(void)
+{
+    return "bouma-mpi";
+}
+
+int session_agree(struct session *session, int outcome, char *message,
+                  size_t bytes)
+{
+    struct {
+        int outcome, rank;
+    } mine = {outcome, session->rank}, worst;
+
+    /* MPI_MAXLOC gives the lowest rank among equals. */
+    MPI_Allreduce(&mine, &worst, 1, MPI_2INT, MPI_MAXLOC, session->comm);
+    if (worst.outcome != 0)
+        MPI_Bcast(message, (int)bytes, MPI_CHAR, worst.rank, session->comm);
+    return worst.outcome;
+}
+
+void session_broadcast(struct session *session, void *data, size_t bytes)
+{
+    MPI_Bcast(data, (int)bytes, MPI_BYTE, 0, session->comm);
+}
+
+uint64_t session_sum(struct session *session, uint64_t value)
+{
+    uint64_t sum;
+
+    MPI_Allreduce(&value, &sum, 1, MPI_UINT64_T, MPI_SUM, session->comm);
+    return sum;
+}
+
+int session_create(struct session *session, bouma_dataset **out,
+                   const char *path, const bouma_options *opts)
+{
+    return bouma_dataset_create_mpi(out, session->comm, path, opts);
+}
+
+int session_append(struct session *session, bouma_dataset **out,
+                   const char *path, const bouma_options *opts)
+{
+    return bouma_dataset_append_mpi(out, session->comm, path, opts);
+}
+
+int session_open(struct session *session, bouma_dataset **out, const char *path,
+                 const bouma_options *opts)
+{
+    return bouma_dataset_open_mpi(out, session->comm, path, opts);
+}
+
+int session_verify(struct session *session, struct session_check *check)
+{
+    return bouma_verify_mpi(
+        session->comm, check->path, check->depth, check->opts, check->each,
+        check->user, &check->report, check->message, sizeof(check->message));
+}

@@ -1,0 +1,88 @@
+/* session_serial.c -- a session of this process alone: `bouma`. */
+#include "session.h"
+
+/* A const object is all there is to point to: one process needs no state. */
+struct session {
+    int size;
+};
+
+static const struct session the_only = {1};
+
+struct session *session_start(int *argc, char ***argv)
+{
+    (void)argc;
+    (void)argv;
+    return (struct session *)&the_only;
+}
+
+void session_finish(struct session *session)
+{
+    (void)session;
+}
+
+int session_rank(const struct session *session)
+{
+    (void)session;
+    return 0;
+}
+
+int session_size(const struct session *session)
+{
+    return session->size;
+}
+
+const char *session_program(void)
+{
+    return "bouma";
+}
+
+int session_agree(struct session *session, int outcome, char *message,
+                  size_t bytes)
+{
+    (void)session;
+    (void)message;
+    (void)bytes;
+    return outcome;
+}
+
+void session_broadcast(struct session *session, void *data, size_t bytes)
+{
+    (void)session;
+    (void)data;
+    (void)bytes;
+}
+
+uint64_t session_sum(struct session *session, uint64_t value)
+{
+    (void)session;
+    return value;
+}
+
+int session_create(struct session *session, bouma_dataset **out,
+                   const char *path, const bouma_options *opts)
+{
+    (void)session;
+    return bouma_dataset_create(out, path, opts);
+}
+
+int session_append(struct session *session, bouma_dataset **out,
+                   const char *path, const bouma_options *opts)
+{
+    (void)session;
+    return bouma_dataset_append(out, path, opts);
+}
+
+int session_open(struct session *session, bouma_dataset **out, const char *path,
+                 const bouma_options *opts)
+{
+    (void)session;
+    return bouma_dataset_open(out, path, opts);
+}
+
+int session_verify(struct session *session, struct session_check *check)
+{
+    (void)session;
+    return bouma_verify(check->path, check->depth, check->opts, check->each,
+                        check->user, &check->report, check->message,
+                        sizeof(check->message));
+}

@@ -1,0 +1,46 @@
+/* source.h -- a file of samples to import: .raw or .npy.
+ *
+ * The file is mapped, not read: a process touches only the part it hands
+ * over. */
+#ifndef SOURCE_H
+#define SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "context.h"
+
+/* What is known of the samples before the file is opened. */
+struct source_wish {
+    int ndims; /* 0: as the file says */
+    int64_t shape[BOUMA_MAX_DIMS];
+    bouma_type type; /* 0: as the file says */
+    int components;  /* 0: not told, which is one */
+};
+
+struct source {
+    const char *path;
+    bouma_type type;
+    int ndims, components;
+    int64_t shape[BOUMA_MAX_DIMS];
+    bouma_memory memory;
+    int slow_axis; /* whose layers lie one after the other in the file */
+    bool swapped;  /* values are in the other byte order */
+    void *map;
+    size_t map_bytes;
+    unsigned char *data; /* of the first sample, in 'map' */
+};
+
+/* Open 'path', a text that must outlive *out. The caller ends *out with
+ * source_close(), after a failure too. */
+int source_open(struct source *out, struct context *ctx, const char *path,
+                const struct source_wish *wish);
+void source_close(struct source *source);
+
+/* The samples lo <= index < hi of the slow axis, all of the others: their box,
+ * and their address, with 'source->memory' for the strides. Ask for a layer
+ * once only: it is put into this machine's byte order in place. */
+const void *source_layers(struct source *source, int64_t lo, int64_t hi,
+                          bouma_box *box);
+
+#endif
