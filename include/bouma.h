@@ -255,9 +255,9 @@ BOUMA_API int bouma_dataset_open(bouma_dataset **out, const char *path,
 BOUMA_API int bouma_dataset_close(bouma_dataset *ds);
 
 /* Free the handle and all grids, variables and attributes it has; steps and
- * refinements opened from it must be freed before. Nothing is written: a
- * dataset not closed is left as by a program that ended. Collective only if it
- * was opened with MPI and not closed. */
+ * refinements opened from it must be freed before. Of a dataset that was not
+ * closed, an unfinished step and the steps that a group holds back are left
+ * behind unpublished. Collective only if it was opened with MPI. */
 BOUMA_API void bouma_dataset_free(bouma_dataset *ds);
 
 /* What the last failed call on 'ds' (or on anything that belongs to it) has to

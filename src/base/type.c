@@ -89,33 +89,18 @@ int bm_range_equal(const struct bm_range *a, const struct bm_range *b,
            !scalar_less(b->high, a->high, type);
 }
 
-/* Independent lanes, so that a compiler makes vector code of the comparisons
- * without being told that NaN or signed zeros do not matter. */
-#define LANES 16
-
+/* Compilers make vector code of these by themselves. */
 #define INTEGER_RANGE(ctype, member)                                           \
     static void range_##ctype(struct bm_range *out, const ctype *v, size_t n)  \
     {                                                                          \
-        ctype low[LANES], high[LANES];                                         \
-        size_t i = 0;                                                          \
+        ctype low = v[0], high = v[0];                                         \
                                                                                \
-        for (int j = 0; j < LANES; j++)                                        \
-            low[j] = high[j] = v[0];                                           \
-        for (; i + LANES <= n; i += LANES)                                     \
-            for (int j = 0; j < LANES; j++) {                                  \
-                low[j] = v[i + j] < low[j] ? v[i + j] : low[j];                \
-                high[j] = v[i + j] > high[j] ? v[i + j] : high[j];             \
-            }                                                                  \
-        for (; i < n; i++) {                                                   \
-            low[0] = v[i] < low[0] ? v[i] : low[0];                            \
-            high[0] = v[i] > high[0] ? v[i] : high[0];                         \
+        for (size_t i = 0; i < n; i++) {                                       \
+            low = v[i] < low ? v[i] : low;                                     \
+            high = v[i] > high ? v[i] : high;                                  \
         }                                                                      \
-        for (int j = 1; j < LANES; j++) {                                      \
-            low[0] = low[j] < low[0] ? low[j] : low[0];                        \
-            high[0] = high[j] > high[0] ? high[j] : high[0];                   \
-        }                                                                      \
-        out->low.member = low[0];                                              \
-        out->high.member = high[0];                                            \
+        out->low.member = low;                                                 \
+        out->high.member = high;                                               \
         out->count = n;                                                        \
     }
 
@@ -128,41 +113,65 @@ INTEGER_RANGE(uint16_t, u)
 INTEGER_RANGE(uint32_t, u)
 INTEGER_RANGE(uint64_t, u)
 
-/* A comparison with NaN is false, so NaN never gets into low or high. Counting
- * in an integer of the float's own size keeps the lanes of one width. */
+/* With floats they do not, for the sake of NaN and of signed zeros: so lanes of
+ * 16 bytes are spelled out, which every machine has, two sets in turn. A
+ * comparison with NaN is false in all lanes, so NaN never gets into low or
+ * high; a true one is -1, which counts down. */
 #define FLOAT_RANGE(ctype, itype, infinite)                                    \
+    typedef ctype ctype##_lanes __attribute__((vector_size(16)));              \
+    typedef itype ctype##_masks __attribute__((vector_size(16)));              \
+    struct ctype##_bounds {                                                    \
+        ctype##_lanes low, high;                                               \
+        ctype##_masks nans;                                                    \
+    };                                                                         \
+                                                                               \
+    static inline void widen_##ctype(struct ctype##_bounds *b, const ctype *v) \
+    {                                                                          \
+        ctype##_lanes x;                                                       \
+        ctype##_masks less, more;                                              \
+                                                                               \
+        memcpy(&x, v, sizeof(x));                                              \
+        less = x < b->low;                                                     \
+        more = x > b->high;                                                    \
+        b->low = (ctype##_lanes)(((ctype##_masks)x & less) |                   \
+                                 ((ctype##_masks)b->low & ~less));             \
+        b->high = (ctype##_lanes)(((ctype##_masks)x & more) |                  \
+                                  ((ctype##_masks)b->high & ~more));           \
+        b->nans -= x != x;                                                     \
+    }                                                                          \
+                                                                               \
     static void range_##ctype(struct bm_range *out, const ctype *v, size_t n)  \
     {                                                                          \
-        ctype low[LANES], high[LANES];                                         \
-        itype nans[LANES] = {0};                                               \
+        enum { LANES = 16 / sizeof(ctype) };                                   \
+        struct ctype##_bounds b[2] = {{{0}, {0}, {0}}, {{0}, {0}, {0}}};       \
+        ctype least = infinite, most = -infinite;                              \
         uint64_t nan_total = 0;                                                \
         size_t i = 0;                                                          \
                                                                                \
-        for (int j = 0; j < LANES; j++) {                                      \
-            low[j] = infinite;                                                 \
-            high[j] = -infinite;                                               \
+        for (int k = 0; k < 2; k++) {                                          \
+            b[k].low += least;                                                 \
+            b[k].high += most;                                                 \
         }                                                                      \
-        for (; i + LANES <= n; i += LANES)                                     \
+        for (; i + 2 * LANES <= n; i += 2 * LANES) {                           \
+            widen_##ctype(&b[0], v + i);                                       \
+            widen_##ctype(&b[1], v + i + LANES);                               \
+        }                                                                      \
+        for (int k = 0; k < 2; k++)                                            \
             for (int j = 0; j < LANES; j++) {                                  \
-                low[j] = v[i + j] < low[j] ? v[i + j] : low[j];                \
-                high[j] = v[i + j] > high[j] ? v[i + j] : high[j];             \
-                nans[j] += v[i + j] != v[i + j];                               \
+                least = b[k].low[j] < least ? b[k].low[j] : least;             \
+                most = b[k].high[j] > most ? b[k].high[j] : most;              \
+                nan_total += (uint64_t)b[k].nans[j];                           \
             }                                                                  \
         for (; i < n; i++) {                                                   \
-            low[0] = v[i] < low[0] ? v[i] : low[0];                            \
-            high[0] = v[i] > high[0] ? v[i] : high[0];                         \
-            nans[0] += v[i] != v[i];                                           \
-        }                                                                      \
-        for (int j = 0; j < LANES; j++) {                                      \
-            low[0] = low[j] < low[0] ? low[j] : low[0];                        \
-            high[0] = high[j] > high[0] ? high[j] : high[0];                   \
-            nan_total += (uint64_t)nans[j];                                    \
+            least = v[i] < least ? v[i] : least;                               \
+            most = v[i] > most ? v[i] : most;                                  \
+            nan_total += v[i] != v[i];                                         \
         }                                                                      \
         out->nans = nan_total;                                                 \
         out->count = n - nan_total;                                            \
         if (out->count) {                                                      \
-            out->low.f = (double)low[0];                                       \
-            out->high.f = (double)high[0];                                     \
+            out->low.f = (double)least;                                        \
+            out->high.f = (double)most;                                        \
         }                                                                      \
     }
 

@@ -175,6 +175,23 @@ static const struct row_functions *rows_of(size_t size)
 
 /* ---- parts -------------------------------------------------------------- */
 
+/* Rows of a patch are short and far apart in the caller's array: too short for
+ * the processor to see where it goes on. So the row that comes some rows later
+ * is asked for in advance. */
+#define ROWS_AHEAD 6
+#define CACHE_LINE 64
+
+static void prefetch_row(const uint8_t *row, const struct bm_strided *part,
+                         int64_t y, int64_t row_bytes)
+{
+    const uint8_t *p = row + ROWS_AHEAD * part->stride[1];
+
+    if (y + ROWS_AHEAD >= part->hi[1])
+        return;
+    for (int64_t at = 0; at < row_bytes; at += CACHE_LINE)
+        __builtin_prefetch(p + at);
+}
+
 /* Where the part of row (z, y) that begins at x lies among the details, and
  * among the coarser samples if the row has any. */
 struct row_place {
@@ -215,6 +232,7 @@ void bm_lattice_split(const struct bm_lattice *l, size_t size,
                                (z - part->lo[0]) * part->stride[0] +
                                (y - part->lo[1]) * part->stride[1];
 
+            prefetch_row(p, part, y, n * part->stride[2]);
             if (at.mixed)
                 rows->split(d + at.detail * esize, c + at.coarse * esize, p,
                             part->stride[2], n, first_even);

@@ -27,6 +27,11 @@ static int publish(struct bouma_dataset *ds, const struct bm_step_entry *entry)
 
     bm_name_manifest_new(from, entry->step, entry->generation);
     bm_name_manifest(to, entry->step);
+    if (ds->options.replace && bm_step_list_find(&ds->steps, entry->step)) {
+        rc = bm_index_forget(&ds->store, ds->id, entry->step, &ds->error);
+        if (rc)
+            return rc;
+    }
     rc = bm_store_publish(&ds->store, from, to, ds->options.replace, &why);
     if (!rc)
         return rc;

@@ -355,6 +355,9 @@ void bm_dataset_free(struct bouma_dataset *ds)
 
     if (!ds)
         return;
+    /* A writer that is gone without closing is gone all the same. */
+    if (ds->epoch && !ds->closed && ds->store.root && ds->comm->rank == 0)
+        bm_epoch_close(&ds->store, ds->epoch, &ignored);
     for (int i = 0; i < ds->held_count; i++)
         bm_file_close(&ds->held[i].manifest, &ignored);
     for (size_t i = 0; i < ds->held_file_count; i++)

@@ -138,7 +138,7 @@ int bm_steps_find(struct bm_store *s, const uint8_t id[16],
         uint64_t step = found.list.entries[i].step;
         const struct bm_step_entry *e = bm_step_list_find(&cached, step);
 
-        if (e) {
+        if (e && e->generation.epoch) {
             known++;
             if (bm_step_list_put(out, *e))
                 rc = bm_fail(error, BOUMA_ENOMEM, "%s: no memory", s->path);

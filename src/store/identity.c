@@ -41,6 +41,9 @@ int bm_identity_create(struct bm_store *s, const uint8_t id[16],
         bm_store_remove(s, DATASET_NEW); /* of a creation that was killed */
         rc = bm_store_save(s, DATASET_NEW, b.data, b.size, 1, error);
     }
+    /* The directories before the file that says they are there. */
+    if (!rc)
+        rc = bm_store_sync_dir(s, "", error);
     if (!rc)
         rc = bm_store_publish(s, DATASET_NEW, BM_NAME_DATASET, 0, error);
     if (!rc)
@@ -94,24 +97,31 @@ static int find_last(void *context, const char *entry)
     return 0;
 }
 
-/* What is known of the writer of an epoch, as text; "" if nothing is. */
-static void owner_of(struct bm_store *s, uint32_t epoch, char *text,
-                     size_t bytes)
+/* What is known of the writer of an epoch, as text; "" if it has left none. */
+static int owner_of(struct bm_store *s, uint32_t epoch, char *text,
+                    size_t bytes, struct bm_error *error)
 {
-    struct bm_error ignored = {0};
+    struct bm_error why = {0};
     struct bm_buffer b;
     char name[BM_NAME_BYTES];
+    int rc;
 
     text[0] = 0;
     bm_name_epoch_owner(name, epoch);
     bm_buffer_init(&b, s->a);
-    if (!bm_store_load(s, name, &b, 4096, &ignored)) {
+    rc = bm_store_load(s, name, &b, 4096, &why);
+    if (!rc) {
         size_t n = b.size < bytes - 1 ? b.size : bytes - 1;
 
         memcpy(text, b.data, n);
         text[n] = 0;
+    } else if (rc == BOUMA_ENOTFOUND) {
+        rc = BOUMA_OK;
+    } else {
+        bm_fail(error, rc, "%s", why.text);
     }
     bm_buffer_release(&b);
+    return rc;
 }
 
 /* Look at the last writer before taking over from it. */
@@ -119,12 +129,15 @@ static int check_last(struct bm_store *s, uint32_t last, int force, char *note,
                       size_t note_bytes, struct bm_error *error)
 {
     char name[BM_NAME_BYTES], owner[512];
+    int rc;
 
     note[0] = 0;
     bm_name_epoch_closed(name, last);
     if (!last || bm_store_exists(s, name))
         return BOUMA_OK;
-    owner_of(s, last, owner, sizeof(owner));
+    rc = owner_of(s, last, owner, sizeof(owner), error);
+    if (rc)
+        return rc;
     if (s->io->alive(s->io->user, owner) == 1 && !force)
         return bm_fail(error, BOUMA_EBUSY,
                        "%s: is being written by another program (%s); wait for "
@@ -163,14 +176,20 @@ int bm_epoch_claim(struct bm_store *s, uint32_t *epoch, int force, char *note,
                           name);
     code = s->io->identity(s->io->user, owner, sizeof(owner));
     if (code)
-        return bm_fail_io(error, code, "%s: this process cannot be named",
-                          s->path);
+        rc = bm_fail_io(error, code, "%s: this process cannot be named",
+                        s->path);
     bm_name_epoch_owner(name, *epoch);
-    rc = bm_store_save(s, name, owner, strlen(owner), 0, error);
+    if (!rc)
+        rc = bm_store_save(s, name, owner, strlen(owner), 0, error);
     /* The claim must outlive what is written under it: else the next writer
      * would use the same names again. */
     if (!rc)
         rc = bm_store_sync_dir(s, BM_NAME_EPOCHS, error);
+    if (rc) {
+        struct bm_error ignored = {0};
+
+        bm_epoch_close(s, *epoch, &ignored); /* not to lock ourselves out */
+    }
     return rc;
 }
 
@@ -182,11 +201,12 @@ int bm_epoch_check(struct bm_store *s, uint32_t epoch, struct bm_error *error)
 
     if (rc || last <= epoch)
         return rc;
-    owner_of(s, last, owner, sizeof(owner));
-    return bm_fail(error, BOUMA_EBUSY,
-                   "%s: another program (%s) has taken over this dataset; "
-                   "nothing more can be written through this handle",
-                   s->path, owner);
+    rc = owner_of(s, last, owner, sizeof(owner), error);
+    return rc ? rc
+              : bm_fail(error, BOUMA_EBUSY,
+                        "%s: another program (%s) has taken over this dataset; "
+                        "nothing more can be written through this handle",
+                        s->path, owner);
 }
 
 int bm_epoch_close(struct bm_store *s, uint32_t epoch, struct bm_error *error)

@@ -154,18 +154,39 @@ int bm_index_load(struct bm_store *s, const uint8_t id[16],
     return rc;
 }
 
+static int append(struct bm_store *s, const uint8_t id[16],
+                  const struct bm_step_entry *entry, int sync,
+                  struct bm_error *error)
+{
+    uint8_t record[BM_INDEX_RECORD];
+    struct bm_file f;
+    int rc, closed;
+
+    bm_index_encode(record, entry, id);
+    rc = bm_file_open(&f, s, BM_NAME_INDEX, BOUMA_OPEN_APPEND, error);
+    if (rc)
+        return rc;
+    rc = bm_file_write(&f, record, sizeof(record), 0, error);
+    if (!rc && sync)
+        rc = bm_file_sync(&f, error);
+    closed = bm_file_close(&f, error);
+    return rc ? rc : closed;
+}
+
 void bm_index_append(struct bm_store *s, const uint8_t id[16],
                      const struct bm_step_entry *entry)
 {
     struct bm_error ignored = {0};
-    uint8_t record[BM_INDEX_RECORD];
-    struct bm_file f;
 
-    bm_index_encode(record, entry, id);
-    if (bm_file_open(&f, s, BM_NAME_INDEX, BOUMA_OPEN_APPEND, &ignored))
-        return;
-    bm_file_write(&f, record, sizeof(record), 0, &ignored);
-    bm_file_close(&f, &ignored);
+    append(s, id, entry, 0, &ignored);
+}
+
+int bm_index_forget(struct bm_store *s, const uint8_t id[16], uint64_t step,
+                    struct bm_error *error)
+{
+    struct bm_step_entry entry = {step, 0, {0, 0}};
+
+    return append(s, id, &entry, 1, error);
 }
 
 int bm_index_rebuild(struct bm_store *s, const uint8_t id[16],

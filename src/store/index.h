@@ -44,6 +44,10 @@ int bm_index_load(struct bm_store *s, const uint8_t id[16],
 /* Best effort, as the index is only a cache. */
 void bm_index_append(struct bm_store *s, const uint8_t id[16],
                      const struct bm_step_entry *entry);
+/* Before a step is written again: from now on (durably) the index does not know
+ * it, and its manifest is asked. The entry has then generation 0. */
+int bm_index_forget(struct bm_store *s, const uint8_t id[16], uint64_t step,
+                    struct bm_error *error);
 /* Write it anew and put it in the place of the old one. */
 int bm_index_rebuild(struct bm_store *s, const uint8_t id[16],
                      const struct bm_step_list *list, struct bm_error *error);

@@ -82,8 +82,9 @@ run "$BOUMA" repair bad.bouma --apply
 expect 0 "$BOUMA" read bad.bouma grid/a --step 2 -o out.npy
 equal out.npy "np.load('a.npy')"
 
-# What is no dataset cannot be checked.
-mkdir folder
-expect 2 "$BOUMA" verify folder
+# What is no dataset cannot be checked; one without its first file is damaged.
 expect 2 "$BOUMA" verify a.npy
+fresh
+rm bad.bouma/DATASET
+expect 1 "$BOUMA" verify bad.bouma
 finish

@@ -1,9 +1,11 @@
 /* explore.c -- does the library keep its promises through crashes, errors and
  * other programs? On a file system that is weaker than any real one.
  *
- *     explore [REPETITIONS]   states for each call in which the machine dies
- *     explore --mutants       leave out one safety action at a time: each time
- *                             a promise must be seen broken */
+ *     explore [REPETITIONS [VARIANT]]
+ *         so many states for each call in which the machine dies
+ *     explore --mutants
+ *         leave out one safety action at a time: each time a promise must be
+ *         seen broken */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +34,7 @@ static long print_tally(const char *variant, const char *part,
     return tally_violations(t);
 }
 
-static long run_variants(int repetitions)
+static long run_variants(int repetitions, const char *only)
 {
     struct tally writers = {0};
     long violations = 0;
@@ -41,6 +43,9 @@ static long run_variants(int repetitions)
         const struct variant *v = &variants[i];
         struct tally crashes = {0}, errors = {0}, readers = {0};
 
+        if (only && strcmp(only, v->name))
+            continue;
+        oracle_report_afresh();
         explore_crashes(&crashes, v, &nothing_omitted, repetitions);
         violations += print_tally(v->name, "crashes", &crashes);
         explore_errors(&errors, v);
@@ -111,8 +116,9 @@ int main(int argc, char **argv)
     if (argc > 1)
         repetitions = atoi(argv[1]);
     if (repetitions < 1) {
-        fprintf(stderr, "usage: explore [REPETITIONS | --mutants]\n");
+        fprintf(stderr, "usage: explore [--mutants | REPETITIONS [VARIANT]]\n");
         return 2;
     }
-    return run_variants(repetitions) ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_variants(repetitions, argc > 2 ? argv[2] : NULL) ? EXIT_FAILURE
+                                                                : EXIT_SUCCESS;
 }

@@ -33,6 +33,8 @@ static void write_step(struct world *w, bouma_dataset *ds,
     int generation = expected->tried + 1;
     int rc;
 
+    if (weak_fs_is_dead(w->fs))
+        return;
     oracle_trying(&w->oracle, step, generation);
     rc = scenario_write(ds, writer, step, generation, 0, 1);
     if (!rc) {
@@ -51,6 +53,23 @@ static void write_step(struct world *w, bouma_dataset *ds,
               bouma_error_message(ds));
 }
 
+/* Finish what is held back, by flush or close. A dead program makes no calls,
+ * and a call that a living one makes must succeed. */
+static void finish(struct world *w, bouma_dataset *ds,
+                   int (*how)(bouma_dataset *ds))
+{
+    int rc;
+
+    if (weak_fs_is_dead(w->fs))
+        return;
+    rc = how(ds);
+    if (!rc)
+        oracle_flushed(&w->oracle);
+    else if (!weak_fs_is_dead(w->fs))
+        tally_add(&w->tally->stuck, "not finished: %s",
+                  bouma_error_message(ds));
+}
+
 /* The first program: create, write, in part again, close. */
 static void first_writer(struct world *w)
 {
@@ -60,21 +79,16 @@ static void first_writer(struct world *w)
     bouma_options opts;
 
     explore_options(&opts, v, weak_fs_io(w->fs));
-    if (bouma_dataset_create(&ds, EXPLORE_PATH, &opts) == BOUMA_OK) {
+    if (bouma_dataset_create(&ds, EXPLORE_PATH, &opts) == BOUMA_OK)
         oracle_created(&w->oracle);
-        for (int i = 0; i < v->steps; i++) {
-            write_step(w, ds, &writer, i);
-            /* cut a group short once */
-            if (v->group && i == v->group &&
-                bouma_dataset_flush(ds) == BOUMA_OK)
-                oracle_flushed(&w->oracle);
-        }
-        if (v->replace)
-            for (int i = 0; i < 2; i++)
-                write_step(w, ds, &writer, i);
-        if (bouma_dataset_close(ds) == BOUMA_OK)
-            oracle_flushed(&w->oracle);
+    for (int i = 0; i < v->steps; i++) {
+        write_step(w, ds, &writer, i);
+        if (v->group && i == v->group) /* cut a group short once */
+            finish(w, ds, bouma_dataset_flush);
     }
+    for (int i = 0; i < 2 && v->replace; i++)
+        write_step(w, ds, &writer, i);
+    finish(w, ds, bouma_dataset_close);
     bouma_dataset_free(ds);
 }
 
@@ -100,8 +114,8 @@ static void next_writer(struct world *w, int steps, int look, long die_at)
     for (int i = 0; i < steps && !rc; i++)
         if (w->variant->replace || w->oracle.steps[i].acked < 0)
             write_step(w, ds, &writer, i);
-    if (!rc && bouma_dataset_close(ds) == BOUMA_OK)
-        oracle_flushed(&w->oracle);
+    if (!rc)
+        finish(w, ds, bouma_dataset_close);
     bouma_dataset_free(ds);
 }
 

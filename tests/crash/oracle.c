@@ -16,6 +16,11 @@ void oracle_report_as(const char *context)
     report_context = context;
 }
 
+void oracle_report_afresh(void)
+{
+    reported = 0;
+}
+
 long tally_violations(const struct tally *t)
 {
     return t->lost + t->silent + t->partial + t->stuck;
@@ -41,7 +46,7 @@ void oracle_init(struct oracle *o, bouma_durability durability, int group)
     o->durability = durability;
     o->group = group;
     for (int i = 0; i < ORACLE_STEPS; i++)
-        o->steps[i] = (struct oracle_step){-1, -1, -1};
+        o->steps[i] = (struct oracle_step){-1, -1, -1, 0, 0};
 }
 
 void oracle_created(struct oracle *o)
@@ -57,10 +62,13 @@ void oracle_trying(struct oracle *o, int step, int generation)
 void oracle_flushed(struct oracle *o)
 {
     o->held = 0;
-    if (o->durability == BOUMA_FAST)
-        return;
-    for (int i = 0; i < ORACLE_STEPS; i++)
-        o->steps[i].durable = o->steps[i].acked;
+    for (int i = 0; i < ORACLE_STEPS; i++) {
+        struct oracle_step *s = &o->steps[i];
+
+        if (s->held && o->durability != BOUMA_FAST)
+            s->durable = s->acked;
+        s->held = 0;
+    }
 }
 
 void oracle_failed(struct oracle *o)
@@ -68,13 +76,16 @@ void oracle_failed(struct oracle *o)
     if (o->durability != BOUMA_GROUP)
         return;
     o->held = 0;
-    for (int i = 0; i < ORACLE_STEPS; i++)
+    for (int i = 0; i < ORACLE_STEPS; i++) {
         o->steps[i].acked = o->steps[i].durable;
+        o->steps[i].held = 0;
+    }
 }
 
 void oracle_acked(struct oracle *o, int step, int generation)
 {
     o->steps[step].acked = generation;
+    o->steps[step].held = 1;
     o->held++;
     if (o->durability == BOUMA_DURABLE ||
         (o->durability == BOUMA_GROUP && o->held == o->group))
@@ -143,10 +154,16 @@ static void check_step(struct oracle *o, struct tally *t, bouma_dataset *ds,
     int needed = required(o, s, event), found = -1;
     enum scenario_verdict verdict = scenario_read(ds, step, &found);
 
-    if (verdict == SCENARIO_EXACT)
+    if (verdict == SCENARIO_EXACT || verdict == SCENARIO_BARE)
         check_found(s, t, step, found, needed, listed);
     else
         found = -1;
+    /* A step that was never acknowledged, and comes back by repair, may do so
+     * without its attributes. */
+    if (verdict == SCENARIO_BARE && !s->bare && needed >= 0)
+        tally_add(&t->lost, "step %d has lost its attributes", step);
+    s->bare = verdict == SCENARIO_BARE;
+    s->held = 0;
     if (verdict == SCENARIO_WRONG)
         tally_add(&t->silent, "step %d has wrong values", step);
     if (verdict == SCENARIO_REFUSED || verdict == SCENARIO_ABSENT) {

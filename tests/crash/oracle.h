@@ -16,6 +16,8 @@ struct oracle_step {
     int tried;   /* newest generation handed to the library; -1: none */
     int acked;   /* newest one it acknowledged: survives a killed program */
     int durable; /* newest one that survives a power loss as well */
+    int held;    /* acknowledged by the writer at work, not yet durable */
+    int bare;    /* it was mended, at the price of its attributes */
 };
 
 struct oracle {
@@ -68,5 +70,7 @@ void oracle_check(struct oracle *o, struct tally *t, const char *path,
 /* Print each violation as it is counted, with 'context' before it; NULL: do not
  * print. */
 void oracle_report_as(const char *context);
+/* After some violations no more are printed, until this is called. */
+void oracle_report_afresh(void);
 
 #endif

@@ -115,25 +115,27 @@ int scenario_write(bouma_dataset *ds, struct scenario_writer *writer,
 
 /* ---- reading ------------------------------------------------------------ */
 
-/* The generation that an open step says it is, or -1. */
-static int stated_generation(bouma_step *step)
+/* The generation that an open step is by its time; -1 if it is none. 'bare' is
+ * set if its attribute is missing. */
+static int stated_generation(bouma_step *step, int64_t number, int *bare)
 {
+    bouma_step_details details;
     bouma_attribute found;
+    int generation;
 
-    if (bouma_attributes_find(bouma_step_attributes(step), "generation",
-                              &found) ||
-        found.type != BOUMA_F64 || found.count != 1)
+    if (bouma_step_details_get(step, &details) || details.step != number)
         return -1;
-    return (int)*(const double *)found.values;
-}
-
-static int same_as_written(const struct scenario_values *found, int64_t step,
-                           int generation)
-{
-    struct scenario_values expected;
-
-    scenario_fill(&expected, step, generation);
-    return memcmp(found, &expected, sizeof(expected)) == 0;
+    generation = (int)((details.time - scenario_time(number, 0)) * 16);
+    if (details.time != scenario_time(number, generation))
+        return -1;
+    *bare = bouma_attributes_find(bouma_step_attributes(step), "generation",
+                                  &found) == BOUMA_ENOTFOUND;
+    if (*bare)
+        return generation;
+    return found.type == BOUMA_F64 && found.count == 1 &&
+                   *(const double *)found.values == generation
+               ? generation
+               : -1;
 }
 
 /* Level 1 must be every second sample of level 0. */
@@ -154,6 +156,18 @@ static bouma_variable *find_variable(bouma_step *step, const char *name)
     return grid ? bouma_grid_find_variable(grid, name) : NULL;
 }
 
+static enum scenario_verdict verdict_on(const struct scenario_values *found,
+                                        int64_t number, int generation,
+                                        int bare)
+{
+    struct scenario_values expected;
+
+    scenario_fill(&expected, number, generation);
+    if (generation < 0 || memcmp(found, &expected, sizeof(expected)) != 0)
+        return SCENARIO_WRONG;
+    return bare ? SCENARIO_BARE : SCENARIO_EXACT;
+}
+
 static enum scenario_verdict read_open_step(bouma_step *step, int64_t number,
                                             int *generation)
 {
@@ -161,22 +175,19 @@ static enum scenario_verdict read_open_step(bouma_step *step, int64_t number,
     bouma_variable *flow = find_variable(step, "flow");
     double coarse[COARSE_ROWS * COARSE_COLUMNS];
     struct scenario_values found;
-    bouma_step_details details;
+    int bare;
 
-    *generation = stated_generation(step);
-    if (!temperature || !flow || *generation < 0 ||
-        bouma_step_details_get(step, &details) || details.step != number ||
-        details.time != scenario_time(number, *generation))
+    *generation = stated_generation(step, number, &bare);
+    if (!temperature || !flow || *generation < 0)
         return SCENARIO_WRONG;
     memset(&found, 0xff, sizeof(found));
     if (bouma_variable_read(temperature, 1, NULL, coarse, NULL) ||
         bouma_variable_read(temperature, 0, NULL, found.temperature, NULL) ||
         bouma_variable_read(flow, 0, NULL, found.flow, NULL))
         return SCENARIO_REFUSED;
-    return same_as_written(&found, number, *generation) &&
-                   is_coarse_part(coarse, found.temperature)
-               ? SCENARIO_EXACT
-               : SCENARIO_WRONG;
+    if (!is_coarse_part(coarse, found.temperature))
+        return SCENARIO_WRONG;
+    return verdict_on(&found, number, *generation, bare);
 }
 
 enum scenario_verdict scenario_read(bouma_dataset *ds, int64_t step,
@@ -204,13 +215,11 @@ enum scenario_verdict scenario_read_together(bouma_step *step, int64_t number,
     bouma_request requests[2] = {
         {find_variable(step, "temperature"), 0, all, found.temperature, NULL},
         {find_variable(step, "flow"), 0, all, found.flow, NULL}};
+    int bare;
 
     memset(&found, 0xff, sizeof(found));
-    *generation = stated_generation(step);
+    *generation = stated_generation(step, number, &bare);
     *status = bouma_step_read(step, requests, 2);
-    if (*status)
-        return SCENARIO_REFUSED;
-    return *generation >= 0 && same_as_written(&found, number, *generation)
-               ? SCENARIO_EXACT
-               : SCENARIO_WRONG;
+    return *status ? SCENARIO_REFUSED
+                   : verdict_on(&found, number, *generation, bare);
 }

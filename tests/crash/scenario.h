@@ -3,9 +3,9 @@
  * step.
  *
  * Every value follows from the step's number and its 'generation', which tells
- * apart the versions of a step that is written more than once, and is kept as
- * an attribute of the step. So a reader knows what it must find without a copy
- * of what was written. */
+ * apart the versions of a step that is written more than once; the step's time
+ * and an attribute of it say which it is. So a reader knows what it must find
+ * without a copy of what was written. */
 #ifndef SCENARIO_H
 #define SCENARIO_H
 
@@ -48,12 +48,14 @@ int scenario_write(bouma_dataset *ds, struct scenario_writer *writer,
 enum scenario_verdict {
     SCENARIO_ABSENT,  /* the library says that there is no such step */
     SCENARIO_EXACT,   /* every bit is right, at level 0 and at level 1 */
+    SCENARIO_BARE,    /* so it is, but the attributes are not there, as after a
+                         repair that had no manifest to go by */
     SCENARIO_REFUSED, /* an error was told */
     SCENARIO_WRONG    /* success was told, and it is not true */
 };
 
 /* Open a step of a serial dataset and read all of it. 'generation' is set where
- * the verdict is SCENARIO_EXACT. */
+ * the verdict is SCENARIO_EXACT or SCENARIO_BARE. */
 enum scenario_verdict scenario_read(bouma_dataset *ds, int64_t step,
                                     int *generation);
 

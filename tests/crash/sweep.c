@@ -44,7 +44,7 @@ static int try_point(struct totals *totals, const struct sweep_act *act,
     snprintf(context, sizeof(context), "%s, %s %ld%s", act->name,
              fault ? fault->name : "allocation", at,
              sticky ? " from then on" : "");
-    sweep_run_init(&run, &alone, disk, "d.bouma");
+    sweep_run_init(&run, act, &alone, disk, "d.bouma");
     run.context = context;
     if (act->prepare)
         act->prepare(&run);
@@ -52,7 +52,7 @@ static int try_point(struct totals *totals, const struct sweep_act *act,
         fault_io_arm(&run.io, fault, at, sticky);
     else
         fault_alloc_arm(&run.memory, at, sticky);
-    reached = sweep_run_act(&run, act);
+    reached = sweep_run_act(&run);
     totals->points += reached;
     totals->violations += run.violations;
     bouma_io_memory_free(disk);

@@ -5,14 +5,18 @@
 #include <string.h>
 
 #define STEPS    4
-#define PATIENCE 20 /* violations printed by one rank */
+#define PATIENCE 12 /* violations of one act printed by one rank */
 
 void sweep_violation(struct sweep_run *run, const char *format, ...)
 {
+    static const struct sweep_act *last_act;
     static int printed;
     va_list args;
 
     run->violations++;
+    if (run->act != last_act)
+        printed = 0;
+    last_act = run->act;
     if (printed++ >= PATIENCE)
         return;
     fprintf(stderr, "rank %d, %s: ", run->team->rank, run->context);
@@ -341,11 +345,13 @@ const int sweep_act_count = (int)(sizeof(sweep_acts) / sizeof(sweep_acts[0]));
 
 /* ---- a run -------------------------------------------------------------- */
 
-void sweep_run_init(struct sweep_run *run, const struct sweep_team *team,
-                    const bouma_io *disk, const char *path)
+void sweep_run_init(struct sweep_run *run, const struct sweep_act *act,
+                    const struct sweep_team *team, const bouma_io *disk,
+                    const char *path)
 {
     memset(run, 0, sizeof(*run));
     run->team = team;
+    run->act = act;
     fault_io_init(&run->io, disk);
     fault_alloc_init(&run->memory);
     scenario_options(&run->opts, &run->io.table, &run->memory.table);
@@ -374,8 +380,9 @@ static void check_steps(struct sweep_run *run, int count, const char *when)
     bouma_dataset_free(ds);
 }
 
-int sweep_run_act(struct sweep_run *run, const struct sweep_act *act)
+int sweep_run_act(struct sweep_run *run)
 {
+    const struct sweep_act *act = run->act;
     int status = act->play(run);
     int reached = (run->io.at && run->io.calls >= run->io.at) ||
                   (run->memory.at && run->memory.calls >= run->memory.at);

@@ -25,8 +25,11 @@ struct sweep_team {
     void (*compare)(int status, int *lowest, int *highest);
 };
 
+struct sweep_act;
+
 /* One run of an act: its options, its files, and how far it got. */
 struct sweep_run {
+    const struct sweep_act *act;
     const struct sweep_team *team;
     struct fault_io io;
     struct fault_alloc memory;
@@ -58,14 +61,15 @@ struct sweep_act {
 extern const struct sweep_act sweep_acts[];
 extern const int sweep_act_count;
 
-/* Begin a run on the dataset 'path' of 'disk'. */
-void sweep_run_init(struct sweep_run *run, const struct sweep_team *team,
-                    const bouma_io *disk, const char *path);
+/* Begin a run of 'act' on the dataset 'path' of 'disk'. */
+void sweep_run_init(struct sweep_run *run, const struct sweep_act *act,
+                    const struct sweep_team *team, const bouma_io *disk,
+                    const char *path);
 
 /* Play the act under a fault that the caller has armed and, after 'disarm',
  * once more; free everything, look for leaks and read what must be there.
  * Returns whether the fault was reached on this rank. */
-int sweep_run_act(struct sweep_run *run, const struct sweep_act *act);
+int sweep_run_act(struct sweep_run *run);
 
 /* Count a promise that was broken, and say so. */
 void sweep_violation(struct sweep_run *run, const char *format, ...);

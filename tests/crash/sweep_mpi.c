@@ -148,7 +148,7 @@ static int try_point(struct sweep *s, enum place place,
              sticky ? " from then on" : "");
     alarm(PATIENCE_SECONDS);
     snprintf(path, sizeof(path), "%s/d.bouma", s->workplace);
-    sweep_run_init(&run, &s->team, bouma_io_posix(), path);
+    sweep_run_init(&run, s->act, &s->team, bouma_io_posix(), path);
     run.context = context;
     if (s->act->prepare && !s->ready) {
         s->act->prepare(&run);
@@ -158,7 +158,7 @@ static int try_point(struct sweep *s, enum place place,
         fault_io_arm(&run.io, fault, at, sticky);
     else if (here)
         fault_alloc_arm(&run.memory, at, sticky);
-    reached = any(sweep_run_act(&run, s->act));
+    reached = any(sweep_run_act(&run));
     if (rank == 0 && !s->ready) {
         remove_tree(path);
         strcat(path, "2"); /* see open_dataset() in sweep_acts.c */

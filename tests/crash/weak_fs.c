@@ -223,15 +223,18 @@ static int weak_publish(void *user, void *root, const char *from,
         rc = find_parent(fs, root, to, &to_dir, &to_last);
     if (rc)
         return rc;
-    if (from_dir != to_dir)
-        return EXDEV;
     found = weak_entries_find(&fs->nodes[from_dir].now_entries, from_last);
     if (!found)
         return ENOENT;
     if (!replace && !dropped(fs, WEAK_DROP_PUBLISH_EXCLUSIVE, to) &&
         weak_entries_find(&fs->nodes[to_dir].now_entries, to_last))
         return EEXIST;
-    weak_node_change(&fs->nodes[from_dir], from_last, to_last, found->node);
+    if (from_dir == to_dir) {
+        weak_node_change(&fs->nodes[from_dir], from_last, to_last, found->node);
+    } else { /* after a crash it may be in both, or in none */
+        weak_node_change(&fs->nodes[to_dir], "", to_last, found->node);
+        weak_node_change(&fs->nodes[from_dir], from_last, "", found->node);
+    }
     return 0;
 }
 

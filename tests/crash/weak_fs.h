@@ -12,9 +12,8 @@
  * then be in. Errors that a program survives are fault_io.h's business; the two
  * can be stacked.
  *
- * Only what bouma_store.h promises works: publish() within one directory, no
- * writing to a file after it was closed. A dataset's own directory is durable
- * once attach() made it, as only attach() knows the directory above. */
+ * A dataset's own directory is durable once attach() made it, as only attach()
+ * knows the directory above. */
 #ifndef WEAK_FS_H
 #define WEAK_FS_H
 

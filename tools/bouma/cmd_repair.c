@@ -2,10 +2,10 @@
 #include <stdio.h>
 
 #include "arguments.h"
-#include "findings.h"
 #include "format_text.h"
 #include "print_json.h"
 #include "progress_bar.h"
+#include "report_findings.h"
 
 static const struct option_spec options[] = {
     {.name = "apply", .help = "do it; without, only tell what would be done"},

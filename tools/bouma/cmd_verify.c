@@ -3,10 +3,10 @@
 #include <string.h>
 
 #include "arguments.h"
-#include "findings.h"
 #include "format_text.h"
 #include "print_json.h"
 #include "progress_bar.h"
+#include "report_findings.h"
 #include "stopwatch.h"
 
 static const struct option_spec options[] = {{0}};

@@ -1,5 +1,5 @@
-/* findings.c -- what verify and repair find. */
-#include "findings.h"
+/* report_findings.c -- what verify and repair find. */
+#include "report_findings.h"
 
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
-/* findings.h -- what verify and repair find: printed as it comes, or kept for
- * the JSON output. */
-#ifndef FINDINGS_H
-#define FINDINGS_H
+/* report_findings.h -- what verify and repair find: printed as it comes, or
+ * kept for the JSON output. */
+#ifndef REPORT_FINDINGS_H
+#define REPORT_FINDINGS_H
 
 #include <jansson.h>
 
