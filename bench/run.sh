@@ -1,5 +1,5 @@
 #!/bin/sh
-# run.sh NAME [ARGUMENTS] -- run a benchmark (write or open) and clean up.
+# run.sh NAME [ARGUMENTS] -- run a benchmark (write, open or plan), clean up.
 #
 # The programs are in $BUILD/bench (default: build/bench). The data go to a new
 # directory in $BENCH_DIR (default: the current one), removed at the end: what
@@ -7,7 +7,7 @@
 set -eu
 
 usage() {
-    echo "usage: [BUILD=build] [BENCH_DIR=.] [RANKS=4] $0 write|open [ARGUMENTS]" >&2
+    echo "usage: [BUILD=build] [BENCH_DIR=.] [RANKS=4] $0 write|open|plan [ARGUMENTS]" >&2
     exit 2
 }
 
@@ -16,7 +16,7 @@ name=$1
 shift
 programs=${BUILD:-build}/bench
 case $name in
-write | open) ;;
+write | open | plan) ;;
 *) usage ;;
 esac
 [ -x "$programs/bench_$name" ] || {
@@ -37,5 +37,8 @@ write)
     ;;
 open)
     "$programs/bench_open" --directory "$data" "$@"
+    ;;
+plan) # writes nothing
+    "$programs/bench_plan" "$@"
     ;;
 esac

@@ -1,6 +1,8 @@
 /* api_mpi.c -- the calls that take a communicator of MPI. */
 #include "bouma_mpi.h"
 
+#include <stdio.h>
+
 #include "api/api.h"
 #include "comm/comm_mpi.h"
 
@@ -42,6 +44,8 @@ int bouma_verify_mpi(MPI_Comm mpi, const char *path, bouma_verify_depth depth,
     struct bm_comm *comm;
     int rc = bm_comm_mpi_new(&comm, bm_api_allocator(opts), mpi);
 
+    if (rc && message && bytes)
+        snprintf(message, bytes, "%s", bouma_status_text(rc));
     return rc ? rc
               : bm_api_verify(comm, path, depth, opts, each, user, report,
                               message, bytes);

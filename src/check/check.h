@@ -8,7 +8,12 @@
 struct bm_findings {
     struct bm_buffer bytes;
     uint64_t notes, damages;
+    int failure; /* the status of a damage that may be gone next time, such as
+                    an error of the device; else BOUMA_OK */
 };
+
+/* Whether a status tells of damage, and not of a failure to look. */
+int bm_is_damage(int status);
 
 void bm_findings_init(struct bm_findings *f, const bouma_allocator *a);
 void bm_findings_release(struct bm_findings *f);

@@ -8,6 +8,13 @@ void bm_findings_init(struct bm_findings *f, const bouma_allocator *a)
 {
     bm_buffer_init(&f->bytes, a);
     f->notes = f->damages = 0;
+    f->failure = BOUMA_OK;
+}
+
+int bm_is_damage(int status)
+{
+    return status == BOUMA_EFORMAT || status == BOUMA_ENOTFOUND ||
+           status == BOUMA_ELIMIT || status == BOUMA_EVERSION;
 }
 
 void bm_findings_release(struct bm_findings *f)

@@ -135,21 +135,30 @@ static void step_release(struct bouma_step *step)
     bm_schema_release(&step->schema);
 }
 
-/* Whether every byte that the manifest promises is there. */
-static int is_whole(struct bouma_step *step)
+/* Whether every byte that the manifest promises is there: EFORMAT if not, or
+ * what kept us from finding out, with a message. */
+static int check_whole(struct repair *r, struct bouma_step *step)
 {
     bouma_verify_report report;
     struct bm_findings found;
-    int whole = 1;
+    int rc = BOUMA_OK;
 
     memset(&report, 0, sizeof(report));
     bm_findings_init(&found, step->ds->a);
-    for (size_t i = 0; i < step->manifest.count && whole; i++)
-        whole =
-            !bm_check_subfile(step, i, BOUMA_VERIFY_DEEP, &found, &report) &&
-            !found.damages;
+    for (size_t i = 0; i < step->manifest.count && !rc; i++) {
+        rc = bm_check_subfile(step, i, BOUMA_VERIFY_DEEP, &found, &report);
+        if (!rc)
+            rc = found.failure;
+        if (rc)
+            bm_fail(r->error, rc,
+                    "step %" PRIu64 " could not be checked, so nothing is done "
+                    "to it: %s",
+                    step->manifest.step, bouma_status_text(rc));
+        else if (found.damages)
+            rc = BOUMA_EFORMAT;
+    }
     bm_findings_release(&found);
-    return whole;
+    return rc;
 }
 
 /* Make the files of a step durable: its writer may have been killed before. */
@@ -236,60 +245,64 @@ static int look(void *context, const char *entry)
     return 0;
 }
 
-/* The manifest that its writer left unpublished: 1 if it was of use. */
+/* The manifest that its writer left unpublished: published if the step is
+ * whole; EFORMAT if it is of no use. */
 static int use_written_manifest(struct repair *r, uint64_t number,
-                                struct bm_generation g, int damaged, int *rc)
+                                struct bm_generation g, int damaged)
 {
-    struct bm_error ignored = {0};
+    struct bm_error why = {0};
     struct bouma_step step;
     char name[BM_NAME_BYTES], old[BM_NAME_BYTES];
-    int used = 0;
+    int rc;
 
     bm_name_manifest_new(name, number, g);
     bm_name_manifest(old, number);
     step_init(r, &step);
-    if (!bm_manifest_load(&step.manifest, &r->ds.store, number, name, r->ds.id,
-                          &ignored) &&
-        is_whole(&step)) {
-        used = 1;
-        if (act(r, (int64_t)number, name,
-                "the step is whole, its manifest published")) {
-            *rc = damaged ? move_away(r, old) : BOUMA_OK;
-            if (!*rc)
-                *rc = publish(r, &step, name);
-        }
+    rc = bm_manifest_load(&step.manifest, &r->ds.store, number, name, r->ds.id,
+                          &why);
+    if (rc)
+        rc = bm_is_damage(rc) ? BOUMA_EFORMAT
+                              : bm_fail(r->error, rc, "%s", why.text);
+    else
+        rc = check_whole(r, &step);
+    if (!rc && act(r, (int64_t)number, name,
+                   "the step is whole, its manifest published")) {
+        rc = damaged ? move_away(r, old) : BOUMA_OK;
+        if (!rc)
+            rc = publish(r, &step, name);
     }
     step_release(&step);
-    return used;
+    return rc;
 }
 
-/* Load the head of a subfile, from the front or else from the end. With
- * 'schema' it must describe that; else it fills 'own'. */
+/* Load the head of a subfile. With 'schema' it must describe that; else it
+ * fills 'own'. Any damage is EFORMAT. */
 static int load_head(struct repair *r, struct bm_head *head, uint8_t hash[16],
                      const struct bm_schema *schema, struct bm_schema *own,
                      const char *name)
 {
-    struct bm_error ignored = {0};
+    struct bm_error why = {0};
     struct bm_envelope e;
     struct bm_buffer b;
     int rc;
 
     bm_buffer_init(&b, r->ds.a);
     bm_head_init(head, r->ds.a);
-    rc = bm_store_load(&r->ds.store, name, &b, r->ds.store.memory_limit,
-                       &ignored);
+    rc = bm_store_load(&r->ds.store, name, &b, r->ds.store.memory_limit, &why);
     if (!rc)
-        rc = bm_envelope_peek(&e, b.data, b.size, BM_KIND_HEAD, name, &ignored);
+        rc = bm_envelope_peek(&e, b.data, b.size, BM_KIND_HEAD, name, &why);
     if (!rc && e.body_bytes > b.size - BM_ENVELOPE_BYTES)
         rc = BOUMA_EFORMAT;
     if (!rc) {
         rc = bm_head_decode(head, schema, own, b.data,
                             (size_t)e.body_bytes + BM_ENVELOPE_BYTES, b.size,
-                            r->ds.id, name, &ignored);
+                            r->ds.id, name, &why);
         memcpy(hash, e.hash, 16);
     }
     bm_buffer_release(&b);
-    return rc;
+    if (rc && !bm_is_damage(rc))
+        return bm_fail(r->error, rc, "%s", why.text);
+    return rc ? BOUMA_EFORMAT : BOUMA_OK;
 }
 
 /* A manifest made from the heads of all subfiles of one generation. */
@@ -359,33 +372,33 @@ static int save_manifest(struct repair *r, const struct bm_manifest *m,
     return rc;
 }
 
-/* 1 if a manifest could be made anew. */
+/* Make a manifest anew, if the subfiles of the step are whole; else EFORMAT. */
 static int rebuild_manifest(struct repair *r, uint64_t number,
-                            struct bm_generation g, int damaged, int *rc)
+                            struct bm_generation g, int damaged)
 {
     char name[BM_NAME_BYTES], old[BM_NAME_BYTES];
     struct bouma_step step;
-    int used = 0;
+    int rc;
 
     bm_name_manifest(old, number);
+    /* Under the repairer's own epoch: the old name may be taken. */
+    bm_name_manifest_new(name, number,
+                         (struct bm_generation){r->ds.epoch, 0});
     step_init(r, &step);
-    if (!manifest_from_heads(r, &step, number, g) && is_whole(&step)) {
-        used = 1;
-        if (act(r, (int64_t)number, old,
-                "made anew from the subfiles, which are whole (attributes of "
-                "the step and of the dataset are lost)")) {
-            /* Under the repairer's own epoch: the old name may be taken. */
-            bm_name_manifest_new(name, number,
-                                 (struct bm_generation){r->ds.epoch, 0});
-            *rc = damaged ? move_away(r, old) : BOUMA_OK;
-            if (!*rc)
-                *rc = save_manifest(r, &step.manifest, name);
-            if (!*rc)
-                *rc = publish(r, &step, name);
-        }
+    rc = manifest_from_heads(r, &step, number, g);
+    if (!rc)
+        rc = check_whole(r, &step);
+    if (!rc && act(r, (int64_t)number, old,
+                   "made anew from the subfiles, which are whole (attributes "
+                   "of the step and of the dataset are lost)")) {
+        rc = damaged ? move_away(r, old) : BOUMA_OK;
+        if (!rc)
+            rc = save_manifest(r, &step.manifest, name);
+        if (!rc)
+            rc = publish(r, &step, name);
     }
     step_release(&step);
-    return used;
+    return rc;
 }
 
 struct mover {
@@ -423,12 +436,13 @@ static int repair_unpublished(struct repair *r, uint64_t number, int damaged)
     rc = bm_store_list(&r->ds.store, dir, look, &c, r->error);
     if (rc || (!c.manifests && !c.subfile_count && !damaged))
         return rc;
-    if (c.manifests &&
-        use_written_manifest(r, number, c.manifest, damaged, &rc))
+    rc = c.manifests ? use_written_manifest(r, number, c.manifest, damaged)
+                     : BOUMA_EFORMAT;
+    if (rc == BOUMA_EFORMAT && c.subfile_count)
+        rc = rebuild_manifest(r, number, c.subfiles, damaged);
+    if (rc != BOUMA_EFORMAT)
         return rc;
-    if (c.subfile_count &&
-        rebuild_manifest(r, number, c.subfiles, damaged, &rc))
-        return rc;
+    rc = BOUMA_OK;
     if (damaged) {
         hopeless(r, (int64_t)number, dir,
                  "the manifest is damaged and the subfiles are not all whole");
@@ -466,20 +480,47 @@ static int copy_file(struct repair *r, const char *from, const char *to,
     return rc;
 }
 
-/* Load one copy of a head, if it is the one that the manifest names. */
+/* Load one copy of a head; EFORMAT if it is not the one that the manifest
+ * names. */
 static int good_head(struct repair *r, struct bm_buffer *out, struct bm_file *f,
                      const struct bm_subfile_info *info, uint64_t offset)
 {
-    struct bm_error ignored = {0};
+    struct bm_error why = {0};
     struct bm_envelope e;
     struct bm_cursor body;
+    int rc;
 
     bm_buffer_clear(out);
-    return bm_buffer_extend(out, (size_t)info->head_bytes) &&
-           !bm_file_read(f, out->data, out->size, offset, &ignored) &&
-           !bm_envelope_open(&e, &body, out->data, out->size, BM_KIND_HEAD,
-                             r->ds.id, f->name, &ignored) &&
-           !memcmp(e.hash, info->head_hash, 16);
+    if (!bm_buffer_extend(out, (size_t)info->head_bytes))
+        return bm_fail(r->error, BOUMA_ENOMEM, "no memory to repair");
+    rc = bm_file_read(f, out->data, out->size, offset, &why);
+    if (rc && !bm_is_damage(rc))
+        return bm_fail(r->error, rc, "%s", why.text);
+    if (rc || bm_envelope_open(&e, &body, out->data, out->size, BM_KIND_HEAD,
+                               r->ds.id, f->name, &why) ||
+        memcmp(e.hash, info->head_hash, 16))
+        return BOUMA_EFORMAT;
+    return BOUMA_OK;
+}
+
+/* Put the mended copy of a subfile in its place. */
+static int replace_heads(struct repair *r, uint64_t step, const char *name,
+                         const struct bm_buffer *head)
+{
+    char mended[BM_NAME_BYTES], dir[BM_NAME_BYTES];
+    int rc;
+
+    bm_name_step(dir, step);
+    snprintf(mended, sizeof(mended), "%.60s/" MENDED, dir);
+    bm_store_remove(&r->ds.store, mended);
+    rc = copy_file(r, name, mended, head);
+    if (!rc)
+        rc = move_away(r, name);
+    if (!rc)
+        rc = bm_store_publish(&r->ds.store, mended, name, 0, r->error);
+    if (!rc)
+        rc = bm_store_sync_dir(&r->ds.store, dir, r->error);
+    return rc;
 }
 
 /* A subfile of which one head is damaged gets it back from the other. */
@@ -487,43 +528,40 @@ static int repair_subfile(struct repair *r, const struct bm_manifest *m,
                           size_t i)
 {
     const struct bm_subfile_info *info = &m->subfiles[i];
-    struct bm_error ignored = {0};
+    struct bm_error why = {0}, ignored = {0};
     struct bm_buffer front, back;
-    char name[BM_NAME_BYTES], mended[BM_NAME_BYTES], dir[BM_NAME_BYTES];
+    char name[BM_NAME_BYTES];
     struct bm_file f;
     uint64_t bytes = 0;
-    int rc = BOUMA_OK, front_good, back_good;
+    int rc, front_rc = BOUMA_EFORMAT, back_rc = BOUMA_EFORMAT;
 
     bm_name_subfile(name, m->step, (uint32_t)i, m->generation);
-    if (bm_file_open(&f, &r->ds.store, name, BOUMA_OPEN_READ, &ignored)) {
+    rc = bm_file_open(&f, &r->ds.store, name, BOUMA_OPEN_READ, &why);
+    if (rc == BOUMA_ENOTFOUND) {
         hopeless(r, (int64_t)m->step, name, "the file is missing");
         return BOUMA_OK;
     }
+    if (rc)
+        return bm_fail(r->error, rc, "%s", why.text);
     bm_buffer_init(&front, r->ds.a);
     bm_buffer_init(&back, r->ds.a);
-    bm_file_size(&f, &bytes, &ignored);
-    front_good = good_head(r, &front, &f, info, 0);
-    back_good = bytes == info->file_bytes &&
-                good_head(r, &back, &f, info, bytes - info->head_bytes);
+    rc = bm_file_size(&f, &bytes, r->error);
+    if (!rc && bytes == info->file_bytes) {
+        front_rc = good_head(r, &front, &f, info, 0);
+        back_rc = good_head(r, &back, &f, info, bytes - info->head_bytes);
+        rc = front_rc && front_rc != BOUMA_EFORMAT  ? front_rc
+             : back_rc && back_rc != BOUMA_EFORMAT ? back_rc
+                                                    : BOUMA_OK;
+    }
     bm_file_close(&f, &ignored);
-    if (bytes != info->file_bytes || (!front_good && !back_good)) {
+    if (!rc && front_rc && back_rc)
         hopeless(r, (int64_t)m->step, name,
                  bytes != info->file_bytes ? "the file has not its size"
                                            : "both heads are damaged");
-    } else if (!(front_good && back_good) &&
-               act(r, (int64_t)m->step, name,
-                   "a damaged head replaced by its copy")) {
-        bm_name_step(dir, m->step);
-        snprintf(mended, sizeof(mended), "%.60s/" MENDED, dir);
-        bm_store_remove(&r->ds.store, mended);
-        rc = copy_file(r, name, mended, front_good ? &front : &back);
-        if (!rc)
-            rc = move_away(r, name);
-        if (!rc)
-            rc = bm_store_publish(&r->ds.store, mended, name, 0, r->error);
-        if (!rc)
-            rc = bm_store_sync_dir(&r->ds.store, dir, r->error);
-    }
+    else if (!rc && (front_rc || back_rc) &&
+             act(r, (int64_t)m->step, name,
+                 "a damaged head replaced by its copy"))
+        rc = replace_heads(r, m->step, name, front_rc ? &back : &front);
     bm_buffer_release(&front);
     bm_buffer_release(&back);
     return rc;
@@ -567,8 +605,8 @@ static int repair_index(struct repair *r)
     int stale = 0, rc;
 
     bm_step_list_init(&found, r->ds.a);
-    rc = bm_steps_find(&r->ds.store, r->ds.id, &found, &stale, NULL, NULL,
-                       r->error);
+    rc = bm_steps_find(&r->ds.store, r->ds.id, &found, &stale, r->apply, NULL,
+                       NULL, r->error);
     if (!rc && stale && act(r, -1, BM_NAME_INDEX, "the index written anew"))
         rc = bm_index_rebuild(&r->ds.store, r->ds.id, &found, r->error);
     bm_step_list_release(&found);

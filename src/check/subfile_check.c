@@ -17,10 +17,18 @@ struct subfile_check {
     bouma_verify_report *report;
     struct bm_codec_state codec;
     struct bm_buffer raw, samples;
+    int no_memory;
 };
 
-static void damage(struct subfile_check *c, const char *text)
+/* Something is wrong with the file: 'status' says of which kind. */
+static void damage(struct subfile_check *c, int status, const char *text)
 {
+    if (status == BOUMA_ENOMEM) {
+        c->no_memory = 1; /* which says nothing about the file */
+        return;
+    }
+    if (!bm_is_damage(status) && !c->out->failure)
+        c->out->failure = status;
     bm_findings_add(c->out, BOUMA_DAMAGE, (int64_t)c->step->manifest.step,
                     c->name, "%s", text);
 }
@@ -29,12 +37,14 @@ static void damage(struct subfile_check *c, const char *text)
 static int load(struct subfile_check *c, uint64_t offset, uint64_t bytes)
 {
     struct bm_error why = {0};
+    int rc;
 
     bm_buffer_clear(&c->raw);
     if (!bm_buffer_extend(&c->raw, (size_t)bytes))
         return 0;
-    if (bm_file_read(&c->file, c->raw.data, (size_t)bytes, offset, &why)) {
-        damage(c, why.text);
+    rc = bm_file_read(&c->file, c->raw.data, (size_t)bytes, offset, &why);
+    if (rc) {
+        damage(c, rc, why.text);
         return 0;
     }
     c->report->bytes += bytes;
@@ -49,18 +59,19 @@ static int check_head(struct subfile_check *c, struct bm_head *head,
     const struct bm_subfile_info *info = &m->subfiles[c->i];
     struct bm_error why = {0};
     char text[BM_ERROR_BYTES + 32];
+    int rc;
 
     bm_head_release(head);
     bm_head_init(head, c->step->ds->a);
     if (!load(c, offset, info->head_bytes))
         return 0;
-    if (!bm_head_decode(head, &c->step->schema, NULL, c->raw.data, c->raw.size,
-                        info->file_bytes, c->step->ds->id, c->name, &why) &&
-        !memcmp(c->raw.data + 48, info->head_hash, 16))
+    rc = bm_head_decode(head, &c->step->schema, NULL, c->raw.data, c->raw.size,
+                        info->file_bytes, c->step->ds->id, c->name, &why);
+    if (!rc && !memcmp(c->raw.data + 48, info->head_hash, 16))
         return 1;
     snprintf(text, sizeof(text), "%s: %s", which,
              why.text[0] ? why.text : "is not the one the manifest names");
-    damage(c, text);
+    damage(c, rc ? rc : BOUMA_EFORMAT, text);
     return 0;
 }
 
@@ -74,7 +85,7 @@ static void check_padding(struct subfile_check *c, const struct bm_head *head)
         return;
     for (uint64_t i = 0; i < n; i++)
         if (c->raw.data[i]) {
-            damage(c, "bytes between head and data are not zero");
+            damage(c, BOUMA_EFORMAT, "bytes between head and data are not zero");
             return;
         }
 }
@@ -105,7 +116,7 @@ static void check_chunk(struct subfile_check *c, const struct bm_section *s,
     uint8_t *level[BM_MAX_LEVELS];
     struct bm_patch p;
     uint8_t *to;
-    int whole = 1;
+    int whole = 1, rc;
 
     bm_patch_init(&p, s->variable,
                   bm_tiling_find(&s->variable->grid->tiling, s->keys[chunk]));
@@ -130,11 +141,16 @@ static void check_chunk(struct subfile_check *c, const struct bm_section *s,
                 s->hashes[at]) {
             damaged_level(c, s, chunk, k, "the checksum does not match");
             whole = 0;
-        } else if (deep && codec->decode(&c->codec, &samples, c->raw.data,
-                                         s->sizes[at])) {
-            damaged_level(c, s, chunk, k, "the data cannot be decoded");
-            whole = 0;
+            continue;
         }
+        rc = deep ? codec->decode(&c->codec, &samples, c->raw.data,
+                                  s->sizes[at])
+                  : BOUMA_OK;
+        if (rc == BOUMA_ENOMEM)
+            c->no_memory = 1;
+        else if (rc)
+            damaged_level(c, s, chunk, k, "the data cannot be decoded");
+        whole &= !rc;
     }
     c->report->chunks++;
     if (!deep || !whole)
@@ -187,7 +203,7 @@ int bm_check_subfile(struct bouma_step *step, size_t i,
         .step = step, .i = i, .out = out, .report = report};
     struct bm_error why = {0}, ignored = {0};
     uint64_t bytes = 0;
-    int failed;
+    int failed, rc;
 
     bm_codec_state_init(&c.codec, step->ds->a);
     bm_buffer_init(&c.raw, step->ds->a);
@@ -195,10 +211,12 @@ int bm_check_subfile(struct bouma_step *step, size_t i,
     bm_name_subfile(c.name, step->manifest.step, (uint32_t)i,
                     step->manifest.generation);
     report->files++;
-    if (bm_file_open(&c.file, &step->ds->store, c.name, BOUMA_OPEN_READ,
-                     &why) ||
-        bm_file_size(&c.file, &bytes, &why)) {
-        damage(&c, why.text);
+    rc = bm_file_open(&c.file, &step->ds->store, c.name, BOUMA_OPEN_READ,
+                      &why);
+    if (!rc)
+        rc = bm_file_size(&c.file, &bytes, &why);
+    if (rc) {
+        damage(&c, rc, why.text);
     } else if (bytes != info->file_bytes) {
         bm_findings_add(out, BOUMA_DAMAGE, (int64_t)step->manifest.step, c.name,
                         "has %" PRIu64 " bytes where %" PRIu64 " were written",
@@ -207,7 +225,8 @@ int bm_check_subfile(struct bouma_step *step, size_t i,
         check_content(&c, depth);
     }
     bm_file_close(&c.file, &ignored);
-    failed = c.raw.failed || c.samples.failed || out->bytes.failed;
+    failed = c.no_memory || c.raw.failed || c.samples.failed ||
+             out->bytes.failed;
     bm_buffer_release(&c.raw);
     bm_buffer_release(&c.samples);
     bm_codec_state_release(&c.codec);

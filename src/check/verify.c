@@ -27,8 +27,8 @@ static int look_around(struct verify *v)
     int stale = 0, rc;
 
     bm_step_list_init(&found, ds->a);
-    rc = bm_steps_find(&ds->store, ds->id, &found, &stale, note, &v->findings,
-                       &ds->error);
+    rc = bm_steps_find(&ds->store, ds->id, &found, &stale, 0, note,
+                       &v->findings, &ds->error);
     if (!rc && stale)
         bm_findings_add(&v->findings, BOUMA_NOTE, -1, BM_NAME_INDEX,
                         "the index does not list the committed steps; it is "

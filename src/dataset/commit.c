@@ -50,24 +50,45 @@ static int publish(struct bouma_dataset *ds, const struct bm_step_entry *entry)
                        "%s: step %" PRIu64 " exists already; set the option "
                        "'replace' to write it again",
                        ds->store.path, entry->step);
+    /* It may be visible or not: make durable what is there before going on. */
+    bm_step_list_put(&ds->unsettled,
+                     (struct bm_step_entry){entry->step, 0, {0, 0}});
     return bm_fail(&ds->error, rc, "%s", why.text);
 }
 
-/* Make a published step durable, and known to the index. */
-static int finish(struct bouma_dataset *ds, const struct bm_step_entry *entry,
-                  int sync)
+/* Make published steps durable, and known to the index. One of which that
+ * failed is visible already: it stays on the list, and what is committed later
+ * is committed only when it has become durable, too. One of generation 0 is
+ * perhaps not even there, and not for the index. */
+static int settle(struct bouma_dataset *ds)
 {
-    char dir[BM_NAME_BYTES];
+    struct bm_step_list *list = &ds->unsettled;
     int rc = BOUMA_OK;
 
-    bm_name_step(dir, entry->step);
-    if (sync)
+    for (size_t i = 0; i < list->count && !rc; i++) {
+        char dir[BM_NAME_BYTES];
+
+        bm_name_step(dir, list->entries[i].step);
         rc = bm_store_sync_dir(&ds->store, dir, &ds->error);
-    if (sync && !rc)
+    }
+    if (!rc && list->count)
         rc = bm_store_sync_dir(&ds->store, BM_NAME_STEPS, &ds->error);
+    for (size_t i = 0; i < list->count && !rc; i++)
+        if (list->entries[i].generation.epoch)
+            bm_index_append(&ds->store, ds->id, &list->entries[i]);
     if (!rc)
-        bm_index_append(&ds->store, ds->id, entry);
+        list->count = 0;
     return rc;
+}
+
+static int finish(struct bouma_dataset *ds, const struct bm_step_entry *entry)
+{
+    if (ds->options.durability == BOUMA_FAST) {
+        bm_index_append(&ds->store, ds->id, entry);
+        return BOUMA_OK;
+    }
+    bm_step_list_put(&ds->unsettled, *entry); /* there is room */
+    return settle(ds);
 }
 
 /* Write the manifest under its temporary name, leaving it open in *out. */
@@ -99,6 +120,7 @@ static void hold(struct bouma_dataset *ds, const struct bm_step_entry *entry,
 {
     ds->held[ds->held_count].entry = *entry;
     ds->held[ds->held_count].manifest = *manifest;
+    ds->held[ds->held_count].published = 0;
     ds->held_count++;
     manifest->handle = NULL; /* it is held now */
 }
@@ -110,12 +132,13 @@ int bm_commit(struct bouma_dataset *ds, const struct bm_manifest *m,
     int durable = ds->options.durability == BOUMA_DURABLE;
     char dir[BM_NAME_BYTES], name[BM_NAME_BYTES];
     struct bm_file f;
-    int rc = BOUMA_OK, closed;
+    int rc, closed;
 
     memset(&f, 0, sizeof(f));
     bm_name_step(dir, m->step);
     bm_name_manifest_new(name, m->step, m->generation);
-    if (durable)
+    rc = settle(ds);
+    if (!rc && durable)
         rc = bm_store_sync_dir(&ds->store, dir, &ds->error);
     if (!rc)
         rc = write_manifest(ds, &f, m);
@@ -134,7 +157,7 @@ int bm_commit(struct bouma_dataset *ds, const struct bm_manifest *m,
          * certain that nothing was renamed. */
         *published = rc != BOUMA_EEXISTS;
         if (!rc)
-            rc = finish(ds, &entry, durable);
+            rc = finish(ds, &entry);
     }
     if (rc && !*published && f.store)
         bm_store_remove(&ds->store, name);
@@ -162,10 +185,15 @@ static int sync_subfiles(struct bouma_dataset *ds)
     return rc;
 }
 
-static int publish_held(struct bouma_dataset *ds, int *done)
+/* Sync what is held, then publish it, oldest first. One whose number is taken by another writer's does not
+ * keep the others from being published. */
+static int publish_held(struct bouma_dataset *ds)
 {
     int rc = bm_epoch_check(&ds->store, ds->epoch, &ds->error);
+    int taken = BOUMA_OK;
 
+    if (!rc)
+        rc = settle(ds);
     for (int i = 0; i < ds->held_count; i++) {
         char dir[BM_NAME_BYTES];
         int closed;
@@ -179,43 +207,81 @@ static int publish_held(struct bouma_dataset *ds, int *done)
         if (!rc)
             rc = bm_store_sync_dir(&ds->store, dir, &ds->error);
     }
-    for (*done = 0; *done < ds->held_count && !rc; ++*done) {
-        rc = publish(ds, &ds->held[*done].entry);
+    for (int i = 0; i < ds->held_count && !rc; i++) {
+        rc = publish(ds, &ds->held[i].entry);
+        if (rc == BOUMA_EEXISTS) {
+            taken = rc;
+            rc = BOUMA_OK;
+            continue;
+        }
+        ds->held[i].published = !rc;
         if (!rc)
-            rc = finish(ds, &ds->held[*done].entry, 1);
-        if (rc)
-            break;
+            rc = finish(ds, &ds->held[i].entry);
+    }
+    return rc ? rc : taken;
+}
+
+/* Which steps rank 0 has published, on all ranks. Collective. */
+static int share_published(struct bouma_dataset *ds)
+{
+    enum { AT_ONCE = 8 };
+    int rc = BOUMA_OK;
+
+    for (int i = 0; i < ds->held_count && !rc; i += AT_ONCE) {
+        uint64_t flags[AT_ONCE] = {0};
+
+        for (int k = 0; k < AT_ONCE && i + k < ds->held_count; k++)
+            flags[k] = (uint64_t)ds->held[i + k].published;
+        rc = bm_comm_max(ds->comm, flags, AT_ONCE, &ds->error);
+        for (int k = 0; k < AT_ONCE && i + k < ds->held_count && !rc; k++)
+            ds->held[i + k].published = flags[k] != 0;
     }
     return rc;
 }
 
+static void name_unpublished(struct bouma_dataset *ds)
+{
+    int first = -1, last = -1;
+
+    for (int i = 0; i < ds->held_count; i++)
+        if (!ds->held[i].published) {
+            first = first < 0 ? i : first;
+            last = i;
+        }
+    if (first == last && first >= 0)
+        bm_error_prefix(&ds->error,
+                        "step %" PRIu64 " could not be committed",
+                        ds->held[first].entry.step);
+    else if (first >= 0)
+        bm_error_prefix(&ds->error,
+                        "steps %" PRIu64 " to %" PRIu64
+                        " could not all be committed",
+                        ds->held[first].entry.step, ds->held[last].entry.step);
+}
+
 int bm_commit_flush(struct bouma_dataset *ds)
 {
-    uint64_t done = 0;
-    int count = 0, rc = sync_subfiles(ds);
+    int rc = sync_subfiles(ds), shared = BOUMA_OK;
 
     rc = bm_comm_agree(ds->comm, rc, &ds->error);
     if (ds->comm->rank == 0) {
         if (!rc)
-            rc = publish_held(ds, &count);
+            rc = publish_held(ds);
         for (int i = 0; i < ds->held_count; i++) {
             struct bm_error ignored = {0};
 
-            bm_file_close(&ds->held[i].manifest, &ignored);
+            if (ds->held[i].manifest.store)
+                bm_file_close(&ds->held[i].manifest, &ignored);
         }
-        if (rc && count < ds->held_count)
-            bm_error_prefix(&ds->error,
-                            "steps %" PRIu64 " to %" PRIu64
-                            " could not be committed",
-                            ds->held[count].entry.step,
-                            ds->held[ds->held_count - 1].entry.step);
-        done = (uint64_t)count;
+        if (rc)
+            name_unpublished(ds);
     }
     rc = bm_comm_agree(ds->comm, rc, &ds->error);
-    if (bm_comm_max(ds->comm, &done, 1, &ds->error) && !rc)
-        rc = BOUMA_ECOMM;
-    for (uint64_t i = 0; i < done; i++)
-        bm_step_list_put(&ds->steps, ds->held[i].entry); /* there is room */
+    if (rc)
+        shared = share_published(ds);
+    for (int i = 0; i < ds->held_count && !shared; i++)
+        if (!rc || ds->held[i].published) /* there is room for them */
+            bm_step_list_put(&ds->steps, ds->held[i].entry);
     ds->held_count = 0;
-    return rc;
+    return rc ? rc : shared;
 }

@@ -128,13 +128,11 @@ static int list_steps(struct bouma_dataset *ds)
     bm_step_list_init(&found, ds->a);
     clear_notes(ds);
     rc = bm_steps_find(&ds->store, ds->id, &found, &stale,
+                       ds->mode == BM_MODE_APPEND,
                        ds->mode == BM_MODE_APPEND ? note_text : NULL, ds,
                        &ds->error);
-    if (!rc && stale && ds->mode == BM_MODE_APPEND) {
-        struct bm_error ignored = {0}; /* the old one does no harm */
-
-        bm_index_rebuild(&ds->store, ds->id, &found, &ignored);
-    }
+    if (!rc && stale && ds->mode == BM_MODE_APPEND)
+        rc = bm_index_rebuild(&ds->store, ds->id, &found, &ds->error);
     if (rc) {
         bm_step_list_release(&found);
         return rc;
@@ -301,6 +299,7 @@ int bm_dataset_open(struct bouma_dataset **out, struct bm_comm *comm,
     ds->mode = mode;
     ds->comm = comm;
     bm_step_list_init(&ds->steps, a);
+    bm_step_list_init(&ds->unsettled, a);
     bm_schema_init(&ds->schema, a, &ds->error);
     ds->schema.dataset = ds;
     bm_attributes_init(&ds->attributes, a, &ds->error);
@@ -359,7 +358,8 @@ void bm_dataset_free(struct bouma_dataset *ds)
     if (ds->epoch && !ds->closed && ds->store.root && ds->comm->rank == 0)
         bm_epoch_close(&ds->store, ds->epoch, &ignored);
     for (int i = 0; i < ds->held_count; i++)
-        bm_file_close(&ds->held[i].manifest, &ignored);
+        if (ds->held[i].manifest.store)
+            bm_file_close(&ds->held[i].manifest, &ignored);
     for (size_t i = 0; i < ds->held_file_count; i++)
         bm_file_close(&ds->held_files[i], &ignored);
     bm_drop(ds->a, ds->held);
@@ -371,6 +371,7 @@ void bm_dataset_free(struct bouma_dataset *ds)
     clear_notes(ds);
     bm_drop(ds->a, ds->notes);
     bm_step_list_release(&ds->steps);
+    bm_step_list_release(&ds->unsettled);
     bm_store_close(&ds->store);
     bm_comm_free(ds->comm);
     bm_drop(ds->a, ds);

@@ -23,6 +23,7 @@ struct bm_put {
 struct bm_held_step {
     struct bm_step_entry entry;
     struct bm_file manifest; /* rank 0 only */
+    int published;
 };
 
 struct bouma_dataset {
@@ -54,6 +55,7 @@ struct bouma_dataset {
     uint64_t plan_hash;
     struct bm_held_step *held; /* [options.group], of BOUMA_GROUP */
     int held_count;
+    struct bm_step_list unsettled; /* visible, but perhaps not durable */
     struct bm_file *held_files; /* subfiles of this rank, not yet durable */
     size_t held_file_count;
 };
@@ -73,10 +75,12 @@ int bm_dataset_add_note(struct bouma_dataset *ds, const char *format, ...)
     BM_PRINTF(2, 3);
 
 /* The committed steps, from the index and the directories; for rank 0. With
- * 'notes' (may be NULL) every oddity is told. *stale is set if the index does
- * not say the same. */
+ * 'note' (may be NULL) every oddity is told. *stale is set if the index does
+ * not say the same. A writer asks to 'settle': steps that the index does not
+ * know may be visible but not durable yet, if their writer was killed, and are
+ * made so before anything builds on them. */
 int bm_steps_find(struct bm_store *s, const uint8_t id[16],
-                  struct bm_step_list *out, int *stale,
+                  struct bm_step_list *out, int *stale, int settle,
                   int (*note)(void *context, const char *text), void *context,
                   struct bm_error *error);
 

@@ -30,18 +30,13 @@ int bm_manifest_load(struct bm_manifest *m, struct bm_store *s, uint64_t step,
     return rc;
 }
 
-struct found_steps {
-    struct bm_step_list list; /* numbers only */
-};
-
 static int collect_step(void *context, const char *entry)
 {
-    struct found_steps *found = context;
-    struct bm_step_entry e = {0, 0, {0, 0}};
+    struct bm_step_entry e = {0, 0, {0, 0}}; /* the number only */
 
-    if (bm_name_parse_step(entry, &e.step) && bm_step_list_put(&found->list, e))
-        return ENOMEM;
-    return 0;
+    return bm_name_parse_step(entry, &e.step) && bm_step_list_put(context, e)
+               ? ENOMEM
+               : 0;
 }
 
 struct leftovers {
@@ -84,58 +79,79 @@ static int note_incomplete(struct bm_store *s, uint64_t step,
     return note(context, text);
 }
 
+/* How bm_steps_find() goes about it. */
+struct search {
+    struct bm_store *s;
+    const uint8_t *id;
+    struct bm_step_list *out;
+    int stale, settle;
+    int (*note)(void *context, const char *text);
+    void *context;
+    struct bm_error *error;
+};
+
+/* Make a step durable that its writer may not have. */
+static int settle_step(struct search *w, uint64_t step, struct bm_error *why)
+{
+    char dir[BM_NAME_BYTES];
+
+    bm_name_step(dir, step);
+    return bm_store_sync_dir(w->s, dir, why);
+}
+
 /* A step that the index does not know: look at its manifest. */
-static int probe(struct bm_store *s, const uint8_t id[16], uint64_t step,
-                 struct bm_step_list *out, int *stale,
-                 int (*note)(void *, const char *), void *context,
-                 struct bm_error *error)
+static int probe(struct search *w, uint64_t step)
 {
     struct bm_error why = {0};
     struct bm_schema schema;
     struct bm_manifest m;
     int rc;
 
-    bm_schema_init(&schema, s->a, &why);
-    bm_manifest_init(&m, s->a, &schema, &why);
-    rc = bm_manifest_load(&m, s, step, NULL, id, &why);
+    bm_schema_init(&schema, w->s->a, &why);
+    bm_manifest_init(&m, w->s->a, &schema, &why);
+    rc = bm_manifest_load(&m, w->s, step, NULL, w->id, &why);
     if (!rc) {
-        *stale = 1;
-        rc = bm_step_list_put(
-            out, (struct bm_step_entry){step, m.time, m.generation});
+        w->stale = 1;
+        rc = w->settle ? settle_step(w, step, &why) : BOUMA_OK;
+        if (!rc)
+            rc = bm_step_list_put(
+                w->out, (struct bm_step_entry){step, m.time, m.generation});
     } else if (rc == BOUMA_ENOTFOUND) {
-        rc = note ? note_incomplete(s, step, note, context) : BOUMA_OK;
+        rc = w->note ? note_incomplete(w->s, step, w->note, w->context)
+                     : BOUMA_OK;
     } else if (rc == BOUMA_EFORMAT || rc == BOUMA_EVERSION ||
                rc == BOUMA_ELIMIT) {
         /* Not one to read, but one to know about: it is listed, and opening
          * it tells what is wrong. */
-        rc = bm_step_list_put(out, (struct bm_step_entry){step, 0, {0, 0}});
-        if (!rc && note)
-            rc = note(context, why.text);
+        rc = bm_step_list_put(w->out,
+                              (struct bm_step_entry){step, 0, {0, 0}});
+        if (!rc && w->note)
+            rc = w->note(w->context, why.text);
     }
     if (rc)
-        bm_fail(error, rc, "%s", why.text[0] ? why.text : "no memory");
+        bm_fail(w->error, rc, "%s", why.text[0] ? why.text : "no memory");
     bm_manifest_release(&m);
     bm_schema_release(&schema);
     return rc;
 }
 
 int bm_steps_find(struct bm_store *s, const uint8_t id[16],
-                  struct bm_step_list *out, int *stale,
+                  struct bm_step_list *out, int *stale, int settle,
                   int (*note)(void *context, const char *text), void *context,
                   struct bm_error *error)
 {
-    struct bm_step_list cached;
-    struct found_steps found;
+    struct search w = {s, id, out, 0, settle, note, context, error};
+    struct bm_step_list cached, found;
     size_t bad = 0, known = 0;
     int rc;
 
     bm_step_list_init(&cached, s->a);
-    bm_step_list_init(&found.list, s->a);
+    bm_step_list_init(&found, s->a);
     rc = bm_index_load(s, id, &cached, &bad, error);
     if (!rc)
         rc = bm_store_list(s, BM_NAME_STEPS, collect_step, &found, error);
-    for (size_t i = 0; i < found.list.count && !rc; i++) {
-        uint64_t step = found.list.entries[i].step;
+    for (size_t i = 0; i < found.count && !rc; i++) {
+        uint64_t step = found.entries[i].step;
         const struct bm_step_entry *e = bm_step_list_find(&cached, step);
 
         if (e && e->generation.epoch) {
@@ -143,12 +159,13 @@ int bm_steps_find(struct bm_store *s, const uint8_t id[16],
             if (bm_step_list_put(out, *e))
                 rc = bm_fail(error, BOUMA_ENOMEM, "%s: no memory", s->path);
         } else {
-            rc = probe(s, id, step, out, stale, note, context, error);
+            rc = probe(&w, step);
         }
     }
-    if (bad || known != cached.count)
-        *stale = 1;
+    if (!rc && settle && w.stale)
+        rc = bm_store_sync_dir(s, BM_NAME_STEPS, error);
+    *stale = w.stale || bad || known != cached.count;
     bm_step_list_release(&cached);
-    bm_step_list_release(&found.list);
+    bm_step_list_release(&found);
     return rc;
 }

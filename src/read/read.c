@@ -444,10 +444,10 @@ int bm_read_all(struct bouma_step *step, const struct bm_read_request *requests,
                        rc, &ds->error);
     if (rc == BOUMA_EMISMATCH && !ds->error.status)
         bm_fail(&ds->error, rc, "the ranks read different steps");
-    if (!rc)
-        rc = gather_wishes(&c, count, rc);
     if (!rc) {
-        rc = plan_groups(&c);
+        rc = gather_wishes(&c, count, rc);
+        if (!rc)
+            rc = plan_groups(&c);
         rc = bm_comm_agree(ds->comm, rc, &ds->error);
     }
     if (!rc) {

@@ -153,8 +153,10 @@ int bm_epoch_claim(struct bm_store *s, uint32_t *epoch, int force, char *note,
                    size_t note_bytes, struct bm_error *error)
 {
     char name[BM_NAME_BYTES], owner[512];
+    uint32_t next = 0;
     int code = EEXIST, rc = BOUMA_OK;
 
+    *epoch = 0;
     /* mkdir is the claim. Where another writer is quicker, look again. */
     for (int tries = 0; code == EEXIST && tries < 1000; tries++) {
         uint32_t last = 0;
@@ -167,13 +169,14 @@ int bm_epoch_claim(struct bm_store *s, uint32_t *epoch, int force, char *note,
                 bm_fail(error, BOUMA_ELIMIT, "%s: no epochs are left", s->path);
         if (rc)
             return rc;
-        *epoch = last + 1;
-        bm_name_epoch(name, *epoch);
+        next = last + 1;
+        bm_name_epoch(name, next);
         code = s->io->make_dir(s->io->user, s->root, name);
     }
     if (code)
         return bm_fail_io(error, code, "%s/%s: could not be claimed", s->path,
                           name);
+    *epoch = next;
     code = s->io->identity(s->io->user, owner, sizeof(owner));
     if (code)
         rc = bm_fail_io(error, code, "%s: this process cannot be named",
@@ -189,6 +192,7 @@ int bm_epoch_claim(struct bm_store *s, uint32_t *epoch, int force, char *note,
         struct bm_error ignored = {0};
 
         bm_epoch_close(s, *epoch, &ignored); /* not to lock ourselves out */
+        *epoch = 0;
     }
     return rc;
 }

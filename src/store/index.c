@@ -210,6 +210,9 @@ int bm_index_rebuild(struct bm_store *s, const uint8_t id[16],
         rc = bm_store_save(s, INDEX_NEW, b.data, b.size, 1, error);
     if (!rc)
         rc = bm_store_publish(s, INDEX_NEW, BM_NAME_INDEX, 1, error);
+    /* Else the old file could come back after what is appended to this one. */
+    if (!rc)
+        rc = bm_store_sync_dir(s, "", error);
     bm_buffer_release(&b);
     return rc;
 }

@@ -59,6 +59,24 @@ static struct node *find_in(struct memory *m, const struct root *root,
     return node;
 }
 
+/* Whether the directory that 'name' is to stand in exists. */
+static int has_parent(struct memory *m, const struct root *root,
+                      const char *name, int *code)
+{
+    const char *slash = strrchr(name, '/');
+    char *path = join(root->path, name);
+    struct node *parent;
+
+    *code = path ? 0 : ENOMEM;
+    if (!path)
+        return 0;
+    path[strlen(path) - strlen(slash ? slash : name) - !slash] = 0;
+    parent = find(m, path);
+    free(path);
+    *code = !parent ? ENOENT : parent->is_dir ? 0 : ENOTDIR;
+    return *code == 0;
+}
+
 /* Takes 'path' over. */
 static int add(struct memory *m, char *path, int is_dir, struct node **out)
 {
@@ -122,7 +140,7 @@ static int memory_make_dir(void *user, void *root, const char *name)
 
     if (find_in(user, root, name, &code))
         return EEXIST;
-    if (code != ENOENT)
+    if (code != ENOENT || !has_parent(user, root, name, &code))
         return code;
     return add(user, join(((struct root *)root)->path, name), 1, NULL);
 }
@@ -168,6 +186,8 @@ static int memory_publish(void *user, void *root, const char *from,
         return code;
     if (old && !replace)
         return EEXIST;
+    if (!has_parent(user, root, to, &code))
+        return code;
     path = join(((struct root *)root)->path, to);
     if (!path)
         return ENOMEM;
@@ -207,6 +227,8 @@ static int memory_open(void *user, void *root, void **out, const char *name,
         return ENOENT;
     if (node && node->is_dir)
         return EISDIR;
+    if (!node && !has_parent(user, root, name, &code))
+        return code;
     file = calloc(1, sizeof(*file));
     if (!file)
         return ENOMEM;

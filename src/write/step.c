@@ -119,7 +119,9 @@ static int prepare_directory(struct bouma_dataset *ds)
 
     if (ds->comm->rank != 0)
         return BOUMA_OK;
-    if (!ds->options.replace && bm_step_list_find(&ds->steps, ds->step))
+    bm_name_manifest(name, ds->step);
+    if (!ds->options.replace && (bm_step_list_find(&ds->steps, ds->step) ||
+                                 bm_store_exists(&ds->store, name)))
         return bm_fail(&ds->error, BOUMA_EEXISTS,
                        "%s: step %" PRIu64 " exists already; set the option "
                        "'replace' to write it again",
@@ -734,7 +736,8 @@ static int reserve_lists(struct step *s)
     if (grown)
         ds->held_files = grown;
     if (!grown ||
-        bm_step_list_reserve(&ds->steps, (size_t)ds->options.group + 1))
+        bm_step_list_reserve(&ds->steps, (size_t)ds->options.group + 1) ||
+        bm_step_list_reserve(&ds->unsettled, (size_t)ds->options.group + 1))
         return bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to list the step");
     return BOUMA_OK;
 }

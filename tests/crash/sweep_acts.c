@@ -69,7 +69,7 @@ static int open_dataset(struct sweep_run *run, const char *call,
     int status;
 
     if (run->is_open)
-        return BOUMA_OK;
+        return run->is_closed ? BOUMA_ESTATE : BOUMA_OK;
     bouma_dataset_free(run->ds);
     run->ds = NULL;
     memset(&run->writer, 0, sizeof(run->writer));

@@ -55,7 +55,7 @@ struct sweep_act {
     int steps;      /* that must be there in the end: 0 to steps - 1 */
     int old_steps;  /* that must be there whatever fails */
     int reads_only; /* the dataset can be used for the next run again */
-    int serial_only;
+    int repairs;    /* not for MPI */
 };
 
 extern const struct sweep_act sweep_acts[];

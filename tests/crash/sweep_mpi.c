@@ -200,7 +200,7 @@ int main(int argc, char **argv)
 
     for (int i = 0; i < sweep_act_count; i++) {
         s.act = &sweep_acts[i];
-        if (s.act->serial_only || (argc > 2 && strcmp(argv[2], s.act->name)))
+        if (s.act->repairs || (argc > 2 && strcmp(argv[2], s.act->name)))
             continue;
         s.points = s.violations = s.ready = 0;
         sweep(&s, NULL);

@@ -280,9 +280,10 @@ size_t npy_format(char *out, bouma_type type, int ndims, const int64_t *shape)
                           "{'descr': '%s', 'fortran_order': False, 'shape': (",
                           npy_descr(descr, type));
     for (int i = 0; i < ndims; i++)
-        n += (size_t)snprintf(out + n, NPY_MAX_HEADER - n, "%" PRId64 ", ",
-                              shape[i]);
-    n += (size_t)snprintf(out + n, NPY_MAX_HEADER - n, "), }");
+        n += (size_t)snprintf(out + n, NPY_MAX_HEADER - n, "%s%" PRId64,
+                              i ? ", " : "", shape[i]);
+    n += (size_t)snprintf(out + n, NPY_MAX_HEADER - n, "%s), }",
+                          ndims == 1 ? "," : ""); /* Python's (5,) */
     while ((n + 1) % 64 != 0) /* values start at a multiple of 64 */
         out[n++] = ' ';
     out[n++] = '\n';
