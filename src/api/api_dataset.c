@@ -88,26 +88,28 @@ static int check_open(bouma_dataset *ds)
 
 int bouma_dataset_close(bouma_dataset *ds)
 {
-    int rc, flushed = BOUMA_OK, closed;
+    int rc, flushed = BOUMA_OK;
 
     if (!ds)
         return BOUMA_EINVAL;
     rc = check_open(ds);
     if (rc)
         return rc;
+    rc = bm_comm_begin(ds->comm, "closing", 0, NULL, 0, BOUMA_OK, &ds->error);
+    if (rc) /* the ranks are not together: nothing is closed */
+        return rc;
+    if (ds->held_count)
+        flushed = bm_commit_flush(ds);
+    if (ds->mode != BM_MODE_READ && ds->comm->rank == 0) {
+        rc = bm_commit_settle_all(ds);
+        if (!rc)
+            rc = bm_epoch_close(&ds->store, ds->epoch, &ds->error);
+    }
+    rc = bm_comm_agree(ds->comm, flushed ? flushed : rc, &ds->error);
+    ds->closed = 1;
     ds->in_step = 0;
     ds->put_count = 0;
-    rc = bm_comm_begin(ds->comm, "closing", 0, 0, NULL, BOUMA_OK, &ds->error);
-    if (!rc && ds->held_count)
-        flushed = bm_commit_flush(ds);
-    closed = rc;
-    if (!rc && ds->mode != BM_MODE_READ && ds->comm->rank == 0)
-        closed = bm_epoch_close(&ds->store, ds->epoch, &ds->error);
-    if (!rc)
-        closed =
-            bm_comm_agree(ds->comm, flushed ? flushed : closed, &ds->error);
-    ds->closed = 1;
-    return closed;
+    return rc;
 }
 
 void bouma_dataset_free(bouma_dataset *ds)
@@ -143,8 +145,14 @@ int bouma_dataset_flush(bouma_dataset *ds)
 
     if (rc)
         return rc;
-    rc = bm_comm_begin(ds->comm, "flushing", 0, 0, NULL, BOUMA_OK, &ds->error);
-    return rc || !ds->held_count ? rc : bm_commit_flush(ds);
+    rc = bm_comm_begin(ds->comm, "flushing", 0, NULL, 0, BOUMA_OK, &ds->error);
+    if (rc) /* the ranks are not together */
+        return rc;
+    if (ds->held_count)
+        return bm_commit_flush(ds);
+    if (ds->comm->rank == 0)
+        rc = bm_commit_settle_all(ds);
+    return bm_comm_agree(ds->comm, rc, &ds->error);
 }
 
 int64_t bouma_dataset_step_count(const bouma_dataset *ds)

@@ -382,8 +382,7 @@ static int rebuild_manifest(struct repair *r, uint64_t number,
 
     bm_name_manifest(old, number);
     /* Under the repairer's own epoch: the old name may be taken. */
-    bm_name_manifest_new(name, number,
-                         (struct bm_generation){r->ds.epoch, 0});
+    bm_name_manifest_new(name, number, (struct bm_generation){r->ds.epoch, 0});
     step_init(r, &step);
     rc = manifest_from_heads(r, &step, number, g);
     if (!rc)
@@ -496,8 +495,9 @@ static int good_head(struct repair *r, struct bm_buffer *out, struct bm_file *f,
     rc = bm_file_read(f, out->data, out->size, offset, &why);
     if (rc && !bm_is_damage(rc))
         return bm_fail(r->error, rc, "%s", why.text);
-    if (rc || bm_envelope_open(&e, &body, out->data, out->size, BM_KIND_HEAD,
-                               r->ds.id, f->name, &why) ||
+    if (rc ||
+        bm_envelope_open(&e, &body, out->data, out->size, BM_KIND_HEAD,
+                         r->ds.id, f->name, &why) ||
         memcmp(e.hash, info->head_hash, 16))
         return BOUMA_EFORMAT;
     return BOUMA_OK;
@@ -549,9 +549,9 @@ static int repair_subfile(struct repair *r, const struct bm_manifest *m,
     if (!rc && bytes == info->file_bytes) {
         front_rc = good_head(r, &front, &f, info, 0);
         back_rc = good_head(r, &back, &f, info, bytes - info->head_bytes);
-        rc = front_rc && front_rc != BOUMA_EFORMAT  ? front_rc
+        rc = front_rc && front_rc != BOUMA_EFORMAT ? front_rc
              : back_rc && back_rc != BOUMA_EFORMAT ? back_rc
-                                                    : BOUMA_OK;
+                                                   : BOUMA_OK;
     }
     bm_file_close(&f, &ignored);
     if (!rc && front_rc && back_rc)

@@ -85,7 +85,8 @@ static void check_padding(struct subfile_check *c, const struct bm_head *head)
         return;
     for (uint64_t i = 0; i < n; i++)
         if (c->raw.data[i]) {
-            damage(c, BOUMA_EFORMAT, "bytes between head and data are not zero");
+            damage(c, BOUMA_EFORMAT,
+                   "bytes between head and data are not zero");
             return;
         }
 }
@@ -143,9 +144,9 @@ static void check_chunk(struct subfile_check *c, const struct bm_section *s,
             whole = 0;
             continue;
         }
-        rc = deep ? codec->decode(&c->codec, &samples, c->raw.data,
-                                  s->sizes[at])
-                  : BOUMA_OK;
+        rc = deep
+                 ? codec->decode(&c->codec, &samples, c->raw.data, s->sizes[at])
+                 : BOUMA_OK;
         if (rc == BOUMA_ENOMEM)
             c->no_memory = 1;
         else if (rc)
@@ -211,8 +212,7 @@ int bm_check_subfile(struct bouma_step *step, size_t i,
     bm_name_subfile(c.name, step->manifest.step, (uint32_t)i,
                     step->manifest.generation);
     report->files++;
-    rc = bm_file_open(&c.file, &step->ds->store, c.name, BOUMA_OPEN_READ,
-                      &why);
+    rc = bm_file_open(&c.file, &step->ds->store, c.name, BOUMA_OPEN_READ, &why);
     if (!rc)
         rc = bm_file_size(&c.file, &bytes, &why);
     if (rc) {
@@ -225,8 +225,8 @@ int bm_check_subfile(struct bouma_step *step, size_t i,
         check_content(&c, depth);
     }
     bm_file_close(&c.file, &ignored);
-    failed = c.no_memory || c.raw.failed || c.samples.failed ||
-             out->bytes.failed;
+    failed =
+        c.no_memory || c.raw.failed || c.samples.failed || out->bytes.failed;
     bm_buffer_release(&c.raw);
     bm_buffer_release(&c.samples);
     bm_codec_state_release(&c.codec);

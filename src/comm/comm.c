@@ -72,21 +72,21 @@ int bm_comm_agree(struct bm_comm *comm, int rc, struct bm_error *error)
 }
 
 int bm_comm_begin(struct bm_comm *comm, const char *call, uint64_t hash,
-                  int flag, int *any, int rc, struct bm_error *error)
+                  uint64_t *largest, int count, int rc, struct bm_error *error)
 {
     uint64_t id = bm_hash64(call, strlen(call), 0);
-    uint64_t v[6] = {pack(rc, comm->rank), id, ~id, hash, ~hash, flag != 0};
+    /* A value and its complement: both are the largest only if all are equal.
+     * Always the same number of values, so that any two calls can meet. */
+    uint64_t v[7] = {pack(rc, comm->rank), id, ~id, hash, ~hash, 0, 0};
     int failed;
 
-    failed = comm->functions->max(comm, v, 6);
-    if (any)
-        *any = 0;
+    for (int i = 0; i < count; i++)
+        v[5 + i] = largest[i];
+    failed = comm->functions->max(comm, v, 7);
     if (failed)
         return comm_failed(error, failed);
     if (v[0])
         return spread_message(comm, v[0], error);
-    if (any)
-        *any = v[5] != 0;
     if (v[1] != ~v[2]) {
         rc = BOUMA_OK;
         if (v[1] != id)
@@ -99,6 +99,8 @@ int bm_comm_begin(struct bm_comm *comm, const char *call, uint64_t hash,
     }
     if (v[3] != ~v[4])
         return BOUMA_EMISMATCH; /* the caller finds out what differs */
+    for (int i = 0; i < count; i++)
+        largest[i] = v[5 + i];
     return BOUMA_OK;
 }
 

@@ -56,10 +56,11 @@ int bm_comm_agree(struct bm_comm *comm, int rc, struct bm_error *error);
 
 /* The same at the beginning of a collective call, which also finds ranks that
  * are in another call ('call', a short name) or have other arguments (hashed
- * in 'hash': EMISMATCH without a message, and the caller finds out what). *any
- * (may be NULL) tells if some rank has a non-zero 'flag'. */
+ * in 'hash': EMISMATCH without a message, and the caller finds out what). What
+ * ranks may differ in is brought to the largest of all: largest[count], at most
+ * 2 values, in place. */
 int bm_comm_begin(struct bm_comm *comm, const char *call, uint64_t hash,
-                  int flag, int *any, int rc, struct bm_error *error);
+                  uint64_t *largest, int count, int rc, struct bm_error *error);
 
 /* The largest of each value over all ranks, in place. */
 int bm_comm_max(struct bm_comm *comm, uint64_t *values, int count,

@@ -27,7 +27,10 @@ static int publish(struct bouma_dataset *ds, const struct bm_step_entry *entry)
 
     bm_name_manifest_new(from, entry->step, entry->generation);
     bm_name_manifest(to, entry->step);
-    if (ds->options.replace && bm_step_list_find(&ds->steps, entry->step)) {
+    /* Whatever the index says of this step is over now. (It can know a step
+     * whose manifest a power loss took away.) */
+    if (bm_step_list_find(&ds->steps, entry->step) ||
+        (ds->options.replace && bm_store_exists(&ds->store, to))) {
         rc = bm_index_forget(&ds->store, ds->id, entry->step, &ds->error);
         if (rc)
             return rc;
@@ -60,7 +63,7 @@ static int publish(struct bouma_dataset *ds, const struct bm_step_entry *entry)
  * failed is visible already: it stays on the list, and what is committed later
  * is committed only when it has become durable, too. One of generation 0 is
  * perhaps not even there, and not for the index. */
-static int settle(struct bouma_dataset *ds)
+int bm_commit_settle_all(struct bouma_dataset *ds)
 {
     struct bm_step_list *list = &ds->unsettled;
     int rc = BOUMA_OK;
@@ -81,6 +84,18 @@ static int settle(struct bouma_dataset *ds)
     return rc;
 }
 
+int bm_commit_settle(struct bouma_dataset *ds, uint64_t step)
+{
+    struct bm_step_entry entry = {step, 0, {0, 0}};
+
+    if (ds->options.durability == BOUMA_FAST)
+        return BOUMA_OK;
+    if (!bm_step_list_find(&ds->unsettled, step) &&
+        bm_step_list_put(&ds->unsettled, entry))
+        return bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to list a step");
+    return bm_commit_settle_all(ds);
+}
+
 static int finish(struct bouma_dataset *ds, const struct bm_step_entry *entry)
 {
     if (ds->options.durability == BOUMA_FAST) {
@@ -88,7 +103,7 @@ static int finish(struct bouma_dataset *ds, const struct bm_step_entry *entry)
         return BOUMA_OK;
     }
     bm_step_list_put(&ds->unsettled, *entry); /* there is room */
-    return settle(ds);
+    return bm_commit_settle_all(ds);
 }
 
 /* Write the manifest under its temporary name, leaving it open in *out. */
@@ -137,7 +152,7 @@ int bm_commit(struct bouma_dataset *ds, const struct bm_manifest *m,
     memset(&f, 0, sizeof(f));
     bm_name_step(dir, m->step);
     bm_name_manifest_new(name, m->step, m->generation);
-    rc = settle(ds);
+    rc = bm_commit_settle_all(ds);
     if (!rc && durable)
         rc = bm_store_sync_dir(&ds->store, dir, &ds->error);
     if (!rc)
@@ -185,15 +200,15 @@ static int sync_subfiles(struct bouma_dataset *ds)
     return rc;
 }
 
-/* Sync what is held, then publish it, oldest first. One whose number is taken by another writer's does not
- * keep the others from being published. */
+/* Sync what is held, then publish it, oldest first. One whose number is taken
+ * by another writer's does not keep the others from being published. */
 static int publish_held(struct bouma_dataset *ds)
 {
     int rc = bm_epoch_check(&ds->store, ds->epoch, &ds->error);
     int taken = BOUMA_OK;
 
     if (!rc)
-        rc = settle(ds);
+        rc = bm_commit_settle_all(ds);
     for (int i = 0; i < ds->held_count; i++) {
         char dir[BM_NAME_BYTES];
         int closed;
@@ -249,8 +264,7 @@ static void name_unpublished(struct bouma_dataset *ds)
             last = i;
         }
     if (first == last && first >= 0)
-        bm_error_prefix(&ds->error,
-                        "step %" PRIu64 " could not be committed",
+        bm_error_prefix(&ds->error, "step %" PRIu64 " could not be committed",
                         ds->held[first].entry.step);
     else if (first >= 0)
         bm_error_prefix(&ds->error,

@@ -127,10 +127,9 @@ static int list_steps(struct bouma_dataset *ds)
 
     bm_step_list_init(&found, ds->a);
     clear_notes(ds);
-    rc = bm_steps_find(&ds->store, ds->id, &found, &stale,
-                       ds->mode == BM_MODE_APPEND,
-                       ds->mode == BM_MODE_APPEND ? note_text : NULL, ds,
-                       &ds->error);
+    rc = bm_steps_find(
+        &ds->store, ds->id, &found, &stale, ds->mode == BM_MODE_APPEND,
+        ds->mode == BM_MODE_APPEND ? note_text : NULL, ds, &ds->error);
     if (!rc && stale && ds->mode == BM_MODE_APPEND)
         rc = bm_index_rebuild(&ds->store, ds->id, &found, &ds->error);
     if (rc) {
@@ -305,8 +304,8 @@ int bm_dataset_open(struct bouma_dataset **out, struct bm_comm *comm,
     bm_attributes_init(&ds->attributes, a, &ds->error);
     bm_attributes_init(&ds->step_attributes, a, &ds->error);
 
-    rc = bm_comm_begin(comm, "opening a dataset", options_hash(ds, path), 0,
-                       NULL, BOUMA_OK, &ds->error);
+    rc = bm_comm_begin(comm, "opening a dataset", options_hash(ds, path), NULL,
+                       0, BOUMA_OK, &ds->error);
     if (rc == BOUMA_EMISMATCH)
         bm_fail(&ds->error, rc,
                 "%s: the ranks open it with different paths or options", path);
@@ -334,7 +333,7 @@ int bm_dataset_open(struct bouma_dataset **out, struct bm_comm *comm,
 int bm_dataset_refresh(struct bouma_dataset *ds)
 {
     int rc =
-        bm_comm_begin(ds->comm, "refresh", 0, 0, NULL, BOUMA_OK, &ds->error);
+        bm_comm_begin(ds->comm, "refresh", 0, NULL, 0, BOUMA_OK, &ds->error);
 
     if (rc)
         return rc;

@@ -56,7 +56,7 @@ struct bouma_dataset {
     struct bm_held_step *held; /* [options.group], of BOUMA_GROUP */
     int held_count;
     struct bm_step_list unsettled; /* visible, but perhaps not durable */
-    struct bm_file *held_files; /* subfiles of this rank, not yet durable */
+    struct bm_file *held_files;    /* subfiles of this rank, not yet durable */
     size_t held_file_count;
 };
 
@@ -93,6 +93,10 @@ int bm_manifest_load(struct bm_manifest *m, struct bm_store *s, uint64_t step,
  * *published is set once it may have become visible. */
 int bm_commit(struct bouma_dataset *ds, const struct bm_manifest *m,
               int *published);
+/* Rank 0: make a visible step durable, and all that is not settled. */
+int bm_commit_settle(struct bouma_dataset *ds, uint64_t step);
+/* Rank 0: all that is not settled. */
+int bm_commit_settle_all(struct bouma_dataset *ds);
 /* Finish a group: sync and publish all that is held. Collective. */
 int bm_commit_flush(struct bouma_dataset *ds);
 

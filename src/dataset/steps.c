@@ -123,8 +123,7 @@ static int probe(struct search *w, uint64_t step)
                rc == BOUMA_ELIMIT) {
         /* Not one to read, but one to know about: it is listed, and opening
          * it tells what is wrong. */
-        rc = bm_step_list_put(w->out,
-                              (struct bm_step_entry){step, 0, {0, 0}});
+        rc = bm_step_list_put(w->out, (struct bm_step_entry){step, 0, {0, 0}});
         if (!rc && w->note)
             rc = w->note(w->context, why.text);
     }

@@ -440,7 +440,7 @@ int bm_read_all(struct bouma_step *step, const struct bm_read_request *requests,
     c.scratch.a = ds->a;
     bm_route_init(&c.sends, ds->a);
     bm_route_init(&c.receives, ds->a);
-    rc = bm_comm_begin(ds->comm, "reading a step", step->manifest.step, 0, NULL,
+    rc = bm_comm_begin(ds->comm, "reading a step", step->manifest.step, NULL, 0,
                        rc, &ds->error);
     if (rc == BOUMA_EMISMATCH && !ds->error.status)
         bm_fail(&ds->error, rc, "the ranks read different steps");

@@ -59,7 +59,7 @@ int bm_step_open(struct bouma_step **out, struct bouma_dataset *ds,
     bm_buffer_init(&b, ds->a);
     if (!s)
         rc = bm_fail(&ds->error, BOUMA_ENOMEM, "%s: no memory", full);
-    rc = bm_comm_begin(ds->comm, "opening a step", step, 0, NULL, rc,
+    rc = bm_comm_begin(ds->comm, "opening a step", step, NULL, 0, rc,
                        &ds->error);
     if (rc == BOUMA_EMISMATCH && !ds->error.status)
         bm_fail(&ds->error, rc, "the ranks open different steps");

@@ -185,8 +185,11 @@ int bm_index_forget(struct bm_store *s, const uint8_t id[16], uint64_t step,
                     struct bm_error *error)
 {
     struct bm_step_entry entry = {step, 0, {0, 0}};
+    int rc = append(s, id, &entry, 1, error);
 
-    return append(s, id, &entry, 1, error);
+    /* The name, too: it may be that of a file whose writer was killed before
+     * it was durable, and an older one would come back in its place. */
+    return rc ? rc : bm_store_sync_dir(s, "", error);
 }
 
 int bm_index_rebuild(struct bm_store *s, const uint8_t id[16],

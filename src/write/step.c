@@ -120,12 +120,16 @@ static int prepare_directory(struct bouma_dataset *ds)
     if (ds->comm->rank != 0)
         return BOUMA_OK;
     bm_name_manifest(name, ds->step);
-    if (!ds->options.replace && (bm_step_list_find(&ds->steps, ds->step) ||
-                                 bm_store_exists(&ds->store, name)))
-        return bm_fail(&ds->error, BOUMA_EEXISTS,
-                       "%s: step %" PRIu64 " exists already; set the option "
-                       "'replace' to write it again",
-                       ds->store.path, ds->step);
+    if (!ds->options.replace && bm_store_exists(&ds->store, name)) {
+        /* Who hears that will not write it: so it had better be durable. */
+        int rc = bm_commit_settle(ds, ds->step);
+
+        return rc ? rc
+                  : bm_fail(&ds->error, BOUMA_EEXISTS,
+                            "%s: step %" PRIu64 " exists already; set the "
+                            "option 'replace' to write it again",
+                            ds->store.path, ds->step);
+    }
     for (int i = 0; i < ds->held_count; i++)
         if (ds->held[i].entry.step == ds->step && !ds->options.replace)
             return bm_fail(&ds->error, BOUMA_EEXISTS,
@@ -168,8 +172,8 @@ static int describe_and_plan(struct step *s, int status)
 {
     struct bouma_dataset *ds = s->ds;
     struct bm_buffer mine;
-    uint64_t hash = 0, own = 0;
-    int rc = status, changed = 0;
+    uint64_t hash = 0, own = 0, largest[2];
+    int rc = status;
 
     bm_buffer_init(&mine, ds->a);
     if (rc == BOUMA_EABORTED)
@@ -182,12 +186,15 @@ static int describe_and_plan(struct step *s, int status)
         rc = describe(ds, &mine, &hash, &own);
     if (!rc)
         rc = prepare_directory(ds);
-    rc = bm_comm_begin(ds->comm, "the end of a step", hash,
-                       !ds->plan || own != ds->plan_hash, &changed, rc,
+    largest[0] = !ds->plan || own != ds->plan_hash; /* a new plan is needed */
+    largest[1] = ds->attempt; /* a rank may have missed one that failed */
+    rc = bm_comm_begin(ds->comm, "the end of a step", hash, largest, 2, rc,
                        &ds->error);
     if (rc == BOUMA_EMISMATCH && !ds->error.status)
         rc = bm_write_mismatch(ds);
-    if (!rc && changed) {
+    ds->attempt = (uint32_t)largest[1] + 1;
+    s->generation = (struct bm_generation){ds->epoch, ds->attempt};
+    if (!rc && largest[0]) {
         rc = make_plan(s, &mine, own);
         rc = bm_comm_agree(ds->comm, rc, &ds->error);
     }
@@ -856,7 +863,6 @@ int bm_write_step(struct bouma_dataset *ds, int status, bouma_record *record)
     bm_route_init(&s.receives, ds->a);
     bm_route_init(&s.record_sends, ds->a);
     bm_route_init(&s.record_receives, ds->a);
-    s.generation = (struct bm_generation){ds->epoch, ++ds->attempt};
 
     rc = describe_and_plan(&s, status);
     if (!rc)

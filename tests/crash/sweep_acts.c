@@ -62,6 +62,24 @@ static int apart(struct sweep_run *run, const char *call, int status)
 
 /* ---- opening and closing ------------------------------------------------ */
 
+/* After a failure, something of it may be in the way of the next try. */
+static int clear_the_way(struct sweep_run *run, int status)
+{
+    /* A creation that could not clean up leaves its directory: take another. */
+    if (status == BOUMA_EEXISTS && !run->moved) {
+        run->moved = 1;
+        strncat(run->path, "2", sizeof(run->path) - strlen(run->path) - 1);
+        return 1;
+    }
+    /* A claim that could not be given back, as the store failed from then on,
+     * is that of a living process: this one. */
+    if (status == BOUMA_EBUSY && run->lasting && !run->opts.force) {
+        run->opts.force = 1;
+        return 1;
+    }
+    return 0;
+}
+
 static int open_dataset(struct sweep_run *run, const char *call,
                         int (*how)(bouma_dataset **out, const char *path,
                                    const bouma_options *opts))
@@ -70,17 +88,12 @@ static int open_dataset(struct sweep_run *run, const char *call,
 
     if (run->is_open)
         return run->is_closed ? BOUMA_ESTATE : BOUMA_OK;
-    bouma_dataset_free(run->ds);
-    run->ds = NULL;
     memset(&run->writer, 0, sizeof(run->writer));
-    status = how(&run->ds, run->path, &run->opts);
-    /* A failed creation may leave its directory behind: take another name. */
-    if (run->calm && status == BOUMA_EEXISTS) {
+    do {
         bouma_dataset_free(run->ds);
         run->ds = NULL;
-        strncat(run->path, "2", sizeof(run->path) - strlen(run->path) - 1);
         status = how(&run->ds, run->path, &run->opts);
-    }
+    } while (run->calm && clear_the_way(run, status));
     status = together(run, call, status);
     run->is_open = status == BOUMA_OK;
     return status;

@@ -41,6 +41,8 @@ struct sweep_run {
     struct scenario_writer writer;
     int written[4]; /* by step: this act has written it */
 
+    int moved;           /* the dataset got another path */
+    int lasting;         /* the store fails from some call on, on some rank */
     int calm;            /* 1: no fault is to come, nothing may fail */
     const char *context; /* what this run is, for messages */
     long violations;

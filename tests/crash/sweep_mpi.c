@@ -150,6 +150,7 @@ static int try_point(struct sweep *s, enum place place,
     snprintf(path, sizeof(path), "%s/d.bouma", s->workplace);
     sweep_run_init(&run, s->act, &s->team, bouma_io_posix(), path);
     run.context = context;
+    run.lasting = fault && sticky;
     if (s->act->prepare && !s->ready) {
         s->act->prepare(&run);
         s->ready = s->act->reads_only;
@@ -161,7 +162,7 @@ static int try_point(struct sweep *s, enum place place,
     reached = any(sweep_run_act(&run));
     if (rank == 0 && !s->ready) {
         remove_tree(path);
-        strcat(path, "2"); /* see open_dataset() in sweep_acts.c */
+        strcat(path, "2"); /* see clear_the_way() in sweep_acts.c */
         remove_tree(path);
     }
     MPI_Barrier(MPI_COMM_WORLD);

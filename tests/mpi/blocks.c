@@ -175,6 +175,21 @@ bouma_box random_box(const struct field *f, uint64_t *random)
     return box;
 }
 
+int random_levels(const bouma_grid_spec *spec, uint64_t *random)
+{
+    int most = 1;
+
+    for (int d = 0; d < spec->ndims; d++) {
+        int64_t edge = spec->patch[d];
+
+        while (edge > 1 && edge / 2 >= spec->shape[d])
+            edge /= 2; /* as the library cuts it down */
+        while (edge >> most)
+            most++;
+    }
+    return 1 + (int)check_below(random, most);
+}
+
 /* ---- arrays ------------------------------------------------------------- */
 
 void array_make(struct array *out, const struct field *f, const int64_t *shape,

@@ -53,6 +53,9 @@ void cutting_make(struct cutting *out, enum cut cut, const struct field *f,
 /* A box inside the field, possibly empty in no axis. */
 bouma_box random_box(const struct field *f, uint64_t *random);
 
+/* A number of levels that such a grid can have. */
+int random_levels(const bouma_grid_spec *spec, uint64_t *random);
+
 /* ---- arrays ------------------------------------------------------------- */
 
 enum layout {

@@ -24,7 +24,8 @@ struct setting {
 static const bouma_grid_spec square = {.size = sizeof(bouma_grid_spec),
                                        .ndims = 2,
                                        .shape = {N, N},
-                                       .patch = {8, 8}};
+                                       .patch = {8, 8},
+                                       .levels = 3};
 
 static void set_up(struct setting *s, struct ranks *ranks,
                    const bouma_options *given)

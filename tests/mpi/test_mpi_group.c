@@ -20,7 +20,8 @@ static void define(struct writer *w)
     bouma_grid_spec spec = {.size = sizeof(spec),
                             .ndims = 3,
                             .shape = {N, N - 3, 5},
-                            .patch = {8, 8, 8}};
+                            .patch = {8, 8, 8},
+                            .levels = 3};
     bouma_variable_spec kind = {.size = sizeof(kind), .type = BOUMA_F32};
     bouma_grid *g;
 

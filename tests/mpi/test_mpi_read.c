@@ -32,6 +32,7 @@ static void choose(struct test *t, int ndims, int64_t n)
         t->grid.patch[d] = (int64_t)(ndims == 1 ? 64 : 4)
                            << check_below(&t->shared, 2);
     }
+    t->grid.levels = random_levels(&t->grid, &t->shared);
     for (int i = 0; i < FIELDS; i++) {
         struct field *f = &t->fields[i];
 

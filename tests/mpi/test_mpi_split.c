@@ -17,7 +17,7 @@ static void write_it(const struct ranks *r, const char *path,
                      bouma_codec codec)
 {
     bouma_grid_spec spec = {
-        .size = sizeof(spec), .ndims = 2, .patch = {8, 4}};
+        .size = sizeof(spec), .ndims = 2, .patch = {8, 4}, .levels = 3};
     uint64_t shared = options->message_bytes, own = shared + 7;
     struct puts puts[FIELDS];
     bouma_record record;

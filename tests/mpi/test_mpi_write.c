@@ -33,6 +33,7 @@ static void choose_grid(struct test *t, int ndims)
                                                   : 2)
                            << check_below(&t->shared, 3);
     }
+    t->grid.levels = random_levels(&t->grid, &t->shared);
 }
 
 static void choose_fields(struct test *t, bouma_codec codec)

@@ -4,8 +4,9 @@
     step = data.open(data.steps[-1])
     rho = step.grids["grid"].variables["rho"].read(level=2)
 
-It is made to be strict and easy to follow, not to be fast. Whatever contradicts the document raises Damage; a question
-that makes no sense (no such step, level or box) raises KeyError or ValueError. Section numbers are those of the document.
+It is made to be strict and easy to follow, not to be fast. Whatever contradicts the document raises Damage; a
+question that makes no sense (no such step, level or box) raises KeyError or ValueError. Section numbers are those of
+the document.
 """
 
 import itertools

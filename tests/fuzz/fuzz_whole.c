@@ -1,0 +1,432 @@
+/* fuzz_whole.c -- a small dataset in memory, changed as the input says: open it,
+ * read everything, verify it, mend it, and look again. The input is
+ *
+ *     flags | (operation, file, offset u16, value)...
+ *
+ * Checksums are then made right, as the flags say: of chunks in the heads, of
+ * heads in the manifests, and of both in themselves. */
+#include <stdio.h>
+
+#include "bouma.h"
+#include "fuzz_help.h"
+#include "layout/head.h"
+#include "store/index.h"
+#include "store/store.h"
+
+enum { STEPS = 2, SUBFILES = 2, ROWS = 11, COLUMNS = 9, MAX_ROOM = 1 << 16 };
+
+/* DATASET, index, and a manifest and subfiles for each step. */
+enum { AT_DATASET, AT_INDEX, AT_STEPS, PER_STEP = 1 + SUBFILES };
+enum { FILES = AT_STEPS + STEPS * PER_STEP };
+
+enum flags {
+    FIX_CHUNKS = 1,
+    COPY_HEADS = 2,
+    FIX_HEADS = 4,
+    FIX_MANIFESTS = 8,
+    FIX_OTHERS = 16,
+    UNPUBLISHED = 32, /* the last manifest has its temporary name */
+    WITHOUT_MANIFEST = 64,
+    WITHOUT_INDEX = 128
+};
+
+struct content {
+    uint8_t bytes[MAX_ROOM];
+    size_t size;
+};
+
+/* A chunk level of the original. */
+struct level {
+    int file;
+    uint64_t offset, hash;
+    uint32_t bytes;
+    struct bm_address address;
+};
+
+static struct content original[FILES], changed[FILES];
+static struct level levels[256];
+static int level_count;
+static float warm[STEPS][ROWS][COLUMNS];
+static uint16_t pairs[STEPS][ROWS][COLUMNS][2];
+
+static void name_of(char *name, int file)
+{
+    int step = (file - AT_STEPS) / PER_STEP;
+    int which = (file - AT_STEPS) % PER_STEP;
+    struct bm_generation g = {1, (uint32_t)step + 1};
+
+    if (file == AT_DATASET)
+        snprintf(name, BM_NAME_BYTES, BM_NAME_DATASET);
+    else if (file == AT_INDEX)
+        snprintf(name, BM_NAME_BYTES, BM_NAME_INDEX);
+    else if (which == 0)
+        bm_name_manifest(name, (uint64_t)step);
+    else
+        bm_name_subfile(name, (uint64_t)step, (uint32_t)which - 1, g);
+}
+
+/* ---- the original ------------------------------------------------------- */
+
+static void write_original(bouma_options *options)
+{
+    bouma_grid_spec shape = {.size = sizeof(shape),
+                             .ndims = 2,
+                             .shape = {ROWS, COLUMNS},
+                             .patch = {8, 4},
+                             .levels = 3};
+    bouma_variable_spec kinds[2] = {
+        {.size = sizeof(*kinds), .type = BOUMA_F32, .unit = "K"},
+        {.size = sizeof(*kinds),
+         .type = BOUMA_U16,
+         .components = 2,
+         .codec = BOUMA_CODEC_RAW}};
+    bouma_box all = {.hi = {ROWS, COLUMNS}};
+    bouma_variable *v[2];
+    bouma_dataset *ds;
+    bouma_grid *g;
+
+    memcpy(options->id, fuzz_id, 16);
+    options->files = SUBFILES;
+    HOLDS(!bouma_dataset_create(&ds, "d", options));
+    HOLDS(!bouma_attributes_set_number(bouma_dataset_attributes(ds), "n", 1));
+    HOLDS(!bouma_grid_define(&g, ds, "g", &shape));
+    HOLDS(!bouma_variable_define(&v[0], g, "a", &kinds[0]));
+    HOLDS(!bouma_variable_define(&v[1], g, "b", &kinds[1]));
+    HOLDS(!bouma_attributes_set_text(bouma_grid_attributes(g), "t", "text"));
+    for (int s = 0; s < STEPS; s++) {
+        for (int y = 0; y < ROWS; y++)
+            for (int x = 0; x < COLUMNS; x++) {
+                warm[s][y][x] = (float)(s + y / 3);
+                pairs[s][y][x][0] = (uint16_t)(s * 300 + y * x);
+                pairs[s][y][x][1] = (uint16_t)(y + x);
+            }
+        HOLDS(!bouma_step_begin(ds, s, s));
+        HOLDS(!bouma_variable_put(v[0], &all, warm[s], NULL));
+        HOLDS(!bouma_variable_put(v[1], &all, pairs[s], NULL));
+        HOLDS(!bouma_step_end(ds, NULL));
+    }
+    HOLDS(!bouma_dataset_close(ds));
+    bouma_dataset_free(ds);
+}
+
+static void load_original(bouma_io *io)
+{
+    void *root, *file;
+
+    HOLDS(!io->attach(io->user, &root, "d", 0));
+    for (int i = 0; i < FILES; i++) {
+        char name[BM_NAME_BYTES];
+
+        name_of(name, i);
+        HOLDS(!io->open(io->user, root, &file, name, BOUMA_OPEN_READ));
+        HOLDS(!io->read(io->user, file, original[i].bytes, MAX_ROOM, 0,
+                        &original[i].size));
+        HOLDS(original[i].size < MAX_ROOM / 2);
+        io->close(io->user, file);
+    }
+    io->detach(io->user, root);
+}
+
+static size_t head_bytes(const struct content *c)
+{
+    uint64_t body = c->size < 64 ? 0 : bm_load_u64(c->bytes + 16);
+
+    return c->size < 64 || body > c->size - 64 ? 0 : (size_t)body + 64;
+}
+
+static void note_levels(int file)
+{
+    const struct content *c = &original[file];
+    uint64_t step = (uint64_t)((file - AT_STEPS) / PER_STEP);
+    struct bm_error error = {0};
+    struct bm_schema schema;
+    struct bm_head h;
+
+    bm_schema_init(&schema, bm_allocator_default(), &error);
+    bm_head_init(&h, bm_allocator_default());
+    HOLDS(!bm_head_decode(&h, NULL, &schema, c->bytes, head_bytes(c), c->size,
+                          NULL, "head", &error));
+    for (size_t s = 0; s < h.count; s++)
+        for (size_t k = 0; k < h.sections[s].count; k++)
+            for (int l = 0; l < h.sections[s].levels; l++) {
+                const struct bm_section *section = &h.sections[s];
+                size_t at = k * (size_t)section->levels + (size_t)l;
+
+                HOLDS(level_count < 256);
+                levels[level_count++] = (struct level){
+                    file,
+                    section->offsets[at],
+                    section->hashes[at],
+                    section->sizes[at],
+                    {fuzz_id, step, 1, (uint32_t)step + 1,
+                     section->variable->id, section->keys[k], (uint32_t)l}};
+            }
+    bm_head_release(&h);
+    bm_schema_release(&schema);
+}
+
+static void make_original(void)
+{
+    bouma_io *io = bouma_io_memory_new();
+    bouma_options options;
+
+    HOLDS(io);
+    bouma_options_init(&options, sizeof(options));
+    options.io = io;
+    write_original(&options);
+    load_original(io);
+    for (int i = AT_STEPS; i < FILES; i++)
+        if ((i - AT_STEPS) % PER_STEP)
+            note_levels(i);
+    bouma_io_memory_free(io);
+}
+
+/* ---- changes ------------------------------------------------------------ */
+
+static void change(const uint8_t op[5])
+{
+    struct content *c = &changed[op[1] % FILES];
+    size_t at = c->size ? (op[2] | (size_t)op[3] << 8) % c->size : 0;
+    size_t n = 1 + op[4] % 32;
+
+    switch (op[0] % 8) {
+    case 0:
+        c->bytes[at] = op[4];
+        break;
+    case 1:
+        c->bytes[at] ^= op[4];
+        break;
+    case 2: /* a large number, or a small one */
+        if (at + 4 <= c->size)
+            bm_store_u32(c->bytes + at, op[4] > 127 ? UINT32_MAX - op[4]
+                                                    : op[4]);
+        break;
+    case 3:
+        if (at + 8 <= c->size)
+            bm_store_u64(c->bytes + at,
+                         op[4] > 127 ? (uint64_t)1 << (op[4] & 63) : op[4]);
+        break;
+    case 4:
+        c->size = at;
+        break;
+    case 5:
+        if (c->size + n <= MAX_ROOM) {
+            memmove(c->bytes + at + n, c->bytes + at, c->size - at);
+            memset(c->bytes + at, op[4], n);
+            c->size += n;
+        }
+        break;
+    case 6:
+        n = n < c->size - at ? n : c->size - at;
+        memmove(c->bytes + at, c->bytes + at + n, c->size - at - n);
+        c->size -= n;
+        break;
+    default:
+        *c = original[op[4] % FILES];
+    }
+}
+
+static uint8_t *find(struct content *c, const void *bytes, size_t n)
+{
+    for (size_t at = 0; at + n <= c->size; at++)
+        if (!memcmp(c->bytes + at, bytes, n))
+            return c->bytes + at;
+    return NULL;
+}
+
+static void fix_chunks(void)
+{
+    for (int i = 0; i < level_count; i++) {
+        const struct level *l = &levels[i];
+        struct content *c = &changed[l->file];
+        uint8_t old[8], *at;
+
+        if (l->offset + l->bytes > c->size)
+            continue;
+        bm_store_u64(old, l->hash);
+        at = find(c, old, 8);
+        if (at)
+            bm_store_u64(at, bm_hash_chunk(&l->address, c->bytes + l->offset,
+                                           l->bytes));
+    }
+}
+
+/* Seal a subfile's head, and tell the manifest about it. */
+static void fix_head(int file, int copy, struct content *manifest)
+{
+    struct content *c = &changed[file];
+    size_t n = head_bytes(c);
+    uint8_t *at;
+
+    if (!n)
+        return;
+    fuzz_seal(c->bytes, n, BM_KIND_HEAD);
+    if (copy && n <= c->size / 2)
+        memcpy(c->bytes + c->size - n, c->bytes, n);
+    at = find(manifest, original[file].bytes + 48, 16);
+    if (!at || at < manifest->bytes + 16)
+        return;
+    memcpy(at, c->bytes + 48, 16);
+    bm_store_u64(at - 8, n);
+    bm_store_u64(at - 16, c->size);
+}
+
+static void fix(unsigned flags)
+{
+    if (flags & FIX_CHUNKS)
+        fix_chunks();
+    for (int s = 0; s < STEPS; s++) {
+        int first = AT_STEPS + s * PER_STEP;
+        struct content *manifest = &changed[first];
+
+        for (int k = 1; k < PER_STEP && (flags & FIX_HEADS); k++)
+            fix_head(first + k, (flags & COPY_HEADS) != 0, manifest);
+        if (flags & FIX_MANIFESTS)
+            fuzz_seal(manifest->bytes, manifest->size, BM_KIND_MANIFEST);
+    }
+    if (flags & FIX_OTHERS) {
+        struct content *index = &changed[AT_INDEX];
+
+        fuzz_seal(changed[AT_DATASET].bytes, changed[AT_DATASET].size,
+                  BM_KIND_DATASET);
+        for (size_t at = 0; at + BM_INDEX_RECORD <= index->size;
+             at += BM_INDEX_RECORD)
+            bm_store_u64(index->bytes + at + 40,
+                         bm_hash64(index->bytes + at, BM_INDEX_RECORD - 8,
+                                   bm_hash64(fuzz_id, 16, 0)));
+    }
+}
+
+static void save(bouma_io *io, unsigned flags)
+{
+    static const char *const dirs[] = {"epochs", "epochs/000001", "steps",
+                                       "steps/00000000", "steps/00000001"};
+    void *root, *file;
+    size_t done;
+
+    HOLDS(!io->attach(io->user, &root, "d", 1));
+    for (int i = 0; i < 5; i++)
+        HOLDS(!io->make_dir(io->user, root, dirs[i]));
+    for (int i = 0; i < FILES; i++) {
+        char name[BM_NAME_BYTES];
+
+        name_of(name, i);
+        if ((i == AT_INDEX && (flags & WITHOUT_INDEX)) ||
+            (i == AT_STEPS && (flags & WITHOUT_MANIFEST)))
+            continue;
+        if (i == AT_STEPS + PER_STEP && (flags & UNPUBLISHED))
+            bm_name_manifest_new(name, 1, (struct bm_generation){1, 2});
+        HOLDS(!io->open(io->user, root, &file, name, BOUMA_OPEN_CREATE));
+        HOLDS(!io->write(io->user, file, changed[i].bytes, changed[i].size, 0,
+                         &done));
+        io->close(io->user, file);
+    }
+    io->detach(io->user, root);
+}
+
+/* ---- use ---------------------------------------------------------------- */
+
+static void use_attributes(const bouma_attributes *attributes)
+{
+    bouma_attribute a;
+    volatile uint8_t sum = 0;
+
+    for (int i = 0; i < bouma_attributes_count(attributes); i++) {
+        HOLDS(!bouma_attributes_get(attributes, i, &a));
+        for (size_t k = 0; k < a.count * bouma_type_size(a.type); k++)
+            sum ^= ((const uint8_t *)a.values)[k];
+    }
+}
+
+static void use_variable(bouma_variable *v, int count)
+{
+    bouma_refinement *r;
+    bouma_selection s;
+    bouma_range range;
+
+    use_attributes(bouma_variable_attributes(v));
+    bouma_variable_range(v, 0, &range);
+    for (int level = 0; level < count; level++) {
+        void *data;
+
+        HOLDS(!bouma_variable_select(v, level, NULL, &s));
+        if (s.bytes > 1 << 22)
+            continue;
+        data = malloc(s.bytes + 1);
+        HOLDS(data);
+        bouma_variable_read(v, level, NULL, data, NULL);
+        free(data);
+    }
+    if (count < 1 || bouma_variable_select(v, 0, NULL, &s) || s.bytes > 1 << 22)
+        return;
+    if (!bouma_refinement_open(&r, v, count - 1, NULL))
+        while (!bouma_refinement_next(r))
+            ;
+    bouma_refinement_free(r);
+}
+
+static void use_dataset(const bouma_options *options)
+{
+    bouma_step_info info;
+    bouma_dataset *ds;
+
+    if (bouma_dataset_open(&ds, "d", options))
+        HOLDS(bouma_error_message(ds)[0]);
+    else
+        use_attributes(bouma_dataset_attributes(ds));
+    for (int64_t i = 0; !bouma_dataset_step_get(ds, i, &info); i++) {
+        bouma_step *step;
+
+        if (bouma_step_open(&step, ds, info.step)) {
+            HOLDS(bouma_error_message(ds)[0]);
+            continue;
+        }
+        use_attributes(bouma_step_attributes(step));
+        for (int g = 0; g < bouma_step_grid_count(step); g++) {
+            bouma_grid *grid = bouma_step_grid(step, g);
+            bouma_grid_info about;
+
+            bouma_grid_info_get(grid, &about);
+            use_attributes(bouma_grid_attributes(grid));
+            for (int v = 0; v < about.variables; v++)
+                use_variable(bouma_grid_variable(grid, v), about.levels);
+        }
+        bouma_step_free(step);
+    }
+    bouma_dataset_free(ds);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    bouma_verify_report verified;
+    bouma_repair_report repaired;
+    bouma_options options;
+    char message[256];
+    bouma_io *io;
+
+    if (!level_count)
+        make_original();
+    if (!size || size > 500)
+        return 0;
+    memcpy(changed, original, sizeof(changed));
+    for (size_t at = 1; at + 5 <= size; at += 5)
+        change(data + at);
+    fix(data[0]);
+    io = bouma_io_memory_new();
+    HOLDS(io);
+    save(io, data[0]);
+    bouma_options_init(&options, sizeof(options));
+    options.io = io;
+    options.memory_limit = 64 << 20;
+    use_dataset(&options);
+    bouma_verify("d", BOUMA_VERIFY_DEEP, &options, NULL, NULL, &verified,
+                 message, sizeof(message));
+    if (!bouma_repair("d", 1, &options, NULL, NULL, &repaired, message,
+                      sizeof(message))) {
+        bouma_verify("d", BOUMA_VERIFY_FULL, &options, NULL, NULL, &verified,
+                     message, sizeof(message));
+        use_dataset(&options);
+    }
+    bouma_io_memory_free(io);
+    return 0;
+}

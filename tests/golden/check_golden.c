@@ -1,0 +1,124 @@
+/* check_golden.c -- the checked-in datasets read as they always did, and are
+ * written as they always were: check_golden DIRECTORY (tests/golden/v1). */
+#include <dirent.h>
+#include <ftw.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include "../unit/check.h"
+#include "golden_sets.h"
+
+static int remove_one(const char *path, const struct stat *st, int flag,
+                      struct FTW *ftw)
+{
+    (void)st;
+    (void)flag;
+    (void)ftw;
+    return remove(path);
+}
+
+static int same_file(const char *left, const char *right)
+{
+    FILE *a = fopen(left, "rb"), *b = fopen(right, "rb");
+    int same = a && b;
+
+    while (same) {
+        char x[4096], y[4096];
+        size_t n = fread(x, 1, sizeof(x), a), m = fread(y, 1, sizeof(y), b);
+
+        same = n == m && !memcmp(x, y, n);
+        if (!n)
+            break;
+    }
+    if (a)
+        fclose(a);
+    if (b)
+        fclose(b);
+    if (!same)
+        printf("%s and %s differ\n", left, right);
+    return same;
+}
+
+static unsigned zstd_version(const char *dir)
+{
+    char path[1024];
+    unsigned version = 0;
+    FILE *f;
+
+    snprintf(path, sizeof(path), "%s/zstd-version", dir);
+    f = fopen(path, "r");
+    if (!f || fscanf(f, "%u", &version) != 1)
+        version = 0;
+    if (f)
+        fclose(f);
+    return version;
+}
+
+static void golden_datasets_read_as_ever(const char *dir)
+{
+    for (int i = 0; golden_name(i); i++) {
+        char path[1024];
+
+        snprintf(path, sizeof(path), "%s/%s.bouma", dir, golden_name(i));
+        CHECK_EQ(golden_differences(i, path), 0);
+    }
+}
+
+/* The subfiles of one step; a manifest has timings in it. */
+static void compare_step(const char *old, const char *new, int64_t step)
+{
+    char dir[1100], one[1400], other[1400];
+    struct dirent *e;
+    int files = 0;
+    DIR *d;
+
+    snprintf(dir, sizeof(dir), "%s/steps/%08" PRId64, old, step);
+    d = opendir(dir);
+    CHECK(d != NULL);
+    while (d && (e = readdir(d))) {
+        if (strncmp(e->d_name, "d.", 2))
+            continue;
+        snprintf(one, sizeof(one), "%s/%s", dir, e->d_name);
+        snprintf(other, sizeof(other), "%s/steps/%08" PRId64 "/%s", new, step,
+                 e->d_name);
+        CHECK(same_file(one, other));
+        files++;
+    }
+    CHECK(files > 0);
+    if (d)
+        closedir(d);
+}
+
+static void the_writer_writes_as_ever(const char *dir)
+{
+    char base[] = "/tmp/bouma-golden-XXXXXX";
+    int same_zstd = zstd_version(dir) == ZSTD_versionNumber();
+
+    REQUIRE(mkdtemp(base));
+    for (int i = 0; golden_name(i); i++) {
+        char old[1024], new[1024], one[1100], other[1100];
+
+        snprintf(old, sizeof(old), "%s/%s.bouma", dir, golden_name(i));
+        snprintf(new, sizeof(new), "%s/%s.bouma", base, golden_name(i));
+        CHECK_EQ(golden_write(i, new), BOUMA_OK);
+        CHECK_EQ(golden_differences(i, new), 0);
+        snprintf(one, sizeof(one), "%s/DATASET", old);
+        snprintf(other, sizeof(other), "%s/DATASET", new);
+        CHECK(same_file(one, other));
+        for (int k = 0; golden_step(i, k) >= 0; k++)
+            if (same_zstd || !golden_has_zstd(i))
+                compare_step(old, new, golden_step(i, k));
+    }
+    if (!same_zstd)
+        printf("zstd is another version: compressed files not compared\n");
+    nftw(base, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+int main(int argc, char **argv)
+{
+    const char *dir = argc > 1 ? argv[1] : "tests/golden/v1";
+
+    golden_datasets_read_as_ever(dir);
+    the_writer_writes_as_ever(dir);
+    return check_result();
+}

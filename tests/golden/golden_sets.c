@@ -1,0 +1,528 @@
+/* golden_sets.c -- see golden_sets.h. Nothing here may change once a format is
+ * released: new things go into new sets. */
+#include "golden_sets.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- tables ------------------------------------------------------------- */
+
+enum { MAX_GRIDS = 2, MAX_VARIABLES = 10, MAX_STEPS = 3 };
+
+struct variable {
+    const char *name;
+    bouma_type type;
+    int components;
+    bouma_codec codec;
+    int codec_level;
+    const char *unit;
+    int absent; /* in the last step */
+};
+
+struct grid {
+    const char *name;
+    bouma_grid_spec spec;
+    struct variable variables[MAX_VARIABLES];
+};
+
+struct set {
+    const char *name;
+    bouma_order order;
+    bouma_assign assign;
+    int files;
+    int attributes; /* on everything */
+    int64_t steps[MAX_STEPS + 1];
+    struct grid grids[MAX_GRIDS];
+};
+
+#define ALL_TYPES(codec, level)                                                \
+    {                                                                          \
+        {"i8", BOUMA_I8, 1, codec, level, NULL, 0},                            \
+            {"i16", BOUMA_I16, 1, codec, level, NULL, 0},                      \
+            {"i32", BOUMA_I32, 1, codec, level, NULL, 0},                      \
+            {"i64", BOUMA_I64, 1, codec, level, NULL, 0},                      \
+            {"u8", BOUMA_U8, 1, codec, level, NULL, 0},                        \
+            {"u16", BOUMA_U16, 1, codec, level, NULL, 0},                      \
+            {"u32", BOUMA_U32, 1, codec, level, NULL, 0},                      \
+            {"u64", BOUMA_U64, 1, codec, level, NULL, 0},                      \
+            {"f32", BOUMA_F32, 1, codec, level, NULL, 0},                      \
+            {"f64", BOUMA_F64, 1, codec, level, NULL, 0},                      \
+    }
+#define SPEC .size = sizeof(bouma_grid_spec)
+
+static const struct set sets[] = {
+    {"line_raw",
+     BOUMA_ORDER_LEVEL,
+     BOUMA_ASSIGN_OPTIMAL,
+     1,
+     0,
+     {0, 1, -1},
+     {{"line",
+       {SPEC, .ndims = 1, .shape = {203}, .patch = {64}, .levels = 4},
+       ALL_TYPES(BOUMA_CODEC_RAW, 0)}}},
+    {"line_zstd",
+     BOUMA_ORDER_CHUNK,
+     BOUMA_ASSIGN_COUNT,
+     2,
+     0,
+     {0, -1},
+     {{"line",
+       {SPEC, .ndims = 1, .shape = {309}, .patch = {128}, .levels = 3},
+       ALL_TYPES(BOUMA_CODEC_ZSTD, 3)}}},
+    {"plane",
+     BOUMA_ORDER_CHUNK,
+     BOUMA_ASSIGN_RUNNING,
+     3,
+     1,
+     {3, 4, 1000000, -1},
+     {{"plane",
+       {SPEC,
+        .ndims = 2,
+        .shape = {37, 29},
+        .patch = {16, 8},
+        .levels = 3,
+        .origin = {-1.5, 2.25},
+        .spacing = {0.5, 0.125},
+        .unit = "m"},
+       {{"velocity", BOUMA_F32, 3, BOUMA_CODEC_ZSTD, 0, "m/s", 0},
+        {"special", BOUMA_F64, 1, BOUMA_CODEC_RAW, 0, "K", 0},
+        {"special two", BOUMA_F32, 2, BOUMA_CODEC_ZSTD, 9, NULL, 0},
+        {"now and then", BOUMA_U16, 1, BOUMA_CODEC_RAW, 0, "", 1}}},
+      {"coarse \xc3\xa9t\xc3\xa9",
+       {SPEC, .ndims = 2, .shape = {5, 64}, .patch = {8, 8}, .levels = 1},
+       {{"\xce\xb1", BOUMA_I64, 1, BOUMA_CODEC_RAW, 0, NULL, 1}}}}},
+    {"cube",
+     BOUMA_ORDER_LEVEL,
+     BOUMA_ASSIGN_OPTIMAL,
+     4,
+     1,
+     {0, 7, -1},
+     {{"cube",
+       {SPEC, .ndims = 3, .shape = {9, 14, 11}, .patch = {4, 8, 4}, .levels = 4},
+       {{"special", BOUMA_F32, 1, BOUMA_CODEC_RAW, 0, NULL, 0},
+        {"count", BOUMA_U16, 2, BOUMA_CODEC_RAW, 0, NULL, 0}}}}},
+    {"point",
+     BOUMA_ORDER_LEVEL,
+     BOUMA_ASSIGN_SINGLE,
+     0,
+     0,
+     {9223372036854775807, -1},
+     {{"point",
+       {SPEC, .ndims = 3, .shape = {1, 1, 1}},
+       {{"v", BOUMA_F64, 1, BOUMA_CODEC_RAW, 0, NULL, 0}}}}},
+};
+
+enum { SETS = sizeof(sets) / sizeof(sets[0]) };
+
+const char *golden_name(int i)
+{
+    return i >= 0 && i < SETS ? sets[i].name : NULL;
+}
+
+int64_t golden_step(int i, int k)
+{
+    return sets[i].steps[k];
+}
+
+int golden_has_zstd(int i)
+{
+    for (int g = 0; g < MAX_GRIDS; g++)
+        for (int v = 0; v < MAX_VARIABLES; v++)
+            if (sets[i].grids[g].variables[v].codec == BOUMA_CODEC_ZSTD)
+                return 1;
+    return 0;
+}
+
+static int is_last(const struct set *s, int64_t step)
+{
+    int k = 0;
+
+    while (s->steps[k] != step)
+        k++;
+    return s->steps[k + 1] < 0;
+}
+
+static double time_of(int64_t step)
+{
+    return (double)(step % 1000) * 0.0625 - 1;
+}
+
+/* ---- values ------------------------------------------------------------- */
+
+/* Exact in every type: no rounding, no libm. */
+static void value_of(void *out, const struct variable *v, int64_t step,
+                     const int64_t *at, int component)
+{
+    int64_t n = at[0] * 5 + at[1] * 3 + at[2] * 7 + component * 13 + step % 100;
+    uint64_t mixed = (uint64_t)n * 0x9e3779b97f4a7c15u;
+    double real = (double)(n % 512) * 0.03125 - 3;
+
+    if (!strncmp(v->name, "special", 7)) {
+        if (n % 17 == 0)
+            real = NAN;
+        else if (n % 19 == 0)
+            real = INFINITY;
+        else if (n % 23 == 0)
+            real = -INFINITY;
+        else if (n % 29 == 0)
+            real = -0.0;
+        else if (n % 31 == 0)
+            real = 1.401298464324817e-45; /* the least float */
+    }
+    n = at[2] % 11 == 0 ? (int64_t)(mixed >> 7) : n;
+    switch (v->type) {
+    case BOUMA_F32: {
+        float c = (float)real;
+
+        memcpy(out, &c, sizeof(c));
+        break;
+    }
+    case BOUMA_F64:
+        memcpy(out, &real, sizeof(real));
+        break;
+    case BOUMA_I8:
+    case BOUMA_U8: {
+        uint8_t c = (uint8_t)n;
+
+        memcpy(out, &c, sizeof(c));
+        break;
+    }
+    case BOUMA_I16:
+    case BOUMA_U16: {
+        uint16_t c = (uint16_t)n;
+
+        memcpy(out, &c, sizeof(c));
+        break;
+    }
+    case BOUMA_I32:
+    case BOUMA_U32: {
+        uint32_t c = (uint32_t)n;
+
+        memcpy(out, &c, sizeof(c));
+        break;
+    }
+    case BOUMA_I64:
+    case BOUMA_U64: {
+        uint64_t c = mixed ^ (uint64_t)n;
+
+        memcpy(out, &c, sizeof(c));
+        break;
+    }
+    case BOUMA_STRING:
+        break;
+    }
+}
+
+/* The samples of a lattice, dense: 'first' the index of the first, 2^level
+ * apart. The caller frees it. */
+static void *values_of(const struct variable *v, const bouma_grid_spec *spec,
+                       int64_t step, const int64_t *shape, const int64_t *first,
+                       int level)
+{
+    size_t size = bouma_type_size(v->type), samples = 1;
+    int64_t n[3] = {1, 1, 1}, from[3] = {0, 0, 0}, i[3];
+    uint8_t *all, *p;
+
+    for (int d = 0; d < spec->ndims; d++) {
+        n[3 - spec->ndims + d] = shape[d];
+        from[3 - spec->ndims + d] = first[d];
+        samples *= (size_t)shape[d];
+    }
+    p = all = malloc(samples * size * (size_t)v->components + 1);
+    if (!all)
+        exit(2);
+    for (i[0] = 0; i[0] < n[0]; i[0]++)
+        for (i[1] = 0; i[1] < n[1]; i[1]++)
+            for (i[2] = 0; i[2] < n[2]; i[2]++)
+                for (int c = 0; c < v->components; c++, p += size) {
+                    int64_t at[3];
+
+                    for (int d = 0; d < 3; d++)
+                        at[d] = from[d] + (i[d] << level);
+                    value_of(p, v, step, at, c);
+                }
+    return all;
+}
+
+/* ---- attributes --------------------------------------------------------- */
+
+static const int8_t some_i8[] = {-128, 0, 127};
+static const int16_t some_i16[] = {-32768, 7};
+static const int32_t some_i32[] = {INT32_MIN, -1, INT32_MAX};
+static const int64_t some_i64[] = {INT64_MIN, INT64_MAX};
+static const uint8_t some_u8[] = {0, 255};
+static const uint16_t some_u16[] = {65535};
+static const uint32_t some_u32[] = {4294967295u, 1};
+static const uint64_t some_u64[] = {UINT64_MAX, 0, 5};
+static const float some_f32[] = {-0.5f, 1.25f, INFINITY};
+static const double some_f64[] = {0.1, -1e300, 4.9e-324};
+
+#define SOME(type, values) {#values, type, sizeof(values) / sizeof(*(values)), values}
+
+static const bouma_attribute attributes[] = {
+    SOME(BOUMA_I8, some_i8),
+    SOME(BOUMA_I16, some_i16),
+    SOME(BOUMA_I32, some_i32),
+    SOME(BOUMA_I64, some_i64),
+    SOME(BOUMA_U8, some_u8),
+    SOME(BOUMA_U16, some_u16),
+    SOME(BOUMA_U32, some_u32),
+    SOME(BOUMA_U64, some_u64),
+    SOME(BOUMA_F32, some_f32),
+    SOME(BOUMA_F64, some_f64),
+    {"text", BOUMA_STRING, 11, "gr\xc3\xbc\xc3\x9f Gott"},
+    {"empty text", BOUMA_STRING, 0, ""},
+};
+
+enum { ATTRIBUTES = sizeof(attributes) / sizeof(attributes[0]) };
+
+/* All of them, and one that tells where they are. */
+static int set_attributes(bouma_attributes *to, const char *place)
+{
+    int rc = bouma_attributes_set_text(to, "place", place);
+
+    for (int i = 0; i < ATTRIBUTES && !rc; i++)
+        rc = bouma_attributes_set(to, attributes[i].name, attributes[i].type,
+                                  attributes[i].count, attributes[i].values);
+    return rc;
+}
+
+static int wrong_attributes(const bouma_attributes *from, const char *place,
+                            int expected)
+{
+    int wrong = bouma_attributes_count(from) != (expected ? ATTRIBUTES + 1 : 0);
+    bouma_attribute got;
+
+    if (!expected)
+        return wrong;
+    wrong += bouma_attributes_find(from, "place", &got) ||
+             got.type != BOUMA_STRING || strcmp(got.values, place);
+    for (int i = 0; i < ATTRIBUTES; i++) {
+        const bouma_attribute *a = &attributes[i];
+
+        wrong += bouma_attributes_find(from, a->name, &got) ||
+                 got.type != a->type || got.count != a->count ||
+                 memcmp(got.values, a->values,
+                        a->count * bouma_type_size(a->type));
+    }
+    if (wrong)
+        printf("attributes of the %s: %d are wrong\n", place, wrong);
+    return wrong;
+}
+
+/* ---- writing ------------------------------------------------------------ */
+
+static int write_step(const struct set *s, bouma_dataset *ds, int64_t step,
+                      bouma_variable *handles[MAX_GRIDS][MAX_VARIABLES])
+{
+    void *kept[MAX_GRIDS][MAX_VARIABLES] = {{NULL}};
+    int rc = bouma_step_begin(ds, step, time_of(step));
+
+    if (!rc && s->attributes)
+        rc = set_attributes(bouma_dataset_step_attributes(ds), "step");
+    for (int g = 0; g < MAX_GRIDS && s->grids[g].name; g++)
+        for (int v = 0; v < MAX_VARIABLES && !rc; v++) {
+            const struct variable *variable = &s->grids[g].variables[v];
+            const bouma_grid_spec *spec = &s->grids[g].spec;
+            bouma_box box = {{0, 0, 0}, {0, 0, 0}};
+
+            if (!variable->name || (variable->absent && is_last(s, step)))
+                continue;
+            memcpy(box.hi, spec->shape, sizeof(box.hi));
+            kept[g][v] =
+                values_of(variable, spec, step, spec->shape, box.lo, 0);
+            rc = bouma_variable_put(handles[g][v], &box, kept[g][v], NULL);
+        }
+    if (!rc)
+        rc = bouma_step_end(ds, NULL);
+    for (int g = 0; g < MAX_GRIDS; g++)
+        for (int v = 0; v < MAX_VARIABLES; v++)
+            free(kept[g][v]);
+    return rc;
+}
+
+static int define(const struct set *s, bouma_dataset *ds,
+                  bouma_variable *handles[MAX_GRIDS][MAX_VARIABLES])
+{
+    int rc = BOUMA_OK;
+
+    if (s->attributes)
+        rc = set_attributes(bouma_dataset_attributes(ds), "dataset");
+    for (int g = 0; g < MAX_GRIDS && s->grids[g].name && !rc; g++) {
+        bouma_grid *grid;
+
+        rc = bouma_grid_define(&grid, ds, s->grids[g].name, &s->grids[g].spec);
+        if (!rc && s->attributes)
+            rc = set_attributes(bouma_grid_attributes(grid), "grid");
+        for (int v = 0; v < MAX_VARIABLES && !rc; v++) {
+            const struct variable *from = &s->grids[g].variables[v];
+            bouma_variable_spec spec = {sizeof(spec),
+                                        from->type,
+                                        from->components,
+                                        from->codec,
+                                        from->codec_level,
+                                        from->unit};
+
+            if (!from->name)
+                break;
+            rc = bouma_variable_define(&handles[g][v], grid, from->name, &spec);
+            if (!rc && s->attributes)
+                rc = set_attributes(bouma_variable_attributes(handles[g][v]),
+                                    "variable");
+        }
+    }
+    return rc;
+}
+
+int golden_write(int i, const char *path)
+{
+    bouma_variable *handles[MAX_GRIDS][MAX_VARIABLES] = {{NULL}};
+    const struct set *s = &sets[i];
+    bouma_options options;
+    bouma_dataset *ds;
+    int rc;
+
+    bouma_options_init(&options, sizeof(options));
+    options.order = s->order;
+    options.assign = s->assign;
+    options.files = s->files;
+    options.durability = BOUMA_FAST;
+    memset(options.id, 0x40 + i, sizeof(options.id));
+    memcpy(options.id, "golden", 6);
+    rc = bouma_dataset_create(&ds, path, &options);
+    if (!rc)
+        rc = define(s, ds, handles);
+    for (int k = 0; s->steps[k] >= 0 && !rc; k++)
+        rc = write_step(s, ds, s->steps[k], handles);
+    if (!rc)
+        rc = bouma_dataset_close(ds);
+    if (rc)
+        fprintf(stderr, "%s: %s\n", path, bouma_error_message(ds));
+    bouma_dataset_free(ds);
+    return rc;
+}
+
+/* ---- reading ------------------------------------------------------------ */
+
+static int told(int wrong, const char *set, int64_t step, const char *what)
+{
+    if (wrong)
+        printf("%s, step %" PRId64 ": %s\n", set, step, what);
+    return wrong != 0;
+}
+
+static int wrong_variable(const struct set *s, int64_t step,
+                          const struct grid *grid, const struct variable *v,
+                          bouma_variable *handle)
+{
+    int absent = v->absent && is_last(s, step), wrong = 0;
+    bouma_variable_info info;
+    bouma_range range;
+
+    bouma_variable_info_get(handle, &info);
+    wrong += info.type != v->type || info.components != v->components ||
+             info.codec != v->codec || info.codec_level != v->codec_level ||
+             strcmp(info.unit, v->unit ? v->unit : "");
+    wrong += info.present == absent;
+    wrong += wrong_attributes(bouma_variable_attributes(handle), "variable",
+                              s->attributes);
+    wrong += (bouma_variable_range(handle, 0, &range) != 0) != absent;
+    for (int level = 0; level < (grid->spec.levels ? grid->spec.levels : 1);
+         level++) {
+        bouma_selection sel;
+        uint8_t *got, *right;
+        int rc = bouma_variable_select(handle, level, NULL, &sel);
+
+        got = malloc(sel.bytes + 1);
+        if (rc || !got)
+            exit(2);
+        right = values_of(v, &grid->spec, step, sel.shape, sel.first, level);
+        rc = bouma_variable_read(handle, level, NULL, got, NULL);
+        wrong += absent ? rc != BOUMA_ENOTFOUND
+                        : rc || memcmp(got, right, sel.bytes);
+        free(got);
+        free(right);
+    }
+    return told(wrong, s->name, step, v->name);
+}
+
+static int wrong_grid(const struct set *s, int64_t step, const struct grid *g,
+                      bouma_grid *handle)
+{
+    bouma_grid_info info;
+    int wrong = 0, n = 0;
+
+    bouma_grid_info_get(handle, &info);
+    wrong += info.ndims != g->spec.ndims ||
+             (g->spec.levels && info.levels != g->spec.levels) ||
+             strcmp(info.unit, g->spec.unit ? g->spec.unit : "");
+    for (int d = 0; d < g->spec.ndims; d++)
+        wrong += info.shape[d] != g->spec.shape[d] ||
+                 info.origin[d] != g->spec.origin[d] ||
+                 info.spacing[d] !=
+                     (g->spec.spacing[d] != 0 ? g->spec.spacing[d] : 1);
+    wrong += wrong_attributes(bouma_grid_attributes(handle), "grid",
+                              s->attributes);
+    wrong = told(wrong, s->name, step, g->name);
+    for (; n < MAX_VARIABLES && g->variables[n].name; n++) {
+        bouma_variable *v =
+            bouma_grid_find_variable(handle, g->variables[n].name);
+
+        wrong += v ? wrong_variable(s, step, g, &g->variables[n], v)
+                   : told(1, s->name, step, "a variable is missing");
+    }
+    return wrong + told(info.variables != n, s->name, step,
+                        "the number of variables");
+}
+
+static int wrong_step(const struct set *s, bouma_dataset *ds, int64_t number)
+{
+    bouma_step_details details;
+    bouma_step *step;
+    int wrong = 0;
+
+    if (bouma_step_open(&step, ds, number))
+        return told(1, s->name, number, bouma_error_message(ds));
+    bouma_step_details_get(step, &details);
+    wrong += told(details.time != time_of(number) || details.order != s->order,
+                  s->name, number, "time or order");
+    wrong += wrong_attributes(bouma_step_attributes(step), "step",
+                              s->attributes);
+    for (int g = 0; g < MAX_GRIDS && s->grids[g].name; g++) {
+        bouma_grid *grid = bouma_step_find_grid(step, s->grids[g].name);
+
+        wrong += grid ? wrong_grid(s, number, &s->grids[g], grid)
+                      : told(1, s->name, number, "a grid is missing");
+    }
+    bouma_step_free(step);
+    return wrong;
+}
+
+int golden_differences(int i, const char *path)
+{
+    const struct set *s = &sets[i];
+    bouma_verify_report report;
+    bouma_dataset *ds;
+    int wrong = 0, k = 0;
+
+    if (bouma_dataset_open(&ds, path, NULL)) {
+        wrong += told(1, s->name, -1, bouma_error_message(ds));
+        bouma_dataset_free(ds);
+        return wrong;
+    }
+    wrong += wrong_attributes(bouma_dataset_attributes(ds), "dataset",
+                              s->attributes);
+    for (; s->steps[k] >= 0; k++)
+        wrong += wrong_step(s, ds, s->steps[k]);
+    wrong += told(bouma_dataset_step_count(ds) != k, s->name, -1,
+                  "the number of steps");
+    bouma_dataset_free(ds);
+    wrong += told(bouma_verify(path, BOUMA_VERIFY_DEEP, NULL, NULL, NULL,
+                               &report, NULL, 0) ||
+                      report.damages || report.notes,
+                  s->name, -1, "verify has findings");
+    return wrong;
+}
