@@ -52,6 +52,10 @@ int bouma_attributes_set(bouma_attributes *attributes, const char *name,
     if (count > BM_MAX_ATTRIBUTE / bouma_type_size(type))
         return bm_fail(error, BOUMA_ELIMIT,
                        "attribute \"%s\" is larger than 1 MiB", name);
+    if (attributes->count >= BM_MAX_ATTRIBUTES)
+        return bm_fail(error, BOUMA_ELIMIT,
+                       "attribute \"%s\": there are %d already", name,
+                       BM_MAX_ATTRIBUTES);
     rc = bm_attributes_set(attributes, name, type, count, values);
     if (rc)
         bm_fail(error, rc, "attribute \"%s\": no memory", name);

@@ -1,4 +1,5 @@
 /* api_dataset.c -- opening and closing; the version. */
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,7 +19,11 @@ const char *bouma_version(void)
 
 const bouma_allocator *bm_api_allocator(const bouma_options *opts)
 {
-    return opts && opts->size >= sizeof(*opts) && opts->allocator
+    /* Also the shorter struct of an older caller has it. */
+    const size_t enough =
+        offsetof(bouma_options, allocator) + sizeof(opts->allocator);
+
+    return opts && opts->size >= enough && opts->allocator
                ? opts->allocator
                : bm_allocator_default();
 }

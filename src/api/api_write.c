@@ -145,27 +145,28 @@ int bouma_variable_put(bouma_variable *variable, const bouma_box *box,
     if (rc)
         return rc;
     lifted = bm_box_lift(box, t->ndims);
-    for (int d = 0; d < 3; d++)
-        shape[d] = lifted.hi[d] - lifted.lo[d];
     bm_box_text(text, sizeof(text), &lifted, t->ndims);
     bm_box_text(whole, sizeof(whole), &domain, t->ndims);
-    if (shape[0] < 0 || shape[1] < 0 || shape[2] < 0)
-        rc = bm_fail(&ds->error, BOUMA_EINVAL,
-                     "variable \"%s/%s\": the box %s ends before it begins",
-                     variable->grid->name, variable->name, text);
-    else if (!bm_box_volume(&lifted))
+    for (int d = 0; d < 3 && !rc; d++)
+        if (lifted.hi[d] < lifted.lo[d])
+            rc = bm_fail(&ds->error, BOUMA_EINVAL,
+                         "variable \"%s/%s\": the box %s ends before it begins",
+                         variable->grid->name, variable->name, text);
+    if (!rc && !bm_box_volume(&lifted))
         return BOUMA_OK; /* nothing to hand over */
-    else if (!bm_box_inside(&lifted, &domain))
+    if (!rc && !bm_box_inside(&lifted, &domain))
         rc = bm_fail(&ds->error, BOUMA_EINVAL,
                      "variable \"%s/%s\": the box %s is not inside the grid %s",
                      variable->grid->name, variable->name, text, whole);
-    else if (!data)
+    if (!rc && !data)
         rc = bm_fail(&ds->error, BOUMA_EINVAL,
                      "variable \"%s/%s\": no data for the box %s",
                      variable->grid->name, variable->name, text);
     if (!rc) {
         put.from.box = lifted;
         put.from.data = data;
+        for (int d = 0; d < 3; d++)
+            shape[d] = lifted.hi[d] - lifted.lo[d];
         bm_memory_lift(put.from.stride, &put.from.component_stride, memory,
                        variable, shape);
         rc = add_put(ds, &put);

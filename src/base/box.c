@@ -48,7 +48,7 @@ uint64_t bm_box_volume(const bouma_box *box)
     for (int d = 0; d < 3; d++) {
         if (box->hi[d] <= box->lo[d])
             return 0;
-        volume *= (uint64_t)(box->hi[d] - box->lo[d]);
+        volume *= (uint64_t)box->hi[d] - (uint64_t)box->lo[d];
     }
     return volume;
 }

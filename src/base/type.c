@@ -65,6 +65,13 @@ static int scalar_less(bouma_scalar a, bouma_scalar b, bouma_type type)
     return is_unsigned(type) ? a.u < b.u : a.i < b.i;
 }
 
+int bm_range_ordered(const struct bm_range *range, bouma_type type)
+{
+    if (bm_type_is_float(type))
+        return range->low.f <= range->high.f; /* false with NaN */
+    return !scalar_less(range->high, range->low, type);
+}
+
 void bm_range_join(struct bm_range *range, bouma_type type,
                    const struct bm_range *other)
 {

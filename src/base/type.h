@@ -26,6 +26,9 @@ void bm_range_join(struct bm_range *range, bouma_type type,
 int bm_range_equal(const struct bm_range *a, const struct bm_range *b,
                    bouma_type type);
 
+/* Whether low and high can be a range's: in order, and no NaN. */
+int bm_range_ordered(const struct bm_range *range, bouma_type type);
+
 /* A bound as stored: as many little-endian bytes as the type has. */
 void bm_scalar_store(uint8_t *out, bouma_type type, bouma_scalar value);
 bouma_scalar bm_scalar_load(const uint8_t *in, bouma_type type);

@@ -162,7 +162,7 @@ int bm_attributes_decode(struct bouma_attributes *attributes,
                          struct bm_cursor *c)
 {
     size_t count = bm_get_count(c, 11);
-    int rc = count > BM_MAX_ATTRIBUTE ? BOUMA_EFORMAT : BOUMA_OK;
+    int rc = count > BM_MAX_ATTRIBUTES ? BOUMA_EFORMAT : BOUMA_OK;
 
     for (size_t i = 0; i < count && !rc; i++)
         rc = decode_one(attributes, c);

@@ -170,7 +170,6 @@ int bm_range_decode(struct bm_range *range, struct bm_cursor *c,
 {
     size_t size = bouma_type_size(type);
     const uint8_t *p = bm_get_bytes(c, 2 * size);
-    double low, high;
 
     if (!p || nans > samples)
         return BOUMA_EFORMAT;
@@ -178,9 +177,7 @@ int bm_range_decode(struct bm_range *range, struct bm_cursor *c,
     range->high = bm_scalar_load(p + size, type);
     range->nans = nans;
     range->count = samples - nans;
-    low = bm_scalar_double(range->low, type);
-    high = bm_scalar_double(range->high, type);
-    return low <= high ? BOUMA_OK : BOUMA_EFORMAT; /* NaN is wrong, too */
+    return bm_range_ordered(range, type) ? BOUMA_OK : BOUMA_EFORMAT;
 }
 
 static void encode_section(struct bm_buffer *b, const struct bm_section *s)

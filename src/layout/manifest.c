@@ -145,11 +145,12 @@ static int decode_part(struct bm_part_info *out, struct bm_cursor *c,
         uint64_t nans = bm_get_u64(c), count = bm_get_u64(c), samples;
 
         if (__builtin_add_overflow(nans, count, &samples) ||
+            samples > bm_box_volume(&domain) ||
             bm_range_decode(&out->ranges[j], c, v->type, nans, samples))
             return BOUMA_EFORMAT;
     }
-    return !c->failed && out->chunks && bm_box_volume(&out->bounds) &&
-                   bm_box_inside(&out->bounds, &domain) &&
+    return !c->failed && out->chunks && bm_box_inside(&out->bounds, &domain) &&
+                   bm_box_volume(&out->bounds) &&
                    out->chunks <= (uint64_t)t->patches
                ? BOUMA_OK
                : BOUMA_EFORMAT;

@@ -13,7 +13,8 @@
 #define BM_MAX_VARIABLES  4096
 #define BM_MAX_COMPONENTS 256
 #define BM_MAX_CHUNK      ((uint64_t)1 << 30)
-#define BM_MAX_ATTRIBUTE  ((uint64_t)1 << 20)
+#define BM_MAX_ATTRIBUTE  ((uint64_t)1 << 20) /* bytes */
+#define BM_MAX_ATTRIBUTES 4096                /* in one list */
 
 /* ---- attributes --------------------------------------------------------- */
 

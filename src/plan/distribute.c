@@ -126,6 +126,8 @@ static int make_report(struct bm_distribution *report, const int *owner,
     for (int64_t i = 0; i < p->tiling->patches; i++) {
         if (++count[owner[i]] > report->most_patches)
             report->most_patches = count[owner[i]];
+        if (is_regular(p, i) && rank_of_part(p, p->first[i]) == owner[i])
+            continue;
         report->shared_patches += !is_regular(p, i);
         for (int64_t k = p->first[i]; k < p->first[i + 1]; k++)
             if (rank_of_part(p, k) != owner[i]) {

@@ -69,11 +69,21 @@ bouma_box bm_partition_box(const struct bm_partition *p, int64_t patch,
  * marked. */
 #define PAIRWISE 48
 
+/* The part of block part[i] in the patch whose box is 'whole'. */
+static bouma_box part_in(const struct bm_partition *p, const bouma_box *whole,
+                         int64_t i)
+{
+    bouma_box box;
+
+    bm_box_meet(&box, whole, &p->blocks[p->part[i]].box);
+    return box;
+}
+
 static int find_overlap(const struct bm_partition *p, int64_t patch,
-                        struct bm_cover_fault *fault)
+                        const bouma_box *whole, struct bm_cover_fault *fault)
 {
     for (int64_t i = p->first[patch]; i < p->first[patch + 1]; i++) {
-        bouma_box mine = bm_partition_box(p, patch, i);
+        bouma_box mine = part_in(p, whole, i);
 
         for (int64_t j = p->first[patch]; j < i; j++) {
             const struct bm_block *other = &p->blocks[p->part[j]];
@@ -115,7 +125,7 @@ static int mark_parts(const struct bm_partition *p, int64_t patch,
     int64_t ny = whole.hi[1] - whole.lo[1], nx = whole.hi[2] - whole.lo[2];
 
     for (int64_t i = p->first[patch]; i < p->first[patch + 1]; i++) {
-        bouma_box box = bm_partition_box(p, patch, i);
+        bouma_box box = part_in(p, &whole, i);
 
         for (int64_t z = box.lo[0]; z < box.hi[0]; z++)
             for (int64_t y = box.lo[1]; y < box.hi[1]; y++)
@@ -148,6 +158,23 @@ static bouma_box bounds_of_unmarked(const bouma_box *whole,
     return out;
 }
 
+/* The parts of a patch have the right volume in sum, and there are few: is no
+ * cell in two of them? Their boxes are taken together first. */
+static int few_are_disjoint(const struct bm_partition *p, int64_t patch,
+                            const bouma_box *whole)
+{
+    bouma_box boxes[PAIRWISE], common;
+    int n = 0;
+
+    for (int64_t i = p->first[patch]; i < p->first[patch + 1]; i++, n++) {
+        boxes[n] = part_in(p, whole, i);
+        for (int k = 0; k < n; k++)
+            if (bm_box_meet(&common, &boxes[k], &boxes[n]))
+                return 0;
+    }
+    return 1;
+}
+
 /* A patch whose parts have the right volume in sum is covered if no two meet;
  * one with another volume is at fault anyway, and only the place is sought. */
 static int check_patch(const struct bm_partition *p, int64_t patch,
@@ -160,18 +187,15 @@ static int check_patch(const struct bm_partition *p, int64_t patch,
     int rc = BOUMA_OK;
 
     for (int64_t i = p->first[patch]; i < p->first[patch + 1]; i++) {
-        bouma_box box = bm_partition_box(p, patch, i);
+        bouma_box box = part_in(p, &whole, i);
 
         sum += bm_box_volume(&box);
     }
-    if (sum == volume && parts == 1)
+    if (sum == volume && (parts == 1 || (parts <= PAIRWISE &&
+                                         few_are_disjoint(p, patch, &whole))))
         return BOUMA_OK;
-    if (parts <= PAIRWISE) {
-        if (find_overlap(p, patch, fault))
-            return BOUMA_ECOVER;
-        if (sum == volume)
-            return BOUMA_OK;
-    }
+    if (parts <= PAIRWISE && find_overlap(p, patch, &whole, fault))
+        return BOUMA_ECOVER;
     if (parts == 0) {
         fault->region = whole;
         fault->rank[0] = fault->rank[1] = -1;
@@ -181,7 +205,7 @@ static int check_patch(const struct bm_partition *p, int64_t patch,
     if (!bits)
         return BOUMA_ENOMEM;
     if (mark_parts(p, patch, bits)) {
-        find_overlap(p, patch, fault);
+        find_overlap(p, patch, &whole, fault);
         rc = BOUMA_ECOVER;
     } else if (sum != volume) {
         fault->region = bounds_of_unmarked(&whole, bits);

@@ -79,8 +79,9 @@ static const struct mutant mutants[] = {
     {"no sync of the root", {WEAK_DROP_SYNC_DIR, ""}, 0, 1},
     {"no sync of epochs/", {WEAK_DROP_SYNC_DIR, "epochs"}, 1, 0},
     {"publish replaces", {WEAK_DROP_PUBLISH_EXCLUSIVE, "steps/*/*"}, -1, 1},
-    {"create takes what exists", {WEAK_DROP_CREATE_EXCLUSIVE, NULL}, 1, 0},
-    {"epochs are not exclusive", {WEAK_DROP_MAKE_EXCLUSIVE, "epochs/*"}, 1, 0},
+    {"neither make_dir nor create", {WEAK_DROP_EXCLUSIVE, NULL}, -1, 1},
+    {"create takes what exists", {WEAK_DROP_CREATE_EXCLUSIVE, NULL}, -1, 0},
+    {"epochs are not exclusive", {WEAK_DROP_MAKE_EXCLUSIVE, "epochs/*"}, -1, 0},
 };
 
 /* The number of mutants that should have been noticed and were not. */

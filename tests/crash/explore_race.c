@@ -98,15 +98,30 @@ static void intrude_at(void *user, long call)
         intrude(r);
 }
 
-/* A writer that does not force its way is told that another is at work. */
-static void check_busy(struct tally *t, const bouma_options *opts)
+/* A dataset with step 0. While its writer is open, another one that does not
+ * force its way is told so. */
+static void prepare(struct tally *t, struct oracle *expected,
+                    struct weak_fs *fs, const struct variant *v)
 {
-    bouma_dataset *ds = NULL;
-    int rc = bouma_dataset_append(&ds, EXPLORE_PATH, opts);
+    struct scenario_writer writer = {0};
+    bouma_dataset *ds = NULL, *second = NULL;
+    bouma_options opts;
+    int rc;
 
+    explore_options(&opts, v, weak_fs_io(fs));
+    oracle_trying(expected, 0, 0);
+    if (bouma_dataset_create(&ds, EXPLORE_PATH, &opts) ||
+        scenario_write(ds, &writer, 0, 0, 0, 1))
+        tally_add(&t->stuck, "no dataset: %s", bouma_error_message(ds));
+    oracle_acked(expected, 0, 0);
+
+    weak_fs_set_alive(fs, 1);
+    rc = bouma_dataset_append(&second, EXPLORE_PATH, &opts);
     if (rc != BOUMA_EBUSY)
         tally_add(&t->stuck, "a second writer got %s, not EBUSY",
                   bouma_status_name(rc));
+    bouma_dataset_free(second);
+    bouma_dataset_close(ds);
     bouma_dataset_free(ds);
 }
 
@@ -127,7 +142,9 @@ static void judge(struct tally *t, struct oracle *expected, int own_status,
     oracle_acked(expected, DISPUTED, winner);
 }
 
-/* Returns whether the first writer made as many calls as 'at'. */
+/* Two programs append the same step at once, both told to force their way: the
+ * second does all of it before call 'at' of the first. Returns whether the
+ * first one makes so many calls. */
 static int dispute(struct tally *t, const struct variant *v,
                    const struct omission *omission, long at)
 {
@@ -141,26 +158,20 @@ static int dispute(struct tally *t, const struct variant *v,
     bouma_options opts;
     int rc, reached;
 
-    weak_fs_set_alive(fs, 1);
-    weak_fs_drop(fs, omission->what, omission->pattern);
     oracle_init(&expected, v->durability, v->group);
+    prepare(t, &expected, fs, v);
+    weak_fs_drop(fs, omission->what, omission->pattern);
     fault_io_init(&io, weak_fs_io(fs));
     explore_options(&opts, v, &io.table);
-    oracle_trying(&expected, 0, 0);
-    if (bouma_dataset_create(&ds, EXPLORE_PATH, &opts) ||
-        scenario_write(ds, &writer, 0, 0, 0, 1))
-        tally_add(&t->stuck, "no dataset: %s", bouma_error_message(ds));
-    oracle_acked(&expected, 0, 0);
-
-    weak_fs_set_identity(fs, "weak host, process 2");
     explore_options(&rival.opts, v, weak_fs_io(fs));
-    check_busy(t, &rival.opts);
-    rival.opts.force = 1;
+    opts.force = rival.opts.force = 1;
 
     fault_io_arm(&io, &none, 0, 0);
     io.before = intrude_at;
     io.before_user = &rival;
-    rc = scenario_write(ds, &writer, DISPUTED, OWN_VERSION, 0, 1);
+    rc = bouma_dataset_append(&ds, EXPLORE_PATH, &opts);
+    if (!rc)
+        rc = scenario_write(ds, &writer, DISPUTED, OWN_VERSION, 0, 1);
     reached = io.calls >= at;
     io.before = NULL;
     if (!reached)

@@ -13,7 +13,7 @@
 #include "store/index.h"
 #include "store/store.h"
 
-enum { STEPS = 2, SUBFILES = 2, ROWS = 11, COLUMNS = 9, MAX_ROOM = 1 << 16 };
+enum { STEPS = 2, SUBFILES = 2, ROWS = 11, COLUMNS = 9, MAX_ROOM = 1 << 13 };
 
 /* DATASET, index, and a manifest and subfiles for each step. */
 enum { AT_DATASET, AT_INDEX, AT_STEPS, PER_STEP = 1 + SUBFILES };
@@ -41,6 +41,7 @@ struct level {
     uint64_t offset, hash;
     uint32_t bytes;
     struct bm_address address;
+    size_t hash_at; /* in the head */
 };
 
 static struct content original[FILES], changed[FILES];
@@ -134,6 +135,16 @@ static size_t head_bytes(const struct content *c)
     return c->size < 64 || body > c->size - 64 ? 0 : (size_t)body + 64;
 }
 
+/* Where some bytes are in a file, or its size. */
+static size_t find(const struct content *c, const void *bytes, size_t n)
+{
+    size_t at = 0;
+
+    while (at + n <= c->size && memcmp(c->bytes + at, bytes, n))
+        at++;
+    return at + n <= c->size ? at : c->size;
+}
+
 static void note_levels(int file)
 {
     const struct content *c = &original[file];
@@ -151,15 +162,18 @@ static void note_levels(int file)
             for (int l = 0; l < h.sections[s].levels; l++) {
                 const struct bm_section *section = &h.sections[s];
                 size_t at = k * (size_t)section->levels + (size_t)l;
+                uint8_t hash[8];
 
                 HOLDS(level_count < 256);
+                bm_store_u64(hash, section->hashes[at]);
                 levels[level_count++] = (struct level){
                     file,
                     section->offsets[at],
                     section->hashes[at],
                     section->sizes[at],
                     {fuzz_id, step, 1, (uint32_t)step + 1,
-                     section->variable->id, section->keys[k], (uint32_t)l}};
+                     section->variable->id, section->keys[k], (uint32_t)l},
+                    find(c, hash, 8)};
             }
     bm_head_release(&h);
     bm_schema_release(&schema);
@@ -226,28 +240,17 @@ static void change(const uint8_t op[5])
     }
 }
 
-static uint8_t *find(struct content *c, const void *bytes, size_t n)
-{
-    for (size_t at = 0; at + n <= c->size; at++)
-        if (!memcmp(c->bytes + at, bytes, n))
-            return c->bytes + at;
-    return NULL;
-}
-
 static void fix_chunks(void)
 {
     for (int i = 0; i < level_count; i++) {
         const struct level *l = &levels[i];
         struct content *c = &changed[l->file];
-        uint8_t old[8], *at;
 
-        if (l->offset + l->bytes > c->size)
-            continue;
-        bm_store_u64(old, l->hash);
-        at = find(c, old, 8);
-        if (at)
-            bm_store_u64(at, bm_hash_chunk(&l->address, c->bytes + l->offset,
-                                           l->bytes));
+        if (l->offset + l->bytes <= c->size && l->hash_at + 8 <= c->size &&
+            bm_load_u64(c->bytes + l->hash_at) == l->hash)
+            bm_store_u64(c->bytes + l->hash_at,
+                         bm_hash_chunk(&l->address, c->bytes + l->offset,
+                                       l->bytes));
     }
 }
 
@@ -255,8 +258,7 @@ static void fix_chunks(void)
 static void fix_head(int file, int copy, struct content *manifest)
 {
     struct content *c = &changed[file];
-    size_t n = head_bytes(c);
-    uint8_t *at;
+    size_t n = head_bytes(c), at;
 
     if (!n)
         return;
@@ -264,11 +266,11 @@ static void fix_head(int file, int copy, struct content *manifest)
     if (copy && n <= c->size / 2)
         memcpy(c->bytes + c->size - n, c->bytes, n);
     at = find(manifest, original[file].bytes + 48, 16);
-    if (!at || at < manifest->bytes + 16)
+    if (at == manifest->size || at < 16)
         return;
-    memcpy(at, c->bytes + 48, 16);
-    bm_store_u64(at - 8, n);
-    bm_store_u64(at - 16, c->size);
+    memcpy(manifest->bytes + at, c->bytes + 48, 16);
+    bm_store_u64(manifest->bytes + at - 8, n);
+    bm_store_u64(manifest->bytes + at - 16, c->size);
 }
 
 static void fix(unsigned flags)
@@ -326,16 +328,20 @@ static void save(bouma_io *io, unsigned flags)
 
 /* ---- use ---------------------------------------------------------------- */
 
+/* Keeps the compiler from leaving out what is only read. */
+static volatile uint8_t touched;
+
 static void use_attributes(const bouma_attributes *attributes)
 {
     bouma_attribute a;
-    volatile uint8_t sum = 0;
+    uint8_t sum = 0;
 
     for (int i = 0; i < bouma_attributes_count(attributes); i++) {
         HOLDS(!bouma_attributes_get(attributes, i, &a));
         for (size_t k = 0; k < a.count * bouma_type_size(a.type); k++)
             sum ^= ((const uint8_t *)a.values)[k];
     }
+    touched = sum;
 }
 
 static void use_variable(bouma_variable *v, int count)
@@ -422,7 +428,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     bouma_verify("d", BOUMA_VERIFY_DEEP, &options, NULL, NULL, &verified,
                  message, sizeof(message));
     if (!bouma_repair("d", 1, &options, NULL, NULL, &repaired, message,
-                      sizeof(message))) {
+                      sizeof(message)) &&
+        repaired.actions) {
         bouma_verify("d", BOUMA_VERIFY_FULL, &options, NULL, NULL, &verified,
                      message, sizeof(message));
         use_dataset(&options);

@@ -419,10 +419,7 @@ static void different_calls_are_told(struct ranks *ranks)
         else
             rc = bouma_dataset_close(s.ds);
         check_failure(&s, rc, BOUMA_EMISMATCH, "rank ");
-        if (s.last && call < 3)
-            bouma_step_abort(s.ds); /* it is in its step still */
-        else if (call < 3)
-            bouma_step_abort(s.ds);
+        bouma_step_abort(s.ds); /* the last rank is in its step still */
         puts_free(&puts);
         go_on(&s, 0);
     }

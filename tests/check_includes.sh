@@ -1,0 +1,62 @@
+#!/bin/sh
+# The order of folders in src/: each includes only itself and those before it.
+# Only the files for MPI include mpi.h. With a library (libbouma.a) as argument:
+# all its global names begin with bouma_ or bm_.
+#
+#   check_includes.sh [LIBRARY...]
+set -eu
+root=$(cd "$(dirname "$0")/.." && pwd)
+folders='base plan codec comm store layout dataset write read check api machine'
+failed=0
+
+cd "$root/src"
+for folder in *; do
+    case " $folders " in
+    *" $folder "*) ;;
+    *)
+        echo "src/$folder: is not in the list of folders"
+        failed=1
+        ;;
+    esac
+done
+
+allowed=
+for folder in $folders; do
+    [ -d "$folder" ] || continue
+    allowed="$allowed $folder"
+    # file:line:#include "folder/name.h"; public headers have no folder.
+    wrong=$(grep -HnE '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' \
+        "$folder"/*.[ch] | awk -v allowed="$allowed" '
+        BEGIN { n = split(allowed, a, " "); for (i = 1; i <= n; i++) ok[a[i]] }
+        {
+            split($0, quoted, "\"")
+            if (quoted[2] ~ /^bouma(_store|_mpi)?\.h$/) next
+            folder = quoted[2]; sub("/.*", "", folder)
+            if (quoted[2] !~ /\// || !(folder in ok)) print "src/" $0
+        }')
+    if [ -n "$wrong" ]; then
+        echo "$wrong"
+        failed=1
+    fi
+done
+
+# bouma_mpi.h brings mpi.h along.
+cd "$root"
+wrong=$(grep -HnE '#[[:space:]]*include[[:space:]]*[<"](mpi|bouma_mpi)\.h' \
+    src/*/*.[ch] include/*.h |
+    grep -vE '^(src/comm/comm_mpi\.[ch]|src/api/api_mpi\.c|include/bouma_mpi\.h):' ||
+    true)
+if [ -n "$wrong" ]; then
+    echo "$wrong"
+    failed=1
+fi
+
+for library in "$@"; do
+    wrong=$(nm -A --defined-only --extern-only "$library" |
+        awk '$NF !~ /^(bouma_|bm_)/ && NF > 2')
+    if [ -n "$wrong" ]; then
+        echo "$wrong"
+        failed=1
+    fi
+done
+exit $failed

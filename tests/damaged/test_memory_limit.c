@@ -1,0 +1,118 @@
+/* test_memory_limit.c -- a small file can claim large content (a bomb): with
+ * the option memory_limit, no allocation for it goes beyond, whatever is done
+ * with the dataset. */
+#include "../unit/check.h"
+#include "bouma.h"
+
+enum { ROWS = 512, COLUMNS = 1024, LIMIT = 1 << 20 };
+
+#define PATH "bomb.bouma"
+
+/* An allocator that notes the largest block it was asked for. */
+static void *resize(void *user, void *block, size_t bytes)
+{
+    size_t *largest = user;
+
+    if (bytes > *largest)
+        *largest = bytes;
+    return realloc(block, bytes);
+}
+
+static void release(void *user, void *block)
+{
+    (void)user;
+    free(block);
+}
+
+static double zeros[ROWS][COLUMNS];
+
+/* 4 MiB of zeros in one patch: a few hundred bytes with zstd. */
+static void write_bomb(const bouma_options *options)
+{
+    bouma_grid_spec shape = {.size = sizeof(shape),
+                             .ndims = 2,
+                             .shape = {ROWS, COLUMNS},
+                             .patch = {ROWS, COLUMNS},
+                             .levels = 2};
+    bouma_variable_spec kind = {.size = sizeof(kind), .type = BOUMA_F64};
+    bouma_box all = {.hi = {ROWS, COLUMNS}};
+    bouma_dataset *ds;
+    bouma_variable *v;
+    bouma_grid *g;
+
+    REQUIRE(!bouma_dataset_create(&ds, PATH, options));
+    REQUIRE(!bouma_grid_define(&g, ds, "g", &shape));
+    REQUIRE(!bouma_variable_define(&v, g, "v", &kind));
+    REQUIRE(!bouma_step_begin(ds, 0, 0));
+    REQUIRE(!bouma_variable_put(v, &all, zeros, NULL));
+    REQUIRE(!bouma_step_end(ds, NULL));
+    REQUIRE(!bouma_dataset_close(ds));
+    bouma_dataset_free(ds);
+}
+
+static void a_read_keeps_to_the_limit(const bouma_options *options)
+{
+    bouma_box corner = {.hi = {2, 2}};
+    bouma_refinement *refinement;
+    bouma_request request;
+    bouma_dataset *ds;
+    bouma_variable *v;
+    bouma_step *step;
+    double room[4];
+
+    REQUIRE(!bouma_dataset_open(&ds, PATH, options));
+    REQUIRE(!bouma_step_open(&step, ds, 0));
+    v = bouma_grid_find_variable(bouma_step_find_grid(step, "g"), "v");
+    REQUIRE(v);
+    CHECK_EQ(bouma_variable_read(v, 0, &corner, room, NULL), BOUMA_ELIMIT);
+    CHECK_TEXT(bouma_error_message(ds), "limit");
+    request = (bouma_request){v, 0, corner, room, NULL};
+    CHECK_EQ(bouma_step_read(step, &request, 1), BOUMA_ELIMIT);
+    CHECK_EQ(bouma_refinement_open(&refinement, v, 0, &corner), BOUMA_ELIMIT);
+    bouma_refinement_free(refinement);
+    bouma_step_free(step);
+    bouma_dataset_free(ds);
+}
+
+static void verify_and_repair_keep_to_the_limit(const bouma_options *options)
+{
+    bouma_verify_report verified;
+    bouma_repair_report repaired;
+    char message[640];
+
+    CHECK_EQ(bouma_verify(PATH, BOUMA_VERIFY_FULL, options, NULL, NULL,
+                          &verified, message, sizeof(message)),
+             BOUMA_OK);
+    CHECK_EQ(verified.damages, 0);
+    /* What cannot be decoded must be told, one way or the other. */
+    CHECK(bouma_verify(PATH, BOUMA_VERIFY_DEEP, options, NULL, NULL, &verified,
+                       message, sizeof(message)) ||
+          verified.damages || verified.notes);
+    CHECK_EQ(bouma_repair(PATH, 0, options, NULL, NULL, &repaired, message,
+                          sizeof(message)),
+             BOUMA_OK);
+}
+
+int main(void)
+{
+    size_t largest = 0;
+    bouma_allocator allocator = {&largest, resize, release};
+    bouma_io *io = bouma_io_memory_new();
+    bouma_options options;
+
+    REQUIRE(io);
+    bouma_options_init(&options, sizeof(options));
+    options.io = io;
+    write_bomb(&options);
+    options.allocator = &allocator;
+    options.memory_limit = LIMIT;
+    a_read_keeps_to_the_limit(&options);
+    CHECK(largest <= LIMIT);
+    largest = 0;
+    verify_and_repair_keep_to_the_limit(&options);
+    CHECK(largest <= LIMIT);
+    if (largest > LIMIT)
+        printf("the largest allocation was of %zu bytes\n", largest);
+    bouma_io_memory_free(io);
+    return check_result();
+}

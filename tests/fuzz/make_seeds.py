@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""Cut the golden datasets into seeds for the fuzz targets:
+make_seeds.py tests/golden/v1 tests/fuzz/corpus. What else is in the corpus (the
+finds of earlier runs) stays."""
+import glob
+import os
+import struct
+import sys
+
+golden, corpus = sys.argv[1:3]
+
+
+def save(target, name, data):
+    os.makedirs(os.path.join(corpus, target), exist_ok=True)
+    with open(os.path.join(corpus, target, "seed_" + name), "wb") as f:
+        f.write(data)
+
+
+def load(path):
+    with open(path, "rb") as f:
+        return f.read()
+
+
+def head_of(subfile):
+    return subfile[:64 + struct.unpack("<Q", subfile[16:24])[0]]
+
+
+# One small dataset and, for the many kinds of attributes, one large manifest.
+for name in ("point", "cube", "line_zstd"):
+    path = os.path.join(golden, name + ".bouma")
+    manifest = load(sorted(glob.glob(path + "/steps/*/manifest"))[0])
+    subfile = load(sorted(glob.glob(path + "/steps/*/d.0000.*"))[0])
+    head = head_of(subfile)
+    save("fuzz_manifest", name, b"\1" + manifest)
+    save("fuzz_head", name, b"\1" + head)
+    save("fuzz_schema", name, head[64 + 48:])
+    save("fuzz_index", name, b"\1" + load(path + "/index"))
+    save("fuzz_dataset_file", name, b"\1" + load(path + "/DATASET"))
+save("fuzz_dataset_file", "unsealed", b"\0" + load(path + "/DATASET"))
+
+numbers = bytes(range(64)) * 4
+for codec in ("raw", "zstd"):
+    for bits in range(4):
+        n = len(numbers) >> bits
+        save("fuzz_codec_" + codec, "round_trip_%d" % bits,
+             bytes([4 | bits, 0, 0]) + numbers)
+        save("fuzz_codec_" + codec, "as_it_is_%d" % bits,
+             bytes([bits, n & 255, n >> 8]) + numbers)
+# zstd's own frames of 256 times "a", and of 4 KiB of zeros.
+frames = (("letters", 256, "28b52ffd00484d000010616101007b0a6001"),
+          ("zeros", 4096, "28b52ffd00484d00001000000100fbf70116"))
+for name, n, frame in frames:
+    save("fuzz_codec_zstd", name,
+         bytes([0, n & 255, n >> 8]) + bytes.fromhex(frame))
+
+for name, value in (("assign", "optimal"), ("file_size", "1.5GiB"),
+                    ("durability", "group=4"), ("timeout", "2.5e3"),
+                    ("files", "64"), ("replace", "yes"), ("nothing", "")):
+    save("fuzz_options", name, name.encode() + b"\0" + value.encode())
+save("fuzz_options", "environment", b"files=4;order=chunk,assign=count")
+
+# fuzz_whole: flags and operations, see there.
+ALL = 31
+save("fuzz_whole", "unchanged", bytes([0]))
+save("fuzz_whole", "sealed", bytes([ALL]))
+save("fuzz_whole", "unpublished", bytes([ALL | 32]))
+save("fuzz_whole", "without_manifest", bytes([ALL | 64]))
+save("fuzz_whole", "without_index", bytes([ALL | 128]))
+for file in range(8):
+    save("fuzz_whole", "flip_%d" % file, bytes([ALL, 1, file, 70, 0, 1]))
+    save("fuzz_whole", "cut_%d" % file, bytes([ALL, 4, file, 60, 0, 0]))
+    save("fuzz_whole", "insert_%d" % file, bytes([ALL, 5, file, 100, 0, 7]))

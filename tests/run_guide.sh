@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# run_guide.sh BUILD -- run every shell snippet of docs/guide.md and README.md, in
+# order, in an empty directory. A snippet is a block that begins with ```sh; a C
+# program is a block that begins with ```c NAME.c, and is written to that file.
+set -euo pipefail
+build=$(cd "$1" && pwd)
+source=$(cd "$(dirname "$0")/.." && pwd)
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OMPI_MCA_rmaps_base_oversubscribe=1
+export PATH=$build/bin:$PATH
+python=${PYTHON:-/usr/bin/python3}
+
+"$python" - "$source/docs/guide.md" "$source/README.md" <<'END' >/dev/null
+import sys
+for path in sys.argv[1:]:
+    text = open(path).read()
+    assert text.count("```") % 2 == 0, f"{path}: a block is not closed"
+END
+
+for page in README.md docs/guide.md; do
+    work=$(mktemp -d)
+    trap 'rm -rf "$work"' EXIT
+    # What the snippets take for granted: the library, and python with NumPy.
+    cat >"$work/snippets.sh" <<END
+set -euo pipefail
+python3() { "$python" "\$@"; }
+cc() { command cc "\$@" -I"$source/include" -L"$build" -Wl,-rpath,"$build"; }
+mpicc() { command mpicc "\$@" -I"$source/include" -L"$build" -Wl,-rpath,"$build"; }
+END
+    "$python" - "$source/$page" "$work" <<'END' >>"$work/snippets.sh"
+import re, sys
+page, work = sys.argv[1:]
+for head, body in re.findall(r"^```(\S.*)\n((?:.*\n)*?)```$", open(page).read(), re.M):
+    words = head.split()
+    if words[0] == "c" and len(words) > 1:
+        open(f"{work}/{words[1]}", "w").write(body)
+    elif words == ["sh"]:
+        print(body)
+END
+    echo "== $page: $(grep -c . "$work/snippets.sh") lines"
+    (cd "$work" && bash -x snippets.sh)
+    rm -rf "$work"
+done

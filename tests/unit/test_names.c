@@ -1,0 +1,191 @@
+/* Names of files: from numbers and back, and nothing else is taken for one. */
+#include "check.h"
+#include "store/store.h"
+
+static const char *last_part(const char *name)
+{
+    const char *slash = strrchr(name, '/');
+
+    REQUIRE(slash);
+    return slash + 1;
+}
+
+static void names_are_those_of_the_design(void)
+{
+    struct bm_generation g = {7, 1};
+    char name[BM_NAME_BYTES];
+
+    bm_name_step(name, 42);
+    CHECK(!strcmp(name, "steps/00000042"));
+    bm_name_manifest(name, 42);
+    CHECK(!strcmp(name, "steps/00000042/manifest"));
+    bm_name_manifest_new(name, 42, g);
+    CHECK(!strcmp(name, "steps/00000042/manifest.tmp.e7a1"));
+    bm_name_subfile(name, 42, 3, g);
+    CHECK(!strcmp(name, "steps/00000042/d.0003.e7a1"));
+    bm_name_epoch(name, 7);
+    CHECK(!strcmp(name, "epochs/000007"));
+    bm_name_epoch_owner(name, 7);
+    CHECK(!strcmp(name, "epochs/000007/owner"));
+    bm_name_epoch_closed(name, 7);
+    CHECK(!strcmp(name, "epochs/000007/closed"));
+}
+
+static const uint64_t numbers[] = {0,          1,          9,
+                                   10,         9999,       10000,
+                                   99999999,   100000000,  4294967295,
+                                   4294967296, INT64_MAX,  123456789012345};
+enum { NUMBERS = sizeof(numbers) / sizeof(numbers[0]) };
+
+static void every_number_comes_back(void)
+{
+    char name[BM_NAME_BYTES];
+
+    for (int i = 0; i < NUMBERS; i++) {
+        uint64_t step = 1;
+
+        bm_name_step(name, numbers[i]);
+        CHECK(strlen(name) < BM_NAME_BYTES - 1);
+        CHECK(bm_name_parse_step(last_part(name), &step));
+        CHECK_EQ(step, numbers[i]);
+        if (numbers[i] <= UINT32_MAX) {
+            uint32_t epoch = 1;
+
+            bm_name_epoch(name, (uint32_t)numbers[i]);
+            CHECK(bm_name_parse_epoch(last_part(name), &epoch));
+            CHECK_EQ(epoch, numbers[i]);
+        }
+    }
+    for (int i = 0; i < NUMBERS; i++)
+        for (int j = 0; j < NUMBERS; j++) {
+            struct bm_generation g = {(uint32_t)numbers[i],
+                                      (uint32_t)numbers[j]},
+                                 back = {1, 2};
+            uint32_t subfile = 77;
+
+            bm_name_manifest_new(name, INT64_MAX, g);
+            CHECK(strlen(name) < BM_NAME_BYTES - 1);
+            CHECK(bm_name_parse_manifest_new(last_part(name), &back));
+            CHECK(back.epoch == g.epoch && back.attempt == g.attempt);
+            bm_name_subfile(name, INT64_MAX, g.epoch, g);
+            CHECK(strlen(name) < BM_NAME_BYTES - 1);
+            CHECK(bm_name_parse_subfile(last_part(name), &subfile, &back));
+            CHECK_EQ(subfile, g.epoch);
+            CHECK(back.epoch == g.epoch && back.attempt == g.attempt);
+        }
+}
+
+/* Which of the four kinds takes it for its own. */
+static int kinds(const char *entry)
+{
+    struct bm_generation g;
+    uint64_t step;
+    uint32_t n;
+
+    return bm_name_parse_step(entry, &step) | bm_name_parse_epoch(entry, &n)
+           << 1 | bm_name_parse_manifest_new(entry, &g) << 2 |
+           bm_name_parse_subfile(entry, &n, &g) << 3;
+}
+
+static void other_names_are_not_taken(void)
+{
+    static const char *const others[] = {
+        "",
+        ".",
+        "..",
+        "0",
+        "42",
+        "0000042",           /* seven digits */
+        "000000042",         /* nine, one too many zeros */
+        "0000004a",
+        "00000042 ",
+        " 00000042",
+        "+0000042",
+        "-0000042",
+        "0x000042",
+        "9223372036854775808",      /* 2^63 */
+        "99999999999999999999",     /* beyond 2^64 */
+        "18446744073709551617",     /* 2^64 + 1 */
+        "manifest",
+        "manifest.tmp.",
+        "manifest.tmp.e1",
+        "manifest.tmp.e1a",
+        "manifest.tmp.ea1",
+        "manifest.tmp.e1a1x",
+        "manifest.tmp.e01a1",
+        "manifest.tmp.e1a01",
+        "manifest.tmp.e4294967296a1",
+        "manifest.tmp.e1a4294967296",
+        "Manifest.tmp.e1a1",
+        "d.",
+        "d.0001",
+        "d.0001.",
+        "d.0001.e1",
+        "d.0001.e1a1.bak",
+        "d.001.e1a1",
+        "d.00001.e1a1",
+        "d.4294967296.e1a1",
+        "d.0001e1a1",
+        "d.-001.e1a1",
+        "d",
+        "D.0001.e1a1",
+        "index",
+        "00000042/manifest",
+    };
+
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        CHECK_EQ(kinds(others[i]), 0);
+        if (kinds(others[i]))
+            printf("    \"%s\"\n", others[i]);
+    }
+    CHECK_EQ(kinds("00000042"), 1);
+    CHECK_EQ(kinds("000042"), 2);
+    CHECK_EQ(kinds("manifest.tmp.e1a1"), 4);
+    CHECK_EQ(kinds("d.0001.e1a1"), 8);
+    CHECK_EQ(kinds("d.12345.e1a1"), 8);
+}
+
+/* Change any one character of a good name: it is refused, or it is the name of
+ * another number. */
+static void a_name_is_one_way_only(void)
+{
+    static const char *const good[] = {"00000042", "123456789", "000042",
+                                       "manifest.tmp.e12a3", "d.0007.e12a3"};
+    char entry[64], name[BM_NAME_BYTES];
+
+    for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
+        for (size_t at = 0; at < strlen(good[i]); at++)
+            for (int c = 1; c < 256; c++) {
+                struct bm_generation g;
+                uint64_t step;
+                uint32_t n;
+
+                snprintf(entry, sizeof(entry), "%s", good[i]);
+                entry[at] = (char)c;
+                if (bm_name_parse_step(entry, &step)) {
+                    bm_name_step(name, step);
+                    CHECK(!strcmp(last_part(name), entry));
+                }
+                if (bm_name_parse_epoch(entry, &n)) {
+                    bm_name_epoch(name, n);
+                    CHECK(!strcmp(last_part(name), entry));
+                }
+                if (bm_name_parse_manifest_new(entry, &g)) {
+                    bm_name_manifest_new(name, 0, g);
+                    CHECK(!strcmp(last_part(name), entry));
+                }
+                if (bm_name_parse_subfile(entry, &n, &g)) {
+                    bm_name_subfile(name, 0, n, g);
+                    CHECK(!strcmp(last_part(name), entry));
+                }
+            }
+}
+
+int main(void)
+{
+    names_are_those_of_the_design();
+    every_number_comes_back();
+    other_names_are_not_taken();
+    a_name_is_one_way_only();
+    return check_result();
+}

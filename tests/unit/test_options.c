@@ -1,0 +1,408 @@
+/* Options: by name, from the environment, and from callers of other versions.
+ */
+#include "api/api.h"
+#include "check.h"
+
+static char message[BM_ERROR_BYTES];
+
+static int set(bouma_options *o, const char *name, const char *value)
+{
+    message[0] = 0;
+    return bouma_options_set(o, name, value, message, sizeof(message));
+}
+
+static bouma_options fresh(void)
+{
+    bouma_options o;
+
+    memset(&o, 0xee, sizeof(o));
+    bouma_options_init(&o, sizeof(o));
+    return o;
+}
+
+/* ---- by name ------------------------------------------------------------ */
+
+static void every_choice_is_set_by_its_name(void)
+{
+    static const struct {
+        const char *name, *value;
+        size_t offset;
+        int expected;
+    } cases[] = {
+#define CASE(field, value, expected)                                           \
+    {#field, value, offsetof(bouma_options, field), expected}
+        CASE(durability, "durable", BOUMA_DURABLE),
+        CASE(durability, "fast", BOUMA_FAST),
+        CASE(durability, "group", BOUMA_GROUP),
+        CASE(replace, "1", 1),
+        CASE(replace, "yes", 1),
+        CASE(replace, "0", 0),
+        CASE(replace, "no", 0),
+        CASE(force, "yes", 1),
+        CASE(files, "16", 16),
+        CASE(files, "0", 0),
+        CASE(files, "1K", 1024),
+        CASE(distribute, "balanced", BOUMA_DISTRIBUTE_BALANCED),
+        CASE(distribute, "greedy", BOUMA_DISTRIBUTE_GREEDY),
+        CASE(distribute, "none", BOUMA_DISTRIBUTE_NONE),
+        CASE(assign, "optimal", BOUMA_ASSIGN_OPTIMAL),
+        CASE(assign, "running", BOUMA_ASSIGN_RUNNING),
+        CASE(assign, "count", BOUMA_ASSIGN_COUNT),
+        CASE(assign, "per-rank", BOUMA_ASSIGN_PER_RANK),
+        CASE(assign, "single", BOUMA_ASSIGN_SINGLE),
+        CASE(place, "spread", BOUMA_PLACE_SPREAD),
+        CASE(place, "first", BOUMA_PLACE_FIRST),
+        CASE(order, "level", BOUMA_ORDER_LEVEL),
+        CASE(order, "chunk", BOUMA_ORDER_CHUNK),
+#undef CASE
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        bouma_options o = fresh(), none = fresh();
+        int got;
+
+        CHECK_EQ(set(&o, cases[i].name, cases[i].value), BOUMA_OK);
+        memcpy(&got, (char *)&o + cases[i].offset, sizeof(got));
+        CHECK_EQ(got, cases[i].expected);
+        /* And nothing but that. */
+        memset((char *)&o + cases[i].offset, 0, sizeof(got));
+        CHECK(!memcmp(&o, &none, sizeof(o)));
+    }
+}
+
+static void sizes_have_units(void)
+{
+    static const struct {
+        const char *text;
+        uint64_t bytes;
+    } cases[] = {{"0", 0},
+                 {"1000", 1000},
+                 {"7B", 7},
+                 {"1K", 1024},
+                 {"1k", 1024},
+                 {"1KiB", 1024},
+                 {"1KB", 1024},
+                 {"64MiB", (uint64_t)64 << 20},
+                 {"1.5G", (uint64_t)3 << 29},
+                 {"2T", (uint64_t)2 << 40},
+                 {"1P", (uint64_t)1 << 50}};
+    static const char *const fields[] = {"file_size", "message_bytes",
+                                         "buffer_bytes", "memory_limit"};
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        for (int f = 0; f < 4; f++) {
+            bouma_options o = fresh();
+            uint64_t *to[4] = {&o.file_size, &o.message_bytes, &o.buffer_bytes,
+                               &o.memory_limit};
+
+            CHECK_EQ(set(&o, fields[f], cases[i].text), BOUMA_OK);
+            CHECK_EQ(*to[f], cases[i].bytes);
+        }
+}
+
+static void wrong_values_are_told(void)
+{
+    static const char *const sizes[] = {"",    "x",    "-1",  "1X", "1 K",
+                                        "1KK", "1KiBs", "nan", "inf", "1e30",
+                                        "99999P"};
+    bouma_options o = fresh(), none = fresh();
+
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        CHECK_EQ(set(&o, "file_size", sizes[i]), BOUMA_EINVAL);
+        CHECK_TEXT(message, "file_size");
+        CHECK_EQ(set(&o, "files", sizes[i]), BOUMA_EINVAL);
+        CHECK_TEXT(message, "files");
+    }
+    CHECK_EQ(set(&o, "files", "2M"), BOUMA_EINVAL);
+    CHECK_EQ(set(&o, "timeout", "-1"), BOUMA_EINVAL);
+    CHECK_EQ(set(&o, "timeout", "soon"), BOUMA_EINVAL);
+    CHECK_EQ(set(&o, "timeout", ""), BOUMA_EINVAL);
+    CHECK_EQ(set(&o, "timeout", "nan"), BOUMA_EINVAL);
+    CHECK_EQ(set(&o, "assign", "best"), BOUMA_EINVAL);
+    CHECK_TEXT(message, "\"best\"");
+    CHECK_TEXT(message, "optimal, running, count, per-rank, single");
+    CHECK_EQ(set(&o, "replace", "maybe"), BOUMA_EINVAL);
+    CHECK_EQ(set(&o, "durability", "group="), BOUMA_EINVAL);
+    CHECK_EQ(set(&o, "durability", "group=0"), BOUMA_EINVAL);
+    CHECK_EQ(set(&o, "durability", "group=1001"), BOUMA_EINVAL);
+    CHECK_EQ(set(&o, "durability", "group=4x"), BOUMA_EINVAL);
+    CHECK_EQ(set(&o, "colour", "red"), BOUMA_EINVAL);
+    CHECK_TEXT(message, "\"colour\"");
+    for (int i = 0; bouma_options_field(i); i++)
+        CHECK_TEXT(message, bouma_options_field(i));
+    CHECK(!memcmp(&o, &none, sizeof(o))); /* nothing was set by all this */
+}
+
+static void a_group_can_have_its_number(void)
+{
+    bouma_options o = fresh();
+
+    CHECK_EQ(set(&o, "durability", "group=4"), BOUMA_OK);
+    CHECK(o.durability == BOUMA_GROUP && o.group == 4);
+    CHECK_EQ(set(&o, "timeout", "2.5"), BOUMA_OK);
+    CHECK(o.timeout == 2.5);
+}
+
+static void a_message_is_not_needed_and_never_runs_over(void)
+{
+    bouma_options o = fresh();
+
+    CHECK_EQ(bouma_options_set(&o, "colour", "red", NULL, 0), BOUMA_EINVAL);
+    CHECK_EQ(bouma_options_set(&o, "assign", "red", NULL, 100), BOUMA_EINVAL);
+    for (size_t n = 1; n < 300; n += 13) {
+        char *text = malloc(n);
+
+        REQUIRE(text);
+        memset(text, '#', n);
+        CHECK_EQ(bouma_options_set(&o, "colour", "red", text, n),
+                 BOUMA_EINVAL);
+        CHECK(memchr(text, 0, n) != NULL);
+        memset(text, '#', n);
+        CHECK_EQ(bouma_options_set(&o, "assign", "red", text, n),
+                 BOUMA_EINVAL);
+        CHECK(memchr(text, 0, n) != NULL);
+        free(text);
+    }
+}
+
+static void fields_are_listed(void)
+{
+    int n = 0;
+
+    while (bouma_options_field(n))
+        n++;
+    CHECK_EQ(n, 13);
+    CHECK(!bouma_options_field(-1));
+    CHECK(!bouma_options_field(1000));
+}
+
+/* ---- completing --------------------------------------------------------- */
+
+static int complete(bouma_options *out, const bouma_options *given)
+{
+    struct bm_error error = {0};
+    int rc = bm_options_complete(out, given, &error);
+
+    snprintf(message, sizeof(message), "%s", error.text);
+    CHECK_EQ(error.status, rc);
+    return rc;
+}
+
+static void what_is_left_open_is_chosen(void)
+{
+    bouma_options out, given = fresh();
+
+    CHECK_EQ(complete(&out, NULL), BOUMA_OK);
+    CHECK(out.io == bouma_io_posix() && out.durability == BOUMA_DURABLE);
+    CHECK(out.group == 8 && out.distribute == BOUMA_DISTRIBUTE_BALANCED);
+    CHECK(out.assign == BOUMA_ASSIGN_OPTIMAL && out.order == BOUMA_ORDER_LEVEL);
+    CHECK(out.place == BOUMA_PLACE_SPREAD && out.files == 0);
+    CHECK_EQ(out.message_bytes, (uint64_t)1 << 30);
+    CHECK_EQ(out.buffer_bytes, (uint64_t)32 << 20);
+    CHECK_EQ(out.memory_limit, (uint64_t)16 << 30);
+    given.assign = BOUMA_ASSIGN_COUNT;
+    given.buffer_bytes = 77;
+    CHECK_EQ(complete(&out, &given), BOUMA_OK);
+    CHECK(out.assign == BOUMA_ASSIGN_COUNT && out.buffer_bytes == 77);
+}
+
+static void wrong_fields_are_refused(void)
+{
+    bouma_options out, o;
+
+#define WRONG(field, value)                                                    \
+    o = fresh();                                                               \
+    o.field = value;                                                           \
+    CHECK_EQ(complete(&out, &o), BOUMA_EINVAL);                                \
+    CHECK_TEXT(message, #field)
+    WRONG(durability, (bouma_durability)4);
+    WRONG(durability, (bouma_durability)-1);
+    WRONG(group, -1);
+    WRONG(group, 1001);
+    WRONG(files, -1);
+    WRONG(files, (1 << 20) + 1);
+    WRONG(distribute, (bouma_distribute)4);
+    WRONG(assign, (bouma_assign)6);
+    WRONG(place, (bouma_place)3);
+    WRONG(order, (bouma_order)3);
+    WRONG(message_bytes, ((uint64_t)1 << 30) + 1);
+    WRONG(timeout, -1);
+    WRONG(timeout, 0.0 / 0.0);
+#undef WRONG
+}
+
+static void an_io_table_of_another_size_is_refused(void)
+{
+    bouma_io io = *bouma_io_posix();
+    bouma_options out, o = fresh();
+
+    io.size -= 8;
+    o.io = &io;
+    CHECK_EQ(complete(&out, &o), BOUMA_EINVAL);
+    CHECK_TEXT(message, "io");
+    CHECK(out.io == bouma_io_posix()); /* complete all the same */
+}
+
+/* ---- the environment ---------------------------------------------------- */
+
+static int complete_with(bouma_options *out, const bouma_options *given,
+                         const char *environment)
+{
+    int rc;
+
+    setenv("BOUMA_OPTIONS", environment, 1);
+    rc = complete(out, given);
+    unsetenv("BOUMA_OPTIONS");
+    return rc;
+}
+
+static void the_environment_sets_what_is_zero(void)
+{
+    bouma_options out, given = fresh();
+
+    CHECK_EQ(complete_with(&out, NULL,
+                           "files=4;order=chunk,file_size=1MiB;;timeout=1.5;"
+                           "durability=group=3;replace=1;memory_limit=1G"),
+             BOUMA_OK);
+    CHECK(out.files == 4 && out.order == BOUMA_ORDER_CHUNK && out.replace == 1);
+    CHECK(out.file_size == 1 << 20 && out.timeout == 1.5);
+    CHECK(out.durability == BOUMA_GROUP && out.group == 3);
+    CHECK_EQ(out.memory_limit, 1 << 30);
+    given.files = 9;
+    given.durability = BOUMA_FAST;
+    CHECK_EQ(complete_with(&out, &given, "files=4;durability=group=3;order=chunk"),
+             BOUMA_OK);
+    CHECK(out.files == 9 && out.durability == BOUMA_FAST);
+    CHECK(out.order == BOUMA_ORDER_CHUNK);
+    CHECK_EQ(complete_with(&out, NULL, ""), BOUMA_OK);
+    CHECK_EQ(complete_with(&out, NULL, ";;,"), BOUMA_OK);
+}
+
+static void a_wrong_environment_is_told(void)
+{
+    char text[600];
+    bouma_options out;
+
+    CHECK_EQ(complete_with(&out, NULL, "colour=red"), BOUMA_EINVAL);
+    CHECK_TEXT(message, "BOUMA_OPTIONS");
+    CHECK_TEXT(message, "colour");
+    CHECK_EQ(complete_with(&out, NULL, "files"), BOUMA_EINVAL);
+    CHECK_TEXT(message, "name=value");
+    CHECK_EQ(complete_with(&out, NULL, "files=many"), BOUMA_EINVAL);
+    memset(text, 'x', sizeof(text) - 1);
+    text[sizeof(text) - 1] = 0;
+    CHECK_EQ(complete_with(&out, NULL, text), BOUMA_EINVAL);
+    CHECK_EQ(complete_with(&out, NULL, "message_bytes=2G"), BOUMA_EINVAL);
+}
+
+/* ---- structs of other versions ------------------------------------------ */
+
+static void an_older_caller_has_fewer_fields(void)
+{
+    bouma_options out, given = fresh();
+
+    given.files = 5;
+    given.timeout = -5; /* beyond what it says it has */
+    given.size = offsetof(bouma_options, timeout);
+    CHECK_EQ(complete(&out, &given), BOUMA_OK);
+    CHECK(out.files == 5 && out.timeout == 0);
+}
+
+static void *count_resize(void *user, void *block, size_t bytes)
+{
+    ++*(int *)user;
+    return realloc(block, bytes);
+}
+
+static void count_release(void *user, void *block)
+{
+    (void)user;
+    free(block);
+}
+
+static void an_older_callers_allocator_is_used(void)
+{
+    int calls = 0;
+    bouma_allocator a = {&calls, count_resize, count_release};
+    bouma_io *io = bouma_io_memory_new();
+    bouma_options given = fresh();
+    bouma_dataset *ds;
+
+    REQUIRE(io);
+    given.io = io;
+    given.allocator = &a;
+    given.size = offsetof(bouma_options, timeout);
+    CHECK_EQ(bouma_dataset_create(&ds, "x", &given), BOUMA_OK);
+    CHECK(calls > 0);
+    bouma_dataset_free(ds);
+    bouma_io_memory_free(io);
+}
+
+static void a_newer_callers_extra_fields_must_be_zero(void)
+{
+    struct {
+        bouma_options o;
+        char more[16];
+    } newer;
+    bouma_options out;
+
+    bouma_options_init(&newer.o, sizeof(newer));
+    newer.o.files = 5;
+    CHECK_EQ(complete(&out, &newer.o), BOUMA_OK);
+    CHECK_EQ(out.files, 5);
+    for (int i = 0; i < 16; i++) {
+        newer.more[i] = 1;
+        CHECK_EQ(complete(&out, &newer.o), BOUMA_EINVAL);
+        CHECK_TEXT(message, "newer version");
+        newer.more[i] = 0;
+    }
+}
+
+static void options_that_were_not_set_up_are_refused(void)
+{
+    bouma_options out, given = fresh();
+    bouma_dataset *ds = NULL;
+    bouma_io *io = bouma_io_memory_new();
+
+    given.size = 0;
+    CHECK_EQ(complete(&out, &given), BOUMA_EINVAL);
+    CHECK_TEXT(message, "bouma_options_init");
+    /* Through the API: a handle that has the message. */
+    given.io = io;
+    CHECK_EQ(bouma_dataset_create(&ds, "x", &given), BOUMA_EINVAL);
+    CHECK_TEXT(bouma_error_message(ds), "bouma_options_init");
+    bouma_dataset_free(ds);
+    given = fresh();
+    given.io = io;
+    given.files = -3;
+    CHECK_EQ(bouma_dataset_create(&ds, "x", &given), BOUMA_EINVAL);
+    CHECK_TEXT(bouma_error_message(ds), "files");
+    bouma_dataset_free(ds);
+    CHECK_EQ(bouma_dataset_create(&ds, "", NULL), BOUMA_EINVAL);
+    CHECK_TEXT(bouma_error_message(ds), "path");
+    bouma_dataset_free(ds);
+    CHECK_EQ(bouma_dataset_open(&ds, NULL, NULL), BOUMA_EINVAL);
+    bouma_dataset_free(ds);
+    bouma_io_memory_free(io);
+}
+
+int main(void)
+{
+    unsetenv("BOUMA_OPTIONS");
+    every_choice_is_set_by_its_name();
+    sizes_have_units();
+    wrong_values_are_told();
+    a_group_can_have_its_number();
+    a_message_is_not_needed_and_never_runs_over();
+    fields_are_listed();
+    what_is_left_open_is_chosen();
+    wrong_fields_are_refused();
+    an_io_table_of_another_size_is_refused();
+    the_environment_sets_what_is_zero();
+    a_wrong_environment_is_told();
+    an_older_caller_has_fewer_fields();
+    an_older_callers_allocator_is_used();
+    a_newer_callers_extra_fields_must_be_zero();
+    options_that_were_not_set_up_are_refused();
+    return check_result();
+}
