@@ -6,66 +6,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "check/check.h"
+#include "check/repair.h"
 #include "store/envelope.h"
 #include "store/identity.h"
-
-#define MENDED "mended.tmp"
-
-struct repair {
-    struct bouma_dataset ds; /* only what the checks need */
-    int apply;
-    struct bm_findings findings;
-    bouma_repair_report *report;
-    struct bm_error *error;
-};
-
-/* Tell of an action. Returns whether to carry it out. */
-static int act(struct repair *r, int64_t step, const char *name,
-               const char *text)
-{
-    bm_findings_add(&r->findings, BOUMA_NOTE, step, name, "%s%s",
-                    r->apply ? "" : "would be done: ", text);
-    r->report->actions++;
-    return r->apply;
-}
-
-static void hopeless(struct repair *r, int64_t step, const char *name,
-                     const char *text)
-{
-    bm_findings_add(&r->findings, BOUMA_DAMAGE, step, name, "%s", text);
-    r->report->hopeless++;
-}
-
-/* Move a file to lost/, under a name that is free there. */
-static int move_away(struct repair *r, const char *name)
-{
-    struct bm_store *s = &r->ds.store;
-    char flat[BM_NAME_BYTES], to[BM_NAME_BYTES * 2];
-    int rc = bm_store_make_dir(s, BM_NAME_LOST, 1, r->error);
-
-    snprintf(flat, sizeof(flat), "%s", name);
-    for (char *p = flat; *p; p++)
-        if (*p == '/')
-            *p = '.';
-    for (int i = 0; i < 1000 && !rc; i++) {
-        struct bm_error why = {0};
-
-        snprintf(to, sizeof(to), BM_NAME_LOST "/%s.%d", flat, i);
-        rc = bm_store_publish(s, name, to, 0, &why);
-        if (rc != BOUMA_EEXISTS)
-            return rc ? bm_fail(r->error, rc, "%s", why.text) : BOUMA_OK;
-        rc = BOUMA_OK;
-    }
-    return rc ? rc
-              : bm_fail(r->error, BOUMA_EEXISTS,
-                        "%s: no free name in lost/ for it", name);
-}
 
 /* ---- the dataset's own file --------------------------------------------- */
 
 struct id_search {
-    struct repair *r;
+    struct bm_repair *r;
     int found;
 };
 
@@ -95,7 +43,7 @@ static int search_id(void *context, const char *entry)
     return 0;
 }
 
-static int repair_identity(struct repair *r)
+static int repair_identity(struct bm_repair *r)
 {
     struct bm_store *s = &r->ds.store;
     struct id_search search = {r, 0};
@@ -110,18 +58,18 @@ static int repair_identity(struct repair *r)
     if (!search.found)
         return bm_fail(r->error, BOUMA_EFORMAT,
                        "%s; and no step tells which dataset it was", why.text);
-    if (!act(r, -1, BM_NAME_DATASET,
-             "written anew, with the identity found in a manifest"))
+    if (!bm_repair_act(r, -1, BM_NAME_DATASET,
+                       "written anew, with the identity found in a manifest"))
         return BOUMA_OK;
     if (bm_store_exists(s, BM_NAME_DATASET))
-        rc = move_away(r, BM_NAME_DATASET);
+        rc = bm_repair_move_away(r, BM_NAME_DATASET);
     return rc ? rc : bm_identity_create(s, r->ds.id, r->error);
 }
 
 /* ---- a step that is not published --------------------------------------- */
 
 /* A step in memory, for the checks; its manifest is filled by the caller. */
-static void step_init(struct repair *r, struct bouma_step *step)
+static void step_init(struct bm_repair *r, struct bouma_step *step)
 {
     memset(step, 0, sizeof(*step));
     step->ds = &r->ds;
@@ -137,7 +85,7 @@ static void step_release(struct bouma_step *step)
 
 /* Whether every byte that the manifest promises is there: EFORMAT if not, or
  * what kept us from finding out, with a message. */
-static int check_whole(struct repair *r, struct bouma_step *step)
+static int check_whole(struct bm_repair *r, struct bouma_step *step)
 {
     bouma_verify_report report;
     struct bm_findings found;
@@ -162,7 +110,7 @@ static int check_whole(struct repair *r, struct bouma_step *step)
 }
 
 /* Make the files of a step durable: its writer may have been killed before. */
-static int sync_files(struct repair *r, const struct bouma_step *step)
+static int sync_files(struct bm_repair *r, const struct bouma_step *step)
 {
     int rc = BOUMA_OK;
 
@@ -184,7 +132,7 @@ static int sync_files(struct repair *r, const struct bouma_step *step)
 }
 
 /* Publish the manifest under 'from' for a step that is whole. */
-static int publish(struct repair *r, const struct bouma_step *step,
+static int publish(struct bm_repair *r, const struct bouma_step *step,
                    const char *from)
 {
     struct bm_step_entry entry = {step->manifest.step, step->manifest.time,
@@ -247,7 +195,7 @@ static int look(void *context, const char *entry)
 
 /* The manifest that its writer left unpublished: published if the step is
  * whole; EFORMAT if it is of no use. */
-static int use_written_manifest(struct repair *r, uint64_t number,
+static int use_written_manifest(struct bm_repair *r, uint64_t number,
                                 struct bm_generation g, int damaged)
 {
     struct bm_error why = {0};
@@ -265,9 +213,9 @@ static int use_written_manifest(struct repair *r, uint64_t number,
                               : bm_fail(r->error, rc, "%s", why.text);
     else
         rc = check_whole(r, &step);
-    if (!rc && act(r, (int64_t)number, name,
-                   "the step is whole, its manifest published")) {
-        rc = damaged ? move_away(r, old) : BOUMA_OK;
+    if (!rc && bm_repair_act(r, (int64_t)number, name,
+                             "the step is whole, its manifest published")) {
+        rc = damaged ? bm_repair_move_away(r, old) : BOUMA_OK;
         if (!rc)
             rc = publish(r, &step, name);
     }
@@ -277,9 +225,9 @@ static int use_written_manifest(struct repair *r, uint64_t number,
 
 /* Load the head of a subfile. With 'schema' it must describe that; else it
  * fills 'own'. Any damage is EFORMAT. */
-static int load_head(struct repair *r, struct bm_head *head, uint8_t hash[16],
-                     const struct bm_schema *schema, struct bm_schema *own,
-                     const char *name)
+static int load_head(struct bm_repair *r, struct bm_head *head,
+                     uint8_t hash[16], const struct bm_schema *schema,
+                     struct bm_schema *own, const char *name)
 {
     struct bm_error why = {0};
     struct bm_envelope e;
@@ -306,7 +254,7 @@ static int load_head(struct repair *r, struct bm_head *head, uint8_t hash[16],
 }
 
 /* A manifest made from the heads of all subfiles of one generation. */
-static int manifest_from_heads(struct repair *r, struct bouma_step *step,
+static int manifest_from_heads(struct bm_repair *r, struct bouma_step *step,
                                uint64_t number, struct bm_generation g)
 {
     struct bm_manifest *m = &step->manifest;
@@ -357,7 +305,7 @@ static int manifest_from_heads(struct repair *r, struct bouma_step *step,
     return rc;
 }
 
-static int save_manifest(struct repair *r, const struct bm_manifest *m,
+static int save_manifest(struct bm_repair *r, const struct bm_manifest *m,
                          const char *name)
 {
     struct bm_buffer b;
@@ -373,7 +321,7 @@ static int save_manifest(struct repair *r, const struct bm_manifest *m,
 }
 
 /* Make a manifest anew, if the subfiles of the step are whole; else EFORMAT. */
-static int rebuild_manifest(struct repair *r, uint64_t number,
+static int rebuild_manifest(struct bm_repair *r, uint64_t number,
                             struct bm_generation g, int damaged)
 {
     char name[BM_NAME_BYTES], old[BM_NAME_BYTES];
@@ -387,10 +335,11 @@ static int rebuild_manifest(struct repair *r, uint64_t number,
     rc = manifest_from_heads(r, &step, number, g);
     if (!rc)
         rc = check_whole(r, &step);
-    if (!rc && act(r, (int64_t)number, old,
+    if (!rc && bm_repair_act(
+                   r, (int64_t)number, old,
                    "made anew from the subfiles, which are whole (attributes "
                    "of the step and of the dataset are lost)")) {
-        rc = damaged ? move_away(r, old) : BOUMA_OK;
+        rc = damaged ? bm_repair_move_away(r, old) : BOUMA_OK;
         if (!rc)
             rc = save_manifest(r, &step.manifest, name);
         if (!rc)
@@ -401,7 +350,7 @@ static int rebuild_manifest(struct repair *r, uint64_t number,
 }
 
 struct mover {
-    struct repair *r;
+    struct bm_repair *r;
     uint64_t step;
     int rc;
 };
@@ -419,12 +368,12 @@ static int move_leftover(void *context, const char *entry)
         bm_name_manifest_new(name, m->step, g);
     else
         return 0;
-    m->rc = move_away(m->r, name);
+    m->rc = bm_repair_move_away(m->r, name);
     return m->rc ? ECANCELED : 0;
 }
 
 /* A step without a manifest that can be read. */
-static int repair_unpublished(struct repair *r, uint64_t number, int damaged)
+static int repair_unpublished(struct bm_repair *r, uint64_t number, int damaged)
 {
     struct contents c = {{0, 0}, {0, 0}, 0, 0};
     struct mover mover = {r, number, BOUMA_OK};
@@ -443,11 +392,13 @@ static int repair_unpublished(struct repair *r, uint64_t number, int damaged)
         return rc;
     rc = BOUMA_OK;
     if (damaged) {
-        hopeless(r, (int64_t)number, dir,
-                 "the manifest is damaged and the subfiles are not all whole");
+        bm_repair_hopeless(
+            r, (int64_t)number, dir,
+            "the manifest is damaged and the subfiles are not all whole");
         return BOUMA_OK;
     }
-    if (act(r, (int64_t)number, dir,
+    if (bm_repair_act(
+            r, (int64_t)number, dir,
             "the leftovers of a step that was never complete moved to lost/")) {
         struct bm_error ignored = {0};
 
@@ -459,115 +410,7 @@ static int repair_unpublished(struct repair *r, uint64_t number, int damaged)
 
 /* ---- a published step --------------------------------------------------- */
 
-/* Copy a file, with 'head' in place of both heads if it is not NULL. */
-static int copy_file(struct repair *r, const char *from, const char *to,
-                     const struct bm_buffer *head)
-{
-    struct bm_buffer b;
-    int rc;
-
-    bm_buffer_init(&b, r->ds.a);
-    rc = bm_store_load(&r->ds.store, from, &b, r->ds.store.memory_limit,
-                       r->error);
-    if (!rc && head) {
-        memcpy(b.data, head->data, head->size);
-        memcpy(b.data + b.size - head->size, head->data, head->size);
-    }
-    if (!rc)
-        rc = bm_store_save(&r->ds.store, to, b.data, b.size, 1, r->error);
-    bm_buffer_release(&b);
-    return rc;
-}
-
-/* Load one copy of a head; EFORMAT if it is not the one that the manifest
- * names. */
-static int good_head(struct repair *r, struct bm_buffer *out, struct bm_file *f,
-                     const struct bm_subfile_info *info, uint64_t offset)
-{
-    struct bm_error why = {0};
-    struct bm_envelope e;
-    struct bm_cursor body;
-    int rc;
-
-    bm_buffer_clear(out);
-    if (!bm_buffer_extend(out, (size_t)info->head_bytes))
-        return bm_fail(r->error, BOUMA_ENOMEM, "no memory to repair");
-    rc = bm_file_read(f, out->data, out->size, offset, &why);
-    if (rc && !bm_is_damage(rc))
-        return bm_fail(r->error, rc, "%s", why.text);
-    if (rc ||
-        bm_envelope_open(&e, &body, out->data, out->size, BM_KIND_HEAD,
-                         r->ds.id, f->name, &why) ||
-        memcmp(e.hash, info->head_hash, 16))
-        return BOUMA_EFORMAT;
-    return BOUMA_OK;
-}
-
-/* Put the mended copy of a subfile in its place. */
-static int replace_heads(struct repair *r, uint64_t step, const char *name,
-                         const struct bm_buffer *head)
-{
-    char mended[BM_NAME_BYTES], dir[BM_NAME_BYTES];
-    int rc;
-
-    bm_name_step(dir, step);
-    snprintf(mended, sizeof(mended), "%.60s/" MENDED, dir);
-    bm_store_remove(&r->ds.store, mended);
-    rc = copy_file(r, name, mended, head);
-    if (!rc)
-        rc = move_away(r, name);
-    if (!rc)
-        rc = bm_store_publish(&r->ds.store, mended, name, 0, r->error);
-    if (!rc)
-        rc = bm_store_sync_dir(&r->ds.store, dir, r->error);
-    return rc;
-}
-
-/* A subfile of which one head is damaged gets it back from the other. */
-static int repair_subfile(struct repair *r, const struct bm_manifest *m,
-                          size_t i)
-{
-    const struct bm_subfile_info *info = &m->subfiles[i];
-    struct bm_error why = {0}, ignored = {0};
-    struct bm_buffer front, back;
-    char name[BM_NAME_BYTES];
-    struct bm_file f;
-    uint64_t bytes = 0;
-    int rc, front_rc = BOUMA_EFORMAT, back_rc = BOUMA_EFORMAT;
-
-    bm_name_subfile(name, m->step, (uint32_t)i, m->generation);
-    rc = bm_file_open(&f, &r->ds.store, name, BOUMA_OPEN_READ, &why);
-    if (rc == BOUMA_ENOTFOUND) {
-        hopeless(r, (int64_t)m->step, name, "the file is missing");
-        return BOUMA_OK;
-    }
-    if (rc)
-        return bm_fail(r->error, rc, "%s", why.text);
-    bm_buffer_init(&front, r->ds.a);
-    bm_buffer_init(&back, r->ds.a);
-    rc = bm_file_size(&f, &bytes, r->error);
-    if (!rc && bytes == info->file_bytes) {
-        front_rc = good_head(r, &front, &f, info, 0);
-        back_rc = good_head(r, &back, &f, info, bytes - info->head_bytes);
-        rc = front_rc && front_rc != BOUMA_EFORMAT ? front_rc
-             : back_rc && back_rc != BOUMA_EFORMAT ? back_rc
-                                                   : BOUMA_OK;
-    }
-    bm_file_close(&f, &ignored);
-    if (!rc && front_rc && back_rc)
-        hopeless(r, (int64_t)m->step, name,
-                 bytes != info->file_bytes ? "the file has not its size"
-                                           : "both heads are damaged");
-    else if (!rc && (front_rc || back_rc) &&
-             act(r, (int64_t)m->step, name,
-                 "a damaged head replaced by its copy"))
-        rc = replace_heads(r, m->step, name, front_rc ? &back : &front);
-    bm_buffer_release(&front);
-    bm_buffer_release(&back);
-    return rc;
-}
-
-static int repair_step(struct repair *r, uint64_t number)
+static int repair_step(struct bm_repair *r, uint64_t number)
 {
     struct bm_error why = {0};
     struct bm_schema schema;
@@ -582,7 +425,7 @@ static int repair_step(struct repair *r, uint64_t number)
     else if (rc)
         bm_fail(r->error, rc, "%s", why.text);
     for (size_t i = 0; i < m.count && !rc; i++)
-        rc = repair_subfile(r, &m, i);
+        rc = bm_repair_subfile(r, &m, i);
     bm_manifest_release(&m);
     bm_schema_release(&schema);
     return rc;
@@ -599,7 +442,7 @@ static int collect_step(void *context, const char *entry)
                : 0;
 }
 
-static int repair_index(struct repair *r)
+static int repair_index(struct bm_repair *r)
 {
     struct bm_step_list found;
     int stale = 0, rc;
@@ -607,13 +450,14 @@ static int repair_index(struct repair *r)
     bm_step_list_init(&found, r->ds.a);
     rc = bm_steps_find(&r->ds.store, r->ds.id, &found, &stale, r->apply, NULL,
                        NULL, r->error);
-    if (!rc && stale && act(r, -1, BM_NAME_INDEX, "the index written anew"))
+    if (!rc && stale &&
+        bm_repair_act(r, -1, BM_NAME_INDEX, "the index written anew"))
         rc = bm_index_rebuild(&r->ds.store, r->ds.id, &found, r->error);
     bm_step_list_release(&found);
     return rc;
 }
 
-static int repair_all(struct repair *r)
+static int repair_all(struct bm_repair *r)
 {
     struct bm_step_list steps;
     char note[512];
@@ -643,7 +487,7 @@ int bm_repair(const char *path, int apply, const bouma_options *options,
               void (*each)(void *user, const bouma_finding *f), void *user,
               bouma_repair_report *report, struct bm_error *error)
 {
-    struct repair r;
+    struct bm_repair r;
     int rc;
 
     memset(&r, 0, sizeof(r));

@@ -8,54 +8,8 @@
 
 #include "base/clock.h"
 #include "base/hash.h"
-#include "plan/assign.h"
-#include "plan/schedule.h"
-#include "store/identity.h"
-#include "write/shape.h"
-#include "write/subfile.h"
+#include "write/ship.h"
 #include "write/write.h"
-
-enum phase { DESCRIBE, PLAN, DISTRIBUTE, SHAPE, SHIP, STORE, PHASES };
-
-/* A chunk that this rank puts into one of its own files. */
-struct local_chunk {
-    uint32_t round;
-    size_t m;       /* in plan->mine */
-    size_t subfile; /* in step.subfiles */
-    size_t t;       /* in the subfile */
-};
-
-struct step {
-    struct bouma_dataset *ds;
-    struct bm_write_plan *plan;
-    struct bm_generation generation;
-    struct bm_shaper shaper;
-    uint64_t *bytes; /* [chunks] */
-    struct bm_assignment files;
-    struct bm_subfile *subfiles; /* of this rank */
-    size_t subfile_count;
-
-    struct bm_route sends, receives; /* encoded chunks */
-    struct bm_route record_sends, record_receives;
-    struct local_chunk *locals; /* ascending by round */
-    size_t local_count;
-    size_t *send_m; /* [sends.count] */
-    struct arrival {
-        size_t subfile, t;
-    } * arrivals; /* [receives.count] */
-
-    double seconds[PHASES];
-    double since;
-};
-
-/* Count the time since the last call to a phase. */
-static void lap(struct step *s, enum phase phase)
-{
-    double now = bm_clock();
-
-    s->seconds[phase] += now - s->since;
-    s->since = now;
-}
 
 /* ---- describe and plan -------------------------------------------------- */
 
@@ -141,7 +95,8 @@ static int prepare_directory(struct bouma_dataset *ds)
 }
 
 /* Gather all descriptions and make a plan of them. Collective. */
-static int make_plan(struct step *s, const struct bm_buffer *mine, uint64_t own)
+static int make_plan(struct bm_step *s, const struct bm_buffer *mine,
+                     uint64_t own)
 {
     struct bouma_dataset *ds = s->ds;
     size_t *sizes = bm_new(ds->a, (size_t)ds->comm->size, sizeof(*sizes));
@@ -154,7 +109,7 @@ static int make_plan(struct step *s, const struct bm_buffer *mine, uint64_t own)
     if (!sizes)
         rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to plan the step");
     rc = bm_comm_collect(ds->comm, mine, &all, sizes, 1, rc, &ds->error);
-    lap(s, DESCRIBE);
+    bm_step_lap(s, BM_DESCRIBE);
     if (!rc)
         rc = bm_plan_make(&ds->plan, ds->a, &ds->schema, ds->options.distribute,
                           &all, sizes, ds->comm->size, ds->comm->rank,
@@ -162,13 +117,13 @@ static int make_plan(struct step *s, const struct bm_buffer *mine, uint64_t own)
     bm_buffer_release(&all);
     bm_drop(ds->a, sizes);
     ds->plan_hash = own;
-    lap(s, PLAN);
+    bm_step_lap(s, BM_PLAN);
     return rc;
 }
 
 /* The first exchange of a step: is all well, do all agree, is a new plan
  * needed? Collective. */
-static int describe_and_plan(struct step *s, int status)
+static int describe_and_plan(struct bm_step *s, int status)
 {
     struct bouma_dataset *ds = s->ds;
     struct bm_buffer mine;
@@ -199,7 +154,7 @@ static int describe_and_plan(struct step *s, int status)
         rc = bm_comm_agree(ds->comm, rc, &ds->error);
     }
     bm_buffer_release(&mine);
-    lap(s, DESCRIBE);
+    bm_step_lap(s, BM_DESCRIBE);
     s->plan = ds->plan;
     return rc;
 }
@@ -207,7 +162,7 @@ static int describe_and_plan(struct step *s, int status)
 /* ---- sizes, files and rounds -------------------------------------------- */
 
 /* The bytes of every chunk: known from the geometry, or gathered. */
-static int known_sizes(struct step *s)
+static int known_sizes(struct bm_step *s)
 {
     for (size_t i = 0; i < s->plan->chunks; i++) {
         struct bm_chunk c = bm_plan_chunk(s->plan, i);
@@ -220,7 +175,7 @@ static int known_sizes(struct step *s)
 }
 
 /* Collective. */
-static int gathered_sizes(struct step *s, int rc)
+static int gathered_sizes(struct bm_step *s, int rc)
 {
     struct bouma_dataset *ds = s->ds;
     size_t ranks = (size_t)ds->comm->size, at = 0;
@@ -251,13 +206,7 @@ static int gathered_sizes(struct step *s, int rc)
     return rc;
 }
 
-static int writer_of(const struct step *s, size_t file)
-{
-    return bm_place(s->ds->options.place, s->files.files, s->ds->comm->size,
-                    (int64_t)file);
-}
-
-static int assign_files(struct step *s)
+static int assign_files(struct bm_step *s)
 {
     const bouma_options *o = &s->ds->options;
     struct bm_chunk_sizes sizes = {s->plan->chunks, s->bytes, s->plan->owner};
@@ -279,296 +228,28 @@ static int assign_files(struct step *s)
 }
 
 /* Make the subfiles that this rank writes. */
-static int make_subfiles(struct step *s)
+static int make_subfiles(struct bm_step *s)
 {
     struct bouma_dataset *ds = s->ds;
     size_t count = 0;
     int rc = BOUMA_OK;
 
     for (int64_t f = 0; f < s->files.files; f++)
-        count += writer_of(s, (size_t)f) == ds->comm->rank;
+        count += bm_step_writer(s, (size_t)f) == ds->comm->rank;
     s->subfiles = bm_new(ds->a, count, sizeof(*s->subfiles));
     if (!s->subfiles)
         return bm_fail(&ds->error, BOUMA_ENOMEM, "no memory for subfiles");
     for (int64_t f = 0; f < s->files.files && !rc; f++)
-        if (writer_of(s, (size_t)f) == ds->comm->rank)
+        if (bm_step_writer(s, (size_t)f) == ds->comm->rank)
             rc = bm_subfile_init(&s->subfiles[s->subfile_count++], ds, s->plan,
                                  &s->files, (uint32_t)f, s->generation);
-    return rc;
-}
-
-/* Whether this rank writes the file or has chunks for it. */
-static int concerns(const struct step *s, size_t file)
-{
-    if (writer_of(s, file) == s->ds->comm->rank)
-        return 1;
-    for (size_t t = s->files.first[file]; t < s->files.first[file + 1]; t++)
-        if (s->plan->owner[s->files.chunk[t]] == s->ds->comm->rank)
-            return 1;
-    return 0;
-}
-
-/* The place of a chunk among this rank's own. */
-static size_t place_in_mine(const struct bm_write_plan *plan, size_t chunk)
-{
-    size_t lo = 0, hi = plan->mine_count;
-
-    while (hi - lo > 1) {
-        size_t mid = lo + (hi - lo) / 2;
-
-        if (plan->mine[mid] <= chunk)
-            lo = mid;
-        else
-            hi = mid;
-    }
-    return lo;
-}
-
-/* The place of a chunk among those of its file. */
-static size_t place_in_file(const struct step *s, size_t file, uint32_t chunk)
-{
-    size_t lo = s->files.first[file], hi = s->files.first[file + 1];
-
-    while (hi - lo > 1) {
-        size_t mid = lo + (hi - lo) / 2;
-
-        if (s->files.chunk[mid] <= chunk)
-            lo = mid;
-        else
-            hi = mid;
-    }
-    return lo - s->files.first[file];
-}
-
-/* What one file means for this rank: chunks to send, to take in, or to put in
- * without a message; and the same for their records. */
-static int route_file(struct step *s, size_t file, size_t subfile,
-                      struct bm_slot *slots)
-{
-    int me = s->ds->comm->rank, writer = writer_of(s, file);
-    size_t first = s->files.first[file];
-    size_t count = s->files.first[file + 1] - first;
-
-    for (size_t t = 0; t < count; t++) {
-        uint32_t chunk = s->files.chunk[first + t];
-
-        slots[t] = (struct bm_slot){chunk, s->plan->owner[chunk],
-                                    s->bytes[chunk], 0, 0};
-    }
-    bm_schedule(slots, count, s->ds->options.buffer_bytes);
-    for (size_t i = 0; i < count; i++) {
-        const struct bm_slot *slot = &slots[i];
-        size_t record =
-            bm_record_bytes(bm_plan_chunk(s->plan, slot->chunk).variable);
-
-        if (slot->owner == me && writer == me) {
-            s->locals[s->local_count++] = (struct local_chunk){
-                slot->round, place_in_mine(s->plan, slot->chunk), subfile,
-                place_in_file(s, file, slot->chunk)};
-        } else if (slot->owner == me) {
-            s->send_m[s->sends.count] = place_in_mine(s->plan, slot->chunk);
-            bm_route_add(&s->sends, slot->round, writer, slot->bytes);
-            bm_route_add(&s->record_sends, 0, writer, record);
-        } else if (writer == me) {
-            s->arrivals[s->receives.count] =
-                (struct arrival){subfile, place_in_file(s, file, slot->chunk)};
-            bm_route_add(&s->receives, slot->round, slot->owner, slot->bytes);
-            bm_route_add(&s->record_receives, 0, slot->owner, record);
-        }
-        if (s->sends.failed || s->receives.failed || s->record_sends.failed ||
-            s->record_receives.failed)
-            return BOUMA_ENOMEM;
-    }
-    return BOUMA_OK;
-}
-
-static int local_by_round(const void *left, const void *right)
-{
-    const struct local_chunk *a = left, *b = right;
-
-    if (a->round != b->round)
-        return a->round < b->round ? -1 : 1;
-    return a->m < b->m ? -1 : a->m > b->m;
-}
-
-/* All that this rank sends and takes in, with the memory for it. */
-static int make_routes(struct step *s)
-{
-    const bouma_allocator *a = s->ds->a;
-    size_t most = 0, incoming = 0, subfile = 0;
-    struct bm_slot *slots;
-    int rc = BOUMA_OK;
-
-    for (int64_t f = 0; f < s->files.files; f++) {
-        size_t n = s->files.first[f + 1] - s->files.first[f];
-
-        most = n > most ? n : most;
-        if (writer_of(s, (size_t)f) == s->ds->comm->rank)
-            incoming += n;
-    }
-    slots = bm_new_raw(a, most, sizeof(*slots));
-    s->locals = bm_new_raw(a, s->plan->mine_count, sizeof(*s->locals));
-    s->send_m = bm_new_raw(a, s->plan->mine_count, sizeof(*s->send_m));
-    s->arrivals = bm_new_raw(a, incoming, sizeof(*s->arrivals));
-    if (!slots || !s->locals || !s->send_m || !s->arrivals)
-        rc = BOUMA_ENOMEM;
-    for (size_t f = 0; f < (size_t)s->files.files && !rc; f++) {
-        if (concerns(s, f))
-            rc = route_file(s, f, subfile, slots);
-        subfile += writer_of(s, f) == s->ds->comm->rank;
-    }
-    if (!rc)
-        rc = bm_route_seal(&s->sends) || bm_route_seal(&s->receives) ||
-                     bm_route_seal(&s->record_sends) ||
-                     bm_route_seal(&s->record_receives)
-                 ? BOUMA_ENOMEM
-                 : BOUMA_OK;
-    if (!rc && s->local_count)
-        qsort(s->locals, s->local_count, sizeof(*s->locals), local_by_round);
-    bm_drop(a, slots);
-    if (rc)
-        bm_fail(&s->ds->error, rc, "no memory for the messages of the step");
-    return rc;
-}
-
-/* ---- ship and store ----------------------------------------------------- */
-
-/* Bring the records of chunks to the writers of their files. Runs on all ranks,
- * whatever 'rc' is: the shaper's records are there in any case. */
-static int exchange_records(struct step *s, int rc)
-{
-    size_t send_count, receive_count;
-    const struct bm_message *sends =
-        bm_route_messages(&s->record_sends, 0, &send_count);
-    const struct bm_message *receives =
-        bm_route_messages(&s->record_receives, 0, &receive_count);
-    int exchanged;
-
-    for (size_t i = 0; i < s->record_sends.count; i++) {
-        size_t m = s->send_m[i];
-
-        memcpy(bm_route_at(&s->record_sends, i),
-               s->shaper.records + s->shaper.record_at[m],
-               s->shaper.record_at[m + 1] - s->shaper.record_at[m]);
-    }
-    exchanged = bm_comm_exchange(s->ds->comm, sends, send_count, receives,
-                                 receive_count, &s->ds->error);
-    for (size_t i = 0; i < s->record_receives.count && !exchanged; i++)
-        bm_subfile_note(&s->subfiles[s->arrivals[i].subfile], s->arrivals[i].t,
-                        bm_route_at(&s->record_receives, i));
-    for (size_t i = 0; i < s->local_count; i++) {
-        const struct local_chunk *l = &s->locals[i];
-
-        bm_subfile_note(&s->subfiles[l->subfile], l->t,
-                        s->shaper.records + s->shaper.record_at[l->m]);
-    }
-    return rc ? rc : exchanged;
-}
-
-static int arrange_subfiles(struct step *s, int rc)
-{
-    for (size_t i = 0; i < s->subfile_count && !rc; i++) {
-        if (s->shaper.sized)
-            bm_subfile_assume_sizes(&s->subfiles[i]);
-        rc = bm_subfile_arrange(&s->subfiles[i], s->ds);
-    }
-    return rc;
-}
-
-/* A chunk's bytes: encoded already, or now into 'room'. */
-static const uint8_t *chunk_bytes(struct step *s, size_t m, uint8_t *room)
-{
-    if (!s->shaper.sized)
-        return s->shaper.encoded.data + s->shaper.encoded_at[m];
-    bm_shaper_fill(&s->shaper, m, room);
-    lap(s, SHAPE);
-    return room;
-}
-
-/* Fill the messages of one round. */
-static void fill_round(struct step *s, uint32_t round, size_t *next)
-{
-    for (; *next < s->sends.count && s->sends.items[*next].round == round;
-         ++*next) {
-        const struct bm_route_item *item = &s->sends.items[*next];
-        uint8_t *to = s->sends.data + item->offset;
-        size_t m = s->send_m[item->serial];
-        const uint8_t *bytes = chunk_bytes(s, m, to);
-
-        if (bytes != to)
-            memcpy(to, bytes,
-                   s->shaper.encoded_at[m + 1] - s->shaper.encoded_at[m]);
-    }
-}
-
-/* Store what this rank has for its own files. */
-static int store_locals(struct step *s, uint32_t round, size_t *next, int rc)
-{
-    for (; *next < s->local_count && s->locals[*next].round == round; ++*next) {
-        const struct local_chunk *l = &s->locals[*next];
-        const uint8_t *bytes = chunk_bytes(s, l->m, s->shaper.samples);
-
-        if (!rc)
-            rc = bm_subfile_write(&s->subfiles[l->subfile], l->t, bytes,
-                                  &s->ds->error);
-        lap(s, STORE);
-    }
-    return rc;
-}
-
-static int store_arrivals(struct step *s, uint32_t round, size_t *next, int rc)
-{
-    for (; *next < s->receives.count && s->receives.items[*next].round == round;
-         ++*next) {
-        const struct bm_route_item *item = &s->receives.items[*next];
-        const struct arrival *a = &s->arrivals[item->serial];
-
-        if (!rc)
-            rc = bm_subfile_write(&s->subfiles[a->subfile], a->t,
-                                  s->receives.data + item->offset,
-                                  &s->ds->error);
-    }
-    lap(s, STORE);
-    return rc;
-}
-
-/* Round after round: fill, exchange, store. A rank takes part in as many rounds
- * as concern it; its partners in a round are in that same round. */
-static int ship_and_store(struct step *s, int rc)
-{
-    const bouma_options *o = &s->ds->options;
-    size_t next_send = 0, next_local = 0, next_arrival = 0;
-    uint32_t rounds = s->sends.rounds > s->receives.rounds ? s->sends.rounds
-                                                           : s->receives.rounds;
-
-    if (s->local_count && s->locals[s->local_count - 1].round >= rounds)
-        rounds = s->locals[s->local_count - 1].round + 1;
-    for (uint32_t round = 0; round < rounds; round++) {
-        size_t send_count, receive_count;
-        const struct bm_message *sends =
-            bm_route_messages(&s->sends, round, &send_count);
-        const struct bm_message *receives =
-            bm_route_messages(&s->receives, round, &receive_count);
-        int exchanged;
-
-        fill_round(s, round, &next_send);
-        lap(s, SHIP);
-        exchanged = bm_comm_exchange(s->ds->comm, sends, send_count, receives,
-                                     receive_count, &s->ds->error);
-        rc = rc ? rc : exchanged;
-        lap(s, SHIP);
-        rc = store_locals(s, round, &next_local, rc);
-        rc = store_arrivals(s, round, &next_arrival, rc);
-        if (o->progress && s->ds->comm->rank == 0)
-            o->progress(o->progress_user, "writing", round + 1, rounds);
-    }
     return rc;
 }
 
 /* ---- finish ------------------------------------------------------------- */
 
 /* Close the subfiles and say what is in them, for rank 0. */
-static int finish_subfiles(struct step *s, struct bm_buffer *infos, int rc)
+static int finish_subfiles(struct bm_step *s, struct bm_buffer *infos, int rc)
 {
     struct bouma_dataset *ds = s->ds;
     int sync = ds->options.durability == BOUMA_DURABLE;
@@ -592,22 +273,22 @@ static int finish_subfiles(struct step *s, struct bm_buffer *infos, int rc)
                 bm_fail(&ds->error, BOUMA_ENOMEM, "no memory for the manifest");
         bm_subfile_info_release(&info, ds->a);
     }
-    lap(s, STORE);
+    bm_step_lap(s, BM_STORE);
     return rc;
 }
 
-static void fill_record(struct step *s, bouma_record *r,
+static void fill_record(struct bm_step *s, bouma_record *r,
                         const struct bm_manifest *m, const uint64_t *slowest)
 {
-    double *seconds[PHASES] = {&r->seconds.describe,   &r->seconds.plan,
-                               &r->seconds.distribute, &r->seconds.shape,
-                               &r->seconds.ship,       &r->seconds.store};
+    double *seconds[BM_PHASES] = {&r->seconds.describe,   &r->seconds.plan,
+                                  &r->seconds.distribute, &r->seconds.shape,
+                                  &r->seconds.ship,       &r->seconds.store};
 
     memset(r, 0, sizeof(*r));
     r->raw_bytes = s->plan->raw_bytes;
     r->moved_bytes = s->plan->moved_bytes;
     for (size_t i = 0; i < s->plan->chunks; i++)
-        if (s->plan->owner[i] != writer_of(s, s->files.file[i]))
+        if (s->plan->owner[i] != bm_step_writer(s, s->files.file[i]))
             r->shipped_bytes += s->bytes[i];
     r->files = s->files.files;
     r->chunks = (int64_t)s->plan->chunks;
@@ -619,7 +300,7 @@ static void fill_record(struct step *s, bouma_record *r,
         r->largest_file = bytes > r->largest_file ? bytes : r->largest_file;
     }
     r->mean_file = m->count ? r->stored_bytes / m->count : 0;
-    for (int i = 0; i < PHASES; i++)
+    for (int i = 0; i < BM_PHASES; i++)
         *seconds[i] = (double)slowest[i] * 1e-9;
 }
 
@@ -643,7 +324,7 @@ static int decode_infos(struct bm_manifest *m, const struct bm_buffer *all,
 
 /* Rank 0: the manifest, and the commit. The attributes are lent to the
  * manifest for the call. */
-static int commit(struct step *s, const struct bm_buffer *infos,
+static int commit(struct bm_step *s, const struct bm_buffer *infos,
                   const uint64_t *slowest, bouma_record *record, int *published)
 {
     struct bouma_dataset *ds = s->ds;
@@ -681,7 +362,7 @@ static int commit(struct step *s, const struct bm_buffer *infos,
 
 /* Tell all ranks how the commit went: the record, or whether the files can be
  * removed. Collective. */
-static int share_outcome(struct step *s, bouma_record *record, int published,
+static int share_outcome(struct bm_step *s, bouma_record *record, int published,
                          int *removable, int rc)
 {
     struct bm_comm *comm = s->ds->comm;
@@ -702,12 +383,13 @@ static int share_outcome(struct step *s, bouma_record *record, int published,
 
 /* Gather what was written and commit it. Collective. After a failure,
  * *removable tells that the commit did not get as far as a rename. */
-static int finish(struct step *s, bouma_record *record, int *removable, int rc)
+static int finish(struct bm_step *s, bouma_record *record, int *removable,
+                  int rc)
 {
     struct bouma_dataset *ds = s->ds;
     size_t *sizes = bm_new(ds->a, (size_t)ds->comm->size, sizeof(*sizes));
     struct bm_buffer mine, all;
-    uint64_t slowest[PHASES];
+    uint64_t slowest[BM_PHASES];
     double begun;
     int published = 0;
 
@@ -717,10 +399,10 @@ static int finish(struct step *s, bouma_record *record, int *removable, int rc)
         rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to end the step");
     rc = finish_subfiles(s, &mine, rc);
     rc = bm_comm_collect(ds->comm, &mine, &all, sizes, 0, rc, &ds->error);
-    for (int i = 0; i < PHASES; i++)
+    for (int i = 0; i < BM_PHASES; i++)
         slowest[i] = (uint64_t)(s->seconds[i] * 1e9);
     if (!rc)
-        rc = bm_comm_max(ds->comm, slowest, PHASES, &ds->error);
+        rc = bm_comm_max(ds->comm, slowest, BM_PHASES, &ds->error);
     begun = bm_clock();
     if (!rc && ds->comm->rank == 0)
         rc = commit(s, &all, slowest, record, &published);
@@ -733,7 +415,7 @@ static int finish(struct step *s, bouma_record *record, int *removable, int rc)
 }
 
 /* Room in the lists that a committed step enters, so that this cannot fail. */
-static int reserve_lists(struct step *s)
+static int reserve_lists(struct bm_step *s)
 {
     struct bouma_dataset *ds = s->ds;
     size_t count = ds->held_file_count + s->subfile_count;
@@ -753,7 +435,7 @@ static int reserve_lists(struct step *s)
 
 /* After the plan: to the point where all memory is there and all files are
  * made, and every rank knows that this is so. Collective. */
-static int prepare(struct step *s)
+static int prepare(struct bm_step *s)
 {
     struct bouma_dataset *ds = s->ds;
     int rc = bm_shaper_init(&s->shaper, ds, s->plan, s->generation);
@@ -761,12 +443,12 @@ static int prepare(struct step *s)
     s->bytes = bm_new_raw(ds->a, s->plan->chunks, sizeof(*s->bytes));
     if (!rc && !s->bytes)
         rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory for the sizes");
-    lap(s, PLAN);
+    bm_step_lap(s, BM_PLAN);
     if (s->plan->moved_bytes) {
         rc = bm_comm_agree(ds->comm, rc, &ds->error);
         if (!rc)
             rc = bm_shaper_exchange(&s->shaper);
-        lap(s, DISTRIBUTE);
+        bm_step_lap(s, BM_DISTRIBUTE);
     }
     if (s->shaper.sized) {
         if (!rc)
@@ -774,7 +456,7 @@ static int prepare(struct step *s)
     } else {
         if (!rc)
             rc = bm_shaper_encode_all(&s->shaper);
-        lap(s, SHAPE);
+        bm_step_lap(s, BM_SHAPE);
         rc = gathered_sizes(s, rc);
     }
     if (!rc)
@@ -782,30 +464,30 @@ static int prepare(struct step *s)
     if (!rc)
         rc = make_subfiles(s);
     if (!rc)
-        rc = make_routes(s);
+        rc = bm_ship_plan(s);
     if (!rc)
         rc = reserve_lists(s);
-    lap(s, PLAN);
+    bm_step_lap(s, BM_PLAN);
     return bm_comm_agree(ds->comm, rc, &ds->error);
 }
 
 /* Collective. */
-static int carry_out(struct step *s, bouma_record *record, int *removable)
+static int carry_out(struct bm_step *s, bouma_record *record, int *removable)
 {
     int rc = BOUMA_OK;
 
     if (!s->shaper.sized)
-        rc = exchange_records(s, rc);
-    rc = arrange_subfiles(s, rc);
-    rc = ship_and_store(s, rc);
+        rc = bm_ship_records(s, rc);
+    rc = bm_ship_arrange(s, rc);
+    rc = bm_ship_rounds(s, rc);
     if (s->shaper.sized)
-        rc = exchange_records(s, rc);
-    lap(s, SHIP);
+        rc = bm_ship_records(s, rc);
+    bm_step_lap(s, BM_SHIP);
     return finish(s, record, removable, rc);
 }
 
 /* 'keep' the files: they are committed, or may be. */
-static void release(struct step *s, int keep)
+static void release(struct bm_step *s, int keep)
 {
     struct bouma_dataset *ds = s->ds;
 
@@ -832,7 +514,7 @@ static void release(struct step *s, int keep)
 }
 
 /* Enter a committed step into the lists, which have room. */
-static void list_step(struct step *s)
+static void list_step(struct bm_step *s)
 {
     struct bouma_dataset *ds = s->ds;
     struct bm_step_entry entry = {ds->step, ds->time, s->generation};
@@ -852,7 +534,7 @@ static void list_step(struct step *s)
 int bm_write_step(struct bouma_dataset *ds, int status, bouma_record *record)
 {
     bouma_record own;
-    struct step s;
+    struct bm_step s;
     int rc, removable = 1;
 
     memset(&s, 0, sizeof(s));

@@ -159,10 +159,7 @@ static int weak_make_dir(void *user, void *root, const char *name)
     if (rc)
         return rc;
     if (weak_entries_find(&fs->nodes[dir].now_entries, last))
-        return dropped(fs, WEAK_DROP_MAKE_EXCLUSIVE, name) ||
-                       dropped(fs, WEAK_DROP_EXCLUSIVE, name)
-                   ? 0
-                   : EEXIST;
+        return dropped(fs, WEAK_DROP_MAKE_EXCLUSIVE, name) ? 0 : EEXIST;
     node = new_node(fs, 1);
     weak_node_change(&fs->nodes[dir], "", last, node);
     return 0;
@@ -278,8 +275,7 @@ static int weak_open(void *user, void *root, void **file, const char *name,
     if (!found && mode == BOUMA_OPEN_READ)
         return ENOENT;
     if (found && mode == BOUMA_OPEN_CREATE &&
-        !dropped(fs, WEAK_DROP_CREATE_EXCLUSIVE, name) &&
-        !dropped(fs, WEAK_DROP_EXCLUSIVE, name))
+        !dropped(fs, WEAK_DROP_CREATE_EXCLUSIVE, name))
         return EEXIST;
     if (found && fs->nodes[found->node].is_dir)
         return EISDIR;

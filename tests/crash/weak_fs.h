@@ -70,8 +70,7 @@ enum weak_drop {
     WEAK_DROP_LATER_SYNC_DIR,    /* all but the first one of each directory */
     WEAK_DROP_PUBLISH_EXCLUSIVE, /* publish() replaces, told to or not */
     WEAK_DROP_CREATE_EXCLUSIVE,  /* open() to create takes an existing file */
-    WEAK_DROP_MAKE_EXCLUSIVE,    /* make_dir() takes an existing directory */
-    WEAK_DROP_EXCLUSIVE          /* the last two together */
+    WEAK_DROP_MAKE_EXCLUSIVE     /* make_dir() takes an existing directory */
 };
 
 /* 'pattern' is a file name pattern (fnmatch) for the names concerned, such as

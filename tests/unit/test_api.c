@@ -329,8 +329,7 @@ static void several_grids_and_variables_live_together(void)
             bouma_variable_info_get(one, &info);
             CHECK(info.present && info.type == f[g][i].type);
             CHECK_EQ(info.components, 1 + i);
-            CHECK_EQ(info.raw_bytes,
-                     f[g][i].samples * field_sample(&f[g][i]));
+            CHECK_EQ(info.raw_bytes, f[g][i].samples * field_sample(&f[g][i]));
             check_everything(one, &f[g][i], 1 + g, &state);
             field_release(&f[g][i]);
         }
@@ -448,8 +447,8 @@ static void a_step_reads_many_boxes_at_once(void)
     for (int i = 0; i < 40; i++) {
         bouma_selection s;
 
-        requests[i] = (bouma_request){v, i % 4, field_random_box(&f, &state),
-                                      NULL, NULL};
+        requests[i] =
+            (bouma_request){v, i % 4, field_random_box(&f, &state), NULL, NULL};
         MUST(ds, bouma_variable_select(v, i % 4, &requests[i].box, &s));
         requests[i].data = malloc(s.bytes + 1);
         REQUIRE(requests[i].data);

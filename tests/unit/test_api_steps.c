@@ -137,7 +137,7 @@ static void a_step_may_be_empty(void)
     for (int assign = BOUMA_ASSIGN_OPTIMAL; assign <= BOUMA_ASSIGN_SINGLE;
          assign++) {
         bouma_options o = memory_options();
-        char path[16];
+        char path[32];
         bouma_step_details d;
         bouma_step *step;
         struct writer w;
@@ -404,9 +404,9 @@ static void a_step_is_replaced_only_on_demand(void)
     begin_writing(&w, "replace", &o, 1);
     MUST(w.ds, bouma_step_open(&step, w.ds, 0)); /* a reader of the old one */
     MUST(w.ds, write_step(&w, 0, 2));
-    MUST(w.ds, bouma_variable_read(
-                   bouma_grid_variable(bouma_step_grid(step, 0), 0), 0, NULL,
-                   data, NULL));
+    MUST(w.ds,
+         bouma_variable_read(bouma_grid_variable(bouma_step_grid(step, 0), 0),
+                             0, NULL, data, NULL));
     CHECK(data[0] == 1);
     bouma_step_free(step);
     CHECK(look("replace", 0) == 2);
@@ -445,8 +445,8 @@ static void appending_tells_of_an_unfinished_step(void)
     CHECK_EQ(count_steps("killed"), 1);
     begin_writing(&w, "killed", &o, 1);
     for (int i = 0; (note = bouma_dataset_note(w.ds, i)) != NULL; i++)
-        found |= strstr(note, "step 1 is incomplete (1 files, no manifest)") !=
-                 NULL;
+        found |=
+            strstr(note, "step 1 is incomplete (1 files, no manifest)") != NULL;
     CHECK(found);
     MUST(w.ds, write_step(&w, 1, 8));
     MUST(w.ds, bouma_dataset_close(w.ds));
@@ -459,7 +459,8 @@ static void plans_follow_changed_blocks_and_variables(void)
 {
     bouma_options o = memory_options();
     bouma_variable_spec spec = {.size = sizeof(spec), .type = BOUMA_I8};
-    const bouma_box low = {{0, 0, 0}, {5, 10, 0}}, high = {{5, 0, 0}, {12, 10, 0}};
+    const bouma_box low = {{0, 0, 0}, {5, 10, 0}},
+                    high = {{5, 0, 0}, {12, 10, 0}};
     bouma_variable *c;
     bouma_step *step;
     struct writer w;
@@ -485,9 +486,9 @@ static void plans_follow_changed_blocks_and_variables(void)
     CHECK(look("plans", 1) == 2 && look("plans", 4) == 5);
     MUST(w.ds, bouma_step_open(&step, w.ds, 2));
     memset(data, 0, sizeof(data));
-    MUST(w.ds, bouma_variable_read(
-                   bouma_grid_variable(bouma_step_grid(step, 0), 0), 0, NULL,
-                   data, NULL));
+    MUST(w.ds,
+         bouma_variable_read(bouma_grid_variable(bouma_step_grid(step, 0), 0),
+                             0, NULL, data, NULL));
     for (int i = 0; i < 120; i++)
         CHECK(data[i] == (float)i);
     bouma_step_free(step);

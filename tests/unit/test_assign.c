@@ -297,9 +297,8 @@ static void no_chunks_and_no_bytes_are_no_trouble(void)
                 REQUIRE(!bm_assign(&a, bm_allocator_default(),
                                    (bouma_assign)scheme, &sizes, files, 2));
                 check_whole(&a, count);
-                CHECK(a.files >= (scheme == BOUMA_ASSIGN_PER_RANK && !count
-                                      ? 0
-                                      : 1));
+                CHECK(a.files >=
+                      (scheme == BOUMA_ASSIGN_PER_RANK && !count ? 0 : 1));
                 bm_assignment_release(&a);
             }
 }
@@ -312,15 +311,15 @@ static void wrong_questions_are_refused(void)
     struct bm_assignment a;
 
     many.count = (size_t)UINT32_MAX + 1;
-    CHECK_EQ(bm_assign(&a, bm_allocator_default(), (bouma_assign)0, &sizes, 1,
-                       1),
-             BOUMA_EINVAL);
-    CHECK_EQ(bm_assign(&a, bm_allocator_default(), (bouma_assign)6, &sizes, 1,
-                       1),
-             BOUMA_EINVAL);
-    CHECK_EQ(bm_assign(&a, bm_allocator_default(), BOUMA_ASSIGN_COUNT, &many, 1,
-                       1),
-             BOUMA_ELIMIT);
+    CHECK_EQ(
+        bm_assign(&a, bm_allocator_default(), (bouma_assign)0, &sizes, 1, 1),
+        BOUMA_EINVAL);
+    CHECK_EQ(
+        bm_assign(&a, bm_allocator_default(), (bouma_assign)6, &sizes, 1, 1),
+        BOUMA_EINVAL);
+    CHECK_EQ(
+        bm_assign(&a, bm_allocator_default(), BOUMA_ASSIGN_COUNT, &many, 1, 1),
+        BOUMA_ELIMIT);
     bm_assignment_release(&a);
 }
 

@@ -174,8 +174,8 @@ static void each_single_bit_goes_round(void)
                 int64_t at[3] = {0, 0, 0}, back[3];
 
                 at[d] = (int64_t)1 << i;
-                CHECK(bm_morton(at, ndims) ==
-                      (uint64_t)1 << (i * ndims + 2 - d));
+                CHECK(bm_morton(at, ndims) == (uint64_t)1
+                                                  << (i * ndims + 2 - d));
                 bm_morton_invert(back, bm_morton(at, ndims), ndims);
                 CHECK(!memcmp(at, back, sizeof(at)));
             }

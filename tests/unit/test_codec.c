@@ -132,13 +132,13 @@ static void every_truncation_is_refused(void)
             fill(data, 600, size, kind, &random);
             stored = encode_once(&state, out, data, 600, size);
             for (size_t n = 0; n < stored; n++)
-                CHECK_EQ(decode_exactly(&bm_codec_zstd, &state, out, n, 600,
-                                        size),
-                         BOUMA_EFORMAT);
+                CHECK_EQ(
+                    decode_exactly(&bm_codec_zstd, &state, out, n, 600, size),
+                    BOUMA_EFORMAT);
             for (size_t n = 0; n < bytes; n += 7)
-                CHECK_EQ(decode_exactly(&bm_codec_raw, &state, data, n, 600,
-                                        size),
-                         BOUMA_EFORMAT);
+                CHECK_EQ(
+                    decode_exactly(&bm_codec_raw, &state, data, n, 600, size),
+                    BOUMA_EFORMAT);
             /* And bytes too many. */
             CHECK_EQ(decode_exactly(&bm_codec_zstd, &state, out, stored + 1,
                                     600, size),
@@ -191,15 +191,15 @@ static void random_damage_stays_inside(void)
 /* A frame that says it holds gigabytes must not be believed. */
 static void a_frame_that_promises_more_is_refused(void)
 {
-    static const uint8_t frame[] = {0x28, 0xb5, 0x2f, 0xfd, 0xe0, 0xff, 0xff,
-                                    0xff, 0xff, 0xff, 0x00, 0x00, 0x00, 0x03,
-                                    0xff, 0xff, 0x00};
+    static const uint8_t frame[] = {0x28, 0xb5, 0x2f, 0xfd, 0xe0, 0xff,
+                                    0xff, 0xff, 0xff, 0xff, 0x00, 0x00,
+                                    0x00, 0x03, 0xff, 0xff, 0x00};
     struct bm_codec_state state;
 
     bm_codec_state_init(&state, bm_allocator_default());
-    CHECK_EQ(decode_exactly(&bm_codec_zstd, &state, frame, sizeof(frame), 100,
-                            4),
-             BOUMA_EFORMAT);
+    CHECK_EQ(
+        decode_exactly(&bm_codec_zstd, &state, frame, sizeof(frame), 100, 4),
+        BOUMA_EFORMAT);
     bm_codec_state_release(&state);
 }
 

@@ -20,8 +20,7 @@ static void draw(struct figure *f)
     REQUIRE(!bm_tiling_init(&f->tiling, 2, shape, edge));
     for (int r = 0; r < 4; r++)
         f->blocks[r] = (struct bm_block){
-            r,
-            {{0, r / 2 * 6, r % 2 * 6}, {1, r / 2 * 6 + 6, r % 2 * 6 + 6}}};
+            r, {{0, r / 2 * 6, r % 2 * 6}, {1, r / 2 * 6 + 6, r % 2 * 6 + 6}}};
     REQUIRE(!bm_partition_init(&f->p, bm_allocator_default(), &f->tiling,
                                f->blocks, 4));
 }
@@ -61,9 +60,9 @@ static void greedy_and_none_give_the_example_to_few(void)
     draw(&f);
     for (int scheme = BOUMA_DISTRIBUTE_GREEDY; scheme <= BOUMA_DISTRIBUTE_NONE;
          scheme++) {
-        CHECK_EQ(bm_distribute(owner, (bouma_distribute)scheme, &f.p, 4,
-                               &report),
-                 BOUMA_OK);
+        CHECK_EQ(
+            bm_distribute(owner, (bouma_distribute)scheme, &f.p, 4, &report),
+            BOUMA_OK);
         for (int i = 0; i < 9; i++)
             CHECK_EQ(owner[i], owners[i]);
         CHECK_EQ(report.most_patches, 4);
@@ -163,11 +162,10 @@ static void check_even(const struct bm_partition *p, const int *owner,
             regular[owner[i]]++;
     }
     for (int r = 0; r < ranks; r++)
-        allowed &= regular[r] <=
-                   bm_distribute_target(p->tiling->patches, ranks, r);
+        allowed &=
+            regular[r] <= bm_distribute_target(p->tiling->patches, ranks, r);
     for (int r = 0; r < ranks && allowed; r++)
-        CHECK_EQ(count[r],
-                 bm_distribute_target(p->tiling->patches, ranks, r));
+        CHECK_EQ(count[r], bm_distribute_target(p->tiling->patches, ranks, r));
 }
 
 static void check_others(const struct bm_partition *p, int *owner, int ranks)
@@ -231,8 +229,8 @@ static void random_decompositions_are_distributed_by_the_rules(void)
                                    b->count));
         owner = malloc((size_t)t.patches * sizeof(*owner));
         REQUIRE(owner);
-        REQUIRE(!bm_distribute(owner, BOUMA_DISTRIBUTE_BALANCED, &p, ranks,
-                               NULL));
+        REQUIRE(
+            !bm_distribute(owner, BOUMA_DISTRIBUTE_BALANCED, &p, ranks, NULL));
         check_balanced(&p, owner, ranks);
         check_even(&p, owner, ranks);
         check_others(&p, owner, ranks);
@@ -288,9 +286,9 @@ static void a_reader_gets_only_what_it_wants(void)
             one->rank = (int)check_below(&state, 8);
             for (int d = 0; d < 3; d++) {
                 one->box.lo[d] = check_below(&state, t.shape[d]);
-                one->box.hi[d] = one->box.lo[d] + 1 +
-                                 check_below(&state,
-                                             t.shape[d] - one->box.lo[d]);
+                one->box.hi[d] =
+                    one->box.lo[d] + 1 +
+                    check_below(&state, t.shape[d] - one->box.lo[d]);
             }
         }
         REQUIRE(!bm_partition_init(&p, bm_allocator_default(), &t, b->blocks,

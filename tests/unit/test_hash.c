@@ -50,8 +50,8 @@ static void a_seed_changes_the_hash(void)
 static void a_chunk_is_seeded_by_its_address(void)
 {
     uint8_t id[16], raw[48];
-    struct bm_address at = {id, 0x1122334455667788u, 7, 9, 3, 0x8877665544332211u,
-                            2};
+    struct bm_address at = {id, 0x1122334455667788u, 7, 9,
+                            3,  0x8877665544332211u, 2};
 
     for (int i = 0; i < 16; i++)
         id[i] = raw[i] = (uint8_t)(i * 11 + 1);

@@ -8,9 +8,9 @@
 static uint64_t value_at(const struct bm_lattice *l, const int64_t at[3],
                          size_t size)
 {
-    uint64_t v = 0x9e3779b97f4a7c15u *
-                 (uint64_t)(1 + (at[0] * l->count[1] + at[1]) * l->count[2] +
-                            at[2]);
+    uint64_t v =
+        0x9e3779b97f4a7c15u *
+        (uint64_t)(1 + (at[0] * l->count[1] + at[1]) * l->count[2] + at[2]);
 
     v ^= v >> 29;
     return size == 8 ? v : v & (((uint64_t)1 << 8 * size) - 1);
@@ -103,16 +103,16 @@ static int check_split(const struct bm_lattice *l, size_t size,
     memset(detail, MARK, sizeof(detail));
     memset(coarse, MARK, sizeof(coarse));
     EACH_SAMPLE(l, at)
-        if (in_part(part, at)) {
-            uint64_t v = value_at(l, at, size);
+    if (in_part(part, at)) {
+        uint64_t v = value_at(l, at, size);
 
-            memcpy(sample_at(part, data, at), &v, size);
-        }
+        memcpy(sample_at(part, data, at), &v, size);
+    }
     bm_lattice_split(l, size, part, data, detail, coarse);
-    EACH_SAMPLE(l, at) {
-        uint8_t *p = is_coarse(l, at)
-                         ? coarse + (size_t)coarses++ * size
-                         : detail + (size_t)details++ * size;
+    EACH_SAMPLE(l, at)
+    {
+        uint8_t *p = is_coarse(l, at) ? coarse + (size_t)coarses++ * size
+                                      : detail + (size_t)details++ * size;
 
         if (in_part(part, at))
             bad |= load(p, size) != value_at(l, at, size);
@@ -134,7 +134,8 @@ static int check_merge(const struct bm_lattice *l, size_t size,
     uint8_t *d = detail, *c = coarse;
     int bad = 0;
 
-    EACH_SAMPLE(l, at) {
+    EACH_SAMPLE(l, at)
+    {
         uint64_t v = value_at(l, at, size);
         uint8_t **p = is_coarse(l, at) ? &c : &d;
 
@@ -144,12 +145,12 @@ static int check_merge(const struct bm_lattice *l, size_t size,
     memset(memory, MARK, sizeof(memory));
     bm_lattice_merge(l, size, part, data, detail, coarse);
     EACH_SAMPLE(l, at)
-        if (in_part(part, at)) {
-            uint8_t *p = sample_at(part, data, at);
+    if (in_part(part, at)) {
+        uint8_t *p = sample_at(part, data, at);
 
-            bad |= load(p, size) != value_at(l, at, size);
-            memset(p, MARK, size);
-        }
+        bad |= load(p, size) != value_at(l, at, size);
+        memset(p, MARK, size);
+    }
     for (size_t i = 0; i < MEMORY; i++)
         bad |= memory[i] != MARK; /* nothing else was touched */
     return bad;
@@ -166,13 +167,14 @@ static int check_pack(const struct bm_lattice *l, size_t size,
     memset(memory, MARK, sizeof(memory));
     memset(dense, MARK, sizeof(dense));
     EACH_SAMPLE(l, at)
-        if (in_part(part, at)) {
-            uint64_t v = value_at(l, at, size);
+    if (in_part(part, at)) {
+        uint64_t v = value_at(l, at, size);
 
-            memcpy(sample_at(part, data, at), &v, size);
-        }
+        memcpy(sample_at(part, data, at), &v, size);
+    }
     bm_lattice_pack(l, size, part, data, dense);
-    EACH_SAMPLE(l, at) {
+    EACH_SAMPLE(l, at)
+    {
         if (in_part(part, at))
             bad |= load(p, size) != value_at(l, at, size);
         else
@@ -184,12 +186,12 @@ static int check_pack(const struct bm_lattice *l, size_t size,
     memset(memory, MARK, sizeof(memory));
     bm_lattice_unpack(l, size, part, data, dense);
     EACH_SAMPLE(l, at)
-        if (in_part(part, at)) {
-            uint8_t *q = sample_at(part, data, at);
+    if (in_part(part, at)) {
+        uint8_t *q = sample_at(part, data, at);
 
-            bad |= load(q, size) != value_at(l, at, size);
-            memset(q, MARK, size);
-        }
+        bad |= load(q, size) != value_at(l, at, size);
+        memset(q, MARK, size);
+    }
     for (size_t i = 0; i < MEMORY; i++)
         bad |= memory[i] != MARK;
     return bad | ((size_t)(p - dense) != samples * size);
@@ -295,16 +297,18 @@ static void parts_make_the_whole(void)
             }
             data = lay_out(&part, memory, 4, tries % 6);
             EACH_SAMPLE(&l, at)
-                if (in_part(&part, at)) {
-                    uint64_t v = value_at(&l, at, 4);
+            if (in_part(&part, at)) {
+                uint64_t v = value_at(&l, at, 4);
 
-                    memcpy(sample_at(&part, data, at), &v, 4);
-                }
+                memcpy(sample_at(&part, data, at), &v, 4);
+            }
             if (!empty)
                 bm_lattice_split(&l, 4, &part, data, detail, coarse);
         }
-        EACH_SAMPLE(&l, at) {
-            uint8_t *p = is_coarse(&l, at) ? coarse + 4 * n++ : detail + 4 * k++;
+        EACH_SAMPLE(&l, at)
+        {
+            uint8_t *p =
+                is_coarse(&l, at) ? coarse + 4 * n++ : detail + 4 * k++;
 
             bad |= load(p, 4) != value_at(&l, at, 4);
         }
@@ -338,8 +342,7 @@ static void lattices_are_the_multiples_in_a_box(void)
             if (n)
                 CHECK_EQ(l.start[d], first);
         }
-        CHECK_EQ(bm_lattice_samples(&l),
-                 l.count[0] * l.count[1] * l.count[2]);
+        CHECK_EQ(bm_lattice_samples(&l), l.count[0] * l.count[1] * l.count[2]);
         next = bm_lattice_of(&box, level + 1);
         finer = bm_lattice_coarser(&l);
         CHECK(!memcmp(&finer, &next, sizeof(next)));

@@ -76,10 +76,9 @@ static void check_consistent(const struct bm_manifest *m)
         if (chunks) {
             CHECK_EQ(chunks, variable->grid->tiling.patches);
             CHECK_EQ(variable->stored_bytes, stored);
-            CHECK_EQ(variable->raw_bytes,
-                     bm_box_volume(&domain) *
-                         bm_variable_value_size(variable) *
-                         (uint64_t)variable->components);
+            CHECK_EQ(variable->raw_bytes, bm_box_volume(&domain) *
+                                              bm_variable_value_size(variable) *
+                                              (uint64_t)variable->components);
         }
     }
 }
@@ -141,7 +140,8 @@ static void a_manifest_goes_through_its_bytes(void)
     CHECK(is.attributes.fixed);
     REQUIRE(is.count == SUBFILES);
     for (int f = 0; f < SUBFILES; f++) {
-        const struct bm_subfile_info *x = &is.subfiles[f], *y = &was.subfiles[f];
+        const struct bm_subfile_info *x = &is.subfiles[f],
+                                     *y = &was.subfiles[f];
 
         CHECK_EQ(x->file_bytes, y->file_bytes);
         CHECK_EQ(x->head_bytes, y->head_bytes);

@@ -31,10 +31,9 @@ static void names_are_those_of_the_design(void)
     CHECK(!strcmp(name, "epochs/000007/closed"));
 }
 
-static const uint64_t numbers[] = {0,          1,          9,
-                                   10,         9999,       10000,
-                                   99999999,   100000000,  4294967295,
-                                   4294967296, INT64_MAX,  123456789012345};
+static const uint64_t numbers[] = {
+    0,        1,         9,          10,         9999,      10000,
+    99999999, 100000000, 4294967295, 4294967296, INT64_MAX, 123456789012345};
 enum { NUMBERS = sizeof(numbers) / sizeof(numbers[0]) };
 
 static void every_number_comes_back(void)
@@ -82,8 +81,9 @@ static int kinds(const char *entry)
     uint64_t step;
     uint32_t n;
 
-    return bm_name_parse_step(entry, &step) | bm_name_parse_epoch(entry, &n)
-           << 1 | bm_name_parse_manifest_new(entry, &g) << 2 |
+    return bm_name_parse_step(entry, &step) |
+           bm_name_parse_epoch(entry, &n) << 1 |
+           bm_name_parse_manifest_new(entry, &g) << 2 |
            bm_name_parse_subfile(entry, &n, &g) << 3;
 }
 
@@ -95,17 +95,17 @@ static void other_names_are_not_taken(void)
         "..",
         "0",
         "42",
-        "0000042",           /* seven digits */
-        "000000042",         /* nine, one too many zeros */
+        "0000042",   /* seven digits */
+        "000000042", /* nine, one too many zeros */
         "0000004a",
         "00000042 ",
         " 00000042",
         "+0000042",
         "-0000042",
         "0x000042",
-        "9223372036854775808",      /* 2^63 */
-        "99999999999999999999",     /* beyond 2^64 */
-        "18446744073709551617",     /* 2^64 + 1 */
+        "9223372036854775808",  /* 2^63 */
+        "99999999999999999999", /* beyond 2^64 */
+        "18446744073709551617", /* 2^64 + 1 */
         "manifest",
         "manifest.tmp.",
         "manifest.tmp.e1",

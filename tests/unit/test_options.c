@@ -102,9 +102,9 @@ static void sizes_have_units(void)
 
 static void wrong_values_are_told(void)
 {
-    static const char *const sizes[] = {"",    "x",    "-1",  "1X", "1 K",
-                                        "1KK", "1KiBs", "nan", "inf", "1e30",
-                                        "99999P"};
+    static const char *const sizes[] = {"",    "x",    "-1",    "1X",
+                                        "1 K", "1KK",  "1KiBs", "nan",
+                                        "inf", "1e30", "99999P"};
     bouma_options o = fresh(), none = fresh();
 
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
@@ -154,12 +154,10 @@ static void a_message_is_not_needed_and_never_runs_over(void)
 
         REQUIRE(text);
         memset(text, '#', n);
-        CHECK_EQ(bouma_options_set(&o, "colour", "red", text, n),
-                 BOUMA_EINVAL);
+        CHECK_EQ(bouma_options_set(&o, "colour", "red", text, n), BOUMA_EINVAL);
         CHECK(memchr(text, 0, n) != NULL);
         memset(text, '#', n);
-        CHECK_EQ(bouma_options_set(&o, "assign", "red", text, n),
-                 BOUMA_EINVAL);
+        CHECK_EQ(bouma_options_set(&o, "assign", "red", text, n), BOUMA_EINVAL);
         CHECK(memchr(text, 0, n) != NULL);
         free(text);
     }
@@ -270,8 +268,9 @@ static void the_environment_sets_what_is_zero(void)
     CHECK_EQ(out.memory_limit, 1 << 30);
     given.files = 9;
     given.durability = BOUMA_FAST;
-    CHECK_EQ(complete_with(&out, &given, "files=4;durability=group=3;order=chunk"),
-             BOUMA_OK);
+    CHECK_EQ(
+        complete_with(&out, &given, "files=4;durability=group=3;order=chunk"),
+        BOUMA_OK);
     CHECK(out.files == 9 && out.durability == BOUMA_FAST);
     CHECK(out.order == BOUMA_ORDER_CHUNK);
     CHECK_EQ(complete_with(&out, NULL, ""), BOUMA_OK);

@@ -49,8 +49,8 @@ static void wash(struct cells *c)
     free(c->second);
 }
 
-static void check_parts(const struct bm_tiling *t, const struct bm_block *blocks,
-                        size_t count)
+static void check_parts(const struct bm_tiling *t,
+                        const struct bm_block *blocks, size_t count)
 {
     struct bm_partition p;
 
@@ -120,10 +120,8 @@ static int check_verdict(const struct bm_tiling *t,
                     } else if (!missing && bm_box_inside(&one, &fault.region)) {
                         CHECK(c.held[i] >= 2);
                         if (c.held[i] == 2) {
-                            CHECK_EQ(fault.rank[0],
-                                     blocks[c.first[i]].rank);
-                            CHECK_EQ(fault.rank[1],
-                                     blocks[c.second[i]].rank);
+                            CHECK_EQ(fault.rank[0], blocks[c.first[i]].rank);
+                            CHECK_EQ(fault.rank[1], blocks[c.second[i]].rank);
                         }
                     }
                 }
@@ -214,8 +212,8 @@ static void each_single_cell_among_many_is_found(void)
     REQUIRE(!bm_tiling_init(&t, 2, shape, edge));
     for (int64_t y = 0; y < 8; y++)
         for (int64_t x = 0; x < 16; x++, n++)
-            blocks[n] = (struct bm_block){
-                (int)n, {{0, y, x}, {1, y + 1, x + 1}}};
+            blocks[n] =
+                (struct bm_block){(int)n, {{0, y, x}, {1, y + 1, x + 1}}};
     check_parts(&t, blocks, n);
     CHECK_EQ(check_verdict(&t, blocks, n), BOUMA_OK);
     for (size_t k = 0; k < n; k++) {
@@ -224,8 +222,8 @@ static void each_single_cell_among_many_is_found(void)
         /* Missing. */
         blocks[k] = blocks[n - 1];
         CHECK_EQ(check_verdict(&t, blocks, n - 1), BOUMA_ECOVER);
-        REQUIRE(!bm_partition_init(&p, bm_allocator_default(), &t, blocks,
-                                   n - 1));
+        REQUIRE(
+            !bm_partition_init(&p, bm_allocator_default(), &t, blocks, n - 1));
         CHECK_EQ(bm_partition_check(&p, &fault), BOUMA_ECOVER);
         CHECK(!memcmp(&fault.region, &saved.box, sizeof(saved.box)));
         CHECK(fault.rank[0] == -1 && fault.rank[1] == -1);
@@ -235,8 +233,8 @@ static void each_single_cell_among_many_is_found(void)
         blocks[n] = saved;
         blocks[n].rank = 500;
         CHECK_EQ(check_verdict(&t, blocks, n + 1), BOUMA_ECOVER);
-        REQUIRE(!bm_partition_init(&p, bm_allocator_default(), &t, blocks,
-                                   n + 1));
+        REQUIRE(
+            !bm_partition_init(&p, bm_allocator_default(), &t, blocks, n + 1));
         CHECK_EQ(bm_partition_check(&p, &fault), BOUMA_ECOVER);
         CHECK(!memcmp(&fault.region, &saved.box, sizeof(saved.box)));
         CHECK(fault.rank[0] == (int)k && fault.rank[1] == 500);

@@ -44,8 +44,8 @@ static void random_field(struct field *f, uint64_t *state)
     memcpy(f->shape, f->grid->tiling.shape, sizeof(f->shape));
     f->size = bouma_type_size(v.type);
     f->sample = f->size * (size_t)v.components;
-    f->data = malloc((size_t)(f->shape[0] * f->shape[1] * f->shape[2]) *
-                     f->sample);
+    f->data =
+        malloc((size_t)(f->shape[0] * f->shape[1] * f->shape[2]) * f->sample);
     REQUIRE(f->data);
     for (int64_t i = 0;
          i < f->shape[0] * f->shape[1] * f->shape[2] * v.components; i++) {
@@ -137,7 +137,8 @@ static void check_give(const struct taken *t, const struct field *f, int at,
 {
     enum { MARK = 0xa5 };
     int components = f->variable->components;
-    int64_t unit = (int64_t)1 << at, stride[3], component_stride, first[3], n[3];
+    int64_t unit = (int64_t)1 << at, stride[3], component_stride, first[3],
+            n[3];
     struct bm_lattice whole;
     uint8_t *memory, *data;
     size_t bytes;
@@ -147,7 +148,8 @@ static void check_give(const struct taken *t, const struct field *f, int at,
     /* The request reaches over the patch, as those of callers do. */
     for (int d = 0; d < 3; d++) {
         clip.lo[d] = check_below(state, f->shape[d]);
-        clip.hi[d] = clip.lo[d] + 1 + check_below(state, f->shape[d] - clip.lo[d]);
+        clip.hi[d] =
+            clip.lo[d] + 1 + check_below(state, f->shape[d] - clip.lo[d]);
     }
     whole = bm_lattice_of(&clip, at);
     for (int d = 0; d < 3; d++) {
@@ -172,7 +174,8 @@ static void check_give(const struct taken *t, const struct field *f, int at,
     for (int64_t z = 0; z < n[0]; z++)
         for (int64_t y = 0; y < n[1]; y++)
             for (int64_t x = 0; x < n[2]; x++) {
-                int64_t where[3] = {(first[0] + z) * unit, (first[1] + y) * unit,
+                int64_t where[3] = {(first[0] + z) * unit,
+                                    (first[1] + y) * unit,
                                     (first[2] + x) * unit};
                 bouma_box one = {{where[0], where[1], where[2]},
                                  {where[0] + 1, where[1] + 1, where[2] + 1}};

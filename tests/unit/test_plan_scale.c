@@ -75,8 +75,8 @@ struct plan {
     struct bm_tiling tiling;
     struct bm_block *blocks;
     struct bm_partition partition;
-    int *owner;      /* by patch */
-    int *in_order;   /* by place on the order */
+    int *owner;    /* by patch */
+    int *in_order; /* by place on the order */
     int64_t *order;
     uint64_t *bytes; /* on the order */
     struct bm_distribution report;
@@ -136,8 +136,8 @@ static double make_plan(struct plan *p, const int64_t shape[3])
     for (int r = 0; r < RANKS; r++)
         p->blocks[r] = (struct bm_block){r, rank_box(&p->tiling, r)};
     total += lap(&since, "boxes");
-    REQUIRE(!bm_partition_init(&p->partition, &p->a, &p->tiling, p->blocks,
-                               RANKS));
+    REQUIRE(
+        !bm_partition_init(&p->partition, &p->a, &p->tiling, p->blocks, RANKS));
     total += lap(&since, "partition");
     REQUIRE(!bm_partition_check(&p->partition, &fault));
     total += lap(&since, "cover");
@@ -309,8 +309,8 @@ static void a_missing_block_is_found(void)
     for (int r = 0; r < RANKS - 1; r++)
         blocks[r] = (struct bm_block){r + (r >= 777777),
                                       rank_box(&t, r + (r >= 777777))};
-    REQUIRE(!bm_partition_init(&p, bm_allocator_default(), &t, blocks,
-                               RANKS - 1));
+    REQUIRE(
+        !bm_partition_init(&p, bm_allocator_default(), &t, blocks, RANKS - 1));
     since = now();
     CHECK_EQ(bm_partition_check(&p, &fault), BOUMA_ECOVER);
     lap(&since, "fault");

@@ -101,8 +101,8 @@ static void items_of_a_round_do_not_overlap(void)
                 if (items[i].round == round)
                     memset(bm_route_at(&r, i), (int)i + 1, items[i].bytes);
             for (size_t i = 0; i < 100; i++)
-                for (size_t k = 0; items[i].round == round && k < items[i].bytes;
-                     k++)
+                for (size_t k = 0;
+                     items[i].round == round && k < items[i].bytes; k++)
                     CHECK_EQ(bm_route_at(&r, i)[k], i + 1);
         }
         bm_route_release(&r);
@@ -144,8 +144,8 @@ static void both_ends_agree_on_the_layout(void)
     for (uint32_t round = 0; round < 5; round++) {
         for (int i = 0; i < ITEMS; i++)
             if (all[i].round == round)
-                memset(bm_route_at(&sends[all[i].from], send_serial[i]),
-                       i + 1, all[i].bytes);
+                memset(bm_route_at(&sends[all[i].from], send_serial[i]), i + 1,
+                       all[i].bytes);
         for (int from = 0; from < RANKS; from++)
             for (int to = 0; to < RANKS; to++) {
                 size_t n, k;
@@ -166,9 +166,9 @@ static void both_ends_agree_on_the_layout(void)
             }
         for (int i = 0; i < ITEMS; i++)
             for (size_t k = 0; all[i].round == round && k < all[i].bytes; k++)
-                CHECK_EQ(bm_route_at(&receives[all[i].to],
-                                     receive_serial[i])[k],
-                         (uint8_t)(i + 1));
+                CHECK_EQ(
+                    bm_route_at(&receives[all[i].to], receive_serial[i])[k],
+                    (uint8_t)(i + 1));
     }
     for (int r = 0; r < RANKS; r++) {
         bm_route_release(&sends[r]);

@@ -138,8 +138,8 @@ static void owners_take_turns(void)
 
 static void a_chunk_larger_than_the_buffer_has_its_own_round(void)
 {
-    struct bm_slot slots[3] = {{0, 0, 5, 0, 0}, {1, 0, 100, 0, 0},
-                               {2, 0, 5, 0, 0}};
+    struct bm_slot slots[3] = {
+        {0, 0, 5, 0, 0}, {1, 0, 100, 0, 0}, {2, 0, 5, 0, 0}};
 
     CHECK_EQ(bm_schedule(slots, 3, 10), 3);
     for (uint32_t i = 0; i < 3; i++)

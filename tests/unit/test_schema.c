@@ -265,16 +265,34 @@ static void there_are_limits_to_numbers(void)
 
 static void names_are_utf8(void)
 {
-    static const char *const good[] = {"a", "\xc2\x80", "\xdf\xbf",
-                                       "\xe0\xa0\x80", "\xed\x9f\xbf",
-                                       "\xef\xbf\xbf", "\xf0\x90\x80\x80",
-                                       "\xf4\x8f\xbf\xbf", ".", "a b"};
-    static const char *const bad[] = {
-        "",             NULL,           "\x80",         "\xc0\x80",
-        "\xc1\xbf",     "\xc2",         "\xc2"
-                                        "a",
-        "\xe0\x9f\xbf", "\xe1\x80",     "\xed\xa0\x80", "\xf0\x8f\x80\x80",
-        "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xff", "a\x7f", "\x1f", "/"};
+    static const char *const good[] = {"a",
+                                       "\xc2\x80",
+                                       "\xdf\xbf",
+                                       "\xe0\xa0\x80",
+                                       "\xed\x9f\xbf",
+                                       "\xef\xbf\xbf",
+                                       "\xf0\x90\x80\x80",
+                                       "\xf4\x8f\xbf\xbf",
+                                       ".",
+                                       "a b"};
+    static const char *const bad[] = {"",
+                                      NULL,
+                                      "\x80",
+                                      "\xc0\x80",
+                                      "\xc1\xbf",
+                                      "\xc2",
+                                      "\xc2"
+                                      "a",
+                                      "\xe0\x9f\xbf",
+                                      "\xe1\x80",
+                                      "\xed\xa0\x80",
+                                      "\xf0\x8f\x80\x80",
+                                      "\xf4\x90\x80\x80",
+                                      "\xf5\x80\x80\x80",
+                                      "\xff",
+                                      "a\x7f",
+                                      "\x1f",
+                                      "/"};
 
     for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
         CHECK(!bm_name_check(good[i]));

@@ -395,9 +395,9 @@ static void failures_are_told_with_name_and_reason(void)
 
             REQUIRE(!bm_store_open(&s, &io, bm_allocator_default(), "dir", 1,
                                    &error));
-            CHECK_EQ(bm_store_save(&s, "f", "0123456789abcdefghij", 20, 0,
-                                   &error),
-                     cases[i].status);
+            CHECK_EQ(
+                bm_store_save(&s, "f", "0123456789abcdefghij", 20, 0, &error),
+                cases[i].status);
             CHECK_EQ(error.status, cases[i].status);
             CHECK_TEXT(error.text, "dir/f");
             CHECK_TEXT(error.text, cases[i].text);

@@ -157,7 +157,8 @@ static void a_box_meets_just_the_patches_it_touches(void)
 
         for (int d = 0; d < 3; d++) {
             box.lo[d] = check_below(&state, shape[d]);
-            box.hi[d] = box.lo[d] + 1 + check_below(&state, shape[d] - box.lo[d]);
+            box.hi[d] =
+                box.lo[d] + 1 + check_below(&state, shape[d] - box.lo[d]);
         }
         over = bm_tiling_meeting(&t, &box);
         for (int64_t p = 0; p < t.patches; p++) {

@@ -148,7 +148,7 @@ static void an_extreme_is_found_at_every_place(void)
 
 static void floats_of_all_kinds_are_ranged(void)
 {
-    static const double special[] = {NAN,  INFINITY, -INFINITY, 0.0, -0.0,
+    static const double special[] = {NAN,   INFINITY, -INFINITY, 0.0, -0.0,
                                      1e-40, -1e-40,   3.5,       -3.5};
     uint64_t state = 8;
 

@@ -1,0 +1,158 @@
+/* repair_subfile.c -- actions of repair, and the mending of one subfile. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "check/repair.h"
+#include "store/envelope.h"
+
+#define MENDED "mended.tmp"
+
+int bm_repair_act(struct bm_repair *r, int64_t step, const char *name,
+                  const char *text)
+{
+    bm_findings_add(&r->findings, BOUMA_NOTE, step, name, "%s%s",
+                    r->apply ? "" : "would be done: ", text);
+    r->report->actions++;
+    return r->apply;
+}
+
+void bm_repair_hopeless(struct bm_repair *r, int64_t step, const char *name,
+                        const char *text)
+{
+    bm_findings_add(&r->findings, BOUMA_DAMAGE, step, name, "%s", text);
+    r->report->hopeless++;
+}
+
+int bm_repair_move_away(struct bm_repair *r, const char *name)
+{
+    struct bm_store *s = &r->ds.store;
+    char flat[BM_NAME_BYTES], to[BM_NAME_BYTES * 2];
+    int rc = bm_store_make_dir(s, BM_NAME_LOST, 1, r->error);
+
+    snprintf(flat, sizeof(flat), "%s", name);
+    for (char *p = flat; *p; p++)
+        if (*p == '/')
+            *p = '.';
+    for (int i = 0; i < 1000 && !rc; i++) {
+        struct bm_error why = {0};
+
+        snprintf(to, sizeof(to), BM_NAME_LOST "/%s.%d", flat, i);
+        rc = bm_store_publish(s, name, to, 0, &why);
+        if (rc != BOUMA_EEXISTS)
+            return rc ? bm_fail(r->error, rc, "%s", why.text) : BOUMA_OK;
+        rc = BOUMA_OK;
+    }
+    return rc ? rc
+              : bm_fail(r->error, BOUMA_EEXISTS,
+                        "%s: no free name in lost/ for it", name);
+}
+
+/* Copy a file, with 'head' in place of both heads if it is not NULL. */
+static int copy_file(struct bm_repair *r, const char *from, const char *to,
+                     const struct bm_buffer *head)
+{
+    struct bm_buffer b;
+    int rc;
+
+    bm_buffer_init(&b, r->ds.a);
+    rc = bm_store_load(&r->ds.store, from, &b, r->ds.store.memory_limit,
+                       r->error);
+    if (!rc && head) {
+        memcpy(b.data, head->data, head->size);
+        memcpy(b.data + b.size - head->size, head->data, head->size);
+    }
+    if (!rc)
+        rc = bm_store_save(&r->ds.store, to, b.data, b.size, 1, r->error);
+    bm_buffer_release(&b);
+    return rc;
+}
+
+/* Load one copy of a head; EFORMAT if it is not the one that the manifest
+ * names. */
+static int good_head(struct bm_repair *r, struct bm_buffer *out,
+                     struct bm_file *f, const struct bm_subfile_info *info,
+                     uint64_t offset)
+{
+    struct bm_error why = {0};
+    struct bm_envelope e;
+    struct bm_cursor body;
+    int rc;
+
+    bm_buffer_clear(out);
+    if (!bm_buffer_extend(out, (size_t)info->head_bytes))
+        return bm_fail(r->error, BOUMA_ENOMEM, "no memory to repair");
+    rc = bm_file_read(f, out->data, out->size, offset, &why);
+    if (rc && !bm_is_damage(rc))
+        return bm_fail(r->error, rc, "%s", why.text);
+    if (rc ||
+        bm_envelope_open(&e, &body, out->data, out->size, BM_KIND_HEAD,
+                         r->ds.id, f->name, &why) ||
+        memcmp(e.hash, info->head_hash, 16))
+        return BOUMA_EFORMAT;
+    return BOUMA_OK;
+}
+
+/* Put the mended copy of a subfile in its place. */
+static int replace_heads(struct bm_repair *r, uint64_t step, const char *name,
+                         const struct bm_buffer *head)
+{
+    char mended[BM_NAME_BYTES], dir[BM_NAME_BYTES];
+    int rc;
+
+    bm_name_step(dir, step);
+    snprintf(mended, sizeof(mended), "%.60s/" MENDED, dir);
+    bm_store_remove(&r->ds.store, mended);
+    rc = copy_file(r, name, mended, head);
+    if (!rc)
+        rc = bm_repair_move_away(r, name);
+    if (!rc)
+        rc = bm_store_publish(&r->ds.store, mended, name, 0, r->error);
+    if (!rc)
+        rc = bm_store_sync_dir(&r->ds.store, dir, r->error);
+    return rc;
+}
+
+int bm_repair_subfile(struct bm_repair *r, const struct bm_manifest *m,
+                      size_t i)
+{
+    const struct bm_subfile_info *info = &m->subfiles[i];
+    struct bm_error why = {0}, ignored = {0};
+    struct bm_buffer front, back;
+    char name[BM_NAME_BYTES];
+    struct bm_file f;
+    uint64_t bytes = 0;
+    int rc, front_rc = BOUMA_EFORMAT, back_rc = BOUMA_EFORMAT;
+
+    bm_name_subfile(name, m->step, (uint32_t)i, m->generation);
+    rc = bm_file_open(&f, &r->ds.store, name, BOUMA_OPEN_READ, &why);
+    if (rc == BOUMA_ENOTFOUND) {
+        bm_repair_hopeless(r, (int64_t)m->step, name, "the file is missing");
+        return BOUMA_OK;
+    }
+    if (rc)
+        return bm_fail(r->error, rc, "%s", why.text);
+    bm_buffer_init(&front, r->ds.a);
+    bm_buffer_init(&back, r->ds.a);
+    rc = bm_file_size(&f, &bytes, r->error);
+    if (!rc && bytes == info->file_bytes) {
+        front_rc = good_head(r, &front, &f, info, 0);
+        back_rc = good_head(r, &back, &f, info, bytes - info->head_bytes);
+        rc = front_rc && front_rc != BOUMA_EFORMAT ? front_rc
+             : back_rc && back_rc != BOUMA_EFORMAT ? back_rc
+                                                   : BOUMA_OK;
+    }
+    bm_file_close(&f, &ignored);
+    if (!rc && front_rc && back_rc)
+        bm_repair_hopeless(r, (int64_t)m->step, name,
+                           bytes != info->file_bytes
+                               ? "the file has not its size"
+                               : "both heads are damaged");
+    else if (!rc && (front_rc || back_rc) &&
+             bm_repair_act(r, (int64_t)m->step, name,
+                           "a damaged head replaced by its copy"))
+        rc = replace_heads(r, m->step, name, front_rc ? &back : &front);
+    bm_buffer_release(&front);
+    bm_buffer_release(&back);
+    return rc;
+}

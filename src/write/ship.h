@@ -1,0 +1,73 @@
+/* ship.h -- encoded chunks go to the ranks that write their files, round by
+ * round, and into the files. */
+#ifndef BM_SHIP_H
+#define BM_SHIP_H
+
+#include "comm/route.h"
+#include "plan/assign.h"
+#include "write/shape.h"
+#include "write/subfile.h"
+
+enum bm_phase {
+    BM_DESCRIBE,
+    BM_PLAN,
+    BM_DISTRIBUTE,
+    BM_SHAPE,
+    BM_SHIP,
+    BM_STORE,
+    BM_PHASES
+};
+
+/* A chunk that this rank puts into one of its own files. */
+struct bm_local_chunk {
+    uint32_t round;
+    size_t m;       /* in plan->mine */
+    size_t subfile; /* in step.subfiles */
+    size_t t;       /* in the subfile */
+};
+
+struct bm_step {
+    struct bouma_dataset *ds;
+    struct bm_write_plan *plan;
+    struct bm_generation generation;
+    struct bm_shaper shaper;
+    uint64_t *bytes; /* [chunks] */
+    struct bm_assignment files;
+    struct bm_subfile *subfiles; /* of this rank */
+    size_t subfile_count;
+
+    struct bm_route sends, receives; /* encoded chunks */
+    struct bm_route record_sends, record_receives;
+    struct bm_local_chunk *locals; /* ascending by round */
+    size_t local_count;
+    size_t *send_m; /* [sends.count] */
+    struct bm_arrival {
+        size_t subfile, t;
+    } * arrivals; /* [receives.count] */
+
+    double seconds[BM_PHASES];
+    double since;
+};
+
+/* Count the time since the last call to a phase. */
+void bm_step_lap(struct bm_step *s, enum bm_phase phase);
+
+/* The rank that writes a file. */
+int bm_step_writer(const struct bm_step *s, size_t file);
+
+/* All that this rank sends and takes in, with the memory for it. */
+int bm_ship_plan(struct bm_step *s);
+
+/* Bring the records of chunks to the writers of their files. Runs on all ranks,
+ * whatever 'rc' is: the shaper's records are there in any case. */
+int bm_ship_records(struct bm_step *s, int rc);
+
+/* With all sizes known, find where everything goes in this rank's files. */
+int bm_ship_arrange(struct bm_step *s, int rc);
+
+/* Round after round: fill, exchange, store. A rank takes part in as many rounds
+ * as concern it; its partners in a round are in that same round. Runs on all
+ * ranks, whatever 'rc' is. */
+int bm_ship_rounds(struct bm_step *s, int rc);
+
+#endif
