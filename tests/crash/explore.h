@@ -35,7 +35,7 @@ void explore_crashes(struct tally *t, const struct variant *v,
 void explore_errors(struct tally *t, const struct variant *v);
 
 /* explore_race.c: between any two calls of a writer, another program reads the
- * dataset; or another writer, told to force its way, writes the same step. */
+ * dataset; or another writer takes it over and writes the same step. */
 void explore_readers(struct tally *t, const struct variant *v);
 void explore_writers(struct tally *t, const struct omission *omission);
 

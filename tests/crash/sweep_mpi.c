@@ -18,7 +18,7 @@
 #include "bouma_mpi.h"
 #include "sweep_acts.h"
 
-#define PATIENCE_SECONDS 30 /* one run takes some milliseconds */
+#define PATIENCE_SECONDS 100 /* one run takes some milliseconds */
 
 static char context[192]; /* the run at work, also for the signal handler */
 

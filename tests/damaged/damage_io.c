@@ -104,9 +104,9 @@ static int read_file(void *user, void *file, void *data, size_t bytes,
     int code;
 
     if (f->damaged && damage->kind == DAMAGE_CUT)
-        bytes = offset >= damage->at           ? 0
+        bytes = offset >= damage->at          ? 0
                 : bytes < damage->at - offset ? bytes
-                                               : (size_t)(damage->at - offset);
+                                              : (size_t)(damage->at - offset);
     *done = 0;
     if (!bytes)
         return 0;
@@ -168,9 +168,10 @@ void damage_io_init(struct damage_io *d, const bouma_io *inner)
 {
     memset(d, 0, sizeof(*d));
     d->inner = inner;
-    d->io = (bouma_io){sizeof(bouma_io), d,          attach,    detach,
-                       make_dir,         list,       sync_dir,  publish,
-                       remove_name,      open_file,  file_size, read_file,
-                       write_file,       sync_file,  close_file, identity,
-                       alive};
+    d->io = (bouma_io){sizeof(bouma_io), d,         attach,
+                       detach,           make_dir,  list,
+                       sync_dir,         publish,   remove_name,
+                       open_file,        file_size, read_file,
+                       write_file,       sync_file, close_file,
+                       identity,         alive};
 }

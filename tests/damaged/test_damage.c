@@ -161,16 +161,14 @@ static int read_level(const struct world *w, int64_t step, bouma_variable *v,
     uint8_t room[sizeof(w->temperature[0])], *p = room;
     bouma_selection sel;
 
-    if (bouma_variable_select(v, level, NULL, &sel) ||
-        sel.bytes > sizeof(room))
+    if (bouma_variable_select(v, level, NULL, &sel) || sel.bytes > sizeof(room))
         return 1; /* the manifest is good, so this cannot be */
     if (bouma_variable_read(v, level, NULL, room, NULL))
         return -1;
     for (int y = 0; y < ROWS; y += 1 << level)
         for (int x = 0; x < COLUMNS; x += 1 << level, p += size)
-            if (temperature
-                    ? memcmp(p, &w->temperature[step][y][x], size) != 0
-                    : memcmp(p, w->motion[step][y][x], size) != 0)
+            if (temperature ? memcmp(p, &w->temperature[step][y][x], size) != 0
+                            : memcmp(p, w->motion[step][y][x], size) != 0)
                 return 1;
     return 0;
 }
@@ -198,10 +196,9 @@ static void read_step(const struct world *w, struct outcome *out,
         return;
     }
     g = bouma_step_find_grid(step, "g");
-    out->wrong += !g ||
-                  bouma_attributes_find(bouma_step_attributes(step), "dt",
-                                        &dt) ||
-                  *(const double *)dt.values != 0.5;
+    out->wrong +=
+        !g || bouma_attributes_find(bouma_step_attributes(step), "dt", &dt) ||
+        *(const double *)dt.values != 0.5;
     for (int i = 0; i < 2 && g; i++) {
         bouma_variable *v = bouma_grid_find_variable(g, names[i]);
 
@@ -263,9 +260,8 @@ static void judge(const struct world *w, const struct known_file *f,
         CHECK(found);
         /* A head stands at both ends, so one damaged byte in it, or in the
          * zero bytes behind it, takes nothing away. */
-        if (d->kind == DAMAGE_FLIP &&
-            (d->at < (f->head_bytes + 63) / 64 * 64 ||
-             d->at >= f->bytes - f->head_bytes))
+        if (d->kind == DAMAGE_FLIP && (d->at < (f->head_bytes + 63) / 64 * 64 ||
+                                       d->at >= f->bytes - f->head_bytes))
             CHECK_EQ(o->damaged_good, 6);
     }
     if (check_counts()->failed != before)
@@ -313,12 +309,12 @@ static void any_changed_byte_of_metadata_is_found(struct world *w,
             if (f->role == ROLE_SUBFILE && at >= f->head_bytes + 64 &&
                 at < f->bytes - f->head_bytes)
                 continue;
-            try_damage(w, f,
-                       (struct damage){
-                           .kind = DAMAGE_FLIP, .at = at, .mask = bit});
-            try_damage(w, f,
-                       (struct damage){
-                           .kind = DAMAGE_FLIP, .at = at, .mask = 0xff});
+            try_damage(
+                w, f,
+                (struct damage){.kind = DAMAGE_FLIP, .at = at, .mask = bit});
+            try_damage(
+                w, f,
+                (struct damage){.kind = DAMAGE_FLIP, .at = at, .mask = 0xff});
         }
     }
 }

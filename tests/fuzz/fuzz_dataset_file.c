@@ -18,8 +18,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         fuzz_seal(copy, size - 1, BM_KIND_DATASET);
     io = bouma_io_memory_new();
     memset(&store, 0, sizeof(store));
-    HOLDS(io && !bm_store_open(&store, io, bm_allocator_default(), "d", 1,
-                               &error));
+    HOLDS(io &&
+          !bm_store_open(&store, io, bm_allocator_default(), "d", 1, &error));
     store.memory_limit = 1 << 20;
     HOLDS(!bm_store_save(&store, BM_NAME_DATASET, copy, size - 1, 0, &error));
     if (!bm_identity_load(&store, id, &major, &minor, &error))

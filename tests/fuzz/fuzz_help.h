@@ -1,6 +1,6 @@
 /* fuzz_help.h -- what the fuzz targets share. A target is one function that is
- * fed bytes; with clang it is linked with -fsanitize=fuzzer, else with replay.c,
- * which feeds it files. */
+ * fed bytes; with clang it is linked with -fsanitize=fuzzer, else with
+ * replay.c, which feeds it files. */
 #ifndef FUZZ_HELP_H
 #define FUZZ_HELP_H
 

@@ -1,5 +1,5 @@
-/* fuzz_whole.c -- a small dataset in memory, changed as the input says: open it,
- * read everything, verify it, mend it, and look again. The input is
+/* fuzz_whole.c -- a small dataset in memory, changed as the input says: open
+ * it, read everything, verify it, mend it, and look again. The input is
  *
  *     flags | (operation, file, offset u16, value)...
  *
@@ -212,8 +212,8 @@ static void change(const uint8_t op[5])
         break;
     case 2: /* a large number, or a small one */
         if (at + 4 <= c->size)
-            bm_store_u32(c->bytes + at, op[4] > 127 ? UINT32_MAX - op[4]
-                                                    : op[4]);
+            bm_store_u32(c->bytes + at,
+                         op[4] > 127 ? UINT32_MAX - op[4] : op[4]);
         break;
     case 3:
         if (at + 8 <= c->size)
@@ -248,9 +248,9 @@ static void fix_chunks(void)
 
         if (l->offset + l->bytes <= c->size && l->hash_at + 8 <= c->size &&
             bm_load_u64(c->bytes + l->hash_at) == l->hash)
-            bm_store_u64(c->bytes + l->hash_at,
-                         bm_hash_chunk(&l->address, c->bytes + l->offset,
-                                       l->bytes));
+            bm_store_u64(
+                c->bytes + l->hash_at,
+                bm_hash_chunk(&l->address, c->bytes + l->offset, l->bytes));
     }
 }
 

@@ -79,14 +79,8 @@ static const struct set sets[] = {
      1,
      {3, 4, 1000000, -1},
      {{"plane",
-       {SPEC,
-        .ndims = 2,
-        .shape = {37, 29},
-        .patch = {16, 8},
-        .levels = 3,
-        .origin = {-1.5, 2.25},
-        .spacing = {0.5, 0.125},
-        .unit = "m"},
+       {SPEC, .ndims = 2, .shape = {37, 29}, .patch = {16, 8}, .levels = 3,
+        .origin = {-1.5, 2.25}, .spacing = {0.5, 0.125}, .unit = "m"},
        {{"velocity", BOUMA_F32, 3, BOUMA_CODEC_ZSTD, 0, "m/s", 0},
         {"special", BOUMA_F64, 1, BOUMA_CODEC_RAW, 0, "K", 0},
         {"special two", BOUMA_F32, 2, BOUMA_CODEC_ZSTD, 9, NULL, 0},
@@ -101,7 +95,8 @@ static const struct set sets[] = {
      1,
      {0, 7, -1},
      {{"cube",
-       {SPEC, .ndims = 3, .shape = {9, 14, 11}, .patch = {4, 8, 4}, .levels = 4},
+       {SPEC, .ndims = 3, .shape = {9, 14, 11}, .patch = {4, 8, 4},
+        .levels = 4},
        {{"special", BOUMA_F32, 1, BOUMA_CODEC_RAW, 0, NULL, 0},
         {"count", BOUMA_U16, 2, BOUMA_CODEC_RAW, 0, NULL, 0}}}}},
     {"point",
@@ -260,7 +255,10 @@ static const uint64_t some_u64[] = {UINT64_MAX, 0, 5};
 static const float some_f32[] = {-0.5f, 1.25f, INFINITY};
 static const double some_f64[] = {0.1, -1e300, 4.9e-324};
 
-#define SOME(type, values) {#values, type, sizeof(values) / sizeof(*(values)), values}
+#define SOME(type, values)                                                     \
+    {                                                                          \
+#values, type, sizeof(values) / sizeof(*(values)), values              \
+    }
 
 static const bouma_attribute attributes[] = {
     SOME(BOUMA_I8, some_i8),
@@ -303,10 +301,10 @@ static int wrong_attributes(const bouma_attributes *from, const char *place,
     for (int i = 0; i < ATTRIBUTES; i++) {
         const bouma_attribute *a = &attributes[i];
 
-        wrong += bouma_attributes_find(from, a->name, &got) ||
-                 got.type != a->type || got.count != a->count ||
-                 memcmp(got.values, a->values,
-                        a->count * bouma_type_size(a->type));
+        wrong +=
+            bouma_attributes_find(from, a->name, &got) || got.type != a->type ||
+            got.count != a->count ||
+            memcmp(got.values, a->values, a->count * bouma_type_size(a->type));
     }
     if (wrong)
         printf("attributes of the %s: %d are wrong\n", place, wrong);
@@ -359,12 +357,9 @@ static int define(const struct set *s, bouma_dataset *ds,
             rc = set_attributes(bouma_grid_attributes(grid), "grid");
         for (int v = 0; v < MAX_VARIABLES && !rc; v++) {
             const struct variable *from = &s->grids[g].variables[v];
-            bouma_variable_spec spec = {sizeof(spec),
-                                        from->type,
-                                        from->components,
-                                        from->codec,
-                                        from->codec_level,
-                                        from->unit};
+            bouma_variable_spec spec = {sizeof(spec),      from->type,
+                                        from->components,  from->codec,
+                                        from->codec_level, from->unit};
 
             if (!from->name)
                 break;
@@ -464,8 +459,8 @@ static int wrong_grid(const struct set *s, int64_t step, const struct grid *g,
                  info.origin[d] != g->spec.origin[d] ||
                  info.spacing[d] !=
                      (g->spec.spacing[d] != 0 ? g->spec.spacing[d] : 1);
-    wrong += wrong_attributes(bouma_grid_attributes(handle), "grid",
-                              s->attributes);
+    wrong +=
+        wrong_attributes(bouma_grid_attributes(handle), "grid", s->attributes);
     wrong = told(wrong, s->name, step, g->name);
     for (; n < MAX_VARIABLES && g->variables[n].name; n++) {
         bouma_variable *v =
@@ -474,8 +469,8 @@ static int wrong_grid(const struct set *s, int64_t step, const struct grid *g,
         wrong += v ? wrong_variable(s, step, g, &g->variables[n], v)
                    : told(1, s->name, step, "a variable is missing");
     }
-    return wrong + told(info.variables != n, s->name, step,
-                        "the number of variables");
+    return wrong +
+           told(info.variables != n, s->name, step, "the number of variables");
 }
 
 static int wrong_step(const struct set *s, bouma_dataset *ds, int64_t number)
@@ -489,8 +484,8 @@ static int wrong_step(const struct set *s, bouma_dataset *ds, int64_t number)
     bouma_step_details_get(step, &details);
     wrong += told(details.time != time_of(number) || details.order != s->order,
                   s->name, number, "time or order");
-    wrong += wrong_attributes(bouma_step_attributes(step), "step",
-                              s->attributes);
+    wrong +=
+        wrong_attributes(bouma_step_attributes(step), "step", s->attributes);
     for (int g = 0; g < MAX_GRIDS && s->grids[g].name; g++) {
         bouma_grid *grid = bouma_step_find_grid(step, s->grids[g].name);
 

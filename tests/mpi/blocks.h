@@ -103,8 +103,8 @@ struct ranks {
     char dir[256]; /* empty at first, removed at the end */
 };
 
-/* Begin and end a test program. Ending sums up the checks of all ranks and gives
- * the exit status, one same for all. */
+/* Begin and end a test program. Ending sums up the checks of all ranks and
+ * gives the exit status, one same for all. */
 void ranks_init(struct ranks *r, int *argc, char ***argv);
 int ranks_end(struct ranks *r, int failed, int checks);
 

@@ -230,9 +230,9 @@ static void an_attribute_that_differs_is_told(struct ranks *ranks)
     if (ranks->size > 1)
         check_failure(&s, end_with_slabs(&s, 0, 0), BOUMA_EMISMATCH,
                       "attributes");
-    CHECK_EQ(bouma_attributes_set_number(bouma_dataset_attributes(s.ds), "run",
-                                         2),
-             BOUMA_OK);
+    CHECK_EQ(
+        bouma_attributes_set_number(bouma_dataset_attributes(s.ds), "run", 2),
+        BOUMA_OK);
     go_on(&s, 0);
 }
 
@@ -330,8 +330,10 @@ static void missing_blocks_are_told(struct ranks *ranks)
 /* The put fails on that rank, which takes no notice; then the end fails. */
 static void a_wrong_block_fails_the_step_everywhere(struct ranks *ranks)
 {
-    static const bouma_box boxes[] = {
-        {{0, 0}, {N + 1, N}}, {{-1, 0}, {N, N}}, {{4, 4}, {2, 6}}, {{0, 0}, {1, 1}}};
+    static const bouma_box boxes[] = {{{0, 0}, {N + 1, N}},
+                                      {{-1, 0}, {N, N}},
+                                      {{4, 4}, {2, 6}},
+                                      {{0, 0}, {1, 1}}};
     static const float some[N * N * 2];
     struct setting s;
     char who[32];

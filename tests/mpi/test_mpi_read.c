@@ -25,10 +25,9 @@ static void choose(struct test *t, int ndims, int64_t n)
     t->own = t->shared * 64 + (uint64_t)t->ranks->rank;
     t->grid = (bouma_grid_spec){.size = sizeof(t->grid), .ndims = ndims};
     for (int d = 0; d < ndims; d++) {
-        t->grid.shape[d] =
-            1 + check_below(&t->shared, ndims == 1   ? 900
-                                        : ndims == 2 ? 50
-                                                     : 20);
+        t->grid.shape[d] = 1 + check_below(&t->shared, ndims == 1   ? 900
+                                                       : ndims == 2 ? 50
+                                                                    : 20);
         t->grid.patch[d] = (int64_t)(ndims == 1 ? 64 : 4)
                            << check_below(&t->shared, 2);
     }
@@ -297,16 +296,17 @@ static void every_chunk_is_read_once(struct ranks *ranks)
     mine = after.bytes_read - before.bytes_read;
     MPI_Allreduce(&mine, sums, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
     CHECK(sums[0] >= data_bytes);
-    CHECK(sums[0] <= data_bytes + (uint64_t)ranks->size *
-                                      ((file_bytes - data_bytes) / 2));
-    if (ranks->rank == 0 && sums[0] > data_bytes + (uint64_t)ranks->size *
-                                          ((file_bytes - data_bytes) / 2))
+    CHECK(sums[0] <=
+          data_bytes + (uint64_t)ranks->size * ((file_bytes - data_bytes) / 2));
+    if (ranks->rank == 0 &&
+        sums[0] > data_bytes +
+                      (uint64_t)ranks->size * ((file_bytes - data_bytes) / 2))
         printf("read %" PRIu64 " bytes of %" PRIu64 " (files %" PRIu64 ")\n",
                sums[0], data_bytes, file_bytes);
     for (int i = 0; i < FIELDS - 1; i++) {
-        CHECK_EQ(wrong_values(&requests[i], &arrays[i], &t.fields[i],
-                              LAYOUT_DENSE),
-                 0);
+        CHECK_EQ(
+            wrong_values(&requests[i], &arrays[i], &t.fields[i], LAYOUT_DENSE),
+            0);
         array_free(&arrays[i]);
     }
     bouma_step_free(step);

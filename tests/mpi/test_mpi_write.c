@@ -144,9 +144,9 @@ static void write_alone(const struct test *t, const char *path,
             memcpy(all.hi, f->shape, sizeof(all.hi));
             array_make(&arrays[i], f, f->shape, LAYOUT_DENSE);
             array_fill(&arrays[i], f, &all, step);
-            CHECK_EQ(bouma_variable_put(variables[i], &all, arrays[i].data,
-                                        NULL),
-                     BOUMA_OK);
+            CHECK_EQ(
+                bouma_variable_put(variables[i], &all, arrays[i].data, NULL),
+                BOUMA_OK);
         }
         CHECK_EQ(bouma_step_end(ds, NULL), BOUMA_OK);
         for (int i = 0; i < t->field_count; i++)

@@ -1,5 +1,6 @@
 /* Mistakes of callers and damaged files: the right status, a message that says
  * what and where, and a dataset that can be used further. */
+#include <errno.h>
 #include <limits.h>
 #include <unistd.h>
 
@@ -150,6 +151,44 @@ static void a_handle_that_failed_to_open_does_nothing(void)
     }
     MUST(w.ds, write_step(&w, 1)); /* the writer was not disturbed */
     bouma_dataset_free(w.ds);
+}
+
+static int fail_to_list(void *user, void *root, const char *name,
+                        int (*each)(void *context, const char *entry),
+                        void *context)
+{
+    return strcmp(name, "steps") ? io->list(user, root, name, each, context)
+                                 : EIO;
+}
+
+/* The epoch is claimed already when the steps cannot be listed. */
+static void a_writer_that_failed_after_its_claim_does_nothing(void)
+{
+    bouma_grid_spec g = {.size = sizeof(g), .ndims = 1, .shape = {8}};
+    bouma_options o = memory_options();
+    bouma_io failing = *io;
+    bouma_grid *grid;
+    bouma_dataset *ds;
+    struct writer w;
+
+    begin_writing(&w, "claimed");
+    MUST(w.ds, write_step(&w, 0));
+    MUST(w.ds, bouma_dataset_close(w.ds));
+    bouma_dataset_free(w.ds);
+    failing.list = fail_to_list;
+    o.io = &failing;
+    o.durability = BOUMA_GROUP;
+    CHECK_FAILS(ds, bouma_dataset_append(&ds, "claimed", &o), BOUMA_EIO,
+                "steps");
+    failing.list = io->list; /* the trouble is over, the handle still failed */
+    CHECK_EQ(bouma_grid_define(&grid, ds, "g", &g), BOUMA_ESTATE);
+    CHECK_EQ(bouma_step_begin(ds, 1, 0), BOUMA_ESTATE);
+    CHECK_EQ(bouma_step_end(ds, NULL), BOUMA_ESTATE);
+    bouma_dataset_free(ds);
+    MUST(ds, bouma_dataset_append(&ds, "claimed", &o));
+    CHECK(!bouma_dataset_note(ds, 0)); /* nobody ended without closing */
+    CHECK_EQ(bouma_dataset_step_count(ds), 1);
+    bouma_dataset_free(ds);
 }
 
 /* ---- order of calls ----------------------------------------------------- */
@@ -467,6 +506,7 @@ int main(void)
     opening_what_is_not_there_fails();
     directories_on_disk_are_told_apart();
     a_handle_that_failed_to_open_does_nothing();
+    a_writer_that_failed_after_its_claim_does_nothing();
     calls_at_the_wrong_point_are_refused();
     a_reader_cannot_write();
     a_wrong_box_fails_the_put_and_the_step();

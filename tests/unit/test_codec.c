@@ -2,6 +2,8 @@
  * some samples, but never a step outside. */
 #include "codec/codec.h"
 
+#include <zstd.h>
+
 #include "check.h"
 
 static const struct bm_codec *const codecs[2] = {&bm_codec_raw, &bm_codec_zstd};
@@ -203,6 +205,24 @@ static void a_frame_that_promises_more_is_refused(void)
     bm_codec_state_release(&state);
 }
 
+/* Samples that do not shrink are kept as they are: a frame that is longer than
+ * they is not what an encoder makes. */
+static void a_frame_longer_than_its_samples_is_refused(void)
+{
+    uint8_t data[100], frame[300];
+    struct bm_codec_state state;
+    uint64_t random = 39;
+    size_t n;
+
+    bm_codec_state_init(&state, bm_allocator_default());
+    fill(data, 100, 1, 0, &random);
+    n = ZSTD_compress(frame, sizeof(frame), data, sizeof(data), 1);
+    REQUIRE(!ZSTD_isError(n) && n > sizeof(data));
+    CHECK_EQ(decode_exactly(&bm_codec_zstd, &state, frame, n, 100, 1),
+             BOUMA_EFORMAT);
+    bm_codec_state_release(&state);
+}
+
 static void plausible_sizes_are_those_that_can_be(void)
 {
     CHECK(bm_codec_raw.plausible(0, 0));
@@ -280,6 +300,7 @@ int main(void)
     every_truncation_is_refused();
     random_damage_stays_inside();
     a_frame_that_promises_more_is_refused();
+    a_frame_longer_than_its_samples_is_refused();
     plausible_sizes_are_those_that_can_be();
     codecs_are_found_by_number();
     raw_works_in_place();

@@ -141,6 +141,9 @@ static int try_head(void *context, const uint8_t *data, size_t bytes)
 
         check_extents(&h);
         CHECK_EQ(h.file_bytes, t->file_bytes);
+        for (size_t i = 0; i < h.count; i++)
+            for (size_t k = 1; k < h.sections[i].count; k++)
+                CHECK(h.sections[i].keys[k - 1] < h.sections[i].keys[k]);
         bm_buffer_init(&b, bm_allocator_default());
         bm_head_encode(&b, &h, t->schema ? t->schema : &own, id, hash);
         CHECK_EQ(b.size, bytes);
@@ -248,6 +251,45 @@ static void mended_damage_is_refused_or_consistent(void)
     bm_schema_release(&schema);
 }
 
+/* Two chunks that changed places, two sections that did, a chunk twice. */
+static void keys_and_sections_out_of_order_are_refused(void)
+{
+    struct bm_error error = {0};
+    struct bm_schema schema;
+    uint8_t hash[16];
+
+    build_schema(&schema, &error);
+    for (int kind = 0; kind < 4; kind++) {
+        struct bm_section *s, one;
+        struct bm_buffer b;
+        struct bm_head h;
+        struct trial t;
+        uint64_t key;
+
+        build_head(&h, &schema, 0, 1, BOUMA_ORDER_LEVEL);
+        s = &h.sections[2]; /* raw: chunks of one size, but at the borders */
+        key = s->keys[0];
+        if (kind == 1) {
+            s->keys[0] = s->keys[1];
+            s->keys[1] = key;
+        } else if (kind == 2) {
+            s->keys[1] = key;
+        } else if (kind == 3) {
+            one = h.sections[0];
+            h.sections[0] = h.sections[1];
+            h.sections[1] = one;
+        }
+        REQUIRE(!bm_head_arrange(&h, &schema));
+        bm_buffer_init(&b, bm_allocator_default());
+        bm_head_encode(&b, &h, &schema, id, hash);
+        t = (struct trial){&schema, h.file_bytes};
+        CHECK_EQ(try_head(&t, b.data, b.size), kind ? BOUMA_EFORMAT : BOUMA_OK);
+        bm_buffer_release(&b);
+        bm_head_release(&h);
+    }
+    bm_schema_release(&schema);
+}
+
 static void a_file_of_another_size_is_refused(void)
 {
     struct bm_schema schema;
@@ -327,6 +369,7 @@ int main(void)
     a_head_goes_through_its_bytes();
     damage_is_found_by_the_checksum();
     mended_damage_is_refused_or_consistent();
+    keys_and_sections_out_of_order_are_refused();
     a_file_of_another_size_is_refused();
     a_head_of_another_dataset_or_version_is_refused();
     ranges_are_checked();

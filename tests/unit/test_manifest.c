@@ -260,6 +260,27 @@ static void a_missing_patch_is_found(void)
     bm_schema_release(&schema);
 }
 
+static void parts_out_of_order_are_refused(void)
+{
+    struct bm_error error = {0};
+    struct bm_schema schema;
+    struct bm_manifest m;
+    struct bm_buffer b;
+    struct bm_part_info one;
+
+    build_schema(&schema, &error);
+    build_manifest(&m, &schema, &error);
+    one = m.subfiles[0].parts[0];
+    m.subfiles[0].parts[0] = m.subfiles[0].parts[1];
+    m.subfiles[0].parts[1] = one;
+    bm_buffer_init(&b, bm_allocator_default());
+    bm_manifest_encode(&b, &m, id);
+    CHECK_EQ(try_manifest(NULL, b.data, b.size), BOUMA_EFORMAT);
+    bm_buffer_release(&b);
+    bm_manifest_release(&m);
+    bm_schema_release(&schema);
+}
+
 /* Counts of samples that only add up because the sum wraps around. */
 static void counts_that_wrap_around_are_refused(void)
 {
@@ -287,6 +308,7 @@ int main(void)
     damage_is_found_by_the_checksum();
     mended_damage_is_refused_or_consistent();
     a_missing_patch_is_found();
+    parts_out_of_order_are_refused();
     counts_that_wrap_around_are_refused();
     return check_result();
 }

@@ -33,7 +33,7 @@ static void items_lie_in_the_message_of_their_peer_and_round(void)
 
     for (int tries = 0; tries < 300; tries++) {
         size_t n = (size_t)check_below(&state, 200);
-        uint64_t total = 0, sent = 0;
+        uint64_t total = 0, sent = 0, largest = 0;
         struct bm_route r;
 
         for (size_t i = 0; i < n; i++) {
@@ -46,21 +46,30 @@ static void items_lie_in_the_message_of_their_peer_and_round(void)
         for (uint32_t round = 0; round < r.rounds; round++) {
             size_t count;
             const struct bm_message *m = bm_route_messages(&r, round, &count);
+            uint64_t in_round = 0;
             int last = -1;
 
             for (size_t k = 0; k < count; k++) {
                 CHECK(m[k].peer > last); /* one for each peer, ascending */
                 last = m[k].peer;
                 sent += m[k].bytes;
+                in_round += m[k].bytes;
                 CHECK((uint8_t *)m[k].data + m[k].bytes <=
                       r.data + r.data_bytes);
                 if (k)
                     CHECK((uint8_t *)m[k].data ==
                           (uint8_t *)m[k - 1].data + m[k - 1].bytes);
             }
+            largest = in_round > largest ? in_round : largest;
             for (size_t i = 0; i < n; i++) {
                 const uint8_t *p = bm_route_at(&r, i);
                 int found = 0;
+
+                /* In a message, items come in the order of addition. */
+                for (size_t k = 0; k < i; k++)
+                    if (items[k].round == items[i].round &&
+                        items[k].peer == items[i].peer)
+                        CHECK(bm_route_at(&r, k) <= p);
 
                 if (items[i].round != round)
                     continue;
@@ -75,6 +84,7 @@ static void items_lie_in_the_message_of_their_peer_and_round(void)
             total += (items[i].bytes + 7) / 8 * 8;
         CHECK_EQ(bm_route_total(&r), total);
         CHECK_EQ(sent, total);
+        CHECK_EQ(r.data_bytes, largest); /* not that of all rounds */
         bm_route_release(&r);
         bm_route_release(&r);
     }

@@ -201,6 +201,10 @@ static void limits_are_told(void)
     CHECK_TEXT(verdict(1, 8, 1, 1, INT64_MIN), "power of two");
     CHECK_TEXT(verdict(3, big - 1, big - 1, 1, 1 << 30), "2^62");
     CHECK_TEXT(verdict(3, big - 1, big - 1, big - 1, 1 << 30), "2^62");
+    CHECK_TEXT(verdict(2, (int64_t)1 << 31, (int64_t)1 << 31, 1, 1 << 20),
+               "2^62");
+    CHECK_TEXT(verdict(2, (int64_t)1 << 31, ((int64_t)1 << 31) - 1, 1, 1 << 20),
+               "fine");
     CHECK_TEXT(verdict(1, ((int64_t)1 << 31) + 1, 1, 1, 1), "too many patches");
     CHECK_TEXT(verdict(1, (int64_t)1 << 31, 1, 1, 1), "fine");
     /* A key has 21 bits for each of three axes. */

@@ -223,6 +223,24 @@ static void adding_in_parts_is_adding_all(void)
     }
 }
 
+/* With the sign bit set, an unsigned value is large, not small. */
+static void joined_integers_are_compared_by_their_kind(void)
+{
+    uint64_t u[2] = {1, UINT64_MAX};
+    int64_t i[2] = {-1, 1};
+
+    for (int first = 0; first < 2; first++) {
+        struct bm_range r = {{0}, {0}, 0, 0}, s = r;
+
+        bm_range_add(&r, BOUMA_U64, &u[first], 1);
+        bm_range_add(&r, BOUMA_U64, &u[1 - first], 1);
+        CHECK(r.low.u == 1 && r.high.u == UINT64_MAX && r.count == 2);
+        bm_range_add(&s, BOUMA_I64, &i[first], 1);
+        bm_range_add(&s, BOUMA_I64, &i[1 - first], 1);
+        CHECK(s.low.i == -1 && s.high.i == 1 && s.count == 2);
+    }
+}
+
 static void ranges_that_differ_are_not_equal(void)
 {
     int32_t v[4] = {-5, 0, 3, 9};
@@ -332,6 +350,7 @@ int main(void)
     nothing_but_nan_leaves_low_and_high_at_zero();
     infinities_alone_are_a_range();
     adding_in_parts_is_adding_all();
+    joined_integers_are_compared_by_their_kind();
     ranges_that_differ_are_not_equal();
     many_values_are_counted_right();
     a_bound_goes_through_its_bytes();
