@@ -234,7 +234,8 @@ typedef struct bouma_attributes bouma_attributes;
 typedef struct bouma_refinement bouma_refinement;
 
 /* Make a new dataset: a directory, by custom named NAME.bouma. BOUMA_EEXISTS
- * if there is something of that name. 'opts' may be NULL. The caller owns *out
+ * if there is something of that name (but an empty directory, or what a killed
+ * creation left, is taken over). 'opts' may be NULL. The caller owns *out
  * and ends it with bouma_dataset_free(), after a failure too: it holds the
  * message. Collective. */
 BOUMA_API int bouma_dataset_create(bouma_dataset **out, const char *path,
@@ -264,8 +265,8 @@ BOUMA_API void bouma_dataset_free(bouma_dataset *ds);
  * say. Valid until the next call. NULL gives the text for no memory. */
 BOUMA_API const char *bouma_error_message(const bouma_dataset *ds);
 
-/* Remarks of the opening, such as "step 42 is incomplete (5 subfiles, no
- * manifest), ignored": the i-th, or NULL past the last. */
+/* Remarks of bouma_dataset_append(), such as "step 42 is incomplete (5
+ * subfiles, no manifest), ignored": the i-th, or NULL past the last. */
 BOUMA_API const char *bouma_dataset_note(const bouma_dataset *ds, int i);
 
 /* ---- writing ------------------------------------------------------------ */
@@ -309,7 +310,8 @@ BOUMA_API int bouma_step_begin(bouma_dataset *ds, int64_t step, double time);
 
 /* Hand over one block of a variable: the samples of 'box', from 'data' on, as
  * 'memory' tells (NULL: dense). The array stays the caller's, is not changed,
- * and must stay as it is until the step ends. A rank may hand over any number
+ * and must stay as it is until the step ends. It may be unaligned. A rank may
+ * hand over any number
  * of blocks, or none; those of all ranks together must cover the grid exactly
  * once. A variable that no rank hands over is absent from the step. */
 BOUMA_API int bouma_variable_put(bouma_variable *variable, const bouma_box *box,
@@ -320,7 +322,8 @@ typedef struct bouma_phases {
     double describe, plan, distribute, shape, ship, store, commit;
 } bouma_phases;
 
-/* What a step cost, as kept in its manifest. */
+/* What a step cost, as kept in its manifest (there without the seconds of the
+ * commit, which is not over when the manifest is written). */
 typedef struct bouma_record {
     uint64_t raw_bytes;     /* samples as they were in memory */
     uint64_t stored_bytes;  /* all files but the manifest */

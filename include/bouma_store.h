@@ -80,6 +80,11 @@ typedef struct bouma_io {
      * runs: 1 yes, 0 no, -1 cannot be told (it is on another machine). */
     int (*identity)(void *user, char *text, size_t bytes);
     int (*alive)(void *user, const char *text);
+
+    /* May be NULL. The file will have so many bytes: a hint, by which a file
+     * system can make room at once; or learn now that there is none (ENOSPC).
+     */
+    int (*reserve)(void *user, void *file, uint64_t bytes);
 } bouma_io;
 
 /* The table for POSIX file systems. */

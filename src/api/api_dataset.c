@@ -86,7 +86,7 @@ int bouma_dataset_open(bouma_dataset **out, const char *path,
 static int check_open(bouma_dataset *ds)
 {
     bm_error_clear(&ds->error);
-    if (!ds->store.root || ds->closed)
+    if (!ds->opened || ds->closed)
         return bm_fail(&ds->error, BOUMA_ESTATE, "the dataset is not open");
     return BOUMA_OK;
 }

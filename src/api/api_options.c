@@ -153,15 +153,19 @@ static int set_number(bouma_options *opts, const struct field *f,
             memcpy(to, &v, sizeof(v));
             return BOUMA_OK;
         }
-    } else if (parse_bytes(value, &n)) {
-        int i = n <= 1 << 20 ? (int)n : -1;
-
-        if (f->kind == BYTES)
+    } else if (f->kind == BYTES) {
+        if (parse_bytes(value, &n)) {
             memcpy(to, &n, sizeof(n));
-        else if (i >= 0)
-            memcpy(to, &i, sizeof(i));
-        if (f->kind == BYTES || i >= 0)
             return BOUMA_OK;
+        }
+    } else {
+        long v = strtol(value, &end, 10);
+        int i = (int)v;
+
+        if (end != value && !*end && v >= 0 && v <= 1 << 20) {
+            memcpy(to, &i, sizeof(i));
+            return BOUMA_OK;
+        }
     }
     snprintf(message, bytes, "%s \"%s\" is not a number that makes sense here",
              f->name, value);

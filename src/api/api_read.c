@@ -12,7 +12,7 @@ int bouma_step_open(bouma_step **out, bouma_dataset *ds, int64_t step)
 {
     *out = NULL;
     bm_error_clear(&ds->error);
-    if (!ds->store.root)
+    if (!ds->opened)
         return bm_fail(&ds->error, BOUMA_ESTATE, "the dataset is not open");
     /* A negative number is no step of any dataset: let all ranks hear so. */
     return bm_step_open(out, ds, (uint64_t)step);

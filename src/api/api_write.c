@@ -23,7 +23,7 @@ void bouma_memory_inside(bouma_memory *out, bouma_type type, int components,
 /* Whether things can be defined and written. */
 static int check_writing(bouma_dataset *ds)
 {
-    if (!ds->store.root || ds->closed)
+    if (!ds->opened || ds->closed)
         return bm_fail(&ds->error, BOUMA_ESTATE, "the dataset is not open");
     if (ds->mode == BM_MODE_READ)
         return bm_fail(&ds->error, BOUMA_ESTATE, "%s: is open for reading only",
@@ -182,7 +182,7 @@ static int end(bouma_dataset *ds, int status, bouma_record *record)
     int rc;
 
     bm_error_clear(&ds->error);
-    if (!ds->store.root)
+    if (!ds->opened)
         return bm_fail(&ds->error, BOUMA_ESTATE, "the dataset is not open");
     rc = check_writing(ds);
     if (!rc && !ds->in_step)

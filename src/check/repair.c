@@ -420,12 +420,13 @@ static int repair_step(struct bm_repair *r, uint64_t number)
     bm_schema_init(&schema, r->ds.a, &why);
     bm_manifest_init(&m, r->ds.a, &schema, &why);
     rc = bm_manifest_load(&m, &r->ds.store, number, NULL, r->ds.id, &why);
-    if (rc == BOUMA_ENOTFOUND || rc == BOUMA_EFORMAT || rc == BOUMA_ELIMIT)
+    if (!rc)
+        for (size_t i = 0; i < m.count && !rc; i++)
+            rc = bm_repair_subfile(r, &m, i);
+    else if (rc == BOUMA_ENOTFOUND || rc == BOUMA_EFORMAT || rc == BOUMA_ELIMIT)
         rc = repair_unpublished(r, number, rc != BOUMA_ENOTFOUND);
-    else if (rc)
+    else
         bm_fail(r->error, rc, "%s", why.text);
-    for (size_t i = 0; i < m.count && !rc; i++)
-        rc = bm_repair_subfile(r, &m, i);
     bm_manifest_release(&m);
     bm_schema_release(&schema);
     return rc;

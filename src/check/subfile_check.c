@@ -40,6 +40,10 @@ static int load(struct subfile_check *c, uint64_t offset, uint64_t bytes)
     int rc;
 
     bm_buffer_clear(&c->raw);
+    if (bytes > c->step->ds->store.memory_limit) {
+        damage(c, BOUMA_ELIMIT, "a part of it is beyond the memory limit");
+        return 0;
+    }
     if (!bm_buffer_extend(&c->raw, (size_t)bytes))
         return 0;
     rc = bm_file_read(&c->file, c->raw.data, (size_t)bytes, offset, &why);
@@ -121,9 +125,16 @@ static void check_chunk(struct subfile_check *c, const struct bm_section *s,
 
     bm_patch_init(&p, s->variable,
                   bm_tiling_find(&s->variable->grid->tiling, s->keys[chunk]));
+    if (deep && bm_patch_bytes(&p) > c->step->ds->store.memory_limit) {
+        bm_findings_add(c->out, BOUMA_NOTE, (int64_t)m->step, c->name,
+                        "a patch of \"%s/%s\" is beyond the memory limit, and "
+                        "was not decoded",
+                        s->variable->grid->name, s->variable->name);
+        deep = 0;
+    }
     bm_buffer_clear(&c->samples);
-    to = bm_buffer_extend(&c->samples,
-                          bm_patch_bytes(&p) + 16 * (size_t)p.levels);
+    to = bm_buffer_extend(
+        &c->samples, deep ? bm_patch_bytes(&p) + 16 * (size_t)p.levels : 0);
     if (!to)
         return;
     for (int k = s->levels - 1; k >= 0; k--) {
@@ -136,7 +147,7 @@ static void check_chunk(struct subfile_check *c, const struct bm_section *s,
             to, (size_t)p.values[k] * (size_t)p.components, p.size};
 
         level[k] = to;
-        to += (bm_patch_level_bytes(&p, k) + 15) / 16 * 16;
+        to += deep ? (bm_patch_level_bytes(&p, k) + 15) / 16 * 16 : 0;
         if (!load(c, s->offsets[at], s->sizes[at]) ||
             bm_hash_chunk(&address, c->raw.data, s->sizes[at]) !=
                 s->hashes[at]) {

@@ -179,7 +179,8 @@ static int is_unfinished(void *context, const char *entry)
 {
     (void)context;
     return strcmp(entry, BM_NAME_EPOCHS) && strcmp(entry, BM_NAME_STEPS) &&
-                   strcmp(entry, "DATASET.tmp")
+                   strncmp(entry, BM_NAME_DATASET_NEW,
+                           strlen(BM_NAME_DATASET_NEW))
                ? EEXIST
                : 0;
 }
@@ -327,7 +328,9 @@ int bm_dataset_open(struct bouma_dataset **out, struct bm_comm *comm,
         rc = bm_fail(&ds->error, BOUMA_ENOMEM, "%s: no memory", path);
     /* Attributes that were read can be changed by one who writes. */
     ds->attributes.fixed = mode == BM_MODE_READ;
-    return bm_comm_agree(comm, rc, &ds->error);
+    rc = bm_comm_agree(comm, rc, &ds->error);
+    ds->opened = !rc;
+    return rc;
 }
 
 int bm_dataset_refresh(struct bouma_dataset *ds)

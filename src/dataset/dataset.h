@@ -31,7 +31,7 @@ struct bouma_dataset {
     const bouma_allocator *a;
     bouma_options options; /* complete: nothing left to choose */
     enum bm_mode mode;
-    int closed;
+    int opened, closed;
     struct bm_comm *comm;
     struct bm_store store;
     uint8_t id[16];

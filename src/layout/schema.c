@@ -144,6 +144,9 @@ int bm_schema_add_grid(struct bm_schema *schema, struct bouma_grid **out,
     *out = NULL;
     if (wrong)
         return bm_fail(error, BOUMA_EINVAL, "a grid's name %s", wrong);
+    if (spec->unit && strlen(spec->unit) > BM_MAX_NAME)
+        return bm_fail(error, BOUMA_EINVAL,
+                       "grid \"%s\" has a unit of more than 255 bytes", name);
     if (bm_schema_find_grid(schema, name))
         return bm_fail(error, BOUMA_EEXISTS, "grid \"%s\" is defined already",
                        name);
@@ -199,6 +202,8 @@ static const char *check_variable(const struct bouma_grid *grid,
 
     if (!bm_type_valid((int)spec->type))
         return "has no known type";
+    if (spec->unit && strlen(spec->unit) > BM_MAX_NAME)
+        return "has a unit of more than 255 bytes";
     if (components < 1 || components > BM_MAX_COMPONENTS)
         return "has not 1 to 256 components";
     if (spec->codec && !bm_codec_find((int)spec->codec))

@@ -224,6 +224,12 @@ static int deliver(struct batch *b, size_t chunk,
     f.patch = bm_tiling_find(t, b->section->keys[b->chunks[chunk]]);
     bm_patch_init(&p, b->variable, f.patch);
     f.geometry = &p;
+    if (bm_patch_bytes(&p) + 16 * (size_t)p.levels > ds->store.memory_limit)
+        return bm_fail(&ds->error, BOUMA_ELIMIT,
+                       "a patch of \"%s/%s\" has %zu bytes of samples, beyond "
+                       "the memory limit",
+                       b->variable->grid->name, b->variable->name,
+                       bm_patch_bytes(&p));
     if (grow(ds->a, &b->samples, &b->samples_bytes,
              bm_patch_bytes(&p) + 16 * (size_t)p.levels))
         return bm_fail(&ds->error, BOUMA_ENOMEM,

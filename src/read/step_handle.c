@@ -11,11 +11,19 @@
 static int load_manifest(struct bouma_dataset *ds, uint64_t step,
                          const char *name, struct bm_buffer *out)
 {
+    struct bm_error why = {0};
+    int rc;
+
     if (!bm_step_list_find(&ds->steps, step))
         return bm_fail(&ds->error, BOUMA_ENOTFOUND, "%s: has no step %" PRIu64,
                        ds->store.path, step);
-    return bm_store_load(&ds->store, name, out, ds->store.memory_limit,
-                         &ds->error);
+    rc = bm_store_load(&ds->store, name, out, ds->store.memory_limit, &why);
+    if (rc == BOUMA_ENOTFOUND)
+        return bm_fail(&ds->error, BOUMA_EFORMAT,
+                       "%s/%s: is gone, though the step was committed; `bouma "
+                       "repair` may help",
+                       ds->store.path, name);
+    return rc ? bm_fail(&ds->error, rc, "%s", why.text) : BOUMA_OK;
 }
 
 static int fill_step(struct bouma_step *s, struct bouma_dataset *ds,

@@ -10,7 +10,12 @@
 #include "base/hash.h"
 #include "store/envelope.h"
 
-#define DATASET_NEW "DATASET.tmp"
+static int ignore_entry(void *context, const char *entry)
+{
+    (void)context;
+    (void)entry;
+    return 0;
+}
 
 void bm_identity_random(uint8_t id[16])
 {
@@ -26,10 +31,16 @@ void bm_identity_random(uint8_t id[16])
 int bm_identity_create(struct bm_store *s, const uint8_t id[16],
                        struct bm_error *error)
 {
+    struct bm_error why = {0};
+    char new_name[BM_NAME_BYTES];
     struct bm_buffer b;
-    uint8_t hash[16];
+    uint8_t hash[16], nonce[16];
     int rc;
 
+    /* A name of its own: another program may be creating at the same time. */
+    bm_identity_random(nonce);
+    snprintf(new_name, sizeof(new_name), BM_NAME_DATASET_NEW "%08x",
+             bm_load_u32(nonce));
     bm_buffer_init(&b, s->a);
     bm_envelope_reserve(&b);
     bm_envelope_seal(&b, BM_KIND_DATASET, id, hash);
@@ -37,15 +48,21 @@ int bm_identity_create(struct bm_store *s, const uint8_t id[16],
                   : bm_store_make_dir(s, BM_NAME_EPOCHS, 1, error);
     if (!rc)
         rc = bm_store_make_dir(s, BM_NAME_STEPS, 1, error);
-    if (!rc) {
-        bm_store_remove(s, DATASET_NEW); /* of a creation that was killed */
-        rc = bm_store_save(s, DATASET_NEW, b.data, b.size, 1, error);
-    }
+    if (!rc)
+        rc = bm_store_save(s, new_name, b.data, b.size, 1, error);
     /* The directories before the file that says they are there. */
     if (!rc)
         rc = bm_store_sync_dir(s, "", error);
-    if (!rc)
-        rc = bm_store_publish(s, DATASET_NEW, BM_NAME_DATASET, 0, error);
+    if (!rc) {
+        rc = bm_store_publish(s, new_name, BM_NAME_DATASET, 0, &why);
+        if (rc)
+            bm_store_remove(s, new_name);
+        if (rc == BOUMA_EEXISTS)
+            bm_fail(error, rc, "%s: was created by another program just now",
+                    s->path);
+        else if (rc)
+            bm_fail(error, rc, "%s", why.text);
+    }
     if (!rc)
         rc = bm_store_sync_dir(s, "", error);
     bm_buffer_release(&b);
@@ -65,12 +82,19 @@ int bm_identity_load(struct bm_store *s, uint8_t id[16], int *major, int *minor,
     snprintf(name, sizeof(name), "%s/%s", s->path, BM_NAME_DATASET);
     bm_buffer_init(&b, s->a);
     rc = bm_store_load(s, BM_NAME_DATASET, &b, 4096, &why);
-    if (rc == BOUMA_ENOTFOUND)
-        rc = bm_fail(error, BOUMA_EFORMAT,
-                     "%s: is not a bouma dataset, as it has no file DATASET",
-                     s->path);
-    else if (rc)
-        rc = bm_fail(error, rc, "%s", why.text);
+    if (rc == BOUMA_ENOTFOUND) {
+        struct bm_error ignored = {0};
+
+        /* One that has steps has lost it; else it never was a dataset. */
+        rc = bm_store_list(s, BM_NAME_STEPS, ignore_entry, NULL, &ignored)
+                 ? bm_fail(error, BOUMA_ENOTFOUND, "%s: is not a bouma dataset",
+                           s->path)
+                 : bm_fail(error, BOUMA_EFORMAT,
+                           "%s: has steps, but its file DATASET is gone; "
+                           "`bouma repair` makes it anew",
+                           s->path);
+    } else if (rc)
+        bm_fail(error, rc, "%s", why.text);
     if (!rc)
         rc = bm_envelope_open(&e, &body, b.data, b.size, BM_KIND_DATASET, NULL,
                               name, error);

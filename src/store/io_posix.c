@@ -319,6 +319,19 @@ static int posix_write(void *user, void *file, const void *data, size_t bytes,
     return 0;
 }
 
+/* Room at once spares the file system a decision for each page, and a full disk
+ * shows before the work. Where it cannot be done, it need not be. */
+static int posix_reserve(void *user, void *file, uint64_t bytes)
+{
+    int rc;
+
+    (void)user;
+    do
+        rc = fallocate(unwrap(file), 0, 0, (off_t)bytes);
+    while (rc && errno == EINTR);
+    return rc && (errno == ENOSPC || errno == EDQUOT) ? errno : 0;
+}
+
 static int posix_close(void *user, void *file)
 {
     (void)user;
@@ -394,6 +407,7 @@ const bouma_io *bouma_io_posix(void)
         .file_size = posix_file_size,
         .read = posix_read,
         .write = posix_write,
+        .reserve = posix_reserve,
         .sync = posix_sync,
         .close = posix_close,
         .identity = posix_identity,

@@ -120,6 +120,20 @@ int bm_file_write(struct bm_file *f, const void *data, size_t bytes,
     return BOUMA_OK;
 }
 
+int bm_file_reserve(struct bm_file *f, uint64_t bytes, struct bm_error *error)
+{
+    struct bm_store *s = f->store;
+    int code = s->io->reserve && bytes
+                   ? s->io->reserve(s->io->user, f->handle, bytes)
+                   : 0;
+
+    if (code)
+        return bm_fail_io(error, code,
+                          "%s/%s: there is no room for %" PRIu64 " bytes",
+                          s->path, f->name, bytes);
+    return BOUMA_OK;
+}
+
 int bm_file_sync(struct bm_file *f, struct bm_error *error)
 {
     struct bm_store *s = f->store;

@@ -40,6 +40,8 @@ int bm_file_read(struct bm_file *f, void *data, size_t bytes, uint64_t offset,
                  struct bm_error *error);
 int bm_file_write(struct bm_file *f, const void *data, size_t bytes,
                   uint64_t offset, struct bm_error *error);
+/* Tell the size that the file will have; may find that there is no room. */
+int bm_file_reserve(struct bm_file *f, uint64_t bytes, struct bm_error *error);
 int bm_file_sync(struct bm_file *f, struct bm_error *error);
 /* Closes also after a failure; a second close does nothing. */
 int bm_file_close(struct bm_file *f, struct bm_error *error);
@@ -69,11 +71,12 @@ int bm_store_exists(struct bm_store *s, const char *name);
 
 /* ---- names, derived from integers only ---------------------------------- */
 
-#define BM_NAME_DATASET "DATASET"
-#define BM_NAME_EPOCHS  "epochs"
-#define BM_NAME_STEPS   "steps"
-#define BM_NAME_INDEX   "index"
-#define BM_NAME_LOST    "lost"
+#define BM_NAME_DATASET     "DATASET"
+#define BM_NAME_DATASET_NEW "DATASET.tmp."
+#define BM_NAME_EPOCHS      "epochs"
+#define BM_NAME_STEPS       "steps"
+#define BM_NAME_INDEX       "index"
+#define BM_NAME_LOST        "lost"
 
 /* Which writing of a step: the epoch of its writer, and the attempt in it. */
 struct bm_generation {

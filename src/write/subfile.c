@@ -126,9 +126,10 @@ int bm_subfile_arrange(struct bm_subfile *f, struct bouma_dataset *ds)
     int rc = bm_head_arrange(&f->head, &ds->schema);
 
     if (rc)
-        bm_fail(&ds->error, rc, "no memory for the head of subfile %" PRIu32,
-                f->head.subfile);
-    return rc;
+        return bm_fail(&ds->error, rc,
+                       "no memory for the head of subfile %" PRIu32,
+                       f->head.subfile);
+    return bm_file_reserve(&f->file, f->head.file_bytes, &ds->error);
 }
 
 int bm_subfile_write(struct bm_subfile *f, size_t t, const uint8_t *data,

@@ -65,7 +65,7 @@ refuse 2 "missing/run.bouma: could not be created" "$BOUMA" import a.npy \
     --into missing/run.bouma
 mkdir other
 touch other/file
-refuse 1 "other: is not a bouma dataset" "$BOUMA" import a.npy --into other
+refuse 2 "other: is not a bouma dataset" "$BOUMA" import a.npy --into other
 [[ $(ls other) == file ]] || complain "a folder of somebody else was changed"
 
 # info, read, verify, repair

@@ -173,5 +173,5 @@ void damage_io_init(struct damage_io *d, const bouma_io *inner)
                        sync_dir,         publish,   remove_name,
                        open_file,        file_size, read_file,
                        write_file,       sync_file, close_file,
-                       identity,         alive};
+                       identity,         alive,     NULL};
 }

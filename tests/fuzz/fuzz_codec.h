@@ -15,7 +15,7 @@ static void fuzz_decode(const struct bm_codec *codec,
                         size_t bytes, size_t size, size_t count)
 {
     uint8_t *in = fuzz_copy(data, bytes);
-    uint8_t *out = malloc(size * count ? size * count : 1);
+    uint8_t *out = malloc(count ? size * count : 1);
     struct bm_samples samples = {out, count, size};
     int rc;
 

@@ -460,7 +460,7 @@ static void what_exists_or_is_missing_is_told(struct ranks *ranks)
     check_failure(&other, rc, BOUMA_ENOTFOUND, path);
     bouma_dataset_free(other.ds);
     rc = bouma_dataset_open_mpi(&other.ds, MPI_COMM_WORLD, ranks->dir, NULL);
-    check_failure(&other, rc, BOUMA_EFORMAT, ranks->dir);
+    check_failure(&other, rc, BOUMA_ENOTFOUND, "not a bouma dataset");
     bouma_dataset_free(other.ds);
     go_on(&s, -1);
 }

@@ -216,9 +216,9 @@ static void mistakes_in_requests_reach_all_ranks(struct test *t,
     CHECK_EQ(bouma_step_read(step, &q, last), BOUMA_OK);
 }
 
-static void random_datasets(struct ranks *ranks)
+static void random_datasets(struct ranks *ranks, int count)
 {
-    for (int n = 0; n < 36; n++) {
+    for (int n = 0; n < count; n++) {
         struct test t = {.ranks = ranks};
         bouma_grid_info info;
         bouma_dataset *ds;
@@ -313,12 +313,13 @@ static void every_chunk_is_read_once(struct ranks *ranks)
     bouma_dataset_free(ds);
 }
 
+/* test_mpi_read [COUNT]: so many datasets; 36 if nothing is said. */
 int main(int argc, char **argv)
 {
     struct ranks ranks;
 
     ranks_init(&ranks, &argc, &argv);
-    random_datasets(&ranks);
+    random_datasets(&ranks, argc > 1 ? atoi(argv[1]) : 36);
     every_chunk_is_read_once(&ranks);
     return ranks_end(&ranks, check_counts()->failed, check_counts()->checks);
 }

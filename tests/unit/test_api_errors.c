@@ -88,7 +88,7 @@ static void directories_on_disk_are_told_apart(void)
     bouma_dataset *ds;
 
     REQUIRE(mkdtemp(dir));
-    CHECK_FAILS(ds, bouma_dataset_open(&ds, dir, NULL), BOUMA_EFORMAT,
+    CHECK_FAILS(ds, bouma_dataset_open(&ds, dir, NULL), BOUMA_ENOTFOUND,
                 "is not a bouma dataset");
     bouma_dataset_free(ds);
     snprintf(path, sizeof(path), "%s/no/such.bouma", dir);
@@ -487,6 +487,25 @@ static void a_newer_format_is_refused(void)
     bouma_dataset_free(ds);
 }
 
+/* One that was a dataset is told apart from what never was one. */
+static void a_lost_file_dataset_is_told(void)
+{
+    bouma_options o = memory_options();
+    bouma_dataset *ds;
+    struct writer w;
+    void *root;
+
+    begin_writing(&w, "gone");
+    MUST(w.ds, write_step(&w, 0));
+    bouma_dataset_free(w.ds);
+    REQUIRE(!io->attach(io->user, &root, "gone", 0));
+    REQUIRE(!io->remove(io->user, root, "DATASET"));
+    io->detach(io->user, root);
+    CHECK_FAILS(ds, bouma_dataset_open(&ds, "gone", &o), BOUMA_EFORMAT,
+                "repair");
+    bouma_dataset_free(ds);
+}
+
 static void statuses_have_names_and_texts(void)
 {
 #define NAMED(name, value, text)                                               \
@@ -516,6 +535,7 @@ int main(void)
     levels_and_boxes_that_are_not_there_are_told();
     specs_of_other_versions_are_refused();
     a_newer_format_is_refused();
+    a_lost_file_dataset_is_told();
     statuses_have_names_and_texts();
     bouma_io_memory_free(io);
     return check_result();

@@ -59,6 +59,8 @@ static void check_consistent(const struct bm_manifest *m)
 {
     const struct bm_schema *s = m->schema;
 
+    CHECK(m->order == BOUMA_ORDER_LEVEL || m->order == BOUMA_ORDER_CHUNK);
+    CHECK(m->step <= INT64_MAX);
     for (uint32_t v = 0; v < s->variables; v++) {
         uint64_t chunks = 0, stored = 0;
         const struct bouma_variable *variable = s->by_id[v];
