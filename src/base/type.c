@@ -2,6 +2,9 @@
 #include "base/type.h"
 
 #include <string.h>
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 
 #include "base/bytes.h"
 
@@ -120,73 +123,100 @@ INTEGER_RANGE(uint16_t, u)
 INTEGER_RANGE(uint32_t, u)
 INTEGER_RANGE(uint64_t, u)
 
-/* With floats they do not, for the sake of NaN and of signed zeros: so lanes of
- * 16 bytes are spelled out, which every machine has, two sets in turn. A
- * comparison with NaN is false in all lanes, so NaN never gets into low or
- * high; a true one is -1, which counts down. */
-#define FLOAT_RANGE(ctype, itype, infinite)                                    \
-    typedef ctype ctype##_lanes __attribute__((vector_size(16)));              \
-    typedef itype ctype##_masks __attribute__((vector_size(16)));              \
-    struct ctype##_bounds {                                                    \
-        ctype##_lanes low, high;                                               \
-        ctype##_masks nans;                                                    \
-    };                                                                         \
-                                                                               \
-    static inline void widen_##ctype(struct ctype##_bounds *b, const ctype *v) \
+/* With floats they do not, for the sake of NaN and of signed zeros. What is
+ * wanted is what the machine's minimum gives: the second value if one is NaN,
+ * so that NaN never gets into low or high. Where there is such an instruction
+ * it is used, on four vectors in turn; elsewhere a comparison does the same.
+ * NaN is rare: vectors only notice it, and the part is counted again. */
+#if defined(__SSE2__)
+#define FLOAT_LANES(ctype, vector, load, min, max, unordered, or_, any, store) \
+    static size_t lanes_##ctype(const ctype *v, size_t n, ctype *low,          \
+                                ctype *high, int *nan)                         \
     {                                                                          \
-        ctype##_lanes x;                                                       \
-        ctype##_masks less, more;                                              \
-                                                                               \
-        memcpy(&x, v, sizeof(x));                                              \
-        less = x < b->low;                                                     \
-        more = x > b->high;                                                    \
-        b->low = (ctype##_lanes)(((ctype##_masks)x & less) |                   \
-                                 ((ctype##_masks)b->low & ~less));             \
-        b->high = (ctype##_lanes)(((ctype##_masks)x & more) |                  \
-                                  ((ctype##_masks)b->high & ~more));           \
-        b->nans -= x != x;                                                     \
-    }                                                                          \
-                                                                               \
-    static void range_##ctype(struct bm_range *out, const ctype *v, size_t n)  \
-    {                                                                          \
-        enum { LANES = 16 / sizeof(ctype) };                                   \
-        struct ctype##_bounds b[2] = {{{0}, {0}, {0}}, {{0}, {0}, {0}}};       \
-        ctype least = infinite, most = -infinite;                              \
-        uint64_t nan_total = 0;                                                \
+        enum { LANES = sizeof(vector) / sizeof(ctype), SETS = 4 };             \
+        vector lows[SETS], highs[SETS], nans[SETS];                            \
+        ctype out[LANES];                                                      \
         size_t i = 0;                                                          \
                                                                                \
-        for (int k = 0; k < 2; k++) {                                          \
-            b[k].low += least;                                                 \
-            b[k].high += most;                                                 \
+        if (n < LANES * SETS)                                                  \
+            return 0;                                                          \
+        for (int k = 0; k < SETS; k++) {                                       \
+            for (int j = 0; j < LANES; j++)                                    \
+                out[j] = *low;                                                 \
+            lows[k] = load(out);                                               \
+            for (int j = 0; j < LANES; j++)                                    \
+                out[j] = *high;                                                \
+            highs[k] = load(out);                                              \
+            nans[k] = unordered(highs[k], highs[k]);                           \
         }                                                                      \
-        for (; i + 2 * LANES <= n; i += 2 * LANES) {                           \
-            widen_##ctype(&b[0], v + i);                                       \
-            widen_##ctype(&b[1], v + i + LANES);                               \
-        }                                                                      \
-        for (int k = 0; k < 2; k++)                                            \
-            for (int j = 0; j < LANES; j++) {                                  \
-                least = b[k].low[j] < least ? b[k].low[j] : least;             \
-                most = b[k].high[j] > most ? b[k].high[j] : most;              \
-                nan_total += (uint64_t)b[k].nans[j];                           \
+        for (; i + LANES * SETS <= n; i += LANES * SETS)                       \
+            for (int k = 0; k < SETS; k++) {                                   \
+                vector x = load(v + i + k * LANES);                            \
+                                                                               \
+                lows[k] = min(x, lows[k]);                                     \
+                highs[k] = max(x, highs[k]);                                   \
+                nans[k] = or_(nans[k], unordered(x, x));                       \
             }                                                                  \
-        for (; i < n; i++) {                                                   \
-            least = v[i] < least ? v[i] : least;                               \
-            most = v[i] > most ? v[i] : most;                                  \
-            nan_total += v[i] != v[i];                                         \
+        for (int k = 0; k < SETS; k++) {                                       \
+            store(out, lows[k]);                                               \
+            for (int j = 0; j < LANES; j++)                                    \
+                *low = out[j] < *low ? out[j] : *low;                          \
+            store(out, highs[k]);                                              \
+            for (int j = 0; j < LANES; j++)                                    \
+                *high = out[j] > *high ? out[j] : *high;                       \
+            *nan |= any(nans[k]);                                              \
         }                                                                      \
-        out->nans = nan_total;                                                 \
-        out->count = n - nan_total;                                            \
+        return i;                                                              \
+    }
+
+FLOAT_LANES(float, __m128, _mm_loadu_ps, _mm_min_ps, _mm_max_ps,
+            _mm_cmpunord_ps, _mm_or_ps, _mm_movemask_ps, _mm_storeu_ps)
+FLOAT_LANES(double, __m128d, _mm_loadu_pd, _mm_min_pd, _mm_max_pd,
+            _mm_cmpunord_pd, _mm_or_pd, _mm_movemask_pd, _mm_storeu_pd)
+#else
+#define FLOAT_LANES(ctype)                                                     \
+    static size_t lanes_##ctype(const ctype *v, size_t n, ctype *low,          \
+                                ctype *high, int *nan)                         \
+    {                                                                          \
+        for (size_t i = 0; i < n; i++) {                                       \
+            *low = v[i] < *low ? v[i] : *low;                                  \
+            *high = v[i] > *high ? v[i] : *high;                               \
+            *nan |= v[i] != v[i];                                              \
+        }                                                                      \
+        return n;                                                              \
+    }
+FLOAT_LANES(float)
+FLOAT_LANES(double)
+#endif
+
+#define FLOAT_RANGE(ctype, infinite)                                           \
+    static void range_##ctype(struct bm_range *out, const ctype *v, size_t n)  \
+    {                                                                          \
+        ctype low = infinite, high = -infinite;                                \
+        uint64_t nans = 0;                                                     \
+        int some_nan = 0;                                                      \
+        size_t done = lanes_##ctype(v, n, &low, &high, &some_nan);             \
+                                                                               \
+        for (size_t i = 0; i < done && some_nan; i++)                          \
+            nans += v[i] != v[i];                                              \
+        for (size_t i = done; i < n; i++) {                                    \
+            low = v[i] < low ? v[i] : low;                                     \
+            high = v[i] > high ? v[i] : high;                                  \
+            nans += v[i] != v[i];                                              \
+        }                                                                      \
+        out->nans = nans;                                                      \
+        out->count = n - nans;                                                 \
         if (out->count) {                                                      \
-            out->low.f = (double)least;                                        \
-            out->high.f = (double)most;                                        \
+            out->low.f = (double)low;                                          \
+            out->high.f = (double)high;                                        \
         }                                                                      \
     }
 
-FLOAT_RANGE(float, int32_t, __builtin_inff())
-FLOAT_RANGE(double, int64_t, __builtin_inf())
+FLOAT_RANGE(float, __builtin_inff())
+FLOAT_RANGE(double, __builtin_inf())
 
-/* Lanes count NaN in 32 bits: parts stay well below 2^31 values each. */
-#define PART ((size_t)1 << 24)
+/* Parts that a second look, for NaN, finds in the cache. */
+#define PART ((size_t)1 << 14)
 
 void bm_range_add(struct bm_range *range, bouma_type type, const void *values,
                   size_t count)
