@@ -26,7 +26,8 @@ void bm_hash128(uint8_t out[16], const void *first, size_t first_bytes,
     memcpy(out, canonical.digest, 16);
 }
 
-static uint64_t seed_of(const struct bm_address *address)
+uint64_t bm_hash_chunk(const struct bm_address *address, const void *data,
+                       size_t bytes)
 {
     uint8_t raw[48];
 
@@ -37,33 +38,5 @@ static uint64_t seed_of(const struct bm_address *address)
     bm_store_u32(raw + 32, address->variable);
     bm_store_u32(raw + 36, address->level);
     bm_store_u64(raw + 40, address->key);
-    return XXH3_64bits(raw, sizeof(raw));
-}
-
-uint64_t bm_hash_chunk(const struct bm_address *address, const void *data,
-                       size_t bytes)
-{
-    return XXH3_64bits_withSeed(data, bytes, seed_of(address));
-}
-
-_Static_assert(sizeof(XXH3_state_t) <= sizeof(struct bm_hash_stream),
-               "a stream has room for the state of XXH3");
-
-void bm_hash_stream_begin(struct bm_hash_stream *stream,
-                          const struct bm_address *address)
-{
-    XXH3_64bits_reset_withSeed((XXH3_state_t *)(void *)stream->state,
-                               seed_of(address));
-}
-
-void bm_hash_stream_add(struct bm_hash_stream *stream, const void *data,
-                        size_t bytes)
-{
-    XXH3_64bits_update((XXH3_state_t *)(void *)stream->state, data, bytes);
-}
-
-uint64_t bm_hash_stream_end(const struct bm_hash_stream *stream)
-{
-    return XXH3_64bits_digest(
-        (const XXH3_state_t *)(const void *)stream->state);
+    return XXH3_64bits_withSeed(data, bytes, XXH3_64bits(raw, sizeof(raw)));
 }

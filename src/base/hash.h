@@ -24,14 +24,4 @@ struct bm_address {
 uint64_t bm_hash_chunk(const struct bm_address *address, const void *data,
                        size_t bytes);
 
-/* The same piece by piece, while the bytes are in the cache. */
-struct bm_hash_stream {
-    _Alignas(64) unsigned char state[640];
-};
-void bm_hash_stream_begin(struct bm_hash_stream *stream,
-                          const struct bm_address *address);
-void bm_hash_stream_add(struct bm_hash_stream *stream, const void *data,
-                        size_t bytes);
-uint64_t bm_hash_stream_end(const struct bm_hash_stream *stream);
-
 #endif

@@ -167,8 +167,7 @@ static void check_chunk(struct subfile_check *c, const struct bm_section *s,
     c->report->chunks++;
     if (!deep || !whole)
         return;
-    memset(ranges, 0, sizeof(*ranges) * (size_t)p.components);
-    bm_patch_ranges(&p, s->variable->type, 0, level, ranges);
+    bm_patch_ranges(&p, s->variable->type, level, ranges);
     for (int j = 0; j < p.components; j++)
         if (!bm_range_equal(
                 &ranges[j],

@@ -46,14 +46,6 @@ uint64_t bm_lattice_details(const struct bm_lattice *l)
     return bm_lattice_samples(l) - bm_lattice_samples(&c);
 }
 
-uint64_t bm_lattice_details_before(const struct bm_lattice *l, int64_t z)
-{
-    struct bm_lattice planes = *l;
-
-    planes.count[0] = z;
-    return bm_lattice_details(&planes);
-}
-
 struct bm_strided bm_lattice_whole(const struct bm_lattice *l, size_t size)
 {
     struct bm_strided s = {{0, 0, 0},

@@ -26,9 +26,6 @@ struct bm_lattice bm_lattice_coarser(const struct bm_lattice *l);
 uint64_t bm_lattice_samples(const struct bm_lattice *l);
 uint64_t bm_lattice_details(const struct bm_lattice *l);
 
-/* Details in the planes before plane 'z', counted from the first. */
-uint64_t bm_lattice_details_before(const struct bm_lattice *l, int64_t z);
-
 /* A part of a lattice, counted from its first sample, and the strided array in
  * memory for it: 'data' is at the part's own first sample; strides in bytes. */
 struct bm_strided {

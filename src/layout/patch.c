@@ -121,11 +121,12 @@ void bm_patch_settle(const struct bm_patch *p, uint8_t *const level[],
     }
 }
 
-void bm_patch_ranges(const struct bm_patch *p, bouma_type type, int fine,
+void bm_patch_ranges(const struct bm_patch *p, bouma_type type,
                      uint8_t *const level[], struct bm_range *ranges)
 {
+    memset(ranges, 0, sizeof(*ranges) * (size_t)p->components);
     for (int c = 0; c < p->components; c++)
-        for (int k = fine; k < p->levels; k++)
+        for (int k = 0; k < p->levels; k++)
             bm_range_add(&ranges[c], type,
                          level[k] + (size_t)c * p->values[k] * p->size,
                          (size_t)p->values[k]);

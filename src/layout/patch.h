@@ -48,8 +48,8 @@ void bm_patch_take(const struct bm_patch *p, const struct bm_memory_box *from,
 void bm_patch_settle(const struct bm_patch *p, uint8_t *const level[],
                      uint8_t *scratch);
 
-/* Widen ranges[components] by the values of the levels from 'fine' on. */
-void bm_patch_ranges(const struct bm_patch *p, bouma_type type, int fine,
+/* The range of the patch's values, into ranges[components], from its levels. */
+void bm_patch_ranges(const struct bm_patch *p, bouma_type type,
                      uint8_t *const level[], struct bm_range *ranges);
 
 /* Give the samples at level 'at' that lie in 'to->box' to the memory there;

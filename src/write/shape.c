@@ -142,14 +142,17 @@ static void lay_levels(const struct bm_patch *p, uint8_t *data,
     }
 }
 
-/* Bring a chunk's samples together in the levels. */
-static void gather_parts(struct bm_shaper *s, size_t m,
+/* Bring a chunk's samples together in 'data', and note their ranges. */
+static void gather_chunk(struct bm_shaper *s, size_t m,
                          const struct bm_chunk *c, const struct bm_patch *p,
-                         uint8_t *level[BM_MAX_LEVELS])
+                         uint8_t *data, uint8_t *level[BM_MAX_LEVELS])
 {
     const struct bm_partition *part = &c->decomposition->partition;
+    uint8_t *out = s->records + s->record_at[m] + (size_t)p->levels * 12;
+    struct bm_range ranges[BM_MAX_COMPONENTS];
     size_t serial = s->first_part[m];
 
+    lay_levels(p, data, level);
     for (int64_t k = part->first[c->patch]; k < part->first[c->patch + 1];
          k++) {
         if (part_rank(c, k) == s->ds->comm->rank) {
@@ -161,13 +164,8 @@ static void gather_parts(struct bm_shaper *s, size_t m,
             bm_patch_take(p, &from, level, s->scratch);
         }
     }
-}
-
-static void note_ranges(struct bm_shaper *s, size_t m, const struct bm_patch *p,
-                        const struct bm_range *ranges)
-{
-    uint8_t *out = s->records + s->record_at[m] + (size_t)p->levels * 12;
-
+    bm_patch_settle(p, level, s->scratch);
+    bm_patch_ranges(p, c->variable->type, level, ranges);
     for (int j = 0; j < p->components; j++, out += 24) {
         bm_store_u64(out, ranges[j].low.u);
         bm_store_u64(out + 8, ranges[j].high.u);
@@ -175,10 +173,11 @@ static void note_ranges(struct bm_shaper *s, size_t m, const struct bm_patch *p,
     }
 }
 
-static struct bm_address address_of(const struct bm_shaper *s,
-                                    const struct bm_chunk *c, int level)
+static void note_level(struct bm_shaper *s, size_t m, const struct bm_chunk *c,
+                       int level, const uint8_t *data, size_t stored)
 {
-    return (struct bm_address){
+    uint8_t *out = s->records + s->record_at[m] + (size_t)level * 12;
+    struct bm_address address = {
         s->ds->id,
         s->ds->step,
         s->generation.epoch,
@@ -186,108 +185,21 @@ static struct bm_address address_of(const struct bm_shaper *s,
         c->variable->id,
         bm_tiling_key(&c->variable->grid->tiling, c->patch),
         (uint32_t)level};
-}
-
-static void note_hash(struct bm_shaper *s, size_t m, int level, size_t stored,
-                      uint64_t hash)
-{
-    uint8_t *out = s->records + s->record_at[m] + (size_t)level * 12;
 
     bm_store_u32(out, (uint32_t)stored);
-    bm_store_u64(out + 4, hash);
+    bm_store_u64(out + 4, bm_hash_chunk(&address, data, stored));
 }
 
-static void note_level(struct bm_shaper *s, size_t m, const struct bm_chunk *c,
-                       int level, const uint8_t *data, size_t stored)
-{
-    struct bm_address address = address_of(s, c, level);
-
-    note_hash(s, m, level, stored, bm_hash_chunk(&address, data, stored));
-}
-
-/* ---- a chunk that is final as soon as it is gathered --------------------- */
-
-#define SLAB_BYTES ((size_t)192 << 10) /* fits a core's own cache, twice */
-
-/* Whether a chunk lies in one block of this rank, in the machine's own byte
- * order and with one component: the finest level, which is most of it, then
- * comes into being from front to back. */
-static int is_plain(const struct bm_shaper *s, const struct bm_chunk *c,
-                    const struct bm_patch *p)
-{
-    const struct bm_partition *part = &c->decomposition->partition;
-    int64_t first = part->first[c->patch];
-
-    return part->first[c->patch + 1] == first + 1 &&
-           part_rank(c, first) == s->ds->comm->rank && p->components == 1 &&
-           p->levels > 1 && c->variable->codec == BOUMA_CODEC_RAW &&
-           __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
-}
-
-/* The finest level in slabs: copy, range, checksum and use while it is near. */
-static void
-stream_finest(struct bm_shaper *s, size_t m, const struct bm_chunk *c,
-              const struct bm_patch *p, uint8_t *level[BM_MAX_LEVELS],
-              size_t offset, struct bm_range *range,
-              void (*ready)(void *context, size_t offset, size_t bytes),
-              void *context)
-{
-    const struct bm_lattice *l = &p->lattice[0];
-    struct bm_memory_box from =
-        *my_part(s, c, c->decomposition->partition.first[c->patch]);
-    struct bm_address address = address_of(s, c, 0);
-    size_t plane = (size_t)l->count[1] * (size_t)l->count[2] * p->size;
-    int64_t planes = plane < SLAB_BYTES ? (int64_t)(SLAB_BYTES / plane) : 1;
-    const uint8_t *data = from.data;
-    int64_t first = from.box.lo[0];
-    struct bm_hash_stream stream;
-
-    bm_hash_stream_begin(&stream, &address);
-    for (int64_t z = 0; z < l->count[0]; z += planes) {
-        int64_t end = z + planes < l->count[0] ? z + planes : l->count[0];
-        size_t lo = (size_t)bm_lattice_details_before(l, z) * p->size;
-        size_t hi = (size_t)bm_lattice_details_before(l, end) * p->size;
-
-        from.box.lo[0] = p->box.lo[0] + z;
-        from.box.hi[0] = p->box.lo[0] + end;
-        from.data = data + (from.box.lo[0] - first) * from.stride[0];
-        bm_patch_take(p, &from, level, s->scratch);
-        bm_range_add(range, c->variable->type, level[0] + lo,
-                     (hi - lo) / p->size);
-        bm_hash_stream_add(&stream, level[0] + lo, hi - lo);
-        if (ready)
-            ready(context, offset + lo, hi - lo);
-    }
-    note_hash(s, m, 0, bm_patch_level_bytes(p, 0), bm_hash_stream_end(&stream));
-}
-
-/* ---- chunks ------------------------------------------------------------- */
-
-void bm_shaper_fill(struct bm_shaper *s, size_t m, uint8_t *out,
-                    void (*ready)(void *context, size_t offset, size_t bytes),
-                    void *context)
+void bm_shaper_fill(struct bm_shaper *s, size_t m, uint8_t *out)
 {
     struct bm_chunk c = bm_plan_chunk(s->plan, s->plan->mine[m]);
     const struct bm_codec *codec = bm_codec_find((int)c.variable->codec);
-    struct bm_range ranges[BM_MAX_COMPONENTS];
     uint8_t *level[BM_MAX_LEVELS];
     struct bm_patch p;
-    size_t coarse;
-    int plain;
 
     bm_patch_init(&p, c.variable, c.patch);
-    lay_levels(&p, out, level);
-    plain = is_plain(s, &c, &p);
-    coarse = (size_t)(level[0] - out);
-    memset(ranges, 0, sizeof(*ranges) * (size_t)p.components);
-    if (plain)
-        stream_finest(s, m, &c, &p, level, coarse, ranges, ready, context);
-    else
-        gather_parts(s, m, &c, &p, level);
-    bm_patch_settle(&p, level, s->scratch);
-    bm_patch_ranges(&p, c.variable->type, plain, level, ranges);
-    note_ranges(s, m, &p, ranges);
-    for (int k = plain; k < p.levels; k++) {
+    gather_chunk(s, m, &c, &p, out, level);
+    for (int k = 0; k < p.levels; k++) {
         struct bm_samples samples = {
             level[k], (size_t)p.values[k] * (size_t)p.components, p.size};
         size_t stored;
@@ -296,8 +208,6 @@ void bm_shaper_fill(struct bm_shaper *s, size_t m, uint8_t *out,
                       c.variable->effort);
         note_level(s, m, &c, k, level[k], stored);
     }
-    if (ready)
-        ready(context, 0, plain ? coarse : bm_patch_bytes(&p));
 }
 
 /* Encode one chunk behind those before it. */
@@ -305,18 +215,12 @@ static int encode_chunk(struct bm_shaper *s, size_t m)
 {
     struct bm_chunk c = bm_plan_chunk(s->plan, s->plan->mine[m]);
     const struct bm_codec *codec = bm_codec_find((int)c.variable->codec);
-    struct bm_range ranges[BM_MAX_COMPONENTS];
     uint8_t *level[BM_MAX_LEVELS];
     struct bm_patch p;
     int rc = BOUMA_OK;
 
     bm_patch_init(&p, c.variable, c.patch);
-    lay_levels(&p, s->samples, level);
-    gather_parts(s, m, &c, &p, level);
-    bm_patch_settle(&p, level, s->scratch);
-    memset(ranges, 0, sizeof(*ranges) * (size_t)p.components);
-    bm_patch_ranges(&p, c.variable->type, 0, level, ranges);
-    note_ranges(s, m, &p, ranges);
+    gather_chunk(s, m, &c, &p, s->samples, level);
     s->encoded_at[m] = s->encoded.size;
     for (int k = p.levels - 1; k >= 0 && !rc; k--) {
         struct bm_samples samples = {

@@ -42,12 +42,8 @@ void bm_shaper_release(struct bm_shaper *s);
 int bm_shaper_exchange(struct bm_shaper *s);
 
 /* Encode chunk plan->mine[m] to 'out', which has room for its samples: only
- * with codecs whose size is known before. 'ready' (may be NULL) is told of each
- * run of bytes of it, once and in any order, as soon as it is final: while it
- * is still in the cache. */
-void bm_shaper_fill(struct bm_shaper *s, size_t m, uint8_t *out,
-                    void (*ready)(void *context, size_t offset, size_t bytes),
-                    void *context);
+ * with codecs whose size is known before. */
+void bm_shaper_fill(struct bm_shaper *s, size_t m, uint8_t *out);
 
 /* Encode all chunks into s->encoded. BOUMA_OK or ENOMEM, with a message. */
 int bm_shaper_encode_all(struct bm_shaper *s);

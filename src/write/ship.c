@@ -197,66 +197,42 @@ int bm_ship_arrange(struct bm_step *s, int rc)
     return rc;
 }
 
+/* A chunk's bytes: encoded already, or now into 'room'. */
+static const uint8_t *chunk_bytes(struct bm_step *s, size_t m, uint8_t *room)
+{
+    if (!s->shaper.sized)
+        return s->shaper.encoded.data + s->shaper.encoded_at[m];
+    bm_shaper_fill(&s->shaper, m, room);
+    bm_step_lap(s, BM_SHAPE);
+    return room;
+}
+
 /* Fill the messages of one round. */
 static void fill_round(struct bm_step *s, uint32_t round, size_t *next)
 {
-    const struct bm_shaper *shaper = &s->shaper;
-
     for (; *next < s->sends.count && s->sends.items[*next].round == round;
          ++*next) {
         const struct bm_route_item *item = &s->sends.items[*next];
         uint8_t *to = s->sends.data + item->offset;
         size_t m = s->send_m[item->serial];
+        const uint8_t *bytes = chunk_bytes(s, m, to);
 
-        if (shaper->sized)
-            bm_shaper_fill(&s->shaper, m, to, NULL, NULL);
-        else
-            memcpy(to, shaper->encoded.data + shaper->encoded_at[m],
-                   shaper->encoded_at[m + 1] - shaper->encoded_at[m]);
-        bm_step_lap(s, BM_SHAPE);
+        if (bytes != to)
+            memcpy(to, bytes,
+                   s->shaper.encoded_at[m + 1] - s->shaper.encoded_at[m]);
     }
-}
-
-/* A chunk on its way from the shaper into a file of this rank. */
-struct local_write {
-    struct bm_step *step;
-    const struct bm_local_chunk *chunk;
-    int rc;
-};
-
-static void write_ready(void *context, size_t offset, size_t bytes)
-{
-    struct local_write *w = context;
-    struct bm_step *s = w->step;
-
-    bm_step_lap(s, BM_SHAPE);
-    if (!w->rc)
-        w->rc =
-            bm_subfile_write(&s->subfiles[w->chunk->subfile], w->chunk->t,
-                             s->shaper.samples, offset, bytes, &s->ds->error);
-    bm_step_lap(s, BM_STORE);
 }
 
 /* Store what this rank has for its own files. */
 static int store_locals(struct bm_step *s, uint32_t round, size_t *next, int rc)
 {
-    const struct bm_shaper *shaper = &s->shaper;
-
     for (; *next < s->local_count && s->locals[*next].round == round; ++*next) {
         const struct bm_local_chunk *l = &s->locals[*next];
-        struct local_write w = {s, l, rc};
+        const uint8_t *bytes = chunk_bytes(s, l->m, s->shaper.samples);
 
-        if (shaper->sized) {
-            bm_shaper_fill(&s->shaper, l->m, s->shaper.samples, write_ready,
-                           &w);
-            rc = w.rc;
-        } else if (!rc) {
-            rc = bm_subfile_write(
-                &s->subfiles[l->subfile], l->t,
-                shaper->encoded.data + shaper->encoded_at[l->m], 0,
-                shaper->encoded_at[l->m + 1] - shaper->encoded_at[l->m],
-                &s->ds->error);
-        }
+        if (!rc)
+            rc = bm_subfile_write(&s->subfiles[l->subfile], l->t, bytes,
+                                  &s->ds->error);
         bm_step_lap(s, BM_STORE);
     }
     return rc;
@@ -271,10 +247,9 @@ static int store_arrivals(struct bm_step *s, uint32_t round, size_t *next,
         const struct bm_arrival *a = &s->arrivals[item->serial];
 
         if (!rc)
-            rc = bm_subfile_write(
-                &s->subfiles[a->subfile], a->t, s->receives.data + item->offset,
-                0, bm_subfile_chunk_bytes(&s->subfiles[a->subfile], a->t),
-                &s->ds->error);
+            rc = bm_subfile_write(&s->subfiles[a->subfile], a->t,
+                                  s->receives.data + item->offset,
+                                  &s->ds->error);
     }
     bm_step_lap(s, BM_STORE);
     return rc;

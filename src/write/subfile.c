@@ -132,38 +132,23 @@ int bm_subfile_arrange(struct bm_subfile *f, struct bouma_dataset *ds)
     return bm_file_reserve(&f->file, f->head.file_bytes, &ds->error);
 }
 
-size_t bm_subfile_chunk_bytes(const struct bm_subfile *f, size_t t)
-{
-    const struct bm_section *s = &f->head.sections[f->slots[t].section];
-    size_t row = (size_t)f->slots[t].place * (size_t)s->levels, bytes = 0;
-
-    for (int k = 0; k < s->levels; k++)
-        bytes += s->sizes[row + (size_t)k];
-    return bytes;
-}
-
 int bm_subfile_write(struct bm_subfile *f, size_t t, const uint8_t *data,
-                     size_t offset, size_t bytes, struct bm_error *error)
+                     struct bm_error *error)
 {
     const struct bm_section *s = &f->head.sections[f->slots[t].section];
     size_t row = (size_t)f->slots[t].place * (size_t)s->levels;
-    size_t end = offset + bytes, begin = 0;
     int rc = BOUMA_OK;
 
-    for (int k = s->levels - 1; k >= 0 && begin < end && !rc;) {
+    for (int k = s->levels - 1; k >= 0 && !rc;) {
         uint64_t at = s->offsets[row + (size_t)k];
-        size_t run = 0, lo, hi;
+        size_t bytes = 0;
 
-        /* Levels that lie side by side in the file go in one call. */
+        /* Levels that lie side by side go in one call. */
         do
-            run += s->sizes[row + (size_t)k--];
-        while (k >= 0 && s->offsets[row + (size_t)k] == at + run);
-        lo = begin > offset ? begin : offset;
-        hi = begin + run < end ? begin + run : end;
-        if (lo < hi)
-            rc = bm_file_write(&f->file, data + lo, hi - lo, at + (lo - begin),
-                               error);
-        begin += run;
+            bytes += s->sizes[row + (size_t)k--];
+        while (k >= 0 && s->offsets[row + (size_t)k] == at + bytes);
+        rc = bm_file_write(&f->file, data, bytes, at, error);
+        data += bytes;
     }
     return rc;
 }

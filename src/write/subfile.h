@@ -32,12 +32,9 @@ void bm_subfile_assume_sizes(struct bm_subfile *f);
 /* With all sizes there, find where everything goes. */
 int bm_subfile_arrange(struct bm_subfile *f, struct bouma_dataset *ds);
 
-/* Write the bytes from 'offset' on of chunk 't', whose levels lie coarse to
- * fine in 'data'. */
+/* Write chunk 't', its levels coarse to fine in 'data'. */
 int bm_subfile_write(struct bm_subfile *f, size_t t, const uint8_t *data,
-                     size_t offset, size_t bytes, struct bm_error *error);
-/* Bytes of chunk 't', once sizes are known. */
-size_t bm_subfile_chunk_bytes(const struct bm_subfile *f, size_t t);
+                     struct bm_error *error);
 
 /* Write the head, twice, and sync ('sync') and close the file, unless it is to
  * be held open ('hold'). The hash is that of the head. */

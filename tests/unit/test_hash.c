@@ -125,34 +125,8 @@ static void the_length_counts(void)
         CHECK(bm_hash_chunk(&at, zeros, n) != bm_hash_chunk(&at, zeros, n + 1));
 }
 
-static void a_stream_gives_what_one_call_gives(void)
-{
-    static uint8_t data[5000];
-    uint8_t id[16] = {1, 2, 3};
-    uint64_t random = 7;
-
-    for (size_t i = 0; i < sizeof(data); i++)
-        data[i] = (uint8_t)check_random(&random);
-    for (int trial = 0; trial < 300; trial++) {
-        struct bm_address address = {id, 4, 5, 6, 7, check_random(&random), 1};
-        size_t size = (size_t)check_below(&random, sizeof(data)), at = 0;
-        struct bm_hash_stream stream;
-
-        bm_hash_stream_begin(&stream, &address);
-        while (at < size) {
-            size_t n = 1 + (size_t)check_below(&random, (int64_t)(size - at));
-
-            bm_hash_stream_add(&stream, data + at, n);
-            at += n;
-        }
-        CHECK(bm_hash_stream_end(&stream) ==
-              bm_hash_chunk(&address, data, size));
-    }
-}
-
 int main(void)
 {
-    a_stream_gives_what_one_call_gives();
     hashes_are_those_of_xxh3();
     two_pieces_hash_as_one();
     a_seed_changes_the_hash();

@@ -224,8 +224,7 @@ static void check_ranges(const struct taken *t, const struct field *f)
     struct bm_range got[8];
     bouma_type type = f->variable->type;
 
-    memset(got, 0, sizeof(got));
-    bm_patch_ranges(&t->p, type, 0, t->level, got);
+    bm_patch_ranges(&t->p, type, t->level, got);
     for (int c = 0; c < f->variable->components; c++) {
         struct bm_range slow;
 
