@@ -104,7 +104,8 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     start(temperature[0], rank, ranks);
 
-    bouma_dataset *ds;
+    bouma_dataset *ds = NULL;
+    int rc;
     bouma_grid *grid;
     bouma_variable *scalar, *vector;
     bouma_box box = {.lo = {rank * PLANES, 0, 0},
@@ -123,7 +124,8 @@ int main(int argc, char **argv)
     bouma_memory inside;
 
     bouma_memory_inside(&inside, BOUMA_F64, 1, 3, ghosted);
-    check(bouma_dataset_create_mpi(&ds, MPI_COMM_WORLD, path, NULL), ds);
+    rc = bouma_dataset_create_mpi(&ds, MPI_COMM_WORLD, path, NULL);
+    check(rc, ds);
     check(bouma_grid_define(&grid, ds, "cube", &shape), ds);
     check(bouma_variable_define(&scalar, grid, "temperature", &kelvin), ds);
     check(bouma_variable_define(&vector, grid, "flux", &gradient), ds);
@@ -156,7 +158,8 @@ int main(int argc, char **argv)
     bouma_request request = {
         .box = box, .data = &back[1][1][1], .memory = &inside};
 
-    check(bouma_dataset_open_mpi(&ds, MPI_COMM_WORLD, path, NULL), ds);
+    rc = bouma_dataset_open_mpi(&ds, MPI_COMM_WORLD, path, NULL);
+    check(rc, ds);
     check(bouma_step_open(&step, ds, ITERATIONS), ds);
     grid = bouma_step_find_grid(step, "cube");
     request.variable = bouma_grid_find_variable(grid, "temperature");

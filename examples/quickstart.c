@@ -31,7 +31,8 @@ static void simulate(int rank, int n)
 int main(int argc, char **argv)
 {
     const char *path = argc > 1 ? argv[1] : "quickstart.bouma";
-    bouma_dataset *ds;
+    bouma_dataset *ds = NULL;
+    int rc;
     bouma_grid *grid;
     bouma_variable *density;
     bouma_step *step;
@@ -48,7 +49,8 @@ int main(int argc, char **argv)
     bouma_box box = {.lo = {rank * PLANES, 0, 0},
                      .hi = {(rank + 1) * PLANES, N, N}};
 
-    check(bouma_dataset_create_mpi(&ds, MPI_COMM_WORLD, path, NULL), ds);
+    rc = bouma_dataset_create_mpi(&ds, MPI_COMM_WORLD, path, NULL);
+    check(rc, ds);
     check(bouma_grid_define(&grid, ds, "cube", &shape), ds);
     check(bouma_variable_define(&density, grid, "density", &kind), ds);
     for (int n = 0; n < STEPS; n++) {
@@ -60,7 +62,8 @@ int main(int argc, char **argv)
     check(bouma_dataset_close(ds), ds);
     bouma_dataset_free(ds);
 
-    check(bouma_dataset_open_mpi(&ds, MPI_COMM_WORLD, path, NULL), ds);
+    rc = bouma_dataset_open_mpi(&ds, MPI_COMM_WORLD, path, NULL);
+    check(rc, ds);
     check(bouma_step_open(&step, ds, STEPS - 1), ds);
     grid = bouma_step_find_grid(step, "cube");
     density = bouma_grid_find_variable(grid, "density");

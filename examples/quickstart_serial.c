@@ -35,13 +35,15 @@ int main(int argc, char **argv)
         .size = sizeof(shape), .ndims = 3, .shape = {N, N, N}};
     bouma_variable_spec kind = {.size = sizeof(kind), .type = BOUMA_F32};
     bouma_box box = {.lo = {0, 0, 0}, .hi = {N, N, N}};
-    bouma_dataset *ds;
+    bouma_dataset *ds = NULL;
+    int rc;
     bouma_grid *grid;
     bouma_variable *density;
     bouma_step *step;
     int same;
 
-    check(bouma_dataset_create(&ds, path, NULL), ds);
+    rc = bouma_dataset_create(&ds, path, NULL);
+    check(rc, ds);
     check(bouma_grid_define(&grid, ds, "cube", &shape), ds);
     check(bouma_variable_define(&density, grid, "density", &kind), ds);
     for (int n = 0; n < STEPS; n++) {
@@ -53,7 +55,8 @@ int main(int argc, char **argv)
     check(bouma_dataset_close(ds), ds);
     bouma_dataset_free(ds);
 
-    check(bouma_dataset_open(&ds, path, NULL), ds);
+    rc = bouma_dataset_open(&ds, path, NULL);
+    check(rc, ds);
     check(bouma_step_open(&step, ds, STEPS - 1), ds);
     grid = bouma_step_find_grid(step, "cube");
     density = bouma_grid_find_variable(grid, "density");

@@ -121,7 +121,8 @@ static int refine(bouma_dataset *ds, bouma_variable *variable, int levels,
 
 int main(int argc, char **argv)
 {
-    bouma_dataset *ds;
+    bouma_dataset *ds = NULL;
+    int rc;
     bouma_step *step;
     bouma_step_info last;
     bouma_grid *grid;
@@ -134,7 +135,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: read_box DATASET [GRID VARIABLE]\n");
         return 2;
     }
-    check(bouma_dataset_open(&ds, argv[1], NULL), ds);
+    rc = bouma_dataset_open(&ds, argv[1], NULL);
+    check(rc, ds);
     check(bouma_dataset_step_get(ds, bouma_dataset_step_count(ds) - 1, &last),
           ds);
     check(bouma_step_open(&step, ds, last.step), ds);

@@ -200,7 +200,9 @@ typedef struct bouma_options {
                                32 MiB */
     uint64_t memory_limit;  /* no single allocation for file content beyond
                                this; 0: 16 GiB */
-    double timeout;         /* seconds to wait for other ranks; 0: for ever */
+    double timeout;         /* seconds to wait for other ranks; 0: for ever.
+                               After it the call fails with ECOMM and the handle
+                               can only be freed: the program had better end */
 
     unsigned char id[16]; /* identity of a new dataset; all zero: random */
 
@@ -242,8 +244,10 @@ BOUMA_API int bouma_dataset_create(bouma_dataset **out, const char *path,
                                    const bouma_options *opts);
 
 /* Open a dataset to write more steps. Leftovers of a killed writer do no harm
- * and are told by bouma_dataset_note(). BOUMA_EBUSY if the last writer is
- * still running. Collective. */
+ * and are told by bouma_dataset_note(). BOUMA_EBUSY if the last writer is known
+ * to be still running. That of another machine cannot be known: this one then
+ * takes over, and the other one's next step fails with BOUMA_EBUSY. Grids and
+ * variables are defined anew, maybe differently. Collective. */
 BOUMA_API int bouma_dataset_append(bouma_dataset **out, const char *path,
                                    const bouma_options *opts);
 
@@ -252,7 +256,8 @@ BOUMA_API int bouma_dataset_open(bouma_dataset **out, const char *path,
                                  const bouma_options *opts);
 
 /* Finish writing: flush what a group holds back and release the claim on the
- * dataset. The handle stays, for its message. Collective. */
+ * dataset. The handle stays, for its message. A step that was begun and not
+ * ended is dropped, and that is BOUMA_ESTATE. Collective. */
 BOUMA_API int bouma_dataset_close(bouma_dataset *ds);
 
 /* Free the handle and all grids, variables and attributes it has; steps and
@@ -308,12 +313,13 @@ BOUMA_API int bouma_variable_define(bouma_variable **out, bouma_grid *grid,
 /* Begin step number 'step' (of any order, 0 or more) at 'time'. */
 BOUMA_API int bouma_step_begin(bouma_dataset *ds, int64_t step, double time);
 
-/* Hand over one block of a variable: the samples of 'box', from 'data' on, as
- * 'memory' tells (NULL: dense). The array stays the caller's, is not changed,
- * and must stay as it is until the step ends. It may be unaligned. A rank may
- * hand over any number
- * of blocks, or none; those of all ranks together must cover the grid exactly
- * once. A variable that no rank hands over is absent from the step. */
+/* Hand over one block of a variable: the samples of 'box' (NULL: the whole
+ * grid), from 'data' on, as 'memory' tells (NULL: dense). The array stays the
+ * caller's, is not changed, may be unaligned, and must stay as it is until the
+ * step ends. A rank may hand over any number of blocks, or none (an empty box
+ * is none); those of all ranks together must cover the grid exactly once. A
+ * variable that no rank hands over is absent from the step. A put that fails
+ * also fails the step, on all ranks, so its status may be left to the end. */
 BOUMA_API int bouma_variable_put(bouma_variable *variable, const bouma_box *box,
                                  const void *data, const bouma_memory *memory);
 

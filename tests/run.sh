@@ -36,7 +36,7 @@ build release -DMPI_C_COMPILER=mpicc.openmpi -DMPIEXEC_EXECUTABLE=/usr/bin/mpiex
 run build
 
 build mpich
-run build-mpich -L mpi
+run build-mpich -L mpi -E sweep_mpi
 
 # Leaks are looked for in the serial tests; MPI itself leaks.
 build asan -DMPI_C_COMPILER=mpicc.openmpi -DMPIEXEC_EXECUTABLE=/usr/bin/mpiexec.openmpi

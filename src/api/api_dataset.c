@@ -1,4 +1,5 @@
 /* api_dataset.c -- opening and closing; the version. */
+#include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -110,6 +111,11 @@ int bouma_dataset_close(bouma_dataset *ds)
         if (!rc)
             rc = bm_epoch_close(&ds->store, ds->epoch, &ds->error);
     }
+    if (!rc && !flushed && ds->in_step)
+        rc = bm_fail(&ds->error, BOUMA_ESTATE,
+                     "step %" PRIu64 " was begun and not ended; it is dropped, "
+                     "and the dataset closed",
+                     ds->step);
     rc = bm_comm_agree(ds->comm, flushed ? flushed : rc, &ds->error);
     ds->closed = 1;
     ds->in_step = 0;

@@ -67,7 +67,7 @@ bouma_grid *bouma_step_grid(bouma_step *step, int i)
 
 bouma_grid *bouma_step_find_grid(bouma_step *step, const char *name)
 {
-    return bm_schema_find_grid(&step->schema, name);
+    return step ? bm_schema_find_grid(&step->schema, name) : NULL;
 }
 
 int bouma_grid_variable_count(const bouma_grid *grid)
@@ -82,7 +82,7 @@ bouma_variable *bouma_grid_variable(bouma_grid *grid, int i)
 
 bouma_variable *bouma_grid_find_variable(bouma_grid *grid, const char *name)
 {
-    return bm_grid_find_variable(grid, name);
+    return grid ? bm_grid_find_variable(grid, name) : NULL;
 }
 
 void bouma_grid_info_get(const bouma_grid *grid, bouma_grid_info *out)
@@ -171,12 +171,16 @@ static int check_box(const bouma_variable *v, int level, const bouma_box *box,
 int bouma_variable_select(const bouma_variable *variable, int level,
                           const bouma_box *box, bouma_selection *out)
 {
-    const struct bouma_grid *g = variable->grid;
-    int ndims = g->tiling.ndims, rc;
+    const struct bouma_grid *g;
     struct bm_lattice l;
     bouma_box lifted;
+    int ndims, rc;
 
     memset(out, 0, sizeof(*out));
+    if (!variable)
+        return BOUMA_EINVAL;
+    g = variable->grid;
+    ndims = g->tiling.ndims;
     bm_error_clear(g->schema->error);
     rc = check_box(variable, level, box, &lifted);
     if (rc)
@@ -242,6 +246,8 @@ int bouma_variable_read(bouma_variable *variable, int level,
     struct bm_read_request r;
     int rc;
 
+    if (!variable)
+        return BOUMA_EINVAL;
     bm_error_clear(variable->grid->schema->error);
     rc = make_request(&r, variable, level, box, data, memory);
     if (rc || is_empty(&r))
@@ -264,7 +270,7 @@ int bouma_step_read(bouma_step *step, const bouma_request *requests,
     for (size_t i = 0; i < count && !rc; i++) {
         const bouma_request *r = &requests[i];
 
-        if (r->variable->grid->schema->step != step)
+        if (!r->variable || r->variable->grid->schema->step != step)
             rc = bm_fail(&ds->error, BOUMA_EINVAL,
                          "request %zu is for a variable of another step", i);
         else
@@ -287,6 +293,8 @@ int bouma_refinement_open(bouma_refinement **out, bouma_variable *variable,
     int rc;
 
     *out = NULL;
+    if (!variable)
+        return BOUMA_EINVAL;
     bm_error_clear(variable->grid->schema->error);
     rc = make_request(&r, variable, level, box, &something, NULL);
     if (!rc && !bm_box_volume(&r.box))

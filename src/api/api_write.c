@@ -38,6 +38,8 @@ int bouma_grid_define(bouma_grid **out, bouma_dataset *ds, const char *name,
     int rc;
 
     *out = NULL;
+    if (!ds)
+        return BOUMA_EINVAL;
     bm_error_clear(&ds->error);
     rc = check_writing(ds);
     if (rc)
@@ -52,11 +54,13 @@ int bouma_grid_define(bouma_grid **out, bouma_dataset *ds, const char *name,
 int bouma_variable_define(bouma_variable **out, bouma_grid *grid,
                           const char *name, const bouma_variable_spec *spec)
 {
-    bouma_dataset *ds = grid->schema->dataset;
+    bouma_dataset *ds = grid ? grid->schema->dataset : NULL;
     bouma_variable_spec own;
     int rc;
 
     *out = NULL;
+    if (!ds)
+        return BOUMA_EINVAL;
     bm_error_clear(&ds->error);
     rc = check_writing(ds);
     if (!rc && grid->schema->step)
@@ -85,10 +89,15 @@ int bouma_step_begin(bouma_dataset *ds, int64_t step, double time)
 {
     int rc;
 
+    if (!ds)
+        return BOUMA_EINVAL;
     bm_error_clear(&ds->error);
     rc = check_writing(ds);
     if (rc)
         return rc;
+    if (step < 0)
+        return bm_fail(&ds->error, BOUMA_EINVAL,
+                       "step numbers begin at 0, this is %" PRId64, step);
     if (ds->in_step)
         return bm_fail(&ds->error, BOUMA_ESTATE,
                        "step %" PRIu64 " was begun and not ended", ds->step);
@@ -96,13 +105,7 @@ int bouma_step_begin(bouma_dataset *ds, int64_t step, double time)
     ds->in_step = 1;
     ds->step = (uint64_t)step;
     ds->time = time;
-    if (step < 0) {
-        rc = bm_fail(&ds->error, BOUMA_EINVAL,
-                     "step numbers begin at 0, this is %" PRId64, step);
-        ds->put_error = ds->error;
-        ds->step = 0;
-    }
-    return rc;
+    return BOUMA_OK;
 }
 
 static int add_put(bouma_dataset *ds, const struct bm_put *put)
@@ -125,14 +128,19 @@ static int add_put(bouma_dataset *ds, const struct bm_put *put)
 int bouma_variable_put(bouma_variable *variable, const bouma_box *box,
                        const void *data, const bouma_memory *memory)
 {
-    bouma_dataset *ds = variable->grid->schema->dataset;
-    const struct bm_tiling *t = &variable->grid->tiling;
-    bouma_box domain = bm_tiling_domain(t), lifted;
+    const struct bm_tiling *t;
+    bouma_dataset *ds;
+    bouma_box domain, lifted;
     char text[160], whole[160];
     struct bm_put put = {.variable = variable};
     int64_t shape[3];
     int rc;
 
+    if (!variable)
+        return BOUMA_EINVAL;
+    ds = variable->grid->schema->dataset;
+    t = &variable->grid->tiling;
+    domain = bm_tiling_domain(t);
     bm_error_clear(&ds->error);
     rc = check_writing(ds);
     if (!rc && variable->grid->schema->step)
@@ -144,7 +152,7 @@ int bouma_variable_put(bouma_variable *variable, const bouma_box *box,
                      "no step was begun; call bouma_step_begin() first");
     if (rc)
         return rc;
-    lifted = bm_box_lift(box, t->ndims);
+    lifted = box ? bm_box_lift(box, t->ndims) : domain;
     bm_box_text(text, sizeof(text), &lifted, t->ndims);
     bm_box_text(whole, sizeof(whole), &domain, t->ndims);
     for (int d = 0; d < 3 && !rc; d++)
@@ -181,6 +189,8 @@ static int end(bouma_dataset *ds, int status, bouma_record *record)
 {
     int rc;
 
+    if (!ds)
+        return BOUMA_EINVAL;
     bm_error_clear(&ds->error);
     if (!ds->opened)
         return bm_fail(&ds->error, BOUMA_ESTATE, "the dataset is not open");

@@ -26,8 +26,14 @@ static int rank_of(uint64_t packed)
     return (int)(UINT32_MAX - (uint32_t)packed);
 }
 
-static int comm_failed(struct bm_error *error, int rc)
+static int comm_failed(const struct bm_comm *comm, struct bm_error *error,
+                       int rc)
 {
+    if (rc && comm->timed_out)
+        return bm_fail(error, BOUMA_ECOMM,
+                       "rank %d waited %g s for the other ranks (option "
+                       "timeout); this handle can only be freed now",
+                       comm->rank, comm->timeout);
     return rc ? bm_fail(error, BOUMA_ECOMM,
                         "a message between ranks failed; if a rank ended "
                         "early, its own output tells why")
@@ -55,7 +61,7 @@ static int spread_message(struct bm_comm *comm, uint64_t packed,
     }
     rc = comm->functions->broadcast(comm, &worst, sizeof(worst), root);
     if (rc)
-        return comm_failed(error, rc);
+        return comm_failed(comm, error, rc);
     worst.text[sizeof(worst.text) - 1] = 0;
     *error = worst;
     return worst.status;
@@ -67,7 +73,7 @@ int bm_comm_agree(struct bm_comm *comm, int rc, struct bm_error *error)
     int failed = comm->functions->max(comm, &worst, 1);
 
     if (failed)
-        return comm_failed(error, failed);
+        return comm_failed(comm, error, failed);
     return worst ? spread_message(comm, worst, error) : BOUMA_OK;
 }
 
@@ -84,7 +90,7 @@ int bm_comm_begin(struct bm_comm *comm, const char *call, uint64_t hash,
         v[5 + i] = largest[i];
     failed = comm->functions->max(comm, v, 7);
     if (failed)
-        return comm_failed(error, failed);
+        return comm_failed(comm, error, failed);
     if (v[0])
         return spread_message(comm, v[0], error);
     if (v[1] != ~v[2]) {
@@ -107,7 +113,7 @@ int bm_comm_begin(struct bm_comm *comm, const char *call, uint64_t hash,
 int bm_comm_max(struct bm_comm *comm, uint64_t *values, int count,
                 struct bm_error *error)
 {
-    return comm_failed(error, comm->functions->max(comm, values, count));
+    return comm_failed(comm, error, comm->functions->max(comm, values, count));
 }
 
 int bm_comm_share(struct bm_comm *comm, struct bm_buffer *buffer, int root,
@@ -127,7 +133,7 @@ int bm_comm_share(struct bm_comm *comm, struct bm_buffer *buffer, int root,
     bytes = buffer->size;
     failed = comm->functions->broadcast(comm, &bytes, sizeof(bytes), root);
     if (failed)
-        return comm_failed(error, failed);
+        return comm_failed(comm, error, failed);
     if (comm->rank != root && !bm_buffer_extend(buffer, (size_t)bytes) && bytes)
         rc = bm_fail(error, BOUMA_ENOMEM, "no memory for %" PRIu64 " bytes",
                      bytes);
@@ -135,7 +141,8 @@ int bm_comm_share(struct bm_comm *comm, struct bm_buffer *buffer, int root,
     if (rc)
         return rc;
     return comm_failed(
-        error, comm->functions->broadcast(comm, buffer->data, bytes, root));
+        comm, error,
+        comm->functions->broadcast(comm, buffer->data, bytes, root));
 }
 
 int bm_comm_collect(struct bm_comm *comm, const struct bm_buffer *mine,
@@ -163,7 +170,7 @@ int bm_comm_collect(struct bm_comm *comm, const struct bm_buffer *mine,
         failed = comm->functions->broadcast(
             comm, sizes, sizeof(*sizes) * (size_t)comm->size, 0);
     if (failed) {
-        rc = comm_failed(error, failed);
+        rc = comm_failed(comm, error, failed);
         goto out;
     }
     for (int r = 0; r < comm->size; r++)
@@ -180,7 +187,7 @@ int bm_comm_collect(struct bm_comm *comm, const struct bm_buffer *mine,
                                      sizes, 0);
     if (!failed && to_all)
         failed = comm->functions->broadcast(comm, all->data, total, 0);
-    rc = comm_failed(error, failed);
+    rc = comm_failed(comm, error, failed);
 out:
     bm_drop(comm->a, eights);
     return rc;
@@ -190,7 +197,7 @@ int bm_comm_exchange(struct bm_comm *comm, const struct bm_message *sends,
                      size_t send_count, const struct bm_message *receives,
                      size_t receive_count, struct bm_error *error)
 {
-    return comm_failed(error,
+    return comm_failed(comm, error,
                        comm->functions->exchange(comm, sends, send_count,
                                                  receives, receive_count));
 }
@@ -203,5 +210,6 @@ void bm_comm_free(struct bm_comm *comm)
         return;
     a = comm->a;
     comm->functions->release(comm);
-    bm_drop(a, comm);
+    if (!comm->timed_out)
+        bm_drop(a, comm);
 }

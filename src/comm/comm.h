@@ -33,6 +33,7 @@ struct bm_comm {
     int rank, size;
     size_t message_bytes; /* longest single message */
     double timeout;       /* seconds; 0 waits for ever */
+    int timed_out;        /* nothing can be said to the other ranks any more */
 };
 
 struct bm_comm_functions {

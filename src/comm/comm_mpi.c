@@ -12,6 +12,9 @@
 struct mpi_comm {
     struct bm_comm base;
     MPI_Comm comm;
+    /* Of reductions. Here and not on the stack: one that was given up may still
+     * be carried out by MPI at any later time. */
+    uint64_t mine[16], all[16];
 };
 
 static MPI_Comm comm_of(struct bm_comm *comm)
@@ -30,22 +33,30 @@ static int wait_all(struct bm_comm *comm, MPI_Request *requests, int count)
         return MPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
     while (!done && rc == MPI_SUCCESS) {
         rc = MPI_Testall(count, requests, &done, MPI_STATUSES_IGNORE);
-        if (!done && bm_clock() > until)
+        if (!done && bm_clock() > until) {
+            comm->timed_out = 1;
             rc = MPI_ERR_OTHER;
+        }
     }
     return rc;
 }
 
 static int mpi_max(struct bm_comm *comm, uint64_t *values, int count)
 {
+    struct mpi_comm *m = (struct mpi_comm *)comm;
     MPI_Request request;
-    uint64_t mine[16];
     int rc;
 
-    memcpy(mine, values, sizeof(*values) * (size_t)count);
-    rc = MPI_Iallreduce(mine, values, count, MPI_UINT64_T, MPI_MAX,
-                        comm_of(comm), &request);
-    return rc ? rc : wait_all(comm, &request, 1);
+    if (comm->timed_out)
+        return MPI_ERR_OTHER;
+    memcpy(m->mine, values, sizeof(*values) * (size_t)count);
+    rc = MPI_Iallreduce(m->mine, m->all, count, MPI_UINT64_T, MPI_MAX, m->comm,
+                        &request);
+    if (!rc)
+        rc = wait_all(comm, &request, 1);
+    if (!rc)
+        memcpy(values, m->all, sizeof(*values) * (size_t)count);
+    return rc;
 }
 
 static int mpi_broadcast(struct bm_comm *comm, void *data, size_t bytes,
@@ -161,7 +172,8 @@ static void mpi_release(struct bm_comm *comm)
     int finalized = 0;
 
     MPI_Finalized(&finalized);
-    if (!finalized && m->comm != MPI_COMM_NULL)
+    /* With something under way on it that was given up, it must stay. */
+    if (!finalized && m->comm != MPI_COMM_NULL && !comm->timed_out)
         MPI_Comm_free(&m->comm);
 }
 

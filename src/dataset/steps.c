@@ -161,6 +161,16 @@ int bm_steps_find(struct bm_store *s, const uint8_t id[16],
             rc = probe(&w, step);
         }
     }
+    for (size_t i = 0; i < cached.count && !rc && note; i++)
+        if (!bm_step_list_find(&found, cached.entries[i].step)) {
+            char text[128];
+
+            snprintf(text, sizeof(text),
+                     "step %" PRIu64
+                     " was committed, but nothing is left of it",
+                     cached.entries[i].step);
+            rc = note(context, text);
+        }
     if (!rc && settle && w.stale)
         rc = bm_store_sync_dir(s, BM_NAME_STEPS, error);
     *stale = w.stale || bad || known != cached.count;

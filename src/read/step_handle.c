@@ -192,10 +192,14 @@ int bm_step_source(struct bouma_step *step, size_t i, struct bm_source **out)
     bm_step_source_name(step, i, full, sizeof(full));
     if (step->open_files >= MOST_OPEN_FILES)
         close_oldest(step);
-    rc = bm_file_open(&s->file, &step->ds->store, name, BOUMA_OPEN_READ,
-                      &step->ds->error);
+    rc = bm_file_open(&s->file, &step->ds->store, name, BOUMA_OPEN_READ, &why);
+    if (rc == BOUMA_ENOTFOUND)
+        return bm_fail(&step->ds->error, BOUMA_EFORMAT,
+                       "%s: the file is missing; other regions can still be "
+                       "read",
+                       full);
     if (rc)
-        return rc;
+        return bm_fail(&step->ds->error, rc, "%s", why.text);
     rc = bm_file_size(&s->file, &bytes, &why);
     if (!rc && bytes != info->file_bytes)
         rc = bm_fail(&why, BOUMA_EFORMAT,

@@ -88,8 +88,9 @@ int bm_envelope_open(struct bm_envelope *out, struct bm_cursor *body,
         return rc;
     if (out->body_bytes != bytes - BM_ENVELOPE_BYTES)
         return bm_fail(error, BOUMA_EFORMAT,
-                       "%s: has %zu bytes where %" PRIu64 " were written", name,
-                       bytes, out->body_bytes + BM_ENVELOPE_BYTES);
+                       "%s: has %zu bytes where its own head tells of %" PRIu64
+                       "; the file is damaged or cut off",
+                       name, bytes, out->body_bytes + BM_ENVELOPE_BYTES);
     bm_hash128(hash, data, AT_HASH, data + BM_ENVELOPE_BYTES,
                bytes - BM_ENVELOPE_BYTES);
     if (memcmp(hash, out->hash, 16))

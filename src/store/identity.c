@@ -153,7 +153,7 @@ static int check_last(struct bm_store *s, uint32_t last, int force, char *note,
                       size_t note_bytes, struct bm_error *error)
 {
     char name[BM_NAME_BYTES], owner[512];
-    int rc;
+    int rc, alive;
 
     note[0] = 0;
     bm_name_epoch_closed(name, last);
@@ -162,14 +162,17 @@ static int check_last(struct bm_store *s, uint32_t last, int force, char *note,
     rc = owner_of(s, last, owner, sizeof(owner), error);
     if (rc)
         return rc;
-    if (s->io->alive(s->io->user, owner) == 1 && !force)
+    alive = s->io->alive(s->io->user, owner);
+    if (alive == 1 && !force)
         return bm_fail(error, BOUMA_EBUSY,
                        "%s: is being written by another program (%s); wait for "
-                       "it, or set the option 'force' to take over",
+                       "it, or take over with the option force",
                        s->path, owner);
     snprintf(note, note_bytes,
-             "writer number %u (%s) ended without closing the dataset", last,
-             owner[0] ? owner : "unknown");
+             alive ? "writer number %u (%s) did not close the dataset; if it "
+                     "still runs, its next step will fail"
+                   : "writer number %u (%s) ended without closing the dataset",
+             last, owner[0] ? owner : "unknown");
     return BOUMA_OK;
 }
 

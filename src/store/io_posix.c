@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -340,7 +339,8 @@ static int posix_close(void *user, void *file)
 }
 
 /* When a process began, in ticks since the machine did: tells apart two that
- * had the same number. 0 if it cannot be told. */
+ * had the same number. 0 if it does not run: also one that has ended, and whose
+ * parent has not asked how. */
 static unsigned long long start_of(long pid)
 {
     char path[64], text[1024], *p;
@@ -357,11 +357,21 @@ static unsigned long long start_of(long pid)
     if (n <= 0)
         return 0;
     text[n] = 0;
-    /* Field 22, counted from behind the name in parentheses, field 2. */
+    /* Behind the name in parentheses, which is field 2: the state. */
     p = strrchr(text, ')');
+    if (!p || strlen(p) < 3 || p[2] == 'Z' || p[2] == 'X')
+        return 0;
     for (int field = 2; p && field < 22; field++)
         p = strchr(p + 1, ' ');
     return p && sscanf(p, "%llu", &start) == 1 ? start : 0;
+}
+
+/* Numbers of processes mean something within one of these only. */
+static unsigned long long pid_namespace(void)
+{
+    struct stat st;
+
+    return stat("/proc/self/ns/pid", &st) ? 0 : (unsigned long long)st.st_ino;
 }
 
 static int posix_identity(void *user, char *text, size_t bytes)
@@ -371,25 +381,24 @@ static int posix_identity(void *user, char *text, size_t bytes)
     (void)user;
     if (gethostname(host, sizeof(host) - 1))
         return errno;
-    snprintf(text, bytes, "host %s pid %ld start %llu", host, (long)getpid(),
-             start_of((long)getpid()));
+    snprintf(text, bytes, "host %s pid %ld start %llu namespace %llu", host,
+             (long)getpid(), start_of((long)getpid()), pid_namespace());
     return 0;
 }
 
 static int posix_alive(void *user, const char *text)
 {
     char host[256], mine[256] = "";
-    unsigned long long start;
+    unsigned long long start, space;
     long pid;
 
     (void)user;
-    if (sscanf(text, "host %255s pid %ld start %llu", host, &pid, &start) !=
-            3 ||
-        gethostname(mine, sizeof(mine) - 1) || strcmp(host, mine))
+    if (sscanf(text, "host %255s pid %ld start %llu namespace %llu", host, &pid,
+               &start, &space) != 4 ||
+        gethostname(mine, sizeof(mine) - 1) || strcmp(host, mine) ||
+        space != pid_namespace())
         return -1;
-    if (kill((pid_t)pid, 0) && errno == ESRCH)
-        return 0;
-    return start_of(pid) == start;
+    return start != 0 && start_of(pid) == start;
 }
 
 const bouma_io *bouma_io_posix(void)

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/hash.h"
+#include "store/identity.h"
 #include "write/ship.h"
 #include "write/write.h"
 
@@ -71,13 +72,17 @@ static int prepare_directory(struct bouma_dataset *ds)
 {
     char name[BM_NAME_BYTES];
 
+    int rc;
+
     if (ds->comm->rank != 0)
         return BOUMA_OK;
+    rc = bm_epoch_check(&ds->store, ds->epoch, &ds->error);
+    if (rc)
+        return rc;
     bm_name_manifest(name, ds->step);
     if (!ds->options.replace && bm_store_exists(&ds->store, name)) {
         /* Who hears that will not write it: so it had better be durable. */
-        int rc = bm_commit_settle(ds, ds->step);
-
+        rc = bm_commit_settle(ds, ds->step);
         return rc ? rc
                   : bm_fail(&ds->error, BOUMA_EEXISTS,
                             "%s: step %" PRIu64 " exists already; set the "

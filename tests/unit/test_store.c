@@ -252,20 +252,25 @@ static int open_descriptors(void)
 static void a_process_knows_itself_and_the_dead(void)
 {
     const bouma_io *io = bouma_io_posix();
-    char text[512], dead[640], *pid;
+    char text[512], dead[640], *pid, *space;
 
     CHECK_EQ(io->identity(io->user, text, sizeof(text)), 0);
     CHECK(!strchr(text, '\n'));
     CHECK_EQ(io->alive(io->user, text), 1);
     pid = strstr(text, " pid ");
-    REQUIRE(pid);
-    snprintf(dead, sizeof(dead), "%.*s pid 999999999 start 1",
-             (int)(pid - text), text);
+    space = strstr(text, " namespace ");
+    REQUIRE(pid && space);
+    snprintf(dead, sizeof(dead), "%.*s pid 999999999 start 1%s",
+             (int)(pid - text), text, space);
     CHECK_EQ(io->alive(io->user, dead), 0);
     /* The same number, but of a process that began at another time. */
-    snprintf(dead, sizeof(dead), "%.*s pid %ld start 1", (int)(pid - text),
-             text, (long)getpid());
+    snprintf(dead, sizeof(dead), "%.*s pid %ld start 1%s", (int)(pid - text),
+             text, (long)getpid(), space);
     CHECK_EQ(io->alive(io->user, dead), 0);
+    /* Where numbers of processes mean something else, nothing can be told. */
+    snprintf(dead, sizeof(dead), "%.*s pid %ld start 1 namespace 1",
+             (int)(pid - text), text, (long)getpid());
+    CHECK_EQ(io->alive(io->user, dead), -1);
     CHECK_EQ(io->alive(io->user, "host elsewhere pid 1 start 1"), -1);
     CHECK_EQ(io->alive(io->user, ""), -1);
     CHECK_EQ(io->alive(io->user, "nonsense"), -1);

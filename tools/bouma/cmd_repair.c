@@ -9,6 +9,7 @@
 
 static const struct option_spec options[] = {
     {.name = "apply", .help = "do it; without, only tell what would be done"},
+    {.name = "force", .help = "also if its last writer seems to be at work"},
     {0}};
 
 static void print_text(const char *path, bool apply,
@@ -17,7 +18,8 @@ static void print_text(const char *path, bool apply,
     char actions[FORMAT_BYTES], hopeless[FORMAT_BYTES];
 
     if (report->actions == 0 && report->hopeless == 0) {
-        printf("%s: nothing to mend\n", path);
+        printf("%s: nothing to mend (data are checked by bouma verify)\n",
+               path);
         return;
     }
     printf("%s: %s %s", path, format_count(actions, report->actions, "action"),
@@ -56,6 +58,7 @@ static int run(struct context *ctx, const struct arguments *args)
     if (!context_prints(ctx)) /* one process does it */
         return DONE;
     bouma_options_init(&opts, sizeof(opts));
+    opts.force = arguments_has(args, "force");
     progress_bar_init(&bar, ctx, &opts);
     findings_init(&findings, ctx, &bar);
     status = bouma_repair(path, apply, &opts, findings_add, &findings, &report,
