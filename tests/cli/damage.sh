@@ -82,6 +82,14 @@ run "$BOUMA" repair bad.bouma --apply
 expect 0 "$BOUMA" read bad.bouma grid/a --step 2 -o out.npy
 equal out.npy "np.load('a.npy')"
 
+# One step whose manifest is damaged does not hide the others.
+fresh
+last=$(ls bad.bouma/steps | tail -1)
+truncate -s 100 "bad.bouma/steps/$last/manifest"
+run "$BOUMA" info bad.bouma
+[[ $status == 1 && $out == *damaged* ]] || complain "info gave $status: $out"
+expect 1 "$BOUMA" info bad.bouma --json
+
 # What is no dataset cannot be checked; one without its first file is damaged.
 expect 2 "$BOUMA" verify a.npy
 fresh

@@ -133,12 +133,24 @@ static json_t *id_json(const unsigned char *id)
     return json_text(text);
 }
 
+static json_t *damaged_json(const struct info *info, int64_t i)
+{
+    json_t *object = json_object();
+    bouma_step_info which = {0};
+
+    bouma_dataset_step_get(info->ds, i, &which);
+    json_put(object, "step", json_integer(which.step));
+    json_put(object, "damaged", json_text(bouma_error_message(info->ds)));
+    return object;
+}
+
 int info_print_json(const struct info *info, struct context *ctx)
 {
     json_t *root = json_object();
     json_t *steps = json_array();
     bouma_dataset_info about = {0};
     char version[32];
+    int printed, worst = DONE;
 
     bouma_dataset_info_get(info->ds, &about);
     snprintf(version, sizeof(version), "%d.%d", about.format_major,
@@ -155,12 +167,15 @@ int info_print_json(const struct info *info, struct context *ctx)
         bouma_step *step;
         int rc = info_open_step(info, ctx, i, &step, &details);
 
+        /* A step that cannot be opened does not hide the others. */
         if (rc) {
-            json_decref(root);
-            return rc;
+            json_array_append_new(steps, damaged_json(info, i));
+            worst = rc;
+            continue;
         }
         json_array_append_new(steps, step_json(step, &details));
         bouma_step_free(step);
     }
-    return print_json(ctx, root);
+    printed = print_json(ctx, root);
+    return printed ? printed : worst;
 }

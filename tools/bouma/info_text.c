@@ -209,13 +209,25 @@ static int add_step(struct text_table *table, const struct info *info,
     return DONE;
 }
 
+/* A step that cannot be opened does not hide the others. */
+static void add_damaged(struct text_table *table, const struct info *info,
+                        int64_t i)
+{
+    bouma_step_info which = {0};
+
+    bouma_dataset_step_get(info->ds, i, &which);
+    text_table_add(table, "%" PRId64, which.step);
+    text_table_add(table, "damaged");
+    add_blanks(table, 6);
+}
+
 /* All steps; of many, which take long to open, those at both ends. */
 static int print_steps(const struct info *info, struct context *ctx)
 {
     const int64_t ends = 10;
     bool cut = info->last - info->first > 2 * ends;
     struct text_table table;
-    int rc = DONE;
+    int rc, worst = DONE;
 
     text_table_init(&table, "rrrrrrrr");
     text_table_add(&table, "STEP");
@@ -226,18 +238,21 @@ static int print_steps(const struct info *info, struct context *ctx)
     text_table_add(&table, "FILES");
     text_table_add(&table, "LARGEST");
     text_table_add(&table, "BALANCE");
-    for (int64_t i = info->first; !rc && i < info->last; i++) {
+    for (int64_t i = info->first; i < info->last; i++) {
         if (cut && i == info->first + ends) {
             text_table_add(&table, "...");
             add_blanks(&table, 7);
             i = info->last - ends;
         }
         rc = add_step(&table, info, ctx, i);
+        if (rc) {
+            add_damaged(&table, info, i);
+            worst = rc;
+        }
     }
-    if (!rc)
-        rc = text_table_print(&table, ctx, 2);
+    rc = text_table_print(&table, ctx, 2);
     text_table_release(&table);
-    return rc;
+    return rc ? rc : worst;
 }
 
 int info_print_text(const struct info *info, struct context *ctx)
@@ -246,7 +261,7 @@ int info_print_text(const struct info *info, struct context *ctx)
     bouma_dataset_info about = {0};
     char steps[FORMAT_BYTES];
     const char *note;
-    int rc = DONE;
+    int rc = DONE, shown;
 
     bouma_dataset_info_get(info->ds, &about);
     printf("%s%s%s: %s, format %d.%d\n", context_bold(ctx), info->path,
@@ -264,5 +279,6 @@ int info_print_text(const struct info *info, struct context *ctx)
         putchar('\n');
         rc = print_steps(info, ctx);
     }
-    return rc ? rc : print_step(info, ctx, info->last - 1);
+    shown = print_step(info, ctx, info->last - 1);
+    return rc ? rc : shown;
 }
