@@ -95,13 +95,18 @@ int bouma_step_begin(bouma_dataset *ds, int64_t step, double time)
     rc = check_writing(ds);
     if (rc)
         return rc;
-    if (step < 0)
-        return bm_fail(&ds->error, BOUMA_EINVAL,
-                       "step numbers begin at 0, this is %" PRId64, step);
     if (ds->in_step)
         return bm_fail(&ds->error, BOUMA_ESTATE,
                        "step %" PRIu64 " was begun and not ended", ds->step);
     forget_step(ds);
+    if (step < 0) {
+        /* No step is begun; who ends it all the same hears why, on all ranks.
+         */
+        rc = bm_fail(&ds->error, BOUMA_EINVAL,
+                     "step numbers begin at 0, this is %" PRId64, step);
+        ds->put_error = ds->error;
+        return rc;
+    }
     ds->in_step = 1;
     ds->step = (uint64_t)step;
     ds->time = time;
@@ -195,7 +200,10 @@ static int end(bouma_dataset *ds, int status, bouma_record *record)
     if (!ds->opened)
         return bm_fail(&ds->error, BOUMA_ESTATE, "the dataset is not open");
     rc = check_writing(ds);
-    if (!rc && !ds->in_step)
+    if (!rc && !ds->in_step && ds->put_error.status)
+        rc =
+            bm_fail(&ds->error, ds->put_error.status, "%s", ds->put_error.text);
+    else if (!rc && !ds->in_step)
         rc = bm_fail(&ds->error, BOUMA_ESTATE,
                      "no step was begun; call bouma_step_begin() first");
     rc = bm_write_step(ds, rc ? rc : status, record);

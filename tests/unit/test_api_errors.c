@@ -380,7 +380,9 @@ static void steps_have_numbers_from_zero(void)
 
     begin_writing(&w, "numbers");
     CHECK_FAILS(w.ds, bouma_step_begin(w.ds, -1, 0), BOUMA_EINVAL, "-1");
-    CHECK_EQ(bouma_step_end(w.ds, NULL), BOUMA_ESTATE); /* none was begun */
+    CHECK_EQ(bouma_step_end(w.ds, NULL), BOUMA_EINVAL);
+    /* and it did not begin one */
+    CHECK_EQ(bouma_step_end(w.ds, NULL), BOUMA_ESTATE);
     MUST(w.ds, write_step(&w, INT64_MAX));
     MUST(w.ds, bouma_step_open(&step, w.ds, INT64_MAX));
     bouma_step_free(step);
