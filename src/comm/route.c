@@ -132,12 +132,3 @@ const struct bm_message *bm_route_messages(const struct bm_route *r,
     *count = r->first_message[round + 1] - r->first_message[round];
     return r->messages + r->first_message[round];
 }
-
-uint64_t bm_route_total(const struct bm_route *r)
-{
-    uint64_t bytes = 0;
-
-    for (size_t i = 0; i < r->count; i++)
-        bytes += r->items[i].bytes;
-    return bytes;
-}

@@ -46,7 +46,4 @@ uint8_t *bm_route_at(const struct bm_route *r, size_t serial);
 const struct bm_message *bm_route_messages(const struct bm_route *r,
                                            uint32_t round, size_t *count);
 
-/* Bytes of all rounds. */
-uint64_t bm_route_total(const struct bm_route *r);
-
 #endif

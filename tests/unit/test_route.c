@@ -82,7 +82,6 @@ static void items_lie_in_the_message_of_their_peer_and_round(void)
         }
         for (size_t i = 0; i < n; i++)
             total += (items[i].bytes + 7) / 8 * 8;
-        CHECK_EQ(bm_route_total(&r), total);
         CHECK_EQ(sent, total);
         CHECK_EQ(r.data_bytes, largest); /* not that of all rounds */
         bm_route_release(&r);
@@ -195,7 +194,6 @@ static void an_empty_route_has_no_rounds(void)
     CHECK_EQ(r.rounds, 0);
     CHECK(!bm_route_messages(&r, 0, &count));
     CHECK_EQ(count, 0);
-    CHECK_EQ(bm_route_total(&r), 0);
     bm_route_release(&r);
 }
 
