@@ -172,8 +172,9 @@ typedef enum bouma_order { /* how chunks lie in a file */
 } bouma_order;
 
 typedef enum bouma_codec {
-    BOUMA_CODEC_ZSTD = 1, /* bytes shuffled, then zstd; exact (default) */
-    BOUMA_CODEC_RAW = 2   /* as they are */
+    BOUMA_CODEC_ZSTD = 1,  /* bytes shuffled, then zstd; exact (default) */
+    BOUMA_CODEC_RAW = 2,   /* as they are */
+    BOUMA_CODEC_INTERP = 3 /* predicted by interpolation; lossy, with a bound */
 } bouma_codec;
 
 /* Zero means "choose for me" in every field; new fields go at the end. Set
@@ -205,6 +206,9 @@ typedef struct bouma_options {
                                can only be freed: the program had better end */
 
     unsigned char id[16]; /* identity of a new dataset; all zero: random */
+    int threads;          /* that decode, on each rank; 0: 1. With more, the
+                             allocator's functions must be safe to be called by
+                             several at once */
 
     /* Called on rank 0 now and then while a call takes long. */
     void (*progress)(void *user, const char *what, uint64_t done,
@@ -290,6 +294,13 @@ typedef struct bouma_grid_spec {
     const char *unit;               /* of positions, such as "m"; may be NULL */
 } bouma_grid_spec;
 
+/* What a tolerance is: a number in the variable's unit, or a part of its range
+ * (largest less smallest finite value of the step, of all components). */
+typedef enum bouma_tolerance {
+    BOUMA_ABSOLUTE = 0,
+    BOUMA_RELATIVE = 1
+} bouma_tolerance;
+
 typedef struct bouma_variable_spec {
     size_t size; /* sizeof(bouma_variable_spec) */
     bouma_type type;
@@ -297,6 +308,10 @@ typedef struct bouma_variable_spec {
     bouma_codec codec;
     int codec_level;  /* zstd's level; 0: 1 */
     const char *unit; /* of values, such as "K"; may be NULL */
+    /* Largest error of any sample of f32 or f64, at any level; 0 keeps every
+     * bit. With one and no codec, the codec is BOUMA_CODEC_INTERP. */
+    double tolerance;
+    bouma_tolerance tolerance_kind;
 } bouma_variable_spec;
 
 /* Define a grid, and a variable of a grid, before the step that first uses it.
@@ -476,9 +491,20 @@ typedef struct bouma_variable_info {
     const char *unit;
     int present; /* 1 if this step has it */
     uint64_t raw_bytes, stored_bytes;
+    double tolerance; /* as it was asked for */
+    bouma_tolerance tolerance_kind;
+    double bound;         /* as an absolute number */
+    double largest_error; /* that was made, of all samples */
+    double psnr;          /* in dB: the range over the mean error; infinite if
+                             there is none */
 } bouma_variable_info;
 BOUMA_API void bouma_variable_info_get(const bouma_variable *variable,
                                        bouma_variable_info *out);
+
+/* Stored bytes of one level, which reading it needs beside those of the coarser
+ * ones; 0 if there is no such level. */
+BOUMA_API uint64_t bouma_variable_level_bytes(const bouma_variable *variable,
+                                              int level);
 
 /* The range of one component's values, NaN left out and counted apart. 'empty'
  * says that there is nothing but NaN. Integers are exact in the union's member

@@ -57,6 +57,7 @@ static const struct field {
     {"buffer_bytes", BYTES, offsetof(bouma_options, buffer_bytes), NULL},
     {"memory_limit", BYTES, offsetof(bouma_options, memory_limit), NULL},
     {"timeout", SECONDS, offsetof(bouma_options, timeout), NULL},
+    {"threads", INTEGER, offsetof(bouma_options, threads), NULL},
 };
 enum { FIELDS = sizeof(fields) / sizeof(fields[0]) };
 
@@ -280,6 +281,8 @@ static const char *wrong_option(const bouma_options *o)
         return "message_bytes (at most 1 GiB)";
     if (!(o->timeout >= 0))
         return "timeout";
+    if (o->threads < 0 || o->threads > 256)
+        return "threads (0 to 256)";
     if (o->io && o->io->size != sizeof(bouma_io))
         return "io (its size is not that of this library's bouma_io)";
     return NULL;
@@ -319,6 +322,7 @@ int bm_options_complete(bouma_options *out, const bouma_options *given,
         out->message_bytes ? out->message_bytes : (uint64_t)1 << 30;
     out->buffer_bytes =
         out->buffer_bytes ? out->buffer_bytes : (uint64_t)32 << 20;
+    out->threads = out->threads ? out->threads : 1;
     out->memory_limit =
         out->memory_limit ? out->memory_limit : (uint64_t)16 << 30;
     return rc;

@@ -1,5 +1,6 @@
 /* api_read.c -- steps, grids and variables that are read. */
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "api/api.h"
@@ -104,6 +105,33 @@ void bouma_grid_info_get(const bouma_grid *grid, bouma_grid_info *out)
     out->patches = t->patches;
 }
 
+/* Peak signal to noise: the width of the finite range over the root of the mean
+ * squared error. */
+static double psnr_of(const struct bouma_variable *v)
+{
+    double low = INFINITY, high = -INFINITY, samples = 0;
+
+    for (int j = 0; j < v->components; j++) {
+        const struct bm_range *r = &v->ranges[j];
+
+        samples += (double)r->count;
+        if (r->count) {
+            low = fmin(low, bm_scalar_double(r->low, v->type));
+            high = fmax(high, bm_scalar_double(r->high, v->type));
+        }
+    }
+    if (!(v->loss.squares > 0) || !(high > low))
+        return INFINITY;
+    return 20 * log10(high - low) - 10 * log10(v->loss.squares / samples);
+}
+
+uint64_t bouma_variable_level_bytes(const bouma_variable *variable, int level)
+{
+    return variable && level >= 0 && level < variable->grid->levels
+               ? variable->level_bytes[level]
+               : 0;
+}
+
 void bouma_variable_info_get(const bouma_variable *variable,
                              bouma_variable_info *out)
 {
@@ -117,6 +145,11 @@ void bouma_variable_info_get(const bouma_variable *variable,
     out->present = variable->present;
     out->raw_bytes = variable->raw_bytes;
     out->stored_bytes = variable->stored_bytes;
+    out->tolerance = variable->tolerance;
+    out->tolerance_kind = variable->tolerance_kind;
+    out->bound = variable->bound;
+    out->largest_error = variable->loss.largest;
+    out->psnr = psnr_of(variable);
 }
 
 int bouma_variable_range(const bouma_variable *variable, int component,

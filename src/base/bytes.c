@@ -5,40 +5,6 @@
 
 /* ---- single values ------------------------------------------------------ */
 
-uint16_t bm_load_u16(const uint8_t *p)
-{
-    return (uint16_t)(p[0] | p[1] << 8);
-}
-
-uint32_t bm_load_u32(const uint8_t *p)
-{
-    return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 |
-           (uint32_t)p[3] << 24;
-}
-
-uint64_t bm_load_u64(const uint8_t *p)
-{
-    return bm_load_u32(p) | (uint64_t)bm_load_u32(p + 4) << 32;
-}
-
-void bm_store_u16(uint8_t *p, uint16_t v)
-{
-    p[0] = (uint8_t)v;
-    p[1] = (uint8_t)(v >> 8);
-}
-
-void bm_store_u32(uint8_t *p, uint32_t v)
-{
-    bm_store_u16(p, (uint16_t)v);
-    bm_store_u16(p + 2, (uint16_t)(v >> 16));
-}
-
-void bm_store_u64(uint8_t *p, uint64_t v)
-{
-    bm_store_u32(p, (uint32_t)v);
-    bm_store_u32(p + 4, (uint32_t)(v >> 32));
-}
-
 void bm_swap_to_little(void *data, size_t count, size_t size)
 {
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__

@@ -69,12 +69,39 @@ char *bm_get_text(struct bm_cursor *c, const bouma_allocator *a,
 
 /* ---- single values ------------------------------------------------------ */
 
-uint16_t bm_load_u16(const uint8_t *p);
-uint32_t bm_load_u32(const uint8_t *p);
-uint64_t bm_load_u64(const uint8_t *p);
-void bm_store_u16(uint8_t *p, uint16_t v);
-void bm_store_u32(uint8_t *p, uint32_t v);
-void bm_store_u64(uint8_t *p, uint64_t v);
+static inline uint16_t bm_load_u16(const uint8_t *p)
+{
+    return (uint16_t)(p[0] | p[1] << 8);
+}
+
+static inline uint32_t bm_load_u32(const uint8_t *p)
+{
+    return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 |
+           (uint32_t)p[3] << 24;
+}
+
+static inline uint64_t bm_load_u64(const uint8_t *p)
+{
+    return (uint64_t)bm_load_u32(p) | (uint64_t)bm_load_u32(p + 4) << 32;
+}
+
+static inline void bm_store_u16(uint8_t *p, uint16_t v)
+{
+    p[0] = (uint8_t)v;
+    p[1] = (uint8_t)(v >> 8);
+}
+
+static inline void bm_store_u32(uint8_t *p, uint32_t v)
+{
+    bm_store_u16(p, (uint16_t)v);
+    bm_store_u16(p + 2, (uint16_t)(v >> 16));
+}
+
+static inline void bm_store_u64(uint8_t *p, uint64_t v)
+{
+    bm_store_u32(p, (uint32_t)v);
+    bm_store_u32(p + 4, (uint32_t)(v >> 32));
+}
 
 /* Turn 'count' values of 'size' bytes between the machine's byte order and
  * little-endian; nothing to do on most machines. */

@@ -1,6 +1,7 @@
 /* subfile_check.c -- one subfile: its size, its two heads, its checksums, its
  * values. Goes on after damage, so that all of it is found. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,7 +17,7 @@ struct subfile_check {
     struct bm_findings *out;
     bouma_verify_report *report;
     struct bm_codec_state codec;
-    struct bm_buffer raw, samples;
+    struct bm_buffer raw, samples, dense[2];
     int no_memory;
 };
 
@@ -111,16 +112,66 @@ static void damaged_level(struct subfile_check *c, const struct bm_section *s,
         s->offsets[chunk * (size_t)s->levels + (size_t)level]);
 }
 
+/* Whether values may have become others: the range that was noted, widened by
+ * the bound, must hold what was decoded, and the other way round. */
+static int range_fits(const struct bm_range *noted,
+                      const struct bm_range *found,
+                      const struct bouma_variable *v)
+{
+    double slack = v->bound;
+
+    if (!(slack > 0))
+        return bm_range_equal(noted, found, v->type);
+    if (noted->count != found->count || noted->nans != found->nans)
+        return 0;
+    return !noted->count || ((found->low.f >= noted->low.f - slack &&
+                              found->low.f <= noted->low.f + slack &&
+                              found->high.f >= noted->high.f - slack &&
+                              found->high.f <= noted->high.f + slack) ||
+                             isinf(noted->low.f) || isinf(noted->high.f));
+}
+
+/* Decode level k of a chunk, in c->raw, from the coarser one before it, which
+ * *dense points to, and have it point to the new one. */
+static int decode_level(struct subfile_check *c, const struct bm_patch *p,
+                        const struct bouma_variable *v, int k,
+                        const uint8_t **dense)
+{
+    const struct bm_codec *codec = bm_codec_find((int)v->codec);
+    struct bm_buffer *to = &c->dense[k & 1];
+    struct bm_field f = bm_patch_field(p, v);
+    struct bm_samples out = {NULL, (size_t)p->values[k] * (size_t)p->components,
+                             p->size};
+    struct bm_patch_samples s = {k, NULL, *dense};
+    int rc;
+
+    bm_buffer_clear(to);
+    bm_buffer_clear(&c->samples);
+    if (!bm_buffer_extend(to, bm_patch_dense_bytes(p, k)) ||
+        !bm_buffer_extend(&c->samples, bm_patch_level_bytes(p, k)))
+        return BOUMA_ENOMEM;
+    if (codec->decode_field) {
+        rc = bm_codec_decode_fields(codec, &c->codec, to->data, *dense, &f,
+                                    p->components, k, c->raw.data, c->raw.size);
+    } else {
+        out.data = c->samples.data;
+        rc = codec->decode(&c->codec, &out, c->raw.data, c->raw.size);
+        s.detail = c->samples.data;
+        if (!rc)
+            bm_patch_merge(p, &s, to->data);
+    }
+    *dense = to->data;
+    return rc;
+}
+
 /* One chunk: every level's checksum and, if 'deep', its decoding and range. */
 static void check_chunk(struct subfile_check *c, const struct bm_section *s,
                         size_t chunk, int deep)
 {
     const struct bm_manifest *m = &c->step->manifest;
-    const struct bm_codec *codec = bm_codec_find((int)s->variable->codec);
     struct bm_range ranges[BM_MAX_COMPONENTS];
-    uint8_t *level[BM_MAX_LEVELS];
+    const uint8_t *dense = NULL;
     struct bm_patch p;
-    uint8_t *to;
     int whole = 1, rc;
 
     bm_patch_init(&p, s->variable,
@@ -132,22 +183,13 @@ static void check_chunk(struct subfile_check *c, const struct bm_section *s,
                         s->variable->grid->name, s->variable->name);
         deep = 0;
     }
-    bm_buffer_clear(&c->samples);
-    to = bm_buffer_extend(
-        &c->samples, deep ? bm_patch_bytes(&p) + 16 * (size_t)p.levels : 0);
-    if (!to)
-        return;
     for (int k = s->levels - 1; k >= 0; k--) {
         size_t at = chunk * (size_t)s->levels + (size_t)k;
         struct bm_address address = {c->step->ds->id,     m->step,
                                      m->generation.epoch, m->generation.attempt,
                                      s->variable->id,     s->keys[chunk],
                                      (uint32_t)k};
-        struct bm_samples samples = {
-            to, (size_t)p.values[k] * (size_t)p.components, p.size};
 
-        level[k] = to;
-        to += deep ? (bm_patch_level_bytes(&p, k) + 15) / 16 * 16 : 0;
         if (!load(c, s->offsets[at], s->sizes[at]) ||
             bm_hash_chunk(&address, c->raw.data, s->sizes[at]) !=
                 s->hashes[at]) {
@@ -155,9 +197,9 @@ static void check_chunk(struct subfile_check *c, const struct bm_section *s,
             whole = 0;
             continue;
         }
-        rc = deep
-                 ? codec->decode(&c->codec, &samples, c->raw.data, s->sizes[at])
-                 : BOUMA_OK;
+        /* A level that builds on a damaged one cannot be decoded. */
+        rc = deep && whole ? decode_level(c, &p, s->variable, k, &dense)
+                           : BOUMA_OK;
         if (rc == BOUMA_ENOMEM)
             c->no_memory = 1;
         else if (rc)
@@ -167,12 +209,10 @@ static void check_chunk(struct subfile_check *c, const struct bm_section *s,
     c->report->chunks++;
     if (!deep || !whole)
         return;
-    bm_patch_ranges(&p, s->variable->type, level, ranges);
+    bm_patch_dense_ranges(&p, s->variable->type, dense, ranges);
     for (int j = 0; j < p.components; j++)
-        if (!bm_range_equal(
-                &ranges[j],
-                &s->ranges[chunk * (size_t)p.components + (size_t)j],
-                s->variable->type))
+        if (!range_fits(&s->ranges[chunk * (size_t)p.components + (size_t)j],
+                        &ranges[j], s->variable))
             damaged_level(c, s, chunk, 0,
                           "the values are not in the range that was noted");
 }
@@ -220,6 +260,8 @@ int bm_check_subfile(struct bouma_step *step, size_t i,
     bm_codec_state_init(&c.codec, step->ds->a);
     bm_buffer_init(&c.raw, step->ds->a);
     bm_buffer_init(&c.samples, step->ds->a);
+    bm_buffer_init(&c.dense[0], step->ds->a);
+    bm_buffer_init(&c.dense[1], step->ds->a);
     bm_name_subfile(c.name, step->manifest.step, (uint32_t)i,
                     step->manifest.generation);
     report->files++;
@@ -240,6 +282,8 @@ int bm_check_subfile(struct bouma_step *step, size_t i,
         c.no_memory || c.raw.failed || c.samples.failed || out->bytes.failed;
     bm_buffer_release(&c.raw);
     bm_buffer_release(&c.samples);
+    bm_buffer_release(&c.dense[0]);
+    bm_buffer_release(&c.dense[1]);
     bm_codec_state_release(&c.codec);
     return failed ? BOUMA_ENOMEM : BOUMA_OK;
 }

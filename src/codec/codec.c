@@ -11,6 +11,8 @@ const struct bm_codec *bm_codec_find(int codec)
         return &bm_codec_zstd;
     case BOUMA_CODEC_RAW:
         return &bm_codec_raw;
+    case BOUMA_CODEC_INTERP:
+        return &bm_codec_interp;
     }
     return NULL;
 }
@@ -25,22 +27,123 @@ void bm_codec_state_release(struct bm_codec_state *state)
 {
     if (!state->a)
         return;
-    bm_drop(state->a, state->scratch);
+    bm_drop(state->a, state->scratch.data);
+    bm_drop(state->a, state->work.data);
     ZSTD_freeCCtx(state->zstd_encoder);
     ZSTD_freeDCtx(state->zstd_decoder);
     memset(state, 0, sizeof(*state));
 }
 
+static void *at_least(const bouma_allocator *a, struct bm_block_of_memory *m,
+                      size_t bytes)
+{
+    if (bytes > m->bytes || !m->data) {
+        void *data = bm_new_raw(a, bytes, 1);
+
+        if (!data)
+            return NULL;
+        bm_drop(a, m->data);
+        m->data = data;
+        m->bytes = bytes;
+    }
+    return m->data;
+}
+
 void *bm_codec_scratch(struct bm_codec_state *state, size_t bytes)
 {
-    if (bytes > state->scratch_bytes || !state->scratch) {
-        void *scratch = bm_new_raw(state->a, bytes, 1);
+    return at_least(state->a, &state->scratch, bytes);
+}
 
-        if (!scratch)
-            return NULL;
-        bm_drop(state->a, state->scratch);
-        state->scratch = scratch;
-        state->scratch_bytes = bytes;
+void *bm_codec_work(struct bm_codec_state *state, size_t bytes)
+{
+    return at_least(state->a, &state->work, bytes);
+}
+
+/* ---- several components ------------------------------------------------- */
+
+/* Put the levels of all components, which lie one component after the other in
+ * 'parts', in the order of levels. */
+static void interleave(struct bm_buffer *out, const struct bm_buffer *parts,
+                       uint32_t *sizes, const uint32_t *each, int components,
+                       int levels)
+{
+    memset(sizes, 0, sizeof(*sizes) * (size_t)levels);
+    for (int k = levels - 1; k >= 0; k--) {
+        size_t begin = out->size, at = 0;
+
+        for (int c = 0; c < components && each[k]; c++)
+            bm_put_u32(out, each[c * levels + k]);
+        for (int c = 0; c < components; c++)
+            for (int j = levels - 1; j >= 0; j--) {
+                uint32_t bytes = each[c * levels + j];
+
+                if (j == k)
+                    bm_put_bytes(out, parts->data + at, bytes);
+                at += bytes;
+            }
+        sizes[k] = (uint32_t)(out->size - begin);
     }
-    return state->scratch;
+}
+
+int bm_codec_encode_fields(const struct bm_codec *codec,
+                           struct bm_codec_state *state, struct bm_buffer *out,
+                           uint32_t *sizes, struct bm_loss *loss,
+                           const struct bm_field *field, int components,
+                           const void *samples)
+{
+    size_t bytes = (size_t)bm_lattice_samples(&field->lattice[0]) * field->size;
+    struct bm_buffer parts;
+    uint32_t *each;
+    int rc = BOUMA_OK;
+
+    if (components == 1)
+        return codec->encode_field(state, out, sizes, loss, field, samples);
+    bm_buffer_init(&parts, state->a);
+    each = bm_new(state->a, (size_t)components * (size_t)field->levels,
+                  sizeof(*each));
+    if (!each)
+        rc = BOUMA_ENOMEM;
+    for (int c = 0; c < components && !rc; c++)
+        rc = codec->encode_field(state, &parts, each + c * field->levels, loss,
+                                 field,
+                                 (const uint8_t *)samples + (size_t)c * bytes);
+    if (!rc)
+        interleave(out, &parts, sizes, each, components, field->levels);
+    bm_buffer_release(&parts);
+    bm_drop(state->a, each);
+    return !rc && out->failed ? BOUMA_ENOMEM : rc;
+}
+
+int bm_codec_decode_fields(const struct bm_codec *codec,
+                           struct bm_codec_state *state, void *samples,
+                           const void *coarse, const struct bm_field *field,
+                           int components, int k, const uint8_t *in,
+                           size_t stored)
+{
+    size_t bytes = (size_t)bm_lattice_samples(&field->lattice[k]) * field->size;
+    size_t coarse_bytes =
+        k + 1 < field->levels
+            ? (size_t)bm_lattice_samples(&field->lattice[k + 1]) * field->size
+            : 0;
+    struct bm_cursor sizes, c = bm_cursor_of(in, stored);
+    int rc = BOUMA_OK;
+
+    if (components == 1 || !bytes)
+        return codec->decode_field(state, samples, coarse, field, k, in,
+                                   stored);
+    sizes = c;
+    bm_get_bytes(&c, 4 * (size_t)components);
+    for (int i = 0; i < components && !rc; i++) {
+        size_t part = bm_get_u32(&sizes);
+        const uint8_t *data = bm_get_bytes(&c, part);
+
+        rc = !data ? BOUMA_EFORMAT
+                   : codec->decode_field(state,
+                                         (uint8_t *)samples + (size_t)i * bytes,
+                                         coarse ? (const uint8_t *)coarse +
+                                                      (size_t)i * coarse_bytes
+                                                : NULL,
+                                         field, k, data, part);
+    }
+    return !rc && (c.failed || bm_cursor_left(&c)) ? BOUMA_EFORMAT : rc;
 }

@@ -8,15 +8,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/memory.h"
+#include "base/bytes.h"
 #include "bouma.h"
+#include "codec/lattice.h"
+
+/* Memory that only grows. */
+struct bm_block_of_memory {
+    void *data;
+    size_t bytes;
+};
 
 /* What codecs keep from one call to the next. Zeroed but for 'a' at first; each
  * thread of work has its own. */
 struct bm_codec_state {
     const bouma_allocator *a;
-    void *scratch; /* [scratch_bytes] */
-    size_t scratch_bytes;
+    struct bm_block_of_memory scratch, work;
     void *zstd_encoder, *zstd_decoder;
 };
 
@@ -24,8 +30,10 @@ void bm_codec_state_init(struct bm_codec_state *state,
                          const bouma_allocator *a);
 void bm_codec_state_release(struct bm_codec_state *state);
 
-/* At least 'bytes' of scratch memory, or NULL. */
+/* At least 'bytes' of memory, or NULL: the scratch memory is zstd's, the work
+ * memory of those that may use zstd while they work. */
 void *bm_codec_scratch(struct bm_codec_state *state, size_t bytes);
+void *bm_codec_work(struct bm_codec_state *state, size_t bytes);
 
 /* Samples of one level, all components after each other. */
 struct bm_samples {
@@ -34,6 +42,25 @@ struct bm_samples {
     size_t size;  /* bytes of a value: 1, 2, 4 or 8 */
 };
 
+/* One component of a chunk, for codecs that know where samples lie. */
+struct bm_field {
+    bouma_type type;
+    size_t size; /* bytes of a sample */
+    int levels;
+    const struct bm_lattice *lattice; /* [levels] */
+    double bound; /* largest error that is allowed; 0: none */
+    int effort;
+};
+
+/* What a lossy codec did to some samples. */
+struct bm_loss {
+    double largest; /* absolute error */
+    double squares; /* sum of squared errors */
+};
+
+/* There are two kinds. Those without 'encode_field' are exact and are given the
+ * values of one level that the next coarser one has not. Those with it make the
+ * samples of a level from its bytes and the samples of the next coarser one. */
 struct bm_codec {
     const char *name;
     /* The stored size is that of the samples, so it is known before. */
@@ -49,11 +76,44 @@ struct bm_codec {
                   const uint8_t *in, size_t stored);
     /* Whether 'stored' bytes can be what so many bytes of samples became. */
     int (*plausible)(size_t bytes, size_t stored);
+
+    /* Append all levels of the dense 'samples' of level 0, the coarsest first,
+     * and add to *loss. sizes[k] is 0 where a level has no samples. BOUMA_OK or
+     * ENOMEM. */
+    int (*encode_field)(struct bm_codec_state *state, struct bm_buffer *out,
+                        uint32_t *sizes, struct bm_loss *loss,
+                        const struct bm_field *field, const void *samples);
+    /* The samples of level k, dense; 'coarse' are those of level k + 1 (NULL
+     * for the coarsest). As 'decode'. */
+    int (*decode_field)(struct bm_codec_state *state, void *samples,
+                        const void *coarse, const struct bm_field *field, int k,
+                        const uint8_t *in, size_t stored);
 };
+
+/* All components of a chunk with a codec that has 'encode_field': 'samples' are
+ * [components][samples of the level]. Several components of a level are stored
+ * as their sizes (u32 each) and then their bytes. */
+int bm_codec_encode_fields(const struct bm_codec *codec,
+                           struct bm_codec_state *state, struct bm_buffer *out,
+                           uint32_t *sizes, struct bm_loss *loss,
+                           const struct bm_field *field, int components,
+                           const void *samples);
+int bm_codec_decode_fields(const struct bm_codec *codec,
+                           struct bm_codec_state *state, void *samples,
+                           const void *coarse, const struct bm_field *field,
+                           int components, int k, const uint8_t *in,
+                           size_t stored);
 
 /* NULL if there is none with that number. */
 const struct bm_codec *bm_codec_find(int codec);
 
-extern const struct bm_codec bm_codec_raw, bm_codec_zstd;
+extern const struct bm_codec bm_codec_raw, bm_codec_zstd, bm_codec_interp;
+
+/* What zstd makes of 'count' values, byte-shuffled, or the values themselves if
+ * that is not smaller; appended. And back from exactly 'bytes' bytes. */
+int bm_zstd_pack(struct bm_codec_state *state, struct bm_buffer *out,
+                 const void *values, size_t count, size_t size);
+int bm_zstd_unpack(struct bm_codec_state *state, void *values, size_t count,
+                   size_t size, const uint8_t *in, size_t bytes);
 
 #endif

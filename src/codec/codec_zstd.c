@@ -125,5 +125,26 @@ static int plausible(size_t bytes, size_t stored)
     return stored <= bytes && (stored > 0 || bytes == 0);
 }
 
-const struct bm_codec bm_codec_zstd = {"zstd", 0,      bound,
-                                       encode, decode, plausible};
+int bm_zstd_pack(struct bm_codec_state *state, struct bm_buffer *out,
+                 const void *values, size_t count, size_t size)
+{
+    struct bm_samples in = {(void *)values, count, size};
+    size_t room = bound(count * size), stored = 0;
+    uint8_t *to = bm_buffer_extend(out, room);
+    int rc = to ? encode(state, to, &stored, &in, 1) : BOUMA_ENOMEM;
+
+    if (to)
+        out->size -= room - stored;
+    return rc;
+}
+
+int bm_zstd_unpack(struct bm_codec_state *state, void *values, size_t count,
+                   size_t size, const uint8_t *in, size_t bytes)
+{
+    struct bm_samples out = {values, count, size};
+
+    return bytes || !count ? decode(state, &out, in, bytes) : BOUMA_EFORMAT;
+}
+
+const struct bm_codec bm_codec_zstd = {"zstd", 0,         bound, encode,
+                                       decode, plausible, NULL,  NULL};

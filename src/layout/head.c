@@ -133,7 +133,7 @@ int bm_head_arrange(struct bm_head *h, const struct bm_schema *schema)
     for (size_t i = 0; i < h->count; i++) {
         const struct bm_section *s = &h->sections[i];
 
-        h->head_bytes += 12 + s->count * entry_bytes(s->variable);
+        h->head_bytes += 28 + s->count * entry_bytes(s->variable);
         if (s->levels > most)
             most = s->levels;
     }
@@ -180,6 +180,22 @@ int bm_range_decode(struct bm_range *range, struct bm_cursor *c,
     return bm_range_ordered(range, type) ? BOUMA_OK : BOUMA_EFORMAT;
 }
 
+int bm_loss_decode(struct bm_loss *loss, struct bm_cursor *c)
+{
+    loss->largest = bm_get_f64(c);
+    loss->squares = bm_get_f64(c);
+    return !c->failed && loss->largest >= 0 && loss->squares >= 0
+               ? BOUMA_OK
+               : BOUMA_EFORMAT;
+}
+
+void bm_loss_join(struct bm_loss *loss, const struct bm_loss *other)
+{
+    if (other->largest > loss->largest)
+        loss->largest = other->largest;
+    loss->squares += other->squares;
+}
+
 static void encode_section(struct bm_buffer *b, const struct bm_section *s)
 {
     const struct bouma_variable *v = s->variable;
@@ -187,6 +203,8 @@ static void encode_section(struct bm_buffer *b, const struct bm_section *s)
     size_t levels = s->count * (size_t)s->levels;
 
     bm_put_u32(b, v->id);
+    bm_put_f64(b, s->loss.largest);
+    bm_put_f64(b, s->loss.squares);
     bm_put_u64(b, s->count);
     for (size_t i = 0; i < s->count; i++)
         bm_put_u64(b, s->keys[i]);
@@ -269,17 +287,21 @@ static int decode_section(struct bm_head *h, const struct bm_schema *schema,
                           struct bm_cursor *c)
 {
     uint32_t id = bm_get_u32(c);
+    struct bm_loss loss;
     size_t count;
-    int rc;
+    int rc = bm_loss_decode(&loss, c);
 
-    if (c->failed || id >= schema->variables ||
+    if (rc || c->failed || id >= schema->variables ||
         (h->count && id <= h->sections[h->count - 1].variable->id))
         return BOUMA_EFORMAT;
     count = bm_get_count(c, entry_bytes(schema->by_id[id]));
     if (c->failed)
         return BOUMA_EFORMAT;
     rc = bm_head_add_section(h, schema->by_id[id], count);
-    return rc ? rc : decode_columns(&h->sections[h->count - 1], c);
+    if (rc)
+        return rc;
+    h->sections[h->count - 1].loss = loss;
+    return decode_columns(&h->sections[h->count - 1], c);
 }
 
 /* Pass over the subfile's copy of the schema, which must be the step's own to
@@ -332,7 +354,7 @@ int bm_head_decode(struct bm_head *h, const struct bm_schema *schema,
                     : bm_schema_decode(own, &c, name, error);
         schema = schema ? schema : own;
     }
-    count = rc ? 0 : bm_get_count(&c, 12);
+    count = rc ? 0 : bm_get_count(&c, 28);
     for (size_t i = 0; i < count && !rc; i++)
         rc = decode_section(h, schema, &c);
     if (!rc && (c.failed || bm_cursor_left(&c)))

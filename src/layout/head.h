@@ -28,6 +28,7 @@ struct bm_section {
     uint32_t *sizes;         /* [count][levels] */
     uint64_t *hashes;        /* [count][levels] */
     uint64_t *offsets;       /* [count][levels], in the file; derived */
+    struct bm_loss loss;     /* of all chunks */
 };
 
 struct bm_head {
@@ -70,6 +71,10 @@ int bm_head_decode(struct bm_head *h, const struct bm_schema *schema,
                    struct bm_schema *own, const uint8_t *data, size_t bytes,
                    uint64_t file_bytes, const uint8_t *id, const char *name,
                    struct bm_error *error);
+
+/* Two f64, neither negative nor NaN. BOUMA_OK or EFORMAT. */
+int bm_loss_decode(struct bm_loss *loss, struct bm_cursor *c);
+void bm_loss_join(struct bm_loss *loss, const struct bm_loss *other);
 
 /* For both tables, here and in the manifest: a range in as many bytes as its
  * type has, twice. */

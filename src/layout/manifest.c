@@ -55,6 +55,7 @@ static int part_of(struct bm_part_info *out, const struct bm_section *s,
 
     out->variable = v->id;
     out->chunks = s->count;
+    out->loss = s->loss;
     out->ranges = bm_new(a, components, sizeof(*out->ranges));
     if (!out->ranges)
         return BOUMA_ENOMEM;
@@ -67,7 +68,7 @@ static int part_of(struct bm_part_info *out, const struct bm_section *s,
             bm_range_join(&out->ranges[j], v->type,
                           &s->ranges[i * components + j]);
         for (int k = 0; k < s->levels; k++)
-            out->stored_bytes += s->sizes[i * (size_t)s->levels + (size_t)k];
+            out->level_bytes[k] += s->sizes[i * (size_t)s->levels + (size_t)k];
     }
     return BOUMA_OK;
 }
@@ -104,7 +105,10 @@ void bm_subfile_info_encode(struct bm_buffer *b,
 
         bm_put_u32(b, part->variable);
         bm_put_u64(b, part->chunks);
-        bm_put_u64(b, part->stored_bytes);
+        for (int k = 0; k < v->grid->levels; k++)
+            bm_put_u64(b, part->level_bytes[k]);
+        bm_put_f64(b, part->loss.largest);
+        bm_put_f64(b, part->loss.squares);
         for (int d = 3 - v->grid->tiling.ndims; d < 3; d++) {
             bm_put_i64(b, part->bounds.lo[d]);
             bm_put_i64(b, part->bounds.hi[d]);
@@ -135,7 +139,10 @@ static int decode_part(struct bm_part_info *out, struct bm_cursor *c,
     if (!out->ranges)
         return BOUMA_ENOMEM;
     out->chunks = bm_get_u64(c);
-    out->stored_bytes = bm_get_u64(c);
+    for (int k = 0; k < v->grid->levels; k++)
+        out->level_bytes[k] = bm_get_u64(c);
+    if (bm_loss_decode(&out->loss, c))
+        return BOUMA_EFORMAT;
     out->bounds = (bouma_box){{0, 0, 0}, {1, 1, 1}};
     for (int d = 3 - t->ndims; d < 3; d++) {
         out->bounds.lo[d] = bm_get_i64(c);
@@ -194,16 +201,22 @@ int bm_manifest_total(struct bm_manifest *m)
 
         v->present = 0;
         v->raw_bytes = v->stored_bytes = 0;
+        memset(v->level_bytes, 0, sizeof(v->level_bytes));
+        memset(&v->loss, 0, sizeof(v->loss));
         memset(v->ranges, 0, sizeof(*v->ranges) * (size_t)v->components);
     }
     for (size_t i = 0; i < m->count; i++)
-        for (size_t k = 0; k < m->subfiles[i].count; k++) {
-            const struct bm_part_info *part = &m->subfiles[i].parts[k];
+        for (size_t part_at = 0; part_at < m->subfiles[i].count; part_at++) {
+            const struct bm_part_info *part = &m->subfiles[i].parts[part_at];
             struct bouma_variable *v = schema->by_id[part->variable];
 
             v->present = 1;
             v->raw_bytes += part->chunks; /* patches, till below */
-            v->stored_bytes += part->stored_bytes;
+            for (int k = 0; k < v->grid->levels; k++) {
+                v->level_bytes[k] += part->level_bytes[k];
+                v->stored_bytes += part->level_bytes[k];
+            }
+            bm_loss_join(&v->loss, &part->loss);
             for (int j = 0; j < v->components; j++)
                 bm_range_join(&v->ranges[j], v->type, &part->ranges[j]);
         }

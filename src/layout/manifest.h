@@ -9,7 +9,8 @@
 struct bm_part_info {
     uint32_t variable;
     uint64_t chunks;
-    uint64_t stored_bytes;
+    uint64_t level_bytes[BM_MAX_LEVELS];
+    struct bm_loss loss;
     bouma_box bounds;        /* lifted */
     struct bm_range *ranges; /* [components] */
 };

@@ -70,22 +70,33 @@ void bm_memory_lift(int64_t stride[3], int64_t *component_stride,
 
 /* ---- writing ------------------------------------------------------------ */
 
+/* The part of a patch that lies in 'from', and where its data begins. */
+static int part_of(struct bm_strided *part, const uint8_t **data,
+                   const struct bm_patch *p, const struct bm_memory_box *from)
+{
+    bouma_box box;
+
+    if (!bm_box_meet(&box, &p->box, &from->box))
+        return 0;
+    *data = from->data;
+    for (int d = 0; d < 3; d++) {
+        part->lo[d] = box.lo[d] - p->box.lo[d];
+        part->hi[d] = box.hi[d] - p->box.lo[d];
+        part->stride[d] = from->stride[d];
+        *data += (box.lo[d] - from->box.lo[d]) * from->stride[d];
+    }
+    return 1;
+}
+
 void bm_patch_take(const struct bm_patch *p, const struct bm_memory_box *from,
                    uint8_t *const level[], uint8_t *scratch)
 {
     const struct bm_lattice *l = &p->lattice[0];
     struct bm_strided part;
-    const uint8_t *data = from->data;
-    bouma_box box;
+    const uint8_t *data;
 
-    if (!bm_box_meet(&box, &p->box, &from->box))
+    if (!part_of(&part, &data, p, from))
         return;
-    for (int d = 0; d < 3; d++) {
-        part.lo[d] = box.lo[d] - p->box.lo[d];
-        part.hi[d] = box.hi[d] - p->box.lo[d];
-        part.stride[d] = from->stride[d];
-        data += (box.lo[d] - from->box.lo[d]) * from->stride[d];
-    }
     for (int c = 0; c < p->components; c++, data += from->component_stride) {
         uint8_t *details = level[0] + (size_t)c * p->values[0] * p->size;
 
@@ -95,6 +106,19 @@ void bm_patch_take(const struct bm_patch *p, const struct bm_memory_box *from,
             bm_lattice_split(l, p->size, &part, data, details,
                              scratch + (size_t)c * dense_bytes(p, 1));
     }
+}
+
+void bm_patch_take_dense(const struct bm_patch *p,
+                         const struct bm_memory_box *from, uint8_t *dense)
+{
+    struct bm_strided part;
+    const uint8_t *data;
+
+    if (!part_of(&part, &data, p, from))
+        return;
+    for (int c = 0; c < p->components; c++, data += from->component_stride)
+        bm_lattice_pack(&p->lattice[0], p->size, &part, data,
+                        dense + (size_t)c * dense_bytes(p, 0));
 }
 
 void bm_patch_settle(const struct bm_patch *p, uint8_t *const level[],
@@ -132,44 +156,64 @@ void bm_patch_ranges(const struct bm_patch *p, bouma_type type,
                          (size_t)p->values[k]);
 }
 
-/* ---- reading ------------------------------------------------------------ */
-
-/* All samples of one component at level 'at', dense, from the coarsest on.
- * Returns where they are: in 'level' itself or in 'scratch'. */
-static const uint8_t *assemble(const struct bm_patch *p, int at, int c,
-                               const uint8_t *const level[], uint8_t *scratch)
+void bm_patch_dense_ranges(const struct bm_patch *p, bouma_type type,
+                           const uint8_t *dense, struct bm_range *ranges)
 {
-    const uint8_t *dense = NULL;
+    size_t samples = (size_t)bm_lattice_samples(&p->lattice[0]);
 
-    for (int k = p->levels - 1; k >= at; k--) {
-        const uint8_t *details = level[k] + (size_t)c * p->values[k] * p->size;
-        struct bm_strided whole = bm_lattice_whole(&p->lattice[k], p->size);
-        uint8_t *finer = scratch + ((k - at) & 1 ? dense_bytes(p, at) : 0);
-
-        if (k == p->levels - 1) {
-            dense = details;
-            continue;
-        }
-        bm_lattice_merge(&p->lattice[k], p->size, &whole, finer, details,
-                         dense);
-        dense = finer;
-    }
-    return dense;
+    memset(ranges, 0, sizeof(*ranges) * (size_t)p->components);
+    for (int c = 0; c < p->components; c++)
+        bm_range_add(&ranges[c], type, dense + (size_t)c * samples * p->size,
+                     samples);
 }
 
-void bm_patch_give(const struct bm_patch *p, int at, const bouma_box *clip,
-                   const int64_t first[3], uint8_t *data,
-                   const int64_t stride[3], int64_t component_stride,
-                   const uint8_t *const level[], uint8_t *scratch)
+struct bm_field bm_patch_field(const struct bm_patch *p,
+                               const struct bouma_variable *variable)
 {
-    const struct bm_lattice *l = &p->lattice[at];
+    struct bm_field f = {variable->type, p->size,         p->levels,
+                         p->lattice,     variable->bound, variable->effort};
+
+    return f;
+}
+
+/* ---- reading ------------------------------------------------------------ */
+
+size_t bm_patch_dense_bytes(const struct bm_patch *p, int level)
+{
+    return dense_bytes(p, level) * (size_t)p->components;
+}
+
+void bm_patch_merge(const struct bm_patch *p, const struct bm_patch_samples *s,
+                    uint8_t *dense)
+{
+    const struct bm_lattice *l = &p->lattice[s->level];
+    struct bm_strided whole = bm_lattice_whole(l, p->size);
+    size_t bytes = dense_bytes(p, s->level);
+
+    if (!s->detail || s->level == p->levels - 1) {
+        const uint8_t *from = s->detail ? s->detail : s->dense;
+
+        memcpy(dense, from, bytes * (size_t)p->components);
+        return;
+    }
+    for (int c = 0; c < p->components; c++)
+        bm_lattice_merge(l, p->size, &whole, dense + (size_t)c * bytes,
+                         s->detail + (size_t)c * p->values[s->level] * p->size,
+                         s->dense + (size_t)c * dense_bytes(p, s->level + 1));
+}
+
+void bm_patch_give(const struct bm_patch *p, const struct bm_patch_samples *s,
+                   const bouma_box *clip, const int64_t first[3], uint8_t *data,
+                   const int64_t stride[3], int64_t component_stride)
+{
+    const struct bm_lattice *l = &p->lattice[s->level];
     struct bm_lattice wanted;
     struct bm_strided part;
     bouma_box box;
 
     if (!bm_box_meet(&box, &p->box, clip))
         return;
-    wanted = bm_lattice_of(&box, at);
+    wanted = bm_lattice_of(&box, s->level);
     for (int d = 0; d < 3; d++) {
         if (wanted.count[d] <= 0)
             return;
@@ -178,14 +222,17 @@ void bm_patch_give(const struct bm_patch *p, int at, const bouma_box *clip,
         part.stride[d] = stride[d];
         data += (wanted.start[d] - first[d]) * stride[d];
     }
-    for (int c = 0; c < p->components; c++, data += component_stride) {
-        const uint8_t *details =
-            level[at] + (size_t)c * p->values[at] * p->size;
+    for (size_t c = 0; c < (size_t)p->components;
+         c++, data += component_stride) {
+        size_t details = c * p->values[s->level] * p->size;
 
-        if (at == p->levels - 1)
-            bm_lattice_unpack(l, p->size, &part, data, details);
+        if (!s->detail)
+            bm_lattice_unpack(l, p->size, &part, data,
+                              s->dense + c * dense_bytes(p, s->level));
+        else if (s->level == p->levels - 1)
+            bm_lattice_unpack(l, p->size, &part, data, s->detail + details);
         else
-            bm_lattice_merge(l, p->size, &part, data, details,
-                             assemble(p, at + 1, c, level, scratch));
+            bm_lattice_merge(l, p->size, &part, data, s->detail + details,
+                             s->dense + c * dense_bytes(p, s->level + 1));
     }
 }

@@ -48,16 +48,42 @@ void bm_patch_take(const struct bm_patch *p, const struct bm_memory_box *from,
 void bm_patch_settle(const struct bm_patch *p, uint8_t *const level[],
                      uint8_t *scratch);
 
-/* The range of the patch's values, into ranges[components], from its levels. */
+/* The same for codecs that want all samples in one array: [components], dense.
+ */
+void bm_patch_take_dense(const struct bm_patch *p,
+                         const struct bm_memory_box *from, uint8_t *dense);
+
+/* The range of the patch's values, into ranges[components], from its levels; or
+ * from the dense array. */
 void bm_patch_ranges(const struct bm_patch *p, bouma_type type,
                      uint8_t *const level[], struct bm_range *ranges);
+void bm_patch_dense_ranges(const struct bm_patch *p, bouma_type type,
+                           const uint8_t *dense, struct bm_range *ranges);
 
-/* Give the samples at level 'at' that lie in 'to->box' to the memory there;
- * level[k] is read for k >= at. 'to->data' is at the first sample of that level
- * in the box of the whole request, 'first' its index in units of 2^at. */
-void bm_patch_give(const struct bm_patch *p, int at, const bouma_box *clip,
-                   const int64_t first[3], uint8_t *data,
-                   const int64_t stride[3], int64_t component_stride,
-                   const uint8_t *const level[], uint8_t *scratch);
+/* What codecs need to know of a component of the patch; points into 'p'. */
+struct bm_field bm_patch_field(const struct bm_patch *p,
+                               const struct bouma_variable *variable);
+
+/* Samples of a patch at one level, as they were read: all of them in 'dense';
+ * or, where 'detail' is not NULL, the rest in it and those that the next
+ * coarser level has in 'dense'. Components are one after the other. */
+struct bm_patch_samples {
+    int level;
+    const uint8_t *detail, *dense;
+};
+
+/* Bytes of the samples of a level, all components. */
+size_t bm_patch_dense_bytes(const struct bm_patch *p, int level);
+
+/* Put them together. */
+void bm_patch_merge(const struct bm_patch *p, const struct bm_patch_samples *s,
+                    uint8_t *dense);
+
+/* Give those that lie in 'clip' to memory: 'data' is at the sample with index
+ * 'first' in units of 2^level; strides from one sample of the level to the
+ * next. */
+void bm_patch_give(const struct bm_patch *p, const struct bm_patch_samples *s,
+                   const bouma_box *clip, const int64_t first[3], uint8_t *data,
+                   const int64_t stride[3], int64_t component_stride);
 
 #endif

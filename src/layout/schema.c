@@ -1,6 +1,7 @@
 /* schema.c -- see schema.h. */
 #include "layout/schema.h"
 
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -193,6 +194,13 @@ int bm_schema_add_grid(struct bm_schema *schema, struct bouma_grid **out,
     return BOUMA_OK;
 }
 
+static int is_lossy(int codec)
+{
+    const struct bm_codec *c = bm_codec_find(codec);
+
+    return c && c->encode_field;
+}
+
 /* What is wrong with a variable, or NULL. */
 static const char *check_variable(const struct bouma_grid *grid,
                                   const bouma_variable_spec *spec,
@@ -210,6 +218,20 @@ static const char *check_variable(const struct bouma_grid *grid,
         return "has no known codec";
     if (spec->codec_level < 0 || spec->codec_level > 22)
         return "has a codec level that is not 0 to 22";
+    if (!(spec->tolerance >= 0) || spec->tolerance > DBL_MAX)
+        return "has a tolerance that is negative or not a finite number";
+    if (spec->tolerance_kind != BOUMA_ABSOLUTE &&
+        spec->tolerance_kind != BOUMA_RELATIVE)
+        return "has no known kind of tolerance";
+    if (spec->tolerance > 0 && !bm_type_is_float(spec->type))
+        return "has a tolerance, but is no f32 or f64: integers are kept "
+               "exactly";
+    if (spec->tolerance > 0 && spec->codec && !is_lossy((int)spec->codec))
+        return "has a tolerance and a codec that is exact: leave one of them "
+               "out";
+    if (!(spec->tolerance > 0) && is_lossy((int)spec->codec))
+        return "has a codec that needs a tolerance above 0 (for every bit, use "
+               "zstd)";
     for (int d = 0; d < 3; d++)
         if (__builtin_mul_overflow(values, (uint64_t)grid->tiling.edge[d],
                                    &values))
@@ -255,8 +277,13 @@ int bm_schema_add_variable(struct bouma_grid *grid, struct bouma_variable **out,
     v->grid = grid;
     v->type = spec->type;
     v->components = components;
-    v->codec = spec->codec ? spec->codec : BOUMA_CODEC_ZSTD;
+    v->codec = spec->codec           ? spec->codec
+               : spec->tolerance > 0 ? BOUMA_CODEC_INTERP
+                                     : BOUMA_CODEC_ZSTD;
     v->effort = spec->codec_level;
+    v->tolerance = spec->tolerance;
+    v->tolerance_kind = spec->tolerance_kind;
+    v->bound = v->tolerance_kind == BOUMA_ABSOLUTE ? v->tolerance : 0;
     v->name = bm_copy_text(schema->a, name);
     v->unit = bm_copy_text(schema->a, spec->unit);
     v->ranges = bm_new(schema->a, (size_t)components, sizeof(*v->ranges));
@@ -301,8 +328,10 @@ static void encode_variable(struct bm_buffer *b, const struct bouma_variable *v)
     bm_put_u8(b, (uint8_t)v->type);
     bm_put_u8(b, (uint8_t)v->codec);
     bm_put_u8(b, (uint8_t)v->effort);
-    bm_put_u8(b, 0);
+    bm_put_u8(b, (uint8_t)v->tolerance_kind);
     bm_put_u32(b, (uint32_t)v->components);
+    bm_put_f64(b, v->tolerance);
+    bm_put_f64(b, v->bound);
     bm_attributes_encode(b, &v->attributes);
 }
 
@@ -344,20 +373,29 @@ static int decode_variable(struct bouma_grid *g, struct bm_cursor *c,
     char *name = bm_get_text(c, a, &no_memory);
     char *unit = bm_get_text(c, a, &no_memory);
     uint32_t components;
-    uint8_t reserved;
+    double bound;
 
     spec.type = (bouma_type)bm_get_u8(c);
     spec.codec = (bouma_codec)bm_get_u8(c);
     spec.codec_level = bm_get_u8(c);
-    reserved = bm_get_u8(c);
+    spec.tolerance_kind = (bouma_tolerance)bm_get_u8(c);
     components = bm_get_u32(c);
+    spec.tolerance = bm_get_f64(c);
+    bound = bm_get_f64(c);
     spec.unit = unit;
     if (no_memory) {
         rc = bm_fail(why, BOUMA_ENOMEM, "no memory");
-    } else if (!c->failed && name && unit && !reserved && spec.codec &&
-               components >= 1 && components <= BM_MAX_COMPONENTS) {
+    } else if (!c->failed && name && unit && spec.codec && components >= 1 &&
+               components <= BM_MAX_COMPONENTS) {
         spec.components = (int)components;
         rc = bm_schema_add_variable(g, &v, name, &spec);
+    }
+    if (!rc) {
+        rc =
+            bound >= 0 && bound <= DBL_MAX && (v->tolerance > 0 || !(bound > 0))
+                ? BOUMA_OK
+                : BOUMA_EFORMAT;
+        v->bound = bound;
     }
     if (!rc)
         rc = bm_attributes_decode(&v->attributes, c);
@@ -400,7 +438,7 @@ static int decode_grid(struct bm_schema *schema, struct bm_cursor *c,
     if (!rc)
         rc = bm_attributes_decode(&g->attributes, c);
     if (!rc)
-        variables = bm_get_count(c, 20);
+        variables = bm_get_count(c, 36);
     for (size_t i = 0; i < variables && !rc; i++)
         rc = decode_variable(g, c, why);
     bm_drop(schema->a, name);

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/tiling.h"
 #include "base/type.h"
+#include "codec/codec.h"
 
 #define BM_MAX_NAME       255
 #define BM_MAX_VARIABLES  4096
@@ -58,11 +59,16 @@ struct bouma_variable {
     int components;
     bouma_codec codec;
     int effort; /* the codec's level */
+    double tolerance;
+    bouma_tolerance tolerance_kind;
+    double bound; /* of the step: the tolerance as an absolute number */
     struct bouma_attributes attributes;
 
     /* Of a step that was written: */
     int present;
     uint64_t raw_bytes, stored_bytes;
+    uint64_t level_bytes[BM_MAX_LEVELS];
+    struct bm_loss loss;
     struct bm_range *ranges; /* [components] */
 };
 

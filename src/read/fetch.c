@@ -1,6 +1,8 @@
 /* fetch.c -- chunk levels from subfiles. What lies close together in a file is
  * read in one call; every piece is checked before it is decoded. */
 #include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +23,17 @@ struct piece {
     const uint8_t *data; /* once read */
 };
 
+/* What one thread needs to decode chunks: kept from one batch to the next. */
+struct bm_worker {
+    struct bm_codec_state codec;
+    uint8_t *samples[2]; /* of two levels in turn */
+    size_t samples_bytes[2];
+    uint8_t *detail[2];
+    size_t detail_bytes[2];
+};
+
 struct batch {
+    const struct bm_fetch *fetch;
     struct bouma_step *step;
     const struct bouma_variable *variable;
     int fine, coarse;
@@ -29,13 +41,11 @@ struct batch {
     const struct bm_section *section;
     size_t *chunks; /* places in the section, ascending */
     size_t count;
-    struct piece *pieces; /* [count * levels] */
+    struct piece *pieces;          /* [count * levels], by offset */
+    const struct piece **by_chunk; /* [count][levels] */
     uint8_t *raw;
     size_t raw_bytes;
-    uint8_t *samples;
-    size_t samples_bytes;
-    int (*each)(void *context, const struct bm_fetched *fetched);
-    void *context;
+    size_t done; /* chunks, in all batches */
 };
 
 int bm_select(int64_t **out, size_t *count, const bouma_allocator *a,
@@ -173,9 +183,9 @@ static int read_pieces(struct batch *b, size_t n)
 }
 
 /* A message that names the place to the byte. */
-static int damaged(struct batch *b, const struct piece *p, const char *what)
+static int damaged(const struct batch *b, const struct piece *p,
+                   const char *what, struct bm_error *error)
 {
-    struct bouma_dataset *ds = b->step->ds;
     const struct bm_tiling *t = &b->variable->grid->tiling;
     bouma_box box = bm_tiling_patch_box(
         t, bm_tiling_find(t, b->section->keys[b->chunks[p->chunk]]));
@@ -183,7 +193,7 @@ static int damaged(struct batch *b, const struct piece *p, const char *what)
 
     bm_step_source_name(b->step, b->source, full, sizeof(full));
     bm_box_text(region, sizeof(region), &box, t->ndims);
-    return bm_fail(&ds->error, BOUMA_EFORMAT,
+    return bm_fail(error, BOUMA_EFORMAT,
                    "%s: %s: step %" PRIu64 ", variable \"%s/%s\", level %d, "
                    "patch %s, at byte %" PRIu64
                    "; coarser levels and other regions can still be read",
@@ -191,7 +201,8 @@ static int damaged(struct batch *b, const struct piece *p, const char *what)
                    b->variable->name, p->level, region, p->offset);
 }
 
-static int check_piece(struct batch *b, const struct piece *p)
+static int check_piece(const struct batch *b, const struct piece *p,
+                       struct bm_error *error)
 {
     const struct bm_manifest *m = &b->step->manifest;
     size_t chunk = b->chunks[p->chunk];
@@ -203,60 +214,185 @@ static int check_piece(struct batch *b, const struct piece *p)
     if (bm_hash_chunk(&address, p->data, p->bytes) !=
         b->section
             ->hashes[chunk * (size_t)b->section->levels + (size_t)p->level])
-        return damaged(b, p, "the checksum does not match");
+        return damaged(b, p, "the checksum does not match", error);
     return BOUMA_OK;
 }
 
-/* Decode the pieces of one chunk and hand it on. Pieces of a codec that stores
- * samples as they are can be used where they are. */
-static int deliver(struct batch *b, size_t chunk,
-                   const struct piece *const *by_level)
+/* Go from the samples of the next coarser level, in *s, to those of the piece's
+ * level. Pieces of a codec that stores values as they are can be used where
+ * they are. */
+static int decode_piece(const struct batch *b, struct bm_worker *w,
+                        const struct bm_patch *p, const struct piece *piece,
+                        struct bm_patch_samples *s, struct bm_error *error)
 {
     const struct bm_codec *codec = bm_codec_find((int)b->variable->codec);
-    const struct bm_tiling *t = &b->variable->grid->tiling;
-    struct bouma_dataset *ds = b->step->ds;
+    const bouma_allocator *a = b->step->ds->a;
+    int k = piece->level, turn = k & 1, rc = check_piece(b, piece, error);
+    const uint8_t *coarse = s->dense;
+
+    if (rc)
+        return rc;
+    if (s->detail && s->level == p->levels - 1) {
+        coarse = s->detail; /* which are all samples */
+    } else if (s->detail) { /* of the level before, not yet put together */
+        if (grow(a, &w->samples[!turn], &w->samples_bytes[!turn],
+                 bm_patch_dense_bytes(p, k + 1)))
+            return bm_fail(error, BOUMA_ENOMEM, "no memory to decode");
+        bm_patch_merge(p, s, w->samples[!turn]);
+        coarse = w->samples[!turn];
+    }
+    *s = (struct bm_patch_samples){k, NULL, coarse};
+    if (codec->sized && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) {
+        s->detail = piece->data;
+        return BOUMA_OK;
+    }
+    if (codec->decode_field) {
+        struct bm_field f = bm_patch_field(p, b->variable);
+
+        rc = grow(a, &w->samples[turn], &w->samples_bytes[turn],
+                  bm_patch_dense_bytes(p, k));
+        if (!rc)
+            rc = bm_codec_decode_fields(codec, &w->codec, w->samples[turn],
+                                        coarse, &f, p->components, k,
+                                        piece->data, piece->bytes);
+        s->dense = w->samples[turn];
+    } else {
+        struct bm_samples out = {
+            NULL, (size_t)p->values[k] * (size_t)p->components, p->size};
+
+        rc = grow(a, &w->detail[turn], &w->detail_bytes[turn],
+                  bm_patch_level_bytes(p, k));
+        out.data = w->detail[turn];
+        if (!rc)
+            rc = codec->decode(&w->codec, &out, piece->data, piece->bytes);
+        s->detail = w->detail[turn];
+    }
+    if (rc == BOUMA_EFORMAT)
+        return damaged(b, piece, "the data cannot be decoded", error);
+    return rc ? bm_fail(error, rc, "no memory to decode a chunk") : BOUMA_OK;
+}
+
+/* Decode the pieces of one chunk and hand it on. */
+static int deliver(const struct batch *b, struct bm_worker *w, size_t chunk,
+                   struct bm_error *error)
+{
+    const struct bm_fetch *fetch = b->fetch;
+    const struct piece **by_level =
+        b->by_chunk + chunk * (size_t)(b->coarse - b->fine + 1);
     struct bm_fetched f;
     struct bm_patch p;
-    uint8_t *to;
     int rc = BOUMA_OK;
 
     memset(&f, 0, sizeof(f));
-    f.patch = bm_tiling_find(t, b->section->keys[b->chunks[chunk]]);
+    f.patch = bm_tiling_find(&b->variable->grid->tiling,
+                             b->section->keys[b->chunks[chunk]]);
     bm_patch_init(&p, b->variable, f.patch);
     f.geometry = &p;
-    if (bm_patch_bytes(&p) + 16 * (size_t)p.levels > ds->store.memory_limit)
-        return bm_fail(&ds->error, BOUMA_ELIMIT,
+    if (bm_patch_dense_bytes(&p, b->fine) > b->step->ds->store.memory_limit)
+        return bm_fail(error, BOUMA_ELIMIT,
                        "a patch of \"%s/%s\" has %zu bytes of samples, beyond "
                        "the memory limit",
                        b->variable->grid->name, b->variable->name,
-                       bm_patch_bytes(&p));
-    if (grow(ds->a, &b->samples, &b->samples_bytes,
-             bm_patch_bytes(&p) + 16 * (size_t)p.levels))
-        return bm_fail(&ds->error, BOUMA_ENOMEM,
-                       "no memory to decode %zu bytes", bm_patch_bytes(&p));
-    to = b->samples;
-    for (int k = b->coarse; k >= b->fine && !rc; k--) {
-        const struct piece *piece = by_level[k - b->fine];
-        struct bm_samples out = {to, (size_t)p.values[k] * (size_t)p.components,
-                                 p.size};
+                       bm_patch_dense_bytes(&p, b->fine));
+    if (b->coarse < p.levels - 1)
+        f.samples = (struct bm_patch_samples){
+            b->coarse + 1, NULL, fetch->coarser(fetch->context, f.patch)};
+    for (int k = b->coarse; k >= b->fine && !rc; k--)
+        rc = decode_piece(b, w, &p, by_level[k - b->fine], &f.samples, error);
+    return rc ? rc : fetch->each(fetch->context, &f, error);
+}
 
-        rc = check_piece(b, piece);
-        if (!rc && codec->sized && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) {
-            f.level[k] = piece->data;
-            continue;
-        }
-        if (!rc) {
-            rc =
-                codec->decode(&b->step->codec, &out, piece->data, piece->bytes);
-            if (rc == BOUMA_EFORMAT)
-                rc = damaged(b, piece, "the data cannot be decoded");
-            else if (rc)
-                bm_fail(&ds->error, rc, "no memory to decode a chunk");
-        }
-        f.level[k] = to;
-        to += (bm_patch_level_bytes(&p, k) + 15) / 16 * 16;
+/* ---- threads ------------------------------------------------------------ */
+
+/* One thread's share of a batch: the chunks that nobody took yet. */
+struct share {
+    const struct batch *batch;
+    struct bm_worker *worker;
+    atomic_size_t *next;
+    atomic_int *failed;
+    struct bm_error error;
+    pthread_t thread;
+    int rc, started;
+};
+
+static void *work(void *context)
+{
+    struct share *s = context;
+
+    while (!s->rc && !atomic_load(s->failed)) {
+        size_t chunk = atomic_fetch_add(s->next, 1);
+
+        if (chunk >= s->batch->count)
+            break;
+        s->rc = deliver(s->batch, s->worker, chunk, &s->error);
     }
-    return rc ? rc : b->each(b->context, &f);
+    if (s->rc)
+        atomic_store(s->failed, 1);
+    return NULL;
+}
+
+/* Decode all chunks of a batch on as many threads as there are workers. The
+ * first is this one; one that cannot be started is done without. */
+static int deliver_all(struct batch *b)
+{
+    struct bouma_step *step = b->step;
+    struct share shares[BM_MAX_THREADS];
+    atomic_size_t next = 0;
+    atomic_int failed = 0;
+    int count = step->worker_count, rc = BOUMA_OK;
+
+    if ((size_t)count > b->count)
+        count = (int)b->count;
+    for (int i = 0; i < count; i++) {
+        memset(&shares[i], 0, sizeof(shares[i]));
+        shares[i].batch = b;
+        shares[i].worker = &step->workers[i];
+        shares[i].next = &next;
+        shares[i].failed = &failed;
+        if (i > 0)
+            shares[i].started =
+                !pthread_create(&shares[i].thread, NULL, work, &shares[i]);
+    }
+    work(&shares[0]);
+    for (int i = 0; i < count; i++) {
+        if (shares[i].started)
+            pthread_join(shares[i].thread, NULL);
+        if (shares[i].rc && !rc) {
+            rc = shares[i].rc;
+            step->ds->error = shares[i].error;
+        }
+    }
+    return rc;
+}
+
+int bm_workers_init(struct bouma_step *step)
+{
+    int threads = step->ds->options.threads;
+
+    step->workers =
+        bm_new(step->ds->a, (size_t)threads, sizeof(*step->workers));
+    if (!step->workers)
+        return BOUMA_ENOMEM;
+    step->worker_count = threads;
+    for (int i = 0; i < threads; i++)
+        bm_codec_state_init(&step->workers[i].codec, step->ds->a);
+    return BOUMA_OK;
+}
+
+void bm_workers_release(struct bouma_step *step)
+{
+    const bouma_allocator *a = step->ds->a;
+
+    for (int i = 0; i < step->worker_count; i++) {
+        bm_codec_state_release(&step->workers[i].codec);
+        bm_drop(a, step->workers[i].samples[0]);
+        bm_drop(a, step->workers[i].samples[1]);
+        bm_drop(a, step->workers[i].detail[0]);
+        bm_drop(a, step->workers[i].detail[1]);
+    }
+    bm_drop(a, step->workers);
+    step->workers = NULL;
+    step->worker_count = 0;
 }
 
 static int run_batch(struct batch *b)
@@ -264,20 +400,18 @@ static int run_batch(struct batch *b)
     size_t n = list_pieces(b);
     int levels = b->coarse - b->fine + 1;
     int rc = read_pieces(b, n);
-    const struct piece **by_chunk;
 
     if (rc)
         return rc;
-    by_chunk =
-        bm_new(b->step->ds->a, b->count * (size_t)levels, sizeof(*by_chunk));
-    if (!by_chunk)
+    b->by_chunk =
+        bm_new(b->step->ds->a, b->count * (size_t)levels, sizeof(*b->by_chunk));
+    if (!b->by_chunk)
         return bm_fail(&b->step->ds->error, BOUMA_ENOMEM, "no memory to read");
     for (size_t i = 0; i < n; i++)
-        by_chunk[b->pieces[i].chunk * (size_t)levels +
-                 (size_t)(b->pieces[i].level - b->fine)] = &b->pieces[i];
-    for (size_t i = 0; i < b->count && !rc; i++)
-        rc = deliver(b, i, by_chunk + i * (size_t)levels);
-    bm_drop(b->step->ds->a, by_chunk);
+        b->by_chunk[b->pieces[i].chunk * (size_t)levels +
+                    (size_t)(b->pieces[i].level - b->fine)] = &b->pieces[i];
+    rc = deliver_all(b);
+    bm_drop(b->step->ds->a, b->by_chunk);
     return rc;
 }
 
@@ -297,6 +431,7 @@ static uint64_t chunk_bytes(const struct batch *b, size_t chunk)
 static int fetch_source(struct batch *b, const size_t *chunks, size_t count)
 {
     const bouma_allocator *a = b->step->ds->a;
+    const bouma_options *o = &b->step->ds->options;
     size_t first = 0;
     int rc = BOUMA_OK;
 
@@ -317,6 +452,9 @@ static int fetch_source(struct batch *b, const size_t *chunks, size_t count)
                                  "no memory to read");
         bm_drop(a, b->pieces);
         first += n;
+        b->done += n;
+        if (!rc && o->progress && b->step->ds->comm->rank == 0)
+            o->progress(o->progress_user, "reading", b->done, b->fetch->count);
     }
     return rc;
 }
@@ -350,24 +488,24 @@ static int by_place(const void *left, const void *right)
     return *a < *b ? -1 : *a > *b;
 }
 
-int bm_fetch(struct bouma_step *step, const struct bouma_variable *variable,
-             int fine, int coarse, const int64_t *patches, size_t count,
-             int (*each)(void *context, const struct bm_fetched *fetched),
-             void *context)
+int bm_fetch(const struct bm_fetch *fetch)
 {
+    struct bouma_step *step = fetch->step;
+    const struct bouma_variable *variable = fetch->variable;
+    const int64_t *patches = fetch->patches;
     const struct bm_tiling *t = &variable->grid->tiling;
     struct bouma_dataset *ds = step->ds;
-    size_t *chunks = bm_new_raw(ds->a, count, sizeof(*chunks)), found = 0;
+    size_t count = fetch->count, found = 0;
+    size_t *chunks = bm_new_raw(ds->a, count, sizeof(*chunks));
     struct batch b;
     int rc = BOUMA_OK;
 
     memset(&b, 0, sizeof(b));
+    b.fetch = fetch;
     b.step = step;
     b.variable = variable;
-    b.fine = fine;
-    b.coarse = coarse;
-    b.each = each;
-    b.context = context;
+    b.fine = fetch->fine;
+    b.coarse = fetch->coarse;
     if (!chunks)
         rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to read");
     for (size_t i = 0; i < step->manifest.count && found < count && !rc; i++) {
@@ -401,7 +539,6 @@ int bm_fetch(struct bouma_step *step, const struct bouma_variable *variable,
                      step->manifest.step,
                      found < count ? count - found : found - count, count);
     bm_drop(ds->a, b.raw);
-    bm_drop(ds->a, b.samples);
     bm_drop(ds->a, chunks);
     return rc;
 }

@@ -10,76 +10,41 @@
 
 /* ---- one box ------------------------------------------------------------ */
 
-/* Memory for bm_patch_give(), as large as the largest patch needed so far. */
-struct scratch {
-    const bouma_allocator *a;
-    uint8_t *data;
-    size_t bytes;
-};
-
-static int scratch_for(struct scratch *s, const struct bm_patch *p)
-{
-    size_t bytes = bm_patch_scratch_bytes(p);
-    uint8_t *fresh;
-
-    if (s->data && s->bytes >= bytes)
-        return BOUMA_OK;
-    fresh = bm_new_raw(s->a, bytes, 1);
-    if (!fresh)
-        return BOUMA_ENOMEM;
-    bm_drop(s->a, s->data);
-    s->data = fresh;
-    s->bytes = bytes;
-    return BOUMA_OK;
-}
-
 /* Put a chunk's samples where a request wants them. */
-static void give(const struct bm_fetched *f, const struct bm_read_request *r,
-                 uint8_t *scratch)
+static void give(const struct bm_fetched *f, const struct bm_read_request *r)
 {
     struct bm_lattice l = bm_lattice_of(&r->box, r->level);
 
-    bm_patch_give(f->geometry, r->level, &r->box, l.start, r->data, r->stride,
-                  r->component_stride, f->level, scratch);
+    bm_patch_give(f->geometry, &f->samples, &r->box, l.start, r->data,
+                  r->stride, r->component_stride);
 }
 
-struct box_context {
-    struct bouma_dataset *ds;
-    const struct bm_read_request *request;
-    struct scratch scratch;
-    uint64_t done, total;
-};
-
-static int give_to_box(void *context, const struct bm_fetched *f)
+static int give_to_box(void *context, const struct bm_fetched *f,
+                       struct bm_error *error)
 {
-    struct box_context *c = context;
-    const bouma_options *o = &c->ds->options;
-
-    if (scratch_for(&c->scratch, f->geometry))
-        return bm_fail(&c->ds->error, BOUMA_ENOMEM, "no memory to read");
-    give(f, c->request, c->scratch.data);
-    c->done++;
-    if (o->progress && c->ds->comm->rank == 0)
-        o->progress(o->progress_user, "reading", c->done, c->total);
+    (void)error;
+    give(f, context);
     return BOUMA_OK;
 }
 
 int bm_read_box(struct bouma_step *step, const struct bm_read_request *request)
 {
     const struct bouma_grid *grid = request->variable->grid;
-    struct box_context c = {step->ds, request, {step->ds->a, NULL, 0}, 0, 0};
+    struct bm_fetch fetch = {.step = step,
+                             .variable = request->variable,
+                             .fine = request->level,
+                             .coarse = grid->levels - 1,
+                             .each = give_to_box,
+                             .context = (void *)request};
     int64_t *patches;
-    size_t count;
-    int rc = bm_select(&patches, &count, step->ds->a, &grid->tiling,
+    int rc = bm_select(&patches, &fetch.count, step->ds->a, &grid->tiling,
                        &request->box, request->level);
 
     if (rc)
         return bm_fail(&step->ds->error, rc, "no memory to read");
-    c.total = count;
-    rc = bm_fetch(step, request->variable, request->level, grid->levels - 1,
-                  patches, count, give_to_box, &c);
+    fetch.patches = patches;
+    rc = bm_fetch(&fetch);
     bm_drop(step->ds->a, patches);
-    bm_drop(step->ds->a, c.scratch.data);
     return rc;
 }
 
@@ -117,7 +82,6 @@ struct collective {
     size_t group_count;
     struct bm_route sends, receives;
     struct group *current;
-    struct scratch scratch;
     int shared; /* some patch is wanted by several ranks */
 };
 
@@ -311,7 +275,8 @@ static size_t first_serial(const struct group *g, int64_t patch)
 }
 
 /* A chunk that this rank read: to its own requests, and into messages. */
-static int give_to_group(void *context, const struct bm_fetched *f)
+static int give_to_group(void *context, const struct bm_fetched *f,
+                         struct bm_error *error)
 {
     struct collective *c = context;
     struct group *g = c->current;
@@ -320,20 +285,19 @@ static int give_to_group(void *context, const struct bm_fetched *f)
     int level = g->wishes[0].level, me = c->step->ds->comm->rank;
     size_t serial = first_serial(g, f->patch);
 
-    if (scratch_for(&c->scratch, f->geometry))
-        return bm_fail(&c->step->ds->error, BOUMA_ENOMEM, "no memory to read");
+    (void)error;
     for (int64_t k = g->partition.first[f->patch];
          k < g->partition.first[f->patch + 1]; k++) {
         const struct wish *w = &g->wishes[g->partition.part[k]];
         bouma_box box = bm_partition_box(&g->partition, f->patch, k);
 
         if (w->rank == me) {
-            give(f, &c->requests[w->number], c->scratch.data);
+            give(f, &c->requests[w->number]);
         } else {
             struct bm_read_request part =
                 dense_part(v, level, &box, bm_route_at(&c->sends, serial++));
 
-            give(f, &part, c->scratch.data);
+            give(f, &part);
         }
     }
     return BOUMA_OK;
@@ -349,9 +313,18 @@ static int fetch_groups(struct collective *c)
             c->step->schema.by_id[g->wishes[0].variable];
 
         c->current = g;
-        if (g->mine_count)
-            rc = bm_fetch(c->step, v, g->wishes[0].level, v->grid->levels - 1,
-                          g->mine, g->mine_count, give_to_group, c);
+        if (g->mine_count) {
+            struct bm_fetch fetch = {.step = c->step,
+                                     .variable = v,
+                                     .fine = g->wishes[0].level,
+                                     .coarse = v->grid->levels - 1,
+                                     .patches = g->mine,
+                                     .count = g->mine_count,
+                                     .each = give_to_group,
+                                     .context = c};
+
+            rc = bm_fetch(&fetch);
+        }
     }
     return rc;
 }
@@ -423,7 +396,6 @@ static void release(struct collective *c)
     bm_drop(a, c->wishes);
     bm_route_release(&c->sends);
     bm_route_release(&c->receives);
-    bm_drop(a, c->scratch.data);
 }
 
 int bm_read_all(struct bouma_step *step, const struct bm_read_request *requests,
@@ -437,7 +409,6 @@ int bm_read_all(struct bouma_step *step, const struct bm_read_request *requests,
     memset(&c, 0, sizeof(c));
     c.step = step;
     c.requests = requests;
-    c.scratch.a = ds->a;
     bm_route_init(&c.sends, ds->a);
     bm_route_init(&c.receives, ds->a);
     rc = bm_comm_begin(ds->comm, "reading a step", step->manifest.step, NULL, 0,

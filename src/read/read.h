@@ -7,6 +7,7 @@
 
 #include "codec/codec.h"
 #include "dataset/dataset.h"
+#include "layout/patch.h"
 
 /* A subfile of a step that is being read. */
 struct bm_source {
@@ -24,7 +25,8 @@ struct bouma_step {
     struct bm_source *sources; /* [manifest.count] */
     int open_files;
     uint64_t clock;
-    struct bm_codec_state codec;
+    struct bm_worker *workers; /* [worker_count], see fetch.c */
+    int worker_count;
 };
 
 /* Collective. The message is in the dataset. */
@@ -38,21 +40,36 @@ int bm_step_source(struct bouma_step *step, size_t i, struct bm_source **out);
 void bm_step_source_name(const struct bouma_step *step, size_t i, char *text,
                          size_t bytes);
 
-/* Decoded levels of one chunk, valid during the call. level[k] is set for the
- * levels that were asked for. */
+/* One chunk at the level that was asked for, valid during the call. */
 struct bm_fetched {
     int64_t patch;
     const struct bm_patch *geometry;
-    const uint8_t *level[BM_MAX_LEVELS];
+    struct bm_patch_samples samples;
 };
 
 /* Read, check and decode the levels 'fine' to 'coarse' of some patches of a
  * variable, few large reads for many small pieces, and hand each to 'each',
- * which returns BOUMA_OK to go on. */
-int bm_fetch(struct bouma_step *step, const struct bouma_variable *variable,
-             int fine, int coarse, const int64_t *patches, size_t count,
-             int (*each)(void *context, const struct bm_fetched *fetched),
-             void *context);
+ * which returns BOUMA_OK to go on. Unless 'coarse' is the coarsest level,
+ * 'coarser' gives the samples of level coarse + 1 of a patch. Both may be
+ * called by several threads at once, for different patches, and put what they
+ * have to say into 'error'. */
+struct bm_fetch {
+    struct bouma_step *step;
+    const struct bouma_variable *variable;
+    int fine, coarse;
+    const int64_t *patches; /* [count] */
+    size_t count;
+    int (*each)(void *context, const struct bm_fetched *fetched,
+                struct bm_error *error);
+    const uint8_t *(*coarser)(void *context, int64_t patch);
+    void *context;
+};
+int bm_fetch(const struct bm_fetch *fetch);
+
+/* What the threads of a step need, as many as its dataset's options say. */
+#define BM_MAX_THREADS 256
+int bm_workers_init(struct bouma_step *step);
+void bm_workers_release(struct bouma_step *step);
 
 /* The patches that a box meets and that have samples in it at 'level', in
  * Morton order: *out is the caller's to drop. */
@@ -90,7 +107,7 @@ struct bouma_refinement {
     uint8_t *data; /* dense, of the current level */
     int64_t *patches;
     size_t count;
-    uint8_t **kept; /* [count][levels]: samples that finer levels build on */
+    uint8_t **kept; /* [count]: samples of 'level', which the next builds on */
 };
 
 #endif

@@ -11,14 +11,8 @@ struct refining {
     int level; /* to which it goes */
     uint8_t *data;
     int64_t stride[3];
-    uint8_t *scratch;
-    size_t scratch_bytes;
+    uint8_t **kept; /* [count], of the new level */
 };
-
-static uint8_t **kept_of(struct bouma_refinement *r, size_t i)
-{
-    return r->kept + i * (size_t)r->variable->grid->levels;
-}
 
 static size_t find_patch(const struct bouma_refinement *r, int64_t patch)
 {
@@ -37,50 +31,42 @@ static size_t find_patch(const struct bouma_refinement *r, int64_t patch)
     return lo;
 }
 
-/* Keep what is new, and put the patch into the array of the new level. */
-static int refine_patch(void *context, const struct bm_fetched *f)
+/* Keep the samples, and put them into the array of the new level. */
+static int refine_patch(void *context, const struct bm_fetched *f,
+                        struct bm_error *error)
 {
     struct refining *w = context;
     struct bouma_refinement *r = w->r;
-    const bouma_allocator *a = r->step->ds->a;
-    uint8_t **kept = kept_of(r, find_patch(r, f->patch));
     struct bm_lattice l = bm_lattice_of(&r->box, w->level);
-    const uint8_t *level[BM_MAX_LEVELS];
-    size_t scratch = bm_patch_scratch_bytes(f->geometry);
+    struct bm_patch_samples samples = f->samples;
 
-    for (int k = w->level; k < f->geometry->levels; k++) {
-        level[k] = f->level[k] ? f->level[k] : kept[k];
-        if (f->level[k] && k > 0) {
-            size_t bytes = bm_patch_level_bytes(f->geometry, k);
+    if (w->level > 0) {
+        uint8_t *dense = bm_new_raw(
+            r->step->ds->a, bm_patch_dense_bytes(f->geometry, w->level), 1);
 
-            kept[k] = bm_new_raw(a, bytes, 1);
-            if (!kept[k])
-                return bm_fail(&r->step->ds->error, BOUMA_ENOMEM,
-                               "no memory to refine");
-            memcpy(kept[k], f->level[k], bytes);
-        }
+        if (!dense)
+            return bm_fail(error, BOUMA_ENOMEM, "no memory to refine");
+        bm_patch_merge(f->geometry, &samples, dense);
+        samples = (struct bm_patch_samples){w->level, NULL, dense};
+        w->kept[find_patch(r, f->patch)] = dense;
     }
-    if (scratch > w->scratch_bytes || !w->scratch) {
-        bm_drop(a, w->scratch);
-        w->scratch = bm_new_raw(a, scratch, 1);
-        w->scratch_bytes = w->scratch ? scratch : 0;
-        if (!w->scratch)
-            return bm_fail(&r->step->ds->error, BOUMA_ENOMEM,
-                           "no memory to refine");
-    }
-    bm_patch_give(f->geometry, w->level, &r->box, l.start, w->data, w->stride,
-                  (int64_t)bm_variable_value_size(r->variable), level,
-                  w->scratch);
+    bm_patch_give(f->geometry, &samples, &r->box, l.start, w->data, w->stride,
+                  (int64_t)bm_variable_value_size(r->variable));
     return BOUMA_OK;
 }
 
-static void forget(struct bouma_refinement *r, int fine, int coarse)
+static const uint8_t *coarser_samples(void *context, int64_t patch)
 {
-    for (size_t i = 0; i < r->count; i++)
-        for (int k = fine; k <= coarse; k++) {
-            bm_drop(r->step->ds->a, kept_of(r, i)[k]);
-            kept_of(r, i)[k] = NULL;
-        }
+    struct refining *w = context;
+
+    return w->r->kept[find_patch(w->r, patch)];
+}
+
+static void forget(struct bouma_refinement *r, uint8_t **kept)
+{
+    for (size_t i = 0; i < r->count && kept; i++)
+        bm_drop(r->step->ds->a, kept[i]);
+    bm_drop(r->step->ds->a, kept);
 }
 
 /* Patches without samples at a coarse level may have some at a finer one: they
@@ -89,7 +75,16 @@ static int go_to(struct bouma_refinement *r, int level, int coarse)
 {
     struct bouma_dataset *ds = r->step->ds;
     struct bm_lattice l = bm_lattice_of(&r->box, level);
-    struct refining w = {r, level, NULL, {0, 0, 0}, NULL, 0};
+    struct refining w = {r, level, NULL, {0, 0, 0}, NULL};
+    struct bm_fetch fetch = {.step = r->step,
+                             .variable = r->variable,
+                             .fine = level,
+                             .coarse = coarse,
+                             .patches = r->patches,
+                             .count = r->count,
+                             .each = refine_patch,
+                             .coarser = coarser_samples,
+                             .context = &w};
     int64_t component_stride;
     uint64_t bytes = bm_lattice_samples(&l) *
                      bm_variable_value_size(r->variable) *
@@ -100,19 +95,20 @@ static int go_to(struct bouma_refinement *r, int level, int coarse)
         return bm_fail(&ds->error, BOUMA_ELIMIT,
                        "the array would be beyond the memory limit");
     w.data = bm_new_raw(ds->a, (size_t)bytes, 1);
-    if (!w.data)
+    w.kept = bm_new(ds->a, r->count, sizeof(*w.kept));
+    if (!w.data || !w.kept)
         rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to refine");
     bm_memory_lift(w.stride, &component_stride, NULL, r->variable, l.count);
     if (!rc)
-        rc = bm_fetch(r->step, r->variable, level, coarse, r->patches, r->count,
-                      refine_patch, &w);
-    bm_drop(ds->a, w.scratch);
+        rc = bm_fetch(&fetch);
     if (rc) {
-        forget(r, level, coarse);
+        forget(r, w.kept);
         bm_drop(ds->a, w.data);
         return rc;
     }
+    forget(r, r->kept);
     bm_drop(ds->a, r->data);
+    r->kept = w.kept;
     r->data = w.data;
     r->level = level;
     return BOUMA_OK;
@@ -134,11 +130,6 @@ int bm_refinement_open(struct bouma_refinement **out, struct bouma_step *step,
     r->box = *lifted;
     rc = bm_select(&r->patches, &r->count, a, &variable->grid->tiling, lifted,
                    0);
-    if (!rc) {
-        r->kept = bm_new(a, r->count * (size_t)variable->grid->levels,
-                         sizeof(*r->kept));
-        rc = r->kept ? BOUMA_OK : BOUMA_ENOMEM;
-    }
     if (rc)
         bm_fail(&step->ds->error, rc, "no memory to refine");
     else
@@ -166,9 +157,7 @@ void bm_refinement_free(struct bouma_refinement *r)
     if (!r)
         return;
     a = r->step->ds->a;
-    if (r->kept)
-        forget(r, 0, r->variable->grid->levels - 1);
-    bm_drop(a, r->kept);
+    forget(r, r->kept);
     bm_drop(a, r->patches);
     bm_drop(a, r->data);
     bm_drop(a, r);

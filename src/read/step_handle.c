@@ -38,7 +38,6 @@ static int fill_step(struct bouma_step *s, struct bouma_dataset *ds,
     s->schema.dataset = ds;
     s->schema.step = s;
     bm_manifest_init(&s->manifest, ds->a, &s->schema, &ds->error);
-    bm_codec_state_init(&s->codec, ds->a);
     rc = bm_manifest_decode(&s->manifest, manifest->data, manifest->size,
                             ds->id, full, &ds->error);
     if (!rc && s->manifest.step != step)
@@ -48,7 +47,7 @@ static int fill_step(struct bouma_step *s, struct bouma_dataset *ds,
     if (rc)
         return rc;
     s->sources = bm_new(ds->a, s->manifest.count, sizeof(*s->sources));
-    return s->sources
+    return s->sources && !bm_workers_init(s)
                ? BOUMA_OK
                : bm_fail(&ds->error, BOUMA_ENOMEM, "%s: no memory", full);
 }
@@ -106,7 +105,7 @@ void bm_step_free(struct bouma_step *step)
         bm_head_release(&step->sources[i].head);
     }
     bm_drop(a, step->sources);
-    bm_codec_state_release(&step->codec);
+    bm_workers_release(step);
     bm_manifest_release(&step->manifest);
     bm_schema_release(&step->schema);
     bm_drop(a, step);

@@ -9,7 +9,7 @@
 size_t bm_record_bytes(const struct bouma_variable *variable)
 {
     return (size_t)variable->grid->levels * 12 +
-           (size_t)variable->components * 24;
+           (size_t)variable->components * 24 + 16;
 }
 
 /* ---- parts of patches --------------------------------------------------- */
@@ -142,35 +142,57 @@ static void lay_levels(const struct bm_patch *p, uint8_t *data,
     }
 }
 
-/* Bring a chunk's samples together in 'data', and note their ranges. */
-static void gather_chunk(struct bm_shaper *s, size_t m,
-                         const struct bm_chunk *c, const struct bm_patch *p,
-                         uint8_t *data, uint8_t *level[BM_MAX_LEVELS])
+static void note_ranges(struct bm_shaper *s, size_t m, const struct bm_patch *p,
+                        const struct bm_range *ranges)
 {
-    const struct bm_partition *part = &c->decomposition->partition;
     uint8_t *out = s->records + s->record_at[m] + (size_t)p->levels * 12;
-    struct bm_range ranges[BM_MAX_COMPONENTS];
-    size_t serial = s->first_part[m];
 
-    lay_levels(p, data, level);
-    for (int64_t k = part->first[c->patch]; k < part->first[c->patch + 1];
-         k++) {
-        if (part_rank(c, k) == s->ds->comm->rank) {
-            bm_patch_take(p, my_part(s, c, k), level, s->scratch);
-        } else {
-            struct bm_memory_box from =
-                dense_part(c, k, bm_route_at(&s->receives, serial++));
-
-            bm_patch_take(p, &from, level, s->scratch);
-        }
-    }
-    bm_patch_settle(p, level, s->scratch);
-    bm_patch_ranges(p, c->variable->type, level, ranges);
     for (int j = 0; j < p->components; j++, out += 24) {
         bm_store_u64(out, ranges[j].low.u);
         bm_store_u64(out + 8, ranges[j].high.u);
         bm_store_u64(out + 16, ranges[j].nans);
     }
+}
+
+static void note_loss(struct bm_shaper *s, size_t m, const struct bm_loss *loss)
+{
+    uint8_t *out = s->records + s->record_at[m + 1] - 16;
+
+    memcpy(out, &loss->largest, 8); /* to be read on a machine of the job */
+    memcpy(out + 8, &loss->squares, 8);
+}
+
+/* Bring a chunk's samples together in 'data', dense or (with 'level') split
+ * into levels, and note their ranges. */
+static void gather_chunk(struct bm_shaper *s, size_t m,
+                         const struct bm_chunk *c, const struct bm_patch *p,
+                         uint8_t *data, uint8_t *level[BM_MAX_LEVELS])
+{
+    const struct bm_partition *part = &c->decomposition->partition;
+    struct bm_range ranges[BM_MAX_COMPONENTS];
+    size_t serial = s->first_part[m];
+
+    if (level)
+        lay_levels(p, data, level);
+    for (int64_t k = part->first[c->patch]; k < part->first[c->patch + 1];
+         k++) {
+        int mine = part_rank(c, k) == s->ds->comm->rank;
+        struct bm_memory_box from =
+            mine ? *my_part(s, c, k)
+                 : dense_part(c, k, bm_route_at(&s->receives, serial++));
+
+        if (level)
+            bm_patch_take(p, &from, level, s->scratch);
+        else
+            bm_patch_take_dense(p, &from, data);
+    }
+    if (level) {
+        bm_patch_settle(p, level, s->scratch);
+        bm_patch_ranges(p, c->variable->type, level, ranges);
+    } else {
+        bm_patch_dense_ranges(p, c->variable->type, data, ranges);
+    }
+    note_ranges(s, m, p, ranges);
 }
 
 static void note_level(struct bm_shaper *s, size_t m, const struct bm_chunk *c,
@@ -210,6 +232,31 @@ void bm_shaper_fill(struct bm_shaper *s, size_t m, uint8_t *out)
     }
 }
 
+/* Encode one chunk with a codec that wants all samples, behind those before it.
+ */
+static int encode_fields(struct bm_shaper *s, size_t m,
+                         const struct bm_chunk *c, const struct bm_codec *codec)
+{
+    uint32_t sizes[BM_MAX_LEVELS];
+    struct bm_loss loss = {0, 0};
+    struct bm_patch p;
+    struct bm_field f;
+    size_t at = s->encoded.size;
+    int rc;
+
+    bm_patch_init(&p, c->variable, c->patch);
+    f = bm_patch_field(&p, c->variable);
+    gather_chunk(s, m, c, &p, s->samples, NULL);
+    rc = bm_codec_encode_fields(codec, &s->codec, &s->encoded, sizes, &loss, &f,
+                                p.components, s->samples);
+    for (int k = p.levels - 1; k >= 0 && !rc; k--) {
+        note_level(s, m, c, k, s->encoded.data + at, sizes[k]);
+        at += sizes[k];
+    }
+    note_loss(s, m, &loss);
+    return rc;
+}
+
 /* Encode one chunk behind those before it. */
 static int encode_chunk(struct bm_shaper *s, size_t m)
 {
@@ -219,9 +266,14 @@ static int encode_chunk(struct bm_shaper *s, size_t m)
     struct bm_patch p;
     int rc = BOUMA_OK;
 
+    s->encoded_at[m] = s->encoded.size;
+    if (codec->encode_field) {
+        rc = encode_fields(s, m, &c, codec);
+        s->encoded_at[m + 1] = s->encoded.size;
+        return rc;
+    }
     bm_patch_init(&p, c.variable, c.patch);
     gather_chunk(s, m, &c, &p, s->samples, level);
-    s->encoded_at[m] = s->encoded.size;
     for (int k = p.levels - 1; k >= 0 && !rc; k--) {
         struct bm_samples samples = {
             level[k], (size_t)p.values[k] * (size_t)p.components, p.size};

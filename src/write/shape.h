@@ -27,7 +27,7 @@ struct bm_shaper {
 };
 
 /* A record: for each level u32 size and u64 hash, for each component u64 low,
- * high and number of NaN. */
+ * high and number of NaN, and the two f64 of the loss. */
 size_t bm_record_bytes(const struct bouma_variable *variable);
 
 /* Everything that needs memory, before ranks begin to wait for each other. The

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "store/identity.h"
+#include "write/bound.h"
 #include "write/ship.h"
 #include "write/write.h"
 
@@ -49,7 +50,11 @@ static int describe(struct bouma_dataset *ds, struct bm_buffer *mine,
     struct bm_buffer shape;
 
     *hash = *own = 0;
-    if (bm_schema_number(&ds->schema) || hash_step(ds, hash))
+    if (bm_schema_number(&ds->schema))
+        return bm_fail(&ds->error, BOUMA_ENOMEM,
+                       "no memory to describe the step");
+    bm_bounds_reset(&ds->schema);
+    if (hash_step(ds, hash))
         return bm_fail(&ds->error, BOUMA_ENOMEM,
                        "no memory to describe the step");
     if (ds->put_count)
@@ -449,6 +454,8 @@ static int prepare(struct bm_step *s)
     if (!rc && !s->bytes)
         rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory for the sizes");
     bm_step_lap(s, BM_PLAN);
+    rc = bm_bounds_find(ds, rc);
+    bm_step_lap(s, BM_SHAPE);
     if (s->plan->moved_bytes) {
         rc = bm_comm_agree(ds->comm, rc, &ds->error);
         if (!rc)

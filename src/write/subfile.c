@@ -56,7 +56,8 @@ int bm_subfile_init(struct bm_subfile *f, struct bouma_dataset *ds,
     f->head.order = ds->options.order;
     f->chunks = files->first[number + 1] - files->first[number];
     f->slots = bm_new_raw(ds->a, f->chunks, sizeof(*f->slots));
-    rc = f->slots
+    f->losses = bm_new(ds->a, f->chunks, sizeof(*f->losses));
+    rc = f->slots && f->losses
              ? make_table(f, ds->a, plan, files->chunk + files->first[number],
                           ds->schema.variables)
              : BOUMA_ENOMEM;
@@ -74,8 +75,10 @@ void bm_subfile_release(struct bm_subfile *f)
 
     if (f->file.store)
         bm_file_close(&f->file, &ignored);
-    if (f->head.a)
+    if (f->head.a) {
         bm_drop(f->head.a, f->slots);
+        bm_drop(f->head.a, f->losses);
+    }
     bm_head_release(&f->head);
 }
 
@@ -101,6 +104,16 @@ void bm_subfile_note(struct bm_subfile *f, size_t t, const uint8_t *record)
         range->nans = bm_load_u64(record + 16);
         range->count = bm_box_volume(&box) - range->nans;
     }
+    memcpy(&f->losses[t].largest, record, 8);
+    memcpy(&f->losses[t].squares, record + 8, 8);
+}
+
+/* In the order of chunks, so that the sums are the same however they came. */
+static void join_losses(struct bm_subfile *f)
+{
+    for (size_t t = 0; t < f->chunks; t++)
+        bm_loss_join(&f->head.sections[f->slots[t].section].loss,
+                     &f->losses[t]);
 }
 
 void bm_subfile_assume_sizes(struct bm_subfile *f)
@@ -160,6 +173,7 @@ int bm_subfile_finish(struct bm_subfile *f, struct bouma_dataset *ds, int sync,
     uint64_t data_end = f->head.data_offset + f->head.data_bytes;
     int rc = BOUMA_OK, closed;
 
+    join_losses(f);
     bm_buffer_init(&b, ds->a);
     bm_head_encode(&b, &f->head, &ds->schema, ds->id, hash);
     if (b.failed)

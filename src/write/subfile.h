@@ -12,7 +12,8 @@ struct bm_subfile {
     struct bm_subfile_slot {
         uint32_t section;
         uint32_t place;
-    } * slots; /* [chunks], in the order of the step */
+    } * slots;              /* [chunks], in the order of the step */
+    struct bm_loss *losses; /* [chunks] */
 };
 
 /* Make the file and its table, still without sizes. A zeroed one can be

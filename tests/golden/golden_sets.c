@@ -357,9 +357,12 @@ static int define(const struct set *s, bouma_dataset *ds,
             rc = set_attributes(bouma_grid_attributes(grid), "grid");
         for (int v = 0; v < MAX_VARIABLES && !rc; v++) {
             const struct variable *from = &s->grids[g].variables[v];
-            bouma_variable_spec spec = {sizeof(spec),      from->type,
-                                        from->components,  from->codec,
-                                        from->codec_level, from->unit};
+            bouma_variable_spec spec = {.size = sizeof(spec),
+                                        .type = from->type,
+                                        .components = from->components,
+                                        .codec = from->codec,
+                                        .codec_level = from->codec_level,
+                                        .unit = from->unit};
 
             if (!from->name)
                 break;

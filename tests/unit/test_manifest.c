@@ -70,7 +70,8 @@ static void check_consistent(const struct bm_manifest *m)
             for (size_t k = 0; k < m->subfiles[f].count; k++)
                 if (m->subfiles[f].parts[k].variable == v) {
                     chunks += m->subfiles[f].parts[k].chunks;
-                    stored += m->subfiles[f].parts[k].stored_bytes;
+                    for (int j = 0; j < variable->grid->levels; j++)
+                        stored += m->subfiles[f].parts[k].level_bytes[j];
                     CHECK(bm_box_inside(&m->subfiles[f].parts[k].bounds,
                                         &domain));
                 }
@@ -152,7 +153,10 @@ static void a_manifest_goes_through_its_bytes(void)
         for (size_t k = 0; k < x->count; k++) {
             CHECK_EQ(x->parts[k].variable, y->parts[k].variable);
             CHECK_EQ(x->parts[k].chunks, y->parts[k].chunks);
-            CHECK_EQ(x->parts[k].stored_bytes, y->parts[k].stored_bytes);
+            CHECK(!memcmp(x->parts[k].level_bytes, y->parts[k].level_bytes,
+                          sizeof(x->parts[k].level_bytes)));
+            CHECK(!memcmp(&x->parts[k].loss, &y->parts[k].loss,
+                          sizeof(x->parts[k].loss)));
             CHECK(!memcmp(&x->parts[k].bounds, &y->parts[k].bounds,
                           sizeof(bouma_box)));
         }
@@ -180,12 +184,12 @@ static void a_subfile_is_summed_up(void)
     for (size_t i = 0; i < info.count; i++) {
         const struct bm_section *s = &h.sections[i];
         const struct bm_tiling *t = &s->variable->grid->tiling;
-        uint64_t stored = 0;
+        uint64_t stored[BM_MAX_LEVELS] = {0};
 
         CHECK_EQ(info.parts[i].chunks, s->count);
         for (size_t k = 0; k < s->count * (size_t)s->levels; k++)
-            stored += s->sizes[k];
-        CHECK_EQ(info.parts[i].stored_bytes, stored);
+            stored[k % (size_t)s->levels] += s->sizes[k];
+        CHECK(!memcmp(info.parts[i].level_bytes, stored, sizeof(stored)));
         for (size_t k = 0; k < s->count; k++) {
             bouma_box box =
                 bm_tiling_patch_box(t, bm_tiling_find(t, s->keys[k]));

@@ -170,7 +170,7 @@ static void fields_are_listed(void)
 
     while (bouma_options_field(n))
         n++;
-    CHECK_EQ(n, 13);
+    CHECK_EQ(n, 14);
     CHECK(!bouma_options_field(-1));
     CHECK(!bouma_options_field(1000));
 }

@@ -140,7 +140,8 @@ static void check_give(const struct taken *t, const struct field *f, int at,
     int64_t unit = (int64_t)1 << at, stride[3], component_stride, first[3],
             n[3];
     struct bm_lattice whole;
-    uint8_t *memory, *data;
+    struct bm_patch_samples samples;
+    uint8_t *memory, *data, *dense = NULL;
     size_t bytes;
     bouma_box clip;
     int bad = 0;
@@ -169,8 +170,29 @@ static void check_give(const struct taken *t, const struct field *f, int at,
         data += stride[1] * (n[1] - 1);
         stride[1] = -stride[1];
     }
-    bm_patch_give(&t->p, at, &clip, first, data, stride, component_stride,
-                  (const uint8_t *const *)t->level, t->scratch);
+    samples = (struct bm_patch_samples){at, t->level[at], dense};
+    for (int k = t->p.levels - 1; k > at; k--) {
+        struct bm_patch_samples coarser = {k, t->level[k], dense};
+        uint8_t *merged = malloc(bm_patch_dense_bytes(&t->p, k) + 1);
+
+        REQUIRE(merged);
+        bm_patch_merge(&t->p, &coarser, merged);
+        free(dense);
+        dense = merged;
+        samples.dense = dense;
+    }
+    if (check_below(state, 2)) { /* all samples in one array */
+        uint8_t *merged = malloc(bm_patch_dense_bytes(&t->p, at) + 1);
+
+        REQUIRE(merged);
+        bm_patch_merge(&t->p, &samples, merged);
+        free(dense);
+        dense = merged;
+        samples = (struct bm_patch_samples){at, NULL, dense};
+    }
+    bm_patch_give(&t->p, &samples, &clip, first, data, stride,
+                  component_stride);
+    free(dense);
     for (int64_t z = 0; z < n[0]; z++)
         for (int64_t y = 0; y < n[1]; y++)
             for (int64_t x = 0; x < n[2]; x++) {

@@ -1,0 +1,385 @@
+/* entropy.c -- see entropy.h. After "Asymmetric numeral systems" (Duda). */
+#include "codec/entropy.h"
+
+#include <string.h>
+
+/* ---- bits --------------------------------------------------------------- */
+
+void bm_bits_put(struct bm_bit_writer *w, uint32_t value, int bits)
+{
+    w->held |= (uint64_t)value << w->count;
+    w->count += bits;
+    if (w->count >= 32) {
+        bm_put_u32(w->out, (uint32_t)w->held);
+        w->held >>= 32;
+        w->count -= 32;
+    }
+}
+
+void bm_bits_end(struct bm_bit_writer *w)
+{
+    for (; w->count > 0; w->count -= 8, w->held >>= 8)
+        bm_put_u8(w->out, (uint8_t)w->held);
+    w->count = 0;
+    w->held = 0;
+}
+
+struct bm_bit_reader bm_bit_reader_of(const uint8_t *data, size_t bytes)
+{
+    struct bm_bit_reader r = {data, data + bytes, 0, 0, 0};
+
+    return r;
+}
+
+uint32_t bm_bits_get(struct bm_bit_reader *r, int bits)
+{
+    uint32_t value;
+
+    while (r->count < bits) {
+        if (r->p < r->end)
+            r->held |= (uint64_t)*r->p++ << r->count;
+        else
+            r->failed = 1;
+        r->count += 8;
+    }
+    value = (uint32_t)(r->held & (((uint64_t)1 << bits) - 1));
+    r->held >>= bits;
+    r->count -= bits;
+    return value;
+}
+
+static int floor_log2(uint32_t v)
+{
+    return 31 - __builtin_clz(v);
+}
+
+/* value + 2^k has n bits: n - 1 - k ones, a zero, and all bits but the first.
+ */
+void bm_golomb_put(struct bm_bit_writer *w, uint32_t value, int k)
+{
+    uint32_t v = value + ((uint32_t)1 << k);
+    int n = floor_log2(v);
+
+    bm_bits_put(w, (uint32_t)(((uint64_t)1 << (n - k)) - 1), n - k + 1);
+    bm_bits_put(w, v & (((uint32_t)1 << n) - 1), n);
+}
+
+uint32_t bm_golomb_get(struct bm_bit_reader *r, int k)
+{
+    int n = k;
+
+    while (bm_bits_get(r, 1))
+        if (++n > 31) {
+            r->failed = 1;
+            return 0;
+        }
+    return ((uint32_t)1 << n) + bm_bits_get(r, n) - ((uint32_t)1 << k);
+}
+
+/* ---- symbols ------------------------------------------------------------ */
+
+uint8_t bm_symbol_put(struct bm_bit_writer *w, uint32_t folded)
+{
+    int e;
+
+    if (folded < BM_DIRECT_SYMBOLS)
+        return (uint8_t)folded;
+    e = floor_log2(folded);
+    bm_bits_put(w, folded & (((uint32_t)1 << (e - 1)) - 1), e - 1);
+    return (uint8_t)(BM_DIRECT_SYMBOLS + (e - 5) * 2 +
+                     (int)((folded >> (e - 1)) & 1));
+}
+
+uint32_t bm_symbol_get(struct bm_bit_reader *r, uint8_t symbol)
+{
+    int e;
+
+    if (symbol < BM_DIRECT_SYMBOLS)
+        return symbol;
+    e = 5 + (symbol - BM_DIRECT_SYMBOLS) / 2;
+    return ((uint32_t)(2 + (symbol & 1)) << (e - 1)) | bm_bits_get(r, e - 1);
+}
+
+/* ---- tables of frequencies ---------------------------------------------- */
+
+#define RANS_BITS  12
+#define RANS_TOTAL (1 << RANS_BITS)
+#define RANS_LOW   ((uint32_t)1 << 15) /* states are in [LOW, LOW * 2^16) */
+
+/* Counts are kept to four significant bits: their number of bits relative to
+ * that of the symbol before, and the three bits below the highest. */
+static int length_of(uint32_t count)
+{
+    return count ? floor_log2(count) + 1 : 0;
+}
+
+static uint32_t rounded(uint32_t count)
+{
+    int drop = length_of(count) - 4;
+
+    return drop > 0 ? count >> drop << drop : count;
+}
+
+static void put_table(struct bm_bit_writer *w, const uint32_t *counts)
+{
+    int symbols = BM_SYMBOLS, before = 0;
+
+    while (symbols && !counts[symbols - 1])
+        symbols--;
+    bm_bits_put(w, (uint32_t)symbols, 7);
+    for (int s = 0; s < symbols; s++) {
+        int length = length_of(counts[s]), kept = length > 4 ? 3 : length - 1;
+
+        bm_golomb_put(w, bm_fold(length - before), 0);
+        if (kept > 0)
+            bm_bits_put(w,
+                        (counts[s] >> (length - 1 - kept)) & ((1u << kept) - 1),
+                        kept);
+        before = length;
+    }
+}
+
+/* 0 if there is no such table. */
+static int get_table(struct bm_bit_reader *r, uint32_t *counts)
+{
+    int symbols = (int)bm_bits_get(r, 7), before = 0;
+
+    memset(counts, 0, sizeof(*counts) * BM_SYMBOLS);
+    if (symbols > BM_SYMBOLS)
+        return 0;
+    for (int s = 0; s < symbols; s++) {
+        uint32_t folded = bm_golomb_get(r, 0);
+        int length, kept;
+
+        if (folded > 64)
+            return 0;
+        length = before + bm_unfold(folded);
+        if (length < 0 || length > 31)
+            return 0;
+        kept = length > 4 ? 3 : length - 1;
+        if (length)
+            counts[s] = ((1u << kept) | bm_bits_get(r, kept))
+                        << (length - 1 - kept);
+        before = length;
+    }
+    return !r->failed;
+}
+
+/* Scale rounded counts to sum up to RANS_TOTAL, none of them to 0. A table
+ * without counts stays so. */
+static void scale(uint32_t *frequency, const uint32_t *counts)
+{
+    uint64_t sum = 0;
+    int64_t left = RANS_TOTAL;
+    int most = 0;
+
+    for (int s = 0; s < BM_SYMBOLS; s++) {
+        sum += counts[s];
+        if (counts[s] > counts[most])
+            most = s;
+    }
+    memset(frequency, 0, sizeof(*frequency) * BM_SYMBOLS);
+    if (!sum)
+        return;
+    for (int s = 0; s < BM_SYMBOLS; s++) {
+        uint64_t f = (uint64_t)counts[s] * RANS_TOTAL / sum;
+
+        frequency[s] = counts[s] && !f ? 1 : (uint32_t)f;
+        left -= frequency[s];
+    }
+    /* What is missing or too much is the most frequent one's: it has at least
+     * RANS_TOTAL / BM_SYMBOLS - 1 or so, unless rare ones took more. */
+    while (left < 0 && -left >= (int64_t)frequency[most]) {
+        int largest = 0;
+
+        for (int s = 0; s < BM_SYMBOLS; s++)
+            if (frequency[s] > frequency[largest])
+                largest = s;
+        frequency[largest]--;
+        left++;
+    }
+    frequency[most] = (uint32_t)((int64_t)frequency[most] + left);
+}
+
+/* ---- encoding ----------------------------------------------------------- */
+
+/* x -> (x / f) * TOTAL + x % f + start, the division being a multiplication by
+ * a reciprocal that is exact for x < 2^31. */
+struct encode_symbol {
+    uint32_t limit;      /* a state from here on gives 16 bits away first */
+    uint32_t reciprocal; /* with f = 1: 2^32 - 1 */
+    uint32_t bias;
+    uint16_t complement; /* TOTAL - f */
+    uint16_t shift;
+};
+
+static void prepare(struct encode_symbol *e, uint32_t start, uint32_t f)
+{
+    e->limit = f << (31 - RANS_BITS);
+    e->complement = (uint16_t)(RANS_TOTAL - f);
+    if (f < 2) {
+        e->reciprocal = ~(uint32_t)0;
+        e->shift = 0;
+        e->bias = start + RANS_TOTAL - 1;
+        return;
+    }
+    e->shift = 0;
+    while (f > (uint32_t)1 << e->shift)
+        e->shift++;
+    e->reciprocal = (uint32_t)((((uint64_t)1 << (e->shift + 31)) + f - 1) / f);
+    e->bias = start;
+    e->shift--;
+}
+
+static void count_symbols(uint32_t (*counts)[BM_SYMBOLS],
+                          const uint8_t *symbols, const uint8_t *table,
+                          size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        counts[table[i]][symbols[i]]++;
+}
+
+int bm_rans_encode(struct bm_buffer *out, const uint8_t *symbols,
+                   const uint8_t *table, size_t count, int tables)
+{
+    struct encode_symbol codes[BM_RANS_TABLES][BM_SYMBOLS];
+    uint32_t counts[BM_RANS_TABLES][BM_SYMBOLS];
+    uint32_t x[4] = {RANS_LOW, RANS_LOW, RANS_LOW, RANS_LOW};
+    struct bm_bit_writer bits = {out, 0, 0};
+    size_t room = 2 * count, used;
+    uint8_t *data, *p;
+
+    memset(counts, 0, sizeof(counts));
+    count_symbols(counts, symbols, table, count);
+    for (int t = 0; t < tables; t++) {
+        uint32_t frequency[BM_SYMBOLS], start = 0;
+
+        put_table(&bits, counts[t]);
+        for (int s = 0; s < BM_SYMBOLS; s++)
+            counts[t][s] = rounded(counts[t][s]);
+        scale(frequency, counts[t]);
+        for (int s = 0; s < BM_SYMBOLS; s++) {
+            if (frequency[s])
+                prepare(&codes[t][s], start, frequency[s]);
+            start += frequency[s];
+        }
+    }
+    bm_bits_end(&bits);
+    data = bm_buffer_extend(out, 16 + room);
+    if (!data)
+        return BOUMA_ENOMEM;
+    p = data + 16 + room; /* backwards, as the decoder goes forwards */
+    for (size_t i = count; i-- > 0;) {
+        const struct encode_symbol *e = &codes[table[i]][symbols[i]];
+        uint32_t s = x[i & 3], q;
+
+        if (s >= e->limit) {
+            p -= 2;
+            bm_store_u16(p, (uint16_t)s);
+            s >>= 16;
+        }
+        q = (uint32_t)(((uint64_t)s * e->reciprocal) >> 32) >> e->shift;
+        x[i & 3] = s + e->bias + q * e->complement;
+    }
+    for (int i = 3; i >= 0; i--) {
+        p -= 4;
+        bm_store_u32(p, x[i]);
+    }
+    used = (size_t)(data + 16 + room - p);
+    memmove(data, p, used);
+    out->size -= 16 + room - used;
+    return BOUMA_OK;
+}
+
+/* ---- decoding ----------------------------------------------------------- */
+
+/* A slot: the symbol, its frequency, and how far the slot is from its first. */
+static void fill_slots(uint32_t *slots, const uint32_t *frequency)
+{
+    uint32_t at = 0;
+
+    for (uint32_t s = 0; s < BM_SYMBOLS; s++)
+        for (uint32_t i = 0; i < frequency[s]; i++)
+            slots[at++] = s | frequency[s] << 7 | i << 20;
+    /* A table without symbols: nothing asks for it, or the data is damaged. */
+    while (at < RANS_TOTAL)
+        slots[at++] = (uint32_t)RANS_TOTAL << 7;
+}
+
+int bm_rans_begin(struct bm_rans_decoder *d, const uint8_t *data, size_t bytes,
+                  int tables)
+{
+    struct bm_bit_reader bits = bm_bit_reader_of(data, bytes);
+
+    d->tables = tables;
+    for (int t = 0; t < tables; t++) {
+        uint32_t counts[BM_SYMBOLS], frequency[BM_SYMBOLS];
+
+        if (!get_table(&bits, counts))
+            return BOUMA_EFORMAT;
+        scale(frequency, counts);
+        fill_slots(d->slots[t], frequency);
+    }
+    d->p = bits.p - bits.count / 8; /* whole bytes that were not needed */
+    d->end = bits.end;
+    d->turn = 0;
+    if (bits.failed || d->end - d->p < 16)
+        return BOUMA_EFORMAT;
+    for (int i = 0; i < 4; i++, d->p += 4)
+        d->state[i] = bm_load_u32(d->p);
+    return BOUMA_OK;
+}
+
+#define STEP(x, i)                                                             \
+    do {                                                                       \
+        uint32_t slot = d->slots[table[i]][(x) & (uint32_t)(RANS_TOTAL - 1)];  \
+        uint32_t more, refill;                                                 \
+                                                                               \
+        symbols[i] = slot & 127;                                               \
+        x = ((slot >> 7) & 8191) * ((x) >> RANS_BITS) + (slot >> 20);          \
+        refill = (x) < RANS_LOW;                                               \
+        more = (x) << 16 | bm_load_u16(p);                                     \
+        x = refill ? more : (x);                                               \
+        p += refill * 2;                                                       \
+    } while (0)
+
+void bm_rans_next(struct bm_rans_decoder *d, uint8_t *symbols,
+                  const uint8_t *table, size_t count)
+{
+    uint32_t x0 = d->state[d->turn & 3], x1 = d->state[(d->turn + 1) & 3];
+    uint32_t x2 = d->state[(d->turn + 2) & 3], x3 = d->state[(d->turn + 3) & 3];
+    const uint8_t *p = d->p;
+    size_t i = 0;
+
+    for (; i + 4 <= count && d->end - p >= 8; i += 4) {
+        STEP(x0, i);
+        STEP(x1, i + 1);
+        STEP(x2, i + 2);
+        STEP(x3, i + 3);
+    }
+    d->state[d->turn & 3] = x0;
+    d->state[(d->turn + 1) & 3] = x1;
+    d->state[(d->turn + 2) & 3] = x2;
+    d->state[(d->turn + 3) & 3] = x3;
+    for (; i < count; i++) { /* close to the end of the data */
+        uint32_t x = d->state[(d->turn + i) & 3];
+        uint32_t slot = d->slots[table[i]][x & (uint32_t)(RANS_TOTAL - 1)];
+
+        symbols[i] = slot & 127;
+        x = ((slot >> 7) & 8191) * (x >> RANS_BITS) + (slot >> 20);
+        if (x < RANS_LOW && d->end - p >= 2) {
+            x = x << 16 | bm_load_u16(p);
+            p += 2;
+        }
+        d->state[(d->turn + i) & 3] = x;
+    }
+    d->turn = (unsigned)((d->turn + count) & 3);
+    d->p = p;
+}
+
+int bm_rans_ended(const struct bm_rans_decoder *d)
+{
+    return d->p == d->end && d->state[0] == RANS_LOW &&
+           d->state[1] == RANS_LOW && d->state[2] == RANS_LOW &&
+           d->state[3] == RANS_LOW;
+}
