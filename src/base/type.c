@@ -38,12 +38,14 @@ const char *bouma_type_name(bouma_type type)
 
 bouma_type bouma_type_parse(const char *text)
 {
+    if (!text)
+        return (bouma_type)0;
 #define PARSE(name, value, ctype, word)                                        \
     if (!strcmp(text, word))                                                   \
         return BOUMA_##name;
     BOUMA_TYPE_LIST(PARSE)
 #undef PARSE
-    return (bouma_type)0;
+    return strcmp(text, "string") ? (bouma_type)0 : BOUMA_STRING;
 }
 
 int bm_type_valid(int type)

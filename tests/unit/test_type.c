@@ -329,8 +329,7 @@ static void types_have_names_and_sizes(void)
         REQUIRE(bouma_type_name((bouma_type)t));
         CHECK_EQ(bm_type_valid(t), t <= 10);
         CHECK_EQ(bm_type_is_float((bouma_type)t), t == 9 || t == 10);
-        if (t <= 10)
-            CHECK_EQ(bouma_type_parse(bouma_type_name((bouma_type)t)), t);
+        CHECK_EQ(bouma_type_parse(bouma_type_name((bouma_type)t)), t);
     }
     CHECK_EQ(bouma_type_size((bouma_type)0), 0);
     CHECK_EQ(bouma_type_size((bouma_type)12), 0);
@@ -338,6 +337,7 @@ static void types_have_names_and_sizes(void)
     CHECK(!bouma_type_name((bouma_type)99));
     CHECK(!bm_type_valid(0) && !bm_type_valid(-1) && !bm_type_valid(12));
     CHECK_EQ(bouma_type_parse("f16"), 0);
+    CHECK_EQ(bouma_type_parse(NULL), 0);
     CHECK_EQ(bouma_type_parse(""), 0);
     CHECK_EQ(bouma_type_parse("f32 "), 0);
 }
