@@ -84,10 +84,8 @@ static void parse(struct settings *s, int argc, char **argv)
             s->slabs = 0;
         else if (!strcmp(name, "--split") && !strcmp(text, "slabs"))
             s->slabs = 1;
-        else if (!strcmp(name, "--codec") && !strcmp(text, "raw"))
-            s->codec = BOUMA_CODEC_RAW;
-        else if (!strcmp(name, "--codec") && !strcmp(text, "zstd"))
-            s->codec = BOUMA_CODEC_ZSTD;
+        else if (!strcmp(name, "--codec") && bouma_codec_parse(text))
+            s->codec = bouma_codec_parse(text);
         else if (!strcmp(name, "--only"))
             s->only = text;
         else if (!strcmp(name, "--json"))
@@ -306,8 +304,7 @@ static void write_json(const char *path, const struct settings *s, int ranks,
             "\"size\": %lld, \"ranks\": %d, \"split\": \"%s\", "
             "\"codec\": \"%s\",\n  \"ways\": [",
             bouma_version(), (long long)s->size, ranks,
-            s->slabs ? "slabs" : "blocks",
-            s->codec == BOUMA_CODEC_RAW ? "raw" : "zstd");
+            s->slabs ? "slabs" : "blocks", bouma_codec_name(s->codec));
     for (int i = 0; i < WAYS; i++) {
         const struct result *r = &results[i];
 
@@ -409,8 +406,7 @@ int main(int argc, char **argv)
         printf("%lld^3 f32 (%.0f MiB), %d ranks as %d x %d x %d, codec %s, "
                "medians of %d\n",
                (long long)settings.size, bytes / 1048576, ranks, dims[0],
-               dims[1], dims[2],
-               settings.codec == BOUMA_CODEC_RAW ? "raw" : "zstd",
+               dims[1], dims[2], bouma_codec_name(settings.codec),
                settings.repetitions);
         print_times(results, settings.repetitions, bytes / 1073741824);
         print_ratios(results, settings.repetitions);

@@ -94,7 +94,7 @@ typedef enum bouma_type {
 } bouma_type;
 
 /* Bytes of one value (1 for BOUMA_STRING, 0 for an unknown type); its text
- * ("f32"), or NULL; the type of a text, or 0. */
+ * ("f32", "string"), or NULL; the type of a text, or 0. */
 BOUMA_API size_t bouma_type_size(bouma_type type);
 BOUMA_API const char *bouma_type_name(bouma_type type);
 BOUMA_API bouma_type bouma_type_parse(const char *text);
@@ -125,57 +125,76 @@ BOUMA_API void bouma_memory_inside(bouma_memory *out, bouma_type type,
 
 /* ---- options ------------------------------------------------------------ */
 
+/* The choices: name, value, text. Values never change. */
+#define BOUMA_CHOICE_ENTRY(name, value, text) BOUMA_##name = value,
+
+/* What an ended step survives. After a power loss the last fast steps may be
+ * gone, never silently wrong. The steps of a group become visible and durable
+ * together, at the price of one; bouma_dataset_flush() and _close() finish a
+ * group early. */
+#define BOUMA_DURABILITY_LIST(X)                                               \
+    X(DURABLE, 1, "durable") /* a power loss (default) */                      \
+    X(FAST, 2, "fast")       /* a killed program */                            \
+    X(GROUP, 3, "group")     /* a power loss, 'group' steps at once */
 typedef enum bouma_durability {
-    BOUMA_DURABLE = 1, /* an ended step survives power loss (default) */
-    BOUMA_FAST = 2,    /* an ended step survives a killed program; after a power
-                          loss the last steps may be gone, never silently wrong */
-    BOUMA_GROUP = 3    /* 'group' steps become visible and durable together, at
-                          the price of one; bouma_dataset_flush() and _close()
-                          finish a group early */
+    BOUMA_DURABILITY_LIST(BOUMA_CHOICE_ENTRY)
 } bouma_durability;
 
-typedef enum bouma_distribute { /* who puts a patch together and encodes it */
-                                BOUMA_DISTRIBUTE_BALANCED =
-                                    1, /* equal numbers, few bytes moved
-                                          (default) */
-                                BOUMA_DISTRIBUTE_GREEDY =
-                                    2, /* the rank that holds most of it */
-                                BOUMA_DISTRIBUTE_NONE =
-                                    3 /* the first rank that holds some of it */
+/* Who puts a patch together and encodes it. */
+#define BOUMA_DISTRIBUTE_LIST(X)                                               \
+    X(DISTRIBUTE_BALANCED, 1, "balanced") /* all alike, few moved (default) */ \
+    X(DISTRIBUTE_GREEDY, 2, "greedy")     /* the rank that holds most of it */ \
+    X(DISTRIBUTE_NONE, 3, "none")         /* the first rank that holds some */
+typedef enum bouma_distribute {
+    BOUMA_DISTRIBUTE_LIST(BOUMA_CHOICE_ENTRY)
 } bouma_distribute;
 
-typedef enum bouma_assign { /* which file holds a chunk */
-                            BOUMA_ASSIGN_OPTIMAL =
-                                1, /* the largest file is as small as it can be
-                                      with files contiguous on the order
-                                      (default) */
-                            BOUMA_ASSIGN_RUNNING =
-                                2, /* running average of what is left */
-                            BOUMA_ASSIGN_COUNT =
-                                3, /* equal numbers of chunks */
-                            BOUMA_ASSIGN_PER_RANK =
-                                4, /* one file for each encoding rank */
-                            BOUMA_ASSIGN_SINGLE = 5 /* one file */
+/* Which file holds a chunk; files are contiguous on the order of chunks. The
+ * optimal choice makes the largest file as small as it can be. */
+#define BOUMA_ASSIGN_LIST(X)                                                   \
+    X(ASSIGN_OPTIMAL, 1, "optimal")   /* (default) */                          \
+    X(ASSIGN_RUNNING, 2, "running")   /* running average of what is left */    \
+    X(ASSIGN_COUNT, 3, "count")       /* equal numbers of chunks */            \
+    X(ASSIGN_PER_RANK, 4, "per-rank") /* one file for each encoding rank */    \
+    X(ASSIGN_SINGLE, 5, "single")     /* one file */
+typedef enum bouma_assign {
+    BOUMA_ASSIGN_LIST(BOUMA_CHOICE_ENTRY)
 } bouma_assign;
 
-typedef enum bouma_place { /* which rank writes a file */
-                           BOUMA_PLACE_SPREAD =
-                               1, /* evenly over the ranks (default) */
-                           BOUMA_PLACE_FIRST = 2 /* the first ranks */
-} bouma_place;
+/* Which rank writes a file. */
+#define BOUMA_PLACE_LIST(X)                                                    \
+    X(PLACE_SPREAD, 1, "spread") /* evenly over the ranks (default) */         \
+    X(PLACE_FIRST, 2, "first")   /* the first ranks */
+typedef enum bouma_place { BOUMA_PLACE_LIST(BOUMA_CHOICE_ENTRY) } bouma_place;
 
-typedef enum bouma_order { /* how chunks lie in a file */
-                           BOUMA_ORDER_LEVEL =
-                               1, /* all coarse levels first (default) */
-                           BOUMA_ORDER_CHUNK =
-                               2 /* the levels of a chunk together */
-} bouma_order;
+/* How chunks lie in a file. */
+#define BOUMA_ORDER_LIST(X)                                                    \
+    X(ORDER_LEVEL, 1, "level") /* all coarse levels first (default) */         \
+    X(ORDER_CHUNK, 2, "chunk") /* the levels of a chunk together */
+typedef enum bouma_order { BOUMA_ORDER_LIST(BOUMA_CHOICE_ENTRY) } bouma_order;
 
-typedef enum bouma_codec {
-    BOUMA_CODEC_ZSTD = 1,  /* bytes shuffled, then zstd; exact (default) */
-    BOUMA_CODEC_RAW = 2,   /* as they are */
-    BOUMA_CODEC_INTERP = 3 /* predicted by interpolation; lossy, with a bound */
-} bouma_codec;
+/* How samples are stored. */
+#define BOUMA_CODEC_LIST(X)                                                    \
+    X(CODEC_ZSTD, 1, "zstd")     /* bytes shuffled, then zstd (default) */     \
+    X(CODEC_RAW, 2, "raw")       /* as they are */                             \
+    X(CODEC_INTERP, 3, "interp") /* predicted; within a tolerance */
+typedef enum bouma_codec { BOUMA_CODEC_LIST(BOUMA_CHOICE_ENTRY) } bouma_codec;
+
+#undef BOUMA_CHOICE_ENTRY
+
+/* The text of a choice ("per-rank"), or NULL; the choice of a text, or 0. */
+BOUMA_API const char *bouma_durability_name(bouma_durability choice);
+BOUMA_API const char *bouma_distribute_name(bouma_distribute choice);
+BOUMA_API const char *bouma_assign_name(bouma_assign choice);
+BOUMA_API const char *bouma_place_name(bouma_place choice);
+BOUMA_API const char *bouma_order_name(bouma_order choice);
+BOUMA_API const char *bouma_codec_name(bouma_codec choice);
+BOUMA_API bouma_durability bouma_durability_parse(const char *text);
+BOUMA_API bouma_distribute bouma_distribute_parse(const char *text);
+BOUMA_API bouma_assign bouma_assign_parse(const char *text);
+BOUMA_API bouma_place bouma_place_parse(const char *text);
+BOUMA_API bouma_order bouma_order_parse(const char *text);
+BOUMA_API bouma_codec bouma_codec_parse(const char *text);
 
 /* Zero means "choose for me" in every field; new fields go at the end. Set
  * 'size' and zero the rest with bouma_options_init(&opts, sizeof(opts)). The
@@ -445,7 +464,9 @@ typedef struct bouma_step_details {
     double time;
     bouma_order order;
     bouma_record record;
-    int distribute, assign, place; /* as in bouma_options */
+    bouma_distribute distribute;
+    bouma_assign assign;
+    bouma_place place;
     uint64_t manifest_bytes;
 } bouma_step_details;
 BOUMA_API int bouma_step_details_get(const bouma_step *step,

@@ -14,23 +14,18 @@ struct choice {
     int value;
 };
 
+#define CHOICE_OF(name, value, text) {text, value},
 static const struct choice distribute_names[] = {
-    {"balanced", BOUMA_DISTRIBUTE_BALANCED},
-    {"greedy", BOUMA_DISTRIBUTE_GREEDY},
-    {"none", BOUMA_DISTRIBUTE_NONE},
-    {NULL, 0}};
+    BOUMA_DISTRIBUTE_LIST(CHOICE_OF){NULL, 0}};
 static const struct choice assign_names[] = {
-    {"optimal", BOUMA_ASSIGN_OPTIMAL}, {"running", BOUMA_ASSIGN_RUNNING},
-    {"count", BOUMA_ASSIGN_COUNT},     {"per-rank", BOUMA_ASSIGN_PER_RANK},
-    {"single", BOUMA_ASSIGN_SINGLE},   {NULL, 0}};
+    BOUMA_ASSIGN_LIST(CHOICE_OF){NULL, 0}};
 static const struct choice place_names[] = {
-    {"spread", BOUMA_PLACE_SPREAD}, {"first", BOUMA_PLACE_FIRST}, {NULL, 0}};
+    BOUMA_PLACE_LIST(CHOICE_OF){NULL, 0}};
 static const struct choice order_names[] = {
-    {"level", BOUMA_ORDER_LEVEL}, {"chunk", BOUMA_ORDER_CHUNK}, {NULL, 0}};
-static const struct choice durability_names[] = {{"durable", BOUMA_DURABLE},
-                                                 {"fast", BOUMA_FAST},
-                                                 {"group", BOUMA_GROUP},
-                                                 {NULL, 0}};
+    BOUMA_ORDER_LIST(CHOICE_OF){NULL, 0}};
+static const struct choice durability_names[] = {
+    BOUMA_DURABILITY_LIST(CHOICE_OF){NULL, 0}};
+#undef CHOICE_OF
 static const struct choice yes_no_names[] = {
     {"1", 1}, {"0", 0}, {"yes", 1}, {"no", 0}, {NULL, 0}};
 

@@ -33,9 +33,9 @@ int bouma_step_details_get(const bouma_step *step, bouma_step_details *out)
     out->time = m->time;
     out->order = m->order;
     out->record = m->record;
-    out->distribute = (int)m->distribute;
-    out->assign = (int)m->assign;
-    out->place = (int)m->place;
+    out->distribute = m->distribute;
+    out->assign = m->assign;
+    out->place = m->place;
     out->manifest_bytes = step->manifest_bytes;
     return BOUMA_OK;
 }

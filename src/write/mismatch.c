@@ -6,11 +6,6 @@
 
 #include "write/write.h"
 
-static const char *codec_text(bouma_codec codec)
-{
-    return codec == BOUMA_CODEC_RAW ? "raw" : "zstd";
-}
-
 static int compare_variable(struct bouma_dataset *ds,
                             const struct bouma_variable *mine,
                             const struct bouma_variable *root)
@@ -38,8 +33,9 @@ static int compare_variable(struct bouma_dataset *ds,
         return bm_fail(&ds->error, BOUMA_EMISMATCH,
                        "rank %d has variable \"%s/%s\" with codec %s level %d, "
                        "rank 0 with %s level %d",
-                       me, grid, mine->name, codec_text(mine->codec),
-                       mine->effort, codec_text(root->codec), root->effort);
+                       me, grid, mine->name, bouma_codec_name(mine->codec),
+                       mine->effort, bouma_codec_name(root->codec),
+                       root->effort);
     return BOUMA_OK;
 }
 

@@ -69,6 +69,34 @@ static void every_choice_is_set_by_its_name(void)
     }
 }
 
+static void every_choice_has_a_name(void)
+{
+#define NAMED(kind, count)                                                     \
+    for (int i = -1; i < 10; i++) {                                            \
+        const char *name = bouma_##kind##_name((bouma_##kind)i);               \
+        bouma_options o = fresh();                                             \
+                                                                               \
+        CHECK_EQ(name != NULL, i > 0 && i <= count);                           \
+        if (name)                                                              \
+            CHECK_EQ(bouma_##kind##_parse(name), i);                           \
+        if (name && strcmp(#kind, "codec"))                                    \
+            CHECK_EQ(set(&o, #kind, name), BOUMA_OK);                          \
+    }                                                                          \
+    CHECK_EQ(bouma_##kind##_parse("best"), 0);                                 \
+    CHECK_EQ(bouma_##kind##_parse(""), 0);                                     \
+    CHECK_EQ(bouma_##kind##_parse(NULL), 0)
+    NAMED(durability, 3);
+    NAMED(distribute, 3);
+    NAMED(assign, 5);
+    NAMED(place, 2);
+    NAMED(order, 2);
+    NAMED(codec, 2);
+#undef NAMED
+    CHECK(!strcmp(bouma_codec_name(BOUMA_CODEC_RAW), "raw"));
+    CHECK(!strcmp(bouma_assign_name(BOUMA_ASSIGN_PER_RANK), "per-rank"));
+    CHECK_EQ(bouma_durability_parse("group"), BOUMA_GROUP);
+}
+
 static void sizes_have_units(void)
 {
     static const struct {
@@ -390,6 +418,7 @@ int main(void)
 {
     unsetenv("BOUMA_OPTIONS");
     every_choice_is_set_by_its_name();
+    every_choice_has_a_name();
     sizes_have_units();
     wrong_values_are_told();
     a_group_can_have_its_number();

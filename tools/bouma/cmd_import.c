@@ -7,6 +7,7 @@
 
 #include "arguments.h"
 #include "attribute_value.h"
+#include "choice_names.h"
 #include "division.h"
 #include "format_text.h"
 #include "import_request.h"
@@ -39,14 +40,14 @@ static const struct option_spec options[] = {
      .help = "samples along each axis, slowest first (for .raw)"},
     {.name = "type",
      .argument = "TYPE",
-     .choices = "i8|i16|i32|i64|u8|u16|u32|u64|f32|f64",
+     .choices = TYPES,
      .help = "type of the values (for .raw)"},
     {.name = "components",
      .argument = "N",
      .help = "values a sample: the last axis of a .npy file"},
     {.name = "codec",
      .argument = "CODEC",
-     .choices = "zstd|raw",
+     .choices = CHOICES(BOUMA_CODEC_LIST),
      .help = "how values are stored; default: zstd"},
     {.name = "codec-level",
      .argument = "N",
@@ -57,7 +58,7 @@ static const struct option_spec options[] = {
     {.name = "levels", .argument = "L", .help = "levels of resolution"},
     {.name = "order",
      .argument = "ORDER",
-     .choices = "level|chunk",
+     .choices = CHOICES(BOUMA_ORDER_LIST),
      .field = "order",
      .help = "coarse levels first, or each chunk's together"},
     {.name = "spacing",
@@ -85,22 +86,22 @@ static const struct option_spec options[] = {
      .help = "wanted size of a file, such as 64M"},
     {.name = "distribute",
      .argument = "SCHEME",
-     .choices = "balanced|greedy|none",
+     .choices = CHOICES(BOUMA_DISTRIBUTE_LIST),
      .field = "distribute",
      .help = "which process puts a patch together"},
     {.name = "assign",
      .argument = "SCHEME",
-     .choices = "optimal|running|count|per-rank|single",
+     .choices = CHOICES(BOUMA_ASSIGN_LIST),
      .field = "assign",
      .help = "which file holds a chunk"},
     {.name = "place",
      .argument = "SCHEME",
-     .choices = "spread|first",
+     .choices = CHOICES(BOUMA_PLACE_LIST),
      .field = "place",
      .help = "which process writes a file"},
     {.name = "durability",
      .argument = "MODE",
-     .choices = "fast|durable|group=",
+     .choices = &(BOUMA_DURABILITY_LIST(CHOICE_WORD) "=")[1],
      .field = "durability",
      .help = "what survives a power loss; group=K: K steps at once"},
     {0}};

@@ -26,10 +26,8 @@ static int read_type(struct import_request *request, struct context *ctx)
         return DONE;
     request->wish.type = bouma_type_parse(text);
     if (!request->wish.type || request->wish.type == BOUMA_STRING)
-        return context_fail(ctx, CALL_AT_FAULT,
-                            "--type %s: there are i8, i16, i32, i64, u8, u16, "
-                            "u32, u64, f32 and f64",
-                            text);
+        return context_fail(ctx, CALL_AT_FAULT, "--type %s: there are %s", text,
+                            TYPE_NAMES);
     return DONE;
 }
 
@@ -65,10 +63,10 @@ static int read_codec(struct import_request *request, struct context *ctx)
     request->variable.codec_level = (int)level;
     if (!text)
         return DONE;
-    request->variable.codec = codec_parse(text);
+    request->variable.codec = bouma_codec_parse(text);
     if (!request->variable.codec)
-        return context_fail(ctx, CALL_AT_FAULT,
-                            "--codec %s: there are " CODEC_NAMES, text);
+        return context_fail(ctx, CALL_AT_FAULT, "--codec %s: there are %s",
+                            text, CHOICE_NAMES(BOUMA_CODEC_LIST));
     return DONE;
 }
 

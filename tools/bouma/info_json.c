@@ -44,7 +44,8 @@ static json_t *variable_json(bouma_variable *variable,
     json_put(object, "name", json_text(about.name));
     json_put(object, "type", json_text(bouma_type_name(about.type)));
     json_put(object, "components", json_integer(about.components));
-    json_put(object, "codec", json_text(codec_name(about.codec)));
+    json_put(object, "codec",
+             json_text(choice_text(bouma_codec_name(about.codec))));
     json_put(object, "codec_level", json_integer(about.codec_level));
     json_put(object, "unit", unit_json(about.unit));
     json_put(object, "present", json_boolean(about.present));
@@ -110,11 +111,15 @@ static json_t *step_json(bouma_step *step, const bouma_step_details *details)
              json_count(record->stored_bytes + details->manifest_bytes));
     json_put_record(object, record);
     json_put(object, "file_bytes", file_sizes(step, record->files));
-    json_put(object, "order", json_text(order_name(details->order)));
-    json_put(object, "distribute",
-             json_text(distribute_name(details->distribute)));
-    json_put(object, "assign", json_text(assign_name(details->assign)));
-    json_put(object, "place", json_text(place_name(details->place)));
+    json_put(object, "order",
+             json_text(choice_text(bouma_order_name(details->order))));
+    json_put(
+        object, "distribute",
+        json_text(choice_text(bouma_distribute_name(details->distribute))));
+    json_put(object, "assign",
+             json_text(choice_text(bouma_assign_name(details->assign))));
+    json_put(object, "place",
+             json_text(choice_text(bouma_place_name(details->place))));
     json_put(object, "attributes",
              json_attributes(bouma_step_attributes(step)));
     json_put(object, "objects", objects);

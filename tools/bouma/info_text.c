@@ -51,7 +51,7 @@ static void add_variable(struct text_table *table,
         add_blanks(table, 6);
         return;
     }
-    text_table_add(table, "%s", codec_name(about.codec));
+    text_table_add(table, "%s", choice_text(bouma_codec_name(about.codec)));
     text_table_add(table, "%s", format_bytes(text, about.raw_bytes));
     text_table_add(table, "%s", format_bytes(text, about.stored_bytes));
     text_table_add(table, "%s",
@@ -150,9 +150,10 @@ static void print_cost(const bouma_step_details *details)
            format_bytes(text, record->stored_bytes + details->manifest_bytes));
     printf("  chunks   %" PRId64 ", order=%s distribute=%s assign=%s "
            "place=%s\n",
-           record->chunks, order_name(details->order),
-           distribute_name(details->distribute), assign_name(details->assign),
-           place_name(details->place));
+           record->chunks, choice_text(bouma_order_name(details->order)),
+           choice_text(bouma_distribute_name(details->distribute)),
+           choice_text(bouma_assign_name(details->assign)),
+           choice_text(bouma_place_name(details->place)));
     printf("  ranks    %" PRId64 ", moved %s between them, and %s to the "
            "writers\n",
            record->ranks, format_bytes(text, record->moved_bytes),
