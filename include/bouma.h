@@ -10,10 +10,12 @@
  * half-open and count full-resolution samples, whatever the level.
  *
  * A function that can fail returns BOUMA_OK or a negative bouma_status, and
- * bouma_error_message() then tells what failed, on which rank, in which file.
+ * bouma_error_message() then tells what failed, on which rank, in which file,
+ * and what to do. One that gives a handle gives NULL, and leaves a message too.
  * All ranks of a dataset call a "Collective" function, in the same order, and
  * get one same status; in a program without MPI there is just one rank. Other
- * functions concern the calling rank only. Every *_free() accepts NULL.
+ * functions concern the calling rank only. Every *_free() accepts NULL; with
+ * NULL for a handle all others do nothing: BOUMA_EINVAL, NULL or 0.
  *
  * A handle is used by one thread at a time. There is no global state: several
  * datasets can be in use at once, also from several threads.
@@ -480,8 +482,8 @@ BOUMA_API int bouma_step_file_get(const bouma_step *step, int64_t i,
                                   bouma_file_info *out);
 
 /* The grids of a step, and the variables of a grid, by number or by name;
- * NULL if there is none. They belong to the step (or, of grids being written,
- * to the dataset). */
+ * NULL if there is none, and then the message says which there are. They belong
+ * to the step (or, of grids being written, to the dataset). */
 BOUMA_API int bouma_step_grid_count(const bouma_step *step);
 BOUMA_API bouma_grid *bouma_step_grid(bouma_step *step, int i);
 BOUMA_API bouma_grid *bouma_step_find_grid(bouma_step *step, const char *name);

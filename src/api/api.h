@@ -9,6 +9,20 @@
 int bm_options_complete(bouma_options *out, const bouma_options *given,
                         struct bm_error *error);
 
+/* The same, and the path looked at. */
+int bm_api_check(bouma_options *out, const bouma_options *given,
+                 const char *path, struct bm_error *error);
+
+/* Whether the dataset was opened at all, and not closed since. The message of
+ * an earlier call is cleared, unless it is that of the opening. */
+int bm_api_check_open(bouma_dataset *ds);
+
+/* ENOTFOUND: there is no 'kind' of that name; nth(list, i) gives the names that
+ * there are, and NULL past the last. */
+int bm_api_no_such(struct bm_error *error, const char *kind, const char *name,
+                   const char *(*nth)(const void *list, int i),
+                   const void *list);
+
 /* Copy a caller's struct of 'given_bytes' into a zeroed one of ours; a longer
  * one of a newer caller must end in zeros. 1 if that is so. */
 int bm_struct_copy(void *out, size_t bytes, const void *given,

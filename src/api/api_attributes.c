@@ -6,27 +6,32 @@
 
 bouma_attributes *bouma_dataset_attributes(bouma_dataset *ds)
 {
-    return &ds->attributes;
+    if (ds && !ds->opened)
+        bm_api_check_open(ds); /* for its message */
+    return ds && ds->opened ? &ds->attributes : NULL;
 }
 
 bouma_attributes *bouma_dataset_step_attributes(bouma_dataset *ds)
 {
-    return ds->in_step ? &ds->step_attributes : NULL;
+    if (ds && !ds->in_step && !bm_api_check_open(ds))
+        bm_fail(&ds->error, BOUMA_ESTATE,
+                "no step was begun; call bouma_step_begin() first");
+    return ds && ds->in_step ? &ds->step_attributes : NULL;
 }
 
 bouma_attributes *bouma_step_attributes(bouma_step *step)
 {
-    return &step->manifest.attributes;
+    return step ? &step->manifest.attributes : NULL;
 }
 
 bouma_attributes *bouma_grid_attributes(bouma_grid *grid)
 {
-    return &grid->attributes;
+    return grid ? &grid->attributes : NULL;
 }
 
 bouma_attributes *bouma_variable_attributes(bouma_variable *variable)
 {
-    return &variable->attributes;
+    return variable ? &variable->attributes : NULL;
 }
 
 int bouma_attributes_set(bouma_attributes *attributes, const char *name,
@@ -42,13 +47,19 @@ int bouma_attributes_set(bouma_attributes *attributes, const char *name,
     bm_error_clear(error);
     if (attributes->fixed)
         return bm_fail(error, BOUMA_ESTATE,
-                       "attributes of what was read cannot be changed");
+                       "attribute \"%s\": this was read, and attributes of it "
+                       "cannot be changed",
+                       name ? name : "");
     if (wrong)
         return bm_fail(error, BOUMA_EINVAL, "an attribute's name %s", wrong);
-    if (!bouma_type_size(type) || (count && !values))
+    if (!bouma_type_size(type))
         return bm_fail(error, BOUMA_EINVAL,
-                       "attribute \"%s\" has no known type, or no values",
-                       name);
+                       "attribute \"%s\": there is no type %d", name,
+                       (int)type);
+    if (count && !values)
+        return bm_fail(error, BOUMA_EINVAL,
+                       "attribute \"%s\": no values, though %zu are promised",
+                       name, count);
     if (count > BM_MAX_ATTRIBUTE / bouma_type_size(type))
         return bm_fail(error, BOUMA_ELIMIT,
                        "attribute \"%s\" is larger than 1 MiB", name);
@@ -86,19 +97,37 @@ int bouma_attributes_get(const bouma_attributes *attributes, int i,
     const struct bm_attribute *e;
 
     memset(out, 0, sizeof(*out));
-    if (!attributes || i < 0 || i >= attributes->count)
+    if (!attributes)
         return BOUMA_ENOTFOUND;
+    if (i < 0 || i >= attributes->count) {
+        bm_error_clear(attributes->error);
+        return bm_fail(attributes->error, BOUMA_ENOTFOUND,
+                       "there are %d attributes, counted from 0; none is at "
+                       "place %d",
+                       attributes->count, i);
+    }
     e = &attributes->entries[i];
     *out = (bouma_attribute){e->name, e->type, e->count, e->values};
     return BOUMA_OK;
 }
 
+static const char *name_at(const void *list, int i)
+{
+    const bouma_attributes *attributes = list;
+
+    return i < attributes->count ? attributes->entries[i].name : NULL;
+}
+
 int bouma_attributes_find(const bouma_attributes *attributes, const char *name,
                           bouma_attribute *out)
 {
-    for (int i = 0; attributes && i < attributes->count; i++)
+    memset(out, 0, sizeof(*out));
+    if (!attributes)
+        return BOUMA_ENOTFOUND;
+    for (int i = 0; name && i < attributes->count; i++)
         if (!strcmp(attributes->entries[i].name, name))
             return bouma_attributes_get(attributes, i, out);
-    memset(out, 0, sizeof(*out));
-    return BOUMA_ENOTFOUND;
+    bm_error_clear(attributes->error);
+    return bm_api_no_such(attributes->error, "attribute", name, name_at,
+                          attributes);
 }

@@ -20,11 +20,14 @@ int bm_api_verify(struct bm_comm *comm, const char *path,
     struct bm_error error = {0};
     bouma_verify_report own;
     bouma_options options;
-    int rc = bm_options_complete(&options, opts, &error);
+    int rc = bm_api_check(&options, opts, path, &error);
 
     memset(&own, 0, sizeof(own));
     if (!rc && (depth < BOUMA_VERIFY_QUICK || depth > BOUMA_VERIFY_DEEP))
-        rc = bm_fail(&error, BOUMA_EINVAL, "there is no such depth of checks");
+        rc = bm_fail(&error, BOUMA_EINVAL,
+                     "there is no depth %d of checks, there are %d "
+                     "(BOUMA_VERIFY_QUICK) to %d (BOUMA_VERIFY_DEEP)",
+                     (int)depth, BOUMA_VERIFY_QUICK, BOUMA_VERIFY_DEEP);
     rc = bm_comm_agree(comm, rc, &error);
     if (rc)
         bm_comm_free(comm);
@@ -60,7 +63,7 @@ int bouma_repair(const char *path, int apply, const bouma_options *opts,
     struct bm_error error = {0};
     bouma_repair_report own;
     bouma_options options;
-    int rc = bm_options_complete(&options, opts, &error);
+    int rc = bm_api_check(&options, opts, path, &error);
 
     memset(&own, 0, sizeof(own));
     if (!rc)

@@ -29,16 +29,45 @@ const bouma_allocator *bm_api_allocator(const bouma_options *opts)
                : bm_allocator_default();
 }
 
+int bm_api_check(bouma_options *out, const bouma_options *given,
+                 const char *path, struct bm_error *error)
+{
+    int rc, wrong;
+
+    rc = !path || !*path
+             ? bm_fail(error, BOUMA_EINVAL, "the path of the dataset is empty")
+             : BOUMA_OK;
+    wrong = bm_options_complete(out, given, error);
+    if (!rc && wrong)
+        bm_error_prefix(error, "%s", path);
+    return rc ? rc : wrong;
+}
+
+int bm_api_no_such(struct bm_error *error, const char *kind, const char *name,
+                   const char *(*nth)(const void *list, int i),
+                   const void *list)
+{
+    char names[256] = "";
+    size_t n = 0;
+    int i = 0;
+
+    for (const char *one; (one = nth(list, i)) && n < sizeof(names); i++)
+        n += (size_t)snprintf(names + n, sizeof(names) - n, "%s\"%s\"",
+                              i ? ", " : "", one);
+    return bm_fail(error, BOUMA_ENOTFOUND,
+                   "there is no %s \"%s\"; there %s %s%s", kind,
+                   name ? name : "(null)", i > 1 ? "are" : "is",
+                   i ? names : "none", n >= sizeof(names) ? "..." : "");
+}
+
 int bm_api_open(bouma_dataset **out, struct bm_comm *comm, enum bm_mode mode,
                 const char *path, const bouma_options *opts)
 {
     const bouma_allocator *a = comm->a;
     struct bm_error error = {0};
     bouma_options options;
-    int rc = bm_options_complete(&options, opts, &error);
+    int rc = bm_api_check(&options, opts, path, &error);
 
-    if (!path || !*path)
-        rc = bm_fail(&error, BOUMA_EINVAL, "the path of the dataset is empty");
     rc = bm_comm_agree(comm, rc, &error);
     if (!rc)
         return bm_dataset_open(out, comm, mode, path, &options, a);
@@ -83,12 +112,20 @@ int bouma_dataset_open(bouma_dataset **out, const char *path,
     return open_alone(out, BM_MODE_READ, path, opts);
 }
 
-/* Whether the dataset was opened at all, and not closed since. */
-static int check_open(bouma_dataset *ds)
+int bm_api_check_open(bouma_dataset *ds)
 {
+    static const char not_open[] = "the dataset is not open";
+
+    /* Why it is not is what was said when it could not be opened. */
+    if (!ds->opened && strncmp(ds->error.text, not_open, strlen(not_open)))
+        bm_error_prefix(&ds->error, "%s", not_open);
+    if (!ds->opened)
+        return BOUMA_ESTATE;
     bm_error_clear(&ds->error);
-    if (!ds->opened || ds->closed)
-        return bm_fail(&ds->error, BOUMA_ESTATE, "the dataset is not open");
+    if (ds->closed)
+        return bm_fail(&ds->error, BOUMA_ESTATE,
+                       "%s: is not open any more, it was closed",
+                       ds->store.path);
     return BOUMA_OK;
 }
 
@@ -98,7 +135,7 @@ int bouma_dataset_close(bouma_dataset *ds)
 
     if (!ds)
         return BOUMA_EINVAL;
-    rc = check_open(ds);
+    rc = bm_api_check_open(ds);
     if (rc)
         return rc;
     rc = bm_comm_begin(ds->comm, "closing", 0, NULL, 0, BOUMA_OK, &ds->error);
@@ -145,14 +182,14 @@ const char *bouma_dataset_note(const bouma_dataset *ds, int i)
 
 int bouma_dataset_refresh(bouma_dataset *ds)
 {
-    int rc = check_open(ds);
+    int rc = ds ? bm_api_check_open(ds) : BOUMA_EINVAL;
 
     return rc ? rc : bm_dataset_refresh(ds);
 }
 
 int bouma_dataset_flush(bouma_dataset *ds)
 {
-    int rc = check_open(ds);
+    int rc = ds ? bm_api_check_open(ds) : BOUMA_EINVAL;
 
     if (rc)
         return rc;
@@ -168,14 +205,27 @@ int bouma_dataset_flush(bouma_dataset *ds)
 
 int64_t bouma_dataset_step_count(const bouma_dataset *ds)
 {
-    return (int64_t)ds->steps.count;
+    return ds ? (int64_t)ds->steps.count : 0;
 }
 
 int bouma_dataset_step_get(const bouma_dataset *ds, int64_t i,
                            bouma_step_info *out)
 {
-    if (i < 0 || (size_t)i >= ds->steps.count)
-        return BOUMA_ENOTFOUND;
+    memset(out, 0, sizeof(*out));
+    if (!ds)
+        return BOUMA_EINVAL;
+    /* 'const' is about what is in the dataset, not about the message. */
+    if (!ds->opened)
+        return bm_api_check_open((bouma_dataset *)ds);
+    if (i < 0 || (size_t)i >= ds->steps.count) {
+        struct bm_error *error = (struct bm_error *)&ds->error;
+
+        bm_error_clear(error);
+        return bm_fail(error, BOUMA_ENOTFOUND,
+                       "%s: has %zu steps, counted from 0; none is at place "
+                       "%" PRId64,
+                       ds->store.path, ds->steps.count, i);
+    }
     out->step = (int64_t)ds->steps.entries[i].step;
     out->time = ds->steps.entries[i].time;
     return BOUMA_OK;
@@ -184,6 +234,8 @@ int bouma_dataset_step_get(const bouma_dataset *ds, int64_t i,
 int bouma_dataset_info_get(const bouma_dataset *ds, bouma_dataset_info *out)
 {
     memset(out, 0, sizeof(*out));
+    if (!ds)
+        return BOUMA_EINVAL;
     memcpy(out->id, ds->id, 16);
     out->format_major = ds->major;
     out->format_minor = ds->minor;

@@ -179,6 +179,11 @@ int bouma_options_set(bouma_options *opts, const char *name, const char *value,
         bytes = sizeof(own);
     }
     message[0] = 0;
+    if (!opts || !name || !value) {
+        snprintf(message, bytes,
+                 "bouma_options_set() needs options, a name and a value");
+        return BOUMA_EINVAL;
+    }
     for (int i = 0; i < FIELDS; i++)
         if (!strcmp(fields[i].name, name))
             return fields[i].kind == CHOICE

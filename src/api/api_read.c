@@ -12,9 +12,11 @@
 int bouma_step_open(bouma_step **out, bouma_dataset *ds, int64_t step)
 {
     *out = NULL;
+    if (!ds)
+        return BOUMA_EINVAL;
+    if (!ds->opened) /* a closed one can still be read */
+        return bm_api_check_open(ds);
     bm_error_clear(&ds->error);
-    if (!ds->opened)
-        return bm_fail(&ds->error, BOUMA_ESTATE, "the dataset is not open");
     /* A negative number is no step of any dataset: let all ranks hear so. */
     return bm_step_open(out, ds, (uint64_t)step);
 }
@@ -26,9 +28,12 @@ void bouma_step_free(bouma_step *step)
 
 int bouma_step_details_get(const bouma_step *step, bouma_step_details *out)
 {
-    const struct bm_manifest *m = &step->manifest;
+    const struct bm_manifest *m;
 
     memset(out, 0, sizeof(*out));
+    if (!step)
+        return BOUMA_EINVAL;
+    m = &step->manifest;
     out->step = (int64_t)m->step;
     out->time = m->time;
     out->order = m->order;
@@ -45,8 +50,15 @@ int bouma_step_file_get(const bouma_step *step, int64_t i, bouma_file_info *out)
     const struct bm_subfile_info *info;
 
     memset(out, 0, sizeof(*out));
-    if (i < 0 || (size_t)i >= step->manifest.count)
-        return BOUMA_ENOTFOUND;
+    if (!step)
+        return BOUMA_EINVAL;
+    if (i < 0 || (size_t)i >= step->manifest.count) {
+        bm_error_clear(&step->ds->error);
+        return bm_fail(&step->ds->error, BOUMA_ENOTFOUND,
+                       "step %" PRIu64 " has %zu files, counted from 0; none "
+                       "is at place %" PRId64,
+                       step->manifest.step, step->manifest.count, i);
+    }
     info = &step->manifest.subfiles[i];
     out->bytes = info->file_bytes;
     for (size_t k = 0; k < info->count; k++)
@@ -56,41 +68,94 @@ int bouma_step_file_get(const bouma_step *step, int64_t i, bouma_file_info *out)
 
 /* ---- grids and variables ------------------------------------------------ */
 
+static const char *grid_name(const void *list, int i)
+{
+    const struct bm_schema *schema = list;
+
+    return i < schema->count ? schema->grids[i]->name : NULL;
+}
+
+static const char *variable_name(const void *list, int i)
+{
+    const bouma_grid *grid = list;
+
+    return i < grid->count ? grid->variables[i]->name : NULL;
+}
+
 int bouma_step_grid_count(const bouma_step *step)
 {
-    return step->schema.count;
+    return step ? step->schema.count : 0;
 }
 
 bouma_grid *bouma_step_grid(bouma_step *step, int i)
 {
-    return i >= 0 && i < step->schema.count ? step->schema.grids[i] : NULL;
+    if (!step)
+        return NULL;
+    if (i >= 0 && i < step->schema.count)
+        return step->schema.grids[i];
+    bm_error_clear(&step->ds->error);
+    bm_fail(&step->ds->error, BOUMA_ENOTFOUND,
+            "step %" PRIu64 " has %d grids, counted from 0; none is at place "
+            "%d",
+            step->manifest.step, step->schema.count, i);
+    return NULL;
 }
 
 bouma_grid *bouma_step_find_grid(bouma_step *step, const char *name)
 {
-    return step ? bm_schema_find_grid(&step->schema, name) : NULL;
+    bouma_grid *found =
+        step && name ? bm_schema_find_grid(&step->schema, name) : NULL;
+
+    if (step && !found) {
+        bm_error_clear(&step->ds->error);
+        bm_api_no_such(&step->ds->error, "grid", name, grid_name,
+                       &step->schema);
+        bm_error_prefix(&step->ds->error, "step %" PRIu64, step->manifest.step);
+    }
+    return found;
 }
 
 int bouma_grid_variable_count(const bouma_grid *grid)
 {
-    return grid->count;
+    return grid ? grid->count : 0;
 }
 
 bouma_variable *bouma_grid_variable(bouma_grid *grid, int i)
 {
-    return i >= 0 && i < grid->count ? grid->variables[i] : NULL;
+    if (!grid)
+        return NULL;
+    if (i >= 0 && i < grid->count)
+        return grid->variables[i];
+    bm_error_clear(grid->schema->error);
+    bm_fail(grid->schema->error, BOUMA_ENOTFOUND,
+            "grid \"%s\" has %d variables, counted from 0; none is at place "
+            "%d",
+            grid->name, grid->count, i);
+    return NULL;
 }
 
 bouma_variable *bouma_grid_find_variable(bouma_grid *grid, const char *name)
 {
-    return grid ? bm_grid_find_variable(grid, name) : NULL;
+    bouma_variable *found =
+        grid && name ? bm_grid_find_variable(grid, name) : NULL;
+
+    if (grid && !found) {
+        bm_error_clear(grid->schema->error);
+        bm_api_no_such(grid->schema->error, "variable", name, variable_name,
+                       grid);
+        bm_error_prefix(grid->schema->error, "grid \"%s\"", grid->name);
+    }
+    return found;
 }
 
 void bouma_grid_info_get(const bouma_grid *grid, bouma_grid_info *out)
 {
-    const struct bm_tiling *t = &grid->tiling;
+    const struct bm_tiling *t;
 
     memset(out, 0, sizeof(*out));
+    if (!grid)
+        return;
+    t = &grid->tiling;
     out->name = grid->name;
     out->ndims = t->ndims;
     out->levels = grid->levels;
@@ -136,6 +201,8 @@ void bouma_variable_info_get(const bouma_variable *variable,
                              bouma_variable_info *out)
 {
     memset(out, 0, sizeof(*out));
+    if (!variable)
+        return;
     out->name = variable->name;
     out->type = variable->type;
     out->components = variable->components;
@@ -152,15 +219,44 @@ void bouma_variable_info_get(const bouma_variable *variable,
     out->psnr = psnr_of(variable);
 }
 
+/* Whether there is something to read of a variable. */
+static int check_present(const bouma_variable *v)
+{
+    struct bm_error *error = v->grid->schema->error;
+
+    if (!v->grid->schema->step)
+        return bm_fail(error, BOUMA_ESTATE,
+                       "variable \"%s/%s\" is being written; open a step to "
+                       "read",
+                       v->grid->name, v->name);
+    if (!v->present)
+        return bm_fail(error, BOUMA_ENOTFOUND,
+                       "variable \"%s/%s\" is not in this step", v->grid->name,
+                       v->name);
+    return BOUMA_OK;
+}
+
 int bouma_variable_range(const bouma_variable *variable, int component,
                          bouma_range *out)
 {
     const struct bm_range *r;
+    struct bm_error *error;
+    int rc;
 
     memset(out, 0, sizeof(*out));
-    if (component < 0 || component >= variable->components ||
-        !variable->present)
-        return BOUMA_ENOTFOUND;
+    if (!variable)
+        return BOUMA_EINVAL;
+    error = variable->grid->schema->error;
+    bm_error_clear(error);
+    rc = check_present(variable);
+    if (rc)
+        return rc;
+    if (component < 0 || component >= variable->components)
+        return bm_fail(error, BOUMA_ENOTFOUND,
+                       "variable \"%s/%s\" has %d components, counted from 0; "
+                       "none is at place %d",
+                       variable->grid->name, variable->name,
+                       variable->components, component);
     r = &variable->ranges[component];
     out->low = bm_scalar_double(r->low, variable->type);
     out->high = bm_scalar_double(r->high, variable->type);
@@ -242,17 +338,10 @@ static int make_request(struct bm_read_request *out, bouma_variable *v,
     struct bm_lattice l;
     int rc = check_box(v, level, box, &out->box);
 
+    if (!rc)
+        rc = check_present(v);
     if (rc)
         return rc;
-    if (!v->grid->schema->step)
-        return bm_fail(error, BOUMA_ESTATE,
-                       "variable \"%s/%s\" is being written; open a step to "
-                       "read",
-                       v->grid->name, v->name);
-    if (!v->present)
-        return bm_fail(error, BOUMA_ENOTFOUND,
-                       "variable \"%s/%s\" is not in this step", v->grid->name,
-                       v->name);
     l = bm_lattice_of(&out->box, level);
     if (bm_lattice_samples(&l) && !data)
         return bm_fail(error, BOUMA_EINVAL,
@@ -291,21 +380,32 @@ int bouma_variable_read(bouma_variable *variable, int level,
 int bouma_step_read(bouma_step *step, const bouma_request *requests,
                     size_t count)
 {
-    struct bouma_dataset *ds = step->ds;
-    struct bm_read_request *own = bm_new(ds->a, count, sizeof(*own));
+    struct bouma_dataset *ds;
+    struct bm_read_request *own;
     size_t n = 0;
     int rc = BOUMA_OK;
 
+    if (!step)
+        return BOUMA_EINVAL;
+    ds = step->ds;
+    own = bm_new(ds->a, count, sizeof(*own));
     bm_error_clear(&ds->error);
-    if (!own)
+    if (count && !requests)
+        rc = bm_fail(&ds->error, BOUMA_EINVAL,
+                     "no requests, though %zu are promised", count);
+    else if (!own)
         rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory for %zu requests",
                      count);
     for (size_t i = 0; i < count && !rc; i++) {
         const bouma_request *r = &requests[i];
 
         if (!r->variable || r->variable->grid->schema->step != step)
-            rc = bm_fail(&ds->error, BOUMA_EINVAL,
-                         "request %zu is for a variable of another step", i);
+            rc = bm_fail(
+                &ds->error, BOUMA_EINVAL,
+                "request %zu is for %s; it must be one of step "
+                "%" PRIu64,
+                i, r->variable ? "a variable of another step" : "no variable",
+                step->manifest.step);
         else
             rc = make_request(&own[n], r->variable, r->level, &r->box, r->data,
                               r->memory);
@@ -341,6 +441,8 @@ int bouma_refinement_open(bouma_refinement **out, bouma_variable *variable,
 
 int bouma_refinement_next(bouma_refinement *refinement)
 {
+    if (!refinement)
+        return BOUMA_EINVAL;
     bm_error_clear(&refinement->step->ds->error);
     return bm_refinement_next(refinement);
 }
@@ -348,9 +450,12 @@ int bouma_refinement_next(bouma_refinement *refinement)
 const void *bouma_refinement_data(const bouma_refinement *refinement,
                                   bouma_selection *selection, int *level)
 {
-    bouma_box box = bm_box_lower(&refinement->box,
-                                 refinement->variable->grid->tiling.ndims);
+    bouma_box box;
 
+    if (!refinement)
+        return NULL;
+    box = bm_box_lower(&refinement->box,
+                       refinement->variable->grid->tiling.ndims);
     if (selection)
         bouma_variable_select(refinement->variable, refinement->level, &box,
                               selection);

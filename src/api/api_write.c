@@ -23,12 +23,27 @@ void bouma_memory_inside(bouma_memory *out, bouma_type type, int components,
 /* Whether things can be defined and written. */
 static int check_writing(bouma_dataset *ds)
 {
-    if (!ds->opened || ds->closed)
-        return bm_fail(&ds->error, BOUMA_ESTATE, "the dataset is not open");
-    if (ds->mode == BM_MODE_READ)
-        return bm_fail(&ds->error, BOUMA_ESTATE, "%s: is open for reading only",
-                       ds->store.path);
-    return BOUMA_OK;
+    int rc = bm_api_check_open(ds);
+
+    if (!rc && ds->mode == BM_MODE_READ)
+        rc = bm_fail(&ds->error, BOUMA_ESTATE,
+                     "%s: is open for reading only; open it with "
+                     "bouma_dataset_append() to write",
+                     ds->store.path);
+    return rc;
+}
+
+/* A copy of a caller's spec, which says its own size. */
+static int copy_spec(struct bm_error *error, void *out, size_t bytes,
+                     const void *spec, size_t spec_bytes, const char *what)
+{
+    if (spec && bm_struct_copy(out, bytes, spec, spec_bytes))
+        return BOUMA_OK;
+    return bm_fail(error, BOUMA_EINVAL,
+                   spec ? "%s: 'size' is not set, or fields of a newer version "
+                          "are"
+                        : "%s: is NULL, but tells what to define",
+                   what);
 }
 
 int bouma_grid_define(bouma_grid **out, bouma_dataset *ds, const char *name,
@@ -40,15 +55,11 @@ int bouma_grid_define(bouma_grid **out, bouma_dataset *ds, const char *name,
     *out = NULL;
     if (!ds)
         return BOUMA_EINVAL;
-    bm_error_clear(&ds->error);
     rc = check_writing(ds);
-    if (rc)
-        return rc;
-    if (!bm_struct_copy(&own, sizeof(own), spec, spec->size))
-        return bm_fail(&ds->error, BOUMA_EINVAL,
-                       "bouma_grid_spec: 'size' is not set, or fields of a "
-                       "newer version are");
-    return bm_schema_add_grid(&ds->schema, out, name, &own);
+    if (!rc)
+        rc = copy_spec(&ds->error, &own, sizeof(own), spec,
+                       spec ? spec->size : 0, "bouma_grid_spec");
+    return rc ? rc : bm_schema_add_grid(&ds->schema, out, name, &own);
 }
 
 int bouma_variable_define(bouma_variable **out, bouma_grid *grid,
@@ -61,18 +72,16 @@ int bouma_variable_define(bouma_variable **out, bouma_grid *grid,
     *out = NULL;
     if (!ds)
         return BOUMA_EINVAL;
-    bm_error_clear(&ds->error);
     rc = check_writing(ds);
     if (!rc && grid->schema->step)
         rc = bm_fail(&ds->error, BOUMA_ESTATE,
-                     "grid \"%s\" belongs to a step that is read", grid->name);
-    if (rc)
-        return rc;
-    if (!bm_struct_copy(&own, sizeof(own), spec, spec->size))
-        return bm_fail(&ds->error, BOUMA_EINVAL,
-                       "bouma_variable_spec: 'size' is not set, or fields of a "
-                       "newer version are");
-    return bm_schema_add_variable(grid, out, name, &own);
+                     "grid \"%s\" belongs to a step that is read; define one "
+                     "with bouma_grid_define()",
+                     grid->name);
+    if (!rc)
+        rc = copy_spec(&ds->error, &own, sizeof(own), spec,
+                       spec ? spec->size : 0, "bouma_variable_spec");
+    return rc ? rc : bm_schema_add_variable(grid, out, name, &own);
 }
 
 /* ---- steps -------------------------------------------------------------- */
@@ -91,13 +100,14 @@ int bouma_step_begin(bouma_dataset *ds, int64_t step, double time)
 
     if (!ds)
         return BOUMA_EINVAL;
-    bm_error_clear(&ds->error);
     rc = check_writing(ds);
     if (rc)
         return rc;
     if (ds->in_step)
         return bm_fail(&ds->error, BOUMA_ESTATE,
-                       "step %" PRIu64 " was begun and not ended", ds->step);
+                       "step %" PRIu64 " was begun and not ended; call "
+                       "bouma_step_end() or bouma_step_abort() first",
+                       ds->step);
     forget_step(ds);
     if (step < 0) {
         /* No step is begun; who ends it all the same hears why, on all ranks.
@@ -146,11 +156,11 @@ int bouma_variable_put(bouma_variable *variable, const bouma_box *box,
     ds = variable->grid->schema->dataset;
     t = &variable->grid->tiling;
     domain = bm_tiling_domain(t);
-    bm_error_clear(&ds->error);
     rc = check_writing(ds);
     if (!rc && variable->grid->schema->step)
         rc = bm_fail(&ds->error, BOUMA_ESTATE,
-                     "variable \"%s/%s\" belongs to a step that is read",
+                     "variable \"%s/%s\" belongs to a step that is read; "
+                     "define one with bouma_variable_define()",
                      variable->grid->name, variable->name);
     if (!rc && !ds->in_step)
         rc = bm_fail(&ds->error, BOUMA_ESTATE,
@@ -196,10 +206,9 @@ static int end(bouma_dataset *ds, int status, bouma_record *record)
 
     if (!ds)
         return BOUMA_EINVAL;
-    bm_error_clear(&ds->error);
-    if (!ds->opened)
-        return bm_fail(&ds->error, BOUMA_ESTATE, "the dataset is not open");
     rc = check_writing(ds);
+    if (!ds->opened) /* there are no ranks to tell */
+        return rc;
     if (!rc && !ds->in_step && ds->put_error.status)
         rc =
             bm_fail(&ds->error, ds->put_error.status, "%s", ds->put_error.text);

@@ -11,12 +11,22 @@
 static int load_manifest(struct bouma_dataset *ds, uint64_t step,
                          const char *name, struct bm_buffer *out)
 {
+    const struct bm_step_list *have = &ds->steps;
     struct bm_error why = {0};
     int rc;
 
-    if (!bm_step_list_find(&ds->steps, step))
-        return bm_fail(&ds->error, BOUMA_ENOTFOUND, "%s: has no step %" PRIu64,
-                       ds->store.path, step);
+    /* As the caller gave it: perhaps negative. */
+    if (!bm_step_list_find(have, step) && have->count)
+        return bm_fail(&ds->error, BOUMA_ENOTFOUND,
+                       "%s: has no step %" PRId64 "; it has %zu, from %" PRIu64
+                       " to %" PRIu64,
+                       ds->store.path, (int64_t)step, have->count,
+                       have->entries[0].step,
+                       have->entries[have->count - 1].step);
+    if (!have->count)
+        return bm_fail(&ds->error, BOUMA_ENOTFOUND,
+                       "%s: has no step %" PRId64 ", and no other",
+                       ds->store.path, (int64_t)step);
     rc = bm_store_load(&ds->store, name, out, ds->store.memory_limit, &why);
     if (rc == BOUMA_ENOTFOUND)
         return bm_fail(&ds->error, BOUMA_EFORMAT,

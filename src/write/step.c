@@ -328,7 +328,10 @@ static int decode_infos(struct bm_manifest *m, const struct bm_buffer *all,
                  : BOUMA_ECOMM;
     }
     if (rc)
-        bm_fail(error, rc, "the records of the subfiles were not understood");
+        bm_fail(error, rc,
+                rc == BOUMA_ENOMEM
+                    ? "no memory for the manifest"
+                    : "the records of the subfiles were not understood");
     return rc;
 }
 

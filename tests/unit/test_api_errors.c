@@ -347,22 +347,6 @@ static void overlapping_and_missing_blocks_are_named(void)
     bouma_dataset_free(w.ds);
 }
 
-static void nothing_is_done_with_null(void)
-{
-    bouma_selection selection;
-    bouma_variable *v;
-    bouma_grid *g;
-
-    CHECK_EQ(bouma_grid_define(&g, NULL, "g", NULL), BOUMA_EINVAL);
-    CHECK_EQ(bouma_variable_define(&v, NULL, "v", NULL), BOUMA_EINVAL);
-    CHECK_EQ(bouma_step_begin(NULL, 0, 0), BOUMA_EINVAL);
-    CHECK_EQ(bouma_step_end(NULL, NULL), BOUMA_EINVAL);
-    CHECK_EQ(bouma_variable_put(NULL, NULL, NULL, NULL), BOUMA_EINVAL);
-    CHECK_EQ(bouma_variable_read(NULL, 0, NULL, NULL, NULL), BOUMA_EINVAL);
-    CHECK_EQ(bouma_variable_select(NULL, 0, NULL, &selection), BOUMA_EINVAL);
-    CHECK(!bouma_grid_find_variable(bouma_step_find_grid(NULL, "g"), "v"));
-}
-
 static void a_step_that_was_not_ended_is_told_at_the_close(void)
 {
     struct writer w;
@@ -559,7 +543,6 @@ int main(void)
     a_wrong_box_fails_the_put_and_the_step();
     boxes_at_the_ends_of_the_numbers_are_refused();
     overlapping_and_missing_blocks_are_named();
-    nothing_is_done_with_null();
     a_step_that_was_not_ended_is_told_at_the_close();
     steps_have_numbers_from_zero();
     levels_and_boxes_that_are_not_there_are_told();

@@ -1,0 +1,565 @@
+/* Every call that fails leaves a message of its own: not an empty one, and not
+ * that of an earlier call. */
+#include "bouma.h"
+#include "check.h"
+#include "field.h"
+
+static bouma_io *io;
+static const bouma_box whole = {{0, 0}, {8, 8}};
+static double samples[64];
+
+/* ---- a message that must be gone ---------------------------------------- */
+
+#define STALE 999983 /* a number that no other message has */
+
+static void leave_stale(bouma_dataset *ds)
+{
+    bouma_step_info info;
+
+    CHECK_EQ(bouma_dataset_step_get(ds, STALE, &info), BOUMA_ENOTFOUND);
+    CHECK_TEXT(bouma_error_message(ds), "999983");
+}
+
+static void check_fresh(const bouma_dataset *ds, const char *call)
+{
+    const char *text = bouma_error_message(ds);
+
+    if (!text[0] || strstr(text, "999983"))
+        printf("%s: \"%s\"\n", call, text);
+    CHECK(text[0] && !strstr(text, "999983"));
+}
+
+/* The call fails with 'status', and its message has 'words'. */
+#define TELLS(ds, call, status, words)                                         \
+    do {                                                                       \
+        leave_stale(ds);                                                       \
+        CHECK_EQ(call, status);                                                \
+        check_fresh(ds, #call);                                                \
+        CHECK_TEXT(bouma_error_message(ds), words);                            \
+    } while (0)
+
+/* The same for a call that gives a handle. */
+#define GIVES_NONE(ds, call, words)                                            \
+    do {                                                                       \
+        leave_stale(ds);                                                       \
+        CHECK((call) == NULL);                                                 \
+        check_fresh(ds, #call);                                                \
+        CHECK_TEXT(bouma_error_message(ds), words);                            \
+    } while (0)
+
+static bouma_options memory_options(void)
+{
+    bouma_options o;
+
+    bouma_options_init(&o, sizeof(o));
+    o.io = io;
+    return o;
+}
+
+/* ---- writing ------------------------------------------------------------ */
+
+static const bouma_grid_spec grid_spec = {.size = sizeof(bouma_grid_spec),
+                                          .ndims = 2,
+                                          .shape = {8, 8},
+                                          .patch = {4, 4},
+                                          .levels = 2};
+static const bouma_variable_spec variable_spec = {
+    .size = sizeof(bouma_variable_spec), .type = BOUMA_F64};
+
+/* A dataset "data" with step 3, in which "v" is and "absent" is not. */
+static void writers_hear_what_is_wrong(void)
+{
+    bouma_box outside = {{0, 0}, {8, 9}}, backwards = {{4, 0}, {2, 8}};
+    bouma_options o = memory_options();
+    bouma_attributes *a;
+    bouma_variable *v, *absent, *none;
+    bouma_grid_spec g = grid_spec;
+    bouma_variable_spec s = variable_spec;
+    bouma_grid *grid, *no_grid;
+    bouma_attribute got;
+    bouma_range range;
+    bouma_dataset *ds;
+
+    MUST(ds, bouma_dataset_create(&ds, "data", &o));
+    TELLS(ds, bouma_grid_define(&grid, ds, "g", NULL), BOUMA_EINVAL,
+          "bouma_grid_spec");
+    TELLS(ds, bouma_grid_define(&grid, ds, NULL, &g), BOUMA_EINVAL, "name");
+    TELLS(ds, bouma_grid_define(&grid, ds, "a/b", &g), BOUMA_EINVAL, "'/'");
+    g.ndims = 4;
+    TELLS(ds, bouma_grid_define(&grid, ds, "g", &g), BOUMA_EINVAL, "ndims");
+    g = grid_spec;
+    g.size = 0;
+    TELLS(ds, bouma_grid_define(&grid, ds, "g", &g), BOUMA_EINVAL, "size");
+    MUST(ds, bouma_grid_define(&grid, ds, "g", &grid_spec));
+    TELLS(ds, bouma_grid_define(&no_grid, ds, "g", &grid_spec), BOUMA_EEXISTS,
+          "\"g\"");
+    TELLS(ds, bouma_variable_define(&v, grid, "v", NULL), BOUMA_EINVAL,
+          "bouma_variable_spec");
+    s.type = BOUMA_STRING;
+    TELLS(ds, bouma_variable_define(&v, grid, "v", &s), BOUMA_EINVAL, "type");
+    MUST(ds, bouma_variable_define(&v, grid, "v", &variable_spec));
+    MUST(ds, bouma_variable_define(&absent, grid, "absent", &variable_spec));
+    TELLS(ds, bouma_variable_define(&none, grid, "v", &variable_spec),
+          BOUMA_EEXISTS, "\"g/v\"");
+
+    TELLS(ds, bouma_variable_put(v, &whole, samples, NULL), BOUMA_ESTATE,
+          "bouma_step_begin");
+    TELLS(ds, bouma_step_end(ds, NULL), BOUMA_ESTATE, "bouma_step_begin");
+    TELLS(ds, bouma_step_abort(ds), BOUMA_ESTATE, "bouma_step_begin");
+    GIVES_NONE(ds, bouma_dataset_step_attributes(ds), "bouma_step_begin");
+    TELLS(ds, bouma_step_begin(ds, -7, 0), BOUMA_EINVAL, "-7");
+    MUST(ds, bouma_step_begin(ds, 3, 0));
+    TELLS(ds, bouma_step_begin(ds, 4, 0), BOUMA_ESTATE, "bouma_step_end");
+    TELLS(ds, bouma_variable_put(v, &outside, samples, NULL), BOUMA_EINVAL,
+          "\"g/v\"");
+    TELLS(ds, bouma_variable_put(v, &backwards, samples, NULL), BOUMA_EINVAL,
+          "[4:2,0:8]");
+    TELLS(ds, bouma_variable_put(v, &whole, NULL, NULL), BOUMA_EINVAL,
+          "no data");
+    TELLS(ds, bouma_step_abort(ds), BOUMA_EABORTED, "step 3");
+    MUST(ds, bouma_step_begin(ds, 3, 0));
+    MUST(ds, bouma_variable_put(v, &whole, samples, NULL));
+    MUST(ds, bouma_variable_put(v, &whole, samples, NULL));
+    TELLS(ds, bouma_step_end(ds, NULL), BOUMA_ECOVER, "\"g/v\"");
+    MUST(ds, bouma_step_begin(ds, 3, 0));
+    MUST(ds, bouma_variable_put(v, &whole, samples, NULL));
+    a = bouma_dataset_step_attributes(ds);
+    MUST(ds, bouma_attributes_set_number(a, "number", 7));
+    TELLS(ds, bouma_attributes_set_number(a, "", 7), BOUMA_EINVAL, "name");
+    TELLS(ds, bouma_attributes_set(a, "x", (bouma_type)77, 1, samples),
+          BOUMA_EINVAL, "77");
+    TELLS(ds, bouma_attributes_set(a, "x", BOUMA_F64, 5, NULL), BOUMA_EINVAL,
+          "\"x\"");
+    TELLS(ds, bouma_attributes_set(a, "x", BOUMA_F64, 1 << 20, samples),
+          BOUMA_ELIMIT, "\"x\"");
+    TELLS(ds, bouma_attributes_get(a, 1, &got), BOUMA_ENOTFOUND, "place 1");
+    TELLS(ds, bouma_attributes_get(a, -1, &got), BOUMA_ENOTFOUND, "place -1");
+    TELLS(ds, bouma_attributes_find(a, "text", &got), BOUMA_ENOTFOUND,
+          "no attribute \"text\"; there is \"number\"");
+    TELLS(ds, bouma_attributes_find(a, NULL, &got), BOUMA_ENOTFOUND,
+          "attribute");
+    MUST(ds, bouma_attributes_set_text(a, "text", "hello"));
+    MUST(ds, bouma_step_end(ds, NULL));
+    MUST(ds, bouma_step_begin(ds, 3, 0));
+    TELLS(ds, bouma_step_end(ds, NULL), BOUMA_EEXISTS, "data: step 3");
+
+    TELLS(ds, bouma_variable_range(v, 0, &range), BOUMA_ESTATE, "open a step");
+    TELLS(ds, bouma_variable_read(v, 0, NULL, samples, NULL), BOUMA_ESTATE,
+          "open a step");
+    MUST(ds, bouma_step_begin(ds, 4, 0));
+    TELLS(ds, bouma_dataset_close(ds), BOUMA_ESTATE, "step 4");
+    TELLS(ds, bouma_dataset_close(ds), BOUMA_ESTATE, "data: is not open");
+    TELLS(ds, bouma_dataset_flush(ds), BOUMA_ESTATE, "data: is not open");
+    TELLS(ds, bouma_dataset_refresh(ds), BOUMA_ESTATE, "data: is not open");
+    TELLS(ds, bouma_step_begin(ds, 5, 0), BOUMA_ESTATE, "data: is not open");
+    TELLS(ds, bouma_step_end(ds, NULL), BOUMA_ESTATE, "data: is not open");
+    GIVES_NONE(ds, bouma_dataset_step_attributes(ds), "is not open");
+    bouma_dataset_free(ds);
+}
+
+/* ---- reading ------------------------------------------------------------ */
+
+static void readers_hear_what_is_wrong(void)
+{
+    bouma_box outside = {{0, 0}, {8, 9}}, empty = {{4, 4}, {4, 8}};
+    bouma_options o = memory_options();
+    bouma_attributes *a;
+    bouma_selection selection;
+    bouma_refinement *r;
+    bouma_attribute got;
+    bouma_file_info file;
+    bouma_range range;
+    bouma_request request = {NULL, 0, {{0, 0}, {8, 8}}, samples, NULL};
+    bouma_variable *v, *absent;
+    bouma_grid *grid, *no_grid;
+    bouma_step *step, *none;
+    bouma_dataset *ds;
+
+    MUST(ds, bouma_dataset_open(&ds, "data", &o));
+    TELLS(ds, bouma_grid_define(&no_grid, ds, "g", &grid_spec), BOUMA_ESTATE,
+          "bouma_dataset_append");
+    TELLS(ds, bouma_step_begin(ds, 0, 0), BOUMA_ESTATE, "bouma_dataset_append");
+    TELLS(ds, bouma_step_end(ds, NULL), BOUMA_ESTATE, "bouma_dataset_append");
+    TELLS(ds, bouma_step_open(&none, ds, 4), BOUMA_ENOTFOUND, "4");
+    TELLS(ds, bouma_step_open(&none, ds, -4), BOUMA_ENOTFOUND, "-4");
+    a = bouma_dataset_attributes(ds);
+    TELLS(ds, bouma_attributes_set_number(a, "x", 1), BOUMA_ESTATE, "\"x\"");
+    TELLS(ds, bouma_attributes_find(a, "x", &got), BOUMA_ENOTFOUND,
+          "no attribute \"x\"; there is none");
+    MUST(ds, bouma_step_open(&step, ds, 3));
+    TELLS(ds, bouma_step_file_get(step, 1, &file), BOUMA_ENOTFOUND,
+          "step 3 has 1 files");
+    TELLS(ds, bouma_step_file_get(step, -1, &file), BOUMA_ENOTFOUND, "-1");
+    a = bouma_step_attributes(step);
+    TELLS(ds, bouma_attributes_find(a, "x", &got), BOUMA_ENOTFOUND,
+          "there are \"number\", \"text\"");
+    TELLS(ds, bouma_attributes_get(a, 2, &got), BOUMA_ENOTFOUND, "place 2");
+    TELLS(ds, bouma_attributes_set_text(a, "x", "y"), BOUMA_ESTATE, "\"x\"");
+
+    GIVES_NONE(ds, bouma_step_grid(step, 1), "step 3 has 1 grids");
+    GIVES_NONE(ds, bouma_step_find_grid(step, "h"),
+               "step 3: there is no grid \"h\"; there is \"g\"");
+    GIVES_NONE(ds, bouma_step_find_grid(step, NULL), "there is \"g\"");
+    grid = bouma_step_find_grid(step, "g");
+    REQUIRE(grid);
+    GIVES_NONE(ds, bouma_grid_variable(grid, 2), "\"g\" has 2 variables");
+    GIVES_NONE(ds, bouma_grid_find_variable(grid, "w"),
+               "grid \"g\": there is no variable \"w\"; there are \"v\", "
+               "\"absent\"");
+    TELLS(ds,
+          bouma_attributes_find(bouma_grid_attributes(grid), "unit", &got),
+          BOUMA_ENOTFOUND, "\"unit\"");
+    TELLS(ds, bouma_variable_define(&v, grid, "new", &variable_spec),
+          BOUMA_ESTATE, "reading only");
+    v = bouma_grid_find_variable(grid, "v");
+    absent = bouma_grid_find_variable(grid, "absent");
+    REQUIRE(v && absent);
+    TELLS(ds,
+          bouma_attributes_get(bouma_variable_attributes(v), 0, &got),
+          BOUMA_ENOTFOUND, "place 0");
+    TELLS(ds, bouma_variable_put(v, NULL, samples, NULL), BOUMA_ESTATE,
+          "reading only");
+
+    TELLS(ds, bouma_variable_range(v, 1, &range), BOUMA_ENOTFOUND,
+          "\"g/v\" has 1 components");
+    TELLS(ds, bouma_variable_range(v, -1, &range), BOUMA_ENOTFOUND, "-1");
+    TELLS(ds, bouma_variable_range(absent, 0, &range), BOUMA_ENOTFOUND,
+          "\"g/absent\" is not in this step");
+    TELLS(ds, bouma_variable_select(v, 2, NULL, &selection), BOUMA_ENOTFOUND,
+          "level 2");
+    TELLS(ds, bouma_variable_select(v, 0, &outside, &selection), BOUMA_EINVAL,
+          "[0:8,0:9]");
+    TELLS(ds, bouma_variable_read(v, 2, NULL, samples, NULL), BOUMA_ENOTFOUND,
+          "level 2");
+    TELLS(ds, bouma_variable_read(v, 0, &outside, samples, NULL), BOUMA_EINVAL,
+          "[0:8,0:9]");
+    TELLS(ds, bouma_variable_read(v, 0, NULL, NULL, NULL), BOUMA_EINVAL,
+          "no memory to read into");
+    TELLS(ds, bouma_variable_read(absent, 0, NULL, samples, NULL),
+          BOUMA_ENOTFOUND, "\"g/absent\"");
+    TELLS(ds, bouma_step_read(step, NULL, 2), BOUMA_EINVAL, "2");
+    TELLS(ds, bouma_step_read(step, &request, 1), BOUMA_EINVAL, "request 0");
+    request.variable = absent;
+    TELLS(ds, bouma_step_read(step, &request, 1), BOUMA_ENOTFOUND, "absent");
+    TELLS(ds, bouma_refinement_open(&r, v, 2, NULL), BOUMA_ENOTFOUND,
+          "level 2");
+    TELLS(ds, bouma_refinement_open(&r, v, 0, &empty), BOUMA_EINVAL, "empty");
+    TELLS(ds, bouma_refinement_open(&r, absent, 0, NULL), BOUMA_ENOTFOUND,
+          "\"g/absent\"");
+    MUST(ds, bouma_refinement_open(&r, v, 1, NULL));
+    MUST(ds, bouma_refinement_next(r));
+    TELLS(ds, bouma_refinement_next(r), BOUMA_ENOTFOUND, "level 0");
+    bouma_refinement_free(r);
+    bouma_step_free(step);
+    bouma_dataset_free(ds);
+}
+
+/* What enumerates or succeeds leaves the message of a failure alone. */
+static void a_message_stays_until_the_next_failure(void)
+{
+    bouma_options o = memory_options();
+    bouma_dataset_info info;
+    bouma_step_info which;
+    bouma_dataset *ds;
+    bouma_step *step;
+
+    MUST(ds, bouma_dataset_open(&ds, "data", &o));
+    CHECK_EQ(bouma_step_open(&step, ds, 77), BOUMA_ENOTFOUND);
+    MUST(ds, bouma_dataset_step_get(ds, 0, &which));
+    MUST(ds, bouma_dataset_info_get(ds, &info));
+    CHECK(!bouma_dataset_note(ds, 0));
+    CHECK_TEXT(bouma_error_message(ds), "77");
+    bouma_dataset_free(ds);
+}
+
+/* ---- opening ------------------------------------------------------------ */
+
+/* Why it is not open is told, whatever is called then. */
+static void a_failed_opening_stays_in_the_message(void)
+{
+    bouma_options o = memory_options();
+    bouma_step_info which;
+    bouma_grid *grid;
+    bouma_step *step;
+    bouma_dataset *ds;
+
+    for (int early = 0; early < 2; early++) {
+        const char *why = early ? "files" : "none";
+
+        o.files = early ? -1 : 0;
+        CHECK_EQ(bouma_dataset_open(&ds, "none", &o),
+                 early ? BOUMA_EINVAL : BOUMA_ENOTFOUND);
+        CHECK_TEXT(bouma_error_message(ds), why);
+        for (int i = 0; i < 9; i++) {
+            int rc = i == 0   ? bouma_grid_define(&grid, ds, "g", &grid_spec)
+                     : i == 1 ? bouma_step_begin(ds, 0, 0)
+                     : i == 2 ? bouma_step_end(ds, NULL)
+                     : i == 3 ? bouma_step_open(&step, ds, 0)
+                     : i == 4 ? bouma_dataset_step_get(ds, 0, &which)
+                     : i == 5 ? bouma_dataset_refresh(ds)
+                     : i == 6 ? bouma_dataset_flush(ds)
+                     : i == 7 ? bouma_dataset_close(ds)
+                              : bouma_attributes_set_number(
+                                    bouma_dataset_attributes(ds), "x", 1);
+
+            CHECK_EQ(rc, BOUMA_ESTATE);
+            CHECK_TEXT(bouma_error_message(ds), "not open");
+            CHECK_TEXT(bouma_error_message(ds), why);
+        }
+        CHECK(!bouma_dataset_step_attributes(ds));
+        CHECK_EQ(bouma_dataset_step_count(ds), 0);
+        bouma_dataset_free(ds);
+    }
+}
+
+static void checks_hear_what_is_wrong(void)
+{
+    bouma_options o = memory_options();
+    bouma_verify_report verified;
+    bouma_repair_report repaired;
+    char message[640];
+
+#define VERIFY(path, depth)                                                    \
+    bouma_verify(path, (bouma_verify_depth)(depth), &o, NULL, NULL, &verified, \
+                 message, sizeof(message))
+#define REPAIR(path)                                                           \
+    bouma_repair(path, 0, &o, NULL, NULL, &repaired, message, sizeof(message))
+    CHECK_EQ(VERIFY(NULL, 1), BOUMA_EINVAL);
+    CHECK_TEXT(message, "path");
+    CHECK_EQ(VERIFY("data", 9), BOUMA_EINVAL);
+    CHECK_TEXT(message, "9");
+    CHECK_EQ(VERIFY("none", 1), BOUMA_ENOTFOUND);
+    CHECK_TEXT(message, "none");
+    CHECK_EQ(REPAIR(NULL), BOUMA_EINVAL);
+    CHECK_TEXT(message, "path");
+    CHECK_EQ(REPAIR("none"), BOUMA_ENOTFOUND);
+    CHECK_TEXT(message, "none");
+    o.files = -1;
+    CHECK_EQ(VERIFY("data", 1), BOUMA_EINVAL);
+    CHECK_TEXT(message, "data");
+    CHECK_TEXT(message, "files");
+    CHECK_EQ(REPAIR("data"), BOUMA_EINVAL);
+    CHECK_TEXT(message, "files");
+    CHECK_EQ(bouma_options_set(&o, NULL, "1", message, sizeof(message)),
+             BOUMA_EINVAL);
+    CHECK_TEXT(message, "name");
+    CHECK_EQ(bouma_options_set(&o, "files", NULL, message, sizeof(message)),
+             BOUMA_EINVAL);
+    CHECK_TEXT(message, "value");
+}
+
+/* ---- no memory ---------------------------------------------------------- */
+
+/* Fails at the n-th call and at all later ones. */
+struct scarce {
+    long left;
+};
+
+static void *scarce_resize(void *user, void *block, size_t bytes)
+{
+    struct scarce *s = user;
+
+    return s->left-- > 0 ? realloc(block, bytes) : NULL;
+}
+
+static void scarce_release(void *user, void *block)
+{
+    (void)user;
+    free(block);
+}
+
+static int write_all(bouma_dataset *ds, struct scarce *scarce, long after)
+{
+    bouma_grid *grid;
+    bouma_variable *v = NULL;
+    int rc;
+
+    scarce->left = after;
+    rc = bouma_grid_define(&grid, ds, "g", &grid_spec);
+    if (!rc)
+        rc = bouma_variable_define(&v, grid, "v", &variable_spec);
+    if (!rc)
+        rc = bouma_attributes_set_number(bouma_dataset_attributes(ds), "a", 1);
+    if (!rc)
+        rc = bouma_step_begin(ds, 0, 0);
+    if (!rc)
+        rc = bouma_attributes_set_text(bouma_dataset_step_attributes(ds), "b",
+                                       "text");
+    if (!rc)
+        rc = bouma_variable_put(v, NULL, samples, NULL);
+    if (!rc)
+        rc = bouma_step_end(ds, NULL);
+    return rc ? rc : bouma_dataset_close(ds);
+}
+
+static int read_all(bouma_dataset *ds, struct scarce *scarce, long after)
+{
+    bouma_request request = {NULL, 0, {{0, 0}, {8, 8}}, samples, NULL};
+    bouma_refinement *r = NULL;
+    bouma_step *step;
+    int rc;
+
+    scarce->left = after;
+    rc = bouma_dataset_refresh(ds);
+    if (rc)
+        return rc;
+    rc = bouma_step_open(&step, ds, 0);
+    if (rc)
+        return rc;
+    request.variable =
+        bouma_grid_find_variable(bouma_step_find_grid(step, "g"), "v");
+    rc = bouma_variable_read(request.variable, 0, NULL, samples, NULL);
+    if (!rc)
+        rc = bouma_step_read(step, &request, 1);
+    if (!rc)
+        rc = bouma_refinement_open(&r, request.variable, 1, NULL);
+    if (!rc)
+        rc = bouma_refinement_next(r);
+    bouma_refinement_free(r);
+    bouma_step_free(step);
+    return rc;
+}
+
+/* Each allocation in turn is the first that fails. */
+static void without_memory_a_message_is_left(void)
+{
+    struct scarce scarce;
+    bouma_allocator allocator = {&scarce, scarce_resize, scarce_release};
+    bouma_options o = memory_options();
+    int rc = BOUMA_ENOMEM;
+    bouma_dataset *ds;
+    char path[32];
+
+    o.allocator = &allocator;
+    for (int reading = 0; reading < 2; reading++) {
+        long after = 0;
+
+        do {
+            snprintf(path, sizeof(path), "scarce%ld", after);
+            scarce.left = 1000000;
+            MUST(ds, reading ? bouma_dataset_open(&ds, "data0", &o)
+                             : bouma_dataset_create(&ds, path, &o));
+            leave_stale(ds);
+            rc = reading ? read_all(ds, &scarce, after)
+                         : write_all(ds, &scarce, after);
+            if (rc) {
+                CHECK_EQ(rc, BOUMA_ENOMEM);
+                check_fresh(ds, reading ? "reading" : "writing");
+                CHECK_TEXT(bouma_error_message(ds), "memory");
+            }
+            scarce.left = 1000000;
+            bouma_dataset_free(ds);
+            after++;
+        } while (rc && after < 10000);
+        CHECK_EQ(rc, BOUMA_OK);
+        CHECK(after > 10);
+    }
+    for (long after = 0; after < 1000; after++) {
+        bouma_verify_report report;
+        char message[640] = "";
+
+        scarce.left = after;
+        rc = bouma_verify("data0", BOUMA_VERIFY_DEEP, &o, NULL, NULL, &report,
+                          message, sizeof(message));
+        if (!rc)
+            break;
+        CHECK_EQ(rc, BOUMA_ENOMEM);
+        CHECK_TEXT(message, "memory");
+        scarce.left = after;
+        rc = bouma_dataset_open(&ds, "data0", &o);
+        if (rc)
+            CHECK_TEXT(bouma_error_message(ds), "memory");
+        scarce.left = 1000000;
+        bouma_dataset_free(ds);
+    }
+    CHECK_EQ(rc, BOUMA_OK);
+}
+
+/* What the sweep reads. */
+static void write_data0(void)
+{
+    struct scarce plenty;
+    bouma_options o = memory_options();
+    bouma_dataset *ds;
+
+    MUST(ds, bouma_dataset_create(&ds, "data0", &o));
+    MUST(ds, write_all(ds, &plenty, 0));
+    bouma_dataset_free(ds);
+}
+
+/* ---- no handle ---------------------------------------------------------- */
+
+static void nothing_is_done_without_a_handle(void)
+{
+    bouma_selection selection;
+    bouma_step_details details;
+    bouma_dataset_info dataset;
+    bouma_grid_info grid;
+    bouma_variable_info variable;
+    bouma_step_info which;
+    bouma_file_info file;
+    bouma_attribute got;
+    bouma_range range;
+    bouma_refinement *r;
+    bouma_variable *v;
+    bouma_grid *g;
+    bouma_step *s;
+    int level = 5;
+
+    CHECK_EQ(bouma_dataset_close(NULL), BOUMA_EINVAL);
+    CHECK_EQ(bouma_dataset_flush(NULL), BOUMA_EINVAL);
+    CHECK_EQ(bouma_dataset_refresh(NULL), BOUMA_EINVAL);
+    CHECK_EQ(bouma_dataset_step_get(NULL, 0, &which), BOUMA_EINVAL);
+    CHECK_EQ(bouma_dataset_info_get(NULL, &dataset), BOUMA_EINVAL);
+    CHECK_EQ(bouma_dataset_step_count(NULL), 0);
+    CHECK(!bouma_dataset_note(NULL, 0));
+    CHECK_EQ(bouma_grid_define(&g, NULL, "g", &grid_spec), BOUMA_EINVAL);
+    CHECK_EQ(bouma_variable_define(&v, NULL, "v", &variable_spec),
+             BOUMA_EINVAL);
+    CHECK_EQ(bouma_step_begin(NULL, 0, 0), BOUMA_EINVAL);
+    CHECK_EQ(bouma_step_end(NULL, NULL), BOUMA_EINVAL);
+    CHECK_EQ(bouma_step_abort(NULL), BOUMA_EINVAL);
+    CHECK_EQ(bouma_step_open(&s, NULL, 0), BOUMA_EINVAL);
+    CHECK_EQ(bouma_step_details_get(NULL, &details), BOUMA_EINVAL);
+    CHECK_EQ(bouma_step_file_get(NULL, 0, &file), BOUMA_EINVAL);
+    CHECK_EQ(bouma_step_grid_count(NULL), 0);
+    CHECK(!bouma_step_grid(NULL, 0) && !bouma_step_find_grid(NULL, "g"));
+    CHECK_EQ(bouma_step_read(NULL, NULL, 0), BOUMA_EINVAL);
+    CHECK_EQ(bouma_grid_variable_count(NULL), 0);
+    CHECK(!bouma_grid_variable(NULL, 0));
+    CHECK(!bouma_grid_find_variable(NULL, "v"));
+    CHECK_EQ(bouma_variable_put(NULL, NULL, NULL, NULL), BOUMA_EINVAL);
+    CHECK_EQ(bouma_variable_range(NULL, 0, &range), BOUMA_EINVAL);
+    CHECK_EQ(bouma_variable_select(NULL, 0, NULL, &selection), BOUMA_EINVAL);
+    CHECK_EQ(bouma_variable_read(NULL, 0, NULL, NULL, NULL), BOUMA_EINVAL);
+    CHECK_EQ(bouma_refinement_open(&r, NULL, 0, NULL), BOUMA_EINVAL);
+    CHECK_EQ(bouma_refinement_next(NULL), BOUMA_EINVAL);
+    CHECK(!bouma_refinement_data(NULL, &selection, &level));
+    bouma_grid_info_get(NULL, &grid);
+    bouma_variable_info_get(NULL, &variable);
+    CHECK(!grid.name && !variable.name);
+    CHECK(!bouma_dataset_attributes(NULL) && !bouma_step_attributes(NULL));
+    CHECK(!bouma_dataset_step_attributes(NULL));
+    CHECK(!bouma_grid_attributes(NULL) && !bouma_variable_attributes(NULL));
+    CHECK_EQ(bouma_attributes_count(NULL), 0);
+    CHECK_EQ(bouma_attributes_get(NULL, 0, &got), BOUMA_ENOTFOUND);
+    CHECK_EQ(bouma_attributes_find(NULL, "x", &got), BOUMA_ENOTFOUND);
+    CHECK_EQ(bouma_attributes_set_number(NULL, "x", 1), BOUMA_ESTATE);
+}
+
+int main(void)
+{
+    io = bouma_io_memory_new();
+    REQUIRE(io);
+    unsetenv("BOUMA_OPTIONS");
+    writers_hear_what_is_wrong();
+    readers_hear_what_is_wrong();
+    a_message_stays_until_the_next_failure();
+    a_failed_opening_stays_in_the_message();
+    checks_hear_what_is_wrong();
+    write_data0();
+    without_memory_a_message_is_left();
+    nothing_is_done_without_a_handle();
+    bouma_io_memory_free(io);
+    return check_result();
+}
