@@ -8,6 +8,7 @@ a = np.arange(40 * 30 * 20, dtype='f4').reshape(40, 30, 20)
 a[0, 0, 0] = np.nan
 np.save('rho.npy', a)
 np.save('big.npy', np.array([-2**63, 2**63 - 1]))
+np.save('large.npy', np.array([2**63 - 1, 2**63, 2**64 - 1], dtype='u8'))
 np.save('v.npy', np.arange(48, dtype='u8').reshape(4, 4, 3))"
 
 # python "..." sees the output of the last command as o.
@@ -31,6 +32,26 @@ assert set(o['phases']) == {'describe', 'plan', 'distribute', 'shape', 'ship',
 expect 0 "$BOUMA" import big.npy --into run.bouma --json
 object "assert o['created'] is False and o['step'] == 4 and o['time'] == 4"
 expect 0 "$BOUMA" import v.npy --components 3 --into run.bouma --codec raw
+# Of integers beyond 2^63 no digit is lost; texts that look odd stay as they are.
+expect 0 "$BOUMA" import large.npy --into large.bouma \
+    --attr seed=18446744073709551615 --attr limit=9223372036854775808 \
+    --attr beyond=18446744073709551616 --attr most=9223372036854775807 \
+    --attr odd='{"\u0001": "7"}' --attr odder=$'\x01": "8'
+expect 0 "$BOUMA" info large.bouma --json
+object "
+s = o['steps'][0]
+assert s['objects'][0]['variables'][0]['ranges'] == [
+    {'min': 2**63 - 1, 'max': 2**64 - 1, 'nans': 0}]
+a = s['attributes']
+assert (a['seed'], a['limit'], a['most']) == (2**64 - 1, 2**63, 2**63 - 1)
+assert all(isinstance(a[k], int) for k in ('seed', 'limit', 'most'))
+assert a['beyond'] == 2.0**64
+assert a['odd'] == '{\"\\\\u0001\": \"7\"}' and a['odder'] == '\x01\": \"8', a"
+expect 0 "$BOUMA" info large.bouma
+[[ $out == *"seed = 18446744073709551615"* &&
+    $out == *"9223372036854775807 to 18446744073709551615"* ]] ||
+    complain "info said: $out"
+
 
 expect 0 "$BOUMA" info run.bouma --json
 object "

@@ -206,16 +206,14 @@ static void readers_hear_what_is_wrong(void)
     GIVES_NONE(ds, bouma_grid_find_variable(grid, "w"),
                "grid \"g\": there is no variable \"w\"; there are \"v\", "
                "\"absent\"");
-    TELLS(ds,
-          bouma_attributes_find(bouma_grid_attributes(grid), "unit", &got),
+    TELLS(ds, bouma_attributes_find(bouma_grid_attributes(grid), "unit", &got),
           BOUMA_ENOTFOUND, "\"unit\"");
     TELLS(ds, bouma_variable_define(&v, grid, "new", &variable_spec),
           BOUMA_ESTATE, "reading only");
     v = bouma_grid_find_variable(grid, "v");
     absent = bouma_grid_find_variable(grid, "absent");
     REQUIRE(v && absent);
-    TELLS(ds,
-          bouma_attributes_get(bouma_variable_attributes(v), 0, &got),
+    TELLS(ds, bouma_attributes_get(bouma_variable_attributes(v), 0, &got),
           BOUMA_ENOTFOUND, "place 0");
     TELLS(ds, bouma_variable_put(v, NULL, samples, NULL), BOUMA_ESTATE,
           "reading only");

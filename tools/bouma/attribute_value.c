@@ -82,6 +82,7 @@ void attributes_print(const bouma_attributes *attributes, int indent)
 int attribute_set_text(bouma_attributes *attributes, const char *name,
                        const char *value)
 {
+    uint64_t large;
     int64_t whole;
     double number;
 
@@ -91,5 +92,7 @@ int attribute_set_text(bouma_attributes *attributes, const char *name,
     /* A double would round a large integer. */
     if (parse_integer(value, &whole))
         return bouma_attributes_set(attributes, name, BOUMA_I64, 1, &whole);
+    if (parse_large(value, &large))
+        return bouma_attributes_set(attributes, name, BOUMA_U64, 1, &large);
     return bouma_attributes_set_number(attributes, name, number);
 }

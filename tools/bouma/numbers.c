@@ -68,6 +68,15 @@ bool parse_integer(const char *text, int64_t *out)
     return scan_integer(&text, out) && *text == '\0';
 }
 
+bool parse_large(const char *text, uint64_t *out)
+{
+    char *end;
+
+    errno = 0;
+    *out = strtoull(text, &end, 10);
+    return isdigit((unsigned char)*text) && *end == '\0' && !errno;
+}
+
 bool parse_number(const char *text, double *out)
 {
     return scan_number(&text, out) && *text == '\0';

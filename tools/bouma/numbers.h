@@ -12,6 +12,8 @@
 #include "bouma.h"
 
 bool parse_integer(const char *text, int64_t *out);
+/* Up to 2^64 - 1, without a suffix. */
+bool parse_large(const char *text, uint64_t *out);
 /* Finite ones only. */
 bool parse_number(const char *text, double *out);
 

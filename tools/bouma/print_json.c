@@ -1,6 +1,7 @@
 /* print_json.c -- what the JSON outputs of the commands have in common. */
 #include "print_json.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,11 +30,22 @@ json_t *json_number(double number)
     return isfinite(number) ? json_real(number) : json_null();
 }
 
+/* jansson's integers end at INT64_MAX. A larger one is held as an object with
+ * this key, which no name of a user's can be, and printed as its digits. */
+static const char large_key[] = "\x01";
+static const char large_printed[] = "\"\\u0001\": \"";
+
 json_t *json_count(uint64_t count)
 {
-    if (count > (uint64_t)INT64_MAX)
-        return json_real((double)count);
-    return json_integer((json_int_t)count);
+    char digits[24];
+    json_t *large;
+
+    if (count <= (uint64_t)INT64_MAX)
+        return json_integer((json_int_t)count);
+    large = json_object();
+    snprintf(digits, sizeof(digits), "%" PRIu64, count);
+    json_put(large, large_key, json_string(digits));
+    return large;
 }
 
 json_t *json_ratio(uint64_t raw, uint64_t stored)
@@ -149,12 +161,34 @@ void json_put_record(json_t *object, const bouma_record *record)
     json_put(object, "phases", phases(&record->seconds));
 }
 
+/* Print what jansson made of a tree; { "\u0001": "123" } becomes 123. The
+ * quotes of a text are escaped, so that none can look like the key. */
+static void print_dump(const char *text)
+{
+    const char *found;
+
+    while ((found = strstr(text, large_printed))) {
+        const char *digits = found + strlen(large_printed);
+
+        while (*found != '{')
+            found--;
+        fwrite(text, 1, (size_t)(found - text), stdout);
+        fwrite(digits, 1, strcspn(digits, "\""), stdout);
+        text = strchr(digits, '}') + 1;
+    }
+    puts(text);
+}
+
 int print_json(struct context *ctx, json_t *root)
 {
-    if (!root)
-        return context_fail(ctx, DATA_AT_FAULT, "out of memory");
-    json_dumpf(root, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
-    putchar('\n');
+    char *text =
+        root ? json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(17))
+             : NULL;
+
     json_decref(root);
+    if (!text)
+        return context_fail(ctx, DATA_AT_FAULT, "out of memory");
+    print_dump(text);
+    free(text);
     return DONE;
 }

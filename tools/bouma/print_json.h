@@ -13,6 +13,7 @@
 json_t *json_text(const char *text);
 /* A number; null if it is not finite, which JSON cannot say. */
 json_t *json_number(double number);
+/* A whole number, with all its digits. */
 json_t *json_count(uint64_t count);
 json_t *json_ratio(uint64_t raw, uint64_t stored);
 json_t *json_integers(const int64_t *values, int count);
