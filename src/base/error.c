@@ -87,10 +87,8 @@ int bm_fail_io(struct bm_error *error, int code, const char *format, ...)
     case name:                                                                 \
         snprintf(reason, sizeof(reason), words);                               \
         break;
-        REASON(ENOSPC, "no space left on the device; free some and write the "
-                       "step again")
-        REASON(EDQUOT, "the disk quota is used up; free some space and write "
-                       "the step again")
+        REASON(ENOSPC, "no space left on the device; free some and try again")
+        REASON(EDQUOT, "the disk quota is used up; free some and try again")
         REASON(EIO, "input/output error of the device")
         REASON(ENOENT, "no such file or directory")
         REASON(EEXIST, "exists already")

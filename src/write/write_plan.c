@@ -179,6 +179,11 @@ static int cover_fault(const struct bouma_variable *v,
                        "variable \"%s/%s\": no rank holds the samples in %s; "
                        "the blocks of all ranks together must cover the grid",
                        v->grid->name, v->name, box);
+    if (fault->rank[0] == fault->rank[1])
+        return bm_fail(error, BOUMA_ECOVER,
+                       "variable \"%s/%s\": rank %d puts the samples %s twice; "
+                       "blocks may not overlap (leave ghost cells out)",
+                       v->grid->name, v->name, fault->rank[0], box);
     return bm_fail(error, BOUMA_ECOVER,
                    "variable \"%s/%s\": ranks %d and %d both hold the samples "
                    "%s; blocks may not overlap (leave ghost cells out)",

@@ -191,6 +191,29 @@ static void a_writer_that_failed_after_its_claim_does_nothing(void)
     bouma_dataset_free(ds);
 }
 
+static int no_room(void *user, void *root, const char *name)
+{
+    (void)user;
+    (void)root;
+    (void)name;
+    return ENOSPC;
+}
+
+/* What to do then is said in words that fit any call. */
+static void a_full_device_is_told(void)
+{
+    bouma_options o = memory_options();
+    bouma_io full = *io;
+    bouma_dataset *ds;
+
+    full.make_dir = no_room;
+    o.io = &full;
+    CHECK_FAILS(ds, bouma_dataset_create(&ds, "full", &o), BOUMA_ENOSPC,
+                "full/epochs: directory could not be made: no space left on "
+                "the device; free some and try again");
+    bouma_dataset_free(ds);
+}
+
 /* ---- order of calls ----------------------------------------------------- */
 
 static void calls_at_the_wrong_point_are_refused(void)
@@ -332,7 +355,7 @@ static void overlapping_and_missing_blocks_are_named(void)
         MUST(w.ds, bouma_variable_put(w.v, &high, samples, NULL));
         CHECK_FAILS(w.ds, bouma_step_end(w.ds, NULL), BOUMA_ECOVER,
                     "[4:5,0:4,0:4]");
-        CHECK_TEXT(bouma_error_message(w.ds), "ranks 0 and 0");
+        CHECK_TEXT(bouma_error_message(w.ds), "rank 0 puts the samples");
         CHECK_TEXT(bouma_error_message(w.ds), "\"grid/temp\"");
     }
     for (int again = 0; again < 2; again++) {
@@ -538,6 +561,7 @@ int main(void)
     directories_on_disk_are_told_apart();
     a_handle_that_failed_to_open_does_nothing();
     a_writer_that_failed_after_its_claim_does_nothing();
+    a_full_device_is_told();
     calls_at_the_wrong_point_are_refused();
     a_reader_cannot_write();
     a_wrong_box_fails_the_put_and_the_step();
