@@ -1,5 +1,6 @@
 /* api_options.c -- options by name, from the environment, and their checks.
  * The only file that asks for the environment. */
+#include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,30 +30,35 @@ static const struct choice durability_names[] = {
 static const struct choice yes_no_names[] = {
     {"1", 1}, {"0", 0}, {"yes", 1}, {"no", 0}, {NULL, 0}};
 
-enum field_kind { CHOICE, INTEGER, BYTES, SECONDS };
+enum field_kind { CHOICE, FLAG, INTEGER, BYTES, SECONDS };
 
 static const struct field {
     const char *name;
     enum field_kind kind;
     size_t offset;
-    const struct choice *choices;
+    const struct choice *choices; /* of CHOICE and FLAG */
+    uint64_t most;                /* of INTEGER and BYTES; 0: no limit */
 } fields[] = {
-    {"durability", CHOICE, offsetof(bouma_options, durability),
-     durability_names},
-    {"replace", CHOICE, offsetof(bouma_options, replace), yes_no_names},
-    {"force", CHOICE, offsetof(bouma_options, force), yes_no_names},
-    {"files", INTEGER, offsetof(bouma_options, files), NULL},
-    {"file_size", BYTES, offsetof(bouma_options, file_size), NULL},
-    {"distribute", CHOICE, offsetof(bouma_options, distribute),
-     distribute_names},
-    {"assign", CHOICE, offsetof(bouma_options, assign), assign_names},
-    {"place", CHOICE, offsetof(bouma_options, place), place_names},
-    {"order", CHOICE, offsetof(bouma_options, order), order_names},
-    {"message_bytes", BYTES, offsetof(bouma_options, message_bytes), NULL},
-    {"buffer_bytes", BYTES, offsetof(bouma_options, buffer_bytes), NULL},
-    {"memory_limit", BYTES, offsetof(bouma_options, memory_limit), NULL},
-    {"timeout", SECONDS, offsetof(bouma_options, timeout), NULL},
-    {"threads", INTEGER, offsetof(bouma_options, threads), NULL},
+#define FIELD(name, kind, choices, most)                                       \
+    {                                                                          \
+#name, kind, offsetof(bouma_options, name), choices, most              \
+    }
+    FIELD(durability, CHOICE, durability_names, 0),
+    FIELD(group, INTEGER, NULL, 1000),
+    FIELD(replace, FLAG, yes_no_names, 0),
+    FIELD(force, FLAG, yes_no_names, 0),
+    FIELD(files, INTEGER, NULL, 1 << 20),
+    FIELD(file_size, BYTES, NULL, 0),
+    FIELD(distribute, CHOICE, distribute_names, 0),
+    FIELD(assign, CHOICE, assign_names, 0),
+    FIELD(place, CHOICE, place_names, 0),
+    FIELD(order, CHOICE, order_names, 0),
+    FIELD(message_bytes, BYTES, NULL, 1 << 30),
+    FIELD(buffer_bytes, BYTES, NULL, 0),
+    FIELD(memory_limit, BYTES, NULL, 0),
+    FIELD(timeout, SECONDS, NULL, 0),
+    FIELD(threads, INTEGER, NULL, 256),
+#undef FIELD
 };
 enum { FIELDS = sizeof(fields) / sizeof(fields[0]) };
 
@@ -95,83 +101,140 @@ static int parse_bytes(const char *text, uint64_t *out)
     return 1;
 }
 
-/* All choices, for a message. */
-static void list_choices(char *text, size_t bytes, const struct choice *c)
+/* The values that a field can have, for a message. */
+static void describe(char *text, size_t bytes, const struct field *f)
 {
     size_t n = 0;
 
-    for (text[0] = 0; c->name && n < bytes; c++)
-        n += (size_t)snprintf(text + n, bytes - n, "%s%s", n ? ", " : "",
-                              c->name);
-}
-
-static int set_choice(bouma_options *opts, const struct field *f,
-                      const char *value, char *message, size_t bytes)
-{
-    char names[128];
-
-    /* "group=4" also tells how many steps a group has. */
-    if (f->choices == durability_names && !strncmp(value, "group=", 6)) {
-        char *end;
-        long n = strtol(value + 6, &end, 10);
-
-        if (end == value + 6 || *end || n < 1 || n > 1000) {
-            snprintf(message, bytes,
-                     "durability \"%s\": group= wants a number from 1 to 1000",
-                     value);
-            return BOUMA_EINVAL;
-        }
-        opts->group = (int)n;
-        value = "group";
+    switch (f->kind) {
+    case CHOICE:
+    case FLAG:
+        for (const struct choice *c = f->choices; c->name && n < bytes; c++)
+            n += (size_t)snprintf(text + n, bytes - n, "%s%s", n ? ", " : "",
+                                  c->name);
+        if (f->choices == durability_names && n < bytes)
+            snprintf(text + n, bytes - n, ", group=1 to group=1000");
+        break;
+    case INTEGER:
+        snprintf(text, bytes, "a whole number from 0 to %" PRIu64, f->most);
+        break;
+    case BYTES:
+        n = (size_t)snprintf(text, bytes, "bytes, such as 1000, 64K or 1MiB");
+        if (f->most && n < bytes)
+            snprintf(text + n, bytes - n, ", up to %" PRIu64 "GiB",
+                     f->most >> 30);
+        break;
+    case SECONDS:
+        snprintf(text, bytes, "seconds, 0 or more");
     }
-    for (const struct choice *c = f->choices; c->name; c++)
-        if (!strcmp(c->name, value)) {
-            memcpy((char *)opts + f->offset, &c->value, sizeof(c->value));
-            return BOUMA_OK;
-        }
-    list_choices(names, sizeof(names), f->choices);
-    snprintf(message, bytes, "%s \"%s\" is not known; there are: %s", f->name,
-             value, names);
-    return BOUMA_EINVAL;
 }
 
-static int set_number(bouma_options *opts, const struct field *f,
-                      const char *value, char *message, size_t bytes)
+/* The member of a choice's name; 1 if there is one. */
+static int parse_choice(const struct choice *c, const char *text, int *out)
+{
+    for (; c->name; c++)
+        if (!strcmp(c->name, text)) {
+            *out = c->value;
+            return 1;
+        }
+    return 0;
+}
+
+static int parse_integer(const char *text, uint64_t most, int *out)
+{
+    char *end;
+    long v = strtol(text, &end, 10);
+
+    *out = (int)v;
+    return end != text && !*end && v >= 0 && (uint64_t)v <= most;
+}
+
+/* Set a field from its text: 1 if it can have that value. */
+static int set_field(bouma_options *opts, const struct field *f,
+                     const char *text)
 {
     void *to = (char *)opts + f->offset;
-    uint64_t n;
+    double seconds;
+    uint64_t large;
     char *end;
+    int value, right = 0;
 
-    if (f->kind == SECONDS) {
-        double v = strtod(value, &end);
-
-        if (end != value && !*end && v >= 0) {
-            memcpy(to, &v, sizeof(v));
-            return BOUMA_OK;
+    switch (f->kind) {
+    case CHOICE:
+    case FLAG:
+        /* "group=4" also tells how many steps a group has. */
+        if (f->choices == durability_names && !strncmp(text, "group=", 6)) {
+            if (!parse_integer(text + 6, 1000, &value) || !value)
+                return 0;
+            opts->group = value;
+            text = "group";
         }
-    } else if (f->kind == BYTES) {
-        if (parse_bytes(value, &n)) {
-            memcpy(to, &n, sizeof(n));
-            return BOUMA_OK;
-        }
-    } else {
-        long v = strtol(value, &end, 10);
-        int i = (int)v;
-
-        if (end != value && !*end && v >= 0 && v <= 1 << 20) {
-            memcpy(to, &i, sizeof(i));
-            return BOUMA_OK;
-        }
+        right = parse_choice(f->choices, text, &value);
+        if (right)
+            memcpy(to, &value, sizeof(value));
+        break;
+    case INTEGER:
+        right = parse_integer(text, f->most, &value);
+        if (right)
+            memcpy(to, &value, sizeof(value));
+        break;
+    case BYTES:
+        right = parse_bytes(text, &large) && (!f->most || large <= f->most);
+        if (right)
+            memcpy(to, &large, sizeof(large));
+        break;
+    case SECONDS:
+        seconds = strtod(text, &end);
+        right = end != text && !*end && seconds >= 0;
+        if (right)
+            memcpy(to, &seconds, sizeof(seconds));
     }
-    snprintf(message, bytes, "%s \"%s\" is not a number that makes sense here",
-             f->name, value);
-    return BOUMA_EINVAL;
+    return right;
+}
+
+static int is_choice(const struct choice *c, int value)
+{
+    while (c->name && c->value != value)
+        c++;
+    return c->name != NULL;
+}
+
+/* Whether a field has a value that it can have; the value, for a message. */
+static int check_field(const bouma_options *opts, const struct field *f,
+                       char *text, size_t bytes)
+{
+    const void *from = (const char *)opts + f->offset;
+    double seconds;
+    uint64_t large;
+    int value, right = 1;
+
+    switch (f->kind) {
+    case FLAG:
+        break;
+    case CHOICE:
+    case INTEGER:
+        memcpy(&value, from, sizeof(value));
+        snprintf(text, bytes, "%d", value);
+        right = f->kind == CHOICE ? !value || is_choice(f->choices, value)
+                                  : value >= 0 && (uint64_t)value <= f->most;
+        break;
+    case BYTES:
+        memcpy(&large, from, sizeof(large));
+        snprintf(text, bytes, "%" PRIu64, large);
+        right = !f->most || large <= f->most;
+        break;
+    case SECONDS:
+        memcpy(&seconds, from, sizeof(seconds));
+        snprintf(text, bytes, "%g", seconds);
+        right = seconds >= 0;
+    }
+    return right;
 }
 
 int bouma_options_set(bouma_options *opts, const char *name, const char *value,
                       char *message, size_t bytes)
 {
-    char own[256];
+    char own[256], can[160];
     size_t n = 0;
 
     if (!message || !bytes) {
@@ -184,15 +247,18 @@ int bouma_options_set(bouma_options *opts, const char *name, const char *value,
                  "bouma_options_set() needs options, a name and a value");
         return BOUMA_EINVAL;
     }
-    for (int i = 0; i < FIELDS; i++)
-        if (!strcmp(fields[i].name, name))
-            return fields[i].kind == CHOICE
-                       ? set_choice(opts, &fields[i], value, message, bytes)
-                       : set_number(opts, &fields[i], value, message, bytes);
+    for (int i = 0; i < FIELDS; i++) {
+        if (strcmp(fields[i].name, name))
+            continue;
+        if (set_field(opts, &fields[i], value))
+            return BOUMA_OK;
+        describe(can, sizeof(can), &fields[i]);
+        snprintf(message, bytes, "option '%s' is \"%s\"; it can be %s", name,
+                 value, can);
+        return BOUMA_EINVAL;
+    }
     n = (size_t)snprintf(message, bytes,
-                         "option \"%s\" is not known; there "
-                         "are:",
-                         name);
+                         "there is no option \"%s\"; there are:", name);
     for (int i = 0; i < FIELDS && n < bytes; i++)
         n += (size_t)snprintf(message + n, bytes - n, " %s", fields[i].name);
     return BOUMA_EINVAL;
@@ -230,10 +296,6 @@ static int from_environment(bouma_options *opts, struct bm_error *error)
         if (bouma_options_set(&set, one, equals + 1, message, sizeof(message)))
             return bm_fail(error, BOUMA_EINVAL, "BOUMA_OPTIONS: %s", message);
     }
-    if (!opts->durability) {
-        opts->durability = set.durability;
-        opts->group = opts->group ? opts->group : set.group;
-    }
     for (int i = 0; i < FIELDS; i++) {
         static const char none[8];
         size_t size =
@@ -261,37 +323,29 @@ int bm_struct_copy(void *out, size_t bytes, const void *given,
     return 1;
 }
 
-static const char *wrong_option(const bouma_options *o)
+/* Refuse values that fields cannot have. */
+static int check_fields(const bouma_options *o, struct bm_error *error)
 {
-    if ((int)o->durability < 0 || o->durability > BOUMA_GROUP)
-        return "durability";
-    if (o->group < 0 || o->group > 1000)
-        return "group";
-    if (o->files < 0 || o->files > 1 << 20)
-        return "files";
-    if ((int)o->distribute < 0 || o->distribute > BOUMA_DISTRIBUTE_NONE)
-        return "distribute";
-    if ((int)o->assign < 0 || o->assign > BOUMA_ASSIGN_SINGLE)
-        return "assign";
-    if ((int)o->place < 0 || o->place > BOUMA_PLACE_FIRST)
-        return "place";
-    if ((int)o->order < 0 || o->order > BOUMA_ORDER_CHUNK)
-        return "order";
-    if (o->message_bytes > (uint64_t)1 << 30)
-        return "message_bytes (at most 1 GiB)";
-    if (!(o->timeout >= 0))
-        return "timeout";
-    if (o->threads < 0 || o->threads > 256)
-        return "threads (0 to 256)";
+    char is[64], can[160];
+
+    for (int i = 0; i < FIELDS; i++)
+        if (!check_field(o, &fields[i], is, sizeof(is))) {
+            describe(can, sizeof(can), &fields[i]);
+            return bm_fail(error, BOUMA_EINVAL,
+                           "option '%s' is %s; it can be %s", fields[i].name,
+                           is, can);
+        }
     if (o->io && o->io->size != sizeof(bouma_io))
-        return "io (its size is not that of this library's bouma_io)";
-    return NULL;
+        return bm_fail(error, BOUMA_EINVAL,
+                       "option 'io' has a table of %zu bytes; this library's "
+                       "bouma_io has %zu",
+                       o->io->size, sizeof(bouma_io));
+    return BOUMA_OK;
 }
 
 int bm_options_complete(bouma_options *out, const bouma_options *given,
                         struct bm_error *error)
 {
-    const char *wrong;
     int rc = BOUMA_OK, fits = 1;
 
     bouma_options_init(out, sizeof(*out));
@@ -303,9 +357,8 @@ int bm_options_complete(bouma_options *out, const bouma_options *given,
                      "set up with bouma_options_init()");
     if (!rc)
         rc = from_environment(out, error);
-    wrong = wrong_option(out);
-    if (!rc && wrong)
-        rc = bm_fail(error, BOUMA_EINVAL, "option %s has a wrong value", wrong);
+    if (!rc)
+        rc = check_fields(out, error);
     /* Complete also after a failure: opening goes on to tell all ranks. */
     if (!out->io || rc)
         out->io = out->io && out->io->size == sizeof(bouma_io)

@@ -122,6 +122,12 @@ static void sizes_have_units(void)
             uint64_t *to[4] = {&o.file_size, &o.message_bytes, &o.buffer_bytes,
                                &o.memory_limit};
 
+            /* A message has at most 1 GiB. */
+            if (f == 1 && cases[i].bytes > 1 << 30) {
+                CHECK_EQ(set(&o, fields[f], cases[i].text), BOUMA_EINVAL);
+                CHECK_TEXT(message, "up to 1GiB");
+                continue;
+            }
             CHECK_EQ(set(&o, fields[f], cases[i].text), BOUMA_OK);
             CHECK_EQ(*to[f], cases[i].bytes);
         }
@@ -139,6 +145,8 @@ static void wrong_values_are_told(void)
         CHECK_TEXT(message, "file_size");
         CHECK_EQ(set(&o, "files", sizes[i]), BOUMA_EINVAL);
         CHECK_TEXT(message, "files");
+        CHECK_TEXT(message, sizes[i]);
+        CHECK_TEXT(message, "0 to 1048576");
     }
     CHECK_EQ(set(&o, "files", "2000000"), BOUMA_EINVAL);
     CHECK_EQ(set(&o, "files", "1K"), BOUMA_EINVAL); /* a number, not a size */
@@ -237,25 +245,27 @@ static void wrong_fields_are_refused(void)
 {
     bouma_options out, o;
 
-#define WRONG(field, value)                                                    \
+#define WRONG(field, value, can)                                               \
     o = fresh();                                                               \
     o.field = value;                                                           \
     CHECK_EQ(complete(&out, &o), BOUMA_EINVAL);                                \
-    CHECK_TEXT(message, #field)
-    WRONG(durability, (bouma_durability)4);
-    WRONG(durability, (bouma_durability)-1);
-    WRONG(group, -1);
-    WRONG(group, 1001);
-    WRONG(files, -1);
-    WRONG(files, (1 << 20) + 1);
-    WRONG(distribute, (bouma_distribute)4);
-    WRONG(assign, (bouma_assign)6);
-    WRONG(place, (bouma_place)3);
-    WRONG(order, (bouma_order)3);
-    WRONG(message_bytes, ((uint64_t)1 << 30) + 1);
-    WRONG(timeout, -1);
-    WRONG(timeout, 0.0 / 0.0);
+    CHECK_TEXT(message, "option '" #field "' is ");                            \
+    CHECK_TEXT(message, can)
+    WRONG(durability, (bouma_durability)4, "durable, fast, group");
+    WRONG(durability, (bouma_durability)-1, "durable, fast, group");
+    WRONG(group, -1, "0 to 1000");
+    WRONG(group, 1001, "0 to 1000");
+    WRONG(files, -1, "0 to 1048576");
+    WRONG(files, (1 << 20) + 1, "0 to 1048576");
+    WRONG(distribute, (bouma_distribute)4, "balanced, greedy, none");
+    WRONG(assign, (bouma_assign)6, "per-rank");
+    WRONG(place, (bouma_place)3, "spread, first");
+    WRONG(order, (bouma_order)3, "level, chunk");
+    WRONG(message_bytes, ((uint64_t)1 << 30) + 1, "1GiB");
+    WRONG(timeout, -1, "0 or more");
+    WRONG(timeout, 0.0 / 0.0, "0 or more");
 #undef WRONG
+    CHECK_TEXT(message, "nan;");
 }
 
 static void an_io_table_of_another_size_is_refused(void)
