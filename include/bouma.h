@@ -292,7 +292,9 @@ BOUMA_API int bouma_dataset_close(bouma_dataset *ds);
 BOUMA_API void bouma_dataset_free(bouma_dataset *ds);
 
 /* What the last failed call on 'ds' (or on anything that belongs to it) has to
- * say. Valid until the next call. NULL gives the text for no memory. */
+ * say. Valid until the next call. NULL gives the text for no memory. A field of
+ * bouma_options is named as in "the option 'replace'", so that a program can
+ * put its own word there. */
 BOUMA_API const char *bouma_error_message(const bouma_dataset *ds);
 
 /* Remarks of bouma_dataset_append(), such as "step 42 is incomplete (5

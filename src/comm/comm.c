@@ -32,7 +32,7 @@ static int comm_failed(const struct bm_comm *comm, struct bm_error *error,
     if (rc && comm->timed_out)
         return bm_fail(error, BOUMA_ECOMM,
                        "rank %d waited %g s for the other ranks (option "
-                       "timeout); this handle can only be freed now",
+                       "'timeout'); this handle can only be freed now",
                        comm->rank, comm->timeout);
     return rc ? bm_fail(error, BOUMA_ECOMM,
                         "a message between ranks failed; if a rank ended "

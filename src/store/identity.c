@@ -166,7 +166,7 @@ static int check_last(struct bm_store *s, uint32_t last, int force, char *note,
     if (alive == 1 && !force)
         return bm_fail(error, BOUMA_EBUSY,
                        "%s: is being written by another program (%s); wait for "
-                       "it, or take over with the option force",
+                       "it, or take over with the option 'force'",
                        s->path, owner);
     snprintf(note, note_bytes,
              alive ? "writer number %u (%s) did not close the dataset; if it "

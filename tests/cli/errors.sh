@@ -52,7 +52,14 @@ refuse 2 "--components 24" "$BOUMA" import four.npy --into x.bouma
 refuse 2 "its last axis has 3" "$BOUMA" import v.npy --components 2 \
     --into x.bouma
 refuse 2 "there are zstd, raw" "$BOUMA" import a.npy --codec zfp --into x.bouma
-refuse 2 "--assign" "$BOUMA" import a.npy --assign best --into x.bouma
+refuse 2 'import: --assign is "best"; it can be optimal, running' \
+    "$BOUMA" import a.npy --assign best --into x.bouma
+refuse 2 'import: --file-size is "big"; it can be bytes' "$BOUMA" import a.npy \
+    --file-size big --into x.bouma
+refuse 2 'import: --files is "many"; it can be a whole number from 0 to' \
+    "$BOUMA" import a.npy --files many --into x.bouma
+BOUMA_OPTIONS="files=many" refuse 2 "BOUMA_OPTIONS: option 'files' is" \
+    "$BOUMA" import a.npy --into x.bouma
 refuse 2 "one shape" "$BOUMA" import a.npy b.npy --into x.bouma
 refuse 2 "1 --var for 2 files" "$BOUMA" import a.npy b.npy --var a --into x.bouma
 refuse 2 "NAME=VALUE" "$BOUMA" import a.npy --attr hello --into x.bouma
@@ -60,7 +67,8 @@ refuse 2 "--patch has 2 values" "$BOUMA" import a.npy --patch 8,8 --into x.bouma
 refuse 2 "--step -1" "$BOUMA" import a.npy --step -1 --into x.bouma
 refuse 2 "--time now" "$BOUMA" import a.npy --time now --into x.bouma
 [[ ! -e x.bouma ]] || complain "a refused import made a dataset"
-refuse 2 "step 0 exists already" "$BOUMA" import a.npy --step 0 --into run.bouma
+refuse 2 "step 0 exists already; add --replace to write it again" \
+    "$BOUMA" import a.npy --step 0 --into run.bouma
 refuse 2 "missing/run.bouma: could not be created" "$BOUMA" import a.npy \
     --into missing/run.bouma
 mkdir other
@@ -97,6 +105,18 @@ refuse 2 "cannot write" "${read[@]}" grid/a -o none/x.npy
 mkfifo pipe.raw
 refuse 2 "not a regular file" "${read[@]}" grid/a -o pipe.raw
 [[ -z $(find . -name 'x.*') ]] || complain "a refused read left files"
+
+# A writer that runs (this script, says its file) is not disturbed.
+cp -r run.bouma busy.bouma
+writer=$(find busy.bouma/epochs -name 'owner*' | sort | tail -1)
+read -ra stat </proc/$$/stat
+sed -i -E "s/pid [0-9]+ start [0-9]+/pid $$ start ${stat[21]}/" "$writer"
+find busy.bouma/epochs -name 'closed*' -delete
+refuse 1 "wait for it, or take over with --force" "$BOUMA" import a.npy \
+    --into busy.bouma
+refuse 1 "wait for it, or take over with --force" "$BOUMA" repair busy.bouma \
+    --apply
+expect 0 "$BOUMA" repair busy.bouma --apply --force
 
 # Standard output that is full is told.
 "$BOUMA" info run.bouma >/dev/full 2>err

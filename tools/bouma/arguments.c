@@ -290,8 +290,7 @@ int arguments_fields(const struct arguments *args, struct context *ctx,
             continue;
         if (bouma_options_set(opts, option->field, value ? value : "1", message,
                               sizeof(message)))
-            return context_fail(ctx, CALL_AT_FAULT, "--%s: %s", option->name,
-                                message);
+            return context_fail_status(ctx, BOUMA_EINVAL, message);
     }
     return DONE;
 }

@@ -9,7 +9,9 @@
 
 static const struct option_spec options[] = {
     {.name = "apply", .help = "do it; without, only tell what would be done"},
-    {.name = "force", .help = "also if its last writer seems to be at work"},
+    {.name = "force",
+     .field = "force",
+     .help = "also if its last writer seems to be at work"},
     {0}};
 
 static void print_text(const char *path, bool apply,
@@ -58,7 +60,9 @@ static int run(struct context *ctx, const struct arguments *args)
     if (!context_prints(ctx)) /* one process does it */
         return DONE;
     bouma_options_init(&opts, sizeof(opts));
-    opts.force = arguments_has(args, "force");
+    rc = arguments_fields(args, ctx, &opts);
+    if (rc)
+        return rc;
     progress_bar_init(&bar, ctx, &opts);
     findings_init(&findings, ctx, &bar);
     status = bouma_repair(path, apply, &opts, findings_add, &findings, &report,

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "wording.h"
+
 bool context_prints(const struct context *ctx)
 {
     return session_rank(ctx->session) == 0;
@@ -41,7 +43,9 @@ int context_fail_status(struct context *ctx, int status, const char *message)
 {
     if (!message || !message[0])
         message = bouma_status_text(status);
-    return context_fail(ctx, outcome_of(status), "%s", message);
+    wording_of(ctx->message, sizeof(ctx->message),
+               ctx->command ? command_find(ctx->command) : NULL, message);
+    return outcome_of(status);
 }
 
 int context_fail_errno(struct context *ctx, const char *doing, const char *path)
