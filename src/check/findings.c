@@ -1,6 +1,7 @@
 /* findings.c -- a list of findings that can travel. */
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "check/check.h"
 
@@ -22,6 +23,16 @@ void bm_findings_release(struct bm_findings *f)
     bm_buffer_release(&f->bytes);
 }
 
+/* The text without "path/name: " in front: a finding has its name apart. */
+static const char *without_name(const char *text, const char *name)
+{
+    const char *found = name[0] ? strstr(text, name) : NULL;
+
+    return found && !strncmp(found + strlen(name), ": ", 2)
+               ? found + strlen(name) + 2
+               : text;
+}
+
 void bm_findings_add(struct bm_findings *f, bouma_severity severity,
                      int64_t step, const char *name, const char *format, ...)
 {
@@ -34,7 +45,7 @@ void bm_findings_add(struct bm_findings *f, bouma_severity severity,
     bm_put_u8(&f->bytes, (uint8_t)severity);
     bm_put_i64(&f->bytes, step);
     bm_put_text(&f->bytes, name);
-    bm_put_text(&f->bytes, text);
+    bm_put_text(&f->bytes, without_name(text, name));
     if (severity == BOUMA_DAMAGE)
         f->damages++;
     else

@@ -63,7 +63,6 @@ static int check_head(struct subfile_check *c, struct bm_head *head,
     const struct bm_manifest *m = &c->step->manifest;
     const struct bm_subfile_info *info = &m->subfiles[c->i];
     struct bm_error why = {0};
-    char text[BM_ERROR_BYTES + 32];
     int rc;
 
     bm_head_release(head);
@@ -71,13 +70,13 @@ static int check_head(struct subfile_check *c, struct bm_head *head,
     if (!load(c, offset, info->head_bytes))
         return 0;
     rc = bm_head_decode(head, &c->step->schema, NULL, c->raw.data, c->raw.size,
-                        info->file_bytes, c->step->ds->id, c->name, &why);
-    if (!rc && !memcmp(c->raw.data + 48, info->head_hash, 16))
-        return 1;
-    snprintf(text, sizeof(text), "%s: %s", which,
-             why.text[0] ? why.text : "is not the one the manifest names");
-    damage(c, rc ? rc : BOUMA_EFORMAT, text);
-    return 0;
+                        info->file_bytes, c->step->ds->id, which, &why);
+    if (!rc && memcmp(c->raw.data + 48, info->head_hash, 16))
+        rc = bm_fail(&why, BOUMA_EFORMAT,
+                     "%s: is not the one the manifest names", which);
+    if (rc)
+        damage(c, rc, why.text);
+    return !rc;
 }
 
 /* The zero bytes between head and data: checked so that no byte of a file goes

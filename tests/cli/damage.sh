@@ -40,6 +40,9 @@ for offset in 0 9 70 $((size / 2)) $((size - 1)); do
     expect 1 "$BOUMA" verify bad.bouma
     [[ $out == *damage* && $out == *"${victim#bad.bouma/}"* ]] ||
         complain "verify said: $out"
+    # Once in a line, the file is named.
+    [[ -z $(grep "${victim#bad.bouma/}.*${victim##*/}" <<<"$out") ]] ||
+        complain "verify named a file twice: $out"
     # Other steps are none the worse for it.
     expect 0 "$BOUMA" read bad.bouma grid/a --step 2 -o out.npy
     equal out.npy "np.load('a.npy')"
@@ -63,6 +66,8 @@ expect 1 "$BOUMA" verify bad.bouma quick
 fresh
 rm "$victim"
 expect 1 "$BOUMA" verify bad.bouma quick
+[[ $out == *"${victim#bad.bouma/}: could not be opened: no such file"* ]] ||
+    complain "verify said: $out"
 expect 0 "$BOUMA" info bad.bouma
 
 # A dry run changes nothing; with --apply nothing is lost.
@@ -86,6 +91,9 @@ equal out.npy "np.load('a.npy')"
 fresh
 last=$(ls bad.bouma/steps | tail -1)
 truncate -s 100 "bad.bouma/steps/$last/manifest"
+expect 1 "$BOUMA" verify bad.bouma
+[[ $out == *"steps/$last/manifest: has 100 bytes"* ]] ||
+    complain "verify said: $out"
 run "$BOUMA" info bad.bouma
 [[ $status == 1 && $out == *damaged* ]] || complain "info gave $status: $out"
 expect 1 "$BOUMA" info bad.bouma --json
@@ -95,4 +103,10 @@ expect 2 "$BOUMA" verify a.npy
 fresh
 rm bad.bouma/DATASET
 expect 1 "$BOUMA" verify bad.bouma
+[[ $out == *"DATASET: bad.bouma: has steps"* ]] || complain "verify said: $out"
+fresh
+flip bad.bouma/DATASET 40
+expect 1 "$BOUMA" verify bad.bouma
+[[ $out == *"DATASET: the checksum does not match"* ]] ||
+    complain "verify said: $out"
 finish
