@@ -61,6 +61,8 @@ for s in o['steps']:
     for key in 'time bytes files largest_file mean_file objects'.split():
         assert key in s, key
 s = o['steps'][0]
+assert set(s['phases']) == {'describe', 'plan', 'distribute', 'shape', 'ship',
+                            'store'} # the commit is not over then
 files = [os.path.getsize(os.path.join(folder, f))
          for folder, _, names in os.walk('run.bouma/steps/00000003')
          for f in names]

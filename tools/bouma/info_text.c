@@ -159,9 +159,8 @@ static void print_cost(const bouma_step_details *details)
            record->ranks, format_bytes(text, record->moved_bytes),
            format_bytes(other, record->shipped_bytes));
     printf("  seconds  describe %.3g, plan %.3g, distribute %.3g, shape %.3g, "
-           "ship %.3g,\n           store %.3g, commit %.3g\n",
-           s->describe, s->plan, s->distribute, s->shape, s->ship, s->store,
-           s->commit);
+           "ship %.3g,\n           store %.3g\n",
+           s->describe, s->plan, s->distribute, s->shape, s->ship, s->store);
 }
 
 static int print_step(const struct info *info, struct context *ctx, int64_t i)

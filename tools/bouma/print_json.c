@@ -139,7 +139,9 @@ static json_t *phases(const bouma_phases *seconds)
     json_put(object, "shape", json_number(seconds->shape));
     json_put(object, "ship", json_number(seconds->ship));
     json_put(object, "store", json_number(seconds->store));
-    json_put(object, "commit", json_number(seconds->commit));
+    /* A step's manifest cannot know it: it is written before. */
+    if (seconds->commit > 0)
+        json_put(object, "commit", json_number(seconds->commit));
     return object;
 }
 
