@@ -17,13 +17,38 @@ try()
 {
     local name=$1 box=$2 slices=$3 level
     for level in 0 1 2 3; do
-        expect 0 "$BOUMA" read "$name.bouma" "grid/$name" --box "$box" \
+        rm -f out.npy
+        run "$BOUMA" read "$name.bouma" "grid/$name" --box "$box" \
             --level $level -o out.npy
         # The samples of the box whose indices are multiples of 2^level.
-        equal out.npy "np.load('$name.npy')[tuple(
+        local samples="np.load('$name.npy')[tuple(
     slice(-(-s.indices(n)[0] >> $level) << $level, s.indices(n)[1], 2**$level)
     for s, n in zip(np.index_exp[$slices], np.load('$name.npy').shape))]"
+        if [[ $status -eq 0 ]]; then
+            equal out.npy "$samples"
+            python "assert np.load('out.npy').size"
+        else
+            try_advice "$name" "$box" $level
+            python "assert ($samples).size == 0"
+        fi
     done
+}
+
+# try_advice NAME BOX LEVEL: the read was refused, since there are no samples;
+# those that it advises have some.
+try_advice()
+{
+    local advice=${err##*; take }
+    [[ $status -eq 2 && $err == *"no samples at level $3"* && ! -e out.npy ]] ||
+        complain "reading nothing gave $status: $err"
+    # shellcheck disable=SC2086  # an option and its value
+    expect 0 "$BOUMA" read "$1.bouma" "grid/$1" --level "$3" \
+        ${advice% or *} -o out.npy
+    python "assert np.load('out.npy').size"
+    # shellcheck disable=SC2086
+    expect 0 "$BOUMA" read "$1.bouma" "grid/$1" --box "$2" ${advice#* or } \
+        -o out.npy
+    python "assert np.load('out.npy').size"
 }
 
 try a 0:37,0:50,0:21 '0:37,0:50,0:21'

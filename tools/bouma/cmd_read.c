@@ -108,6 +108,41 @@ static int choose_box(struct reading *reading, struct context *ctx)
     return DONE;
 }
 
+/* Whether a multiple of 2^level is in [lo, hi). */
+static bool has_sample(int64_t lo, int64_t hi, int level)
+{
+    int64_t unit = (int64_t)1 << level;
+
+    return (lo + unit - 1) / unit * unit < hi;
+}
+
+/* A small box can lie between the samples of a coarse level: tell how far down
+ * it would have to begin, and which level has samples in it. */
+static int refuse_nothing(const struct reading *reading, struct context *ctx)
+{
+    const bouma_box *box = &reading->box;
+    int level = reading->level, ndims = reading->grid.ndims;
+    char text[FORMAT_BYTES] = "";
+    size_t used = 0;
+
+    for (int i = 0; i < ndims && used < sizeof(text); i++) {
+        bool some = has_sample(box->lo[i], box->hi[i], reading->level);
+
+        used += (size_t)snprintf(
+            text + used, sizeof(text) - used, "%s%lld:%lld", i ? "," : "",
+            (long long)(some ? box->lo[i]
+                             : box->lo[i] >> reading->level << reading->level),
+            (long long)box->hi[i]);
+        while (!has_sample(box->lo[i], box->hi[i], level))
+            level--;
+    }
+    return context_fail(ctx, CALL_AT_FAULT,
+                        "--box %s has no samples at level %d, where indices "
+                        "are multiples of %lld; take --box %s or --level %d",
+                        arguments_text(reading->args, "box"), reading->level,
+                        1LL << reading->level, text, level);
+}
+
 /* Open the dataset and find what is asked for. Collective. */
 static int select_samples(struct reading *reading, struct context *ctx)
 {
@@ -136,7 +171,9 @@ static int select_samples(struct reading *reading, struct context *ctx)
         return rc;
     status = bouma_variable_select(reading->variable, reading->level,
                                    &reading->box, &reading->selection);
-    return status ? library_failed(reading, ctx, status) : DONE;
+    if (status)
+        return library_failed(reading, ctx, status);
+    return reading->selection.bytes ? DONE : refuse_nothing(reading, ctx);
 }
 
 /* ---- reading ------------------------------------------------------------- */
