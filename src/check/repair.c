@@ -155,6 +155,8 @@ static int publish(struct bm_repair *r, const struct bouma_step *step,
     if (!rc)
         rc = bm_store_sync_dir(s, dir, r->error);
     if (!rc)
+        rc = bm_index_forget(s, r->ds.id, entry.step, r->error);
+    if (!rc)
         rc = bm_store_publish(s, from, to, 0, r->error);
     if (!rc)
         rc = bm_store_sync_dir(s, dir, r->error);
@@ -449,7 +451,8 @@ static int repair_index(struct bm_repair *r)
     int stale = 0, rc;
 
     bm_step_list_init(&found, r->ds.a);
-    rc = bm_steps_find(&r->ds.store, r->ds.id, &found, &stale, r->apply, NULL,
+    rc = bm_steps_find(&r->ds.store, r->ds.id, &found, &stale,
+                       BM_FIND_EXACT + (r->apply ? BM_FIND_SETTLE : 0), NULL,
                        NULL, r->error);
     if (!rc && stale &&
         bm_repair_act(r, -1, BM_NAME_INDEX, "the index written anew"))

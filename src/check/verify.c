@@ -41,6 +41,8 @@ static int look_around(struct verify *v)
 static int verify_step(struct verify *v, uint64_t number)
 {
     struct bouma_dataset *ds = v->ds;
+    const struct bm_step_entry *e = bm_step_list_find(&ds->steps, number);
+    struct bm_step_entry listed = *e; /* opening the step corrects it */
     char name[BM_NAME_BYTES];
     struct bouma_step *step;
     int rc;
@@ -61,8 +63,15 @@ static int verify_step(struct verify *v, uint64_t number)
         bm_error_clear(&ds->error);
         return BOUMA_OK;
     }
-    if (ds->comm->rank == 0)
+    if (ds->comm->rank == 0) {
         v->report.bytes += step->manifest_bytes;
+        if (!bm_step_entry_is_same(&listed, e))
+            bm_findings_add(&v->findings, BOUMA_NOTE, (int64_t)number,
+                            BM_NAME_INDEX,
+                            "the index tells of another version of this step; "
+                            "it is only a cache, `bouma repair` writes it "
+                            "anew");
+    }
     for (size_t i = 0; i < step->manifest.count && !rc; i++)
         if (v->subfile++ % (size_t)ds->comm->size == (size_t)ds->comm->rank)
             rc = bm_check_subfile(step, i, v->depth, &v->findings, &v->report);

@@ -14,10 +14,11 @@
 #include "dataset/dataset.h"
 #include "store/identity.h"
 
-/* Rename the manifest. On a network file system an answer may get lost, and
- * the repeated call then fails although the first one did its work: so look who
- * is there before believing it. */
-static int publish(struct bouma_dataset *ds, const struct bm_step_entry *entry)
+/* Rename the manifest. *is_new is set if the step had none before. On a network
+ * file system an answer may get lost, and the repeated call then fails although
+ * the first one did its work: so look who is there before believing it. */
+static int publish(struct bouma_dataset *ds, const struct bm_step_entry *entry,
+                   int *is_new)
 {
     char from[BM_NAME_BYTES], to[BM_NAME_BYTES];
     struct bm_error why = {0}, ignored = {0};
@@ -29,8 +30,9 @@ static int publish(struct bouma_dataset *ds, const struct bm_step_entry *entry)
     bm_name_manifest(to, entry->step);
     /* Whatever the index says of this step is over now. (It can know a step
      * whose manifest a power loss took away.) */
-    if (bm_step_list_find(&ds->steps, entry->step) ||
-        (ds->options.replace && bm_store_exists(&ds->store, to))) {
+    *is_new = !bm_step_list_find(&ds->steps, entry->step) &&
+              (!ds->options.replace || bm_store_is_absent(&ds->store, to));
+    if (!*is_new) {
         rc = bm_index_forget(&ds->store, ds->id, entry->step, &ds->error);
         if (rc)
             return rc;
@@ -96,10 +98,14 @@ int bm_commit_settle(struct bouma_dataset *ds, uint64_t step)
     return bm_commit_settle_all(ds);
 }
 
-static int finish(struct bouma_dataset *ds, const struct bm_step_entry *entry)
+/* Without a sync the index may learn only of a new step: after a power loss the
+ * record could be there, and behind it the manifest that was replaced. */
+static int finish(struct bouma_dataset *ds, const struct bm_step_entry *entry,
+                  int is_new)
 {
     if (ds->options.durability == BOUMA_FAST) {
-        bm_index_append(&ds->store, ds->id, entry);
+        if (is_new)
+            bm_index_append(&ds->store, ds->id, entry);
         return BOUMA_OK;
     }
     bm_step_list_put(&ds->unsettled, *entry); /* there is room */
@@ -147,7 +153,7 @@ int bm_commit(struct bouma_dataset *ds, const struct bm_manifest *m,
     int durable = ds->options.durability == BOUMA_DURABLE;
     char dir[BM_NAME_BYTES], name[BM_NAME_BYTES];
     struct bm_file f;
-    int rc, closed;
+    int rc, closed, is_new;
 
     memset(&f, 0, sizeof(f));
     bm_name_step(dir, m->step);
@@ -167,12 +173,12 @@ int bm_commit(struct bouma_dataset *ds, const struct bm_manifest *m,
     if (!rc)
         rc = closed;
     if (!rc && ds->options.durability != BOUMA_GROUP) {
-        rc = publish(ds, &entry);
+        rc = publish(ds, &entry, &is_new);
         /* A name that is taken by another is the one failure after which it is
          * certain that nothing was renamed. */
         *published = rc != BOUMA_EEXISTS;
         if (!rc)
-            rc = finish(ds, &entry);
+            rc = finish(ds, &entry, is_new);
     }
     if (rc && !*published && f.store)
         bm_store_remove(&ds->store, name);
@@ -223,7 +229,9 @@ static int publish_held(struct bouma_dataset *ds)
             rc = bm_store_sync_dir(&ds->store, dir, &ds->error);
     }
     for (int i = 0; i < ds->held_count && !rc; i++) {
-        rc = publish(ds, &ds->held[i].entry);
+        int is_new;
+
+        rc = publish(ds, &ds->held[i].entry, &is_new);
         if (rc == BOUMA_EEXISTS) {
             taken = rc;
             rc = BOUMA_OK;
@@ -231,7 +239,7 @@ static int publish_held(struct bouma_dataset *ds)
         }
         ds->held[i].published = !rc;
         if (!rc)
-            rc = finish(ds, &ds->held[i].entry);
+            rc = finish(ds, &ds->held[i].entry, is_new);
     }
     return rc ? rc : taken;
 }

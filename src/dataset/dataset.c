@@ -123,15 +123,19 @@ static int share_found(struct bouma_dataset *ds, int rc)
 static int list_steps(struct bouma_dataset *ds)
 {
     struct bm_step_list found;
-    int stale = 0, rc;
+    int append = ds->mode == BM_MODE_APPEND, stale = 0, rc;
 
     bm_step_list_init(&found, ds->a);
     clear_notes(ds);
-    rc = bm_steps_find(
-        &ds->store, ds->id, &found, &stale, ds->mode == BM_MODE_APPEND,
-        ds->mode == BM_MODE_APPEND ? note_text : NULL, ds, &ds->error);
-    if (!rc && stale && ds->mode == BM_MODE_APPEND)
-        rc = bm_index_rebuild(&ds->store, ds->id, &found, &ds->error);
+    rc = bm_steps_find(&ds->store, ds->id, &found, &stale,
+                       append ? BM_FIND_SETTLE : BM_FIND_PLAIN,
+                       append ? note_text : NULL, ds, &ds->error);
+    /* An index that says the same may be the work of a writer that was killed
+     * before its name was durable. The one before it would come back, which
+     * knows steps that this one does not, and we are about to write. */
+    if (!rc && append)
+        rc = stale ? bm_index_rebuild(&ds->store, ds->id, &found, &ds->error)
+                   : bm_store_sync_dir(&ds->store, "", &ds->error);
     if (rc) {
         bm_step_list_release(&found);
         return rc;

@@ -74,13 +74,21 @@ int bm_dataset_refresh(struct bouma_dataset *ds);
 int bm_dataset_add_note(struct bouma_dataset *ds, const char *format, ...)
     BM_PRINTF(2, 3);
 
-/* The committed steps, from the index and the directories; for rank 0. With
- * 'note' (may be NULL) every oddity is told. *stale is set if the index does
- * not say the same. A writer asks to 'settle': steps that the index does not
- * know may be visible but not durable yet, if their writer was killed, and are
- * made so before anything builds on them. */
+enum bm_find {
+    BM_FIND_PLAIN,
+    /* A writer's way: steps that the index does not know may be visible but
+     * not durable yet, if their writer was killed, and are made so before
+     * anything builds on them. */
+    BM_FIND_SETTLE = 1,
+    /* The index is not believed, every manifest is asked. */
+    BM_FIND_EXACT = 2
+};
+
+/* The committed steps, from the index and the directories; for rank 0. 'how' is
+ * a sum of bm_find. With 'note' (may be NULL) every oddity is told. *stale is
+ * set if the index does not say the same. */
 int bm_steps_find(struct bm_store *s, const uint8_t id[16],
-                  struct bm_step_list *out, int *stale, int settle,
+                  struct bm_step_list *out, int *stale, int how,
                   int (*note)(void *context, const char *text), void *context,
                   struct bm_error *error);
 

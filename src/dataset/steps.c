@@ -84,7 +84,7 @@ struct search {
     struct bm_store *s;
     const uint8_t *id;
     struct bm_step_list *out;
-    int stale, settle;
+    int stale, how;
     int (*note)(void *context, const char *text);
     void *context;
     struct bm_error *error;
@@ -99,9 +99,13 @@ static int settle_step(struct search *w, uint64_t step, struct bm_error *why)
     return bm_store_sync_dir(w->s, dir, why);
 }
 
-/* A step that the index does not know: look at its manifest. */
-static int probe(struct search *w, uint64_t step)
+/* Look at the manifest of a step of which the index says 'cached', which may
+ * be NULL. */
+static int probe(struct search *w, uint64_t step,
+                 const struct bm_step_entry *cached)
 {
+    struct bm_step_entry entry = {step, 0, {0, 0}};
+    int is_known = cached && cached->generation.epoch;
     struct bm_error why = {0};
     struct bm_schema schema;
     struct bm_manifest m;
@@ -111,19 +115,23 @@ static int probe(struct search *w, uint64_t step)
     bm_manifest_init(&m, w->s->a, &schema, &why);
     rc = bm_manifest_load(&m, w->s, step, NULL, w->id, &why);
     if (!rc) {
-        w->stale = 1;
-        rc = w->settle ? settle_step(w, step, &why) : BOUMA_OK;
+        entry.time = m.time;
+        entry.generation = m.generation;
+        if (!cached || !bm_step_entry_is_same(cached, &entry)) {
+            w->stale = 1;
+            rc =
+                w->how & BM_FIND_SETTLE ? settle_step(w, step, &why) : BOUMA_OK;
+        }
         if (!rc)
-            rc = bm_step_list_put(
-                w->out, (struct bm_step_entry){step, m.time, m.generation});
-    } else if (rc == BOUMA_ENOTFOUND) {
+            rc = bm_step_list_put(w->out, entry);
+    } else if (rc == BOUMA_ENOTFOUND && !is_known) {
         rc = w->note ? note_incomplete(w->s, step, w->note, w->context)
                      : BOUMA_OK;
-    } else if (rc == BOUMA_EFORMAT || rc == BOUMA_EVERSION ||
-               rc == BOUMA_ELIMIT) {
+    } else if (rc == BOUMA_ENOTFOUND || rc == BOUMA_EFORMAT ||
+               rc == BOUMA_EVERSION || rc == BOUMA_ELIMIT) {
         /* Not one to read, but one to know about: it is listed, and opening
          * it tells what is wrong. */
-        rc = bm_step_list_put(w->out, (struct bm_step_entry){step, 0, {0, 0}});
+        rc = bm_step_list_put(w->out, is_known ? *cached : entry);
         if (!rc && w->note)
             rc = w->note(w->context, why.text);
     }
@@ -135,11 +143,11 @@ static int probe(struct search *w, uint64_t step)
 }
 
 int bm_steps_find(struct bm_store *s, const uint8_t id[16],
-                  struct bm_step_list *out, int *stale, int settle,
+                  struct bm_step_list *out, int *stale, int how,
                   int (*note)(void *context, const char *text), void *context,
                   struct bm_error *error)
 {
-    struct search w = {s, id, out, 0, settle, note, context, error};
+    struct search w = {s, id, out, 0, how, note, context, error};
     struct bm_step_list cached, found;
     size_t bad = 0, known = 0;
     int rc;
@@ -153,13 +161,11 @@ int bm_steps_find(struct bm_store *s, const uint8_t id[16],
         uint64_t step = found.entries[i].step;
         const struct bm_step_entry *e = bm_step_list_find(&cached, step);
 
-        if (e && e->generation.epoch) {
-            known++;
-            if (bm_step_list_put(out, *e))
-                rc = bm_fail(error, BOUMA_ENOMEM, "%s: no memory", s->path);
-        } else {
-            rc = probe(&w, step);
-        }
+        known += e && e->generation.epoch;
+        if (!e || !e->generation.epoch || how & BM_FIND_EXACT)
+            rc = probe(&w, step, e);
+        else if (bm_step_list_put(out, *e))
+            rc = bm_fail(error, BOUMA_ENOMEM, "%s: no memory", s->path);
     }
     for (size_t i = 0; i < cached.count && !rc && note; i++)
         if (!bm_step_list_find(&found, cached.entries[i].step)) {
@@ -171,7 +177,7 @@ int bm_steps_find(struct bm_store *s, const uint8_t id[16],
                      cached.entries[i].step);
             rc = note(context, text);
         }
-    if (!rc && settle && w.stale)
+    if (!rc && how & BM_FIND_SETTLE && w.stale)
         rc = bm_store_sync_dir(s, BM_NAME_STEPS, error);
     *stale = w.stale || bad || known != cached.count;
     bm_step_list_release(&cached);

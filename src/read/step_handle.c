@@ -56,6 +56,11 @@ static int fill_step(struct bouma_step *s, struct bouma_dataset *ds,
                      s->manifest.step);
     if (rc)
         return rc;
+    /* What the list says came from the index, and may be of another time. */
+    if (bm_step_list_find(&ds->steps, step))
+        bm_step_list_put(&ds->steps,
+                         (struct bm_step_entry){step, s->manifest.time,
+                                                s->manifest.generation});
     s->sources = bm_new(ds->a, s->manifest.count, sizeof(*s->sources));
     return s->sources && !bm_workers_init(s)
                ? BOUMA_OK

@@ -83,6 +83,15 @@ int bm_step_list_put(struct bm_step_list *list, struct bm_step_entry entry)
     return BOUMA_OK;
 }
 
+int bm_step_entry_is_same(const struct bm_step_entry *a,
+                          const struct bm_step_entry *b)
+{
+    return a->step == b->step && /* bit for bit: the time may be NaN */
+           memcmp(&a->time, &b->time, sizeof(a->time)) == 0 &&
+           a->generation.epoch == b->generation.epoch &&
+           a->generation.attempt == b->generation.attempt;
+}
+
 /* A record's own checksum is seeded with the dataset's id. */
 static uint64_t record_hash(const uint8_t *record, const uint8_t id[16])
 {
@@ -158,15 +167,23 @@ static int append(struct bm_store *s, const uint8_t id[16],
                   const struct bm_step_entry *entry, int sync,
                   struct bm_error *error)
 {
-    uint8_t record[BM_INDEX_RECORD];
+    uint8_t record[2 * BM_INDEX_RECORD] = {0};
     struct bm_file f;
+    uint64_t bytes = 0;
+    size_t gap = 0;
     int rc, closed;
 
-    bm_index_encode(record, entry, id);
     rc = bm_file_open(&f, s, BM_NAME_INDEX, BOUMA_OPEN_APPEND, error);
     if (rc)
         return rc;
-    rc = bm_file_write(&f, record, sizeof(record), 0, error);
+    rc = bm_file_size(&f, &bytes, error);
+    /* An append that failed half way may have left a part of a record, behind
+     * which no reader would look for the next one. */
+    if (bytes % BM_INDEX_RECORD)
+        gap = BM_INDEX_RECORD - (size_t)(bytes % BM_INDEX_RECORD);
+    bm_index_encode(record + gap, entry, id);
+    if (!rc)
+        rc = bm_file_write(&f, record, gap + BM_INDEX_RECORD, 0, error);
     if (!rc && sync)
         rc = bm_file_sync(&f, error);
     closed = bm_file_close(&f, error);
@@ -200,7 +217,9 @@ int bm_index_rebuild(struct bm_store *s, const uint8_t id[16],
 
     bm_buffer_init(&b, s->a);
     for (size_t i = 0; i < list->count; i++) {
-        uint8_t *record = bm_buffer_extend(&b, BM_INDEX_RECORD);
+        uint8_t *record = list->entries[i].generation.epoch
+                              ? bm_buffer_extend(&b, BM_INDEX_RECORD)
+                              : NULL;
 
         if (record)
             bm_index_encode(record, &list->entries[i], id);

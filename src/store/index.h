@@ -2,7 +2,13 @@
  *
  * The truth is in the directories: a step is there if it has a manifest. The
  * file `index` is a cache of it, appended to at each commit, that spares a
- * reader to open every manifest. For rank 0. */
+ * reader to open every manifest. For rank 0.
+ *
+ * What it says of a step is true of the step's manifest, if that can be read,
+ * in whatever state a power loss leaves the two: before a manifest takes the
+ * place of another, or of one that the index knows, the index forgets the step
+ * durably; and it learns of it again when the new one is durable. Only of a
+ * step that is new may it learn earlier: it has just one manifest. */
 #ifndef BM_INDEX_H
 #define BM_INDEX_H
 
@@ -31,6 +37,9 @@ int bm_step_list_put(struct bm_step_list *list, struct bm_step_entry entry);
 const struct bm_step_entry *bm_step_list_find(const struct bm_step_list *list,
                                               uint64_t step);
 
+int bm_step_entry_is_same(const struct bm_step_entry *a,
+                          const struct bm_step_entry *b);
+
 /* The records of an index file, as far as they are whole and of this dataset;
  * *bad counts the others. */
 int bm_index_decode(struct bm_step_list *out, const uint8_t *data, size_t bytes,
@@ -48,7 +57,8 @@ void bm_index_append(struct bm_store *s, const uint8_t id[16],
  * it, and its manifest is asked. The entry has then generation 0. */
 int bm_index_forget(struct bm_store *s, const uint8_t id[16], uint64_t step,
                     struct bm_error *error);
-/* Write it anew and put it in the place of the old one. */
+/* Write it anew and put it in the place of the old one, durably. Entries of
+ * generation 0 are left out. */
 int bm_index_rebuild(struct bm_store *s, const uint8_t id[16],
                      const struct bm_step_list *list, struct bm_error *error);
 

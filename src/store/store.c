@@ -257,12 +257,23 @@ int bm_store_list(struct bm_store *s, const char *name,
     return BOUMA_OK;
 }
 
-int bm_store_exists(struct bm_store *s, const char *name)
+/* Whether it can be opened: 0 or an errno. */
+static int try_open(struct bm_store *s, const char *name)
 {
     void *file = NULL;
+    int code = s->io->open(s->io->user, s->root, &file, name, BOUMA_OPEN_READ);
 
-    if (s->io->open(s->io->user, s->root, &file, name, BOUMA_OPEN_READ))
-        return 0;
-    s->io->close(s->io->user, file);
-    return 1;
+    if (!code)
+        s->io->close(s->io->user, file);
+    return code;
+}
+
+int bm_store_exists(struct bm_store *s, const char *name)
+{
+    return try_open(s, name) == 0;
+}
+
+int bm_store_is_absent(struct bm_store *s, const char *name)
+{
+    return try_open(s, name) == ENOENT;
 }

@@ -66,8 +66,9 @@ void bm_store_remove(struct bm_store *s, const char *name);
 int bm_store_list(struct bm_store *s, const char *name,
                   int (*each)(void *context, const char *entry), void *context,
                   struct bm_error *error);
-/* 1 if there is a file that can be opened. */
+/* 1 if there is a file that can be opened; 1 if there surely is none. */
 int bm_store_exists(struct bm_store *s, const char *name);
+int bm_store_is_absent(struct bm_store *s, const char *name);
 
 /* ---- names, derived from integers only ---------------------------------- */
 

@@ -49,13 +49,15 @@ void explore_readers(struct tally *t, const struct variant *v)
         tally_add(&t->stuck, "not created: %s", bouma_error_message(ds));
     else
         oracle_created(&expected);
-    for (int i = 0; i < v->steps; i++) {
-        oracle_trying(&expected, i, 0);
-        if (scenario_write(ds, &writer, i, 0, 0, 1))
-            tally_add(&t->stuck, "step %d not written: %s", i,
+    for (int i = 0; i < (v->replace ? 2 : 1) * v->steps; i++) {
+        int step = i % v->steps, generation = i / v->steps;
+
+        oracle_trying(&expected, step, generation);
+        if (scenario_write(ds, &writer, step, generation, 0, 1))
+            tally_add(&t->stuck, "step %d not written: %s", step,
                       bouma_error_message(ds));
         else
-            oracle_acked(&expected, i, 0);
+            oracle_acked(&expected, step, generation);
     }
     if (bouma_dataset_close(ds))
         tally_add(&t->stuck, "not closed: %s", bouma_error_message(ds));

@@ -57,6 +57,10 @@ void oracle_created(struct oracle *o)
 void oracle_trying(struct oracle *o, int step, int generation)
 {
     o->steps[step].tried = generation;
+    /* Without syncs, a new version takes the old one's certainty away: a power
+     * loss may leave its name and not its bytes. */
+    if (o->durability == BOUMA_FAST)
+        o->steps[step].durable = -1;
 }
 
 void oracle_flushed(struct oracle *o)
@@ -100,6 +104,9 @@ static int required(const struct oracle *o, const struct oracle_step *s,
     if (event == ORACLE_POWER_LOSS)
         return s->durable;
     if (event == ORACLE_KILL && o->durability == BOUMA_GROUP)
+        return s->durable;
+    /* A repair puts nothing in the place of a step that is whole. */
+    if (o->durability == BOUMA_GROUP && s->durable >= 0)
         return s->durable;
     return s->acked;
 }
