@@ -49,6 +49,7 @@ int bm_file_open(struct bm_file *f, struct bm_store *s, const char *name,
     code = s->io->open(s->io->user, s->root, &f->handle, name, mode);
     if (code) {
         f->handle = NULL;
+        f->store = NULL;
         return bm_fail_io(error, code, "%s/%s: could not be %s", s->path, name,
                           mode == BOUMA_OPEN_READ ? "opened" : "created");
     }

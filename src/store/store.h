@@ -21,8 +21,8 @@ struct bm_store {
 };
 
 struct bm_file {
-    struct bm_store *store;
-    void *handle; /* NULL: not open */
+    struct bm_store *store; /* NULL: was never opened */
+    void *handle;           /* NULL: not open */
     char name[BM_NAME_BYTES];
 };
 

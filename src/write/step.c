@@ -512,7 +512,8 @@ static void release(struct bm_step *s, int keep)
         bm_name_subfile(name, ds->step, s->subfiles[i].head.subfile,
                         s->generation);
         bm_subfile_release(&s->subfiles[i]);
-        if (!keep)
+        /* One that could not be made, since there is one, is not ours. */
+        if (!keep && s->subfiles[i].file.store)
             bm_store_remove(&ds->store, name);
     }
     bm_drop(ds->a, s->subfiles);
