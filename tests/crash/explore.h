@@ -35,8 +35,14 @@ void explore_crashes(struct tally *t, const struct variant *v,
 void explore_errors(struct tally *t, const struct variant *v);
 
 /* explore_race.c: between any two calls of a writer, another program reads the
- * dataset; or another writer takes it over and writes the same step. */
+ * dataset; or another writer takes it over and writes the same step; or wants
+ * to write as well and does not insist. */
 void explore_readers(struct tally *t, const struct variant *v);
 void explore_writers(struct tally *t, const struct omission *omission);
+void explore_claims(struct tally *t, const struct omission *omission);
+
+/* explore_loss.c: the claims of earlier writers are lost, so that a new one
+ * takes names that are taken; it dies in any of its calls. */
+void explore_lost_claims(struct tally *t, const struct omission *omission);
 
 #endif

@@ -187,18 +187,116 @@ static int dispute(struct tally *t, const struct variant *v,
     return reached;
 }
 
-void explore_writers(struct tally *t, const struct omission *omission)
+/* ---- a second writer that does not insist -------------------------------- */
+
+struct candidate {
+    bouma_options opts;
+    long at; /* the other's call before which it comes */
+    bouma_dataset *ds;
+    int status;
+};
+
+static void try_to_append(struct candidate *c)
 {
-    static const struct variant v = {.name = "two writers",
-                                     .durability = BOUMA_DURABLE};
+    c->status = bouma_dataset_append(&c->ds, EXPLORE_PATH, &c->opts);
+}
+
+static void try_at(void *user, long call)
+{
+    struct candidate *c = user;
+
+    if (call == c->at)
+        try_to_append(c);
+}
+
+static void expect_busy(struct tally *t, const char *who, int status)
+{
+    if (status != BOUMA_EBUSY)
+        tally_add(&t->stuck, "%s got %s, not EBUSY", who,
+                  bouma_status_name(status));
+}
+
+/* Two programs open the dataset to append at once: the second does so before
+ * call 'at' of the first, and stays. One of them has it then, and as long as it
+ * lives nobody else. Returns whether the first one makes so many calls. */
+static int claim(struct tally *t, const struct variant *v,
+                 const struct omission *omission, long at)
+{
+    static const struct fault none;
+    struct weak_fs *fs = weak_fs_new((uint64_t)at);
+    struct scenario_writer writer = {0};
+    struct candidate first = {0}, second = {.at = at}, third = {0};
+    struct oracle expected;
+    struct fault_io io;
+    bouma_dataset *winner;
+    int reached;
+
+    oracle_init(&expected, v->durability, v->group);
+    prepare(t, &expected, fs, v);
+    weak_fs_drop(fs, omission->what, omission->pattern);
+    fault_io_init(&io, weak_fs_io(fs));
+    explore_options(&first.opts, v, &io.table);
+    explore_options(&second.opts, v, weak_fs_io(fs));
+    third.opts = second.opts;
+
+    fault_io_arm(&io, &none, 0, 0);
+    io.before = try_at;
+    io.before_user = &second;
+    try_to_append(&first);
+    reached = io.calls >= at;
+    io.before = NULL;
+    if (!reached)
+        try_to_append(&second);
+    try_to_append(&third);
+
+    if (!first.status && !second.status)
+        tally_add(&t->lost, "both programs were let in");
+    else
+        expect_busy(t, "the loser",
+                    first.status ? first.status : second.status);
+    expect_busy(t, "a third program", third.status);
+    bouma_dataset_free(third.ds);
+    winner = first.status ? second.ds : first.ds;
+    oracle_trying(&expected, DISPUTED, OWN_VERSION);
+    if (scenario_write(winner, &writer, DISPUTED, OWN_VERSION, 0, 1))
+        tally_add(&t->stuck, "the winner cannot write: %s",
+                  bouma_error_message(winner));
+    else
+        oracle_acked(&expected, DISPUTED, OWN_VERSION);
+    bouma_dataset_close(winner);
+    bouma_dataset_free(first.ds);
+    bouma_dataset_free(second.ds);
+    weak_fs_crash(fs, WEAK_CRASH_NONE_KEPT);
+    oracle_check(&expected, t, EXPLORE_PATH, &third.opts, ORACLE_POWER_LOSS);
+    weak_fs_free(fs);
+    return reached;
+}
+
+/* Do it before each call of the first program in turn. */
+static void at_each_call(struct tally *t, const struct omission *omission,
+                         const char *name,
+                         int (*race)(struct tally *t, const struct variant *v,
+                                     const struct omission *omission, long at))
+{
+    struct variant v = {.name = name, .durability = BOUMA_DURABLE};
     int reached = 1;
 
     for (long at = 1; reached; at++) {
         char context[64];
 
-        snprintf(context, sizeof(context), "%s, call %ld", v.name, at);
+        snprintf(context, sizeof(context), "%s, call %ld", name, at);
         oracle_report_as(omission->what ? NULL : context);
-        reached = dispute(t, &v, omission, at);
+        reached = race(t, &v, omission, at);
     }
     oracle_report_as(NULL);
+}
+
+void explore_writers(struct tally *t, const struct omission *omission)
+{
+    at_each_call(t, omission, "two writers", dispute);
+}
+
+void explore_claims(struct tally *t, const struct omission *omission)
+{
+    at_each_call(t, omission, "two claims", claim);
 }
