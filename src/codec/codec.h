@@ -65,6 +65,8 @@ struct bm_codec {
     const char *name;
     /* The stored size is that of the samples, so it is known before. */
     int sized;
+    /* Needs a bound, and f32 or f64. */
+    int lossy;
     /* Room that 'encode' needs for 'bytes' bytes of samples. */
     size_t (*bound)(size_t bytes);
     /* BOUMA_OK or ENOMEM; *stored is at most 'bound'. */

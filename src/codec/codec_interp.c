@@ -1161,5 +1161,9 @@ static int plausible(size_t bytes, size_t stored)
     return bytes ? stored >= 2 && stored <= bytes + 5 * 256 : stored == 0;
 }
 
-const struct bm_codec bm_codec_interp = {
-    "interp", 0, bound, NULL, NULL, plausible, encode_field, decode_field};
+const struct bm_codec bm_codec_interp = {.name = "interp",
+                                         .lossy = 1,
+                                         .bound = bound,
+                                         .plausible = plausible,
+                                         .encode_field = encode_field,
+                                         .decode_field = decode_field};

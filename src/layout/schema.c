@@ -198,7 +198,7 @@ static int is_lossy(int codec)
 {
     const struct bm_codec *c = bm_codec_find(codec);
 
-    return c && c->encode_field;
+    return c && c->lossy;
 }
 
 /* What is wrong with a variable, or NULL. */
