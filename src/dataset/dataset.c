@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/hash.h"
 #include "store/identity.h"
 
 int bm_dataset_add_note(struct bouma_dataset *ds, const char *format, ...)
@@ -254,30 +253,6 @@ static int open_on_disk(struct bouma_dataset *ds, const char *path)
 
 /* ---- all ranks ---------------------------------------------------------- */
 
-/* What must be the same on all ranks, so that their plans are. */
-static uint64_t options_hash(const struct bouma_dataset *ds, const char *path)
-{
-    const bouma_options *o = &ds->options;
-    uint64_t v[16] = {(uint64_t)ds->mode,
-                      (uint64_t)o->durability,
-                      (uint64_t)o->group,
-                      (uint64_t)o->replace,
-                      (uint64_t)o->force,
-                      (uint64_t)o->files,
-                      o->file_size,
-                      (uint64_t)o->distribute,
-                      (uint64_t)o->assign,
-                      (uint64_t)o->place,
-                      (uint64_t)o->order,
-                      o->message_bytes,
-                      o->buffer_bytes,
-                      bm_hash64(path, strlen(path), 0),
-                      bm_hash64(o->id, 16, 0),
-                      0};
-
-    return bm_hash64(v, sizeof(v), 0);
-}
-
 int bm_dataset_open(struct bouma_dataset **out, struct bm_comm *comm,
                     enum bm_mode mode, const char *path,
                     const bouma_options *options, const bouma_allocator *a)
@@ -309,11 +284,10 @@ int bm_dataset_open(struct bouma_dataset **out, struct bm_comm *comm,
     bm_attributes_init(&ds->attributes, a, &ds->error);
     bm_attributes_init(&ds->step_attributes, a, &ds->error);
 
-    rc = bm_comm_begin(comm, "opening a dataset", options_hash(ds, path), NULL,
-                       0, BOUMA_OK, &ds->error);
-    if (rc == BOUMA_EMISMATCH)
-        bm_fail(&ds->error, rc,
-                "%s: the ranks open it with different paths or options", path);
+    rc = bm_comm_begin(comm, "opening a dataset", bm_options_hash(ds, path),
+                       NULL, 0, BOUMA_OK, &ds->error);
+    if (rc == BOUMA_EMISMATCH && !ds->error.status)
+        rc = bm_options_mismatch(ds, path);
     if (rc)
         return rc;
     if (ds->options.message_bytes)

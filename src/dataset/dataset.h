@@ -67,6 +67,11 @@ int bm_dataset_open(struct bouma_dataset **out, struct bm_comm *comm,
                     const bouma_options *options, const bouma_allocator *a);
 void bm_dataset_free(struct bouma_dataset *ds);
 
+/* A hash of all that ranks must give alike; and, where they do not, a message
+ * that tells who differs in what: EMISMATCH. Collective. */
+uint64_t bm_options_hash(const struct bouma_dataset *ds, const char *path);
+int bm_options_mismatch(struct bouma_dataset *ds, const char *path);
+
 /* Look for committed steps again. Collective. */
 int bm_dataset_refresh(struct bouma_dataset *ds);
 

@@ -241,16 +241,33 @@ static void other_options_or_paths_are_told(struct ranks *ranks)
     struct setting s = {.ranks = ranks};
     int last = ranks->rank == ranks->size - 1;
     bouma_options options;
+    char who[32];
     int rc;
 
     if (ranks->size == 1)
         return;
+    name_of_last(&s, who);
     bouma_options_init(&options, sizeof(options));
     options.files = last ? 3 : 2;
     path_in(ranks, s.path, "options", 0);
     rc = bouma_dataset_create_mpi(&s.ds, MPI_COMM_WORLD, s.path, &options);
-    check_failure(&s, rc, BOUMA_EMISMATCH, "options");
+    check_failure(&s, rc, BOUMA_EMISMATCH, who);
+    CHECK_TEXT(bouma_error_message(s.ds), "with 3 for option 'files', rank 0 "
+                                          "with 2");
     bouma_dataset_free(s.ds);
+    options.files = 0;
+    options.assign = last ? BOUMA_ASSIGN_COUNT : 0;
+    rc = bouma_dataset_create_mpi(&s.ds, MPI_COMM_WORLD, s.path, &options);
+    check_failure(&s, rc, BOUMA_EMISMATCH, who);
+    CHECK_TEXT(bouma_error_message(s.ds), "with count for option 'assign', "
+                                          "rank 0 with optimal");
+    bouma_dataset_free(s.ds);
+    options.assign = 0;
+    options.id[3] = last;
+    rc = bouma_dataset_create_mpi(&s.ds, MPI_COMM_WORLD, s.path, &options);
+    check_failure(&s, rc, BOUMA_EMISMATCH, "'id'");
+    bouma_dataset_free(s.ds);
+    options.id[3] = 0;
     CHECK(access(s.path, F_OK) != 0);
 
     options.files = last ? -3 : 2;
@@ -261,8 +278,8 @@ static void other_options_or_paths_are_told(struct ranks *ranks)
 
     path_in(ranks, s.path, "options", last);
     rc = bouma_dataset_create_mpi(&s.ds, MPI_COMM_WORLD, s.path, NULL);
-    CHECK_EQ(rc, BOUMA_EMISMATCH);
-    CHECK_TEXT(bouma_error_message(s.ds), "paths");
+    check_failure(&s, rc, BOUMA_EMISMATCH, who);
+    CHECK_TEXT(bouma_error_message(s.ds), "path");
     bouma_dataset_free(s.ds);
 
     path_in(ranks, s.path, "options", 0);
@@ -274,7 +291,7 @@ static void other_options_or_paths_are_told(struct ranks *ranks)
     /* One opens while the others create. */
     rc = last ? bouma_dataset_open_mpi(&s.ds, MPI_COMM_WORLD, s.path, NULL)
               : bouma_dataset_create_mpi(&s.ds, MPI_COMM_WORLD, s.path, NULL);
-    check_failure(&s, rc, BOUMA_EMISMATCH, "");
+    check_failure(&s, rc, BOUMA_EMISMATCH, "rank 0 creates it");
     bouma_dataset_free(s.ds);
     CHECK(access(s.path, F_OK) != 0);
 }
