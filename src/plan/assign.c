@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/search.h"
+
 #define DEFAULT_FILE_BYTES ((uint64_t)64 << 20)
 
 int64_t bm_assign_files(uint64_t bytes, size_t chunks, int ranks, int wanted,
@@ -76,14 +78,7 @@ static size_t reach(const uint64_t *prefix, size_t count, size_t from,
         step *= 2;
     }
     hi = lo + step <= count ? lo + step : count + 1; /* prefix[hi] > limit */
-    while (hi - lo > 1) {
-        size_t mid = lo + (hi - lo) / 2;
-
-        if (prefix[mid] <= limit)
-            lo = mid;
-        else
-            hi = mid;
-    }
+    BM_BISECT(lo, hi, i, prefix[i] <= limit);
     return lo;
 }
 

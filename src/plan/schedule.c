@@ -9,7 +9,7 @@ static int by_owner(const void *left, const void *right)
 
     if (a->owner != b->owner)
         return a->owner < b->owner ? -1 : 1;
-    return a->chunk < b->chunk ? -1 : a->chunk > b->chunk;
+    return a->place < b->place ? -1 : a->place > b->place;
 }
 
 static int by_turn(const void *left, const void *right)

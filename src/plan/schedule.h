@@ -12,7 +12,7 @@
 #include "base/memory.h"
 
 struct bm_slot {
-    uint32_t chunk; /* on the order of the step */
+    uint32_t place; /* of the chunk among those of the file */
     int owner;
     uint64_t bytes;
     uint64_t before; /* bytes of the owner's earlier chunks of this file */

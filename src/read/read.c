@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "comm/route.h"
 #include "layout/patch.h"
 #include "plan/distribute.h"
@@ -261,17 +262,10 @@ static int plan_groups(struct collective *c)
  * patches. */
 static size_t first_serial(const struct group *g, int64_t patch)
 {
-    size_t lo = 0, hi = g->mine_count;
+    size_t at = 0;
 
-    while (hi - lo > 1) {
-        size_t mid = lo + (hi - lo) / 2;
-
-        if (g->mine[mid] <= patch)
-            lo = mid;
-        else
-            hi = mid;
-    }
-    return g->first_send[lo];
+    BM_BISECT(at, g->mine_count, i, g->mine[i] <= patch);
+    return g->first_send[at];
 }
 
 /* A chunk that this rank read: to its own requests, and into messages. */

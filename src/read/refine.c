@@ -3,6 +3,7 @@
  * next finer level is put together from them. */
 #include <string.h>
 
+#include "base/search.h"
 #include "layout/patch.h"
 #include "read/read.h"
 
@@ -18,17 +19,11 @@ static size_t find_patch(const struct bouma_refinement *r, int64_t patch)
 {
     const struct bm_tiling *t = &r->variable->grid->tiling;
     uint64_t key = bm_tiling_key(t, patch);
-    size_t lo = 0, hi = r->count;
+    size_t at = 0;
 
-    while (hi - lo > 1) { /* patches are in Morton order */
-        size_t mid = lo + (hi - lo) / 2;
-
-        if (bm_tiling_key(t, r->patches[mid]) <= key)
-            lo = mid;
-        else
-            hi = mid;
-    }
-    return lo;
+    /* Patches are in Morton order. */
+    BM_BISECT(at, r->count, i, bm_tiling_key(t, r->patches[i]) <= key);
+    return at;
 }
 
 /* Keep the samples, and put them into the array of the new level. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/search.h"
 #include "plan/schedule.h"
 
 void bm_step_lap(struct bm_step *s, enum bm_phase phase)
@@ -35,34 +36,10 @@ static int concerns(const struct bm_step *s, size_t file)
 /* The place of a chunk among this rank's own. */
 static size_t place_in_mine(const struct bm_write_plan *plan, size_t chunk)
 {
-    size_t lo = 0, hi = plan->mine_count;
+    size_t at = 0;
 
-    while (hi - lo > 1) {
-        size_t mid = lo + (hi - lo) / 2;
-
-        if (plan->mine[mid] <= chunk)
-            lo = mid;
-        else
-            hi = mid;
-    }
-    return lo;
-}
-
-/* The place of a chunk among those of its file. */
-static size_t place_in_file(const struct bm_step *s, size_t file,
-                            uint32_t chunk)
-{
-    size_t lo = s->files.first[file], hi = s->files.first[file + 1];
-
-    while (hi - lo > 1) {
-        size_t mid = lo + (hi - lo) / 2;
-
-        if (s->files.chunk[mid] <= chunk)
-            lo = mid;
-        else
-            hi = mid;
-    }
-    return lo - s->files.first[file];
+    BM_BISECT(at, plan->mine_count, i, plan->mine[i] <= chunk);
+    return at;
 }
 
 /* What one file means for this rank: chunks to send, to take in, or to put in
@@ -77,26 +54,26 @@ static int route_file(struct bm_step *s, size_t file, size_t subfile,
     for (size_t t = 0; t < count; t++) {
         uint32_t chunk = s->files.chunk[first + t];
 
-        slots[t] = (struct bm_slot){chunk, s->plan->owner[chunk],
+        slots[t] = (struct bm_slot){(uint32_t)t, s->plan->owner[chunk],
                                     s->bytes[chunk], 0, 0};
     }
     bm_schedule(slots, count, s->ds->options.buffer_bytes);
     for (size_t i = 0; i < count; i++) {
         const struct bm_slot *slot = &slots[i];
-        size_t record =
-            bm_record_bytes(bm_plan_chunk(s->plan, slot->chunk).variable);
+        uint32_t chunk = s->files.chunk[first + slot->place];
+        size_t record = bm_record_bytes(bm_plan_chunk(s->plan, chunk).variable);
 
         if (slot->owner == me && writer == me) {
             s->locals[s->local_count++] = (struct bm_local_chunk){
-                slot->round, place_in_mine(s->plan, slot->chunk), subfile,
-                place_in_file(s, file, slot->chunk)};
+                slot->round, place_in_mine(s->plan, chunk), subfile,
+                slot->place};
         } else if (slot->owner == me) {
-            s->send_m[s->sends.count] = place_in_mine(s->plan, slot->chunk);
+            s->send_m[s->sends.count] = place_in_mine(s->plan, chunk);
             bm_route_add(&s->sends, slot->round, writer, slot->bytes);
             bm_route_add(&s->record_sends, 0, writer, record);
         } else if (writer == me) {
-            s->arrivals[s->receives.count] = (struct bm_arrival){
-                subfile, place_in_file(s, file, slot->chunk)};
+            s->arrivals[s->receives.count] =
+                (struct bm_arrival){subfile, slot->place};
             bm_route_add(&s->receives, slot->round, slot->owner, slot->bytes);
             bm_route_add(&s->record_receives, 0, slot->owner, record);
         }

@@ -59,15 +59,15 @@ static void all_chunks_are_there_with_what_came_before(void)
         memcpy(given, slots, sizeof(slots));
         bm_schedule(slots, count, 500);
         for (size_t i = 0; i < count; i++) {
-            const struct bm_slot *was = &given[slots[i].chunk / 3];
+            const struct bm_slot *was = &given[slots[i].place / 3];
             uint64_t before = 0;
 
-            CHECK(!seen[slots[i].chunk / 3]);
-            seen[slots[i].chunk / 3] = 1;
+            CHECK(!seen[slots[i].place / 3]);
+            seen[slots[i].place / 3] = 1;
             CHECK_EQ(slots[i].owner, was->owner);
             CHECK_EQ(slots[i].bytes, was->bytes);
             for (size_t k = 0; k < count; k++)
-                if (given[k].owner == was->owner && given[k].chunk < was->chunk)
+                if (given[k].owner == was->owner && given[k].place < was->place)
                     before += given[k].bytes;
             CHECK_EQ(slots[i].before, before);
             if (i)
@@ -96,7 +96,7 @@ static void the_order_is_the_same_from_any_order(void)
         CHECK_EQ(bm_schedule(slots, count, 300),
                  bm_schedule(shuffled, count, 300));
         for (size_t i = 0; i < count; i++) {
-            CHECK_EQ(slots[i].chunk, shuffled[i].chunk);
+            CHECK_EQ(slots[i].place, shuffled[i].place);
             CHECK_EQ(slots[i].before, shuffled[i].before);
             CHECK_EQ(slots[i].round, shuffled[i].round);
         }
@@ -115,8 +115,8 @@ static void an_owner_sends_its_chunks_in_their_order(void)
         bm_schedule(slots, count, 400);
         for (size_t i = 0; i < count; i++) {
             CHECK(!last[slots[i].owner] ||
-                  slots[i].chunk >= last[slots[i].owner]);
-            last[slots[i].owner] = slots[i].chunk;
+                  slots[i].place >= last[slots[i].owner]);
+            last[slots[i].owner] = slots[i].place;
         }
     }
 }
@@ -131,7 +131,7 @@ static void owners_take_turns(void)
     CHECK_EQ(bm_schedule(slots, 40, 40), 10);
     for (uint32_t i = 0; i < 40; i++) {
         CHECK_EQ(slots[i].owner, i % 4);
-        CHECK_EQ(slots[i].chunk, i % 4 * 10 + i / 4);
+        CHECK_EQ(slots[i].place, i % 4 * 10 + i / 4);
         CHECK_EQ(slots[i].round, i / 4);
     }
 }
