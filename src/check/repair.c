@@ -474,8 +474,12 @@ static int repair_all(struct bm_repair *r)
     if (!rc)
         rc = bm_store_list(&r->ds.store, BM_NAME_STEPS, collect_step, &steps,
                            r->error);
-    for (size_t i = 0; i < steps.count && !rc; i++)
+    for (size_t i = 0; i < steps.count && !rc; i++) {
         rc = repair_step(r, steps.entries[i].step);
+        if (r->ds.options.progress)
+            r->ds.options.progress(r->ds.options.progress_user, "repairing",
+                                   i + 1, steps.count);
+    }
     if (!rc)
         rc = repair_index(r);
     if (r->ds.epoch) {

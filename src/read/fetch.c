@@ -312,8 +312,20 @@ struct share {
     atomic_int *failed;
     struct bm_error error;
     pthread_t thread;
-    int rc, started;
+    int rc, started; /* a thread of its own */
 };
+
+/* 'taken' chunks of the batch; only this rank's first thread tells. */
+static void tell_progress(const struct batch *b, size_t taken)
+{
+    const bouma_options *o = &b->step->ds->options;
+    const struct bm_fetch *f = b->fetch;
+
+    if (o->progress && b->step->ds->comm->rank == 0)
+        o->progress(o->progress_user, "reading",
+                    f->before + b->done + (taken < b->count ? taken : b->count),
+                    f->total ? f->total : f->count);
+}
 
 static void *work(void *context)
 {
@@ -325,6 +337,8 @@ static void *work(void *context)
         if (chunk >= s->batch->count)
             break;
         s->rc = deliver(s->batch, s->worker, chunk, &s->error);
+        if (!s->started)
+            tell_progress(s->batch, atomic_load(s->next));
     }
     if (s->rc)
         atomic_store(s->failed, 1);
@@ -349,13 +363,13 @@ static int deliver_all(struct batch *b)
         shares[i].worker = &step->workers[i];
         shares[i].next = &next;
         shares[i].failed = &failed;
-        if (i > 0)
-            shares[i].started =
-                !pthread_create(&shares[i].thread, NULL, work, &shares[i]);
+        shares[i].started = i > 0;
+        if (i > 0 && pthread_create(&shares[i].thread, NULL, work, &shares[i]))
+            count = i; /* done without it */
     }
     work(&shares[0]);
     for (int i = 0; i < count; i++) {
-        if (shares[i].started)
+        if (i > 0)
             pthread_join(shares[i].thread, NULL);
         if (shares[i].rc && !rc) {
             rc = shares[i].rc;
@@ -431,7 +445,6 @@ static uint64_t chunk_bytes(const struct batch *b, size_t chunk)
 static int fetch_source(struct batch *b, const size_t *chunks, size_t count)
 {
     const bouma_allocator *a = b->step->ds->a;
-    const bouma_options *o = &b->step->ds->options;
     size_t first = 0;
     int rc = BOUMA_OK;
 
@@ -453,8 +466,6 @@ static int fetch_source(struct batch *b, const size_t *chunks, size_t count)
         bm_drop(a, b->pieces);
         first += n;
         b->done += n;
-        if (!rc && o->progress && b->step->ds->comm->rank == 0)
-            o->progress(o->progress_user, "reading", b->done, b->fetch->count);
     }
     return rc;
 }

@@ -299,7 +299,11 @@ static int give_to_group(void *context, const struct bm_fetched *f,
 
 static int fetch_groups(struct collective *c)
 {
+    uint64_t done = 0, total = 0;
     int rc = BOUMA_OK;
+
+    for (size_t i = 0; i < c->group_count; i++)
+        total += c->groups[i].mine_count;
 
     for (size_t i = 0; i < c->group_count && !rc; i++) {
         struct group *g = &c->groups[i];
@@ -315,9 +319,12 @@ static int fetch_groups(struct collective *c)
                                      .patches = g->mine,
                                      .count = g->mine_count,
                                      .each = give_to_group,
-                                     .context = c};
+                                     .context = c,
+                                     .before = done,
+                                     .total = total};
 
             rc = bm_fetch(&fetch);
+            done += g->mine_count;
         }
     }
     return rc;

@@ -63,6 +63,7 @@ struct bm_fetch {
                 struct bm_error *error);
     const uint8_t *(*coarser)(void *context, int64_t patch);
     void *context;
+    uint64_t before, total; /* chunks, for the progress of a larger call */
 };
 int bm_fetch(const struct bm_fetch *fetch);
 

@@ -214,7 +214,8 @@ static int copy_samples(struct reading *reading, struct context *ctx)
                               .box = reading->box,
                               .selection = reading->selection,
                               .patch = reading->grid.patch[0],
-                              .output = &reading->output};
+                              .output = &reading->output,
+                              .bar = &reading->bar};
     int rc = output_create(&reading->output, ctx, reading->target);
 
     if (!rc)

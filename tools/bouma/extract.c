@@ -98,6 +98,7 @@ int extract_samples(const struct extract *extract, struct context *ctx)
         struct piece piece = {0};
         bouma_box box;
 
+        progress_bar_piece(extract->bar, i, count);
         if (division_piece(&division, i, &box))
             rc = prepare(&piece, extract, ctx, &box);
         rc = context_agree(ctx, rc);

@@ -7,6 +7,7 @@
 
 #include "context.h"
 #include "output.h"
+#include "progress_bar.h"
 
 struct extract {
     bouma_dataset *ds;
@@ -18,6 +19,7 @@ struct extract {
     int64_t patch;             /* samples of a patch along the first axis */
     struct output *output;
     uint64_t header_bytes; /* in the output before the first sample */
+    struct progress_bar *bar;
 };
 
 /* Collective. */

@@ -70,6 +70,29 @@ static int read_codec(struct import_request *request, struct context *ctx)
     return DONE;
 }
 
+/* Absolute or relative, above 0. */
+static int read_tolerance(struct import_request *request, struct context *ctx)
+{
+    const struct arguments *args = request->args;
+    bool relative = arguments_has(args, "relative");
+    const char *name = relative ? "relative" : "tolerance";
+    int rc = arguments_number(args, ctx, name, &request->variable.tolerance);
+
+    if (rc || !arguments_has(args, name))
+        return rc;
+    if (relative && arguments_has(args, "tolerance"))
+        return context_fail(ctx, CALL_AT_FAULT,
+                            "--tolerance and --relative: give one of them");
+    if (!(request->variable.tolerance > 0))
+        return context_fail(ctx, CALL_AT_FAULT,
+                            "--%s %s: it must be above 0; to keep every bit, "
+                            "leave it out",
+                            name, arguments_text(args, name));
+    request->variable.tolerance_kind =
+        relative ? BOUMA_RELATIVE : BOUMA_ABSOLUTE;
+    return DONE;
+}
+
 static int read_grid(struct import_request *request, struct context *ctx)
 {
     const struct arguments *args = request->args;
@@ -146,6 +169,8 @@ int import_request_read(struct import_request *out, struct context *ctx,
         rc = read_wish(out, ctx);
     if (!rc)
         rc = read_codec(out, ctx);
+    if (!rc)
+        rc = read_tolerance(out, ctx);
     if (!rc)
         rc = read_grid(out, ctx);
     return rc ? rc : arguments_fields(args, ctx, &out->opts);

@@ -1,4 +1,6 @@
 /* info_json.c -- bouma info --json. The keys are part of the interface. */
+#include <math.h>
+
 #include "choice_names.h"
 #include "info.h"
 #include "print_json.h"
@@ -34,6 +36,17 @@ static json_t *ranges_json(const bouma_variable *variable,
     return list;
 }
 
+/* Stored bytes of each level, level 0 first. */
+static json_t *level_bytes_json(const bouma_variable *variable, int levels)
+{
+    json_t *list = json_array();
+
+    for (int k = 0; k < levels; k++)
+        json_array_append_new(
+            list, json_count(bouma_variable_level_bytes(variable, k)));
+    return list;
+}
+
 static json_t *variable_json(bouma_variable *variable,
                              const bouma_grid_info *grid)
 {
@@ -52,7 +65,14 @@ static json_t *variable_json(bouma_variable *variable,
     json_put(object, "raw_bytes", json_count(about.raw_bytes));
     json_put(object, "stored_bytes", json_count(about.stored_bytes));
     json_put(object, "ratio", json_ratio(about.raw_bytes, about.stored_bytes));
-    json_put(object, "max_error", json_integer(0)); /* all codecs are exact */
+    json_put(object, "level_bytes", level_bytes_json(variable, grid->levels));
+    json_put(object, "tolerance", json_number(about.tolerance));
+    json_put(object, "relative",
+             json_boolean(about.tolerance_kind == BOUMA_RELATIVE));
+    json_put(object, "bound", json_number(about.bound));
+    json_put(object, "max_error", json_number(about.largest_error));
+    json_put(object, "psnr",
+             isinf(about.psnr) ? json_null() : json_number(about.psnr));
     json_put(object, "levels", json_integer(grid->levels));
     json_put(object, "ranges", ranges_json(variable, &about));
     json_put(object, "attributes",

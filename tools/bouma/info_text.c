@@ -1,5 +1,6 @@
 /* info_text.c -- bouma info, for people. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 
 #include "attribute_value.h"
@@ -91,6 +92,81 @@ static int print_variables(bouma_grid *grid, struct context *ctx)
     return rc;
 }
 
+/* Bytes of each level: what is read in all, up to a level, is their sum from
+ * the left. */
+static int print_levels(bouma_grid *grid, struct context *ctx)
+{
+    char columns[66] = "l", text[FORMAT_BYTES];
+    struct text_table table;
+    bouma_grid_info about;
+    int rc;
+
+    bouma_grid_info_get(grid, &about);
+    if (about.levels < 2)
+        return DONE;
+    for (int k = 0; k < about.levels; k++)
+        columns[k + 1] = 'r';
+    text_table_init(&table, columns);
+    text_table_add(&table, "BYTES OF LEVEL");
+    for (int k = about.levels - 1; k >= 0; k--)
+        text_table_add(&table, "%d", k);
+    for (int i = 0; i < about.variables; i++) {
+        const bouma_variable *variable = bouma_grid_variable(grid, i);
+        bouma_variable_info of;
+
+        bouma_variable_info_get(variable, &of);
+        if (!of.present)
+            continue;
+        text_table_add(&table, "%s", of.name);
+        for (int k = about.levels - 1; k >= 0; k--)
+            text_table_add(
+                &table, "%s",
+                format_bytes(text, bouma_variable_level_bytes(variable, k)));
+    }
+    putchar('\n');
+    rc = text_table_print(&table, ctx, 4);
+    text_table_release(&table);
+    return rc;
+}
+
+/* What was allowed and what became of it, of variables with a tolerance. */
+static int print_errors(bouma_grid *grid, struct context *ctx)
+{
+    struct text_table table;
+    int rc = DONE, lossy = 0;
+
+    text_table_init(&table, "lrrrr");
+    text_table_add(&table, "ERRORS");
+    text_table_add(&table, "TOLERANCE");
+    text_table_add(&table, "ALLOWED");
+    text_table_add(&table, "LARGEST");
+    text_table_add(&table, "PSNR");
+    for (int i = 0; i < bouma_grid_variable_count(grid); i++) {
+        bouma_variable_info about;
+
+        bouma_variable_info_get(bouma_grid_variable(grid, i), &about);
+        if (!(about.tolerance > 0) || !about.present)
+            continue;
+        lossy++;
+        text_table_add(&table, "%s", about.name);
+        text_table_add(&table, "%g%s", about.tolerance,
+                       about.tolerance_kind == BOUMA_RELATIVE ? " of the range"
+                                                              : "");
+        text_table_add(&table, "%.4g", about.bound);
+        text_table_add(&table, "%.4g", about.largest_error);
+        if (isinf(about.psnr))
+            text_table_add(&table, "exact");
+        else
+            text_table_add(&table, "%.1f dB", about.psnr);
+    }
+    if (lossy) {
+        putchar('\n');
+        rc = text_table_print(&table, ctx, 4);
+    }
+    text_table_release(&table);
+    return rc;
+}
+
 static void print_variable_attributes(bouma_grid *grid)
 {
     for (int i = 0; i < bouma_grid_variable_count(grid); i++) {
@@ -133,6 +209,10 @@ static int print_grid(bouma_grid *grid, struct context *ctx)
     putchar('\n');
     attributes_print(bouma_grid_attributes(grid), 4);
     rc = print_variables(grid, ctx);
+    if (!rc)
+        rc = print_levels(grid, ctx);
+    if (!rc)
+        rc = print_errors(grid, ctx);
     print_variable_attributes(grid);
     return rc;
 }

@@ -26,13 +26,16 @@ static void on_progress(void *user, const char *what, uint64_t done,
                         uint64_t total)
 {
     struct progress_bar *bar = user;
-    double now = stopwatch_now();
+    double now = stopwatch_now(), part;
 
     if (total == 0 || now - bar->start < 1.0 || now - bar->last < 0.1)
         return;
     bar->last = now;
     bar->drawn = true;
-    draw(what, done < total ? (double)done / (double)total : 1.0);
+    part = done < total ? (double)done / (double)total : 1.0;
+    if (bar->pieces)
+        part = ((double)bar->piece + part) / (double)bar->pieces;
+    draw(what, part);
 }
 
 void progress_bar_init(struct progress_bar *bar, const struct context *ctx,
@@ -46,6 +49,12 @@ void progress_bar_init(struct progress_bar *bar, const struct context *ctx,
         return;
     opts->progress = on_progress;
     opts->progress_user = bar;
+}
+
+void progress_bar_piece(struct progress_bar *bar, int64_t piece, int64_t pieces)
+{
+    bar->piece = piece;
+    bar->pieces = pieces;
 }
 
 void progress_bar_clear(struct progress_bar *bar)
