@@ -132,9 +132,10 @@ int bm_codec_decode_fields(const struct bm_codec *codec,
         return codec->decode_field(state, samples, coarse, field, k, in,
                                    stored);
     sizes = c;
-    bm_get_bytes(&c, 4 * (size_t)components);
+    if (stored) /* else the level adds nothing to the coarser one */
+        bm_get_bytes(&c, 4 * (size_t)components);
     for (int i = 0; i < components && !rc; i++) {
-        size_t part = bm_get_u32(&sizes);
+        size_t part = stored ? bm_get_u32(&sizes) : 0;
         const uint8_t *data = bm_get_bytes(&c, part);
 
         rc = !data ? BOUMA_EFORMAT

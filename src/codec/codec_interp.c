@@ -88,10 +88,12 @@ struct kernels {
 /* ---- the passes of a chunk ---------------------------------------------- */
 
 /* Pass j goes from the samples of pass j + 1 to eight times as many. Those from
- * 'root' on belong to one piece, which begins with the one sample left. */
+ * 'root' on belong to one piece, that of the coarsest level with samples; it
+ * begins with the one sample left. Levels between have no samples but its. */
 struct passes {
     struct bm_octants octants[MAX_PASSES];
     int count, root;
+    int coarsest; /* level */
 };
 
 static void list_passes(struct passes *p, const struct bm_field *f)
@@ -108,7 +110,8 @@ static void list_passes(struct passes *p, const struct bm_field *f)
     }
     while (k + 1 < f->levels && bm_lattice_samples(&f->lattice[k + 1]))
         k++;
-    p->root = k;
+    p->coarsest = k;
+    p->root = k < p->count ? k : p->count;
 }
 
 static size_t samples_of(const struct passes *p, int j)
@@ -794,7 +797,7 @@ static int encode_exactly(struct bm_codec_state *state, struct bm_buffer *out,
         bm_put_u8(out, FORM_EXACT);
         rc = bm_zstd_pack(state, out, from + kept * size, piece_samples(p, k),
                           size);
-        sizes[k] = (uint32_t)(out->size - begin);
+        sizes[k < p->root ? k : p->coarsest] = (uint32_t)(out->size - begin);
     }
     return rc;
 }
@@ -844,7 +847,7 @@ static int encode_field(struct bm_codec_state *state, struct bm_buffer *out,
             encode_pass(&w, &s, &p, j, s.dense[now], from);
         if (j <= p.root) {
             rc = end_piece(state, out, &w, &s, &p, j, s.dense[now], from, loss);
-            sizes[j] = (uint32_t)(out->size - begin);
+            sizes[j < p.root ? j : p.coarsest] = (uint32_t)(out->size - begin);
         }
         if (j > 0 && j < p.count) {
             bm_octants_merge_with(&p.octants[j], f->size, s.dense[!now],
@@ -1117,6 +1120,11 @@ static int decode_field(struct bm_codec_state *state, void *samples,
         return stored ? BOUMA_EFORMAT : BOUMA_OK;
     memset(&r, 0, sizeof(r));
     list_passes(&p, f);
+    if (k >= p.root && k < p.coarsest) {
+        memcpy(samples, coarse, f->size);
+        return stored ? BOUMA_EFORMAT : BOUMA_OK;
+    }
+    k = k < p.root ? k : p.root;
     piece_init(&r.w, f, state->a);
     n = piece_samples(&p, k);
     kept = k < p.root ? samples_of(&p, k + 1) : 0;

@@ -1,0 +1,219 @@
+/* Entropy coding: what goes in comes out, in about as many bits as its entropy,
+ * and damaged bytes are noticed or give some symbols. */
+#include "codec/entropy.h"
+
+#include <math.h>
+
+#include "check.h"
+
+static void bits_come_back(void)
+{
+    struct bm_buffer b;
+    struct bm_bit_writer w = {&b, 0, 0};
+    struct bm_bit_reader r;
+    uint64_t random = 1, again = 1;
+
+    bm_buffer_init(&b, bm_allocator_default());
+    for (int i = 0; i < 5000; i++) {
+        int bits = (int)check_below(&random, 33);
+        uint64_t v = check_random(&random);
+
+        bm_bits_put(&w, (uint32_t)(v & (((uint64_t)1 << bits) - 1)), bits);
+    }
+    bm_bits_end(&w);
+    r = bm_bit_reader_of(b.data, b.size);
+    for (int i = 0; i < 5000; i++) {
+        int bits = (int)check_below(&again, 33);
+        uint64_t v = check_random(&again);
+
+        CHECK_EQ(bm_bits_get(&r, bits), v & (((uint64_t)1 << bits) - 1));
+    }
+    CHECK(!r.failed);
+    CHECK(r.p == r.end);
+    bm_bits_get(&r, 32);
+    CHECK(r.failed);
+    bm_buffer_release(&b);
+}
+
+static void golomb_numbers_come_back(void)
+{
+    static const uint32_t values[] = {0, 1, 2, 3, 7, 8, 100, 65535, 1u << 25};
+    struct bm_buffer b;
+    struct bm_bit_writer w = {&b, 0, 0};
+    struct bm_bit_reader r;
+
+    bm_buffer_init(&b, bm_allocator_default());
+    for (int k = 0; k <= 16; k++)
+        for (int i = 0; i < 9; i++)
+            bm_golomb_put(&w, values[i], k);
+    bm_bits_end(&w);
+    r = bm_bit_reader_of(b.data, b.size);
+    for (int k = 0; k <= 16; k++)
+        for (int i = 0; i < 9; i++)
+            CHECK_EQ(bm_golomb_get(&r, k), values[i]);
+    CHECK(!r.failed);
+    bm_buffer_release(&b);
+}
+
+static void integers_have_symbols(void)
+{
+    struct bm_buffer b;
+    struct bm_bit_writer w = {&b, 0, 0};
+    struct bm_bit_reader r;
+    uint8_t symbols[2000];
+    uint32_t folded[2000];
+    uint64_t random = 2;
+
+    bm_buffer_init(&b, bm_allocator_default());
+    for (int i = 0; i < 2000; i++) {
+        int32_t v = (int32_t)check_below(&random, (int64_t)1 << (i % 25)) -
+                    (1 << (i % 25) >> 1);
+
+        CHECK_EQ(bm_unfold(bm_fold(v)), v);
+        folded[i] = bm_fold(v);
+        symbols[i] = bm_symbol_put(&w, folded[i]);
+        CHECK(symbols[i] < BM_ESCAPE);
+    }
+    bm_bits_end(&w);
+    r = bm_bit_reader_of(b.data, b.size);
+    for (int i = 0; i < 2000; i++)
+        CHECK_EQ(bm_symbol_get(&r, symbols[i]), folded[i]);
+    CHECK(!r.failed);
+    CHECK(bm_symbol_put(&w, BM_FOLDED_LIMIT - 1) < BM_ESCAPE);
+    bm_buffer_release(&b);
+}
+
+/* Symbols with a geometric distribution that depends on the table. */
+static void fill(uint8_t *symbols, uint8_t *table, size_t n, int tables,
+                 int kind, uint64_t *random)
+{
+    for (size_t i = 0; i < n; i++) {
+        int s = 0, t = (int)check_below(random, tables);
+
+        while (kind == 0 && s < BM_SYMBOLS - 1 && check_below(random, t + 2))
+            s++;
+        if (kind == 1)
+            s = (int)check_below(random, BM_SYMBOLS);
+        if (kind == 2)
+            s = BM_ESCAPE;
+        if (kind == 3)
+            s = check_below(random, 5000) ? 0 : 17;
+        symbols[i] = (uint8_t)s;
+        table[i] = (uint8_t)t;
+    }
+}
+
+static double entropy(const uint8_t *symbols, const uint8_t *table, size_t n,
+                      int tables)
+{
+    double bits = 0;
+
+    for (int t = 0; t < tables; t++) {
+        size_t count[BM_SYMBOLS] = {0}, all = 0;
+
+        for (size_t i = 0; i < n; i++)
+            if (table[i] == t) {
+                count[symbols[i]]++;
+                all++;
+            }
+        for (int s = 0; s < BM_SYMBOLS; s++)
+            if (count[s])
+                bits -= (double)count[s] * log2((double)count[s] / (double)all);
+    }
+    return bits / 8;
+}
+
+static void symbols_come_back(void)
+{
+    static const size_t counts[] = {0, 1, 2, 3, 4, 5, 63, 1000, 60001};
+    struct bm_rans_decoder *d = malloc(sizeof(*d));
+    uint8_t *symbols = malloc(60001), *table = malloc(60001);
+    uint8_t *back = malloc(60002);
+    uint64_t random = 3;
+
+    REQUIRE(d && symbols && table && back);
+    for (int kind = 0; kind < 4; kind++)
+        for (int tables = 1; tables <= BM_RANS_TABLES; tables += 5)
+            for (int c = 0; c < 9; c++) {
+                size_t n = counts[c], done = 0, room;
+                struct bm_buffer b;
+                uint8_t *exact;
+
+                fill(symbols, table, n, tables, kind, &random);
+                bm_buffer_init(&b, bm_allocator_default());
+                bm_put_u32(&b, 99);
+                CHECK_EQ(bm_rans_encode(&b, symbols, table, n, tables),
+                         BOUMA_OK);
+                room = b.size - 4;
+                CHECK((double)room <=
+                      entropy(symbols, table, n, tables) * 1.03 + 20 +
+                          80 * tables);
+                exact = malloc(room);
+                REQUIRE(exact);
+                memcpy(exact, b.data + 4, room);
+                back[n] = 0x5a;
+                CHECK_EQ(bm_rans_begin(d, exact, room, tables), BOUMA_OK);
+                while (done < n) { /* in runs of any length */
+                    size_t run = 1 + (size_t)check_below(&random, 700);
+
+                    run = run < n - done ? run : n - done;
+                    bm_rans_next(d, back + done, table + done, run);
+                    done += run;
+                }
+                CHECK(!memcmp(back, symbols, n));
+                CHECK(bm_rans_ended(d));
+                CHECK_EQ(back[n], 0x5a);
+                free(exact);
+                bm_buffer_release(&b);
+            }
+    free(d);
+    free(symbols);
+    free(table);
+    free(back);
+}
+
+static void damage_is_noticed_or_harmless(void)
+{
+    struct bm_rans_decoder *d = malloc(sizeof(*d));
+    uint8_t symbols[3000], table[3000], back[3000];
+    uint64_t random = 4;
+    int noticed = 0;
+
+    REQUIRE(d);
+    for (int i = 0; i < 3000; i++) {
+        struct bm_buffer b;
+        size_t cut;
+        uint8_t *exact;
+
+        fill(symbols, table, 3000, 4, 0, &random);
+        bm_buffer_init(&b, bm_allocator_default());
+        bm_rans_encode(&b, symbols, table, 3000, 4);
+        cut = i & 1 ? b.size : (size_t)check_below(&random, (int64_t)b.size);
+        exact = malloc(cut + 1);
+        REQUIRE(exact);
+        memcpy(exact, b.data, cut);
+        if (i & 1)
+            exact[check_below(&random, (int64_t)cut)] ^=
+                (uint8_t)(1 << check_below(&random, 8));
+        if (bm_rans_begin(d, exact, cut, 4)) {
+            noticed++;
+        } else {
+            bm_rans_next(d, back, table, 3000);
+            noticed += !bm_rans_ended(d);
+        }
+        free(exact);
+        bm_buffer_release(&b);
+    }
+    CHECK(noticed > 2900);
+    free(d);
+}
+
+int main(void)
+{
+    bits_come_back();
+    golomb_numbers_come_back();
+    integers_have_symbols();
+    symbols_come_back();
+    damage_is_noticed_or_harmless();
+    return check_result();
+}

@@ -1,0 +1,382 @@
+/* Codec interp: no sample of any level misses the bound, whatever the samples
+ * are; what cannot be rounded comes back bit for bit; damaged bytes give
+ * EFORMAT or some samples, but never a step outside. */
+#include "codec/codec.h"
+
+#include <float.h>
+#include <math.h>
+
+#include "check.h"
+
+enum kind {
+    SMOOTH,
+    NOISE,
+    CONSTANT,
+    ALL_NAN,
+    SOME_NAN,
+    MASKED, /* a region of NaN, as land in an ocean */
+    INFINITE,
+    DENORMAL,
+    WILD, /* +-1e30 next to 1e-30 */
+    STEPS,
+    KINDS
+};
+
+static double sample_of(enum kind kind, const int64_t at[3], uint64_t *state)
+{
+    double x = (double)at[0], y = (double)at[1], z = (double)at[2];
+    double smooth = sin(0.3 * x) * cos(0.2 * y + 0.1) + 0.01 * z * z;
+    double random = (double)check_below(state, 1 << 20) / (1 << 20);
+
+    switch (kind) {
+    case SMOOTH:
+        return 300 + smooth;
+    case NOISE:
+        return random;
+    case CONSTANT:
+        return -7.25;
+    case ALL_NAN:
+        return NAN;
+    case SOME_NAN:
+        return random < 0.05 ? NAN : smooth;
+    case MASKED:
+        return at[1] + at[2] < 12 ? NAN : 300 + smooth;
+    case INFINITE:
+        return random < 0.02 ? INFINITY : random < 0.04 ? -INFINITY : smooth;
+    case DENORMAL:
+        return smooth * 1e-310;
+    case WILD:
+        return random < 0.3 ? 1e30 : random < 0.6 ? -1e30 : 1e-30 * random;
+    case STEPS:
+        return at[0] > 3 ? 1e6 : at[2] > 5 ? -3 : 0;
+    case KINDS:
+        break;
+    }
+    return 0;
+}
+
+/* A patch with samples of one kind, at some place of a grid. */
+struct patch {
+    struct bm_lattice lattice[12];
+    struct bm_field field;
+    int components;
+    uint8_t *samples;
+    size_t count; /* samples of level 0 */
+};
+
+static void make(struct patch *p, const bouma_box *box, int levels,
+                 bouma_type type, double bound, enum kind kind, int components,
+                 uint64_t *state)
+{
+    uint8_t *to;
+
+    for (int k = 0; k < levels; k++)
+        p->lattice[k] = bm_lattice_of(box, k);
+    p->field = (struct bm_field){.type = type,
+                                 .size = type == BOUMA_F32 ? 4 : 8,
+                                 .levels = levels,
+                                 .lattice = p->lattice,
+                                 .bound = bound};
+    p->components = components;
+    p->count = (size_t)bm_lattice_samples(&p->lattice[0]);
+    p->samples = to = malloc(p->count * p->field.size * (size_t)components + 1);
+    REQUIRE(p->samples);
+    for (int c = 0; c < components; c++)
+        for (int64_t z = box->lo[0]; z < box->hi[0]; z++)
+            for (int64_t y = box->lo[1]; y < box->hi[1]; y++)
+                for (int64_t x = box->lo[2]; x < box->hi[2]; x++) {
+                    int64_t at[3] = {z, y, x + c};
+                    double v = sample_of(kind, at, state);
+                    float f = (float)v;
+
+                    memcpy(to, type == BOUMA_F32 ? (void *)&f : (void *)&v,
+                           p->field.size);
+                    to += p->field.size;
+                }
+}
+
+static double value_at(const struct patch *p, const uint8_t *data, size_t i)
+{
+    float f;
+    double d;
+
+    if (p->field.type == BOUMA_F64) {
+        memcpy(&d, data + i * 8, 8);
+        return d;
+    }
+    memcpy(&f, data + i * 4, 4);
+    return (double)f;
+}
+
+/* Whether 'got', the samples of level k, are those of the patch. */
+static int level_is_right(const struct patch *p, int k, const uint8_t *got,
+                          double *largest)
+{
+    const struct bm_lattice *l = &p->lattice[k], *l0 = &p->lattice[0];
+    size_t n = 0;
+
+    for (int c = 0; c < p->components; c++)
+        for (int64_t z = 0; z < l->count[0]; z++)
+            for (int64_t y = 0; y < l->count[1]; y++)
+                for (int64_t x = 0; x < l->count[2]; x++, n++) {
+                    int64_t at = (((l->start[0] + z) << k) - l0->start[0]) *
+                                     l0->count[1] * l0->count[2] +
+                                 (((l->start[1] + y) << k) - l0->start[1]) *
+                                     l0->count[2] +
+                                 (((l->start[2] + x) << k) - l0->start[2]);
+                    size_t i = (size_t)at + (size_t)c * p->count;
+                    double error =
+                        fabs(value_at(p, got, n) - value_at(p, p->samples, i));
+
+                    if (!isfinite(value_at(p, p->samples, i))) {
+                        if (memcmp(got + n * p->field.size,
+                                   p->samples + i * p->field.size,
+                                   p->field.size))
+                            return 0;
+                    } else if (!(error <= p->field.bound)) {
+                        return 0;
+                    } else if (error > *largest) {
+                        *largest = error;
+                    }
+                }
+    return 1;
+}
+
+/* Encode, and decode all levels; gives the bytes that were stored. */
+static size_t round_trip(struct bm_codec_state *state, const struct patch *p)
+{
+    const struct bm_codec *codec = &bm_codec_interp;
+    uint32_t sizes[12];
+    struct bm_loss loss = {0, 0};
+    struct bm_buffer out;
+    uint8_t *dense[2], *whole;
+    size_t at = 0, bytes = p->count * p->field.size * (size_t)p->components;
+    double largest = 0;
+
+    bm_buffer_init(&out, state->a);
+    CHECK_EQ(bm_codec_encode_fields(codec, state, &out, sizes, &loss, &p->field,
+                                    p->components, p->samples),
+             BOUMA_OK);
+    dense[0] = malloc(bytes + 1);
+    dense[1] = malloc(bytes + 1);
+    REQUIRE(dense[0] && dense[1]);
+    for (int k = p->field.levels - 1; k >= 0; k--) {
+        size_t level = (size_t)bm_lattice_samples(&p->lattice[k]) *
+                       p->field.size * (size_t)p->components;
+        uint8_t *to = dense[k & 1];
+
+        CHECK(
+            codec->plausible(k + 1 < p->field.levels
+                                 ? (size_t)bm_lattice_details(&p->lattice[k]) *
+                                       p->field.size * (size_t)p->components
+                                 : level,
+                             sizes[k]));
+        REQUIRE(at + sizes[k] <= out.size);
+        to[level] = 0x5a;
+        /* From memory of its own size, so that a step outside is seen. */
+        whole = malloc(sizes[k] + 1u);
+        REQUIRE(whole);
+        if (sizes[k])
+            memcpy(whole, out.data + at, sizes[k]);
+        CHECK_EQ(bm_codec_decode_fields(
+                     codec, state, to,
+                     k + 1 < p->field.levels ? dense[!(k & 1)] : NULL,
+                     &p->field, p->components, k, whole, sizes[k]),
+                 BOUMA_OK);
+        free(whole);
+        CHECK_EQ(to[level], 0x5a);
+        largest = 0;
+        CHECK(level_is_right(p, k, to, &largest));
+        at += sizes[k];
+    }
+    CHECK_EQ(at, out.size);
+    CHECK(fabs(loss.largest - largest) <= 1e-6 * largest + DBL_MIN);
+    CHECK(loss.squares <= (double)(p->count * (size_t)p->components) * largest *
+                                  largest * (1 + 1e-6) +
+                              DBL_MIN);
+    free(dense[0]);
+    free(dense[1]);
+    bm_buffer_release(&out);
+    return at;
+}
+
+static void no_sample_misses_the_bound(void)
+{
+    static const double bounds[] = {1e-2, 1e-4, 1e-7, 1, 1e10, 1e-40, 1e-300};
+    struct bm_codec_state state;
+    uint64_t random = 7;
+
+    bm_codec_state_init(&state, bm_allocator_default());
+    for (int i = 0; i < 600; i++) {
+        bouma_type type = i & 1 ? BOUMA_F32 : BOUMA_F64;
+        enum kind kind = (enum kind)(i / 2 % KINDS);
+        double bound = bounds[check_below(&random, 7)];
+        int levels = 1 + (int)check_below(&random, 5), ndims = 1 + i % 3;
+        int components = i % 7 == 0 ? 3 : 1;
+        bouma_box box;
+        struct patch p;
+
+        for (int d = 0; d < 3; d++) {
+            /* At multiples of an edge, as patches are. */
+            int64_t edge = (int64_t)1 << check_below(&random, 6);
+
+            box.lo[d] = d < 3 - ndims ? 0 : edge * check_below(&random, 3);
+            box.hi[d] = box.lo[d] +
+                        (d < 3 - ndims ? 1 : 1 + check_below(&random, edge));
+        }
+        make(&p, &box, levels, type, bound, kind, components, &random);
+        round_trip(&state, &p);
+        free(p.samples);
+    }
+    bm_codec_state_release(&state);
+}
+
+static void a_bound_of_zero_keeps_every_bit(void)
+{
+    bouma_box box = {{0, 0, 0}, {9, 17, 16}};
+    struct bm_codec_state state;
+    uint64_t random = 8;
+
+    bm_codec_state_init(&state, bm_allocator_default());
+    for (int kind = 0; kind < KINDS; kind++) {
+        struct patch p;
+
+        make(&p, &box, 3, BOUMA_F32, 0, (enum kind)kind, 1, &random);
+        round_trip(&state, &p);
+        free(p.samples);
+    }
+    bm_codec_state_release(&state);
+}
+
+static void what_is_regular_takes_little(void)
+{
+    bouma_box box = {{0, 0, 0}, {32, 32, 32}};
+    static const struct {
+        enum kind kind;
+        double bound;
+        size_t most;
+    } cases[] = {{CONSTANT, 1e-3, 80},
+                 {ALL_NAN, 1e-3, 200},
+                 {SMOOTH, 1e-2, 3000},
+                 {MASKED, 1e-2, 6000},
+                 {NOISE, 1e-9, 32 * 32 * 32 * 4 + 100}};
+    struct bm_codec_state state;
+    uint64_t random = 9;
+
+    bm_codec_state_init(&state, bm_allocator_default());
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct patch p;
+        size_t bytes;
+
+        make(&p, &box, 4, BOUMA_F32, cases[i].bound, cases[i].kind, 1, &random);
+        bytes = round_trip(&state, &p);
+        CHECK(bytes <= cases[i].most);
+        if (bytes > cases[i].most)
+            printf("kind %d: %zu bytes\n", cases[i].kind, bytes);
+        free(p.samples);
+    }
+    bm_codec_state_release(&state);
+}
+
+/* The same samples give the same bytes, whatever was encoded before. */
+static void bytes_depend_on_nothing_else(void)
+{
+    bouma_box box = {{0, 0, 0}, {20, 20, 20}};
+    struct bm_codec_state used, fresh;
+    struct bm_buffer a, b;
+    uint32_t sizes[4];
+    struct bm_loss loss = {0, 0};
+    uint64_t random = 10;
+    struct patch p, other;
+
+    make(&p, &box, 4, BOUMA_F32, 1e-3, SOME_NAN, 1, &random);
+    make(&other, &box, 4, BOUMA_F32, 1e-3, NOISE, 1, &random);
+    bm_codec_state_init(&used, bm_allocator_default());
+    bm_codec_state_init(&fresh, bm_allocator_default());
+    round_trip(&used, &other);
+    bm_buffer_init(&a, used.a);
+    bm_buffer_init(&b, used.a);
+    CHECK_EQ(bm_codec_interp.encode_field(&used, &a, sizes, &loss, &p.field,
+                                          p.samples),
+             BOUMA_OK);
+    CHECK_EQ(bm_codec_interp.encode_field(&fresh, &b, sizes, &loss, &p.field,
+                                          p.samples),
+             BOUMA_OK);
+    CHECK_EQ(a.size, b.size);
+    CHECK(a.size == b.size && !memcmp(a.data, b.data, a.size));
+    bm_buffer_release(&a);
+    bm_buffer_release(&b);
+    bm_codec_state_release(&used);
+    bm_codec_state_release(&fresh);
+    free(p.samples);
+    free(other.samples);
+}
+
+static void damaged_bytes_do_no_harm(void)
+{
+    bouma_box box = {{0, 0, 0}, {13, 16, 18}};
+    struct bm_codec_state state;
+    uint64_t random = 11;
+    int refused = 0;
+
+    bm_codec_state_init(&state, bm_allocator_default());
+    for (int i = 0; i < 3000; i++) {
+        struct bm_loss loss = {0, 0};
+        struct bm_buffer out;
+        uint32_t sizes[3];
+        uint8_t *coarse, *fine, *piece;
+        struct patch p;
+        size_t bytes, cut;
+        int rc;
+
+        make(&p, &box, 3, i & 1 ? BOUMA_F32 : BOUMA_F64, 1e-3,
+             (enum kind)(i % KINDS), 1, &random);
+        bm_buffer_init(&out, state.a);
+        CHECK_EQ(bm_codec_interp.encode_field(&state, &out, sizes, &loss,
+                                              &p.field, p.samples),
+                 BOUMA_OK);
+        bytes = sizes[2];
+        cut = i % 3 ? bytes : (size_t)check_below(&random, (int64_t)bytes);
+        piece = malloc(cut + 1);
+        coarse = malloc(p.count * 8);
+        fine = malloc(p.count * 8);
+        REQUIRE(piece && coarse && fine);
+        memcpy(piece, out.data, cut);
+        if (i % 3 && cut)
+            piece[check_below(&random, (int64_t)cut)] ^=
+                (uint8_t)(1 << check_below(&random, 8));
+        memset(coarse, 0, p.count * 8);
+        rc = bm_codec_interp.decode_field(&state, coarse, NULL, &p.field, 2,
+                                          piece, cut);
+        CHECK(rc == BOUMA_OK || rc == BOUMA_EFORMAT);
+        refused += rc != BOUMA_OK;
+        free(piece);
+        bytes = sizes[1];
+        piece = malloc(bytes + 1);
+        REQUIRE(piece);
+        memcpy(piece, out.data + sizes[2], bytes);
+        for (int n = 0; n < 3 && bytes; n++)
+            piece[check_below(&random, (int64_t)bytes)] =
+                (uint8_t)check_random(&random);
+        rc = bm_codec_interp.decode_field(&state, fine, coarse, &p.field, 1,
+                                          piece, bytes);
+        CHECK(rc == BOUMA_OK || rc == BOUMA_EFORMAT);
+        free(piece);
+        free(coarse);
+        free(fine);
+        free(p.samples);
+        bm_buffer_release(&out);
+    }
+    CHECK(refused > 500);
+    bm_codec_state_release(&state);
+}
+
+int main(void)
+{
+    no_sample_misses_the_bound();
+    a_bound_of_zero_keeps_every_bit();
+    what_is_regular_takes_little();
+    bytes_depend_on_nothing_else();
+    damaged_bytes_do_no_harm();
+    return check_result();
+}
