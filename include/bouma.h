@@ -580,6 +580,40 @@ typedef struct bouma_request {
 BOUMA_API int bouma_step_read(bouma_step *step, const bouma_request *requests,
                               size_t count);
 
+/* Patch by patch, each at a level of its own: fine where something happens and
+ * coarse elsewhere, or nothing at all.
+ *
+ * Patches that do not meet 'box' (NULL: all) are left out and, if 'within' is
+ * 1, those that have no value from 'low' to 'high' in 'component', without a
+ * look at files that have none. 'choose' then gives the level for a patch, or
+ * -1 to leave it out; where it is NULL, that is 'level'. 'each' is handed the
+ * samples of the patch (of its part in 'box') at that level: dense, the
+ * components of a sample side by side, shaped and placed as 'selection' says;
+ * not called for parts without samples at the level. It returns 0 to go on,
+ * anything else ends the call with BOUMA_EABORTED. Both are called by one
+ * thread at a time, 'each' in no particular order. */
+typedef struct bouma_patch_info {
+    bouma_box box; /* all of the patch, in samples of level 0 */
+    int levels, components;
+    const bouma_range *ranges;   /* [components], as they were given: what is
+                                    read may be beyond them by the bound */
+    const uint64_t *level_bytes; /* [levels], stored */
+} bouma_patch_info;
+
+typedef struct bouma_patch_query {
+    size_t size; /* sizeof(bouma_patch_query) */
+    const bouma_box *box;
+    int level;
+    int within, component;
+    double low, high;
+    int (*choose)(void *user, const bouma_patch_info *patch);
+    int (*each)(void *user, const bouma_patch_info *patch, int level,
+                const bouma_selection *selection, const void *samples);
+    void *user;
+} bouma_patch_query;
+BOUMA_API int bouma_variable_query(bouma_variable *variable,
+                                   const bouma_patch_query *query);
+
 /* Coarse to fine: hold 'box' (NULL: all) at 'level', then go to finer levels,
  * each time reading only the bytes that are new. The array belongs to the
  * refinement and is replaced by bouma_refinement_next(); BOUMA_ENOTFOUND when

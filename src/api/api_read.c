@@ -239,7 +239,6 @@ static int check_present(const bouma_variable *v)
 int bouma_variable_range(const bouma_variable *variable, int component,
                          bouma_range *out)
 {
-    const struct bm_range *r;
     struct bm_error *error;
     int rc;
 
@@ -257,13 +256,7 @@ int bouma_variable_range(const bouma_variable *variable, int component,
                        "none is at place %d",
                        variable->grid->name, variable->name,
                        variable->components, component);
-    r = &variable->ranges[component];
-    out->low = bm_scalar_double(r->low, variable->type);
-    out->high = bm_scalar_double(r->high, variable->type);
-    out->exact_low = r->low;
-    out->exact_high = r->high;
-    out->nans = r->nans;
-    out->empty = r->count == 0;
+    bm_range_public(out, &variable->ranges[component], variable->type);
     return BOUMA_OK;
 }
 
@@ -300,32 +293,20 @@ static int check_box(const bouma_variable *v, int level, const bouma_box *box,
 int bouma_variable_select(const bouma_variable *variable, int level,
                           const bouma_box *box, bouma_selection *out)
 {
-    const struct bouma_grid *g;
-    struct bm_lattice l;
     bouma_box lifted;
-    int ndims, rc;
+    int rc;
 
     memset(out, 0, sizeof(*out));
     if (!variable)
         return BOUMA_EINVAL;
-    g = variable->grid;
-    ndims = g->tiling.ndims;
-    bm_error_clear(g->schema->error);
+    bm_error_clear(variable->grid->schema->error);
     rc = check_box(variable, level, box, &lifted);
     if (rc)
         return rc;
-    l = bm_lattice_of(&lifted, level);
-    out->ndims = ndims;
-    out->bytes = bm_lattice_samples(&l) * bm_variable_value_size(variable) *
-                 (uint64_t)variable->components;
-    for (int d = 0; d < ndims; d++) {
-        int axis = 3 - ndims + d;
-
-        out->shape[d] = l.count[axis];
-        out->first[d] = l.start[axis] << level;
-        out->origin[d] = g->origin[d] + g->spacing[d] * (double)out->first[d];
-        out->spacing[d] = g->spacing[d] * (double)((int64_t)1 << level);
-    }
+    bm_selection_of(out, variable->grid,
+                    bm_variable_value_size(variable) *
+                        (size_t)variable->components,
+                    level, &lifted);
     return BOUMA_OK;
 }
 
@@ -417,6 +398,40 @@ int bouma_step_read(bouma_step *step, const bouma_request *requests,
 }
 
 /* ---- refinement --------------------------------------------------------- */
+
+int bouma_variable_query(bouma_variable *variable,
+                         const bouma_patch_query *query)
+{
+    struct bm_error *error;
+    bouma_box lifted;
+    int rc;
+
+    if (!variable)
+        return BOUMA_EINVAL;
+    error = variable->grid->schema->error;
+    bm_error_clear(error);
+    if (!query || query->size != sizeof(*query) || !query->each)
+        return bm_fail(error, BOUMA_EINVAL,
+                       "a query needs its size (sizeof(bouma_patch_query)) and "
+                       "a function 'each'");
+    rc = check_box(variable, query->choose ? 0 : query->level, query->box,
+                   &lifted);
+    if (!rc)
+        rc = check_present(variable);
+    if (!rc && query->within &&
+        (query->component < 0 || query->component >= variable->components))
+        rc = bm_fail(error, BOUMA_EINVAL,
+                     "component %d of \"%s/%s\", which has %d of them",
+                     query->component, variable->grid->name, variable->name,
+                     variable->components);
+    if (!rc && query->within && !(query->low <= query->high))
+        rc = bm_fail(error, BOUMA_EINVAL,
+                     "no value is from %g to %g: give the lower one first",
+                     query->low, query->high);
+    return rc ? rc
+              : bm_query(variable->grid->schema->step, variable, query,
+                         &lifted);
+}
 
 int bouma_refinement_open(bouma_refinement **out, bouma_variable *variable,
                           int level, const bouma_box *box)

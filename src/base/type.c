@@ -312,3 +312,14 @@ double bm_scalar_double(bouma_scalar value, bouma_type type)
         return value.f;
     return is_unsigned(type) ? (double)value.u : (double)value.i;
 }
+
+void bm_range_public(bouma_range *out, const struct bm_range *range,
+                     bouma_type type)
+{
+    out->low = bm_scalar_double(range->low, type);
+    out->high = bm_scalar_double(range->high, type);
+    out->exact_low = range->low;
+    out->exact_high = range->high;
+    out->nans = range->nans;
+    out->empty = range->count == 0;
+}

@@ -34,4 +34,8 @@ void bm_scalar_store(uint8_t *out, bouma_type type, bouma_scalar value);
 bouma_scalar bm_scalar_load(const uint8_t *in, bouma_type type);
 double bm_scalar_double(bouma_scalar value, bouma_type type);
 
+/* A range as callers see it. */
+void bm_range_public(bouma_range *out, const struct bm_range *range,
+                     bouma_type type);
+
 #endif

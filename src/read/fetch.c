@@ -48,6 +48,26 @@ struct batch {
     size_t done; /* chunks, in all batches */
 };
 
+void bm_selection_of(bouma_selection *out, const struct bouma_grid *grid,
+                     size_t sample_bytes, int level, const bouma_box *lifted)
+{
+    struct bm_lattice l = bm_lattice_of(lifted, level);
+    int ndims = grid->tiling.ndims;
+
+    memset(out, 0, sizeof(*out));
+    out->ndims = ndims;
+    out->bytes = bm_lattice_samples(&l) * sample_bytes;
+    for (int d = 0; d < ndims; d++) {
+        int axis = 3 - ndims + d;
+
+        out->shape[d] = l.count[axis];
+        out->first[d] = l.start[axis] << level;
+        out->origin[d] =
+            grid->origin[d] + grid->spacing[d] * (double)out->first[d];
+        out->spacing[d] = grid->spacing[d] * (double)((int64_t)1 << level);
+    }
+}
+
 int bm_select(int64_t **out, size_t *count, const bouma_allocator *a,
               const struct bm_tiling *tiling, const bouma_box *box, int level)
 {
@@ -470,9 +490,11 @@ static int fetch_source(struct batch *b, const size_t *chunks, size_t count)
     return rc;
 }
 
-static const struct bm_part_info *part_of(const struct bm_subfile_info *info,
-                                          uint32_t variable)
+const struct bm_part_info *bm_step_part(const struct bouma_step *step,
+                                        size_t file, uint32_t variable)
 {
+    const struct bm_subfile_info *info = &step->manifest.subfiles[file];
+
     for (size_t i = 0; i < info->count; i++)
         if (info->parts[i].variable == variable)
             return &info->parts[i];
@@ -520,8 +542,7 @@ int bm_fetch(const struct bm_fetch *fetch)
     if (!chunks)
         rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to read");
     for (size_t i = 0; i < step->manifest.count && found < count && !rc; i++) {
-        const struct bm_part_info *part =
-            part_of(&step->manifest.subfiles[i], variable->id);
+        const struct bm_part_info *part = bm_step_part(step, i, variable->id);
         struct bm_source *source;
         size_t n = 0;
 

@@ -40,6 +40,10 @@ int bm_step_source(struct bouma_step *step, size_t i, struct bm_source **out);
 void bm_step_source_name(const struct bouma_step *step, size_t i, char *text,
                          size_t bytes);
 
+/* What the i-th subfile has of a variable, or NULL. */
+const struct bm_part_info *bm_step_part(const struct bouma_step *step,
+                                        size_t file, uint32_t variable);
+
 /* One chunk at the level that was asked for, valid during the call. */
 struct bm_fetched {
     int64_t patch;
@@ -91,6 +95,14 @@ int bm_read_box(struct bouma_step *step, const struct bm_read_request *request);
 /* Boxes of all ranks. 'rc' is this rank's status so far. Collective. */
 int bm_read_all(struct bouma_step *step, const struct bm_read_request *requests,
                 size_t count, int rc);
+
+/* Patches, each at its own level. 'lifted' is the query's box. */
+int bm_query(struct bouma_step *step, const struct bouma_variable *variable,
+             const bouma_patch_query *query, const bouma_box *lifted);
+
+/* What a read of a lifted box at a level gives. */
+void bm_selection_of(bouma_selection *out, const struct bouma_grid *grid,
+                     size_t sample_bytes, int level, const bouma_box *lifted);
 
 /* ---- refinement --------------------------------------------------------- */
 

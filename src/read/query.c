@@ -1,0 +1,246 @@
+/* query.c -- patches, each at a level of its own: first a look at the tables
+ * (which patches, which level), then a fetch for each level that was chosen. */
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "layout/patch.h"
+#include "read/read.h"
+
+/* A patch that will be read, and where its entry in the tables is. */
+struct entry {
+    int64_t patch;
+    size_t source, place;
+    int level;
+};
+
+struct query {
+    struct bouma_step *step;
+    const struct bouma_variable *variable;
+    const bouma_patch_query *asked;
+    bouma_box box; /* lifted */
+    struct entry *entries;
+    size_t count;
+    pthread_mutex_t turn; /* of the caller's functions */
+    bouma_range *ranges;  /* [components], of the patch whose turn it is */
+    uint64_t level_bytes[BM_MAX_LEVELS];
+    uint8_t *samples; /* of it */
+    size_t samples_bytes;
+};
+
+/* Whether a range may have values from low to high, when those that are read
+ * may be beyond it by the bound. */
+static int may_have(const struct query *q, const struct bm_range *range)
+{
+    const struct bouma_variable *v = q->variable;
+
+    return range->count &&
+           bm_scalar_double(range->low, v->type) - v->bound <= q->asked->high &&
+           bm_scalar_double(range->high, v->type) + v->bound >= q->asked->low;
+}
+
+/* What the tables tell of a patch; valid until the next. */
+static bouma_patch_info describe(struct query *q, const struct bm_section *s,
+                                 size_t place, int64_t patch)
+{
+    const struct bouma_variable *v = q->variable;
+    bouma_box box = bm_tiling_patch_box(&v->grid->tiling, patch);
+    bouma_patch_info info = {bm_box_lower(&box, v->grid->tiling.ndims),
+                             s->levels, v->components, q->ranges,
+                             q->level_bytes};
+
+    for (int j = 0; j < v->components; j++)
+        bm_range_public(&q->ranges[j],
+                        &s->ranges[place * (size_t)v->components + (size_t)j],
+                        v->type);
+    for (int k = 0; k < s->levels; k++)
+        q->level_bytes[k] = s->sizes[place * (size_t)s->levels + (size_t)k];
+    return info;
+}
+
+/* Decide on one patch, whose entry is there, with a source and a place. */
+static int decide(struct query *q, const struct bm_section *s, struct entry *e)
+{
+    const bouma_patch_query *asked = q->asked;
+    bouma_patch_info info;
+
+    e->level = -1;
+    if (asked->within &&
+        !may_have(q, &s->ranges[e->place * (size_t)q->variable->components +
+                                (size_t)asked->component]))
+        return BOUMA_OK;
+    e->level = asked->level;
+    if (asked->choose) {
+        info = describe(q, s, e->place, e->patch);
+        e->level = asked->choose(asked->user, &info);
+    }
+    return e->level < s->levels
+               ? BOUMA_OK
+               : bm_fail(&q->step->ds->error, BOUMA_EINVAL,
+                         "level %d was chosen for a patch of \"%s/%s\", which "
+                         "has the levels 0 to %d",
+                         e->level, q->variable->grid->name, q->variable->name,
+                         s->levels - 1);
+}
+
+/* Look at the tables of all subfiles that may matter. 'patches' are those that
+ * meet the box. */
+static int look(struct query *q, const int64_t *patches, size_t count)
+{
+    const struct bm_tiling *t = &q->variable->grid->tiling;
+    int rc = BOUMA_OK;
+
+    for (size_t i = 0; i < q->step->manifest.count && !rc; i++) {
+        const struct bm_part_info *part =
+            bm_step_part(q->step, i, q->variable->id);
+        const struct bm_section *s;
+        struct bm_source *source;
+        bouma_box common;
+
+        if (!part || !bm_box_meet(&common, &part->bounds, &q->box) ||
+            (q->asked->within &&
+             !may_have(q, &part->ranges[q->asked->component])))
+            continue;
+        rc = bm_step_source(q->step, i, &source);
+        s = rc ? NULL : bm_head_section(&source->head, q->variable->id);
+        for (size_t k = 0; k < count && s && !rc; k++) {
+            int64_t at = bm_section_find(s, bm_tiling_key(t, patches[k]));
+            struct entry *e = &q->entries[q->count];
+
+            if (at < 0)
+                continue;
+            if (q->count == count)
+                return bm_fail(&q->step->ds->error, BOUMA_EFORMAT,
+                               "step %" PRIu64 ": a patch is in two subfiles",
+                               q->step->manifest.step);
+            *e = (struct entry){patches[k], i, (size_t)at, -1};
+            rc = decide(q, s, e);
+            q->count += e->level >= 0;
+        }
+    }
+    return rc;
+}
+
+static int by_patch(const void *left, const void *right)
+{
+    const struct entry *a = left, *b = right;
+
+    return a->patch < b->patch ? -1 : a->patch > b->patch;
+}
+
+/* Hand the samples of one patch to the caller; the tables are still there, as
+ * long as its turn lasts. */
+static int hand_over(struct query *q, const struct bm_fetched *f,
+                     struct bm_error *error)
+{
+    const struct bouma_variable *v = q->variable;
+    struct entry key = {.patch = f->patch};
+    const struct entry *e =
+        bsearch(&key, q->entries, q->count, sizeof(*q->entries), by_patch);
+    bouma_selection selection;
+    bouma_patch_info info;
+    struct bm_source *source;
+    struct bm_lattice l;
+    int64_t stride[3], component_stride;
+    bouma_box part;
+    int rc;
+
+    if (!e || !bm_box_meet(&part, &f->geometry->box, &q->box))
+        return BOUMA_OK;
+    l = bm_lattice_of(&part, e->level);
+    if (!bm_lattice_samples(&l))
+        return BOUMA_OK;
+    rc = bm_step_source(q->step, e->source, &source);
+    if (rc) {
+        *error = q->step->ds->error;
+        return rc;
+    }
+    bm_selection_of(&selection, v->grid,
+                    bm_variable_value_size(v) * (size_t)v->components, e->level,
+                    &part);
+    if (selection.bytes > q->samples_bytes) {
+        bm_drop(q->step->ds->a, q->samples);
+        q->samples = bm_new_raw(q->step->ds->a, (size_t)selection.bytes, 1);
+        q->samples_bytes = q->samples ? (size_t)selection.bytes : 0;
+        if (!q->samples)
+            return bm_fail(error, BOUMA_ENOMEM, "no memory to read");
+    }
+    info =
+        describe(q, bm_head_section(&source->head, v->id), e->place, e->patch);
+    bm_memory_lift(stride, &component_stride, NULL, v, l.count);
+    bm_patch_give(f->geometry, &f->samples, &part, l.start, q->samples, stride,
+                  component_stride);
+    return q->asked->each(q->asked->user, &info, e->level, &selection,
+                          q->samples)
+               ? bm_fail(error, BOUMA_EABORTED, "the caller ended the query")
+               : BOUMA_OK;
+}
+
+static int take_turn(void *context, const struct bm_fetched *f,
+                     struct bm_error *error)
+{
+    struct query *q = context;
+    int rc;
+
+    pthread_mutex_lock(&q->turn);
+    rc = hand_over(q, f, error);
+    pthread_mutex_unlock(&q->turn);
+    return rc;
+}
+
+/* The patches for which this level was chosen. */
+static int fetch_level(struct query *q, int level, int64_t *patches,
+                       uint64_t *before)
+{
+    struct bm_fetch fetch = {.step = q->step,
+                             .variable = q->variable,
+                             .fine = level,
+                             .coarse = q->variable->grid->levels - 1,
+                             .patches = patches,
+                             .each = take_turn,
+                             .context = q,
+                             .before = *before,
+                             .total = q->count};
+
+    for (size_t i = 0; i < q->count; i++)
+        if (q->entries[i].level == level)
+            patches[fetch.count++] = q->entries[i].patch;
+    *before += fetch.count;
+    return fetch.count ? bm_fetch(&fetch) : BOUMA_OK;
+}
+
+int bm_query(struct bouma_step *step, const struct bouma_variable *variable,
+             const bouma_patch_query *query, const bouma_box *lifted)
+{
+    const bouma_allocator *a = step->ds->a;
+    struct query q = {
+        .step = step, .variable = variable, .asked = query, .box = *lifted};
+    int64_t *patches = NULL;
+    uint64_t before = 0;
+    size_t count = 0;
+    int rc = bm_select(&patches, &count, a, &variable->grid->tiling, lifted, 0);
+
+    q.entries = bm_new_raw(a, count + 1, sizeof(*q.entries));
+    q.ranges = bm_new(a, (size_t)variable->components, sizeof(*q.ranges));
+    if (!q.entries || !q.ranges)
+        rc = BOUMA_ENOMEM;
+    if (rc)
+        bm_fail(&step->ds->error, rc, "no memory to query");
+    if (!rc)
+        rc = look(&q, patches, count);
+    if (!rc && q.count)
+        qsort(q.entries, q.count, sizeof(*q.entries), by_patch);
+    if (!rc && pthread_mutex_init(&q.turn, NULL))
+        rc = bm_fail(&step->ds->error, BOUMA_ENOMEM, "no memory to query");
+    else if (!rc) {
+        for (int k = variable->grid->levels - 1; k >= 0 && !rc; k--)
+            rc = fetch_level(&q, k, patches, &before);
+        pthread_mutex_destroy(&q.turn);
+    }
+    bm_drop(a, patches);
+    bm_drop(a, q.entries);
+    bm_drop(a, q.ranges);
+    bm_drop(a, q.samples);
+    return rc;
+}
