@@ -1,0 +1,337 @@
+/* bench_codec.c -- the lossy codecs on real data, beside zfp on the same
+ * samples.
+ *
+ *   bench_codec DATA [--repetitions 9]
+ *
+ * DATA are 41 x 128 x 128 f32 (vorticity of a turbulent flow). It is taken
+ * apart into patches of 64^3, as the library does; one thread; every repetition
+ * goes through all codecs, and medians count. Ratios of sizes come from whole
+ * datasets, all files counted. Errors are checked: a missed bound ends the
+ * program with an error. A missed target does not. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zfp.h>
+
+#include "bouma.h"
+#include "bouma_store.h"
+#include "codec/codec.h"
+#include "flame.h"
+#include "measure.h"
+
+enum { NZ = 41, NY = 128, NX = 128, EDGE = 64, LEVELS = 5, PATCHES = 4 };
+enum { MAX_REPETITIONS = 99, PATCH_SAMPLES = NZ * EDGE * EDGE };
+
+static float field[NZ * NY * NX];
+static float patches[PATCHES][PATCH_SAMPLES];
+
+static _Noreturn void fail(const char *what)
+{
+    fprintf(stderr, "bench_codec: %s\n", what);
+    exit(EXIT_FAILURE);
+}
+
+static void target(double value, int at_least, double limit)
+{
+    printf("  %8.2f  (%s %.2f: %s)\n", value, at_least ? "at least" : "at most",
+           limit,
+           (at_least ? value >= limit : value <= limit) ? "met" : "MISSED");
+}
+
+/* ---- sizes -------------------------------------------------------------- */
+
+/* Bytes of all files of a dataset with this one variable in one step. */
+struct sizes {
+    double all, data;
+    uint64_t raw;
+};
+
+static struct sizes store(const float *data, const int64_t shape[3],
+                          int64_t edge, bouma_codec codec, double tolerance)
+{
+    bouma_io *io = bouma_io_memory_new();
+    bouma_grid_spec g = {.size = sizeof(g), .ndims = 3};
+    bouma_variable_spec s = {.size = sizeof(s),
+                             .type = BOUMA_F32,
+                             .codec = codec,
+                             .tolerance = tolerance,
+                             .tolerance_kind = BOUMA_RELATIVE};
+    bouma_options o;
+    bouma_step_details details;
+    bouma_variable_info about;
+    bouma_variable *v;
+    bouma_dataset *ds;
+    bouma_grid *grid;
+    bouma_step *step;
+    struct sizes sizes;
+    float *back;
+
+    for (int d = 0; d < 3; d++) {
+        g.shape[d] = shape[d];
+        g.patch[d] = edge;
+    }
+    bouma_options_init(&o, sizeof(o));
+    o.io = io;
+    if (bouma_dataset_create(&ds, "d", &o) ||
+        bouma_grid_define(&grid, ds, "g", &g) ||
+        bouma_variable_define(&v, grid, "v", &s) ||
+        bouma_step_begin(ds, 0, 0) || bouma_variable_put(v, NULL, data, NULL) ||
+        bouma_step_end(ds, NULL) || bouma_step_open(&step, ds, 0))
+        fail(bouma_error_message(ds));
+    bouma_step_details_get(step, &details);
+    v = bouma_grid_find_variable(bouma_step_find_grid(step, "g"), "v");
+    bouma_variable_info_get(v, &about);
+    sizes.all = (double)(details.record.stored_bytes + details.manifest_bytes);
+    sizes.data = (double)about.stored_bytes;
+    sizes.raw = about.raw_bytes;
+    back = malloc((size_t)about.raw_bytes);
+    if (!back || bouma_variable_read(v, 0, NULL, back, NULL))
+        fail("cannot read back");
+    for (uint64_t i = 0; i < about.raw_bytes / sizeof(float); i++)
+        if (!(fabs((double)back[i] - (double)data[i]) <= about.bound))
+            fail("a value is beyond the bound");
+    free(back);
+    bouma_step_free(step);
+    bouma_dataset_free(ds);
+    bouma_io_memory_free(io);
+    return sizes;
+}
+
+static void compare_sizes(void)
+{
+    static const struct {
+        double tolerance, wanted;
+    } cases[] = {{1e-2, 20}, {1e-3, 7.6}, {1e-4, 3.8}};
+    static const int64_t shape[3] = {NZ, NY, NX};
+
+    printf("compression of the whole dataset, all files, patches of 64^3\n");
+    for (int i = 0; i < 3; i++) {
+        struct sizes s =
+            store(field, shape, EDGE, BOUMA_CODEC_INTERP, cases[i].tolerance);
+
+        printf("  interp  %g", cases[i].tolerance);
+        target((double)s.raw / s.all, 1, cases[i].wanted);
+    }
+}
+
+/* The parts of a dataset that are not samples, where there are many patches. */
+static void compare_metadata(void)
+{
+    static const int64_t shape[3] = {256, 256, 256};
+    bouma_box box = {{0, 0, 0}, {256, 256, 256}};
+    float *data = malloc(256 * 256 * 256 * sizeof(float));
+
+    if (!data || flame_fill(data, 256, &box))
+        fail("no memory");
+    printf("bytes beside the samples, per cent of the compressed data "
+           "(256^3, flame, tolerance 1e-4)\n");
+    for (int64_t edge = 64; edge >= 32; edge /= 2) {
+        struct sizes s = store(data, shape, edge, BOUMA_CODEC_INTERP, 1e-4);
+
+        printf("  patches of %2d^3, %.1fx", (int)edge, (double)s.raw / s.all);
+        target(100 * (s.all - s.data) / s.data, 0, edge == 64 ? 1 : 2);
+    }
+    free(data);
+}
+
+/* A sample more along each axis: seven patches more, of one sample's width. */
+static void compare_odd_shape(void)
+{
+    double each[2];
+    float *data = malloc(65 * 65 * 65 * sizeof(float));
+
+    if (!data)
+        fail("no memory");
+    printf("bytes a sample of 65^3 over those of 64^3, patches of 64^3\n");
+    for (int flame = 0; flame < 2; flame++) {
+        for (int odd = 0; odd < 2; odd++) {
+            int64_t n = 64 + odd, shape[3] = {n, n, n};
+            bouma_box box = {{80, 0, 80}, {80 + n, n, 80 + n}};
+
+            if (flame && flame_fill(data, 256, &box))
+                fail("no memory");
+            if (!flame) { /* turbulence has only 41 layers */
+                shape[0] = NZ;
+                for (int64_t z = 0; z < NZ; z++)
+                    for (int64_t y = 0; y < n; y++)
+                        memcpy(data + (z * n + y) * n,
+                               field + (z * NY + y) * NX,
+                               (size_t)n * sizeof(float));
+            }
+            {
+                struct sizes s =
+                    store(data, shape, EDGE, BOUMA_CODEC_INTERP, 1e-3);
+
+                each[odd] = s.all / (double)(shape[0] * shape[1] * shape[2]);
+            }
+        }
+        printf("  %s", flame ? "flame     " : "vorticity ");
+        target(each[1] / each[0], 0, 1.15);
+    }
+    free(data);
+}
+
+/* ---- times -------------------------------------------------------------- */
+
+static size_t zfp_encode(void *out, size_t room, float *samples, double bound)
+{
+    zfp_field *f = zfp_field_3d(samples, zfp_type_float, EDGE, EDGE, NZ);
+    zfp_stream *z = zfp_stream_open(NULL);
+    bitstream *bits = stream_open(out, room);
+    size_t bytes;
+
+    zfp_stream_set_accuracy(z, bound);
+    zfp_stream_set_bit_stream(z, bits);
+    zfp_stream_rewind(z);
+    bytes = zfp_compress(z, f);
+    stream_close(bits);
+    zfp_stream_close(z);
+    zfp_field_free(f);
+    return bytes;
+}
+
+static void zfp_decode(float *samples, void *in, size_t room, double bound)
+{
+    zfp_field *f = zfp_field_3d(samples, zfp_type_float, EDGE, EDGE, NZ);
+    zfp_stream *z = zfp_stream_open(NULL);
+    bitstream *bits = stream_open(in, room);
+
+    zfp_stream_set_accuracy(z, bound);
+    zfp_stream_set_bit_stream(z, bits);
+    zfp_stream_rewind(z);
+    if (!zfp_decompress(z, f))
+        fail("zfp does not decode");
+    stream_close(bits);
+    zfp_stream_close(z);
+    zfp_field_free(f);
+}
+
+/* Encode and decode all patches with a codec of the library. */
+static void run_codec(const struct bm_codec *codec,
+                      struct bm_codec_state *state, double bound,
+                      double *encode, double *decode)
+{
+    static float levels[2][PATCH_SAMPLES];
+    struct bm_buffer out;
+
+    *encode = *decode = 0;
+    bm_buffer_init(&out, state->a);
+    for (int p = 0; p < PATCHES; p++) {
+        bouma_box box = {{0, 64 * (p / 2), 64 * (p % 2)},
+                         {NZ, 64 * (p / 2) + 64, 64 * (p % 2) + 64}};
+        struct bm_lattice lattice[LEVELS];
+        struct bm_field f = {.type = BOUMA_F32,
+                             .size = 4,
+                             .levels = LEVELS,
+                             .lattice = lattice,
+                             .bound = bound};
+        struct bm_loss loss = {0, 0};
+        uint32_t sizes[LEVELS];
+        size_t at = 0;
+        double begun;
+
+        for (int k = 0; k < LEVELS; k++)
+            lattice[k] = bm_lattice_of(&box, k);
+        bm_buffer_clear(&out);
+        begun = measure_now();
+        if (codec->encode_field(state, &out, sizes, &loss, &f, patches[p]))
+            fail("no memory");
+        *encode += measure_now() - begun;
+        begun = measure_now();
+        for (int k = LEVELS - 1; k >= 0; k--) {
+            if (codec->decode_field(state, levels[k & 1],
+                                    k + 1 < LEVELS ? levels[!(k & 1)] : NULL,
+                                    &f, k, out.data + at, sizes[k]))
+                fail("does not decode");
+            at += sizes[k];
+        }
+        *decode += measure_now() - begun;
+        for (int i = 0; i < PATCH_SAMPLES; i++)
+            if (!(fabs((double)levels[0][i] - (double)patches[p][i]) <= bound))
+                fail("a value is beyond the bound");
+    }
+    bm_buffer_release(&out);
+}
+
+static void run_zfp(void *buffer, size_t room, double bound, double *encode,
+                    double *decode)
+{
+    static float back[PATCH_SAMPLES];
+
+    *encode = *decode = 0;
+    for (int p = 0; p < PATCHES; p++) {
+        double begun = measure_now();
+
+        zfp_encode(buffer, room, patches[p], bound);
+        *encode += measure_now() - begun;
+        begun = measure_now();
+        zfp_decode(back, buffer, room, bound);
+        *decode += measure_now() - begun;
+    }
+}
+
+static void compare_times(double range, int repetitions)
+{
+    static double encode[2][MAX_REPETITIONS], decode[2][MAX_REPETITIONS];
+    size_t room = sizeof(patches[0]) * 2;
+    void *buffer = malloc(room);
+    struct bm_codec_state state;
+
+    if (!buffer)
+        fail("no memory");
+    bm_codec_state_init(&state, bm_allocator_default());
+    printf("speed over that of zfp (fixed accuracy), one thread\n");
+    for (int digits = 2; digits <= 4; digits++) {
+        double bound = range * pow(10, -digits);
+        double mib = sizeof(patches) / 1048576.;
+
+        for (int r = -1; r < repetitions; r++) { /* one to warm up */
+            int n = r < 0 ? 0 : r;
+
+            run_zfp(buffer, room, bound, &encode[0][n], &decode[0][n]);
+            run_codec(&bm_codec_interp, &state, bound, &encode[1][n],
+                      &decode[1][n]);
+        }
+        for (int d = 0; d < 2; d++) {
+            double(*t)[MAX_REPETITIONS] = d ? decode : encode;
+            double zfp = measure_median(t[0], repetitions);
+            double own = measure_median(t[1], repetitions);
+
+            printf("  interp 1e-%d, %s: %4.0f MiB/s, zfp %4.0f MiB/s", digits,
+                   d ? "decode" : "encode", mib / own, mib / zfp);
+            target(zfp / own, 1, 1);
+        }
+    }
+    bm_codec_state_release(&state);
+    free(buffer);
+}
+
+int main(int argc, char **argv)
+{
+    FILE *f = argc > 1 ? fopen(argv[1], "rb") : NULL;
+    int repetitions =
+        argc > 3 && !strcmp(argv[2], "--repetitions") ? atoi(argv[3]) : 9;
+    float low = INFINITY, high = -INFINITY;
+
+    if (!f || fread(field, sizeof(field), 1, f) != 1)
+        fail("needs the file of 41 x 128 x 128 f32: bench_codec DATA");
+    fclose(f);
+    if (repetitions < 1 || repetitions > MAX_REPETITIONS)
+        fail("--repetitions: from 1 to 99");
+    for (int i = 0; i < NZ * NY * NX; i++) {
+        low = fminf(low, field[i]);
+        high = fmaxf(high, field[i]);
+    }
+    for (int p = 0; p < PATCHES; p++)
+        for (int z = 0; z < NZ; z++)
+            for (int y = 0; y < EDGE; y++)
+                memcpy(patches[p] + (z * EDGE + y) * EDGE,
+                       field + (z * NY + 64 * (p / 2) + y) * NX + 64 * (p % 2),
+                       EDGE * sizeof(float));
+    compare_sizes();
+    compare_metadata();
+    compare_odd_shape();
+    compare_times((double)high - (double)low, repetitions);
+    return 0;
+}
