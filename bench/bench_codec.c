@@ -87,7 +87,7 @@ static struct sizes store(const float *data, const int64_t shape[3],
     sizes.raw = about.raw_bytes;
     back = malloc((size_t)about.raw_bytes);
     if (!back || bouma_variable_read(v, 0, NULL, back, NULL))
-        fail("cannot read back");
+        fail(bouma_error_message(ds));
     for (uint64_t i = 0; i < about.raw_bytes / sizeof(float); i++)
         if (!(fabs((double)back[i] - (double)data[i]) <= about.bound))
             fail("a value is beyond the bound");

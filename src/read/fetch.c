@@ -165,8 +165,10 @@ static size_t run_end(const struct piece *pieces, size_t first, size_t n,
     size_t i = first;
 
     *end = pieces[i].offset + pieces[i].bytes;
+    /* Pieces without bytes may come behind one that begins where they do. */
     while (++i < n && pieces[i].offset <= *end + GAP_BYTES)
-        *end = pieces[i].offset + pieces[i].bytes;
+        if (pieces[i].offset + pieces[i].bytes > *end)
+            *end = pieces[i].offset + pieces[i].bytes;
     return i;
 }
 
