@@ -1058,8 +1058,7 @@ static int begin_reading(struct bm_codec_state *state, struct reading *r,
 /* Whether everything was used and nothing was missing. */
 static int reading_ended(const struct reading *r)
 {
-    return !r->failed && !r->w.reader.failed &&
-           r->w.reader.p == r->w.reader.end &&
+    return !r->failed && bm_bits_used_up(&r->w.reader) &&
            r->exact_used == r->exact_count &&
            (r->how != HOW_RANS || bm_rans_ended(r->rans));
 }

@@ -5,17 +5,6 @@
 
 /* ---- bits --------------------------------------------------------------- */
 
-void bm_bits_put(struct bm_bit_writer *w, uint32_t value, int bits)
-{
-    w->held |= (uint64_t)value << w->count;
-    w->count += bits;
-    if (w->count >= 32) {
-        bm_put_u32(w->out, (uint32_t)w->held);
-        w->held >>= 32;
-        w->count -= 32;
-    }
-}
-
 void bm_bits_end(struct bm_bit_writer *w)
 {
     for (; w->count > 0; w->count -= 8, w->held >>= 8)
@@ -31,21 +20,16 @@ struct bm_bit_reader bm_bit_reader_of(const uint8_t *data, size_t bytes)
     return r;
 }
 
-uint32_t bm_bits_get(struct bm_bit_reader *r, int bits)
+void bm_bits_refill(struct bm_bit_reader *r, int bits)
 {
-    uint32_t value;
-
-    while (r->count < bits) {
-        if (r->p < r->end)
-            r->held |= (uint64_t)*r->p++ << r->count;
-        else
-            r->failed = 1;
+    while (r->count <= 56 && r->p < r->end) {
+        r->held |= (uint64_t)*r->p++ << r->count;
         r->count += 8;
     }
-    value = (uint32_t)(r->held & (((uint64_t)1 << bits) - 1));
-    r->held >>= bits;
-    r->count -= bits;
-    return value;
+    if (r->count < bits) { /* zeros from here on */
+        r->failed = 1;
+        r->count = 56;
+    }
 }
 
 static int floor_log2(uint32_t v)
@@ -74,30 +58,6 @@ uint32_t bm_golomb_get(struct bm_bit_reader *r, int k)
             return 0;
         }
     return ((uint32_t)1 << n) + bm_bits_get(r, n) - ((uint32_t)1 << k);
-}
-
-/* ---- symbols ------------------------------------------------------------ */
-
-uint8_t bm_symbol_put(struct bm_bit_writer *w, uint32_t folded)
-{
-    int e;
-
-    if (folded < BM_DIRECT_SYMBOLS)
-        return (uint8_t)folded;
-    e = floor_log2(folded);
-    bm_bits_put(w, folded & (((uint32_t)1 << (e - 1)) - 1), e - 1);
-    return (uint8_t)(BM_DIRECT_SYMBOLS + (e - 5) * 2 +
-                     (int)((folded >> (e - 1)) & 1));
-}
-
-uint32_t bm_symbol_get(struct bm_bit_reader *r, uint8_t symbol)
-{
-    int e;
-
-    if (symbol < BM_DIRECT_SYMBOLS)
-        return symbol;
-    e = 5 + (symbol - BM_DIRECT_SYMBOLS) / 2;
-    return ((uint32_t)(2 + (symbol & 1)) << (e - 1)) | bm_bits_get(r, e - 1);
 }
 
 /* ---- tables of frequencies ---------------------------------------------- */

@@ -21,7 +21,18 @@ struct bm_bit_writer {
     uint64_t held;
     int count;
 };
-void bm_bits_put(struct bm_bit_writer *w, uint32_t value, int bits); /* <= 32 */
+/* At most 32 bits, the others of 'value' being 0. */
+static inline void bm_bits_put(struct bm_bit_writer *w, uint32_t value,
+                               int bits)
+{
+    w->held |= (uint64_t)value << w->count;
+    w->count += bits;
+    if (w->count >= 32) {
+        bm_put_u32(w->out, (uint32_t)w->held);
+        w->held >>= 32;
+        w->count -= 32;
+    }
+}
 void bm_bits_end(struct bm_bit_writer *w); /* up to a whole byte */
 
 /* Past the end come zeros, and 'failed' is set. */
@@ -31,7 +42,25 @@ struct bm_bit_reader {
     int count, failed;
 };
 struct bm_bit_reader bm_bit_reader_of(const uint8_t *data, size_t bytes);
-uint32_t bm_bits_get(struct bm_bit_reader *r, int bits); /* <= 32 */
+void bm_bits_refill(struct bm_bit_reader *r, int bits);
+static inline uint32_t bm_bits_get(struct bm_bit_reader *r,
+                                   int bits) /* <= 32 */
+{
+    uint32_t value;
+
+    if (r->count < bits)
+        bm_bits_refill(r, bits);
+    value = (uint32_t)(r->held & (((uint64_t)1 << bits) - 1));
+    r->held >>= bits;
+    r->count -= bits;
+    return value;
+}
+
+/* Whether nothing but the zeros that fill the last byte is left. */
+static inline int bm_bits_used_up(const struct bm_bit_reader *r)
+{
+    return r->p == r->end && r->count < 8 && !r->failed;
+}
 
 /* A number in few bits if it is small: exponential Golomb code of order k. */
 void bm_golomb_put(struct bm_bit_writer *w, uint32_t value, int k);
@@ -61,9 +90,28 @@ static inline int32_t bm_unfold(uint32_t u)
 }
 
 /* The symbol of a folded integer below the limit; the bits that go with it. */
-uint8_t bm_symbol_put(struct bm_bit_writer *w, uint32_t folded);
+static inline uint8_t bm_symbol_put(struct bm_bit_writer *w, uint32_t folded)
+{
+    int e;
+
+    if (folded < BM_DIRECT_SYMBOLS)
+        return (uint8_t)folded;
+    e = 31 - __builtin_clz(folded);
+    bm_bits_put(w, folded & (((uint32_t)1 << (e - 1)) - 1), e - 1);
+    return (uint8_t)(BM_DIRECT_SYMBOLS + (e - 5) * 2 +
+                     (int)((folded >> (e - 1)) & 1));
+}
+
 /* Back; not for BM_ESCAPE. */
-uint32_t bm_symbol_get(struct bm_bit_reader *r, uint8_t symbol);
+static inline uint32_t bm_symbol_get(struct bm_bit_reader *r, uint8_t symbol)
+{
+    int e;
+
+    if (symbol < BM_DIRECT_SYMBOLS)
+        return symbol;
+    e = 5 + (symbol - BM_DIRECT_SYMBOLS) / 2;
+    return ((uint32_t)(2 + (symbol & 1)) << (e - 1)) | bm_bits_get(r, e - 1);
+}
 
 /* ---- the range coder ---------------------------------------------------- */
 
