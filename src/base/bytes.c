@@ -126,6 +126,28 @@ void bm_put_f64(struct bm_buffer *b, double v)
     bm_put_u64(b, bits);
 }
 
+size_t bm_varint_bytes(uint64_t v)
+{
+    size_t n = 1;
+
+    for (; v >= 128; v >>= 7)
+        n++;
+    return n;
+}
+
+void bm_put_varint(struct bm_buffer *b, uint64_t v)
+{
+    for (; v >= 128; v >>= 7)
+        bm_put_u8(b, (uint8_t)(v | 128));
+    bm_put_u8(b, (uint8_t)v);
+}
+
+void bm_put_bytes_of(struct bm_buffer *b, uint64_t v, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++)
+        bm_put_u8(b, (uint8_t)(v >> (8 * i)));
+}
+
 void bm_put_text(struct bm_buffer *b, const char *text)
 {
     size_t n = text ? strlen(text) : 0;
@@ -194,6 +216,35 @@ uint64_t bm_get_u64(struct bm_cursor *c)
 int64_t bm_get_i64(struct bm_cursor *c)
 {
     return (int64_t)bm_get_u64(c);
+}
+
+uint64_t bm_get_varint(struct bm_cursor *c)
+{
+    uint64_t v = 0;
+
+    for (int shift = 0; shift < 64; shift += 7) {
+        uint8_t byte = bm_get_u8(c);
+
+        v |= (uint64_t)(byte & 127) << shift;
+        if (byte < 128) {
+            /* No zeros at the end, no bits beyond 64. */
+            if ((!byte && shift) || (shift == 63 && byte > 1))
+                c->failed = 1;
+            return c->failed ? 0 : v;
+        }
+    }
+    c->failed = 1;
+    return 0;
+}
+
+uint64_t bm_get_bytes_of(struct bm_cursor *c, size_t bytes)
+{
+    const uint8_t *p = bm_get_bytes(c, bytes);
+    uint64_t v = 0;
+
+    for (size_t i = 0; p && i < bytes; i++)
+        v |= (uint64_t)p[i] << (8 * i);
+    return v;
 }
 
 double bm_get_f64(struct bm_cursor *c)

@@ -34,6 +34,11 @@ void bm_put_u32(struct bm_buffer *b, uint32_t v);
 void bm_put_u64(struct bm_buffer *b, uint64_t v);
 void bm_put_i64(struct bm_buffer *b, int64_t v);
 void bm_put_f64(struct bm_buffer *b, double v);
+/* Seven bits a byte, the lowest first, the highest bit set but in the last. */
+void bm_put_varint(struct bm_buffer *b, uint64_t v);
+size_t bm_varint_bytes(uint64_t v);
+/* The 'bytes' lowest bytes of a number. */
+void bm_put_bytes_of(struct bm_buffer *b, uint64_t v, size_t bytes);
 /* u16 length, then the bytes; at most 65535. */
 void bm_put_text(struct bm_buffer *b, const char *text);
 
@@ -56,6 +61,8 @@ uint16_t bm_get_u16(struct bm_cursor *c);
 uint32_t bm_get_u32(struct bm_cursor *c);
 uint64_t bm_get_u64(struct bm_cursor *c);
 int64_t bm_get_i64(struct bm_cursor *c);
+uint64_t bm_get_varint(struct bm_cursor *c); /* fails unless it is shortest */
+uint64_t bm_get_bytes_of(struct bm_cursor *c, size_t bytes); /* at most 8 */
 double bm_get_f64(struct bm_cursor *c);
 
 /* A count that is followed by that many entries of at least 'entry' bytes: it

@@ -26,7 +26,7 @@ void bm_hash128(uint8_t out[16], const void *first, size_t first_bytes,
     memcpy(out, canonical.digest, 16);
 }
 
-uint64_t bm_hash_chunk(const struct bm_address *address, const void *data,
+uint32_t bm_hash_chunk(const struct bm_address *address, const void *data,
                        size_t bytes)
 {
     uint8_t raw[48];
@@ -38,5 +38,6 @@ uint64_t bm_hash_chunk(const struct bm_address *address, const void *data,
     bm_store_u32(raw + 32, address->variable);
     bm_store_u32(raw + 36, address->level);
     bm_store_u64(raw + 40, address->key);
-    return XXH3_64bits_withSeed(data, bytes, XXH3_64bits(raw, sizeof(raw)));
+    return (uint32_t)XXH3_64bits_withSeed(data, bytes,
+                                          XXH3_64bits(raw, sizeof(raw)));
 }

@@ -11,8 +11,9 @@ uint64_t bm_hash64(const void *data, size_t bytes, uint64_t seed);
 void bm_hash128(uint8_t out[16], const void *first, size_t first_bytes,
                 const void *second, size_t second_bytes);
 
-/* Where a chunk level belongs. Its checksum is seeded by this, so bytes that
- * are right but of another place or time are found wrong, too. */
+/* Where a chunk level belongs. Its checksum, the lower half of an XXH3, is
+ * seeded by this, so bytes that are right but of another place or time are
+ * found wrong, too. */
 struct bm_address {
     const uint8_t *dataset; /* 16 bytes */
     uint64_t step;
@@ -21,7 +22,7 @@ struct bm_address {
     uint64_t key;
     uint32_t level;
 };
-uint64_t bm_hash_chunk(const struct bm_address *address, const void *data,
+uint32_t bm_hash_chunk(const struct bm_address *address, const void *data,
                        size_t bytes);
 
 #endif

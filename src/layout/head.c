@@ -83,13 +83,37 @@ int64_t bm_section_find(const struct bm_section *s, uint64_t key)
 
 /* ---- arrangement -------------------------------------------------------- */
 
-/* Bytes of one chunk in the table. */
-static size_t entry_bytes(const struct bouma_variable *v)
+/* A number of NaN has as many bytes as the samples of a whole patch need. */
+static size_t nan_bytes(const struct bouma_variable *v)
 {
-    size_t size = bm_variable_value_size(v);
-    size_t range = 2 * size + (bm_type_is_float(v->type) ? 4 : 0);
+    const int64_t *edge = v->grid->tiling.edge;
+    uint64_t samples = (uint64_t)(edge[0] * edge[1] * edge[2]);
+    size_t bytes = 0;
 
-    return 8 + range * (size_t)v->components + 12 * (size_t)v->grid->levels;
+    if (!bm_type_is_float(v->type))
+        return 0;
+    for (; samples; samples >>= 8)
+        bytes++;
+    return bytes;
+}
+
+/* Bytes of one chunk in the table, but for its key and sizes. */
+static size_t fixed_bytes(const struct bouma_variable *v)
+{
+    size_t range = 2 * bm_variable_value_size(v) + nan_bytes(v);
+
+    return range * (size_t)v->components + 4 * (size_t)v->grid->levels;
+}
+
+static size_t table_bytes(const struct bm_section *s)
+{
+    size_t bytes = s->count * fixed_bytes(s->variable);
+
+    for (size_t i = 0; i < s->count; i++)
+        bytes += bm_varint_bytes(s->keys[i] - (i ? s->keys[i - 1] : 0));
+    for (size_t i = 0; i < s->count * (size_t)s->levels; i++)
+        bytes += bm_varint_bytes(s->sizes[i]);
+    return bytes;
 }
 
 /* Sections counted in levels: order=level walks the levels of all together. */
@@ -133,7 +157,7 @@ int bm_head_arrange(struct bm_head *h, const struct bm_schema *schema)
     for (size_t i = 0; i < h->count; i++) {
         const struct bm_section *s = &h->sections[i];
 
-        h->head_bytes += 28 + s->count * entry_bytes(s->variable);
+        h->head_bytes += 28 + table_bytes(s);
         if (s->levels > most)
             most = s->levels;
     }
@@ -207,15 +231,15 @@ static void encode_section(struct bm_buffer *b, const struct bm_section *s)
     bm_put_f64(b, s->loss.squares);
     bm_put_u64(b, s->count);
     for (size_t i = 0; i < s->count; i++)
-        bm_put_u64(b, s->keys[i]);
+        bm_put_varint(b, s->keys[i] - (i ? s->keys[i - 1] : 0));
     for (size_t i = 0; i < ranges; i++)
         bm_range_encode(b, &s->ranges[i], v->type);
-    for (size_t i = 0; i < ranges && bm_type_is_float(v->type); i++)
-        bm_put_u32(b, (uint32_t)s->ranges[i].nans);
+    for (size_t i = 0; i < ranges; i++)
+        bm_put_bytes_of(b, s->ranges[i].nans, nan_bytes(v));
     for (size_t i = 0; i < levels; i++)
-        bm_put_u32(b, s->sizes[i]);
+        bm_put_varint(b, s->sizes[i]);
     for (size_t i = 0; i < levels; i++)
-        bm_put_u64(b, s->hashes[i]);
+        bm_put_u32(b, s->hashes[i]);
 }
 
 void bm_head_encode(struct bm_buffer *b, const struct bm_head *h,
@@ -248,22 +272,22 @@ static int decode_columns(struct bm_section *s, struct bm_cursor *c)
     struct bm_cursor bounds, nans;
 
     for (size_t i = 0; i < s->count; i++) {
-        s->keys[i] = bm_get_u64(c);
-        if ((i && s->keys[i] <= s->keys[i - 1]) ||
-            bm_tiling_find(&v->grid->tiling, s->keys[i]) < 0)
+        uint64_t more = bm_get_varint(c);
+
+        if (__builtin_add_overflow(more, i ? s->keys[i - 1] : 0, &s->keys[i]) ||
+            (i && !more) || bm_tiling_find(&v->grid->tiling, s->keys[i]) < 0)
             return BOUMA_EFORMAT;
     }
     bounds = *c;
     bm_get_bytes(c, s->count * components * 2 * bm_variable_value_size(v));
     nans = *c;
-    if (bm_type_is_float(v->type))
-        bm_get_bytes(c, s->count * components * 4);
+    bm_get_bytes(c, s->count * components * nan_bytes(v));
     for (size_t i = 0; i < s->count; i++) {
         struct bm_patch p;
 
         bm_patch_init(&p, v, bm_tiling_find(&v->grid->tiling, s->keys[i]));
         for (size_t j = 0; j < components; j++) {
-            uint32_t n = bm_type_is_float(v->type) ? bm_get_u32(&nans) : 0;
+            uint64_t n = bm_get_bytes_of(&nans, nan_bytes(v));
 
             if (bm_range_decode(&s->ranges[i * components + j], &bounds,
                                 v->type, n, bm_box_volume(&p.box)))
@@ -272,14 +296,16 @@ static int decode_columns(struct bm_section *s, struct bm_cursor *c)
         for (int k = 0; k < s->levels; k++) {
             size_t at = i * (size_t)s->levels + (size_t)k;
 
-            s->sizes[at] = bm_get_u32(c);
-            if (c->failed ||
+            uint64_t size = bm_get_varint(c);
+
+            s->sizes[at] = (uint32_t)size;
+            if (c->failed || size > UINT32_MAX ||
                 !codec->plausible(bm_patch_level_bytes(&p, k), s->sizes[at]))
                 return BOUMA_EFORMAT;
         }
     }
     for (size_t i = 0; i < s->count * (size_t)s->levels; i++)
-        s->hashes[i] = bm_get_u64(c);
+        s->hashes[i] = bm_get_u32(c);
     return c->failed || nans.failed ? BOUMA_EFORMAT : BOUMA_OK;
 }
 
@@ -294,7 +320,8 @@ static int decode_section(struct bm_head *h, const struct bm_schema *schema,
     if (rc || c->failed || id >= schema->variables ||
         (h->count && id <= h->sections[h->count - 1].variable->id))
         return BOUMA_EFORMAT;
-    count = bm_get_count(c, entry_bytes(schema->by_id[id]));
+    count = bm_get_count(c, 1 + fixed_bytes(schema->by_id[id]) +
+                                (size_t)schema->by_id[id]->grid->levels);
     if (c->failed)
         return BOUMA_EFORMAT;
     rc = bm_head_add_section(h, schema->by_id[id], count);

@@ -26,7 +26,7 @@ struct bm_section {
     uint64_t *keys;          /* [count], ascending */
     struct bm_range *ranges; /* [count][components] */
     uint32_t *sizes;         /* [count][levels] */
-    uint64_t *hashes;        /* [count][levels] */
+    uint32_t *hashes;        /* [count][levels] */
     uint64_t *offsets;       /* [count][levels], in the file; derived */
     struct bm_loss loss;     /* of all chunks */
 };

@@ -8,7 +8,7 @@
 
 size_t bm_record_bytes(const struct bouma_variable *variable)
 {
-    return (size_t)variable->grid->levels * 12 +
+    return (size_t)variable->grid->levels * 8 +
            (size_t)variable->components * 24 + 16;
 }
 
@@ -145,7 +145,7 @@ static void lay_levels(const struct bm_patch *p, uint8_t *data,
 static void note_ranges(struct bm_shaper *s, size_t m, const struct bm_patch *p,
                         const struct bm_range *ranges)
 {
-    uint8_t *out = s->records + s->record_at[m] + (size_t)p->levels * 12;
+    uint8_t *out = s->records + s->record_at[m] + (size_t)p->levels * 8;
 
     for (int j = 0; j < p->components; j++, out += 24) {
         bm_store_u64(out, ranges[j].low.u);
@@ -198,7 +198,7 @@ static void gather_chunk(struct bm_shaper *s, size_t m,
 static void note_level(struct bm_shaper *s, size_t m, const struct bm_chunk *c,
                        int level, const uint8_t *data, size_t stored)
 {
-    uint8_t *out = s->records + s->record_at[m] + (size_t)level * 12;
+    uint8_t *out = s->records + s->record_at[m] + (size_t)level * 8;
     struct bm_address address = {
         s->ds->id,
         s->ds->step,
@@ -209,7 +209,7 @@ static void note_level(struct bm_shaper *s, size_t m, const struct bm_chunk *c,
         (uint32_t)level};
 
     bm_store_u32(out, (uint32_t)stored);
-    bm_store_u64(out + 4, bm_hash_chunk(&address, data, stored));
+    bm_store_u32(out + 4, bm_hash_chunk(&address, data, stored));
 }
 
 void bm_shaper_fill(struct bm_shaper *s, size_t m, uint8_t *out)

@@ -26,7 +26,7 @@ struct bm_shaper {
     size_t *encoded_at;       /* [mine_count + 1] */
 };
 
-/* A record: for each level u32 size and u64 hash, for each component u64 low,
+/* A record: for each level u32 size and u32 hash, for each component u64 low,
  * high and number of NaN, and the two f64 of the loss. */
 size_t bm_record_bytes(const struct bouma_variable *variable);
 

@@ -90,11 +90,11 @@ void bm_subfile_note(struct bm_subfile *f, size_t t, const uint8_t *record)
     int64_t patch = bm_tiling_find(&s->variable->grid->tiling, s->keys[place]);
     bouma_box box = bm_tiling_patch_box(&s->variable->grid->tiling, patch);
 
-    for (int k = 0; k < s->levels; k++, record += 12) {
+    for (int k = 0; k < s->levels; k++, record += 8) {
         size_t at = place * (size_t)s->levels + (size_t)k;
 
         s->sizes[at] = bm_load_u32(record);
-        s->hashes[at] = bm_load_u64(record + 4);
+        s->hashes[at] = bm_load_u32(record + 4);
     }
     for (size_t j = 0; j < components; j++, record += 24) {
         struct bm_range *range = &s->ranges[place * components + j];

@@ -162,10 +162,10 @@ static void note_levels(int file)
             for (int l = 0; l < h.sections[s].levels; l++) {
                 const struct bm_section *section = &h.sections[s];
                 size_t at = k * (size_t)section->levels + (size_t)l;
-                uint8_t hash[8];
+                uint8_t hash[4];
 
                 HOLDS(level_count < 256);
-                bm_store_u64(hash, section->hashes[at]);
+                bm_store_u32(hash, section->hashes[at]);
                 levels[level_count++] = (struct level){
                     file,
                     section->offsets[at],
@@ -173,7 +173,7 @@ static void note_levels(int file)
                     section->sizes[at],
                     {fuzz_id, step, 1, (uint32_t)step + 1,
                      section->variable->id, section->keys[k], (uint32_t)l},
-                    find(c, hash, 8)};
+                    find(c, hash, 4)};
             }
     bm_head_release(&h);
     bm_schema_release(&schema);
@@ -246,9 +246,9 @@ static void fix_chunks(void)
         const struct level *l = &levels[i];
         struct content *c = &changed[l->file];
 
-        if (l->offset + l->bytes <= c->size && l->hash_at + 8 <= c->size &&
-            bm_load_u64(c->bytes + l->hash_at) == l->hash)
-            bm_store_u64(
+        if (l->offset + l->bytes <= c->size && l->hash_at + 4 <= c->size &&
+            bm_load_u32(c->bytes + l->hash_at) == l->hash)
+            bm_store_u32(
                 c->bytes + l->hash_at,
                 bm_hash_chunk(&l->address, c->bytes + l->offset, l->bytes));
     }

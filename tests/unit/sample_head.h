@@ -78,7 +78,7 @@ static inline void build_head(struct bm_head *h, const struct bm_schema *schema,
                 if (v->codec == BOUMA_CODEC_ZSTD && bytes)
                     s->sizes[at] =
                         1 + (uint32_t)check_below(&state, (int64_t)bytes);
-                s->hashes[at] = check_random(&state);
+                s->hashes[at] = (uint32_t)check_random(&state);
             }
         }
     }

@@ -62,7 +62,7 @@ static void a_chunk_is_seeded_by_its_address(void)
     bm_store_u32(raw + 36, 2);
     bm_store_u64(raw + 40, at.key);
     CHECK(bm_hash_chunk(&at, "data", 4) ==
-          bm_hash64("data", 4, bm_hash64(raw, sizeof(raw), 0)));
+          (uint32_t)bm_hash64("data", 4, bm_hash64(raw, sizeof(raw), 0)));
 }
 
 static int by_value(const void *left, const void *right)
