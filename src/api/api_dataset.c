@@ -6,7 +6,6 @@
 
 #include "api/api.h"
 #include "store/envelope.h"
-#include "store/identity.h"
 #include "write/write.h"
 
 #define TEXT_OF(x)      #x
@@ -144,9 +143,14 @@ int bouma_dataset_close(bouma_dataset *ds)
     if (ds->held_count)
         flushed = bm_commit_flush(ds);
     if (ds->mode != BM_MODE_READ && ds->comm->rank == 0) {
+        struct bm_error why = {0};
+        int released;
+
         rc = bm_commit_settle_all(ds);
-        if (!rc)
-            rc = bm_epoch_close(&ds->store, ds->epoch, &ds->error);
+        /* A step that is not durable now, the next writer will see to. */
+        released = bm_dataset_release(ds, &why);
+        if (!rc && released)
+            rc = bm_fail(&ds->error, released, "%s", why.text);
     }
     if (!rc && !flushed && ds->in_step)
         rc = bm_fail(&ds->error, BOUMA_ESTATE,

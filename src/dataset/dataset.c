@@ -328,15 +328,26 @@ int bm_dataset_refresh(struct bouma_dataset *ds)
     return rc;
 }
 
+int bm_dataset_release(struct bouma_dataset *ds, struct bm_error *error)
+{
+    int rc = BOUMA_OK;
+
+    if (ds->epoch && !ds->released)
+        rc = bm_epoch_close(&ds->store, ds->epoch, error);
+    ds->released = !rc;
+    return rc;
+}
+
 void bm_dataset_free(struct bouma_dataset *ds)
 {
     struct bm_error ignored = {0};
 
     if (!ds)
         return;
-    /* A writer that is gone without closing is gone all the same. */
-    if (ds->epoch && !ds->closed && ds->store.root && ds->comm->rank == 0)
-        bm_epoch_close(&ds->store, ds->epoch, &ignored);
+    /* A writer that is gone without closing, or could not, is gone all the
+     * same; and perhaps what kept it from that is over. */
+    if (ds->store.root && ds->comm->rank == 0)
+        bm_dataset_release(ds, &ignored);
     for (int i = 0; i < ds->held_count; i++)
         if (ds->held[i].manifest.store)
             bm_file_close(&ds->held[i].manifest, &ignored);

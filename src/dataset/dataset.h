@@ -44,6 +44,7 @@ struct bouma_dataset {
     /* Writing: */
     struct bm_schema schema;
     uint32_t epoch, attempt;
+    int released; /* the claim on the epoch was given back */
     int in_step;
     uint64_t step;
     double time;
@@ -71,6 +72,9 @@ void bm_dataset_free(struct bouma_dataset *ds);
  * that tells who differs in what: EMISMATCH. Collective. */
 uint64_t bm_options_hash(const struct bouma_dataset *ds, const char *path);
 int bm_options_mismatch(struct bouma_dataset *ds, const char *path);
+
+/* Rank 0: give the claim of a writer back, unless that was done. */
+int bm_dataset_release(struct bouma_dataset *ds, struct bm_error *error);
 
 /* Look for committed steps again. Collective. */
 int bm_dataset_refresh(struct bouma_dataset *ds);

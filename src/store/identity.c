@@ -218,8 +218,9 @@ int bm_epoch_claim(struct bm_store *s, uint32_t *epoch, int force, char *note,
     if (rc) {
         struct bm_error ignored = {0};
 
-        bm_epoch_close(s, *epoch, &ignored); /* not to lock ourselves out */
-        *epoch = 0;
+        /* Not to lock ourselves out. */
+        if (!bm_epoch_close(s, *epoch, &ignored))
+            *epoch = 0;
     }
     return rc;
 }
@@ -242,8 +243,17 @@ int bm_epoch_check(struct bm_store *s, uint32_t epoch, struct bm_error *error)
 
 int bm_epoch_close(struct bm_store *s, uint32_t epoch, struct bm_error *error)
 {
-    char name[BM_NAME_BYTES];
+    char closed[BM_NAME_BYTES], owner[BM_NAME_BYTES];
+    struct bm_error why = {0};
+    int rc;
 
-    bm_name_epoch_closed(name, epoch);
-    return bm_store_save(s, name, "", 0, 0, error);
+    bm_name_epoch_closed(closed, epoch);
+    bm_name_epoch_owner(owner, epoch);
+    rc = bm_store_save(s, closed, "", 0, 0, &why);
+    if (!rc || rc == BOUMA_EEXISTS)
+        return BOUMA_OK;
+    /* On a full disk a file can be removed where none can be made; and an epoch
+     * without an owner keeps nobody out. */
+    bm_store_remove(s, owner);
+    return bm_fail(error, rc, "%s", why.text);
 }

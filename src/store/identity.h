@@ -14,11 +14,14 @@ int bm_identity_load(struct bm_store *s, uint8_t id[16], int *major, int *minor,
 void bm_identity_random(uint8_t id[16]);
 
 /* Claim the next epoch. EBUSY if the writer of the last one still runs, unless
- * 'force'. 'note' gets a remark about a writer that did not close, or "". */
+ * 'force'. 'note' gets a remark about a writer that did not close, or "". After
+ * a failure *epoch is 0; or it is the one that was claimed, could not be given
+ * back, and is to be closed: else this process would keep itself out. */
 int bm_epoch_claim(struct bm_store *s, uint32_t *epoch, int force, char *note,
                    size_t note_bytes, struct bm_error *error);
 /* EBUSY if a later writer has taken over. */
 int bm_epoch_check(struct bm_store *s, uint32_t epoch, struct bm_error *error);
+/* Give the claim back; if that is done already, nothing happens. */
 int bm_epoch_close(struct bm_store *s, uint32_t epoch, struct bm_error *error);
 
 #endif

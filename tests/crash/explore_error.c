@@ -142,6 +142,7 @@ void explore_errors(struct tally *t, const struct variant *v)
     struct oracle expected;
 
     prepare(base, &expected, v);
+    weak_fs_set_alive(base, 1); /* the program goes on: it is alive */
     for (int i = 0; i < 2 * fault_count; i++) {
         const struct fault *fault = &fault_list[i / 2];
         int sticky = i % 2, reached = 1;

@@ -46,7 +46,6 @@ static int try_point(struct totals *totals, const struct sweep_act *act,
              sticky ? " from then on" : "");
     sweep_run_init(&run, act, &alone, disk, "d.bouma");
     run.context = context;
-    run.lasting = fault && sticky;
     if (act->prepare)
         act->prepare(&run);
     if (fault)

@@ -71,12 +71,6 @@ static int clear_the_way(struct sweep_run *run, int status)
         strncat(run->path, "2", sizeof(run->path) - strlen(run->path) - 1);
         return 1;
     }
-    /* A claim that could not be given back, as the store failed from then on,
-     * is that of a living process: this one. */
-    if (status == BOUMA_EBUSY && run->lasting && !run->opts.force) {
-        run->opts.force = 1;
-        return 1;
-    }
     return 0;
 }
 
@@ -393,6 +387,19 @@ static void check_steps(struct sweep_run *run, int count, const char *when)
     bouma_dataset_free(ds);
 }
 
+/* Whatever failed, no handle is left: the next one need not force its way. */
+static void check_claim(struct sweep_run *run)
+{
+    bouma_dataset *ds = NULL;
+
+    if (run->team->append(&ds, run->path, &run->opts))
+        sweep_violation(run, "in the end: cannot append: %s",
+                        bouma_error_message(ds));
+    else
+        bouma_dataset_close(ds);
+    bouma_dataset_free(ds);
+}
+
 int sweep_run_act(struct sweep_run *run)
 {
     const struct sweep_act *act = run->act;
@@ -409,6 +416,8 @@ int sweep_run_act(struct sweep_run *run)
         act->play(run);
     bouma_dataset_free(run->ds);
     run->ds = NULL;
+    if (!act->reads_only && !act->repairs)
+        check_claim(run);
     check_steps(run, act->steps, "in the end");
     if (run->memory.live)
         sweep_violation(run, "%ld blocks of memory leaked", run->memory.live);

@@ -42,7 +42,6 @@ struct sweep_run {
     int written[4]; /* by step: this act has written it */
 
     int moved;           /* the dataset got another path */
-    int lasting;         /* the store fails from some call on, on some rank */
     int calm;            /* 1: no fault is to come, nothing may fail */
     const char *context; /* what this run is, for messages */
     long violations;

@@ -150,7 +150,6 @@ static int try_point(struct sweep *s, enum place place,
     snprintf(path, sizeof(path), "%s/d.bouma", s->workplace);
     sweep_run_init(&run, s->act, &s->team, bouma_io_posix(), path);
     run.context = context;
-    run.lasting = fault && sticky;
     if (s->act->prepare && !s->ready) {
         s->act->prepare(&run);
         s->ready = s->act->reads_only;

@@ -379,8 +379,7 @@ static int weak_identity(void *user, char *text, size_t bytes)
 
 static int weak_alive(void *user, const char *text)
 {
-    (void)text;
-    return ((struct weak_fs *)user)->alive;
+    return text[0] ? ((struct weak_fs *)user)->alive : -1;
 }
 
 /* ---- the machine --------------------------------------------------------- */
