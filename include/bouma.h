@@ -383,7 +383,8 @@ typedef struct bouma_record {
 
 /* Write the step and commit it: after BOUMA_OK it is there, whole (and, unless
  * told otherwise, durable); after a failure it is not, or it is there whole,
- * and the dataset can be used further. 'record' may be NULL. Collective. */
+ * and the dataset can be used further, also to write the step once more.
+ * 'record' may be NULL. Collective. */
 BOUMA_API int bouma_step_end(bouma_dataset *ds, bouma_record *record);
 
 /* Give the step up. A rank may call this where others call bouma_step_end();

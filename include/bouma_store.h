@@ -85,6 +85,9 @@ typedef struct bouma_io {
      * system can make room at once; or learn now that there is none (ENOSPC).
      */
     int (*reserve)(void *user, void *file, uint64_t bytes);
+
+    /* May be NULL. Remove a directory, if it is empty; else ENOTEMPTY. */
+    int (*remove_dir)(void *user, void *root, const char *name);
 } bouma_io;
 
 /* The table for POSIX file systems. */

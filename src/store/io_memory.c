@@ -207,6 +207,27 @@ static int memory_remove(void *user, void *root, const char *name)
 
     if (!node)
         return code;
+    if (node->is_dir)
+        return EISDIR;
+    free(node->path);
+    node->path = NULL;
+    return 0;
+}
+
+static int any_entry(void *context, const char *entry)
+{
+    (void)context;
+    (void)entry;
+    return ENOTEMPTY;
+}
+
+static int memory_remove_dir(void *user, void *root, const char *name)
+{
+    int code = memory_list(user, root, name, any_entry, NULL);
+    struct node *node = code ? NULL : find_in(user, root, name, &code);
+
+    if (!node)
+        return code;
     free(node->path);
     node->path = NULL;
     return 0;
@@ -342,6 +363,7 @@ bouma_io *bouma_io_memory_new(void)
         .sync_dir = memory_sync_dir,
         .publish = memory_publish,
         .remove = memory_remove,
+        .remove_dir = memory_remove_dir,
         .open = memory_open,
         .file_size = memory_file_size,
         .read = memory_read,

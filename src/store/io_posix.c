@@ -237,17 +237,28 @@ static int posix_publish(void *user, void *root, const char *from,
     return code;
 }
 
-static int posix_remove(void *user, void *root, const char *name)
+static int remove_entry(void *root, const char *name, int flags)
 {
     const char *last;
     int fd, code = walk(unwrap(root), name, &fd, &last);
 
-    (void)user;
     if (code)
         return code;
-    code = unlinkat(fd, last, 0) ? errno : 0;
+    code = unlinkat(fd, last, flags) ? errno : 0;
     unwalk(unwrap(root), fd);
     return code;
+}
+
+static int posix_remove(void *user, void *root, const char *name)
+{
+    (void)user;
+    return remove_entry(root, name, 0);
+}
+
+static int posix_remove_dir(void *user, void *root, const char *name)
+{
+    (void)user;
+    return remove_entry(root, name, AT_REMOVEDIR);
 }
 
 static int posix_open(void *user, void *root, void **file, const char *name,
@@ -417,6 +428,7 @@ const bouma_io *bouma_io_posix(void)
         .read = posix_read,
         .write = posix_write,
         .reserve = posix_reserve,
+        .remove_dir = posix_remove_dir,
         .sync = posix_sync,
         .close = posix_close,
         .identity = posix_identity,

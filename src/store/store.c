@@ -246,6 +246,12 @@ void bm_store_remove(struct bm_store *s, const char *name)
     (void)s->io->remove(s->io->user, s->root, name);
 }
 
+void bm_store_remove_dir(struct bm_store *s, const char *name)
+{
+    if (s->io->remove_dir)
+        (void)s->io->remove_dir(s->io->user, s->root, name);
+}
+
 int bm_store_list(struct bm_store *s, const char *name,
                   int (*each)(void *context, const char *entry), void *context,
                   struct bm_error *error)

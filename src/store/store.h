@@ -62,6 +62,8 @@ int bm_store_publish(struct bm_store *s, const char *from, const char *to,
                      int replace, struct bm_error *error);
 /* Best effort: nothing depends on it. */
 void bm_store_remove(struct bm_store *s, const char *name);
+/* A directory that is empty; the same. */
+void bm_store_remove_dir(struct bm_store *s, const char *name);
 /* BOUMA_OK, ENOMEM or what the table says; 'each' returns 0 to go on. */
 int bm_store_list(struct bm_store *s, const char *name,
                   int (*each)(void *context, const char *entry), void *context,

@@ -30,6 +30,7 @@ struct bm_step {
     struct bouma_dataset *ds;
     struct bm_write_plan *plan;
     struct bm_generation generation;
+    int made_directory; /* rank 0: it was not there before */
     struct bm_shaper shaper;
     uint64_t *bytes; /* [chunks] */
     struct bm_assignment files;

@@ -73,10 +73,11 @@ static int describe(struct bouma_dataset *ds, struct bm_buffer *mine,
 }
 
 /* Rank 0 makes the directory, so that it is there when files are made. */
-static int prepare_directory(struct bouma_dataset *ds)
+static int prepare_directory(struct bm_step *s)
 {
+    struct bouma_dataset *ds = s->ds;
+    struct bm_error why = {0};
     char name[BM_NAME_BYTES];
-
     int rc;
 
     if (ds->comm->rank != 0)
@@ -101,7 +102,28 @@ static int prepare_directory(struct bouma_dataset *ds)
                            "for its group",
                            ds->store.path, ds->step);
     bm_name_step(name, ds->step);
-    return bm_store_make_dir(&ds->store, name, 1, &ds->error);
+    rc = bm_store_make_dir(&ds->store, name, 0, &why);
+    s->made_directory = !rc;
+    return rc && rc != BOUMA_EEXISTS ? bm_fail(&ds->error, rc, "%s", why.text)
+                                     : BOUMA_OK;
+}
+
+/* After a failure: the directory, if it was made for this step. Files may have
+ * been made in it if all ranks got as far as to 'prepare', and are removed when
+ * all have come here; then it is collective. Another writer that has taken over
+ * may be about to use it. */
+static void remove_directory(struct bm_step *s, int prepared, int rc)
+{
+    struct bouma_dataset *ds = s->ds;
+    struct bm_error ignored = {0};
+    char name[BM_NAME_BYTES];
+
+    if (rc == BOUMA_ECOMM ||
+        (prepared && bm_comm_agree(ds->comm, BOUMA_OK, &ignored)))
+        return;
+    bm_name_step(name, ds->step);
+    if (s->made_directory && !bm_epoch_check(&ds->store, ds->epoch, &ignored))
+        bm_store_remove_dir(&ds->store, name);
 }
 
 /* Gather all descriptions and make a plan of them. Collective. */
@@ -150,7 +172,7 @@ static int describe_and_plan(struct bm_step *s, int status)
     if (!rc)
         rc = describe(ds, &mine, &hash, &own);
     if (!rc)
-        rc = prepare_directory(ds);
+        rc = prepare_directory(s);
     largest[0] = !ds->plan || own != ds->plan_hash; /* a new plan is needed */
     largest[1] = ds->attempt; /* a rank may have missed one that failed */
     rc = bm_comm_begin(ds->comm, "the end of a step", hash, largest, 2, rc,
@@ -551,7 +573,7 @@ int bm_write_step(struct bouma_dataset *ds, int status, bouma_record *record)
 {
     bouma_record own;
     struct bm_step s;
-    int rc, removable = 1;
+    int rc, prepared, removable = 1;
 
     memset(&s, 0, sizeof(s));
     memset(&own, 0, sizeof(own));
@@ -563,6 +585,7 @@ int bm_write_step(struct bouma_dataset *ds, int status, bouma_record *record)
     bm_route_init(&s.record_receives, ds->a);
 
     rc = describe_and_plan(&s, status);
+    prepared = !rc;
     if (!rc)
         rc = prepare(&s);
     if (!rc)
@@ -570,6 +593,8 @@ int bm_write_step(struct bouma_dataset *ds, int status, bouma_record *record)
     if (!rc)
         list_step(&s);
     release(&s, !rc || !removable);
+    if (rc)
+        remove_directory(&s, prepared, rc);
     if (!rc && ds->held_count >= ds->options.group)
         rc = bm_commit_flush(ds);
     if (record)

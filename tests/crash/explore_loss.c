@@ -17,8 +17,6 @@ static const struct variant variant = {
 
 static void prepare(struct weak_fs *fs, struct oracle *o)
 {
-    static const char *const lost[] = {"epochs/000001/closed",
-                                       "epochs/000001/owner", "epochs/000001"};
     const bouma_io *io = weak_fs_io(fs);
     struct scenario_writer writer = {0};
     bouma_dataset *ds = NULL;
@@ -38,8 +36,9 @@ static void prepare(struct weak_fs *fs, struct oracle *o)
     bouma_dataset_free(ds);
     if (io->attach(io->user, &root, EXPLORE_PATH, 0))
         return;
-    for (size_t i = 0; i < sizeof(lost) / sizeof(lost[0]); i++)
-        io->remove(io->user, root, lost[i]);
+    io->remove(io->user, root, "epochs/000001/closed");
+    io->remove(io->user, root, "epochs/000001/owner");
+    io->remove_dir(io->user, root, "epochs/000001");
     io->sync_dir(io->user, root, "epochs");
     io->detach(io->user, root);
 }

@@ -26,6 +26,7 @@ void fault_io_arm(struct fault_io *io, const struct fault *fault, long at,
     io->sticky = sticky;
     io->calls = 0;
     io->fired = 0;
+    io->kept = 0;
 }
 
 void fault_io_disarm(struct fault_io *io)
@@ -40,7 +41,7 @@ struct verdict {
     enum fault_effect effect;
 };
 
-static struct verdict decide(struct fault_io *io)
+static struct verdict decide(struct fault_io *io, int removes)
 {
     struct verdict v = {0, 0, FAULT_ERROR};
 
@@ -54,8 +55,10 @@ static struct verdict decide(struct fault_io *io)
         v.before = io->fault.error;
     if (v.effect == FAULT_AFTER)
         v.after = io->fault.error;
-    if (v.before || v.after)
+    if (v.before || v.after) {
         io->fired++;
+        io->kept |= removes;
+    }
     return v;
 }
 
@@ -68,7 +71,7 @@ static int outcome(struct verdict v, int rc)
 static int fault_attach(void *user, void **root, const char *path, int create)
 {
     struct fault_io *io = user;
-    struct verdict v = decide(io);
+    struct verdict v = decide(io, 0);
     int rc;
 
     if (v.before)
@@ -93,7 +96,7 @@ static void fault_detach(void *user, void *root)
 static int fault_make_dir(void *user, void *root, const char *name)
 {
     struct fault_io *io = user;
-    struct verdict v = decide(io);
+    struct verdict v = decide(io, 0);
 
     if (v.before)
         return v.before;
@@ -105,7 +108,7 @@ static int fault_list_dir(void *user, void *root, const char *name,
                           void *context)
 {
     struct fault_io *io = user;
-    struct verdict v = decide(io);
+    struct verdict v = decide(io, 0);
 
     if (v.before)
         return v.before;
@@ -116,7 +119,7 @@ static int fault_list_dir(void *user, void *root, const char *name,
 static int fault_sync_dir(void *user, void *root, const char *name)
 {
     struct fault_io *io = user;
-    struct verdict v = decide(io);
+    struct verdict v = decide(io, 0);
 
     if (v.before)
         return v.before;
@@ -127,7 +130,7 @@ static int fault_publish(void *user, void *root, const char *from,
                          const char *to, int replace)
 {
     struct fault_io *io = user;
-    struct verdict v = decide(io);
+    struct verdict v = decide(io, 0);
 
     if (v.before)
         return v.before;
@@ -138,18 +141,28 @@ static int fault_publish(void *user, void *root, const char *from,
 static int fault_remove(void *user, void *root, const char *name)
 {
     struct fault_io *io = user;
-    struct verdict v = decide(io);
+    struct verdict v = decide(io, 1);
 
     if (v.before)
         return v.before;
     return outcome(v, io->inner->remove(io->inner->user, root, name));
 }
 
+static int fault_remove_dir(void *user, void *root, const char *name)
+{
+    struct fault_io *io = user;
+    struct verdict v = decide(io, 1);
+
+    if (v.before)
+        return v.before;
+    return outcome(v, io->inner->remove_dir(io->inner->user, root, name));
+}
+
 static int fault_open(void *user, void *root, void **file, const char *name,
                       bouma_open_mode mode)
 {
     struct fault_io *io = user;
-    struct verdict v = decide(io);
+    struct verdict v = decide(io, 0);
     int rc;
 
     if (v.before)
@@ -166,7 +179,7 @@ static int fault_open(void *user, void *root, void **file, const char *name,
 static int fault_file_size(void *user, void *file, uint64_t *bytes)
 {
     struct fault_io *io = user;
-    struct verdict v = decide(io);
+    struct verdict v = decide(io, 0);
 
     if (v.before)
         return v.before;
@@ -192,7 +205,7 @@ static int fault_read(void *user, void *file, void *data, size_t bytes,
                       uint64_t offset, size_t *done)
 {
     struct fault_io *io = user;
-    struct verdict v = decide(io);
+    struct verdict v = decide(io, 0);
     int rc;
 
     *done = 0;
@@ -215,7 +228,7 @@ static int fault_write(void *user, void *file, const void *data, size_t bytes,
                        uint64_t offset, size_t *done)
 {
     struct fault_io *io = user;
-    struct verdict v = decide(io);
+    struct verdict v = decide(io, 0);
 
     *done = 0;
     if (v.before)
@@ -230,7 +243,7 @@ static int fault_write(void *user, void *file, const void *data, size_t bytes,
 static int fault_sync(void *user, void *file)
 {
     struct fault_io *io = user;
-    struct verdict v = decide(io);
+    struct verdict v = decide(io, 0);
 
     if (v.before) {
         if (io->sync_failed)
@@ -244,7 +257,7 @@ static int fault_sync(void *user, void *file)
 static int fault_close(void *user, void *file)
 {
     struct fault_io *io = user;
-    struct verdict v = decide(io);
+    struct verdict v = decide(io, 0);
     int rc = io->inner->close(io->inner->user, file);
 
     io->open--;
@@ -254,7 +267,7 @@ static int fault_close(void *user, void *file)
 static int fault_identity(void *user, char *text, size_t bytes)
 {
     struct fault_io *io = user;
-    struct verdict v = decide(io);
+    struct verdict v = decide(io, 0);
 
     if (v.before)
         return v.before;
@@ -281,6 +294,7 @@ void fault_io_init(struct fault_io *io, const bouma_io *inner)
                            .sync_dir = fault_sync_dir,
                            .publish = fault_publish,
                            .remove = fault_remove,
+                           .remove_dir = fault_remove_dir,
                            .open = fault_open,
                            .file_size = fault_file_size,
                            .read = fault_read,

@@ -34,6 +34,7 @@ struct fault_io {
 
     long calls; /* since fault_io_arm() */
     long fired; /* calls that went wrong */
+    int kept;   /* one of them was to remove something */
     long open;  /* files and roots that are open */
 
     /* Told of every call before it is made; may be NULL. */

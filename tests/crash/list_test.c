@@ -93,14 +93,15 @@ static void sync_index(struct weak_fs *fs)
     io->detach(io->user, root);
 }
 
-/* Something is lost for good. */
+/* A file, or a directory, is lost for good. */
 static void lose(struct weak_fs *fs, const char *name, const char *dir)
 {
     const bouma_io *io = weak_fs_io(fs);
     void *root;
 
     REQUIRE(!io->attach(io->user, &root, PATH, 0));
-    REQUIRE(!io->remove(io->user, root, name));
+    REQUIRE(!io->remove(io->user, root, name) ||
+            !io->remove_dir(io->user, root, name));
     REQUIRE(!io->sync_dir(io->user, root, dir));
     io->detach(io->user, root);
 }

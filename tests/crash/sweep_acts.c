@@ -387,6 +387,37 @@ static void check_steps(struct sweep_run *run, int count, const char *when)
     bouma_dataset_free(ds);
 }
 
+static int count_entry(void *context, const char *entry)
+{
+    (void)entry;
+    ++*(int *)context;
+    return 0;
+}
+
+/* A step that failed leaves no trace, unless the fault kept it from being
+ * removed, or from being known that the directory was made. */
+static void check_leftovers(struct sweep_run *run)
+{
+    const bouma_io *io = run->io.inner;
+    int excused = run->io.sticky || run->io.kept ||
+                  (run->io.fired && run->io.fault.effect == FAULT_AFTER);
+    int lowest, highest;
+    void *root;
+
+    run->team->compare(excused, &lowest, &highest);
+    if (highest || run->team->rank || io->attach(io->user, &root, run->path, 0))
+        return;
+    for (int step = 0; step < STEPS; step++) {
+        char name[32];
+        int entries = 0;
+
+        snprintf(name, sizeof(name), "steps/%08d", step);
+        if (!io->list(io->user, root, name, count_entry, &entries) && !entries)
+            sweep_violation(run, "an empty %s is left", name);
+    }
+    io->detach(io->user, root);
+}
+
 /* Whatever failed, no handle is left: the next one need not force its way. */
 static void check_claim(struct sweep_run *run)
 {
@@ -409,6 +440,7 @@ int sweep_run_act(struct sweep_run *run)
 
     fault_io_disarm(&run->io);
     fault_alloc_disarm(&run->memory);
+    check_leftovers(run);
     if (act->old_steps)
         check_steps(run, act->old_steps, "after the fault");
     run->calm = 1;

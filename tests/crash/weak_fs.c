@@ -238,9 +238,9 @@ static int weak_publish(void *user, void *root, const char *from,
     return 0;
 }
 
-static int weak_remove(void *user, void *root, const char *name)
+static int remove_entry(struct weak_fs *fs, void *root, const char *name,
+                        int is_dir)
 {
-    struct weak_fs *fs = user;
     const struct weak_entry *found;
     const char *last;
     int dir, rc = step_in(fs);
@@ -252,10 +252,22 @@ static int weak_remove(void *user, void *root, const char *name)
     found = weak_entries_find(&fs->nodes[dir].now_entries, last);
     if (!found)
         return ENOENT;
+    if (fs->nodes[found->node].is_dir != is_dir)
+        return is_dir ? ENOTDIR : EISDIR;
     if (fs->nodes[found->node].now_entries.count)
         return ENOTEMPTY;
     weak_node_change(&fs->nodes[dir], last, "", found->node);
     return 0;
+}
+
+static int weak_remove(void *user, void *root, const char *name)
+{
+    return remove_entry(user, root, name, 0);
+}
+
+static int weak_remove_dir(void *user, void *root, const char *name)
+{
+    return remove_entry(user, root, name, 1);
 }
 
 static int weak_open(void *user, void *root, void **file, const char *name,
@@ -412,6 +424,7 @@ static void set_table(struct weak_fs *fs)
                         .sync_dir = weak_sync_dir,
                         .publish = weak_publish,
                         .remove = weak_remove,
+                        .remove_dir = weak_remove_dir,
                         .open = weak_open,
                         .file_size = weak_file_size,
                         .read = weak_read,

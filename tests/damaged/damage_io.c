@@ -168,10 +168,23 @@ void damage_io_init(struct damage_io *d, const bouma_io *inner)
 {
     memset(d, 0, sizeof(*d));
     d->inner = inner;
-    d->io = (bouma_io){sizeof(bouma_io), d,         attach,
-                       detach,           make_dir,  list,
-                       sync_dir,         publish,   remove_name,
-                       open_file,        file_size, read_file,
-                       write_file,       sync_file, close_file,
-                       identity,         alive,     NULL};
+    d->io = (bouma_io){sizeof(bouma_io),
+                       d,
+                       attach,
+                       detach,
+                       make_dir,
+                       list,
+                       sync_dir,
+                       publish,
+                       remove_name,
+                       open_file,
+                       file_size,
+                       read_file,
+                       write_file,
+                       sync_file,
+                       close_file,
+                       identity,
+                       alive,
+                       NULL,
+                       NULL};
 }

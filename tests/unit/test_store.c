@@ -128,6 +128,15 @@ static void check_table(const bouma_io *io, const char *path)
     CHECK_EQ(io->publish(io->user, root, "a/b/y", "a/x", 1), 0);
     CHECK_TEXT(read_text(io, root, "a/x"), "two");
     CHECK_EQ(io->publish(io->user, root, "a/b/y", "a/z", 1), ENOENT);
+    /* Directories go only when they are empty, and files not with them. */
+    CHECK_EQ(io->make_dir(io->user, root, "a/e"), 0);
+    CHECK_EQ(write_text(io, root, "a/e/f", BOUMA_OPEN_CREATE, "x"), 0);
+    CHECK_EQ(io->remove_dir(io->user, root, "a/e"), ENOTEMPTY);
+    CHECK_EQ(io->remove_dir(io->user, root, "a/e/f"), ENOTDIR);
+    CHECK(io->remove(io->user, root, "a/e") != 0);
+    CHECK_EQ(io->remove(io->user, root, "a/e/f"), 0);
+    CHECK_EQ(io->remove_dir(io->user, root, "a/e"), 0);
+    CHECK_EQ(io->remove_dir(io->user, root, "a/e"), ENOENT);
     /* A file that is open outlives its name. */
     REQUIRE(!io->open(io->user, root, &f, "a/x", BOUMA_OPEN_READ));
     CHECK_EQ(io->remove(io->user, root, "a/x"), 0);
