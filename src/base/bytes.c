@@ -181,7 +181,8 @@ const uint8_t *bm_get_bytes(struct bm_cursor *c, size_t bytes)
         c->failed = 1;
         return NULL;
     }
-    c->p += bytes;
+    if (bytes) /* of nothing there may be no address */
+        c->p += bytes;
     return p;
 }
 
