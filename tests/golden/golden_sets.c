@@ -10,7 +10,7 @@
 
 /* ---- tables ------------------------------------------------------------- */
 
-enum { MAX_GRIDS = 2, MAX_VARIABLES = 10, MAX_STEPS = 3 };
+enum { MAX_GRIDS = 3, MAX_VARIABLES = 10, MAX_STEPS = 3 };
 
 struct variable {
     const char *name;
@@ -20,6 +20,8 @@ struct variable {
     int codec_level;
     const char *unit;
     int absent; /* in the last step */
+    bouma_tolerance kind;
+    double tolerance;
 };
 
 struct grid {
@@ -38,18 +40,27 @@ struct set {
     struct grid grids[MAX_GRIDS];
 };
 
+#define EXACT(name, type, components, codec, level, unit, absent)              \
+    {                                                                          \
+        name, type, components, codec, level, unit, absent, BOUMA_ABSOLUTE, 0  \
+    }
+#define LOSSY(name, type, components, kind, tolerance)                         \
+    {                                                                          \
+        name, type, components, BOUMA_CODEC_INTERP, 0, NULL, 0, kind,          \
+            tolerance                                                          \
+    }
 #define ALL_TYPES(codec, level)                                                \
     {                                                                          \
-        {"i8", BOUMA_I8, 1, codec, level, NULL, 0},                            \
-            {"i16", BOUMA_I16, 1, codec, level, NULL, 0},                      \
-            {"i32", BOUMA_I32, 1, codec, level, NULL, 0},                      \
-            {"i64", BOUMA_I64, 1, codec, level, NULL, 0},                      \
-            {"u8", BOUMA_U8, 1, codec, level, NULL, 0},                        \
-            {"u16", BOUMA_U16, 1, codec, level, NULL, 0},                      \
-            {"u32", BOUMA_U32, 1, codec, level, NULL, 0},                      \
-            {"u64", BOUMA_U64, 1, codec, level, NULL, 0},                      \
-            {"f32", BOUMA_F32, 1, codec, level, NULL, 0},                      \
-            {"f64", BOUMA_F64, 1, codec, level, NULL, 0},                      \
+        EXACT("i8", BOUMA_I8, 1, codec, level, NULL, 0),                       \
+            EXACT("i16", BOUMA_I16, 1, codec, level, NULL, 0),                 \
+            EXACT("i32", BOUMA_I32, 1, codec, level, NULL, 0),                 \
+            EXACT("i64", BOUMA_I64, 1, codec, level, NULL, 0),                 \
+            EXACT("u8", BOUMA_U8, 1, codec, level, NULL, 0),                   \
+            EXACT("u16", BOUMA_U16, 1, codec, level, NULL, 0),                 \
+            EXACT("u32", BOUMA_U32, 1, codec, level, NULL, 0),                 \
+            EXACT("u64", BOUMA_U64, 1, codec, level, NULL, 0),                 \
+            EXACT("f32", BOUMA_F32, 1, codec, level, NULL, 0),                 \
+            EXACT("f64", BOUMA_F64, 1, codec, level, NULL, 0),                 \
     }
 #define SPEC .size = sizeof(bouma_grid_spec)
 
@@ -81,13 +92,13 @@ static const struct set sets[] = {
      {{"plane",
        {SPEC, .ndims = 2, .shape = {37, 29}, .patch = {16, 8}, .levels = 3,
         .origin = {-1.5, 2.25}, .spacing = {0.5, 0.125}, .unit = "m"},
-       {{"velocity", BOUMA_F32, 3, BOUMA_CODEC_ZSTD, 0, "m/s", 0},
-        {"special", BOUMA_F64, 1, BOUMA_CODEC_RAW, 0, "K", 0},
-        {"special two", BOUMA_F32, 2, BOUMA_CODEC_ZSTD, 9, NULL, 0},
-        {"now and then", BOUMA_U16, 1, BOUMA_CODEC_RAW, 0, "", 1}}},
+       {EXACT("velocity", BOUMA_F32, 3, BOUMA_CODEC_ZSTD, 0, "m/s", 0),
+        EXACT("special", BOUMA_F64, 1, BOUMA_CODEC_RAW, 0, "K", 0),
+        EXACT("special two", BOUMA_F32, 2, BOUMA_CODEC_ZSTD, 9, NULL, 0),
+        EXACT("now and then", BOUMA_U16, 1, BOUMA_CODEC_RAW, 0, "", 1)}},
       {"coarse \xc3\xa9t\xc3\xa9",
        {SPEC, .ndims = 2, .shape = {5, 64}, .patch = {8, 8}, .levels = 1},
-       {{"\xce\xb1", BOUMA_I64, 1, BOUMA_CODEC_RAW, 0, NULL, 1}}}}},
+       {EXACT("\xce\xb1", BOUMA_I64, 1, BOUMA_CODEC_RAW, 0, NULL, 1)}}}},
     {"cube",
      BOUMA_ORDER_LEVEL,
      BOUMA_ASSIGN_OPTIMAL,
@@ -97,8 +108,8 @@ static const struct set sets[] = {
      {{"cube",
        {SPEC, .ndims = 3, .shape = {9, 14, 11}, .patch = {4, 8, 4},
         .levels = 4},
-       {{"special", BOUMA_F32, 1, BOUMA_CODEC_RAW, 0, NULL, 0},
-        {"count", BOUMA_U16, 2, BOUMA_CODEC_RAW, 0, NULL, 0}}}}},
+       {EXACT("special", BOUMA_F32, 1, BOUMA_CODEC_RAW, 0, NULL, 0),
+        EXACT("count", BOUMA_U16, 2, BOUMA_CODEC_RAW, 0, NULL, 0)}}}},
     {"point",
      BOUMA_ORDER_LEVEL,
      BOUMA_ASSIGN_SINGLE,
@@ -107,7 +118,80 @@ static const struct set sets[] = {
      {9223372036854775807, -1},
      {{"point",
        {SPEC, .ndims = 3, .shape = {1, 1, 1}},
-       {{"v", BOUMA_F64, 1, BOUMA_CODEC_RAW, 0, NULL, 0}}}}},
+       {EXACT("v", BOUMA_F64, 1, BOUMA_CODEC_RAW, 0, NULL, 0)}}}},
+    /* Pieces of more and of fewer samples than one table of symbols is for. */
+    {"interp_line",
+     BOUMA_ORDER_LEVEL,
+     BOUMA_ASSIGN_OPTIMAL,
+     1,
+     0,
+     {0, 50, -1},
+     {{"line",
+       {SPEC, .ndims = 1, .shape = {5000}, .patch = {4096}, .levels = 5},
+       {LOSSY("smooth f32", BOUMA_F32, 1, BOUMA_ABSOLUTE, 1e-2),
+        LOSSY("smooth f64", BOUMA_F64, 1, BOUMA_RELATIVE, 1e-6),
+        LOSSY("noise f32", BOUMA_F32, 1, BOUMA_RELATIVE, 1e-2),
+        LOSSY("constant f32", BOUMA_F32, 1, BOUMA_RELATIVE, 1e-3),
+        LOSSY("constant f64", BOUMA_F64, 1, BOUMA_ABSOLUTE, 0.25),
+        LOSSY("holes f32", BOUMA_F32, 1, BOUMA_ABSOLUTE, 1e-3)}},
+      {"short",
+       {SPEC, .ndims = 1, .shape = {9}, .patch = {2}, .levels = 2},
+       {LOSSY("smooth f32", BOUMA_F32, 2, BOUMA_RELATIVE, 1e-2),
+        LOSSY("noise f64", BOUMA_F64, 1, BOUMA_ABSOLUTE, 1e-14),
+        LOSSY("holes f64", BOUMA_F64, 1, BOUMA_ABSOLUTE, 1e-3)}},
+      {"middling",
+       {SPEC, .ndims = 1, .shape = {200}, .patch = {128}, .levels = 8},
+       {LOSSY("smooth least", BOUMA_F32, 1, BOUMA_ABSOLUTE, 1e-40),
+        LOSSY("smooth most", BOUMA_F64, 1, BOUMA_ABSOLUTE, 1e300),
+        LOSSY("noise f64", BOUMA_F64, 1, BOUMA_RELATIVE, 1e-15),
+        LOSSY("noise f32", BOUMA_F32, 3, BOUMA_ABSOLUTE, 1),
+        LOSSY("huge f32", BOUMA_F32, 1, BOUMA_ABSOLUTE, 1),
+        LOSSY("huge f64", BOUMA_F64, 1, BOUMA_ABSOLUTE, 1e6)}}}},
+    {"interp_plane",
+     BOUMA_ORDER_CHUNK,
+     BOUMA_ASSIGN_COUNT,
+     2,
+     0,
+     {7, -1},
+     {{"plane",
+       {SPEC, .ndims = 2, .shape = {70, 61}, .patch = {64, 64}, .levels = 7},
+       {LOSSY("smooth f32", BOUMA_F32, 3, BOUMA_RELATIVE, 1e-3),
+        LOSSY("smooth f64", BOUMA_F64, 1, BOUMA_ABSOLUTE, 1e-7),
+        LOSSY("noise f64", BOUMA_F64, 1, BOUMA_ABSOLUTE, 0.5),
+        LOSSY("holes f32", BOUMA_F32, 2, BOUMA_RELATIVE, 1e-4),
+        LOSSY("constant f64", BOUMA_F64, 2, BOUMA_RELATIVE, 0.1)}},
+      {"stripes",
+       {SPEC, .ndims = 2, .shape = {5, 19}, .patch = {1, 8}, .levels = 4},
+       {LOSSY("smooth f32", BOUMA_F32, 1, BOUMA_ABSOLUTE, 1e-3),
+        LOSSY("holes f64", BOUMA_F64, 2, BOUMA_RELATIVE, 1e-3)}},
+      {"dots",
+       {SPEC, .ndims = 2, .shape = {3, 4}, .patch = {1, 1}, .levels = 1},
+       {LOSSY("smooth f64", BOUMA_F64, 1, BOUMA_ABSOLUTE, 1e-3),
+        LOSSY("holes f32", BOUMA_F32, 1, BOUMA_ABSOLUTE, 1e-3)}}}},
+    {"interp_cube",
+     BOUMA_ORDER_LEVEL,
+     BOUMA_ASSIGN_RUNNING,
+     3,
+     0,
+     {0, -1},
+     {{"cube",
+       {SPEC, .ndims = 3, .shape = {19, 22, 17}, .patch = {16, 16, 16},
+        .levels = 3},
+       {LOSSY("smooth f32", BOUMA_F32, 1, BOUMA_ABSOLUTE, 1e-3),
+        LOSSY("smooth f64", BOUMA_F64, 2, BOUMA_RELATIVE, 1e-5),
+        LOSSY("noise f32", BOUMA_F32, 1, BOUMA_ABSOLUTE, 4),
+        LOSSY("holes f64", BOUMA_F64, 1, BOUMA_ABSOLUTE, 0.5),
+        LOSSY("huge f32", BOUMA_F32, 1, BOUMA_ABSOLUTE, 1e29)}},
+      {"wall",
+       {SPEC, .ndims = 3, .shape = {17, 1, 33}, .patch = {16, 1, 64},
+        .levels = 7},
+       {LOSSY("smooth f32", BOUMA_F32, 2, BOUMA_RELATIVE, 1e-5),
+        LOSSY("holes f32", BOUMA_F32, 1, BOUMA_ABSOLUTE, 1e-2)}},
+      {"cells",
+       {SPEC, .ndims = 3, .shape = {3, 5, 4}, .patch = {2, 2, 2}, .levels = 2},
+       {LOSSY("smooth f32", BOUMA_F32, 1, BOUMA_ABSOLUTE, 1e-2),
+        LOSSY("holes f64", BOUMA_F64, 3, BOUMA_ABSOLUTE, 1e-2),
+        LOSSY("noise f32", BOUMA_F32, 1, BOUMA_RELATIVE, 1e-9)}}}},
 };
 
 enum { SETS = sizeof(sets) / sizeof(sets[0]) };
@@ -126,8 +210,13 @@ int golden_has_zstd(int i)
 {
     for (int g = 0; g < MAX_GRIDS; g++)
         for (int v = 0; v < MAX_VARIABLES; v++)
-            if (sets[i].grids[g].variables[v].codec == BOUMA_CODEC_ZSTD)
+            switch (sets[i].grids[g].variables[v].codec) {
+            case BOUMA_CODEC_ZSTD:
+            case BOUMA_CODEC_INTERP: /* for what is kept exactly */
                 return 1;
+            default:
+                break;
+            }
     return 0;
 }
 
@@ -147,6 +236,47 @@ static double time_of(int64_t step)
 
 /* ---- values ------------------------------------------------------------- */
 
+static int begins(const char *name, const char *with)
+{
+    return !strncmp(name, with, strlen(with));
+}
+
+/* What lossy variables are given: quotients of integers, and nothing that a
+ * compiler could fuse or a libm could round differently. (compare_golden.py has
+ * the same.) */
+static double lossy_value(const struct variable *v, int64_t step,
+                          const int64_t *at, int component)
+{
+    int64_t x = at[0], y = at[1], z = at[2] % 301, c = component;
+    int64_t n = at[0] * 5 + at[1] * 3 + at[2] * 7 + c * 13;
+    int64_t distance =
+        (x - 5) * (x - 5) + (y - 9) * (y - 9) + (z - 20 - 4 * c) * (z - 20);
+    uint64_t mixed = (uint64_t)(n + step + 1) * 0x9e3779b97f4a7c15u;
+    double huge = v->type == BOUMA_F32 ? 3e38 : 1.7e308;
+    double smooth = (double)(40000 + 100 * step) / (double)(900 + distance);
+
+    smooth += (double)(x - 2 * y + 3 * z) / 64;
+    mixed ^= mixed >> 29;
+    mixed *= 0xbf58476d1ce4e5b9u;
+    if (begins(v->name, "constant"))
+        return 1.5;
+    if (begins(v->name, "noise"))
+        return (double)(mixed >> 11) / 35184372088832; /* 0 to 256 */
+    if (begins(v->name, "huge"))
+        return n % 3 == 0 ? huge : n % 3 == 1 ? -huge : smooth;
+    if (begins(v->name, "holes")) {
+        if (n % 17 == 0 || x + y + z < 4)
+            return NAN;
+        if (n % 19 == 0)
+            return INFINITY;
+        if (n % 23 == 0)
+            return -INFINITY;
+        if (n % 29 == 0)
+            return -0.0;
+    }
+    return smooth;
+}
+
 /* Exact in every type: no rounding, no libm. */
 static void value_of(void *out, const struct variable *v, int64_t step,
                      const int64_t *at, int component)
@@ -155,7 +285,9 @@ static void value_of(void *out, const struct variable *v, int64_t step,
     uint64_t mixed = (uint64_t)n * 0x9e3779b97f4a7c15u;
     double real = (double)(n % 512) * 0.03125 - 3;
 
-    if (!strncmp(v->name, "special", 7)) {
+    if (v->codec == BOUMA_CODEC_INTERP)
+        real = lossy_value(v, step, at, component);
+    if (begins(v->name, "special")) {
         if (n % 17 == 0)
             real = NAN;
         else if (n % 19 == 0)
@@ -362,7 +494,9 @@ static int define(const struct set *s, bouma_dataset *ds,
                                         .components = from->components,
                                         .codec = from->codec,
                                         .codec_level = from->codec_level,
-                                        .unit = from->unit};
+                                        .unit = from->unit,
+                                        .tolerance = from->tolerance,
+                                        .tolerance_kind = from->kind};
 
             if (!from->name)
                 break;
@@ -412,6 +546,30 @@ static int told(int wrong, const char *set, int64_t step, const char *what)
     return wrong != 0;
 }
 
+static double value_at(const void *values, bouma_type type, size_t i)
+{
+    return type == BOUMA_F32 ? (double)((const float *)values)[i]
+                             : ((const double *)values)[i];
+}
+
+/* Of 'bytes' bytes: with a bound, finite numbers may be that far off. */
+static int wrong_values(const void *got, const void *right, size_t bytes,
+                        const bouma_variable_info *info)
+{
+    if (info->codec != BOUMA_CODEC_INTERP)
+        return memcmp(got, right, bytes) != 0;
+    for (size_t i = 0; i < bytes / bouma_type_size(info->type); i++) {
+        double a = value_at(got, info->type, i);
+        double b = value_at(right, info->type, i);
+
+        if (isfinite(b) ? !(fabs(a - b) <= info->bound)
+            : isnan(b)  ? !isnan(a)
+                        : a != b)
+            return 1;
+    }
+    return 0;
+}
+
 static int wrong_variable(const struct set *s, int64_t step,
                           const struct grid *grid, const struct variable *v,
                           bouma_variable *handle)
@@ -423,6 +581,8 @@ static int wrong_variable(const struct set *s, int64_t step,
     bouma_variable_info_get(handle, &info);
     wrong += info.type != v->type || info.components != v->components ||
              info.codec != v->codec || info.codec_level != v->codec_level ||
+             info.tolerance != v->tolerance || info.tolerance_kind != v->kind ||
+             info.largest_error > info.bound ||
              strcmp(info.unit, v->unit ? v->unit : "");
     wrong += info.present == absent;
     wrong += wrong_attributes(bouma_variable_attributes(handle), "variable",
@@ -440,7 +600,7 @@ static int wrong_variable(const struct set *s, int64_t step,
         right = values_of(v, &grid->spec, step, sel.shape, sel.first, level);
         rc = bouma_variable_read(handle, level, NULL, got, NULL);
         wrong += absent ? rc != BOUMA_ENOTFOUND
-                        : rc || memcmp(got, right, sel.bytes);
+                        : rc || wrong_values(got, right, sel.bytes, &info);
         free(got);
         free(right);
     }
