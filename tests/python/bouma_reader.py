@@ -13,33 +13,23 @@ import itertools
 import math
 import os
 import struct
+import typing
 
 import numpy as np
 import xxhash
-import zstandard
+
+from bouma_codecs import Damage, Interp, ceil_div, check, zstd
 
 MAGIC = b"BOUMA\r\n\x1a"
 INDEX_MAGIC = b"bmstep\r\n"
 DATASET, MANIFEST, HEAD = 1, 2, 3
 TYPES = {1: "<i1", 2: "<i2", 3: "<i4", 4: "<i8", 5: "<u1", 6: "<u2", 7: "<u4", 8: "<u8", 9: "<f4", 10: "<f8"}
 STRING = 11
-CODECS = {1: "zstd", 2: "raw"}
+CODECS = {1: "zstd", 2: "raw", 3: "interp"}
+ABSOLUTE, RELATIVE = 0, 1
 ORDERS = {1: "level", 2: "chunk"}
 RECORD = ("raw_bytes stored_bytes moved_bytes shipped_bytes largest_file mean_file files chunks ranks "
           "describe plan distribute shape ship store commit").split()
-
-
-class Damage(Exception):
-    """A dataset is not what the document says."""
-
-
-def check(condition, what):
-    if not condition:
-        raise Damage(what)
-
-
-def ceil_div(a, b):
-    return -(-a // b)
 
 
 def read_whole(path):
@@ -182,17 +172,27 @@ class Variable:
         self.step, self.grid, self.number = step, grid, number
         self.name = cursor.name(grid.variables)
         self.unit = cursor.text()
-        type_, codec, self.codec_level = cursor.unpack("BBB")
-        cursor.zero("B")
-        self.components = cursor.one("I")
+        type_, codec, self.codec_level, self.kind, self.components = cursor.unpack("BBBBI")
+        self.tolerance, self.bound = cursor.unpack("dd")
         cursor.check(type_ in TYPES, f"variable {self.name!r} of unknown type {type_}")
         cursor.check(codec in CODECS, f"variable {self.name!r} of unknown codec {codec}")
         cursor.check(1 <= self.components <= 256, f"{self.components} components")
+        cursor.check(self.codec_level <= 22, f"codec level {self.codec_level}")
         self.dtype, self.codec = np.dtype(TYPES[type_]), CODECS[codec]
+        self.check_tolerance(cursor)
         largest = math.prod(map(min, zip(grid.shape, grid.edges)))
         cursor.check(largest * self.components * self.dtype.itemsize <= 2**30, "chunks of more than 1 GiB")
         self.attributes = cursor.attributes()
         self.chunks = {}  # by place; empty if the variable is not in the step
+
+    def check_tolerance(self, cursor):
+        cursor.check(self.kind in (ABSOLUTE, RELATIVE), f"unknown kind {self.kind} of tolerance")
+        if self.codec != "interp":
+            cursor.check(self.tolerance == self.bound == 0, f"a tolerance with codec {self.codec}")
+            return
+        cursor.check(self.dtype.kind == "f", "codec interp with integers")
+        cursor.check(0 < self.tolerance < math.inf and 0 <= self.bound < math.inf, "a bad tolerance")
+        cursor.check(self.kind == RELATIVE or self.bound == self.tolerance, "a bound that is not the tolerance")
 
     @property
     def present(self):
@@ -241,8 +241,9 @@ class Chunk:
 
         for level, size in enumerate(sizes):
             full = self.count(level) * variable.components * variable.dtype.itemsize
-            check(size == full or (variable.codec == "zstd" and 0 < size < full),
-                  f"{self.what}: wrong size of level {level}")
+            good = {"raw": size == full, "zstd": size == full or 0 < size < full, "interp": (size > 0) == (full > 0)}
+            check(good[variable.codec], f"{self.what}: wrong size of level {level}")
+        self.known = {}  # by level: what read_interp made
 
     def count(self, level):
         """Section 4: how many samples a level stores."""
@@ -260,24 +261,50 @@ class Chunk:
         return data
 
     def decode(self, level):
-        """Section 5: the values of a level, as an array of components and samples."""
-        data, dtype = self.stored(level), self.variable.dtype
-        size = self.count(level) * self.variable.components * dtype.itemsize
-        if len(data) != size:
+        """Section 5: the values of a level of an exact codec, as an array of components and samples."""
+        count = self.count(level) * self.variable.components
+        try:
+            return zstd(self.stored(level), count, self.variable.dtype).reshape(self.variable.components, -1)
+        except Damage as damage:
+            raise Damage(f"{self.what}: level {level}: {damage}") from damage
+
+    def pieces(self, level):
+        """Section 5: the pieces of a level of codec interp, one for each component."""
+        data, components = self.stored(level), self.variable.components
+        if components == 1 or not data:
+            return [data] * components
+        check(len(data) >= 4 * components, f"{self.what}: level {level} is too short")
+        ends = np.cumsum([4 * components] + list(struct.unpack_from(f"<{components}I", data))).tolist()
+        check(ends[-1] == len(data), f"{self.what}: level {level}: sizes that do not add up")
+        return [data[a:b] for a, b in zip(ends, ends[1:])]
+
+    def read_interp(self, level):
+        """Section 5: the samples of a level, as an array of components and three axes."""
+        if level not in self.known:
+            variable, n = self.variable, [b - a for a, b in self.box]
+            coarsest = max(k for k in range(variable.grid.levels) if self.has_samples(k))
+            codec = Interp([1] * (3 - len(n)) + n, coarsest, variable.bound, variable.dtype)
+            coarse = [None] * variable.components if level == coarsest else self.read_interp(level + 1)
             try:
-                check(zstandard.frame_content_size(data) in (-1, size), f"{self.what}: level {level} has a wrong size")
-                data = zstandard.ZstdDecompressor().decompress(data, max_output_size=size, allow_extra_data=False)
-            except zstandard.ZstdError as error:
-                raise Damage(f"{self.what}: level {level}: {error}") from error
-            check(len(data) == size, f"{self.what}: level {level} has a wrong size")
-            data = np.frombuffer(data, "u1").reshape(dtype.itemsize, -1).T.tobytes()
-        return np.frombuffer(data, dtype).reshape(self.variable.components, self.count(level))
+                self.known[level] = np.stack([codec.decode(*p) for p in zip(
+                    self.pieces(level), [level] * variable.components, coarse)])
+            except Damage as damage:
+                raise Damage(f"{self.what}: level {level}: {damage}") from damage
+        return self.known[level]
+
+    def has_samples(self, level):
+        return all(a < b for a, b in self.variable.grid.level_box(self.box, level))
 
     def read(self, level):
         """Section 4: the samples of a level, as an array of components and axes."""
         grid = self.variable.grid
         held = grid.level_box(self.box, level)
         patch = np.zeros([self.variable.components] + [b - a for a, b in held], self.variable.dtype)
+        if self.variable.codec == "interp":
+            if self.has_samples(level):
+                patch[...] = self.read_interp(level).reshape(patch.shape)
+            self.check_range(patch, level)
+            return patch
         for k in reversed(range(level, grid.levels)):
             scale = 1 << (k - level)  # from samples of level k to those of the patch
             indices = [range(a, b) for a, b in grid.level_box(self.box, k)]
@@ -297,8 +324,20 @@ class Chunk:
             check(missing == nans if level == 0 else missing <= nans, f"{self.what}: wrong number of NaN")
             if numbers.size:
                 least, most = numbers.min(), numbers.max()
+                bound = self.variable.bound
+                if bound:
+                    low, high = float(low) - bound, float(high) + bound
                 check(low <= least and most <= high, f"{self.what}: a value out of range")
-                check(level > 0 or (low == least and most == high), f"{self.what}: wrong range")
+                check(level > 0 or bound or (low == least and most == high), f"{self.what}: wrong range")
+
+
+class Part(typing.NamedTuple):
+    """Section 7: what a subfile has of a variable. The sizes are by level, the losses the largest and all squared."""
+    count: int
+    sizes: list
+    losses: tuple
+    box: list
+    ranges: list
 
 
 class Subfile:
@@ -310,12 +349,14 @@ class Subfile:
         self.size, self.head_size, self.digest = cursor.unpack("QQ16s")
         self.parts = {}
         for _ in range(cursor.one("Q")):
-            part, count, stored = cursor.unpack("IQQ")
+            part, count = cursor.unpack("IQ")
             cursor.check(part < len(variables) and part > max(self.parts, default=-1), "bad variable number of a part")
             variable = variables[part]
+            stored = list(cursor.unpack(f"{variable.grid.levels}Q"))
+            losses = cursor.unpack("dd")
             box = [cursor.unpack("qq") for _ in range(variable.grid.ndims)]
             ranges = np.dtype([("nans", "<u8"), ("others", "<u8"), ("low", variable.dtype), ("high", variable.dtype)])
-            self.parts[part] = count, stored, box, cursor.array(ranges, variable.components).tolist()
+            self.parts[part] = Part(count, stored, losses, box, cursor.array(ranges, variable.components).tolist())
 
     def pread(self, offset, size):
         try:
@@ -352,8 +393,10 @@ class Subfile:
         check(self.set_places(sections, begin) == begin + stored, f"{self.path}: sizes that do not add up")
 
     def section(self, cursor, variable):
-        number, count = cursor.unpack("IQ")
+        number, largest, squares, count = cursor.unpack("IddQ")
         cursor.check(number == variable.number, "sections that contradict the manifest")
+        cursor.check(0 <= largest <= variable.bound and 0 <= squares < math.inf, "errors beyond the bound")
+        cursor.check((largest > 0) == (squares > 0), "errors that contradict each other")
         cursor.check(1 <= count <= 2**31, f"{count} chunks")
         shape, levels = (count, variable.components), variable.grid.levels
         keys = cursor.array("<u8", count)
@@ -367,10 +410,10 @@ class Subfile:
         for chunk in chunks:
             check(chunk.place not in variable.chunks, f"{chunk.what}: is there twice")
             variable.chunks[chunk.place] = chunk
-        cursor.check(self.summary(chunks, variable) == self.parts[number], "chunks that contradict the manifest")
+        cursor.check(self.summary(chunks, variable, (largest, squares)) == self.parts[number], "chunks that contradict the manifest")
         return chunks
 
-    def summary(self, chunks, variable):
+    def summary(self, chunks, variable, losses):
         """Section 7: a part of the manifest, from the chunks."""
         box = [(min(low for low, _ in axis), max(high for _, high in axis)) for axis in zip(*(c.box for c in chunks))]
         ranges = []
@@ -380,7 +423,8 @@ class Subfile:
             low = min((c.low[i].item() for c in filled), default=0)
             high = max((c.high[i].item() for c in filled), default=0)
             ranges.append((nans, sum(c.samples for c in chunks) - nans, low, high))
-        return len(chunks), sum(sum(c.sizes) for c in chunks), box, ranges
+        sizes = [sum(level) for level in zip(*(c.sizes for c in chunks))]
+        return Part(len(chunks), sizes, losses, box, ranges)
 
     def set_places(self, sections, offset):
         """Section 6, places: sets the offsets of all levels, and returns the end."""
