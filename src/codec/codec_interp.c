@@ -40,6 +40,9 @@
 #define TABLES         (OCTANT_TABLES + CONTEXT_TABLES)
 #define FEW_SAMPLES    2048
 
+/* Sums that bytes of the file depend on are kept in so many parts. */
+#define LANES 8
+
 struct quantum {
     double bound, step, inverse; /* exact in the type of the samples */
 };

@@ -6,7 +6,9 @@
  *     ABS, SIGN  fabs() and copysign() of that type
  *
  * Encoder and decoder must get the same predictions to the last bit, so no
- * multiplication may be contracted with an addition: see CMakeLists.txt. */
+ * multiplication may be contracted with an addition: see CMakeLists.txt. And as
+ * all encoders give the same bytes, sums are kept in LANES parts, sample i in
+ * part i mod LANES, however many samples a machine takes at once. */
 
 /* p = (or +=) weighted sum of four rows. */
 BM_CLONES static void NAME(blend)(void *out, const void *const row[4],
@@ -26,6 +28,40 @@ BM_CLONES static void NAME(blend)(void *out, const void *const row[4],
             p[i] = (wa * a[i] + wd * d[i]) + (wb * b[i] + wc * c[i]);
 }
 
+/* The error of a sample that became y, of which the square may be no float. */
+static inline double NAME(error)(REAL x, REAL y, int32_t code)
+{
+    return code != NO_CODE ? __builtin_fabs((double)x - (double)y) : 0;
+}
+
+BM_CLONES static void NAME(add_loss)(struct bm_loss *loss,
+                                     const int32_t *restrict code,
+                                     const REAL *restrict x,
+                                     const REAL *restrict y, int64_t n)
+{
+    double squares[LANES] = {0}, largest[LANES] = {0};
+    int64_t i = 0;
+
+    for (; i + LANES <= n; i += LANES)
+        for (int k = 0; k < LANES; k++) {
+            double e = NAME(error)(x[i + k], y[i + k], code[i + k]);
+
+            squares[k] += e * e;
+            largest[k] = e > largest[k] ? e : largest[k];
+        }
+    for (int k = 0; i + k < n; k++) {
+        double e = NAME(error)(x[i + k], y[i + k], code[i + k]);
+
+        squares[k] += e * e;
+        largest[k] = e > largest[k] ? e : largest[k];
+    }
+    for (int k = 0; k < LANES; k++) {
+        loss->squares += squares[k];
+        if (largest[k] > loss->largest)
+            loss->largest = largest[k];
+    }
+}
+
 /* Codes of a row of samples x, predicted to be p, and the samples as they will
  * be decoded. What cannot be coded gets the code NO_CODE and the prediction.
  * Gives all folded codes combined by 'or', and adds to the loss. */
@@ -39,7 +75,6 @@ BM_CLONES static uint32_t NAME(quantise)(int32_t *restrict code, void *decoded,
     REAL *restrict out = decoded;
     const REAL step = (REAL)quantum->step, inverse = (REAL)quantum->inverse;
     const REAL bound = (REAL)quantum->bound, limit = (REAL)CODE_LIMIT;
-    REAL largest = 0, squares = 0;
     uint32_t all = 0;
 
     for (int64_t i = 0; i < n; i++) {
@@ -52,19 +87,9 @@ BM_CLONES static uint32_t NAME(quantise)(int32_t *restrict code, void *decoded,
         code[i] = error <= bound ? q : NO_CODE;
         out[i] = error <= bound ? y : p[i];
     }
-#pragma omp simd reduction(+ : squares) reduction(max : largest)
-    for (int64_t i = 0; i < n; i++) {
-        REAL error = ABS(x[i] - out[i]);
-
-        error = code[i] != NO_CODE ? error : 0;
-        largest = error > largest ? error : largest;
-        squares += error * error;
-    }
     for (int64_t i = 0; i < n; i++)
         all |= (uint32_t)code[i] << 1 ^ (uint32_t)(code[i] >> 31);
-    if ((double)largest > loss->largest)
-        loss->largest = (double)largest;
-    loss->squares += (double)squares;
+    NAME(add_loss)(loss, code, x, out, n);
     return all;
 }
 
@@ -87,15 +112,22 @@ BM_CLONES static double NAME(miss)(const void *samples, const void *predicted,
 {
     const REAL *restrict x = samples, *restrict p = predicted;
     const REAL cap = (REAL)most;
-    REAL sum = 0;
+    REAL lane[LANES] = {0}, sum = 0;
+    int64_t i = 0;
 
-#pragma omp simd reduction(+ : sum)
-    for (int64_t i = 0; i < n; i++) {
-        REAL e = x[i] - p[i];
+    for (; i + LANES <= n; i += LANES)
+        for (int k = 0; k < LANES; k++) {
+            REAL e = ABS(x[i + k] - p[i + k]);
 
-        e = e < 0 ? -e : e;
-        sum += e < cap ? e : cap;
+            lane[k] += e < cap ? e : cap;
+        }
+    for (int k = 0; i + k < n; k++) {
+        REAL e = ABS(x[i + k] - p[i + k]);
+
+        lane[k] += e < cap ? e : cap;
     }
+    for (int k = 0; k < LANES; k++)
+        sum += lane[k];
     return (double)sum;
 }
 

@@ -10,7 +10,7 @@
 
 /* ---- tables ------------------------------------------------------------- */
 
-enum { MAX_GRIDS = 3, MAX_VARIABLES = 10, MAX_STEPS = 3 };
+enum { MAX_GRIDS = 4, MAX_VARIABLES = 10, MAX_STEPS = 3 };
 
 struct variable {
     const char *name;
@@ -167,7 +167,11 @@ static const struct set sets[] = {
       {"dots",
        {SPEC, .ndims = 2, .shape = {3, 4}, .patch = {1, 1}, .levels = 1},
        {LOSSY("smooth f64", BOUMA_F64, 1, BOUMA_ABSOLUTE, 1e-3),
-        LOSSY("holes f32", BOUMA_F32, 1, BOUMA_ABSOLUTE, 1e-3)}}}},
+        LOSSY("holes f32", BOUMA_F32, 1, BOUMA_ABSOLUTE, 1e-3)}},
+      {"whole", /* one piece with all passes */
+       {SPEC, .ndims = 2, .shape = {45, 50}, .patch = {64, 64}, .levels = 1},
+       {LOSSY("smooth f32", BOUMA_F32, 1, BOUMA_RELATIVE, 1e-5),
+        LOSSY("holes f64", BOUMA_F64, 1, BOUMA_ABSOLUTE, 1e-3)}}}},
     {"interp_cube",
      BOUMA_ORDER_LEVEL,
      BOUMA_ASSIGN_RUNNING,

@@ -312,6 +312,39 @@ static void bytes_depend_on_nothing_else(void)
     free(other.samples);
 }
 
+/* The square of an error may be too small or too large for a float. */
+static void losses_are_told_in_any_unit(void)
+{
+    static const double units[] = {1, 0x1p80, 0x1p-80};
+    bouma_box box = {{0, 0, 0}, {9, 20, 21}};
+    struct bm_loss losses[3] = {{0, 0}, {0, 0}, {0, 0}};
+    struct bm_codec_state state;
+
+    bm_codec_state_init(&state, bm_allocator_default());
+    for (int i = 0; i < 3; i++) {
+        uint64_t random = 12;
+        struct bm_buffer out;
+        uint32_t sizes[3];
+        struct patch p;
+        float *f;
+
+        make(&p, &box, 3, BOUMA_F32, 1e-2 * units[i], SMOOTH, 1, &random);
+        f = (float *)(void *)p.samples;
+        for (size_t j = 0; j < p.count; j++)
+            f[j] *= (float)units[i];
+        bm_buffer_init(&out, state.a);
+        CHECK_EQ(bm_codec_interp.encode_field(&state, &out, sizes, &losses[i],
+                                              &p.field, p.samples),
+                 BOUMA_OK);
+        CHECK(losses[i].largest / units[i] == losses[0].largest);
+        CHECK(losses[i].squares / units[i] / units[i] == losses[0].squares);
+        bm_buffer_release(&out);
+        free(p.samples);
+    }
+    CHECK(losses[0].squares > 0);
+    bm_codec_state_release(&state);
+}
+
 static void damaged_bytes_do_no_harm(void)
 {
     bouma_box box = {{0, 0, 0}, {13, 16, 18}};
@@ -377,6 +410,7 @@ int main(void)
     a_bound_of_zero_keeps_every_bit();
     what_is_regular_takes_little();
     bytes_depend_on_nothing_else();
+    losses_are_told_in_any_unit();
     damaged_bytes_do_no_harm();
     return check_result();
 }
