@@ -5,6 +5,7 @@
  *
  * Checksums are then made right, as the flags say: of chunks in the heads, of
  * heads in the manifests, and of both in themselves. */
+#include <math.h>
 #include <stdio.h>
 
 #include "bouma.h"
@@ -48,6 +49,7 @@ static struct content original[FILES], changed[FILES];
 static struct level levels[256];
 static int level_count;
 static float warm[STEPS][ROWS][COLUMNS];
+static double cold[STEPS][ROWS][COLUMNS];
 static uint16_t pairs[STEPS][ROWS][COLUMNS][2];
 
 static void name_of(char *name, int file)
@@ -75,14 +77,18 @@ static void write_original(bouma_options *options)
                              .shape = {ROWS, COLUMNS},
                              .patch = {8, 4},
                              .levels = 3};
-    bouma_variable_spec kinds[2] = {
+    bouma_variable_spec kinds[3] = {
         {.size = sizeof(*kinds), .type = BOUMA_F32, .unit = "K"},
         {.size = sizeof(*kinds),
          .type = BOUMA_U16,
          .components = 2,
-         .codec = BOUMA_CODEC_RAW}};
+         .codec = BOUMA_CODEC_RAW},
+        {.size = sizeof(*kinds),
+         .type = BOUMA_F64,
+         .tolerance = 1e-3,
+         .tolerance_kind = BOUMA_RELATIVE}};
     bouma_box all = {.hi = {ROWS, COLUMNS}};
-    bouma_variable *v[2];
+    bouma_variable *v[3];
     bouma_dataset *ds;
     bouma_grid *g;
 
@@ -93,17 +99,20 @@ static void write_original(bouma_options *options)
     HOLDS(!bouma_grid_define(&g, ds, "g", &shape));
     HOLDS(!bouma_variable_define(&v[0], g, "a", &kinds[0]));
     HOLDS(!bouma_variable_define(&v[1], g, "b", &kinds[1]));
+    HOLDS(!bouma_variable_define(&v[2], g, "c", &kinds[2]));
     HOLDS(!bouma_attributes_set_text(bouma_grid_attributes(g), "t", "text"));
     for (int s = 0; s < STEPS; s++) {
         for (int y = 0; y < ROWS; y++)
             for (int x = 0; x < COLUMNS; x++) {
                 warm[s][y][x] = (float)(s + y / 3);
+                cold[s][y][x] = y * x == 6 ? NAN : 1. / (1 + s + y * x);
                 pairs[s][y][x][0] = (uint16_t)(s * 300 + y * x);
                 pairs[s][y][x][1] = (uint16_t)(y + x);
             }
         HOLDS(!bouma_step_begin(ds, s, s));
         HOLDS(!bouma_variable_put(v[0], &all, warm[s], NULL));
         HOLDS(!bouma_variable_put(v[1], &all, pairs[s], NULL));
+        HOLDS(!bouma_variable_put(v[2], &all, cold[s], NULL));
         HOLDS(!bouma_step_end(ds, NULL));
     }
     HOLDS(!bouma_dataset_close(ds));

@@ -7,6 +7,9 @@ import os
 import struct
 import sys
 
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "python"))
+from bouma_reader import Dataset
+
 golden, corpus = sys.argv[1:3]
 
 
@@ -25,8 +28,9 @@ def head_of(subfile):
     return subfile[:64 + struct.unpack("<Q", subfile[16:24])[0]]
 
 
-# One small dataset and, for the many kinds of attributes, one large manifest.
-for name in ("point", "cube", "line_zstd"):
+# One small dataset and, for the many kinds of attributes, one large manifest;
+# and one with tolerances.
+for name in ("point", "cube", "line_zstd", "interp_plane"):
     path = os.path.join(golden, name + ".bouma")
     manifest = load(sorted(glob.glob(path + "/steps/*/manifest"))[0])
     subfile = load(sorted(glob.glob(path + "/steps/*/d.0000.*"))[0])
@@ -52,6 +56,42 @@ frames = (("letters", 256, "28b52ffd00484d000010616101007b0a6001"),
 for name, n, frame in frames:
     save("fuzz_codec_zstd", name,
          bytes([0, n & 255, n >> 8]) + bytes.fromhex(frame))
+
+# fuzz_codec_interp: the pieces of the first patch of each lossy variable, and of
+# one at an odd place, if they are small; and samples.
+def save_pieces(variable, chunk, name):
+    grid = variable.grid
+    extents = [1] * 3
+    places = [0] * 3
+    for axis, (low, high) in enumerate(chunk.box, 3 - grid.ndims):
+        extents[axis] = high - low
+        places[axis] = chunk.place[axis - 3 + grid.ndims] % 8
+    wide = variable.dtype.itemsize == 8
+    for level in range(min(grid.levels, 8)):
+        piece = chunk.pieces(level)[0]
+        head = (wide | (min(grid.levels, 8) - 1) << 2 | level << 5,
+                *(n - 1 for n in extents), *places, 256 - (1 if wide else 6), 0)
+        if max(extents) <= 256 and 0 < len(piece) <= 1000:
+            save("fuzz_codec_interp", "%s_%d" % (name, level),
+                 bytes(head) + piece)
+
+
+for name in ("interp_line", "interp_plane", "interp_cube"):
+    dataset = Dataset(os.path.join(golden, name + ".bouma"))
+    step = dataset.open(dataset.steps[0])
+    for grid in step.grids.values():
+        for variable in grid.variables.values():
+            name = grid.name + "_" + variable.name.replace(" ", "_")
+            save_pieces(variable, variable.chunks[min(variable.chunks)], name)
+            for place, chunk in sorted(variable.chunks.items()):
+                full = tuple(b - a for a, b in chunk.box) == grid.edges
+                if full and any(p % 2 for p in place):
+                    save_pieces(variable, chunk, name + "_odd")
+                    break
+for flags, type_ in ((2, "f32"), (3, "f64")):
+    for name, extents in (("line", (0, 0, 99)), ("cube", (6, 8, 12))):
+        save("fuzz_codec_interp", "round_trip_%s_%s" % (type_, name),
+             bytes([flags | 2 << 2, *extents, 0, 0, 1, 0, 0]) + numbers)
 
 for name, value in (("assign", "optimal"), ("file_size", "1.5GiB"),
                     ("durability", "group=4"), ("timeout", "2.5e3"),
