@@ -29,17 +29,56 @@ static int is_regular(const struct bm_partition *p, int64_t patch)
     return 1;
 }
 
-/* Regular patches stay. A shared one goes to the smallest rank among its
- * sharers that has not reached its target; if none is left, to the first rank
- * of all that has not. */
+/* Add the samples that ranks hold of a patch to sum[ranks]: the parts of a rank
+ * need not be side by side in the list. */
+static void add_up(uint64_t *sum, const struct bm_partition *p, int64_t patch)
+{
+    bouma_box whole = bm_tiling_patch_box(p->tiling, patch), box;
+
+    for (int64_t k = p->first[patch]; k < p->first[patch + 1]; k++) {
+        bm_box_meet(&box, &whole, &p->blocks[p->part[k]].box);
+        sum[rank_of_part(p, k)] += bm_box_volume(&box);
+    }
+}
+
+/* The rank with the most samples of a patch, the smaller one of equals, among
+ * those with room[] (NULL: all have); -1 if there is none. sum[] is all 0
+ * before and after. */
+static int largest_holder(const struct bm_partition *p, int64_t patch,
+                          const int64_t *room, uint64_t *sum)
+{
+    int best = -1;
+
+    add_up(sum, p, patch);
+    for (int64_t k = p->first[patch]; k < p->first[patch + 1]; k++) {
+        int rank = rank_of_part(p, k);
+
+        if (room && room[rank] <= 0)
+            continue;
+        if (best < 0 || sum[rank] > sum[best] ||
+            (sum[rank] == sum[best] && rank < best))
+            best = rank;
+    }
+    for (int64_t k = p->first[patch]; k < p->first[patch + 1]; k++)
+        sum[rank_of_part(p, k)] = 0;
+    return best;
+}
+
+/* Regular patches stay. A shared one goes to the sharer that holds most of it
+ * among those that have not reached their target; if none is left, to the first
+ * rank of all that has not. */
 static int balanced(int *owner, const struct bm_partition *p, int ranks)
 {
     int64_t patches = p->tiling->patches;
     int64_t *room = bm_new_raw(p->a, (size_t)ranks, sizeof(*room));
+    uint64_t *sum = bm_new(p->a, (size_t)ranks, sizeof(*sum));
     int next = 0;
 
-    if (!room)
+    if (!room || !sum) {
+        bm_drop(p->a, room);
+        bm_drop(p->a, sum);
         return BOUMA_ENOMEM;
+    }
     for (int r = 0; r < ranks; r++)
         room[r] = bm_distribute_target(patches, ranks, r);
     for (int64_t i = 0; i < patches; i++) {
@@ -48,56 +87,31 @@ static int balanced(int *owner, const struct bm_partition *p, int ranks)
             room[owner[i]]--;
     }
     for (int64_t i = 0; i < patches; i++) {
-        int best = ranks;
-
         if (owner[i] >= 0)
             continue;
-        for (int64_t k = p->first[i]; k < p->first[i + 1]; k++) {
-            int rank = rank_of_part(p, k);
-
-            if (room[rank] > 0 && rank < best)
-                best = rank;
-        }
-        if (best == ranks) {
+        owner[i] = largest_holder(p, i, room, sum);
+        if (owner[i] < 0) {
             /* Room never grows, so those passed by need no second look. */
             while (room[next] <= 0)
                 next++;
-            best = next;
+            owner[i] = next;
         }
-        owner[i] = best;
-        room[best]--;
+        room[owner[i]]--;
     }
     bm_drop(p->a, room);
+    bm_drop(p->a, sum);
     return BOUMA_OK;
 }
 
-/* The rank with the most samples of the patch, the smaller one of equals. Its
- * parts need not be side by side in the list, so sums are kept per rank. */
+/* The rank with the most samples of the patch. */
 static int greedy(int *owner, const struct bm_partition *p, int ranks)
 {
     uint64_t *sum = bm_new(p->a, (size_t)ranks, sizeof(*sum));
 
     if (!sum)
         return BOUMA_ENOMEM;
-    for (int64_t i = 0; i < p->tiling->patches; i++) {
-        int best = rank_of_part(p, p->first[i]);
-
-        for (int64_t k = p->first[i]; k < p->first[i + 1]; k++) {
-            bouma_box box = bm_partition_box(p, i, k);
-
-            sum[rank_of_part(p, k)] += bm_box_volume(&box);
-        }
-        for (int64_t k = p->first[i]; k < p->first[i + 1]; k++) {
-            int rank = rank_of_part(p, k);
-
-            if (sum[rank] > sum[best] ||
-                (sum[rank] == sum[best] && rank < best))
-                best = rank;
-        }
-        for (int64_t k = p->first[i]; k < p->first[i + 1]; k++)
-            sum[rank_of_part(p, k)] = 0;
-        owner[i] = best;
-    }
+    for (int64_t i = 0; i < p->tiling->patches; i++)
+        owner[i] = largest_holder(p, i, NULL, sum);
     bm_drop(p->a, sum);
     return BOUMA_OK;
 }
@@ -124,15 +138,17 @@ static int make_report(struct bm_distribution *report, const int *owner,
         return BOUMA_ENOMEM;
     memset(report, 0, sizeof(*report));
     for (int64_t i = 0; i < p->tiling->patches; i++) {
+        bouma_box whole, box;
+
         if (++count[owner[i]] > report->most_patches)
             report->most_patches = count[owner[i]];
-        if (is_regular(p, i) && rank_of_part(p, p->first[i]) == owner[i])
-            continue;
-        report->shared_patches += !is_regular(p, i);
+        if (is_regular(p, i))
+            continue; /* it is where it was */
+        report->shared_patches++;
+        whole = bm_tiling_patch_box(p->tiling, i);
         for (int64_t k = p->first[i]; k < p->first[i + 1]; k++)
             if (rank_of_part(p, k) != owner[i]) {
-                bouma_box box = bm_partition_box(p, i, k);
-
+                bm_box_meet(&box, &whole, &p->blocks[p->part[k]].box);
                 report->moved_samples += bm_box_volume(&box);
                 report->messages++;
             }
