@@ -142,11 +142,15 @@ typedef enum bouma_durability {
     BOUMA_DURABILITY_LIST(BOUMA_CHOICE_ENTRY)
 } bouma_durability;
 
-/* Who puts a patch together and encodes it. */
+/* Who puts a patch together and encodes it. With `weighted`, ranks get as much
+ * to do by the times that encoding took in the step before: who encodes then
+ * differs from run to run, the bytes of a chunk do not. */
 #define BOUMA_DISTRIBUTE_LIST(X)                                               \
     X(DISTRIBUTE_BALANCED, 1, "balanced") /* all alike, few moved (default) */ \
     X(DISTRIBUTE_GREEDY, 2, "greedy")     /* the rank that holds most of it */ \
-    X(DISTRIBUTE_NONE, 3, "none")         /* the first rank that holds some */
+    X(DISTRIBUTE_NONE, 3, "none")         /* the first rank that holds some */ \
+    X(DISTRIBUTE_WEIGHTED, 4, "weighted") /* balanced in time, not in number   \
+                                           */
 typedef enum bouma_distribute {
     BOUMA_DISTRIBUTE_LIST(BOUMA_CHOICE_ENTRY)
 } bouma_distribute;

@@ -129,8 +129,8 @@ static int none(int *owner, const struct bm_partition *p, int ranks)
     return BOUMA_OK;
 }
 
-static int make_report(struct bm_distribution *report, const int *owner,
-                       const struct bm_partition *p, int ranks)
+int bm_distribute_report(struct bm_distribution *report, const int *owner,
+                         const struct bm_partition *p, int ranks)
 {
     int64_t *count = bm_new(p->a, (size_t)ranks, sizeof(*count));
 
@@ -165,14 +165,16 @@ int bm_distribute(int *owner, bouma_distribute scheme,
         [BOUMA_DISTRIBUTE_BALANCED] = balanced,
         [BOUMA_DISTRIBUTE_GREEDY] = greedy,
         [BOUMA_DISTRIBUTE_NONE] = none,
+        [BOUMA_DISTRIBUTE_WEIGHTED] = balanced,
     };
     int rc;
 
-    if (scheme < BOUMA_DISTRIBUTE_BALANCED || scheme > BOUMA_DISTRIBUTE_NONE)
+    if (scheme < BOUMA_DISTRIBUTE_BALANCED ||
+        scheme > BOUMA_DISTRIBUTE_WEIGHTED)
         return BOUMA_EINVAL;
     rc = schemes[scheme](owner, p, ranks);
     if (!rc && report)
-        rc = make_report(report, owner, p, ranks);
+        rc = bm_distribute_report(report, owner, p, ranks);
     return rc;
 }
 

@@ -13,12 +13,26 @@ struct bm_distribution {
 };
 
 /* The owner of each patch, into owner[patches]; every patch has a part.
- * BOUMA_OK, ENOMEM, or EINVAL for an unknown scheme. 'report' may be NULL. */
+ * BOUMA_OK, ENOMEM, or EINVAL for an unknown scheme. 'report' may be NULL.
+ * `weighted` is `balanced` as long as there are no weights. */
 int bm_distribute(int *owner, bouma_distribute scheme,
                   const struct bm_partition *p, int ranks,
                   struct bm_distribution *report);
 
-/* The same for reading, where a patch may be wanted by no rank (its owner is
+/* Balance the ranks' loads by weights. owner[] are those of `balanced`, and
+ * load[ranks] what each rank has to do with them: weight[patches] and perhaps
+ * more, of other grids. Both are changed so that the largest load is smaller,
+ * and no more samples are moved than before; regular patches stay. If it cannot
+ * be made smaller (as where all weights are equal) nothing changes. BOUMA_OK or
+ * ENOMEM. */
+int bm_distribute_weighted(int *owner, const struct bm_partition *p, int ranks,
+                           const uint64_t *weight, uint64_t *load);
+
+/* What a distribution does. BOUMA_OK or ENOMEM. */
+int bm_distribute_report(struct bm_distribution *report, const int *owner,
+                         const struct bm_partition *p, int ranks);
+
+/* The owners for reading, where a patch may be wanted by no rank (its owner is
  * then -1) or by several: one of those that want it, the one with the fewest so
  * far. BOUMA_OK or ENOMEM. */
 int bm_distribute_readers(int *owner, const struct bm_partition *p, int ranks);

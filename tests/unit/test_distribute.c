@@ -69,7 +69,7 @@ static void greedy_and_none_give_the_example_to_few(void)
     }
     CHECK_EQ(bm_distribute(owner, (bouma_distribute)0, &f.p, 4, NULL),
              BOUMA_EINVAL);
-    CHECK_EQ(bm_distribute(owner, (bouma_distribute)4, &f.p, 4, NULL),
+    CHECK_EQ(bm_distribute(owner, (bouma_distribute)5, &f.p, 4, NULL),
              BOUMA_EINVAL);
     bm_partition_release(&f.p);
 }

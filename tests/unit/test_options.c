@@ -44,6 +44,7 @@ static void every_choice_is_set_by_its_name(void)
         CASE(distribute, "balanced", BOUMA_DISTRIBUTE_BALANCED),
         CASE(distribute, "greedy", BOUMA_DISTRIBUTE_GREEDY),
         CASE(distribute, "none", BOUMA_DISTRIBUTE_NONE),
+        CASE(distribute, "weighted", BOUMA_DISTRIBUTE_WEIGHTED),
         CASE(assign, "optimal", BOUMA_ASSIGN_OPTIMAL),
         CASE(assign, "running", BOUMA_ASSIGN_RUNNING),
         CASE(assign, "count", BOUMA_ASSIGN_COUNT),
@@ -86,7 +87,7 @@ static void every_choice_has_a_name(void)
     CHECK_EQ(bouma_##kind##_parse(""), 0);                                     \
     CHECK_EQ(bouma_##kind##_parse(NULL), 0)
     NAMED(durability, 3);
-    NAMED(distribute, 3);
+    NAMED(distribute, 4);
     NAMED(assign, 5);
     NAMED(place, 2);
     NAMED(order, 2);
@@ -257,7 +258,7 @@ static void wrong_fields_are_refused(void)
     WRONG(group, 1001, "0 to 1000");
     WRONG(files, -1, "0 to 1048576");
     WRONG(files, (1 << 20) + 1, "0 to 1048576");
-    WRONG(distribute, (bouma_distribute)4, "balanced, greedy, none");
+    WRONG(distribute, (bouma_distribute)5, "balanced, greedy, none, weighted");
     WRONG(assign, (bouma_assign)6, "per-rank");
     WRONG(place, (bouma_place)3, "spread, first");
     WRONG(order, (bouma_order)3, "level, chunk");

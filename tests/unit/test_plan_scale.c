@@ -292,6 +292,68 @@ static void misaligned_blocks_are_shared_out_evenly(void)
     plan_and_check("misaligned", shape, 0);
 }
 
+static uint64_t largest_load(const uint64_t *load)
+{
+    uint64_t most = 0;
+
+    for (int r = 0; r < RANKS; r++)
+        most = load[r] > most ? load[r] : most;
+    return most;
+}
+
+/* Blocks of 110 x 75 x 130 samples, and patches in a shell that take 64 times
+ * as long as others or more. */
+static void weights_are_balanced(void)
+{
+    static const int64_t shape[3] = {14080, 9600, 8320}, edge[3] = {64, 64, 64};
+    struct counter counter = {0, 0};
+    bouma_allocator a = {&counter, count_resize, count_release};
+    struct bm_block *blocks = malloc(RANKS * sizeof(*blocks));
+    uint64_t *load = calloc(RANKS, sizeof(*load)), *weight, state = 26, before;
+    struct bm_distribution report, after;
+    struct bm_partition p;
+    struct bm_tiling t;
+    double since, sum = 0;
+    int *owner;
+
+    REQUIRE(!bm_tiling_init(&t, 3, shape, edge));
+    weight = malloc((size_t)t.patches * sizeof(*weight));
+    owner = malloc((size_t)t.patches * sizeof(*owner));
+    REQUIRE(blocks && load && weight && owner);
+    for (int r = 0; r < RANKS; r++)
+        blocks[r] = (struct bm_block){r, rank_box(&t, r)};
+    REQUIRE(!bm_partition_init(&p, &a, &t, blocks, RANKS));
+    REQUIRE(
+        !bm_distribute(owner, BOUMA_DISTRIBUTE_BALANCED, &p, RANKS, &report));
+    for (int64_t i = 0; i < t.patches; i++) {
+        weight[i] = chunk_bytes(&t, i, &state);
+        load[owner[i]] += weight[i];
+        sum += (double)weight[i];
+    }
+    before = largest_load(load);
+    printf("weighted: %d ranks, %" PRId64 " patches\n", RANKS, t.patches);
+    since = now();
+    REQUIRE(!bm_distribute_weighted(owner, &p, RANKS, weight, load));
+    lap(&since, "weighted");
+    REQUIRE(!bm_distribute_report(&after, owner, &p, RANKS));
+    printf("    largest / mean %.2f, with weights %.2f; %.3f and %.3f of the "
+           "samples moved; %.0f MiB\n",
+           (double)before / sum * RANKS,
+           (double)largest_load(load) / sum * RANKS,
+           (double)report.moved_samples / (14080. * 9600 * 8320),
+           (double)after.moved_samples / (14080. * 9600 * 8320),
+           (double)counter.peak / 1048576);
+    CHECK(largest_load(load) < before);
+    CHECK(after.moved_samples <= report.moved_samples);
+    CHECK(counter.peak < (size_t)1 << 30);
+    bm_partition_release(&p);
+    CHECK_EQ(counter.now, 0);
+    free(blocks);
+    free(load);
+    free(weight);
+    free(owner);
+}
+
 /* Even at this scale one missing block is found, and named. */
 static void a_missing_block_is_found(void)
 {
@@ -325,6 +387,7 @@ int main(void)
 {
     aligned_blocks_stay_where_they_are();
     misaligned_blocks_are_shared_out_evenly();
+    weights_are_balanced();
     a_missing_block_is_found();
     return check_result();
 }
