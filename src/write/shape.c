@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/hash.h"
 #include "layout/patch.h"
 
@@ -217,6 +218,7 @@ void bm_shaper_fill(struct bm_shaper *s, size_t m, uint8_t *out)
     struct bm_chunk c = bm_plan_chunk(s->plan, s->plan->mine[m]);
     const struct bm_codec *codec = bm_codec_find((int)c.variable->codec);
     uint8_t *level[BM_MAX_LEVELS];
+    double begun = bm_clock();
     struct bm_patch p;
 
     bm_patch_init(&p, c.variable, c.patch);
@@ -230,6 +232,7 @@ void bm_shaper_fill(struct bm_shaper *s, size_t m, uint8_t *out)
                       c.variable->effort);
         note_level(s, m, &c, k, level[k], stored);
     }
+    s->encode_seconds += bm_clock() - begun;
 }
 
 /* Encode one chunk with a codec that wants all samples, behind those before it.
@@ -292,13 +295,26 @@ static int encode_chunk(struct bm_shaper *s, size_t m)
     return rc;
 }
 
+static void note_time(struct bm_shaper *s, size_t m, double seconds)
+{
+    double units = seconds / BM_TIME_UNIT;
+
+    s->encode_seconds += seconds;
+    s->times[m] = units < 1            ? 1
+                  : units > UINT32_MAX ? UINT32_MAX
+                                       : (uint32_t)units;
+}
+
 int bm_shaper_encode_all(struct bm_shaper *s)
 {
     const bouma_options *o = &s->ds->options;
     int rc = BOUMA_OK;
 
     for (size_t m = 0; m < s->plan->mine_count && !rc; m++) {
+        double begun = bm_clock();
+
         rc = encode_chunk(s, m);
+        note_time(s, m, bm_clock() - begun);
         if (o->progress && s->ds->comm->rank == 0)
             o->progress(o->progress_user, "encoding", m + 1,
                         s->plan->mine_count);
@@ -318,7 +334,8 @@ static int plan_records(struct bm_shaper *s)
     s->record_at = bm_new_raw(a, n + 1, sizeof(*s->record_at));
     s->encoded_at = bm_new(a, n + 1, sizeof(*s->encoded_at));
     s->first_part = bm_new(a, n + 1, sizeof(*s->first_part));
-    if (!s->record_at || !s->encoded_at || !s->first_part)
+    s->times = bm_new(a, n, sizeof(*s->times));
+    if (!s->record_at || !s->encoded_at || !s->first_part || !s->times)
         return BOUMA_ENOMEM;
     for (size_t m = 0; m < n; m++) {
         struct bm_chunk c = bm_plan_chunk(s->plan, s->plan->mine[m]);
@@ -384,5 +401,6 @@ void bm_shaper_release(struct bm_shaper *s)
     bm_drop(s->ds->a, s->record_at);
     bm_buffer_release(&s->encoded);
     bm_drop(s->ds->a, s->encoded_at);
+    bm_drop(s->ds->a, s->times);
     s->ds = NULL;
 }

@@ -24,6 +24,9 @@ struct bm_shaper {
     size_t *record_at;        /* [mine_count + 1], in 'records' */
     struct bm_buffer encoded; /* unless sized */
     size_t *encoded_at;       /* [mine_count + 1] */
+    uint32_t *times;          /* [mine_count], units of BM_TIME_UNIT */
+
+    double encode_seconds; /* of all chunks */
 };
 
 /* A record: for each level u32 size and u32 hash, for each component u64 low,

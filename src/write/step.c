@@ -153,6 +153,27 @@ static int make_plan(struct bm_step *s, const struct bm_buffer *mine,
     return rc;
 }
 
+/* The plan of the last step holds: with `weighted`, owners may change by what
+ * its chunks took. Collective. */
+static int reuse_plan(struct bm_step *s)
+{
+    struct bouma_dataset *ds = s->ds;
+    int rc, changed;
+
+    if (!ds->plan->timed)
+        return BOUMA_OK;
+    rc = bm_plan_balance(ds->plan, ds->comm->size, ds->comm->rank, &changed);
+    if (rc)
+        bm_fail(&ds->error, rc, "no memory to plan the step");
+    rc = bm_comm_agree(ds->comm, rc, &ds->error);
+    if (rc) { /* the plans of others may have changed */
+        bm_plan_free(ds->plan);
+        ds->plan = NULL;
+    }
+    bm_step_lap(s, BM_PLAN);
+    return rc;
+}
+
 /* The first exchange of a step: is all well, do all agree, is a new plan
  * needed? Collective. */
 static int describe_and_plan(struct bm_step *s, int status)
@@ -184,6 +205,8 @@ static int describe_and_plan(struct bm_step *s, int status)
     if (!rc && largest[0]) {
         rc = make_plan(s, &mine, own);
         rc = bm_comm_agree(ds->comm, rc, &ds->error);
+    } else if (!rc) {
+        rc = reuse_plan(s);
     }
     bm_buffer_release(&mine);
     bm_step_lap(s, BM_DESCRIBE);
@@ -206,7 +229,7 @@ static int known_sizes(struct bm_step *s)
     return BOUMA_OK;
 }
 
-/* Collective. */
+/* With `weighted` the times come along. Collective. */
 static int gathered_sizes(struct bm_step *s, int rc)
 {
     struct bouma_dataset *ds = s->ds;
@@ -217,9 +240,12 @@ static int gathered_sizes(struct bm_step *s, int rc)
 
     bm_buffer_init(&mine, ds->a);
     bm_buffer_init(&all, ds->a);
-    for (size_t m = 0; m < s->plan->mine_count && !rc; m++)
+    for (size_t m = 0; m < s->plan->mine_count && !rc; m++) {
         bm_put_u64(&mine,
                    s->shaper.encoded_at[m + 1] - s->shaper.encoded_at[m]);
+        if (s->plan->times)
+            bm_put_u32(&mine, s->shaper.times[m]);
+    }
     if (!rc && (!sizes || !next))
         rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory for the sizes");
     rc = bm_comm_collect(ds->comm, &mine, &all, sizes, 1, rc, &ds->error);
@@ -228,9 +254,17 @@ static int gathered_sizes(struct bm_step *s, int rc)
         at += sizes[r];
     }
     for (size_t i = 0; i < s->plan->chunks && !rc; i++) {
-        s->bytes[i] = bm_load_u64(all.data + next[s->plan->owner[i]]);
-        next[s->plan->owner[i]] += 8;
+        size_t *place = &next[s->plan->owner[i]];
+
+        s->bytes[i] = bm_load_u64(all.data + *place);
+        *place += 8;
+        if (s->plan->times) {
+            s->plan->times[i] = bm_load_u32(all.data + *place);
+            *place += 4;
+        }
     }
+    if (!rc)
+        s->plan->timed = s->plan->times != NULL;
     bm_buffer_release(&mine);
     bm_buffer_release(&all);
     bm_drop(ds->a, sizes);

@@ -240,6 +240,7 @@ void bm_plan_free(struct bm_write_plan *plan)
     bm_drop(a, plan->grids);
     bm_drop(a, plan->owner);
     bm_drop(a, plan->mine);
+    bm_drop(a, plan->times);
     bm_drop(a, plan);
 }
 
@@ -298,8 +299,6 @@ static int plan_grid(struct bm_write_plan *plan, const struct bouma_grid *grid,
             samples *= (uint64_t)grid->tiling.shape[k];
         plan->raw_bytes +=
             samples * (uint64_t)v->components * bm_variable_value_size(v);
-        plan->moved_bytes += d->report.moved_samples * (uint64_t)v->components *
-                             bm_variable_value_size(v);
     }
     if (!g->count) { /* none of its variables is in this step */
         bm_drop(plan->a, g->order);
@@ -312,10 +311,44 @@ static int plan_grid(struct bm_write_plan *plan, const struct bouma_grid *grid,
     return rc;
 }
 
-static int list_owners(struct bm_write_plan *plan, int rank)
+/* What moves, and how many patches a rank has at most. */
+static int sum_up(struct bm_write_plan *plan, int ranks)
+{
+    int64_t *count = bm_new(plan->a, (size_t)ranks, sizeof(*count));
+
+    if (!count)
+        return BOUMA_ENOMEM;
+    plan->moved_bytes = 0;
+    plan->most_patches = 0;
+    for (size_t i = 0; i < plan->grid_count; i++)
+        for (size_t j = 0; j < plan->grids[i].count; j++) {
+            const struct bouma_variable *v = plan->grids[i].variables[j];
+
+            plan->moved_bytes += plan->grids[i].of[j]->report.moved_samples *
+                                 (uint64_t)v->components *
+                                 bm_variable_value_size(v);
+        }
+    for (size_t i = 0; i < plan->decomposition_count; i++) {
+        const struct bm_decomposition *d = &plan->decompositions[i];
+
+        for (int64_t p = 0; p < d->grid->tiling.patches; p++)
+            count[d->owner[p]]++;
+    }
+    for (int r = 0; r < ranks; r++)
+        if (count[r] > plan->most_patches)
+            plan->most_patches = count[r];
+    bm_drop(plan->a, count);
+    return BOUMA_OK;
+}
+
+int bm_plan_list_owners(struct bm_write_plan *plan, int ranks, int rank)
 {
     size_t n = 0;
 
+    bm_drop(plan->a, plan->owner);
+    bm_drop(plan->a, plan->mine);
+    plan->mine = NULL;
+    plan->mine_count = 0;
     plan->owner = bm_new_raw(plan->a, plan->chunks, sizeof(*plan->owner));
     if (!plan->owner)
         return BOUMA_ENOMEM;
@@ -335,7 +368,7 @@ static int list_owners(struct bm_write_plan *plan, int rank)
     for (size_t i = 0; i < plan->chunks; i++)
         if (plan->owner[i] == rank)
             plan->mine[n++] = i;
-    return BOUMA_OK;
+    return sum_up(plan, ranks);
 }
 
 int bm_plan_make(struct bm_write_plan **out, const bouma_allocator *a,
@@ -368,7 +401,11 @@ int bm_plan_make(struct bm_write_plan **out, const bouma_allocator *a,
                      "patches",
                      plan->chunks);
     if (!rc)
-        rc = list_owners(plan, rank);
+        rc = bm_plan_list_owners(plan, ranks, rank);
+    if (!rc && scheme == BOUMA_DISTRIBUTE_WEIGHTED) {
+        plan->times = bm_new(a, plan->chunks, sizeof(*plan->times));
+        rc = plan->times ? BOUMA_OK : BOUMA_ENOMEM;
+    }
 out:
     if (rc == BOUMA_ENOMEM)
         bm_fail(error, rc, "no memory to plan the step");

@@ -29,6 +29,9 @@ struct bm_plan_grid {
     size_t first;
 };
 
+/* Times of chunks are counted in these seconds: 2^32 of them are minutes. */
+#define BM_TIME_UNIT 64e-9
+
 struct bm_write_plan {
     const bouma_allocator *a;
     struct bm_decomposition *decompositions;
@@ -40,6 +43,13 @@ struct bm_write_plan {
     size_t *mine; /* [mine_count], the chunks that this rank encodes */
     size_t mine_count;
     uint64_t raw_bytes, moved_bytes;
+    int64_t most_patches; /* of any rank; once for variables laid out alike */
+
+    /* With `weighted`: what it took to encode each chunk in the last step, the
+     * same on all ranks. */
+    uint32_t *times; /* [chunks], else NULL */
+    int timed;       /* they are there */
+    int pause;       /* steps until owners are sought again */
 };
 
 /* What a chunk is. */
@@ -62,5 +72,15 @@ int bm_plan_make(struct bm_write_plan **out, const bouma_allocator *a,
                  const struct bm_buffer *all, const size_t *sizes, int ranks,
                  int rank, struct bm_error *error);
 void bm_plan_free(struct bm_write_plan *plan);
+
+/* Fill in all that follows from the owners of the decompositions: owner, mine,
+ * moved_bytes, most_patches. BOUMA_OK or ENOMEM. */
+int bm_plan_list_owners(struct bm_write_plan *plan, int ranks, int rank);
+
+/* Find owners anew by plan->times, if ranks have not the same to do with those
+ * they have, and take them if that is of use: *changed. The same on all ranks;
+ * after ENOMEM the plan can only be freed. */
+int bm_plan_balance(struct bm_write_plan *plan, int ranks, int rank,
+                    int *changed);
 
 #endif

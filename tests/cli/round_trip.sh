@@ -70,9 +70,12 @@ expect 0 "$BOUMA" read run.bouma grid/v --step 6 -o out.npy
 equal out.npy "np.load('v.npy')"
 
 # --replace writes a step again.
-expect 0 "$BOUMA" import T.npy --into run.bouma --step 6 --replace
+expect 0 "$BOUMA" import T.npy --into run.bouma --step 6 --replace \
+    --distribute weighted
 expect 0 "$BOUMA" read run.bouma grid/T --step 6 -o out.npy
 equal out.npy "np.load('T.npy')"
+expect 0 "$BOUMA" info run.bouma --step 6
+[[ $out == *distribute=weighted* ]] || complain "info does not tell the scheme"
 expect 0 "$BOUMA" verify run.bouma deep
 
 # -o - is the plain values and nothing else.

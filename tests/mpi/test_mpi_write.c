@@ -231,8 +231,8 @@ static void every_scheme_writes_the_same_values_and_files(struct ranks *ranks,
     struct test t = {.ranks = ranks};
     int choice[6];
 
-    for (int n = ranks->size % some; n < 3 * 3 * 5 * 2 * 2 * 2; n += some) {
-        static const int radix[6] = {3, 3, 5, 2, 2, 2};
+    for (int n = ranks->size % some; n < 3 * 5 * 2 * 2 * 2 * 4; n += some) {
+        static const int radix[6] = {3, 5, 2, 2, 2, 4};
 
         for (int i = 0, rest = n; i < 6; rest /= radix[i++])
             choice[i] = 1 + rest % radix[i];
@@ -240,11 +240,11 @@ static void every_scheme_writes_the_same_values_and_files(struct ranks *ranks,
         t.shared = (uint64_t)n * 64 + (uint64_t)ranks->size;
         t.own = t.shared * 64 + (uint64_t)ranks->rank;
         bouma_options_init(&t.options, sizeof(t.options));
-        t.options.distribute = (bouma_distribute)choice[1];
-        t.options.assign = (bouma_assign)choice[2];
-        t.options.place = (bouma_place)choice[3];
-        t.options.order = (bouma_order)choice[4];
-        run(&t, choice[0], (bouma_codec)choice[5]);
+        t.options.assign = (bouma_assign)choice[1];
+        t.options.place = (bouma_place)choice[2];
+        t.options.order = (bouma_order)choice[3];
+        t.options.distribute = (bouma_distribute)choice[5];
+        run(&t, choice[0], (bouma_codec)choice[4]);
     }
 }
 
