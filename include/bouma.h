@@ -377,12 +377,17 @@ typedef struct bouma_record {
     uint64_t stored_bytes;  /* all files but the manifest */
     uint64_t moved_bytes;   /* between ranks, to put patches together */
     uint64_t shipped_bytes; /* between ranks, to the writers of the files */
+    uint64_t moved_messages, shipped_messages; /* in which these went */
     uint64_t largest_file;
     uint64_t mean_file;
     int64_t files;
     int64_t chunks;
     int64_t ranks;
+    int64_t most_patches; /* that one rank put together; once for all variables
+                             that the ranks hold in the same blocks */
     bouma_phases seconds;
+    double slowest_encode; /* seconds of the rank that encoded longest */
+    double mean_encode;    /* of all ranks */
 } bouma_record;
 
 /* Write the step and commit it: after BOUMA_OK it is there, whole (and, unless

@@ -122,6 +122,11 @@ uint8_t *bm_route_at(const struct bm_route *r, size_t serial)
     return r->data + r->items[r->place[serial]].offset;
 }
 
+size_t bm_route_message_count(const struct bm_route *r)
+{
+    return r->rounds ? r->first_message[r->rounds] : 0;
+}
+
 const struct bm_message *bm_route_messages(const struct bm_route *r,
                                            uint32_t round, size_t *count)
 {

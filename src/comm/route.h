@@ -42,6 +42,9 @@ int bm_route_seal(struct bm_route *r);
 /* Where item 'serial' is while its round is on. */
 uint8_t *bm_route_at(const struct bm_route *r, size_t serial);
 
+/* The messages of all rounds. */
+size_t bm_route_message_count(const struct bm_route *r);
+
 /* The messages of a round; none for rounds past the last. */
 const struct bm_message *bm_route_messages(const struct bm_route *r,
                                            uint32_t round, size_t *count);

@@ -246,11 +246,14 @@ static void encode_record(struct bm_buffer *b, const bouma_record *r)
     bm_put_u64(b, r->stored_bytes);
     bm_put_u64(b, r->moved_bytes);
     bm_put_u64(b, r->shipped_bytes);
+    bm_put_u64(b, r->moved_messages);
+    bm_put_u64(b, r->shipped_messages);
     bm_put_u64(b, r->largest_file);
     bm_put_u64(b, r->mean_file);
     bm_put_i64(b, r->files);
     bm_put_i64(b, r->chunks);
     bm_put_i64(b, r->ranks);
+    bm_put_i64(b, r->most_patches);
     bm_put_f64(b, r->seconds.describe);
     bm_put_f64(b, r->seconds.plan);
     bm_put_f64(b, r->seconds.distribute);
@@ -258,6 +261,8 @@ static void encode_record(struct bm_buffer *b, const bouma_record *r)
     bm_put_f64(b, r->seconds.ship);
     bm_put_f64(b, r->seconds.store);
     bm_put_f64(b, r->seconds.commit);
+    bm_put_f64(b, r->slowest_encode);
+    bm_put_f64(b, r->mean_encode);
 }
 
 static void decode_record(bouma_record *r, struct bm_cursor *c)
@@ -266,11 +271,14 @@ static void decode_record(bouma_record *r, struct bm_cursor *c)
     r->stored_bytes = bm_get_u64(c);
     r->moved_bytes = bm_get_u64(c);
     r->shipped_bytes = bm_get_u64(c);
+    r->moved_messages = bm_get_u64(c);
+    r->shipped_messages = bm_get_u64(c);
     r->largest_file = bm_get_u64(c);
     r->mean_file = bm_get_u64(c);
     r->files = bm_get_i64(c);
     r->chunks = bm_get_i64(c);
     r->ranks = bm_get_i64(c);
+    r->most_patches = bm_get_i64(c);
     r->seconds.describe = bm_get_f64(c);
     r->seconds.plan = bm_get_f64(c);
     r->seconds.distribute = bm_get_f64(c);
@@ -278,6 +286,8 @@ static void decode_record(bouma_record *r, struct bm_cursor *c)
     r->seconds.ship = bm_get_f64(c);
     r->seconds.store = bm_get_f64(c);
     r->seconds.commit = bm_get_f64(c);
+    r->slowest_encode = bm_get_f64(c);
+    r->mean_encode = bm_get_f64(c);
 }
 
 void bm_manifest_encode(struct bm_buffer *b, const struct bm_manifest *m,

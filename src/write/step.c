@@ -343,6 +343,7 @@ static int finish_subfiles(struct bm_step *s, struct bm_buffer *infos, int rc)
     return rc;
 }
 
+/* All but the deeds of ranks, which are there. */
 static void fill_record(struct bm_step *s, bouma_record *r,
                         const struct bm_manifest *m, const uint64_t *slowest)
 {
@@ -350,7 +351,6 @@ static void fill_record(struct bm_step *s, bouma_record *r,
                                   &r->seconds.distribute, &r->seconds.shape,
                                   &r->seconds.ship,       &r->seconds.store};
 
-    memset(r, 0, sizeof(*r));
     r->raw_bytes = s->plan->raw_bytes;
     r->moved_bytes = s->plan->moved_bytes;
     for (size_t i = 0; i < s->plan->chunks; i++)
@@ -359,6 +359,7 @@ static void fill_record(struct bm_step *s, bouma_record *r,
     r->files = s->files.files;
     r->chunks = (int64_t)s->plan->chunks;
     r->ranks = s->ds->comm->size;
+    r->most_patches = s->plan->most_patches;
     for (size_t i = 0; i < m->count; i++) {
         uint64_t bytes = m->subfiles[i].file_bytes;
 
@@ -370,18 +371,45 @@ static void fill_record(struct bm_step *s, bouma_record *r,
         *seconds[i] = (double)slowest[i] * 1e-9;
 }
 
-static int decode_infos(struct bm_manifest *m, const struct bm_buffer *all,
-                        struct bm_error *error)
+/* What a rank did, in front of what it says of its subfiles. */
+static void tell_deeds(struct bm_buffer *b, const struct bm_step *s)
 {
-    struct bm_cursor c = bm_cursor_of(all->data, all->size);
+    bm_put_u64(b, bm_route_message_count(&s->shaper.sends));
+    bm_put_u64(b, bm_route_message_count(&s->sends));
+    bm_put_f64(b, s->shaper.encode_seconds);
+}
+
+static void add_deeds(bouma_record *r, struct bm_cursor *c, int ranks)
+{
+    double seconds;
+
+    r->moved_messages += bm_get_u64(c);
+    r->shipped_messages += bm_get_u64(c);
+    seconds = bm_get_f64(c);
+    if (seconds > r->slowest_encode)
+        r->slowest_encode = seconds;
+    r->mean_encode += seconds / ranks;
+}
+
+/* What the ranks told rank 0, sizes[ranks] bytes each: the manifest's subfiles,
+ * and their deeds in its record. */
+static int decode_infos(struct bm_manifest *m, const struct bm_buffer *all,
+                        const size_t *sizes, int ranks, struct bm_error *error)
+{
+    const uint8_t *data = all->data;
     int rc = BOUMA_OK;
 
-    while (bm_cursor_left(&c) && !rc) {
-        uint32_t number = bm_get_u32(&c);
+    for (int r = 0; r < ranks && !rc; data += sizes[r], r++) {
+        struct bm_cursor c = bm_cursor_of(data, sizes[r]);
 
-        rc = number < m->count
-                 ? bm_subfile_info_decode(&m->subfiles[number], &c, m->schema)
-                 : BOUMA_ECOMM;
+        add_deeds(&m->record, &c, ranks);
+        while (bm_cursor_left(&c) && !rc) {
+            uint32_t number = bm_get_u32(&c);
+
+            rc = number < m->count ? bm_subfile_info_decode(
+                                         &m->subfiles[number], &c, m->schema)
+                                   : BOUMA_ECOMM;
+        }
     }
     if (rc)
         bm_fail(error, rc,
@@ -394,7 +422,8 @@ static int decode_infos(struct bm_manifest *m, const struct bm_buffer *all,
 /* Rank 0: the manifest, and the commit. The attributes are lent to the
  * manifest for the call. */
 static int commit(struct bm_step *s, const struct bm_buffer *infos,
-                  const uint64_t *slowest, bouma_record *record, int *published)
+                  const size_t *sizes, const uint64_t *slowest,
+                  bouma_record *record, int *published)
 {
     struct bouma_dataset *ds = s->ds;
     struct bm_manifest m;
@@ -417,10 +446,10 @@ static int commit(struct bm_step *s, const struct bm_buffer *infos,
     if (rc)
         bm_fail(&ds->error, rc, "no memory for the manifest");
     if (!rc)
-        rc = decode_infos(&m, infos, &ds->error);
+        rc = decode_infos(&m, infos, sizes, ds->comm->size, &ds->error);
     if (!rc) {
-        fill_record(s, record, &m, slowest);
-        m.record = *record;
+        fill_record(s, &m.record, &m, slowest);
+        *record = m.record;
         rc = bm_commit(ds, &m, published);
     }
     memset(&m.dataset_attributes, 0, sizeof(m.dataset_attributes));
@@ -466,6 +495,7 @@ static int finish(struct bm_step *s, bouma_record *record, int *removable,
     bm_buffer_init(&all, ds->a);
     if (!sizes && !rc)
         rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to end the step");
+    tell_deeds(&mine, s);
     rc = finish_subfiles(s, &mine, rc);
     rc = bm_comm_collect(ds->comm, &mine, &all, sizes, 0, rc, &ds->error);
     for (int i = 0; i < BM_PHASES; i++)
@@ -474,7 +504,7 @@ static int finish(struct bm_step *s, bouma_record *record, int *removable,
         rc = bm_comm_max(ds->comm, slowest, BM_PHASES, &ds->error);
     begun = bm_clock();
     if (!rc && ds->comm->rank == 0)
-        rc = commit(s, &all, slowest, record, &published);
+        rc = commit(s, &all, sizes, slowest, record, &published);
     record->seconds.commit = bm_clock() - begun;
     rc = share_outcome(s, record, published, removable, rc);
     bm_buffer_release(&mine);

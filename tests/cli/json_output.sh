@@ -60,6 +60,9 @@ assert [s['step'] for s in o['steps']] == [3, 4, 5]
 for s in o['steps']:
     for key in 'time bytes files largest_file mean_file objects'.split():
         assert key in s, key
+    assert s['ranks'] == 1 and 1 <= s['most_patches'] <= s['chunks'], s
+    assert s['moved_messages'] == 0 and s['shipped_messages'] == 0
+    assert 0 < s['mean_encode'] <= s['slowest_encode']
 s = o['steps'][0]
 assert set(s['phases']) == {'describe', 'plan', 'distribute', 'shape', 'ship',
                             'store'} # the commit is not over then

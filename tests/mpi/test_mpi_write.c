@@ -173,6 +173,10 @@ static void check_record(const struct test *t, const bouma_record *r)
     CHECK_EQ(r->ranks, t->ranks->size);
     CHECK(r->files >= 1);
     CHECK(r->largest_file * (uint64_t)r->files >= r->stored_bytes);
+    CHECK_EQ(r->moved_messages > 0, r->moved_bytes > 0);
+    CHECK_EQ(r->shipped_messages > 0, r->shipped_bytes > 0);
+    CHECK(r->most_patches >= 1 && r->most_patches <= r->chunks);
+    CHECK(r->mean_encode <= r->slowest_encode * 1.000001);
     if (t->options.assign == BOUMA_ASSIGN_SINGLE)
         CHECK_EQ(r->files, 1);
     MPI_Bcast(&first, sizeof(first), MPI_BYTE, 0, MPI_COMM_WORLD);

@@ -28,7 +28,8 @@ STRING = 11
 CODECS = {1: "zstd", 2: "raw", 3: "interp"}
 ABSOLUTE, RELATIVE = 0, 1
 ORDERS = {1: "level", 2: "chunk"}
-RECORD = ("raw_bytes stored_bytes moved_bytes shipped_bytes largest_file mean_file files chunks ranks "
+RECORD = ("raw_bytes stored_bytes moved_bytes shipped_bytes moved_messages shipped_messages largest_file "
+          "mean_file files chunks ranks most_patches "
           "describe plan distribute shape ship store commit").split()
 
 
@@ -452,7 +453,7 @@ class Step:
         cursor.check(self.order in ORDERS, f"unknown order {self.order}")
         cursor.check(self.distribute <= 3 and self.assign <= 5 and self.place <= 2, "unknown way of writing")
         cursor.zero("I")
-        self.record = dict(zip(RECORD, cursor.unpack("6Q3q7d")))
+        self.record = dict(zip(RECORD, cursor.unpack("8Q4q9d")))
         self.dataset_attributes = cursor.attributes()
         self.attributes = cursor.attributes()
         begin = cursor.position

@@ -25,6 +25,11 @@ static void build_manifest(struct bm_manifest *m, struct bm_schema *schema,
     m->record.raw_bytes = 1000;
     m->record.files = SUBFILES;
     m->record.seconds.commit = 1.5;
+    m->record.moved_messages = 7;
+    m->record.shipped_messages = 8;
+    m->record.most_patches = 9;
+    m->record.slowest_encode = 0.5;
+    m->record.mean_encode = 0.25;
     add_attributes(&m->dataset_attributes);
     add_attributes(&m->attributes);
     REQUIRE(!bm_manifest_set_subfiles(m, SUBFILES));

@@ -238,9 +238,15 @@ static void print_cost(const bouma_step_details *details)
            "writers\n",
            record->ranks, format_bytes(text, record->moved_bytes),
            format_bytes(other, record->shipped_bytes));
+    printf("           in %s, and %s; patches of a rank: %" PRId64 " at most\n",
+           format_count(text, record->moved_messages, "message"),
+           format_count(other, record->shipped_messages, "message"),
+           record->most_patches);
     printf("  seconds  describe %.3g, plan %.3g, distribute %.3g, shape %.3g, "
-           "ship %.3g,\n           store %.3g\n",
-           s->describe, s->plan, s->distribute, s->shape, s->ship, s->store);
+           "ship %.3g,\n           store %.3g; encoding: slowest rank %.3g, "
+           "mean %.3g\n",
+           s->describe, s->plan, s->distribute, s->shape, s->ship, s->store,
+           record->slowest_encode, record->mean_encode);
 }
 
 static int print_step(const struct info *info, struct context *ctx, int64_t i)

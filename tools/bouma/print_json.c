@@ -160,6 +160,11 @@ void json_put_record(json_t *object, const bouma_record *record)
     json_put(object, "ranks", json_integer(record->ranks));
     json_put(object, "moved_bytes", json_count(record->moved_bytes));
     json_put(object, "shipped_bytes", json_count(record->shipped_bytes));
+    json_put(object, "moved_messages", json_count(record->moved_messages));
+    json_put(object, "shipped_messages", json_count(record->shipped_messages));
+    json_put(object, "most_patches", json_integer(record->most_patches));
+    json_put(object, "slowest_encode", json_number(record->slowest_encode));
+    json_put(object, "mean_encode", json_number(record->mean_encode));
     json_put(object, "phases", phases(&record->seconds));
 }
 
