@@ -8,6 +8,7 @@
 
 BOUMA=$(realpath "${BOUMA:?say which program: BOUMA=path/to/bouma}")
 PYTHON=${PYTHON:-/usr/bin/python3}
+tests=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 failures=0
 
 folder=$(mktemp -d) || exit 1
@@ -80,6 +81,32 @@ equal()
 assert a.shape == b.shape, (a.shape, b.shape)
 assert a.dtype == b.dtype.newbyteorder('='), (a.dtype, b.dtype)
 assert np.array_equal(a, b, equal_nan=b.dtype.kind == 'f')"
+}
+
+# picture CODE: as python, with the decoder png.py, and functions that compare a
+# picture in --colours grey with an array.
+picture()
+{
+    python "
+import sys
+sys.dont_write_bytecode = True
+sys.path.insert(0, '$tests')
+import png
+def inside(path):
+    return np.array(png.inside(path))
+def grey(a, low, high):
+    part = np.clip((a.astype('f8') - low) / (high - low), 0, 1)
+    part = np.floor(part * 239 + 0.5) / 239
+    return np.floor(255 * part + 0.5)
+def shows(path, a, low, high):
+    # Row 0 is at the bottom; the colours are those of the nearest samples.
+    p = inside(path)
+    n, m = p.shape[0] // a.shape[0], p.shape[1] // a.shape[1]
+    want = np.repeat(np.repeat(a[::-1], n, 0), m, 1)
+    assert p.shape[:2] == want.shape, (p.shape, want.shape)
+    for c in range(3):
+        assert np.abs(p[:, :, c] - grey(want, low, high)).max() <= 1, path
+$1"
 }
 
 finish()

@@ -10,7 +10,7 @@ for call in help --help -h; do
     [[ $out == *Commands:* ]] || complain "$call said: $out"
 done
 
-for command in import info read verify repair completion help; do
+for command in import info read render verify repair completion help; do
     expect 0 "$BOUMA" help $command
     help=$out
     [[ $(sed -n 3p <<<"$help") == Examples: ]] ||
@@ -36,6 +36,7 @@ complete_with()
         echo "${COMPREPLY[*]}"' "$BOUMA" "$@"
 }
 [[ $(complete_with bouma im) == import ]] || complain "im"
+[[ $(complete_with bouma render --project me) == mean ]] || complain "me"
 [[ $(complete_with bouma read x --le) == --level ]] || complain "--le"
 [[ $(complete_with bouma import --codec z) == zstd ]] || complain "z"
 [[ $(complete_with bouma verify x q) == quick ]] || complain "q"

@@ -48,6 +48,12 @@ for ranks in 1 3; do
     same serial.raw parallel.raw
     on 3 read $ds grid/a --step 0 --box 3:40,5:,:-3 -o - >stream.raw
     same serial.raw stream.raw
+    for view in --slice=y=20 --slice=z=40 --project=mean --project=max; do
+        expect 0 "$BOUMA" render $ds grid/a --step 0 --level 1 $view -o serial.png
+        expect 0 on 3 render $ds grid/a --step 0 --level 1 $view -o parallel.png
+        [[ $(wc -l <<<"$out") -eq 1 ]] || complain "render printed: $out"
+        same serial.png parallel.png
+    done
     expect 0 on 3 verify $ds
     expect 0 on 3 info $ds --json
     jq -e '.steps | length == 3' <<<"$out" >/dev/null || complain "info: $out"
@@ -73,6 +79,7 @@ complains 2 "none.npy" import none.npy --into x.bouma
 complains 2 "did you mean 'info'" inof run1.bouma
 complains 2 "has levels" read run1.bouma grid/a --step 0 --level 30 -o x.npy
 complains 2 "cannot write" read run1.bouma grid/a --step 0 -o none/x.npy
+complains 2 "cannot write" render run1.bouma grid/a --step 0 -o none/x.png
 complains 2 "none.bouma" info none.bouma
 [[ -z $(find . -name 'x.*') ]] || complain "something is left behind"
 victim=$(find run1.bouma/steps/00000000 -name 'd.*' | head -1)

@@ -277,6 +277,39 @@ int arguments_numbers(const struct arguments *args, struct context *ctx,
     return DONE;
 }
 
+/* Whether the words "a|b|c" have 'word' among them. */
+static bool is_among(const char *words, const char *word)
+{
+    size_t length = strlen(word);
+
+    while (words) {
+        if (strncmp(words, word, length) == 0 &&
+            (words[length] == '|' || words[length] == '\0'))
+            return true;
+        words = strchr(words, '|');
+        words = words ? words + 1 : NULL;
+    }
+    return false;
+}
+
+int arguments_choice(const struct arguments *args, struct context *ctx,
+                     const char *name, const char **out)
+{
+    *out = NULL;
+    for (int n = 0; n < args->given_count; n++) {
+        const struct option_spec *option = args->given[n].option;
+
+        if (strcmp(option->name, name) != 0)
+            continue;
+        *out = args->given[n].value;
+        if (!is_among(option->choices, *out))
+            return context_fail(ctx, CALL_AT_FAULT,
+                                "--%s %s: it can be one of %s", name, *out,
+                                option->choices);
+    }
+    return DONE;
+}
+
 int arguments_fields(const struct arguments *args, struct context *ctx,
                      bouma_options *opts)
 {

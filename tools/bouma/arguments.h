@@ -47,6 +47,11 @@ int arguments_integers(const struct arguments *args, struct context *ctx,
 int arguments_numbers(const struct arguments *args, struct context *ctx,
                       const char *name, double *out, int *count);
 
+/* The value as one of the words in the option's table; NULL if the option was
+ * not given. */
+int arguments_choice(const struct arguments *args, struct context *ctx,
+                     const char *name, const char **out);
+
 /* Set the fields of 'opts' that the given options stand for. */
 int arguments_fields(const struct arguments *args, struct context *ctx,
                      bouma_options *opts);

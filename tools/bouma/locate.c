@@ -110,3 +110,36 @@ int locate_variable(bouma_grid **grid, bouma_variable **variable,
         bouma_variable_info_get(*variable, &about);
     return about.present ? DONE : no_variable(ctx, *grid, slash + 1);
 }
+
+/* The only variable of a grid that the step has. */
+static int only_variable(bouma_variable **out, struct context *ctx,
+                         bouma_grid *grid, const char *name)
+{
+    struct names names = {.near = {.word = ""}};
+    bouma_variable_info about;
+    int count = 0;
+
+    for (int i = 0; i < bouma_grid_variable_count(grid); i++) {
+        bouma_variable_info_get(bouma_grid_variable(grid, i), &about);
+        if (!about.present)
+            continue;
+        *out = bouma_grid_variable(grid, i);
+        offer(&names, about.name);
+        count++;
+    }
+    if (count == 1)
+        return DONE;
+    return context_fail(ctx, CALL_AT_FAULT,
+                        "say which variable of %s, as %s/VAR; there is %s",
+                        name, name, count ? names.list : "none at all");
+}
+
+int locate_drawable(bouma_grid **grid, bouma_variable **variable,
+                    struct context *ctx, bouma_step *step, const char *name)
+{
+    if (strchr(name, '/'))
+        return locate_variable(grid, variable, ctx, step, name);
+    *grid = bouma_step_find_grid(step, name);
+    return *grid ? only_variable(variable, ctx, *grid, name)
+                 : no_grid(ctx, step, name);
+}

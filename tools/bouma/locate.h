@@ -14,4 +14,8 @@ int locate_step(bouma_step **out, int64_t *number, struct context *ctx,
 int locate_variable(bouma_grid **grid, bouma_variable **variable,
                     struct context *ctx, bouma_step *step, const char *name);
 
+/* The same, but "OBJECT" alone will do if it has just one variable. */
+int locate_drawable(bouma_grid **grid, bouma_variable **variable,
+                    struct context *ctx, bouma_step *step, const char *name);
+
 #endif

@@ -30,6 +30,11 @@ int session_agree(struct session *session, int outcome, char *message,
 /* Copy 'data' of process 0 to all. */
 void session_broadcast(struct session *session, void *data, size_t bytes);
 uint64_t session_sum(struct session *session, uint64_t value);
+/* Combine the numbers of all processes, each with its namesakes; process 0 has
+ * the result, the others are left with anything. */
+enum session_operation { SESSION_SUM, SESSION_MIN, SESSION_MAX };
+void session_combine(struct session *session, double *values, size_t count,
+                     enum session_operation operation);
 
 /* As their namesakes in bouma.h. */
 int session_create(struct session *session, bouma_dataset **out,

@@ -73,6 +73,20 @@ uint64_t session_sum(struct session *session, uint64_t value)
     return sum;
 }
 
+void session_combine(struct session *session, double *values, size_t count,
+                     enum session_operation operation)
+{
+    MPI_Op op = operation == SESSION_MIN   ? MPI_MIN
+                : operation == SESSION_MAX ? MPI_MAX
+                                           : MPI_SUM;
+
+    if (session->rank == 0)
+        MPI_Reduce(MPI_IN_PLACE, values, (int)count, MPI_DOUBLE, op, 0,
+                   session->comm);
+    else
+        MPI_Reduce(values, NULL, (int)count, MPI_DOUBLE, op, 0, session->comm);
+}
+
 int session_create(struct session *session, bouma_dataset **out,
                    const char *path, const bouma_options *opts)
 {

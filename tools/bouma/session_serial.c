@@ -58,6 +58,15 @@ uint64_t session_sum(struct session *session, uint64_t value)
     return value;
 }
 
+void session_combine(struct session *session, double *values, size_t count,
+                     enum session_operation operation)
+{
+    (void)session;
+    (void)values;
+    (void)count;
+    (void)operation;
+}
+
 int session_create(struct session *session, bouma_dataset **out,
                    const char *path, const bouma_options *opts)
 {

@@ -1,0 +1,30 @@
+/* render_picture.h -- cells as a picture: colours with a bar that explains
+ * them, or a line; with axes and a title. */
+#ifndef RENDER_PICTURE_H
+#define RENDER_PICTURE_H
+
+#include "canvas.h"
+#include "raster.h"
+
+struct render_picture {
+    const struct raster *raster;
+    bool line; /* one row, drawn as a curve */
+    bool smooth;
+    int level;
+    int64_t row_extent, column_extent; /* samples at full resolution */
+    int width, height;                 /* pixels for them */
+    double low, high;                  /* values at the ends of the colours */
+    const struct colour_map *map;
+    const char *title, *label; /* label: the variable and its unit */
+    const char *row_name, *column_name;
+};
+
+/* Pixels for so many samples: --size for the longer side, or, if that is 0,
+ * a whole number of them for each sample and about 512 in all. */
+void render_picture_size(struct render_picture *picture, int64_t size);
+
+/* The caller ends 'out' with canvas_release(), after a failure too. */
+int render_picture_draw(struct canvas *out, struct context *ctx,
+                        const struct render_picture *picture);
+
+#endif
