@@ -79,6 +79,21 @@ class Cursor:
         dtype = np.dtype(dtype)
         return np.frombuffer(self.take(math.prod(shape) * dtype.itemsize), dtype).reshape(shape)
 
+    def varint(self):
+        """Section 3: seven bits a byte, the lowest first."""
+        number = shift = 0
+        while True:
+            byte = self.one("B")
+            number |= (byte & 127) << shift
+            if byte < 128:
+                self.check((byte or not shift) and number < 2**64, "a varint that is too long")
+                return number
+            shift += 7
+            self.check(shift < 64, "a varint that is too long")
+
+    def number(self, size):
+        return int.from_bytes(self.take(size), "little")
+
     def end(self):
         self.check(self.position == len(self.data), "bytes behind the end")
 
@@ -258,7 +273,7 @@ class Chunk:
         seed = xxhash.xxh3_64_intdigest(struct.pack(
             "<16sQIIIIQ", step.dataset.identity, step.number, step.epoch, step.attempt, self.variable.number, level,
             self.key))
-        check(xxhash.xxh3_64_intdigest(data, seed) == self.checksums[level], f"{self.what}: level {level} is damaged")
+        check(xxhash.xxh3_64_intdigest(data, seed) & 0xffffffff == self.checksums[level], f"{self.what}: level {level} is damaged")
         return data
 
     def decode(self, level):
@@ -400,13 +415,15 @@ class Subfile:
         cursor.check((largest > 0) == (squares > 0), "errors that contradict each other")
         cursor.check(1 <= count <= 2**31, f"{count} chunks")
         shape, levels = (count, variable.components), variable.grid.levels
-        keys = cursor.array("<u8", count)
-        cursor.check(np.all(keys[:-1] < keys[1:]), "keys that do not ascend")
+        keys = list(itertools.accumulate(cursor.varint() for _ in range(count)))
+        cursor.check(all(a < b for a, b in zip(keys, keys[1:])), "keys that do not ascend")
         ranges = cursor.array(variable.dtype, *shape, 2)
-        nans = cursor.array("<u4", *shape) if variable.dtype.kind == "f" else np.zeros(shape, "u4")
-        sizes = cursor.array("<u4", count, levels).tolist()
-        checksums = cursor.array("<u8", count, levels).tolist()
-        chunks = [Chunk(self, variable, int(keys[i]), ranges[i, :, 0], ranges[i, :, 1], nans[i], sizes[i], checksums[i])
+        width = (math.prod(variable.grid.edges).bit_length() + 7) // 8 if variable.dtype.kind == "f" else 0
+        nans = np.array([cursor.number(width) for _ in range(math.prod(shape))], "u8").reshape(shape)
+        sizes = [[cursor.varint() for _ in range(levels)] for _ in range(count)]
+        cursor.check(all(size < 2**32 for row in sizes for size in row), "a size beyond 2^32")
+        checksums = cursor.array("<u4", count, levels).tolist()
+        chunks = [Chunk(self, variable, keys[i], ranges[i, :, 0], ranges[i, :, 1], nans[i], sizes[i], checksums[i])
                   for i in range(count)]
         for chunk in chunks:
             check(chunk.place not in variable.chunks, f"{chunk.what}: is there twice")
