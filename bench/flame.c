@@ -4,13 +4,14 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { WAVES = 5, AXES = 3 };
+enum { WAVES = 7, AXES = 3 };
 
 /* sin(k x + phase) of each wave at each index of an axis. Wave numbers do not
  * depend on the size of the cube: a larger one shows more of the same. */
 static void make_waves(float *out, int64_t lo, int64_t hi, int axis)
 {
-    static const double numbers[WAVES] = {0.021, 0.047, 0.11, 0.23, 0.52};
+    static const double numbers[WAVES] = {0.021, 0.047, 0.11, 0.23,
+                                          0.52,  0.93,  1.61};
 
     for (int w = 0; w < WAVES; w++)
         for (int64_t i = lo; i < hi; i++)
@@ -20,7 +21,8 @@ static void make_waves(float *out, int64_t lo, int64_t hi, int axis)
 
 int flame_fill(float *data, int64_t size, const bouma_box *box)
 {
-    static const float amplitude[WAVES] = {1, 0.6f, 0.3f, 0.15f, 0.06f};
+    static const float amplitude[WAVES] = {1,     0.6f,  0.3f, 0.15f,
+                                           0.08f, 0.05f, 0.03f};
     int64_t n[AXES];
     float *waves[AXES];
     int rc = 0;

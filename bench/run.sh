@@ -1,5 +1,5 @@
 #!/bin/sh
-# run.sh NAME [ARGUMENTS] -- run a benchmark (write, open or plan), clean up.
+# run.sh NAME [ARGUMENTS] -- run a benchmark (write, open, plan or grid), clean up.
 #
 # The programs are in $BUILD/bench (default: build/bench). The data go to a new
 # directory in $BENCH_DIR (default: the current one), removed at the end: what
@@ -7,7 +7,7 @@
 set -eu
 
 usage() {
-    echo "usage: [BUILD=build] [BENCH_DIR=.] [RANKS=4] $0 write|open|plan [ARGUMENTS]" >&2
+    echo "usage: [BUILD=build] [BENCH_DIR=.] [RANKS=4] $0 write|open|plan|grid [ARGUMENTS]" >&2
     exit 2
 }
 
@@ -16,7 +16,7 @@ name=$1
 shift
 programs=${BUILD:-build}/bench
 case $name in
-write | open | plan) ;;
+write | open | plan | grid) ;;
 *) usage ;;
 esac
 [ -x "$programs/bench_$name" ] || {
@@ -37,6 +37,12 @@ write)
     ;;
 open)
     "$programs/bench_open" --directory "$data" "$@"
+    ;;
+grid) # the codecs alone, then with files
+    "$programs/bench_codec" ../shared/data/vorticity_41x128x128.f32.raw
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+    "${MPIRUN:-mpirun}" --oversubscribe --timeout 1200 -n "${RANKS:-4}" \
+        "$programs/bench_grid" --directory "$data" "$@"
     ;;
 plan) # writes nothing
     "$programs/bench_plan" "$@"

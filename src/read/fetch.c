@@ -11,8 +11,9 @@
 #include "layout/patch.h"
 #include "read/read.h"
 
-#define BATCH_BYTES ((uint64_t)4 << 20) /* read ahead of decoding */
-#define GAP_BYTES   4096                /* read rather than leave out */
+#define BATCH_BYTES   ((uint64_t)4 << 20) /* read ahead of decoding */
+#define GAP_BYTES     4096                /* read rather than leave out, */
+#define UNWANTED_PART 8 /* but no more than this part of all */
 
 /* One chunk level in the file. */
 struct piece {
@@ -158,18 +159,40 @@ static size_t list_pieces(struct batch *b)
     return n;
 }
 
-/* The end of the run of pieces that are read together, from 'first' on. */
+/* The end of the run of pieces that are read together, from 'first' on: they
+ * are not further apart than 'gap'. */
 static size_t run_end(const struct piece *pieces, size_t first, size_t n,
-                      uint64_t *end)
+                      uint64_t gap, uint64_t *end)
 {
     size_t i = first;
 
     *end = pieces[i].offset + pieces[i].bytes;
     /* Pieces without bytes may come behind one that begins where they do. */
-    while (++i < n && pieces[i].offset <= *end + GAP_BYTES)
+    while (++i < n && pieces[i].offset <= *end + gap)
         if (pieces[i].offset + pieces[i].bytes > *end)
             *end = pieces[i].offset + pieces[i].bytes;
     return i;
+}
+
+/* The widest gap to read over, so that few reads are made, but not much is read
+ * that nobody wants. */
+static uint64_t choose_gap(const struct piece *pieces, size_t n)
+{
+    uint64_t gap = GAP_BYTES, wanted = 0;
+
+    for (size_t i = 0; i < n; i++)
+        wanted += pieces[i].bytes;
+    for (; gap; gap /= 2) {
+        uint64_t bytes = 0, end;
+
+        for (size_t i = 0, next; i < n; i = next) {
+            next = run_end(pieces, i, n, gap, &end);
+            bytes += end - pieces[i].offset;
+        }
+        if (bytes - wanted <= wanted / UNWANTED_PART)
+            break;
+    }
+    return gap;
 }
 
 /* Read all pieces, run by run, each at an aligned place. */
@@ -178,11 +201,11 @@ static int read_pieces(struct batch *b, size_t n)
     struct bouma_dataset *ds = b->step->ds;
     struct bm_source *source = &b->step->sources[b->source];
     size_t need = 0, at = 0;
-    uint64_t end;
+    uint64_t end, gap = choose_gap(b->pieces, n);
     int rc = BOUMA_OK;
 
     for (size_t i = 0, next; i < n; i = next) {
-        next = run_end(b->pieces, i, n, &end);
+        next = run_end(b->pieces, i, n, gap, &end);
         need += (size_t)(end - b->pieces[i].offset) + 16;
     }
     if (need > ds->store.memory_limit)
@@ -194,7 +217,7 @@ static int read_pieces(struct batch *b, size_t n)
     for (size_t i = 0, next; i < n && !rc; i = next) {
         uint64_t from = b->pieces[i].offset;
 
-        next = run_end(b->pieces, i, n, &end);
+        next = run_end(b->pieces, i, n, gap, &end);
         rc = bm_file_read(&source->file, b->raw + at, (size_t)(end - from),
                           from, &ds->error);
         for (size_t k = i; k < next; k++)
