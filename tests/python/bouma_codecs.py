@@ -70,7 +70,7 @@ class Bits:
         ones = 0
         while self.take(1):
             ones += 1
-            check(ones <= 32, "a number that is too large")
+            check(order + ones <= 31, "a number that is too large")
         return (1 << order + ones) + self.take(order + ones) - (1 << order)
 
     def end(self):
@@ -94,10 +94,10 @@ class Interp:
         self.passes = (max(n) - 1).bit_length()
         if dtype.itemsize == 4:
             b = float(np.float32(bound * (1 - 2.0**-22)))
-            self.codable = 2.0**-100 <= b <= 2.0**100
+            self.codable = 2.0**-100 < b < 2.0**100
         else:
             b = bound * (1 - 2.0**-51)
-            self.codable = 2.0**-900 <= b <= 2.0**900
+            self.codable = 2.0**-900 < b < 2.0**900
         self.step = self.type(b * (2 - 2.0**-9))
 
     def shape(self, level):
@@ -116,6 +116,8 @@ class Interp:
         if not self.has_piece(level):
             check(not data, "a piece that is of no use")
             return coarse
+        held = math.prod(self.shape(level)) - (0 if level == self.coarsest else math.prod(self.shape(level + 1)))
+        check(len(data) <= 1 + held * self.dtype.itemsize, "a piece that is too long")
         piece = Bytes(data)
         form = piece.one("B")
         check(form in (0, 1), f"a piece of form {form}")
@@ -150,7 +152,7 @@ class Interp:
         check(kept <= count, "more exact samples than samples")
         kept = zstd(piece.take(piece.one("I")), kept, self.dtype) if kept else np.empty(0, self.type)
         if how == 0:
-            check(not piece.data, "bytes behind the end")
+            check(not len(kept) and not piece.data, "bytes behind the end")
             integers = [0] * count
         elif how == 1:
             integers = golomb_integers(piece, count)
@@ -240,7 +242,7 @@ def finite(samples):
 
 def golomb_integers(piece, count):
     order = piece.one("B")
-    check(order <= 25, f"Golomb numbers of order {order}")
+    check(order <= 16, f"Golomb numbers of order {order}")
     bits = Bits(piece.data)
     values = [bits.golomb(order) for _ in range(count)]
     check(not bits.end(), "bytes behind the end")
@@ -306,7 +308,7 @@ def read_counts(bits):
     counts, length = [], 0
     for _ in range(bits.take(7)):
         length += unfold(bits.golomb(0))
-        check(0 <= length <= 32, "a bad count")
+        check(0 <= length <= 31, "a bad count")
         below = min(3, length - 1)
         counts.append(((1 << below) + bits.take(below) << length - 1 - below) if length else 0)
     return counts
@@ -315,9 +317,9 @@ def read_counts(bits):
 def frequency_slots(counts):
     """Of each of the 4096 slots: symbol, frequency, distance from the start of the range."""
     total = sum(counts)
+    check(len(counts) <= KEPT + 1, "a symbol that there is not")
     if not total:
         return []
-    check(len(counts) <= KEPT + 1, "a symbol that there is not")
     frequencies = [max(1, count * 4096 // total) if count else 0 for count in counts]
     main = counts.index(max(counts))
     while sum(frequencies) - 4096 >= frequencies[main]:

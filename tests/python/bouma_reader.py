@@ -428,7 +428,8 @@ class Subfile:
         for chunk in chunks:
             check(chunk.place not in variable.chunks, f"{chunk.what}: is there twice")
             variable.chunks[chunk.place] = chunk
-        cursor.check(self.summary(chunks, variable, (largest, squares)) == self.parts[number], "chunks that contradict the manifest")
+        summary = self.summary(chunks, variable, (largest, squares))
+        cursor.check(summary == self.parts[number], "chunks that contradict the manifest")
         return chunks
 
     def summary(self, chunks, variable, losses):
