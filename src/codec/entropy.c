@@ -15,7 +15,8 @@ void bm_bits_end(struct bm_bit_writer *w)
 
 struct bm_bit_reader bm_bit_reader_of(const uint8_t *data, size_t bytes)
 {
-    struct bm_bit_reader r = {data, data + bytes, 0, 0, 0};
+    /* Without bytes there may be no pointer to add to. */
+    struct bm_bit_reader r = {data, bytes ? data + bytes : data, 0, 0, 0};
 
     return r;
 }
