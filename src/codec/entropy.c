@@ -148,17 +148,10 @@ static void scale(uint32_t *frequency, const uint32_t *counts)
         frequency[s] = counts[s] && !f ? 1 : (uint32_t)f;
         left -= frequency[s];
     }
-    /* What is missing or too much is the most frequent one's: it has at least
-     * RANS_TOTAL / BM_SYMBOLS - 1 or so, unless rare ones took more. */
-    while (left < 0 && -left >= (int64_t)frequency[most]) {
-        int largest = 0;
-
-        for (int s = 0; s < BM_SYMBOLS; s++)
-            if (frequency[s] > frequency[largest])
-                largest = s;
-        frequency[largest]--;
-        left++;
-    }
+    /* What is missing or too much is the most frequent one's. It has enough: if
+     * r symbols were raised to 1, they have less than r / TOTAL of the sum, and
+     * the largest of the others at least (TOTAL - r) / (SYMBOLS - r) > r + 1.
+     */
     frequency[most] = (uint32_t)((int64_t)frequency[most] + left);
 }
 

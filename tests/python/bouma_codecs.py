@@ -322,7 +322,5 @@ def frequency_slots(counts):
         return []
     frequencies = [max(1, count * 4096 // total) if count else 0 for count in counts]
     main = counts.index(max(counts))
-    while sum(frequencies) - 4096 >= frequencies[main]:
-        frequencies[frequencies.index(max(frequencies))] -= 1
     frequencies[main] -= sum(frequencies) - 4096
     return [(symbol, f, i) for symbol, f in enumerate(frequencies) for i in range(f)]
