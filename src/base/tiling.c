@@ -1,6 +1,20 @@
 /* tiling.c -- see tiling.h. */
 #include "base/tiling.h"
 
+void bm_tiling_edges(int64_t *edge, int ndims, const int64_t *shape,
+                     const int64_t *wanted)
+{
+    static const int64_t usual[3] = {65536, 256, 64};
+
+    for (int d = 0; d < ndims; d++) {
+        edge[d] = wanted[d] ? wanted[d] : usual[ndims - 1];
+        if (edge[d] <= 0 || (edge[d] & (edge[d] - 1)))
+            continue;
+        while (edge[d] > 1 && edge[d] / 2 >= shape[d])
+            edge[d] /= 2;
+    }
+}
+
 const char *bm_tiling_init(struct bm_tiling *t, int ndims, const int64_t *shape,
                            const int64_t *edge)
 {

@@ -28,6 +28,12 @@ struct bm_tiling {
 const char *bm_tiling_init(struct bm_tiling *t, int ndims, const int64_t *shape,
                            const int64_t *edge);
 
+/* The edges of patches, each a power of two: 'wanted', or what is usual where
+ * that is 0; those larger than the grid are cut down. Wrong ones stay as they
+ * are, for bm_tiling_init() to tell. All have ndims entries, of 1 to 3. */
+void bm_tiling_edges(int64_t *edge, int ndims, const int64_t *shape,
+                     const int64_t *wanted);
+
 void bm_tiling_at(const struct bm_tiling *t, int64_t patch, int64_t at[3]);
 int64_t bm_tiling_index(const struct bm_tiling *t, const int64_t at[3]);
 bouma_box bm_tiling_box(const struct bm_tiling *t, const int64_t at[3]);

@@ -96,14 +96,6 @@ static int append(const bouma_allocator *a, void *array, int *count, void *item)
     return BOUMA_OK;
 }
 
-/* The largest power of two up to the extent, at least 1. */
-static int64_t cut_edge(int64_t edge, int64_t extent)
-{
-    while (edge > 1 && edge / 2 >= extent)
-        edge /= 2;
-    return edge;
-}
-
 /* The number of levels with which the coarsest keeps at least 64 samples of a
  * whole patch. */
 static int default_levels(const struct bm_tiling *t)
@@ -136,7 +128,6 @@ static int max_levels(const struct bm_tiling *t)
 int bm_schema_add_grid(struct bm_schema *schema, struct bouma_grid **out,
                        const char *name, const bouma_grid_spec *spec)
 {
-    static const int64_t usual[3] = {65536, 256, 64};
     struct bm_error *error = schema->error;
     const char *wrong = bm_name_check(name);
     struct bouma_grid *g;
@@ -164,10 +155,8 @@ int bm_schema_add_grid(struct bm_schema *schema, struct bouma_grid **out,
         return bm_fail(error, BOUMA_ENOMEM, "grid \"%s\": no memory", name);
     bm_attributes_init(&g->attributes, schema->a, error);
     g->schema = schema;
+    bm_tiling_edges(edge, spec->ndims, spec->shape, spec->patch);
     for (int d = 0; d < spec->ndims; d++) {
-        edge[d] = spec->patch[d] ? spec->patch[d] : usual[spec->ndims - 1];
-        if (edge[d] > 0 && !(edge[d] & (edge[d] - 1)))
-            edge[d] = cut_edge(edge[d], spec->shape[d]);
         g->origin[d] = spec->origin[d];
         g->spacing[d] = spec->spacing[d] != 0 ? spec->spacing[d] : 1;
         if (!isfinite(g->origin[d]) || !isfinite(g->spacing[d]))
