@@ -684,6 +684,84 @@ BOUMA_API int bouma_repair(const char *path, int apply,
                            void *user, bouma_repair_report *report,
                            char *message, size_t bytes);
 
+/* ---- planning ahead ----------------------------------------------------- */
+
+/* What the write of one variable by any number of ranks would do: found by the
+ * functions that plan real writes, but without those ranks and without data.
+ * Each rank holds one block of a regular arrangement, as equal as can be; ranks
+ * are counted with the last axis fastest. */
+typedef struct bouma_plan bouma_plan;
+
+typedef struct bouma_plan_spec {
+    size_t size; /* sizeof(bouma_plan_spec) */
+    int ranks;
+    int ndims; /* 1 to 3 */
+    int64_t shape[BOUMA_MAX_DIMS];
+    int64_t blocks[BOUMA_MAX_DIMS]; /* ranks along each axis; all 0: so that
+                                       blocks are most like cubes */
+    int64_t patch[BOUMA_MAX_DIMS];  /* as in bouma_grid_spec */
+    bouma_type type;                /* 0: BOUMA_F32 */
+    int components;                 /* 0: 1 */
+    double ratio; /* of raw bytes to those of all chunks; 0: 1 */
+    double vary;  /* chunks differ by up to this factor, smoothly in space; 0:
+                     1, they do not */
+} bouma_plan_spec;
+
+/* The counts of bytes are those of samples and chunks, without the tables in
+ * the files. */
+typedef struct bouma_plan_report {
+    bouma_distribute distribute;
+    bouma_assign assign;
+    bouma_place place;
+    int64_t ranks;
+    int64_t blocks[BOUMA_MAX_DIMS]; /* along each axis */
+    int64_t patch[BOUMA_MAX_DIMS];  /* samples */
+    int64_t grid[BOUMA_MAX_DIMS];   /* patches along each axis */
+    int64_t patches;
+    int64_t shared_patches;               /* held by more than one rank */
+    int64_t fewest_patches, most_patches; /* of any rank */
+    uint64_t raw_bytes, stored_bytes;
+    uint64_t moved_bytes; /* between ranks, to put patches together */
+    int64_t moved_messages;
+    uint64_t shipped_bytes; /* between ranks, to the writers of the files */
+    int64_t shipped_messages;
+    int64_t rounds;  /* in which they are sent; see 'buffer_bytes' */
+    int64_t writers; /* ranks that write */
+    int64_t files;
+    uint64_t smallest_file, largest_file, mean_file;
+    uint64_t memory_bytes; /* that planning took at most, as it would on every
+                              rank */
+    double seconds;
+} bouma_plan_report;
+
+/* Plan. Of 'opts' (may be NULL) the fields for files, schemes and buffers
+ * count, and the allocator. On failure *out is NULL, and 'message' (of 'bytes'
+ * bytes, may be NULL) says why. The caller owns *out. */
+BOUMA_API int bouma_plan_make(bouma_plan **out, const bouma_plan_spec *spec,
+                              const bouma_options *opts, char *message,
+                              size_t bytes);
+BOUMA_API void bouma_plan_free(bouma_plan *plan);
+
+BOUMA_API int bouma_plan_report_get(const bouma_plan *plan,
+                                    bouma_plan_report *out);
+
+/* What becomes of one patch, by its place among the patches (ndims entries);
+ * and what is in a file. BOUMA_ENOTFOUND if there is no such one. */
+typedef struct bouma_plan_patch {
+    int owner; /* the rank that puts it together and encodes it */
+    int64_t file;
+    uint64_t bytes;
+} bouma_plan_patch;
+typedef struct bouma_plan_file {
+    int writer;
+    int64_t patches;
+    uint64_t bytes;
+} bouma_plan_file;
+BOUMA_API int bouma_plan_patch_get(const bouma_plan *plan, const int64_t *at,
+                                   bouma_plan_patch *out);
+BOUMA_API int bouma_plan_file_get(const bouma_plan *plan, int64_t file,
+                                  bouma_plan_file *out);
+
 #ifdef __cplusplus
 }
 #endif

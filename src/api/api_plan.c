@@ -1,0 +1,307 @@
+/* api_plan.c -- what a write would do, without ranks and data. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "api/api.h"
+#include "base/clock.h"
+#include "layout/head.h"
+#include "plan/estimate.h"
+
+/* ---- memory that is counted --------------------------------------------- */
+
+struct counter {
+    const bouma_allocator *a;
+    size_t now, peak;
+};
+
+/* In front of each block. */
+union block_head {
+    size_t bytes;
+    max_align_t align;
+};
+
+static void *count_resize(void *user, void *block, size_t bytes)
+{
+    struct counter *c = user;
+    union block_head *head = block ? (union block_head *)block - 1 : NULL;
+    size_t old = head ? head->bytes : 0;
+
+    if (bytes > SIZE_MAX - sizeof(*head))
+        return NULL;
+    head = c->a->resize(c->a->user, head, sizeof(*head) + bytes);
+    if (!head)
+        return NULL;
+    head->bytes = bytes;
+    c->now = c->now - old + bytes;
+    c->peak = c->now > c->peak ? c->now : c->peak;
+    return head + 1;
+}
+
+static void count_release(void *user, void *block)
+{
+    struct counter *c = user;
+    union block_head *head = (union block_head *)block - 1;
+
+    if (!block)
+        return;
+    c->now -= head->bytes;
+    c->a->release(c->a->user, head);
+}
+
+/* ---- checks ------------------------------------------------------------- */
+
+struct bouma_plan {
+    struct counter counter;
+    bouma_allocator a; /* that counts */
+    bouma_options options;
+    struct bm_tiling tiling;
+    struct bm_estimate_task task;
+    struct bm_estimate estimate;
+    double seconds;
+};
+
+static int check_blocks(bouma_plan *plan, const bouma_plan_spec *spec,
+                        struct bm_error *error)
+{
+    int64_t *blocks = plan->task.blocks, product = 1;
+    int first = 3 - spec->ndims, given = 0;
+
+    for (int d = 0; d < spec->ndims; d++)
+        given |= spec->blocks[d] != 0;
+    if (!given) {
+        bm_estimate_blocks(blocks, &plan->tiling, spec->ranks);
+        return BOUMA_OK;
+    }
+    for (int d = 0; d < 3; d++)
+        blocks[d] = d < first ? 1 : spec->blocks[d - first];
+    for (int d = 0; d < 3; d++)
+        if (blocks[d] < 1 ||
+            __builtin_mul_overflow(product, blocks[d], &product))
+            product = -1;
+    if (product == spec->ranks)
+        return BOUMA_OK;
+    return bm_fail(error, BOUMA_EINVAL,
+                   "the blocks along all axes are not as many as the %d ranks",
+                   spec->ranks);
+}
+
+static int check_numbers(const bouma_plan_spec *spec, struct bm_error *error)
+{
+    if (spec->ranks < 1)
+        return bm_fail(error, BOUMA_EINVAL, "%d ranks: there must be one",
+                       spec->ranks);
+    if (spec->ndims < 1 || spec->ndims > 3)
+        return bm_fail(error, BOUMA_EINVAL, "ndims is %d, must be 1 to 3",
+                       spec->ndims);
+    if (spec->type == BOUMA_STRING || !bouma_type_size(spec->type))
+        return bm_fail(error, BOUMA_EINVAL, "there is no type %d of samples",
+                       (int)spec->type);
+    if (spec->components < 1 || spec->components > BM_MAX_COMPONENTS)
+        return bm_fail(error, BOUMA_EINVAL,
+                       "%d components: there can be 1 to %d", spec->components,
+                       BM_MAX_COMPONENTS);
+    if (!(spec->ratio >= 1e-3 && spec->ratio <= 1e9))
+        return bm_fail(error, BOUMA_EINVAL,
+                       "a ratio of %g: it can be from 0.001 to 1e9",
+                       spec->ratio);
+    if (!(spec->vary >= 1 && spec->vary <= 1e6))
+        return bm_fail(error, BOUMA_EINVAL,
+                       "chunks that vary by %g: it can be from 1 to 1e6",
+                       spec->vary);
+    return BOUMA_OK;
+}
+
+/* The tiling of a grid, as bouma_grid_define() has it. */
+static int check_grid(bouma_plan *plan, const bouma_plan_spec *spec,
+                      struct bm_error *error)
+{
+    int64_t edge[3];
+    const char *wrong;
+    bouma_box all;
+    uint64_t bytes;
+
+    bm_tiling_edges(edge, spec->ndims, spec->shape, spec->patch);
+    wrong = bm_tiling_init(&plan->tiling, spec->ndims, spec->shape, edge);
+    if (wrong)
+        return bm_fail(error, BOUMA_EINVAL, "the grid %s", wrong);
+    all = bm_tiling_domain(&plan->tiling);
+    plan->task.sample_bytes =
+        bouma_type_size(spec->type) * (uint64_t)spec->components;
+    if (__builtin_mul_overflow(bm_box_volume(&all), plan->task.sample_bytes,
+                               &bytes) ||
+        (double)bytes / spec->ratio > 9e18)
+        return bm_fail(error, BOUMA_ELIMIT,
+                       "the grid has more bytes than can be counted");
+    return BOUMA_OK;
+}
+
+static int check_spec(bouma_plan *plan, const bouma_plan_spec *given,
+                      struct bm_error *error)
+{
+    bouma_plan_spec spec;
+    int rc;
+
+    if (!given || !bm_struct_copy(&spec, sizeof(spec), given, given->size))
+        return bm_fail(error, BOUMA_EINVAL,
+                       given ? "bouma_plan_spec: 'size' is not set, or fields "
+                               "of a newer version are"
+                             : "bouma_plan_spec: is NULL, but tells what to "
+                               "plan");
+    spec.type = spec.type ? spec.type : BOUMA_F32;
+    spec.components = spec.components ? spec.components : 1;
+    spec.ratio = spec.ratio != 0 ? spec.ratio : 1;
+    spec.vary = spec.vary != 0 ? spec.vary : 1;
+    rc = check_numbers(&spec, error);
+    if (!rc)
+        rc = check_grid(plan, &spec, error);
+    if (!rc)
+        rc = check_blocks(plan, &spec, error);
+    plan->task.tiling = &plan->tiling;
+    plan->task.ranks = spec.ranks;
+    plan->task.ratio = spec.ratio;
+    plan->task.vary = spec.vary;
+    plan->task.options = &plan->options;
+    plan->task.most_files = BM_MAX_SUBFILES;
+    return rc;
+}
+
+/* ---- the plan ----------------------------------------------------------- */
+
+int bouma_plan_make(bouma_plan **out, const bouma_plan_spec *spec,
+                    const bouma_options *opts, char *message, size_t bytes)
+{
+    const bouma_allocator *a = bm_api_allocator(opts);
+    bouma_plan *plan = bm_new(a, 1, sizeof(*plan));
+    struct bm_error error = {0};
+    double start = bm_clock();
+    int rc;
+
+    *out = NULL;
+    if (message && bytes)
+        message[0] = 0;
+    if (plan) {
+        plan->counter.a = a;
+        plan->a =
+            (bouma_allocator){&plan->counter, count_resize, count_release};
+        rc = bm_options_complete(&plan->options, opts, &error);
+        if (!rc)
+            rc = check_spec(plan, spec, &error);
+        if (!rc)
+            rc = bm_estimate_make(&plan->estimate, &plan->a, &plan->task);
+    } else {
+        rc = BOUMA_ENOMEM;
+    }
+    if (rc && !error.status)
+        bm_fail(&error, rc,
+                rc == BOUMA_ENOMEM ? "no memory to plan for so many ranks or "
+                                     "patches"
+                                   : "too many patches; choose larger ones");
+    if (rc) {
+        if (message && bytes)
+            snprintf(message, bytes, "%s", error.text);
+        bouma_plan_free(plan);
+        return rc;
+    }
+    plan->seconds = bm_clock() - start;
+    *out = plan;
+    return BOUMA_OK;
+}
+
+void bouma_plan_free(bouma_plan *plan)
+{
+    if (!plan)
+        return;
+    bm_estimate_release(&plan->estimate);
+    bm_drop(plan->counter.a, plan);
+}
+
+/* ---- what it says ------------------------------------------------------- */
+
+int bouma_plan_report_get(const bouma_plan *plan, bouma_plan_report *out)
+{
+    const struct bm_estimate *e;
+    const struct bm_tiling *t;
+    bouma_box all;
+
+    if (!plan || !out)
+        return BOUMA_EINVAL;
+    e = &plan->estimate;
+    t = &plan->tiling;
+    all = bm_tiling_domain(t);
+    memset(out, 0, sizeof(*out));
+    out->distribute = plan->options.distribute;
+    out->assign = plan->options.assign;
+    out->place = plan->options.place;
+    out->ranks = plan->task.ranks;
+    for (int d = 0; d < t->ndims; d++) {
+        out->blocks[d] = plan->task.blocks[3 - t->ndims + d];
+        out->patch[d] = t->edge[3 - t->ndims + d];
+        out->grid[d] = t->count[3 - t->ndims + d];
+    }
+    out->patches = t->patches;
+    out->shared_patches = e->distribution.shared_patches;
+    out->fewest_patches = e->fewest_patches;
+    out->most_patches = e->distribution.most_patches;
+    out->raw_bytes = bm_box_volume(&all) * plan->task.sample_bytes;
+    out->moved_bytes = e->distribution.moved_samples * plan->task.sample_bytes;
+    out->moved_messages = e->moved_messages;
+    out->shipped_bytes = e->shipped_bytes;
+    out->shipped_messages = e->shipped_messages;
+    out->rounds = e->rounds;
+    out->writers = e->writers;
+    out->files = e->files;
+    out->smallest_file = UINT64_MAX;
+    for (int64_t f = 0; f < e->files; f++) {
+        uint64_t bytes = e->file_bytes[f];
+
+        out->stored_bytes += bytes;
+        if (bytes > out->largest_file)
+            out->largest_file = bytes;
+        if (bytes < out->smallest_file)
+            out->smallest_file = bytes;
+    }
+    out->mean_file = out->stored_bytes / (uint64_t)e->files;
+    out->memory_bytes = plan->counter.peak;
+    out->seconds = plan->seconds;
+    return BOUMA_OK;
+}
+
+int bouma_plan_patch_get(const bouma_plan *plan, const int64_t *at,
+                         bouma_plan_patch *out)
+{
+    int64_t lifted[3] = {0}, patch;
+    int first;
+
+    if (!plan || !at || !out)
+        return BOUMA_EINVAL;
+    first = 3 - plan->tiling.ndims;
+    for (int d = first; d < 3; d++) {
+        lifted[d] = at[d - first];
+        if (lifted[d] < 0 || lifted[d] >= plan->tiling.count[d])
+            return BOUMA_ENOTFOUND;
+    }
+    patch = bm_tiling_index(&plan->tiling, lifted);
+    out->owner = plan->estimate.owner[patch];
+    out->file = plan->estimate.file[patch];
+    out->bytes = plan->estimate.bytes[patch];
+    return BOUMA_OK;
+}
+
+int bouma_plan_file_get(const bouma_plan *plan, int64_t file,
+                        bouma_plan_file *out)
+{
+    const struct bm_estimate *e;
+
+    if (!plan || !out)
+        return BOUMA_EINVAL;
+    e = &plan->estimate;
+    if (file < 0 || file >= e->files)
+        return BOUMA_ENOTFOUND;
+    out->writer =
+        bm_place(plan->options.place, e->files, plan->task.ranks, file);
+    out->patches = e->file_patches[file];
+    out->bytes = e->file_bytes[file];
+    return BOUMA_OK;
+}

@@ -1,0 +1,53 @@
+/* estimate.h -- what a write by many ranks would do, from its decomposition
+ * alone: the plan of a step with one variable, and what follows from it. */
+#ifndef BM_ESTIMATE_H
+#define BM_ESTIMATE_H
+
+#include "plan/assign.h"
+#include "plan/distribute.h"
+
+struct bm_estimate_task {
+    const struct bm_tiling *tiling;
+    int ranks;
+    int64_t blocks[3]; /* ranks along each of three axes; their product is
+                          'ranks' */
+    uint64_t sample_bytes;
+    double ratio;                 /* of raw bytes to stored ones, over all */
+    double vary;                  /* of the largest ratio to the smallest; 1 or
+                                     more */
+    const bouma_options *options; /* complete */
+    int64_t most_files;
+};
+
+struct bm_estimate {
+    const bouma_allocator *a;
+    int *owner;      /* [patches] */
+    uint32_t *file;  /* [patches] */
+    uint64_t *bytes; /* [patches], as they are stored */
+    int64_t files;
+    uint64_t *file_bytes;   /* [files] */
+    int64_t *file_patches;  /* [files] */
+    int64_t fewest_patches; /* of any rank */
+    struct bm_distribution distribution;
+    int64_t moved_messages; /* pairs of ranks, one of which sends parts */
+    uint64_t shipped_bytes;
+    int64_t shipped_messages;
+    int64_t rounds;
+    int64_t writers; /* ranks that write a file */
+};
+
+/* BOUMA_OK, ENOMEM, or ELIMIT (too many chunks). Ended by
+ * bm_estimate_release(), after a failure too. */
+int bm_estimate_make(struct bm_estimate *out, const bouma_allocator *a,
+                     const struct bm_estimate_task *task);
+void bm_estimate_release(struct bm_estimate *estimate);
+
+/* The most cube-like blocks: of all ways to write 'ranks' as a product, the one
+ * with the smallest surface between blocks. */
+void bm_estimate_blocks(int64_t blocks[3], const struct bm_tiling *tiling,
+                        int ranks);
+
+/* The block of a rank, the last axis fastest; it may be empty. */
+bouma_box bm_estimate_block(const struct bm_estimate_task *task, int64_t rank);
+
+#endif

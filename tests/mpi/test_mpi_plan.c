@@ -1,0 +1,121 @@
+/* test_mpi_plan.c -- a write does what bouma_plan_make() said it would. */
+#include "blocks.h"
+
+#include "../unit/check.h"
+
+/* The block of this rank, as the plan has it. */
+static bouma_box own_block(const bouma_plan_spec *spec,
+                           const bouma_plan_report *report, int rank)
+{
+    bouma_box box = {{0}, {0}};
+
+    for (int d = spec->ndims - 1; d >= 0; d--) {
+        int64_t n = report->blocks[d], at = rank % n;
+
+        rank /= (int)n;
+        box.lo[d] = spec->shape[d] * at / n;
+        box.hi[d] = spec->shape[d] * (at + 1) / n;
+    }
+    return box;
+}
+
+static int64_t volume(const bouma_box *box, int ndims)
+{
+    int64_t samples = 1;
+
+    for (int d = 0; d < ndims; d++)
+        samples *= box->hi[d] - box->lo[d];
+    return samples;
+}
+
+static void write_as(const char *path, const bouma_options *opts,
+                     const bouma_plan_spec *plan, const bouma_box *box,
+                     bouma_record *record)
+{
+    bouma_grid_spec shape = {.size = sizeof(shape), .ndims = plan->ndims};
+    bouma_variable_spec kind = {.size = sizeof(kind),
+                                .type = plan->type,
+                                .components = plan->components,
+                                .codec = BOUMA_CODEC_RAW};
+    int64_t samples = volume(box, plan->ndims);
+    void *data = calloc((size_t)samples + 1,
+                        bouma_type_size(plan->type) * (size_t)plan->components);
+    bouma_dataset *ds;
+    bouma_grid *g;
+    bouma_variable *v;
+
+    REQUIRE(data);
+    memcpy(shape.shape, plan->shape, sizeof(shape.shape));
+    memcpy(shape.patch, plan->patch, sizeof(shape.patch));
+    CHECK_EQ(bouma_dataset_create_mpi(&ds, MPI_COMM_WORLD, path, opts),
+             BOUMA_OK);
+    CHECK_EQ(bouma_grid_define(&g, ds, "g", &shape), BOUMA_OK);
+    CHECK_EQ(bouma_variable_define(&v, g, "v", &kind), BOUMA_OK);
+    CHECK_EQ(bouma_step_begin(ds, 0, 0), BOUMA_OK);
+    if (samples)
+        CHECK_EQ(bouma_variable_put(v, box, data, NULL), BOUMA_OK);
+    CHECK_EQ(bouma_step_end(ds, record), BOUMA_OK);
+    CHECK_EQ(bouma_dataset_close(ds), BOUMA_OK);
+    bouma_dataset_free(ds);
+    free(data);
+}
+
+static void compare(const struct ranks *r, int64_t number,
+                    const bouma_plan_spec *spec, const bouma_options *opts)
+{
+    bouma_plan_report report = {0};
+    bouma_record record = {0};
+    bouma_plan *plan;
+    bouma_box box;
+    char path[512];
+
+    REQUIRE(!bouma_plan_make(&plan, spec, opts, NULL, 0));
+    bouma_plan_report_get(plan, &report);
+    bouma_plan_free(plan);
+    box = own_block(spec, &report, r->rank);
+    write_as(path_in(r, path, "plan", number), opts, spec, &box, &record);
+    CHECK_EQ(report.ranks, record.ranks);
+    CHECK_EQ(report.patches, record.chunks);
+    CHECK_EQ(report.raw_bytes, record.raw_bytes);
+    CHECK_EQ(report.moved_bytes, record.moved_bytes);
+    CHECK_EQ(report.shipped_bytes, record.shipped_bytes);
+    CHECK_EQ(report.files, record.files);
+    /* The files have tables besides. */
+    CHECK(report.largest_file < record.largest_file);
+    CHECK(report.stored_bytes < record.stored_bytes);
+}
+
+int main(int argc, char **argv)
+{
+    static const int64_t shapes[][3] = {
+        {40, 50, 60}, {64, 64, 64}, {37, 61}, {7, 300}, {1000}};
+    static const int ndims[] = {3, 3, 2, 2, 1};
+    int64_t number = 0;
+    struct ranks r;
+
+    ranks_init(&r, &argc, &argv);
+    for (int s = 0; s < 5; s++)
+        for (bouma_distribute d = BOUMA_DISTRIBUTE_BALANCED;
+             d <= BOUMA_DISTRIBUTE_NONE; d++)
+            for (bouma_assign a = BOUMA_ASSIGN_OPTIMAL;
+                 a <= BOUMA_ASSIGN_SINGLE; a++) {
+                bouma_plan_spec spec = {.size = sizeof(spec),
+                                        .ranks = r.size,
+                                        .ndims = ndims[s],
+                                        .patch = {16, 16, 16},
+                                        .type = BOUMA_I16,
+                                        .components = 1 + s % 2};
+                bouma_options opts;
+
+                memcpy(spec.shape, shapes[s], sizeof(spec.shape));
+                bouma_options_init(&opts, sizeof(opts));
+                opts.durability = BOUMA_FAST;
+                opts.distribute = d;
+                opts.assign = a;
+                opts.place =
+                    number % 2 ? BOUMA_PLACE_FIRST : BOUMA_PLACE_SPREAD;
+                opts.files = (int)(number % 4);
+                compare(&r, number++, &spec, &opts);
+            }
+    return ranks_end(&r, check_counts()->failed, check_counts()->checks);
+}
