@@ -60,6 +60,12 @@ for ranks in 1 3; do
     expect 0 on 3 repair $ds
 done
 
+# A plan is made once.
+expect 0 on 3 plan --ranks 9 --shape 90,90 -o parallel.png
+[[ $(wc -l <<<"$out") -eq 9 ]] || complain "plan printed: $out"
+expect 0 "$BOUMA" plan --ranks 9 --shape 90,90 -o serial.png
+same serial.png parallel.png
+
 # The data of the two datasets is the same, whoever wrote it.
 values='[.steps[].objects[].variables[] | [.name, .raw_bytes, .ranges]]'
 [[ $("$BOUMA" info run1.bouma --json | jq -c "$values") == \

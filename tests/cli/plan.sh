@@ -1,0 +1,126 @@
+#!/bin/bash
+# plan.sh -- what a write would do, at any scale.
+source "$(dirname "$0")/common.bash"
+
+# python "..." sees the output of the last command as o.
+object()
+{
+    printf '%s' "$out" >.json
+    python "o = json.load(open('.json'))
+$1"
+}
+
+# Eight ranks with a patch each, into one file.
+expect 0 "$BOUMA" plan --ranks 8 --shape 128,128,128 --files 1
+# The last line has the seconds.
+diff <(sed '$s/ *in .*//' <<<"$out") - <<'END' || complain "plan said: $out"
+ranks    8, in 2 x 2 x 2 blocks
+grid     128 x 128 x 128 samples, 8.0 MiB raw, 8.0 MiB stored
+patches  8 of 64 x 64 x 64, in 2 x 2 x 2; 0 shared by ranks
+a rank   1 to 1 patches, mean 1; distribute=balanced
+moved    0 B, to put patches together, in 0 messages
+shipped  7.0 MiB, to the writers of files, in 7 messages and 1 round
+files    1, written by 1 rank; assign=optimal place=spread
+sizes    8.0 MiB to 8.0 MiB, mean 8.0 MiB; largest over mean 1.000
+planned
+END
+
+expect 0 "$BOUMA" plan --ranks 12 --shape 300,400 --blocks 2,6 --patch 64 \
+    --type f64 --components 2 --ratio 4 --vary 10 --files 5 --distribute greedy \
+    --assign running --place first --json
+object "
+assert o['ranks'] == 12 and o['blocks'] == [2, 6] and o['shape'] == [300, 400]
+assert o['patch'] == [64, 64] and o['patch_grid'] == [5, 7]
+assert o['patches'] == 35 and o['shared_patches'] > 0
+p = o['patches_per_rank']
+assert p['min'] <= p['mean'] <= p['max'] and abs(p['mean'] - 35 / 12) < 1e-9
+assert o['raw_bytes'] == 300 * 400 * 16
+assert abs(o['stored_bytes'] - o['raw_bytes'] / 4) < 35
+assert o['moved_bytes'] > 0 and o['moved_messages'] > 0
+assert o['shipped_bytes'] > 0 and o['shipped_messages'] > 0
+assert o['rounds'] == 1 and o['files'] == 5 and o['writers'] == 5
+assert o['smallest_file'] <= o['mean_file'] <= o['largest_file']
+assert abs(o['balance'] - o['largest_file'] * 5 / o['stored_bytes']) < 1e-9
+assert (o['distribute'], o['assign'], o['place']) == (
+    'greedy', 'running', 'first')
+assert o['memory_bytes'] > 0 and o['seconds'] >= 0 and 'file' not in o"
+
+# All schemes, or all that are left open.
+expect 0 "$BOUMA" plan --ranks 20 --shape 200,200,200 --patch 32 --vary 30 \
+    --files 6 --compare
+[[ $(wc -l <<<"$out") -eq 16 && $out == DISTRIBUTE* ]] || complain "said: $out"
+expect 0 "$BOUMA" plan --ranks 20 --shape 200,200,200 --patch 32 --vary 30 \
+    --files 6 --assign=count --compare
+[[ $(wc -l <<<"$out") -eq 4 ]] || complain "said: $out"
+expect 0 "$BOUMA" plan --ranks 20 --shape 200,200,200 --patch 32 --vary 30 \
+    --files 6 --compare --json
+object "
+s = o['schemes']
+assert len({(p['distribute'], p['assign']) for p in s}) == len(s) == 15
+largest = {a: max(p['largest_file'] for p in s if p['assign'] == a)
+           for a in ('optimal', 'running', 'count')}
+assert largest['optimal'] <= min(largest.values())
+moved = {d: max(p['moved_bytes'] for p in s if p['distribute'] == d)
+         for d in ('balanced', 'greedy', 'none')}
+assert moved['greedy'] <= min(moved.values())"
+
+# A million ranks are no trouble.
+expect 0 "$BOUMA" plan --ranks 1M --shape 16384,8192,8192 --json
+object "
+assert o['ranks'] == 1048576 and o['patches'] == 2**22
+assert o['patches_per_rank'] == {'min': 4, 'mean': 4.0, 'max': 4}
+assert o['moved_bytes'] == 0 and o['balance'] < 1.001
+assert o['memory_bytes'] < 2**30"
+
+# The picture: four ranks, each with its patch, in two files, and their bars.
+expect 0 "$BOUMA" plan --ranks 4 --shape 512,512 --files 2 -o out.png --json
+object "assert o['file'] == 'out.png'"
+picture "
+rows, palette = png.read('out.png')
+o = json.load(open('.json'))
+assert (o['width'], o['height']) == (len(rows[0]), len(rows))
+a = np.array([[palette[i] for i in row] for row in rows])
+# The bars are in the widest frame; the panels are above, side by side.
+left, top, width, height = png.frame(rows, palette)
+# The line at the mean is as long as the frame: its last line is the bottom.
+black = [y for y in range(top, len(rows)) if not a[y, left:left + width].any()]
+height = black[-1] - top
+bars = a[top:top + height, left:left + width]
+assert not (bars[-10, width // 4] == bars[-10, 3 * width // 4]).all()
+n = (width - 24) // 2
+y = top - 40 - n
+ranks = {tuple(a[y + j * n // 4, left + i * n // 4])
+         for j in (1, 3) for i in (1, 3)}
+files = [tuple(a[y + j * n // 4, left + width - n + i * n // 4])
+         for j in (3, 1) for i in (1, 3)]
+assert len(ranks) == 4, ranks
+# Row 0 is at the bottom, and files are cut on the order of patches.
+assert files[0] == files[1] != files[2] == files[3], files
+assert files[0] == tuple(bars[-10, width // 4])
+assert files[2] == tuple(bars[-10, 3 * width // 4])"
+for shape in 1000 37,10000 300,20,20 5,5,100000; do
+    expect 0 "$BOUMA" plan --ranks 7 --shape $shape --patch 16 -o out.png
+    picture "png.read('out.png')"
+done
+"$BOUMA" plan --ranks 4 --shape 512,512 -o - >stream.png
+expect 0 "$BOUMA" plan --ranks 4 --shape 512,512 -o file.png
+same stream.png file.png
+
+# What is wrong with a call is told.
+refuse 2 "say how many write what" "$BOUMA" plan --shape 8,8
+refuse 2 "say how many write what" "$BOUMA" plan --ranks 8
+refuse 2 "not a whole number from 1" "$BOUMA" plan --ranks 0 --shape 8,8
+refuse 2 "at most 2^31 - 1" "$BOUMA" plan --ranks 4G --shape 8,8
+refuse 2 "not one to 3 positive" "$BOUMA" plan --ranks 8 --shape 8,0
+refuse 2 "the shape has 2 axes" "$BOUMA" plan --ranks 8 --shape 8,8 --blocks 8
+refuse 2 "not as many as the 8 ranks" "$BOUMA" plan --ranks 8 --shape 8,8 \
+    --blocks 2,3
+refuse 2 "not a power of two" "$BOUMA" plan --ranks 8 --shape 8,8 --patch 3
+refuse 2 "there are i8" "$BOUMA" plan --ranks 8 --shape 8,8 --type f99
+refuse 2 "--distribute is" "$BOUMA" plan --ranks 8 --shape 8,8 --distribute no
+refuse 2 "a ratio of -2" "$BOUMA" plan --ranks 8 --shape 8,8 --ratio=-2
+refuse 2 "vary by 0.5" "$BOUMA" plan --ranks 8 --shape 8,8 --vary 0.5
+refuse 2 "end it in .png" "$BOUMA" plan --ranks 8 --shape 8,8 -o x.gif
+refuse 2 "has no picture" "$BOUMA" plan --ranks 8 --shape 8,8 --compare -o x.png
+refuse 2 "is too much" "$BOUMA" plan run.bouma --ranks 8 --shape 8,8
+finish

@@ -1,0 +1,396 @@
+/* cmd_plan.c -- bouma plan: what a write would do at any scale, without data.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "arguments.h"
+#include "choice_names.h"
+#include "format_text.h"
+#include "plan_picture.h"
+#include "png_file.h"
+#include "print_json.h"
+#include "text_table.h"
+
+static const struct option_spec options[] = {
+    {.name = "ranks",
+     .argument = "N",
+     .help = "processes that write (required)"},
+    {.name = "shape",
+     .argument = "NZ,NY,NX",
+     .help = "samples along each axis (required)"},
+    {.name = "blocks",
+     .argument = "PZ,PY,PX",
+     .help = "processes along each axis; default: blocks most like cubes"},
+    {.name = "patch",
+     .argument = "P[,P,P]",
+     .help = "samples along a patch; default: 64, of two axes 256"},
+    {.name = "type",
+     .argument = "TYPE",
+     .choices = TYPES,
+     .help = "of a sample; default: f32"},
+    {.name = "components",
+     .argument = "C",
+     .help = "values a sample; default: 1"},
+    {.name = "ratio",
+     .argument = "R",
+     .help = "of raw to stored bytes; default: 1"},
+    {.name = "vary",
+     .argument = "V",
+     .help = "stored sizes differ by up to this factor, smoothly in space"},
+    {.name = "files",
+     .argument = "F",
+     .field = "files",
+     .help = "number of files; default: by bytes and processes"},
+    {.name = "file-size",
+     .argument = "BYTES",
+     .field = "file_size",
+     .help = "wanted size of a file, such as 64M"},
+    {.name = "distribute",
+     .argument = "SCHEME",
+     .choices = CHOICES(BOUMA_DISTRIBUTE_LIST),
+     .field = "distribute",
+     .help = "which process puts a patch together"},
+    {.name = "assign",
+     .argument = "SCHEME",
+     .choices = CHOICES(BOUMA_ASSIGN_LIST),
+     .field = "assign",
+     .help = "which file holds a chunk"},
+    {.name = "place",
+     .argument = "SCHEME",
+     .choices = CHOICES(BOUMA_PLACE_LIST),
+     .field = "place",
+     .help = "which process writes a file"},
+    {.name = "compare", .help = "a table of all ways to distribute and assign"},
+    {.name = "output",
+     .letter = 'o',
+     .argument = "OUT.png",
+     .help = "a picture of patches, files and their sizes"},
+    {0}};
+
+/* A request. */
+struct planning {
+    const struct arguments *args;
+    bouma_plan_spec spec;
+    bouma_options opts;
+};
+
+/* ---- what to plan -------------------------------------------------------- */
+
+static int parse_extents(struct planning *planning, struct context *ctx)
+{
+    const struct arguments *args = planning->args;
+    bouma_plan_spec *spec = &planning->spec;
+    int blocks = 0, patches = 0;
+    int rc = arguments_integers(args, ctx, "shape", spec->shape, &spec->ndims);
+
+    if (!rc)
+        rc = arguments_integers(args, ctx, "blocks", spec->blocks, &blocks);
+    if (!rc)
+        rc = arguments_integers(args, ctx, "patch", spec->patch, &patches);
+    if (rc)
+        return rc;
+    if (blocks && blocks != spec->ndims)
+        return context_fail(ctx, CALL_AT_FAULT,
+                            "--blocks %s: the shape has %d axes",
+                            arguments_text(args, "blocks"), spec->ndims);
+    if (patches > 1 && patches != spec->ndims)
+        return context_fail(ctx, CALL_AT_FAULT,
+                            "--patch %s: the shape has %d axes",
+                            arguments_text(args, "patch"), spec->ndims);
+    for (int i = 1; i < spec->ndims && patches == 1; i++)
+        spec->patch[i] = spec->patch[0];
+    return DONE;
+}
+
+static int parse_request(struct planning *planning, struct context *ctx)
+{
+    const struct arguments *args = planning->args;
+    bouma_plan_spec *spec = &planning->spec;
+    int64_t ranks = 0, components = 0;
+    const char *type = arguments_text(args, "type");
+    int rc;
+
+    spec->size = sizeof(*spec);
+    bouma_options_init(&planning->opts, sizeof(planning->opts));
+    if (!arguments_has(args, "ranks") || !arguments_has(args, "shape"))
+        return context_fail(ctx, CALL_AT_FAULT,
+                            "say how many write what: --ranks N --shape "
+                            "NZ,NY,NX");
+    rc = arguments_integer(args, ctx, "ranks", 1, &ranks);
+    if (!rc && ranks > INT32_MAX)
+        rc = context_fail(ctx, CALL_AT_FAULT, "--ranks %lld: at most 2^31 - 1",
+                          (long long)ranks);
+    if (!rc)
+        rc = arguments_integer(args, ctx, "components", 1, &components);
+    if (!rc && components > INT32_MAX)
+        components = INT32_MAX; /* too many in any case */
+    spec->ranks = (int)ranks;
+    spec->components = (int)components;
+    if (!rc)
+        rc = parse_extents(planning, ctx);
+    if (!rc && type) {
+        spec->type = bouma_type_parse(type);
+        if (!spec->type || spec->type == BOUMA_STRING)
+            rc = context_fail(ctx, CALL_AT_FAULT, "--type %s: there are %s",
+                              type, TYPE_NAMES);
+    }
+    if (!rc)
+        rc = arguments_number(args, ctx, "ratio", &spec->ratio);
+    if (!rc)
+        rc = arguments_number(args, ctx, "vary", &spec->vary);
+    if (!rc)
+        rc = arguments_fields(args, ctx, &planning->opts);
+    if (!rc && arguments_has(args, "output"))
+        rc = png_file_check(ctx, arguments_text(args, "output"));
+    return rc;
+}
+
+static int make(bouma_plan **out, const struct planning *planning,
+                struct context *ctx, const bouma_options *opts)
+{
+    char message[512] = "";
+    int status =
+        bouma_plan_make(out, &planning->spec, opts, message, sizeof(message));
+
+    return status ? context_fail_status(ctx, status, message) : DONE;
+}
+
+/* ---- telling ------------------------------------------------------------- */
+
+static double balance_of(const bouma_plan_report *report)
+{
+    return (double)report->largest_file * (double)report->files /
+           (double)report->stored_bytes;
+}
+
+static void put_report(json_t *object, const bouma_plan_report *report,
+                       const bouma_plan_spec *spec)
+{
+    json_t *a_rank = json_object();
+
+    json_put(object, "distribute",
+             json_text(bouma_distribute_name(report->distribute)));
+    json_put(object, "assign", json_text(bouma_assign_name(report->assign)));
+    json_put(object, "place", json_text(bouma_place_name(report->place)));
+    json_put(object, "ranks", json_integer(report->ranks));
+    json_put(object, "shape", json_integers(spec->shape, spec->ndims));
+    json_put(object, "blocks", json_integers(report->blocks, spec->ndims));
+    json_put(object, "patch", json_integers(report->patch, spec->ndims));
+    json_put(object, "patch_grid", json_integers(report->grid, spec->ndims));
+    json_put(object, "patches", json_integer(report->patches));
+    json_put(object, "shared_patches", json_integer(report->shared_patches));
+    json_put(a_rank, "min", json_integer(report->fewest_patches));
+    json_put(a_rank, "mean",
+             json_number((double)report->patches / (double)report->ranks));
+    json_put(a_rank, "max", json_integer(report->most_patches));
+    json_put(object, "patches_per_rank", a_rank);
+    json_put(object, "raw_bytes", json_count(report->raw_bytes));
+    json_put(object, "stored_bytes", json_count(report->stored_bytes));
+    json_put(object, "moved_bytes", json_count(report->moved_bytes));
+    json_put(object, "moved_messages", json_integer(report->moved_messages));
+    json_put(object, "shipped_bytes", json_count(report->shipped_bytes));
+    json_put(object, "shipped_messages",
+             json_integer(report->shipped_messages));
+    json_put(object, "rounds", json_integer(report->rounds));
+    json_put(object, "writers", json_integer(report->writers));
+    json_put(object, "files", json_integer(report->files));
+    json_put(object, "smallest_file", json_count(report->smallest_file));
+    json_put(object, "mean_file", json_count(report->mean_file));
+    json_put(object, "largest_file", json_count(report->largest_file));
+    json_put(object, "balance", json_number(balance_of(report)));
+    json_put(object, "memory_bytes", json_count(report->memory_bytes));
+    json_put(object, "seconds", json_number(report->seconds));
+}
+
+static void print_report(const bouma_plan_report *report,
+                         const bouma_plan_spec *spec)
+{
+    char one[FORMAT_BYTES], two[FORMAT_BYTES], three[FORMAT_BYTES];
+    int n = spec->ndims;
+
+    printf("ranks    %" PRId64 ", in %s blocks\n", report->ranks,
+           format_shape(one, n, report->blocks));
+    printf("grid     %s samples, %s raw, %s stored\n",
+           format_shape(one, n, spec->shape),
+           format_bytes(two, report->raw_bytes),
+           format_bytes(three, report->stored_bytes));
+    printf("patches  %" PRId64 " of %s, in %s; ", report->patches,
+           format_shape(one, n, report->patch),
+           format_shape(two, n, report->grid));
+    printf("%" PRId64 " shared by ranks\n", report->shared_patches);
+    printf("a rank   %" PRId64 " to %" PRId64 " patches, mean %.4g; "
+           "distribute=%s\n",
+           report->fewest_patches, report->most_patches,
+           (double)report->patches / (double)report->ranks,
+           bouma_distribute_name(report->distribute));
+    printf("moved    %s, to put patches together, in %s\n",
+           format_bytes(one, report->moved_bytes),
+           format_count(two, (uint64_t)report->moved_messages, "message"));
+    printf("shipped  %s, to the writers of files, in %s and %s\n",
+           format_bytes(one, report->shipped_bytes),
+           format_count(two, (uint64_t)report->shipped_messages, "message"),
+           format_count(three, (uint64_t)report->rounds, "round"));
+    printf("files    %" PRId64 ", written by %s; assign=%s place=%s\n",
+           report->files, format_count(one, (uint64_t)report->writers, "rank"),
+           bouma_assign_name(report->assign), bouma_place_name(report->place));
+    printf("sizes    %s to %s, mean %s; largest over mean %.3f\n",
+           format_bytes(one, report->smallest_file),
+           format_bytes(two, report->largest_file),
+           format_bytes(three, report->mean_file), balance_of(report));
+    printf("planned  in %s, with %s of memory\n",
+           format_seconds(one, report->seconds),
+           format_bytes(two, report->memory_bytes));
+}
+
+/* ---- all schemes --------------------------------------------------------- */
+
+static void add_heading(struct text_table *table)
+{
+    static const char *const names[] = {
+        "DISTRIBUTE", "ASSIGN", "PATCHES", "MOVED",   "MESSAGES", "SHIPPED",
+        "MESSAGES",   "FILES",  "LARGEST", "BALANCE", "SECONDS"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        text_table_add(table, "%s", names[i]);
+}
+
+static void add_scheme(struct text_table *table,
+                       const bouma_plan_report *report)
+{
+    char text[FORMAT_BYTES];
+
+    text_table_add(table, "%s", bouma_distribute_name(report->distribute));
+    text_table_add(table, "%s", bouma_assign_name(report->assign));
+    text_table_add(table, "%" PRId64 "-%" PRId64, report->fewest_patches,
+                   report->most_patches);
+    text_table_add(table, "%s", format_bytes(text, report->moved_bytes));
+    text_table_add(table, "%" PRId64, report->moved_messages);
+    text_table_add(table, "%s", format_bytes(text, report->shipped_bytes));
+    text_table_add(table, "%" PRId64, report->shipped_messages);
+    text_table_add(table, "%" PRId64, report->files);
+    text_table_add(table, "%s", format_bytes(text, report->largest_file));
+    text_table_add(table, "%.3f", balance_of(report));
+    text_table_add(table, "%.3g", report->seconds);
+}
+
+/* The choices of a list, up to a zero. */
+#define CHOICE_VALUE(name, value, text) value,
+static const bouma_distribute distributes[] = {
+    BOUMA_DISTRIBUTE_LIST(CHOICE_VALUE) 0};
+static const bouma_assign assigns[] = {BOUMA_ASSIGN_LIST(CHOICE_VALUE) 0};
+
+/* Every way to distribute with every way to assign, but those given. */
+static int compare(const struct planning *planning, struct context *ctx)
+{
+    struct text_table table;
+    json_t *root = json_object(), *schemes = json_array();
+    int rc = DONE;
+
+    text_table_init(&table, "llrrrrrrrrr");
+    add_heading(&table);
+    for (const bouma_distribute *d = distributes; *d && !rc; d++)
+        for (const bouma_assign *a = assigns; *a && !rc; a++) {
+            bouma_options opts = planning->opts;
+            bouma_plan_report report;
+            bouma_plan *plan = NULL;
+            json_t *scheme;
+
+            opts.distribute = opts.distribute ? opts.distribute : *d;
+            opts.assign = opts.assign ? opts.assign : *a;
+            if (opts.distribute != *d || opts.assign != *a)
+                continue;
+            rc = make(&plan, planning, ctx, &opts);
+            if (rc)
+                break;
+            bouma_plan_report_get(plan, &report);
+            bouma_plan_free(plan);
+            add_scheme(&table, &report);
+            scheme = json_object();
+            put_report(scheme, &report, &planning->spec);
+            json_array_append_new(schemes, scheme);
+        }
+    json_put(root, "schemes", schemes);
+    if (!rc && ctx->json)
+        rc = print_json(ctx, root);
+    else
+        json_decref(root);
+    if (!rc && !ctx->json)
+        rc = text_table_print(&table, ctx, 0);
+    text_table_release(&table);
+    return rc;
+}
+
+/* ---- one plan ------------------------------------------------------------ */
+
+static int tell(const struct planning *planning, struct context *ctx,
+                const bouma_plan *plan, const struct canvas *canvas)
+{
+    const char *target = arguments_text(planning->args, "output");
+    bouma_plan_report report;
+    json_t *root;
+
+    if (!context_prints(ctx) || (target && strcmp(target, "-") == 0))
+        return DONE;
+    bouma_plan_report_get(plan, &report);
+    if (!ctx->json) {
+        print_report(&report, &planning->spec);
+        return DONE;
+    }
+    root = json_object();
+    put_report(root, &report, &planning->spec);
+    if (target) {
+        json_put(root, "file", json_text(target));
+        json_put(root, "width", json_integer(canvas->width));
+        json_put(root, "height", json_integer(canvas->height));
+    }
+    return print_json(ctx, root);
+}
+
+/* Process 0 does it; nothing is gained by more. Collective. */
+static int run(struct context *ctx, const struct arguments *args)
+{
+    struct planning planning = {.args = args};
+    const char *target = arguments_text(args, "output");
+    bool comparing = arguments_has(args, "compare");
+    struct canvas canvas = {0};
+    bouma_plan *plan = NULL;
+    int rc = parse_request(&planning, ctx);
+
+    if (!rc && comparing && target)
+        rc = context_fail(ctx, CALL_AT_FAULT,
+                          "--compare has no picture; leave out -o");
+    if (!rc && session_rank(ctx->session) == 0) {
+        rc = comparing ? compare(&planning, ctx)
+                       : make(&plan, &planning, ctx, &planning.opts);
+        if (!rc && target)
+            rc = plan_picture_draw(&canvas, ctx, plan, &planning.spec);
+    }
+    rc = context_agree(ctx, rc);
+    if (!rc && target)
+        rc = png_file_write(ctx, target, &canvas);
+    if (!rc && !comparing)
+        rc = tell(&planning, ctx, plan, &canvas);
+    canvas_release(&canvas);
+    bouma_plan_free(plan);
+    return rc;
+}
+
+const struct command cmd_plan = {
+    .name = "plan",
+    .summary = "tell what a write would do at any scale, without data",
+    .operands = "--ranks N --shape NZ,NY,NX [options]",
+    .least = 0,
+    .most = 0,
+    .examples =
+        "  bouma plan --ranks 1M --shape 16384,8192,8192\n"
+        "  bouma plan --ranks 96 --shape 500,500,500 --ratio 4 --vary 20 -o "
+        "plan.png\n"
+        "  bouma plan --ranks 96 --shape 500,500,500 --files 8 --compare\n",
+    .notes =
+        "Each process holds one block of a grid with one variable. The plan is "
+        "that of the\nlibrary for a real write; bytes are those of samples and "
+        "chunks, without the\ntables in the files. Planning is what every "
+        "process of the write would do.\n",
+    .options = options,
+    .run = run};
