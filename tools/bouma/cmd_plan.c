@@ -10,6 +10,7 @@
 #include "plan_picture.h"
 #include "png_file.h"
 #include "print_json.h"
+#include "progress_bar.h"
 #include "text_table.h"
 
 static const struct option_spec options[] = {
@@ -73,6 +74,7 @@ struct planning {
     const struct arguments *args;
     bouma_plan_spec spec;
     bouma_options opts;
+    struct progress_bar bar;
 };
 
 /* ---- what to plan -------------------------------------------------------- */
@@ -274,49 +276,81 @@ static void add_scheme(struct text_table *table,
     text_table_add(table, "%.3g", report->seconds);
 }
 
-/* The choices of a list, up to a zero. */
+/* The choices of a list. */
 #define CHOICE_VALUE(name, value, text) value,
 static const bouma_distribute distributes[] = {
-    BOUMA_DISTRIBUTE_LIST(CHOICE_VALUE) 0};
-static const bouma_assign assigns[] = {BOUMA_ASSIGN_LIST(CHOICE_VALUE) 0};
+    BOUMA_DISTRIBUTE_LIST(CHOICE_VALUE)};
+static const bouma_assign assigns[] = {BOUMA_ASSIGN_LIST(CHOICE_VALUE)};
+#undef CHOICE_VALUE
+enum {
+    DISTRIBUTES = sizeof(distributes) / sizeof(distributes[0]),
+    ASSIGNS = sizeof(assigns) / sizeof(assigns[0])
+};
 
-/* Every way to distribute with every way to assign, but those given. */
-static int compare(const struct planning *planning, struct context *ctx)
+/* The i-th of all pairs of schemes, into the options; false if another one was
+ * given. */
+static bool choose_pair(bouma_options *opts, int i)
+{
+    bouma_distribute distribute = distributes[i / ASSIGNS];
+    bouma_assign assign = assigns[i % ASSIGNS];
+
+    if ((opts->distribute && opts->distribute != distribute) ||
+        (opts->assign && opts->assign != assign))
+        return false;
+    opts->distribute = distribute;
+    opts->assign = assign;
+    return true;
+}
+
+/* Make the plans, and add a row of the table and an element of the array for
+ * each. */
+static int plan_all(struct text_table *table, json_t *schemes,
+                    const struct planning *planning, struct context *ctx)
+{
+    for (int i = 0; i < DISTRIBUTES * ASSIGNS; i++) {
+        bouma_options opts = planning->opts;
+        bouma_plan_report report;
+        bouma_plan *plan = NULL;
+        json_t *scheme;
+        int rc;
+
+        if (opts.progress)
+            opts.progress(opts.progress_user, "planning", (uint64_t)i,
+                          DISTRIBUTES * ASSIGNS);
+        if (!choose_pair(&opts, i))
+            continue;
+        rc = make(&plan, planning, ctx, &opts);
+        if (rc)
+            return rc;
+        bouma_plan_report_get(plan, &report);
+        bouma_plan_free(plan);
+        add_scheme(table, &report);
+        scheme = json_object();
+        put_report(scheme, &report, &planning->spec);
+        json_array_append_new(schemes, scheme);
+    }
+    return DONE;
+}
+
+static int compare(struct planning *planning, struct context *ctx)
 {
     struct text_table table;
     json_t *root = json_object(), *schemes = json_array();
-    int rc = DONE;
+    int rc;
 
+    progress_bar_init(&planning->bar, ctx, &planning->opts);
     text_table_init(&table, "llrrrrrrrrr");
     add_heading(&table);
-    for (const bouma_distribute *d = distributes; *d && !rc; d++)
-        for (const bouma_assign *a = assigns; *a && !rc; a++) {
-            bouma_options opts = planning->opts;
-            bouma_plan_report report;
-            bouma_plan *plan = NULL;
-            json_t *scheme;
-
-            opts.distribute = opts.distribute ? opts.distribute : *d;
-            opts.assign = opts.assign ? opts.assign : *a;
-            if (opts.distribute != *d || opts.assign != *a)
-                continue;
-            rc = make(&plan, planning, ctx, &opts);
-            if (rc)
-                break;
-            bouma_plan_report_get(plan, &report);
-            bouma_plan_free(plan);
-            add_scheme(&table, &report);
-            scheme = json_object();
-            put_report(scheme, &report, &planning->spec);
-            json_array_append_new(schemes, scheme);
-        }
+    rc = plan_all(&table, schemes, planning, ctx);
+    progress_bar_clear(&planning->bar);
     json_put(root, "schemes", schemes);
-    if (!rc && ctx->json)
+    if (!rc && ctx->json) {
         rc = print_json(ctx, root);
-    else
+    } else {
         json_decref(root);
-    if (!rc && !ctx->json)
-        rc = text_table_print(&table, ctx, 0);
+        if (!rc)
+            rc = text_table_print(&table, ctx, 0);
+    }
     text_table_release(&table);
     return rc;
 }
