@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# make.sh BUILD VORTICITY -- draw the pictures of docs/guide.md anew.
+#
+# VORTICITY is a file of 41 x 128 x 128 values of f32, the vorticity of a
+# turbulent flow, from the test data of NCAR/SPERR (vorticity.128_128_41,
+# Apache-2.0).
+set -euo pipefail
+[ $# -eq 2 ] || { sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' "$0"; exit 2; }
+bouma=$(cd "$1" && pwd)/bin/bouma
+data=$(realpath "$2")
+cd "$(dirname "$0")"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+cp "$data" "$work/vorticity.raw"
+"$bouma" import "$work/vorticity.raw" --shape 41,128,128 --type f32 --unit 1/s \
+    --grid flow --var vorticity --into "$work/flow.bouma"
+for level in 0 3; do
+    "$bouma" render "$work/flow.bouma" flow --slice z=8 --level $level --size 256 \
+        --colours coolwarm --range=-1e-4,1e-4 -o level$level.png
+done
+"$bouma" plan --ranks 96 --shape 500,500,500 --blocks 4,4,6 --files 8 --ratio 3 \
+    --vary 20 -o plan.png
