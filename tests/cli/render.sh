@@ -145,6 +145,36 @@ def colours(path):
 assert {(68, 1, 84), (253, 231, 37)} <= colours('viridis.png')
 assert {(59, 76, 192), (180, 4, 38)} <= colours('coolwarm.png')"
 
+# A large grid is read in pieces: each chunk once, and tables of chunks.
+python "
+z, y, x = np.ogrid[0:64, 0:1024, 0:1024]
+np.save('large.npy', ((z * 3 + y // 5 + x // 7) % 251).astype('u1'))"
+expect 0 "$BOUMA" import large.npy --into large.bouma --codec raw
+all=$("$BOUMA" read large.bouma grid/large -o large.raw --json | jq .bytes_read)
+for axis in z y; do
+    render large.bouma grid --project max --axis $axis
+    picture "
+a = np.load('large.npy')
+shows('out.png', a.max('zyx'.index('$axis')), a.min(), a.max())
+o = json.load(open('.json'))
+assert $all <= o['bytes_read'] < 1.001 * $all, (o['bytes_read'], $all)"
+done
+
+# Of more samples than pixels, a slice shows some, and a projection counts all.
+python "np.save('wide.npy', np.random.default_rng(1).random((60, 5000)))"
+expect 0 "$BOUMA" import wide.npy --into wide.bouma
+render wide.bouma grid
+picture "
+a = np.load('wide.npy')
+rows, columns = inside('out.png').shape[:2]
+assert (rows, columns) == (60 // 3, 5000 // 3)
+first = [-(-np.arange(n) * m // n) for n, m in ((rows, 60), (columns, 5000))]
+shows('out.png', a[np.ix_(*first)], a.min(), a.max())"
+render wide.bouma grid --project max --axis y --range 0,1
+picture "
+top = (inside('out.png') == (31, 104, 180)).all(2).argmax(0)
+assert top.shape == (512,) and top.max() < 0.1 * 256"
+
 # What is wrong with a call is told, and nothing is left behind.
 refuse 2 "say where to" "$BOUMA" render run.bouma grid/a
 refuse 2 "end it in .png" "$BOUMA" render run.bouma grid/a -o x.jpg

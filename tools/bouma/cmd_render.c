@@ -75,7 +75,7 @@ struct rendering {
     struct raster raster;
     struct render_picture picture;
     enum range_source range_source;
-    char title[768], label[640];
+    char title[1024], label[1024];
     struct canvas canvas;
     double seconds;
 };
