@@ -20,9 +20,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "codec/clones.h"
 #include "codec/codec.h"
 #include "codec/entropy.h"
 #include "codec/octants.h"
+#include "codec/values.h"
 
 #define NO_CODE    INT32_MAX
 #define CODE_LIMIT 16000000 /* folded: below BM_FOLDED_LIMIT */
@@ -47,13 +49,6 @@ struct quantum {
     double bound, step, inverse; /* exact in the type of the samples */
 };
 
-#if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__clang__) &&    \
-    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define BM_CLONES __attribute__((target_clones("avx2", "default")))
-#else
-#define BM_CLONES
-#endif
-
 struct kernels {
     void (*blend)(void *out, const void *const row[4], const double weight[4],
                   int64_t n, int more);
@@ -65,8 +60,6 @@ struct kernels {
     double (*miss)(const void *samples, const void *predicted, int64_t n,
                    double most);
     void (*settle)(void *row, int64_t i, const void *value);
-    int (*finite)(const void *values, size_t n);
-    void (*clean)(void *out, const void *values, size_t n);
 };
 
 #define REAL    float
@@ -736,8 +729,8 @@ static void encode_pass(struct piece *w, const struct space *s,
     const struct bm_octants *o = &p->octants[j];
     struct lookup l = {o, w->kernels, w->field->size, coarse, s->sorted};
 
-    if (!w->kernels->finite(coarse, o->size[0])) {
-        w->kernels->clean(s->cleaned, coarse, o->size[0]);
+    if (!bm_values_finite(w->field->type, coarse, o->size[0])) {
+        bm_values_clean(w->field->type, s->cleaned, coarse, o->size[0]);
         l.coarse = s->cleaned;
     }
     for (int i = 1; i < BM_OCTANTS; i++) {
@@ -987,8 +980,8 @@ static void decode_pass(struct reading *r, const struct space *s,
     struct piece *w = &r->w;
     struct lookup l = {o, w->kernels, w->field->size, coarse, s->sorted};
 
-    if (!w->kernels->finite(coarse, o->size[0])) {
-        w->kernels->clean(s->cleaned, coarse, o->size[0]);
+    if (!bm_values_finite(w->field->type, coarse, o->size[0])) {
+        bm_values_clean(w->field->type, s->cleaned, coarse, o->size[0]);
         l.coarse = s->cleaned;
     }
     bm_buffer_clear(&w->where);

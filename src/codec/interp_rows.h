@@ -145,37 +145,5 @@ static void NAME(settle)(void *row, int64_t i, const void *value)
         out[i] = 0;
 }
 
-static int NAME(finite)(const void *values, size_t n)
-{
-    const REAL *x = values;
-    REAL sum = 0;
-
-#pragma omp simd reduction(+ : sum)
-    for (size_t i = 0; i < n; i++)
-        sum += x[i] - x[i];
-    return sum == 0;
-}
-
-/* Replace what is not finite by the value before it; the first ones by the
- * first that is finite, or 0. */
-static void NAME(clean)(void *out, const void *values, size_t n)
-{
-    const REAL *x = values;
-    REAL *y = out;
-    REAL last = 0;
-
-    for (size_t i = 0; i < n; i++)
-        if (x[i] - x[i] == 0) {
-            last = x[i];
-            break;
-        }
-    for (size_t i = 0; i < n; i++) {
-        if (x[i] - x[i] == 0)
-            last = x[i];
-        y[i] = last;
-    }
-}
-
 static const struct kernels NAME(kernels) = {
-    NAME(blend),  NAME(quantise), NAME(rebuild), NAME(miss),
-    NAME(settle), NAME(finite),   NAME(clean)};
+    NAME(blend), NAME(quantise), NAME(rebuild), NAME(miss), NAME(settle)};
