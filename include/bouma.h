@@ -181,9 +181,11 @@ typedef enum bouma_order { BOUMA_ORDER_LIST(BOUMA_CHOICE_ENTRY) } bouma_order;
 
 /* How samples are stored. */
 #define BOUMA_CODEC_LIST(X)                                                    \
-    X(CODEC_ZSTD, 1, "zstd")     /* bytes shuffled, then zstd (default) */     \
-    X(CODEC_RAW, 2, "raw")       /* as they are */                             \
-    X(CODEC_INTERP, 3, "interp") /* predicted; within a tolerance */
+    X(CODEC_ZSTD, 1, "zstd")       /* bytes shuffled, then zstd (default) */   \
+    X(CODEC_RAW, 2, "raw")         /* as they are */                           \
+    X(CODEC_INTERP, 3, "interp")   /* predicted; within a tolerance */         \
+    X(CODEC_WAVELET, 4, "wavelet") /* wavelets and zfp; within a tolerance */  \
+    X(CODEC_ZFP_REVERSIBLE, 5, "zfp-reversible") /* zfp, every bit kept */
 typedef enum bouma_codec { BOUMA_CODEC_LIST(BOUMA_CHOICE_ENTRY) } bouma_codec;
 
 #undef BOUMA_CHOICE_ENTRY
@@ -335,10 +337,16 @@ typedef struct bouma_variable_spec {
     bouma_codec codec;
     int codec_level;  /* zstd's level; 0: 1 */
     const char *unit; /* of values, such as "K"; may be NULL */
-    /* Largest error of any sample of f32 or f64, at any level; 0 keeps every
-     * bit. With one and no codec, the codec is BOUMA_CODEC_INTERP. */
+    /* Largest error of any sample of f32 or f64; 0 keeps every bit. With one
+     * and no codec, the codec is BOUMA_CODEC_INTERP, where it holds at any
+     * level. The coarser levels of BOUMA_CODEC_WAVELET are smoothed, so there
+     * it is that of level 0. */
     double tolerance;
     bouma_tolerance tolerance_kind;
+    /* 1 (BOUMA_CODEC_WAVELET only): the tolerance is that of coefficients. It
+     * takes half the time, but the errors of samples are not known, and some
+     * are larger. */
+    int nominal;
 } bouma_variable_spec;
 
 /* Define a grid, and a variable of a grid, before the step that first uses it.
@@ -529,9 +537,11 @@ typedef struct bouma_variable_info {
     double tolerance; /* as it was asked for */
     bouma_tolerance tolerance_kind;
     double bound;         /* as an absolute number */
-    double largest_error; /* that was made, of all samples */
+    double largest_error; /* that was made, of all samples; infinite if it is
+                             not known, as with 'nominal' */
     double psnr;          /* in dB: the range over the mean error; infinite if
-                             there is none */
+                             there is none, NaN if it is not known */
+    int nominal;          /* 1: the tolerance is that of coefficients */
 } bouma_variable_info;
 BOUMA_API void bouma_variable_info_get(const bouma_variable *variable,
                                        bouma_variable_info *out);

@@ -185,6 +185,8 @@ static double psnr_of(const struct bouma_variable *v)
             high = fmax(high, bm_scalar_double(r->high, v->type));
         }
     }
+    if (isinf(v->loss.squares))
+        return NAN; /* nobody looked */
     if (!(v->loss.squares > 0) || !(high > low))
         return INFINITY;
     return 20 * log10(high - low) - 10 * log10(v->loss.squares / samples);
@@ -217,6 +219,7 @@ void bouma_variable_info_get(const bouma_variable *variable,
     out->bound = variable->bound;
     out->largest_error = variable->loss.largest;
     out->psnr = psnr_of(variable);
+    out->nominal = variable->nominal;
 }
 
 /* Whether there is something to read of a variable. */

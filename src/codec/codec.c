@@ -13,6 +13,10 @@ const struct bm_codec *bm_codec_find(int codec)
         return &bm_codec_raw;
     case BOUMA_CODEC_INTERP:
         return &bm_codec_interp;
+    case BOUMA_CODEC_WAVELET:
+        return &bm_codec_wavelet;
+    case BOUMA_CODEC_ZFP_REVERSIBLE:
+        return &bm_codec_zfp_reversible;
     }
     return NULL;
 }

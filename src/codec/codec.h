@@ -50,6 +50,7 @@ struct bm_field {
     const struct bm_lattice *lattice; /* [levels] */
     double bound; /* largest error that is allowed; 0: none */
     int effort;
+    int nominal; /* the bound is one for coefficients, and is not checked */
 };
 
 /* What a lossy codec did to some samples. */
@@ -67,6 +68,10 @@ struct bm_codec {
     int sized;
     /* Needs a bound, and f32 or f64. */
     int lossy;
+    /* Which types it takes, as bits 1 << type; 0: all, or what 'lossy' says. */
+    unsigned types;
+    /* Can do without a check of the bound. */
+    int nominal;
     /* Room that 'encode' needs for 'bytes' bytes of samples. */
     size_t (*bound)(size_t bytes);
     /* BOUMA_OK or ENOMEM; *stored is at most 'bound'. */
@@ -109,7 +114,8 @@ int bm_codec_decode_fields(const struct bm_codec *codec,
 /* NULL if there is none with that number. */
 const struct bm_codec *bm_codec_find(int codec);
 
-extern const struct bm_codec bm_codec_raw, bm_codec_zstd, bm_codec_interp;
+extern const struct bm_codec bm_codec_raw, bm_codec_zstd, bm_codec_interp,
+    bm_codec_wavelet, bm_codec_zfp_reversible;
 
 /* What zstd makes of 'count' values, byte-shuffled, or the values themselves if
  * that is not smaller; appended. And back from exactly 'bytes' bytes. */

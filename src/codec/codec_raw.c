@@ -40,5 +40,9 @@ static int plausible(size_t bytes, size_t stored)
     return bytes == stored;
 }
 
-const struct bm_codec bm_codec_raw = {"raw",  1,         0,    bound, encode,
-                                      decode, plausible, NULL, NULL};
+const struct bm_codec bm_codec_raw = {.name = "raw",
+                                      .sized = 1,
+                                      .bound = bound,
+                                      .encode = encode,
+                                      .decode = decode,
+                                      .plausible = plausible};

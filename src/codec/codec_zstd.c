@@ -146,5 +146,8 @@ int bm_zstd_unpack(struct bm_codec_state *state, void *values, size_t count,
     return bytes || !count ? decode(state, &out, in, bytes) : BOUMA_EFORMAT;
 }
 
-const struct bm_codec bm_codec_zstd = {"zstd", 0,         0,    bound, encode,
-                                       decode, plausible, NULL, NULL};
+const struct bm_codec bm_codec_zstd = {.name = "zstd",
+                                       .bound = bound,
+                                       .encode = encode,
+                                       .decode = decode,
+                                       .plausible = plausible};

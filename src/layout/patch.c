@@ -170,8 +170,13 @@ void bm_patch_dense_ranges(const struct bm_patch *p, bouma_type type,
 struct bm_field bm_patch_field(const struct bm_patch *p,
                                const struct bouma_variable *variable)
 {
-    struct bm_field f = {variable->type, p->size,         p->levels,
-                         p->lattice,     variable->bound, variable->effort};
+    struct bm_field f = {.type = variable->type,
+                         .size = p->size,
+                         .levels = p->levels,
+                         .lattice = p->lattice,
+                         .bound = variable->bound,
+                         .effort = variable->effort,
+                         .nominal = variable->nominal};
 
     return f;
 }

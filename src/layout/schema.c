@@ -190,6 +190,20 @@ static int is_lossy(int codec)
     return c && c->lossy;
 }
 
+static int takes_type(int codec, bouma_type type)
+{
+    const struct bm_codec *c = bm_codec_find(codec);
+
+    return !c || !c->types || c->types >> type & 1;
+}
+
+static int can_be_nominal(int codec)
+{
+    const struct bm_codec *c = bm_codec_find(codec);
+
+    return c && c->nominal;
+}
+
 /* What is wrong with a variable, or NULL. */
 static const char *check_variable(const struct bouma_grid *grid,
                                   const bouma_variable_spec *spec,
@@ -221,6 +235,13 @@ static const char *check_variable(const struct bouma_grid *grid,
     if (!(spec->tolerance > 0) && is_lossy((int)spec->codec))
         return "has a codec that needs a tolerance above 0 (for every bit, use "
                "zstd)";
+    if (!takes_type((int)spec->codec, spec->type))
+        return "has a codec that knows f32, f64, i32 and i64 only: for other "
+               "types, use zstd";
+    if (spec->nominal && spec->nominal != 1)
+        return "has a 'nominal' that is not 0 or 1";
+    if (spec->nominal && !can_be_nominal((int)spec->codec))
+        return "has a nominal tolerance, which is for the codec wavelet only";
     for (int d = 0; d < 3; d++)
         if (__builtin_mul_overflow(values, (uint64_t)grid->tiling.edge[d],
                                    &values))
@@ -272,6 +293,7 @@ int bm_schema_add_variable(struct bouma_grid *grid, struct bouma_variable **out,
     v->effort = spec->codec_level;
     v->tolerance = spec->tolerance;
     v->tolerance_kind = spec->tolerance_kind;
+    v->nominal = spec->nominal;
     v->bound = v->tolerance_kind == BOUMA_ABSOLUTE ? v->tolerance : 0;
     v->name = bm_copy_text(schema->a, name);
     v->unit = bm_copy_text(schema->a, spec->unit);
@@ -317,7 +339,7 @@ static void encode_variable(struct bm_buffer *b, const struct bouma_variable *v)
     bm_put_u8(b, (uint8_t)v->type);
     bm_put_u8(b, (uint8_t)v->codec);
     bm_put_u8(b, (uint8_t)v->effort);
-    bm_put_u8(b, (uint8_t)v->tolerance_kind);
+    bm_put_u8(b, (uint8_t)((int)v->tolerance_kind | v->nominal << 1));
     bm_put_u32(b, (uint32_t)v->components);
     bm_put_f64(b, v->tolerance);
     bm_put_f64(b, v->bound);
@@ -362,12 +384,15 @@ static int decode_variable(struct bouma_grid *g, struct bm_cursor *c,
     char *name = bm_get_text(c, a, &no_memory);
     char *unit = bm_get_text(c, a, &no_memory);
     uint32_t components;
+    uint8_t kind;
     double bound;
 
     spec.type = (bouma_type)bm_get_u8(c);
     spec.codec = (bouma_codec)bm_get_u8(c);
     spec.codec_level = bm_get_u8(c);
-    spec.tolerance_kind = (bouma_tolerance)bm_get_u8(c);
+    kind = bm_get_u8(c);
+    spec.tolerance_kind = (bouma_tolerance)(kind & ~2u);
+    spec.nominal = kind >> 1 & 1;
     components = bm_get_u32(c);
     spec.tolerance = bm_get_f64(c);
     bound = bm_get_f64(c);

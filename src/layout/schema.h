@@ -61,6 +61,7 @@ struct bouma_variable {
     int effort; /* the codec's level */
     double tolerance;
     bouma_tolerance tolerance_kind;
+    int nominal;  /* the tolerance is that of coefficients */
     double bound; /* of the step: the tolerance as an absolute number */
     struct bouma_attributes attributes;
 

@@ -91,7 +91,7 @@ static void every_choice_has_a_name(void)
     NAMED(assign, 5);
     NAMED(place, 2);
     NAMED(order, 2);
-    NAMED(codec, 3);
+    NAMED(codec, 5);
 #undef NAMED
     CHECK(!strcmp(bouma_codec_name(BOUMA_CODEC_RAW), "raw"));
     CHECK(!strcmp(bouma_assign_name(BOUMA_ASSIGN_PER_RANK), "per-rank"));

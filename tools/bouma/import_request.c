@@ -61,6 +61,7 @@ static int read_codec(struct import_request *request, struct context *ctx)
                             "--codec-level %lld: zstd has 1 to 22",
                             (long long)level);
     request->variable.codec_level = (int)level;
+    request->variable.nominal = arguments_has(request->args, "nominal");
     if (!text)
         return DONE;
     request->variable.codec = bouma_codec_parse(text);
