@@ -126,7 +126,7 @@ static int next_even(size_t *i, int64_t at[3], const int64_t n[3])
 
 /* Put values where the holes of level k are. */
 static void fill_holes(const struct decoding *d, int k, uint8_t *to,
-                         const uint8_t *values)
+                       const uint8_t *values)
 {
     size_t size = d->field->size, count = 0;
 
@@ -233,8 +233,8 @@ static int decode_level(struct bm_codec_state *state, struct decoding *d, int k,
     if (rc)
         return rc;
     z = zfp_of(d->field, l, k, eighths);
-    count = bm_level_bands(bands, l, k, k < l->root ? d->sorted : samples,
-                           size);
+    count =
+        bm_level_bands(bands, l, k, k < l->root ? d->sorted : samples, size);
     rc = bm_zfp_decode(state, bands, count, &z, in.p, bm_cursor_left(&in));
     if (rc)
         return rc;
@@ -377,13 +377,13 @@ static int encode_level(struct bm_codec_state *state, struct bm_buffer *out,
     bm_put_u8(out, holes ? FORM_HOLES : FORM_COEFFICIENTS);
     bm_put_u16(out, (uint16_t)eighths);
     if (holes) {
-        rc = pack(state, out, e->d.holes,
-                  bitmap_bytes(bm_level_samples(l, k)), 1);
+        rc = pack(state, out, e->d.holes, bitmap_bytes(bm_level_samples(l, k)),
+                  1);
         if (!rc)
             rc = pack(state, out, e->d.values, holes, size);
         if (!rc && k < l->root)
-            rc = pack(state, out, e->lost[k].data, e->lost[k].size / size,
-                      size);
+            rc =
+                pack(state, out, e->lost[k].data, e->lost[k].size / size, size);
         if (rc)
             return rc;
     }
@@ -482,8 +482,7 @@ static int prepare(struct encoding *e)
         bm_values_clean(f->type, e->dense, e->samples, n);
     else
         memcpy(e->dense, e->samples, n * f->size);
-    return f->bound > 1 / far &&
-           bm_values_largest(f->type, e->dense, n) < far;
+    return f->bound > 1 / far && bm_values_largest(f->type, e->dense, n) < far;
 }
 
 static int encode_within(struct bm_codec_state *state, struct bm_buffer *out,

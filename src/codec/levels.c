@@ -82,9 +82,8 @@ int bm_level_pack(struct bm_codec_state *state, struct bm_buffer *out,
 {
     size_t held = bm_level_held(l, k), n = bm_level_samples(l, k);
 
-    return bm_zstd_pack(state, out,
-                        (const uint8_t *)sorted + (n - held) * size, held,
-                        size);
+    return bm_zstd_pack(state, out, (const uint8_t *)sorted + (n - held) * size,
+                        held, size);
 }
 
 int bm_level_unpack(struct bm_codec_state *state, void *samples,

@@ -3,7 +3,7 @@
  * decoded must be the same on any machine, so no multiplication may be
  * contracted with an addition: see CMakeLists.txt. */
 
-/* x += wa a + wb b. */
+/* x += wa a + wb b. With a = b nothing is rounded. */
 BM_CLONES static void NAME(lift)(void *values, const void *first,
                                  const void *second, int64_t n, double wa,
                                  double wb)
@@ -23,7 +23,7 @@ BM_CLONES static void NAME(lift)(void *values, const void *first,
             x[i] = x[i] + v * b[i];
     else
         for (int64_t i = 0; i < n; i++)
-            x[i] = x[i] + (u * a[i] + v * b[i]);
+            x[i] = x[i] + ((u + v) * a[i] + v * (b[i] - a[i]));
 }
 
 /* A row of n samples to its coarse samples and its details. */
@@ -43,8 +43,8 @@ BM_CLONES static void NAME(split_row)(void *low, void *high, const void *row,
     for (int64_t i = 0; i + 1 < even; i++)
         o[i] = o[i] + (REAL)-0.5 * (e[i] + e[i + 1]);
     if (even == odd && odd > 1)
-        o[odd - 1] = o[odd - 1] +
-                     ((REAL)-1.5 * e[odd - 1] + (REAL)0.5 * e[odd - 2]);
+        o[odd - 1] =
+            o[odd - 1] + (-e[odd - 1] + (REAL)0.5 * (e[odd - 2] - e[odd - 1]));
     else if (even == odd && odd == 1)
         o[0] = o[0] - e[0];
     if (odd)
@@ -75,8 +75,7 @@ BM_CLONES static void NAME(merge_row)(void *row, const void *low,
     for (int64_t i = 0; i + 1 < even; i++)
         x[2 * i + 1] = o[i] + (REAL)0.5 * (x[2 * i] + x[2 * i + 2]);
     if (even == odd && odd > 1)
-        x[n - 1] = o[odd - 1] +
-                   ((REAL)1.5 * x[n - 2] + (REAL)-0.5 * x[n - 4]);
+        x[n - 1] = o[odd - 1] + (x[n - 2] + (REAL)-0.5 * (x[n - 4] - x[n - 2]));
     else if (even == odd)
         x[1] = o[0] + x[0];
 }

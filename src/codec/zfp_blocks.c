@@ -182,7 +182,8 @@ static decode_block *decoder_of(bouma_type type, int axes)
     return all[type == BOUMA_F64 ? 3 : t][axes - 1];
 }
 
-/* ---- going through all blocks --------------------------------------------- */
+/* ---- going through all blocks ---------------------------------------------
+ */
 
 /* How the level is cut. */
 struct cut {
@@ -257,8 +258,8 @@ static void prepare(zfp_stream *s, bitstream *bits, const struct bm_zfp *z)
     s->maxbits = ZFP_MAX_BITS;
     s->maxprec = ZFP_MAX_PREC;
     /* Below the least exponent means: reversible. Rounded down. */
-    s->minexp = z->reversible ? ZFP_MIN_EXP - 1
-                              : (z->eighths - (z->eighths & 7)) / 8;
+    s->minexp =
+        z->reversible ? ZFP_MIN_EXP - 1 : (z->eighths - (z->eighths & 7)) / 8;
 }
 
 static void encode_band(zfp_stream *s, const struct bm_zfp *z,
