@@ -38,7 +38,7 @@ complete_with()
 [[ $(complete_with bouma im) == import ]] || complain "im"
 [[ $(complete_with bouma render --project me) == mean ]] || complain "me"
 [[ $(complete_with bouma read x --le) == --level ]] || complain "--le"
-[[ $(complete_with bouma import --codec z) == zstd ]] || complain "z"
+[[ $(complete_with bouma import --codec zs) == zstd ]] || complain "z"
 [[ $(complete_with bouma verify x q) == quick ]] || complain "q"
 [[ $(complete_with bouma import --into x --as) == --assign ]] || complain "--as"
 

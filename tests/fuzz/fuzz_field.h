@@ -4,7 +4,7 @@
  *     type, direction | shape (4 bits each, 2 bytes) | levels, components |
  *     place | bound (a power of ten) | bytes
  *
- * The bytes are decoded as the pieces of all levels, each with its length (u16)
+ * The bytes are decoded as the pieces of all levels, each with its length (u32)
  * before it; or they are samples, which are encoded and must come back. */
 #ifndef FUZZ_FIELD_H
 #define FUZZ_FIELD_H
@@ -37,11 +37,11 @@ static inline int fuzz_decode_levels(const struct bm_codec *codec,
     int rc = BOUMA_OK;
 
     for (int k = f->field.levels - 1; k >= 0 && !rc; k--) {
-        size_t most = bm_cursor_left(c), size = bm_get_u16(c);
+        size_t most = bm_cursor_left(c), size = bm_get_u32(c);
         uint8_t *piece;
 
         size = size < bm_cursor_left(c) ? size : bm_cursor_left(c);
-        size = most < 2 ? 0 : size;
+        size = most < 4 ? 0 : size;
         piece = fuzz_copy(bm_get_bytes(c, size), size);
         fine = calloc(fuzz_bytes(f, k) + 1, 1);
         HOLDS(fine);
@@ -76,8 +76,7 @@ static inline void fuzz_field_round_trip(const struct bm_codec *codec,
     HOLDS(!bm_codec_encode_fields(codec, state, &out, sizes, &loss, &f->field,
                                   f->components, samples));
     for (int k = f->field.levels - 1; k >= 0; k--) {
-        HOLDS(sizes[k] < 65536);
-        bm_put_u16(&framed, (uint16_t)sizes[k]);
+        bm_put_u32(&framed, sizes[k]);
         bm_put_bytes(&framed, out.data + at, sizes[k]);
         at += sizes[k];
     }
