@@ -123,8 +123,8 @@ static int decode_field(struct bm_codec_state *state, void *samples,
         return bm_level_unpack(state, samples, coarse, &l, k, f->size, sorted,
                                c.p, bm_cursor_left(&c));
     z = zfp_of(f, &l, k);
-    count = bm_level_bands(bands, &l, k, k < l.root ? sorted : samples,
-                           f->size);
+    count =
+        bm_level_bands(bands, &l, k, k < l.root ? sorted : samples, f->size);
     rc = bm_zfp_decode(state, bands, count, &z, c.p, bm_cursor_left(&c));
     if (!rc && k < l.root)
         bm_octants_merge_with(&l.octants[k], f->size, samples, sorted, coarse);
@@ -145,8 +145,8 @@ static int plausible(size_t bytes, size_t stored)
 
 const struct bm_codec bm_codec_zfp_reversible = {
     .name = "zfp-reversible",
-    .types = 1u << BOUMA_F32 | 1u << BOUMA_F64 | 1u << BOUMA_I32 |
-             1u << BOUMA_I64,
+    .types =
+        1u << BOUMA_F32 | 1u << BOUMA_F64 | 1u << BOUMA_I32 | 1u << BOUMA_I64,
     .bound = bound,
     .plausible = plausible,
     .encode_field = encode_field,
