@@ -436,8 +436,9 @@ static int measure(struct bm_codec_state *state, struct bm_loss *loss,
                           e->decoded[!(k & 1)], pieces, sizes[k]);
         pieces += sizes[k];
     }
-    *loss = bm_values_loss(e->d.field->type, e->samples, e->decoded[0],
-                           bm_level_samples(l, 0));
+    if (!rc)
+        *loss = bm_values_loss(e->d.field->type, e->samples, e->decoded[0],
+                               bm_level_samples(l, 0));
     return rc;
 }
 
@@ -485,6 +486,42 @@ static int prepare(struct encoding *e)
     return f->bound > 1 / far && bm_values_largest(f->type, e->dense, n) < far;
 }
 
+/* Smooth samples take little time and often less than half of the bound: have
+ * another attempt at a larger tolerance, and keep what is shorter. The first
+ * one begins at 'begin' and is the last in 'out'. */
+static int try_more(struct bm_codec_state *state, struct bm_buffer *out,
+                    uint32_t *sizes, struct bm_loss *loss, struct encoding *e,
+                    int eighths, size_t begin)
+{
+    const struct bm_levels *l = &e->d.levels;
+    size_t end = out->size, plain = bm_level_samples(l, 0) * e->d.field->size;
+    double bound = e->d.field->bound;
+    uint32_t other[BM_MAX_LEVELS];
+    struct bm_loss now;
+    int more, fits, rc;
+
+    if (end - begin > plain / 16 || !(loss->largest > 0))
+        return BOUMA_OK;
+    more = loss->largest > 0.1 * bound
+               ? (int)(8 * log2(0.8 * bound / loss->largest))
+               : 24;
+    rc = encode_levels(state, out, other, e,
+                       eighths + more < BM_EIGHTHS_MAX ? eighths + more
+                                                       : BM_EIGHTHS_MAX,
+                       &fits);
+    if (!rc && fits)
+        rc = measure(state, &now, e, out->data + end, other);
+    if (!rc && fits && out->size - end < end - begin &&
+        now.largest <= bound * (1 - 0x1p-20)) {
+        memmove(out->data + begin, out->data + end, out->size - end);
+        end = begin + (out->size - end);
+        memcpy(sizes, other, sizeof(*sizes) * (size_t)(l->root + 1));
+        *loss = now;
+    }
+    out->size = end;
+    return rc;
+}
+
 static int encode_within(struct bm_codec_state *state, struct bm_buffer *out,
                          uint32_t *sizes, struct bm_loss *loss,
                          struct encoding *e)
@@ -508,11 +545,15 @@ static int encode_within(struct bm_codec_state *state, struct bm_buffer *out,
             break;
         if (!f->nominal)
             rc = measure(state, &now, e, out->data + begin, sizes);
-        if (!rc && (f->nominal || now.largest <= bound)) {
+        if (rc)
+            break;
+        if (f->nominal || now.largest <= bound) {
+            if (!f->nominal && i == 0 && 2 * now.largest < bound)
+                rc = try_more(state, out, sizes, &now, e, eighths, begin);
             loss->largest =
                 now.largest > loss->largest ? now.largest : loss->largest;
             loss->squares += now.squares;
-            return BOUMA_OK;
+            return rc;
         }
         eighths -= tighten(now.largest, bound);
         fits = eighths >= BM_EIGHTHS_MIN;
