@@ -103,7 +103,7 @@ int bm_commit_settle(struct bouma_dataset *ds, uint64_t step)
 static int finish(struct bouma_dataset *ds, const struct bm_step_entry *entry,
                   int is_new)
 {
-    if (ds->options.durability == BOUMA_FAST) {
+    if (!ds->synced && ds->options.durability == BOUMA_FAST) {
         if (is_new)
             bm_index_append(&ds->store, ds->id, entry);
         return BOUMA_OK;
@@ -150,7 +150,7 @@ int bm_commit(struct bouma_dataset *ds, const struct bm_manifest *m,
               int *published)
 {
     struct bm_step_entry entry = {m->step, m->time, m->generation};
-    int durable = ds->options.durability == BOUMA_DURABLE;
+    int durable = ds->synced;
     char dir[BM_NAME_BYTES], name[BM_NAME_BYTES];
     struct bm_file f;
     int rc, closed, is_new;

@@ -51,7 +51,8 @@ struct bouma_dataset {
     struct bouma_attributes step_attributes;
     struct bm_put *puts;
     size_t put_count, put_room;
-    struct bm_error put_error;  /* a put that failed fails the step */
+    struct bm_error put_error; /* a put that failed fails the step */
+    int synced; /* the step being written must be durable when it is visible */
     struct bm_write_plan *plan; /* of the last step, for reuse */
     uint64_t plan_hash;
     struct bm_held_step *held; /* [options.group], of BOUMA_GROUP */

@@ -72,8 +72,9 @@ static int describe(struct bouma_dataset *ds, struct bm_buffer *mine,
                           "no memory to describe the step");
 }
 
-/* Rank 0 makes the directory, so that it is there when files are made. */
-static int prepare_directory(struct bm_step *s)
+/* Rank 0 makes the directory, so that it is there when files are made; it tells
+ * if an earlier version of the step is there. */
+static int prepare_directory(struct bm_step *s, int *replacing)
 {
     struct bouma_dataset *ds = s->ds;
     struct bm_error why = {0};
@@ -86,7 +87,8 @@ static int prepare_directory(struct bm_step *s)
     if (rc)
         return rc;
     bm_name_manifest(name, ds->step);
-    if (!ds->options.replace && bm_store_exists(&ds->store, name)) {
+    *replacing = bm_store_exists(&ds->store, name);
+    if (!ds->options.replace && *replacing) {
         /* Who hears that will not write it: so it had better be durable. */
         rc = bm_commit_settle(ds, ds->step);
         return rc ? rc
@@ -181,7 +183,7 @@ static int describe_and_plan(struct bm_step *s, int status)
     struct bouma_dataset *ds = s->ds;
     struct bm_buffer mine;
     uint64_t hash = 0, own = 0, largest[2];
-    int rc = status;
+    int rc = status, replacing = 0;
 
     bm_buffer_init(&mine, ds->a);
     if (rc == BOUMA_EABORTED)
@@ -193,13 +195,18 @@ static int describe_and_plan(struct bm_step *s, int status)
     if (!rc)
         rc = describe(ds, &mine, &hash, &own);
     if (!rc)
-        rc = prepare_directory(s);
-    largest[0] = !ds->plan || own != ds->plan_hash; /* a new plan is needed */
+        rc = prepare_directory(s, &replacing);
+    /* 1: a new plan is needed; 2: and an earlier version is in place. */
+    largest[0] = replacing ? 2 : !ds->plan || own != ds->plan_hash;
     largest[1] = ds->attempt; /* a rank may have missed one that failed */
     rc = bm_comm_begin(ds->comm, "the end of a step", hash, largest, 2, rc,
                        &ds->error);
     if (rc == BOUMA_EMISMATCH && !ds->error.status)
         rc = bm_write_mismatch(ds);
+    /* Who writes a step again must not lose both versions: that is synced in
+     * any case (in a group, later). */
+    ds->synced = ds->options.durability == BOUMA_DURABLE ||
+                 (ds->options.durability == BOUMA_FAST && largest[0] == 2);
     ds->attempt = (uint32_t)largest[1] + 1;
     s->generation = (struct bm_generation){ds->epoch, ds->attempt};
     if (!rc && largest[0]) {
@@ -318,7 +325,7 @@ static int make_subfiles(struct bm_step *s)
 static int finish_subfiles(struct bm_step *s, struct bm_buffer *infos, int rc)
 {
     struct bouma_dataset *ds = s->ds;
-    int sync = ds->options.durability == BOUMA_DURABLE;
+    int sync = ds->synced;
     int hold = ds->options.durability == BOUMA_GROUP;
 
     for (size_t i = 0; i < s->subfile_count && !rc; i++) {

@@ -57,10 +57,6 @@ void oracle_created(struct oracle *o)
 void oracle_trying(struct oracle *o, int step, int generation)
 {
     o->steps[step].tried = generation;
-    /* Without syncs, a new version takes the old one's certainty away: a power
-     * loss may leave its name and not its bytes. */
-    if (o->durability == BOUMA_FAST)
-        o->steps[step].durable = -1;
 }
 
 void oracle_flushed(struct oracle *o)
@@ -88,6 +84,9 @@ void oracle_failed(struct oracle *o)
 
 void oracle_acked(struct oracle *o, int step, int generation)
 {
+    /* What takes the place of another is synced in any case. */
+    if (o->durability == BOUMA_FAST && o->steps[step].acked >= 0)
+        o->steps[step].durable = generation;
     o->steps[step].acked = generation;
     o->steps[step].held = 1;
     o->held++;
