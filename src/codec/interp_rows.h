@@ -1,5 +1,5 @@
-/* interp_rows.h -- the inner loops of codec_interp.c, which includes this file
- * once for each type of sample, with
+/* interp_rows.h -- the inner loops of interp_predict.c, which includes this
+ * file once for each type of sample, with
  *
  *     REAL       float or double
  *     NAME(x)    x with something added that tells the type
@@ -68,7 +68,7 @@ BM_CLONES static void NAME(add_loss)(struct bm_loss *loss,
 BM_CLONES static uint32_t NAME(quantise)(int32_t *restrict code, void *decoded,
                                          const void *samples,
                                          const void *predicted, int64_t n,
-                                         const struct quantum *quantum,
+                                         const struct bm_quantum *quantum,
                                          struct bm_loss *loss)
 {
     const REAL *restrict x = samples, *restrict p = predicted;
@@ -96,7 +96,7 @@ BM_CLONES static uint32_t NAME(quantise)(int32_t *restrict code, void *decoded,
 /* A row of samples from codes and predictions. */
 BM_CLONES static void NAME(rebuild)(void *decoded, const int32_t *restrict code,
                                     const void *predicted, int64_t n,
-                                    const struct quantum *quantum)
+                                    const struct bm_quantum *quantum)
 {
     const REAL *restrict p = predicted;
     REAL *restrict out = decoded;
@@ -145,5 +145,5 @@ static void NAME(settle)(void *row, int64_t i, const void *value)
         out[i] = 0;
 }
 
-static const struct kernels NAME(kernels) = {
+const struct bm_interp_kernels NAME(bm_interp) = {
     NAME(blend), NAME(quantise), NAME(rebuild), NAME(miss), NAME(settle)};

@@ -70,9 +70,12 @@ static json_t *variable_json(bouma_variable *variable,
     json_put(object, "relative",
              json_boolean(about.tolerance_kind == BOUMA_RELATIVE));
     json_put(object, "bound", json_number(about.bound));
-    json_put(object, "max_error", json_number(about.largest_error));
+    json_put(object, "nominal", json_boolean(about.nominal));
+    json_put(object, "max_error",
+             isfinite(about.largest_error) ? json_number(about.largest_error)
+                                           : json_null());
     json_put(object, "psnr",
-             isinf(about.psnr) ? json_null() : json_number(about.psnr));
+             isfinite(about.psnr) ? json_number(about.psnr) : json_null());
     json_put(object, "levels", json_integer(grid->levels));
     json_put(object, "ranges", ranges_json(variable, &about));
     json_put(object, "attributes",

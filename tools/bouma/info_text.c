@@ -149,10 +149,16 @@ static int print_errors(bouma_grid *grid, struct context *ctx)
             continue;
         lossy++;
         text_table_add(&table, "%s", about.name);
-        text_table_add(&table, "%g%s", about.tolerance,
+        text_table_add(&table, "%g%s%s", about.tolerance,
                        about.tolerance_kind == BOUMA_RELATIVE ? " of the range"
-                                                              : "");
+                                                              : "",
+                       about.nominal ? ", nominal" : "");
         text_table_add(&table, "%.4g", about.bound);
+        if (about.nominal) { /* then nobody has measured it */
+            text_table_add(&table, "not known");
+            text_table_add(&table, "-");
+            continue;
+        }
         text_table_add(&table, "%.4g", about.largest_error);
         if (isinf(about.psnr))
             text_table_add(&table, "exact");

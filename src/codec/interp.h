@@ -1,0 +1,166 @@
+/* interp.h -- what encoder and decoder of codec interp share: the passes of a
+ * chunk, predictions, tables, and memory. codec_interp.c says how it works. */
+#ifndef BM_INTERP_H
+#define BM_INTERP_H
+
+#include "codec/codec.h"
+#include "codec/entropy.h"
+#include "codec/octants.h"
+
+#define NO_CODE    INT32_MAX
+#define CODE_LIMIT 16000000 /* folded: below BM_FOLDED_LIMIT */
+
+#define MAX_PASSES 40
+
+/* Magnitudes are cut to this where they choose a table: six of them still fit
+ * into a byte. */
+#define MOST_MAGNITUDE 40
+
+/* Tables: one for each octant with one odd index, then one for each range of
+ * magnitudes. With few samples they cost more than they gain: one for all. */
+#define OCTANT_TABLES  3
+#define CONTEXT_TABLES 7
+#define TABLES         (OCTANT_TABLES + CONTEXT_TABLES)
+#define FEW_SAMPLES    2048
+
+/* Sums that bytes of the file depend on are kept in so many parts. */
+#define LANES 8
+
+/* How an octant is predicted: a bit for each axis as in its number, and
+ * LINEAR. */
+#define LINEAR 8
+
+struct bm_quantum {
+    double bound, step, inverse; /* exact in the type of the samples */
+};
+
+struct bm_interp_kernels {
+    void (*blend)(void *out, const void *const row[4], const double weight[4],
+                  int64_t n, int more);
+    uint32_t (*quantise)(int32_t *code, void *decoded, const void *samples,
+                         const void *predicted, int64_t n,
+                         const struct bm_quantum *quantum,
+                         struct bm_loss *loss);
+    void (*rebuild)(void *decoded, const int32_t *code, const void *predicted,
+                    int64_t n, const struct bm_quantum *quantum);
+    double (*miss)(const void *samples, const void *predicted, int64_t n,
+                   double most);
+    void (*settle)(void *row, int64_t i, const void *value);
+};
+
+extern const struct bm_interp_kernels bm_interp_f32, bm_interp_f64;
+
+/* ---- the passes of a chunk ---------------------------------------------- */
+
+/* Pass j goes from the samples of pass j + 1 to eight times as many. Those from
+ * 'root' on belong to one piece, that of the coarsest level with samples; it
+ * begins with the one sample left. Levels between have no samples but its. */
+struct bm_passes {
+    struct bm_octants octants[MAX_PASSES];
+    int count, root;
+    int coarsest; /* level */
+};
+
+void bm_interp_passes(struct bm_passes *p, const struct bm_field *f);
+/* Samples after pass j; samples that the piece of level k holds. */
+size_t bm_interp_samples(const struct bm_passes *p, int j);
+size_t bm_interp_piece_samples(const struct bm_passes *p, int k);
+
+/* The bound, and a step a little below twice of it, so that rounding to the
+ * sample's type rarely counts; and whether numbers as small can be trusted. */
+struct bm_quantum bm_interp_quantum(const struct bm_field *f);
+int bm_interp_can_quantise(const struct bm_field *f,
+                           const struct bm_quantum *q);
+
+/* ---- prediction --------------------------------------------------------- */
+
+/* Where the coarse samples of a pass are, and those of the other octants. */
+struct bm_lookup {
+    const struct bm_octants *octants;
+    const struct bm_interp_kernels *kernels;
+    size_t size;
+    const uint8_t *coarse;
+    uint8_t *sorted;
+};
+
+/* The predictions for row (z, y) of octant p. */
+void bm_interp_predict(const struct bm_lookup *l, uint8_t *row, int p,
+                       int choice, int64_t z, int64_t y);
+
+/* Table for each sample of octant p. 'magnitudes' are sorted as samples are,
+ * those of octant 0 not being used. */
+void bm_interp_tables(uint8_t *restrict table, const struct bm_octants *o,
+                      int p, const uint8_t *magnitudes);
+
+/* ---- pieces ------------------------------------------------------------- */
+
+/* A piece:
+ *
+ *     u8   form: as below
+ *   FORM_EXACT:
+ *     the samples, sorted, as bm_zstd_pack() makes them
+ *   FORM_CODED:
+ *     u8   how: 0 all integers are 0, 1 Golomb, 2 range coder
+ *     u8   how each octant is predicted: [passes][octants that are not empty]
+ *     u32  samples that are kept as they are, then (if there are any)
+ *          u32 bytes, and they, as bm_zstd_pack() makes them
+ *   Golomb:
+ *     u8   order, then bits
+ *   range coder:
+ *     u32  bytes of the bits beside the symbols, they, then what
+ *          bm_rans_encode() makes
+ */
+enum { FORM_EXACT = 0, FORM_CODED = 1 };
+enum { HOW_ZERO = 0, HOW_GOLOMB = 1, HOW_RANS = 2 };
+
+struct bm_interp_piece {
+    const struct bm_field *field;
+    const struct bm_interp_kernels *kernels;
+    struct bm_quantum quantum;
+    struct bm_buffer choices, exact, bits, where;
+    uint8_t *symbols, *table; /* [samples of the piece] */
+    uint8_t *magnitudes;      /* [samples of the pass] */
+    uint8_t *row;             /* predictions of one row */
+    int32_t *codes;           /* of one row */
+    size_t done;              /* samples so far */
+    int any;                  /* an integer is not 0 */
+    struct bm_bit_writer writer;
+    struct bm_bit_reader reader;
+    struct bm_loss loss;
+};
+
+void bm_interp_piece_init(struct bm_interp_piece *w, const struct bm_field *f,
+                          const bouma_allocator *a);
+void bm_interp_piece_release(struct bm_interp_piece *w);
+
+/* Put the samples that are kept as they are where they belong: until now, what
+ * others are predicted from was there. */
+void bm_interp_restore(uint8_t *sorted, const struct bm_buffer *where,
+                       const uint8_t *exact, size_t size);
+
+/* ---- memory ------------------------------------------------------------- */
+
+/* Parts of one block, one after the other; with NULL it only counts. */
+struct bm_carver {
+    uint8_t *at;
+    size_t bytes;
+};
+
+void *bm_interp_carve(struct bm_carver *c, size_t bytes);
+
+struct bm_interp_space {
+    uint8_t *sorted;   /* of one pass, as decoded */
+    uint8_t *dense[2]; /* coarser samples, as decoded, and the next */
+    uint8_t *cleaned;
+};
+
+void bm_interp_lay_out(struct bm_carver *c, struct bm_interp_space *s,
+                       struct bm_interp_piece *w, const struct bm_passes *p,
+                       int first, size_t size);
+
+/* See struct bm_codec. */
+int bm_interp_encode(struct bm_codec_state *state, struct bm_buffer *out,
+                     uint32_t *sizes, struct bm_loss *loss,
+                     const struct bm_field *f, const void *samples);
+
+#endif

@@ -1,0 +1,388 @@
+/* interp_encode.c -- samples to pieces: see interp.h and codec_interp.c. */
+#include <string.h>
+
+#include "codec/clones.h"
+#include "codec/interp.h"
+#include "codec/values.h"
+
+/* Integers that have a symbol of their own. */
+BM_CLONES static void put_small(uint8_t *restrict symbols,
+                                uint8_t *restrict magnitudes,
+                                const int32_t *restrict codes, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) {
+        int32_t q = codes[i];
+
+        symbols[i] = (uint8_t)(q > 0 ? 2 * q - 1 : -2 * q);
+        magnitudes[i] = (uint8_t)(q < 0 ? -q : q);
+    }
+}
+
+/* The integers of one row of samples, predicted in w->row: what they become
+ * when decoded, their symbols, and their magnitudes. */
+static void put_row(struct bm_interp_piece *w, uint8_t *decoded,
+                    const uint8_t *samples, int64_t n, uint8_t *magnitudes,
+                    size_t index)
+{
+    uint8_t *symbols = w->symbols + w->done;
+    uint32_t all = w->kernels->quantise(w->codes, decoded, samples, w->row, n,
+                                        &w->quantum, &w->loss);
+
+    w->done += (size_t)n;
+    w->any |= all != 0;
+    if (all < BM_DIRECT_SYMBOLS - 1) {
+        put_small(symbols, magnitudes, w->codes, n);
+        return;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        int32_t q = w->codes[i];
+        int32_t magnitude = q < 0 ? -q : q;
+
+        magnitudes[i] =
+            (uint8_t)(magnitude < MOST_MAGNITUDE ? magnitude : MOST_MAGNITUDE);
+        if (q == NO_CODE) {
+            const uint8_t *value = samples + (size_t)i * w->field->size;
+
+            symbols[i] = BM_ESCAPE;
+            bm_put_bytes(&w->exact, value, w->field->size);
+            bm_put_u32(&w->where, (uint32_t)(index + (size_t)i));
+            w->kernels->settle(decoded, i, value);
+        } else {
+            symbols[i] = bm_symbol_put(&w->writer, bm_fold(q));
+        }
+    }
+}
+
+/* The best of all ways to predict octant p, by some of its rows. */
+static int choose(const struct bm_interp_piece *w, const struct bm_lookup *l,
+                  int p, const uint8_t *samples)
+{
+    const int64_t *count = l->octants->count[p];
+    int64_t rows = count[0] * count[1];
+    int64_t every = rows * count[2] / 2048 + 1;
+    double least = 0;
+    int best = p;
+
+    for (int choice = 1; choice < 16; choice++) {
+        double sum = 0;
+
+        if (!(choice & 7) || (choice & 7 & ~p))
+            continue;
+        for (int64_t r = every / 2; r < rows; r += every) {
+            bm_interp_predict(l, w->row, p, choice, r / count[1], r % count[1]);
+            sum += w->kernels->miss(samples + (size_t)(r * count[2]) * l->size,
+                                    w->row, count[2], 32 * w->quantum.bound);
+        }
+        if (choice == 1 || !(sum >= least) || (choice == (p & -p))) {
+            least = sum;
+            best = choice;
+        }
+    }
+    return best;
+}
+
+static void encode_octant(struct bm_interp_piece *w, const struct bm_lookup *l,
+                          int p, const uint8_t *samples)
+{
+    const struct bm_octants *o = l->octants;
+    const int64_t *count = o->count[p];
+    int choice = choose(w, l, p, samples);
+    size_t index = o->at[p];
+
+    bm_put_u8(&w->choices, (uint8_t)choice);
+    bm_interp_tables(w->table + w->done, o, p, w->magnitudes);
+    for (int64_t z = 0; z < count[0]; z++)
+        for (int64_t y = 0; y < count[1]; y++, index += (size_t)count[2]) {
+            uint8_t *decoded = l->sorted + index * l->size;
+
+            bm_interp_predict(l, w->row, p, choice, z, y);
+            put_row(w, decoded, samples, count[2], w->magnitudes + index,
+                    index);
+            samples += (size_t)count[2] * l->size;
+        }
+}
+
+/* The single sample that is left at last. */
+static void encode_root(struct bm_interp_piece *w, uint8_t *decoded,
+                        const uint8_t *sample)
+{
+    uint8_t magnitude;
+
+    memset(w->row, 0, w->field->size);
+    w->table[w->done] = 0;
+    put_row(w, decoded, sample, 1, &magnitude, 0);
+    bm_interp_restore(decoded, &w->where, w->exact.data, w->field->size);
+    bm_buffer_clear(&w->where);
+}
+
+/* Bits of the Golomb code of order k of all integers, which are symbols still.
+ */
+static int put_golomb(struct bm_buffer *out, const struct bm_interp_piece *w,
+                      int k, size_t most)
+{
+    struct bm_bit_reader in = bm_bit_reader_of(w->bits.data, w->bits.size);
+    struct bm_bit_writer bits = {out, 0, 0};
+    size_t begin = out->size;
+
+    for (size_t i = 0; i < w->done && out->size - begin < most; i++) {
+        uint8_t s = w->symbols[i];
+
+        /* 0 stands for a sample that is kept. */
+        bm_golomb_put(&bits, s == BM_ESCAPE ? 0 : bm_symbol_get(&in, s) + 1, k);
+    }
+    bm_bits_end(&bits);
+    return out->failed ? BOUMA_ENOMEM : BOUMA_OK;
+}
+
+static int put_rans(struct bm_buffer *out, struct bm_interp_piece *w)
+{
+    int few = w->done < FEW_SAMPLES;
+
+    if (few)
+        memset(w->table, 0, w->done);
+    bm_put_u32(out, (uint32_t)w->bits.size);
+    bm_put_bytes(out, w->bits.data, w->bits.size);
+    return bm_rans_encode(out, w->symbols, w->table, w->done, few ? 1 : TABLES);
+}
+
+/* The integers, in the shortest way. 'at' is where 'how' goes. */
+static int put_integers(struct bm_buffer *out, struct bm_interp_piece *w,
+                        size_t at)
+{
+    size_t begin = out->size, bytes;
+    int rc;
+
+    out->data[at] = HOW_ZERO;
+    if (!w->any)
+        return BOUMA_OK;
+    out->data[at] = HOW_RANS;
+    rc = put_rans(out, w);
+    bytes = out->size - begin;
+    if (rc || w->done >= FEW_SAMPLES)
+        return rc;
+    for (int k = 0; k < 16 && !rc; k++) {
+        size_t other = out->size;
+
+        bm_put_u8(out, (uint8_t)k);
+        rc = put_golomb(out, w, k, bytes);
+        if (!rc && out->size - other < bytes) {
+            bytes = out->size - other;
+            out->data[at] = HOW_GOLOMB;
+            memmove(out->data + begin, out->data + other, bytes);
+        }
+        if (!rc)
+            out->size = begin + bytes > other ? begin + bytes : other;
+    }
+    if (!rc)
+        out->size = begin + bytes;
+    return rc;
+}
+
+static int put_exact(struct bm_codec_state *state, struct bm_buffer *out,
+                     const struct bm_interp_piece *w)
+{
+    size_t at, count = w->exact.size / w->field->size;
+    int rc;
+
+    bm_put_u32(out, (uint32_t)count);
+    if (!count)
+        return out->failed ? BOUMA_ENOMEM : BOUMA_OK;
+    at = out->size;
+    bm_put_u32(out, 0);
+    rc = bm_zstd_pack(state, out, w->exact.data, count, w->field->size);
+    if (rc || out->failed)
+        return BOUMA_ENOMEM;
+    bm_store_u32(out->data + at, (uint32_t)(out->size - at - 4));
+    return BOUMA_OK;
+}
+
+/* Append what was gathered; or, if that is not shorter, all samples exactly,
+ * with *exact set. 'sorted' are those of the piece. */
+static int put_piece(struct bm_codec_state *state, struct bm_buffer *out,
+                     struct bm_interp_piece *w, int *exact)
+{
+    size_t begin = out->size, plain = w->done * w->field->size;
+    int rc = BOUMA_OK;
+
+    bm_bits_end(&w->writer);
+    *exact = w->exact.size >= plain;
+    if (!*exact) {
+        bm_put_u8(out, FORM_CODED);
+        bm_put_u8(out, 0);
+        bm_put_bytes(out, w->choices.data, w->choices.size);
+        rc = put_exact(state, out, w);
+        if (!rc)
+            rc = put_integers(out, w, begin + 1);
+        *exact = !rc && out->size - begin > plain;
+        if (*exact)
+            out->size = begin;
+    }
+    if (w->choices.failed || w->exact.failed || w->bits.failed ||
+        w->where.failed)
+        rc = BOUMA_ENOMEM;
+    return rc ? rc : out->failed ? BOUMA_ENOMEM : BOUMA_OK;
+}
+
+static void piece_begin(struct bm_interp_piece *w)
+{
+    bm_buffer_clear(&w->choices);
+    bm_buffer_clear(&w->exact);
+    bm_buffer_clear(&w->bits);
+    bm_buffer_clear(&w->where);
+    w->writer = (struct bm_bit_writer){&w->bits, 0, 0};
+    w->done = 0;
+    w->any = 0;
+    memset(&w->loss, 0, sizeof(w->loss));
+}
+
+/* The original samples of all passes, sorted; original[j] points to pass j's.
+ */
+static void sort_all(uint8_t *original[], uint8_t *to,
+                     const struct bm_passes *p, size_t size,
+                     const void *samples)
+{
+    const void *dense = samples;
+
+    for (int j = 0; j < p->count; j++) {
+        original[j] = to;
+        bm_octants_split(&p->octants[j], size, to, dense);
+        dense = to;
+        to += bm_interp_samples(p, j) * size;
+    }
+}
+
+/* What the octants of pass j become; *coarse are the samples decoded so far. */
+static void encode_pass(struct bm_interp_piece *w,
+                        const struct bm_interp_space *s,
+                        const struct bm_passes *p, int j, const uint8_t *coarse,
+                        const uint8_t *original)
+{
+    const struct bm_octants *o = &p->octants[j];
+    struct bm_lookup l = {o, w->kernels, w->field->size, coarse, s->sorted};
+
+    if (!bm_values_finite(w->field->type, coarse, o->size[0])) {
+        bm_values_clean(w->field->type, s->cleaned, coarse, o->size[0]);
+        l.coarse = s->cleaned;
+    }
+    for (int i = 1; i < BM_OCTANTS; i++) {
+        int octant = bm_octant_order[i];
+
+        if (o->size[octant])
+            encode_octant(w, &l, octant, original + o->at[octant] * l.size);
+    }
+    if (w->where.size && !w->exact.failed && !w->where.failed)
+        bm_interp_restore(
+            s->sorted, &w->where,
+            w->exact.data + w->exact.size - w->where.size / 4 * l.size, l.size);
+    bm_buffer_clear(&w->where);
+}
+
+/* End the piece of level k, and bring the samples to what will be decoded. */
+static int end_piece(struct bm_codec_state *state, struct bm_buffer *out,
+                     struct bm_interp_piece *w, const struct bm_interp_space *s,
+                     const struct bm_passes *p, int k, uint8_t *coarse,
+                     const uint8_t *original, struct bm_loss *loss)
+{
+    size_t size = w->field->size,
+           kept = k < p->root ? bm_interp_samples(p, k + 1) : 0;
+    size_t n = bm_interp_piece_samples(p, k);
+    int exact, rc = put_piece(state, out, w, &exact);
+
+    if (rc)
+        return rc;
+    if (exact) {
+        if (k < p->count) {
+            const struct bm_octants *o = &p->octants[k];
+
+            memcpy(s->sorted + kept * size, original + kept * size, n * size);
+            if (!kept) /* the first octant, too */
+                memcpy(coarse, original, o->size[0] * size);
+        } else {
+            memcpy(coarse, original, size);
+        }
+        bm_put_u8(out, FORM_EXACT);
+        return bm_zstd_pack(state, out, original + kept * size, n, size);
+    }
+    if (w->loss.largest > loss->largest)
+        loss->largest = w->loss.largest;
+    loss->squares += w->loss.squares;
+    return BOUMA_OK;
+}
+
+/* With pieces that hold nothing but exact samples. */
+static int encode_exactly(struct bm_codec_state *state, struct bm_buffer *out,
+                          uint32_t *sizes, const struct bm_passes *p,
+                          uint8_t *const original[], const void *samples,
+                          size_t size)
+{
+    int rc = BOUMA_OK;
+
+    for (int k = p->root; k >= 0 && !rc; k--) {
+        size_t kept = k < p->root ? bm_interp_samples(p, k + 1) : 0;
+        size_t begin = out->size;
+        const uint8_t *from = k < p->count ? original[k] : samples;
+
+        bm_put_u8(out, FORM_EXACT);
+        rc = bm_zstd_pack(state, out, from + kept * size,
+                          bm_interp_piece_samples(p, k), size);
+        sizes[k < p->root ? k : p->coarsest] = (uint32_t)(out->size - begin);
+    }
+    return rc;
+}
+
+int bm_interp_encode(struct bm_codec_state *state, struct bm_buffer *out,
+                     uint32_t *sizes, struct bm_loss *loss,
+                     const struct bm_field *f, const void *samples)
+{
+    uint8_t *original[MAX_PASSES + 1] = {NULL};
+    struct bm_passes p;
+    struct bm_interp_piece w;
+    struct bm_interp_space s;
+    struct bm_carver c = {NULL, 0};
+    size_t all = 0;
+    int rc = BOUMA_OK, now = 0;
+
+    memset(sizes, 0, sizeof(*sizes) * (size_t)f->levels);
+    if (!bm_lattice_samples(&f->lattice[0]))
+        return BOUMA_OK;
+    bm_interp_passes(&p, f);
+    bm_interp_piece_init(&w, f, state->a);
+    for (int j = 0; j < p.count; j++)
+        all += bm_interp_samples(&p, j) * f->size;
+    bm_interp_lay_out(&c, &s, &w, &p, 0, f->size);
+    bm_interp_carve(&c, all);
+    c.at = bm_codec_work(state, c.bytes);
+    if (!c.at)
+        return BOUMA_ENOMEM;
+    c.bytes = 0;
+    bm_interp_lay_out(&c, &s, &w, &p, 0, f->size);
+    sort_all(original, bm_interp_carve(&c, all), &p, f->size, samples);
+    if (!bm_interp_can_quantise(f, &w.quantum)) {
+        rc = encode_exactly(state, out, sizes, &p, original, samples, f->size);
+        bm_interp_piece_release(&w);
+        return rc;
+    }
+    piece_begin(&w);
+    encode_root(&w, s.dense[0],
+                p.count ? original[p.count - 1] : (const uint8_t *)samples);
+    for (int j = p.count; j >= 0 && !rc; j--) {
+        size_t begin = out->size;
+        const uint8_t *from = j < p.count ? original[j] : samples;
+
+        if (j < p.root)
+            piece_begin(&w);
+        if (j < p.count)
+            encode_pass(&w, &s, &p, j, s.dense[now], from);
+        if (j <= p.root) {
+            rc = end_piece(state, out, &w, &s, &p, j, s.dense[now], from, loss);
+            sizes[j < p.root ? j : p.coarsest] = (uint32_t)(out->size - begin);
+        }
+        if (j > 0 && j < p.count) {
+            bm_octants_merge_with(&p.octants[j], f->size, s.dense[!now],
+                                  s.sorted, s.dense[now]);
+            now = !now;
+        }
+    }
+    bm_interp_piece_release(&w);
+    return rc;
+}
