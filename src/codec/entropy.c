@@ -193,14 +193,28 @@ static void count_symbols(uint32_t (*counts)[BM_SYMBOLS],
         counts[table[i]][symbols[i]]++;
 }
 
+/* Code one symbol: the new state. What is given away goes before *p, which has
+ * room: without a branch, as nobody can tell when that happens. */
+static inline uint32_t push(uint32_t x, const struct encode_symbol *e,
+                            uint8_t **p)
+{
+    uint32_t away = x >= e->limit, q;
+
+    bm_store_u16(*p - 2, (uint16_t)x);
+    *p -= 2 * away;
+    x >>= 16 * away;
+    q = (uint32_t)(((uint64_t)x * e->reciprocal) >> 32) >> e->shift;
+    return x + e->bias + q * e->complement;
+}
+
 int bm_rans_encode(struct bm_buffer *out, const uint8_t *symbols,
                    const uint8_t *table, size_t count, int tables)
 {
     struct encode_symbol codes[BM_RANS_TABLES][BM_SYMBOLS];
     uint32_t counts[BM_RANS_TABLES][BM_SYMBOLS];
-    uint32_t x[4] = {RANS_LOW, RANS_LOW, RANS_LOW, RANS_LOW};
+    uint32_t x[4] = {RANS_LOW, RANS_LOW, RANS_LOW, RANS_LOW}, x0, x1, x2, x3;
     struct bm_bit_writer bits = {out, 0, 0};
-    size_t room = 2 * count, used;
+    size_t room = 2 * count, left = count, used;
     uint8_t *data, *p;
 
     memset(counts, 0, sizeof(counts));
@@ -223,18 +237,23 @@ int bm_rans_encode(struct bm_buffer *out, const uint8_t *symbols,
     if (!data)
         return BOUMA_ENOMEM;
     p = data + 16 + room; /* backwards, as the decoder goes forwards */
-    for (size_t i = count; i-- > 0;) {
-        const struct encode_symbol *e = &codes[table[i]][symbols[i]];
-        uint32_t s = x[i & 3], q;
-
-        if (s >= e->limit) {
-            p -= 2;
-            bm_store_u16(p, (uint16_t)s);
-            s >>= 16;
-        }
-        q = (uint32_t)(((uint64_t)s * e->reciprocal) >> 32) >> e->shift;
-        x[i & 3] = s + e->bias + q * e->complement;
+    for (; left & 3; left--)
+        x[(left - 1) & 3] = push(
+            x[(left - 1) & 3], &codes[table[left - 1]][symbols[left - 1]], &p);
+    x0 = x[0];
+    x1 = x[1];
+    x2 = x[2];
+    x3 = x[3];
+    for (; left; left -= 4) {
+        x3 = push(x3, &codes[table[left - 1]][symbols[left - 1]], &p);
+        x2 = push(x2, &codes[table[left - 2]][symbols[left - 2]], &p);
+        x1 = push(x1, &codes[table[left - 3]][symbols[left - 3]], &p);
+        x0 = push(x0, &codes[table[left - 4]][symbols[left - 4]], &p);
     }
+    x[0] = x0;
+    x[1] = x1;
+    x[2] = x2;
+    x[3] = x3;
     for (int i = 3; i >= 0; i--) {
         p -= 4;
         bm_store_u32(p, x[i]);
