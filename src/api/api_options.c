@@ -375,7 +375,6 @@ int bm_options_complete(bouma_options *out, const bouma_options *given,
         out->message_bytes ? out->message_bytes : (uint64_t)1 << 30;
     out->buffer_bytes =
         out->buffer_bytes ? out->buffer_bytes : (uint64_t)32 << 20;
-    out->threads = out->threads ? out->threads : 1;
     out->memory_limit =
         out->memory_limit ? out->memory_limit : (uint64_t)16 << 30;
     return rc;

@@ -51,6 +51,13 @@ struct bm_field {
     double bound; /* largest error that is allowed; 0: none */
     int effort;
     int nominal; /* the bound is one for coefficients, and is not checked */
+    /* When decoding: only the samples of a part are wanted, counted from the
+     * first of the level; the others may be left out. NULL: all. */
+    const struct bm_window *wanted;
+};
+
+struct bm_window {
+    int64_t lo[3], hi[3];
 };
 
 /* What a lossy codec did to some samples. */

@@ -45,6 +45,7 @@ struct reading {
     size_t choice_count, choice;
     const uint8_t *exact; /* [exact_count] samples */
     size_t exact_count, exact_used;
+    const struct bm_window *wanted; /* of the pass; NULL: all */
     int failed;
 };
 
@@ -62,8 +63,9 @@ static int get_row(struct reading *r, const uint8_t *symbols, int64_t n,
         memset(magnitudes, 0, (size_t)n);
         return 0;
     }
-    for (int64_t i = 0; i < n && r->how == HOW_RANS; i++)
-        most = symbols[i] > most ? symbols[i] : most;
+    if (r->how == HOW_RANS)
+        for (int64_t i = 0; i < n; i++)
+            most = symbols[i] > most ? symbols[i] : most;
     if (r->how == HOW_RANS && most < BM_DIRECT_SYMBOLS) {
         get_small(w->codes, magnitudes, symbols, n);
         return 0;
@@ -94,7 +96,8 @@ static int get_row(struct reading *r, const uint8_t *symbols, int64_t n,
     return kept;
 }
 
-/* Samples of a row that were kept: for now, what others are predicted from. */
+/* Samples of a row that were kept: for now, what others are predicted from;
+ * nothing in a row that does not matter. */
 static void keep_row(struct reading *r, uint8_t *decoded, int64_t n,
                      size_t index)
 {
@@ -108,10 +111,26 @@ static void keep_row(struct reading *r, uint8_t *decoded, int64_t n,
             r->failed = 1;
             return;
         }
-        memcpy(decoded + (size_t)i * size, w->row + (size_t)i * size, size);
-        w->kernels->settle(decoded, i, r->exact + r->exact_used++ * size);
+        if (decoded) {
+            memcpy(decoded + (size_t)i * size, w->row + (size_t)i * size, size);
+            w->kernels->settle(decoded, i, r->exact + r->exact_used * size);
+        }
+        r->exact_used++;
         bm_put_u32(&w->where, (uint32_t)(index + (size_t)i));
     }
+}
+
+/* Whether row (z, y) of octant p matters for what is wanted: a sample is
+ * predicted from those up to 5 away, along one axis after the other. */
+static int row_matters(const struct reading *r, int p, int64_t z, int64_t y)
+{
+    const struct bm_window *w = r->wanted;
+    int64_t at[2] = {2 * z + (p >> 2 & 1), 2 * y + (p >> 1 & 1)};
+
+    for (int d = 0; d < 2 && w; d++)
+        if (at[d] < w->lo[d] - 5 || at[d] >= w->hi[d] + 5)
+            return 0;
+    return 1;
 }
 
 static void decode_octant(struct reading *r, const struct bm_lookup *l, int p)
@@ -136,17 +155,17 @@ static void decode_octant(struct reading *r, const struct bm_lookup *l, int p)
     }
     for (int64_t z = 0; z < count[0]; z++)
         for (int64_t y = 0; y < count[1]; y++, index += (size_t)count[2]) {
-            uint8_t *decoded = l->sorted + index * l->size;
+            uint8_t *decoded =
+                row_matters(r, p, z, y) ? l->sorted + index * l->size : NULL;
+            int kept = get_row(r, symbols, count[2], w->magnitudes + index);
 
-            bm_interp_predict(l, w->row, p, choice, z, y);
-            if (get_row(r, symbols, count[2], w->magnitudes + index)) {
-                w->kernels->rebuild(decoded, w->codes, w->row, count[2],
-                                    &w->quantum);
-                keep_row(r, decoded, count[2], index);
-            } else {
+            if (decoded) {
+                bm_interp_predict(l, w->row, p, choice, z, y);
                 w->kernels->rebuild(decoded, w->codes, w->row, count[2],
                                     &w->quantum);
             }
+            if (kept)
+                keep_row(r, decoded, count[2], index);
             symbols += count[2];
         }
 }
@@ -267,6 +286,7 @@ static int decode_coded(struct bm_codec_state *state, struct reading *r,
     for (int j = last; j >= k && !r->failed; j--) {
         uint8_t *to = j > k ? s->dense[!now] : samples;
 
+        r->wanted = j > k ? NULL : r->w.field->wanted;
         decode_pass(r, s, p, j, coarse);
         bm_octants_merge_with(&p->octants[j], size, to, s->sorted, coarse);
         coarse = to;

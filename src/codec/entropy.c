@@ -266,17 +266,18 @@ int bm_rans_encode(struct bm_buffer *out, const uint8_t *symbols,
 
 /* ---- decoding ----------------------------------------------------------- */
 
-/* A slot: the symbol, its frequency, and how far the slot is from its first. */
-static void fill_slots(uint32_t *slots, const uint32_t *frequency)
+static void fill_slots(uint8_t *symbols, uint32_t *places,
+                       const uint32_t *frequency)
 {
     uint32_t at = 0;
 
-    for (uint32_t s = 0; s < BM_SYMBOLS; s++)
-        for (uint32_t i = 0; i < frequency[s]; i++)
-            slots[at++] = s | frequency[s] << 7 | i << 20;
+    for (uint32_t s = 0; s < BM_SYMBOLS; s++) {
+        memset(symbols + at, (int)s, frequency[s]);
+        places[s] = frequency[s] | at << 16;
+        at += frequency[s];
+    }
     /* A table without symbols: nothing asks for it, or the data is damaged. */
-    while (at < RANS_TOTAL)
-        slots[at++] = (uint32_t)RANS_TOTAL << 7;
+    memset(symbols + at, 0, RANS_TOTAL - at);
 }
 
 int bm_rans_begin(struct bm_rans_decoder *d, const uint8_t *data, size_t bytes,
@@ -291,7 +292,7 @@ int bm_rans_begin(struct bm_rans_decoder *d, const uint8_t *data, size_t bytes,
         if (!get_table(&bits, counts))
             return BOUMA_EFORMAT;
         scale(frequency, counts);
-        fill_slots(d->slots[t], frequency);
+        fill_slots(d->symbols[t], d->places[t], frequency);
     }
     d->p = bits.p - bits.count / 8; /* whole bytes that were not needed */
     d->end = bits.end;
@@ -303,18 +304,26 @@ int bm_rans_begin(struct bm_rans_decoder *d, const uint8_t *data, size_t bytes,
     return BOUMA_OK;
 }
 
-#define STEP(x, i)                                                             \
-    do {                                                                       \
-        uint32_t slot = d->slots[table[i]][(x) & (uint32_t)(RANS_TOTAL - 1)];  \
-        uint32_t more, refill;                                                 \
-                                                                               \
-        symbols[i] = slot & 127;                                               \
-        x = ((slot >> 7) & 8191) * ((x) >> RANS_BITS) + (slot >> 20);          \
-        refill = (x) < RANS_LOW;                                               \
-        more = (x) << 16 | bm_load_u16(p);                                     \
-        x = refill ? more : (x);                                               \
-        p += refill * 2;                                                       \
-    } while (0)
+/* The next symbol of a state, which is changed, but not yet filled up. */
+static inline uint8_t pop(const struct bm_rans_decoder *d, uint8_t table,
+                          uint32_t *x)
+{
+    uint32_t slot = *x & (uint32_t)(RANS_TOTAL - 1);
+    uint8_t symbol = d->symbols[table][slot];
+    uint32_t place = d->places[table][symbol];
+
+    *x = (place & 0xffff) * (*x >> RANS_BITS) + slot - (place >> 16);
+    return symbol;
+}
+
+/* Fill a state up, without a branch: two bytes are there in any case. */
+static inline uint32_t refill(uint32_t x, const uint8_t **p)
+{
+    uint32_t low = x < RANS_LOW, more = x << 16 | bm_load_u16(*p);
+
+    *p += 2 * low;
+    return low ? more : x;
+}
 
 void bm_rans_next(struct bm_rans_decoder *d, uint8_t *symbols,
                   const uint8_t *table, size_t count)
@@ -325,10 +334,14 @@ void bm_rans_next(struct bm_rans_decoder *d, uint8_t *symbols,
     size_t i = 0;
 
     for (; i + 4 <= count && d->end - p >= 8; i += 4) {
-        STEP(x0, i);
-        STEP(x1, i + 1);
-        STEP(x2, i + 2);
-        STEP(x3, i + 3);
+        symbols[i] = pop(d, table[i], &x0);
+        symbols[i + 1] = pop(d, table[i + 1], &x1);
+        symbols[i + 2] = pop(d, table[i + 2], &x2);
+        symbols[i + 3] = pop(d, table[i + 3], &x3);
+        x0 = refill(x0, &p);
+        x1 = refill(x1, &p);
+        x2 = refill(x2, &p);
+        x3 = refill(x3, &p);
     }
     d->state[d->turn & 3] = x0;
     d->state[(d->turn + 1) & 3] = x1;
@@ -336,14 +349,10 @@ void bm_rans_next(struct bm_rans_decoder *d, uint8_t *symbols,
     d->state[(d->turn + 3) & 3] = x3;
     for (; i < count; i++) { /* close to the end of the data */
         uint32_t x = d->state[(d->turn + i) & 3];
-        uint32_t slot = d->slots[table[i]][x & (uint32_t)(RANS_TOTAL - 1)];
 
-        symbols[i] = slot & 127;
-        x = ((slot >> 7) & 8191) * (x >> RANS_BITS) + (slot >> 20);
-        if (x < RANS_LOW && d->end - p >= 2) {
-            x = x << 16 | bm_load_u16(p);
-            p += 2;
-        }
+        symbols[i] = pop(d, table[i], &x);
+        if (x < RANS_LOW && d->end - p >= 2)
+            x = refill(x, &p);
         d->state[(d->turn + i) & 3] = x;
     }
     d->turn = (unsigned)((d->turn + count) & 3);

@@ -128,7 +128,9 @@ struct bm_rans_decoder {
     unsigned turn;
     const uint8_t *p, *end;
     int tables;
-    uint32_t slots[BM_RANS_TABLES][4096];
+    uint8_t symbols[BM_RANS_TABLES][4096]; /* of each slot */
+    uint32_t places[BM_RANS_TABLES][128];  /* of each symbol: its frequency, and
+                                              its first slot << 16 */
 };
 
 /* Begin with all bytes that the encoder appended. EFORMAT if they cannot be

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/hash.h"
 #include "layout/patch.h"
@@ -263,6 +264,23 @@ static int check_piece(const struct batch *b, const struct piece *p,
     return BOUMA_OK;
 }
 
+/* The samples of a patch at a level that lie in a box; 0 if there are none. */
+static int window_of(struct bm_window *out, const struct bm_patch *p, int level,
+                     const bouma_box *clip)
+{
+    struct bm_lattice l;
+    bouma_box box;
+
+    if (!bm_box_meet(&box, &p->box, clip))
+        return 0;
+    l = bm_lattice_of(&box, level);
+    for (int d = 0; d < 3; d++) {
+        out->lo[d] = l.start[d] - p->lattice[level].start[d];
+        out->hi[d] = out->lo[d] + l.count[d];
+    }
+    return 1;
+}
+
 /* Go from the samples of the next coarser level, in *s, to those of the piece's
  * level. Pieces of a codec that stores values as they are can be used where
  * they are. */
@@ -293,7 +311,11 @@ static int decode_piece(const struct batch *b, struct bm_worker *w,
     }
     if (codec->decode_field) {
         struct bm_field f = bm_patch_field(p, b->variable);
+        struct bm_window wanted;
 
+        if (k == b->fine && b->fetch->clip &&
+            window_of(&wanted, p, k, b->fetch->clip))
+            f.wanted = &wanted;
         rc = grow(a, &w->samples[turn], &w->samples_bytes[turn],
                   bm_patch_dense_bytes(p, k));
         if (!rc)
@@ -424,9 +446,24 @@ static int deliver_all(struct batch *b)
     return rc;
 }
 
+/* As many as wanted; or as there are processors, if nobody else needs them and
+ * the allocator is known to bear it. */
+static int choose_threads(const struct bouma_dataset *ds)
+{
+    const int most = 8;
+    long processors;
+
+    if (ds->options.threads)
+        return ds->options.threads;
+    if (ds->comm->size > 1 || ds->a != bm_allocator_default())
+        return 1;
+    processors = sysconf(_SC_NPROCESSORS_ONLN);
+    return processors < 1 ? 1 : processors > most ? most : (int)processors;
+}
+
 int bm_workers_init(struct bouma_step *step)
 {
-    int threads = step->ds->options.threads;
+    int threads = choose_threads(step->ds);
 
     step->workers =
         bm_new(step->ds->a, (size_t)threads, sizeof(*step->workers));

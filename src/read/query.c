@@ -200,6 +200,7 @@ static int fetch_level(struct query *q, int level, int64_t *patches,
                              .patches = patches,
                              .each = take_turn,
                              .context = q,
+                             .clip = &q->box,
                              .before = *before,
                              .total = q->count};
 

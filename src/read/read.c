@@ -36,7 +36,8 @@ int bm_read_box(struct bouma_step *step, const struct bm_read_request *request)
                              .fine = request->level,
                              .coarse = grid->levels - 1,
                              .each = give_to_box,
-                             .context = (void *)request};
+                             .context = (void *)request,
+                             .clip = &request->box};
     int64_t *patches;
     int rc = bm_select(&patches, &fetch.count, step->ds->a, &grid->tiling,
                        &request->box, request->level);

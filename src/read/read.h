@@ -68,6 +68,7 @@ struct bm_fetch {
     const uint8_t *(*coarser)(void *context, int64_t patch);
     void *context;
     uint64_t before, total; /* chunks, for the progress of a larger call */
+    const bouma_box *clip;  /* 'each' looks at nothing else; NULL: at all */
 };
 int bm_fetch(const struct bm_fetch *fetch);
 

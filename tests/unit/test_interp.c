@@ -231,6 +231,74 @@ static void no_sample_misses_the_bound(void)
     bm_codec_state_release(&state);
 }
 
+/* A part of a level is what it is in the whole level. */
+static void parts_are_those_of_the_whole(void)
+{
+    struct bm_codec_state state;
+    uint64_t random = 13;
+
+    bm_codec_state_init(&state, bm_allocator_default());
+    for (int i = 0; i < 200; i++) {
+        bouma_box box = {{0, 0, 0}, {0, 0, 0}};
+        struct bm_loss loss = {0, 0};
+        struct bm_window wanted;
+        struct bm_buffer out;
+        uint32_t sizes[3];
+        uint8_t *level[3], *part;
+        const int64_t *n;
+        struct patch p;
+        size_t at = 0;
+        int differ = 0;
+
+        for (int d = 0; d < 3; d++)
+            box.hi[d] = 1 + check_below(&random, 40);
+        make(&p, &box, 3, i & 1 ? BOUMA_F32 : BOUMA_F64, 1e-3,
+             (enum kind)(i % KINDS), 1, &random);
+        bm_buffer_init(&out, state.a);
+        CHECK_EQ(bm_codec_interp.encode_field(&state, &out, sizes, &loss,
+                                              &p.field, p.samples),
+                 BOUMA_OK);
+        for (int k = 2; k >= 0; k--) {
+            level[k] = malloc(p.count * 8);
+            REQUIRE(level[k]);
+            CHECK_EQ(bm_codec_interp.decode_field(
+                         &state, level[k], k < 2 ? level[k + 1] : NULL,
+                         &p.field, k, out.data + at, sizes[k]),
+                     BOUMA_OK);
+            at += sizes[k];
+        }
+        n = p.lattice[0].count;
+        for (int d = 0; d < 3; d++) {
+            wanted.lo[d] = check_below(&random, n[d]);
+            wanted.hi[d] =
+                wanted.lo[d] + 1 + check_below(&random, n[d] - wanted.lo[d]);
+        }
+        p.field.wanted = &wanted;
+        part = calloc(p.count, 8);
+        REQUIRE(part);
+        CHECK_EQ(bm_codec_interp.decode_field(&state, part, level[1], &p.field,
+                                              0, out.data + at - sizes[0],
+                                              sizes[0]),
+                 BOUMA_OK);
+        for (int64_t z = wanted.lo[0]; z < wanted.hi[0]; z++)
+            for (int64_t y = wanted.lo[1]; y < wanted.hi[1]; y++) {
+                size_t row = (size_t)((z * n[1] + y) * n[2] + wanted.lo[2]);
+
+                differ += memcmp(part + row * p.field.size,
+                                 level[0] + row * p.field.size,
+                                 (size_t)(wanted.hi[2] - wanted.lo[2]) *
+                                     p.field.size) != 0;
+            }
+        CHECK_EQ(differ, 0);
+        for (int k = 0; k < 3; k++)
+            free(level[k]);
+        free(part);
+        free(p.samples);
+        bm_buffer_release(&out);
+    }
+    bm_codec_state_release(&state);
+}
+
 static void a_bound_of_zero_keeps_every_bit(void)
 {
     bouma_box box = {{0, 0, 0}, {9, 17, 16}};
@@ -407,6 +475,7 @@ static void damaged_bytes_do_no_harm(void)
 int main(void)
 {
     no_sample_misses_the_bound();
+    parts_are_those_of_the_whole();
     a_bound_of_zero_keeps_every_bit();
     what_is_regular_takes_little();
     bytes_depend_on_nothing_else();
