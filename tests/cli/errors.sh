@@ -64,6 +64,8 @@ refuse 2 "one shape" "$BOUMA" import a.npy b.npy --into x.bouma
 refuse 2 "1 --var for 2 files" "$BOUMA" import a.npy b.npy --var a --into x.bouma
 refuse 2 "NAME=VALUE" "$BOUMA" import a.npy --attr hello --into x.bouma
 refuse 2 "--patch has 2 values" "$BOUMA" import a.npy --patch 8,8 --into x.bouma
+refuse 2 "--patch 8,48,8: 48 is not a power of two" "$BOUMA" import a.npy \
+    --patch 8,48,8 --into x.bouma
 refuse 2 "--step -1" "$BOUMA" import a.npy --step -1 --into x.bouma
 refuse 2 "--time now" "$BOUMA" import a.npy --time now --into x.bouma
 [[ ! -e x.bouma ]] || complain "a refused import made a dataset"
@@ -124,4 +126,13 @@ expect 0 "$BOUMA" repair busy.bouma --apply --force
 
 find run.bouma/steps -type f -exec cksum {} + | sort >after
 same before after
+# Patches larger than the grid are cut down, which is told, and no others.
+expect 0 "$BOUMA" import b.npy --patch 64,8,32 --into cut.bouma --json
+[[ $err == "bouma: import: note: --patch 64,8,32 is larger than the grid of \
+24 x 24 x 20 samples; patches have 32 x 8 x 32" ]] || complain "'$err'"
+expect 0 "$BOUMA" import b.npy --patch 32 --into cut.bouma
+[[ -z $err ]] || complain "'$err'"
+expect 0 "$BOUMA" import b.npy --into cut.bouma
+[[ -z $err ]] || complain "'$err'"
+
 finish

@@ -210,13 +210,37 @@ static int choose_step(struct import *import, struct context *ctx)
     return DONE;
 }
 
-static int define_variables(struct import *import, bouma_variable **variables)
+/* Patches that were asked for and are larger than the grid are cut down. */
+static void tell_patch(const struct import *import, const struct context *ctx,
+                       const bouma_grid *grid)
+{
+    const struct import_request *request = &import->request;
+    char shape[FORMAT_BYTES], patch[FORMAT_BYTES];
+    bouma_grid_info about;
+    bool smaller = false;
+
+    bouma_grid_info_get(grid, &about);
+    for (int i = 0; i < about.ndims; i++)
+        smaller = smaller || about.patch[i] < request->grid.patch[i];
+    if (smaller)
+        context_warn(ctx,
+                     "note: --patch %s is larger than the grid of %s samples; "
+                     "patches have %s",
+                     arguments_text(request->args, "patch"),
+                     format_shape(shape, about.ndims, about.shape),
+                     format_shape(patch, about.ndims, about.patch));
+}
+
+static int define_variables(struct import *import, const struct context *ctx,
+                            bouma_variable **variables)
 {
     const struct import_request *request = &import->request;
     bouma_grid *grid;
     int status = bouma_grid_define(&grid, import->ds, request->grid_name,
                                    &request->grid);
 
+    if (!status)
+        tell_patch(import, ctx, grid);
     for (int i = 0; !status && i < import->count; i++) {
         bouma_variable_spec spec = request->variable;
         char name[512];
@@ -283,7 +307,7 @@ static int write_step(struct import *import, struct context *ctx)
     int rc = DONE;
 
     if (!status)
-        status = define_variables(import, variables);
+        status = define_variables(import, ctx, variables);
     if (!status)
         status = bouma_step_begin(import->ds, request->step, request->time);
     if (!status)

@@ -94,6 +94,22 @@ static int read_tolerance(struct import_request *request, struct context *ctx)
     return DONE;
 }
 
+static int check_patch(const struct import_request *request,
+                       struct context *ctx)
+{
+    for (int i = 0; i < request->patches; i++) {
+        int64_t edge = request->grid.patch[i];
+
+        if (edge & (edge - 1))
+            return context_fail(ctx, CALL_AT_FAULT,
+                                "--patch %s: %lld is not a power of two, as "
+                                "the edges of patches are",
+                                arguments_text(request->args, "patch"),
+                                (long long)edge);
+    }
+    return DONE;
+}
+
 static int read_grid(struct import_request *request, struct context *ctx)
 {
     const struct arguments *args = request->args;
@@ -109,6 +125,8 @@ static int read_grid(struct import_request *request, struct context *ctx)
     if (!rc)
         rc = arguments_integers(args, ctx, "patch", grid->patch,
                                 &request->patches);
+    if (!rc)
+        rc = check_patch(request, ctx);
     if (!rc)
         rc = arguments_numbers(args, ctx, "spacing", grid->spacing,
                                &request->spacings);
