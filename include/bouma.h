@@ -541,7 +541,8 @@ typedef struct bouma_variable_info {
     double largest_error; /* that was made, of all samples; infinite if it is
                              not known, as with 'nominal' */
     double psnr;          /* in dB: the range over the mean error; infinite if
-                             there is none, NaN if it is not known */
+                             there is none, NaN if it is not known, as with
+                             'nominal' or infinite values */
     int nominal;          /* 1: the tolerance is that of coefficients */
 } bouma_variable_info;
 BOUMA_API void bouma_variable_info_get(const bouma_variable *variable,

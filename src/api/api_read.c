@@ -170,8 +170,8 @@ void bouma_grid_info_get(const bouma_grid *grid, bouma_grid_info *out)
     out->patches = t->patches;
 }
 
-/* Peak signal to noise: the width of the finite range over the root of the mean
- * squared error. */
+/* Peak signal to noise: the width of the range over the root of the mean squared
+ * error. */
 static double psnr_of(const struct bouma_variable *v)
 {
     double low = INFINITY, high = -INFINITY, samples = 0;
@@ -189,6 +189,8 @@ static double psnr_of(const struct bouma_variable *v)
         return NAN; /* nobody looked */
     if (!(v->loss.squares > 0) || !(high > low))
         return INFINITY;
+    if (isinf(high - low))
+        return NAN; /* the finite range is not recorded */
     return 20 * log10(high - low) - 10 * log10(v->loss.squares / samples);
 }
 

@@ -86,4 +86,19 @@ same stream.raw level1.raw
 # An output that exists is replaced; nothing else is left behind.
 expect 0 "$BOUMA" read run.bouma grid/T -o level1.raw
 [[ -z $(find . -name '*.part') ]] || complain "temporary files are left"
+# Errors that nobody has looked at, and those of values with infinities among
+# them, are not told as if there were none.
+python "
+a = np.sin(np.arange(32 ** 3, dtype='f4') / 99).reshape(32, 32, 32)
+np.save('wave.npy', a)
+a[1, 2, 3] = np.inf
+np.save('endless.npy', a)"
+expect 0 "$BOUMA" import wave.npy --into errors.bouma --codec wavelet \
+    --tolerance 0.01 --nominal
+expect 0 "$BOUMA" info errors.bouma
+[[ $out =~ wave\ +0.01\ +0.01\ +unknown\ +unknown ]] || complain "'$out'"
+expect 0 "$BOUMA" import endless.npy --into errors.bouma --tolerance 0.01
+expect 0 "$BOUMA" info errors.bouma
+[[ $out =~ endless\ +0.01\ +0.01\ +0.00[0-9]+\ +unknown ]] || complain "'$out'"
+
 finish

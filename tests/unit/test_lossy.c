@@ -249,6 +249,8 @@ static void what_was_lost_is_recorded(void)
     CHECK(about.stored_bytes < about.raw_bytes / 10);
     bouma_variable_info_get(bouma_grid_find_variable(grid, "constant"), &about);
     CHECK(about.bound == 0 && about.largest_error == 0 && isinf(about.psnr));
+    bouma_variable_info_get(bouma_grid_find_variable(grid, "vector"), &about);
+    CHECK(about.largest_error > 0 && isnan(about.psnr)); /* it has -inf */
     bouma_variable_info_get(bouma_grid_find_variable(grid, "exact"), &about);
     CHECK_EQ(about.codec, BOUMA_CODEC_ZSTD);
     CHECK(about.bound == 0 && about.largest_error == 0);
