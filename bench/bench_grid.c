@@ -372,7 +372,8 @@ static void bench_read(const struct bench *b, const char *path)
         fine[n] = read_whole(b, v, 0, about.bound, i < 0);
         coarse[n] = read_whole(b, v, 3, about.bound, i < 0);
     }
-    printf("read by one process (as many threads as processors), from the page cache\n");
+    printf("read by one process (as many threads as processors), from the page "
+           "cache\n");
     target("level 0 of all over level 3 of all, time",
            measure_median(fine, b->repetitions) /
                measure_median(coarse, b->repetitions),

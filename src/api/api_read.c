@@ -170,8 +170,8 @@ void bouma_grid_info_get(const bouma_grid *grid, bouma_grid_info *out)
     out->patches = t->patches;
 }
 
-/* Peak signal to noise: the width of the range over the root of the mean squared
- * error. */
+/* Peak signal to noise: the width of the range over the root of the mean
+ * squared error. */
 static double psnr_of(const struct bouma_variable *v)
 {
     double low = INFINITY, high = -INFINITY, samples = 0;
