@@ -19,5 +19,12 @@ for level in 0 3; do
     "$bouma" render "$work/flow.bouma" flow --slice z=8 --level $level --size 256 \
         --colours coolwarm --range=-1e-4,1e-4 -o level$level.png
 done
+"$bouma" import "$work/vorticity.raw" --shape 41,128,128 --type f32 --unit 1/s \
+    --grid flow --var vorticity --into "$work/lossy.bouma" --relative 1e-3
+"$bouma" info "$work/lossy.bouma"
+for level in 3 2 1 0; do
+    "$bouma" render "$work/lossy.bouma" flow --slice z=8 --level $level --size 192 \
+        --colours coolwarm --range=-1e-4,1e-4 -o lossy$level.png
+done
 "$bouma" plan --ranks 96 --shape 500,500,500 --blocks 4,4,6 --files 8 --ratio 3 \
     --vary 20 -o plan.png
