@@ -111,27 +111,13 @@ static void damaged_level(struct subfile_check *c, const struct bm_section *s,
         s->offsets[chunk * (size_t)s->levels + (size_t)level]);
 }
 
-/* How far a value can be off. If the tolerance is that of coefficients, no
- * axis makes more than 3 of the errors of a level, so three of them 27; that is
- * some fifty times what occurs. The arithmetic is that of the type. */
-static double largest_error(const struct bouma_variable *v,
-                            const struct bm_range *noted)
-{
-    double largest = fmax(fabs(noted->low.f), fabs(noted->high.f));
-
-    if (!v->nominal)
-        return v->bound;
-    return v->bound * 27 * v->grid->levels +
-           largest * (v->type == BOUMA_F32 ? 0x1p-15 : 0x1p-44);
-}
-
 /* Whether values may have become others: the range that was noted, widened by
  * the bound, must hold what was decoded, and the other way round. */
 static int range_fits(const struct bm_range *noted,
                       const struct bm_range *found,
                       const struct bouma_variable *v)
 {
-    double slack = largest_error(v, noted);
+    double slack = bm_variable_slack(v, noted);
 
     if (!(slack > 0))
         return bm_range_equal(noted, found, v->type);

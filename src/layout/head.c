@@ -2,6 +2,7 @@
 #include "layout/head.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "codec/codec.h"
@@ -202,6 +203,20 @@ int bm_range_decode(struct bm_range *range, struct bm_cursor *c,
     range->nans = nans;
     range->count = samples - nans;
     return bm_range_ordered(range, type) ? BOUMA_OK : BOUMA_EFORMAT;
+}
+
+/* How far a value can be off. If the tolerance is that of coefficients, no
+ * axis makes more than 3 of the errors of a level, so three of them 27; that is
+ * some fifty times what occurs. The arithmetic is that of the type. */
+double bm_variable_slack(const struct bouma_variable *v,
+                         const struct bm_range *noted)
+{
+    double largest = fmax(fabs(noted->low.f), fabs(noted->high.f));
+
+    if (!v->nominal)
+        return v->bound;
+    return v->bound * 27 * v->grid->levels +
+           largest * (v->type == BOUMA_F32 ? 0x1p-15 : 0x1p-44);
 }
 
 int bm_loss_decode(struct bm_loss *loss, struct bm_cursor *c)

@@ -72,6 +72,11 @@ int bm_head_decode(struct bm_head *h, const struct bm_schema *schema,
                    uint64_t file_bytes, const uint8_t *id, const char *name,
                    struct bm_error *error);
 
+/* How far values of level 0 that are read may lie beyond the range of those
+ * that were given. */
+double bm_variable_slack(const struct bouma_variable *v,
+                         const struct bm_range *range);
+
 /* Two f64, neither negative nor NaN. BOUMA_OK or EFORMAT. */
 int bm_loss_decode(struct bm_loss *loss, struct bm_cursor *c);
 void bm_loss_join(struct bm_loss *loss, const struct bm_loss *other);

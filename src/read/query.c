@@ -34,10 +34,11 @@ struct query {
 static int may_have(const struct query *q, const struct bm_range *range)
 {
     const struct bouma_variable *v = q->variable;
+    double slack = bm_variable_slack(v, range);
 
     return range->count &&
-           bm_scalar_double(range->low, v->type) - v->bound <= q->asked->high &&
-           bm_scalar_double(range->high, v->type) + v->bound >= q->asked->low;
+           bm_scalar_double(range->low, v->type) - slack <= q->asked->high &&
+           bm_scalar_double(range->high, v->type) + slack >= q->asked->low;
 }
 
 /* What the tables tell of a patch; valid until the next. */

@@ -96,7 +96,7 @@ np.save('endless.npy', a)"
 expect 0 "$BOUMA" import wave.npy --into errors.bouma --codec wavelet \
     --tolerance 0.01 --nominal
 expect 0 "$BOUMA" info errors.bouma
-[[ $out =~ wave\ +0.01\ +0.01\ +unknown\ +unknown ]] || complain "'$out'"
+[[ $out =~ wave\ +0.01,\ nominal\ +0.01\ +unknown\ +unknown ]] || complain "'$out'"
 expect 0 "$BOUMA" import endless.npy --into errors.bouma --tolerance 0.01
 expect 0 "$BOUMA" info errors.bouma
 [[ $out =~ endless\ +0.01\ +0.01\ +0.00[0-9]+\ +unknown ]] || complain "'$out'"

@@ -154,13 +154,13 @@ static int print_errors(bouma_grid *grid, struct context *ctx)
                                                               : "",
                        about.nominal ? ", nominal" : "");
         text_table_add(&table, "%.4g", about.bound);
-        if (about.nominal) { /* then nobody has measured it */
-            text_table_add(&table, "not known");
-            text_table_add(&table, "-");
-            continue;
-        }
-        text_table_add(&table, "%.4g", about.largest_error);
-        if (isinf(about.psnr))
+        if (isinf(about.largest_error)) /* nominal: nobody has measured it */
+            text_table_add(&table, "unknown");
+        else
+            text_table_add(&table, "%.4g", about.largest_error);
+        if (isnan(about.psnr))
+            text_table_add(&table, "unknown");
+        else if (isinf(about.psnr))
             text_table_add(&table, "exact");
         else
             text_table_add(&table, "%.1f dB", about.psnr);
