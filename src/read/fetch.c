@@ -443,6 +443,8 @@ static int deliver_all(struct batch *b)
             step->ds->error = shares[i].error;
         }
     }
+    if (!rc && count > 1) /* the others may have had the last ones */
+        tell_progress(b, b->count);
     return rc;
 }
 

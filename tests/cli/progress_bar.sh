@@ -5,6 +5,7 @@ here=$(realpath "$(dirname "$0")")
 source "$here/common.bash"
 CLOCK=$(realpath "${BOUMA_CLOCK:?say which program: BOUMA_CLOCK=path/to/bouma_clock}")
 export TERM=xterm NO_COLOR=1
+export BOUMA_OPTIONS="threads=1" # which looks at the clock as often each time
 
 # on WHERE SECONDS STATUS COMMAND...: bouma on a terminal (see terminal.py),
 # with so many seconds between any two looks at the clock.
