@@ -241,6 +241,17 @@ static int check_present(const bouma_variable *v)
     return BOUMA_OK;
 }
 
+/* Threads of a query are at work while it calls its caller back. */
+static int check_idle(const struct bouma_step *step)
+{
+    return step && step->busy
+               ? bm_fail(&step->ds->error, BOUMA_ESTATE,
+                         "a query is reading this step: what it calls must not "
+                         "read the step; note what is wanted, and read it "
+                         "after the query")
+               : BOUMA_OK;
+}
+
 int bouma_variable_range(const bouma_variable *variable, int component,
                          bouma_range *out)
 {
@@ -326,6 +337,8 @@ static int make_request(struct bm_read_request *out, bouma_variable *v,
 
     if (!rc)
         rc = check_present(v);
+    if (!rc)
+        rc = check_idle(v->grid->schema->step);
     if (rc)
         return rc;
     l = bm_lattice_of(&out->box, level);
@@ -423,6 +436,8 @@ int bouma_variable_query(bouma_variable *variable,
                    &lifted);
     if (!rc)
         rc = check_present(variable);
+    if (!rc)
+        rc = check_idle(variable->grid->schema->step);
     if (!rc && query->within &&
         (query->component < 0 || query->component >= variable->components))
         rc = bm_fail(error, BOUMA_EINVAL,
@@ -461,10 +476,13 @@ int bouma_refinement_open(bouma_refinement **out, bouma_variable *variable,
 
 int bouma_refinement_next(bouma_refinement *refinement)
 {
+    int rc;
+
     if (!refinement)
         return BOUMA_EINVAL;
     bm_error_clear(&refinement->step->ds->error);
-    return bm_refinement_next(refinement);
+    rc = check_idle(refinement->step);
+    return rc ? rc : bm_refinement_next(refinement);
 }
 
 const void *bouma_refinement_data(const bouma_refinement *refinement,

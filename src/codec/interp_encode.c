@@ -111,7 +111,8 @@ static void encode_root(struct bm_interp_piece *w, uint8_t *decoded,
     memset(w->row, 0, w->field->size);
     w->table[w->done] = 0;
     put_row(w, decoded, sample, 1, &magnitude, 0);
-    bm_interp_restore(decoded, &w->where, w->exact.data, w->field->size);
+    if (!w->exact.failed && !w->where.failed)
+        bm_interp_restore(decoded, &w->where, w->exact.data, w->field->size);
     bm_buffer_clear(&w->where);
 }
 

@@ -44,22 +44,37 @@ BM_CLONES static double NAME(largest)(const void *values, size_t n)
     return (double)largest;
 }
 
+/* Squares are summed in eight parts, whatever the machine, so that all get the
+ * same sum. An error that is no number is an infinite one. */
 BM_CLONES static struct bm_loss NAME(loss)(const void *values,
                                            const void *decoded, size_t n)
 {
     const REAL *restrict x = values, *restrict y = decoded;
-    struct bm_loss loss;
-    REAL largest = 0;
-    double squares = 0;
+    double squares[8] = {0}, largest[8] = {0}, wrong[8] = {0};
+    struct bm_loss loss = {0, 0};
+    size_t i = 0;
 
-#pragma omp simd reduction(+ : squares) reduction(max : largest)
-    for (size_t i = 0; i < n; i++) {
-        REAL error = x[i] - x[i] == 0 ? ABS(x[i] - y[i]) : 0;
+    for (; i + 8 <= n; i += 8)
+        for (size_t k = 0; k < 8; k++) {
+            double a = (double)x[i + k], b = (double)y[i + k];
+            double error = a - a == 0 ? __builtin_fabs(a - b) : 0;
 
-        largest = error > largest ? error : largest;
-        squares += (double)error * (double)error;
+            largest[k] = error <= largest[k] ? largest[k] : error;
+            squares[k] += error * error;
+            wrong[k] += error - error; /* NaN, once there was one */
+        }
+    for (size_t k = 0; i < n; i++, k++) {
+        double a = (double)x[i], b = (double)y[i];
+        double error = a - a == 0 ? __builtin_fabs(a - b) : 0;
+
+        largest[k] = error <= largest[k] ? largest[k] : error;
+        squares[k] += error * error;
+        wrong[k] += error - error;
     }
-    loss.largest = (double)largest;
-    loss.squares = squares;
+    for (size_t k = 0; k < 8; k++) {
+        if (!(largest[k] <= loss.largest) || wrong[k] != 0)
+            loss.largest = wrong[k] != 0 ? __builtin_inf() : largest[k];
+        loss.squares += squares[k];
+    }
     return loss;
 }

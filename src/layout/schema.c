@@ -164,9 +164,15 @@ int bm_schema_add_grid(struct bm_schema *schema, struct bouma_grid **out,
     }
     if (!wrong)
         wrong = bm_tiling_init(&g->tiling, spec->ndims, spec->shape, edge);
-    if (!wrong && (spec->levels < 0 || spec->levels > max_levels(&g->tiling)))
-        wrong = "has more levels than its patches allow (1 + log2 of the "
-                "longest edge)";
+    if (!wrong && (spec->levels < 0 || spec->levels > max_levels(&g->tiling))) {
+        int most = max_levels(&g->tiling);
+
+        grid_free(g, schema->a);
+        return bm_fail(error, BOUMA_EINVAL,
+                       "grid \"%s\" has %d levels, but its patches allow 1 to "
+                       "%d (1 + log2 of the longest edge)",
+                       name, spec->levels, most);
+    }
     if (wrong) {
         grid_free(g, schema->a);
         return bm_fail(error, BOUMA_EINVAL, "grid \"%s\" %s", name, wrong);
@@ -226,9 +232,10 @@ static const char *check_variable(const struct bouma_grid *grid,
     if (spec->tolerance_kind != BOUMA_ABSOLUTE &&
         spec->tolerance_kind != BOUMA_RELATIVE)
         return "has no known kind of tolerance";
-    if (spec->tolerance > 0 && !bm_type_is_float(spec->type))
-        return "has a tolerance, but is no f32 or f64: integers are kept "
-               "exactly";
+    if ((spec->tolerance > 0 || is_lossy((int)spec->codec)) &&
+        !bm_type_is_float(spec->type))
+        return "has a tolerance or a codec that needs one, but is no f32 or "
+               "f64: integers are kept exactly, as by zstd";
     if (spec->tolerance > 0 && spec->codec && !is_lossy((int)spec->codec))
         return "has a tolerance and a codec that is exact: leave one of them "
                "out";
@@ -241,7 +248,8 @@ static const char *check_variable(const struct bouma_grid *grid,
     if (spec->nominal && spec->nominal != 1)
         return "has a 'nominal' that is not 0 or 1";
     if (spec->nominal && !can_be_nominal((int)spec->codec))
-        return "has a nominal tolerance, which is for the codec wavelet only";
+        return "has a nominal tolerance, which is for the codec wavelet only: "
+               "choose that, or leave 'nominal' out";
     for (int d = 0; d < 3; d++)
         if (__builtin_mul_overflow(values, (uint64_t)grid->tiling.edge[d],
                                    &values))

@@ -233,11 +233,18 @@ int bm_query(struct bouma_step *step, const struct bouma_variable *variable,
         rc = look(&q, patches, count);
     if (!rc && q.count)
         qsort(q.entries, q.count, sizeof(*q.entries), by_patch);
+    for (size_t i = 1; i < q.count && !rc; i++)
+        if (q.entries[i].patch == q.entries[i - 1].patch)
+            rc = bm_fail(&step->ds->error, BOUMA_EFORMAT,
+                         "step %" PRIu64 ": a patch is in two subfiles",
+                         step->manifest.step);
     if (!rc && pthread_mutex_init(&q.turn, NULL))
         rc = bm_fail(&step->ds->error, BOUMA_ENOMEM, "no memory to query");
     else if (!rc) {
+        step->busy = 1;
         for (int k = variable->grid->levels - 1; k >= 0 && !rc; k--)
             rc = fetch_level(&q, k, patches, &before);
+        step->busy = 0;
         pthread_mutex_destroy(&q.turn);
     }
     bm_drop(a, patches);

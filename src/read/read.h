@@ -27,6 +27,7 @@ struct bouma_step {
     uint64_t clock;
     struct bm_worker *workers; /* [worker_count], see fetch.c */
     int worker_count;
+    int busy; /* a query calls its caller back: no other call may read */
 };
 
 /* Collective. The message is in the dataset. */

@@ -77,6 +77,36 @@ static uint8_t *make_coarse(const struct patch *p, int k, const uint8_t *header)
     return coarse;
 }
 
+/* A part of the level is decoded to the same, and the verdict is the same. */
+static void decode_part(struct bm_codec_state *state, const struct patch *p,
+                        const uint8_t *header, int k, int verdict,
+                        const uint8_t *whole, const uint8_t *coarse,
+                        const uint8_t *in, size_t size)
+{
+    const int64_t *n = p->lattice[k].count;
+    struct bm_field field = p->field;
+    struct bm_window wanted;
+    uint8_t *out = malloc(level_bytes(p, k) + !level_bytes(p, k));
+
+    HOLDS(out);
+    for (int d = 0; d < 3; d++) {
+        wanted.lo[d] = n[d] > 0 ? header[4 + d] / 8 % n[d] : 0;
+        wanted.hi[d] = wanted.lo[d] + (n[d] > 0);
+    }
+    field.wanted = &wanted;
+    HOLDS(bm_codec_interp.decode_field(state, out,
+                                       k + 1 < p->field.levels ? coarse : NULL,
+                                       &field, k, in, size) == verdict);
+    if (!verdict && level_bytes(p, k)) {
+        size_t at = (size_t)((wanted.lo[0] * n[1] + wanted.lo[1]) * n[2] +
+                             wanted.lo[2]) *
+                    p->field.size;
+
+        HOLDS(!memcmp(out + at, whole + at, p->field.size));
+    }
+    free(out);
+}
+
 static void decode(struct bm_codec_state *state, const struct patch *p,
                    const uint8_t *header, const uint8_t *data, size_t size)
 {
@@ -89,6 +119,7 @@ static void decode(struct bm_codec_state *state, const struct patch *p,
                                       k + 1 < p->field.levels ? coarse : NULL,
                                       &p->field, k, in, size);
     HOLDS(rc == BOUMA_OK || rc == BOUMA_EFORMAT);
+    decode_part(state, p, header, k, rc, out, coarse, in, size);
     free(out);
     free(in);
     free(coarse);

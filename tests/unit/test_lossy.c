@@ -438,6 +438,136 @@ static void fine_where_it_matters_reads_less(void)
     bouma_dataset_free(ds);
 }
 
+/* Threads of the query are at work, with memory that another read would use. */
+static int read_inside(void *user, const bouma_patch_info *patch, int level,
+                       const bouma_selection *selection, const void *samples)
+{
+    struct asking *a = user;
+    bouma_patch_query q = {
+        .size = sizeof(q), .each = read_inside, .user = user};
+    bouma_refinement *r;
+    float one;
+
+    (void)level;
+    (void)selection;
+    (void)samples;
+    CHECK_EQ(bouma_variable_read(a->variable, 0, &patch->box, &one, NULL),
+             BOUMA_ESTATE);
+    CHECK_EQ(bouma_variable_query(a->variable, &q), BOUMA_ESTATE);
+    CHECK_EQ(bouma_refinement_open(&r, a->variable, 0, NULL), BOUMA_ESTATE);
+    a->handed++;
+    return 0;
+}
+
+static void a_query_is_not_disturbed(void)
+{
+    static struct asking a;
+    bouma_patch_query q = {.size = sizeof(q), .each = read_inside, .user = &a};
+    bouma_options o = options(4);
+    bouma_dataset *ds;
+    bouma_step *step;
+    float one;
+
+    memset(&a, 0, sizeof(a));
+    CHECK_EQ(bouma_dataset_open(&ds, "level", &o), BOUMA_OK);
+    CHECK_EQ(bouma_step_open(&step, ds, 0), BOUMA_OK);
+    a.variable =
+        bouma_grid_find_variable(bouma_step_find_grid(step, "g"), "scalar");
+    CHECK_EQ(bouma_variable_query(a.variable, &q), BOUMA_OK);
+    CHECK_EQ(a.handed, 3 * 3 * 4);
+    q.box = &(bouma_box){{0, 0, 0}, {1, 1, 1}};
+    CHECK_EQ(bouma_variable_read(a.variable, 0, q.box, &one, NULL), BOUMA_OK);
+    bouma_step_free(step);
+    bouma_dataset_free(ds);
+}
+
+/* ---- without memory ----------------------------------------------------- */
+
+/* An allocator whose n-th call fails. */
+struct short_of {
+    long left;
+};
+
+static void *short_resize(void *user, void *block, size_t bytes)
+{
+    struct short_of *s = user;
+
+    return s->left-- > 0 ? realloc(block, bytes) : NULL;
+}
+
+static void short_release(void *user, void *block)
+{
+    (void)user;
+    free(block);
+}
+
+static void count_damage(void *user, const bouma_finding *finding)
+{
+    *(int *)user += finding->severity == BOUMA_DAMAGE;
+}
+
+/* A sound dataset is not called damaged for want of memory, and none is lost:
+ * with NaN where a patch begins. */
+static void no_memory_is_no_damage(void)
+{
+    static float data[16 * 16 * 16];
+    struct short_of left = {0};
+    bouma_allocator a = {
+        .user = &left, .resize = short_resize, .release = short_release};
+    bouma_grid_spec g = {.size = sizeof(g),
+                         .ndims = 3,
+                         .shape = {16, 16, 16},
+                         .patch = {8, 8, 8}};
+    bouma_variable_spec s = {
+        .size = sizeof(s), .type = BOUMA_F32, .tolerance = 1e-3};
+    int done = 0;
+
+    for (int i = 0; i < 16 * 16 * 16; i++)
+        data[i] = sinf((float)i * 0.1f);
+    data[0] = NAN;
+    data[8] = 1e30f;
+    for (long n = 0; n < 3000 && !done; n++) {
+        bouma_options o = options(1);
+        bouma_verify_report report;
+        bouma_variable *v = NULL;
+        bouma_dataset *ds;
+        bouma_grid *grid = NULL;
+        char name[32], message[256];
+        int damages = 0, rc;
+
+        snprintf(name, sizeof(name), "short%ld", n);
+        o.allocator = &a;
+        left.left = n;
+        rc = bouma_dataset_create(&ds, name, &o);
+        if (!rc)
+            rc = bouma_grid_define(&grid, ds, "g", &g);
+        if (!rc)
+            rc = bouma_variable_define(&v, grid, "v", &s);
+        if (!rc)
+            rc = bouma_step_begin(ds, 0, 0);
+        if (!rc)
+            rc = bouma_variable_put(v, NULL, data, NULL);
+        if (!rc)
+            rc = bouma_step_end(ds, NULL);
+        CHECK(rc == BOUMA_OK || rc == BOUMA_ENOMEM);
+        done = !rc;
+        left.left = 1000000;
+        bouma_dataset_close(ds);
+        bouma_dataset_free(ds);
+        if (rc)
+            continue;
+        for (long m = 0, sound = 0; m < 3000 && !sound; m++) {
+            left.left = m;
+            rc = bouma_verify(name, BOUMA_VERIFY_DEEP, &o, count_damage,
+                              &damages, &report, message, sizeof(message));
+            CHECK(rc == BOUMA_OK || rc == BOUMA_ENOMEM);
+            CHECK_EQ(damages, 0);
+            sound = !rc;
+        }
+    }
+    CHECK(done);
+}
+
 /* ---- wrong wishes ------------------------------------------------------- */
 
 static void wrong_tolerances_are_told(void)
@@ -454,7 +584,8 @@ static void wrong_tolerances_are_told(void)
                  {BOUMA_F32, BOUMA_CODEC_ZSTD, 0.1, "exact"},
                  {BOUMA_F32, BOUMA_CODEC_RAW, 0.1, "exact"},
                  {BOUMA_I32, 0, 0.1, "integers"},
-                 {BOUMA_I32, BOUMA_CODEC_INTERP, 0.1, "integers"}};
+                 {BOUMA_I32, BOUMA_CODEC_INTERP, 0.1, "integers"},
+                 {BOUMA_I32, BOUMA_CODEC_INTERP, 0, "integers"}};
     bouma_grid_spec g = {.size = sizeof(g), .ndims = 1, .shape = {100}};
     bouma_options o = options(1);
     bouma_dataset *ds;
@@ -487,6 +618,8 @@ int main(void)
     verify_decodes_everything();
     patches_come_at_levels_of_their_own();
     fine_where_it_matters_reads_less();
+    a_query_is_not_disturbed();
+    no_memory_is_no_damage();
     wrong_tolerances_are_told();
     bouma_io_memory_free(io);
     return check_result();
