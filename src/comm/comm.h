@@ -64,6 +64,7 @@ int bm_comm_begin(struct bm_comm *comm, const char *call, uint64_t hash,
                   uint64_t *largest, int count, int rc, struct bm_error *error);
 
 /* The largest of each value over all ranks, in place. */
+#define BM_COMM_MAX_VALUES 16 /* in one call */
 int bm_comm_max(struct bm_comm *comm, uint64_t *values, int count,
                 struct bm_error *error);
 

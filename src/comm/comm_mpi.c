@@ -2,6 +2,7 @@
  * at most message_bytes, which is below 2^31, since MPI counts in int. */
 #include "comm/comm_mpi.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +15,7 @@ struct mpi_comm {
     MPI_Comm comm;
     /* Of reductions. Here and not on the stack: one that was given up may still
      * be carried out by MPI at any later time. */
-    uint64_t mine[16], all[16];
+    int64_t mine[BM_COMM_MAX_VALUES], all[BM_COMM_MAX_VALUES];
 };
 
 static MPI_Comm comm_of(struct bm_comm *comm)
@@ -41,21 +42,26 @@ static int wait_all(struct bm_comm *comm, MPI_Request *requests, int count)
     return rc;
 }
 
+/* MPICH 4.0 compares MPI_UINT64_T as if it had a sign. So signed numbers are
+ * compared, that have the same order. */
 static int mpi_max(struct bm_comm *comm, uint64_t *values, int count)
 {
+    const uint64_t sign = (uint64_t)1 << 63;
     struct mpi_comm *m = (struct mpi_comm *)comm;
     MPI_Request request;
     int rc;
 
     if (comm->timed_out)
         return MPI_ERR_OTHER;
-    memcpy(m->mine, values, sizeof(*values) * (size_t)count);
-    rc = MPI_Iallreduce(m->mine, m->all, count, MPI_UINT64_T, MPI_MAX, m->comm,
+    assert(count <= BM_COMM_MAX_VALUES);
+    for (int i = 0; i < count; i++)
+        m->mine[i] = (int64_t)(values[i] ^ sign);
+    rc = MPI_Iallreduce(m->mine, m->all, count, MPI_INT64_T, MPI_MAX, m->comm,
                         &request);
     if (!rc)
         rc = wait_all(comm, &request, 1);
-    if (!rc)
-        memcpy(values, m->all, sizeof(*values) * (size_t)count);
+    for (int i = 0; i < count && !rc; i++)
+        values[i] = (uint64_t)m->all[i] ^ sign;
     return rc;
 }
 

@@ -6,7 +6,7 @@
 
 #include "base/type.h"
 
-#define AT_ONCE 64 /* variables in one reduction */
+#define AT_ONCE (BM_COMM_MAX_VALUES / 2) /* variables in one reduction */
 
 /* The finite values of a put: their smallest and largest, if there are any. */
 struct extent {
