@@ -32,16 +32,21 @@ static void NAME(clean)(void *out, const void *values, size_t n)
 
 BM_CLONES static double NAME(largest)(const void *values, size_t n)
 {
-    const REAL *x = values;
-    REAL largest = 0;
+    const REAL *restrict x = values;
+    REAL largest[8] = {0};
+    size_t i = 0;
 
-#pragma omp simd reduction(max : largest)
-    for (size_t i = 0; i < n; i++) {
-        REAL magnitude = ABS(x[i]);
+    for (; i + 8 <= n; i += 8)
+        for (size_t k = 0; k < 8; k++) {
+            REAL magnitude = ABS(x[i + k]);
 
-        largest = magnitude > largest ? magnitude : largest;
-    }
-    return (double)largest;
+            largest[k] = magnitude > largest[k] ? magnitude : largest[k];
+        }
+    for (; i < n; i++)
+        largest[0] = ABS(x[i]) > largest[0] ? ABS(x[i]) : largest[0];
+    for (size_t k = 1; k < 8; k++)
+        largest[0] = largest[k] > largest[0] ? largest[k] : largest[0];
+    return (double)largest[0];
 }
 
 /* Squares are summed in eight parts, whatever the machine, so that all get the
