@@ -99,7 +99,7 @@ static void all_codecs_keep_their_word(void)
         bouma_options o;
         bouma_grid *grid;
         bouma_step *step;
-        char path[32], name[8], message[512];
+        char path[32], name[32], message[512];
 
         REQUIRE(back);
         for (int d = 0; d < ndims; d++) {
