@@ -36,7 +36,8 @@ build release -DMPI_C_COMPILER=mpicc.openmpi -DMPIEXEC_EXECUTABLE=/usr/bin/mpiex
 run build
 
 build mpich
-run build-mpich -L mpi -E sweep_mpi
+# Its ranks spin while they wait: with many, what is long is left to Open MPI.
+run build-mpich -L mpi -E 'sweep_mpi|mpi_plan\.(5|8)'
 
 # Leaks are looked for in the serial tests; MPI itself leaks.
 build asan -DMPI_C_COMPILER=mpicc.openmpi -DMPIEXEC_EXECUTABLE=/usr/bin/mpiexec.openmpi
