@@ -107,9 +107,3 @@ void bm_octants_merge_with(const struct bm_octants *o, size_t size, void *dense,
             out += (size_t)o->n[2] * size;
         }
 }
-
-void bm_octants_merge(const struct bm_octants *o, size_t size, void *dense,
-                      const void *sorted)
-{
-    bm_octants_merge_with(o, size, dense, sorted, sorted);
-}
