@@ -1,10 +1,12 @@
-/* bouma.h -- multiresolution storage for the grids of a simulation.
+/* bouma.h -- multiresolution storage for the grids and particles of a
+ * simulation.
  *
- * Write:  create a dataset, define grids and variables, then for each output
- *         step: begin, put the blocks that this rank holds, end.
- * Read:   open a dataset, open a step, read any box at any level; level 0 is
- *         full resolution, level k holds the samples whose indices are
- *         multiples of 2^k.
+ * Write:  create a dataset, define grids and particle sets and their variables,
+ *         then for each output step: begin, put what this rank holds, end.
+ * Read:   open a dataset, open a step. Of a grid, read any box at any level;
+ *         level 0 is full resolution, level k holds the samples whose indices
+ *         are multiples of 2^k. Of particles, query any box, any ranges of
+ *         values, at any quality; quality q is the share q of the particles.
  *
  * Axes are in C order, the slowest first, as in NumPy and HDF5. Boxes are
  * half-open and count full-resolution samples, whatever the level.
@@ -155,14 +157,20 @@ typedef enum bouma_distribute {
     BOUMA_DISTRIBUTE_LIST(BOUMA_CHOICE_ENTRY)
 } bouma_distribute;
 
-/* Which file holds a chunk; files are contiguous on the order of chunks. The
- * optimal choice makes the largest file as small as it can be. */
+/* Which file holds a chunk. The first three take runs of the order of chunks
+ * (of particles: of ranks along a Morton curve); the optimal one makes the
+ * largest file as small as it can be. The last three are for particles, and
+ * mean `optimal` to grids. */
 #define BOUMA_ASSIGN_LIST(X)                                                   \
-    X(ASSIGN_OPTIMAL, 1, "optimal")   /* (default) */                          \
+    X(ASSIGN_OPTIMAL, 1, "optimal")   /* (default of grids) */                 \
     X(ASSIGN_RUNNING, 2, "running")   /* running average of what is left */    \
     X(ASSIGN_COUNT, 3, "count")       /* equal numbers of chunks */            \
     X(ASSIGN_PER_RANK, 4, "per-rank") /* one file for each encoding rank */    \
-    X(ASSIGN_SINGLE, 5, "single")     /* one file */
+    X(ASSIGN_SINGLE, 5, "single")     /* one file */                           \
+    X(ASSIGN_KDTREE, 6, "kdtree")     /* particles: a k-d tree over ranks */   \
+    X(ASSIGN_AUG, 7, "aug")           /* particles: a uniform grid of files */ \
+    X(ASSIGN_SPLIT, 8, "split") /* particles: kdtree, and ranks that have      \
+                                   much are divided (their default) */
 typedef enum bouma_assign {
     BOUMA_ASSIGN_LIST(BOUMA_CHOICE_ENTRY)
 } bouma_assign;
@@ -185,7 +193,8 @@ typedef enum bouma_order { BOUMA_ORDER_LIST(BOUMA_CHOICE_ENTRY) } bouma_order;
     X(CODEC_RAW, 2, "raw")         /* as they are */                           \
     X(CODEC_INTERP, 3, "interp")   /* predicted; within a tolerance */         \
     X(CODEC_WAVELET, 4, "wavelet") /* wavelets and zfp; within a tolerance */  \
-    X(CODEC_ZFP_REVERSIBLE, 5, "zfp-reversible") /* zfp, every bit kept */
+    X(CODEC_ZFP_REVERSIBLE, 5, "zfp-reversible") /* zfp, every bit kept */     \
+    X(CODEC_QUANTISE, 6, "quantise") /* particles; within a tolerance */
 typedef enum bouma_codec { BOUMA_CODEC_LIST(BOUMA_CHOICE_ENTRY) } bouma_codec;
 
 #undef BOUMA_CHOICE_ENTRY
@@ -263,6 +272,7 @@ BOUMA_API const char *bouma_options_field(int i);
 typedef struct bouma_dataset bouma_dataset;
 typedef struct bouma_step bouma_step;
 typedef struct bouma_grid bouma_grid;
+typedef struct bouma_particles bouma_particles;
 typedef struct bouma_variable bouma_variable;
 typedef struct bouma_attributes bouma_attributes;
 typedef struct bouma_refinement bouma_refinement;
@@ -373,6 +383,56 @@ BOUMA_API int bouma_step_begin(bouma_dataset *ds, int64_t step, double time);
  * also fails the step, on all ranks, so its status may be left to the end. */
 BOUMA_API int bouma_variable_put(bouma_variable *variable, const bouma_box *box,
                                  const void *data, const bouma_memory *memory);
+
+/* ---- writing particles -------------------------------------------------- */
+
+/* A set of particles: positions, and any number of variables, which are their
+ * attributes. Zero means "choose for me" but in ndims. */
+typedef struct bouma_particles_spec {
+    size_t size;      /* sizeof(bouma_particles_spec) */
+    int ndims;        /* axes of positions, 1 to 3 */
+    bouma_type type;  /* of positions: BOUMA_F32 (also 0) or BOUMA_F64 */
+    const char *unit; /* of positions, such as "m"; may be NULL */
+    /* How positions are stored, as in bouma_variable_spec. The tolerance is
+     * absolute, and holds for each coordinate. */
+    bouma_codec codec;
+    int codec_level;
+    double tolerance;
+    int leaf; /* at most so many particles in a leaf of the tree; 0: 256 */
+} bouma_particles_spec;
+
+/* Define a set of particles and its variables, as grids are defined. Of codecs,
+ * BOUMA_CODEC_ZSTD (the default), _RAW and, with an absolute tolerance,
+ * _QUANTISE (then the default) are for particles. "position" is the variable
+ * that each set has from the start, with a component for each axis. */
+BOUMA_API int bouma_particles_define(bouma_particles **out, bouma_dataset *ds,
+                                     const char *name,
+                                     const bouma_particles_spec *spec);
+BOUMA_API int bouma_particles_define_variable(bouma_variable **out,
+                                              bouma_particles *particles,
+                                              const char *name,
+                                              const bouma_variable_spec *spec);
+
+/* Where the values of a variable lie: in one array, or each component in an
+ * array of its own. Strides are in bytes, and may be anything. */
+typedef struct bouma_column {
+    bouma_variable *variable;
+    const void *data;         /* of the first particle; NULL if there are */
+    const void *const *parts; /* arrays of components, [components] */
+    int64_t stride;           /* from one particle to the next; 0: dense */
+    int64_t component_stride; /* in 'data'; 0: components side by side */
+} bouma_column;
+
+/* Hand over 'count' particles (0 is fine), of which there is a column for the
+ * position and for each variable that the step is to have. All ranks that have
+ * particles hand over the same variables. 'bounds' may be NULL; else it has the
+ * lowest and the highest coordinate for each axis, and saves a pass over
+ * positions; particles beyond it are found and fail the step. Arrays stay the
+ * caller's, as with bouma_variable_put(). A rank may call this several times,
+ * for several blocks. Order is not kept: give particles an id if it matters. */
+BOUMA_API int bouma_particles_put(bouma_particles *particles, uint64_t count,
+                                  const bouma_column *columns,
+                                  size_t column_count, const double *bounds);
 
 /* Seconds of the phases of a step, the slowest rank's. */
 typedef struct bouma_phases {
@@ -649,6 +709,153 @@ BOUMA_API const void *bouma_refinement_data(const bouma_refinement *refinement,
                                             bouma_selection *selection,
                                             int *level);
 BOUMA_API void bouma_refinement_free(bouma_refinement *refinement);
+
+/* ---- reading particles -------------------------------------------------- */
+
+/* The sets of a step, and their variables (the position, which is number 0, and
+ * the attributes), as those of grids. bouma_variable_info_get() and _range()
+ * serve these variables, too; their levels are levels of detail. */
+BOUMA_API int bouma_step_particles_count(const bouma_step *step);
+BOUMA_API bouma_particles *bouma_step_particles(bouma_step *step, int i);
+BOUMA_API bouma_particles *bouma_step_find_particles(bouma_step *step,
+                                                     const char *name);
+BOUMA_API int bouma_particles_variable_count(const bouma_particles *particles);
+BOUMA_API bouma_variable *bouma_particles_variable(bouma_particles *particles,
+                                                   int i);
+BOUMA_API bouma_variable *
+bouma_particles_find_variable(bouma_particles *particles, const char *name);
+BOUMA_API bouma_attributes *
+bouma_particles_attributes(bouma_particles *particles);
+
+typedef struct bouma_particles_info {
+    const char *name;
+    int ndims;
+    bouma_type type; /* of positions */
+    const char *unit;
+    int variables; /* the position is one of them */
+    int levels;    /* of detail */
+    uint64_t count;
+    uint64_t strays; /* of these: not at a finite position */
+    double low[BOUMA_MAX_DIMS], high[BOUMA_MAX_DIMS]; /* of finite positions */
+    int64_t files;
+    int64_t tree_nodes; /* of the tree over the files; 0: there is none */
+} bouma_particles_info;
+BOUMA_API void bouma_particles_info_get(const bouma_particles *particles,
+                                        bouma_particles_info *out);
+
+/* What the i-th file of a set holds. */
+typedef struct bouma_particles_file {
+    int64_t file; /* among those of the step */
+    uint64_t count, strays;
+    double low[BOUMA_MAX_DIMS], high[BOUMA_MAX_DIMS];
+    uint64_t tree_bytes;
+} bouma_particles_file;
+BOUMA_API int bouma_particles_file_get(const bouma_particles *particles,
+                                       int64_t i, bouma_particles_file *out);
+
+/* The i-th node of the tree over the files, in preorder: the left child of an
+ * inner node is the next one. BOUMA_ENOTFOUND past the last. */
+typedef struct bouma_particles_node {
+    int64_t right; /* number of the right child; 0: a leaf */
+    int64_t file;  /* of a leaf, as for bouma_particles_file_get() */
+    int axis;
+    double split;
+    uint64_t count; /* of particles below it */
+    double low[BOUMA_MAX_DIMS], high[BOUMA_MAX_DIMS];
+} bouma_particles_node;
+BOUMA_API int bouma_particles_node_get(const bouma_particles *particles,
+                                       int64_t i, bouma_particles_node *out);
+
+/* Values from low to high, both included, in the union's member for the
+ * variable's kind of type (f for f32, too). NaN is in no range. */
+typedef struct bouma_condition {
+    bouma_variable *variable;
+    int component;
+    bouma_scalar low, high;
+} bouma_condition;
+
+/* The same from doubles, which may be infinite: integers are rounded inwards.
+ */
+BOUMA_API int bouma_condition_set(bouma_condition *out,
+                                  bouma_variable *variable, int component,
+                                  double low, double high);
+
+/* Particles that were found, a part of all: values of each wanted variable,
+ * component after component, each of 'count' values; aligned. Valid during the
+ * call. */
+typedef struct bouma_batch {
+    uint64_t count;
+    const void *const *columns; /* [variables] */
+} bouma_batch;
+
+/* What to look for. bouma_particles_query_init() sets 'size', no box, no
+ * conditions, quality 1, all variables. */
+typedef struct bouma_particles_query {
+    size_t size;
+    /* The share of the particles: those above 'from' up to 'quality', 0 to 1.
+     * Queries from 0 to 0.1, 0.1 to 0.4 and 0.4 to 1 give each particle once,
+     * and read each byte once. */
+    double from, quality;
+    /* Where 'boxed' is 1: low <= position < high on each axis; on axes whose
+     * bit (1 << axis) is set in 'closed', high is included. */
+    int boxed;
+    double low[BOUMA_MAX_DIMS], high[BOUMA_MAX_DIMS];
+    unsigned closed;
+    /* All of these must hold. */
+    const bouma_condition *conditions;
+    size_t condition_count;
+    /* What is handed over; NULL: the position and all others that the step has,
+     * in their order. */
+    bouma_variable *const *variables;
+    size_t variable_count;
+} bouma_particles_query;
+BOUMA_API void bouma_particles_query_init(bouma_particles_query *query,
+                                          size_t size);
+
+/* Hand all particles that match to 'each', batch by batch, in no particular
+ * order (but always the same): no other ones, none twice. It returns 0 to go
+ * on, anything else ends the call with BOUMA_EABORTED. It may not read the step
+ * meanwhile (BOUMA_ESTATE). Only this rank. */
+BOUMA_API int bouma_particles_query_run(
+    bouma_particles *particles, const bouma_particles_query *query,
+    int (*each)(void *user, const bouma_batch *batch), void *user);
+
+/* Particles in memory: the caller owns and frees them. Columns are as in a
+ * batch, of all particles. */
+typedef struct bouma_particle_data {
+    uint64_t count;
+    size_t variable_count;
+    bouma_variable **variables; /* [variable_count] */
+    void **columns;             /* [variable_count] */
+    const bouma_allocator *allocator;
+} bouma_particle_data;
+BOUMA_API void bouma_particle_data_free(bouma_particle_data *data);
+
+/* The same as bouma_particles_query_run(), into arrays. 'query' may be NULL:
+ * everything. On failure *out is NULL. */
+BOUMA_API int bouma_particles_read(bouma_particle_data **out,
+                                   bouma_particles *particles,
+                                   const bouma_particles_query *query);
+
+/* 'count' of the particles that match (all, if there are no more), each set of
+ * so many with the same chance as far as levels of detail allow: reads little
+ * more than these. The same 'seed', the same sample. 'query' may be NULL; its
+ * quality is not used. */
+BOUMA_API int bouma_particles_sample(bouma_particle_data **out,
+                                     bouma_particles *particles,
+                                     const bouma_particles_query *query,
+                                     uint64_t count, uint64_t seed);
+
+/* Each rank gets the particles of its own box, as after a restart: any number
+ * of ranks, each file read by one of them. 'query' is NULL on all ranks: each
+ * gets an equal share, particles that are close together with the same rank;
+ * else every rank gives one (boxes may differ, overlap or leave something out;
+ * the rest must be the same). With 'closed' left 0, a box that reaches the far
+ * face of all particles' bounds includes it. Particles that are not at a finite
+ * position come with equal shares only. Collective. */
+BOUMA_API int bouma_particles_restart(bouma_particle_data **out,
+                                      bouma_particles *particles,
+                                      const bouma_particles_query *query);
 
 /* ---- checking and mending ----------------------------------------------- */
 

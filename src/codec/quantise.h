@@ -1,0 +1,35 @@
+/* quantise.h -- values of particles as multiples of a step: each is off by no
+ * more than the bound, or kept as it is.
+ *
+ * What a value becomes depends on it and the bound alone. So particles are
+ * rounded first, then sorted, indexed and stored: what is found by a query is
+ * what is read. */
+#ifndef BM_QUANTISE_H
+#define BM_QUANTISE_H
+
+#include "codec/codec.h"
+
+/* Round 'count' values of f32 or f64, in place, and add to *loss. */
+void bm_quantise(bouma_type type, void *values, size_t count, double bound,
+                 struct bm_loss *loss);
+
+/* Values of one variable: [components][count]. */
+struct bm_list {
+    bouma_type type;
+    size_t count;
+    int components;
+    double bound;
+    int effort;
+};
+
+/* Rounded values to bytes (appended), and back: exactly the same. ENOMEM;
+ * EFORMAT. Each component is counted from its smallest value. */
+int bm_quantise_encode(struct bm_codec_state *state, struct bm_buffer *out,
+                       const void *values, const struct bm_list *list);
+int bm_quantise_decode(struct bm_codec_state *state, void *values,
+                       const struct bm_list *list, const uint8_t *in,
+                       size_t stored);
+/* Whether 'stored' bytes can be what so many bytes of values became. */
+int bm_quantise_plausible(size_t bytes, size_t stored);
+
+#endif

@@ -1,0 +1,41 @@
+/* bins.h -- 32 bins over the range of an attribute, and maps of those that have
+ * values: a bit for each.
+ *
+ * A value's bin never decreases as the value grows, so the bins of a range are
+ * those from its low end's to its high end's: nothing on an edge is lost.
+ * Integers are counted exactly; infinities are in the outermost bins; NaN is in
+ * none. */
+#ifndef BM_BINS_H
+#define BM_BINS_H
+
+#include "base/type.h"
+
+struct bm_bins {
+    bouma_type type;
+    bouma_scalar low, high; /* finite */
+    double scale, half;     /* derived; floats */
+    uint64_t width;         /* derived; integers */
+};
+
+/* Over the finite values of some arrays: widen *low and *high (*any is 0 at
+ * first), then make the bins. */
+void bm_bins_widen(bouma_scalar *low, bouma_scalar *high, int *any,
+                   bouma_type type, const void *values, size_t count);
+void bm_bins_init(struct bm_bins *b, bouma_type type, bouma_scalar low,
+                  bouma_scalar high);
+/* Whether low and high can be those of bins: finite and in order. */
+int bm_bins_valid(bouma_type type, bouma_scalar low, bouma_scalar high);
+
+/* The bins that have any of the values. */
+uint32_t bm_bins_map(const struct bm_bins *b, const void *values, size_t count);
+
+/* The bins that values from low up to high (both included) can be in; 0 if
+ * there are no such values. Floats may be infinite. */
+uint32_t bm_bins_select(const struct bm_bins *b, bouma_scalar low,
+                        bouma_scalar high);
+
+/* The bins of 'to' that values in the bins 'map' of 'from' can be in. */
+uint32_t bm_bins_remap(const struct bm_bins *from, uint32_t map,
+                       const struct bm_bins *to);
+
+#endif

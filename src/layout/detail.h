@@ -1,0 +1,64 @@
+/* detail.h -- levels of detail of particles.
+ *
+ * The particles of a file stand in the order of its tree, so that every region
+ * of the tree is a run of places. A chunk is 'chunk' places of that order (a
+ * power of two; the last one may be shorter). Inside a chunk each place has a
+ * rank, the bits of the place reversed and scrambled:
+ *
+ *     the first 2^k ranks have one place in each of 2^k equal runs, anywhere in
+ *     it with the same chance (Owen's scrambling)
+ *
+ * so those with a rank below q * chunk are a sample of the share q of the
+ * particles, spread evenly over every region, and each particle is in it with
+ * the same chance. Level k has the ranks from limit[k + 1] up to limit[k]; the
+ * coarsest is the last. Chunks differ by a shift, which is xored to the place.
+ */
+#ifndef BM_DETAIL_H
+#define BM_DETAIL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/memory.h"
+#include "base/tiling.h"
+
+#define BM_MAX_DETAIL_CHUNK 32768
+
+struct bm_detail {
+    const bouma_allocator *a;
+    uint32_t chunk;
+    int levels;
+    uint32_t limit[BM_MAX_LEVELS + 1]; /* [levels + 1]; 0 at the end */
+    uint16_t *rank;                    /* [chunk] */
+};
+
+/* The usual limits: tenths down to a tenth of the chunk, then halves as long as
+ * there is any. limit[0] is the chunk. Gives the number of levels. */
+int bm_detail_usual(uint32_t limit[BM_MAX_LEVELS + 1], uint32_t chunk);
+
+/* Whether a chunk and limits can be: a power of two up to the maximum; limits
+ * descend from it to above 0. */
+int bm_detail_valid(uint32_t chunk, int levels, const uint32_t *limit);
+
+/* limit[levels]; BOUMA_OK or ENOMEM. */
+int bm_detail_init(struct bm_detail *d, const bouma_allocator *a,
+                   uint32_t chunk, int levels, const uint32_t *limit);
+void bm_detail_release(struct bm_detail *d);
+
+/* What is xored to the places of a chunk; and a number from 0 up to 1 that is
+ * added to its ranks, so that any share is met on average. */
+uint32_t bm_detail_shift(const struct bm_detail *d, uint64_t seed,
+                         uint64_t chunk);
+double bm_detail_offset(uint64_t seed, uint64_t chunk);
+
+/* Particles of a level among the first 'places' of a chunk. */
+uint32_t bm_detail_count(const struct bm_detail *d, int level, uint32_t shift,
+                         uint32_t places);
+
+/* All levels at once: the places of each level in ascending order, the coarsest
+ * level first. Those of level k are order[first[k]] up to the first of level
+ * k - 1 (for level 0: up to 'places'). */
+void bm_detail_order(const struct bm_detail *d, uint32_t shift, uint32_t places,
+                     uint16_t *order, uint32_t first[BM_MAX_LEVELS]);
+
+#endif

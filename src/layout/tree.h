@@ -1,0 +1,93 @@
+/* tree.h -- the k-d tree over the particles of a file, with bitmaps.
+ *
+ * Its leaves are runs of at most 'leaf' particles in the order in which these
+ * are stored (see detail.h); an inner node is the run of both its children.
+ *
+ *     nodes, in preorder        0
+ *                             1   4        left child: the next node
+ *                            2 3 5 6
+ *
+ * The upper part is a radix tree of the Morton keys' first 12 bits, the lower
+ * parts (treelets) are split at medians; to a reader they are the same. */
+#ifndef BM_TREE_H
+#define BM_TREE_H
+
+#include "base/bytes.h"
+#include "layout/bins.h"
+#include "plan/pieces.h"
+
+struct bm_tree_node {
+    double split; /* the smallest coordinate on the right; none on the left is
+                     larger */
+    uint32_t begin, end; /* places */
+    uint32_t right;      /* place of the right child in the list; 0: a leaf */
+    uint8_t axis;
+};
+
+struct bm_tree {
+    const bouma_allocator *a;
+    int ndims;
+    bouma_type type; /* of positions */
+    uint32_t leaf;   /* most particles in a leaf */
+    uint32_t count;  /* particles in it: those whose position is finite */
+    double low[3], high[3]; /* exact bounds of those */
+    struct bm_tree_node *nodes;
+    uint32_t node_count; /* 0 if there are no particles in it */
+
+    /* One row for each component of each attribute: */
+    struct bm_bins *bins; /* [maps] */
+    uint32_t *bitmaps;    /* [maps][node_count] */
+    uint32_t maps;
+};
+
+void bm_tree_init(struct bm_tree *t, const bouma_allocator *a);
+void bm_tree_release(struct bm_tree *t);
+
+/* Sort particles: order[p] is the one that is stored at place p; those whose
+ * position is not finite come last, in the order in which they were given, and
+ * are not in the tree. The result depends on the particles only, not on the
+ * number of threads. Fewer than 2^32 particles. BOUMA_OK or ENOMEM. */
+int bm_tree_build(struct bm_tree *t, uint32_t *order,
+                  const struct bm_positions *positions, uint32_t leaf,
+                  int threads);
+
+/* Room for the bitmaps of 'maps' rows, zeroed. Then, row by row: of bins and
+ * the values in the order of places, the bitmaps of leaves; and at last those
+ * of inner nodes, from their children's. */
+int bm_tree_add_maps(struct bm_tree *t, uint32_t maps);
+void bm_tree_fill_map(struct bm_tree *t, uint32_t map,
+                      const struct bm_bins *bins, const void *values);
+void bm_tree_join_maps(struct bm_tree *t);
+
+/* Bytes, to be stored (appended); and back, into an initialised tree. Bitmaps
+ * of leaves are kept, as 16-bit numbers in a list of all that occur where that
+ * is shorter. 'types' are those of the rows, 'particles' the number in the
+ * file. Decoding checks all: BOUMA_OK, ENOMEM or EFORMAT. */
+void bm_tree_encode(struct bm_buffer *out, const struct bm_tree *t);
+int bm_tree_decode(struct bm_tree *t, const uint8_t *data, size_t bytes,
+                   int ndims, bouma_type type, uint32_t particles,
+                   const bouma_type *types, uint32_t maps);
+
+/* A run of places, and whether all of its particles lie in the box. */
+struct bm_run {
+    uint32_t begin, end;
+    int inside;
+};
+
+/* What to look for. The box is half-open, but closed on the axes whose bit is
+ * set in 'closed'. */
+struct bm_tree_query {
+    int boxed;
+    double low[3], high[3];
+    unsigned closed;
+    const uint32_t *wanted; /* [rows] bins, of the rows in row[] */
+    const uint32_t *row;
+    size_t rows;
+};
+
+/* The runs that can have matching particles, ascending, neighbours of one kind
+ * joined: *runs is the caller's to drop. BOUMA_OK or ENOMEM. */
+int bm_tree_select(const struct bm_tree *t, const struct bm_tree_query *query,
+                   struct bm_run **runs, size_t *count);
+
+#endif
