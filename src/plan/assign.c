@@ -200,6 +200,9 @@ static int contiguous(struct bm_assignment *out, bouma_assign scheme,
         [BOUMA_ASSIGN_RUNNING] = by_running_average,
         [BOUMA_ASSIGN_COUNT] = by_count,
         [BOUMA_ASSIGN_SINGLE] = by_count,
+        [BOUMA_ASSIGN_KDTREE] = optimal,
+        [BOUMA_ASSIGN_AUG] = optimal,
+        [BOUMA_ASSIGN_SPLIT] = optimal,
     };
     size_t *end = bm_new(out->a, (size_t)out->files, sizeof(*end));
     size_t i = 0;
@@ -239,7 +242,7 @@ int bm_assign(struct bm_assignment *out, const bouma_allocator *a,
 
     memset(out, 0, sizeof(*out));
     out->a = a;
-    if (scheme < BOUMA_ASSIGN_OPTIMAL || scheme > BOUMA_ASSIGN_SINGLE)
+    if (scheme < BOUMA_ASSIGN_OPTIMAL || scheme > BOUMA_ASSIGN_SPLIT)
         return BOUMA_EINVAL;
     if (sizes->count > UINT32_MAX)
         return BOUMA_ELIMIT;

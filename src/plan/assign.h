@@ -32,7 +32,8 @@ int64_t bm_assign_files(uint64_t bytes, size_t chunks, int ranks, int wanted,
                         uint64_t file_size);
 
 /* BOUMA_OK, ENOMEM, EINVAL for an unknown scheme, ELIMIT for 2^32 chunks. With
- * `per-rank` and `single`, 'files' is not asked. */
+ * `per-rank` and `single`, 'files' is not asked. The schemes for particles
+ * (`kdtree`, `aug`, `split`: see aggregate.h) mean `optimal` here. */
 int bm_assign(struct bm_assignment *out, const bouma_allocator *a,
               bouma_assign scheme, const struct bm_chunk_sizes *sizes,
               int64_t files, int ranks);

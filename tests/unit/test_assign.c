@@ -282,12 +282,40 @@ static void single_is_one_file(void)
     bm_assignment_release(&a);
 }
 
+/* A dataset has one option for grids and particles. */
+static void schemes_of_particles_are_the_optimal_one(void)
+{
+    uint64_t state = 18, bytes[60];
+    int owner[60] = {0};
+
+    for (int tries = 0; tries < 300; tries++) {
+        size_t count = 1 + (size_t)check_below(&state, 60);
+        int64_t files = 1 + check_below(&state, 12);
+        struct bm_chunk_sizes sizes = {count, bytes, owner};
+        struct bm_assignment a, b;
+
+        for (size_t i = 0; i < count; i++)
+            bytes[i] = random_size(&state, tries % 5);
+        REQUIRE(!bm_assign(&a, bm_allocator_default(), BOUMA_ASSIGN_OPTIMAL,
+                           &sizes, files, 1));
+        for (int scheme = BOUMA_ASSIGN_KDTREE; scheme <= BOUMA_ASSIGN_SPLIT;
+             scheme++) {
+            REQUIRE(!bm_assign(&b, bm_allocator_default(), (bouma_assign)scheme,
+                               &sizes, files, 1));
+            CHECK_EQ(b.files, a.files);
+            CHECK(!memcmp(a.file, b.file, count * sizeof(*a.file)));
+            bm_assignment_release(&b);
+        }
+        bm_assignment_release(&a);
+    }
+}
+
 static void no_chunks_and_no_bytes_are_no_trouble(void)
 {
     uint64_t zeros[5] = {0};
     int owner[5] = {0, 1, 0, 1, 0};
 
-    for (int scheme = BOUMA_ASSIGN_OPTIMAL; scheme <= BOUMA_ASSIGN_SINGLE;
+    for (int scheme = BOUMA_ASSIGN_OPTIMAL; scheme <= BOUMA_ASSIGN_SPLIT;
          scheme++)
         for (size_t count = 0; count <= 5; count += 5)
             for (int64_t files = 0; files <= 4; files++) {
@@ -315,7 +343,7 @@ static void wrong_questions_are_refused(void)
         bm_assign(&a, bm_allocator_default(), (bouma_assign)0, &sizes, 1, 1),
         BOUMA_EINVAL);
     CHECK_EQ(
-        bm_assign(&a, bm_allocator_default(), (bouma_assign)6, &sizes, 1, 1),
+        bm_assign(&a, bm_allocator_default(), (bouma_assign)9, &sizes, 1, 1),
         BOUMA_EINVAL);
     CHECK_EQ(
         bm_assign(&a, bm_allocator_default(), BOUMA_ASSIGN_COUNT, &many, 1, 1),
@@ -374,6 +402,7 @@ int main(void)
     counts_differ_by_one_at_most();
     per_rank_makes_a_file_for_each_owner();
     single_is_one_file();
+    schemes_of_particles_are_the_optimal_one();
     no_chunks_and_no_bytes_are_no_trouble();
     wrong_questions_are_refused();
     the_number_of_files_is_chosen_well();

@@ -88,10 +88,10 @@ static void every_choice_has_a_name(void)
     CHECK_EQ(bouma_##kind##_parse(NULL), 0)
     NAMED(durability, 3);
     NAMED(distribute, 4);
-    NAMED(assign, 5);
+    NAMED(assign, 8);
     NAMED(place, 2);
     NAMED(order, 2);
-    NAMED(codec, 5);
+    NAMED(codec, 6);
 #undef NAMED
     CHECK(!strcmp(bouma_codec_name(BOUMA_CODEC_RAW), "raw"));
     CHECK(!strcmp(bouma_assign_name(BOUMA_ASSIGN_PER_RANK), "per-rank"));
@@ -259,7 +259,7 @@ static void wrong_fields_are_refused(void)
     WRONG(files, -1, "0 to 1048576");
     WRONG(files, (1 << 20) + 1, "0 to 1048576");
     WRONG(distribute, (bouma_distribute)5, "balanced, greedy, none, weighted");
-    WRONG(assign, (bouma_assign)6, "per-rank");
+    WRONG(assign, (bouma_assign)9, "per-rank");
     WRONG(place, (bouma_place)3, "spread, first");
     WRONG(order, (bouma_order)3, "level, chunk");
     WRONG(message_bytes, ((uint64_t)1 << 30) + 1, "1GiB");
