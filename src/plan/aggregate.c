@@ -1,0 +1,377 @@
+/* aggregate.c -- particles to files: the target, the schemes and their common
+ * frame. The tree has files of its own. */
+#include "plan/aggregate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/box.h"
+#include "plan/aggregate_tree.h"
+#include "plan/assign.h"
+
+#define MOST_PARTICLES_IN_ALL ((uint64_t)1 << 62)
+
+/* ---- how large a file is ------------------------------------------------ */
+
+#define SMALLEST_TARGET ((uint64_t)4 << 20)
+#define LARGEST_TARGET  ((uint64_t)2 << 30)
+
+static uint64_t divide_up(uint64_t n, uint64_t by)
+{
+    return n / by + (n % by != 0);
+}
+
+uint64_t bm_aggregate_target(uint64_t bytes, int ranks)
+{
+    double factor = sqrt((ranks < 1 ? 1 : ranks) / 16.0);
+    uint64_t files, target;
+
+    factor = factor < 1 ? 1 : factor > 16 ? 16 : factor;
+    files = (uint64_t)((ranks < 1 ? 1 : ranks) / factor);
+    target = divide_up(bytes, files);
+    if (target < SMALLEST_TARGET)
+        return SMALLEST_TARGET;
+    if (target > LARGEST_TARGET)
+        target = LARGEST_TARGET;
+    if (target < divide_up(bytes, (uint64_t)BM_AGGREGATE_FILES))
+        target = divide_up(bytes, (uint64_t)BM_AGGREGATE_FILES);
+    return target;
+}
+
+/* What the schemes work from: units with particles, and how many of these a
+ * file has. */
+struct task {
+    const struct bm_aggregation_spec *spec;
+    const struct bm_unit *units;
+    struct bm_item *items;
+    size_t count;
+    uint64_t total;
+    uint64_t capacity; /* particles of a file */
+    int64_t files;     /* that follow from it, or from the spec */
+};
+
+static void choose_sizes(struct task *t)
+{
+    uint64_t each = t->spec->bytes ? t->spec->bytes : 1, bytes;
+    uint64_t target = t->spec->target, fewest, files;
+
+    if (__builtin_mul_overflow(t->total, each, &bytes))
+        bytes = UINT64_MAX;
+    if (!target)
+        target = bm_aggregate_target(bytes, t->spec->ranks);
+    t->capacity = target / each ? target / each : 1;
+    if (t->capacity > BM_AGGREGATE_PARTICLES)
+        t->capacity = BM_AGGREGATE_PARTICLES;
+    fewest = divide_up(t->total, BM_AGGREGATE_PARTICLES);
+    files = t->spec->files > 0 ? (uint64_t)t->spec->files
+                               : divide_up(t->total, t->capacity);
+    files = files < fewest ? fewest : files;
+    t->files = files < (uint64_t)BM_AGGREGATE_FILES ? (int64_t)files
+                                                    : BM_AGGREGATE_FILES;
+}
+
+/* ---- the tree ----------------------------------------------------------- */
+
+static int by_tree(struct bm_aggregation *out, const struct task *t)
+{
+    int64_t files = t->files;
+
+    if (t->spec->scheme == BOUMA_ASSIGN_KDTREE && t->spec->files <= 0)
+        files = 0;
+    return bm_tree_build(out, t->spec, t->items, t->count, t->capacity, files);
+}
+
+/* ---- places in the bounds of all ---------------------------------------- */
+
+/* In which of 'cells' equal parts of an axis the centre of an item lies. */
+static int64_t cell_of(const struct bm_item *item, const struct bm_extent *all,
+                       int axis, int64_t cells)
+{
+    double at = 0.5 * bm_item_centre(item, axis) - 0.5 * all->low[axis];
+    double place;
+
+    if (!(all->half[axis] > 0))
+        return 0;
+    place = at / all->half[axis] * (double)cells;
+    return place < 0 ? 0 : place < (double)(cells) ? (int64_t)place : cells - 1;
+}
+
+/* ---- a uniform grid ----------------------------------------------------- */
+
+/* About 'files' cells that are as cubic as can be. Axes that are shorter than
+ * the side of a cube are not divided; of the others, the numbers of cells that
+ * a cube's side gives are rounded up or down, whichever brings their product
+ * nearest to 'files' (and of those, the most cubic). */
+static void choose_cells(int64_t cells[3], const struct bm_extent *all,
+                         int ndims, int64_t files)
+{
+    int divided[3] = {0}, changed = 1;
+    double side = 0, best = INFINITY, best_aspect = INFINITY;
+    int64_t low[3] = {1, 1, 1};
+
+    for (int d = 0; d < ndims; d++)
+        divided[d] = all->half[d] > 0;
+    while (changed) { /* each time, an axis is left out */
+        double volume = 0;
+        int n = 0;
+
+        changed = 0;
+        for (int d = 0; d < ndims; d++)
+            if (divided[d]) {
+                volume += log(all->half[d]);
+                n++;
+            }
+        side = n ? exp((volume - log((double)files)) / n) : 0;
+        for (int d = 0; d < ndims; d++)
+            if (divided[d] && all->half[d] < side && n > 1) {
+                divided[d] = 0;
+                changed = 1;
+            }
+    }
+    for (int d = 0; d < ndims; d++)
+        if (divided[d]) {
+            double n = all->half[d] / side;
+
+            low[d] = n < 1 ? 1 : n < (double)files ? (int64_t)n : files;
+        }
+    memcpy(cells, low, sizeof(low));
+    for (int up = 0; up < 8; up++) {
+        int64_t n[3], product = 1;
+        double off, longest = 0, shortest = INFINITY;
+
+        for (int d = 0; d < 3; d++) {
+            n[d] = low[d] + (divided[d] && up >> d & 1);
+            product *= n[d]; /* below 2^63: each is at most 2^20 + 1 */
+            if (divided[d]) {
+                double length = all->half[d] / (double)n[d];
+
+                longest = length > longest ? length : longest;
+                shortest = length < shortest ? length : shortest;
+            }
+        }
+        off = fabs(log((double)product / (double)files));
+        if (product > BM_AGGREGATE_FILES || off > best ||
+            (off == best && !(longest / shortest < best_aspect)))
+            continue;
+        best = off;
+        best_aspect = longest / shortest;
+        memcpy(cells, n, sizeof(n));
+    }
+}
+
+static int by_grid(struct bm_aggregation *out, const struct task *t)
+{
+    struct bm_extent all;
+    uint32_t *number;
+    int64_t cells[3];
+    size_t cell_count;
+
+    bm_items_extent(&all, t->items, t->count);
+    choose_cells(cells, &all, t->spec->ndims, t->files);
+    cell_count = (size_t)(cells[0] * cells[1] * cells[2]);
+    number = bm_new(out->a, cell_count, sizeof(*number));
+    if (!number)
+        return BOUMA_ENOMEM;
+    for (size_t i = 0; i < t->count; i++) {
+        int64_t cell = 0;
+
+        for (int d = 0; d < 3; d++)
+            cell = cell * cells[d] + cell_of(&t->items[i], &all, d, cells[d]);
+        out->file[t->items[i].unit] = (uint32_t)cell;
+        number[cell] = 1;
+    }
+    for (size_t cell = 0; cell < cell_count; cell++)
+        if (number[cell])
+            number[cell] = (uint32_t)out->files++;
+    for (size_t i = 0; i < t->count; i++)
+        out->file[t->items[i].unit] = number[out->file[t->items[i].unit]];
+    bm_drop(out->a, number);
+    return BOUMA_OK;
+}
+
+/* ---- runs along a curve ------------------------------------------------- */
+
+struct keyed {
+    uint64_t key;
+    size_t item;
+};
+
+static int along_curve(const void *x, const void *y)
+{
+    const struct keyed *a = x, *b = y;
+
+    if (a->key != b->key)
+        return a->key < b->key ? -1 : 1;
+    return a->item < b->item ? -1 : a->item > b->item;
+}
+
+static void order_items(struct keyed *order, const struct task *t)
+{
+    /* A place is a double: no more bits than it has. */
+    int ndims = t->spec->ndims, bits = bm_morton_bits(ndims);
+    int64_t cells = (int64_t)1 << (bits < 52 ? bits : 52);
+    struct bm_extent all;
+
+    bm_items_extent(&all, t->items, t->count);
+    for (size_t i = 0; i < t->count; i++) {
+        int64_t at[3] = {0, 0, 0};
+
+        for (int d = 0; d < ndims; d++)
+            at[3 - ndims + d] = cell_of(&t->items[i], &all, d, cells);
+        order[i] = (struct keyed){bm_morton(at, ndims), i};
+    }
+    qsort(order, t->count, sizeof(*order), along_curve);
+}
+
+/* Files of the assignment, without those that are empty. */
+static int take_files(struct bm_aggregation *out, const struct task *t,
+                      const struct keyed *order, const struct bm_assignment *as)
+{
+    for (int64_t f = 0; f < as->files; f++) {
+        if (as->first[f] == as->first[f + 1])
+            continue;
+        if (out->files == BM_AGGREGATE_FILES)
+            return BOUMA_ELIMIT;
+        for (size_t i = as->first[f]; i < as->first[f + 1]; i++)
+            out->file[t->items[order[as->chunk[i]].item].unit] =
+                (uint32_t)out->files;
+        out->files++;
+    }
+    return BOUMA_OK;
+}
+
+static int by_curve(struct bm_aggregation *out, const struct task *t)
+{
+    struct keyed *order = bm_new_raw(out->a, t->count, sizeof(*order));
+    uint64_t *sizes = bm_new_raw(out->a, t->count, sizeof(*sizes));
+    int *owner = bm_new_raw(out->a, t->count, sizeof(*owner));
+    struct bm_assignment as = {0};
+    int rc = BOUMA_ENOMEM, ranks = 1;
+
+    if (!order || !sizes || !owner)
+        goto out;
+    order_items(order, t);
+    for (size_t i = 0; i < t->count; i++) {
+        const struct bm_item *item = &t->items[order[i].item];
+
+        /* Bytes are in proportion, and could be too many for 64 bits. */
+        sizes[i] = item->count;
+        owner[i] = t->units[item->unit].rank;
+        ranks = owner[i] >= ranks ? owner[i] + 1 : ranks;
+    }
+    rc = bm_assign(&as, out->a, t->spec->scheme,
+                   &(struct bm_chunk_sizes){t->count, sizes, owner}, t->files,
+                   ranks);
+    if (!rc)
+        rc = take_files(out, t, order, &as);
+    bm_assignment_release(&as);
+out:
+    bm_drop(out->a, owner);
+    bm_drop(out->a, sizes);
+    bm_drop(out->a, order);
+    return rc;
+}
+
+/* ---- the frame ---------------------------------------------------------- */
+
+/* Fills out->file[] of units with particles, and out->files. */
+typedef int scheme_function(struct bm_aggregation *out, const struct task *t);
+
+static scheme_function *scheme_of(bouma_assign scheme)
+{
+    switch (scheme) {
+    case BOUMA_ASSIGN_KDTREE:
+    case BOUMA_ASSIGN_SPLIT:
+        return by_tree;
+    case BOUMA_ASSIGN_AUG:
+        return by_grid;
+    case BOUMA_ASSIGN_OPTIMAL:
+    case BOUMA_ASSIGN_RUNNING:
+    case BOUMA_ASSIGN_COUNT:
+    case BOUMA_ASSIGN_PER_RANK:
+    case BOUMA_ASSIGN_SINGLE:
+        return by_curve;
+    }
+    return NULL;
+}
+
+/* The items, their number and that of their particles. */
+static int collect(struct task *t, size_t count)
+{
+    for (size_t u = 0; u < count; u++) {
+        const struct bm_unit *unit = &t->units[u];
+        struct bm_item item = {.count = unit->count, .unit = (uint32_t)u};
+
+        if (!unit->count)
+            continue;
+        if (unit->rank < 0 || unit->rank == INT32_MAX)
+            return BOUMA_EINVAL;
+        if (unit->count >= MOST_PARTICLES_IN_ALL - t->total)
+            return BOUMA_ELIMIT;
+        t->total += unit->count;
+        for (int d = 0; d < t->spec->ndims; d++)
+            if (isfinite(unit->low[d]) && isfinite(unit->high[d]) &&
+                unit->low[d] <= unit->high[d]) {
+                item.low[d] = unit->low[d];
+                item.high[d] = unit->high[d];
+            }
+        t->items[t->count++] = item;
+    }
+    return BOUMA_OK;
+}
+
+static int count_particles(struct bm_aggregation *out, const struct task *t)
+{
+    out->counts = bm_new(out->a, (size_t)out->files, sizeof(*out->counts));
+    if (!out->counts)
+        return BOUMA_ENOMEM;
+    for (size_t i = 0; i < t->count; i++)
+        out->counts[out->file[t->items[i].unit]] += t->items[i].count;
+    return BOUMA_OK;
+}
+
+int bm_aggregate(struct bm_aggregation *out, const bouma_allocator *a,
+                 const struct bm_aggregation_spec *spec,
+                 const struct bm_unit *units, size_t count)
+{
+    scheme_function *scheme = scheme_of(spec->scheme);
+    struct task t = {.spec = spec, .units = units};
+    int rc = BOUMA_ENOMEM;
+
+    memset(out, 0, sizeof(*out));
+    out->a = a;
+    if (!scheme || spec->ndims < 1 || spec->ndims > 3)
+        return BOUMA_EINVAL;
+    if (count >= UINT32_MAX)
+        return BOUMA_ELIMIT;
+    out->file = bm_new_raw(a, count, sizeof(*out->file));
+    t.items = bm_new_raw(a, count, sizeof(*t.items));
+    if (!out->file || !t.items)
+        goto out;
+    for (size_t u = 0; u < count; u++)
+        out->file[u] = BM_NO_FILE;
+    rc = collect(&t, count);
+    if (rc)
+        goto out;
+    choose_sizes(&t);
+    if (t.count)
+        rc = scheme(out, &t);
+    if (!rc)
+        rc = count_particles(out, &t);
+out:
+    bm_drop(a, t.items);
+    if (rc)
+        bm_aggregation_release(out);
+    return rc;
+}
+
+void bm_aggregation_release(struct bm_aggregation *g)
+{
+    if (!g->a)
+        return;
+    bm_drop(g->a, g->nodes);
+    bm_drop(g->a, g->counts);
+    bm_drop(g->a, g->file);
+    memset(g, 0, sizeof(*g));
+}
