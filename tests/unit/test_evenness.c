@@ -1,0 +1,213 @@
+/* How even the files of particles come out: the aggregation tree against the
+ * uniform grid, and with ranks in pieces. */
+#include "plan/aggregate.h"
+
+#include "check.h"
+#include "plan/pieces.h"
+
+/* Ranks that share the unit cube as 8 x 8 x 4 boxes, and particles in blobs
+ * that have little to do with them; some are spread all over. */
+#define RANKS   256
+#define SAMPLES 1000000
+#define EACH    10 /* particles that a sample stands for */
+
+struct cloud {
+    float *at[3];            /* [SAMPLES], those of a rank together */
+    size_t first[RANKS + 1]; /* samples of a rank */
+    struct bm_unit units[RANKS];
+};
+
+static double uniform(uint64_t *state)
+{
+    return (double)(check_random(state) >> 11) * 0x1p-53;
+}
+
+/* Nearly a gaussian of variance 1. */
+static double bell(uint64_t *state)
+{
+    double sum = 0;
+
+    for (int i = 0; i < 12; i++)
+        sum += uniform(state);
+    return sum - 6;
+}
+
+static int rank_of(const double at[3])
+{
+    return (int)(at[0] * 8) * 32 + (int)(at[1] * 8) * 4 + (int)(at[2] * 4);
+}
+
+static void cloud_init(struct cloud *c, uint64_t seed)
+{
+    double centre[12][3], sigma[12], at[3];
+    uint64_t state = seed;
+    size_t place[RANKS];
+    int blobs = 4 + (int)check_below(&state, 9);
+
+    for (int b = 0; b < blobs; b++) {
+        for (int d = 0; d < 3; d++)
+            centre[b][d] = 0.1 + 0.8 * uniform(&state);
+        sigma[b] = 0.02 + 0.1 * uniform(&state);
+    }
+    memset(c, 0, sizeof(*c));
+    for (int d = 0; d < 3; d++) {
+        c->at[d] = malloc(SAMPLES * sizeof(float));
+        REQUIRE(c->at[d]);
+    }
+    for (int pass = 0; pass < 2; pass++) { /* count, then fill */
+        uint64_t draw = seed + 1000;
+
+        for (size_t i = 0; i < SAMPLES; i++) {
+            int b = (int)check_below(&draw, blobs), inside = 0;
+
+            while (!inside) {
+                inside = 1;
+                for (int d = 0; d < 3; d++) {
+                    at[d] = i % 20 == 0 ? uniform(&draw)
+                                        : centre[b][d] + sigma[b] * bell(&draw);
+                    at[d] = (float)at[d];
+                    inside &= at[d] >= 0 && at[d] < 1;
+                }
+            }
+            if (!pass) {
+                c->first[rank_of(at) + 1]++;
+            } else {
+                size_t k = place[rank_of(at)]++;
+
+                for (int d = 0; d < 3; d++)
+                    c->at[d][k] = (float)at[d];
+            }
+        }
+        for (int r = 0; !pass && r < RANKS; r++) {
+            c->first[r + 1] += c->first[r];
+            place[r] = c->first[r];
+        }
+    }
+    for (int r = 0; r < RANKS; r++) {
+        struct bm_unit *u = &c->units[r];
+        int cell[3] = {r / 32, r / 4 % 8, r % 4};
+        static const double side[3] = {0.125, 0.125, 0.25};
+
+        for (int d = 0; d < 3; d++) {
+            u->low[d] = cell[d] * side[d];
+            u->high[d] = (cell[d] + 1) * side[d];
+        }
+        u->count = EACH * (c->first[r + 1] - c->first[r]);
+        u->rank = r;
+    }
+}
+
+static void cloud_release(struct cloud *c)
+{
+    for (int d = 0; d < 3; d++)
+        free(c->at[d]);
+}
+
+/* The units of all ranks, none of more than 'most' particles; the caller's to
+ * free. */
+static struct bm_unit *cloud_pieces(const struct cloud *c, uint64_t most,
+                                    size_t *count)
+{
+    struct bm_unit *units = NULL;
+
+    *count = 0;
+    for (int r = 0; r < RANKS; r++) {
+        size_t first = c->first[r], n = c->first[r + 1] - first;
+        struct bm_positions p = {
+            3,
+            BOUMA_F32,
+            {c->at[0] + first, c->at[1] + first, c->at[2] + first},
+            {sizeof(float), sizeof(float), sizeof(float)},
+            n};
+        struct bm_pieces pieces;
+
+        REQUIRE(
+            !bm_pieces_make(&pieces, bm_allocator_default(), &p, most / EACH));
+        units = realloc(units, (*count + pieces.count + 1) * sizeof(*units));
+        REQUIRE(units);
+        for (size_t i = 0; i < pieces.count; i++) {
+            units[*count] = pieces.units[i];
+            units[*count].count *= EACH;
+            units[(*count)++].rank = r;
+        }
+        bm_pieces_release(&pieces);
+    }
+    return units;
+}
+
+struct evenness {
+    int64_t files;
+    double largest, mean; /* particles */
+};
+
+static struct evenness evenness_of(bouma_assign scheme, uint64_t target,
+                                   const struct bm_unit *units, size_t count)
+{
+    struct bm_aggregation_spec spec = {.scheme = scheme,
+                                       .ndims = 3,
+                                       .bytes = 1,
+                                       .target = target,
+                                       .ranks = RANKS};
+    struct evenness e = {0};
+    struct bm_aggregation g;
+    double sum = 0;
+
+    REQUIRE(!bm_aggregate(&g, bm_allocator_default(), &spec, units, count));
+    e.files = g.files;
+    for (int64_t f = 0; f < g.files; f++) {
+        sum += (double)g.counts[f];
+        if ((double)g.counts[f] > e.largest)
+            e.largest = (double)g.counts[f];
+    }
+    e.mean = sum / (double)g.files;
+    bm_aggregation_release(&g);
+    return e;
+}
+
+/* The tree cannot divide a rank: where one has more than the target, it is the
+ * largest file, and no scheme that keeps ranks whole does better. Where none
+ * has, the tree's largest file is far below the grid's. */
+static void files_are_even(void)
+{
+    int compared = 0;
+
+    for (uint64_t seed = 1; seed <= 4; seed++) {
+        struct cloud c;
+        uint64_t largest = 0;
+
+        cloud_init(&c, seed);
+        for (int r = 0; r < RANKS; r++)
+            largest = c.units[r].count > largest ? c.units[r].count : largest;
+        for (uint64_t files = 8; files <= 128; files *= 2) {
+            uint64_t target = (uint64_t)SAMPLES * EACH / files;
+            struct evenness tree =
+                evenness_of(BOUMA_ASSIGN_KDTREE, target, c.units, RANKS);
+            struct evenness grid =
+                evenness_of(BOUMA_ASSIGN_AUG, target, c.units, RANKS);
+            struct evenness even;
+            struct bm_unit *pieces;
+            size_t count;
+
+            CHECK(tree.largest <= 1.5 * (double)target ||
+                  tree.largest <= (double)largest);
+            CHECK(tree.largest < grid.largest);
+            if (largest <= target) {
+                CHECK(tree.largest <= 0.6 * grid.largest);
+                compared++;
+            }
+            pieces = cloud_pieces(&c, target / 8, &count);
+            even = evenness_of(BOUMA_ASSIGN_SPLIT, target, pieces, count);
+            CHECK_EQ(even.files, files);
+            CHECK(even.largest <= 1.1 * even.mean);
+            free(pieces);
+        }
+        cloud_release(&c);
+    }
+    CHECK(compared >= 3);
+}
+
+int main(void)
+{
+    files_are_even();
+    return check_result();
+}
