@@ -12,6 +12,32 @@
  * particles, spread evenly over every region, and each particle is in it with
  * the same chance. Level k has the ranks from limit[k + 1] up to limit[k]; the
  * coarsest is the last. Chunks differ by a shift, which is xored to the place.
+ *
+ * In full, so that others can read what is stored by levels: mix(x) is the end
+ * of a step of splitmix64, on 64-bit numbers, and next(x) the whole step:
+ *
+ *     x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9
+ *     x = (x ^ x >> 27) * 0x94d049bb133111eb
+ *     mix = x ^ x >> 31
+ *     next(x) = mix(x + 0x9e3779b97f4a7c15)
+ *
+ * With 2^b places in a chunk, bit h of place p is decided at a node of the
+ * binary tree over the places, numbered as a heap is:
+ *
+ *     node = 2^(b-1-h) + floor(p / 2^(h+1))
+ *
+ *                  1               h = 2     b = 3
+ *             2         3          h = 1
+ *           4   5     6   7        h = 0
+ *          0 1 2 3   4 5 6 7       places
+ *
+ * The bit is flipped if the highest bit of mix(node) is set. The b bits that
+ * come out, in reversed order (bit 0 is the highest), are the rank that p has
+ * without a shift. With the shift s, place p has the rank of p ^ s. Of seed and
+ * chunk number:
+ *
+ *     h = next(next(seed) ^ chunk)     shift = h mod 2^b
+ *                                      offset = floor(h / 2^32) / 2^32
  */
 #ifndef BM_DETAIL_H
 #define BM_DETAIL_H
@@ -30,23 +56,27 @@ struct bm_detail {
     int levels;
     uint32_t limit[BM_MAX_LEVELS + 1]; /* [levels + 1]; 0 at the end */
     uint16_t *rank;                    /* [chunk] */
+    uint8_t *level;                    /* [chunk] of the same places */
 };
 
 /* The usual limits: tenths down to a tenth of the chunk, then halves as long as
- * there is any. limit[0] is the chunk. Gives the number of levels. */
+ * there are two particles; those that are no smaller than the one before are
+ * left out. limit[0] is the chunk, and a 0 stands after the last. Gives the
+ * number of levels. */
 int bm_detail_usual(uint32_t limit[BM_MAX_LEVELS + 1], uint32_t chunk);
 
 /* Whether a chunk and limits can be: a power of two up to the maximum; limits
- * descend from it to above 0. */
+ * descend from it to above 0. limit[levels]. */
 int bm_detail_valid(uint32_t chunk, int levels, const uint32_t *limit);
 
-/* limit[levels]; BOUMA_OK or ENOMEM. */
+/* limit[levels], valid; BOUMA_OK or ENOMEM. */
 int bm_detail_init(struct bm_detail *d, const bouma_allocator *a,
                    uint32_t chunk, int levels, const uint32_t *limit);
 void bm_detail_release(struct bm_detail *d);
 
 /* What is xored to the places of a chunk; and a number from 0 up to 1 that is
- * added to its ranks, so that any share is met on average. */
+ * added to its ranks, so that any share is met on average: q * chunk is above
+ * rank + offset for q * chunk of the ranks, in the mean of all chunks. */
 uint32_t bm_detail_shift(const struct bm_detail *d, uint64_t seed,
                          uint64_t chunk);
 double bm_detail_offset(uint64_t seed, uint64_t chunk);

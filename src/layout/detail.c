@@ -1,0 +1,179 @@
+/* detail.c -- see detail.h: ranks, and the places of each level. */
+#include "layout/detail.h"
+
+#include <assert.h>
+#include <string.h>
+
+static uint64_t mix(uint64_t x)
+{
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return x ^ x >> 31;
+}
+
+static uint64_t next(uint64_t x)
+{
+    return mix(x + 0x9e3779b97f4a7c15u);
+}
+
+/* ---- limits ------------------------------------------------------------- */
+
+/* chunk * part / whole, rounded; to be appended if it is less than the last. */
+static int append(uint32_t *limit, int levels, uint32_t chunk, uint32_t part,
+                  uint32_t whole, uint32_t least)
+{
+    uint32_t n = (2 * chunk * part + whole) / (2 * whole);
+
+    if (n < least || (levels && n >= limit[levels - 1]))
+        return levels;
+    limit[levels] = n;
+    return levels + 1;
+}
+
+int bm_detail_usual(uint32_t limit[BM_MAX_LEVELS + 1], uint32_t chunk)
+{
+    int levels = 0;
+
+    assert(chunk > 0 && chunk <= BM_MAX_DETAIL_CHUNK);
+    for (uint32_t tenths = 10; tenths > 0; tenths--)
+        levels = append(limit, levels, chunk, tenths, 10, 1);
+    for (uint32_t whole = 20; whole < chunk; whole *= 2)
+        levels = append(limit, levels, chunk, 1, whole, 2);
+    limit[levels] = 0;
+    return levels;
+}
+
+int bm_detail_valid(uint32_t chunk, int levels, const uint32_t *limit)
+{
+    if (!chunk || chunk > BM_MAX_DETAIL_CHUNK || (chunk & (chunk - 1)))
+        return 0;
+    if (levels < 1 || levels > BM_MAX_LEVELS || limit[0] != chunk)
+        return 0;
+    for (int k = 1; k < levels; k++)
+        if (limit[k] >= limit[k - 1])
+            return 0;
+    return limit[levels - 1] > 0;
+}
+
+/* ---- ranks -------------------------------------------------------------- */
+
+/* Ranks of all places, from the coarsest nodes down: when bit h is decided, the
+ * places that share the bits from h on have the same rank but for its higher
+ * bits, which are not decided yet. */
+static void fill_ranks(uint16_t *rank, uint32_t chunk)
+{
+    uint32_t step = 1; /* what bit h of a place becomes in a rank */
+
+    memset(rank, 0, sizeof(*rank) * chunk);
+    for (uint32_t run = chunk; run > 1; run /= 2, step *= 2)
+        for (uint32_t p = 0; p < chunk; p += run) {
+            uint32_t node = step + p / run;
+            int flipped = mix(node) >> 63 != 0;
+
+            /* The half that has the bit set. */
+            for (uint32_t i = 0; i < run / 2; i++)
+                rank[p + (flipped ? 0 : run / 2) + i] |= (uint16_t)step;
+        }
+}
+
+int bm_detail_init(struct bm_detail *d, const bouma_allocator *a,
+                   uint32_t chunk, int levels, const uint32_t *limit)
+{
+    assert(bm_detail_valid(chunk, levels, limit));
+    memset(d, 0, sizeof(*d));
+    d->a = a;
+    d->chunk = chunk;
+    d->levels = levels;
+    memcpy(d->limit, limit, sizeof(*limit) * (size_t)levels);
+    d->rank = bm_new_raw(a, chunk, sizeof(*d->rank));
+    d->level = bm_new_raw(a, chunk, sizeof(*d->level));
+    if (!d->rank || !d->level) {
+        bm_detail_release(d);
+        return BOUMA_ENOMEM;
+    }
+    fill_ranks(d->rank, chunk);
+    for (uint32_t p = 0; p < chunk; p++) {
+        int k = 0;
+
+        while (d->rank[p] < d->limit[k + 1])
+            k++;
+        d->level[p] = (uint8_t)k;
+    }
+    return BOUMA_OK;
+}
+
+void bm_detail_release(struct bm_detail *d)
+{
+    if (d->a) {
+        bm_drop(d->a, d->rank);
+        bm_drop(d->a, d->level);
+    }
+    memset(d, 0, sizeof(*d));
+}
+
+uint32_t bm_detail_shift(const struct bm_detail *d, uint64_t seed,
+                         uint64_t chunk)
+{
+    return (uint32_t)next(next(seed) ^ chunk) & (d->chunk - 1);
+}
+
+double bm_detail_offset(uint64_t seed, uint64_t chunk)
+{
+    return (double)(next(next(seed) ^ chunk) >> 32) / 4294967296.0;
+}
+
+/* ---- levels of a chunk -------------------------------------------------- */
+
+uint32_t bm_detail_count(const struct bm_detail *d, int level, uint32_t shift,
+                         uint32_t places)
+{
+    uint32_t n = 0;
+
+    assert(level >= 0 && level < d->levels && shift < d->chunk &&
+           places <= d->chunk);
+    if (places == d->chunk)
+        return d->limit[level] - d->limit[level + 1];
+    for (uint32_t p = 0; p < places; p++)
+        n += d->level[p ^ shift] == level;
+    return n;
+}
+
+/* A counting sort. A counter that was just stored takes long to be loaded
+ * again, so four quarters of the places are gone through in turn, each with its
+ * own counters: that is more than twice as fast. The last few places, if they
+ * are no multiple of four, are the last quarter's. */
+enum { QUARTERS = 4 };
+
+void bm_detail_order(const struct bm_detail *d, uint32_t shift, uint32_t places,
+                     uint16_t *order, uint32_t first[BM_MAX_LEVELS])
+{
+    uint32_t at[QUARTERS][BM_MAX_LEVELS] = {{0}}, sum = 0;
+    const uint8_t *level = d->level;
+    const uint32_t quarter = places / QUARTERS;
+
+    assert(shift < d->chunk && places <= d->chunk);
+    for (uint32_t i = 0; i < quarter; i++)
+        for (uint32_t j = 0; j < QUARTERS; j++)
+            at[j][level[(i + j * quarter) ^ shift]]++;
+    for (uint32_t p = QUARTERS * quarter; p < places; p++)
+        at[QUARTERS - 1][level[p ^ shift]]++;
+
+    for (int k = d->levels - 1; k >= 0; k--) {
+        first[k] = sum;
+        for (int j = 0; j < QUARTERS; j++) {
+            uint32_t n = at[j][k];
+
+            at[j][k] = sum;
+            sum += n;
+        }
+    }
+
+    for (uint32_t i = 0; i < quarter; i++)
+        for (uint32_t j = 0; j < QUARTERS; j++) {
+            uint32_t p = i + j * quarter;
+
+            order[at[j][level[p ^ shift]]++] = (uint16_t)p;
+        }
+    for (uint32_t p = QUARTERS * quarter; p < places; p++)
+        order[at[QUARTERS - 1][level[p ^ shift]]++] = (uint16_t)p;
+}
