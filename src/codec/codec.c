@@ -17,6 +17,8 @@ const struct bm_codec *bm_codec_find(int codec)
         return &bm_codec_wavelet;
     case BOUMA_CODEC_ZFP_REVERSIBLE:
         return &bm_codec_zfp_reversible;
+    case BOUMA_CODEC_QUANTISE:
+        return &bm_codec_quantise;
     }
     return NULL;
 }

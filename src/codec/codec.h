@@ -68,7 +68,8 @@ struct bm_loss {
 
 /* There are two kinds. Those without 'encode_field' are exact and are given the
  * values of one level that the next coarser one has not. Those with it make the
- * samples of a level from its bytes and the samples of the next coarser one. */
+ * samples of a level from its bytes and the samples of the next coarser one.
+ * That of particles has neither: see quantise.h. */
 struct bm_codec {
     const char *name;
     /* The stored size is that of the samples, so it is known before. */
@@ -122,7 +123,7 @@ int bm_codec_decode_fields(const struct bm_codec *codec,
 const struct bm_codec *bm_codec_find(int codec);
 
 extern const struct bm_codec bm_codec_raw, bm_codec_zstd, bm_codec_interp,
-    bm_codec_wavelet, bm_codec_zfp_reversible;
+    bm_codec_wavelet, bm_codec_zfp_reversible, bm_codec_quantise;
 
 /* What zstd makes of 'count' values, byte-shuffled, or the values themselves if
  * that is not smaller; appended. And back from exactly 'bytes' bytes. */

@@ -93,6 +93,21 @@ for flags, type_ in ((2, "f32"), (3, "f64")):
         save("fuzz_codec_interp", "round_trip_%s_%s" % (type_, name),
              bytes([flags | 2 << 2, *extents, 0, 0, 1, 0, 0]) + numbers)
 
+# fuzz_codec_quantise: values; and parts of three values that are all right: in
+# Golomb numbers of the orders 0 and 8, in bytes, with one kept, and plain.
+for flags, type_ in ((2, "f32"), (3, "f64")):
+    for components in (1, 3):
+        save("fuzz_codec_quantise", "round_trip_%s_%d" % (type_, components),
+             bytes([flags | components - 1 << 2, 0, 0]) + numbers)
+for name, part in (("golomb", "020329"), ("golomb_8", "0a03020100"),
+                   ("bytes", "01010102"), ("plain", "00" + "23" * 24),
+                   ("kept", "82010108000000" + "23" * 8 + "0100"),
+                   ("largest", "02ffffffffffffff0100")):
+    part = bytes.fromhex(part)
+    save("fuzz_codec_quantise", name, bytes([1, 3, 255]) + part)
+    save("fuzz_codec_quantise", name + "_twice",
+         bytes([1 | 1 << 2, 3, 255, len(part)]) + part + part)
+
 for name, value in (("assign", "optimal"), ("file_size", "1.5GiB"),
                     ("durability", "group=4"), ("timeout", "2.5e3"),
                     ("files", "64"), ("replace", "yes"), ("nothing", "")):
