@@ -13,6 +13,7 @@
 #define BM_TREE_H
 
 #include "base/bytes.h"
+#include "codec/codec.h"
 #include "layout/bins.h"
 #include "plan/pieces.h"
 
@@ -51,6 +52,11 @@ int bm_tree_build(struct bm_tree *t, uint32_t *order,
                   const struct bm_positions *positions, uint32_t leaf,
                   int threads);
 
+/* How many of n particles (more than a leaf has) go to the left where a node is
+ * split at a median: all its leaves get about the same number, and there are as
+ * few of them as can be, n / leaf rounded up, half of them on each side. */
+uint32_t bm_tree_left(uint32_t n, uint32_t leaf);
+
 /* Room for the bitmaps of 'maps' rows, zeroed. Then, row by row: of bins and
  * the values in the order of places, the bitmaps of leaves; and at last those
  * of inner nodes, from their children's. */
@@ -59,14 +65,23 @@ void bm_tree_fill_map(struct bm_tree *t, uint32_t map,
                       const struct bm_bins *bins, const void *values);
 void bm_tree_join_maps(struct bm_tree *t);
 
-/* Bytes, to be stored (appended); and back, into an initialised tree. Bitmaps
- * of leaves are kept, as 16-bit numbers in a list of all that occur where that
- * is shorter. 'types' are those of the rows, 'particles' the number in the
- * file. Decoding checks all: BOUMA_OK, ENOMEM or EFORMAT. */
-void bm_tree_encode(struct bm_buffer *out, const struct bm_tree *t);
+/* Bytes, to be stored (appended); and back, into an initialised tree, with all
+ * bitmaps: docs/format_tree.md. 'types' are those of the rows, 'particles' the
+ * number in the file. BOUMA_OK or ENOMEM; decoding checks all and may give
+ * EFORMAT, too. */
+int bm_tree_encode(struct bm_buffer *out, const struct bm_tree *t,
+                   struct bm_codec_state *state);
+
+struct bm_tree_spec {
+    int ndims;
+    bouma_type type; /* of positions */
+    uint32_t particles;
+    const bouma_type *types; /* [maps] */
+    uint32_t maps;
+};
 int bm_tree_decode(struct bm_tree *t, const uint8_t *data, size_t bytes,
-                   int ndims, bouma_type type, uint32_t particles,
-                   const bouma_type *types, uint32_t maps);
+                   const struct bm_tree_spec *spec,
+                   struct bm_codec_state *state);
 
 /* A run of places, and whether all of its particles lie in the box. */
 struct bm_run {

@@ -1,0 +1,202 @@
+/* tree.c -- see tree.h: its bitmaps, and what of it a query needs. */
+#include "layout/tree.h"
+
+#include <string.h>
+
+void bm_tree_init(struct bm_tree *t, const bouma_allocator *a)
+{
+    memset(t, 0, sizeof(*t));
+    t->a = a;
+}
+
+void bm_tree_release(struct bm_tree *t)
+{
+    if (!t->a)
+        return;
+    bm_drop(t->a, t->nodes);
+    bm_drop(t->a, t->bins);
+    bm_drop(t->a, t->bitmaps);
+    bm_tree_init(t, t->a);
+}
+
+uint32_t bm_tree_left(uint32_t n, uint32_t leaf)
+{
+    uint64_t leaves = n / leaf + (n % leaf != 0), half = (leaves + 1) / 2;
+
+    return (uint32_t)((n * half + leaves - 1) / leaves);
+}
+
+/* ---- bitmaps ------------------------------------------------------------ */
+
+int bm_tree_add_maps(struct bm_tree *t, uint32_t maps)
+{
+    t->bins = bm_new(t->a, maps, sizeof(*t->bins));
+    if (!t->bins || (maps && t->node_count > SIZE_MAX / maps))
+        return BOUMA_ENOMEM;
+    t->bitmaps =
+        bm_new(t->a, (size_t)maps * t->node_count, sizeof(*t->bitmaps));
+    if (!t->bitmaps)
+        return BOUMA_ENOMEM;
+    t->maps = maps;
+    return BOUMA_OK;
+}
+
+void bm_tree_fill_map(struct bm_tree *t, uint32_t map,
+                      const struct bm_bins *bins, const void *values)
+{
+    uint32_t *bitmap = t->bitmaps + (size_t)map * t->node_count;
+    size_t size = bouma_type_size(bins->type);
+
+    t->bins[map] = *bins;
+    for (uint32_t i = 0; i < t->node_count; i++) {
+        const struct bm_tree_node *node = &t->nodes[i];
+
+        if (!node->right)
+            bitmap[i] =
+                bm_bins_map(bins, (const char *)values + node->begin * size,
+                            node->end - node->begin);
+    }
+}
+
+void bm_tree_join_maps(struct bm_tree *t)
+{
+    for (uint32_t map = 0; map < t->maps; map++) {
+        uint32_t *bitmap = t->bitmaps + (size_t)map * t->node_count;
+
+        for (uint32_t i = t->node_count; i-- > 0;)
+            if (t->nodes[i].right)
+                bitmap[i] = bitmap[i + 1] | bitmap[t->nodes[i].right];
+    }
+}
+
+/* ---- queries ------------------------------------------------------------ */
+
+/* A node to be looked at; of those that lie in the box as a whole, all below
+ * do. */
+struct visit {
+    double low[3], high[3]; /* closed */
+    uint32_t node;
+    int inside;
+};
+
+struct search {
+    const struct bm_tree *t;
+    const struct bm_tree_query *query;
+    struct visit *pending;
+    size_t depth, room;
+    struct bm_run *runs;
+    size_t count, runs_room;
+};
+
+static int push(struct search *s, const struct visit *v)
+{
+    if (s->depth == s->room) {
+        size_t room = s->room ? 2 * s->room : 64;
+        void *grown = bm_resize(s->t->a, s->pending, room, sizeof(*s->pending));
+
+        if (!grown)
+            return BOUMA_ENOMEM;
+        s->pending = grown;
+        s->room = room;
+    }
+    s->pending[s->depth++] = *v;
+    return BOUMA_OK;
+}
+
+static int add_run(struct search *s, uint32_t begin, uint32_t end, int inside)
+{
+    struct bm_run *last = s->count ? &s->runs[s->count - 1] : NULL;
+
+    if (last && last->end == begin && last->inside == inside) {
+        last->end = end;
+        return BOUMA_OK;
+    }
+    if (s->count == s->runs_room) {
+        size_t room = s->runs_room ? 2 * s->runs_room : 16;
+        void *grown = bm_resize(s->t->a, s->runs, room, sizeof(*s->runs));
+
+        if (!grown)
+            return BOUMA_ENOMEM;
+        s->runs = grown;
+        s->runs_room = room;
+    }
+    s->runs[s->count++] = (struct bm_run){begin, end, inside};
+    return BOUMA_OK;
+}
+
+/* Whether the box has any of the region; *inside: all of it. */
+static int meets_box(const struct search *s, const struct visit *v, int *inside)
+{
+    const struct bm_tree_query *q = s->query;
+
+    *inside = 1;
+    for (int axis = 0; axis < s->t->ndims; axis++) {
+        int closed = q->closed >> axis & 1;
+        double low = v->low[axis], high = v->high[axis];
+
+        /* Whatever is not a number is met by nothing. */
+        if (!(high >= q->low[axis]) ||
+            !(closed ? low <= q->high[axis] : low < q->high[axis]) ||
+            !(closed ? q->low[axis] <= q->high[axis]
+                     : q->low[axis] < q->high[axis]))
+            return 0;
+        if (low < q->low[axis] ||
+            (closed ? high > q->high[axis] : high >= q->high[axis]))
+            *inside = 0;
+    }
+    return 1;
+}
+
+static int has_wanted(const struct search *s, uint32_t node)
+{
+    const struct bm_tree_query *q = s->query;
+
+    for (size_t i = 0; i < q->rows; i++)
+        if (!(s->t->bitmaps[(size_t)q->row[i] * s->t->node_count + node] &
+              q->wanted[i]))
+            return 0;
+    return 1;
+}
+
+/* One node: dropped, taken, or replaced by its children. */
+static int visit(struct search *s, struct visit *v)
+{
+    const struct bm_tree_node *node = &s->t->nodes[v->node];
+    struct visit right;
+    int rc;
+
+    if (!has_wanted(s, v->node) || (!v->inside && !meets_box(s, v, &v->inside)))
+        return BOUMA_OK;
+    if (!node->right || (v->inside && !s->query->rows))
+        return add_run(s, node->begin, node->end, v->inside);
+    right = *v;
+    right.node = node->right;
+    right.low[node->axis] = node->split;
+    rc = push(s, &right);
+    v->node++;
+    v->high[node->axis] = node->split;
+    return rc ? rc : push(s, v);
+}
+
+int bm_tree_select(const struct bm_tree *t, const struct bm_tree_query *query,
+                   struct bm_run **runs, size_t *count)
+{
+    struct search s = {.t = t, .query = query};
+    struct visit v = {.inside = !query->boxed};
+    int rc = BOUMA_OK;
+
+    memcpy(v.low, t->low, sizeof(v.low));
+    memcpy(v.high, t->high, sizeof(v.high));
+    if (t->node_count)
+        rc = push(&s, &v);
+    while (!rc && s.depth) {
+        v = s.pending[--s.depth];
+        rc = visit(&s, &v);
+    }
+    bm_drop(t->a, s.pending);
+    if (rc)
+        bm_drop(t->a, s.runs);
+    *runs = rc ? NULL : s.runs;
+    *count = rc ? 0 : s.count;
+    return rc;
+}
