@@ -79,7 +79,8 @@ static int by_tree(struct bm_aggregation *out, const struct task *t)
 
     if (t->spec->scheme == BOUMA_ASSIGN_KDTREE && t->spec->files <= 0)
         files = 0;
-    return bm_tree_build(out, t->spec, t->items, t->count, t->capacity, files);
+    return bm_aggregation_build(out, t->spec, t->items, t->count, t->capacity,
+                                files);
 }
 
 /* ---- places in the bounds of all ---------------------------------------- */

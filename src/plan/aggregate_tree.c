@@ -264,9 +264,10 @@ static int finish(struct bm_aggregation *out, const struct build *b)
     return BOUMA_OK;
 }
 
-int bm_tree_build(struct bm_aggregation *out,
-                  const struct bm_aggregation_spec *spec, struct bm_item *items,
-                  size_t count, uint64_t capacity, int64_t files)
+int bm_aggregation_build(struct bm_aggregation *out,
+                         const struct bm_aggregation_spec *spec,
+                         struct bm_item *items, size_t count, uint64_t capacity,
+                         int64_t files)
 {
     struct build b = {.a = out->a, .items = items};
     double overfull = spec->overfull > 0 ? spec->overfull : 1.5;

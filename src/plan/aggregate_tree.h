@@ -74,8 +74,9 @@ void bm_cut_order(struct bm_cut *cut, const struct bm_item *items, size_t count,
 /* Fill out->nodes, ->files and ->file[], and move the items about.
  * 'capacity' is the number of particles that a file may have; 'files' is how
  * many are wanted, or 0 (not of `split`, which always gets a number). */
-int bm_tree_build(struct bm_aggregation *out,
-                  const struct bm_aggregation_spec *spec, struct bm_item *items,
-                  size_t count, uint64_t capacity, int64_t files);
+int bm_aggregation_build(struct bm_aggregation *out,
+                         const struct bm_aggregation_spec *spec,
+                         struct bm_item *items, size_t count, uint64_t capacity,
+                         int64_t files);
 
 #endif

@@ -234,6 +234,14 @@ static int invert(struct bm_assignment *out, size_t count)
     return BOUMA_OK;
 }
 
+bouma_assign bm_assign_in_order(bouma_assign scheme)
+{
+    return !scheme || scheme == BOUMA_ASSIGN_KDTREE ||
+                   scheme == BOUMA_ASSIGN_AUG || scheme == BOUMA_ASSIGN_SPLIT
+               ? BOUMA_ASSIGN_OPTIMAL
+               : scheme;
+}
+
 int bm_assign(struct bm_assignment *out, const bouma_allocator *a,
               bouma_assign scheme, const struct bm_chunk_sizes *sizes,
               int64_t files, int ranks)

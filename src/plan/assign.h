@@ -31,6 +31,10 @@ struct bm_assignment {
 int64_t bm_assign_files(uint64_t bytes, size_t chunks, int ranks, int wanted,
                         uint64_t file_size);
 
+/* What a choice means for chunks in their order: `optimal` where it is none, or
+ * one for particles (`kdtree`, `aug`, `split`: see aggregate.h). */
+bouma_assign bm_assign_in_order(bouma_assign scheme);
+
 /* BOUMA_OK, ENOMEM, EINVAL for an unknown scheme, ELIMIT for 2^32 chunks. With
  * `per-rank` and `single`, 'files' is not asked. The schemes for particles
  * (`kdtree`, `aug`, `split`: see aggregate.h) mean `optimal` here. */

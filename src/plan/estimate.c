@@ -274,7 +274,8 @@ static int assign_chunks(struct chunks *c, struct bm_estimate *e,
     if (files > task->most_files)
         files = task->most_files;
     sizes = (struct bm_chunk_sizes){count, c->bytes, c->owner};
-    rc = bm_assign(&c->files, e->a, o->assign, &sizes, files, task->ranks);
+    rc = bm_assign(&c->files, e->a, bm_assign_in_order(o->assign), &sizes,
+                   files, task->ranks);
     if (rc)
         return rc;
     for (size_t i = 0; i < count; i++)

@@ -231,7 +231,7 @@ static void what_is_left_open_is_chosen(void)
     CHECK_EQ(complete(&out, NULL), BOUMA_OK);
     CHECK(out.io == bouma_io_posix() && out.durability == BOUMA_DURABLE);
     CHECK(out.group == 8 && out.distribute == BOUMA_DISTRIBUTE_BALANCED);
-    CHECK(out.assign == BOUMA_ASSIGN_OPTIMAL && out.order == BOUMA_ORDER_LEVEL);
+    CHECK(!out.assign && out.order == BOUMA_ORDER_LEVEL);
     CHECK(out.place == BOUMA_PLACE_SPREAD && out.files == 0);
     CHECK_EQ(out.message_bytes, (uint64_t)1 << 30);
     CHECK_EQ(out.buffer_bytes, (uint64_t)32 << 20);
