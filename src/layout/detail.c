@@ -2,6 +2,7 @@
 #include "layout/detail.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 static uint64_t mix(uint64_t x)
@@ -176,4 +177,14 @@ void bm_detail_order(const struct bm_detail *d, uint32_t shift, uint32_t places,
         }
     for (uint32_t p = QUARTERS * quarter; p < places; p++)
         order[at[QUARTERS - 1][level[p ^ shift]]++] = (uint16_t)p;
+}
+
+double bm_detail_threshold(const struct bm_detail *d, double q)
+{
+    double t = q * d->chunk;
+
+    for (int k = 0; k < d->levels; k++)
+        if (fabs(t - d->limit[k]) <= fmin(0.5, 0.01 * d->limit[k]))
+            return d->limit[k];
+    return t;
 }

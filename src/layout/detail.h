@@ -81,6 +81,10 @@ uint32_t bm_detail_shift(const struct bm_detail *d, uint64_t seed,
                          uint64_t chunk);
 double bm_detail_offset(uint64_t seed, uint64_t chunk);
 
+/* The share q of the particles are those whose rank and offset add up to less
+ * than this. Shares that a level ends at, but for rounding, end there. */
+double bm_detail_threshold(const struct bm_detail *d, double q);
+
 /* Particles of a level among the first 'places' of a chunk. */
 uint32_t bm_detail_count(const struct bm_detail *d, int level, uint32_t shift,
                          uint32_t places);

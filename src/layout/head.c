@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "codec/codec.h"
@@ -28,7 +29,10 @@ void bm_head_release(struct bm_head *h)
         bm_drop(h->a, h->sections[i].hashes);
         bm_drop(h->a, h->sections[i].offsets);
     }
+    for (size_t i = 0; i < h->cloud_count; i++)
+        bm_cloud_release(&h->clouds[i]);
     bm_drop(h->a, h->sections);
+    bm_drop(h->a, h->clouds);
     bm_head_init(h, h->a);
 }
 
@@ -38,6 +42,7 @@ int bm_head_add_section(struct bm_head *h,
     struct bm_section *grown = bm_resize(h->a, h->sections, h->count + 1,
                                          sizeof(*grown)),
                       *s;
+    const struct bm_cloud *cloud = bm_head_cloud(h, variable->grid->number);
     size_t levels = (size_t)variable->grid->levels;
 
     if (!grown)
@@ -48,6 +53,8 @@ int bm_head_add_section(struct bm_head *h,
     s->variable = variable;
     s->count = count;
     s->levels = (int)levels;
+    s->places = cloud ? cloud->count : 0;
+    s->seed = cloud ? cloud->seed : 0;
     s->keys = bm_new(h->a, count, sizeof(*s->keys));
     s->ranges =
         bm_new(h->a, count * (size_t)variable->components, sizeof(*s->ranges));
@@ -57,6 +64,66 @@ int bm_head_add_section(struct bm_head *h,
     return s->keys && s->ranges && s->sizes && s->hashes && s->offsets
                ? BOUMA_OK
                : BOUMA_ENOMEM;
+}
+
+int bm_head_add_cloud(struct bm_head *h, const struct bouma_grid *set)
+{
+    struct bm_cloud *grown =
+        bm_resize(h->a, h->clouds, h->cloud_count + 1, sizeof(*grown));
+
+    if (!grown)
+        return BOUMA_ENOMEM;
+    h->clouds = grown;
+    bm_cloud_init(&grown[h->cloud_count++], h->a, set);
+    return BOUMA_OK;
+}
+
+struct bm_cloud *bm_head_cloud(const struct bm_head *h, uint32_t object)
+{
+    for (size_t i = 0; i < h->cloud_count; i++)
+        if (h->clouds[i].set->number == object)
+            return &h->clouds[i];
+    return NULL;
+}
+
+uint64_t bm_section_values(const struct bm_section *s, size_t chunk,
+                           uint64_t values[BM_MAX_LEVELS])
+{
+    const struct bouma_grid *g = s->variable->grid;
+    struct bm_patch p;
+
+    if (g->kind == BM_PARTICLES)
+        return bm_cloud_values(g, s->places, s->seed, s->keys[chunk], values);
+    bm_patch_init(&p, s->variable, bm_tiling_find(&g->tiling, s->keys[chunk]));
+    memcpy(values, p.values, sizeof(p.values));
+    return bm_box_volume(&p.box);
+}
+
+void bm_section_text(char *text, size_t bytes, const struct bm_section *s,
+                     size_t chunk)
+{
+    const struct bouma_grid *g = s->variable->grid;
+    char region[160];
+
+    if (g->kind == BM_GRID) {
+        bouma_box box = bm_tiling_patch_box(
+            &g->tiling, bm_tiling_find(&g->tiling, s->keys[chunk]));
+
+        bm_box_text(region, sizeof(region), &box, g->ndims);
+        snprintf(text, bytes, "patch %s", region);
+    } else {
+        snprintf(text, bytes, "particles from place %" PRIu64 " on",
+                 s->keys[chunk] * g->detail.chunk);
+    }
+}
+
+/* Whether a section can have a chunk with that key. */
+static int has_chunk(const struct bm_section *s, uint64_t key)
+{
+    const struct bouma_grid *g = s->variable->grid;
+
+    return g->kind == BM_PARTICLES ? key < bm_cloud_chunks(g, s->places)
+                                   : bm_tiling_find(&g->tiling, key) >= 0;
 }
 
 struct bm_section *bm_head_section(const struct bm_head *h, uint32_t variable)
@@ -84,11 +151,13 @@ int64_t bm_section_find(const struct bm_section *s, uint64_t key)
 
 /* ---- arrangement -------------------------------------------------------- */
 
-/* A number of NaN has as many bytes as the samples of a whole patch need. */
+/* A number of NaN has as many bytes as the samples of a whole chunk need. */
 static size_t nan_bytes(const struct bouma_variable *v)
 {
     const int64_t *edge = v->grid->tiling.edge;
-    uint64_t samples = (uint64_t)(edge[0] * edge[1] * edge[2]);
+    uint64_t samples = v->grid->kind == BM_PARTICLES
+                           ? v->grid->detail.chunk
+                           : (uint64_t)(edge[0] * edge[1] * edge[2]);
     size_t bytes = 0;
 
     if (!bm_type_is_float(v->type))
@@ -149,7 +218,9 @@ int bm_head_arrange(struct bm_head *h, const struct bm_schema *schema)
 
     bm_buffer_init(&b, h->a);
     bm_schema_encode(&b, schema);
-    h->head_bytes = BM_ENVELOPE_BYTES + 48 + b.size + 8;
+    for (size_t i = 0; i < h->cloud_count; i++)
+        bm_cloud_encode(&b, &h->clouds[i]);
+    h->head_bytes = BM_ENVELOPE_BYTES + 48 + b.size + 16;
     if (b.failed) {
         bm_buffer_release(&b);
         return BOUMA_ENOMEM;
@@ -164,6 +235,10 @@ int bm_head_arrange(struct bm_head *h, const struct bm_schema *schema)
     }
     h->data_offset = (h->head_bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     at = h->data_offset;
+    for (size_t i = 0; i < h->cloud_count; i++) {
+        h->clouds[i].tree_offset = at;
+        at += h->clouds[i].tree_bytes;
+    }
     if (h->order == BOUMA_ORDER_CHUNK)
         for (size_t i = 0; i < h->count; i++)
             place_chunks(&h->sections[i], &at);
@@ -272,6 +347,9 @@ void bm_head_encode(struct bm_buffer *b, const struct bm_head *h,
     bm_put_u32(b, 0);
     bm_put_u64(b, h->data_bytes);
     bm_schema_encode(b, schema);
+    bm_put_u64(b, h->cloud_count);
+    for (size_t i = 0; i < h->cloud_count; i++)
+        bm_cloud_encode(b, &h->clouds[i]);
     bm_put_u64(b, h->count);
     for (size_t i = 0; i < h->count; i++)
         encode_section(b, &h->sections[i]);
@@ -290,7 +368,7 @@ static int decode_columns(struct bm_section *s, struct bm_cursor *c)
         uint64_t more = bm_get_varint(c);
 
         if (__builtin_add_overflow(more, i ? s->keys[i - 1] : 0, &s->keys[i]) ||
-            (i && !more) || bm_tiling_find(&v->grid->tiling, s->keys[i]) < 0)
+            (i && !more) || !has_chunk(s, s->keys[i]))
             return BOUMA_EFORMAT;
     }
     bounds = *c;
@@ -298,30 +376,79 @@ static int decode_columns(struct bm_section *s, struct bm_cursor *c)
     nans = *c;
     bm_get_bytes(c, s->count * components * nan_bytes(v));
     for (size_t i = 0; i < s->count; i++) {
-        struct bm_patch p;
+        uint64_t values[BM_MAX_LEVELS], samples;
 
-        bm_patch_init(&p, v, bm_tiling_find(&v->grid->tiling, s->keys[i]));
+        samples = bm_section_values(s, i, values);
         for (size_t j = 0; j < components; j++) {
             uint64_t n = bm_get_bytes_of(&nans, nan_bytes(v));
 
             if (bm_range_decode(&s->ranges[i * components + j], &bounds,
-                                v->type, n, bm_box_volume(&p.box)))
+                                v->type, n, samples))
                 return BOUMA_EFORMAT;
         }
         for (int k = 0; k < s->levels; k++) {
             size_t at = i * (size_t)s->levels + (size_t)k;
-
             uint64_t size = bm_get_varint(c);
 
             s->sizes[at] = (uint32_t)size;
             if (c->failed || size > UINT32_MAX ||
-                !codec->plausible(bm_patch_level_bytes(&p, k), s->sizes[at]))
+                !codec->plausible((size_t)values[k] *
+                                      bm_variable_sample_size(v),
+                                  s->sizes[at]))
                 return BOUMA_EFORMAT;
         }
     }
     for (size_t i = 0; i < s->count * (size_t)s->levels; i++)
         s->hashes[i] = bm_get_u32(c);
     return c->failed || nans.failed ? BOUMA_EFORMAT : BOUMA_OK;
+}
+
+/* Whether the sections fit the clouds: all chunks of a cloud are here, and the
+ * position is one of its variables; the rows of its maps are the others. */
+static int check_clouds(const struct bm_head *h)
+{
+    for (size_t i = 0; i < h->count; i++) {
+        const struct bouma_grid *g = h->sections[i].variable->grid;
+
+        if (g->kind == BM_PARTICLES &&
+            (!bm_head_cloud(h, g->number) ||
+             h->sections[i].count != bm_cloud_chunks(g, h->sections[i].places)))
+            return BOUMA_EFORMAT;
+    }
+    for (size_t i = 0; i < h->cloud_count; i++) {
+        const struct bm_cloud *cloud = &h->clouds[i];
+        const struct bouma_grid *g = cloud->set;
+        uint32_t row = 0;
+
+        if (!bm_head_section(h, g->variables[0]->id))
+            return BOUMA_EFORMAT;
+        for (int j = 1; j < g->count; j++) {
+            const struct bouma_variable *v = g->variables[j];
+
+            if (!bm_head_section(h, v->id))
+                continue;
+            for (int k = 0; k < v->components; k++, row++)
+                if (row >= cloud->rows || cloud->types[row] != v->type)
+                    return BOUMA_EFORMAT;
+        }
+        if (row != cloud->rows)
+            return BOUMA_EFORMAT;
+    }
+    return BOUMA_OK;
+}
+
+static int decode_cloud(struct bm_head *h, const struct bm_schema *schema,
+                        struct bm_cursor *c)
+{
+    uint32_t object = bm_get_u32(c);
+    int rc;
+
+    if (c->failed || object >= (uint32_t)schema->count ||
+        schema->grids[object]->kind != BM_PARTICLES ||
+        (h->cloud_count && object <= h->clouds[h->cloud_count - 1].set->number))
+        return BOUMA_EFORMAT;
+    rc = bm_head_add_cloud(h, schema->grids[object]);
+    return rc ? rc : bm_cloud_decode(&h->clouds[h->cloud_count - 1], c);
 }
 
 static int decode_section(struct bm_head *h, const struct bm_schema *schema,
@@ -396,9 +523,14 @@ int bm_head_decode(struct bm_head *h, const struct bm_schema *schema,
                     : bm_schema_decode(own, &c, name, error);
         schema = schema ? schema : own;
     }
+    count = rc ? 0 : bm_get_count(&c, BM_CLOUD_LEAST);
+    for (size_t i = 0; i < count && !rc; i++)
+        rc = decode_cloud(h, schema, &c);
     count = rc ? 0 : bm_get_count(&c, 28);
     for (size_t i = 0; i < count && !rc; i++)
         rc = decode_section(h, schema, &c);
+    if (!rc)
+        rc = check_clouds(h);
     if (!rc && (c.failed || bm_cursor_left(&c)))
         rc = BOUMA_EFORMAT;
     if (!rc)

@@ -1,7 +1,7 @@
 /* head.h -- the head of a subfile: what it is, what the step holds, and the
  * table of its chunks. It stands at the front of the file and again at its end.
  *
- *     | head | 0 to 63 zero bytes | chunk levels | head |
+ *     | head | 0 to 63 zero bytes | trees | chunk levels | head |
  *
  * Chunks are grouped by variable (a section), in each by ascending key. Where a
  * chunk level lies is not stored but follows from the sizes and the order:
@@ -13,6 +13,7 @@
 #ifndef BM_HEAD_H
 #define BM_HEAD_H
 
+#include "layout/cloud.h"
 #include "layout/schema.h"
 #include "store/store.h"
 
@@ -29,6 +30,7 @@ struct bm_section {
     uint32_t *hashes;        /* [count][levels] */
     uint64_t *offsets;       /* [count][levels], in the file; derived */
     struct bm_loss loss;     /* of all chunks */
+    uint64_t places, seed;   /* of particles: those of their cloud */
 };
 
 struct bm_head {
@@ -38,6 +40,8 @@ struct bm_head {
     uint32_t subfile, subfiles;
     struct bm_generation generation;
     bouma_order order;
+    struct bm_cloud *clouds; /* [cloud_count], ascending by object */
+    size_t cloud_count;
     struct bm_section *sections; /* [count], ascending by variable */
     size_t count;
     uint64_t head_bytes, data_offset, data_bytes, file_bytes; /* derived */
@@ -49,6 +53,21 @@ void bm_head_release(struct bm_head *h);
 /* Room for a section's columns, zeroed. BOUMA_OK or ENOMEM. */
 int bm_head_add_section(struct bm_head *h,
                         const struct bouma_variable *variable, size_t count);
+
+/* An empty cloud of a set of particles; the sections of the set's variables
+ * come after it, and take its 'count' and 'seed', which are to be set before.
+ */
+int bm_head_add_cloud(struct bm_head *h, const struct bouma_grid *set);
+struct bm_cloud *bm_head_cloud(const struct bm_head *h, uint32_t object);
+
+/* Values of one component that a chunk has at each level, into values[levels];
+ * gives their sum. */
+uint64_t bm_section_values(const struct bm_section *s, size_t chunk,
+                           uint64_t values[BM_MAX_LEVELS]);
+
+/* Where in the data a chunk is, for messages: "patch [0:4,0:8]". */
+void bm_section_text(char *text, size_t bytes, const struct bm_section *s,
+                     size_t chunk);
 
 /* From the sizes, fill in the derived fields. EFORMAT if they do not add up to
  * something below 2^62. */

@@ -20,9 +20,13 @@ void bm_subfile_info_release(struct bm_subfile_info *info,
 {
     for (size_t i = 0; i < info->count; i++)
         bm_drop(a, info->parts[i].ranges);
+    for (size_t i = 0; i < info->cloud_count; i++)
+        bm_cloud_release(&info->clouds[i]);
     bm_drop(a, info->parts);
+    bm_drop(a, info->clouds);
     info->parts = NULL;
-    info->count = 0;
+    info->clouds = NULL;
+    info->count = info->cloud_count = 0;
 }
 
 void bm_manifest_release(struct bm_manifest *m)
@@ -31,6 +35,11 @@ void bm_manifest_release(struct bm_manifest *m)
         return;
     bm_attributes_release(&m->dataset_attributes);
     bm_attributes_release(&m->attributes);
+    for (size_t i = 0; i < m->top_count; i++)
+        bm_top_release(&m->tops[i]);
+    bm_drop(m->a, m->tops);
+    m->tops = NULL;
+    m->top_count = 0;
     for (size_t i = 0; i < m->count; i++)
         bm_subfile_info_release(&m->subfiles[i], m->a);
     bm_drop(m->a, m->subfiles);
@@ -60,10 +69,12 @@ static int part_of(struct bm_part_info *out, const struct bm_section *s,
     if (!out->ranges)
         return BOUMA_ENOMEM;
     for (size_t i = 0; i < s->count; i++) {
-        bouma_box box = bm_tiling_patch_box(
-            &v->grid->tiling, bm_tiling_find(&v->grid->tiling, s->keys[i]));
+        if (v->grid->kind == BM_GRID) {
+            bouma_box box = bm_tiling_patch_box(
+                &v->grid->tiling, bm_tiling_find(&v->grid->tiling, s->keys[i]));
 
-        out->bounds = bm_box_join(&out->bounds, &box);
+            out->bounds = bm_box_join(&out->bounds, &box);
+        }
         for (size_t j = 0; j < components; j++)
             bm_range_join(&out->ranges[j], v->type,
                           &s->ranges[i * components + j]);
@@ -83,11 +94,14 @@ int bm_subfile_info_of(struct bm_subfile_info *out, const struct bm_head *h,
     out->head_bytes = h->head_bytes;
     memcpy(out->head_hash, head_hash, 16);
     out->parts = bm_new(a, h->count, sizeof(*out->parts));
-    if (!out->parts)
+    out->clouds = bm_new(a, h->cloud_count, sizeof(*out->clouds));
+    if (!out->parts || !out->clouds)
         return BOUMA_ENOMEM;
     out->count = h->count;
     for (size_t i = 0; i < h->count && !rc; i++)
         rc = part_of(&out->parts[i], &h->sections[i], a);
+    for (size_t i = 0; i < h->cloud_count && !rc; i++)
+        rc = bm_cloud_copy(&out->clouds[out->cloud_count++], &h->clouds[i], a);
     return rc;
 }
 
@@ -98,6 +112,9 @@ void bm_subfile_info_encode(struct bm_buffer *b,
     bm_put_u64(b, info->file_bytes);
     bm_put_u64(b, info->head_bytes);
     bm_put_bytes(b, info->head_hash, 16);
+    bm_put_u64(b, info->cloud_count);
+    for (size_t i = 0; i < info->cloud_count; i++)
+        bm_cloud_encode(b, &info->clouds[i]);
     bm_put_u64(b, info->count);
     for (size_t i = 0; i < info->count; i++) {
         const struct bm_part_info *part = &info->parts[i];
@@ -109,7 +126,8 @@ void bm_subfile_info_encode(struct bm_buffer *b,
             bm_put_u64(b, part->level_bytes[k]);
         bm_put_f64(b, part->loss.largest);
         bm_put_f64(b, part->loss.squares);
-        for (int d = 3 - v->grid->tiling.ndims; d < 3; d++) {
+        for (int d = 3 - v->grid->ndims; d < 3 && v->grid->kind == BM_GRID;
+             d++) {
             bm_put_i64(b, part->bounds.lo[d]);
             bm_put_i64(b, part->bounds.hi[d]);
         }
@@ -121,19 +139,46 @@ void bm_subfile_info_encode(struct bm_buffer *b,
     }
 }
 
+/* The bounds of a grid's chunks: inside the grid. */
+static int decode_bounds(struct bm_part_info *out, struct bm_cursor *c,
+                         const struct bm_tiling *t)
+{
+    bouma_box domain = bm_tiling_domain(t);
+
+    out->bounds = (bouma_box){{0, 0, 0}, {1, 1, 1}};
+    for (int d = 3 - t->ndims; d < 3; d++) {
+        out->bounds.lo[d] = bm_get_i64(c);
+        out->bounds.hi[d] = bm_get_i64(c);
+    }
+    return !c->failed && bm_box_inside(&out->bounds, &domain) &&
+                   bm_box_volume(&out->bounds) &&
+                   out->chunks <= (uint64_t)t->patches
+               ? BOUMA_OK
+               : BOUMA_EFORMAT;
+}
+
+static const struct bm_cloud *find_cloud(const struct bm_subfile_info *info,
+                                         uint32_t object)
+{
+    for (size_t i = 0; i < info->cloud_count; i++)
+        if (info->clouds[i].set->number == object)
+            return &info->clouds[i];
+    return NULL;
+}
+
 static int decode_part(struct bm_part_info *out, struct bm_cursor *c,
+                       const struct bm_subfile_info *info,
                        const struct bm_schema *schema)
 {
     const struct bouma_variable *v;
-    const struct bm_tiling *t;
-    bouma_box domain;
+    const struct bm_cloud *cloud;
+    uint64_t least, most;
+    int rc = BOUMA_OK;
 
     out->variable = bm_get_u32(c);
     if (c->failed || out->variable >= schema->variables)
         return BOUMA_EFORMAT;
     v = schema->by_id[out->variable];
-    t = &v->grid->tiling;
-    domain = bm_tiling_domain(t);
     out->ranges =
         bm_new(schema->a, (size_t)v->components, sizeof(*out->ranges));
     if (!out->ranges)
@@ -141,26 +186,54 @@ static int decode_part(struct bm_part_info *out, struct bm_cursor *c,
     out->chunks = bm_get_u64(c);
     for (int k = 0; k < v->grid->levels; k++)
         out->level_bytes[k] = bm_get_u64(c);
-    if (bm_loss_decode(&out->loss, c))
+    if (bm_loss_decode(&out->loss, c) || !out->chunks)
         return BOUMA_EFORMAT;
-    out->bounds = (bouma_box){{0, 0, 0}, {1, 1, 1}};
-    for (int d = 3 - t->ndims; d < 3; d++) {
-        out->bounds.lo[d] = bm_get_i64(c);
-        out->bounds.hi[d] = bm_get_i64(c);
+    if (v->grid->kind == BM_GRID) {
+        bouma_box domain = bm_tiling_domain(&v->grid->tiling);
+
+        rc = decode_bounds(out, c, &v->grid->tiling);
+        least = 0;
+        most = bm_box_volume(&domain);
+    } else {
+        cloud = find_cloud(info, v->grid->number);
+        least = most = cloud ? cloud->count : 0;
+        if (!cloud || out->chunks != bm_cloud_chunks(v->grid, cloud->count))
+            rc = BOUMA_EFORMAT;
     }
-    for (int j = 0; j < v->components; j++) {
+    for (int j = 0; j < v->components && !rc; j++) {
         uint64_t nans = bm_get_u64(c), count = bm_get_u64(c), samples;
 
-        if (__builtin_add_overflow(nans, count, &samples) ||
-            samples > bm_box_volume(&domain) ||
+        if (__builtin_add_overflow(nans, count, &samples) || samples < least ||
+            samples > most ||
             bm_range_decode(&out->ranges[j], c, v->type, nans, samples))
-            return BOUMA_EFORMAT;
+            rc = BOUMA_EFORMAT;
     }
-    return !c->failed && out->chunks && bm_box_inside(&out->bounds, &domain) &&
-                   bm_box_volume(&out->bounds) &&
-                   out->chunks <= (uint64_t)t->patches
-               ? BOUMA_OK
-               : BOUMA_EFORMAT;
+    return rc || c->failed ? BOUMA_EFORMAT : BOUMA_OK;
+}
+
+static int decode_clouds(struct bm_subfile_info *out, struct bm_cursor *c,
+                         const struct bm_schema *schema)
+{
+    size_t count = bm_get_count(c, BM_CLOUD_LEAST);
+    int rc = BOUMA_OK;
+
+    if (c->failed || count > (size_t)schema->count)
+        return BOUMA_EFORMAT;
+    out->clouds = bm_new(schema->a, count, sizeof(*out->clouds));
+    if (!out->clouds)
+        return BOUMA_ENOMEM;
+    for (size_t i = 0; i < count && !rc; i++) {
+        uint32_t object = bm_get_u32(c);
+
+        if (c->failed || object >= (uint32_t)schema->count ||
+            schema->grids[object]->kind != BM_PARTICLES ||
+            (i && object <= out->clouds[i - 1].set->number))
+            return BOUMA_EFORMAT;
+        bm_cloud_init(&out->clouds[out->cloud_count++], schema->a,
+                      schema->grids[object]);
+        rc = bm_cloud_decode(&out->clouds[i], c);
+    }
+    return rc;
 }
 
 int bm_subfile_info_decode(struct bm_subfile_info *out, struct bm_cursor *c,
@@ -168,34 +241,82 @@ int bm_subfile_info_decode(struct bm_subfile_info *out, struct bm_cursor *c,
 {
     const uint8_t *hash;
     size_t count;
-    int rc = BOUMA_OK;
+    int rc;
 
     memset(out, 0, sizeof(*out));
     out->file_bytes = bm_get_u64(c);
     out->head_bytes = bm_get_u64(c);
     hash = bm_get_bytes(c, 16);
-    count = bm_get_count(c, 20);
-    if (c->failed || count > schema->variables ||
-        out->head_bytes > out->file_bytes / 2)
+    if (c->failed || out->head_bytes > out->file_bytes / 2)
         return BOUMA_EFORMAT;
     memcpy(out->head_hash, hash, 16);
+    rc = decode_clouds(out, c, schema);
+    if (rc)
+        return rc;
+    count = bm_get_count(c, 20);
+    if (c->failed || count > schema->variables)
+        return BOUMA_EFORMAT;
     out->parts = bm_new(schema->a, count, sizeof(*out->parts));
     if (!out->parts)
         return BOUMA_ENOMEM;
     out->count = count;
     for (size_t i = 0; i < count && !rc; i++) {
-        rc = decode_part(&out->parts[i], c, schema);
+        rc = decode_part(&out->parts[i], c, out, schema);
         if (!rc && i && out->parts[i].variable <= out->parts[i - 1].variable)
             rc = BOUMA_EFORMAT;
     }
     return rc;
 }
 
-int bm_manifest_total(struct bm_manifest *m)
+/* ---- the whole step ----------------------------------------------------- */
+
+const struct bm_top *bm_manifest_top(const struct bm_manifest *m,
+                                     const struct bouma_grid *set)
 {
-    struct bm_schema *schema = m->schema;
+    for (size_t i = 0; i < m->top_count; i++)
+        if (m->tops[i].set == set)
+            return &m->tops[i];
+    return NULL;
+}
+
+/* The files of each set, still without their trees. */
+static int list_files(struct bm_manifest *m)
+{
+    const struct bm_schema *schema = m->schema;
+    size_t sets = (size_t)bm_schema_count(schema, BM_PARTICLES);
     int rc = BOUMA_OK;
 
+    m->tops = bm_new(m->a, sets, sizeof(*m->tops));
+    if (!m->tops)
+        return BOUMA_ENOMEM;
+    for (size_t i = 0; i < sets; i++)
+        bm_top_init(&m->tops[m->top_count++], m->a,
+                    bm_schema_nth(schema, BM_PARTICLES, (int)i));
+    for (size_t i = 0; i < m->count && !rc; i++)
+        for (size_t k = 0; k < m->subfiles[i].cloud_count && !rc; k++) {
+            const struct bm_cloud *c = &m->subfiles[i].clouds[k];
+
+            rc = bm_top_add_file((struct bm_top *)bm_manifest_top(m, c->set), c,
+                                 i);
+        }
+    return rc;
+}
+
+int bm_manifest_make_tops(struct bm_manifest *m,
+                          const struct bm_aggregation *trees)
+{
+    int rc = list_files(m);
+
+    for (size_t i = 0; i < m->top_count && !rc; i++)
+        rc = bm_top_make(&m->tops[i], trees ? trees[i].nodes : NULL,
+                         trees ? trees[i].node_count : 0);
+    return rc;
+}
+
+static void reset_totals(struct bm_schema *schema)
+{
+    for (int i = 0; i < schema->count; i++)
+        schema->grids[i]->particles = schema->grids[i]->strays = 0;
     for (uint32_t id = 0; id < schema->variables; id++) {
         struct bouma_variable *v = schema->by_id[id];
 
@@ -205,35 +326,60 @@ int bm_manifest_total(struct bm_manifest *m)
         memset(&v->loss, 0, sizeof(v->loss));
         memset(v->ranges, 0, sizeof(*v->ranges) * (size_t)v->components);
     }
-    for (size_t i = 0; i < m->count; i++)
-        for (size_t part_at = 0; part_at < m->subfiles[i].count; part_at++) {
-            const struct bm_part_info *part = &m->subfiles[i].parts[part_at];
-            struct bouma_variable *v = schema->by_id[part->variable];
+}
 
-            v->present = 1;
-            v->raw_bytes += part->chunks; /* patches, till below */
-            for (int k = 0; k < v->grid->levels; k++) {
-                v->level_bytes[k] += part->level_bytes[k];
-                v->stored_bytes += part->level_bytes[k];
-            }
-            bm_loss_join(&v->loss, &part->loss);
-            for (int j = 0; j < v->components; j++)
-                bm_range_join(&v->ranges[j], v->type, &part->ranges[j]);
+static void add_subfile(struct bm_schema *schema,
+                        const struct bm_subfile_info *info)
+{
+    for (size_t i = 0; i < info->cloud_count; i++) {
+        struct bouma_grid *g = schema->grids[info->clouds[i].set->number];
+
+        g->particles += info->clouds[i].count; /* each below 2^32 */
+        g->strays += info->clouds[i].strays;
+    }
+    for (size_t i = 0; i < info->count; i++) {
+        const struct bm_part_info *part = &info->parts[i];
+        struct bouma_variable *v = schema->by_id[part->variable];
+
+        v->present = 1;
+        v->raw_bytes += part->chunks; /* chunks, till below */
+        for (int k = 0; k < v->grid->levels; k++) {
+            v->level_bytes[k] += part->level_bytes[k];
+            v->stored_bytes += part->level_bytes[k];
         }
+        bm_loss_join(&v->loss, &part->loss);
+        for (int j = 0; j < v->components; j++)
+            bm_range_join(&v->ranges[j], v->type, &part->ranges[j]);
+    }
+}
+
+int bm_manifest_total(struct bm_manifest *m)
+{
+    struct bm_schema *schema = m->schema;
+    int rc = BOUMA_OK;
+
+    reset_totals(schema);
+    for (size_t i = 0; i < m->count; i++)
+        add_subfile(schema, &m->subfiles[i]);
     for (uint32_t id = 0; id < schema->variables; id++) {
         struct bouma_variable *v = schema->by_id[id];
         bouma_box domain = bm_tiling_domain(&v->grid->tiling);
-        uint64_t samples = bm_box_volume(&domain);
+        uint64_t samples = v->grid->kind == BM_GRID ? bm_box_volume(&domain)
+                                                    : v->grid->particles;
 
-        if (!v->present)
+        if (!v->present) {
+            /* Particles have positions. */
+            if (v->grid->particles && v == v->grid->variables[0])
+                rc = BOUMA_EFORMAT;
             continue;
-        if (v->raw_bytes != (uint64_t)v->grid->tiling.patches)
+        }
+        if (v->grid->kind == BM_GRID &&
+            v->raw_bytes != (uint64_t)v->grid->tiling.patches)
             rc = BOUMA_EFORMAT;
         for (int j = 0; j < v->components; j++)
             if (v->ranges[j].count + v->ranges[j].nans != samples)
                 rc = BOUMA_EFORMAT;
-        v->raw_bytes =
-            samples * bm_variable_value_size(v) * (uint64_t)v->components;
+        v->raw_bytes = samples * bm_variable_sample_size(v);
     }
     return rc;
 }
@@ -305,7 +451,9 @@ void bm_manifest_encode(struct bm_buffer *b, const struct bm_manifest *m,
     bm_put_u8(b, (uint8_t)m->distribute);
     bm_put_u8(b, (uint8_t)m->assign);
     bm_put_u8(b, (uint8_t)m->place);
-    bm_put_u32(b, 0);
+    bm_put_u8(b, (uint8_t)m->assign_particles);
+    bm_put_u8(b, 0);
+    bm_put_u16(b, 0);
     encode_record(b, &m->record);
     bm_attributes_encode(b, &m->dataset_attributes);
     bm_attributes_encode(b, &m->attributes);
@@ -313,6 +461,8 @@ void bm_manifest_encode(struct bm_buffer *b, const struct bm_manifest *m,
     bm_put_u64(b, m->count);
     for (size_t i = 0; i < m->count; i++)
         bm_subfile_info_encode(b, &m->subfiles[i], m->schema);
+    for (size_t i = 0; i < m->top_count; i++)
+        bm_top_encode(b, &m->tops[i]);
     bm_envelope_seal(b, BM_KIND_MANIFEST, id, hash);
 }
 
@@ -337,7 +487,8 @@ int bm_manifest_decode(struct bm_manifest *m, const uint8_t *data, size_t bytes,
     m->distribute = (bouma_distribute)bm_get_u8(&c);
     m->assign = (bouma_assign)bm_get_u8(&c);
     m->place = (bouma_place)bm_get_u8(&c);
-    if (bm_get_u32(&c) || m->step > INT64_MAX ||
+    m->assign_particles = (bouma_assign)bm_get_u8(&c);
+    if (bm_get_u8(&c) || bm_get_u16(&c) || m->step > INT64_MAX ||
         (m->order != BOUMA_ORDER_LEVEL && m->order != BOUMA_ORDER_CHUNK))
         c.failed = 1;
     decode_record(&m->record, &c);
@@ -354,6 +505,10 @@ int bm_manifest_decode(struct bm_manifest *m, const uint8_t *data, size_t bytes,
     }
     for (size_t i = 0; i < count && !rc; i++)
         rc = bm_subfile_info_decode(&m->subfiles[i], &c, m->schema);
+    if (!rc)
+        rc = list_files(m);
+    for (size_t i = 0; i < m->top_count && !rc; i++)
+        rc = bm_top_decode(&m->tops[i], &c);
     if (!rc && (c.failed || bm_cursor_left(&c)))
         rc = BOUMA_EFORMAT;
     if (!rc)

@@ -4,6 +4,7 @@
 #define BM_MANIFEST_H
 
 #include "layout/head.h"
+#include "layout/top.h"
 
 /* What a subfile has of one variable. */
 struct bm_part_info {
@@ -11,13 +12,15 @@ struct bm_part_info {
     uint64_t chunks;
     uint64_t level_bytes[BM_MAX_LEVELS];
     struct bm_loss loss;
-    bouma_box bounds;        /* lifted */
+    bouma_box bounds;        /* lifted; of grids only */
     struct bm_range *ranges; /* [components] */
 };
 
 struct bm_subfile_info {
     uint64_t file_bytes, head_bytes;
     uint8_t head_hash[16];
+    struct bm_cloud *clouds; /* [cloud_count], ascending by object */
+    size_t cloud_count;
     struct bm_part_info *parts; /* [count], ascending by variable */
     size_t count;
 };
@@ -30,13 +33,15 @@ struct bm_manifest {
     uint64_t nonce; /* tells two manifests apart that are equal otherwise */
     bouma_order order;
     bouma_distribute distribute;
-    bouma_assign assign;
+    bouma_assign assign, assign_particles;
     bouma_place place;
     bouma_record record;
     struct bouma_attributes dataset_attributes, attributes;
     struct bm_schema *schema;         /* not owned */
     struct bm_subfile_info *subfiles; /* [count] */
     size_t count;
+    struct bm_top *tops; /* [top_count], of the sets of particles, in order */
+    size_t top_count;
 };
 
 void bm_manifest_init(struct bm_manifest *m, const bouma_allocator *a,
@@ -45,6 +50,14 @@ void bm_manifest_release(struct bm_manifest *m);
 
 /* 'count' empty subfiles. BOUMA_OK or ENOMEM. */
 int bm_manifest_set_subfiles(struct bm_manifest *m, size_t count);
+
+/* With all subfiles there, the trees over the files of particles: those of
+ * trees[sets], or none if that is NULL. BOUMA_OK, ENOMEM or EFORMAT. */
+int bm_manifest_make_tops(struct bm_manifest *m,
+                          const struct bm_aggregation *trees);
+/* That of a set, or NULL. */
+const struct bm_top *bm_manifest_top(const struct bm_manifest *m,
+                                     const struct bouma_grid *set);
 
 /* What a head has to say to the manifest; and as bytes, from the rank that
  * wrote the subfile to rank 0, and in the manifest itself. */
@@ -59,7 +72,8 @@ int bm_subfile_info_decode(struct bm_subfile_info *out, struct bm_cursor *c,
                            const struct bm_schema *schema);
 
 /* From the subfiles, fill in what the variables have in sum (presence, bytes,
- * ranges). EFORMAT if they do not hold every patch of a present variable. */
+ * ranges). EFORMAT if they do not hold every patch of a present variable, or
+ * every particle. */
 int bm_manifest_total(struct bm_manifest *m);
 
 /* With its envelope, into an empty buffer. */

@@ -9,8 +9,8 @@
 
 #include "codec/codec.h"
 
-#define KIND_GRID    1
 #define LAYOUT_PATCH 1
+#define LAYOUT_BAT   2
 
 void bm_schema_init(struct bm_schema *schema, const bouma_allocator *a,
                     struct bm_error *error)
@@ -31,17 +31,44 @@ static void variable_free(struct bouma_variable *v, const bouma_allocator *a)
     bm_drop(a, v);
 }
 
-static void grid_free(struct bouma_grid *g, const bouma_allocator *a)
+void bm_object_free(struct bouma_grid *g)
 {
+    const bouma_allocator *a;
+
     if (!g)
         return;
+    a = g->schema->a;
     for (int i = 0; i < g->count; i++)
         variable_free(g->variables[i], a);
     bm_attributes_release(&g->attributes);
     bm_drop(a, g->variables);
+    bm_detail_release(&g->detail);
     bm_drop(a, g->name);
     bm_drop(a, g->unit);
     bm_drop(a, g);
+}
+
+struct bouma_grid *bm_object_new(struct bm_schema *schema,
+                                 enum bm_object_kind kind, const char *name,
+                                 const char *unit)
+{
+    /* The handle of particles begins with the object that it is. */
+    struct bouma_grid *g = bm_new(
+        schema->a, 1,
+        kind == BM_PARTICLES ? sizeof(struct bouma_particles) : sizeof(*g));
+
+    if (!g)
+        return NULL;
+    g->schema = schema;
+    g->kind = kind;
+    bm_attributes_init(&g->attributes, schema->a, schema->error);
+    g->name = bm_copy_text(schema->a, name);
+    g->unit = bm_copy_text(schema->a, unit);
+    if (!g->name || !g->unit) {
+        bm_object_free(g);
+        return NULL;
+    }
+    return g;
 }
 
 void bm_schema_release(struct bm_schema *schema)
@@ -49,7 +76,7 @@ void bm_schema_release(struct bm_schema *schema)
     if (!schema->a)
         return;
     for (int i = 0; i < schema->count; i++)
-        grid_free(schema->grids[i], schema->a);
+        bm_object_free(schema->grids[i]);
     bm_drop(schema->a, schema->grids);
     bm_drop(schema->a, schema->by_id);
     schema->grids = NULL;
@@ -57,13 +84,36 @@ void bm_schema_release(struct bm_schema *schema)
     schema->count = 0;
 }
 
-struct bouma_grid *bm_schema_find_grid(const struct bm_schema *schema,
-                                       const char *name)
+const char *bm_object_kind_name(enum bm_object_kind kind)
+{
+    return kind == BM_GRID ? "grid" : "particles";
+}
+
+struct bouma_grid *bm_schema_find(const struct bm_schema *schema,
+                                  const char *name)
 {
     for (int i = 0; i < schema->count; i++)
         if (!strcmp(schema->grids[i]->name, name))
             return schema->grids[i];
     return NULL;
+}
+
+struct bouma_grid *bm_schema_nth(const struct bm_schema *schema,
+                                 enum bm_object_kind kind, int i)
+{
+    for (int k = 0; k < schema->count; k++)
+        if (schema->grids[k]->kind == kind && i-- == 0)
+            return schema->grids[k];
+    return NULL;
+}
+
+int bm_schema_count(const struct bm_schema *schema, enum bm_object_kind kind)
+{
+    int n = 0;
+
+    for (int k = 0; k < schema->count; k++)
+        n += schema->grids[k]->kind == kind;
+    return n;
 }
 
 struct bouma_variable *bm_grid_find_variable(const struct bouma_grid *grid,
@@ -78,6 +128,11 @@ struct bouma_variable *bm_grid_find_variable(const struct bouma_grid *grid,
 size_t bm_variable_value_size(const struct bouma_variable *variable)
 {
     return bouma_type_size(variable->type);
+}
+
+size_t bm_variable_sample_size(const struct bouma_variable *variable)
+{
+    return bouma_type_size(variable->type) * (size_t)variable->components;
 }
 
 /* ---- defining ----------------------------------------------------------- */
@@ -125,36 +180,59 @@ static int max_levels(const struct bm_tiling *t)
     return levels;
 }
 
+int bm_schema_check_name(const struct bm_schema *schema,
+                         enum bm_object_kind kind, const char *name,
+                         const char *unit)
+{
+    struct bm_error *error = schema->error;
+    const char *wrong = bm_name_check(name), *what = bm_object_kind_name(kind);
+
+    if (wrong)
+        return bm_fail(error, BOUMA_EINVAL,
+                       kind == BM_GRID ? "a grid's name %s"
+                                       : "the name of particles %s",
+                       wrong);
+    if (unit && strlen(unit) > BM_MAX_NAME)
+        return bm_fail(error, BOUMA_EINVAL,
+                       "%s \"%s\" has a unit of more than 255 bytes", what,
+                       name);
+    if (bm_schema_find(schema, name))
+        return bm_fail(error, BOUMA_EEXISTS, "%s \"%s\" is defined already",
+                       bm_object_kind_name(bm_schema_find(schema, name)->kind),
+                       name);
+    if (schema->count >= BM_MAX_VARIABLES)
+        return bm_fail(error, BOUMA_ELIMIT,
+                       "%s \"%s\": no more than %d grids and particle sets",
+                       what, name, BM_MAX_VARIABLES);
+    return BOUMA_OK;
+}
+
+int bm_schema_add_object(struct bm_schema *schema, struct bouma_grid *object)
+{
+    object->number = (uint32_t)schema->count;
+    return append(schema->a, &schema->grids, &schema->count, object);
+}
+
 int bm_schema_add_grid(struct bm_schema *schema, struct bouma_grid **out,
                        const char *name, const bouma_grid_spec *spec)
 {
     struct bm_error *error = schema->error;
-    const char *wrong = bm_name_check(name);
+    const char *wrong = NULL;
     struct bouma_grid *g;
     int64_t edge[3];
+    int rc = bm_schema_check_name(schema, BM_GRID, name, spec->unit);
 
     *out = NULL;
-    if (wrong)
-        return bm_fail(error, BOUMA_EINVAL, "a grid's name %s", wrong);
-    if (spec->unit && strlen(spec->unit) > BM_MAX_NAME)
-        return bm_fail(error, BOUMA_EINVAL,
-                       "grid \"%s\" has a unit of more than 255 bytes", name);
-    if (bm_schema_find_grid(schema, name))
-        return bm_fail(error, BOUMA_EEXISTS, "grid \"%s\" is defined already",
-                       name);
-    if (schema->count >= BM_MAX_VARIABLES)
-        return bm_fail(error, BOUMA_ELIMIT,
-                       "grid \"%s\": no more than %d grids", name,
-                       BM_MAX_VARIABLES);
+    if (rc)
+        return rc;
     if (spec->ndims < 1 || spec->ndims > 3)
         return bm_fail(error, BOUMA_EINVAL,
                        "grid \"%s\": ndims is %d, must be 1 to 3", name,
                        spec->ndims);
-    g = bm_new(schema->a, 1, sizeof(*g));
+    g = bm_object_new(schema, BM_GRID, name, spec->unit);
     if (!g)
         return bm_fail(error, BOUMA_ENOMEM, "grid \"%s\": no memory", name);
-    bm_attributes_init(&g->attributes, schema->a, error);
-    g->schema = schema;
+    g->ndims = spec->ndims;
     bm_tiling_edges(edge, spec->ndims, spec->shape, spec->patch);
     for (int d = 0; d < spec->ndims; d++) {
         g->origin[d] = spec->origin[d];
@@ -164,26 +242,21 @@ int bm_schema_add_grid(struct bm_schema *schema, struct bouma_grid **out,
     }
     if (!wrong)
         wrong = bm_tiling_init(&g->tiling, spec->ndims, spec->shape, edge);
-    if (!wrong && (spec->levels < 0 || spec->levels > max_levels(&g->tiling))) {
-        int most = max_levels(&g->tiling);
-
-        grid_free(g, schema->a);
-        return bm_fail(error, BOUMA_EINVAL,
-                       "grid \"%s\" has %d levels, but its patches allow 1 to "
-                       "%d (1 + log2 of the longest edge)",
-                       name, spec->levels, most);
+    if (wrong)
+        rc = bm_fail(error, BOUMA_EINVAL, "grid \"%s\" %s", name, wrong);
+    else if (spec->levels < 0 || spec->levels > max_levels(&g->tiling))
+        rc = bm_fail(error, BOUMA_EINVAL,
+                     "grid \"%s\" has %d levels, but its patches allow 1 to "
+                     "%d (1 + log2 of the longest edge)",
+                     name, spec->levels, max_levels(&g->tiling));
+    if (!rc) {
+        g->levels = spec->levels ? spec->levels : default_levels(&g->tiling);
+        if (bm_schema_add_object(schema, g))
+            rc = bm_fail(error, BOUMA_ENOMEM, "grid \"%s\": no memory", name);
     }
-    if (wrong) {
-        grid_free(g, schema->a);
-        return bm_fail(error, BOUMA_EINVAL, "grid \"%s\" %s", name, wrong);
-    }
-    g->levels = spec->levels ? spec->levels : default_levels(&g->tiling);
-    g->name = bm_copy_text(schema->a, name);
-    g->unit = bm_copy_text(schema->a, spec->unit);
-    if (!g->name || !g->unit ||
-        append(schema->a, &schema->grids, &schema->count, g)) {
-        grid_free(g, schema->a);
-        return bm_fail(error, BOUMA_ENOMEM, "grid \"%s\": no memory", name);
+    if (rc) {
+        bm_object_free(g);
+        return rc;
     }
     *out = g;
     return BOUMA_OK;
@@ -210,13 +283,30 @@ static int can_be_nominal(int codec)
     return c && c->nominal;
 }
 
+/* What is wrong with a grid's variable, or NULL. */
+static const char *check_grid_variable(const struct bouma_grid *grid,
+                                       const bouma_variable_spec *spec,
+                                       int components)
+{
+    uint64_t values = 1;
+
+    if (spec->codec == BOUMA_CODEC_QUANTISE)
+        return "has the codec quantise, which is for particles: use interp";
+    for (int d = 0; d < 3; d++)
+        if (__builtin_mul_overflow(values, (uint64_t)grid->tiling.edge[d],
+                                   &values))
+            return "has patches of more than 1 GiB; choose smaller ones";
+    if (values >
+        BM_MAX_CHUNK / bouma_type_size(spec->type) / (uint64_t)components)
+        return "has patches of more than 1 GiB; choose smaller ones";
+    return NULL;
+}
+
 /* What is wrong with a variable, or NULL. */
 static const char *check_variable(const struct bouma_grid *grid,
                                   const bouma_variable_spec *spec,
                                   int components)
 {
-    uint64_t values = 1;
-
     if (!bm_type_valid((int)spec->type))
         return "has no known type";
     if (spec->unit && strlen(spec->unit) > BM_MAX_NAME)
@@ -252,14 +342,8 @@ static const char *check_variable(const struct bouma_grid *grid,
     if (spec->nominal && !can_be_nominal((int)spec->codec))
         return "has a nominal tolerance, which is for the codec wavelet only: "
                "choose that, or leave 'nominal' out";
-    for (int d = 0; d < 3; d++)
-        if (__builtin_mul_overflow(values, (uint64_t)grid->tiling.edge[d],
-                                   &values))
-            return "has patches of more than 1 GiB; choose smaller ones";
-    if (values >
-        BM_MAX_CHUNK / bouma_type_size(spec->type) / (uint64_t)components)
-        return "has patches of more than 1 GiB; choose smaller ones";
-    return NULL;
+    return grid->kind == BM_GRID ? check_grid_variable(grid, spec, components)
+                                 : bm_particles_check_variable(spec);
 }
 
 int bm_schema_add_variable(struct bouma_grid *grid, struct bouma_variable **out,
@@ -297,9 +381,10 @@ int bm_schema_add_variable(struct bouma_grid *grid, struct bouma_variable **out,
     v->grid = grid;
     v->type = spec->type;
     v->components = components;
-    v->codec = spec->codec           ? spec->codec
-               : spec->tolerance > 0 ? BOUMA_CODEC_INTERP
-                                     : BOUMA_CODEC_ZSTD;
+    v->codec = spec->codec             ? spec->codec
+               : spec->tolerance <= 0  ? BOUMA_CODEC_ZSTD
+               : grid->kind == BM_GRID ? BOUMA_CODEC_INTERP
+                                       : BOUMA_CODEC_QUANTISE;
     v->effort = spec->codec_level;
     v->tolerance = spec->tolerance;
     v->tolerance_kind = spec->tolerance_kind;
@@ -356,25 +441,32 @@ static void encode_variable(struct bm_buffer *b, const struct bouma_variable *v)
     bm_attributes_encode(b, &v->attributes);
 }
 
+static void encode_tiling(struct bm_buffer *b, const struct bouma_grid *g)
+{
+    for (int d = 0; d < g->ndims; d++) {
+        bm_put_i64(b, g->tiling.shape[3 - g->ndims + d]);
+        bm_put_i64(b, g->tiling.edge[3 - g->ndims + d]);
+        bm_put_f64(b, g->origin[d]);
+        bm_put_f64(b, g->spacing[d]);
+    }
+}
+
 void bm_schema_encode(struct bm_buffer *b, const struct bm_schema *schema)
 {
     bm_put_u64(b, (uint64_t)schema->count);
     for (int i = 0; i < schema->count; i++) {
         const struct bouma_grid *g = schema->grids[i];
-        int ndims = g->tiling.ndims;
 
-        bm_put_u8(b, KIND_GRID);
-        bm_put_u8(b, LAYOUT_PATCH);
-        bm_put_u8(b, (uint8_t)ndims);
+        bm_put_u8(b, (uint8_t)g->kind);
+        bm_put_u8(b, g->kind == BM_GRID ? LAYOUT_PATCH : LAYOUT_BAT);
+        bm_put_u8(b, (uint8_t)g->ndims);
         bm_put_u8(b, (uint8_t)g->levels);
         bm_put_text(b, g->name);
         bm_put_text(b, g->unit);
-        for (int d = 0; d < ndims; d++) {
-            bm_put_i64(b, g->tiling.shape[3 - ndims + d]);
-            bm_put_i64(b, g->tiling.edge[3 - ndims + d]);
-            bm_put_f64(b, g->origin[d]);
-            bm_put_f64(b, g->spacing[d]);
-        }
+        if (g->kind == BM_GRID)
+            encode_tiling(b, g);
+        else
+            bm_particles_encode(b, g);
         bm_attributes_encode(b, &g->attributes);
         bm_put_u64(b, (uint64_t)g->count);
         for (int j = 0; j < g->count; j++)
@@ -428,43 +520,61 @@ static int decode_variable(struct bouma_grid *g, struct bm_cursor *c,
     return rc;
 }
 
-static int decode_grid(struct bm_schema *schema, struct bm_cursor *c,
-                       struct bm_error *why)
+static int decode_tiling(struct bm_schema *schema, struct bouma_grid **out,
+                         struct bm_cursor *c, int ndims, int levels,
+                         const char *name, const char *unit)
 {
     bouma_grid_spec spec = {.size = sizeof(spec)};
-    struct bouma_grid *g = NULL;
-    int no_memory = 0, rc = BOUMA_EFORMAT;
-    uint8_t kind = bm_get_u8(c), layout = bm_get_u8(c);
-    char *name, *unit;
-    size_t variables = 0;
+    int rc = BOUMA_OK;
 
-    spec.ndims = bm_get_u8(c);
-    spec.levels = bm_get_u8(c);
-    name = bm_get_text(c, schema->a, &no_memory);
-    unit = bm_get_text(c, schema->a, &no_memory);
+    spec.ndims = ndims;
+    spec.levels = levels;
     spec.unit = unit;
-    for (int d = 0; d < spec.ndims && spec.ndims <= 3; d++) {
+    for (int d = 0; d < ndims; d++) {
         spec.shape[d] = bm_get_i64(c);
         spec.patch[d] = bm_get_i64(c);
         spec.origin[d] = bm_get_f64(c);
         spec.spacing[d] = bm_get_f64(c);
+        /* What a caller may leave out is always there. */
+        if (!spec.patch[d] || spec.spacing[d] == 0)
+            return BOUMA_EFORMAT;
     }
+    rc = c->failed ? BOUMA_EFORMAT
+                   : bm_schema_add_grid(schema, out, name, &spec);
+    for (int d = 0; d < ndims && !rc; d++) /* no larger than they can be */
+        if ((*out)->tiling.edge[3 - ndims + d] != spec.patch[d])
+            rc = BOUMA_EFORMAT;
+    return rc;
+}
+
+static int decode_object(struct bm_schema *schema, struct bm_cursor *c,
+                         struct bm_error *why)
+{
+    struct bouma_grid *g = NULL;
+    int no_memory = 0, rc = BOUMA_EFORMAT;
+    uint8_t kind = bm_get_u8(c), layout = bm_get_u8(c);
+    int ndims = bm_get_u8(c), levels = bm_get_u8(c);
+    char *name = bm_get_text(c, schema->a, &no_memory);
+    char *unit = bm_get_text(c, schema->a, &no_memory);
+    size_t variables = 0;
+
     if (no_memory)
         rc = bm_fail(why, BOUMA_ENOMEM, "no memory");
-    else if (!c->failed && name && unit && kind == KIND_GRID &&
-             layout == LAYOUT_PATCH && spec.levels)
-        rc = bm_schema_add_grid(schema, &g, name, &spec);
-    /* An edge that is cut down was never written. */
-    for (int d = 0; d < spec.ndims && !rc; d++)
-        if (g->tiling.edge[3 - spec.ndims + d] != spec.patch[d] ||
-            spec.spacing[d] == 0)
-            rc = BOUMA_EFORMAT;
+    else if (c->failed || !name || !unit || ndims < 1 || ndims > 3 ||
+             levels < 1 || levels > BM_MAX_LEVELS)
+        rc = BOUMA_EFORMAT;
+    else if (kind == BM_GRID && layout == LAYOUT_PATCH)
+        rc = decode_tiling(schema, &g, c, ndims, levels, name, unit);
+    else if (kind == BM_PARTICLES && layout == LAYOUT_BAT)
+        rc = bm_particles_decode(schema, &g, c, ndims, levels, name, unit);
     if (!rc)
         rc = bm_attributes_decode(&g->attributes, c);
     if (!rc)
         variables = bm_get_count(c, 36);
     for (size_t i = 0; i < variables && !rc; i++)
         rc = decode_variable(g, c, why);
+    if (!rc && kind == BM_PARTICLES)
+        rc = bm_particles_complete(g);
     bm_drop(schema->a, name);
     bm_drop(schema->a, unit);
     return rc;
@@ -479,7 +589,7 @@ int bm_schema_decode(struct bm_schema *schema, struct bm_cursor *c,
 
     schema->error = &why;
     for (size_t i = 0; i < count && !rc; i++)
-        rc = decode_grid(schema, c, &why);
+        rc = decode_object(schema, c, &why);
     if (!rc && bm_schema_number(schema))
         rc = BOUMA_ENOMEM;
     schema->error = usual;

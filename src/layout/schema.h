@@ -1,6 +1,6 @@
-/* schema.h -- what a step holds: grids, their variables, attributes. The same
- * structs serve a dataset being written and a step being read, and are what the
- * public handles point to. */
+/* schema.h -- what a step holds: grids and sets of particles, their variables,
+ * attributes. The same structs serve a dataset being written and a step being
+ * read, and are what the public handles point to. */
 #ifndef BM_SCHEMA_H
 #define BM_SCHEMA_H
 
@@ -9,6 +9,7 @@
 #include "base/tiling.h"
 #include "base/type.h"
 #include "codec/codec.h"
+#include "layout/detail.h"
 
 #define BM_MAX_NAME       255
 #define BM_MAX_VARIABLES  4096
@@ -16,6 +17,8 @@
 #define BM_MAX_CHUNK      ((uint64_t)1 << 30)
 #define BM_MAX_ATTRIBUTE  ((uint64_t)1 << 20) /* bytes */
 #define BM_MAX_ATTRIBUTES 4096                /* in one list */
+#define BM_MAX_PARTICLES  ((uint64_t)1 << 62) /* of a set */
+#define BM_MAX_LEAF       65536               /* particles in a leaf */
 
 /* ---- attributes --------------------------------------------------------- */
 
@@ -49,7 +52,7 @@ int bm_attributes_decode(struct bouma_attributes *attributes,
 /* NULL if 'name' can be a name, else what is wrong with it. */
 const char *bm_name_check(const char *name);
 
-/* ---- grids and variables ------------------------------------------------ */
+/* ---- objects and variables ---------------------------------------------- */
 
 struct bouma_variable {
     struct bouma_grid *grid;
@@ -73,15 +76,33 @@ struct bouma_variable {
     struct bm_range *ranges; /* [components] */
 };
 
+enum bm_object_kind { BM_GRID = 1, BM_PARTICLES = 2 };
+
+/* A grid, or a set of particles: an object. */
 struct bouma_grid {
     struct bm_schema *schema;
+    enum bm_object_kind kind;
+    uint32_t number; /* its place among all objects of the schema */
     char *name, *unit;
-    struct bm_tiling tiling;
+    int ndims;
     int levels;
-    double origin[3], spacing[3]; /* the grid's own axes first */
     struct bouma_attributes attributes;
-    struct bouma_variable **variables;
+    struct bouma_variable **variables; /* of particles: the position first */
     int count;
+
+    /* Grids: */
+    struct bm_tiling tiling;
+    double origin[3], spacing[3]; /* the grid's own axes first */
+
+    /* Particles: */
+    struct bm_detail detail;
+    uint32_t leaf;              /* most particles in a leaf of the tree */
+    uint64_t particles, strays; /* of a step that was written */
+};
+
+/* The public handle of a set of particles. */
+struct bouma_particles {
+    struct bouma_grid object;
 };
 
 struct bm_schema {
@@ -105,8 +126,19 @@ int bm_schema_add_grid(struct bm_schema *schema, struct bouma_grid **out,
 int bm_schema_add_variable(struct bouma_grid *grid, struct bouma_variable **out,
                            const char *name, const bouma_variable_spec *spec);
 
-struct bouma_grid *bm_schema_find_grid(const struct bm_schema *schema,
-                                       const char *name);
+int bm_schema_add_particles(struct bm_schema *schema,
+                            struct bouma_particles **out, const char *name,
+                            const bouma_particles_spec *spec);
+
+/* An object of any kind. */
+struct bouma_grid *bm_schema_find(const struct bm_schema *schema,
+                                  const char *name);
+/* The i-th object of a kind, or NULL; and their number. */
+struct bouma_grid *bm_schema_nth(const struct bm_schema *schema,
+                                 enum bm_object_kind kind, int i);
+int bm_schema_count(const struct bm_schema *schema, enum bm_object_kind kind);
+/* "grid" or "particles", for messages. */
+const char *bm_object_kind_name(enum bm_object_kind kind);
 struct bouma_variable *bm_grid_find_variable(const struct bouma_grid *grid,
                                              const char *name);
 
@@ -119,7 +151,31 @@ void bm_schema_encode(struct bm_buffer *b, const struct bm_schema *schema);
 int bm_schema_decode(struct bm_schema *schema, struct bm_cursor *c,
                      const char *name, struct bm_error *error);
 
-/* Values of one variable's chunk level: samples times components. */
+/* Bytes of one value; and of all components of a sample. */
 size_t bm_variable_value_size(const struct bouma_variable *variable);
+size_t bm_variable_sample_size(const struct bouma_variable *variable);
+
+/* ---- for schema_particles.c --------------------------------------------- */
+
+/* An object that the schema does not have yet: freed if it is not added. */
+struct bouma_grid *bm_object_new(struct bm_schema *schema,
+                                 enum bm_object_kind kind, const char *name,
+                                 const char *unit);
+void bm_object_free(struct bouma_grid *object);
+/* Whether there can be one more of that name; and its addition. */
+int bm_schema_check_name(const struct bm_schema *schema,
+                         enum bm_object_kind kind, const char *name,
+                         const char *unit);
+int bm_schema_add_object(struct bm_schema *schema, struct bouma_grid *object);
+/* What is not common to all objects: bytes, and back, into a new object of the
+ * schema. BOUMA_OK, ENOMEM or EFORMAT. */
+void bm_particles_encode(struct bm_buffer *b, const struct bouma_grid *g);
+int bm_particles_decode(struct bm_schema *schema, struct bouma_grid **out,
+                        struct bm_cursor *c, int ndims, int levels,
+                        const char *name, const char *unit);
+/* Whether the variables of a set are what they must be. */
+int bm_particles_complete(const struct bouma_grid *g);
+/* What is wrong with a variable of particles, or NULL. */
+const char *bm_particles_check_variable(const bouma_variable_spec *spec);
 
 #endif

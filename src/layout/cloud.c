@@ -1,0 +1,220 @@
+/* cloud.c -- see cloud.h; docs/format.md has its bytes. */
+#include "layout/cloud.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "codec/quantise.h"
+
+#define FINITE 0x80 /* there are no infinities: beside the type of a row */
+
+void bm_cloud_init(struct bm_cloud *c, const bouma_allocator *a,
+                   const struct bouma_grid *set)
+{
+    memset(c, 0, sizeof(*c));
+    c->a = a;
+    c->set = set;
+}
+
+void bm_cloud_release(struct bm_cloud *c)
+{
+    if (!c->a)
+        return;
+    bm_drop(c->a, c->types);
+    bm_drop(c->a, c->bins);
+    bm_drop(c->a, c->bitmaps);
+    memset(c, 0, sizeof(*c));
+}
+
+static int make_rows(struct bm_cloud *c, uint32_t rows)
+{
+    c->types = bm_new(c->a, rows, sizeof(*c->types));
+    c->bins = bm_new(c->a, rows, sizeof(*c->bins));
+    c->bitmaps = bm_new(c->a, rows, sizeof(*c->bitmaps));
+    c->rows = rows;
+    return c->types && c->bins && c->bitmaps ? BOUMA_OK : BOUMA_ENOMEM;
+}
+
+int bm_cloud_set_rows(struct bm_cloud *c,
+                      struct bouma_variable *const *variables, int count)
+{
+    uint32_t rows = 0;
+
+    for (int i = 0; i < count; i++)
+        rows += (uint32_t)variables[i]->components;
+    if (make_rows(c, rows))
+        return BOUMA_ENOMEM;
+    rows = 0;
+    for (int i = 0; i < count; i++)
+        for (int k = 0; k < variables[i]->components; k++)
+            c->types[rows++] = variables[i]->type;
+    return BOUMA_OK;
+}
+
+int bm_cloud_copy(struct bm_cloud *out, const struct bm_cloud *c,
+                  const bouma_allocator *a)
+{
+    *out = *c;
+    out->a = a;
+    if (make_rows(out, c->rows))
+        return BOUMA_ENOMEM;
+    if (c->rows) {
+        memcpy(out->types, c->types, c->rows * sizeof(*c->types));
+        memcpy(out->bins, c->bins, c->rows * sizeof(*c->bins));
+        memcpy(out->bitmaps, c->bitmaps, c->rows * sizeof(*c->bitmaps));
+    }
+    return BOUMA_OK;
+}
+
+/* ---- bytes -------------------------------------------------------------- */
+
+void bm_cloud_encode(struct bm_buffer *b, const struct bm_cloud *c)
+{
+    bm_put_u32(b, c->set->number);
+    bm_put_u64(b, c->count);
+    bm_put_u64(b, c->strays);
+    bm_put_u64(b, c->seed);
+    bm_put_u64(b, c->tree_bytes);
+    bm_put_u32(b, c->tree_hash);
+    for (int d = 0; d < c->set->ndims; d++) {
+        bm_put_f64(b, c->low[d]);
+        bm_put_f64(b, c->high[d]);
+    }
+    bm_put_u32(b, c->rows);
+    for (uint32_t i = 0; i < c->rows; i++) {
+        struct bm_range ends = {c->bins[i].low, c->bins[i].high, 0, 0};
+        size_t size = bouma_type_size(c->types[i]);
+        uint8_t *p;
+
+        bm_put_u8(
+            b, (uint8_t)((int)c->types[i] | (c->bins[i].finite ? FINITE : 0)));
+        p = bm_buffer_extend(b, 2 * size);
+        if (p) {
+            bm_scalar_store(p, c->types[i], ends.low);
+            bm_scalar_store(p + size, c->types[i], ends.high);
+        }
+        bm_put_u32(b, c->bitmaps[i]);
+    }
+}
+
+static int decode_row(struct bm_cloud *c, uint32_t i, struct bm_cursor *in)
+{
+    int kind = bm_get_u8(in), type = kind & ~FINITE;
+    const uint8_t *p;
+    bouma_scalar low, high;
+    size_t size;
+
+    if (!bm_type_valid(type))
+        return BOUMA_EFORMAT;
+    c->types[i] = (bouma_type)type;
+    size = bouma_type_size(c->types[i]);
+    p = bm_get_bytes(in, 2 * size);
+    c->bitmaps[i] = bm_get_u32(in);
+    if (!p || in->failed)
+        return BOUMA_EFORMAT;
+    low = bm_scalar_load(p, c->types[i]);
+    high = bm_scalar_load(p + size, c->types[i]);
+    if (!bm_bins_valid(c->types[i], low, high))
+        return BOUMA_EFORMAT;
+    bm_bins_init(&c->bins[i], c->types[i], low, high);
+    c->bins[i].finite = (kind & FINITE) != 0;
+    return BOUMA_OK;
+}
+
+int bm_cloud_decode(struct bm_cloud *c, struct bm_cursor *in)
+{
+    uint32_t rows;
+    int rc;
+
+    c->count = bm_get_u64(in);
+    c->strays = bm_get_u64(in);
+    c->seed = bm_get_u64(in);
+    c->tree_bytes = bm_get_u64(in);
+    c->tree_hash = bm_get_u32(in);
+    for (int d = 0; d < c->set->ndims; d++) {
+        c->low[d] = bm_get_f64(in);
+        c->high[d] = bm_get_f64(in);
+        if (!isfinite(c->low[d]) || !isfinite(c->high[d]) ||
+            c->low[d] > c->high[d])
+            return BOUMA_EFORMAT;
+    }
+    rows = bm_get_u32(in);
+    if (in->failed || !c->count || c->count > BM_MAX_CLOUD ||
+        c->strays > c->count || c->tree_bytes >= (uint64_t)1 << 40 ||
+        rows > bm_cursor_left(in) / 7)
+        return BOUMA_EFORMAT;
+    rc = make_rows(c, rows);
+    for (uint32_t i = 0; i < rows && !rc; i++)
+        rc = decode_row(c, i, in);
+    return rc;
+}
+
+/* ---- chunks ------------------------------------------------------------- */
+
+uint64_t bm_cloud_chunks(const struct bouma_grid *set, uint64_t places)
+{
+    return (places + set->detail.chunk - 1) / set->detail.chunk;
+}
+
+uint32_t bm_cloud_chunk_places(const struct bouma_grid *set, uint64_t places,
+                               uint64_t chunk)
+{
+    uint64_t left = places - chunk * set->detail.chunk;
+
+    return left < set->detail.chunk ? (uint32_t)left : set->detail.chunk;
+}
+
+uint64_t bm_cloud_values(const struct bouma_grid *set, uint64_t places,
+                         uint64_t seed, uint64_t chunk,
+                         uint64_t values[BM_MAX_LEVELS])
+{
+    uint32_t here = bm_cloud_chunk_places(set, places, chunk);
+    uint32_t shift = bm_detail_shift(&set->detail, seed, chunk);
+
+    for (int k = 0; k < set->levels; k++)
+        values[k] = bm_detail_count(&set->detail, k, shift, here);
+    return here;
+}
+
+/* ---- values ------------------------------------------------------------- */
+
+static struct bm_list list_of(const struct bouma_variable *v, size_t count)
+{
+    return (struct bm_list){v->type, count, v->components, v->bound, v->effort};
+}
+
+int bm_values_encode(struct bm_codec_state *state, struct bm_buffer *out,
+                     const struct bouma_variable *v, const void *values,
+                     size_t count)
+{
+    const struct bm_codec *codec = bm_codec_find((int)v->codec);
+    struct bm_list list = list_of(v, count);
+    struct bm_samples in = {(void *)values, count * (size_t)v->components,
+                            bm_variable_value_size(v)};
+    size_t room, stored = 0;
+    uint8_t *to;
+    int rc;
+
+    if (v->codec == BOUMA_CODEC_QUANTISE)
+        return bm_quantise_encode(state, out, values, &list);
+    room = codec->bound(in.count * in.size);
+    to = bm_buffer_extend(out, room);
+    if (!to)
+        return BOUMA_ENOMEM;
+    rc = codec->encode(state, to, &stored, &in, v->effort);
+    out->size -= room - stored;
+    return rc;
+}
+
+int bm_values_decode(struct bm_codec_state *state, void *values,
+                     const struct bouma_variable *v, size_t count,
+                     const uint8_t *in, size_t stored)
+{
+    struct bm_list list = list_of(v, count);
+    struct bm_samples out = {values, count * (size_t)v->components,
+                             bm_variable_value_size(v)};
+
+    if (v->codec == BOUMA_CODEC_QUANTISE)
+        return bm_quantise_decode(state, values, &list, in, stored);
+    return bm_codec_find((int)v->codec)->decode(state, &out, in, stored);
+}

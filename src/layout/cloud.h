@@ -1,0 +1,69 @@
+/* cloud.h -- the particles of one set in one subfile, in short: how many,
+ * where, and which values they have. It stands in the head of the subfile and,
+ * for queries that need not open the file, in the manifest. */
+#ifndef BM_CLOUD_H
+#define BM_CLOUD_H
+
+#include "layout/schema.h"
+#include "layout/tree.h"
+
+struct bm_cloud {
+    const bouma_allocator *a;
+    const struct bouma_grid *set;
+    uint64_t count;         /* particles, below 2^32 */
+    uint64_t strays;        /* of them: not in the tree */
+    uint64_t seed;          /* of the levels of detail */
+    double low[3], high[3]; /* of those in the tree */
+    uint64_t tree_bytes;    /* as stored */
+    uint32_t tree_hash;
+    uint64_t tree_offset; /* in the file; derived */
+
+    /* For each component of each attribute that is here, in their order: */
+    uint32_t rows;
+    bouma_type *types;
+    struct bm_bins *bins;
+    uint32_t *bitmaps; /* of all particles in the tree */
+};
+
+/* In place of a level, for the checksum of a tree. */
+#define BM_TREE_LEVEL UINT32_MAX
+
+#define BM_MAX_CLOUD   (((uint64_t)1 << 32) - 1) /* particles */
+#define BM_CLOUD_LEAST 44                        /* bytes that one has */
+
+void bm_cloud_init(struct bm_cloud *c, const bouma_allocator *a,
+                   const struct bouma_grid *set);
+void bm_cloud_release(struct bm_cloud *c);
+
+/* Rows for these attributes; types are filled in. BOUMA_OK or ENOMEM. */
+int bm_cloud_set_rows(struct bm_cloud *c,
+                      struct bouma_variable *const *variables, int count);
+
+/* Into an uninitialised one, which can be released in any case. */
+int bm_cloud_copy(struct bm_cloud *out, const struct bm_cloud *c,
+                  const bouma_allocator *a);
+
+/* Bytes, object number first; and back, behind that number. */
+void bm_cloud_encode(struct bm_buffer *b, const struct bm_cloud *c);
+int bm_cloud_decode(struct bm_cloud *c, struct bm_cursor *in);
+
+/* The chunks that so many places make. */
+uint64_t bm_cloud_chunks(const struct bouma_grid *set, uint64_t places);
+/* The places of one chunk. */
+uint32_t bm_cloud_chunk_places(const struct bouma_grid *set, uint64_t places,
+                               uint64_t chunk);
+/* Particles of a chunk at each level, into values[levels]; gives their sum. */
+uint64_t bm_cloud_values(const struct bouma_grid *set, uint64_t places,
+                         uint64_t seed, uint64_t chunk,
+                         uint64_t values[BM_MAX_LEVELS]);
+
+/* One level of a chunk of a variable, [components][count], to bytes (appended)
+ * and back. BOUMA_OK, ENOMEM or EFORMAT. */
+int bm_values_encode(struct bm_codec_state *state, struct bm_buffer *out,
+                     const struct bouma_variable *v, const void *values,
+                     size_t count);
+int bm_values_decode(struct bm_codec_state *state, void *values,
+                     const struct bouma_variable *v, size_t count,
+                     const uint8_t *in, size_t stored);
+
+#endif
