@@ -17,6 +17,25 @@ int bm_api_check(bouma_options *out, const bouma_options *given,
  * an earlier call is cleared, unless it is that of the opening. */
 int bm_api_check_open(bouma_dataset *ds);
 
+/* Whether things can be defined and written. */
+int bm_api_check_writing(bouma_dataset *ds);
+/* The same inside a step, for something that belongs to 'schema' and is called
+ * 'what'. */
+int bm_api_check_put(bouma_dataset *ds, const struct bm_schema *schema,
+                     const char *what);
+/* A copy of a caller's spec, which says its own size. */
+int bm_api_copy_spec(struct bm_error *error, void *out, size_t bytes,
+                     const void *spec, size_t spec_bytes, const char *what);
+/* ESTATE while a query of the step calls its caller. */
+int bm_api_check_idle(const struct bouma_step *step);
+
+/* Objects and variables of a step by number or name; NULL, with a message. */
+bouma_grid *bm_api_object(bouma_step *step, enum bm_object_kind kind, int i);
+bouma_grid *bm_api_find_object(bouma_step *step, enum bm_object_kind kind,
+                               const char *name);
+bouma_variable *bm_api_variable(bouma_grid *object, int i);
+bouma_variable *bm_api_find_variable(bouma_grid *object, const char *name);
+
 /* ENOTFOUND: there is no 'kind' of that name; nth(list, i) gives the names that
  * there are, and NULL past the last. */
 int bm_api_no_such(struct bm_error *error, const char *kind, const char *name,

@@ -368,7 +368,6 @@ int bm_options_complete(bouma_options *out, const bouma_options *given,
     out->group = out->group ? out->group : 8;
     out->distribute =
         out->distribute ? out->distribute : BOUMA_DISTRIBUTE_BALANCED;
-    out->assign = out->assign ? out->assign : BOUMA_ASSIGN_OPTIMAL;
     out->place = out->place ? out->place : BOUMA_PLACE_SPREAD;
     out->order = out->order ? out->order : BOUMA_ORDER_LEVEL;
     out->message_bytes =

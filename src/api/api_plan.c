@@ -232,7 +232,7 @@ int bouma_plan_report_get(const bouma_plan *plan, bouma_plan_report *out)
     all = bm_tiling_domain(t);
     memset(out, 0, sizeof(*out));
     out->distribute = plan->options.distribute;
-    out->assign = plan->options.assign;
+    out->assign = bm_assign_in_order(plan->options.assign);
     out->place = plan->options.place;
     out->ranks = plan->task.ranks;
     for (int d = 0; d < t->ndims; d++) {

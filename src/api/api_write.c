@@ -1,5 +1,6 @@
 /* api_write.c -- definitions, blocks and steps. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "api/api.h"
@@ -20,8 +21,7 @@ void bouma_memory_inside(bouma_memory *out, bouma_type type, int components,
     }
 }
 
-/* Whether things can be defined and written. */
-static int check_writing(bouma_dataset *ds)
+int bm_api_check_writing(bouma_dataset *ds)
 {
     int rc = bm_api_check_open(ds);
 
@@ -33,8 +33,7 @@ static int check_writing(bouma_dataset *ds)
     return rc;
 }
 
-/* A copy of a caller's spec, which says its own size. */
-static int copy_spec(struct bm_error *error, void *out, size_t bytes,
+int bm_api_copy_spec(struct bm_error *error, void *out, size_t bytes,
                      const void *spec, size_t spec_bytes, const char *what)
 {
     if (spec && bm_struct_copy(out, bytes, spec, spec_bytes))
@@ -55,10 +54,10 @@ int bouma_grid_define(bouma_grid **out, bouma_dataset *ds, const char *name,
     *out = NULL;
     if (!ds)
         return BOUMA_EINVAL;
-    rc = check_writing(ds);
+    rc = bm_api_check_writing(ds);
     if (!rc)
-        rc = copy_spec(&ds->error, &own, sizeof(own), spec,
-                       spec ? spec->size : 0, "bouma_grid_spec");
+        rc = bm_api_copy_spec(&ds->error, &own, sizeof(own), spec,
+                              spec ? spec->size : 0, "bouma_grid_spec");
     return rc ? rc : bm_schema_add_grid(&ds->schema, out, name, &own);
 }
 
@@ -72,16 +71,31 @@ int bouma_variable_define(bouma_variable **out, bouma_grid *grid,
     *out = NULL;
     if (!ds)
         return BOUMA_EINVAL;
-    rc = check_writing(ds);
+    rc = bm_api_check_writing(ds);
     if (!rc && grid->schema->step)
         rc = bm_fail(&ds->error, BOUMA_ESTATE,
                      "grid \"%s\" belongs to a step that is read; define one "
                      "with bouma_grid_define()",
                      grid->name);
     if (!rc)
-        rc = copy_spec(&ds->error, &own, sizeof(own), spec,
-                       spec ? spec->size : 0, "bouma_variable_spec");
+        rc = bm_api_copy_spec(&ds->error, &own, sizeof(own), spec,
+                              spec ? spec->size : 0, "bouma_variable_spec");
     return rc ? rc : bm_schema_add_variable(grid, out, name, &own);
+}
+
+int bm_api_check_put(bouma_dataset *ds, const struct bm_schema *schema,
+                     const char *what)
+{
+    int rc = bm_api_check_writing(ds);
+
+    if (!rc && schema->step)
+        rc = bm_fail(&ds->error, BOUMA_ESTATE,
+                     "%s belongs to a step that is read; define one to write",
+                     what);
+    if (!rc && !ds->in_step)
+        rc = bm_fail(&ds->error, BOUMA_ESTATE,
+                     "no step was begun; call bouma_step_begin() first");
+    return rc;
 }
 
 /* ---- steps -------------------------------------------------------------- */
@@ -89,7 +103,7 @@ int bouma_variable_define(bouma_variable **out, bouma_grid *grid,
 static void forget_step(bouma_dataset *ds)
 {
     ds->in_step = 0;
-    ds->put_count = 0;
+    bm_dataset_forget_puts(ds);
     bm_error_clear(&ds->put_error);
     bm_attributes_clear(&ds->step_attributes);
 }
@@ -100,7 +114,7 @@ int bouma_step_begin(bouma_dataset *ds, int64_t step, double time)
 
     if (!ds)
         return BOUMA_EINVAL;
-    rc = check_writing(ds);
+    rc = bm_api_check_writing(ds);
     if (rc)
         return rc;
     if (ds->in_step)
@@ -156,17 +170,20 @@ int bouma_variable_put(bouma_variable *variable, const bouma_box *box,
     ds = variable->grid->schema->dataset;
     t = &variable->grid->tiling;
     domain = bm_tiling_domain(t);
-    rc = check_writing(ds);
-    if (!rc && variable->grid->schema->step)
-        rc = bm_fail(&ds->error, BOUMA_ESTATE,
-                     "variable \"%s/%s\" belongs to a step that is read; "
-                     "define one with bouma_variable_define()",
-                     variable->grid->name, variable->name);
-    if (!rc && !ds->in_step)
-        rc = bm_fail(&ds->error, BOUMA_ESTATE,
-                     "no step was begun; call bouma_step_begin() first");
+    snprintf(text, sizeof(text), "variable \"%.60s/%.60s\"",
+             variable->grid->name, variable->name);
+    rc = bm_api_check_put(ds, variable->grid->schema, text);
     if (rc)
         return rc;
+    if (variable->grid->kind != BM_GRID) {
+        rc = bm_fail(&ds->error, BOUMA_EINVAL,
+                     "%s is one of particles; hand those over with "
+                     "bouma_particles_put()",
+                     text);
+        if (!ds->put_error.status)
+            ds->put_error = ds->error;
+        return rc;
+    }
     lifted = box ? bm_box_lift(box, t->ndims) : domain;
     bm_box_text(text, sizeof(text), &lifted, t->ndims);
     bm_box_text(whole, sizeof(whole), &domain, t->ndims);
@@ -206,7 +223,7 @@ static int end(bouma_dataset *ds, int status, bouma_record *record)
 
     if (!ds)
         return BOUMA_EINVAL;
-    rc = check_writing(ds);
+    rc = bm_api_check_writing(ds);
     if (!ds->opened) /* there are no ranks to tell */
         return rc;
     if (!rc && !ds->in_step && ds->put_error.status)

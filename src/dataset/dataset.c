@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "store/identity.h"
 
@@ -338,6 +339,27 @@ int bm_dataset_release(struct bouma_dataset *ds, struct bm_error *error)
     return rc;
 }
 
+void bm_dataset_forget_puts(struct bouma_dataset *ds)
+{
+    ds->put_count = 0;
+    for (size_t i = 0; i < ds->swarm_count; i++)
+        bm_drop(ds->a, ds->swarms[i].lanes);
+    ds->swarm_count = 0;
+}
+
+int bm_dataset_threads(const struct bouma_dataset *ds)
+{
+    const int most = 8;
+    long processors;
+
+    if (ds->options.threads)
+        return ds->options.threads;
+    if (ds->comm->size > 1 || ds->a != bm_allocator_default())
+        return 1;
+    processors = sysconf(_SC_NPROCESSORS_ONLN);
+    return processors < 1 ? 1 : processors > most ? most : (int)processors;
+}
+
 void bm_dataset_free(struct bouma_dataset *ds)
 {
     struct bm_error ignored = {0};
@@ -357,7 +379,9 @@ void bm_dataset_free(struct bouma_dataset *ds)
     bm_drop(ds->a, ds->held_files);
     bm_attributes_release(&ds->step_attributes);
     bm_attributes_release(&ds->attributes);
+    bm_dataset_forget_puts(ds);
     bm_drop(ds->a, ds->puts);
+    bm_drop(ds->a, ds->swarms);
     bm_schema_release(&ds->schema);
     clear_notes(ds);
     bm_drop(ds->a, ds->notes);

@@ -19,6 +19,22 @@ struct bm_put {
     struct bm_memory_box from;
 };
 
+/* Values of one component of a variable, one for each particle. */
+struct bm_lane {
+    const uint8_t *data; /* NULL: not handed over */
+    int64_t stride;      /* bytes */
+};
+
+/* Particles that were handed over for the step that is being written. */
+struct bm_swarm {
+    struct bouma_grid *set;
+    uint64_t count;
+    struct bm_lane *lanes; /* [lane_count], of all variables in their order */
+    size_t lane_count;
+    int bounded;
+    double low[3], high[3];
+};
+
 /* A step of BOUMA_GROUP whose manifest is written but not yet published. */
 struct bm_held_step {
     struct bm_step_entry entry;
@@ -51,6 +67,8 @@ struct bouma_dataset {
     struct bouma_attributes step_attributes;
     struct bm_put *puts;
     size_t put_count, put_room;
+    struct bm_swarm *swarms;
+    size_t swarm_count, swarm_room;
     struct bm_error put_error; /* a put that failed fails the step */
     int synced; /* the step being written must be durable when it is visible */
     struct bm_write_plan *plan; /* of the last step, for reuse */
@@ -68,6 +86,14 @@ int bm_dataset_open(struct bouma_dataset **out, struct bm_comm *comm,
                     enum bm_mode mode, const char *path,
                     const bouma_options *options, const bouma_allocator *a);
 void bm_dataset_free(struct bouma_dataset *ds);
+
+/* Forget what was handed over for a step. */
+void bm_dataset_forget_puts(struct bouma_dataset *ds);
+
+/* How many threads work for a call on this rank: as many as wanted; or as there
+ * are processors, if nobody else needs them and the allocator is known to bear
+ * it. */
+int bm_dataset_threads(const struct bouma_dataset *ds);
 
 /* A hash of all that ranks must give alike; and, where they do not, a message
  * that tells who differs in what: EMISMATCH. Collective. */

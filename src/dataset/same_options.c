@@ -75,7 +75,7 @@ static const char *value_text(char *text, size_t bytes, int which,
         name = bouma_distribute_name((bouma_distribute)value);
         break;
     case ASSIGN:
-        name = bouma_assign_name((bouma_assign)value);
+        name = value ? bouma_assign_name((bouma_assign)value) : "the default";
         break;
     case PLACE:
         name = bouma_place_name((bouma_place)value);

@@ -39,6 +39,25 @@ static int compare_variable(struct bouma_dataset *ds,
     return BOUMA_OK;
 }
 
+static int compare_particles(struct bouma_dataset *ds,
+                             const struct bouma_grid *mine,
+                             const struct bouma_grid *root)
+{
+    int me = ds->comm->rank;
+
+    if (mine->ndims != root->ndims)
+        return bm_fail(&ds->error, BOUMA_EMISMATCH,
+                       "rank %d has particles \"%s\" with %d axes, rank 0 "
+                       "with %d",
+                       me, mine->name, mine->ndims, root->ndims);
+    if (mine->leaf != root->leaf)
+        return bm_fail(&ds->error, BOUMA_EMISMATCH,
+                       "rank %d has particles \"%s\" with leaves of %u, rank 0 "
+                       "of %u",
+                       me, mine->name, mine->leaf, root->leaf);
+    return BOUMA_OK;
+}
+
 static int compare_grid(struct bouma_dataset *ds, const struct bouma_grid *mine,
                         const struct bouma_grid *root)
 {
@@ -49,11 +68,16 @@ static int compare_grid(struct bouma_dataset *ds, const struct bouma_grid *mine,
 
     bm_box_text(mine_box, sizeof(mine_box), &a, mine->tiling.ndims);
     bm_box_text(root_box, sizeof(root_box), &b, root->tiling.ndims);
-    if (strcmp(mine->name, root->name))
+    if (strcmp(mine->name, root->name) || mine->kind != root->kind)
         return bm_fail(&ds->error, BOUMA_EMISMATCH,
-                       "rank %d defines grid \"%s\" where rank 0 defines "
+                       "rank %d defines %s \"%s\" where rank 0 defines %s "
                        "\"%s\"",
-                       me, mine->name, root->name);
+                       me, bm_object_kind_name(mine->kind), mine->name,
+                       bm_object_kind_name(root->kind), root->name);
+    if (mine->kind == BM_PARTICLES)
+        rc = compare_particles(ds, mine, root);
+    if (rc)
+        return rc;
     if (strcmp(mine_box, root_box))
         return bm_fail(&ds->error, BOUMA_EMISMATCH,
                        "rank %d has grid \"%s\" as %s, rank 0 as %s", me,
@@ -66,8 +90,8 @@ static int compare_grid(struct bouma_dataset *ds, const struct bouma_grid *mine,
                        me, mine->name);
     if (mine->count != root->count)
         return bm_fail(&ds->error, BOUMA_EMISMATCH,
-                       "rank %d has %d variables on grid \"%s\", rank 0 has %d",
-                       me, mine->count, mine->name, root->count);
+                       "rank %d has %d variables of \"%s\", rank 0 has %d", me,
+                       mine->count, mine->name, root->count);
     for (int i = 0; i < mine->count && !rc; i++)
         rc = compare_variable(ds, mine->variables[i], root->variables[i]);
     return rc;
@@ -96,8 +120,8 @@ static int compare(struct bouma_dataset *ds, struct bm_cursor *c)
         bm_fail(&ds->error, rc, "%s", why.text);
     if (!rc && root.count != ds->schema.count)
         rc = bm_fail(&ds->error, BOUMA_EMISMATCH,
-                     "rank %d has %d grids, rank 0 has %d", me,
-                     ds->schema.count, root.count);
+                     "rank %d has %d grids and particle sets, rank 0 has %d",
+                     me, ds->schema.count, root.count);
     for (int i = 0; i < root.count && !rc; i++)
         rc = compare_grid(ds, ds->schema.grids[i], root.grids[i]);
     bm_schema_release(&root);

@@ -5,6 +5,7 @@
 
 #include "comm/route.h"
 #include "plan/assign.h"
+#include "write/particle_ship.h"
 #include "write/shape.h"
 #include "write/subfile.h"
 
@@ -34,8 +35,10 @@ struct bm_step {
     struct bm_shaper shaper;
     uint64_t *bytes; /* [chunks] */
     struct bm_assignment files;
-    struct bm_subfile *subfiles; /* of this rank */
+    struct bm_subfile *subfiles; /* of this rank, with grids */
     size_t subfile_count;
+    struct bm_particle_write particles;
+    int64_t all_files; /* those of grids, then those of particles */
 
     struct bm_route sends, receives; /* encoded chunks */
     struct bm_route record_sends, record_receives;

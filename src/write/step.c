@@ -293,11 +293,19 @@ static int assign_files(struct bm_step *s)
                             o->file_size);
     if (files > BM_MAX_SUBFILES)
         files = BM_MAX_SUBFILES;
-    rc = bm_assign(&s->files, s->ds->a, o->assign, &sizes, files,
-                   s->ds->comm->size);
+    rc = bm_assign(&s->files, s->ds->a, bm_assign_in_order(o->assign), &sizes,
+                   files, s->ds->comm->size);
     if (rc)
-        bm_fail(&s->ds->error, rc, "no memory to assign chunks to files");
-    return rc;
+        return bm_fail(&s->ds->error, rc,
+                       "no memory to assign chunks to files");
+    s->all_files = s->files.files + s->particles.plan.files;
+    if (s->all_files > BM_MAX_SUBFILES)
+        return bm_fail(&s->ds->error, BOUMA_ELIMIT,
+                       "the step would have %" PRId64 " files, more than %u; "
+                       "ask for larger or fewer ones",
+                       s->all_files, BM_MAX_SUBFILES);
+    bm_particle_plan_number(&s->particles.plan, (uint32_t)s->files.files);
+    return BOUMA_OK;
 }
 
 /* Make the subfiles that this rank writes. */
@@ -315,8 +323,69 @@ static int make_subfiles(struct bm_step *s)
     for (int64_t f = 0; f < s->files.files && !rc; f++)
         if (bm_step_writer(s, (size_t)f) == ds->comm->rank)
             rc = bm_subfile_init(&s->subfiles[s->subfile_count++], ds, s->plan,
-                                 &s->files, (uint32_t)f, s->generation);
+                                 &s->files, (uint32_t)f, (uint32_t)s->all_files,
+                                 s->generation);
     return rc;
+}
+
+/* ---- particles ---------------------------------------------------------- */
+
+/* Collective. */
+static int prepare_particles(struct bm_step *s, int rc)
+{
+    struct bouma_dataset *ds = s->ds;
+
+    if (!bm_schema_count(&ds->schema, BM_PARTICLES))
+        return rc;
+    rc = bm_particles_prepare(&s->particles, ds, rc);
+    bm_step_lap(s, BM_PLAN);
+    if (!rc)
+        rc = bm_particles_exchange(&s->particles);
+    bm_step_lap(s, BM_DISTRIBUTE);
+    return rc;
+}
+
+/* Shape this rank's files of particles, and make them. */
+static int shape_particles(struct bm_step *s)
+{
+    struct bm_particle_write *p = &s->particles;
+    int rc = BOUMA_OK;
+
+    for (size_t i = 0; i < p->bundle_count && !rc; i++) {
+        double begun = bm_clock();
+
+        rc = bm_bundle_shape(&p->bundles[i], s->ds, &p->codec, s->generation,
+                             (uint32_t)s->all_files);
+        s->shaper.encode_seconds += bm_clock() - begun;
+        bm_step_lap(s, BM_SHAPE);
+        if (!rc)
+            rc = bm_bundle_open(&p->bundles[i], s->ds, s->generation);
+        bm_step_lap(s, BM_STORE);
+    }
+    return rc;
+}
+
+static int store_particles(struct bm_step *s, int rc)
+{
+    struct bm_particle_write *p = &s->particles;
+
+    for (size_t i = 0; i < p->bundle_count && !rc; i++)
+        rc = bm_bundle_write(&p->bundles[i], s->ds);
+    bm_step_lap(s, BM_STORE);
+    return rc;
+}
+
+/* The i-th subfile that this rank writes, of any kind. */
+static struct bm_subfile *own_subfile(struct bm_step *s, size_t i)
+{
+    return i < s->subfile_count
+               ? &s->subfiles[i]
+               : &s->particles.bundles[i - s->subfile_count].subfile;
+}
+
+static size_t own_subfile_count(const struct bm_step *s)
+{
+    return s->subfile_count + s->particles.bundle_count;
 }
 
 /* ---- finish ------------------------------------------------------------- */
@@ -328,8 +397,8 @@ static int finish_subfiles(struct bm_step *s, struct bm_buffer *infos, int rc)
     int sync = ds->synced;
     int hold = ds->options.durability == BOUMA_GROUP;
 
-    for (size_t i = 0; i < s->subfile_count && !rc; i++) {
-        struct bm_subfile *f = &s->subfiles[i];
+    for (size_t i = 0; i < own_subfile_count(s) && !rc; i++) {
+        struct bm_subfile *f = own_subfile(s, i);
         struct bm_subfile_info info;
         uint8_t hash[16];
 
@@ -358,13 +427,13 @@ static void fill_record(struct bm_step *s, bouma_record *r,
                                   &r->seconds.distribute, &r->seconds.shape,
                                   &r->seconds.ship,       &r->seconds.store};
 
-    r->raw_bytes = s->plan->raw_bytes;
+    r->raw_bytes = s->plan->raw_bytes + s->particles.raw_bytes;
     r->moved_bytes = s->plan->moved_bytes;
+    r->shipped_bytes = s->particles.shipped_bytes;
     for (size_t i = 0; i < s->plan->chunks; i++)
         if (s->plan->owner[i] != bm_step_writer(s, s->files.file[i]))
             r->shipped_bytes += s->bytes[i];
-    r->files = s->files.files;
-    r->chunks = (int64_t)s->plan->chunks;
+    r->files = s->all_files;
     r->ranks = s->ds->comm->size;
     r->most_patches = s->plan->most_patches;
     for (size_t i = 0; i < m->count; i++) {
@@ -372,6 +441,8 @@ static void fill_record(struct bm_step *s, bouma_record *r,
 
         r->stored_bytes += bytes;
         r->largest_file = bytes > r->largest_file ? bytes : r->largest_file;
+        for (size_t k = 0; k < m->subfiles[i].count; k++)
+            r->chunks += (int64_t)m->subfiles[i].parts[k].chunks;
     }
     r->mean_file = m->count ? r->stored_bytes / m->count : 0;
     for (int i = 0; i < BM_PHASES; i++)
@@ -382,7 +453,7 @@ static void fill_record(struct bm_step *s, bouma_record *r,
 static void tell_deeds(struct bm_buffer *b, const struct bm_step *s)
 {
     bm_put_u64(b, bm_route_message_count(&s->shaper.sends));
-    bm_put_u64(b, bm_route_message_count(&s->sends));
+    bm_put_u64(b, bm_route_message_count(&s->sends) + s->particles.send_count);
     bm_put_f64(b, s->shaper.encode_seconds);
 }
 
@@ -426,6 +497,25 @@ static int decode_infos(struct bm_manifest *m, const struct bm_buffer *all,
     return rc;
 }
 
+/* The trees over the files of particles, in the manifest. */
+static int make_tops(struct bm_step *s, struct bm_manifest *m)
+{
+    const struct bm_particle_plan *plan = &s->particles.plan;
+    struct bm_aggregation *trees =
+        bm_new(s->ds->a, plan->set_count, sizeof(*trees));
+    int rc = BOUMA_ENOMEM;
+
+    for (size_t i = 0; i < plan->set_count && trees; i++)
+        trees[i] = plan->sets[i].files;
+    if (trees)
+        rc = bm_manifest_make_tops(m, trees);
+    bm_drop(s->ds->a, trees);
+    return rc ? bm_fail(&s->ds->error, rc,
+                        rc == BOUMA_ENOMEM ? "no memory for the manifest"
+                                           : "the tree over the files is none")
+              : BOUMA_OK;
+}
+
 /* Rank 0: the manifest, and the commit. The attributes are lent to the
  * manifest for the call. */
 static int commit(struct bm_step *s, const struct bm_buffer *infos,
@@ -445,15 +535,18 @@ static int commit(struct bm_step *s, const struct bm_buffer *infos,
                   (uint64_t)s->generation.epoch << 32 | s->generation.attempt);
     m.order = ds->options.order;
     m.distribute = ds->options.distribute;
-    m.assign = ds->options.assign;
+    m.assign = bm_assign_in_order(ds->options.assign);
+    m.assign_particles = bm_particle_scheme(ds->options.assign);
     m.place = ds->options.place;
     m.dataset_attributes = ds->attributes;
     m.attributes = ds->step_attributes;
-    rc = bm_manifest_set_subfiles(&m, (size_t)s->files.files);
+    rc = bm_manifest_set_subfiles(&m, (size_t)s->all_files);
     if (rc)
         bm_fail(&ds->error, rc, "no memory for the manifest");
     if (!rc)
         rc = decode_infos(&m, infos, sizes, ds->comm->size, &ds->error);
+    if (!rc)
+        rc = make_tops(s, &m);
     if (!rc) {
         fill_record(s, &m.record, &m, slowest);
         *record = m.record;
@@ -524,7 +617,7 @@ static int finish(struct bm_step *s, bouma_record *record, int *removable,
 static int reserve_lists(struct bm_step *s)
 {
     struct bouma_dataset *ds = s->ds;
-    size_t count = ds->held_file_count + s->subfile_count;
+    size_t count = ds->held_file_count + own_subfile_count(s);
     struct bm_file *grown;
 
     grown = bm_resize(ds->a, ds->held_files, count, sizeof(*grown));
@@ -550,6 +643,7 @@ static int prepare(struct bm_step *s)
     if (!rc && !s->bytes)
         rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory for the sizes");
     bm_step_lap(s, BM_PLAN);
+    rc = prepare_particles(s, rc);
     rc = bm_bounds_find(ds, rc);
     bm_step_lap(s, BM_SHAPE);
     if (s->plan->moved_bytes) {
@@ -572,6 +666,8 @@ static int prepare(struct bm_step *s)
     if (!rc)
         rc = make_subfiles(s);
     if (!rc)
+        rc = shape_particles(s);
+    if (!rc)
         rc = bm_ship_plan(s);
     if (!rc)
         rc = reserve_lists(s);
@@ -591,6 +687,7 @@ static int carry_out(struct bm_step *s, bouma_record *record, int *removable)
     if (s->shaper.sized)
         rc = bm_ship_records(s, rc);
     bm_step_lap(s, BM_SHIP);
+    rc = store_particles(s, rc);
     return finish(s, record, removable, rc);
 }
 
@@ -599,16 +696,17 @@ static void release(struct bm_step *s, int keep)
 {
     struct bouma_dataset *ds = s->ds;
 
-    for (size_t i = 0; i < s->subfile_count; i++) {
+    for (size_t i = 0; i < own_subfile_count(s); i++) {
+        struct bm_subfile *f = own_subfile(s, i);
         char name[BM_NAME_BYTES];
 
-        bm_name_subfile(name, ds->step, s->subfiles[i].head.subfile,
-                        s->generation);
-        bm_subfile_release(&s->subfiles[i]);
+        bm_name_subfile(name, ds->step, f->head.subfile, s->generation);
+        bm_subfile_release(f);
         /* One that could not be made, since there is one, is not ours. */
-        if (!keep && s->subfiles[i].file.store)
+        if (!keep && f->file.store)
             bm_store_remove(&ds->store, name);
     }
+    bm_particles_release(&s->particles);
     bm_drop(ds->a, s->subfiles);
     bm_shaper_release(&s->shaper);
     bm_drop(ds->a, s->bytes);
@@ -634,9 +732,9 @@ static void list_step(struct bm_step *s)
     }
     if (ds->comm->rank != 0) /* rank 0 holds it since the commit */
         ds->held[ds->held_count++] = (struct bm_held_step){.entry = entry};
-    for (size_t i = 0; i < s->subfile_count; i++) {
-        ds->held_files[ds->held_file_count++] = s->subfiles[i].file;
-        s->subfiles[i].file.handle = NULL;
+    for (size_t i = 0; i < own_subfile_count(s); i++) {
+        ds->held_files[ds->held_file_count++] = own_subfile(s, i)->file;
+        own_subfile(s, i)->file.handle = NULL;
     }
 }
 

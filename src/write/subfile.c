@@ -41,7 +41,7 @@ static int make_table(struct bm_subfile *f, const bouma_allocator *a,
 int bm_subfile_init(struct bm_subfile *f, struct bouma_dataset *ds,
                     const struct bm_write_plan *plan,
                     const struct bm_assignment *files, uint32_t number,
-                    struct bm_generation generation)
+                    uint32_t subfiles, struct bm_generation generation)
 {
     char name[BM_NAME_BYTES];
     int rc;
@@ -51,7 +51,7 @@ int bm_subfile_init(struct bm_subfile *f, struct bouma_dataset *ds,
     f->head.step = ds->step;
     f->head.time = ds->time;
     f->head.subfile = number;
-    f->head.subfiles = (uint32_t)files->files;
+    f->head.subfiles = subfiles;
     f->head.generation = generation;
     f->head.order = ds->options.order;
     f->chunks = files->first[number + 1] - files->first[number];

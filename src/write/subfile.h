@@ -16,12 +16,12 @@ struct bm_subfile {
     struct bm_loss *losses; /* [chunks] */
 };
 
-/* Make the file and its table, still without sizes. A zeroed one can be
- * released. */
+/* Make the file and its table, still without sizes; 'subfiles' is the number of
+ * all. A zeroed one can be released. */
 int bm_subfile_init(struct bm_subfile *f, struct bouma_dataset *ds,
                     const struct bm_write_plan *plan,
                     const struct bm_assignment *files, uint32_t number,
-                    struct bm_generation generation);
+                    uint32_t subfiles, struct bm_generation generation);
 void bm_subfile_release(struct bm_subfile *f);
 
 /* Enter the record of chunk 't' of this file (see shape.h) into the table. */

@@ -393,8 +393,9 @@ int bm_plan_make(struct bm_write_plan **out, const bouma_allocator *a,
         goto out;
     rc = each_entry(&r, gather_entry, gathered);
     for (int i = 0; i < schema->count && !rc; i++)
-        rc = plan_grid(plan, schema->grids[i], gathered, &r, scheme, rank,
-                       error);
+        if (schema->grids[i]->kind == BM_GRID)
+            rc = plan_grid(plan, schema->grids[i], gathered, &r, scheme, rank,
+                           error);
     if (!rc && plan->chunks > UINT32_MAX)
         rc = bm_fail(error, BOUMA_ELIMIT,
                      "the step has %zu chunks, more than 2^32; choose larger "

@@ -1,0 +1,542 @@
+/* bundle.c -- see bundle.h. */
+#include "write/bundle.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "codec/quantise.h"
+#include "layout/cloud.h"
+
+static size_t lanes_of(const struct bm_set_plan *set)
+{
+    size_t n = 0;
+
+    for (int j = 0; j < set->count; j++)
+        n += (size_t)set->variables[j]->components;
+    return n;
+}
+
+void bm_bundle_release(struct bm_bundle *b)
+{
+    const bouma_allocator *a = b->tree_bytes.a;
+
+    if (!a)
+        return;
+    for (size_t i = 0; i < b->lanes; i++)
+        bm_drop(a, b->columns[i].own);
+    bm_drop(a, b->columns);
+    for (int j = 0; b->encoded && j < b->set->count; j++)
+        bm_buffer_release(&b->encoded[j]);
+    bm_drop(a, b->encoded);
+    bm_buffer_release(&b->tree_bytes);
+    bm_tree_release(&b->tree);
+    bm_subfile_release(&b->subfile);
+    memset(b, 0, sizeof(*b));
+}
+
+int bm_bundle_init(struct bm_bundle *b, struct bouma_dataset *ds,
+                   const struct bm_set_plan *set, uint32_t file)
+{
+    memset(b, 0, sizeof(*b));
+    bm_buffer_init(&b->tree_bytes, ds->a);
+    bm_tree_init(&b->tree, ds->a);
+    b->set = set;
+    b->file = file;
+    b->count = (size_t)set->files.counts[file];
+    b->columns = bm_new(ds->a, lanes_of(set), sizeof(*b->columns));
+    b->encoded = bm_new(ds->a, (size_t)set->count, sizeof(*b->encoded));
+    if (!b->columns || !b->encoded)
+        return bm_fail(&ds->error, BOUMA_ENOMEM, "no memory for particles");
+    b->lanes = lanes_of(set);
+    for (int j = 0; j < set->count; j++)
+        bm_buffer_init(&b->encoded[j], ds->a);
+    return BOUMA_OK;
+}
+
+/* ---- values in the order of the tree ------------------------------------ */
+
+#define AHEAD 16 /* values that are asked for before they are needed */
+
+#define GATHER(bits)                                                           \
+    static void gather_##bits(void *restrict to, const void *restrict from,    \
+                              const uint32_t *restrict order, size_t n)        \
+    {                                                                          \
+        uint##bits##_t *out = to;                                              \
+        const uint##bits##_t *in = from;                                       \
+        size_t i = 0;                                                          \
+                                                                               \
+        for (; i + AHEAD < n; i++) {                                           \
+            __builtin_prefetch(&in[order[i + AHEAD]]);                         \
+            out[i] = in[order[i]];                                             \
+        }                                                                      \
+        for (; i < n; i++)                                                     \
+            out[i] = in[order[i]];                                             \
+    }
+GATHER(8)
+GATHER(16)
+GATHER(32)
+GATHER(64)
+
+static void gather(void *to, const void *from, const uint32_t *order, size_t n,
+                   size_t size)
+{
+    switch (size) {
+    case 1:
+        gather_8(to, from, order, n);
+        break;
+    case 2:
+        gather_16(to, from, order, n);
+        break;
+    case 4:
+        gather_32(to, from, order, n);
+        break;
+    default:
+        gather_64(to, from, order, n);
+    }
+}
+
+#define PICK(bits)                                                             \
+    static void pick_##bits(void *restrict to, const void *restrict from,      \
+                            const uint16_t *restrict places, size_t n)         \
+    {                                                                          \
+        uint##bits##_t *out = to;                                              \
+        const uint##bits##_t *in = from;                                       \
+                                                                               \
+        for (size_t i = 0; i < n; i++)                                         \
+            out[i] = in[places[i]];                                            \
+    }
+PICK(8)
+PICK(16)
+PICK(32)
+PICK(64)
+
+static void pick(void *to, const void *from, const uint16_t *places, size_t n,
+                 size_t size)
+{
+    switch (size) {
+    case 1:
+        pick_8(to, from, places, n);
+        break;
+    case 2:
+        pick_16(to, from, places, n);
+        break;
+    case 4:
+        pick_32(to, from, places, n);
+        break;
+    default:
+        pick_64(to, from, places, n);
+    }
+}
+
+/* ---- shape -------------------------------------------------------------- */
+
+/* What the shaping of one bundle needs. */
+struct work {
+    struct bm_bundle *b;
+    struct bouma_dataset *ds;
+    struct bm_codec_state *codec;
+    const struct bouma_grid *set;
+    uint64_t seed;
+    size_t chunks;
+    uint32_t *order;   /* [count], the tree's */
+    uint16_t *places;  /* [count], of each chunk by level */
+    uint32_t *first;   /* [chunks][levels], in 'places' of the chunk */
+    uint8_t *sorted;   /* one lane in the order of the tree */
+    uint8_t *piece;    /* values of one level of one chunk */
+    uint8_t *levelled; /* a variable by level, chunk, component: in 'room',
+                          or where it stays */
+    uint8_t *room;
+    size_t room_bytes;
+};
+
+static uint32_t chunk_places(const struct work *w, size_t chunk)
+{
+    return bm_cloud_chunk_places(w->set, w->b->count, chunk);
+}
+
+/* The particles of a level of a chunk. */
+static uint32_t piece_count(const struct work *w, size_t chunk, int level)
+{
+    const uint32_t *first = w->first + chunk * (size_t)w->set->levels;
+
+    return (level ? first[level - 1] : chunk_places(w, chunk)) - first[level];
+}
+
+static int make_work(struct work *w)
+{
+    const bouma_allocator *a = w->ds->a;
+    size_t levels = (size_t)w->set->levels, n = w->b->count;
+
+    w->chunks = (size_t)bm_cloud_chunks(w->set, n);
+    w->order = bm_new_raw(a, n, sizeof(*w->order));
+    w->places = bm_new_raw(a, n, sizeof(*w->places));
+    w->first = bm_new_raw(a, w->chunks * levels, sizeof(*w->first));
+    w->sorted = bm_new_raw(a, n, 8);
+    w->piece = bm_new_raw(a, w->set->detail.chunk, 8);
+    return w->order && w->places && w->first && w->sorted && w->piece
+               ? BOUMA_OK
+               : BOUMA_ENOMEM;
+}
+
+static void drop_work(struct work *w)
+{
+    const bouma_allocator *a = w->ds->a;
+
+    bm_drop(a, w->order);
+    bm_drop(a, w->places);
+    bm_drop(a, w->first);
+    bm_drop(a, w->sorted);
+    bm_drop(a, w->piece);
+    bm_drop(a, w->room);
+}
+
+/* Which places have which level, in every chunk. */
+static void find_levels(struct work *w)
+{
+    const struct bm_detail *d = &w->set->detail;
+
+    for (size_t c = 0; c < w->chunks; c++)
+        bm_detail_order(d, bm_detail_shift(d, w->seed, c), chunk_places(w, c),
+                        w->places + c * d->chunk,
+                        w->first + c * (size_t)w->set->levels);
+}
+
+/* Where the values of a level of a chunk stand among those of the variable,
+ * counted in particles: levels coarse to fine, in each the chunks. */
+static void place_pieces(const struct work *w, size_t *at)
+{
+    size_t levels = (size_t)w->set->levels, next = 0;
+
+    for (int k = (int)levels - 1; k >= 0; k--)
+        for (size_t c = 0; c < w->chunks; c++) {
+            at[c * levels + (size_t)k] = next;
+            next += piece_count(w, c, k);
+        }
+}
+
+/* Ranges of each chunk, and of all, of the lane that is in w->sorted. */
+static void find_ranges(const struct work *w, struct bm_section *s,
+                        size_t component, struct bm_range *all)
+{
+    const struct bouma_variable *v = s->variable;
+    size_t size = bm_variable_value_size(v);
+
+    memset(all, 0, sizeof(*all));
+    for (size_t c = 0; c < w->chunks; c++) {
+        struct bm_range *r = &s->ranges[c * (size_t)v->components + component];
+
+        bm_range_add(r, v->type, w->sorted + c * w->set->detail.chunk * size,
+                     chunk_places(w, c));
+        bm_range_join(all, v->type, r);
+    }
+}
+
+/* The bins and bitmaps of an attribute's lane. */
+static void fill_map(struct work *w, uint32_t row, const struct bm_range *all,
+                     bouma_type type)
+{
+    struct bm_tree *t = &w->b->tree;
+    bouma_scalar low = all->low, high = all->high;
+    struct bm_bins bins;
+    int any = 0, finite = bm_bins_valid(type, low, high);
+
+    if (!finite) {
+        memset(&low, 0, sizeof(low));
+        memset(&high, 0, sizeof(high));
+        bm_bins_widen(&low, &high, &any, type, w->sorted, w->b->count);
+    }
+    bm_bins_init(&bins, type, low, high);
+    bins.finite = finite;
+    bm_tree_fill_map(t, row, &bins, w->sorted);
+}
+
+/* Put the lane that is in w->sorted to its places among the levels. */
+static void split_levels(const struct work *w, const struct bouma_variable *v,
+                         int component, const size_t *at)
+{
+    size_t size = bm_variable_value_size(v), levels = (size_t)w->set->levels;
+
+    for (size_t c = 0; c < w->chunks; c++) {
+        size_t base = c * w->set->detail.chunk;
+
+        for (size_t k = 0; k < levels; k++) {
+            uint32_t n = piece_count(w, c, (int)k);
+            uint8_t *to = w->levelled +
+                          at[c * levels + k] * size * (size_t)v->components +
+                          (size_t)n * size * (size_t)component;
+
+            pick(to, w->sorted + base * size,
+                 w->places + base + w->first[c * levels + k], n, size);
+        }
+    }
+}
+
+/* Encode the pieces of a variable, in the order in which they stand, and note
+ * their sizes and checksums. */
+static int encode_pieces(struct work *w, int j, struct bm_section *s,
+                         const size_t *at)
+{
+    const struct bouma_variable *v = s->variable;
+    const struct bm_codec *codec = bm_codec_find((int)v->codec);
+    const struct bm_head *h = &w->b->subfile.head;
+    struct bm_buffer *out = &w->b->encoded[j];
+    size_t levels = (size_t)w->set->levels, sample = bm_variable_sample_size(v);
+    int rc = BOUMA_OK;
+
+    for (int k = (int)levels - 1; k >= 0; k--)
+        for (size_t c = 0; c < w->chunks && !rc; c++) {
+            size_t i = c * levels + (size_t)k, begin = out->size;
+            const uint8_t *values = w->levelled + at[i] * sample;
+            size_t n = piece_count(w, c, k), stored = n * sample;
+            struct bm_address address = {
+                w->ds->id, h->step, h->generation.epoch, h->generation.attempt,
+                v->id,     c,       (uint32_t)k};
+
+            if (!codec->sized) {
+                rc = bm_values_encode(w->codec, out, v, values, n);
+                values = out->data + begin;
+                stored = out->size - begin;
+            }
+            if (rc)
+                break;
+            s->sizes[i] = (uint32_t)stored;
+            s->hashes[i] = bm_hash_chunk(&address, values, stored);
+        }
+    return rc;
+}
+
+/* One variable: sorted, indexed, split into levels, encoded. */
+static int shape_variable(struct work *w, int j, uint32_t *row,
+                          const size_t *at)
+{
+    struct bm_bundle *b = w->b;
+    const struct bouma_variable *v = b->set->variables[j];
+    struct bm_section *s = bm_head_section(&b->subfile.head, v->id);
+    int sized = bm_codec_find((int)v->codec)->sized;
+    size_t bytes = b->count * bm_variable_sample_size(v), lane = 0;
+
+    for (int i = 0; i < j; i++)
+        lane += (size_t)b->set->variables[i]->components;
+    if (!sized && w->room_bytes < bytes) {
+        bm_drop(w->ds->a, w->room);
+        w->room = bm_new_raw(w->ds->a, bytes, 1);
+        w->room_bytes = w->room ? bytes : 0;
+    }
+    w->levelled = sized ? bm_buffer_extend(&b->encoded[j], bytes) : w->room;
+    if (!w->levelled)
+        return BOUMA_ENOMEM;
+    for (int c = 0; c < v->components; c++) {
+        struct bm_column_data *column = &b->columns[lane + (size_t)c];
+        struct bm_range all;
+
+        gather(w->sorted, column->values, w->order, b->count,
+               bm_variable_value_size(v));
+        bm_drop(w->ds->a, column->own);
+        column->own = NULL;
+        find_ranges(w, s, (size_t)c, &all);
+        if (j)
+            fill_map(w, (*row)++, &all, v->type);
+        split_levels(w, v, c, at);
+    }
+    for (size_t i = 0; i < w->chunks; i++)
+        s->keys[i] = i;
+    bm_swap_to_little(w->levelled, bytes / bm_variable_value_size(v),
+                      sized ? bm_variable_value_size(v) : 1);
+    return encode_pieces(w, j, s, at);
+}
+
+/* The head: the cloud, still without its tree, and a section for each
+ * variable. */
+static int make_head(struct work *w, struct bm_generation g, uint32_t subfiles)
+{
+    struct bm_bundle *b = w->b;
+    struct bm_head *h = &b->subfile.head;
+    struct bm_cloud *cloud;
+    int rc;
+
+    bm_head_init(h, w->ds->a);
+    h->step = w->ds->step;
+    h->time = w->ds->time;
+    h->subfile = b->set->first_subfile + b->file;
+    h->subfiles = subfiles;
+    h->generation = g;
+    h->order = w->ds->options.order;
+    rc = bm_head_add_cloud(h, w->set);
+    if (rc)
+        return rc;
+    cloud = &h->clouds[0];
+    cloud->count = b->count;
+    cloud->seed = w->seed;
+    rc = bm_cloud_set_rows(cloud, b->set->variables + 1, b->set->count - 1);
+    for (int j = 0; j < b->set->count && !rc; j++)
+        rc = bm_head_add_section(h, b->set->variables[j], w->chunks);
+    return rc;
+}
+
+/* Values within their tolerance, before anything is made of them. */
+static void round_values(struct work *w)
+{
+    struct bm_bundle *b = w->b;
+    size_t lane = 0;
+
+    for (int j = 0; j < b->set->count; j++) {
+        const struct bouma_variable *v = b->set->variables[j];
+        struct bm_section *s = bm_head_section(&b->subfile.head, v->id);
+
+        for (int c = 0; c < v->components; c++, lane++)
+            if (v->codec == BOUMA_CODEC_QUANTISE)
+                bm_quantise(v->type, b->columns[lane].own, b->count, v->bound,
+                            &s->loss);
+    }
+}
+
+static int build_tree(struct work *w)
+{
+    struct bm_bundle *b = w->b;
+    struct bm_positions p = {.ndims = w->set->ndims,
+                             .type = w->set->variables[0]->type,
+                             .count = b->count};
+    struct bm_cloud *cloud = &b->subfile.head.clouds[0];
+    int rc;
+
+    for (int d = 0; d < p.ndims; d++) {
+        p.axis[d] = b->columns[d].values;
+        p.stride[d] = (int64_t)bouma_type_size(p.type);
+    }
+    rc = bm_tree_build(&b->tree, w->order, &p, w->set->leaf,
+                       bm_dataset_threads(w->ds));
+    if (!rc)
+        rc = bm_tree_add_maps(&b->tree, cloud->rows);
+    return rc;
+}
+
+/* With all bitmaps there, the tree as bytes, and the cloud in full. */
+static int finish_tree(struct work *w)
+{
+    struct bm_bundle *b = w->b;
+    struct bm_head *h = &b->subfile.head;
+    struct bm_cloud *cloud = &h->clouds[0];
+    struct bm_address address = {w->ds->id,
+                                 h->step,
+                                 h->generation.epoch,
+                                 h->generation.attempt,
+                                 w->set->variables[0]->id,
+                                 0,
+                                 BM_TREE_LEVEL};
+
+    bm_tree_join_maps(&b->tree);
+    if (bm_tree_encode(&b->tree_bytes, &b->tree, w->codec))
+        return BOUMA_ENOMEM;
+    cloud->strays = b->count - b->tree.count;
+    if (b->tree.count) {
+        memcpy(cloud->low, b->tree.low, sizeof(cloud->low));
+        memcpy(cloud->high, b->tree.high, sizeof(cloud->high));
+    }
+    cloud->tree_bytes = b->tree_bytes.size;
+    cloud->tree_hash =
+        bm_hash_chunk(&address, b->tree_bytes.data, b->tree_bytes.size);
+    for (uint32_t i = 0; i < cloud->rows; i++) {
+        cloud->bins[i] = b->tree.bins[i];
+        cloud->bitmaps[i] =
+            b->tree.node_count ? b->tree.bitmaps[(size_t)i * b->tree.node_count]
+                               : 0;
+    }
+    return BOUMA_OK;
+}
+
+int bm_bundle_shape(struct bm_bundle *b, struct bouma_dataset *ds,
+                    struct bm_codec_state *codec,
+                    struct bm_generation generation, uint32_t subfiles)
+{
+    struct work w = {.b = b, .ds = ds, .codec = codec, .set = b->set->set};
+    size_t *at = NULL;
+    uint32_t row = 0;
+    int rc;
+
+    w.seed = ((uint64_t)w.set->number << 32) + b->file;
+    rc = make_work(&w);
+    if (!rc)
+        at = bm_new_raw(ds->a, w.chunks * (size_t)w.set->levels, sizeof(*at));
+    if (!rc && !at)
+        rc = BOUMA_ENOMEM;
+    if (!rc)
+        rc = make_head(&w, generation, subfiles);
+    if (!rc)
+        round_values(&w);
+    if (!rc)
+        rc = build_tree(&w);
+    if (!rc) {
+        find_levels(&w);
+        place_pieces(&w, at);
+    }
+    for (int j = 0; j < b->set->count && !rc; j++)
+        rc = shape_variable(&w, j, &row, at);
+    if (!rc)
+        rc = finish_tree(&w);
+    drop_work(&w);
+    bm_drop(ds->a, at);
+    return rc ? bm_fail(&ds->error, rc, "no memory to sort particles \"%s\"",
+                        b->set->set->name)
+              : BOUMA_OK;
+}
+
+/* ---- store -------------------------------------------------------------- */
+
+int bm_bundle_open(struct bm_bundle *b, struct bouma_dataset *ds,
+                   struct bm_generation generation)
+{
+    char name[BM_NAME_BYTES];
+    int rc;
+
+    bm_name_subfile(name, ds->step, b->subfile.head.subfile, generation);
+    rc = bm_file_open(&b->subfile.file, &ds->store, name, BOUMA_OPEN_CREATE,
+                      &ds->error);
+    return rc ? rc : bm_subfile_arrange(&b->subfile, ds);
+}
+
+/* Bytes that lie side by side, in memory and in the file, go in one call. */
+struct run {
+    const uint8_t *data;
+    uint64_t offset;
+    size_t bytes;
+};
+
+static int flush(struct bm_bundle *b, struct run *run, struct bm_error *error)
+{
+    int rc = run->bytes ? bm_file_write(&b->subfile.file, run->data, run->bytes,
+                                        run->offset, error)
+                        : BOUMA_OK;
+
+    run->bytes = 0;
+    return rc;
+}
+
+int bm_bundle_write(struct bm_bundle *b, struct bouma_dataset *ds)
+{
+    const struct bm_head *h = &b->subfile.head;
+    struct run run = {NULL, 0, 0};
+    int rc =
+        bm_file_write(&b->subfile.file, b->tree_bytes.data, b->tree_bytes.size,
+                      h->clouds[0].tree_offset, &ds->error);
+
+    for (int j = 0; j < b->set->count && !rc; j++) {
+        const struct bm_section *s =
+            bm_head_section(h, b->set->variables[j]->id);
+        const uint8_t *data = b->encoded[j].data;
+
+        for (int k = s->levels - 1; k >= 0 && !rc; k--)
+            for (size_t c = 0; c < s->count && !rc; c++) {
+                size_t i = c * (size_t)s->levels + (size_t)k;
+
+                if (run.bytes && (run.offset + run.bytes != s->offsets[i] ||
+                                  run.data + run.bytes != data))
+                    rc = flush(b, &run, &ds->error);
+                if (!run.bytes)
+                    run = (struct run){data, s->offsets[i], 0};
+                run.bytes += s->sizes[i];
+                data += s->sizes[i];
+            }
+    }
+    return rc ? rc : flush(b, &run, &ds->error);
+}

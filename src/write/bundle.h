@@ -1,0 +1,48 @@
+/* bundle.h -- the particles of one file while its writer makes it: received,
+ * sorted into a tree, split into levels of detail, encoded, written. */
+#ifndef BM_BUNDLE_H
+#define BM_BUNDLE_H
+
+#include "codec/codec.h"
+#include "write/particle_plan.h"
+#include "write/subfile.h"
+
+/* One component of one variable, of all particles of the file. */
+struct bm_column_data {
+    const uint8_t *values; /* dense, aligned */
+    uint8_t *own;          /* NULL: they are the caller's */
+};
+
+struct bm_bundle {
+    const struct bm_set_plan *set;
+    uint32_t file; /* of the set */
+    size_t count;
+    struct bm_column_data *columns; /* [lanes], of the set's variables */
+    size_t lanes;
+    struct bm_subfile subfile;
+    struct bm_tree tree;
+    struct bm_buffer tree_bytes;
+    struct bm_buffer *encoded; /* [variables], levels coarse to fine, in each
+                                  the chunks */
+};
+
+/* Memory for what comes from other ranks; where all of a column comes from one
+ * dense array of this rank, that is used as it is. A zeroed bundle can be
+ * released. */
+int bm_bundle_init(struct bm_bundle *b, struct bouma_dataset *ds,
+                   const struct bm_set_plan *set, uint32_t file);
+void bm_bundle_release(struct bm_bundle *b);
+
+/* With all particles there: sort, index and encode them. The head has all but
+ * its places then. */
+int bm_bundle_shape(struct bm_bundle *b, struct bouma_dataset *ds,
+                    struct bm_codec_state *codec,
+                    struct bm_generation generation, uint32_t subfiles);
+
+/* Make the file, and find where everything goes; then write it, all but the
+ * head. */
+int bm_bundle_open(struct bm_bundle *b, struct bouma_dataset *ds,
+                   struct bm_generation generation);
+int bm_bundle_write(struct bm_bundle *b, struct bouma_dataset *ds);
+
+#endif
