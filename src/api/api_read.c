@@ -70,9 +70,16 @@ int bouma_step_file_get(const bouma_step *step, int64_t i, bouma_file_info *out)
 
 static const char *grid_name(const void *list, int i)
 {
-    const struct bm_schema *schema = list;
+    const bouma_grid *g = bm_schema_nth(list, BM_GRID, i);
 
-    return i < schema->count ? schema->grids[i]->name : NULL;
+    return g ? g->name : NULL;
+}
+
+static const char *particles_name(const void *list, int i)
+{
+    const bouma_grid *g = bm_schema_nth(list, BM_PARTICLES, i);
+
+    return g ? g->name : NULL;
 }
 
 static const char *variable_name(const void *list, int i)
@@ -82,37 +89,85 @@ static const char *variable_name(const void *list, int i)
     return i < grid->count ? grid->variables[i]->name : NULL;
 }
 
+bouma_grid *bm_api_object(bouma_step *step, enum bm_object_kind kind, int i)
+{
+    bouma_grid *found;
+
+    if (!step)
+        return NULL;
+    found = i >= 0 ? bm_schema_nth(&step->schema, kind, i) : NULL;
+    if (found)
+        return found;
+    bm_error_clear(&step->ds->error);
+    bm_fail(&step->ds->error, BOUMA_ENOTFOUND,
+            "step %" PRIu64 " has %d %s, counted from 0; none is at place %d",
+            step->manifest.step, bm_schema_count(&step->schema, kind),
+            kind == BM_GRID ? "grids" : "sets of particles", i);
+    return NULL;
+}
+
+bouma_grid *bm_api_find_object(bouma_step *step, enum bm_object_kind kind,
+                               const char *name)
+{
+    bouma_grid *found =
+        step && name ? bm_schema_find(&step->schema, name) : NULL;
+    const char *other = kind == BM_GRID ? "a set of particles" : "a grid";
+
+    if (!step || (found && found->kind == kind))
+        return found;
+    bm_error_clear(&step->ds->error);
+    if (found)
+        bm_fail(&step->ds->error, BOUMA_ENOTFOUND, "\"%s\" is %s, not %s", name,
+                other, kind == BM_GRID ? "a grid" : "a set of particles");
+    else
+        bm_api_no_such(&step->ds->error, bm_object_kind_name(kind), name,
+                       kind == BM_GRID ? grid_name : particles_name,
+                       &step->schema);
+    bm_error_prefix(&step->ds->error, "step %" PRIu64, step->manifest.step);
+    return NULL;
+}
+
+bouma_variable *bm_api_variable(bouma_grid *object, int i)
+{
+    if (!object)
+        return NULL;
+    if (i >= 0 && i < object->count)
+        return object->variables[i];
+    bm_error_clear(object->schema->error);
+    bm_fail(object->schema->error, BOUMA_ENOTFOUND,
+            "%s \"%s\" has %d variables, counted from 0; none is at place %d",
+            bm_object_kind_name(object->kind), object->name, object->count, i);
+    return NULL;
+}
+
+bouma_variable *bm_api_find_variable(bouma_grid *object, const char *name)
+{
+    bouma_variable *found =
+        object && name ? bm_grid_find_variable(object, name) : NULL;
+
+    if (object && !found) {
+        bm_error_clear(object->schema->error);
+        bm_api_no_such(object->schema->error, "variable", name, variable_name,
+                       object);
+        bm_error_prefix(object->schema->error, "%s \"%s\"",
+                        bm_object_kind_name(object->kind), object->name);
+    }
+    return found;
+}
+
 int bouma_step_grid_count(const bouma_step *step)
 {
-    return step ? step->schema.count : 0;
+    return step ? bm_schema_count(&step->schema, BM_GRID) : 0;
 }
 
 bouma_grid *bouma_step_grid(bouma_step *step, int i)
 {
-    if (!step)
-        return NULL;
-    if (i >= 0 && i < step->schema.count)
-        return step->schema.grids[i];
-    bm_error_clear(&step->ds->error);
-    bm_fail(&step->ds->error, BOUMA_ENOTFOUND,
-            "step %" PRIu64 " has %d grids, counted from 0; none is at place "
-            "%d",
-            step->manifest.step, step->schema.count, i);
-    return NULL;
+    return bm_api_object(step, BM_GRID, i);
 }
 
 bouma_grid *bouma_step_find_grid(bouma_step *step, const char *name)
 {
-    bouma_grid *found =
-        step && name ? bm_schema_find_grid(&step->schema, name) : NULL;
-
-    if (step && !found) {
-        bm_error_clear(&step->ds->error);
-        bm_api_no_such(&step->ds->error, "grid", name, grid_name,
-                       &step->schema);
-        bm_error_prefix(&step->ds->error, "step %" PRIu64, step->manifest.step);
-    }
-    return found;
+    return bm_api_find_object(step, BM_GRID, name);
 }
 
 int bouma_grid_variable_count(const bouma_grid *grid)
@@ -122,30 +177,12 @@ int bouma_grid_variable_count(const bouma_grid *grid)
 
 bouma_variable *bouma_grid_variable(bouma_grid *grid, int i)
 {
-    if (!grid)
-        return NULL;
-    if (i >= 0 && i < grid->count)
-        return grid->variables[i];
-    bm_error_clear(grid->schema->error);
-    bm_fail(grid->schema->error, BOUMA_ENOTFOUND,
-            "grid \"%s\" has %d variables, counted from 0; none is at place "
-            "%d",
-            grid->name, grid->count, i);
-    return NULL;
+    return bm_api_variable(grid, i);
 }
 
 bouma_variable *bouma_grid_find_variable(bouma_grid *grid, const char *name)
 {
-    bouma_variable *found =
-        grid && name ? bm_grid_find_variable(grid, name) : NULL;
-
-    if (grid && !found) {
-        bm_error_clear(grid->schema->error);
-        bm_api_no_such(grid->schema->error, "variable", name, variable_name,
-                       grid);
-        bm_error_prefix(grid->schema->error, "grid \"%s\"", grid->name);
-    }
-    return found;
+    return bm_api_find_variable(grid, name);
 }
 
 void bouma_grid_info_get(const bouma_grid *grid, bouma_grid_info *out)
@@ -242,7 +279,7 @@ static int check_present(const bouma_variable *v)
 }
 
 /* Threads of a query are at work while it calls its caller back. */
-static int check_idle(const struct bouma_step *step)
+int bm_api_check_idle(const struct bouma_step *step)
 {
     return step && step->busy
                ? bm_fail(&step->ds->error, BOUMA_ESTATE,
@@ -287,6 +324,11 @@ static int check_box(const bouma_variable *v, int level, const bouma_box *box,
     bouma_box domain = bm_tiling_domain(t);
     char text[160], whole[160];
 
+    if (v->grid->kind != BM_GRID)
+        return bm_fail(error, BOUMA_EINVAL,
+                       "\"%s/%s\" is a variable of particles; read those with "
+                       "bouma_particles_read()",
+                       v->grid->name, v->name);
     if (level < 0 || level >= v->grid->levels)
         return bm_fail(error, BOUMA_ENOTFOUND,
                        "grid \"%s\" has no level %d; it has levels 0 (full "
@@ -338,7 +380,7 @@ static int make_request(struct bm_read_request *out, bouma_variable *v,
     if (!rc)
         rc = check_present(v);
     if (!rc)
-        rc = check_idle(v->grid->schema->step);
+        rc = bm_api_check_idle(v->grid->schema->step);
     if (rc)
         return rc;
     l = bm_lattice_of(&out->box, level);
@@ -437,7 +479,7 @@ int bouma_variable_query(bouma_variable *variable,
     if (!rc)
         rc = check_present(variable);
     if (!rc)
-        rc = check_idle(variable->grid->schema->step);
+        rc = bm_api_check_idle(variable->grid->schema->step);
     if (!rc && query->within &&
         (query->component < 0 || query->component >= variable->components))
         rc = bm_fail(error, BOUMA_EINVAL,
@@ -481,7 +523,7 @@ int bouma_refinement_next(bouma_refinement *refinement)
     if (!refinement)
         return BOUMA_EINVAL;
     bm_error_clear(&refinement->step->ds->error);
-    rc = check_idle(refinement->step);
+    rc = bm_api_check_idle(refinement->step);
     return rc ? rc : bm_refinement_next(refinement);
 }
 

@@ -301,7 +301,9 @@ static int manifest_from_heads(struct bm_repair *r, struct bouma_step *step,
     }
     m->record.files = (int64_t)m->count;
     m->record.mean_file = m->record.stored_bytes / m->count;
-    rc = bm_manifest_total(m);
+    rc = bm_manifest_make_tops(m, NULL);
+    if (!rc)
+        rc = bm_manifest_total(m);
     for (uint32_t i = 0; i < step->schema.variables && !rc; i++)
         m->record.raw_bytes += step->schema.by_id[i]->raw_bytes;
     return rc;

@@ -100,16 +100,14 @@ static void check_padding(struct subfile_check *c, const struct bm_head *head)
 static void damaged_level(struct subfile_check *c, const struct bm_section *s,
                           size_t chunk, int level, const char *what)
 {
-    const struct bm_tiling *t = &s->variable->grid->tiling;
-    bouma_box box = bm_tiling_patch_box(t, bm_tiling_find(t, s->keys[chunk]));
-    char region[160];
+    char where[200];
 
-    bm_box_text(region, sizeof(region), &box, t->ndims);
+    bm_section_text(where, sizeof(where), s, chunk);
     bm_findings_add(
         c->out, BOUMA_DAMAGE, (int64_t)c->step->manifest.step, c->name,
-        "%s: variable \"%s/%s\", level %d, patch %s, at byte "
+        "%s: variable \"%s/%s\", level %d, %s, at byte "
         "%" PRIu64,
-        what, s->variable->grid->name, s->variable->name, level, region,
+        what, s->variable->grid->name, s->variable->name, level, where,
         s->offsets[chunk * (size_t)s->levels + (size_t)level]);
 }
 
@@ -165,45 +163,78 @@ static int decode_level(struct subfile_check *c, const struct bm_patch *p,
     return rc;
 }
 
+/* Level k of a chunk of particles, in c->raw: its values widen the ranges. */
+static int decode_values(struct subfile_check *c,
+                         const struct bouma_variable *v, uint64_t count,
+                         struct bm_range *ranges)
+{
+    size_t lane = (size_t)count * bm_variable_value_size(v);
+    int rc;
+
+    bm_buffer_clear(&c->samples);
+    if (!bm_buffer_extend(&c->samples, lane * (size_t)v->components))
+        return BOUMA_ENOMEM;
+    rc = bm_values_decode(&c->codec, c->samples.data, v, (size_t)count,
+                          c->raw.data, c->raw.size);
+    for (int j = 0; j < v->components && !rc; j++)
+        bm_range_add(&ranges[j], v->type, c->samples.data + (size_t)j * lane,
+                     (size_t)count);
+    return rc;
+}
+
+/* 1 if level k of a chunk was read, into c->raw, and is what was written. */
+static int load_level(struct subfile_check *c, const struct bm_section *s,
+                      size_t chunk, int k)
+{
+    const struct bm_manifest *m = &c->step->manifest;
+    size_t at = chunk * (size_t)s->levels + (size_t)k;
+    struct bm_address address = {c->step->ds->id,     m->step,
+                                 m->generation.epoch, m->generation.attempt,
+                                 s->variable->id,     s->keys[chunk],
+                                 (uint32_t)k};
+
+    if (load(c, s->offsets[at], s->sizes[at]) &&
+        bm_hash_chunk(&address, c->raw.data, s->sizes[at]) == s->hashes[at])
+        return 1;
+    if (!c->no_memory) /* which says nothing about the file */
+        damaged_level(c, s, chunk, k, "the checksum does not match");
+    return 0;
+}
+
 /* One chunk: every level's checksum and, if 'deep', its decoding and range. */
 static void check_chunk(struct subfile_check *c, const struct bm_section *s,
                         size_t chunk, int deep)
 {
-    const struct bm_manifest *m = &c->step->manifest;
+    const struct bouma_variable *v = s->variable;
+    uint64_t values[BM_MAX_LEVELS], samples;
     struct bm_range ranges[BM_MAX_COMPONENTS];
     const uint8_t *dense = NULL;
     struct bm_patch p;
     int whole = 1, rc;
 
-    bm_patch_init(&p, s->variable,
-                  bm_tiling_find(&s->variable->grid->tiling, s->keys[chunk]));
-    if (deep && bm_patch_bytes(&p) > c->step->ds->store.memory_limit) {
-        bm_findings_add(c->out, BOUMA_NOTE, (int64_t)m->step, c->name,
-                        "a patch of \"%s/%s\" is beyond the memory limit, and "
+    memset(ranges, 0, sizeof(*ranges) * (size_t)v->components);
+    samples = bm_section_values(s, chunk, values);
+    if (v->grid->kind == BM_GRID)
+        bm_patch_init(&p, v, bm_tiling_find(&v->grid->tiling, s->keys[chunk]));
+    if (deep && samples * bm_variable_sample_size(v) >
+                    c->step->ds->store.memory_limit) {
+        bm_findings_add(c->out, BOUMA_NOTE, (int64_t)c->step->manifest.step,
+                        c->name,
+                        "a chunk of \"%s/%s\" is beyond the memory limit, and "
                         "was not decoded",
-                        s->variable->grid->name, s->variable->name);
+                        v->grid->name, v->name);
         deep = 0;
     }
     for (int k = s->levels - 1; k >= 0; k--) {
-        size_t at = chunk * (size_t)s->levels + (size_t)k;
-        struct bm_address address = {c->step->ds->id,     m->step,
-                                     m->generation.epoch, m->generation.attempt,
-                                     s->variable->id,     s->keys[chunk],
-                                     (uint32_t)k};
-
-        if (!load(c, s->offsets[at], s->sizes[at]) ||
-            bm_hash_chunk(&address, c->raw.data, s->sizes[at]) !=
-                s->hashes[at]) {
-            whole = 0;
-            if (c->no_memory) /* which says nothing about the file */
-                continue;
-            damaged_level(c, s, chunk, k, "the checksum does not match");
+        if (!load_level(c, s, chunk, k)) {
             whole = 0;
             continue;
         }
         /* A level that builds on a damaged one cannot be decoded. */
-        rc = deep && whole ? decode_level(c, &p, s->variable, k, &dense)
-                           : BOUMA_OK;
+        rc = !deep || !whole ? BOUMA_OK
+             : v->grid->kind == BM_GRID
+                 ? decode_level(c, &p, v, k, &dense)
+                 : decode_values(c, v, values[k], ranges);
         if (rc == BOUMA_ENOMEM)
             c->no_memory = 1;
         else if (rc)
@@ -213,12 +244,49 @@ static void check_chunk(struct subfile_check *c, const struct bm_section *s,
     c->report->chunks++;
     if (!deep || !whole)
         return;
-    bm_patch_dense_ranges(&p, s->variable->type, dense, ranges);
-    for (int j = 0; j < p.components; j++)
-        if (!range_fits(&s->ranges[chunk * (size_t)p.components + (size_t)j],
-                        &ranges[j], s->variable))
+    if (v->grid->kind == BM_GRID)
+        bm_patch_dense_ranges(&p, v->type, dense, ranges);
+    for (int j = 0; j < v->components; j++)
+        if (!range_fits(&s->ranges[chunk * (size_t)v->components + (size_t)j],
+                        &ranges[j], v))
             damaged_level(c, s, chunk, 0,
                           "the values are not in the range that was noted");
+}
+
+/* The tree over the particles: its checksum and, if 'deep', its structure. */
+static void check_tree(struct subfile_check *c, const struct bm_cloud *cloud,
+                       int deep)
+{
+    const struct bm_manifest *m = &c->step->manifest;
+    const struct bouma_variable *position = cloud->set->variables[0];
+    struct bm_address address = {
+        c->step->ds->id, m->step, m->generation.epoch, m->generation.attempt,
+        position->id,    0,       BM_TREE_LEVEL};
+    struct bm_tree_spec spec = {cloud->set->ndims, position->type,
+                                (uint32_t)cloud->count, cloud->types,
+                                cloud->rows};
+    struct bm_tree tree;
+    int rc;
+
+    if (!load(c, cloud->tree_offset, cloud->tree_bytes))
+        return;
+    if (bm_hash_chunk(&address, c->raw.data, c->raw.size) != cloud->tree_hash) {
+        damage(c, BOUMA_EFORMAT,
+               "the checksum of the tree over the particles does not match");
+        return;
+    }
+    if (!deep)
+        return;
+    bm_tree_init(&tree, c->step->ds->a);
+    rc = bm_tree_decode(&tree, c->raw.data, c->raw.size, &spec, &c->codec);
+    if (!rc && tree.count != cloud->count - cloud->strays)
+        rc = BOUMA_EFORMAT;
+    for (uint32_t i = 0; i < cloud->rows && !rc && tree.node_count; i++)
+        if (tree.bitmaps[(size_t)i * tree.node_count] != cloud->bitmaps[i])
+            rc = BOUMA_EFORMAT;
+    bm_tree_release(&tree);
+    if (rc)
+        damage(c, rc, "the tree over the particles contradicts itself");
 }
 
 static void check_content(struct subfile_check *c, bouma_verify_depth depth)
@@ -241,6 +309,8 @@ static void check_content(struct subfile_check *c, bouma_verify_depth depth)
     }
     if (good && depth >= BOUMA_VERIFY_FULL) {
         check_padding(c, &head);
+        for (size_t i = 0; i < head.cloud_count; i++)
+            check_tree(c, &head.clouds[i], depth >= BOUMA_VERIFY_DEEP);
         for (size_t s = 0; s < head.count; s++)
             for (size_t k = 0; k < head.sections[s].count; k++)
                 check_chunk(c, &head.sections[s], k,

@@ -6,24 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "base/hash.h"
 #include "layout/patch.h"
-#include "read/read.h"
+#include "read/extents.h"
 
-#define BATCH_BYTES   ((uint64_t)4 << 20) /* read ahead of decoding */
-#define GAP_BYTES     4096                /* read rather than leave out, */
-#define UNWANTED_PART 8 /* but no more than this part of all */
-
-/* One chunk level in the file. */
-struct piece {
-    uint64_t offset;
-    uint32_t bytes;
-    uint32_t chunk; /* in the batch */
-    int level;
-    const uint8_t *data; /* once read */
-};
+#define BATCH_BYTES ((uint64_t)4 << 20) /* read ahead of decoding */
 
 /* What one thread needs to decode chunks: kept from one batch to the next. */
 struct bm_worker {
@@ -43,10 +30,9 @@ struct batch {
     const struct bm_section *section;
     size_t *chunks; /* places in the section, ascending */
     size_t count;
-    struct piece *pieces;          /* [count * levels], by offset */
-    const struct piece **by_chunk; /* [count][levels] */
-    uint8_t *raw;
-    size_t raw_bytes;
+    struct bm_extent *pieces;          /* [count * levels], by offset */
+    const struct bm_extent **by_chunk; /* [count][levels] */
+    struct bm_block_of_memory raw;
     size_t done; /* chunks, in all batches */
 };
 
@@ -120,13 +106,6 @@ int bm_select(int64_t **out, size_t *count, const bouma_allocator *a,
 
 /* ---- one batch ---------------------------------------------------------- */
 
-static int by_offset(const void *left, const void *right)
-{
-    const struct piece *a = left, *b = right;
-
-    return a->offset < b->offset ? -1 : a->offset > b->offset;
-}
-
 /* At least 'bytes' in a buffer that is kept. */
 static int grow(const bouma_allocator *a, uint8_t **data, size_t *have,
                 size_t bytes)
@@ -152,116 +131,14 @@ static size_t list_pieces(struct batch *b)
         for (int k = b->coarse; k >= b->fine; k--) {
             size_t at = b->chunks[i] * levels + (size_t)k;
 
-            b->pieces[n++] =
-                (struct piece){b->section->offsets[at], b->section->sizes[at],
-                               (uint32_t)i, k, NULL};
+            b->pieces[n++] = (struct bm_extent){b->section->offsets[at],
+                                                b->section->sizes[at],
+                                                (uint32_t)i,
+                                                k,
+                                                0,
+                                                NULL};
         }
-    qsort(b->pieces, n, sizeof(*b->pieces), by_offset);
     return n;
-}
-
-/* The end of the run of pieces that are read together, from 'first' on: they
- * are not further apart than 'gap'. */
-static size_t run_end(const struct piece *pieces, size_t first, size_t n,
-                      uint64_t gap, uint64_t *end)
-{
-    size_t i = first;
-
-    *end = pieces[i].offset + pieces[i].bytes;
-    /* Pieces without bytes may come behind one that begins where they do. */
-    while (++i < n && pieces[i].offset <= *end + gap)
-        if (pieces[i].offset + pieces[i].bytes > *end)
-            *end = pieces[i].offset + pieces[i].bytes;
-    return i;
-}
-
-/* The widest gap to read over, so that few reads are made, but not much is read
- * that nobody wants. */
-static uint64_t choose_gap(const struct piece *pieces, size_t n)
-{
-    uint64_t gap = GAP_BYTES, wanted = 0;
-
-    for (size_t i = 0; i < n; i++)
-        wanted += pieces[i].bytes;
-    for (; gap; gap /= 2) {
-        uint64_t bytes = 0, end;
-
-        for (size_t i = 0, next; i < n; i = next) {
-            next = run_end(pieces, i, n, gap, &end);
-            bytes += end - pieces[i].offset;
-        }
-        if (bytes - wanted <= wanted / UNWANTED_PART)
-            break;
-    }
-    return gap;
-}
-
-/* Read all pieces, run by run, each at an aligned place. */
-static int read_pieces(struct batch *b, size_t n)
-{
-    struct bouma_dataset *ds = b->step->ds;
-    struct bm_source *source = &b->step->sources[b->source];
-    size_t need = 0, at = 0;
-    uint64_t end, gap = choose_gap(b->pieces, n);
-    int rc = BOUMA_OK;
-
-    for (size_t i = 0, next; i < n; i = next) {
-        next = run_end(b->pieces, i, n, gap, &end);
-        need += (size_t)(end - b->pieces[i].offset) + 16;
-    }
-    if (need > ds->store.memory_limit)
-        return bm_fail(&ds->error, BOUMA_ELIMIT,
-                       "a read of %zu bytes is beyond the limit", need);
-    if (grow(ds->a, &b->raw, &b->raw_bytes, need))
-        return bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to read %zu bytes",
-                       need);
-    for (size_t i = 0, next; i < n && !rc; i = next) {
-        uint64_t from = b->pieces[i].offset;
-
-        next = run_end(b->pieces, i, n, gap, &end);
-        rc = bm_file_read(&source->file, b->raw + at, (size_t)(end - from),
-                          from, &ds->error);
-        for (size_t k = i; k < next; k++)
-            b->pieces[k].data = b->raw + at + (b->pieces[k].offset - from);
-        at += ((size_t)(end - from) + 15) / 16 * 16;
-    }
-    return rc;
-}
-
-/* A message that names the place to the byte. */
-static int damaged(const struct batch *b, const struct piece *p,
-                   const char *what, struct bm_error *error)
-{
-    const struct bm_tiling *t = &b->variable->grid->tiling;
-    bouma_box box = bm_tiling_patch_box(
-        t, bm_tiling_find(t, b->section->keys[b->chunks[p->chunk]]));
-    char full[1200], region[160];
-
-    bm_step_source_name(b->step, b->source, full, sizeof(full));
-    bm_box_text(region, sizeof(region), &box, t->ndims);
-    return bm_fail(error, BOUMA_EFORMAT,
-                   "%s: %s: step %" PRIu64 ", variable \"%s/%s\", level %d, "
-                   "patch %s, at byte %" PRIu64
-                   "; coarser levels and other regions can still be read",
-                   full, what, b->step->manifest.step, b->variable->grid->name,
-                   b->variable->name, p->level, region, p->offset);
-}
-
-static int check_piece(const struct batch *b, const struct piece *p,
-                       struct bm_error *error)
-{
-    const struct bm_manifest *m = &b->step->manifest;
-    size_t chunk = b->chunks[p->chunk];
-    struct bm_address address = {b->step->ds->id,     m->step,
-                                 m->generation.epoch, m->generation.attempt,
-                                 b->variable->id,     b->section->keys[chunk],
-                                 (uint32_t)p->level};
-
-    if (bm_hash_chunk(&address, p->data, p->bytes) !=
-        b->section
-            ->hashes[chunk * (size_t)b->section->levels + (size_t)p->level])
-        return damaged(b, p, "the checksum does not match", error);
-    return BOUMA_OK;
 }
 
 /* The samples of a patch at a level that lie in a box; 0 if there are none. */
@@ -285,12 +162,14 @@ static int window_of(struct bm_window *out, const struct bm_patch *p, int level,
  * level. Pieces of a codec that stores values as they are can be used where
  * they are. */
 static int decode_piece(const struct batch *b, struct bm_worker *w,
-                        const struct bm_patch *p, const struct piece *piece,
+                        const struct bm_patch *p, const struct bm_extent *piece,
                         struct bm_patch_samples *s, struct bm_error *error)
 {
     const struct bm_codec *codec = bm_codec_find((int)b->variable->codec);
     const bouma_allocator *a = b->step->ds->a;
-    int k = piece->level, turn = k & 1, rc = check_piece(b, piece, error);
+    int k = piece->level, turn = k & 1,
+        rc = bm_extent_check(b->step, b->source, b->section,
+                             b->chunks[piece->chunk], piece, error);
     const uint8_t *coarse = s->dense;
 
     if (rc)
@@ -335,7 +214,9 @@ static int decode_piece(const struct batch *b, struct bm_worker *w,
         s->detail = w->detail[turn];
     }
     if (rc == BOUMA_EFORMAT)
-        return damaged(b, piece, "the data cannot be decoded", error);
+        return bm_extent_damaged(b->step, b->source, b->section,
+                                 b->chunks[piece->chunk], piece,
+                                 "the data cannot be decoded", error);
     return rc ? bm_fail(error, rc, "no memory to decode a chunk") : BOUMA_OK;
 }
 
@@ -344,7 +225,7 @@ static int deliver(const struct batch *b, struct bm_worker *w, size_t chunk,
                    struct bm_error *error)
 {
     const struct bm_fetch *fetch = b->fetch;
-    const struct piece **by_level =
+    const struct bm_extent **by_level =
         b->by_chunk + chunk * (size_t)(b->coarse - b->fine + 1);
     struct bm_fetched f;
     struct bm_patch p;
@@ -448,24 +329,9 @@ static int deliver_all(struct batch *b)
     return rc;
 }
 
-/* As many as wanted; or as there are processors, if nobody else needs them and
- * the allocator is known to bear it. */
-static int choose_threads(const struct bouma_dataset *ds)
-{
-    const int most = 8;
-    long processors;
-
-    if (ds->options.threads)
-        return ds->options.threads;
-    if (ds->comm->size > 1 || ds->a != bm_allocator_default())
-        return 1;
-    processors = sysconf(_SC_NPROCESSORS_ONLN);
-    return processors < 1 ? 1 : processors > most ? most : (int)processors;
-}
-
 int bm_workers_init(struct bouma_step *step)
 {
-    int threads = choose_threads(step->ds);
+    int threads = bm_dataset_threads(step->ds);
 
     step->workers =
         bm_new(step->ds->a, (size_t)threads, sizeof(*step->workers));
@@ -497,7 +363,7 @@ static int run_batch(struct batch *b)
 {
     size_t n = list_pieces(b);
     int levels = b->coarse - b->fine + 1;
-    int rc = read_pieces(b, n);
+    int rc = bm_extents_read(b->step, b->source, b->pieces, n, &b->raw);
 
     if (rc)
         return rc;
@@ -634,7 +500,7 @@ int bm_fetch(const struct bm_fetch *fetch)
                      "or in several",
                      step->manifest.step,
                      found < count ? count - found : found - count, count);
-    bm_drop(ds->a, b.raw);
+    bm_drop(ds->a, b.raw.data);
     bm_drop(ds->a, chunks);
     return rc;
 }

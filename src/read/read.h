@@ -13,7 +13,8 @@
 struct bm_source {
     struct bm_file file;
     struct bm_head head;
-    int loaded;    /* the head is there */
+    int loaded;            /* the head is there */
+    struct bm_tree *trees; /* [head.cloud_count], once asked for */
     uint64_t used; /* when, to close the one that was used longest ago */
 };
 
@@ -105,6 +106,27 @@ int bm_query(struct bouma_step *step, const struct bouma_variable *variable,
 /* What a read of a lifted box at a level gives. */
 void bm_selection_of(bouma_selection *out, const struct bouma_grid *grid,
                      size_t sample_bytes, int level, const bouma_box *lifted);
+
+/* ---- particles ---------------------------------------------------------- */
+
+/* The tree of a cloud of an open source; loaded once. */
+int bm_step_tree(struct bouma_step *step, size_t source, size_t cloud,
+                 const struct bm_tree **out);
+
+/* A query in full: variables are there, all is checked. */
+struct bm_hunt {
+    struct bouma_step *step;
+    struct bouma_grid *set;
+    bouma_particles_query query;
+    int (*each)(void *context, const bouma_batch *batch);
+    void *context;
+    /* NULL: files that can match; else just these of the set, and of them the
+     * places from[i] up to to[i]. */
+    const size_t *files;
+    const uint64_t *from, *to;
+    size_t file_count;
+};
+int bm_hunt(const struct bm_hunt *hunt);
 
 /* ---- refinement --------------------------------------------------------- */
 

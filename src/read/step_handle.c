@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "read/read.h"
 
 #define MOST_OPEN_FILES 64
@@ -117,6 +118,11 @@ void bm_step_free(struct bouma_step *step)
     for (size_t i = 0; step->sources && i < step->manifest.count; i++) {
         if (step->sources[i].file.store)
             bm_file_close(&step->sources[i].file, &ignored);
+        for (size_t k = 0;
+             step->sources[i].trees && k < step->sources[i].head.cloud_count;
+             k++)
+            bm_tree_release(&step->sources[i].trees[k]);
+        bm_drop(a, step->sources[i].trees);
         bm_head_release(&step->sources[i].head);
     }
     bm_drop(a, step->sources);
@@ -234,4 +240,81 @@ int bm_step_source(struct bouma_step *step, size_t i, struct bm_source **out)
     }
     step->open_files++;
     return BOUMA_OK;
+}
+
+/* Read and decode the tree of a cloud. */
+static int load_tree(struct bouma_step *step, size_t source,
+                     const struct bm_cloud *cloud, struct bm_tree *tree)
+{
+    const struct bm_manifest *m = &step->manifest;
+    struct bouma_dataset *ds = step->ds;
+    const struct bouma_variable *position = cloud->set->variables[0];
+    struct bm_address address = {
+        ds->id,       m->step, m->generation.epoch, m->generation.attempt,
+        position->id, 0,       BM_TREE_LEVEL};
+    size_t bytes = (size_t)cloud->tree_bytes;
+    char full[1200];
+    uint8_t *raw;
+    int rc;
+
+    bm_step_source_name(step, source, full, sizeof(full));
+    if (cloud->tree_bytes > ds->store.memory_limit)
+        return bm_fail(&ds->error, BOUMA_ELIMIT,
+                       "%s: its tree has %" PRIu64 " bytes, beyond the limit",
+                       full, cloud->tree_bytes);
+    raw = bm_new_raw(ds->a, bytes, 1);
+    if (!raw)
+        return bm_fail(&ds->error, BOUMA_ENOMEM, "%s: no memory for its tree",
+                       full);
+    rc = bm_file_read(&step->sources[source].file, raw, bytes,
+                      cloud->tree_offset, &ds->error);
+    if (!rc && bm_hash_chunk(&address, raw, bytes) != cloud->tree_hash)
+        rc = bm_fail(&ds->error, BOUMA_EFORMAT,
+                     "%s: the tree of \"%s\" is damaged: its checksum does not "
+                     "match; all particles can still be read at once",
+                     full, cloud->set->name);
+    if (!rc) {
+        struct bm_tree_spec spec = {cloud->set->ndims, position->type,
+                                    (uint32_t)cloud->count, cloud->types,
+                                    cloud->rows};
+        struct bm_codec_state codec;
+
+        bm_codec_state_init(&codec, ds->a);
+        rc = bm_tree_decode(tree, raw, bytes, &spec, &codec);
+        bm_codec_state_release(&codec);
+        if (!rc && tree->count != cloud->count - cloud->strays)
+            rc = BOUMA_EFORMAT;
+        if (rc)
+            bm_fail(&ds->error, rc,
+                    rc == BOUMA_ENOMEM ? "%s: no memory for its tree"
+                                       : "%s: its tree contradicts itself",
+                    full);
+    }
+    bm_drop(ds->a, raw);
+    return rc;
+}
+
+int bm_step_tree(struct bouma_step *step, size_t source, size_t cloud,
+                 const struct bm_tree **out)
+{
+    struct bm_source *s = &step->sources[source];
+    int rc = BOUMA_OK;
+
+    *out = NULL;
+    if (!s->trees) {
+        s->trees = bm_new(step->ds->a, s->head.cloud_count, sizeof(*s->trees));
+        if (!s->trees)
+            return bm_fail(&step->ds->error, BOUMA_ENOMEM,
+                           "no memory for trees");
+    }
+    if (!s->trees[cloud].a) {
+        bm_tree_init(&s->trees[cloud], step->ds->a);
+        rc = load_tree(step, source, &s->head.clouds[cloud], &s->trees[cloud]);
+        if (rc)
+            bm_tree_release(&s->trees[cloud]);
+        if (rc)
+            memset(&s->trees[cloud], 0, sizeof(s->trees[cloud]));
+    }
+    *out = &s->trees[cloud];
+    return rc;
 }

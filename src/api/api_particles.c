@@ -1,0 +1,313 @@
+/* api_particles.c -- particles: definitions, puts, and what is known of them.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "api/api.h"
+#include "read/read.h"
+
+/* ---- writing ------------------------------------------------------------ */
+
+int bouma_particles_define(bouma_particles **out, bouma_dataset *ds,
+                           const char *name, const bouma_particles_spec *spec)
+{
+    bouma_particles_spec own;
+    int rc;
+
+    *out = NULL;
+    if (!ds)
+        return BOUMA_EINVAL;
+    rc = bm_api_check_writing(ds);
+    if (!rc)
+        rc = bm_api_copy_spec(&ds->error, &own, sizeof(own), spec,
+                              spec ? spec->size : 0, "bouma_particles_spec");
+    return rc ? rc : bm_schema_add_particles(&ds->schema, out, name, &own);
+}
+
+int bouma_particles_define_variable(bouma_variable **out,
+                                    bouma_particles *particles,
+                                    const char *name,
+                                    const bouma_variable_spec *spec)
+{
+    bouma_grid *set = particles ? &particles->object : NULL;
+    bouma_dataset *ds = set ? set->schema->dataset : NULL;
+    bouma_variable_spec own;
+    int rc;
+
+    *out = NULL;
+    if (!ds)
+        return BOUMA_EINVAL;
+    rc = bm_api_check_writing(ds);
+    if (!rc && set->schema->step)
+        rc = bm_fail(&ds->error, BOUMA_ESTATE,
+                     "particles \"%s\" belong to a step that is read; define "
+                     "some with bouma_particles_define()",
+                     set->name);
+    if (!rc)
+        rc = bm_api_copy_spec(&ds->error, &own, sizeof(own), spec,
+                              spec ? spec->size : 0, "bouma_variable_spec");
+    return rc ? rc : bm_schema_add_variable(set, out, name, &own);
+}
+
+/* The lanes of one column. */
+static int fill_lanes(struct bm_swarm *swarm, const bouma_column *column,
+                      struct bm_error *error)
+{
+    const bouma_grid *set = swarm->set;
+    const bouma_variable *v = column->variable;
+    size_t lane = 0, size;
+
+    if (!v || v->grid != set)
+        return bm_fail(error, BOUMA_EINVAL,
+                       "particles \"%s\": a column's variable is not one of "
+                       "theirs",
+                       set->name);
+    for (int i = 0; set->variables[i] != v; i++)
+        lane += (size_t)set->variables[i]->components;
+    size = bm_variable_value_size(v);
+    if (swarm->lanes[lane].data)
+        return bm_fail(error, BOUMA_EINVAL,
+                       "particles \"%s\": there are two columns for \"%s\"",
+                       set->name, v->name);
+    for (int c = 0; c < v->components; c++) {
+        struct bm_lane *l = &swarm->lanes[lane + (size_t)c];
+        int64_t apart =
+            column->component_stride ? column->component_stride : (int64_t)size;
+
+        if (column->parts) {
+            l->data = column->parts[c];
+            l->stride = column->stride ? column->stride : (int64_t)size;
+        } else {
+            l->data =
+                column->data ? (const uint8_t *)column->data + c * apart : NULL;
+            l->stride = column->stride ? column->stride
+                        : column->component_stride
+                            ? (int64_t)size
+                            : (int64_t)size * v->components;
+        }
+        if (!l->data)
+            return bm_fail(error, BOUMA_EINVAL,
+                           "particles \"%s\": no data for \"%s\"", set->name,
+                           v->name);
+    }
+    return BOUMA_OK;
+}
+
+static int fill_bounds(struct bm_swarm *swarm, const double *bounds,
+                       struct bm_error *error)
+{
+    for (int d = 0; d < swarm->set->ndims && bounds; d++) {
+        swarm->low[d] = bounds[2 * d];
+        swarm->high[d] = bounds[2 * d + 1];
+        if (!isfinite(swarm->low[d]) || !isfinite(swarm->high[d]) ||
+            swarm->low[d] > swarm->high[d])
+            return bm_fail(error, BOUMA_EINVAL,
+                           "particles \"%s\": the bounds %g to %g of axis %d "
+                           "are not two finite numbers, the lower one first",
+                           swarm->set->name, swarm->low[d], swarm->high[d], d);
+    }
+    swarm->bounded = bounds != NULL;
+    return BOUMA_OK;
+}
+
+static int add_swarm(bouma_dataset *ds, const struct bm_swarm *swarm)
+{
+    if (ds->swarm_count == ds->swarm_room) {
+        size_t room = ds->swarm_room * 2 + 4;
+        struct bm_swarm *grown =
+            bm_resize(ds->a, ds->swarms, room, sizeof(*grown));
+
+        if (!grown)
+            return bm_fail(&ds->error, BOUMA_ENOMEM, "no memory for particles");
+        ds->swarms = grown;
+        ds->swarm_room = room;
+    }
+    ds->swarms[ds->swarm_count++] = *swarm;
+    return BOUMA_OK;
+}
+
+int bouma_particles_put(bouma_particles *particles, uint64_t count,
+                        const bouma_column *columns, size_t column_count,
+                        const double *bounds)
+{
+    bouma_grid *set = particles ? &particles->object : NULL;
+    struct bm_swarm swarm = {.set = set, .count = count};
+    bouma_dataset *ds;
+    char text[300];
+    int rc;
+
+    if (!set)
+        return BOUMA_EINVAL;
+    ds = set->schema->dataset;
+    snprintf(text, sizeof(text), "particles \"%.255s\"", set->name);
+    rc = bm_api_check_put(ds, set->schema, text);
+    if (rc || !count)
+        return rc;
+    for (int i = 0; i < set->count; i++)
+        swarm.lane_count += (size_t)set->variables[i]->components;
+    swarm.lanes = bm_new(ds->a, swarm.lane_count, sizeof(*swarm.lanes));
+    if (!swarm.lanes)
+        rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory for particles");
+    if (!rc && column_count && !columns)
+        rc = bm_fail(&ds->error, BOUMA_EINVAL, "%s: no columns", text);
+    for (size_t i = 0; i < column_count && !rc; i++)
+        rc = fill_lanes(&swarm, &columns[i], &ds->error);
+    if (!rc && !swarm.lanes[0].data)
+        rc = bm_fail(&ds->error, BOUMA_EINVAL,
+                     "%s: there is no column for the position", text);
+    if (!rc && count >= BM_MAX_PARTICLES)
+        rc = bm_fail(&ds->error, BOUMA_ELIMIT, "%s: there are 2^62 or more",
+                     text);
+    if (!rc)
+        rc = fill_bounds(&swarm, bounds, &ds->error);
+    if (!rc)
+        rc = add_swarm(ds, &swarm);
+    if (rc)
+        bm_drop(ds->a, swarm.lanes);
+    if (rc && !ds->put_error.status)
+        ds->put_error = ds->error;
+    return rc;
+}
+
+/* ---- what there is ------------------------------------------------------ */
+
+int bouma_step_particles_count(const bouma_step *step)
+{
+    return step ? bm_schema_count(&step->schema, BM_PARTICLES) : 0;
+}
+
+bouma_particles *bouma_step_particles(bouma_step *step, int i)
+{
+    return (bouma_particles *)bm_api_object(step, BM_PARTICLES, i);
+}
+
+bouma_particles *bouma_step_find_particles(bouma_step *step, const char *name)
+{
+    return (bouma_particles *)bm_api_find_object(step, BM_PARTICLES, name);
+}
+
+int bouma_particles_variable_count(const bouma_particles *particles)
+{
+    return particles ? particles->object.count : 0;
+}
+
+bouma_variable *bouma_particles_variable(bouma_particles *particles, int i)
+{
+    return bm_api_variable(particles ? &particles->object : NULL, i);
+}
+
+bouma_variable *bouma_particles_find_variable(bouma_particles *particles,
+                                              const char *name)
+{
+    return bm_api_find_variable(particles ? &particles->object : NULL, name);
+}
+
+bouma_attributes *bouma_particles_attributes(bouma_particles *particles)
+{
+    return particles ? &particles->object.attributes : NULL;
+}
+
+/* The tree over the files of a set that is read, or NULL. */
+static const struct bm_top *top_of(const bouma_particles *particles)
+{
+    const bouma_step *step = particles ? particles->object.schema->step : NULL;
+
+    return step ? bm_manifest_top(&step->manifest, &particles->object) : NULL;
+}
+
+/* The bounds of all finite positions, or zeros. */
+static void join_bounds(const struct bm_top *top, double *low, double *high)
+{
+    int any = 0;
+
+    for (size_t f = 0; f < top->files; f++) {
+        const struct bm_cloud *c = top->clouds[f];
+
+        for (int d = 0; d < top->set->ndims && c->strays < c->count; d++) {
+            low[d] = any ? fmin(low[d], c->low[d]) : c->low[d];
+            high[d] = any ? fmax(high[d], c->high[d]) : c->high[d];
+        }
+        any |= c->strays < c->count;
+    }
+}
+
+void bouma_particles_info_get(const bouma_particles *particles,
+                              bouma_particles_info *out)
+{
+    const struct bm_top *top = top_of(particles);
+    const bouma_grid *set;
+
+    memset(out, 0, sizeof(*out));
+    if (!particles)
+        return;
+    set = &particles->object;
+    out->name = set->name;
+    out->ndims = set->ndims;
+    out->type = set->variables[0]->type;
+    out->unit = set->unit;
+    out->variables = set->count;
+    out->levels = set->levels;
+    out->count = set->particles;
+    out->strays = set->strays;
+    if (!top)
+        return;
+    out->files = (int64_t)top->files;
+    out->tree_nodes = (int64_t)top->node_count;
+    join_bounds(top, out->low, out->high);
+}
+
+/* ENOTFOUND: there is no 'what' number i. */
+static int no_such_number(const bouma_particles *particles, const char *what,
+                          size_t count, int64_t i)
+{
+    struct bm_error *error;
+
+    if (!particles)
+        return BOUMA_EINVAL;
+    error = particles->object.schema->error;
+    bm_error_clear(error);
+    return bm_fail(error, BOUMA_ENOTFOUND,
+                   "particles \"%s\" have %zu %s, counted from 0; none is at "
+                   "place %lld",
+                   particles->object.name, count, what, (long long)i);
+}
+
+int bouma_particles_file_get(const bouma_particles *particles, int64_t i,
+                             bouma_particles_file *out)
+{
+    const struct bm_top *top = top_of(particles);
+    const struct bm_cloud *c;
+
+    memset(out, 0, sizeof(*out));
+    if (!top || i < 0 || (uint64_t)i >= top->files)
+        return no_such_number(particles, "files", top ? top->files : 0, i);
+    c = top->clouds[i];
+    out->file = (int64_t)top->subfiles[i];
+    out->count = c->count;
+    out->strays = c->strays;
+    out->tree_bytes = c->tree_bytes;
+    memcpy(out->low, c->low, sizeof(out->low));
+    memcpy(out->high, c->high, sizeof(out->high));
+    return BOUMA_OK;
+}
+
+int bouma_particles_node_get(const bouma_particles *particles, int64_t i,
+                             bouma_particles_node *out)
+{
+    const struct bm_top *top = top_of(particles);
+    const struct bm_top_node *n;
+
+    memset(out, 0, sizeof(*out));
+    if (!top || i < 0 || (uint64_t)i >= top->node_count)
+        return no_such_number(particles, "nodes", top ? top->node_count : 0, i);
+    n = &top->nodes[i];
+    out->right = n->right;
+    out->file = n->right ? -1 : (int64_t)n->file;
+    out->axis = n->axis;
+    out->split = n->split;
+    out->count = n->count;
+    memcpy(out->low, n->low, sizeof(out->low));
+    memcpy(out->high, n->high, sizeof(out->high));
+    return BOUMA_OK;
+}

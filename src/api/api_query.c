@@ -1,0 +1,387 @@
+/* api_query.c -- queries of particles: checked, completed, run. */
+#include <math.h>
+#include <string.h>
+
+#include "api/api.h"
+#include "base/hash.h"
+#include "read/collector.h"
+#include "read/restart.h"
+
+/* ---- conditions --------------------------------------------------------- */
+
+/* The whole numbers from low to high that the type can have; none if the first
+ * comes out above the last. */
+static void whole_numbers(bouma_condition *out, bouma_type type, double low,
+                          double high)
+{
+    int is_signed = type <= BOUMA_I64;
+    double least = is_signed ? -0x1p63 : 0;
+    double beyond = is_signed ? 0x1p63 : 0x1p64;
+
+    low = ceil(low);
+    high = floor(high);
+    if (!(low <= high) || low >= beyond || high < least) {
+        if (is_signed) {
+            out->low.i = 1;
+            out->high.i = 0;
+        } else {
+            out->low.u = 1;
+            out->high.u = 0;
+        }
+        return;
+    }
+    if (is_signed) {
+        out->low.i = low <= least ? INT64_MIN : (int64_t)low;
+        out->high.i = high >= beyond ? INT64_MAX : (int64_t)high;
+    } else {
+        out->low.u = low <= least ? 0 : (uint64_t)low;
+        out->high.u = high >= beyond ? UINT64_MAX : (uint64_t)high;
+    }
+}
+
+int bouma_condition_set(bouma_condition *out, bouma_variable *variable,
+                        int component, double low, double high)
+{
+    struct bm_error *error;
+
+    memset(out, 0, sizeof(*out));
+    if (!variable)
+        return BOUMA_EINVAL;
+    error = variable->grid->schema->error;
+    bm_error_clear(error);
+    if (component < 0 || component >= variable->components)
+        return bm_fail(error, BOUMA_EINVAL,
+                       "variable \"%s/%s\" has %d components, counted from 0; "
+                       "none is at place %d",
+                       variable->grid->name, variable->name,
+                       variable->components, component);
+    if (isnan(low) || isnan(high))
+        return bm_fail(error, BOUMA_EINVAL,
+                       "a condition on \"%s/%s\" has a NaN for an end",
+                       variable->grid->name, variable->name);
+    out->variable = variable;
+    out->component = component;
+    if (bm_type_is_float(variable->type)) {
+        out->low.f = low;
+        out->high.f = high;
+    } else {
+        whole_numbers(out, variable->type, low, high);
+    }
+    return BOUMA_OK;
+}
+
+/* ---- queries ------------------------------------------------------------ */
+
+void bouma_particles_query_init(bouma_particles_query *query, size_t size)
+{
+    size_t own = sizeof(*query);
+
+    memset(query, 0, size);
+    if (size >= own) {
+        query->size = size;
+        query->quality = 1;
+    }
+}
+
+static int check_condition(const bouma_grid *set, const bouma_condition *c,
+                           struct bm_error *error)
+{
+    const bouma_variable *v = c->variable;
+
+    if (!v || v->grid != set)
+        return bm_fail(error, BOUMA_EINVAL,
+                       "particles \"%s\": a condition's variable is not one "
+                       "of theirs",
+                       set->name);
+    if (c->component < 0 || c->component >= v->components)
+        return bm_fail(error, BOUMA_EINVAL,
+                       "a condition asks for component %d of \"%s/%s\", which "
+                       "has %d",
+                       c->component, set->name, v->name, v->components);
+    if (bm_type_is_float(v->type) && (isnan(c->low.f) || isnan(c->high.f)))
+        return bm_fail(error, BOUMA_EINVAL,
+                       "a condition on \"%s/%s\" has a NaN for an end",
+                       set->name, v->name);
+    if (!v->present && set->particles)
+        return bm_fail(error, BOUMA_ENOTFOUND,
+                       "variable \"%s/%s\" is absent from this step", set->name,
+                       v->name);
+    return BOUMA_OK;
+}
+
+static int check_query(const bouma_grid *set, const bouma_particles_query *q,
+                       struct bm_error *error)
+{
+    int rc = BOUMA_OK;
+
+    if (!(q->from >= 0) || !(q->quality <= 1) || !(q->from <= q->quality))
+        return bm_fail(error, BOUMA_EINVAL,
+                       "a quality from %g to %g; they are from 0 to 1, the "
+                       "lower one first",
+                       q->from, q->quality);
+    for (int d = 0; d < set->ndims && q->boxed; d++)
+        if (isnan(q->low[d]) || isnan(q->high[d]))
+            return bm_fail(error, BOUMA_EINVAL,
+                           "the box has a NaN along axis %d", d);
+    if (q->closed >> set->ndims)
+        return bm_fail(error, BOUMA_EINVAL,
+                       "'closed' has bits for axes that particles \"%s\" do "
+                       "not have",
+                       set->name);
+    if (q->condition_count && !q->conditions)
+        return bm_fail(error, BOUMA_EINVAL, "the conditions are NULL");
+    for (size_t i = 0; i < q->condition_count && !rc; i++)
+        rc = check_condition(set, &q->conditions[i], error);
+    return rc;
+}
+
+static int check_variables(const bouma_grid *set,
+                           const bouma_particles_query *q,
+                           struct bm_error *error)
+{
+    for (size_t i = 0; i < q->variable_count; i++) {
+        const bouma_variable *v = q->variables[i];
+
+        if (!v || v->grid != set)
+            return bm_fail(error, BOUMA_EINVAL,
+                           "particles \"%s\": a variable that is asked for is "
+                           "not one of theirs",
+                           set->name);
+        if (!v->present && set->particles)
+            return bm_fail(error, BOUMA_ENOTFOUND,
+                           "variable \"%s/%s\" is absent from this step",
+                           set->name, v->name);
+        for (size_t k = 0; k < i; k++)
+            if (q->variables[k] == v)
+                return bm_fail(error, BOUMA_EINVAL,
+                               "variable \"%s/%s\" is asked for twice",
+                               set->name, v->name);
+    }
+    return BOUMA_OK;
+}
+
+/* A caller's query (may be NULL), complete and checked. *list is to be dropped
+ * in any case. */
+static int complete(bouma_particles_query *out, bouma_variable ***list,
+                    const bouma_grid *set, const bouma_particles_query *given)
+{
+    struct bm_error *error = set->schema->error;
+    int rc = BOUMA_OK;
+
+    *list = NULL;
+    bouma_particles_query_init(out, sizeof(*out));
+    if (!set->schema->step)
+        return bm_fail(error, BOUMA_ESTATE,
+                       "particles \"%s\" are being written; open a step to "
+                       "read",
+                       set->name);
+    if (given && !bm_struct_copy(out, sizeof(*out), given, given->size)) {
+        bouma_particles_query_init(out, sizeof(*out));
+        return bm_fail(error, BOUMA_EINVAL,
+                       "the query was not set up with "
+                       "bouma_particles_query_init()");
+    }
+    rc = check_query(set, out, error);
+    if (!rc)
+        rc = bm_api_check_idle(set->schema->step);
+    if (!rc && !out->variables) {
+        *list = bm_new(set->schema->a, (size_t)set->count, sizeof(**list));
+        if (!*list)
+            return bm_fail(error, BOUMA_ENOMEM, "no memory for a query");
+        out->variable_count = 0;
+        for (int i = 0; i < set->count; i++)
+            if (set->variables[i]->present || !set->particles)
+                (*list)[out->variable_count++] = set->variables[i];
+        out->variables = *list;
+    }
+    return rc ? rc : check_variables(set, out, error);
+}
+
+/* bm_hunt() into a collector. */
+static int collect(struct bm_hunt *hunt, struct bm_collector *c)
+{
+    struct bm_error *error = &hunt->step->ds->error;
+    int rc;
+
+    hunt->each = bm_collector_add;
+    hunt->context = c;
+    rc = bm_hunt(hunt);
+    if (rc == BOUMA_EABORTED) { /* which the collector does for memory */
+        bm_error_clear(error);
+        rc = bm_fail(error, BOUMA_ENOMEM,
+                     "no memory for the particles that were found");
+    }
+    return rc;
+}
+
+int bouma_particles_query_run(bouma_particles *particles,
+                              const bouma_particles_query *query,
+                              int (*each)(void *user, const bouma_batch *batch),
+                              void *user)
+{
+    struct bm_hunt hunt;
+    bouma_variable **list;
+    bouma_grid *set;
+    int rc;
+
+    if (!particles)
+        return BOUMA_EINVAL;
+    set = &particles->object;
+    bm_error_clear(set->schema->error);
+    memset(&hunt, 0, sizeof(hunt));
+    rc = complete(&hunt.query, &list, set, query);
+    if (!rc && !each)
+        rc = bm_fail(set->schema->error, BOUMA_EINVAL,
+                     "a query has no function to hand particles to");
+    hunt.step = set->schema->step;
+    hunt.set = set;
+    hunt.each = each;
+    hunt.context = user;
+    if (!rc)
+        rc = bm_hunt(&hunt);
+    bm_drop(set->schema->a, list);
+    return rc;
+}
+
+/* What is wrong before anything is read: as complete(), with a collector. */
+static int begin(struct bm_hunt *hunt, struct bm_collector *c,
+                 bouma_variable ***list, bouma_particles *particles,
+                 const bouma_particles_query *query)
+{
+    bouma_grid *set = &particles->object;
+    int rc;
+
+    bm_error_clear(set->schema->error);
+    memset(hunt, 0, sizeof(*hunt));
+    memset(c, 0, sizeof(*c));
+    rc = complete(&hunt->query, list, set, query);
+    hunt->step = set->schema->step;
+    hunt->set = set;
+    if (!rc && bm_collector_init(c, set->schema->a, hunt->query.variables,
+                                 hunt->query.variable_count))
+        rc = bm_fail(set->schema->error, BOUMA_ENOMEM,
+                     "no memory for particles");
+    return rc;
+}
+
+static int finish(bouma_particle_data **out, struct bm_collector *c,
+                  bouma_variable **list, bouma_grid *set, int rc)
+{
+    if (!rc) {
+        *out = bm_collector_finish(c);
+        if (!*out)
+            rc = bm_fail(set->schema->error, BOUMA_ENOMEM,
+                         "no memory for the particles that were found");
+    }
+    bm_collector_release(c);
+    bm_drop(set->schema->a, list);
+    return rc;
+}
+
+int bouma_particles_read(bouma_particle_data **out, bouma_particles *particles,
+                         const bouma_particles_query *query)
+{
+    struct bm_collector c;
+    struct bm_hunt hunt;
+    bouma_variable **list;
+    int rc;
+
+    *out = NULL;
+    if (!particles)
+        return BOUMA_EINVAL;
+    rc = begin(&hunt, &c, &list, particles, query);
+    if (!rc)
+        rc = collect(&hunt, &c);
+    return finish(out, &c, list, &particles->object, rc);
+}
+
+int bouma_particles_sample(bouma_particle_data **out,
+                           bouma_particles *particles,
+                           const bouma_particles_query *query, uint64_t count,
+                           uint64_t seed)
+{
+    struct bm_collector c;
+    struct bm_hunt hunt;
+    bouma_variable **list;
+    bouma_grid *set;
+    double share;
+    int rc;
+
+    *out = NULL;
+    if (!particles)
+        return BOUMA_EINVAL;
+    set = &particles->object;
+    rc = begin(&hunt, &c, &list, particles, query);
+    /* A little more than needed, so that chance seldom asks for more. */
+    share = set->particles ? (1.05 * (double)count + 4 * sqrt((double)count)) /
+                                 (double)set->particles
+                           : 1;
+    hunt.query.from = 0;
+    hunt.query.quality = fmin(1, share);
+    while (!rc && count) {
+        rc = collect(&hunt, &c);
+        if (rc || c.count >= count || hunt.query.quality >= 1)
+            break;
+        hunt.query.from = hunt.query.quality;
+        hunt.query.quality = fmin(1, 2 * hunt.query.quality);
+    }
+    if (!rc && bm_collector_thin(&c, count, seed))
+        rc =
+            bm_fail(set->schema->error, BOUMA_ENOMEM, "no memory for a sample");
+    return finish(out, &c, list, set, rc);
+}
+
+/* A hash of all that ranks must ask alike. */
+static uint64_t hash_query(const bouma_particles_query *q, int shares)
+{
+    uint64_t h = bm_hash64(&shares, sizeof(shares), 1);
+
+    h = bm_hash64(&q->from, sizeof(q->from), h);
+    h = bm_hash64(&q->quality, sizeof(q->quality), h);
+    for (size_t i = 0; i < q->variable_count; i++)
+        h = bm_hash64(&q->variables[i]->id, sizeof(uint32_t), h);
+    for (size_t i = 0; i < q->condition_count; i++) {
+        const bouma_condition *c = &q->conditions[i];
+
+        h = bm_hash64(&c->variable->id, sizeof(uint32_t), h);
+        h = bm_hash64(&c->component, sizeof(c->component), h);
+        h = bm_hash64(&c->low, sizeof(c->low), h);
+        h = bm_hash64(&c->high, sizeof(c->high), h);
+    }
+    return h;
+}
+
+int bouma_particles_restart(bouma_particle_data **out,
+                            bouma_particles *particles,
+                            const bouma_particles_query *query)
+{
+    bouma_particles_query own;
+    bouma_variable **list = NULL;
+    bouma_grid *set;
+    bouma_dataset *ds;
+    int rc;
+
+    *out = NULL;
+    if (!particles)
+        return BOUMA_EINVAL;
+    set = &particles->object;
+    ds = set->schema->dataset;
+    bm_error_clear(set->schema->error);
+    if (!set->schema->step)
+        return bm_fail(set->schema->error, BOUMA_ESTATE,
+                       "particles \"%s\" are being written; open a step to "
+                       "read",
+                       set->name);
+    rc = complete(&own, &list, set, query);
+    rc = bm_comm_begin(ds->comm, "a restart read",
+                       rc ? 0 : hash_query(&own, !query), NULL, 0, rc,
+                       &ds->error);
+    if (rc == BOUMA_EMISMATCH && !ds->error.status)
+        bm_fail(&ds->error, rc,
+                "the ranks ask for different variables, conditions or "
+                "qualities, or some for a box and some for a share");
+    if (!rc)
+        rc = bm_restart(out, set->schema->step, set, &own, !query, rc);
+    bm_drop(set->schema->a, list);
+    return rc;
+}

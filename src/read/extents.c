@@ -1,0 +1,142 @@
+/* extents.c -- see extents.h. */
+#include "read/extents.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/hash.h"
+
+#define GAP_BYTES     4096 /* read rather than leave out, */
+#define UNWANTED_PART 8    /* but no more than this part of all */
+
+int bm_block_grow(const bouma_allocator *a, struct bm_block_of_memory *block,
+                  size_t bytes)
+{
+    void *fresh;
+
+    if (block->data && block->bytes >= bytes)
+        return BOUMA_OK;
+    fresh = bm_new_raw(a, bytes, 1);
+    if (!fresh)
+        return BOUMA_ENOMEM;
+    bm_drop(a, block->data);
+    block->data = fresh;
+    block->bytes = bytes;
+    return BOUMA_OK;
+}
+
+static int by_offset(const void *left, const void *right)
+{
+    const struct bm_extent *a = left, *b = right;
+
+    return a->offset < b->offset ? -1 : a->offset > b->offset;
+}
+
+/* The end of the run of extents that are read together, from 'first' on: they
+ * are not further apart than 'gap'. */
+static size_t run_end(const struct bm_extent *extents, size_t first, size_t n,
+                      uint64_t gap, uint64_t *end)
+{
+    size_t i = first;
+
+    *end = extents[i].offset + extents[i].bytes;
+    /* Pieces without bytes may come behind one that begins where they do. */
+    while (++i < n && extents[i].offset <= *end + gap)
+        if (extents[i].offset + extents[i].bytes > *end)
+            *end = extents[i].offset + extents[i].bytes;
+    return i;
+}
+
+/* The widest gap to read over, so that few reads are made, but not much is read
+ * that nobody wants. */
+static uint64_t choose_gap(const struct bm_extent *extents, size_t n)
+{
+    uint64_t gap = GAP_BYTES, wanted = 0;
+
+    for (size_t i = 0; i < n; i++)
+        wanted += extents[i].bytes;
+    for (; gap; gap /= 2) {
+        uint64_t bytes = 0, end;
+
+        for (size_t i = 0, next; i < n; i = next) {
+            next = run_end(extents, i, n, gap, &end);
+            bytes += end - extents[i].offset;
+        }
+        if (bytes - wanted <= wanted / UNWANTED_PART)
+            break;
+    }
+    return gap;
+}
+
+int bm_extents_read(struct bouma_step *step, size_t source,
+                    struct bm_extent *extents, size_t count,
+                    struct bm_block_of_memory *raw)
+{
+    struct bouma_dataset *ds = step->ds;
+    size_t need = 0, at = 0;
+    uint8_t *to;
+    uint64_t end, gap;
+    int rc = BOUMA_OK;
+
+    if (count)
+        qsort(extents, count, sizeof(*extents), by_offset);
+    gap = choose_gap(extents, count);
+    for (size_t i = 0, next; i < count; i = next) {
+        next = run_end(extents, i, count, gap, &end);
+        need += (size_t)(end - extents[i].offset) + 16;
+    }
+    if (need > ds->store.memory_limit)
+        return bm_fail(&ds->error, BOUMA_ELIMIT,
+                       "a read of %zu bytes is beyond the limit", need);
+    if (bm_block_grow(ds->a, raw, need))
+        return bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to read %zu bytes",
+                       need);
+    to = raw->data;
+    for (size_t i = 0, next; i < count && !rc; i = next) {
+        uint64_t from = extents[i].offset;
+
+        next = run_end(extents, i, count, gap, &end);
+        rc = bm_file_read(&step->sources[source].file, to + at,
+                          (size_t)(end - from), from, &ds->error);
+        for (size_t k = i; k < next; k++)
+            extents[k].data = to + at + (extents[k].offset - from);
+        at += ((size_t)(end - from) + 15) / 16 * 16;
+    }
+    return rc;
+}
+
+int bm_extent_damaged(const struct bouma_step *step, size_t source,
+                      const struct bm_section *section, size_t chunk,
+                      const struct bm_extent *extent, const char *what,
+                      struct bm_error *error)
+{
+    const struct bouma_variable *v = section->variable;
+    char full[1200], where[200];
+
+    bm_step_source_name(step, source, full, sizeof(full));
+    bm_section_text(where, sizeof(where), section, chunk);
+    return bm_fail(error, BOUMA_EFORMAT,
+                   "%s: %s: step %" PRIu64 ", variable \"%s/%s\", level %d, "
+                   "%s, at byte %" PRIu64
+                   "; coarser levels and other regions can still be read",
+                   full, what, step->manifest.step, v->grid->name, v->name,
+                   extent->level, where, extent->offset);
+}
+
+int bm_extent_check(const struct bouma_step *step, size_t source,
+                    const struct bm_section *section, size_t chunk,
+                    const struct bm_extent *extent, struct bm_error *error)
+{
+    const struct bm_manifest *m = &step->manifest;
+    struct bm_address address = {step->ds->id,           m->step,
+                                 m->generation.epoch,    m->generation.attempt,
+                                 section->variable->id,  section->keys[chunk],
+                                 (uint32_t)extent->level};
+
+    if (bm_hash_chunk(&address, extent->data, extent->bytes) !=
+        section
+            ->hashes[chunk * (size_t)section->levels + (size_t)extent->level])
+        return bm_extent_damaged(step, source, section, chunk, extent,
+                                 "the checksum does not match", error);
+    return BOUMA_OK;
+}

@@ -1,0 +1,39 @@
+/* extents.h -- pieces of a subfile, few large reads for many small ones. */
+#ifndef BM_EXTENTS_H
+#define BM_EXTENTS_H
+
+#include "read/read.h"
+
+/* One level of one chunk in a file. What 'chunk' and 'column' count is the
+ * caller's business. */
+struct bm_extent {
+    uint64_t offset;
+    uint32_t bytes;
+    uint32_t chunk;
+    int level;
+    int column;
+    const uint8_t *data; /* once read */
+};
+
+/* Sort the extents by offset and read them: what lies close together in one
+ * call, with no more than an eighth that nobody wants. 'raw' is the memory that
+ * they lie in, kept and grown from one call to the next. */
+int bm_extents_read(struct bouma_step *step, size_t source,
+                    struct bm_extent *extents, size_t count,
+                    struct bm_block_of_memory *raw);
+
+/* Check one that was read: chunk 'chunk' of the section. Whatever is wrong is
+ * told with its place, to the byte. */
+int bm_extent_check(const struct bouma_step *step, size_t source,
+                    const struct bm_section *section, size_t chunk,
+                    const struct bm_extent *extent, struct bm_error *error);
+int bm_extent_damaged(const struct bouma_step *step, size_t source,
+                      const struct bm_section *section, size_t chunk,
+                      const struct bm_extent *extent, const char *what,
+                      struct bm_error *error);
+
+/* At least 'bytes' of memory. BOUMA_OK or ENOMEM. */
+int bm_block_grow(const bouma_allocator *a, struct bm_block_of_memory *block,
+                  size_t bytes);
+
+#endif

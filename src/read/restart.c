@@ -1,0 +1,335 @@
+/* restart.c -- particles for all ranks at once, each file read by one of them:
+ * two phases, as in writing.
+ *
+ *     ranks tell their boxes -> readers look for each of them in their files
+ *     -> readers tell how many they found -> the particles go to the ranks
+ */
+#include "read/restart.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "plan/assign.h"
+#include "read/collector.h"
+
+/* What one rank wants. */
+struct wish {
+    int boxed;
+    double low[3], high[3];
+    unsigned closed;
+};
+
+/* What a reader has for a rank. */
+struct catch
+{
+    int rank;
+    struct bm_collector found;
+};
+
+struct restart {
+    struct bouma_step *step;
+    struct bouma_grid *set;
+    const bouma_particles_query *query;
+    int shares; /* no boxes: equal shares */
+    const struct bm_top *top;
+    struct wish *wishes;   /* [ranks] */
+    struct catch *catches; /* [catch_count], ascending by rank */
+    size_t catch_count;
+    uint64_t *counts; /* [ranks], what each reader has for this one */
+};
+
+static int no_memory(struct restart *r)
+{
+    return bm_fail(&r->step->ds->error, BOUMA_ENOMEM,
+                   "no memory to read particles");
+}
+
+/* ---- wishes ------------------------------------------------------------- */
+
+/* Collective. */
+static int share_wishes(struct restart *r, int rc)
+{
+    struct bouma_dataset *ds = r->step->ds;
+    int ranks = ds->comm->size;
+    size_t *sizes = bm_new(ds->a, (size_t)ranks, sizeof(*sizes));
+    struct bm_buffer mine, all;
+    struct bm_cursor c;
+
+    bm_buffer_init(&mine, ds->a);
+    bm_buffer_init(&all, ds->a);
+    r->wishes = bm_new(ds->a, (size_t)ranks, sizeof(*r->wishes));
+    r->counts = bm_new(ds->a, (size_t)ranks, sizeof(*r->counts));
+    bm_put_u32(&mine, r->query ? (uint32_t)r->query->boxed : 0);
+    bm_put_u32(&mine, r->query ? r->query->closed : 0);
+    for (int d = 0; d < 3; d++) {
+        bm_put_f64(&mine, r->query ? r->query->low[d] : 0);
+        bm_put_f64(&mine, r->query ? r->query->high[d] : 0);
+    }
+    if (!rc && (!sizes || !r->wishes || !r->counts || mine.failed))
+        rc = no_memory(r);
+    rc = bm_comm_collect(ds->comm, &mine, &all, sizes, 1, rc, &ds->error);
+    c = bm_cursor_of(all.data, all.size);
+    for (int i = 0; i < ranks && !rc; i++) {
+        struct wish *w = &r->wishes[i];
+
+        w->boxed = (int)bm_get_u32(&c);
+        w->closed = bm_get_u32(&c);
+        for (int d = 0; d < 3; d++) {
+            w->low[d] = bm_get_f64(&c);
+            w->high[d] = bm_get_f64(&c);
+        }
+    }
+    bm_buffer_release(&mine);
+    bm_buffer_release(&all);
+    bm_drop(ds->a, sizes);
+    return rc;
+}
+
+/* A box that reaches the far face of all particles includes it. */
+static void close_faces(struct restart *r)
+{
+    double far[3] = {0, 0, 0};
+    int any = 0;
+
+    for (size_t f = 0; f < r->top->files; f++) {
+        const struct bm_cloud *c = r->top->clouds[f];
+
+        if (c->strays == c->count)
+            continue;
+        for (int d = 0; d < r->set->ndims; d++)
+            if (!any || c->high[d] > far[d])
+                far[d] = c->high[d];
+        any = 1;
+    }
+    for (int i = 0; i < r->step->ds->comm->size; i++)
+        if (!r->wishes[i].closed)
+            for (int d = 0; d < r->set->ndims; d++)
+                r->wishes[i].closed |=
+                    r->wishes[i].high[d] >= far[d] ? 1u << d : 0;
+}
+
+/* ---- reading ------------------------------------------------------------ */
+
+static int reader_of(const struct restart *r, size_t file)
+{
+    return bm_place(BOUMA_PLACE_SPREAD, (int64_t)r->top->files,
+                    r->step->ds->comm->size, (int64_t)file);
+}
+
+/* The particle with which the share of a rank begins. */
+static uint64_t share_begin(uint64_t count, int ranks, int rank)
+{
+    uint64_t n = (uint64_t)ranks, i = (uint64_t)rank;
+
+    return count / n * i + count % n * i / n;
+}
+
+/* Look in this rank's files for what another wants. */
+static int catch_for(struct restart *r, int rank, size_t *files,
+                     struct bm_collector *found)
+{
+    struct bouma_dataset *ds = r->step->ds;
+    const struct wish *w = &r->wishes[rank];
+    struct bm_hunt hunt = {.step = r->step,
+                           .set = r->set,
+                           .query = *r->query,
+                           .each = bm_collector_add,
+                           .context = found,
+                           .files = files};
+    uint64_t begin = share_begin(r->set->particles, ds->comm->size, rank);
+    uint64_t end = share_begin(r->set->particles, ds->comm->size, rank + 1);
+    uint64_t at = 0;
+    int rc = BOUMA_OK;
+
+    hunt.query.boxed = w->boxed;
+    memcpy(hunt.query.low, w->low, sizeof(w->low));
+    memcpy(hunt.query.high, w->high, sizeof(w->high));
+    hunt.query.closed = w->closed;
+    hunt.file_count = 1;
+    for (size_t f = 0; f < r->top->files && !rc; f++) {
+        uint64_t count = r->top->clouds[f]->count;
+        uint64_t from = begin > at ? begin - at : 0;
+        uint64_t to = end > at ? end - at : 0;
+
+        at += count;
+        to = to < count ? to : count;
+        if (reader_of(r, f) != ds->comm->rank || (r->shares && from >= to))
+            continue;
+        files[0] = f;
+        hunt.from = r->shares ? &from : NULL;
+        hunt.to = r->shares ? &to : NULL;
+        if (!r->shares && w->boxed) {
+            const struct bm_cloud *c = r->top->clouds[f];
+            int apart = c->strays == c->count;
+
+            for (int d = 0; d < r->set->ndims; d++)
+                apart |= c->low[d] > w->high[d] || c->high[d] < w->low[d];
+            if (apart)
+                continue;
+        }
+        rc = bm_hunt(&hunt);
+        if (rc == BOUMA_EABORTED) { /* which the collector does for memory */
+            bm_error_clear(&ds->error);
+            rc = no_memory(r);
+        }
+    }
+    return rc;
+}
+
+static int catch_all(struct restart *r)
+{
+    struct bouma_dataset *ds = r->step->ds;
+    size_t one[1];
+    int rc = BOUMA_OK;
+
+    r->catches = bm_new(ds->a, (size_t)ds->comm->size, sizeof(*r->catches));
+    if (!r->catches)
+        return no_memory(r);
+    for (int i = 0; i < ds->comm->size && !rc; i++) {
+        struct catch *c = &r->catches[r->catch_count];
+
+        c->rank = i;
+        rc = bm_collector_init(&c->found, ds->a, r->query->variables,
+                               r->query->variable_count);
+        r->catch_count++;
+        if (rc)
+            return no_memory(r);
+        rc = catch_for(r, i, one, &c->found);
+        if (!rc && !c->found.count) {
+            bm_collector_release(&c->found);
+            r->catch_count--;
+        }
+    }
+    return rc;
+}
+
+/* ---- particles go to the ranks ------------------------------------------ */
+
+/* Readers tell how many they have for whom. Collective. */
+static int share_counts(struct restart *r, int rc)
+{
+    struct bouma_dataset *ds = r->step->ds;
+    int ranks = ds->comm->size;
+    size_t *sizes = bm_new(ds->a, (size_t)ranks, sizeof(*sizes));
+    struct bm_buffer mine, all;
+    const uint8_t *at;
+
+    bm_buffer_init(&mine, ds->a);
+    bm_buffer_init(&all, ds->a);
+    for (size_t i = 0; i < r->catch_count && !rc; i++) {
+        bm_put_u32(&mine, (uint32_t)r->catches[i].rank);
+        bm_put_u64(&mine, r->catches[i].found.count);
+    }
+    if (!rc && (!sizes || mine.failed))
+        rc = no_memory(r);
+    rc = bm_comm_collect(ds->comm, &mine, &all, sizes, 1, rc, &ds->error);
+    at = all.data;
+    for (int i = 0; i < ranks && !rc; at += sizes[i], i++) {
+        struct bm_cursor c = bm_cursor_of(at, sizes[i]);
+
+        while (bm_cursor_left(&c) >= 12) {
+            uint32_t to = bm_get_u32(&c);
+            uint64_t count = bm_get_u64(&c);
+
+            if (to == (uint32_t)ds->comm->rank)
+                r->counts[i] = count;
+        }
+    }
+    bm_buffer_release(&mine);
+    bm_buffer_release(&all);
+    bm_drop(ds->a, sizes);
+    return rc;
+}
+
+/* The messages of both ends: for each rank, lane after lane. */
+static void list_messages(struct restart *r, bouma_particle_data *out,
+                          struct bm_message *sends, struct bm_message *receives)
+{
+    uint64_t first = 0;
+    size_t n = 0;
+
+    for (size_t i = 0; i < r->catch_count; i++)
+        for (size_t k = 0; k < r->catches[i].found.lane_count; k++)
+            sends[n++] = (struct bm_message){r->catches[i].rank,
+                                             r->catches[i].found.lanes[k].data,
+                                             r->catches[i].found.lanes[k].size};
+    n = 0;
+    for (int i = 0; i < r->step->ds->comm->size; i++) {
+        for (size_t v = 0; v < out->variable_count && r->counts[i]; v++) {
+            size_t size = bm_variable_value_size(out->variables[v]);
+
+            for (int c = 0; c < out->variables[v]->components; c++)
+                receives[n++] = (struct bm_message){
+                    i,
+                    (uint8_t *)out->columns[v] +
+                        ((uint64_t)c * out->count + first) * size,
+                    (size_t)r->counts[i] * size};
+        }
+        first += r->counts[i];
+    }
+}
+
+/* Collective. */
+static int deliver(struct restart *r, bouma_particle_data **out, int rc)
+{
+    struct bouma_dataset *ds = r->step->ds;
+    struct bm_message *sends = NULL, *receives = NULL;
+    size_t lanes = 0, senders = 0;
+    uint64_t count = 0;
+
+    for (size_t v = 0; v < r->query->variable_count; v++)
+        lanes += (size_t)r->query->variables[v]->components;
+    for (int i = 0; i < ds->comm->size && !rc; i++) {
+        count += r->counts[i];
+        senders += r->counts[i] > 0;
+    }
+    if (!rc) {
+        *out = bm_particle_data_new(ds->a, r->query->variables,
+                                    r->query->variable_count, count);
+        sends = bm_new(ds->a, r->catch_count * lanes, sizeof(*sends));
+        receives = bm_new(ds->a, senders * lanes, sizeof(*receives));
+        if (!*out || !sends || !receives)
+            rc = no_memory(r);
+    }
+    rc = bm_comm_agree(ds->comm, rc, &ds->error);
+    if (!rc) {
+        list_messages(r, *out, sends, receives);
+        rc = bm_comm_exchange(ds->comm, sends, r->catch_count * lanes, receives,
+                              senders * lanes, &ds->error);
+        rc = bm_comm_agree(ds->comm, rc, &ds->error);
+    }
+    bm_drop(ds->a, sends);
+    bm_drop(ds->a, receives);
+    return rc;
+}
+
+int bm_restart(bouma_particle_data **out, struct bouma_step *step,
+               struct bouma_grid *set, const bouma_particles_query *query,
+               int shares, int rc)
+{
+    struct restart r = {.step = step,
+                        .set = set,
+                        .query = query,
+                        .shares = shares,
+                        .top = bm_manifest_top(&step->manifest, set)};
+    const bouma_allocator *a = step->ds->a;
+
+    *out = NULL;
+    rc = share_wishes(&r, rc);
+    if (!rc) {
+        close_faces(&r);
+        rc = catch_all(&r);
+    }
+    rc = share_counts(&r, rc);
+    rc = deliver(&r, out, rc);
+    if (rc) {
+        bouma_particle_data_free(*out);
+        *out = NULL;
+    }
+    for (size_t i = 0; i < r.catch_count; i++)
+        bm_collector_release(&r.catches[i].found);
+    bm_drop(a, r.catches);
+    bm_drop(a, r.wishes);
+    bm_drop(a, r.counts);
+    return rc;
+}

@@ -1,0 +1,14 @@
+/* restart.h -- particles for all ranks at once. */
+#ifndef BM_RESTART_H
+#define BM_RESTART_H
+
+#include "read/read.h"
+
+/* 'query' is complete (variables are listed); with 'shares' its box is not
+ * asked. 'rc' is this rank's status so far; if it is not BOUMA_OK, 'query' may
+ * be anything. Collective. */
+int bm_restart(bouma_particle_data **out, struct bouma_step *step,
+               struct bouma_grid *set, const bouma_particles_query *query,
+               int shares, int rc);
+
+#endif
