@@ -427,9 +427,10 @@ typedef struct bouma_column {
  * position and for each variable that the step is to have. All ranks that have
  * particles hand over the same variables. 'bounds' may be NULL; else it has the
  * lowest and the highest coordinate for each axis, and saves a pass over
- * positions; particles beyond it are found and fail the step. Arrays stay the
- * caller's, as with bouma_variable_put(). A rank may call this several times,
- * for several blocks. Order is not kept: give particles an id if it matters. */
+ * positions: it says which file they go to, and nothing is lost if it is wrong.
+ * Arrays stay the caller's, as with bouma_variable_put(). A rank may call this
+ * several times, for several blocks. Order is not kept: give particles an id if
+ * it matters. */
 BOUMA_API int bouma_particles_put(bouma_particles *particles, uint64_t count,
                                   const bouma_column *columns,
                                   size_t column_count, const double *bounds);
@@ -758,7 +759,7 @@ BOUMA_API int bouma_particles_file_get(const bouma_particles *particles,
 typedef struct bouma_particles_node {
     int64_t right; /* number of the right child; 0: a leaf */
     int64_t file;  /* of a leaf, as for bouma_particles_file_get() */
-    int axis;
+    int axis;      /* -1: no axis, divided by the order of ranks; or a leaf */
     double split;
     uint64_t count; /* of particles below it */
     double low[BOUMA_MAX_DIMS], high[BOUMA_MAX_DIMS];

@@ -62,7 +62,7 @@ static void a_schema_goes_through_its_bytes(void)
     REQUIRE(!bm_schema_decode(&s, &c, "file", &error));
     CHECK_EQ(s.count, 3);
     CHECK_EQ(s.variables, 4);
-    g = bm_schema_find_grid(&s, "plane \xc3\xa9");
+    g = bm_schema_find(&s, "plane \xc3\xa9");
     REQUIRE(g);
     CHECK(g->tiling.ndims == 2 && g->levels == 3 && g->count == 2);
     CHECK(g->tiling.shape[1] == 9 && g->tiling.shape[2] == 14);
@@ -78,7 +78,7 @@ static void a_schema_goes_through_its_bytes(void)
     CHECK(v->id == 1 && s.by_id[1] == v);
     CHECK_EQ(bm_variable_value_size(v), 4);
     CHECK(!strcmp(v->attributes.entries[0].values, "heat!"));
-    CHECK(!bm_schema_find_grid(&s, "plane"));
+    CHECK(!bm_schema_find(&s, "plane"));
     CHECK(!bm_grid_find_variable(g, "count"));
     bm_schema_release(&s);
     bm_schema_release(&s);

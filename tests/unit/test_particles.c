@@ -1,0 +1,369 @@
+/* Particles through the public functions: what is written comes back, and what
+ * is found is what a look at every particle finds. */
+#include "swarm.h"
+
+static bouma_io *io;
+
+/* Write one swarm, in two blocks, and open it again. */
+static bouma_step *write_and_open(bouma_dataset **ds, struct swarm_set *set,
+                                  const struct swarm *s, bouma_options *opts,
+                                  bouma_codec codec, int leaf)
+{
+    bouma_step *step = NULL;
+
+    CHECK_EQ(bouma_dataset_create(ds, "a.bouma", opts), BOUMA_OK);
+    CHECK_EQ(swarm_define(set, *ds, "dust", s->ndims, s->type, codec, leaf),
+             BOUMA_OK);
+    CHECK_EQ(bouma_step_begin(*ds, 0, 0), BOUMA_OK);
+    CHECK_EQ(swarm_put(set, s), BOUMA_OK);
+    if (bouma_step_end(*ds, NULL))
+        printf("%s\n", bouma_error_message(*ds));
+    CHECK_EQ(bouma_dataset_close(*ds), BOUMA_OK);
+    bouma_dataset_free(*ds);
+    CHECK_EQ(bouma_dataset_open(ds, "a.bouma", opts), BOUMA_OK);
+    if (bouma_step_open(&step, *ds, 0))
+        printf("%s\n", bouma_error_message(*ds));
+    if (step)
+        swarm_find(set, step, "dust");
+    return step;
+}
+
+static void setup(bouma_options *opts)
+{
+    io = bouma_io_memory_new();
+    bouma_options_init(opts, sizeof(*opts));
+    opts->io = io;
+    opts->durability = BOUMA_FAST;
+}
+
+/* All particles that are in 'd' are of the swarm, none twice; and, of each of
+ * the swarm, whether it is there. */
+static void check_found(const struct swarm *s, const bouma_particle_data *d,
+                        uint8_t *there)
+{
+    const uint64_t *id = d->columns[ID];
+
+    memset(there, 0, (size_t)s->count);
+    for (uint64_t i = 0; i < d->count; i++) {
+        uint64_t k = id[i] - s->id[0];
+
+        CHECK(k < s->count && !there[k] && swarm_same(s, k, d, i));
+        if (k < s->count)
+            there[k] = 1;
+    }
+}
+
+static void verify(const bouma_options *opts)
+{
+    bouma_verify_report report;
+    char message[400] = "";
+
+    CHECK_EQ(bouma_verify("a.bouma", BOUMA_VERIFY_DEEP, opts, NULL, NULL,
+                          &report, message, sizeof(message)),
+             BOUMA_OK);
+    CHECK_EQ(report.damages, 0);
+}
+
+static void what_is_written_comes_back(void)
+{
+    static const uint64_t counts[] = {1, 2, 255, 257, 8191, 8193, 40000};
+    static const bouma_codec codecs[] = {BOUMA_CODEC_ZSTD, BOUMA_CODEC_RAW};
+
+    for (int shape = 0; shape < SHAPES; shape++)
+        for (size_t c = 0; c < sizeof(counts) / sizeof(*counts); c++) {
+            int ndims = 1 + (shape + (int)c) % 3;
+            struct swarm s;
+            struct swarm_set set;
+            bouma_particle_data *d = NULL;
+            bouma_particles_info info;
+            bouma_options opts;
+            bouma_dataset *ds;
+            bouma_step *step;
+            uint8_t *there;
+
+            setup(&opts);
+            opts.file_size = c % 2 ? 0 : 100000;
+            opts.order = c % 3 ? BOUMA_ORDER_LEVEL : BOUMA_ORDER_CHUNK;
+            swarm_make(&s, (enum shape)shape, counts[c], ndims,
+                       c % 2 ? BOUMA_F64 : BOUMA_F32, 5);
+            there = malloc((size_t)s.count);
+            step = write_and_open(&ds, &set, &s, &opts, codecs[c % 2],
+                                  c % 2 ? 0 : 16);
+            bouma_particles_info_get(set.particles, &info);
+            CHECK_EQ(info.count, s.count);
+            CHECK_EQ(bouma_particles_read(&d, set.particles, NULL), BOUMA_OK);
+            if (d) {
+                CHECK_EQ(d->count, s.count);
+                check_found(&s, d, there);
+            }
+            bouma_particle_data_free(d);
+            bouma_step_free(step);
+            bouma_dataset_free(ds);
+            verify(&opts);
+            swarm_free(&s);
+            free(there);
+            bouma_io_memory_free(io);
+        }
+}
+
+/* Whether particle k matches, by a look at it. */
+static int matches(const struct swarm *s, uint64_t k,
+                   const bouma_particles_query *q, double mass_low,
+                   double mass_high, int with_mass)
+{
+    for (int d = 0; d < s->ndims && q->boxed; d++) {
+        double x = s->position[k * (uint64_t)s->ndims + (uint64_t)d];
+
+        if (!(x >= q->low[d]) ||
+            !(q->closed >> d & 1 ? x <= q->high[d] : x < q->high[d]))
+            return 0;
+    }
+    for (int d = 0; d < s->ndims && q->boxed; d++)
+        if (!isfinite(s->position[k * (uint64_t)s->ndims + (uint64_t)d]))
+            return 0;
+    return !with_mass || (s->mass[k] >= mass_low && s->mass[k] <= mass_high);
+}
+
+static void queries_find_what_brute_force_finds(void)
+{
+    uint64_t state = 4;
+
+    for (int shape = 0; shape < SHAPES; shape++) {
+        struct swarm s;
+        struct swarm_set set;
+        bouma_options opts;
+        bouma_dataset *ds;
+        bouma_step *step;
+        uint8_t *there;
+        uint64_t missed = 0, extra = 0, found = 0;
+
+        setup(&opts);
+        opts.file_size = 200000;
+        swarm_make(&s, (enum shape)shape, 30000, 3,
+                   shape % 2 ? BOUMA_F64 : BOUMA_F32, 1);
+        there = malloc((size_t)s.count);
+        step = write_and_open(&ds, &set, &s, &opts, BOUMA_CODEC_ZSTD, 64);
+        for (int trial = 0; trial < 60 && step; trial++) {
+            bouma_particles_query q;
+            bouma_condition c;
+            bouma_particle_data *d = NULL;
+            double ends[2];
+            int with_mass = trial % 3 != 0;
+
+            bouma_particles_query_init(&q, sizeof(q));
+            q.boxed = trial % 4 != 1;
+            q.closed = trial % 5 ? 0 : 5;
+            for (int a = 0; a < 3; a++) {
+                /* Ends at coordinates of particles, and elsewhere. */
+                uint64_t i = check_random(&state) % s.count;
+                uint64_t k = check_random(&state) % s.count;
+
+                q.low[a] = s.position[i * 3 + (uint64_t)a];
+                q.high[a] = s.position[k * 3 + (uint64_t)a];
+                if (trial % 7 == 2 || isnan(q.low[a]) || isnan(q.high[a])) {
+                    q.low[a] = -INFINITY;
+                    q.high[a] = INFINITY;
+                }
+                if (q.low[a] > q.high[a] && trial % 11) {
+                    double swap = q.low[a];
+
+                    q.low[a] = q.high[a];
+                    q.high[a] = swap;
+                }
+            }
+            for (int a = 0; a < 2; a++)
+                do
+                    ends[a] = s.mass[check_random(&state) % s.count];
+                while (isnan(ends[a]));
+            CHECK_EQ(bouma_condition_set(&c, set.variables[MASS], 0, ends[0],
+                                         ends[1]),
+                     BOUMA_OK);
+            q.conditions = &c;
+            q.condition_count = (size_t)with_mass;
+            CHECK_EQ(bouma_particles_read(&d, set.particles, &q), BOUMA_OK);
+            if (!d) {
+                printf("%s\n", bouma_error_message(ds));
+                continue;
+            }
+            check_found(&s, d, there);
+            found += d->count;
+            for (uint64_t k = 0; k < s.count; k++) {
+                int should = matches(&s, k, &q, ends[0], ends[1], with_mass);
+
+                missed += should && !there[k];
+                extra += !should && there[k];
+            }
+            bouma_particle_data_free(d);
+        }
+        CHECK_EQ(missed, 0);
+        CHECK_EQ(extra, 0);
+        CHECK(found > 0);
+        bouma_step_free(step);
+        bouma_dataset_free(ds);
+        swarm_free(&s);
+        free(there);
+        bouma_io_memory_free(io);
+    }
+}
+
+/* Values on the edges of bins, and the largest one, are not lost. */
+static void all_ranges_of_integers_are_right(void)
+{
+    struct swarm s;
+    struct swarm_set set;
+    bouma_options opts;
+    bouma_dataset *ds;
+    bouma_step *step;
+
+    setup(&opts);
+    swarm_make(&s, UNIFORM, 20000, 2, BOUMA_F64, 0);
+    step = write_and_open(&ds, &set, &s, &opts, BOUMA_CODEC_RAW, 32);
+    for (int low = -9; low <= 9; low++)
+        for (int high = low - 1; high <= 9; high++) {
+            bouma_particles_query q;
+            bouma_condition c;
+            bouma_particle_data *d = NULL;
+            uint64_t should = 0;
+
+            bouma_particles_query_init(&q, sizeof(q));
+            CHECK_EQ(bouma_condition_set(&c, set.variables[KIND], 0, low, high),
+                     BOUMA_OK);
+            q.conditions = &c;
+            q.condition_count = 1;
+            CHECK_EQ(bouma_particles_read(&d, set.particles, &q), BOUMA_OK);
+            for (uint64_t k = 0; k < s.count; k++)
+                should += s.kind[k] >= low && s.kind[k] <= high;
+            CHECK_EQ(d->count, should);
+            bouma_particle_data_free(d);
+        }
+    /* Neighbours that a double cannot tell apart. */
+    for (int64_t i = 0; i < 20; i++) {
+        bouma_particles_query q;
+        bouma_condition c = {.variable = set.variables[LARGE]};
+        bouma_particle_data *d = NULL;
+        uint64_t should = 0;
+
+        bouma_particles_query_init(&q, sizeof(q));
+        c.low.i = ((int64_t)1 << 60) + 37 * i;
+        c.high.i = c.low.i + i % 3;
+        q.conditions = &c;
+        q.condition_count = 1;
+        CHECK_EQ(bouma_particles_read(&d, set.particles, &q), BOUMA_OK);
+        for (uint64_t k = 0; k < s.count; k++)
+            should += s.large[k] >= c.low.i && s.large[k] <= c.high.i;
+        CHECK_EQ(d->count, should);
+        bouma_particle_data_free(d);
+    }
+    bouma_step_free(step);
+    bouma_dataset_free(ds);
+    swarm_free(&s);
+    bouma_io_memory_free(io);
+}
+
+/* Quality q is the share q, everywhere; and from q0 to q comes just the rest.
+ */
+static void quality_is_a_share(void)
+{
+    static const double ends[] = {0,   0.0007, 0.01, 0.1, 0.137,
+                                  0.2, 0.5,    0.9,  1};
+
+    for (int shape = 0; shape < SHAPES; shape++) {
+        struct swarm s;
+        struct swarm_set set;
+        bouma_options opts;
+        bouma_dataset *ds;
+        bouma_step *step;
+        uint8_t *seen, *there;
+        uint64_t before = 0;
+
+        setup(&opts);
+        opts.files = 5;
+        swarm_make(&s, (enum shape)shape, 100000, 3, BOUMA_F32, 0);
+        seen = calloc(1, (size_t)s.count);
+        there = calloc(1, (size_t)s.count);
+        step = write_and_open(&ds, &set, &s, &opts, BOUMA_CODEC_RAW, 0);
+        for (size_t e = 1; e < sizeof(ends) / sizeof(*ends); e++) {
+            uint64_t dense = 0, sparse = 0, all_dense = 0, all_sparse = 0;
+            bouma_particles_query q;
+            bouma_particle_data *d = NULL;
+
+            bouma_particles_query_init(&q, sizeof(q));
+            q.from = ends[e - 1];
+            q.quality = ends[e];
+            CHECK_EQ(bouma_particles_read(&d, set.particles, &q), BOUMA_OK);
+            check_found(&s, d, there);
+            before += d->count;
+            for (uint64_t k = 0; k < s.count; k++) {
+                CHECK(!(seen[k] && there[k]));
+                seen[k] |= there[k];
+                /* Of CLUSTERED, one in ten is not in a cluster. */
+                all_sparse += k % 10 == 0;
+                all_dense += k % 10 != 0;
+                sparse += k % 10 == 0 && seen[k];
+                dense += k % 10 != 0 && seen[k];
+            }
+            if (ends[e] >= 0.01) {
+                CHECK(fabs((double)before / (double)s.count - ends[e]) <
+                      0.1 * ends[e]);
+                CHECK(fabs((double)sparse / (double)all_sparse - ends[e]) <
+                      0.03);
+                CHECK(fabs((double)dense / (double)all_dense - ends[e]) < 0.03);
+            }
+            bouma_particle_data_free(d);
+        }
+        CHECK_EQ(before, s.count);
+        bouma_step_free(step);
+        bouma_dataset_free(ds);
+        swarm_free(&s);
+        free(seen);
+        free(there);
+        bouma_io_memory_free(io);
+    }
+}
+
+static void samples_have_the_size_that_was_asked_for(void)
+{
+    static const uint64_t sizes[] = {0, 1, 10, 1000, 29999, 30000, 50000};
+    struct swarm s;
+    struct swarm_set set;
+    bouma_options opts;
+    bouma_dataset *ds;
+    bouma_step *step;
+    uint8_t *there;
+
+    setup(&opts);
+    opts.files = 3;
+    swarm_make(&s, CLUSTERED, 30000, 3, BOUMA_F32, 0);
+    there = malloc((size_t)s.count);
+    step = write_and_open(&ds, &set, &s, &opts, BOUMA_CODEC_ZSTD, 0);
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+        bouma_particle_data *d = NULL, *again = NULL;
+
+        CHECK_EQ(bouma_particles_sample(&d, set.particles, NULL, sizes[i], 7),
+                 BOUMA_OK);
+        CHECK_EQ(
+            bouma_particles_sample(&again, set.particles, NULL, sizes[i], 7),
+            BOUMA_OK);
+        CHECK_EQ(d->count, sizes[i] < s.count ? sizes[i] : s.count);
+        check_found(&s, d, there);
+        CHECK(!d->count || !memcmp(d->columns[ID], again->columns[ID],
+                                   (size_t)d->count * 8));
+        bouma_particle_data_free(d);
+        bouma_particle_data_free(again);
+    }
+    bouma_step_free(step);
+    bouma_dataset_free(ds);
+    swarm_free(&s);
+    free(there);
+    bouma_io_memory_free(io);
+}
+
+int main(void)
+{
+    what_is_written_comes_back();
+    queries_find_what_brute_force_finds();
+    all_ranges_of_integers_are_right();
+    quality_is_a_share();
+    samples_have_the_size_that_was_asked_for();
+    return check_result();
+}
