@@ -100,6 +100,7 @@ static int make_bins(struct bm_top *t)
     for (uint32_t i = 0; i < t->rows; i++) {
         bouma_type type = t->clouds[0]->types[i];
         struct bm_range all = {{0}, {0}, 0, 0};
+        int finite = 1;
 
         for (size_t f = 0; f < t->files; f++) {
             const struct bm_cloud *c = t->clouds[f];
@@ -107,8 +108,10 @@ static int make_bins(struct bm_top *t)
 
             if (c->bitmaps[i]) /* else it has no values, and no range */
                 bm_range_join(&all, type, &one);
+            finite &= c->bins[i].finite;
         }
         bm_bins_init(&t->bins[i], type, all.low, all.high);
+        t->bins[i].finite = finite;
     }
     return BOUMA_OK;
 }

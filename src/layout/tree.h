@@ -66,7 +66,7 @@ void bm_tree_fill_map(struct bm_tree *t, uint32_t map,
 void bm_tree_join_maps(struct bm_tree *t);
 
 /* Bytes, to be stored (appended); and back, into an initialised tree, with all
- * bitmaps: docs/format_tree.md. 'types' are those of the rows, 'particles' the
+ * bitmaps: docs/format.md. 'types' are those of the rows, 'particles' the
  * number in the file. BOUMA_OK or ENOMEM; decoding checks all and may give
  * EFORMAT, too. */
 int bm_tree_encode(struct bm_buffer *out, const struct bm_tree *t,

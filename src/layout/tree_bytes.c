@@ -1,4 +1,4 @@
-/* tree_bytes.c -- a tree as bytes: docs/format_tree.md has them. Leaves are the
+/* tree_bytes.c -- a tree as bytes: docs/format.md has them. Leaves are the
  * nodes with no more particles than a leaf may have, so only inner nodes are
  * stored, in preorder and column by column. */
 #include <math.h>
