@@ -242,7 +242,7 @@ typedef struct bouma_options {
                                can only be freed: the program had better end */
 
     unsigned char id[16]; /* identity of a new dataset; all zero: random */
-    int threads; /* that decode, on each rank; 0: 1 with several ranks or an
+    int threads; /* that work, on each rank; 0: 1 with several ranks or an
                     allocator of one's own, else one for each processor, up to
                     8. With more than 1 the allocator's functions must be safe
                     to be called by several at once */

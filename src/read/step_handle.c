@@ -284,6 +284,8 @@ static int load_tree(struct bouma_step *step, size_t source,
         bm_codec_state_release(&codec);
         if (!rc && tree->count != cloud->count - cloud->strays)
             rc = BOUMA_EFORMAT;
+        for (uint32_t i = 0; i < cloud->rows && !rc; i++)
+            tree->bins[i].finite = cloud->bins[i].finite;
         if (rc)
             bm_fail(&ds->error, rc,
                     rc == BOUMA_ENOMEM ? "%s: no memory for its tree"

@@ -2,11 +2,15 @@
 #include "write/bundle.h"
 
 #include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "base/hash.h"
 #include "codec/quantise.h"
 #include "layout/cloud.h"
+
+#define MOST_HANDS 64 /* threads that shape variables */
 
 static size_t lanes_of(const struct bm_set_plan *set)
 {
@@ -135,19 +139,27 @@ static void pick(void *to, const void *from, const uint16_t *places, size_t n,
 struct work {
     struct bm_bundle *b;
     struct bouma_dataset *ds;
-    struct bm_codec_state *codec;
     const struct bouma_grid *set;
     uint64_t seed;
     size_t chunks;
-    uint32_t *order;   /* [count], the tree's */
-    uint16_t *places;  /* [count], of each chunk by level */
-    uint32_t *first;   /* [chunks][levels], in 'places' of the chunk */
+    uint32_t *order;  /* [count], the tree's */
+    uint16_t *places; /* [count], of each chunk by level */
+    uint32_t *first;  /* [chunks][levels], in 'places' of the chunk */
+    size_t *at;       /* [chunks][levels], see place_pieces() */
+};
+
+/* What a thread needs beside that, to shape one variable after the other. */
+struct hand {
+    const struct work *w;
+    struct bm_codec_state codec;
     uint8_t *sorted;   /* one lane in the order of the tree */
-    uint8_t *piece;    /* values of one level of one chunk */
     uint8_t *levelled; /* a variable by level, chunk, component: in 'room',
                           or where it stays */
     uint8_t *room;
     size_t room_bytes;
+    atomic_int *next; /* variable that nobody took yet */
+    pthread_t thread;
+    int rc;
 };
 
 static uint32_t chunk_places(const struct work *w, size_t chunk)
@@ -172,11 +184,8 @@ static int make_work(struct work *w)
     w->order = bm_new_raw(a, n, sizeof(*w->order));
     w->places = bm_new_raw(a, n, sizeof(*w->places));
     w->first = bm_new_raw(a, w->chunks * levels, sizeof(*w->first));
-    w->sorted = bm_new_raw(a, n, 8);
-    w->piece = bm_new_raw(a, w->set->detail.chunk, 8);
-    return w->order && w->places && w->first && w->sorted && w->piece
-               ? BOUMA_OK
-               : BOUMA_ENOMEM;
+    w->at = bm_new_raw(a, w->chunks * levels, sizeof(*w->at));
+    return w->order && w->places && w->first && w->at ? BOUMA_OK : BOUMA_ENOMEM;
 }
 
 static void drop_work(struct work *w)
@@ -186,9 +195,7 @@ static void drop_work(struct work *w)
     bm_drop(a, w->order);
     bm_drop(a, w->places);
     bm_drop(a, w->first);
-    bm_drop(a, w->sorted);
-    bm_drop(a, w->piece);
-    bm_drop(a, w->room);
+    bm_drop(a, w->at);
 }
 
 /* Which places have which level, in every chunk. */
@@ -204,21 +211,22 @@ static void find_levels(struct work *w)
 
 /* Where the values of a level of a chunk stand among those of the variable,
  * counted in particles: levels coarse to fine, in each the chunks. */
-static void place_pieces(const struct work *w, size_t *at)
+static void place_pieces(const struct work *w)
 {
     size_t levels = (size_t)w->set->levels, next = 0;
 
     for (int k = (int)levels - 1; k >= 0; k--)
         for (size_t c = 0; c < w->chunks; c++) {
-            at[c * levels + (size_t)k] = next;
+            w->at[c * levels + (size_t)k] = next;
             next += piece_count(w, c, k);
         }
 }
 
-/* Ranges of each chunk, and of all, of the lane that is in w->sorted. */
-static void find_ranges(const struct work *w, struct bm_section *s,
+/* Ranges of each chunk, and of all, of the lane that is in h->sorted. */
+static void find_ranges(const struct hand *h, struct bm_section *s,
                         size_t component, struct bm_range *all)
 {
+    const struct work *w = h->w;
     const struct bouma_variable *v = s->variable;
     size_t size = bm_variable_value_size(v);
 
@@ -226,17 +234,17 @@ static void find_ranges(const struct work *w, struct bm_section *s,
     for (size_t c = 0; c < w->chunks; c++) {
         struct bm_range *r = &s->ranges[c * (size_t)v->components + component];
 
-        bm_range_add(r, v->type, w->sorted + c * w->set->detail.chunk * size,
+        bm_range_add(r, v->type, h->sorted + c * w->set->detail.chunk * size,
                      chunk_places(w, c));
         bm_range_join(all, v->type, r);
     }
 }
 
 /* The bins and bitmaps of an attribute's lane. */
-static void fill_map(struct work *w, uint32_t row, const struct bm_range *all,
-                     bouma_type type)
+static void fill_map(const struct hand *h, uint32_t row,
+                     const struct bm_range *all, bouma_type type)
 {
-    struct bm_tree *t = &w->b->tree;
+    struct bm_tree *t = &h->w->b->tree;
     bouma_scalar low = all->low, high = all->high;
     struct bm_bins bins;
     int any = 0, finite = bm_bins_valid(type, low, high);
@@ -244,17 +252,18 @@ static void fill_map(struct work *w, uint32_t row, const struct bm_range *all,
     if (!finite) {
         memset(&low, 0, sizeof(low));
         memset(&high, 0, sizeof(high));
-        bm_bins_widen(&low, &high, &any, type, w->sorted, w->b->count);
+        bm_bins_widen(&low, &high, &any, type, h->sorted, h->w->b->count);
     }
     bm_bins_init(&bins, type, low, high);
     bins.finite = finite;
-    bm_tree_fill_map(t, row, &bins, w->sorted);
+    bm_tree_fill_map(t, row, &bins, h->sorted);
 }
 
-/* Put the lane that is in w->sorted to its places among the levels. */
-static void split_levels(const struct work *w, const struct bouma_variable *v,
-                         int component, const size_t *at)
+/* Put the lane that is in h->sorted to its places among the levels. */
+static void split_levels(const struct hand *h, const struct bouma_variable *v,
+                         int component)
 {
+    const struct work *w = h->w;
     size_t size = bm_variable_value_size(v), levels = (size_t)w->set->levels;
 
     for (size_t c = 0; c < w->chunks; c++) {
@@ -262,11 +271,11 @@ static void split_levels(const struct work *w, const struct bouma_variable *v,
 
         for (size_t k = 0; k < levels; k++) {
             uint32_t n = piece_count(w, c, (int)k);
-            uint8_t *to = w->levelled +
-                          at[c * levels + k] * size * (size_t)v->components +
+            uint8_t *to = h->levelled +
+                          w->at[c * levels + k] * size * (size_t)v->components +
                           (size_t)n * size * (size_t)component;
 
-            pick(to, w->sorted + base * size,
+            pick(to, h->sorted + base * size,
                  w->places + base + w->first[c * levels + k], n, size);
         }
     }
@@ -274,9 +283,9 @@ static void split_levels(const struct work *w, const struct bouma_variable *v,
 
 /* Encode the pieces of a variable, in the order in which they stand, and note
  * their sizes and checksums. */
-static int encode_pieces(struct work *w, int j, struct bm_section *s,
-                         const size_t *at)
+static int encode_pieces(struct hand *hand, int j, struct bm_section *s)
 {
+    const struct work *w = hand->w;
     const struct bouma_variable *v = s->variable;
     const struct bm_codec *codec = bm_codec_find((int)v->codec);
     const struct bm_head *h = &w->b->subfile.head;
@@ -287,14 +296,14 @@ static int encode_pieces(struct work *w, int j, struct bm_section *s,
     for (int k = (int)levels - 1; k >= 0; k--)
         for (size_t c = 0; c < w->chunks && !rc; c++) {
             size_t i = c * levels + (size_t)k, begin = out->size;
-            const uint8_t *values = w->levelled + at[i] * sample;
+            const uint8_t *values = hand->levelled + w->at[i] * sample;
             size_t n = piece_count(w, c, k), stored = n * sample;
             struct bm_address address = {
                 w->ds->id, h->step, h->generation.epoch, h->generation.attempt,
                 v->id,     c,       (uint32_t)k};
 
             if (!codec->sized) {
-                rc = bm_values_encode(w->codec, out, v, values, n);
+                rc = bm_values_encode(&hand->codec, out, v, values, n);
                 values = out->data + begin;
                 stored = out->size - begin;
             }
@@ -306,44 +315,105 @@ static int encode_pieces(struct work *w, int j, struct bm_section *s,
     return rc;
 }
 
-/* One variable: sorted, indexed, split into levels, encoded. */
-static int shape_variable(struct work *w, int j, uint32_t *row,
-                          const size_t *at)
+/* Where the lanes of a variable begin. */
+static size_t first_lane(const struct bm_set_plan *set, int j)
 {
+    size_t lane = 0;
+
+    for (int i = 0; i < j; i++)
+        lane += (size_t)set->variables[i]->components;
+    return lane;
+}
+
+/* One variable: sorted, indexed, split into levels, encoded. */
+static int shape_variable(struct hand *h, int j)
+{
+    const struct work *w = h->w;
     struct bm_bundle *b = w->b;
+    const bouma_allocator *a = w->ds->a;
     const struct bouma_variable *v = b->set->variables[j];
     struct bm_section *s = bm_head_section(&b->subfile.head, v->id);
     int sized = bm_codec_find((int)v->codec)->sized;
-    size_t bytes = b->count * bm_variable_sample_size(v), lane = 0;
+    size_t bytes = b->count * bm_variable_sample_size(v);
+    size_t lane = first_lane(b->set, j);
 
-    for (int i = 0; i < j; i++)
-        lane += (size_t)b->set->variables[i]->components;
-    if (!sized && w->room_bytes < bytes) {
-        bm_drop(w->ds->a, w->room);
-        w->room = bm_new_raw(w->ds->a, bytes, 1);
-        w->room_bytes = w->room ? bytes : 0;
+    if (!sized && h->room_bytes < bytes) {
+        bm_drop(a, h->room);
+        h->room = bm_new_raw(a, bytes, 1);
+        h->room_bytes = h->room ? bytes : 0;
     }
-    w->levelled = sized ? bm_buffer_extend(&b->encoded[j], bytes) : w->room;
-    if (!w->levelled)
+    h->levelled = sized ? bm_buffer_extend(&b->encoded[j], bytes) : h->room;
+    if (!h->levelled)
         return BOUMA_ENOMEM;
     for (int c = 0; c < v->components; c++) {
         struct bm_column_data *column = &b->columns[lane + (size_t)c];
         struct bm_range all;
 
-        gather(w->sorted, column->values, w->order, b->count,
+        gather(h->sorted, column->values, w->order, b->count,
                bm_variable_value_size(v));
-        bm_drop(w->ds->a, column->own);
+        bm_drop(a, column->own);
         column->own = NULL;
-        find_ranges(w, s, (size_t)c, &all);
-        if (j)
-            fill_map(w, (*row)++, &all, v->type);
-        split_levels(w, v, c, at);
+        find_ranges(h, s, (size_t)c, &all);
+        if (j) /* rows are the lanes behind those of the position */
+            fill_map(h,
+                     (uint32_t)(lane + (size_t)c) -
+                         (uint32_t)b->set->variables[0]->components,
+                     &all, v->type);
+        split_levels(h, v, c);
     }
     for (size_t i = 0; i < w->chunks; i++)
         s->keys[i] = i;
-    bm_swap_to_little(w->levelled, bytes / bm_variable_value_size(v),
-                      sized ? bm_variable_value_size(v) : 1);
-    return encode_pieces(w, j, s, at);
+    if (sized)
+        bm_swap_to_little(h->levelled, bytes / bm_variable_value_size(v),
+                          bm_variable_value_size(v));
+    return encode_pieces(h, j, s);
+}
+
+/* Variables that nobody took yet. */
+static void *shape_some(void *context)
+{
+    struct hand *h = context;
+
+    h->sorted = bm_new_raw(h->w->ds->a, h->w->b->count, 8);
+    h->rc = h->sorted ? BOUMA_OK : BOUMA_ENOMEM;
+    while (!h->rc) {
+        int j = atomic_fetch_add(h->next, 1);
+
+        if (j >= h->w->b->set->count)
+            break;
+        h->rc = shape_variable(h, j);
+    }
+    bm_drop(h->w->ds->a, h->sorted);
+    bm_drop(h->w->ds->a, h->room);
+    return NULL;
+}
+
+/* All variables, on as many threads as there are. The first is this one; those
+ * that cannot be started are done without. */
+static int shape_variables(const struct work *w)
+{
+    struct hand hands[MOST_HANDS];
+    int count = bm_dataset_threads(w->ds), rc = BOUMA_OK;
+    atomic_int next = 0;
+
+    if (count > w->b->set->count)
+        count = w->b->set->count;
+    if (count > MOST_HANDS)
+        count = MOST_HANDS;
+    for (int i = 0; i < count; i++) {
+        hands[i] = (struct hand){.w = w, .next = &next};
+        bm_codec_state_init(&hands[i].codec, w->ds->a);
+        if (i && pthread_create(&hands[i].thread, NULL, shape_some, &hands[i]))
+            count = i;
+    }
+    shape_some(&hands[0]);
+    for (int i = 0; i < count; i++) {
+        if (i)
+            pthread_join(hands[i].thread, NULL);
+        rc = rc ? rc : hands[i].rc;
+        bm_codec_state_release(&hands[i].codec);
+    }
+    return rc;
 }
 
 /* The head: the cloud, still without its tree, and a section for each
@@ -412,7 +482,7 @@ static int build_tree(struct work *w)
 }
 
 /* With all bitmaps there, the tree as bytes, and the cloud in full. */
-static int finish_tree(struct work *w)
+static int finish_tree(struct work *w, struct bm_codec_state *codec)
 {
     struct bm_bundle *b = w->b;
     struct bm_head *h = &b->subfile.head;
@@ -426,7 +496,7 @@ static int finish_tree(struct work *w)
                                  BM_TREE_LEVEL};
 
     bm_tree_join_maps(&b->tree);
-    if (bm_tree_encode(&b->tree_bytes, &b->tree, w->codec))
+    if (bm_tree_encode(&b->tree_bytes, &b->tree, codec))
         return BOUMA_ENOMEM;
     cloud->strays = b->count - b->tree.count;
     if (b->tree.count) {
@@ -449,17 +519,11 @@ int bm_bundle_shape(struct bm_bundle *b, struct bouma_dataset *ds,
                     struct bm_codec_state *codec,
                     struct bm_generation generation, uint32_t subfiles)
 {
-    struct work w = {.b = b, .ds = ds, .codec = codec, .set = b->set->set};
-    size_t *at = NULL;
-    uint32_t row = 0;
+    struct work w = {.b = b, .ds = ds, .set = b->set->set};
     int rc;
 
     w.seed = ((uint64_t)w.set->number << 32) + b->file;
     rc = make_work(&w);
-    if (!rc)
-        at = bm_new_raw(ds->a, w.chunks * (size_t)w.set->levels, sizeof(*at));
-    if (!rc && !at)
-        rc = BOUMA_ENOMEM;
     if (!rc)
         rc = make_head(&w, generation, subfiles);
     if (!rc)
@@ -468,14 +532,12 @@ int bm_bundle_shape(struct bm_bundle *b, struct bouma_dataset *ds,
         rc = build_tree(&w);
     if (!rc) {
         find_levels(&w);
-        place_pieces(&w, at);
+        place_pieces(&w);
+        rc = shape_variables(&w);
     }
-    for (int j = 0; j < b->set->count && !rc; j++)
-        rc = shape_variable(&w, j, &row, at);
     if (!rc)
-        rc = finish_tree(&w);
+        rc = finish_tree(&w, codec);
     drop_work(&w);
-    bm_drop(ds->a, at);
     return rc ? bm_fail(&ds->error, rc, "no memory to sort particles \"%s\"",
                         b->set->set->name)
               : BOUMA_OK;
