@@ -73,7 +73,9 @@ struct search {
     uint16_t *choices;
     size_t choice_count, choice_room;
     struct bm_block_of_memory raw[2];
-    uint16_t *places;     /* [chunk] of detail, by level */
+    uint16_t *places; /* [chunk] of detail: of chunk 'ordered', by level */
+    uint32_t first[BM_MAX_LEVELS];
+    size_t ordered;       /* SIZE_MAX: none */
     uint16_t *chosen;     /* [chunk] */
     uint64_t done, total; /* particles, for the progress */
 };
@@ -508,18 +510,20 @@ static uint32_t candidates(struct search *s, const struct piece *p,
     uint64_t base = (uint64_t)p->chunk * d->chunk;
     int whole_level = level_whole(s, p->level);
     const struct bm_run *run = c->runs, *end = c->runs + c->count;
-    uint32_t first[BM_MAX_LEVELS], n = 0;
     const uint16_t *places;
+    uint32_t n = 0;
 
     if (c->whole && whole_level) {
         for (uint32_t i = 0; i < p->count; i++)
             s->chosen[i] = (uint16_t)i;
         return p->count;
     }
-    bm_detail_order(d, shift,
-                    bm_cloud_chunk_places(s->set, s->cloud->count, p->chunk),
-                    s->places, first);
-    places = s->places + first[p->level];
+    if (s->ordered != p->chunk)
+        bm_detail_order(
+            d, shift, bm_cloud_chunk_places(s->set, s->cloud->count, p->chunk),
+            s->places, s->first);
+    s->ordered = p->chunk;
+    places = s->places + s->first[p->level];
     for (uint32_t i = 0; i < p->count; i++) {
         uint64_t at = base + places[i];
         double rank = d->rank[places[i] ^ shift] + offset;
@@ -745,6 +749,7 @@ static int hunt_file(struct search *s, size_t subfile, uint64_t from,
     if (rc)
         return rc;
     s->source = subfile;
+    s->ordered = SIZE_MAX;
     s->cloud = bm_head_cloud(&source->head, s->set->number);
     for (int i = 0; i < s->column_count; i++)
         s->columns[i].section =
