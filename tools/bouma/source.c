@@ -1,53 +1,11 @@
 /* source.c -- a file of samples to import: .raw or .npy. */
 #include "source.h"
 
-#include <fcntl.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "file_kind.h"
 #include "format_text.h"
 #include "npy.h"
-
-/* ---- mapping ------------------------------------------------------------- */
-
-/* Map all of the file, privately: bytes can be swapped in place, and the file
- * stays as it is. */
-static int map_descriptor(struct source *source, struct context *ctx, int fd)
-{
-    struct stat info;
-
-    if (fstat(fd, &info))
-        return context_fail_errno(ctx, "read", source->path);
-    if (!S_ISREG(info.st_mode))
-        return context_fail(ctx, CALL_AT_FAULT, "%s: not a regular file",
-                            source->path);
-    if (info.st_size == 0)
-        return context_fail(ctx, DATA_AT_FAULT, "%s: the file is empty",
-                            source->path);
-    source->map_bytes = (size_t)info.st_size;
-    source->map = mmap(NULL, source->map_bytes, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_NORESERVE, fd, 0);
-    if (source->map == MAP_FAILED) {
-        source->map = NULL;
-        return context_fail_errno(ctx, "read", source->path);
-    }
-    return DONE;
-}
-
-static int map_file(struct source *source, struct context *ctx)
-{
-    int fd = open(source->path, O_RDONLY | O_CLOEXEC);
-    int rc;
-
-    if (fd < 0)
-        return context_fail_errno(ctx, "read", source->path);
-    rc = map_descriptor(source, ctx, fd);
-    close(fd);
-    return rc;
-}
 
 /* ---- shape and strides --------------------------------------------------- */
 
@@ -113,7 +71,7 @@ static int open_raw(struct source *source, struct context *ctx,
         return context_fail(ctx, DATA_AT_FAULT,
                             "%s: the --shape is larger than any file",
                             source->path);
-    if (expected != source->map_bytes)
+    if (expected != source->file.size)
         return context_fail(
             ctx, DATA_AT_FAULT,
             "%s: expected %llu bytes for %s samples of %d %s, found %llu; "
@@ -121,9 +79,9 @@ static int open_raw(struct source *source, struct context *ctx,
             source->path, (unsigned long long)expected,
             format_shape(shape, source->ndims, source->shape),
             source->components, bouma_type_name(source->type),
-            (unsigned long long)source->map_bytes);
+            (unsigned long long)source->file.size);
     set_strides(source, false);
-    source->data = source->map;
+    source->data = source->file.bytes;
     return DONE;
 }
 
@@ -185,11 +143,11 @@ static int open_npy(struct source *source, struct context *ctx,
     uint64_t found;
     int rc;
 
-    if (!npy_parse(&header, source->map, source->map_bytes, message,
+    if (!npy_parse(&header, source->file.bytes, source->file.size, message,
                    sizeof(message)))
         return context_fail(ctx, DATA_AT_FAULT, "%s: %s", source->path,
                             message);
-    found = source->map_bytes - header.data_offset;
+    found = source->file.size - header.data_offset;
     if (header.data_bytes == 0)
         return context_fail(ctx, DATA_AT_FAULT, "%s: the array is empty",
                             source->path);
@@ -207,7 +165,7 @@ static int open_npy(struct source *source, struct context *ctx,
     if (rc)
         return rc;
     set_strides(source, header.fortran);
-    source->data = (unsigned char *)source->map + header.data_offset;
+    source->data = (unsigned char *)source->file.bytes + header.data_offset;
     return DONE;
 }
 
@@ -223,7 +181,7 @@ int source_open(struct source *out, struct context *ctx, const char *path,
                             "cannot tell what %s is; import takes .npy and "
                             ".raw files",
                             path);
-    rc = map_file(out, ctx);
+    rc = mapped_file_open(&out->file, ctx, path);
     if (rc)
         return rc;
     return kind == FILE_NPY ? open_npy(out, ctx, wish)
@@ -232,9 +190,7 @@ int source_open(struct source *out, struct context *ctx, const char *path,
 
 void source_close(struct source *source)
 {
-    if (source->map)
-        munmap(source->map, source->map_bytes);
-    source->map = NULL;
+    mapped_file_close(&source->file);
 }
 
 /* ---- samples ------------------------------------------------------------- */

@@ -1,14 +1,11 @@
-/* source.h -- a file of samples to import: .raw or .npy.
- *
- * The file is mapped, not read: a process touches only the part it hands
- * over. */
+/* source.h -- a file of samples to import: .raw or .npy. */
 #ifndef SOURCE_H
 #define SOURCE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "context.h"
+#include "mapped_file.h"
 
 /* What is known of the samples before the file is opened. */
 struct source_wish {
@@ -26,9 +23,8 @@ struct source {
     bouma_memory memory;
     int slow_axis; /* whose layers lie one after the other in the file */
     bool swapped;  /* values are in the other byte order */
-    void *map;
-    size_t map_bytes;
-    unsigned char *data; /* of the first sample, in 'map' */
+    struct mapped_file file;
+    unsigned char *data; /* of the first sample, in 'file' */
 };
 
 /* Open 'path', a text that must outlive *out. The caller ends *out with
