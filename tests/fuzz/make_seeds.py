@@ -3,9 +3,12 @@
 make_seeds.py tests/golden/v1 tests/fuzz/corpus. What else is in the corpus (the
 finds of earlier runs) stays."""
 import glob
+import io
 import os
 import struct
 import sys
+
+import numpy as np
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "python"))
 from bouma_reader import Dataset
@@ -125,3 +128,37 @@ for file in range(8):
     save("fuzz_whole", "flip_%d" % file, bytes([ALL, 1, file, 70, 0, 1]))
     save("fuzz_whole", "cut_%d" % file, bytes([ALL, 4, file, 60, 0, 0]))
     save("fuzz_whole", "insert_%d" % file, bytes([ALL, 5, file, 100, 0, 7]))
+
+# Sources of particles, and conditions on them.
+save("fuzz_csv", "plain", b"x,y,z,id\n1,2.5,-3e4,7\r\n\n4,nan,inf,18446744073709551615\n")
+save("fuzz_csv", "quoted", b"# \"a b\";y\n 1 ; \"2\"\n-3;4\n")
+save("fuzz_csv", "tabs", b"\xef\xbb\xbfa\tb\n1\t2\n3\t4")
+frame = ("ITEM: TIMESTEP\n%d\nITEM: NUMBER OF ATOMS\n2\n"
+         "ITEM: BOX BOUNDS %s\n%sITEM: ATOMS %s\n%s")
+save("fuzz_lammps", "frames", b"".join(
+    (frame % (step, "pp pp ff", "0 1\n0 2\n-1 5e1\n", "id type x y z ix element",
+              "1 1 0.5 2 3 0 Cu\n2 3 4 5 6 -1 H \n")).encode()
+    for step in (0, 100)))
+save("fuzz_lammps", "tilted", b"ITEM: UNITS\nlj\nITEM: TIME\n0.5\n" + (
+    frame % (7, "xy xz yz pp pp pp", "0 1 .5\n0 2 .25\n-1 50 -1\n", "xs ys zs",
+             "0 .5 1\n.25 .5 .75\n")).encode())
+for name, text in (("chain", b"3 < mass <= 5 && v[2] > 0 and x < 1e400"),
+                   ("names", b"'mass' == 18446744073709551615 and c[1] >= -.5e-3"),
+                   ("no", b"id != 3 || (big < 2)"), ("inf", b"id < -inf")):
+    save("fuzz_where", name, text)
+
+
+def save_npz(name, how, **arrays):
+    out = io.BytesIO()
+    how(out, **arrays)
+    save("fuzz_npz", name, out.getvalue())
+
+
+plain = {"position": np.arange(12, dtype="<f4").reshape(4, 3),
+         "mass": np.arange(4, dtype=">f8"),
+         "v": np.asfortranarray(np.arange(8, dtype="<i2").reshape(4, 2))}
+record = np.zeros(3, dtype=[("x", "<f4"), ("n", "|u1"), ("v", ">f8", (2,))])
+save_npz("stored", np.savez, **plain)
+save_npz("deflated", np.savez_compressed, **plain)
+save_npz("records", np.savez, r=record)
+save_npz("records_deflated", np.savez_compressed, r=record)

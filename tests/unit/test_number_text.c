@@ -1,0 +1,63 @@
+/* test_number_text.c -- numbers in text keep every digit that their type has
+ * room for, and are refused where it has none. */
+#include <math.h>
+
+#include "check.h"
+#include "number_text.h"
+
+static struct number_text parse(const char *text)
+{
+    struct number_text number;
+
+    number_text_parse(&number, text, strlen(text));
+    return number;
+}
+
+static bool fits(const char *text, bouma_type type)
+{
+    struct number_text number = parse(text);
+    char value[8];
+
+    return number_text_store(value, type, &number);
+}
+
+static void kinds_are_told_apart(void)
+{
+    CHECK_EQ(parse("12").kind, NUMBER_SIGNED);
+    CHECK_EQ(parse("-9223372036854775808").kind, NUMBER_SIGNED);
+    CHECK_EQ(parse("-9223372036854775808").i, INT64_MIN);
+    CHECK_EQ(parse("9223372036854775808").kind, NUMBER_UNSIGNED);
+    CHECK_EQ(parse("18446744073709551616").kind, NUMBER_REAL);
+    CHECK_EQ(parse("-9223372036854775809").kind, NUMBER_REAL);
+    CHECK_EQ(parse("1e3").kind, NUMBER_REAL);
+    CHECK(parse("-.5E-2").f == -.5e-2);
+    CHECK(isnan(parse("NaN").f));
+    CHECK(isinf(parse("-inf").f));
+    CHECK(signbit(parse("-0").f));
+    for (const char *const *text =
+             (const char *const[]){"", "-", ".", "e5", "0x10", "1 2", " 1",
+                                   "1,", "nan(1)", "1d5", "--1", "infinite",
+                                   NULL};
+         *text; text++)
+        CHECK_EQ(parse(*text).kind, NUMBER_NONE);
+}
+
+static void values_fit_or_are_refused(void)
+{
+    CHECK(fits("127", BOUMA_I8) && !fits("128", BOUMA_I8));
+    CHECK(fits("-128", BOUMA_I8) && !fits("-129", BOUMA_I8));
+    CHECK(fits("255", BOUMA_U8) && !fits("256", BOUMA_U8));
+    CHECK(!fits("-1", BOUMA_U64) && fits("18446744073709551615", BOUMA_U64));
+    CHECK(!fits("9223372036854775808", BOUMA_I64));
+    CHECK(fits("3.0", BOUMA_I16) && !fits("3.5", BOUMA_I16));
+    CHECK(!fits("nan", BOUMA_I32) && fits("nan", BOUMA_F32));
+    CHECK(fits("inf", BOUMA_F32) && !fits("1e39", BOUMA_F32));
+    CHECK(fits("1e39", BOUMA_F64));
+}
+
+int main(void)
+{
+    kinds_are_told_apart();
+    values_fit_or_are_refused();
+    return check_result();
+}

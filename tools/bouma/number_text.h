@@ -1,0 +1,36 @@
+/* number_text.h -- a number from the text of a table, and into memory as a
+ * value of any type. */
+#ifndef NUMBER_TEXT_H
+#define NUMBER_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bouma.h"
+
+enum number_kind {
+    NUMBER_NONE,     /* it is no number */
+    NUMBER_SIGNED,   /* a whole one, in 'i' */
+    NUMBER_UNSIGNED, /* a whole one beyond that, in 'u' */
+    NUMBER_REAL      /* any other */
+};
+
+struct number_text {
+    enum number_kind kind;
+    int64_t i;
+    uint64_t u;
+    double f; /* of any kind: the nearest */
+};
+
+/* What 'length' bytes say: digits with a sign, a point and an exponent, or
+ * "nan", "inf", "infinity", in any case. Nothing stands around them. */
+enum number_kind number_text_parse(struct number_text *out, const char *text,
+                                   size_t length);
+
+/* Store it as a value of 'type'; false if there is no such value: a fraction
+ * for an integer, or what is beyond the type. */
+bool number_text_store(void *to, bouma_type type,
+                       const struct number_text *number);
+
+#endif

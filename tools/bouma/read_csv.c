@@ -1,0 +1,279 @@
+/* read_csv.c -- particles from a table in text. */
+#include "read_csv.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "number_text.h"
+#include "text_lines.h"
+
+enum { QUOTED = 40 }; /* bytes of the file that a message repeats at most */
+
+/* ---- fields -------------------------------------------------------------- */
+
+/* Without blanks around it; a tab is none where it separates fields. */
+static struct piece stripped(struct piece piece, char separator)
+{
+    while (piece.length && is_blank(piece.at[0]) && piece.at[0] != separator) {
+        piece.at++;
+        piece.length--;
+    }
+    while (piece.length && is_blank(piece.at[piece.length - 1]) &&
+           piece.at[piece.length - 1] != separator)
+        piece.length--;
+    return piece;
+}
+
+/* The next field of a line, without its quotes. Step over it and the separator
+ * behind it; 'more' tells whether there is one. */
+static bool next_field(struct piece *line, char separator, struct piece *out,
+                       bool *more)
+{
+    const char *end;
+
+    *line = stripped(*line, separator);
+    if (line->length && line->at[0] == '"') {
+        end = memchr(line->at + 1, '"', line->length - 1);
+        if (!end)
+            return false;
+        *out = (struct piece){line->at + 1, (size_t)(end - line->at) - 1};
+        line->length -= (size_t)(end + 1 - line->at);
+        line->at = end + 1;
+        *line = stripped(*line, separator);
+        *more = line->length > 0;
+        if (*more && line->at[0] != separator)
+            return false;
+    } else {
+        end = line->length ? memchr(line->at, separator, line->length) : NULL;
+        *more = end != NULL;
+        if (!end)
+            end = line->at + line->length;
+        *out = trimmed((struct piece){line->at, (size_t)(end - line->at)});
+        line->length -= (size_t)(end - line->at);
+        line->at = end;
+    }
+    if (*more) {
+        line->at++;
+        line->length--;
+    }
+    return true;
+}
+
+static bool is_empty(struct piece line)
+{
+    return trimmed(line).length == 0;
+}
+
+/* ---- names --------------------------------------------------------------- */
+
+static char find_separator(struct piece line)
+{
+    static const char separators[] = {',', ';', '\t'};
+
+    for (size_t i = 0; i < sizeof(separators); i++)
+        if (memchr(line.at, separators[i], line.length))
+            return separators[i];
+    return ',';
+}
+
+static bool add_names(struct csv_file *csv, struct particle_table *table,
+                      struct piece line, struct table_message *message)
+{
+    struct number_text number;
+    struct piece name;
+    bool more = true;
+
+    while (more) {
+        struct table_column *column;
+
+        if (!next_field(&line, csv->separator, &name, &more))
+            return table_refuse(message, "line %zu: a quote is not closed",
+                                line_number(csv->text, line.at));
+        if (number_text_parse(&number, name.at, name.length) != NUMBER_NONE)
+            return table_refuse(
+                message,
+                "line %zu: '%.*s' is a number; the first line "
+                "must have the names of the columns",
+                line_number(csv->text, name.at),
+                (int)(name.length < QUOTED ? name.length : QUOTED), name.at);
+        column = table_add(table, name.at, name.length, message);
+        if (!column)
+            return false;
+        column->source = csv->columns++;
+    }
+    return true;
+}
+
+bool csv_open(struct csv_file *out, struct particle_table *table,
+              const void *bytes, size_t size, struct table_message *message)
+{
+    struct text_lines text = {bytes, (const char *)bytes + size};
+    struct piece line = {bytes, 0};
+
+    *out = (struct csv_file){.text = bytes, .size = size};
+    if (size >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0)
+        text.at += 3; /* a mark that some programs put before UTF-8 */
+    while (is_empty(line))
+        if (!next_line(&text, &line))
+            return table_refuse(message, "there is no line with names");
+    line = trimmed(line);
+    if (line.at[0] == '#') { /* as numpy.savetxt() writes it */
+        line.at++;
+        line.length--;
+    }
+    out->separator = find_separator(line);
+    out->body = (size_t)(text.at - out->text);
+    if (!add_names(out, table, line, message))
+        return false;
+    while (next_line(&text, &line))
+        out->rows += !is_empty(line);
+    for (size_t i = 0; i < table->count; i++)
+        table->columns[i].rows = out->rows;
+    return true;
+}
+
+/* ---- rows ---------------------------------------------------------------- */
+
+/* A way through the rows; 'each' is given each field that is a number. */
+struct walk {
+    const struct csv_file *csv;
+    const struct table_column **columns; /* [csv->columns]; NULL: not wanted */
+    struct row_range rows;
+    bool (*each)(struct walk *walk, size_t column, uint64_t row,
+                 const struct number_text *number);
+    unsigned *kinds;
+    struct table_message *message;
+};
+
+static bool refuse_field(const struct walk *walk, struct piece field,
+                         size_t column, const char *why)
+{
+    return table_refuse(
+        walk->message, "line %zu, column '%.100s': '%.*s' %s",
+        line_number(walk->csv->text, field.at), walk->columns[column]->name,
+        (int)(field.length < QUOTED ? field.length : QUOTED), field.at, why);
+}
+
+static bool walk_line(struct walk *walk, struct piece line, uint64_t row)
+{
+    const struct csv_file *csv = walk->csv;
+    size_t column = 0;
+    const char *start = line.at;
+    bool more = true;
+
+    for (; more && column < csv->columns; column++) {
+        struct number_text number;
+        struct piece field;
+
+        if (!next_field(&line, csv->separator, &field, &more))
+            return table_refuse(walk->message,
+                                "line %zu: a quote is not closed",
+                                line_number(csv->text, start));
+        if (!walk->columns[column])
+            continue;
+        if (number_text_parse(&number, field.at, field.length) == NUMBER_NONE)
+            return refuse_field(walk, field, column,
+                                field.length ? "is not a number"
+                                             : "is empty; write nan for a "
+                                               "number that is not there");
+        if (!walk->each(walk, column, row, &number))
+            return refuse_field(walk, field, column,
+                                "does not fit into its type; see --type-of");
+    }
+    if (column == csv->columns && !more)
+        return true;
+    return table_refuse(walk->message,
+                        "line %zu has %s than %zu fields, as the first line "
+                        "has names",
+                        line_number(csv->text, start), more ? "more" : "fewer",
+                        csv->columns);
+}
+
+static bool walk_rows(struct walk *walk)
+{
+    const struct csv_file *csv = walk->csv;
+    struct text_lines text = {csv->text + csv->body, csv->text + csv->size};
+    struct piece line;
+    uint64_t row = 0;
+
+    while (row < walk->rows.last && next_line(&text, &line)) {
+        if (is_empty(line))
+            continue;
+        if (row >= walk->rows.first &&
+            !walk_line(walk, line, row - walk->rows.first))
+            return false;
+        row++;
+    }
+    return true;
+}
+
+static bool start_walk(struct walk *walk, const struct particle_table *table)
+{
+    walk->columns = calloc(walk->csv->columns, sizeof(*walk->columns));
+    if (!walk->columns)
+        return table_refuse(walk->message, "out of memory");
+    for (size_t i = 0; i < table->count; i++)
+        if (!table->columns[i].unwanted)
+            walk->columns[table->columns[i].source] = &table->columns[i];
+    return true;
+}
+
+static bool look_at(struct walk *walk, size_t column, uint64_t row,
+                    const struct number_text *number)
+{
+    (void)row;
+    if (number->kind == NUMBER_UNSIGNED)
+        walk->kinds[column] |= CSV_UNSIGNED;
+    else if (number->kind == NUMBER_REAL)
+        walk->kinds[column] |= CSV_REAL;
+    else if (number->i < 0)
+        walk->kinds[column] |= CSV_SIGNED;
+    return true;
+}
+
+bool csv_look(const struct csv_file *csv, const struct particle_table *table,
+              struct row_range rows, unsigned *kinds,
+              struct table_message *message)
+{
+    struct walk walk = {.csv = csv,
+                        .rows = rows,
+                        .each = look_at,
+                        .kinds = kinds,
+                        .message = message};
+    bool fine = start_walk(&walk, table) && walk_rows(&walk);
+
+    free(walk.columns);
+    return fine;
+}
+
+bouma_type csv_type(unsigned kinds)
+{
+    if (kinds & CSV_REAL || (kinds & CSV_SIGNED && kinds & CSV_UNSIGNED))
+        return BOUMA_F64;
+    return kinds & CSV_UNSIGNED ? BOUMA_U64 : BOUMA_I64;
+}
+
+static bool store_at(struct walk *walk, size_t column, uint64_t row,
+                     const struct number_text *number)
+{
+    const struct table_column *of = walk->columns[column];
+
+    return number_text_store((char *)of->owned + (int64_t)row * of->stride,
+                             of->type, number);
+}
+
+bool csv_load(const struct csv_file *csv, struct particle_table *table,
+              struct row_range rows, struct table_message *message)
+{
+    struct walk walk = {
+        .csv = csv, .rows = rows, .each = store_at, .message = message};
+    bool fine = true;
+
+    for (size_t i = 0; fine && i < table->count; i++)
+        fine =
+            table->columns[i].unwanted ||
+            table_allocate(&table->columns[i], rows.last - rows.first, message);
+    fine = fine && start_walk(&walk, table) && walk_rows(&walk);
+    free(walk.columns);
+    return fine;
+}
