@@ -45,6 +45,7 @@ extern const struct command *const commands[];
 extern const struct command cmd_import;
 extern const struct command cmd_info;
 extern const struct command cmd_read;
+extern const struct command cmd_query;
 extern const struct command cmd_render;
 extern const struct command cmd_verify;
 extern const struct command cmd_repair;

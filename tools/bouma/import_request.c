@@ -136,6 +136,36 @@ static int read_grid(struct import_request *request, struct context *ctx)
     return rc;
 }
 
+/* Options that only grids have, or only particles. */
+static int check_kind(const struct import_request *request, struct context *ctx)
+{
+    static const char *const of_grids[] = {
+        "grid",  "shape",  "type",    "components", "relative", "nominal",
+        "patch", "levels", "spacing", "origin",     "unit",     NULL};
+    static const char *const of_particles[] = {
+        "position",     "position-type", "position-tolerance",
+        "tolerance-of", "type-of",       "unit-of",
+        "column",       "leaf",          NULL};
+    bool particles = request->particles_name != NULL;
+    const char *const *names = particles ? of_grids : of_particles;
+
+    for (; *names; names++)
+        if (arguments_has(request->args, *names))
+            return context_fail(ctx, CALL_AT_FAULT,
+                                particles
+                                    ? "--%s is for grids; leave it out, or "
+                                      "leave --particles out"
+                                    : "--%s is for particles; add --particles "
+                                      "NAME",
+                                *names);
+    if (!particles && request->args->operand_count == 0)
+        return context_fail(ctx, CALL_AT_FAULT,
+                            "something is missing; call it as: %s import "
+                            "SRC... --into DS [options]",
+                            session_program());
+    return DONE;
+}
+
 /* One name for each source, or none at all; attributes with a name. */
 static int check_texts(const struct import_request *request,
                        struct context *ctx)
@@ -145,7 +175,7 @@ static int check_texts(const struct import_request *request,
     int vars = arguments_count(args, "var");
     int units = arguments_count(args, "unit");
 
-    if (vars && vars != sources)
+    if (vars && vars != sources && !request->particles_name)
         return context_fail(ctx, CALL_AT_FAULT,
                             "%d --var for %d files: name each of them, or none",
                             vars, sources);
@@ -172,6 +202,7 @@ int import_request_read(struct import_request *out, struct context *ctx,
         .args = args,
         .path = arguments_text(args, "into"),
         .grid_name = arguments_text(args, "grid"),
+        .particles_name = arguments_text(args, "particles"),
         .grid = {.size = sizeof(bouma_grid_spec),
                  .unit = arguments_text(args, "length-unit")},
         .variable = {.size = sizeof(bouma_variable_spec)}};
@@ -181,7 +212,9 @@ int import_request_read(struct import_request *out, struct context *ctx,
     if (!out->path)
         return context_fail(ctx, CALL_AT_FAULT,
                             "say where to: --into NAME.bouma");
-    rc = check_texts(out, ctx);
+    rc = check_kind(out, ctx);
+    if (!rc)
+        rc = check_texts(out, ctx);
     if (!rc)
         rc = read_step(out, ctx);
     if (!rc)

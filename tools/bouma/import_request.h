@@ -12,6 +12,7 @@ struct import_request {
     int64_t step;
     double time;
     const char *grid_name;
+    const char *particles_name;     /* NULL: a grid */
     bouma_grid_spec grid;           /* shape: by the sources */
     bouma_variable_spec variable;   /* type, components, unit: by the source */
     int patches, spacings, origins; /* how many values were given */

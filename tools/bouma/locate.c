@@ -62,11 +62,22 @@ static int not_found(struct context *ctx, const struct names *names,
         names->near.word, where, names->list[0] ? names->list : "none at all");
 }
 
+/* What a grid can do, particles do by other commands. */
+static int is_particles(struct context *ctx, const char *name)
+{
+    return context_fail(ctx, CALL_AT_FAULT,
+                        "'%s' is a set of particles; read it with: %s query DS "
+                        "%s -o OUT.npz",
+                        name, session_program(), name);
+}
+
 static int no_grid(struct context *ctx, bouma_step *step, const char *name)
 {
     struct names names = {.near = {.word = name}};
     bouma_grid_info about;
 
+    if (bouma_step_find_particles(step, name))
+        return is_particles(ctx, name);
     for (int i = 0; i < bouma_step_grid_count(step); i++) {
         bouma_grid_info_get(bouma_step_grid(step, i), &about);
         offer(&names, about.name);
@@ -142,4 +153,46 @@ int locate_drawable(bouma_grid **grid, bouma_variable **variable,
     *grid = bouma_step_find_grid(step, name);
     return *grid ? only_variable(variable, ctx, *grid, name)
                  : no_grid(ctx, step, name);
+}
+
+int locate_particles(bouma_particles **out, struct context *ctx,
+                     bouma_step *step, const char *name)
+{
+    struct names names = {.near = {.word = name}};
+    bouma_particles_info about;
+
+    *out = bouma_step_find_particles(step, name);
+    if (*out)
+        return DONE;
+    if (bouma_step_find_grid(step, name))
+        return context_fail(ctx, CALL_AT_FAULT,
+                            "'%s' is a grid; read it with: %s read DS %s/VAR "
+                            "-o OUT.npy",
+                            name, session_program(), name);
+    for (int i = 0; i < bouma_step_particles_count(step); i++) {
+        bouma_particles_info_get(bouma_step_particles(step, i), &about);
+        offer(&names, about.name);
+    }
+    return not_found(ctx, &names, "set of particles", "this step");
+}
+
+int locate_attribute(bouma_variable **out, struct context *ctx,
+                     bouma_particles *particles, const char *name)
+{
+    struct names names = {.near = {.word = name}};
+    bouma_variable_info about = {0};
+    bouma_particles_info where;
+
+    *out = bouma_particles_find_variable(particles, name);
+    if (*out)
+        bouma_variable_info_get(*out, &about);
+    if (about.present)
+        return DONE;
+    bouma_particles_info_get(particles, &where);
+    for (int i = 0; i < bouma_particles_variable_count(particles); i++) {
+        bouma_variable_info_get(bouma_particles_variable(particles, i), &about);
+        if (about.present)
+            offer(&names, about.name);
+    }
+    return not_found(ctx, &names, "variable", where.name);
 }

@@ -18,4 +18,12 @@ int locate_variable(bouma_grid **grid, bouma_variable **variable,
 int locate_drawable(bouma_grid **grid, bouma_variable **variable,
                     struct context *ctx, bouma_step *step, const char *name);
 
+/* The set of particles of that name; it belongs to the step. */
+int locate_particles(bouma_particles **out, struct context *ctx,
+                     bouma_step *step, const char *name);
+
+/* A variable of a set that the step has. */
+int locate_attribute(bouma_variable **out, struct context *ctx,
+                     bouma_particles *particles, const char *name);
+
 #endif

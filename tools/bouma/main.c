@@ -77,7 +77,7 @@ static int dispatch(struct context *ctx, int argc, char **argv)
 
     if (!name)
         return context_fail(ctx, CALL_AT_FAULT,
-                            "say what to do: import, info, read, render, ...; "
+                            "say what to do: import, info, read, query, ...; "
                             "'%s help' lists all commands",
                             session_program());
     if (strcmp(name, "--version") == 0)

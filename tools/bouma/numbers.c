@@ -161,3 +161,45 @@ bool parse_box(const char *text, int ndims, const int64_t *shape,
                           : "z0:z1,y0:y1,x0:x1");
     return false;
 }
+
+/* One end of an axis, or 'otherwise' if it is left out. */
+static bool scan_coordinate(const char **cursor, double otherwise, double *out)
+{
+    if (**cursor == ':' || **cursor == ',' || **cursor == '\0') {
+        *out = otherwise;
+        return true;
+    }
+    return scan_number(cursor, out);
+}
+
+bool parse_coordinates(const char *text, int ndims, double *low, double *high,
+                       char *message, size_t bytes)
+{
+    const char *c = text;
+    int axis;
+
+    for (axis = 0; axis < ndims; axis++) {
+        if (axis > 0 && *c++ != ',')
+            break;
+        if (!scan_coordinate(&c, -INFINITY, &low[axis]) || *c++ != ':' ||
+            !scan_coordinate(&c, INFINITY, &high[axis]))
+            break;
+        if (low[axis] > high[axis]) {
+            snprintf(message, bytes,
+                     "axis %d of the box goes from %g down to %g; write the "
+                     "lower end first",
+                     axis, low[axis], high[axis]);
+            return false;
+        }
+    }
+    if (axis == ndims && *c == '\0')
+        return true;
+    snprintf(message, bytes,
+             "'%s' is not a box of %d %s; write it as %s, in coordinates, with "
+             "half-open ranges",
+             text, ndims, ndims == 1 ? "axis" : "axes",
+             ndims == 1   ? "x0:x1"
+             : ndims == 2 ? "x0:x1,y0:y1"
+                          : "x0:x1,y0:y1,z0:z1");
+    return false;
+}

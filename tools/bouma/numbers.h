@@ -27,4 +27,9 @@ bool parse_numbers(const char *text, double *out, int most, int *count);
 bool parse_box(const char *text, int ndims, const int64_t *shape,
                bouma_box *out, char *message, size_t bytes);
 
+/* A box "x0:x1,y0:y1" in coordinates; an end left out is infinite. What is not
+ * of that form, or ends before it begins, is refused, and 'message' tells. */
+bool parse_coordinates(const char *text, int ndims, double *low, double *high,
+                       char *message, size_t bytes);
+
 #endif

@@ -1,0 +1,38 @@
+/* import_target.h -- the dataset that `bouma import` writes to. */
+#ifndef IMPORT_TARGET_H
+#define IMPORT_TARGET_H
+
+#include "import_request.h"
+#include "progress_bar.h"
+
+struct import_target {
+    struct progress_bar bar;
+    bouma_dataset *ds;
+    bool created; /* the dataset is new */
+};
+
+/* Make the dataset, or open the one that is there. The caller ends *out with
+ * import_target_close() if this is done, and frees out->ds anyway; 'request'
+ * must outlive it. Collective. */
+int import_target_open(struct import_target *out, struct context *ctx,
+                       struct import_request *request);
+
+/* By default, the step after the last one, at a time that is its number. */
+int import_target_choose_step(const struct import_target *target,
+                              struct context *ctx,
+                              struct import_request *request);
+
+/* Set what --attr says on the step that was begun; a status of the library. */
+int import_target_attributes(const struct import_target *target,
+                             const struct import_request *request);
+
+/* Whatever has happened ('rc'), leave the dataset to the next writer.
+ * Collective. */
+int import_target_close(struct import_target *target, struct context *ctx,
+                        int rc);
+
+/* Keep the message of a call of the library that failed. */
+int import_target_failed(const struct import_target *target,
+                         struct context *ctx, int status);
+
+#endif

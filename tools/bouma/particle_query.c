@@ -1,0 +1,270 @@
+/* particle_query.c -- which particles of a set are asked for. */
+#include "particle_query.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "locate.h"
+#include "numbers.h"
+#include "where.h"
+
+/* ---- options ------------------------------------------------------------- */
+
+static int read_quality(struct particle_query *query, struct context *ctx,
+                        const struct arguments *args)
+{
+    bouma_particles_query *of = &query->query;
+    int rc = arguments_number(args, ctx, "quality", &of->quality);
+
+    if (!rc)
+        rc = arguments_number(args, ctx, "from", &of->from);
+    if (!rc && !(of->from >= 0 && of->from <= of->quality && of->quality <= 1))
+        rc = context_fail(ctx, CALL_AT_FAULT,
+                          "--from %g and --quality %g: they are parts of all "
+                          "particles, 0 <= from <= quality <= 1",
+                          of->from, of->quality);
+    query->never = query->never || of->from == of->quality;
+    return rc;
+}
+
+static int read_box(struct particle_query *query, struct context *ctx,
+                    const struct arguments *args)
+{
+    const char *text = arguments_text(args, "box");
+    bouma_particles_query *of = &query->query;
+    char message[256];
+
+    if (!text)
+        return DONE;
+    if (!parse_coordinates(text, query->about.ndims, of->low, of->high, message,
+                           sizeof(message)))
+        return context_fail(ctx, CALL_AT_FAULT, "--box: %s", message);
+    of->boxed = 1;
+    for (int i = 0; i < query->about.ndims; i++)
+        query->never = query->never || of->low[i] == of->high[i];
+    return DONE;
+}
+
+/* The library's conditions from the ranges of an expression. 'numbers' are
+ * those of the variables that could be named. */
+static int set_conditions(struct particle_query *query, struct context *ctx,
+                          const struct where *where, const int *numbers)
+{
+    query->never = query->never || where->never;
+    query->conditions = calloc(where->count, sizeof(*query->conditions));
+    if (!query->conditions)
+        return context_fail(ctx, DATA_AT_FAULT, "out of memory");
+    for (size_t i = 0; i < where->count; i++) {
+        const struct where_range *range = &where->ranges[i];
+
+        query->conditions[i] =
+            (bouma_condition){.variable = bouma_particles_variable(
+                                  query->particles, numbers[range->variable]),
+                              .component = range->component,
+                              .low = range->low,
+                              .high = range->high};
+    }
+    query->query.conditions = query->conditions;
+    query->query.condition_count = where->count;
+    return DONE;
+}
+
+static int read_where(struct particle_query *query, struct context *ctx,
+                      const struct arguments *args)
+{
+    const char *text = arguments_text(args, "where");
+    int total = bouma_particles_variable_count(query->particles), rc = DONE;
+    struct where_variable *names = calloc((size_t)total + 1, sizeof(*names));
+    int *numbers = calloc((size_t)total + 1, sizeof(*numbers));
+    struct where where = {0};
+    char message[1024];
+    size_t count = 0;
+
+    if (!names || !numbers)
+        rc = context_fail(ctx, DATA_AT_FAULT, "out of memory");
+    for (int i = 0; !rc && i < total; i++) {
+        bouma_variable_info about;
+
+        bouma_variable_info_get(bouma_particles_variable(query->particles, i),
+                                &about);
+        if (!about.present)
+            continue;
+        numbers[count] = i;
+        names[count++] =
+            (struct where_variable){about.name, about.type, about.components};
+    }
+    if (!rc && text &&
+        !where_compile(&where, text, names, count, message, sizeof(message)))
+        rc = context_fail(ctx, CALL_AT_FAULT, "--where: %s", message);
+    if (!rc && text)
+        rc = set_conditions(query, ctx, &where, numbers);
+    where_release(&where);
+    free(names);
+    free(numbers);
+    return rc;
+}
+
+static int read_sample(struct particle_query *query, struct context *ctx,
+                       const struct arguments *args)
+{
+    int64_t sample = 0, seed = 0;
+    int rc = arguments_integer(args, ctx, "sample", 0, &sample);
+
+    if (!rc)
+        rc = arguments_integer(args, ctx, "seed", 0, &seed);
+    query->sampled = arguments_has(args, "sample");
+    if (!rc && query->sampled &&
+        (arguments_has(args, "quality") || arguments_has(args, "from")))
+        rc = context_fail(ctx, CALL_AT_FAULT,
+                          "--sample and --%s do not go together",
+                          arguments_has(args, "from") ? "from" : "quality");
+    if (!rc && !query->sampled && arguments_has(args, "seed"))
+        rc = context_fail(ctx, CALL_AT_FAULT,
+                          "--seed is for --sample N, which is not there");
+    query->sample = (uint64_t)sample;
+    query->seed = (uint64_t)seed;
+    return rc;
+}
+
+int particle_query_read(struct particle_query *out, struct context *ctx,
+                        const struct arguments *args, bouma_dataset *ds,
+                        bouma_particles *particles)
+{
+    int rc;
+
+    *out = (struct particle_query){.ds = ds, .particles = particles};
+    bouma_particles_info_get(particles, &out->about);
+    bouma_particles_query_init(&out->query, sizeof(out->query));
+    rc = read_quality(out, ctx, args);
+    if (!rc)
+        rc = read_box(out, ctx, args);
+    if (!rc)
+        rc = read_where(out, ctx, args);
+    return rc ? rc : read_sample(out, ctx, args);
+}
+
+void particle_query_release(struct particle_query *query)
+{
+    free(query->conditions);
+    free(query->variables);
+    free(query->infos);
+    *query = (struct particle_query){0};
+}
+
+/* ---- variables ----------------------------------------------------------- */
+
+int particle_query_add(struct particle_query *query, struct context *ctx,
+                       bouma_variable *variable)
+{
+    size_t room = query->count + 1;
+    bouma_variable **variables =
+        realloc(query->variables, room * sizeof(*variables));
+    bouma_variable_info *infos;
+
+    if (variables)
+        query->variables = variables;
+    infos = realloc(query->infos, room * sizeof(*infos));
+    if (infos)
+        query->infos = infos;
+    if (!variables || !infos)
+        return context_fail(ctx, DATA_AT_FAULT, "out of memory");
+    variables[query->count] = variable;
+    bouma_variable_info_get(variable, &infos[query->count++]);
+    query->query.variables = query->variables;
+    query->query.variable_count = query->count;
+    return DONE;
+}
+
+int particle_query_all(struct particle_query *query, struct context *ctx)
+{
+    int rc = DONE;
+
+    for (int i = 0; !rc && i < bouma_particles_variable_count(query->particles);
+         i++) {
+        bouma_variable *variable =
+            bouma_particles_variable(query->particles, i);
+        bouma_variable_info about;
+
+        bouma_variable_info_get(variable, &about);
+        if (about.present)
+            rc = particle_query_add(query, ctx, variable);
+    }
+    return rc;
+}
+
+int particle_query_these(struct particle_query *query, struct context *ctx,
+                         const char *names)
+{
+    char *copy = strdup(names), *rest = copy;
+    int rc = copy ? DONE : context_fail(ctx, DATA_AT_FAULT, "out of memory");
+
+    while (!rc && rest) {
+        char *name = strsep(&rest, ",");
+        bouma_variable *variable;
+
+        rc = locate_attribute(&variable, ctx, query->particles, name);
+        for (size_t i = 0; !rc && i < query->count; i++)
+            if (query->variables[i] == variable)
+                rc = context_fail(ctx, CALL_AT_FAULT,
+                                  "--variables has '%s' twice", name);
+        if (!rc)
+            rc = particle_query_add(query, ctx, variable);
+    }
+    free(copy);
+    return rc;
+}
+
+/* ---- running ------------------------------------------------------------- */
+
+struct hand_over {
+    int (*each)(void *user, const bouma_batch *batch);
+    void *user;
+    int rc; /* of 'each' */
+};
+
+static int each_batch(void *user, const bouma_batch *batch)
+{
+    struct hand_over *over = user;
+
+    if (batch->count > 0)
+        over->rc = over->each(over->user, batch);
+    return over->rc != DONE;
+}
+
+static int run_sample(const struct particle_query *query,
+                      struct hand_over *over)
+{
+    bouma_particle_data *data;
+    int status = bouma_particles_sample(&data, query->particles, &query->query,
+                                        query->sample, query->seed);
+    bouma_batch batch;
+
+    if (status)
+        return status;
+    batch.count = data->count;
+    batch.columns = (const void *const *)data->columns;
+    each_batch(over, &batch);
+    bouma_particle_data_free(data);
+    return BOUMA_OK;
+}
+
+int particle_query_run(const struct particle_query *query, struct context *ctx,
+                       int (*each)(void *user, const bouma_batch *batch),
+                       void *user)
+{
+    struct hand_over over = {each, user, DONE};
+    int status;
+
+    if (query->never)
+        return DONE;
+    status = query->sampled
+                 ? run_sample(query, &over)
+                 : bouma_particles_query_run(query->particles, &query->query,
+                                             each_batch, &over);
+    if (over.rc)
+        return over.rc;
+    if (status)
+        return context_fail_status(ctx, status, bouma_error_message(query->ds));
+    return DONE;
+}

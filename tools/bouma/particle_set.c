@@ -1,0 +1,443 @@
+/* particle_set.c -- the columns of all sources as one set of particles. */
+#include "particle_set.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "division.h"
+#include "suggest.h"
+
+/* ---- sources ------------------------------------------------------------- */
+
+/* Frames of dumps become steps, one after the other; all other files are
+ * columns of the same particles. */
+static int check_kinds(const struct particle_set *set, struct context *ctx)
+{
+    int dumps = 0;
+
+    for (int i = 0; i < set->source_count; i++)
+        dumps += set->sources[i].kind == PARTICLES_LAMMPS;
+    if (dumps && dumps != set->source_count)
+        return context_fail(ctx, CALL_AT_FAULT,
+                            "dumps of LAMMPS have steps of their own; import "
+                            "other files by another call");
+    return DONE;
+}
+
+/* An array without axes, as it comes with others in a .npz file. */
+static void tell_numbers(const struct particles_source *source,
+                         const struct context *ctx)
+{
+    for (size_t i = 0; i < source->table.count; i++)
+        if (source->table.columns[i].unwanted)
+            context_warn(ctx,
+                         "note: %s: '%s' is one number, not one for each "
+                         "particle, and is left out",
+                         source->file.path, source->table.columns[i].name);
+    if (source->frame.text_column[0])
+        context_warn(ctx, "note: %s: '%s' is text, and is left out",
+                     source->file.path, source->frame.text_column);
+}
+
+int particle_set_open(struct particle_set *out, struct context *ctx,
+                      const struct arguments *args)
+{
+    int columns = arguments_count(args, "column");
+    int count = args->operand_count + columns, rc = DONE;
+
+    *out = (struct particle_set){0};
+    if (count == 0)
+        return context_fail(ctx, CALL_AT_FAULT,
+                            "say which particles: SRC..., or --column "
+                            "NAME:TYPE=FILE");
+    out->sources = calloc((size_t)count, sizeof(*out->sources));
+    if (!out->sources)
+        return context_fail(ctx, DATA_AT_FAULT, "out of memory");
+    for (int i = 0; !rc && i < args->operand_count; i++)
+        rc = particles_source_open(&out->sources[out->source_count++], ctx,
+                                   args->operands[i]);
+    for (int i = 0; !rc && i < columns; i++)
+        rc =
+            particles_source_open_column(&out->sources[out->source_count++],
+                                         ctx, arguments_nth(args, "column", i));
+    for (int i = 0; !rc && i < out->source_count; i++)
+        tell_numbers(&out->sources[i], ctx);
+    return rc ? rc : check_kinds(out, ctx);
+}
+
+void particle_set_release(struct particle_set *set)
+{
+    for (int i = 0; i < set->source_count; i++)
+        particles_source_close(&set->sources[i]);
+    free(set->sources);
+    free(set->attributes);
+    free(set->converted);
+    *set = (struct particle_set){0};
+}
+
+const struct lammps_frame *particle_set_frame(const struct particle_set *set)
+{
+    return set->sources[0].kind == PARTICLES_LAMMPS ? &set->sources[0].frame
+                                                    : NULL;
+}
+
+/* Of dumps, the first source is the one at work: it is dropped when it has no
+ * frames left. */
+int particle_set_next(struct particle_set *set, struct context *ctx,
+                      bool *found)
+{
+    int rc = particles_source_next(&set->sources[0], ctx, found);
+
+    if (rc || *found || !particle_set_frame(set) || set->source_count == 1)
+        return rc;
+    particles_source_close(&set->sources[0]);
+    set->source_count--;
+    memmove(set->sources, set->sources + 1,
+            (size_t)set->source_count * sizeof(*set->sources));
+    *found = true;
+    return DONE;
+}
+
+/* The sources that give columns now. */
+static int at_work(const struct particle_set *set)
+{
+    return particle_set_frame(set) ? 1 : set->source_count;
+}
+
+static struct table_column *find_column(const struct particle_set *set,
+                                        const char *name,
+                                        const struct particles_source **source)
+{
+    for (int i = 0; i < at_work(set); i++) {
+        struct table_column *column = table_find(&set->sources[i].table, name);
+
+        if (source)
+            *source = &set->sources[i];
+        if (column)
+            return column;
+    }
+    return NULL;
+}
+
+static int no_column(const struct particle_set *set, struct context *ctx,
+                     const char *option, const char *name)
+{
+    struct suggestion near = {.word = name};
+    char list[512] = "";
+
+    for (int i = 0; i < at_work(set); i++)
+        for (size_t k = 0; k < set->sources[i].table.count; k++) {
+            const char *other = set->sources[i].table.columns[k].name;
+            size_t used = strlen(list);
+
+            suggestion_offer(&near, other);
+            snprintf(list + used, sizeof(list) - used, "%s%s", used ? ", " : "",
+                     other);
+        }
+    if (near.best)
+        return context_fail(ctx, CALL_AT_FAULT,
+                            "--%s %s: there is no such column; did you mean "
+                            "'%s'?",
+                            option, name, near.best);
+    return context_fail(ctx, CALL_AT_FAULT,
+                        "--%s %s: there is no such column; there is %s", option,
+                        name, list[0] ? list : "none at all");
+}
+
+/* ---- which columns ------------------------------------------------------- */
+
+static int set_axis(struct particle_set *set, struct context *ctx,
+                    struct table_column *column)
+{
+    if (set->ndims == BOUMA_MAX_DIMS ||
+        (set->ndims > 0 && column->components > 1) ||
+        column->components > BOUMA_MAX_DIMS)
+        return context_fail(ctx, CALL_AT_FAULT,
+                            "'%s' is no position: there are 1 to %d "
+                            "coordinates, in one column or each in its own",
+                            column->name, BOUMA_MAX_DIMS);
+    set->vector = column->components > 1;
+    set->axes[set->ndims] = column;
+    set->ndims += column->components;
+    return DONE;
+}
+
+/* --position pos, or x,y,z. */
+static int take_position(struct particle_set *set, struct context *ctx,
+                         const char *text)
+{
+    char name[TABLE_NAME];
+    int rc = DONE;
+
+    while (!rc && *text) {
+        size_t length = strcspn(text, ",");
+        struct table_column *column = NULL;
+
+        snprintf(name, sizeof(name), "%.*s", (int)length, text);
+        if (length < sizeof(name))
+            column = find_column(set, name, NULL);
+        if (!column)
+            return no_column(set, ctx, "position", name);
+        for (int i = 0; i < set->ndims; i++)
+            if (set->axes[i] == column)
+                return context_fail(ctx, CALL_AT_FAULT,
+                                    "--position names '%s' twice", name);
+        rc = set_axis(set, ctx, column);
+        text += length + (text[length] == ',');
+    }
+    if (!rc && set->ndims == 0)
+        rc = context_fail(ctx, CALL_AT_FAULT, "--position names no column");
+    return rc;
+}
+
+/* A column "position" or "pos", or x, y and z (of LAMMPS, xu, yu and zu). */
+static int guess_position(struct particle_set *set, struct context *ctx)
+{
+    static const char *const names[] = {"position", "pos", "positions",
+                                        "coordinates"};
+    static const char *const axes[][3] = {
+        {"x", "y", "z"}, {"X", "Y", "Z"}, {"xu", "yu", "zu"}};
+    int rc = DONE;
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        struct table_column *column = find_column(set, names[i], NULL);
+
+        if (column && column->components <= BOUMA_MAX_DIMS)
+            return set_axis(set, ctx, column);
+    }
+    for (size_t i = 0; i < 3 && set->ndims == 0; i++)
+        for (int k = 0; !rc && k < 3; k++) {
+            struct table_column *column = find_column(set, axes[i][k], NULL);
+
+            if (!column || column->components > 1)
+                break;
+            rc = set_axis(set, ctx, column);
+        }
+    if (!rc && set->ndims == 0)
+        rc = context_fail(ctx, CALL_AT_FAULT,
+                          "cannot tell where the particles are; name the "
+                          "columns: --position x,y,z or --position pos");
+    return rc;
+}
+
+static bool is_position(const struct particle_set *set,
+                        const struct table_column *column)
+{
+    for (int i = 0; i < set->ndims; i++)
+        if (set->axes[i] == column)
+            return true;
+    return false;
+}
+
+/* With --var, only these. */
+static int choose_columns(struct particle_set *set, struct context *ctx,
+                          const struct arguments *args)
+{
+    int wanted = arguments_count(args, "var");
+
+    for (int i = 0; i < at_work(set); i++)
+        for (size_t k = 0; wanted && k < set->sources[i].table.count; k++) {
+            struct table_column *column = &set->sources[i].table.columns[k];
+
+            column->unwanted = !is_position(set, column);
+        }
+    for (int i = 0; i < wanted; i++) {
+        const char *name = arguments_nth(args, "var", i);
+        struct table_column *column = find_column(set, name, NULL);
+
+        if (!column)
+            return no_column(set, ctx, "var", name);
+        column->unwanted = false;
+    }
+    return DONE;
+}
+
+/* --type-of NAME=TYPE, for numbers in text. */
+static int choose_types(const struct particle_set *set, struct context *ctx,
+                        const struct arguments *args)
+{
+    for (int i = 0; i < arguments_count(args, "type-of"); i++) {
+        const char *text = arguments_nth(args, "type-of", i);
+        const char *equals = strrchr(text, '=');
+        const struct particles_source *source;
+        struct table_column *column;
+        char name[TABLE_NAME];
+        bouma_type type = equals ? bouma_type_parse(equals + 1) : 0;
+
+        if (!type || type == BOUMA_STRING ||
+            (size_t)(equals - text) >= sizeof(name))
+            return context_fail(ctx, CALL_AT_FAULT,
+                                "--type-of %s: write it as NAME=f32", text);
+        memcpy(name, text, (size_t)(equals - text));
+        name[equals - text] = '\0';
+        column = find_column(set, name, &source);
+        if (!column)
+            return no_column(set, ctx, "type-of", name);
+        if (!particles_source_is_text(source))
+            return context_fail(ctx, CALL_AT_FAULT,
+                                "--type-of %s: %s tells the type itself, %s",
+                                text, source->file.path,
+                                bouma_type_name(column->type));
+        column->type = type;
+    }
+    return DONE;
+}
+
+/* All columns have as many rows, and names of their own. */
+static int gather(struct particle_set *set, struct context *ctx)
+{
+    size_t most = 0;
+
+    set->rows = set->axes[0]->rows;
+    for (int i = 0; i < at_work(set); i++)
+        most += set->sources[i].table.count;
+    free(set->attributes);
+    set->attribute_count = 0;
+    set->attributes = calloc(most, sizeof(*set->attributes));
+    if (!set->attributes)
+        return context_fail(ctx, DATA_AT_FAULT, "out of memory");
+    for (int i = 0; i < at_work(set); i++)
+        for (size_t k = 0; k < set->sources[i].table.count; k++) {
+            struct table_column *column = &set->sources[i].table.columns[k];
+
+            if (column->unwanted)
+                continue;
+            if (column->rows != set->rows)
+                return context_fail(
+                    ctx, CALL_AT_FAULT,
+                    "%s: '%s' has %llu rows, but '%s' has %llu; name the "
+                    "columns to take: --var NAME",
+                    set->sources[i].file.path, column->name,
+                    (unsigned long long)column->rows, set->axes[0]->name,
+                    (unsigned long long)set->rows);
+            if (find_column(set, column->name, NULL) != column)
+                return context_fail(ctx, CALL_AT_FAULT,
+                                    "%s: there is a column '%s' in another "
+                                    "file, too",
+                                    set->sources[i].file.path, column->name);
+            if (!is_position(set, column))
+                set->attributes[set->attribute_count++] = column;
+        }
+    return DONE;
+}
+
+/* ---- positions ----------------------------------------------------------- */
+
+static double value_at(const struct table_column *column, uint64_t row,
+                       int component)
+{
+    const char *at = (const char *)column->data +
+                     (int64_t)row * column->stride +
+                     component * column->component_stride;
+
+    switch (column->type) {
+#define CASE(name, value, ctype, text)                                         \
+    case BOUMA_##name: {                                                       \
+        ctype v;                                                               \
+        memcpy(&v, at, sizeof(v));                                             \
+        return (double)v;                                                      \
+    }
+        BOUMA_TYPE_LIST(CASE)
+#undef CASE
+    case BOUMA_STRING:
+        break;
+    }
+    return 0;
+}
+
+/* Coordinates that are integers, of several types, or to be of another type
+ * are copied. */
+static int convert_positions(struct particle_set *set, struct context *ctx)
+{
+    size_t item = bouma_type_size(set->type), ndims = (size_t)set->ndims;
+    uint64_t rows = set->part.last - set->part.first;
+    bool same = true;
+    char *to;
+
+    for (int i = 0; i < (set->vector ? 1 : set->ndims); i++)
+        same = same && set->axes[i]->type == set->type &&
+               set->axes[i]->stride == set->axes[0]->stride;
+    free(set->converted);
+    set->converted = NULL;
+    if (same || rows == 0)
+        return DONE;
+    if (rows > SIZE_MAX / 2 / (item * ndims) ||
+        !(set->converted = malloc(rows * item * ndims)))
+        return context_fail(ctx, DATA_AT_FAULT, "no memory for positions");
+    to = set->converted;
+    for (uint64_t row = 0; row < rows; row++)
+        for (int i = 0; i < set->ndims; i++, to += item) {
+            double f64 = set->vector ? value_at(set->axes[0], row, i)
+                                     : value_at(set->axes[i], row, 0);
+            float f32 = (float)f64;
+
+            memcpy(to, item == sizeof(f32) ? (void *)&f32 : (void *)&f64, item);
+        }
+    return DONE;
+}
+
+/* f32 if all coordinates are, or if --position-type says so. */
+static int choose_position_type(struct particle_set *set, struct context *ctx,
+                                const struct arguments *args)
+{
+    const char *text;
+    int rc = arguments_choice(args, ctx, "position-type", &text);
+
+    set->type = text ? bouma_type_parse(text) : BOUMA_F32;
+    for (int i = 0; !text && i < (set->vector ? 1 : set->ndims); i++)
+        if (set->axes[i]->type != BOUMA_F32)
+            set->type = BOUMA_F64;
+    return rc;
+}
+
+bouma_column particle_set_position(const struct particle_set *set,
+                                   const void **parts)
+{
+    bouma_column column = {.data = set->converted};
+
+    if (set->converted)
+        return column;
+    column.stride = set->axes[0]->stride;
+    if (set->vector || set->ndims == 1) {
+        column.data = set->axes[0]->data;
+        column.component_stride = set->axes[0]->component_stride;
+        return column;
+    }
+    for (int i = 0; i < set->ndims; i++)
+        parts[i] = set->axes[i]->data;
+    column.parts = parts;
+    return column;
+}
+
+int particle_set_load(struct particle_set *set, struct context *ctx,
+                      const struct arguments *args)
+{
+    const char *position = arguments_text(args, "position");
+    int64_t first, last;
+    int rc;
+
+    set->ndims = 0;
+    rc =
+        position ? take_position(set, ctx, position) : guess_position(set, ctx);
+    for (int i = 0; !rc && i < set->ndims; i++)
+        if (set->axes[i])
+            set->axes[i]->unwanted = false;
+    if (!rc)
+        rc = choose_columns(set, ctx, args);
+    if (!rc)
+        rc = choose_types(set, ctx, args);
+    if (!rc)
+        rc = gather(set, ctx);
+    if (rc)
+        return rc;
+    divide_evenly((int64_t)set->rows, session_size(ctx->session),
+                  session_rank(ctx->session), &first, &last);
+    set->part = (struct row_range){(uint64_t)first, (uint64_t)last};
+    for (int i = 0; !rc && i < at_work(set); i++)
+        rc = context_agree(
+            ctx, particles_source_load(&set->sources[i], ctx, set->part));
+    if (!rc)
+        rc = choose_position_type(set, ctx, args);
+    return rc ? rc : convert_positions(set, ctx);
+}
