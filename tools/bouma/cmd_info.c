@@ -5,7 +5,9 @@
 #include "info.h"
 
 static const struct option_spec options[] = {
-    {.name = "step", .argument = "N", .help = "this step only"}, {0}};
+    {.name = "step", .argument = "N", .help = "this step only"},
+    {.name = "tree", .help = "draw the trees over the files of particles"},
+    {0}};
 
 int info_open_step(const struct info *info, struct context *ctx, int64_t i,
                    bouma_step **out, bouma_step_details *details)
@@ -51,7 +53,8 @@ static int choose_steps(struct info *info, struct context *ctx,
 
 static int run(struct context *ctx, const struct arguments *args)
 {
-    struct info info = {.path = args->operands[0]};
+    struct info info = {.path = args->operands[0],
+                        .tree = arguments_has(args, "tree")};
     int status, rc;
 
     if (!context_prints(ctx)) /* there is nothing to do for the others */
@@ -76,6 +79,7 @@ const struct command cmd_info = {
     .most = 1,
     .examples = "  bouma info run.bouma\n"
                 "  bouma info run.bouma --step 40\n"
+                "  bouma info run.bouma --tree\n"
                 "  bouma info run.bouma --json | jq '.steps[].time'\n",
     .notes = "Balance is the size of the largest file over the mean.\n",
     .options = options,

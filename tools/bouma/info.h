@@ -10,6 +10,7 @@ struct info {
     bouma_dataset *ds;
     bool one_step;       /* --step was given */
     int64_t first, last; /* first <= i < last: number in the list of steps */
+    bool tree;           /* --tree was given */
 };
 
 int info_print_text(const struct info *info, struct context *ctx);
@@ -18,5 +19,28 @@ int info_print_json(const struct info *info, struct context *ctx);
 /* Open the i-th step of the list, and tell how it lies on disk. */
 int info_open_step(const struct info *info, struct context *ctx, int64_t i,
                    bouma_step **out, bouma_step_details *details);
+
+/* The variables of a grid or of a set of particles. */
+struct info_variables {
+    bouma_variable *(*at)(void *of, int i);
+    void *of;
+    int count, levels;
+};
+int info_print_variables(const struct info_variables *variables,
+                         struct context *ctx);
+
+int info_print_particles(const struct info *info, struct context *ctx,
+                         const bouma_step *step, bouma_particles *particles);
+
+/* How the files of a set are filled. */
+struct info_files {
+    uint64_t largest, total; /* bytes */
+    uint64_t fewest, most;   /* particles in one */
+    uint64_t tree_bytes;     /* of the trees in them */
+    int depth;               /* of the tree over them; 0: there is none,
+                                or a single leaf */
+};
+struct info_files info_files_of(const bouma_step *step,
+                                const bouma_particles *particles);
 
 #endif

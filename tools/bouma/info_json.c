@@ -47,8 +47,7 @@ static json_t *level_bytes_json(const bouma_variable *variable, int levels)
     return list;
 }
 
-static json_t *variable_json(bouma_variable *variable,
-                             const bouma_grid_info *grid)
+static json_t *variable_json(bouma_variable *variable, int levels)
 {
     json_t *object = json_object();
     bouma_variable_info about;
@@ -65,7 +64,7 @@ static json_t *variable_json(bouma_variable *variable,
     json_put(object, "raw_bytes", json_count(about.raw_bytes));
     json_put(object, "stored_bytes", json_count(about.stored_bytes));
     json_put(object, "ratio", json_ratio(about.raw_bytes, about.stored_bytes));
-    json_put(object, "level_bytes", level_bytes_json(variable, grid->levels));
+    json_put(object, "level_bytes", level_bytes_json(variable, levels));
     json_put(object, "tolerance", json_number(about.tolerance));
     json_put(object, "relative",
              json_boolean(about.tolerance_kind == BOUMA_RELATIVE));
@@ -76,7 +75,7 @@ static json_t *variable_json(bouma_variable *variable,
                                            : json_null());
     json_put(object, "psnr",
              isfinite(about.psnr) ? json_number(about.psnr) : json_null());
-    json_put(object, "levels", json_integer(grid->levels));
+    json_put(object, "levels", json_integer(levels));
     json_put(object, "ranges", ranges_json(variable, &about));
     json_put(object, "attributes",
              json_attributes(bouma_variable_attributes(variable)));
@@ -92,7 +91,8 @@ static json_t *grid_json(bouma_grid *grid)
     bouma_grid_info_get(grid, &about);
     for (int i = 0; i < about.variables; i++)
         json_array_append_new(
-            variables, variable_json(bouma_grid_variable(grid, i), &about));
+            variables,
+            variable_json(bouma_grid_variable(grid, i), about.levels));
     json_put(object, "name", json_text(about.name));
     json_put(object, "kind", json_text("grid"));
     json_put(object, "shape", json_integers(about.shape, about.ndims));
@@ -109,6 +109,105 @@ static json_t *grid_json(bouma_grid *grid)
     return object;
 }
 
+/* [min, max] of a number for each particle, a list of these for a vector. */
+static json_t *range_json(const bouma_variable *variable)
+{
+    bouma_variable_info about;
+    json_t *list = json_array();
+    bouma_range range;
+
+    bouma_variable_info_get(variable, &about);
+    for (int c = 0; c < about.components; c++) {
+        json_t *ends = json_array();
+        bool none = bouma_variable_range(variable, c, &range) || range.empty;
+
+        json_array_append_new(ends,
+                              none ? json_null()
+                                   : json_scalar(about.type, range.exact_low));
+        json_array_append_new(ends,
+                              none ? json_null()
+                                   : json_scalar(about.type, range.exact_high));
+        if (about.components == 1) {
+            json_decref(list);
+            return ends;
+        }
+        json_array_append_new(list, ends);
+    }
+    return list;
+}
+
+static json_t *attribute_json(bouma_variable *variable, int levels)
+{
+    json_t *object = variable_json(variable, levels);
+
+    json_put(object, "range", range_json(variable));
+    return object;
+}
+
+/* The nodes of the tree over the files, in preorder. */
+static json_t *tree_json(const bouma_particles *particles, int ndims)
+{
+    json_t *list = json_array();
+    bouma_particles_node node;
+
+    for (int64_t i = 0; !bouma_particles_node_get(particles, i, &node); i++) {
+        json_t *object = json_object();
+
+        if (node.right) {
+            json_put(object, "right", json_integer(node.right));
+            json_put(object, "axis", json_integer(node.axis));
+            json_put(object, "split", json_number(node.split));
+        } else {
+            json_put(object, "file", json_integer(node.file));
+        }
+        json_put(object, "count", json_count(node.count));
+        json_put(object, "low", json_numbers(node.low, ndims));
+        json_put(object, "high", json_numbers(node.high, ndims));
+        json_array_append_new(list, object);
+    }
+    return list;
+}
+
+/* "attributes" are the variables of particles, as people call them; the values
+ * that grids have under this key are "remarks" here. */
+static json_t *particles_json(const struct info *info, const bouma_step *step,
+                              bouma_particles *particles)
+{
+    json_t *object = json_object(), *attributes = json_array();
+    struct info_files files = info_files_of(step, particles);
+    bouma_particles_info about;
+
+    bouma_particles_info_get(particles, &about);
+    for (int i = 1; i < about.variables; i++)
+        json_array_append_new(
+            attributes, attribute_json(bouma_particles_variable(particles, i),
+                                       about.levels));
+    json_put(object, "name", json_text(about.name));
+    json_put(object, "kind", json_text("particles"));
+    json_put(object, "count", json_count(about.count));
+    json_put(object, "strays", json_count(about.strays));
+    json_put(object, "ndims", json_integer(about.ndims));
+    json_put(object, "levels", json_integer(about.levels));
+    json_put(object, "low", json_numbers(about.low, about.ndims));
+    json_put(object, "high", json_numbers(about.high, about.ndims));
+    json_put(object, "unit", unit_json(about.unit));
+    json_put(object, "files", json_integer(about.files));
+    json_put(object, "largest_file", json_count(files.largest));
+    json_put(object, "mean_file",
+             json_count(about.files ? files.total / (uint64_t)about.files : 0));
+    json_put(object, "tree_nodes", json_integer(about.tree_nodes));
+    json_put(object, "tree_depth", json_integer(files.depth));
+    if (info->tree)
+        json_put(object, "tree", tree_json(particles, about.ndims));
+    json_put(object, "remarks",
+             json_attributes(bouma_particles_attributes(particles)));
+    json_put(
+        object, "position",
+        attribute_json(bouma_particles_variable(particles, 0), about.levels));
+    json_put(object, "attributes", attributes);
+    return object;
+}
+
 static json_t *file_sizes(const bouma_step *step, int64_t files)
 {
     json_t *list = json_array();
@@ -120,7 +219,8 @@ static json_t *file_sizes(const bouma_step *step, int64_t files)
     return list;
 }
 
-static json_t *step_json(bouma_step *step, const bouma_step_details *details)
+static json_t *step_json(const struct info *info, bouma_step *step,
+                         const bouma_step_details *details)
 {
     const bouma_record *record = &details->record;
     json_t *object = json_object();
@@ -128,6 +228,9 @@ static json_t *step_json(bouma_step *step, const bouma_step_details *details)
 
     for (int i = 0; i < bouma_step_grid_count(step); i++)
         json_array_append_new(objects, grid_json(bouma_step_grid(step, i)));
+    for (int i = 0; i < bouma_step_particles_count(step); i++)
+        json_array_append_new(
+            objects, particles_json(info, step, bouma_step_particles(step, i)));
     json_put(object, "step", json_integer(details->step));
     json_put(object, "time", json_number(details->time));
     json_put(object, "bytes",
@@ -201,7 +304,7 @@ int info_print_json(const struct info *info, struct context *ctx)
             worst = rc;
             continue;
         }
-        json_array_append_new(steps, step_json(step, &details));
+        json_array_append_new(steps, step_json(info, step, &details));
         bouma_step_free(step);
     }
     printed = print_json(ctx, root);

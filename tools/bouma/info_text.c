@@ -9,196 +9,23 @@
 #include "info.h"
 #include "text_table.h"
 
-/* ---- variables ----------------------------------------------------------- */
-
-static void add_blanks(struct text_table *table, int count)
-{
-    while (count-- > 0)
-        text_table_add(table, "%s", "");
-}
-
-/* Two cells: the range of a component, and how many NaN are not in it. */
-static void add_range(struct text_table *table, const bouma_variable *variable,
-                      bouma_type type, int component)
-{
-    char low[FORMAT_BYTES], high[FORMAT_BYTES];
-    bouma_range range;
-
-    if (bouma_variable_range(variable, component, &range)) {
-        add_blanks(table, 2);
-        return;
-    }
-    if (range.empty)
-        text_table_add(table, "-");
-    else
-        text_table_add(table, "%s to %s",
-                       format_scalar(low, type, range.exact_low),
-                       format_scalar(high, type, range.exact_high));
-    text_table_add(table, "%" PRIu64, range.nans);
-}
-
-/* A row for the variable; of several components, one more for each. */
-static void add_variable(struct text_table *table,
-                         const bouma_variable *variable)
-{
-    bouma_variable_info about;
-    char text[FORMAT_BYTES];
-
-    bouma_variable_info_get(variable, &about);
-    text_table_add(table, "%s", about.name);
-    text_table_add(table, "%s", bouma_type_name(about.type));
-    if (!about.present) {
-        text_table_add(table, "absent");
-        add_blanks(table, 6);
-        return;
-    }
-    text_table_add(table, "%s", choice_text(bouma_codec_name(about.codec)));
-    text_table_add(table, "%s", format_bytes(text, about.raw_bytes));
-    text_table_add(table, "%s", format_bytes(text, about.stored_bytes));
-    text_table_add(table, "%s",
-                   format_ratio(text, about.raw_bytes, about.stored_bytes));
-    if (about.components == 1)
-        add_range(table, variable, about.type, 0);
-    else
-        add_blanks(table, 2);
-    text_table_add(table, "%s", about.unit ? about.unit : "");
-    for (int c = 0; about.components > 1 && c < about.components; c++) {
-        text_table_add(table, "  [%d]", c);
-        add_blanks(table, 5);
-        add_range(table, variable, about.type, c);
-        add_blanks(table, 1);
-    }
-}
-
-static int print_variables(bouma_grid *grid, struct context *ctx)
-{
-    struct text_table table;
-    int rc;
-
-    text_table_init(&table, "lllrrrlrl");
-    text_table_add(&table, "VARIABLE");
-    text_table_add(&table, "TYPE");
-    text_table_add(&table, "CODEC");
-    text_table_add(&table, "RAW");
-    text_table_add(&table, "STORED");
-    text_table_add(&table, "RATIO");
-    text_table_add(&table, "RANGE");
-    text_table_add(&table, "NAN");
-    text_table_add(&table, "UNIT");
-    for (int i = 0; i < bouma_grid_variable_count(grid); i++)
-        add_variable(&table, bouma_grid_variable(grid, i));
-    rc = text_table_print(&table, ctx, 4);
-    text_table_release(&table);
-    return rc;
-}
-
-/* Bytes of each level: what is read in all, up to a level, is their sum from
- * the left. */
-static int print_levels(bouma_grid *grid, struct context *ctx)
-{
-    char columns[66] = "l", text[FORMAT_BYTES];
-    struct text_table table;
-    bouma_grid_info about;
-    int rc;
-
-    bouma_grid_info_get(grid, &about);
-    if (about.levels < 2)
-        return DONE;
-    for (int k = 0; k < about.levels; k++)
-        columns[k + 1] = 'r';
-    text_table_init(&table, columns);
-    text_table_add(&table, "BYTES OF LEVEL");
-    for (int k = about.levels - 1; k >= 0; k--)
-        text_table_add(&table, "%d", k);
-    for (int i = 0; i < about.variables; i++) {
-        const bouma_variable *variable = bouma_grid_variable(grid, i);
-        bouma_variable_info of;
-
-        bouma_variable_info_get(variable, &of);
-        if (!of.present)
-            continue;
-        text_table_add(&table, "%s", of.name);
-        for (int k = about.levels - 1; k >= 0; k--)
-            text_table_add(
-                &table, "%s",
-                format_bytes(text, bouma_variable_level_bytes(variable, k)));
-    }
-    putchar('\n');
-    rc = text_table_print(&table, ctx, 4);
-    text_table_release(&table);
-    return rc;
-}
-
-/* What was allowed and what became of it, of variables with a tolerance. */
-static int print_errors(bouma_grid *grid, struct context *ctx)
-{
-    struct text_table table;
-    int rc = DONE, lossy = 0;
-
-    text_table_init(&table, "lrrrr");
-    text_table_add(&table, "ERRORS");
-    text_table_add(&table, "TOLERANCE");
-    text_table_add(&table, "ALLOWED");
-    text_table_add(&table, "LARGEST");
-    text_table_add(&table, "PSNR");
-    for (int i = 0; i < bouma_grid_variable_count(grid); i++) {
-        bouma_variable_info about;
-
-        bouma_variable_info_get(bouma_grid_variable(grid, i), &about);
-        if (!(about.tolerance > 0) || !about.present)
-            continue;
-        lossy++;
-        text_table_add(&table, "%s", about.name);
-        text_table_add(&table, "%g%s%s", about.tolerance,
-                       about.tolerance_kind == BOUMA_RELATIVE ? " of the range"
-                                                              : "",
-                       about.nominal ? ", nominal" : "");
-        text_table_add(&table, "%.4g", about.bound);
-        if (isinf(about.largest_error)) /* nominal: nobody has measured it */
-            text_table_add(&table, "unknown");
-        else
-            text_table_add(&table, "%.4g", about.largest_error);
-        if (isnan(about.psnr))
-            text_table_add(&table, "unknown");
-        else if (isinf(about.psnr))
-            text_table_add(&table, "exact");
-        else
-            text_table_add(&table, "%.1f dB", about.psnr);
-    }
-    if (lossy) {
-        putchar('\n');
-        rc = text_table_print(&table, ctx, 4);
-    }
-    text_table_release(&table);
-    return rc;
-}
-
-static void print_variable_attributes(bouma_grid *grid)
-{
-    for (int i = 0; i < bouma_grid_variable_count(grid); i++) {
-        bouma_variable *variable = bouma_grid_variable(grid, i);
-        const bouma_attributes *attributes =
-            bouma_variable_attributes(variable);
-        bouma_variable_info about;
-
-        if (bouma_attributes_count(attributes) == 0)
-            continue;
-        bouma_variable_info_get(variable, &about);
-        printf("    %s\n", about.name);
-        attributes_print(attributes, 6);
-    }
-}
-
 /* ---- a step -------------------------------------------------------------- */
+
+static bouma_variable *variable_at(void *of, int i)
+{
+    return bouma_grid_variable(of, i);
+}
 
 static int print_grid(bouma_grid *grid, struct context *ctx)
 {
     char shape[FORMAT_BYTES], patch[FORMAT_BYTES], origin[FORMAT_BYTES],
         spacing[FORMAT_BYTES];
+    struct info_variables variables = {.at = variable_at, .of = grid};
     bouma_grid_info about;
-    int rc;
 
     bouma_grid_info_get(grid, &about);
+    variables.count = about.variables;
+    variables.levels = about.levels;
     printf("\n  %sgrid %s%s: %s samples, patches %s (%" PRId64
            "), levels 0 to %d\n",
            context_bold(ctx), about.name, context_plain(ctx),
@@ -214,13 +41,7 @@ static int print_grid(bouma_grid *grid, struct context *ctx)
     }
     putchar('\n');
     attributes_print(bouma_grid_attributes(grid), 4);
-    rc = print_variables(grid, ctx);
-    if (!rc)
-        rc = print_levels(grid, ctx);
-    if (!rc)
-        rc = print_errors(grid, ctx);
-    print_variable_attributes(grid);
-    return rc;
+    return info_print_variables(&variables, ctx);
 }
 
 static void print_cost(const bouma_step_details *details)
@@ -268,6 +89,9 @@ static int print_step(const struct info *info, struct context *ctx, int64_t i)
     attributes_print(bouma_step_attributes(step), 2);
     for (int g = 0; !rc && g < bouma_step_grid_count(step); g++)
         rc = print_grid(bouma_step_grid(step, g), ctx);
+    for (int p = 0; !rc && p < bouma_step_particles_count(step); p++)
+        rc = info_print_particles(info, ctx, step,
+                                  bouma_step_particles(step, p));
     print_cost(&details);
     bouma_step_free(step);
     return rc;
@@ -299,6 +123,12 @@ static int add_step(struct text_table *table, const struct info *info,
                    (double)record->largest_file /
                        (double)(record->mean_file ? record->mean_file : 1));
     return DONE;
+}
+
+static void add_blanks(struct text_table *table, int count)
+{
+    while (count-- > 0)
+        text_table_add(table, "%s", "");
 }
 
 /* A step that cannot be opened does not hide the others. */
