@@ -74,10 +74,12 @@ static struct layout arrange(const struct render_picture *picture)
 
     l.values = ticks_choose(picture->low, picture->high,
                             ticks_for(picture->height, 3 * text), 0);
-    l.rows = ticks_choose(0, (double)picture->row_extent,
-                          ticks_for(picture->height, 6 * text), 1);
-    l.columns = ticks_choose(0, (double)picture->column_extent,
-                             ticks_for(picture->width, 10 * text), 1);
+    l.rows =
+        ticks_choose(picture->row_low, picture->row_high,
+                     ticks_for(picture->height, 6 * text), picture->least_tick);
+    l.columns =
+        ticks_choose(picture->column_low, picture->column_high,
+                     ticks_for(picture->width, 10 * text), picture->least_tick);
     l.top = 4 * l.gap + 2 * text;
     l.left =
         3 * l.gap + ticks_width(picture->line ? &l.values : &l.rows, scale);
@@ -165,7 +167,7 @@ static int ink_of(const struct render_picture *picture, double value)
     double part = (value - picture->low) / (picture->high - picture->low);
 
     if (isnan(value))
-        return MISSING;
+        return picture->blank ? PAPER : MISSING;
     return OWN_INK + (int)(fmin(fmax(part, 0), 1) * (BAR_INKS - 1) + 0.5);
 }
 
@@ -251,8 +253,8 @@ static void draw_value_ticks(struct canvas *canvas, const struct layout *l,
                              const struct ticks *ticks, int x, bool leftward)
 {
     bool values = ticks == &l->values;
-    double low = values ? picture->low : 0;
-    double high = values ? picture->high : (double)picture->row_extent;
+    double low = values ? picture->low : picture->row_low;
+    double high = values ? picture->high : picture->row_high;
 
     for (long i = ticks->first; i <= ticks->last; i++) {
         char text[FORMAT_BYTES];
@@ -274,8 +276,8 @@ static void draw_column_ticks(struct canvas *canvas, const struct layout *l,
 
     for (long i = l->columns.first; i <= l->columns.last; i++) {
         char text[FORMAT_BYTES];
-        double part =
-            ticks_value(&l->columns, i) / (double)picture->column_extent;
+        double part = (ticks_value(&l->columns, i) - picture->column_low) /
+                      (picture->column_high - picture->column_low);
         int x = l->left + (int)(part * (picture->width - 1) + 0.5);
         int wide = text_width(ticks_text(text, &l->columns, i), l->scale);
 
@@ -314,7 +316,7 @@ static void draw_bar(struct canvas *canvas, const struct layout *l,
     draw_value_ticks(canvas, l, picture, &l->values, l->bar + width, false);
     canvas_text(canvas, l->bar, 2 * l->gap + text_height(l->scale), l->scale,
                 picture->label);
-    if (has_missing(picture->raster)) {
+    if (!picture->blank && has_missing(picture->raster)) {
         canvas_fill(canvas, l->bar, bottom + 2 * l->gap, width,
                     text_height(l->scale), MISSING);
         canvas_text(canvas, l->bar + width + l->gap, bottom + 2 * l->gap,

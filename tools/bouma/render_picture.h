@@ -12,8 +12,12 @@ struct render_picture {
     bool smooth;
     int level;
     int64_t row_extent, column_extent; /* samples at full resolution */
-    int width, height;                 /* pixels for them */
-    double low, high;                  /* values at the ends of the colours */
+    double row_low, row_high;          /* numbers at the ends of the axes */
+    double column_low, column_high;
+    double least_tick; /* no closer are the numbers at the axes; 0: any */
+    bool blank;        /* cells without a value are no NaN, but empty */
+    int width, height; /* pixels for them */
+    double low, high;  /* values at the ends of the colours */
     const struct colour_map *map;
     const char *title, *label; /* label: the variable and its unit */
     const char *row_name, *column_name;
