@@ -315,8 +315,6 @@ static const char *check_variable(const struct bouma_grid *grid,
         return "has not 1 to 256 components";
     if (spec->codec && !bm_codec_find((int)spec->codec))
         return "has no known codec";
-    if (spec->codec == BOUMA_CODEC_QUANTISE)
-        return "has the codec quantise, which is for particles: use interp";
     if (spec->codec_level < 0 || spec->codec_level > 22)
         return "has a codec level that is not 0 to 22";
     if (!(spec->tolerance >= 0) || spec->tolerance > DBL_MAX)
