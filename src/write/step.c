@@ -279,6 +279,29 @@ static int gathered_sizes(struct bm_step *s, int rc)
     return rc;
 }
 
+/* Count the files of particles in, behind those of grids. */
+static int number_files(struct bm_step *s)
+{
+    s->all_files = s->files.files + s->particles.plan.files;
+    if (s->all_files > BM_MAX_SUBFILES)
+        return bm_fail(&s->ds->error, BOUMA_ELIMIT,
+                       "the step would have %" PRId64 " files, more than %u; "
+                       "ask for larger or fewer ones",
+                       s->all_files, BM_MAX_SUBFILES);
+    bm_particle_plan_number(&s->particles.plan, (uint32_t)s->files.files);
+    return BOUMA_OK;
+}
+
+/* No file for grids. */
+static int assign_none(struct bm_step *s)
+{
+    s->files.a = s->ds->a;
+    s->files.first = bm_new(s->ds->a, 1, sizeof(*s->files.first));
+    return s->files.first ? number_files(s)
+                          : bm_fail(&s->ds->error, BOUMA_ENOMEM,
+                                    "no memory to assign chunks to files");
+}
+
 static int assign_files(struct bm_step *s)
 {
     const bouma_options *o = &s->ds->options;
@@ -289,6 +312,8 @@ static int assign_files(struct bm_step *s)
 
     for (size_t i = 0; i < s->plan->chunks; i++)
         total += s->bytes[i];
+    if (!s->plan->chunks && s->particles.plan.files)
+        return assign_none(s); /* particles have files of their own */
     files = bm_assign_files(total, s->plan->chunks, s->ds->comm->size, o->files,
                             o->file_size);
     if (files > BM_MAX_SUBFILES)
@@ -298,14 +323,7 @@ static int assign_files(struct bm_step *s)
     if (rc)
         return bm_fail(&s->ds->error, rc,
                        "no memory to assign chunks to files");
-    s->all_files = s->files.files + s->particles.plan.files;
-    if (s->all_files > BM_MAX_SUBFILES)
-        return bm_fail(&s->ds->error, BOUMA_ELIMIT,
-                       "the step would have %" PRId64 " files, more than %u; "
-                       "ask for larger or fewer ones",
-                       s->all_files, BM_MAX_SUBFILES);
-    bm_particle_plan_number(&s->particles.plan, (uint32_t)s->files.files);
-    return BOUMA_OK;
+    return number_files(s);
 }
 
 /* Make the subfiles that this rank writes. */
