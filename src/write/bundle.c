@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "base/gather.h"
 #include "base/hash.h"
 #include "codec/quantise.h"
 #include "layout/cloud.h"
@@ -56,81 +57,6 @@ int bm_bundle_init(struct bm_bundle *b, struct bouma_dataset *ds,
     for (int j = 0; j < set->count; j++)
         bm_buffer_init(&b->encoded[j], ds->a);
     return BOUMA_OK;
-}
-
-/* ---- values in the order of the tree ------------------------------------ */
-
-#define AHEAD 16 /* values that are asked for before they are needed */
-
-#define GATHER(bits)                                                           \
-    static void gather_##bits(void *restrict to, const void *restrict from,    \
-                              const uint32_t *restrict order, size_t n)        \
-    {                                                                          \
-        uint##bits##_t *out = to;                                              \
-        const uint##bits##_t *in = from;                                       \
-        size_t i = 0;                                                          \
-                                                                               \
-        for (; i + AHEAD < n; i++) {                                           \
-            __builtin_prefetch(&in[order[i + AHEAD]]);                         \
-            out[i] = in[order[i]];                                             \
-        }                                                                      \
-        for (; i < n; i++)                                                     \
-            out[i] = in[order[i]];                                             \
-    }
-GATHER(8)
-GATHER(16)
-GATHER(32)
-GATHER(64)
-
-static void gather(void *to, const void *from, const uint32_t *order, size_t n,
-                   size_t size)
-{
-    switch (size) {
-    case 1:
-        gather_8(to, from, order, n);
-        break;
-    case 2:
-        gather_16(to, from, order, n);
-        break;
-    case 4:
-        gather_32(to, from, order, n);
-        break;
-    default:
-        gather_64(to, from, order, n);
-    }
-}
-
-#define PICK(bits)                                                             \
-    static void pick_##bits(void *restrict to, const void *restrict from,      \
-                            const uint16_t *restrict places, size_t n)         \
-    {                                                                          \
-        uint##bits##_t *out = to;                                              \
-        const uint##bits##_t *in = from;                                       \
-                                                                               \
-        for (size_t i = 0; i < n; i++)                                         \
-            out[i] = in[places[i]];                                            \
-    }
-PICK(8)
-PICK(16)
-PICK(32)
-PICK(64)
-
-static void pick(void *to, const void *from, const uint16_t *places, size_t n,
-                 size_t size)
-{
-    switch (size) {
-    case 1:
-        pick_8(to, from, places, n);
-        break;
-    case 2:
-        pick_16(to, from, places, n);
-        break;
-    case 4:
-        pick_32(to, from, places, n);
-        break;
-    default:
-        pick_64(to, from, places, n);
-    }
 }
 
 /* ---- shape -------------------------------------------------------------- */
@@ -275,8 +201,9 @@ static void split_levels(const struct hand *h, const struct bouma_variable *v,
                           w->at[c * levels + k] * size * (size_t)v->components +
                           (size_t)n * size * (size_t)component;
 
-            pick(to, h->sorted + base * size,
-                 w->places + base + w->first[c * levels + k], n, size);
+            bm_gather_near(to, h->sorted + base * size,
+                           w->places + base + w->first[c * levels + k], n,
+                           size);
         }
     }
 }
@@ -349,8 +276,8 @@ static int shape_variable(struct hand *h, int j)
         struct bm_column_data *column = &b->columns[lane + (size_t)c];
         struct bm_range all;
 
-        gather(h->sorted, column->values, w->order, b->count,
-               bm_variable_value_size(v));
+        bm_gather(h->sorted, column->values, w->order, b->count,
+                  bm_variable_value_size(v));
         bm_drop(a, column->own);
         column->own = NULL;
         find_ranges(h, s, (size_t)c, &all);

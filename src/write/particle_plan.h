@@ -64,8 +64,16 @@ struct bm_particle_plan {
 /* Which scheme the options mean for particles. */
 bouma_assign bm_particle_scheme(bouma_assign assign);
 
-/* Make the plan; the subfiles of particles are counted from 'first' on. 'rc' is
- * this rank's status so far. Collective; ends with one status on all ranks. */
+/* The units of all sets, from what ranks hold; and the bytes that a file of a
+ * set is to have. 'rc' is this rank's status so far; only for lack of memory
+ * does the status differ between ranks. Collective. */
+int bm_particle_units_find(struct bm_particle_plan *plan,
+                           struct bouma_dataset *ds, int rc);
+uint64_t bm_particle_target(const struct bm_set_plan *set,
+                            const struct bouma_dataset *ds);
+
+/* Make the plan. 'rc' is this rank's status so far. Collective; ends with one
+ * status on all ranks. */
 int bm_particle_plan_make(struct bm_particle_plan *plan,
                           struct bouma_dataset *ds, int rc);
 void bm_particle_plan_release(struct bm_particle_plan *plan);
