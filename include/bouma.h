@@ -251,6 +251,9 @@ typedef struct bouma_options {
     void (*progress)(void *user, const char *what, uint64_t done,
                      uint64_t total);
     void *progress_user;
+
+    int best_axis; /* 1: trees over ranks (`kdtree`, `split`) are split along
+                      the axis where that is most even; 0: along the longest */
 } bouma_options;
 
 BOUMA_API void bouma_options_init(bouma_options *opts, size_t size);

@@ -58,6 +58,7 @@ static const struct field {
     FIELD(memory_limit, BYTES, NULL, 0),
     FIELD(timeout, SECONDS, NULL, 0),
     FIELD(threads, INTEGER, NULL, 256),
+    FIELD(best_axis, FLAG, yes_no_names, 0),
 #undef FIELD
 };
 enum { FIELDS = sizeof(fields) / sizeof(fields[0]) };

@@ -21,15 +21,16 @@ enum {
     ORDER,
     MESSAGE_BYTES,
     BUFFER_BYTES,
+    BEST_AXIS,
     ID,
     PATH,
     VALUES
 };
 
 static const char *const names[VALUES] = {
-    "mode",  "durability",    "group",        "replace", "force",
-    "files", "file_size",     "distribute",   "assign",  "place",
-    "order", "message_bytes", "buffer_bytes", "id",      "path"};
+    "mode",         "durability", "group",  "replace", "force", "files",
+    "file_size",    "distribute", "assign", "place",   "order", "message_bytes",
+    "buffer_bytes", "best_axis",  "id",     "path"};
 
 static void collect(uint64_t v[VALUES], const struct bouma_dataset *ds,
                     const char *path)
@@ -49,6 +50,7 @@ static void collect(uint64_t v[VALUES], const struct bouma_dataset *ds,
     v[ORDER] = (uint64_t)o->order;
     v[MESSAGE_BYTES] = o->message_bytes;
     v[BUFFER_BYTES] = o->buffer_bytes;
+    v[BEST_AXIS] = (uint64_t)o->best_axis;
     v[ID] = bm_hash64(o->id, 16, 0);
     v[PATH] = bm_hash64(path, strlen(path), 0);
 }

@@ -117,6 +117,7 @@ static int plan_set(struct bm_particle_plan *plan, struct bm_set_plan *set,
 {
     struct bm_aggregation_spec spec = {.scheme = plan->scheme,
                                        .ndims = set->set->ndims,
+                                       .best_axis = ds->options.best_axis,
                                        .bytes = set->bytes,
                                        .files = ds->options.files,
                                        .ranks = ds->comm->size};

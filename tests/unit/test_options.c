@@ -207,7 +207,7 @@ static void fields_are_listed(void)
 
     while (bouma_options_field(n))
         n++;
-    CHECK_EQ(n, 15);
+    CHECK_EQ(n, 16);
     CHECK(!bouma_options_field(-1));
     CHECK(!bouma_options_field(1000));
 }
