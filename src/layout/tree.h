@@ -7,8 +7,9 @@
  *                             1   4        left child: the next node
  *                            2 3 5 6
  *
- * The upper part is a radix tree of the Morton keys' first 12 bits, the lower
- * parts (treelets) are split at medians; to a reader they are the same. */
+ * The upper part is a radix tree of Morton keys of up to 12 bits, the lower
+ * parts (treelets) are split at medians, near ones where there are many
+ * particles; to a reader they are the same. */
 #ifndef BM_TREE_H
 #define BM_TREE_H
 

@@ -1,53 +1,83 @@
-/* tree_build.c -- particles, sorted into a k-d tree.
+/* tree_build.c -- particles, sorted into a k-d tree: paper 002, III-C.
  *
- * Each goes to one of up to 4096 cells, by a Morton key of 12 bits. The nodes
- * over the cells are a binary radix tree of the keys (Karras 2012), and a cell
- * with more particles than a leaf is split at medians: paper 002, III-C. All
- * sorting keeps the order in which particles were given, so that only this and
- * the positions decide. */
+ *     bounds, keys    of all particles; a key is a cell, of up to 4096
+ *     to buckets      of 64 cells, so that each is about as large as a cache
+ *     to cells        of one bucket,
+ *     treelets        and their leaves: see treelet_rows.h
+ *     nodes           over cells: a binary radix tree of the keys (Karras 2012)
+ *
+ * All sorting keeps the order in which particles were given, so that only this
+ * and the positions decide. */
 #include <assert.h>
 #include <math.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <string.h>
 
+#include "base/share.h"
+#include "codec/clones.h"
 #include "layout/tree.h"
 
-#define MOST_BITS    12
-#define MOST_CELLS   (1 << MOST_BITS)
-#define MOST_THREADS 64
-#define BLOCK        4096 /* particles whose bounds are taken at once */
+#define MOST_BITS   12
+#define LOWER_BITS  6 /* of them, for the second turn */
+#define STEPS       4096
+#define GRID_SAMPLE 16384
+#define BLOCK       1024 /* particles that are looked at together */
+
+#define MOST_WAYS       64 /* parts that are made at once */
+#define SAMPLE_PER_PART 16
+#define MOST_SAMPLE     (MOST_WAYS * SAMPLE_PER_PART)
+#define MOST_NESTED     4
 
 struct bounds {
     double low[3], high[3];
     uint64_t count; /* of finite positions */
 };
 
-/* Cells of equal size, numbered by their Morton key. The bits of the key go to
- * the axis along which cells are longest, one after the other. */
+/* Cells, numbered by their Morton key. Along each axis there are slices, with
+ * about as many particles in each (by a sample); where their edges can be is
+ * one of 4096 steps of equal width. The bits of the key go to the axis along
+ * which slices would be longest, one after the other. The cells of a bucket
+ * have all but the lower bits in common. */
 struct grid {
     uint32_t cells; /* a power of two; also the "cell" of what is not finite */
+    uint32_t lower; /* cells in a bucket */
+    int lower_bits;
     int all_finite;
-    /* Of a coordinate x, the cell along the axis is (x * pre - origin) * scale;
-     * pre is a power of two that keeps huge and tiny ranges in range. */
-    double pre, origin[3], scale[3];
-    int last[3];                    /* the last cell of each axis */
-    uint16_t bits[3][MOST_CELLS];   /* [axis][cell along it], bits of the key */
+    double pre, origin[3], scale[3]; /* see measure_f32() */
+    uint16_t bits[3][STEPS];        /* [axis][step along it], bits of the key */
     uint8_t axis_of_bit[MOST_BITS]; /* from the lowest */
 };
 
+/* Items whose node is still to be made. */
 struct run {
-    uint32_t begin, end, node;
+    uint32_t begin, end;
+    uint32_t parent; /* whose right child it is, if 'right' */
+    uint32_t heap;   /* place in the last cut; 0: a part of its own */
+    uint8_t right, buffer, nested;
+    uint8_t exact; /* cuts do not help here */
 };
 
-/* Any step of this is monotone, so the whole is. */
-static inline uint16_t cell_of(const struct grid *g, int axis, double x)
-{
-    double place = (x * g->pre - g->origin[axis]) * g->scale[axis];
-    int last = g->last[axis];
+/* What a treelet is made of, and where it goes. */
+struct treelet {
+    void *items[2]; /* of a bucket */
+    uint8_t *bins;  /* scratch */
+    uint32_t *order;
+    uint32_t base; /* place of the first item */
+    uint32_t leaf;
+    uint32_t spare; /* nodes that there may be beyond the fewest possible */
+    struct bm_tree_node *nodes;
+    uint32_t count;
+};
 
-    /* What is not finite is anywhere; NaN is also what flat axes give. */
-    return g->bits[axis][place > 0 ? place < last ? (int)place : last : 0];
+/* The i-th of a sample of 'size' of n: spread evenly, but not at equal
+ * distances, which would see little of a lattice. */
+static inline size_t sample_place(size_t i, size_t size, size_t n)
+{
+    size_t begin = (size_t)((uint64_t)i * n / size);
+    size_t end = (size_t)((uint64_t)(i + 1) * n / size);
+
+    return end > begin + 1
+               ? begin + ((uint32_t)i * 2654435761u >> 7) % (end - begin)
+               : begin;
 }
 
 static inline uint32_t leaves_of(uint32_t n, uint32_t leaf)
@@ -55,22 +85,36 @@ static inline uint32_t leaves_of(uint32_t n, uint32_t leaf)
     return n / leaf + (n % leaf != 0);
 }
 
+/* Whether it pays to cut n particles into many parts. */
+static inline int many(uint32_t n, uint32_t leaf)
+{
+    return n >= 2048 && n / 16 >= leaf;
+}
+
 #define REAL    float
 #define BITS    uint32_t
+#define TINY    0x1p-100f
+#define GROW    0x1p60f
 #define NAME(x) x##_f32
 #include "layout/tree_rows.h"
+#include "layout/treelet_rows.h"
 
 #define REAL    double
 #define BITS    uint64_t
+#define TINY    0x1p-900
+#define GROW    0x1p100
 #define NAME(x) x##_f64
 #include "layout/tree_rows.h"
+#include "layout/treelet_rows.h"
 
-/* ---- threads ------------------------------------------------------------ */
+/* ---- cells -------------------------------------------------------------- */
 
+/* A cell that has particles. */
 struct cell {
-    uint32_t key, begin, end;
-    uint32_t node; /* of its treelet; 0: it has none, or is the root */
     double low[3];
+    uint32_t key, begin, end;
+    size_t nodes;        /* of its treelet: their place in the arena... */
+    uint32_t node_count; /* ...and number */
 };
 
 /* What all threads work on. */
@@ -82,55 +126,18 @@ struct build {
     struct bounds *bounds; /* [parts] */
     struct grid *grid;
     uint16_t *cell_of; /* [particles] */
-    uint32_t *counts;  /* [parts][cells + 1]; then places of the first */
-    void *items;       /* [particles] */
+    uint32_t *counts;  /* [parts][cells + 1] */
+    uint32_t *next;    /* [parts][buckets + 1], the next place in each */
+    size_t item;       /* bytes */
+    void *items;       /* [particles], in the order of buckets */
+    uint8_t *lower;    /* [particles], lower bits of their cells */
     struct cell *cells;
-    uint32_t cell_count, largest;
+    uint32_t cell_count;
+    uint32_t *bucket_cells; /* [buckets + 1], the first cell of each */
+    uint32_t buckets, largest;
+    struct bm_tree_node *arena;
+    void *scratch; /* [parts][largest] items */
 };
-
-typedef void task(struct build *b, size_t i, void *scratch);
-
-struct crew {
-    struct build *build;
-    task *task;
-    size_t tasks;
-    atomic_size_t next;
-    atomic_size_t starts;
-    char *scratch; /* 'bytes' for each thread */
-    size_t bytes;
-};
-
-static void *work(void *context)
-{
-    struct crew *c = context;
-    size_t me = atomic_fetch_add(&c->starts, 1), i;
-
-    while ((i = atomic_fetch_add(&c->next, 1)) < c->tasks)
-        c->task(c->build, i, c->scratch ? c->scratch + me * c->bytes : NULL);
-    return NULL;
-}
-
-/* All tasks, by this thread and up to threads - 1 more. */
-static void share(struct build *b, task *todo, size_t tasks, size_t threads,
-                  void *scratch, size_t bytes)
-{
-    struct crew crew = {.build = b,
-                        .task = todo,
-                        .tasks = tasks,
-                        .scratch = scratch,
-                        .bytes = bytes};
-    pthread_t thread[MOST_THREADS];
-    size_t started = 0;
-
-    while (started + 1 < threads && started + 1 < tasks &&
-           !pthread_create(&thread[started], NULL, work, &crew))
-        started++;
-    work(&crew);
-    while (started)
-        pthread_join(thread[--started], NULL);
-}
-
-/* ---- cells -------------------------------------------------------------- */
 
 static size_t part_begin(const struct build *b, size_t part)
 {
@@ -138,47 +145,58 @@ static size_t part_begin(const struct build *b, size_t part)
            (part == b->parts ? b->positions->count % b->parts : 0);
 }
 
-static void bound_part(struct build *b, size_t part, void *scratch)
+static void bound_part(void *context, size_t part, size_t worker)
 {
+    const struct build *b = context;
     struct bounds *out = &b->bounds[part];
-    size_t end = part_begin(b, part + 1), next;
+    size_t end = part_begin(b, part + 1), n;
 
-    (void)scratch;
+    (void)worker;
     for (int axis = 0; axis < 3; axis++) {
         out->low[axis] = INFINITY;
         out->high[axis] = -INFINITY;
     }
-    for (size_t i = part_begin(b, part); i < end; i = next) {
-        next = end - i < BLOCK ? end : i + BLOCK;
+    for (size_t i = part_begin(b, part); i < end; i += n) {
+        n = end - i < BLOCK ? end - i : BLOCK;
         if (b->t->type == BOUMA_F32)
-            widen_f32(out, b->positions, i, next);
+            widen_f32(out, b->positions, i, n);
         else
-            widen_f64(out, b->positions, i, next);
+            widen_f64(out, b->positions, i, n);
     }
 }
 
-static void key_part(struct build *b, size_t part, void *scratch)
+static void key_part(void *context, size_t part, size_t worker)
 {
+    const struct build *b = context;
     uint32_t *counts = b->counts + part * (b->grid->cells + 1);
-    size_t begin = part_begin(b, part), end = part_begin(b, part + 1);
+    size_t end = part_begin(b, part + 1), n;
 
-    (void)scratch;
-    if (b->t->type == BOUMA_F32)
-        find_cells_f32(b->cell_of, counts, b->grid, b->positions, begin, end);
-    else
-        find_cells_f64(b->cell_of, counts, b->grid, b->positions, begin, end);
+    (void)worker;
+    for (size_t i = part_begin(b, part); i < end; i += n) {
+        n = end - i < BLOCK ? end - i : BLOCK;
+        if (b->t->type == BOUMA_F32)
+            find_cells_f32(b->cell_of + i, counts, b->grid, b->positions, i, n);
+        else
+            find_cells_f64(b->cell_of + i, counts, b->grid, b->positions, i, n);
+    }
 }
 
-static void scatter_part(struct build *b, size_t part, void *scratch)
+static void scatter_part(void *context, size_t part, size_t worker)
 {
-    uint32_t *next = b->counts + part * (b->grid->cells + 1);
-    size_t begin = part_begin(b, part), end = part_begin(b, part + 1);
+    const struct build *b = context;
+    uint32_t *next = b->next + part * (b->buckets + 1);
+    size_t end = part_begin(b, part + 1), n;
 
-    (void)scratch;
-    if (b->t->type == BOUMA_F32)
-        scatter_f32(b->items, next, b->cell_of, b->positions, begin, end);
-    else
-        scatter_f64(b->items, next, b->cell_of, b->positions, begin, end);
+    (void)worker;
+    for (size_t i = part_begin(b, part); i < end; i += n) {
+        n = end - i < BLOCK ? end - i : BLOCK;
+        if (b->t->type == BOUMA_F32)
+            to_buckets_f32(b->items, b->lower, next, b->grid, b->cell_of + i,
+                           b->positions, i, n);
+        else
+            to_buckets_f64(b->items, b->lower, next, b->grid, b->cell_of + i,
+                           b->positions, i, n);
+    }
 }
 
 static void join_bounds(struct build *b)
@@ -206,24 +224,13 @@ static void join_bounds(struct build *b)
     }
 }
 
-/* So many bits that cells have 1.5 to 3 leaves if they have the same number of
- * particles, but no more than 12. */
-static void make_grid(struct grid *g, const struct bm_tree *t, size_t particles)
+/* Give each of so many bits to the axis along which cells are longest. Gives
+ * the number of those given, which is 0 where all is one point. */
+static int give_bits(struct grid *g, int used[3], const double extent[3],
+                     int bits)
 {
-    int used[3] = {0}, bits = 0, made = 0;
-    double extent[3], most = 0;
+    int made = 0;
 
-    while (bits < MOST_BITS && (double)t->count / t->leaf >= 3.0 * (1 << bits))
-        bits++;
-    for (int axis = 0; axis < t->ndims; axis++)
-        most = fmax(most, t->high[axis] * 0.25 - t->low[axis] * 0.25);
-    g->pre = most < 0x1p-900 ? 0x1p100 : 0.25;
-    for (int axis = 0; axis < 3; axis++) {
-        extent[axis] = 0;
-        if (t->high[axis] > t->low[axis])
-            extent[axis] = t->high[axis] * g->pre - t->low[axis] * g->pre;
-        g->origin[axis] = t->low[axis] * g->pre;
-    }
     for (; made < bits; made++) {
         int best = 0;
 
@@ -234,66 +241,198 @@ static void make_grid(struct grid *g, const struct bm_tree *t, size_t particles)
         if (!(extent[best] > 0))
             break;
         used[best]++;
-        g->axis_of_bit[made] = (uint8_t)best; /* turned round below */
+        g->axis_of_bit[made] = (uint8_t)best;
     }
-    for (int i = 0; i < made / 2; i++) {
+    for (int i = 0; i < made / 2; i++) { /* the first is the highest */
         uint8_t axis = g->axis_of_bit[i];
 
         g->axis_of_bit[i] = g->axis_of_bit[made - 1 - i];
         g->axis_of_bit[made - 1 - i] = axis;
     }
-    for (int axis = 0; axis < 3; axis++) {
-        g->last[axis] = (1 << used[axis]) - 1;
-        g->scale[axis] = used[axis] > 0 ? (1 << used[axis]) / extent[axis] : 0;
-        for (int cell = 0; cell <= g->last[axis]; cell++) {
-            int key = 0, rest = cell;
-
-            for (int bit = 0; bit < made; bit++)
-                if (g->axis_of_bit[bit] == axis) {
-                    key |= (rest & 1) << bit;
-                    rest >>= 1;
-                }
-            g->bits[axis][cell] = (uint16_t)key;
-        }
-    }
-    g->cells = 1u << made;
-    g->all_finite = t->count == particles;
+    return made;
 }
 
-/* From counts to the place of the first of each cell and part; the cells that
- * have any are listed. */
+/* The bits of the key of a slice. */
+static uint16_t slice_bits(const struct grid *g, int made, int axis,
+                           uint64_t slice)
+{
+    uint64_t key = 0;
+
+    for (int bit = 0; bit < made; bit++)
+        if (g->axis_of_bit[bit] == axis) {
+            key |= (slice & 1) << bit;
+            slice >>= 1;
+        }
+    return (uint16_t)key;
+}
+
+/* Slices such that as many of the sample are in each. */
+static void make_slices(struct grid *g, int made, int axis, uint64_t slices,
+                        const uint32_t counts[STEPS])
+{
+    uint64_t total = 0, before = 0;
+
+    for (int i = 0; i < STEPS; i++)
+        total += counts[i];
+    for (uint64_t i = 0; i < STEPS; i++) {
+        uint64_t slice = total ? (2 * before + counts[i]) * slices / (2 * total)
+                               : i * slices / STEPS;
+
+        g->bits[axis][i] =
+            slice_bits(g, made, axis, slice < slices ? slice : slices - 1);
+        before += counts[i];
+    }
+}
+
+/* So many cells that they have 1.5 to 3 leaves if they have the same number of
+ * particles, but no more than 12 bits. */
+static int make_grid(struct build *b)
+{
+    const struct bm_tree *t = b->t;
+    struct grid *g = bm_new(t->a, 1, sizeof(*g));
+    uint32_t(*counts)[STEPS] = bm_new(t->a, 3, sizeof(*counts));
+    int used[3] = {0}, bits = 0, made;
+    double extent[3];
+
+    b->grid = g;
+    if (!g || !counts) {
+        bm_drop(t->a, counts);
+        return BOUMA_ENOMEM;
+    }
+    while (bits < MOST_BITS && (double)t->count / t->leaf >= 3.0 * (1 << bits))
+        bits++;
+    if (t->type == BOUMA_F32) {
+        measure_f32(g, extent, t->low, t->high);
+        sample_f32(counts, g, b->positions);
+    } else {
+        measure_f64(g, extent, t->low, t->high);
+        sample_f64(counts, g, b->positions);
+    }
+    made = give_bits(g, used, extent, bits);
+    for (int axis = 0; axis < 3; axis++)
+        make_slices(g, made, axis, (uint64_t)1 << used[axis], counts[axis]);
+    bm_drop(t->a, counts);
+    g->cells = 1u << made;
+    g->lower_bits = made < LOWER_BITS ? made : LOWER_BITS;
+    g->lower = 1u << g->lower_bits;
+    g->all_finite = t->count == b->positions->count;
+    return BOUMA_OK;
+}
+
+/* From counts to places; cells that have any particles are listed, with room
+ * for their treelets. */
 static int list_cells(struct build *b)
 {
-    uint32_t all = b->grid->cells + 1, at = 0;
+    struct bm_tree *t = b->t;
+    uint32_t all = b->grid->cells + 1, at = 0, begin = 0;
+    size_t nodes = 0;
 
-    b->cells = bm_new_raw(b->t->a, all, sizeof(*b->cells));
-    if (!b->cells)
-        return BOUMA_ENOMEM;
     for (uint32_t key = 0; key < all; key++) {
-        uint32_t begin = at;
+        uint32_t bucket = key >> b->grid->lower_bits, n = 0;
 
+        if (key == bucket << b->grid->lower_bits) {
+            begin = at;
+            b->bucket_cells[bucket] = b->cell_count;
+        }
         for (size_t part = 0; part < b->parts; part++) {
-            uint32_t *count = &b->counts[part * all + key], n = *count;
+            uint32_t count = b->counts[part * all + key];
 
-            *count = at;
-            at += n;
+            b->next[part * (b->buckets + 1) + bucket] += count;
+            n += count;
         }
-        if (key < b->grid->cells && at > begin) {
-            b->cells[b->cell_count++] =
-                (struct cell){.key = key, .begin = begin, .end = at};
-            if (at - begin > b->largest)
-                b->largest = at - begin;
+        if (key < b->grid->cells && n) {
+            b->cells[b->cell_count++] = (struct cell){
+                .key = key, .begin = at, .end = at + n, .nodes = nodes};
+            nodes += 2 * (size_t)leaves_of(n, t->leaf);
+            nodes += many(n, t->leaf) ? 2 * (n / t->leaf) : 0;
         }
+        at += n;
+        if (key < b->grid->cells && at - begin > b->largest)
+            b->largest = at - begin;
     }
-    return BOUMA_OK;
+    at = 0;
+    for (uint32_t bucket = 0; bucket <= b->buckets; bucket++)
+        for (size_t part = 0; part < b->parts; part++) {
+            uint32_t *next = &b->next[part * (b->buckets + 1) + bucket];
+            uint32_t count = *next;
+
+            *next = at;
+            at += count;
+        }
+    b->arena = bm_new_raw(t->a, nodes, sizeof(*b->arena));
+    return b->arena ? BOUMA_OK : BOUMA_ENOMEM;
 }
 
 /* ---- nodes -------------------------------------------------------------- */
 
+/* One cell, whose items are at their places: its lowest coordinates, and its
+ * treelet or at least its order. */
+static void finish_cell(struct build *b, struct cell *c, struct treelet *let)
+{
+    uint32_t n = c->end - c->begin, at = c->begin - let->base;
+    const char *items = (const char *)let->items[0] + at * b->item;
+    struct box_f32 single;
+    struct box_f64 box;
+
+    let->nodes = b->arena + c->nodes;
+    let->spare = many(n, let->leaf) ? 2 * (n / let->leaf) : 0;
+    let->count = 0;
+    if (b->t->type == BOUMA_F32) {
+        bound_f32(&single, (const struct item_f32 *)items, n);
+        for (int axis = 0; axis < 3; axis++)
+            c->low[axis] = (double)single.low[axis];
+        if (n > let->leaf)
+            treelet_f32(let, at, n, &single);
+        else
+            list_f32(let->order + at, items, n);
+    } else {
+        bound_f64(&box, (const struct item_f64 *)items, n);
+        memcpy(c->low, box.low, sizeof(c->low));
+        if (n > let->leaf)
+            treelet_f64(let, at, n, &box);
+        else
+            list_f64(let->order + at, items, n);
+    }
+    c->node_count = let->count;
+}
+
+/* The cells of one bucket: items go to the scratch memory, and between that and
+ * where they were. */
+static void finish_bucket(void *context, size_t bucket, size_t worker)
+{
+    struct build *b = context;
+    char *scratch = (char *)b->scratch + worker * b->largest * b->item;
+    uint32_t first = b->bucket_cells[bucket],
+             last = b->bucket_cells[bucket + 1];
+    uint32_t next[1 << LOWER_BITS] = {0}, begin, n;
+    struct treelet let = {.leaf = b->t->leaf};
+    char *items;
+
+    if (first == last)
+        return;
+    begin = b->cells[first].begin;
+    n = b->cells[last - 1].end - begin;
+    items = (char *)b->items + begin * b->item;
+    for (uint32_t i = first; i < last; i++)
+        next[b->cells[i].key & (b->grid->lower - 1)] =
+            b->cells[i].begin - begin;
+    if (b->t->type == BOUMA_F32)
+        to_cells_f32(scratch, items, next, b->lower + begin, n);
+    else
+        to_cells_f64(scratch, items, next, b->lower + begin, n);
+    let.items[0] = scratch;
+    let.items[1] = items;
+    let.bins = b->lower + begin;
+    let.order = b->order + begin;
+    let.base = begin;
+    for (uint32_t i = first; i < last; i++)
+        finish_cell(b, &b->cells[i], &let);
+}
+
 /* A node over the cells from 'first' up to 'last'. */
 struct span {
     uint32_t first, last;
-    uint32_t parent; /* whose right child it is, if not 0 */
+    uint32_t parent; /* whose right child it is, if 'right' */
     int right;
 };
 
@@ -319,97 +458,66 @@ static uint32_t upper_half(const struct build *b, const struct span *s,
     return low;
 }
 
-/* All nodes over cells; those of treelets get their numbers. */
-static int make_nodes(struct build *b)
+static void copy_treelet(struct build *b, const struct cell *c)
 {
     struct bm_tree *t = b->t;
-    uint64_t most = 0;
-    struct span pending[MOST_BITS + 1];
-    size_t depth = 0;
+    uint32_t at = t->node_count;
+
+    for (uint32_t i = 0; i < c->node_count; i++) {
+        t->nodes[at + i] = b->arena[c->nodes + i];
+        if (t->nodes[at + i].right)
+            t->nodes[at + i].right += at;
+    }
+    t->node_count += c->node_count;
+}
+
+/* All nodes over cells, with the treelets in their places. */
+static int join_nodes(struct build *b)
+{
+    struct bm_tree *t = b->t;
+    struct span pending[MOST_BITS + 2];
+    size_t depth = 0, most = 0;
+    void *fewer;
 
     for (uint32_t i = 0; i < b->cell_count; i++)
-        most += 2 * (uint64_t)leaves_of(b->cells[i].end - b->cells[i].begin,
-                                        t->leaf);
+        most += 2 + (size_t)b->cells[i].node_count;
     t->nodes = bm_new_raw(t->a, most, sizeof(*t->nodes));
     if (!t->nodes)
         return BOUMA_ENOMEM;
     pending[depth++] = (struct span){0, b->cell_count, 0, 0};
     while (depth) {
         struct span s = pending[--depth];
-        struct cell *first = &b->cells[s.first];
-        uint32_t n = b->cells[s.last - 1].end - first->begin, middle;
-        uint32_t at = t->node_count++;
+        const struct cell *cells = b->cells;
+        struct bm_tree_node *node = &t->nodes[t->node_count];
+        uint32_t middle;
         int bit;
 
         if (s.right)
-            t->nodes[s.parent].right = at;
-        t->nodes[at] = (struct bm_tree_node){.begin = first->begin,
-                                             .end = b->cells[s.last - 1].end};
-        if (n <= t->leaf)
+            t->nodes[s.parent].right = t->node_count;
+        *node = (struct bm_tree_node){.begin = cells[s.first].begin,
+                                      .end = cells[s.last - 1].end};
+        if (node->end - node->begin <= t->leaf) {
+            t->node_count++;
             continue;
+        }
         if (s.last - s.first == 1) {
-            first->node = at;
-            t->node_count += 2 * leaves_of(n, t->leaf) - 2;
+            copy_treelet(b, &cells[s.first]);
             continue;
         }
         middle = upper_half(b, &s, &bit);
-        t->nodes[at].axis = b->grid->axis_of_bit[bit];
-        /* The cell for now: its bounds are not known yet. */
-        t->nodes[at].split = middle;
-        pending[depth++] = (struct span){middle, s.last, at, 1};
+        node->axis = b->grid->axis_of_bit[bit];
+        node->split = cells[middle].low[node->axis];
+        for (uint32_t i = middle + 1; i < s.last; i++)
+            if (cells[i].low[node->axis] < node->split)
+                node->split = cells[i].low[node->axis];
+        node->split += 0.0; /* -0 is 0 */
+        pending[depth++] = (struct span){middle, s.last, t->node_count++, 1};
         pending[depth++] = (struct span){s.first, middle, 0, 0};
     }
+    fewer = bm_resize(t->a, t->nodes, t->node_count, sizeof(*t->nodes));
+    if (fewer)
+        t->nodes = fewer;
     return BOUMA_OK;
-}
-
-/* Of one cell: its bounds and its treelet. */
-static void finish_cell(struct build *b, size_t i, void *scratch)
-{
-    struct cell *c = &b->cells[i];
-    struct bm_tree *t = b->t;
-    uint32_t n = c->end - c->begin;
-    int more = n > t->leaf;
-
-    if (t->type == BOUMA_F32) {
-        bound_cell_f32(c->low, b->items, c->begin, n);
-        if (more)
-            treelet_f32(t->nodes, c->node, b->items, scratch, c->begin, c->end,
-                        t->leaf);
-        list_f32(b->order, b->items, c->begin, c->end);
-    } else {
-        bound_cell_f64(c->low, b->items, c->begin, n);
-        if (more)
-            treelet_f64(t->nodes, c->node, b->items, scratch, c->begin, c->end,
-                        t->leaf);
-        list_f64(b->order, b->items, c->begin, c->end);
-    }
-}
-
-/* The splits of nodes over cells: the least coordinate on their right. */
-static void find_splits(struct build *b)
-{
-    struct bm_tree *t = b->t;
-    struct span pending[MOST_BITS + 1];
-    size_t depth = 0;
-    uint32_t at;
-
-    pending[depth++] = (struct span){0, b->cell_count, 0, 0};
-    while (depth) {
-        struct span s = pending[--depth];
-        struct bm_tree_node *node = &t->nodes[s.parent];
-        uint32_t middle;
-
-        if (s.last - s.first == 1 || !node->right)
-            continue;
-        at = s.parent;
-        middle = (uint32_t)node->split;
-        node->split = b->cells[middle].low[node->axis];
-        for (uint32_t i = middle + 1; i < s.last; i++)
-            node->split = fmin(node->split, b->cells[i].low[node->axis]);
-        node->split += 0.0; /* -0 is 0 */
-        pending[depth++] = (struct span){middle, s.last, node->right, 1};
-        pending[depth++] = (struct span){s.first, middle, at + 1, 0};
-    }
 }
 
 /* ---- all of it ---------------------------------------------------------- */
@@ -418,52 +526,39 @@ static int sort_cells(struct build *b)
 {
     struct bm_tree *t = b->t;
     size_t particles = b->positions->count;
-    size_t item = t->type == BOUMA_F32 ? sizeof(struct item_f32)
-                                       : sizeof(struct item_f64);
     int rc;
 
-    share(b, bound_part, b->parts, b->parts, NULL, 0);
+    bm_share(bound_part, b, b->parts, b->parts);
     join_bounds(b);
-    b->grid = bm_new(t->a, 1, sizeof(*b->grid));
-    if (!b->grid)
-        return BOUMA_ENOMEM;
-    make_grid(b->grid, t, particles);
+    rc = make_grid(b);
+    if (rc)
+        return rc;
+    b->buckets = b->grid->cells >> b->grid->lower_bits;
     b->counts =
         bm_new(t->a, b->parts * (b->grid->cells + 1), sizeof(*b->counts));
+    b->next = bm_new(t->a, b->parts * (b->buckets + 1), sizeof(*b->next));
+    b->bucket_cells = bm_new(t->a, b->buckets + 1, sizeof(*b->bucket_cells));
+    b->cells = bm_new_raw(t->a, b->grid->cells, sizeof(*b->cells));
     b->cell_of = bm_new_raw(t->a, particles, sizeof(*b->cell_of));
-    b->items = bm_new_raw(t->a, particles, item);
-    if (!b->counts || !b->cell_of || !b->items)
+    b->items = bm_new_raw(t->a, particles, b->item);
+    b->lower = bm_new_raw(t->a, particles, 1);
+    if (!b->counts || !b->next || !b->bucket_cells || !b->cells ||
+        !b->cell_of || !b->items || !b->lower)
         return BOUMA_ENOMEM;
-    share(b, key_part, b->parts, b->parts, NULL, 0);
+    bm_share(key_part, b, b->parts, b->parts);
     rc = list_cells(b);
     if (!rc)
-        share(b, scatter_part, b->parts, b->parts, NULL, 0);
-    bm_drop(t->a, b->cell_of);
-    b->cell_of = NULL;
+        bm_share(scatter_part, b, b->parts, b->parts);
     return rc;
 }
 
 static int split_cells(struct build *b)
 {
-    struct bm_tree *t = b->t;
-    size_t item = t->type == BOUMA_F32 ? sizeof(struct item_f32)
-                                       : sizeof(struct item_f64);
-    size_t scratch = b->largest * item;
-    void *memory, *fewer;
-    int rc = make_nodes(b);
-
-    if (rc)
-        return rc;
-    memory = bm_new_raw(t->a, b->parts, scratch);
-    if (!memory)
+    b->scratch = bm_new_raw(b->t->a, b->parts * b->largest, b->item);
+    if (!b->scratch)
         return BOUMA_ENOMEM;
-    share(b, finish_cell, b->cell_count, b->parts, memory, scratch);
-    bm_drop(t->a, memory);
-    find_splits(b);
-    fewer = bm_resize(t->a, t->nodes, t->node_count, sizeof(*t->nodes));
-    if (fewer)
-        t->nodes = fewer;
-    return BOUMA_OK;
+    bm_share(finish_bucket, b, b->buckets, b->parts);
+    return join_nodes(b);
 }
 
 int bm_tree_build(struct bm_tree *t, uint32_t *order,
@@ -479,23 +574,32 @@ int bm_tree_build(struct bm_tree *t, uint32_t *order,
         threads = 1;
     if (b.parts > (size_t)threads)
         b.parts = (size_t)threads;
-    if (b.parts > MOST_THREADS)
-        b.parts = MOST_THREADS;
+    if (b.parts > BM_SHARE_MOST)
+        b.parts = BM_SHARE_MOST;
     t->ndims = positions->ndims;
     t->type = positions->type;
     t->leaf = leaf;
+    b.item = t->type == BOUMA_F32 ? sizeof(struct item_f32)
+                                  : sizeof(struct item_f64);
     b.bounds = bm_new(t->a, b.parts, sizeof(*b.bounds));
     if (b.bounds)
         rc = sort_cells(&b);
     if (!rc && t->count)
         rc = split_cells(&b);
     if (!rc && t->type == BOUMA_F32)
-        list_f32(order, b.items, t->count, positions->count);
+        list_f32(order + t->count, (struct item_f32 *)b.items + t->count,
+                 positions->count - t->count);
     else if (!rc)
-        list_f64(order, b.items, t->count, positions->count);
-    bm_drop(t->a, b.cells);
+        list_f64(order + t->count, (struct item_f64 *)b.items + t->count,
+                 positions->count - t->count);
+    bm_drop(t->a, b.scratch);
+    bm_drop(t->a, b.arena);
+    bm_drop(t->a, b.lower);
     bm_drop(t->a, b.items);
     bm_drop(t->a, b.cell_of);
+    bm_drop(t->a, b.cells);
+    bm_drop(t->a, b.bucket_cells);
+    bm_drop(t->a, b.next);
     bm_drop(t->a, b.counts);
     bm_drop(t->a, b.grid);
     bm_drop(t->a, b.bounds);

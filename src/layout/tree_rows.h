@@ -1,7 +1,8 @@
-/* tree_rows.h -- the loops of tree_build.c, which includes this file once for
- * each type of position, with
+/* tree_rows.h -- the loops of tree_build.c that bring particles to their cells.
+ * It is included once for each type of position, with
  *
  *     REAL    the type             BITS  the unsigned integer of its size
+ *     TINY    a range that is multiplied by GROW before it is divided by
  *     NAME(x) the name x, for the type
  */
 
@@ -11,62 +12,87 @@ struct NAME(item) {
     BITS index;
 };
 
-static inline REAL NAME(load)(const struct bm_positions *p, int axis, size_t i)
+/* One axis of n particles (at most BLOCK), dense: as it is or in 'room'. */
+static const REAL *NAME(load)(REAL *room, const struct bm_positions *p,
+                              int axis, size_t begin, size_t n)
 {
-    REAL x;
+    const char *in =
+        (const char *)p->axis[axis] + (int64_t)begin * p->stride[axis];
 
-    memcpy(&x, (const char *)p->axis[axis] + (int64_t)i * p->stride[axis],
-           sizeof(x));
-    return x;
+    if (p->stride[axis] == sizeof(REAL) && (uintptr_t)in % sizeof(REAL) == 0)
+        return (const REAL *)in;
+    for (size_t i = 0; i < n; i++)
+        memcpy(&room[i], in + (int64_t)i * p->stride[axis], sizeof(REAL));
+    return room;
 }
 
-static inline int NAME(finite)(const struct bm_positions *p, size_t i)
-{
-    for (int axis = 0; axis < p->ndims; axis++) {
-        REAL x = NAME(load)(p, axis, i);
+/* Four numbers at once, which compilers do not find by themselves here. */
+typedef REAL NAME(lanes) __attribute__((vector_size(4 * sizeof(REAL))));
+typedef BITS NAME(masks) __attribute__((vector_size(4 * sizeof(REAL))));
 
-        if (x - x != 0)
-            return 0;
+/* Where 'mask' is set, a; else b. */
+#define CHOOSE(mask, a, b)                                                     \
+    ((NAME(lanes))(((NAME(masks))(a) & (NAME(masks))(mask)) |                  \
+                   ((NAME(masks))(b) & ~(NAME(masks))(mask))))
+
+/* Infinity and NaN spoil 'sum', and then the others mean nothing. */
+BM_CLONES static int NAME(bound_all)(REAL *low, REAL *high,
+                                     const REAL *restrict x, size_t n)
+{
+    NAME(lanes)
+    first = {x[0], x[0], x[0], x[0]}, lo = first, hi = first, sum = {0};
+    size_t i = 0;
+    REAL spoilt;
+
+    for (; i + 4 <= n; i += 4) {
+        NAME(lanes) v;
+
+        memcpy(&v, x + i, sizeof(v));
+        lo = CHOOSE(v < lo, v, lo);
+        hi = CHOOSE(v > hi, v, hi);
+        sum += v - v;
     }
-    return 1;
+    spoilt = sum[0] + sum[1] + sum[2] + sum[3];
+    *low = lo[0];
+    *high = hi[0];
+    for (int k = 1; k < 4; k++) {
+        *low = lo[k] < *low ? lo[k] : *low;
+        *high = hi[k] > *high ? hi[k] : *high;
+    }
+    for (; i < n; i++) {
+        *low = x[i] < *low ? x[i] : *low;
+        *high = x[i] > *high ? x[i] : *high;
+        spoilt += x[i] - x[i];
+    }
+    return spoilt == 0;
 }
 
-/* Bounds of the finite ones from 'begin' up to 'end', and how many those are.
- * All at once; only where some are not, one by one. */
+/* Widen by the finite ones of n particles (at most BLOCK). */
 static void NAME(widen)(struct bounds *out, const struct bm_positions *p,
-                        size_t begin, size_t end)
+                        size_t begin, size_t n)
 {
-    REAL low[3], high[3], sum = 0;
+    REAL room[3][BLOCK], low[3], high[3];
+    const REAL *x[3];
+    int finite = 1;
 
     for (int axis = 0; axis < p->ndims; axis++) {
-        REAL lo = INFINITY, hi = -INFINITY;
-
-        for (size_t i = begin; i < end; i++) {
-            REAL x = NAME(load)(p, axis, i);
-
-            sum += x - x; /* NaN from infinity and NaN */
-            lo = x < lo ? x : lo;
-            hi = x > hi ? x : hi;
-        }
-        low[axis] = lo;
-        high[axis] = hi;
+        x[axis] = NAME(load)(room[axis], p, axis, begin, n);
+        finite &= NAME(bound_all)(&low[axis], &high[axis], x[axis], n);
     }
-    out->count += end - begin;
-    if (sum != 0) {
-        for (int axis = 0; axis < p->ndims; axis++) {
-            low[axis] = INFINITY;
-            high[axis] = -INFINITY;
-        }
-        for (size_t i = begin; i < end; i++) {
-            int finite = NAME(finite)(p, i);
+    out->count += n;
+    for (int axis = 0; !finite && axis < p->ndims; axis++) {
+        low[axis] = INFINITY;
+        high[axis] = -INFINITY;
+    }
+    for (size_t i = 0; !finite && i < n; i++) {
+        int good = 1;
 
-            out->count -= !finite;
-            for (int axis = 0; finite && axis < p->ndims; axis++) {
-                REAL x = NAME(load)(p, axis, i);
-
-                low[axis] = x < low[axis] ? x : low[axis];
-                high[axis] = x > high[axis] ? x : high[axis];
-            }
+        for (int axis = 0; axis < p->ndims; axis++)
+            good &= x[axis][i] - x[axis][i] == 0;
+        out->count -= !good;
+        for (int axis = 0; good && axis < p->ndims; axis++) {
+            low[axis] = x[axis][i] < low[axis] ? x[axis][i] : low[axis];
+            high[axis] = x[axis][i] > high[axis] ? x[axis][i] : high[axis];
         }
     }
     for (int axis = 0; axis < p->ndims; axis++) {
@@ -75,203 +101,148 @@ static void NAME(widen)(struct bounds *out, const struct bm_positions *p,
     }
 }
 
-/* The cells of some particles, and how many each cell has. */
+/* How coordinates become steps: (x * pre - origin) * scale, where 'pre' is a
+ * power of two that keeps huge and tiny ranges in range. Any part of it is
+ * monotone, so the whole is. */
+static void NAME(measure)(struct grid *g, double extent[3], const double low[3],
+                          const double high[3])
+{
+    REAL most = 0, pre;
+
+    for (int axis = 0; axis < 3; axis++) {
+        REAL size = (REAL)high[axis] / 4 - (REAL)low[axis] / 4;
+
+        most = size > most ? size : most;
+    }
+    pre = most < TINY ? GROW : (REAL)0.25;
+    g->pre = pre;
+    for (int axis = 0; axis < 3; axis++) {
+        REAL size = 0; /* also where huge numbers would overflow now */
+
+        if (high[axis] > low[axis])
+            size = (REAL)high[axis] * pre - (REAL)low[axis] * pre;
+        extent[axis] = (double)size;
+        g->origin[axis] = (REAL)low[axis] * pre;
+        /* An axis so much shorter than another that this overflows has no
+         * bits, and its steps mean nothing. */
+        g->scale[axis] = size > 0 ? (double)(STEPS / size) : 0;
+    }
+}
+
+BM_CLONES static void NAME(quantise)(int32_t *restrict out,
+                                     const REAL *restrict x, size_t n, REAL pre,
+                                     REAL origin, REAL scale)
+{
+    for (size_t i = 0; i < n; i++) {
+        REAL place = (x[i] * pre - origin) * scale;
+
+        /* What is not finite is anywhere; NaN is also what flat axes give. */
+        place = place > 0 ? place : 0;
+        place = place < STEPS - 1 ? place : STEPS - 1;
+        out[i] = (int32_t)place;
+    }
+}
+
+/* How many of a sample are in each step. */
+static void NAME(sample)(uint32_t counts[3][STEPS], const struct grid *g,
+                         const struct bm_positions *p)
+{
+    size_t size = p->count < GRID_SAMPLE ? p->count : GRID_SAMPLE, n;
+
+    for (size_t i = 0; i < size; i += n) {
+        n = size - i < BLOCK ? size - i : BLOCK;
+        for (int axis = 0; axis < p->ndims; axis++) {
+            int32_t step[BLOCK];
+            REAL x[BLOCK];
+
+            for (size_t k = 0; k < n; k++)
+                memcpy(&x[k],
+                       (const char *)p->axis[axis] +
+                           (int64_t)sample_place(i + k, size, p->count) *
+                               p->stride[axis],
+                       sizeof(REAL));
+            NAME(quantise)
+            (step, x, n, (REAL)g->pre, (REAL)g->origin[axis],
+             (REAL)g->scale[axis]);
+            for (size_t k = 0; k < n; k++)
+                counts[axis][step[k]] += x[k] - x[k] == 0;
+        }
+    }
+}
+
+/* The cells of n particles (at most BLOCK), and how many each cell has. */
 static void NAME(find_cells)(uint16_t *cells, uint32_t *counts,
                              const struct grid *g, const struct bm_positions *p,
-                             size_t begin, size_t end)
+                             size_t begin, size_t n)
 {
-    for (size_t i = begin; i < end; i++) {
-        uint16_t cell = 0;
+    int32_t place[3][BLOCK];
+    REAL room[BLOCK];
 
-        for (int axis = 0; axis < p->ndims; axis++)
-            cell |= cell_of(g, axis, (double)NAME(load)(p, axis, i));
-        if (!g->all_finite && !NAME(finite)(p, i))
-            cell = (uint16_t)g->cells;
-        cells[i] = cell;
+    for (int axis = 0; axis < 3; axis++) {
+        const REAL *x;
+
+        if (axis >= p->ndims) {
+            memset(place[axis], 0, sizeof(place[axis]));
+            continue;
+        }
+        x = NAME(load)(room, p, axis, begin, n);
+        NAME(quantise)
+        (place[axis], x, n, (REAL)g->pre, (REAL)g->origin[axis],
+         (REAL)g->scale[axis]);
+        for (size_t i = 0; !g->all_finite && i < n; i++)
+            if (x[i] - x[i] != 0)
+                place[0][i] = INT32_MIN;
+    }
+    for (size_t i = 0; i < n; i++) {
+        unsigned cell = g->cells;
+
+        if (place[0][i] >= 0)
+            cell = g->bits[0][place[0][i]] | g->bits[1][place[1][i]] |
+                   g->bits[2][place[2][i]];
+        cells[i] = (uint16_t)cell;
         counts[cell]++;
     }
 }
 
-/* Bring them to their cells, those that are not finite behind all cells. */
-static void NAME(scatter)(void *items, uint32_t *next, const uint16_t *cells,
-                          const struct bm_positions *p, size_t begin,
-                          size_t end)
+/* Bring n particles (at most BLOCK) to their buckets, with the lower bits of
+ * their cells. */
+static void NAME(to_buckets)(void *items, uint8_t *lower, uint32_t *next,
+                             const struct grid *g, const uint16_t *cells,
+                             const struct bm_positions *p, size_t begin,
+                             size_t n)
 {
     struct NAME(item) *out = items;
+    REAL room[3][BLOCK];
+    const REAL *x[3];
 
-    for (size_t i = begin; i < end; i++) {
-        struct NAME(item) item = {{0}, (BITS)i};
+    for (int axis = 0; axis < 3; axis++)
+        if (axis < p->ndims)
+            x[axis] = NAME(load)(room[axis], p, axis, begin, n);
+        else
+            x[axis] = memset(room[axis], 0, sizeof(room[axis]));
+    for (size_t i = 0; i < n; i++) {
+        uint32_t at = next[cells[i] >> g->lower_bits]++;
 
-        for (int axis = 0; axis < p->ndims; axis++)
-            item.x[axis] = NAME(load)(p, axis, i);
-        out[next[cells[i]]++] = item;
+        out[at] =
+            (struct NAME(item)){{x[0][i], x[1][i], x[2][i]}, (BITS)(begin + i)};
+        lower[at] = (uint8_t)(cells[i] & (g->lower - 1));
     }
 }
 
-static void NAME(list)(uint32_t *order, const void *items, size_t begin,
-                       size_t end)
+static void NAME(to_cells)(void *to, const void *from, uint32_t *next,
+                           const uint8_t *lower, size_t n)
+{
+    const struct NAME(item) *in = from;
+    struct NAME(item) *out = to;
+
+    for (size_t i = 0; i < n; i++)
+        out[next[lower[i]]++] = in[i];
+}
+
+static void NAME(list)(uint32_t *order, const void *items, size_t n)
 {
     const struct NAME(item) *in = items;
 
-    for (size_t i = begin; i < end; i++)
+    for (size_t i = 0; i < n; i++)
         order[i] = (uint32_t)in[i].index;
 }
-
-static void NAME(bound)(REAL low[3], REAL high[3],
-                        const struct NAME(item) * items, size_t n)
-{
-    for (int axis = 0; axis < 3; axis++)
-        low[axis] = high[axis] = items[0].x[axis];
-    for (size_t i = 1; i < n; i++)
-        for (int axis = 0; axis < 3; axis++) {
-            REAL x = items[i].x[axis];
-
-            low[axis] = x < low[axis] ? x : low[axis];
-            high[axis] = x > high[axis] ? x : high[axis];
-        }
-}
-
-static void NAME(bound_cell)(double low[3], const void *items, size_t begin,
-                             size_t n)
-{
-    REAL lo[3], hi[3];
-
-    NAME(bound)(lo, hi, (const struct NAME(item) *)items + begin, n);
-    for (int axis = 0; axis < 3; axis++)
-        low[axis] = (double)lo[axis];
-}
-
-/* ---- medians ------------------------------------------------------------ */
-
-/* Integers that are in order as the numbers are. */
-static inline BITS NAME(to_bits)(REAL x)
-{
-    const BITS top = (BITS)1 << (8 * sizeof(BITS) - 1);
-    BITS b;
-
-    x += 0; /* -0 is 0 */
-    memcpy(&b, &x, sizeof(b));
-    return b & top ? ~b : b | top;
-}
-
-static inline REAL NAME(of_bits)(BITS b)
-{
-    const BITS top = (BITS)1 << (8 * sizeof(BITS) - 1);
-    REAL x;
-
-    b = b & top ? b & ~top : ~b;
-    memcpy(&x, &b, sizeof(x));
-    return x;
-}
-
-/* The value that has k others before it when v[n] is sorted; v is used up. Each
- * round keeps those in one of 256 equal ranges, so there are few rounds
- * whatever the values are. */
-static BITS NAME(select)(BITS *v, size_t n, size_t k, BITS low, BITS high)
-{
-    while (n > 24 && low < high) {
-        uint32_t counts[256] = {0};
-        unsigned shift = 0, bin = 0;
-        size_t kept = 0;
-
-        while ((high - low) >> shift > 255)
-            shift++;
-        for (size_t i = 0; i < n; i++)
-            counts[(v[i] - low) >> shift]++;
-        while (k >= counts[bin])
-            k -= counts[bin++];
-        for (size_t i = 0; i < n; i++) {
-            v[kept] = v[i];
-            kept += (v[i] - low) >> shift == bin;
-        }
-        n = kept;
-        low += (BITS)bin << shift;
-        if (high - low > ((BITS)1 << shift) - 1)
-            high = low + (((BITS)1 << shift) - 1);
-    }
-    if (low >= high)
-        return low;
-    for (size_t i = 1; i < n; i++) {
-        BITS x = v[i];
-        size_t at = i;
-
-        for (; at && v[at - 1] > x; at--)
-            v[at] = v[at - 1];
-        v[at] = x;
-    }
-    return v[k];
-}
-
-/* The first 'left' of n items in the order of an axis come first; the order in
- * which they were given stays otherwise, and decides between equals. Gives the
- * least coordinate of the others. 'scratch' has room for n items. */
-static REAL NAME(split)(struct NAME(item) * items, struct NAME(item) * scratch,
-                        size_t n, size_t left, int axis, REAL low, REAL high)
-{
-    BITS *v = (BITS *)scratch;
-    size_t below = 0, l = 0, r = 0, equal = 0, room;
-    REAL middle;
-
-    for (size_t i = 0; i < n; i++)
-        v[i] = NAME(to_bits)(items[i].x[axis]);
-    middle = NAME(of_bits)(
-        NAME(select)(v, n, left, NAME(to_bits)(low), NAME(to_bits)(high)));
-    for (size_t i = 0; i < n; i++)
-        below += items[i].x[axis] < middle;
-    room = left - below; /* for equals */
-    for (size_t i = 0; i < n; i++) {
-        struct NAME(item) item = items[i];
-        REAL x = item.x[axis];
-        size_t same = x == middle,
-               first = (x < middle) | (same & (equal < room));
-
-        items[l] = item;
-        scratch[r] = item;
-        l += first;
-        r += !first;
-        equal += same;
-    }
-    memcpy(items + left, scratch, r * sizeof(*items));
-    return middle;
-}
-
-/* The treelet of the items from 'begin' up to 'end', whose nodes are numbered
- * from 'at'. */
-static void NAME(treelet)(struct bm_tree_node *nodes, uint32_t at, void *all,
-                          void *scratch, uint32_t begin, uint32_t end,
-                          uint32_t leaf)
-{
-    struct NAME(item) *items = all;
-    struct run pending[64]; /* halves are at most 32 deep */
-    size_t depth = 0;
-
-    pending[depth++] = (struct run){begin, end, at};
-    while (depth) {
-        struct run run = pending[--depth];
-        struct bm_tree_node *node = &nodes[run.node];
-        uint32_t n = run.end - run.begin, left;
-        REAL low[3], high[3];
-
-        *node = (struct bm_tree_node){.begin = run.begin, .end = run.end};
-        if (n <= leaf)
-            continue;
-        left = bm_tree_left(n, leaf);
-        NAME(bound)(low, high, items + run.begin, n);
-        node->axis = 0;
-        for (uint8_t axis = 1; axis < 3; axis++)
-            if (high[axis] / 2 - low[axis] / 2 >
-                high[node->axis] / 2 - low[node->axis] / 2)
-                node->axis = axis;
-        node->split =
-            (double)NAME(split)(items + run.begin, scratch, n, left, node->axis,
-                                low[node->axis], high[node->axis]);
-        node->right = run.node + 2 * leaves_of(left, leaf);
-        pending[depth++] = (struct run){run.begin + left, run.end, node->right};
-        pending[depth++] =
-            (struct run){run.begin, run.begin + left, run.node + 1};
-    }
-}
-
-#undef REAL
-#undef BITS
-#undef NAME
