@@ -1,5 +1,5 @@
 #!/bin/sh
-# run.sh NAME [ARGUMENTS] -- run a benchmark (write, open, plan or grid), clean up.
+# run.sh NAME [ARGUMENTS] -- run a benchmark (write, open, plan, grid or particles), clean up.
 #
 # The programs are in $BUILD/bench (default: build/bench). The data go to a new
 # directory in $BENCH_DIR (default: the current one), removed at the end: what
@@ -7,7 +7,7 @@
 set -eu
 
 usage() {
-    echo "usage: [BUILD=build] [BENCH_DIR=.] [RANKS=4] [TURBULENCE=FILE] $0 write|open|plan|grid [ARGUMENTS]" >&2
+    echo "usage: [BUILD=build] [BENCH_DIR=.] [RANKS=4] [TURBULENCE=FILE] $0 write|open|plan|grid|particles [ARGUMENTS]" >&2
     exit 2
 }
 
@@ -16,7 +16,7 @@ name=$1
 shift
 programs=${BUILD:-build}/bench
 case $name in
-write | open | plan | grid) ;;
+write | open | plan | grid | particles) ;;
 *) usage ;;
 esac
 [ -x "$programs/bench_$name" ] || {
@@ -29,11 +29,11 @@ trap 'rm -rf "$data"' EXIT
 trap 'exit 130' INT TERM HUP
 
 case $name in
-write)
+write | particles)
     # Containers run as root, and have fewer cores than ranks.
     export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
     "${MPIRUN:-mpirun}" --oversubscribe --timeout 1200 -n "${RANKS:-4}" \
-        "$programs/bench_write" --directory "$data" "$@"
+        "$programs/bench_$name" --directory "$data" "$@"
     ;;
 open)
     "$programs/bench_open" --directory "$data" "$@"

@@ -1,0 +1,54 @@
+/* particles.h -- what the parts of bench_particles share. */
+#ifndef BENCH_PARTICLES_H
+#define BENCH_PARTICLES_H
+
+#include "bouma.h"
+#include "cloud_maker.h"
+
+enum { PARTICLES_PATH_BYTES = 4096 };
+
+enum { UNIFORM, CLUSTERED, DISTRIBUTIONS };
+enum { RAW, USUAL, QUANTISED, WAYS }; /* of storing: the codecs */
+
+extern const char *const distribution_names[DISTRIBUTIONS];
+extern const char *const way_names[WAYS];
+
+struct bench {
+    int rank, ranks;
+    uint64_t particles;
+    int repetitions;
+    const char *directory, *json;
+    struct cloud clouds[DISTRIBUTIONS]; /* what this rank has of them */
+};
+
+/* End the program, on all ranks. */
+_Noreturn void fail(const char *what);
+void check(int rc, const bouma_dataset *ds);
+
+/* Where the dataset of a distribution and a way is. */
+void particles_path(char path[PARTICLES_PATH_BYTES], const struct bench *b,
+                    int distribution, int way);
+
+/* A dataset that is open for reading by one thread; if that fails, the program
+ * ends, or 'try' gives the status (then close it, too). */
+struct reading {
+    bouma_dataset *ds;
+    bouma_step *step;
+    bouma_particles *set;
+};
+int reading_try(struct reading *r, const struct bench *b, int distribution,
+                int way);
+void reading_open(struct reading *r, const struct bench *b, int distribution,
+                  int way);
+void reading_close(struct reading *r);
+
+/* particles_read.c: bytes of coarse reads, progressive reads, and queries. Only
+ * one rank. */
+void bench_coarse(const struct bench *b);
+void bench_reads(const struct bench *b);
+
+/* particles_files.c: how even files are, planned for many ranks. Only one
+ * rank; nothing is written. */
+void bench_files(void);
+
+#endif

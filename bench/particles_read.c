@@ -1,0 +1,381 @@
+/* particles_read.c -- what reads of particles cost: the bytes of a coarse one,
+ * the time from coarse to fine beside that of a look at arrays in memory, and
+ * that of boxes and ranges beside a look at everything. One thread, files in
+ * the page cache. What is found is compared with what should be. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "measure.h"
+#include "particles.h"
+#include "score.h"
+
+enum { STEPS = 10, PLACES = 8, RANGES = 4 };
+
+/* Columns of a query for all variables. */
+enum { POSITION, ATTRIBUTE };
+
+/* ---- sums --------------------------------------------------------------- */
+
+/* Eight sums at once: one alone would wait for each addition. */
+#define SUM(name, type)                                                        \
+    static double name(const type *values, uint64_t n)                         \
+    {                                                                          \
+        double s[8] = {0};                                                     \
+        uint64_t i = 0;                                                        \
+                                                                               \
+        for (; i + 8 <= n; i += 8)                                             \
+            for (int k = 0; k < 8; k++)                                        \
+                s[k] += (double)values[i + (uint64_t)k];                       \
+        for (; i < n; i++)                                                     \
+            s[0] += (double)values[i];                                         \
+        return ((s[0] + s[1]) + (s[2] + s[3])) +                               \
+               ((s[4] + s[5]) + (s[6] + s[7]));                                \
+    }
+SUM(sum_f32, float)
+SUM(sum_f64, double)
+
+/* What was handed over. Sums of ids are exact. */
+struct sums {
+    uint64_t count;
+    double ids, others;
+};
+
+static void sum_columns(struct sums *s, uint64_t count,
+                        const void *const *columns)
+{
+    s->count += count;
+    s->others += sum_f32(columns[POSITION], 3 * count);
+    for (int j = 0; j < CLOUD_ATTRIBUTES; j++) {
+        double sum = sum_f64(columns[ATTRIBUTE + j], count);
+
+        *(j == CLOUD_ID ? &s->ids : &s->others) += sum;
+    }
+}
+
+static int sum_batch(void *user, const bouma_batch *batch)
+{
+    sum_columns(user, batch->count, batch->columns);
+    return 0;
+}
+
+static void must_equal(const struct sums *found, const struct sums *should)
+{
+    if (found->count != should->count || found->ids != should->ids)
+        fail("other particles were read than were written");
+}
+
+static double sum_of_ids(uint64_t particles)
+{
+    return (double)particles * ((double)particles - 1) / 2;
+}
+
+/* ---- bytes of coarse reads ---------------------------------------------- */
+
+static void coarse(const struct bench *b, int distribution, double quality,
+                   double edge, enum score_kind kind)
+{
+    struct sums s = {0};
+    bouma_particles_query q;
+    bouma_dataset_info info;
+    struct reading r;
+    char name[100];
+
+    reading_open(&r, b, distribution, RAW);
+    bouma_particles_query_init(&q, sizeof(q));
+    q.quality = quality;
+    q.boxed = edge < 1;
+    for (int d = 0; d < 3; d++) {
+        q.low[d] = 0.3;
+        q.high[d] = 0.3 + edge;
+    }
+    check(bouma_particles_query_run(r.set, &q, sum_batch, &s), r.ds);
+    check(bouma_dataset_info_get(r.ds, &info), r.ds);
+    snprintf(name, sizeof(name), "%s, quality %g%s%s",
+             distribution_names[distribution], quality,
+             edge < 1 ? " in a cube of edge " : "",
+             edge == 0.5     ? "1/2"
+             : edge == 0.125 ? "1/8"
+                             : "");
+    score(name, (double)info.bytes_read / (double)(s.count * CLOUD_BYTES), kind,
+          1.3);
+    reading_close(&r);
+}
+
+void bench_coarse(const struct bench *b)
+{
+    printf("\nbytes read by a fresh handle over those of the particles "
+           "returned, raw\n");
+    for (int i = 0; i < DISTRIBUTIONS; i++) {
+        coarse(b, i, 0.1, 1, SCORE_AT_MOST);
+        coarse(b, i, 0.01, 1, SCORE_TOLD);
+        coarse(b, i, 0.5, 1, SCORE_TOLD);
+        coarse(b, i, 1, 1, SCORE_TOLD);
+        coarse(b, i, 0.1, 0.5, SCORE_TOLD);
+        coarse(b, i, 1, 0.5, SCORE_TOLD);
+        coarse(b, i, 1, 0.125, SCORE_TOLD);
+    }
+}
+
+/* ---- from coarse to fine ------------------------------------------------ */
+
+/* On a fresh handle: what it has to read first is part of it. */
+static double read_progressively(const struct bench *b, int distribution,
+                                 int way)
+{
+    struct sums s = {0}, should = {b->particles, sum_of_ids(b->particles), 0};
+    struct reading r;
+    double seconds;
+
+    reading_open(&r, b, distribution, way);
+    seconds = measure_now();
+    for (int i = 0; i < STEPS; i++) {
+        bouma_particles_query q;
+
+        bouma_particles_query_init(&q, sizeof(q));
+        q.from = (double)i / STEPS;
+        q.quality = (double)(i + 1) / STEPS;
+        check(bouma_particles_query_run(r.set, &q, sum_batch, &s), r.ds);
+    }
+    seconds = measure_now() - seconds;
+    must_equal(&s, &should);
+    reading_close(&r);
+    return seconds;
+}
+
+static double sum_in_memory(const bouma_particle_data *all, uint64_t particles)
+{
+    struct sums s = {0}, should = {particles, sum_of_ids(particles), 0};
+    double begun = measure_now(), seconds;
+
+    sum_columns(&s, all->count, (const void *const *)all->columns);
+    seconds = measure_now() - begun;
+    must_equal(&s, &should);
+    return seconds;
+}
+
+/* ---- boxes and ranges --------------------------------------------------- */
+
+/* A query, and what it should find: a cube, or a range of an attribute. */
+struct look {
+    int boxed;
+    float low[3], high[3];
+    double from, to;
+    struct sums sums;
+};
+
+/* The exact test of all that come by. */
+static int test_batch(void *user, const bouma_batch *batch)
+{
+    struct look *l = user;
+    uint64_t n = batch->count, count = 0;
+    const float *x = batch->columns[POSITION], *y = x + n, *z = y + n;
+    const double *t = batch->columns[ATTRIBUTE + CLOUD_TEMPERATURE];
+    const double *id = batch->columns[ATTRIBUTE + CLOUD_ID];
+    double ids = 0;
+
+    if (l->boxed)
+        for (uint64_t i = 0; i < n; i++) {
+            int found = (x[i] >= l->low[0]) & (x[i] < l->high[0]) &
+                        (y[i] >= l->low[1]) & (y[i] < l->high[1]) &
+                        (z[i] >= l->low[2]) & (z[i] < l->high[2]);
+
+            if (found) {
+                count++;
+                ids += id[i];
+            }
+        }
+    else
+        for (uint64_t i = 0; i < n; i++)
+            if ((t[i] >= l->from) & (t[i] <= l->to)) {
+                count++;
+                ids += id[i];
+            }
+    l->sums.count += count;
+    l->sums.ids += ids;
+    return 0;
+}
+
+/* Of a query, all that come by are right: just these are counted. */
+static int count_batch(void *user, const bouma_batch *batch)
+{
+    struct look *l = user;
+
+    l->sums.count += batch->count;
+    l->sums.ids += sum_f64(batch->columns[ATTRIBUTE + CLOUD_ID], batch->count);
+    return 0;
+}
+
+/* By a look at everything. */
+static double scan(const struct reading *r, struct look *l)
+{
+    bouma_particles_query q;
+    double begun = measure_now();
+
+    memset(&l->sums, 0, sizeof(l->sums));
+    bouma_particles_query_init(&q, sizeof(q));
+    check(bouma_particles_query_run(r->set, &q, test_batch, l), r->ds);
+    return measure_now() - begun;
+}
+
+static double query(const struct reading *r, struct look *l)
+{
+    bouma_particles_query q;
+    bouma_condition c;
+    double begun = measure_now();
+
+    memset(&l->sums, 0, sizeof(l->sums));
+    bouma_particles_query_init(&q, sizeof(q));
+    q.boxed = l->boxed;
+    for (int d = 0; d < 3; d++) {
+        q.low[d] = (double)l->low[d];
+        q.high[d] = (double)l->high[d];
+    }
+    if (!l->boxed) {
+        bouma_variable *v = bouma_particles_find_variable(
+            r->set, cloud_names[CLOUD_TEMPERATURE]);
+
+        check(bouma_condition_set(&c, v, 0, l->from, l->to), r->ds);
+        q.conditions = &c;
+        q.condition_count = 1;
+    }
+    check(bouma_particles_query_run(r->set, &q, count_batch, l), r->ds);
+    return measure_now() - begun;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Cubes of an eighth of the edge at places that have nothing to do with files
+ * or trees; ranges that have a hundredth of all values. */
+static void make_looks(struct look boxes[PLACES], struct look ranges[RANGES],
+                       const bouma_particle_data *all)
+{
+    size_t n = (size_t)all->count;
+    double *sorted = malloc(n * sizeof(*sorted) + 1);
+    uint64_t seed = 5;
+
+    if (!sorted)
+        fail("no memory");
+    memset(boxes, 0, PLACES * sizeof(*boxes));
+    memset(ranges, 0, RANGES * sizeof(*ranges));
+    for (int i = 0; i < PLACES; i++) {
+        boxes[i].boxed = 1;
+        for (int d = 0; d < 3; d++) {
+            seed = seed * 6364136223846793005u + 1442695040888963407u;
+            boxes[i].low[d] = (float)(0.875 * (double)(seed >> 33) * 0x1p-31);
+            boxes[i].high[d] = boxes[i].low[d] + 0.125f;
+        }
+    }
+    memcpy(sorted, all->columns[ATTRIBUTE + CLOUD_TEMPERATURE],
+           n * sizeof(*sorted));
+    qsort(sorted, n, sizeof(*sorted), ascending);
+    for (int i = 0; i < RANGES; i++) { /* from 0.1, 0.36, 0.63, 0.89 on */
+        size_t first = n / 10 + n * (size_t)i * 79 / 300;
+
+        ranges[i].from = sorted[first];
+        ranges[i].to = sorted[first + n / 100];
+    }
+    free(sorted);
+}
+
+/* One scan, and all queries, of which the mean counts; the one that the scan
+ * was for must find the same. */
+static void compare(const struct reading *r, struct look *looks, int count,
+                    int turn, struct times *scans, struct times *queries)
+{
+    struct look scanned = looks[turn % count];
+    double seconds = 0;
+
+    if (scans)
+        times_add(scans, scan(r, &scanned));
+    else
+        scan(r, &scanned);
+    for (int i = 0; i < count; i++)
+        seconds += query(r, &looks[i]) / count;
+    must_equal(&looks[turn % count].sums, &scanned.sums);
+    if (queries)
+        times_add(queries, seconds);
+}
+
+/* ---- all ---------------------------------------------------------------- */
+
+static void report_progressive(const struct bench *b, int distribution, int way,
+                               const struct times *read,
+                               const struct times *plain)
+{
+    enum score_kind most = way == RAW ? SCORE_AT_MOST : SCORE_TOLD;
+    enum score_kind least = way == RAW ? SCORE_AT_LEAST : SCORE_TOLD;
+    char name[100];
+
+    snprintf(name, sizeof(name), "%s, %s: time over a pass in memory",
+             distribution_names[distribution], way_names[way]);
+    score_ratio(name, read, plain, most, 3);
+    snprintf(name, sizeof(name), "%s, %s: particles a millisecond",
+             distribution_names[distribution], way_names[way]);
+    score(name,
+          (double)b->particles /
+              (1e3 * measure_median(read->seconds, read->count)),
+          least, 60000);
+}
+
+void bench_reads(const struct bench *b)
+{
+    static struct times read[DISTRIBUTIONS][QUANTISED], plain[DISTRIBUTIONS];
+    static struct times scans[QUANTISED][2], queries[QUANTISED][2];
+    static const char *const kinds[2] = {"a box of 1/512 of the volume",
+                                         "a range with 1 % of the values"};
+    bouma_particle_data *all[DISTRIBUTIONS];
+    struct look boxes[PLACES], ranges[RANGES];
+    struct reading r;
+
+    for (int i = 0; i < DISTRIBUTIONS; i++) {
+        reading_open(&r, b, i, RAW);
+        check(bouma_particles_read(&all[i], r.set, NULL), r.ds);
+        reading_close(&r);
+    }
+    make_looks(boxes, ranges, all[UNIFORM]);
+    for (int n = -1; n < b->repetitions; n++) { /* one to warm up */
+        int turn = n < 0 ? 0 : n;
+
+        for (int i = 0; i < DISTRIBUTIONS; i++)
+            for (int k = 0; k <= QUANTISED; k++) {
+                int way = (k + turn) % (QUANTISED + 1);
+                double seconds =
+                    way == QUANTISED /* there is no such read: in memory */
+                        ? sum_in_memory(all[i], b->particles)
+                        : read_progressively(b, i, way);
+
+                if (n >= 0)
+                    times_add(way == QUANTISED ? &plain[i] : &read[i][way],
+                              seconds);
+            }
+        for (int way = 0; way < QUANTISED; way++) {
+            reading_open(&r, b, UNIFORM, way);
+            compare(&r, boxes, PLACES, turn, n < 0 ? NULL : &scans[way][0],
+                    n < 0 ? NULL : &queries[way][0]);
+            compare(&r, ranges, RANGES, turn, n < 0 ? NULL : &scans[way][1],
+                    n < 0 ? NULL : &queries[way][1]);
+            reading_close(&r);
+        }
+    }
+    printf("\nquality 0.1, 0.2, .. 1, each from the one before, one thread, "
+           "every value summed\n");
+    for (int i = 0; i < DISTRIBUTIONS; i++)
+        for (int way = 0; way < QUANTISED; way++)
+            report_progressive(b, i, way, &read[i][way], &plain[i]);
+    printf("\na look at everything over a query, uniform, one thread\n");
+    for (int way = 0; way < QUANTISED; way++)
+        for (int k = 0; k < 2; k++) {
+            char name[100];
+
+            snprintf(name, sizeof(name), "%s, %s", way_names[way], kinds[k]);
+            score_ratio(name, &scans[way][k], &queries[way][k],
+                        way == RAW ? SCORE_AT_LEAST : SCORE_TOLD, k ? 5 : 20);
+        }
+    for (int i = 0; i < DISTRIBUTIONS; i++)
+        bouma_particle_data_free(all[i]);
+}
