@@ -57,8 +57,8 @@ static int is_tree(const struct bm_top *t)
         if (!open)
             return 0;
         if (n->right) {
-            if (n->right <= i + 1 || n->right >= t->node_count || n->axis < 0 ||
-                n->axis >= t->set->ndims || isnan(n->split))
+            if (n->right <= i + 1 || n->right >= t->node_count ||
+                n->axis < -1 || n->axis >= t->set->ndims || isnan(n->split))
                 return 0;
             open++;
         } else {
