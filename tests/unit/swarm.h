@@ -220,7 +220,8 @@ static inline int swarm_same(const struct swarm *s, uint64_t k,
     if (memcmp((const double *)d->columns[MASS] + i, &s->mass[k], 8) ||
         ((const int32_t *)d->columns[KIND])[i] != s->kind[k] ||
         ((const uint8_t *)d->columns[SMALL])[i] != s->small[k] ||
-        ((const int64_t *)d->columns[LARGE])[i] != s->large[k])
+        (d->variable_count > LARGE && /* a step may be without it */
+         ((const int64_t *)d->columns[LARGE])[i] != s->large[k]))
         return 0;
     for (int c = 0; c < 3; c++)
         if (((const float *)d->columns[VELOCITY])[(uint64_t)c * d->count + i] !=
