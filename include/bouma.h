@@ -854,9 +854,10 @@ BOUMA_API int bouma_particles_sample(bouma_particle_data **out,
  * of ranks, each file read by one of them. 'query' is NULL on all ranks: each
  * gets an equal share, particles that are close together with the same rank;
  * else every rank gives one (boxes may differ, overlap or leave something out;
- * the rest must be the same). With 'closed' left 0, a box that reaches the far
- * face of all particles' bounds includes it. Particles that are not at a finite
- * position come with equal shares only. Collective. */
+ * the rest must be the same). Boxes that share a face share no particle; with
+ * 'closed' left 0, a box that reaches the far face of all particles' bounds
+ * includes it, unless the box of some rank goes beyond. Particles that are not
+ * at a finite position come with equal shares only. Collective. */
 BOUMA_API int bouma_particles_restart(bouma_particle_data **out,
                                       bouma_particles *particles,
                                       const bouma_particles_query *query);

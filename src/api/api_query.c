@@ -332,10 +332,13 @@ int bouma_particles_sample(bouma_particle_data **out,
 }
 
 /* A hash of all that ranks must ask alike. */
-static uint64_t hash_query(const bouma_particles_query *q, int shares)
+static uint64_t hash_query(const bouma_grid *set,
+                           const bouma_particles_query *q, int shares)
 {
     uint64_t h = bm_hash64(&shares, sizeof(shares), 1);
 
+    h = bm_hash64(&set->schema->step->manifest.step, sizeof(uint64_t), h);
+    h = bm_hash64(&set->number, sizeof(set->number), h);
     h = bm_hash64(&q->from, sizeof(q->from), h);
     h = bm_hash64(&q->quality, sizeof(q->quality), h);
     for (size_t i = 0; i < q->variable_count; i++)
@@ -374,12 +377,13 @@ int bouma_particles_restart(bouma_particle_data **out,
                        set->name);
     rc = complete(&own, &list, set, query);
     rc = bm_comm_begin(ds->comm, "a restart read",
-                       rc ? 0 : hash_query(&own, !query), NULL, 0, rc,
+                       rc ? 0 : hash_query(set, &own, !query), NULL, 0, rc,
                        &ds->error);
     if (rc == BOUMA_EMISMATCH && !ds->error.status)
         bm_fail(&ds->error, rc,
-                "the ranks ask for different variables, conditions or "
-                "qualities, or some for a box and some for a share");
+                "the ranks ask for different steps, particles, variables, "
+                "conditions or qualities, or some for a box and some for a "
+                "share; only boxes may differ");
     if (!rc)
         rc = bm_restart(out, set->schema->step, set, &own, !query, rc);
     bm_drop(set->schema->a, list);

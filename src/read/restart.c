@@ -17,6 +17,7 @@ struct wish {
     int boxed;
     double low[3], high[3];
     unsigned closed;
+    int said; /* by the caller which faces are */
 };
 
 /* What a reader has for a rank. */
@@ -74,6 +75,7 @@ static int share_wishes(struct restart *r, int rc)
 
         w->boxed = (int)bm_get_u32(&c);
         w->closed = bm_get_u32(&c);
+        w->said = w->closed != 0;
         for (int d = 0; d < 3; d++) {
             w->low[d] = bm_get_f64(&c);
             w->high[d] = bm_get_f64(&c);
@@ -85,10 +87,9 @@ static int share_wishes(struct restart *r, int rc)
     return rc;
 }
 
-/* A box that reaches the far face of all particles includes it. */
-static void close_faces(struct restart *r)
+/* The bounds of all finite positions; 0 if there are none. */
+static int bounds_of_all(const struct restart *r, double *near, double *far)
 {
-    double far[3] = {0, 0, 0};
     int any = 0;
 
     for (size_t f = 0; f < r->top->files; f++) {
@@ -96,16 +97,38 @@ static void close_faces(struct restart *r)
 
         if (c->strays == c->count)
             continue;
-        for (int d = 0; d < r->set->ndims; d++)
-            if (!any || c->high[d] > far[d])
-                far[d] = c->high[d];
+        for (int d = 0; d < r->set->ndims; d++) {
+            near[d] = !any || c->low[d] < near[d] ? c->low[d] : near[d];
+            far[d] = !any || c->high[d] > far[d] ? c->high[d] : far[d];
+        }
         any = 1;
     }
-    for (int i = 0; i < r->step->ds->comm->size; i++)
-        if (!r->wishes[i].closed)
-            for (int d = 0; d < r->set->ndims; d++)
-                r->wishes[i].closed |=
-                    r->wishes[i].high[d] >= far[d] ? 1u << d : 0;
+    return any;
+}
+
+/* A box that ends at the far face of all particles includes it, unless another
+ * rank's box goes on behind it, which then has it. A box without width has
+ * nothing, but where all particles are in one plane. */
+static void close_faces(struct restart *r)
+{
+    int ranks = r->step->ds->comm->size;
+    double near[3], far[3];
+
+    if (!bounds_of_all(r, near, far))
+        return;
+    for (int d = 0; d < r->set->ndims; d++) {
+        int beyond = 0;
+
+        for (int i = 0; i < ranks; i++)
+            beyond |= r->wishes[i].boxed && r->wishes[i].high[d] > far[d];
+        for (int i = 0; i < ranks && !beyond; i++) {
+            struct wish *w = &r->wishes[i];
+
+            if (!w->said && w->high[d] >= far[d] &&
+                (w->low[d] < w->high[d] || !(near[d] < far[d])))
+                w->closed |= 1u << d;
+        }
+    }
 }
 
 /* ---- reading ------------------------------------------------------------ */

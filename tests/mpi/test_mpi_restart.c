@@ -1,0 +1,414 @@
+/* test_mpi_restart.c -- particles that all ranks wrote are read by some of them
+ * together: each gets what is in its box, those of boxes that tile the domain
+ * get each particle once, and equal shares are equal. */
+#include "flock.h"
+
+struct test {
+    struct ranks *ranks;
+    int64_t number;
+    struct flock_spec spec;
+    struct flock all;
+    uint64_t shared, own;
+
+    MPI_Comm comm; /* of those that read */
+    int rank, size;
+    bouma_dataset *ds;
+    struct swarm_set set;
+    bouma_particles_info info;
+    uint8_t *there; /* [all.count] */
+    int *times;     /* [all.count], how many ranks have it */
+};
+
+static void write_all(struct test *t, const char *path)
+{
+    struct swarm_set set, other;
+    struct flock_put put;
+    bouma_options options;
+    bouma_dataset *ds;
+
+    bouma_options_init(&options, sizeof(options));
+    options.durability = BOUMA_FAST;
+    options.files = 1 + (int)check_below(&t->shared, 9);
+    options.assign = (bouma_assign)check_below(&t->shared, 9);
+    CHECK_EQ(bouma_dataset_create_mpi(&ds, MPI_COMM_WORLD, path, &options),
+             BOUMA_OK);
+    CHECK_EQ(swarm_define(&set, ds, "dust", t->spec.ndims, t->spec.type, 0, 16),
+             BOUMA_OK);
+    CHECK_EQ(swarm_define(&other, ds, "nothing", 3, BOUMA_F32, 0, 0), BOUMA_OK);
+    for (int step = 0; step < 2; step++) {
+        CHECK_EQ(bouma_step_begin(ds, step, 0), BOUMA_OK);
+        CHECK_EQ(flock_hand_over(&put, &set, &t->all.swarms[t->ranks->rank],
+                                 SWARM_VARIABLES, BOUNDS_NONE, &t->own),
+                 BOUMA_OK);
+        CHECK_EQ(bouma_step_end(ds, NULL), BOUMA_OK);
+        flock_put_free(&put);
+    }
+    CHECK_EQ(bouma_dataset_close(ds), BOUMA_OK);
+    bouma_dataset_free(ds);
+}
+
+/* ---- boxes -------------------------------------------------------------- */
+
+/* This rank's tile of a box, the same cuts on all ranks: through particles
+ * where that is possible. */
+static void tile(struct test *t, bouma_particles_query *q)
+{
+    uint64_t random = t->shared;
+    int first = 0, count = t->size;
+
+    q->boxed = 1;
+    while (count > 1) {
+        int axis = (int)check_below(&random, t->spec.ndims), half = count / 2;
+        double cut = 0.5 * q->low[axis] + 0.5 * q->high[axis];
+
+        for (int i = 0; i < 9; i++) {
+            bouma_particles_query p;
+
+            flock_box(&t->all, &p, &random);
+            if (p.low[axis] > q->low[axis] && p.low[axis] < q->high[axis])
+                cut = p.low[axis];
+        }
+        while (!(q->low[axis] < q->high[axis]) && t->spec.ndims > 1) {
+            /* A flat axis is not cut. */
+            axis = (axis + 1) % t->spec.ndims;
+            cut = 0.5 * q->low[axis] + 0.5 * q->high[axis];
+            if (t->spec.shape == ONE_POINT)
+                break;
+        }
+        if (t->rank < first + half) {
+            q->high[axis] = cut;
+            count = half;
+        } else {
+            q->low[axis] = cut;
+            first += half;
+            count -= half;
+        }
+    }
+}
+
+static void whole_domain(const struct test *t, bouma_particles_query *q,
+                         double more)
+{
+    bouma_particles_query_init(q, sizeof(*q));
+    q->boxed = 1;
+    for (int d = 0; d < t->spec.ndims; d++) {
+        q->low[d] = t->info.low[d];
+        q->high[d] = t->info.high[d] + more;
+    }
+}
+
+/* Read together; what comes is right. */
+static bouma_particle_data *restart(struct test *t,
+                                    const bouma_particles_query *q)
+{
+    bouma_particle_data *d = NULL;
+    int rc = bouma_particles_restart(&d, t->set.particles, q);
+
+    CHECK_EQ(rc, BOUMA_OK);
+    if (rc) {
+        printf("%s\n", bouma_error_message(t->ds));
+        return NULL;
+    }
+    CHECK_EQ(flock_wrong(&t->all, d, t->there), 0);
+    return d;
+}
+
+/* The number of finite particles that are not with exactly one rank (or, of
+ * those that 'q' does not want, with none). */
+static uint64_t not_once(struct test *t, const uint8_t *wanted)
+{
+    uint64_t wrong = 0;
+
+    for (uint64_t i = 0; i < t->all.count; i++)
+        t->times[i] = t->there[i];
+    MPI_Allreduce(MPI_IN_PLACE, t->times, (int)t->all.count, MPI_INT, MPI_SUM,
+                  t->comm);
+    for (uint64_t i = 0; i < t->all.count; i++)
+        wrong += t->times[i] != wanted[i];
+    return wrong;
+}
+
+/* What one rank alone finds in the whole of space. */
+static uint8_t *wanted_of(struct test *t, const bouma_particles_query *like)
+{
+    bouma_particles_query q = *like;
+    uint8_t *wanted = malloc((size_t)t->all.count + 1);
+    bouma_particle_data *d;
+
+    REQUIRE(wanted);
+    for (int a = 0; a < 3; a++) {
+        q.low[a] = -INFINITY;
+        q.high[a] = INFINITY;
+    }
+    CHECK_EQ(bouma_particles_read(&d, t->set.particles, &q), BOUMA_OK);
+    REQUIRE(d);
+    CHECK_EQ(flock_wrong(&t->all, d, wanted), 0);
+    bouma_particle_data_free(d);
+    return wanted;
+}
+
+static void tiles_have_each_particle_once(struct test *t)
+{
+    for (int way = 0; way < 4; way++) {
+        bouma_particles_query q;
+        bouma_particle_data *d;
+        bouma_condition c;
+        uint8_t *wanted;
+
+        /* The domain is that of the particles, or larger. */
+        whole_domain(t, &q, way % 2);
+        t->shared++;
+        if (t->spec.shape != ONE_POINT || way % 2)
+            tile(t, &q);
+        else if (t->rank) /* a point: only the first has a box that has it */
+            q.low[0] = q.high[0] = -5;
+        if (way >= 2) {
+            q.quality = 0.37;
+            CHECK_EQ(bouma_condition_set(&c, t->set.variables[KIND], 0, -3, 4),
+                     BOUMA_OK);
+            q.conditions = &c;
+            q.condition_count = 1;
+            q.from = 0.02;
+        }
+        d = restart(t, &q);
+        wanted = wanted_of(t, &q);
+        CHECK_EQ(not_once(t, wanted), 0);
+        free(wanted);
+        bouma_particle_data_free(d);
+    }
+}
+
+/* The particles end at a face that two boxes share: they are in one of them. */
+static void a_face_at_the_end_of_particles_is_shared_by_nobody(struct test *t)
+{
+    bouma_particles_query q;
+    bouma_particle_data *d;
+    uint8_t *wanted;
+
+    whole_domain(t, &q, 1);
+    if (t->rank == 0)
+        q.high[0] = t->info.high[0];
+    else if (t->rank == 1)
+        q.low[0] = t->info.high[0];
+    else
+        q.low[0] = q.high[0] = t->info.high[0] + 10;
+    if (t->size < 2)
+        q.high[0] = t->info.high[0] + 1;
+    d = restart(t, &q);
+    wanted = wanted_of(t, &q);
+    CHECK_EQ(not_once(t, wanted), 0);
+    free(wanted);
+    bouma_particle_data_free(d);
+}
+
+static void boxes_that_overlap_have_all_of_theirs(struct test *t)
+{
+    for (int i = 0; i < 3; i++) {
+        bouma_particles_query q;
+        bouma_particle_data *d;
+
+        bouma_particles_query_init(&q, sizeof(q));
+        flock_box(&t->all, &q, &t->own);
+        q.closed = 1u << check_below(&t->own, t->spec.ndims);
+        d = restart(t, &q);
+        CHECK_EQ(flock_missed(&t->all, &q, NULL, t->there), 0);
+        bouma_particle_data_free(d);
+    }
+}
+
+static void equal_shares_are_equal(struct test *t)
+{
+    uint64_t mine = 0, fewest, most;
+    bouma_particle_data *d = restart(t, NULL);
+    uint8_t *wanted = malloc((size_t)t->all.count + 1);
+
+    REQUIRE(wanted);
+    memset(wanted, 1, (size_t)t->all.count + 1);
+    if (d)
+        mine = d->count;
+    MPI_Allreduce(&mine, &fewest, 1, MPI_UINT64_T, MPI_MIN, t->comm);
+    MPI_Allreduce(&mine, &most, 1, MPI_UINT64_T, MPI_MAX, t->comm);
+    CHECK(most - fewest <= 1);
+    CHECK_EQ(not_once(t, wanted), 0);
+    free(wanted);
+    bouma_particle_data_free(d);
+}
+
+/* ---- what is refused ---------------------------------------------------- */
+
+/* All ranks of t->comm have this status, and a message. */
+static void refused(struct test *t, int rc, int expected, const char *part)
+{
+    CHECK_EQ(rc, expected);
+    CHECK_TEXT(bouma_error_message(t->ds), part);
+}
+
+static void queries_that_differ_are_refused(struct test *t, bouma_step *other)
+{
+    bouma_particles *elsewhere = bouma_step_find_particles(other, "dust");
+    bouma_particles *nothing = bouma_step_find_particles(other, "nothing");
+    bouma_variable *list[2] = {t->set.variables[ID], t->set.variables[MASS]};
+    int last = t->rank == t->size - 1;
+    bouma_particles_query q;
+    bouma_particle_data *d = NULL;
+    bouma_condition c;
+
+    if (t->size < 2)
+        return;
+    whole_domain(t, &q, 0);
+    refused(t, bouma_particles_restart(&d, t->set.particles, last ? NULL : &q),
+            BOUMA_EMISMATCH, "share");
+    CHECK(!d);
+    q.quality = last ? 0.5 : 1;
+    refused(t, bouma_particles_restart(&d, t->set.particles, &q),
+            BOUMA_EMISMATCH, "qualities");
+    q.quality = 1;
+    q.variables = list;
+    q.variable_count = last ? 1 : 2;
+    refused(t, bouma_particles_restart(&d, t->set.particles, &q),
+            BOUMA_EMISMATCH, "variables");
+    CHECK_EQ(bouma_condition_set(&c, list[1], 0, 0, last), BOUMA_OK);
+    q.variable_count = 2;
+    q.conditions = &c;
+    q.condition_count = 1;
+    refused(t, bouma_particles_restart(&d, t->set.particles, &q),
+            BOUMA_EMISMATCH, "conditions");
+    q.condition_count = 0;
+    q.low[0] = last ? (double)NAN : 0;
+    refused(t, bouma_particles_restart(&d, t->set.particles, &q), BOUMA_EINVAL,
+            "NaN");
+    refused(
+        t,
+        bouma_particles_restart(&d, last ? elsewhere : t->set.particles, NULL),
+        BOUMA_EMISMATCH, "steps");
+    refused(t, bouma_particles_restart(&d, last ? nothing : elsewhere, NULL),
+            BOUMA_EMISMATCH, "particles");
+    CHECK(!d);
+}
+
+static void nothing_comes_of_nothing(struct test *t, bouma_step *step)
+{
+    bouma_particles *nothing = bouma_step_find_particles(step, "nothing");
+    bouma_particles_query q;
+    bouma_particle_data *d = NULL;
+
+    CHECK_EQ(bouma_particles_restart(&d, nothing, NULL), BOUMA_OK);
+    CHECK(d && !d->count);
+    bouma_particle_data_free(d);
+    whole_domain(t, &q, 0);
+    CHECK_EQ(bouma_particles_restart(&d, nothing, &q), BOUMA_OK);
+    CHECK(d && !d->count);
+    bouma_particle_data_free(d);
+}
+
+/* Only ids; and no variable at all: just how many there are. */
+static void only_what_is_wanted_comes(struct test *t)
+{
+    bouma_particles_query q;
+    bouma_particle_data *d = NULL;
+    uint64_t sum = 0;
+
+    whole_domain(t, &q, 1);
+    q.variables = &t->set.variables[ID];
+    for (q.variable_count = 0; q.variable_count < 2; q.variable_count++) {
+        CHECK_EQ(bouma_particles_restart(&d, t->set.particles, &q), BOUMA_OK);
+        if (!d)
+            continue;
+        CHECK_EQ(d->variable_count, q.variable_count);
+        CHECK_EQ(d->count, t->info.count - t->info.strays);
+        for (uint64_t i = 0; i < d->count && q.variable_count; i++) {
+            uint64_t at, place;
+
+            sum += flock_find(&t->all, ((uint64_t *)d->columns[0])[i], &at,
+                              &place) != NULL;
+        }
+        bouma_particle_data_free(d);
+    }
+    CHECK_EQ(sum, t->info.count - t->info.strays);
+}
+
+/* ---- all of it ---------------------------------------------------------- */
+
+static void read_with(struct test *t, const char *path, int readers)
+{
+    int in = t->ranks->rank < readers, before = check_counts()->failed;
+    bouma_step *step = NULL, *other = NULL;
+
+    MPI_Comm_split(MPI_COMM_WORLD, in, 0, &t->comm);
+    MPI_Comm_rank(t->comm, &t->rank);
+    MPI_Comm_size(t->comm, &t->size);
+    t->shared = (uint64_t)t->number * 64; /* the same on all of them */
+    if (in) {
+        CHECK_EQ(bouma_dataset_open_mpi(&t->ds, t->comm, path, NULL), BOUMA_OK);
+        CHECK_EQ(bouma_step_open(&step, t->ds, 0), BOUMA_OK);
+        CHECK_EQ(bouma_step_open(&other, t->ds, 1), BOUMA_OK);
+        swarm_find(&t->set, step, "dust");
+        bouma_particles_info_get(t->set.particles, &t->info);
+        CHECK_EQ(t->info.count, t->all.count);
+        tiles_have_each_particle_once(t);
+        a_face_at_the_end_of_particles_is_shared_by_nobody(t);
+        boxes_that_overlap_have_all_of_theirs(t);
+        equal_shares_are_equal(t);
+        queries_that_differ_are_refused(t, other);
+        nothing_comes_of_nothing(t, step);
+        only_what_is_wanted_comes(t);
+        /* After all that was refused, it still works. */
+        equal_shares_are_equal(t);
+        bouma_step_free(step);
+        bouma_step_free(other);
+        bouma_dataset_free(t->ds);
+    }
+    MPI_Comm_free(&t->comm);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (check_counts()->failed != before)
+        printf("  rank %d of %d, case %" PRId64 ": shape %d, %d-D\n",
+               t->ranks->rank, readers, t->number, (int)t->spec.shape,
+               t->spec.ndims);
+}
+
+static void run(struct test *t, int64_t n)
+{
+    char path[512];
+
+    t->number = n;
+    t->shared = (uint64_t)n * 64 + (uint64_t)t->ranks->size;
+    t->own = t->shared * 64 + (uint64_t)t->ranks->rank;
+    t->spec.shape = (enum shape)(n % SHAPES);
+    t->spec.ndims = 1 + (int)(n / SHAPES + n) % 3;
+    if (t->spec.shape == FLAT && t->spec.ndims < 2)
+        t->spec.ndims = 3;
+    t->spec.type = check_below(&t->shared, 2) ? BOUMA_F32 : BOUMA_F64;
+    t->spec.count = 1 + (uint64_t)check_below(&t->shared, 700);
+    t->spec.sharing = (enum sharing)check_below(&t->shared, SHARINGS);
+    flock_make(&t->all, &t->spec, t->ranks->size, 0);
+    t->there = malloc((size_t)t->all.count + 1);
+    t->times = malloc(((size_t)t->all.count + 1) * sizeof(*t->times));
+    REQUIRE(t->there && t->times);
+    path_in(t->ranks, path, "restart", n);
+    write_all(t, path);
+    /* As many as wrote, one alone, and some number between. */
+    read_with(t, path, t->ranks->size);
+    read_with(t, path, 1);
+    if (t->ranks->size > 2)
+        read_with(t, path, 2 + (int)(n % (t->ranks->size - 2)));
+    if (t->ranks->rank == 0)
+        remove_tree(path);
+    free(t->there);
+    free(t->times);
+    flock_free(&t->all);
+}
+
+/* test_mpi_restart [COUNT]: so many datasets; if nothing is said, one or two of
+ * each shape. */
+int main(int argc, char **argv)
+{
+    struct ranks ranks;
+    struct test t = {.ranks = &ranks};
+    int count;
+
+    ranks_init(&ranks, &argc, &argv);
+    count = argc > 1 ? atoi(argv[1]) : ranks.size > 3 ? SHAPES : 2 * SHAPES;
+    for (int n = 0; n < count; n++)
+        run(&t, n);
+    return ranks_end(&ranks, check_counts()->failed, check_counts()->checks);
+}
