@@ -9,7 +9,7 @@
 #include "base/gather.h"
 #include "read/hunt.h"
 
-#define BATCH_BYTES ((uint64_t)4 << 20) /* read at once */
+#define BATCH_BYTES ((uint64_t)1 << 19) /* read at once */
 
 int bm_search_no_memory(struct bm_search *s)
 {

@@ -472,18 +472,6 @@ int bm_bundle_shape(struct bm_bundle *b, struct bouma_dataset *ds,
 
 /* ---- store -------------------------------------------------------------- */
 
-int bm_bundle_open(struct bm_bundle *b, struct bouma_dataset *ds,
-                   struct bm_generation generation)
-{
-    char name[BM_NAME_BYTES];
-    int rc;
-
-    bm_name_subfile(name, ds->step, b->subfile.head.subfile, generation);
-    rc = bm_file_open(&b->subfile.file, &ds->store, name, BOUMA_OPEN_CREATE,
-                      &ds->error);
-    return rc ? rc : bm_subfile_arrange(&b->subfile, ds);
-}
-
 /* Bytes that lie side by side, in memory and in the file, go in one call. */
 struct run {
     const uint8_t *data;
@@ -501,7 +489,7 @@ static int flush(struct bm_bundle *b, struct run *run, struct bm_error *error)
     return rc;
 }
 
-int bm_bundle_write(struct bm_bundle *b, struct bouma_dataset *ds)
+static int write_all(struct bm_bundle *b, struct bouma_dataset *ds)
 {
     const struct bm_head *h = &b->subfile.head;
     struct run run = {NULL, 0, 0};
@@ -528,4 +516,23 @@ int bm_bundle_write(struct bm_bundle *b, struct bouma_dataset *ds)
             }
     }
     return rc ? rc : flush(b, &run, &ds->error);
+}
+
+int bm_bundle_store(struct bm_bundle *b, struct bouma_dataset *ds,
+                    struct bm_generation generation)
+{
+    char name[BM_NAME_BYTES];
+    int rc;
+
+    bm_name_subfile(name, ds->step, b->subfile.head.subfile, generation);
+    rc = bm_file_open(&b->subfile.file, &ds->store, name, BOUMA_OPEN_CREATE,
+                      &ds->error);
+    if (!rc)
+        rc = bm_subfile_arrange(&b->subfile, ds);
+    if (!rc)
+        rc = write_all(b, ds);
+    for (int j = 0; j < b->set->count; j++)
+        bm_buffer_release(&b->encoded[j]);
+    bm_tree_release(&b->tree);
+    return rc;
 }

@@ -39,10 +39,9 @@ int bm_bundle_shape(struct bm_bundle *b, struct bouma_dataset *ds,
                     struct bm_codec_state *codec,
                     struct bm_generation generation, uint32_t subfiles);
 
-/* Make the file, and find where everything goes; then write it, all but the
- * head. */
-int bm_bundle_open(struct bm_bundle *b, struct bouma_dataset *ds,
-                   struct bm_generation generation);
-int bm_bundle_write(struct bm_bundle *b, struct bouma_dataset *ds);
+/* Make the file, find where everything goes, and write it, all but the head;
+ * what was written is dropped. */
+int bm_bundle_store(struct bm_bundle *b, struct bouma_dataset *ds,
+                    struct bm_generation generation);
 
 #endif

@@ -363,7 +363,8 @@ static int prepare_particles(struct bm_step *s, int rc)
     return rc;
 }
 
-/* Shape this rank's files of particles, and make them. */
+/* Shape this rank's files of particles and write them, all but their heads, one
+ * after the other: no more than one is in memory twice. */
 static int shape_particles(struct bm_step *s)
 {
     struct bm_particle_write *p = &s->particles;
@@ -377,19 +378,9 @@ static int shape_particles(struct bm_step *s)
         s->shaper.encode_seconds += bm_clock() - begun;
         bm_step_lap(s, BM_SHAPE);
         if (!rc)
-            rc = bm_bundle_open(&p->bundles[i], s->ds, s->generation);
+            rc = bm_bundle_store(&p->bundles[i], s->ds, s->generation);
         bm_step_lap(s, BM_STORE);
     }
-    return rc;
-}
-
-static int store_particles(struct bm_step *s, int rc)
-{
-    struct bm_particle_write *p = &s->particles;
-
-    for (size_t i = 0; i < p->bundle_count && !rc; i++)
-        rc = bm_bundle_write(&p->bundles[i], s->ds);
-    bm_step_lap(s, BM_STORE);
     return rc;
 }
 
@@ -705,7 +696,6 @@ static int carry_out(struct bm_step *s, bouma_record *record, int *removable)
     if (s->shaper.sized)
         rc = bm_ship_records(s, rc);
     bm_step_lap(s, BM_SHIP);
-    rc = store_particles(s, rc);
     return finish(s, record, removable, rc);
 }
 
