@@ -297,6 +297,9 @@ static bool choose_pair(bouma_options *opts, int i)
     if ((opts->distribute && opts->distribute != distribute) ||
         (opts->assign && opts->assign != assign))
         return false;
+    /* The schemes of particles mean `optimal` to grids. */
+    if (!opts->assign && assign >= BOUMA_ASSIGN_KDTREE)
+        return false;
     opts->distribute = distribute;
     opts->assign = assign;
     return true;
