@@ -19,8 +19,8 @@ refuse 2 "'bouma help' lists all" "$BOUMA"
 refuse 2 "did you mean 'import'" "$BOUMA" improt a.npy
 refuse 2 "there is no command 'zzz'" "$BOUMA" zzz
 refuse 2 "did you mean --level" "$BOUMA" read run.bouma grid/a --levle 1 -o x.npy
-refuse 2 "there is no option --particles" "$BOUMA" import a.npy --into x.bouma \
-    --particles p
+refuse 1 "'a' has 3 axes; a column of particles" "$BOUMA" import a.npy \
+    --into x.bouma --particles p
 refuse 2 "there is no option -x" "$BOUMA" info -x run.bouma
 refuse 2 "--into needs a value" "$BOUMA" import a.npy --into
 refuse 2 "--into needs a value" "$BOUMA" import a.npy --into --step 3

@@ -183,12 +183,13 @@ int locate_attribute(bouma_variable **out, struct context *ctx,
     bouma_variable_info about = {0};
     bouma_particles_info where;
 
+    bouma_particles_info_get(particles, &where);
     *out = bouma_particles_find_variable(particles, name);
     if (*out)
         bouma_variable_info_get(*out, &about);
-    if (about.present)
+    /* Of no particles, no value is there of any variable. */
+    if (*out && (about.present || where.count == 0))
         return DONE;
-    bouma_particles_info_get(particles, &where);
     for (int i = 0; i < bouma_particles_variable_count(particles); i++) {
         bouma_variable_info_get(bouma_particles_variable(particles, i), &about);
         if (about.present)

@@ -88,7 +88,7 @@ static int read_where(struct particle_query *query, struct context *ctx,
 
         bouma_variable_info_get(bouma_particles_variable(query->particles, i),
                                 &about);
-        if (!about.present)
+        if (!about.present && query->about.count > 0)
             continue;
         numbers[count] = i;
         names[count++] =
@@ -135,6 +135,8 @@ int particle_query_read(struct particle_query *out, struct context *ctx,
 
     *out = (struct particle_query){.ds = ds, .particles = particles};
     bouma_particles_info_get(particles, &out->about);
+    /* A set without particles has all variables, and no values of them. */
+    out->never = out->about.count == 0;
     bouma_particles_query_init(&out->query, sizeof(out->query));
     rc = read_quality(out, ctx, args);
     if (!rc)
@@ -187,7 +189,7 @@ int particle_query_all(struct particle_query *query, struct context *ctx)
         bouma_variable_info about;
 
         bouma_variable_info_get(variable, &about);
-        if (about.present)
+        if (about.present || query->about.count == 0)
             rc = particle_query_add(query, ctx, variable);
     }
     return rc;

@@ -252,16 +252,19 @@ static bool skip_atoms(struct reading *reading)
     struct lammps_frame *frame = reading->frame;
 
     frame->body = (size_t)(reading->text.at - reading->file->text);
-    for (uint64_t i = 0; i < frame->atoms; i++)
-        if (!next_line(&reading->text, &reading->line) ||
-            lammps_is_dump(reading->line.at, reading->line.length))
+    for (uint64_t i = 0; i < frame->atoms; i++) {
+        bool some = next_line(&reading->text, &reading->line);
+
+        if (!some || lammps_is_dump(reading->line.at, reading->line.length))
             return table_refuse(
                 reading->message,
                 "line %zu: the frame of step %lld has %llu atoms, but only "
                 "%llu lines of them",
-                line_number(reading->file->text, reading->text.at),
+                line_number(reading->file->text,
+                            some ? reading->line.at : reading->text.end),
                 (long long)frame->step, (unsigned long long)frame->atoms,
                 (unsigned long long)i);
+    }
     /* Two bytes for a number: memory is asked for by these numbers. */
     if (frame->atoms > 0 &&
         (size_t)(reading->text.at - reading->file->text) - frame->body + 1 <

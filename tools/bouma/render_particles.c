@@ -211,14 +211,14 @@ static int choose_looks(struct rendering *rendering, struct context *ctx)
     return DONE;
 }
 
-/* At quality 1, particles that were spread evenly would just touch; but none is
- * smaller than a pixel, nor much larger. */
+/* At quality 1, particles that were spread evenly would reach to the middle of
+ * the next; but none is smaller than a pixel, nor much larger. */
 static int choose_radius(struct rendering *rendering, struct context *ctx)
 {
     const bouma_particles_info *about = &rendering->query.about;
     const bouma_particles_query *query = &rendering->query.query;
     double cells = (double)rendering->raster.rows * rendering->raster.columns;
-    double radius = fmin(sqrt(cells / (double)(about->count + 1)) / 2, 4);
+    double radius = fmin(sqrt(cells / (double)(about->count + 1)), 8);
     double quality = query->quality - query->from;
     int rc = arguments_number(rendering->call->args, ctx, "radius", &radius);
 
