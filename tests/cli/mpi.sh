@@ -100,4 +100,49 @@ run on 3 read run1.bouma grid/a --step 0 -o x.npy
 # shellcheck disable=SC2086
 run timeout 60 $MPIRUN -n 2 "$BOUMA" --version
 [[ $(grep -c 'run bouma-mpi instead' .err) -eq 1 ]] || complain "no warning: $err"
+
+# Particles: the same set from any number of ranks, and the same picture of it;
+# discs of one pixel count as one, in any order.
+python "
+r = np.random.default_rng(9)
+np.savez('p.npz', position=r.random((5000, 3)), id=np.arange(5000), m=r.random(5000))"
+for ranks in 2 5; do
+    ds=particles$ranks.bouma
+    expect 0 on $ranks import p.npz --particles p --into $ds --file-size 32K
+    [[ $(wc -l <<<"$out") -eq 1 ]] || complain "more than one rank printed: $out"
+    expect 0 "$BOUMA" verify $ds deep
+    expect 0 on 3 query $ds p --where 'm < 0.5' --box :.5,:,: -o out.npz
+    [[ $(wc -l <<<"$out") -eq 1 ]] || complain "more than one rank printed: $out"
+    python "
+a, o = np.load('p.npz'), np.load('out.npz')
+k = (a['m'] < .5) & (a['position'][:, 0] < .5)
+i = np.argsort(o['id'])
+assert all(np.array_equal(o[n][i], a[n][k]) for n in a.files)"
+    expect 0 "$BOUMA" query $ds p --where 'm < 0.5' --box :.5,:,: -o serial.npz
+    same serial.npz out.npz
+    on 3 query $ds p --quality 0.01 -o - >parallel.csv
+    expect 0 "$BOUMA" query $ds p --quality 0.01 -o serial.csv
+    same serial.csv parallel.csv
+    expect 0 on 3 query $ds p
+    [[ $out == *"5000 particles of 5000"* ]] || complain "query printed: $out"
+    for what in p "p/m --project max"; do
+        # shellcheck disable=SC2086
+        expect 0 "$BOUMA" render $ds $what --radius 0.5 --size 64 -o serial.png
+        # shellcheck disable=SC2086
+        expect 0 on 3 render $ds $what --radius 0.5 --size 64 -o parallel.png
+        same serial.png parallel.png
+    done
+    complains 2 "there is no variable 'q'" query $ds p --where 'q < 3'
+done
+# One rank cannot read its rows, and none goes on.
+python "open('late.csv', 'w').write('x,m\\n' + '1,2\\n' * 99 + '3,four\\n')"
+complains 1 "late.csv: line 101, column 'm': 'four' is not a number" import \
+    late.csv --particles p --into bad.bouma
+[[ ! -e bad.bouma ]] || complain "a refused import made a dataset"
+# A fraction that one rank sees makes a real number for all.
+python "open('mixed.csv', 'w').write('x,m,n\\n' + '1,2,2\\n' * 99 + '3,2.5,-1\\n')"
+expect 0 on 3 import mixed.csv --particles p --into mixed.bouma
+expect 0 "$BOUMA" query mixed.bouma p -o out.npz
+python "o = np.load('out.npz')
+assert o['m'].dtype == 'f8' and o['m'].sum() == 200.5 and o['n'].dtype == 'i8' and o['n'].sum() == 197"
 finish
