@@ -288,6 +288,62 @@ static void choose(struct test *t, int64_t n)
     t->field = (struct field){BOUMA_I32, 1, 1, {50, 0, 0}, (unsigned)n};
 }
 
+/* ---- ranks that disagree ------------------------------------------------ */
+
+/* One rank leaves out an attribute, or hands over something wrong: all hear of
+ * it, and the next step is as if nothing had been. */
+static void one_rank_fails_all(struct ranks *ranks)
+{
+    struct flock_spec spec = {UNIFORM, SHARE_EVENLY, 2, BOUMA_F64, 50, 0};
+    int last = ranks->rank == ranks->size - 1;
+    uint64_t random = (uint64_t)ranks->rank;
+    struct swarm_set set;
+    struct flock_put put;
+    struct flock all;
+    bouma_options options;
+    bouma_dataset *ds;
+    char path[512], text[64];
+
+    bouma_options_init(&options, sizeof(options));
+    options.durability = BOUMA_FAST;
+    flock_make(&all, &spec, ranks->size, 0);
+    CHECK_EQ(bouma_dataset_create_mpi(&ds, MPI_COMM_WORLD,
+                                      path_in(ranks, path, "fails", 0),
+                                      &options),
+             BOUMA_OK);
+    CHECK_EQ(swarm_define(&set, ds, "dust", 2, BOUMA_F64, 0, 0), BOUMA_OK);
+    for (int i = 0; i < 3; i++) {
+        int rc;
+
+        CHECK_EQ(bouma_step_begin(ds, 0, 0), BOUMA_OK);
+        flock_hand_over(&put, &set, &all.swarms[ranks->rank],
+                        i == 0 && last ? LARGE : SWARM_VARIABLES, BOUNDS_NONE,
+                        &random);
+        if (i == 1 && last)
+            CHECK_EQ(bouma_particles_put(set.particles, 3, NULL, 0, NULL),
+                     BOUMA_EINVAL);
+        rc = bouma_step_end(ds, NULL);
+        CHECK(same_on_all(rc, bouma_error_message(ds)));
+        if (i == 0 && ranks->size > 1) {
+            CHECK_EQ(rc, BOUMA_EMISMATCH);
+            CHECK_TEXT(bouma_error_message(ds), "\"dust\"");
+            CHECK_TEXT(bouma_error_message(ds), "\"large\"");
+            CHECK_TEXT(bouma_error_message(ds), "rank 0 hands");
+            snprintf(text, sizeof(text), "rank %d without", ranks->size - 1);
+            CHECK_TEXT(bouma_error_message(ds), text);
+        } else if (i == 1) {
+            CHECK_EQ(rc, BOUMA_EINVAL);
+            CHECK_TEXT(bouma_error_message(ds), "position");
+        } else if (i == 2) {
+            CHECK_EQ(rc, ranks->size > 1 ? BOUMA_OK : BOUMA_EEXISTS);
+        }
+        CHECK_EQ(flock_put_free(&put), 0);
+    }
+    CHECK_EQ(bouma_dataset_close(ds), BOUMA_OK);
+    bouma_dataset_free(ds);
+    flock_free(&all);
+}
+
 /* test_mpi_particles [SOME]: only one case in SOME; 2 or, with many ranks, 4 if
  * nothing is said, beginning with another for each number of ranks. */
 int main(int argc, char **argv)
@@ -302,5 +358,6 @@ int main(int argc, char **argv)
         choose(&t, n);
         run(&t);
     }
+    one_rank_fails_all(&ranks);
     return ranks_end(&ranks, check_counts()->failed, check_counts()->checks);
 }
