@@ -283,15 +283,13 @@ static int can_be_nominal(int codec)
     return c && c->nominal;
 }
 
-/* What is wrong with a grid's variable, or NULL. */
-static const char *check_grid_variable(const struct bouma_grid *grid,
-                                       const bouma_variable_spec *spec,
-                                       int components)
+/* What is wrong with the patches of a grid's variable, or NULL. */
+static const char *check_patches(const struct bouma_grid *grid,
+                                 const bouma_variable_spec *spec,
+                                 int components)
 {
     uint64_t values = 1;
 
-    if (spec->codec == BOUMA_CODEC_QUANTISE)
-        return "has the codec quantise, which is for particles: use interp";
     for (int d = 0; d < 3; d++)
         if (__builtin_mul_overflow(values, (uint64_t)grid->tiling.edge[d],
                                    &values))
@@ -315,6 +313,12 @@ static const char *check_variable(const struct bouma_grid *grid,
         return "has not 1 to 256 components";
     if (spec->codec && !bm_codec_find((int)spec->codec))
         return "has no known codec";
+    if (grid->kind == BM_GRID && spec->codec == BOUMA_CODEC_QUANTISE)
+        return "has the codec quantise, which is for particles: use interp";
+    if (grid->kind == BM_PARTICLES && spec->codec &&
+        !bm_particles_take_codec(spec->codec))
+        return "has a codec for grids: particles have zstd, raw or, with a "
+               "tolerance, quantise";
     if (spec->codec_level < 0 || spec->codec_level > 22)
         return "has a codec level that is not 0 to 22";
     if (!(spec->tolerance >= 0) || spec->tolerance > DBL_MAX)
@@ -340,8 +344,11 @@ static const char *check_variable(const struct bouma_grid *grid,
     if (spec->nominal && !can_be_nominal((int)spec->codec))
         return "has a nominal tolerance, which is for the codec wavelet only: "
                "choose that, or leave 'nominal' out";
-    return grid->kind == BM_GRID ? check_grid_variable(grid, spec, components)
-                                 : bm_particles_check_variable(spec);
+    if (grid->kind == BM_PARTICLES && spec->tolerance_kind != BOUMA_ABSOLUTE &&
+        spec->tolerance > 0)
+        return "has a tolerance that is relative: that of particles is "
+               "absolute";
+    return grid->kind == BM_GRID ? check_patches(grid, spec, components) : NULL;
 }
 
 int bm_schema_add_variable(struct bouma_grid *grid, struct bouma_variable **out,

@@ -175,7 +175,7 @@ int bm_particles_decode(struct bm_schema *schema, struct bouma_grid **out,
                         const char *name, const char *unit);
 /* Whether the variables of a set are what they must be. */
 int bm_particles_complete(const struct bouma_grid *g);
-/* What is wrong with a variable of particles, or NULL. */
-const char *bm_particles_check_variable(const bouma_variable_spec *spec);
+/* Whether a codec is for particles. */
+int bm_particles_take_codec(bouma_codec codec);
 
 #endif

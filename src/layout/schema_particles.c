@@ -7,16 +7,10 @@
 #define USUAL_LEAF  256
 #define POSITION    "position"
 
-const char *bm_particles_check_variable(const bouma_variable_spec *spec)
+int bm_particles_take_codec(bouma_codec codec)
 {
-    if (spec->codec && spec->codec != BOUMA_CODEC_ZSTD &&
-        spec->codec != BOUMA_CODEC_RAW && spec->codec != BOUMA_CODEC_QUANTISE)
-        return "has a codec for grids: particles have zstd, raw or, with a "
-               "tolerance, quantise";
-    if (spec->tolerance > 0 && spec->tolerance_kind != BOUMA_ABSOLUTE)
-        return "has a tolerance that is relative: that of particles is "
-               "absolute";
-    return NULL;
+    return codec == BOUMA_CODEC_ZSTD || codec == BOUMA_CODEC_RAW ||
+           codec == BOUMA_CODEC_QUANTISE;
 }
 
 /* A set without variables. */
