@@ -20,6 +20,6 @@ bouma query impact.bouma atoms --where 'vz > 1 && type == 1' -o spray.csv
 bouma query impact.bouma atoms --quality 0.1 -o few.npz
 
 for step in 0 200 500; do
-    bouma render impact.bouma atoms/vz --step $step --axis y --box :,:,-6:18 \
-        --range=-9,4 --colours coolwarm --size 384 -o impact$step.png
+    bouma render impact.bouma atoms/vz --step $step --axis y --box=-0.5:26,:,-6:18 \
+        --range=-9,9 --colours coolwarm --size 384 -o impact$step.png
 done
