@@ -39,6 +39,8 @@ complete_with()
 [[ $(complete_with bouma render --project me) == mean ]] || complain "me"
 [[ $(complete_with bouma read x --le) == --level ]] || complain "--le"
 [[ $(complete_with bouma import --codec zs) == zstd ]] || complain "z"
+[[ $(complete_with bouma query x p --wh) == --where ]] || complain "--wh"
+[[ $(complete_with bouma import --position-type f3) == f32 ]] || complain "f3"
 [[ $(complete_with bouma verify x q) == quick ]] || complain "q"
 [[ $(complete_with bouma import --into x --as) == --assign ]] || complain "--as"
 
