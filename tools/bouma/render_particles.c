@@ -282,6 +282,9 @@ static int settle_range(struct rendering *rendering, struct context *ctx)
             }
         picture->low = low <= high ? low : 0;
         picture->high = low <= high ? high : 0;
+        /* One particle a pixel looks the same at every quality. */
+        if (!rendering->attribute)
+            picture->low = fmin(picture->low, 0);
     }
     render_widen(&picture->low, &picture->high);
     return DONE;
