@@ -137,6 +137,25 @@ assert r['mass'][0]['nans'] == np.isnan(a['mass'][k]).sum()"
 expect 0 "$BOUMA" query run.bouma p --step 3
 [[ $out == *"20000 particles of 20000"* && $out == *"velocity[2]"* ]] || complain "$out"
 
+# info tells the same numbers, and the tree over the files adds up.
+expect 0 "$BOUMA" info run.bouma --step 3 --tree
+[[ $out == *"particles p: 20000 on 3 axes"*"2 not at a finite position"* &&
+    $out == *"tree over the files: "*"file 0: "* ]] || complain "$out"
+expect 0 "$BOUMA" info run.bouma --step 3 --tree --json
+printf '%s' "$out" >.json
+python "
+a = np.load('a.npz')
+o = json.load(open('.json'))['steps'][0]['objects'][0]
+assert (o['kind'], o['count'], o['strays'], o['ndims']) == ('particles', 20000, 2, 3)
+fine = a['position'][np.isfinite(a['position']).all(1)]
+assert o['low'] == fine.min(0).tolist() and o['high'] == fine.max(0).tolist()
+leaves = [n for n in o['tree'] if 'file' in n]
+assert len(o['tree']) == o['tree_nodes'] == 2 * len(leaves) - 1 and len(leaves) > 1
+assert sorted(n['file'] for n in leaves) == list(range(o['files']))
+assert sum(n['count'] for n in leaves) == o['tree'][0]['count']
+assert [v['name'] for v in o['attributes']] == ['mass', 'id', 'velocity', 'kind']
+assert o['position']['type'] == 'f32' and o['largest_file'] >= o['mean_file'] > 0"
+
 # A set of no particles has columns of no values.
 python "np.savez('none.npz', position=np.zeros((0, 3), 'f4'), m=np.zeros(0, 'i2'), v=np.zeros((0, 2)))"
 expect 0 "$BOUMA" import none.npz --particles none --into run.bouma --step 4

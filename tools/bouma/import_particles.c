@@ -333,7 +333,7 @@ static int write_step(struct import *import, struct context *ctx)
     status = bouma_step_end(import->target.ds, &record);
     if (status)
         return import_target_failed(&import->target, ctx, status);
-    return keep_step(import, ctx, &record);
+    return context_agree(ctx, keep_step(import, ctx, &record));
 }
 
 static int write_dataset(struct import *import, struct context *ctx)
