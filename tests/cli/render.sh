@@ -25,6 +25,13 @@ render()
     printf '%s' "$out" >.json
 }
 
+# A label as long as a line does not make the picture wider.
+expect 0 "$BOUMA" import a.npy --into long.bouma --unit "of a rather long unit"
+render long.bouma grid/a --size 300
+python "
+width = json.load(open('.json'))['width']
+assert width < 300, width"
+
 # Slices along every axis, at every level, all of the same size.
 render run.bouma grid/a
 picture "

@@ -51,6 +51,7 @@ struct layout {
     int gap;             /* between things */
     int left, top;       /* of the cells */
     int bar;             /* left end of the colour bar */
+    int label;           /* left end of its label */
     int width, height;   /* of the canvas */
     struct ticks values; /* at the bar, or at the left of a line */
     struct ticks rows, columns;
@@ -91,8 +92,18 @@ static struct layout arrange(const struct render_picture *picture)
     l.width = right;
     if (l.gap + text_width(picture->title, scale) > l.width)
         l.width = l.gap + text_width(picture->title, scale);
-    if (!picture->line && l.bar + text_width(picture->label, scale) > l.width)
-        l.width = l.bar + text_width(picture->label, scale);
+    if (!picture->line) {
+        /* A label that has no room beside the bar begins further left, but not
+         * before the end of the rows' name. */
+        int first = 3 * l.gap + text_width(picture->row_name, scale);
+        int length = text_width(picture->label, scale);
+
+        l.label = l.bar + length > l.width ? l.width - length : l.bar;
+        if (l.label < first)
+            l.label = first;
+        if (l.label + length > l.width)
+            l.width = l.label + length;
+    }
     l.width += 2 * l.gap;
     l.height = l.top + picture->height + 4 * l.gap + 2 * text;
     return l;
@@ -314,7 +325,7 @@ static void draw_bar(struct canvas *canvas, const struct layout *l,
     }
     canvas_frame(canvas, l->bar, l->top, width, picture->height, INK);
     draw_value_ticks(canvas, l, picture, &l->values, l->bar + width, false);
-    canvas_text(canvas, l->bar, 2 * l->gap + text_height(l->scale), l->scale,
+    canvas_text(canvas, l->label, 2 * l->gap + text_height(l->scale), l->scale,
                 picture->label);
     if (!picture->blank && has_missing(picture->raster)) {
         canvas_fill(canvas, l->bar, bottom + 2 * l->gap, width,
