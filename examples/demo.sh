@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# demo.sh BUILD -- a small simulation on 4 ranks writes steps within a tolerance,
-# programs without MPI read them back coarse to fine, and the command line looks
-# at them. The pictures are left in BUILD/demo.
+# demo.sh BUILD -- small simulations on 4 ranks write steps, one of a grid within a
+# tolerance, one of particles; programs without MPI read them back coarse to fine,
+# and the command line looks at them. The pictures are left in BUILD/demo.
 set -euo pipefail
 build=$(cd "${1:-build}" && pwd)
+source=$(cd "$(dirname "$0")" && pwd)
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 mpirun=${MPIRUN:-mpirun --oversubscribe --timeout 300}
 work=$(mktemp -d)
@@ -35,5 +36,37 @@ say "bouma read heat.bouma cube/temperature --level 2 -o coarse.npy"
 bouma read heat.bouma cube/temperature --level 2 -o coarse.npy
 say "bouma verify heat.bouma deep"
 bouma verify heat.bouma deep
+
+say "Coal is blown into a boiler: particles become more, and gather on some of the 4 ranks:"
+$mpirun -n 4 "$build/bin/example_boiler" boiler.bouma
+say "bouma info boiler.bouma"
+bouma info boiler.bouma
+say "The last step by quality, the share of the particles: a tenth, then up to 0.4, then the rest:"
+bouma query boiler.bouma coal --quality 0.1 -o tenth.npz
+bouma query boiler.bouma coal --from 0.1 --quality 0.4 -o more.npz
+bouma query boiler.bouma coal --from 0.4 -o rest.npz
+say "Where it is hot, at the wall; and a thousand of all, by chance:"
+bouma query boiler.bouma coal --box 0:0.1,:,1: --where 'temperature > 1500'
+bouma query boiler.bouma coal --sample 1000 -o thousand.csv
+say "bouma render boiler.bouma coal[/temperature] --axis y --quality Q -o ..."
+for quality in 0.1 0.4 1; do
+    bouma render boiler.bouma coal --axis y --quality $quality --range=-0.5,1.6 --size 384 \
+        -o "$pictures/density$quality.png"
+    bouma render boiler.bouma coal/temperature --axis y --quality $quality --size 384 \
+        --colours magma -o "$pictures/temperature$quality.png"
+done
+say "3 ranks read step 8 back and go on from there, to the same particles:"
+$mpirun -n 3 "$build/bin/example_boiler" --restart 8 boiler.bouma
+say "bouma verify boiler.bouma deep"
+bouma verify boiler.bouma deep
+
+if command -v lmp >/dev/null; then
+    say "LAMMPS shoots a ball of atoms at a slab; its dump becomes a dataset:"
+    "$source/lammps/run.sh" "$work"
+    cp impact*.png "$pictures"
+else
+    say "LAMMPS is not installed: its example is left out."
+fi
+
 say "The pictures:"
-ls "$pictures"/level[0-3].png
+ls "$pictures"/*.png
