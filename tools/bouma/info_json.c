@@ -155,8 +155,10 @@ static json_t *tree_json(const bouma_particles *particles, int ndims)
 
         if (node.right) {
             json_put(object, "right", json_integer(node.right));
-            json_put(object, "axis", json_integer(node.axis));
-            json_put(object, "split", json_number(node.split));
+            json_put(object, "axis",
+                     node.axis < 0 ? json_null() : json_integer(node.axis));
+            json_put(object, "split",
+                     node.axis < 0 ? json_null() : json_number(node.split));
         } else {
             json_put(object, "file", json_integer(node.file));
         }

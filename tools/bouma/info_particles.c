@@ -71,7 +71,9 @@ static void print_node(const bouma_particles_node *node, int depth, int ndims)
     char low[FORMAT_BYTES], high[FORMAT_BYTES], count[FORMAT_BYTES];
 
     printf("    %*s", 2 * (depth + 1), "");
-    if (node->right)
+    if (node->right && node->axis < 0)
+        printf("by the order of ranks: ");
+    else if (node->right)
         printf("%c at %g: ", "xyz"[node->axis % 3], node -> split);
     else
         printf("file %" PRId64 ": ", node->file);
