@@ -555,6 +555,7 @@ typedef struct bouma_step_details {
     bouma_assign assign;
     bouma_place place;
     uint64_t manifest_bytes;
+    bouma_assign assign_particles; /* as 'assign' is that of grids */
 } bouma_step_details;
 BOUMA_API int bouma_step_details_get(const bouma_step *step,
                                      bouma_step_details *out);

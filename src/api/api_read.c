@@ -42,6 +42,7 @@ int bouma_step_details_get(const bouma_step *step, bouma_step_details *out)
     out->assign = m->assign;
     out->place = m->place;
     out->manifest_bytes = step->manifest_bytes;
+    out->assign_particles = m->assign_particles;
     return BOUMA_OK;
 }
 

@@ -173,6 +173,7 @@ static json_t *tree_json(const bouma_particles *particles, int ndims)
 /* "attributes" are the variables of particles, as people call them; the values
  * that grids have under this key are "remarks" here. */
 static json_t *particles_json(const struct info *info, const bouma_step *step,
+                              const bouma_step_details *details,
                               bouma_particles *particles)
 {
     json_t *object = json_object(), *attributes = json_array();
@@ -194,6 +195,9 @@ static json_t *particles_json(const struct info *info, const bouma_step *step,
     json_put(object, "high", json_numbers(about.high, about.ndims));
     json_put(object, "unit", unit_json(about.unit));
     json_put(object, "files", json_integer(about.files));
+    json_put(
+        object, "assign",
+        json_text(choice_text(bouma_assign_name(details->assign_particles))));
     json_put(object, "largest_file", json_count(files.largest));
     json_put(object, "mean_file",
              json_count(about.files ? files.total / (uint64_t)about.files : 0));
@@ -232,7 +236,8 @@ static json_t *step_json(const struct info *info, bouma_step *step,
         json_array_append_new(objects, grid_json(bouma_step_grid(step, i)));
     for (int i = 0; i < bouma_step_particles_count(step); i++)
         json_array_append_new(
-            objects, particles_json(info, step, bouma_step_particles(step, i)));
+            objects,
+            particles_json(info, step, details, bouma_step_particles(step, i)));
     json_put(object, "step", json_integer(details->step));
     json_put(object, "time", json_number(details->time));
     json_put(object, "bytes",

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "attribute_value.h"
+#include "choice_names.h"
 #include "format_text.h"
 #include "info.h"
 #include "text_table.h"
@@ -116,10 +117,13 @@ static void print_files(const bouma_step *step,
     uint64_t count = about->files > 0 ? (uint64_t)about->files : 1;
     char largest[FORMAT_BYTES], mean[FORMAT_BYTES], trees[FORMAT_BYTES],
         text[FORMAT_BYTES];
+    bouma_step_details details;
 
-    printf("    %s, largest %s, mean %s; %" PRIu64 " to %" PRIu64
+    bouma_step_details_get(step, &details);
+    printf("    %s, assign=%s, largest %s, mean %s; %" PRIu64 " to %" PRIu64
            " particles in each; trees in them %s\n",
            format_count(text, (uint64_t)about->files, "file"),
+           choice_text(bouma_assign_name(details.assign_particles)),
            format_bytes(largest, files.largest),
            format_bytes(mean, files.total / count), files.fewest, files.most,
            format_bytes(trees, files.tree_bytes));
