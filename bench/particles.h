@@ -42,6 +42,11 @@ void reading_open(struct reading *r, const struct bench *b, int distribution,
                   int way);
 void reading_close(struct reading *r);
 
+/* particles_write.c: times of writes; then sizes, 1 if something that was
+ * written cannot be read. All ranks. */
+void bench_writes(const struct bench *b);
+int bench_sizes(const struct bench *b);
+
 /* particles_read.c: bytes of coarse reads, progressive reads, and queries. Only
  * one rank. */
 void bench_coarse(const struct bench *b);

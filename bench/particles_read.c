@@ -90,7 +90,7 @@ static void coarse(const struct bench *b, int distribution, double quality,
     }
     check(bouma_particles_query_run(r.set, &q, sum_batch, &s), r.ds);
     check(bouma_dataset_info_get(r.ds, &info), r.ds);
-    snprintf(name, sizeof(name), "%s, quality %g%s%s",
+    snprintf(name, sizeof(name), "bytes read, %s, quality %g%s%s",
              distribution_names[distribution], quality,
              edge < 1 ? " in a cube of edge " : "",
              edge == 0.5     ? "1/2"
@@ -282,23 +282,37 @@ static void make_looks(struct look boxes[PLACES], struct look ranges[RANGES],
     free(sorted);
 }
 
+/* What looks cost. */
+struct cost {
+    struct times scans, queries;
+    double share; /* of the bytes of a scan, that queries read */
+};
+
+static uint64_t bytes_read(const struct reading *r)
+{
+    bouma_dataset_info info;
+
+    check(bouma_dataset_info_get(r->ds, &info), r->ds);
+    return info.bytes_read;
+}
+
 /* One scan, and all queries, of which the mean counts; the one that the scan
  * was for must find the same. */
 static void compare(const struct reading *r, struct look *looks, int count,
-                    int turn, struct times *scans, struct times *queries)
+                    int turn, struct cost *out)
 {
     struct look scanned = looks[turn % count];
-    double seconds = 0;
+    uint64_t before = bytes_read(r), between;
+    double whole = scan(r, &scanned), seconds = 0;
 
-    if (scans)
-        times_add(scans, scan(r, &scanned));
-    else
-        scan(r, &scanned);
+    between = bytes_read(r);
     for (int i = 0; i < count; i++)
         seconds += query(r, &looks[i]) / count;
     must_equal(&looks[turn % count].sums, &scanned.sums);
-    if (queries)
-        times_add(queries, seconds);
+    times_add(&out->scans, whole);
+    times_add(&out->queries, seconds);
+    out->share =
+        (double)(bytes_read(r) - between) / count / (double)(between - before);
 }
 
 /* ---- all ---------------------------------------------------------------- */
@@ -311,10 +325,11 @@ static void report_progressive(const struct bench *b, int distribution, int way,
     enum score_kind least = way == RAW ? SCORE_AT_LEAST : SCORE_TOLD;
     char name[100];
 
-    snprintf(name, sizeof(name), "%s, %s: time over a pass in memory",
+    snprintf(name, sizeof(name),
+             "progressive, %s, %s: time over a pass in memory",
              distribution_names[distribution], way_names[way]);
     score_ratio(name, read, plain, most, 3);
-    snprintf(name, sizeof(name), "%s, %s: particles a millisecond",
+    snprintf(name, sizeof(name), "progressive, %s, %s: particles a millisecond",
              distribution_names[distribution], way_names[way]);
     score(name,
           (double)b->particles /
@@ -325,7 +340,7 @@ static void report_progressive(const struct bench *b, int distribution, int way,
 void bench_reads(const struct bench *b)
 {
     static struct times read[DISTRIBUTIONS][QUANTISED], plain[DISTRIBUTIONS];
-    static struct times scans[QUANTISED][2], queries[QUANTISED][2];
+    static struct cost costs[QUANTISED][2];
     static const char *const kinds[2] = {"a box of 1/512 of the volume",
                                          "a range with 1 % of the values"};
     bouma_particle_data *all[DISTRIBUTIONS];
@@ -355,10 +370,10 @@ void bench_reads(const struct bench *b)
             }
         for (int way = 0; way < QUANTISED; way++) {
             reading_open(&r, b, UNIFORM, way);
-            compare(&r, boxes, PLACES, turn, n < 0 ? NULL : &scans[way][0],
-                    n < 0 ? NULL : &queries[way][0]);
-            compare(&r, ranges, RANGES, turn, n < 0 ? NULL : &scans[way][1],
-                    n < 0 ? NULL : &queries[way][1]);
+            if (n == 0)
+                memset(costs[way], 0, sizeof(costs[way]));
+            compare(&r, boxes, PLACES, turn, &costs[way][0]);
+            compare(&r, ranges, RANGES, turn, &costs[way][1]);
             reading_close(&r);
         }
     }
@@ -372,9 +387,13 @@ void bench_reads(const struct bench *b)
         for (int k = 0; k < 2; k++) {
             char name[100];
 
-            snprintf(name, sizeof(name), "%s, %s", way_names[way], kinds[k]);
-            score_ratio(name, &scans[way][k], &queries[way][k],
+            snprintf(name, sizeof(name), "query, %s, %s", way_names[way],
+                     kinds[k]);
+            score_ratio(name, &costs[way][k].scans, &costs[way][k].queries,
                         way == RAW ? SCORE_AT_LEAST : SCORE_TOLD, k ? 5 : 20);
+            snprintf(name, sizeof(name), "query, %s, %s: bytes, percent of all",
+                     way_names[way], kinds[k]);
+            score(name, 100 * costs[way][k].share, SCORE_TOLD, 0);
         }
     for (int i = 0; i < DISTRIBUTIONS; i++)
         bouma_particle_data_free(all[i]);

@@ -34,7 +34,7 @@ static void add(const char *name, double value, double shortest,
         .value = value, .shortest = shortest, .limit = limit, .kind = kind};
 
     snprintf(r.name, sizeof(r.name), "%s", name);
-    printf("  %-60s %10.4g", r.name, value);
+    printf("  %-64s %10.4g", r.name, value);
     if (isnan(shortest))
         printf(" %9s", "");
     else
@@ -71,8 +71,8 @@ void score_json(FILE *f)
     for (int i = 0; i < result_count; i++) {
         const struct result *r = &results[i];
 
-        fprintf(f, "%s{\"name\": \"%s\", \"value\": %.6g", i ? ", " : "",
-                r->name, r->value);
+        fprintf(f, "%s{\"name\": \"%s\", \"value\": ", i ? ", " : "", r->name);
+        fprintf(f, isfinite(r->value) ? "%.6g" : "null", r->value);
         if (!isnan(r->shortest))
             fprintf(f, ", \"of_shortest\": %.6g", r->shortest);
         if (r->kind != SCORE_TOLD)
