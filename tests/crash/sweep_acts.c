@@ -83,6 +83,7 @@ static int open_dataset(struct sweep_run *run, const char *call,
     if (run->is_open)
         return run->is_closed ? BOUMA_ESTATE : BOUMA_OK;
     memset(&run->writer, 0, sizeof(run->writer));
+    memset(&run->particles, 0, sizeof(run->particles));
     do {
         bouma_dataset_free(run->ds);
         run->ds = NULL;
@@ -112,8 +113,11 @@ static int write_step(struct sweep_run *run, int step)
 
     if (run->written[step])
         return BOUMA_OK;
-    status =
-        scenario_write(run->ds, &run->writer, step, 0, team->rank, team->ranks);
+    status = run->act->particles
+                 ? sweep_particles_write(run->ds, &run->particles, step,
+                                         team->rank, team->ranks)
+                 : scenario_write(run->ds, &run->writer, step, 0, team->rank,
+                                  team->ranks);
     /* The fault hit after the commit. */
     if (run->calm && status == BOUMA_EEXISTS)
         status = BOUMA_OK;
@@ -284,6 +288,38 @@ static int play_read(struct sweep_run *run)
     return status;
 }
 
+/* Particles: each rank for itself, and all ranks together. */
+static int play_hunt(struct sweep_run *run)
+{
+    const struct sweep_team *team = run->team;
+    bouma_step *step = NULL;
+    int status = open_dataset(run, "open", run->team->open);
+    int wrong = 0, count, rc;
+
+    if (status)
+        return status;
+    status =
+        together(run, "opening a step", bouma_step_open(&step, run->ds, 1));
+    if (!status) {
+        status = apart(run, "asking", sweep_particles_ask(step, 1, &wrong));
+        rc = together(run, "sharing",
+                      sweep_particles_share(step, 1, &count, &wrong));
+        count = team->sum(count);
+        wrong += !rc && count != SWEEP_PARTICLES;
+        status = first_of(status, rc);
+        rc = together(run, "a box for each",
+                      sweep_particles_box(step, 1, team->rank, team->ranks,
+                                          &count, &wrong));
+        count = team->sum(count);
+        wrong += !rc && count != SWEEP_PARTICLES_FINITE;
+        status = first_of(status, rc);
+        if (wrong)
+            sweep_violation(run, "wrong particles");
+    }
+    bouma_step_free(step);
+    return status;
+}
+
 static int play_verify(struct sweep_run *run)
 {
     bouma_verify_report report = {0};
@@ -340,13 +376,17 @@ static void prepare_held_step(struct sweep_run *run)
 }
 
 const struct sweep_act sweep_acts[] = {
-    {"create", NULL, play_create, 2, 0, 0, 0},
-    {"append", prepare_dataset, play_append, 3, 2, 0, 0},
-    {"group", prepare_dataset, play_group, 4, 2, 0, 0},
-    {"attributes", prepare_dataset, play_attributes, 3, 2, 0, 0},
-    {"read", prepare_dataset, play_read, 2, 2, 1, 0},
-    {"verify", prepare_dataset, play_verify, 2, 2, 1, 0},
-    {"repair", prepare_held_step, play_repair, 3, 2, 0, 1},
+    {"create", NULL, play_create, 2, 0, 0, 0, 0},
+    {"append", prepare_dataset, play_append, 3, 2, 0, 0, 0},
+    {"group", prepare_dataset, play_group, 4, 2, 0, 0, 0},
+    {"attributes", prepare_dataset, play_attributes, 3, 2, 0, 0, 0},
+    {"read", prepare_dataset, play_read, 2, 2, 1, 0, 0},
+    {"verify", prepare_dataset, play_verify, 2, 2, 1, 0, 0},
+    {"repair", prepare_held_step, play_repair, 3, 2, 0, 1, 0},
+    {"particles", prepare_dataset, play_append, 3, 2, 0, 0, 1},
+    {"hunt", prepare_dataset, play_hunt, 2, 2, 1, 0, 1},
+    {"check", prepare_dataset, play_verify, 2, 2, 1, 0, 1},
+    {"mend", prepare_held_step, play_repair, 3, 2, 0, 1, 1},
 };
 const int sweep_act_count = (int)(sizeof(sweep_acts) / sizeof(sweep_acts[0]));
 
@@ -365,6 +405,18 @@ void sweep_run_init(struct sweep_run *run, const struct sweep_act *act,
     snprintf(run->path, sizeof(run->path), "%s", path);
 }
 
+/* Whether an open step (or none, if *status says why) has its particles. */
+static int has_all_particles(const struct sweep_run *run, bouma_step *step,
+                             int number, int *status)
+{
+    int count = 0, wrong = 0;
+
+    if (*status)
+        return 0;
+    *status = sweep_particles_share(step, number, &count, &wrong);
+    return run->team->sum(count) == SWEEP_PARTICLES && !wrong;
+}
+
 /* Steps 0 to 'count' - 1 must be there, as they were written. */
 static void check_steps(struct sweep_run *run, int count, const char *when)
 {
@@ -378,8 +430,10 @@ static void check_steps(struct sweep_run *run, int count, const char *when)
         bouma_step *step = NULL;
         int generation, rc = bouma_step_open(&step, ds, i);
 
-        if (rc ||
-            scenario_read_together(step, i, &generation, &rc) != SCENARIO_EXACT)
+        if (!run->act->particles
+                ? rc || scenario_read_together(step, i, &generation, &rc) !=
+                            SCENARIO_EXACT
+                : !has_all_particles(run, step, i, &rc))
             sweep_violation(run, "%s: step %d: %s", when, i,
                             rc ? bouma_error_message(ds) : "wrong values");
         bouma_step_free(step);

@@ -10,6 +10,7 @@
 #include "fault_alloc.h"
 #include "fault_io.h"
 #include "scenario.h"
+#include "sweep_particles.h"
 
 struct sweep_team {
     int rank, ranks;
@@ -23,6 +24,7 @@ struct sweep_team {
                   bouma_verify_report *report, char *message, size_t bytes);
     /* The lowest status of all ranks, and the highest. */
     void (*compare)(int status, int *lowest, int *highest);
+    int (*sum)(int mine); /* of all ranks */
 };
 
 struct sweep_act;
@@ -39,6 +41,7 @@ struct sweep_run {
     bouma_dataset *ds;
     int is_open, is_closed;
     struct scenario_writer writer;
+    struct sweep_particles_writer particles;
     int written[4]; /* by step: this act has written it */
 
     int moved;           /* the dataset got another path */
@@ -57,6 +60,7 @@ struct sweep_act {
     int old_steps;  /* that must be there whatever fails */
     int reads_only; /* the dataset can be used for the next run again */
     int repairs;    /* not for MPI */
+    int particles;  /* that is what steps have, in place of a grid */
 };
 
 extern const struct sweep_act sweep_acts[];
