@@ -222,10 +222,11 @@ typedef struct bouma_options {
     const bouma_allocator *allocator; /* NULL: malloc and free */
 
     bouma_durability durability;
-    int group;          /* steps in a group of BOUMA_GROUP; 0: 8 */
-    int replace;        /* 1: a step that exists may be written again */
-    int force;          /* 1: append although another writer seems alive */
-    int files;          /* files a step; 0: chosen from bytes and ranks */
+    int group;   /* steps in a group of BOUMA_GROUP; 0: 8 */
+    int replace; /* 1: a step that exists may be written again */
+    int force;   /* 1: append although another writer seems alive */
+    int files;   /* files a step, for grids and for each set of particles;
+                    0: chosen from bytes and ranks */
     uint64_t file_size; /* wanted bytes a file, used where 'files' is 0 */
     bouma_distribute distribute;
     bouma_assign assign;

@@ -260,7 +260,7 @@ static void other_options_or_paths_are_told(struct ranks *ranks)
     rc = bouma_dataset_create_mpi(&s.ds, MPI_COMM_WORLD, s.path, &options);
     check_failure(&s, rc, BOUMA_EMISMATCH, who);
     CHECK_TEXT(bouma_error_message(s.ds), "with count for option 'assign', "
-                                          "rank 0 with optimal");
+                                          "rank 0 with the default");
     bouma_dataset_free(s.ds);
     options.assign = 0;
     options.id[3] = last;
