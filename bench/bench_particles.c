@@ -108,12 +108,14 @@ static void parse(struct bench *b, int argc, char **argv)
 
 static void make_clouds(struct bench *b)
 {
-    static const struct cloud_spec specs[DISTRIBUTIONS] = {{.seed = 1},
-                                                           {.blobs = 30,
-                                                            .narrow = 0.0005,
-                                                            .wide = 0.0015,
-                                                            .background = 0.1,
-                                                            .seed = 5}};
+    static const struct cloud_spec specs[DISTRIBUTIONS] = {
+        {.seed = 1},
+        {.blobs = 30,
+         .narrow = 0.0005,
+         .wide = 0.0015,
+         .background = 0.1,
+         .seed = 5},
+    };
     int boxes[3] = {0, 0, 0}, place[3], rest = b->rank;
 
     MPI_Dims_create(b->ranks, 3, boxes);
