@@ -9,7 +9,9 @@
 #include "base/gather.h"
 #include "read/hunt.h"
 
-#define BATCH_BYTES ((uint64_t)1 << 19) /* read at once */
+/* What is read at once: enough for long reads, little enough for caches. */
+#define BATCH_BYTES  ((uint64_t)1 << 19)
+#define BATCH_CHUNKS 16
 
 int bm_search_no_memory(struct bm_search *s)
 {
@@ -312,7 +314,7 @@ static int hunt_file(struct bm_search *s, size_t subfile, uint64_t from,
 {
     struct bm_source *source;
     uint64_t bytes = 0;
-    size_t chunks, cloud;
+    size_t chunks, cloud, batch = 0;
     int rc = bm_step_source(s->step, subfile, &source);
 
     if (rc)
@@ -335,9 +337,10 @@ static int hunt_file(struct bm_search *s, size_t subfile, uint64_t from,
     for (size_t c = next_chunk(s, 0); c < chunks && !rc;
          c = next_chunk(s, c + 1)) {
         rc = add_chunk(s, c, &bytes);
-        if (!rc && bytes >= BATCH_BYTES) {
+        batch++;
+        if (!rc && bytes >= BATCH_BYTES && batch >= BATCH_CHUNKS) {
             rc = run_batch(s);
-            bytes = 0;
+            bytes = batch = 0;
         }
     }
     return rc ? rc : run_batch(s);

@@ -67,6 +67,7 @@ struct bm_search {
     size_t choice_count, choice_room;
     struct bm_block_of_memory raw[2];
     uint16_t *places; /* [chunk] of detail: of chunk 'ordered', by level */
+    uint8_t *in_run;  /* [chunk] of its places */
     uint32_t first[BM_MAX_LEVELS];
     size_t ordered;       /* SIZE_MAX: none */
     uint16_t *chosen;     /* [chunk] */

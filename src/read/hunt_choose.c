@@ -1,5 +1,6 @@
 /* hunt_choose.c -- which particles of a piece match: by place, by rank, by the
  * values of each column that is tested. */
+#include <math.h>
 #include <string.h>
 
 #include "read/hunt.h"
@@ -92,6 +93,36 @@ static struct cover cover_of(const struct bm_search *s, size_t chunk)
     return c;
 }
 
+/* For a chunk: the places of its levels, and which of them are in runs. */
+static void arrange(struct bm_search *s, size_t chunk, const struct cover *c)
+{
+    const struct bm_detail *d = &s->set->detail;
+    uint32_t places = bm_cloud_chunk_places(s->set, s->cloud->count, chunk);
+    uint64_t base = (uint64_t)chunk * d->chunk;
+
+    if (s->ordered == chunk)
+        return;
+    s->ordered = chunk;
+    bm_detail_order(d, bm_detail_shift(d, s->cloud->seed, chunk), places,
+                    s->places, s->first);
+    memset(s->in_run, 0, places);
+    for (size_t i = 0; i < c->count; i++) {
+        uint64_t begin = c->runs[i].begin > base ? c->runs[i].begin - base : 0;
+        uint64_t end = c->runs[i].end - base;
+
+        memset(s->in_run + begin, 1,
+               (size_t)((end < places ? end : places) - begin));
+    }
+}
+
+/* A number of ranks from which on, with the offset, they are at least t. */
+static uint32_t rank_from(double t, double offset)
+{
+    double r = ceil(t - offset);
+
+    return r > 0 ? (uint32_t)r : 0;
+}
+
 /* The candidates of a piece by place and rank, into s->chosen: numbers in the
  * piece. */
 static uint32_t candidates(struct bm_search *s, const struct bm_hunt_piece *p,
@@ -100,35 +131,30 @@ static uint32_t candidates(struct bm_search *s, const struct bm_hunt_piece *p,
     const struct bm_detail *d = &s->set->detail;
     uint32_t shift = bm_detail_shift(d, s->cloud->seed, p->chunk);
     double offset = bm_detail_offset(s->cloud->seed, p->chunk);
-    uint64_t base = (uint64_t)p->chunk * d->chunk;
+    uint32_t low = rank_from(s->t_from, offset), n = 0;
+    uint32_t high = rank_from(s->t_to, offset);
     int whole_level = bm_search_level_whole(s, p->level);
-    const struct bm_run *run = c->runs, *end = c->runs + c->count;
     const uint16_t *places;
-    uint32_t n = 0;
 
     if (c->whole && whole_level) {
         for (uint32_t i = 0; i < p->count; i++)
             s->chosen[i] = (uint16_t)i;
         return p->count;
     }
-    if (s->ordered != p->chunk)
-        bm_detail_order(
-            d, shift, bm_cloud_chunk_places(s->set, s->cloud->count, p->chunk),
-            s->places, s->first);
-    s->ordered = p->chunk;
+    arrange(s, p->chunk, c);
     places = s->places + s->first[p->level];
-    for (uint32_t i = 0; i < p->count; i++) {
-        uint64_t at = base + places[i];
-        double rank = d->rank[places[i] ^ shift] + offset;
+    if (whole_level)
+        for (uint32_t i = 0; i < p->count; i++) {
+            s->chosen[n] = (uint16_t)i;
+            n += s->in_run[places[i]];
+        }
+    else
+        for (uint32_t i = 0; i < p->count; i++) {
+            uint32_t rank = d->rank[places[i] ^ shift];
 
-        while (run < end && run->end <= at)
-            run++;
-        if (run == end)
-            break;
-        s->chosen[n] = (uint16_t)i;
-        n += run->begin <= at &&
-             (whole_level || (rank >= s->t_from && rank < s->t_to));
-    }
+            s->chosen[n] = (uint16_t)i;
+            n += s->in_run[places[i]] & (rank >= low) & (rank < high);
+        }
     return n;
 }
 

@@ -106,8 +106,9 @@ int bm_search_init(struct bm_search *s)
     s->most = bm_new(a, tests, sizeof(*s->most));
     s->places = bm_new(a, s->set->detail.chunk, sizeof(*s->places));
     s->chosen = bm_new(a, s->set->detail.chunk, sizeof(*s->chosen));
+    s->in_run = bm_new(a, s->set->detail.chunk, 1);
     if (!row || !s->columns || !s->out || !s->tests || !s->wanted ||
-        !s->least || !s->most || !s->places || !s->chosen)
+        !s->least || !s->most || !s->places || !s->chosen || !s->in_run)
         return bm_search_no_memory(s);
     s->tree.closed = 7;
     for (int d = 0; d < 3; d++) {
@@ -145,6 +146,7 @@ void bm_search_release(struct bm_search *s)
     bm_drop(a, (void *)s->tree.row);
     bm_drop(a, s->places);
     bm_drop(a, s->chosen);
+    bm_drop(a, s->in_run);
     bm_drop(a, s->pieces);
     bm_drop(a, s->extents);
     bm_drop(a, (void *)s->data);
