@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# make.sh BUILD VORTICITY -- draw the pictures of docs/guide.md anew.
+# make.sh BUILD VORTICITY -- draw the pictures of docs/guide.md anew. Needs MPI.
 #
 # VORTICITY is a file of 41 x 128 x 128 values of f32, the vorticity of a
 # turbulent flow, from the test data of NCAR/SPERR (vorticity.128_128_41,
@@ -7,6 +7,9 @@
 set -euo pipefail
 [ $# -eq 2 ] || { sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' "$0"; exit 2; }
 bouma=$(cd "$1" && pwd)/bin/bouma
+boiler=$(cd "$1" && pwd)/bin/example_boiler
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+mpirun=${MPIRUN:-mpirun --oversubscribe}
 data=$(realpath "$2")
 cd "$(dirname "$0")"
 work=$(mktemp -d)
@@ -28,3 +31,11 @@ for level in 3 2 1 0; do
 done
 "$bouma" plan --ranks 96 --shape 500,500,500 --blocks 4,4,6 --files 8 --ratio 3 \
     --vary 20 -o plan.png
+
+$mpirun -n 4 "$boiler" "$work/boiler.bouma"
+for quality in 0.1 0.4 1; do
+    "$bouma" render "$work/boiler.bouma" coal --axis y --quality $quality --size 250 \
+        --range 0,2 -o coal$quality.png
+    "$bouma" render "$work/boiler.bouma" coal/temperature --axis y --quality $quality \
+        --size 250 --colours magma -o hot$quality.png
+done
