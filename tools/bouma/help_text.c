@@ -52,11 +52,12 @@ void command_print_help(const struct command *command)
 
 void program_print_help(void)
 {
-    printf("%s: multiresolution storage for the grids of simulations.\n\n"
+    printf("%s: multiresolution storage for grids and particles.\n\n"
            "Examples:\n"
            "  bouma import rho.npy --into run.bouma\n"
            "  bouma info run.bouma\n"
-           "  bouma read run.bouma grid/rho --level 3 -o small.npy\n\n"
+           "  bouma read run.bouma grid/rho --level 3 -o small.npy\n"
+           "  bouma query run.bouma atoms --quality 0.1 -o few.npz\n\n"
            "Commands:\n",
            session_program());
     for (int i = 0; commands[i]; i++)
