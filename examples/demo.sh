@@ -50,7 +50,7 @@ bouma query boiler.bouma coal --box 0:0.1,:,1: --where 'temperature > 1500'
 bouma query boiler.bouma coal --sample 1000 -o thousand.csv
 say "bouma render boiler.bouma coal[/temperature] --axis y --quality Q -o ..."
 for quality in 0.1 0.4 1; do
-    bouma render boiler.bouma coal --axis y --quality $quality --range=-0.5,1.6 --size 384 \
+    bouma render boiler.bouma coal --axis y --quality $quality --range 0,2 --size 384 \
         -o "$pictures/density$quality.png"
     bouma render boiler.bouma coal/temperature --axis y --quality $quality --size 384 \
         --colours magma -o "$pictures/temperature$quality.png"
