@@ -2,6 +2,8 @@
  * released: new things go into new sets. */
 #include "golden_sets.h"
 
+#include "golden_particles.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -202,16 +204,18 @@ enum { SETS = sizeof(sets) / sizeof(sets[0]) };
 
 const char *golden_name(int i)
 {
-    return i >= 0 && i < SETS ? sets[i].name : NULL;
+    return i >= 0 && i < SETS ? sets[i].name : golden_particles_name(i - SETS);
 }
 
 int64_t golden_step(int i, int k)
 {
-    return sets[i].steps[k];
+    return i < SETS ? sets[i].steps[k] : golden_particles_step(i - SETS, k);
 }
 
 int golden_has_zstd(int i)
 {
+    if (i >= SETS) /* trees always have */
+        return 1;
     for (int g = 0; g < MAX_GRIDS; g++)
         for (int v = 0; v < MAX_VARIABLES; v++)
             switch (sets[i].grids[g].variables[v].codec) {
@@ -516,18 +520,21 @@ static int define(const struct set *s, bouma_dataset *ds,
 int golden_write(int i, const char *path)
 {
     bouma_variable *handles[MAX_GRIDS][MAX_VARIABLES] = {{NULL}};
-    const struct set *s = &sets[i];
+    const struct set *s;
     bouma_options options;
     bouma_dataset *ds;
     int rc;
 
     bouma_options_init(&options, sizeof(options));
-    options.order = s->order;
-    options.assign = s->assign;
-    options.files = s->files;
     options.durability = BOUMA_FAST;
     memset(options.id, 0x40 + i, sizeof(options.id));
     memcpy(options.id, "golden", 6);
+    if (i >= SETS)
+        return golden_particles_write(i - SETS, path, &options);
+    s = &sets[i];
+    options.order = s->order;
+    options.assign = s->assign;
+    options.files = s->files;
     rc = bouma_dataset_create(&ds, path, &options);
     if (!rc)
         rc = define(s, ds, handles);
@@ -665,11 +672,13 @@ static int wrong_step(const struct set *s, bouma_dataset *ds, int64_t number)
 
 int golden_differences(int i, const char *path)
 {
-    const struct set *s = &sets[i];
+    const struct set *s = &sets[i < SETS ? i : 0];
     bouma_verify_report report;
     bouma_dataset *ds;
     int wrong = 0, k = 0;
 
+    if (i >= SETS)
+        return golden_particles_differences(i - SETS, path);
     if (bouma_dataset_open(&ds, path, NULL)) {
         wrong += told(1, s->name, -1, bouma_error_message(ds));
         bouma_dataset_free(ds);
