@@ -66,6 +66,16 @@ int bm_cloud_copy(struct bm_cloud *out, const struct bm_cloud *c,
     return BOUMA_OK;
 }
 
+int bm_cloud_is_same(const struct bm_cloud *a, const struct bm_cloud *b)
+{
+    return a->set->number == b->set->number && a->count == b->count &&
+           a->strays == b->strays && a->seed == b->seed &&
+           a->tree_bytes == b->tree_bytes && a->tree_hash == b->tree_hash &&
+           a->rows == b->rows &&
+           (!a->rows ||
+            !memcmp(a->types, b->types, a->rows * sizeof(*a->types)));
+}
+
 /* ---- bytes -------------------------------------------------------------- */
 
 void bm_cloud_encode(struct bm_buffer *b, const struct bm_cloud *c)

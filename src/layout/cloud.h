@@ -43,6 +43,9 @@ int bm_cloud_set_rows(struct bm_cloud *c,
 int bm_cloud_copy(struct bm_cloud *out, const struct bm_cloud *c,
                   const bouma_allocator *a);
 
+/* Whether two tell of the same particles. */
+int bm_cloud_is_same(const struct bm_cloud *a, const struct bm_cloud *b);
+
 /* Bytes, object number first; and back, behind that number. */
 void bm_cloud_encode(struct bm_buffer *b, const struct bm_cloud *c);
 int bm_cloud_decode(struct bm_cloud *c, struct bm_cursor *in);

@@ -236,6 +236,26 @@ static int decode_clouds(struct bm_subfile_info *out, struct bm_cursor *c,
     return rc;
 }
 
+/* Whether a cloud has a row for each component of just those attributes that
+ * the subfile has: queries count rows by variables. */
+static int check_rows(const struct bm_subfile_info *info,
+                      const struct bm_cloud *cloud)
+{
+    uint32_t row = 0;
+
+    for (int j = 1; j < cloud->set->count; j++) {
+        const struct bouma_variable *v = cloud->set->variables[j];
+        size_t i = 0;
+
+        while (i < info->count && info->parts[i].variable != v->id)
+            i++;
+        for (int k = 0; k < v->components && i < info->count; k++, row++)
+            if (row >= cloud->rows || cloud->types[row] != v->type)
+                return BOUMA_EFORMAT;
+    }
+    return row == cloud->rows ? BOUMA_OK : BOUMA_EFORMAT;
+}
+
 int bm_subfile_info_decode(struct bm_subfile_info *out, struct bm_cursor *c,
                            const struct bm_schema *schema)
 {
@@ -265,6 +285,8 @@ int bm_subfile_info_decode(struct bm_subfile_info *out, struct bm_cursor *c,
         if (!rc && i && out->parts[i].variable <= out->parts[i - 1].variable)
             rc = BOUMA_EFORMAT;
     }
+    for (size_t i = 0; i < out->cloud_count && !rc; i++)
+        rc = check_rows(out, &out->clouds[i]);
     return rc;
 }
 

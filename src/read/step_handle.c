@@ -160,6 +160,17 @@ static void close_oldest(struct bouma_step *step)
     }
 }
 
+/* Whether a head has the particles that the manifest says. */
+static int same_clouds(const struct bm_head *head,
+                       const struct bm_subfile_info *info)
+{
+    int same = head->cloud_count == info->cloud_count;
+
+    for (size_t i = 0; i < info->cloud_count && same; i++)
+        same = bm_cloud_is_same(&head->clouds[i], &info->clouds[i]);
+    return same;
+}
+
 /* Read the head at 'offset' and check it against the manifest. */
 static int load_head(struct bouma_step *step, size_t i, uint64_t offset,
                      const char *full, struct bm_error *error)
@@ -185,7 +196,8 @@ static int load_head(struct bouma_step *step, size_t i, uint64_t offset,
                             step->ds->id, full, error);
     if (!rc && (memcmp(raw + 48, info->head_hash, 16) ||
                 s->head.step != step->manifest.step || s->head.subfile != i ||
-                s->head.subfiles != step->manifest.count))
+                s->head.subfiles != step->manifest.count ||
+                !same_clouds(&s->head, info)))
         rc = bm_fail(error, BOUMA_EFORMAT,
                      "%s: is not the file that the manifest names", full);
     bm_drop(a, raw);

@@ -1,0 +1,146 @@
+/* Manifests of particles that are sealed well and say what is not so: refused,
+ * before anything is looked up by what they say. */
+#include "read/read.h"
+#include "store/envelope.h"
+#include "swarm.h"
+
+static bouma_io *io;
+static bouma_options options;
+
+static void write_dataset(const struct swarm *s)
+{
+    struct swarm_set set;
+    bouma_dataset *ds;
+
+    REQUIRE(!bouma_dataset_create(&ds, "d", &options));
+    REQUIRE(!swarm_define(&set, ds, "dust", 2, BOUMA_F64, 0, 16));
+    REQUIRE(!bouma_step_begin(ds, 0, 0));
+    REQUIRE(!swarm_put(&set, s));
+    REQUIRE(!bouma_step_end(ds, NULL));
+    REQUIRE(!bouma_dataset_close(ds));
+    bouma_dataset_free(ds);
+}
+
+/* Write the manifest of an open step in place of that on disk. */
+static void replace_manifest(bouma_dataset *ds, const bouma_step *step)
+{
+    static const char name[] = "steps/00000000/manifest";
+    struct bm_buffer b;
+    void *root, *file;
+    size_t done;
+
+    bm_buffer_init(&b, bm_allocator_default());
+    bm_manifest_encode(&b, &step->manifest, ds->id);
+    REQUIRE(!b.failed && !io->attach(io->user, &root, "d", 0));
+    REQUIRE(!io->remove(io->user, root, name));
+    REQUIRE(!io->open(io->user, root, &file, name, BOUMA_OPEN_CREATE));
+    REQUIRE(!io->write(io->user, file, b.data, b.size, 0, &done));
+    io->close(io->user, file);
+    io->detach(io->user, root);
+    bm_buffer_release(&b);
+}
+
+/* Open the step and ask for what needs trees and maps: an error, or all. */
+static int ask(uint64_t *found)
+{
+    struct swarm_set set;
+    bouma_particle_data *d = NULL;
+    bouma_particles_query q;
+    bouma_condition c;
+    bouma_dataset *ds;
+    bouma_step *step = NULL;
+    int rc = bouma_dataset_open(&ds, "d", &options);
+
+    if (!rc)
+        rc = bouma_step_open(&step, ds, 0);
+    if (!rc) {
+        swarm_find(&set, step, "dust");
+        bouma_particles_query_init(&q, sizeof(q));
+        rc = bouma_condition_set(&c, set.variables[LARGE], 0, -INFINITY,
+                                 INFINITY);
+        q.conditions = &c;
+        q.condition_count = 1;
+    }
+    if (!rc)
+        rc = bouma_particles_read(&d, set.particles, &q);
+    *found = d ? d->count : 0;
+    bouma_particle_data_free(d);
+    bouma_step_free(step);
+    bouma_dataset_free(ds);
+    return rc;
+}
+
+static void lies_are_found(void)
+{
+    struct swarm s;
+    uint64_t found;
+
+    swarm_make(&s, WITH_STRAYS, 400, 2, BOUMA_F64, 0);
+    write_dataset(&s);
+    for (int lie = 0; lie < 8; lie++) {
+        struct bm_cloud *cloud, truth;
+        struct bm_top *top;
+        bouma_type type;
+        bouma_dataset *ds;
+        bouma_step *step;
+        int rc;
+
+        REQUIRE(!bouma_dataset_open(&ds, "d", &options));
+        REQUIRE(!bouma_step_open(&step, ds, 0));
+        cloud = &step->manifest.subfiles[0].clouds[0];
+        top = &step->manifest.tops[0];
+        truth = *cloud;
+        type = cloud->types[0];
+        switch (lie) {
+        case 1:
+            cloud->rows = 0;
+            top->rows = 0;
+            break;
+        case 2:
+            cloud->rows--;
+            top->rows--;
+            break;
+        case 3:
+            cloud->types[0] = BOUMA_I64;
+            break;
+        case 4:
+            cloud->strays++;
+            break;
+        case 5:
+            cloud->seed++;
+            break;
+        case 6:
+            cloud->tree_hash ^= 1;
+            break;
+        case 7:
+            cloud->tree_bytes--;
+            break;
+        default:
+            break;
+        }
+        replace_manifest(ds, step);
+        rc = ask(&found);
+        CHECK_EQ(rc, lie ? BOUMA_EFORMAT : BOUMA_OK);
+        CHECK_EQ(found, lie ? 0 : s.count);
+        cloud->types[0] = type;
+        truth.types = cloud->types;
+        *cloud = truth;
+        top->rows = truth.rows;
+        replace_manifest(ds, step);
+        bouma_step_free(step);
+        bouma_dataset_free(ds);
+    }
+    swarm_free(&s);
+}
+
+int main(void)
+{
+    io = bouma_io_memory_new();
+    REQUIRE(io);
+    bouma_options_init(&options, sizeof(options));
+    options.io = io;
+    options.files = 2;
+    lies_are_found();
+    bouma_io_memory_free(io);
+    return check_result();
+}
