@@ -86,6 +86,8 @@ static void write_step(struct test *t, const struct sets *sets,
     CHECK_EQ(rc, BOUMA_OK);
     if (rc)
         printf("%s\n", bouma_error_message(ds));
+    if (!t->with_grid && all.count && t->options.assign == BOUMA_ASSIGN_SINGLE)
+        CHECK_EQ(record.files, 1 + (step < STEPS - 1 && others.count > 0));
     CHECK_EQ(flock_put_free(&dust), 0);
     CHECK_EQ(flock_put_free(&gas), 0);
     CHECK_EQ(puts_free(&puts), 0);
