@@ -1,6 +1,7 @@
 /* fuzz_schema.c -- the description of grids and variables. What is accepted is
  * encoded again, to the same bytes. */
 #include "fuzz_help.h"
+#include "layout/cloud.h"
 #include "layout/patch.h"
 #include "layout/schema.h"
 
@@ -10,6 +11,17 @@ static void use(const struct bouma_variable *v)
     const struct bm_tiling *t = &v->grid->tiling;
     const int64_t some[3] = {0, t->patches / 2, t->patches - 1};
 
+    if (v->grid->kind == BM_PARTICLES) {
+        uint64_t values[BM_MAX_LEVELS], sum = 0;
+
+        HOLDS(bm_cloud_chunks(v->grid, 100) >= 1);
+        HOLDS(bm_cloud_values(v->grid, 100, 3, 0, values) ==
+              bm_cloud_chunk_places(v->grid, 100, 0));
+        for (int k = 0; k < v->grid->levels; k++)
+            sum += values[k];
+        HOLDS(sum == bm_cloud_chunk_places(v->grid, 100, 0));
+        return;
+    }
     for (int i = 0; i < 3; i++) {
         struct bm_patch p;
 

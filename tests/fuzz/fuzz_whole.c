@@ -14,7 +14,9 @@
 #include "store/index.h"
 #include "store/store.h"
 
-enum { STEPS = 2, SUBFILES = 2, ROWS = 11, COLUMNS = 9, MAX_ROOM = 1 << 13 };
+/* Of subfiles, half have grids and half have particles. */
+enum { STEPS = 2, SUBFILES = 4, ROWS = 11, COLUMNS = 9, MAX_ROOM = 1 << 13 };
+enum { PARTICLES = 90, MAX_LEVELS = 512 };
 
 /* DATASET, index, and a manifest and subfiles for each step. */
 enum { AT_DATASET, AT_INDEX, AT_STEPS, PER_STEP = 1 + SUBFILES };
@@ -42,15 +44,19 @@ struct level {
     uint64_t offset, hash;
     uint32_t bytes;
     struct bm_address address;
-    size_t hash_at; /* in the head */
+    size_t hash_at;     /* in the head */
+    size_t manifest_at; /* of a tree: in the manifest, too; else 0 */
 };
 
 static struct content original[FILES], changed[FILES];
-static struct level levels[256];
+static struct level levels[MAX_LEVELS];
 static int level_count;
 static float warm[STEPS][ROWS][COLUMNS];
 static double cold[STEPS][ROWS][COLUMNS];
 static uint16_t pairs[STEPS][ROWS][COLUMNS][2];
+static float places[PARTICLES][2];
+static double masses[PARTICLES];
+static int16_t kinds_of[PARTICLES][2];
 
 static void name_of(char *name, int file)
 {
@@ -70,6 +76,40 @@ static void name_of(char *name, int file)
 
 /* ---- the original ------------------------------------------------------- */
 
+static void define_particles(bouma_particles **out, bouma_variable **v,
+                             bouma_dataset *ds)
+{
+    bouma_particles_spec spec = {.size = sizeof(spec), .ndims = 2, .leaf = 8};
+    bouma_variable_spec mass = {
+        .size = sizeof(mass), .type = BOUMA_F64, .tolerance = 0.01};
+    bouma_variable_spec kind = {.size = sizeof(kind),
+                                .type = BOUMA_I16,
+                                .components = 2,
+                                .codec = BOUMA_CODEC_RAW};
+
+    HOLDS(!bouma_particles_define(out, ds, "p", &spec));
+    HOLDS(!bouma_particles_define_variable(&v[1], *out, "mass", &mass));
+    HOLDS(!bouma_particles_define_variable(&v[2], *out, "kind", &kind));
+    v[0] = bouma_particles_variable(*out, 0);
+    for (int i = 0; i < PARTICLES; i++) {
+        places[i][0] = i % 30 == 4 ? (float)NAN : (float)(i * 7 % 90) / 8;
+        places[i][1] = (float)(i * 11 % 90) / 16;
+        masses[i] = i % 20 == 3 ? (double)NAN : i * 0.125;
+        kinds_of[i][0] = (int16_t)(i % 5);
+        kinds_of[i][1] = (int16_t)(-100 * i);
+    }
+}
+
+static void put_particles(bouma_particles *p, bouma_variable **v, int step)
+{
+    bouma_column columns[3] = {{.variable = v[0], .data = places},
+                               {.variable = v[1], .data = masses},
+                               {.variable = v[2], .data = kinds_of}};
+
+    HOLDS(!bouma_particles_put(p, (uint64_t)(PARTICLES - 20 * step), columns, 3,
+                               NULL));
+}
+
 static void write_original(bouma_options *options)
 {
     bouma_grid_spec shape = {.size = sizeof(shape),
@@ -88,12 +128,13 @@ static void write_original(bouma_options *options)
          .tolerance = 1e-3,
          .tolerance_kind = BOUMA_RELATIVE}};
     bouma_box all = {.hi = {ROWS, COLUMNS}};
-    bouma_variable *v[3];
+    bouma_variable *v[3], *attributes[3];
+    bouma_particles *p;
     bouma_dataset *ds;
     bouma_grid *g;
 
     memcpy(options->id, fuzz_id, 16);
-    options->files = SUBFILES;
+    options->files = SUBFILES / 2;
     HOLDS(!bouma_dataset_create(&ds, "d", options));
     HOLDS(!bouma_attributes_set_number(bouma_dataset_attributes(ds), "n", 1));
     HOLDS(!bouma_grid_define(&g, ds, "g", &shape));
@@ -101,6 +142,7 @@ static void write_original(bouma_options *options)
     HOLDS(!bouma_variable_define(&v[1], g, "b", &kinds[1]));
     HOLDS(!bouma_variable_define(&v[2], g, "c", &kinds[2]));
     HOLDS(!bouma_attributes_set_text(bouma_grid_attributes(g), "t", "text"));
+    define_particles(&p, attributes, ds);
     for (int s = 0; s < STEPS; s++) {
         for (int y = 0; y < ROWS; y++)
             for (int x = 0; x < COLUMNS; x++) {
@@ -113,6 +155,7 @@ static void write_original(bouma_options *options)
         HOLDS(!bouma_variable_put(v[0], &all, warm[s], NULL));
         HOLDS(!bouma_variable_put(v[1], &all, pairs[s], NULL));
         HOLDS(!bouma_variable_put(v[2], &all, cold[s], NULL));
+        put_particles(p, attributes, s);
         HOLDS(!bouma_step_end(ds, NULL));
     }
     HOLDS(!bouma_dataset_close(ds));
@@ -154,6 +197,25 @@ static size_t find(const struct content *c, const void *bytes, size_t n)
     return at + n <= c->size ? at : c->size;
 }
 
+/* The checksum of a tree stands in the head and in the manifest. */
+static void note_tree(int file, const struct bm_cloud *cloud, uint64_t step)
+{
+    int manifest = AT_STEPS + (int)step * PER_STEP;
+    uint8_t hash[4];
+
+    HOLDS(level_count < MAX_LEVELS);
+    bm_store_u32(hash, cloud->tree_hash);
+    levels[level_count++] =
+        (struct level){file,
+                       cloud->tree_offset,
+                       cloud->tree_hash,
+                       (uint32_t)cloud->tree_bytes,
+                       {fuzz_id, step, 1, (uint32_t)step + 1,
+                        cloud->set->variables[0]->id, 0, BM_TREE_LEVEL},
+                       find(&original[file], hash, 4),
+                       find(&original[manifest], hash, 4)};
+}
+
 static void note_levels(int file)
 {
     const struct content *c = &original[file];
@@ -173,7 +235,7 @@ static void note_levels(int file)
                 size_t at = k * (size_t)section->levels + (size_t)l;
                 uint8_t hash[4];
 
-                HOLDS(level_count < 256);
+                HOLDS(level_count < MAX_LEVELS);
                 bm_store_u32(hash, section->hashes[at]);
                 levels[level_count++] = (struct level){
                     file,
@@ -182,8 +244,11 @@ static void note_levels(int file)
                     section->sizes[at],
                     {fuzz_id, step, 1, (uint32_t)step + 1,
                      section->variable->id, section->keys[k], (uint32_t)l},
-                    find(c, hash, 4)};
+                    find(c, hash, 4),
+                    0};
             }
+    for (size_t i = 0; i < h.cloud_count; i++)
+        note_tree(file, &h.clouds[i], step);
     bm_head_release(&h);
     bm_schema_release(&schema);
 }
@@ -254,12 +319,17 @@ static void fix_chunks(void)
     for (int i = 0; i < level_count; i++) {
         const struct level *l = &levels[i];
         struct content *c = &changed[l->file];
+        struct content *manifest =
+            &changed[l->file - (l->file - AT_STEPS) % PER_STEP];
+        uint32_t hash;
 
-        if (l->offset + l->bytes <= c->size && l->hash_at + 4 <= c->size &&
-            bm_load_u32(c->bytes + l->hash_at) == l->hash)
-            bm_store_u32(
-                c->bytes + l->hash_at,
-                bm_hash_chunk(&l->address, c->bytes + l->offset, l->bytes));
+        if (l->offset + l->bytes > c->size || l->hash_at + 4 > c->size ||
+            bm_load_u32(c->bytes + l->hash_at) != l->hash)
+            continue;
+        hash = bm_hash_chunk(&l->address, c->bytes + l->offset, l->bytes);
+        bm_store_u32(c->bytes + l->hash_at, hash);
+        if (l->manifest_at && l->manifest_at + 4 <= manifest->size)
+            bm_store_u32(manifest->bytes + l->manifest_at, hash);
     }
 }
 
@@ -380,6 +450,74 @@ static void use_variable(bouma_variable *v, int count)
     bouma_refinement_free(r);
 }
 
+static int take_batch(void *user, const bouma_batch *batch)
+{
+    *(uint64_t *)user += batch->count;
+    return 0;
+}
+
+/* Ask in many ways: a condition on each component, with and without a box, some
+ * of the particles, all of them. */
+static void use_particles(bouma_particles *p)
+{
+    int count = bouma_particles_variable_count(p);
+    bouma_particles_info info;
+    bouma_particles_file file;
+    bouma_particles_node node;
+    bouma_particle_data *d;
+    bouma_particles_query q;
+    uint64_t all = 0, found;
+
+    use_attributes(bouma_particles_attributes(p));
+    bouma_particles_info_get(p, &info);
+    for (int64_t i = 0; !bouma_particles_file_get(p, i, &file); i++)
+        all += file.count;
+    HOLDS(all == info.count);
+    for (int64_t i = 0; !bouma_particles_node_get(p, i, &node); i++)
+        HOLDS(node.count <= all);
+    if (all > 1 << 20)
+        return;
+    for (int v = 0; v < count; v++) {
+        bouma_variable *variable = bouma_particles_variable(p, v);
+        bouma_variable_info about;
+        bouma_range range;
+        bouma_condition c;
+
+        bouma_variable_info_get(variable, &about);
+        for (int k = 0; k < about.components; k++) {
+            bouma_variable_range(variable, k, &range);
+            bouma_particles_query_init(&q, sizeof(q));
+            HOLDS(!bouma_condition_set(&c, variable, k, 0.5, 5));
+            q.conditions = &c;
+            q.condition_count = 1;
+            q.boxed = k & 1;
+            q.high[0] = q.high[1] = q.high[2] = 4;
+            q.quality = k & 2 ? 0.4 : 1;
+            found = 0;
+            if (!bouma_particles_query_run(p, &q, take_batch, &found))
+                HOLDS(found <= all);
+        }
+    }
+    bouma_particles_query_init(&q, sizeof(q));
+    q.boxed = 1;
+    q.high[0] = q.high[1] = q.high[2] = 5;
+    found = 0;
+    if (!bouma_particles_query_run(p, &q, take_batch, &found))
+        HOLDS(found <= all);
+    found = 0;
+    if (!bouma_particles_query_run(p, NULL, take_batch, &found))
+        HOLDS(found == all);
+    if (!bouma_particles_sample(&d, p, NULL, 10, 1))
+        HOLDS(d->count == (all < 10 ? all : 10));
+    bouma_particle_data_free(d);
+    if (!bouma_particles_restart(&d, p, &q))
+        HOLDS(d->count <= all);
+    bouma_particle_data_free(d);
+    if (!bouma_particles_restart(&d, p, NULL))
+        HOLDS(d->count == all);
+    bouma_particle_data_free(d);
+}
+
 static void use_dataset(const bouma_options *options)
 {
     bouma_step_info info;
@@ -406,6 +544,8 @@ static void use_dataset(const bouma_options *options)
             for (int v = 0; v < about.variables; v++)
                 use_variable(bouma_grid_variable(grid, v), about.levels);
         }
+        for (int k = 0; k < bouma_step_particles_count(step); k++)
+            use_particles(bouma_step_particles(step, k));
         bouma_step_free(step);
     }
     bouma_dataset_free(ds);

@@ -32,8 +32,9 @@ def head_of(subfile):
 
 
 # One small dataset and, for the many kinds of attributes, one large manifest;
-# and one with tolerances.
-for name in ("point", "cube", "line_zstd", "interp_plane"):
+# and one with tolerances; and particles, of one file and of several.
+for name in ("point", "cube", "line_zstd", "interp_plane", "mote", "foam",
+             "flock"):
     path = os.path.join(golden, name + ".bouma")
     manifest = load(sorted(glob.glob(path + "/steps/*/manifest"))[0])
     subfile = load(sorted(glob.glob(path + "/steps/*/d.0000.*"))[0])
@@ -124,7 +125,7 @@ save("fuzz_whole", "sealed", bytes([ALL]))
 save("fuzz_whole", "unpublished", bytes([ALL | 32]))
 save("fuzz_whole", "without_manifest", bytes([ALL | 64]))
 save("fuzz_whole", "without_index", bytes([ALL | 128]))
-for file in range(8):
+for file in range(12):
     save("fuzz_whole", "flip_%d" % file, bytes([ALL, 1, file, 70, 0, 1]))
     save("fuzz_whole", "cut_%d" % file, bytes([ALL, 4, file, 60, 0, 0]))
     save("fuzz_whole", "insert_%d" % file, bytes([ALL, 5, file, 100, 0, 7]))

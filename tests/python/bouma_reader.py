@@ -363,6 +363,7 @@ class Subfile:
         self.step, self.number = step, number
         self.path = os.path.join(step.path, f"d.{number:04}.e{step.epoch}a{step.attempt}")
         self.size, self.head_size, self.digest = cursor.unpack("QQ16s")
+        cursor.check(cursor.one("Q") == 0, "particles, which this reader does not know yet")
         self.parts = {}
         for _ in range(cursor.one("Q")):
             part, count = cursor.unpack("IQ")
@@ -399,6 +400,7 @@ class Subfile:
         cursor.zero("I")
         stored = cursor.one("Q")
         check(cursor.take(len(schema)) == schema, f"{self.path}: not the schema of the manifest")
+        cursor.check(cursor.one("Q") == 0, "particles, which this reader does not know yet")
         cursor.check(cursor.one("Q") == len(self.parts), "wrong number of sections")
         sections = [self.section(cursor, variables[number]) for number in self.parts]
         cursor.end()
@@ -470,7 +472,9 @@ class Step:
         self.order, self.distribute, self.assign, self.place = cursor.unpack("BBBB")
         cursor.check(self.order in ORDERS, f"unknown order {self.order}")
         cursor.check(self.distribute <= 3 and self.assign <= 5 and self.place <= 2, "unknown way of writing")
-        cursor.zero("I")
+        cursor.check(cursor.one("B") <= 8, "unknown way of writing particles")
+        cursor.zero("B")
+        cursor.zero("H")
         self.record = dict(zip(RECORD, cursor.unpack("8Q4q9d")))
         self.dataset_attributes = cursor.attributes()
         self.attributes = cursor.attributes()
