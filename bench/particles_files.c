@@ -9,7 +9,7 @@
 
 #include "particles.h"
 #include "plan/aggregate.h"
-#include "plan/pieces.h"
+#include "plan/sieve.h"
 #include "score.h"
 
 #define RANKS     256 /* as 8 x 8 x 4 boxes */
@@ -85,35 +85,81 @@ static void crowd_release(struct crowd *c)
         free(c->at[d]);
 }
 
-/* The units of all ranks, none of more than 'most' particles; the caller's to
- * free. */
-static struct bm_unit *cut(const struct crowd *c, uint64_t most, size_t *count)
+static struct bm_positions positions_of(const struct crowd *c, int r)
 {
+    struct bm_positions p = {
+        .ndims = 3, .type = BOUMA_F32, .count = c->first[r + 1] - c->first[r]};
+
+    for (int d = 0; d < 3; d++) {
+        p.axis[d] = c->at[d] + c->first[r];
+        p.stride[d] = sizeof(float);
+    }
+    return p;
+}
+
+/* The largest file of `split`, as a write makes them: ranks with more than a
+ * part of a file stand as samples, then each particle falls to its file. */
+static double largest_of_split(const struct crowd *c, uint64_t target,
+                               double *mean)
+{
+    struct bm_aggregation_spec spec = {.scheme = BOUMA_ASSIGN_SPLIT,
+                                       .ndims = 3,
+                                       .bytes = CLOUD_BYTES,
+                                       .target = target * CLOUD_BYTES,
+                                       .ranks = RANKS};
+    struct bm_sample samples[RANKS];
+    size_t first[RANKS], count = 0;
     struct bm_unit *units = NULL;
+    struct bm_aggregation g;
+    uint64_t *exact;
+    double largest = 0;
 
-    *count = 0;
+    memset(samples, 0, sizeof(samples));
     for (int r = 0; r < RANKS; r++) {
-        size_t first = c->first[r];
-        struct bm_positions p = {
-            .ndims = 3, .type = BOUMA_F32, .count = c->first[r + 1] - first};
-        struct bm_pieces pieces;
+        struct bm_positions p = positions_of(c, r);
 
-        for (int d = 0; d < 3; d++) {
-            p.axis[d] = c->at[d] + first;
-            p.stride[d] = sizeof(float);
-        }
-        if (bm_pieces_make(&pieces, bm_allocator_default(), &p, most))
+        first[r] = count;
+        if (c->units[r].count > target / 16 &&
+            bm_sample_make(&samples[r], bm_allocator_default(), &p,
+                           (size_t)(c->units[r].count * 4096 / target)))
             fail("no memory");
-        units = realloc(units, (*count + pieces.count + 1) * sizeof(*units));
+        units = realloc(units, (count + samples[r].count + 1) * sizeof(*units));
         if (!units)
             fail("no memory");
-        for (size_t i = 0; i < pieces.count; i++) {
-            units[*count] = pieces.units[i];
-            units[(*count)++].rank = r;
+        if (!samples[r].count)
+            units[count++] = c->units[r];
+        for (size_t i = 0; i < samples[r].count; i++) {
+            units[count] = samples[r].units[i];
+            units[count++].rank = r;
         }
-        bm_pieces_release(&pieces);
     }
-    return units;
+    if (bm_aggregate(&g, bm_allocator_default(), &spec, units, count))
+        fail("cannot plan files");
+    exact = calloc((size_t)g.files, sizeof(*exact));
+    for (int r = 0; r < RANKS && exact; r++) {
+        struct bm_positions p = positions_of(c, r);
+        struct bm_sieve s;
+
+        if (!samples[r].count && c->units[r].count)
+            exact[g.file[first[r]]] += c->units[r].count;
+        if (!samples[r].count)
+            continue;
+        if (bm_sieve_make(&s, bm_allocator_default(), &p, &g, &samples[r],
+                          g.file + first[r]))
+            fail("no memory");
+        for (size_t i = 0; i < s.count; i++)
+            exact[s.files[i]] += s.first[i + 1] - s.first[i];
+        bm_sieve_release(&s);
+        bm_sample_release(&samples[r]);
+    }
+    for (int64_t f = 0; f < g.files && exact; f++)
+        if ((double)exact[f] > largest)
+            largest = (double)exact[f];
+    *mean = (double)PARTICLES / (double)g.files;
+    bm_aggregation_release(&g);
+    free(exact);
+    free(units);
+    return largest;
 }
 
 /* The largest file, and the mean one, in particles. */
@@ -153,9 +199,7 @@ void bench_files(void)
             most = c.units[r].count > most ? c.units[r].count : most;
         for (uint64_t files = 8; files <= 128; files *= 2) {
             uint64_t target = PARTICLES / files;
-            struct bm_unit *pieces;
             double mean, ratio;
-            size_t count;
 
             if (most <= target) {
                 ratio = largest_of(BOUMA_ASSIGN_KDTREE, target, c.units, RANKS,
@@ -166,11 +210,8 @@ void bench_files(void)
                 tree_sum += ratio;
                 compared++;
             }
-            pieces = cut(&c, target / 8, &count);
-            ratio =
-                largest_of(BOUMA_ASSIGN_SPLIT, target, pieces, count, &mean);
+            ratio = largest_of_split(&c, target, &mean);
             split = ratio / mean > split ? ratio / mean : split;
-            free(pieces);
         }
         crowd_release(&c);
     }

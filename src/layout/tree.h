@@ -16,7 +16,7 @@
 #include "base/bytes.h"
 #include "codec/codec.h"
 #include "layout/bins.h"
-#include "plan/pieces.h"
+#include "plan/positions.h"
 
 struct bm_tree_node {
     double split; /* the smallest coordinate on the right; none on the left is

@@ -34,7 +34,7 @@ struct bm_unit {
 
 /* `kdtree` cuts at edges of the units' bounds, `split` between their centres.
  * For files of `split` within a tenth of their mean, no unit may have more than
- * an eighth of the target: bm_pieces_make().
+ * an eighth of the target: sieve.h.
  *
  * With 'files' there are, if there are as many units with particles,
  * - of `kdtree`: exactly so many;

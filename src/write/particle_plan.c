@@ -21,26 +21,20 @@ static int by_file_and_rank(const void *left, const void *right)
     return a->rank < b->rank ? -1 : a->rank > b->rank;
 }
 
-/* Sum up what each rank has for each file. */
-static int list_deliveries(struct bm_particle_plan *plan,
-                           struct bm_set_plan *set)
+/* Entries of one file and rank are summed up, and each file's counted. */
+static int sum_up(struct bm_particle_plan *plan, struct bm_set_plan *set,
+                  size_t count)
 {
-    size_t n = 0, files = (size_t)set->files.files;
-    struct bm_delivery *d =
-        bm_new(plan->a, set->unit_count, sizeof(*set->deliveries));
+    size_t files = (size_t)set->files.files, n = 0;
+    struct bm_delivery *d = set->deliveries;
 
-    set->deliveries = d;
     set->first_delivery =
         bm_new(plan->a, files + 1, sizeof(*set->first_delivery));
-    if (!d || !set->first_delivery)
+    if (!set->first_delivery)
         return BOUMA_ENOMEM;
-    for (size_t i = 0; i < set->unit_count; i++)
-        if (set->files.file[i] != BM_NO_FILE)
-            d[n++] = (struct bm_delivery){
-                set->files.file[i], set->units[i].rank, set->units[i].count, 0};
-    if (n)
-        qsort(d, n, sizeof(*d), by_file_and_rank);
-    for (size_t i = 0; i < n; i++) {
+    if (count)
+        qsort(d, count, sizeof(*d), by_file_and_rank);
+    for (size_t i = 0; i < count; i++) {
         struct bm_delivery *last =
             set->delivery_count ? &d[set->delivery_count - 1] : NULL;
 
@@ -49,7 +43,6 @@ static int list_deliveries(struct bm_particle_plan *plan,
         else
             d[set->delivery_count++] = d[i];
     }
-    n = 0;
     for (size_t f = 0; f < files; f++) {
         uint64_t first = 0;
 
@@ -58,9 +51,44 @@ static int list_deliveries(struct bm_particle_plan *plan,
             d[n].first = first;
             first += d[n].count;
         }
+        set->files.counts[f] = first; /* exact, where it was a sample's */
     }
     set->first_delivery[files] = n;
     return BOUMA_OK;
+}
+
+/* What each rank has for each file: of whole units from the plan, of others
+ * from what the ranks say (a cursor for each). */
+static int list_deliveries(struct bm_particle_plan *plan,
+                           struct bm_set_plan *set, struct bm_cursor *told,
+                           int ranks)
+{
+    size_t n = 0, room = set->unit_count;
+
+    for (int r = 0; r < ranks && told; r++)
+        room += bm_cursor_left(&told[r]) / 12;
+    set->deliveries = bm_new(plan->a, room, sizeof(*set->deliveries));
+    if (!set->deliveries)
+        return BOUMA_ENOMEM;
+    for (size_t i = 0; i < set->unit_count; i++)
+        if (set->files.file[i] != BM_NO_FILE && !set->sampled[i])
+            set->deliveries[n++] = (struct bm_delivery){
+                set->files.file[i], set->units[i].rank, set->units[i].count, 0};
+    for (int r = 0; r < ranks && told && set->cut; r++) {
+        uint32_t count = bm_get_u32(&told[r]);
+
+        if (count > bm_cursor_left(&told[r]) / 12)
+            return BOUMA_ECOMM;
+        for (uint32_t i = 0; i < count; i++) {
+            struct bm_delivery *d = &set->deliveries[n++];
+
+            *d = (struct bm_delivery){.file = bm_get_u32(&told[r]), .rank = r};
+            d->count = bm_get_u64(&told[r]);
+            if (d->file >= (uint64_t)set->files.files)
+                return BOUMA_ECOMM;
+        }
+    }
+    return sum_up(plan, set, n);
 }
 
 /* A file, and about where on the ranks its particles are. */
@@ -112,8 +140,10 @@ static int place_writers(struct bm_particle_plan *plan, struct bm_set_plan *set,
     return BOUMA_OK;
 }
 
-static int plan_set(struct bm_particle_plan *plan, struct bm_set_plan *set,
-                    struct bouma_dataset *ds)
+/* The files of a set, and for this rank's particles that are not one unit,
+ * which of them they go to. */
+static int make_files(struct bm_particle_plan *plan, struct bm_set_plan *set,
+                      struct bouma_dataset *ds)
 {
     struct bm_aggregation_spec spec = {.scheme = plan->scheme,
                                        .ndims = set->set->ndims,
@@ -126,82 +156,101 @@ static int plan_set(struct bm_particle_plan *plan, struct bm_set_plan *set,
     if (set->particles)
         spec.target = bm_particle_target(set, ds);
     rc = bm_aggregate(&set->files, plan->a, &spec, set->units, set->unit_count);
-    for (int64_t f = 0; f < set->files.files && !rc; f++)
+    for (size_t k = 0; k < plan->swarm_count && !rc; k++) {
+        struct bm_swarm_units *u = &plan->swarms[k];
+        struct bm_positions p;
+
+        if (ds->swarms[k].set != set->set || !u->sample.count)
+            continue;
+        bm_swarm_positions(&p, &ds->swarms[k]);
+        rc = bm_sieve_make(&u->sieve, plan->a, &p, &set->files, &u->sample,
+                           set->files.file + set->my_first + u->first);
+    }
+    return rc;
+}
+
+/* What this rank has for which file, of all that is not one unit. */
+static void tell_sieves(const struct bm_particle_plan *plan,
+                        const struct bouma_dataset *ds, struct bm_buffer *out)
+{
+    for (size_t i = 0; i < plan->set_count; i++) {
+        uint32_t count = 0;
+
+        if (!plan->sets[i].cut)
+            continue;
+        for (size_t k = 0; k < plan->swarm_count; k++)
+            if (ds->swarms[k].set == plan->sets[i].set)
+                count += (uint32_t)plan->swarms[k].sieve.count;
+        bm_put_u32(out, count);
+        for (size_t k = 0; k < plan->swarm_count; k++) {
+            const struct bm_sieve *s = &plan->swarms[k].sieve;
+
+            if (ds->swarms[k].set != plan->sets[i].set)
+                continue;
+            for (size_t j = 0; j < s->count; j++) {
+                bm_put_u32(out, s->files[j]);
+                bm_put_u64(out, s->first[j + 1] - s->first[j]);
+            }
+        }
+    }
+}
+
+static int check_counts(const struct bm_set_plan *set, struct bm_error *error)
+{
+    for (int64_t f = 0; f < set->files.files; f++)
         if (set->files.counts[f] > BM_MAX_CLOUD)
-            return bm_fail(&ds->error, BOUMA_ELIMIT,
+            return bm_fail(error, BOUMA_ELIMIT,
                            "a file of particles \"%s\" would have %" PRIu64
                            " of them, which is beyond 2^32; ask for more or "
                            "smaller files",
                            set->set->name, set->files.counts[f]);
-    if (!rc)
-        rc = list_deliveries(plan, set);
-    if (!rc)
-        rc = place_writers(plan, set, ds);
-    if (rc == BOUMA_ENOMEM)
-        bm_fail(&ds->error, rc, "no memory to plan particles");
-    else if (rc)
-        bm_fail(&ds->error, rc, "particles \"%s\" cannot be put into files",
-                set->set->name);
-    return rc;
-}
-
-/* ---- particles by file -------------------------------------------------- */
-
-int64_t bm_swarm_find_file(const struct bm_swarm_units *units, uint32_t file)
-{
-    for (size_t i = 0; i < units->file_count; i++)
-        if (units->files[i] == file)
-            return (int64_t)i;
-    return -1;
-}
-
-/* List the particles of a swarm that is in pieces by file, in each in the order
- * in which they were given. */
-static int sort_by_file(struct bm_particle_plan *plan,
-                        const struct bm_set_plan *set, struct bm_swarm_units *u,
-                        uint64_t count)
-{
-    const uint32_t *file = set->files.file + set->my_first + u->first;
-    uint32_t *slot = bm_new(plan->a, u->count, sizeof(*slot));
-    uint64_t *next = bm_new(plan->a, u->count + 1, sizeof(*next));
-
-    u->files = bm_new(plan->a, u->count, sizeof(*u->files));
-    u->first_index = bm_new(plan->a, u->count + 1, sizeof(*u->first_index));
-    u->index = bm_new_raw(plan->a, (size_t)count, sizeof(*u->index));
-    if (!slot || !next || !u->files || !u->first_index || !u->index) {
-        bm_drop(plan->a, slot);
-        bm_drop(plan->a, next);
-        return BOUMA_ENOMEM;
-    }
-    for (size_t i = 0; i < u->count; i++)
-        if (bm_swarm_find_file(u, file[i]) < 0)
-            u->files[u->file_count++] = file[i];
-    for (size_t i = 0; i < u->count; i++) {
-        slot[i] = (uint32_t)bm_swarm_find_file(u, file[i]);
-        next[slot[i] + 1] += u->pieces.units[i].count;
-    }
-    for (size_t i = 0; i < u->file_count; i++)
-        next[i + 1] += next[i];
-    memcpy(u->first_index, next, (u->file_count + 1) * sizeof(*next));
-    for (uint64_t i = 0; i < count; i++)
-        u->index[next[slot[u->pieces.of[i]]]++] = i;
-    bm_drop(plan->a, slot);
-    bm_drop(plan->a, next);
     return BOUMA_OK;
 }
 
-static int sort_swarms(struct bm_particle_plan *plan, struct bouma_dataset *ds)
+/* Who sends how many to which file, and who writes it. 'told' has a cursor for
+ * each rank, or is NULL if nothing was cut. */
+static int plan_deliveries(struct bm_particle_plan *plan,
+                           struct bouma_dataset *ds, struct bm_cursor *told)
 {
     int rc = BOUMA_OK;
 
-    for (size_t i = 0; i < plan->set_count; i++)
-        for (size_t k = 0; k < plan->swarm_count && !rc; k++)
-            if (ds->swarms[k].set == plan->sets[i].set &&
-                plan->swarms[k].pieces.count)
-                rc = sort_by_file(plan, &plan->sets[i], &plan->swarms[k],
-                                  ds->swarms[k].count);
-    return rc ? bm_fail(&ds->error, rc, "no memory to sort particles")
-              : BOUMA_OK;
+    for (size_t i = 0; i < plan->set_count && !rc; i++) {
+        rc = list_deliveries(plan, &plan->sets[i], told, ds->comm->size);
+        if (!rc)
+            rc = check_counts(&plan->sets[i], &ds->error);
+        if (!rc)
+            rc = place_writers(plan, &plan->sets[i], ds);
+    }
+    return rc;
+}
+
+/* Collective. */
+static int exchange_counts(struct bm_particle_plan *plan,
+                           struct bouma_dataset *ds, int rc)
+{
+    size_t ranks = (size_t)ds->comm->size;
+    size_t *sizes = bm_new(ds->a, ranks, sizeof(*sizes));
+    struct bm_cursor *told = bm_new(ds->a, ranks, sizeof(*told));
+    struct bm_buffer mine, all;
+    const uint8_t *at;
+
+    bm_buffer_init(&mine, ds->a);
+    bm_buffer_init(&all, ds->a);
+    if (!rc)
+        tell_sieves(plan, ds, &mine);
+    if (!rc && (!sizes || !told || mine.failed))
+        rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to plan particles");
+    rc = bm_comm_collect(ds->comm, &mine, &all, sizes, 1, rc, &ds->error);
+    at = all.data;
+    for (size_t r = 0; r < ranks && !rc; at += sizes[r], r++)
+        told[r] = bm_cursor_of(at, sizes[r]);
+    if (!rc)
+        rc = plan_deliveries(plan, ds, told);
+    bm_buffer_release(&mine);
+    bm_buffer_release(&all);
+    bm_drop(ds->a, sizes);
+    bm_drop(ds->a, told);
+    return rc;
 }
 
 /* ---- all of it ---------------------------------------------------------- */
@@ -226,14 +275,33 @@ static int make_sets(struct bm_particle_plan *plan, struct bouma_dataset *ds)
 int bm_particle_plan_make(struct bm_particle_plan *plan,
                           struct bouma_dataset *ds, int rc)
 {
+    int cut = 0;
+
     memset(plan, 0, sizeof(*plan));
     if (!rc)
         rc = make_sets(plan, ds);
     rc = bm_particle_units_find(plan, ds, rc);
-    for (size_t i = 0; i < plan->set_count && !rc; i++)
-        rc = plan_set(plan, &plan->sets[i], ds);
-    if (!rc)
-        rc = sort_swarms(plan, ds);
+    rc = bm_comm_agree(ds->comm, rc, &ds->error);
+    if (rc)
+        return rc; /* the same on all; else all know what is cut */
+    for (size_t i = 0; i < plan->set_count; i++) {
+        cut |= plan->sets[i].cut;
+        if (!rc)
+            rc = make_files(plan, &plan->sets[i], ds);
+    }
+    if (rc && !ds->error.status)
+        bm_fail(&ds->error, rc,
+                rc == BOUMA_ENOMEM ? "no memory to plan particles"
+                                   : "particles cannot be put into files");
+    if (cut)
+        rc = exchange_counts(plan, ds, rc);
+    else if (!rc)
+        rc = plan_deliveries(plan, ds, NULL);
+    if (rc && !ds->error.status)
+        bm_fail(&ds->error, rc,
+                rc == BOUMA_ENOMEM
+                    ? "no memory to plan particles"
+                    : "the numbers of particles were not understood");
     rc = bm_comm_agree(ds->comm, rc, &ds->error);
     for (size_t i = 0; i < plan->set_count && !rc; i++)
         plan->files += plan->sets[i].files.files;
@@ -257,16 +325,15 @@ void bm_particle_plan_release(struct bm_particle_plan *plan)
 
         bm_drop(plan->a, set->variables);
         bm_drop(plan->a, set->units);
+        bm_drop(plan->a, set->sampled);
         bm_aggregation_release(&set->files);
         bm_drop(plan->a, set->writer);
         bm_drop(plan->a, set->deliveries);
         bm_drop(plan->a, set->first_delivery);
     }
     for (size_t k = 0; k < plan->swarm_count; k++) {
-        bm_pieces_release(&plan->swarms[k].pieces);
-        bm_drop(plan->a, plan->swarms[k].files);
-        bm_drop(plan->a, plan->swarms[k].first_index);
-        bm_drop(plan->a, plan->swarms[k].index);
+        bm_sample_release(&plan->swarms[k].sample);
+        bm_sieve_release(&plan->swarms[k].sieve);
     }
     bm_drop(plan->a, plan->sets);
     bm_drop(plan->a, plan->swarms);

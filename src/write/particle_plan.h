@@ -6,7 +6,7 @@
 #include "dataset/dataset.h"
 #include "plan/aggregate.h"
 #include "plan/assign.h"
-#include "plan/pieces.h"
+#include "plan/sieve.h"
 
 /* What one rank sends to one file of a set. */
 struct bm_delivery {
@@ -25,7 +25,9 @@ struct bm_set_plan {
     uint64_t particles;
     struct bm_unit *units; /* [unit_count], of all ranks, ascending by rank */
     size_t unit_count;
-    size_t my_first; /* of this rank's units */
+    uint8_t *sampled; /* [unit_count], whether it is of a sample */
+    int cut;          /* there are such */
+    size_t my_first;  /* of this rank's units */
     struct bm_aggregation files;
     int *writer; /* [files.files] */
     uint32_t first_subfile;
@@ -34,22 +36,13 @@ struct bm_set_plan {
     size_t *first_delivery; /* [files.files + 1] */
 };
 
-/* The swarms of this rank, cut into units. */
+/* A swarm of this rank: one unit or, if its particles may go to several files,
+ * a sample of them. */
 struct bm_swarm_units {
-    size_t first; /* unit of the set, counted from my_first */
-    size_t count;
-    struct bm_pieces pieces; /* count 0: the swarm is one unit */
-
-    /* If it is in pieces, its particles by file: those for files[i] are
-     * index[first_index[i]] up to the next. */
-    uint32_t *files; /* [file_count], ascending */
-    size_t file_count;
-    uint64_t *first_index; /* [file_count + 1] */
-    uint64_t *index;
+    size_t first;            /* unit of the set, counted from my_first */
+    struct bm_sample sample; /* count 0: the swarm is one unit */
+    struct bm_sieve sieve;   /* then of no use */
 };
-
-/* The place of a file in units->files, or -1. */
-int64_t bm_swarm_find_file(const struct bm_swarm_units *units, uint32_t file);
 
 struct bm_particle_plan {
     const bouma_allocator *a;
@@ -63,6 +56,9 @@ struct bm_particle_plan {
 
 /* Which scheme the options mean for particles. */
 bouma_assign bm_particle_scheme(bouma_assign assign);
+
+/* Where the particles of a swarm are. */
+void bm_swarm_positions(struct bm_positions *p, const struct bm_swarm *swarm);
 
 /* The units of all sets, from what ranks hold; and the bytes that a file of a
  * set is to have. 'rc' is this rank's status so far; only for lack of memory

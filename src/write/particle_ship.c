@@ -42,13 +42,17 @@ static const struct bm_swarm *only_swarm(const struct bm_particle_write *p,
     for (size_t k = 0; k < p->plan.swarm_count; k++) {
         const struct bm_swarm *s = &p->ds->swarms[k];
         const struct bm_swarm_units *u = &p->plan.swarms[k];
-        size_t here = 0;
+        int here, all = 1;
 
         if (s->set != set->set || !s->count)
             continue;
-        for (size_t i = 0; i < u->count; i++)
-            here += file_of(set, u->first + i) == file;
-        if (here && (only || here != u->count))
+        if (u->sample.count) {
+            here = bm_sieve_find(&u->sieve, file) >= 0;
+            all = u->sieve.count == 1;
+        } else {
+            here = file_of(set, u->first) == file;
+        }
+        if (here && (only || !all))
             return NULL;
         if (here)
             only = s;
@@ -83,7 +87,7 @@ static void copy_values(uint8_t *to, const struct bm_lane *lane, size_t size,
 
 /* Copy those of some particles; gives the end. */
 static uint8_t *copy_some(uint8_t *to, const struct bm_lane *lane, size_t size,
-                          const uint64_t *index, uint64_t n)
+                          const uint32_t *index, uint64_t n)
 {
     switch (size) {
     case 8:
@@ -121,17 +125,18 @@ static uint8_t *pack(const struct bm_particle_write *p,
         if (s->set != set->set || !s->count)
             continue;
         lane = lane_of(s, v, component);
-        if (!u->pieces.count) {
+        if (!u->sample.count) {
             if (file_of(set, u->first) == file) {
                 copy_values(to, lane, size, s->count);
                 to += s->count * size;
             }
             continue;
         }
-        slot = bm_swarm_find_file(u, file);
+        slot = bm_sieve_find(&u->sieve, file);
         if (slot >= 0)
-            to = copy_some(to, lane, size, u->index + u->first_index[slot],
-                           u->first_index[slot + 1] - u->first_index[slot]);
+            to =
+                copy_some(to, lane, size, u->sieve.index + u->sieve.first[slot],
+                          u->sieve.first[slot + 1] - u->sieve.first[slot]);
     }
     return to;
 }

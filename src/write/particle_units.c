@@ -1,18 +1,23 @@
 /* particle_units.c -- what all ranks hold of particles, in units that go to one
  * file each.
  *
- * Ranks tell how many particles they have and where, in a first exchange. Those
- * that have too many for an even cut tell a second time, in pieces. */
+ * Ranks tell how many particles they have and where, in a first exchange. If
+ * files cannot be made alike from that, those that have too many tell where
+ * some of them are. */
 #include <string.h>
 
 #include "write/particle_plan.h"
 
-/* With `split`, no unit has more than this part of a file. */
+/* With `split`, no unit has more than this part of a file, if that is what it
+ * takes to make them alike: the largest no more than so many times the mean. */
 #define PARTS_OF_A_FILE 16
+#define UNEVEN          1.25
+/* Particles that stand for those of a file. */
+#define POINTS_OF_A_FILE 4096
 
 /* ---- what this rank tells ----------------------------------------------- */
 
-static void lanes_of(struct bm_positions *p, const struct bm_swarm *swarm)
+void bm_swarm_positions(struct bm_positions *p, const struct bm_swarm *swarm)
 {
     const struct bouma_grid *set = swarm->set;
 
@@ -46,7 +51,7 @@ static struct bm_unit unit_of(const struct bm_swarm *swarm, int rank)
         memcpy(u.high, swarm->high, sizeof(u.high));
         return u;
     }
-    lanes_of(&p, swarm);
+    bm_swarm_positions(&p, swarm);
     bm_positions_bounds(&p, u.low, u.high);
     for (int d = 0; d < swarm->set->ndims; d++)
         if (!(u.low[d] <= u.high[d])) /* none that is finite */
@@ -118,12 +123,18 @@ static int describe(struct bm_particle_plan *plan, struct bouma_dataset *ds,
 static int grow_units(struct bm_set_plan *set, const bouma_allocator *a,
                       size_t more)
 {
-    struct bm_unit *grown =
-        bm_resize(a, set->units, set->unit_count + more, sizeof(*grown));
+    size_t count = set->unit_count + more;
+    struct bm_unit *grown = bm_resize(a, set->units, count, sizeof(*grown));
+    uint8_t *sampled;
 
     if (!grown)
         return BOUMA_ENOMEM;
     set->units = grown;
+    sampled = bm_resize(a, set->sampled, count, sizeof(*sampled));
+    if (!sampled)
+        return BOUMA_ENOMEM;
+    set->sampled = sampled;
+    memset(sampled + set->unit_count, 0, more);
     return BOUMA_OK;
 }
 
@@ -234,94 +245,179 @@ uint64_t bm_particle_target(const struct bm_set_plan *set,
                                  : bm_aggregate_target(bytes, ds->comm->size);
 }
 
-/* With `split`, most particles that a unit may have; else as many as there
- * are. */
-static uint64_t most_of(const struct bm_particle_plan *plan,
-                        const struct bm_set_plan *set,
+/* Whether units lie over each other: together they have more than twice the
+ * volume of their common bounds. Files of whole ones would all be everywhere.
+ */
+static int overlap(const struct bm_set_plan *set)
+{
+    double low[3], high[3], sum = 0;
+
+    for (size_t i = 0; i < set->unit_count; i++)
+        for (int d = 0; d < set->set->ndims; d++) {
+            const struct bm_unit *u = &set->units[i];
+
+            low[d] = !i || u->low[d] < low[d] ? u->low[d] : low[d];
+            high[d] = !i || u->high[d] > high[d] ? u->high[d] : high[d];
+        }
+    for (size_t i = 0; i < set->unit_count; i++) {
+        double volume = 1;
+
+        for (int d = 0; d < set->set->ndims; d++)
+            if (high[d] > low[d]) /* halves, as the whole may be too large */
+                volume *=
+                    (set->units[i].high[d] / 2 - set->units[i].low[d] / 2) /
+                    (high[d] / 2 - low[d] / 2);
+        sum += volume;
+    }
+    return sum > 2;
+}
+
+/* Whether whole units make the number of files that is wanted, all nearly
+ * alike. */
+static int is_even(const struct bm_particle_plan *plan,
+                   const struct bm_set_plan *set,
+                   const struct bouma_dataset *ds, int *even)
+{
+    struct bm_aggregation_spec spec = {.scheme = BOUMA_ASSIGN_SPLIT,
+                                       .ndims = set->set->ndims,
+                                       .bytes = set->bytes,
+                                       .target = bm_particle_target(set, ds),
+                                       .files = ds->options.files,
+                                       .ranks = ds->comm->size};
+    uint64_t each = spec.target / set->bytes, largest = 0;
+    struct bm_aggregation trial;
+    int rc = bm_aggregate(&trial, plan->a, &spec, set->units, set->unit_count);
+    uint64_t wanted = each ? (set->particles + each - 1) / each : 1;
+
+    for (int64_t f = 0; f < trial.files && !rc; f++)
+        if (trial.counts[f] > largest)
+            largest = trial.counts[f];
+    *even = !rc &&
+            (double)largest * (double)wanted <= UNEVEN * (double)set->particles;
+    bm_aggregation_release(&trial);
+    return rc;
+}
+
+/* Most particles that a unit of the set may have. */
+static uint64_t most_of(const struct bm_set_plan *set,
                         const struct bouma_dataset *ds)
 {
-    uint64_t target, most;
+    uint64_t most = bm_particle_target(set, ds) / set->bytes / PARTS_OF_A_FILE;
 
-    if (plan->scheme != BOUMA_ASSIGN_SPLIT || !set->particles)
-        return UINT64_MAX;
-    target = bm_particle_target(set, ds);
-    /* One file takes everything: there is nothing to cut. */
-    if (set->particles <= target / set->bytes)
-        return UINT64_MAX;
-    most = target / set->bytes / PARTS_OF_A_FILE;
     return most ? most : 1;
 }
 
-static int any_heavy(const struct bm_set_plan *set, uint64_t most)
+/* Which sets are to be cut. */
+static int choose_cuts(struct bm_particle_plan *plan, struct bouma_dataset *ds,
+                       int *any)
 {
-    for (size_t i = 0; i < set->unit_count; i++)
-        if (set->units[i].count > most)
-            return 1;
-    return 0;
+    int rc = BOUMA_OK;
+
+    *any = 0;
+    for (size_t i = 0; i < plan->set_count && !rc; i++) {
+        struct bm_set_plan *set = &plan->sets[i];
+        int even = 1;
+
+        /* If one file takes everything, there is nothing to cut. */
+        if (plan->scheme == BOUMA_ASSIGN_SPLIT && set->particles &&
+            set->particles > bm_particle_target(set, ds) / set->bytes) {
+            rc = is_even(plan, set, ds, &even);
+            even = even && !overlap(set);
+        }
+        set->cut = !even;
+        *any |= !even;
+    }
+    return rc;
 }
 
-/* Cut this rank's swarms that are too large, and tell the pieces: for each unit
- * of the rank, how many, and these. */
-static int cut_swarms(struct bm_particle_plan *plan, struct bouma_dataset *ds,
-                      struct bm_buffer *out)
+/* ---- samples ------------------------------------------------------------ */
+
+/* The number of points that stand for so many particles. */
+static size_t points_for(const struct bm_set_plan *set,
+                         const struct bouma_dataset *ds, uint64_t count)
+{
+    double each = (double)(bm_particle_target(set, ds) / set->bytes + 1);
+    double points = (double)count / each * POINTS_OF_A_FILE;
+
+    return points < PARTS_OF_A_FILE ? PARTS_OF_A_FILE
+           : points < 0x1p24        ? (size_t)points
+                                    : (size_t)1 << 24;
+}
+
+/* For each swarm of a set that is cut: the number of points (0: it stays
+ * whole), and these. */
+static int draw_samples(struct bm_particle_plan *plan, struct bouma_dataset *ds,
+                        struct bm_buffer *out)
 {
     for (size_t i = 0; i < plan->set_count; i++) {
         struct bm_set_plan *set = &plan->sets[i];
-        uint64_t most = most_of(plan, set, ds);
-        size_t unit = set->my_first;
 
-        for (size_t k = 0; k < ds->swarm_count; k++) {
+        for (size_t k = 0; k < ds->swarm_count && set->cut; k++) {
             const struct bm_swarm *s = &ds->swarms[k];
-            struct bm_swarm_units *u = &plan->swarms[k];
+            struct bm_sample *sample = &plan->swarms[k].sample;
+            struct bm_positions p;
 
             if (s->set != set->set || !s->count)
                 continue;
-            if (s->count > most) {
-                struct bm_positions p;
-
-                lanes_of(&p, s);
-                if (bm_pieces_make(&u->pieces, plan->a, &p, most))
-                    return BOUMA_ENOMEM;
-                bm_put_u32(out, (uint32_t)u->pieces.count);
-                for (size_t j = 0; j < u->pieces.count; j++)
-                    put_unit(out, &u->pieces.units[j], set->set->ndims);
-            } else {
-                bm_put_u32(out, 1);
-                put_unit(out, &set->units[unit], set->set->ndims);
+            bm_swarm_positions(&p, s);
+            if (s->count > most_of(set, ds) &&
+                bm_sample_make(sample, plan->a, &p,
+                               points_for(set, ds, s->count)))
+                return BOUMA_ENOMEM;
+            bm_put_u32(out, (uint32_t)sample->count);
+            for (size_t j = 0; j < sample->count; j++) {
+                bm_put_u64(out, sample->units[j].count);
+                for (int d = 0; d < set->set->ndims; d++)
+                    bm_put_f64(out, sample->units[j].low[d]);
             }
-            unit++;
         }
     }
     return out->failed ? BOUMA_ENOMEM : BOUMA_OK;
 }
 
-/* Units of a set anew, from what ranks say of their pieces. */
-static int take_pieces(struct bm_particle_plan *plan, size_t i,
-                       struct bm_cursor *cursors, int ranks, int rank)
+/* The points of one unit, or the unit itself. */
+static int take_sample(struct bm_particle_plan *plan, struct bm_set_plan *set,
+                       const struct bm_unit *whole, struct bm_cursor *c)
 {
-    struct bm_set_plan *set = &plan->sets[i];
+    uint32_t count = bm_get_u32(c);
+    size_t more = count ? count : 1;
+
+    if (c->failed || count > bm_cursor_left(c) / 16)
+        return BOUMA_ECOMM;
+    if (grow_units(set, plan->a, more))
+        return BOUMA_ENOMEM;
+    if (!count)
+        set->units[set->unit_count++] = *whole;
+    for (uint32_t j = 0; j < count; j++) {
+        struct bm_unit *u = &set->units[set->unit_count];
+
+        memset(u, 0, sizeof(*u));
+        u->rank = whole->rank;
+        u->count = bm_get_u64(c);
+        for (int d = 0; d < set->set->ndims; d++)
+            u->low[d] = u->high[d] = bm_get_f64(c);
+        set->sampled[set->unit_count++] = 1;
+    }
+    return c->failed ? BOUMA_ECOMM : BOUMA_OK;
+}
+
+/* Units of a set anew, from what ranks say of theirs. */
+static int take_samples(struct bm_particle_plan *plan, struct bm_set_plan *set,
+                        struct bm_cursor *cursors, int ranks, int rank)
+{
     struct bm_unit *old = set->units;
     size_t old_count = set->unit_count;
     int rc = BOUMA_OK;
 
     set->units = NULL;
     set->unit_count = 0;
+    bm_drop(plan->a, set->sampled);
+    set->sampled = NULL;
     for (size_t k = 0, r = 0; r < (size_t)ranks && !rc; r++) {
         if ((int)r == rank)
             set->my_first = set->unit_count;
-        for (; k < old_count && old[k].rank == (int)r && !rc; k++) {
-            uint32_t count = bm_get_u32(&cursors[r]);
-
-            if (count > bm_cursor_left(&cursors[r]) / 8)
-                rc = BOUMA_ECOMM;
-            else
-                rc = grow_units(set, plan->a, count);
-            for (uint32_t j = 0; j < count && !rc; j++)
-                get_unit(&set->units[set->unit_count++], &cursors[r],
-                         set->set->ndims, (int)r);
-        }
-        if (cursors[r].failed)
-            rc = BOUMA_ECOMM;
+        for (; k < old_count && old[k].rank == (int)r && !rc; k++)
+            rc = take_sample(plan, set, &old[k], &cursors[r]);
     }
     bm_drop(plan->a, old);
     return rc;
@@ -339,20 +435,22 @@ static int refine_units(struct bm_particle_plan *plan, struct bouma_dataset *ds,
 
     bm_buffer_init(&mine, ds->a);
     bm_buffer_init(&all, ds->a);
-    rc = cursors ? cut_swarms(plan, ds, &mine) : BOUMA_ENOMEM;
+    rc = cursors ? draw_samples(plan, ds, &mine) : BOUMA_ENOMEM;
     if (rc)
-        bm_fail(&ds->error, rc, "no memory to cut particles into pieces");
+        bm_fail(&ds->error, rc, "no memory for a sample of particles");
     rc = bm_comm_collect(ds->comm, &mine, &all, sizes, 1, rc, &ds->error);
     at = all.data;
     for (int r = 0; r < ranks && !rc; at += sizes[r], r++)
         cursors[r] = bm_cursor_of(at, sizes[r]);
     for (size_t i = 0; i < plan->set_count && !rc; i++)
-        rc = take_pieces(plan, i, cursors, ranks, ds->comm->rank);
+        if (plan->sets[i].cut)
+            rc = take_samples(plan, &plan->sets[i], cursors, ranks,
+                              ds->comm->rank);
     if (rc && !ds->error.status)
         bm_fail(&ds->error, rc,
                 rc == BOUMA_ENOMEM
-                    ? "no memory for the pieces of particles"
-                    : "the pieces of particles were not understood");
+                    ? "no memory for the samples of particles"
+                    : "the samples of particles were not understood");
     bm_buffer_release(&mine);
     bm_buffer_release(&all);
     bm_drop(plan->a, cursors);
@@ -372,8 +470,7 @@ static void number_units(struct bm_particle_plan *plan,
             if (ds->swarms[k].set != plan->sets[i].set || !ds->swarms[k].count)
                 continue;
             u->first = next;
-            u->count = u->pieces.count ? u->pieces.count : 1;
-            next += u->count;
+            next += u->sample.count ? u->sample.count : 1;
         }
     }
 }
@@ -383,7 +480,7 @@ int bm_particle_units_find(struct bm_particle_plan *plan,
 {
     size_t *sizes = bm_new(ds->a, (size_t)ds->comm->size, sizeof(*sizes));
     struct bm_buffer mine, all;
-    int heavy = 0;
+    int uneven = 0;
 
     bm_buffer_init(&mine, ds->a);
     bm_buffer_init(&all, ds->a);
@@ -397,11 +494,11 @@ int bm_particle_units_find(struct bm_particle_plan *plan,
                       &ds->error);
     if (rc == BOUMA_ENOMEM)
         bm_fail(&ds->error, rc, "no memory for particles");
+    if (!rc && choose_cuts(plan, ds, &uneven))
+        rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to plan particles");
     /* Not the same everywhere if memory is short. */
     rc = bm_comm_agree(ds->comm, rc, &ds->error);
-    for (size_t i = 0; i < plan->set_count && !rc; i++)
-        heavy |= any_heavy(&plan->sets[i], most_of(plan, &plan->sets[i], ds));
-    if (!rc && heavy)
+    if (!rc && uneven)
         rc = refine_units(plan, ds, sizes);
     if (!rc)
         number_units(plan, ds);

@@ -1,9 +1,9 @@
 /* How even the files of particles come out: the aggregation tree against the
- * uniform grid, and with ranks in pieces. */
+ * uniform grid, and with ranks whose particles go to several files. */
 #include "plan/aggregate.h"
 
 #include "check.h"
-#include "plan/pieces.h"
+#include "plan/sieve.h"
 
 /* Ranks that share the unit cube as 8 x 8 x 4 boxes, and particles in blobs
  * that have little to do with them; some are spread all over. */
@@ -103,38 +103,6 @@ static void cloud_release(struct cloud *c)
         free(c->at[d]);
 }
 
-/* The units of all ranks, none of more than 'most' particles; the caller's to
- * free. */
-static struct bm_unit *cloud_pieces(const struct cloud *c, uint64_t most,
-                                    size_t *count)
-{
-    struct bm_unit *units = NULL;
-
-    *count = 0;
-    for (int r = 0; r < RANKS; r++) {
-        size_t first = c->first[r], n = c->first[r + 1] - first;
-        struct bm_positions p = {
-            3,
-            BOUMA_F32,
-            {c->at[0] + first, c->at[1] + first, c->at[2] + first},
-            {sizeof(float), sizeof(float), sizeof(float)},
-            n};
-        struct bm_pieces pieces;
-
-        REQUIRE(
-            !bm_pieces_make(&pieces, bm_allocator_default(), &p, most / EACH));
-        units = realloc(units, (*count + pieces.count + 1) * sizeof(*units));
-        REQUIRE(units);
-        for (size_t i = 0; i < pieces.count; i++) {
-            units[*count] = pieces.units[i];
-            units[*count].count *= EACH;
-            units[(*count)++].rank = r;
-        }
-        bm_pieces_release(&pieces);
-    }
-    return units;
-}
-
 struct evenness {
     int64_t files;
     double largest, mean; /* particles */
@@ -164,6 +132,84 @@ static struct evenness evenness_of(bouma_assign scheme, uint64_t target,
     return e;
 }
 
+static struct bm_positions positions_of(const struct cloud *c, int r)
+{
+    size_t first = c->first[r];
+
+    return (struct bm_positions){
+        3,
+        BOUMA_F32,
+        {c->at[0] + first, c->at[1] + first, c->at[2] + first},
+        {sizeof(float), sizeof(float), sizeof(float)},
+        c->first[r + 1] - first};
+}
+
+/* With ranks that have more than a part of a file standing as samples, each
+ * particle falling to its file. */
+static struct evenness evenness_of_split(const struct cloud *c, uint64_t target)
+{
+    struct bm_aggregation_spec spec = {.scheme = BOUMA_ASSIGN_SPLIT,
+                                       .ndims = 3,
+                                       .bytes = 1,
+                                       .target = target,
+                                       .ranks = RANKS};
+    struct bm_sample samples[RANKS];
+    size_t first[RANKS], count = 0;
+    struct bm_unit *units = NULL;
+    struct bm_aggregation g;
+    struct evenness e = {0};
+    uint64_t *exact, sum = 0;
+
+    memset(samples, 0, sizeof(samples));
+    for (int r = 0; r < RANKS; r++) {
+        struct bm_positions p = positions_of(c, r);
+        uint64_t points = c->units[r].count * 4096 / target;
+
+        first[r] = count;
+        if (c->units[r].count > target / 16)
+            REQUIRE(!bm_sample_make(&samples[r], bm_allocator_default(), &p,
+                                    (size_t)points));
+        units = realloc(units, (count + samples[r].count + 1) * sizeof(*units));
+        REQUIRE(units);
+        if (!samples[r].count)
+            units[count++] = c->units[r];
+        for (size_t i = 0; i < samples[r].count; i++) {
+            units[count] = samples[r].units[i];
+            units[count].count *= EACH;
+            units[count++].rank = r;
+        }
+    }
+    REQUIRE(!bm_aggregate(&g, bm_allocator_default(), &spec, units, count));
+    exact = calloc((size_t)g.files, sizeof(*exact));
+    for (int r = 0; r < RANKS; r++) {
+        struct bm_positions p = positions_of(c, r);
+        struct bm_sieve s;
+
+        if (!samples[r].count && c->units[r].count)
+            exact[g.file[first[r]]] += c->units[r].count;
+        if (!samples[r].count)
+            continue;
+        REQUIRE(!bm_sieve_make(&s, bm_allocator_default(), &p, &g, &samples[r],
+                               g.file + first[r]));
+        for (size_t i = 0; i < s.count; i++)
+            exact[s.files[i]] += EACH * (s.first[i + 1] - s.first[i]);
+        bm_sieve_release(&s);
+        bm_sample_release(&samples[r]);
+    }
+    e.files = g.files;
+    for (int64_t f = 0; f < g.files; f++) {
+        CHECK(exact[f] > 0);
+        sum += exact[f];
+        e.largest = (double)exact[f] > e.largest ? (double)exact[f] : e.largest;
+    }
+    CHECK_EQ(sum, (uint64_t)SAMPLES * EACH);
+    e.mean = (double)sum / (double)g.files;
+    bm_aggregation_release(&g);
+    free(exact);
+    free(units);
+    return e;
+}
+
 /* The tree cannot divide a rank: where one has more than the target, it is the
  * largest file, and no scheme that keeps ranks whole does better. Where none
  * has, the tree's largest file is far below the grid's. */
@@ -184,9 +230,7 @@ static void files_are_even(void)
                 evenness_of(BOUMA_ASSIGN_KDTREE, target, c.units, RANKS);
             struct evenness grid =
                 evenness_of(BOUMA_ASSIGN_AUG, target, c.units, RANKS);
-            struct evenness even;
-            struct bm_unit *pieces;
-            size_t count;
+            struct evenness even = evenness_of_split(&c, target);
 
             CHECK(tree.largest <= 1.5 * (double)target ||
                   tree.largest <= (double)largest);
@@ -195,11 +239,8 @@ static void files_are_even(void)
                 CHECK(tree.largest <= 0.6 * grid.largest);
                 compared++;
             }
-            pieces = cloud_pieces(&c, target / 8, &count);
-            even = evenness_of(BOUMA_ASSIGN_SPLIT, target, pieces, count);
             CHECK_EQ(even.files, files);
             CHECK(even.largest <= 1.1 * even.mean);
-            free(pieces);
         }
         cloud_release(&c);
     }
