@@ -6,24 +6,13 @@ import struct
 import numpy as np
 import zstandard
 
+from bouma_common import Cursor, Damage, ceil_div, check
+
 ORDER = 1, 2, 4, 3, 5, 6, 7  # of octants
 MOST = 2**25  # folded integers are less
 KEPT = 72  # the symbol of a sample that is kept exactly
 EXACT = None  # in place of its integer
 LIMITS = {2: (0, 1, 3, 9, 23, 59), 3: (0, 2, 5, 14, 35, 89)}  # by the number of odd axes
-
-
-class Damage(Exception):
-    """A dataset is not what the document says."""
-
-
-def check(condition, what):
-    if not condition:
-        raise Damage(what)
-
-
-def ceil_div(a, b):
-    return -(-a // b)
 
 
 def zstd(data, count, dtype):
@@ -66,11 +55,11 @@ class Bits:
         word = int.from_bytes(self.data[first // 8:ceil_div(self.place, 8)], "little")
         return word >> first % 8 & (1 << n) - 1
 
-    def golomb(self, order):
+    def golomb(self, order, most=31):
         ones = 0
         while self.take(1):
             ones += 1
-            check(order + ones <= 31, "a number that is too large")
+            check(order + ones <= most, "a number that is too large")
         return (1 << order + ones) + self.take(order + ones) - (1 << order)
 
     def end(self):
@@ -79,8 +68,8 @@ class Bits:
         return self.data[self.place // 8:]
 
 
-def unfold(v):
-    check(v < MOST, "an integer that is too large")
+def unfold(v, most=MOST):
+    check(v < most, "an integer that is too large")
     return (v + 1) // 2 if v % 2 else -(v // 2)
 
 
@@ -324,3 +313,55 @@ def frequency_slots(counts):
     main = counts.index(max(counts))
     frequencies[main] -= sum(frequencies) - 4096
     return [(symbol, f, i) for symbol, f in enumerate(frequencies) for i in range(f)]
+
+
+class Quantise:
+    """Section 5: values of particles, as multiples of a step."""
+
+    def __init__(self, bound, dtype):
+        small = dtype.itemsize == 4
+        self.dtype, self.most = dtype, 2**20 if small else 2**49
+        self.codable = bound >= (2.0**-100 if small else 2.0**-900)
+        fraction, exponent = math.frexp(2 * min(bound, 2.0**100 if small else 2.0**900))
+        self.step = math.ldexp(math.floor(16 * fraction), exponent - 4)
+
+    def decode(self, data, count, components):
+        """An array of components and values."""
+        if not count:
+            check(not data, "a piece of nothing")
+            return np.empty((components, 0), self.dtype)
+        check(len(data) <= components * (count * self.dtype.itemsize + 1) + 5 * (components - 1),
+              "a piece that is too long")
+        piece = Cursor(data, 0, "a piece")
+        parts = [piece.take(piece.varint()) for _ in range(components - 1)] + [piece.rest()]
+        return np.stack([self.part(Cursor(part, 0, "a part"), count) for part in parts])
+
+    def part(self, part, n):
+        form = part.one("B")
+        some_kept, form = form & 128, form & 127
+        check(form <= 52 and (form or not some_kept), "a part of an unknown form")
+        if form == 0:
+            return zstd(part.rest(), n, self.dtype)
+        check(self.codable, "a part that is coded in spite of its bound")
+        values, kept = np.empty(n, self.dtype), np.zeros(n, bool)
+        if some_kept:
+            r = part.varint()
+            check(1 <= r < n, "a bad number of kept values")
+            place = -1
+            for _ in range(r):
+                place += 1 + part.varint()
+                check(place < n, "a kept value beyond the end")
+                kept[place] = True
+            values[kept] = zstd(part.take(part.one("I")), r, self.dtype)
+        folded = [part.varint()]
+        left = n - int(kept.sum()) - 1
+        if form == 1:
+            folded += zstd(part.rest(), left, np.dtype("u1")).tolist()
+        else:
+            bits = Bits(part.rest())
+            folded += [bits.golomb(form - 2, 51) for _ in range(left)]
+            check(not bits.end(), "bytes behind the end")
+        integers = np.cumsum([unfold(v, 2**52) for v in folded])
+        check(np.all(np.abs(integers) <= self.most), "an integer beyond the limit")
+        values[~kept] = integers * self.step
+        return values

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""Compares what bouma_reader.py and `bouma read` say of datasets, at every level.
+"""Compares what bouma_reader.py and `bouma` say of datasets: of grids at every level, of particles at some qualities
+and in some boxes.
 
 Usage: BOUMA=build/bin/bouma compare_golden.py DIR...
 
@@ -76,26 +77,67 @@ def original(step, grid, variable):
     return values[..., 0] if variable.components == 1 else values
 
 
-def compare_lossy(what, step, whole, given, variable, told):
-    """The samples are within the bound, and the losses are as they are told."""
-    report((told["tolerance"], told["relative"], told["bound"])
-           == (variable.tolerance, bool(variable.kind), variable.bound), f"{what}: tolerance")
+def original_particles(step, particles, variable, ids):
+    """What the golden particles of these ids were given: as number_of() in golden_particles.c."""
+    k, c = np.meshgrid(ids.astype("i8"), np.arange(variable.components), indexing="ij")
+    number = list(particles.variables).index(variable.name)
+    n = (k * 7919 + number * 31 + c * 1237 + step.number * 17) % 1021
+    if number == 0:
+        values = np.where(k % 3, n / 64, 4 + n % 32 / 512)
+        if particles.name in ("dust", "flock"):
+            values = np.where(k % 40 == 3, np.array([np.nan, np.inf, 1])[c], values)
+    elif variable.name == "id":
+        values = k
+    elif variable.dtype.kind != "f":
+        values = n % 256 if variable.dtype.kind == "u" else n - 500
+    else:
+        values = (n - 500) / 128
+        if variable.name == "mass":
+            values = np.select([k % 100 == 9, k % 50 == 9], [np.nan, -np.inf], values)
+    return values.astype(variable.dtype)
+
+
+def compare_lossy(what, step, whole, given, variable):
+    """The samples are within the bound, and the losses are as the manifest has them."""
     special = ~np.isfinite(given)
     report(np.array_equal(whole[special], given[special], equal_nan=True), f"{what}: NaN or infinity elsewhere")
     errors = np.abs(whole[~special].astype("f8") - given[~special])
     report(np.all(errors <= variable.bound), f"{what}: errors beyond the bound")
-    parts = [s.parts[variable.number].losses for s in step.subfiles if variable.number in s.parts]
-    report(max(largest for largest, _ in parts) == errors.max(), f"{what}: largest error")
+    parts = losses(step, variable)
+    report(max(largest for largest, _ in parts) == errors.max(initial=0), f"{what}: largest error")
     report(math.isclose(sum(squares for _, squares in parts), np.sum(errors**2), rel_tol=1e-9), f"{what}: squares")
-    report(told["max_error"] == max(largest for largest, _ in parts), f"{what}: told error")
+
+
+def losses(step, variable):
+    return [s.parts[variable.number].losses for s in step.subfiles if variable.number in s.parts]
+
+
+def compare_description(what, step, variable, told):
+    keys = "components", "codec", "unit", "present", "tolerance", "relative", "bound"
+    ours = (variable.components, variable.codec, variable.unit, variable.present, variable.tolerance,
+            bool(variable.kind), variable.bound)
+    report(tuple(told[key] or "" if key == "unit" else told[key] for key in keys) == ours, f"{what}: info")
+    report(same_attributes(variable.attributes, told["attributes"]), f"{what}: attributes")
+    if variable.present:
+        report(told["max_error"] == max(largest for largest, _ in losses(step, variable)), f"{what}: told error")
+
+
+def compare_ranges(what, values, told):
+    """The ranges that info tells are those of the values, of samples and components."""
+    for i, told_range in enumerate(told["ranges"]):
+        row = values[:, i]
+        numbers = row[~np.isnan(row)]
+        report(told_range["nans"] == row.size - numbers.size, f"{what}: number of NaN")
+        if numbers.size and np.isfinite(numbers).all():
+            ends = [(told_range["min"], numbers.min().item()), (told_range["max"], numbers.max().item())]
+            # info prints integers from 2^63 on as floating-point numbers, so these are compared as such
+            report(all(a == (float(b) if isinstance(a, float) else b) for a, b in ends), f"{what}: range")
 
 
 def compare_variable(path, step, grid, variable, told, scratch):
     name = f"{grid.name}/{variable.name}"
     what = f"{path} step {step.number} {name}"
-    report((told["components"], told["codec"], told["unit"] or "", told["present"])
-           == (variable.components, variable.codec, variable.unit, variable.present), f"{what}: info")
-    report(same_attributes(variable.attributes, told["attributes"]), f"{what}: attributes")
+    compare_description(what, step, variable, told)
     if not variable.present:
         return
 
@@ -121,15 +163,86 @@ def compare_variable(path, step, grid, variable, told, scratch):
     given = whole
     if variable.codec == "interp":
         given = original(step, grid, variable)
-        compare_lossy(what, step, whole, given, variable, told)
-    for i, told_range in enumerate(told["ranges"]):
-        values = (given if variable.components == 1 else given[..., i]).ravel()
-        numbers = values[~np.isnan(values)]
-        report(told_range["nans"] == values.size - numbers.size, f"{what}: number of NaN")
-        if numbers.size and np.isfinite(numbers).all():
-            ends = [(told_range["min"], numbers.min().item()), (told_range["max"], numbers.max().item())]
-            # info prints integers from 2^63 on as floating-point numbers, so these are compared as such
-            report(all(a == (float(b) if isinstance(a, float) else b) for a, b in ends), f"{what}: range")
+        compare_lossy(what, step, whole, given, variable)
+    compare_ranges(what, given.reshape(-1, variable.components), told)
+
+
+def compare_grid(path, step, grid, told, scratch):
+    what = f"{path} step {step.number} {grid.name}"
+    keys = "shape", "patch", "levels", "origin", "spacing", "unit"
+    ours = list(grid.shape), list(grid.edges), grid.levels, list(grid.origin), list(grid.spacing), grid.unit
+    report([told[key] or "" if key == "unit" else told[key] for key in keys] == list(ours), f"{what}: info")
+    report(same_attributes(grid.attributes, told["attributes"]), f"{what}: attributes")
+    report([v["name"] for v in told["variables"]] == list(grid.variables), f"{what}: variables")
+    for told_variable in told["variables"]:
+        compare_variable(path, step, grid, grid.variables[told_variable["name"]], told_variable, scratch)
+
+
+def rows(columns, names):
+    """All values of each particle, as bytes. Sorted: a query hands them over in an order of its own."""
+    count = len(columns["position"])
+    parts = [np.ascontiguousarray(columns[name]).view("u1").reshape(count, -1) for name in names] if count else []
+    return sorted(row.tobytes() for row in np.hstack(parts)) if count else []
+
+
+def inside(positions, box):
+    """Which particles are in a half-open box; those that have no place are in none."""
+    return np.all([(low <= x) & (x < high) & np.isfinite(x) for (low, high), x in zip(box, positions.T)], axis=0)
+
+
+def compare_query(what, path, step, particles, quality, box, scratch):
+    ours = particles.read(quality)
+    names = [name for name in ours if not name.startswith("#")]
+    out, options = os.path.join(scratch, "out.npz"), []
+    if box:
+        chosen = inside(ours["position"].reshape(-1, particles.ndims).astype("f8"), box)
+        ours = {name: column[chosen] for name, column in ours.items()}
+        options = ["--box=" + ",".join(f"{low!r}:{high!r}".replace("inf", "") for low, high in box)]
+    bouma("query", path, particles.name, "--step", str(step.number), "--quality", repr(quality), "-o", out, *options)
+    theirs = np.load(out)
+    what = f"{what} quality {quality} box {box}"
+    report(sorted(theirs.files) == sorted(names), f"{what}: columns")
+    report(all(theirs[name].dtype == ours[name].dtype for name in names), f"{what}: types")
+    report(rows(theirs, names) == rows(ours, names), f"{what}: not what bouma reads")
+
+
+def compare_particles(path, step, particles, told, scratch):
+    what = f"{path} step {step.number} {particles.name}"
+    filled = [cloud.bounds for cloud in particles.clouds if cloud.strays < cloud.particles]
+    bounds = [[min(low for low, _ in axis), max(high for _, high in axis)] for axis in zip(*filled)]
+    keys = "count", "strays", "ndims", "levels", "unit", "files", "tree_nodes"
+    ours = (sum(c.particles for c in particles.clouds), sum(c.strays for c in particles.clouds), particles.ndims,
+            particles.levels, particles.unit, len(particles.clouds), len(particles.tree.nodes))
+    report(tuple(told[key] or "" if key == "unit" else told[key] for key in keys) == ours, f"{what}: info")
+    report(not filled or [list(b) for b in zip(told["low"], told["high"])] == bounds, f"{what}: bounds")
+    report(same_attributes(particles.attributes, told["remarks"]), f"{what}: attributes")
+    variables = [told["position"]] + told["attributes"]
+    report([v["name"] for v in variables] == list(particles.variables), f"{what}: variables")
+    particles.check()
+    whole = particles.read()
+    for told_variable in variables:
+        variable = particles.variables[told_variable["name"]]
+        name = f"{what}/{variable.name}"
+        compare_description(name, step, variable, told_variable)
+        if not variable.present:
+            continue
+        values = whole[variable.name].reshape(-1, variable.components)
+        compare_ranges(name, values, told_variable)
+        if "id" in whole:  # golden
+            given = original_particles(step, particles, variable, whole["id"])
+            compare_lossy(name, step, values, given, variable)
+            report(variable.bound or same(values, given), f"{name}: not what was given")
+    if "id" in whole:
+        report(sorted(whole["id"]) == list(range(told["count"])), f"{what}: not all particles, or one twice")
+    if not particles.clouds:
+        return
+    for quality in 1.0, 0.5, 0.37, 0.1, 0.004:
+        compare_query(what, path, step, particles, quality, None, scratch)
+    if filled:
+        box = [((3 * low + high) / 4, (low + 2 * high) / 3) for low, high in bounds]
+        wide = [(low, math.inf) for low, _ in box]
+        compare_query(what, path, step, particles, 1.0, box, scratch)
+        compare_query(what, path, step, particles, 0.2, wide, scratch)
 
 
 def compare(path, scratch):
@@ -147,18 +260,12 @@ def compare(path, scratch):
         report(same_attributes(step.attributes, told_step["attributes"]), f"{what}: attributes")
         if index.get(step.number, (0, 0, 0))[1]:
             report(index[step.number] == (step.time, step.epoch, step.attempt), f"{what}: index")
-        report([o["name"] for o in told_step["objects"]] == list(step.grids), f"{what}: grids")
-        for told_grid in told_step["objects"]:
-            grid = step.grids[told_grid["name"]]
-            keys = "shape", "patch", "levels", "origin", "spacing", "unit"
-            ours = list(grid.shape), list(grid.edges), grid.levels, list(grid.origin), list(grid.spacing), grid.unit
-            report([told_grid[key] or "" if key == "unit" else told_grid[key] for key in keys] == list(ours),
-                   f"{what} {grid.name}: info")
-            report(same_attributes(grid.attributes, told_grid["attributes"]), f"{what} {grid.name}: attributes")
-            report([v["name"] for v in told_grid["variables"]] == list(grid.variables), f"{what}: variables")
-            for told_variable in told_grid["variables"]:
-                variable = grid.variables[told_variable["name"]]
-                compare_variable(path, step, grid, variable, told_variable, scratch)
+        report([o["name"] for o in told_step["objects"]] == list(step.objects), f"{what}: objects")
+        for told_object in told_step["objects"]:
+            if told_object["kind"] == "particles":
+                compare_particles(path, step, step.particles[told_object["name"]], told_object, scratch)
+            else:
+                compare_grid(path, step, step.grids[told_object["name"]], told_object, scratch)
 
 
 def datasets(path):
