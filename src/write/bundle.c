@@ -231,8 +231,8 @@ static int encode_pieces(struct hand *hand, int j, struct bm_section *s)
 
             if (!codec->sized) {
                 rc = bm_values_encode(&hand->codec, out, v, values, n);
-                values = out->data + begin;
                 stored = out->size - begin;
+                values = stored ? out->data + begin : NULL;
             }
             if (rc)
                 break;

@@ -247,11 +247,11 @@ static int receive_into(struct bm_particle_write *p, struct bm_bundle *b)
 
             for (int c = 0; c < v->components; c++, lane_at++) {
                 uint8_t *to = b->columns[lane_at].own;
-                struct bm_message m = {d->rank, to + d->first * size,
-                                       (size_t)d->count * size};
+                struct bm_message m = {d->rank, NULL, (size_t)d->count * size};
 
                 if (!to)
                     continue;
+                m.data = to + d->first * size;
                 if (d->rank == p->ds->comm->rank)
                     pack(p, set, b->file, v, c, m.data);
                 else if (add_message(p->ds->a, &p->receives, &p->receive_count,
