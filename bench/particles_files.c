@@ -119,7 +119,7 @@ static double largest_of_split(const struct crowd *c, uint64_t target,
         struct bm_positions p = positions_of(c, r);
 
         first[r] = count;
-        if (c->units[r].count > target / 16 &&
+        if (c->units[r].count > target / 64 &&
             bm_sample_make(&samples[r], bm_allocator_default(), &p,
                            (size_t)(c->units[r].count * 4096 / target)))
             fail("no memory");

@@ -10,10 +10,11 @@
 
 /* With `split`, no unit has more than this part of a file, if that is what it
  * takes to make them alike: the largest no more than so many times the mean. */
-#define PARTS_OF_A_FILE 16
+#define PARTS_OF_A_FILE 64
 #define UNEVEN          1.25
-/* Particles that stand for those of a file. */
+/* Particles that stand for those of a file, and most of them, of all ranks. */
 #define POINTS_OF_A_FILE 4096
+#define MOST_POINTS      ((double)(1 << 19))
 
 /* ---- what this rank tells ----------------------------------------------- */
 
@@ -337,11 +338,10 @@ static size_t points_for(const struct bm_set_plan *set,
                          const struct bouma_dataset *ds, uint64_t count)
 {
     double each = (double)(bm_particle_target(set, ds) / set->bytes + 1);
-    double points = (double)count / each * POINTS_OF_A_FILE;
+    double all = (double)set->particles / each * POINTS_OF_A_FILE;
 
-    return points < PARTS_OF_A_FILE ? PARTS_OF_A_FILE
-           : points < 0x1p24        ? (size_t)points
-                                    : (size_t)1 << 24;
+    all = all < MOST_POINTS ? all : MOST_POINTS;
+    return (size_t)((double)count / (double)set->particles * all) + 1;
 }
 
 /* For each swarm of a set that is cut: the number of points (0: it stays

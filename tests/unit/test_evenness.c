@@ -166,7 +166,7 @@ static struct evenness evenness_of_split(const struct cloud *c, uint64_t target)
         uint64_t points = c->units[r].count * 4096 / target;
 
         first[r] = count;
-        if (c->units[r].count > target / 16)
+        if (c->units[r].count > target / 64)
             REQUIRE(!bm_sample_make(&samples[r], bm_allocator_default(), &p,
                                     (size_t)points));
         units = realloc(units, (count + samples[r].count + 1) * sizeof(*units));
