@@ -288,14 +288,15 @@ enum {
 };
 
 /* The i-th of all pairs of schemes, into the options; false if another one was
- * given. */
+ * given, or it is for particles, and for grids the same as one before. */
 static bool choose_pair(bouma_options *opts, int i)
 {
     bouma_distribute distribute = distributes[i / ASSIGNS];
     bouma_assign assign = assigns[i % ASSIGNS];
 
     if ((opts->distribute && opts->distribute != distribute) ||
-        (opts->assign && opts->assign != assign))
+        (opts->assign && opts->assign != assign) ||
+        (!opts->assign && assign > BOUMA_ASSIGN_SINGLE))
         return false;
     /* The schemes of particles mean `optimal` to grids. */
     if (!opts->assign && assign >= BOUMA_ASSIGN_KDTREE)
