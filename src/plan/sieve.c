@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/search.h"
+
 /* ---- samples ------------------------------------------------------------ */
 
 static uint64_t mix(uint64_t x)
@@ -223,10 +225,10 @@ static void drop_by_turns(struct net *net, const struct bm_position_block *b,
 
 int64_t bm_sieve_find(const struct bm_sieve *s, uint32_t file)
 {
-    for (size_t i = 0; i < s->count; i++)
-        if (s->files[i] == file)
-            return (int64_t)i;
-    return -1;
+    size_t at = 0;
+
+    BM_BISECT(at, s->count, i, s->files[i] <= file);
+    return at < s->count && s->files[at] == file ? (int64_t)at : -1;
 }
 
 /* Where each particle goes, into to[particles]. */

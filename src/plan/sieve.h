@@ -25,7 +25,7 @@ void bm_sample_release(struct bm_sample *s);
 
 struct bm_sieve {
     const bouma_allocator *a;
-    uint32_t *files; /* [count], where particles go */
+    uint32_t *files; /* [count], where particles go, ascending */
     size_t count;
     size_t *first;   /* [count + 1] */
     uint32_t *index; /* the particles for files[i] are index[first[i]] up to
