@@ -262,9 +262,6 @@ static void check_tree(struct subfile_check *c, const struct bm_cloud *cloud,
     struct bm_address address = {
         c->step->ds->id, m->step, m->generation.epoch, m->generation.attempt,
         position->id,    0,       BM_TREE_LEVEL};
-    struct bm_tree_spec spec = {cloud->set->ndims, position->type,
-                                (uint32_t)cloud->count, cloud->types,
-                                cloud->rows};
     struct bm_tree tree;
     int rc;
 
@@ -278,12 +275,8 @@ static void check_tree(struct subfile_check *c, const struct bm_cloud *cloud,
     if (!deep)
         return;
     bm_tree_init(&tree, c->step->ds->a);
-    rc = bm_tree_decode(&tree, c->raw.data, c->raw.size, &spec, &c->codec);
-    if (!rc && tree.count != cloud->count - cloud->strays)
-        rc = BOUMA_EFORMAT;
-    for (uint32_t i = 0; i < cloud->rows && !rc && tree.node_count; i++)
-        if (tree.bitmaps[(size_t)i * tree.node_count] != cloud->bitmaps[i])
-            rc = BOUMA_EFORMAT;
+    rc =
+        bm_cloud_decode_tree(&tree, cloud, c->raw.data, c->raw.size, &c->codec);
     bm_tree_release(&tree);
     if (rc)
         damage(c, rc, "the tree over the particles contradicts itself");

@@ -159,6 +159,47 @@ int bm_cloud_decode(struct bm_cloud *c, struct bm_cursor *in)
     return rc;
 }
 
+/* Whether two ends of bins are the same number; neither is a NaN. */
+static int same(bouma_type type, bouma_scalar a, bouma_scalar b)
+{
+    return bm_type_is_float(type) ? a.f >= b.f && a.f <= b.f : a.u == b.u;
+}
+
+static int is_tree_of(const struct bm_tree *tree, const struct bm_cloud *c)
+{
+    if (tree->leaf != c->set->leaf || tree->count != c->count - c->strays)
+        return 0;
+    for (int d = 0; d < c->set->ndims && tree->count; d++)
+        if (tree->low[d] < c->low[d] || tree->low[d] > c->low[d] ||
+            tree->high[d] < c->high[d] || tree->high[d] > c->high[d])
+            return 0;
+    for (uint32_t i = 0; i < c->rows; i++) {
+        uint32_t root =
+            tree->node_count ? tree->bitmaps[(size_t)i * tree->node_count] : 0;
+
+        if (!same(c->types[i], tree->bins[i].low, c->bins[i].low) ||
+            !same(c->types[i], tree->bins[i].high, c->bins[i].high) ||
+            root != c->bitmaps[i])
+            return 0;
+    }
+    return 1;
+}
+
+int bm_cloud_decode_tree(struct bm_tree *tree, const struct bm_cloud *c,
+                         const uint8_t *data, size_t bytes,
+                         struct bm_codec_state *state)
+{
+    struct bm_tree_spec spec = {c->set->ndims, c->set->variables[0]->type,
+                                (uint32_t)c->count, c->types, c->rows};
+    int rc = bm_tree_decode(tree, data, bytes, &spec, state);
+
+    if (!rc && !is_tree_of(tree, c))
+        rc = BOUMA_EFORMAT;
+    for (uint32_t i = 0; i < c->rows && !rc; i++)
+        tree->bins[i].finite = c->bins[i].finite;
+    return rc;
+}
+
 /* ---- chunks ------------------------------------------------------------- */
 
 uint64_t bm_cloud_chunks(const struct bouma_grid *set, uint64_t places)

@@ -50,6 +50,12 @@ int bm_cloud_is_same(const struct bm_cloud *a, const struct bm_cloud *b);
 void bm_cloud_encode(struct bm_buffer *b, const struct bm_cloud *c);
 int bm_cloud_decode(struct bm_cloud *c, struct bm_cursor *in);
 
+/* The tree of a cloud from its bytes, into an initialised one; it must be the
+ * one that the cloud tells of. BOUMA_OK, ENOMEM or EFORMAT. */
+int bm_cloud_decode_tree(struct bm_tree *tree, const struct bm_cloud *c,
+                         const uint8_t *data, size_t bytes,
+                         struct bm_codec_state *state);
+
 /* The chunks that so many places make. */
 uint64_t bm_cloud_chunks(const struct bouma_grid *set, uint64_t places);
 /* The places of one chunk. */

@@ -286,18 +286,11 @@ static int load_tree(struct bouma_step *step, size_t source,
                      "match; all particles can still be read at once",
                      full, cloud->set->name);
     if (!rc) {
-        struct bm_tree_spec spec = {cloud->set->ndims, position->type,
-                                    (uint32_t)cloud->count, cloud->types,
-                                    cloud->rows};
         struct bm_codec_state codec;
 
         bm_codec_state_init(&codec, ds->a);
-        rc = bm_tree_decode(tree, raw, bytes, &spec, &codec);
+        rc = bm_cloud_decode_tree(tree, cloud, raw, bytes, &codec);
         bm_codec_state_release(&codec);
-        if (!rc && tree->count != cloud->count - cloud->strays)
-            rc = BOUMA_EFORMAT;
-        for (uint32_t i = 0; i < cloud->rows && !rc; i++)
-            tree->bins[i].finite = cloud->bins[i].finite;
         if (rc)
             bm_fail(&ds->error, rc,
                     rc == BOUMA_ENOMEM ? "%s: no memory for its tree"
