@@ -80,13 +80,18 @@ static uint64_t below(uint64_t *state, uint64_t n)
 int bm_collector_thin(struct bm_collector *c, uint64_t count, uint64_t seed)
 {
     uint64_t *chosen, state = seed;
+    uint8_t *is_chosen;
     size_t lane = 0;
 
     if (c->count <= count)
         return BOUMA_OK;
     chosen = bm_new_raw(c->a, (size_t)c->count, sizeof(*chosen));
-    if (!chosen)
+    is_chosen = bm_new(c->a, (size_t)c->count, 1);
+    if (!chosen || !is_chosen) {
+        bm_drop(c->a, chosen);
+        bm_drop(c->a, is_chosen);
         return BOUMA_ENOMEM;
+    }
     for (uint64_t i = 0; i < c->count; i++)
         chosen[i] = i;
     for (uint64_t i = 0; i < count; i++) { /* the first cards of a shuffle */
@@ -96,17 +101,12 @@ int bm_collector_thin(struct bm_collector *c, uint64_t count, uint64_t seed)
         chosen[k] = swap;
     }
     /* In their order, so that a value is never written before it is read. */
-    for (uint64_t i = 0; i < c->count; i++)
-        if (i >= count)
-            chosen[i] = UINT64_MAX;
-    for (uint64_t gap = count / 2; gap; gap /= 2)
-        for (uint64_t i = gap; i < count; i++) {
-            uint64_t one = chosen[i], j = i;
-
-            for (; j >= gap && chosen[j - gap] > one; j -= gap)
-                chosen[j] = chosen[j - gap];
-            chosen[j] = one;
-        }
+    for (uint64_t i = 0; i < count; i++)
+        is_chosen[chosen[i]] = 1;
+    for (uint64_t i = 0, n = 0; n < count; i++) {
+        chosen[n] = i;
+        n += is_chosen[i];
+    }
     for (size_t v = 0; v < c->variable_count; v++) {
         size_t size = bm_variable_value_size(c->variables[v]);
 
@@ -120,6 +120,7 @@ int bm_collector_thin(struct bm_collector *c, uint64_t count, uint64_t seed)
     }
     c->count = count;
     bm_drop(c->a, chosen);
+    bm_drop(c->a, is_chosen);
     return BOUMA_OK;
 }
 
