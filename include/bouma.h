@@ -858,8 +858,9 @@ BOUMA_API int bouma_particles_sample(bouma_particle_data **out,
  * else every rank gives one (boxes may differ, overlap or leave something out;
  * the rest must be the same). Boxes that share a face share no particle; with
  * 'closed' left 0, a box that reaches the far face of all particles' bounds
- * includes it, unless the box of some rank goes beyond. Particles that are not
- * at a finite position come with equal shares only. Collective. */
+ * includes it, unless the box of some rank goes beyond. A query without a box
+ * asks for all particles, not for a share. Those that are not at a finite
+ * position are in no box. Collective. */
 BOUMA_API int bouma_particles_restart(bouma_particle_data **out,
                                       bouma_particles *particles,
                                       const bouma_particles_query *query);

@@ -236,9 +236,11 @@ static int deliver(struct bm_search *s, const struct bm_hunt_piece *p)
     s->step->busy = 1;
     rc = s->hunt->each(s->hunt->context, &batch);
     s->step->busy = 0;
-    return rc ? bm_fail(&s->step->ds->error, BOUMA_EABORTED,
-                        "the caller ended the query")
-              : BOUMA_OK;
+    if (rc) /* where a call that it made has failed, that is the reason */
+        return bm_fail(&s->step->ds->error, BOUMA_EABORTED,
+                       "the caller ended the query");
+    bm_error_clear(&s->step->ds->error);
+    return BOUMA_OK;
 }
 
 static int make_room(struct bm_search *s)

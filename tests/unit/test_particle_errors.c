@@ -296,6 +296,7 @@ struct nested {
     bouma_variable *sample;
     bouma_dataset *ds;
     int calls;
+    int end; /* of the query, the next time */
 };
 
 static int read_again(void *user, const bouma_batch *batch)
@@ -306,7 +307,7 @@ static int read_again(void *user, const bouma_batch *batch)
 
     (void)batch;
     if (n->calls++)
-        return 0;
+        return n->end;
     TELLS(n->ds, bouma_particles_read(&d, n->set->particles, NULL),
           BOUMA_ESTATE, "query");
     CHECK(!d);
@@ -535,11 +536,16 @@ static void wrong_queries_are_refused(void)
     TELLS(ds, bouma_particles_query_run(set.particles, NULL, refuse, &calls),
           BOUMA_EABORTED, "ended the query");
     CHECK_EQ(calls, 1);
-    nested = (struct nested){&set, sample, ds, 0};
+    nested = (struct nested){&set, sample, ds, 0, 0};
     CHECK_EQ(
         bouma_particles_query_run(set.particles, NULL, read_again, &nested),
         BOUMA_OK);
-    CHECK(nested.calls > 0);
+    CHECK(nested.calls > 1);
+    /* What they were told is not what ends the query later. */
+    nested = (struct nested){&set, sample, ds, 0, 1};
+    TELLS(ds,
+          bouma_particles_query_run(set.particles, NULL, read_again, &nested),
+          BOUMA_EABORTED, "ended the query");
     calls = 0;
     CHECK_EQ(
         bouma_particles_query_run(set.particles, NULL, count_calls, &calls),
