@@ -814,6 +814,8 @@ typedef struct bouma_particles_query {
      * in their order. */
     bouma_variable *const *variables;
     size_t variable_count;
+    int shares; /* 1: an equal share for each rank; bouma_particles_restart()
+                   only, and without a box */
 } bouma_particles_query;
 BOUMA_API void bouma_particles_query_init(bouma_particles_query *query,
                                           size_t size);
@@ -853,14 +855,15 @@ BOUMA_API int bouma_particles_sample(bouma_particle_data **out,
                                      uint64_t count, uint64_t seed);
 
 /* Each rank gets the particles of its own box, as after a restart: any number
- * of ranks, each file read by one of them. 'query' is NULL on all ranks: each
- * gets an equal share, particles that are close together with the same rank;
- * else every rank gives one (boxes may differ, overlap or leave something out;
- * the rest must be the same). Boxes that share a face share no particle; with
- * 'closed' left 0, a box that reaches the far face of all particles' bounds
- * includes it, unless the box of some rank goes beyond. A query without a box
- * asks for all particles, not for a share. Those that are not at a finite
- * position are in no box. Collective. */
+ * of ranks, each file read by one of them. With 'query' NULL on all ranks, or
+ * 'shares' set in it, each gets an equal share, particles that are close
+ * together with the same rank (and of these, those that match); else every rank
+ * gives a box (boxes may differ, overlap or leave something out; the rest must
+ * be the same). Boxes that share a face share no particle; with 'closed' left
+ * 0, a box that reaches the far face of all particles' bounds includes it,
+ * unless the box of some rank goes on behind it there. A query with neither a
+ * box nor shares asks for all particles, on each rank. Those that are not at a
+ * finite position are in no box. Collective. */
 BOUMA_API int bouma_particles_restart(bouma_particle_data **out,
                                       bouma_particles *particles,
                                       const bouma_particles_query *query);

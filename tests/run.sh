@@ -42,7 +42,7 @@ run build-mpich -L mpi -E 'sweep_mpi|mpi_plan\.(5|8)|_(particles|restart|group|w
 # Leaks are looked for in the serial tests; MPI itself leaks.
 build asan -DMPI_C_COMPILER=mpicc.openmpi -DMPIEXEC_EXECUTABLE=/usr/bin/mpiexec.openmpi
 export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
-run build-asan -L 'unit|golden|damaged|fuzz' -E 'includes|test_plan_scale|python'
+run build-asan -L 'unit|golden|damaged|fuzz' -E 'includes|test_plan_scale|test_evenness|python'
 ASAN_OPTIONS=detect_leaks=0 run build-asan -L mpi -R '\.(2|3)$'
 
 # Another compiler, and no MPI at all.

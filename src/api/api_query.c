@@ -123,6 +123,9 @@ static int check_query(const bouma_grid *set, const bouma_particles_query *q,
         if (isnan(q->low[d]) || isnan(q->high[d]))
             return bm_fail(error, BOUMA_EINVAL,
                            "the box has a NaN along axis %d", d);
+    if (q->shares && (q->shares != 1 || q->boxed))
+        return bm_fail(error, BOUMA_EINVAL,
+                       "'shares' is 0 or 1, and goes without a box");
     if (q->closed >> set->ndims)
         return bm_fail(error, BOUMA_EINVAL,
                        "'closed' has bits for axes that particles \"%s\" do "
@@ -197,6 +200,15 @@ static int complete(bouma_particles_query *out, bouma_variable ***list,
     return rc ? rc : check_variables(set, out, error);
 }
 
+/* Only a restart divides particles among ranks. */
+static int check_alone(const bouma_particles_query *q, const bouma_grid *set)
+{
+    return q->shares ? bm_fail(set->schema->error, BOUMA_EINVAL,
+                               "equal shares are for "
+                               "bouma_particles_restart() only")
+                     : BOUMA_OK;
+}
+
 /* bm_hunt() into a collector. */
 static int collect(struct bm_hunt *hunt, struct bm_collector *c)
 {
@@ -230,6 +242,8 @@ int bouma_particles_query_run(bouma_particles *particles,
     bm_error_clear(set->schema->error);
     memset(&hunt, 0, sizeof(hunt));
     rc = complete(&hunt.query, &list, set, query);
+    if (!rc)
+        rc = check_alone(&hunt.query, set);
     if (!rc && !each)
         rc = bm_fail(set->schema->error, BOUMA_EINVAL,
                      "a query has no function to hand particles to");
@@ -255,6 +269,8 @@ static int begin(struct bm_hunt *hunt, struct bm_collector *c,
     memset(hunt, 0, sizeof(*hunt));
     memset(c, 0, sizeof(*c));
     rc = complete(&hunt->query, list, set, query);
+    if (!rc)
+        rc = check_alone(&hunt->query, set);
     hunt->step = set->schema->step;
     hunt->set = set;
     if (!rc && bm_collector_init(c, set->schema->a, hunt->query.variables,
@@ -362,7 +378,7 @@ int bouma_particles_restart(bouma_particle_data **out,
     bouma_variable **list = NULL;
     bouma_grid *set;
     bouma_dataset *ds;
-    int rc;
+    int rc, shares;
 
     *out = NULL;
     if (!particles)
@@ -376,8 +392,9 @@ int bouma_particles_restart(bouma_particle_data **out,
                        "read",
                        set->name);
     rc = complete(&own, &list, set, query);
+    shares = !query || own.shares;
     rc = bm_comm_begin(ds->comm, "a restart read",
-                       rc ? 0 : hash_query(set, &own, !query), NULL, 0, rc,
+                       rc ? 0 : hash_query(set, &own, shares), NULL, 0, rc,
                        &ds->error);
     if (rc == BOUMA_EMISMATCH && !ds->error.status)
         bm_fail(&ds->error, rc,
@@ -385,7 +402,7 @@ int bouma_particles_restart(bouma_particle_data **out,
                 "conditions or qualities, or some for a box and some for a "
                 "share; only boxes may differ");
     if (!rc)
-        rc = bm_restart(out, set->schema->step, set, &own, !query, rc);
+        rc = bm_restart(out, set->schema->step, set, &own, shares, rc);
     bm_drop(set->schema->a, list);
     return rc;
 }

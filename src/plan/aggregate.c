@@ -132,10 +132,15 @@ static void choose_cells(int64_t cells[3], const struct bm_extent *all,
     }
     for (int d = 0; d < ndims; d++)
         if (divided[d]) {
-            double n = all->half[d] / side;
+            /* Extents so small that they have no logarithm's worth of digits
+             * are not divided. */
+            double n = side > 0 ? all->half[d] / side : 1;
 
             low[d] = n < 1 ? 1 : n < (double)files ? (int64_t)n : files;
         }
+    for (int d = 0; d < 3; d++) /* nor beyond what is wanted, by rounding */
+        while (low[d] > 1 && low[0] * low[1] * low[2] > 2 * files)
+            low[d] = (low[d] + 1) / 2;
     memcpy(cells, low, sizeof(low));
     for (int up = 0; up < 8; up++) {
         int64_t n[3], product = 1;

@@ -50,6 +50,22 @@ static int add_strays(struct bm_search *s)
     return BOUMA_OK;
 }
 
+/* Only places from 'from' up to 'to'. */
+static void clip_runs(struct bm_search *s, uint64_t from, uint64_t to)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < s->run_count; i++) {
+        struct bm_run run = s->runs[i];
+
+        run.begin = run.begin > from ? run.begin : (uint32_t)from;
+        run.end = run.end < to ? run.end : (uint32_t)to;
+        if (run.begin < run.end)
+            s->runs[n++] = run;
+    }
+    s->run_count = n;
+}
+
 static int find_runs(struct bm_search *s, size_t cloud, uint64_t from,
                      uint64_t to)
 {
@@ -70,7 +86,9 @@ static int find_runs(struct bm_search *s, size_t cloud, uint64_t from,
     s->tree.wanted = s->wanted;
     if (bm_tree_select(tree, &s->tree, &s->runs, &s->run_count))
         return bm_search_no_memory(s);
-    return add_strays(s);
+    rc = add_strays(s);
+    clip_runs(s, from, to);
+    return rc;
 }
 
 /* ---- one batch ---------------------------------------------------------- */

@@ -6,6 +6,7 @@
  */
 #include "read/restart.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -106,29 +107,50 @@ static int bounds_of_all(const struct restart *r, double *near, double *far)
     return any;
 }
 
+/* Whether two boxes share something along all axes but one: some width, or the
+ * place where one has no width. */
+static int beside(const struct wish *a, const struct wish *b, int but,
+                  int ndims)
+{
+    for (int d = 0; d < ndims; d++) {
+        double low = fmax(a->low[d], b->low[d]);
+        double high = fmin(a->high[d], b->high[d]);
+        int flat = !(a->low[d] < a->high[d]) || !(b->low[d] < b->high[d]);
+
+        if (d != but && !(low < high) && !(flat && low <= high))
+            return 0;
+    }
+    return 1;
+}
+
+/* Whether a box beside that of a rank goes on behind a face. */
+static int goes_on(const struct restart *r, int rank, int axis, double face)
+{
+    for (int i = 0; i < r->step->ds->comm->size; i++)
+        if (r->wishes[i].boxed && r->wishes[i].high[axis] > face &&
+            beside(&r->wishes[i], &r->wishes[rank], axis, r->set->ndims))
+            return 1;
+    return 0;
+}
+
 /* A box that ends at the far face of all particles includes it, unless another
- * rank's box goes on behind it, which then has it. A box without width has
- * nothing, but where all particles are in one plane. */
+ * rank's box goes on behind it there, which then has it. A box without width
+ * has nothing, but where all particles are in one plane. */
 static void close_faces(struct restart *r)
 {
-    int ranks = r->step->ds->comm->size;
     double near[3], far[3];
 
     if (!bounds_of_all(r, near, far))
         return;
-    for (int d = 0; d < r->set->ndims; d++) {
-        int beyond = 0;
-
-        for (int i = 0; i < ranks; i++)
-            beyond |= r->wishes[i].boxed && r->wishes[i].high[d] > far[d];
-        for (int i = 0; i < ranks && !beyond; i++) {
+    for (int d = 0; d < r->set->ndims; d++)
+        for (int i = 0; i < r->step->ds->comm->size; i++) {
             struct wish *w = &r->wishes[i];
 
-            if (!w->said && w->high[d] >= far[d] &&
-                (w->low[d] < w->high[d] || !(near[d] < far[d])))
+            if (w->boxed && !w->said && w->high[d] >= far[d] &&
+                (w->low[d] < w->high[d] || !(near[d] < far[d])) &&
+                !goes_on(r, i, d, far[d]))
                 w->closed |= 1u << d;
         }
-    }
 }
 
 /* ---- reading ------------------------------------------------------------ */

@@ -234,6 +234,37 @@ static void equal_shares_are_equal(struct test *t)
     bouma_particle_data_free(d);
 }
 
+/* Of shares, what matches: each once, and nothing else. */
+static void shares_of_what_matches(struct test *t)
+{
+    bouma_particles_query q;
+    bouma_condition c;
+    bouma_particle_data *d;
+    uint8_t *wanted = malloc((size_t)t->all.count + 1);
+    uint64_t k = 0;
+
+    REQUIRE(wanted);
+    bouma_particles_query_init(&q, sizeof(q));
+    q.shares = 1;
+    CHECK_EQ(bouma_condition_set(&c, t->set.variables[KIND], 0, -3, 5),
+             BOUMA_OK);
+    q.conditions = &c;
+    q.condition_count = 1;
+    d = restart(t, &q);
+    for (int r = 0; r < t->all.ranks; r++)
+        for (uint64_t i = 0; i < t->all.swarms[r].count; i++, k++)
+            wanted[k] =
+                t->all.swarms[r].kind[i] >= -3 && t->all.swarms[r].kind[i] <= 5;
+    CHECK_EQ(not_once(t, wanted), 0);
+    bouma_particle_data_free(d);
+    d = NULL;
+    CHECK_EQ(bouma_particles_read(&d, t->set.particles, &q), BOUMA_EINVAL);
+    CHECK_TEXT(bouma_error_message(t->ds), "restart");
+    q.boxed = 1;
+    CHECK_EQ(bouma_particles_restart(&d, t->set.particles, &q), BOUMA_EINVAL);
+    free(wanted);
+}
+
 /* ---- what is refused ---------------------------------------------------- */
 
 /* All ranks of t->comm have this status, and a message. */
@@ -349,6 +380,7 @@ static void read_with(struct test *t, const char *path, int readers)
         a_face_at_the_end_of_particles_is_shared_by_nobody(t);
         boxes_that_overlap_have_all_of_theirs(t);
         equal_shares_are_equal(t);
+        shares_of_what_matches(t);
         queries_that_differ_are_refused(t, other);
         nothing_comes_of_nothing(t, step);
         only_what_is_wanted_comes(t);
