@@ -178,8 +178,9 @@ int source_open(struct source *out, struct context *ctx, const char *path,
     *out = (struct source){.path = path};
     if (kind == FILE_UNKNOWN)
         return context_fail(ctx, CALL_AT_FAULT,
-                            "cannot tell what %s is; import takes .npy and "
-                            ".raw files",
+                            "cannot tell what %s is; grids come from .npy and "
+                            ".raw files, particles (with --particles NAME) "
+                            "also from .npz, .csv and LAMMPS dumps",
                             path);
     rc = mapped_file_open(&out->file, ctx, path);
     if (rc)
