@@ -149,7 +149,7 @@ with open('tilted.dump', 'w') as f:
         f.write('%d %.17g %.17g %.17g\n' % (i, *xs[i]))
     np.savez('tilted.npz', id=np.arange(40), position=[1, 2, 3] + xs @ np.array([[10, 0, 0], [2, 8, 0], [-3, 1, 5.0]]))
 "
-for ranks in 1 3; do
+for ranks in 3 1; do
     rm -rf x.bouma
     if [[ $ranks == 1 ]]; then
         expect 0 "$BOUMA" import a.lammpstrj --particles p --into x.bouma --json
