@@ -26,6 +26,9 @@ int bm_api_check_put(bouma_dataset *ds, const struct bm_schema *schema,
 /* A copy of a caller's spec, which says its own size. */
 int bm_api_copy_spec(struct bm_error *error, void *out, size_t bytes,
                      const void *spec, size_t spec_bytes, const char *what);
+/* A variable of a grid or of particles. */
+int bm_api_define_variable(bouma_variable **out, bouma_grid *object,
+                           const char *name, const bouma_variable_spec *spec);
 /* ESTATE while a query of the step calls its caller. */
 int bm_api_check_idle(const struct bouma_step *step);
 

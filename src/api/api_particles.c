@@ -30,24 +30,8 @@ int bouma_particles_define_variable(bouma_variable **out,
                                     const char *name,
                                     const bouma_variable_spec *spec)
 {
-    bouma_grid *set = particles ? &particles->object : NULL;
-    bouma_dataset *ds = set ? set->schema->dataset : NULL;
-    bouma_variable_spec own;
-    int rc;
-
-    *out = NULL;
-    if (!ds)
-        return BOUMA_EINVAL;
-    rc = bm_api_check_writing(ds);
-    if (!rc && set->schema->step)
-        rc = bm_fail(&ds->error, BOUMA_ESTATE,
-                     "particles \"%s\" belong to a step that is read; define "
-                     "some with bouma_particles_define()",
-                     set->name);
-    if (!rc)
-        rc = bm_api_copy_spec(&ds->error, &own, sizeof(own), spec,
-                              spec ? spec->size : 0, "bouma_variable_spec");
-    return rc ? rc : bm_schema_add_variable(set, out, name, &own);
+    return bm_api_define_variable(out, particles ? &particles->object : NULL,
+                                  name, spec);
 }
 
 /* The lanes of one column. */

@@ -61,10 +61,10 @@ int bouma_grid_define(bouma_grid **out, bouma_dataset *ds, const char *name,
     return rc ? rc : bm_schema_add_grid(&ds->schema, out, name, &own);
 }
 
-int bouma_variable_define(bouma_variable **out, bouma_grid *grid,
-                          const char *name, const bouma_variable_spec *spec)
+int bm_api_define_variable(bouma_variable **out, bouma_grid *object,
+                           const char *name, const bouma_variable_spec *spec)
 {
-    bouma_dataset *ds = grid ? grid->schema->dataset : NULL;
+    bouma_dataset *ds = object ? object->schema->dataset : NULL;
     bouma_variable_spec own;
     int rc;
 
@@ -72,15 +72,22 @@ int bouma_variable_define(bouma_variable **out, bouma_grid *grid,
     if (!ds)
         return BOUMA_EINVAL;
     rc = bm_api_check_writing(ds);
-    if (!rc && grid->schema->step)
+    if (!rc && object->schema->step)
         rc = bm_fail(&ds->error, BOUMA_ESTATE,
-                     "grid \"%s\" belongs to a step that is read; define one "
-                     "with bouma_grid_define()",
-                     grid->name);
+                     "%s \"%s\" belongs to a step that is read; define one "
+                     "with bouma_%s_define()",
+                     bm_object_kind_name(object->kind), object->name,
+                     bm_object_kind_name(object->kind));
     if (!rc)
         rc = bm_api_copy_spec(&ds->error, &own, sizeof(own), spec,
                               spec ? spec->size : 0, "bouma_variable_spec");
-    return rc ? rc : bm_schema_add_variable(grid, out, name, &own);
+    return rc ? rc : bm_schema_add_variable(object, out, name, &own);
+}
+
+int bouma_variable_define(bouma_variable **out, bouma_grid *grid,
+                          const char *name, const bouma_variable_spec *spec)
+{
+    return bm_api_define_variable(out, grid, name, spec);
 }
 
 int bm_api_check_put(bouma_dataset *ds, const struct bm_schema *schema,
