@@ -160,7 +160,8 @@ typedef enum bouma_distribute {
 /* Which file holds a chunk. The first three take runs of the order of chunks
  * (of particles: of ranks along a Morton curve); the optimal one makes the
  * largest file as small as it can be. The last three are for particles, and
- * mean `optimal` to grids. */
+ * mean `optimal` to grids. With none of them, particles are assigned as by
+ * `split`, but ranks are divided only where that saves time. */
 #define BOUMA_ASSIGN_LIST(X)                                                   \
     X(ASSIGN_OPTIMAL, 1, "optimal")   /* (default of grids) */                 \
     X(ASSIGN_RUNNING, 2, "running")   /* running average of what is left */    \
@@ -169,8 +170,8 @@ typedef enum bouma_distribute {
     X(ASSIGN_SINGLE, 5, "single")     /* one file */                           \
     X(ASSIGN_KDTREE, 6, "kdtree")     /* particles: a k-d tree over ranks */   \
     X(ASSIGN_AUG, 7, "aug")           /* particles: a uniform grid of files */ \
-    X(ASSIGN_SPLIT, 8, "split") /* particles: kdtree, and ranks that have      \
-                                   much are divided (their default) */
+    X(ASSIGN_SPLIT, 8, "split") /* particles: a k-d tree, and ranks that have  \
+                                   more than others are divided */
 typedef enum bouma_assign {
     BOUMA_ASSIGN_LIST(BOUMA_CHOICE_ENTRY)
 } bouma_assign;
