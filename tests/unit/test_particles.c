@@ -358,6 +358,142 @@ static void samples_have_the_size_that_was_asked_for(void)
     bouma_io_memory_free(io);
 }
 
+/* Three f32 and four f64 a particle, without compression. */
+static void the_layout_costs_little(void)
+{
+    enum { N = 300000 };
+    static const char *const names[4] = {"a", "b", "c", "d"};
+    bouma_particles_spec spec = {
+        .size = sizeof(spec), .ndims = 3, .codec = BOUMA_CODEC_RAW};
+    float *position = malloc(3 * sizeof(float) * N);
+    double *value[4];
+    bouma_column columns[5] = {{.data = position}};
+    bouma_options opts;
+    bouma_dataset *ds;
+    bouma_particles *set;
+    bouma_particles_query q;
+    bouma_particle_data *d = NULL;
+    bouma_dataset_info before, after;
+    bouma_record record;
+    bouma_step *step;
+    uint64_t state = 12;
+
+    setup(&opts);
+    opts.files = 8;
+    for (int k = 0; k < 4; k++)
+        value[k] = malloc(sizeof(double) * N);
+    for (int i = 0; i < N; i++) {
+        for (int c = 0; c < 3; c++)
+            position[3 * i + c] = (float)swarm_unit(&state);
+        for (int k = 0; k < 4; k++)
+            value[k][i] =
+                k < 2 ? (double)position[3 * i + k] + 0.01 * swarm_unit(&state)
+                      : swarm_unit(&state);
+    }
+    CHECK_EQ(bouma_dataset_create(&ds, "c.bouma", &opts), BOUMA_OK);
+    CHECK_EQ(bouma_particles_define(&set, ds, "p", &spec), BOUMA_OK);
+    columns[0].variable = bouma_particles_variable(set, 0);
+    for (int k = 0; k < 4; k++) {
+        bouma_variable_spec v = {
+            .size = sizeof(v), .type = BOUMA_F64, .codec = BOUMA_CODEC_RAW};
+
+        CHECK_EQ(bouma_particles_define_variable(&columns[k + 1].variable, set,
+                                                 names[k], &v),
+                 BOUMA_OK);
+        columns[k + 1].data = value[k];
+    }
+    CHECK_EQ(bouma_step_begin(ds, 0, 0), BOUMA_OK);
+    CHECK_EQ(bouma_particles_put(set, N, columns, 5, NULL), BOUMA_OK);
+    CHECK_EQ(bouma_step_end(ds, &record), BOUMA_OK);
+    CHECK_EQ(record.raw_bytes, 44 * N);
+    CHECK((double)record.stored_bytes <= 1.009 * 44 * N);
+    CHECK_EQ(record.files, 8);
+    CHECK((double)record.largest_file <= 1.1 * (double)record.mean_file);
+    bouma_dataset_free(ds);
+
+    /* A coarse read from nothing reads little more than it returns. */
+    CHECK_EQ(bouma_dataset_open(&ds, "c.bouma", &opts), BOUMA_OK);
+    CHECK_EQ(bouma_step_open(&step, ds, 0), BOUMA_OK);
+    set = bouma_step_find_particles(step, "p");
+    bouma_particles_query_init(&q, sizeof(q));
+    q.quality = 0.1;
+    CHECK_EQ(bouma_particles_read(&d, set, &q), BOUMA_OK);
+    CHECK_EQ(bouma_dataset_info_get(ds, &after), BOUMA_OK);
+    CHECK(d && (double)after.bytes_read <= 1.3 * 44 * (double)d->count);
+    bouma_particle_data_free(d);
+    bouma_step_free(step);
+
+    /* A corner opens its own file, not the others. */
+    CHECK_EQ(bouma_step_open(&step, ds, 0), BOUMA_OK);
+    set = bouma_step_find_particles(step, "p");
+    CHECK_EQ(bouma_dataset_info_get(ds, &before), BOUMA_OK);
+    q.quality = 1;
+    q.boxed = 1;
+    for (int c = 0; c < 3; c++)
+        q.high[c] = 0.1;
+    CHECK_EQ(bouma_particles_read(&d, set, &q), BOUMA_OK);
+    CHECK_EQ(bouma_dataset_info_get(ds, &after), BOUMA_OK);
+    CHECK(d && d->count > N / 2000);
+    CHECK_EQ(after.files_opened - before.files_opened, 1);
+    CHECK(after.bytes_read - before.bytes_read < record.stored_bytes / 8);
+    bouma_particle_data_free(d);
+    bouma_step_free(step);
+    bouma_dataset_free(ds);
+    for (int k = 0; k < 4; k++)
+        free(value[k]);
+    free(position);
+    bouma_io_memory_free(io);
+}
+
+/* 50 | 45 along y, at x = 0, and 5 far away along x: the longest axis divides
+ * them as 95 and 5, the best one as 50 and 50. */
+static void the_best_axis_can_be_asked_for(void)
+{
+    static const uint64_t counts[3] = {50, 45, 5};
+    static const float corners[3][2] = {{0, 0}, {0, 1}, {10, 1}};
+    float position[3][50][2];
+
+    for (int best = 0; best < 2; best++) {
+        bouma_particles_spec spec = {.size = sizeof(spec), .ndims = 2};
+        bouma_column column = {0};
+        bouma_particles_node root;
+        bouma_options opts;
+        bouma_dataset *ds;
+        bouma_particles *set;
+        bouma_step *step;
+
+        setup(&opts);
+        opts.files = 2;
+        opts.assign = BOUMA_ASSIGN_KDTREE;
+        opts.best_axis = best;
+        CHECK_EQ(bouma_dataset_create(&ds, "b.bouma", &opts), BOUMA_OK);
+        CHECK_EQ(bouma_particles_define(&set, ds, "p", &spec), BOUMA_OK);
+        column.variable = bouma_particles_variable(set, 0);
+        CHECK_EQ(bouma_step_begin(ds, 0, 0), BOUMA_OK);
+        for (int i = 0; i < 3; i++) {
+            const double bounds[4] = {
+                (double)corners[i][0], (double)corners[i][0] + 0.5,
+                (double)corners[i][1], (double)corners[i][1] + 0.5};
+
+            for (int k = 0; k < 50; k++)
+                for (int c = 0; c < 2; c++)
+                    position[i][k][c] = corners[i][c];
+            column.data = position[i];
+            CHECK_EQ(bouma_particles_put(set, counts[i], &column, 1, bounds),
+                     BOUMA_OK);
+        }
+        CHECK_EQ(bouma_step_end(ds, NULL), BOUMA_OK);
+        CHECK_EQ(bouma_step_open(&step, ds, 0), BOUMA_OK);
+        set = bouma_step_find_particles(step, "p");
+        CHECK_EQ(bouma_particles_node_get(set, 0, &root), BOUMA_OK);
+        CHECK(root.right > 0);
+        CHECK_EQ(root.axis, best);
+        bouma_step_free(step);
+        bouma_dataset_free(ds);
+        bouma_io_memory_free(io);
+    }
+}
+
 int main(void)
 {
     what_is_written_comes_back();
@@ -365,5 +501,7 @@ int main(void)
     all_ranges_of_integers_are_right();
     quality_is_a_share();
     samples_have_the_size_that_was_asked_for();
+    the_layout_costs_little();
+    the_best_axis_can_be_asked_for();
     return check_result();
 }
