@@ -40,15 +40,14 @@ static int fill_lanes(struct bm_swarm *swarm, const bouma_column *column,
 {
     const bouma_grid *set = swarm->set;
     const bouma_variable *v = column->variable;
-    size_t lane = 0, size;
+    size_t lane, size;
 
     if (!v || v->grid != set)
         return bm_fail(error, BOUMA_EINVAL,
                        "particles \"%s\": a column's variable is not one of "
                        "theirs",
                        set->name);
-    for (int i = 0; set->variables[i] != v; i++)
-        lane += (size_t)set->variables[i]->components;
+    lane = bm_variable_lane(v);
     size = bm_variable_value_size(v);
     if (swarm->lanes[lane].data)
         return bm_fail(error, BOUMA_EINVAL,

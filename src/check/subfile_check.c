@@ -258,16 +258,13 @@ static void check_tree(struct subfile_check *c, const struct bm_cloud *cloud,
                        int deep)
 {
     const struct bm_manifest *m = &c->step->manifest;
-    const struct bouma_variable *position = cloud->set->variables[0];
-    struct bm_address address = {
-        c->step->ds->id, m->step, m->generation.epoch, m->generation.attempt,
-        position->id,    0,       BM_TREE_LEVEL};
     struct bm_tree tree;
     int rc;
 
     if (!load(c, cloud->tree_offset, cloud->tree_bytes))
         return;
-    if (bm_hash_chunk(&address, c->raw.data, c->raw.size) != cloud->tree_hash) {
+    if (bm_cloud_hash_tree(cloud, c->step->ds->id, m->step, m->generation,
+                           c->raw.data, c->raw.size) != cloud->tree_hash) {
         damage(c, BOUMA_EFORMAT,
                "the checksum of the tree over the particles does not match");
         return;

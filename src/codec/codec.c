@@ -40,29 +40,33 @@ void bm_codec_state_release(struct bm_codec_state *state)
     memset(state, 0, sizeof(*state));
 }
 
-static void *at_least(const bouma_allocator *a, struct bm_block_of_memory *m,
-                      size_t bytes)
+int bm_block_grow(const bouma_allocator *a, struct bm_block_of_memory *block,
+                  size_t bytes)
 {
-    if (bytes > m->bytes || !m->data) {
-        void *data = bm_new_raw(a, bytes, 1);
+    void *fresh;
 
-        if (!data)
-            return NULL;
-        bm_drop(a, m->data);
-        m->data = data;
-        m->bytes = bytes;
-    }
-    return m->data;
+    if (block->data && block->bytes >= bytes)
+        return BOUMA_OK;
+    fresh = bm_new_raw(a, bytes, 1);
+    if (!fresh)
+        return BOUMA_ENOMEM;
+    bm_drop(a, block->data);
+    block->data = fresh;
+    block->bytes = bytes;
+    return BOUMA_OK;
 }
 
 void *bm_codec_scratch(struct bm_codec_state *state, size_t bytes)
 {
-    return at_least(state->a, &state->scratch, bytes);
+    return bm_block_grow(state->a, &state->scratch, bytes)
+               ? NULL
+               : state->scratch.data;
 }
 
 void *bm_codec_work(struct bm_codec_state *state, size_t bytes)
 {
-    return at_least(state->a, &state->work, bytes);
+    return bm_block_grow(state->a, &state->work, bytes) ? NULL
+                                                        : state->work.data;
 }
 
 /* ---- several components ------------------------------------------------- */

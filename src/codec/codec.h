@@ -18,6 +18,11 @@ struct bm_block_of_memory {
     size_t bytes;
 };
 
+/* At least 'bytes' of it; what was there is lost if it grows. BOUMA_OK or
+ * ENOMEM. */
+int bm_block_grow(const bouma_allocator *a, struct bm_block_of_memory *block,
+                  size_t bytes);
+
 /* What codecs keep from one call to the next. Zeroed but for 'a' at first; each
  * thread of work has its own. */
 struct bm_codec_state {

@@ -25,7 +25,6 @@ struct bm_list {
     size_t count; /* less than 2^32 */
     int components;
     double bound;
-    int effort; /* makes no difference so far */
 };
 
 /* Rounded values to bytes (appended), and back: exactly the same, and that is

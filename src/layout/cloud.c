@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "codec/quantise.h"
 
 #define FINITE 0x80 /* there are no infinities: beside the type of a row */
@@ -159,6 +160,21 @@ int bm_cloud_decode(struct bm_cloud *c, struct bm_cursor *in)
     return rc;
 }
 
+uint32_t bm_cloud_hash_tree(const struct bm_cloud *c, const uint8_t id[16],
+                            uint64_t step, struct bm_generation generation,
+                            const void *data, size_t bytes)
+{
+    struct bm_address address = {id,
+                                 step,
+                                 generation.epoch,
+                                 generation.attempt,
+                                 c->set->variables[0]->id,
+                                 0,
+                                 BM_TREE_LEVEL};
+
+    return bm_hash_chunk(&address, data, bytes);
+}
+
 /* Whether two ends of bins are the same number; neither is a NaN. */
 static int same(bouma_type type, bouma_scalar a, bouma_scalar b)
 {
@@ -231,7 +247,7 @@ uint64_t bm_cloud_values(const struct bouma_grid *set, uint64_t places,
 
 static struct bm_list list_of(const struct bouma_variable *v, size_t count)
 {
-    return (struct bm_list){v->type, count, v->components, v->bound, v->effort};
+    return (struct bm_list){v->type, count, v->components, v->bound};
 }
 
 int bm_values_encode(struct bm_codec_state *state, struct bm_buffer *out,

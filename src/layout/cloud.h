@@ -6,6 +6,7 @@
 
 #include "layout/schema.h"
 #include "layout/tree.h"
+#include "store/store.h"
 
 struct bm_cloud {
     const bouma_allocator *a;
@@ -25,7 +26,7 @@ struct bm_cloud {
     uint32_t *bitmaps; /* of all particles in the tree */
 };
 
-/* In place of a level, for the checksum of a tree. */
+/* In place of a level, in the address of a tree. */
 #define BM_TREE_LEVEL UINT32_MAX
 
 #define BM_MAX_CLOUD   (((uint64_t)1 << 32) - 1) /* particles */
@@ -49,6 +50,11 @@ int bm_cloud_is_same(const struct bm_cloud *a, const struct bm_cloud *b);
 /* Bytes, object number first; and back, behind that number. */
 void bm_cloud_encode(struct bm_buffer *b, const struct bm_cloud *c);
 int bm_cloud_decode(struct bm_cloud *c, struct bm_cursor *in);
+
+/* The checksum of a cloud's tree, in a step of a dataset. */
+uint32_t bm_cloud_hash_tree(const struct bm_cloud *c, const uint8_t id[16],
+                            uint64_t step, struct bm_generation generation,
+                            const void *data, size_t bytes);
 
 /* The tree of a cloud from its bytes, into an initialised one; it must be the
  * one that the cloud tells of. BOUMA_OK, ENOMEM or EFORMAT. */

@@ -5,17 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-static uint64_t mix(uint64_t x)
-{
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return x ^ x >> 31;
-}
-
-static uint64_t next(uint64_t x)
-{
-    return mix(x + 0x9e3779b97f4a7c15u);
-}
+#include "base/mix.h"
 
 /* ---- limits ------------------------------------------------------------- */
 
@@ -69,7 +59,7 @@ static void fill_ranks(uint16_t *rank, uint32_t chunk)
     for (uint32_t run = chunk; run > 1; run /= 2, step *= 2)
         for (uint32_t p = 0; p < chunk; p += run) {
             uint32_t node = step + p / run;
-            int flipped = mix(node) >> 63 != 0;
+            int flipped = bm_mix(node) >> 63 != 0;
 
             /* The half that has the bit set. */
             for (uint32_t i = 0; i < run / 2; i++)
@@ -115,12 +105,13 @@ void bm_detail_release(struct bm_detail *d)
 uint32_t bm_detail_shift(const struct bm_detail *d, uint64_t seed,
                          uint64_t chunk)
 {
-    return (uint32_t)next(next(seed) ^ chunk) & (d->chunk - 1);
+    return (uint32_t)bm_mix_next(bm_mix_next(seed) ^ chunk) & (d->chunk - 1);
 }
 
 double bm_detail_offset(uint64_t seed, uint64_t chunk)
 {
-    return (double)(next(next(seed) ^ chunk) >> 32) / 4294967296.0;
+    return (double)(bm_mix_next(bm_mix_next(seed) ^ chunk) >> 32) /
+           4294967296.0;
 }
 
 /* ---- levels of a chunk -------------------------------------------------- */

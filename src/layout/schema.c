@@ -135,6 +135,15 @@ size_t bm_variable_sample_size(const struct bouma_variable *variable)
     return bouma_type_size(variable->type) * (size_t)variable->components;
 }
 
+size_t bm_variable_lane(const struct bouma_variable *variable)
+{
+    size_t lane = 0;
+
+    for (int i = 0; variable->grid->variables[i] != variable; i++)
+        lane += (size_t)variable->grid->variables[i]->components;
+    return lane;
+}
+
 /* ---- defining ----------------------------------------------------------- */
 
 /* Append a pointer to an array of them. */

@@ -154,6 +154,9 @@ int bm_schema_decode(struct bm_schema *schema, struct bm_cursor *c,
 /* Bytes of one value; and of all components of a sample. */
 size_t bm_variable_value_size(const struct bouma_variable *variable);
 size_t bm_variable_sample_size(const struct bouma_variable *variable);
+/* The place of its first component among those of all variables of its object.
+ */
+size_t bm_variable_lane(const struct bouma_variable *variable);
 
 /* ---- for schema_particles.c --------------------------------------------- */
 

@@ -4,17 +4,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/mix.h"
 #include "base/search.h"
 
 /* ---- samples ------------------------------------------------------------ */
-
-static uint64_t mix(uint64_t x)
-{
-    x += 0x9e3779b97f4a7c15u;
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return x ^ x >> 31;
-}
 
 static double coordinate(const struct bm_positions *p, int axis, size_t i)
 {
@@ -37,7 +30,7 @@ static size_t draw(size_t i, size_t n, size_t count)
     size_t begin = count / n * i + count % n * i / n;
     size_t end = count / n * (i + 1) + count % n * (i + 1) / n;
 
-    return begin + (size_t)(mix(i) % (end - begin));
+    return begin + (size_t)(bm_mix_next(i) % (end - begin));
 }
 
 int bm_sample_make(struct bm_sample *out, const bouma_allocator *a,

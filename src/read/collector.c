@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/mix.h"
+
 int bm_collector_init(struct bm_collector *c, const bouma_allocator *a,
                       bouma_variable *const *variables, size_t count)
 {
@@ -58,11 +60,10 @@ int bm_collector_add(void *context, const bouma_batch *batch)
 
 static uint64_t next_random(uint64_t *state)
 {
-    uint64_t x = *state += 0x9e3779b97f4a7c15u;
+    uint64_t x = bm_mix_next(*state);
 
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return x ^ x >> 31;
+    *state += BM_MIX_STEP;
+    return x;
 }
 
 /* A number below n, each with the same chance: those of the last, incomplete

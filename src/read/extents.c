@@ -9,22 +9,6 @@
 #define GAP_BYTES     4096 /* read rather than leave out, */
 #define UNWANTED_PART 8    /* but no more than this part of all */
 
-int bm_block_grow(const bouma_allocator *a, struct bm_block_of_memory *block,
-                  size_t bytes)
-{
-    void *fresh;
-
-    if (block->data && block->bytes >= bytes)
-        return BOUMA_OK;
-    fresh = bm_new_raw(a, bytes, 1);
-    if (!fresh)
-        return BOUMA_ENOMEM;
-    bm_drop(a, block->data);
-    block->data = fresh;
-    block->bytes = bytes;
-    return BOUMA_OK;
-}
-
 static int by_offset(const void *left, const void *right)
 {
     const struct bm_extent *a = left, *b = right;

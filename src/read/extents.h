@@ -32,8 +32,4 @@ int bm_extent_damaged(const struct bouma_step *step, size_t source,
                       const struct bm_extent *extent, const char *what,
                       struct bm_error *error);
 
-/* At least 'bytes' of memory. BOUMA_OK or ENOMEM. */
-int bm_block_grow(const bouma_allocator *a, struct bm_block_of_memory *block,
-                  size_t bytes);
-
 #endif

@@ -15,10 +15,8 @@
 /* What one thread needs to decode chunks: kept from one batch to the next. */
 struct bm_worker {
     struct bm_codec_state codec;
-    uint8_t *samples[2]; /* of two levels in turn */
-    size_t samples_bytes[2];
-    uint8_t *detail[2];
-    size_t detail_bytes[2];
+    struct bm_block_of_memory samples[2]; /* of two levels in turn */
+    struct bm_block_of_memory detail[2];
 };
 
 struct batch {
@@ -106,23 +104,6 @@ int bm_select(int64_t **out, size_t *count, const bouma_allocator *a,
 
 /* ---- one batch ---------------------------------------------------------- */
 
-/* At least 'bytes' in a buffer that is kept. */
-static int grow(const bouma_allocator *a, uint8_t **data, size_t *have,
-                size_t bytes)
-{
-    uint8_t *fresh;
-
-    if (*data && *have >= bytes)
-        return BOUMA_OK;
-    fresh = bm_new_raw(a, bytes, 1);
-    if (!fresh)
-        return BOUMA_ENOMEM;
-    bm_drop(a, *data);
-    *data = fresh;
-    *have = bytes;
-    return BOUMA_OK;
-}
-
 static size_t list_pieces(struct batch *b)
 {
     size_t n = 0, levels = (size_t)b->section->levels;
@@ -177,11 +158,11 @@ static int decode_piece(const struct batch *b, struct bm_worker *w,
     if (s->detail && s->level == p->levels - 1) {
         coarse = s->detail; /* which are all samples */
     } else if (s->detail) { /* of the level before, not yet put together */
-        if (grow(a, &w->samples[!turn], &w->samples_bytes[!turn],
-                 bm_patch_dense_bytes(p, k + 1)))
+        if (bm_block_grow(a, &w->samples[!turn],
+                          bm_patch_dense_bytes(p, k + 1)))
             return bm_fail(error, BOUMA_ENOMEM, "no memory to decode");
-        bm_patch_merge(p, s, w->samples[!turn]);
-        coarse = w->samples[!turn];
+        bm_patch_merge(p, s, w->samples[!turn].data);
+        coarse = w->samples[!turn].data;
     }
     *s = (struct bm_patch_samples){k, NULL, coarse};
     if (codec->sized && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) {
@@ -195,23 +176,21 @@ static int decode_piece(const struct batch *b, struct bm_worker *w,
         if (k == b->fine && b->fetch->clip &&
             window_of(&wanted, p, k, b->fetch->clip))
             f.wanted = &wanted;
-        rc = grow(a, &w->samples[turn], &w->samples_bytes[turn],
-                  bm_patch_dense_bytes(p, k));
+        rc = bm_block_grow(a, &w->samples[turn], bm_patch_dense_bytes(p, k));
         if (!rc)
-            rc = bm_codec_decode_fields(codec, &w->codec, w->samples[turn],
+            rc = bm_codec_decode_fields(codec, &w->codec, w->samples[turn].data,
                                         coarse, &f, p->components, k,
                                         piece->data, piece->bytes);
-        s->dense = w->samples[turn];
+        s->dense = w->samples[turn].data;
     } else {
         struct bm_samples out = {
             NULL, (size_t)p->values[k] * (size_t)p->components, p->size};
 
-        rc = grow(a, &w->detail[turn], &w->detail_bytes[turn],
-                  bm_patch_level_bytes(p, k));
-        out.data = w->detail[turn];
+        rc = bm_block_grow(a, &w->detail[turn], bm_patch_level_bytes(p, k));
+        out.data = w->detail[turn].data;
         if (!rc)
             rc = codec->decode(&w->codec, &out, piece->data, piece->bytes);
-        s->detail = w->detail[turn];
+        s->detail = w->detail[turn].data;
     }
     if (rc == BOUMA_EFORMAT)
         return bm_extent_damaged(b->step, b->source, b->section,
@@ -349,10 +328,10 @@ void bm_workers_release(struct bouma_step *step)
 
     for (int i = 0; i < step->worker_count; i++) {
         bm_codec_state_release(&step->workers[i].codec);
-        bm_drop(a, step->workers[i].samples[0]);
-        bm_drop(a, step->workers[i].samples[1]);
-        bm_drop(a, step->workers[i].detail[0]);
-        bm_drop(a, step->workers[i].detail[1]);
+        bm_drop(a, step->workers[i].samples[0].data);
+        bm_drop(a, step->workers[i].samples[1].data);
+        bm_drop(a, step->workers[i].detail[0].data);
+        bm_drop(a, step->workers[i].detail[1].data);
     }
     bm_drop(a, step->workers);
     step->workers = NULL;

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/hash.h"
 #include "read/read.h"
 
 #define MOST_OPEN_FILES 64
@@ -260,10 +259,6 @@ static int load_tree(struct bouma_step *step, size_t source,
 {
     const struct bm_manifest *m = &step->manifest;
     struct bouma_dataset *ds = step->ds;
-    const struct bouma_variable *position = cloud->set->variables[0];
-    struct bm_address address = {
-        ds->id,       m->step, m->generation.epoch, m->generation.attempt,
-        position->id, 0,       BM_TREE_LEVEL};
     size_t bytes = (size_t)cloud->tree_bytes;
     char full[1200];
     uint8_t *raw;
@@ -280,7 +275,8 @@ static int load_tree(struct bouma_step *step, size_t source,
                        full);
     rc = bm_file_read(&step->sources[source].file, raw, bytes,
                       cloud->tree_offset, &ds->error);
-    if (!rc && bm_hash_chunk(&address, raw, bytes) != cloud->tree_hash)
+    if (!rc && bm_cloud_hash_tree(cloud, ds->id, m->step, m->generation, raw,
+                                  bytes) != cloud->tree_hash)
         rc = bm_fail(&ds->error, BOUMA_EFORMAT,
                      "%s: the tree of \"%s\" is damaged: its checksum does not "
                      "match; all particles can still be read at once",

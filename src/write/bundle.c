@@ -414,13 +414,6 @@ static int finish_tree(struct work *w, struct bm_codec_state *codec)
     struct bm_bundle *b = w->b;
     struct bm_head *h = &b->subfile.head;
     struct bm_cloud *cloud = &h->clouds[0];
-    struct bm_address address = {w->ds->id,
-                                 h->step,
-                                 h->generation.epoch,
-                                 h->generation.attempt,
-                                 w->set->variables[0]->id,
-                                 0,
-                                 BM_TREE_LEVEL};
 
     bm_tree_join_maps(&b->tree);
     if (bm_tree_encode(&b->tree_bytes, &b->tree, codec))
@@ -432,7 +425,8 @@ static int finish_tree(struct work *w, struct bm_codec_state *codec)
     }
     cloud->tree_bytes = b->tree_bytes.size;
     cloud->tree_hash =
-        bm_hash_chunk(&address, b->tree_bytes.data, b->tree_bytes.size);
+        bm_cloud_hash_tree(cloud, w->ds->id, h->step, h->generation,
+                           b->tree_bytes.data, b->tree_bytes.size);
     for (uint32_t i = 0; i < cloud->rows; i++) {
         cloud->bins[i] = b->tree.bins[i];
         cloud->bitmaps[i] =

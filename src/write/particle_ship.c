@@ -14,11 +14,7 @@ static const struct bm_lane *lane_of(const struct bm_swarm *swarm,
                                      const struct bouma_variable *v,
                                      int component)
 {
-    size_t lane = (size_t)component;
-
-    for (int i = 0; swarm->set->variables[i] != v; i++)
-        lane += (size_t)swarm->set->variables[i]->components;
-    return &swarm->lanes[lane];
+    return &swarm->lanes[bm_variable_lane(v) + (size_t)component];
 }
 
 static int is_dense(const struct bm_lane *lane, size_t size)

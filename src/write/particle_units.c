@@ -39,10 +39,8 @@ void bm_swarm_positions(struct bm_positions *p, const struct bm_swarm *swarm)
 /* Whether a swarm has a variable. */
 static int has_variable(const struct bm_swarm *s, int j)
 {
-    size_t lane = 0;
+    size_t lane = bm_variable_lane(s->set->variables[j]);
 
-    for (int i = 0; i < j; i++)
-        lane += (size_t)s->set->variables[i]->components;
     return lane < s->lane_count && s->lanes[lane].data;
 }
 

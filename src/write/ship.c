@@ -22,6 +22,18 @@ int bm_step_writer(const struct bm_step *s, size_t file)
                     (int64_t)file);
 }
 
+struct bm_subfile *bm_step_subfile(struct bm_step *s, size_t i)
+{
+    return i < s->subfile_count
+               ? &s->subfiles[i]
+               : &s->particles.bundles[i - s->subfile_count].subfile;
+}
+
+size_t bm_step_subfile_count(const struct bm_step *s)
+{
+    return s->subfile_count + s->particles.bundle_count;
+}
+
 /* Whether this rank writes the file or has chunks for it. */
 static int concerns(const struct bm_step *s, size_t file)
 {

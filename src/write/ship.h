@@ -59,6 +59,11 @@ void bm_step_lap(struct bm_step *s, enum bm_phase phase);
 /* The rank that writes a file. */
 int bm_step_writer(const struct bm_step *s, size_t file);
 
+/* The i-th subfile that this rank writes, those of particles behind those of
+ * grids; and their number. */
+struct bm_subfile *bm_step_subfile(struct bm_step *s, size_t i);
+size_t bm_step_subfile_count(const struct bm_step *s);
+
 /* All that this rank sends and takes in, with the memory for it. */
 int bm_ship_plan(struct bm_step *s);
 
