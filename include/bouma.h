@@ -179,7 +179,9 @@ typedef enum bouma_assign {
 /* Which rank writes a file. */
 #define BOUMA_PLACE_LIST(X)                                                    \
     X(PLACE_SPREAD, 1, "spread") /* evenly over the ranks (default) */         \
-    X(PLACE_FIRST, 2, "first")   /* the first ranks */
+    X(PLACE_FIRST, 2, "first")   /* the first ranks */                         \
+    X(PLACE_COST, 3, "cost")     /* of those that send to it, the one that     \
+                                    gathers at the least cost: see 'machine' */
 typedef enum bouma_place { BOUMA_PLACE_LIST(BOUMA_CHOICE_ENTRY) } bouma_place;
 
 /* How chunks lie in a file. */
@@ -198,6 +200,31 @@ typedef enum bouma_order { BOUMA_ORDER_LIST(BOUMA_CHOICE_ENTRY) } bouma_order;
     X(CODEC_QUANTISE, 6, "quantise") /* particles; within a tolerance */
 typedef enum bouma_codec { BOUMA_CODEC_LIST(BOUMA_CHOICE_ENTRY) } bouma_codec;
 
+/* The memory that a writer gathers bytes in on their way to its files. */
+#define BOUMA_TIER_LIST(X)                                                     \
+    X(TIER_DRAM, 1, "dram")   /* the main memory */                            \
+    X(TIER_HBM, 2, "hbm")     /* memory of high bandwidth, where there is any  \
+                               */                                              \
+    X(TIER_LOCAL, 3, "local") /* a file in the directory 'local' */
+typedef enum bouma_tier { BOUMA_TIER_LIST(BOUMA_CHOICE_ENTRY) } bouma_tier;
+
+/* How bytes get to a writer. */
+#define BOUMA_TRANSPORT_LIST(X)                                                \
+    X(TRANSPORT_MESSAGES, 1, "messages") /* sent and received */               \
+    X(TRANSPORT_WINDOWS, 2, "windows")   /* put into its memory */
+typedef enum bouma_transport {
+    BOUMA_TRANSPORT_LIST(BOUMA_CHOICE_ENTRY)
+} bouma_transport;
+
+/* Whether the sizes of the last step choose the files of this one, so that
+ * chunks are sent and stored while others are still encoded. */
+#define BOUMA_PREDICT_LIST(X)                                                  \
+    X(PREDICT_OFF, 1, "off") /* first all chunks are encoded */                \
+    X(PREDICT_ON, 2, "on")   /* from the second step of a series on */
+typedef enum bouma_predict {
+    BOUMA_PREDICT_LIST(BOUMA_CHOICE_ENTRY)
+} bouma_predict;
+
 #undef BOUMA_CHOICE_ENTRY
 
 /* The text of a choice ("per-rank"), or NULL; the choice of a text, or 0. */
@@ -207,12 +234,20 @@ BOUMA_API const char *bouma_assign_name(bouma_assign choice);
 BOUMA_API const char *bouma_place_name(bouma_place choice);
 BOUMA_API const char *bouma_order_name(bouma_order choice);
 BOUMA_API const char *bouma_codec_name(bouma_codec choice);
+BOUMA_API const char *bouma_tier_name(bouma_tier choice);
+BOUMA_API const char *bouma_transport_name(bouma_transport choice);
+BOUMA_API const char *bouma_predict_name(bouma_predict choice);
 BOUMA_API bouma_durability bouma_durability_parse(const char *text);
 BOUMA_API bouma_distribute bouma_distribute_parse(const char *text);
 BOUMA_API bouma_assign bouma_assign_parse(const char *text);
 BOUMA_API bouma_place bouma_place_parse(const char *text);
 BOUMA_API bouma_order bouma_order_parse(const char *text);
 BOUMA_API bouma_codec bouma_codec_parse(const char *text);
+BOUMA_API bouma_tier bouma_tier_parse(const char *text);
+BOUMA_API bouma_transport bouma_transport_parse(const char *text);
+BOUMA_API bouma_predict bouma_predict_parse(const char *text);
+
+#define BOUMA_PATH_BYTES 256
 
 /* Zero means "choose for me" in every field; new fields go at the end. Set
  * 'size' and zero the rest with bouma_options_init(&opts, sizeof(opts)). The
@@ -256,6 +291,21 @@ typedef struct bouma_options {
 
     int best_axis; /* 1: trees over ranks (`kdtree`, `split`) are split along
                       the axis where that is most even; 0: along the longest */
+
+    /* What is where and how fast, for `place` = cost: "flat", a model such as
+     * "torus:8x8x8", "auto" (what hwloc and Slurm tell), or the path of a
+     * machine file. Empty: flat. */
+    char machine[BOUMA_PATH_BYTES];
+    bouma_tier tier;              /* 0: by cost, or dram */
+    char local[BOUMA_PATH_BYTES]; /* a directory on storage of the node */
+    int persist; /* 1: steps stay in 'local' as a dataset that can be read, and
+                    are copied to their place meanwhile: see
+                    bouma_dataset_drain() */
+    int buffers; /* of 'buffer_bytes', that a writer has: while one is stored,
+                    the next is filled; 0: 2 */
+    bouma_transport transport; /* 0: the one that is faster with this MPI */
+    int async; /* 1: bouma_step_end() returns before all is stored: see there */
+    bouma_predict predict;
 } bouma_options;
 
 BOUMA_API void bouma_options_init(bouma_options *opts, size_t size);

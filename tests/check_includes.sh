@@ -6,7 +6,7 @@
 #   check_includes.sh [LIBRARY...]
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
-folders='base plan codec comm store layout dataset write read check api machine'
+folders='base plan machine codec comm store engine layout dataset write read check api'
 failed=0
 
 cd "$root/src"

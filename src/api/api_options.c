@@ -26,11 +26,16 @@ static const struct choice order_names[] = {
     BOUMA_ORDER_LIST(CHOICE_OF){NULL, 0}};
 static const struct choice durability_names[] = {
     BOUMA_DURABILITY_LIST(CHOICE_OF){NULL, 0}};
+static const struct choice tier_names[] = {BOUMA_TIER_LIST(CHOICE_OF){NULL, 0}};
+static const struct choice transport_names[] = {
+    BOUMA_TRANSPORT_LIST(CHOICE_OF){NULL, 0}};
+static const struct choice predict_names[] = {
+    BOUMA_PREDICT_LIST(CHOICE_OF){NULL, 0}};
 #undef CHOICE_OF
 static const struct choice yes_no_names[] = {
     {"1", 1}, {"0", 0}, {"yes", 1}, {"no", 0}, {NULL, 0}};
 
-enum field_kind { CHOICE, FLAG, INTEGER, BYTES, SECONDS };
+enum field_kind { CHOICE, FLAG, INTEGER, BYTES, SECONDS, TEXT };
 
 static const struct field {
     const char *name;
@@ -59,6 +64,14 @@ static const struct field {
     FIELD(timeout, SECONDS, NULL, 0),
     FIELD(threads, INTEGER, NULL, 256),
     FIELD(best_axis, FLAG, yes_no_names, 0),
+    FIELD(machine, TEXT, NULL, 0),
+    FIELD(tier, CHOICE, tier_names, 0),
+    FIELD(local, TEXT, NULL, 0),
+    FIELD(persist, FLAG, yes_no_names, 0),
+    FIELD(buffers, INTEGER, NULL, 4096),
+    FIELD(transport, CHOICE, transport_names, 0),
+    FIELD(async, FLAG, yes_no_names, 0),
+    FIELD(predict, CHOICE, predict_names, 0),
 #undef FIELD
 };
 enum { FIELDS = sizeof(fields) / sizeof(fields[0]) };
@@ -127,6 +140,9 @@ static void describe(char *text, size_t bytes, const struct field *f)
         break;
     case SECONDS:
         snprintf(text, bytes, "seconds, 0 or more");
+        break;
+    case TEXT:
+        snprintf(text, bytes, "a text of up to %d bytes", BOUMA_PATH_BYTES - 1);
     }
 }
 
@@ -189,6 +205,13 @@ static int set_field(bouma_options *opts, const struct field *f,
         right = end != text && !*end && seconds >= 0;
         if (right)
             memcpy(to, &seconds, sizeof(seconds));
+        break;
+    case TEXT:
+        right = strlen(text) < BOUMA_PATH_BYTES;
+        if (right) {
+            memset(to, 0, BOUMA_PATH_BYTES);
+            memcpy(to, text, strlen(text));
+        }
     }
     return right;
 }
@@ -228,6 +251,10 @@ static int check_field(const bouma_options *opts, const struct field *f,
         memcpy(&seconds, from, sizeof(seconds));
         snprintf(text, bytes, "%g", seconds);
         right = seconds >= 0;
+        break;
+    case TEXT:
+        snprintf(text, bytes, "too long");
+        right = memchr(from, 0, BOUMA_PATH_BYTES) != NULL;
     }
     return right;
 }
@@ -298,9 +325,11 @@ static int from_environment(bouma_options *opts, struct bm_error *error)
             return bm_fail(error, BOUMA_EINVAL, "BOUMA_OPTIONS: %s", message);
     }
     for (int i = 0; i < FIELDS; i++) {
-        static const char none[8];
-        size_t size =
-            fields[i].kind == BYTES || fields[i].kind == SECONDS ? 8 : 4;
+        static const char none[BOUMA_PATH_BYTES];
+        size_t size = fields[i].kind == TEXT ? sizeof(none)
+                      : fields[i].kind == BYTES || fields[i].kind == SECONDS
+                          ? 8
+                          : 4;
         char *to = (char *)opts + fields[i].offset;
 
         if (!memcmp(to, none, size))
@@ -375,6 +404,8 @@ int bm_options_complete(bouma_options *out, const bouma_options *given,
         out->message_bytes ? out->message_bytes : (uint64_t)1 << 30;
     out->buffer_bytes =
         out->buffer_bytes ? out->buffer_bytes : (uint64_t)32 << 20;
+    out->buffers = out->buffers ? out->buffers : 2;
+    out->predict = out->predict ? out->predict : BOUMA_PREDICT_OFF;
     out->memory_limit =
         out->memory_limit ? out->memory_limit : (uint64_t)16 << 30;
     return rc;

@@ -22,15 +22,25 @@ enum {
     MESSAGE_BYTES,
     BUFFER_BYTES,
     BEST_AXIS,
+    MACHINE,
+    TIER,
+    PERSIST,
+    BUFFERS,
+    TRANSPORT,
+    ASYNC,
+    PREDICT,
     ID,
     PATH,
     VALUES
 };
 
 static const char *const names[VALUES] = {
-    "mode",         "durability", "group",  "replace", "force", "files",
-    "file_size",    "distribute", "assign", "place",   "order", "message_bytes",
-    "buffer_bytes", "best_axis",  "id",     "path"};
+    "mode",         "durability", "group",     "replace",
+    "force",        "files",      "file_size", "distribute",
+    "assign",       "place",      "order",     "message_bytes",
+    "buffer_bytes", "best_axis",  "machine",   "tier",
+    "persist",      "buffers",    "transport", "async",
+    "predict",      "id",         "path"};
 
 static void collect(uint64_t v[VALUES], const struct bouma_dataset *ds,
                     const char *path)
@@ -51,6 +61,13 @@ static void collect(uint64_t v[VALUES], const struct bouma_dataset *ds,
     v[MESSAGE_BYTES] = o->message_bytes;
     v[BUFFER_BYTES] = o->buffer_bytes;
     v[BEST_AXIS] = (uint64_t)o->best_axis;
+    v[MACHINE] = bm_hash64(o->machine, strlen(o->machine), 0);
+    v[TIER] = (uint64_t)o->tier;
+    v[PERSIST] = (uint64_t)o->persist;
+    v[BUFFERS] = (uint64_t)o->buffers;
+    v[TRANSPORT] = (uint64_t)o->transport;
+    v[ASYNC] = (uint64_t)o->async;
+    v[PREDICT] = (uint64_t)o->predict;
     v[ID] = bm_hash64(o->id, 16, 0);
     v[PATH] = bm_hash64(path, strlen(path), 0);
 }
@@ -84,6 +101,19 @@ static const char *value_text(char *text, size_t bytes, int which,
         break;
     case ORDER:
         name = bouma_order_name((bouma_order)value);
+        break;
+    case TIER:
+        name = value ? bouma_tier_name((bouma_tier)value) : "the default";
+        break;
+    case TRANSPORT:
+        name = value ? bouma_transport_name((bouma_transport)value)
+                     : "the default";
+        break;
+    case PREDICT:
+        name = bouma_predict_name((bouma_predict)value);
+        break;
+    case MACHINE:
+        name = "another text";
         break;
     }
     snprintf(text, bytes, "%" PRIu64, value);

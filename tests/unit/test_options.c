@@ -52,6 +52,17 @@ static void every_choice_is_set_by_its_name(void)
         CASE(assign, "single", BOUMA_ASSIGN_SINGLE),
         CASE(place, "spread", BOUMA_PLACE_SPREAD),
         CASE(place, "first", BOUMA_PLACE_FIRST),
+        CASE(place, "cost", BOUMA_PLACE_COST),
+        CASE(tier, "dram", BOUMA_TIER_DRAM),
+        CASE(tier, "hbm", BOUMA_TIER_HBM),
+        CASE(tier, "local", BOUMA_TIER_LOCAL),
+        CASE(persist, "yes", 1),
+        CASE(buffers, "3", 3),
+        CASE(transport, "messages", BOUMA_TRANSPORT_MESSAGES),
+        CASE(transport, "windows", BOUMA_TRANSPORT_WINDOWS),
+        CASE(async, "1", 1),
+        CASE(predict, "off", BOUMA_PREDICT_OFF),
+        CASE(predict, "on", BOUMA_PREDICT_ON),
         CASE(order, "level", BOUMA_ORDER_LEVEL),
         CASE(order, "chunk", BOUMA_ORDER_CHUNK),
 #undef CASE
@@ -89,9 +100,12 @@ static void every_choice_has_a_name(void)
     NAMED(durability, 3);
     NAMED(distribute, 4);
     NAMED(assign, 8);
-    NAMED(place, 2);
+    NAMED(place, 3);
     NAMED(order, 2);
     NAMED(codec, 6);
+    NAMED(tier, 3);
+    NAMED(transport, 2);
+    NAMED(predict, 2);
 #undef NAMED
     CHECK(!strcmp(bouma_codec_name(BOUMA_CODEC_RAW), "raw"));
     CHECK(!strcmp(bouma_assign_name(BOUMA_ASSIGN_PER_RANK), "per-rank"));

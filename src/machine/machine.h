@@ -1,0 +1,45 @@
+/* machine.h -- what is where, and how fast: the network between the ranks, and
+ * the memories and storages in which bytes can be gathered on their way.
+ *
+ * Several sources stand behind this one interface: a flat machine (the default:
+ * all ranks equally far apart), modelled networks, hwloc and Slurm, a machine
+ * file. Nothing in bouma needs more than the flat one. */
+#ifndef BM_MACHINE_H
+#define BM_MACHINE_H
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "plan/cost.h"
+
+struct bm_machine; /* made of what all ranks tell; the same on each */
+
+/* What this process can tell of where it is (host, socket, address in the
+ * network), for bm_machine_make() on all ranks. Asks hwloc and the environment
+ * only if 'spec' is one that wants to know. */
+void bm_machine_tell(struct bm_buffer *out, const char *spec);
+
+/* The machine of a spec ("", "flat", "torus:8x8x8", "auto", a path) for 'ranks'
+ * ranks. 'told' has what they told, one after the other, sizes[ranks] bytes
+ * each; NULL: nobody was asked, as for a plan without ranks; ranks then fill
+ * nodes in order. A machine file is text that the caller has loaded (one rank
+ * reads it): 'file' and 'file_bytes', NULL for other specs.
+ * EINVAL with a message that names line and word. */
+int bm_machine_make(struct bm_machine **out, const bouma_allocator *a,
+                    const char *spec, const char *file, size_t file_bytes,
+                    int ranks, const struct bm_buffer *told,
+                    const size_t *sizes, struct bm_error *error);
+void bm_machine_free(struct bm_machine *m); /* accepts NULL */
+
+/* Whether a spec is the path of a machine file. */
+int bm_machine_is_file(const char *spec);
+
+const struct bm_network *bm_machine_network(const struct bm_machine *m);
+/* The tiers of each node, fastest first: DRAM is always one of them. */
+const struct bm_tier *bm_machine_tiers(const struct bm_machine *m,
+                                       size_t *count);
+/* The directory of node-local storage that a machine file names, or NULL. */
+const char *bm_machine_local(const struct bm_machine *m);
+/* The target's block or stripe in bytes, and stripes a file; 0: not known. */
+uint64_t bm_machine_stripe(const struct bm_machine *m);
+
+#endif
