@@ -221,7 +221,7 @@ static void fields_are_listed(void)
 
     while (bouma_options_field(n))
         n++;
-    CHECK_EQ(n, 16);
+    CHECK_EQ(n, 24);
     CHECK(!bouma_options_field(-1));
     CHECK(!bouma_options_field(1000));
 }
@@ -274,7 +274,7 @@ static void wrong_fields_are_refused(void)
     WRONG(files, (1 << 20) + 1, "0 to 1048576");
     WRONG(distribute, (bouma_distribute)5, "balanced, greedy, none, weighted");
     WRONG(assign, (bouma_assign)9, "per-rank");
-    WRONG(place, (bouma_place)3, "spread, first");
+    WRONG(place, (bouma_place)4, "spread, first, cost");
     WRONG(order, (bouma_order)3, "level, chunk");
     WRONG(message_bytes, ((uint64_t)1 << 30) + 1, "1GiB");
     WRONG(timeout, -1, "0 or more");
