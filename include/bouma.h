@@ -306,6 +306,7 @@ typedef struct bouma_options {
     bouma_transport transport; /* 0: the one that is faster with this MPI */
     int async; /* 1: bouma_step_end() returns before all is stored: see there */
     bouma_predict predict;
+    int writers; /* ranks that write a file of bouma_io_open(); 0: chosen */
 } bouma_options;
 
 BOUMA_API void bouma_options_init(bouma_options *opts, size_t size);
@@ -918,6 +919,76 @@ BOUMA_API int bouma_particles_sample(bouma_particle_data **out,
 BOUMA_API int bouma_particles_restart(bouma_particle_data **out,
                                       bouma_particles *particles,
                                       const bouma_particles_query *query);
+
+/* ---- plain files of any program ----------------------------------------- */
+
+/* What a sequence of MPI_File_write_at_all() or MPI_File_read_at_all() does, by
+ * one call: all ranks declare which bytes of a file they have, for any number
+ * of variables at once; then these are gathered across the variables, and
+ * written by a few ranks in large pieces. The bytes in the file are just those
+ * of the sequence.
+ *
+ *     bouma_io_open_mpi(&f, comm, "out.dat", BOUMA_IO_CREATE, NULL);
+ *     bouma_io_declare(f, n, count, size, offset);
+ *     bouma_io_write(f, data);          as often as wanted
+ *     bouma_io_close(f);
+ *     bouma_io_free(f);
+ *
+ * Of the options, these count: io, allocator, files, writers, place, machine,
+ * tier, local, buffers, buffer_bytes, message_bytes, transport, timeout,
+ * durability (all but durable: nothing is synced) and progress. */
+typedef struct bouma_io_file bouma_io_file;
+
+typedef enum bouma_io_mode {
+    BOUMA_IO_READ = 1,   /* a file that is there */
+    BOUMA_IO_CREATE = 2, /* a new file; one that is there is emptied */
+    BOUMA_IO_UPDATE = 3  /* made if it is missing; what is there stays, but for
+                            what is written */
+} bouma_io_mode;
+
+/* The caller owns *out and ends it with bouma_io_free(), after a failure too:
+ * it holds the message. With the option 'files' above 1, ranks are divided into
+ * so many groups of as many consecutive ranks, each with a file of its own:
+ * PATH.0000, PATH.0001, ... Collective. */
+BOUMA_API int bouma_io_open(bouma_io_file **out, const char *path,
+                            bouma_io_mode mode, const bouma_options *opts);
+/* Syncs, if the option 'durability' is durable (the default), and closes.
+ * Collective. */
+BOUMA_API int bouma_io_close(bouma_io_file *file);
+BOUMA_API void bouma_io_free(bouma_io_file *file);
+BOUMA_API const char *bouma_io_message(const bouma_io_file *file);
+
+/* Which file this rank's is, which of the ranks of that file it is, and how
+ * many these are. Any of the pointers may be NULL. */
+BOUMA_API int bouma_io_group(const bouma_io_file *file, int *group, int *rank,
+                             int *ranks);
+
+/* This rank has, of variable i, count[i] elements of size[i] bytes from byte
+ * offset[i] of its group's file on. Ranks may have different numbers of
+ * variables; nothing but bytes counts. It holds until the next call.
+ * Ranges of several ranks that are written must not overlap (if they do, one of
+ * them is written); ranges that are read may. Collective. */
+BOUMA_API int bouma_io_declare(bouma_io_file *file, size_t variables,
+                               const uint64_t *count, const uint64_t *size,
+                               const uint64_t *offset);
+
+/* Write what is at data[i] for variable i; or read it to there. Bytes beyond
+ * the end of a file are not read: BOUMA_EFORMAT. Collective. */
+BOUMA_API int bouma_io_write(bouma_io_file *file, const void *const *data);
+BOUMA_API int bouma_io_read(bouma_io_file *file, void *const *data);
+
+/* What the last write or read did, summed up over all ranks. */
+typedef struct bouma_io_report {
+    uint64_t bytes;        /* that were declared */
+    uint64_t moved_bytes;  /* between ranks */
+    int64_t writers;       /* ranks that wrote or read files */
+    int64_t rounds;        /* most of any of them */
+    uint64_t buffer_bytes; /* of each buffer */
+    double seconds;        /* of the slowest rank */
+    double store_seconds;  /* of the slowest rank's thread */
+} bouma_io_report;
+BOUMA_API int bouma_io_report_get(const bouma_io_file *file,
+                                  bouma_io_report *out);
 
 /* ---- checking and mending ----------------------------------------------- */
 

@@ -24,6 +24,10 @@ BOUMA_API int bouma_dataset_open_mpi(bouma_dataset **out, MPI_Comm comm,
                                      const char *path,
                                      const bouma_options *opts);
 
+BOUMA_API int bouma_io_open_mpi(bouma_io_file **out, MPI_Comm comm,
+                                const char *path, bouma_io_mode mode,
+                                const bouma_options *opts);
+
 /* The work is divided among the ranks, and every rank gets every finding. */
 BOUMA_API int bouma_verify_mpi(MPI_Comm comm, const char *path,
                                bouma_verify_depth depth,

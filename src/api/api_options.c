@@ -72,6 +72,7 @@ static const struct field {
     FIELD(transport, CHOICE, transport_names, 0),
     FIELD(async, FLAG, yes_no_names, 0),
     FIELD(predict, CHOICE, predict_names, 0),
+    FIELD(writers, INTEGER, NULL, 1 << 20),
 #undef FIELD
 };
 enum { FIELDS = sizeof(fields) / sizeof(fields[0]) };

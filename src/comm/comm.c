@@ -2,9 +2,12 @@
 #include "comm/comm.h"
 
 #include <inttypes.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
+#include "base/clock.h"
 #include "base/hash.h"
 
 /* A status as a number of which the largest is the worst, and among equals
@@ -200,6 +203,124 @@ int bm_comm_exchange(struct bm_comm *comm, const struct bm_message *sends,
     return comm_failed(comm, error,
                        comm->functions->exchange(comm, sends, send_count,
                                                  receives, receive_count));
+}
+
+/* ---- without waiting ---------------------------------------------------- */
+
+int bm_comm_note(struct bm_comm *comm, const struct bm_note *note,
+                 struct bm_error *error)
+{
+    return comm_failed(comm, error, comm->functions->note(comm, note));
+}
+
+int bm_comm_hear(struct bm_comm *comm, struct bm_note *note, int *heard,
+                 struct bm_error *error)
+{
+    *heard = 0;
+    return comm_failed(comm, error, comm->functions->hear(comm, note, heard));
+}
+
+int bm_transfer_init(struct bm_transfer *t, struct bm_comm *comm,
+                     size_t messages, size_t bytes)
+{
+    size_t request = comm->functions->request_bytes(comm, messages, bytes);
+
+    *t = (struct bm_transfer){comm, bm_new(comm->a, request, 1), messages, 0};
+    return t->requests ? BOUMA_OK : BOUMA_ENOMEM;
+}
+
+void bm_transfer_release(struct bm_transfer *t)
+{
+    /* With something under way that was given up, it must stay. */
+    if (t->comm && !t->comm->timed_out)
+        bm_drop(t->comm->a, t->requests);
+    memset(t, 0, sizeof(*t));
+}
+
+int bm_transfer_send(struct bm_transfer *t, const struct bm_message *messages,
+                     size_t count, struct bm_error *error)
+{
+    return comm_failed(t->comm, error,
+                       t->comm->functions->start(t, messages, count, 1));
+}
+
+int bm_transfer_receive(struct bm_transfer *t,
+                        const struct bm_message *messages, size_t count,
+                        struct bm_error *error)
+{
+    return comm_failed(t->comm, error,
+                       t->comm->functions->start(t, messages, count, 0));
+}
+
+int bm_transfer_test(struct bm_transfer *t, int *done, struct bm_error *error)
+{
+    *done = !t->count;
+    return t->count
+               ? comm_failed(t->comm, error, t->comm->functions->test(t, done))
+               : BOUMA_OK;
+}
+
+#define SPINS     64 /* looks before it sleeps */
+#define NAP_NS    20000
+#define MOST_NAPS 5 /* it sleeps so many times longer at last */
+
+int bm_comm_idle(struct bm_comm *comm, unsigned idle, double since,
+                 struct bm_error *error)
+{
+    unsigned naps = idle / SPINS;
+    struct timespec nap = {0, NAP_NS};
+
+    if (comm->timeout > 0 && bm_clock() - since > comm->timeout) {
+        comm->timed_out = 1;
+        return comm_failed(comm, error, 1);
+    }
+    if (!naps) {
+        sched_yield();
+    } else {
+        nap.tv_nsec *= naps < MOST_NAPS ? (long)naps : MOST_NAPS;
+        nanosleep(&nap, NULL);
+    }
+    return BOUMA_OK;
+}
+
+/* ---- ports -------------------------------------------------------------- */
+
+int bm_port_new(struct bm_port **out, struct bm_comm *comm, void *memory,
+                size_t bytes)
+{
+    *out = NULL;
+    return comm->functions->port_new(out, comm, memory, bytes) ? BOUMA_ECOMM
+                                                               : BOUMA_OK;
+}
+
+void bm_port_free(struct bm_port *w)
+{
+    if (w)
+        w->comm->functions->port_free(w);
+}
+
+int bm_port_put(struct bm_port *w, int peer, size_t at, const void *data,
+                size_t bytes, struct bm_error *error)
+{
+    return comm_failed(w->comm, error,
+                       w->comm->functions->put(w, peer, at, data, bytes));
+}
+
+int bm_port_get(struct bm_port *w, int peer, size_t at, void *data,
+                size_t bytes, struct bm_error *error)
+{
+    return comm_failed(w->comm, error,
+                       w->comm->functions->get(w, peer, at, data, bytes));
+}
+
+int bm_port_flush(struct bm_port *w, int peer, struct bm_error *error)
+{
+    return comm_failed(w->comm, error, w->comm->functions->flush(w, peer));
+}
+
+uint8_t *bm_port_room(struct bm_port *w, int peer)
+{
+    return w->comm->functions->room(w, peer);
 }
 
 void bm_comm_free(struct bm_comm *comm)

@@ -27,6 +27,28 @@ struct bm_message {
     size_t bytes;
 };
 
+/* A few bytes that whoever gets them need not expect from anyone in
+ * particular. */
+struct bm_note {
+    int peer; /* to whom; or from whom */
+    uint32_t what;
+    uint64_t value;
+};
+
+/* Messages under way: room for as many as bm_transfer_init() was told. */
+struct bm_transfer {
+    struct bm_comm *comm;
+    void *requests;
+    size_t room, count;
+};
+
+/* Memory of each rank that others put bytes into and get bytes from. */
+struct bm_port {
+    struct bm_comm *comm;
+    uint8_t *memory; /* of this rank */
+    size_t bytes;
+};
+
 struct bm_comm {
     const struct bm_comm_functions *functions;
     const bouma_allocator *a;
@@ -45,6 +67,24 @@ struct bm_comm_functions {
                     size_t send_count, const struct bm_message *receives,
                     size_t receive_count);
     void (*release)(struct bm_comm *comm);
+
+    int (*note)(struct bm_comm *comm, const struct bm_note *note);
+    int (*hear)(struct bm_comm *comm, struct bm_note *note, int *heard);
+    size_t (*request_bytes)(const struct bm_comm *comm, size_t messages,
+                            size_t bytes);
+    int (*start)(struct bm_transfer *t, const struct bm_message *messages,
+                 size_t count, int sending);
+    int (*test)(struct bm_transfer *t, int *done);
+
+    int (*port_new)(struct bm_port **out, struct bm_comm *comm, void *memory,
+                    size_t bytes);
+    void (*port_free)(struct bm_port *w);
+    int (*put)(struct bm_port *w, int peer, size_t at, const void *data,
+               size_t bytes);
+    int (*get)(struct bm_port *w, int peer, size_t at, void *data,
+               size_t bytes);
+    int (*flush)(struct bm_port *w, int peer);
+    uint8_t *(*room)(struct bm_port *w, int peer);
 };
 
 /* One process. The caller frees it with bm_comm_free(). */
@@ -86,5 +126,55 @@ int bm_comm_collect(struct bm_comm *comm, const struct bm_buffer *mine,
 int bm_comm_exchange(struct bm_comm *comm, const struct bm_message *sends,
                      size_t send_count, const struct bm_message *receives,
                      size_t receive_count, struct bm_error *error);
+
+/* ---- without waiting ---------------------------------------------------- */
+
+/* Send a note; and take the next one that has come, if any (*heard). Between
+ * two ranks they come in the order in which they were sent. Whoever uses notes
+ * knows how many are coming, and has taken all of them before others may use
+ * them. */
+int bm_comm_note(struct bm_comm *comm, const struct bm_note *note,
+                 struct bm_error *error);
+int bm_comm_hear(struct bm_comm *comm, struct bm_note *note, int *heard,
+                 struct bm_error *error);
+
+/* Room for 'messages' messages of 'bytes' bytes in all; ENOMEM. */
+int bm_transfer_init(struct bm_transfer *t, struct bm_comm *comm,
+                     size_t messages, size_t bytes);
+void bm_transfer_release(struct bm_transfer *t);
+/* Begin to send or receive, beside what is under way: as bm_comm_exchange(),
+ * but the data has to stay until bm_transfer_test() says that all is done. */
+int bm_transfer_send(struct bm_transfer *t, const struct bm_message *messages,
+                     size_t count, struct bm_error *error);
+int bm_transfer_receive(struct bm_transfer *t,
+                        const struct bm_message *messages, size_t count,
+                        struct bm_error *error);
+int bm_transfer_test(struct bm_transfer *t, int *done, struct bm_error *error);
+
+/* Wait a little for others, more each time: 'idle' counts from 0. ECOMM once
+ * 'since' (a bm_clock()) is longer ago than the timeout. */
+int bm_comm_idle(struct bm_comm *comm, unsigned idle, double since,
+                 struct bm_error *error);
+
+/* ---- ports -------------------------------------------------------------- */
+
+/* 'bytes' bytes on this rank for the puts of others (may be 0), in 'memory' or,
+ * if that is NULL, in memory of the window's own, which is faster where ranks
+ * share a node. NULL on all ranks after a failure, of which there is no
+ * message: messages do instead. Collective. */
+int bm_port_new(struct bm_port **out, struct bm_comm *comm, void *memory,
+                size_t bytes);
+void bm_port_free(struct bm_port *w); /* collective; accepts NULL */
+
+/* Put into the memory of 'peer', or get from it; done after a flush of that
+ * peer. The data must stay till then. */
+int bm_port_put(struct bm_port *w, int peer, size_t at, const void *data,
+                size_t bytes, struct bm_error *error);
+int bm_port_get(struct bm_port *w, int peer, size_t at, void *data,
+                size_t bytes, struct bm_error *error);
+int bm_port_flush(struct bm_port *w, int peer, struct bm_error *error);
+/* Where this rank can itself write into the memory of 'peer', or NULL; what it
+ * has written is there after a flush. */
+uint8_t *bm_port_room(struct bm_port *w, int peer);
 
 #endif

@@ -8,19 +8,13 @@
 
 #include "base/clock.h"
 
-#define MESSAGE_TAG 1
-
-struct mpi_comm {
-    struct bm_comm base;
-    MPI_Comm comm;
-    /* Of reductions. Here and not on the stack: one that was given up may still
-     * be carried out by MPI at any later time. */
-    int64_t mine[BM_COMM_MAX_VALUES], all[BM_COMM_MAX_VALUES];
-};
+#define MESSAGE_TAG  1
+#define NOTE_TAG     2
+#define TRANSFER_TAG 3
 
 static MPI_Comm comm_of(struct bm_comm *comm)
 {
-    return ((struct mpi_comm *)comm)->comm;
+    return ((struct bm_mpi_comm *)comm)->comm;
 }
 
 /* Wait for all requests, or till the time is up: then they are given up, and
@@ -47,7 +41,7 @@ static int wait_all(struct bm_comm *comm, MPI_Request *requests, int count)
 static int mpi_max(struct bm_comm *comm, uint64_t *values, int count)
 {
     const uint64_t sign = (uint64_t)1 << 63;
-    struct mpi_comm *m = (struct mpi_comm *)comm;
+    struct bm_mpi_comm *m = (struct bm_mpi_comm *)comm;
     MPI_Request request;
     int rc;
 
@@ -91,7 +85,7 @@ static size_t pieces_of(const struct bm_comm *comm, size_t bytes)
 
 /* Start the pieces of one message. */
 static int start(struct bm_comm *comm, const struct bm_message *message,
-                 int sending, MPI_Request *requests, int *count)
+                 int sending, int tag, MPI_Request *requests, int *count)
 {
     int rc = MPI_SUCCESS;
 
@@ -101,11 +95,11 @@ static int start(struct bm_comm *comm, const struct bm_message *message,
         uint8_t *p = message->data ? (uint8_t *)message->data + at : NULL;
 
         if (sending)
-            rc = MPI_Isend(p, p ? n : 0, MPI_BYTE, message->peer, MESSAGE_TAG,
+            rc = MPI_Isend(p, p ? n : 0, MPI_BYTE, message->peer, tag,
                            comm_of(comm), &requests[*count]);
         else
-            rc = MPI_Irecv(p, n, MPI_BYTE, message->peer, MESSAGE_TAG,
-                           comm_of(comm), &requests[*count]);
+            rc = MPI_Irecv(p, n, MPI_BYTE, message->peer, tag, comm_of(comm),
+                           &requests[*count]);
         if (!rc)
             ++*count;
     }
@@ -135,9 +129,9 @@ static int mpi_exchange(struct bm_comm *comm, const struct bm_message *sends,
     if (!requests)
         return MPI_ERR_NO_MEM;
     for (size_t i = 0; i < receive_count && !rc; i++)
-        rc = start(comm, &receives[i], 0, requests, &count);
+        rc = start(comm, &receives[i], 0, MESSAGE_TAG, requests, &count);
     for (size_t i = 0; i < send_count && !rc; i++)
-        rc = start(comm, &sends[i], 1, requests, &count);
+        rc = start(comm, &sends[i], 1, MESSAGE_TAG, requests, &count);
     if (!rc)
         rc = wait_all(comm, requests, count);
     if (requests != few)
@@ -172,23 +166,106 @@ static int mpi_gather(struct bm_comm *comm, const void *data, size_t bytes,
     return rc;
 }
 
+/* ---- without waiting ---------------------------------------------------- */
+
+/* One that is not being sent any more; waits if there is none. */
+static struct bm_mpi_note *free_note(struct bm_mpi_comm *m)
+{
+    double since = bm_clock();
+
+    for (;;) {
+        for (int i = 0; i < BM_MPI_NOTES; i++) {
+            int done = 0;
+
+            if (MPI_Test(&m->notes[i].request, &done, MPI_STATUS_IGNORE))
+                return NULL;
+            if (done)
+                return &m->notes[i];
+        }
+        if (m->base.timeout > 0 && bm_clock() - since > m->base.timeout) {
+            m->base.timed_out = 1;
+            return NULL;
+        }
+    }
+}
+
+static int mpi_note(struct bm_comm *comm, const struct bm_note *note)
+{
+    struct bm_mpi_note *n = free_note((struct bm_mpi_comm *)comm);
+
+    if (!n)
+        return MPI_ERR_OTHER;
+    n->words[0] = note->what;
+    n->words[1] = note->value;
+    return MPI_Isend(n->words, 2, MPI_UINT64_T, note->peer, NOTE_TAG,
+                     comm_of(comm), &n->request);
+}
+
+static int mpi_hear(struct bm_comm *comm, struct bm_note *note, int *heard)
+{
+    uint64_t words[2];
+    MPI_Status status;
+    int rc =
+        MPI_Iprobe(MPI_ANY_SOURCE, NOTE_TAG, comm_of(comm), heard, &status);
+
+    if (rc || !*heard)
+        return rc;
+    rc = MPI_Recv(words, 2, MPI_UINT64_T, status.MPI_SOURCE, NOTE_TAG,
+                  comm_of(comm), MPI_STATUS_IGNORE);
+    *note = (struct bm_note){status.MPI_SOURCE, (uint32_t)words[0], words[1]};
+    return rc;
+}
+
+static size_t mpi_request_bytes(const struct bm_comm *comm, size_t messages,
+                                size_t bytes)
+{
+    return (messages + bytes / comm->message_bytes + 1) * sizeof(MPI_Request);
+}
+
+static int mpi_start(struct bm_transfer *t, const struct bm_message *messages,
+                     size_t count, int sending)
+{
+    int n = (int)t->count, rc = MPI_SUCCESS;
+
+    for (size_t i = 0; i < count && !rc; i++)
+        rc = start(t->comm, &messages[i], sending, TRANSFER_TAG, t->requests,
+                   &n);
+    t->count = (size_t)n;
+    return rc;
+}
+
+static int mpi_test(struct bm_transfer *t, int *done)
+{
+    int rc = MPI_Testall((int)t->count, t->requests, done, MPI_STATUSES_IGNORE);
+
+    if (*done)
+        t->count = 0;
+    return rc;
+}
+
 static void mpi_release(struct bm_comm *comm)
 {
-    struct mpi_comm *m = (struct mpi_comm *)comm;
+    struct bm_mpi_comm *m = (struct bm_mpi_comm *)comm;
     int finalized = 0;
 
     MPI_Finalized(&finalized);
     /* With something under way on it that was given up, it must stay. */
-    if (!finalized && m->comm != MPI_COMM_NULL && !comm->timed_out)
-        MPI_Comm_free(&m->comm);
+    if (finalized || m->comm == MPI_COMM_NULL || comm->timed_out)
+        return;
+    if (m->node != MPI_COMM_NULL)
+        MPI_Comm_free(&m->node);
+    MPI_Comm_free(&m->comm);
 }
 
 int bm_comm_mpi_new(struct bm_comm **out, const bouma_allocator *a,
                     MPI_Comm comm)
 {
     static const struct bm_comm_functions functions = {
-        mpi_max, mpi_broadcast, mpi_gather, mpi_exchange, mpi_release};
-    struct mpi_comm *m = bm_new(a, 1, sizeof(*m));
+        mpi_max,     mpi_broadcast, mpi_gather,      mpi_exchange,
+        mpi_release, mpi_note,      mpi_hear,        mpi_request_bytes,
+        mpi_start,   mpi_test,      bm_mpi_port_new, bm_mpi_port_free,
+        bm_mpi_put,  bm_mpi_get,    bm_mpi_flush,    bm_mpi_room};
+    struct bm_mpi_comm *m = bm_new(a, 1, sizeof(*m));
     int mine = m != NULL, all = 0;
     MPI_Comm copy = MPI_COMM_NULL;
 
@@ -200,6 +277,9 @@ int bm_comm_mpi_new(struct bm_comm **out, const bouma_allocator *a,
     }
     MPI_Comm_set_errhandler(copy, MPI_ERRORS_RETURN);
     m->comm = copy;
+    m->node = MPI_COMM_NULL;
+    for (int i = 0; i < BM_MPI_NOTES; i++)
+        m->notes[i].request = MPI_REQUEST_NULL;
     m->base.functions = &functions;
     m->base.a = a;
     m->base.message_bytes = (size_t)1 << 30;

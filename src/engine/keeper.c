@@ -1,0 +1,146 @@
+/* keeper.c -- see keeper.h. */
+#include "engine/keeper.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "base/clock.h"
+
+struct bm_keeper {
+    const bouma_allocator *a;
+    bm_keep *keep;
+    void *context;
+    pthread_t thread;
+    int threaded;
+    pthread_mutex_t lock; /* of what follows */
+    pthread_cond_t handed_over, over;
+    size_t *jobs; /* [room] */
+    size_t room, handed, done, told;
+    int ending;
+    struct bm_error error; /* of the first that failed */
+    double seconds;
+};
+
+/* One job, without the lock. */
+static void do_job(struct bm_keeper *k, size_t job)
+{
+    struct bm_error error = {0};
+    double begun = bm_clock();
+    int rc = k->error.status ? BOUMA_OK : k->keep(k->context, job, &error);
+
+    if (rc && !error.status)
+        bm_fail(&error, rc, "what was gathered could not be stored");
+    pthread_mutex_lock(&k->lock);
+    if (rc)
+        k->error = error;
+    k->seconds += bm_clock() - begun;
+    k->done++;
+    pthread_cond_signal(&k->over);
+    pthread_mutex_unlock(&k->lock);
+}
+
+static void *work(void *context)
+{
+    struct bm_keeper *k = context;
+
+    for (;;) {
+        size_t job;
+
+        pthread_mutex_lock(&k->lock);
+        while (k->done == k->handed && !k->ending)
+            pthread_cond_wait(&k->handed_over, &k->lock);
+        if (k->done == k->handed) {
+            pthread_mutex_unlock(&k->lock);
+            return NULL;
+        }
+        job = k->jobs[k->done];
+        pthread_mutex_unlock(&k->lock);
+        do_job(k, job);
+    }
+}
+
+struct bm_keeper *bm_keeper_new(const bouma_allocator *a, size_t jobs,
+                                bm_keep *keep, void *context)
+{
+    struct bm_keeper *k = bm_new(a, 1, sizeof(*k));
+    size_t *list = bm_new_raw(a, jobs, sizeof(*list));
+
+    if (!k || !list) {
+        bm_drop(a, k);
+        bm_drop(a, list);
+        return NULL;
+    }
+    k->a = a;
+    k->keep = keep;
+    k->context = context;
+    k->jobs = list;
+    k->room = jobs;
+    pthread_mutex_init(&k->lock, NULL);
+    pthread_cond_init(&k->handed_over, NULL);
+    pthread_cond_init(&k->over, NULL);
+    k->threaded = jobs && !pthread_create(&k->thread, NULL, work, k);
+    return k;
+}
+
+void bm_keeper_free(struct bm_keeper *k)
+{
+    if (!k)
+        return;
+    pthread_mutex_lock(&k->lock);
+    k->ending = 1;
+    pthread_cond_signal(&k->handed_over);
+    pthread_mutex_unlock(&k->lock);
+    if (k->threaded)
+        pthread_join(k->thread, NULL);
+    pthread_cond_destroy(&k->over);
+    pthread_cond_destroy(&k->handed_over);
+    pthread_mutex_destroy(&k->lock);
+    bm_drop(k->a, k->jobs);
+    bm_drop(k->a, k);
+}
+
+void bm_keeper_hand(struct bm_keeper *k, size_t job)
+{
+    pthread_mutex_lock(&k->lock);
+    k->jobs[k->handed++] = job;
+    pthread_cond_signal(&k->handed_over);
+    pthread_mutex_unlock(&k->lock);
+    if (!k->threaded)
+        do_job(k, job);
+}
+
+int bm_keeper_next(struct bm_keeper *k, size_t *job, int wait)
+{
+    int found;
+
+    pthread_mutex_lock(&k->lock);
+    while (wait && k->told == k->done && k->done < k->handed)
+        pthread_cond_wait(&k->over, &k->lock);
+    found = k->told < k->done;
+    if (found)
+        *job = k->jobs[k->told++];
+    pthread_mutex_unlock(&k->lock);
+    return found;
+}
+
+int bm_keeper_status(struct bm_keeper *k, struct bm_error *error)
+{
+    int rc;
+
+    pthread_mutex_lock(&k->lock);
+    rc = k->error.status;
+    if (rc)
+        bm_fail(error, rc, "%s", k->error.text);
+    pthread_mutex_unlock(&k->lock);
+    return rc;
+}
+
+double bm_keeper_seconds(struct bm_keeper *k)
+{
+    double seconds;
+
+    pthread_mutex_lock(&k->lock);
+    seconds = k->seconds;
+    pthread_mutex_unlock(&k->lock);
+    return seconds;
+}

@@ -1,0 +1,37 @@
+/* keeper.h -- a thread that stores what is handed to it, while the one that
+ * hands it over goes on. It makes no call of MPI. */
+#ifndef BM_KEEPER_H
+#define BM_KEEPER_H
+
+#include <stddef.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+
+struct bm_keeper;
+
+/* Store job number 'job'. */
+typedef int bm_keep(void *context, size_t job, struct bm_error *error);
+
+/* One that takes at most 'jobs' jobs. NULL if there is no memory. If no thread
+ * can be started, the jobs are done by whoever hands them over. */
+struct bm_keeper *bm_keeper_new(const bouma_allocator *a, size_t jobs,
+                                bm_keep *keep, void *context);
+/* Waits for what was handed over. Accepts NULL. */
+void bm_keeper_free(struct bm_keeper *k);
+
+/* Jobs are done in the order in which they were handed over; after one that
+ * failed, the rest are left out. */
+void bm_keeper_hand(struct bm_keeper *k, size_t job);
+
+/* The next job that is over (done or left out), each once, in order: 1 if there
+ * is one. With 'wait', wait for it: 0 only if none is left. */
+int bm_keeper_next(struct bm_keeper *k, size_t *job, int wait);
+
+/* Whether a job has failed: its status, and the message in 'error'. */
+int bm_keeper_status(struct bm_keeper *k, struct bm_error *error);
+
+/* How long it has worked. */
+double bm_keeper_seconds(struct bm_keeper *k);
+
+#endif

@@ -1,0 +1,118 @@
+/* pipe.h -- bytes of all ranks into the buffers of a few, and from there into
+ * storage; or from storage back to all. After Tessier et al. (TAPIOCA), section
+ * 4.3.
+ *
+ * All is declared before anything moves. A flow is what goes to one rank, its
+ * gatherer: a stream of bytes, cut into rounds (plan/rounds.h), of which ranks
+ * have pieces. A gatherer has some buffers. While one is stored, by a thread,
+ * the next is filled, by puts of those ranks that have pieces of that round; it
+ * is handed over for storing when all of it is there. Nobody waits for anyone
+ * but the ranks of a flow for their gatherer's buffers.
+ *
+ *     writing: a round is open while its buffer is free; those that have
+ *              pieces of it put them there and tell the gatherer; it is stored
+ *     reading: a round is loaded, ahead of its use; then it is open, and those
+ *              that want pieces of it get them and tell the gatherer
+ *
+ * What is told are notes: OPEN, which the first rounds of a write do without,
+ * and DONE. Both carry whether their sender has failed: then no bytes move any
+ * more, but rounds are gone through to the end, so that nobody is left waiting.
+ *
+ * The same by messages (BOUMA_TRANSPORT_MESSAGES): pieces are sent when their
+ * round is open. */
+#ifndef BM_PIPE_H
+#define BM_PIPE_H
+
+#include "comm/comm.h"
+#include "engine/keeper.h"
+#include "machine/bank.h"
+#include "plan/rounds.h"
+
+/* A piece of a stream. The bytes of rank 'rank' that it calls 'tag'. */
+struct bm_piece {
+    int rank;
+    uint64_t at, bytes; /* in the stream */
+    size_t tag;
+};
+
+/* What goes to one gatherer, as far as this rank has to know it: the gatherer
+ * knows all pieces, others just their own. Pieces of the same bytes may be
+ * wanted by several ranks. Both ends have the pieces of a rank in the same
+ * order, ascending by 'at'. */
+struct bm_flow {
+    int gatherer;
+    struct bm_rounds rounds;
+    struct bm_piece *pieces; /* from the pipe's allocator; the pipe's then */
+    size_t count;
+};
+
+struct bm_pipe_calls {
+    void *context;
+    /* Where the bytes of a piece of this rank are (writing), or go (reading);
+     * the same till the end. NULL: not known yet, ask again later; also for all
+     * of the piece's rank that come after it. */
+    uint8_t *(*bytes)(void *context, size_t tag);
+    /* Writing: instead, make all the bytes of a piece, into 'room'. */
+    void (*fill)(void *context, size_t tag, uint8_t *room);
+    /* The gatherer's, on a thread: store these bytes of the stream, all of one
+     * part; or load them. */
+    int (*store)(void *context, uint64_t at, uint8_t *data, uint64_t bytes,
+                 struct bm_error *error);
+    /* Now and then. May be NULL. */
+    void (*progress)(void *context, size_t done, size_t rounds);
+};
+
+/* Buffers, kept from one use to the next. */
+struct bm_pipe_pool {
+    struct bm_port *port;
+    struct bm_bank bank;
+};
+void bm_pipe_pool_release(struct bm_pipe_pool *pool); /* collective */
+
+struct bm_pipe_options {
+    int reading;
+    int buffers;
+    bouma_transport transport; /* 0: ports */
+    bouma_tier tier;           /* of this rank's buffers; 0: dram */
+    const char *local;
+    int copy; /* 1: own pieces go through buffers, too, so that the caller's
+                 memory is free once all is gathered */
+};
+
+struct bm_pipe;
+
+/* All that this rank needs, but for buffers. Takes the flows' contents over,
+ * also on failure. The flows are sorted by gatherer, at most one for each.
+ * ENOMEM. */
+int bm_pipe_new(struct bm_pipe **out, struct bm_comm *comm,
+                struct bm_flow *flows, size_t count,
+                const struct bm_pipe_options *options,
+                const struct bm_pipe_calls *calls);
+/* Waits for what is being stored. Accepts NULL. */
+void bm_pipe_free(struct bm_pipe *p);
+
+/* Get the buffers. 'rc' is the status of this rank so far (a failure, if there
+ * is no pipe); one for all comes back. Collective. */
+int bm_pipe_open(struct bm_pipe *p, struct bm_comm *comm,
+                 struct bm_pipe_pool *pool, int rc, struct bm_error *error);
+
+/* After an open that went well on all ranks: do what can be done without
+ * waiting. 1 if that was anything. */
+int bm_pipe_step(struct bm_pipe *p);
+
+/* Go on till all has been put, and this rank has gathered all of its flow, and,
+ * with 'stored', stored it. 'rc' is the status of this rank so far: if it is a
+ * failure, no bytes are moved, but everyone gets through. Ranks then agree on
+ * what comes back. All ranks of the flows. */
+int bm_pipe_run(struct bm_pipe *p, int stored, int rc, struct bm_error *error);
+
+/* The bytes that this rank has put into buffers of others, or got from there;
+ * in how many rounds; the seconds that its thread has worked. */
+struct bm_pipe_deeds {
+    uint64_t bytes, rounds;
+    double seconds;
+    size_t buffer_bytes; /* of all its buffers */
+};
+struct bm_pipe_deeds bm_pipe_deeds_of(const struct bm_pipe *p);
+
+#endif
