@@ -8,7 +8,8 @@
  * directory that holds one dataset; a 'name' is relative to it, made of parts
  * that the library derives from integers ("steps/00000042/manifest"), never
  * read from a file. An implementation must not follow symbolic links below
- * the root. Calls on one root come from one thread at a time. */
+ * the root. Calls on one root come from one thread at a time, not always the
+ * same: what is written may be written by a thread of the library. */
 #ifndef BOUMA_STORE_H
 #define BOUMA_STORE_H
 
@@ -36,8 +37,10 @@ typedef struct bouma_allocator {
 typedef enum bouma_open_mode {
     BOUMA_OPEN_READ = 1,   /* an existing regular file, for reading */
     BOUMA_OPEN_CREATE = 2, /* a new file, for writing; EEXIST if it exists */
-    BOUMA_OPEN_APPEND = 3  /* made if missing; 'write' ignores the offset and
+    BOUMA_OPEN_APPEND = 3, /* made if missing; 'write' ignores the offset and
                               appends */
+    BOUMA_OPEN_UPDATE = 4  /* made if missing, for reading and writing; what is
+                              there stays */
 } bouma_open_mode;
 
 typedef struct bouma_io {
@@ -88,6 +91,10 @@ typedef struct bouma_io {
 
     /* May be NULL. Remove a directory, if it is empty; else ENOTEMPTY. */
     int (*remove_dir)(void *user, void *root, const char *name);
+
+    /* May be NULL. The size of the pieces in which the storage keeps files
+     * (blocks, stripes), which writes had better be a multiple of. */
+    int (*block_bytes)(void *user, void *root, uint64_t *bytes);
 } bouma_io;
 
 /* The table for POSIX file systems. */

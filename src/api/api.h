@@ -55,6 +55,10 @@ int bm_struct_copy(void *out, size_t bytes, const void *given,
 int bm_api_open(bouma_dataset **out, struct bm_comm *comm, enum bm_mode mode,
                 const char *path, const bouma_options *opts);
 
+/* The same for a plain file. */
+int bm_api_io_open(bouma_io_file **out, struct bm_comm *comm, const char *path,
+                   bouma_io_mode mode, const bouma_options *opts);
+
 /* The allocator of a caller's options, which may be NULL. */
 const bouma_allocator *bm_api_allocator(const bouma_options *opts);
 

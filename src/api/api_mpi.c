@@ -35,6 +35,17 @@ int bouma_dataset_open_mpi(bouma_dataset **out, MPI_Comm comm, const char *path,
     return open_together(out, comm, BM_MODE_READ, path, opts);
 }
 
+int bouma_io_open_mpi(bouma_io_file **out, MPI_Comm mpi, const char *path,
+                      bouma_io_mode mode, const bouma_options *opts)
+{
+    struct bm_comm *comm;
+    int rc;
+
+    *out = NULL;
+    rc = bm_comm_mpi_new(&comm, bm_api_allocator(opts), mpi);
+    return rc ? rc : bm_api_io_open(out, comm, path, mode, opts);
+}
+
 int bouma_verify_mpi(MPI_Comm mpi, const char *path, bouma_verify_depth depth,
                      const bouma_options *opts,
                      void (*each)(void *user, const bouma_finding *f),

@@ -403,8 +403,6 @@ int bm_options_complete(bouma_options *out, const bouma_options *given,
     out->order = out->order ? out->order : BOUMA_ORDER_LEVEL;
     out->message_bytes =
         out->message_bytes ? out->message_bytes : (uint64_t)1 << 30;
-    out->buffer_bytes =
-        out->buffer_bytes ? out->buffer_bytes : (uint64_t)32 << 20;
     out->buffers = out->buffers ? out->buffers : 2;
     out->predict = out->predict ? out->predict : BOUMA_PREDICT_OFF;
     out->memory_limit =

@@ -13,7 +13,7 @@
 struct mpi_port {
     struct bm_port base;
     MPI_Win shared, remote; /* MPI_WIN_NULL: there is none */
-    uint8_t **rooms; /* [size], memory of ranks on this node, or NULL */
+    uint8_t **rooms;        /* [size], memory of ranks on this node, or NULL */
 };
 
 static int size_of(MPI_Comm comm)
@@ -95,8 +95,8 @@ static int find_rooms(struct mpi_port *w, MPI_Comm comm, MPI_Comm node)
     return rc;
 }
 
-int bm_mpi_port_new(struct bm_port **out, struct bm_comm *comm,
-                      void *memory, size_t bytes)
+int bm_mpi_port_new(struct bm_port **out, struct bm_comm *comm, void *memory,
+                    size_t bytes)
 {
     struct bm_mpi_comm *m = (struct bm_mpi_comm *)comm;
     struct mpi_port *w = bm_new(comm->a, 1, sizeof(*w));
@@ -120,9 +120,9 @@ int bm_mpi_port_new(struct bm_port **out, struct bm_comm *comm,
         failed = find_rooms(w, m->comm, m->node) != MPI_SUCCESS;
     failed = any_of(m->comm, failed);
     if (!failed && remote) {
-        failed = MPI_Win_create(w->base.memory, (MPI_Aint)bytes, 1,
-                                MPI_INFO_NULL, m->comm,
-                                &w->remote) != MPI_SUCCESS;
+        failed =
+            MPI_Win_create(w->base.memory, (MPI_Aint)bytes, 1, MPI_INFO_NULL,
+                           m->comm, &w->remote) != MPI_SUCCESS;
         if (!failed) {
             MPI_Win_set_errhandler(w->remote, MPI_ERRORS_RETURN);
             MPI_Win_lock_all(MPI_MODE_NOCHECK, w->remote);
@@ -178,8 +178,9 @@ int bm_mpi_put(struct bm_port *base, int peer, size_t at, const void *data,
         return rc;
     }
     while (bytes && !rc) {
-        size_t n = bytes < base->comm->message_bytes ? bytes
-                                                     : base->comm->message_bytes;
+        size_t n = bytes < base->comm->message_bytes
+                       ? bytes
+                       : base->comm->message_bytes;
 
         rc = MPI_Put(p, (int)n, MPI_BYTE, peer, (MPI_Aint)at, (int)n, MPI_BYTE,
                      w->remote);
@@ -202,8 +203,9 @@ int bm_mpi_get(struct bm_port *base, int peer, size_t at, void *data,
         return rc;
     }
     while (bytes && !rc) {
-        size_t n = bytes < base->comm->message_bytes ? bytes
-                                                     : base->comm->message_bytes;
+        size_t n = bytes < base->comm->message_bytes
+                       ? bytes
+                       : base->comm->message_bytes;
 
         rc = MPI_Get(p, (int)n, MPI_BYTE, peer, (MPI_Aint)at, (int)n, MPI_BYTE,
                      w->remote);

@@ -8,9 +8,9 @@
 
 enum { OPEN = 1, DONE = 2 };
 
-#define FAILED     ((uint64_t)1 << 63) /* in the value of a note */
-#define ALIGNMENT  4096                /* of a buffer */
-#define DIRECT     65536               /* own pieces from this size on are not copied */
+#define FAILED    ((uint64_t)1 << 63) /* in the value of a note */
+#define ALIGNMENT 4096                /* of a buffer */
+#define DIRECT    65536 /* own pieces from this size on are not copied */
 
 /* This rank's part in a flow: its pieces in order, one after the other. */
 struct lane {
@@ -28,9 +28,9 @@ struct lane {
 /* A buffer of a gatherer. */
 struct slot {
     size_t round;
-    size_t missing; /* ranks that are not done with it */
-    int open;       /* for this rank's own pieces */
-    int poor;       /* some rank has failed: not to be stored */
+    size_t missing;              /* ranks that are not done with it */
+    int open;                    /* for this rank's own pieces */
+    int poor;                    /* some rank has failed: not to be stored */
     struct bm_transfer transfer; /* by messages */
     int waiting;
 };
@@ -42,9 +42,9 @@ struct bm_pipe {
     struct bm_pipe_calls calls;
     struct bm_flow *flows;
     size_t flow_count;
-    struct lane *lanes; /* [flow_count] */
-    size_t turn;        /* the lane that is asked first */
-    struct lane *own;   /* of the flow that this rank gathers; NULL: none */
+    struct lane *lanes;   /* [flow_count] */
+    size_t turn;          /* the lane that is asked first */
+    struct lane *own;     /* of the flow that this rank gathers; NULL: none */
     struct bm_port *port; /* NULL: by messages */
     uint8_t *scratch;     /* of the largest piece that is filled */
     size_t scratch_bytes, scratch_tag;
@@ -57,8 +57,8 @@ struct bm_pipe {
     uint8_t *memory;
     struct slot *slots; /* [o.buffers] */
     size_t slot_count;
-    size_t *first_cut; /* [rounds + 1]; in: */
-    size_t *cuts;      /* the pieces of each round */
+    size_t *first_cut;  /* [rounds + 1]; in: */
+    size_t *cuts;       /* the pieces of each round */
     size_t *first_rank; /* [rounds + 1]; in: */
     int *ranks;         /* those that have pieces of it */
     struct bm_keeper *keeper;
@@ -202,8 +202,7 @@ static int list_ranks(struct bm_pipe *p)
     size_t *seen = bm_new(p->a, (size_t)p->comm->size, sizeof(*seen));
 
     p->first_rank = bm_new(p->a, rounds + 1, sizeof(*p->first_rank));
-    p->ranks =
-        bm_new_raw(p->a, p->first_cut[rounds], sizeof(*p->ranks));
+    p->ranks = bm_new_raw(p->a, p->first_cut[rounds], sizeof(*p->ranks));
     if (seen && p->first_rank && p->ranks)
         for (size_t r = 0; r < rounds; r++) {
             for (size_t i = p->first_cut[r]; i < p->first_cut[r + 1]; i++) {
@@ -296,8 +295,8 @@ static int prepare_gatherer(struct bm_pipe *p)
 
     if (!rc)
         rc = list_ranks(p);
-    p->slot_count = rounds < (size_t)p->o.buffers ? rounds
-                                                  : (size_t)p->o.buffers;
+    p->slot_count =
+        rounds < (size_t)p->o.buffers ? rounds : (size_t)p->o.buffers;
     p->slots = bm_new(p->a, p->slot_count, sizeof(*p->slots));
     if (!rc)
         p->keeper = bm_keeper_new(p->a, rounds, keep_round, p);
@@ -498,10 +497,10 @@ static int keep_round(void *context, size_t round, struct bm_error *error)
             rc = p->calls.store(p->calls.context, at, buffer + (at - begin),
                                 here - at, error);
         if (!rc)
-            rc = p->calls.store(
-                p->calls.context, here,
-                p->calls.bytes(p->calls.context, s.piece->tag) + s.from,
-                s.bytes, error);
+            rc = p->calls.store(p->calls.context, here,
+                                p->calls.bytes(p->calls.context, s.piece->tag) +
+                                    s.from,
+                                s.bytes, error);
         if (here + s.bytes > at)
             at = here + s.bytes;
     }
@@ -554,9 +553,8 @@ static void start_messages(struct bm_pipe *p, size_t round, int empty)
     for (size_t i = p->first_cut[round]; i < p->first_cut[round + 1] && !rc;
          i++) {
         struct stretch s = stretch_of(p->own->flow, p->cuts[i], round);
-        struct bm_message m = {s.piece->rank,
-                               slot_memory(p, round) + s.in_round,
-                               (size_t)s.bytes};
+        struct bm_message m = {
+            s.piece->rank, slot_memory(p, round) + s.in_round, (size_t)s.bytes};
 
         if (s.piece->rank == p->comm->rank)
             continue;
@@ -922,8 +920,7 @@ int bm_pipe_step(struct bm_pipe *p)
 static int is_finished(const struct bm_pipe *p, int stored)
 {
     for (size_t i = 0; i < p->flow_count; i++)
-        if (p->lanes[i].round < p->flows[i].rounds.count ||
-            p->lanes[i].waiting)
+        if (p->lanes[i].round < p->flows[i].rounds.count || p->lanes[i].waiting)
             return 0;
     if (!p->own)
         return 1;
@@ -959,7 +956,6 @@ int bm_pipe_run(struct bm_pipe *p, int stored, int rc, struct bm_error *error)
 struct bm_pipe_deeds bm_pipe_deeds_of(const struct bm_pipe *p)
 {
     return (struct bm_pipe_deeds){
-        p->moved, p->moved_rounds,
-        p->keeper ? bm_keeper_seconds(p->keeper) : 0,
+        p->moved, p->moved_rounds, p->keeper ? bm_keeper_seconds(p->keeper) : 0,
         p->own ? p->slot_count * p->own->slot_bytes : 0};
 }

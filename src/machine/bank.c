@@ -16,8 +16,7 @@ int bm_bank_new(struct bm_bank *out, bouma_tier tier, size_t bytes,
     out->owner = bm_new_raw(a, bytes + PAGE, 1);
     if (!out->owner)
         return bm_fail(error, BOUMA_ENOMEM, "no memory for %zu bytes", bytes);
-    out->data =
-        (uint8_t *)(((uintptr_t)out->owner + PAGE - 1) / PAGE * PAGE);
+    out->data = (uint8_t *)(((uintptr_t)out->owner + PAGE - 1) / PAGE * PAGE);
     out->tier = tier;
     out->bytes = bytes;
     out->a = a;

@@ -266,6 +266,7 @@ static int posix_open(void *user, void *root, void **file, const char *name,
 {
     int flags = mode == BOUMA_OPEN_READ     ? O_RDONLY | O_NONBLOCK
                 : mode == BOUMA_OPEN_CREATE ? O_RDWR | O_CREAT | O_EXCL
+                : mode == BOUMA_OPEN_UPDATE ? O_RDWR | O_CREAT
                                             : O_WRONLY | O_CREAT | O_APPEND;
     const char *last;
     struct stat st;
@@ -285,6 +286,18 @@ static int posix_open(void *user, void *root, void **file, const char *name,
         return EISDIR;
     }
     *file = wrap(fd);
+    return 0;
+}
+
+/* Lustre and GPFS tell their stripes and blocks by it, others 4096. */
+static int posix_block_bytes(void *user, void *root, uint64_t *bytes)
+{
+    struct stat st;
+
+    (void)user;
+    if (fstat(unwrap(root), &st))
+        return errno;
+    *bytes = st.st_blksize > 0 ? (uint64_t)st.st_blksize : 0;
     return 0;
 }
 
@@ -429,6 +442,7 @@ const bouma_io *bouma_io_posix(void)
         .write = posix_write,
         .reserve = posix_reserve,
         .remove_dir = posix_remove_dir,
+        .block_bytes = posix_block_bytes,
         .sync = posix_sync,
         .close = posix_close,
         .identity = posix_identity,

@@ -38,6 +38,17 @@ void bm_store_close(struct bm_store *s)
     s->path = NULL;
 }
 
+uint64_t bm_store_block(const struct bm_store *s)
+{
+    const uint64_t least = (uint64_t)1 << 20, most = (uint64_t)64 << 20;
+    uint64_t bytes = 0;
+
+    if (s->io->block_bytes &&
+        !s->io->block_bytes(s->io->user, s->root, &bytes) && bytes >= least)
+        return bytes < most ? bytes : most;
+    return 4 * least;
+}
+
 int bm_file_open(struct bm_file *f, struct bm_store *s, const char *name,
                  bouma_open_mode mode, struct bm_error *error)
 {
@@ -51,7 +62,9 @@ int bm_file_open(struct bm_file *f, struct bm_store *s, const char *name,
         f->handle = NULL;
         f->store = NULL;
         return bm_fail_io(error, code, "%s/%s: could not be %s", s->path, name,
-                          mode == BOUMA_OPEN_READ ? "opened" : "created");
+                          mode == BOUMA_OPEN_READ || mode == BOUMA_OPEN_UPDATE
+                              ? "opened"
+                              : "created");
     }
     s->files_opened++;
     return BOUMA_OK;

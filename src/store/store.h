@@ -9,7 +9,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 
-#define BM_NAME_BYTES 96
+#define BM_NAME_BYTES 272
 
 struct bm_store {
     const bouma_io *io;
@@ -31,6 +31,10 @@ int bm_store_open(struct bm_store *s, const bouma_io *io,
                   const bouma_allocator *a, const char *path, int create,
                   struct bm_error *error);
 void bm_store_close(struct bm_store *s);
+
+/* How many bytes had better be written at once: the storage's block or stripe,
+ * if that is large enough to be worth it, else 4 MiB. */
+uint64_t bm_store_block(const struct bm_store *s);
 
 int bm_file_open(struct bm_file *f, struct bm_store *s, const char *name,
                  bouma_open_mode mode, struct bm_error *error);

@@ -1,0 +1,144 @@
+/* api_io.c -- plain files of any program. */
+#include <string.h>
+
+#include "api/api.h"
+#include "engine/plain.h"
+
+int bm_api_io_open(bouma_io_file **out, struct bm_comm *comm, const char *path,
+                   bouma_io_mode mode, const bouma_options *opts)
+{
+    struct bm_error error = {0};
+    bouma_options options;
+    int rc = bm_api_check(&options, opts, path, &error);
+
+    if (!rc && mode != BOUMA_IO_READ && mode != BOUMA_IO_CREATE &&
+        mode != BOUMA_IO_UPDATE)
+        rc = bm_fail(&error, BOUMA_EINVAL,
+                     "%s: there is no mode %d of bouma_io_open()", path,
+                     (int)mode);
+    return bm_plain_open(out, comm, path, mode, &options, rc, &error);
+}
+
+int bouma_io_open(bouma_io_file **out, const char *path, bouma_io_mode mode,
+                  const bouma_options *opts)
+{
+    struct bm_comm *comm;
+    int rc;
+
+    if (!out)
+        return BOUMA_EINVAL;
+    *out = NULL;
+    rc = bm_comm_self_new(&comm, bm_api_allocator(opts));
+    return rc ? rc : bm_api_io_open(out, comm, path, mode, opts);
+}
+
+/* Whether it can be used. An earlier message is cleared, unless it is that of
+ * the opening. */
+static int check(bouma_io_file *f)
+{
+    if (!f->opened)
+        return f->error.status ? f->error.status : BOUMA_ESTATE;
+    bm_error_clear(&f->error);
+    if (f->closed)
+        return bm_fail(&f->error, BOUMA_ESTATE, "%s/%s: is closed",
+                       f->store.path, f->name);
+    return BOUMA_OK;
+}
+
+int bouma_io_declare(bouma_io_file *file, size_t variables,
+                     const uint64_t *count, const uint64_t *size,
+                     const uint64_t *offset)
+{
+    int rc;
+
+    if (!file)
+        return BOUMA_EINVAL;
+    rc = check(file);
+    if (rc)
+        return rc;
+    if ((variables && (!count || !size || !offset)) || variables > UINT32_MAX)
+        rc = bm_fail(&file->error, BOUMA_EINVAL,
+                     "bouma_io_declare() needs arrays of counts, sizes and "
+                     "offsets");
+    return bm_plain_declare(file, variables, count, size, offset, rc);
+}
+
+static int move(bouma_io_file *file, void *const *data, int reading)
+{
+    const char *call = reading ? "bouma_io_read()" : "bouma_io_write()";
+    int rc;
+
+    if (!file)
+        return BOUMA_EINVAL;
+    rc = check(file);
+    if (rc)
+        return rc;
+    if (!file->declared)
+        return bm_fail(&file->error, BOUMA_ESTATE,
+                       "nothing is declared; %s comes after "
+                       "bouma_io_declare()",
+                       call);
+    if (!reading && file->mode == BOUMA_IO_READ)
+        return bm_fail(&file->error, BOUMA_ESTATE,
+                       "%s/%s: was opened for reading", file->store.path,
+                       file->name);
+    for (size_t i = 0; i < file->variables && !rc; i++)
+        if (file->bytes[i] && (!data || !data[i]))
+            rc = bm_fail(&file->error, BOUMA_EINVAL,
+                         "%s: there is no data for variable %zu", call, i);
+    return bm_plain_move(file, data, reading, rc);
+}
+
+int bouma_io_write(bouma_io_file *file, const void *const *data)
+{
+    void *const *plain;
+
+    memcpy(&plain, &data, sizeof(plain)); /* it is not written to */
+    return move(file, plain, 0);
+}
+
+int bouma_io_read(bouma_io_file *file, void *const *data)
+{
+    return move(file, data, 1);
+}
+
+int bouma_io_close(bouma_io_file *file)
+{
+    int rc;
+
+    if (!file)
+        return BOUMA_EINVAL;
+    rc = check(file);
+    return rc ? rc : bm_plain_close(file);
+}
+
+void bouma_io_free(bouma_io_file *file)
+{
+    bm_plain_free(file);
+}
+
+const char *bouma_io_message(const bouma_io_file *file)
+{
+    return file ? file->error.text : "";
+}
+
+int bouma_io_group(const bouma_io_file *file, int *group, int *rank, int *ranks)
+{
+    if (!file || !file->opened)
+        return BOUMA_EINVAL;
+    if (group)
+        *group = file->group;
+    if (rank)
+        *rank = file->comm->rank - file->first_rank;
+    if (ranks)
+        *ranks = file->ranks;
+    return BOUMA_OK;
+}
+
+int bouma_io_report_get(const bouma_io_file *file, bouma_io_report *out)
+{
+    if (!file || !out)
+        return BOUMA_EINVAL;
+    *out = file->report;
+    return BOUMA_OK;
+}

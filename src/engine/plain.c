@@ -1,0 +1,541 @@
+/* plain.c -- see plain.h. */
+#include "engine/plain.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/hash.h"
+
+/* A gatherer may have this much more than the mean before cells go to others.
+ */
+#define SHARE 1.25
+/* Of so many ranks all write, of more this part. */
+#define ALL_WRITE  16
+#define ONE_IN     8
+
+/* ---- opening ------------------------------------------------------------ */
+
+/* The ranks of this rank's file. */
+static void find_group(struct bouma_io_file *f)
+{
+    int64_t ranks = f->comm->size, files = f->options.files;
+
+    if (files < 1)
+        files = 1;
+    if (files > ranks)
+        files = ranks;
+    f->group = (int)((((int64_t)f->comm->rank + 1) * files - 1) / ranks);
+    f->first_rank = (int)(f->group * ranks / files);
+    f->ranks = (int)((f->group + 1) * ranks / files) - f->first_rank;
+}
+
+/* Directory and name of a path; the name gets the number of the group. */
+static int split_path(struct bouma_io_file *f, const char *path, char **dir)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    size_t bytes = strlen(name) + 16;
+
+    *dir = bm_copy_text(f->a, slash ? path : ".");
+    f->name = bm_new(f->a, bytes, 1);
+    if (!*dir || !f->name)
+        return bm_fail(&f->error, BOUMA_ENOMEM, "%s: no memory to open it",
+                       path);
+    if (slash)
+        (*dir)[slash > path ? slash - path : 1] = 0;
+    if (f->options.files > 1)
+        snprintf(f->name, bytes, "%s.%04d", name, f->group);
+    else
+        snprintf(f->name, bytes, "%s", name);
+    if (!*name || strlen(f->name) >= BM_NAME_BYTES)
+        return bm_fail(&f->error, BOUMA_EINVAL,
+                       "%s: is not the name of a file of up to %d bytes", path,
+                       BM_NAME_BYTES - 1);
+    return BOUMA_OK;
+}
+
+static int open_file(struct bouma_io_file *f)
+{
+    return bm_file_open(&f->file, &f->store, f->name,
+                        f->mode == BOUMA_IO_READ ? BOUMA_OPEN_READ
+                                                 : BOUMA_OPEN_UPDATE,
+                        &f->error);
+}
+
+/* The first rank of a file: make it, or see that it is there. */
+static int begin_file(struct bouma_io_file *f)
+{
+    if (f->comm->rank != f->first_rank)
+        return BOUMA_OK;
+    if (f->mode == BOUMA_IO_CREATE) {
+        int code =
+            f->store.io->remove(f->store.io->user, f->store.root, f->name);
+
+        if (code && code != ENOENT)
+            return bm_fail_io(&f->error, code, "%s/%s: could not be replaced",
+                              f->store.path, f->name);
+        return bm_file_open(&f->file, &f->store, f->name, BOUMA_OPEN_CREATE,
+                            &f->error);
+    }
+    return open_file(f);
+}
+
+int bm_plain_open(struct bouma_io_file **out, struct bm_comm *comm,
+                  const char *path, bouma_io_mode mode,
+                  const bouma_options *options, int rc,
+                  const struct bm_error *error)
+{
+    struct bouma_io_file *f = bm_new(comm->a, 1, sizeof(*f));
+    struct bm_error none = {0};
+    uint64_t hash = 0, buffer = 0;
+    char *dir = NULL;
+
+    *out = f;
+    if (!f && !rc)
+        rc = bm_fail(&none, BOUMA_ENOMEM, "no memory to open a file");
+    if (f) {
+        f->a = comm->a;
+        f->error = *error;
+        f->comm = comm;
+        f->options = *options;
+        f->mode = mode;
+        comm->timeout = options->timeout;
+        comm->message_bytes = options->message_bytes;
+        find_group(f);
+        if (!rc)
+            hash = bm_hash64(path, strlen(path),
+                             (uint64_t)mode << 32 | (uint64_t)options->files);
+    }
+    rc = bm_comm_begin(comm, "opening a plain file", hash, NULL, 0, rc,
+                       f ? &f->error : &none);
+    if (!f) {
+        bm_comm_free(comm);
+        return rc;
+    }
+    if (rc == BOUMA_EMISMATCH && !f->error.status)
+        bm_fail(&f->error, rc,
+                "the ranks open different files, in different ways, or with "
+                "different options");
+    if (rc)
+        return rc;
+    rc = split_path(f, path, &dir);
+    if (!rc)
+        rc = bm_store_open(&f->store, f->options.io, f->a, dir, 0, &f->error);
+    if (!rc)
+        rc = begin_file(f);
+    if (!rc)
+        buffer = f->options.buffer_bytes ? f->options.buffer_bytes
+                                         : bm_store_block(&f->store);
+    bm_drop(f->a, dir);
+    rc = bm_comm_agree(comm, rc, &f->error);
+    if (!rc)
+        rc = bm_comm_max(comm, &buffer, 1, &f->error);
+    f->buffer = buffer;
+    f->opened = !rc;
+    return rc;
+}
+
+static void forget_declaration(struct bouma_io_file *f)
+{
+    bm_domain_release(&f->domain);
+    bm_drop(f->a, f->bytes);
+    f->bytes = NULL;
+    f->variables = 0;
+    f->declared = 0;
+}
+
+void bm_plain_free(struct bouma_io_file *f)
+{
+    struct bm_error ignored = {0};
+    const bouma_allocator *a;
+
+    if (!f)
+        return;
+    a = f->a;
+    if (f->file.store)
+        bm_file_close(&f->file, &ignored);
+    bm_store_close(&f->store);
+    forget_declaration(f);
+    bm_pipe_pool_release(&f->pool);
+    bm_comm_free(f->comm);
+    bm_drop(a, f->name);
+    bm_drop(a, f);
+}
+
+int bm_plain_close(struct bouma_io_file *f)
+{
+    int rc = BOUMA_OK, closed;
+
+    if (f->written && f->options.durability == BOUMA_DURABLE) {
+        if (f->file.store)
+            rc = bm_file_sync(&f->file, &f->error);
+        if (!rc && f->comm->rank == f->first_rank)
+            rc = bm_store_sync_dir(&f->store, "", &f->error);
+    }
+    closed = f->file.store ? bm_file_close(&f->file, &f->error) : BOUMA_OK;
+    f->closed = 1;
+    return bm_comm_agree(f->comm, rc ? rc : closed, &f->error);
+}
+
+/* ---- declaring ---------------------------------------------------------- */
+
+/* Who gathers what each rank has. */
+static void choose_gatherers(const struct bouma_io_file *f, int *gatherer)
+{
+    int64_t ranks = f->ranks, writers = f->options.writers;
+
+    if (!writers)
+        writers = ranks <= ALL_WRITE            ? ranks
+                  : ranks / ONE_IN > ALL_WRITE ? ranks / ONE_IN
+                                                : ALL_WRITE;
+    if (writers > ranks)
+        writers = ranks;
+    for (int r = 0; r < f->comm->size; r++)
+        gatherer[r] = r;
+    for (int64_t r = 0; r < ranks; r++) {
+        int64_t block = ((r + 1) * writers - 1) / ranks;
+
+        gatherer[f->first_rank + r] =
+            f->first_rank + (int)(f->options.place == BOUMA_PLACE_FIRST
+                                      ? block
+                                      : block * ranks / writers);
+    }
+}
+
+/* The segments of the ranks of this file. */
+static int make_domain(struct bouma_io_file *f, const struct bm_buffer *all,
+                       const size_t *sizes)
+{
+    struct bm_cursor c = bm_cursor_of(all->data, all->size);
+    size_t count = 0, n = 0;
+    struct bm_segment *segments;
+    int *gatherer = bm_new(f->a, (size_t)f->comm->size, sizeof(*gatherer));
+    int rc;
+
+    for (int r = 0; r < f->ranks; r++)
+        count += sizes[f->first_rank + r] / 16;
+    segments = bm_new_raw(f->a, count, sizeof(*segments));
+    for (int r = 0; r < f->comm->size && segments; r++)
+        for (size_t i = 0; i < sizes[r] / 16; i++) {
+            struct bm_segment s = {bm_get_u64(&c), 0, r, (uint32_t)i};
+
+            s.bytes = bm_get_u64(&c);
+            if (r >= f->first_rank && r < f->first_rank + f->ranks)
+                segments[n++] = s;
+        }
+    rc = segments && gatherer ? BOUMA_OK : BOUMA_ENOMEM;
+    if (!rc) {
+        choose_gatherers(f, gatherer);
+        rc = bm_domain_init(&f->domain, f->a, segments, n, f->comm->size,
+                            gatherer, f->buffer, SHARE);
+    }
+    bm_drop(f->a, segments);
+    bm_drop(f->a, gatherer);
+    return rc;
+}
+
+/* What the plan says of the report. */
+static void begin_report(struct bouma_io_file *f)
+{
+    const struct bm_domain *d = &f->domain;
+
+    memset(&f->report, 0, sizeof(f->report));
+    for (size_t i = 0; i < d->segment_count; i++)
+        f->report.bytes += d->segments[i].bytes;
+    f->report.moved_bytes = bm_domain_moved(d);
+    f->report.buffer_bytes = f->buffer;
+    for (int r = 0; r < f->comm->size; r++) {
+        int64_t rounds = (int64_t)(d->first[r + 1] - d->first[r]);
+
+        f->report.writers += rounds > 0;
+        if (rounds > f->report.rounds)
+            f->report.rounds = rounds;
+    }
+}
+
+int bm_plain_declare(struct bouma_io_file *f, size_t variables,
+                     const uint64_t *count, const uint64_t *size,
+                     const uint64_t *offset, int rc)
+{
+    size_t *sizes = bm_new(f->a, (size_t)f->comm->size, sizeof(*sizes));
+    struct bm_buffer mine, all;
+
+    forget_declaration(f);
+    bm_buffer_init(&mine, f->a);
+    bm_buffer_init(&all, f->a);
+    if (!rc) {
+        f->bytes = bm_new_raw(f->a, variables, sizeof(*f->bytes));
+        if (!f->bytes || !sizes)
+            rc = bm_fail(&f->error, BOUMA_ENOMEM,
+                         "no memory to declare %zu variables", variables);
+    }
+    for (size_t i = 0; i < variables && !rc; i++) {
+        if (size[i] && count[i] > (uint64_t)INT64_MAX / size[i])
+            rc = bm_fail(&f->error, BOUMA_EINVAL,
+                         "variable %zu has %" PRIu64 " elements of %" PRIu64
+                         " bytes, which is more than a file can have",
+                         i, count[i], size[i]);
+        else
+            f->bytes[i] = count[i] * size[i];
+        bm_put_u64(&mine, offset[i]);
+        bm_put_u64(&mine, rc ? 0 : f->bytes[i]);
+    }
+    f->variables = variables;
+    rc = bm_comm_begin(f->comm, "declaring variables", 0, NULL, 0, rc,
+                       &f->error);
+    if (!rc)
+        rc = bm_comm_collect(f->comm, &mine, &all, sizes, 1, rc, &f->error);
+    if (!rc) {
+        rc = make_domain(f, &all, sizes);
+        if (rc)
+            bm_fail(&f->error, rc,
+                    rc == BOUMA_ENOMEM
+                        ? "no memory to plan what was declared"
+                        : "a variable reaches beyond the largest file");
+        if (!rc && f->domain.first[f->comm->rank + 1] >
+                       f->domain.first[f->comm->rank] &&
+            !f->file.store)
+            rc = open_file(f);
+        rc = bm_comm_agree(f->comm, rc, &f->error);
+    }
+    bm_buffer_release(&mine);
+    bm_buffer_release(&all);
+    bm_drop(f->a, sizes);
+    if (rc)
+        forget_declaration(f);
+    else
+        begin_report(f);
+    f->declared = !rc;
+    return rc;
+}
+
+/* ---- flows -------------------------------------------------------------- */
+
+struct gathering {
+    struct bouma_io_file *f;
+    struct bm_flow *flows; /* by gatherer */
+    size_t flow_count;
+    int *flow_of;  /* [ranks], -1: none */
+    size_t *room;  /* [flow_count] */
+    int counting;
+    size_t place;
+};
+
+/* A stretch of a segment; those of other ranks count if this rank gathers
+ * them. */
+static int add_piece(void *context, const struct bm_domain_stretch *s)
+{
+    struct gathering *g = context;
+    struct bouma_io_file *f = g->f;
+    const struct bm_segment *segment = &f->domain.segments[s->segment];
+    int me = f->comm->rank, gatherer = f->domain.cells[s->cell].gatherer;
+    int mine = segment->rank == me;
+    struct bm_flow *flow;
+
+    if (!mine && gatherer != me)
+        return 0;
+    if (g->counting) {
+        if (g->flow_of[gatherer] < 0)
+            g->flow_of[gatherer] = 0;
+        g->room[gatherer]++;
+        f->place_count += (size_t)mine;
+        return 0;
+    }
+    flow = &g->flows[g->flow_of[gatherer]];
+    if (mine)
+        f->places[g->place] =
+            (struct bm_source_place){segment->tag, s->from};
+    flow->pieces[flow->count++] =
+        (struct bm_piece){segment->rank, s->at, s->bytes, mine ? g->place : 0};
+    g->place += (size_t)mine;
+    return 0;
+}
+
+static int by_place(const void *left, const void *right)
+{
+    const struct bm_piece *a = left, *b = right;
+
+    if (a->at != b->at)
+        return a->at < b->at ? -1 : 1;
+    if (a->rank != b->rank)
+        return a->rank < b->rank ? -1 : 1;
+    if (a->bytes != b->bytes)
+        return a->bytes < b->bytes ? -1 : 1;
+    return a->tag < b->tag ? -1 : a->tag > b->tag;
+}
+
+/* The flows that concern this rank. Segments ascend by offset, and so do the
+ * places of their stretches in each flow; those that overlap are sorted, on
+ * both sides alike. */
+static int make_flows(struct gathering *g)
+{
+    struct bouma_io_file *f = g->f;
+    const struct bm_domain *d = &f->domain;
+    int rc = BOUMA_OK;
+
+    f->place_count = 0;
+    g->flow_of = bm_new_raw(f->a, (size_t)f->comm->size, sizeof(*g->flow_of));
+    g->room = bm_new(f->a, (size_t)f->comm->size, sizeof(*g->room));
+    if (!g->flow_of || !g->room)
+        return BOUMA_ENOMEM;
+    for (int r = 0; r < f->comm->size; r++)
+        g->flow_of[r] = -1;
+    g->counting = 1;
+    for (size_t s = 0; s < d->segment_count; s++)
+        bm_domain_walk(d, s, add_piece, g);
+    g->counting = 0;
+    for (int r = 0; r < f->comm->size; r++)
+        if (g->flow_of[r] == 0)
+            g->flow_of[r] = (int)g->flow_count++;
+    g->flows = bm_new(f->a, g->flow_count, sizeof(*g->flows));
+    f->places = bm_new_raw(f->a, f->place_count, sizeof(*f->places));
+    if (!g->flows || !f->places) {
+        g->flow_count = 0;
+        return BOUMA_ENOMEM;
+    }
+    for (int r = 0; r < f->comm->size && !rc; r++)
+        if (g->flow_of[r] >= 0) {
+            struct bm_flow *flow = &g->flows[g->flow_of[r]];
+
+            flow->gatherer = r;
+            flow->pieces =
+                bm_new_raw(f->a, g->room[r], sizeof(*flow->pieces));
+            rc = flow->pieces ? bm_domain_rounds(d, r, &flow->rounds)
+                              : BOUMA_ENOMEM;
+        }
+    for (size_t s = 0; s < d->segment_count && !rc; s++)
+        bm_domain_walk(d, s, add_piece, g);
+    for (size_t i = 0; i < g->flow_count && !rc; i++)
+        if (g->flows[i].count)
+            qsort(g->flows[i].pieces, g->flows[i].count,
+                  sizeof(*g->flows[i].pieces), by_place);
+    return rc;
+}
+
+/* ---- moving ------------------------------------------------------------- */
+
+static uint8_t *bytes_of(void *context, size_t tag)
+{
+    struct bouma_io_file *f = context;
+
+    return (uint8_t *)f->data[f->places[tag].variable] + f->places[tag].from;
+}
+
+/* Store or load: a stretch of the stream is one or, with holes in the file,
+ * several of the file. */
+static int keep(void *context, uint64_t at, uint8_t *data, uint64_t bytes,
+                struct bm_error *error, int reading)
+{
+    struct bouma_io_file *f = context;
+    int rc = BOUMA_OK;
+
+    while (bytes && !rc) {
+        uint64_t run;
+        uint64_t offset =
+            bm_domain_offset(&f->domain, f->comm->rank, at, &run);
+
+        if (run > bytes)
+            run = bytes;
+        rc = reading ? bm_file_read(&f->file, data, run, offset, error)
+                     : bm_file_write(&f->file, data, run, offset, error);
+        at += run;
+        data += run;
+        bytes -= run;
+    }
+    return rc;
+}
+
+static int store(void *context, uint64_t at, uint8_t *data, uint64_t bytes,
+                 struct bm_error *error)
+{
+    return keep(context, at, data, bytes, error, 0);
+}
+
+static int load(void *context, uint64_t at, uint8_t *data, uint64_t bytes,
+                struct bm_error *error)
+{
+    return keep(context, at, data, bytes, error, 1);
+}
+
+static void tell_progress(void *context, size_t done, size_t rounds)
+{
+    struct bouma_io_file *f = context;
+
+    if (f->comm->rank == 0)
+        f->options.progress(f->options.progress_user,
+                            f->mode == BOUMA_IO_READ ? "reading" : "writing",
+                            done, rounds);
+}
+
+/* A pipe for what is declared. */
+static int make_pipe(struct bouma_io_file *f, struct bm_pipe **out, int reading)
+{
+    struct bm_pipe_options o = {
+        .reading = reading,
+        .buffers = f->options.buffers,
+        .transport = f->options.transport,
+        .tier = f->options.tier,
+        .local = f->options.local,
+    };
+    struct bm_pipe_calls calls = {
+        .context = f,
+        .bytes = bytes_of,
+        .store = reading ? load : store,
+        .progress = f->options.progress ? tell_progress : NULL,
+    };
+    struct gathering g = {.f = f};
+    int rc = make_flows(&g);
+
+    if (!rc) {
+        rc = bm_pipe_new(out, f->comm, g.flows, g.flow_count, &o, &calls);
+    } else {
+        for (size_t i = 0; i < g.flow_count; i++) {
+            bm_rounds_release(&g.flows[i].rounds);
+            bm_drop(f->a, g.flows[i].pieces);
+        }
+        bm_drop(f->a, g.flows);
+    }
+    bm_drop(f->a, g.flow_of);
+    bm_drop(f->a, g.room);
+    return rc ? bm_fail(&f->error, rc, "no memory to move what was declared")
+              : rc;
+}
+
+int bm_plain_move(struct bouma_io_file *f, void *const *data, int reading,
+                  int rc)
+{
+    struct bm_pipe *pipe = NULL;
+    double begun = bm_clock();
+    uint64_t most[2] = {0};
+
+    f->data = data;
+    rc = bm_comm_begin(f->comm,
+                       reading ? "reading a plain file"
+                               : "writing a plain file",
+                       0, NULL, 0, rc, &f->error);
+    if (rc)
+        return rc;
+    rc = make_pipe(f, &pipe, reading);
+    rc = bm_pipe_open(pipe, f->comm, &f->pool, rc, &f->error);
+    if (!rc) {
+        f->written |= !reading;
+        rc = bm_pipe_run(pipe, 1, rc, &f->error);
+        rc = bm_comm_agree(f->comm, rc, &f->error);
+    }
+    if (!rc) {
+        most[0] = (uint64_t)((bm_clock() - begun) * 1e9);
+        most[1] = (uint64_t)(bm_pipe_deeds_of(pipe).seconds * 1e9);
+        rc = bm_comm_max(f->comm, most, 2, &f->error);
+        f->report.seconds = (double)most[0] * 1e-9;
+        f->report.store_seconds = (double)most[1] * 1e-9;
+    }
+    bm_pipe_free(pipe);
+    bm_drop(f->a, f->places);
+    f->places = NULL;
+    f->data = NULL;
+    return rc;
+}

@@ -1,0 +1,54 @@
+/* plain.h -- a plain file that many ranks have segments of: the engine for any
+ * program's files (bouma_io_*). */
+#ifndef BM_PLAIN_H
+#define BM_PLAIN_H
+
+#include "engine/pipe.h"
+#include "plan/domain.h"
+#include "store/store.h"
+
+struct bouma_io_file {
+    struct bm_error error;
+    const bouma_allocator *a;
+    bouma_options options; /* complete */
+    struct bm_comm *comm;
+    bouma_io_mode mode;
+    struct bm_store store; /* of the file's directory */
+    struct bm_file file;   /* open, if this rank has anything to do with it */
+    char *name;            /* of the group's file, in the directory */
+    uint64_t buffer;
+    int opened, closed, written;
+    int group, first_rank, ranks; /* of this rank's file */
+
+    /* What was declared: */
+    int declared;
+    size_t variables;
+    uint64_t *bytes; /* [variables] */
+    struct bm_domain domain;
+    struct bm_pipe_pool pool;
+    void *const *data; /* of the call that is on */
+    struct bm_source_place {
+        uint32_t variable;
+        uint64_t from;
+    } * places; /* [place_count]; the tags of pieces */
+    size_t place_count;
+    bouma_io_report report;
+};
+
+/* Takes 'comm' over, also on failure. *out is there unless there was no memory
+ * even for that. 'rc' and 'error' are what was found before. Collective. */
+int bm_plain_open(struct bouma_io_file **out, struct bm_comm *comm,
+                  const char *path, bouma_io_mode mode,
+                  const bouma_options *options, int rc,
+                  const struct bm_error *error);
+void bm_plain_free(struct bouma_io_file *f);
+
+/* The rest is collective, too; 'rc' is what this rank has found wrong. */
+int bm_plain_declare(struct bouma_io_file *f, size_t variables,
+                     const uint64_t *count, const uint64_t *size,
+                     const uint64_t *offset, int rc);
+int bm_plain_move(struct bouma_io_file *f, void *const *data, int reading,
+                  int rc);
+int bm_plain_close(struct bouma_io_file *f);
+
+#endif

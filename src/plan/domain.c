@@ -1,0 +1,384 @@
+/* domain.c -- see domain.h. */
+#include "plan/domain.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/search.h"
+#include "bouma.h"
+
+static int by_offset(const void *left, const void *right)
+{
+    const struct bm_segment *a = left, *b = right;
+
+    if (a->offset != b->offset)
+        return a->offset < b->offset ? -1 : 1;
+    if (a->rank != b->rank)
+        return a->rank < b->rank ? -1 : 1;
+    return a->tag < b->tag ? -1 : a->tag > b->tag;
+}
+
+/* What of the file anyone has. */
+static void cover(struct bm_domain *d)
+{
+    for (size_t i = 0; i < d->segment_count; i++) {
+        const struct bm_segment *s = &d->segments[i];
+        struct bm_covered *last =
+            d->covered_count ? &d->covered[d->covered_count - 1] : NULL;
+        uint64_t end = s->offset + s->bytes;
+
+        if (!last || s->offset > last->offset + last->bytes)
+            d->covered[d->covered_count++] =
+                (struct bm_covered){s->offset, s->bytes, d->bytes};
+        else if (end > last->offset + last->bytes)
+            last->bytes = end - last->offset;
+        else
+            continue;
+        last = &d->covered[d->covered_count - 1];
+        d->bytes = last->before + last->bytes;
+    }
+}
+
+/* Cut the covered bytes; without 'cells' they are just counted. */
+static size_t cut(const struct bm_domain *d, uint64_t buffer,
+                  struct bm_cell *cells)
+{
+    uint64_t begin = 0, bytes = 0, room = 0, end = 0;
+    size_t n = 0;
+
+    for (size_t i = 0; i < d->covered_count; i++) {
+        const struct bm_covered *c = &d->covered[i];
+        uint64_t done = 0;
+
+        /* A cell does not reach over a wide hole. */
+        if (bytes && c->offset - end >= buffer) {
+            if (cells)
+                cells[n] = (struct bm_cell){begin, bytes, 0, 0};
+            n++;
+            bytes = 0;
+        }
+        while (done < c->bytes) {
+            uint64_t take;
+
+            if (!bytes) {
+                begin = c->before + done;
+                room = buffer - (c->offset + done) % buffer;
+            }
+            take = room - bytes < c->bytes - done ? room - bytes
+                                                  : c->bytes - done;
+            bytes += take;
+            done += take;
+            if (bytes == room) {
+                if (cells)
+                    cells[n] = (struct bm_cell){begin, bytes, 0, 0};
+                n++;
+                bytes = 0;
+            }
+        }
+        end = c->offset + c->bytes;
+    }
+    if (bytes) {
+        if (cells)
+            cells[n] = (struct bm_cell){begin, bytes, 0, 0};
+        n++;
+    }
+    return n;
+}
+
+/* The number of covered bytes before a byte that is covered. */
+static uint64_t before(const struct bm_domain *d, uint64_t offset)
+{
+    size_t at = 0;
+
+    BM_BISECT(at, d->covered_count, i, d->covered[i].offset <= offset);
+    return d->covered[at].before + (offset - d->covered[at].offset);
+}
+
+static size_t cell_of(const struct bm_domain *d, uint64_t covered)
+{
+    size_t at = 0;
+
+    BM_BISECT(at, d->cell_count, i, d->cells[i].before <= covered);
+    return at;
+}
+
+int bm_domain_walk(const struct bm_domain *d, size_t s,
+                   int (*each)(void *context,
+                               const struct bm_domain_stretch *stretch),
+                   void *context)
+{
+    uint64_t begin = before(d, d->segments[s].offset), from = 0;
+    size_t cell = cell_of(d, begin);
+    int rc = 0;
+
+    for (; from < d->segments[s].bytes && !rc; cell++) {
+        const struct bm_cell *c = &d->cells[cell];
+        uint64_t end = c->before + c->bytes;
+        uint64_t bytes = end - begin - from;
+
+        if (bytes > d->segments[s].bytes - from)
+            bytes = d->segments[s].bytes - from;
+        rc = each(context, &(struct bm_domain_stretch){
+                               s, cell, from, bytes,
+                               c->at + (begin + from - c->before)});
+        from += bytes;
+    }
+    return rc;
+}
+
+/* ---- who gathers -------------------------------------------------------- */
+
+/* What the ranks of a cell hold of it, by their gatherers. */
+struct shares {
+    const struct bm_domain *d;
+    const int *gatherer;
+    struct share {
+        size_t cell;
+        int gatherer;
+        uint64_t bytes;
+    } * list;
+    size_t count, room;
+};
+
+static int add_share(void *context, const struct bm_domain_stretch *s)
+{
+    struct shares *all = context;
+    int gatherer = all->gatherer[all->d->segments[s->segment].rank];
+    struct share *last = all->count ? &all->list[all->count - 1] : NULL;
+
+    if (last && last->cell == s->cell && last->gatherer == gatherer) {
+        last->bytes += s->bytes;
+        return 0;
+    }
+    if (all->count == all->room) {
+        size_t room = all->room * 2 + 64;
+        struct share *grown =
+            bm_resize(all->d->a, all->list, room, sizeof(*grown));
+
+        if (!grown)
+            return BOUMA_ENOMEM;
+        all->list = grown;
+        all->room = room;
+    }
+    all->list[all->count++] = (struct share){s->cell, gatherer, s->bytes};
+    return 0;
+}
+
+static int by_cell(const void *left, const void *right)
+{
+    const struct share *a = left, *b = right;
+
+    if (a->cell != b->cell)
+        return a->cell < b->cell ? -1 : 1;
+    return a->gatherer < b->gatherer ? -1 : a->gatherer > b->gatherer;
+}
+
+/* Equal gatherers of a cell as one. */
+static void join_shares(struct shares *all)
+{
+    size_t n = 0;
+
+    if (all->count)
+        qsort(all->list, all->count, sizeof(*all->list), by_cell);
+    for (size_t i = 0; i < all->count; i++)
+        if (n && !by_cell(&all->list[n - 1], &all->list[i]))
+            all->list[n - 1].bytes += all->list[i].bytes;
+        else
+            all->list[n++] = all->list[i];
+    all->count = n;
+}
+
+/* The gatherer of a cell whose shares are list[0] up to list[count - 1]: of
+ * those that are not full the one that has most of it; or any that is not
+ * full, from *next on. */
+static int choose(const struct share *list, size_t count, uint64_t bytes,
+                  const uint64_t *load, uint64_t most, const int *gatherers,
+                  size_t gatherer_count, size_t *next)
+{
+    const struct share *best = NULL;
+
+    for (size_t i = 0; i < count; i++)
+        if (load[list[i].gatherer] + bytes <= most &&
+            (!best || list[i].bytes > best->bytes))
+            best = &list[i];
+    if (best)
+        return best->gatherer;
+    for (size_t tries = 0; tries < gatherer_count; tries++) {
+        if (load[gatherers[*next]] + bytes <= most)
+            break;
+        *next = (*next + 1) % gatherer_count;
+    }
+    return gatherers[*next];
+}
+
+/* The ranks that gather, each once, ascending; gives their number. */
+static size_t list_gatherers(int *out, uint64_t *marks, const int *gatherer,
+                             int ranks)
+{
+    size_t n = 0;
+
+    for (int r = 0; r < ranks; r++)
+        marks[gatherer[r]] = 1;
+    for (int r = 0; r < ranks; r++)
+        if (marks[r])
+            out[n++] = r;
+    memset(marks, 0, (size_t)ranks * sizeof(*marks));
+    return n;
+}
+
+static int assign(struct bm_domain *d, int ranks, const int *gatherer,
+                  uint64_t buffer, double share)
+{
+    uint64_t *load = bm_new(d->a, (size_t)ranks, sizeof(*load)), most;
+    int *gatherers = bm_new_raw(d->a, (size_t)ranks, sizeof(*gatherers));
+    struct shares all = {.d = d, .gatherer = gatherer};
+    size_t count, next = 0, at = 0;
+    int rc = load && gatherers ? BOUMA_OK : BOUMA_ENOMEM;
+
+    for (size_t s = 0; s < d->segment_count && !rc; s++)
+        rc = bm_domain_walk(d, s, add_share, &all);
+    if (!rc) {
+        join_shares(&all);
+        count = list_gatherers(gatherers, load, gatherer, ranks);
+        most = (uint64_t)((double)d->bytes / (double)count * share) + buffer;
+        for (size_t c = 0; c < d->cell_count; c++) {
+            size_t end = at;
+            struct bm_cell *cell = &d->cells[c];
+
+            while (end < all.count && all.list[end].cell == c)
+                end++;
+            cell->gatherer = choose(all.list + at, end - at, cell->bytes, load,
+                                    most, gatherers, count, &next);
+            cell->at = load[cell->gatherer];
+            load[cell->gatherer] += cell->bytes;
+            at = end;
+        }
+    }
+    bm_drop(d->a, all.list);
+    bm_drop(d->a, load);
+    bm_drop(d->a, gatherers);
+    return rc;
+}
+
+/* The cells of each gatherer. */
+static int list_cells(struct bm_domain *d, int ranks)
+{
+    d->first = bm_new(d->a, (size_t)ranks + 2, sizeof(*d->first));
+    d->order = bm_new_raw(d->a, d->cell_count, sizeof(*d->order));
+    if (!d->first || !d->order)
+        return BOUMA_ENOMEM;
+    for (size_t c = 0; c < d->cell_count; c++)
+        d->first[d->cells[c].gatherer + 2]++;
+    for (int r = 0; r < ranks; r++)
+        d->first[r + 2] += d->first[r + 1];
+    for (size_t c = 0; c < d->cell_count; c++)
+        d->order[d->first[d->cells[c].gatherer + 1]++] = c;
+    return BOUMA_OK;
+}
+
+int bm_domain_init(struct bm_domain *d, const bouma_allocator *a,
+                   const struct bm_segment *segments, size_t count, int ranks,
+                   const int *gatherer, uint64_t buffer, double share)
+{
+    memset(d, 0, sizeof(*d));
+    d->a = a;
+    d->segments = bm_new_raw(a, count, sizeof(*d->segments));
+    d->covered = bm_new_raw(a, count, sizeof(*d->covered));
+    if (!d->segments || !d->covered)
+        return BOUMA_ENOMEM;
+    for (size_t i = 0; i < count; i++) {
+        if (segments[i].offset > (uint64_t)INT64_MAX ||
+            segments[i].bytes > (uint64_t)INT64_MAX - segments[i].offset)
+            return BOUMA_EINVAL;
+        if (segments[i].bytes)
+            d->segments[d->segment_count++] = segments[i];
+    }
+    if (d->segment_count)
+        qsort(d->segments, d->segment_count, sizeof(*d->segments), by_offset);
+    cover(d);
+    d->cell_count = cut(d, buffer, NULL);
+    d->cells = bm_new_raw(a, d->cell_count, sizeof(*d->cells));
+    if (!d->cells)
+        return BOUMA_ENOMEM;
+    cut(d, buffer, d->cells);
+    if (assign(d, ranks, gatherer, buffer, share))
+        return BOUMA_ENOMEM;
+    return list_cells(d, ranks);
+}
+
+void bm_domain_release(struct bm_domain *d)
+{
+    if (!d->a)
+        return;
+    bm_drop(d->a, d->segments);
+    bm_drop(d->a, d->covered);
+    bm_drop(d->a, d->cells);
+    bm_drop(d->a, d->first);
+    bm_drop(d->a, d->order);
+    memset(d, 0, sizeof(*d));
+}
+
+/* ---- questions ---------------------------------------------------------- */
+
+struct moved {
+    const struct bm_domain *d;
+    uint64_t bytes;
+};
+
+static int add_moved(void *context, const struct bm_domain_stretch *s)
+{
+    struct moved *m = context;
+
+    if (m->d->cells[s->cell].gatherer != m->d->segments[s->segment].rank)
+        m->bytes += s->bytes;
+    return 0;
+}
+
+uint64_t bm_domain_moved(const struct bm_domain *d)
+{
+    struct moved m = {d, 0};
+
+    for (size_t s = 0; s < d->segment_count; s++)
+        bm_domain_walk(d, s, add_moved, &m);
+    return m.bytes;
+}
+
+int bm_domain_rounds(const struct bm_domain *d, int gatherer,
+                     struct bm_rounds *out)
+{
+    size_t first = d->first[gatherer], count = d->first[gatherer + 1] - first;
+
+    memset(out, 0, sizeof(*out));
+    out->a = d->a;
+    out->count = count;
+    out->start = bm_new(d->a, count + 1, sizeof(*out->start));
+    if (!out->start)
+        return BOUMA_ENOMEM;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t bytes = d->cells[d->order[first + i]].bytes;
+
+        out->start[i + 1] = out->start[i] + bytes;
+        if (bytes > out->largest)
+            out->largest = bytes;
+    }
+    return BOUMA_OK;
+}
+
+uint64_t bm_domain_offset(const struct bm_domain *d, int gatherer, uint64_t at,
+                          uint64_t *run)
+{
+    size_t c = d->first[gatherer], k = 0;
+    const struct bm_cell *cell;
+    const struct bm_covered *covered;
+    uint64_t before_it;
+
+    BM_BISECT(c, d->first[gatherer + 1], i, d->cells[d->order[i]].at <= at);
+    cell = &d->cells[d->order[c]];
+    before_it = cell->before + (at - cell->at);
+    BM_BISECT(k, d->covered_count, i, d->covered[i].before <= before_it);
+    covered = &d->covered[k];
+    *run = covered->before + covered->bytes - before_it;
+    if (*run > cell->at + cell->bytes - at)
+        *run = cell->at + cell->bytes - at;
+    return covered->offset + (before_it - covered->before);
+}

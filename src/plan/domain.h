@@ -1,0 +1,82 @@
+/* domain.h -- who writes which part of a plain file that many ranks have
+ * segments of.
+ *
+ * The bytes that any rank has are cut into cells, each no larger than a buffer
+ * and, where nothing is missing in the file, ending at a multiple of it. A cell
+ * goes to one gatherer: that of the ranks which have most of it, so that little
+ * has to move; unless this one has more than its share, then to another. A
+ * gatherer's cells, one after the other, are its stream. */
+#ifndef BM_DOMAIN_H
+#define BM_DOMAIN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/memory.h"
+#include "plan/rounds.h"
+
+/* What rank 'rank' has: its segment number 'tag'. */
+struct bm_segment {
+    uint64_t offset, bytes;
+    int rank;
+    uint32_t tag;
+};
+
+/* Bytes of the file that somebody has, and how many of these lie before. */
+struct bm_covered {
+    uint64_t offset, bytes, before;
+};
+
+struct bm_cell {
+    uint64_t before, bytes; /* among the covered bytes */
+    uint64_t at;            /* in its gatherer's stream */
+    int gatherer;
+};
+
+struct bm_domain {
+    const bouma_allocator *a;
+    struct bm_segment *segments; /* ascending by offset; without empty ones */
+    size_t segment_count;
+    struct bm_covered *covered; /* ascending, apart from each other */
+    size_t covered_count;
+    struct bm_cell *cells; /* ascending */
+    size_t cell_count;
+    size_t *first; /* [ranks + 1]; in: */
+    size_t *order; /* the cells of each gatherer, ascending */
+    uint64_t bytes;
+};
+
+/* gatherer[rank] is the one that gathers what 'rank' has, as long as it has no
+ * more than 'share' times the mean of all gatherers. The segments are copied.
+ * BOUMA_OK, ENOMEM, or EINVAL if a segment reaches beyond 2^63. */
+int bm_domain_init(struct bm_domain *d, const bouma_allocator *a,
+                   const struct bm_segment *segments, size_t count, int ranks,
+                   const int *gatherer, uint64_t buffer, double share);
+void bm_domain_release(struct bm_domain *d);
+
+/* The bytes that are declared but not gathered by the rank that has them. */
+uint64_t bm_domain_moved(const struct bm_domain *d);
+
+/* The rounds of a gatherer: its cells. */
+int bm_domain_rounds(const struct bm_domain *d, int gatherer,
+                     struct bm_rounds *out);
+
+/* Call 'each' with every stretch of segment 's' (a number in d->segments) that
+ * lies in one cell: from byte 'from' of the segment on. It returns 0 to go on.
+ */
+struct bm_domain_stretch {
+    size_t segment, cell;
+    uint64_t from, bytes;
+    uint64_t at; /* in the stream of the cell's gatherer */
+};
+int bm_domain_walk(const struct bm_domain *d, size_t s,
+                   int (*each)(void *context,
+                               const struct bm_domain_stretch *stretch),
+                   void *context);
+
+/* Where in the file a byte of a gatherer's stream is, and how many that follow
+ * it there follow it in the stream, too. */
+uint64_t bm_domain_offset(const struct bm_domain *d, int gatherer, uint64_t at,
+                          uint64_t *run);
+
+#endif
