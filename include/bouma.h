@@ -270,8 +270,9 @@ typedef struct bouma_options {
     bouma_order order;
 
     uint64_t message_bytes; /* longest message between ranks; 0: 1 GiB */
-    uint64_t buffer_bytes;  /* bytes a file's writer takes in per round; 0:
-                               32 MiB */
+    uint64_t buffer_bytes;  /* of each of a writer's buffers; 0: the block or
+                               stripe of the storage, if that is 1 MiB or more,
+                               else 4 MiB */
     uint64_t memory_limit;  /* no single allocation for file content beyond
                                this; 0: 16 GiB */
     double timeout;         /* seconds to wait for other ranks; 0: for ever.

@@ -254,6 +254,16 @@ static int open_on_disk(struct bouma_dataset *ds, const char *path)
 
 /* ---- all ranks ---------------------------------------------------------- */
 
+/* The same on all ranks, whatever their file systems say. Collective. */
+static int choose_buffer(struct bouma_dataset *ds)
+{
+    ds->buffer_bytes = ds->options.buffer_bytes ? ds->options.buffer_bytes
+                                                : bm_store_block(&ds->store);
+    return ds->options.buffer_bytes
+               ? BOUMA_OK
+               : bm_comm_max(ds->comm, &ds->buffer_bytes, 1, &ds->error);
+}
+
 int bm_dataset_open(struct bouma_dataset **out, struct bm_comm *comm,
                     enum bm_mode mode, const char *path,
                     const bouma_options *options, const bouma_allocator *a)
@@ -308,6 +318,8 @@ int bm_dataset_open(struct bouma_dataset **out, struct bm_comm *comm,
     /* Attributes that were read can be changed by one who writes. */
     ds->attributes.fixed = mode == BM_MODE_READ;
     rc = bm_comm_agree(comm, rc, &ds->error);
+    if (!rc)
+        rc = choose_buffer(ds);
     ds->opened = !rc;
     return rc;
 }
@@ -388,6 +400,8 @@ void bm_dataset_free(struct bouma_dataset *ds)
     bm_step_list_release(&ds->steps);
     bm_step_list_release(&ds->unsettled);
     bm_store_close(&ds->store);
+    if (ds->comm)
+        bm_pipe_pool_release(&ds->pool);
     bm_comm_free(ds->comm);
     bm_drop(ds->a, ds);
 }

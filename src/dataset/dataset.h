@@ -5,6 +5,7 @@
 #define BM_DATASET_H
 
 #include "comm/comm.h"
+#include "engine/pipe.h"
 #include "layout/manifest.h"
 #include "layout/patch.h"
 #include "store/index.h"
@@ -52,6 +53,8 @@ struct bouma_dataset {
     struct bm_store store;
     uint8_t id[16];
     int major, minor;
+    uint64_t buffer_bytes; /* of each of a writer's buffers */
+    struct bm_pipe_pool pool;
     struct bm_step_list steps;
     char **notes;
     int note_count;

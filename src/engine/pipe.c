@@ -19,7 +19,7 @@ struct lane {
     size_t next;       /* the piece that is on, always one of this rank's */
     uint64_t from;     /* how much of it is done */
     size_t round;      /* of the next byte; rounds.count: all is done */
-    int64_t opened;    /* the last round that is known to be open */
+    int64_t *opened;   /* [buffers]: the round that is known to be open */
     int dead;          /* the gatherer has failed */
     struct bm_transfer transfer; /* by messages: of one round */
     int waiting;                 /* for the transfer */
@@ -43,6 +43,7 @@ struct bm_pipe {
     struct bm_flow *flows;
     size_t flow_count;
     struct lane *lanes;   /* [flow_count] */
+    int64_t *opened;      /* [flow_count][buffers] */
     size_t turn;          /* the lane that is asked first */
     struct lane *own;     /* of the flow that this rank gathers; NULL: none */
     struct bm_port *port; /* NULL: by messages */
@@ -327,14 +328,18 @@ int bm_pipe_new(struct bm_pipe **out, struct bm_comm *comm,
     p->flows = flows;
     p->flow_count = count;
     p->lanes = bm_new(p->a, count, sizeof(*p->lanes));
-    if (!p->lanes)
+    p->opened =
+        bm_new(p->a, count * (size_t)options->buffers, sizeof(*p->opened));
+    if (!p->lanes || !p->opened)
         return BOUMA_ENOMEM;
     for (size_t i = 0; i < count; i++) {
         struct lane *l = &p->lanes[i];
 
         l->flow = &flows[i];
         l->slot_bytes = round_up((size_t)flows[i].rounds.largest);
-        l->opened = options->reading ? -1 : options->buffers - 1;
+        l->opened = &p->opened[i * (size_t)options->buffers];
+        for (int k = 0; k < options->buffers; k++)
+            l->opened[k] = options->reading ? -1 : k;
         l->next = mine_from(p, l->flow, 0);
         find_round(l);
         if (flows[i].gatherer == comm->rank && flows[i].rounds.count)
@@ -368,6 +373,7 @@ void bm_pipe_free(struct bm_pipe *p)
         bm_transfer_release(&p->slots[i].transfer);
     bm_drop(p->a, p->flows);
     bm_drop(p->a, p->lanes);
+    bm_drop(p->a, p->opened);
     bm_drop(p->a, p->slots);
     bm_drop(p->a, p->first_cut);
     bm_drop(p->a, p->cuts);
@@ -579,7 +585,6 @@ static void open_round(struct bm_pipe *p, size_t round)
     int mine = 0, others = 0;
 
     slot->open = 1;
-    p->own->opened = (int64_t)round;
     for (size_t i = first; i < end; i++) {
         if (p->ranks[i] == p->comm->rank) {
             mine = 1;
@@ -711,10 +716,10 @@ static int hear_notes(struct bm_pipe *p)
             struct lane *l = lane_to(p, n.peer);
 
             if (l) {
-                l->opened = (int64_t)round;
+                l->opened[round % (size_t)p->o.buffers] = (int64_t)round;
                 l->dead |= (n.value & FAILED) != 0;
             }
-        } else if (p->own && round < p->own->flow->rounds.count) {
+        } else if (p->own && slot_of(p, round)->round == round) {
             one_is_done(p, round, (n.value & FAILED) != 0);
         }
     }
@@ -779,11 +784,11 @@ static int move(struct bm_pipe *p, struct lane *l, const struct stretch *s,
 /* This rank is done with a round. */
 static void finish_round(struct bm_pipe *p, struct lane *l, size_t round)
 {
-    p->moved_rounds++;
     if (l == p->own) {
         one_is_done(p, round, p->rc != BOUMA_OK);
         return;
     }
+    p->moved_rounds++;
     fail(p, bm_port_flush(p->port, l->flow->gatherer, &p->error));
     note(p, l->flow->gatherer, DONE, round, p->rc != BOUMA_OK);
 }
@@ -878,7 +883,8 @@ static int may_go_on(const struct bm_pipe *p, const struct lane *l)
 
         return slot->round == l->round && slot->open;
     }
-    return (int64_t)l->round <= l->opened || (!p->port && p->o.reading);
+    return l->opened[l->round % (size_t)p->o.buffers] == (int64_t)l->round ||
+           (!p->port && p->o.reading);
 }
 
 static int step_lanes(struct bm_pipe *p)

@@ -14,8 +14,8 @@
  */
 #define SHARE 1.25
 /* Of so many ranks all write, of more this part. */
-#define ALL_WRITE  16
-#define ONE_IN     8
+#define ALL_WRITE 16
+#define ONE_IN    8
 
 /* ---- opening ------------------------------------------------------------ */
 
@@ -189,9 +189,9 @@ static void choose_gatherers(const struct bouma_io_file *f, int *gatherer)
     int64_t ranks = f->ranks, writers = f->options.writers;
 
     if (!writers)
-        writers = ranks <= ALL_WRITE            ? ranks
+        writers = ranks <= ALL_WRITE           ? ranks
                   : ranks / ONE_IN > ALL_WRITE ? ranks / ONE_IN
-                                                : ALL_WRITE;
+                                               : ALL_WRITE;
     if (writers > ranks)
         writers = ranks;
     for (int r = 0; r < f->comm->size; r++)
@@ -296,8 +296,9 @@ int bm_plain_declare(struct bouma_io_file *f, size_t variables,
                     rc == BOUMA_ENOMEM
                         ? "no memory to plan what was declared"
                         : "a variable reaches beyond the largest file");
-        if (!rc && f->domain.first[f->comm->rank + 1] >
-                       f->domain.first[f->comm->rank] &&
+        if (!rc &&
+            f->domain.first[f->comm->rank + 1] >
+                f->domain.first[f->comm->rank] &&
             !f->file.store)
             rc = open_file(f);
         rc = bm_comm_agree(f->comm, rc, &f->error);
@@ -319,8 +320,8 @@ struct gathering {
     struct bouma_io_file *f;
     struct bm_flow *flows; /* by gatherer */
     size_t flow_count;
-    int *flow_of;  /* [ranks], -1: none */
-    size_t *room;  /* [flow_count] */
+    int *flow_of; /* [ranks], -1: none */
+    size_t *room; /* [flow_count] */
     int counting;
     size_t place;
 };
@@ -347,8 +348,7 @@ static int add_piece(void *context, const struct bm_domain_stretch *s)
     }
     flow = &g->flows[g->flow_of[gatherer]];
     if (mine)
-        f->places[g->place] =
-            (struct bm_source_place){segment->tag, s->from};
+        f->places[g->place] = (struct bm_source_place){segment->tag, s->from};
     flow->pieces[flow->count++] =
         (struct bm_piece){segment->rank, s->at, s->bytes, mine ? g->place : 0};
     g->place += (size_t)mine;
@@ -402,8 +402,7 @@ static int make_flows(struct gathering *g)
             struct bm_flow *flow = &g->flows[g->flow_of[r]];
 
             flow->gatherer = r;
-            flow->pieces =
-                bm_new_raw(f->a, g->room[r], sizeof(*flow->pieces));
+            flow->pieces = bm_new_raw(f->a, g->room[r], sizeof(*flow->pieces));
             rc = flow->pieces ? bm_domain_rounds(d, r, &flow->rounds)
                               : BOUMA_ENOMEM;
         }
@@ -435,8 +434,7 @@ static int keep(void *context, uint64_t at, uint8_t *data, uint64_t bytes,
 
     while (bytes && !rc) {
         uint64_t run;
-        uint64_t offset =
-            bm_domain_offset(&f->domain, f->comm->rank, at, &run);
+        uint64_t offset = bm_domain_offset(&f->domain, f->comm->rank, at, &run);
 
         if (run > bytes)
             run = bytes;
@@ -513,10 +511,9 @@ int bm_plain_move(struct bouma_io_file *f, void *const *data, int reading,
     uint64_t most[2] = {0};
 
     f->data = data;
-    rc = bm_comm_begin(f->comm,
-                       reading ? "reading a plain file"
-                               : "writing a plain file",
-                       0, NULL, 0, rc, &f->error);
+    rc = bm_comm_begin(
+        f->comm, reading ? "reading a plain file" : "writing a plain file", 0,
+        NULL, 0, rc, &f->error);
     if (rc)
         return rc;
     rc = make_pipe(f, &pipe, reading);

@@ -64,8 +64,8 @@ static size_t cut(const struct bm_domain *d, uint64_t buffer,
                 begin = c->before + done;
                 room = buffer - (c->offset + done) % buffer;
             }
-            take = room - bytes < c->bytes - done ? room - bytes
-                                                  : c->bytes - done;
+            take =
+                room - bytes < c->bytes - done ? room - bytes : c->bytes - done;
             bytes += take;
             done += take;
             if (bytes == room) {

@@ -308,14 +308,15 @@ struct intake {
     uint64_t *keys; /* what makes a message: the round and the sender */
 };
 
-/* The chunks of a file that come from elsewhere; their number. */
+/* What of a file comes from elsewhere, round by round: the number of keys.
+ * *rounds is that of the writer's rounds before, and with it. */
 static size_t take_in(struct bm_estimate *e, const struct chunks *c,
                       struct intake *in, int64_t file, int writer,
-                      uint64_t buffer, uint64_t *keys)
+                      uint64_t buffer, uint64_t *keys, uint64_t *rounds)
 {
     size_t first = c->files.first[file];
     size_t count = c->files.first[file + 1] - first, n = 0;
-    uint32_t rounds;
+    uint64_t all;
 
     for (size_t i = 0; i < count; i++) {
         uint32_t chunk = c->files.chunk[first + i];
@@ -323,26 +324,32 @@ static size_t take_in(struct bm_estimate *e, const struct chunks *c,
         in->slots[i] =
             (struct bm_slot){chunk, c->owner[chunk], c->bytes[chunk], 0, 0};
     }
-    rounds = bm_schedule(in->slots, count, buffer);
-    e->rounds = rounds > e->rounds ? rounds : e->rounds;
+    all = bm_schedule(in->slots, count);
     for (size_t i = 0; i < count; i++) {
         const struct bm_slot *slot = &in->slots[i];
 
-        if (slot->owner == writer)
+        if (slot->owner == writer || !slot->bytes)
             continue;
         e->shipped_bytes += slot->bytes;
-        keys[n++] = (uint64_t)slot->round << 32 | (uint32_t)slot->owner;
+        for (uint64_t r = slot->at / buffer;
+             r <= (slot->at + slot->bytes - 1) / buffer; r++)
+            keys[n++] = (*rounds + r) << 32 | (uint32_t)slot->owner;
     }
+    *rounds += (all + buffer - 1) / buffer;
+    if ((int64_t)*rounds > e->rounds)
+        e->rounds = (int64_t)*rounds;
     return n;
 }
 
-/* What a rank sends to another in one round is one message. */
+/* What a rank sends to another in one round counts as one message. */
 static int count_ships(struct bm_estimate *e, const struct chunks *c,
                        const struct bm_estimate_task *task)
 {
     int *writer = bm_new_raw(e->a, (size_t)e->files, sizeof(*writer));
     struct grouping written = {0};
     struct intake in = {0};
+    uint64_t buffer = task->options->buffer_bytes ? task->options->buffer_bytes
+                                                  : BM_BUFFER_BYTES;
     size_t most = 0, most_file = 0;
     int rc = writer ? BOUMA_OK : BOUMA_ENOMEM;
 
@@ -357,7 +364,8 @@ static int count_ships(struct bm_estimate *e, const struct chunks *c,
             size_t n = (size_t)e->file_patches[written.thing[i]];
 
             most_file = n > most_file ? n : most_file;
-            all += n;
+            /* A chunk may be in several rounds, but most end where one does. */
+            all += n + (size_t)(e->file_bytes[written.thing[i]] / buffer) + 1;
         }
         most = all > most ? all : most;
         e->writers += written.first[r + 1] > written.first[r];
@@ -368,11 +376,12 @@ static int count_ships(struct bm_estimate *e, const struct chunks *c,
         rc = in.slots && in.keys ? BOUMA_OK : BOUMA_ENOMEM;
     }
     for (int r = 0; r < task->ranks && !rc; r++) {
+        uint64_t rounds = 0;
         size_t n = 0;
 
         for (int64_t i = written.first[r]; i < written.first[r + 1]; i++)
-            n += take_in(e, c, &in, written.thing[i], r,
-                         task->options->buffer_bytes, in.keys + n);
+            n += take_in(e, c, &in, written.thing[i], r, buffer, in.keys + n,
+                         &rounds);
         e->shipped_messages += count_different(in.keys, n);
     }
     bm_drop(e->a, in.slots);

@@ -21,24 +21,21 @@ static int by_turn(const void *left, const void *right)
     return by_owner(left, right);
 }
 
-uint32_t bm_schedule(struct bm_slot *slots, size_t count, uint64_t buffer)
+uint64_t bm_schedule(struct bm_slot *slots, size_t count)
 {
-    uint32_t round = 0;
-    uint64_t taken = 0;
+    uint64_t at = 0;
 
-    qsort(slots, count, sizeof(*slots), by_owner);
+    if (count)
+        qsort(slots, count, sizeof(*slots), by_owner);
     for (size_t i = 0; i < count; i++)
         slots[i].before = i && slots[i].owner == slots[i - 1].owner
                               ? slots[i - 1].before + slots[i - 1].bytes
                               : 0;
-    qsort(slots, count, sizeof(*slots), by_turn);
+    if (count)
+        qsort(slots, count, sizeof(*slots), by_turn);
     for (size_t i = 0; i < count; i++) {
-        if (taken && taken + slots[i].bytes > buffer) {
-            round++;
-            taken = 0;
-        }
-        slots[i].round = round;
-        taken += slots[i].bytes;
+        slots[i].at = at;
+        at += slots[i].bytes;
     }
-    return count ? round + 1 : 0;
+    return at;
 }

@@ -1,8 +1,6 @@
-/* schedule.h -- when each chunk of a file is sent to the rank that writes it.
- *
- * A file's writer takes in at most 'buffer' bytes a round (or one chunk, if
- * that is larger). The ranks that send take turns, so that all of them are busy
- * from the first round on. */
+/* schedule.h -- in which order the chunks of a file are sent to the rank that
+ * writes it: the ranks that send take turns, so that all of them are busy from
+ * the first round on. */
 #ifndef BM_SCHEDULE_H
 #define BM_SCHEDULE_H
 
@@ -11,16 +9,19 @@
 
 #include "base/memory.h"
 
+/* What a writer's buffer has, where nobody and nothing says otherwise. */
+#define BM_BUFFER_BYTES ((uint64_t)4 << 20)
+
 struct bm_slot {
     uint32_t place; /* of the chunk among those of the file */
     int owner;
     uint64_t bytes;
     uint64_t before; /* bytes of the owner's earlier chunks of this file */
-    uint32_t round;
+    uint64_t at;     /* bytes of all that are sent before it */
 };
 
 /* Sort the slots of one file into the order of their arrival, and fill in
- * before and round. The number of rounds. */
-uint32_t bm_schedule(struct bm_slot *slots, size_t count, uint64_t buffer);
+ * 'before' and 'at'. Gives their bytes. */
+uint64_t bm_schedule(struct bm_slot *slots, size_t count);
 
 #endif

@@ -69,7 +69,7 @@ static void fill_record(struct bm_step *s, bouma_record *r,
 static void tell_deeds(struct bm_buffer *b, const struct bm_step *s)
 {
     bm_put_u64(b, bm_route_message_count(&s->shaper.sends));
-    bm_put_u64(b, bm_route_message_count(&s->sends) + s->particles.send_count);
+    bm_put_u64(b, bm_pipe_deeds_of(s->pipe).rounds + s->particles.send_count);
     bm_put_f64(b, s->shaper.encode_seconds);
 }
 

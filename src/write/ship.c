@@ -54,91 +54,184 @@ static size_t place_in_mine(const struct bm_write_plan *plan, size_t chunk)
     return at;
 }
 
-/* What one file means for this rank: chunks to send, to take in, or to put in
- * without a message; and the same for their records. */
-static int route_file(struct bm_step *s, size_t file, size_t subfile,
-                      struct bm_slot *slots)
+/* Where the files of a writer begin in its stream, and the flow to it. */
+struct routes {
+    struct bm_step *s;
+    uint64_t *base;        /* [files] */
+    struct bm_flow *flows; /* by gatherer */
+    size_t flow_count;
+    int *flow_of;          /* [ranks]; -1: nothing goes there from here */
+    struct bm_slot *slots; /* of the largest file */
+};
+
+static uint64_t file_bytes(const struct bm_step *s, size_t file)
 {
+    uint64_t bytes = 0;
+
+    for (size_t t = s->files.first[file]; t < s->files.first[file + 1]; t++)
+        bytes += s->bytes[s->files.chunk[t]];
+    return bytes;
+}
+
+static int add_piece(const bouma_allocator *a, struct bm_flow *flow,
+                     struct bm_piece piece)
+{
+    /* Grown in steps that double. */
+    if (!(flow->count & (flow->count + 1)) || !flow->pieces) {
+        struct bm_piece *grown =
+            bm_resize(a, flow->pieces, flow->count * 2 + 2, sizeof(*grown));
+
+        if (!grown)
+            return BOUMA_ENOMEM;
+        flow->pieces = grown;
+    }
+    flow->pieces[flow->count++] = piece;
+    return BOUMA_OK;
+}
+
+/* What one file means for this rank: pieces of the flow to its writer, and
+ * records that go there. */
+static int route_file(struct routes *r, size_t file, size_t subfile)
+{
+    struct bm_step *s = r->s;
     int me = s->ds->comm->rank, writer = bm_step_writer(s, file);
+    struct bm_flow *flow = &r->flows[r->flow_of[writer]];
     size_t first = s->files.first[file];
     size_t count = s->files.first[file + 1] - first;
+    int rc = BOUMA_OK;
 
     for (size_t t = 0; t < count; t++) {
         uint32_t chunk = s->files.chunk[first + t];
 
-        slots[t] = (struct bm_slot){(uint32_t)t, s->plan->owner[chunk],
-                                    s->bytes[chunk], 0, 0};
+        r->slots[t] = (struct bm_slot){(uint32_t)t, s->plan->owner[chunk],
+                                       s->bytes[chunk], 0, 0};
     }
-    bm_schedule(slots, count, s->ds->options.buffer_bytes);
-    for (size_t i = 0; i < count; i++) {
-        const struct bm_slot *slot = &slots[i];
+    bm_schedule(r->slots, count);
+    for (size_t i = 0; i < count && !rc; i++) {
+        const struct bm_slot *slot = &r->slots[i];
         uint32_t chunk = s->files.chunk[first + slot->place];
         size_t record = bm_record_bytes(bm_plan_chunk(s->plan, chunk).variable);
+        size_t m = slot->owner == me ? place_in_mine(s->plan, chunk) : 0;
+        uint64_t at = r->base[file] + slot->at;
 
-        if (slot->owner == me && writer == me) {
-            s->locals[s->local_count++] = (struct bm_local_chunk){
-                slot->round, place_in_mine(s->plan, chunk), subfile,
-                slot->place};
-        } else if (slot->owner == me) {
-            s->send_m[s->sends.count] = place_in_mine(s->plan, chunk);
-            bm_route_add(&s->sends, slot->round, writer, slot->bytes);
-            bm_route_add(&s->record_sends, 0, writer, record);
-        } else if (writer == me) {
-            s->arrivals[s->receives.count] =
-                (struct bm_arrival){subfile, slot->place};
-            bm_route_add(&s->receives, slot->round, slot->owner, slot->bytes);
+        if (slot->owner != me && writer != me)
+            continue;
+        rc = add_piece(s->ds->a, flow,
+                       (struct bm_piece){slot->owner, at, slot->bytes, m});
+        if (writer == me)
+            s->arrivals[s->arrival_count++] =
+                (struct bm_arrival){at, subfile, slot->place, slot->owner, m};
+        if (writer == me && slot->owner != me) {
             bm_route_add(&s->record_receives, 0, slot->owner, record);
+        } else if (slot->owner == me && writer != me) {
+            s->send_m[s->record_sends.count] = m;
+            bm_route_add(&s->record_sends, 0, writer, record);
         }
-        if (s->sends.failed || s->receives.failed || s->record_sends.failed ||
-            s->record_receives.failed)
-            return BOUMA_ENOMEM;
+        if (s->record_sends.failed || s->record_receives.failed)
+            rc = BOUMA_ENOMEM;
     }
-    return BOUMA_OK;
+    return rc;
 }
 
-static int local_by_round(const void *left, const void *right)
+/* Find the writers that concern this rank, and the rounds of each. */
+static int make_flows(struct routes *r)
 {
-    const struct bm_local_chunk *a = left, *b = right;
+    struct bm_step *s = r->s;
+    const bouma_allocator *a = s->ds->a;
+    size_t files = (size_t)s->files.files, ranks = (size_t)s->ds->comm->size;
+    uint64_t *load = bm_new(a, ranks, sizeof(*load));
+    struct bm_stream_part *parts = bm_new_raw(a, files, sizeof(*parts));
+    int rc = load && parts ? BOUMA_OK : BOUMA_ENOMEM;
 
-    if (a->round != b->round)
-        return a->round < b->round ? -1 : 1;
-    return a->m < b->m ? -1 : a->m > b->m;
+    for (size_t i = 0; i < ranks; i++)
+        r->flow_of[i] = -1;
+    for (size_t f = 0; f < files && !rc; f++) {
+        int writer = bm_step_writer(s, f);
+
+        r->base[f] = load[writer];
+        load[writer] += file_bytes(s, f);
+        if (r->flow_of[writer] < 0 && concerns(s, f))
+            r->flow_of[writer] = 0;
+    }
+    for (size_t i = 0; i < ranks; i++)
+        if (r->flow_of[i] == 0)
+            r->flow_of[i] = (int)r->flow_count++;
+    r->flows = bm_new(a, r->flow_count, sizeof(*r->flows));
+    if (!r->flows) {
+        r->flow_count = 0;
+        rc = BOUMA_ENOMEM;
+    }
+    for (size_t i = 0; i < ranks && !rc; i++) {
+        size_t n = 0;
+
+        if (r->flow_of[i] < 0)
+            continue;
+        for (size_t f = 0; f < files; f++)
+            if (bm_step_writer(s, f) == (int)i)
+                parts[n++] = (struct bm_stream_part){file_bytes(s, f), 0};
+        r->flows[r->flow_of[i]].gatherer = (int)i;
+        rc = bm_rounds_init(&r->flows[r->flow_of[i]].rounds, a, parts, n,
+                            s->ds->buffer_bytes);
+    }
+    bm_drop(a, load);
+    bm_drop(a, parts);
+    return rc;
 }
+
+static void release_routes(struct routes *r)
+{
+    const bouma_allocator *a = r->s->ds->a;
+
+    for (size_t i = 0; i < r->flow_count; i++) {
+        bm_rounds_release(&r->flows[i].rounds);
+        bm_drop(a, r->flows[i].pieces);
+    }
+    bm_drop(a, r->flows);
+}
+
+static int make_pipe(struct routes *r);
 
 int bm_ship_plan(struct bm_step *s)
 {
     const bouma_allocator *a = s->ds->a;
     size_t most = 0, incoming = 0, subfile = 0;
-    struct bm_slot *slots;
+    size_t files = (size_t)s->files.files;
+    struct routes r = {.s = s};
     int rc = BOUMA_OK;
 
-    for (int64_t f = 0; f < s->files.files; f++) {
+    for (size_t f = 0; f < files; f++) {
         size_t n = s->files.first[f + 1] - s->files.first[f];
 
         most = n > most ? n : most;
-        if (bm_step_writer(s, (size_t)f) == s->ds->comm->rank)
+        if (bm_step_writer(s, f) == s->ds->comm->rank)
             incoming += n;
     }
-    slots = bm_new_raw(a, most, sizeof(*slots));
-    s->locals = bm_new_raw(a, s->plan->mine_count, sizeof(*s->locals));
+    r.slots = bm_new_raw(a, most, sizeof(*r.slots));
+    r.base = bm_new_raw(a, files, sizeof(*r.base));
+    r.flow_of = bm_new_raw(a, (size_t)s->ds->comm->size, sizeof(*r.flow_of));
     s->send_m = bm_new_raw(a, s->plan->mine_count, sizeof(*s->send_m));
     s->arrivals = bm_new_raw(a, incoming, sizeof(*s->arrivals));
-    if (!slots || !s->locals || !s->send_m || !s->arrivals)
+    if (!r.slots || !r.base || !r.flow_of || !s->send_m || !s->arrivals)
         rc = BOUMA_ENOMEM;
-    for (size_t f = 0; f < (size_t)s->files.files && !rc; f++) {
+    if (!rc)
+        rc = make_flows(&r);
+    for (size_t f = 0; f < files && !rc; f++) {
         if (concerns(s, f))
-            rc = route_file(s, f, subfile, slots);
+            rc = route_file(&r, f, subfile);
         subfile += bm_step_writer(s, f) == s->ds->comm->rank;
     }
     if (!rc)
-        rc = bm_route_seal(&s->sends) || bm_route_seal(&s->receives) ||
-                     bm_route_seal(&s->record_sends) ||
+        rc = bm_route_seal(&s->record_sends) ||
                      bm_route_seal(&s->record_receives)
                  ? BOUMA_ENOMEM
                  : BOUMA_OK;
-    if (!rc && s->local_count)
-        qsort(s->locals, s->local_count, sizeof(*s->locals), local_by_round);
-    bm_drop(a, slots);
+    if (!rc)
+        rc = make_pipe(&r);
+    else
+        release_routes(&r);
+    bm_drop(a, r.slots);
+    bm_drop(a, r.base);
+    bm_drop(a, r.flow_of);
     if (rc)
         bm_fail(&s->ds->error, rc, "no memory for the messages of the step");
     return rc;
@@ -164,14 +257,15 @@ int bm_ship_records(struct bm_step *s, int rc)
     }
     exchanged = bm_comm_exchange(s->ds->comm, sends, send_count, receives,
                                  receive_count, &s->ds->error);
-    for (size_t i = 0; i < s->record_receives.count && !exchanged; i++)
-        bm_subfile_note(&s->subfiles[s->arrivals[i].subfile], s->arrivals[i].t,
-                        bm_route_at(&s->record_receives, i));
-    for (size_t i = 0; i < s->local_count; i++) {
-        const struct bm_local_chunk *l = &s->locals[i];
+    for (size_t i = 0, received = 0; i < s->arrival_count; i++) {
+        const struct bm_arrival *c = &s->arrivals[i];
+        const uint8_t *record = s->shaper.records + s->shaper.record_at[c->m];
 
-        bm_subfile_note(&s->subfiles[l->subfile], l->t,
-                        s->shaper.records + s->shaper.record_at[l->m]);
+        if (c->owner != s->ds->comm->rank)
+            record =
+                exchanged ? NULL : bm_route_at(&s->record_receives, received++);
+        if (record)
+            bm_subfile_note(&s->subfiles[c->subfile], c->t, record);
     }
     return rc ? rc : exchanged;
 }
@@ -186,91 +280,83 @@ int bm_ship_arrange(struct bm_step *s, int rc)
     return rc;
 }
 
-/* A chunk's bytes: encoded already, or now into 'room'. */
-static const uint8_t *chunk_bytes(struct bm_step *s, size_t m, uint8_t *room)
+/* ---- the pipe ----------------------------------------------------------- */
+
+static uint8_t *chunk_bytes(void *context, size_t m)
 {
-    if (!s->shaper.sized)
-        return s->shaper.encoded.data + s->shaper.encoded_at[m];
+    struct bm_step *s = context;
+
+    return s->shaper.encoded.data + s->shaper.encoded_at[m];
+}
+
+static void fill_chunk(void *context, size_t m, uint8_t *room)
+{
+    struct bm_step *s = context;
+
+    bm_step_lap(s, BM_SHIP);
     bm_shaper_fill(&s->shaper, m, room);
     bm_step_lap(s, BM_SHAPE);
-    return room;
 }
 
-/* Fill the messages of one round. */
-static void fill_round(struct bm_step *s, uint32_t round, size_t *next)
+/* A stretch of what this rank gathers: chunks, the first and the last maybe in
+ * part. */
+static int store_chunks(void *context, uint64_t at, uint8_t *data,
+                        uint64_t bytes, struct bm_error *error)
 {
-    for (; *next < s->sends.count && s->sends.items[*next].round == round;
-         ++*next) {
-        const struct bm_route_item *item = &s->sends.items[*next];
-        uint8_t *to = s->sends.data + item->offset;
-        size_t m = s->send_m[item->serial];
-        const uint8_t *bytes = chunk_bytes(s, m, to);
+    struct bm_step *s = context;
+    size_t i = 0;
+    int rc = BOUMA_OK;
 
-        if (bytes != to)
-            memcpy(to, bytes,
-                   s->shaper.encoded_at[m + 1] - s->shaper.encoded_at[m]);
-    }
-}
+    BM_BISECT(i, s->arrival_count, k, s->arrivals[k].at <= at);
+    for (; bytes && !rc; i++) {
+        const struct bm_arrival *c = &s->arrivals[i];
+        uint64_t from = at - c->at;
+        uint64_t all = bm_subfile_chunk_bytes(&s->subfiles[c->subfile], c->t);
+        uint64_t n = from < all ? all - from : 0;
 
-/* Store what this rank has for its own files. */
-static int store_locals(struct bm_step *s, uint32_t round, size_t *next, int rc)
-{
-    for (; *next < s->local_count && s->locals[*next].round == round; ++*next) {
-        const struct bm_local_chunk *l = &s->locals[*next];
-        const uint8_t *bytes = chunk_bytes(s, l->m, s->shaper.samples);
-
-        if (!rc)
-            rc = bm_subfile_write(&s->subfiles[l->subfile], l->t, bytes,
-                                  &s->ds->error);
-        bm_step_lap(s, BM_STORE);
+        if (n > bytes)
+            n = bytes;
+        rc = bm_subfile_write(&s->subfiles[c->subfile], c->t, from, data, n,
+                              error);
+        at += n;
+        data += n;
+        bytes -= n;
     }
     return rc;
 }
 
-static int store_arrivals(struct bm_step *s, uint32_t round, size_t *next,
-                          int rc)
+static void tell_progress(void *context, size_t done, size_t rounds)
 {
-    for (; *next < s->receives.count && s->receives.items[*next].round == round;
-         ++*next) {
-        const struct bm_route_item *item = &s->receives.items[*next];
-        const struct bm_arrival *a = &s->arrivals[item->serial];
-
-        if (!rc)
-            rc = bm_subfile_write(&s->subfiles[a->subfile], a->t,
-                                  s->receives.data + item->offset,
-                                  &s->ds->error);
-    }
-    bm_step_lap(s, BM_STORE);
-    return rc;
-}
-
-int bm_ship_rounds(struct bm_step *s, int rc)
-{
+    struct bm_step *s = context;
     const bouma_options *o = &s->ds->options;
-    size_t next_send = 0, next_local = 0, next_arrival = 0;
-    uint32_t rounds = s->sends.rounds > s->receives.rounds ? s->sends.rounds
-                                                           : s->receives.rounds;
 
-    if (s->local_count && s->locals[s->local_count - 1].round >= rounds)
-        rounds = s->locals[s->local_count - 1].round + 1;
-    for (uint32_t round = 0; round < rounds; round++) {
-        size_t send_count, receive_count;
-        const struct bm_message *sends =
-            bm_route_messages(&s->sends, round, &send_count);
-        const struct bm_message *receives =
-            bm_route_messages(&s->receives, round, &receive_count);
-        int exchanged;
+    if (o->progress && s->ds->comm->rank == 0)
+        o->progress(o->progress_user, "writing", done, rounds);
+}
 
-        fill_round(s, round, &next_send);
-        bm_step_lap(s, BM_SHIP);
-        exchanged = bm_comm_exchange(s->ds->comm, sends, send_count, receives,
-                                     receive_count, &s->ds->error);
-        rc = rc ? rc : exchanged;
-        bm_step_lap(s, BM_SHIP);
-        rc = store_locals(s, round, &next_local, rc);
-        rc = store_arrivals(s, round, &next_arrival, rc);
-        if (o->progress && s->ds->comm->rank == 0)
-            o->progress(o->progress_user, "writing", round + 1, rounds);
-    }
+/* Takes the flows over. */
+static int make_pipe(struct routes *r)
+{
+    struct bm_step *s = r->s;
+    const bouma_options *o = &s->ds->options;
+    struct bm_pipe_options options = {.buffers = o->buffers,
+                                      .transport = o->transport,
+                                      .tier = o->tier,
+                                      .local = o->local};
+    struct bm_pipe_calls calls = {.context = s,
+                                  .bytes = chunk_bytes,
+                                  .fill = s->shaper.sized ? fill_chunk : NULL,
+                                  .store = store_chunks,
+                                  .progress = tell_progress};
+
+    return bm_pipe_new(&s->pipe, s->ds->comm, r->flows, r->flow_count, &options,
+                       &calls);
+}
+
+int bm_ship_chunks(struct bm_step *s, int rc)
+{
+    rc = bm_pipe_run(s->pipe, 1, rc, &s->ds->error);
+    bm_step_lap(s, BM_SHIP);
+    s->seconds[BM_STORE] += bm_pipe_deeds_of(s->pipe).seconds;
     return rc;
 }

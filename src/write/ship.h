@@ -4,6 +4,7 @@
 #define BM_SHIP_H
 
 #include "comm/route.h"
+#include "engine/pipe.h"
 #include "plan/assign.h"
 #include "write/particle_ship.h"
 #include "write/shape.h"
@@ -19,12 +20,14 @@ enum bm_phase {
     BM_PHASES
 };
 
-/* A chunk that this rank puts into one of its own files. */
-struct bm_local_chunk {
-    uint32_t round;
-    size_t m;       /* in plan->mine */
+/* A chunk of a file that this rank writes, by its place in the stream of all
+ * that this rank gathers. */
+struct bm_arrival {
+    uint64_t at;
     size_t subfile; /* in step.subfiles */
     size_t t;       /* in the subfile */
+    int owner;
+    size_t m; /* in plan->mine, if it is this rank's own */
 };
 
 struct bm_step {
@@ -40,14 +43,11 @@ struct bm_step {
     struct bm_particle_write particles;
     int64_t all_files; /* those of grids, then those of particles */
 
-    struct bm_route sends, receives; /* encoded chunks */
     struct bm_route record_sends, record_receives;
-    struct bm_local_chunk *locals; /* ascending by round */
-    size_t local_count;
-    size_t *send_m; /* [sends.count] */
-    struct bm_arrival {
-        size_t subfile, t;
-    } * arrivals; /* [receives.count] */
+    size_t *send_m;              /* [record_sends.count] */
+    struct bm_arrival *arrivals; /* ascending */
+    size_t arrival_count;
+    struct bm_pipe *pipe; /* for the chunks' bytes */
 
     double seconds[BM_PHASES];
     double since;
@@ -64,7 +64,8 @@ int bm_step_writer(const struct bm_step *s, size_t file);
 struct bm_subfile *bm_step_subfile(struct bm_step *s, size_t i);
 size_t bm_step_subfile_count(const struct bm_step *s);
 
-/* All that this rank sends and takes in, with the memory for it. */
+/* All that this rank sends and takes in, with the memory for it but for
+ * buffers. */
 int bm_ship_plan(struct bm_step *s);
 
 /* Bring the records of chunks to the writers of their files. Runs on all ranks,
@@ -74,9 +75,8 @@ int bm_ship_records(struct bm_step *s, int rc);
 /* With all sizes known, find where everything goes in this rank's files. */
 int bm_ship_arrange(struct bm_step *s, int rc);
 
-/* Round after round: fill, exchange, store. A rank takes part in as many rounds
- * as concern it; its partners in a round are in that same round. Runs on all
- * ranks, whatever 'rc' is. */
-int bm_ship_rounds(struct bm_step *s, int rc);
+/* Bring the bytes of chunks to the writers of their files, and store them. Runs
+ * on all ranks, whatever 'rc' is. */
+int bm_ship_chunks(struct bm_step *s, int rc);
 
 #endif

@@ -443,8 +443,9 @@ static int prepare(struct bm_step *s)
         rc = bm_ship_plan(s);
     if (!rc)
         rc = reserve_lists(s);
+    rc = bm_pipe_open(s->pipe, ds->comm, &ds->pool, rc, &ds->error);
     bm_step_lap(s, BM_PLAN);
-    return bm_comm_agree(ds->comm, rc, &ds->error);
+    return rc;
 }
 
 /* Collective. */
@@ -455,7 +456,7 @@ static int carry_out(struct bm_step *s, bouma_record *record, int *removable)
     if (!s->shaper.sized)
         rc = bm_ship_records(s, rc);
     rc = bm_ship_arrange(s, rc);
-    rc = bm_ship_rounds(s, rc);
+    rc = bm_ship_chunks(s, rc);
     if (s->shaper.sized)
         rc = bm_ship_records(s, rc);
     bm_step_lap(s, BM_SHIP);
@@ -467,6 +468,7 @@ static void release(struct bm_step *s, int keep)
 {
     struct bouma_dataset *ds = s->ds;
 
+    bm_pipe_free(s->pipe);
     for (size_t i = 0; i < bm_step_subfile_count(s); i++) {
         struct bm_subfile *f = bm_step_subfile(s, i);
         char name[BM_NAME_BYTES];
@@ -482,11 +484,8 @@ static void release(struct bm_step *s, int keep)
     bm_shaper_release(&s->shaper);
     bm_drop(ds->a, s->bytes);
     bm_assignment_release(&s->files);
-    bm_route_release(&s->sends);
-    bm_route_release(&s->receives);
     bm_route_release(&s->record_sends);
     bm_route_release(&s->record_receives);
-    bm_drop(ds->a, s->locals);
     bm_drop(ds->a, s->send_m);
     bm_drop(ds->a, s->arrivals);
 }
@@ -519,8 +518,6 @@ int bm_write_step(struct bouma_dataset *ds, int status, bouma_record *record)
     memset(&own, 0, sizeof(own));
     s.ds = ds;
     s.since = bm_clock();
-    bm_route_init(&s.sends, ds->a);
-    bm_route_init(&s.receives, ds->a);
     bm_route_init(&s.record_sends, ds->a);
     bm_route_init(&s.record_receives, ds->a);
 

@@ -145,23 +145,41 @@ int bm_subfile_arrange(struct bm_subfile *f, struct bouma_dataset *ds)
     return bm_file_reserve(&f->file, f->head.file_bytes, &ds->error);
 }
 
-int bm_subfile_write(struct bm_subfile *f, size_t t, const uint8_t *data,
+uint64_t bm_subfile_chunk_bytes(const struct bm_subfile *f, size_t t)
+{
+    const struct bm_section *s = &f->head.sections[f->slots[t].section];
+    size_t row = (size_t)f->slots[t].place * (size_t)s->levels;
+    uint64_t bytes = 0;
+
+    for (int k = 0; k < s->levels; k++)
+        bytes += s->sizes[row + (size_t)k];
+    return bytes;
+}
+
+int bm_subfile_write(struct bm_subfile *f, size_t t, uint64_t from,
+                     const uint8_t *data, uint64_t bytes,
                      struct bm_error *error)
 {
     const struct bm_section *s = &f->head.sections[f->slots[t].section];
     size_t row = (size_t)f->slots[t].place * (size_t)s->levels;
     int rc = BOUMA_OK;
 
-    for (int k = s->levels - 1; k >= 0 && !rc;) {
-        uint64_t at = s->offsets[row + (size_t)k];
-        size_t bytes = 0;
+    for (int k = s->levels - 1; k >= 0 && bytes && !rc;) {
+        uint64_t at = s->offsets[row + (size_t)k], run = 0, n;
 
         /* Levels that lie side by side go in one call. */
         do
-            bytes += s->sizes[row + (size_t)k--];
-        while (k >= 0 && s->offsets[row + (size_t)k] == at + bytes);
-        rc = bm_file_write(&f->file, data, bytes, at, error);
-        data += bytes;
+            run += s->sizes[row + (size_t)k--];
+        while (k >= 0 && s->offsets[row + (size_t)k] == at + run);
+        if (from >= run) {
+            from -= run;
+            continue;
+        }
+        n = run - from < bytes ? run - from : bytes;
+        rc = bm_file_write(&f->file, data, n, at + from, error);
+        data += n;
+        bytes -= n;
+        from = 0;
     }
     return rc;
 }

@@ -33,8 +33,13 @@ void bm_subfile_assume_sizes(struct bm_subfile *f);
 /* With all sizes there, find where everything goes. */
 int bm_subfile_arrange(struct bm_subfile *f, struct bouma_dataset *ds);
 
-/* Write chunk 't', its levels coarse to fine in 'data'. */
-int bm_subfile_write(struct bm_subfile *f, size_t t, const uint8_t *data,
+/* The bytes of all levels of chunk 't'. */
+uint64_t bm_subfile_chunk_bytes(const struct bm_subfile *f, size_t t);
+
+/* Write 'bytes' bytes of chunk 't', its levels coarse to fine, from byte 'from'
+ * on. */
+int bm_subfile_write(struct bm_subfile *f, size_t t, uint64_t from,
+                     const uint8_t *data, uint64_t bytes,
                      struct bm_error *error);
 
 /* Write the head, twice, and sync ('sync') and close the file, unless it is to

@@ -186,5 +186,6 @@ void damage_io_init(struct damage_io *d, const bouma_io *inner)
                        identity,
                        alive,
                        NULL,
+                       NULL,
                        NULL};
 }

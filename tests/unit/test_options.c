@@ -248,7 +248,8 @@ static void what_is_left_open_is_chosen(void)
     CHECK(!out.assign && out.order == BOUMA_ORDER_LEVEL);
     CHECK(out.place == BOUMA_PLACE_SPREAD && out.files == 0);
     CHECK_EQ(out.message_bytes, (uint64_t)1 << 30);
-    CHECK_EQ(out.buffer_bytes, (uint64_t)32 << 20);
+    CHECK_EQ(out.buffer_bytes, 0);
+    CHECK_EQ(out.buffers, 2);
     CHECK_EQ(out.memory_limit, (uint64_t)16 << 30);
     given.assign = BOUMA_ASSIGN_COUNT;
     given.buffer_bytes = 77;

@@ -1,5 +1,5 @@
-/* When chunks are sent: rounds that fit the buffer, the same order on every
- * rank, and all owners busy from the start. */
+/* When chunks are sent: one after the other, in the same order on every rank,
+ * and all owners busy from the start. */
 #include "plan/schedule.h"
 
 #include "check.h"
@@ -18,32 +18,20 @@ static size_t random_slots(struct bm_slot *slots, uint64_t *state, int owners)
     return count;
 }
 
-static void rounds_keep_to_the_buffer(void)
+static void chunks_follow_each_other(void)
 {
     struct bm_slot slots[MAX_SLOTS];
     uint64_t state = 18;
 
     for (int tries = 0; tries < 1000; tries++) {
-        uint64_t buffer = 1 + (uint64_t)check_below(&state, 800);
-        size_t count = random_slots(slots, &state, 8), at = 0;
-        uint32_t rounds = bm_schedule(slots, count, buffer);
+        size_t count = random_slots(slots, &state, 8);
+        uint64_t all = bm_schedule(slots, count), at = 0;
 
-        CHECK_EQ(rounds == 0, count == 0);
-        for (uint32_t round = 0; round < rounds; round++) {
-            uint64_t bytes = 0;
-            size_t chunks = 0, begin = at;
-
-            for (; at < count && slots[at].round == round; at++) {
-                bytes += slots[at].bytes;
-                chunks += slots[at].bytes > 0;
-            }
-            CHECK(bytes <= buffer || chunks == 1);
-            CHECK(at > begin);
-            /* No round ends before it must. */
-            if (at < count)
-                CHECK(bytes + slots[at].bytes > buffer);
+        for (size_t i = 0; i < count; i++) {
+            CHECK_EQ(slots[i].at, at);
+            at += slots[i].bytes;
         }
-        CHECK_EQ(at, count);
+        CHECK_EQ(all, at);
     }
 }
 
@@ -57,7 +45,7 @@ static void all_chunks_are_there_with_what_came_before(void)
         char seen[MAX_SLOTS] = {0};
 
         memcpy(given, slots, sizeof(slots));
-        bm_schedule(slots, count, 500);
+        bm_schedule(slots, count);
         for (size_t i = 0; i < count; i++) {
             const struct bm_slot *was = &given[slots[i].place / 3];
             uint64_t before = 0;
@@ -93,12 +81,11 @@ static void the_order_is_the_same_from_any_order(void)
             shuffled[k] = shuffled[i - 1];
             shuffled[i - 1] = one;
         }
-        CHECK_EQ(bm_schedule(slots, count, 300),
-                 bm_schedule(shuffled, count, 300));
+        CHECK_EQ(bm_schedule(slots, count), bm_schedule(shuffled, count));
         for (size_t i = 0; i < count; i++) {
             CHECK_EQ(slots[i].place, shuffled[i].place);
             CHECK_EQ(slots[i].before, shuffled[i].before);
-            CHECK_EQ(slots[i].round, shuffled[i].round);
+            CHECK_EQ(slots[i].at, shuffled[i].at);
         }
     }
 }
@@ -112,7 +99,7 @@ static void an_owner_sends_its_chunks_in_their_order(void)
         size_t count = random_slots(slots, &state, 4);
         uint32_t last[4] = {0};
 
-        bm_schedule(slots, count, 400);
+        bm_schedule(slots, count);
         for (size_t i = 0; i < count; i++) {
             CHECK(!last[slots[i].owner] ||
                   slots[i].place >= last[slots[i].owner]);
@@ -128,32 +115,20 @@ static void owners_take_turns(void)
 
     for (uint32_t i = 0; i < 40; i++)
         slots[i] = (struct bm_slot){i, (int)(i / 10), 10, 0, 0};
-    CHECK_EQ(bm_schedule(slots, 40, 40), 10);
+    CHECK_EQ(bm_schedule(slots, 40), 400);
     for (uint32_t i = 0; i < 40; i++) {
         CHECK_EQ(slots[i].owner, i % 4);
         CHECK_EQ(slots[i].place, i % 4 * 10 + i / 4);
-        CHECK_EQ(slots[i].round, i / 4);
+        CHECK_EQ(slots[i].at, i * 10);
     }
-}
-
-static void a_chunk_larger_than_the_buffer_has_its_own_round(void)
-{
-    struct bm_slot slots[3] = {
-        {0, 0, 5, 0, 0}, {1, 0, 100, 0, 0}, {2, 0, 5, 0, 0}};
-
-    CHECK_EQ(bm_schedule(slots, 3, 10), 3);
-    for (uint32_t i = 0; i < 3; i++)
-        CHECK_EQ(slots[i].round, i);
-    CHECK_EQ(bm_schedule(slots, 0, 10), 0);
 }
 
 int main(void)
 {
-    rounds_keep_to_the_buffer();
+    chunks_follow_each_other();
     all_chunks_are_there_with_what_came_before();
     the_order_is_the_same_from_any_order();
     an_owner_sends_its_chunks_in_their_order();
     owners_take_turns();
-    a_chunk_larger_than_the_buffer_has_its_own_round();
     return check_result();
 }
