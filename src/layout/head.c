@@ -8,9 +8,8 @@
 
 #include "codec/codec.h"
 #include "layout/patch.h"
+#include "layout/places.h"
 #include "store/envelope.h"
-
-#define ALIGNMENT 64
 
 void bm_head_init(struct bm_head *h, const bouma_allocator *a)
 {
@@ -175,79 +174,95 @@ static size_t fixed_bytes(const struct bouma_variable *v)
     return range * (size_t)v->components + 4 * (size_t)v->grid->levels;
 }
 
-static size_t table_bytes(const struct bm_section *s)
+static size_t keys_bytes(const struct bm_section *s)
 {
-    size_t bytes = s->count * fixed_bytes(s->variable);
+    size_t bytes = 0;
 
     for (size_t i = 0; i < s->count; i++)
         bytes += bm_varint_bytes(s->keys[i] - (i ? s->keys[i - 1] : 0));
+    return bytes;
+}
+
+/* But for the places of a placed subfile. */
+static size_t table_bytes(const struct bm_section *s)
+{
+    size_t bytes = s->count * fixed_bytes(s->variable) + keys_bytes(s);
+
     for (size_t i = 0; i < s->count * (size_t)s->levels; i++)
         bytes += bm_varint_bytes(s->sizes[i]);
     return bytes;
 }
 
-/* Sections counted in levels: order=level walks the levels of all together. */
-static void place_level(struct bm_section *s, int level, uint64_t *at)
-{
-    if (level >= s->levels)
-        return;
-    for (size_t i = 0; i < s->count; i++) {
-        size_t k = i * (size_t)s->levels + (size_t)level;
-
-        s->offsets[k] = *at;
-        *at += s->sizes[k];
-    }
-}
-
-static void place_chunks(struct bm_section *s, uint64_t *at)
-{
-    for (size_t i = 0; i < s->count; i++)
-        for (int level = s->levels - 1; level >= 0; level--) {
-            size_t k = i * (size_t)s->levels + (size_t)level;
-
-            s->offsets[k] = *at;
-            *at += s->sizes[k];
-        }
-}
-
-int bm_head_arrange(struct bm_head *h, const struct bm_schema *schema)
+/* All of a head but its sections and data_offset; 0 if there is no memory. */
+static size_t bytes_before_sections(const struct bm_head *h,
+                                    const struct bm_schema *schema)
 {
     struct bm_buffer b;
-    uint64_t at;
-    int most = 0;
+    size_t bytes;
 
     bm_buffer_init(&b, h->a);
     bm_schema_encode(&b, schema);
     for (size_t i = 0; i < h->cloud_count; i++)
         bm_cloud_encode(&b, &h->clouds[i]);
-    h->head_bytes = BM_ENVELOPE_BYTES + 48 + b.size + 16;
-    if (b.failed) {
-        bm_buffer_release(&b);
-        return BOUMA_ENOMEM;
-    }
+    bytes = BM_ENVELOPE_BYTES + 48 + b.size + 16;
+    if (b.failed)
+        bytes = 0;
     bm_buffer_release(&b);
+    return bytes;
+}
+
+/* Whether a placed head fits in front of the data, and not far too much room
+ * was left for it. bm_head_bound() is less than 4 times what comes out: a level
+ * has at least 5 bytes and at most 18. */
+static int placed_well(const struct bm_head *h)
+{
+    return !h->cloud_count && h->data_offset % BM_DATA_ALIGNMENT == 0 &&
+           h->data_offset >= h->head_bytes &&
+           h->data_offset <= 4 * h->head_bytes + BM_SPARE_BYTES &&
+           h->data_bytes <= BM_MAX_DATA_BYTES;
+}
+
+int bm_head_arrange(struct bm_head *h, const struct bm_schema *schema)
+{
+    size_t before = bytes_before_sections(h, schema);
+
+    if (!before)
+        return BOUMA_ENOMEM;
+    h->head_bytes = before + (h->placed ? 8 : 0);
+    for (size_t i = 0; i < h->count; i++) {
+        h->head_bytes += 28 + table_bytes(&h->sections[i]);
+        if (h->placed)
+            h->head_bytes += bm_places_bytes(h, &h->sections[i]);
+    }
+    if (h->placed) {
+        bm_places_fill(h);
+    } else {
+        h->data_offset = (h->head_bytes + BM_DATA_ALIGNMENT - 1) /
+                         BM_DATA_ALIGNMENT * BM_DATA_ALIGNMENT;
+        bm_places_derive(h);
+    }
+    h->file_bytes = h->data_offset + h->data_bytes + h->head_bytes;
+    return !h->placed || placed_well(h) ? BOUMA_OK : BOUMA_EFORMAT;
+}
+
+int bm_head_bound(uint64_t *out, const struct bm_head *h,
+                  const struct bm_schema *schema, uint64_t data_bytes)
+{
+    uint64_t largest = data_bytes < UINT32_MAX ? data_bytes : UINT32_MAX;
+    /* A level lies no further than the data are long from where it would. */
+    size_t level = bm_varint_bytes(largest) + bm_varint_bytes(2 * data_bytes);
+
+    *out = bytes_before_sections(h, schema);
+    if (!*out)
+        return BOUMA_ENOMEM;
+    *out += 8;
     for (size_t i = 0; i < h->count; i++) {
         const struct bm_section *s = &h->sections[i];
 
-        h->head_bytes += 28 + table_bytes(s);
-        if (s->levels > most)
-            most = s->levels;
+        *out += 28 + keys_bytes(s) +
+                s->count * (fixed_bytes(s->variable) +
+                            (size_t)s->levels * level);
     }
-    h->data_offset = (h->head_bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    at = h->data_offset;
-    for (size_t i = 0; i < h->cloud_count; i++) {
-        h->clouds[i].tree_offset = at;
-        at += h->clouds[i].tree_bytes;
-    }
-    if (h->order == BOUMA_ORDER_CHUNK)
-        for (size_t i = 0; i < h->count; i++)
-            place_chunks(&h->sections[i], &at);
-    else
-        for (int level = most - 1; level >= 0; level--)
-            for (size_t i = 0; i < h->count; i++)
-                place_level(&h->sections[i], level, &at);
-    h->data_bytes = at - h->data_offset;
-    h->file_bytes = at + h->head_bytes;
     return BOUMA_OK;
 }
 
@@ -310,7 +325,8 @@ void bm_loss_join(struct bm_loss *loss, const struct bm_loss *other)
     loss->squares += other->squares;
 }
 
-static void encode_section(struct bm_buffer *b, const struct bm_section *s)
+static void encode_section(struct bm_buffer *b, const struct bm_head *h,
+                           const struct bm_section *s)
 {
     const struct bouma_variable *v = s->variable;
     size_t ranges = s->count * (size_t)v->components;
@@ -328,6 +344,8 @@ static void encode_section(struct bm_buffer *b, const struct bm_section *s)
         bm_put_bytes_of(b, s->ranges[i].nans, nan_bytes(v));
     for (size_t i = 0; i < levels; i++)
         bm_put_varint(b, s->sizes[i]);
+    if (h->placed)
+        bm_places_encode(b, h, s);
     for (size_t i = 0; i < levels; i++)
         bm_put_u32(b, s->hashes[i]);
 }
@@ -344,20 +362,23 @@ void bm_head_encode(struct bm_buffer *b, const struct bm_head *h,
     bm_put_u32(b, h->generation.epoch);
     bm_put_u32(b, h->generation.attempt);
     bm_put_u32(b, (uint32_t)h->order);
-    bm_put_u32(b, 0);
+    bm_put_u32(b, h->placed ? 1 : 0);
     bm_put_u64(b, h->data_bytes);
+    if (h->placed)
+        bm_put_u64(b, h->data_offset);
     bm_schema_encode(b, schema);
     bm_put_u64(b, h->cloud_count);
     for (size_t i = 0; i < h->cloud_count; i++)
         bm_cloud_encode(b, &h->clouds[i]);
     bm_put_u64(b, h->count);
     for (size_t i = 0; i < h->count; i++)
-        encode_section(b, &h->sections[i]);
+        encode_section(b, h, &h->sections[i]);
     bm_envelope_seal(b, BM_KIND_HEAD, id, hash);
 }
 
 /* The columns of one section, each entry checked against the geometry. */
-static int decode_columns(struct bm_section *s, struct bm_cursor *c)
+static int decode_columns(struct bm_head *h, struct bm_section *s,
+                          struct bm_cursor *c)
 {
     const struct bouma_variable *v = s->variable;
     const struct bm_codec *codec = bm_codec_find((int)v->codec);
@@ -398,6 +419,8 @@ static int decode_columns(struct bm_section *s, struct bm_cursor *c)
                 return BOUMA_EFORMAT;
         }
     }
+    if (h->placed && bm_places_decode(h, s, c))
+        return BOUMA_EFORMAT;
     for (size_t i = 0; i < s->count * (size_t)s->levels; i++)
         s->hashes[i] = bm_get_u32(c);
     return c->failed || nans.failed ? BOUMA_EFORMAT : BOUMA_OK;
@@ -470,7 +493,7 @@ static int decode_section(struct bm_head *h, const struct bm_schema *schema,
     if (rc)
         return rc;
     h->sections[h->count - 1].loss = loss;
-    return decode_columns(&h->sections[h->count - 1], c);
+    return decode_columns(h, &h->sections[h->count - 1], c);
 }
 
 /* Pass over the subfile's copy of the schema, which must be the step's own to
@@ -500,6 +523,7 @@ int bm_head_decode(struct bm_head *h, const struct bm_schema *schema,
     struct bm_envelope e;
     struct bm_cursor c;
     uint64_t data_bytes;
+    uint32_t placed;
     size_t count;
     int rc =
         bm_envelope_open(&e, &c, data, bytes, BM_KIND_HEAD, id, name, error);
@@ -513,11 +537,15 @@ int bm_head_decode(struct bm_head *h, const struct bm_schema *schema,
     h->generation.epoch = bm_get_u32(&c);
     h->generation.attempt = bm_get_u32(&c);
     h->order = (bouma_order)bm_get_u32(&c);
-    if (bm_get_u32(&c) || h->step > INT64_MAX ||
-        h->subfiles > BM_MAX_SUBFILES || h->subfile >= h->subfiles ||
-        (h->order != BOUMA_ORDER_LEVEL && h->order != BOUMA_ORDER_CHUNK))
+    placed = bm_get_u32(&c);
+    h->placed = placed != 0;
+    h->data_bytes = data_bytes = bm_get_u64(&c);
+    h->data_offset = h->placed ? bm_get_u64(&c) : 0;
+    if (placed > 1 || h->step > INT64_MAX || h->subfiles > BM_MAX_SUBFILES ||
+        h->subfile >= h->subfiles ||
+        (h->order != BOUMA_ORDER_LEVEL && h->order != BOUMA_ORDER_CHUNK) ||
+        data_bytes > BM_MAX_DATA_BYTES || h->data_offset > BM_MAX_DATA_BYTES)
         c.failed = 1;
-    data_bytes = bm_get_u64(&c);
     if (!c.failed) {
         rc = schema ? compare_schema(&c, schema)
                     : bm_schema_decode(own, &c, name, error);
@@ -538,6 +566,8 @@ int bm_head_decode(struct bm_head *h, const struct bm_schema *schema,
     if (!rc && (h->data_bytes != data_bytes || h->head_bytes != bytes ||
                 h->file_bytes != file_bytes))
         rc = BOUMA_EFORMAT;
+    if (!rc && h->placed)
+        rc = bm_places_check(h);
     if (rc == BOUMA_ENOMEM)
         return bm_fail(error, rc, "%s: no memory for its table", name);
     if (rc)

@@ -9,7 +9,9 @@
  *     order=level:  for each level, coarse to fine: for each section: chunks
  *     order=chunk:  for each section: for each chunk: levels, coarse to fine
  *
- * so no offset can point anywhere wrong. */
+ * so no offset can point anywhere wrong. A writer that stores chunks before it
+ * has all sizes makes a *placed* subfile instead: the table has the places, and
+ * there may be more room behind the first head, and gaps between levels. */
 #ifndef BM_HEAD_H
 #define BM_HEAD_H
 
@@ -17,7 +19,12 @@
 #include "layout/schema.h"
 #include "store/store.h"
 
-#define BM_MAX_SUBFILES ((uint32_t)1 << 20)
+#define BM_MAX_SUBFILES   ((uint32_t)1 << 20)
+#define BM_MAX_DATA_BYTES ((uint64_t)1 << 61)
+#define BM_DATA_ALIGNMENT 64 /* data_offset is a multiple of it */
+/* What a placed subfile may leave free in front of the data, beyond 4 times the
+ * bytes of its head. */
+#define BM_SPARE_BYTES ((uint64_t)1 << 20)
 
 /* The chunks of one variable in a subfile, as columns. */
 struct bm_section {
@@ -28,7 +35,7 @@ struct bm_section {
     struct bm_range *ranges; /* [count][components] */
     uint32_t *sizes;         /* [count][levels] */
     uint32_t *hashes;        /* [count][levels] */
-    uint64_t *offsets;       /* [count][levels], in the file; derived */
+    uint64_t *offsets;       /* [count][levels], in the file */
     struct bm_loss loss;     /* of all chunks */
     uint64_t places, seed;   /* of particles: those of their cloud */
 };
@@ -40,11 +47,14 @@ struct bm_head {
     uint32_t subfile, subfiles;
     struct bm_generation generation;
     bouma_order order;
+    int placed; /* the table has the places; never with clouds */
     struct bm_cloud *clouds; /* [cloud_count], ascending by object */
     size_t cloud_count;
     struct bm_section *sections; /* [count], ascending by variable */
     size_t count;
-    uint64_t head_bytes, data_offset, data_bytes, file_bytes; /* derived */
+    uint64_t head_bytes, file_bytes; /* derived */
+    /* Derived, and so are the offsets of the sections, unless 'placed'. */
+    uint64_t data_offset, data_bytes;
 };
 
 void bm_head_init(struct bm_head *h, const bouma_allocator *a);
@@ -69,9 +79,18 @@ uint64_t bm_section_values(const struct bm_section *s, size_t chunk,
 void bm_section_text(char *text, size_t bytes, const struct bm_section *s,
                      size_t chunk);
 
-/* From the sizes, fill in the derived fields. EFORMAT if they do not add up to
- * something below 2^62. */
+/* From the sizes, fill in the derived fields. Of a placed head, these are its
+ * own bytes, those of the file, and the offsets of levels that have no bytes;
+ * EFORMAT if data_offset leaves too little or too much room for it, or there are
+ * clouds. Else BOUMA_OK or ENOMEM. */
 int bm_head_arrange(struct bm_head *h, const struct bm_schema *schema);
+
+/* The most bytes that a placed head of these sections, with their keys, can
+ * have, whatever its sizes and offsets, if its data have no more than so many
+ * bytes (at most BM_MAX_DATA_BYTES). Any data_offset from there up to 1 MiB more
+ * will do, if it is a multiple of BM_DATA_ALIGNMENT. BOUMA_OK or ENOMEM. */
+int bm_head_bound(uint64_t *out, const struct bm_head *h,
+                  const struct bm_schema *schema, uint64_t data_bytes);
 
 struct bm_section *bm_head_section(const struct bm_head *h, uint32_t variable);
 /* The place of a key, or -1. */
