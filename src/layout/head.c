@@ -259,9 +259,9 @@ int bm_head_bound(uint64_t *out, const struct bm_head *h,
     for (size_t i = 0; i < h->count; i++) {
         const struct bm_section *s = &h->sections[i];
 
-        *out += 28 + keys_bytes(s) +
-                s->count * (fixed_bytes(s->variable) +
-                            (size_t)s->levels * level);
+        *out +=
+            28 + keys_bytes(s) +
+            s->count * (fixed_bytes(s->variable) + (size_t)s->levels * level);
     }
     return BOUMA_OK;
 }

@@ -47,7 +47,7 @@ struct bm_head {
     uint32_t subfile, subfiles;
     struct bm_generation generation;
     bouma_order order;
-    int placed; /* the table has the places; never with clouds */
+    int placed;              /* the table has the places; never with clouds */
     struct bm_cloud *clouds; /* [cloud_count], ascending by object */
     size_t cloud_count;
     struct bm_section *sections; /* [count], ascending by variable */
@@ -81,14 +81,15 @@ void bm_section_text(char *text, size_t bytes, const struct bm_section *s,
 
 /* From the sizes, fill in the derived fields. Of a placed head, these are its
  * own bytes, those of the file, and the offsets of levels that have no bytes;
- * EFORMAT if data_offset leaves too little or too much room for it, or there are
- * clouds. Else BOUMA_OK or ENOMEM. */
+ * EFORMAT if data_offset leaves too little or too much room for it, or there
+ * are clouds. Else BOUMA_OK or ENOMEM. */
 int bm_head_arrange(struct bm_head *h, const struct bm_schema *schema);
 
 /* The most bytes that a placed head of these sections, with their keys, can
  * have, whatever its sizes and offsets, if its data have no more than so many
- * bytes (at most BM_MAX_DATA_BYTES). Any data_offset from there up to 1 MiB more
- * will do, if it is a multiple of BM_DATA_ALIGNMENT. BOUMA_OK or ENOMEM. */
+ * bytes (at most BM_MAX_DATA_BYTES). Any data_offset from there up to 1 MiB
+ * more will do, if it is a multiple of BM_DATA_ALIGNMENT. BOUMA_OK or ENOMEM.
+ */
 int bm_head_bound(uint64_t *out, const struct bm_head *h,
                   const struct bm_schema *schema, uint64_t data_bytes);
 

@@ -6,9 +6,9 @@
  *
  * Usually their places follow from that and the sizes. In a placed subfile they
  * are stored, each as the difference to where it would lie right behind the one
- * before it in the walk (the first: at the start of the data), so that a regular
- * layout costs a byte a level. Those of no bytes are not stored: they lie where
- * they would. */
+ * before it in the walk (the first: at the start of the data), so that a
+ * regular layout costs a byte a level. Those of no bytes are not stored: they
+ * lie where they would. */
 #ifndef BM_PLACES_H
 #define BM_PLACES_H
 
