@@ -9,6 +9,8 @@
  * version of zstd. */
 const char *golden_name(int i);
 int golden_has_zstd(int i);
+/* Whether it has placed subfiles. */
+int golden_is_placed(int i);
 
 /* Write it to 'path'. BOUMA_OK, or a status after a message on stderr. */
 int golden_write(int i, const char *path);

@@ -7,7 +7,8 @@ library=$1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 ${CC:-cc} -std=c11 -D_GNU_SOURCE ${CFLAGS:-} -I"$here/../../include" \
-    "$here/make_golden.c" "$here/golden_sets.c" "$here/golden_particles.c" \
+    -I"$here/../../src" "$here/make_golden.c" "$here/golden_sets.c" \
+    "$here/golden_particles.c" "$here/golden_placed.c" \
     "$library" -lzstd -lzfp -lpthread -lm \
     -o "$work/make_golden"
 mkdir "$work/v1"
