@@ -1,8 +1,52 @@
 /* fuzz_head.c -- the head of a subfile. The first byte of the input says
  * whether the rest is sealed; the size of the file is made to fit. What is
- * accepted is encoded again, to the same bytes. */
+ * accepted has no level outside of the data and no two in one place, and is
+ * encoded again, to the same bytes. */
 #include "fuzz_help.h"
 #include "layout/head.h"
+
+struct stretch {
+    uint64_t begin, end;
+};
+
+static int by_begin(const void *left, const void *right)
+{
+    const struct stretch *a = left, *b = right;
+
+    return a->begin < b->begin ? -1 : a->begin > b->begin;
+}
+
+static void check_places(const struct bm_head *h)
+{
+    uint64_t end = h->data_offset + h->data_bytes;
+    struct stretch *all;
+    size_t n = 0;
+
+    for (size_t i = 0; i < h->count; i++)
+        n += h->sections[i].count * (size_t)h->sections[i].levels;
+    all = malloc((n + 1) * sizeof(*all));
+    HOLDS(all);
+    n = 0;
+    for (size_t i = 0; i < h->count; i++) {
+        const struct bm_section *s = &h->sections[i];
+
+        for (size_t k = 0; k < s->count * (size_t)s->levels; k++) {
+            HOLDS(s->offsets[k] >= h->data_offset && s->offsets[k] <= end &&
+                  s->sizes[k] <= end - s->offsets[k]);
+            if (s->sizes[k])
+                all[n++] = (struct stretch){s->offsets[k],
+                                            s->offsets[k] + s->sizes[k]};
+        }
+    }
+    qsort(all, n, sizeof(*all), by_begin);
+    for (size_t i = 1; i < n; i++)
+        HOLDS(all[i - 1].end <= all[i].begin);
+    free(all);
+    HOLDS(!h->placed || !h->cloud_count);
+    HOLDS(h->data_offset % 64 == 0 && h->data_offset >= h->head_bytes);
+    HOLDS(h->placed || h->data_offset < h->head_bytes + 64);
+    HOLDS(h->file_bytes == end + h->head_bytes);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -20,9 +64,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     copy = fuzz_copy(data + 1, n);
     if (data[0] & 1)
         fuzz_seal(copy, n, BM_KIND_HEAD);
-    /* head, zeros up to a multiple of 64, data, head */
-    if (n >= 112)
-        file_bytes = (n + 63) / 64 * 64 + bm_load_u64(copy + 104) + n;
+    /* head, zeros up to a multiple of 64 or to where it says, data, head */
+    if (n >= 120)
+        file_bytes = (bm_load_u32(copy + 100) ? bm_load_u64(copy + 112)
+                                              : (n + 63) / 64 * 64) +
+                     bm_load_u64(copy + 104) + n;
     bm_schema_init(&schema, a, &error);
     bm_head_init(&head, a);
     if (!bm_head_decode(&head, NULL, &schema, copy, n, file_bytes, NULL, "head",
@@ -30,14 +76,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         struct bm_buffer b;
         uint8_t hash[16];
 
-        for (size_t i = 0; i < head.count; i++) {
-            const struct bm_section *s = &head.sections[i];
-
-            for (size_t k = 0; k < s->count * (size_t)s->levels; k++)
-                HOLDS(s->offsets[k] >= head.data_offset &&
-                      s->offsets[k] + s->sizes[k] <=
-                          head.data_offset + head.data_bytes);
-        }
+        check_places(&head);
         bm_buffer_init(&b, a);
         bm_head_encode(&b, &head, &schema, copy + 32, hash);
         HOLDS(!b.failed && b.size == n);

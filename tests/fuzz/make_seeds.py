@@ -32,16 +32,18 @@ def head_of(subfile):
 
 
 # One small dataset and, for the many kinds of attributes, one large manifest;
-# and one with tolerances; and particles, of one file and of several.
-for name in ("point", "cube", "line_zstd", "interp_plane", "mote", "foam",
-             "flock"):
+# and one with tolerances; particles, of one file and of several; and subfiles
+# whose table has the places.
+for name in ("point", "cube", "line_zstd", "interp_plane", "placed_level",
+             "placed_chunk", "mote", "foam", "flock"):
     path = os.path.join(golden, name + ".bouma")
     manifest = load(sorted(glob.glob(path + "/steps/*/manifest"))[0])
     subfile = load(sorted(glob.glob(path + "/steps/*/d.0000.*"))[0])
     head = head_of(subfile)
     save("fuzz_manifest", name, b"\1" + manifest)
     save("fuzz_head", name, b"\1" + head)
-    save("fuzz_schema", name, head[64 + 48:])
+    placed = struct.unpack("<I", head[64 + 36:64 + 40])[0]
+    save("fuzz_schema", name, head[64 + 48 + 8 * placed:])
     save("fuzz_index", name, b"\1" + load(path + "/index"))
     save("fuzz_dataset_file", name, b"\1" + load(path + "/DATASET"))
 save("fuzz_dataset_file", "unsealed", b"\0" + load(path + "/DATASET"))

@@ -77,8 +77,8 @@ static int choose_places(struct bm_head *h, const struct bm_schema *schema)
         return 1;
     }
     list_levels(h, levels);
-    h->data_offset = at = (bound + BM_DATA_ALIGNMENT - 1) / BM_DATA_ALIGNMENT *
-                          BM_DATA_ALIGNMENT;
+    h->data_offset = at =
+        (bound + BM_DATA_ALIGNMENT - 1) / BM_DATA_ALIGNMENT * BM_DATA_ALIGNMENT;
     for (size_t i = n; i-- > 0;) {
         if (i != n / 2)
             put(&levels[i], &at);
@@ -94,8 +94,7 @@ static int choose_places(struct bm_head *h, const struct bm_schema *schema)
 
 /* The bytes of the new file: the levels of 'old', whose file is 'from'. */
 static void move_levels(struct bm_buffer *b, const struct bm_head *h,
-                        const struct bm_head *old,
-                        const struct bm_buffer *from)
+                        const struct bm_head *old, const struct bm_buffer *from)
 {
     size_t head = b->size;
     uint8_t *data;
@@ -139,8 +138,8 @@ static int place_subfile(const char *path, const struct bm_manifest *m,
         bm_head_encode(&b, &h, m->schema, id, hash);
         move_levels(&b, &h, &old, &from);
         bm_subfile_info_release(info, a);
-        bad = b.failed || bm_subfile_info_of(info, &h, hash, a) ||
-              save(&b, path);
+        bad =
+            b.failed || bm_subfile_info_of(info, &h, hash, a) || save(&b, path);
     }
     bm_head_release(&old);
     bm_head_release(&h);
@@ -182,8 +181,8 @@ int golden_place(const char *path, int64_t step)
     bm_buffer_init(&b, a);
     bm_schema_init(&schema, a, &error);
     bm_manifest_init(&m, a, &schema, &error);
-    bad = load(&b, manifest) || bm_manifest_decode(&m, b.data, b.size, NULL,
-                                                   manifest, &error);
+    bad = load(&b, manifest) ||
+          bm_manifest_decode(&m, b.data, b.size, NULL, manifest, &error);
     if (!bad)
         memcpy(id, b.data + 32, sizeof(id));
     for (size_t i = (size_t)step % 2; i < m.count && !bad; i += 2) {

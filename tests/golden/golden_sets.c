@@ -264,7 +264,8 @@ int golden_is_placed(int i)
 /* What is in a dataset's id: that of others stays when one is added. */
 static int mark_of(int i)
 {
-    return i >= SETS ? 0x48 + i - SETS : (golden_is_placed(i) ? 0x60 : 0x40) + i;
+    return i >= SETS ? 0x48 + i - SETS
+                     : (golden_is_placed(i) ? 0x60 : 0x40) + i;
 }
 
 static int is_last(const struct set *s, int64_t step)

@@ -108,18 +108,23 @@ class Subfile:
         expected = struct.pack("<QdIIIII", self.step.number, self.step.time, self.number, files, self.step.epoch,
                                self.step.attempt, self.step.order)
         check(cursor.take(len(expected)) == expected, f"{self.path}: contradicts the manifest")
-        cursor.zero("I")
-        stored = cursor.one("Q")
+        placed, stored = cursor.unpack("IQ")
+        cursor.check(placed in (0, 1) and stored <= 2**61, "places of an unknown kind, or too many bytes")
+        begin = cursor.one("Q") if placed else ceil_div(self.head_size, 64) * 64
+        self.places = (begin, begin + stored) if placed else None
         check(cursor.take(len(schema)) == schema, f"{self.path}: not the schema of the manifest")
         check(cursor.take(len(self.cloud_bytes)) == self.cloud_bytes, f"{self.path}: not the clouds of the manifest")
         cursor.check(cursor.one("Q") == len(self.parts), "wrong number of sections")
         sections = [self.section(cursor, variables[number]) for number in self.parts]
         cursor.end()
 
-        begin = ceil_div(self.head_size, 64) * 64
+        cursor.check(begin % 64 == 0 and self.head_size <= begin <= 4 * self.head_size + 2**20, "no room for the head")
         check(not any(self.pread(self.head_size, begin - self.head_size)), f"{self.path}: padding that is not zero")
         check(begin + stored + self.head_size == self.size, f"{self.path}: wrong size of the file")
-        check(self.set_places(sections, begin) == begin + stored, f"{self.path}: sizes that do not add up")
+        if placed:
+            self.check_places(sections)
+        else:
+            check(self.set_places(sections, begin) == begin + stored, f"{self.path}: sizes that do not add up")
 
     def section(self, cursor, variable):
         number, largest, squares, count = cursor.unpack("IddQ")
@@ -135,10 +140,12 @@ class Subfile:
         nans = np.array([cursor.number(width) for _ in range(math.prod(shape))], "u8").reshape(shape)
         sizes = [[cursor.varint() for _ in range(levels)] for _ in range(count)]
         cursor.check(all(size < 2**32 for row in sizes for size in row), "a size beyond 2^32")
+        offsets = self.read_places(cursor, sizes) if self.places else [[0] * levels] * count
         checksums = cursor.array("<u4", count, levels).tolist()
         chunks = [variable.chunk(self, variable, keys[i], ranges[i, :, 0], ranges[i, :, 1], nans[i], sizes[i],
                                  checksums[i]) for i in range(count)]
-        for chunk in chunks:
+        for chunk, places in zip(chunks, offsets):
+            chunk.offsets = list(places)
             check(chunk.place not in variable.chunks, f"{chunk.what}: is there twice")
             variable.chunks[chunk.place] = chunk
         summary = self.summary(chunks, variable, (largest, squares))
@@ -158,6 +165,30 @@ class Subfile:
             ranges.append((nans, sum(c.samples for c in chunks) - nans, low, high))
         sizes = [sum(level) for level in zip(*(c.sizes for c in chunks))]
         return Part(len(chunks), sizes, losses, box, ranges)
+
+    def read_places(self, cursor, sizes):
+        """Section 6, places: the offsets of the levels of a section in a placed subfile, as the sizes are listed."""
+        cursor.check(not self.clouds, "particles in a placed subfile")
+        at, end = self.places
+        begin = at
+        offsets = [[begin] * len(row) for row in sizes]
+        row = [(i, k) for i in range(len(sizes)) for k in reversed(range(len(sizes[i])))]
+        if ORDERS[self.step.order] == "level":
+            row.sort(key=lambda entry: (-entry[1], entry[0]))
+        for i, k in row:
+            if sizes[i][k]:
+                number = cursor.varint()
+                at += number // 2 if number % 2 == 0 else -(number + 1) // 2
+                cursor.check(begin <= at and at + sizes[i][k] <= end, "a level that lies outside of the data")
+                offsets[i][k] = at
+                at += sizes[i][k]
+        return offsets
+
+    def check_places(self, sections):
+        """No byte is in two levels."""
+        taken = sorted((c.offsets[k], c.offsets[k] + c.sizes[k])
+                       for chunks in sections for c in chunks for k in range(len(c.sizes)) if c.sizes[k])
+        check(all(a[1] <= b[0] for a, b in zip(taken, taken[1:])), f"{self.path}: levels that overlap")
 
     def set_places(self, sections, offset):
         """Section 6, places: sets the offsets of all trees and levels, and returns the end."""

@@ -26,9 +26,8 @@ static void build_sparse_schema(struct bm_schema *s, struct bm_error *error)
                              .shape = {7, 30},
                              .patch = {1, 8},
                              .levels = 4};
-    bouma_variable_spec raw = {.size = sizeof(raw),
-                               .type = BOUMA_F64,
-                               .codec = BOUMA_CODEC_RAW};
+    bouma_variable_spec raw = {
+        .size = sizeof(raw), .type = BOUMA_F64, .codec = BOUMA_CODEC_RAW};
     struct bouma_grid *g;
     struct bouma_variable *v;
 
@@ -119,7 +118,8 @@ struct trial {
     uint64_t file_bytes;
 };
 
-/* Decode; what is accepted must be placed well, and encode to the same bytes. */
+/* Decode; what is accepted must be placed well, and encode to the same bytes.
+ */
 static int try_head(void *context, const uint8_t *data, size_t bytes)
 {
     const struct trial *t = context;
@@ -187,9 +187,9 @@ static void check_round_trip(const struct bm_schema *schema, bouma_order order)
     CHECK(is.placed == 1 && is.data_offset == was.data_offset &&
           is.data_bytes == was.data_bytes && is.count == was.count);
     for (size_t k = 0; k < is.count; k++)
-        CHECK(!memcmp(is.sections[k].offsets, was.sections[k].offsets,
-                      is.sections[k].count * (size_t)is.sections[k].levels *
-                          8));
+        CHECK(
+            !memcmp(is.sections[k].offsets, was.sections[k].offsets,
+                    is.sections[k].count * (size_t)is.sections[k].levels * 8));
     bm_head_release(&was);
     bm_head_release(&is);
     bm_buffer_release(&b);
@@ -611,8 +611,8 @@ static void no_head_is_larger_than_its_bound(void)
 
                 for (size_t n = 0; n < s->count * (size_t)s->levels; n++) {
                     s->sizes[n] = small ? 0 : UINT32_MAX;
-                    s->offsets[n] = h.data_offset +
-                                    (n % 2 ? data_bytes - UINT32_MAX : 0);
+                    s->offsets[n] =
+                        h.data_offset + (n % 2 ? data_bytes - UINT32_MAX : 0);
                 }
             }
             CHECK_EQ(bm_head_arrange(&h, &schema), BOUMA_OK);
