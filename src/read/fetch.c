@@ -430,6 +430,44 @@ static int by_place(const void *left, const void *right)
     return *a < *b ? -1 : *a > *b;
 }
 
+struct placed {
+    uint64_t offset;
+    size_t chunk;
+};
+
+static int by_offset(const void *left, const void *right)
+{
+    const struct placed *a = left, *b = right;
+
+    return a->offset < b->offset ? -1 : a->offset > b->offset;
+}
+
+/* In the order of the file, so that batches are read in few pieces: that of the
+ * table, unless the writer chose the places. */
+static int sort_chunks(const struct batch *b, const struct bm_head *head,
+                       size_t *chunks, size_t n)
+{
+    const bouma_allocator *a = b->step->ds->a;
+    struct placed *placed;
+
+    qsort(chunks, n, sizeof(*chunks), by_place);
+    if (!head->placed || !n)
+        return BOUMA_OK;
+    placed = bm_new_raw(a, n, sizeof(*placed));
+    if (!placed)
+        return bm_fail(&b->step->ds->error, BOUMA_ENOMEM, "no memory to read");
+    for (size_t i = 0; i < n; i++)
+        placed[i] = (struct placed){
+            b->section->offsets[chunks[i] * (size_t)b->section->levels +
+                                (size_t)b->fine],
+            chunks[i]};
+    qsort(placed, n, sizeof(*placed), by_offset);
+    for (size_t i = 0; i < n; i++)
+        chunks[i] = placed[i].chunk;
+    bm_drop(a, placed);
+    return BOUMA_OK;
+}
+
 int bm_fetch(const struct bm_fetch *fetch)
 {
     struct bouma_step *step = fetch->step;
@@ -470,8 +508,9 @@ int bm_fetch(const struct bm_fetch *fetch)
                 chunks[n++] = (size_t)at;
         }
         found += n;
-        qsort(chunks, n, sizeof(*chunks), by_place);
-        rc = fetch_source(&b, chunks, n);
+        rc = sort_chunks(&b, &source->head, chunks, n);
+        if (!rc)
+            rc = fetch_source(&b, chunks, n);
     }
     if (!rc && found != count)
         rc = bm_fail(&ds->error, BOUMA_EFORMAT,

@@ -30,9 +30,8 @@ static void write_dataset(const struct world *w, bouma_order order)
                             .shape = {ROWS, COLUMNS},
                             .patch = {4, 8},
                             .levels = 4};
-    bouma_variable_spec spec = {.size = sizeof(spec),
-                                .type = BOUMA_F32,
-                                .codec = BOUMA_CODEC_RAW};
+    bouma_variable_spec spec = {
+        .size = sizeof(spec), .type = BOUMA_F32, .codec = BOUMA_CODEC_RAW};
     bouma_box box = {{0, 0, 0}, {ROWS, COLUMNS, 0}};
     float values[SAMPLES];
     bouma_options options;
@@ -164,8 +163,8 @@ static int reads_right(const struct world *w)
     REQUIRE(!bouma_dataset_open(&ds, w->path, NULL));
     REQUIRE(!bouma_step_open(&step, ds, 0));
     for (int level = 0; level < 4 && good; level++) {
-        bouma_variable *v = bouma_grid_find_variable(
-            bouma_step_find_grid(step, "plane"), "v");
+        bouma_variable *v =
+            bouma_grid_find_variable(bouma_step_find_grid(step, "plane"), "v");
         bouma_selection sel;
 
         REQUIRE(!bouma_variable_select(v, level, NULL, &sel));
