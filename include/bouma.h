@@ -303,7 +303,7 @@ typedef struct bouma_options {
                     are copied to their place meanwhile: see
                     bouma_dataset_drain() */
     int buffers; /* of 'buffer_bytes', that a writer has: while one is stored,
-                    the next is filled; 0: 2 */
+                    the next is filled; 0: 2, or 16 with 'async' */
     bouma_transport transport; /* 0: the one that is faster with this MPI */
     int async; /* 1: bouma_step_end() returns before all is stored: see there */
     bouma_predict predict;
@@ -522,6 +522,23 @@ typedef struct bouma_record {
  * and the dataset can be used further, also to write the step once more.
  * 'record' may be NULL. Collective. */
 BOUMA_API int bouma_step_end(bouma_dataset *ds, bouma_record *record);
+
+/* With the option 'async', bouma_step_end() returns once all that was handed
+ * over has been copied: the caller's arrays are free again when it returns,
+ * whatever it returns, and so is everything else, to be defined or changed for
+ * the next step. What was gathered is stored by a thread that makes no calls of
+ * MPI. The step is committed, and its failure told, by the next collective call
+ * on the dataset: bouma_step_end() or _abort() (which then do nothing else),
+ * bouma_dataset_wait(), _flush(), _close(), _refresh(), bouma_step_open().
+ * A program that ends without any of these leaves the step uncommitted.
+ *
+ * How soon it returns depends on the option 'buffers': what does not fit into
+ * the buffers has to be stored before. With 'async' there are 16 of them unless
+ * told otherwise. */
+
+/* Wait for a step that is still being stored, and commit it; its record, with
+ * all times, if 'record' is not NULL. BOUMA_OK if there is none. Collective. */
+BOUMA_API int bouma_dataset_wait(bouma_dataset *ds, bouma_record *record);
 
 /* Give the step up. A rank may call this where others call bouma_step_end();
  * all of them then get BOUMA_EABORTED. Collective. */

@@ -130,13 +130,14 @@ int bm_api_check_open(bouma_dataset *ds)
 
 int bouma_dataset_close(bouma_dataset *ds)
 {
-    int rc, flushed = BOUMA_OK;
+    int rc, settled, flushed = BOUMA_OK;
 
     if (!ds)
         return BOUMA_EINVAL;
     rc = bm_api_check_open(ds);
     if (rc)
         return rc;
+    settled = bm_write_settle(ds, NULL);
     rc = bm_comm_begin(ds->comm, "closing", 0, NULL, 0, BOUMA_OK, &ds->error);
     if (rc) /* the ranks are not together: nothing is closed */
         return rc;
@@ -152,6 +153,8 @@ int bouma_dataset_close(bouma_dataset *ds)
         if (!rc && released)
             rc = bm_fail(&ds->error, released, "%s", why.text);
     }
+    if (!flushed)
+        flushed = settled;
     if (!rc && !flushed && ds->in_step)
         rc = bm_fail(&ds->error, BOUMA_ESTATE,
                      "step %" PRIu64 " was begun and not ended; it is dropped, "
@@ -188,13 +191,26 @@ int bouma_dataset_refresh(bouma_dataset *ds)
 {
     int rc = ds ? bm_api_check_open(ds) : BOUMA_EINVAL;
 
+    if (!rc)
+        rc = bm_write_settle(ds, NULL);
     return rc ? rc : bm_dataset_refresh(ds);
+}
+
+int bouma_dataset_wait(bouma_dataset *ds, bouma_record *record)
+{
+    int rc = ds ? bm_api_check_open(ds) : BOUMA_EINVAL;
+
+    if (record)
+        memset(record, 0, sizeof(*record));
+    return rc ? rc : bm_write_settle(ds, record);
 }
 
 int bouma_dataset_flush(bouma_dataset *ds)
 {
     int rc = ds ? bm_api_check_open(ds) : BOUMA_EINVAL;
 
+    if (!rc)
+        rc = bm_write_settle(ds, NULL);
     if (rc)
         return rc;
     rc = bm_comm_begin(ds->comm, "flushing", 0, NULL, 0, BOUMA_OK, &ds->error);

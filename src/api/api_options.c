@@ -403,7 +403,7 @@ int bm_options_complete(bouma_options *out, const bouma_options *given,
     out->order = out->order ? out->order : BOUMA_ORDER_LEVEL;
     out->message_bytes =
         out->message_bytes ? out->message_bytes : (uint64_t)1 << 30;
-    out->buffers = out->buffers ? out->buffers : 2;
+    out->buffers = out->buffers ? out->buffers : out->async ? 16 : 2;
     out->predict = out->predict ? out->predict : BOUMA_PREDICT_OFF;
     out->memory_limit =
         out->memory_limit ? out->memory_limit : (uint64_t)16 << 30;

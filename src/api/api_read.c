@@ -6,19 +6,23 @@
 #include "api/api.h"
 #include "layout/patch.h"
 #include "read/read.h"
+#include "write/write.h"
 
 /* ---- steps -------------------------------------------------------------- */
 
 int bouma_step_open(bouma_step **out, bouma_dataset *ds, int64_t step)
 {
+    int rc;
+
     *out = NULL;
     if (!ds)
         return BOUMA_EINVAL;
     if (!ds->opened) /* a closed one can still be read */
         return bm_api_check_open(ds);
     bm_error_clear(&ds->error);
+    rc = bm_write_settle(ds, NULL);
     /* A negative number is no step of any dataset: let all ranks hear so. */
-    return bm_step_open(out, ds, (uint64_t)step);
+    return rc ? rc : bm_step_open(out, ds, (uint64_t)step);
 }
 
 void bouma_step_free(bouma_step *step)

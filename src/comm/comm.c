@@ -237,19 +237,22 @@ void bm_transfer_release(struct bm_transfer *t)
     memset(t, 0, sizeof(*t));
 }
 
-int bm_transfer_send(struct bm_transfer *t, const struct bm_message *messages,
-                     size_t count, struct bm_error *error)
+int bm_transfer_send(struct bm_transfer *t, int channel,
+                     const struct bm_message *messages, size_t count,
+                     struct bm_error *error)
 {
-    return comm_failed(t->comm, error,
-                       t->comm->functions->start(t, messages, count, 1));
+    return comm_failed(
+        t->comm, error,
+        t->comm->functions->start(t, channel, messages, count, 1));
 }
 
-int bm_transfer_receive(struct bm_transfer *t,
+int bm_transfer_receive(struct bm_transfer *t, int channel,
                         const struct bm_message *messages, size_t count,
                         struct bm_error *error)
 {
-    return comm_failed(t->comm, error,
-                       t->comm->functions->start(t, messages, count, 0));
+    return comm_failed(
+        t->comm, error,
+        t->comm->functions->start(t, channel, messages, count, 0));
 }
 
 int bm_transfer_test(struct bm_transfer *t, int *done, struct bm_error *error)

@@ -72,8 +72,8 @@ struct bm_comm_functions {
     int (*hear)(struct bm_comm *comm, struct bm_note *note, int *heard);
     size_t (*request_bytes)(const struct bm_comm *comm, size_t messages,
                             size_t bytes);
-    int (*start)(struct bm_transfer *t, const struct bm_message *messages,
-                 size_t count, int sending);
+    int (*start)(struct bm_transfer *t, int channel,
+                 const struct bm_message *messages, size_t count, int sending);
     int (*test)(struct bm_transfer *t, int *done);
 
     int (*port_new)(struct bm_port **out, struct bm_comm *comm, void *memory,
@@ -143,10 +143,12 @@ int bm_transfer_init(struct bm_transfer *t, struct bm_comm *comm,
                      size_t messages, size_t bytes);
 void bm_transfer_release(struct bm_transfer *t);
 /* Begin to send or receive, beside what is under way: as bm_comm_exchange(),
- * but the data has to stay until bm_transfer_test() says that all is done. */
-int bm_transfer_send(struct bm_transfer *t, const struct bm_message *messages,
-                     size_t count, struct bm_error *error);
-int bm_transfer_receive(struct bm_transfer *t,
+ * but the data has to stay until bm_transfer_test() says that all is done.
+ * Messages match in order only among those of one channel, from 0 on. */
+int bm_transfer_send(struct bm_transfer *t, int channel,
+                     const struct bm_message *messages, size_t count,
+                     struct bm_error *error);
+int bm_transfer_receive(struct bm_transfer *t, int channel,
                         const struct bm_message *messages, size_t count,
                         struct bm_error *error);
 int bm_transfer_test(struct bm_transfer *t, int *done, struct bm_error *error);

@@ -222,14 +222,15 @@ static size_t mpi_request_bytes(const struct bm_comm *comm, size_t messages,
     return (messages + bytes / comm->message_bytes + 1) * sizeof(MPI_Request);
 }
 
-static int mpi_start(struct bm_transfer *t, const struct bm_message *messages,
-                     size_t count, int sending)
+static int mpi_start(struct bm_transfer *t, int channel,
+                     const struct bm_message *messages, size_t count,
+                     int sending)
 {
     int n = (int)t->count, rc = MPI_SUCCESS;
 
     for (size_t i = 0; i < count && !rc; i++)
-        rc = start(t->comm, &messages[i], sending, TRANSFER_TAG, t->requests,
-                   &n);
+        rc = start(t->comm, &messages[i], sending, TRANSFER_TAG + channel,
+                   t->requests, &n);
     t->count = (size_t)n;
     return rc;
 }

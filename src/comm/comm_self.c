@@ -80,10 +80,12 @@ static size_t self_request_bytes(const struct bm_comm *comm, size_t messages,
     return 1;
 }
 
-static int self_start(struct bm_transfer *t, const struct bm_message *messages,
-                      size_t count, int sending)
+static int self_start(struct bm_transfer *t, int channel,
+                      const struct bm_message *messages, size_t count,
+                      int sending)
 {
     (void)t;
+    (void)channel;
     (void)messages;
     (void)sending;
     return count > 0;

@@ -101,9 +101,9 @@ int bm_commit_settle(struct bouma_dataset *ds, uint64_t step)
 /* Without a sync the index may learn only of a new step: after a power loss the
  * record could be there, and behind it the manifest that was replaced. */
 static int finish(struct bouma_dataset *ds, const struct bm_step_entry *entry,
-                  int is_new)
+                  int synced, int is_new)
 {
-    if (!ds->synced && ds->options.durability == BOUMA_FAST) {
+    if (!synced && ds->options.durability == BOUMA_FAST) {
         if (is_new)
             bm_index_append(&ds->store, ds->id, entry);
         return BOUMA_OK;
@@ -114,25 +114,12 @@ static int finish(struct bouma_dataset *ds, const struct bm_step_entry *entry,
 
 /* Write the manifest under its temporary name, leaving it open in *out. */
 static int write_manifest(struct bouma_dataset *ds, struct bm_file *out,
-                          const struct bm_manifest *m)
+                          const char *name, const struct bm_buffer *bytes)
 {
-    char name[BM_NAME_BYTES];
-    struct bm_buffer b;
-    int rc;
+    int rc = bm_file_open(out, &ds->store, name, BOUMA_OPEN_CREATE, &ds->error);
 
-    memset(out, 0, sizeof(*out));
-    bm_buffer_init(&b, ds->a);
-    bm_manifest_encode(&b, m, ds->id);
-    bm_name_manifest_new(name, m->step, m->generation);
-    if (b.failed)
-        rc = bm_fail(&ds->error, BOUMA_ENOMEM,
-                     "step %" PRIu64 ": no memory for the manifest", m->step);
-    else
-        rc = bm_file_open(out, &ds->store, name, BOUMA_OPEN_CREATE, &ds->error);
-    if (!rc)
-        rc = bm_file_write(out, b.data, b.size, 0, &ds->error);
-    bm_buffer_release(&b);
-    return rc;
+    return rc ? rc
+              : bm_file_write(out, bytes->data, bytes->size, 0, &ds->error);
 }
 
 /* There is room for a whole group, and a full one is flushed. */
@@ -146,39 +133,37 @@ static void hold(struct bouma_dataset *ds, const struct bm_step_entry *entry,
     manifest->handle = NULL; /* it is held now */
 }
 
-int bm_commit(struct bouma_dataset *ds, const struct bm_manifest *m,
-              int *published)
+int bm_commit(struct bouma_dataset *ds, const struct bm_step_entry *entry,
+              const struct bm_buffer *bytes, int synced, int *published)
 {
-    struct bm_step_entry entry = {m->step, m->time, m->generation};
-    int durable = ds->synced;
     char dir[BM_NAME_BYTES], name[BM_NAME_BYTES];
     struct bm_file f;
     int rc, closed, is_new;
 
     memset(&f, 0, sizeof(f));
-    bm_name_step(dir, m->step);
-    bm_name_manifest_new(name, m->step, m->generation);
+    bm_name_step(dir, entry->step);
+    bm_name_manifest_new(name, entry->step, entry->generation);
     rc = bm_commit_settle_all(ds);
-    if (!rc && durable)
+    if (!rc && synced)
         rc = bm_store_sync_dir(&ds->store, dir, &ds->error);
     if (!rc)
-        rc = write_manifest(ds, &f, m);
-    if (!rc && durable)
+        rc = write_manifest(ds, &f, name, bytes);
+    if (!rc && synced)
         rc = bm_file_sync(&f, &ds->error);
     if (!rc)
         rc = bm_epoch_check(&ds->store, ds->epoch, &ds->error);
     if (!rc && ds->options.durability == BOUMA_GROUP)
-        hold(ds, &entry, &f);
+        hold(ds, entry, &f);
     closed = f.store ? bm_file_close(&f, &ds->error) : BOUMA_OK;
     if (!rc)
         rc = closed;
     if (!rc && ds->options.durability != BOUMA_GROUP) {
-        rc = publish(ds, &entry, &is_new);
+        rc = publish(ds, entry, &is_new);
         /* A name that is taken by another is the one failure after which it is
          * certain that nothing was renamed. */
         *published = rc != BOUMA_EEXISTS;
         if (!rc)
-            rc = finish(ds, &entry, is_new);
+            rc = finish(ds, entry, synced, is_new);
     }
     if (rc && !*published && f.store)
         bm_store_remove(&ds->store, name);
@@ -239,7 +224,7 @@ static int publish_held(struct bouma_dataset *ds)
         }
         ds->held[i].published = !rc;
         if (!rc)
-            rc = finish(ds, &ds->held[i].entry, is_new);
+            rc = finish(ds, &ds->held[i].entry, 1, is_new);
     }
     return rc ? rc : taken;
 }

@@ -72,8 +72,8 @@ struct bouma_dataset {
     size_t put_count, put_room;
     struct bm_swarm *swarms;
     size_t swarm_count, swarm_room;
-    struct bm_error put_error; /* a put that failed fails the step */
-    int synced; /* the step being written must be durable when it is visible */
+    struct bm_error put_error;  /* a put that failed fails the step */
+    struct bm_step *pending;    /* a step that is still being stored, or NULL */
     struct bm_write_plan *plan; /* of the last step, for reuse */
     uint64_t plan_hash;
     struct bm_held_step *held; /* [options.group], of BOUMA_GROUP */
@@ -136,10 +136,11 @@ int bm_manifest_load(struct bm_manifest *m, struct bm_store *s, uint64_t step,
                      const char *name, const uint8_t *id,
                      struct bm_error *error);
 
-/* Rank 0: write the manifest and, unless it is held back, publish it.
- * *published is set once it may have become visible. */
-int bm_commit(struct bouma_dataset *ds, const struct bm_manifest *m,
-              int *published);
+/* Rank 0: write the manifest ('bytes') of a step and, unless it is held back,
+ * publish it; with 'synced' it is durable before it is visible. *published is
+ * set once it may have become visible. */
+int bm_commit(struct bouma_dataset *ds, const struct bm_step_entry *entry,
+              const struct bm_buffer *bytes, int synced, int *published);
 /* Rank 0: make a visible step durable, and all that is not settled. */
 int bm_commit_settle(struct bouma_dataset *ds, uint64_t step);
 /* Rank 0: all that is not settled. */

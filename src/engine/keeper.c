@@ -35,7 +35,7 @@ static void do_job(struct bm_keeper *k, size_t job)
         k->error = error;
     k->seconds += bm_clock() - begun;
     k->done++;
-    pthread_cond_signal(&k->over);
+    pthread_cond_broadcast(&k->over);
     pthread_mutex_unlock(&k->lock);
 }
 
@@ -121,6 +121,15 @@ int bm_keeper_next(struct bm_keeper *k, size_t *job, int wait)
         *job = k->jobs[k->told++];
     pthread_mutex_unlock(&k->lock);
     return found;
+}
+
+int bm_keeper_wait(struct bm_keeper *k, struct bm_error *error)
+{
+    pthread_mutex_lock(&k->lock);
+    while (k->done < k->handed)
+        pthread_cond_wait(&k->over, &k->lock);
+    pthread_mutex_unlock(&k->lock);
+    return bm_keeper_status(k, error);
 }
 
 int bm_keeper_status(struct bm_keeper *k, struct bm_error *error)

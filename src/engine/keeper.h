@@ -28,6 +28,9 @@ void bm_keeper_hand(struct bm_keeper *k, size_t job);
  * is one. With 'wait', wait for it: 0 only if none is left. */
 int bm_keeper_next(struct bm_keeper *k, size_t *job, int wait);
 
+/* Wait till all that was handed over is over; as bm_keeper_status() then. */
+int bm_keeper_wait(struct bm_keeper *k, struct bm_error *error);
+
 /* Whether a job has failed: its status, and the message in 'error'. */
 int bm_keeper_status(struct bm_keeper *k, struct bm_error *error);
 

@@ -554,7 +554,7 @@ static uint8_t *slot_memory(struct bm_pipe *p, size_t round)
 static void start_messages(struct bm_pipe *p, size_t round, int empty)
 {
     struct slot *slot = slot_of(p, round);
-    int rc = BOUMA_OK;
+    int channel = (int)(round % (size_t)p->o.buffers), rc = BOUMA_OK;
 
     for (size_t i = p->first_cut[round]; i < p->first_cut[round + 1] && !rc;
          i++) {
@@ -566,9 +566,10 @@ static void start_messages(struct bm_pipe *p, size_t round, int empty)
             continue;
         if (p->o.reading) {
             m.data = empty ? NULL : m.data;
-            rc = bm_transfer_send(&slot->transfer, &m, 1, &p->error);
+            rc = bm_transfer_send(&slot->transfer, channel, &m, 1, &p->error);
         } else {
-            rc = bm_transfer_receive(&slot->transfer, &m, 1, &p->error);
+            rc =
+                bm_transfer_receive(&slot->transfer, channel, &m, 1, &p->error);
         }
     }
     fail(p, rc);
@@ -823,6 +824,7 @@ static int step_by_messages(struct bm_pipe *p, struct lane *l)
 {
     size_t round = l->round, staged = 0;
     struct lane ahead = *l;
+    int channel = (int)(round % (size_t)p->o.buffers);
     int done, rc = BOUMA_OK;
 
     if (l->waiting) {
@@ -849,7 +851,7 @@ static int step_by_messages(struct bm_pipe *p, struct lane *l)
 
         if (p->o.reading) {
             m.data = p->calls.bytes(p->calls.context, s.piece->tag) + s.from;
-            rc = bm_transfer_receive(&l->transfer, &m, 1, &p->error);
+            rc = bm_transfer_receive(&l->transfer, channel, &m, 1, &p->error);
         } else {
             if (!l->dead && !p->rc)
                 m.data = bytes_of(p, &s, p->stage ? p->stage + staged : NULL);
@@ -860,7 +862,7 @@ static int step_by_messages(struct bm_pipe *p, struct lane *l)
                 staged += m.bytes;
                 p->staging = l;
             }
-            rc = bm_transfer_send(&l->transfer, &m, 1, &p->error);
+            rc = bm_transfer_send(&l->transfer, channel, &m, 1, &p->error);
         }
         p->moved += s.bytes;
         advance(p, l, &s);
@@ -957,6 +959,11 @@ int bm_pipe_run(struct bm_pipe *p, int stored, int rc, struct bm_error *error)
     if (p->rc && p->error.status)
         bm_fail(error, p->error.status, "%s", p->error.text);
     return rc ? rc : p->rc;
+}
+
+int bm_pipe_wait(struct bm_pipe *p, struct bm_error *error)
+{
+    return p->keeper ? bm_keeper_wait(p->keeper, error) : BOUMA_OK;
 }
 
 struct bm_pipe_deeds bm_pipe_deeds_of(const struct bm_pipe *p)

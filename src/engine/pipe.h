@@ -106,6 +106,10 @@ int bm_pipe_step(struct bm_pipe *p);
  * what comes back. All ranks of the flows. */
 int bm_pipe_run(struct bm_pipe *p, int stored, int rc, struct bm_error *error);
 
+/* After a run that did not wait for it: wait till all is stored. May be done by
+ * another thread, as the last call but for bm_pipe_free(). */
+int bm_pipe_wait(struct bm_pipe *p, struct bm_error *error);
+
 /* The bytes that this rank has put into buffers of others, or got from there;
  * in how many rounds; the seconds that its thread has worked. */
 struct bm_pipe_deeds {

@@ -6,6 +6,14 @@
 #include <stdio.h>
 #include <string.h>
 
+/* One call of the table. */
+#define CALL(s, result, call)                                                  \
+    do {                                                                       \
+        pthread_mutex_lock(&(s)->lock);                                        \
+        (result) = (s)->io->call;                                              \
+        pthread_mutex_unlock(&(s)->lock);                                      \
+    } while (0)
+
 int bm_store_open(struct bm_store *s, const bouma_io *io,
                   const bouma_allocator *a, const char *path, int create,
                   struct bm_error *error)
@@ -13,6 +21,7 @@ int bm_store_open(struct bm_store *s, const bouma_io *io,
     int code;
 
     memset(s, 0, sizeof(*s));
+    pthread_mutex_init(&s->lock, NULL);
     s->io = io;
     s->a = a;
     s->memory_limit = (uint64_t)16 << 30;
@@ -32,8 +41,11 @@ void bm_store_close(struct bm_store *s)
 {
     if (s->root)
         s->io->detach(s->io->user, s->root);
-    if (s->a)
+    if (s->a) {
         bm_drop(s->a, s->path);
+        pthread_mutex_destroy(&s->lock);
+    }
+    s->a = NULL;
     s->root = NULL;
     s->path = NULL;
 }
@@ -57,7 +69,7 @@ int bm_file_open(struct bm_file *f, struct bm_store *s, const char *name,
     memset(f, 0, sizeof(*f));
     f->store = s;
     snprintf(f->name, sizeof(f->name), "%s", name);
-    code = s->io->open(s->io->user, s->root, &f->handle, name, mode);
+    CALL(s, code, open(s->io->user, s->root, &f->handle, name, mode));
     if (code) {
         f->handle = NULL;
         f->store = NULL;
@@ -73,8 +85,9 @@ int bm_file_open(struct bm_file *f, struct bm_store *s, const char *name,
 int bm_file_size(struct bm_file *f, uint64_t *bytes, struct bm_error *error)
 {
     struct bm_store *s = f->store;
-    int code = s->io->file_size(s->io->user, f->handle, bytes);
+    int code;
 
+    CALL(s, code, file_size(s->io->user, f->handle, bytes));
     if (code)
         return bm_fail_io(error, code, "%s/%s: size not known", s->path,
                           f->name);
@@ -89,8 +102,9 @@ int bm_file_read(struct bm_file *f, void *data, size_t bytes, uint64_t offset,
 
     while (bytes) {
         size_t done = 0;
-        int code = s->io->read(s->io->user, f->handle, p, bytes, offset, &done);
+        int code;
 
+        CALL(s, code, read(s->io->user, f->handle, p, bytes, offset, &done));
         if (code)
             return bm_fail_io(error, code,
                               "%s/%s: read at byte %" PRIu64 " failed", s->path,
@@ -116,9 +130,9 @@ int bm_file_write(struct bm_file *f, const void *data, size_t bytes,
 
     while (bytes) {
         size_t done = 0;
-        int code =
-            s->io->write(s->io->user, f->handle, p, bytes, offset, &done);
+        int code;
 
+        CALL(s, code, write(s->io->user, f->handle, p, bytes, offset, &done));
         if (!code && !done)
             code = EIO;
         if (code)
@@ -137,10 +151,10 @@ int bm_file_write(struct bm_file *f, const void *data, size_t bytes,
 int bm_file_reserve(struct bm_file *f, uint64_t bytes, struct bm_error *error)
 {
     struct bm_store *s = f->store;
-    int code = s->io->reserve && bytes
-                   ? s->io->reserve(s->io->user, f->handle, bytes)
-                   : 0;
+    int code = 0;
 
+    if (s->io->reserve && bytes)
+        CALL(s, code, reserve(s->io->user, f->handle, bytes));
     if (code)
         return bm_fail_io(error, code,
                           "%s/%s: there is no room for %" PRIu64 " bytes",
@@ -151,8 +165,9 @@ int bm_file_reserve(struct bm_file *f, uint64_t bytes, struct bm_error *error)
 int bm_file_sync(struct bm_file *f, struct bm_error *error)
 {
     struct bm_store *s = f->store;
-    int code = s->io->sync(s->io->user, f->handle);
+    int code;
 
+    CALL(s, code, sync(s->io->user, f->handle));
     if (code)
         return bm_fail_io(error, code, "%s/%s: not made durable", s->path,
                           f->name);
@@ -166,7 +181,7 @@ int bm_file_close(struct bm_file *f, struct bm_error *error)
 
     if (!f->handle)
         return BOUMA_OK;
-    code = s->io->close(s->io->user, f->handle);
+    CALL(s, code, close(s->io->user, f->handle));
     f->handle = NULL;
     if (code)
         return bm_fail_io(error, code, "%s/%s: not closed well", s->path,
@@ -224,8 +239,9 @@ int bm_store_save(struct bm_store *s, const char *name, const void *data,
 int bm_store_make_dir(struct bm_store *s, const char *name, int existing,
                       struct bm_error *error)
 {
-    int code = s->io->make_dir(s->io->user, s->root, name);
+    int code;
 
+    CALL(s, code, make_dir(s->io->user, s->root, name));
     if (!code || (code == EEXIST && existing))
         return BOUMA_OK;
     return bm_fail_io(error, code, "%s/%s: directory could not be made",
@@ -235,8 +251,9 @@ int bm_store_make_dir(struct bm_store *s, const char *name, int existing,
 int bm_store_sync_dir(struct bm_store *s, const char *name,
                       struct bm_error *error)
 {
-    int code = s->io->sync_dir(s->io->user, s->root, name);
+    int code;
 
+    CALL(s, code, sync_dir(s->io->user, s->root, name));
     if (code)
         return bm_fail_io(error, code, "%s/%s: directory not made durable",
                           s->path, name);
@@ -246,8 +263,9 @@ int bm_store_sync_dir(struct bm_store *s, const char *name,
 int bm_store_publish(struct bm_store *s, const char *from, const char *to,
                      int replace, struct bm_error *error)
 {
-    int code = s->io->publish(s->io->user, s->root, from, to, replace);
+    int code;
 
+    CALL(s, code, publish(s->io->user, s->root, from, to, replace));
     if (code)
         return bm_fail_io(error, code, "%s/%s: could not become %s", s->path,
                           from, to);
@@ -256,13 +274,19 @@ int bm_store_publish(struct bm_store *s, const char *from, const char *to,
 
 void bm_store_remove(struct bm_store *s, const char *name)
 {
-    (void)s->io->remove(s->io->user, s->root, name);
+    int ignored;
+
+    CALL(s, ignored, remove(s->io->user, s->root, name));
+    (void)ignored;
 }
 
 void bm_store_remove_dir(struct bm_store *s, const char *name)
 {
+    int ignored = 0;
+
     if (s->io->remove_dir)
-        (void)s->io->remove_dir(s->io->user, s->root, name);
+        CALL(s, ignored, remove_dir(s->io->user, s->root, name));
+    (void)ignored;
 }
 
 int bm_store_list(struct bm_store *s, const char *name,
@@ -281,7 +305,9 @@ int bm_store_list(struct bm_store *s, const char *name,
 static int try_open(struct bm_store *s, const char *name)
 {
     void *file = NULL;
-    int code = s->io->open(s->io->user, s->root, &file, name, BOUMA_OPEN_READ);
+    int code;
+
+    CALL(s, code, open(s->io->user, s->root, &file, name, BOUMA_OPEN_READ));
 
     if (!code)
         s->io->close(s->io->user, file);

@@ -3,6 +3,7 @@
 #ifndef BM_STORE_H
 #define BM_STORE_H
 
+#include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,6 +19,8 @@ struct bm_store {
     char *path;
     uint64_t memory_limit;
     uint64_t bytes_read, bytes_written, files_opened;
+    pthread_mutex_t lock; /* files may be written by a thread meanwhile; the
+                             table's functions are called one at a time */
 };
 
 struct bm_file {

@@ -483,13 +483,12 @@ static int flush(struct bm_bundle *b, struct run *run, struct bm_error *error)
     return rc;
 }
 
-static int write_all(struct bm_bundle *b, struct bouma_dataset *ds)
+static int write_all(struct bm_bundle *b, struct bm_error *error)
 {
     const struct bm_head *h = &b->subfile.head;
     struct run run = {NULL, 0, 0};
-    int rc =
-        bm_file_write(&b->subfile.file, b->tree_bytes.data, b->tree_bytes.size,
-                      h->clouds[0].tree_offset, &ds->error);
+    int rc = bm_file_write(&b->subfile.file, b->tree_bytes.data,
+                           b->tree_bytes.size, h->clouds[0].tree_offset, error);
 
     for (int j = 0; j < b->set->count && !rc; j++) {
         const struct bm_section *s =
@@ -502,18 +501,18 @@ static int write_all(struct bm_bundle *b, struct bouma_dataset *ds)
 
                 if (run.bytes && (run.offset + run.bytes != s->offsets[i] ||
                                   run.data + run.bytes != data))
-                    rc = flush(b, &run, &ds->error);
+                    rc = flush(b, &run, error);
                 if (!run.bytes)
                     run = (struct run){data, s->offsets[i], 0};
                 run.bytes += s->sizes[i];
                 data += s->sizes[i];
             }
     }
-    return rc ? rc : flush(b, &run, &ds->error);
+    return rc ? rc : flush(b, &run, error);
 }
 
-int bm_bundle_store(struct bm_bundle *b, struct bouma_dataset *ds,
-                    struct bm_generation generation)
+int bm_bundle_open(struct bm_bundle *b, struct bouma_dataset *ds,
+                   struct bm_generation generation)
 {
     char name[BM_NAME_BYTES];
     int rc;
@@ -521,10 +520,13 @@ int bm_bundle_store(struct bm_bundle *b, struct bouma_dataset *ds,
     bm_name_subfile(name, ds->step, b->subfile.head.subfile, generation);
     rc = bm_file_open(&b->subfile.file, &ds->store, name, BOUMA_OPEN_CREATE,
                       &ds->error);
-    if (!rc)
-        rc = bm_subfile_arrange(&b->subfile, ds);
-    if (!rc)
-        rc = write_all(b, ds);
+    return rc ? rc : bm_subfile_arrange(&b->subfile, ds);
+}
+
+int bm_bundle_store(struct bm_bundle *b, struct bm_error *error)
+{
+    int rc = write_all(b, error);
+
     for (int j = 0; j < b->set->count; j++)
         bm_buffer_release(&b->encoded[j]);
     bm_tree_release(&b->tree);

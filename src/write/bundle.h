@@ -39,9 +39,12 @@ int bm_bundle_shape(struct bm_bundle *b, struct bouma_dataset *ds,
                     struct bm_codec_state *codec,
                     struct bm_generation generation, uint32_t subfiles);
 
-/* Make the file, find where everything goes, and write it, all but the head;
- * what was written is dropped. */
-int bm_bundle_store(struct bm_bundle *b, struct bouma_dataset *ds,
-                    struct bm_generation generation);
+/* Make the file, and find where everything goes. */
+int bm_bundle_open(struct bm_bundle *b, struct bouma_dataset *ds,
+                   struct bm_generation generation);
+
+/* Write it, all but the head; what was written is dropped. May be done by
+ * another thread. */
+int bm_bundle_store(struct bm_bundle *b, struct bm_error *error);
 
 #endif

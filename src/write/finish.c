@@ -6,19 +6,18 @@
 #include "base/clock.h"
 #include "base/hash.h"
 
-/* Close the subfiles and say what is in them, for rank 0. */
-static int finish_subfiles(struct bm_step *s, struct bm_buffer *infos, int rc)
+/* Make the heads of this rank's subfiles, and say what is in them, for rank 0.
+ */
+static int seal_subfiles(struct bm_step *s, struct bm_buffer *infos, int rc)
 {
     struct bouma_dataset *ds = s->ds;
-    int sync = ds->synced;
-    int hold = ds->options.durability == BOUMA_GROUP;
 
     for (size_t i = 0; i < bm_step_subfile_count(s) && !rc; i++) {
         struct bm_subfile *f = bm_step_subfile(s, i);
         struct bm_subfile_info info;
         uint8_t hash[16];
 
-        rc = bm_subfile_finish(f, ds, sync, hold, hash);
+        rc = bm_subfile_seal(f, ds, hash);
         if (rc)
             break;
         rc = bm_subfile_info_of(&info, &f->head, hash, ds->a);
@@ -31,7 +30,22 @@ static int finish_subfiles(struct bm_step *s, struct bm_buffer *infos, int rc)
                 bm_fail(&ds->error, BOUMA_ENOMEM, "no memory for the manifest");
         bm_subfile_info_release(&info, ds->a);
     }
-    bm_step_lap(s, BM_STORE);
+    return rc;
+}
+
+/* Wait for what is being stored, then write heads and close. The only job of
+ * the thread that does it, if there is one. */
+static int end_files(void *context, size_t job, struct bm_error *error)
+{
+    struct bm_step *s = context;
+    int hold = s->ds->options.durability == BOUMA_GROUP;
+    int rc = bm_pipe_wait(s->pipe, error);
+
+    (void)job;
+    if (!rc && s->bundler)
+        rc = bm_keeper_wait(s->bundler, error);
+    for (size_t i = 0; i < bm_step_subfile_count(s) && !rc; i++)
+        rc = bm_subfile_finish(bm_step_subfile(s, i), s->synced, hold, error);
     return rc;
 }
 
@@ -132,19 +146,18 @@ static int make_tops(struct bm_step *s, struct bm_manifest *m)
               : BOUMA_OK;
 }
 
-/* Rank 0: the manifest, and the commit. The attributes are lent to the
- * manifest for the call. */
-static int commit(struct bm_step *s, const struct bm_buffer *infos,
-                  const size_t *sizes, const uint64_t *slowest,
-                  bouma_record *record, int *published)
+/* Rank 0: the bytes of the manifest. The attributes are lent to it for the
+ * call. */
+static int make_manifest(struct bm_step *s, const struct bm_buffer *infos,
+                         const size_t *sizes, const uint64_t *slowest)
 {
     struct bouma_dataset *ds = s->ds;
     struct bm_manifest m;
     int rc;
 
     bm_manifest_init(&m, ds->a, &ds->schema, &ds->error);
-    m.step = ds->step;
-    m.time = ds->time;
+    m.step = s->number;
+    m.time = s->time;
     m.generation = s->generation;
     m.nonce =
         bm_hash64(ds->id, 16,
@@ -165,8 +178,11 @@ static int commit(struct bm_step *s, const struct bm_buffer *infos,
         rc = make_tops(s, &m);
     if (!rc) {
         fill_record(s, &m.record, &m, slowest);
-        *record = m.record;
-        rc = bm_commit(ds, &m, published);
+        s->record = m.record;
+        bm_manifest_encode(&s->manifest, &m, ds->id);
+        if (s->manifest.failed)
+            rc =
+                bm_fail(&ds->error, BOUMA_ENOMEM, "no memory for the manifest");
     }
     memset(&m.dataset_attributes, 0, sizeof(m.dataset_attributes));
     memset(&m.attributes, 0, sizeof(m.attributes));
@@ -174,10 +190,47 @@ static int commit(struct bm_step *s, const struct bm_buffer *infos,
     return rc;
 }
 
+int bm_step_finish(struct bm_step *s, int rc)
+{
+    struct bouma_dataset *ds = s->ds;
+    size_t *sizes = bm_new(ds->a, (size_t)ds->comm->size, sizeof(*sizes));
+    struct bm_buffer mine, all;
+    uint64_t slowest[BM_PHASES];
+
+    bm_buffer_init(&mine, ds->a);
+    bm_buffer_init(&all, ds->a);
+    if (!sizes && !rc)
+        rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to end the step");
+    if (!rc && ds->options.async) {
+        s->closer = bm_keeper_new(ds->a, 1, end_files, s);
+        if (!s->closer)
+            rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to end the step");
+    }
+    tell_deeds(&mine, s);
+    rc = seal_subfiles(s, &mine, rc);
+    if (!rc && s->closer)
+        bm_keeper_hand(s->closer, 0);
+    else if (!rc)
+        rc = end_files(s, 0, &ds->error);
+    bm_step_lap(s, BM_STORE);
+    rc = bm_comm_collect(ds->comm, &mine, &all, sizes, 0, rc, &ds->error);
+    for (int i = 0; i < BM_PHASES; i++)
+        slowest[i] = (uint64_t)(s->seconds[i] * 1e9);
+    if (!rc)
+        rc = bm_comm_max(ds->comm, slowest, BM_PHASES, &ds->error);
+    if (!rc && ds->comm->rank == 0)
+        rc = make_manifest(s, &all, sizes, slowest);
+    rc = bm_comm_agree(ds->comm, rc, &ds->error);
+    bm_buffer_release(&mine);
+    bm_buffer_release(&all);
+    bm_drop(ds->a, sizes);
+    return rc;
+}
+
 /* Tell all ranks how the commit went: the record, or whether the files can be
  * removed. Collective. */
-static int share_outcome(struct bm_step *s, bouma_record *record, int published,
-                         int *removable, int rc)
+static int share_outcome(struct bm_step *s, int published, int *removable,
+                         int rc)
 {
     struct bm_comm *comm = s->ds->comm;
     uint64_t any = (uint64_t)published;
@@ -188,41 +241,22 @@ static int share_outcome(struct bm_step *s, bouma_record *record, int published,
         *removable = !bm_comm_max(comm, &any, 1, &s->ds->error) && !any;
         return rc;
     }
-    sent = comm->functions->broadcast(comm, record, sizeof(*record), 0);
+    sent = comm->functions->broadcast(comm, &s->record, sizeof(s->record), 0);
     return sent ? bm_fail(&s->ds->error, BOUMA_ECOMM,
                           "the step is written, but its record was not "
                           "received")
                 : BOUMA_OK;
 }
 
-int bm_step_finish(struct bm_step *s, bouma_record *record, int *removable,
-                   int rc)
+int bm_step_commit(struct bm_step *s, int *removable, int rc)
 {
     struct bouma_dataset *ds = s->ds;
-    size_t *sizes = bm_new(ds->a, (size_t)ds->comm->size, sizeof(*sizes));
-    struct bm_buffer mine, all;
-    uint64_t slowest[BM_PHASES];
-    double begun;
+    struct bm_step_entry entry = {s->number, s->time, s->generation};
+    double begun = bm_clock();
     int published = 0;
 
-    bm_buffer_init(&mine, ds->a);
-    bm_buffer_init(&all, ds->a);
-    if (!sizes && !rc)
-        rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to end the step");
-    tell_deeds(&mine, s);
-    rc = finish_subfiles(s, &mine, rc);
-    rc = bm_comm_collect(ds->comm, &mine, &all, sizes, 0, rc, &ds->error);
-    for (int i = 0; i < BM_PHASES; i++)
-        slowest[i] = (uint64_t)(s->seconds[i] * 1e9);
-    if (!rc)
-        rc = bm_comm_max(ds->comm, slowest, BM_PHASES, &ds->error);
-    begun = bm_clock();
     if (!rc && ds->comm->rank == 0)
-        rc = commit(s, &all, sizes, slowest, record, &published);
-    record->seconds.commit = bm_clock() - begun;
-    rc = share_outcome(s, record, published, removable, rc);
-    bm_buffer_release(&mine);
-    bm_buffer_release(&all);
-    bm_drop(ds->a, sizes);
-    return rc;
+        rc = bm_commit(ds, &entry, &s->manifest, s->synced, &published);
+    s->record.seconds.commit = bm_clock() - begun;
+    return share_outcome(s, published, removable, rc);
 }

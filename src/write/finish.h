@@ -5,9 +5,13 @@
 
 #include "write/ship.h"
 
-/* Gather what was written and commit it. Collective. After a failure,
+/* Nothing of the caller's is needed any more after this: heads and manifest are
+ * made. The files are ended, by a thread with the option 'async'. Collective.
+ */
+int bm_step_finish(struct bm_step *s, int rc);
+
+/* Once all files of all ranks are stored, commit. Collective. After a failure,
  * *removable tells that the commit did not get as far as a rename. */
-int bm_step_finish(struct bm_step *s, bouma_record *record, int *removable,
-                   int rc);
+int bm_step_commit(struct bm_step *s, int *removable, int rc);
 
 #endif

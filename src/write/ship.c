@@ -353,9 +353,16 @@ static int make_pipe(struct routes *r)
                        &calls);
 }
 
+int bm_ship_bundle(void *context, size_t i, struct bm_error *error)
+{
+    struct bm_step *s = context;
+
+    return bm_bundle_store(&s->particles.bundles[i], error);
+}
+
 int bm_ship_chunks(struct bm_step *s, int rc)
 {
-    rc = bm_pipe_run(s->pipe, 1, rc, &s->ds->error);
+    rc = bm_pipe_run(s->pipe, !s->ds->options.async, rc, &s->ds->error);
     bm_step_lap(s, BM_SHIP);
     s->seconds[BM_STORE] += bm_pipe_deeds_of(s->pipe).seconds;
     return rc;

@@ -4,6 +4,7 @@
 #define BM_SHIP_H
 
 #include "comm/route.h"
+#include "engine/keeper.h"
 #include "engine/pipe.h"
 #include "plan/assign.h"
 #include "write/particle_ship.h"
@@ -34,6 +35,9 @@ struct bm_step {
     struct bouma_dataset *ds;
     struct bm_write_plan *plan;
     struct bm_generation generation;
+    uint64_t number; /* of the step; the caller may have begun the next one */
+    double time;
+    int synced;         /* it must be durable when it is visible */
     int made_directory; /* rank 0: it was not there before */
     struct bm_shaper shaper;
     uint64_t *bytes; /* [chunks] */
@@ -47,7 +51,11 @@ struct bm_step {
     size_t *send_m;              /* [record_sends.count] */
     struct bm_arrival *arrivals; /* ascending */
     size_t arrival_count;
-    struct bm_pipe *pipe; /* for the chunks' bytes */
+    struct bm_pipe *pipe;      /* for the chunks' bytes */
+    struct bm_keeper *bundler; /* stores the files of particles; NULL: none */
+    struct bm_keeper *closer;  /* ends all files meanwhile; NULL: not so */
+    struct bm_buffer manifest; /* rank 0 */
+    bouma_record record;
 
     double seconds[BM_PHASES];
     double since;
@@ -78,5 +86,8 @@ int bm_ship_arrange(struct bm_step *s, int rc);
 /* Bring the bytes of chunks to the writers of their files, and store them. Runs
  * on all ranks, whatever 'rc' is. */
 int bm_ship_chunks(struct bm_step *s, int rc);
+
+/* The thread that stores files of particles: the i-th of them. */
+bm_keep bm_ship_bundle;
 
 #endif

@@ -124,7 +124,7 @@ static void remove_directory(struct bm_step *s, int prepared, int rc)
     if (rc == BOUMA_ECOMM ||
         (prepared && bm_comm_agree(ds->comm, BOUMA_OK, &ignored)))
         return;
-    bm_name_step(name, ds->step);
+    bm_name_step(name, s->number);
     if (s->made_directory && !bm_epoch_check(&ds->store, ds->epoch, &ignored))
         bm_store_remove_dir(&ds->store, name);
 }
@@ -206,8 +206,8 @@ static int describe_and_plan(struct bm_step *s, int status)
         rc = bm_write_mismatch(ds);
     /* Who writes a step again must not lose both versions: that is synced in
      * any case (in a group, later). */
-    ds->synced = ds->options.durability == BOUMA_DURABLE ||
-                 (ds->options.durability == BOUMA_FAST && largest[0] == 2);
+    s->synced = ds->options.durability == BOUMA_DURABLE ||
+                (ds->options.durability == BOUMA_FAST && largest[0] == 2);
     ds->attempt = (uint32_t)largest[1] + 1;
     s->generation = (struct bm_generation){ds->epoch, ds->attempt};
     if (!rc && largest[0]) {
@@ -364,13 +364,19 @@ static int prepare_particles(struct bm_step *s, int rc)
     return rc;
 }
 
-/* Shape this rank's files of particles and write them, all but their heads, one
- * after the other: no more than one is in memory twice. */
+/* Shape this rank's files of particles, one after the other; each is stored,
+ * all but its head, while the next is shaped. */
 static int shape_particles(struct bm_step *s)
 {
     struct bm_particle_write *p = &s->particles;
-    int rc = BOUMA_OK;
+    int rc = BOUMA_OK, stored;
 
+    if (!p->bundle_count)
+        return rc;
+    s->bundler = bm_keeper_new(s->ds->a, p->bundle_count, bm_ship_bundle, s);
+    if (!s->bundler)
+        return bm_fail(&s->ds->error, BOUMA_ENOMEM,
+                       "no memory to store particles");
     for (size_t i = 0; i < p->bundle_count && !rc; i++) {
         double begun = bm_clock();
 
@@ -379,10 +385,15 @@ static int shape_particles(struct bm_step *s)
         s->shaper.encode_seconds += bm_clock() - begun;
         bm_step_lap(s, BM_SHAPE);
         if (!rc)
-            rc = bm_bundle_store(&p->bundles[i], s->ds, s->generation);
-        bm_step_lap(s, BM_STORE);
+            rc = bm_bundle_open(&p->bundles[i], s->ds, s->generation);
+        if (!rc)
+            bm_keeper_hand(s->bundler, i);
     }
-    return rc;
+    if (s->ds->options.async && !rc)
+        return rc;
+    stored = bm_keeper_wait(s->bundler, &s->ds->error);
+    bm_step_lap(s, BM_STORE);
+    return rc ? rc : stored;
 }
 
 /* Room in the lists that a committed step enters, so that this cannot fail. */
@@ -449,7 +460,7 @@ static int prepare(struct bm_step *s)
 }
 
 /* Collective. */
-static int carry_out(struct bm_step *s, bouma_record *record, int *removable)
+static int carry_out(struct bm_step *s)
 {
     int rc = BOUMA_OK;
 
@@ -460,7 +471,7 @@ static int carry_out(struct bm_step *s, bouma_record *record, int *removable)
     if (s->shaper.sized)
         rc = bm_ship_records(s, rc);
     bm_step_lap(s, BM_SHIP);
-    return bm_step_finish(s, record, removable, rc);
+    return bm_step_finish(s, rc);
 }
 
 /* 'keep' the files: they are committed, or may be. */
@@ -468,12 +479,14 @@ static void release(struct bm_step *s, int keep)
 {
     struct bouma_dataset *ds = s->ds;
 
+    bm_keeper_free(s->closer);
+    bm_keeper_free(s->bundler);
     bm_pipe_free(s->pipe);
     for (size_t i = 0; i < bm_step_subfile_count(s); i++) {
         struct bm_subfile *f = bm_step_subfile(s, i);
         char name[BM_NAME_BYTES];
 
-        bm_name_subfile(name, ds->step, f->head.subfile, s->generation);
+        bm_name_subfile(name, s->number, f->head.subfile, s->generation);
         bm_subfile_release(f);
         /* One that could not be made, since there is one, is not ours. */
         if (!keep && f->file.store)
@@ -488,13 +501,14 @@ static void release(struct bm_step *s, int keep)
     bm_route_release(&s->record_receives);
     bm_drop(ds->a, s->send_m);
     bm_drop(ds->a, s->arrivals);
+    bm_buffer_release(&s->manifest);
 }
 
 /* Enter a committed step into the lists, which have room. */
 static void list_step(struct bm_step *s)
 {
     struct bouma_dataset *ds = s->ds;
-    struct bm_step_entry entry = {ds->step, ds->time, s->generation};
+    struct bm_step_entry entry = {s->number, s->time, s->generation};
 
     if (ds->options.durability != BOUMA_GROUP) {
         bm_step_list_put(&ds->steps, entry);
@@ -508,39 +522,101 @@ static void list_step(struct bm_step *s)
     }
 }
 
-int bm_write_step(struct bouma_dataset *ds, int status, bouma_record *record)
+/* All is stored, or has failed ('rc'): commit, and clean up. 'prepared': all
+ * ranks got as far as to make files. Collective. */
+static int conclude(struct bm_step *s, int prepared, int rc)
 {
-    bouma_record own;
-    struct bm_step s;
-    int rc, prepared, removable = 1;
+    struct bouma_dataset *ds = s->ds;
+    int removable = 1;
 
-    memset(&s, 0, sizeof(s));
-    memset(&own, 0, sizeof(own));
-    s.ds = ds;
-    s.since = bm_clock();
-    bm_route_init(&s.record_sends, ds->a);
-    bm_route_init(&s.record_receives, ds->a);
-
-    rc = describe_and_plan(&s, status);
-    prepared = !rc;
     if (!rc)
-        rc = prepare(&s);
+        rc = bm_step_commit(s, &removable, rc);
     if (!rc)
-        rc = carry_out(&s, &own, &removable);
-    if (!rc)
-        list_step(&s);
-    release(&s, !rc || !removable);
+        list_step(s);
+    release(s, !rc || !removable);
     if (rc)
-        remove_directory(&s, prepared, rc);
+        remove_directory(s, prepared, rc);
     if (!rc && ds->held_count >= ds->options.group)
         rc = bm_commit_flush(ds);
+    return rc;
+}
+
+int bm_write_settle(struct bouma_dataset *ds, bouma_record *record)
+{
+    struct bm_step *s = ds->pending;
+    uint64_t seconds;
+    int rc;
+
+    if (!s)
+        return BOUMA_OK;
+    ds->pending = NULL;
+    rc = bm_keeper_wait(s->closer, &ds->error);
+    rc = bm_comm_agree(ds->comm, rc, &ds->error);
+    seconds = (uint64_t)(bm_keeper_seconds(s->closer) * 1e9);
+    if (!rc)
+        rc = bm_comm_max(ds->comm, &seconds, 1, &ds->error);
+    s->record.seconds.store += (double)seconds * 1e-9;
+    rc = conclude(s, 1, rc);
+    if (rc)
+        bm_error_prefix(&ds->error,
+                        "step %" PRIu64 ", which was being stored, failed",
+                        s->number);
     if (record)
-        *record = own;
+        *record = s->record;
+    bm_drop(ds->a, s);
+    return rc;
+}
+
+int bm_write_step(struct bouma_dataset *ds, int status, bouma_record *record)
+{
+    struct bm_step none, *s;
+    int rc = bm_write_settle(ds, NULL), prepared;
+
+    if (rc)
+        return rc;
+    memset(&none, 0, sizeof(none));
+    s = bm_new(ds->a, 1, sizeof(*s));
+    if (!s) {
+        s = &none;
+        if (!status)
+            status = bm_fail(&ds->error, BOUMA_ENOMEM,
+                             "no memory to write the step");
+    }
+    s->ds = ds;
+    s->number = ds->step;
+    s->time = ds->time;
+    s->since = bm_clock();
+    bm_route_init(&s->record_sends, ds->a);
+    bm_route_init(&s->record_receives, ds->a);
+    bm_buffer_init(&s->manifest, ds->a);
+
+    rc = describe_and_plan(s, status);
+    prepared = !rc;
+    if (!rc)
+        rc = prepare(s);
+    if (!rc)
+        rc = carry_out(s);
+    if (!rc && ds->options.async) {
+        if (record)
+            *record = s->record;
+        ds->pending = s;
+        return rc;
+    }
+    rc = conclude(s, prepared, rc);
+    if (record)
+        *record = s->record;
+    if (s != &none)
+        bm_drop(ds->a, s);
     return rc;
 }
 
 void bm_write_release(struct bouma_dataset *ds)
 {
+    if (ds->pending) {
+        release(ds->pending, 1);
+        bm_drop(ds->a, ds->pending);
+        ds->pending = NULL;
+    }
     bm_plan_free(ds->plan);
     ds->plan = NULL;
 }

@@ -79,6 +79,8 @@ void bm_subfile_release(struct bm_subfile *f)
         bm_drop(f->head.a, f->slots);
         bm_drop(f->head.a, f->losses);
     }
+    if (f->front.a)
+        bm_buffer_release(&f->front);
     bm_head_release(&f->head);
 }
 
@@ -184,36 +186,39 @@ int bm_subfile_write(struct bm_subfile *f, size_t t, uint64_t from,
     return rc;
 }
 
-int bm_subfile_finish(struct bm_subfile *f, struct bouma_dataset *ds, int sync,
-                      int hold, uint8_t hash[16])
+int bm_subfile_seal(struct bm_subfile *f, struct bouma_dataset *ds,
+                    uint8_t hash[16])
 {
-    struct bm_buffer b;
-    uint64_t data_end = f->head.data_offset + f->head.data_bytes;
-    int rc = BOUMA_OK, closed;
+    struct bm_buffer *b = &f->front;
+    size_t gap = f->head.data_offset - f->head.head_bytes;
+    uint8_t *zeros;
 
     join_losses(f);
-    bm_buffer_init(&b, ds->a);
-    bm_head_encode(&b, &f->head, &ds->schema, ds->id, hash);
-    if (b.failed)
-        rc = bm_fail(&ds->error, BOUMA_ENOMEM,
-                     "no memory for the head of subfile %" PRIu32,
-                     f->head.subfile);
+    bm_buffer_init(b, ds->a);
+    bm_head_encode(b, &f->head, &ds->schema, ds->id, hash);
+    zeros = bm_buffer_extend(b, gap);
+    if (zeros)
+        memset(zeros, 0, gap);
+    return b->failed ? bm_fail(&ds->error, BOUMA_ENOMEM,
+                               "no memory for the head of subfile %" PRIu32,
+                               f->head.subfile)
+                     : BOUMA_OK;
+}
+
+int bm_subfile_finish(struct bm_subfile *f, int sync, int hold,
+                      struct bm_error *error)
+{
+    uint64_t data_end = f->head.data_offset + f->head.data_bytes;
+    int rc = bm_file_write(&f->file, f->front.data, f->head.head_bytes,
+                           data_end, error);
+    int closed;
+
     if (!rc)
-        rc = bm_file_write(&f->file, b.data, b.size, data_end, &ds->error);
-    if (!rc && bm_buffer_extend(&b, f->head.data_offset - f->head.head_bytes))
-        memset(b.data + f->head.head_bytes, 0,
-               f->head.data_offset - f->head.head_bytes);
-    if (!rc && b.failed)
-        rc = bm_fail(&ds->error, BOUMA_ENOMEM,
-                     "no memory for the head of subfile %" PRIu32,
-                     f->head.subfile);
-    if (!rc)
-        rc = bm_file_write(&f->file, b.data, b.size, 0, &ds->error);
-    bm_buffer_release(&b);
+        rc = bm_file_write(&f->file, f->front.data, f->front.size, 0, error);
     if (!rc && sync)
-        rc = bm_file_sync(&f->file, &ds->error);
+        rc = bm_file_sync(&f->file, error);
     if (!rc && hold)
         return rc;
-    closed = bm_file_close(&f->file, &ds->error);
+    closed = bm_file_close(&f->file, error);
     return rc ? rc : closed;
 }

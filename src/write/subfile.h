@@ -14,6 +14,8 @@ struct bm_subfile {
         uint32_t place;
     } * slots;              /* [chunks], in the order of the step */
     struct bm_loss *losses; /* [chunks] */
+    struct bm_buffer
+        front; /* the head, and zeros up to the data; once sealed */
 };
 
 /* Make the file and its table, still without sizes; 'subfiles' is the number of
@@ -42,9 +44,13 @@ int bm_subfile_write(struct bm_subfile *f, size_t t, uint64_t from,
                      const uint8_t *data, uint64_t bytes,
                      struct bm_error *error);
 
+/* All chunks are known: make the head's bytes. The hash is that of the head. */
+int bm_subfile_seal(struct bm_subfile *f, struct bouma_dataset *ds,
+                    uint8_t hash[16]);
+
 /* Write the head, twice, and sync ('sync') and close the file, unless it is to
- * be held open ('hold'). The hash is that of the head. */
-int bm_subfile_finish(struct bm_subfile *f, struct bouma_dataset *ds, int sync,
-                      int hold, uint8_t hash[16]);
+ * be held open ('hold'). May be done by another thread. */
+int bm_subfile_finish(struct bm_subfile *f, int sync, int hold,
+                      struct bm_error *error);
 
 #endif
