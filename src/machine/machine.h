@@ -20,10 +20,12 @@ void bm_machine_tell(struct bm_buffer *out, const char *spec);
 
 /* The machine of a spec ("", "flat", "torus:8x8x8", "auto", a path) for 'ranks'
  * ranks. 'told' has what they told, one after the other, sizes[ranks] bytes
- * each; NULL: nobody was asked, as for a plan without ranks; ranks then fill
- * nodes in order. A machine file is text that the caller has loaded (one rank
- * reads it): 'file' and 'file_bytes', NULL for other specs.
- * EINVAL with a message that names line and word. */
+ * each; NULL: nobody was asked, as for a plan without ranks. Without, and with
+ * "per=N", ranks fill nodes in order. A machine file is text that the caller
+ * has loaded (one rank reads it): 'file' and 'file_bytes', NULL for other
+ * specs. A topology.conf of Slurm can be given as well. EINVAL with a message
+ * that names line and word, EMISMATCH if what is told makes no sense, ENOMEM.
+ */
 int bm_machine_make(struct bm_machine **out, const bouma_allocator *a,
                     const char *spec, const char *file, size_t file_bytes,
                     int ranks, const struct bm_buffer *told,
@@ -37,9 +39,19 @@ const struct bm_network *bm_machine_network(const struct bm_machine *m);
 /* The tiers of each node, fastest first: DRAM is always one of them. */
 const struct bm_tier *bm_machine_tiers(const struct bm_machine *m,
                                        size_t *count);
+/* What is taken for a tier that a machine does not tell of, such as that of a
+ * directory which the caller names. */
+struct bm_tier bm_machine_default_tier(bouma_tier kind);
 /* The directory of node-local storage that a machine file names, or NULL. */
 const char *bm_machine_local(const struct bm_machine *m);
 /* The target's block or stripe in bytes, and stripes a file; 0: not known. */
 uint64_t bm_machine_stripe(const struct bm_machine *m);
+uint64_t bm_machine_stripes(const struct bm_machine *m);
+/* The transport that a machine file prefers; 0: none. */
+bouma_transport bm_machine_transport(const struct bm_machine *m);
+/* The socket that a rank is bound to, from 0, as "auto" finds it; -1: not
+ * known. Ranks of one node and one socket are nearer to each other than hops,
+ * 0 for all of a node, can tell. */
+int bm_machine_package(const struct bm_machine *m, int rank);
 
 #endif

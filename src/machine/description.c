@@ -1,0 +1,123 @@
+/* description.c -- see description.h. */
+#include "machine/description.h"
+
+#include <string.h>
+
+void bm_description_init(struct bm_description *d, const bouma_allocator *a)
+{
+    memset(d, 0, sizeof(*d));
+    d->a = a;
+    d->target_switch = -1;
+    bm_roster_init(&d->node_names, a);
+    bm_roster_init(&d->switch_names, a);
+}
+
+void bm_description_release(struct bm_description *d)
+{
+    if (!d->a)
+        return;
+    bm_roster_release(&d->node_names);
+    bm_roster_release(&d->switch_names);
+    bm_drop(d->a, d->nodes);
+    bm_drop(d->a, d->switches);
+    memset(d, 0, sizeof(*d));
+}
+
+/* Room for one more entry behind 'count' of them. */
+static int make_room(const bouma_allocator *a, void **list, size_t *room,
+                     int count, size_t size)
+{
+    size_t more = *room ? 2 * *room : 16;
+    void *grown;
+
+    if ((size_t)count < *room)
+        return 1;
+    grown = bm_resize(a, *list, more, size);
+    if (!grown)
+        return 0;
+    *list = grown;
+    *room = more;
+    return 1;
+}
+
+int bm_description_node(struct bm_description *d, const char *name,
+                        size_t bytes, int line)
+{
+    int count = d->node_names.count, i;
+    void *list = d->nodes;
+
+    if (count == BM_MOST_NAMES)
+        return bm_roster_find(&d->node_names, name, bytes);
+    if (!make_room(d->a, &list, &d->node_room, count, sizeof(*d->nodes)))
+        return -1;
+    d->nodes = list;
+    i = bm_roster_add(&d->node_names, name, bytes);
+    if (i == count)
+        d->nodes[i] = (struct bm_described_node){line, -1, -1, -1};
+    return i;
+}
+
+int bm_description_switch(struct bm_description *d, const char *name,
+                          size_t bytes, int line)
+{
+    int count = d->switch_names.count, i;
+    void *list = d->switches;
+
+    if (count == BM_MOST_NAMES)
+        return bm_roster_find(&d->switch_names, name, bytes);
+    if (!make_room(d->a, &list, &d->switch_room, count, sizeof(*d->switches)))
+        return -1;
+    d->switches = list;
+    i = bm_roster_add(&d->switch_names, name, bytes);
+    if (i == count)
+        d->switches[i] = (struct bm_described_switch){line, -1, 0};
+    return i;
+}
+
+/* ---- the network -------------------------------------------------------- */
+
+static int make_tree(struct bm_tree *t, const struct bm_description *d,
+                     struct bm_error *error)
+{
+    int loop = -1;
+    int rc =
+        bm_tree_init(t, d->a, d->switch_names.count, d->node_names.count, 2);
+
+    for (int i = 0; !rc && i < t->switches; i++) {
+        t->parent[i] = d->switches[i].parent;
+        t->up[i] = 2;
+    }
+    for (int i = 0; !rc && i < t->nodes; i++)
+        t->leaf[i] = d->nodes[i].parent;
+    t->target = d->target_switch;
+    if (!rc)
+        loop = bm_tree_find_loop(t);
+    if (loop >= 0)
+        return bm_fail(error, BOUMA_EINVAL,
+                       "line %d: switch %s is below itself, or %d others are "
+                       "above it",
+                       d->switches[loop].line,
+                       bm_roster_name(&d->switch_names, loop), BM_TREE_DEPTH);
+    if (!rc)
+        rc = bm_tree_finish(t);
+    return rc ? bm_fail(error, rc, "no memory for %d switches and %d nodes",
+                        d->switch_names.count, d->node_names.count)
+              : BOUMA_OK;
+}
+
+int bm_description_topology(struct bm_topology *out,
+                            const struct bm_description *d,
+                            struct bm_error *error)
+{
+    struct bm_model model = d->model;
+    int rc;
+
+    if (!model.kind)
+        model.kind =
+            d->switch_names.count ? &bm_topology_tree : &bm_topology_flat;
+    rc = bm_topology_init(out, &model, d->a, error);
+    if (rc || model.kind != &bm_topology_tree)
+        return rc;
+    out->nodes = d->node_names.count;
+    return make_tree(&out->tree, d, error);
+}

@@ -1,0 +1,45 @@
+/* told.c -- see told.h. */
+#include "machine/told.h"
+
+#include <string.h>
+
+static void put_text(struct bm_buffer *out, const char *text, size_t bytes)
+{
+    bytes = bytes > 65535 ? 65535 : bytes;
+    bm_put_u16(out, (uint16_t)bytes);
+    bm_put_bytes(out, text, bytes);
+}
+
+/* Printable, and no blanks: names go into messages. */
+static const char *get_text(struct bm_cursor *c, size_t *bytes)
+{
+    const char *text;
+
+    *bytes = bm_get_u16(c);
+    text = (const char *)bm_get_bytes(c, *bytes);
+    for (size_t i = 0; text && i < *bytes; i++)
+        if (text[i] <= ' ' || text[i] > '~')
+            c->failed = 1;
+    return text;
+}
+
+void bm_told_put(struct bm_buffer *out, const struct bm_told *told)
+{
+    put_text(out, told->host, told->host_bytes);
+    put_text(out, told->switches, told->switches_bytes);
+    bm_put_u16(out, (uint16_t)(told->package + 1));
+    bm_put_u64(out, told->dram);
+    bm_put_u64(out, told->hbm);
+}
+
+int bm_told_get(struct bm_told *out, const void *data, size_t bytes)
+{
+    struct bm_cursor c = bm_cursor_of(data, bytes);
+
+    out->host = get_text(&c, &out->host_bytes);
+    out->switches = get_text(&c, &out->switches_bytes);
+    out->package = (int)bm_get_u16(&c) - 1;
+    out->dram = bm_get_u64(&c);
+    out->hbm = bm_get_u64(&c);
+    return !c.failed && !bm_cursor_left(&c) && out->host_bytes;
+}

@@ -1,0 +1,20 @@
+/* told.h -- what a rank tells of where it is, as bytes. */
+#ifndef BM_TOLD_H
+#define BM_TOLD_H
+
+#include "base/bytes.h"
+
+struct bm_told {
+    const char *host; /* its name, and that of Slurm where there is one */
+    size_t host_bytes;
+    const char *switches; /* above the host, from the top, joined by '.' */
+    size_t switches_bytes;
+    int package; /* the socket that the process is bound to; -1: not known */
+    uint64_t dram, hbm; /* bytes of the node; 0: not known, none */
+};
+
+void bm_told_put(struct bm_buffer *out, const struct bm_told *told);
+/* 1, or 0 if these are not such bytes; texts stay where they are. */
+int bm_told_get(struct bm_told *out, const void *data, size_t bytes);
+
+#endif
