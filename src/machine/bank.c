@@ -1,31 +1,183 @@
 /* bank.c -- see bank.h. */
 #include "machine/bank.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
-#define PAGE 4096
+#include "machine/bank_memkind.h"
+#include "machine/machine_hwloc.h"
+
+static size_t page_bytes(void)
+{
+    long n = sysconf(_SC_PAGESIZE);
+
+    return n > 0 ? (size_t)n : 4096;
+}
+
+/* ---- dram --------------------------------------------------------------- */
+
+/* One page more than is wanted, to begin at a page. */
+static int dram_new(struct bm_bank *b, struct bm_error *error)
+{
+    size_t page = page_bytes();
+
+    b->owner = b->bytes <= SIZE_MAX - page
+                   ? bm_new_raw(b->a, b->bytes + page, 1)
+                   : NULL;
+    if (!b->owner)
+        return bm_fail(error, BOUMA_ENOMEM,
+                       "no memory for a buffer of %zu bytes; set the option "
+                       "'buffer_bytes' to less",
+                       b->bytes);
+    b->data = (uint8_t *)b->owner + (page - (uintptr_t)b->owner % page) % page;
+    return BOUMA_OK;
+}
+
+static void dram_free(struct bm_bank *b)
+{
+    bm_drop(b->a, b->owner);
+}
+
+/* ---- hbm ---------------------------------------------------------------- */
+
+/* By memkind there is no owner. */
+static int hbm_new(struct bm_bank *b, struct bm_error *error)
+{
+    void *data = bm_memkind_new(b->bytes ? b->bytes : 1, page_bytes());
+    int rc = BOUMA_OK;
+
+    if (!data)
+        rc = bm_hwloc_memory(&data, &b->owner, b->bytes ? b->bytes : 1, -1,
+                             b->a, error);
+    b->data = data;
+    return rc;
+}
+
+static void hbm_free(struct bm_bank *b)
+{
+    if (b->owner)
+        bm_hwloc_memory_free(b->owner);
+    else
+        bm_memkind_free(b->data);
+}
+
+/* ---- local -------------------------------------------------------------- */
+
+/* A file in 'directory' that has no name, or not for long. */
+static int open_nameless(const char *directory, const bouma_allocator *a,
+                         struct bm_error *error)
+{
+    int file = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    size_t n = strlen(directory);
+    char *path;
+
+    if (file >= 0)
+        return file;
+    path = bm_new(a, n + 32, 1);
+    if (!path) {
+        bm_fail(error, BOUMA_ENOMEM, "no memory for a path in %s", directory);
+        return -1;
+    }
+    snprintf(path, n + 32, "%s/bouma-buffer-XXXXXX", directory);
+    file = mkostemp(path, O_CLOEXEC);
+    if (file < 0)
+        bm_fail_io(error, errno, "%s: no buffer can be made in this directory",
+                   directory);
+    else
+        unlink(path);
+    bm_drop(a, path);
+    return file;
+}
+
+/* All blocks of a file. */
+static int reserve(int file, size_t bytes, const char *directory,
+                   struct bm_error *error)
+{
+    int code =
+        bytes > INT64_MAX ? EFBIG : posix_fallocate(file, 0, (off_t)bytes);
+
+    if (!code)
+        return BOUMA_OK;
+    if (code == EFBIG || code == EINVAL)
+        return bm_fail(error, BOUMA_ENOSPC,
+                       "%s: a buffer of %zu bytes is more than a file may "
+                       "have here",
+                       directory, bytes);
+    return bm_fail_io(error, code, "%s: a buffer of %zu bytes", directory,
+                      bytes);
+}
+
+static int local_new(struct bm_bank *b, const char *directory,
+                     struct bm_error *error)
+{
+    size_t bytes = b->bytes ? b->bytes : 1;
+    void *data;
+    int file, rc;
+
+    if (!directory || !directory[0])
+        return bm_fail(error, BOUMA_ENOTFOUND,
+                       "the tier local needs a directory: set the option "
+                       "'local'");
+    file = open_nameless(directory, b->a, error);
+    if (file < 0)
+        return error->status;
+    rc = reserve(file, bytes, directory, error);
+    if (!rc) {
+        data = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+        if (data == MAP_FAILED)
+            rc = bm_fail_io(error, errno, "%s: a buffer of %zu bytes",
+                            directory, bytes);
+        else
+            b->data = data;
+    }
+    close(file);
+    return rc;
+}
+
+static void local_free(struct bm_bank *b)
+{
+    munmap(b->data, b->bytes ? b->bytes : 1);
+}
+
+/* ---- any ---------------------------------------------------------------- */
 
 int bm_bank_new(struct bm_bank *out, bouma_tier tier, size_t bytes,
                 const char *local, const bouma_allocator *a,
                 struct bm_error *error)
 {
-    (void)local;
-    memset(out, 0, sizeof(*out));
-    if (tier != BOUMA_TIER_DRAM)
-        return bm_fail(error, BOUMA_ENOTFOUND, "there is no such tier here");
-    out->owner = bm_new_raw(a, bytes + PAGE, 1);
-    if (!out->owner)
-        return bm_fail(error, BOUMA_ENOMEM, "no memory for %zu bytes", bytes);
-    out->data = (uint8_t *)(((uintptr_t)out->owner + PAGE - 1) / PAGE * PAGE);
-    out->tier = tier;
-    out->bytes = bytes;
-    out->a = a;
-    return BOUMA_OK;
+    int rc = BOUMA_EINVAL;
+
+    *out = (struct bm_bank){.tier = tier, .bytes = bytes, .a = a};
+    switch (tier) {
+    case BOUMA_TIER_DRAM:
+        rc = dram_new(out, error);
+        break;
+    case BOUMA_TIER_HBM:
+        rc = hbm_new(out, error);
+        break;
+    case BOUMA_TIER_LOCAL:
+        rc = local_new(out, local, error);
+        break;
+    default:
+        bm_fail(error, rc, "there is no tier %d", (int)tier);
+    }
+    if (rc)
+        memset(out, 0, sizeof(*out));
+    return rc;
 }
 
 void bm_bank_free(struct bm_bank *bank)
 {
-    if (bank->a)
-        bm_drop(bank->a, bank->owner);
+    if (bank->tier == BOUMA_TIER_DRAM)
+        dram_free(bank);
+    if (bank->tier == BOUMA_TIER_HBM)
+        hbm_free(bank);
+    if (bank->tier == BOUMA_TIER_LOCAL)
+        local_free(bank);
     memset(bank, 0, sizeof(*bank));
 }

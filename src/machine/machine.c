@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "machine/description.h"
+#include "machine/machine_file.h"
 #include "machine/told.h"
 
 struct bm_machine {
@@ -359,13 +359,20 @@ static int describe(struct bm_description *d, const char *spec,
 {
     int rc;
 
-    (void)file;
-    (void)file_bytes;
     if (!spec[0] || is_auto(spec))
         return BOUMA_OK;
-    rc = bm_model_parse(&d->model, spec, strlen(spec), error);
+    if (!bm_machine_is_file(spec))
+        rc = bm_model_parse(&d->model, spec, strlen(spec), error);
+    else if (!file)
+        rc = bm_fail(error, BOUMA_EINVAL, "is no model, and no file was read");
+    else if (bm_topology_conf_is(file, file_bytes))
+        rc = bm_topology_conf_parse(d, file, file_bytes, error);
+    else
+        rc = bm_machine_file_parse(d, file, file_bytes, error);
     if (rc)
-        bm_error_prefix(error, "machine");
+        bm_error_prefix(
+            error, bm_machine_is_file(spec) ? "machine file %s" : "machine %s",
+            spec);
     return rc;
 }
 

@@ -1,7 +1,7 @@
 /* told.c -- see told.h. */
 #include "machine/told.h"
 
-#include <string.h>
+#include "machine/tree.h"
 
 static void put_text(struct bm_buffer *out, const char *text, size_t bytes)
 {
@@ -35,11 +35,15 @@ void bm_told_put(struct bm_buffer *out, const struct bm_told *told)
 int bm_told_get(struct bm_told *out, const void *data, size_t bytes)
 {
     struct bm_cursor c = bm_cursor_of(data, bytes);
+    int depth = 2; /* the lowest switch, and one that joins several tops */
 
     out->host = get_text(&c, &out->host_bytes);
     out->switches = get_text(&c, &out->switches_bytes);
+    for (size_t i = 0; !c.failed && i < out->switches_bytes; i++)
+        depth += out->switches[i] == '.';
     out->package = (int)bm_get_u16(&c) - 1;
     out->dram = bm_get_u64(&c);
     out->hbm = bm_get_u64(&c);
-    return !c.failed && !bm_cursor_left(&c) && out->host_bytes;
+    return !c.failed && !bm_cursor_left(&c) && out->host_bytes &&
+           depth < BM_TREE_DEPTH;
 }

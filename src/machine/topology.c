@@ -115,11 +115,10 @@ int bm_model_parse(struct bm_model *out, const char *text, size_t bytes,
 
 /* ---- nodes -------------------------------------------------------------- */
 
-int bm_topology_init(struct bm_topology *t, const struct bm_model *model,
-                     const bouma_allocator *a, struct bm_error *error)
+int bm_topology_shape(struct bm_topology *t, const struct bm_model *model,
+                      struct bm_error *error)
 {
     int64_t nodes = 1;
-    int rc = BOUMA_OK;
 
     memset(t, 0, sizeof(*t));
     t->kind = model->kind;
@@ -138,6 +137,16 @@ int bm_topology_init(struct bm_topology *t, const struct bm_model *model,
                            t->kind->name, BM_MOST_NODES);
     }
     t->nodes = t->axes ? (int)nodes : 0;
+    return BOUMA_OK;
+}
+
+int bm_topology_init(struct bm_topology *t, const struct bm_model *model,
+                     const bouma_allocator *a, struct bm_error *error)
+{
+    int rc = bm_topology_shape(t, model, error);
+
+    if (rc)
+        return rc;
     if (t->kind->make)
         rc = t->kind->make(t, a);
     return rc ? bm_fail(error, rc, "no memory for the switches of %d nodes",

@@ -56,8 +56,13 @@ const struct bm_topology_kind *bm_model_kind(const char *text, size_t bytes);
 int bm_model_parse(struct bm_model *out, const char *text, size_t bytes,
                    struct bm_error *error);
 
-/* The nodes of a model. Trees that are not models (bm_topology_tree) are made
- * by who knows their switches. ENOMEM or EINVAL. */
+/* Kind and numbers of nodes of a model, which nothing needs to be released of.
+ * EINVAL. */
+int bm_topology_shape(struct bm_topology *t, const struct bm_model *model,
+                      struct bm_error *error);
+
+/* The same, ready for use. Trees that are not models (bm_topology_tree) are
+ * made by who knows their switches. ENOMEM or EINVAL. */
 int bm_topology_init(struct bm_topology *t, const struct bm_model *model,
                      const bouma_allocator *a, struct bm_error *error);
 void bm_topology_release(struct bm_topology *t);

@@ -1,0 +1,33 @@
+/* scribe.h -- lists of names on the lines of a text, put into a description:
+ * for machine files and Slurm's. */
+#ifndef BM_SCRIBE_H
+#define BM_SCRIBE_H
+
+#include "machine/description.h"
+#include "machine/lines.h"
+
+struct bm_scribe {
+    struct bm_description *d;
+    struct bm_error *error; /* messages have the line */
+    int line;
+    int parent; /* the switch that lists are below */
+    long names; /* so far; a short text can name many */
+
+    int (*each)(void *context, int node); /* for bm_scribe_each_node() */
+    void *context;
+};
+
+/* Nodes and switches below 'parent'. A node that is on another switch already
+ * is a mistake; of several switches above one, the first counts. EINVAL or
+ * ENOMEM. */
+int bm_scribe_nodes(struct bm_scribe *s, struct bm_word list);
+int bm_scribe_switches(struct bm_scribe *s, struct bm_word list);
+
+/* The number of a switch. */
+int bm_scribe_switch(struct bm_scribe *s, struct bm_word name, int *out);
+
+/* Call 'each' for every node of a list. */
+int bm_scribe_each_node(struct bm_scribe *s, struct bm_word list,
+                        int (*each)(void *context, int node), void *context);
+
+#endif
