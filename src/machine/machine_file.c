@@ -393,7 +393,9 @@ static int check_whole(const struct bm_description *d, struct bm_error *error)
 {
     int rc = check_switches(d, error);
 
-    return rc || !d->model.axes ? rc : check_places(d, error);
+    return rc || !d->model.axes || !d->node_names.count
+               ? rc
+               : check_places(d, error);
 }
 
 /* "machine 1" comes first. */
