@@ -1133,6 +1133,45 @@ BOUMA_API int bouma_plan_patch_get(const bouma_plan *plan, const int64_t *at,
 BOUMA_API int bouma_plan_file_get(const bouma_plan *plan, int64_t file,
                                   bouma_plan_file *out);
 
+/* ---- measuring a machine ------------------------------------------------ */
+
+/* What to measure. Zeros: choose for me. */
+typedef struct bouma_probe_spec {
+    size_t size;       /* sizeof(bouma_probe_spec) */
+    const char *local; /* a directory on storage of the node; NULL: leave out */
+    const char *target;     /* one that datasets shall be in; NULL: leave out */
+    uint64_t storage_bytes; /* written there, in each try; 0: 64 MiB */
+    int tries;              /* of which the median counts; 0: 5 */
+} bouma_probe_spec;
+
+typedef struct bouma_speed {
+    double latency;   /* seconds, of a smallest transfer */
+    double bandwidth; /* bytes a second, of large ones; 0: not measured */
+} bouma_speed;
+
+typedef struct bouma_probe_report {
+    int ranks, nodes;
+    uint64_t dram_bytes,
+        hbm_bytes;         /* a node has at least; 0: not known, none */
+    bouma_speed dram, hbm; /* read from all over; copied into, by one process */
+    bouma_speed network;   /* messages between nodes, or else inside of one */
+    bouma_speed local, target; /* written and synced, by one process */
+    char local_path[BOUMA_PATH_BYTES];
+} bouma_probe_report;
+
+/* Measure memory, network and storages, for the option 'machine'. Takes
+ * seconds. Of 'opts' (may be NULL) memory and progress are used. On failure
+ * 'message' (of 'bytes' bytes) says why. */
+BOUMA_API int bouma_probe(const bouma_probe_spec *spec,
+                          const bouma_options *opts, bouma_probe_report *report,
+                          char *message, size_t bytes);
+
+/* The machine file of a report, which docs/machine.md describes. Like
+ * snprintf(): up to 'bytes' bytes with the NUL go to 'text', and the length of
+ * all of it comes back (0: no memory). */
+BOUMA_API size_t bouma_probe_text(const bouma_probe_report *report, char *text,
+                                  size_t bytes);
+
 #ifdef __cplusplus
 }
 #endif

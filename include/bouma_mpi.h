@@ -36,6 +36,13 @@ BOUMA_API int bouma_verify_mpi(MPI_Comm comm, const char *path,
                                void *user, bouma_verify_report *report,
                                char *message, size_t bytes);
 
+/* Every rank gets the same report; only here the network is measured. Rank 0
+ * looks at memory and storages, while the others wait. */
+BOUMA_API int bouma_probe_mpi(MPI_Comm comm, const bouma_probe_spec *spec,
+                              const bouma_options *opts,
+                              bouma_probe_report *report, char *message,
+                              size_t bytes);
+
 #ifdef __cplusplus
 }
 #endif

@@ -68,4 +68,9 @@ int bm_api_verify(struct bm_comm *comm, const char *path,
                   void (*each)(void *user, const bouma_finding *f), void *user,
                   bouma_verify_report *report, char *message, size_t bytes);
 
+/* bouma_probe() over a communicator, which is taken over. Collective. */
+int bm_api_probe(struct bm_comm *comm, const bouma_probe_spec *spec,
+                 const bouma_options *opts, bouma_probe_report *report,
+                 char *message, size_t bytes);
+
 #endif

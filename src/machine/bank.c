@@ -11,6 +11,7 @@
 
 #include "machine/bank_memkind.h"
 #include "machine/machine_hwloc.h"
+#include "machine/nameless.h"
 
 static size_t page_bytes(void)
 {
@@ -68,32 +69,6 @@ static void hbm_free(struct bm_bank *b)
 
 /* ---- local -------------------------------------------------------------- */
 
-/* A file in 'directory' that has no name, or not for long. */
-static int open_nameless(const char *directory, const bouma_allocator *a,
-                         struct bm_error *error)
-{
-    int file = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    size_t n = strlen(directory);
-    char *path;
-
-    if (file >= 0)
-        return file;
-    path = bm_new(a, n + 32, 1);
-    if (!path) {
-        bm_fail(error, BOUMA_ENOMEM, "no memory for a path in %s", directory);
-        return -1;
-    }
-    snprintf(path, n + 32, "%s/bouma-buffer-XXXXXX", directory);
-    file = mkostemp(path, O_CLOEXEC);
-    if (file < 0)
-        bm_fail_io(error, errno, "%s: no buffer can be made in this directory",
-                   directory);
-    else
-        unlink(path);
-    bm_drop(a, path);
-    return file;
-}
-
 /* All blocks of a file. */
 static int reserve(int file, size_t bytes, const char *directory,
                    struct bm_error *error)
@@ -123,7 +98,7 @@ static int local_new(struct bm_bank *b, const char *directory,
         return bm_fail(error, BOUMA_ENOTFOUND,
                        "the tier local needs a directory: set the option "
                        "'local'");
-    file = open_nameless(directory, b->a, error);
+    file = bm_nameless_open(directory, b->a, error);
     if (file < 0)
         return error->status;
     rc = reserve(file, bytes, directory, error);

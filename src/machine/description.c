@@ -76,12 +76,12 @@ int bm_description_switch(struct bm_description *d, const char *name,
 
 /* ---- the network -------------------------------------------------------- */
 
-static int make_tree(struct bm_tree *t, const struct bm_description *d,
+static int make_tree(struct bm_fabric *t, const struct bm_description *d,
                      struct bm_error *error)
 {
     int loop = -1;
     int rc =
-        bm_tree_init(t, d->a, d->switch_names.count, d->node_names.count, 2);
+        bm_fabric_init(t, d->a, d->switch_names.count, d->node_names.count, 2);
 
     for (int i = 0; !rc && i < t->switches; i++) {
         t->parent[i] = d->switches[i].parent;
@@ -91,15 +91,15 @@ static int make_tree(struct bm_tree *t, const struct bm_description *d,
         t->leaf[i] = d->nodes[i].parent;
     t->target = d->target_switch;
     if (!rc)
-        loop = bm_tree_find_loop(t);
+        loop = bm_fabric_find_loop(t);
     if (loop >= 0)
         return bm_fail(error, BOUMA_EINVAL,
                        "line %d: switch %s is below itself, or %d others are "
                        "above it",
                        d->switches[loop].line,
-                       bm_roster_name(&d->switch_names, loop), BM_TREE_DEPTH);
+                       bm_roster_name(&d->switch_names, loop), BM_FABRIC_DEPTH);
     if (!rc)
-        rc = bm_tree_finish(t);
+        rc = bm_fabric_finish(t);
     return rc ? bm_fail(error, rc, "no memory for %d switches and %d nodes",
                         d->switch_names.count, d->node_names.count)
               : BOUMA_OK;

@@ -7,10 +7,10 @@
 
 static int make(struct bm_topology *t, const bouma_allocator *a)
 {
-    static const int up[2] = {1, 2}; /* halves: see tree.h */
+    static const int up[2] = {1, 2}; /* halves: see fabric.h */
     const int down[3] = {t->extent[2], t->extent[1], t->extent[0]};
 
-    return bm_tree_init_regular(&t->tree, a, down, up, 3, 2);
+    return bm_fabric_init_regular(&t->tree, a, down, up, 3, 2);
 }
 
 const struct bm_topology_kind bm_topology_dragonfly = {
@@ -18,7 +18,7 @@ const struct bm_topology_kind bm_topology_dragonfly = {
     .least_axes = 3,
     .most_axes = 3,
     .make = make,
-    .hops = bm_tree_hops,
-    .hops_to_target = bm_tree_hops_to_target,
-    .sums = bm_tree_sums,
+    .hops = bm_fabric_hops,
+    .hops_to_target = bm_fabric_hops_to_target,
+    .sums = bm_fabric_sums,
 };

@@ -8,7 +8,7 @@ static int make(struct bm_topology *t, const bouma_allocator *a)
 {
     static const int up[BM_TOPOLOGY_AXES] = {2, 2, 2, 2, 2, 2};
 
-    return bm_tree_init_regular(&t->tree, a, t->extent, up, t->axes, 2);
+    return bm_fabric_init_regular(&t->tree, a, t->extent, up, t->axes, 2);
 }
 
 const struct bm_topology_kind bm_topology_fattree = {
@@ -17,7 +17,7 @@ const struct bm_topology_kind bm_topology_fattree = {
     .most_axes = BM_TOPOLOGY_AXES,
     .first_fastest = 1,
     .make = make,
-    .hops = bm_tree_hops,
-    .hops_to_target = bm_tree_hops_to_target,
-    .sums = bm_tree_sums,
+    .hops = bm_fabric_hops,
+    .hops_to_target = bm_fabric_hops_to_target,
+    .sums = bm_fabric_sums,
 };

@@ -1,7 +1,7 @@
 /* told.c -- see told.h. */
 #include "machine/told.h"
 
-#include "machine/tree.h"
+#include "machine/fabric.h"
 
 static void put_text(struct bm_buffer *out, const char *text, size_t bytes)
 {
@@ -45,5 +45,5 @@ int bm_told_get(struct bm_told *out, const void *data, size_t bytes)
     out->dram = bm_get_u64(&c);
     out->hbm = bm_get_u64(&c);
     return !c.failed && !bm_cursor_left(&c) && out->host_bytes &&
-           depth < BM_TREE_DEPTH;
+           depth < BM_FABRIC_DEPTH;
 }

@@ -156,7 +156,7 @@ int bm_topology_init(struct bm_topology *t, const struct bm_model *model,
 
 void bm_topology_release(struct bm_topology *t)
 {
-    bm_tree_release(&t->tree);
+    bm_fabric_release(&t->tree);
 }
 
 int bm_topology_hops_to_target(const struct bm_topology *t, int node)

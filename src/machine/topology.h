@@ -5,7 +5,7 @@
 #define BM_TOPOLOGY_H
 
 #include "base/error.h"
-#include "machine/tree.h"
+#include "machine/fabric.h"
 
 #define BM_TOPOLOGY_AXES 6
 #define BM_MOST_NODES    (1 << 22) /* of a modelled or described machine */
@@ -19,7 +19,7 @@ struct bm_topology {
     int axes, extent[BM_TOPOLOGY_AXES], stride[BM_TOPOLOGY_AXES];
 
     int io; /* each 'io' nodes have a gateway to the target; 0: see 'kind' */
-    struct bm_tree tree; /* of kinds that are one */
+    struct bm_fabric tree; /* of kinds that are one */
 };
 
 struct bm_topology_kind {

@@ -20,7 +20,7 @@ static void read_conf(const void *text, size_t bytes)
         rc = bm_description_topology(&t, &d, &error);
     HOLDS(!rc == !error.status && (!rc || error.text[0]));
     for (int i = 1; !rc && i < t.nodes && i < 100; i++)
-        HOLDS(bm_tree_hops(&t, 0, i) == bm_tree_hops(&t, i, 0));
+        HOLDS(bm_fabric_hops(&t, 0, i) == bm_fabric_hops(&t, i, 0));
     bm_topology_release(&t);
     bm_description_release(&d);
 }

@@ -345,8 +345,40 @@ static void a_file_that_was_not_read_is_told_of(void)
     CHECK_TEXT(error.text, "tours:3");
 }
 
+/* Blocks of docs/machine.md that are machine files: indented, from "machine 1"
+ * or a comment before it up to an empty line. */
+static void examples_in_the_documentation_are_right(void)
+{
+    char path[4096], line[1024], text[4096] = "";
+    const char *slash = strrchr(__FILE__, '/');
+    int examples = 0;
+    FILE *f;
+
+    REQUIRE(slash);
+    snprintf(path, sizeof(path), "%.*s/../../docs/machine.md",
+             (int)(slash - __FILE__), __FILE__);
+    f = fopen(path, "r");
+    REQUIRE(f);
+    while (fgets(line, sizeof(line), f)) {
+        int begins = !strcmp(line, "    machine 1\n");
+        size_t n = strlen(text);
+
+        if (begins || (n && line[0] == ' ')) {
+            REQUIRE(n + strlen(line) < sizeof(text));
+            memcpy(text + n, line, strlen(line) + 1);
+        } else if (n) {
+            bm_machine_free(machine_of(text, 4));
+            examples++;
+            text[0] = 0;
+        }
+    }
+    fclose(f);
+    CHECK_EQ(examples, 3);
+}
+
 int main(void)
 {
+    examples_in_the_documentation_are_right();
     quantities_have_units();
     what_is_no_quantity_is_found();
     quantities_are_written_as_they_are_read();

@@ -56,4 +56,13 @@ struct session_check {
 };
 int session_verify(struct session *session, struct session_check *check);
 
+/* The same for a measurement; see bouma_probe(). */
+struct session_probe {
+    bouma_probe_spec spec;
+    const bouma_options *opts;
+    bouma_probe_report report;
+    char message[1024];
+};
+int session_probe(struct session *session, struct session_probe *probe);
+
 #endif

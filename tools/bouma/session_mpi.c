@@ -111,3 +111,10 @@ int session_verify(struct session *session, struct session_check *check)
         session->comm, check->path, check->depth, check->opts, check->each,
         check->user, &check->report, check->message, sizeof(check->message));
 }
+
+int session_probe(struct session *session, struct session_probe *probe)
+{
+    return bouma_probe_mpi(session->comm, &probe->spec, probe->opts,
+                           &probe->report, probe->message,
+                           sizeof(probe->message));
+}

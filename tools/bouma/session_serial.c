@@ -95,3 +95,10 @@ int session_verify(struct session *session, struct session_check *check)
                         check->user, &check->report, check->message,
                         sizeof(check->message));
 }
+
+int session_probe(struct session *session, struct session_probe *probe)
+{
+    (void)session;
+    return bouma_probe(&probe->spec, probe->opts, &probe->report,
+                       probe->message, sizeof(probe->message));
+}

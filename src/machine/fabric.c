@@ -1,5 +1,5 @@
-/* tree.c -- see tree.h. */
-#include "machine/tree.h"
+/* fabric.c -- see fabric.h. */
+#include "machine/fabric.h"
 
 #include <limits.h>
 #include <string.h>
@@ -8,16 +8,16 @@
 
 /* ---- making ------------------------------------------------------------- */
 
-int bm_tree_init(struct bm_tree *t, const bouma_allocator *a, int switches,
-                 int nodes, int node_up)
+int bm_fabric_init(struct bm_fabric *t, const bouma_allocator *a, int switches,
+                   int nodes, int node_up)
 {
     size_t room = (size_t)switches + 1; /* one more may join several tops */
 
-    *t = (struct bm_tree){.a = a,
-                          .switches = switches,
-                          .nodes = nodes,
-                          .node_up = node_up,
-                          .target = -1};
+    *t = (struct bm_fabric){.a = a,
+                            .switches = switches,
+                            .nodes = nodes,
+                            .node_up = node_up,
+                            .target = -1};
     t->parent = bm_new(a, room, sizeof(*t->parent));
     t->up = bm_new(a, room, sizeof(*t->up));
     t->reach = bm_new(a, room, sizeof(*t->reach));
@@ -27,7 +27,7 @@ int bm_tree_init(struct bm_tree *t, const bouma_allocator *a, int switches,
                                                                  : BOUMA_ENOMEM;
 }
 
-void bm_tree_release(struct bm_tree *t)
+void bm_fabric_release(struct bm_fabric *t)
 {
     if (!t->a)
         return;
@@ -39,13 +39,13 @@ void bm_tree_release(struct bm_tree *t)
     memset(t, 0, sizeof(*t));
 }
 
-int bm_tree_find_loop(const struct bm_tree *t)
+int bm_fabric_find_loop(const struct bm_fabric *t)
 {
     for (int s = 0; s < t->switches; s++) {
         int above = 0;
 
         for (int p = t->parent[s]; p >= 0; p = t->parent[p])
-            if (++above == BM_TREE_DEPTH)
+            if (++above == BM_FABRIC_DEPTH)
                 return s;
     }
     return -1;
@@ -59,7 +59,7 @@ struct numbering {
     int *nodes;  /* at and below one */
 };
 
-static void measure_depths(struct bm_tree *t)
+static void measure_depths(struct bm_fabric *t)
 {
     for (int s = 0; s < t->switches; s++) {
         t->depth[s] = 0;
@@ -69,19 +69,19 @@ static void measure_depths(struct bm_tree *t)
 }
 
 /* Switches by depth. */
-static void sort_by_depth(const struct bm_tree *t, int *order)
+static void sort_by_depth(const struct bm_fabric *t, int *order)
 {
-    int start[BM_TREE_DEPTH + 2] = {0};
+    int start[BM_FABRIC_DEPTH + 2] = {0};
 
     for (int s = 0; s < t->switches; s++)
         start[t->depth[s] + 1]++;
-    for (int d = 0; d <= BM_TREE_DEPTH; d++)
+    for (int d = 0; d <= BM_FABRIC_DEPTH; d++)
         start[d + 1] += start[d];
     for (int s = 0; s < t->switches; s++)
         order[start[t->depth[s]]++] = s;
 }
 
-static void count_nodes(const struct bm_tree *t, const struct numbering *n)
+static void count_nodes(const struct bm_fabric *t, const struct numbering *n)
 {
     for (int i = 0; i < t->nodes; i++)
         if (t->leaf[i] >= 0)
@@ -94,7 +94,7 @@ static void count_nodes(const struct bm_tree *t, const struct numbering *n)
 /* Let there be one top: the one that has nodes, or a new switch over several.
  * Tops without nodes, such as the second of two parents of the same switches,
  * go below it, where they do not matter. */
-static int find_top(struct bm_tree *t, const struct numbering *n)
+static int find_top(struct bm_fabric *t, const struct numbering *n)
 {
     int top = -1, several = 0;
 
@@ -119,7 +119,8 @@ static int find_top(struct bm_tree *t, const struct numbering *n)
 }
 
 /* A switch gets the number behind all that is below its elder brothers. */
-static void number_switches(const struct bm_tree *t, const struct numbering *n)
+static void number_switches(const struct bm_fabric *t,
+                            const struct numbering *n)
 {
     for (int i = 0; i < t->switches; i++)
         n->below[i] = 1;
@@ -135,7 +136,7 @@ static void number_switches(const struct bm_tree *t, const struct numbering *n)
     }
 }
 
-static void renumber(struct bm_tree *t, const struct numbering *n)
+static void renumber(struct bm_fabric *t, const struct numbering *n)
 {
     int *parent = n->below, *up = n->order; /* not needed any more */
     int *number = n->number;
@@ -155,7 +156,7 @@ static void renumber(struct bm_tree *t, const struct numbering *n)
     t->target = t->target < 0 ? 0 : number[t->target];
 }
 
-int bm_tree_finish(struct bm_tree *t)
+int bm_fabric_finish(struct bm_fabric *t)
 {
     size_t room = (size_t)t->switches + 1;
     int *all = bm_new(t->a, 4 * room, sizeof(*all));
@@ -177,11 +178,11 @@ int bm_tree_finish(struct bm_tree *t)
     return BOUMA_OK;
 }
 
-int bm_tree_init_regular(struct bm_tree *t, const bouma_allocator *a,
-                         const int *down, const int *up, int levels,
-                         int node_up)
+int bm_fabric_init_regular(struct bm_fabric *t, const bouma_allocator *a,
+                           const int *down, const int *up, int levels,
+                           int node_up)
 {
-    int count[BM_TREE_DEPTH], switches = 0, nodes, rc;
+    int count[BM_FABRIC_DEPTH], switches = 0, nodes, rc;
 
     count[levels - 1] = 1;
     for (int l = levels - 1; l > 0; l--)
@@ -189,7 +190,7 @@ int bm_tree_init_regular(struct bm_tree *t, const bouma_allocator *a,
     nodes = count[0] * down[0];
     for (int l = 0; l < levels; l++)
         switches += count[l];
-    rc = bm_tree_init(t, a, switches, nodes, node_up);
+    rc = bm_fabric_init(t, a, switches, nodes, node_up);
     if (rc)
         return rc;
     /* The lowest ones first. */
@@ -202,12 +203,12 @@ int bm_tree_init_regular(struct bm_tree *t, const bouma_allocator *a,
         }
     for (int i = 0; i < nodes; i++)
         t->leaf[i] = i / down[0];
-    return bm_tree_finish(t);
+    return bm_fabric_finish(t);
 }
 
 /* ---- distances ---------------------------------------------------------- */
 
-static int between_switches(const struct bm_tree *t, int a, int b)
+static int between_switches(const struct bm_fabric *t, int a, int b)
 {
     int length = t->reach[a] + t->reach[b];
 
@@ -219,9 +220,9 @@ static int between_switches(const struct bm_tree *t, int a, int b)
     return length - 2 * t->reach[a];
 }
 
-int bm_tree_hops(const struct bm_topology *topology, int from, int to)
+int bm_fabric_hops(const struct bm_topology *topology, int from, int to)
 {
-    const struct bm_tree *t = &topology->tree;
+    const struct bm_fabric *t = &topology->tree;
 
     if (from == to)
         return 0;
@@ -229,9 +230,9 @@ int bm_tree_hops(const struct bm_topology *topology, int from, int to)
            2;
 }
 
-int bm_tree_hops_to_target(const struct bm_topology *topology, int node)
+int bm_fabric_hops_to_target(const struct bm_topology *topology, int node)
 {
-    const struct bm_tree *t = &topology->tree;
+    const struct bm_fabric *t = &topology->tree;
     int halves = between_switches(t, t->leaf[node], t->target) + t->node_up + 2;
 
     return (halves + 1) / 2;
@@ -248,7 +249,7 @@ int bm_tree_hops_to_target(const struct bm_topology *topology, int node)
  * where up() is the way to the top, length(s) that from s to its parent, and
  * w(s) all the weight below s. 's' is sorted by switches, so what is below one
  * is one run. 'at' has the switch that each has got to. */
-static void add_shared(const struct bm_tree *t, const struct bm_summand *s,
+static void add_shared(const struct bm_fabric *t, const struct bm_summand *s,
                        size_t count, int *at, double *shared)
 {
     int deepest = 0;
@@ -274,7 +275,7 @@ static void add_shared(const struct bm_tree *t, const struct bm_summand *s,
 }
 
 /* What is on one node has the way to its switch in common, too. */
-static void share_nodes(const struct bm_tree *t, const struct bm_summand *s,
+static void share_nodes(const struct bm_fabric *t, const struct bm_summand *s,
                         size_t count, double *shared)
 {
     for (size_t i = 0, end; i < count; i = end) {
@@ -287,7 +288,7 @@ static void share_nodes(const struct bm_tree *t, const struct bm_summand *s,
     }
 }
 
-static void sum_up(const struct bm_tree *t, const struct bm_summand *s,
+static void sum_up(const struct bm_fabric *t, const struct bm_summand *s,
                    size_t count, const double *shared, double *sums)
 {
     double weight = 0, moment = 0;
@@ -302,11 +303,11 @@ static void sum_up(const struct bm_tree *t, const struct bm_summand *s,
                            2;
 }
 
-int bm_tree_sums(const struct bm_topology *topology, const bouma_allocator *a,
-                 const int *nodes, const double *weight, size_t count,
-                 double *sums)
+int bm_fabric_sums(const struct bm_topology *topology, const bouma_allocator *a,
+                   const int *nodes, const double *weight, size_t count,
+                   double *sums)
 {
-    const struct bm_tree *t = &topology->tree;
+    const struct bm_fabric *t = &topology->tree;
     struct bm_summand *s = bm_new_raw(a, count, sizeof(*s));
     double *shared = bm_new_raw(a, count, sizeof(*shared));
     int *at = bm_new_raw(a, count, sizeof(*at));
@@ -330,7 +331,7 @@ int bm_tree_sums(const struct bm_topology *topology, const bouma_allocator *a,
 /* Of switches that a machine file or Slurm names. */
 const struct bm_topology_kind bm_topology_tree = {
     .name = "tree",
-    .hops = bm_tree_hops,
-    .hops_to_target = bm_tree_hops_to_target,
-    .sums = bm_tree_sums,
+    .hops = bm_fabric_hops,
+    .hops_to_target = bm_fabric_hops_to_target,
+    .sums = bm_fabric_sums,
 };

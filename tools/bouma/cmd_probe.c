@@ -1,0 +1,224 @@
+/* cmd_probe.c -- bouma probe: how fast memory, network and storage are, and the
+ * machine file of it. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "arguments.h"
+#include "format_text.h"
+#include "output.h"
+#include "print_json.h"
+#include "progress_bar.h"
+#include "stopwatch.h"
+#include "text_table.h"
+
+static const struct option_spec options[] = {
+    {.name = "target",
+     .argument = "DIR",
+     .help = "measure the storage of this directory, for datasets"},
+    {.name = "local",
+     .argument = "DIR",
+     .help = "and of this one, on storage of the node"},
+    {.name = "bytes",
+     .argument = "BYTES",
+     .help = "to write to a storage in each try, such as 1G; default: 64M"},
+    {.name = "tries",
+     .argument = "N",
+     .help = "whose median counts; default: 5"},
+    {.name = "output",
+     .letter = 'o',
+     .argument = "OUT",
+     .help = "write a machine file; - is standard output"},
+    {0}};
+
+static int parse_request(struct session_probe *probe, struct context *ctx,
+                         const struct arguments *args)
+{
+    int64_t bytes = 0, tries = 0;
+    int rc = arguments_integer(args, ctx, "bytes", 1, &bytes);
+
+    if (!rc)
+        rc = arguments_integer(args, ctx, "tries", 1, &tries);
+    if (!rc && tries > 100)
+        rc = context_fail(ctx, CALL_AT_FAULT,
+                          "--tries %" PRId64 ": there can be 1 to 100", tries);
+    probe->spec.size = sizeof(probe->spec);
+    probe->spec.target = arguments_text(args, "target");
+    probe->spec.local = arguments_text(args, "local");
+    probe->spec.storage_bytes = (uint64_t)bytes;
+    probe->spec.tries = (int)tries;
+    return rc;
+}
+
+/* ---- telling ------------------------------------------------------------- */
+
+/* What was measured, in the order in which it is told. */
+struct row {
+    const char *name, *key;
+    const bouma_speed *speed;
+    uint64_t capacity;
+};
+
+enum { ROWS = 5 };
+
+static void list_rows(struct row *rows, const bouma_probe_report *r)
+{
+    const struct row all[ROWS] = {
+        {"memory", "dram", &r->dram, r->dram_bytes},
+        {"high bandwidth memory", "hbm", &r->hbm, r->hbm_bytes},
+        {"network", "network", &r->network, 0},
+        {"local storage", "local", &r->local, 0},
+        {"target storage", "target", &r->target, 0}};
+
+    memcpy(rows, all, sizeof(all));
+}
+
+/* "850 ns", "12.3 us", "1.20 ms": times here are short ones. */
+static void add_latency(struct text_table *table, double seconds)
+{
+    if (seconds < 1e-6)
+        text_table_add(table, "%.0f ns", 1e9 * seconds);
+    else if (seconds < 1e-3)
+        text_table_add(table, "%.1f us", 1e6 * seconds);
+    else
+        text_table_add(table, "%.2f ms", 1e3 * seconds);
+}
+
+static int print_rows(struct context *ctx, const struct row *rows)
+{
+    static const char *const names[] = {"WHAT", "LATENCY", "BANDWIDTH",
+                                        "CAPACITY"};
+    char text[FORMAT_BYTES];
+    struct text_table table;
+    int rc;
+
+    text_table_init(&table, "lrrr");
+    for (int i = 0; i < 4; i++)
+        text_table_add(&table, "%s", names[i]);
+    for (int i = 0; i < ROWS; i++) {
+        if (rows[i].speed->bandwidth <= 0)
+            continue;
+        text_table_add(&table, "%s", rows[i].name);
+        add_latency(&table, rows[i].speed->latency);
+        text_table_add(&table, "%s/s",
+                       format_bytes(text, (uint64_t)rows[i].speed->bandwidth));
+        text_table_add(&table, "%s",
+                       rows[i].capacity ? format_bytes(text, rows[i].capacity)
+                                        : "-");
+    }
+    rc = text_table_print(&table, ctx, 0);
+    text_table_release(&table);
+    return rc;
+}
+
+static json_t *json_speed(const struct row *row)
+{
+    json_t *object;
+
+    if (row->speed->bandwidth <= 0)
+        return json_null();
+    object = json_object();
+    json_put(object, "latency", json_number(row->speed->latency));
+    json_put(object, "bandwidth", json_number(row->speed->bandwidth));
+    if (row->capacity)
+        json_put(object, "capacity", json_count(row->capacity));
+    return object;
+}
+
+static int print_object(struct context *ctx, const struct row *rows,
+                        const bouma_probe_report *r, const char *target,
+                        double seconds)
+{
+    json_t *root = json_object();
+
+    json_put(root, "ranks", json_integer(r->ranks));
+    json_put(root, "nodes", json_integer(r->nodes));
+    for (int i = 0; i < ROWS; i++)
+        json_put(root, rows[i].key, json_speed(&rows[i]));
+    if (target)
+        json_put(root, "file", json_text(target));
+    json_put(root, "seconds", json_number(seconds));
+    return print_json(ctx, root);
+}
+
+static int tell(struct context *ctx, const bouma_probe_report *report,
+                const char *target, double seconds)
+{
+    struct row rows[ROWS];
+    char one[FORMAT_BYTES], two[FORMAT_BYTES], three[FORMAT_BYTES];
+
+    if (!context_prints(ctx) || (target && strcmp(target, "-") == 0))
+        return DONE;
+    list_rows(rows, report);
+    if (ctx->json)
+        return print_object(ctx, rows, report, target, seconds);
+    printf("%s on %s, in %s\n",
+           format_count(one, (uint64_t)report->ranks, "rank"),
+           format_count(two, (uint64_t)report->nodes, "node"),
+           format_seconds(three, seconds));
+    return print_rows(ctx, rows);
+}
+
+/* ---- the machine file ---------------------------------------------------- */
+
+/* Process 0 writes it all. Collective. */
+static int write_file(struct context *ctx, const bouma_probe_report *report,
+                      const char *target)
+{
+    size_t bytes = bouma_probe_text(report, NULL, 0);
+    char *text = malloc(bytes + 1);
+    struct output output;
+    int rc = output_create(&output, ctx, target);
+
+    if (!rc && (!bytes || !text))
+        rc = context_fail(ctx, DATA_AT_FAULT, "out of memory");
+    if (!rc && session_rank(ctx->session) == 0) {
+        bouma_probe_text(report, text, bytes + 1);
+        rc = output_write(&output, ctx, text, bytes, 0);
+    }
+    free(text);
+    return output_finish(&output, ctx, rc);
+}
+
+static int run(struct context *ctx, const struct arguments *args)
+{
+    double start = stopwatch_now();
+    const char *target = arguments_text(args, "output");
+    struct session_probe probe = {.spec = {0}};
+    struct progress_bar bar;
+    bouma_options opts;
+    int status, rc = parse_request(&probe, ctx, args);
+
+    if (rc)
+        return rc;
+    bouma_options_init(&opts, sizeof(opts));
+    progress_bar_init(&bar, ctx, &opts);
+    probe.opts = &opts;
+    status = session_probe(ctx->session, &probe);
+    progress_bar_clear(&bar);
+    if (status)
+        return context_fail_status(ctx, status, probe.message);
+    if (target)
+        rc = write_file(ctx, &probe.report, target);
+    return rc ? rc : tell(ctx, &probe.report, target, stopwatch_now() - start);
+}
+
+const struct command cmd_probe = {
+    .name = "probe",
+    .summary = "measure memory, network and storage; write a machine file",
+    .operands = "[--target DIR] [--local DIR] [-o OUT]",
+    .least = 0,
+    .most = 0,
+    .examples =
+        "  bouma probe --target /scratch/me\n"
+        "  mpirun -n 8 bouma-mpi probe --target /scratch/me --local /tmp -o "
+        "here.machine\n",
+    .notes =
+        "The machine file is for the option 'machine' of a write, and can be "
+        "changed by hand:\ndocs/machine.md says how. Latency and bandwidth of "
+        "memory are those of one process.\nThe network is measured between the "
+        "first process and some others, on other nodes\nif there are any; "
+        "storage by files that are written, synced and gone at the end.\n",
+    .options = options,
+    .run = run};
