@@ -1,0 +1,196 @@
+/* test_probe.c -- measuring a machine: what is asked, what comes out; not how
+ * fast it is. */
+#include "bouma.h"
+#include "bouma_store.h"
+#include "check.h"
+#include "machine/machine.h"
+#include "machine/measure.h"
+
+static bouma_probe_spec small_spec(void)
+{
+    bouma_probe_spec spec = {
+        .size = sizeof(spec), .storage_bytes = 10000, .tries = 1};
+
+    return spec;
+}
+
+static void a_median_is_in_the_middle(void)
+{
+    double one[] = {3}, three[] = {9, 1, 5}, four[] = {4, 1, 2, 3};
+
+    CHECK(bm_median(one, 1) == 3);
+    CHECK(bm_median(three, 3) == 5);
+    CHECK(bm_median(four, 4) == 3);
+}
+
+static void count_steps(void *user, const char *what, uint64_t done,
+                        uint64_t all)
+{
+    uint64_t *last = user;
+
+    CHECK(what[0] && done <= all && done >= *last);
+    *last = done;
+}
+
+static void what_is_asked_for_is_measured(void)
+{
+    bouma_probe_spec spec = small_spec();
+    bouma_probe_report report;
+    bouma_options opts;
+    uint64_t last = 0;
+    char message[256];
+
+    bouma_options_init(&opts, sizeof(opts));
+    opts.progress = count_steps;
+    opts.progress_user = &last;
+    spec.target = "/tmp";
+    CHECK_EQ(bouma_probe(&spec, &opts, &report, message, sizeof(message)),
+             BOUMA_OK);
+    CHECK_EQ(last, 5);
+    CHECK(report.ranks == 1 && report.nodes == 1);
+    CHECK(report.dram.latency > 0 && report.dram.bandwidth > 0);
+    CHECK(report.target.latency > 0 && report.target.bandwidth > 0);
+    CHECK(report.network.bandwidth == 0 && report.local.bandwidth == 0);
+    CHECK(!report.local_path[0]);
+}
+
+static void a_spec_that_is_wrong_is_told_of(void)
+{
+    static const struct {
+        bouma_probe_spec spec;
+        int status;
+        const char *words;
+    } cases[] = {
+        {{0}, BOUMA_EINVAL, "'size' is not set"},
+        {{.size = sizeof(bouma_probe_spec), .tries = 101},
+         BOUMA_EINVAL,
+         "101 tries"},
+        {{.size = sizeof(bouma_probe_spec), .tries = -1},
+         BOUMA_EINVAL,
+         "-1 tries"},
+        {{.size = sizeof(bouma_probe_spec), .storage_bytes = UINT64_MAX},
+         BOUMA_EINVAL,
+         "1 PiB"},
+        {{.size = sizeof(bouma_probe_spec), .local = ""},
+         BOUMA_EINVAL,
+         "'local'"},
+        {{.size = sizeof(bouma_probe_spec), .local = "a\nb"},
+         BOUMA_EINVAL,
+         "'local'"},
+        {{.size = sizeof(bouma_probe_spec), .tries = 1, .target = "/not/there"},
+         BOUMA_ENOTFOUND,
+         "/not/there"},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        bouma_probe_report report;
+        char message[256] = "";
+
+        CHECK_EQ(bouma_probe(&cases[i].spec, NULL, &report, message,
+                             sizeof(message)),
+                 cases[i].status);
+        CHECK_TEXT(message, cases[i].words);
+    }
+}
+
+/* ---- no memory ----------------------------------------------------------- */
+
+struct poor {
+    long calls, at, live;
+};
+
+static void *poor_resize(void *user, void *block, size_t bytes)
+{
+    struct poor *p = user;
+
+    if (++p->calls == p->at)
+        return NULL;
+    p->live += !block;
+    return realloc(block, bytes);
+}
+
+static void poor_release(void *user, void *block)
+{
+    struct poor *p = user;
+
+    p->live -= block != NULL;
+    free(block);
+}
+
+static void no_memory_is_told_and_none_is_lost(void)
+{
+    struct poor poor = {0};
+    bouma_allocator a = {&poor, poor_resize, poor_release};
+    bouma_probe_spec spec = small_spec();
+    int rc = BOUMA_ENOMEM;
+
+    spec.target = "/tmp";
+    for (poor.at = 1; rc && poor.at < 100; poor.at++) {
+        bouma_probe_report report;
+        char message[256] = "";
+        bouma_options opts;
+
+        bouma_options_init(&opts, sizeof(opts));
+        opts.allocator = &a;
+        poor.calls = 0;
+        rc = bouma_probe(&spec, &opts, &report, message, sizeof(message));
+        CHECK(!rc || (rc == BOUMA_ENOMEM && message[0]));
+        CHECK_EQ(poor.live, 0);
+    }
+    CHECK_EQ(rc, BOUMA_OK);
+    CHECK(poor.at > 5);
+}
+
+/* ---- the machine file ---------------------------------------------------- */
+
+static void a_report_becomes_a_machine_file(void)
+{
+    bouma_probe_report report = {
+        .ranks = 6,
+        .nodes = 3,
+        .dram_bytes = (uint64_t)64 << 30,
+        .hbm_bytes = (uint64_t)16 << 30,
+        .dram = {1.23456e-7, 9.87654e9},
+        .hbm = {2e-7, 1e11},
+        .network = {1.5e-6, 1.25e10},
+        .local = {1e-4, 2e9},
+        .target = {1e-3, 5e8},
+        .local_path = "/my disk",
+    };
+    char text[1024], part[20];
+    size_t length = bouma_probe_text(&report, text, sizeof(text)), tiers;
+    struct bm_error error = {0};
+    struct bm_machine *m;
+    const struct bm_tier *t;
+    const struct bm_network *n;
+
+    CHECK_EQ(length, strlen(text));
+    CHECK_EQ(bouma_probe_text(&report, NULL, 0), length);
+    CHECK_EQ(bouma_probe_text(&report, part, sizeof(part)), length);
+    CHECK(strlen(part) == sizeof(part) - 1 && !strncmp(part, text, 19));
+    CHECK_TEXT(text, "# Measured by 6 ranks on 3 nodes;");
+    REQUIRE(!bm_machine_make(&m, bm_allocator_default(), "m", text, length, 6,
+                             NULL, NULL, &error));
+    n = bm_machine_network(m);
+    CHECK(n->latency == 1.5e-6 && n->bandwidth == 1.25e10);
+    CHECK(n->target_latency == 1e-3 && n->target_bandwidth == 5e8);
+    t = bm_machine_tiers(m, &tiers);
+    REQUIRE(tiers == 3);
+    CHECK(t[0].kind == BOUMA_TIER_HBM && t[0].bandwidth == 1e11);
+    CHECK(t[1].kind == BOUMA_TIER_DRAM && t[1].latency == 123e-9 &&
+          t[1].bandwidth == 9.88e9); /* three digits */
+    CHECK_EQ(t[1].capacity, report.dram_bytes);
+    CHECK(t[2].kind == BOUMA_TIER_LOCAL && t[2].latency == 1e-4);
+    CHECK(!strcmp(bm_machine_local(m), "/my disk"));
+    bm_machine_free(m);
+}
+
+int main(void)
+{
+    a_median_is_in_the_middle();
+    what_is_asked_for_is_measured();
+    a_spec_that_is_wrong_is_told_of();
+    no_memory_is_told_and_none_is_lost();
+    a_report_becomes_a_machine_file();
+    return check_result();
+}
