@@ -278,6 +278,8 @@ void bm_assignment_release(struct bm_assignment *assignment)
     bm_drop(assignment->a, assignment->first);
     bm_drop(assignment->a, assignment->chunk);
     bm_drop(assignment->a, assignment->file);
+    bm_drop(assignment->a, assignment->writer);
+    bm_drop(assignment->a, assignment->tier);
     memset(assignment, 0, sizeof(*assignment));
 }
 

@@ -23,6 +23,8 @@ struct bm_assignment {
     size_t *first;   /* [files + 1] */
     uint32_t *chunk; /* [count] */
     uint32_t *file;  /* [count], the other way round */
+    int *writer;     /* [files], the rank; NULL till files are placed: cost.h */
+    bouma_tier *tier; /* [files], where it gathers; the same */
 };
 
 /* The number of files for a step of 'bytes' bytes: 'wanted' if it is not 0,
@@ -43,7 +45,7 @@ int bm_assign(struct bm_assignment *out, const bouma_allocator *a,
               int64_t files, int ranks);
 void bm_assignment_release(struct bm_assignment *assignment);
 
-/* The rank that writes 'file'. */
+/* The rank that writes 'file', for schemes that are formulas. */
 int bm_place(bouma_place scheme, int64_t files, int ranks, int64_t file);
 
 #endif

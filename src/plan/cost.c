@@ -1,0 +1,468 @@
+/* cost.c -- see cost.h. */
+#include "plan/cost.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/search.h"
+
+/* Where the bytes of a file come from: what is on one node is taken together,
+ * as it is equally far from anywhere. */
+struct site {
+    int node;            /* its place in names[] */
+    double ranks, bytes; /* that send */
+};
+
+/* What has been placed, and room for one file. */
+struct placer {
+    const bouma_allocator *a;
+    const struct bm_cost_rule *rule;
+    const struct bm_gathering *gathering;
+    int ranks, nodes;
+    double all_bytes;
+    size_t dram;          /* the tier that it is */
+    int *names;           /* [nodes], the network's numbers, ascending */
+    int *node;            /* [ranks], the place of its node in names[] */
+    uint64_t *rank_bytes; /* [ranks], that it gathers */
+    uint32_t *rank_tiers; /* [ranks], bit t: it has buffers in tier t */
+    uint64_t *node_bytes; /* [nodes] */
+    uint64_t *used;       /* [nodes][tiers], bytes */
+    size_t *site_of;      /* [nodes], 0: none, else its place + 1 */
+
+    /* Of one file: */
+    size_t site_count;
+    struct site *sites;
+    int *at;           /* a rank of the site */
+    double *weight;    /* of the site */
+    double *hops;      /* to the site, from all ranks */
+    double *byte_hops; /* the same, each times its bytes */
+    double bytes;
+};
+
+/* ---- speeds ------------------------------------------------------------- */
+
+/* Of two bandwidths; 0 is no limit. */
+static double slower(double a, double b)
+{
+    if (!(a > 0))
+        return b;
+    return b > 0 && b < a ? b : a;
+}
+
+static double seconds(double bytes, double bandwidth)
+{
+    return bandwidth > 0 ? bytes / bandwidth : 0;
+}
+
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+double bm_cost_sum(const struct bm_cost *cost)
+{
+    return cost->gather + cost->store + cost->links + cost->wait;
+}
+
+/* ---- one file ----------------------------------------------------------- */
+
+/* All pairs, for networks that know no better. */
+static void sum_pairs(const struct placer *p, const double *weight, double *sum)
+{
+    const struct bm_network *n = p->rule->network;
+
+    for (size_t i = 0; i < p->site_count; i++) {
+        sum[i] = 0;
+        for (size_t k = 0; k < p->site_count; k++)
+            sum[i] += weight[k] * n->hops(n->context, p->at[k], p->at[i]);
+    }
+}
+
+static int sum_hops(struct placer *p, double *sum)
+{
+    const struct bm_network *n = p->rule->network;
+
+    if (n->sums)
+        return n->sums(n->context, p->a, p->at, p->weight, p->site_count, sum);
+    sum_pairs(p, p->weight, sum);
+    return BOUMA_OK;
+}
+
+/* Sum up the file's bytes by node. */
+static void list_sites(struct placer *p, int64_t file)
+{
+    const struct bm_gathering *g = p->gathering;
+
+    p->site_count = 0;
+    p->bytes = 0;
+    for (size_t i = g->first[file]; i < g->first[file + 1]; i++) {
+        size_t *place = &p->site_of[p->node[g->rank[i]]];
+
+        if (!*place) {
+            p->at[p->site_count] = g->rank[i];
+            p->sites[p->site_count] = (struct site){p->node[g->rank[i]], 0, 0};
+            *place = ++p->site_count;
+        }
+        p->sites[*place - 1].ranks += 1;
+        p->sites[*place - 1].bytes += (double)g->bytes[i];
+        p->bytes += (double)g->bytes[i];
+    }
+}
+
+static void forget_sites(struct placer *p)
+{
+    for (size_t i = 0; i < p->site_count; i++)
+        p->site_of[p->sites[i].node] = 0;
+}
+
+/* Where a file's bytes are, and how far that is from each node of its group. */
+static int look_at(struct placer *p, int64_t file)
+{
+    int rc;
+
+    list_sites(p, file);
+    for (size_t i = 0; i < p->site_count; i++)
+        p->weight[i] = p->sites[i].ranks;
+    rc = sum_hops(p, p->hops);
+    for (size_t i = 0; i < p->site_count; i++)
+        p->weight[i] = p->sites[i].bytes;
+    return rc ? rc : sum_hops(p, p->byte_hops);
+}
+
+/* The bytes that a rank must have in a tier besides those that it has there. */
+static uint64_t wanted(const struct placer *p, int rank, size_t tier)
+{
+    uint64_t bytes;
+
+    if (p->rule->persist)
+        return (uint64_t)p->bytes;
+    if (p->rank_tiers[rank] >> tier & 1)
+        return 0;
+    return __builtin_mul_overflow((uint64_t)p->rule->buffers,
+                                  p->rule->buffer_bytes, &bytes)
+               ? UINT64_MAX
+               : bytes;
+}
+
+/* Whether a rank can gather the file in a tier. */
+static int fits(const struct placer *p, int rank, size_t tier)
+{
+    const struct bm_tier *t = &p->rule->tiers[tier];
+    uint64_t used = p->used[(size_t)p->node[rank] * p->rule->tier_count + tier];
+
+    if (p->rule->only && t->kind != p->rule->only)
+        return 0;
+    if (p->rule->persist && t->persistence == BM_KEEPS_NOTHING)
+        return 0;
+    return !t->capacity ||
+           (used <= t->capacity && wanted(p, rank, tier) <= t->capacity - used);
+}
+
+/* For the file that was looked at. */
+static struct bm_cost cost_of(const struct placer *p, int rank, size_t tier)
+{
+    const struct bm_network *n = p->rule->network;
+    const struct bm_tier *t = &p->rule->tiers[tier];
+    size_t place = p->site_of[p->node[rank]] - 1;
+    const struct site *site = &p->sites[place];
+    double inside = slower(p->rule->tiers[p->dram].bandwidth, t->bandwidth);
+    double in = slower(n->bandwidth, inside);
+    double on = slower(slower(n->bandwidth, t->bandwidth), n->target_bandwidth);
+    double share = 1 - p->bytes / p->all_bytes;
+    struct bm_cost c = {
+        .rank = rank, .node = p->names[site->node], .tier = tier};
+
+    c.fits = fits(p, rank, tier);
+    c.gather = larger(n->latency, t->latency) * p->hops[place] +
+               t->latency * site->ranks + seconds(p->bytes - site->bytes, in) +
+               seconds(site->bytes, inside);
+    c.store = n->latency * n->hops_to_target(n->context, rank) +
+              n->target_latency + seconds(p->bytes, on);
+    c.links = share * seconds(p->byte_hops[place], n->bandwidth);
+    c.wait = seconds((double)p->node_bytes[site->node], slower(in, on)) +
+             seconds((double)p->rank_bytes[rank], inside);
+    return c;
+}
+
+/* Whether a is to be taken rather than b. They come ascending by rank and tier,
+ * so b stays where they are equal. */
+static int is_better(const struct bm_cost *a, const struct bm_cost *b)
+{
+    if (a->fits != b->fits)
+        return a->fits;
+    return bm_cost_sum(a) < bm_cost_sum(b);
+}
+
+/* Of tiers that do not fit, only DRAM can be taken. */
+static int can_be(const struct placer *p, const struct bm_cost *c)
+{
+    return c->fits || c->tier == p->dram;
+}
+
+static struct bm_cost choose(const struct placer *p, int64_t file)
+{
+    const struct bm_gathering *g = p->gathering;
+    struct bm_cost best = {.rank = -1};
+
+    for (size_t i = g->first[file]; i < g->first[file + 1]; i++)
+        for (size_t t = 0; t < p->rule->tier_count; t++) {
+            struct bm_cost c = cost_of(p, g->rank[i], t);
+
+            if (can_be(p, &c) && (best.rank < 0 || is_better(&c, &best)))
+                best = c;
+        }
+    return best;
+}
+
+/* The file is gathered there. */
+static void take(struct placer *p, const struct bm_cost *c)
+{
+    int node = p->node[c->rank];
+
+    if (c->fits)
+        p->used[(size_t)node * p->rule->tier_count + c->tier] +=
+            wanted(p, c->rank, c->tier);
+    p->rank_tiers[c->rank] |= (uint32_t)1 << c->tier;
+    p->rank_bytes[c->rank] += (uint64_t)p->bytes;
+    p->node_bytes[node] += (uint64_t)p->bytes;
+}
+
+/* Place a file, or find that nobody sends to it: then the rank is -1. */
+static int place_one(struct placer *p, int64_t file, struct bm_cost *out)
+{
+    int rc = look_at(p, file);
+
+    if (!rc)
+        *out = choose(p, file);
+    if (!rc && out->rank >= 0)
+        take(p, out);
+    forget_sites(p);
+    return rc;
+}
+
+/* ---- all files ---------------------------------------------------------- */
+
+static void placer_release(struct placer *p)
+{
+    bm_drop(p->a, p->names);
+    bm_drop(p->a, p->node);
+    bm_drop(p->a, p->rank_bytes);
+    bm_drop(p->a, p->rank_tiers);
+    bm_drop(p->a, p->node_bytes);
+    bm_drop(p->a, p->used);
+    bm_drop(p->a, p->site_of);
+    bm_drop(p->a, p->sites);
+    bm_drop(p->a, p->at);
+    bm_drop(p->a, p->weight);
+    bm_drop(p->a, p->hops);
+    bm_drop(p->a, p->byte_hops);
+}
+
+static int ascending(const void *left, const void *right)
+{
+    const int *a = left, *b = right;
+
+    return *a < *b ? -1 : *a > *b;
+}
+
+/* The place of a node in names[], mostly that of the rank before, or the next
+ * one. */
+static int place_of(const struct placer *p, int name, int before)
+{
+    size_t at = 0;
+
+    if (p->names[before] == name)
+        return before;
+    if (before + 1 < p->nodes && p->names[before + 1] == name)
+        return before + 1;
+    BM_BISECT(at, (size_t)p->nodes, i, p->names[i] <= name);
+    return (int)at;
+}
+
+/* The nodes that ranks are on: there may be many more in the network. */
+static void list_nodes(struct placer *p)
+{
+    const struct bm_network *n = p->rule->network;
+    int sorted = 1;
+
+    for (int r = 0; r < p->ranks; r++) {
+        p->names[r] = p->node[r] = n->node(n->context, r);
+        sorted &= !r || p->node[r - 1] <= p->node[r];
+    }
+    if (!sorted)
+        qsort(p->names, (size_t)p->ranks, sizeof(*p->names), ascending);
+    for (int r = 0; r < p->ranks; r++)
+        if (!p->nodes || p->names[p->nodes - 1] != p->names[r])
+            p->names[p->nodes++] = p->names[r];
+    for (int r = 0; r < p->ranks; r++)
+        p->node[r] = place_of(p, p->node[r], r ? p->node[r - 1] : 0);
+}
+
+static int find_nodes(struct placer *p)
+{
+    size_t tiers = p->rule->tier_count;
+
+    p->node = bm_new_raw(p->a, (size_t)p->ranks, sizeof(*p->node));
+    p->names = bm_new_raw(p->a, (size_t)p->ranks, sizeof(*p->names));
+    if (!p->node || !p->names)
+        return BOUMA_ENOMEM;
+    list_nodes(p);
+    p->node_bytes = bm_new(p->a, (size_t)p->nodes, sizeof(*p->node_bytes));
+    p->used = bm_new(p->a, (size_t)p->nodes * tiers, sizeof(*p->used));
+    p->site_of = bm_new(p->a, (size_t)p->nodes, sizeof(*p->site_of));
+    return p->node_bytes && p->used && p->site_of ? BOUMA_OK : BOUMA_ENOMEM;
+}
+
+/* Room for the sites of a group of 'most' ranks. */
+static int make_room(struct placer *p, size_t most)
+{
+    p->sites = bm_new_raw(p->a, most, sizeof(*p->sites));
+    p->at = bm_new_raw(p->a, most, sizeof(*p->at));
+    p->weight = bm_new_raw(p->a, most, sizeof(*p->weight));
+    p->hops = bm_new_raw(p->a, most, sizeof(*p->hops));
+    p->byte_hops = bm_new_raw(p->a, most, sizeof(*p->byte_hops));
+    return p->sites && p->at && p->weight && p->hops && p->byte_hops
+               ? BOUMA_OK
+               : BOUMA_ENOMEM;
+}
+
+static int placer_init(struct placer *p, const bouma_allocator *a,
+                       const struct bm_cost_rule *rule,
+                       const struct bm_gathering *g, int ranks)
+{
+    size_t most = 0;
+    int rc;
+
+    assert(rule->tier_count >= 1 && rule->tier_count <= 32);
+    memset(p, 0, sizeof(*p));
+    p->a = a;
+    p->rule = rule;
+    p->gathering = g;
+    p->ranks = ranks;
+    for (size_t t = rule->tier_count; t-- > 0;)
+        if (rule->tiers[t].kind == BOUMA_TIER_DRAM)
+            p->dram = t;
+    for (int64_t f = 0; f < g->files; f++) {
+        size_t n = g->first[f + 1] - g->first[f];
+
+        most = n > most ? n : most;
+    }
+    for (size_t i = 0; i < g->first[g->files]; i++)
+        p->all_bytes += (double)g->bytes[i];
+    rc = find_nodes(p);
+    p->rank_bytes = bm_new(a, (size_t)ranks, sizeof(*p->rank_bytes));
+    p->rank_tiers = bm_new(a, (size_t)ranks, sizeof(*p->rank_tiers));
+    if (!rc && (!p->rank_bytes || !p->rank_tiers))
+        rc = BOUMA_ENOMEM;
+    return rc ? rc : make_room(p, most);
+}
+
+/* The tier that a choice means. */
+static bouma_tier tier_of(const struct bm_cost_rule *rule,
+                          const struct bm_cost *c)
+{
+    return rule->only ? rule->only : rule->tiers[c->tier].kind;
+}
+
+int bm_place_by_cost(int *writer, bouma_tier *tier, struct bm_cost *choice,
+                     const bouma_allocator *a, const struct bm_cost_rule *rule,
+                     const struct bm_gathering *gathering, int ranks)
+{
+    struct placer p;
+    int rc = placer_init(&p, a, rule, gathering, ranks);
+
+    for (int64_t f = 0; f < gathering->files && !rc; f++) {
+        struct bm_cost c;
+
+        rc = place_one(&p, f, &c);
+        if (rc)
+            break;
+        if (c.rank < 0)
+            c = (struct bm_cost){.rank = bm_place(BOUMA_PLACE_SPREAD,
+                                                  gathering->files, ranks, f),
+                                 .tier = p.dram};
+        writer[f] = c.rank;
+        if (tier)
+            tier[f] = tier_of(rule, &c);
+        if (choice)
+            choice[f] = c;
+    }
+    placer_release(&p);
+    return rc;
+}
+
+int bm_cost_table(struct bm_cost **out, size_t *count, const bouma_allocator *a,
+                  const struct bm_cost_rule *rule,
+                  const struct bm_gathering *gathering, int ranks, int64_t file)
+{
+    const size_t *first = &gathering->first[file];
+    struct bm_cost ignored;
+    struct placer p;
+    int rc = placer_init(&p, a, rule, gathering, ranks);
+
+    *count = 0;
+    *out = bm_new(a, (first[1] - first[0]) * rule->tier_count, sizeof(**out));
+    if (!rc && !*out)
+        rc = BOUMA_ENOMEM;
+    for (int64_t f = 0; f < file && !rc; f++)
+        rc = place_one(&p, f, &ignored);
+    if (!rc)
+        rc = look_at(&p, file);
+    for (size_t i = first[0]; i < first[1] && !rc; i++)
+        for (size_t t = 0; t < rule->tier_count; t++)
+            (*out)[(*count)++] = cost_of(&p, gathering->rank[i], t);
+    placer_release(&p);
+    return rc;
+}
+
+int bm_place_files(int *writer, bouma_tier *tier, const bouma_allocator *a,
+                   const struct bm_place_task *task, int64_t files,
+                   const struct bm_gathering *gathering)
+{
+    bouma_tier only = task->rule.only;
+
+    if (task->scheme == BOUMA_PLACE_COST)
+        return bm_place_by_cost(writer, tier, NULL, a, &task->rule, gathering,
+                                task->ranks);
+    for (int64_t f = 0; f < files; f++) {
+        writer[f] = bm_place(task->scheme, files, task->ranks, f);
+        if (tier)
+            tier[f] = only ? only : BOUMA_TIER_DRAM;
+    }
+    return BOUMA_OK;
+}
+
+int bm_place_chunks(struct bm_assignment *files,
+                    const struct bm_place_task *task,
+                    const struct bm_chunk_sizes *sizes)
+{
+    const bouma_allocator *a = files->a;
+    struct bm_gathering g = {0};
+    int rc = BOUMA_OK;
+
+    files->writer = bm_new(a, (size_t)files->files, sizeof(*files->writer));
+    files->tier = bm_new(a, (size_t)files->files, sizeof(*files->tier));
+    if (!files->writer || !files->tier)
+        rc = BOUMA_ENOMEM;
+    if (!rc && task->scheme == BOUMA_PLACE_COST)
+        rc = bm_gathering_of_chunks(&g, a, sizes, files, task->ranks);
+    if (!rc)
+        rc = bm_place_files(files->writer, files->tier, a, task, files->files,
+                            &g);
+    bm_gathering_release(&g);
+    return rc;
+}
+
+double bm_byte_hops(const struct bm_network *network,
+                    const struct bm_gathering *gathering, const int *writer)
+{
+    double sum = 0;
+
+    for (int64_t f = 0; f < gathering->files; f++)
+        for (size_t i = gathering->first[f]; i < gathering->first[f + 1]; i++)
+            sum +=
+                (double)gathering->bytes[i] *
+                network->hops(network->context, gathering->rank[i], writer[f]);
+    return sum;
+}

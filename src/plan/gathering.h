@@ -1,0 +1,22 @@
+/* gathering.h -- who sends how many bytes to which file. */
+#ifndef BM_GATHERING_H
+#define BM_GATHERING_H
+
+#include "plan/assign.h"
+
+/* The group of file f, ascending: rank[first[f]] ... rank[first[f + 1] - 1]. */
+struct bm_gathering {
+    const bouma_allocator *a;
+    int64_t files;
+    size_t *first;   /* [files + 1] */
+    int *rank;       /* [first[files]] */
+    uint64_t *bytes; /* [first[files]], what the rank sends; not 0 */
+};
+
+/* From chunks in files. BOUMA_OK or ENOMEM. Released after a failure too. */
+int bm_gathering_of_chunks(struct bm_gathering *out, const bouma_allocator *a,
+                           const struct bm_chunk_sizes *sizes,
+                           const struct bm_assignment *files, int ranks);
+void bm_gathering_release(struct bm_gathering *gathering);
+
+#endif
