@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "machine/machine.h"
 #include "store/identity.h"
 
 int bm_dataset_add_note(struct bouma_dataset *ds, const char *format, ...)
@@ -304,6 +305,9 @@ int bm_dataset_open(struct bouma_dataset **out, struct bm_comm *comm,
     if (ds->options.message_bytes)
         comm->message_bytes = (size_t)ds->options.message_bytes;
     comm->timeout = ds->options.timeout;
+    rc = bm_dataset_find_machine(ds);
+    if (rc)
+        return rc;
     if (comm->rank == 0)
         rc = open_on_disk(ds, path);
     rc = share_found(ds, rc);
@@ -402,6 +406,7 @@ void bm_dataset_free(struct bouma_dataset *ds)
     bm_store_close(&ds->store);
     if (ds->comm)
         bm_pipe_pool_release(&ds->pool);
+    bm_machine_free(ds->machine);
     bm_comm_free(ds->comm);
     bm_drop(ds->a, ds);
 }

@@ -106,20 +106,18 @@ static int by_seat(const void *left, const void *right)
     return a->file < b->file ? -1 : a->file > b->file;
 }
 
-/* Writers are placed over ranks as the scheme says, in the order of the ranks
- * that their particles come from: so that few of them have to move, and all
- * parts of the machine are used. */
-static int place_writers(struct bm_particle_plan *plan, struct bm_set_plan *set,
-                         const struct bouma_dataset *ds)
+/* Writers by formula are placed over ranks in the order of the ranks that their
+ * particles come from: so that few of them have to move, and all parts of the
+ * machine are used. */
+static int place_in_order(struct bm_particle_plan *plan,
+                          struct bm_set_plan *set,
+                          const struct bouma_dataset *ds)
 {
     size_t files = (size_t)set->files.files;
     struct seat *seats = bm_new(plan->a, files, sizeof(*seats));
 
-    set->writer = bm_new(plan->a, files, sizeof(*set->writer));
-    if (!seats || !set->writer) {
-        bm_drop(plan->a, seats);
+    if (!seats)
         return BOUMA_ENOMEM;
-    }
     for (size_t f = 0; f < files; f++) {
         double sum = 0, count = 0;
 
@@ -138,6 +136,39 @@ static int place_writers(struct bm_particle_plan *plan, struct bm_set_plan *set,
                                               ds->comm->size, (int64_t)i);
     bm_drop(plan->a, seats);
     return BOUMA_OK;
+}
+
+static int place_by_cost(struct bm_particle_plan *plan, struct bm_set_plan *set,
+                         const struct bouma_dataset *ds)
+{
+    struct bm_place_task task = bm_dataset_place_task(ds);
+    struct bm_gathering g = {.files = set->files.files,
+                             .first = set->first_delivery};
+    int rc = BOUMA_ENOMEM;
+
+    g.rank = bm_new_raw(plan->a, set->delivery_count, sizeof(*g.rank));
+    g.bytes = bm_new_raw(plan->a, set->delivery_count, sizeof(*g.bytes));
+    for (size_t i = 0; i < set->delivery_count && g.rank && g.bytes; i++) {
+        g.rank[i] = set->deliveries[i].rank;
+        g.bytes[i] = set->deliveries[i].count * set->bytes;
+    }
+    if (g.rank && g.bytes)
+        rc = bm_place_files(set->writer, NULL, plan->a, &task, g.files, &g);
+    bm_drop(plan->a, g.rank);
+    bm_drop(plan->a, g.bytes);
+    return rc;
+}
+
+static int place_writers(struct bm_particle_plan *plan, struct bm_set_plan *set,
+                         const struct bouma_dataset *ds)
+{
+    set->writer =
+        bm_new(plan->a, (size_t)set->files.files, sizeof(*set->writer));
+    if (!set->writer)
+        return BOUMA_ENOMEM;
+    return ds->options.place == BOUMA_PLACE_COST
+               ? place_by_cost(plan, set, ds)
+               : place_in_order(plan, set, ds);
 }
 
 /* The files of a set, and for this rank's particles that are not one unit,

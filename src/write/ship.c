@@ -18,8 +18,7 @@ void bm_step_lap(struct bm_step *s, enum bm_phase phase)
 
 int bm_step_writer(const struct bm_step *s, size_t file)
 {
-    return bm_place(s->ds->options.place, s->files.files, s->ds->comm->size,
-                    (int64_t)file);
+    return s->files.writer[file];
 }
 
 struct bm_subfile *bm_step_subfile(struct bm_step *s, size_t i)

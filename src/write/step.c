@@ -303,6 +303,17 @@ static int assign_none(struct bm_step *s)
                                     "no memory to assign chunks to files");
 }
 
+/* Who writes which file, and gathers it where. */
+static int place_files(struct bm_step *s, const struct bm_chunk_sizes *sizes)
+{
+    struct bm_place_task task = bm_dataset_place_task(s->ds);
+
+    return bm_place_chunks(&s->files, &task, sizes)
+               ? bm_fail(&s->ds->error, BOUMA_ENOMEM,
+                         "no memory to choose the writers of files")
+               : BOUMA_OK;
+}
+
 static int assign_files(struct bm_step *s)
 {
     const bouma_options *o = &s->ds->options;
@@ -324,7 +335,8 @@ static int assign_files(struct bm_step *s)
     if (rc)
         return bm_fail(&s->ds->error, rc,
                        "no memory to assign chunks to files");
-    return number_files(s);
+    rc = place_files(s, &sizes);
+    return rc ? rc : number_files(s);
 }
 
 /* Make the subfiles that this rank writes. */

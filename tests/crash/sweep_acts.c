@@ -350,6 +350,14 @@ static int play_repair(struct sweep_run *run)
     return together(run, "repair", status);
 }
 
+/* Writers are chosen on a machine that all ranks make. */
+static int play_by_cost(struct sweep_run *run)
+{
+    run->opts.place = BOUMA_PLACE_COST;
+    snprintf(run->opts.machine, sizeof(run->opts.machine), "torus:2x2,per=1");
+    return play_append(run);
+}
+
 /* ---- what is there before ----------------------------------------------- */
 
 /* Steps 0 and 1, closed well. */
@@ -383,7 +391,9 @@ const struct sweep_act sweep_acts[] = {
     {"read", prepare_dataset, play_read, 2, 2, 1, 0, 0},
     {"verify", prepare_dataset, play_verify, 2, 2, 1, 0, 0},
     {"repair", prepare_held_step, play_repair, 3, 2, 0, 1, 0},
+    {"cost", prepare_dataset, play_by_cost, 3, 2, 0, 0, 0},
     {"particles", prepare_dataset, play_append, 3, 2, 0, 0, 1},
+    {"particles by cost", prepare_dataset, play_by_cost, 3, 2, 0, 0, 1},
     {"hunt", prepare_dataset, play_hunt, 2, 2, 1, 0, 1},
     {"check", prepare_dataset, play_verify, 2, 2, 1, 0, 1},
     {"mend", prepare_held_step, play_repair, 3, 2, 0, 1, 1},

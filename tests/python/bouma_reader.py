@@ -217,7 +217,7 @@ class Step:
         cursor.check(self.number == number, f"is that of step {self.number}")
         self.order, self.distribute, self.assign, self.place, self.assign_particles = cursor.unpack("5B")
         cursor.check(self.order in ORDERS, f"unknown order {self.order}")
-        cursor.check(self.distribute <= 4 and self.assign <= 5 and self.place <= 2 and self.assign_particles <= 8,
+        cursor.check(self.distribute <= 4 and self.assign <= 5 and self.place <= 3 and self.assign_particles <= 8,
                      "unknown way of writing")
         cursor.check(not any(cursor.take(3)), "bytes that are not zero")
         self.record = dict(zip(RECORD, cursor.unpack("8Q4q9d")))
