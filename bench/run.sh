@@ -51,5 +51,6 @@ grid) # the codecs alone, then with files
     ;;
 plan) # writes nothing
     "$programs/bench_plan" "$@"
+    "$programs/bench_place"
     ;;
 esac

@@ -1103,11 +1103,14 @@ typedef struct bouma_plan_report {
     uint64_t memory_bytes; /* that planning took at most, as it would on every
                               rank */
     double seconds;
+    int machine;      /* 1: one was given, or the scheme needs one; then... */
+    double byte_hops; /* ...shipped bytes, each times the links that it goes
+                         over */
 } bouma_plan_report;
 
-/* Plan. Of 'opts' (may be NULL) the fields for files, schemes and buffers
- * count, and the allocator. On failure *out is NULL, and 'message' (of 'bytes'
- * bytes, may be NULL) says why. The caller owns *out. */
+/* Plan. Of 'opts' (may be NULL) the fields for files, schemes, buffers and the
+ * machine count, and the allocator. On failure *out is NULL, and 'message' (of
+ * 'bytes' bytes, may be NULL) says why. The caller owns *out. */
 BOUMA_API int bouma_plan_make(bouma_plan **out, const bouma_plan_spec *spec,
                               const bouma_options *opts, char *message,
                               size_t bytes);
@@ -1127,11 +1130,34 @@ typedef struct bouma_plan_file {
     int writer;
     int64_t patches;
     uint64_t bytes;
+    bouma_tier tier; /* where the writer gathers it */
 } bouma_plan_file;
 BOUMA_API int bouma_plan_patch_get(const bouma_plan *plan, const int64_t *at,
                                    bouma_plan_patch *out);
 BOUMA_API int bouma_plan_file_get(const bouma_plan *plan, int64_t file,
                                   bouma_plan_file *out);
+
+/* Why `place` = cost has chosen the writer of a file: what it would cost, in
+ * seconds, to gather it by one of the ranks that send to it, in one of the
+ * tiers of its node. docs/placement.md has the formulas. The smallest sum of
+ * the four is chosen, among tiers that fit. */
+typedef struct bouma_plan_cost {
+    int rank, node;
+    bouma_tier tier;
+    int fits;      /* the tier has room, and keeps what it must */
+    int chosen;    /* this is the one */
+    double gather; /* to bring the bytes there */
+    double store;  /* to bring them from there to the target */
+    double links;  /* that other files could use meanwhile */
+    double wait;   /* for files that are gathered there already */
+} bouma_plan_cost;
+/* Call 'each' for all that could be chosen for a file, ascending by rank. A
+ * file that is empty has none. ENOTFOUND if there is no such file, EINVAL if
+ * the plan is not by cost, ENOMEM. */
+BOUMA_API int bouma_plan_explain(const bouma_plan *plan, int64_t file,
+                                 void (*each)(void *user,
+                                              const bouma_plan_cost *cost),
+                                 void *user);
 
 /* ---- measuring a machine ------------------------------------------------ */
 

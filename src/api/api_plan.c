@@ -7,7 +7,9 @@
 #include "api/api.h"
 #include "base/clock.h"
 #include "layout/head.h"
+#include "machine/machine.h"
 #include "plan/estimate.h"
+#include "store/text_file.h"
 
 /* ---- memory that is counted --------------------------------------------- */
 
@@ -57,6 +59,7 @@ struct bouma_plan {
     bouma_allocator a; /* that counts */
     bouma_options options;
     struct bm_tiling tiling;
+    struct bm_machine *machine; /* NULL: nobody asks for it */
     struct bm_estimate_task task;
     struct bm_estimate estimate;
     double seconds;
@@ -167,6 +170,46 @@ static int check_spec(bouma_plan *plan, const bouma_plan_spec *given,
     return rc;
 }
 
+/* ---- the machine -------------------------------------------------------- */
+
+/* Nobody is asked where ranks are: they fill nodes in order. */
+static int make_machine(bouma_plan *plan, struct bm_error *error)
+{
+    const char *spec = plan->options.machine;
+    int is_file = bm_machine_is_file(spec), rc = BOUMA_OK;
+    struct bm_buffer file;
+
+    bm_buffer_init(&file, &plan->a);
+    if (is_file)
+        rc = bm_text_file_load(&file, spec, error);
+    if (!rc)
+        rc = bm_machine_make(&plan->machine, &plan->a, spec,
+                             is_file ? (const char *)file.data : NULL,
+                             file.size, plan->task.ranks, NULL, NULL, error);
+    bm_buffer_release(&file);
+    return rc;
+}
+
+static int find_machine(bouma_plan *plan, struct bm_error *error)
+{
+    struct bm_cost_rule *rule = &plan->task.rule;
+    const bouma_options *o = &plan->options;
+    int rc;
+
+    *rule = (struct bm_cost_rule){.only = o->tier,
+                                  .buffers = o->buffers,
+                                  .buffer_bytes = o->buffer_bytes,
+                                  .persist = o->persist};
+    if (!o->machine[0] && o->place != BOUMA_PLACE_COST)
+        return BOUMA_OK;
+    rc = make_machine(plan, error);
+    if (!rc) {
+        rule->network = bm_machine_network(plan->machine);
+        rule->tiers = bm_machine_tiers(plan->machine, &rule->tier_count);
+    }
+    return rc;
+}
+
 /* ---- the plan ----------------------------------------------------------- */
 
 int bouma_plan_make(bouma_plan **out, const bouma_plan_spec *spec,
@@ -188,6 +231,8 @@ int bouma_plan_make(bouma_plan **out, const bouma_plan_spec *spec,
         rc = bm_options_complete(&plan->options, opts, &error);
         if (!rc)
             rc = check_spec(plan, spec, &error);
+        if (!rc)
+            rc = find_machine(plan, &error);
         if (!rc)
             rc = bm_estimate_make(&plan->estimate, &plan->a, &plan->task);
     } else {
@@ -214,6 +259,7 @@ void bouma_plan_free(bouma_plan *plan)
     if (!plan)
         return;
     bm_estimate_release(&plan->estimate);
+    bm_machine_free(plan->machine);
     bm_drop(plan->counter.a, plan);
 }
 
@@ -265,6 +311,8 @@ int bouma_plan_report_get(const bouma_plan *plan, bouma_plan_report *out)
     out->mean_file = out->stored_bytes / (uint64_t)e->files;
     out->memory_bytes = plan->counter.peak;
     out->seconds = plan->seconds;
+    out->machine = plan->machine != NULL;
+    out->byte_hops = e->byte_hops;
     return BOUMA_OK;
 }
 
@@ -299,9 +347,50 @@ int bouma_plan_file_get(const bouma_plan *plan, int64_t file,
     e = &plan->estimate;
     if (file < 0 || file >= e->files)
         return BOUMA_ENOTFOUND;
-    out->writer =
-        bm_place(plan->options.place, e->files, plan->task.ranks, file);
+    out->writer = e->writer[file];
+    out->tier = e->tier[file];
     out->patches = e->file_patches[file];
     out->bytes = e->file_bytes[file];
     return BOUMA_OK;
+}
+
+static bouma_plan_cost cost_row(const bouma_plan *plan,
+                                const struct bm_cost *cost,
+                                const struct bm_cost *choice)
+{
+    return (bouma_plan_cost){.rank = cost->rank,
+                             .node = cost->node,
+                             .tier = plan->task.rule.tiers[cost->tier].kind,
+                             .fits = cost->fits,
+                             .chosen = cost->rank == choice->rank &&
+                                       cost->tier == choice->tier,
+                             .gather = cost->gather,
+                             .store = cost->store,
+                             .links = cost->links,
+                             .wait = cost->wait};
+}
+
+int bouma_plan_explain(const bouma_plan *plan, int64_t file,
+                       void (*each)(void *user, const bouma_plan_cost *cost),
+                       void *user)
+{
+    const struct bm_estimate *e;
+    struct bm_cost *table = NULL;
+    size_t count;
+    int rc;
+
+    if (!plan || !each || !plan->estimate.choice)
+        return BOUMA_EINVAL;
+    e = &plan->estimate;
+    if (file < 0 || file >= e->files)
+        return BOUMA_ENOTFOUND;
+    rc = bm_cost_table(&table, &count, plan->counter.a, &plan->task.rule,
+                       &e->gathering, plan->task.ranks, file);
+    for (size_t i = 0; i < count && !rc; i++) {
+        bouma_plan_cost row = cost_row(plan, &table[i], &e->choice[file]);
+
+        each(user, &row);
+    }
+    bm_drop(plan->counter.a, table);
+    return rc;
 }

@@ -300,6 +300,38 @@ static int measure_files(struct bm_estimate *e, const struct chunks *c)
     return BOUMA_OK;
 }
 
+static int place_files(struct bm_estimate *e, const struct chunks *c,
+                       const struct bm_estimate_task *task)
+{
+    struct bm_chunk_sizes sizes = {(size_t)task->tiling->patches, c->bytes,
+                                   c->owner};
+    struct bm_place_task place = {task->options->place, task->ranks,
+                                  task->rule};
+    size_t files = (size_t)e->files;
+    int rc = BOUMA_OK;
+
+    e->writer = bm_new_raw(e->a, files, sizeof(*e->writer));
+    e->tier = bm_new_raw(e->a, files, sizeof(*e->tier));
+    e->choice = place.scheme == BOUMA_PLACE_COST
+                    ? bm_new_raw(e->a, files, sizeof(*e->choice))
+                    : NULL;
+    if (!e->writer || !e->tier ||
+        (place.scheme == BOUMA_PLACE_COST && !e->choice))
+        return BOUMA_ENOMEM;
+    if (task->rule.network)
+        rc = bm_gathering_of_chunks(&e->gathering, e->a, &sizes, &c->files,
+                                    task->ranks);
+    if (!rc && e->choice)
+        rc = bm_place_by_cost(e->writer, e->tier, e->choice, e->a, &task->rule,
+                              &e->gathering, task->ranks);
+    else if (!rc)
+        rc = bm_place_files(e->writer, e->tier, e->a, &place, e->files, NULL);
+    if (!rc && task->rule.network)
+        e->byte_hops =
+            bm_byte_hops(task->rule.network, &e->gathering, e->writer);
+    return rc;
+}
+
 /* ---- chunks on their way ------------------------------------------------ */
 
 /* Room for the chunks that a rank takes in. */
@@ -345,18 +377,13 @@ static size_t take_in(struct bm_estimate *e, const struct chunks *c,
 static int count_ships(struct bm_estimate *e, const struct chunks *c,
                        const struct bm_estimate_task *task)
 {
-    int *writer = bm_new_raw(e->a, (size_t)e->files, sizeof(*writer));
     struct grouping written = {0};
     struct intake in = {0};
     uint64_t buffer = task->options->buffer_bytes ? task->options->buffer_bytes
                                                   : BM_BUFFER_BYTES;
     size_t most = 0, most_file = 0;
-    int rc = writer ? BOUMA_OK : BOUMA_ENOMEM;
+    int rc = group(&written, e->a, task->ranks, e->writer, e->files);
 
-    for (int64_t f = 0; f < e->files && !rc; f++)
-        writer[f] = bm_place(task->options->place, e->files, task->ranks, f);
-    if (!rc)
-        rc = group(&written, e->a, task->ranks, writer, e->files);
     for (int r = 0; r < task->ranks && !rc; r++) {
         size_t all = 0;
 
@@ -387,7 +414,6 @@ static int count_ships(struct bm_estimate *e, const struct chunks *c,
     bm_drop(e->a, in.slots);
     bm_drop(e->a, in.keys);
     ungroup(&written, e->a);
-    bm_drop(e->a, writer);
     return rc;
 }
 
@@ -436,6 +462,8 @@ int bm_estimate_make(struct bm_estimate *e, const bouma_allocator *a,
     if (!rc)
         rc = measure_files(e, &chunks);
     if (!rc)
+        rc = place_files(e, &chunks, task);
+    if (!rc)
         rc = count_ships(e, &chunks, task);
     bm_assignment_release(&chunks.files);
     bm_drop(a, chunks.order);
@@ -453,4 +481,8 @@ void bm_estimate_release(struct bm_estimate *e)
     bm_drop(e->a, e->file);
     bm_drop(e->a, e->file_bytes);
     bm_drop(e->a, e->file_patches);
+    bm_drop(e->a, e->writer);
+    bm_drop(e->a, e->tier);
+    bm_drop(e->a, e->choice);
+    bm_gathering_release(&e->gathering);
 }

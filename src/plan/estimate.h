@@ -3,7 +3,7 @@
 #ifndef BM_ESTIMATE_H
 #define BM_ESTIMATE_H
 
-#include "plan/assign.h"
+#include "plan/cost.h"
 #include "plan/distribute.h"
 
 struct bm_estimate_task {
@@ -17,6 +17,8 @@ struct bm_estimate_task {
                                      more */
     const bouma_options *options; /* complete */
     int64_t most_files;
+    struct bm_cost_rule rule; /* its network is NULL if none is known; `cost`
+                                 needs one */
 };
 
 struct bm_estimate {
@@ -25,8 +27,14 @@ struct bm_estimate {
     uint32_t *file;  /* [patches] */
     uint64_t *bytes; /* [patches], as they are stored */
     int64_t files;
-    uint64_t *file_bytes;   /* [files] */
-    int64_t *file_patches;  /* [files] */
+    uint64_t *file_bytes;  /* [files] */
+    int64_t *file_patches; /* [files] */
+    int *writer;           /* [files] */
+    bouma_tier *tier;      /* [files] */
+    /* If there is a network: */
+    struct bm_gathering gathering;
+    double byte_hops;
+    struct bm_cost *choice; /* [files], with `cost` */
     int64_t fewest_patches; /* of any rank */
     struct bm_distribution distribution;
     int64_t moved_messages; /* pairs of ranks, one of which sends parts */
