@@ -7,6 +7,7 @@
 #include "arguments.h"
 #include "choice_names.h"
 #include "format_text.h"
+#include "plan_explain.h"
 #include "plan_picture.h"
 #include "png_file.h"
 #include "print_json.h"
@@ -62,6 +63,24 @@ static const struct option_spec options[] = {
      .choices = CHOICES(BOUMA_PLACE_LIST),
      .field = "place",
      .help = "which process writes a file"},
+    {.name = "machine",
+     .argument = "SPEC",
+     .field = "machine",
+     .help = "flat, torus:8x8x8, ... or a machine file; for --place cost"},
+    {.name = "tier",
+     .argument = "TIER",
+     .choices = CHOICES(BOUMA_TIER_LIST),
+     .field = "tier",
+     .help = "the memory that files are gathered in; default: by cost"},
+    {.name = "buffers",
+     .argument = "B",
+     .field = "buffers",
+     .help = "buffers of a writer; default: 2"},
+    {.name = "explain",
+     .help = "with --place cost: what each writer would cost, of some files"},
+    {.name = "file",
+     .argument = "I",
+     .help = "with --explain: of this file, counted from 0"},
     {.name = "compare", .help = "a table of all ways to distribute and assign"},
     {.name = "output",
      .letter = 'o',
@@ -74,6 +93,7 @@ struct planning {
     const struct arguments *args;
     bouma_plan_spec spec;
     bouma_options opts;
+    int64_t file; /* to explain; -1: the first ones */
     struct progress_bar bar;
 };
 
@@ -143,6 +163,9 @@ static int parse_request(struct planning *planning, struct context *ctx)
         rc = arguments_number(args, ctx, "vary", &spec->vary);
     if (!rc)
         rc = arguments_fields(args, ctx, &planning->opts);
+    planning->file = -1;
+    if (!rc)
+        rc = arguments_integer(args, ctx, "file", 0, &planning->file);
     if (!rc && arguments_has(args, "output"))
         rc = png_file_check(ctx, arguments_text(args, "output"));
     return rc;
@@ -194,6 +217,8 @@ static void put_report(json_t *object, const bouma_plan_report *report,
     json_put(object, "shipped_bytes", json_count(report->shipped_bytes));
     json_put(object, "shipped_messages",
              json_integer(report->shipped_messages));
+    if (report->machine)
+        json_put(object, "byte_hops", json_number(report->byte_hops));
     json_put(object, "rounds", json_integer(report->rounds));
     json_put(object, "writers", json_integer(report->writers));
     json_put(object, "files", json_integer(report->files));
@@ -233,6 +258,13 @@ static void print_report(const bouma_plan_report *report,
            format_bytes(one, report->shipped_bytes),
            format_count(two, (uint64_t)report->shipped_messages, "message"),
            format_count(three, (uint64_t)report->rounds, "round"));
+    if (report->machine)
+        printf(
+            "links    %.4g that a shipped byte goes over; %s over one link\n",
+            report->shipped_bytes
+                ? report->byte_hops / (double)report->shipped_bytes
+                : 0,
+            format_bytes(one, (uint64_t)report->byte_hops));
     printf("files    %" PRId64 ", written by %s; assign=%s place=%s\n",
            report->files, format_count(one, (uint64_t)report->writers, "rank"),
            bouma_assign_name(report->assign), bouma_place_name(report->place));
@@ -361,22 +393,31 @@ static int compare(struct planning *planning, struct context *ctx)
 
 /* ---- one plan ------------------------------------------------------------ */
 
+/* The report, and why its writers are those. */
 static int tell(const struct planning *planning, struct context *ctx,
                 const bouma_plan *plan, const struct canvas *canvas)
 {
+    bool explain = arguments_has(planning->args, "explain");
     const char *target = arguments_text(planning->args, "output");
     bouma_plan_report report;
-    json_t *root;
+    json_t *root, *costs = NULL;
 
     if (!context_prints(ctx) || (target && strcmp(target, "-") == 0))
         return DONE;
     bouma_plan_report_get(plan, &report);
     if (!ctx->json) {
         print_report(&report, &planning->spec);
-        return DONE;
+        return explain ? plan_explain_print(ctx, plan, planning->file) : DONE;
+    }
+    if (explain) {
+        costs = plan_explain_json(ctx, plan, planning->file);
+        if (!costs)
+            return CALL_AT_FAULT;
     }
     root = json_object();
     put_report(root, &report, &planning->spec);
+    if (costs)
+        json_put(root, "explain", costs);
     if (target) {
         json_put(root, "file", json_text(target));
         json_put(root, "width", json_integer(canvas->width));
@@ -398,9 +439,17 @@ static int run(struct context *ctx, const struct arguments *args)
     if (!rc && comparing && target)
         rc = context_fail(ctx, CALL_AT_FAULT,
                           "--compare has no picture; leave out -o");
+    if (!rc && arguments_has(args, "file") && !arguments_has(args, "explain"))
+        rc =
+            context_fail(ctx, CALL_AT_FAULT, "--file is for --explain: add it");
+    if (!rc && comparing && arguments_has(args, "explain"))
+        rc = context_fail(ctx, CALL_AT_FAULT,
+                          "--compare is of many plans; --explain is of one");
     if (!rc && session_rank(ctx->session) == 0) {
         rc = comparing ? compare(&planning, ctx)
                        : make(&plan, &planning, ctx, &planning.opts);
+        if (!rc && arguments_has(args, "explain"))
+            rc = plan_explain_check(ctx, plan, planning.file);
         if (!rc && target)
             rc = plan_picture_draw(&canvas, ctx, plan, &planning.spec);
     }
@@ -424,11 +473,17 @@ const struct command cmd_plan = {
         "  bouma plan --ranks 1M --shape 16384,8192,8192\n"
         "  bouma plan --ranks 96 --shape 500,500,500 --ratio 4 --vary 20 -o "
         "plan.png\n"
-        "  bouma plan --ranks 96 --shape 500,500,500 --files 8 --compare\n",
+        "  bouma plan --ranks 96 --shape 500,500,500 --files 8 --compare\n"
+        "  bouma plan --ranks 512 --shape 512,512,512 --place cost --machine "
+        "torus:8x8x8 --explain\n",
     .notes =
         "Each process holds one block of a grid with one variable. The plan is "
         "that of the\nlibrary for a real write; bytes are those of samples and "
         "chunks, without the\ntables in the files. Planning is what every "
-        "process of the write would do.\n",
+        "process of the write would do.\n\n"
+        "With --machine, ranks fill nodes in order. --explain: C1 is the time "
+        "to gather a\nfile, C2 that on to the target, LINKS what others could "
+        "use, WAIT for files that\nare gathered there already; the smallest "
+        "sum is chosen (*). docs/placement.md.\n",
     .options = options,
     .run = run};
