@@ -316,8 +316,8 @@ BOUMA_API void bouma_options_init(bouma_options *opts, size_t size);
  * "64MiB", "durability" and "group=4". BOUMA_EINVAL if there is no such field
  * or value; 'message' (of 'bytes' bytes, may be NULL) then says which are.
  *
- * The environment variable BOUMA_OPTIONS ("files=4;order=chunk") sets fields
- * that the program leaves at zero. */
+ * The environment variable BOUMA_OPTIONS ("files=4;order=chunk;") sets fields
+ * that the program leaves at zero; BOUMA_TIER ("hbm") does so for 'tier'. */
 BOUMA_API int bouma_options_set(bouma_options *opts, const char *name,
                                 const char *value, char *message, size_t bytes);
 

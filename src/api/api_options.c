@@ -298,16 +298,18 @@ int bouma_options_set(bouma_options *opts, const char *name, const char *value,
 /* Take over from the environment what the program left at zero. */
 static int from_environment(bouma_options *opts, struct bm_error *error)
 {
-    const char *text = getenv("BOUMA_OPTIONS");
+    const char *text = getenv("BOUMA_OPTIONS"), *between;
     char message[256];
     bouma_options set;
 
     if (!text)
         return BOUMA_OK;
     bouma_options_init(&set, sizeof(set));
+    /* A comma may be part of a value, such as "torus:4x4,per=16". */
+    between = strchr(text, ';') ? ";" : ",";
     while (*text) {
-        size_t n = strcspn(text, ";,");
-        char one[256], *equals;
+        size_t n = strcspn(text, between);
+        char one[BOUMA_PATH_BYTES + 32], *equals;
 
         if (n >= sizeof(one))
             return bm_fail(error, BOUMA_EINVAL,
@@ -337,6 +339,19 @@ static int from_environment(bouma_options *opts, struct bm_error *error)
             memcpy(to, (char *)&set + fields[i].offset, size);
     }
     return BOUMA_OK;
+}
+
+/* The tier has a variable of its own, which is what people try out most. */
+static int tier_from_environment(bouma_options *opts, struct bm_error *error)
+{
+    const char *text = getenv("BOUMA_TIER");
+    char message[256];
+
+    if (!text || !*text || opts->tier)
+        return BOUMA_OK;
+    return bouma_options_set(opts, "tier", text, message, sizeof(message))
+               ? bm_fail(error, BOUMA_EINVAL, "BOUMA_TIER: %s", message)
+               : BOUMA_OK;
 }
 
 int bm_struct_copy(void *out, size_t bytes, const void *given,
@@ -388,6 +403,8 @@ int bm_options_complete(bouma_options *out, const bouma_options *given,
                      "set up with bouma_options_init()");
     if (!rc)
         rc = from_environment(out, error);
+    if (!rc)
+        rc = tier_from_environment(out, error);
     if (!rc)
         rc = check_fields(out, error);
     /* Complete also after a failure: opening goes on to tell all ranks. */

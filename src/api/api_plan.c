@@ -9,6 +9,7 @@
 #include "layout/head.h"
 #include "machine/machine.h"
 #include "plan/estimate.h"
+#include "plan/schedule.h"
 #include "store/text_file.h"
 
 /* ---- memory that is counted --------------------------------------------- */
@@ -196,16 +197,19 @@ static int find_machine(bouma_plan *plan, struct bm_error *error)
     const bouma_options *o = &plan->options;
     int rc;
 
-    *rule = (struct bm_cost_rule){.only = o->tier,
-                                  .buffers = o->buffers,
-                                  .buffer_bytes = o->buffer_bytes,
-                                  .persist = o->persist};
+    *rule = (struct bm_cost_rule){
+        .only = o->tier,
+        .buffers = o->buffers,
+        .buffer_bytes = o->buffer_bytes ? o->buffer_bytes : BM_BUFFER_BYTES,
+        .persist = o->persist};
     if (!o->machine[0] && o->place != BOUMA_PLACE_COST)
         return BOUMA_OK;
     rc = make_machine(plan, error);
     if (!rc) {
         rule->network = bm_machine_network(plan->machine);
         rule->tiers = bm_machine_tiers(plan->machine, &rule->tier_count);
+        if (!o->buffer_bytes && bm_machine_stripe(plan->machine))
+            rule->buffer_bytes = bm_machine_stripe(plan->machine);
     }
     return rc;
 }

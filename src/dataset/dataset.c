@@ -255,16 +255,6 @@ static int open_on_disk(struct bouma_dataset *ds, const char *path)
 
 /* ---- all ranks ---------------------------------------------------------- */
 
-/* The same on all ranks, whatever their file systems say. Collective. */
-static int choose_buffer(struct bouma_dataset *ds)
-{
-    ds->buffer_bytes = ds->options.buffer_bytes ? ds->options.buffer_bytes
-                                                : bm_store_block(&ds->store);
-    return ds->options.buffer_bytes
-               ? BOUMA_OK
-               : bm_comm_max(ds->comm, &ds->buffer_bytes, 1, &ds->error);
-}
-
 int bm_dataset_open(struct bouma_dataset **out, struct bm_comm *comm,
                     enum bm_mode mode, const char *path,
                     const bouma_options *options, const bouma_allocator *a)
@@ -305,7 +295,9 @@ int bm_dataset_open(struct bouma_dataset **out, struct bm_comm *comm,
     if (ds->options.message_bytes)
         comm->message_bytes = (size_t)ds->options.message_bytes;
     comm->timeout = ds->options.timeout;
-    rc = bm_dataset_find_machine(ds);
+    ds->site.local = ds->options.local;
+    if (mode != BM_MODE_READ)
+        rc = bm_site_find(&ds->site, comm, &ds->options, &ds->error);
     if (rc)
         return rc;
     if (comm->rank == 0)
@@ -323,7 +315,8 @@ int bm_dataset_open(struct bouma_dataset **out, struct bm_comm *comm,
     ds->attributes.fixed = mode == BM_MODE_READ;
     rc = bm_comm_agree(comm, rc, &ds->error);
     if (!rc)
-        rc = choose_buffer(ds);
+        rc = bm_site_choose_buffer(&ds->site, comm, &ds->options, &ds->store,
+                                   &ds->error);
     ds->opened = !rc;
     return rc;
 }
@@ -406,7 +399,7 @@ void bm_dataset_free(struct bouma_dataset *ds)
     bm_store_close(&ds->store);
     if (ds->comm)
         bm_pipe_pool_release(&ds->pool);
-    bm_machine_free(ds->machine);
+    bm_site_release(&ds->site);
     bm_comm_free(ds->comm);
     bm_drop(ds->a, ds);
 }

@@ -6,6 +6,7 @@
 
 #include "comm/comm.h"
 #include "engine/pipe.h"
+#include "engine/site.h"
 #include "layout/manifest.h"
 #include "layout/patch.h"
 #include "plan/cost.h"
@@ -54,7 +55,7 @@ struct bouma_dataset {
     struct bm_store store;
     uint8_t id[16];
     int major, minor;
-    uint64_t buffer_bytes; /* of each of a writer's buffers */
+    struct bm_site site;
     struct bm_pipe_pool pool;
     struct bm_step_list steps;
     char **notes;
@@ -75,7 +76,6 @@ struct bouma_dataset {
     size_t swarm_count, swarm_room;
     struct bm_error put_error;  /* a put that failed fails the step */
     struct bm_step *pending;    /* a step that is still being stored, or NULL */
-    struct bm_machine *machine; /* NULL: nobody asks for it */
     struct bm_write_plan *plan; /* of the last step, for reuse */
     uint64_t plan_hash;
     struct bm_held_step *held; /* [options.group], of BOUMA_GROUP */
@@ -99,13 +99,6 @@ void bm_dataset_forget_puts(struct bouma_dataset *ds);
  * are processors, if nobody else needs them and the allocator is known to bear
  * it. */
 int bm_dataset_threads(const struct bouma_dataset *ds);
-
-/* The machine of the option 'machine', into ds->machine, if files are placed by
- * cost. Collective. */
-int bm_dataset_find_machine(struct bouma_dataset *ds);
-
-/* How the writers of its files are chosen. */
-struct bm_place_task bm_dataset_place_task(const struct bouma_dataset *ds);
 
 /* A hash of all that ranks must give alike; and, where they do not, a message
  * that tells who differs in what: EMISMATCH. Collective. */

@@ -417,6 +417,20 @@ static int has_enough(const struct bm_pipe_pool *pool, size_t bytes,
            pool->port->memory != pool->bank.data;
 }
 
+/* Memory in a tier, or in DRAM where it was not insisted on the tier. */
+static int get_bank(const struct bm_pipe *p, struct bm_pipe_pool *pool,
+                    size_t bytes, bouma_tier tier, struct bm_error *error)
+{
+    struct bm_error why = {0};
+    int rc = bm_bank_new(&pool->bank, tier, bytes, p->o.local, p->a, &why);
+
+    if (rc && !p->o.strict && tier != BOUMA_TIER_DRAM) {
+        bm_error_clear(&why);
+        rc = bm_bank_new(&pool->bank, BOUMA_TIER_DRAM, bytes, NULL, p->a, &why);
+    }
+    return rc ? bm_fail(error, rc, "%s", why.text) : rc;
+}
+
 /* A new port over a bank, or with memory of its own. Collective. */
 static int renew_port(struct bm_pipe *p, struct bm_pipe_pool *pool,
                       size_t bytes, bouma_tier tier, int rc,
@@ -429,7 +443,9 @@ static int renew_port(struct bm_pipe *p, struct bm_pipe_pool *pool,
     if (bytes < had)
         bytes = had;
     if (!rc && bytes && tier != BOUMA_TIER_DRAM)
-        rc = bm_bank_new(&pool->bank, tier, bytes, p->o.local, p->a, error);
+        rc = get_bank(p, pool, bytes, tier, error);
+    if (pool->bank.tier == BOUMA_TIER_DRAM) /* the port has better memory */
+        bm_bank_free(&pool->bank);
     rc = bm_comm_agree(p->comm, rc, error);
     if (rc)
         return rc;
@@ -466,7 +482,7 @@ int bm_pipe_open(struct bm_pipe *p, struct bm_comm *comm,
     }
     if (!has_enough(pool, bytes, tier, 0)) {
         bm_bank_free(&pool->bank);
-        rc = bm_bank_new(&pool->bank, tier, bytes, p->o.local, p->a, error);
+        rc = get_bank(p, pool, bytes, tier, error);
     }
     p->memory = pool->bank.data;
     if (!rc && p->comm->size > 1 && prepare_messages(p))

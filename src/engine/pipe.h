@@ -74,6 +74,8 @@ struct bm_pipe_options {
     int buffers;
     bouma_transport transport; /* 0: ports */
     bouma_tier tier;           /* of this rank's buffers; 0: dram */
+    int strict; /* 1: if there is no such tier, that is an error; 0: dram then
+                 */
     const char *local;
     int copy; /* 1: own pieces go through buffers, too, so that the caller's
                  memory is free once all is gathered */

@@ -91,7 +91,7 @@ int bm_plain_open(struct bouma_io_file **out, struct bm_comm *comm,
 {
     struct bouma_io_file *f = bm_new(comm->a, 1, sizeof(*f));
     struct bm_error none = {0};
-    uint64_t hash = 0, buffer = 0;
+    uint64_t hash = 0;
     char *dir = NULL;
 
     *out = f;
@@ -120,6 +120,8 @@ int bm_plain_open(struct bouma_io_file **out, struct bm_comm *comm,
         bm_fail(&f->error, rc,
                 "the ranks open different files, in different ways, or with "
                 "different options");
+    if (!rc)
+        rc = bm_site_find(&f->site, comm, &f->options, &f->error);
     if (rc)
         return rc;
     rc = split_path(f, path, &dir);
@@ -127,14 +129,11 @@ int bm_plain_open(struct bouma_io_file **out, struct bm_comm *comm,
         rc = bm_store_open(&f->store, f->options.io, f->a, dir, 0, &f->error);
     if (!rc)
         rc = begin_file(f);
-    if (!rc)
-        buffer = f->options.buffer_bytes ? f->options.buffer_bytes
-                                         : bm_store_block(&f->store);
     bm_drop(f->a, dir);
     rc = bm_comm_agree(comm, rc, &f->error);
     if (!rc)
-        rc = bm_comm_max(comm, &buffer, 1, &f->error);
-    f->buffer = buffer;
+        rc = bm_site_choose_buffer(&f->site, comm, &f->options, &f->store,
+                                   &f->error);
     f->opened = !rc;
     return rc;
 }
@@ -161,6 +160,7 @@ void bm_plain_free(struct bouma_io_file *f)
     bm_store_close(&f->store);
     forget_declaration(f);
     bm_pipe_pool_release(&f->pool);
+    bm_site_release(&f->site);
     bm_comm_free(f->comm);
     bm_drop(a, f->name);
     bm_drop(a, f);
@@ -183,8 +183,8 @@ int bm_plain_close(struct bouma_io_file *f)
 
 /* ---- declaring ---------------------------------------------------------- */
 
-/* Who gathers what each rank has. */
-static void choose_gatherers(const struct bouma_io_file *f, int *gatherer)
+/* How many ranks of this file write. */
+static int64_t count_writers(const struct bouma_io_file *f)
 {
     int64_t ranks = f->ranks, writers = f->options.writers;
 
@@ -192,18 +192,99 @@ static void choose_gatherers(const struct bouma_io_file *f, int *gatherer)
         writers = ranks <= ALL_WRITE           ? ranks
                   : ranks / ONE_IN > ALL_WRITE ? ranks / ONE_IN
                                                : ALL_WRITE;
-    if (writers > ranks)
-        writers = ranks;
-    for (int r = 0; r < f->comm->size; r++)
-        gatherer[r] = r;
-    for (int64_t r = 0; r < ranks; r++) {
-        int64_t block = ((r + 1) * writers - 1) / ranks;
+    return writers > ranks ? ranks : writers;
+}
 
-        gatherer[f->first_rank + r] =
-            f->first_rank + (int)(f->options.place == BOUMA_PLACE_FIRST
-                                      ? block
-                                      : block * ranks / writers);
+/* What each block of consecutive ranks has; block_of[rank], -1: not of this
+ * file. */
+static int gather_blocks(struct bm_gathering *g, const struct bouma_io_file *f,
+                         const struct bm_segment *segments, size_t count,
+                         const int *block_of)
+{
+    size_t ranks = (size_t)f->comm->size, n = 0;
+    uint64_t *bytes = bm_new(f->a, ranks, sizeof(*bytes));
+
+    memset(g, 0, sizeof(*g));
+    g->a = f->a;
+    g->files = count_writers(f);
+    g->first = bm_new(f->a, (size_t)g->files + 1, sizeof(*g->first));
+    g->rank = bm_new_raw(f->a, ranks, sizeof(*g->rank));
+    g->bytes = bm_new_raw(f->a, ranks, sizeof(*g->bytes));
+    if (!bytes || !g->first || !g->rank || !g->bytes) {
+        bm_drop(f->a, bytes);
+        return BOUMA_ENOMEM;
     }
+    for (size_t i = 0; i < count; i++)
+        bytes[segments[i].rank] += segments[i].bytes;
+    for (size_t r = 0; r < ranks; r++)
+        if (block_of[r] >= 0 && bytes[r]) {
+            g->rank[n] = (int)r;
+            g->bytes[n++] = bytes[r];
+            g->first[block_of[r] + 1] = n;
+        }
+    for (int64_t b = 0; b < g->files; b++)
+        if (g->first[b + 1] < g->first[b])
+            g->first[b + 1] = g->first[b];
+    bm_drop(f->a, bytes);
+    return BOUMA_OK;
+}
+
+/* The first rank of a block, or the block's number; or where it costs least. */
+static int place_writers(struct bouma_io_file *f, int *writer, bouma_tier *tier,
+                         const struct bm_segment *segments, size_t count,
+                         const int *block_of)
+{
+    int64_t writers = count_writers(f);
+    struct bm_place_task task =
+        bm_site_place_task(&f->site, &f->options, f->comm->size);
+    struct bm_gathering g;
+    int rc;
+
+    for (int64_t b = 0; b < writers; b++) {
+        writer[b] = f->first_rank + (int)(f->options.place == BOUMA_PLACE_FIRST
+                                              ? b
+                                              : b * f->ranks / writers);
+        tier[b] = f->options.tier;
+    }
+    if (f->options.place != BOUMA_PLACE_COST)
+        return BOUMA_OK;
+    rc = gather_blocks(&g, f, segments, count, block_of);
+    if (!rc)
+        rc = bm_place_files(writer, tier, f->a, &task, writers, &g);
+    bm_gathering_release(&g);
+    return rc;
+}
+
+/* Who gathers what each rank has. */
+static int choose_gatherers(struct bouma_io_file *f, int *gatherer,
+                            const struct bm_segment *segments, size_t count)
+{
+    size_t ranks = (size_t)f->comm->size;
+    int64_t writers = count_writers(f);
+    int *block_of = bm_new_raw(f->a, ranks, sizeof(*block_of));
+    int *writer = bm_new_raw(f->a, (size_t)writers, sizeof(*writer));
+    bouma_tier *tier = bm_new(f->a, (size_t)writers, sizeof(*tier));
+    int rc = block_of && writer && tier ? BOUMA_OK : BOUMA_ENOMEM;
+
+    for (int r = 0; r < f->comm->size && !rc; r++) {
+        int64_t at = r - f->first_rank;
+
+        block_of[r] = at < 0 || at >= f->ranks
+                          ? -1
+                          : (int)(((at + 1) * writers - 1) / f->ranks);
+    }
+    if (!rc)
+        rc = place_writers(f, writer, tier, segments, count, block_of);
+    f->tier = f->options.tier;
+    for (int r = 0; r < f->comm->size && !rc; r++)
+        gatherer[r] = block_of[r] < 0 ? r : writer[block_of[r]];
+    for (int64_t b = 0; b < writers && !rc; b++)
+        if (writer[b] == f->comm->rank)
+            f->tier = tier[b];
+    bm_drop(f->a, block_of);
+    bm_drop(f->a, writer);
+    bm_drop(f->a, tier);
+    return rc;
 }
 
 /* The segments of the ranks of this file. */
@@ -228,10 +309,11 @@ static int make_domain(struct bouma_io_file *f, const struct bm_buffer *all,
                 segments[n++] = s;
         }
     rc = segments && gatherer ? BOUMA_OK : BOUMA_ENOMEM;
+    if (!rc)
+        rc = choose_gatherers(f, gatherer, segments, n);
     if (!rc) {
-        choose_gatherers(f, gatherer);
         rc = bm_domain_init(&f->domain, f->a, segments, n, f->comm->size,
-                            gatherer, f->buffer, SHARE);
+                            gatherer, f->site.buffer_bytes, SHARE);
     }
     bm_drop(f->a, segments);
     bm_drop(f->a, gatherer);
@@ -247,7 +329,7 @@ static void begin_report(struct bouma_io_file *f)
     for (size_t i = 0; i < d->segment_count; i++)
         f->report.bytes += d->segments[i].bytes;
     f->report.moved_bytes = bm_domain_moved(d);
-    f->report.buffer_bytes = f->buffer;
+    f->report.buffer_bytes = f->site.buffer_bytes;
     for (int r = 0; r < f->comm->size; r++) {
         int64_t rounds = (int64_t)(d->first[r + 1] - d->first[r]);
 
@@ -475,9 +557,10 @@ static int make_pipe(struct bouma_io_file *f, struct bm_pipe **out, int reading)
     struct bm_pipe_options o = {
         .reading = reading,
         .buffers = f->options.buffers,
-        .transport = f->options.transport,
-        .tier = f->options.tier,
-        .local = f->options.local,
+        .transport = f->site.transport,
+        .tier = f->tier,
+        .strict = f->options.tier != 0,
+        .local = f->site.local,
     };
     struct bm_pipe_calls calls = {
         .context = f,

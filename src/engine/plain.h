@@ -4,6 +4,7 @@
 #define BM_PLAIN_H
 
 #include "engine/pipe.h"
+#include "engine/site.h"
 #include "plan/domain.h"
 #include "store/store.h"
 
@@ -16,7 +17,8 @@ struct bouma_io_file {
     struct bm_store store; /* of the file's directory */
     struct bm_file file;   /* open, if this rank has anything to do with it */
     char *name;            /* of the group's file, in the directory */
-    uint64_t buffer;
+    struct bm_site site;
+    bouma_tier tier; /* of this rank's buffers */
     int opened, closed, written;
     int group, first_rank, ranks; /* of this rank's file */
 

@@ -379,8 +379,8 @@ static int count_ships(struct bm_estimate *e, const struct chunks *c,
 {
     struct grouping written = {0};
     struct intake in = {0};
-    uint64_t buffer = task->options->buffer_bytes ? task->options->buffer_bytes
-                                                  : BM_BUFFER_BYTES;
+    uint64_t buffer =
+        task->rule.buffer_bytes ? task->rule.buffer_bytes : BM_BUFFER_BYTES;
     size_t most = 0, most_file = 0;
     int rc = group(&written, e->a, task->ranks, e->writer, e->files);
 

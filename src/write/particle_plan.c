@@ -141,7 +141,8 @@ static int place_in_order(struct bm_particle_plan *plan,
 static int place_by_cost(struct bm_particle_plan *plan, struct bm_set_plan *set,
                          const struct bouma_dataset *ds)
 {
-    struct bm_place_task task = bm_dataset_place_task(ds);
+    struct bm_place_task task =
+        bm_site_place_task(&ds->site, &ds->options, ds->comm->size);
     struct bm_gathering g = {.files = set->files.files,
                              .first = set->first_delivery};
     int rc = BOUMA_ENOMEM;

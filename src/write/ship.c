@@ -170,7 +170,7 @@ static int make_flows(struct routes *r)
                 parts[n++] = (struct bm_stream_part){file_bytes(s, f), 0};
         r->flows[r->flow_of[i]].gatherer = (int)i;
         rc = bm_rounds_init(&r->flows[r->flow_of[i]].rounds, a, parts, n,
-                            s->ds->buffer_bytes);
+                            s->ds->site.buffer_bytes);
     }
     bm_drop(a, load);
     bm_drop(a, parts);
@@ -333,15 +333,25 @@ static void tell_progress(void *context, size_t done, size_t rounds)
         o->progress(o->progress_user, "writing", done, rounds);
 }
 
+/* The tier of this rank's buffers. */
+static bouma_tier own_tier(const struct bm_step *s)
+{
+    for (int64_t f = 0; f < s->files.files && s->files.tier; f++)
+        if (s->files.writer[f] == s->ds->comm->rank)
+            return s->files.tier[f];
+    return s->ds->options.tier;
+}
+
 /* Takes the flows over. */
 static int make_pipe(struct routes *r)
 {
     struct bm_step *s = r->s;
     const bouma_options *o = &s->ds->options;
     struct bm_pipe_options options = {.buffers = o->buffers,
-                                      .transport = o->transport,
-                                      .tier = o->tier,
-                                      .local = o->local};
+                                      .transport = s->ds->site.transport,
+                                      .tier = own_tier(s),
+                                      .strict = o->tier != 0,
+                                      .local = s->ds->site.local};
     struct bm_pipe_calls calls = {.context = s,
                                   .bytes = chunk_bytes,
                                   .fill = s->shaper.sized ? fill_chunk : NULL,

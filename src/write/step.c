@@ -306,7 +306,8 @@ static int assign_none(struct bm_step *s)
 /* Who writes which file, and gathers it where. */
 static int place_files(struct bm_step *s, const struct bm_chunk_sizes *sizes)
 {
-    struct bm_place_task task = bm_dataset_place_task(s->ds);
+    struct bm_place_task task =
+        bm_site_place_task(&s->ds->site, &s->ds->options, s->ds->comm->size);
 
     return bm_place_chunks(&s->files, &task, sizes)
                ? bm_fail(&s->ds->error, BOUMA_ENOMEM,

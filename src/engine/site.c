@@ -1,0 +1,114 @@
+/* site.c -- see site.h. */
+#include "engine/site.h"
+
+#include <string.h>
+
+#include "store/text_file.h"
+
+/* Rank 0 reads the file of a machine, if it is one, for all. Collective. */
+static int share_file(struct bm_comm *comm, const char *spec,
+                      struct bm_buffer *file, struct bm_error *error)
+{
+    int rc = BOUMA_OK;
+
+    if (!bm_machine_is_file(spec))
+        return rc;
+    if (comm->rank == 0)
+        rc = bm_text_file_load(file, spec, error);
+    return bm_comm_share(comm, file, 0, rc, error);
+}
+
+/* Make the machine of what all ranks tell. Collective, up to the agreement
+ * that the caller makes. */
+static int make_machine(struct bm_machine **out, struct bm_comm *comm,
+                        const char *spec, const struct bm_buffer *file,
+                        struct bm_error *error)
+{
+    size_t *sizes = bm_new(comm->a, (size_t)comm->size, sizeof(*sizes));
+    struct bm_buffer mine, all;
+    int rc = BOUMA_OK;
+
+    bm_buffer_init(&mine, comm->a);
+    bm_buffer_init(&all, comm->a);
+    bm_machine_tell(&mine, spec);
+    if (!sizes || mine.failed)
+        rc = bm_fail(error, BOUMA_ENOMEM, "no memory for the machine");
+    rc = bm_comm_collect(comm, &mine, &all, sizes, 1, rc, error);
+    if (!rc)
+        rc = bm_machine_make(
+            out, comm->a, spec,
+            bm_machine_is_file(spec) ? (const char *)file->data : NULL,
+            file->size, comm->size, &all, sizes, error);
+    if (rc && !error->status)
+        bm_fail(error, rc, "no memory for the machine");
+    bm_buffer_release(&mine);
+    bm_buffer_release(&all);
+    bm_drop(comm->a, sizes);
+    return rc;
+}
+
+int bm_site_find(struct bm_site *site, struct bm_comm *comm,
+                 const bouma_options *options, struct bm_error *error)
+{
+    struct bm_buffer file;
+    const char *local = NULL;
+    int rc;
+
+    memset(site, 0, sizeof(*site));
+    site->transport = options->transport;
+    site->local = options->local;
+    if (!options->machine[0] && options->place != BOUMA_PLACE_COST)
+        return BOUMA_OK;
+    bm_buffer_init(&file, comm->a);
+    rc = share_file(comm, options->machine, &file, error);
+    if (!rc)
+        rc = make_machine(&site->machine, comm, options->machine, &file, error);
+    bm_buffer_release(&file);
+    rc = bm_comm_agree(comm, rc, error);
+    if (rc)
+        return rc;
+    if (!site->transport)
+        site->transport = bm_machine_transport(site->machine);
+    local = bm_machine_local(site->machine);
+    if (!site->local[0] && local)
+        site->local = local;
+    return rc;
+}
+
+void bm_site_release(struct bm_site *site)
+{
+    bm_machine_free(site->machine);
+    memset(site, 0, sizeof(*site));
+}
+
+int bm_site_choose_buffer(struct bm_site *site, struct bm_comm *comm,
+                          const bouma_options *options,
+                          const struct bm_store *store,
+                          struct bm_error *error)
+{
+    site->buffer_bytes = options->buffer_bytes;
+    if (!site->buffer_bytes && site->machine)
+        site->buffer_bytes = bm_machine_stripe(site->machine);
+    if (site->buffer_bytes)
+        return BOUMA_OK;
+    /* Whatever the file systems of the ranks say. */
+    site->buffer_bytes = bm_store_block(store);
+    return bm_comm_max(comm, &site->buffer_bytes, 1, error);
+}
+
+struct bm_place_task bm_site_place_task(const struct bm_site *site,
+                                        const bouma_options *options, int ranks)
+{
+    struct bm_place_task task = {.scheme = options->place, .ranks = ranks};
+
+    task.rule = (struct bm_cost_rule){.only = options->tier,
+                                      .buffers = options->buffers,
+                                      .buffer_bytes = site->buffer_bytes,
+                                      .persist = options->persist};
+    if (site->machine) {
+        task.rule.network = bm_machine_network(site->machine);
+        task.rule.tiers =
+            bm_machine_tiers(site->machine, &task.rule.tier_count);
+    }
+    return task;
+}

@@ -1,0 +1,36 @@
+/* site.h -- where a program runs, as far as moving bytes is concerned: the
+ * machine, if anyone asks for it, and what follows from it and the options. The
+ * same on all ranks. */
+#ifndef BM_SITE_H
+#define BM_SITE_H
+
+#include "comm/comm.h"
+#include "machine/machine.h"
+#include "store/store.h"
+
+struct bm_site {
+    struct bm_machine *machine; /* NULL: nobody asks for it */
+    uint64_t buffer_bytes;      /* of each of a writer's buffers */
+    bouma_transport transport;  /* 0: the usual one */
+    const char *local;          /* directory on storage of the node, or "" */
+};
+
+/* The machine that 'options' (complete, and staying where they are) ask for.
+ * Collective. A zeroed site can be released. */
+int bm_site_find(struct bm_site *site, struct bm_comm *comm,
+                 const bouma_options *options, struct bm_error *error);
+void bm_site_release(struct bm_site *site);
+
+/* How large buffers are: as the options say, or the target's stripes, or what
+ * the storage says of itself. Collective. */
+int bm_site_choose_buffer(struct bm_site *site, struct bm_comm *comm,
+                          const bouma_options *options,
+                          const struct bm_store *store,
+                          struct bm_error *error);
+
+/* How the writers of files are chosen. */
+struct bm_place_task bm_site_place_task(const struct bm_site *site,
+                                        const bouma_options *options,
+                                        int ranks);
+
+#endif
