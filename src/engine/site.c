@@ -35,10 +35,10 @@ static int make_machine(struct bm_machine **out, struct bm_comm *comm,
         rc = bm_fail(error, BOUMA_ENOMEM, "no memory for the machine");
     rc = bm_comm_collect(comm, &mine, &all, sizes, 1, rc, error);
     if (!rc)
-        rc = bm_machine_make(
-            out, comm->a, spec,
-            bm_machine_is_file(spec) ? (const char *)file->data : NULL,
-            file->size, comm->size, &all, sizes, error);
+        rc = bm_machine_make(out, comm->a, spec,
+                             bm_machine_is_file(spec) ? (const char *)file->data
+                                                      : NULL,
+                             file->size, comm->size, &all, sizes, error);
     if (rc && !error->status)
         bm_fail(error, rc, "no memory for the machine");
     bm_buffer_release(&mine);
@@ -83,8 +83,7 @@ void bm_site_release(struct bm_site *site)
 
 int bm_site_choose_buffer(struct bm_site *site, struct bm_comm *comm,
                           const bouma_options *options,
-                          const struct bm_store *store,
-                          struct bm_error *error)
+                          const struct bm_store *store, struct bm_error *error)
 {
     site->buffer_bytes = options->buffer_bytes;
     if (!site->buffer_bytes && site->machine)

@@ -25,8 +25,7 @@ void bm_site_release(struct bm_site *site);
  * the storage says of itself. Collective. */
 int bm_site_choose_buffer(struct bm_site *site, struct bm_comm *comm,
                           const bouma_options *options,
-                          const struct bm_store *store,
-                          struct bm_error *error);
+                          const struct bm_store *store, struct bm_error *error);
 
 /* How the writers of files are chosen. */
 struct bm_place_task bm_site_place_task(const struct bm_site *site,

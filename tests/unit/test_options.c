@@ -314,7 +314,7 @@ static void the_environment_sets_what_is_zero(void)
     bouma_options out, given = fresh();
 
     CHECK_EQ(complete_with(&out, NULL,
-                           "files=4;order=chunk,file_size=1MiB;;timeout=1.5;"
+                           "files=4;order=chunk;file_size=1MiB;;timeout=1.5;"
                            "durability=group=3;replace=1;memory_limit=1G"),
              BOUMA_OK);
     CHECK(out.files == 4 && out.order == BOUMA_ORDER_CHUNK && out.replace == 1);
@@ -329,7 +329,50 @@ static void the_environment_sets_what_is_zero(void)
     CHECK(out.files == 9 && out.durability == BOUMA_FAST);
     CHECK(out.order == BOUMA_ORDER_CHUNK);
     CHECK_EQ(complete_with(&out, NULL, ""), BOUMA_OK);
-    CHECK_EQ(complete_with(&out, NULL, ";;,"), BOUMA_OK);
+    CHECK_EQ(complete_with(&out, NULL, ";;"), BOUMA_OK);
+    CHECK_EQ(complete_with(&out, NULL, ",,"), BOUMA_OK);
+    /* Commas do as well, where they are not part of a value. */
+    CHECK_EQ(complete_with(&out, NULL, "files=4,order=chunk"), BOUMA_OK);
+    CHECK(out.files == 4 && out.order == BOUMA_ORDER_CHUNK);
+    CHECK_EQ(complete_with(&out, NULL, "machine=torus:2x2,per=4;files=3"),
+             BOUMA_OK);
+    CHECK(out.files == 3 && !strcmp(out.machine, "torus:2x2,per=4"));
+}
+
+static void the_tier_has_a_variable_of_its_own(void)
+{
+    bouma_options out, given = fresh();
+
+    setenv("BOUMA_TIER", "hbm", 1);
+    CHECK_EQ(complete(&out, NULL), BOUMA_OK);
+    CHECK_EQ(out.tier, BOUMA_TIER_HBM);
+    given.tier = BOUMA_TIER_LOCAL;
+    CHECK_EQ(complete(&out, &given), BOUMA_OK);
+    CHECK_EQ(out.tier, BOUMA_TIER_LOCAL);
+    setenv("BOUMA_TIER", "tape", 1);
+    CHECK_EQ(complete(&out, NULL), BOUMA_EINVAL);
+    CHECK_TEXT(message, "BOUMA_TIER");
+    CHECK_TEXT(message, "dram, hbm, local");
+    unsetenv("BOUMA_TIER");
+}
+
+static void texts_have_a_longest_length(void)
+{
+    char text[BOUMA_PATH_BYTES + 1];
+    bouma_options out, o = fresh();
+
+    memset(text, 'x', sizeof(text));
+    text[BOUMA_PATH_BYTES] = 0;
+    CHECK_EQ(set(&o, "machine", text), BOUMA_EINVAL);
+    CHECK_TEXT(message, "255");
+    text[BOUMA_PATH_BYTES - 1] = 0;
+    CHECK_EQ(set(&o, "machine", text), BOUMA_OK);
+    CHECK(!strcmp(o.machine, text));
+    CHECK_EQ(set(&o, "machine", "y"), BOUMA_OK);
+    CHECK(!strcmp(o.machine, "y"));
+    memset(o.local, 'z', sizeof(o.local));
+    CHECK_EQ(complete(&out, &o), BOUMA_EINVAL);
+    CHECK_TEXT(message, "'local'");
 }
 
 static void a_wrong_environment_is_told(void)
@@ -454,6 +497,8 @@ int main(void)
     wrong_fields_are_refused();
     an_io_table_of_another_size_is_refused();
     the_environment_sets_what_is_zero();
+    the_tier_has_a_variable_of_its_own();
+    texts_have_a_longest_length();
     a_wrong_environment_is_told();
     an_older_caller_has_fewer_fields();
     an_older_callers_allocator_is_used();

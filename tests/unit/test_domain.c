@@ -1,0 +1,202 @@
+/* Who writes which part of a plain file: every byte once, in cells that fit the
+ * buffer, with the rank that has most of it, and evenly. */
+#include "plan/domain.h"
+
+#include "bouma.h"
+#include "check.h"
+
+enum { RANKS = 9, MOST = 60, FILE_BYTES = 3000 };
+
+struct seen {
+    const struct bm_domain *d;
+    unsigned char *covered; /* [FILE_BYTES] */
+    uint64_t bytes, moved;
+};
+
+/* A stretch leads to the very bytes of the file that its segment has. */
+static int check_stretch(void *context, const struct bm_domain_stretch *s)
+{
+    struct seen *seen = context;
+    const struct bm_segment *segment = &seen->d->segments[s->segment];
+    int gatherer = seen->d->cells[s->cell].gatherer;
+
+    for (uint64_t k = 0; k < s->bytes; k++) {
+        uint64_t run,
+            offset = bm_domain_offset(seen->d, gatherer, s->at + k, &run);
+
+        CHECK_EQ(offset, segment->offset + s->from + k);
+        CHECK(run > 0);
+    }
+    seen->bytes += s->bytes;
+    if (gatherer != segment->rank)
+        seen->moved += s->bytes;
+    return 0;
+}
+
+static void check_cells(const struct bm_domain *d, uint64_t buffer,
+                        const int *gatherer)
+{
+    uint64_t before = 0, load[RANKS] = {0};
+    int gathers[RANKS] = {0};
+
+    for (int r = 0; r < RANKS; r++)
+        gathers[gatherer[r]] = 1;
+    for (size_t c = 0; c < d->cell_count; c++) {
+        const struct bm_cell *cell = &d->cells[c];
+
+        CHECK_EQ(cell->before, before);
+        CHECK(cell->bytes > 0 && cell->bytes <= buffer);
+        CHECK(gathers[cell->gatherer]);
+        CHECK_EQ(cell->at, load[cell->gatherer]);
+        load[cell->gatherer] += cell->bytes;
+        before += cell->bytes;
+    }
+    CHECK_EQ(before, d->bytes);
+    for (int r = 0; r < RANKS; r++) {
+        struct bm_rounds rounds;
+
+        REQUIRE(!bm_domain_rounds(d, r, &rounds));
+        CHECK_EQ(rounds.count, d->first[r + 1] - d->first[r]);
+        CHECK_EQ(rounds.start[rounds.count], load[r]);
+        bm_rounds_release(&rounds);
+    }
+}
+
+static void every_byte_has_its_place(void)
+{
+    uint64_t state = 77;
+
+    for (int tries = 0; tries < 400; tries++) {
+        struct bm_segment segments[MOST];
+        size_t count = (size_t)check_below(&state, MOST);
+        uint64_t buffer = 1 + (uint64_t)check_below(&state, 400), bytes = 0;
+        unsigned char covered[FILE_BYTES] = {0};
+        int gatherer[RANKS], overlap = (int)check_below(&state, 2);
+        struct bm_domain d;
+        struct seen seen = {&d, covered, 0, 0};
+        uint64_t at = 0;
+
+        for (int r = 0; r < RANKS; r++)
+            gatherer[r] = (int)check_below(&state, RANKS);
+        for (size_t i = 0; i < count; i++) {
+            uint64_t n = (uint64_t)check_below(&state, 40);
+            uint64_t gap = check_below(&state, 3) ? 0 : 5;
+            uint64_t offset =
+                overlap ? (uint64_t)check_below(&state, FILE_BYTES - 40)
+                        : at + gap;
+
+            at = offset + n;
+            bytes += n;
+            segments[i] = (struct bm_segment){
+                offset, n, (int)check_below(&state, RANKS), (uint32_t)i};
+            memset(covered + offset, 1, n);
+        }
+        REQUIRE(!bm_domain_init(&d, bm_allocator_default(), segments, count,
+                                RANKS, gatherer, buffer, 1.25));
+        for (size_t s = 0; s < d.segment_count; s++)
+            bm_domain_walk(&d, s, check_stretch, &seen);
+        CHECK_EQ(seen.bytes, bytes);
+        CHECK_EQ(seen.moved, bm_domain_moved(&d));
+        bytes = 0;
+        for (int k = 0; k < FILE_BYTES; k++)
+            bytes += covered[k];
+        CHECK_EQ(d.bytes, bytes);
+        check_cells(&d, buffer, gatherer);
+        bm_domain_release(&d);
+    }
+}
+
+/* Ranks that have as much as others, side by side, keep all of it. */
+static void what_is_even_does_not_move(void)
+{
+    struct bm_segment segments[RANKS];
+    int gatherer[RANKS];
+    struct bm_domain d;
+
+    for (int r = 0; r < RANKS; r++) {
+        gatherer[r] = r;
+        segments[r] = (struct bm_segment){(uint64_t)r * 4096, 4096, r, 0};
+    }
+    REQUIRE(!bm_domain_init(&d, bm_allocator_default(), segments, RANKS, RANKS,
+                            gatherer, 1024, 1.25));
+    CHECK_EQ(bm_domain_moved(&d), 0);
+    CHECK_EQ(d.cell_count, RANKS * 4);
+    bm_domain_release(&d);
+}
+
+/* One that has nearly all gives to the others. */
+static void no_gatherer_has_much_more_than_its_share(void)
+{
+    struct bm_segment segments[RANKS];
+    uint64_t load[RANKS] = {0}, offset = 0;
+    int gatherer[RANKS];
+    struct bm_domain d;
+
+    for (int r = 0; r < RANKS; r++) {
+        uint64_t bytes = r == 4 ? 900000 : 1000;
+
+        gatherer[r] = r;
+        segments[r] = (struct bm_segment){offset, bytes, r, 0};
+        offset += bytes;
+    }
+    REQUIRE(!bm_domain_init(&d, bm_allocator_default(), segments, RANKS, RANKS,
+                            gatherer, 1000, 1.25));
+    for (size_t c = 0; c < d.cell_count; c++)
+        load[d.cells[c].gatherer] += d.cells[c].bytes;
+    for (int r = 0; r < RANKS; r++)
+        CHECK(load[r] <= d.bytes / RANKS * 5 / 4 + 1001);
+    bm_domain_release(&d);
+}
+
+static void a_file_has_an_end(void)
+{
+    struct bm_segment wrong[] = {{UINT64_MAX - 5, 3, 0, 0},
+                                 {(uint64_t)INT64_MAX - 5, 6, 0, 0}};
+    int gatherer[1] = {0};
+
+    for (int i = 0; i < 2; i++) {
+        struct bm_domain d;
+
+        CHECK_EQ(bm_domain_init(&d, bm_allocator_default(), &wrong[i], 1, 1,
+                                gatherer, 1000, 1.25),
+                 BOUMA_EINVAL);
+        bm_domain_release(&d);
+    }
+}
+
+/* A plan for many ranks with nine variables each. */
+static void many_ranks_are_planned(void)
+{
+    enum { MANY = 131072, VARIABLES = 9 };
+    const bouma_allocator *a = bm_allocator_default();
+    struct bm_segment *segments =
+        bm_new_raw(a, (size_t)MANY * VARIABLES, sizeof(*segments));
+    int *gatherer = bm_new_raw(a, MANY, sizeof(*gatherer));
+    struct bm_domain d;
+    size_t n = 0;
+
+    REQUIRE(segments && gatherer);
+    for (int r = 0; r < MANY; r++) {
+        gatherer[r] = r / 64 * 64;
+        for (uint32_t v = 0; v < VARIABLES; v++)
+            segments[n++] = (struct bm_segment){
+                ((uint64_t)v * MANY + (uint64_t)r) << 20, 1 << 20, r, v};
+    }
+    REQUIRE(!bm_domain_init(&d, a, segments, n, MANY, gatherer, 4 << 20, 1.25));
+    CHECK_EQ(d.bytes, (uint64_t)n << 20);
+    CHECK_EQ(d.cell_count, n / 4);
+    CHECK_EQ(bm_domain_moved(&d), (d.bytes / 64) * 63);
+    bm_domain_release(&d);
+    bm_drop(a, segments);
+    bm_drop(a, gatherer);
+}
+
+int main(void)
+{
+    every_byte_has_its_place();
+    what_is_even_does_not_move();
+    no_gatherer_has_much_more_than_its_share();
+    a_file_has_an_end();
+    many_ranks_are_planned();
+    return check_result();
+}
