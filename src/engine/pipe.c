@@ -75,7 +75,8 @@ struct bm_pipe {
 void bm_pipe_pool_release(struct bm_pipe_pool *pool)
 {
     bm_port_free(pool->port);
-    bm_bank_free(&pool->bank);
+    bm_bank_free(&pool->under);
+    bm_bank_free(&pool->alone);
     memset(pool, 0, sizeof(*pool));
 }
 
@@ -404,29 +405,25 @@ static size_t needed(const struct bm_pipe *p, int *others)
     return any ? p->slot_count * p->own->slot_bytes : 0;
 }
 
-/* Whether the pool has what this rank needs. */
-static int has_enough(const struct bm_pipe_pool *pool, size_t bytes,
-                      bouma_tier tier, int in_port)
+/* Whether the pool has a port with what this rank needs. */
+static int has_port(const struct bm_pipe_pool *pool, size_t bytes,
+                    bouma_tier tier)
 {
-    if (!bytes)
-        return 1;
-    if (tier != BOUMA_TIER_DRAM || !in_port)
-        return pool->bank.tier == tier && pool->bank.bytes >= bytes &&
-               (!in_port || (pool->port && pool->port->bytes >= bytes));
-    return pool->port && pool->port->bytes >= bytes &&
-           pool->port->memory != pool->bank.data;
+    bouma_tier has = pool->under.tier ? pool->under.tier : BOUMA_TIER_DRAM;
+
+    return !bytes || (pool->port && pool->port->bytes >= bytes && has == tier);
 }
 
 /* Memory in a tier, or in DRAM where it was not insisted on the tier. */
-static int get_bank(const struct bm_pipe *p, struct bm_pipe_pool *pool,
-                    size_t bytes, bouma_tier tier, struct bm_error *error)
+static int get_bank(const struct bm_pipe *p, struct bm_bank *bank, size_t bytes,
+                    bouma_tier tier, struct bm_error *error)
 {
     struct bm_error why = {0};
-    int rc = bm_bank_new(&pool->bank, tier, bytes, p->o.local, p->a, &why);
+    int rc = bm_bank_new(bank, tier, bytes, p->o.local, p->a, &why);
 
     if (rc && !p->o.strict && tier != BOUMA_TIER_DRAM) {
         bm_error_clear(&why);
-        rc = bm_bank_new(&pool->bank, BOUMA_TIER_DRAM, bytes, NULL, p->a, &why);
+        rc = bm_bank_new(bank, BOUMA_TIER_DRAM, bytes, NULL, p->a, &why);
     }
     return rc ? bm_fail(error, rc, "%s", why.text) : rc;
 }
@@ -438,18 +435,20 @@ static int renew_port(struct bm_pipe *p, struct bm_pipe_pool *pool,
 {
     size_t had = pool->port ? pool->port->bytes : 0;
 
-    bm_pipe_pool_release(pool);
+    bm_port_free(pool->port);
+    pool->port = NULL;
+    bm_bank_free(&pool->under);
     /* Never less than before, else two kinds of data would take turns. */
     if (bytes < had)
         bytes = had;
     if (!rc && bytes && tier != BOUMA_TIER_DRAM)
-        rc = get_bank(p, pool, bytes, tier, error);
-    if (pool->bank.tier == BOUMA_TIER_DRAM) /* the port has better memory */
-        bm_bank_free(&pool->bank);
+        rc = get_bank(p, &pool->under, bytes, tier, error);
+    if (pool->under.tier == BOUMA_TIER_DRAM) /* the port has better memory */
+        bm_bank_free(&pool->under);
     rc = bm_comm_agree(p->comm, rc, error);
     if (rc)
         return rc;
-    if (bm_port_new(&pool->port, p->comm, pool->bank.data, bytes))
+    if (bm_port_new(&pool->port, p->comm, pool->under.data, bytes))
         pool->port = NULL; /* then by messages */
     return rc;
 }
@@ -465,7 +464,7 @@ int bm_pipe_open(struct bm_pipe *p, struct bm_comm *comm,
     /* Whatever this rank has to say comes with the agreement. */
     wants[0] = rc != BOUMA_OK;
     wants[1] = others && p->o.transport != BOUMA_TRANSPORT_MESSAGES;
-    wants[2] = !has_enough(pool, bytes, tier, 1);
+    wants[2] = !has_port(pool, bytes, tier);
     if (bm_comm_max(comm, wants, 3, error))
         return BOUMA_ECOMM;
     if (wants[0])
@@ -480,11 +479,11 @@ int bm_pipe_open(struct bm_pipe *p, struct bm_comm *comm,
         p->memory = pool->port->memory;
         return rc;
     }
-    if (!has_enough(pool, bytes, tier, 0)) {
-        bm_bank_free(&pool->bank);
-        rc = get_bank(p, pool, bytes, tier, error);
+    if (bytes && (pool->alone.tier != tier || pool->alone.bytes < bytes)) {
+        bm_bank_free(&pool->alone);
+        rc = get_bank(p, &pool->alone, bytes, tier, error);
     }
-    p->memory = pool->bank.data;
+    p->memory = pool->alone.data;
     if (!rc && p->comm->size > 1 && prepare_messages(p))
         rc = bm_fail(error, BOUMA_ENOMEM, "no memory for messages");
     return bm_comm_agree(comm, rc, error);

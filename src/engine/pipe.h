@@ -65,7 +65,8 @@ struct bm_pipe_calls {
 /* Buffers, kept from one use to the next. */
 struct bm_pipe_pool {
     struct bm_port *port;
-    struct bm_bank bank;
+    struct bm_bank under; /* the port's memory, if it is not its own */
+    struct bm_bank alone; /* for use without a port */
 };
 void bm_pipe_pool_release(struct bm_pipe_pool *pool); /* collective */
 

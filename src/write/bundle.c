@@ -525,10 +525,12 @@ int bm_bundle_open(struct bm_bundle *b, struct bouma_dataset *ds,
 
 int bm_bundle_store(struct bm_bundle *b, struct bm_error *error)
 {
-    int rc = write_all(b, error);
+    return write_all(b, error);
+}
 
+void bm_bundle_drop(struct bm_bundle *b)
+{
     for (int j = 0; j < b->set->count; j++)
         bm_buffer_release(&b->encoded[j]);
     bm_tree_release(&b->tree);
-    return rc;
 }

@@ -43,8 +43,10 @@ int bm_bundle_shape(struct bm_bundle *b, struct bouma_dataset *ds,
 int bm_bundle_open(struct bm_bundle *b, struct bouma_dataset *ds,
                    struct bm_generation generation);
 
-/* Write it, all but the head; what was written is dropped. May be done by
- * another thread. */
+/* Write it, all but the head. May be done by another thread, which asks for no
+ * memory and gives none back; so what was written is dropped by another call.
+ */
 int bm_bundle_store(struct bm_bundle *b, struct bm_error *error);
+void bm_bundle_drop(struct bm_bundle *b);
 
 #endif

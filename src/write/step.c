@@ -383,6 +383,7 @@ static int shape_particles(struct bm_step *s)
 {
     struct bm_particle_write *p = &s->particles;
     int rc = BOUMA_OK, stored;
+    size_t done;
 
     if (!p->bundle_count)
         return rc;
@@ -401,10 +402,14 @@ static int shape_particles(struct bm_step *s)
             rc = bm_bundle_open(&p->bundles[i], s->ds, s->generation);
         if (!rc)
             bm_keeper_hand(s->bundler, i);
+        while (bm_keeper_next(s->bundler, &done, 0))
+            bm_bundle_drop(&p->bundles[done]);
     }
     if (s->ds->options.async && !rc)
         return rc;
     stored = bm_keeper_wait(s->bundler, &s->ds->error);
+    while (bm_keeper_next(s->bundler, &done, 0))
+        bm_bundle_drop(&p->bundles[done]);
     bm_step_lap(s, BM_STORE);
     return rc ? rc : stored;
 }
