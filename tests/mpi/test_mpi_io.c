@@ -1,0 +1,264 @@
+/* test_mpi_io.c -- plain files written and read by bouma_io_*() have the bytes
+ * that a loop over all pieces of all ranks would leave there, whatever ranks
+ * declare, in whatever order, with whatever options.
+ *
+ *   test_mpi_io [STRIDE]   only every STRIDE-th case */
+#include "blocks.h"
+#include "pieces.h"
+
+#include "../unit/check.h"
+
+enum { CASES = 60, LARGEST = 200000 };
+
+enum { OLD_SALT = 1000 };
+
+/* One case: a file for each group of ranks. */
+struct setting {
+    int number;
+    struct ranks *ranks;
+    bouma_options options;
+    bouma_io_mode mode;
+    char path[512];
+    uint64_t shared;       /* random state, the same on all ranks */
+    uint64_t group_random; /* the same on all ranks of the group */
+    int group, rank, size; /* of this rank's file */
+    struct image image;    /* of it */
+};
+
+static void random_options(bouma_options *o, int ranks, uint64_t *random)
+{
+    static const uint64_t buffer[] = {1024, 1000, 4096, 10007, 65536};
+    static const bouma_place place[] = {0, BOUMA_PLACE_SPREAD,
+                                        BOUMA_PLACE_FIRST};
+
+    o->transport = (bouma_transport)check_below(random, 3);
+    o->buffers = (int)check_below(random, 4);
+    o->buffers += o->buffers > 0; /* 0, 2, 3, 4 */
+    o->buffer_bytes = buffer[check_below(random, 5)];
+    if (check_below(random, 8) == 0)
+        o->buffer_bytes = 0;
+    o->writers = (int)check_below(random, ranks + 1);
+    o->place = place[check_below(random, 3)];
+    o->message_bytes = check_below(random, 3) ? 0 : 700;
+    o->durability = check_below(random, 2) ? BOUMA_FAST : BOUMA_DURABLE;
+}
+
+/* The path of the file of a group. */
+static void file_path(char out[600], const struct setting *s, int group)
+{
+    if (s->options.files > 1)
+        snprintf(out, 600, "%s.%04d", s->path, group);
+    else
+        snprintf(out, 600, "%s", s->path);
+}
+
+/* Before an open: some files are there, with other bytes. */
+static void make_old_files(struct setting *s)
+{
+    for (int g = 0; g < (s->options.files > 1 ? s->options.files : 1); g++) {
+        size_t size = check_below(&s->shared, 2)
+                          ? (size_t)check_below(&s->shared, 2 * LARGEST)
+                          : 0;
+        struct image old;
+        char path[600];
+
+        file_path(path, s, g);
+        image_init(&old, size, g, OLD_SALT);
+        if (s->ranks->rank == 0 && size)
+            image_save(&old, path);
+        image_free(&old);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* What the old file of this rank's group was. */
+static void init_image(struct setting *s, uint64_t shared)
+{
+    size_t size = 0;
+
+    for (int g = 0; g <= s->group; g++)
+        size = check_below(&shared, 2)
+                   ? (size_t)check_below(&shared, 2 * LARGEST)
+                   : 0;
+    if (s->mode == BOUMA_IO_CREATE)
+        size = 0;
+    image_init(&s->image, size, s->group, OLD_SALT);
+}
+
+/* Groups are consecutive ranks, and as large as can be. */
+static void check_groups(const struct setting *s)
+{
+    int all[64][3], mine[3] = {s->group, s->rank, s->size}, n = s->ranks->size;
+    int files = s->options.files > 1 ? s->options.files : 1;
+
+    REQUIRE(n <= 64);
+    MPI_Allgather(mine, 3, MPI_INT, all, 3, MPI_INT, MPI_COMM_WORLD);
+    CHECK_EQ(all[0][0], 0);
+    CHECK_EQ(all[0][1], 0);
+    CHECK_EQ(all[n - 1][0], files - 1);
+    for (int i = 1; i < n; i++) {
+        int next = all[i][0] != all[i - 1][0];
+
+        CHECK_EQ(all[i][0], all[i - 1][0] + next);
+        CHECK_EQ(all[i][1], next ? 0 : all[i - 1][1] + 1);
+        if (next)
+            CHECK_EQ(all[i - 1][1], all[i - 1][2] - 1);
+    }
+    CHECK_EQ(all[n - 1][1], all[n - 1][2] - 1);
+    for (int i = 0; i < n; i++)
+        CHECK(all[i][2] >= n / files && all[i][2] <= (n + files - 1) / files);
+}
+
+static void check_report(const struct setting *s, const bouma_io_file *file,
+                         const struct pieces *p)
+{
+    uint64_t bytes = s->rank == 0 ? pieces_bytes(p) : 0, all;
+    int64_t files = s->options.files > 1 ? s->options.files : 1;
+    bouma_io_report r;
+
+    MPI_Allreduce(&bytes, &all, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+    CHECK_EQ(bouma_io_report_get(file, &r), BOUMA_OK);
+    CHECK_EQ(r.bytes, all);
+    CHECK(r.moved_bytes <= all);
+    CHECK(r.writers <= s->ranks->size);
+    if (s->options.writers)
+        CHECK(r.writers <= s->options.writers * files);
+    CHECK(r.writers > 0 || !all);
+    CHECK(r.rounds > 0 || !all);
+    if (s->options.buffer_bytes)
+        CHECK(r.buffer_bytes <= s->options.buffer_bytes);
+    CHECK(r.seconds >= 0 && r.store_seconds >= 0);
+}
+
+/* Write a declaration once, or some times with other bytes. */
+static void write_pieces(struct setting *s, bouma_io_file *file, unsigned salt)
+{
+    int times = 1 + (int)check_below(&s->shared, 2);
+    uint64_t random = s->group_random + (uint64_t)s->rank;
+    struct pieces pieces;
+    struct hand hand;
+
+    pieces_disjoint(&pieces, s->size, LARGEST, &s->group_random);
+    hand_make(&hand, &pieces, s->rank, &random);
+    CHECK_EQ(hand_declare(&hand, file), BOUMA_OK);
+    for (int i = 0; i < times; i++, salt++) {
+        int rc;
+
+        hand_fill(&hand, s->group, salt);
+        rc = bouma_io_write(file, (const void *const *)hand.data);
+        if (rc)
+            printf("case %d: %s\n", s->number, bouma_io_message(file));
+        CHECK_EQ(rc, BOUMA_OK);
+        CHECK_EQ(hand_wrong(&hand, s->group, salt), 0);
+        image_write(&s->image, &pieces, s->group, salt);
+        check_report(s, file, &pieces);
+    }
+    hand_free(&hand);
+    pieces_free(&pieces);
+}
+
+static void check_file(const struct setting *s)
+{
+    char path[600];
+    int same = 1;
+
+    MPI_Barrier(MPI_COMM_WORLD);
+    file_path(path, s, s->group);
+    if (s->rank == 0)
+        same = image_is_file(&s->image, path);
+    if (!same)
+        printf("case %d: file %d is not right\n", s->number, s->group);
+    CHECK(same);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void read_pieces(struct setting *s, bouma_io_file *file)
+{
+    uint64_t random = s->group_random + (uint64_t)s->rank;
+    struct pieces pieces;
+    struct hand hand;
+
+    pieces_any(&pieces, s->size, s->image.size, LARGEST, &s->group_random);
+    hand_make(&hand, &pieces, s->rank, &random);
+    CHECK_EQ(hand_declare(&hand, file), BOUMA_OK);
+    for (int i = 0; i < 2; i++) {
+        int rc;
+
+        hand_clear(&hand);
+        rc = bouma_io_read(file, hand.data);
+        if (rc)
+            printf("case %d: %s\n", s->number, bouma_io_message(file));
+        CHECK_EQ(rc, BOUMA_OK);
+        CHECK_EQ(image_wrong(&s->image, &hand), 0);
+        check_report(s, file, &pieces);
+    }
+    hand_free(&hand);
+    pieces_free(&pieces);
+}
+
+static bouma_io_file *open_file(struct setting *s, bouma_io_mode mode)
+{
+    bouma_io_file *file = NULL;
+    int rc =
+        bouma_io_open_mpi(&file, MPI_COMM_WORLD, s->path, mode, &s->options);
+
+    if (rc)
+        printf("case %d: %s\n", s->number, bouma_io_message(file));
+    REQUIRE(!rc);
+    CHECK_EQ(bouma_io_group(file, &s->group, &s->rank, &s->size), BOUMA_OK);
+    check_groups(s);
+    return file;
+}
+
+static void close_file(bouma_io_file *file)
+{
+    CHECK_EQ(bouma_io_close(file), BOUMA_OK);
+    bouma_io_free(file);
+}
+
+static void try_case(struct ranks *ranks, int number)
+{
+    struct setting s = {.number = number, .ranks = ranks};
+    uint64_t before;
+    int files;
+    bouma_io_file *file;
+
+    s.shared = 77 * (uint64_t)number + 5;
+    bouma_options_init(&s.options, sizeof(s.options));
+    random_options(&s.options, ranks->size, &s.shared);
+    files = (int)check_below(&s.shared, ranks->size < 3 ? ranks->size + 1 : 4);
+    s.options.files = files;
+    s.mode = check_below(&s.shared, 2) ? BOUMA_IO_CREATE : BOUMA_IO_UPDATE;
+    path_in(ranks, s.path, "io", number);
+    before = s.shared;
+    make_old_files(&s);
+
+    file = open_file(&s, s.mode);
+    init_image(&s, before);
+    s.group_random = s.shared + 1000 * (uint64_t)s.group;
+    for (unsigned i = 0, n = (unsigned)check_below(&s.shared, 3); i < n; i++)
+        write_pieces(&s, file, 10 * i);
+    close_file(file);
+    check_file(&s);
+
+    /* On as many files, but else in another way. */
+    random_options(&s.options, ranks->size, &s.shared);
+    file = open_file(&s, BOUMA_IO_READ);
+    for (int i = 0; i < 2; i++)
+        read_pieces(&s, file);
+    close_file(file);
+    check_file(&s);
+    image_free(&s.image);
+}
+
+int main(int argc, char **argv)
+{
+    struct ranks ranks;
+    int stride;
+
+    ranks_init(&ranks, &argc, &argv);
+    stride = argc > 1 ? atoi(argv[1]) : 1;
+    for (int number = 0; number < CASES; number += stride)
+        try_case(&ranks, number);
+    return ranks_end(&ranks, check_counts()->failed, check_counts()->checks);
+}
