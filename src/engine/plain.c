@@ -277,7 +277,7 @@ static int choose_gatherers(struct bouma_io_file *f, int *gatherer,
         rc = place_writers(f, writer, tier, segments, count, block_of);
     f->tier = f->options.tier;
     for (int r = 0; r < f->comm->size && !rc; r++)
-        gatherer[r] = block_of[r] < 0 ? r : writer[block_of[r]];
+        gatherer[r] = writer[block_of[r] < 0 ? 0 : block_of[r]];
     for (int64_t b = 0; b < writers && !rc; b++)
         if (writer[b] == f->comm->rank)
             f->tier = tier[b];
