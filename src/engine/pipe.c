@@ -28,9 +28,10 @@ struct lane {
 /* A buffer of a gatherer. */
 struct slot {
     size_t round;
-    size_t missing;              /* ranks that are not done with it */
-    int open;                    /* for this rank's own pieces */
-    int poor;                    /* some rank has failed: not to be stored */
+    size_t missing; /* ranks that are not done with it */
+    int open;       /* for this rank's own pieces */
+    int closed;     /* all are done with it, but not with an earlier one */
+    int poor;       /* some rank has failed: not to be stored */
     struct bm_transfer transfer; /* by messages */
     int waiting;
 };
@@ -64,7 +65,7 @@ struct bm_pipe {
     int *ranks;         /* those that have pieces of it */
     struct bm_keeper *keeper;
     int begun;
-    size_t handed, over; /* rounds */
+    size_t closed, handed, over; /* rounds */
 
     int rc;
     struct bm_error error;
@@ -223,15 +224,23 @@ static int list_ranks(struct bm_pipe *p)
 
 /* ---- making and ending -------------------------------------------------- */
 
-/* The stretches of a round that others have: their number, at most, in any. */
-static size_t most_cuts(const struct bm_pipe *p)
+/* Of all pieces that this rank gathers: the most in one round, and their bytes,
+ * which are more than a buffer's if pieces overlap. */
+static void most_cuts(const struct bm_pipe *p, size_t *most, size_t *most_bytes)
 {
-    size_t most = 0;
+    const struct bm_flow *f = p->own->flow;
 
-    for (size_t r = 0; r < p->own->flow->rounds.count; r++)
-        if (p->first_cut[r + 1] - p->first_cut[r] > most)
-            most = p->first_cut[r + 1] - p->first_cut[r];
-    return most;
+    *most = *most_bytes = 0;
+    for (size_t r = 0; r < f->rounds.count; r++) {
+        size_t bytes = 0;
+
+        for (size_t i = p->first_cut[r]; i < p->first_cut[r + 1]; i++)
+            bytes += (size_t)stretch_of(f, p->cuts[i], r).bytes;
+        if (p->first_cut[r + 1] - p->first_cut[r] > *most)
+            *most = p->first_cut[r + 1] - p->first_cut[r];
+        if (bytes > *most_bytes)
+            *most_bytes = bytes;
+    }
 }
 
 /* Of this rank's pieces in a flow: the most in one round, and their bytes. */
@@ -266,11 +275,10 @@ static void most_of_lane(const struct bm_pipe *p, const struct lane *l,
 /* By messages, requests and, for what is filled, a place to fill it. */
 static int prepare_messages(struct bm_pipe *p)
 {
+    size_t most = 0, bytes = 0;
     int rc = BOUMA_OK;
 
     for (size_t i = 0; i < p->flow_count && !rc; i++) {
-        size_t most, bytes;
-
         if (&p->lanes[i] == p->own)
             continue;
         most_of_lane(p, &p->lanes[i], &most, &bytes);
@@ -282,19 +290,37 @@ static int prepare_messages(struct bm_pipe *p)
         p->stage = bm_new_raw(p->a, p->stage_bytes, 1);
         rc = p->stage ? BOUMA_OK : BOUMA_ENOMEM;
     }
+    if (!rc && p->own)
+        most_cuts(p, &most, &bytes);
     for (size_t i = 0; i < p->slot_count && !rc; i++)
-        rc = bm_transfer_init(&p->slots[i].transfer, p->comm, most_cuts(p),
-                              p->own->slot_bytes);
+        rc = bm_transfer_init(&p->slots[i].transfer, p->comm, most, bytes);
     return rc;
 }
 
 static int keep_round(void *context, size_t job, struct bm_error *error);
+
+/* Whether several pieces have the same bytes. */
+static int overlap(const struct bm_flow *f)
+{
+    uint64_t end = 0;
+
+    for (size_t i = 0; i < f->count; i++) {
+        if (f->pieces[i].bytes && f->pieces[i].at < end)
+            return 1;
+        if (f->pieces[i].at + f->pieces[i].bytes > end)
+            end = f->pieces[i].at + f->pieces[i].bytes;
+    }
+    return 0;
+}
 
 static int prepare_gatherer(struct bm_pipe *p)
 {
     size_t rounds = p->own->flow->rounds.count;
     int rc = list_cuts(p);
 
+    /* What is loaded straight to where it goes is nowhere for others. */
+    if (p->o.reading && overlap(p->own->flow))
+        p->o.copy = 1;
     if (!rc)
         rc = list_ranks(p);
     p->slot_count =
@@ -631,17 +657,26 @@ static void begin_round(struct bm_pipe *p, size_t round)
         open_round(p, round);
 }
 
-/* All ranks are done with a buffer. */
+/* All ranks are done with a buffer. Rounds go on in their order, whichever is
+ * complete first: those that have pieces count on it. */
 static void close_round(struct bm_pipe *p, size_t round)
 {
     slot_of(p, round)->open = 0;
-    if (!p->o.reading) {
-        if (p->port)
-            fail(p, bm_port_flush(p->port, p->comm->rank, &p->error));
-        hand_over(p, round);
-    } else {
-        p->over++;
-        begin_round(p, round + p->slot_count);
+    slot_of(p, round)->closed = 1;
+    while (p->closed < p->own->flow->rounds.count &&
+           slot_of(p, p->closed)->round == p->closed &&
+           slot_of(p, p->closed)->closed) {
+        size_t next = p->closed++;
+
+        slot_of(p, next)->closed = 0;
+        if (!p->o.reading) {
+            if (p->port)
+                fail(p, bm_port_flush(p->port, p->comm->rank, &p->error));
+            hand_over(p, next);
+        } else {
+            p->over++;
+            begin_round(p, next + p->slot_count);
+        }
     }
 }
 
