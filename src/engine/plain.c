@@ -19,15 +19,18 @@
 
 /* ---- opening ------------------------------------------------------------ */
 
+static int64_t file_count(const struct bouma_io_file *f)
+{
+    if (f->options.files < 1)
+        return 1;
+    return f->options.files < f->comm->size ? f->options.files : f->comm->size;
+}
+
 /* The ranks of this rank's file. */
 static void find_group(struct bouma_io_file *f)
 {
-    int64_t ranks = f->comm->size, files = f->options.files;
+    int64_t ranks = f->comm->size, files = file_count(f);
 
-    if (files < 1)
-        files = 1;
-    if (files > ranks)
-        files = ranks;
     f->group = (int)((((int64_t)f->comm->rank + 1) * files - 1) / ranks);
     f->first_rank = (int)(f->group * ranks / files);
     f->ranks = (int)((f->group + 1) * ranks / files) - f->first_rank;
@@ -84,6 +87,18 @@ static int begin_file(struct bouma_io_file *f)
     return open_file(f);
 }
 
+/* What all ranks must give alike. */
+static uint64_t hash_of(const char *path, bouma_io_mode mode,
+                        const bouma_options *o)
+{
+    uint64_t same[] = {(uint64_t)mode,       (uint64_t)o->files,
+                       (uint64_t)o->writers, (uint64_t)o->place,
+                       (uint64_t)o->buffers, (uint64_t)o->transport,
+                       o->message_bytes};
+
+    return bm_hash64(path, strlen(path), bm_hash64(same, sizeof(same), 0));
+}
+
 int bm_plain_open(struct bouma_io_file **out, struct bm_comm *comm,
                   const char *path, bouma_io_mode mode,
                   const bouma_options *options, int rc,
@@ -107,8 +122,7 @@ int bm_plain_open(struct bouma_io_file **out, struct bm_comm *comm,
         comm->message_bytes = options->message_bytes;
         find_group(f);
         if (!rc)
-            hash = bm_hash64(path, strlen(path),
-                             (uint64_t)mode << 32 | (uint64_t)options->files);
+            hash = hash_of(path, mode, options);
     }
     rc = bm_comm_begin(comm, "opening a plain file", hash, NULL, 0, rc,
                        f ? &f->error : &none);
@@ -320,7 +334,7 @@ static int make_domain(struct bouma_io_file *f, const struct bm_buffer *all,
     return rc;
 }
 
-/* What the plan says of the report. */
+/* What the plan of this rank's file says of the report. */
 static void begin_report(struct bouma_io_file *f)
 {
     const struct bm_domain *d = &f->domain;
@@ -339,11 +353,42 @@ static void begin_report(struct bouma_io_file *f)
     }
 }
 
+enum { SHARED = 4 }; /* numbers of a report */
+
+/* The reports of all files as one. numbers[files][SHARED] are zero. */
+static int share_report(struct bouma_io_file *f, uint64_t *numbers)
+{
+    bouma_io_report *r = &f->report;
+    size_t files = (size_t)file_count(f);
+    uint64_t *mine = numbers + SHARED * (size_t)f->group;
+    int rc;
+
+    if (files == 1)
+        return BOUMA_OK;
+    mine[0] = r->bytes;
+    mine[1] = r->moved_bytes;
+    mine[2] = (uint64_t)r->writers;
+    mine[3] = (uint64_t)r->rounds;
+    rc = bm_comm_max(f->comm, numbers, (int)(SHARED * files), &f->error);
+    r->bytes = r->moved_bytes = 0;
+    r->writers = r->rounds = 0;
+    for (size_t i = 0; i < files; i++) {
+        r->bytes += numbers[SHARED * i];
+        r->moved_bytes += numbers[SHARED * i + 1];
+        r->writers += (int64_t)numbers[SHARED * i + 2];
+        if ((int64_t)numbers[SHARED * i + 3] > r->rounds)
+            r->rounds = (int64_t)numbers[SHARED * i + 3];
+    }
+    return rc;
+}
+
 int bm_plain_declare(struct bouma_io_file *f, size_t variables,
                      const uint64_t *count, const uint64_t *size,
                      const uint64_t *offset, int rc)
 {
     size_t *sizes = bm_new(f->a, (size_t)f->comm->size, sizeof(*sizes));
+    uint64_t *numbers =
+        bm_new(f->a, SHARED * (size_t)file_count(f), sizeof(*numbers));
     struct bm_buffer mine, all;
 
     forget_declaration(f);
@@ -351,7 +396,7 @@ int bm_plain_declare(struct bouma_io_file *f, size_t variables,
     bm_buffer_init(&all, f->a);
     if (!rc) {
         f->bytes = bm_new_raw(f->a, variables, sizeof(*f->bytes));
-        if (!f->bytes || !sizes)
+        if (!f->bytes || !sizes || !numbers)
             rc = bm_fail(&f->error, BOUMA_ENOMEM,
                          "no memory to declare %zu variables", variables);
     }
@@ -388,10 +433,13 @@ int bm_plain_declare(struct bouma_io_file *f, size_t variables,
     bm_buffer_release(&mine);
     bm_buffer_release(&all);
     bm_drop(f->a, sizes);
+    if (!rc) {
+        begin_report(f);
+        rc = share_report(f, numbers);
+    }
     if (rc)
         forget_declaration(f);
-    else
-        begin_report(f);
+    bm_drop(f->a, numbers);
     f->declared = !rc;
     return rc;
 }
