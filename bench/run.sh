@@ -1,5 +1,5 @@
 #!/bin/sh
-# run.sh NAME [ARGUMENTS] -- run a benchmark (write, open, plan, grid or particles), clean up.
+# run.sh NAME [ARGUMENTS] -- run a benchmark (write, open, plan, grid, particles or aggregate), clean up.
 #
 # The programs are in $BUILD/bench (default: build/bench). The data go to a new
 # directory in $BENCH_DIR (default: the current one), removed at the end: what
@@ -7,7 +7,7 @@
 set -eu
 
 usage() {
-    echo "usage: [BUILD=build] [BENCH_DIR=.] [RANKS=4] [TURBULENCE=FILE] $0 write|open|plan|grid|particles [ARGUMENTS]" >&2
+    echo "usage: [BUILD=build] [BENCH_DIR=.] [RANKS=4] [TURBULENCE=FILE] $0 write|open|plan|grid|particles|aggregate [ARGUMENTS]" >&2
     exit 2
 }
 
@@ -16,7 +16,7 @@ name=$1
 shift
 programs=${BUILD:-build}/bench
 case $name in
-write | open | plan | grid | particles) ;;
+write | open | plan | grid | particles | aggregate) ;;
 *) usage ;;
 esac
 [ -x "$programs/bench_$name" ] || {
@@ -48,6 +48,15 @@ grid) # the codecs alone, then with files
     export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
     "${MPIRUN:-mpirun}" --oversubscribe --timeout 1200 -n "${RANKS:-4}" \
         "$programs/bench_grid" --directory "$data" "$@"
+    ;;
+aggregate) # plain files, then grids on few ranks
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+    "${MPIRUN:-mpirun}" --oversubscribe --timeout 1200 -n "${RANKS:-8}" \
+        "$programs/bench_aggregate" files --directory "$data" "$@"
+    for ranks in 1 2 4; do
+        "${MPIRUN:-mpirun}" --oversubscribe --timeout 1200 -n $ranks \
+            "$programs/bench_aggregate" overlap --directory "$data" "$@"
+    done
     ;;
 plan) # writes nothing
     "$programs/bench_plan" "$@"

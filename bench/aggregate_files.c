@@ -1,0 +1,508 @@
+/* aggregate_files.c -- one shared file by MPI-IO and by bouma. */
+#include <math.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "aggregate.h"
+#include "bouma_mpi.h"
+#include "measure.h"
+
+enum { NINE = 9, PARTICLE = 38, PAD = 64, MIB = 1048576 };
+
+enum distribution { UNIFORM, RANDOM, NORMAL, DISTRIBUTIONS };
+static const char *const distribution_names[DISTRIBUTIONS] = {
+    "uniform", "random", "normal"};
+
+enum layout { ONE, AOS, SOA, LAYOUTS };
+static const char *const layout_names[LAYOUTS] = {"1", "9 aos", "9 soa"};
+
+/* What is written: HACC-IO's variables, or as many bytes in one. */
+struct load {
+    enum layout layout;
+    enum distribution distribution;
+    int mib; /* at most, on a rank */
+    size_t variables;
+    uint64_t count[NINE], size[NINE], offset[NINE]; /* of this rank */
+    uint64_t bytes;                                 /* of all ranks */
+};
+
+/* The arrays of this rank: what is written, and as large, what is read. */
+struct arrays {
+    uint8_t *data, *back;
+    size_t bytes;
+};
+
+/* ---- what is written ---------------------------------------------------- */
+
+/* From 0 up to before 1, the same on all ranks. */
+static double chance(uint64_t *state)
+{
+    uint64_t x = *state += 0x9e3779b97f4a7c15u;
+
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return (double)((x ^ x >> 31) >> 11) * 0x1p-53;
+}
+
+/* The part of the largest that a rank has. As in paper 003, 5.3: all the same;
+ * anything between nothing and all; around a half. */
+static double share(enum distribution d, uint64_t *state)
+{
+    double u = chance(state), v = chance(state), normal;
+
+    if (d == UNIFORM)
+        return 1;
+    if (d == RANDOM)
+        return u;
+    normal = 0.5 + sqrt(-2 * log(1 - u)) * cos(2 * M_PI * v) / 6;
+    return normal < 0 ? 0 : normal > 1 ? 1 : normal;
+}
+
+static void load_init(struct load *l, const struct bench *b)
+{
+    static const uint64_t nine[NINE] = {4, 4, 4, 4, 4, 4, 4, 8, 2};
+    uint64_t element = l->layout == ONE ? 4 : PARTICLE, state = 12, at;
+    uint64_t before = 0, mine = 0, all = 0;
+
+    for (int r = 0; r < b->ranks; r++) {
+        double wanted = share(l->distribution, &state) * l->mib * MIB;
+        uint64_t n = (uint64_t)wanted / element;
+
+        before += r < b->rank ? n : 0;
+        mine = r == b->rank ? n : mine;
+        all += n;
+    }
+    l->variables = l->layout == ONE ? 1 : NINE;
+    l->bytes = all * element;
+    at = l->layout == SOA ? 0 : before * element;
+    for (size_t v = 0; v < l->variables; v++) {
+        l->size[v] = l->layout == ONE ? element : nine[v];
+        l->count[v] = mine;
+        l->offset[v] = l->layout == SOA ? at + before * l->size[v] : at;
+        at += (l->layout == SOA ? all : mine) * l->size[v];
+    }
+}
+
+static void arrays_init(struct arrays *a, const struct bench *b)
+{
+    uint64_t state = (uint64_t)b->rank;
+
+    a->bytes = (size_t)b->largest * MIB + (NINE + 1) * PAD;
+    a->data = allocate(a->bytes);
+    a->back = allocate(a->bytes);
+    for (size_t i = 0; i + 8 <= a->bytes; i += 8) {
+        double value = chance(&state);
+
+        memcpy(a->data + i, &value, sizeof(value));
+    }
+    memset(a->back, 0, a->bytes);
+}
+
+/* Where the variables are: one after the other, not quite. */
+static void places(void *out[NINE], const struct load *l, uint8_t *memory)
+{
+    for (size_t v = 0; v < l->variables; v++) {
+        out[v] = memory;
+        memory += l->count[v] * l->size[v] + PAD;
+    }
+}
+
+static void check_back(const struct load *l, struct arrays *a)
+{
+    void *data[NINE], *back[NINE];
+
+    places(data, l, a->data);
+    places(back, l, a->back);
+    for (size_t v = 0; v < l->variables; v++)
+        if (memcmp(data[v], back[v], l->count[v] * l->size[v]))
+            fail("wrong bytes were read");
+    memset(a->back, 0, a->bytes);
+}
+
+/* ---- the two ways ------------------------------------------------------- */
+
+/* How: with a sync, by which transport (of bouma). */
+struct manner {
+    int sync;
+    bouma_transport transport;
+    uint64_t buffer_bytes; /* 0: bouma's choice */
+};
+
+typedef void act(const char *path, const struct load *l, void *const *data,
+                 const struct manner *m, bouma_io_report *report);
+
+static void check_mpi(int rc, const char *what)
+{
+    if (rc != MPI_SUCCESS)
+        fail(what);
+}
+
+static void write_mpiio(const char *path, const struct load *l,
+                        void *const *data, const struct manner *m,
+                        bouma_io_report *report)
+{
+    MPI_File file;
+
+    (void)report;
+    check_mpi(MPI_File_open(MPI_COMM_WORLD, path,
+                            MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL,
+                            &file),
+              "MPI_File_open");
+    for (size_t v = 0; v < l->variables; v++)
+        check_mpi(MPI_File_write_at_all(file, (MPI_Offset)l->offset[v], data[v],
+                                        (int)(l->count[v] * l->size[v]),
+                                        MPI_BYTE, MPI_STATUS_IGNORE),
+                  "MPI_File_write_at_all");
+    if (m->sync)
+        check_mpi(MPI_File_sync(file), "MPI_File_sync");
+    check_mpi(MPI_File_close(&file), "MPI_File_close");
+}
+
+static void read_mpiio(const char *path, const struct load *l,
+                       void *const *data, const struct manner *m,
+                       bouma_io_report *report)
+{
+    MPI_File file;
+
+    (void)m;
+    (void)report;
+    check_mpi(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDONLY,
+                            MPI_INFO_NULL, &file),
+              "MPI_File_open");
+    for (size_t v = 0; v < l->variables; v++)
+        check_mpi(MPI_File_read_at_all(file, (MPI_Offset)l->offset[v], data[v],
+                                       (int)(l->count[v] * l->size[v]),
+                                       MPI_BYTE, MPI_STATUS_IGNORE),
+                  "MPI_File_read_at_all");
+    check_mpi(MPI_File_close(&file), "MPI_File_close");
+}
+
+static void check(int rc, const bouma_io_file *file)
+{
+    if (rc)
+        fail(bouma_io_message(file));
+}
+
+static void move_bouma(const char *path, const struct load *l,
+                       void *const *data, const struct manner *m, int reading,
+                       bouma_io_report *report)
+{
+    bouma_io_file *file = NULL;
+    bouma_options o;
+    int rc;
+
+    bouma_options_init(&o, sizeof(o));
+    o.durability = m->sync ? BOUMA_DURABLE : BOUMA_FAST;
+    o.transport = m->transport;
+    o.buffer_bytes = m->buffer_bytes;
+    rc = bouma_io_open_mpi(&file, MPI_COMM_WORLD, path,
+                           reading ? BOUMA_IO_READ : BOUMA_IO_CREATE, &o);
+    check(rc, file);
+    check(bouma_io_declare(file, l->variables, l->count, l->size, l->offset),
+          file);
+    rc = reading ? bouma_io_read(file, data)
+                 : bouma_io_write(file, (const void *const *)data);
+    check(rc, file);
+    check(bouma_io_report_get(file, report), file);
+    check(bouma_io_close(file), file);
+    bouma_io_free(file);
+}
+
+static void write_bouma(const char *path, const struct load *l,
+                        void *const *data, const struct manner *m,
+                        bouma_io_report *report)
+{
+    move_bouma(path, l, data, m, 0, report);
+}
+
+static void read_bouma(const char *path, const struct load *l,
+                       void *const *data, const struct manner *m,
+                       bouma_io_report *report)
+{
+    move_bouma(path, l, data, m, 1, report);
+}
+
+/* ---- measuring ---------------------------------------------------------- */
+
+static void remove_file(const struct bench *b, const char *path)
+{
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (b->rank == 0)
+        unlink(path);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static double seconds_of(act *doing, const char *path, const struct load *l,
+                         uint8_t *memory, const struct manner *m)
+{
+    bouma_io_report report;
+    void *data[NINE];
+    double begun;
+
+    places(data, l, memory);
+    MPI_Barrier(MPI_COMM_WORLD);
+    begun = measure_now();
+    doing(path, l, data, m, &report);
+    return slowest(measure_now() - begun);
+}
+
+/* Two ways, in turns: medians of writing and reading. */
+struct pair {
+    act *write[2], *read[2];
+    struct manner manner[2];
+    double write_seconds[2], read_seconds[2];
+};
+
+static void measure_pair(struct pair *p, const struct bench *b,
+                         const struct load *l, struct arrays *a)
+{
+    double times[4][MAX_REPETITIONS];
+    char paths[2][AGGREGATE_PATH_BYTES];
+
+    aggregate_path(paths[0], b, "left.dat");
+    aggregate_path(paths[1], b, "right.dat");
+    for (int i = 0; i < b->repetitions; i++) {
+        for (int k = 0; k < 2; k++) {
+            int way = (i + k) % 2;
+
+            remove_file(b, paths[way]);
+            times[way][i] = seconds_of(p->write[way], paths[way], l, a->data,
+                                       &p->manner[way]);
+        }
+        for (int k = 0; k < 2; k++) {
+            int way = (i + k) % 2;
+
+            times[2 + way][i] = seconds_of(p->read[way], paths[1 - way], l,
+                                           a->back, &p->manner[way]);
+            check_back(l, a);
+        }
+        remove_file(b, paths[0]);
+        remove_file(b, paths[1]);
+    }
+    for (int way = 0; way < 2; way++) {
+        p->write_seconds[way] = measure_median(times[way], b->repetitions);
+        p->read_seconds[way] = measure_median(times[2 + way], b->repetitions);
+    }
+}
+
+static void print_load(const struct load *l)
+{
+    printf("  %-6s %-8s %4d %6.0f", layout_names[l->layout],
+           distribution_names[l->distribution], l->mib, (double)l->bytes / MIB);
+}
+
+static void print_pair(const struct pair *p)
+{
+    printf(" %8.3f %8.3f %6.2f  %8.3f %8.3f %6.2f\n", p->write_seconds[0],
+           p->write_seconds[1], p->write_seconds[0] / p->write_seconds[1],
+           p->read_seconds[0], p->read_seconds[1],
+           p->read_seconds[0] / p->read_seconds[1]);
+    fflush(stdout);
+}
+
+/* ---- rows --------------------------------------------------------------- */
+
+/* The smallest ratio of a kind. */
+struct worst {
+    double all, random_nine, read;
+    int slower, rows;
+};
+
+static void add_row(struct worst *w, const struct load *l, const struct pair *p)
+{
+    double ratio = p->write_seconds[0] / p->write_seconds[1];
+    double read = p->read_seconds[0] / p->read_seconds[1];
+
+    w->rows++;
+    w->slower += ratio < 1;
+    w->all = ratio < w->all ? ratio : w->all;
+    w->read = read < w->read ? read : w->read;
+    if (l->distribution == RANDOM && l->layout != ONE)
+        w->random_nine = ratio < w->random_nine ? ratio : w->random_nine;
+}
+
+static void head(const char *left, const char *right)
+{
+    char w[2][32];
+
+    snprintf(w[0], sizeof(w[0]), "%.8s", left);
+    snprintf(w[1], sizeof(w[1]), "%.8s", right);
+    printf("                             write                      read\n");
+    printf("  %-6s %-8s %4s %6s %8s %8s %6s  %8s %8s %6s\n", "vars", "sizes",
+           "MiB", "total", w[0], w[1], "ratio", w[0], w[1], "ratio");
+}
+
+static void row(const struct bench *b, struct arrays *a, struct worst *w,
+                struct pair *p, struct load l)
+{
+    if (l.mib > b->largest)
+        return;
+    load_init(&l, b);
+    measure_pair(p, b, &l, a);
+    if (b->rank == 0) {
+        print_load(&l);
+        print_pair(p);
+    }
+    add_row(w, &l, p);
+}
+
+/* MPI-IO with its own settings. */
+static void beside_mpiio(const struct bench *b, struct arrays *a)
+{
+    static const int sizes[] = {1, 8, 64};
+    struct pair p = {.write = {write_mpiio, write_bouma},
+                     .read = {read_mpiio, read_bouma}};
+    struct worst w = {HUGE_VAL, HUGE_VAL, HUGE_VAL, 0, 0};
+
+    if (b->rank == 0) {
+        printf("\none shared file, %d ranks, medians of %d, seconds\n",
+               b->ranks, b->repetitions);
+        head("mpi-io", "bouma");
+    }
+    for (int s = 0; s < 3; s++)
+        for (int layout = 0; layout < LAYOUTS; layout++)
+            for (int d = 0; d < DISTRIBUTIONS; d++)
+                row(b, a, &w, &p,
+                    (struct load){.layout = (enum layout)layout,
+                                  .distribution = (enum distribution)d,
+                                  .mib = sizes[s]});
+    if (b->rank > 0)
+        return;
+    target("write, mpi-io / bouma, all rows: smallest ratio", w.all, 1, 1);
+    printf("  %d of %d rows are slower than mpi-io\n", w.slower, w.rows);
+    target("write, mpi-io / bouma, random sizes, nine: smallest ratio",
+           w.random_nine, 1, 2);
+    target("read, mpi-io / bouma, all rows: smallest ratio", w.read, 1, 1);
+}
+
+static void with_sync(const struct bench *b, struct arrays *a)
+{
+    struct pair p = {.write = {write_mpiio, write_bouma},
+                     .read = {read_mpiio, read_bouma},
+                     .manner = {{.sync = 1}, {.sync = 1}}};
+    struct worst w = {HUGE_VAL, HUGE_VAL, HUGE_VAL, 0, 0};
+
+    if (b->rank == 0) {
+        printf("\nthe same, synced before the file is closed\n");
+        head("mpi-io", "bouma");
+    }
+    for (int layout = AOS; layout <= SOA; layout++)
+        row(b, a, &w, &p,
+            (struct load){.layout = (enum layout)layout,
+                          .distribution = RANDOM,
+                          .mib = 8});
+    if (b->rank == 0)
+        target("write and sync, mpi-io / bouma: smallest ratio", w.all, 1, 1);
+}
+
+/* The default is to be the better one. */
+static void transports(const struct bench *b, struct arrays *a)
+{
+    static const int sizes[] = {1, 8, 64};
+    struct pair p = {.write = {write_bouma, write_bouma},
+                     .read = {read_bouma, read_bouma},
+                     .manner = {{.transport = BOUMA_TRANSPORT_MESSAGES},
+                                {.transport = BOUMA_TRANSPORT_WINDOWS}}};
+    struct worst w = {HUGE_VAL, HUGE_VAL, HUGE_VAL, 0, 0};
+
+    if (b->rank == 0) {
+        printf("\nbouma by messages and by windows\n");
+        head("messages", "windows");
+    }
+    for (int s = 0; s < 3; s++)
+        for (int layout = AOS; layout <= SOA; layout++)
+            row(b, a, &w, &p,
+                (struct load){.layout = (enum layout)layout,
+                              .distribution = RANDOM,
+                              .mib = sizes[s]});
+    if (b->rank == 0)
+        target("write, messages / windows: smallest ratio", w.all, 1, 1);
+}
+
+/* ---- memory ------------------------------------------------------------- */
+
+/* So far the most of this process, in MiB. */
+static double most_resident(void)
+{
+    struct rusage usage;
+
+    getrusage(RUSAGE_SELF, &usage);
+    return (double)usage.ru_maxrss / 1024;
+}
+
+/* Each rank writes 20 times as much as its buffers take. */
+static void memory(const struct bench *b, struct arrays *a)
+{
+    struct load l = {.layout = SOA, .distribution = UNIFORM, .mib = 40};
+    struct manner m = {.transport = 0, .buffer_bytes = MIB};
+    bouma_io_report report;
+    char path[AGGREGATE_PATH_BYTES];
+    void *data[NINE];
+    double before, grown;
+
+    if (b->largest < l.mib)
+        return;
+    load_init(&l, b);
+    aggregate_path(path, b, "memory.dat");
+    places(data, &l, a->data);
+    remove_file(b, path);
+    before = most_resident();
+    write_bouma(path, &l, data, &m, &report);
+    grown = slowest(most_resident() - before);
+    remove_file(b, path);
+    if (b->rank > 0)
+        return;
+    printf("\nmemory: %.1f MiB for each of %lld writers, in %lld rounds\n",
+           (double)report.bytes / MIB / (double)report.writers,
+           (long long)report.writers, (long long)report.rounds);
+    printf("  buffers of a writer (2), MiB                               "
+           "%7.2f\n",
+           2 * (double)report.buffer_bytes / MIB);
+    target("growth of a process, its most, MiB", grown, 0, 8);
+}
+
+/* ---- all of it ---------------------------------------------------------- */
+
+/* Which MPI-IO this is, as far as it tells. */
+static void print_mpi(const struct bench *b)
+{
+    char version[MPI_MAX_LIBRARY_VERSION_STRING], path[AGGREGATE_PATH_BYTES];
+    char value[64];
+    int length, flag = 0;
+    MPI_File file;
+    MPI_Info info;
+
+    aggregate_path(path, b, "info.dat");
+    MPI_Get_library_version(version, &length);
+    check_mpi(MPI_File_open(MPI_COMM_WORLD, path,
+                            MPI_MODE_CREATE | MPI_MODE_WRONLY |
+                                MPI_MODE_DELETE_ON_CLOSE,
+                            MPI_INFO_NULL, &file),
+              "MPI_File_open");
+    MPI_File_get_info(file, &info);
+    MPI_Info_get(info, "romio_cb_write", sizeof(value) - 1, value, &flag);
+    MPI_Info_free(&info);
+    MPI_File_close(&file);
+    if (b->rank == 0)
+        printf("%.*s\nMPI-IO is %s, with its default settings\n",
+               (int)strcspn(version, ","), version,
+               flag ? "ROMIO" : "not ROMIO (in Open MPI: OMPIO)");
+}
+
+void bench_files(const struct bench *b)
+{
+    struct arrays arrays;
+
+    print_mpi(b);
+    arrays_init(&arrays, b);
+    memory(b, &arrays);
+    beside_mpiio(b, &arrays);
+    with_sync(b, &arrays);
+    transports(b, &arrays);
+    free(arrays.data);
+    free(arrays.back);
+}

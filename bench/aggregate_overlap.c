@@ -1,0 +1,154 @@
+/* aggregate_overlap.c -- a step takes as long as the slower of shaping and
+ * storing, not as both. */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "aggregate.h"
+#include "bouma_mpi.h"
+#include "field.h"
+#include "measure.h"
+#include "slow_io.h"
+
+enum { SIZE = 320, WARM = 3 };
+
+/* A dataset with one grid in such a storage. */
+struct series {
+    struct slow_io io;
+    bouma_dataset *ds;
+    bouma_variable *variable;
+    int64_t steps;
+    char path[AGGREGATE_PATH_BYTES];
+};
+
+struct block {
+    bouma_box box;
+    float *data;
+};
+
+static void check(int rc, const bouma_dataset *ds)
+{
+    if (rc)
+        fail(bouma_error_message(ds));
+}
+
+/* Slabs: none of the patches is shared, and nothing has to be distributed. */
+static void block_init(struct block *block, const struct bench *b)
+{
+    struct field field;
+
+    if (field_init(&field, SIZE))
+        fail("no memory");
+    block->box =
+        (bouma_box){.lo = {SIZE * b->rank / b->ranks, 0, 0},
+                    .hi = {SIZE * (b->rank + 1) / b->ranks, SIZE, SIZE}};
+    block->data = allocate(field_box_bytes(&block->box));
+    field_fill(&field, &block->box, block->data);
+    field_release(&field);
+}
+
+static void series_init(struct series *s, const struct bench *b,
+                        const char *name, bouma_codec codec,
+                        bouma_predict predict)
+{
+    bouma_grid_spec g = {
+        .size = sizeof(g), .ndims = 3, .shape = {SIZE, SIZE, SIZE}};
+    bouma_variable_spec v = {
+        .size = sizeof(v), .type = BOUMA_F32, .codec = codec};
+    bouma_options o;
+    bouma_grid *grid;
+    int rc;
+
+    slow_io_init(&s->io);
+    s->steps = 0;
+    aggregate_path(s->path, b, name);
+    bouma_options_init(&o, sizeof(o));
+    o.io = &s->io.table;
+    o.durability = BOUMA_FAST;
+    o.predict = predict;
+    rc = bouma_dataset_create_mpi(&s->ds, MPI_COMM_WORLD, s->path, &o);
+    check(rc, s->ds);
+    check(bouma_grid_define(&grid, s->ds, "cube", &g), s->ds);
+    check(bouma_variable_define(&s->variable, grid, "density", &v), s->ds);
+}
+
+static void series_free(struct series *s, const struct bench *b)
+{
+    check(bouma_dataset_close(s->ds), s->ds);
+    bouma_dataset_free(s->ds);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (b->rank == 0)
+        measure_remove(s->path);
+}
+
+/* Seconds of one more step, of the slowest rank. */
+static double write_step(struct series *s, const struct block *block)
+{
+    double begun;
+
+    MPI_Barrier(MPI_COMM_WORLD);
+    begun = measure_now();
+    check(bouma_step_begin(s->ds, s->steps, 0), s->ds);
+    check(bouma_variable_put(s->variable, &block->box, block->data, NULL),
+          s->ds);
+    check(bouma_step_end(s->ds, NULL), s->ds);
+    s->steps++;
+    return slowest(measure_now() - begun);
+}
+
+static void compare(const struct bench *b, const struct block *block,
+                    bouma_codec codec, bouma_predict predict)
+{
+    double shape[MAX_REPETITIONS], store[MAX_REPETITIONS],
+        whole[MAX_REPETITIONS], first[WARM], slower, most;
+    int n = b->repetitions;
+    struct series fast, slow;
+    char text[80];
+
+    series_init(&fast, b, "fast.bouma", codec, predict);
+    series_init(&slow, b, "slow.bouma", codec, predict);
+    for (int i = 0; i < WARM; i++) {
+        uint64_t before = fast.io.bytes;
+
+        first[i] = write_step(&fast, block);
+        most = slowest((double)(fast.io.bytes - before));
+    }
+    /* The busiest writer then stores as long as the rest takes. */
+    slow.io.bytes_per_second = most / measure_median(first, WARM);
+    write_step(&slow, block);
+    for (int i = 0; i < n; i++) {
+        double before = slow.io.busy;
+
+        shape[i] = write_step(&fast, block);
+        whole[i] = write_step(&slow, block);
+        store[i] = slowest(slow.io.busy - before);
+    }
+    series_free(&fast, b);
+    series_free(&slow, b);
+    slower = measure_median(shape, n) > measure_median(store, n)
+                 ? measure_median(shape, n)
+                 : measure_median(store, n);
+    if (b->rank > 0)
+        return;
+    snprintf(text, sizeof(text),
+             "%-4s predict=%-3s shape %.3f store %.3f "
+             "whole %.3f s: ratio",
+             bouma_codec_name(codec), bouma_predict_name(predict),
+             measure_median(shape, n), measure_median(store, n),
+             measure_median(whole, n));
+    target(text, measure_median(whole, n) / slower, 0, 1.2);
+}
+
+void bench_overlap(const struct bench *b)
+{
+    struct block block;
+
+    block_init(&block, b);
+    if (b->rank == 0)
+        printf("\noverlap: %d rank(s), %d^3 f32, storage as fast as shaping, "
+               "medians of %d\n",
+               b->ranks, SIZE, b->repetitions);
+    compare(b, &block, BOUMA_CODEC_RAW, BOUMA_PREDICT_OFF);
+    compare(b, &block, BOUMA_CODEC_ZSTD, BOUMA_PREDICT_ON);
+    free(block.data);
+}
