@@ -272,7 +272,7 @@ typedef struct bouma_options {
     uint64_t message_bytes; /* longest message between ranks; 0: 1 GiB */
     uint64_t buffer_bytes;  /* of each of a writer's buffers; 0: the block or
                                stripe of the storage, if that is 1 MiB or more,
-                               else 4 MiB */
+                               else 4 MiB, of plain files 1 MiB */
     uint64_t memory_limit;  /* no single allocation for file content beyond
                                this; 0: 16 GiB */
     double timeout;         /* seconds to wait for other ranks; 0: for ever.

@@ -11,6 +11,9 @@
 #include "machine/machine.h"
 #include "store/identity.h"
 
+/* Of each buffer, where the storage does not tell: some chunks. */
+#define BUFFER_BYTES ((uint64_t)4 << 20)
+
 int bm_dataset_add_note(struct bouma_dataset *ds, const char *format, ...)
 {
     char text[512], **grown, *copy;
@@ -316,7 +319,7 @@ int bm_dataset_open(struct bouma_dataset **out, struct bm_comm *comm,
     rc = bm_comm_agree(comm, rc, &ds->error);
     if (!rc)
         rc = bm_site_choose_buffer(&ds->site, comm, &ds->options, &ds->store,
-                                   &ds->error);
+                                   BUFFER_BYTES, &ds->error);
     ds->opened = !rc;
     return rc;
 }

@@ -13,6 +13,9 @@
 /* A gatherer may have this much more than the mean before cells go to others.
  */
 #define SHARE 1.25
+/* Of each buffer, where the storage does not tell: of memory that a processor's
+ * cache can hold while it is filled and stored. */
+#define BUFFER_BYTES ((uint64_t)1 << 20)
 /* Of so many ranks all write, of more this part. */
 #define ALL_WRITE 16
 #define ONE_IN    8
@@ -147,7 +150,7 @@ int bm_plain_open(struct bouma_io_file **out, struct bm_comm *comm,
     rc = bm_comm_agree(comm, rc, &f->error);
     if (!rc)
         rc = bm_site_choose_buffer(&f->site, comm, &f->options, &f->store,
-                                   &f->error);
+                                   BUFFER_BYTES, &f->error);
     f->opened = !rc;
     return rc;
 }
@@ -599,13 +602,15 @@ static void tell_progress(void *context, size_t done, size_t rounds)
                             done, rounds);
 }
 
-/* A pipe for what is declared. */
+/* A pipe for what is declared. A file is mostly written once, and then to make
+ * windows takes longer than they save. */
 static int make_pipe(struct bouma_io_file *f, struct bm_pipe **out, int reading)
 {
     struct bm_pipe_options o = {
         .reading = reading,
         .buffers = f->options.buffers,
-        .transport = f->site.transport,
+        .transport =
+            f->site.transport ? f->site.transport : BOUMA_TRANSPORT_MESSAGES,
         .tier = f->tier,
         .strict = f->options.tier != 0,
         .local = f->site.local,

@@ -83,7 +83,8 @@ void bm_site_release(struct bm_site *site)
 
 int bm_site_choose_buffer(struct bm_site *site, struct bm_comm *comm,
                           const bouma_options *options,
-                          const struct bm_store *store, struct bm_error *error)
+                          const struct bm_store *store, uint64_t otherwise,
+                          struct bm_error *error)
 {
     site->buffer_bytes = options->buffer_bytes;
     if (!site->buffer_bytes && site->machine)
@@ -91,7 +92,7 @@ int bm_site_choose_buffer(struct bm_site *site, struct bm_comm *comm,
     if (site->buffer_bytes)
         return BOUMA_OK;
     /* Whatever the file systems of the ranks say. */
-    site->buffer_bytes = bm_store_block(store);
+    site->buffer_bytes = bm_store_block(store, otherwise);
     return bm_comm_max(comm, &site->buffer_bytes, 1, error);
 }
 

@@ -22,10 +22,11 @@ int bm_site_find(struct bm_site *site, struct bm_comm *comm,
 void bm_site_release(struct bm_site *site);
 
 /* How large buffers are: as the options say, or the target's stripes, or what
- * the storage says of itself. Collective. */
+ * the storage says of itself, or else 'otherwise'. Collective. */
 int bm_site_choose_buffer(struct bm_site *site, struct bm_comm *comm,
                           const bouma_options *options,
-                          const struct bm_store *store, struct bm_error *error);
+                          const struct bm_store *store, uint64_t otherwise,
+                          struct bm_error *error);
 
 /* How the writers of files are chosen. */
 struct bm_place_task bm_site_place_task(const struct bm_site *site,

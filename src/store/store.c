@@ -50,7 +50,7 @@ void bm_store_close(struct bm_store *s)
     s->path = NULL;
 }
 
-uint64_t bm_store_block(const struct bm_store *s)
+uint64_t bm_store_block(const struct bm_store *s, uint64_t otherwise)
 {
     const uint64_t least = (uint64_t)1 << 20, most = (uint64_t)64 << 20;
     uint64_t bytes = 0;
@@ -58,7 +58,7 @@ uint64_t bm_store_block(const struct bm_store *s)
     if (s->io->block_bytes &&
         !s->io->block_bytes(s->io->user, s->root, &bytes) && bytes >= least)
         return bytes < most ? bytes : most;
-    return 4 * least;
+    return otherwise;
 }
 
 int bm_file_open(struct bm_file *f, struct bm_store *s, const char *name,
