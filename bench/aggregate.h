@@ -10,7 +10,7 @@ struct bench {
     int rank, ranks;
     int repetitions;
     int largest; /* MiB a rank */
-    const char *directory;
+    const char *directory, *only;
 };
 
 /* End the program, on all ranks. */

@@ -1,7 +1,7 @@
 /* bench_aggregate.c -- bytes of all ranks, gathered by a few of them.
  *
  *   mpirun -n 8 bench_aggregate files [--repetitions 5] [--directory .]
- *                                     [--largest 64]
+ *                                     [--largest 64] [--only PART]
  *   mpirun -n 2 bench_aggregate overlap [--repetitions 5] [--directory .]
  *
  * files: one shared file, written and read by MPI-IO and by bouma_io_*(), one
@@ -10,7 +10,10 @@
  * reads what the other wrote, and all bytes are checked. A time is that of the
  * slowest rank, from a barrier on, with opening and closing; the medians over
  * the repetitions count. Nothing is synced, but in the rows that say so. Files
- * are new in every write, and in the page cache in every read.
+ * are new in every write, and in the page cache in every read. 'floor' is a
+ * plain write of the same bytes by one process: on file systems that let one
+ * process at a time write to a file, nobody can be faster. Parts are memory,
+ * mpi-io, sync and transports.
  *
  * overlap: a grid, whose subfiles go to a storage that just takes its time: as
  * much as all the rest of the step does. Done one after the other this would
@@ -67,7 +70,8 @@ void target(const char *what, double value, int at_least, double limit)
 
 int main(int argc, char **argv)
 {
-    struct bench b = {.repetitions = 5, .largest = 64, .directory = "."};
+    struct bench b = {
+        .repetitions = 5, .largest = 64, .directory = ".", .only = ""};
 
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &b.rank);
@@ -79,6 +83,8 @@ int main(int argc, char **argv)
             b.repetitions = atoi(argv[i + 1]);
         else if (!strcmp(argv[i], "--largest"))
             b.largest = atoi(argv[i + 1]);
+        else if (!strcmp(argv[i], "--only"))
+            b.only = argv[i + 1];
         else if (!strcmp(argv[i], "--directory"))
             b.directory = argv[i + 1];
         else

@@ -8,6 +8,8 @@
 
 #include "measure.h"
 
+#define LEAST_SLEEP 0.001 /* s */
+
 struct slow_file {
     void *inner; /* of the POSIX table, which needs no 'user' */
     int is_subfile;
@@ -58,38 +60,36 @@ static int slow_read(void *user, void *file, void *data, size_t bytes,
     return bouma_io_posix()->read(NULL, f->inner, data, bytes, offset, done);
 }
 
-static void sleep_until(double when)
+/* Sleeps are at least some 50 us too long: short ones are saved up, and what
+ * was slept too much counts for the next. */
+static void take_time(struct slow_io *io, double seconds)
 {
-    double left;
+    double begun = measure_now();
+    struct timespec t;
 
-    while ((left = when - measure_now()) > 0) {
-        struct timespec t = {(time_t)left,
-                             (long)((left - (double)(time_t)left) * 1e9)};
-
-        nanosleep(&t, NULL);
-    }
+    io->busy += seconds;
+    io->debt += seconds;
+    if (io->debt < LEAST_SLEEP)
+        return;
+    t.tv_sec = (time_t)io->debt;
+    t.tv_nsec = (long)((io->debt - (double)t.tv_sec) * 1e9);
+    nanosleep(&t, NULL);
+    io->debt -= measure_now() - begun;
 }
 
-/* As a device: it begins when it has done what it got before. */
 static int slow_write(void *user, void *file, const void *data, size_t bytes,
                       uint64_t offset, size_t *done)
 {
     struct slow_io *io = user;
     struct slow_file *f = file;
-    double now = measure_now();
 
     if (!f->is_subfile)
         return bouma_io_posix()->write(NULL, f->inner, data, bytes, offset,
                                        done);
     *done = bytes;
     io->bytes += bytes;
-    if (io->bytes_per_second > 0) {
-        double takes = (double)bytes / io->bytes_per_second;
-
-        io->due = (io->due > now ? io->due : now) + takes;
-        io->busy += takes;
-        sleep_until(io->due);
-    }
+    if (io->bytes_per_second > 0)
+        take_time(io, (double)bytes / io->bytes_per_second);
     return 0;
 }
 

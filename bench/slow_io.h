@@ -8,7 +8,7 @@
 struct slow_io {
     bouma_io table;          /* to put into bouma_options */
     double bytes_per_second; /* 0: it takes no time */
-    double due;              /* when all that was written is stored */
+    double debt;             /* seconds that are still to be slept */
     double busy;             /* seconds of storing, altogether */
     uint64_t bytes;          /* stored, altogether */
 };
