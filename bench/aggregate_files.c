@@ -409,7 +409,7 @@ static void beside_mpiio(const struct bench *b, struct arrays *a)
     struct worst w = nothing_yet;
 
     if (b->rank == 0) {
-        printf("\none shared file, %d ranks, medians of %d, seconds\n",
+        printf("\none shared file, %d ranks, medians of %d or more, seconds\n",
                b->ranks, b->repetitions);
         head("mpi-io", "bouma");
     }
