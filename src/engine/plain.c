@@ -364,7 +364,7 @@ static int share_report(struct bouma_io_file *f, uint64_t *numbers)
     bouma_io_report *r = &f->report;
     size_t files = (size_t)file_count(f);
     uint64_t *mine = numbers + SHARED * (size_t)f->group;
-    int rc;
+    int rc = BOUMA_OK;
 
     if (files == 1)
         return BOUMA_OK;
@@ -372,7 +372,12 @@ static int share_report(struct bouma_io_file *f, uint64_t *numbers)
     mine[1] = r->moved_bytes;
     mine[2] = (uint64_t)r->writers;
     mine[3] = (uint64_t)r->rounds;
-    rc = bm_comm_max(f->comm, numbers, (int)(SHARED * files), &f->error);
+    for (size_t i = 0; i < SHARED * files && !rc; i += BM_COMM_MAX_VALUES)
+        rc = bm_comm_max(f->comm, numbers + i,
+                         SHARED * files - i < BM_COMM_MAX_VALUES
+                             ? (int)(SHARED * files - i)
+                             : BM_COMM_MAX_VALUES,
+                         &f->error);
     r->bytes = r->moved_bytes = 0;
     r->writers = r->rounds = 0;
     for (size_t i = 0; i < files; i++) {

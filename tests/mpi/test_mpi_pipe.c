@@ -21,9 +21,9 @@ static uint8_t byte_at(int gatherer, uint64_t at)
 /* One use of a pipe, and what goes wrong in it. */
 struct trial {
     struct bm_comm *comm;
-    int filling;        /* bytes are made when they are wanted */
-    int late;           /* bytes are known only after this many questions */
-    int fail_at;        /* store call that fails on this rank; -1: none */
+    int filling; /* bytes are made when they are wanted */
+    int late;    /* bytes are known only after this many questions */
+    int fail_at; /* store call that fails on this rank; -1: none */
     int stores, asked;
     uint64_t buffer;
     struct bm_rounds rounds; /* of this rank's stream, if it gathers */
@@ -103,8 +103,8 @@ static struct bm_flow *make_flows(struct trial *t, size_t *count, uint64_t most,
         memset(parts, 0, sizeof(parts));
         for (int i = 0; i < PIECES && gathers; i++) {
             uint64_t bytes = (uint64_t)check_below(
-                random, check_below(random, 5) ? (int64_t)(most / PIECES * 2)
-                                               : 2);
+                random,
+                check_below(random, 5) ? (int64_t)(most / PIECES * 2) : 2);
             struct bm_piece p = {(int)check_below(random, size), at, bytes, 0};
 
             if (p.rank == me) {
@@ -360,16 +360,16 @@ static void a_large_step_needs_no_more_than_buffers(const struct ranks *r,
     for (int64_t i = 0; i < (hi - lo) * EDGE * EDGE; i++)
         data[i] = (float)(i + lo);
     CHECK_EQ(bouma_step_begin(ds, 0, 0), BOUMA_OK);
-    CHECK_EQ(bouma_variable_put(v, &(bouma_box){{lo, 0, 0}, {hi, EDGE, EDGE}}, data,
-                       NULL),
+    CHECK_EQ(bouma_variable_put(v, &(bouma_box){{lo, 0, 0}, {hi, EDGE, EDGE}},
+                                data, NULL),
              BOUMA_OK);
     before = meter.now;
     CHECK_EQ(bouma_step_end(ds, &record), BOUMA_OK);
     CHECK_EQ(record.files, 1);
     /* The port's own memory is not the allocator's: it is what the buffers
      * are, by definition. By messages they are, and what is sent is staged. */
-    CHECK(meter.peak - before <= (size_t)BUFFERS * BUFFER + BUFFER +
-                                     4 * chunk + (256 << 10));
+    CHECK(meter.peak - before <=
+          (size_t)BUFFERS * BUFFER + BUFFER + 4 * chunk + (256 << 10));
     CHECK(STEP_BYTES >= 20 * BUFFERS * BUFFER);
     CHECK_EQ(bouma_dataset_close(ds), BOUMA_OK);
     bouma_dataset_free(ds);
