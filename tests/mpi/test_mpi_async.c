@@ -118,9 +118,9 @@ static int write_step(struct setting *s, int64_t step)
     int rc;
 
     CHECK_EQ(bouma_step_begin(s->ds, step, (double)step), BOUMA_OK);
-    CHECK_EQ(puts_make(&puts, s->variable, &s->field, &s->blocks, step,
-                       &random),
-             BOUMA_OK);
+    CHECK_EQ(
+        puts_make(&puts, s->variable, &s->field, &s->blocks, step, &random),
+        BOUMA_OK);
     rc = bouma_step_end(s->ds, NULL);
     for (int i = 0; i < puts.count; i++)
         if (puts.arrays[i].bytes) {
