@@ -152,32 +152,28 @@ int bm_comm_collect(struct bm_comm *comm, const struct bm_buffer *mine,
                     struct bm_buffer *all, size_t *sizes, int to_all, int rc,
                     struct bm_error *error)
 {
-    uint64_t bytes = mine->size;
-    size_t *eights = NULL, total = 0;
+    uint64_t bytes = mine->size, *told;
+    size_t total = 0;
     int failed;
 
-    /* Sizes first: to rank 0, then to everyone. */
     if (mine->failed && !rc)
         rc = bm_fail(error, BOUMA_ENOMEM, "no memory for a message");
-    eights = bm_new(comm->a, (size_t)comm->size, sizeof(*eights));
-    if (!eights && !rc)
+    told = bm_new(comm->a, (size_t)comm->size, sizeof(*told));
+    if (!told && !rc)
         rc = bm_fail(error, BOUMA_ENOMEM, "no memory for %d sizes", comm->size);
+    /* Who has no memory for what all tell cannot take part in that. */
     rc = bm_comm_agree(comm, rc, error);
     if (rc)
         goto out;
-    for (int r = 0; r < comm->size; r++)
-        eights[r] = sizeof(bytes);
-    failed =
-        comm->functions->gather(comm, &bytes, sizeof(bytes), sizes, eights, 0);
-    if (!failed)
-        failed = comm->functions->broadcast(
-            comm, sizes, sizeof(*sizes) * (size_t)comm->size, 0);
+    failed = comm->functions->tell(comm, &bytes, 1, told);
     if (failed) {
         rc = comm_failed(comm, error, failed);
         goto out;
     }
-    for (int r = 0; r < comm->size; r++)
+    for (int r = 0; r < comm->size; r++) {
+        sizes[r] = told[r];
         total += sizes[r];
+    }
     bm_buffer_clear(all);
     if ((to_all || comm->rank == 0) && !bm_buffer_extend(all, total))
         rc = bm_fail(error, BOUMA_ENOMEM,
@@ -187,12 +183,10 @@ int bm_comm_collect(struct bm_comm *comm, const struct bm_buffer *mine,
     if (rc)
         goto out;
     failed = comm->functions->gather(comm, mine->data, mine->size, all->data,
-                                     sizes, 0);
-    if (!failed && to_all)
-        failed = comm->functions->broadcast(comm, all->data, total, 0);
+                                     sizes, to_all ? -1 : 0);
     rc = comm_failed(comm, error, failed);
 out:
-    bm_drop(comm->a, eights);
+    bm_drop(comm->a, told);
     return rc;
 }
 

@@ -61,6 +61,10 @@ struct bm_comm {
 struct bm_comm_functions {
     int (*max)(struct bm_comm *comm, uint64_t *values, int count);
     int (*broadcast)(struct bm_comm *comm, void *data, size_t bytes, int root);
+    /* 'count' numbers of each rank, to all. */
+    int (*tell)(struct bm_comm *comm, const uint64_t *mine, int count,
+                uint64_t *all);
+    /* To rank 'root', or to all if that is negative. */
     int (*gather)(struct bm_comm *comm, const void *data, size_t bytes,
                   void *all, const size_t *sizes, int root);
     int (*exchange)(struct bm_comm *comm, const struct bm_message *sends,

@@ -139,31 +139,56 @@ static int mpi_exchange(struct bm_comm *comm, const struct bm_message *sends,
     return rc;
 }
 
+static int mpi_tell(struct bm_comm *comm, const uint64_t *mine, int count,
+                    uint64_t *all)
+{
+    MPI_Request request;
+    int rc = MPI_Iallgather(mine, count, MPI_UINT64_T, all, count, MPI_UINT64_T,
+                            comm_of(comm), &request);
+
+    return rc ? rc : wait_all(comm, &request, 1);
+}
+
 /* To rank 'root', where piece r of 'all' has sizes[r] bytes; every rank knows
- * the sizes. */
+ * the sizes. All pieces are on their way at once. */
+static int gather_at(struct bm_comm *comm, const void *data, size_t bytes,
+                     void *all, const size_t *sizes, int root)
+{
+    struct bm_message send = {root, NULL, bytes}, *receives;
+    size_t count = 0;
+    int rc;
+
+    memcpy(&send.data, &data, sizeof(data)); /* not written to */
+    if (comm->rank != root)
+        return mpi_exchange(comm, &send, 1, NULL, 0);
+    /* From malloc, as the requests of an exchange. */
+    receives = malloc((size_t)comm->size * sizeof(*receives));
+    if (!receives)
+        return MPI_ERR_NO_MEM;
+    for (int r = 0; r < comm->size; r++) {
+        if (r != root)
+            receives[count++] = (struct bm_message){r, all, sizes[r]};
+        else if (bytes)
+            memcpy(all, data, bytes);
+        all = (uint8_t *)all + sizes[r];
+    }
+    rc = mpi_exchange(comm, NULL, 0, receives, count);
+    free(receives);
+    return rc;
+}
+
 static int mpi_gather(struct bm_comm *comm, const void *data, size_t bytes,
                       void *all, const size_t *sizes, int root)
 {
-    int rc = MPI_SUCCESS;
+    size_t total = 0;
+    int rc;
 
-    if (comm->rank != root) {
-        struct bm_message send = {root, NULL, bytes};
-
-        memcpy(&send.data, &data, sizeof(data)); /* not written to */
-        return mpi_exchange(comm, &send, 1, NULL, 0);
-    }
-    for (int r = 0; r < comm->size && !rc; r++) {
-        struct bm_message receive = {r, all, sizes[r]};
-
-        if (r == root) {
-            if (bytes)
-                memcpy(all, data, bytes);
-        } else {
-            rc = mpi_exchange(comm, NULL, 0, &receive, 1);
-        }
-        all = (uint8_t *)all + sizes[r];
-    }
-    return rc;
+    if (root >= 0)
+        return gather_at(comm, data, bytes, all, sizes, root);
+    for (int r = 0; r < comm->size; r++)
+        total += sizes[r];
+    rc = gather_at(comm, data, bytes, all, sizes, 0);
+    return rc ? rc : mpi_broadcast(comm, all, total, 0);
 }
 
 /* ---- without waiting ---------------------------------------------------- */
@@ -262,10 +287,11 @@ int bm_comm_mpi_new(struct bm_comm **out, const bouma_allocator *a,
                     MPI_Comm comm)
 {
     static const struct bm_comm_functions functions = {
-        mpi_max,     mpi_broadcast, mpi_gather,      mpi_exchange,
-        mpi_release, mpi_note,      mpi_hear,        mpi_request_bytes,
-        mpi_start,   mpi_test,      bm_mpi_port_new, bm_mpi_port_free,
-        bm_mpi_put,  bm_mpi_get,    bm_mpi_flush,    bm_mpi_room};
+        mpi_max,           mpi_broadcast, mpi_tell,   mpi_gather,
+        mpi_exchange,      mpi_release,   mpi_note,   mpi_hear,
+        mpi_request_bytes, mpi_start,     mpi_test,   bm_mpi_port_new,
+        bm_mpi_port_free,  bm_mpi_put,    bm_mpi_get, bm_mpi_flush,
+        bm_mpi_room};
     struct bm_mpi_comm *m = bm_new(a, 1, sizeof(*m));
     int mine = m != NULL, all = 0;
     MPI_Comm copy = MPI_COMM_NULL;
