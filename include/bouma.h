@@ -515,6 +515,9 @@ typedef struct bouma_record {
     bouma_phases seconds;
     double slowest_encode; /* seconds of the rank that encoded longest */
     double mean_encode;    /* of all ranks */
+    int64_t predicted;     /* 1: the sizes of the last step chose the files of
+                              grids: see the option 'predict' */
+    int64_t misfits;       /* chunks that were larger than predicted */
 } bouma_record;
 
 /* Write the step and commit it: after BOUMA_OK it is there, whole (and, unless

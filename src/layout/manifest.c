@@ -431,6 +431,8 @@ static void encode_record(struct bm_buffer *b, const bouma_record *r)
     bm_put_f64(b, r->seconds.commit);
     bm_put_f64(b, r->slowest_encode);
     bm_put_f64(b, r->mean_encode);
+    bm_put_i64(b, r->predicted);
+    bm_put_i64(b, r->misfits);
 }
 
 static void decode_record(bouma_record *r, struct bm_cursor *c)
@@ -456,6 +458,8 @@ static void decode_record(bouma_record *r, struct bm_cursor *c)
     r->seconds.commit = bm_get_f64(c);
     r->slowest_encode = bm_get_f64(c);
     r->mean_encode = bm_get_f64(c);
+    r->predicted = bm_get_i64(c);
+    r->misfits = bm_get_i64(c);
 }
 
 void bm_manifest_encode(struct bm_buffer *b, const struct bm_manifest *m,

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/hash.h"
+#include "write/predict.h"
 
 /* Make the heads of this rank's subfiles, and say what is in them, for rank 0.
  */
@@ -62,7 +63,9 @@ static void fill_record(struct bm_step *s, bouma_record *r,
     r->shipped_bytes = s->particles.shipped_bytes;
     for (size_t i = 0; i < s->plan->chunks; i++)
         if (s->plan->owner[i] != bm_step_writer(s, s->files.file[i]))
-            r->shipped_bytes += s->bytes[i];
+            r->shipped_bytes += bm_predict_shipped(s, i);
+    r->predicted = s->prediction != NULL;
+    r->misfits = (int64_t)s->misfits;
     r->files = s->all_files;
     r->ranks = s->ds->comm->size;
     r->most_patches = s->plan->most_patches;
@@ -82,8 +85,12 @@ static void fill_record(struct bm_step *s, bouma_record *r,
 /* What a rank did, in front of what it says of its subfiles. */
 static void tell_deeds(struct bm_buffer *b, const struct bm_step *s)
 {
+    uint64_t rounds = s->earlier_rounds;
+
+    if (s->pipe) /* else it could not be made */
+        rounds += bm_pipe_deeds_of(s->pipe).rounds;
     bm_put_u64(b, bm_route_message_count(&s->shaper.sends));
-    bm_put_u64(b, bm_pipe_deeds_of(s->pipe).rounds + s->particles.send_count);
+    bm_put_u64(b, rounds + s->particles.send_count);
     bm_put_f64(b, s->shaper.encode_seconds);
 }
 

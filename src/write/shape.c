@@ -260,7 +260,8 @@ static int encode_fields(struct bm_shaper *s, size_t m,
     return rc;
 }
 
-/* Encode one chunk behind those before it. */
+/* Encode one chunk behind those before it. What is there after a failure is of
+ * no use. */
 static int encode_chunk(struct bm_shaper *s, size_t m)
 {
     struct bm_chunk c = bm_plan_chunk(s->plan, s->plan->mine[m]);
@@ -269,12 +270,8 @@ static int encode_chunk(struct bm_shaper *s, size_t m)
     struct bm_patch p;
     int rc = BOUMA_OK;
 
-    s->encoded_at[m] = s->encoded.size;
-    if (codec->encode_field) {
-        rc = encode_fields(s, m, &c, codec);
-        s->encoded_at[m + 1] = s->encoded.size;
-        return rc;
-    }
+    if (codec->encode_field)
+        return encode_fields(s, m, &c, codec);
     bm_patch_init(&p, c.variable, c.patch);
     gather_chunk(s, m, &c, &p, s->samples, level);
     for (int k = p.levels - 1; k >= 0 && !rc; k--) {
@@ -291,7 +288,6 @@ static int encode_chunk(struct bm_shaper *s, size_t m)
             s->encoded.size -= room - stored;
         }
     }
-    s->encoded_at[m + 1] = s->encoded.size;
     return rc;
 }
 
@@ -305,22 +301,31 @@ static void note_time(struct bm_shaper *s, size_t m, double seconds)
                                        : (uint32_t)units;
 }
 
-int bm_shaper_encode_all(struct bm_shaper *s)
+int bm_shaper_encode(struct bm_shaper *s, size_t m)
 {
     const bouma_options *o = &s->ds->options;
-    int rc = BOUMA_OK;
+    double begun = bm_clock();
+    int rc;
 
-    for (size_t m = 0; m < s->plan->mine_count && !rc; m++) {
-        double begun = bm_clock();
-
-        rc = encode_chunk(s, m);
-        note_time(s, m, bm_clock() - begun);
-        if (o->progress && s->ds->comm->rank == 0)
-            o->progress(o->progress_user, "encoding", m + 1,
-                        s->plan->mine_count);
-    }
+    s->encoded_at[m] = s->encoded.size;
+    rc = encode_chunk(s, m);
+    s->encoded_bytes[m] = s->encoded.size - s->encoded_at[m];
+    note_time(s, m, bm_clock() - begun);
+    s->encoded_count++;
+    if (o->progress && s->ds->comm->rank == 0)
+        o->progress(o->progress_user, "encoding", s->encoded_count,
+                    s->plan->mine_count);
     if (rc)
         bm_fail(&s->ds->error, rc, "no memory to encode the chunks");
+    return rc;
+}
+
+int bm_shaper_encode_all(struct bm_shaper *s)
+{
+    int rc = BOUMA_OK;
+
+    for (size_t m = 0; m < s->plan->mine_count && !rc; m++)
+        rc = bm_shaper_encode(s, m);
     return rc;
 }
 
@@ -332,10 +337,12 @@ static int plan_records(struct bm_shaper *s)
     size_t n = s->plan->mine_count, at = 0, samples = 0, scratch = 0;
 
     s->record_at = bm_new_raw(a, n + 1, sizeof(*s->record_at));
-    s->encoded_at = bm_new(a, n + 1, sizeof(*s->encoded_at));
+    s->encoded_at = bm_new(a, n, sizeof(*s->encoded_at));
+    s->encoded_bytes = bm_new(a, n, sizeof(*s->encoded_bytes));
     s->first_part = bm_new(a, n + 1, sizeof(*s->first_part));
     s->times = bm_new(a, n, sizeof(*s->times));
-    if (!s->record_at || !s->encoded_at || !s->first_part || !s->times)
+    if (!s->record_at || !s->encoded_at || !s->encoded_bytes ||
+        !s->first_part || !s->times)
         return BOUMA_ENOMEM;
     for (size_t m = 0; m < n; m++) {
         struct bm_chunk c = bm_plan_chunk(s->plan, s->plan->mine[m]);
@@ -401,6 +408,7 @@ void bm_shaper_release(struct bm_shaper *s)
     bm_drop(s->ds->a, s->record_at);
     bm_buffer_release(&s->encoded);
     bm_drop(s->ds->a, s->encoded_at);
+    bm_drop(s->ds->a, s->encoded_bytes);
     bm_drop(s->ds->a, s->times);
     s->ds = NULL;
 }

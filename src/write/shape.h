@@ -23,7 +23,9 @@ struct bm_shaper {
     uint8_t *records;
     size_t *record_at;        /* [mine_count + 1], in 'records' */
     struct bm_buffer encoded; /* unless sized */
-    size_t *encoded_at;       /* [mine_count + 1] */
+    size_t *encoded_at;       /* [mine_count], in 'encoded' */
+    size_t *encoded_bytes;    /* [mine_count] */
+    size_t encoded_count;     /* chunks so far */
     uint32_t *times;          /* [mine_count], units of BM_TIME_UNIT */
 
     double encode_seconds; /* of all chunks */
@@ -48,7 +50,9 @@ int bm_shaper_exchange(struct bm_shaper *s);
  * with codecs whose size is known before. */
 void bm_shaper_fill(struct bm_shaper *s, size_t m, uint8_t *out);
 
-/* Encode all chunks into s->encoded. BOUMA_OK or ENOMEM, with a message. */
+/* Encode chunk plan->mine[m] to the end of s->encoded; all of them. BOUMA_OK or
+ * ENOMEM, with a message. */
+int bm_shaper_encode(struct bm_shaper *s, size_t m);
 int bm_shaper_encode_all(struct bm_shaper *s);
 
 #endif

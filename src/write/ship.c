@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/search.h"
 #include "plan/schedule.h"
+#include "write/predict.h"
 
 void bm_step_lap(struct bm_step *s, enum bm_phase phase)
 {
@@ -63,12 +64,21 @@ struct routes {
     struct bm_slot *slots; /* of the largest file */
 };
 
+uint64_t bm_ship_bytes(const struct bm_step *s, size_t chunk)
+{
+    if (s->cargo == BM_CHUNKS)
+        return s->bytes[chunk];
+    if (s->cargo == BM_MISFITS)
+        return bm_predict_fits(s, chunk) ? 0 : s->bytes[chunk];
+    return bm_predict_slot_bytes(s, chunk);
+}
+
 static uint64_t file_bytes(const struct bm_step *s, size_t file)
 {
     uint64_t bytes = 0;
 
     for (size_t t = s->files.first[file]; t < s->files.first[file + 1]; t++)
-        bytes += s->bytes[s->files.chunk[t]];
+        bytes += bm_ship_bytes(s, s->files.chunk[t]);
     return bytes;
 }
 
@@ -88,6 +98,41 @@ static int add_piece(const bouma_allocator *a, struct bm_flow *flow,
     return BOUMA_OK;
 }
 
+/* The chunks of a file in the order of the stream, into r->slots; their
+ * number. */
+static size_t schedule_file(struct routes *r, size_t file)
+{
+    const struct bm_step *s = r->s;
+    size_t first = s->files.first[file], n = 0;
+
+    for (size_t t = first; t < s->files.first[file + 1]; t++) {
+        uint32_t chunk = s->files.chunk[t];
+        uint64_t bytes = bm_ship_bytes(s, chunk);
+
+        if (bytes || s->cargo != BM_MISFITS)
+            r->slots[n++] = (struct bm_slot){
+                (uint32_t)(t - first), s->plan->owner[chunk], bytes, 0, 0};
+    }
+    bm_schedule(r->slots, n);
+    return n;
+}
+
+/* The record of a chunk that goes from one rank to another, apart. */
+static int route_record(struct bm_step *s, int owner, int writer,
+                        uint32_t chunk, size_t m)
+{
+    size_t record = bm_record_bytes(bm_plan_chunk(s->plan, chunk).variable);
+
+    if (writer == s->ds->comm->rank && owner != writer) {
+        bm_route_add(&s->record_receives, 0, owner, record);
+    } else if (owner != writer) {
+        s->send_m[s->record_sends.count] = m;
+        bm_route_add(&s->record_sends, 0, writer, record);
+    }
+    return s->record_sends.failed || s->record_receives.failed ? BOUMA_ENOMEM
+                                                               : BOUMA_OK;
+}
+
 /* What one file means for this rank: pieces of the flow to its writer, and
  * records that go there. */
 static int route_file(struct routes *r, size_t file, size_t subfile)
@@ -95,21 +140,12 @@ static int route_file(struct routes *r, size_t file, size_t subfile)
     struct bm_step *s = r->s;
     int me = s->ds->comm->rank, writer = bm_step_writer(s, file);
     struct bm_flow *flow = &r->flows[r->flow_of[writer]];
-    size_t first = s->files.first[file];
-    size_t count = s->files.first[file + 1] - first;
+    size_t count = schedule_file(r, file);
     int rc = BOUMA_OK;
 
-    for (size_t t = 0; t < count; t++) {
-        uint32_t chunk = s->files.chunk[first + t];
-
-        r->slots[t] = (struct bm_slot){(uint32_t)t, s->plan->owner[chunk],
-                                       s->bytes[chunk], 0, 0};
-    }
-    bm_schedule(r->slots, count);
     for (size_t i = 0; i < count && !rc; i++) {
         const struct bm_slot *slot = &r->slots[i];
-        uint32_t chunk = s->files.chunk[first + slot->place];
-        size_t record = bm_record_bytes(bm_plan_chunk(s->plan, chunk).variable);
+        uint32_t chunk = s->files.chunk[s->files.first[file] + slot->place];
         size_t m = slot->owner == me ? place_in_mine(s->plan, chunk) : 0;
         uint64_t at = r->base[file] + slot->at;
 
@@ -118,18 +154,68 @@ static int route_file(struct routes *r, size_t file, size_t subfile)
         rc = add_piece(s->ds->a, flow,
                        (struct bm_piece){slot->owner, at, slot->bytes, m});
         if (writer == me)
-            s->arrivals[s->arrival_count++] =
-                (struct bm_arrival){at, subfile, slot->place, slot->owner, m};
-        if (writer == me && slot->owner != me) {
-            bm_route_add(&s->record_receives, 0, slot->owner, record);
-        } else if (slot->owner == me && writer != me) {
-            s->send_m[s->record_sends.count] = m;
-            bm_route_add(&s->record_sends, 0, writer, record);
-        }
-        if (s->record_sends.failed || s->record_receives.failed)
-            rc = BOUMA_ENOMEM;
+            s->arrivals[s->arrival_count++] = (struct bm_arrival){
+                at, subfile, slot->place, slot->owner, m, slot->bytes};
+        if (!rc && s->cargo == BM_CHUNKS)
+            rc = route_record(s, slot->owner, writer, chunk, m);
+        if (!rc && s->cargo == BM_SLOTS && slot->owner == me)
+            bm_predict_turn(s, m, at);
     }
     return rc;
+}
+
+/* Slots are not cut, and rounds shorter than the buffer if there would be few
+ * else: what is stored first is encoded first, meanwhile nothing is stored.
+ */
+static uint64_t round_of_slots(const struct bm_step *s, uint64_t stream)
+{
+    uint64_t bytes = stream / BM_SLOT_ROUNDS;
+
+    if (bytes < BM_SLOT_ROUND_BYTES)
+        bytes = BM_SLOT_ROUND_BYTES;
+    return bytes < s->ds->site.buffer_bytes ? bytes : s->ds->site.buffer_bytes;
+}
+
+/* The rounds of a stream of slots: whole ones. 'parts' has room for as many as
+ * there are chunks. */
+static int cut_slots(struct routes *r, struct bm_rounds *rounds, int writer,
+                     uint64_t stream, struct bm_stream_part *parts)
+{
+    const struct bm_step *s = r->s;
+    uint64_t most = round_of_slots(s, stream), largest = most;
+    size_t n = 0;
+
+    for (size_t f = 0; f < (size_t)s->files.files; f++) {
+        size_t count;
+
+        if (bm_step_writer(s, f) != writer)
+            continue;
+        count = schedule_file(r, f);
+        for (size_t i = 0; i < count; i++) {
+            uint64_t bytes = r->slots[i].bytes;
+
+            if (!i || parts[n - 1].bytes + bytes > most)
+                parts[n++] = (struct bm_stream_part){0, 0};
+            parts[n - 1].bytes += bytes;
+            largest = bytes > largest ? bytes : largest;
+        }
+    }
+    return bm_rounds_init(rounds, s->ds->a, parts, n, largest);
+}
+
+/* The rounds of the stream to a writer. */
+static int cut_rounds(struct routes *r, struct bm_rounds *rounds, int writer,
+                      uint64_t stream, struct bm_stream_part *parts)
+{
+    const struct bm_step *s = r->s;
+    size_t n = 0;
+
+    if (s->cargo == BM_SLOTS)
+        return cut_slots(r, rounds, writer, stream, parts);
+    for (size_t f = 0; f < (size_t)s->files.files; f++)
+        if (bm_step_writer(s, f) == writer)
+            parts[n++] = (struct bm_stream_part){file_bytes(s, f), 0};
+    return bm_rounds_init(rounds, s->ds->a, parts, n, s->ds->site.buffer_bytes);
 }
 
 /* Find the writers that concern this rank, and the rounds of each. */
@@ -139,7 +225,8 @@ static int make_flows(struct routes *r)
     const bouma_allocator *a = s->ds->a;
     size_t files = (size_t)s->files.files, ranks = (size_t)s->ds->comm->size;
     uint64_t *load = bm_new(a, ranks, sizeof(*load));
-    struct bm_stream_part *parts = bm_new_raw(a, files, sizeof(*parts));
+    size_t most = s->plan->chunks > files ? s->plan->chunks : files;
+    struct bm_stream_part *parts = bm_new_raw(a, most, sizeof(*parts));
     int rc = load && parts ? BOUMA_OK : BOUMA_ENOMEM;
 
     for (size_t i = 0; i < ranks; i++)
@@ -161,16 +248,11 @@ static int make_flows(struct routes *r)
         rc = BOUMA_ENOMEM;
     }
     for (size_t i = 0; i < ranks && !rc; i++) {
-        size_t n = 0;
-
         if (r->flow_of[i] < 0)
             continue;
-        for (size_t f = 0; f < files; f++)
-            if (bm_step_writer(s, f) == (int)i)
-                parts[n++] = (struct bm_stream_part){file_bytes(s, f), 0};
         r->flows[r->flow_of[i]].gatherer = (int)i;
-        rc = bm_rounds_init(&r->flows[r->flow_of[i]].rounds, a, parts, n,
-                            s->ds->site.buffer_bytes);
+        rc = cut_rounds(r, &r->flows[r->flow_of[i]].rounds, (int)i, load[i],
+                        parts);
     }
     bm_drop(a, load);
     bm_drop(a, parts);
@@ -190,6 +272,18 @@ static void release_routes(struct routes *r)
 
 static int make_pipe(struct routes *r);
 
+/* Forget what has been shipped. */
+static void clear_shipment(struct bm_step *s)
+{
+    if (s->pipe)
+        s->earlier_rounds += bm_pipe_deeds_of(s->pipe).rounds;
+    bm_pipe_free(s->pipe);
+    s->pipe = NULL;
+    bm_drop(s->ds->a, s->arrivals);
+    s->arrivals = NULL;
+    s->arrival_count = 0;
+}
+
 int bm_ship_plan(struct bm_step *s)
 {
     const bouma_allocator *a = s->ds->a;
@@ -198,6 +292,7 @@ int bm_ship_plan(struct bm_step *s)
     struct routes r = {.s = s};
     int rc = BOUMA_OK;
 
+    clear_shipment(s);
     for (size_t f = 0; f < files; f++) {
         size_t n = s->files.first[f + 1] - s->files.first[f];
 
@@ -208,7 +303,8 @@ int bm_ship_plan(struct bm_step *s)
     r.slots = bm_new_raw(a, most, sizeof(*r.slots));
     r.base = bm_new_raw(a, files, sizeof(*r.base));
     r.flow_of = bm_new_raw(a, (size_t)s->ds->comm->size, sizeof(*r.flow_of));
-    s->send_m = bm_new_raw(a, s->plan->mine_count, sizeof(*s->send_m));
+    if (!s->send_m)
+        s->send_m = bm_new_raw(a, s->plan->mine_count, sizeof(*s->send_m));
     s->arrivals = bm_new_raw(a, incoming, sizeof(*s->arrivals));
     if (!r.slots || !r.base || !r.flow_of || !s->send_m || !s->arrivals)
         rc = BOUMA_ENOMEM;
@@ -219,7 +315,7 @@ int bm_ship_plan(struct bm_step *s)
             rc = route_file(&r, f, subfile);
         subfile += bm_step_writer(s, f) == s->ds->comm->rank;
     }
-    if (!rc)
+    if (!rc && s->cargo == BM_CHUNKS)
         rc = bm_route_seal(&s->record_sends) ||
                      bm_route_seal(&s->record_receives)
                  ? BOUMA_ENOMEM
@@ -352,11 +448,13 @@ static int make_pipe(struct routes *r)
                                       .tier = own_tier(s),
                                       .strict = o->tier != 0,
                                       .local = s->ds->site.local};
-    struct bm_pipe_calls calls = {.context = s,
-                                  .bytes = chunk_bytes,
-                                  .fill = s->shaper.sized ? fill_chunk : NULL,
-                                  .store = store_chunks,
-                                  .progress = tell_progress};
+    int slots = s->cargo == BM_SLOTS;
+    struct bm_pipe_calls calls = {
+        .context = s,
+        .bytes = slots ? bm_predict_bytes : chunk_bytes,
+        .fill = s->shaper.sized ? fill_chunk : NULL,
+        .store = slots ? bm_predict_store : store_chunks,
+        .progress = tell_progress};
 
     return bm_pipe_new(&s->pipe, s->ds->comm, r->flows, r->flow_count, &options,
                        &calls);
@@ -371,7 +469,9 @@ int bm_ship_bundle(void *context, size_t i, struct bm_error *error)
 
 int bm_ship_chunks(struct bm_step *s, int rc)
 {
-    rc = bm_pipe_run(s->pipe, !s->ds->options.async, rc, &s->ds->error);
+    int stored = !s->ds->options.async || s->prediction;
+
+    rc = bm_pipe_run(s->pipe, stored, rc, &s->ds->error);
     bm_step_lap(s, BM_SHIP);
     s->seconds[BM_STORE] += bm_pipe_deeds_of(s->pipe).seconds;
     return rc;

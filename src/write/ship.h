@@ -28,7 +28,15 @@ struct bm_arrival {
     size_t subfile; /* in step.subfiles */
     size_t t;       /* in the subfile */
     int owner;
-    size_t m; /* in plan->mine, if it is this rank's own */
+    size_t m;       /* in plan->mine, if it is this rank's own */
+    uint64_t bytes; /* in the stream */
+};
+
+/* What the streams carry. */
+enum bm_cargo {
+    BM_CHUNKS,  /* all of them; records go apart */
+    BM_SLOTS,   /* for each a record, and room for its bytes: see predict.h */
+    BM_MISFITS, /* chunks that were too large for their slots */
 };
 
 struct bm_step {
@@ -51,7 +59,11 @@ struct bm_step {
     size_t *send_m;              /* [record_sends.count] */
     struct bm_arrival *arrivals; /* ascending */
     size_t arrival_count;
-    struct bm_pipe *pipe;      /* for the chunks' bytes */
+    enum bm_cargo cargo;
+    struct bm_pipe *pipe;             /* for the chunks' bytes */
+    uint64_t earlier_rounds;          /* of pipes before it */
+    struct bm_prediction *prediction; /* NULL: nothing is predicted */
+    size_t misfits;                   /* chunks, of all ranks */
     struct bm_keeper *bundler; /* stores the files of particles; NULL: none */
     struct bm_keeper *closer;  /* ends all files meanwhile; NULL: not so */
     struct bm_buffer manifest; /* rank 0 */
@@ -72,8 +84,11 @@ int bm_step_writer(const struct bm_step *s, size_t file);
 struct bm_subfile *bm_step_subfile(struct bm_step *s, size_t i);
 size_t bm_step_subfile_count(const struct bm_step *s);
 
+/* The bytes of a chunk in the stream to its writer, by s->cargo. */
+uint64_t bm_ship_bytes(const struct bm_step *s, size_t chunk);
+
 /* All that this rank sends and takes in, with the memory for it but for
- * buffers. */
+ * buffers. May be called again for another cargo when the first has arrived. */
 int bm_ship_plan(struct bm_step *s);
 
 /* Bring the records of chunks to the writers of their files. Runs on all ranks,
@@ -83,8 +98,9 @@ int bm_ship_records(struct bm_step *s, int rc);
 /* With all sizes known, find where everything goes in this rank's files. */
 int bm_ship_arrange(struct bm_step *s, int rc);
 
-/* Bring the bytes of chunks to the writers of their files, and store them. Runs
- * on all ranks, whatever 'rc' is. */
+/* Bring the bytes of chunks to the writers of their files, and store them: all
+ * of them, or (with `async`, unless they were predicted) leave the last ones to
+ * the thread. Runs on all ranks, whatever 'rc' is. */
 int bm_ship_chunks(struct bm_step *s, int rc);
 
 /* The thread that stores files of particles: the i-th of them. */

@@ -11,7 +11,7 @@
 #include "store/identity.h"
 #include "write/bound.h"
 #include "write/finish.h"
-#include "write/ship.h"
+#include "write/predict.h"
 #include "write/write.h"
 
 /* ---- describe and plan -------------------------------------------------- */
@@ -237,6 +237,17 @@ static int known_sizes(struct bm_step *s)
     return BOUMA_OK;
 }
 
+/* Keep the sizes for the prediction of the next step. */
+static int reserve_sizes(struct bm_step *s)
+{
+    struct bm_write_plan *plan = s->plan;
+
+    if (s->ds->options.predict != BOUMA_PREDICT_ON || plan->sizes)
+        return BOUMA_OK;
+    plan->sizes = bm_new_raw(plan->a, plan->chunks, sizeof(*plan->sizes));
+    return plan->sizes ? BOUMA_OK : BOUMA_ENOMEM;
+}
+
 /* With `weighted` the times come along. Collective. */
 static int gathered_sizes(struct bm_step *s, int rc)
 {
@@ -249,12 +260,11 @@ static int gathered_sizes(struct bm_step *s, int rc)
     bm_buffer_init(&mine, ds->a);
     bm_buffer_init(&all, ds->a);
     for (size_t m = 0; m < s->plan->mine_count && !rc; m++) {
-        bm_put_u64(&mine,
-                   s->shaper.encoded_at[m + 1] - s->shaper.encoded_at[m]);
+        bm_put_u64(&mine, s->shaper.encoded_bytes[m]);
         if (s->plan->times)
             bm_put_u32(&mine, s->shaper.times[m]);
     }
-    if (!rc && (!sizes || !next))
+    if (!rc && (!sizes || !next || reserve_sizes(s)))
         rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory for the sizes");
     rc = bm_comm_collect(ds->comm, &mine, &all, sizes, 1, rc, &ds->error);
     for (size_t r = 0; r < ranks && !rc; r++) {
@@ -265,14 +275,18 @@ static int gathered_sizes(struct bm_step *s, int rc)
         size_t *place = &next[s->plan->owner[i]];
 
         s->bytes[i] = bm_load_u64(all.data + *place);
+        if (s->plan->sizes)
+            s->plan->sizes[i] = s->bytes[i];
         *place += 8;
         if (s->plan->times) {
             s->plan->times[i] = bm_load_u32(all.data + *place);
             *place += 4;
         }
     }
-    if (!rc)
+    if (!rc) {
         s->plan->timed = s->plan->times != NULL;
+        s->plan->known = s->plan->sizes != NULL;
+    }
     bm_buffer_release(&mine);
     bm_buffer_release(&all);
     bm_drop(ds->a, sizes);
@@ -439,6 +453,7 @@ static int prepare(struct bm_step *s)
 {
     struct bouma_dataset *ds = s->ds;
     int rc = bm_shaper_init(&s->shaper, ds, s->plan, s->generation);
+    int predicted = bm_predict_possible(s);
 
     s->bytes = bm_new_raw(ds->a, s->plan->chunks, sizeof(*s->bytes));
     if (!rc && !s->bytes)
@@ -456,6 +471,9 @@ static int prepare(struct bm_step *s)
     if (s->shaper.sized) {
         if (!rc)
             rc = known_sizes(s);
+    } else if (predicted) {
+        if (!rc)
+            rc = bm_predict_begin(s);
     } else {
         if (!rc)
             rc = bm_shaper_encode_all(&s->shaper);
@@ -467,9 +485,15 @@ static int prepare(struct bm_step *s)
     if (!rc)
         rc = make_subfiles(s);
     if (!rc)
+        rc = bm_predict_reserve(s);
+    if (!rc && predicted)
+        rc = bm_predict_rooms(s);
+    if (!rc)
         rc = shape_particles(s);
     if (!rc)
         rc = bm_ship_plan(s);
+    if (!rc && predicted)
+        bm_predict_order(s);
     if (!rc)
         rc = reserve_lists(s);
     rc = bm_pipe_open(s->pipe, ds->comm, &ds->pool, rc, &ds->error);
@@ -477,14 +501,36 @@ static int prepare(struct bm_step *s)
     return rc;
 }
 
+/* Chunks are stored while others are encoded; those that turned out larger
+ * than was thought, after that. Collective. */
+static int carry_out_predicted(struct bm_step *s)
+{
+    int rc = bm_predict_carry_out(s);
+
+    rc = gathered_sizes(s, rc);
+    if (!rc)
+        s->misfits = bm_predict_misfits(s);
+    if (!rc && s->misfits)
+        rc = bm_predict_ship_misfits(s, rc);
+    rc = bm_predict_settle(s, rc);
+    if (!rc)
+        bm_predict_keep(s);
+    bm_step_lap(s, BM_SHIP);
+    return bm_step_finish(s, rc);
+}
+
 /* Collective. */
 static int carry_out(struct bm_step *s)
 {
     int rc = BOUMA_OK;
 
+    if (s->prediction)
+        return carry_out_predicted(s);
     if (!s->shaper.sized)
         rc = bm_ship_records(s, rc);
     rc = bm_ship_arrange(s, rc);
+    if (!rc)
+        bm_predict_keep(s);
     rc = bm_ship_chunks(s, rc);
     if (s->shaper.sized)
         rc = bm_ship_records(s, rc);
@@ -519,6 +565,7 @@ static void release(struct bm_step *s, int keep)
     bm_route_release(&s->record_receives);
     bm_drop(ds->a, s->send_m);
     bm_drop(ds->a, s->arrivals);
+    bm_predict_release(s);
     bm_buffer_release(&s->manifest);
 }
 

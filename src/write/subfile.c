@@ -78,6 +78,7 @@ void bm_subfile_release(struct bm_subfile *f)
     if (f->head.a) {
         bm_drop(f->head.a, f->slots);
         bm_drop(f->head.a, f->losses);
+        bm_drop(f->head.a, f->rooms);
     }
     if (f->front.a)
         bm_buffer_release(&f->front);
@@ -146,6 +147,101 @@ int bm_subfile_arrange(struct bm_subfile *f, struct bouma_dataset *ds)
                        f->head.subfile);
     return bm_file_reserve(&f->file, f->head.file_bytes, &ds->error);
 }
+
+/* ---- placed files ------------------------------------------------------- */
+
+uint64_t bm_subfile_levels(const struct bm_subfile *f, uint64_t *bytes)
+{
+    uint64_t sum = 0;
+
+    memset(bytes, 0, BM_MAX_LEVELS * sizeof(*bytes));
+    for (size_t i = 0; i < f->head.count; i++) {
+        const struct bm_section *s = &f->head.sections[i];
+
+        for (size_t n = 0; n < s->count * (size_t)s->levels; n++) {
+            bytes[n % (size_t)s->levels] += s->sizes[n];
+            sum += s->sizes[n];
+        }
+    }
+    return sum;
+}
+
+/* Where data can begin so that the head fits in front of them, however its
+ * chunks come out. No codec makes twice of what it gets, so the bound on the
+ * data is generous; it only counts by its logarithm. */
+static int leave_head_room(struct bm_subfile *f, const struct bm_schema *schema,
+                           uint64_t samples, uint64_t expected)
+{
+    uint64_t most = 8 * samples + 2 * expected + ((uint64_t)f->chunks << 16);
+    uint64_t bound;
+
+    if (most > BM_MAX_DATA_BYTES)
+        most = BM_MAX_DATA_BYTES;
+    if (bm_head_bound(&bound, &f->head, schema, most))
+        return BOUMA_ENOMEM;
+    f->head.data_offset =
+        (bound + BM_DATA_ALIGNMENT - 1) / BM_DATA_ALIGNMENT * BM_DATA_ALIGNMENT;
+    return BOUMA_OK;
+}
+
+int bm_subfile_make_rooms(struct bm_subfile *f, struct bouma_dataset *ds,
+                          uint64_t expected, const uint64_t *share)
+{
+    uint64_t of_samples[BM_MAX_LEVELS], samples, sum = 0, at;
+
+    f->head.placed = 1;
+    bm_subfile_assume_sizes(f);
+    samples = bm_subfile_levels(f, of_samples);
+    f->rooms = bm_new(ds->a, BM_MAX_LEVELS, sizeof(*f->rooms));
+    if (!f->rooms || leave_head_room(f, &ds->schema, samples, expected))
+        return bm_fail(&ds->error, BOUMA_ENOMEM,
+                       "no memory for the head of subfile %" PRIu32,
+                       f->head.subfile);
+    share = share ? share : of_samples;
+    for (int k = 0; k < BM_MAX_LEVELS; k++)
+        sum += share[k];
+    at = f->head.data_offset;
+    for (int k = BM_MAX_LEVELS - 1; k > 0; k--) {
+        f->rooms[k].at = at;
+        /* A tenth more, as levels vary. */
+        if (share[k] && f->head.order == BOUMA_ORDER_LEVEL)
+            at += (uint64_t)(1.1 * (double)expected * (double)share[k] /
+                             (double)sum);
+        f->rooms[k].end = at;
+    }
+    f->rooms[0] = (struct bm_room){at, UINT64_MAX};
+    return BOUMA_OK;
+}
+
+int bm_subfile_place(struct bm_subfile *f, size_t t, int k)
+{
+    const struct bm_section *s = &f->head.sections[f->slots[t].section];
+    size_t at = (size_t)f->slots[t].place * (size_t)s->levels + (size_t)k;
+    int room = s->sizes[at] <= f->rooms[k].end - f->rooms[k].at ? k : 0;
+
+    s->offsets[at] = f->rooms[room].at;
+    f->rooms[room].at += s->sizes[at];
+    return room;
+}
+
+int bm_subfile_settle(struct bm_subfile *f, struct bouma_dataset *ds)
+{
+    int rc;
+
+    f->head.data_bytes = f->rooms[0].at - f->head.data_offset;
+    rc = bm_head_arrange(&f->head, &ds->schema);
+    if (rc == BOUMA_ENOMEM)
+        bm_fail(&ds->error, rc, "no memory for the head of subfile %" PRIu32,
+                f->head.subfile);
+    else if (rc)
+        bm_fail(&ds->error, rc,
+                "subfile %" PRIu32 ": the head does not fit in front of the "
+                "data; write the step with the option 'predict' off",
+                f->head.subfile);
+    return rc;
+}
+
+/* ---- writing ------------------------------------------------------------ */
 
 uint64_t bm_subfile_chunk_bytes(const struct bm_subfile *f, size_t t)
 {

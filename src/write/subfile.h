@@ -14,6 +14,11 @@ struct bm_subfile {
         uint32_t place;
     } * slots;              /* [chunks], in the order of the step */
     struct bm_loss *losses; /* [chunks] */
+    /* Where the next bytes of each level go, if the file is placed. Room 0 is
+     * the last one, has no end, and takes what does not fit elsewhere. */
+    struct bm_room {
+        uint64_t at, end;
+    } * rooms; /* [BM_MAX_LEVELS], else NULL */
     struct bm_buffer
         front; /* the head, and zeros up to the data; once sealed */
 };
@@ -34,6 +39,21 @@ void bm_subfile_assume_sizes(struct bm_subfile *f);
 
 /* With all sizes there, find where everything goes. */
 int bm_subfile_arrange(struct bm_subfile *f, struct bouma_dataset *ds);
+
+/* Instead, before any size is known: a placed file with rooms for levels.
+ * 'expected' is a guess at the bytes of its chunks, and share[BM_MAX_LEVELS] at
+ * what each level has of them; NULL: as of the samples. */
+int bm_subfile_make_rooms(struct bm_subfile *f, struct bouma_dataset *ds,
+                          uint64_t expected, const uint64_t *share);
+/* Once the record of chunk 't' is there: find where its level 'k' goes. The
+ * room that it comes from. */
+int bm_subfile_place(struct bm_subfile *f, size_t t, int k);
+/* With all chunks placed, the head follows. */
+int bm_subfile_settle(struct bm_subfile *f, struct bouma_dataset *ds);
+
+/* Add up the bytes of all chunks by level, into bytes[BM_MAX_LEVELS]; gives
+ * their sum. */
+uint64_t bm_subfile_levels(const struct bm_subfile *f, uint64_t *bytes);
 
 /* The bytes of all levels of chunk 't'. */
 uint64_t bm_subfile_chunk_bytes(const struct bm_subfile *f, size_t t);

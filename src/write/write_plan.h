@@ -32,6 +32,12 @@ struct bm_plan_grid {
 /* Times of chunks are counted in these seconds: 2^32 of them are minutes. */
 #define BM_TIME_UNIT 64e-9
 
+/* What the levels of a file had of its bytes. */
+struct bm_level_share {
+    uint32_t file;
+    uint64_t bytes[BM_MAX_LEVELS];
+};
+
 struct bm_write_plan {
     const bouma_allocator *a;
     struct bm_decomposition *decompositions;
@@ -50,6 +56,13 @@ struct bm_write_plan {
     uint32_t *times; /* [chunks], else NULL */
     int timed;       /* they are there */
     int pause;       /* steps until owners are sought again */
+
+    /* With `predict`: the stored bytes of each chunk in the last step, the same
+     * on all ranks; and the levels of the files that this rank wrote. */
+    uint64_t *sizes;               /* [chunks], else NULL */
+    int known;                     /* they are there */
+    struct bm_level_share *shares; /* [share_room] */
+    size_t share_count, share_room;
 };
 
 /* What a chunk is. */

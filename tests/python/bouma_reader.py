@@ -28,7 +28,7 @@ INDEX_MAGIC = b"bmstep\r\n"
 ORDERS = {1: "level", 2: "chunk"}
 RECORD = ("raw_bytes stored_bytes moved_bytes shipped_bytes moved_messages shipped_messages largest_file "
           "mean_file files chunks ranks most_patches "
-          "describe plan distribute shape ship store commit slowest_encode mean_encode").split()
+          "describe plan distribute shape ship store commit slowest_encode mean_encode predicted misfits").split()
 
 
 def read_schema(cursor, step):
@@ -220,7 +220,7 @@ class Step:
         cursor.check(self.distribute <= 4 and self.assign <= 5 and self.place <= 3 and self.assign_particles <= 8,
                      "unknown way of writing")
         cursor.check(not any(cursor.take(3)), "bytes that are not zero")
-        self.record = dict(zip(RECORD, cursor.unpack("8Q4q9d")))
+        self.record = dict(zip(RECORD, cursor.unpack("8Q4q9d2q")))
         self.dataset_attributes = cursor.attributes()
         self.attributes = cursor.attributes()
         begin = cursor.position

@@ -30,6 +30,8 @@ static void build_manifest(struct bm_manifest *m, struct bm_schema *schema,
     m->record.most_patches = 9;
     m->record.slowest_encode = 0.5;
     m->record.mean_encode = 0.25;
+    m->record.predicted = 1;
+    m->record.misfits = 3;
     add_attributes(&m->dataset_attributes);
     add_attributes(&m->attributes);
     REQUIRE(!bm_manifest_set_subfiles(m, SUBFILES));

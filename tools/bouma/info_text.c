@@ -61,6 +61,9 @@ static void print_cost(const bouma_step_details *details)
            choice_text(bouma_distribute_name(details->distribute)),
            choice_text(bouma_assign_name(details->assign)),
            choice_text(bouma_place_name(details->place)));
+    if (record->predicted)
+        printf("           predicted by the last step; %s were larger\n",
+               format_count(text, (uint64_t)record->misfits, "chunk"));
     printf("  ranks    %" PRId64 ", moved %s between them, and %s to the "
            "writers\n",
            record->ranks, format_bytes(text, record->moved_bytes),

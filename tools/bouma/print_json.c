@@ -165,6 +165,8 @@ void json_put_record(json_t *object, const bouma_record *record)
     json_put(object, "most_patches", json_integer(record->most_patches));
     json_put(object, "slowest_encode", json_number(record->slowest_encode));
     json_put(object, "mean_encode", json_number(record->mean_encode));
+    json_put(object, "predicted", json_boolean(record->predicted != 0));
+    json_put(object, "misfits", json_integer(record->misfits));
     json_put(object, "phases", phases(&record->seconds));
 }
 

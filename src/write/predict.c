@@ -1,0 +1,417 @@
+/* predict.c -- see predict.h. */
+#include "write/predict.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/search.h"
+
+/* Bytes that are stored side by side are collected up to this. */
+#define STAGE_BYTES ((size_t)256 << 10)
+
+/* Own chunks in the order in which they are encoded. */
+struct turn {
+    uint64_t at;
+    size_t m;
+};
+
+/* Bytes for one place of a file that wait for more. */
+struct stage {
+    struct bm_file *file; /* NULL: empty */
+    uint64_t at;
+    size_t used;
+    uint8_t *data; /* [stage_bytes] */
+};
+
+struct bm_prediction {
+    uint64_t *room; /* [chunks], for bytes in the slots */
+    struct turn *turns;
+    size_t turn_count;
+    uint8_t *memory; /* slots of this rank's chunks; they never move */
+    size_t *at;      /* [mine_count], in 'memory' */
+    uint8_t *there;  /* [mine_count]: it is filled */
+
+    /* Of a writer, and used by the thread that stores: */
+    uint8_t *stage_memory;
+    size_t stage_bytes;
+    struct stage stages[BM_MAX_LEVELS]; /* by room of the file */
+};
+
+/* ---- slots -------------------------------------------------------------- */
+
+int bm_predict_possible(const struct bm_step *s)
+{
+    return s->ds->options.predict == BOUMA_PREDICT_ON && s->plan->known &&
+           s->plan->chunks;
+}
+
+/* What a chunk may have: somewhat more than it had. */
+static uint64_t guess_room(const struct bm_step *s, size_t chunk)
+{
+    const struct bouma_variable *v = bm_plan_chunk(s->plan, chunk).variable;
+    uint64_t had = s->plan->sizes[chunk];
+
+    return bm_codec_find((int)v->codec)->sized ? had : had + had / 16 + 64;
+}
+
+uint64_t bm_predict_slot_bytes(const struct bm_step *s, size_t chunk)
+{
+    return bm_record_bytes(bm_plan_chunk(s->plan, chunk).variable) +
+           s->prediction->room[chunk];
+}
+
+int bm_predict_fits(const struct bm_step *s, size_t chunk)
+{
+    return s->bytes[chunk] <= s->prediction->room[chunk];
+}
+
+uint64_t bm_predict_shipped(const struct bm_step *s, size_t chunk)
+{
+    if (!s->prediction)
+        return s->bytes[chunk];
+    return bm_predict_slot_bytes(s, chunk) +
+           (bm_predict_fits(s, chunk) ? 0 : s->bytes[chunk]);
+}
+
+size_t bm_predict_misfits(const struct bm_step *s)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < s->plan->chunks && s->prediction; i++)
+        n += !bm_predict_fits(s, i);
+    return n;
+}
+
+/* Memory for the slots of this rank's chunks. */
+static int make_slots(struct bm_step *s)
+{
+    struct bm_prediction *p = s->prediction;
+    size_t bytes = 0;
+
+    for (size_t m = 0; m < s->plan->mine_count; m++) {
+        p->at[m] = bytes;
+        bytes += (size_t)bm_predict_slot_bytes(s, s->plan->mine[m]);
+    }
+    p->memory = bm_new(s->ds->a, bytes, 1);
+    return p->memory ? BOUMA_OK : BOUMA_ENOMEM;
+}
+
+int bm_predict_begin(struct bm_step *s)
+{
+    const bouma_allocator *a = s->ds->a;
+    struct bm_prediction *p = bm_new(a, 1, sizeof(*p));
+    size_t mine = s->plan->mine_count;
+    int rc = p ? BOUMA_OK : BOUMA_ENOMEM;
+
+    s->prediction = p;
+    s->cargo = BM_SLOTS;
+    if (p) {
+        p->room = bm_new_raw(a, s->plan->chunks, sizeof(*p->room));
+        p->turns = bm_new_raw(a, mine, sizeof(*p->turns));
+        p->at = bm_new_raw(a, mine, sizeof(*p->at));
+        p->there = bm_new(a, mine, 1);
+        if (!p->room || !p->turns || !p->at || !p->there)
+            rc = BOUMA_ENOMEM;
+    }
+    for (size_t i = 0; i < s->plan->chunks && !rc; i++) {
+        s->bytes[i] = s->plan->sizes[i];
+        p->room[i] = guess_room(s, i);
+    }
+    if (!rc)
+        rc = make_slots(s);
+    return rc ? bm_fail(&s->ds->error, rc, "no memory for %zu chunks", mine)
+              : rc;
+}
+
+void bm_predict_release(struct bm_step *s)
+{
+    const bouma_allocator *a = s->ds->a;
+    struct bm_prediction *p = s->prediction;
+
+    if (!p)
+        return;
+    bm_drop(a, p->room);
+    bm_drop(a, p->turns);
+    bm_drop(a, p->memory);
+    bm_drop(a, p->at);
+    bm_drop(a, p->there);
+    bm_drop(a, p->stage_memory);
+    bm_drop(a, p);
+    s->prediction = NULL;
+}
+
+uint8_t *bm_predict_bytes(void *context, size_t m)
+{
+    const struct bm_prediction *p = ((struct bm_step *)context)->prediction;
+
+    return p->there[m] ? p->memory + p->at[m] : NULL;
+}
+
+/* ---- encoding ----------------------------------------------------------- */
+
+void bm_predict_turn(struct bm_step *s, size_t m, uint64_t at)
+{
+    s->prediction->turns[s->prediction->turn_count++] = (struct turn){at, m};
+}
+
+static int by_turn(const void *left, const void *right)
+{
+    const struct turn *a = left, *b = right;
+
+    if (a->at != b->at)
+        return a->at < b->at ? -1 : 1;
+    return a->m < b->m ? -1 : a->m > b->m;
+}
+
+void bm_predict_order(struct bm_step *s)
+{
+    struct bm_prediction *p = s->prediction;
+
+    if (p->turn_count)
+        qsort(p->turns, p->turn_count, sizeof(*p->turns), by_turn);
+}
+
+/* Encode a chunk into its slot. One that does not fit stays where the shaper
+ * has it. */
+static int fill_slot(struct bm_step *s, size_t m)
+{
+    struct bm_prediction *p = s->prediction;
+    struct bm_shaper *shaper = &s->shaper;
+    size_t record = shaper->record_at[m + 1] - shaper->record_at[m], bytes;
+    uint8_t *slot = p->memory + p->at[m];
+    int rc = bm_shaper_encode(shaper, m);
+
+    if (rc)
+        return rc;
+    bytes = shaper->encoded_bytes[m];
+    memcpy(slot, shaper->records + shaper->record_at[m], record);
+    if (bytes <= p->room[s->plan->mine[m]]) {
+        if (bytes)
+            memcpy(slot + record, shaper->encoded.data + shaper->encoded_at[m],
+                   bytes);
+        shaper->encoded.size -= bytes;
+    }
+    p->there[m] = 1;
+    return rc;
+}
+
+static int flush_stages(struct bm_prediction *p, struct bm_error *error);
+
+int bm_predict_carry_out(struct bm_step *s)
+{
+    struct bm_prediction *p = s->prediction;
+    int rc = BOUMA_OK;
+
+    for (size_t i = 0; i < p->turn_count && !rc; i++) {
+        rc = fill_slot(s, p->turns[i].m);
+        bm_step_lap(s, BM_SHAPE);
+        while (!rc && bm_pipe_step(s->pipe))
+            ;
+        bm_step_lap(s, BM_SHIP);
+    }
+    rc = bm_ship_chunks(s, rc);
+    if (!rc)
+        rc = flush_stages(p, &s->ds->error);
+    bm_step_lap(s, BM_STORE);
+    return rc;
+}
+
+/* ---- storing ------------------------------------------------------------ */
+
+/* One for each level that any file has. */
+static int make_stages(struct bm_step *s)
+{
+    struct bm_prediction *p = s->prediction;
+    uint64_t buffer = s->ds->site.buffer_bytes;
+    size_t levels = 1;
+
+    for (size_t i = 0; i < s->plan->grid_count; i++)
+        if ((size_t)s->plan->grids[i].grid->levels > levels)
+            levels = (size_t)s->plan->grids[i].grid->levels;
+    p->stage_bytes = buffer < STAGE_BYTES ? (size_t)buffer : STAGE_BYTES;
+    p->stage_memory = bm_new_raw(s->ds->a, levels, p->stage_bytes);
+    if (!p->stage_memory)
+        return bm_fail(&s->ds->error, BOUMA_ENOMEM,
+                       "no memory to store chunks");
+    for (size_t k = 0; k < levels; k++)
+        p->stages[k].data = p->stage_memory + k * p->stage_bytes;
+    return BOUMA_OK;
+}
+
+/* The bytes that each of this rank's files will have, and how its levels shared
+ * them when it had that number the last time. */
+int bm_predict_rooms(struct bm_step *s)
+{
+    int rc = BOUMA_OK;
+
+    for (size_t i = 0; i < s->subfile_count && !rc; i++) {
+        struct bm_subfile *f = &s->subfiles[i];
+        const size_t *first = s->files.first + f->head.subfile;
+        const struct bm_level_share *share = NULL;
+        uint64_t expected = 0;
+
+        for (size_t t = first[0]; t < first[1]; t++)
+            expected += s->bytes[s->files.chunk[t]];
+        for (size_t k = 0; k < s->plan->share_count; k++)
+            if (s->plan->shares[k].file == f->head.subfile)
+                share = &s->plan->shares[k];
+        rc = bm_subfile_make_rooms(f, s->ds, expected,
+                                   share ? share->bytes : NULL);
+    }
+    return rc || !s->subfile_count ? rc : make_stages(s);
+}
+
+static int flush_stage(struct stage *stage, struct bm_error *error)
+{
+    struct bm_file *file = stage->file;
+
+    stage->file = NULL;
+    return file ? bm_file_write(file, stage->data, stage->used, stage->at,
+                                error)
+                : BOUMA_OK;
+}
+
+static int flush_stages(struct bm_prediction *p, struct bm_error *error)
+{
+    int rc = BOUMA_OK;
+
+    for (int k = 0; k < BM_MAX_LEVELS && !rc; k++)
+        rc = flush_stage(&p->stages[k], error);
+    return rc;
+}
+
+/* Write bytes to a place, maybe later, with those that come behind them. */
+static int put(struct bm_prediction *p, struct stage *stage,
+               struct bm_file *file, uint64_t at, const uint8_t *data,
+               size_t bytes, struct bm_error *error)
+{
+    int rc = BOUMA_OK;
+
+    if (!bytes)
+        return rc;
+    if (stage->file &&
+        (stage->file != file || stage->at + stage->used != at ||
+         bytes > p->stage_bytes - stage->used))
+        rc = flush_stage(stage, error);
+    if (rc)
+        return rc;
+    if (bytes >= p->stage_bytes)
+        return bm_file_write(file, data, bytes, at, error);
+    if (!stage->file) {
+        stage->file = file;
+        stage->at = at;
+        stage->used = 0;
+    }
+    memcpy(stage->data + stage->used, data, bytes);
+    stage->used += bytes;
+    return rc;
+}
+
+/* A whole slot. What it says of its bytes is not believed: if its rank has
+ * failed, it may say anything. */
+static int store_slot(struct bm_step *s, const struct bm_arrival *c,
+                      const uint8_t *slot, struct bm_error *error)
+{
+    struct bm_subfile *f = &s->subfiles[c->subfile];
+    const struct bm_section *section =
+        &f->head.sections[f->slots[c->t].section];
+    size_t row = f->slots[c->t].place * (size_t)section->levels;
+    size_t record = bm_record_bytes(section->variable);
+    const uint8_t *data = slot + record;
+    int rc = BOUMA_OK;
+
+    bm_subfile_note(f, c->t, slot);
+    if (bm_subfile_chunk_bytes(f, c->t) > c->bytes - record)
+        return rc; /* a misfit: later */
+    for (int k = section->levels - 1; k >= 0 && !rc; k--) {
+        int room = bm_subfile_place(f, c->t, k);
+        size_t bytes = section->sizes[row + (size_t)k];
+
+        rc = put(s->prediction, &s->prediction->stages[room], &f->file,
+                 section->offsets[row + (size_t)k], data, bytes, error);
+        data += bytes;
+    }
+    return rc;
+}
+
+int bm_predict_store(void *context, uint64_t at, uint8_t *data, uint64_t bytes,
+                     struct bm_error *error)
+{
+    struct bm_step *s = context;
+    size_t i = 0;
+    int rc = BOUMA_OK;
+
+    BM_BISECT(i, s->arrival_count, k, s->arrivals[k].at <= at);
+    for (; bytes && !rc; i++) {
+        rc = store_slot(s, &s->arrivals[i], data, error);
+        data += s->arrivals[i].bytes;
+        bytes -= s->arrivals[i].bytes;
+    }
+    return rc;
+}
+
+/* ---- what did not fit --------------------------------------------------- */
+
+/* Find places for the misfits that come to this rank: their records are there.
+ */
+static void place_misfits(struct bm_step *s)
+{
+    for (size_t i = 0; i < s->arrival_count; i++) {
+        const struct bm_arrival *c = &s->arrivals[i];
+        struct bm_subfile *f = &s->subfiles[c->subfile];
+
+        for (int k = f->head.sections[f->slots[c->t].section].levels; k-- > 0;)
+            bm_subfile_place(f, c->t, k);
+    }
+}
+
+int bm_predict_ship_misfits(struct bm_step *s, int rc)
+{
+    struct bouma_dataset *ds = s->ds;
+
+    s->cargo = BM_MISFITS;
+    if (!rc)
+        rc = bm_ship_plan(s);
+    rc = bm_pipe_open(s->pipe, ds->comm, &ds->pool, rc, &ds->error);
+    if (rc)
+        return rc;
+    place_misfits(s);
+    return bm_ship_chunks(s, rc);
+}
+
+int bm_predict_settle(struct bm_step *s, int rc)
+{
+    for (size_t i = 0; i < s->subfile_count && !rc; i++)
+        rc = bm_subfile_settle(&s->subfiles[i], s->ds);
+    return rc;
+}
+
+/* ---- for the next step -------------------------------------------------- */
+
+int bm_predict_reserve(struct bm_step *s)
+{
+    struct bm_write_plan *plan = s->plan;
+    struct bm_level_share *grown;
+
+    if (s->ds->options.predict != BOUMA_PREDICT_ON ||
+        plan->share_room >= s->subfile_count)
+        return BOUMA_OK;
+    grown = bm_resize(plan->a, plan->shares, s->subfile_count, sizeof(*grown));
+    if (!grown)
+        return bm_fail(&s->ds->error, BOUMA_ENOMEM,
+                       "no memory for the sizes of levels");
+    plan->shares = grown;
+    plan->share_room = s->subfile_count;
+    return BOUMA_OK;
+}
+
+void bm_predict_keep(struct bm_step *s)
+{
+    if (s->ds->options.predict != BOUMA_PREDICT_ON || !s->plan->known)
+        return;
+    s->plan->share_count = s->subfile_count;
+    for (size_t i = 0; i < s->subfile_count; i++) {
+        s->plan->shares[i].file = s->subfiles[i].head.subfile;
+        bm_subfile_levels(&s->subfiles[i], s->plan->shares[i].bytes);
+    }
+}

@@ -1,0 +1,70 @@
+/* predict.h -- a step whose files are chosen before its chunks are encoded, by
+ * the sizes that they had in the step before.
+ *
+ * Each chunk has a slot in the stream to its writer: its record, and room for
+ * somewhat more bytes than it had. Ranks encode their chunks in the order of
+ * the streams, and in between the pipe moves and stores those that are there:
+ *
+ *     encode   | a | b | c | d | e | ...
+ *     ship         | a b   | c d   | ...     rounds end between slots
+ *     store                | a b   | ...
+ *
+ * A chunk that is too large for its slot (a misfit) leaves it empty but for the
+ * record. When all are encoded, their sizes are told to everyone, and misfits
+ * go to the same writers, behind the others. Files are placed ones
+ * (layout/places.h), as chunks are stored as they come. */
+#ifndef BM_PREDICT_H
+#define BM_PREDICT_H
+
+#include "write/ship.h"
+
+/* A stream of slots has so many rounds at least, unless they would have fewer
+ * bytes than that. */
+#define BM_SLOT_ROUNDS      16
+#define BM_SLOT_ROUND_BYTES ((uint64_t)256 << 10)
+
+/* Whether this step can be predicted; the same on all ranks. */
+int bm_predict_possible(const struct bm_step *s);
+
+/* Once s->bytes has room: fill it with what the chunks had, and make slots for
+ * them. */
+int bm_predict_begin(struct bm_step *s);
+void bm_predict_release(struct bm_step *s);
+
+/* With the subfiles there: how their levels will lie. */
+int bm_predict_rooms(struct bm_step *s);
+
+/* The bytes of a chunk's slot; whether a chunk fits that has s->bytes. */
+uint64_t bm_predict_slot_bytes(const struct bm_step *s, size_t chunk);
+int bm_predict_fits(const struct bm_step *s, size_t chunk);
+
+/* The bytes that went to the writer for a chunk in the end. */
+uint64_t bm_predict_shipped(const struct bm_step *s, size_t chunk);
+
+/* Own chunk 'm' is at byte 'at' of the stream to its writer. Once all are told,
+ * they have an order. */
+void bm_predict_turn(struct bm_step *s, size_t m, uint64_t at);
+void bm_predict_order(struct bm_step *s);
+
+/* The pipe's: where a slot of this rank is, and how slots are stored. */
+uint8_t *bm_predict_bytes(void *context, size_t m);
+int bm_predict_store(void *context, uint64_t at, uint8_t *data, uint64_t bytes,
+                     struct bm_error *error);
+
+/* Encode, ship and store all that fits. After that bytes are stored that were
+ * held back, on the thread that calls, so as to be written with others. */
+int bm_predict_carry_out(struct bm_step *s);
+
+/* Once s->bytes is known: the chunks that do not fit. */
+size_t bm_predict_misfits(const struct bm_step *s);
+/* Ship and store these. Collective. */
+int bm_predict_ship_misfits(struct bm_step *s, int rc);
+/* Then, the heads of this rank's files. */
+int bm_predict_settle(struct bm_step *s, int rc);
+
+/* For the prediction of the next step: room for what has to be kept of the
+ * levels of this rank's files; and keep it, once sizes are known. */
+int bm_predict_reserve(struct bm_step *s);
+void bm_predict_keep(struct bm_step *s);
+
+#endif
