@@ -51,7 +51,7 @@ static uint64_t guess_room(const struct bm_step *s, size_t chunk)
     const struct bouma_variable *v = bm_plan_chunk(s->plan, chunk).variable;
     uint64_t had = s->plan->sizes[chunk];
 
-    return bm_codec_find((int)v->codec)->sized ? had : had + had / 16 + 64;
+    return bm_codec_find((int)v->codec)->sized ? had : had + had / 16 + 16;
 }
 
 uint64_t bm_predict_slot_bytes(const struct bm_step *s, size_t chunk)

@@ -15,11 +15,13 @@ double scenario_time(int64_t step, int generation)
 
 void scenario_fill(struct scenario_values *out, int64_t step, int generation)
 {
+    /* Chunks are smaller in every third step. */
+    int shift = step % 3 ? 40 : 60;
     uint64_t chance = (uint64_t)step * 1000 + (uint64_t)generation;
 
     /* Few different values a row, so that there is something to compress. */
     for (int i = 0; i < SCENARIO_SAMPLES; i++) {
-        out->temperature[i] = (double)(chance_next(&chance) >> 40) / 16;
+        out->temperature[i] = (double)(chance_next(&chance) >> shift) / 16;
         out->flow[2 * i] = (int32_t)(chance_next(&chance) >> 48);
         out->flow[2 * i + 1] = -i;
     }

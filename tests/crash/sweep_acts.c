@@ -157,6 +157,19 @@ static int play_create(struct sweep_run *run)
     return status ? status : close_dataset(run);
 }
 
+/* The sizes of a step choose the files of the next one. */
+static int play_predict(struct sweep_run *run)
+{
+    int status;
+
+    run->opts.predict = BOUMA_PREDICT_ON;
+    status = open_dataset(run, "create", run->team->create);
+    if (status)
+        return status;
+    status = write_steps(run, 0, 2);
+    return status ? status : close_dataset(run);
+}
+
 static int play_append(struct sweep_run *run)
 {
     int status = open_dataset(run, "append", run->team->append);
@@ -385,6 +398,7 @@ static void prepare_held_step(struct sweep_run *run)
 
 const struct sweep_act sweep_acts[] = {
     {"create", NULL, play_create, 2, 0, 0, 0, 0},
+    {"predict", NULL, play_predict, 3, 0, 0, 0, 0},
     {"append", prepare_dataset, play_append, 3, 2, 0, 0, 0},
     {"group", prepare_dataset, play_group, 4, 2, 0, 0, 0},
     {"attributes", prepare_dataset, play_attributes, 3, 2, 0, 0, 0},
