@@ -266,9 +266,9 @@ static int flush_stage(struct stage *stage, struct bm_error *error)
     struct bm_file *file = stage->file;
 
     stage->file = NULL;
-    return file ? bm_file_write(file, stage->data, stage->used, stage->at,
-                                error)
-                : BOUMA_OK;
+    return file
+               ? bm_file_write(file, stage->data, stage->used, stage->at, error)
+               : BOUMA_OK;
 }
 
 static int flush_stages(struct bm_prediction *p, struct bm_error *error)
@@ -289,9 +289,8 @@ static int put(struct bm_prediction *p, struct stage *stage,
 
     if (!bytes)
         return rc;
-    if (stage->file &&
-        (stage->file != file || stage->at + stage->used != at ||
-         bytes > p->stage_bytes - stage->used))
+    if (stage->file && (stage->file != file || stage->at + stage->used != at ||
+                        bytes > p->stage_bytes - stage->used))
         rc = flush_stage(stage, error);
     if (rc)
         return rc;

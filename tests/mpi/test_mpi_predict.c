@@ -117,8 +117,8 @@ static void write_series(const struct ranks *ranks, const char *path,
         CHECK_EQ(bouma_step_begin(ds, step, step), BOUMA_OK);
         for (int i = 0; i < (step < ADDED ? 2 : VARIABLES); i++) {
             fill(data + (size_t)i * samples, &box, i, step);
-            CHECK_EQ(bouma_variable_put(v[i], &box,
-                                        data + (size_t)i * samples, NULL),
+            CHECK_EQ(bouma_variable_put(v[i], &box, data + (size_t)i * samples,
+                                        NULL),
                      BOUMA_OK);
         }
         rc = bouma_step_end(ds, &records[step]);
@@ -263,10 +263,10 @@ int main(int argc, char **argv)
 {
     static const struct series all[] = {
         {BOUMA_CODEC_ZSTD, 0, BOUMA_ORDER_LEVEL, 0, 0, 0, 0, 0, 0},
-        {BOUMA_CODEC_ZSTD, 0, BOUMA_ORDER_CHUNK, 4096,
-         BOUMA_TRANSPORT_MESSAGES, 3, 0, 0, BOUMA_FAST},
-        {BOUMA_CODEC_ZSTD, 0, BOUMA_ORDER_LEVEL, 20000,
-         BOUMA_TRANSPORT_WINDOWS, 5, 1, BOUMA_DISTRIBUTE_WEIGHTED, BOUMA_FAST},
+        {BOUMA_CODEC_ZSTD, 0, BOUMA_ORDER_CHUNK, 4096, BOUMA_TRANSPORT_MESSAGES,
+         3, 0, 0, BOUMA_FAST},
+        {BOUMA_CODEC_ZSTD, 0, BOUMA_ORDER_LEVEL, 20000, BOUMA_TRANSPORT_WINDOWS,
+         5, 1, BOUMA_DISTRIBUTE_WEIGHTED, BOUMA_FAST},
         {BOUMA_CODEC_INTERP, 1e-3, BOUMA_ORDER_LEVEL, 4096, 0, 2, 0, 0,
          BOUMA_GROUP},
         {BOUMA_CODEC_WAVELET, 1e-3, BOUMA_ORDER_CHUNK, 0,
