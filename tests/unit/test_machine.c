@@ -439,7 +439,7 @@ static void no_memory_is_told_and_none_is_lost(void)
 
     run_init(&r);
     for (int i = 0; i < 40; i++) {
-        char host[8];
+        char host[16];
 
         snprintf(host, sizeof(host), "n%d", i);
         tell_host(&r, host, i % 2 ? "s0.s1" : "s0.s2");
