@@ -8,6 +8,9 @@
 
 enum { OPEN = 1, DONE = 2 };
 
+/* Values are made where any of them may be. */
+#define FILL_ALIGNMENT 16
+
 #define FAILED    ((uint64_t)1 << 63) /* in the value of a note */
 #define ALIGNMENT 4096                /* of a buffer */
 #define DIRECT    65536 /* own pieces from this size on are not copied */
@@ -788,7 +791,8 @@ static uint8_t *bytes_of(struct bm_pipe *p, const struct stretch *s,
         bytes = p->calls.bytes(p->calls.context, s->piece->tag);
         return bytes ? bytes + s->from : NULL;
     }
-    if (room && s->bytes == s->piece->bytes) {
+    if (room && s->bytes == s->piece->bytes &&
+        (uintptr_t)room % FILL_ALIGNMENT == 0) {
         p->calls.fill(p->calls.context, s->piece->tag, room);
         return room;
     }
