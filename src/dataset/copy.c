@@ -186,6 +186,21 @@ static uint64_t piece_bytes(const struct trip *t, uint64_t at)
     return end - at;
 }
 
+/* The zero bytes between head and data, as far as they are in the piece. */
+static int check_padding(struct trip *t, uint64_t at)
+{
+    const struct bm_buffer *piece = &t->c->piece;
+    uint64_t i = t->head_raw.size > at ? t->head_raw.size : at;
+
+    for (; i < t->head.data_offset && i < at + piece->size; i++)
+        if (piece->data[i - at])
+            return bm_fail(t->error, BOUMA_EFORMAT,
+                           "%s/%s: is damaged at byte %" PRIu64
+                           ", between head and data",
+                           t->in.store->path, t->in.name, i);
+    return BOUMA_OK;
+}
+
 /* Check all levels of the piece, which begins at byte 'at' of the file. */
 static int check_piece(struct trip *t, uint64_t at)
 {
@@ -204,7 +219,7 @@ static int check_piece(struct trip *t, uint64_t at)
                    (size_t)(end - from)))
             return damaged(t, from);
     }
-    return BOUMA_OK;
+    return check_padding(t, at);
 }
 
 static int copy_bytes(struct trip *t)
@@ -244,20 +259,18 @@ static int set_out(struct trip *t, const char *name, uint64_t step,
                    struct bm_generation g, uint32_t subfile,
                    const struct bm_subfile_info *info)
 {
-    int rc =
-        bm_file_open(&t->in, t->c->from, name, BOUMA_OPEN_READ, t->error);
+    int rc = bm_file_open(&t->in, t->c->from, name, BOUMA_OPEN_READ, t->error);
 
     if (!rc)
         rc = bm_file_size(&t->in, &t->file_bytes, t->error);
     if (!rc)
         rc = load_head(&t->in, &t->head, &t->schema, &t->head_raw,
                        t->file_bytes, t->c->id, t->error);
-    if (!rc &&
-        (t->head.step != step || t->head.subfile != subfile ||
-         t->head.generation.epoch != g.epoch ||
-         t->head.generation.attempt != g.attempt ||
-         (info && (info->file_bytes != t->file_bytes ||
-                   memcmp(t->head_raw.data + 48, info->head_hash, 16)))))
+    if (!rc && (t->head.step != step || t->head.subfile != subfile ||
+                t->head.generation.epoch != g.epoch ||
+                t->head.generation.attempt != g.attempt ||
+                (info && (info->file_bytes != t->file_bytes ||
+                          memcmp(t->head_raw.data + 48, info->head_hash, 16)))))
         rc = bm_fail(t->error, BOUMA_EFORMAT,
                      "%s/%s: is not the file that the manifest names",
                      t->c->from->path, name);

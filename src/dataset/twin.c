@@ -51,8 +51,8 @@ static int look(struct bouma_dataset *ds, const char *path, uint32_t *last)
     struct bm_error why = {0};
     char twin[1024];
     struct bm_store s;
-    int rc = bm_twin_path(twin, sizeof(twin), ds->options.local, path,
-                          &ds->error);
+    int rc =
+        bm_twin_path(twin, sizeof(twin), ds->options.local, path, &ds->error);
 
     if (rc)
         return rc;
@@ -184,10 +184,10 @@ int bm_twin_find(struct bouma_dataset *ds)
         bm_twin_path(path, sizeof(path), ds->options.local, ds->store.path,
                      &ignored))
         return BOUMA_OK;
-    found = !bm_store_open(&ds->second, ds->options.io, ds->a, path, 0,
-                           &ignored) &&
-            !bm_identity_load(&ds->second, id, &major, &minor, &ignored) &&
-            !memcmp(id, ds->id, 16);
+    found =
+        !bm_store_open(&ds->second, ds->options.io, ds->a, path, 0, &ignored) &&
+        !bm_identity_load(&ds->second, id, &major, &minor, &ignored) &&
+        !memcmp(id, ds->id, 16);
     if (!found)
         bm_store_close(&ds->second);
     ds->second.memory_limit = ds->options.memory_limit;

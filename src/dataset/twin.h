@@ -1,7 +1,7 @@
 /* twin.h -- a dataset that is written with 'persist' has a twin on the storage
- * of each node: LOCAL/<the last part of its path>, a dataset of the same id. The
- * ranks of a node write there; what they have written is drained to the path
- * (drain.h).
+ * of each node: LOCAL/<the last part of its path>, a dataset of the same id.
+ * The ranks of a node write there; what they have written is drained to the
+ * path (drain.h).
  *
  * All places are claimed under one epoch, later than any that one of them has
  * seen, so names are never used twice in any of them. Which ranks share a twin
