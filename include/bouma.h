@@ -1056,6 +1056,38 @@ BOUMA_API int bouma_repair(const char *path, int apply,
                            void *user, bouma_repair_report *report,
                            char *message, size_t bytes);
 
+/* ---- draining what was left behind -------------------------------------- */
+
+/* Steps; and files and bytes that were copied. */
+typedef struct bouma_drain_report {
+    uint64_t steps;     /* that the twin has */
+    uint64_t present;   /* were in their place before */
+    uint64_t published; /* have appeared there now */
+    uint64_t waiting;   /* lack files that are on other nodes */
+    uint64_t failed;    /* have damaged files, or the like */
+    uint64_t removed;   /* from the twin */
+    uint64_t files, bytes;
+} bouma_drain_report;
+
+/* Finish what a program with the option 'persist' could not: copy all steps
+ * that the twin 'local' has and the dataset 'path' does not, every byte
+ * checked, and publish them. The dataset is made if it is missing; if it is
+ * there, it must have the twin's id (BOUMA_EEXISTS). What was interrupted, or
+ * failed, goes on where it was when it is called again. BOUMA_EBUSY while a
+ * program writes the dataset, which then drains by itself.
+ *
+ * If there are several nodes, each has a twin with the files of its own ranks:
+ * drain each, in any order or at once; a step is published by whoever brings
+ * its last file.
+ *
+ * With 'remove', steps that are in their place are removed from the twin, after
+ * all bytes of their files have been read there and found right. 'report' may
+ * be NULL; it is also filled in after a failure, whose reason is in 'message'
+ * (of 'bytes' bytes). */
+BOUMA_API int bouma_drain(const char *local, const char *path, int remove,
+                          const bouma_options *opts, bouma_drain_report *report,
+                          char *message, size_t bytes);
+
 /* ---- planning ahead ----------------------------------------------------- */
 
 /* What the write of one variable by any number of ranks would do: found by the

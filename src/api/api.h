@@ -68,4 +68,9 @@ int bm_api_verify(struct bm_comm *comm, const char *path,
                   void (*each)(void *user, const bouma_finding *f), void *user,
                   bouma_verify_report *report, char *message, size_t bytes);
 
+/* bouma_drain(), the same. */
+int bm_api_drain(struct bm_comm *comm, const char *local, const char *path,
+                 int remove, const bouma_options *opts,
+                 bouma_drain_report *report, char *message, size_t bytes);
+
 #endif

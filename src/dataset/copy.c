@@ -15,18 +15,19 @@
 #define PIECE_BYTES ((size_t)4 << 20)
 
 void bm_copier_init(struct bm_copier *c, struct bm_store *from,
-                    struct bm_store *to, const uint8_t id[16])
+                    struct bm_store *to, const uint8_t id[16],
+                    const bouma_allocator *a)
 {
     memset(c, 0, sizeof(*c));
     c->from = from;
     c->to = to;
     memcpy(c->id, id, 16);
-    bm_buffer_init(&c->piece, from->a);
+    bm_buffer_init(&c->piece, a);
 }
 
 void bm_copier_release(struct bm_copier *c)
 {
-    if (c->from)
+    if (c->piece.a)
         bm_buffer_release(&c->piece);
 }
 

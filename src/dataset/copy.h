@@ -21,8 +21,9 @@ struct bm_copier {
 };
 
 void bm_copier_init(struct bm_copier *c, struct bm_store *from,
-                    struct bm_store *to, const uint8_t id[16]);
-void bm_copier_release(struct bm_copier *c);
+                    struct bm_store *to, const uint8_t id[16],
+                    const bouma_allocator *a);
+void bm_copier_release(struct bm_copier *c); /* also a zeroed one */
 
 /* Copy a subfile of a step and make it durable (but not yet its name), under a
  * name of its own until all of it is there. 'info' (may be NULL) is what the

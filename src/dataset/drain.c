@@ -212,7 +212,7 @@ int bm_drain_new(struct bouma_dataset *ds)
     if (!rc)
         rc = bm_store_open(&d->far, ds->options.io, ds->a, ds->second.path, 0,
                            &ds->error);
-    bm_copier_init(&d->copier, &d->near, &d->far, ds->id);
+    bm_copier_init(&d->copier, &d->near, &d->far, ds->id, ds->a);
     d->copier.stop = &d->stop;
     if (!rc && ds->comm->rank == 0)
         rc = make_target(d, ds);

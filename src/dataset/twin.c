@@ -89,38 +89,33 @@ int bm_twin_look(struct bouma_dataset *ds, const char *path, uint32_t *least)
     return rc;
 }
 
-/* The directory of the twin, with its file DATASET: several ranks may be about
- * it at once. */
-static int make_twin(struct bouma_dataset *ds, struct bm_store *s,
-                     const char *path)
+/* Several ranks, and programs, may be about it at once. */
+int bm_place_make(struct bm_store *s, const bouma_io *io,
+                  const bouma_allocator *a, const char *path,
+                  const uint8_t id[16], struct bm_error *error)
 {
     struct bm_error why = {0};
-    uint8_t id[16];
-    int rc = bm_store_open(s, ds->options.io, ds->a, path, 1, &why), major = 0,
-        minor = 0;
+    uint8_t found[16];
+    int rc = bm_store_open(s, io, a, path, 1, &why), major = 0, minor = 0;
 
     if (rc == BOUMA_EEXISTS) {
         bm_store_close(s);
-        rc = bm_store_open(s, ds->options.io, ds->a, path, 0, &ds->error);
+        rc = bm_store_open(s, io, a, path, 0, error);
     } else if (rc) {
-        bm_fail(&ds->error, rc, "%s", why.text);
+        bm_fail(error, rc, "%s", why.text);
     }
     if (!rc && bm_store_is_absent(s, BM_NAME_DATASET)) {
         bm_error_clear(&why);
-        rc = bm_identity_create(s, ds->id, &why);
+        rc = bm_identity_create(s, id, &why);
         if (rc == BOUMA_EEXISTS)
             rc = BOUMA_OK;
         else if (rc)
-            bm_fail(&ds->error, rc, "%s", why.text);
+            bm_fail(error, rc, "%s", why.text);
     }
     if (!rc)
-        rc = bm_identity_load(s, id, &major, &minor, &ds->error);
-    if (!rc && memcmp(id, ds->id, 16))
-        rc = bm_fail(&ds->error, BOUMA_EEXISTS,
-                     "%s: is another dataset than the one that is written; "
-                     "drain it (`bouma drain`) or remove it, or choose another "
-                     "directory for the option 'local'",
-                     path);
+        rc = bm_identity_load(s, found, &major, &minor, error);
+    if (!rc && memcmp(found, id, 16))
+        rc = BOUMA_EEXISTS;
     return rc;
 }
 
@@ -150,7 +145,14 @@ int bm_twin_enter(struct bouma_dataset *ds)
 
     memset(&twin, 0, sizeof(twin));
     if (!rc)
-        rc = make_twin(ds, &twin, path);
+        rc = bm_place_make(&twin, ds->options.io, ds->a, path, ds->id,
+                           &ds->error);
+    if (rc == BOUMA_EEXISTS)
+        bm_fail(&ds->error, rc,
+                "%s: is another dataset than the one that is written; drain it "
+                "(`bouma drain`) or remove it, or choose another directory for "
+                "the option 'local'",
+                path);
     if (rc) {
         bm_store_close(&twin);
         return rc;

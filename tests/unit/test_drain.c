@@ -455,6 +455,239 @@ static void freeing_leaves_the_twin_whole(const struct world *w)
     end(&writer);
 }
 
+/* ---- draining later ----------------------------------------------------- */
+
+static int drain(const struct world *w, const char *from, int remove,
+                 bouma_drain_report *report)
+{
+    bouma_options o = options_of(w, 0);
+    char message[640];
+    int rc =
+        bouma_drain(from, w->far, remove, &o, report, message, sizeof(message));
+
+    CHECK((rc != BOUMA_OK) == (message[0] != 0));
+    return rc;
+}
+
+/* Steps 0 to 'steps' - 1 in the twin only: the dataset itself is there, and has
+ * none, or is not there. */
+static void leave_behind(const struct world *w, int steps)
+{
+    struct writer writer;
+
+    memset(&writer, 0, sizeof(writer));
+    {
+        bouma_options o = options_of(w, 0);
+
+        MUST(writer.ds, bouma_dataset_create(&writer.ds, w->twin, &o));
+    }
+    for (int step = 0; step < steps; step++)
+        write_step(&writer, step, 1);
+    end(&writer);
+}
+
+static void what_was_left_behind_is_drained(const struct world *w)
+{
+    bouma_drain_report report;
+
+    leave_behind(w, 20); /* more than one claim */
+    CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_OK);
+    CHECK_EQ(report.steps, 20);
+    CHECK_EQ(report.published, 20);
+    CHECK_EQ(report.files, 60);
+    CHECK(report.bytes > 0);
+    for (int step = 0; step < 20; step++)
+        CHECK_EQ(look(w, w->far, step), 1);
+    CHECK_EQ(findings(w, w->far), 0);
+    CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_OK);
+    CHECK_EQ(report.present, 20);
+    CHECK_EQ(report.published + report.files + report.bytes, 0);
+}
+
+static void writing_goes_on_after_a_drain(const struct world *w)
+{
+    bouma_options o = options_of(w, 1);
+    bouma_drain_report report;
+    struct writer writer;
+
+    leave_behind(w, 2);
+    CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_OK);
+    o.replace = 1;
+    append(&writer, w, &o);
+    write_step(&writer, 1, 2);
+    write_step(&writer, 2, 1);
+    end(&writer);
+    CHECK_EQ(look(w, w->far, 1), 2);
+    CHECK_EQ(look(w, w->far, 2), 1);
+    CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_OK);
+    CHECK_EQ(report.present, 3);
+}
+
+static void a_newer_step_takes_the_place_of_an_older(const struct world *w)
+{
+    bouma_options o = options_of(w, 0);
+    bouma_drain_report report;
+    struct writer writer;
+
+    leave_behind(w, 2);
+    CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_OK);
+    o.replace = 1;
+    memset(&writer, 0, sizeof(writer));
+    MUST(writer.ds, bouma_dataset_append(&writer.ds, w->twin, &o));
+    write_step(&writer, 0, 2);
+    end(&writer);
+    CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_OK);
+    CHECK_EQ(report.published, 1);
+    CHECK_EQ(look(w, w->far, 0), 2);
+    append(&writer, w, &o);
+    write_step(&writer, 0, 3);
+    end(&writer);
+    CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_OK);
+    CHECK_EQ(report.published, 0);
+    CHECK_EQ(look(w, w->far, 0), 3);
+}
+
+static void another_dataset_is_not_drained_to(const struct world *w)
+{
+    bouma_options o = options_of(w, 0);
+    bouma_drain_report report;
+    struct writer writer;
+
+    leave_behind(w, 1);
+    memset(&writer, 0, sizeof(writer));
+    MUST(writer.ds, bouma_dataset_create(&writer.ds, w->far, &o));
+    end(&writer);
+    CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_EEXISTS);
+    CHECK_EQ(look(w, w->far, 0), -1);
+    CHECK_EQ(drain(w, w->near, 0, &report), BOUMA_ENOTFOUND);
+    CHECK_EQ(drain(w, w->far, 0, &report), BOUMA_EINVAL);
+    CHECK_EQ(drain(w, "", 0, &report), BOUMA_EINVAL);
+}
+
+static void what_is_safe_can_be_removed(const struct world *w)
+{
+    bouma_options o = options_of(w, 0);
+    bouma_drain_report report;
+    struct writer writer;
+    bouma_dataset *ds;
+
+    leave_behind(w, 3);
+    CHECK_EQ(drain(w, w->twin, 1, &report), BOUMA_OK);
+    CHECK_EQ(report.removed, 3);
+    CHECK_EQ(report.published, 3);
+    for (int step = 0; step < 3; step++) {
+        CHECK_EQ(look(w, w->far, step), 1);
+        CHECK_EQ(look(w, w->twin, step), -1);
+    }
+    CHECK_EQ(findings(w, w->twin), 0);
+    MUST(ds, bouma_dataset_open(&ds, w->twin, &o));
+    CHECK_EQ(bouma_dataset_step_count(ds), 0);
+    bouma_dataset_free(ds);
+    /* And it can be used on. */
+    o.persist = 1;
+    append(&writer, w, &o);
+    write_step(&writer, 3, 1);
+    end(&writer);
+    CHECK_EQ(look(w, w->twin, 3), 1);
+    CHECK_EQ(look(w, w->far, 3), 1);
+}
+
+static void who_writes_is_not_disturbed(const struct world *w)
+{
+    bouma_options o = options_of(w, 0);
+    bouma_drain_report report;
+    struct writer writer;
+
+    leave_behind(w, 1);
+    CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_OK);
+    memset(&writer, 0, sizeof(writer));
+    MUST(writer.ds, bouma_dataset_append(&writer.ds, w->twin, &o));
+    write_step(&writer, 1, 1);
+    CHECK_EQ(drain(w, w->twin, 1, &report), BOUMA_EBUSY);
+    CHECK_EQ(report.removed, 0);
+    write_step(&writer, 2, 1);
+    end(&writer);
+    CHECK_EQ(look(w, w->twin, 0), 1);
+    /* Step 2 waits until the dataset is free. */
+    append(&writer, w, &o);
+    CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_EBUSY);
+    end(&writer);
+    CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_OK);
+    CHECK_EQ(look(w, w->far, 2), 1);
+}
+
+/* Files only: a second node is a copy of the twin without some files. */
+static void each_node_brings_its_files(const struct world *w)
+{
+    bouma_drain_report report;
+    char command[1200], other[200];
+
+    leave_behind(w, 2);
+    snprintf(other, sizeof(other), "%s/other.bouma", w->near);
+    snprintf(command, sizeof(command),
+             "cp -r %s %s && rm %s/steps/*/d.0000* %s/steps/*/d.000[12]*",
+             w->twin, other, w->twin, other);
+    REQUIRE(!system(command));
+    CHECK_EQ(drain(w, w->twin, 1, &report), BOUMA_OK);
+    CHECK_EQ(report.waiting, 2);
+    CHECK_EQ(report.files, 4);
+    CHECK_EQ(report.published + report.removed, 0);
+    CHECK_EQ(look(w, w->far, 0), -1);
+    CHECK_EQ(drain(w, other, 0, &report), BOUMA_OK);
+    CHECK_EQ(report.published, 2);
+    CHECK_EQ(report.files, 2);
+    CHECK_EQ(look(w, w->far, 0), 1);
+    CHECK_EQ(look(w, w->far, 1), 1);
+    CHECK_EQ(findings(w, w->far), 0);
+    CHECK_EQ(drain(w, w->twin, 1, &report), BOUMA_OK);
+    CHECK_EQ(report.removed, 2);
+}
+
+/* Change one byte of a file. */
+static void flip(const char *name, long at)
+{
+    FILE *f = fopen(name, "r+");
+    int c;
+
+    REQUIRE(f && !fseek(f, at, SEEK_SET));
+    c = getc(f);
+    REQUIRE(!fseek(f, at, SEEK_SET) && putc(c ^ 1, f) != EOF && !fclose(f));
+}
+
+static void a_damaged_step_does_not_hold_up_others(const struct world *w)
+{
+    bouma_drain_report report;
+    char name[300];
+
+    leave_behind(w, 3);
+    subfile_of(name, sizeof(name), w->twin, 1);
+    flip(name, 700);
+    CHECK_EQ(drain(w, w->twin, 1, &report), BOUMA_EFORMAT);
+    CHECK_EQ(report.failed, 1);
+    CHECK_EQ(report.published, 2);
+    CHECK_EQ(report.removed, 2);
+    CHECK_EQ(look(w, w->far, 0), 1);
+    CHECK_EQ(look(w, w->far, 1), -1);
+    CHECK_EQ(look(w, w->far, 2), 1);
+    flip(name, 700);
+    CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_OK);
+    CHECK_EQ(look(w, w->far, 1), 1);
+}
+
+static void what_is_damaged_there_stays_here(const struct world *w)
+{
+    bouma_drain_report report;
+    char name[300];
+
+    leave_behind(w, 1);
+    CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_OK);
+    subfile_of(name, sizeof(name), w->far, 0);
+    flip(name, 700);
+    CHECK_EQ(drain(w, w->twin, 1, &report), BOUMA_EFORMAT);
+    CHECK_EQ(report.removed, 0);
+    CHECK_EQ(look(w, w->twin, 0), 1);
+}
+
 typedef void claim(const struct world *w);
 
 static void try_claim(claim *c, int in_memory)
@@ -476,12 +709,21 @@ int main(void)
         wrong_options_are_refused,
         a_twin_of_another_is_not_touched,
         the_dataset_is_not_its_own_twin,
+        what_was_left_behind_is_drained,
+        writing_goes_on_after_a_drain,
+        a_newer_step_takes_the_place_of_an_older,
+        another_dataset_is_not_drained_to,
+        what_is_safe_can_be_removed,
     };
     static claim *const files[] = {
         a_failure_is_told_and_tried_again,
         what_was_not_drained_is_noted,
         damage_does_not_get_through,
         freeing_leaves_the_twin_whole,
+        who_writes_is_not_disturbed,
+        each_node_brings_its_files,
+        a_damaged_step_does_not_hold_up_others,
+        what_is_damaged_there_stays_here,
     };
 
     for (size_t i = 0; i < sizeof(both) / sizeof(both[0]); i++)

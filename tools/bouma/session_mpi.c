@@ -111,3 +111,10 @@ int session_verify(struct session *session, struct session_check *check)
         session->comm, check->path, check->depth, check->opts, check->each,
         check->user, &check->report, check->message, sizeof(check->message));
 }
+
+int session_drain(struct session *session, struct session_drain *drain)
+{
+    return bouma_drain_mpi(session->comm, drain->local, drain->path,
+                           drain->remove, drain->opts, &drain->report,
+                           drain->message, sizeof(drain->message));
+}

@@ -95,3 +95,10 @@ int session_verify(struct session *session, struct session_check *check)
                         check->user, &check->report, check->message,
                         sizeof(check->message));
 }
+
+int session_drain(struct session *session, struct session_drain *drain)
+{
+    (void)session;
+    return bouma_drain(drain->local, drain->path, drain->remove, drain->opts,
+                       &drain->report, drain->message, sizeof(drain->message));
+}
