@@ -187,17 +187,17 @@ static int compare_manifests(struct bm_drain_all *r, const struct bm_buffer *b,
         rc = BOUMA_OK; /* one that is damaged is written anew */
     } else if (rc) {
         bm_fail(r->error, rc, "%s", why.text);
-    } else if (other.size == b->size &&
-               !memcmp(other.data, b->data, b->size)) {
+    } else if (other.size == b->size && !memcmp(other.data, b->data, b->size)) {
         *state = 2;
     } else if (bm_generation_is_later(there.generation, entry->generation)) {
         *state = 1;
     } else if (!bm_generation_is_later(entry->generation, there.generation)) {
-        rc = bm_fail(r->error, BOUMA_EEXISTS,
-                     "%s/%s: is another one than that of %s, though both are of "
-                     "epoch %" PRIu32 ", attempt %" PRIu32,
-                     r->far_path, name, r->near_path, entry->generation.epoch,
-                     entry->generation.attempt);
+        rc =
+            bm_fail(r->error, BOUMA_EEXISTS,
+                    "%s/%s: is another one than that of %s, though both are of "
+                    "epoch %" PRIu32 ", attempt %" PRIu32,
+                    r->far_path, name, r->near_path, entry->generation.epoch,
+                    entry->generation.attempt);
     }
     bm_buffer_release(&other);
     return rc;
@@ -280,12 +280,11 @@ static int publish_batch(struct bm_drain_all *r, struct batch *batch)
         if (tries)
             nanosleep(&moment, NULL);
         bm_error_clear(&t.error);
-        t.epoch = t.attempt = 0;
+        t.epoch = t.copies = 0;
         t.unsettled.count = 0;
-        rc = t.store.root
-                 ? BOUMA_OK
-                 : bm_store_open(&t.store, r->options->io, r->a, r->far_path, 0,
-                                 &t.error);
+        rc = t.store.root ? BOUMA_OK
+                          : bm_store_open(&t.store, r->options->io, r->a,
+                                          r->far_path, 0, &t.error);
         t.store.memory_limit = r->options->memory_limit;
         if (!rc)
             rc = claim(r, &t);
@@ -413,8 +412,7 @@ static int copy_step(struct bm_drain_all *r, const struct bm_buffer *bytes,
     if (!rc) {
         rank_of = bm_new(r->a, m.count, sizeof(*rank_of));
         if (!rank_of)
-            rc = bm_fail(r->error, BOUMA_ENOMEM, "%s: no memory",
-                         r->near_path);
+            rc = bm_fail(r->error, BOUMA_ENOMEM, "%s: no memory", r->near_path);
     }
     rc = bm_comm_agree(r->comm, rc, r->error);
     if (!rc)
@@ -505,9 +503,9 @@ static int drain_step(struct bm_drain_all *r, struct bm_drain_step *s,
 static int drain_steps(struct bm_drain_all *r)
 {
     struct batch *batch = bm_new(r->a, 1, sizeof(*batch));
-    int rc = batch ? BOUMA_OK
-                   : bm_fail(r->error, BOUMA_ENOMEM, "%s: no memory",
-                             r->near_path);
+    int rc =
+        batch ? BOUMA_OK
+              : bm_fail(r->error, BOUMA_ENOMEM, "%s: no memory", r->near_path);
 
     rc = bm_comm_agree(r->comm, rc, r->error);
     for (r->at = 0; r->at < r->count && !rc; r->at++) {

@@ -11,8 +11,7 @@ static int claim_near(struct bm_drain_all *r, uint32_t *epoch, int *claims)
 {
     uint32_t last = 0;
     uint64_t largest;
-    int rc =
-        r->has_near ? bm_epoch_last(&r->near, &last, r->error) : BOUMA_OK;
+    int rc = r->has_near ? bm_epoch_last(&r->near, &last, r->error) : BOUMA_OK;
 
     rc = bm_comm_agree(r->comm, rc, r->error);
     largest = last;
@@ -135,8 +134,8 @@ static int open_far(struct bm_drain_all *r, struct bouma_dataset **out)
     *out = NULL;
     plain.local[0] = 0;
     if (!rc)
-        rc = bm_dataset_open(out, self, BM_MODE_READ, r->far_path, &plain,
-                             r->a);
+        rc =
+            bm_dataset_open(out, self, BM_MODE_READ, r->far_path, &plain, r->a);
     return rc ? bm_fail(r->error, rc, "%s",
                         *out ? (*out)->error.text : "no memory")
               : BOUMA_OK;

@@ -192,7 +192,7 @@ int bm_commit_copy(struct bouma_dataset *ds, const struct bm_step_entry *entry,
         bm_step_list_reserve(&ds->unsettled, 2))
         return bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to list a step");
     bm_name_manifest_new(name, entry->step,
-                         (struct bm_generation){ds->epoch, ++ds->attempt});
+                         (struct bm_generation){ds->epoch, ++ds->copies});
     rc = commit_bytes(ds, entry, name, manifest, &published);
     if (!rc)
         bm_step_list_put(&ds->steps, *entry);

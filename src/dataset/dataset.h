@@ -67,6 +67,7 @@ struct bouma_dataset {
     /* Writing: */
     struct bm_schema schema;
     uint32_t epoch, attempt;
+    uint32_t copies; /* of manifests that were begun here: names them */
     int claims, claims_second; /* the epoch of this place is this rank's */
     int twins;                 /* that the ranks write to; of 'persist' */
     struct bm_drain *drain;    /* the same; else NULL */

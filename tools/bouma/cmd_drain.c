@@ -93,13 +93,14 @@ const struct command cmd_drain = {
         "  bouma drain /local/ssd/run.bouma /project/run.bouma --remove\n"
         "  mpirun -N 1 bouma-mpi drain /local/ssd/run.bouma "
         "/project/run.bouma\n",
-    .notes = "LOCAL is what a program with the option 'persist' has left. Steps "
-             "that DS has\nare not copied again; every byte is checked on its "
-             "way, and a step appears\nwhole or not at all. What was "
-             "interrupted goes on where it was.\n"
-             "\n"
-             "Of several nodes, each has the files of its own processes: drain "
-             "all of them,\nin any order or at once (as in the last "
-             "example).\n",
+    .notes =
+        "LOCAL is what a program with the option 'persist' has left. Steps "
+        "that DS has\nare not copied again; every byte is checked on its "
+        "way, and a step appears\nwhole or not at all. What was "
+        "interrupted goes on where it was.\n"
+        "\n"
+        "Of several nodes, each has the files of its own processes: drain "
+        "all of them,\nin any order or at once (as in the last "
+        "example).\n",
     .options = options,
     .run = run};
