@@ -351,8 +351,8 @@ static int share_out(struct bm_drain_all *r, const struct bm_manifest *m,
         char name[BM_NAME_BYTES];
 
         bm_name_subfile(name, m->step, (uint32_t)i, m->generation);
-        bm_put_u8(&mine,
-                  (uint8_t)(r->has_near && bm_store_exists(&r->near, name)));
+        /* One that cannot be looked at is there: copying it tells why. */
+        bm_put_u8(&mine, r->has_near && !bm_store_is_absent(&r->near, name));
     }
     if (!sizes || !load || mine.failed)
         rc = bm_fail(r->error, BOUMA_ENOMEM, "%s: no memory", r->near_path);

@@ -42,7 +42,7 @@ static int check_files(struct bm_drain_all *r, struct bouma_dataset *far,
         char name[BM_NAME_BYTES];
 
         bm_name_subfile(name, s->entry.step, (uint32_t)i, s->entry.generation);
-        if (!s->is_same || bm_store_exists(&r->near, name))
+        if (!s->is_same || !bm_store_is_absent(&r->near, name))
             rc = bm_check_subfile(step, i, BOUMA_VERIFY_FULL, &findings,
                                   &counts);
     }

@@ -202,24 +202,34 @@ static int check_padding(struct trip *t, uint64_t at)
     return BOUMA_OK;
 }
 
+/* Whether the piece has the head's bytes where one stands, from 'begin' on. */
+static int has_head(const struct trip *t, uint64_t at, uint64_t begin)
+{
+    const struct bm_buffer *piece = &t->c->piece;
+    uint64_t end = at + piece->size, from = begin > at ? begin : at;
+
+    if (end > begin + t->head_raw.size)
+        end = begin + t->head_raw.size;
+    return from >= end ||
+           !memcmp(piece->data + (from - at), t->head_raw.data + (from - begin),
+                   (size_t)(end - from));
+}
+
 /* Check all levels of the piece, which begins at byte 'at' of the file. */
 static int check_piece(struct trip *t, uint64_t at)
 {
     const struct bm_buffer *piece = &t->c->piece;
-    uint64_t end = at + piece->size, tail = t->file_bytes - t->head_raw.size;
+    uint64_t end = at + piece->size;
 
     for (; t->next < t->span_count && t->spans[t->next].offset < end; t->next++)
         if (!is_good(t, &t->spans[t->next],
                      piece->data + (t->spans[t->next].offset - at)))
             return damaged(t, t->spans[t->next].offset);
-    /* The second head is as the first. */
-    if (end > tail) {
-        uint64_t from = tail > at ? tail : at;
-
-        if (memcmp(piece->data + (from - at), t->head_raw.data + (from - tail),
-                   (size_t)(end - from)))
-            return damaged(t, from);
-    }
+    /* Both heads are the one that was looked at. */
+    if (!has_head(t, at, 0))
+        return damaged(t, 0);
+    if (!has_head(t, at, t->file_bytes - t->head_raw.size))
+        return damaged(t, t->file_bytes - t->head_raw.size);
     return check_padding(t, at);
 }
 

@@ -10,6 +10,7 @@
 /* A step on its way. */
 struct job {
     struct bm_step_entry entry;
+    int certain; /* it was committed */
     struct job *next;
     size_t count;
     uint32_t subfiles[]; /* [count], of this rank */
@@ -73,6 +74,7 @@ static int publish_job(struct bm_drain *d, const struct job *job,
                        struct bm_error *error)
 {
     struct bouma_dataset *target = d->target;
+    struct bm_error why = {0};
     struct bm_step_entry entry;
     char name[BM_NAME_BYTES];
     struct bm_buffer b;
@@ -81,9 +83,15 @@ static int publish_job(struct bm_drain *d, const struct job *job,
     bm_error_clear(&target->error);
     bm_buffer_init(&b, d->a);
     bm_name_manifest(name, job->entry.step);
-    rc = bm_store_load(&d->near, name, &b, d->near.memory_limit, error);
+    rc = bm_store_load(&d->near, name, &b, d->near.memory_limit, &why);
+    if (rc == BOUMA_ENOTFOUND && !job->certain) {
+        bm_buffer_release(&b);
+        return BOUMA_OK;
+    }
     if (!rc)
-        rc = bm_manifest_peek(&entry, &b, target->id, name, error);
+        rc = bm_manifest_peek(&entry, &b, target->id, name, &why);
+    if (rc)
+        bm_fail(error, rc, "%s", why.text);
     if (!rc && entry.generation.epoch == job->entry.generation.epoch &&
         entry.generation.attempt == job->entry.generation.attempt) {
         rc = is_published(d, name, &b)
@@ -293,25 +301,34 @@ static int agree_on_copied(struct bouma_dataset *ds, struct bm_error *error)
 static void spread_manifest(struct bouma_dataset *ds,
                             const struct bm_step_entry *entry)
 {
-    struct bm_error ignored = {0};
+    struct bm_error ignored = {0}, kept = ds->error;
+    struct bm_step_entry found;
     char name[BM_NAME_BYTES];
     struct bm_buffer b;
     int rc = BOUMA_OK;
 
     bm_name_manifest(name, entry->step);
     bm_buffer_init(&b, ds->a);
-    if (ds->comm->rank == 0)
+    if (ds->comm->rank == 0) {
         rc = bm_store_load(&ds->store, name, &b, ds->store.memory_limit,
                            &ignored);
+        if (!rc)
+            rc = bm_manifest_peek(&found, &b, ds->id, name, &ignored);
+        if (!rc && (found.generation.epoch != entry->generation.epoch ||
+                    found.generation.attempt != entry->generation.attempt))
+            rc = BOUMA_ENOTFOUND; /* that of an older one */
+    }
     rc = bm_comm_share(ds->comm, &b, 0, rc, &ignored);
     if (!rc && ds->comm->rank != 0 && ds->claims) {
-        bm_commit_copy(ds, entry, &b);
         bm_error_clear(&ds->error);
+        bm_commit_copy(ds, entry, &b);
+        ds->error = kept;
     }
     bm_buffer_release(&b);
 }
 
-void bm_drain_hand(struct bouma_dataset *ds, const struct bm_step_entry *entry)
+void bm_drain_hand(struct bouma_dataset *ds, const struct bm_step_entry *entry,
+                   int certain)
 {
     struct bm_drain *d = ds->drain;
     struct bm_error ignored = {0};
@@ -319,6 +336,7 @@ void bm_drain_hand(struct bouma_dataset *ds, const struct bm_step_entry *entry)
 
     d->spare = NULL;
     job->entry = *entry;
+    job->certain = certain;
     if (ds->twins > 1)
         spread_manifest(ds, entry);
     pthread_mutex_lock(&d->lock);

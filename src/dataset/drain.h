@@ -26,9 +26,11 @@ void bm_drain_free(struct bm_drain *d);
  * be put there. NULL if there is no memory. */
 uint32_t *bm_drain_reserve(struct bm_drain *d, size_t count);
 
-/* The step that there is room for was committed. Collective; what fails is told
- * later. */
-void bm_drain_hand(struct bouma_dataset *ds, const struct bm_step_entry *entry);
+/* The step that there is room for was committed; or, if that is not 'certain',
+ * it may have been: then it is drained if it was. Collective; what fails is
+ * told later. */
+void bm_drain_hand(struct bouma_dataset *ds, const struct bm_step_entry *entry,
+                   int certain);
 
 /* Wait until all is drained. Collective. */
 int bm_drain_finish(struct bouma_dataset *ds);

@@ -531,7 +531,7 @@ static void list_step(struct bm_step *s)
     struct bm_step_entry entry = {ds->step, ds->time, s->generation};
 
     if (ds->drain)
-        bm_drain_hand(ds, &entry);
+        bm_drain_hand(ds, &entry, 1);
     if (ds->options.durability != BOUMA_GROUP) {
         bm_step_list_put(&ds->steps, entry);
         return;
@@ -565,6 +565,9 @@ int bm_write_step(struct bouma_dataset *ds, int status, bouma_record *record)
         rc = carry_out(&s, &own, &removable);
     if (!rc)
         list_step(&s);
+    else if (ds->drain && !removable && rc != BOUMA_ECOMM)
+        bm_drain_hand(
+            ds, &(struct bm_step_entry){ds->step, ds->time, s.generation}, 0);
     release(&s, !rc || !removable);
     if (rc)
         remove_directory(&s, prepared, rc);

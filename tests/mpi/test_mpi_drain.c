@@ -93,9 +93,9 @@ static void begin(struct writer *writer, const struct world *w,
     writer->w = w;
     writer->shared = 3;
     writer->own = 3 + (uint64_t)w->ranks->rank;
-    rc = append ? bouma_dataset_append_mpi(&writer->ds, MPI_COMM_WORLD, path, o)
-                : bouma_dataset_create_mpi(&writer->ds, MPI_COMM_WORLD, path,
-                                           o);
+    rc = append
+             ? bouma_dataset_append_mpi(&writer->ds, MPI_COMM_WORLD, path, o)
+             : bouma_dataset_create_mpi(&writer->ds, MPI_COMM_WORLD, path, o);
     if (rc && !w->ranks->rank)
         printf("%s\n", bouma_error_message(writer->ds));
     REQUIRE(!rc);
@@ -237,10 +237,10 @@ static void ranks_read_what_is_near(const struct ranks *ranks, int nodes)
     bouma_dataset_info_get(ds, &before);
     data = malloc(sizeof(*data) * N * (N - 3) * 5);
     REQUIRE(data);
-    CHECK_EQ(bouma_variable_read(
-                 bouma_grid_variable(bouma_step_grid(step, 0), 0), 0, NULL,
-                 data, NULL),
-             BOUMA_OK);
+    CHECK_EQ(
+        bouma_variable_read(bouma_grid_variable(bouma_step_grid(step, 0), 0), 0,
+                            NULL, data, NULL),
+        BOUMA_OK);
     bouma_dataset_info_get(ds, &after);
     CHECK(after.local_bytes_read > before.local_bytes_read || w.nodes > 1);
     if (w.nodes == 1)
@@ -339,9 +339,9 @@ static void twins_make_the_dataset_anew(const struct ranks *ranks, int nodes,
         char twin[1400];
 
         node_twin(&w, node, twin, sizeof(twin));
-        CHECK_EQ(bouma_drain(twin, w.path, 0, &o, &report, message,
-                             sizeof(message)),
-                 BOUMA_OK);
+        CHECK_EQ(
+            bouma_drain(twin, w.path, 0, &o, &report, message, sizeof(message)),
+            BOUMA_OK);
         CHECK(node + 1 < w.nodes || report.published + report.present == STEPS);
     }
     check_steps(&w, w.path, STEPS);
