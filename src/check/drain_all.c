@@ -264,8 +264,7 @@ static int publish_batch(struct bm_drain_all *r, struct batch *batch)
 {
     const struct timespec moment = {0, 50000000};
     struct bouma_dataset t;
-    struct bm_error ignored = {0};
-    int rc = BOUMA_EBUSY;
+    int rc = BOUMA_EBUSY, closed;
 
     memset(&t, 0, sizeof(t));
     t.a = r->a;
@@ -290,9 +289,10 @@ static int publish_batch(struct bm_drain_all *r, struct batch *batch)
             rc = claim(r, &t);
         if (!rc)
             rc = publish_all(r, &t, batch);
-        if (t.claims)
-            bm_epoch_close(&t.store, t.epoch, &ignored);
+        closed =
+            t.claims ? bm_epoch_close(&t.store, t.epoch, &t.error) : BOUMA_OK;
         t.claims = 0;
+        rc = rc ? rc : closed;
     }
     if (rc)
         bm_fail(r->error, rc, "%s", t.error.text);

@@ -88,7 +88,7 @@ static int sweep_entry(void *context, const char *entry)
 static int remove_step(struct bm_drain_all *r, uint64_t step)
 {
     struct broom broom = {&r->near, step};
-    struct bm_error ignored = {0};
+    struct bm_error ignored = {0}, why = {0};
     char name[BM_NAME_BYTES];
     int rc = bm_index_forget(&r->near, r->id, step, r->error);
 
@@ -100,11 +100,14 @@ static int remove_step(struct bm_drain_all *r, uint64_t step)
         return bm_fail(r->error, BOUMA_EIO, "%s/%s: could not be removed",
                        r->near_path, name);
     bm_name_step(name, step);
-    rc = bm_store_sync_dir(&r->near, name, r->error);
-    if (!rc)
-        bm_store_list(&r->near, name, sweep_entry, &broom, &ignored);
+    rc = bm_store_sync_dir(&r->near, name, &why);
+    if (rc == BOUMA_ENOTFOUND) /* it was removed by one who did not end */
+        return BOUMA_OK;
+    if (rc)
+        return bm_fail(r->error, rc, "%s", why.text);
+    bm_store_list(&r->near, name, sweep_entry, &broom, &ignored);
     bm_store_remove_dir(&r->near, name);
-    return rc;
+    return BOUMA_OK;
 }
 
 /* The index without what was removed. */
@@ -144,7 +147,6 @@ static int open_far(struct bm_drain_all *r, struct bouma_dataset **out)
 int bm_drain_remove(struct bm_drain_all *r)
 {
     struct bouma_dataset *far = NULL;
-    struct bm_error ignored = {0};
     uint32_t epoch;
     int claims, rc = claim_near(r, &epoch, &claims);
 
@@ -166,9 +168,9 @@ int bm_drain_remove(struct bm_drain_all *r)
     bm_dataset_free(far);
     if (claims) {
         int mended = mend_index(r);
+        int closed = bm_epoch_close(&r->near, epoch, r->error);
 
-        bm_epoch_close(&r->near, epoch, &ignored);
-        rc = rc ? rc : mended;
+        rc = rc ? rc : mended ? mended : closed;
     }
     return bm_comm_agree(r->comm, rc, r->error);
 }

@@ -403,8 +403,11 @@ static int drain_twins(struct sweep_run *run, int remove)
     char message[640] = "";
     int status;
 
+    /* A claim that could not be given back is still that of this process. */
+    run->opts.force = run->calm;
     status = run->team->drain(run->twin, run->path, remove, &run->opts, &report,
                               message, sizeof(message));
+    run->opts.force = 0;
     if (run->calm &&
         (status ||
          report.published + report.present + report.waiting != report.steps ||
@@ -593,9 +596,14 @@ static void check_leftovers(struct sweep_run *run)
 /* Whatever failed, no handle is left: the next one need not force its way. */
 static void check_claim(struct sweep_run *run)
 {
+    bouma_options opts = run->opts;
     bouma_dataset *ds = NULL;
+    int lowest, highest;
 
-    if (run->team->append(&ds, run->path, &run->opts))
+    /* Who drains has no handle by which a claim could be given back later. */
+    run->team->compare(run->twin[0] && run->io.sticky, &lowest, &highest);
+    opts.force = highest;
+    if (run->team->append(&ds, run->path, &opts))
         sweep_violation(run, "in the end: cannot append: %s",
                         bouma_error_message(ds));
     else
