@@ -513,7 +513,7 @@ static int drain_steps(struct bm_drain_all *r)
         if (!rc && batch->count == BATCH)
             rc = flush_batch(r, batch);
         r->step_bytes = 0;
-        if (!rc && r->at + 1 < r->count)
+        if (!rc)
             tell(r, 0);
     }
     /* Also after a failure: what is whole is published. */
