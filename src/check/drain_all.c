@@ -433,6 +433,21 @@ static int copy_step(struct bm_drain_all *r, const struct bm_buffer *bytes,
     return rc;
 }
 
+/* Rank 0: who published it may have been killed before it was durable. Nobody
+ * is told that it is there before that. */
+static int settle_step(struct bm_drain_all *r, uint64_t step)
+{
+    char dir[BM_NAME_BYTES];
+    int rc;
+
+    bm_name_step(dir, step);
+    rc = bm_store_sync_dir(&r->far, dir, r->error);
+    if (!rc && !r->settled)
+        rc = bm_store_sync_dir(&r->far, "", r->error);
+    r->settled = 1;
+    return rc ? rc : bm_store_sync_dir(&r->far, BM_NAME_STEPS, r->error);
+}
+
 /* The manifest of the step on all ranks, and what its place has of it.
  * Collective. */
 static int load_step(struct bm_drain_all *r, struct bm_drain_step *s,
@@ -448,6 +463,8 @@ static int load_step(struct bm_drain_all *r, struct bm_drain_step *s,
     rc = bm_comm_share(r->comm, b, s->owner, rc, r->error);
     if (!rc && r->comm->rank == 0)
         rc = compare_manifests(r, b, &s->entry, &here);
+    if (!rc && here)
+        rc = settle_step(r, s->entry.step);
     rc = bm_comm_agree(r->comm, rc, r->error);
     state = (uint64_t)here;
     if (!rc)

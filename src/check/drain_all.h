@@ -31,6 +31,7 @@ struct bm_drain_all {
     struct bm_drain_step *steps; /* [count], in the order of writing */
     size_t count, at;            /* 'at': the one that is being copied */
     struct bm_copier copier;
+    int settled;                    /* the file DATASET there is durable */
     uint64_t step_bytes, step_done; /* of this one, on this rank */
     struct bm_error problem;        /* the first of a step: others go on */
     bouma_drain_report *report;
