@@ -116,8 +116,8 @@ static void follow(struct pair *p, enum weak_crash how, uint64_t chance)
     if (!p->near.readable)
         return;
     drain_later(p, weak_fs_calls(p->fs) + 1 + (long)chance_below(&chance, 200));
-    crash(p, chance_below(&chance, 3) ? WEAK_CRASH_SOME_KEPT
-                                      : WEAK_CRASH_KILLED);
+    crash(p,
+          chance_below(&chance, 3) ? WEAK_CRASH_SOME_KEPT : WEAK_CRASH_KILLED);
     if (!p->near.readable) /* its creation was not acknowledged */
         return;
     drain_later(p, 0);
