@@ -689,13 +689,13 @@ static void one_is_done(struct bm_pipe *p, size_t round, int failed)
         close_round(p, round);
 }
 
-/* What the thread has done. */
-static int collect_jobs(struct bm_pipe *p)
+/* What the thread has done; with 'wait', wait for the next. */
+static int collect_jobs(struct bm_pipe *p, int wait)
 {
     size_t round;
     int any = 0;
 
-    while (p->keeper && bm_keeper_next(p->keeper, &round, 0)) {
+    while (p->keeper && bm_keeper_next(p->keeper, &round, wait && !any)) {
         any = 1;
         if (p->o.reading) {
             open_round(p, round);
@@ -969,7 +969,7 @@ int bm_pipe_step(struct bm_pipe *p)
     p->begun = 1;
     any = hear_notes(p);
     if (p->own) {
-        any |= collect_jobs(p);
+        any |= collect_jobs(p, 0);
         any |= collect_transfers(p);
     }
     return step_lanes(p) || any;
@@ -986,6 +986,22 @@ static int is_finished(const struct bm_pipe *p, int stored)
            p->own->flow->rounds.count;
 }
 
+/* Whether this rank's thread is all that can bring it on: nobody else is there,
+ * or has anything to do with it any more. */
+static int waits_for_thread(const struct bm_pipe *p)
+{
+    size_t waited = p->o.reading ? p->over : p->handed;
+
+    if (!p->own || p->rc)
+        return 0;
+    if (p->comm->size == 1)
+        return 1;
+    for (size_t i = 0; i < p->flow_count; i++)
+        if (p->lanes[i].round < p->flows[i].rounds.count || p->lanes[i].waiting)
+            return 0;
+    return waited == p->own->flow->rounds.count;
+}
+
 int bm_pipe_run(struct bm_pipe *p, int stored, int rc, struct bm_error *error)
 {
     double since = bm_clock();
@@ -997,7 +1013,7 @@ int bm_pipe_run(struct bm_pipe *p, int stored, int rc, struct bm_error *error)
         if (bm_pipe_step(p)) {
             idle = 0;
             since = bm_clock();
-        } else if (p->rc != BOUMA_ECOMM) {
+        } else if (!waits_for_thread(p) || !collect_jobs(p, 1)) {
             int waited = bm_comm_idle(p->comm, idle++, since, &p->error);
 
             if (waited)
