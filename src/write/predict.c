@@ -9,6 +9,8 @@
 /* Bytes that are stored side by side are collected up to this. */
 #define STAGE_BYTES ((size_t)256 << 10)
 
+#define MOST_DIVIDED 8
+
 /* Own chunks in the order in which they are encoded. */
 struct turn {
     uint64_t at;
@@ -25,6 +27,7 @@ struct stage {
 
 struct bm_prediction {
     uint64_t *room; /* [chunks], for bytes in the slots */
+    int division;   /* a buffer is that many smaller ones */
     struct turn *turns;
     size_t turn_count;
     uint8_t *memory; /* slots of this rank's chunks; they never move */
@@ -82,6 +85,26 @@ size_t bm_predict_misfits(const struct bm_step *s)
     return n;
 }
 
+/* Rounds are cut short, since the thread has nothing to store before the first
+ * one is there, and as many more of them can be under way as the buffers take:
+ * this rank looks after them only between two chunks. */
+static int divide_buffers(const struct bm_step *s)
+{
+    uint64_t buffer = s->ds->site.buffer_bytes, largest = 1;
+
+    for (size_t i = 0; i < s->plan->chunks; i++)
+        if (bm_predict_slot_bytes(s, i) > largest)
+            largest = bm_predict_slot_bytes(s, i);
+    return buffer / largest >= MOST_DIVIDED ? MOST_DIVIDED
+           : buffer > largest               ? (int)(buffer / largest)
+                                            : 1;
+}
+
+int bm_predict_division(const struct bm_step *s)
+{
+    return s->prediction->division;
+}
+
 /* Memory for the slots of this rank's chunks. */
 static int make_slots(struct bm_step *s)
 {
@@ -92,7 +115,7 @@ static int make_slots(struct bm_step *s)
         p->at[m] = bytes;
         bytes += (size_t)bm_predict_slot_bytes(s, s->plan->mine[m]);
     }
-    p->memory = bm_new(s->ds->a, bytes, 1);
+    p->memory = bm_new_raw(s->ds->a, bytes, 1);
     return p->memory ? BOUMA_OK : BOUMA_ENOMEM;
 }
 
@@ -117,8 +140,10 @@ int bm_predict_begin(struct bm_step *s)
         s->bytes[i] = s->plan->sizes[i];
         p->room[i] = guess_room(s, i);
     }
-    if (!rc)
+    if (!rc) {
+        p->division = divide_buffers(s);
         rc = make_slots(s);
+    }
     return rc ? bm_fail(&s->ds->error, rc, "no memory for %zu chunks", mine)
               : rc;
 }
@@ -178,6 +203,7 @@ static int fill_slot(struct bm_step *s, size_t m)
     struct bm_prediction *p = s->prediction;
     struct bm_shaper *shaper = &s->shaper;
     size_t record = shaper->record_at[m + 1] - shaper->record_at[m], bytes;
+    size_t room = (size_t)p->room[s->plan->mine[m]];
     uint8_t *slot = p->memory + p->at[m];
     int rc = bm_shaper_encode(shaper, m);
 
@@ -185,11 +211,14 @@ static int fill_slot(struct bm_step *s, size_t m)
         return rc;
     bytes = shaper->encoded_bytes[m];
     memcpy(slot, shaper->records + shaper->record_at[m], record);
-    if (bytes <= p->room[s->plan->mine[m]]) {
+    if (bytes <= room) {
         if (bytes)
             memcpy(slot + record, shaper->encoded.data + shaper->encoded_at[m],
                    bytes);
+        memset(slot + record + bytes, 0, room - bytes);
         shaper->encoded.size -= bytes;
+    } else {
+        memset(slot + record, 0, room);
     }
     p->there[m] = 1;
     return rc;

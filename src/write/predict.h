@@ -18,11 +18,6 @@
 
 #include "write/ship.h"
 
-/* A stream of slots has so many rounds at least, unless they would have fewer
- * bytes than that. */
-#define BM_SLOT_ROUNDS      16
-#define BM_SLOT_ROUND_BYTES ((uint64_t)256 << 10)
-
 /* Whether this step can be predicted; the same on all ranks. */
 int bm_predict_possible(const struct bm_step *s);
 
@@ -37,6 +32,10 @@ int bm_predict_rooms(struct bm_step *s);
 /* The bytes of a chunk's slot; whether a chunk fits that has s->bytes. */
 uint64_t bm_predict_slot_bytes(const struct bm_step *s, size_t chunk);
 int bm_predict_fits(const struct bm_step *s, size_t chunk);
+
+/* Into how many each of the pipe's buffers is divided; the same on all ranks.
+ */
+int bm_predict_division(const struct bm_step *s);
 
 /* The bytes that went to the writer for a chunk in the end. */
 uint64_t bm_predict_shipped(const struct bm_step *s, size_t chunk);

@@ -164,25 +164,14 @@ static int route_file(struct routes *r, size_t file, size_t subfile)
     return rc;
 }
 
-/* Slots are not cut, and rounds shorter than the buffer if there would be few
- * else: what is stored first is encoded first, meanwhile nothing is stored.
- */
-static uint64_t round_of_slots(const struct bm_step *s, uint64_t stream)
-{
-    uint64_t bytes = stream / BM_SLOT_ROUNDS;
-
-    if (bytes < BM_SLOT_ROUND_BYTES)
-        bytes = BM_SLOT_ROUND_BYTES;
-    return bytes < s->ds->site.buffer_bytes ? bytes : s->ds->site.buffer_bytes;
-}
-
 /* The rounds of a stream of slots: whole ones. 'parts' has room for as many as
  * there are chunks. */
 static int cut_slots(struct routes *r, struct bm_rounds *rounds, int writer,
-                     uint64_t stream, struct bm_stream_part *parts)
+                     struct bm_stream_part *parts)
 {
     const struct bm_step *s = r->s;
-    uint64_t most = round_of_slots(s, stream), largest = most;
+    uint64_t most = s->ds->site.buffer_bytes / (uint64_t)bm_predict_division(s);
+    uint64_t largest = most;
     size_t n = 0;
 
     for (size_t f = 0; f < (size_t)s->files.files; f++) {
@@ -205,13 +194,13 @@ static int cut_slots(struct routes *r, struct bm_rounds *rounds, int writer,
 
 /* The rounds of the stream to a writer. */
 static int cut_rounds(struct routes *r, struct bm_rounds *rounds, int writer,
-                      uint64_t stream, struct bm_stream_part *parts)
+                      struct bm_stream_part *parts)
 {
     const struct bm_step *s = r->s;
     size_t n = 0;
 
     if (s->cargo == BM_SLOTS)
-        return cut_slots(r, rounds, writer, stream, parts);
+        return cut_slots(r, rounds, writer, parts);
     for (size_t f = 0; f < (size_t)s->files.files; f++)
         if (bm_step_writer(s, f) == writer)
             parts[n++] = (struct bm_stream_part){file_bytes(s, f), 0};
@@ -251,8 +240,7 @@ static int make_flows(struct routes *r)
         if (r->flow_of[i] < 0)
             continue;
         r->flows[r->flow_of[i]].gatherer = (int)i;
-        rc = cut_rounds(r, &r->flows[r->flow_of[i]].rounds, (int)i, load[i],
-                        parts);
+        rc = cut_rounds(r, &r->flows[r->flow_of[i]].rounds, (int)i, parts);
     }
     bm_drop(a, load);
     bm_drop(a, parts);
@@ -443,12 +431,13 @@ static int make_pipe(struct routes *r)
 {
     struct bm_step *s = r->s;
     const bouma_options *o = &s->ds->options;
-    struct bm_pipe_options options = {.buffers = o->buffers,
+    int slots = s->cargo == BM_SLOTS;
+    int division = slots ? bm_predict_division(s) : 1;
+    struct bm_pipe_options options = {.buffers = o->buffers * division,
                                       .transport = s->ds->site.transport,
                                       .tier = own_tier(s),
                                       .strict = o->tier != 0,
                                       .local = s->ds->site.local};
-    int slots = s->cargo == BM_SLOTS;
     struct bm_pipe_calls calls = {
         .context = s,
         .bytes = slots ? bm_predict_bytes : chunk_bytes,
