@@ -217,7 +217,12 @@ typedef enum bouma_transport {
 } bouma_transport;
 
 /* Whether the sizes of the last step choose the files of this one, so that
- * chunks are sent and stored while others are still encoded. */
+ * chunks are sent and stored while others are still encoded. That is of use to
+ * a series of steps with the same grids, variables and blocks, and codecs whose
+ * sizes are not known before (all but raw); others are written as with `off`.
+ * Chunks that turn out larger than predicted are stored behind the others, and
+ * files are as even as the sizes of the last step were: see bouma_record. With
+ * 'async', all but heads and syncs is done when bouma_step_end() returns. */
 #define BOUMA_PREDICT_LIST(X)                                                  \
     X(PREDICT_OFF, 1, "off") /* first all chunks are encoded */                \
     X(PREDICT_ON, 2, "on")   /* from the second step of a series on */
@@ -495,7 +500,10 @@ BOUMA_API int bouma_particles_put(bouma_particles *particles, uint64_t count,
                                   const bouma_column *columns,
                                   size_t column_count, const double *bounds);
 
-/* Seconds of the phases of a step, the slowest rank's. */
+/* Seconds of the phases of a step, the slowest rank's. What is stored is stored
+ * by a thread, so 'store' may overlap with 'ship' and, in steps that are
+ * predicted and with raw, with 'shape': the sum may be more than the step took.
+ */
 typedef struct bouma_phases {
     double describe, plan, distribute, shape, ship, store, commit;
 } bouma_phases;

@@ -63,6 +63,7 @@ for s in o['steps']:
     assert s['ranks'] == 1 and 1 <= s['most_patches'] <= s['chunks'], s
     assert s['moved_messages'] == 0 and s['shipped_messages'] == 0
     assert 0 < s['mean_encode'] <= s['slowest_encode']
+    assert s['predicted'] is False and s['misfits'] == 0
 s = o['steps'][0]
 assert set(s['phases']) == {'describe', 'plan', 'distribute', 'shape', 'ship',
                             'store'} # the commit is not over then
