@@ -355,13 +355,16 @@ BOUMA_API int bouma_dataset_create(bouma_dataset **out, const char *path,
 BOUMA_API int bouma_dataset_append(bouma_dataset **out, const char *path,
                                    const bouma_options *opts);
 
-/* Open a dataset for reading; it may be written meanwhile. Collective. */
+/* Open a dataset for reading; it may be written meanwhile. With the option
+ * 'local', files that the twin in that directory has are read from there, and
+ * steps that only it has are listed, too: see bouma_dataset_drain().
+ * Collective. */
 BOUMA_API int bouma_dataset_open(bouma_dataset **out, const char *path,
                                  const bouma_options *opts);
 
-/* Finish writing: flush what a group holds back and release the claim on the
- * dataset. The handle stays, for its message. A step that was begun and not
- * ended is dropped, and that is BOUMA_ESTATE. Collective. */
+/* Finish writing: flush what a group holds back, drain, and release the claim
+ * on the dataset. The handle stays, for its message. A step that was begun and
+ * not ended is dropped, and that is BOUMA_ESTATE. Collective. */
 BOUMA_API int bouma_dataset_close(bouma_dataset *ds);
 
 /* Free the handle and all grids, variables and attributes it has; steps and
@@ -555,9 +558,23 @@ BOUMA_API int bouma_dataset_wait(bouma_dataset *ds, bouma_record *record);
  * all of them then get BOUMA_EABORTED. Collective. */
 BOUMA_API int bouma_step_abort(bouma_dataset *ds);
 
-/* Make the steps that BOUMA_GROUP holds back visible and durable. Collective.
- */
+/* Make the steps that BOUMA_GROUP holds back visible and durable; and drain, as
+ * bouma_dataset_drain(). Collective. */
 BOUMA_API int bouma_dataset_flush(bouma_dataset *ds);
+
+/* With the option 'persist' a step is written to a twin of the dataset on the
+ * storage of the node, LOCAL/<last part of the path>, and ended when it is
+ * committed there. On one node the twin is a dataset as any other, to be read
+ * at once; of several nodes, each has the files that its own ranks have
+ * written. Steps are copied to the path of the dataset by a thread on each rank
+ * while the program goes on, every byte checked, and appear there in their
+ * order, whole or not at all, and durable.
+ *
+ * Wait until all steps are there. After a failure the steps that are not are
+ * whole in the twins: the next call (or step, or flush, or close) tries again,
+ * and so does `bouma drain` when the program is over. Without 'persist' there
+ * is nothing to do. Collective. */
+BOUMA_API int bouma_dataset_drain(bouma_dataset *ds);
 
 /* ---- attributes --------------------------------------------------------- */
 
@@ -617,6 +634,7 @@ typedef struct bouma_dataset_info {
     unsigned char id[16];
     int format_major, format_minor;
     uint64_t bytes_read, bytes_written, files_opened;
+    uint64_t local_bytes_read; /* of bytes_read: from the directory 'local' */
 } bouma_dataset_info;
 BOUMA_API int bouma_dataset_info_get(const bouma_dataset *ds,
                                      bouma_dataset_info *out);
@@ -1065,6 +1083,38 @@ BOUMA_API int bouma_repair(const char *path, int apply,
                            void (*each)(void *user, const bouma_finding *f),
                            void *user, bouma_repair_report *report,
                            char *message, size_t bytes);
+
+/* ---- draining what was left behind -------------------------------------- */
+
+/* Steps; and files and bytes that were copied. */
+typedef struct bouma_drain_report {
+    uint64_t steps;     /* that the twin has */
+    uint64_t present;   /* were in their place before */
+    uint64_t published; /* have appeared there now */
+    uint64_t waiting;   /* lack files that are on other nodes */
+    uint64_t failed;    /* have damaged files, or the like */
+    uint64_t removed;   /* from the twin */
+    uint64_t files, bytes;
+} bouma_drain_report;
+
+/* Finish what a program with the option 'persist' could not: copy all steps
+ * that the twin 'local' has and the dataset 'path' does not, every byte
+ * checked, and publish them. The dataset is made if it is missing; if it is
+ * there, it must have the twin's id (BOUMA_EEXISTS). What was interrupted, or
+ * failed, goes on where it was when it is called again. BOUMA_EBUSY while a
+ * program writes the dataset, which then drains by itself.
+ *
+ * If there are several nodes, each has a twin with the files of its own ranks:
+ * drain each, in any order or at once; a step is published by whoever brings
+ * its last file.
+ *
+ * With 'remove', steps that are in their place are removed from the twin, after
+ * all bytes of their files have been read there and found right. 'report' may
+ * be NULL; it is also filled in after a failure, whose reason is in 'message'
+ * (of 'bytes' bytes). */
+BOUMA_API int bouma_drain(const char *local, const char *path, int remove,
+                          const bouma_options *opts, bouma_drain_report *report,
+                          char *message, size_t bytes);
 
 /* ---- planning ahead ----------------------------------------------------- */
 

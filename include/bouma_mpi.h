@@ -43,6 +43,14 @@ BOUMA_API int bouma_probe_mpi(MPI_Comm comm, const bouma_probe_spec *spec,
                               bouma_probe_report *report, char *message,
                               size_t bytes);
 
+/* Each rank looks for 'local' on its own node; the copying is divided among the
+ * ranks. */
+BOUMA_API int bouma_drain_mpi(MPI_Comm comm, const char *local,
+                              const char *path, int remove,
+                              const bouma_options *opts,
+                              bouma_drain_report *report, char *message,
+                              size_t bytes);
+
 #ifdef __cplusplus
 }
 #endif

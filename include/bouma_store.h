@@ -95,6 +95,10 @@ typedef struct bouma_io {
     /* May be NULL. The size of the pieces in which the storage keeps files
      * (blocks, stripes), which writes had better be a multiple of. */
     int (*block_bytes)(void *user, void *root, uint64_t *bytes);
+
+    /* 1: calls on different roots may come from several threads at once. Else
+     * what could be done in the background is done by whoever calls. */
+    int concurrent;
 } bouma_io;
 
 /* The table for POSIX file systems. */

@@ -73,4 +73,9 @@ int bm_api_probe(struct bm_comm *comm, const bouma_probe_spec *spec,
                  const bouma_options *opts, bouma_probe_report *report,
                  char *message, size_t bytes);
 
+/* bouma_drain(), the same. */
+int bm_api_drain(struct bm_comm *comm, const char *local, const char *path,
+                 int remove, const bouma_options *opts,
+                 bouma_drain_report *report, char *message, size_t bytes);
+
 #endif

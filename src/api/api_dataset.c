@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/api.h"
+#include "dataset/drain.h"
 #include "store/envelope.h"
 #include "write/write.h"
 
@@ -130,7 +131,7 @@ int bm_api_check_open(bouma_dataset *ds)
 
 int bouma_dataset_close(bouma_dataset *ds)
 {
-    int rc, settled, flushed = BOUMA_OK;
+    int rc, settled, flushed = BOUMA_OK, drained = BOUMA_OK;
 
     if (!ds)
         return BOUMA_EINVAL;
@@ -143,7 +144,9 @@ int bouma_dataset_close(bouma_dataset *ds)
         return rc;
     if (ds->held_count)
         flushed = bm_commit_flush(ds);
-    if (ds->mode != BM_MODE_READ && ds->comm->rank == 0) {
+    if (ds->drain)
+        drained = bm_drain_finish(ds);
+    if (ds->mode != BM_MODE_READ && (ds->comm->rank == 0 || ds->claims)) {
         struct bm_error why = {0};
         int released;
 
@@ -155,12 +158,16 @@ int bouma_dataset_close(bouma_dataset *ds)
     }
     if (!flushed)
         flushed = settled;
-    if (!rc && !flushed && ds->in_step)
+    if (!rc && !flushed && !drained && ds->in_step)
         rc = bm_fail(&ds->error, BOUMA_ESTATE,
                      "step %" PRIu64 " was begun and not ended; it is dropped, "
                      "and the dataset closed",
                      ds->step);
-    rc = bm_comm_agree(ds->comm, flushed ? flushed : rc, &ds->error);
+    rc = bm_comm_agree(ds->comm,
+                       flushed   ? flushed
+                       : drained ? drained
+                                 : rc,
+                       &ds->error);
     ds->closed = 1;
     ds->in_step = 0;
     ds->put_count = 0;
@@ -220,7 +227,20 @@ int bouma_dataset_flush(bouma_dataset *ds)
         return bm_commit_flush(ds);
     if (ds->comm->rank == 0)
         rc = bm_commit_settle_all(ds);
-    return bm_comm_agree(ds->comm, rc, &ds->error);
+    rc = bm_comm_agree(ds->comm, rc, &ds->error);
+    return rc || !ds->drain ? rc : bm_drain_finish(ds);
+}
+
+int bouma_dataset_drain(bouma_dataset *ds)
+{
+    int rc = ds ? bm_api_check_open(ds) : BOUMA_EINVAL;
+
+    if (!rc)
+        rc = bm_write_settle(ds, NULL);
+    if (rc)
+        return rc;
+    rc = bm_comm_begin(ds->comm, "draining", 0, NULL, 0, BOUMA_OK, &ds->error);
+    return rc || !ds->drain ? rc : bm_drain_finish(ds);
 }
 
 int64_t bouma_dataset_step_count(const bouma_dataset *ds)
@@ -259,8 +279,11 @@ int bouma_dataset_info_get(const bouma_dataset *ds, bouma_dataset_info *out)
     memcpy(out->id, ds->id, 16);
     out->format_major = ds->major;
     out->format_minor = ds->minor;
-    out->bytes_read = ds->store.bytes_read;
+    out->bytes_read = ds->store.bytes_read + ds->second.bytes_read;
     out->bytes_written = ds->store.bytes_written;
-    out->files_opened = ds->store.files_opened;
+    out->files_opened = ds->store.files_opened + ds->second.files_opened;
+    out->local_bytes_read = ds->mode == BM_MODE_READ ? ds->second.bytes_read
+                            : ds->drain              ? ds->store.bytes_read
+                                                     : 0;
     return BOUMA_OK;
 }

@@ -73,3 +73,17 @@ int bouma_probe_mpi(MPI_Comm mpi, const bouma_probe_spec *spec,
         snprintf(message, bytes, "%s", bouma_status_text(rc));
     return rc ? rc : bm_api_probe(comm, spec, opts, report, message, bytes);
 }
+
+int bouma_drain_mpi(MPI_Comm mpi, const char *local, const char *path,
+                    int remove, const bouma_options *opts,
+                    bouma_drain_report *report, char *message, size_t bytes)
+{
+    struct bm_comm *comm;
+    int rc = bm_comm_mpi_new(&comm, bm_api_allocator(opts), mpi);
+
+    if (rc && message && bytes)
+        snprintf(message, bytes, "%s", bouma_status_text(rc));
+    return rc ? rc
+              : bm_api_drain(comm, local, path, remove, opts, report, message,
+                             bytes);
+}

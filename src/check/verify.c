@@ -140,9 +140,12 @@ int bm_verify(struct bm_comm *comm, const char *path, bouma_verify_depth depth,
     const bouma_allocator *a = comm->a;
     struct bouma_dataset *ds = NULL;
     struct verify v = {.depth = depth};
+    bouma_options here = *options;
     struct bm_buffer all;
-    int rc = bm_dataset_open(&ds, comm, BM_MODE_READ, path, options, a);
+    int rc;
 
+    here.local[0] = 0; /* it is this place that is checked, and not its twin */
+    rc = bm_dataset_open(&ds, comm, BM_MODE_READ, path, &here, a);
     bm_findings_init(&v.findings, a);
     bm_buffer_init(&all, a);
     v.ds = ds;

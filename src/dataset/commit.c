@@ -18,15 +18,14 @@
  * file system an answer may get lost, and the repeated call then fails although
  * the first one did its work: so look who is there before believing it. */
 static int publish(struct bouma_dataset *ds, const struct bm_step_entry *entry,
-                   int *is_new)
+                   const char *from, int *is_new)
 {
-    char from[BM_NAME_BYTES], to[BM_NAME_BYTES];
+    char to[BM_NAME_BYTES];
     struct bm_error why = {0}, ignored = {0};
     struct bm_schema schema;
     struct bm_manifest m;
     int rc, ours;
 
-    bm_name_manifest_new(from, entry->step, entry->generation);
     bm_name_manifest(to, entry->step);
     /* Whatever the index says of this step is over now. (It can know a step
      * whose manifest a power loss took away.) */
@@ -112,16 +111,6 @@ static int finish(struct bouma_dataset *ds, const struct bm_step_entry *entry,
     return bm_commit_settle_all(ds);
 }
 
-/* Write the manifest under its temporary name, leaving it open in *out. */
-static int write_manifest(struct bouma_dataset *ds, struct bm_file *out,
-                          const char *name, const struct bm_buffer *bytes)
-{
-    int rc = bm_file_open(out, &ds->store, name, BOUMA_OPEN_CREATE, &ds->error);
-
-    return rc ? rc
-              : bm_file_write(out, bytes->data, bytes->size, 0, &ds->error);
-}
-
 /* There is room for a whole group, and a full one is flushed. */
 static void hold(struct bouma_dataset *ds, const struct bm_step_entry *entry,
                  struct bm_file *manifest)
@@ -133,21 +122,25 @@ static void hold(struct bouma_dataset *ds, const struct bm_step_entry *entry,
     manifest->handle = NULL; /* it is held now */
 }
 
-int bm_commit(struct bouma_dataset *ds, const struct bm_step_entry *entry,
-              const struct bm_buffer *bytes, int synced, int *published)
+/* Commit a manifest that is there as bytes, written at first to 'name'. */
+static int commit_bytes(struct bouma_dataset *ds,
+                        const struct bm_step_entry *entry, const char *name,
+                        const struct bm_buffer *bytes, int synced,
+                        int *published)
 {
-    char dir[BM_NAME_BYTES], name[BM_NAME_BYTES];
+    char dir[BM_NAME_BYTES];
     struct bm_file f;
     int rc, closed, is_new;
 
     memset(&f, 0, sizeof(f));
     bm_name_step(dir, entry->step);
-    bm_name_manifest_new(name, entry->step, entry->generation);
     rc = bm_commit_settle_all(ds);
     if (!rc && synced)
         rc = bm_store_sync_dir(&ds->store, dir, &ds->error);
     if (!rc)
-        rc = write_manifest(ds, &f, name, bytes);
+        rc = bm_file_open(&f, &ds->store, name, BOUMA_OPEN_CREATE, &ds->error);
+    if (!rc)
+        rc = bm_file_write(&f, bytes->data, bytes->size, 0, &ds->error);
     if (!rc && synced)
         rc = bm_file_sync(&f, &ds->error);
     if (!rc)
@@ -158,7 +151,7 @@ int bm_commit(struct bouma_dataset *ds, const struct bm_step_entry *entry,
     if (!rc)
         rc = closed;
     if (!rc && ds->options.durability != BOUMA_GROUP) {
-        rc = publish(ds, entry, &is_new);
+        rc = publish(ds, entry, name, &is_new);
         /* A name that is taken by another is the one failure after which it is
          * certain that nothing was renamed. */
         *published = rc != BOUMA_EEXISTS;
@@ -167,6 +160,32 @@ int bm_commit(struct bouma_dataset *ds, const struct bm_step_entry *entry,
     }
     if (rc && !*published && f.store)
         bm_store_remove(&ds->store, name);
+    return rc;
+}
+
+int bm_commit(struct bouma_dataset *ds, const struct bm_step_entry *entry,
+              const struct bm_buffer *bytes, int synced, int *published)
+{
+    char name[BM_NAME_BYTES];
+
+    bm_name_manifest_new(name, entry->step, entry->generation);
+    return commit_bytes(ds, entry, name, bytes, synced, published);
+}
+
+int bm_commit_copy(struct bouma_dataset *ds, const struct bm_step_entry *entry,
+                   const struct bm_buffer *manifest)
+{
+    char name[BM_NAME_BYTES];
+    int rc, published = 0;
+
+    if (bm_step_list_reserve(&ds->steps, 1) ||
+        bm_step_list_reserve(&ds->unsettled, 2))
+        return bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to list a step");
+    bm_name_manifest_new(name, entry->step,
+                         (struct bm_generation){ds->epoch, ++ds->copies});
+    rc = commit_bytes(ds, entry, name, manifest, 1, &published);
+    if (!rc)
+        bm_step_list_put(&ds->steps, *entry);
     return rc;
 }
 
@@ -214,9 +233,12 @@ static int publish_held(struct bouma_dataset *ds)
             rc = bm_store_sync_dir(&ds->store, dir, &ds->error);
     }
     for (int i = 0; i < ds->held_count && !rc; i++) {
+        const struct bm_step_entry *entry = &ds->held[i].entry;
+        char name[BM_NAME_BYTES];
         int is_new;
 
-        rc = publish(ds, &ds->held[i].entry, &is_new);
+        bm_name_manifest_new(name, entry->step, entry->generation);
+        rc = publish(ds, entry, name, &is_new);
         if (rc == BOUMA_EEXISTS) {
             taken = rc;
             rc = BOUMA_OK;
@@ -224,7 +246,7 @@ static int publish_held(struct bouma_dataset *ds)
         }
         ds->held[i].published = !rc;
         if (!rc)
-            rc = finish(ds, &ds->held[i].entry, 1, is_new);
+            rc = finish(ds, entry, 1, is_new);
     }
     return rc ? rc : taken;
 }

@@ -3,12 +3,14 @@
 #include "dataset/dataset.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "machine/machine.h"
+#include "dataset/drain.h"
+#include "dataset/twin.h"
 #include "store/identity.h"
 
 /* Of each buffer, where the storage does not tell: some chunks. */
@@ -45,6 +47,12 @@ static void clear_notes(struct bouma_dataset *ds)
     for (int i = 0; i < ds->note_count; i++)
         bm_drop(ds->a, ds->notes[i]);
     ds->note_count = 0;
+}
+
+/* Whether steps are written to a twin. */
+static int persists(const struct bouma_dataset *ds)
+{
+    return ds->options.persist && ds->mode != BM_MODE_READ;
 }
 
 /* ---- what rank 0 finds, as a message to the others ---------------------- */
@@ -124,13 +132,41 @@ static int share_found(struct bouma_dataset *ds, int rc)
 
 /* ---- rank 0 ------------------------------------------------------------- */
 
+/* Add what only the second place has, or has in a later writing. Those that the
+ * second one lacks are 'missing' there. */
+static int add_second(struct bouma_dataset *ds, struct bm_step_list *found,
+                      uint64_t *missing)
+{
+    struct bm_step_list other;
+    int stale = 0, rc;
+
+    *missing = 0;
+    bm_step_list_init(&other, ds->a);
+    rc = bm_steps_find(&ds->second, ds->id, &other, &stale, BM_FIND_PLAIN, NULL,
+                       NULL, &ds->error);
+    for (size_t i = 0; i < found->count && !rc; i++)
+        *missing += !bm_step_list_find(&other, found->entries[i].step);
+    for (size_t i = 0; i < other.count && !rc; i++) {
+        const struct bm_step_entry *e =
+            bm_step_list_find(found, other.entries[i].step);
+
+        if ((!e || bm_generation_is_later(other.entries[i].generation,
+                                          e->generation)) &&
+            bm_step_list_put(found, other.entries[i]))
+            rc = bm_fail(&ds->error, BOUMA_ENOMEM, "%s: no memory",
+                         ds->second.path);
+    }
+    bm_step_list_release(&other);
+    return rc;
+}
+
 static int list_steps(struct bouma_dataset *ds)
 {
     struct bm_step_list found;
     int append = ds->mode == BM_MODE_APPEND, stale = 0, rc;
+    uint64_t missing = 0;
 
     bm_step_list_init(&found, ds->a);
-    clear_notes(ds);
     rc = bm_steps_find(&ds->store, ds->id, &found, &stale,
                        append ? BM_FIND_SETTLE : BM_FIND_PLAIN,
                        append ? note_text : NULL, ds, &ds->error);
@@ -140,6 +176,14 @@ static int list_steps(struct bouma_dataset *ds)
     if (!rc && append)
         rc = stale ? bm_index_rebuild(&ds->store, ds->id, &found, &ds->error)
                    : bm_store_sync_dir(&ds->store, "", &ds->error);
+    if (!rc && ds->second.root)
+        rc = add_second(ds, &found, &missing);
+    if (!rc && append && missing &&
+        bm_dataset_add_note(ds,
+                            "%" PRIu64 " steps are in %s only; `bouma drain` "
+                            "copies them to %s",
+                            missing, ds->store.path, ds->second.path))
+        rc = bm_fail(&ds->error, BOUMA_ENOMEM, "%s: no memory", ds->store.path);
     if (rc) {
         bm_step_list_release(&found);
         return rc;
@@ -149,23 +193,65 @@ static int list_steps(struct bouma_dataset *ds)
     return BOUMA_OK;
 }
 
+int bm_dataset_places(struct bouma_dataset *ds, struct bm_store *places[2])
+{
+    int reads = ds->mode == BM_MODE_READ;
+
+    places[0] = ds->second.root && reads ? &ds->second : &ds->store;
+    places[1] = reads ? &ds->store : &ds->second;
+    return ds->second.root ? 2 : 1;
+}
+
+int bm_dataset_manifest(struct bouma_dataset *ds, uint64_t step,
+                        struct bm_buffer *out, struct bm_store **place,
+                        struct bm_error *error)
+{
+    const struct bm_step_entry *listed = bm_step_list_find(&ds->steps, step);
+    struct bm_error why = {0};
+    struct bm_step_entry entry;
+    struct bm_store *places[2];
+    char name[BM_NAME_BYTES];
+    int count = bm_dataset_places(ds, places);
+
+    bm_name_manifest(name, step);
+    *place = places[0];
+    if (count > 1) {
+        /* The twin's is as good as the other if it is not older. */
+        if (!bm_store_load(places[0], name, out, places[0]->memory_limit,
+                           &why) &&
+            !bm_manifest_peek(&entry, out, ds->id, name, &why) &&
+            !(listed &&
+              bm_generation_is_later(listed->generation, entry.generation)))
+            return BOUMA_OK;
+        *place = places[1];
+    }
+    return bm_store_load(*place, name, out, (*place)->memory_limit, error);
+}
+
 /* The dataset's attributes are those of its newest step. A manifest that
  * cannot be read does not keep a dataset from being opened. */
 static int load_attributes(struct bouma_dataset *ds)
 {
     struct bm_error why = {0};
+    struct bm_store *place = &ds->store;
     struct bm_schema schema;
     struct bm_manifest m;
+    struct bm_buffer b;
+    uint64_t newest;
     int rc = BOUMA_OK;
 
     bm_attributes_clear(&ds->attributes);
     if (!ds->steps.count)
         return BOUMA_OK;
+    newest = ds->steps.entries[ds->steps.count - 1].step;
     bm_schema_init(&schema, ds->a, &why);
     bm_manifest_init(&m, ds->a, &schema, &why);
-    rc = bm_manifest_load(&m, &ds->store,
-                          ds->steps.entries[ds->steps.count - 1].step, NULL,
-                          ds->id, &why);
+    bm_buffer_init(&b, ds->a);
+    if (ds->second.root)
+        rc = bm_dataset_manifest(ds, newest, &b, &place, &why);
+    bm_buffer_release(&b);
+    if (!rc)
+        rc = bm_manifest_load(&m, place, newest, NULL, ds->id, &why);
     if (!rc) {
         struct bouma_attributes swap = ds->attributes;
 
@@ -225,6 +311,7 @@ static int create_on_disk(struct bouma_dataset *ds, const char *path)
     return bm_identity_create(&ds->store, ds->id, &ds->error);
 }
 
+/* The least epoch that will do is in ds->epoch. */
 static int open_on_disk(struct bouma_dataset *ds, const char *path)
 {
     char note[512] = "";
@@ -244,11 +331,20 @@ static int open_on_disk(struct bouma_dataset *ds, const char *path)
     if (!rc)
         rc = bm_identity_load(&ds->store, ds->id, &ds->major, &ds->minor,
                               &ds->error);
-    if (!rc && ds->mode != BM_MODE_READ)
+    if (!rc && ds->mode == BM_MODE_READ) {
+        rc = bm_twin_find(ds);
+    } else if (!rc) {
         rc = bm_epoch_claim(&ds->store, &ds->epoch, ds->options.force, note,
                             sizeof(note), &ds->error);
+        ds->claims = ds->epoch != 0;
+    }
     if (!rc)
         rc = list_steps(ds);
+    if (!rc && persists(ds)) {
+        rc = bm_twin_enter(ds);
+        if (!rc)
+            rc = list_steps(ds);
+    }
     if (!rc)
         rc = load_attributes(ds);
     if (!rc && note[0] && bm_dataset_add_note(ds, "%s", note))
@@ -257,6 +353,30 @@ static int open_on_disk(struct bouma_dataset *ds, const char *path)
 }
 
 /* ---- all ranks ---------------------------------------------------------- */
+
+/* The other ranks, when rank 0 has opened it. */
+static int open_too(struct bouma_dataset *ds, const char *path)
+{
+    int rc =
+        bm_store_open(&ds->store, ds->options.io, ds->a, path, 0, &ds->error);
+
+    if (!rc && ds->mode == BM_MODE_READ)
+        rc = bm_twin_find(ds);
+    if (!rc && persists(ds))
+        rc = bm_twin_enter(ds);
+    return rc;
+}
+
+/* How many twins there are: as many as ranks that keep the manifests of one; no
+ * more need be known than whether there is one but rank 0's. Collective. */
+static int count_twins(struct bouma_dataset *ds)
+{
+    uint64_t others = ds->comm->rank != 0 && ds->claims;
+    int rc = bm_comm_max(ds->comm, &others, 1, &ds->error);
+
+    ds->twins = 1 + (others != 0);
+    return rc;
+}
 
 int bm_dataset_open(struct bouma_dataset **out, struct bm_comm *comm,
                     enum bm_mode mode, const char *path,
@@ -301,6 +421,8 @@ int bm_dataset_open(struct bouma_dataset **out, struct bm_comm *comm,
     ds->site.local = ds->options.local;
     if (mode != BM_MODE_READ)
         rc = bm_site_find(&ds->site, comm, &ds->options, &ds->error);
+    if (!rc && persists(ds))
+        rc = bm_twin_look(ds, path, &ds->epoch);
     if (rc)
         return rc;
     if (comm->rank == 0)
@@ -309,7 +431,7 @@ int bm_dataset_open(struct bouma_dataset **out, struct bm_comm *comm,
     if (rc)
         return rc;
     if (comm->rank != 0)
-        rc = bm_store_open(&ds->store, ds->options.io, a, path, 0, &ds->error);
+        rc = open_too(ds, path);
     ds->store.memory_limit = ds->options.memory_limit;
     ds->held = bm_new(a, (size_t)ds->options.group, sizeof(*ds->held));
     if (!ds->held && !rc)
@@ -317,6 +439,8 @@ int bm_dataset_open(struct bouma_dataset **out, struct bm_comm *comm,
     /* Attributes that were read can be changed by one who writes. */
     ds->attributes.fixed = mode == BM_MODE_READ;
     rc = bm_comm_agree(comm, rc, &ds->error);
+    if (!rc && persists(ds))
+        rc = count_twins(ds);
     if (!rc)
         rc = bm_site_choose_buffer(&ds->site, comm, &ds->options, &ds->store,
                                    BUFFER_BYTES, &ds->error);
@@ -332,6 +456,7 @@ int bm_dataset_refresh(struct bouma_dataset *ds)
     if (rc)
         return rc;
     if (ds->comm->rank == 0) {
+        clear_notes(ds);
         rc = list_steps(ds);
         if (!rc && ds->mode == BM_MODE_READ)
             rc = load_attributes(ds);
@@ -343,12 +468,15 @@ int bm_dataset_refresh(struct bouma_dataset *ds)
 
 int bm_dataset_release(struct bouma_dataset *ds, struct bm_error *error)
 {
-    int rc = BOUMA_OK;
+    int rc = BOUMA_OK, second = BOUMA_OK;
 
-    if (ds->epoch && !ds->released)
+    if (ds->claims)
         rc = bm_epoch_close(&ds->store, ds->epoch, error);
-    ds->released = !rc;
-    return rc;
+    if (ds->claims_second)
+        second = bm_epoch_close(&ds->second, ds->epoch, error);
+    ds->claims &= rc != BOUMA_OK;
+    ds->claims_second &= second != BOUMA_OK;
+    return rc ? rc : second;
 }
 
 void bm_dataset_forget_puts(struct bouma_dataset *ds)
@@ -380,8 +508,8 @@ void bm_dataset_free(struct bouma_dataset *ds)
         return;
     /* A writer that is gone without closing, or could not, is gone all the
      * same; and perhaps what kept it from that is over. */
-    if (ds->store.root && ds->comm->rank == 0)
-        bm_dataset_release(ds, &ignored);
+    bm_drain_free(ds->drain);
+    bm_dataset_release(ds, &ignored);
     for (int i = 0; i < ds->held_count; i++)
         if (ds->held[i].manifest.store)
             bm_file_close(&ds->held[i].manifest, &ignored);
@@ -400,6 +528,7 @@ void bm_dataset_free(struct bouma_dataset *ds)
     bm_step_list_release(&ds->steps);
     bm_step_list_release(&ds->unsettled);
     bm_store_close(&ds->store);
+    bm_store_close(&ds->second);
     if (ds->comm)
         bm_pipe_pool_release(&ds->pool);
     bm_site_release(&ds->site);

@@ -52,7 +52,11 @@ struct bouma_dataset {
     enum bm_mode mode;
     int opened, closed;
     struct bm_comm *comm;
-    struct bm_store store;
+    struct bm_store store; /* where steps are written; or read, most of all */
+    /* Not open: there is none. Of one who writes with 'persist', whose store is
+     * the twin: the place that steps are drained to. Of one who reads with
+     * 'local': the twin. */
+    struct bm_store second;
     uint8_t id[16];
     int major, minor;
     struct bm_site site;
@@ -65,7 +69,10 @@ struct bouma_dataset {
     /* Writing: */
     struct bm_schema schema;
     uint32_t epoch, attempt;
-    int released; /* the claim on the epoch was given back */
+    uint32_t copies; /* of manifests that were begun here: names them */
+    int claims, claims_second; /* the epoch of this place is this rank's */
+    int twins;                 /* that the ranks write to; of 'persist' */
+    struct bm_drain *drain;    /* the same; else NULL */
     int in_step;
     uint64_t step;
     double time;
@@ -105,8 +112,17 @@ int bm_dataset_threads(const struct bouma_dataset *ds);
 uint64_t bm_options_hash(const struct bouma_dataset *ds, const char *path);
 int bm_options_mismatch(struct bouma_dataset *ds, const char *path);
 
-/* Rank 0: give the claim of a writer back, unless that was done. */
+/* Give the claims of this rank back, unless that was done. */
 int bm_dataset_release(struct bouma_dataset *ds, struct bm_error *error);
+
+/* Where a file of a step is looked for, in this order: 1 place or 2. */
+int bm_dataset_places(struct bouma_dataset *ds, struct bm_store *places[2]);
+
+/* Rank 0: the bytes of the manifest of a step, and where it was found. If there
+ * are two, that of the later writing. */
+int bm_dataset_manifest(struct bouma_dataset *ds, uint64_t step,
+                        struct bm_buffer *out, struct bm_store **place,
+                        struct bm_error *error);
 
 /* Look for committed steps again. Collective. */
 int bm_dataset_refresh(struct bouma_dataset *ds);
@@ -143,6 +159,10 @@ int bm_manifest_load(struct bm_manifest *m, struct bm_store *s, uint64_t step,
  * set once it may have become visible. */
 int bm_commit(struct bouma_dataset *ds, const struct bm_step_entry *entry,
               const struct bm_buffer *bytes, int synced, int *published);
+/* Commit a step whose manifest was published elsewhere, and whose subfiles are
+ * all here. */
+int bm_commit_copy(struct bouma_dataset *ds, const struct bm_step_entry *entry,
+                   const struct bm_buffer *manifest);
 /* Rank 0: make a visible step durable, and all that is not settled. */
 int bm_commit_settle(struct bouma_dataset *ds, uint64_t step);
 /* Rank 0: all that is not settled. */

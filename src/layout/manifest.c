@@ -492,6 +492,25 @@ void bm_manifest_encode(struct bm_buffer *b, const struct bm_manifest *m,
     bm_envelope_seal(b, BM_KIND_MANIFEST, id, hash);
 }
 
+int bm_manifest_peek(struct bm_step_entry *out, const struct bm_buffer *b,
+                     const uint8_t *id, const char *name,
+                     struct bm_error *error)
+{
+    struct bm_envelope e;
+    struct bm_cursor c;
+    int rc = bm_envelope_open(&e, &c, b->data, b->size, BM_KIND_MANIFEST, id,
+                              name, error);
+
+    if (rc)
+        return rc;
+    out->step = bm_get_u64(&c);
+    out->time = bm_get_f64(&c);
+    out->generation.epoch = bm_get_u32(&c);
+    out->generation.attempt = bm_get_u32(&c);
+    return c.failed ? bm_fail(error, BOUMA_EFORMAT, "%s: is too short", name)
+                    : BOUMA_OK;
+}
+
 int bm_manifest_decode(struct bm_manifest *m, const uint8_t *data, size_t bytes,
                        const uint8_t *id, const char *name,
                        struct bm_error *error)

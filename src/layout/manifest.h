@@ -5,6 +5,7 @@
 
 #include "layout/head.h"
 #include "layout/top.h"
+#include "store/index.h"
 
 /* What a subfile has of one variable. */
 struct bm_part_info {
@@ -79,6 +80,11 @@ int bm_manifest_total(struct bm_manifest *m);
 /* With its envelope, into an empty buffer. */
 void bm_manifest_encode(struct bm_buffer *b, const struct bm_manifest *m,
                         const uint8_t id[16]);
+/* Check no more than the checksum, and tell which step it is, and which writing
+ * of it. */
+int bm_manifest_peek(struct bm_step_entry *out, const struct bm_buffer *b,
+                     const uint8_t *id, const char *name,
+                     struct bm_error *error);
 /* Into an initialised one, whose schema is empty. */
 int bm_manifest_decode(struct bm_manifest *m, const uint8_t *data, size_t bytes,
                        const uint8_t *id, const char *name,

@@ -11,6 +11,7 @@
 static int load_manifest(struct bouma_dataset *ds, uint64_t step,
                          const char *name, struct bm_buffer *out)
 {
+    struct bm_store *place;
     const struct bm_step_list *have = &ds->steps;
     struct bm_error why = {0};
     int rc;
@@ -27,12 +28,12 @@ static int load_manifest(struct bouma_dataset *ds, uint64_t step,
         return bm_fail(&ds->error, BOUMA_ENOTFOUND,
                        "%s: has no step %" PRId64 ", and no other",
                        ds->store.path, (int64_t)step);
-    rc = bm_store_load(&ds->store, name, out, ds->store.memory_limit, &why);
+    rc = bm_dataset_manifest(ds, step, out, &place, &why);
     if (rc == BOUMA_ENOTFOUND)
         return bm_fail(&ds->error, BOUMA_EFORMAT,
                        "%s/%s: is gone, though the step was committed; `bouma "
                        "repair` may help",
-                       ds->store.path, name);
+                       place->path, name);
     return rc ? bm_fail(&ds->error, rc, "%s", why.text) : BOUMA_OK;
 }
 
@@ -134,11 +135,13 @@ void bm_step_free(struct bouma_step *step)
 void bm_step_source_name(const struct bouma_step *step, size_t i, char *text,
                          size_t bytes)
 {
+    const struct bm_store *place = step->sources[i].file.store;
     char name[BM_NAME_BYTES];
 
     bm_name_subfile(name, step->manifest.step, (uint32_t)i,
                     step->manifest.generation);
-    snprintf(text, bytes, "%s/%s", step->ds->store.path, name);
+    snprintf(text, bytes, "%s/%s", place ? place->path : step->ds->store.path,
+             name);
 }
 
 /* Keep the number of open files bounded. */
@@ -205,50 +208,73 @@ static int load_head(struct bouma_step *step, size_t i, uint64_t offset,
     return rc;
 }
 
-int bm_step_source(struct bouma_step *step, size_t i, struct bm_source **out)
+/* Open the file in one place, and see that it is the right one. */
+static int open_source(struct bouma_step *step, size_t i,
+                       struct bm_store *place, struct bm_error *error)
 {
     const struct bm_subfile_info *info = &step->manifest.subfiles[i];
     struct bm_source *s = &step->sources[i];
-    struct bm_error why = {0}, again = {0};
     char name[BM_NAME_BYTES], full[1200];
+    struct bm_error again = {0};
     uint64_t bytes = 0;
-    int rc = BOUMA_OK;
+    int rc;
 
-    *out = s;
-    s->used = ++step->clock;
-    if (s->file.handle)
-        return BOUMA_OK;
     bm_name_subfile(name, step->manifest.step, (uint32_t)i,
                     step->manifest.generation);
-    bm_step_source_name(step, i, full, sizeof(full));
-    if (step->open_files >= MOST_OPEN_FILES)
-        close_oldest(step);
-    rc = bm_file_open(&s->file, &step->ds->store, name, BOUMA_OPEN_READ, &why);
+    snprintf(full, sizeof(full), "%s/%s", place->path, name);
+    rc = bm_file_open(&s->file, place, name, BOUMA_OPEN_READ, &again);
     if (rc == BOUMA_ENOTFOUND)
-        return bm_fail(&step->ds->error, BOUMA_EFORMAT,
+        return bm_fail(error, BOUMA_EFORMAT,
                        "%s: the file is missing; other regions can still be "
                        "read",
                        full);
     if (rc)
-        return bm_fail(&step->ds->error, rc, "%s", why.text);
-    rc = bm_file_size(&s->file, &bytes, &why);
+        return bm_fail(error, rc, "%s", again.text);
+    rc = bm_file_size(&s->file, &bytes, error);
     if (!rc && bytes != info->file_bytes)
-        rc = bm_fail(&why, BOUMA_EFORMAT,
+        rc = bm_fail(error, BOUMA_EFORMAT,
                      "%s: has %" PRIu64 " bytes where %" PRIu64
                      " were written; the file is damaged",
                      full, bytes, info->file_bytes);
     /* The head stands at both ends: if one is damaged, the other serves. */
     if (!rc && !s->loaded) {
+        struct bm_error why = {0};
+
         rc = load_head(step, i, 0, full, &why);
         if (rc == BOUMA_EFORMAT || rc == BOUMA_EVERSION)
             rc = load_head(step, i, info->file_bytes - info->head_bytes, full,
                            &again);
+        if (rc)
+            bm_fail(error, rc, "%s", why.text);
         s->loaded = !rc;
     }
-    if (rc) {
+    if (rc)
         bm_file_close(&s->file, &again);
-        return bm_fail(&step->ds->error, rc, "%s", why.text);
+    return rc;
+}
+
+int bm_step_source(struct bouma_step *step, size_t i, struct bm_source **out)
+{
+    struct bm_source *s = &step->sources[i];
+    struct bm_error why = {0};
+    struct bm_store *places[2];
+    int rc, count;
+
+    *out = s;
+    s->used = ++step->clock;
+    if (s->file.handle)
+        return BOUMA_OK;
+    if (step->open_files >= MOST_OPEN_FILES)
+        close_oldest(step);
+    count = bm_dataset_places(step->ds, places);
+    rc = open_source(step, i, places[0], &why);
+    /* The twin is not asked to be whole. */
+    if (rc && count > 1) {
+        bm_error_clear(&why);
+        rc = open_source(step, i, places[1], &why);
     }
+    if (rc)
+        return bm_fail(&step->ds->error, rc, "%s", why.text);
     step->open_files++;
     return BOUMA_OK;
 }

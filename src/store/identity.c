@@ -176,34 +176,13 @@ static int check_last(struct bm_store *s, uint32_t last, int force, char *note,
     return BOUMA_OK;
 }
 
-int bm_epoch_claim(struct bm_store *s, uint32_t *epoch, int force, char *note,
-                   size_t note_bytes, struct bm_error *error)
+/* With the directory of an epoch made: say who has claimed it. After a failure
+ * *epoch is as bm_epoch_claim() tells. */
+static int sign(struct bm_store *s, uint32_t *epoch, struct bm_error *error)
 {
     char name[BM_NAME_BYTES], owner[512];
-    uint32_t next = 0;
-    int code = EEXIST, rc = BOUMA_OK;
+    int rc = BOUMA_OK, code;
 
-    *epoch = 0;
-    /* mkdir is the claim. Where another writer is quicker, look again. */
-    for (int tries = 0; code == EEXIST && tries < 1000; tries++) {
-        uint32_t last = 0;
-
-        rc = bm_store_list(s, BM_NAME_EPOCHS, find_last, &last, error);
-        if (!rc)
-            rc = check_last(s, last, force, note, note_bytes, error);
-        if (!rc && last == UINT32_MAX)
-            rc =
-                bm_fail(error, BOUMA_ELIMIT, "%s: no epochs are left", s->path);
-        if (rc)
-            return rc;
-        next = last + 1;
-        bm_name_epoch(name, next);
-        code = s->io->make_dir(s->io->user, s->root, name);
-    }
-    if (code)
-        return bm_fail_io(error, code, "%s/%s: could not be claimed", s->path,
-                          name);
-    *epoch = next;
     code = s->io->identity(s->io->user, owner, sizeof(owner));
     if (code)
         rc = bm_fail_io(error, code, "%s: this process cannot be named",
@@ -225,11 +204,77 @@ int bm_epoch_claim(struct bm_store *s, uint32_t *epoch, int force, char *note,
     return rc;
 }
 
+int bm_epoch_last(struct bm_store *s, uint32_t *last, struct bm_error *error)
+{
+    *last = 0;
+    return bm_store_list(s, BM_NAME_EPOCHS, find_last, last, error);
+}
+
+int bm_epoch_claim(struct bm_store *s, uint32_t *epoch, int force, char *note,
+                   size_t note_bytes, struct bm_error *error)
+{
+    char name[BM_NAME_BYTES];
+    uint32_t next = 0, least = *epoch;
+    int code = EEXIST, rc = BOUMA_OK;
+
+    *epoch = 0;
+    /* mkdir is the claim. Where another writer is quicker, look again. */
+    for (int tries = 0; code == EEXIST && tries < 1000; tries++) {
+        uint32_t last = 0;
+
+        rc = bm_epoch_last(s, &last, error);
+        if (!rc)
+            rc = check_last(s, last, force, note, note_bytes, error);
+        if (!rc && last == UINT32_MAX)
+            rc =
+                bm_fail(error, BOUMA_ELIMIT, "%s: no epochs are left", s->path);
+        if (rc)
+            return rc;
+        next = last + 1 > least ? last + 1 : least;
+        bm_name_epoch(name, next);
+        code = s->io->make_dir(s->io->user, s->root, name);
+    }
+    if (code)
+        return bm_fail_io(error, code, "%s/%s: could not be claimed", s->path,
+                          name);
+    *epoch = next;
+    return sign(s, epoch, error);
+}
+
+int bm_epoch_take(struct bm_store *s, uint32_t epoch, int force, int *taken,
+                  struct bm_error *error)
+{
+    char name[BM_NAME_BYTES], note[512];
+    uint32_t last = 0;
+    int rc = bm_epoch_last(s, &last, error), code;
+
+    *taken = 0;
+    if (!rc && last > epoch)
+        rc = bm_fail(error, BOUMA_EBUSY,
+                     "%s: another program has claimed it just now", s->path);
+    if (!rc && last < epoch)
+        rc = check_last(s, last, force, note, sizeof(note), error);
+    if (rc || last == epoch)
+        return rc;
+    bm_name_epoch(name, epoch);
+    code = s->io->make_dir(s->io->user, s->root, name);
+    if (code && code != EEXIST)
+        return bm_fail_io(error, code, "%s/%s: could not be claimed", s->path,
+                          name);
+    if (code)
+        return BOUMA_OK;
+    *taken = 1;
+    rc = sign(s, &epoch, error);
+    if (rc && !epoch)
+        *taken = 0;
+    return rc;
+}
+
 int bm_epoch_check(struct bm_store *s, uint32_t epoch, struct bm_error *error)
 {
     char owner[512];
     uint32_t last = 0;
-    int rc = bm_store_list(s, BM_NAME_EPOCHS, find_last, &last, error);
+    int rc = bm_epoch_last(s, &last, error);
 
     if (rc || last <= epoch)
         return rc;

@@ -13,12 +13,23 @@ int bm_identity_load(struct bm_store *s, uint8_t id[16], int *major, int *minor,
 /* A random id. */
 void bm_identity_random(uint8_t id[16]);
 
-/* Claim the next epoch. EBUSY if the writer of the last one still runs, unless
- * 'force'. 'note' gets a remark about a writer that did not close, or "". After
- * a failure *epoch is 0; or it is the one that was claimed, could not be given
- * back, and is to be closed: else this process would keep itself out. */
+/* The last epoch that was claimed; 0 if there is none. */
+int bm_epoch_last(struct bm_store *s, uint32_t *last, struct bm_error *error);
+
+/* Claim the next epoch, or *epoch if that is larger. EBUSY if the writer of the
+ * last one still runs, unless 'force'. 'note' gets a remark about a writer that
+ * did not close, or "". After a failure *epoch is 0; or it is the one that was
+ * claimed, could not be given back, and is to be closed: else this process
+ * would keep itself out. */
 int bm_epoch_claim(struct bm_store *s, uint32_t *epoch, int force, char *note,
                    size_t note_bytes, struct bm_error *error);
+/* Claim just this epoch, which the ranks of one program have agreed on. Of
+ * those that share the directory one gets it: *taken is 1, also after a failure
+ * if the claim is still to be closed. EBUSY as above, and if there is a later
+ * one.
+ */
+int bm_epoch_take(struct bm_store *s, uint32_t epoch, int force, int *taken,
+                  struct bm_error *error);
 /* EBUSY if a later writer has taken over. */
 int bm_epoch_check(struct bm_store *s, uint32_t epoch, struct bm_error *error);
 /* Give the claim back; if that is done already, nothing happens. */

@@ -83,6 +83,11 @@ int bm_step_list_put(struct bm_step_list *list, struct bm_step_entry entry)
     return BOUMA_OK;
 }
 
+int bm_generation_is_later(struct bm_generation a, struct bm_generation b)
+{
+    return a.epoch != b.epoch ? a.epoch > b.epoch : a.attempt > b.attempt;
+}
+
 int bm_step_entry_is_same(const struct bm_step_entry *a,
                           const struct bm_step_entry *b)
 {

@@ -37,6 +37,9 @@ int bm_step_list_put(struct bm_step_list *list, struct bm_step_entry entry);
 const struct bm_step_entry *bm_step_list_find(const struct bm_step_list *list,
                                               uint64_t step);
 
+/* Whether 'a' was written after 'b'. */
+int bm_generation_is_later(struct bm_generation a, struct bm_generation b);
+
 int bm_step_entry_is_same(const struct bm_step_entry *a,
                           const struct bm_step_entry *b);
 

@@ -447,6 +447,7 @@ const bouma_io *bouma_io_posix(void)
         .close = posix_close,
         .identity = posix_identity,
         .alive = posix_alive,
+        .concurrent = 1,
     };
 
     return &table;

@@ -33,6 +33,15 @@ void bm_name_subfile(char name[BM_NAME_BYTES], uint64_t step, uint32_t subfile,
              step, subfile, g.epoch, g.attempt);
 }
 
+void bm_name_copy(char name[BM_NAME_BYTES], uint64_t step, uint32_t subfile,
+                  struct bm_generation g, uint32_t nonce)
+{
+    snprintf(name, BM_NAME_BYTES,
+             BM_NAME_STEPS "/%08" PRIu64 "/copy.%04" PRIu32 ".%08" PRIx32
+                           ".e%" PRIu32 "a%" PRIu32,
+             step, subfile, nonce, g.epoch, g.attempt);
+}
+
 void bm_name_epoch(char name[BM_NAME_BYTES], uint32_t epoch)
 {
     snprintf(name, BM_NAME_BYTES, BM_NAME_EPOCHS "/%06" PRIu32, epoch);
@@ -141,4 +150,17 @@ int bm_name_parse_subfile(const char *entry, uint32_t *subfile,
     *subfile = (uint32_t)v;
     bm_name_subfile(name, 0, *subfile, *g);
     return is_last_part(name, entry);
+}
+
+int bm_name_is_copy(const char *entry, struct bm_generation *g)
+{
+    static const char prefix[] = "copy.";
+    const char *p = entry + sizeof(prefix) - 1;
+    uint64_t subfile;
+
+    if (strncmp(entry, prefix, sizeof(prefix) - 1) ||
+        !number(&p, UINT32_MAX, &subfile) || *p++ != '.' ||
+        strspn(p, "0123456789abcdef") != 8 || p[8] != '.')
+        return 0;
+    return generation(p + 9, g);
 }

@@ -99,6 +99,9 @@ void bm_name_manifest_new(char name[BM_NAME_BYTES], uint64_t step,
                           struct bm_generation g);
 void bm_name_subfile(char name[BM_NAME_BYTES], uint64_t step, uint32_t subfile,
                      struct bm_generation g);
+/* A subfile while it is copied to here: each copier has a name of its own. */
+void bm_name_copy(char name[BM_NAME_BYTES], uint64_t step, uint32_t subfile,
+                  struct bm_generation g, uint32_t nonce);
 void bm_name_epoch(char name[BM_NAME_BYTES], uint32_t epoch);
 void bm_name_epoch_owner(char name[BM_NAME_BYTES], uint32_t epoch);
 void bm_name_epoch_closed(char name[BM_NAME_BYTES], uint32_t epoch);
@@ -109,5 +112,6 @@ int bm_name_parse_epoch(const char *entry, uint32_t *epoch);
 int bm_name_parse_manifest_new(const char *entry, struct bm_generation *g);
 int bm_name_parse_subfile(const char *entry, uint32_t *subfile,
                           struct bm_generation *g);
+int bm_name_is_copy(const char *entry, struct bm_generation *g);
 
 #endif

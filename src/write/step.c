@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/hash.h"
+#include "dataset/drain.h"
 #include "store/identity.h"
 #include "write/bound.h"
 #include "write/finish.h"
@@ -73,17 +74,31 @@ static int describe(struct bouma_dataset *ds, struct bm_buffer *mine,
                           "no memory to describe the step");
 }
 
-/* Rank 0 makes the directory, so that it is there when files are made; it tells
- * if an earlier version of the step is there. */
-static int prepare_directory(struct bm_step *s, int *replacing)
+static int make_directory(struct bm_step *s)
 {
     struct bouma_dataset *ds = s->ds;
     struct bm_error why = {0};
     char name[BM_NAME_BYTES];
     int rc;
 
+    bm_name_step(name, ds->step);
+    rc = bm_store_make_dir(&ds->store, name, 0, &why);
+    s->made_directory = !rc;
+    return rc && rc != BOUMA_EEXISTS ? bm_fail(&ds->error, rc, "%s", why.text)
+                                     : BOUMA_OK;
+}
+
+/* Rank 0 makes the directory, so that it is there when files are made; it tells
+ * if an earlier version of the step is there. With 'persist', each twin has one
+ * rank that does. */
+static int prepare_directory(struct bm_step *s, int *replacing)
+{
+    struct bouma_dataset *ds = s->ds;
+    char name[BM_NAME_BYTES];
+    int rc;
+
     if (ds->comm->rank != 0)
-        return BOUMA_OK;
+        return ds->claims ? make_directory(s) : BOUMA_OK;
     rc = bm_epoch_check(&ds->store, ds->epoch, &ds->error);
     if (rc)
         return rc;
@@ -98,17 +113,21 @@ static int prepare_directory(struct bm_step *s, int *replacing)
                             "option 'replace' to write it again",
                             ds->store.path, ds->step);
     }
+    if (ds->drain && bm_step_list_find(&ds->steps, ds->step)) {
+        *replacing = 1; /* perhaps in the other place only */
+        if (!ds->options.replace)
+            return bm_fail(&ds->error, BOUMA_EEXISTS,
+                           "%s: step %" PRIu64 " exists already; set the "
+                           "option 'replace' to write it again",
+                           ds->second.path, ds->step);
+    }
     for (int i = 0; i < ds->held_count; i++)
         if (ds->held[i].entry.step == ds->step && !ds->options.replace)
             return bm_fail(&ds->error, BOUMA_EEXISTS,
                            "%s: step %" PRIu64 " was written already and waits "
                            "for its group",
                            ds->store.path, ds->step);
-    bm_name_step(name, ds->step);
-    rc = bm_store_make_dir(&ds->store, name, 0, &why);
-    s->made_directory = !rc;
-    return rc && rc != BOUMA_EEXISTS ? bm_fail(&ds->error, rc, "%s", why.text)
-                                     : BOUMA_OK;
+    return make_directory(s);
 }
 
 /* After a failure: the directory, if it was made for this step. Files may have
@@ -428,6 +447,20 @@ static int shape_particles(struct bm_step *s)
     return rc ? rc : stored;
 }
 
+/* Room for the step among those that are to be drained. */
+static int reserve_drain(struct bm_step *s)
+{
+    size_t count = bm_step_subfile_count(s);
+    uint32_t *numbers = bm_drain_reserve(s->ds->drain, count);
+
+    if (!numbers)
+        return bm_fail(&s->ds->error, BOUMA_ENOMEM,
+                       "no memory to list the step");
+    for (size_t i = 0; i < count; i++)
+        numbers[i] = bm_step_subfile(s, i)->head.subfile;
+    return BOUMA_OK;
+}
+
 /* Room in the lists that a committed step enters, so that this cannot fail. */
 static int reserve_lists(struct bm_step *s)
 {
@@ -442,7 +475,7 @@ static int reserve_lists(struct bm_step *s)
         bm_step_list_reserve(&ds->steps, (size_t)ds->options.group + 1) ||
         bm_step_list_reserve(&ds->unsettled, (size_t)ds->options.group + 1))
         return bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to list the step");
-    return BOUMA_OK;
+    return ds->drain ? reserve_drain(s) : BOUMA_OK;
 }
 
 /* ---- the whole ---------------------------------------------------------- */
@@ -569,12 +602,15 @@ static void release(struct bm_step *s, int keep)
     bm_buffer_release(&s->manifest);
 }
 
-/* Enter a committed step into the lists, which have room. */
+/* Enter a committed step into the lists, which have room. With 'persist' it is
+ * collective. */
 static void list_step(struct bm_step *s)
 {
     struct bouma_dataset *ds = s->ds;
     struct bm_step_entry entry = {s->number, s->time, s->generation};
 
+    if (ds->drain)
+        bm_drain_hand(ds, &entry, 1);
     if (ds->options.durability != BOUMA_GROUP) {
         bm_step_list_put(&ds->steps, entry);
         return;
@@ -598,6 +634,9 @@ static int conclude(struct bm_step *s, int prepared, int rc)
         rc = bm_step_commit(s, &removable, rc);
     if (!rc)
         list_step(s);
+    else if (ds->drain && !removable && rc != BOUMA_ECOMM)
+        bm_drain_hand(
+            ds, &(struct bm_step_entry){s->number, s->time, s->generation}, 0);
     release(s, !rc || !removable);
     if (rc)
         remove_directory(s, prepared, rc);

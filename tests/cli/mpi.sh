@@ -60,6 +60,14 @@ for ranks in 1 3; do
     expect 0 on 3 repair $ds
 done
 
+# Three processes drain what one has written.
+expect 0 on 3 drain run1.bouma drained.bouma
+[[ $(wc -l <<<"$out") -eq 1 && $out == *"3 steps drained"* ]] ||
+    complain "drain printed: $out"
+expect 0 "$BOUMA" verify drained.bouma deep
+expect 2 on 3 drain nothing.bouma drained.bouma
+[[ $err == *'there is no such dataset'* ]] || complain "drain said: $err"
+
 # A plan is made once.
 expect 0 on 3 plan --ranks 9 --shape 90,90 -o parallel.png
 [[ $(wc -l <<<"$out") -eq 9 ]] || complain "plan printed: $out"

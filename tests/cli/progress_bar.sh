@@ -65,6 +65,10 @@ assert bars == [('verifying', p) for p in (25, 50, 75, 100)], bars"
 on err 10 0 repair run.bouma
 saw "$clean
 assert bars == [('repairing', p) for p in (25, 50, 75, 100)], bars"
+on err 10 0 drain run.bouma drained.bouma
+saw "$clean
+$rising
+assert {w for w, p in bars} == {'draining'} and bars[-1][1] == 100, bars"
 
 # It is drawn after a second, and no more than ten times in one. (Of 100
 # chunks, 34 are read in the first second, and then 4 from one bar to the next.)

@@ -46,6 +46,7 @@ static const struct {
     {"writers", explore_writers},
     {"claims", explore_claims},
     {"loss", explore_lost_claims},
+    {"drains", explore_drains},
 };
 
 static long run_variants(int repetitions, const char *only)
@@ -69,6 +70,9 @@ static long run_variants(int repetitions, const char *only)
     for (size_t i = 0; i < sizeof(histories) / sizeof(histories[0]); i++) {
         struct tally t = {0};
 
+        if (only && strcmp(only, histories[i].name))
+            continue;
+        oracle_report_afresh();
         histories[i].run(&t, &nothing_omitted);
         violations += print_tally("durable", histories[i].name, &t);
     }
@@ -106,6 +110,10 @@ static const struct mutant mutants[] = {
      {WEAK_DROP_CREATE_EXCLUSIVE, NULL},
      0,
      explore_lost_claims},
+    {"no sync of copies",
+     {WEAK_DROP_SYNC, "steps/*/copy.*"},
+     0,
+     explore_drains},
     /* Who comes second finds the file of the owner, and fails; but it fails as
      * one that has claimed the epoch, and marks it as closed. */
     {"epochs are not exclusive",

@@ -45,4 +45,8 @@ void explore_claims(struct tally *t, const struct omission *omission);
  * takes names that are taken; it dies in any of its calls. */
 void explore_lost_claims(struct tally *t, const struct omission *omission);
 
+/* explore_drain.c: a writer whose steps persist in a twin, and those who drain
+ * it later, die in any of their calls. */
+void explore_drains(struct tally *t, const struct omission *omission);
+
 #endif

@@ -5,7 +5,9 @@
 #     kill.sh BUILD [ROUNDS [OPTION=VALUE...]]
 #
 # BUILD holds the programs kill_writer and kill_check; the options are handed to
-# the library, such as durability=fast. Exit status 1 on any loss.
+# the library, such as durability=fast. With persist=yes, what a killed writer
+# has left in the twin is drained, by a `bouma drain` (in $BOUMA) that is killed
+# as well, and one that is not. Exit status 1 on any loss.
 set -u
 build=$1
 rounds=${2:-20}
@@ -22,6 +24,27 @@ failures=0
 check=("$build/kill_check")
 # A group's steps are acknowledged before they are visible; repair shows them.
 case "$*" in *group*) check+=(--repair) ;; esac
+near=
+case "$*" in *persist=yes*)
+    near=$work/near
+    mkdir "$near"
+    set -- "$@" "local=$near"
+    ;;
+esac
+
+# drain ROUND: bring what is near to its place.
+drain()
+{
+    [ -e "$near/d.bouma/DATASET" ] || return 0
+    "$BOUMA" drain "$near/d.bouma" "$dataset" >"$work/out" 2>&1 &
+    local pid=$!
+    sleep "0.0$(printf %02d $((RANDOM % 40)))"
+    kill -9 $pid 2>/dev/null
+    wait $pid 2>/dev/null
+    "$BOUMA" drain "$near/d.bouma" "$dataset" >"$work/out" 2>&1 && return 0
+    failures=$((failures + 1))
+    echo "round $1: $(cat "$work/out")"
+}
 
 for ((round = 1; round <= rounds; round++)); do
     rm -f "$work"/pid.*
@@ -54,6 +77,7 @@ for ((round = 1; round <= rounds; round++)); do
         done
     done < <(cat "$work"/pid.*)
     touch "$log"
+    [ -z "$near" ] || drain $round
     if ! result=$("${check[@]}" "$dataset" "$log" 2>&1); then
         failures=$((failures + 1))
         echo "round $round: $result"

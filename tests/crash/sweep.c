@@ -2,6 +2,7 @@
  * then on, in a program without MPI. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "sweep_acts.h"
 
@@ -28,6 +29,7 @@ static const struct sweep_team alone = {0,
                                         bouma_dataset_append,
                                         bouma_dataset_open,
                                         verify,
+                                        bouma_drain,
                                         compare_alone,
                                         sum_alone};
 
@@ -65,12 +67,12 @@ static int try_point(struct totals *totals, const struct sweep_act *act,
     return reached;
 }
 
-/* All indices, until a run ends before the fault; of particles every
+/* All indices, until a run ends before the fault; of particles and twins every
  * 'stride'-th. */
 static long sweep(struct totals *totals, const struct sweep_act *act,
                   const struct fault *fault, long stride)
 {
-    long at = 0, step = act->particles ? stride : 1;
+    long at = 0, step = act->particles || act->persists ? stride : 1;
 
     for (int sticky = 0; sticky < 2; sticky++) {
         at = 1 + (step > 1 && sticky);
@@ -80,8 +82,8 @@ static long sweep(struct totals *totals, const struct sweep_act *act,
     return at - step;
 }
 
-/* sweep [STRIDE]: of particles, which take longer, every STRIDE-th place; 4 if
- * nothing is said. */
+/* sweep [STRIDE [ACT]]: of particles and twins, which take longer, every
+ * STRIDE-th place; 4 if nothing is said. Only one act. */
 int main(int argc, char **argv)
 {
     long violations = 0, stride = argc > 1 ? atol(argv[1]) : 4;
@@ -92,8 +94,11 @@ int main(int argc, char **argv)
     for (int i = 0; i < sweep_act_count; i++) {
         const struct sweep_act *act = &sweep_acts[i];
         struct totals totals = {0, 0};
-        long allocations = sweep(&totals, act, NULL, stride), calls = 0;
+        long allocations, calls = 0;
 
+        if (argc > 2 && strcmp(argv[2], act->name))
+            continue;
+        allocations = sweep(&totals, act, NULL, stride);
         for (int k = 0; k < fault_count; k++) {
             enum fault_effect effect = fault_list[k].effect;
 

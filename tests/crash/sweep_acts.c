@@ -371,6 +371,84 @@ static int play_by_cost(struct sweep_run *run)
     return play_append(run);
 }
 
+/* ---- twins -------------------------------------------------------------- */
+
+void sweep_node(char *out, size_t bytes, const char *path, int rank)
+{
+    snprintf(out, bytes, "%.200s.node%d", path, rank % 2);
+}
+
+/* The twin of this rank's node. */
+static void twin_of(const struct sweep_run *run, char *out, size_t bytes)
+{
+    const char *name = strrchr(run->path, '/');
+
+    snprintf(out, bytes, "%s/%s", run->opts.local, name ? name + 1 : run->path);
+}
+
+/* After a failure the same handle drains again. */
+static int drain_and_close(struct sweep_run *run)
+{
+    int status;
+
+    if (run->is_closed)
+        return BOUMA_OK;
+    status = together(run, "drain", bouma_dataset_drain(run->ds));
+    return status ? status : close_dataset(run);
+}
+
+static int play_persist_new(struct sweep_run *run)
+{
+    int status = open_dataset(run, "create", run->team->create);
+
+    if (status)
+        return status;
+    status = write_steps(run, 0, 1);
+    return status ? status : drain_and_close(run);
+}
+
+static int play_persist(struct sweep_run *run)
+{
+    int status = open_dataset(run, "append", run->team->append);
+
+    if (status)
+        return status;
+    status = write_step(run, 2);
+    return status ? status : drain_and_close(run);
+}
+
+/* Of twins that have all steps, to a dataset that has none. */
+static int drain_twins(struct sweep_run *run, int remove)
+{
+    bouma_drain_report report;
+    char message[640] = "";
+    int status;
+
+    /* A claim that could not be given back is still that of this process. */
+    run->opts.force = run->calm;
+    status = run->team->drain(run->twin, run->path, remove, &run->opts, &report,
+                              message, sizeof(message));
+    run->opts.force = 0;
+    if (run->calm &&
+        (status ||
+         report.published + report.present + report.waiting != report.steps ||
+         report.waiting))
+        sweep_violation(run, "drain fails without a fault: %s", message);
+    if (!status && report.waiting)
+        sweep_violation(run, "drain waits for what is there");
+    return together(run, "drain", status);
+}
+
+static int play_drain(struct sweep_run *run)
+{
+    return drain_twins(run, 0);
+}
+
+static int play_remove(struct sweep_run *run)
+{
+    return drain_twins(run, 1);
+}
+
 /* ---- what is there before ----------------------------------------------- */
 
 /* Steps 0 and 1, closed well. */
@@ -396,21 +474,59 @@ static void prepare_held_step(struct sweep_run *run)
     run->is_open = run->calm = 0;
 }
 
+/* The directories of the nodes. */
+static void prepare_nodes(struct sweep_run *run)
+{
+    const bouma_io *io = run->io.inner;
+    int lowest, highest;
+    void *root;
+
+    sweep_node(run->opts.local, sizeof(run->opts.local), run->path,
+               run->team->rank);
+    if (run->team->rank < 2 && !io->attach(io->user, &root, run->opts.local, 1))
+        io->detach(io->user, root);
+    run->team->compare(0, &lowest, &highest); /* all are there now */
+    run->opts.persist = 1;
+}
+
+static void prepare_twins(struct sweep_run *run)
+{
+    prepare_nodes(run);
+    run->calm = 1;
+    play_persist_new(run);
+    bouma_dataset_free(run->ds);
+    run->ds = NULL;
+    run->is_open = run->is_closed = run->calm = 0;
+}
+
+/* Steps 0 and 1 in the twins only: the dataset gets another name. */
+static void prepare_left_behind(struct sweep_run *run)
+{
+    prepare_twins(run);
+    run->opts.persist = 0;
+    twin_of(run, run->twin, sizeof(run->twin));
+    strcat(run->path, "2");
+}
+
 const struct sweep_act sweep_acts[] = {
-    {"create", NULL, play_create, 2, 0, 0, 0, 0},
-    {"predict", NULL, play_predict, 3, 0, 0, 0, 0},
-    {"append", prepare_dataset, play_append, 3, 2, 0, 0, 0},
-    {"group", prepare_dataset, play_group, 4, 2, 0, 0, 0},
-    {"attributes", prepare_dataset, play_attributes, 3, 2, 0, 0, 0},
-    {"read", prepare_dataset, play_read, 2, 2, 1, 0, 0},
-    {"verify", prepare_dataset, play_verify, 2, 2, 1, 0, 0},
-    {"repair", prepare_held_step, play_repair, 3, 2, 0, 1, 0},
-    {"cost", prepare_dataset, play_by_cost, 3, 2, 0, 0, 0},
-    {"particles", prepare_dataset, play_append, 3, 2, 0, 0, 1},
-    {"particles by cost", prepare_dataset, play_by_cost, 3, 2, 0, 0, 1},
-    {"hunt", prepare_dataset, play_hunt, 2, 2, 1, 0, 1},
-    {"check", prepare_dataset, play_verify, 2, 2, 1, 0, 1},
-    {"mend", prepare_held_step, play_repair, 3, 2, 0, 1, 1},
+    {"create", NULL, play_create, 2, 0, 0, 0, 0, 0},
+    {"predict", NULL, play_predict, 3, 0, 0, 0, 0, 0},
+    {"append", prepare_dataset, play_append, 3, 2, 0, 0, 0, 0},
+    {"group", prepare_dataset, play_group, 4, 2, 0, 0, 0, 0},
+    {"attributes", prepare_dataset, play_attributes, 3, 2, 0, 0, 0, 0},
+    {"read", prepare_dataset, play_read, 2, 2, 1, 0, 0, 0},
+    {"verify", prepare_dataset, play_verify, 2, 2, 1, 0, 0, 0},
+    {"repair", prepare_held_step, play_repair, 3, 2, 0, 1, 0, 0},
+    {"cost", prepare_dataset, play_by_cost, 3, 2, 0, 0, 0, 0},
+    {"particles", prepare_dataset, play_append, 3, 2, 0, 0, 1, 0},
+    {"particles by cost", prepare_dataset, play_by_cost, 3, 2, 0, 0, 1, 0},
+    {"hunt", prepare_dataset, play_hunt, 2, 2, 1, 0, 1, 0},
+    {"check", prepare_dataset, play_verify, 2, 2, 1, 0, 1, 0},
+    {"mend", prepare_held_step, play_repair, 3, 2, 0, 1, 1, 0},
+    {"persist_new", prepare_nodes, play_persist_new, 2, 0, 0, 0, 0, 1},
+    {"persist", prepare_twins, play_persist, 3, 2, 0, 0, 0, 1},
+    {"drain", prepare_left_behind, play_drain, 2, 0, 0, 0, 0, 1},
+    {"remove", prepare_left_behind, play_remove, 2, 0, 0, 0, 0, 1},
 };
 const int sweep_act_count = (int)(sizeof(sweep_acts) / sizeof(sweep_acts[0]));
 
@@ -444,9 +560,12 @@ static int has_all_particles(const struct sweep_run *run, bouma_step *step,
 /* Steps 0 to 'count' - 1 must be there, as they were written. */
 static void check_steps(struct sweep_run *run, int count, const char *when)
 {
+    bouma_options opts = run->opts;
     bouma_dataset *ds = NULL;
-    int status = run->team->open(&ds, run->path, &run->opts);
+    int status;
 
+    opts.local[0] = 0; /* in its place, not in a twin */
+    status = run->team->open(&ds, run->path, &opts);
     if (status)
         sweep_violation(run, "%s: cannot open: %s", when,
                         bouma_error_message(ds));
@@ -483,7 +602,9 @@ static void check_leftovers(struct sweep_run *run)
     void *root;
 
     run->team->compare(excused, &lowest, &highest);
-    if (highest || run->team->rank || io->attach(io->user, &root, run->path, 0))
+    /* The directory of a step that is yet to be drained may be there. */
+    if (highest || run->act->persists || run->team->rank ||
+        io->attach(io->user, &root, run->path, 0))
         return;
     for (int step = 0; step < STEPS; step++) {
         char name[32];
@@ -499,9 +620,14 @@ static void check_leftovers(struct sweep_run *run)
 /* Whatever failed, no handle is left: the next one need not force its way. */
 static void check_claim(struct sweep_run *run)
 {
+    bouma_options opts = run->opts;
     bouma_dataset *ds = NULL;
+    int lowest, highest;
 
-    if (run->team->append(&ds, run->path, &run->opts))
+    /* Who drains has no handle by which a claim could be given back later. */
+    run->team->compare(run->twin[0] && run->io.sticky, &lowest, &highest);
+    opts.force = highest;
+    if (run->team->append(&ds, run->path, &opts))
         sweep_violation(run, "in the end: cannot append: %s",
                         bouma_error_message(ds));
     else

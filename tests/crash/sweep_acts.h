@@ -22,6 +22,9 @@ struct sweep_team {
                 const bouma_options *opts);
     int (*verify)(const char *path, const bouma_options *opts,
                   bouma_verify_report *report, char *message, size_t bytes);
+    int (*drain)(const char *local, const char *path, int remove,
+                 const bouma_options *opts, bouma_drain_report *report,
+                 char *message, size_t bytes);
     /* The lowest status of all ranks, and the highest. */
     void (*compare)(int status, int *lowest, int *highest);
     int (*sum)(int mine); /* of all ranks */
@@ -38,6 +41,7 @@ struct sweep_run {
     bouma_options opts;
 
     char path[256];
+    char twin[512]; /* that is drained */
     bouma_dataset *ds;
     int is_open, is_closed;
     struct scenario_writer writer;
@@ -61,10 +65,14 @@ struct sweep_act {
     int reads_only; /* the dataset can be used for the next run again */
     int repairs;    /* not for MPI */
     int particles;  /* that is what steps have, in place of a grid */
+    int persists;   /* with a twin, see sweep_node() */
 };
 
 extern const struct sweep_act sweep_acts[];
 extern const int sweep_act_count;
+
+/* The directory of a rank's node, where twins are. */
+void sweep_node(char *out, size_t bytes, const char *path, int rank);
 
 /* Begin a run of 'act' on the dataset 'path' of 'disk'. */
 void sweep_run_init(struct sweep_run *run, const struct sweep_act *act,

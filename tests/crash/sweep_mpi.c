@@ -50,6 +50,14 @@ static int verify(const char *path, const bouma_options *opts,
                             NULL, report, message, bytes);
 }
 
+static int drain(const char *local, const char *path, int remove,
+                 const bouma_options *opts, bouma_drain_report *report,
+                 char *message, size_t bytes)
+{
+    return bouma_drain_mpi(MPI_COMM_WORLD, local, path, remove, opts, report,
+                           message, bytes);
+}
+
 static void compare(int status, int *lowest, int *highest)
 {
     int mine[2] = {status, -status}, all[2];
@@ -169,6 +177,12 @@ static int try_point(struct sweep *s, enum place place,
         fault_alloc_arm(&run.memory, at, sticky);
     reached = any(sweep_run_act(&run));
     if (rank == 0 && !s->ready) {
+        for (int k = 0; k < s->team.ranks && s->act->persists; k++) {
+            char node[BOUMA_PATH_BYTES];
+
+            sweep_node(node, sizeof(node), path, k);
+            remove_tree(node);
+        }
         remove_tree(path);
         strcat(path, "2"); /* see clear_the_way() in sweep_acts.c */
         remove_tree(path);
@@ -185,7 +199,9 @@ static void sweep(struct sweep *s, const struct fault *fault)
         long at = 1;
 
         while (try_point(s, i / 2, fault, at, i % 2))
-            at += s->act->particles ? PARTICLE_STRIDES * s->stride : s->stride;
+            at += s->act->particles || s->act->persists
+                      ? PARTICLE_STRIDES * s->stride
+                      : s->stride;
     }
 }
 
@@ -196,8 +212,8 @@ int main(int argc, char **argv)
     static const char *const faults[] = {"EIO", "ENOSPC",
                                          "EIO after the effect",
                                          "half of the bytes", "a flipped bit"};
-    struct sweep s = {
-        .team = {0, 1, create, append, open_together, verify, compare, sum}};
+    struct sweep s = {.team = {0, 1, create, append, open_together, verify,
+                               drain, compare, sum}};
     long violations = 0;
 
     MPI_Init(&argc, &argv);

@@ -187,5 +187,6 @@ void damage_io_init(struct damage_io *d, const bouma_io *inner)
                        alive,
                        NULL,
                        NULL,
-                       NULL};
+                       NULL,
+                       0};
 }

@@ -7,6 +7,7 @@
 #ifndef SESSION_H
 #define SESSION_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -64,5 +65,15 @@ struct session_probe {
     char message[1024];
 };
 int session_probe(struct session *session, struct session_probe *probe);
+
+/* The same of bouma_drain(). */
+struct session_drain {
+    const char *local, *path;
+    bool remove;
+    const bouma_options *opts;
+    bouma_drain_report report;
+    char message[1024];
+};
+int session_drain(struct session *session, struct session_drain *drain);
 
 #endif

@@ -118,3 +118,10 @@ int session_probe(struct session *session, struct session_probe *probe)
                            &probe->report, probe->message,
                            sizeof(probe->message));
 }
+
+int session_drain(struct session *session, struct session_drain *drain)
+{
+    return bouma_drain_mpi(session->comm, drain->local, drain->path,
+                           drain->remove, drain->opts, &drain->report,
+                           drain->message, sizeof(drain->message));
+}

@@ -102,3 +102,10 @@ int session_probe(struct session *session, struct session_probe *probe)
     return bouma_probe(&probe->spec, probe->opts, &probe->report,
                        probe->message, sizeof(probe->message));
 }
+
+int session_drain(struct session *session, struct session_drain *drain)
+{
+    (void)session;
+    return bouma_drain(drain->local, drain->path, drain->remove, drain->opts,
+                       &drain->report, drain->message, sizeof(drain->message));
+}

@@ -1,0 +1,49 @@
+/* api_drain.c -- bouma_drain(): what was left in twins. */
+#include <stdio.h>
+#include <string.h>
+
+#include "api/api.h"
+#include "check/drain_all.h"
+
+int bm_api_drain(struct bm_comm *comm, const char *local, const char *path,
+                 int remove, const bouma_options *opts,
+                 bouma_drain_report *report, char *message, size_t bytes)
+{
+    struct bm_error error = {0};
+    bouma_drain_report own;
+    bouma_options options;
+    int rc = bm_api_check(&options, opts, path, &error);
+
+    memset(&own, 0, sizeof(own));
+    if (!rc && (!local || !*local))
+        rc = bm_fail(&error, BOUMA_EINVAL,
+                     "the path of the dataset to drain is empty");
+    if (!rc && !strcmp(local, path))
+        rc = bm_fail(&error, BOUMA_EINVAL,
+                     "%s: cannot be drained to where it is", path);
+    rc = bm_comm_agree(comm, rc, &error);
+    if (rc)
+        bm_comm_free(comm);
+    else
+        rc = bm_drain_all(comm, local, path, remove, &options, &own, &error);
+    if (message && bytes)
+        snprintf(message, bytes, "%s", error.text);
+    if (report)
+        *report = own;
+    return rc;
+}
+
+int bouma_drain(const char *local, const char *path, int remove,
+                const bouma_options *opts, bouma_drain_report *report,
+                char *message, size_t bytes)
+{
+    struct bm_comm *comm;
+
+    if (bm_comm_self_new(&comm, bm_api_allocator(opts))) {
+        if (message && bytes)
+            snprintf(message, bytes, "%s", bouma_status_text(BOUMA_ENOMEM));
+        return BOUMA_ENOMEM;
+    }
+    return bm_api_drain(comm, local, path, remove, opts, report, message,
+                        bytes);
+}

@@ -1,0 +1,627 @@
+/* drain_all.c -- see drain_all.h. */
+#include "check/drain_all.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "dataset/twin.h"
+#include "store/identity.h"
+
+#define MOST_TRIES 20 /* to claim the place */
+#define BATCH      16 /* steps published under one claim */
+
+/* ---- what there is ------------------------------------------------------ */
+
+/* The twin of this node. That there is none is for all ranks together to
+ * complain of. */
+static int open_near(struct bm_drain_all *r, struct bm_buffer *mine)
+{
+    struct bm_error why = {0};
+    struct bm_step_list list;
+    int rc, stale, major, minor;
+
+    rc = bm_store_open(&r->near, r->options->io, r->a, r->near_path, 0, &why);
+    if (rc == BOUMA_ENOTFOUND)
+        return BOUMA_OK;
+    if (rc)
+        return bm_fail(r->error, rc, "%s", why.text);
+    r->has_near = 1;
+    r->near.memory_limit = r->options->memory_limit;
+    bm_step_list_init(&list, r->a);
+    rc = bm_identity_load(&r->near, r->id, &major, &minor, r->error);
+    if (!rc)
+        rc = bm_steps_find(&r->near, r->id, &list, &stale, BM_FIND_EXACT, NULL,
+                           NULL, r->error);
+    if (!rc)
+        bm_put_bytes(mine, r->id, 16);
+    for (size_t i = 0; i < list.count && !rc; i++) {
+        bm_put_u64(mine, list.entries[i].step);
+        bm_put_f64(mine, list.entries[i].time);
+        bm_put_u32(mine, list.entries[i].generation.epoch);
+        bm_put_u32(mine, list.entries[i].generation.attempt);
+    }
+    if (!rc && mine->failed)
+        rc = bm_fail(r->error, BOUMA_ENOMEM, "%s: no memory", r->near_path);
+    bm_step_list_release(&list);
+    return rc;
+}
+
+static int by_writing(const void *left, const void *right)
+{
+    const struct bm_drain_step *a = left, *b = right;
+
+    if (bm_generation_is_later(a->entry.generation, b->entry.generation))
+        return 1;
+    if (bm_generation_is_later(b->entry.generation, a->entry.generation))
+        return -1;
+    return a->entry.step < b->entry.step ? -1 : a->entry.step > b->entry.step;
+}
+
+/* The latest writing of a step first, and of equals that of the lowest rank. */
+static int by_step(const void *left, const void *right)
+{
+    const struct bm_drain_step *a = left, *b = right;
+
+    if (a->entry.step != b->entry.step)
+        return a->entry.step < b->entry.step ? -1 : 1;
+    if (bm_generation_is_later(a->entry.generation, b->entry.generation))
+        return -1;
+    if (bm_generation_is_later(b->entry.generation, a->entry.generation))
+        return 1;
+    return a->owner < b->owner ? -1 : a->owner > b->owner;
+}
+
+/* Of several that tell of one step, one. */
+static void join_steps(struct bm_drain_all *r)
+{
+    size_t kept = 0;
+
+    if (r->count)
+        qsort(r->steps, r->count, sizeof(*r->steps), by_step);
+    for (size_t i = 0; i < r->count; i++)
+        if (!kept || r->steps[kept - 1].entry.step != r->steps[i].entry.step)
+            r->steps[kept++] = r->steps[i];
+    r->count = kept;
+    if (kept)
+        qsort(r->steps, kept, sizeof(*r->steps), by_writing);
+}
+
+/* From what all ranks have found: the steps, the same on all. */
+static int join_lists(struct bm_drain_all *r, const struct bm_buffer *all,
+                      const size_t *sizes)
+{
+    struct bm_cursor c = bm_cursor_of(all->data, all->size);
+    int known = 0;
+
+    r->steps = bm_new(r->a, all->size / 24 + 1, sizeof(*r->steps));
+    if (!r->steps)
+        return bm_fail(r->error, BOUMA_ENOMEM, "%s: no memory", r->near_path);
+    for (int rank = 0; rank < r->comm->size; rank++) {
+        const uint8_t *id = sizes[rank] ? bm_get_bytes(&c, 16) : NULL;
+
+        if (!id)
+            continue;
+        if (known && memcmp(id, r->id, 16))
+            return bm_fail(r->error, BOUMA_EMISMATCH,
+                           "%s: is one dataset on one node, and another one on "
+                           "the node of rank %d",
+                           r->near_path, rank);
+        memcpy(r->id, id, 16);
+        known = 1;
+        for (size_t n = (sizes[rank] - 16) / 24; n; n--) {
+            struct bm_step_entry e;
+
+            e.step = bm_get_u64(&c);
+            e.time = bm_get_f64(&c);
+            e.generation.epoch = bm_get_u32(&c);
+            e.generation.attempt = bm_get_u32(&c);
+            r->steps[r->count++] = (struct bm_drain_step){
+                .entry = e, .owner = rank, .forgotten = !e.generation.epoch};
+        }
+    }
+    if (!known)
+        return bm_fail(r->error, BOUMA_ENOTFOUND,
+                       "%s: there is no such dataset", r->near_path);
+    join_steps(r);
+    r->report->steps = r->count;
+    return BOUMA_OK;
+}
+
+/* Collective. */
+static int open_places(struct bm_drain_all *r)
+{
+    size_t *sizes = bm_new(r->a, (size_t)r->comm->size, sizeof(*sizes));
+    struct bm_buffer mine, all;
+    int rc = BOUMA_OK;
+
+    bm_buffer_init(&mine, r->a);
+    bm_buffer_init(&all, r->a);
+    if (!sizes)
+        rc = bm_fail(r->error, BOUMA_ENOMEM, "%s: no memory", r->near_path);
+    if (!rc)
+        rc = open_near(r, &mine);
+    rc = bm_comm_collect(r->comm, &mine, &all, sizes, 1, rc, r->error);
+    if (!rc)
+        rc = join_lists(r, &all, sizes);
+    if (!rc && r->comm->rank == 0) {
+        rc = bm_place_make(&r->far, r->options->io, r->a, r->far_path, r->id,
+                           r->error);
+        if (rc == BOUMA_EEXISTS)
+            bm_fail(r->error, rc,
+                    "%s: is another dataset than %s; nothing was copied",
+                    r->far_path, r->near_path);
+    }
+    rc = bm_comm_agree(r->comm, rc, r->error);
+    if (!rc && r->comm->rank != 0)
+        rc = bm_store_open(&r->far, r->options->io, r->a, r->far_path, 0,
+                           r->error);
+    r->far.memory_limit = r->options->memory_limit;
+    bm_buffer_release(&mine);
+    bm_buffer_release(&all);
+    bm_drop(r->a, sizes);
+    return bm_comm_agree(r->comm, rc, r->error);
+}
+
+/* ---- publishing --------------------------------------------------------- */
+
+/* What the place has of the step: 2 for this very writing, 1 for a later one,
+ * else 0. Another one of the same writing is an error. */
+static int compare_manifests(struct bm_drain_all *r, const struct bm_buffer *b,
+                             const struct bm_step_entry *entry, int *state)
+{
+    struct bm_error why = {0};
+    struct bm_step_entry there;
+    char name[BM_NAME_BYTES];
+    struct bm_buffer other;
+    int rc;
+
+    *state = 0;
+    bm_buffer_init(&other, r->a);
+    bm_name_manifest(name, entry->step);
+    rc = bm_store_load(&r->far, name, &other, r->far.memory_limit, &why);
+    if (!rc)
+        rc = bm_manifest_peek(&there, &other, r->id, name, &why);
+    if (rc == BOUMA_ENOTFOUND || rc == BOUMA_EFORMAT) {
+        rc = BOUMA_OK; /* one that is damaged is written anew */
+    } else if (rc) {
+        bm_fail(r->error, rc, "%s", why.text);
+    } else if (other.size == b->size && !memcmp(other.data, b->data, b->size)) {
+        *state = 2;
+    } else if (bm_generation_is_later(there.generation, entry->generation)) {
+        *state = 1;
+    } else if (!bm_generation_is_later(entry->generation, there.generation)) {
+        rc =
+            bm_fail(r->error, BOUMA_EEXISTS,
+                    "%s/%s: is another one than that of %s, though both are of "
+                    "epoch %" PRIu32 ", attempt %" PRIu32,
+                    r->far_path, name, r->near_path, entry->generation.epoch,
+                    entry->generation.attempt);
+    }
+    bm_buffer_release(&other);
+    return rc;
+}
+
+/* Steps whose files are all there, with their manifests. */
+struct batch {
+    struct bm_drain_step *steps[BATCH];
+    struct bm_buffer manifests[BATCH];
+    size_t count;
+};
+
+/* As any writer begins: see what is there, and make it durable. */
+static int claim(struct bm_drain_all *r, struct bouma_dataset *t)
+{
+    char note[512];
+    int rc, stale = 0;
+
+    for (size_t i = 0; i < r->count; i++)
+        if (r->steps[i].entry.generation.epoch >= t->epoch)
+            t->epoch = r->steps[i].entry.generation.epoch + 1;
+    rc = bm_epoch_claim(&t->store, &t->epoch, r->options->force, note,
+                        sizeof(note), &t->error);
+    t->claims = t->epoch != 0;
+    t->steps.count = 0;
+    if (!rc)
+        rc = bm_steps_find(&t->store, t->id, &t->steps, &stale, BM_FIND_SETTLE,
+                           NULL, NULL, &t->error);
+    if (!rc)
+        rc = stale ? bm_index_rebuild(&t->store, t->id, &t->steps, &t->error)
+                   : bm_store_sync_dir(&t->store, "", &t->error);
+    return rc;
+}
+
+static int publish_all(struct bm_drain_all *r, struct bouma_dataset *t,
+                       struct batch *batch)
+{
+    int rc = BOUMA_OK;
+
+    for (size_t i = 0; i < batch->count && !rc; i++) {
+        struct bm_drain_step *s = batch->steps[i];
+        int state;
+
+        if (s->is_there)
+            continue;
+        rc = compare_manifests(r, &batch->manifests[i], &s->entry, &state);
+        if (!rc && state == 2)
+            rc = bm_commit_settle(t, s->entry.step);
+        else if (!rc && !state)
+            rc = bm_commit_copy(t, &s->entry, &batch->manifests[i]);
+        if (rc)
+            break;
+        s->is_there = 1;
+        s->is_same = state != 1;
+        r->report->published++;
+        bm_copies_remove(&r->far, s->entry.step, s->entry.generation);
+    }
+    return rc;
+}
+
+/* Rank 0. The claim is held for this only, so that those who drain other nodes
+ * get theirs soon; who has to wait for it does that for a second. */
+static int publish_batch(struct bm_drain_all *r, struct batch *batch)
+{
+    const struct timespec moment = {0, 50000000};
+    struct bouma_dataset t;
+    int rc = BOUMA_EBUSY, closed;
+
+    memset(&t, 0, sizeof(t));
+    t.a = r->a;
+    t.options = *r->options;
+    t.options.durability = BOUMA_DURABLE;
+    t.options.replace = 1;
+    memcpy(t.id, r->id, 16);
+    bm_step_list_init(&t.steps, r->a);
+    bm_step_list_init(&t.unsettled, r->a);
+    for (int tries = 0; rc == BOUMA_EBUSY && tries < MOST_TRIES; tries++) {
+        if (tries)
+            nanosleep(&moment, NULL);
+        bm_error_clear(&t.error);
+        t.epoch = t.copies = 0;
+        t.unsettled.count = 0;
+        rc = t.store.root ? BOUMA_OK
+                          : bm_store_open(&t.store, r->options->io, r->a,
+                                          r->far_path, 0, &t.error);
+        t.store.memory_limit = r->options->memory_limit;
+        if (!rc)
+            rc = claim(r, &t);
+        if (!rc)
+            rc = publish_all(r, &t, batch);
+        closed =
+            t.claims ? bm_epoch_close(&t.store, t.epoch, &t.error) : BOUMA_OK;
+        t.claims = 0;
+        rc = rc ? rc : closed;
+    }
+    if (rc)
+        bm_fail(r->error, rc, "%s", t.error.text);
+    bm_step_list_release(&t.steps);
+    bm_step_list_release(&t.unsettled);
+    bm_store_close(&t.store);
+    return rc;
+}
+
+/* Collective. */
+static int flush_batch(struct bm_drain_all *r, struct batch *batch)
+{
+    int rc = BOUMA_OK;
+
+    if (r->comm->rank == 0 && batch->count)
+        rc = publish_batch(r, batch);
+    for (size_t i = 0; i < batch->count; i++) {
+        if (r->comm->rank != 0)
+            batch->steps[i]->is_there = batch->steps[i]->is_same = 1;
+        bm_buffer_release(&batch->manifests[i]);
+    }
+    batch->count = 0;
+    return bm_comm_agree(r->comm, rc, r->error);
+}
+
+/* ---- copying ------------------------------------------------------------ */
+
+static void tell(void *user, uint64_t bytes)
+{
+    struct bm_drain_all *r = user;
+    const uint64_t parts = 1000;
+    uint64_t part;
+
+    r->step_done += bytes;
+    part = r->step_bytes ? r->step_done * parts / r->step_bytes : parts;
+    if (r->options->progress && r->comm->rank == 0)
+        r->options->progress(r->options->progress_user, "draining",
+                             r->at * parts + (part < parts ? part : parts),
+                             r->count * parts);
+}
+
+/* Which rank copies which file: of those whose twin has it, the one that has
+ * the fewest bytes so far; -1 if none has. Collective. */
+static int share_out(struct bm_drain_all *r, const struct bm_manifest *m,
+                     int *rank_of)
+{
+    size_t ranks = (size_t)r->comm->size;
+    size_t *sizes = bm_new(r->a, ranks, sizeof(*sizes));
+    uint64_t *load = bm_new(r->a, ranks, sizeof(*load));
+    struct bm_buffer mine, all;
+    int rc = BOUMA_OK;
+
+    bm_buffer_init(&mine, r->a);
+    bm_buffer_init(&all, r->a);
+    for (size_t i = 0; i < m->count; i++) {
+        char name[BM_NAME_BYTES];
+
+        bm_name_subfile(name, m->step, (uint32_t)i, m->generation);
+        /* One that cannot be looked at is there: copying it tells why. */
+        bm_put_u8(&mine, r->has_near && !bm_store_is_absent(&r->near, name));
+    }
+    if (!sizes || !load || mine.failed)
+        rc = bm_fail(r->error, BOUMA_ENOMEM, "%s: no memory", r->near_path);
+    rc = bm_comm_collect(r->comm, &mine, &all, sizes, 1, rc, r->error);
+    for (size_t i = 0; i < m->count && !rc; i++) {
+        rank_of[i] = -1;
+        for (size_t k = 0; k < ranks; k++)
+            if (all.data[k * m->count + i] &&
+                (rank_of[i] < 0 || load[k] < load[rank_of[i]]))
+                rank_of[i] = (int)k;
+        if (rank_of[i] >= 0)
+            load[rank_of[i]] += m->subfiles[i].file_bytes;
+    }
+    r->step_bytes = rc ? 0 : load[r->comm->rank];
+    r->step_done = 0;
+    bm_buffer_release(&mine);
+    bm_buffer_release(&all);
+    bm_drop(r->a, sizes);
+    bm_drop(r->a, load);
+    return rc;
+}
+
+/* This rank's files; and on rank 0, whether those that no twin has are there
+ * already. */
+static int copy_files(struct bm_drain_all *r, const struct bm_manifest *m,
+                      const int *rank_of, int *missing)
+{
+    int rc = BOUMA_OK;
+
+    for (size_t i = 0; i < m->count && !rc; i++) {
+        uint64_t before = r->copier.bytes;
+
+        if (rank_of[i] == r->comm->rank)
+            rc = bm_copy_subfile(&r->copier, m->step, m->generation,
+                                 (uint32_t)i, &m->subfiles[i], r->error);
+        else if (rank_of[i] < 0 && r->comm->rank == 0)
+            *missing += !bm_subfile_is_there(&r->far, m, (uint32_t)i);
+        r->report->files += r->copier.bytes > before;
+    }
+    return rc;
+}
+
+/* Copy what a step has in the twins. *whole is set if it can be published.
+ * Collective. */
+static int copy_step(struct bm_drain_all *r, const struct bm_buffer *bytes,
+                     int *whole)
+{
+    struct bm_schema schema;
+    struct bm_manifest m;
+    uint64_t missing = 0;
+    int *rank_of = NULL, lacks = 0, rc;
+
+    bm_schema_init(&schema, r->a, r->error);
+    bm_manifest_init(&m, r->a, &schema, r->error);
+    rc = bm_manifest_decode(&m, bytes->data, bytes->size, r->id, r->near_path,
+                            r->error);
+    if (!rc) {
+        rank_of = bm_new(r->a, m.count, sizeof(*rank_of));
+        if (!rank_of)
+            rc = bm_fail(r->error, BOUMA_ENOMEM, "%s: no memory", r->near_path);
+    }
+    rc = bm_comm_agree(r->comm, rc, r->error);
+    if (!rc)
+        rc = share_out(r, &m, rank_of);
+    if (!rc) {
+        rc = copy_files(r, &m, rank_of, &lacks);
+        rc = bm_comm_agree(r->comm, rc, r->error);
+    }
+    missing = (uint64_t)lacks;
+    if (!rc)
+        rc = bm_comm_max(r->comm, &missing, 1, r->error);
+    *whole = !rc && !missing;
+    if (!rc && missing)
+        r->report->waiting++;
+    bm_drop(r->a, rank_of);
+    bm_manifest_release(&m);
+    bm_schema_release(&schema);
+    return rc;
+}
+
+/* Rank 0: who published it may have been killed before it was durable. Nobody
+ * is told that it is there before that. */
+static int settle_step(struct bm_drain_all *r, uint64_t step)
+{
+    char dir[BM_NAME_BYTES];
+    int rc;
+
+    bm_name_step(dir, step);
+    rc = bm_store_sync_dir(&r->far, dir, r->error);
+    if (!rc && !r->settled)
+        rc = bm_store_sync_dir(&r->far, "", r->error);
+    r->settled = 1;
+    return rc ? rc : bm_store_sync_dir(&r->far, BM_NAME_STEPS, r->error);
+}
+
+/* The manifest of the step on all ranks, and what its place has of it.
+ * Collective. */
+static int load_step(struct bm_drain_all *r, struct bm_drain_step *s,
+                     struct bm_buffer *b)
+{
+    char name[BM_NAME_BYTES];
+    uint64_t state = 0;
+    int rc = BOUMA_OK, here = 0;
+
+    bm_name_manifest(name, s->entry.step);
+    if (r->comm->rank == s->owner)
+        rc = bm_store_load(&r->near, name, b, r->near.memory_limit, r->error);
+    rc = bm_comm_share(r->comm, b, s->owner, rc, r->error);
+    if (!rc && r->comm->rank == 0)
+        rc = compare_manifests(r, b, &s->entry, &here);
+    if (!rc && here)
+        rc = settle_step(r, s->entry.step);
+    rc = bm_comm_agree(r->comm, rc, r->error);
+    state = (uint64_t)here;
+    if (!rc)
+        rc = bm_comm_max(r->comm, &state, 1, r->error);
+    s->is_there = state > 0;
+    s->is_same = state == 2;
+    return rc;
+}
+
+/* What is wrong with one step only does not keep the others from going on. */
+static int is_of_one_step(int rc)
+{
+    return rc == BOUMA_EFORMAT || rc == BOUMA_EVERSION || rc == BOUMA_ELIMIT ||
+           rc == BOUMA_EEXISTS;
+}
+
+/* Collective. */
+static int drain_step(struct bm_drain_all *r, struct bm_drain_step *s,
+                      struct batch *batch)
+{
+    struct bm_buffer *b = &batch->manifests[batch->count];
+    int rc = BOUMA_OK, whole = 0;
+
+    bm_buffer_init(b, r->a);
+    if (s->forgotten)
+        rc = bm_fail(r->error, BOUMA_EFORMAT,
+                     "%s: the manifest of step %" PRIu64 " cannot be read",
+                     r->near_path, s->entry.step);
+    if (!rc)
+        rc = load_step(r, s, b);
+    if (!rc && s->is_there)
+        r->report->present++;
+    else if (!rc)
+        rc = copy_step(r, b, &whole);
+    if (rc && is_of_one_step(rc)) {
+        if (!r->problem.status) {
+            r->problem = *r->error;
+            bm_error_prefix(&r->problem, "step %" PRIu64 " was not drained",
+                            s->entry.step);
+        }
+        bm_error_clear(r->error);
+        r->report->failed++;
+        rc = BOUMA_OK;
+    }
+    if (whole)
+        batch->steps[batch->count++] = s;
+    else
+        bm_buffer_release(b);
+    return rc;
+}
+
+/* Collective. */
+static int drain_steps(struct bm_drain_all *r)
+{
+    struct batch *batch = bm_new(r->a, 1, sizeof(*batch));
+    int rc =
+        batch ? BOUMA_OK
+              : bm_fail(r->error, BOUMA_ENOMEM, "%s: no memory", r->near_path);
+
+    rc = bm_comm_agree(r->comm, rc, r->error);
+    for (r->at = 0; r->at < r->count && !rc; r->at++) {
+        rc = drain_step(r, &r->steps[r->at], batch);
+        if (!rc && batch->count == BATCH)
+            rc = flush_batch(r, batch);
+        r->step_bytes = 0;
+        if (!rc)
+            tell(r, 0);
+    }
+    /* Also after a failure: what is whole is published. */
+    if (batch && batch->count) {
+        struct bm_error why = *r->error;
+        int flushed;
+
+        bm_error_clear(r->error);
+        flushed = rc == BOUMA_ECOMM ? rc : flush_batch(r, batch);
+        if (rc)
+            *r->error = why;
+        rc = rc ? rc : flushed;
+        for (size_t i = 0; i < batch->count; i++)
+            bm_buffer_release(&batch->manifests[i]);
+    }
+    bm_drop(r->a, batch);
+    return rc;
+}
+
+/* ---- the whole ---------------------------------------------------------- */
+
+/* Counts of files and bytes are those of all ranks. Collective. */
+static int sum_up(struct bm_drain_all *r, int rc)
+{
+    size_t *sizes = bm_new(r->a, (size_t)r->comm->size, sizeof(*sizes));
+    struct bm_error why = {0};
+    struct bm_buffer mine, all;
+    struct bm_cursor c;
+    int summed = sizes ? BOUMA_OK : BOUMA_ENOMEM;
+
+    bm_buffer_init(&mine, r->a);
+    bm_buffer_init(&all, r->a);
+    bm_put_u64(&mine, r->report->files);
+    bm_put_u64(&mine, r->copier.bytes);
+    bm_put_u64(&mine, r->report->published);
+    bm_put_u64(&mine, r->report->removed);
+    if (summed || mine.failed)
+        summed = bm_fail(&why, BOUMA_ENOMEM, "no memory to sum up");
+    summed = bm_comm_collect(r->comm, &mine, &all, sizes, 1, summed, &why);
+    r->report->files = r->report->bytes = 0;
+    r->report->published = r->report->removed = 0;
+    c = bm_cursor_of(all.data, all.size);
+    for (int k = 0; k < r->comm->size && !summed; k++) {
+        uint64_t removed;
+
+        r->report->files += bm_get_u64(&c);
+        r->report->bytes += bm_get_u64(&c);
+        r->report->published += bm_get_u64(&c);
+        removed = bm_get_u64(&c);
+        if (removed > r->report->removed)
+            r->report->removed = removed;
+    }
+    if (summed && !rc)
+        rc = bm_fail(r->error, summed, "%s", why.text);
+    bm_buffer_release(&mine);
+    bm_buffer_release(&all);
+    bm_drop(r->a, sizes);
+    return rc;
+}
+
+int bm_drain_all(struct bm_comm *comm, const char *near, const char *far,
+                 int remove, const bouma_options *options,
+                 bouma_drain_report *report, struct bm_error *error)
+{
+    struct bm_drain_all r = {.comm = comm,
+                             .a = comm->a,
+                             .options = options,
+                             .near_path = near,
+                             .far_path = far,
+                             .report = report,
+                             .error = error};
+    int rc;
+
+    comm->timeout = options->timeout;
+    memset(report, 0, sizeof(*report));
+    rc = open_places(&r);
+    if (!rc) {
+        bm_copier_init(&r.copier, &r.near, &r.far, r.id, r.a);
+        r.copier.told = tell;
+        r.copier.user = &r;
+        rc = drain_steps(&r);
+        if (!rc && remove)
+            rc = bm_drain_remove(&r);
+        if (rc != BOUMA_ECOMM)
+            rc = sum_up(&r, rc);
+        bm_copier_release(&r.copier);
+    }
+    if (!rc && r.problem.status)
+        rc = bm_fail(error, r.problem.status, "%s", r.problem.text);
+    bm_drop(r.a, r.steps);
+    bm_store_close(&r.near);
+    bm_store_close(&r.far);
+    bm_comm_free(comm);
+    return rc;
+}

@@ -1,0 +1,176 @@
+/* drain_remove.c -- a twin gives up what its place has. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "check/drain_all.h"
+#include "store/identity.h"
+
+/* One epoch for all twins: of the ranks that share one, one gets it, and tidies
+ * up there. Collective. */
+static int claim_near(struct bm_drain_all *r, uint32_t *epoch, int *claims)
+{
+    uint32_t last = 0;
+    uint64_t largest;
+    int rc = r->has_near ? bm_epoch_last(&r->near, &last, r->error) : BOUMA_OK;
+
+    rc = bm_comm_agree(r->comm, rc, r->error);
+    largest = last;
+    if (!rc)
+        rc = bm_comm_max(r->comm, &largest, 1, r->error);
+    *epoch = (uint32_t)largest + 1;
+    *claims = 0;
+    if (!rc && r->has_near)
+        rc = bm_epoch_take(&r->near, *epoch, r->options->force, claims,
+                           r->error);
+    return bm_comm_agree(r->comm, rc, r->error);
+}
+
+/* Every byte of the files of a step that this rank's twin has, in the place
+ * where they are to stay. */
+static int check_files(struct bm_drain_all *r, struct bouma_dataset *far,
+                       const struct bm_drain_step *s)
+{
+    bouma_verify_report counts = {0};
+    struct bm_findings findings;
+    struct bouma_step *step = NULL;
+    int rc = bm_step_open(&step, far, s->entry.step);
+
+    if (rc)
+        return bm_fail(r->error, rc, "%s", far->error.text);
+    bm_findings_init(&findings, r->a);
+    for (size_t i = 0; i < step->manifest.count && !rc; i++) {
+        char name[BM_NAME_BYTES];
+
+        bm_name_subfile(name, s->entry.step, (uint32_t)i, s->entry.generation);
+        if (!s->is_same || !bm_store_is_absent(&r->near, name))
+            rc = bm_check_subfile(step, i, BOUMA_VERIFY_FULL, &findings,
+                                  &counts);
+    }
+    if (rc)
+        bm_fail(r->error, rc, "no memory to check step %" PRIu64,
+                s->entry.step);
+    else if (findings.damages)
+        rc = bm_fail(r->error, BOUMA_EFORMAT,
+                     "%s: step %" PRIu64 " is damaged there, so it is not "
+                     "removed from %s; `bouma verify` tells what is wrong",
+                     r->far_path, s->entry.step, r->near_path);
+    bm_findings_release(&findings);
+    bm_step_free(step);
+    return rc;
+}
+
+/* ---- one who tidies up -------------------------------------------------- */
+
+struct broom {
+    struct bm_store *s;
+    uint64_t step;
+};
+
+static int sweep_entry(void *context, const char *entry)
+{
+    struct broom *b = context;
+    char name[BM_NAME_BYTES];
+    struct bm_generation g;
+    uint32_t subfile;
+
+    if (bm_name_parse_subfile(entry, &subfile, &g))
+        bm_name_subfile(name, b->step, subfile, g);
+    else if (bm_name_parse_manifest_new(entry, &g))
+        bm_name_manifest_new(name, b->step, g);
+    else
+        return 0;
+    bm_store_remove(b->s, name);
+    return 0;
+}
+
+/* The index forgets it, then the manifest goes, then the rest: so nothing is
+ * ever listed that is not there. */
+static int remove_step(struct bm_drain_all *r, uint64_t step)
+{
+    struct broom broom = {&r->near, step};
+    struct bm_error ignored = {0}, why = {0};
+    char name[BM_NAME_BYTES];
+    int rc = bm_index_forget(&r->near, r->id, step, r->error);
+
+    if (rc)
+        return rc;
+    bm_name_manifest(name, step);
+    bm_store_remove(&r->near, name);
+    if (!bm_store_is_absent(&r->near, name))
+        return bm_fail(r->error, BOUMA_EIO, "%s/%s: could not be removed",
+                       r->near_path, name);
+    bm_name_step(name, step);
+    rc = bm_store_sync_dir(&r->near, name, &why);
+    if (rc == BOUMA_ENOTFOUND) /* it was removed by one who did not end */
+        return BOUMA_OK;
+    if (rc)
+        return bm_fail(r->error, rc, "%s", why.text);
+    bm_store_list(&r->near, name, sweep_entry, &broom, &ignored);
+    bm_store_remove_dir(&r->near, name);
+    return BOUMA_OK;
+}
+
+/* The index without what was removed. */
+static int mend_index(struct bm_drain_all *r)
+{
+    struct bm_step_list left;
+    int stale, rc;
+
+    bm_step_list_init(&left, r->a);
+    rc = bm_steps_find(&r->near, r->id, &left, &stale, BM_FIND_SETTLE, NULL,
+                       NULL, r->error);
+    if (!rc)
+        rc = bm_index_rebuild(&r->near, r->id, &left, r->error);
+    bm_step_list_release(&left);
+    return rc;
+}
+
+/* ---- the whole ---------------------------------------------------------- */
+
+/* This rank's own handle of the place. */
+static int open_far(struct bm_drain_all *r, struct bouma_dataset **out)
+{
+    bouma_options plain = *r->options;
+    struct bm_comm *self;
+    int rc = bm_comm_self_new(&self, r->a);
+
+    *out = NULL;
+    plain.local[0] = 0;
+    if (!rc)
+        rc =
+            bm_dataset_open(out, self, BM_MODE_READ, r->far_path, &plain, r->a);
+    return rc ? bm_fail(r->error, rc, "%s",
+                        *out ? (*out)->error.text : "no memory")
+              : BOUMA_OK;
+}
+
+int bm_drain_remove(struct bm_drain_all *r)
+{
+    struct bouma_dataset *far = NULL;
+    uint32_t epoch;
+    int claims, rc = claim_near(r, &epoch, &claims);
+
+    if (!rc) {
+        rc = r->has_near ? open_far(r, &far) : BOUMA_OK;
+        rc = bm_comm_agree(r->comm, rc, r->error);
+    }
+    for (size_t i = 0; i < r->count && !rc; i++) {
+        if (!r->steps[i].is_there)
+            continue;
+        if (r->has_near)
+            rc = check_files(r, far, &r->steps[i]);
+        rc = bm_comm_agree(r->comm, rc, r->error);
+        if (!rc && claims)
+            rc = remove_step(r, r->steps[i].entry.step);
+        r->report->removed += !rc && claims;
+        rc = bm_comm_agree(r->comm, rc, r->error);
+    }
+    bm_dataset_free(far);
+    if (claims) {
+        int mended = mend_index(r);
+        int closed = bm_epoch_close(&r->near, epoch, r->error);
+
+        rc = rc ? rc : mended ? mended : closed;
+    }
+    return bm_comm_agree(r->comm, rc, r->error);
+}

@@ -1,0 +1,393 @@
+/* drain.c -- see drain.h. */
+#include "dataset/drain.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "dataset/copy.h"
+
+/* A step on its way. */
+struct job {
+    struct bm_step_entry entry;
+    int certain; /* it was committed */
+    struct job *next;
+    size_t count;
+    uint32_t subfiles[]; /* [count], of this rank */
+};
+
+struct bm_drain {
+    const bouma_allocator *a;
+    struct bm_store near, far; /* roots of the thread's own */
+    struct bm_copier copier;
+    /* Rank 0: a handle of the place that is drained to, as far as the commit
+     * needs one. */
+    struct bouma_dataset *target;
+    struct job *spare; /* of the step that is being written */
+
+    int threaded;
+    pthread_t thread;
+    atomic_int stop;
+    pthread_mutex_t lock; /* of what follows */
+    pthread_cond_t given, rests;
+    struct job *first, *last; /* not yet published; on other ranks: copied */
+    struct job *to_copy;      /* NULL: all are copied */
+    uint64_t handed, copied, agreed, published; /* steps */
+    int ending;
+    struct bm_error error; /* why it rests, though there is something to do */
+    uint64_t failed;       /* the step */
+};
+
+/* ---- the work ----------------------------------------------------------- */
+
+static int copy_job(struct bm_drain *d, const struct job *job,
+                    struct bm_error *error)
+{
+    int rc = BOUMA_OK;
+
+    for (size_t i = 0; i < job->count && !rc; i++)
+        rc = bm_copy_subfile(&d->copier, job->entry.step, job->entry.generation,
+                             job->subfiles[i], NULL, error);
+    return rc;
+}
+
+/* Whether the other place has this very manifest already: after a commit whose
+ * outcome was not certain. */
+static int is_published(struct bm_drain *d, const char *name,
+                        const struct bm_buffer *manifest)
+{
+    struct bm_error ignored = {0};
+    struct bm_buffer b;
+    int same;
+
+    bm_buffer_init(&b, d->a);
+    same = !bm_store_load(&d->target->store, name, &b,
+                          d->target->store.memory_limit, &ignored) &&
+           b.size == manifest->size &&
+           !memcmp(b.data, manifest->data, manifest->size);
+    bm_buffer_release(&b);
+    return same;
+}
+
+/* A step that was written again meanwhile comes later, as another job. */
+static int publish_job(struct bm_drain *d, const struct job *job,
+                       struct bm_error *error)
+{
+    struct bouma_dataset *target = d->target;
+    struct bm_error why = {0};
+    struct bm_step_entry entry;
+    char name[BM_NAME_BYTES];
+    struct bm_buffer b;
+    int rc;
+
+    bm_error_clear(&target->error);
+    bm_buffer_init(&b, d->a);
+    bm_name_manifest(name, job->entry.step);
+    rc = bm_store_load(&d->near, name, &b, d->near.memory_limit, &why);
+    if (rc == BOUMA_ENOTFOUND && !job->certain) {
+        bm_buffer_release(&b);
+        return BOUMA_OK;
+    }
+    if (!rc)
+        rc = bm_manifest_peek(&entry, &b, target->id, name, &why);
+    if (rc)
+        bm_fail(error, rc, "%s", why.text);
+    if (!rc && entry.generation.epoch == job->entry.generation.epoch &&
+        entry.generation.attempt == job->entry.generation.attempt) {
+        rc = is_published(d, name, &b)
+                 ? bm_commit_settle(target, entry.step)
+                 : bm_commit_copy(target, &job->entry, &b);
+        if (rc)
+            bm_fail(error, rc, "%s", target->error.text);
+    }
+    bm_buffer_release(&b);
+    return rc;
+}
+
+/* With the lock: something can be done now. */
+static int has_work(const struct bm_drain *d)
+{
+    return !d->error.status &&
+           ((d->target && d->published < d->agreed) || d->to_copy);
+}
+
+/* With the lock: jobs that nobody needs any more. */
+static void drop_first(struct bm_drain *d)
+{
+    struct job *job = d->first;
+
+    d->first = job->next;
+    if (!d->first)
+        d->last = NULL;
+    bm_drop(d->a, job);
+}
+
+/* With the lock, which is not held meanwhile. */
+static void work_once(struct bm_drain *d)
+{
+    int publishing = d->target && d->published < d->agreed;
+    struct job *job = publishing ? d->first : d->to_copy;
+    struct bm_error error = {0};
+    int rc;
+
+    pthread_mutex_unlock(&d->lock);
+    rc = publishing ? publish_job(d, job, &error) : copy_job(d, job, &error);
+    pthread_mutex_lock(&d->lock);
+    if (rc) {
+        d->error = error;
+        d->failed = job->entry.step;
+    } else if (publishing) {
+        d->published++;
+        drop_first(d);
+    } else {
+        d->copied++;
+        d->to_copy = job->next;
+        if (!d->target)
+            drop_first(d);
+    }
+}
+
+static void *work(void *context)
+{
+    struct bm_drain *d = context;
+
+    pthread_mutex_lock(&d->lock);
+    while (!d->ending) {
+        if (has_work(d)) {
+            work_once(d);
+            continue;
+        }
+        pthread_cond_signal(&d->rests);
+        pthread_cond_wait(&d->given, &d->lock);
+    }
+    pthread_mutex_unlock(&d->lock);
+    return NULL;
+}
+
+/* With the lock: wait until there is nothing more to do, or nothing that can be
+ * done. */
+static void wait_for_rest(struct bm_drain *d)
+{
+    if (d->threaded)
+        pthread_cond_signal(&d->given);
+    while (has_work(d)) {
+        if (d->threaded)
+            pthread_cond_wait(&d->rests, &d->lock);
+        else
+            work_once(d);
+    }
+}
+
+/* ---- its life ----------------------------------------------------------- */
+
+/* What the commit needs of a handle. */
+static int make_target(struct bm_drain *d, struct bouma_dataset *ds)
+{
+    struct bouma_dataset *t = bm_new(ds->a, 1, sizeof(*t));
+
+    d->target = t;
+    if (!t)
+        return bm_fail(&ds->error, BOUMA_ENOMEM, "%s: no memory",
+                       ds->second.path);
+    t->a = ds->a;
+    t->options = ds->options;
+    t->options.durability = BOUMA_DURABLE;
+    memcpy(t->id, ds->id, 16);
+    t->epoch = ds->epoch;
+    bm_step_list_init(&t->unsettled, ds->a);
+    t->steps = ds->steps;
+    bm_step_list_init(&ds->steps, ds->a);
+    return bm_store_open(&t->store, ds->options.io, ds->a, ds->second.path, 0,
+                         &ds->error);
+}
+
+int bm_drain_new(struct bouma_dataset *ds)
+{
+    struct bm_drain *d = bm_new(ds->a, 1, sizeof(*d));
+    int rc;
+
+    ds->drain = d;
+    if (!d)
+        return bm_fail(&ds->error, BOUMA_ENOMEM, "%s: no memory",
+                       ds->store.path);
+    d->a = ds->a;
+    pthread_mutex_init(&d->lock, NULL);
+    pthread_cond_init(&d->given, NULL);
+    pthread_cond_init(&d->rests, NULL);
+    rc = bm_store_open(&d->near, ds->options.io, ds->a, ds->store.path, 0,
+                       &ds->error);
+    if (!rc)
+        rc = bm_store_open(&d->far, ds->options.io, ds->a, ds->second.path, 0,
+                           &ds->error);
+    bm_copier_init(&d->copier, &d->near, &d->far, ds->id, ds->a);
+    d->copier.stop = &d->stop;
+    if (!rc && ds->comm->rank == 0)
+        rc = make_target(d, ds);
+    if (!rc && ds->options.io->concurrent &&
+        (ds->a == bm_allocator_default() || ds->options.threads > 1))
+        d->threaded = !pthread_create(&d->thread, NULL, work, d);
+    return rc;
+}
+
+void bm_drain_free(struct bm_drain *d)
+{
+    if (!d)
+        return;
+    atomic_store(&d->stop, 1);
+    if (d->threaded) {
+        pthread_mutex_lock(&d->lock);
+        d->ending = 1;
+        pthread_cond_signal(&d->given);
+        pthread_mutex_unlock(&d->lock);
+        pthread_join(d->thread, NULL);
+    }
+    while (d->first)
+        drop_first(d);
+    bm_drop(d->a, d->spare);
+    if (d->target) {
+        bm_step_list_release(&d->target->steps);
+        bm_step_list_release(&d->target->unsettled);
+        bm_store_close(&d->target->store);
+        bm_drop(d->a, d->target);
+    }
+    bm_copier_release(&d->copier);
+    bm_store_close(&d->near);
+    bm_store_close(&d->far);
+    pthread_cond_destroy(&d->rests);
+    pthread_cond_destroy(&d->given);
+    pthread_mutex_destroy(&d->lock);
+    bm_drop(d->a, d);
+}
+
+/* ---- handing over ------------------------------------------------------- */
+
+uint32_t *bm_drain_reserve(struct bm_drain *d, size_t count)
+{
+    struct job *job =
+        bm_resize(d->a, d->spare, 1, sizeof(*job) + count * sizeof(uint32_t));
+
+    if (!job)
+        return NULL;
+    d->spare = job;
+    job->next = NULL;
+    job->count = count;
+    return job->subfiles;
+}
+
+/* How many steps all ranks have copied: rank 0 may publish them. Collective. */
+static int agree_on_copied(struct bouma_dataset *ds, struct bm_error *error)
+{
+    struct bm_drain *d = ds->drain;
+    uint64_t least;
+    int rc;
+
+    pthread_mutex_lock(&d->lock);
+    least = ~d->copied;
+    pthread_mutex_unlock(&d->lock);
+    rc = bm_comm_max(ds->comm, &least, 1, error);
+    pthread_mutex_lock(&d->lock);
+    if (!rc)
+        d->agreed = ~least;
+    if (d->threaded)
+        pthread_cond_signal(&d->given);
+    pthread_mutex_unlock(&d->lock);
+    return rc;
+}
+
+/* The twins of other nodes get the manifest, so that they can be opened, and
+ * drained, for themselves. Best effort: it is committed, and the files are
+ * drained whatever comes of it. Collective. */
+static void spread_manifest(struct bouma_dataset *ds,
+                            const struct bm_step_entry *entry)
+{
+    struct bm_error ignored = {0}, kept = ds->error;
+    struct bm_step_entry found;
+    char name[BM_NAME_BYTES];
+    struct bm_buffer b;
+    int rc = BOUMA_OK;
+
+    bm_name_manifest(name, entry->step);
+    bm_buffer_init(&b, ds->a);
+    if (ds->comm->rank == 0) {
+        rc = bm_store_load(&ds->store, name, &b, ds->store.memory_limit,
+                           &ignored);
+        if (!rc)
+            rc = bm_manifest_peek(&found, &b, ds->id, name, &ignored);
+        if (!rc && (found.generation.epoch != entry->generation.epoch ||
+                    found.generation.attempt != entry->generation.attempt))
+            rc = BOUMA_ENOTFOUND; /* that of an older one */
+    }
+    rc = bm_comm_share(ds->comm, &b, 0, rc, &ignored);
+    if (!rc && ds->comm->rank != 0 && ds->claims) {
+        bm_error_clear(&ds->error);
+        bm_commit_copy(ds, entry, &b);
+        ds->error = kept;
+    }
+    bm_buffer_release(&b);
+}
+
+void bm_drain_hand(struct bouma_dataset *ds, const struct bm_step_entry *entry,
+                   int certain)
+{
+    struct bm_drain *d = ds->drain;
+    struct bm_error ignored = {0};
+    struct job *job = d->spare;
+
+    d->spare = NULL;
+    job->entry = *entry;
+    job->certain = certain;
+    if (ds->twins > 1)
+        spread_manifest(ds, entry);
+    pthread_mutex_lock(&d->lock);
+    if (d->last)
+        d->last->next = job;
+    else
+        d->first = job;
+    d->last = job;
+    if (!d->to_copy)
+        d->to_copy = job;
+    d->handed++;
+    bm_error_clear(&d->error); /* what failed is tried again */
+    if (!d->threaded)
+        wait_for_rest(d);
+    pthread_mutex_unlock(&d->lock);
+    agree_on_copied(ds, &ignored);
+    pthread_mutex_lock(&d->lock);
+    if (!d->threaded)
+        wait_for_rest(d);
+    pthread_mutex_unlock(&d->lock);
+}
+
+/* ---- waiting ------------------------------------------------------------ */
+
+/* With the lock: what is to be told. */
+static int status_of(struct bm_drain *d, struct bouma_dataset *ds)
+{
+    int rc = d->error.status;
+
+    if (rc)
+        bm_fail(&ds->error, rc,
+                "step %" PRIu64 " is whole in %s, but not yet in %s: %s; what "
+                "is not there yet is copied by the next "
+                "bouma_dataset_drain(), or by `bouma drain`",
+                d->failed, d->near.path, d->far.path, d->error.text);
+    return rc;
+}
+
+int bm_drain_finish(struct bouma_dataset *ds)
+{
+    struct bm_drain *d = ds->drain;
+    int rc, agreed;
+
+    pthread_mutex_lock(&d->lock);
+    bm_error_clear(&d->error); /* what failed is tried again */
+    wait_for_rest(d);
+    pthread_mutex_unlock(&d->lock);
+    agreed = agree_on_copied(ds, &ds->error);
+    pthread_mutex_lock(&d->lock);
+    if (!agreed)
+        wait_for_rest(d);
+    rc = status_of(d, ds);
+    pthread_mutex_unlock(&d->lock);
+    return bm_comm_agree(ds->comm, agreed ? agreed : rc, &ds->error);
+}

@@ -1,0 +1,197 @@
+/* twin.c -- see twin.h. */
+#include "dataset/twin.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "dataset/drain.h"
+#include "store/identity.h"
+
+int bm_twin_path(char *out, size_t bytes, const char *local, const char *path,
+                 struct bm_error *error)
+{
+    size_t end = strlen(path), begin;
+
+    while (end && path[end - 1] == '/')
+        end--;
+    for (begin = end; begin && path[begin - 1] != '/'; begin--)
+        ;
+    path += begin;
+    end -= begin;
+    if (!end || !strncmp(path, ".", end) || !strncmp(path, "..", end))
+        return bm_fail(error, BOUMA_EINVAL,
+                       "the dataset has no name of its own by which it could "
+                       "be kept in the directory of the option 'local'; give a "
+                       "path that ends in one");
+    if ((size_t)snprintf(out, bytes, "%s/%.*s", local, (int)end, path) >= bytes)
+        return bm_fail(error, BOUMA_EINVAL, "%s/%.*s: the path is too long",
+                       local, (int)end, path);
+    return BOUMA_OK;
+}
+
+/* ---- writing ------------------------------------------------------------ */
+
+static int check_options(struct bouma_dataset *ds)
+{
+    if (!ds->options.local[0])
+        return bm_fail(&ds->error, BOUMA_EINVAL,
+                       "the option 'persist' needs the option 'local': the "
+                       "directory on storage of the node to keep steps in");
+    if (ds->options.durability == BOUMA_GROUP)
+        return bm_fail(&ds->error, BOUMA_EINVAL,
+                       "the option 'persist' does not go with the option "
+                       "'durability' = group; use durable or fast");
+    return BOUMA_OK;
+}
+
+/* The last epoch of a twin that may be there. */
+static int look(struct bouma_dataset *ds, const char *path, uint32_t *last)
+{
+    struct bm_error why = {0};
+    char twin[1024];
+    struct bm_store s;
+    int rc =
+        bm_twin_path(twin, sizeof(twin), ds->options.local, path, &ds->error);
+
+    if (rc)
+        return rc;
+    rc = bm_store_open(&s, ds->options.io, ds->a, twin, 0, &why);
+    if (!rc && ds->mode == BM_MODE_CREATE &&
+        !bm_store_is_absent(&s, BM_NAME_DATASET))
+        rc = bm_fail(&ds->error, BOUMA_EEXISTS,
+                     "%s: exists already, perhaps from an earlier run: drain "
+                     "it (`bouma drain`) or remove it, or choose another name",
+                     twin);
+    /* Of a creation that was killed there may be no directory of epochs. */
+    if (!rc && bm_epoch_last(&s, last, &why))
+        *last = 0;
+    bm_store_close(&s);
+    if (rc && !ds->error.status)
+        rc = rc == BOUMA_ENOTFOUND ? BOUMA_OK
+                                   : bm_fail(&ds->error, rc, "%s", why.text);
+    return rc;
+}
+
+int bm_twin_look(struct bouma_dataset *ds, const char *path, uint32_t *least)
+{
+    uint32_t last = 0;
+    uint64_t largest = 0;
+    int rc = check_options(ds);
+
+    if (!rc)
+        rc = look(ds, path, &last);
+    rc = bm_comm_agree(ds->comm, rc, &ds->error);
+    largest = last;
+    if (!rc)
+        rc = bm_comm_max(ds->comm, &largest, 1, &ds->error);
+    *least = largest < UINT32_MAX ? (uint32_t)largest + 1 : UINT32_MAX;
+    return rc;
+}
+
+/* Several ranks, and programs, may be about it at once. */
+int bm_place_make(struct bm_store *s, const bouma_io *io,
+                  const bouma_allocator *a, const char *path,
+                  const uint8_t id[16], struct bm_error *error)
+{
+    struct bm_error why = {0};
+    uint8_t found[16];
+    int rc = bm_store_open(s, io, a, path, 1, &why), major = 0, minor = 0;
+
+    if (rc == BOUMA_EEXISTS) {
+        bm_store_close(s);
+        rc = bm_store_open(s, io, a, path, 0, error);
+    } else if (rc) {
+        bm_fail(error, rc, "%s", why.text);
+    }
+    if (!rc && bm_store_is_absent(s, BM_NAME_DATASET)) {
+        bm_error_clear(&why);
+        rc = bm_identity_create(s, id, &why);
+        if (rc == BOUMA_EEXISTS)
+            rc = BOUMA_OK;
+        else if (rc)
+            bm_fail(error, rc, "%s", why.text);
+    }
+    if (!rc)
+        rc = bm_identity_load(s, found, &major, &minor, error);
+    if (!rc && memcmp(found, id, 16))
+        rc = BOUMA_EEXISTS;
+    return rc;
+}
+
+/* One who keeps manifests in a twin, but is not rank 0: as it is done for any
+ * dataset that is opened to append. */
+static int settle_twin(struct bouma_dataset *ds)
+{
+    struct bm_step_list found;
+    int stale = 0, rc;
+
+    bm_step_list_init(&found, ds->a);
+    rc = bm_steps_find(&ds->store, ds->id, &found, &stale, BM_FIND_SETTLE, NULL,
+                       NULL, &ds->error);
+    if (!rc)
+        rc = stale ? bm_index_rebuild(&ds->store, ds->id, &found, &ds->error)
+                   : bm_store_sync_dir(&ds->store, "", &ds->error);
+    bm_step_list_release(&found);
+    return rc;
+}
+
+int bm_twin_enter(struct bouma_dataset *ds)
+{
+    char path[1024];
+    struct bm_store twin;
+    int rc = bm_twin_path(path, sizeof(path), ds->options.local, ds->store.path,
+                          &ds->error);
+
+    memset(&twin, 0, sizeof(twin));
+    if (!rc)
+        rc = bm_place_make(&twin, ds->options.io, ds->a, path, ds->id,
+                           &ds->error);
+    if (rc == BOUMA_EEXISTS)
+        bm_fail(&ds->error, rc,
+                "%s: is another dataset than the one that is written; drain it "
+                "(`bouma drain`) or remove it, or choose another directory for "
+                "the option 'local'",
+                path);
+    if (rc) {
+        bm_store_close(&twin);
+        return rc;
+    }
+    twin.memory_limit = ds->options.memory_limit;
+    ds->second = ds->store;
+    ds->claims_second = ds->claims;
+    ds->store = twin;
+    rc = bm_epoch_take(&ds->store, ds->epoch, ds->options.force, &ds->claims,
+                       &ds->error);
+    if (!rc && ds->comm->rank == 0 && !ds->claims)
+        rc = bm_fail(&ds->error, BOUMA_EBUSY,
+                     "%s: is the dataset itself, or was claimed by another "
+                     "program just now",
+                     path);
+    if (!rc && ds->comm->rank != 0 && ds->claims)
+        rc = settle_twin(ds);
+    return rc ? rc : bm_drain_new(ds);
+}
+
+/* ---- reading ------------------------------------------------------------ */
+
+int bm_twin_find(struct bouma_dataset *ds)
+{
+    struct bm_error ignored = {0};
+    int major, minor, found;
+    char path[1024];
+    uint8_t id[16];
+
+    if (!ds->options.local[0] ||
+        bm_twin_path(path, sizeof(path), ds->options.local, ds->store.path,
+                     &ignored))
+        return BOUMA_OK;
+    found =
+        !bm_store_open(&ds->second, ds->options.io, ds->a, path, 0, &ignored) &&
+        !bm_identity_load(&ds->second, id, &major, &minor, &ignored) &&
+        !memcmp(id, ds->id, 16);
+    if (!found)
+        bm_store_close(&ds->second);
+    ds->second.memory_limit = ds->options.memory_limit;
+    return BOUMA_OK;
+}

@@ -1,0 +1,38 @@
+/* twin.h -- a dataset that is written with 'persist' has a twin on the storage
+ * of each node: LOCAL/<the last part of its path>, a dataset of the same id.
+ * The ranks of a node write there; what they have written is drained to the
+ * path (drain.h).
+ *
+ * All places are claimed under one epoch, later than any that one of them has
+ * seen, so names are never used twice in any of them. Which ranks share a twin
+ * nobody is told: it is known by who made the directory of the epoch in it.
+ * That rank also keeps the twin's copy of each manifest. */
+#ifndef BM_TWIN_H
+#define BM_TWIN_H
+
+#include "dataset/dataset.h"
+
+/* The path of the twin; EINVAL if the options or the path do not allow one. */
+int bm_twin_path(char *out, size_t bytes, const char *local, const char *path,
+                 struct bm_error *error);
+
+/* Open the dataset 'id' in a place, and make it there if nothing is. EEXISTS,
+ * without a message, if it is another one. The store is to be closed in any
+ * case. */
+int bm_place_make(struct bm_store *s, const bouma_io *io,
+                  const bouma_allocator *a, const char *path,
+                  const uint8_t id[16], struct bm_error *error);
+
+/* Before a dataset is created or opened to append: whether a twin can be; and
+ * the least epoch that nobody has used. Collective. */
+int bm_twin_look(struct bouma_dataset *ds, const char *path, uint32_t *least);
+
+/* With the store open and the epoch claimed, or known from rank 0 who claimed
+ * it: the store becomes the second place, and the twin, made if it is missing,
+ * takes its place. Rank 0 first, then the others. */
+int bm_twin_enter(struct bouma_dataset *ds);
+
+/* Before reading: the twin as the second place, if there is one. */
+int bm_twin_find(struct bouma_dataset *ds);
+
+#endif

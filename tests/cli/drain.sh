@@ -1,0 +1,75 @@
+#!/bin/bash
+# drain.sh -- what was kept on local storage comes to its place.
+source "$(dirname "$0")/common.bash"
+
+python "
+r = np.random.default_rng(1)
+for i in range(3):
+    np.save('a%d.npy' % i, r.random((40, 30, 20)).astype('f4'))
+"
+mkdir near far
+# keep NUMBER: write a step that persists; import closes, so it is drained.
+keep()
+{
+    BOUMA_OPTIONS='persist=yes;local=near' \
+        expect 0 "$BOUMA" import "a$1.npy" --into far/run.bouma --var a \
+        --step "$1" --files 3 --patch 16
+}
+for i in 0 1 2; do
+    keep $i
+done
+for place in near far; do
+    expect 0 "$BOUMA" verify $place/run.bouma deep
+    for i in 0 1 2; do
+        expect 0 "$BOUMA" read $place/run.bouma grid/a --step $i -o out.npy
+        equal out.npy "np.load('a$i.npy')"
+    done
+done
+
+# All is there: nothing to do.
+expect 0 "$BOUMA" drain near/run.bouma far/run.bouma
+[[ $out == *"0 steps drained"*"3 steps there before"* ]] || complain "$out"
+
+# The whole dataset from its twin, and steps that are missing.
+rm -r far/run.bouma
+expect 0 "$BOUMA" drain near/run.bouma far/run.bouma
+[[ $out == *"3 steps drained to far/run.bouma (9 files, "* ]] || complain "$out"
+expect 0 "$BOUMA" verify far/run.bouma deep
+rm -r far/run.bouma/steps/00000001
+expect 0 "$BOUMA" drain near/run.bouma far/run.bouma --json
+jq -e '.published == 1 and .present == 2 and .files == 3 and .waiting == 0 and
+    .steps == 3 and .removed == 0 and .failed == 0' <<<"$out" >/dev/null ||
+    complain "$out"
+expect 0 "$BOUMA" read far/run.bouma grid/a --step 1 -o out.npy
+equal out.npy "np.load('a1.npy')"
+
+# Two nodes, one after the other.
+cp -r near other
+rm near/run.bouma/steps/*/d.0000* other/run.bouma/steps/*/d.000[12]*
+rm -r far/run.bouma
+expect 0 "$BOUMA" drain near/run.bouma far/run.bouma
+[[ $out == *"3 steps waiting for files of other nodes"* ]] || complain "$out"
+refuse 2 'no step' "$BOUMA" read far/run.bouma grid/a --step 0 -o out.npy
+expect 0 "$BOUMA" drain other/run.bouma far/run.bouma --remove
+[[ $out == *"3 steps drained"*"3 steps removed here"* ]] || complain "$out"
+expect 0 "$BOUMA" verify far/run.bouma deep
+[[ -z $(ls other/run.bouma/steps) ]] || complain "not removed"
+
+# A part that was read at local speed: the file that is far is not there.
+mv far/run.bouma/steps/00000002 .
+BOUMA_OPTIONS='local=near' expect 0 "$BOUMA" info far/run.bouma --json
+jq -e '.steps | length == 3' <<<"$out" >/dev/null || complain "$out"
+mv 00000002 far/run.bouma/steps/
+
+# Errors.
+expect 0 "$BOUMA" import a0.npy --into far/other.bouma
+refuse 2 'another dataset than near/run.bouma' "$BOUMA" drain near/run.bouma \
+    far/other.bouma
+refuse 2 'no such' "$BOUMA" drain near/nothing.bouma far/run.bouma
+refuse 2 'drained to where it is' "$BOUMA" drain near/run.bouma near/run.bouma
+refuse 2 'LOCAL' "$BOUMA" drain near/run.bouma
+BOUMA_OPTIONS='persist=yes' refuse 2 "'local'" "$BOUMA" import a0.npy \
+    --into far/third.bouma
+BOUMA_OPTIONS='persist=yes;local=near;durability=group=3' refuse 2 'group' \
+    "$BOUMA" import a0.npy --into far/third.bouma
+finish

@@ -1,0 +1,431 @@
+/* test_mpi_drain.c -- steps that persist on several nodes, which are
+ * directories here: each rank writes to that of its own, and what all of them
+ * have comes to one place. */
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "blocks.h"
+
+#include "../unit/check.h"
+
+enum { N = 20, STEPS = 3 };
+
+struct world {
+    const struct ranks *ranks;
+    int nodes;
+    char path[512];  /* of the dataset */
+    char local[800]; /* of this rank's node */
+    char twin[1400];
+    struct field field;
+};
+
+/* The directory of a node, and the twin in it. */
+static void node_dir(const struct world *w, int node, char *out, size_t bytes)
+{
+    snprintf(out, bytes, "%s.node%d", w->path, node);
+}
+
+static void node_twin(const struct world *w, int node, char *out, size_t bytes)
+{
+    snprintf(out, bytes, "%s.node%d%s", w->path, node, strrchr(w->path, '/'));
+}
+
+static void world_make(struct world *w, const struct ranks *ranks, int nodes,
+                       int64_t number)
+{
+    memset(w, 0, sizeof(*w));
+    w->ranks = ranks;
+    w->nodes = nodes < ranks->size ? nodes : ranks->size;
+    w->field = (struct field){BOUMA_F32, 1, 3, {N, N - 3, 5}, 9};
+    path_in(ranks, w->path, "drain", number * 100 + nodes);
+    node_dir(w, ranks->rank % w->nodes, w->local, sizeof(w->local));
+    node_twin(w, ranks->rank % w->nodes, w->twin, sizeof(w->twin));
+    for (int node = 0; node < w->nodes && ranks->rank == 0; node++) {
+        char dir[800];
+
+        node_dir(w, node, dir, sizeof(dir));
+        CHECK_EQ(mkdir(dir, 0777), 0);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static bouma_options options_of(const struct world *w, int persist)
+{
+    bouma_options o;
+
+    bouma_options_init(&o, sizeof(o));
+    o.files = 5;
+    o.persist = persist;
+    o.id[0] = 7;
+    if (persist)
+        CHECK_EQ(bouma_options_set(&o, "local", w->local, NULL, 0), BOUMA_OK);
+    return o;
+}
+
+struct writer {
+    const struct world *w;
+    bouma_dataset *ds;
+    bouma_variable *variable;
+    uint64_t shared, own;
+};
+
+static void define(struct writer *writer)
+{
+    bouma_grid_spec spec = {.size = sizeof(spec),
+                            .ndims = 3,
+                            .shape = {N, N - 3, 5},
+                            .patch = {8, 8, 8},
+                            .levels = 3};
+    bouma_variable_spec kind = {.size = sizeof(kind), .type = BOUMA_F32};
+    bouma_grid *g;
+
+    CHECK_EQ(bouma_grid_define(&g, writer->ds, "g", &spec), BOUMA_OK);
+    CHECK_EQ(bouma_variable_define(&writer->variable, g, "v", &kind), BOUMA_OK);
+}
+
+static void begin(struct writer *writer, const struct world *w,
+                  const char *path, const bouma_options *o, int append)
+{
+    int rc;
+
+    memset(writer, 0, sizeof(*writer));
+    writer->w = w;
+    writer->shared = 3;
+    writer->own = 3 + (uint64_t)w->ranks->rank;
+    rc = append
+             ? bouma_dataset_append_mpi(&writer->ds, MPI_COMM_WORLD, path, o)
+             : bouma_dataset_create_mpi(&writer->ds, MPI_COMM_WORLD, path, o);
+    if (rc && !w->ranks->rank)
+        printf("%s\n", bouma_error_message(writer->ds));
+    REQUIRE(!rc);
+    define(writer);
+}
+
+static int write_step(struct writer *writer, int64_t step)
+{
+    const struct world *w = writer->w;
+    struct cutting cutting;
+    struct puts puts;
+    int rc;
+
+    cutting_make(&cutting, CUT_BLOCKS, &w->field, w->ranks->size,
+                 &writer->shared);
+    CHECK_EQ(bouma_step_begin(writer->ds, step, (double)step), BOUMA_OK);
+    CHECK_EQ(puts_make(&puts, writer->variable, &w->field, &cutting, step,
+                       &writer->own),
+             BOUMA_OK);
+    rc = bouma_step_end(writer->ds, NULL);
+    CHECK(same_on_all(rc, bouma_error_message(writer->ds)));
+    CHECK_EQ(puts_free(&puts), 0);
+    return rc;
+}
+
+static void end(struct writer *writer)
+{
+    CHECK_EQ(bouma_dataset_close(writer->ds), BOUMA_OK);
+    bouma_dataset_free(writer->ds);
+}
+
+/* The first 'count' steps are there, no other, and right. */
+static void check_steps(const struct world *w, const char *path, int64_t count)
+{
+    bouma_dataset *ds;
+
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (w->ranks->rank == 0) {
+        CHECK_EQ(bouma_dataset_open(&ds, path, NULL), BOUMA_OK);
+        CHECK_EQ(bouma_dataset_step_count(ds), count);
+        bouma_dataset_free(ds);
+        for (int64_t step = 0; step < count; step++)
+            CHECK_EQ(wrong_on_disk(path, step, "v", &w->field), 0);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void check_sound(const char *path)
+{
+    bouma_verify_report report;
+    char message[640];
+
+    CHECK_EQ(bouma_verify_mpi(MPI_COMM_WORLD, path, BOUMA_VERIFY_DEEP, NULL,
+                              NULL, NULL, &report, message, sizeof(message)),
+             BOUMA_OK);
+    CHECK_EQ(report.damages + report.notes, 0);
+}
+
+/* How many entries of a step begin so. */
+static int64_t entries(const char *path, int64_t step, const char *prefix)
+{
+    char command[1600];
+    long count = -1;
+    FILE *f;
+
+    snprintf(command, sizeof(command),
+             "ls %s/steps/%08lld 2>/dev/null | grep -c '^%s'", path,
+             (long long)step, prefix);
+    f = popen(command, "r");
+    if (!f || fscanf(f, "%ld", &count) != 1)
+        count = -1;
+    if (f)
+        pclose(f);
+    return count;
+}
+
+/* ---- claims ------------------------------------------------------------- */
+
+/* The same files come to the place as without. */
+static void steps_come_from_all_nodes(const struct ranks *ranks, int nodes)
+{
+    bouma_options plain, o;
+    struct writer writer;
+    struct world w;
+    char other[600];
+    int64_t files = 0;
+
+    world_make(&w, ranks, nodes, 1);
+    o = options_of(&w, 1);
+    begin(&writer, &w, w.path, &o, 0);
+    for (int64_t step = 0; step < STEPS; step++) {
+        CHECK_EQ(write_step(&writer, step), BOUMA_OK);
+        if (step == 1)
+            CHECK_EQ(bouma_dataset_drain(writer.ds), BOUMA_OK);
+    }
+    end(&writer);
+    check_steps(&w, w.path, STEPS);
+    check_sound(w.path);
+    if (w.nodes == 1)
+        check_steps(&w, w.twin, STEPS);
+    plain = options_of(&w, 0);
+    snprintf(other, sizeof(other), "%s.plain", w.path);
+    begin(&writer, &w, other, &plain, 0);
+    for (int64_t step = 0; step < STEPS; step++)
+        CHECK_EQ(write_step(&writer, step), BOUMA_OK);
+    end(&writer);
+    for (int64_t step = 0; step < STEPS && !ranks->rank; step++)
+        CHECK(same_subfiles(w.path, other, step));
+    for (int node = 0; node < w.nodes && !ranks->rank; node++) {
+        char twin[1400];
+
+        node_twin(&w, node, twin, sizeof(twin));
+        CHECK_EQ(entries(twin, 0, "manifest$"), 1);
+        files += entries(twin, 0, "d[.]");
+    }
+    if (!ranks->rank)
+        CHECK_EQ(files, entries(w.path, 0, "d[.]"));
+}
+
+/* Through the path, ranks read what their own node has. */
+static void ranks_read_what_is_near(const struct ranks *ranks, int nodes)
+{
+    bouma_dataset_info before, after;
+    struct writer writer;
+    bouma_options o;
+    bouma_dataset *ds;
+    bouma_step *step;
+    struct world w;
+    float *data;
+
+    world_make(&w, ranks, nodes, 2);
+    o = options_of(&w, 1);
+    begin(&writer, &w, w.path, &o, 0);
+    CHECK_EQ(write_step(&writer, 0), BOUMA_OK);
+    end(&writer);
+    o.persist = 0;
+    CHECK_EQ(bouma_dataset_open_mpi(&ds, MPI_COMM_WORLD, w.path, &o), BOUMA_OK);
+    CHECK_EQ(bouma_step_open(&step, ds, 0), BOUMA_OK);
+    bouma_dataset_info_get(ds, &before);
+    data = malloc(sizeof(*data) * N * (N - 3) * 5);
+    REQUIRE(data);
+    CHECK_EQ(
+        bouma_variable_read(bouma_grid_variable(bouma_step_grid(step, 0), 0), 0,
+                            NULL, data, NULL),
+        BOUMA_OK);
+    bouma_dataset_info_get(ds, &after);
+    CHECK(after.local_bytes_read > before.local_bytes_read || w.nodes > 1);
+    if (w.nodes == 1)
+        CHECK_EQ(after.bytes_read - before.bytes_read,
+                 after.local_bytes_read - before.local_bytes_read);
+    free(data);
+    bouma_step_free(step);
+    bouma_dataset_free(ds);
+}
+
+static void hide(const struct world *w, int hidden)
+{
+    char steps[600], away[600];
+
+    MPI_Barrier(MPI_COMM_WORLD);
+    snprintf(steps, sizeof(steps), "%s/steps", w->path);
+    snprintf(away, sizeof(away), "%s/away", w->path);
+    if (!w->ranks->rank)
+        REQUIRE(!(hidden ? rename(steps, away) : rename(away, steps)));
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* All ranks hear of it, nobody hangs, and nothing is lost. */
+static void a_failure_is_told_to_all(const struct ranks *ranks, int nodes)
+{
+    bouma_drain_report report;
+    struct writer writer;
+    char message[640];
+    struct world w;
+    bouma_options o;
+    int rc;
+
+    world_make(&w, ranks, nodes, 3);
+    o = options_of(&w, 1);
+    begin(&writer, &w, w.path, &o, 0);
+    CHECK_EQ(write_step(&writer, 0), BOUMA_OK);
+    CHECK_EQ(bouma_dataset_drain(writer.ds), BOUMA_OK);
+    hide(&w, 1);
+    CHECK_EQ(write_step(&writer, 1), BOUMA_OK);
+    rc = bouma_dataset_drain(writer.ds);
+    CHECK(rc && same_on_all(rc, bouma_error_message(writer.ds)));
+    CHECK_TEXT(bouma_error_message(writer.ds), "step 1 is whole in ");
+    hide(&w, 0);
+    CHECK_EQ(bouma_dataset_drain(writer.ds), BOUMA_OK);
+    check_steps(&w, w.path, 2);
+    hide(&w, 1);
+    CHECK_EQ(write_step(&writer, 2), BOUMA_OK);
+    rc = bouma_dataset_close(writer.ds);
+    CHECK(rc && same_on_all(rc, bouma_error_message(writer.ds)));
+    bouma_dataset_free(writer.ds);
+    hide(&w, 0);
+    check_steps(&w, w.path, 2);
+    rc = bouma_drain_mpi(MPI_COMM_WORLD, w.twin, w.path, 0, &o, &report,
+                         message, sizeof(message));
+    CHECK(same_on_all(rc, message));
+    CHECK_EQ(rc, BOUMA_OK);
+    CHECK_EQ(report.published, 1);
+    CHECK_EQ(report.present, 2);
+    check_steps(&w, w.path, 3);
+    check_sound(w.path);
+}
+
+/* A dataset that is lost comes back from its twins: by all ranks together, or
+ * by one program for each node. */
+static void twins_make_the_dataset_anew(const struct ranks *ranks, int nodes,
+                                        int together)
+{
+    bouma_drain_report report;
+    struct writer writer;
+    char message[640];
+    bouma_options o;
+    struct world w;
+    int64_t files;
+
+    world_make(&w, ranks, nodes, 4 + together);
+    o = options_of(&w, 1);
+    begin(&writer, &w, w.path, &o, 0);
+    for (int64_t step = 0; step < STEPS; step++)
+        CHECK_EQ(write_step(&writer, step), BOUMA_OK);
+    end(&writer);
+    files = entries(w.path, 0, "d[.]");
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (!ranks->rank)
+        remove_tree(w.path);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (together) {
+        CHECK_EQ(bouma_drain_mpi(MPI_COMM_WORLD, w.twin, w.path, 1, &o, &report,
+                                 message, sizeof(message)),
+                 BOUMA_OK);
+        CHECK_EQ(report.published, STEPS);
+        CHECK_EQ(report.removed, STEPS);
+        CHECK_EQ(report.files, files * STEPS);
+        CHECK_EQ(entries(w.twin, 0, ""), 0);
+    }
+    for (int node = 0; node < w.nodes && !together && !ranks->rank; node++) {
+        char twin[1400];
+
+        node_twin(&w, node, twin, sizeof(twin));
+        CHECK_EQ(
+            bouma_drain(twin, w.path, 0, &o, &report, message, sizeof(message)),
+            BOUMA_OK);
+        CHECK(node + 1 < w.nodes || report.published + report.present == STEPS);
+    }
+    check_steps(&w, w.path, STEPS);
+    check_sound(w.path);
+}
+
+static void what_is_replaced_is_replaced_everywhere(const struct ranks *ranks,
+                                                    int nodes)
+{
+    struct writer writer;
+    bouma_options o;
+    struct world w;
+
+    world_make(&w, ranks, nodes, 6);
+    o = options_of(&w, 1);
+    begin(&writer, &w, w.path, &o, 0);
+    CHECK_EQ(write_step(&writer, 0), BOUMA_OK);
+    CHECK_EQ(write_step(&writer, 0), BOUMA_EEXISTS);
+    end(&writer);
+    o.replace = 1;
+    begin(&writer, &w, w.path, &o, 1);
+    CHECK_EQ(write_step(&writer, 0), BOUMA_OK);
+    CHECK_EQ(write_step(&writer, 0), BOUMA_OK);
+    CHECK_EQ(write_step(&writer, 1), BOUMA_OK);
+    end(&writer);
+    check_steps(&w, w.path, 2);
+    /* Without: the twins are behind, and then go on. */
+    o.persist = 0;
+    begin(&writer, &w, w.path, &o, 1);
+    CHECK_EQ(write_step(&writer, 2), BOUMA_OK);
+    end(&writer);
+    o.persist = 1;
+    begin(&writer, &w, w.path, &o, 1);
+    CHECK_EQ(bouma_dataset_step_count(writer.ds), 3);
+    CHECK_EQ(write_step(&writer, 3), BOUMA_OK);
+    end(&writer);
+    check_steps(&w, w.path, 4);
+    check_sound(w.path);
+}
+
+/* The twin of one node is in the way: nobody begins. */
+static void a_twin_in_the_way_is_told_to_all(const struct ranks *ranks)
+{
+    bouma_dataset *ds;
+    bouma_options o;
+    struct world w;
+    int rc;
+
+    world_make(&w, ranks, ranks->size, 7);
+    if (ranks->rank == ranks->size - 1) {
+        CHECK_EQ(bouma_dataset_create(&ds, w.twin, NULL), BOUMA_OK);
+        CHECK_EQ(bouma_dataset_close(ds), BOUMA_OK);
+        bouma_dataset_free(ds);
+    }
+    o = options_of(&w, 1);
+    rc = bouma_dataset_create_mpi(&ds, MPI_COMM_WORLD, w.path, &o);
+    CHECK_EQ(rc, BOUMA_EEXISTS);
+    CHECK(same_on_all(rc, bouma_error_message(ds)));
+    bouma_dataset_free(ds);
+    o.persist = 0;
+    CHECK_EQ(bouma_dataset_create_mpi(&ds, MPI_COMM_WORLD, w.path, &o),
+             BOUMA_OK);
+    CHECK_EQ(bouma_dataset_close(ds), BOUMA_OK);
+    bouma_dataset_free(ds);
+    o.persist = 1;
+    rc = bouma_dataset_append_mpi(&ds, MPI_COMM_WORLD, w.path, &o);
+    CHECK_EQ(rc, BOUMA_EEXISTS);
+    CHECK(same_on_all(rc, bouma_error_message(ds)));
+    bouma_dataset_free(ds);
+}
+
+int main(int argc, char **argv)
+{
+    struct ranks ranks;
+
+    ranks_init(&ranks, &argc, &argv);
+    for (int nodes = 1; nodes <= ranks.size && nodes <= 3; nodes++) {
+        steps_come_from_all_nodes(&ranks, nodes);
+        ranks_read_what_is_near(&ranks, nodes);
+        a_failure_is_told_to_all(&ranks, nodes);
+        for (int together = 0; together < 2; together++)
+            twins_make_the_dataset_anew(&ranks, nodes, together);
+        what_is_replaced_is_replaced_everywhere(&ranks, nodes);
+    }
+    a_twin_in_the_way_is_told_to_all(&ranks);
+    return ranks_end(&ranks, check_counts()->failed, check_counts()->checks);
+}

@@ -1,0 +1,735 @@
+/* Steps that persist in a twin, and come to their place. Each claim is tried on
+ * files, where a thread drains, and in memory, where the caller does. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "bouma.h"
+#include "check.h"
+#include "scenario.h"
+
+#define MUST(ds, call)                                                         \
+    do {                                                                       \
+        int must_rc = (call);                                                  \
+        if (must_rc)                                                           \
+            printf("%s:%d: %s\n", __FILE__, __LINE__,                          \
+                   bouma_error_message(ds));                                   \
+        REQUIRE(must_rc == BOUMA_OK);                                          \
+    } while (0)
+
+/* Two places: DIR/far/d.bouma is the dataset, DIR/near/d.bouma its twin. */
+struct world {
+    const bouma_io *io;
+    bouma_io *memory; /* NULL: files */
+    char dir[64], far[128], near[128], twin[160];
+};
+
+static void world_make(struct world *w, int in_memory)
+{
+    memset(w, 0, sizeof(*w));
+    snprintf(w->dir, sizeof(w->dir), "/tmp/test_drain.XXXXXX");
+    w->memory = in_memory ? bouma_io_memory_new() : NULL;
+    w->io = in_memory ? w->memory : bouma_io_posix();
+    REQUIRE(w->io && (in_memory || mkdtemp(w->dir)));
+    snprintf(w->far, sizeof(w->far), "%s/far", w->dir);
+    snprintf(w->near, sizeof(w->near), "%s/near", w->dir);
+    if (!in_memory) {
+        REQUIRE(!mkdir(w->far, 0777) && !mkdir(w->near, 0777));
+    }
+    snprintf(w->twin, sizeof(w->twin), "%s/d.bouma", w->near);
+    strcat(w->far, "/d.bouma");
+}
+
+static void world_end(struct world *w)
+{
+    char command[128];
+
+    bouma_io_memory_free(w->memory);
+    snprintf(command, sizeof(command), "rm -rf %s", w->dir);
+    CHECK(w->memory || !system(command));
+}
+
+static bouma_options options_of(const struct world *w, int persist)
+{
+    bouma_options o;
+
+    bouma_options_init(&o, sizeof(o));
+    o.io = w->io;
+    o.files = 3;
+    o.persist = persist;
+    snprintf(o.local, sizeof(o.local), "%s", w->near);
+    return o;
+}
+
+struct writer {
+    bouma_dataset *ds;
+    struct scenario_writer s;
+};
+
+static void create(struct writer *w, const struct world *world)
+{
+    bouma_options o = options_of(world, 1);
+
+    memset(w, 0, sizeof(*w));
+    MUST(w->ds, bouma_dataset_create(&w->ds, world->far, &o));
+}
+
+static void append(struct writer *w, const struct world *world,
+                   const bouma_options *o)
+{
+    memset(w, 0, sizeof(*w));
+    MUST(w->ds, bouma_dataset_append(&w->ds, world->far, o));
+}
+
+static void write_step(struct writer *w, int64_t step, int generation)
+{
+    MUST(w->ds, scenario_write(w->ds, &w->s, step, generation, 0, 1));
+}
+
+static void end(struct writer *w)
+{
+    MUST(w->ds, bouma_dataset_close(w->ds));
+    bouma_dataset_free(w->ds);
+}
+
+/* The generation of a step in one place; -1 if it is not there, -2 if it is not
+ * right. */
+static int look(const struct world *w, const char *path, int64_t step)
+{
+    bouma_options o = options_of(w, 0);
+    enum scenario_verdict verdict;
+    int generation = -2;
+    bouma_dataset *ds;
+
+    o.local[0] = 0;
+    MUST(ds, bouma_dataset_open(&ds, path, &o));
+    verdict = scenario_read(ds, step, &generation);
+    bouma_dataset_free(ds);
+    return verdict == SCENARIO_EXACT    ? generation
+           : verdict == SCENARIO_ABSENT ? -1
+                                        : -2;
+}
+
+/* Damages and notes of a check of every byte. */
+static uint64_t findings(const struct world *w, const char *path)
+{
+    bouma_options o = options_of(w, 0);
+    bouma_verify_report report;
+    char message[640];
+
+    REQUIRE(!bouma_verify(path, BOUMA_VERIFY_DEEP, &o, NULL, NULL, &report,
+                          message, sizeof(message)));
+    return report.damages + report.notes;
+}
+
+/* ---- claims ------------------------------------------------------------- */
+
+static void steps_are_in_both_places(const struct world *w)
+{
+    struct writer writer;
+
+    create(&writer, w);
+    for (int step = 0; step < 3; step++) {
+        write_step(&writer, step, 5);
+        CHECK_EQ(look(w, w->twin, step), 5); /* at once */
+    }
+    MUST(writer.ds, bouma_dataset_drain(writer.ds));
+    for (int step = 0; step < 3; step++)
+        CHECK_EQ(look(w, w->far, step), 5);
+    write_step(&writer, 3, 6);
+    end(&writer);
+    CHECK_EQ(look(w, w->far, 3), 6);
+    CHECK_EQ(findings(w, w->far), 0);
+    CHECK_EQ(findings(w, w->twin), 0);
+}
+
+static void what_is_near_is_read_there(const struct world *w)
+{
+    bouma_options o = options_of(w, 0);
+    bouma_dataset_info before, after;
+    struct writer writer;
+    bouma_dataset *ds;
+    int generation;
+
+    create(&writer, w);
+    write_step(&writer, 0, 1);
+    end(&writer);
+    MUST(ds, bouma_dataset_open(&ds, w->far, &o));
+    bouma_dataset_info_get(ds, &before);
+    CHECK_EQ(scenario_read(ds, 0, &generation), SCENARIO_EXACT);
+    bouma_dataset_info_get(ds, &after);
+    CHECK(after.local_bytes_read > before.local_bytes_read);
+    CHECK_EQ(after.bytes_read - before.bytes_read,
+             after.local_bytes_read - before.local_bytes_read);
+    bouma_dataset_free(ds);
+    /* Without the option, all is read from the path itself. */
+    o.local[0] = 0;
+    MUST(ds, bouma_dataset_open(&ds, w->far, &o));
+    CHECK_EQ(scenario_read(ds, 0, &generation), SCENARIO_EXACT);
+    bouma_dataset_info_get(ds, &after);
+    CHECK_EQ(after.local_bytes_read, 0);
+    CHECK(after.bytes_read > 0);
+    bouma_dataset_free(ds);
+}
+
+static void a_step_that_is_replaced_is_replaced_in_both(const struct world *w)
+{
+    bouma_options o = options_of(w, 1);
+    struct writer writer;
+
+    create(&writer, w);
+    write_step(&writer, 0, 1);
+    write_step(&writer, 1, 1);
+    CHECK_EQ(scenario_write(writer.ds, &writer.s, 1, 2, 0, 1), BOUMA_EEXISTS);
+    end(&writer);
+    o.replace = 1;
+    append(&writer, w, &o);
+    write_step(&writer, 1, 2);
+    write_step(&writer, 1, 3); /* perhaps before the second was drained */
+    end(&writer);
+    CHECK_EQ(look(w, w->far, 0), 1);
+    CHECK_EQ(look(w, w->far, 1), 3);
+    CHECK_EQ(look(w, w->twin, 1), 3);
+    /* Behind the twin's back: what is newer counts. */
+    o.persist = 0;
+    append(&writer, w, &o);
+    write_step(&writer, 0, 4);
+    end(&writer);
+    CHECK_EQ(look(w, w->twin, 0), 1);
+    o = options_of(w, 0);
+    MUST(writer.ds, bouma_dataset_open(&writer.ds, w->far, &o));
+    for (int step = 0; step < 2; step++) {
+        int generation = -1;
+
+        CHECK_EQ(scenario_read(writer.ds, step, &generation), SCENARIO_EXACT);
+        CHECK_EQ(generation, step ? 3 : 4);
+    }
+    bouma_dataset_free(writer.ds);
+}
+
+static void writers_with_and_without_go_on(const struct world *w)
+{
+    bouma_options o = options_of(w, 1), plain = options_of(w, 0);
+    struct writer writer;
+    bouma_step_info info;
+
+    create(&writer, w);
+    write_step(&writer, 0, 1);
+    end(&writer);
+    append(&writer, w, &plain);
+    write_step(&writer, 1, 1);
+    end(&writer);
+    append(&writer, w, &o);
+    CHECK_EQ(bouma_dataset_step_count(writer.ds), 2);
+    CHECK_EQ(bouma_dataset_step_get(writer.ds, 1, &info), BOUMA_OK);
+    /* One that only the path has is not written again unasked. */
+    CHECK_EQ(scenario_write(writer.ds, &writer.s, 1, 2, 0, 1), BOUMA_EEXISTS);
+    write_step(&writer, 2, 1);
+    end(&writer);
+    append(&writer, w, &plain);
+    write_step(&writer, 3, 1);
+    end(&writer);
+    for (int step = 0; step < 4; step++) {
+        CHECK_EQ(look(w, w->far, step), 1);
+        CHECK_EQ(look(w, w->twin, step), step % 2 ? -1 : 1);
+    }
+    CHECK_EQ(findings(w, w->far), 0);
+}
+
+static void wrong_options_are_refused(const struct world *w)
+{
+    static const char *const nameless[] = {"/", ".", "..", "x/.."};
+    bouma_options o = options_of(w, 1);
+    bouma_dataset *ds;
+
+    o.local[0] = 0;
+    CHECK_EQ(bouma_dataset_create(&ds, w->far, &o), BOUMA_EINVAL);
+    CHECK_TEXT(bouma_error_message(ds), "'local'");
+    bouma_dataset_free(ds);
+    o = options_of(w, 1);
+    o.durability = BOUMA_GROUP;
+    CHECK_EQ(bouma_dataset_create(&ds, w->far, &o), BOUMA_EINVAL);
+    CHECK_TEXT(bouma_error_message(ds), "group");
+    bouma_dataset_free(ds);
+    o = options_of(w, 1);
+    for (int i = 0; i < 4; i++) {
+        CHECK_EQ(bouma_dataset_append(&ds, nameless[i], &o), BOUMA_EINVAL);
+        CHECK_TEXT(bouma_error_message(ds), "no name of its own");
+        bouma_dataset_free(ds);
+    }
+    /* Nothing was made. */
+    o = options_of(w, 0);
+    CHECK_EQ(bouma_dataset_open(&ds, w->far, &o), BOUMA_ENOTFOUND);
+    bouma_dataset_free(ds);
+}
+
+static void a_twin_of_another_is_not_touched(const struct world *w)
+{
+    bouma_options o = options_of(w, 1), plain = options_of(w, 0);
+    struct writer writer;
+    bouma_dataset *ds;
+
+    memset(&writer, 0, sizeof(writer));
+    MUST(writer.ds, bouma_dataset_create(&writer.ds, w->twin, &plain));
+    write_step(&writer, 0, 9);
+    end(&writer);
+    CHECK_EQ(bouma_dataset_create(&ds, w->far, &o), BOUMA_EEXISTS);
+    CHECK_TEXT(bouma_error_message(ds), w->twin);
+    bouma_dataset_free(ds);
+    memset(&writer, 0, sizeof(writer));
+    MUST(writer.ds, bouma_dataset_create(&writer.ds, w->far, &plain));
+    write_step(&writer, 0, 1);
+    end(&writer);
+    CHECK_EQ(bouma_dataset_append(&ds, w->far, &o), BOUMA_EEXISTS);
+    CHECK_TEXT(bouma_error_message(ds), "another dataset");
+    bouma_dataset_free(ds);
+    /* Nor is it read. */
+    CHECK_EQ(look(w, w->twin, 0), 9);
+    MUST(ds, bouma_dataset_open(&ds, w->far, &plain));
+    {
+        int generation = -1;
+
+        CHECK_EQ(scenario_read(ds, 0, &generation), SCENARIO_EXACT);
+        CHECK_EQ(generation, 1);
+    }
+    bouma_dataset_free(ds);
+    /* The claim of the append that failed was given back. */
+    memset(&writer, 0, sizeof(writer));
+    append(&writer, w, &plain);
+    write_step(&writer, 1, 1);
+    end(&writer);
+}
+
+static void the_dataset_is_not_its_own_twin(const struct world *w)
+{
+    bouma_options o = options_of(w, 1), plain = options_of(w, 0);
+    struct writer writer;
+    bouma_dataset *ds;
+
+    MUST(ds, bouma_dataset_create(&ds, w->twin, &plain));
+    bouma_dataset_close(ds);
+    bouma_dataset_free(ds);
+    CHECK_EQ(bouma_dataset_append(&ds, w->twin, &o), BOUMA_EBUSY);
+    CHECK_TEXT(bouma_error_message(ds), "is the dataset itself");
+    bouma_dataset_free(ds);
+    memset(&writer, 0, sizeof(writer));
+    MUST(writer.ds, bouma_dataset_append(&writer.ds, w->twin, &plain));
+    write_step(&writer, 0, 1);
+    end(&writer);
+}
+
+/* ---- on files: the place is out of reach for a while --------------------- */
+
+static void hide(const struct world *w, int hidden)
+{
+    char steps[160], away[160];
+
+    snprintf(steps, sizeof(steps), "%s/steps", w->far);
+    snprintf(away, sizeof(away), "%s/away", w->far);
+    REQUIRE(!(hidden ? rename(steps, away) : rename(away, steps)));
+}
+
+static void a_failure_is_told_and_tried_again(const struct world *w)
+{
+    bouma_options near = options_of(w, 0);
+    struct writer writer;
+    bouma_dataset *ds;
+    int generation;
+
+    create(&writer, w);
+    write_step(&writer, 0, 1);
+    MUST(writer.ds, bouma_dataset_drain(writer.ds));
+    hide(w, 1);
+    write_step(&writer, 1, 1);
+    write_step(&writer, 2, 1);
+    CHECK_EQ(bouma_dataset_drain(writer.ds), BOUMA_ENOTFOUND);
+    CHECK_TEXT(bouma_error_message(writer.ds), "step 1 is whole in ");
+    CHECK_TEXT(bouma_error_message(writer.ds), "bouma drain");
+    CHECK(bouma_dataset_flush(writer.ds) != BOUMA_OK);
+    hide(w, 0);
+    CHECK_EQ(look(w, w->far, 1), -1);
+    /* What is only near can be read through the path. */
+    MUST(ds, bouma_dataset_open(&ds, w->far, &near));
+    CHECK_EQ(bouma_dataset_step_count(ds), 3);
+    CHECK_EQ(scenario_read(ds, 2, &generation), SCENARIO_EXACT);
+    bouma_dataset_free(ds);
+    MUST(writer.ds, bouma_dataset_drain(writer.ds));
+    CHECK_EQ(look(w, w->far, 1), 1);
+    CHECK_EQ(look(w, w->far, 2), 1);
+    end(&writer);
+    CHECK_EQ(findings(w, w->far), 0);
+}
+
+static void what_was_not_drained_is_noted(const struct world *w)
+{
+    bouma_options o = options_of(w, 1);
+    struct writer writer;
+
+    create(&writer, w);
+    write_step(&writer, 0, 1);
+    MUST(writer.ds, bouma_dataset_drain(writer.ds));
+    hide(w, 1);
+    write_step(&writer, 1, 1);
+    CHECK(bouma_dataset_close(writer.ds) != BOUMA_OK);
+    CHECK_TEXT(bouma_error_message(writer.ds), "step 1");
+    bouma_dataset_free(writer.ds);
+    hide(w, 0);
+    append(&writer, w, &o);
+    CHECK(bouma_dataset_note(writer.ds, 0) != NULL);
+    CHECK_TEXT(bouma_dataset_note(writer.ds, 0), "1 steps are in ");
+    end(&writer);
+}
+
+/* The first subfile of a step in one place. */
+static void subfile_of(char *out, size_t bytes, const char *path, int64_t step)
+{
+    char dir[200];
+    struct dirent *e;
+    DIR *d;
+
+    snprintf(dir, sizeof(dir), "%s/steps/%08lld", path, (long long)step);
+    d = opendir(dir);
+    REQUIRE(d);
+    while ((e = readdir(d)) && strncmp(e->d_name, "d.0000", 6))
+        ;
+    REQUIRE(e);
+    snprintf(out, bytes, "%.150s/%.100s", dir, e->d_name);
+    closedir(d);
+}
+
+/* Each byte of a file in turn: a copy with a wrong one never arrives. */
+static void damage_does_not_get_through(const struct world *w)
+{
+    struct writer writer;
+    struct stat st;
+    char name[300];
+    int fd;
+
+    create(&writer, w);
+    hide(w, 1);
+    write_step(&writer, 0, 1);
+    CHECK(bouma_dataset_drain(writer.ds) != BOUMA_OK);
+    hide(w, 0);
+    subfile_of(name, sizeof(name), w->twin, 0);
+    fd = open(name, O_RDWR);
+    REQUIRE(fd >= 0 && !fstat(fd, &st));
+    for (off_t at = 0; at < st.st_size; at++) {
+        uint8_t good, bad;
+        int rc;
+
+        REQUIRE(pread(fd, &good, 1, at) == 1);
+        bad = good ^ 4;
+        REQUIRE(pwrite(fd, &bad, 1, at) == 1);
+        rc = bouma_dataset_drain(writer.ds);
+        CHECK(rc == BOUMA_EFORMAT || rc == BOUMA_EVERSION);
+        CHECK_EQ(look(w, w->far, 0), -1);
+        REQUIRE(pwrite(fd, &good, 1, at) == 1);
+    }
+    close(fd);
+    MUST(writer.ds, bouma_dataset_drain(writer.ds));
+    end(&writer);
+    CHECK_EQ(look(w, w->far, 0), 1);
+}
+
+/* A handle that is freed with copies under way leaves a twin that is whole. */
+static void freeing_leaves_the_twin_whole(const struct world *w)
+{
+    bouma_options o = options_of(w, 1);
+    struct writer writer;
+
+    create(&writer, w);
+    for (int step = 0; step < 4; step++)
+        write_step(&writer, step, 1);
+    bouma_dataset_free(writer.ds);
+    for (int step = 0; step < 4; step++)
+        CHECK_EQ(look(w, w->twin, step), 1);
+    for (int step = 1, gone = 0; step < 4; step++) {
+        int here = look(w, w->far, step);
+
+        CHECK(here == 1 || here == -1);
+        CHECK(!gone || here == -1); /* in order */
+        gone |= here == -1;
+    }
+    append(&writer, w, &o);
+    end(&writer);
+}
+
+/* ---- draining later ----------------------------------------------------- */
+
+static int drain(const struct world *w, const char *from, int remove,
+                 bouma_drain_report *report)
+{
+    bouma_options o = options_of(w, 0);
+    char message[640];
+    int rc =
+        bouma_drain(from, w->far, remove, &o, report, message, sizeof(message));
+
+    CHECK((rc != BOUMA_OK) == (message[0] != 0));
+    return rc;
+}
+
+/* Steps 0 to 'steps' - 1 in the twin only: the dataset itself is there, and has
+ * none, or is not there. */
+static void leave_behind(const struct world *w, int steps)
+{
+    struct writer writer;
+
+    memset(&writer, 0, sizeof(writer));
+    {
+        bouma_options o = options_of(w, 0);
+
+        MUST(writer.ds, bouma_dataset_create(&writer.ds, w->twin, &o));
+    }
+    for (int step = 0; step < steps; step++)
+        write_step(&writer, step, 1);
+    end(&writer);
+}
+
+static void what_was_left_behind_is_drained(const struct world *w)
+{
+    bouma_drain_report report;
+
+    leave_behind(w, 20); /* more than one claim */
+    CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_OK);
+    CHECK_EQ(report.steps, 20);
+    CHECK_EQ(report.published, 20);
+    CHECK_EQ(report.files, 60);
+    CHECK(report.bytes > 0);
+    for (int step = 0; step < 20; step++)
+        CHECK_EQ(look(w, w->far, step), 1);
+    CHECK_EQ(findings(w, w->far), 0);
+    CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_OK);
+    CHECK_EQ(report.present, 20);
+    CHECK_EQ(report.published + report.files + report.bytes, 0);
+}
+
+static void writing_goes_on_after_a_drain(const struct world *w)
+{
+    bouma_options o = options_of(w, 1);
+    bouma_drain_report report;
+    struct writer writer;
+
+    leave_behind(w, 2);
+    CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_OK);
+    o.replace = 1;
+    append(&writer, w, &o);
+    write_step(&writer, 1, 2);
+    write_step(&writer, 2, 1);
+    end(&writer);
+    CHECK_EQ(look(w, w->far, 1), 2);
+    CHECK_EQ(look(w, w->far, 2), 1);
+    CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_OK);
+    CHECK_EQ(report.present, 3);
+}
+
+static void a_newer_step_takes_the_place_of_an_older(const struct world *w)
+{
+    bouma_options o = options_of(w, 0);
+    bouma_drain_report report;
+    struct writer writer;
+
+    leave_behind(w, 2);
+    CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_OK);
+    o.replace = 1;
+    memset(&writer, 0, sizeof(writer));
+    MUST(writer.ds, bouma_dataset_append(&writer.ds, w->twin, &o));
+    write_step(&writer, 0, 2);
+    end(&writer);
+    CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_OK);
+    CHECK_EQ(report.published, 1);
+    CHECK_EQ(look(w, w->far, 0), 2);
+    append(&writer, w, &o);
+    write_step(&writer, 0, 3);
+    end(&writer);
+    CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_OK);
+    CHECK_EQ(report.published, 0);
+    CHECK_EQ(look(w, w->far, 0), 3);
+}
+
+static void another_dataset_is_not_drained_to(const struct world *w)
+{
+    bouma_options o = options_of(w, 0);
+    bouma_drain_report report;
+    struct writer writer;
+
+    leave_behind(w, 1);
+    memset(&writer, 0, sizeof(writer));
+    MUST(writer.ds, bouma_dataset_create(&writer.ds, w->far, &o));
+    end(&writer);
+    CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_EEXISTS);
+    CHECK_EQ(look(w, w->far, 0), -1);
+    CHECK_EQ(drain(w, w->near, 0, &report), BOUMA_ENOTFOUND);
+    CHECK_EQ(drain(w, w->far, 0, &report), BOUMA_EINVAL);
+    CHECK_EQ(drain(w, "", 0, &report), BOUMA_EINVAL);
+}
+
+static void what_is_safe_can_be_removed(const struct world *w)
+{
+    bouma_options o = options_of(w, 0);
+    bouma_drain_report report;
+    struct writer writer;
+    bouma_dataset *ds;
+
+    leave_behind(w, 3);
+    CHECK_EQ(drain(w, w->twin, 1, &report), BOUMA_OK);
+    CHECK_EQ(report.removed, 3);
+    CHECK_EQ(report.published, 3);
+    for (int step = 0; step < 3; step++) {
+        CHECK_EQ(look(w, w->far, step), 1);
+        CHECK_EQ(look(w, w->twin, step), -1);
+    }
+    CHECK_EQ(findings(w, w->twin), 0);
+    MUST(ds, bouma_dataset_open(&ds, w->twin, &o));
+    CHECK_EQ(bouma_dataset_step_count(ds), 0);
+    bouma_dataset_free(ds);
+    /* And it can be used on. */
+    o.persist = 1;
+    append(&writer, w, &o);
+    write_step(&writer, 3, 1);
+    end(&writer);
+    CHECK_EQ(look(w, w->twin, 3), 1);
+    CHECK_EQ(look(w, w->far, 3), 1);
+}
+
+static void who_writes_is_not_disturbed(const struct world *w)
+{
+    bouma_options o = options_of(w, 0);
+    bouma_drain_report report;
+    struct writer writer;
+
+    leave_behind(w, 1);
+    CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_OK);
+    memset(&writer, 0, sizeof(writer));
+    MUST(writer.ds, bouma_dataset_append(&writer.ds, w->twin, &o));
+    write_step(&writer, 1, 1);
+    CHECK_EQ(drain(w, w->twin, 1, &report), BOUMA_EBUSY);
+    CHECK_EQ(report.removed, 0);
+    write_step(&writer, 2, 1);
+    end(&writer);
+    CHECK_EQ(look(w, w->twin, 0), 1);
+    /* Step 2 waits until the dataset is free. */
+    append(&writer, w, &o);
+    CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_EBUSY);
+    end(&writer);
+    CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_OK);
+    CHECK_EQ(look(w, w->far, 2), 1);
+}
+
+/* Files only: a second node is a copy of the twin without some files. */
+static void each_node_brings_its_files(const struct world *w)
+{
+    bouma_drain_report report;
+    char command[1200], other[200];
+
+    leave_behind(w, 2);
+    snprintf(other, sizeof(other), "%s/other.bouma", w->near);
+    snprintf(command, sizeof(command),
+             "cp -r %s %s && rm %s/steps/*/d.0000* %s/steps/*/d.000[12]*",
+             w->twin, other, w->twin, other);
+    REQUIRE(!system(command));
+    CHECK_EQ(drain(w, w->twin, 1, &report), BOUMA_OK);
+    CHECK_EQ(report.waiting, 2);
+    CHECK_EQ(report.files, 4);
+    CHECK_EQ(report.published + report.removed, 0);
+    CHECK_EQ(look(w, w->far, 0), -1);
+    CHECK_EQ(drain(w, other, 0, &report), BOUMA_OK);
+    CHECK_EQ(report.published, 2);
+    CHECK_EQ(report.files, 2);
+    CHECK_EQ(look(w, w->far, 0), 1);
+    CHECK_EQ(look(w, w->far, 1), 1);
+    CHECK_EQ(findings(w, w->far), 0);
+    CHECK_EQ(drain(w, w->twin, 1, &report), BOUMA_OK);
+    CHECK_EQ(report.removed, 2);
+}
+
+/* Change one byte of a file. */
+static void flip(const char *name, long at)
+{
+    FILE *f = fopen(name, "r+");
+    int c;
+
+    REQUIRE(f && !fseek(f, at, SEEK_SET));
+    c = getc(f);
+    REQUIRE(!fseek(f, at, SEEK_SET) && putc(c ^ 1, f) != EOF && !fclose(f));
+}
+
+static void a_damaged_step_does_not_hold_up_others(const struct world *w)
+{
+    bouma_drain_report report;
+    char name[300];
+
+    leave_behind(w, 3);
+    subfile_of(name, sizeof(name), w->twin, 1);
+    flip(name, 700);
+    CHECK_EQ(drain(w, w->twin, 1, &report), BOUMA_EFORMAT);
+    CHECK_EQ(report.failed, 1);
+    CHECK_EQ(report.published, 2);
+    CHECK_EQ(report.removed, 2);
+    CHECK_EQ(look(w, w->far, 0), 1);
+    CHECK_EQ(look(w, w->far, 1), -1);
+    CHECK_EQ(look(w, w->far, 2), 1);
+    flip(name, 700);
+    CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_OK);
+    CHECK_EQ(look(w, w->far, 1), 1);
+}
+
+static void what_is_damaged_there_stays_here(const struct world *w)
+{
+    bouma_drain_report report;
+    char name[300];
+
+    leave_behind(w, 1);
+    CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_OK);
+    subfile_of(name, sizeof(name), w->far, 0);
+    flip(name, 700);
+    CHECK_EQ(drain(w, w->twin, 1, &report), BOUMA_EFORMAT);
+    CHECK_EQ(report.removed, 0);
+    CHECK_EQ(look(w, w->twin, 0), 1);
+}
+
+typedef void claim(const struct world *w);
+
+static void try_claim(claim *c, int in_memory)
+{
+    struct world w;
+
+    world_make(&w, in_memory);
+    c(&w);
+    world_end(&w);
+}
+
+int main(void)
+{
+    static claim *const both[] = {
+        steps_are_in_both_places,
+        what_is_near_is_read_there,
+        a_step_that_is_replaced_is_replaced_in_both,
+        writers_with_and_without_go_on,
+        wrong_options_are_refused,
+        a_twin_of_another_is_not_touched,
+        the_dataset_is_not_its_own_twin,
+        what_was_left_behind_is_drained,
+        writing_goes_on_after_a_drain,
+        a_newer_step_takes_the_place_of_an_older,
+        another_dataset_is_not_drained_to,
+        what_is_safe_can_be_removed,
+    };
+    static claim *const files[] = {
+        a_failure_is_told_and_tried_again,
+        what_was_not_drained_is_noted,
+        damage_does_not_get_through,
+        freeing_leaves_the_twin_whole,
+        who_writes_is_not_disturbed,
+        each_node_brings_its_files,
+        a_damaged_step_does_not_hold_up_others,
+        what_is_damaged_there_stays_here,
+    };
+
+    for (size_t i = 0; i < sizeof(both) / sizeof(both[0]); i++)
+        for (int in_memory = 0; in_memory < 2; in_memory++)
+            try_claim(both[i], in_memory);
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+        try_claim(files[i], 0);
+    return check_result();
+}

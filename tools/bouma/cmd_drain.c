@@ -1,0 +1,106 @@
+/* cmd_drain.c -- bouma drain: steps that were kept on local storage come to
+ * their place. */
+#include <stdio.h>
+
+#include "arguments.h"
+#include "format_text.h"
+#include "print_json.h"
+#include "progress_bar.h"
+#include "stopwatch.h"
+
+static const struct option_spec options[] = {
+    {.name = "remove",
+     .help = "then remove from LOCAL what is there, whole and right"},
+    {.name = "force",
+     .field = "force",
+     .help = "also if its last writer seems to be at work"},
+    {0}};
+
+static void print_text(const struct session_drain *drain, double seconds)
+{
+    const bouma_drain_report *report = &drain->report;
+    char a[FORMAT_BYTES], b[FORMAT_BYTES], c[FORMAT_BYTES], d[FORMAT_BYTES];
+
+    printf("%s: %s drained to %s (%s, %s in %s)", drain->local,
+           format_count(a, report->published, "step"), drain->path,
+           format_count(b, report->files, "file"),
+           format_bytes(c, report->bytes), format_seconds(d, seconds));
+    if (report->present)
+        printf(", %s there before", format_count(a, report->present, "step"));
+    if (report->removed)
+        printf(", %s removed here", format_count(a, report->removed, "step"));
+    putchar('\n');
+    if (report->waiting)
+        printf("%s waiting for files of other nodes: drain these, too\n",
+               format_count(a, report->waiting, "step"));
+}
+
+static int print_object(struct context *ctx, const struct session_drain *drain,
+                        double seconds)
+{
+    const bouma_drain_report *report = &drain->report;
+    json_t *root = json_object();
+
+    json_put(root, "local", json_text(drain->local));
+    json_put(root, "dataset", json_text(drain->path));
+    json_put(root, "steps", json_count(report->steps));
+    json_put(root, "present", json_count(report->present));
+    json_put(root, "published", json_count(report->published));
+    json_put(root, "waiting", json_count(report->waiting));
+    json_put(root, "failed", json_count(report->failed));
+    json_put(root, "removed", json_count(report->removed));
+    json_put(root, "files", json_count(report->files));
+    json_put(root, "bytes", json_count(report->bytes));
+    json_put(root, "seconds", json_number(seconds));
+    return print_json(ctx, root);
+}
+
+static int run(struct context *ctx, const struct arguments *args)
+{
+    double start = stopwatch_now();
+    struct session_drain drain = {.local = args->operands[0],
+                                  .path = args->operands[1],
+                                  .remove = arguments_has(args, "remove")};
+    struct progress_bar bar;
+    bouma_options opts;
+    int status, rc;
+
+    bouma_options_init(&opts, sizeof(opts));
+    rc = arguments_fields(args, ctx, &opts);
+    if (rc)
+        return rc;
+    progress_bar_init(&bar, ctx, &opts);
+    drain.opts = &opts;
+    status = session_drain(ctx->session, &drain);
+    progress_bar_clear(&bar);
+    if (status)
+        return context_fail_status(ctx, status, drain.message);
+    if (context_prints(ctx) && ctx->json)
+        rc = print_object(ctx, &drain, stopwatch_now() - start);
+    else if (context_prints(ctx))
+        print_text(&drain, stopwatch_now() - start);
+    return rc;
+}
+
+const struct command cmd_drain = {
+    .name = "drain",
+    .summary = "copy steps from local storage to the dataset they belong to",
+    .operands = "LOCAL DS [--remove]",
+    .least = 2,
+    .most = 2,
+    .examples =
+        "  bouma drain /local/ssd/run.bouma /project/run.bouma\n"
+        "  bouma drain /local/ssd/run.bouma /project/run.bouma --remove\n"
+        "  mpirun -N 1 bouma-mpi drain /local/ssd/run.bouma "
+        "/project/run.bouma\n",
+    .notes =
+        "LOCAL is what a program with the option 'persist' has left. Steps "
+        "that DS has\nare not copied again; every byte is checked on its "
+        "way, and a step appears\nwhole or not at all. What was "
+        "interrupted goes on where it was.\n"
+        "\n"
+        "Of several nodes, each has the files of its own processes: drain "
+        "all of them,\nin any order or at once (as in the last "
+        "example).\n",
+    .options = options,
+    .run = run};
