@@ -309,7 +309,8 @@ typedef struct bouma_options {
                     bouma_dataset_drain() */
     int buffers; /* of 'buffer_bytes', that a writer has: while one is stored,
                     the next is filled; 0: 2, or 16 with 'async' */
-    bouma_transport transport; /* 0: the one that is faster with this MPI */
+    bouma_transport transport; /* 0: as the machine file says; else windows, for
+                                  plain files messages */
     int async; /* 1: bouma_step_end() returns before all is stored: see there */
     bouma_predict predict;
     int writers; /* ranks that write a file of bouma_io_open(); 0: chosen */
@@ -1244,6 +1245,9 @@ typedef struct bouma_probe_report {
     bouma_speed network;   /* messages between nodes, or else inside of one */
     bouma_speed local, target; /* written and synced, by one process */
     char local_path[BOUMA_PATH_BYTES];
+    double windows, messages;  /* bytes a second that one rank gathers from the
+                                  others by each transport; 0: not measured */
+    bouma_transport transport; /* the faster one; 0: not known */
 } bouma_probe_report;
 
 /* Measure memory, network and storages, for the option 'machine'. Takes

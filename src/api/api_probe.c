@@ -5,10 +5,13 @@
 
 #include "api/api.h"
 #include "api/probe_network.h"
+#include "api/probe_transport.h"
 #include "machine/machine_file.h"
 #include "machine/measure.h"
+#include "machine/quantity.h"
 
-#define MOST_TRIES 100
+#define MOST_TRIES            100
+#define LEAST_TRANSPORT_TRIES 5
 
 /* ---- what is asked ------------------------------------------------------ */
 
@@ -60,7 +63,7 @@ struct probe {
     struct bm_machine *machine;
 };
 
-enum { STEPS = 5 };
+enum { STEPS = 6 };
 
 static void tell_progress(const struct probe *p, int step)
 {
@@ -158,6 +161,30 @@ static int share_report(struct probe *p, struct bm_error *error)
     return rc;
 }
 
+/* What all ranks measure together. */
+static int measure_ranks(struct probe *p, struct bm_error *error)
+{
+    bouma_probe_report *r = &p->report;
+    int tries = p->spec.tries, rc;
+
+    if (p->comm->rank == 0)
+        tell_progress(p, 4);
+    rc = bm_probe_network(p->comm, p->machine, tries, &r->network, error);
+    if (!rc && p->comm->rank == 0)
+        tell_progress(p, 5);
+    if (!rc)
+        rc = bm_probe_transports(
+            p->comm,
+            tries < LEAST_TRANSPORT_TRIES ? LEAST_TRANSPORT_TRIES : tries,
+            &r->windows, &r->messages, error);
+    if (!rc && r->windows > 0)
+        r->transport = r->windows >= r->messages ? BOUMA_TRANSPORT_WINDOWS
+                                                 : BOUMA_TRANSPORT_MESSAGES;
+    if (!rc && p->comm->rank == 0)
+        tell_progress(p, 6);
+    return rc;
+}
+
 static int measure(struct probe *p, struct bm_error *error)
 {
     int rc = find_places(p, error);
@@ -170,13 +197,8 @@ static int measure(struct probe *p, struct bm_error *error)
     if (p->comm->rank == 0)
         rc = measure_here(p, error);
     rc = bm_comm_agree(p->comm, rc, error);
-    if (!rc && p->comm->rank == 0)
-        tell_progress(p, 4);
     if (!rc)
-        rc = bm_probe_network(p->comm, p->machine, p->spec.tries,
-                              &p->report.network, error);
-    if (!rc && p->comm->rank == 0)
-        tell_progress(p, 5);
+        rc = measure_ranks(p, error);
     return rc ? rc : share_report(p, error);
 }
 
@@ -237,10 +259,36 @@ static void describe_tier(struct bm_description *d, bouma_tier kind,
                 kind == BOUMA_TIER_LOCAL ? BM_KEEPS_FOR_JOB : BM_KEEPS_NOTHING};
 }
 
+static void put(struct bm_buffer *out, const char *text)
+{
+    bm_put_bytes(out, text, strlen(text));
+}
+
+/* How much was measured, and what the file has no words for. */
+static void put_comments(struct bm_buffer *out, const bouma_probe_report *r)
+{
+    char line[160];
+
+    snprintf(line, sizeof(line),
+             "# Measured by %d rank%s on %d node%s%s; see docs/machine.md.\n",
+             r->ranks, r->ranks == 1 ? "" : "s", r->nodes,
+             r->nodes == 1 ? "" : "s",
+             r->nodes == 1 && r->ranks > 1
+                 ? ", so the network is the memory between them"
+                 : "");
+    put(out, line);
+    if (r->windows <= 0 || r->messages <= 0)
+        return;
+    put(out, "# One rank gathers ");
+    bm_speed_put(out, rounded(r->windows));
+    put(out, " by windows, ");
+    bm_speed_put(out, rounded(r->messages));
+    put(out, " by messages.\n");
+}
+
 static void encode(struct bm_buffer *out, const bouma_probe_report *r)
 {
     struct bm_description d;
-    char line[160];
 
     bm_description_init(&d, out->a);
     d.latency = rounded(r->network.latency);
@@ -252,14 +300,9 @@ static void encode(struct bm_buffer *out, const bouma_probe_report *r)
     describe_tier(&d, BOUMA_TIER_LOCAL, &r->local, 0);
     memcpy(d.local, r->local_path, sizeof(d.local));
     d.local[sizeof(d.local) - 1] = 0;
-    snprintf(line, sizeof(line),
-             "# Measured by %d rank%s on %d node%s%s; see docs/machine.md.\n",
-             r->ranks, r->ranks == 1 ? "" : "s", r->nodes,
-             r->nodes == 1 ? "" : "s",
-             r->nodes == 1 && r->ranks > 1
-                 ? ", so the network is the memory between them"
-                 : "");
-    bm_put_bytes(out, line, strlen(line));
+    if (bouma_transport_name(r->transport))
+        d.transport = r->transport;
+    put_comments(out, r);
     bm_machine_file_encode(out, &d);
     bm_description_release(&d);
 }

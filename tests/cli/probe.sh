@@ -22,6 +22,7 @@ expect 0 "$BOUMA" probe "${small[@]}" --target target --local local --json \
 object "
 assert o['ranks'] == o['nodes'] == 1 and o['file'] == 'here.machine'
 assert o['network'] is None and o['seconds'] > 0
+assert o['windows'] is o['messages'] is o['transport'] is None
 for what in 'dram', 'local', 'target':
     assert o[what]['latency'] > 0 and o[what]['bandwidth'] > 0"
 [[ -z $(find target local -type f) ]] || complain "files are left behind"
@@ -30,6 +31,7 @@ grep -q '^tier dram latency .* bandwidth .*B/s' here.machine || complain "dram"
 grep -q '^tier local .* path "local"$' here.machine || complain "local"
 grep -q '^target latency ' here.machine || complain "target"
 ! grep -q '^network' here.machine || complain "network of one process"
+! grep -q 'transport' here.machine || complain "transport of one process"
 
 expect 0 "$BOUMA" probe "${small[@]}" -o -
 [[ $out == "# Measured by 1 rank on 1 node"*"machine 1"*"tier dram"* ]] ||
@@ -48,9 +50,21 @@ if [[ -x $BOUMA_MPI ]]; then
             "${small[@]}" --target target -o many.machine --json
         object "
 assert o['ranks'] == $ranks and o['nodes'] == 1
-assert o['network']['latency'] > 0 and o['network']['bandwidth'] > 0"
+assert o['network']['latency'] > 0 and o['network']['bandwidth'] > 0
+w, m = o['windows']['bandwidth'], o['messages']['bandwidth']
+assert w > 0 and m > 0
+assert o['transport'] == ('windows' if w >= m else 'messages')
+lines = open('many.machine').read().split('\n')
+assert 'transport ' + o['transport'] in lines
+assert lines[1].startswith('# One rank gathers ')"
         grep -q '^network latency .* bandwidth' many.machine || complain "network"
     done
+    expect 0 "$BOUMA" plan --ranks 8 --shape 64,64 --place cost \
+        --machine many.machine
+    # shellcheck disable=SC2086
+    expect 0 timeout 120 $MPIRUN -n 2 "$BOUMA_MPI" probe "${small[@]}"
+    [[ $out == *"gathering by windows"*"gathering by messages"* ]] ||
+        complain "said: $out"
     # shellcheck disable=SC2086
     run timeout 120 $MPIRUN -n 3 "$BOUMA_MPI" probe --target not/there
     [[ $status -ne 0 && $err == *"no such file"* ]] || complain "said: $err"

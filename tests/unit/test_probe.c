@@ -46,12 +46,13 @@ static void what_is_asked_for_is_measured(void)
     spec.target = "/tmp";
     CHECK_EQ(bouma_probe(&spec, &opts, &report, message, sizeof(message)),
              BOUMA_OK);
-    CHECK_EQ(last, 5);
+    CHECK_EQ(last, 6);
     CHECK(report.ranks == 1 && report.nodes == 1);
     CHECK(report.dram.latency > 0 && report.dram.bandwidth > 0);
     CHECK(report.target.latency > 0 && report.target.bandwidth > 0);
     CHECK(report.network.bandwidth == 0 && report.local.bandwidth == 0);
     CHECK(!report.local_path[0]);
+    CHECK(report.windows == 0 && report.messages == 0 && !report.transport);
 }
 
 static void a_spec_that_is_wrong_is_told_of(void)
@@ -156,6 +157,9 @@ static void a_report_becomes_a_machine_file(void)
         .local = {1e-4, 2e9},
         .target = {1e-3, 5e8},
         .local_path = "/my disk",
+        .windows = 4.56789e9,
+        .messages = 3e9,
+        .transport = BOUMA_TRANSPORT_WINDOWS,
     };
     char text[1024], part[20];
     size_t length = bouma_probe_text(&report, text, sizeof(text)), tiers;
@@ -169,6 +173,8 @@ static void a_report_becomes_a_machine_file(void)
     CHECK_EQ(bouma_probe_text(&report, part, sizeof(part)), length);
     CHECK(strlen(part) == sizeof(part) - 1 && !strncmp(part, text, 19));
     CHECK_TEXT(text, "# Measured by 6 ranks on 3 nodes;");
+    CHECK_TEXT(text, "# One rank gathers 4.57GB/s by windows, 3GB/s by "
+                     "messages.\n");
     REQUIRE(!bm_machine_make(&m, bm_allocator_default(), "m", text, length, 6,
                              NULL, NULL, &error));
     n = bm_machine_network(m);
@@ -182,7 +188,18 @@ static void a_report_becomes_a_machine_file(void)
     CHECK_EQ(t[1].capacity, report.dram_bytes);
     CHECK(t[2].kind == BOUMA_TIER_LOCAL && t[2].latency == 1e-4);
     CHECK(!strcmp(bm_machine_local(m), "/my disk"));
+    CHECK_EQ(bm_machine_transport(m), BOUMA_TRANSPORT_WINDOWS);
     bm_machine_free(m);
+}
+
+static void what_was_not_measured_is_not_in_the_file(void)
+{
+    bouma_probe_report report = {.ranks = 1, .nodes = 1, .dram = {1e-7, 1e10}};
+    char text[1024];
+
+    CHECK(bouma_probe_text(&report, text, sizeof(text)) < sizeof(text));
+    CHECK(!strstr(text, "transport") && !strstr(text, "gathers"));
+    CHECK(!strstr(text, "network") && !strstr(text, "target"));
 }
 
 int main(void)
@@ -192,5 +209,6 @@ int main(void)
     a_spec_that_is_wrong_is_told_of();
     no_memory_is_told_and_none_is_lost();
     a_report_becomes_a_machine_file();
+    what_was_not_measured_is_not_in_the_file();
     return check_result();
 }

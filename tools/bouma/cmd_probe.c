@@ -56,20 +56,22 @@ static int parse_request(struct session_probe *probe, struct context *ctx,
 /* What was measured, in the order in which it is told. */
 struct row {
     const char *name, *key;
-    const bouma_speed *speed;
+    bouma_speed speed;
     uint64_t capacity;
 };
 
-enum { ROWS = 5 };
+enum { ROWS = 7 };
 
 static void list_rows(struct row *rows, const bouma_probe_report *r)
 {
     const struct row all[ROWS] = {
-        {"memory", "dram", &r->dram, r->dram_bytes},
-        {"high bandwidth memory", "hbm", &r->hbm, r->hbm_bytes},
-        {"network", "network", &r->network, 0},
-        {"local storage", "local", &r->local, 0},
-        {"target storage", "target", &r->target, 0}};
+        {"memory", "dram", r->dram, r->dram_bytes},
+        {"high bandwidth memory", "hbm", r->hbm, r->hbm_bytes},
+        {"network", "network", r->network, 0},
+        {"gathering by windows", "windows", {0, r->windows}, 0},
+        {"gathering by messages", "messages", {0, r->messages}, 0},
+        {"local storage", "local", r->local, 0},
+        {"target storage", "target", r->target, 0}};
 
     memcpy(rows, all, sizeof(all));
 }
@@ -77,7 +79,9 @@ static void list_rows(struct row *rows, const bouma_probe_report *r)
 /* "850 ns", "12.3 us", "1.20 ms": times here are short ones. */
 static void add_latency(struct text_table *table, double seconds)
 {
-    if (seconds < 1e-6)
+    if (seconds <= 0)
+        text_table_add(table, "-");
+    else if (seconds < 1e-6)
         text_table_add(table, "%.0f ns", 1e9 * seconds);
     else if (seconds < 1e-3)
         text_table_add(table, "%.1f us", 1e6 * seconds);
@@ -97,12 +101,12 @@ static int print_rows(struct context *ctx, const struct row *rows)
     for (int i = 0; i < 4; i++)
         text_table_add(&table, "%s", names[i]);
     for (int i = 0; i < ROWS; i++) {
-        if (rows[i].speed->bandwidth <= 0)
+        if (rows[i].speed.bandwidth <= 0)
             continue;
         text_table_add(&table, "%s", rows[i].name);
-        add_latency(&table, rows[i].speed->latency);
+        add_latency(&table, rows[i].speed.latency);
         text_table_add(&table, "%s/s",
-                       format_bytes(text, (uint64_t)rows[i].speed->bandwidth));
+                       format_bytes(text, (uint64_t)rows[i].speed.bandwidth));
         text_table_add(&table, "%s",
                        rows[i].capacity ? format_bytes(text, rows[i].capacity)
                                         : "-");
@@ -116,11 +120,12 @@ static json_t *json_speed(const struct row *row)
 {
     json_t *object;
 
-    if (row->speed->bandwidth <= 0)
+    if (row->speed.bandwidth <= 0)
         return json_null();
     object = json_object();
-    json_put(object, "latency", json_number(row->speed->latency));
-    json_put(object, "bandwidth", json_number(row->speed->bandwidth));
+    if (row->speed.latency > 0)
+        json_put(object, "latency", json_number(row->speed.latency));
+    json_put(object, "bandwidth", json_number(row->speed.bandwidth));
     if (row->capacity)
         json_put(object, "capacity", json_count(row->capacity));
     return object;
@@ -136,6 +141,9 @@ static int print_object(struct context *ctx, const struct row *rows,
     json_put(root, "nodes", json_integer(r->nodes));
     for (int i = 0; i < ROWS; i++)
         json_put(root, rows[i].key, json_speed(&rows[i]));
+    json_put(root, "transport",
+             r->transport ? json_text(bouma_transport_name(r->transport))
+                          : json_null());
     if (target)
         json_put(root, "file", json_text(target));
     json_put(root, "seconds", json_number(seconds));
@@ -219,6 +227,8 @@ const struct command cmd_probe = {
         "changed by hand:\ndocs/machine.md says how. Latency and bandwidth of "
         "memory are those of one process.\nThe network is measured between the "
         "first process and some others, on other nodes\nif there are any; "
-        "storage by files that are written, synced and gone at the end.\n",
+        "gathering is what the first process gets from the others\nat once by "
+        "each transport, and the file names the faster one. Storage is "
+        "measured\nby files that are written, synced and gone at the end.\n",
     .options = options,
     .run = run};
