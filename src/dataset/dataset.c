@@ -180,9 +180,10 @@ static int list_steps(struct bouma_dataset *ds)
         rc = add_second(ds, &found, &missing);
     if (!rc && append && missing &&
         bm_dataset_add_note(ds,
-                            "%" PRIu64 " steps are in %s only; `bouma drain` "
-                            "copies them to %s",
-                            missing, ds->store.path, ds->second.path))
+                            "%" PRIu64 " step%s in %s only; `bouma drain` "
+                            "copies what is missing to %s",
+                            missing, missing == 1 ? " is" : "s are",
+                            ds->store.path, ds->second.path))
         rc = bm_fail(&ds->error, BOUMA_ENOMEM, "%s: no memory", ds->store.path);
     if (rc) {
         bm_step_list_release(&found);

@@ -32,6 +32,8 @@ expect 0 "$BOUMA" drain near/run.bouma far/run.bouma
 
 # The whole dataset from its twin, and steps that are missing.
 rm -r far/run.bouma
+BOUMA_OPTIONS='persist=yes;local=near' refuse 2 'drain it' "$BOUMA" import \
+    a0.npy --into far/run.bouma
 expect 0 "$BOUMA" drain near/run.bouma far/run.bouma
 [[ $out == *"3 steps drained to far/run.bouma (9 files, "* ]] || complain "$out"
 expect 0 "$BOUMA" verify far/run.bouma deep
@@ -42,6 +44,15 @@ jq -e '.published == 1 and .present == 2 and .files == 3 and .waiting == 0 and
     complain "$out"
 expect 0 "$BOUMA" read far/run.bouma grid/a --step 1 -o out.npy
 equal out.npy "np.load('a1.npy')"
+
+# Who goes on is told of steps that were not drained.
+cp -r far/run.bouma far/again.bouma
+cp -r near/run.bouma near/again.bouma
+rm -r far/again.bouma/steps/00000001
+BOUMA_OPTIONS='persist=yes;local=near' expect 0 "$BOUMA" import a0.npy \
+    --into far/again.bouma --var a
+[[ $err == *"note: 1 step is in near/again.bouma only"* ]] || complain "$err"
+rm -r far/again.bouma near/again.bouma
 
 # Two nodes, one after the other.
 cp -r near other

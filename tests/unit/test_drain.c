@@ -377,7 +377,7 @@ static void what_was_not_drained_is_noted(const struct world *w)
     hide(w, 0);
     append(&writer, w, &o);
     CHECK(bouma_dataset_note(writer.ds, 0) != NULL);
-    CHECK_TEXT(bouma_dataset_note(writer.ds, 0), "1 steps are in ");
+    CHECK_TEXT(bouma_dataset_note(writer.ds, 0), "1 step is in ");
     end(&writer);
 }
 

@@ -1,6 +1,7 @@
 /* import_target.c -- the dataset that `bouma import` writes to. */
 #include "import_target.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,10 +13,13 @@ int import_target_failed(const struct import_target *target,
     return context_fail_status(ctx, status, bouma_error_message(target->ds));
 }
 
-/* When two imports start at once, the second one appends. */
+/* When two imports start at once, the second one appends. If there is nothing
+ * to append to, what exists is a twin that was left behind: creating has told
+ * of it. */
 int import_target_open(struct import_target *out, struct context *ctx,
                        struct import_request *request)
 {
+    char first[1024];
     int status;
 
     progress_bar_init(&out->bar, ctx, &request->opts);
@@ -23,9 +27,12 @@ int import_target_open(struct import_target *out, struct context *ctx,
         session_create(ctx->session, &out->ds, request->path, &request->opts);
     out->created = status == BOUMA_OK;
     if (status == BOUMA_EEXISTS) {
+        snprintf(first, sizeof(first), "%s", bouma_error_message(out->ds));
         bouma_dataset_free(out->ds);
         status = session_append(ctx->session, &out->ds, request->path,
                                 &request->opts);
+        if (status == BOUMA_ENOTFOUND)
+            return context_fail_status(ctx, BOUMA_EEXISTS, first);
     }
     if (status)
         return import_target_failed(out, ctx, status);
