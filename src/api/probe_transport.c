@@ -84,8 +84,8 @@ static int make_flow(struct bm_flow **out, const struct trial *t)
         return BOUMA_ENOMEM;
     f->gatherer = 0;
     f->pieces = bm_new_raw(a, t->pieces, sizeof(*f->pieces));
-    if (!f->pieces || bm_rounds_init(&f->rounds, a, &part, 1,
-                                     BM_BUFFER_BYTES)) {
+    if (!f->pieces ||
+        bm_rounds_init(&f->rounds, a, &part, 1, BM_BUFFER_BYTES)) {
         bm_drop(a, f->pieces);
         bm_drop(a, f);
         return BOUMA_ENOMEM;
