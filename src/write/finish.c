@@ -209,7 +209,7 @@ int bm_step_finish(struct bm_step *s, int rc)
     if (!sizes && !rc)
         rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to end the step");
     if (!rc && ds->options.async) {
-        s->closer = bm_keeper_new(ds->a, 1, end_files, s);
+        s->closer = bm_keeper_new(ds->a, 1, end_files, s, 1);
         if (!s->closer)
             rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to end the step");
     }

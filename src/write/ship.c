@@ -9,6 +9,9 @@
 #include "plan/schedule.h"
 #include "write/predict.h"
 
+/* Values are made where any of them may be. */
+#define FILL_ALIGNMENT 16
+
 void bm_step_lap(struct bm_step *s, enum bm_phase phase)
 {
     double now = bm_clock();
@@ -249,13 +252,7 @@ static int make_flows(struct routes *r)
 
 static void release_routes(struct routes *r)
 {
-    const bouma_allocator *a = r->s->ds->a;
-
-    for (size_t i = 0; i < r->flow_count; i++) {
-        bm_rounds_release(&r->flows[i].rounds);
-        bm_drop(a, r->flows[i].pieces);
-    }
-    bm_drop(a, r->flows);
+    bm_flows_free(r->s->ds->a, r->flows, r->flow_count);
 }
 
 static int make_pipe(struct routes *r);
@@ -442,6 +439,7 @@ static int make_pipe(struct routes *r)
         .context = s,
         .bytes = slots ? bm_predict_bytes : chunk_bytes,
         .fill = s->shaper.sized ? fill_chunk : NULL,
+        .alignment = FILL_ALIGNMENT,
         .store = slots ? bm_predict_store : store_chunks,
         .progress = tell_progress};
 
