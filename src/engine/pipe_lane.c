@@ -249,7 +249,8 @@ static int step_by_messages(struct bm_pipe *p, struct bm_lane *l)
 
 /* ---- one of them -------------------------------------------------------- */
 
-/* Whether a lane may go on; see is_told() of the gatherer. */
+/* Whether a lane may go on; see is_told() of the gatherer. Messages of a round
+ * may have left before a later one is opened in its buffer. */
 static int may_go_on(const struct bm_pipe *p, const struct bm_lane *l)
 {
     if (l->waiting)
@@ -261,7 +262,7 @@ static int may_go_on(const struct bm_pipe *p, const struct bm_lane *l)
 
         return slot->round == l->round && slot->open;
     }
-    return l->opened[l->round % (size_t)p->o.buffers] == (int64_t)l->round ||
+    return l->opened[l->round % (size_t)p->o.buffers] >= (int64_t)l->round ||
            (!p->port && p->o.reading && !bm_pipe_is_made(p));
 }
 

@@ -88,15 +88,12 @@ static uint64_t file_bytes(const struct bm_step *s, size_t file)
 static int add_piece(const bouma_allocator *a, struct bm_flow *flow,
                      struct bm_piece piece)
 {
-    /* Grown in steps that double. */
-    if (!(flow->count & (flow->count + 1)) || !flow->pieces) {
-        struct bm_piece *grown =
-            bm_resize(a, flow->pieces, flow->count * 2 + 2, sizeof(*grown));
+    struct bm_piece *grown =
+        bm_grow(a, flow->pieces, flow->count, sizeof(*grown));
 
-        if (!grown)
-            return BOUMA_ENOMEM;
-        flow->pieces = grown;
-    }
+    if (!grown)
+        return BOUMA_ENOMEM;
+    flow->pieces = grown;
     flow->pieces[flow->count++] = piece;
     return BOUMA_OK;
 }
