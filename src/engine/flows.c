@@ -73,7 +73,8 @@ uint64_t bm_flows_bytes(const struct bm_flows *f, int gatherer)
 }
 
 /* The rounds of what was made; the pieces change hands. */
-static int seal_one(struct bm_flows *f, struct bm_flow *flow, int gatherer)
+static int seal_one(struct bm_flows *f, uint64_t buffer, struct bm_flow *flow,
+                    int gatherer)
 {
     struct bm_flow_made *m = &f->made[gatherer];
     uint64_t largest = 1;
@@ -85,10 +86,11 @@ static int seal_one(struct bm_flows *f, struct bm_flow *flow, int gatherer)
     flow->count = m->count;
     m->pieces = NULL;
     return bm_rounds_init(&flow->rounds, f->a, m->parts, m->part_count,
-                          largest);
+                          buffer ? buffer : largest);
 }
 
-int bm_flows_seal(struct bm_flows *f, struct bm_flow **out, size_t *count)
+int bm_flows_seal(struct bm_flows *f, uint64_t buffer, struct bm_flow **out,
+                  size_t *count)
 {
     size_t n = 0;
     int rc = BOUMA_OK;
@@ -104,7 +106,7 @@ int bm_flows_seal(struct bm_flows *f, struct bm_flow **out, size_t *count)
         return BOUMA_ENOMEM;
     for (int i = 0; i < f->ranks && !rc; i++)
         if (f->made[i].concerned)
-            rc = seal_one(f, &(*out)[(*count)++], i);
+            rc = seal_one(f, buffer, &(*out)[(*count)++], i);
     if (rc) {
         bm_flows_free(f->a, *out, *count);
         *out = NULL;

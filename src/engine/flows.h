@@ -40,8 +40,9 @@ uint64_t bm_flows_add(struct bm_flows *f, int gatherer, int rank,
 /* The bytes that go to a gatherer. */
 uint64_t bm_flows_bytes(const struct bm_flows *f, int gatherer);
 
-/* All of it, for bm_pipe_new(): each part is a round. ENOMEM; *out is NULL
- * then. */
-int bm_flows_seal(struct bm_flows *f, struct bm_flow **out, size_t *count);
+/* All of it, for bm_pipe_new(): each part is cut into rounds of 'buffer' bytes;
+ * with 0, it is one. ENOMEM; *out is NULL then. */
+int bm_flows_seal(struct bm_flows *f, uint64_t buffer, struct bm_flow **out,
+                  size_t *count);
 
 #endif

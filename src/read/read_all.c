@@ -1,7 +1,7 @@
-/* read_all.c -- boxes of samples, for all ranks together. Each patch is read and
- * decoded by one of the ranks that want it; what others want of it goes through
- * that one's buffers (engine/pipe.h), of which it makes the next while they get
- * theirs out of the last. */
+/* read_all.c -- boxes of samples, for all ranks together. Each patch is read
+ * and decoded by one of the ranks that want it; what others want of it goes
+ * through that one's buffers (engine/pipe.h), of which it makes the next while
+ * they get theirs out of the last. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -176,8 +176,8 @@ static int has_samples(const struct bm_tiling *t, int64_t patch, int level)
  * are in the stream. */
 static int add_part(struct collective *c, int wanting, uint64_t bytes)
 {
-    uint64_t *grown = bm_grow(c->step->ds->a, c->part_at, c->part_count,
-                              sizeof(*c->part_at));
+    uint64_t *grown =
+        bm_grow(c->step->ds->a, c->part_at, c->part_count, sizeof(*c->part_at));
 
     if (!grown)
         return BOUMA_ENOMEM;
@@ -191,8 +191,8 @@ static int add_part(struct collective *c, int wanting, uint64_t bytes)
 static int add_want(struct collective *c, int reader, const struct wish *wish,
                     const bouma_box *box, uint64_t bytes)
 {
-    struct want *grown = bm_grow(c->step->ds->a, c->wants, c->want_count,
-                                 sizeof(*c->wants));
+    struct want *grown =
+        bm_grow(c->step->ds->a, c->wants, c->want_count, sizeof(*c->wants));
 
     if (!grown)
         return BOUMA_ENOMEM;
@@ -364,9 +364,9 @@ static int give_to_group(void *context, const struct bm_fetched *f,
         if (w->rank == me) {
             bm_read_give(f, &c->requests[w->number]);
         } else if (part_bytes(v, level, &box)) {
-            struct bm_read_request part = dense_part(
-                v, level, &box,
-                c->buffer + (c->part_at[next++] - c->buffer_at));
+            struct bm_read_request part =
+                dense_part(v, level, &box,
+                           c->buffer + (c->part_at[next++] - c->buffer_at));
 
             bm_read_give(f, &part);
         }
@@ -464,7 +464,7 @@ static int make_pipe(struct collective *c)
         .context = c, .take = take_part, .store = load_round};
     struct bm_flow *flows;
     size_t count;
-    int rc = bm_flows_seal(&c->flows, &flows, &count);
+    int rc = bm_flows_seal(&c->flows, 0, &flows, &count);
 
     return rc ? rc
               : bm_pipe_new(&c->pipe, ds->comm, flows, count, &options, &calls);

@@ -90,7 +90,7 @@ static void tell_deeds(struct bm_buffer *b, const struct bm_step *s)
     if (s->pipe) /* else it could not be made */
         rounds += bm_pipe_deeds_of(s->pipe).rounds;
     bm_put_u64(b, bm_route_message_count(&s->shaper.sends));
-    bm_put_u64(b, rounds + s->particles.send_count);
+    bm_put_u64(b, rounds + s->particles.rounds);
     bm_put_f64(b, s->shaper.encode_seconds);
 }
 

@@ -143,7 +143,7 @@ static struct bm_flow *make_flows(struct trial *t, size_t *count, uint64_t most,
         t->parts[g][1] = parts[1];
         t->parts[g][2] = parts[2];
     }
-    CHECK_EQ(bm_flows_seal(&made, &flows, count), BOUMA_OK);
+    CHECK_EQ(bm_flows_seal(&made, 0, &flows, count), BOUMA_OK);
     bm_flows_release(&made);
     for (size_t i = 0; i < *count; i++) {
         if (t->taking) {
