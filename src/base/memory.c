@@ -49,6 +49,13 @@ void *bm_new(const bouma_allocator *a, size_t count, size_t size)
     return block;
 }
 
+void *bm_grow(const bouma_allocator *a, void *block, size_t count, size_t size)
+{
+    if (block && (count & (count + 1)))
+        return block;
+    return bm_resize(a, block, count * 2 + 2, size);
+}
+
 char *bm_copy_text(const bouma_allocator *a, const char *text)
 {
     size_t n = text ? strlen(text) : 0;

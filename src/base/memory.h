@@ -19,6 +19,10 @@ void *bm_new_raw(const bouma_allocator *a, size_t count, size_t size);
 void *bm_resize(const bouma_allocator *a, void *block, size_t count,
                 size_t size);
 
+/* A block of 'count' elements with room for one more: the same, or a larger
+ * one, of steps that double. On failure NULL, and the old block stands. */
+void *bm_grow(const bouma_allocator *a, void *block, size_t count, size_t size);
+
 /* A copy of a NUL-terminated text (of NULL: of ""). */
 char *bm_copy_text(const bouma_allocator *a, const char *text);
 

@@ -11,7 +11,7 @@ struct bm_keeper {
     bm_keep *keep;
     void *context;
     pthread_t thread;
-    int threaded;
+    int wanted, threaded;
     pthread_mutex_t lock; /* of what follows */
     pthread_cond_t handed_over, over;
     size_t *jobs; /* [room] */
@@ -39,6 +39,15 @@ static void do_job(struct bm_keeper *k, size_t job)
     pthread_mutex_unlock(&k->lock);
 }
 
+/* Without a thread: the next job. 0: there is none, or a thread for it. */
+static int do_next(struct bm_keeper *k)
+{
+    if (k->threaded || k->done == k->handed)
+        return 0;
+    do_job(k, k->jobs[k->done]);
+    return 1;
+}
+
 static void *work(void *context)
 {
     struct bm_keeper *k = context;
@@ -60,7 +69,7 @@ static void *work(void *context)
 }
 
 struct bm_keeper *bm_keeper_new(const bouma_allocator *a, size_t jobs,
-                                bm_keep *keep, void *context)
+                                bm_keep *keep, void *context, int threaded)
 {
     struct bm_keeper *k = bm_new(a, 1, sizeof(*k));
     size_t *list = bm_new_raw(a, jobs, sizeof(*list));
@@ -78,7 +87,9 @@ struct bm_keeper *bm_keeper_new(const bouma_allocator *a, size_t jobs,
     pthread_mutex_init(&k->lock, NULL);
     pthread_cond_init(&k->handed_over, NULL);
     pthread_cond_init(&k->over, NULL);
-    k->threaded = jobs && !pthread_create(&k->thread, NULL, work, k);
+    k->wanted = threaded;
+    k->threaded =
+        threaded && jobs && !pthread_create(&k->thread, NULL, work, k);
     return k;
 }
 
@@ -92,6 +103,8 @@ void bm_keeper_free(struct bm_keeper *k)
     pthread_mutex_unlock(&k->lock);
     if (k->threaded)
         pthread_join(k->thread, NULL);
+    while (k->wanted && do_next(k))
+        ;
     pthread_cond_destroy(&k->over);
     pthread_cond_destroy(&k->handed_over);
     pthread_mutex_destroy(&k->lock);
@@ -105,14 +118,14 @@ void bm_keeper_hand(struct bm_keeper *k, size_t job)
     k->jobs[k->handed++] = job;
     pthread_cond_signal(&k->handed_over);
     pthread_mutex_unlock(&k->lock);
-    if (!k->threaded)
-        do_job(k, job);
 }
 
 int bm_keeper_next(struct bm_keeper *k, size_t *job, int wait)
 {
     int found;
 
+    if (!k->threaded && k->told == k->done)
+        do_next(k);
     pthread_mutex_lock(&k->lock);
     while (wait && k->told == k->done && k->done < k->handed)
         pthread_cond_wait(&k->over, &k->lock);
@@ -125,6 +138,8 @@ int bm_keeper_next(struct bm_keeper *k, size_t *job, int wait)
 
 int bm_keeper_wait(struct bm_keeper *k, struct bm_error *error)
 {
+    while (do_next(k))
+        ;
     pthread_mutex_lock(&k->lock);
     while (k->done < k->handed)
         pthread_cond_wait(&k->over, &k->lock);

@@ -13,11 +13,12 @@ struct bm_keeper;
 /* Store job number 'job'. */
 typedef int bm_keep(void *context, size_t job, struct bm_error *error);
 
-/* One that takes at most 'jobs' jobs. NULL if there is no memory. If no thread
- * can be started, the jobs are done by whoever hands them over. */
+/* One that takes at most 'jobs' jobs. NULL if there is no memory. Without a
+ * thread, because none is wanted or can be started, the jobs are done by
+ * whoever asks for the next that is over, or waits for them. */
 struct bm_keeper *bm_keeper_new(const bouma_allocator *a, size_t jobs,
-                                bm_keep *keep, void *context);
-/* Waits for what was handed over. Accepts NULL. */
+                                bm_keep *keep, void *context, int threaded);
+/* Waits for what was handed over, if a thread was wanted. Accepts NULL. */
 void bm_keeper_free(struct bm_keeper *k);
 
 /* Jobs are done in the order in which they were handed over; after one that

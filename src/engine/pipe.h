@@ -46,14 +46,21 @@ struct bm_flow {
     size_t count;
 };
 
+void bm_flows_free(const bouma_allocator *a, struct bm_flow *flows,
+                   size_t count);
+
 struct bm_pipe_calls {
     void *context;
     /* Where the bytes of a piece of this rank are (writing), or go (reading);
      * the same till the end. NULL: not known yet, ask again later; also for all
      * of the piece's rank that come after it. */
     uint8_t *(*bytes)(void *context, size_t tag);
-    /* Writing: instead, make all the bytes of a piece, into 'room'. */
+    /* Instead, writing: make all the bytes of a piece, into 'room'. */
     void (*fill)(void *context, size_t tag, uint8_t *room);
+    /* Instead, reading: take all the bytes of a piece. No piece may lie in two
+     * rounds then. */
+    void (*take)(void *context, size_t tag, const uint8_t *room);
+    size_t alignment; /* of 'room'; 0: any */
     /* The gatherer's, on a thread: store these bytes of the stream, all of one
      * part; or load them. */
     int (*store)(void *context, uint64_t at, uint8_t *data, uint64_t bytes,
@@ -72,6 +79,8 @@ void bm_pipe_pool_release(struct bm_pipe_pool *pool); /* collective */
 
 struct bm_pipe_options {
     int reading;
+    int unthreaded; /* 1: 'store' is called by bm_pipe_step() and
+                       bm_pipe_run(), when there is nothing else to do */
     int buffers;
     bouma_transport transport; /* 0: ports */
     bouma_tier tier;           /* of this rank's buffers; 0: dram */

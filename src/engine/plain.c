@@ -629,15 +629,10 @@ static int make_pipe(struct bouma_io_file *f, struct bm_pipe **out, int reading)
     struct gathering g = {.f = f};
     int rc = make_flows(&g);
 
-    if (!rc) {
+    if (!rc)
         rc = bm_pipe_new(out, f->comm, g.flows, g.flow_count, &o, &calls);
-    } else {
-        for (size_t i = 0; i < g.flow_count; i++) {
-            bm_rounds_release(&g.flows[i].rounds);
-            bm_drop(f->a, g.flows[i].pieces);
-        }
-        bm_drop(f->a, g.flows);
-    }
+    else
+        bm_flows_free(f->a, g.flows, g.flow_count);
     bm_drop(f->a, g.flow_of);
     bm_drop(f->a, g.room);
     return rc ? bm_fail(&f->error, rc, "no memory to move what was declared")

@@ -64,3 +64,8 @@ size_t bm_rounds_find(const struct bm_rounds *r, uint64_t at)
     BM_BISECT(found, r->count, i, r->start[i] <= at);
     return found;
 }
+
+uint64_t bm_cut(uint64_t count, uint64_t parts, uint64_t i)
+{
+    return count / parts * i + count % parts * i / parts;
+}

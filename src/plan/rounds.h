@@ -31,6 +31,10 @@ int bm_rounds_init(struct bm_rounds *r, const bouma_allocator *a,
                    uint64_t buffer);
 void bm_rounds_release(struct bm_rounds *r);
 
+/* Where part i begins, if 'count' things are cut into 'parts' of about the same
+ * size. */
+uint64_t bm_cut(uint64_t count, uint64_t parts, uint64_t i);
+
 /* The round of a byte of the stream. */
 size_t bm_rounds_find(const struct bm_rounds *r, uint64_t at);
 

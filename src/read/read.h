@@ -94,6 +94,8 @@ struct bm_read_request {
     int64_t component_stride;
 };
 int bm_read_box(struct bouma_step *step, const struct bm_read_request *request);
+/* Put a chunk's samples where a request wants them. */
+void bm_read_give(const struct bm_fetched *f, const struct bm_read_request *r);
 
 /* Boxes of all ranks. 'rc' is this rank's status so far. Collective. */
 int bm_read_all(struct bouma_step *step, const struct bm_read_request *requests,

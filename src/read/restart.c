@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/flows.h"
 #include "plan/assign.h"
 #include "read/collector.h"
 
@@ -38,6 +39,9 @@ struct restart {
     struct catch *catches; /* [catch_count], ascending by rank */
     size_t catch_count;
     uint64_t *counts; /* [ranks], what each reader has for this one */
+    size_t lanes;     /* components of all variables */
+    bouma_particle_data *out;
+    struct bm_pipe *pipe;
 };
 
 static int no_memory(struct restart *r)
@@ -161,14 +165,6 @@ static int reader_of(const struct restart *r, size_t file)
                     r->step->ds->comm->size, (int64_t)file);
 }
 
-/* The particle with which the share of a rank begins. */
-static uint64_t share_begin(uint64_t count, int ranks, int rank)
-{
-    uint64_t n = (uint64_t)ranks, i = (uint64_t)rank;
-
-    return count / n * i + count % n * i / n;
-}
-
 /* Look in this rank's files for what another wants. */
 static int catch_for(struct restart *r, int rank, size_t *files,
                      struct bm_collector *found)
@@ -181,8 +177,9 @@ static int catch_for(struct restart *r, int rank, size_t *files,
                            .each = bm_collector_add,
                            .context = found,
                            .files = files};
-    uint64_t begin = share_begin(r->set->particles, ds->comm->size, rank);
-    uint64_t end = share_begin(r->set->particles, ds->comm->size, rank + 1);
+    uint64_t ranks = (uint64_t)ds->comm->size;
+    uint64_t begin = bm_cut(r->set->particles, ranks, (uint64_t)rank);
+    uint64_t end = bm_cut(r->set->particles, ranks, (uint64_t)rank + 1);
     uint64_t at = 0;
     int rc = BOUMA_OK;
 
@@ -250,8 +247,23 @@ static int catch_all(struct restart *r)
 
 /* ---- particles go to the ranks ------------------------------------------ */
 
-/* Readers tell how many they have for whom. Collective. */
-static int share_counts(struct restart *r, int rc)
+/* The lanes of what a reader has for a rank, one after the other. Rounds are
+ * filled, whatever is in them. */
+static void list_lanes(struct restart *r, struct bm_flows *flows, int reader,
+                       int rank, uint64_t count)
+{
+    size_t tag = (size_t)reader * r->lanes;
+
+    for (size_t v = 0; v < r->query->variable_count; v++)
+        for (int c = 0; c < r->query->variables[v]->components; c++)
+            bm_flows_add(flows, reader, rank,
+                         count * bm_variable_value_size(r->query->variables[v]),
+                         tag++);
+}
+
+/* Readers tell how many they have for whom, and all ranks learn where that is
+ * in the readers' streams. Collective. */
+static int share_counts(struct restart *r, struct bm_flows *flows, int rc)
 {
     struct bouma_dataset *ds = r->step->ds;
     int ranks = ds->comm->size;
@@ -265,7 +277,7 @@ static int share_counts(struct restart *r, int rc)
         bm_put_u32(&mine, (uint32_t)r->catches[i].rank);
         bm_put_u64(&mine, r->catches[i].found.count);
     }
-    if (!rc && (!sizes || mine.failed))
+    if (!rc && (!sizes || mine.failed || bm_flows_init(flows, ds->comm)))
         rc = no_memory(r);
     rc = bm_comm_collect(ds->comm, &mine, &all, sizes, 1, rc, &ds->error);
     at = all.data;
@@ -273,10 +285,11 @@ static int share_counts(struct restart *r, int rc)
         struct bm_cursor c = bm_cursor_of(at, sizes[i]);
 
         while (bm_cursor_left(&c) >= 12) {
-            uint32_t to = bm_get_u32(&c);
+            int to = (int)bm_get_u32(&c);
             uint64_t count = bm_get_u64(&c);
 
-            if (to == (uint32_t)ds->comm->rank)
+            list_lanes(r, flows, i, to, count);
+            if (to == ds->comm->rank)
                 r->counts[i] = count;
         }
     }
@@ -286,65 +299,84 @@ static int share_counts(struct restart *r, int rc)
     return rc;
 }
 
-/* The messages of both ends: for each rank, lane after lane. */
-static void list_messages(struct restart *r, bouma_particle_data *out,
-                          struct bm_message *sends, struct bm_message *receives)
+/* Where a lane of what comes from a reader goes, or NULL. */
+static uint8_t *lane_room(void *context, size_t tag)
 {
+    struct restart *r = context;
+    size_t lane = tag % r->lanes, v = 0;
+    int reader = (int)(tag / r->lanes);
     uint64_t first = 0;
-    size_t n = 0;
 
-    for (size_t i = 0; i < r->catch_count; i++)
-        for (size_t k = 0; k < r->catches[i].found.lane_count; k++)
-            sends[n++] = (struct bm_message){r->catches[i].rank,
-                                             r->catches[i].found.lanes[k].data,
-                                             r->catches[i].found.lanes[k].size};
-    n = 0;
-    for (int i = 0; i < r->step->ds->comm->size; i++) {
-        for (size_t v = 0; v < out->variable_count && r->counts[i]; v++) {
-            size_t size = bm_variable_value_size(out->variables[v]);
-
-            for (int c = 0; c < out->variables[v]->components; c++)
-                receives[n++] = (struct bm_message){
-                    i,
-                    (uint8_t *)out->columns[v] +
-                        ((uint64_t)c * out->count + first) * size,
-                    (size_t)r->counts[i] * size};
-        }
+    for (int i = 0; i < reader; i++)
         first += r->counts[i];
-    }
+    for (; lane >= (size_t)r->out->variables[v]->components; v++)
+        lane -= (size_t)r->out->variables[v]->components;
+    return (uint8_t *)r->out->columns[v] +
+           ((uint64_t)lane * r->out->count + first) *
+               bm_variable_value_size(r->out->variables[v]);
+}
+
+/* The thread's: a round of what this rank found for others. */
+static int load_found(void *context, uint64_t at, uint8_t *data, uint64_t bytes,
+                      struct bm_error *error)
+{
+    struct restart *r = context;
+    uint64_t begin = 0;
+
+    (void)error;
+    for (size_t i = 0; i < r->catch_count; i++)
+        for (size_t k = 0; k < r->lanes; k++) {
+            const struct bm_buffer *lane = &r->catches[i].found.lanes[k];
+            uint64_t low = at > begin ? at : begin;
+            uint64_t high = begin + lane->size;
+
+            high = high < at + bytes ? high : at + bytes;
+            if (low < high)
+                memcpy(data + (low - at), lane->data + (low - begin),
+                       (size_t)(high - low));
+            begin += lane->size;
+        }
+    return BOUMA_OK;
+}
+
+static int make_pipe(struct restart *r, struct bm_flows *flows)
+{
+    struct bouma_dataset *ds = r->step->ds;
+    struct bm_pipe_options options = {.reading = 1,
+                                      .buffers = ds->options.buffers,
+                                      .transport = ds->site.transport,
+                                      .tier = ds->options.tier,
+                                      .strict = ds->options.tier != 0,
+                                      .local = ds->site.local};
+    struct bm_pipe_calls calls = {
+        .context = r, .bytes = lane_room, .store = load_found};
+    struct bm_flow *made;
+    size_t count;
+    int rc = bm_flows_seal(flows, ds->site.buffer_bytes, &made, &count);
+
+    return rc ? rc
+              : bm_pipe_new(&r->pipe, ds->comm, made, count, &options, &calls);
 }
 
 /* Collective. */
-static int deliver(struct restart *r, bouma_particle_data **out, int rc)
+static int deliver(struct restart *r, struct bm_flows *flows, int rc)
 {
     struct bouma_dataset *ds = r->step->ds;
-    struct bm_message *sends = NULL, *receives = NULL;
-    size_t lanes = 0, senders = 0;
     uint64_t count = 0;
 
-    for (size_t v = 0; v < r->query->variable_count; v++)
-        lanes += (size_t)r->query->variables[v]->components;
-    for (int i = 0; i < ds->comm->size && !rc; i++) {
+    for (int i = 0; i < ds->comm->size && !rc; i++)
         count += r->counts[i];
-        senders += r->counts[i] > 0;
-    }
     if (!rc) {
-        *out = bm_particle_data_new(ds->a, r->query->variables,
-                                    r->query->variable_count, count);
-        sends = bm_new(ds->a, r->catch_count * lanes, sizeof(*sends));
-        receives = bm_new(ds->a, senders * lanes, sizeof(*receives));
-        if (!*out || !sends || !receives)
+        r->out = bm_particle_data_new(ds->a, r->query->variables,
+                                      r->query->variable_count, count);
+        if (!r->out || make_pipe(r, flows))
             rc = no_memory(r);
     }
+    rc = bm_pipe_open(r->pipe, ds->comm, &ds->pool, rc, &ds->error);
+    if (!rc)
+        rc = bm_pipe_run(r->pipe, 1, rc, &ds->error);
     rc = bm_comm_agree(ds->comm, rc, &ds->error);
-    if (!rc) {
-        list_messages(r, *out, sends, receives);
-        rc = bm_comm_exchange(ds->comm, sends, r->catch_count * lanes, receives,
-                              senders * lanes, &ds->error);
-        rc = bm_comm_agree(ds->comm, rc, &ds->error);
-    }
-    bm_drop(ds->a, sends);
-    bm_drop(ds->a, receives);
+    bm_pipe_free(r->pipe);
     return rc;
 }
 
@@ -358,19 +390,23 @@ int bm_restart(bouma_particle_data **out, struct bouma_step *step,
                         .shares = shares,
                         .top = bm_manifest_top(&step->manifest, set)};
     const bouma_allocator *a = step->ds->a;
+    struct bm_flows flows = {0};
 
     *out = NULL;
+    for (size_t v = 0; !rc && v < query->variable_count; v++)
+        r.lanes += (size_t)query->variables[v]->components;
     rc = share_wishes(&r, rc);
     if (!rc) {
         close_faces(&r);
         rc = catch_all(&r);
     }
-    rc = share_counts(&r, rc);
-    rc = deliver(&r, out, rc);
-    if (rc) {
-        bouma_particle_data_free(*out);
-        *out = NULL;
-    }
+    rc = share_counts(&r, &flows, rc);
+    rc = deliver(&r, &flows, rc);
+    bm_flows_release(&flows);
+    if (rc)
+        bouma_particle_data_free(r.out);
+    else
+        *out = r.out;
     for (size_t i = 0; i < r.catch_count; i++)
         bm_collector_release(&r.catches[i].found);
     bm_drop(a, r.catches);

@@ -90,7 +90,7 @@ static void tell_deeds(struct bm_buffer *b, const struct bm_step *s)
     if (s->pipe) /* else it could not be made */
         rounds += bm_pipe_deeds_of(s->pipe).rounds;
     bm_put_u64(b, bm_route_message_count(&s->shaper.sends));
-    bm_put_u64(b, rounds + s->particles.send_count);
+    bm_put_u64(b, rounds + s->particles.rounds);
     bm_put_f64(b, s->shaper.encode_seconds);
 }
 
@@ -209,7 +209,7 @@ int bm_step_finish(struct bm_step *s, int rc)
     if (!sizes && !rc)
         rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to end the step");
     if (!rc && ds->options.async) {
-        s->closer = bm_keeper_new(ds->a, 1, end_files, s);
+        s->closer = bm_keeper_new(ds->a, 1, end_files, s, 1);
         if (!s->closer)
             rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to end the step");
     }

@@ -1,11 +1,15 @@
 /* particle_ship.c -- see particle_ship.h.
  *
- * Each component of each variable is a message of its own, from the caller's
- * array straight into that of the writer; what does not lie dense in memory, or
- * goes to several files, is packed before. */
+ * What goes to a file is cut into rounds (engine/pipe.h), each with a share of
+ * the particles of every rank that has some for the file, so that all of them
+ * pack at the same time, straight into the writer's buffers; the writer's
+ * thread takes the values from there to the columns of the file. */
 #include "write/particle_ship.h"
 
 #include <string.h>
+
+#include "base/search.h"
+#include "engine/flows.h"
 
 /* ---- what a rank sends to a file ---------------------------------------- */
 
@@ -104,106 +108,58 @@ static uint8_t *copy_some(uint8_t *to, const struct bm_lane *lane, size_t size,
     return to + n * size;
 }
 
-/* The values of one lane of all particles that this rank has for a file, in the
- * order of swarms, in each as they were given. Gives the end. */
+/* The values of one lane of the particles that this rank has for a file, from
+ * number 'from' to 'end': in the order of swarms, in each as they were given.
+ * Gives the end. */
 static uint8_t *pack(const struct bm_particle_write *p,
                      const struct bm_set_plan *set, uint32_t file,
-                     const struct bouma_variable *v, int component, uint8_t *to)
+                     const struct bouma_variable *v, int component,
+                     uint64_t from, uint64_t end, uint8_t *to)
 {
     size_t size = bm_variable_value_size(v);
+    uint64_t before = 0;
 
-    for (size_t k = 0; k < p->plan.swarm_count; k++) {
+    for (size_t k = 0; k < p->plan.swarm_count && before < end; k++) {
         const struct bm_swarm *s = &p->ds->swarms[k];
         const struct bm_swarm_units *u = &p->plan.swarms[k];
-        const struct bm_lane *lane;
-        int64_t slot;
+        const uint32_t *index = NULL;
+        struct bm_lane lane;
+        uint64_t n = 0, low, high;
 
         if (s->set != set->set || !s->count)
             continue;
-        lane = lane_of(s, v, component);
-        if (!u->sample.count) {
-            if (file_of(set, u->first) == file) {
-                copy_values(to, lane, size, s->count);
-                to += s->count * size;
+        if (u->sample.count) {
+            int64_t slot = bm_sieve_find(&u->sieve, file);
+
+            if (slot >= 0) {
+                index = u->sieve.index + u->sieve.first[slot];
+                n = u->sieve.first[slot + 1] - u->sieve.first[slot];
             }
+        } else if (file_of(set, u->first) == file) {
+            n = s->count;
+        }
+        low = from > before ? from - before : 0;
+        high = end - before < n ? end - before : n;
+        before += n;
+        if (low >= high)
+            continue;
+        lane = *lane_of(s, v, component);
+        if (index) {
+            to = copy_some(to, &lane, size, index + low, high - low);
             continue;
         }
-        slot = bm_sieve_find(&u->sieve, file);
-        if (slot >= 0)
-            to =
-                copy_some(to, lane, size, u->sieve.index + u->sieve.first[slot],
-                          u->sieve.first[slot + 1] - u->sieve.first[slot]);
+        lane.data += (int64_t)low * lane.stride;
+        copy_values(to, &lane, size, high - low);
+        to += (high - low) * size;
     }
     return to;
 }
 
-/* ---- messages ----------------------------------------------------------- */
+/* ---- what comes --------------------------------------------------------- */
 
-/* Room for 'bytes' that are freed with the rest. */
-static uint8_t *new_packed(struct bm_particle_write *p, size_t bytes)
-{
-    uint8_t **grown = bm_resize(p->ds->a, p->packed, p->packed_count + 1,
-                                sizeof(*grown)),
-            *fresh;
-
-    if (!grown)
-        return NULL;
-    p->packed = grown;
-    fresh = bm_new_raw(p->ds->a, bytes, 1);
-    if (fresh)
-        grown[p->packed_count++] = fresh;
-    return fresh;
-}
-
-static int add_message(const bouma_allocator *a, struct bm_message **list,
-                       size_t *count, struct bm_message m)
-{
-    /* Grown in steps that double. */
-    if (!(*count & (*count + 1)) || !*list) {
-        struct bm_message *grown =
-            bm_resize(a, *list, *count * 2 + 2, sizeof(*grown));
-
-        if (!grown)
-            return BOUMA_ENOMEM;
-        *list = grown;
-    }
-    (*list)[(*count)++] = m;
-    return BOUMA_OK;
-}
-
-/* What this rank has for the file of another. */
-static int send_to(struct bm_particle_write *p, const struct bm_set_plan *set,
-                   const struct bm_delivery *d)
-{
-    const struct bm_swarm *whole = only_swarm(p, set, d->file);
-
-    for (int j = 0; j < set->count; j++) {
-        const struct bouma_variable *v = set->variables[j];
-        size_t size = bm_variable_value_size(v);
-
-        for (int c = 0; c < v->components; c++) {
-            const struct bm_lane *lane = whole ? lane_of(whole, v, c) : NULL;
-            struct bm_message m = {set->writer[d->file], NULL,
-                                   (size_t)d->count * size};
-
-            if (lane && is_dense(lane, size)) {
-                m.data = (void *)lane->data;
-            } else {
-                m.data = new_packed(p, m.bytes);
-                if (!m.data)
-                    return BOUMA_ENOMEM;
-                pack(p, set, d->file, v, c, m.data);
-            }
-            if (add_message(p->ds->a, &p->sends, &p->send_count, m))
-                return BOUMA_ENOMEM;
-        }
-    }
-    return BOUMA_OK;
-}
-
-/* What comes for a file of this rank, each lane into one array; or the arrays
- * of this rank itself, if nothing comes. */
-static int receive_into(struct bm_particle_write *p, struct bm_bundle *b)
+/* An array for each lane of a file of this rank; or the arrays of this rank
+ * itself, if nothing else comes. */
+static int make_columns(struct bm_particle_write *p, struct bm_bundle *b)
 {
     const struct bm_set_plan *set = b->set;
     const struct bm_delivery *first =
@@ -235,28 +191,166 @@ static int receive_into(struct bm_particle_write *p, struct bm_bundle *b)
                 return BOUMA_ENOMEM;
         }
     }
-    for (const struct bm_delivery *d = first; d < end; d++) {
-        lane_at = 0;
-        for (int j = 0; j < set->count; j++) {
-            const struct bouma_variable *v = set->variables[j];
-            size_t size = bm_variable_value_size(v);
+    return BOUMA_OK;
+}
 
-            for (int c = 0; c < v->components; c++, lane_at++) {
-                uint8_t *to = b->columns[lane_at].own;
-                struct bm_message m = {d->rank, NULL, (size_t)d->count * size};
+/* What this rank has for its own file. */
+static void pack_own(struct bm_particle_write *p, struct bm_bundle *b,
+                     const struct bm_delivery *d)
+{
+    size_t lane_at = 0;
 
-                if (!to)
-                    continue;
-                m.data = to + d->first * size;
-                if (d->rank == p->ds->comm->rank)
-                    pack(p, set, b->file, v, c, m.data);
-                else if (add_message(p->ds->a, &p->receives, &p->receive_count,
-                                     m))
-                    return BOUMA_ENOMEM;
-            }
+    for (int j = 0; j < b->set->count; j++) {
+        const struct bouma_variable *v = b->set->variables[j];
+        size_t size = bm_variable_value_size(v);
+
+        for (int c = 0; c < v->components; c++, lane_at++) {
+            uint8_t *to = b->columns[lane_at].own;
+
+            if (to)
+                pack(p, b->set, b->file, v, c, 0, d->count,
+                     to + d->first * size);
         }
     }
+}
+
+/* ---- the pipe ----------------------------------------------------------- */
+
+/* Make what goes into a buffer: some particles, lane after lane. */
+static void fill_parcel(void *context, size_t tag, uint8_t *room)
+{
+    struct bm_particle_write *p = context;
+    const struct bm_parcel *c = &p->sent[tag];
+
+    for (int j = 0; j < c->set->count; j++) {
+        const struct bouma_variable *v = c->set->variables[j];
+
+        for (int k = 0; k < v->components; k++)
+            room =
+                pack(p, c->set, c->delivery->file, v, k, c->from, c->end, room);
+    }
+}
+
+/* The thread's: from a buffer to the columns of the file. */
+static const uint8_t *unpack_parcel(const struct bm_parcel *c,
+                                    const uint8_t *data)
+{
+    size_t lane_at = 0;
+
+    for (int j = 0; j < c->set->count; j++) {
+        const struct bouma_variable *v = c->set->variables[j];
+        size_t size = bm_variable_value_size(v);
+        size_t bytes = (size_t)(c->end - c->from) * size;
+
+        for (int k = 0; k < v->components; k++, lane_at++) {
+            uint8_t *to = c->bundle->columns[lane_at].own;
+
+            memcpy(to + (c->delivery->first + c->from) * size, data, bytes);
+            data += bytes;
+        }
+    }
+    return data;
+}
+
+static int unpack_round(void *context, uint64_t at, uint8_t *data,
+                        uint64_t bytes, struct bm_error *error)
+{
+    struct bm_particle_write *p = context;
+    const uint8_t *next = data;
+    size_t i = 0;
+
+    (void)error;
+    BM_BISECT(i, p->come_count, k, p->come[k].at <= at);
+    while (next < data + bytes)
+        next = unpack_parcel(&p->come[i++], next);
     return BOUMA_OK;
+}
+
+/* Behind those that are there. ENOMEM. */
+static int add_parcel(const bouma_allocator *a, struct bm_parcel **list,
+                      size_t *count, const struct bm_parcel *parcel)
+{
+    struct bm_parcel *grown = bm_grow(a, *list, *count, sizeof(*grown));
+
+    if (!grown)
+        return BOUMA_ENOMEM;
+    *list = grown;
+    grown[(*count)++] = *parcel;
+    return BOUMA_OK;
+}
+
+/* The part of a delivery that goes in one round of several. */
+static int route_parcel(struct bm_particle_write *p, struct bm_flows *flows,
+                        struct bm_parcel *c)
+{
+    const bouma_allocator *a = p->ds->a;
+    int writer = c->set->writer[c->delivery->file], me = p->ds->comm->rank;
+
+    c->at = bm_flows_add(flows, writer, c->delivery->rank,
+                         (c->end - c->from) * c->set->bytes, p->sent_count);
+    if (c->end == c->from)
+        return BOUMA_OK;
+    if (writer == me)
+        return add_parcel(a, &p->come, &p->come_count, c);
+    if (c->delivery->rank == me)
+        return add_parcel(a, &p->sent, &p->sent_count, c);
+    return BOUMA_OK;
+}
+
+/* What goes between ranks for a file; 'bundle', if it is this rank's. */
+static int route_file(struct bm_particle_write *p, struct bm_flows *flows,
+                      const struct bm_set_plan *set, uint32_t file,
+                      struct bm_bundle *bundle)
+{
+    const struct bm_delivery *first =
+        &set->deliveries[set->first_delivery[file]];
+    const struct bm_delivery *end =
+        &set->deliveries[set->first_delivery[file + 1]];
+    uint64_t buffer = p->ds->site.buffer_bytes, bytes = 0, rounds;
+    uint64_t slack =
+        (uint64_t)(end - first) * set->bytes; /* shares are whole */
+    int rc = BOUMA_OK;
+
+    for (const struct bm_delivery *d = first; d < end; d++)
+        if (d->rank != set->writer[file])
+            bytes += d->count * set->bytes;
+    if (buffer <= 2 * slack)
+        slack = 0;
+    rounds = (bytes + buffer - slack - 1) / (buffer - slack);
+    for (uint64_t r = 0; r < rounds && !rc; r++) {
+        bm_flows_fit(flows, set->writer[file], bytes / rounds + slack, buffer);
+        for (const struct bm_delivery *d = first; d < end && !rc; d++) {
+            struct bm_parcel c = {set,
+                                  d,
+                                  bundle,
+                                  bm_cut(d->count, rounds, r),
+                                  bm_cut(d->count, rounds, r + 1),
+                                  0};
+
+            if (d->rank != set->writer[file])
+                rc = route_parcel(p, flows, &c);
+        }
+    }
+    p->shipped_bytes += bytes;
+    return rc;
+}
+
+static int make_pipe(struct bm_particle_write *p, struct bm_flows *flows)
+{
+    struct bouma_dataset *ds = p->ds;
+    struct bm_pipe_options options = {.buffers = ds->options.buffers,
+                                      .transport = ds->site.transport,
+                                      .tier = ds->options.tier,
+                                      .strict = ds->options.tier != 0,
+                                      .local = ds->site.local};
+    struct bm_pipe_calls calls = {
+        .context = p, .fill = fill_parcel, .store = unpack_round};
+    struct bm_flow *made;
+    size_t count;
+    int rc = bm_flows_seal(flows, 0, &made, &count);
+
+    return rc ? rc
+              : bm_pipe_new(&p->pipe, ds->comm, made, count, &options, &calls);
 }
 
 /* ---- all of it ---------------------------------------------------------- */
@@ -281,29 +375,32 @@ static int make_bundles(struct bm_particle_write *p)
     return rc;
 }
 
-/* Both ends go through files, ranks and lanes in the same order, so messages
- * between two ranks match. */
-static int make_messages(struct bm_particle_write *p)
+/* Columns for this rank's files, and what goes through the pipe; all ranks go
+ * through all files in the same order. */
+static int route_all(struct bm_particle_write *p)
 {
-    int me = p->ds->comm->rank, rc = BOUMA_OK;
-    size_t bundle = 0;
+    int me = p->ds->comm->rank;
+    size_t next = 0;
+    struct bm_flows flows;
+    int rc = bm_flows_init(&flows, p->ds->comm);
 
     for (size_t i = 0; i < p->plan.set_count; i++) {
         const struct bm_set_plan *set = &p->plan.sets[i];
 
         p->raw_bytes += set->particles * set->bytes;
-        for (size_t k = 0; k < set->delivery_count && !rc; k++) {
-            const struct bm_delivery *d = &set->deliveries[k];
+        for (int64_t f = 0; f < set->files.files && !rc; f++) {
+            struct bm_bundle *b =
+                set->writer[f] == me ? &p->bundles[next++] : NULL;
 
-            if (set->writer[d->file] != d->rank)
-                p->shipped_bytes += d->count * set->bytes;
-            if (d->rank == me && set->writer[d->file] != me)
-                rc = send_to(p, set, d);
+            if (b)
+                rc = make_columns(p, b);
+            if (!rc)
+                rc = route_file(p, &flows, set, (uint32_t)f, b);
         }
-        for (int64_t f = 0; f < set->files.files && !rc; f++)
-            if (set->writer[f] == me)
-                rc = receive_into(p, &p->bundles[bundle++]);
     }
+    if (!rc && p->shipped_bytes)
+        rc = make_pipe(p, &flows);
+    bm_flows_release(&flows);
     return rc;
 }
 
@@ -318,7 +415,7 @@ int bm_particles_prepare(struct bm_particle_write *p, struct bouma_dataset *ds,
         return rc;
     rc = make_bundles(p);
     if (!rc)
-        rc = make_messages(p);
+        rc = route_all(p);
     if (rc)
         bm_fail(&ds->error, rc, "no memory to send particles");
     return bm_comm_agree(ds->comm, rc, &ds->error);
@@ -326,12 +423,26 @@ int bm_particles_prepare(struct bm_particle_write *p, struct bouma_dataset *ds,
 
 int bm_particles_exchange(struct bm_particle_write *p)
 {
-    int rc = bm_comm_exchange(p->ds->comm, p->sends, p->send_count, p->receives,
-                              p->receive_count, &p->ds->error);
+    struct bouma_dataset *ds = p->ds;
+    int rc = BOUMA_OK;
 
-    for (size_t i = 0; i < p->packed_count; i++)
-        bm_drop(p->ds->a, p->packed[i]);
-    p->packed_count = 0;
+    if (p->shipped_bytes)
+        rc = bm_pipe_open(p->pipe, ds->comm, &ds->pool, rc, &ds->error);
+    for (size_t i = 0; i < p->bundle_count && !rc; i++) {
+        const struct bm_bundle *b = &p->bundles[i];
+        const struct bm_set_plan *set = b->set;
+
+        for (size_t k = set->first_delivery[b->file];
+             k < set->first_delivery[b->file + 1]; k++)
+            if (set->deliveries[k].rank == ds->comm->rank)
+                pack_own(p, &p->bundles[i], &set->deliveries[k]);
+    }
+    if (p->shipped_bytes && !rc)
+        rc = bm_pipe_run(p->pipe, 1, rc, &ds->error);
+    if (p->pipe)
+        p->rounds = bm_pipe_deeds_of(p->pipe).rounds;
+    bm_pipe_free(p->pipe);
+    p->pipe = NULL;
     return rc;
 }
 
@@ -346,11 +457,9 @@ void bm_particles_release(struct bm_particle_write *p)
         bm_bundle_release(&p->bundles[i]);
     bm_drop(a, p->bundles);
     bm_codec_state_release(&p->codec);
-    bm_drop(a, p->sends);
-    bm_drop(a, p->receives);
-    for (size_t i = 0; i < p->packed_count; i++)
-        bm_drop(a, p->packed[i]);
-    bm_drop(a, p->packed);
+    bm_pipe_free(p->pipe);
+    bm_drop(a, p->sent);
+    bm_drop(a, p->come);
     bm_particle_plan_release(&p->plan);
     memset(p, 0, sizeof(*p));
 }

@@ -3,7 +3,17 @@
 #ifndef BM_PARTICLE_SHIP_H
 #define BM_PARTICLE_SHIP_H
 
+#include "engine/pipe.h"
 #include "write/bundle.h"
+
+/* What one rank has for a file in one round: some of its particles. */
+struct bm_parcel {
+    const struct bm_set_plan *set;
+    const struct bm_delivery *delivery;
+    struct bm_bundle *bundle; /* if this rank writes the file */
+    uint64_t from, end;       /* of those of the delivery */
+    uint64_t at;              /* in the stream of the file's writer */
+};
 
 struct bm_particle_write {
     struct bouma_dataset *ds;
@@ -11,10 +21,10 @@ struct bm_particle_write {
     struct bm_bundle *bundles; /* [bundle_count], the files of this rank */
     size_t bundle_count;
     struct bm_codec_state codec;
-    struct bm_message *sends, *receives;
-    size_t send_count, receive_count;
-    uint8_t **packed; /* [packed_count], what is not sent from where it is */
-    size_t packed_count;
+    struct bm_pipe *pipe;
+    struct bm_parcel *sent, *come; /* through the pipe */
+    size_t sent_count, come_count;
+    uint64_t rounds;                   /* in which this rank has sent some */
     uint64_t raw_bytes, shipped_bytes; /* of all ranks */
 };
 
@@ -24,7 +34,8 @@ int bm_particles_prepare(struct bm_particle_write *p, struct bouma_dataset *ds,
                          int rc);
 void bm_particles_release(struct bm_particle_write *p);
 
-/* Send and receive. Not to be called if the preparation failed. */
+/* All particles to the writers of their files. Collective, but without an
+ * agreement at its end. Not to be called if the preparation failed. */
 int bm_particles_exchange(struct bm_particle_write *p);
 
 #endif

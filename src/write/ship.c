@@ -9,6 +9,9 @@
 #include "plan/schedule.h"
 #include "write/predict.h"
 
+/* Values are made where any of them may be. */
+#define FILL_ALIGNMENT 16
+
 void bm_step_lap(struct bm_step *s, enum bm_phase phase)
 {
     double now = bm_clock();
@@ -85,15 +88,12 @@ static uint64_t file_bytes(const struct bm_step *s, size_t file)
 static int add_piece(const bouma_allocator *a, struct bm_flow *flow,
                      struct bm_piece piece)
 {
-    /* Grown in steps that double. */
-    if (!(flow->count & (flow->count + 1)) || !flow->pieces) {
-        struct bm_piece *grown =
-            bm_resize(a, flow->pieces, flow->count * 2 + 2, sizeof(*grown));
+    struct bm_piece *grown =
+        bm_grow(a, flow->pieces, flow->count, sizeof(*grown));
 
-        if (!grown)
-            return BOUMA_ENOMEM;
-        flow->pieces = grown;
-    }
+    if (!grown)
+        return BOUMA_ENOMEM;
+    flow->pieces = grown;
     flow->pieces[flow->count++] = piece;
     return BOUMA_OK;
 }
@@ -249,13 +249,7 @@ static int make_flows(struct routes *r)
 
 static void release_routes(struct routes *r)
 {
-    const bouma_allocator *a = r->s->ds->a;
-
-    for (size_t i = 0; i < r->flow_count; i++) {
-        bm_rounds_release(&r->flows[i].rounds);
-        bm_drop(a, r->flows[i].pieces);
-    }
-    bm_drop(a, r->flows);
+    bm_flows_free(r->s->ds->a, r->flows, r->flow_count);
 }
 
 static int make_pipe(struct routes *r);
@@ -442,6 +436,7 @@ static int make_pipe(struct routes *r)
         .context = s,
         .bytes = slots ? bm_predict_bytes : chunk_bytes,
         .fill = s->shaper.sized ? fill_chunk : NULL,
+        .alignment = FILL_ALIGNMENT,
         .store = slots ? bm_predict_store : store_chunks,
         .progress = tell_progress};
 

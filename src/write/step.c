@@ -420,7 +420,7 @@ static int shape_particles(struct bm_step *s)
 
     if (!p->bundle_count)
         return rc;
-    s->bundler = bm_keeper_new(s->ds->a, p->bundle_count, bm_ship_bundle, s);
+    s->bundler = bm_keeper_new(s->ds->a, p->bundle_count, bm_ship_bundle, s, 1);
     if (!s->bundler)
         return bm_fail(&s->ds->error, BOUMA_ENOMEM,
                        "no memory to store particles");

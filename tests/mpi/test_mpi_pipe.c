@@ -8,7 +8,7 @@
 
 #include "../unit/check.h"
 #include "comm/comm_mpi.h"
-#include "engine/pipe.h"
+#include "engine/flows.h"
 
 enum { PIECES = 40, STREAM = 6000 };
 
@@ -22,6 +22,7 @@ static uint8_t byte_at(int gatherer, uint64_t at)
 struct trial {
     struct bm_comm *comm;
     int filling; /* bytes are made when they are wanted */
+    int taking;  /* or taken when they have come, no piece in two rounds */
     int late;    /* bytes are known only after this many questions */
     int fail_at; /* store call that fails on this rank; -1: none */
     int stores, asked;
@@ -36,6 +37,7 @@ struct trial {
         uint8_t *data;
     } sources[PIECES * 8]; /* of this rank; by tag */
     size_t source_count;
+    struct bm_stream_part parts[8][3]; /* of each gatherer */
 };
 
 static uint8_t *bytes_of(void *context, size_t tag)
@@ -50,6 +52,13 @@ static void fill(void *context, size_t tag, uint8_t *room)
     struct trial *t = context;
 
     memcpy(room, t->sources[tag].data, t->sources[tag].bytes);
+}
+
+static void take(void *context, size_t tag, const uint8_t *room)
+{
+    struct trial *t = context;
+
+    memcpy(t->sources[tag].data, room, t->sources[tag].bytes);
 }
 
 /* Called by the thread: no CHECK here. */
@@ -83,6 +92,18 @@ static int load(void *context, uint64_t at, uint8_t *data, uint64_t bytes,
     return BOUMA_OK;
 }
 
+/* A piece of this rank. */
+static size_t add_source(struct trial *t, int gatherer, uint64_t at,
+                         uint64_t bytes, int reading)
+{
+    struct source *s = &t->sources[t->source_count];
+
+    *s = (struct source){gatherer, at, bytes, malloc(bytes + 1)};
+    for (uint64_t k = 0; k < bytes; k++)
+        s->data[k] = reading ? 0 : byte_at(gatherer, at + k);
+    return t->source_count++;
+}
+
 /* The flows of a trial: some ranks gather, each from any. The same on all ranks
  * from the same random state. */
 static struct bm_flow *make_flows(struct trial *t, size_t *count, uint64_t most,
@@ -90,14 +111,13 @@ static struct bm_flow *make_flows(struct trial *t, size_t *count, uint64_t most,
 {
     int size = t->comm->size, me = t->comm->rank;
     const bouma_allocator *a = t->comm->a;
-    struct bm_flow *flows = bm_new(a, (size_t)size, sizeof(*flows));
+    struct bm_flows made;
+    struct bm_flow *flows;
 
-    *count = 0;
+    CHECK_EQ(bm_flows_init(&made, t->comm), BOUMA_OK);
     for (int g = 0; g < size; g++) {
-        struct bm_piece *pieces = bm_new(a, PIECES, sizeof(*pieces));
         struct bm_stream_part parts[3];
-        uint64_t at = 0;
-        size_t n = 0, mine = 0, part = 0;
+        size_t part = 0;
         int gathers = check_below(random, 3) || g == size - 1;
 
         memset(parts, 0, sizeof(parts));
@@ -105,35 +125,37 @@ static struct bm_flow *make_flows(struct trial *t, size_t *count, uint64_t most,
             uint64_t bytes = (uint64_t)check_below(
                 random,
                 check_below(random, 5) ? (int64_t)(most / PIECES * 2) : 2);
-            struct bm_piece p = {(int)check_below(random, size), at, bytes, 0};
+            uint64_t at = bm_flows_bytes(&made, g);
+            int rank = (int)check_below(random, size);
 
-            if (p.rank == me) {
-                p.tag = t->source_count++;
-                t->sources[p.tag] =
-                    (struct source){g, at, bytes, malloc(bytes + 1)};
-                for (uint64_t k = 0; k < bytes; k++)
-                    t->sources[p.tag].data[k] =
-                        reading ? 0 : byte_at(g, at + k);
-            }
-            mine += p.rank == me;
-            if (p.rank == me || g == me)
-                pieces[n++] = p;
-            at += bytes;
+            bm_flows_fit(&made, g, bytes, t->buffer);
+            CHECK_EQ(bm_flows_add(
+                         &made, g, rank, bytes,
+                         rank == me ? add_source(t, g, at, bytes, reading) : 0),
+                     at);
             parts[part].bytes += bytes;
             if (part < 2 && !check_below(random, 12))
                 part++;
         }
         if (g == me)
-            t->stream_bytes = at;
-        if (!gathers || (!mine && g != me)) {
-            bm_drop(a, pieces);
+            t->stream_bytes = bm_flows_bytes(&made, g);
+        t->parts[g][0] = parts[0];
+        t->parts[g][1] = parts[1];
+        t->parts[g][2] = parts[2];
+    }
+    CHECK_EQ(bm_flows_seal(&made, 0, &flows, count), BOUMA_OK);
+    bm_flows_release(&made);
+    for (size_t i = 0; i < *count; i++) {
+        if (t->taking) {
+            if (flows[i].rounds.largest > t->buffer)
+                t->buffer = flows[i].rounds.largest;
             continue;
         }
-        flows[*count] = (struct bm_flow){.gatherer = g, .pieces = pieces};
-        flows[*count].count = n;
-        CHECK_EQ(bm_rounds_init(&flows[*count].rounds, a, parts, 3, t->buffer),
+        /* Other rounds, that cut pieces. */
+        bm_rounds_release(&flows[i].rounds);
+        CHECK_EQ(bm_rounds_init(&flows[i].rounds, a,
+                                t->parts[flows[i].gatherer], 3, t->buffer),
                  BOUMA_OK);
-        ++*count;
     }
     return flows;
 }
@@ -180,6 +202,7 @@ static void run(struct bm_comm *comm, struct bm_pipe_pool *pool,
 
     t.buffer = 1 + (uint64_t)check_below(random, (int64_t)(most / 6));
     t.filling = !o.reading && check_below(random, 2);
+    t.taking = o.reading && check_below(random, 2);
     t.late = !o.reading && !t.filling ? (int)check_below(random, 50) : 0;
     flows = make_flows(&t, &count, most, o.reading, random);
     t.stored = calloc(t.stream_bytes + 1, 1);
@@ -189,6 +212,9 @@ static void run(struct bm_comm *comm, struct bm_pipe_pool *pool,
         own = bm_fail(&error, BOUMA_ENOMEM, "this rank has no memory");
     calls.bytes = bytes_of;
     calls.fill = t.filling ? fill : NULL;
+    calls.take = t.taking ? take : NULL;
+    calls.alignment = (size_t)check_below(random, 3) * 8;
+    o.unthreaded = (int)check_below(random, 2);
     calls.store = o.reading ? load : store;
     rc = bm_pipe_new(&pipe, comm, flows, count, &o, &calls);
     CHECK_EQ(rc, BOUMA_OK);

@@ -221,15 +221,21 @@ static void random_datasets(struct ranks *ranks, int count)
     for (int n = 0; n < count; n++) {
         struct test t = {.ranks = ranks};
         bouma_grid_info info;
+        bouma_options options;
         bouma_dataset *ds;
         bouma_step *step;
         char path[512];
 
+        /* Small buffers, so that what goes between ranks takes many rounds. */
+        bouma_options_init(&options, sizeof(options));
+        options.transport = (bouma_transport)(n / 3 % 3);
+        options.buffers = 1 + n % 4;
+        options.buffer_bytes = (uint64_t)1 << (6 + n % 8);
         choose(&t, 1 + n % 3, n);
         path_in(ranks, path, "read", n);
         write_by(&t, path, 1 + (int)check_below(&t.shared, ranks->size),
                  (bouma_codec)(1 + n % 2), n % 5);
-        CHECK_EQ(bouma_dataset_open_mpi(&ds, MPI_COMM_WORLD, path, NULL),
+        CHECK_EQ(bouma_dataset_open_mpi(&ds, MPI_COMM_WORLD, path, &options),
                  BOUMA_OK);
         CHECK_EQ(bouma_step_open(&step, ds, 7), BOUMA_OK);
         REQUIRE(step);

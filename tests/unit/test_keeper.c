@@ -23,17 +23,18 @@ static int do_job(void *context, size_t job, struct bm_error *error)
 
 static void jobs_are_done_in_the_order_they_come(void)
 {
-    for (int wait = 0; wait < 2; wait++) {
+    for (int i = 0; i < 4; i++) {
+        int wait = i & 1, threaded = i > 1;
         struct work w = {.failing = JOBS};
         struct bm_error error = {0};
         struct bm_keeper *k =
-            bm_keeper_new(bm_allocator_default(), JOBS, do_job, &w);
+            bm_keeper_new(bm_allocator_default(), JOBS, do_job, &w, threaded);
         size_t job, told = 0;
 
         REQUIRE(k);
-        for (size_t i = 0; i < JOBS; i++) {
-            bm_keeper_hand(k, JOBS - 1 - i);
-            while (bm_keeper_next(k, &job, wait && i % 3 == 0))
+        for (size_t n = 0; n < JOBS; n++) {
+            bm_keeper_hand(k, JOBS - 1 - n);
+            while (bm_keeper_next(k, &job, wait && n % 3 == 0))
                 CHECK_EQ(job, JOBS - 1 - told++);
         }
         CHECK_EQ(bm_keeper_wait(k, &error), BOUMA_OK);
@@ -41,19 +42,19 @@ static void jobs_are_done_in_the_order_they_come(void)
             CHECK_EQ(job, JOBS - 1 - told++);
         CHECK_EQ(told, JOBS);
         CHECK_EQ(w.count, JOBS);
-        for (size_t i = 0; i < JOBS; i++)
-            CHECK_EQ(w.done[i], JOBS - 1 - i);
+        for (size_t n = 0; n < JOBS; n++)
+            CHECK_EQ(w.done[n], JOBS - 1 - n);
         CHECK(bm_keeper_seconds(k) >= 0);
         bm_keeper_free(k);
     }
 }
 
-static void after_a_failure_the_rest_is_left_out(void)
+static void after_a_failure_the_rest_is_left_out(int threaded)
 {
     struct work w = {.failing = 50};
     struct bm_error error = {0};
     struct bm_keeper *k =
-        bm_keeper_new(bm_allocator_default(), JOBS, do_job, &w);
+        bm_keeper_new(bm_allocator_default(), JOBS, do_job, &w, threaded);
     size_t job, told = 0;
 
     REQUIRE(k);
@@ -68,25 +69,52 @@ static void after_a_failure_the_rest_is_left_out(void)
     bm_keeper_free(k);
 }
 
-/* What was handed over is done before it is gone. */
-static void freeing_waits(void)
+/* What was handed over to a thread is done before it is gone. */
+static void freeing_waits(int threaded)
 {
     struct work w = {.failing = JOBS};
     struct bm_keeper *k =
-        bm_keeper_new(bm_allocator_default(), JOBS, do_job, &w);
+        bm_keeper_new(bm_allocator_default(), JOBS, do_job, &w, threaded);
 
     REQUIRE(k);
     for (size_t i = 0; i < JOBS; i++)
         bm_keeper_hand(k, i);
     bm_keeper_free(k);
-    CHECK_EQ(w.count, JOBS);
+    CHECK_EQ(w.count, threaded ? JOBS : 0);
     bm_keeper_free(NULL);
+}
+
+/* Without a thread, jobs are done one at a time, when they are asked for. */
+static void without_a_thread_jobs_wait_to_be_asked_for(void)
+{
+    struct work w = {.failing = JOBS};
+    struct bm_error error = {0};
+    struct bm_keeper *k =
+        bm_keeper_new(bm_allocator_default(), JOBS, do_job, &w, 0);
+    size_t job;
+
+    REQUIRE(k);
+    CHECK(!bm_keeper_next(k, &job, 1));
+    for (size_t i = 0; i < 3; i++)
+        bm_keeper_hand(k, i);
+    CHECK_EQ(w.count, 0);
+    for (size_t i = 0; i < 2; i++) {
+        CHECK(bm_keeper_next(k, &job, (int)i));
+        CHECK_EQ(job, i);
+        CHECK_EQ(w.count, i + 1);
+    }
+    CHECK_EQ(bm_keeper_wait(k, &error), BOUMA_OK);
+    CHECK_EQ(w.count, 3);
+    bm_keeper_free(k);
 }
 
 int main(void)
 {
     jobs_are_done_in_the_order_they_come();
-    after_a_failure_the_rest_is_left_out();
-    freeing_waits();
+    for (int threaded = 0; threaded < 2; threaded++) {
+        after_a_failure_the_rest_is_left_out(threaded);
+        freeing_waits(threaded);
+    }
+    without_a_thread_jobs_wait_to_be_asked_for();
     return check_result();
 }

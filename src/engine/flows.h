@@ -1,0 +1,48 @@
+/* flows.h -- the flows of a pipe, put together piece by piece.
+ *
+ * Every rank goes through the pieces of all gatherers in the same order, and
+ * keeps what concerns it: its own pieces, and those that it gathers. */
+#ifndef BM_FLOWS_H
+#define BM_FLOWS_H
+
+#include "engine/pipe.h"
+
+/* What has been put together for one gatherer. */
+struct bm_flow_made {
+    struct bm_stream_part *parts;
+    size_t part_count;
+    uint64_t bytes; /* of all parts */
+    struct bm_piece *pieces;
+    size_t count;
+    int concerned; /* this rank has pieces, or gathers them */
+};
+
+struct bm_flows {
+    const bouma_allocator *a;
+    int rank, ranks;
+    struct bm_flow_made *made; /* [ranks] */
+    int failed;                /* no memory: told by bm_flows_seal() */
+};
+
+/* A zeroed struct can be released. ENOMEM. */
+int bm_flows_init(struct bm_flows *f, const struct bm_comm *comm);
+void bm_flows_release(struct bm_flows *f);
+
+/* What follows for this gatherer begins a part, if 'bytes' more would make the
+ * one that is on longer than 'most', or there is none yet. 1: it does. */
+int bm_flows_fit(struct bm_flows *f, int gatherer, uint64_t bytes,
+                 uint64_t most);
+
+/* A piece of a rank, behind those before it; gives its place in the stream. */
+uint64_t bm_flows_add(struct bm_flows *f, int gatherer, int rank,
+                      uint64_t bytes, size_t tag);
+
+/* The bytes that go to a gatherer. */
+uint64_t bm_flows_bytes(const struct bm_flows *f, int gatherer);
+
+/* All of it, for bm_pipe_new(): each part is cut into rounds of 'buffer' bytes;
+ * with 0, it is one. ENOMEM; *out is NULL then. */
+int bm_flows_seal(struct bm_flows *f, uint64_t buffer, struct bm_flow **out,
+                  size_t *count);
+
+#endif

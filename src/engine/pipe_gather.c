@@ -1,0 +1,250 @@
+/* pipe_gather.c -- the gatherer's side of a pipe; see pipe_inside.h. */
+#include "engine/pipe_inside.h"
+
+/* ---- storing ------------------------------------------------------------ */
+
+/* The thread's: a round to storage, or back; own stretches straight from where
+ * they are. */
+static int keep_round(void *context, size_t round, struct bm_error *error)
+{
+    struct bm_pipe *p = context;
+    const struct bm_flow *f = p->own->flow;
+    uint64_t begin = f->rounds.start[round], end = f->rounds.start[round + 1];
+    uint64_t at = begin;
+    uint8_t *buffer = bm_gather_memory(p, round);
+    int rc = BOUMA_OK;
+
+    if (bm_gather_slot(p, round)->poor)
+        return rc;
+    for (size_t i = p->first_cut[round]; i < p->first_cut[round + 1] && !rc;
+         i++) {
+        struct bm_stretch s = bm_stretch_of(f, p->cuts[i], round);
+        uint64_t here = begin + s.in_round;
+
+        if (s.piece->rank != p->comm->rank ||
+            !bm_pipe_is_direct(p, p->own, s.bytes))
+            continue;
+        if (here > at)
+            rc = p->calls.store(p->calls.context, at, buffer + (at - begin),
+                                here - at, error);
+        if (!rc)
+            rc = p->calls.store(p->calls.context, here,
+                                p->calls.bytes(p->calls.context, s.piece->tag) +
+                                    s.from,
+                                s.bytes, error);
+        if (here + s.bytes > at)
+            at = here + s.bytes;
+    }
+    if (!rc && at < end)
+        rc = p->calls.store(p->calls.context, at, buffer + (at - begin),
+                            end - at, error);
+    return rc;
+}
+
+static void hand_over(struct bm_pipe *p, size_t round)
+{
+    p->handed++;
+    bm_keeper_hand(p->keeper, round);
+}
+
+/* Whether the storing of this rank has failed. */
+static int has_failed(struct bm_pipe *p)
+{
+    return bm_keeper_status(p->keeper, &p->error) != BOUMA_OK || p->rc;
+}
+
+/* ---- buffers ------------------------------------------------------------ */
+
+/* Whether several pieces have the same bytes. */
+static int overlap(const struct bm_flow *f)
+{
+    uint64_t end = 0;
+
+    for (size_t i = 0; i < f->count; i++) {
+        if (f->pieces[i].bytes && f->pieces[i].at < end)
+            return 1;
+        if (f->pieces[i].at + f->pieces[i].bytes > end)
+            end = f->pieces[i].at + f->pieces[i].bytes;
+    }
+    return 0;
+}
+
+int bm_gather_prepare(struct bm_pipe *p)
+{
+    size_t rounds = p->own->flow->rounds.count;
+    int rc = bm_gather_list(p);
+
+    /* What is loaded straight to where it goes is nowhere for others. */
+    if (p->o.reading && overlap(p->own->flow))
+        p->o.copy = 1;
+    p->slot_count =
+        rounds < (size_t)p->o.buffers ? rounds : (size_t)p->o.buffers;
+    p->slots = bm_new(p->a, p->slot_count, sizeof(*p->slots));
+    if (!rc)
+        p->keeper =
+            bm_keeper_new(p->a, rounds, keep_round, p, !p->o.unthreaded);
+    return !rc && p->slots && p->keeper ? BOUMA_OK : BOUMA_ENOMEM;
+}
+
+struct bm_pipe_slot *bm_gather_slot(const struct bm_pipe *p, size_t round)
+{
+    return &p->slots[round % p->slot_count];
+}
+
+uint8_t *bm_gather_memory(const struct bm_pipe *p, size_t round)
+{
+    return p->memory ? p->memory + round % p->slot_count * p->own->slot_bytes
+                     : NULL;
+}
+
+/* By messages: send or receive what others have of a round. With 'empty',
+ * nothing that could be used. */
+static void start_messages(struct bm_pipe *p, size_t round, int empty)
+{
+    struct bm_pipe_slot *slot = bm_gather_slot(p, round);
+    int channel = (int)(round % (size_t)p->o.buffers), rc = BOUMA_OK;
+
+    for (size_t i = p->first_cut[round]; i < p->first_cut[round + 1] && !rc;
+         i++) {
+        struct bm_stretch s = bm_stretch_of(p->own->flow, p->cuts[i], round);
+        struct bm_message m = {s.piece->rank,
+                               bm_gather_memory(p, round) + s.in_round,
+                               (size_t)s.bytes};
+
+        if (s.piece->rank == p->comm->rank)
+            continue;
+        if (p->o.reading) {
+            m.data = empty ? NULL : m.data;
+            rc = bm_transfer_send(&slot->transfer, channel, &m, 1, &p->error);
+        } else {
+            rc =
+                bm_transfer_receive(&slot->transfer, channel, &m, 1, &p->error);
+        }
+    }
+    bm_pipe_fail(p, rc);
+    slot->waiting = 1;
+}
+
+/* Whether those that have pieces of a round wait to hear that it is open. By
+ * messages, what is read goes straight to where it is wanted, whenever it
+ * comes; but if it is taken out of the stage, which has room for one round,
+ * nobody may wait there for what is not yet on its way. */
+static int is_told(const struct bm_pipe *p, size_t round)
+{
+    if (!p->o.reading)
+        return round >= p->slot_count;
+    return p->port || bm_pipe_is_made(p);
+}
+
+/* Let others (and this rank) at the buffer of a round. */
+static void open_round(struct bm_pipe *p, size_t round)
+{
+    struct bm_pipe_slot *slot = bm_gather_slot(p, round);
+    int failed = has_failed(p);
+    size_t first = p->first_rank[round], end = p->first_rank[round + 1];
+    int mine = 0, others = 0;
+
+    slot->open = 1;
+    for (size_t i = first; i < end; i++) {
+        if (p->ranks[i] == p->comm->rank) {
+            mine = 1;
+            continue;
+        }
+        others++;
+        if (is_told(p, round))
+            bm_pipe_note(p, p->ranks[i], BM_OPEN, round, failed);
+    }
+    slot->missing = (size_t)mine + (p->port ? (size_t)others : others > 0);
+    if (!p->port && others)
+        start_messages(p, round, failed);
+}
+
+void bm_gather_begin(struct bm_pipe *p, size_t round)
+{
+    struct bm_pipe_slot *slot = bm_gather_slot(p, round);
+
+    if (round >= p->own->flow->rounds.count)
+        return;
+    slot->round = round;
+    slot->poor = 0;
+    slot->open = 0;
+    if (p->o.reading)
+        hand_over(p, round);
+    else
+        open_round(p, round);
+}
+
+/* All ranks are done with a buffer. Rounds go on in their order, whichever is
+ * complete first: those that have pieces count on it. */
+static void close_round(struct bm_pipe *p, size_t round)
+{
+    bm_gather_slot(p, round)->open = 0;
+    bm_gather_slot(p, round)->closed = 1;
+    while (p->closed < p->own->flow->rounds.count &&
+           bm_gather_slot(p, p->closed)->round == p->closed &&
+           bm_gather_slot(p, p->closed)->closed) {
+        size_t next = p->closed++;
+
+        bm_gather_slot(p, next)->closed = 0;
+        if (!p->o.reading) {
+            if (p->port)
+                bm_pipe_fail(p,
+                             bm_port_flush(p->port, p->comm->rank, &p->error));
+            hand_over(p, next);
+        } else {
+            p->over++;
+            bm_gather_begin(p, next + p->slot_count);
+        }
+    }
+}
+
+void bm_gather_one_done(struct bm_pipe *p, size_t round, int failed)
+{
+    struct bm_pipe_slot *slot = bm_gather_slot(p, round);
+
+    slot->poor |= failed;
+    if (--slot->missing == 0)
+        close_round(p, round);
+}
+
+int bm_gather_jobs(struct bm_pipe *p, int wait)
+{
+    size_t round;
+    int any = 0;
+
+    /* Without a thread each job takes its time: one, then the others again. */
+    while (p->keeper && !(any && p->o.unthreaded) &&
+           bm_keeper_next(p->keeper, &round, wait && !any)) {
+        any = 1;
+        if (p->o.reading) {
+            open_round(p, round);
+        } else {
+            p->over++;
+            bm_gather_begin(p, round + p->slot_count);
+        }
+        if (p->calls.progress)
+            p->calls.progress(p->calls.context, p->over,
+                              p->own->flow->rounds.count);
+    }
+    return any;
+}
+
+int bm_gather_transfers(struct bm_pipe *p)
+{
+    int any = 0;
+
+    for (size_t i = 0; i < p->slot_count && !p->port; i++) {
+        struct bm_pipe_slot *slot = &p->slots[i];
+        int done;
+
+        if (!slot->waiting)
+            continue;
+        bm_pipe_fail(p, bm_transfer_test(&slot->transfer, &done, &p->error));
+        if (!done)
+            continue;
+        any = 1;
+        slot->waiting = 0;
+        bm_gather_one_done(p, slot->round, 0);
+    }
+    return any;
+}

@@ -1,0 +1,286 @@
+/* pipe_lane.c -- the side of those that have pieces; see pipe_inside.h. */
+#include <string.h>
+
+#include "engine/pipe_inside.h"
+
+struct bm_lane *bm_lane_to(struct bm_pipe *p, int gatherer)
+{
+    size_t low = 0, high = p->flow_count;
+
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+
+        if (p->flows[mid].gatherer < gatherer)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low < p->flow_count && p->flows[low].gatherer == gatherer
+               ? &p->lanes[low]
+               : NULL;
+}
+
+/* ---- pieces that are made, or taken ------------------------------------- */
+
+/* Whether a piece can be made in, or taken from, where it is in a buffer. */
+static int is_fit(const struct bm_pipe *p, const struct bm_stretch *s,
+                  const uint8_t *room)
+{
+    return room && s->bytes == s->piece->bytes &&
+           (!p->calls.alignment || (uintptr_t)room % p->calls.alignment == 0);
+}
+
+/* The bytes of a stretch, made in 'room' if they are to be filled and can be
+ * filled there. NULL: not known yet. */
+static uint8_t *bytes_of(struct bm_pipe *p, const struct bm_stretch *s,
+                         uint8_t *room)
+{
+    uint8_t *bytes;
+
+    if (!p->calls.fill) {
+        bytes = p->calls.bytes(p->calls.context, s->piece->tag);
+        return bytes ? bytes + s->from : NULL;
+    }
+    if (is_fit(p, s, room)) {
+        p->calls.fill(p->calls.context, s->piece->tag, room);
+        return room;
+    }
+    if (!p->scratch_full || p->scratch_tag != s->piece->tag)
+        p->calls.fill(p->calls.context, s->piece->tag, p->scratch);
+    p->scratch_full = 1;
+    p->scratch_tag = s->piece->tag;
+    return p->scratch + s->from;
+}
+
+/* Take a piece, which is whole in its round, from a buffer. */
+static int take(struct bm_pipe *p, struct bm_lane *l,
+                const struct bm_stretch *s, size_t at, const uint8_t *room)
+{
+    int rc = BOUMA_OK;
+
+    if (is_fit(p, s, room)) {
+        p->calls.take(p->calls.context, s->piece->tag, room);
+        return rc;
+    }
+    if (room) {
+        memcpy(p->scratch, room, (size_t)s->bytes);
+    } else {
+        rc = bm_port_get(p->port, l->flow->gatherer, at, p->scratch,
+                         (size_t)s->bytes, &p->error);
+        if (!rc)
+            rc = bm_port_flush(p->port, l->flow->gatherer, &p->error);
+    }
+    if (!rc)
+        p->calls.take(p->calls.context, s->piece->tag, p->scratch);
+    return rc;
+}
+
+/* ---- by a port ---------------------------------------------------------- */
+
+/* Move a stretch between this rank's memory and a buffer to which 'room' leads,
+ * or a port. 0: not yet. */
+static int move(struct bm_pipe *p, struct bm_lane *l,
+                const struct bm_stretch *s, uint8_t *room)
+{
+    int peer = l->flow->gatherer, rc = BOUMA_OK;
+    size_t at = l->round % (size_t)p->o.buffers * l->slot_bytes + s->in_round;
+    uint8_t *bytes = NULL;
+
+    if (bm_pipe_is_direct(p, l, s->bytes))
+        return p->calls.bytes(p->calls.context, s->piece->tag) != NULL;
+    if (!p->calls.take) {
+        bytes = bytes_of(p, s, room);
+        if (!bytes)
+            return 0;
+    }
+    if (p->calls.take)
+        rc = take(p, l, s, at, room);
+    else if (bytes == room)
+        ;
+    else if (room && p->o.reading)
+        memcpy(bytes, room, s->bytes);
+    else if (room)
+        memcpy(room, bytes, s->bytes);
+    else if (p->o.reading)
+        rc = bm_port_get(p->port, peer, at, bytes, s->bytes, &p->error);
+    else
+        rc = bm_port_put(p->port, peer, at, bytes, s->bytes, &p->error);
+    /* What was filled is filled anew before long. */
+    if (!rc && !room && p->calls.fill)
+        rc = bm_port_flush(p->port, peer, &p->error);
+    if (l != p->own)
+        p->moved += s->bytes;
+    bm_pipe_fail(p, rc);
+    return 1;
+}
+
+/* This rank is done with a round. */
+static void finish_round(struct bm_pipe *p, struct bm_lane *l, size_t round)
+{
+    if (l == p->own) {
+        bm_gather_one_done(p, round, p->rc != BOUMA_OK);
+        return;
+    }
+    p->moved_rounds++;
+    bm_pipe_fail(p, bm_port_flush(p->port, l->flow->gatherer, &p->error));
+    bm_pipe_note(p, l->flow->gatherer, BM_DONE, round, p->rc != BOUMA_OK);
+}
+
+/* One stretch, by a port or into this rank's own buffer. */
+static int step_by_port(struct bm_pipe *p, struct bm_lane *l)
+{
+    size_t round = l->round;
+    struct bm_stretch s = bm_stretch_of(l->flow, l->next, round);
+    uint8_t *room = NULL;
+
+    if (l == p->own) {
+        uint8_t *memory = bm_gather_memory(p, round);
+
+        room = memory ? memory + s.in_round : NULL;
+    } else {
+        room = bm_port_room(p->port, l->flow->gatherer);
+        if (room)
+            room += round % (size_t)p->o.buffers * l->slot_bytes + s.in_round;
+    }
+    if (!l->dead && !p->rc && !move(p, l, &s, room))
+        return 0;
+    bm_lane_advance(p, l, &s);
+    if (l->round != round)
+        finish_round(p, l, round);
+    return 1;
+}
+
+/* ---- by messages -------------------------------------------------------- */
+
+/* What of a round that was received is to be taken out of the stage. */
+static void take_staged(struct bm_pipe *p, struct bm_lane *l)
+{
+    const struct bm_flow *f = l->flow;
+    size_t end = l->next < f->count ? l->next : f->count, at = 0;
+
+    for (size_t i = l->staged; i < end; i = bm_lane_skip(p, f, i + 1)) {
+        if (!l->dead && !p->rc)
+            p->calls.take(p->calls.context, f->pieces[i].tag, p->stage + at);
+        at += (size_t)f->pieces[i].bytes;
+    }
+}
+
+/* Whether the messages of a lane have come through. */
+static int end_messages(struct bm_pipe *p, struct bm_lane *l)
+{
+    int done;
+
+    bm_pipe_fail(p, bm_transfer_test(&l->transfer, &done, &p->error));
+    if (!done)
+        return 0;
+    if (p->calls.take)
+        take_staged(p, l);
+    l->waiting = 0;
+    p->staging = p->staging == l ? NULL : p->staging;
+    return 1;
+}
+
+/* Whether all bytes of this rank for the round that is on are known. */
+static int are_known(const struct bm_pipe *p, const struct bm_lane *l)
+{
+    struct bm_lane ahead = *l;
+
+    while (ahead.round == l->round && !bm_pipe_is_made(p) && !p->rc) {
+        struct bm_stretch s =
+            bm_stretch_of(ahead.flow, ahead.next, ahead.round);
+
+        if (!p->calls.bytes(p->calls.context, s.piece->tag))
+            return 0;
+        bm_lane_advance(p, &ahead, &s);
+    }
+    return 1;
+}
+
+/* The bytes of a stretch for a message, or where they go, if anywhere. */
+static uint8_t *message_bytes(struct bm_pipe *p, struct bm_lane *l,
+                              const struct bm_stretch *s, size_t staged)
+{
+    uint8_t *room = p->stage ? p->stage + staged : NULL, *bytes;
+
+    if (p->stage)
+        p->staging = l;
+    if (p->calls.take)
+        return room;
+    if (p->o.reading)
+        return p->calls.bytes(p->calls.context, s->piece->tag) + s->from;
+    if (l->dead || p->rc)
+        return NULL;
+    bytes = bytes_of(p, s, room);
+    if (room && bytes != room)
+        memcpy(room, bytes, (size_t)s->bytes);
+    return room ? room : bytes;
+}
+
+/* All bytes of a round, by messages. What is filled or taken is so in the
+ * stage, which has room for one round. */
+static int step_by_messages(struct bm_pipe *p, struct bm_lane *l)
+{
+    size_t round = l->round, staged = 0;
+    int channel = (int)(round % (size_t)p->o.buffers), rc = BOUMA_OK;
+
+    if (l->waiting)
+        return end_messages(p, l);
+    if ((p->stage && p->staging) || !are_known(p, l))
+        return 0;
+    l->staged = l->next;
+    while (l->round == round && !rc) {
+        struct bm_stretch s = bm_stretch_of(l->flow, l->next, round);
+        struct bm_message m = {l->flow->gatherer,
+                               message_bytes(p, l, &s, staged),
+                               (size_t)s.bytes};
+
+        rc = p->o.reading
+                 ? bm_transfer_receive(&l->transfer, channel, &m, 1, &p->error)
+                 : bm_transfer_send(&l->transfer, channel, &m, 1, &p->error);
+        staged += m.bytes;
+        p->moved += s.bytes;
+        bm_lane_advance(p, l, &s);
+    }
+    bm_pipe_fail(p, rc);
+    p->moved_rounds++;
+    l->waiting = 1;
+    return 1;
+}
+
+/* ---- one of them -------------------------------------------------------- */
+
+/* Whether a lane may go on; see is_told() of the gatherer. Messages of a round
+ * may have left before a later one is opened in its buffer. */
+static int may_go_on(const struct bm_pipe *p, const struct bm_lane *l)
+{
+    if (l->waiting)
+        return 1;
+    if (l->round >= l->flow->rounds.count)
+        return 0;
+    if (l == p->own) {
+        const struct bm_pipe_slot *slot = bm_gather_slot(p, l->round);
+
+        return slot->round == l->round && slot->open;
+    }
+    return l->opened[l->round % (size_t)p->o.buffers] >= (int64_t)l->round ||
+           (!p->port && p->o.reading && !bm_pipe_is_made(p));
+}
+
+int bm_lanes_step(struct bm_pipe *p)
+{
+    for (size_t i = 0; i < p->flow_count; i++) {
+        size_t which = (p->turn + i) % p->flow_count;
+        struct bm_lane *l = &p->lanes[which];
+        int went = 0;
+
+        if (!may_go_on(p, l))
+            continue;
+        went = l == p->own || p->port ? step_by_port(p, l)
+                                      : step_by_messages(p, l);
+        if (went) {
+            p->turn = which; /* it keeps its turn while it can go on */
+            return 1;
+        }
+    }
+    return 0;
+}

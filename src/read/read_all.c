@@ -1,0 +1,532 @@
+/* read_all.c -- boxes of samples, for all ranks together. Each patch is read
+ * and decoded by one of the ranks that want it; what others want of it goes
+ * through that one's buffers (engine/pipe.h), of which it makes the next while
+ * they get theirs out of the last. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/search.h"
+#include "engine/flows.h"
+#include "plan/distribute.h"
+#include "read/read.h"
+
+#define WISH_BYTES 60
+
+/* What some rank wants; 'number' is its place among that rank's requests. */
+struct wish {
+    uint32_t variable;
+    int level;
+    int rank;
+    uint32_t number;
+    bouma_box box;
+};
+
+/* The wishes for one variable at one level: who reads which patch. */
+struct group {
+    const struct wish *wishes;
+    size_t count;
+    struct bm_block *blocks; /* one for each wish */
+    struct bm_partition partition;
+    int *owner;
+    int64_t *mine;      /* patches that this rank reads, ascending */
+    size_t *first_part; /* of each, in collective.part_at */
+    size_t mine_count;
+};
+
+/* A patch that this rank reads. */
+struct place {
+    size_t group, patch; /* in group.mine */
+};
+
+/* A part of a patch that another rank reads for this one. */
+struct want {
+    const struct wish *wish;
+    bouma_box box;
+};
+
+struct collective {
+    struct bouma_step *step;
+    const struct bm_read_request *requests;
+    struct wish *wishes;
+    size_t wish_count;
+    struct group *groups;
+    size_t group_count;
+    struct bm_flows flows;
+    struct bm_pipe *pipe;
+    /* What others want of this rank's patches: where it is in its stream, and
+     * the patches with which its rounds begin; 'rest' is the one behind the
+     * last. */
+    uint64_t *part_at;
+    size_t part_count;
+    struct place *rounds;
+    uint64_t *round_at;
+    size_t round_count;
+    struct place rest;
+    struct want *wants;
+    size_t want_count;
+    int shared; /* some patch is wanted by several ranks */
+
+    /* While chunks are fetched: */
+    struct group *current;
+    uint8_t *buffer; /* of a round that begins here in the stream: */
+    uint64_t buffer_at;
+    uint64_t done, total; /* patches */
+};
+
+static int by_group(const void *left, const void *right)
+{
+    const struct wish *a = left, *b = right;
+
+    if (a->variable != b->variable)
+        return a->variable < b->variable ? -1 : 1;
+    if (a->level != b->level)
+        return a->level < b->level ? -1 : 1;
+    if (a->rank != b->rank)
+        return a->rank < b->rank ? -1 : 1;
+    return a->number < b->number ? -1 : a->number > b->number;
+}
+
+/* Gather the wishes of all ranks. Collective. */
+static int gather_wishes(struct collective *c, size_t count, int rc)
+{
+    struct bouma_dataset *ds = c->step->ds;
+    size_t *sizes = bm_new(ds->a, (size_t)ds->comm->size, sizeof(*sizes));
+    struct bm_buffer mine, all;
+    struct bm_cursor in;
+    size_t n = 0;
+
+    bm_buffer_init(&mine, ds->a);
+    bm_buffer_init(&all, ds->a);
+    for (size_t i = 0; i < count && !rc; i++) {
+        bm_put_u32(&mine, c->requests[i].variable->id);
+        bm_put_u32(&mine, (uint32_t)c->requests[i].level);
+        bm_put_u32(&mine, (uint32_t)i);
+        for (int d = 0; d < 3; d++) {
+            bm_put_i64(&mine, c->requests[i].box.lo[d]);
+            bm_put_i64(&mine, c->requests[i].box.hi[d]);
+        }
+    }
+    if (!sizes && !rc)
+        rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to read");
+    rc = bm_comm_collect(ds->comm, &mine, &all, sizes, 1, rc, &ds->error);
+    if (!rc) {
+        c->wish_count = all.size / WISH_BYTES;
+        c->wishes = bm_new_raw(ds->a, c->wish_count, sizeof(*c->wishes));
+        if (!c->wishes)
+            rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to read");
+    }
+    in = bm_cursor_of(all.data, all.size);
+    for (int r = 0; r < ds->comm->size && !rc; r++)
+        for (size_t i = 0; i < sizes[r] / WISH_BYTES; i++) {
+            struct wish *w = &c->wishes[n++];
+
+            w->rank = r;
+            w->variable = bm_get_u32(&in);
+            w->level = (int)bm_get_u32(&in);
+            w->number = bm_get_u32(&in);
+            for (int d = 0; d < 3; d++) {
+                w->box.lo[d] = bm_get_i64(&in);
+                w->box.hi[d] = bm_get_i64(&in);
+            }
+        }
+    if (!rc && c->wish_count)
+        qsort(c->wishes, c->wish_count, sizeof(*c->wishes), by_group);
+    bm_buffer_release(&mine);
+    bm_buffer_release(&all);
+    bm_drop(ds->a, sizes);
+    return rc;
+}
+
+/* A part of a patch at the level of its group, as it goes into a message. */
+static struct bm_read_request dense_part(const struct bouma_variable *v,
+                                         int level, const bouma_box *box,
+                                         uint8_t *data)
+{
+    struct bm_lattice l = bm_lattice_of(box, level);
+    struct bm_read_request r = {v, level, *box, data, {0, 0, 0}, 0};
+
+    r.stride[2] = (int64_t)bm_variable_value_size(v);
+    r.stride[1] = r.stride[2] * l.count[2];
+    r.stride[0] = r.stride[1] * l.count[1];
+    r.component_stride = r.stride[0] * l.count[0];
+    return r;
+}
+
+static size_t part_bytes(const struct bouma_variable *v, int level,
+                         const bouma_box *box)
+{
+    struct bm_lattice l = bm_lattice_of(box, level);
+
+    return (size_t)bm_lattice_samples(&l) * bm_variable_value_size(v) *
+           (size_t)v->components;
+}
+
+/* Patches may have no samples at a coarse level: nobody reads those. */
+static int has_samples(const struct bm_tiling *t, int64_t patch, int level)
+{
+    bouma_box box = bm_tiling_patch_box(t, patch);
+    struct bm_lattice l = bm_lattice_of(&box, level);
+
+    return l.count[0] > 0 && l.count[1] > 0 && l.count[2] > 0;
+}
+
+/* ---- the plan ----------------------------------------------------------- */
+
+/* A part of a patch that another rank gets from this one: behind those that
+ * are in the stream. */
+static int add_part(struct collective *c, int wanting, uint64_t bytes)
+{
+    uint64_t *grown =
+        bm_grow(c->step->ds->a, c->part_at, c->part_count, sizeof(*c->part_at));
+
+    if (!grown)
+        return BOUMA_ENOMEM;
+    c->part_at = grown;
+    grown[c->part_count++] =
+        bm_flows_add(&c->flows, c->step->ds->comm->rank, wanting, bytes, 0);
+    return BOUMA_OK;
+}
+
+/* A part of a patch that this rank gets from another. */
+static int add_want(struct collective *c, int reader, const struct wish *wish,
+                    const bouma_box *box, uint64_t bytes)
+{
+    struct want *grown =
+        bm_grow(c->step->ds->a, c->wants, c->want_count, sizeof(*c->wants));
+
+    if (!grown)
+        return BOUMA_ENOMEM;
+    c->wants = grown;
+    bm_flows_add(&c->flows, reader, wish->rank, bytes, c->want_count);
+    grown[c->want_count++] = (struct want){wish, *box};
+    return BOUMA_OK;
+}
+
+/* A round of this rank begins with a patch; the first with all before it. */
+static int add_round(struct collective *c, struct place first)
+{
+    const bouma_allocator *a = c->step->ds->a;
+    struct place *rounds =
+        bm_grow(a, c->rounds, c->round_count, sizeof(*rounds));
+    uint64_t *at = bm_grow(a, c->round_at, c->round_count, sizeof(*at));
+
+    c->rounds = rounds ? rounds : c->rounds;
+    c->round_at = at ? at : c->round_at;
+    if (!rounds || !at)
+        return BOUMA_ENOMEM;
+    at[c->round_count] = bm_flows_bytes(&c->flows, c->step->ds->comm->rank);
+    rounds[c->round_count] = c->round_count ? first : (struct place){0, 0};
+    c->round_count++;
+    return BOUMA_OK;
+}
+
+/* The bytes of a patch that its reader has for others. */
+static uint64_t patch_bytes(const struct group *g,
+                            const struct bouma_variable *v, int64_t patch)
+{
+    uint64_t bytes = 0;
+
+    for (int64_t k = g->partition.first[patch];
+         k < g->partition.first[patch + 1]; k++) {
+        bouma_box box = bm_partition_box(&g->partition, patch, k);
+
+        if (g->blocks[g->partition.part[k]].rank != g->owner[patch])
+            bytes += part_bytes(v, g->wishes[0].level, &box);
+    }
+    return bytes;
+}
+
+/* What goes between ranks of one patch. All ranks go through all of them in the
+ * same order. */
+static int plan_patch(struct collective *c, struct group *g, int64_t patch)
+{
+    struct bouma_dataset *ds = c->step->ds;
+    const struct bouma_variable *v =
+        c->step->schema.by_id[g->wishes[0].variable];
+    int level = g->wishes[0].level, me = ds->comm->rank, rc = BOUMA_OK;
+    int reader = g->owner[patch];
+    uint64_t bytes = patch_bytes(g, v, patch);
+    struct place place = {(size_t)(g - c->groups), g->mine_count};
+
+    if (reader == me) {
+        g->first_part[g->mine_count] = c->part_count;
+        g->mine[g->mine_count++] = patch;
+        c->total++;
+    }
+    if (!bytes)
+        return rc;
+    c->shared = 1;
+    if (bm_flows_fit(&c->flows, reader, bytes, ds->site.buffer_bytes) &&
+        reader == me)
+        rc = add_round(c, place);
+    if (reader == me)
+        c->rest = (struct place){place.group, place.patch + 1};
+    for (int64_t k = g->partition.first[patch];
+         k < g->partition.first[patch + 1] && !rc; k++) {
+        const struct wish *w = &g->wishes[g->partition.part[k]];
+        bouma_box box = bm_partition_box(&g->partition, patch, k);
+
+        bytes = part_bytes(v, level, &box);
+        if (w->rank == reader || !bytes)
+            continue;
+        if (reader == me)
+            rc = add_part(c, w->rank, bytes);
+        else if (w->rank == me)
+            rc = add_want(c, reader, w, &box, bytes);
+        else
+            bm_flows_add(&c->flows, reader, w->rank, bytes, 0);
+    }
+    return rc;
+}
+
+static int plan_group(struct collective *c, struct group *g)
+{
+    struct bouma_dataset *ds = c->step->ds;
+    const struct bouma_variable *v =
+        c->step->schema.by_id[g->wishes[0].variable];
+    const struct bm_tiling *t = &v->grid->tiling;
+    int rc;
+
+    g->blocks = bm_new_raw(ds->a, g->count, sizeof(*g->blocks));
+    g->owner = bm_new_raw(ds->a, (size_t)t->patches, sizeof(*g->owner));
+    g->mine = bm_new_raw(ds->a, (size_t)t->patches, sizeof(*g->mine));
+    g->first_part =
+        bm_new_raw(ds->a, (size_t)t->patches, sizeof(*g->first_part));
+    if (!g->blocks || !g->owner || !g->mine || !g->first_part)
+        return BOUMA_ENOMEM;
+    for (size_t i = 0; i < g->count; i++)
+        g->blocks[i] = (struct bm_block){g->wishes[i].rank, g->wishes[i].box};
+    rc = bm_partition_init(&g->partition, ds->a, t, g->blocks, g->count);
+    if (!rc)
+        rc = bm_distribute_readers(g->owner, &g->partition, ds->comm->size);
+    for (int64_t p = 0; p < t->patches && !rc; p++)
+        if (g->owner[p] >= 0 && has_samples(t, p, g->wishes[0].level))
+            rc = plan_patch(c, g, p);
+    return rc;
+}
+
+static int make_pipe(struct collective *c);
+
+static int plan_groups(struct collective *c)
+{
+    struct bouma_dataset *ds = c->step->ds;
+    int rc = bm_flows_init(&c->flows, ds->comm);
+
+    c->groups = bm_new(ds->a, c->wish_count, sizeof(*c->groups));
+    if (!c->groups)
+        rc = BOUMA_ENOMEM;
+    for (size_t i = 0, end; i < c->wish_count && !rc; i = end) {
+        struct group *g = &c->groups[c->group_count++];
+
+        for (end = i + 1; end < c->wish_count &&
+                          c->wishes[end].variable == c->wishes[i].variable &&
+                          c->wishes[end].level == c->wishes[i].level;)
+            end++;
+        g->wishes = c->wishes + i;
+        g->count = end - i;
+        rc = plan_group(c, g);
+    }
+    if (!rc && c->shared)
+        rc = make_pipe(c);
+    if (rc)
+        bm_fail(&ds->error, rc, "no memory to plan the read");
+    return rc;
+}
+
+/* ---- chunks ------------------------------------------------------------- */
+
+/* Chunks come in the order of files, parts are in that of patches. */
+static size_t first_part(const struct group *g, int64_t patch)
+{
+    size_t at = 0;
+
+    BM_BISECT(at, g->mine_count, i, g->mine[i] <= patch);
+    return g->first_part[at];
+}
+
+/* A chunk that this rank read: to its own requests, and into the buffer. */
+static int give_to_group(void *context, const struct bm_fetched *f,
+                         struct bm_error *error)
+{
+    struct collective *c = context;
+    struct group *g = c->current;
+    const struct bouma_variable *v =
+        c->step->schema.by_id[g->wishes[0].variable];
+    int level = g->wishes[0].level, me = c->step->ds->comm->rank;
+    size_t next = first_part(g, f->patch);
+
+    (void)error;
+    for (int64_t k = g->partition.first[f->patch];
+         k < g->partition.first[f->patch + 1]; k++) {
+        const struct wish *w = &g->wishes[g->partition.part[k]];
+        bouma_box box = bm_partition_box(&g->partition, f->patch, k);
+
+        if (w->rank == me) {
+            bm_read_give(f, &c->requests[w->number]);
+        } else if (part_bytes(v, level, &box)) {
+            struct bm_read_request part =
+                dense_part(v, level, &box,
+                           c->buffer + (c->part_at[next++] - c->buffer_at));
+
+            bm_read_give(f, &part);
+        }
+    }
+    return BOUMA_OK;
+}
+
+/* Read the patches of this rank from one up to another. */
+static int fetch_range(struct collective *c, struct place from, struct place to)
+{
+    int rc = BOUMA_OK;
+
+    for (size_t i = from.group; i < c->group_count && i <= to.group && !rc;
+         i++) {
+        struct group *g = &c->groups[i];
+        const struct bouma_variable *v =
+            c->step->schema.by_id[g->wishes[0].variable];
+        size_t first = i == from.group ? from.patch : 0;
+        size_t end = i == to.group ? to.patch : g->mine_count;
+        struct bm_fetch fetch = {.step = c->step,
+                                 .variable = v,
+                                 .fine = g->wishes[0].level,
+                                 .coarse = v->grid->levels - 1,
+                                 .patches = g->mine + first,
+                                 .count = end - first,
+                                 .each = give_to_group,
+                                 .context = c,
+                                 .before = c->done,
+                                 .total = c->total};
+
+        c->current = g;
+        if (end > first)
+            rc = bm_fetch(&fetch);
+        c->done += end - first;
+    }
+    return rc;
+}
+
+/* ---- the pipe ----------------------------------------------------------- */
+
+/* A round of what this rank reads for others, with what it reads for itself in
+ * between. */
+static int load_round(void *context, uint64_t at, uint8_t *data, uint64_t bytes,
+                      struct bm_error *error)
+{
+    struct collective *c = context;
+    size_t round = 0;
+    int rc;
+
+    (void)bytes;
+    BM_BISECT(round, c->round_count, i, c->round_at[i] <= at);
+    c->buffer = data;
+    c->buffer_at = at;
+    rc = fetch_range(c, c->rounds[round],
+                     round + 1 < c->round_count ? c->rounds[round + 1]
+                                                : c->rest);
+    return rc ? bm_fail(error, rc, "%s", c->step->ds->error.text) : rc;
+}
+
+/* From a buffer to the request it is for. */
+static void take_part(void *context, size_t tag, const uint8_t *room)
+{
+    struct collective *c = context;
+    const struct want *want = &c->wants[tag];
+    const struct bm_read_request *to = &c->requests[want->wish->number];
+    struct bm_read_request from =
+        dense_part(to->variable, to->level, &want->box, NULL);
+    struct bm_lattice part = bm_lattice_of(&from.box, from.level);
+    struct bm_lattice all = bm_lattice_of(&to->box, to->level);
+    struct bm_strided s = bm_lattice_whole(&part, 1);
+    uint8_t *data = to->data;
+
+    for (int d = 0; d < 3; d++) {
+        s.stride[d] = to->stride[d];
+        data += (part.start[d] - all.start[d]) * to->stride[d];
+    }
+    for (int j = 0; j < to->variable->components; j++)
+        bm_lattice_unpack(&part, bm_variable_value_size(to->variable), &s,
+                          data + j * to->component_stride,
+                          room + j * from.component_stride);
+}
+
+/* The rounds are made by this thread: reading has threads of its own. */
+static int make_pipe(struct collective *c)
+{
+    struct bouma_dataset *ds = c->step->ds;
+    struct bm_pipe_options options = {.reading = 1,
+                                      .unthreaded = 1,
+                                      .buffers = ds->options.buffers,
+                                      .transport = ds->site.transport,
+                                      .tier = ds->options.tier,
+                                      .strict = ds->options.tier != 0,
+                                      .local = ds->site.local};
+    struct bm_pipe_calls calls = {
+        .context = c, .take = take_part, .store = load_round};
+    struct bm_flow *flows;
+    size_t count;
+    int rc = bm_flows_seal(&c->flows, 0, &flows, &count);
+
+    return rc ? rc
+              : bm_pipe_new(&c->pipe, ds->comm, flows, count, &options, &calls);
+}
+
+/* Collective, up to the agreement that the caller makes. */
+static int fetch_all(struct collective *c)
+{
+    struct bouma_dataset *ds = c->step->ds;
+    int rc = BOUMA_OK;
+
+    if (c->shared)
+        rc = bm_pipe_open(c->pipe, ds->comm, &ds->pool, rc, &ds->error);
+    if (!rc && c->shared)
+        rc = bm_pipe_run(c->pipe, 1, rc, &ds->error);
+    if (!rc)
+        rc = fetch_range(c, c->rest, (struct place){c->group_count, 0});
+    return rc;
+}
+
+static void release(struct collective *c)
+{
+    const bouma_allocator *a = c->step->ds->a;
+
+    bm_pipe_free(c->pipe);
+    bm_flows_release(&c->flows);
+    for (size_t i = 0; i < c->group_count; i++) {
+        bm_partition_release(&c->groups[i].partition);
+        bm_drop(a, c->groups[i].blocks);
+        bm_drop(a, c->groups[i].owner);
+        bm_drop(a, c->groups[i].mine);
+        bm_drop(a, c->groups[i].first_part);
+    }
+    bm_drop(a, c->groups);
+    bm_drop(a, c->wishes);
+    bm_drop(a, c->part_at);
+    bm_drop(a, c->rounds);
+    bm_drop(a, c->round_at);
+    bm_drop(a, c->wants);
+}
+
+int bm_read_all(struct bouma_step *step, const struct bm_read_request *requests,
+                size_t count, int rc)
+{
+    struct bouma_dataset *ds = step->ds;
+    struct collective c;
+
+    memset(&c, 0, sizeof(c));
+    c.step = step;
+    c.requests = requests;
+    rc = bm_comm_begin(ds->comm, "reading a step", step->manifest.step, NULL, 0,
+                       rc, &ds->error);
+    if (rc == BOUMA_EMISMATCH && !ds->error.status)
+        bm_fail(&ds->error, rc, "the ranks read different steps");
+    if (!rc) {
+        rc = gather_wishes(&c, count, rc);
+        if (!rc)
+            rc = plan_groups(&c);
+        rc = bm_comm_agree(ds->comm, rc, &ds->error);
+    }
+    if (!rc)
+        rc = bm_comm_agree(ds->comm, fetch_all(&c), &ds->error);
+    release(&c);
+    return rc;
+}
