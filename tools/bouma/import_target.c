@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "attribute_value.h"
 
@@ -31,7 +32,7 @@ int import_target_open(struct import_target *out, struct context *ctx,
         bouma_dataset_free(out->ds);
         status = session_append(ctx->session, &out->ds, request->path,
                                 &request->opts);
-        if (status == BOUMA_ENOTFOUND)
+        if (status == BOUMA_ENOTFOUND && access(request->path, F_OK))
             return context_fail_status(ctx, BOUMA_EEXISTS, first);
     }
     if (status)
