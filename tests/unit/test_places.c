@@ -4,6 +4,7 @@
 
 #include "check.h"
 #include "damage.h"
+#include "fault_alloc.h"
 #include "sample_head.h"
 
 static const uint8_t id[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
@@ -503,23 +504,6 @@ static void particles_are_never_placed(void)
 
 /* ---- memory ------------------------------------------------------------- */
 
-struct failing {
-    int calls_left;
-};
-
-static void *failing_resize(void *user, void *block, size_t bytes)
-{
-    struct failing *f = user;
-
-    return f->calls_left-- > 0 ? realloc(block, bytes) : NULL;
-}
-
-static void failing_release(void *user, void *block)
-{
-    (void)user;
-    free(block);
-}
-
 static void each_failed_allocation_is_told(void)
 {
     struct bm_error error = {0};
@@ -528,8 +512,10 @@ static void each_failed_allocation_is_told(void)
     struct bm_head h;
     uint64_t file_bytes;
     uint8_t hash[16];
+    struct fault_alloc memory;
     int rc = BOUMA_ENOMEM, calls = 0;
 
+    fault_alloc_init(&memory);
     build_schema(&schema, &error);
     build_head(&h, &schema, 0, 1, BOUMA_ORDER_LEVEL);
     place_somehow(&h, &schema);
@@ -538,14 +524,13 @@ static void each_failed_allocation_is_told(void)
     file_bytes = h.file_bytes;
     bm_head_release(&h);
     for (; rc && calls < 1000; calls++) {
-        struct failing f = {calls};
-        bouma_allocator a = {&f, failing_resize, failing_release};
-
-        bm_head_init(&h, &a);
+        fault_alloc_arm(&memory, calls + 1, 1);
+        bm_head_init(&h, &memory.table);
         rc = bm_head_decode(&h, &schema, NULL, b.data, b.size, file_bytes, id,
                             "file", &error);
         CHECK(rc == BOUMA_OK || rc == BOUMA_ENOMEM);
         bm_head_release(&h);
+        CHECK_EQ(memory.live, 0);
     }
     CHECK(calls > 20 && calls < 1000);
     bm_buffer_release(&b);
