@@ -2,7 +2,6 @@
 #include "blocks.h"
 
 #include <dirent.h>
-#include <ftw.h>
 #include <math.h>
 #include <unistd.h>
 
@@ -366,40 +365,6 @@ const char *path_in(const struct ranks *r, char *out, const char *name,
 {
     snprintf(out, 512, "%s/%s%" PRId64, r->dir, name, number);
     return out;
-}
-
-static int remove_one(const char *path, const struct stat *st, int flag,
-                      struct FTW *ftw)
-{
-    (void)st;
-    (void)flag;
-    (void)ftw;
-    return remove(path);
-}
-
-void remove_tree(const char *path)
-{
-    nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-}
-
-static int same_file(const char *left, const char *right)
-{
-    FILE *a = fopen(left, "rb"), *b = fopen(right, "rb");
-    int same = a && b;
-
-    while (same) {
-        char x[4096], y[4096];
-        size_t n = fread(x, 1, sizeof(x), a), m = fread(y, 1, sizeof(y), b);
-
-        same = n == m && !memcmp(x, y, n);
-        if (!n)
-            break;
-    }
-    if (a)
-        fclose(a);
-    if (b)
-        fclose(b);
-    return same;
 }
 
 /* Subfiles of 'left' that 'right' does not have alike; all of them counted. */

@@ -6,6 +6,7 @@
 
 #include <stdint.h>
 
+#include "../unit/files.h"
 #include "bouma_mpi.h"
 
 /* ---- values ------------------------------------------------------------- */
@@ -114,7 +115,6 @@ int same_on_all(int rc, const char *message);
 /* A path in the directory of the test, in 'out' of 512 bytes. */
 const char *path_in(const struct ranks *r, char *out, const char *name,
                     int64_t number);
-void remove_tree(const char *path);
 
 /* 1 if two directories of a step have the same subfiles, byte for byte. */
 int same_subfiles(const char *left, const char *right, int64_t step);

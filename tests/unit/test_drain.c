@@ -7,16 +7,9 @@
 
 #include "bouma.h"
 #include "check.h"
+#include "files.h"
+#include "must.h"
 #include "scenario.h"
-
-#define MUST(ds, call)                                                         \
-    do {                                                                       \
-        int must_rc = (call);                                                  \
-        if (must_rc)                                                           \
-            printf("%s:%d: %s\n", __FILE__, __LINE__,                          \
-                   bouma_error_message(ds));                                   \
-        REQUIRE(must_rc == BOUMA_OK);                                          \
-    } while (0)
 
 /* Two places: DIR/far/d.bouma is the dataset, DIR/near/d.bouma its twin. */
 struct world {
@@ -43,11 +36,8 @@ static void world_make(struct world *w, int in_memory)
 
 static void world_end(struct world *w)
 {
-    char command[128];
-
     bouma_io_memory_free(w->memory);
-    snprintf(command, sizeof(command), "rm -rf %s", w->dir);
-    CHECK(w->memory || !system(command));
+    CHECK(w->memory || !remove_tree(w->dir));
 }
 
 static bouma_options options_of(const struct world *w, int persist)
