@@ -79,6 +79,22 @@ int64_t field_wrong(const struct field *f, const bouma_selection *selection,
     return wrong;
 }
 
+int field_define(bouma_variable **out, bouma_dataset *ds, const struct field *f)
+{
+    bouma_grid_spec spec = {.size = sizeof(spec),
+                            .ndims = f->ndims,
+                            .patch = {8, 8, 8},
+                            .levels = 3};
+    bouma_variable_spec kind = {
+        .size = sizeof(kind), .type = f->type, .components = f->components};
+    bouma_grid *g;
+    int rc;
+
+    memcpy(spec.shape, f->shape, sizeof(f->shape));
+    rc = bouma_grid_define(&g, ds, "g", &spec);
+    return rc ? rc : bouma_variable_define(out, g, "v", &kind);
+}
+
 /* ---- decompositions ----------------------------------------------------- */
 
 static bouma_box whole(const struct field *f)

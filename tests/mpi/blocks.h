@@ -27,6 +27,10 @@ void field_value(void *out, const struct field *f, const int64_t *at,
 int64_t field_wrong(const struct field *f, const bouma_selection *selection,
                     int level, const void *dense, int64_t step);
 
+/* A grid "g" for it, of small patches with three levels, and a variable "v". */
+int field_define(bouma_variable **out, bouma_dataset *ds,
+                 const struct field *f);
+
 /* ---- decompositions ----------------------------------------------------- */
 
 enum cut {
