@@ -42,9 +42,7 @@ static inline int try_head(void *context, const uint8_t *data, size_t bytes)
     rc = bm_head_decode(&h, t->schema, &own, data, bytes, t->file_bytes,
                         head_id, "file", &error);
     if (rc) {
-        CHECK(rc == BOUMA_EFORMAT || rc == BOUMA_EVERSION);
-        CHECK_EQ(error.status, rc);
-        CHECK_TEXT(error.text, "file: ");
+        check_refusal(rc, &error, "file: ");
     } else {
         struct bm_buffer b;
 
@@ -54,10 +52,7 @@ static inline int try_head(void *context, const uint8_t *data, size_t bytes)
             for (size_t k = 1; k < h.sections[i].count; k++)
                 CHECK(h.sections[i].keys[k - 1] < h.sections[i].keys[k]);
         head_bytes(&b, &h, t->schema ? t->schema : &own);
-        CHECK_EQ(b.size, bytes);
-        CHECK(b.size == bytes &&
-              !memcmp(b.data + ENVELOPE_BYTES, data + ENVELOPE_BYTES,
-                      bytes - ENVELOPE_BYTES));
+        check_body(&b, data, bytes);
         bm_buffer_release(&b);
     }
     bm_head_release(&h);
