@@ -22,15 +22,12 @@
  * written in large pieces by a few ranks, while the next ones are on their way.
  *
  * With --files N, ranks are divided into N groups, each with a file of its own
- * (hacc.dat.0000, hacc.dat.0001, ...): bouma_io_group() tells which. */
-#include <bouma_mpi.h>
+ * (hacc.aos.dat.0000, hacc.aos.dat.0001, ...): bouma_io_group() tells which.
+ * Files are opened, closed and compared in both_ways.h. */
+#define PROGRAM "hacc_io"
+#include "both_ways.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-enum { VARIABLES = 9, PATH_BYTES = 4096 };
+enum { VARIABLES = 9 };
 
 enum layout { AOS, SOA, LAYOUTS };
 static const char *const layout_names[LAYOUTS] = {"aos", "soa"};
@@ -43,25 +40,6 @@ struct particles {
     uint64_t offset[VARIABLES]; /* bytes, in the file */
     void *data[VARIABLES];
 };
-
-static void fail(const char *what)
-{
-    fprintf(stderr, "hacc_io: %s\n", what);
-    MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
-}
-
-static void check(int rc, const bouma_io_file *file)
-{
-    if (rc)
-        fail(bouma_io_message(file));
-}
-
-/* Files, unlike communicators, return their errors. */
-static void check_mpi(int rc, const char *what)
-{
-    if (rc != MPI_SUCCESS)
-        fail(what);
-}
 
 /* ---- particles ------------------------------------------------------------
  */
@@ -158,16 +136,6 @@ static void read_mpiio(struct particles *p, MPI_Comm comm, const char *path)
 /* ---- with bouma -----------------------------------------------------------
  */
 
-static bouma_io_file *open_bouma(const char *path, bouma_io_mode mode,
-                                 const bouma_options *options)
-{
-    bouma_io_file *file = NULL;
-    int rc = bouma_io_open_mpi(&file, MPI_COMM_WORLD, path, mode, options);
-
-    check(rc, file);
-    return file;
-}
-
 static void write_bouma(bouma_io_file *file, const struct particles *p)
 {
     check(bouma_io_declare(file, VARIABLES, p->count, sizes, p->offset), file);
@@ -180,12 +148,6 @@ static void read_bouma(bouma_io_file *file, struct particles *p)
     check(bouma_io_read(file, p->data), file);
 }
 
-static void close_bouma(bouma_io_file *file)
-{
-    check(bouma_io_close(file), file);
-    bouma_io_free(file);
-}
-
 /* ---- both, compared -------------------------------------------------------
  */
 
@@ -195,34 +157,6 @@ static int same_particles(const struct particles *a, const struct particles *b)
         if (memcmp(a->data[v], b->data[v], a->count[v] * sizes[v]))
             return 0;
     return 1;
-}
-
-static int same_files(const char *left, const char *right, uint64_t bytes)
-{
-    static char a[65536], b[sizeof(a)];
-    FILE *f = fopen(left, "rb"), *g = fopen(right, "rb");
-    uint64_t total = 0;
-    size_t n = 0;
-    int same = f && g;
-
-    while (same && (n = fread(a, 1, sizeof(a), f)) > 0) {
-        same = fread(b, 1, n, g) == n && !memcmp(a, b, n);
-        total += n;
-    }
-    same = same && fgetc(g) == EOF && total == bytes;
-    if (f)
-        fclose(f);
-    if (g)
-        fclose(g);
-    return same;
-}
-
-static int all_are(int so)
-{
-    int all;
-
-    MPI_Allreduce(&so, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-    return all;
 }
 
 /* Write and read in one layout by both ways; whether all came out the same. */
@@ -247,17 +181,13 @@ static int try_layout(enum layout layout, const char *directory,
     /* With several files, where particles are depends on the other ranks of the
      * group, which is known when the file is open. */
     file = open_bouma(ours, BOUMA_IO_CREATE, options);
-    check(bouma_io_group(file, &group, &rank, NULL), file);
-    MPI_Comm_split(MPI_COMM_WORLD, group, rank, &comm);
+    comm = ranks_of_file(file, &group, &rank);
     locate(&p, layout, comm);
     write_bouma(file, &p);
     check(bouma_io_report_get(file, &report), file);
     close_bouma(file);
 
-    if (options->files > 1)
-        snprintf(mine, sizeof(mine), "%s.%04d", ours, group);
-    else
-        snprintf(mine, sizeof(mine), "%s", ours);
+    path_of_group(mine, ours, group, options);
     snprintf(theirs, sizeof(theirs), "%s/mpiio.%s.%d", directory,
              layout_names[layout], group);
     write_mpiio(&p, comm, theirs);
@@ -274,16 +204,8 @@ static int try_layout(enum layout layout, const char *directory,
     read_mpiio(&back, comm, mine);
     same = same && all_are(same_particles(&p, &back));
 
-    if (world_rank == 0)
-        printf("%s: %llu bytes, by %lld rank(s) in at most %lld round(s): %s\n",
-               layout_names[layout], (unsigned long long)report.bytes,
-               (long long)report.writers, (long long)report.rounds,
-               same ? "the same as by MPI-IO" : "NOT the same as by MPI-IO");
-    MPI_Barrier(comm);
-    if (rank == 0) {
-        unlink(mine);
-        unlink(theirs);
-    }
+    tell(layout_names[layout], &report, same);
+    remove_both(comm, mine, theirs);
     MPI_Comm_free(&comm);
     particles_free(&back);
     particles_free(&p);

@@ -21,15 +21,12 @@
  * one call.
  *
  * With --files N, ranks are divided into N groups, each with a grid and a file
- * of its own (s3d.dat.0000, s3d.dat.0001, ...). */
-#include <bouma_mpi.h>
+ * of its own (s3d.dat.0000, s3d.dat.0001, ...). Files are opened, closed and
+ * compared in both_ways.h. */
+#define PROGRAM "s3d_io"
+#include "both_ways.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-enum { ARRAYS = 4, PATH_BYTES = 4096 };
+enum { ARRAYS = 4 };
 
 /* This rank's block, and the grid of the ranks of its file. */
 struct block {
@@ -38,25 +35,6 @@ struct block {
     size_t points;                    /* of the block */
     double *data[ARRAYS];             /* [component][z][y][x] */
 };
-
-static void fail(const char *what)
-{
-    fprintf(stderr, "s3d_io: %s\n", what);
-    MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
-}
-
-static void check(int rc, const bouma_io_file *file)
-{
-    if (rc)
-        fail(bouma_io_message(file));
-}
-
-/* Files, unlike communicators, return their errors. */
-static void check_mpi(int rc, const char *what)
-{
-    if (rc != MPI_SUCCESS)
-        fail(what);
-}
 
 static void *allocate(size_t bytes)
 {
@@ -251,22 +229,6 @@ static void read_bouma(bouma_io_file *file, const struct block *b)
     rows_free(&rows);
 }
 
-static bouma_io_file *open_bouma(const char *path, bouma_io_mode mode,
-                                 const bouma_options *options)
-{
-    bouma_io_file *file = NULL;
-    int rc = bouma_io_open_mpi(&file, MPI_COMM_WORLD, path, mode, options);
-
-    check(rc, file);
-    return file;
-}
-
-static void close_bouma(bouma_io_file *file)
-{
-    check(bouma_io_close(file), file);
-    bouma_io_free(file);
-}
-
 /* ---- both, compared -------------------------------------------------------
  */
 
@@ -277,34 +239,6 @@ static int same_blocks(const struct block *a, const struct block *b)
                    (size_t)a->components[i] * a->points * sizeof(double)))
             return 0;
     return 1;
-}
-
-static int same_files(const char *left, const char *right, uint64_t bytes)
-{
-    static char a[65536], b[sizeof(a)];
-    FILE *f = fopen(left, "rb"), *g = fopen(right, "rb");
-    uint64_t total = 0;
-    size_t n = 0;
-    int same = f && g;
-
-    while (same && (n = fread(a, 1, sizeof(a), f)) > 0) {
-        same = fread(b, 1, n, g) == n && !memcmp(a, b, n);
-        total += n;
-    }
-    same = same && fgetc(g) == EOF && total == bytes;
-    if (f)
-        fclose(f);
-    if (g)
-        fclose(g);
-    return same;
-}
-
-static int all_are(int so)
-{
-    int all;
-
-    MPI_Allreduce(&so, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-    return all;
 }
 
 static int run(int size, int species, const char *directory,
@@ -323,8 +257,7 @@ static int run(int size, int species, const char *directory,
 
     /* With several files, each has a grid of the ranks of its group. */
     file = open_bouma(ours, BOUMA_IO_CREATE, options);
-    check(bouma_io_group(file, &group, &rank, NULL), file);
-    MPI_Comm_split(MPI_COMM_WORLD, group, rank, &comm);
+    comm = ranks_of_file(file, &group, &rank);
     block_init(&b, size, species, comm);
     block_init(&back, size, species, comm);
     fill(&b, world_rank);
@@ -333,10 +266,7 @@ static int run(int size, int species, const char *directory,
     close_bouma(file);
 
     snprintf(theirs, sizeof(theirs), "%s/mpiio.s3d.%d", directory, group);
-    if (options->files > 1)
-        snprintf(mine, sizeof(mine), "%s.%04d", ours, group);
-    else
-        snprintf(mine, sizeof(mine), "%s", ours);
+    path_of_group(mine, ours, group, options);
     move_mpiio(&b, comm, theirs, 0);
     for (int i = 0; i < ARRAYS; i++)
         bytes += array_bytes(&b, i);
@@ -353,16 +283,8 @@ static int run(int size, int species, const char *directory,
     move_mpiio(&back, comm, mine, 1);
     same = same && all_are(same_blocks(&b, &back));
 
-    if (world_rank == 0)
-        printf("%llu bytes, by %lld rank(s) in at most %lld round(s): %s\n",
-               (unsigned long long)report.bytes, (long long)report.writers,
-               (long long)report.rounds,
-               same ? "the same as by MPI-IO" : "NOT the same as by MPI-IO");
-    MPI_Barrier(comm);
-    if (rank == 0) {
-        unlink(mine);
-        unlink(theirs);
-    }
+    tell("s3d", &report, same);
+    remove_both(comm, mine, theirs);
     MPI_Comm_free(&comm);
     block_free(&back);
     block_free(&b);

@@ -62,6 +62,14 @@ int bm_api_io_open(bouma_io_file **out, struct bm_comm *comm, const char *path,
 /* The allocator of a caller's options, which may be NULL. */
 const bouma_allocator *bm_api_allocator(const bouma_options *opts);
 
+/* For calls without a handle: 'text' into the caller's own room for a message,
+ * of which there may be none. */
+void bm_api_tell(char *message, size_t bytes, const char *text);
+
+/* A communicator of this process alone, for such a call. */
+int bm_api_alone(struct bm_comm **out, const bouma_options *opts, char *message,
+                 size_t bytes);
+
 /* bouma_verify() over a communicator, which is taken over. Collective. */
 int bm_api_verify(struct bm_comm *comm, const char *path,
                   bouma_verify_depth depth, const bouma_options *opts,

@@ -1,16 +1,8 @@
 /* api_check.c -- verify and repair. */
-#include <stdio.h>
 #include <string.h>
 
 #include "api/api.h"
 #include "check/check.h"
-
-static void copy_message(char *message, size_t bytes,
-                         const struct bm_error *error)
-{
-    if (message && bytes)
-        snprintf(message, bytes, "%s", error->text);
-}
 
 int bm_api_verify(struct bm_comm *comm, const char *path,
                   bouma_verify_depth depth, const bouma_options *opts,
@@ -33,7 +25,7 @@ int bm_api_verify(struct bm_comm *comm, const char *path,
         bm_comm_free(comm);
     else
         rc = bm_verify(comm, path, depth, &options, each, user, &own, &error);
-    copy_message(message, bytes, &error);
+    bm_api_tell(message, bytes, error.text);
     if (report)
         *report = own;
     return rc;
@@ -45,15 +37,11 @@ int bouma_verify(const char *path, bouma_verify_depth depth,
                  bouma_verify_report *report, char *message, size_t bytes)
 {
     struct bm_comm *comm;
+    int rc = bm_api_alone(&comm, opts, message, bytes);
 
-    if (bm_comm_self_new(&comm, bm_api_allocator(opts))) {
-        struct bm_error error = {BOUMA_ENOMEM, "out of memory"};
-
-        copy_message(message, bytes, &error);
-        return BOUMA_ENOMEM;
-    }
-    return bm_api_verify(comm, path, depth, opts, each, user, report, message,
-                         bytes);
+    return rc ? rc
+              : bm_api_verify(comm, path, depth, opts, each, user, report,
+                              message, bytes);
 }
 
 int bouma_repair(const char *path, int apply, const bouma_options *opts,
@@ -69,7 +57,7 @@ int bouma_repair(const char *path, int apply, const bouma_options *opts,
     if (!rc)
         rc = bm_repair(path, apply, &options, bm_api_allocator(opts), each,
                        user, &own, &error);
-    copy_message(message, bytes, &error);
+    bm_api_tell(message, bytes, error.text);
     if (report)
         *report = own;
     return rc;

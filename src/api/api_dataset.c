@@ -29,6 +29,22 @@ const bouma_allocator *bm_api_allocator(const bouma_options *opts)
                : bm_allocator_default();
 }
 
+void bm_api_tell(char *message, size_t bytes, const char *text)
+{
+    if (message && bytes)
+        snprintf(message, bytes, "%s", text);
+}
+
+int bm_api_alone(struct bm_comm **out, const bouma_options *opts, char *message,
+                 size_t bytes)
+{
+    int rc = bm_comm_self_new(out, bm_api_allocator(opts));
+
+    if (rc)
+        bm_api_tell(message, bytes, bouma_status_text(rc));
+    return rc;
+}
+
 int bm_api_check(bouma_options *out, const bouma_options *given,
                  const char *path, struct bm_error *error)
 {

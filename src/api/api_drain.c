@@ -1,5 +1,4 @@
 /* api_drain.c -- bouma_drain(): what was left in twins. */
-#include <stdio.h>
 #include <string.h>
 
 #include "api/api.h"
@@ -26,8 +25,7 @@ int bm_api_drain(struct bm_comm *comm, const char *local, const char *path,
         bm_comm_free(comm);
     else
         rc = bm_drain_all(comm, local, path, remove, &options, &own, &error);
-    if (message && bytes)
-        snprintf(message, bytes, "%s", error.text);
+    bm_api_tell(message, bytes, error.text);
     if (report)
         *report = own;
     return rc;
@@ -38,12 +36,9 @@ int bouma_drain(const char *local, const char *path, int remove,
                 char *message, size_t bytes)
 {
     struct bm_comm *comm;
+    int rc = bm_api_alone(&comm, opts, message, bytes);
 
-    if (bm_comm_self_new(&comm, bm_api_allocator(opts))) {
-        if (message && bytes)
-            snprintf(message, bytes, "%s", bouma_status_text(BOUMA_ENOMEM));
-        return BOUMA_ENOMEM;
-    }
-    return bm_api_drain(comm, local, path, remove, opts, report, message,
-                        bytes);
+    return rc ? rc
+              : bm_api_drain(comm, local, path, remove, opts, report, message,
+                             bytes);
 }

@@ -32,10 +32,12 @@ int bouma_io_open(bouma_io_file **out, const char *path, bouma_io_mode mode,
     return rc ? rc : bm_api_io_open(out, comm, path, mode, opts);
 }
 
-/* Whether it can be used. An earlier message is cleared, unless it is that of
- * the opening. */
+/* Whether it is there and can be used. An earlier message is cleared, unless it
+ * is that of the opening. */
 static int check(bouma_io_file *f)
 {
+    if (!f)
+        return BOUMA_EINVAL;
     if (!f->opened)
         return f->error.status ? f->error.status : BOUMA_ESTATE;
     bm_error_clear(&f->error);
@@ -49,11 +51,8 @@ int bouma_io_declare(bouma_io_file *file, size_t variables,
                      const uint64_t *count, const uint64_t *size,
                      const uint64_t *offset)
 {
-    int rc;
+    int rc = check(file);
 
-    if (!file)
-        return BOUMA_EINVAL;
-    rc = check(file);
     if (rc)
         return rc;
     if ((variables && (!count || !size || !offset)) || variables > UINT32_MAX)
@@ -66,11 +65,8 @@ int bouma_io_declare(bouma_io_file *file, size_t variables,
 static int move(bouma_io_file *file, void *const *data, int reading)
 {
     const char *call = reading ? "bouma_io_read()" : "bouma_io_write()";
-    int rc;
+    int rc = check(file);
 
-    if (!file)
-        return BOUMA_EINVAL;
-    rc = check(file);
     if (rc)
         return rc;
     if (!file->declared)
@@ -104,11 +100,8 @@ int bouma_io_read(bouma_io_file *file, void *const *data)
 
 int bouma_io_close(bouma_io_file *file)
 {
-    int rc;
+    int rc = check(file);
 
-    if (!file)
-        return BOUMA_EINVAL;
-    rc = check(file);
     return rc ? rc : bm_plain_close(file);
 }
 

@@ -1,8 +1,6 @@
 /* api_mpi.c -- the calls that take a communicator of MPI. */
 #include "bouma_mpi.h"
 
-#include <stdio.h>
-
 #include "api/api.h"
 #include "comm/comm_mpi.h"
 
@@ -46,6 +44,17 @@ int bouma_io_open_mpi(bouma_io_file **out, MPI_Comm mpi, const char *path,
     return rc ? rc : bm_api_io_open(out, comm, path, mode, opts);
 }
 
+/* For calls that have no handle to keep a message in. */
+static int together(struct bm_comm **out, MPI_Comm mpi,
+                    const bouma_options *opts, char *message, size_t bytes)
+{
+    int rc = bm_comm_mpi_new(out, bm_api_allocator(opts), mpi);
+
+    if (rc)
+        bm_api_tell(message, bytes, bouma_status_text(rc));
+    return rc;
+}
+
 int bouma_verify_mpi(MPI_Comm mpi, const char *path, bouma_verify_depth depth,
                      const bouma_options *opts,
                      void (*each)(void *user, const bouma_finding *f),
@@ -53,10 +62,8 @@ int bouma_verify_mpi(MPI_Comm mpi, const char *path, bouma_verify_depth depth,
                      size_t bytes)
 {
     struct bm_comm *comm;
-    int rc = bm_comm_mpi_new(&comm, bm_api_allocator(opts), mpi);
+    int rc = together(&comm, mpi, opts, message, bytes);
 
-    if (rc && message && bytes)
-        snprintf(message, bytes, "%s", bouma_status_text(rc));
     return rc ? rc
               : bm_api_verify(comm, path, depth, opts, each, user, report,
                               message, bytes);
@@ -67,10 +74,8 @@ int bouma_probe_mpi(MPI_Comm mpi, const bouma_probe_spec *spec,
                     char *message, size_t bytes)
 {
     struct bm_comm *comm;
-    int rc = bm_comm_mpi_new(&comm, bm_api_allocator(opts), mpi);
+    int rc = together(&comm, mpi, opts, message, bytes);
 
-    if (rc && message && bytes)
-        snprintf(message, bytes, "%s", bouma_status_text(rc));
     return rc ? rc : bm_api_probe(comm, spec, opts, report, message, bytes);
 }
 
@@ -79,10 +84,8 @@ int bouma_drain_mpi(MPI_Comm mpi, const char *local, const char *path,
                     bouma_drain_report *report, char *message, size_t bytes)
 {
     struct bm_comm *comm;
-    int rc = bm_comm_mpi_new(&comm, bm_api_allocator(opts), mpi);
+    int rc = together(&comm, mpi, opts, message, bytes);
 
-    if (rc && message && bytes)
-        snprintf(message, bytes, "%s", bouma_status_text(rc));
     return rc ? rc
               : bm_api_drain(comm, local, path, remove, opts, report, message,
                              bytes);

@@ -1,7 +1,6 @@
 /* api_plan.c -- what a write would do, without ranks and data. */
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "api/api.h"
@@ -248,8 +247,7 @@ int bouma_plan_make(bouma_plan **out, const bouma_plan_spec *spec,
                                      "patches"
                                    : "too many patches; choose larger ones");
     if (rc) {
-        if (message && bytes)
-            snprintf(message, bytes, "%s", error.text);
+        bm_api_tell(message, bytes, error.text);
         bouma_plan_free(plan);
         return rc;
     }

@@ -217,8 +217,7 @@ int bm_api_probe(struct bm_comm *comm, const bouma_probe_spec *spec,
         rc = measure(&p, &error);
     bm_machine_free(p.machine);
     bm_comm_free(comm);
-    if (message && bytes)
-        snprintf(message, bytes, "%s", error.text);
+    bm_api_tell(message, bytes, error.text);
     if (report)
         *report = p.report;
     return rc;
@@ -228,12 +227,9 @@ int bouma_probe(const bouma_probe_spec *spec, const bouma_options *opts,
                 bouma_probe_report *report, char *message, size_t bytes)
 {
     struct bm_comm *comm;
+    int rc = bm_api_alone(&comm, opts, message, bytes);
 
-    if (!bm_comm_self_new(&comm, bm_api_allocator(opts)))
-        return bm_api_probe(comm, spec, opts, report, message, bytes);
-    if (message && bytes)
-        snprintf(message, bytes, "%s", bouma_status_text(BOUMA_ENOMEM));
-    return BOUMA_ENOMEM;
+    return rc ? rc : bm_api_probe(comm, spec, opts, report, message, bytes);
 }
 
 /* ---- the machine file --------------------------------------------------- */

@@ -70,16 +70,9 @@ static int sweep_entry(void *context, const char *entry)
 {
     struct broom *b = context;
     char name[BM_NAME_BYTES];
-    struct bm_generation g;
-    uint32_t subfile;
 
-    if (bm_name_parse_subfile(entry, &subfile, &g))
-        bm_name_subfile(name, b->step, subfile, g);
-    else if (bm_name_parse_manifest_new(entry, &g))
-        bm_name_manifest_new(name, b->step, g);
-    else
-        return 0;
-    bm_store_remove(b->s, name);
+    if (bm_name_written(name, b->step, entry))
+        bm_store_remove(b->s, name);
     return 0;
 }
 

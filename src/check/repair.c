@@ -362,17 +362,10 @@ struct mover {
 static int move_leftover(void *context, const char *entry)
 {
     struct mover *m = context;
-    struct bm_generation g;
     char name[BM_NAME_BYTES];
-    uint32_t subfile;
 
-    if (bm_name_parse_subfile(entry, &subfile, &g))
-        bm_name_subfile(name, m->step, subfile, g);
-    else if (bm_name_parse_manifest_new(entry, &g))
-        bm_name_manifest_new(name, m->step, g);
-    else
-        return 0;
-    m->rc = bm_repair_move_away(m->r, name);
+    if (bm_name_written(name, m->step, entry))
+        m->rc = bm_repair_move_away(m->r, name);
     return m->rc ? ECANCELED : 0;
 }
 

@@ -23,35 +23,35 @@ void bm_description_release(struct bm_description *d)
     memset(d, 0, sizeof(*d));
 }
 
-/* Room for one more entry behind 'count' of them. */
-static int make_room(const bouma_allocator *a, void **list, size_t *room,
-                     int count, size_t size)
+/* The place of a name in a roster, which is also its place in 'list', with room
+ * for 'room' entries of 'size' bytes; added if it is new. -1: no memory, or too
+ * many names. */
+static int enter(struct bm_roster *names, void **list, size_t *room,
+                 size_t size, const char *name, size_t bytes)
 {
-    size_t more = *room ? 2 * *room : 16;
-    void *grown;
+    if (names->count == BM_MOST_NAMES)
+        return bm_roster_find(names, name, bytes);
+    if ((size_t)names->count == *room) {
+        size_t more = *room ? 2 * *room : 16;
+        void *grown = bm_resize(names->a, *list, more, size);
 
-    if ((size_t)count < *room)
-        return 1;
-    grown = bm_resize(a, *list, more, size);
-    if (!grown)
-        return 0;
-    *list = grown;
-    *room = more;
-    return 1;
+        if (!grown)
+            return -1;
+        *list = grown;
+        *room = more;
+    }
+    return bm_roster_add(names, name, bytes);
 }
 
 int bm_description_node(struct bm_description *d, const char *name,
                         size_t bytes, int line)
 {
-    int count = d->node_names.count, i;
+    int count = d->node_names.count;
     void *list = d->nodes;
+    int i = enter(&d->node_names, &list, &d->node_room, sizeof(*d->nodes), name,
+                  bytes);
 
-    if (count == BM_MOST_NAMES)
-        return bm_roster_find(&d->node_names, name, bytes);
-    if (!make_room(d->a, &list, &d->node_room, count, sizeof(*d->nodes)))
-        return -1;
     d->nodes = list;
-    i = bm_roster_add(&d->node_names, name, bytes);
     if (i == count)
         d->nodes[i] = (struct bm_described_node){line, -1, -1, -1};
     return i;
@@ -60,15 +60,12 @@ int bm_description_node(struct bm_description *d, const char *name,
 int bm_description_switch(struct bm_description *d, const char *name,
                           size_t bytes, int line)
 {
-    int count = d->switch_names.count, i;
+    int count = d->switch_names.count;
     void *list = d->switches;
+    int i = enter(&d->switch_names, &list, &d->switch_room,
+                  sizeof(*d->switches), name, bytes);
 
-    if (count == BM_MOST_NAMES)
-        return bm_roster_find(&d->switch_names, name, bytes);
-    if (!make_room(d->a, &list, &d->switch_room, count, sizeof(*d->switches)))
-        return -1;
     d->switches = list;
-    i = bm_roster_add(&d->switch_names, name, bytes);
     if (i == count)
         d->switches[i] = (struct bm_described_switch){line, -1, 0};
     return i;

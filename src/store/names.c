@@ -164,3 +164,17 @@ int bm_name_is_copy(const char *entry, struct bm_generation *g)
         return 0;
     return generation(p + 9, g);
 }
+
+int bm_name_written(char name[BM_NAME_BYTES], uint64_t step, const char *entry)
+{
+    struct bm_generation g;
+    uint32_t subfile;
+
+    if (bm_name_parse_subfile(entry, &subfile, &g))
+        bm_name_subfile(name, step, subfile, g);
+    else if (bm_name_parse_manifest_new(entry, &g))
+        bm_name_manifest_new(name, step, g);
+    else
+        return 0;
+    return 1;
+}

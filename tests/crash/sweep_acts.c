@@ -542,6 +542,8 @@ void sweep_run_init(struct sweep_run *run, const struct sweep_act *act,
     fault_io_init(&run->io, disk);
     fault_alloc_init(&run->memory);
     scenario_options(&run->opts, &run->io.table, &run->memory.table);
+    if (act->reads_only)
+        run->opts.buffer_bytes = 128; /* many rounds */
     snprintf(run->path, sizeof(run->path), "%s", path);
 }
 

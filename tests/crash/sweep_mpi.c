@@ -7,7 +7,6 @@
  *
  * Files are in a directory made under $TMPDIR (or /dev/shm: a sync costs
  * nothing there). */
-#include <dirent.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +15,7 @@
 #include <unistd.h>
 
 #include "bouma_mpi.h"
+#include "files.h"
 #include "sweep_acts.h"
 
 #define PARTICLE_STRIDES 9   /* they have more places, and take longer */
@@ -84,27 +84,6 @@ static int any(int mine)
 }
 
 /* ---- files -------------------------------------------------------------- */
-
-/* Remove a directory and all below it. Names come from us, so there are no
- * surprises in them; unlink() of a directory fails harmlessly. */
-static void remove_tree(const char *path)
-{
-    DIR *dir = opendir(path);
-    struct dirent *entry;
-
-    while (dir && (entry = readdir(dir)) != NULL) {
-        char name[4096];
-
-        if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
-            continue;
-        snprintf(name, sizeof(name), "%s/%s", path, entry->d_name);
-        if (unlink(name))
-            remove_tree(name);
-    }
-    if (dir)
-        closedir(dir);
-    rmdir(path);
-}
 
 /* An empty directory, the same for all ranks. */
 static void make_workplace(char *path, size_t bytes, int rank)

@@ -1,11 +1,11 @@
 /* test_damage_placed.c -- a subfile whose table has the places of its chunks:
  * each byte that means anything is checked, a lost head is taken from the other
  * end, and a lost manifest is made anew. */
-#include <ftw.h>
 #include <unistd.h>
 
 #include "../golden/golden_placed.h"
 #include "../unit/check.h"
+#include "../unit/files.h"
 #include "bouma.h"
 #include "layout/head.h"
 
@@ -96,18 +96,9 @@ static void begin(struct world *w, bouma_order order)
     know_bytes(w);
 }
 
-static int remove_one(const char *path, const struct stat *st, int flag,
-                      struct FTW *ftw)
-{
-    (void)st;
-    (void)flag;
-    (void)ftw;
-    return remove(path);
-}
-
 static void end(struct world *w)
 {
-    nftw(w->base, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    remove_tree(w->base);
 }
 
 /* ---- what is seen ------------------------------------------------------- */

@@ -1,42 +1,20 @@
 /* check_golden.c -- the checked-in datasets read as they always did, and are
  * written as they always were: check_golden DIRECTORY (tests/golden/v1). */
 #include <dirent.h>
-#include <ftw.h>
 #include <unistd.h>
 #include <zstd.h>
 
 #include "../unit/check.h"
+#include "../unit/files.h"
 #include "golden_sets.h"
 
-static int remove_one(const char *path, const struct stat *st, int flag,
-                      struct FTW *ftw)
+static void check_same(const char *left, const char *right)
 {
-    (void)st;
-    (void)flag;
-    (void)ftw;
-    return remove(path);
-}
+    int same = same_file(left, right);
 
-static int same_file(const char *left, const char *right)
-{
-    FILE *a = fopen(left, "rb"), *b = fopen(right, "rb");
-    int same = a && b;
-
-    while (same) {
-        char x[4096], y[4096];
-        size_t n = fread(x, 1, sizeof(x), a), m = fread(y, 1, sizeof(y), b);
-
-        same = n == m && !memcmp(x, y, n);
-        if (!n)
-            break;
-    }
-    if (a)
-        fclose(a);
-    if (b)
-        fclose(b);
+    CHECK(same);
     if (!same)
         printf("%s and %s differ\n", left, right);
-    return same;
 }
 
 static unsigned zstd_version(const char *dir)
@@ -81,7 +59,7 @@ static void compare_step(const char *old, const char *new, int64_t step)
         snprintf(one, sizeof(one), "%s/%s", dir, e->d_name);
         snprintf(other, sizeof(other), "%s/steps/%08" PRId64 "/%s", new, step,
                  e->d_name);
-        CHECK(same_file(one, other));
+        check_same(one, other);
         files++;
     }
     CHECK(files > 0);
@@ -104,14 +82,14 @@ static void the_writer_writes_as_ever(const char *dir)
         CHECK_EQ(golden_differences(i, new), 0);
         snprintf(one, sizeof(one), "%s/DATASET", old);
         snprintf(other, sizeof(other), "%s/DATASET", new);
-        CHECK(same_file(one, other));
+        check_same(one, other);
         for (int k = 0; golden_step(i, k) >= 0; k++)
             if (same_zstd || !golden_has_zstd(i))
                 compare_step(old, new, golden_step(i, k));
     }
     if (!same_zstd)
         printf("zstd is another version: compressed files not compared\n");
-    nftw(base, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    remove_tree(base);
 }
 
 int main(int argc, char **argv)

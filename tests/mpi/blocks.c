@@ -2,7 +2,6 @@
 #include "blocks.h"
 
 #include <dirent.h>
-#include <ftw.h>
 #include <math.h>
 #include <unistd.h>
 
@@ -78,6 +77,22 @@ int64_t field_wrong(const struct field *f, const bouma_selection *selection,
                 }
             }
     return wrong;
+}
+
+int field_define(bouma_variable **out, bouma_dataset *ds, const struct field *f)
+{
+    bouma_grid_spec spec = {.size = sizeof(spec),
+                            .ndims = f->ndims,
+                            .patch = {8, 8, 8},
+                            .levels = 3};
+    bouma_variable_spec kind = {
+        .size = sizeof(kind), .type = f->type, .components = f->components};
+    bouma_grid *g;
+    int rc;
+
+    memcpy(spec.shape, f->shape, sizeof(f->shape));
+    rc = bouma_grid_define(&g, ds, "g", &spec);
+    return rc ? rc : bouma_variable_define(out, g, "v", &kind);
 }
 
 /* ---- decompositions ----------------------------------------------------- */
@@ -366,40 +381,6 @@ const char *path_in(const struct ranks *r, char *out, const char *name,
 {
     snprintf(out, 512, "%s/%s%" PRId64, r->dir, name, number);
     return out;
-}
-
-static int remove_one(const char *path, const struct stat *st, int flag,
-                      struct FTW *ftw)
-{
-    (void)st;
-    (void)flag;
-    (void)ftw;
-    return remove(path);
-}
-
-void remove_tree(const char *path)
-{
-    nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-}
-
-static int same_file(const char *left, const char *right)
-{
-    FILE *a = fopen(left, "rb"), *b = fopen(right, "rb");
-    int same = a && b;
-
-    while (same) {
-        char x[4096], y[4096];
-        size_t n = fread(x, 1, sizeof(x), a), m = fread(y, 1, sizeof(y), b);
-
-        same = n == m && !memcmp(x, y, n);
-        if (!n)
-            break;
-    }
-    if (a)
-        fclose(a);
-    if (b)
-        fclose(b);
-    return same;
 }
 
 /* Subfiles of 'left' that 'right' does not have alike; all of them counted. */

@@ -6,6 +6,7 @@
 
 #include <stdint.h>
 
+#include "../unit/files.h"
 #include "bouma_mpi.h"
 
 /* ---- values ------------------------------------------------------------- */
@@ -25,6 +26,10 @@ void field_value(void *out, const struct field *f, const int64_t *at,
 /* The number of values in a dense array that are not those of 'selection'. */
 int64_t field_wrong(const struct field *f, const bouma_selection *selection,
                     int level, const void *dense, int64_t step);
+
+/* A grid "g" for it, of small patches with three levels, and a variable "v". */
+int field_define(bouma_variable **out, bouma_dataset *ds,
+                 const struct field *f);
 
 /* ---- decompositions ----------------------------------------------------- */
 
@@ -114,7 +119,6 @@ int same_on_all(int rc, const char *message);
 /* A path in the directory of the test, in 'out' of 512 bytes. */
 const char *path_in(const struct ranks *r, char *out, const char *name,
                     int64_t number);
-void remove_tree(const char *path);
 
 /* 1 if two directories of a step have the same subfiles, byte for byte. */
 int same_subfiles(const char *left, const char *right, int64_t step);

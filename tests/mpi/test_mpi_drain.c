@@ -70,20 +70,6 @@ struct writer {
     uint64_t shared, own;
 };
 
-static void define(struct writer *writer)
-{
-    bouma_grid_spec spec = {.size = sizeof(spec),
-                            .ndims = 3,
-                            .shape = {N, N - 3, 5},
-                            .patch = {8, 8, 8},
-                            .levels = 3};
-    bouma_variable_spec kind = {.size = sizeof(kind), .type = BOUMA_F32};
-    bouma_grid *g;
-
-    CHECK_EQ(bouma_grid_define(&g, writer->ds, "g", &spec), BOUMA_OK);
-    CHECK_EQ(bouma_variable_define(&writer->variable, g, "v", &kind), BOUMA_OK);
-}
-
 static void begin(struct writer *writer, const struct world *w,
                   const char *path, const bouma_options *o, int append)
 {
@@ -99,7 +85,7 @@ static void begin(struct writer *writer, const struct world *w,
     if (rc && !w->ranks->rank)
         printf("%s\n", bouma_error_message(writer->ds));
     REQUIRE(!rc);
-    define(writer);
+    CHECK_EQ(field_define(&writer->variable, writer->ds, &w->field), BOUMA_OK);
 }
 
 static int write_step(struct writer *writer, int64_t step)

@@ -15,21 +15,6 @@ struct writer {
     uint64_t shared, own;
 };
 
-static void define(struct writer *w)
-{
-    bouma_grid_spec spec = {.size = sizeof(spec),
-                            .ndims = 3,
-                            .shape = {N, N - 3, 5},
-                            .patch = {8, 8, 8},
-                            .levels = 3};
-    bouma_variable_spec kind = {.size = sizeof(kind), .type = BOUMA_F32};
-    bouma_grid *g;
-
-    w->field = (struct field){BOUMA_F32, 1, 3, {N, N - 3, 5}, 9};
-    CHECK_EQ(bouma_grid_define(&g, w->ds, "g", &spec), BOUMA_OK);
-    CHECK_EQ(bouma_variable_define(&w->variable, g, "v", &kind), BOUMA_OK);
-}
-
 static void open_writer(struct writer *w, struct ranks *ranks, int64_t number,
                         int append)
 {
@@ -49,7 +34,8 @@ static void open_writer(struct writer *w, struct ranks *ranks, int64_t number,
                     : bouma_dataset_create_mpi(&w->ds, MPI_COMM_WORLD, w->path,
                                                &options),
              BOUMA_OK);
-    define(w);
+    w->field = (struct field){BOUMA_F32, 1, 3, {N, N - 3, 5}, 9};
+    CHECK_EQ(field_define(&w->variable, w->ds, &w->field), BOUMA_OK);
 }
 
 static int write_step(struct writer *w, int64_t step)

@@ -280,6 +280,9 @@ static void choose(struct test *t, int64_t n)
         t->options.file_size = (uint64_t)(3000 << check_below(random, 5));
     t->options.message_bytes = check_below(random, 2) ? 0 : 100;
     t->options.durability = BOUMA_FAST;
+    t->options.buffer_bytes = (uint64_t)64 << check_below(random, 8);
+    t->options.buffers = 1 + (int)check_below(random, 3);
+    t->options.transport = (bouma_transport)check_below(random, 3);
     memcpy(t->options.id, "sixteen letters.", 16);
     t->spec.sharing = (enum sharing)check_below(random, SHARINGS);
     t->spec.ndims = 1 + (int)check_below(random, 3);

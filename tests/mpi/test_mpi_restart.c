@@ -370,7 +370,15 @@ static void read_with(struct test *t, const char *path, int readers)
     MPI_Comm_size(t->comm, &t->size);
     t->shared = (uint64_t)t->number * 64; /* the same on all of them */
     if (in) {
-        CHECK_EQ(bouma_dataset_open_mpi(&t->ds, t->comm, path, NULL), BOUMA_OK);
+        bouma_options options;
+
+        /* Small buffers, so that particles come in many rounds. */
+        bouma_options_init(&options, sizeof(options));
+        options.buffer_bytes = (uint64_t)32 << t->number % 6;
+        options.buffers = 1 + (int)(t->number % 3);
+        options.transport = (bouma_transport)(t->number / 2 % 3);
+        CHECK_EQ(bouma_dataset_open_mpi(&t->ds, t->comm, path, &options),
+                 BOUMA_OK);
         CHECK_EQ(bouma_step_open(&step, t->ds, 0), BOUMA_OK);
         CHECK_EQ(bouma_step_open(&other, t->ds, 1), BOUMA_OK);
         swarm_find(&t->set, step, "dust");

@@ -5,6 +5,7 @@
 #define DAMAGE_H
 
 #include "base/bytes.h"
+#include "base/error.h"
 #include "base/hash.h"
 #include "check.h"
 
@@ -38,6 +39,25 @@ static inline int try_copy(decode_try *decode, void *context,
     rc = decode(context, copy, bytes);
     free(copy);
     return rc;
+}
+
+/* For such a function: a refusal is told, with the name of the file. */
+static inline void check_refusal(int rc, const struct bm_error *error,
+                                 const char *name)
+{
+    CHECK(rc == BOUMA_EFORMAT || rc == BOUMA_EVERSION);
+    CHECK_EQ(error->status, rc);
+    CHECK_TEXT(error->text, name);
+}
+
+/* And what was accepted has been encoded to the very same body. */
+static inline void check_body(const struct bm_buffer *b, const uint8_t *data,
+                              size_t bytes)
+{
+    CHECK_EQ(b->size, bytes);
+    CHECK(b->size == bytes &&
+          !memcmp(b->data + ENVELOPE_BYTES, data + ENVELOPE_BYTES,
+                  bytes - ENVELOPE_BYTES));
 }
 
 struct damage_counts {

@@ -8,6 +8,7 @@
 #include "base/tiling.h"
 #include "check.h"
 #include "codec/codec.h"
+#include "fault_alloc.h"
 
 /* A patch, its levels, and the samples of all components. */
 struct patch {
@@ -189,42 +190,27 @@ static inline uint8_t *round_trip(const struct bm_codec *codec,
     return coarse;
 }
 
-/* An allocator that fails once 'left' has come to 0. */
-static inline void *failing_resize(void *user, void *block, size_t bytes)
-{
-    int *left = user;
-
-    if (*left <= 0)
-        return NULL;
-    --*left;
-    return realloc(block, bytes);
-}
-
-static inline void failing_release(void *user, void *block)
-{
-    (void)user;
-    free(block);
-}
-
 /* Every allocation fails in turn: that is told, and nothing is lost. */
 static inline void memory_can_be_short(const struct bm_codec *codec,
                                        struct patch *p)
 {
+    struct fault_alloc memory;
     int done = 0, most;
 
+    fault_alloc_init(&memory);
     for (most = 0; !done && most < 200; most++) {
-        int left = most;
-        bouma_allocator a = {&left, failing_resize, failing_release};
         struct bm_codec_state state;
         struct bm_loss loss;
         size_t stored;
         uint8_t *back;
 
-        bm_codec_state_init(&state, &a);
+        fault_alloc_arm(&memory, most + 1, 1);
+        bm_codec_state_init(&state, &memory.table);
         back = round_trip(codec, &state, p, &loss, &stored);
         done = back != NULL;
         free(back);
         bm_codec_state_release(&state);
+        CHECK_EQ(memory.live, 0);
     }
     CHECK(done);
     CHECK(most > 2);

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "check.h"
+#include "fault_alloc.h"
 
 #define MOST 64
 
@@ -583,40 +584,18 @@ static void wrong_questions_are_refused(void)
 
 /* ---- memory -------------------------------------------------------------- */
 
-struct failing {
-    long left, blocks;
-};
-
-static void *failing_resize(void *user, void *block, size_t bytes)
-{
-    struct failing *f = user;
-    void *out;
-
-    if (f->left-- <= 0)
-        return NULL;
-    out = realloc(block, bytes);
-    f->blocks += !block && out;
-    return out;
-}
-
-static void failing_release(void *user, void *block)
-{
-    ((struct failing *)user)->blocks--;
-    free(block);
-}
-
 static void no_memory_is_said_and_nothing_is_kept(void)
 {
     struct bm_unit units[MOST];
+    struct fault_alloc memory;
     uint64_t state = 33;
     size_t count = 0;
 
+    fault_alloc_init(&memory);
     while (count < 40)
         count = make_units(units, OVERLAPPING, 3, &state);
     for (size_t s = 0; s < SCHEMES; s++)
         for (long n = 0, rc = BOUMA_ENOMEM; rc; n++) {
-            struct failing f = {n, 0};
-            bouma_allocator a = {&f, failing_resize, failing_release};
             struct bm_aggregation_spec spec = {.scheme = all_schemes[s],
                                                .ndims = 3,
                                                .bytes = 1,
@@ -624,10 +603,11 @@ static void no_memory_is_said_and_nothing_is_kept(void)
                                                .ranks = MOST};
             struct bm_aggregation g;
 
-            rc = bm_aggregate(&g, &a, &spec, units, count);
+            fault_alloc_arm(&memory, n + 1, 1);
+            rc = bm_aggregate(&g, &memory.table, &spec, units, count);
             CHECK(rc == BOUMA_OK || rc == BOUMA_ENOMEM);
             bm_aggregation_release(&g);
-            CHECK_EQ(f.blocks, 0);
+            CHECK_EQ(memory.live, 0);
             REQUIRE(n < 100);
         }
 }

@@ -8,6 +8,7 @@
 #include "check.h"
 #include "damage.h"
 #include "field.h"
+#include "files.h"
 
 static bouma_io *io;
 
@@ -120,8 +121,7 @@ static void directories_on_disk_are_told_apart(void)
     MUST(ds, bouma_dataset_append(&ds, path, NULL));
     CHECK(!bouma_dataset_note(ds, 0));
     bouma_dataset_free(ds);
-    snprintf(command, sizeof(command), "rm -rf %s", dir);
-    CHECK_EQ(system(command), 0);
+    CHECK_EQ(remove_tree(dir), 0);
 }
 
 /* A handle whose opening failed is there for its message only. */

@@ -2,6 +2,7 @@
  * that of an earlier call. */
 #include "bouma.h"
 #include "check.h"
+#include "fault_alloc.h"
 #include "field.h"
 #include "tells.h"
 
@@ -310,31 +311,12 @@ static void checks_hear_what_is_wrong(void)
 
 /* ---- no memory ---------------------------------------------------------- */
 
-/* Fails at the n-th call and at all later ones. */
-struct scarce {
-    long left;
-};
-
-static void *scarce_resize(void *user, void *block, size_t bytes)
-{
-    struct scarce *s = user;
-
-    return s->left-- > 0 ? realloc(block, bytes) : NULL;
-}
-
-static void scarce_release(void *user, void *block)
-{
-    (void)user;
-    free(block);
-}
-
-static int write_all(bouma_dataset *ds, struct scarce *scarce, long after)
+static int write_all(bouma_dataset *ds)
 {
     bouma_grid *grid;
     bouma_variable *v = NULL;
     int rc;
 
-    scarce->left = after;
     rc = bouma_grid_define(&grid, ds, "g", &grid_spec);
     if (!rc)
         rc = bouma_variable_define(&v, grid, "v", &variable_spec);
@@ -352,14 +334,13 @@ static int write_all(bouma_dataset *ds, struct scarce *scarce, long after)
     return rc ? rc : bouma_dataset_close(ds);
 }
 
-static int read_all(bouma_dataset *ds, struct scarce *scarce, long after)
+static int read_all(bouma_dataset *ds)
 {
     bouma_request request = {NULL, 0, {{0, 0}, {8, 8}}, samples, NULL};
     bouma_refinement *r = NULL;
     bouma_step *step;
     int rc;
 
-    scarce->left = after;
     rc = bouma_dataset_refresh(ds);
     if (rc)
         return rc;
@@ -383,32 +364,33 @@ static int read_all(bouma_dataset *ds, struct scarce *scarce, long after)
 /* Each allocation in turn is the first that fails. */
 static void without_memory_a_message_is_left(void)
 {
-    struct scarce scarce;
-    bouma_allocator allocator = {&scarce, scarce_resize, scarce_release};
+    struct fault_alloc memory;
     bouma_options o = memory_options();
     int rc = BOUMA_ENOMEM;
     bouma_dataset *ds;
     char path[32];
 
-    o.allocator = &allocator;
+    fault_alloc_init(&memory);
+    o.allocator = &memory.table;
     for (int reading = 0; reading < 2; reading++) {
         long after = 0;
 
         do {
             snprintf(path, sizeof(path), "scarce%ld", after);
-            scarce.left = 1000000;
+            fault_alloc_disarm(&memory);
             MUST(ds, reading ? bouma_dataset_open(&ds, "data0", &o)
                              : bouma_dataset_create(&ds, path, &o));
             leave_stale(ds);
-            rc = reading ? read_all(ds, &scarce, after)
-                         : write_all(ds, &scarce, after);
+            fault_alloc_arm(&memory, after + 1, 1);
+            rc = reading ? read_all(ds) : write_all(ds);
             if (rc) {
                 CHECK_EQ(rc, BOUMA_ENOMEM);
                 check_fresh(ds, reading ? "reading" : "writing");
                 CHECK_TEXT(bouma_error_message(ds), "memory");
             }
-            scarce.left = 1000000;
+            fault_alloc_disarm(&memory);
             bouma_dataset_free(ds);
+            CHECK_EQ(memory.live, 0);
             after++;
         } while (rc && after < 10000);
         CHECK_EQ(rc, BOUMA_OK);
@@ -418,19 +400,20 @@ static void without_memory_a_message_is_left(void)
         bouma_verify_report report;
         char message[640] = "";
 
-        scarce.left = after;
+        fault_alloc_arm(&memory, after + 1, 1);
         rc = bouma_verify("data0", BOUMA_VERIFY_DEEP, &o, NULL, NULL, &report,
                           message, sizeof(message));
         if (!rc)
             break;
         CHECK_EQ(rc, BOUMA_ENOMEM);
         CHECK_TEXT(message, "memory");
-        scarce.left = after;
+        fault_alloc_arm(&memory, after + 1, 1);
         rc = bouma_dataset_open(&ds, "data0", &o);
         if (rc)
             CHECK_TEXT(bouma_error_message(ds), "memory");
-        scarce.left = 1000000;
+        fault_alloc_disarm(&memory);
         bouma_dataset_free(ds);
+        CHECK_EQ(memory.live, 0);
     }
     CHECK_EQ(rc, BOUMA_OK);
 }
@@ -438,12 +421,11 @@ static void without_memory_a_message_is_left(void)
 /* What the sweep reads. */
 static void write_data0(void)
 {
-    struct scarce plenty;
     bouma_options o = memory_options();
     bouma_dataset *ds;
 
     MUST(ds, bouma_dataset_create(&ds, "data0", &o));
-    MUST(ds, write_all(ds, &plenty, 0));
+    MUST(ds, write_all(ds));
     bouma_dataset_free(ds);
 }
 

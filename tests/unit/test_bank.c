@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "fault_alloc.h"
 #include "machine/bank.h"
 #include "machine/machine_hwloc.h"
 
@@ -122,28 +123,16 @@ static void too_little_space_is_told_at_once(void)
     REQUIRE(!setrlimit(RLIMIT_FSIZE, &old));
 }
 
-static void *no_resize(void *user, void *block, size_t bytes)
-{
-    (void)user;
-    (void)block;
-    (void)bytes;
-    return NULL;
-}
-
-static void no_release(void *user, void *block)
-{
-    (void)user;
-    (void)block;
-}
-
 static void no_memory_is_told_of(void)
 {
-    static const bouma_allocator none = {NULL, no_resize, no_release};
+    struct fault_alloc none;
     struct bm_error error = {0};
     struct bm_bank b;
     void *data, *owner;
 
-    CHECK_EQ(bm_bank_new(&b, BOUMA_TIER_DRAM, 10, NULL, &none, &error),
+    fault_alloc_init(&none);
+    fault_alloc_arm(&none, 1, 1);
+    CHECK_EQ(bm_bank_new(&b, BOUMA_TIER_DRAM, 10, NULL, &none.table, &error),
              BOUMA_ENOMEM);
     CHECK_TEXT(error.text, "10 bytes");
     memset(&error, 0, sizeof(error));
@@ -151,7 +140,7 @@ static void no_memory_is_told_of(void)
                          bm_allocator_default(), &error),
              BOUMA_ENOMEM);
     memset(&error, 0, sizeof(error));
-    CHECK_EQ(bm_hwloc_memory(&data, &owner, 10, 0, &none, &error),
+    CHECK_EQ(bm_hwloc_memory(&data, &owner, 10, 0, &none.table, &error),
              BOUMA_ENOMEM);
     memset(&error, 0, sizeof(error));
     CHECK_EQ(bm_bank_new(&b, (bouma_tier)9, 10, NULL, bm_allocator_default(),

@@ -5,25 +5,7 @@
 #include <stdint.h>
 
 #include "check.h"
-
-/* ---- an allocator that fails after some calls --------------------------- */
-
-struct failing {
-    int calls_left;
-};
-
-static void *failing_resize(void *user, void *block, size_t bytes)
-{
-    struct failing *f = user;
-
-    return f->calls_left-- > 0 ? realloc(block, bytes) : NULL;
-}
-
-static void failing_release(void *user, void *block)
-{
-    (void)user;
-    free(block);
-}
+#include "fault_alloc.h"
 
 /* ---- writing ------------------------------------------------------------ */
 
@@ -97,13 +79,15 @@ static void an_overflowing_size_fails_and_is_remembered(void)
 
 static void each_failed_allocation_is_remembered(void)
 {
+    struct fault_alloc memory;
+
+    fault_alloc_init(&memory);
     for (int calls = 0; calls < 4; calls++) {
-        struct failing f = {calls};
-        bouma_allocator a = {&f, failing_resize, failing_release};
         struct bm_buffer b;
         size_t size;
 
-        bm_buffer_init(&b, &a);
+        fault_alloc_arm(&memory, calls + 1, 1);
+        bm_buffer_init(&b, &memory.table);
         for (int i = 0; i < 200 && !b.failed; i++)
             bm_put_u64(&b, (uint64_t)i);
         CHECK(b.failed);
@@ -113,6 +97,7 @@ static void each_failed_allocation_is_remembered(void)
         for (size_t i = 0; i < size / 8; i++)
             CHECK_EQ(bm_load_u64(b.data + 8 * i), i);
         bm_buffer_release(&b);
+        CHECK_EQ(memory.live, 0);
     }
 }
 
@@ -279,12 +264,13 @@ static void a_text_with_a_nul_is_refused(void)
 
 static void a_text_without_memory_says_so(void)
 {
-    struct failing f = {0};
-    bouma_allocator a = {&f, failing_resize, failing_release};
     struct bm_cursor c = bm_cursor_of("\3\0abc", 5);
+    struct fault_alloc none;
     int no_memory = 0;
 
-    CHECK(!bm_get_text(&c, &a, &no_memory));
+    fault_alloc_init(&none);
+    fault_alloc_arm(&none, 1, 1);
+    CHECK(!bm_get_text(&c, &none.table, &no_memory));
     CHECK(no_memory && !c.failed);
 }
 

@@ -5,6 +5,7 @@
 #include <zstd.h>
 
 #include "check.h"
+#include "fault_alloc.h"
 
 static const struct bm_codec *const codecs[2] = {&bm_codec_raw, &bm_codec_zstd};
 
@@ -262,23 +263,9 @@ static void raw_works_in_place(void)
     CHECK_EQ(data[4], 5);
 }
 
-static void *no_resize(void *user, void *block, size_t bytes)
-{
-    (void)user;
-    (void)block;
-    (void)bytes;
-    return NULL;
-}
-
-static void no_release(void *user, void *block)
-{
-    (void)user;
-    (void)block;
-}
-
 static void no_memory_is_told(void)
 {
-    bouma_allocator none = {NULL, no_resize, no_release};
+    struct fault_alloc none;
     uint8_t data[400] = {0}, out[1000];
     struct bm_samples s = {data, 100, 4};
     struct bm_codec_state state, good;
@@ -286,7 +273,9 @@ static void no_memory_is_told(void)
 
     bm_codec_state_init(&good, bm_allocator_default());
     stored = encode_once(&good, out, data, 100, 4);
-    bm_codec_state_init(&state, &none);
+    fault_alloc_init(&none);
+    fault_alloc_arm(&none, 1, 1);
+    bm_codec_state_init(&state, &none.table);
     CHECK_EQ(bm_codec_zstd.decode(&state, &s, out, stored), BOUMA_ENOMEM);
     CHECK_EQ(bm_codec_zstd.encode(&state, out, &stored, &s, 0), BOUMA_ENOMEM);
     bm_codec_state_release(&state);

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "check.h"
+#include "fault_alloc.h"
 #include "machine/machine.h"
 #include "machine/told.h"
 #include "plan/cost.h"
@@ -645,50 +646,30 @@ static void byte_hops_on_a_torus_are_fewer_than_of_other_schemes(void)
 
 /* ---- memory that runs out ----------------------------------------------- */
 
-struct budget {
-    int left, live;
-};
-
-static void *budget_resize(void *user, void *block, size_t bytes)
-{
-    struct budget *b = user;
-
-    if (b->left-- <= 0)
-        return NULL;
-    b->live += !block;
-    return realloc(block, bytes);
-}
-
-static void budget_release(void *user, void *block)
-{
-    ((struct budget *)user)->live -= block != NULL;
-    free(block);
-}
-
 static void no_memory_is_told_and_none_is_lost(void)
 {
-    struct budget budget = {0};
-    bouma_allocator a = {&budget, budget_resize, budget_release};
+    struct fault_alloc memory;
+    const bouma_allocator *a = &memory.table;
     struct bm_cost_rule rule = toy_rule();
     struct toy toy;
     int rc = BOUMA_ENOMEM, tries = 0, writer;
 
+    fault_alloc_init(&memory);
     toy_init(&toy);
     for (; rc; tries++) {
         struct bm_cost *table;
         size_t count;
 
-        budget.left = tries;
-        rc =
-            bm_place_by_cost(&writer, NULL, NULL, &a, &rule, &toy.gathering, 4);
+        fault_alloc_arm(&memory, tries + 1, 1);
+        rc = bm_place_by_cost(&writer, NULL, NULL, a, &rule, &toy.gathering, 4);
         CHECK(!rc || rc == BOUMA_ENOMEM);
-        CHECK_EQ(budget.live, 0);
-        budget.left = tries;
-        CHECK_EQ(bm_cost_table(&table, &count, &a, &rule, &toy.gathering, 4,
+        CHECK_EQ(memory.live, 0);
+        fault_alloc_arm(&memory, tries + 1, 1);
+        CHECK_EQ(bm_cost_table(&table, &count, a, &rule, &toy.gathering, 4,
                                0) == BOUMA_OK,
-                 budget.left >= 0);
-        bm_drop(&a, table);
-        CHECK_EQ(budget.live, 0);
+                 memory.fired == 0);
+        bm_drop(a, table);
+        CHECK_EQ(memory.live, 0);
     }
     CHECK(tries > 5);
 }

@@ -7,16 +7,9 @@
 
 #include "bouma.h"
 #include "check.h"
+#include "files.h"
+#include "must.h"
 #include "scenario.h"
-
-#define MUST(ds, call)                                                         \
-    do {                                                                       \
-        int must_rc = (call);                                                  \
-        if (must_rc)                                                           \
-            printf("%s:%d: %s\n", __FILE__, __LINE__,                          \
-                   bouma_error_message(ds));                                   \
-        REQUIRE(must_rc == BOUMA_OK);                                          \
-    } while (0)
 
 /* Two places: DIR/far/d.bouma is the dataset, DIR/near/d.bouma its twin. */
 struct world {
@@ -43,11 +36,8 @@ static void world_make(struct world *w, int in_memory)
 
 static void world_end(struct world *w)
 {
-    char command[128];
-
     bouma_io_memory_free(w->memory);
-    snprintf(command, sizeof(command), "rm -rf %s", w->dir);
-    CHECK(w->memory || !system(command));
+    CHECK(w->memory || !remove_tree(w->dir));
 }
 
 static bouma_options options_of(const struct world *w, int persist)
@@ -75,11 +65,10 @@ static void create(struct writer *w, const struct world *world)
     MUST(w->ds, bouma_dataset_create(&w->ds, world->far, &o));
 }
 
-static void append(struct writer *w, const struct world *world,
-                   const bouma_options *o)
+static void append(struct writer *w, const char *path, const bouma_options *o)
 {
     memset(w, 0, sizeof(*w));
-    MUST(w->ds, bouma_dataset_append(&w->ds, world->far, o));
+    MUST(w->ds, bouma_dataset_append(&w->ds, path, o));
 }
 
 static void write_step(struct writer *w, int64_t step, int generation)
@@ -184,7 +173,7 @@ static void a_step_that_is_replaced_is_replaced_in_both(const struct world *w)
     CHECK_EQ(scenario_write(writer.ds, &writer.s, 1, 2, 0, 1), BOUMA_EEXISTS);
     end(&writer);
     o.replace = 1;
-    append(&writer, w, &o);
+    append(&writer, w->far, &o);
     write_step(&writer, 1, 2);
     write_step(&writer, 1, 3); /* perhaps before the second was drained */
     end(&writer);
@@ -193,7 +182,7 @@ static void a_step_that_is_replaced_is_replaced_in_both(const struct world *w)
     CHECK_EQ(look(w, w->twin, 1), 3);
     /* Behind the twin's back: what is newer counts. */
     o.persist = 0;
-    append(&writer, w, &o);
+    append(&writer, w->far, &o);
     write_step(&writer, 0, 4);
     end(&writer);
     CHECK_EQ(look(w, w->twin, 0), 1);
@@ -217,17 +206,17 @@ static void writers_with_and_without_go_on(const struct world *w)
     create(&writer, w);
     write_step(&writer, 0, 1);
     end(&writer);
-    append(&writer, w, &plain);
+    append(&writer, w->far, &plain);
     write_step(&writer, 1, 1);
     end(&writer);
-    append(&writer, w, &o);
+    append(&writer, w->far, &o);
     CHECK_EQ(bouma_dataset_step_count(writer.ds), 2);
     CHECK_EQ(bouma_dataset_step_get(writer.ds, 1, &info), BOUMA_OK);
     /* One that only the path has is not written again unasked. */
     CHECK_EQ(scenario_write(writer.ds, &writer.s, 1, 2, 0, 1), BOUMA_EEXISTS);
     write_step(&writer, 2, 1);
     end(&writer);
-    append(&writer, w, &plain);
+    append(&writer, w->far, &plain);
     write_step(&writer, 3, 1);
     end(&writer);
     for (int step = 0; step < 4; step++) {
@@ -296,7 +285,7 @@ static void a_twin_of_another_is_not_touched(const struct world *w)
     bouma_dataset_free(ds);
     /* The claim of the append that failed was given back. */
     memset(&writer, 0, sizeof(writer));
-    append(&writer, w, &plain);
+    append(&writer, w->far, &plain);
     write_step(&writer, 1, 1);
     end(&writer);
 }
@@ -313,8 +302,7 @@ static void the_dataset_is_not_its_own_twin(const struct world *w)
     CHECK_EQ(bouma_dataset_append(&ds, w->twin, &o), BOUMA_EBUSY);
     CHECK_TEXT(bouma_error_message(ds), "is the dataset itself");
     bouma_dataset_free(ds);
-    memset(&writer, 0, sizeof(writer));
-    MUST(writer.ds, bouma_dataset_append(&writer.ds, w->twin, &plain));
+    append(&writer, w->twin, &plain);
     write_step(&writer, 0, 1);
     end(&writer);
 }
@@ -375,7 +363,7 @@ static void what_was_not_drained_is_noted(const struct world *w)
     CHECK_TEXT(bouma_error_message(writer.ds), "step 1");
     bouma_dataset_free(writer.ds);
     hide(w, 0);
-    append(&writer, w, &o);
+    append(&writer, w->far, &o);
     CHECK(bouma_dataset_note(writer.ds, 0) != NULL);
     CHECK_TEXT(bouma_dataset_note(writer.ds, 0), "1 step is in ");
     end(&writer);
@@ -451,7 +439,7 @@ static void freeing_leaves_the_twin_whole(const struct world *w)
         CHECK(!gone || here == -1); /* in order */
         gone |= here == -1;
     }
-    append(&writer, w, &o);
+    append(&writer, w->far, &o);
     end(&writer);
 }
 
@@ -513,7 +501,7 @@ static void writing_goes_on_after_a_drain(const struct world *w)
     leave_behind(w, 2);
     CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_OK);
     o.replace = 1;
-    append(&writer, w, &o);
+    append(&writer, w->far, &o);
     write_step(&writer, 1, 2);
     write_step(&writer, 2, 1);
     end(&writer);
@@ -532,14 +520,13 @@ static void a_newer_step_takes_the_place_of_an_older(const struct world *w)
     leave_behind(w, 2);
     CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_OK);
     o.replace = 1;
-    memset(&writer, 0, sizeof(writer));
-    MUST(writer.ds, bouma_dataset_append(&writer.ds, w->twin, &o));
+    append(&writer, w->twin, &o);
     write_step(&writer, 0, 2);
     end(&writer);
     CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_OK);
     CHECK_EQ(report.published, 1);
     CHECK_EQ(look(w, w->far, 0), 2);
-    append(&writer, w, &o);
+    append(&writer, w->far, &o);
     write_step(&writer, 0, 3);
     end(&writer);
     CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_OK);
@@ -585,7 +572,7 @@ static void what_is_safe_can_be_removed(const struct world *w)
     bouma_dataset_free(ds);
     /* And it can be used on. */
     o.persist = 1;
-    append(&writer, w, &o);
+    append(&writer, w->far, &o);
     write_step(&writer, 3, 1);
     end(&writer);
     CHECK_EQ(look(w, w->twin, 3), 1);
@@ -600,8 +587,7 @@ static void who_writes_is_not_disturbed(const struct world *w)
 
     leave_behind(w, 1);
     CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_OK);
-    memset(&writer, 0, sizeof(writer));
-    MUST(writer.ds, bouma_dataset_append(&writer.ds, w->twin, &o));
+    append(&writer, w->twin, &o);
     write_step(&writer, 1, 1);
     CHECK_EQ(drain(w, w->twin, 1, &report), BOUMA_EBUSY);
     CHECK_EQ(report.removed, 0);
@@ -609,7 +595,7 @@ static void who_writes_is_not_disturbed(const struct world *w)
     end(&writer);
     CHECK_EQ(look(w, w->twin, 0), 1);
     /* Step 2 waits until the dataset is free. */
-    append(&writer, w, &o);
+    append(&writer, w->far, &o);
     CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_EBUSY);
     end(&writer);
     CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_OK);

@@ -2,6 +2,7 @@
 #include "store/index.h"
 
 #include "check.h"
+#include "fault_alloc.h"
 
 static const uint8_t id[16] = {1, 2, 3}, other_id[16] = {1, 2, 4};
 
@@ -46,27 +47,14 @@ static void a_list_is_sorted_whatever_comes(void)
     }
 }
 
-static int calls_left;
-
-static void *limited_resize(void *user, void *block, size_t bytes)
-{
-    (void)user;
-    return calls_left-- > 0 ? realloc(block, bytes) : NULL;
-}
-
-static void limited_release(void *user, void *block)
-{
-    (void)user;
-    free(block);
-}
-
 static void reserved_room_needs_no_memory(void)
 {
-    bouma_allocator a = {NULL, limited_resize, limited_release};
+    struct fault_alloc memory;
     struct bm_step_list list;
 
-    bm_step_list_init(&list, &a);
-    calls_left = 1;
+    fault_alloc_init(&memory);
+    fault_alloc_arm(&memory, 2, 1);
+    bm_step_list_init(&list, &memory.table);
     CHECK_EQ(bm_step_list_reserve(&list, 1000), BOUMA_OK);
     for (uint64_t i = 0; i < 1000; i++)
         CHECK_EQ(bm_step_list_put(&list, entry_of(999 - i, 1)), BOUMA_OK);

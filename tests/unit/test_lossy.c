@@ -7,6 +7,7 @@
 #include "bouma.h"
 #include "bouma_store.h"
 #include "check.h"
+#include "fault_alloc.h"
 
 static bouma_io *io;
 
@@ -483,24 +484,6 @@ static void a_query_is_not_disturbed(void)
 
 /* ---- without memory ----------------------------------------------------- */
 
-/* An allocator whose n-th call fails. */
-struct short_of {
-    long left;
-};
-
-static void *short_resize(void *user, void *block, size_t bytes)
-{
-    struct short_of *s = user;
-
-    return s->left-- > 0 ? realloc(block, bytes) : NULL;
-}
-
-static void short_release(void *user, void *block)
-{
-    (void)user;
-    free(block);
-}
-
 static void count_damage(void *user, const bouma_finding *finding)
 {
     *(int *)user += finding->severity == BOUMA_DAMAGE;
@@ -511,9 +494,7 @@ static void count_damage(void *user, const bouma_finding *finding)
 static void no_memory_is_no_damage(void)
 {
     static float data[16 * 16 * 16];
-    struct short_of left = {0};
-    bouma_allocator a = {
-        .user = &left, .resize = short_resize, .release = short_release};
+    struct fault_alloc memory;
     bouma_grid_spec g = {.size = sizeof(g),
                          .ndims = 3,
                          .shape = {16, 16, 16},
@@ -522,6 +503,7 @@ static void no_memory_is_no_damage(void)
         .size = sizeof(s), .type = BOUMA_F32, .tolerance = 1e-3};
     int done = 0;
 
+    fault_alloc_init(&memory);
     for (int i = 0; i < 16 * 16 * 16; i++)
         data[i] = sinf((float)i * 0.1f);
     data[0] = NAN;
@@ -536,8 +518,8 @@ static void no_memory_is_no_damage(void)
         int damages = 0, rc;
 
         snprintf(name, sizeof(name), "short%ld", n);
-        o.allocator = &a;
-        left.left = n;
+        o.allocator = &memory.table;
+        fault_alloc_arm(&memory, n + 1, 1);
         rc = bouma_dataset_create(&ds, name, &o);
         if (!rc)
             rc = bouma_grid_define(&grid, ds, "g", &g);
@@ -551,17 +533,19 @@ static void no_memory_is_no_damage(void)
             rc = bouma_step_end(ds, NULL);
         CHECK(rc == BOUMA_OK || rc == BOUMA_ENOMEM);
         done = !rc;
-        left.left = 1000000;
+        fault_alloc_disarm(&memory);
         bouma_dataset_close(ds);
         bouma_dataset_free(ds);
+        CHECK_EQ(memory.live, 0);
         if (rc)
             continue;
         for (long m = 0, sound = 0; m < 3000 && !sound; m++) {
-            left.left = m;
+            fault_alloc_arm(&memory, m + 1, 1);
             rc = bouma_verify(name, BOUMA_VERIFY_DEEP, &o, count_damage,
                               &damages, &report, message, sizeof(message));
             CHECK(rc == BOUMA_OK || rc == BOUMA_ENOMEM);
             CHECK_EQ(damages, 0);
+            CHECK_EQ(memory.live, 0);
             sound = !rc;
         }
     }

@@ -1,6 +1,7 @@
 /* test_machine.c -- machines of what ranks tell: hosts, Slurm's switches; and
  * ranks that tell nonsense. */
 #include "check.h"
+#include "fault_alloc.h"
 #include "machine/hostlist.h"
 #include "machine/machine.h"
 #include "machine/slurm.h"
@@ -378,59 +379,38 @@ static void no_bytes_that_are_told_do_harm(void)
 
 /* ---- no memory ----------------------------------------------------------- */
 
-struct poor {
-    long calls, at, live;
-};
-
-static void *poor_resize(void *user, void *block, size_t bytes)
-{
-    struct poor *p = user;
-
-    if (++p->calls == p->at)
-        return NULL;
-    p->live += !block;
-    return realloc(block, bytes);
-}
-
-static void poor_release(void *user, void *block)
-{
-    struct poor *p = user;
-
-    p->live -= block != NULL;
-    free(block);
-}
-
 static void check_poor(struct run *r, const char *spec, const char *file)
 {
-    struct poor poor = {0};
-    bouma_allocator a = {&poor, poor_resize, poor_release};
+    struct fault_alloc memory;
     static const int group[3] = {0, 1, 2};
     double sums[3];
     int rc = BOUMA_ENOMEM;
+    long at;
 
-    for (poor.at = 1; rc && poor.at < 1000; poor.at++) {
-        poor.calls = 0;
-        rc = make(r, &a, spec, file);
+    fault_alloc_init(&memory);
+    for (at = 1; rc && at < 1000; at++) {
+        fault_alloc_arm(&memory, at, 0);
+        rc = make(r, &memory.table, spec, file);
         CHECK(!rc || rc == BOUMA_ENOMEM);
         CHECK(!rc == !!r->m);
-        CHECK(!rc || poor.live == 0);
+        CHECK(!rc || memory.live == 0);
     }
     REQUIRE(!rc);
-    CHECK(poor.at > 2);
+    CHECK(at > 2);
     rc = BOUMA_ENOMEM;
-    for (poor.at = 1; rc && poor.at < 1000; poor.at++) {
+    for (at = 1; rc && at < 1000; at++) {
         const struct bm_network *n = bm_machine_network(r->m);
-        long live = poor.live;
+        long live = memory.live;
 
-        poor.calls = 0;
-        rc = n->sums(n->context, &a, group, NULL, 3, sums);
+        fault_alloc_arm(&memory, at, 0);
+        rc = n->sums(n->context, &memory.table, group, NULL, 3, sums);
         CHECK(!rc || rc == BOUMA_ENOMEM);
-        CHECK_EQ(poor.live, live);
+        CHECK_EQ(memory.live, live);
     }
     CHECK_EQ(rc, 0);
     bm_machine_free(r->m);
     r->m = NULL;
-    CHECK_EQ(poor.live, 0);
+    CHECK_EQ(memory.live, 0);
 }
 
 static void no_memory_is_told_and_none_is_lost(void)

@@ -60,17 +60,22 @@ static void every_number_comes_back(void)
             struct bm_generation g = {(uint32_t)numbers[i],
                                       (uint32_t)numbers[j]},
                                  back = {1, 2};
+            char again[BM_NAME_BYTES];
             uint32_t subfile = 77;
 
             bm_name_manifest_new(name, INT64_MAX, g);
             CHECK(strlen(name) < BM_NAME_BYTES - 1);
             CHECK(bm_name_parse_manifest_new(last_part(name), &back));
             CHECK(back.epoch == g.epoch && back.attempt == g.attempt);
+            CHECK(bm_name_written(again, INT64_MAX, last_part(name)));
+            CHECK(!strcmp(again, name));
             bm_name_subfile(name, INT64_MAX, g.epoch, g);
             CHECK(strlen(name) < BM_NAME_BYTES - 1);
             CHECK(bm_name_parse_subfile(last_part(name), &subfile, &back));
             CHECK_EQ(subfile, g.epoch);
             CHECK(back.epoch == g.epoch && back.attempt == g.attempt);
+            CHECK(bm_name_written(again, INT64_MAX, last_part(name)));
+            CHECK(!strcmp(again, name));
         }
 }
 

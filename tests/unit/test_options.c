@@ -2,6 +2,7 @@
  */
 #include "api/api.h"
 #include "check.h"
+#include "fault_alloc.h"
 
 static char message[BM_ERROR_BYTES];
 
@@ -405,32 +406,20 @@ static void an_older_caller_has_fewer_fields(void)
     CHECK(out.files == 5 && out.timeout == 0);
 }
 
-static void *count_resize(void *user, void *block, size_t bytes)
-{
-    ++*(int *)user;
-    return realloc(block, bytes);
-}
-
-static void count_release(void *user, void *block)
-{
-    (void)user;
-    free(block);
-}
-
 static void an_older_callers_allocator_is_used(void)
 {
-    int calls = 0;
-    bouma_allocator a = {&calls, count_resize, count_release};
+    struct fault_alloc memory;
     bouma_io *io = bouma_io_memory_new();
     bouma_options given = fresh();
     bouma_dataset *ds;
 
     REQUIRE(io);
     given.io = io;
-    given.allocator = &a;
+    fault_alloc_init(&memory);
+    given.allocator = &memory.table;
     given.size = offsetof(bouma_options, timeout);
     CHECK_EQ(bouma_dataset_create(&ds, "x", &given), BOUMA_OK);
-    CHECK(calls > 0);
+    CHECK(memory.calls > 0);
     bouma_dataset_free(ds);
     bouma_io_memory_free(io);
 }

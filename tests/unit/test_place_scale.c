@@ -2,32 +2,11 @@
  * schemes, and whole plans for many ranks; the seconds are printed, for people.
  */
 #include <math.h>
-#include <time.h>
 
 #include "check.h"
-#include "machine/machine.h"
+#include "modelled.h"
 #include "plan/estimate.h"
-
-/* Seconds of this process alone: the machine may have more to do. */
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static struct bm_machine *machine_of(const char *spec, int ranks)
-{
-    struct bm_error error = {0};
-    struct bm_machine *m = NULL;
-
-    if (bm_machine_make(&m, bm_allocator_default(), spec, NULL, 0, ranks, NULL,
-                        NULL, &error))
-        printf("%s: %s\n", spec, error.text);
-    REQUIRE(m);
-    return m;
-}
+#include "seconds.h"
 
 static struct bm_place_task task_of(const struct bm_machine *m,
                                     bouma_place scheme, int ranks)

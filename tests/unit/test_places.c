@@ -3,10 +3,9 @@
 #include "layout/places.h"
 
 #include "check.h"
-#include "damage.h"
-#include "sample_head.h"
+#include "fault_alloc.h"
+#include "head_trial.h"
 
-static const uint8_t id[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
 static const bouma_order orders[2] = {BOUMA_ORDER_LEVEL, BOUMA_ORDER_CHUNK};
 
 enum { MOST = 4096, FAR_AWAY = 100000 };
@@ -113,56 +112,15 @@ static void check_places(const struct bm_head *h)
 
 /* ---- bytes -------------------------------------------------------------- */
 
-struct trial {
-    const struct bm_schema *schema;
-    uint64_t file_bytes;
-};
-
-/* Decode; what is accepted must be placed well, and encode to the same bytes.
- */
-static int try_head(void *context, const uint8_t *data, size_t bytes)
-{
-    const struct trial *t = context;
-    struct bm_error error = {0};
-    struct bm_head h;
-    int rc;
-
-    bm_head_init(&h, bm_allocator_default());
-    rc = bm_head_decode(&h, t->schema, NULL, data, bytes, t->file_bytes, id,
-                        "file", &error);
-    if (!rc) {
-        struct bm_buffer b;
-        uint8_t hash[16];
-
-        check_places(&h);
-        CHECK_EQ(h.file_bytes, t->file_bytes);
-        bm_buffer_init(&b, bm_allocator_default());
-        bm_head_encode(&b, &h, t->schema, id, hash);
-        CHECK(b.size == bytes &&
-              !memcmp(b.data + ENVELOPE_BYTES, data + ENVELOPE_BYTES,
-                      bytes - ENVELOPE_BYTES));
-        bm_buffer_release(&b);
-    } else {
-        CHECK(rc == BOUMA_EFORMAT || rc == BOUMA_EVERSION);
-        CHECK_TEXT(error.text, "file: ");
-    }
-    bm_head_release(&h);
-    return rc;
-}
-
 /* Encode a head, whatever it says, and decode it again. */
 static int through_bytes(const struct bm_head *h,
                          const struct bm_schema *schema)
 {
-    struct trial t = {schema, h->file_bytes};
+    struct head_trial t = {schema, h->file_bytes, check_places};
     struct bm_buffer b;
-    uint8_t hash[16];
     int rc;
 
-    bm_buffer_init(&b, bm_allocator_default());
-    bm_head_encode(&b, h, schema, id, hash);
-    REQUIRE(!b.failed);
-    CHECK_EQ(b.size, h->head_bytes);
+    head_bytes(&b, h, schema);
     rc = try_head(&t, b.data, b.size);
     bm_buffer_release(&b);
     return rc;
@@ -173,17 +131,15 @@ static void check_round_trip(const struct bm_schema *schema, bouma_order order)
     struct bm_error error = {0};
     struct bm_head was, is;
     struct bm_buffer b;
-    uint8_t hash[16];
 
     build_head(&was, schema, 1, 3, order);
     place_somehow(&was, schema);
     check_places(&was);
     CHECK_EQ(through_bytes(&was, schema), BOUMA_OK);
-    bm_buffer_init(&b, bm_allocator_default());
-    bm_head_encode(&b, &was, schema, id, hash);
+    head_bytes(&b, &was, schema);
     bm_head_init(&is, bm_allocator_default());
     REQUIRE(!bm_head_decode(&is, schema, NULL, b.data, b.size, was.file_bytes,
-                            id, "file", &error));
+                            head_id, "file", &error));
     CHECK(is.placed == 1 && is.data_offset == was.data_offset &&
           is.data_bytes == was.data_bytes && is.count == was.count);
     for (size_t k = 0; k < is.count; k++)
@@ -271,15 +227,13 @@ static void hurt_places_are_refused_or_consistent(void)
     struct damage_counts n;
     struct bm_buffer b;
     struct bm_head h;
-    struct trial t;
-    uint8_t hash[16];
+    struct head_trial t;
 
     build_schema(&schema, &error);
     build_head(&h, &schema, 1, 3, BOUMA_ORDER_CHUNK);
     place_somehow(&h, &schema);
-    bm_buffer_init(&b, bm_allocator_default());
-    bm_head_encode(&b, &h, &schema, id, hash);
-    t = (struct trial){&schema, h.file_bytes};
+    head_bytes(&b, &h, &schema);
+    t = (struct head_trial){&schema, h.file_bytes, check_places};
     n = hurt_bytes(try_head, &t, b.data, b.size, 0);
     CHECK_EQ(n.accepted, 0);
     n = hurt_bytes(try_head, &t, b.data, b.size, 1);
@@ -434,15 +388,13 @@ static void another_kind_of_places_is_refused(void)
     struct bm_schema schema;
     struct bm_buffer b;
     struct bm_head h;
-    struct trial t;
-    uint8_t hash[16];
+    struct head_trial t;
 
     build_schema(&schema, &error);
     build_head(&h, &schema, 0, 1, BOUMA_ORDER_LEVEL);
     place_somehow(&h, &schema);
-    bm_buffer_init(&b, bm_allocator_default());
-    bm_head_encode(&b, &h, &schema, id, hash);
-    t = (struct trial){&schema, h.file_bytes};
+    head_bytes(&b, &h, &schema);
+    t = (struct head_trial){&schema, h.file_bytes, check_places};
     for (uint32_t kind = 0; kind < 4; kind++) {
         bm_store_u32(b.data + ENVELOPE_BYTES + 36, kind);
         mend_envelope(b.data, b.size);
@@ -503,23 +455,6 @@ static void particles_are_never_placed(void)
 
 /* ---- memory ------------------------------------------------------------- */
 
-struct failing {
-    int calls_left;
-};
-
-static void *failing_resize(void *user, void *block, size_t bytes)
-{
-    struct failing *f = user;
-
-    return f->calls_left-- > 0 ? realloc(block, bytes) : NULL;
-}
-
-static void failing_release(void *user, void *block)
-{
-    (void)user;
-    free(block);
-}
-
 static void each_failed_allocation_is_told(void)
 {
     struct bm_error error = {0};
@@ -527,25 +462,24 @@ static void each_failed_allocation_is_told(void)
     struct bm_buffer b;
     struct bm_head h;
     uint64_t file_bytes;
-    uint8_t hash[16];
+    struct fault_alloc memory;
     int rc = BOUMA_ENOMEM, calls = 0;
 
+    fault_alloc_init(&memory);
     build_schema(&schema, &error);
     build_head(&h, &schema, 0, 1, BOUMA_ORDER_LEVEL);
     place_somehow(&h, &schema);
-    bm_buffer_init(&b, bm_allocator_default());
-    bm_head_encode(&b, &h, &schema, id, hash);
+    head_bytes(&b, &h, &schema);
     file_bytes = h.file_bytes;
     bm_head_release(&h);
     for (; rc && calls < 1000; calls++) {
-        struct failing f = {calls};
-        bouma_allocator a = {&f, failing_resize, failing_release};
-
-        bm_head_init(&h, &a);
-        rc = bm_head_decode(&h, &schema, NULL, b.data, b.size, file_bytes, id,
-                            "file", &error);
+        fault_alloc_arm(&memory, calls + 1, 1);
+        bm_head_init(&h, &memory.table);
+        rc = bm_head_decode(&h, &schema, NULL, b.data, b.size, file_bytes,
+                            head_id, "file", &error);
         CHECK(rc == BOUMA_OK || rc == BOUMA_ENOMEM);
         bm_head_release(&h);
+        CHECK_EQ(memory.live, 0);
     }
     CHECK(calls > 20 && calls < 1000);
     bm_buffer_release(&b);

@@ -3,6 +3,7 @@
 #include "write/write_plan.h"
 
 #include "check.h"
+#include "fault_alloc.h"
 
 enum { RANKS = 8, SIDE = 40, CUT = 21 };
 
@@ -234,35 +235,12 @@ static void a_search_that_found_nothing_is_not_repeated_at_once(void)
 
 /* ---- no memory ---------------------------------------------------------- */
 
-struct counter {
-    int blocks, left; /* left < 0: all is granted */
-};
-
-static void *count_resize(void *user, void *block, size_t bytes)
-{
-    struct counter *c = user;
-    void *out;
-
-    if (c->left == 0)
-        return NULL;
-    c->left -= c->left > 0;
-    out = realloc(block, bytes ? bytes : 1);
-    c->blocks += out && !block;
-    return out;
-}
-
-static void count_release(void *user, void *block)
-{
-    ((struct counter *)user)->blocks -= block != NULL;
-    free(block);
-}
-
 static void every_lack_of_memory_is_told(void)
 {
-    struct counter counter = {0, -1};
-    bouma_allocator a = {&counter, count_resize, count_release};
+    struct fault_alloc memory;
     int rc = BOUMA_ENOMEM, n = 0;
 
+    fault_alloc_init(&memory);
     for (; rc; n++) {
         struct bm_write_plan *plan;
         uint64_t state = 52;
@@ -271,17 +249,18 @@ static void every_lack_of_memory_is_told(void)
 
         memset(&t, 0, sizeof(t));
         describe(&t);
-        counter.left = -1;
-        REQUIRE(!bm_plan_make(&plan, &a, &t.schema, BOUMA_DISTRIBUTE_WEIGHTED,
-                              &t.all, t.sizes, RANKS, 2, &t.error));
+        fault_alloc_disarm(&memory);
+        REQUIRE(!bm_plan_make(&plan, &memory.table, &t.schema,
+                              BOUMA_DISTRIBUTE_WEIGHTED, &t.all, t.sizes, RANKS,
+                              2, &t.error));
         for (size_t i = 0; i < plan->chunks; i++)
             plan->times[i] = random_time(&state);
         plan->timed = 1;
-        counter.left = n;
+        fault_alloc_arm(&memory, n + 1, 1);
         rc = bm_plan_balance(plan, RANKS, 2, &changed);
         CHECK(rc == BOUMA_ENOMEM || (rc == BOUMA_OK && changed));
         bm_plan_free(plan);
-        CHECK_EQ(counter.blocks, 0);
+        CHECK_EQ(memory.live, 0);
         end(&t);
     }
     CHECK(n > 10);

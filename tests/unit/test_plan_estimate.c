@@ -2,32 +2,7 @@
  * is tested in tests/mpi/test_mpi_plan.c. */
 #include "bouma.h"
 #include "check.h"
-
-/* ---- memory whose n-th request fails ------------------------------------ */
-
-struct scarce {
-    long at, calls, live;
-};
-
-static void *scarce_resize(void *user, void *block, size_t bytes)
-{
-    struct scarce *s = user;
-    void *grown;
-
-    if (++s->calls == s->at)
-        return NULL;
-    grown = realloc(block, bytes);
-    s->live += grown && !block;
-    return grown;
-}
-
-static void scarce_release(void *user, void *block)
-{
-    ((struct scarce *)user)->live -= block != NULL;
-    free(block);
-}
-
-/* ------------------------------------------------------------------------- */
+#include "fault_alloc.h"
 
 static bouma_plan_spec spec_of(int ranks, int ndims, int64_t z, int64_t y,
                                int64_t x)
@@ -285,27 +260,27 @@ static void wrong_specs_are_told(void)
 static void failing_memory_is_told(void)
 {
     bouma_plan_spec spec = spec_of(6, 2, 500, 700, 0);
-    struct scarce scarce = {0, 0, 0};
-    bouma_allocator a = {&scarce, scarce_resize, scarce_release};
+    struct fault_alloc memory;
     char message[256];
     bouma_options opts;
     bouma_plan *plan;
+    long at = 0;
     int rc;
 
+    fault_alloc_init(&memory);
     bouma_options_init(&opts, sizeof(opts));
-    opts.allocator = &a;
+    opts.allocator = &memory.table;
     opts.files = 3;
     do {
-        scarce.at++;
-        scarce.calls = 0;
+        fault_alloc_arm(&memory, ++at, 0);
         rc = bouma_plan_make(&plan, &spec, &opts, message, sizeof(message));
         CHECK(rc == BOUMA_OK || rc == BOUMA_ENOMEM);
         if (rc)
             CHECK_TEXT(message, "no memory");
         bouma_plan_free(plan);
-        CHECK_EQ(scarce.live, 0);
-    } while (rc && scarce.at < 1000);
-    CHECK(scarce.at > 10 && scarce.at < 1000);
+        CHECK_EQ(memory.live, 0);
+    } while (rc && at < 1000);
+    CHECK(at > 10 && at < 1000);
 }
 
 int main(void)

@@ -1,12 +1,12 @@
 /* The whole plan of a step for 2^20 ranks and 2^22 patches: right, in little
  * memory; the seconds are printed, for people. */
 #include <stddef.h>
-#include <time.h>
 
 #include "check.h"
 #include "plan/assign.h"
 #include "plan/distribute.h"
 #include "plan/partition.h"
+#include "seconds.h"
 
 enum { RANKS_Z = 128, RANKS_Y = 128, RANKS_X = 64, FILES = 16384 };
 #define RANKS   (RANKS_Z * RANKS_Y * RANKS_X)
@@ -47,15 +47,6 @@ static void count_release(void *user, void *block)
         return;
     ((struct counter *)user)->now -= h->bytes;
     free(h);
-}
-
-/* Seconds of this process alone: the machine may have more to do. */
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 /* Print the seconds since the last lap; their sum. */

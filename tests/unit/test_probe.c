@@ -3,6 +3,7 @@
 #include "bouma.h"
 #include "bouma_store.h"
 #include "check.h"
+#include "fault_alloc.h"
 #include "machine/machine.h"
 #include "machine/measure.h"
 
@@ -96,50 +97,29 @@ static void a_spec_that_is_wrong_is_told_of(void)
 
 /* ---- no memory ----------------------------------------------------------- */
 
-struct poor {
-    long calls, at, live;
-};
-
-static void *poor_resize(void *user, void *block, size_t bytes)
-{
-    struct poor *p = user;
-
-    if (++p->calls == p->at)
-        return NULL;
-    p->live += !block;
-    return realloc(block, bytes);
-}
-
-static void poor_release(void *user, void *block)
-{
-    struct poor *p = user;
-
-    p->live -= block != NULL;
-    free(block);
-}
-
 static void no_memory_is_told_and_none_is_lost(void)
 {
-    struct poor poor = {0};
-    bouma_allocator a = {&poor, poor_resize, poor_release};
     bouma_probe_spec spec = small_spec();
+    struct fault_alloc memory;
     int rc = BOUMA_ENOMEM;
+    long at;
 
     spec.target = "/tmp";
-    for (poor.at = 1; rc && poor.at < 100; poor.at++) {
+    fault_alloc_init(&memory);
+    for (at = 1; rc && at < 100; at++) {
         bouma_probe_report report;
         char message[256] = "";
         bouma_options opts;
 
         bouma_options_init(&opts, sizeof(opts));
-        opts.allocator = &a;
-        poor.calls = 0;
+        opts.allocator = &memory.table;
+        fault_alloc_arm(&memory, at, 0);
         rc = bouma_probe(&spec, &opts, &report, message, sizeof(message));
         CHECK(!rc || (rc == BOUMA_ENOMEM && message[0]));
-        CHECK_EQ(poor.live, 0);
+        CHECK_EQ(memory.live, 0);
     }
     CHECK_EQ(rc, BOUMA_OK);
-    CHECK(poor.at > 5);
+    CHECK(at > 5);
 }
 
 /* ---- the machine file ---------------------------------------------------- */

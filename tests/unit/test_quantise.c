@@ -6,6 +6,7 @@
 
 #include "check.h"
 #include "damage.h"
+#include "fault_alloc.h"
 
 static struct bm_codec_state state;
 
@@ -434,19 +435,6 @@ static void wrong_parts_are_refused(void)
 
 /* ---- memory ------------------------------------------------------------- */
 
-static void *resize_some(void *user, void *block, size_t bytes)
-{
-    int *left = user;
-
-    return (*left)-- > 0 ? realloc(block, bytes) : NULL;
-}
-
-static void release_any(void *user, void *block)
-{
-    (void)user;
-    free(block);
-}
-
 /* Each allocation fails in turn; the encoder says so, and all is released. */
 static void missing_memory_is_reported(void)
 {
@@ -454,21 +442,22 @@ static void missing_memory_is_reported(void)
     struct bm_list list = {BOUMA_F64, 300, 3, 0.01};
     struct bm_loss loss = {0, 0};
     uint64_t seed = 11;
+    struct fault_alloc few;
     int tries = 0, rc = BOUMA_ENOMEM;
 
+    fault_alloc_init(&few);
     for (int i = 0; i < 900; i++)
         v[i] = i < 300 ? between(&seed, 0, 0.1)
                : i % 5 ? between(&seed, 0, 1e9)
                        : NAN;
     bm_quantise(BOUMA_F64, v, 900, 0.01, &loss);
     for (; rc && tries < 100; tries++) {
-        int left = tries;
-        bouma_allocator few = {&left, resize_some, release_any};
         struct bm_codec_state own;
         struct bm_buffer out;
 
-        bm_codec_state_init(&own, &few);
-        bm_buffer_init(&out, &few);
+        fault_alloc_arm(&few, tries + 1, 1);
+        bm_codec_state_init(&own, &few.table);
+        bm_buffer_init(&out, &few.table);
         rc = bm_quantise_encode(&own, &out, v, &list);
         CHECK(rc == BOUMA_OK || rc == BOUMA_ENOMEM);
         if (!rc) {
@@ -480,6 +469,7 @@ static void missing_memory_is_reported(void)
         }
         bm_buffer_release(&out);
         bm_codec_state_release(&own);
+        CHECK_EQ(few.live, 0);
     }
     CHECK(!rc && tries > 3);
 }

@@ -3,6 +3,7 @@
 #include "comm/route.h"
 
 #include "check.h"
+#include "fault_alloc.h"
 
 struct item {
     uint32_t round;
@@ -199,43 +200,23 @@ static void an_empty_route_has_no_rounds(void)
 
 /* ---- without memory ----------------------------------------------------- */
 
-struct limited {
-    int calls_left;
-    int blocks;
-};
-
-static void *limited_resize(void *user, void *block, size_t bytes)
-{
-    struct limited *l = user;
-
-    if (l->calls_left-- <= 0)
-        return NULL;
-    l->blocks += block == NULL;
-    return realloc(block, bytes);
-}
-
-static void limited_release(void *user, void *block)
-{
-    ((struct limited *)user)->blocks -= block != NULL;
-    free(block);
-}
-
 static void every_failed_allocation_is_told_and_leaks_nothing(void)
 {
+    struct fault_alloc memory;
     int rc = BOUMA_ENOMEM, calls = 0;
 
+    fault_alloc_init(&memory);
     for (; rc && calls < 20; calls++) {
-        struct limited l = {calls, 0};
-        bouma_allocator a = {&l, limited_resize, limited_release};
         struct bm_route r;
 
-        bm_route_init(&r, &a);
+        fault_alloc_arm(&memory, calls + 1, 1);
+        bm_route_init(&r, &memory.table);
         for (int i = 0; i < 100; i++)
             bm_route_add(&r, (uint32_t)i % 3, i % 5, 16);
         rc = bm_route_seal(&r);
         CHECK(rc == BOUMA_OK || rc == BOUMA_ENOMEM);
         bm_route_release(&r);
-        CHECK_EQ(l.blocks, 0);
+        CHECK_EQ(memory.live, 0);
     }
     CHECK_EQ(rc, BOUMA_OK);
     CHECK(calls > 4);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "files.h"
 
 /* ---- what every table promises ------------------------------------------ */
 
@@ -494,7 +495,7 @@ static void the_first_error_is_the_one_that_is_kept(void)
 
 int main(void)
 {
-    char dir[] = "/tmp/bouma-test-store-XXXXXX", command[64];
+    char dir[] = "/tmp/bouma-test-store-XXXXXX";
     int before = open_descriptors();
 
     REQUIRE(mkdtemp(dir));
@@ -509,7 +510,6 @@ int main(void)
     a_write_of_nothing_does_not_go_on_for_ever();
     a_file_that_ends_early_is_damaged();
     the_first_error_is_the_one_that_is_kept();
-    snprintf(command, sizeof(command), "rm -rf %s", dir);
-    CHECK_EQ(system(command), 0);
+    CHECK_EQ(remove_tree(dir), 0);
     return check_result();
 }

@@ -2,20 +2,8 @@
 #include <math.h>
 
 #include "check.h"
-#include "machine/machine.h"
 #include "machine/topology.h"
-
-static struct bm_machine *machine_of(const char *spec, int ranks)
-{
-    struct bm_error error = {0};
-    struct bm_machine *m = NULL;
-
-    if (bm_machine_make(&m, bm_allocator_default(), spec, NULL, 0, ranks, NULL,
-                        NULL, &error))
-        printf("%s: %s\n", spec, error.text);
-    REQUIRE(m);
-    return m;
-}
+#include "modelled.h"
 
 static int hops(const char *spec, int ranks, int from, int to)
 {

@@ -6,6 +6,7 @@
 
 #include "check.h"
 #include "damage.h"
+#include "fault_alloc.h"
 
 enum { ROWS = 4 };
 static const bouma_type row_types[ROWS] = {BOUMA_F64, BOUMA_F32, BOUMA_U8,
@@ -491,27 +492,6 @@ static void damage_is_noticed_or_harmless(void)
 
 /* ---- memory ------------------------------------------------------------- */
 
-struct stingy {
-    long left, live;
-};
-
-static void *stingy_resize(void *user, void *block, size_t bytes)
-{
-    struct stingy *s = user;
-    void *p = s->left-- > 0 ? realloc(block, bytes) : NULL;
-
-    s->live += p && !block;
-    return p;
-}
-
-static void stingy_release(void *user, void *block)
-{
-    struct stingy *s = user;
-
-    s->live -= block != NULL;
-    free(block);
-}
-
 /* Encode, decode and select with so many allocations. */
 static int act(const struct bm_tree *source, const struct bm_tree_spec *spec,
                const bouma_allocator *a)
@@ -544,17 +524,17 @@ static void no_memory_is_told_and_nothing_leaks(void)
 {
     struct sample s;
     struct bm_tree_spec spec;
+    struct fault_alloc memory;
     int rc = 1, failed = 0;
 
+    fault_alloc_init(&memory);
     sample_init(&s, UNIFORM, 1000, 3, BOUMA_F32, 4);
     spec = spec_of(&s);
     for (long most = 0; rc && most < 1000; most++) {
-        struct stingy stingy = {most, 0};
-        bouma_allocator a = {&stingy, stingy_resize, stingy_release};
-
-        rc = act(&s.t, &spec, &a);
+        fault_alloc_arm(&memory, most + 1, 1);
+        rc = act(&s.t, &spec, &memory.table);
         CHECK(rc == BOUMA_OK || rc == BOUMA_ENOMEM);
-        CHECK_EQ(stingy.live, 0);
+        CHECK_EQ(memory.live, 0);
         failed += rc != 0;
     }
     CHECK(!rc && failed > 10);

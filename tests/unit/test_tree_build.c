@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "check.h"
+#include "fault_alloc.h"
 
 /* Positions with a stride, so that nothing relies on dense arrays. */
 struct cloud {
@@ -350,50 +351,30 @@ static void splits_leave_as_few_leaves_as_can_be(void)
 
 /* ---- memory ------------------------------------------------------------- */
 
-struct stingy {
-    long left, live;
-};
-
-static void *stingy_resize(void *user, void *block, size_t bytes)
-{
-    struct stingy *s = user;
-    void *p = s->left-- > 0 ? realloc(block, bytes) : NULL;
-
-    s->live += p && !block;
-    return p;
-}
-
-static void stingy_release(void *user, void *block)
-{
-    struct stingy *s = user;
-
-    s->live -= block != NULL;
-    free(block);
-}
-
 static void no_memory_is_told_and_nothing_leaks(void)
 {
     enum { N = 40000 };
     static double x[3 * N];
     static uint32_t order[N];
     uint64_t state = 15;
+    struct fault_alloc memory;
     struct cloud c;
     int failed = 0, rc = 1;
 
+    fault_alloc_init(&memory);
     for (size_t i = 0; i < 3 * (size_t)N; i++)
         x[i] = coordinate(BLOBS, &state);
     c = cloud_of(x, N, 3, BOUMA_F32);
     for (long most = 0; rc && most < 1000; most++) {
-        struct stingy s = {most, 0};
-        bouma_allocator a = {&s, stingy_resize, stingy_release};
         struct bm_tree t;
 
-        bm_tree_init(&t, &a);
+        fault_alloc_arm(&memory, most + 1, 1);
+        bm_tree_init(&t, &memory.table);
         rc = bm_tree_build(&t, order, &c.p, 64, 2);
         CHECK(rc == BOUMA_OK || rc == BOUMA_ENOMEM);
         failed += rc != 0;
         bm_tree_release(&t);
-        CHECK_EQ(s.live, 0);
+        CHECK_EQ(memory.live, 0);
     }
     CHECK(!rc && failed > 4);
     cloud_free(&c);
