@@ -639,6 +639,22 @@ static int make_pipe(struct bouma_io_file *f, struct bm_pipe **out, int reading)
               : rc;
 }
 
+/* The one that writes the first byte has room made for all, unless there are
+ * wide holes in the file. */
+static int reserve(struct bouma_io_file *f)
+{
+    const struct bm_domain *d = &f->domain;
+    const struct bm_covered *last = &d->covered[d->covered_count - 1];
+    uint64_t end;
+
+    if (!d->cell_count || d->cells[0].gatherer != f->comm->rank)
+        return BOUMA_OK;
+    end = last->offset + last->bytes;
+    if (end - d->bytes > end / 8)
+        return BOUMA_OK;
+    return bm_file_reserve(&f->file, end, &f->error);
+}
+
 int bm_plain_move(struct bouma_io_file *f, void *const *data, int reading,
                   int rc)
 {
@@ -653,6 +669,8 @@ int bm_plain_move(struct bouma_io_file *f, void *const *data, int reading,
     if (rc)
         return rc;
     rc = make_pipe(f, &pipe, reading);
+    if (!rc && !reading)
+        rc = reserve(f);
     rc = bm_pipe_open(pipe, f->comm, &f->pool, rc, &f->error);
     if (!rc) {
         f->written |= !reading;
