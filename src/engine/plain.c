@@ -329,8 +329,11 @@ static int make_domain(struct bouma_io_file *f, const struct bm_buffer *all,
     if (!rc)
         rc = choose_gatherers(f, gatherer, segments, n);
     if (!rc) {
+        struct bm_domain_rule rule = {f->site.buffer_bytes, f->site.grain,
+                                      SHARE};
+
         rc = bm_domain_init(&f->domain, f->a, segments, n, f->comm->size,
-                            gatherer, f->site.buffer_bytes, SHARE);
+                            gatherer, &rule);
     }
     bm_drop(f->a, segments);
     bm_drop(f->a, gatherer);
@@ -660,7 +663,7 @@ int bm_plain_move(struct bouma_io_file *f, void *const *data, int reading,
 {
     struct bm_pipe *pipe = NULL;
     double begun = bm_clock();
-    uint64_t most[2] = {0};
+    uint64_t most[3] = {0}; /* failed, seconds, seconds of storing */
 
     f->data = data;
     rc = bm_comm_begin(
@@ -675,14 +678,15 @@ int bm_plain_move(struct bouma_io_file *f, void *const *data, int reading,
     if (!rc) {
         f->written |= !reading;
         rc = bm_pipe_run(pipe, 1, rc, &f->error);
-        rc = bm_comm_agree(f->comm, rc, &f->error);
-    }
-    if (!rc) {
-        most[0] = (uint64_t)((bm_clock() - begun) * 1e9);
-        most[1] = (uint64_t)(bm_pipe_deeds_of(pipe).seconds * 1e9);
-        rc = bm_comm_max(f->comm, most, 2, &f->error);
-        f->report.seconds = (double)most[0] * 1e-9;
-        f->report.store_seconds = (double)most[1] * 1e-9;
+        most[0] = rc != BOUMA_OK;
+        most[1] = (uint64_t)((bm_clock() - begun) * 1e9);
+        most[2] = (uint64_t)(bm_pipe_deeds_of(pipe).seconds * 1e9);
+        if (bm_comm_max(f->comm, most, 3, &f->error))
+            rc = BOUMA_ECOMM;
+        else if (most[0])
+            rc = bm_comm_agree(f->comm, rc, &f->error);
+        f->report.seconds = (double)most[1] * 1e-9;
+        f->report.store_seconds = (double)most[2] * 1e-9;
     }
     bm_pipe_free(pipe);
     bm_drop(f->a, f->places);

@@ -5,6 +5,12 @@
 
 #include "store/text_file.h"
 
+/* Blocks of this size are those of a parallel file system, and what is smaller
+ * than a grain is not worth a write. */
+#define LARGE_BLOCK ((uint64_t)1 << 20)
+#define MOST_BLOCK  ((uint64_t)64 << 20)
+#define GRAIN       ((uint64_t)16 << 10)
+
 /* Rank 0 reads the file of a machine, if it is one, for all. Collective. */
 static int share_file(struct bm_comm *comm, const char *spec,
                       struct bm_buffer *file, struct bm_error *error)
@@ -86,14 +92,23 @@ int bm_site_choose_buffer(struct bm_site *site, struct bm_comm *comm,
                           const struct bm_store *store, uint64_t otherwise,
                           struct bm_error *error)
 {
+    uint64_t said[1];
+    int rc;
+
     site->buffer_bytes = options->buffer_bytes;
     if (!site->buffer_bytes && site->machine)
         site->buffer_bytes = bm_machine_stripe(site->machine);
     if (site->buffer_bytes)
         return BOUMA_OK;
     /* Whatever the file systems of the ranks say. */
-    site->buffer_bytes = bm_store_block(store, otherwise);
-    return bm_comm_max(comm, &site->buffer_bytes, 1, error);
+    said[0] = bm_store_block(store);
+    rc = bm_comm_max(comm, said, 1, error);
+    site->buffer_bytes = said[0] < LARGE_BLOCK  ? otherwise
+                         : said[0] > MOST_BLOCK ? MOST_BLOCK
+                                                : said[0];
+    if (said[0] < LARGE_BLOCK)
+        site->grain = said[0] > GRAIN ? said[0] : GRAIN;
+    return rc;
 }
 
 struct bm_place_task bm_site_place_task(const struct bm_site *site,

@@ -11,8 +11,10 @@
 struct bm_site {
     struct bm_machine *machine; /* NULL: nobody asks for it */
     uint64_t buffer_bytes;      /* of each of a writer's buffers */
-    bouma_transport transport;  /* 0: the usual one */
-    const char *local;          /* directory on storage of the node, or "" */
+    uint64_t grain; /* what the storage has small blocks for; 0: it is best
+                       written in pieces of the buffer's size */
+    bouma_transport transport; /* 0: the usual one */
+    const char *local;         /* directory on storage of the node, or "" */
 };
 
 /* The machine that 'options' (complete, and staying where they are) ask for.

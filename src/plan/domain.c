@@ -39,50 +39,128 @@ static void cover(struct bm_domain *d)
     }
 }
 
-/* Cut the covered bytes; without 'cells' they are just counted. */
-static size_t cut(const struct bm_domain *d, uint64_t buffer,
-                  struct bm_cell *cells)
+/* ---- cells -------------------------------------------------------------- */
+
+#define LONG 16 /* grains: segments from this length on have borders */
+
+/* Offsets at which cells end, ascending. */
+struct borders {
+    uint64_t *at;
+    size_t count;
+};
+
+static int by_number(const void *left, const void *right)
 {
-    uint64_t begin = 0, bytes = 0, room = 0, end = 0;
-    size_t n = 0;
+    const uint64_t *a = left, *b = right;
+
+    return *a < *b ? -1 : *a > *b;
+}
+
+static uint64_t nearest(uint64_t offset, uint64_t grain)
+{
+    return (offset + grain / 2) / grain * grain;
+}
+
+/* The borders of what gatherers' ranks have. */
+static int find_borders(struct borders *b, const struct bm_domain *d,
+                        const int *gatherer, uint64_t grain)
+{
+    b->count = 0;
+    b->at = bm_new_raw(d->a, 2 * d->segment_count, sizeof(*b->at));
+    if (!b->at)
+        return BOUMA_ENOMEM;
+    for (size_t i = 0; i < d->segment_count && grain; i++) {
+        const struct bm_segment *s = &d->segments[i], *last = s - 1;
+        uint64_t end = s->offset + s->bytes;
+
+        if (s->bytes < LONG * grain)
+            continue;
+        /* What goes on with the same gatherer has no border there. */
+        if (i && last->offset + last->bytes == s->offset &&
+            gatherer[last->rank] == gatherer[s->rank] && b->count &&
+            b->at[b->count - 1] == nearest(s->offset, grain))
+            b->count--;
+        else
+            b->at[b->count++] = nearest(s->offset, grain);
+        b->at[b->count++] = nearest(end, grain);
+    }
+    if (b->count)
+        qsort(b->at, b->count, sizeof(*b->at), by_number);
+    return BOUMA_OK;
+}
+
+/* The cells so far, and the one that is on. */
+struct cutting {
+    struct bm_cell *cells; /* NULL: they are just counted */
+    size_t count;
+    uint64_t begin, bytes, room;
+};
+
+static void end_cell(struct cutting *c)
+{
+    if (!c->bytes)
+        return;
+    if (c->cells)
+        c->cells[c->count] = (struct bm_cell){c->begin, c->bytes, 0, 0};
+    c->count++;
+    c->bytes = 0;
+}
+
+/* Cut the covered bytes. */
+static size_t cut(const struct bm_domain *d, const struct bm_domain_rule *rule,
+                  const struct borders *borders, struct bm_cell *cells)
+{
+    uint64_t step = rule->grain ? rule->grain : rule->buffer, end = 0;
+    struct cutting c = {.cells = cells};
+    size_t next = 0;
 
     for (size_t i = 0; i < d->covered_count; i++) {
-        const struct bm_covered *c = &d->covered[i];
+        const struct bm_covered *covered = &d->covered[i];
         uint64_t done = 0;
 
         /* A cell does not reach over a wide hole. */
-        if (bytes && c->offset - end >= buffer) {
-            if (cells)
-                cells[n] = (struct bm_cell){begin, bytes, 0, 0};
-            n++;
-            bytes = 0;
-        }
-        while (done < c->bytes) {
-            uint64_t take;
+        if (covered->offset - end >= rule->buffer)
+            end_cell(&c);
+        while (done < covered->bytes) {
+            uint64_t at = covered->offset + done, take = covered->bytes - done;
 
-            if (!bytes) {
-                begin = c->before + done;
-                room = buffer - (c->offset + done) % buffer;
+            while (next < borders->count && borders->at[next] <= at)
+                next++;
+            if (!c.bytes) {
+                c.begin = covered->before + done;
+                c.room = rule->buffer - at % step;
             }
-            take =
-                room - bytes < c->bytes - done ? room - bytes : c->bytes - done;
-            bytes += take;
+            if (take > c.room - c.bytes)
+                take = c.room - c.bytes;
+            if (next < borders->count && take > borders->at[next] - at)
+                take = borders->at[next] - at;
+            c.bytes += take;
             done += take;
-            if (bytes == room) {
-                if (cells)
-                    cells[n] = (struct bm_cell){begin, bytes, 0, 0};
-                n++;
-                bytes = 0;
-            }
+            if (c.bytes == c.room ||
+                (next < borders->count && borders->at[next] == at + take))
+                end_cell(&c);
         }
-        end = c->offset + c->bytes;
+        end = covered->offset + covered->bytes;
     }
-    if (bytes) {
-        if (cells)
-            cells[n] = (struct bm_cell){begin, bytes, 0, 0};
-        n++;
+    end_cell(&c);
+    return c.count;
+}
+
+static int make_cells(struct bm_domain *d, const int *gatherer,
+                      const struct bm_domain_rule *rule)
+{
+    struct borders borders;
+    int rc = find_borders(&borders, d, gatherer, rule->grain);
+
+    if (!rc) {
+        d->cell_count = cut(d, rule, &borders, NULL);
+        d->cells = bm_new_raw(d->a, d->cell_count, sizeof(*d->cells));
+        rc = d->cells ? BOUMA_OK : BOUMA_ENOMEM;
     }
-    return n;
+    if (!rc)
+        cut(d, rule, &borders, d->cells);
+    bm_drop(d->a, borders.at);
+    return rc;
 }
 
 /* The number of covered bytes before a byte that is covered. */
@@ -227,7 +305,7 @@ static size_t list_gatherers(int *out, uint64_t *marks, const int *gatherer,
 }
 
 static int assign(struct bm_domain *d, int ranks, const int *gatherer,
-                  uint64_t buffer, double share)
+                  const struct bm_domain_rule *rule)
 {
     uint64_t *load = bm_new(d->a, (size_t)ranks, sizeof(*load)), most;
     int *gatherers = bm_new_raw(d->a, (size_t)ranks, sizeof(*gatherers));
@@ -240,7 +318,8 @@ static int assign(struct bm_domain *d, int ranks, const int *gatherer,
     if (!rc) {
         join_shares(&all);
         count = list_gatherers(gatherers, load, gatherer, ranks);
-        most = (uint64_t)((double)d->bytes / (double)count * share) + buffer;
+        most = (uint64_t)((double)d->bytes / (double)count * rule->share) +
+               rule->buffer;
         for (size_t c = 0; c < d->cell_count; c++) {
             size_t end = at;
             struct bm_cell *cell = &d->cells[c];
@@ -278,7 +357,7 @@ static int list_cells(struct bm_domain *d, int ranks)
 
 int bm_domain_init(struct bm_domain *d, const bouma_allocator *a,
                    const struct bm_segment *segments, size_t count, int ranks,
-                   const int *gatherer, uint64_t buffer, double share)
+                   const int *gatherer, const struct bm_domain_rule *rule)
 {
     memset(d, 0, sizeof(*d));
     d->a = a;
@@ -296,12 +375,7 @@ int bm_domain_init(struct bm_domain *d, const bouma_allocator *a,
     if (d->segment_count)
         qsort(d->segments, d->segment_count, sizeof(*d->segments), by_offset);
     cover(d);
-    d->cell_count = cut(d, buffer, NULL);
-    d->cells = bm_new_raw(a, d->cell_count, sizeof(*d->cells));
-    if (!d->cells)
-        return BOUMA_ENOMEM;
-    cut(d, buffer, d->cells);
-    if (assign(d, ranks, gatherer, buffer, share))
+    if (make_cells(d, gatherer, rule) || assign(d, ranks, gatherer, rule))
         return BOUMA_ENOMEM;
     return list_cells(d, ranks);
 }

@@ -1,11 +1,12 @@
 /* domain.h -- who writes which part of a plain file that many ranks have
  * segments of.
  *
- * The bytes that any rank has are cut into cells, each no larger than a buffer
- * and, where nothing is missing in the file, ending at a multiple of it. A cell
- * goes to one gatherer: that of the ranks which have most of it, so that little
- * has to move; unless this one has more than its share, then to another. A
- * gatherer's cells, one after the other, are its stream. */
+ * The bytes that any rank has are cut into cells, each no larger than a buffer.
+ * Where nothing is missing in the file they end at multiples of it; or, if the
+ * storage has no use for that, where what one gatherer's ranks have begins or
+ * ends, so that it need not move. A cell goes to one gatherer: that of the
+ * ranks which have most of it; unless this one has more than its share, then to
+ * another. A gatherer's cells, one after the other, are its stream. */
 #ifndef BM_DOMAIN_H
 #define BM_DOMAIN_H
 
@@ -46,12 +47,20 @@ struct bm_domain {
     uint64_t bytes;
 };
 
+struct bm_domain_rule {
+    uint64_t buffer; /* most bytes of a cell */
+    uint64_t grain;  /* cells end at multiples of this, near the ends of
+                        segments that are several times as long; 0: at
+                        multiples of the buffer */
+    double share;    /* of the mean, that a gatherer may have */
+};
+
 /* gatherer[rank] is the one that gathers what 'rank' has, as long as it has no
- * more than 'share' times the mean of all gatherers. The segments are copied.
- * BOUMA_OK, ENOMEM, or EINVAL if a segment reaches beyond 2^63. */
+ * more than its share. The segments are copied. BOUMA_OK, ENOMEM, or EINVAL if
+ * a segment reaches beyond 2^63. */
 int bm_domain_init(struct bm_domain *d, const bouma_allocator *a,
                    const struct bm_segment *segments, size_t count, int ranks,
-                   const int *gatherer, uint64_t buffer, double share);
+                   const int *gatherer, const struct bm_domain_rule *rule);
 void bm_domain_release(struct bm_domain *d);
 
 /* The bytes that are declared but not gathered by the rank that has them. */

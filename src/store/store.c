@@ -50,15 +50,13 @@ void bm_store_close(struct bm_store *s)
     s->path = NULL;
 }
 
-uint64_t bm_store_block(const struct bm_store *s, uint64_t otherwise)
+uint64_t bm_store_block(const struct bm_store *s)
 {
-    const uint64_t least = (uint64_t)1 << 20, most = (uint64_t)64 << 20;
     uint64_t bytes = 0;
 
-    if (s->io->block_bytes &&
-        !s->io->block_bytes(s->io->user, s->root, &bytes) && bytes >= least)
-        return bytes < most ? bytes : most;
-    return otherwise;
+    if (s->io->block_bytes && s->io->block_bytes(s->io->user, s->root, &bytes))
+        return 0;
+    return bytes;
 }
 
 int bm_file_open(struct bm_file *f, struct bm_store *s, const char *name,

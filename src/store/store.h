@@ -35,9 +35,8 @@ int bm_store_open(struct bm_store *s, const bouma_io *io,
                   struct bm_error *error);
 void bm_store_close(struct bm_store *s);
 
-/* How many bytes had better be written at once: the storage's block or stripe,
- * if that is large enough to be worth it, or else what the caller wants. */
-uint64_t bm_store_block(const struct bm_store *s, uint64_t otherwise);
+/* The storage's block or stripe; 0: not known. */
+uint64_t bm_store_block(const struct bm_store *s);
 
 int bm_file_open(struct bm_file *f, struct bm_store *s, const char *name,
                  bouma_open_mode mode, struct bm_error *error);

@@ -69,7 +69,9 @@ static void every_byte_has_its_place(void)
     for (int tries = 0; tries < 400; tries++) {
         struct bm_segment segments[MOST];
         size_t count = (size_t)check_below(&state, MOST);
-        uint64_t buffer = 1 + (uint64_t)check_below(&state, 400), bytes = 0;
+        struct bm_domain_rule rule = {1 + (uint64_t)check_below(&state, 400), 0,
+                                      1.25};
+        uint64_t bytes = 0;
         unsigned char covered[FILE_BYTES] = {0};
         int gatherer[RANKS], overlap = (int)check_below(&state, 2);
         struct bm_domain d;
@@ -91,8 +93,10 @@ static void every_byte_has_its_place(void)
                 offset, n, (int)check_below(&state, RANKS), (uint32_t)i};
             memset(covered + offset, 1, n);
         }
+        if (rule.buffer > 8 && check_below(&state, 2))
+            rule.grain = 1 + (uint64_t)check_below(&state, 8);
         REQUIRE(!bm_domain_init(&d, bm_allocator_default(), segments, count,
-                                RANKS, gatherer, buffer, 1.25));
+                                RANKS, gatherer, &rule));
         for (size_t s = 0; s < d.segment_count; s++)
             bm_domain_walk(&d, s, check_stretch, &seen);
         CHECK_EQ(seen.bytes, bytes);
@@ -101,7 +105,7 @@ static void every_byte_has_its_place(void)
         for (int k = 0; k < FILE_BYTES; k++)
             bytes += covered[k];
         CHECK_EQ(d.bytes, bytes);
-        check_cells(&d, buffer, gatherer);
+        check_cells(&d, rule.buffer, gatherer);
         bm_domain_release(&d);
     }
 }
@@ -118,9 +122,64 @@ static void what_is_even_does_not_move(void)
         segments[r] = (struct bm_segment){(uint64_t)r * 4096, 4096, r, 0};
     }
     REQUIRE(!bm_domain_init(&d, bm_allocator_default(), segments, RANKS, RANKS,
-                            gatherer, 1024, 1.25));
+                            gatherer, &(struct bm_domain_rule){1024, 0, 1.25}));
     CHECK_EQ(bm_domain_moved(&d), 0);
     CHECK_EQ(d.cell_count, RANKS * 4);
+    bm_domain_release(&d);
+}
+
+/* Where the storage does not care, cells end where a rank's bytes do: hardly
+ * any of them move, and the cells still fit the buffer. */
+static void long_segments_stay_with_their_ranks(void)
+{
+    enum { VARIABLES = 9, GRAIN = 16 };
+    struct bm_segment segments[RANKS * VARIABLES];
+    uint64_t state = 5, at = 0, sizes[RANKS];
+    struct bm_domain_rule rule = {1024, GRAIN, 4};
+    int gatherer[RANKS];
+    struct bm_domain d;
+    size_t n = 0;
+
+    for (int r = 0; r < RANKS; r++) {
+        gatherer[r] = r;
+        sizes[r] = 1000 + (uint64_t)check_below(&state, 2000);
+    }
+    for (uint32_t v = 0; v < VARIABLES; v++)
+        for (int r = 0; r < RANKS; r++) {
+            segments[n++] = (struct bm_segment){at, sizes[r], r, v};
+            at += sizes[r];
+        }
+    REQUIRE(!bm_domain_init(&d, bm_allocator_default(), segments, n, RANKS,
+                            gatherer, &rule));
+    CHECK(bm_domain_moved(&d) <= n * GRAIN / 2);
+    CHECK(d.cell_count <= at / rule.buffer + 2 * n);
+    check_cells(&d, rule.buffer, gatherer);
+    bm_domain_release(&d);
+    rule.grain = 0;
+    REQUIRE(!bm_domain_init(&d, bm_allocator_default(), segments, n, RANKS,
+                            gatherer, &rule));
+    CHECK(bm_domain_moved(&d) > at / 8);
+    bm_domain_release(&d);
+}
+
+/* Those of one gatherer's ranks that lie side by side are as one. */
+static void no_cell_ends_between_ranks_of_a_gatherer(void)
+{
+    struct bm_segment segments[RANKS];
+    int gatherer[RANKS];
+    struct bm_domain d;
+
+    for (int r = 0; r < RANKS; r++) {
+        gatherer[r] = r / 3 * 3;
+        segments[r] = (struct bm_segment){(uint64_t)r * 200, 200, r, 0};
+    }
+    REQUIRE(!bm_domain_init(&d, bm_allocator_default(), segments, RANKS, RANKS,
+                            gatherer, &(struct bm_domain_rule){1000, 8, 2}));
+    CHECK_EQ(d.cell_count, 3);
+    for (size_t c = 0; c < d.cell_count && c < 3; c++) {
+        CHECK_EQ(d.cells[c].bytes, 600);
+        CHECK_EQ(d.cells[c].gatherer, (int)c * 3);
+    }
     bm_domain_release(&d);
 }
 
@@ -140,7 +199,7 @@ static void no_gatherer_has_much_more_than_its_share(void)
         offset += bytes;
     }
     REQUIRE(!bm_domain_init(&d, bm_allocator_default(), segments, RANKS, RANKS,
-                            gatherer, 1000, 1.25));
+                            gatherer, &(struct bm_domain_rule){1000, 0, 1.25}));
     for (size_t c = 0; c < d.cell_count; c++)
         load[d.cells[c].gatherer] += d.cells[c].bytes;
     for (int r = 0; r < RANKS; r++)
@@ -158,7 +217,8 @@ static void a_file_has_an_end(void)
         struct bm_domain d;
 
         CHECK_EQ(bm_domain_init(&d, bm_allocator_default(), &wrong[i], 1, 1,
-                                gatherer, 1000, 1.25),
+                                gatherer,
+                                &(struct bm_domain_rule){1000, 0, 1.25}),
                  BOUMA_EINVAL);
         bm_domain_release(&d);
     }
@@ -182,7 +242,8 @@ static void many_ranks_are_planned(void)
             segments[n++] = (struct bm_segment){
                 ((uint64_t)v * MANY + (uint64_t)r) << 20, 1 << 20, r, v};
     }
-    REQUIRE(!bm_domain_init(&d, a, segments, n, MANY, gatherer, 4 << 20, 1.25));
+    REQUIRE(!bm_domain_init(&d, a, segments, n, MANY, gatherer,
+                            &(struct bm_domain_rule){4 << 20, 0, 1.25}));
     CHECK_EQ(d.bytes, (uint64_t)n << 20);
     CHECK_EQ(d.cell_count, n / 4);
     CHECK_EQ(bm_domain_moved(&d), (d.bytes / 64) * 63);
@@ -195,6 +256,8 @@ int main(void)
 {
     every_byte_has_its_place();
     what_is_even_does_not_move();
+    long_segments_stay_with_their_ranks();
+    no_cell_ends_between_ranks_of_a_gatherer();
     no_gatherer_has_much_more_than_its_share();
     a_file_has_an_end();
     many_ranks_are_planned();
