@@ -74,6 +74,9 @@ int bm_gather_prepare(struct bm_pipe *p)
     size_t rounds = p->own->flow->rounds.count;
     int rc = bm_gather_list(p);
 
+    /* Nothing could go on meanwhile. */
+    if (p->comm->size == 1 && rounds == 1)
+        p->o.unthreaded = 1;
     /* What is loaded straight to where it goes is nowhere for others. */
     if (p->o.reading && overlap(p->own->flow))
         p->o.copy = 1;

@@ -611,14 +611,14 @@ static void tell_progress(void *context, size_t done, size_t rounds)
 }
 
 /* A pipe for what is declared. A file is mostly written once, and then to make
- * windows takes longer than they save. */
+ * windows takes longer than they save, whatever a machine file says. */
 static int make_pipe(struct bouma_io_file *f, struct bm_pipe **out, int reading)
 {
     struct bm_pipe_options o = {
         .reading = reading,
         .buffers = f->options.buffers,
-        .transport =
-            f->site.transport ? f->site.transport : BOUMA_TRANSPORT_MESSAGES,
+        .transport = f->options.transport ? f->options.transport
+                                          : BOUMA_TRANSPORT_MESSAGES,
         .tier = f->tier,
         .strict = f->options.tier != 0,
         .local = f->site.local,

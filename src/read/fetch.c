@@ -10,7 +10,8 @@
 #include "layout/patch.h"
 #include "read/extents.h"
 
-#define BATCH_BYTES ((uint64_t)4 << 20) /* read ahead of decoding */
+#define BATCH_BYTES  ((uint64_t)4 << 20)   /* read ahead of decoding */
+#define THREAD_BYTES ((uint64_t)256 << 10) /* that a thread is started for */
 
 /* What one thread needs to decode chunks: kept from one batch to the next. */
 struct bm_worker {
@@ -272,6 +273,22 @@ static void *work(void *context)
     return NULL;
 }
 
+/* How many threads a batch is worth: by the bytes of what is decoded. */
+static int threads_for(const struct batch *b)
+{
+    const struct bouma_variable *v = b->variable;
+    const struct bm_tiling *t = &v->grid->tiling;
+    uint64_t samples = (uint64_t)(t->edge[0] * t->edge[1] * t->edge[2]) >>
+                       (b->fine * t->ndims);
+    uint64_t bytes = (samples + 1) * b->count * (uint64_t)v->components *
+                     bm_variable_value_size(v);
+    uint64_t most = 1 + bytes / THREAD_BYTES;
+
+    most = most < b->count ? most : b->count;
+    return most < (uint64_t)b->step->worker_count ? (int)most
+                                                  : b->step->worker_count;
+}
+
 /* Decode all chunks of a batch on as many threads as there are workers. The
  * first is this one; one that cannot be started is done without. */
 static int deliver_all(struct batch *b)
@@ -280,10 +297,8 @@ static int deliver_all(struct batch *b)
     struct share shares[BM_MAX_THREADS];
     atomic_size_t next = 0;
     atomic_int failed = 0;
-    int count = step->worker_count, rc = BOUMA_OK;
+    int count = threads_for(b), rc = BOUMA_OK;
 
-    if ((size_t)count > b->count)
-        count = (int)b->count;
     for (int i = 0; i < count; i++) {
         memset(&shares[i], 0, sizeof(shares[i]));
         shares[i].batch = b;
