@@ -309,7 +309,7 @@ typedef struct bouma_options {
                     bouma_dataset_drain() */
     int buffers; /* of 'buffer_bytes', that a writer has: while one is stored,
                     the next is filled; 0: 2, or 16 with 'async' */
-    bouma_transport transport; /* 0: as the machine file says; else windows, for
+    bouma_transport transport; /* 0: as the machine file says, or windows; for
                                   plain files messages */
     int async; /* 1: bouma_step_end() returns before all is stored: see there */
     bouma_predict predict;

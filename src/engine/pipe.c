@@ -27,6 +27,12 @@ static size_t round_up(size_t bytes)
     return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
+void bm_pipe_break(struct bm_pipe *p, int rc)
+{
+    bm_pipe_fail(p, rc);
+    p->broken |= rc != BOUMA_OK;
+}
+
 int bm_pipe_is_made(const struct bm_pipe *p)
 {
     return p->calls.fill || p->calls.take;
@@ -43,7 +49,7 @@ void bm_pipe_note(struct bm_pipe *p, int peer, uint32_t what, size_t round,
 {
     struct bm_note n = {peer, what, round | (failed ? BM_NOTE_FAILED : 0)};
 
-    bm_pipe_fail(p, bm_comm_note(p->comm, &n, &p->error));
+    bm_pipe_break(p, bm_comm_note(p->comm, &n, &p->error));
 }
 
 /* ---- making and ending -------------------------------------------------- */
@@ -280,11 +286,11 @@ static int hear_notes(struct bm_pipe *p)
 {
     int any = 0, heard = 1;
 
-    while (heard && p->comm->size > 1 && p->rc != BOUMA_ECOMM) {
+    while (heard && p->comm->size > 1 && !p->broken) {
         struct bm_note n;
         size_t round;
 
-        bm_pipe_fail(p, bm_comm_hear(p->comm, &n, &heard, &p->error));
+        bm_pipe_break(p, bm_comm_hear(p->comm, &n, &heard, &p->error));
         if (!heard)
             break;
         any = 1;
@@ -355,15 +361,12 @@ int bm_pipe_run(struct bm_pipe *p, int stored, int rc, struct bm_error *error)
     int kept;
 
     bm_pipe_fail(p, rc);
-    while (!is_finished(p, stored) && p->rc != BOUMA_ECOMM) {
+    while (!is_finished(p, stored) && !p->broken) {
         if (bm_pipe_step(p)) {
             idle = 0;
             since = bm_clock();
         } else if (!waits_for_thread(p) || !bm_gather_jobs(p, 1)) {
-            int waited = bm_comm_idle(p->comm, idle++, since, &p->error);
-
-            if (waited)
-                p->rc = waited;
+            bm_pipe_break(p, bm_comm_idle(p->comm, idle++, since, &p->error));
         }
     }
     kept = p->keeper ? bm_keeper_status(p->keeper, &p->error) : BOUMA_OK;

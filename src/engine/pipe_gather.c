@@ -124,7 +124,7 @@ static void start_messages(struct bm_pipe *p, size_t round, int empty)
                 bm_transfer_receive(&slot->transfer, channel, &m, 1, &p->error);
         }
     }
-    bm_pipe_fail(p, rc);
+    bm_pipe_break(p, rc);
     slot->waiting = 1;
 }
 
@@ -242,7 +242,7 @@ int bm_gather_transfers(struct bm_pipe *p)
 
         if (!slot->waiting)
             continue;
-        bm_pipe_fail(p, bm_transfer_test(&slot->transfer, &done, &p->error));
+        bm_pipe_break(p, bm_transfer_test(&slot->transfer, &done, &p->error));
         if (!done)
             continue;
         any = 1;

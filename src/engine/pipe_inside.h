@@ -71,13 +71,16 @@ struct bm_pipe {
     size_t closed, handed, over; /* rounds */
 
     int rc;
+    int broken; /* nothing can be told to other ranks any more */
     struct bm_error error;
     uint64_t moved;
     size_t moved_rounds;
 };
 
-/* The first failure of this rank counts. */
+/* The first failure of this rank counts. What breaks the pipe ends it here, at
+ * once; after other failures its rounds are gone through. */
 void bm_pipe_fail(struct bm_pipe *p, int rc);
+void bm_pipe_break(struct bm_pipe *p, int rc);
 
 /* Whether pieces are made, or taken, by a call, instead of being somewhere. */
 int bm_pipe_is_made(const struct bm_pipe *p);

@@ -170,7 +170,7 @@ static int end_messages(struct bm_pipe *p, struct bm_lane *l)
 {
     int done;
 
-    bm_pipe_fail(p, bm_transfer_test(&l->transfer, &done, &p->error));
+    bm_pipe_break(p, bm_transfer_test(&l->transfer, &done, &p->error));
     if (!done)
         return 0;
     if (p->calls.take)
@@ -241,7 +241,7 @@ static int step_by_messages(struct bm_pipe *p, struct bm_lane *l)
         p->moved += s.bytes;
         bm_lane_advance(p, l, &s);
     }
-    bm_pipe_fail(p, rc);
+    bm_pipe_break(p, rc);
     p->moved_rounds++;
     l->waiting = 1;
     return 1;
