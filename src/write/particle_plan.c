@@ -154,7 +154,8 @@ static int place_by_cost(struct bm_particle_plan *plan, struct bm_set_plan *set,
         g.bytes[i] = set->deliveries[i].count * set->bytes;
     }
     if (g.rank && g.bytes)
-        rc = bm_place_files(set->writer, NULL, plan->a, &task, g.files, &g);
+        rc =
+            bm_place_files(set->writer, set->tier, plan->a, &task, g.files, &g);
     bm_drop(plan->a, g.rank);
     bm_drop(plan->a, g.bytes);
     return rc;
@@ -165,8 +166,11 @@ static int place_writers(struct bm_particle_plan *plan, struct bm_set_plan *set,
 {
     set->writer =
         bm_new(plan->a, (size_t)set->files.files, sizeof(*set->writer));
-    if (!set->writer)
+    set->tier = bm_new(plan->a, (size_t)set->files.files, sizeof(*set->tier));
+    if (!set->writer || !set->tier)
         return BOUMA_ENOMEM;
+    for (int64_t f = 0; f < set->files.files; f++)
+        set->tier[f] = ds->options.tier;
     return ds->options.place == BOUMA_PLACE_COST
                ? place_by_cost(plan, set, ds)
                : place_in_order(plan, set, ds);
@@ -360,6 +364,7 @@ void bm_particle_plan_release(struct bm_particle_plan *plan)
         bm_drop(plan->a, set->sampled);
         bm_aggregation_release(&set->files);
         bm_drop(plan->a, set->writer);
+        bm_drop(plan->a, set->tier);
         bm_drop(plan->a, set->deliveries);
         bm_drop(plan->a, set->first_delivery);
     }

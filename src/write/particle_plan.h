@@ -29,7 +29,8 @@ struct bm_set_plan {
     int cut;          /* there are such */
     size_t my_first;  /* of this rank's units */
     struct bm_aggregation files;
-    int *writer; /* [files.files] */
+    int *writer;      /* [files.files] */
+    bouma_tier *tier; /* the same: of the writer's buffers */
     uint32_t first_subfile;
     struct bm_delivery *deliveries; /* ascending by file, then rank */
     size_t delivery_count;

@@ -335,12 +335,20 @@ static int route_file(struct bm_particle_write *p, struct bm_flows *flows,
     return rc;
 }
 
+/* The tier of this rank's buffers: that of its first file. */
+static bouma_tier own_tier(const struct bm_particle_write *p)
+{
+    const struct bm_bundle *b = p->bundles;
+
+    return p->bundle_count ? b->set->tier[b->file] : p->ds->options.tier;
+}
+
 static int make_pipe(struct bm_particle_write *p, struct bm_flows *flows)
 {
     struct bouma_dataset *ds = p->ds;
     struct bm_pipe_options options = {.buffers = ds->options.buffers,
                                       .transport = ds->site.transport,
-                                      .tier = ds->options.tier,
+                                      .tier = own_tier(p),
                                       .strict = ds->options.tier != 0,
                                       .local = ds->site.local};
     struct bm_pipe_calls calls = {
