@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "engine/flows.h"
 #include "plan/assign.h"
 #include "read/collector.h"
@@ -26,6 +27,7 @@ struct wish {
 struct catch
 {
     int rank;
+    uint64_t at; /* in the stream of this reader */
     struct bm_collector found;
 };
 
@@ -38,8 +40,8 @@ struct restart {
     struct wish *wishes;   /* [ranks] */
     struct catch *catches; /* [catch_count], ascending by rank */
     size_t catch_count;
-    uint64_t *counts; /* [ranks], what each reader has for this one */
-    size_t lanes;     /* components of all variables */
+    uint64_t *first; /* [ranks + 1], of what each reader has for this one */
+    size_t lanes;    /* components of all variables */
     bouma_particle_data *out;
     struct bm_pipe *pipe;
 };
@@ -64,14 +66,14 @@ static int share_wishes(struct restart *r, int rc)
     bm_buffer_init(&mine, ds->a);
     bm_buffer_init(&all, ds->a);
     r->wishes = bm_new(ds->a, (size_t)ranks, sizeof(*r->wishes));
-    r->counts = bm_new(ds->a, (size_t)ranks, sizeof(*r->counts));
+    r->first = bm_new(ds->a, (size_t)ranks + 1, sizeof(*r->first));
     bm_put_u32(&mine, r->query ? (uint32_t)r->query->boxed : 0);
     bm_put_u32(&mine, r->query ? r->query->closed : 0);
     for (int d = 0; d < 3; d++) {
         bm_put_f64(&mine, r->query ? r->query->low[d] : 0);
         bm_put_f64(&mine, r->query ? r->query->high[d] : 0);
     }
-    if (!rc && (!sizes || !r->wishes || !r->counts || mine.failed))
+    if (!rc && (!sizes || !r->wishes || !r->first || mine.failed))
         rc = no_memory(r);
     rc = bm_comm_collect(ds->comm, &mine, &all, sizes, 1, rc, &ds->error);
     c = bm_cursor_of(all.data, all.size);
@@ -290,8 +292,9 @@ static int share_counts(struct restart *r, struct bm_flows *flows, int rc)
 
             list_lanes(r, flows, i, to, count);
             if (to == ds->comm->rank)
-                r->counts[i] = count;
+                r->first[i + 1] = count;
         }
+        r->first[i + 1] += r->first[i];
     }
     bm_buffer_release(&mine);
     bm_buffer_release(&all);
@@ -304,11 +307,8 @@ static uint8_t *lane_room(void *context, size_t tag)
 {
     struct restart *r = context;
     size_t lane = tag % r->lanes, v = 0;
-    int reader = (int)(tag / r->lanes);
-    uint64_t first = 0;
+    uint64_t first = r->first[tag / r->lanes];
 
-    for (int i = 0; i < reader; i++)
-        first += r->counts[i];
     for (; lane >= (size_t)r->out->variables[v]->components; v++)
         lane -= (size_t)r->out->variables[v]->components;
     return (uint8_t *)r->out->columns[v] +
@@ -321,16 +321,17 @@ static int load_found(void *context, uint64_t at, uint8_t *data, uint64_t bytes,
                       struct bm_error *error)
 {
     struct restart *r = context;
-    uint64_t begin = 0;
+    uint64_t end = at + bytes, begin;
+    size_t i = 0;
 
     (void)error;
-    for (size_t i = 0; i < r->catch_count; i++)
+    BM_BISECT(i, r->catch_count, k, r->catches[k].at <= at);
+    for (begin = r->catches[i].at; i < r->catch_count && begin < end; i++)
         for (size_t k = 0; k < r->lanes; k++) {
             const struct bm_buffer *lane = &r->catches[i].found.lanes[k];
             uint64_t low = at > begin ? at : begin;
-            uint64_t high = begin + lane->size;
+            uint64_t high = begin + lane->size < end ? begin + lane->size : end;
 
-            high = high < at + bytes ? high : at + bytes;
             if (low < high)
                 memcpy(data + (low - at), lane->data + (low - begin),
                        (size_t)(high - low));
@@ -362,13 +363,17 @@ static int make_pipe(struct restart *r, struct bm_flows *flows)
 static int deliver(struct restart *r, struct bm_flows *flows, int rc)
 {
     struct bouma_dataset *ds = r->step->ds;
-    uint64_t count = 0;
+    uint64_t at = 0;
 
-    for (int i = 0; i < ds->comm->size && !rc; i++)
-        count += r->counts[i];
+    for (size_t i = 0; i < r->catch_count && !rc; i++) {
+        r->catches[i].at = at;
+        for (size_t k = 0; k < r->lanes; k++)
+            at += r->catches[i].found.lanes[k].size;
+    }
     if (!rc) {
         r->out = bm_particle_data_new(ds->a, r->query->variables,
-                                      r->query->variable_count, count);
+                                      r->query->variable_count,
+                                      r->first[ds->comm->size]);
         if (!r->out || make_pipe(r, flows))
             rc = no_memory(r);
     }
@@ -411,6 +416,6 @@ int bm_restart(bouma_particle_data **out, struct bouma_step *step,
         bm_collector_release(&r.catches[i].found);
     bm_drop(a, r.catches);
     bm_drop(a, r.wishes);
-    bm_drop(a, r.counts);
+    bm_drop(a, r.first);
     return rc;
 }
