@@ -501,6 +501,15 @@ int bm_dataset_threads(const struct bouma_dataset *ds)
     return processors < 1 ? 1 : processors > most ? most : (int)processors;
 }
 
+struct bm_pipe_options bm_dataset_pipe(const struct bouma_dataset *ds)
+{
+    return (struct bm_pipe_options){.buffers = ds->options.buffers,
+                                    .transport = ds->site.transport,
+                                    .tier = ds->options.tier,
+                                    .strict = ds->options.tier != 0,
+                                    .local = ds->site.local};
+}
+
 void bm_dataset_free(struct bouma_dataset *ds)
 {
     struct bm_error ignored = {0};

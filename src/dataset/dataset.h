@@ -106,6 +106,9 @@ void bm_dataset_forget_puts(struct bouma_dataset *ds);
  * are processors, if nobody else needs them and the allocator is known to bear
  * it. */
 int bm_dataset_threads(const struct bouma_dataset *ds);
+/* Pipes of a dataset: buffers and transport as its options and the machine
+ * say. */
+struct bm_pipe_options bm_dataset_pipe(const struct bouma_dataset *ds);
 
 /* A hash of all that ranks must give alike; and, where they do not, a message
  * that tells who differs in what: EMISMATCH. Collective. */

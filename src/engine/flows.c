@@ -114,3 +114,14 @@ int bm_flows_seal(struct bm_flows *f, uint64_t buffer, struct bm_flow **out,
     }
     return rc;
 }
+
+int bm_flows_pipe(struct bm_flows *f, uint64_t buffer, struct bm_pipe **out,
+                  struct bm_comm *comm, const struct bm_pipe_options *options,
+                  const struct bm_pipe_calls *calls)
+{
+    struct bm_flow *flows;
+    size_t count;
+    int rc = bm_flows_seal(f, buffer, &flows, &count);
+
+    return rc ? rc : bm_pipe_new(out, comm, flows, count, options, calls);
+}

@@ -40,8 +40,12 @@ uint64_t bm_flows_add(struct bm_flows *f, int gatherer, int rank,
 /* The bytes that go to a gatherer. */
 uint64_t bm_flows_bytes(const struct bm_flows *f, int gatherer);
 
-/* All of it, for bm_pipe_new(): each part is cut into rounds of 'buffer' bytes;
- * with 0, it is one. ENOMEM; *out is NULL then. */
+/* A pipe for all of it: each part is cut into rounds of 'buffer' bytes; with 0,
+ * it is one. ENOMEM. */
+int bm_flows_pipe(struct bm_flows *f, uint64_t buffer, struct bm_pipe **out,
+                  struct bm_comm *comm, const struct bm_pipe_options *options,
+                  const struct bm_pipe_calls *calls);
+/* Just the flows, for bm_pipe_new(); *out is NULL after a failure. */
 int bm_flows_seal(struct bm_flows *f, uint64_t buffer, struct bm_flow **out,
                   size_t *count);
 

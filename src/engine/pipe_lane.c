@@ -1,23 +1,16 @@
 /* pipe_lane.c -- the side of those that have pieces; see pipe_inside.h. */
 #include <string.h>
 
+#include "base/search.h"
 #include "engine/pipe_inside.h"
 
 struct bm_lane *bm_lane_to(struct bm_pipe *p, int gatherer)
 {
-    size_t low = 0, high = p->flow_count;
+    size_t at = 0;
 
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-
-        if (p->flows[mid].gatherer < gatherer)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low < p->flow_count && p->flows[low].gatherer == gatherer
-               ? &p->lanes[low]
-               : NULL;
+    BM_BISECT(at, p->flow_count, i, p->flows[i].gatherer <= gatherer);
+    return p->flow_count && p->flows[at].gatherer == gatherer ? &p->lanes[at]
+                                                              : NULL;
 }
 
 /* ---- pieces that are made, or taken ------------------------------------- */

@@ -453,21 +453,13 @@ static void take_part(void *context, size_t tag, const uint8_t *room)
 static int make_pipe(struct collective *c)
 {
     struct bouma_dataset *ds = c->step->ds;
-    struct bm_pipe_options options = {.reading = 1,
-                                      .unthreaded = 1,
-                                      .buffers = ds->options.buffers,
-                                      .transport = ds->site.transport,
-                                      .tier = ds->options.tier,
-                                      .strict = ds->options.tier != 0,
-                                      .local = ds->site.local};
+    struct bm_pipe_options options = bm_dataset_pipe(ds);
     struct bm_pipe_calls calls = {
         .context = c, .take = take_part, .store = load_round};
-    struct bm_flow *flows;
-    size_t count;
-    int rc = bm_flows_seal(&c->flows, 0, &flows, &count);
 
-    return rc ? rc
-              : bm_pipe_new(&c->pipe, ds->comm, flows, count, &options, &calls);
+    options.reading = 1;
+    options.unthreaded = 1;
+    return bm_flows_pipe(&c->flows, 0, &c->pipe, ds->comm, &options, &calls);
 }
 
 /* Collective, up to the agreement that the caller makes. */

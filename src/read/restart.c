@@ -343,20 +343,13 @@ static int load_found(void *context, uint64_t at, uint8_t *data, uint64_t bytes,
 static int make_pipe(struct restart *r, struct bm_flows *flows)
 {
     struct bouma_dataset *ds = r->step->ds;
-    struct bm_pipe_options options = {.reading = 1,
-                                      .buffers = ds->options.buffers,
-                                      .transport = ds->site.transport,
-                                      .tier = ds->options.tier,
-                                      .strict = ds->options.tier != 0,
-                                      .local = ds->site.local};
+    struct bm_pipe_options options = bm_dataset_pipe(ds);
     struct bm_pipe_calls calls = {
         .context = r, .bytes = lane_room, .store = load_found};
-    struct bm_flow *made;
-    size_t count;
-    int rc = bm_flows_seal(flows, ds->site.buffer_bytes, &made, &count);
 
-    return rc ? rc
-              : bm_pipe_new(&r->pipe, ds->comm, made, count, &options, &calls);
+    options.reading = 1;
+    return bm_flows_pipe(flows, ds->site.buffer_bytes, &r->pipe, ds->comm,
+                         &options, &calls);
 }
 
 /* Collective. */

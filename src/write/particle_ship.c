@@ -345,20 +345,12 @@ static bouma_tier own_tier(const struct bm_particle_write *p)
 
 static int make_pipe(struct bm_particle_write *p, struct bm_flows *flows)
 {
-    struct bouma_dataset *ds = p->ds;
-    struct bm_pipe_options options = {.buffers = ds->options.buffers,
-                                      .transport = ds->site.transport,
-                                      .tier = own_tier(p),
-                                      .strict = ds->options.tier != 0,
-                                      .local = ds->site.local};
+    struct bm_pipe_options options = bm_dataset_pipe(p->ds);
     struct bm_pipe_calls calls = {
         .context = p, .fill = fill_parcel, .store = unpack_round};
-    struct bm_flow *made;
-    size_t count;
-    int rc = bm_flows_seal(flows, 0, &made, &count);
 
-    return rc ? rc
-              : bm_pipe_new(&p->pipe, ds->comm, made, count, &options, &calls);
+    options.tier = own_tier(p);
+    return bm_flows_pipe(flows, 0, &p->pipe, p->ds->comm, &options, &calls);
 }
 
 /* ---- all of it ---------------------------------------------------------- */

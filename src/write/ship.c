@@ -424,14 +424,8 @@ static bouma_tier own_tier(const struct bm_step *s)
 static int make_pipe(struct routes *r)
 {
     struct bm_step *s = r->s;
-    const bouma_options *o = &s->ds->options;
     int slots = s->cargo == BM_SLOTS;
-    int division = slots ? bm_predict_division(s) : 1;
-    struct bm_pipe_options options = {.buffers = o->buffers * division,
-                                      .transport = s->ds->site.transport,
-                                      .tier = own_tier(s),
-                                      .strict = o->tier != 0,
-                                      .local = s->ds->site.local};
+    struct bm_pipe_options options = bm_dataset_pipe(s->ds);
     struct bm_pipe_calls calls = {
         .context = s,
         .bytes = slots ? bm_predict_bytes : chunk_bytes,
@@ -440,6 +434,9 @@ static int make_pipe(struct routes *r)
         .store = slots ? bm_predict_store : store_chunks,
         .progress = tell_progress};
 
+    if (slots)
+        options.buffers *= bm_predict_division(s);
+    options.tier = own_tier(s);
     return bm_pipe_new(&s->pipe, s->ds->comm, r->flows, r->flow_count, &options,
                        &calls);
 }
