@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "read/collector.h"
 #include "read/restart.h"
+#include "write/write.h"
 
 /* ---- conditions --------------------------------------------------------- */
 
@@ -391,6 +392,9 @@ int bouma_particles_restart(bouma_particle_data **out,
                        "particles \"%s\" are being written; open a step to "
                        "read",
                        set->name);
+    rc = bm_write_settle(ds, NULL); /* which has the buffers till then */
+    if (rc)
+        return rc;
     rc = complete(&own, &list, set, query);
     shares = !query || own.shares;
     rc = bm_comm_begin(ds->comm, "a restart read",

@@ -434,8 +434,11 @@ int bouma_step_read(bouma_step *step, const bouma_request *requests,
     if (!step)
         return BOUMA_EINVAL;
     ds = step->ds;
-    own = bm_new(ds->a, count, sizeof(*own));
     bm_error_clear(&ds->error);
+    rc = bm_write_settle(ds, NULL); /* which has the buffers till then */
+    if (rc)
+        return rc;
+    own = bm_new(ds->a, count, sizeof(*own));
     if (count && !requests)
         rc = bm_fail(&ds->error, BOUMA_EINVAL,
                      "no requests, though %zu are promised", count);

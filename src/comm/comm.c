@@ -219,14 +219,18 @@ int bm_transfer_init(struct bm_transfer *t, struct bm_comm *comm,
 {
     size_t request = comm->functions->request_bytes(comm, messages, bytes);
 
-    *t = (struct bm_transfer){comm, bm_new(comm->a, request, 1), messages, 0};
+    *t = (struct bm_transfer){.comm = comm,
+                              .requests = bm_new(comm->a, request, 1),
+                              .room = messages};
     return t->requests ? BOUMA_OK : BOUMA_ENOMEM;
 }
 
 void bm_transfer_release(struct bm_transfer *t)
 {
     /* With something under way that was given up, it must stay. */
-    if (t->comm && !t->comm->timed_out)
+    if (t->comm && t->comm->timed_out && t->requests)
+        t->comm->functions->cancel(t);
+    else if (t->comm)
         bm_drop(t->comm->a, t->requests);
     memset(t, 0, sizeof(*t));
 }

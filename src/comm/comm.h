@@ -39,7 +39,9 @@ struct bm_note {
 struct bm_transfer {
     struct bm_comm *comm;
     void *requests;
-    size_t room, count;
+    size_t room, count, done;
+    int receiving;
+    int empty; /* what was received is: its sender could not make it */
 };
 
 /* Memory of each rank that others put bytes into and get bytes from. */
@@ -79,6 +81,8 @@ struct bm_comm_functions {
     int (*start)(struct bm_transfer *t, int channel,
                  const struct bm_message *messages, size_t count, int sending);
     int (*test)(struct bm_transfer *t, int *done);
+    /* Give up what is to be received: nothing comes any more. */
+    void (*cancel)(struct bm_transfer *t);
 
     int (*port_new)(struct bm_port **out, struct bm_comm *comm, void *memory,
                     size_t bytes);

@@ -257,16 +257,40 @@ static int mpi_start(struct bm_transfer *t, int channel,
         rc = start(t->comm, &messages[i], sending, TRANSFER_TAG + channel,
                    t->requests, &n);
     t->count = (size_t)n;
+    t->receiving = !sending;
     return rc;
 }
 
+/* One after the other, as all have to be done. */
 static int mpi_test(struct bm_transfer *t, int *done)
 {
-    int rc = MPI_Testall((int)t->count, t->requests, done, MPI_STATUSES_IGNORE);
+    MPI_Request *requests = t->requests;
+    int rc = MPI_SUCCESS;
 
-    if (*done)
-        t->count = 0;
+    for (*done = 1; t->done < t->count && !rc; t->done++) {
+        MPI_Status status;
+        int bytes = 1;
+
+        rc = MPI_Test(&requests[t->done], done, &status);
+        if (rc || !*done)
+            break;
+        if (t->receiving)
+            rc = MPI_Get_count(&status, MPI_BYTE, &bytes);
+        t->empty |= bytes == 0;
+    }
+    if (*done && !rc)
+        t->count = t->done = 0;
     return rc;
+}
+
+static void mpi_cancel(struct bm_transfer *t)
+{
+    MPI_Request *requests = t->requests;
+
+    for (size_t i = t->done; i < t->count && t->receiving; i++) {
+        MPI_Cancel(&requests[i]);
+        MPI_Request_free(&requests[i]);
+    }
 }
 
 static void mpi_release(struct bm_comm *comm)
@@ -287,11 +311,11 @@ int bm_comm_mpi_new(struct bm_comm **out, const bouma_allocator *a,
                     MPI_Comm comm)
 {
     static const struct bm_comm_functions functions = {
-        mpi_max,           mpi_broadcast, mpi_tell,   mpi_gather,
-        mpi_exchange,      mpi_release,   mpi_note,   mpi_hear,
-        mpi_request_bytes, mpi_start,     mpi_test,   bm_mpi_port_new,
-        bm_mpi_port_free,  bm_mpi_put,    bm_mpi_get, bm_mpi_flush,
-        bm_mpi_room};
+        mpi_max,           mpi_broadcast,    mpi_tell,   mpi_gather,
+        mpi_exchange,      mpi_release,      mpi_note,   mpi_hear,
+        mpi_request_bytes, mpi_start,        mpi_test,   mpi_cancel,
+        bm_mpi_port_new,   bm_mpi_port_free, bm_mpi_put, bm_mpi_get,
+        bm_mpi_flush,      bm_mpi_room};
     struct bm_mpi_comm *m = bm_new(a, 1, sizeof(*m));
     int mine = m != NULL, all = 0;
     MPI_Comm copy = MPI_COMM_NULL;

@@ -142,6 +142,11 @@ static int self_put(struct bm_port *w, int peer, size_t at, const void *data,
     return 0;
 }
 
+static void self_cancel(struct bm_transfer *t)
+{
+    (void)t;
+}
+
 static int self_get(struct bm_port *w, int peer, size_t at, void *data,
                     size_t bytes)
 {
@@ -169,9 +174,9 @@ int bm_comm_self_new(struct bm_comm **out, const bouma_allocator *a)
     static const struct bm_comm_functions functions = {
         self_max,           self_broadcast, self_tell, self_gather,
         self_exchange,      self_release,   self_note, self_hear,
-        self_request_bytes, self_start,     self_test, self_port_new,
-        self_port_free,     self_put,       self_get,  self_flush,
-        self_room};
+        self_request_bytes, self_start,     self_test, self_cancel,
+        self_port_new,      self_port_free, self_put,  self_get,
+        self_flush,         self_room};
     struct bm_comm *comm = bm_new(a, 1, sizeof(*comm));
 
     *out = comm;

@@ -420,6 +420,7 @@ int bm_dataset_open(struct bouma_dataset **out, struct bm_comm *comm,
         comm->message_bytes = (size_t)ds->options.message_bytes;
     comm->timeout = ds->options.timeout;
     ds->site.local = ds->options.local;
+    ds->site.transport = ds->options.transport;
     if (mode != BM_MODE_READ)
         rc = bm_site_find(&ds->site, comm, &ds->options, &ds->error);
     if (!rc && persists(ds))

@@ -11,8 +11,11 @@
 void bm_pipe_pool_release(struct bm_pipe_pool *pool)
 {
     bm_port_free(pool->port);
-    bm_bank_free(&pool->under);
-    bm_bank_free(&pool->alone);
+    /* With something under way that was given up, they must stay. */
+    if (!pool->comm || !pool->comm->timed_out) {
+        bm_bank_free(&pool->under);
+        bm_bank_free(&pool->alone);
+    }
     memset(pool, 0, sizeof(*pool));
 }
 
@@ -173,8 +176,11 @@ void bm_pipe_free(struct bm_pipe *p)
     bm_drop(p->a, p->cuts);
     bm_drop(p->a, p->first_rank);
     bm_drop(p->a, p->ranks);
-    bm_drop(p->a, p->scratch);
-    bm_drop(p->a, p->stage);
+    /* With something under way that was given up, they must stay. */
+    if (!p->comm->timed_out) {
+        bm_drop(p->a, p->scratch);
+        bm_drop(p->a, p->stage);
+    }
     bm_drop(p->a, p);
 }
 
@@ -202,9 +208,8 @@ static size_t needed(const struct bm_pipe *p, int *others)
 static int has_port(const struct bm_pipe_pool *pool, size_t bytes,
                     bouma_tier tier)
 {
-    bouma_tier has = pool->under.tier ? pool->under.tier : BOUMA_TIER_DRAM;
-
-    return !bytes || (pool->port && pool->port->bytes >= bytes && has == tier);
+    return !bytes || (pool->port && pool->port->bytes >= bytes &&
+                      pool->port_tier == tier);
 }
 
 /* Memory in a tier, or in DRAM where it was not insisted on the tier. */
@@ -231,6 +236,7 @@ static int renew_port(struct bm_pipe *p, struct bm_pipe_pool *pool,
     bm_port_free(pool->port);
     pool->port = NULL;
     bm_bank_free(&pool->under);
+    pool->port_tier = tier;
     /* Never less than before, else two kinds of data would take turns. */
     if (bytes < had)
         bytes = had;
@@ -254,6 +260,7 @@ int bm_pipe_open(struct bm_pipe *p, struct bm_comm *comm,
     size_t bytes = p && !rc ? needed(p, &others) : 0;
     uint64_t wants[3] = {0};
 
+    pool->comm = comm;
     /* Whatever this rank has to say comes with the agreement. */
     wants[0] = rc != BOUMA_OK;
     wants[1] = others && p->o.transport != BOUMA_TRANSPORT_MESSAGES;
@@ -272,8 +279,9 @@ int bm_pipe_open(struct bm_pipe *p, struct bm_comm *comm,
         p->memory = pool->port->memory;
         return rc;
     }
-    if (bytes && (pool->alone.tier != tier || pool->alone.bytes < bytes)) {
+    if (bytes && (pool->alone_tier != tier || pool->alone.bytes < bytes)) {
         bm_bank_free(&pool->alone);
+        pool->alone_tier = tier;
         rc = get_bank(p, &pool->alone, bytes, tier, error);
     }
     p->memory = pool->alone.data;
@@ -300,6 +308,9 @@ static int hear_notes(struct bm_pipe *p)
 
             if (l) {
                 l->opened[round % (size_t)p->o.buffers] = (int64_t)round;
+                if (p->port && p->o.reading) /* see what was loaded */
+                    bm_pipe_fail(
+                        p, bm_port_flush(p->port, p->comm->rank, &p->error));
                 l->dead |= (n.value & BM_NOTE_FAILED) != 0;
             }
         } else if (p->own && bm_gather_slot(p, round)->round == round) {

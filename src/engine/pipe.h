@@ -74,6 +74,8 @@ struct bm_pipe_pool {
     struct bm_port *port;
     struct bm_bank under; /* the port's memory, if it is not its own */
     struct bm_bank alone; /* for use without a port */
+    bouma_tier port_tier, alone_tier; /* that were asked for */
+    struct bm_comm *comm;
 };
 void bm_pipe_pool_release(struct bm_pipe_pool *pool); /* collective */
 

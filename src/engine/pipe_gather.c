@@ -43,6 +43,8 @@ static int keep_round(void *context, size_t round, struct bm_error *error)
 
 static void hand_over(struct bm_pipe *p, size_t round)
 {
+    /* Of a rank that has failed, nothing is to be stored. */
+    bm_gather_slot(p, round)->poor |= p->rc != BOUMA_OK;
     p->handed++;
     bm_keeper_hand(p->keeper, round);
 }
@@ -148,6 +150,8 @@ static void open_round(struct bm_pipe *p, size_t round)
     int mine = 0, others = 0;
 
     slot->open = 1;
+    if (p->port && p->o.reading) /* others see what the thread has loaded */
+        bm_pipe_fail(p, bm_port_flush(p->port, p->comm->rank, &p->error));
     for (size_t i = first; i < end; i++) {
         if (p->ranks[i] == p->comm->rank) {
             mine = 1;
@@ -177,6 +181,13 @@ void bm_gather_begin(struct bm_pipe *p, size_t round)
         open_round(p, round);
 }
 
+static void tell_progress(const struct bm_pipe *p)
+{
+    if (p->calls.progress)
+        p->calls.progress(p->calls.context, p->over,
+                          p->own->flow->rounds.count);
+}
+
 /* All ranks are done with a buffer. Rounds go on in their order, whichever is
  * complete first: those that have pieces count on it. */
 static void close_round(struct bm_pipe *p, size_t round)
@@ -196,6 +207,7 @@ static void close_round(struct bm_pipe *p, size_t round)
             hand_over(p, next);
         } else {
             p->over++;
+            tell_progress(p);
             bm_gather_begin(p, next + p->slot_count);
         }
     }
@@ -223,11 +235,9 @@ int bm_gather_jobs(struct bm_pipe *p, int wait)
             open_round(p, round);
         } else {
             p->over++;
+            tell_progress(p);
             bm_gather_begin(p, round + p->slot_count);
         }
-        if (p->calls.progress)
-            p->calls.progress(p->calls.context, p->over,
-                              p->own->flow->rounds.count);
     }
     return any;
 }
@@ -238,7 +248,7 @@ int bm_gather_transfers(struct bm_pipe *p)
 
     for (size_t i = 0; i < p->slot_count && !p->port; i++) {
         struct bm_pipe_slot *slot = &p->slots[i];
-        int done;
+        int done, empty;
 
         if (!slot->waiting)
             continue;
@@ -247,7 +257,9 @@ int bm_gather_transfers(struct bm_pipe *p)
             continue;
         any = 1;
         slot->waiting = 0;
-        bm_gather_one_done(p, slot->round, 0);
+        empty = slot->transfer.empty;
+        slot->transfer.empty = 0;
+        bm_gather_one_done(p, slot->round, empty);
     }
     return any;
 }

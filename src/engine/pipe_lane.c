@@ -166,6 +166,8 @@ static int end_messages(struct bm_pipe *p, struct bm_lane *l)
     bm_pipe_break(p, bm_transfer_test(&l->transfer, &done, &p->error));
     if (!done)
         return 0;
+    l->dead |= l->transfer.empty;
+    l->transfer.empty = 0;
     if (p->calls.take)
         take_staged(p, l);
     l->waiting = 0;

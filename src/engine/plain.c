@@ -13,6 +13,11 @@
 /* A gatherer may have this much more than the mean before cells go to others.
  */
 #define SHARE 1.25
+
+/* More cells than these are not made, if larger ones do. */
+#define MANY_CELLS   ((uint64_t)1 << 18)
+#define LARGEST_CELL ((uint64_t)64 << 20)
+#define LARGE_FILE   ((uint64_t)1 << 60)
 /* Of each buffer, where the storage does not tell: of memory that a processor's
  * cache can hold while it is filled and stored. */
 #define BUFFER_BYTES ((uint64_t)1 << 20)
@@ -94,12 +99,14 @@ static int begin_file(struct bouma_io_file *f)
 static uint64_t hash_of(const char *path, bouma_io_mode mode,
                         const bouma_options *o)
 {
-    uint64_t same[] = {(uint64_t)mode,       (uint64_t)o->files,
-                       (uint64_t)o->writers, (uint64_t)o->place,
-                       (uint64_t)o->buffers, (uint64_t)o->transport,
-                       o->message_bytes};
+    uint64_t same[] = {
+        (uint64_t)mode,     (uint64_t)o->files,   (uint64_t)o->writers,
+        (uint64_t)o->place, (uint64_t)o->buffers, (uint64_t)o->transport,
+        o->message_bytes,   o->buffer_bytes,      (uint64_t)o->tier};
+    uint64_t h = bm_hash64(same, sizeof(same), 0);
 
-    return bm_hash64(path, strlen(path), bm_hash64(same, sizeof(same), 0));
+    h = bm_hash64(o->machine, strlen(o->machine), h);
+    return bm_hash64(path, strlen(path), h);
 }
 
 int bm_plain_open(struct bouma_io_file **out, struct bm_comm *comm,
@@ -304,6 +311,22 @@ static int choose_gatherers(struct bouma_io_file *f, int *gatherer,
     return rc;
 }
 
+/* Large files have larger cells, so that they can be listed; unless the caller
+ * says how large. */
+static uint64_t choose_cell(const struct bouma_io_file *f,
+                            const struct bm_segment *segments, size_t count)
+{
+    uint64_t cell = f->site.buffer_bytes, bytes = 0;
+
+    for (size_t i = 0; i < count; i++)
+        bytes +=
+            segments[i].bytes < LARGE_FILE ? segments[i].bytes : LARGE_FILE;
+    while (!f->options.buffer_bytes && cell < LARGEST_CELL &&
+           bytes / cell > MANY_CELLS)
+        cell *= 2;
+    return cell;
+}
+
 /* The segments of the ranks of this file. */
 static int make_domain(struct bouma_io_file *f, const struct bm_buffer *all,
                        const size_t *sizes)
@@ -328,9 +351,9 @@ static int make_domain(struct bouma_io_file *f, const struct bm_buffer *all,
     rc = segments && gatherer ? BOUMA_OK : BOUMA_ENOMEM;
     if (!rc)
         rc = choose_gatherers(f, gatherer, segments, n);
+    f->buffer_bytes = segments ? choose_cell(f, segments, n) : 0;
     if (!rc) {
-        struct bm_domain_rule rule = {f->site.buffer_bytes, f->site.grain,
-                                      SHARE};
+        struct bm_domain_rule rule = {f->buffer_bytes, f->site.grain, SHARE};
 
         rc = bm_domain_init(&f->domain, f->a, segments, n, f->comm->size,
                             gatherer, &rule);
@@ -349,7 +372,7 @@ static void begin_report(struct bouma_io_file *f)
     for (size_t i = 0; i < d->segment_count; i++)
         f->report.bytes += d->segments[i].bytes;
     f->report.moved_bytes = bm_domain_moved(d);
-    f->report.buffer_bytes = f->site.buffer_bytes;
+    f->report.buffer_bytes = f->buffer_bytes;
     for (int r = 0; r < f->comm->size; r++) {
         int64_t rounds = (int64_t)(d->first[r + 1] - d->first[r]);
 
@@ -431,8 +454,10 @@ int bm_plain_declare(struct bouma_io_file *f, size_t variables,
         rc = make_domain(f, &all, sizes);
         if (rc)
             bm_fail(&f->error, rc,
-                    rc == BOUMA_ENOMEM
-                        ? "no memory to plan what was declared"
+                    rc == BOUMA_ENOMEM ? "no memory to plan what was declared"
+                    : rc == BOUMA_ELIMIT
+                        ? "more bytes are declared than can be planned; a "
+                          "larger 'buffer_bytes' may help"
                         : "a variable reaches beyond the largest file");
         if (!rc &&
             f->domain.first[f->comm->rank + 1] >
@@ -606,8 +631,7 @@ static void tell_progress(void *context, size_t done, size_t rounds)
 
     if (f->comm->rank == 0)
         f->options.progress(f->options.progress_user,
-                            f->mode == BOUMA_IO_READ ? "reading" : "writing",
-                            done, rounds);
+                            f->reading ? "reading" : "writing", done, rounds);
 }
 
 /* A pipe for what is declared. A file is mostly written once, and then to make
@@ -647,11 +671,12 @@ static int make_pipe(struct bouma_io_file *f, struct bm_pipe **out, int reading)
 static int reserve(struct bouma_io_file *f)
 {
     const struct bm_domain *d = &f->domain;
-    const struct bm_covered *last = &d->covered[d->covered_count - 1];
+    const struct bm_covered *last;
     uint64_t end;
 
     if (!d->cell_count || d->cells[0].gatherer != f->comm->rank)
         return BOUMA_OK;
+    last = &d->covered[d->covered_count - 1];
     end = last->offset + last->bytes;
     if (end - d->bytes > end / 8)
         return BOUMA_OK;
@@ -666,6 +691,7 @@ int bm_plain_move(struct bouma_io_file *f, void *const *data, int reading,
     uint64_t most[3] = {0}; /* failed, seconds, seconds of storing */
 
     f->data = data;
+    f->reading = reading;
     rc = bm_comm_begin(
         f->comm, reading ? "reading a plain file" : "writing a plain file", 0,
         NULL, 0, rc, &f->error);

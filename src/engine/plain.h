@@ -28,7 +28,9 @@ struct bouma_io_file {
     uint64_t *bytes; /* [variables] */
     struct bm_domain domain;
     struct bm_pipe_pool pool;
-    void *const *data; /* of the call that is on */
+    uint64_t buffer_bytes; /* of cells */
+    void *const *data;     /* of the call that is on */
+    int reading;
     struct bm_source_place {
         uint32_t variable;
         uint64_t from;

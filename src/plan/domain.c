@@ -41,6 +41,8 @@ static void cover(struct bm_domain *d)
 
 /* ---- cells -------------------------------------------------------------- */
 
+#define MOST_CELLS ((uint64_t)1 << 27)
+
 #define LONG 16 /* grains: segments from this length on have borders */
 
 /* Offsets at which cells end, ascending. */
@@ -150,7 +152,11 @@ static int make_cells(struct bm_domain *d, const int *gatherer,
                       const struct bm_domain_rule *rule)
 {
     struct borders borders;
-    int rc = find_borders(&borders, d, gatherer, rule->grain);
+    int rc;
+
+    if (d->bytes / rule->buffer > MOST_CELLS)
+        return BOUMA_ELIMIT;
+    rc = find_borders(&borders, d, gatherer, rule->grain);
 
     if (!rc) {
         d->cell_count = cut(d, rule, &borders, NULL);
@@ -359,6 +365,8 @@ int bm_domain_init(struct bm_domain *d, const bouma_allocator *a,
                    const struct bm_segment *segments, size_t count, int ranks,
                    const int *gatherer, const struct bm_domain_rule *rule)
 {
+    int rc;
+
     memset(d, 0, sizeof(*d));
     d->a = a;
     d->segments = bm_new_raw(a, count, sizeof(*d->segments));
@@ -375,9 +383,10 @@ int bm_domain_init(struct bm_domain *d, const bouma_allocator *a,
     if (d->segment_count)
         qsort(d->segments, d->segment_count, sizeof(*d->segments), by_offset);
     cover(d);
-    if (make_cells(d, gatherer, rule) || assign(d, ranks, gatherer, rule))
-        return BOUMA_ENOMEM;
-    return list_cells(d, ranks);
+    rc = make_cells(d, gatherer, rule);
+    if (!rc)
+        rc = assign(d, ranks, gatherer, rule);
+    return rc ? rc : list_cells(d, ranks);
 }
 
 void bm_domain_release(struct bm_domain *d)

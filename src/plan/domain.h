@@ -56,8 +56,8 @@ struct bm_domain_rule {
 };
 
 /* gatherer[rank] is the one that gathers what 'rank' has, as long as it has no
- * more than its share. The segments are copied. BOUMA_OK, ENOMEM, or EINVAL if
- * a segment reaches beyond 2^63. */
+ * more than its share. The segments are copied. BOUMA_OK, ENOMEM, EINVAL if a
+ * segment reaches beyond 2^63, or ELIMIT if there would be too many cells. */
 int bm_domain_init(struct bm_domain *d, const bouma_allocator *a,
                    const struct bm_segment *segments, size_t count, int ranks,
                    const int *gatherer, const struct bm_domain_rule *rule);

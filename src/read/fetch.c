@@ -1,6 +1,7 @@
 /* fetch.c -- chunk levels from subfiles. What lies close together in a file is
  * read in one call; every piece is checked before it is decoded. */
 #include <inttypes.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -278,11 +279,13 @@ static int threads_for(const struct batch *b)
 {
     const struct bouma_variable *v = b->variable;
     const struct bm_tiling *t = &v->grid->tiling;
-    uint64_t samples = (uint64_t)(t->edge[0] * t->edge[1] * t->edge[2]) >>
-                       (b->fine * t->ndims);
-    uint64_t bytes = (samples + 1) * b->count * (uint64_t)v->components *
-                     bm_variable_value_size(v);
-    uint64_t most = 1 + bytes / THREAD_BYTES;
+    double samples =
+        ldexp((double)t->edge[0] * (double)t->edge[1] * (double)t->edge[2],
+              -b->fine * t->ndims);
+    double bytes = samples * (double)b->count * v->components *
+                   (double)bm_variable_value_size(v);
+    double parts = 1 + bytes / THREAD_BYTES;
+    uint64_t most = parts < BM_MAX_THREADS ? (uint64_t)parts : BM_MAX_THREADS;
 
     most = most < b->count ? most : b->count;
     return most < (uint64_t)b->step->worker_count ? (int)most

@@ -31,13 +31,21 @@ struct catch
     struct bm_collector found;
 };
 
+/* A file that this rank reads, and how many particles are in those before. */
+struct own_file {
+    size_t file;
+    uint64_t at;
+};
+
 struct restart {
     struct bouma_step *step;
     struct bouma_grid *set;
     const bouma_particles_query *query;
     int shares; /* no boxes: equal shares */
     const struct bm_top *top;
-    struct wish *wishes;   /* [ranks] */
+    struct wish *wishes; /* [ranks] */
+    struct own_file *mine;
+    size_t mine_count;
     struct catch *catches; /* [catch_count], ascending by rank */
     size_t catch_count;
     uint64_t *first; /* [ranks + 1], of what each reader has for this one */
@@ -129,6 +137,15 @@ static int beside(const struct wish *a, const struct wish *b, int but,
     return 1;
 }
 
+/* Whether any box goes on behind a face. */
+static int any_goes_on(const struct restart *r, int axis, double face)
+{
+    for (int i = 0; i < r->step->ds->comm->size; i++)
+        if (r->wishes[i].boxed && r->wishes[i].high[axis] > face)
+            return 1;
+    return 0;
+}
+
 /* Whether a box beside that of a rank goes on behind a face. */
 static int goes_on(const struct restart *r, int rank, int axis, double face)
 {
@@ -148,15 +165,18 @@ static void close_faces(struct restart *r)
 
     if (!bounds_of_all(r, near, far))
         return;
-    for (int d = 0; d < r->set->ndims; d++)
+    for (int d = 0; d < r->set->ndims; d++) {
+        int any = any_goes_on(r, d, far[d]);
+
         for (int i = 0; i < r->step->ds->comm->size; i++) {
             struct wish *w = &r->wishes[i];
 
             if (w->boxed && !w->said && w->high[d] >= far[d] &&
                 (w->low[d] < w->high[d] || !(near[d] < far[d])) &&
-                !goes_on(r, i, d, far[d]))
+                !(any && goes_on(r, i, d, far[d])))
                 w->closed |= 1u << d;
         }
+    }
 }
 
 /* ---- reading ------------------------------------------------------------ */
@@ -182,7 +202,6 @@ static int catch_for(struct restart *r, int rank, size_t *files,
     uint64_t ranks = (uint64_t)ds->comm->size;
     uint64_t begin = bm_cut(r->set->particles, ranks, (uint64_t)rank);
     uint64_t end = bm_cut(r->set->particles, ranks, (uint64_t)rank + 1);
-    uint64_t at = 0;
     int rc = BOUMA_OK;
 
     hunt.query.boxed = w->boxed;
@@ -190,14 +209,14 @@ static int catch_for(struct restart *r, int rank, size_t *files,
     memcpy(hunt.query.high, w->high, sizeof(w->high));
     hunt.query.closed = w->closed;
     hunt.file_count = 1;
-    for (size_t f = 0; f < r->top->files && !rc; f++) {
-        uint64_t count = r->top->clouds[f]->count;
+    for (size_t k = 0; k < r->mine_count && !rc; k++) {
+        size_t f = r->mine[k].file;
+        uint64_t count = r->top->clouds[f]->count, at = r->mine[k].at;
         uint64_t from = begin > at ? begin - at : 0;
         uint64_t to = end > at ? end - at : 0;
 
-        at += count;
         to = to < count ? to : count;
-        if (reader_of(r, f) != ds->comm->rank || (r->shares && from >= to))
+        if (r->shares && from >= to)
             continue;
         files[0] = f;
         hunt.from = r->shares ? &from : NULL;
@@ -220,16 +239,32 @@ static int catch_for(struct restart *r, int rank, size_t *files,
     return rc;
 }
 
+/* The files that this rank reads. */
+static int list_mine(struct restart *r)
+{
+    uint64_t at = 0;
+
+    r->mine = bm_new_raw(r->step->ds->a, r->top->files, sizeof(*r->mine));
+    if (!r->mine)
+        return no_memory(r);
+    for (size_t f = 0; f < r->top->files; f++) {
+        if (reader_of(r, f) == r->step->ds->comm->rank)
+            r->mine[r->mine_count++] = (struct own_file){f, at};
+        at += r->top->clouds[f]->count;
+    }
+    return BOUMA_OK;
+}
+
 static int catch_all(struct restart *r)
 {
     struct bouma_dataset *ds = r->step->ds;
     size_t one[1];
-    int rc = BOUMA_OK;
+    int rc = list_mine(r);
 
     r->catches = bm_new(ds->a, (size_t)ds->comm->size, sizeof(*r->catches));
-    if (!r->catches)
-        return no_memory(r);
-    for (int i = 0; i < ds->comm->size && !rc; i++) {
+    if (!rc && !r->catches)
+        rc = no_memory(r);
+    for (int i = 0; i < ds->comm->size && !rc && r->mine_count; i++) {
         struct catch *c = &r->catches[r->catch_count];
 
         c->rank = i;
@@ -408,6 +443,7 @@ int bm_restart(bouma_particle_data **out, struct bouma_step *step,
     for (size_t i = 0; i < r.catch_count; i++)
         bm_collector_release(&r.catches[i].found);
     bm_drop(a, r.catches);
+    bm_drop(a, r.mine);
     bm_drop(a, r.wishes);
     bm_drop(a, r.first);
     return rc;

@@ -348,7 +348,7 @@ static int store_slot(struct bm_step *s, const struct bm_arrival *c,
     const uint8_t *data = slot + record;
     int rc = BOUMA_OK;
 
-    bm_subfile_note(f, c->t, slot);
+    bm_subfile_note(f, c->t, slot, 1);
     if (bm_subfile_chunk_bytes(f, c->t) > c->bytes - record)
         return rc; /* a misfit: later */
     for (int k = section->levels - 1; k >= 0 && !rc; k--) {

@@ -12,6 +12,9 @@
 /* Values are made where any of them may be. */
 #define FILL_ALIGNMENT 16
 
+/* Each has a tag of its own. */
+#define MOST_BUFFERS 4096
+
 void bm_step_lap(struct bm_step *s, enum bm_phase phase)
 {
     double now = bm_clock();
@@ -342,18 +345,18 @@ int bm_ship_records(struct bm_step *s, int rc)
             record =
                 exchanged ? NULL : bm_route_at(&s->record_receives, received++);
         if (record)
-            bm_subfile_note(&s->subfiles[c->subfile], c->t, record);
+            bm_subfile_note(&s->subfiles[c->subfile], c->t, record,
+                            !s->shaper.sized);
     }
     return rc ? rc : exchanged;
 }
 
 int bm_ship_arrange(struct bm_step *s, int rc)
 {
-    for (size_t i = 0; i < s->subfile_count && !rc; i++) {
-        if (s->shaper.sized)
-            bm_subfile_assume_sizes(&s->subfiles[i]);
+    for (size_t i = 0; i < s->subfile_count && s->shaper.sized; i++)
+        bm_subfile_assume_sizes(&s->subfiles[i]);
+    for (size_t i = 0; i < s->subfile_count && !rc; i++)
         rc = bm_subfile_arrange(&s->subfiles[i], s->ds);
-    }
     return rc;
 }
 
@@ -385,7 +388,7 @@ static int store_chunks(void *context, uint64_t at, uint8_t *data,
     int rc = BOUMA_OK;
 
     BM_BISECT(i, s->arrival_count, k, s->arrivals[k].at <= at);
-    for (; bytes && !rc; i++) {
+    for (; bytes && !rc && i < s->arrival_count; i++) {
         const struct bm_arrival *c = &s->arrivals[i];
         uint64_t from = at - c->at;
         uint64_t all = bm_subfile_chunk_bytes(&s->subfiles[c->subfile], c->t);
@@ -399,7 +402,9 @@ static int store_chunks(void *context, uint64_t at, uint8_t *data,
         data += n;
         bytes -= n;
     }
-    return rc;
+    return rc || !bytes
+               ? rc
+               : bm_fail(error, BOUMA_ECOMM, "more came than was declared");
 }
 
 static void tell_progress(void *context, size_t done, size_t rounds)
@@ -436,6 +441,8 @@ static int make_pipe(struct routes *r)
 
     if (slots)
         options.buffers *= bm_predict_division(s);
+    if (options.buffers > MOST_BUFFERS)
+        options.buffers = MOST_BUFFERS;
     options.tier = own_tier(s);
     return bm_pipe_new(&s->pipe, s->ds->comm, r->flows, r->flow_count, &options,
                        &calls);

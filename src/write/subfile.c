@@ -85,7 +85,8 @@ void bm_subfile_release(struct bm_subfile *f)
     bm_head_release(&f->head);
 }
 
-void bm_subfile_note(struct bm_subfile *f, size_t t, const uint8_t *record)
+void bm_subfile_note(struct bm_subfile *f, size_t t, const uint8_t *record,
+                     int sizes)
 {
     struct bm_section *s = &f->head.sections[f->slots[t].section];
     size_t place = f->slots[t].place;
@@ -96,7 +97,8 @@ void bm_subfile_note(struct bm_subfile *f, size_t t, const uint8_t *record)
     for (int k = 0; k < s->levels; k++, record += 8) {
         size_t at = place * (size_t)s->levels + (size_t)k;
 
-        s->sizes[at] = bm_load_u32(record);
+        if (sizes)
+            s->sizes[at] = bm_load_u32(record);
         s->hashes[at] = bm_load_u32(record + 4);
     }
     for (size_t j = 0; j < components; j++, record += 24) {

@@ -32,7 +32,8 @@ int bm_subfile_init(struct bm_subfile *f, struct bouma_dataset *ds,
 void bm_subfile_release(struct bm_subfile *f);
 
 /* Enter the record of chunk 't' of this file (see shape.h) into the table. */
-void bm_subfile_note(struct bm_subfile *f, size_t t, const uint8_t *record);
+void bm_subfile_note(struct bm_subfile *f, size_t t, const uint8_t *record,
+                     int sizes);
 
 /* Where sizes are known without a record: those of the samples. */
 void bm_subfile_assume_sizes(struct bm_subfile *f);
