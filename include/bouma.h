@@ -543,8 +543,11 @@ BOUMA_API int bouma_step_end(bouma_dataset *ds, bouma_record *record);
  * whatever it returns, and so is everything else, to be defined or changed for
  * the next step. What was gathered is stored by a thread that makes no calls of
  * MPI. The step is committed, and its failure told, by the next collective call
- * on the dataset: bouma_step_end() or _abort() (which then do nothing else),
- * bouma_dataset_wait(), _flush(), _close(), _refresh(), bouma_step_open().
+ * on the dataset: bouma_dataset_wait(), _flush(), _close(), _refresh(),
+ * bouma_step_open(), bouma_step_read(), bouma_particles_restart(), and
+ * bouma_step_end() or _abort(): if the step before has failed, that is what
+ * these two tell, and the step that they were to end is dropped; it can be
+ * begun again.
  * A program that ends without any of these leaves the step uncommitted.
  *
  * How soon it returns depends on the option 'buffers': what does not fit into
@@ -989,20 +992,22 @@ typedef struct bouma_io_file bouma_io_file;
 
 typedef enum bouma_io_mode {
     BOUMA_IO_READ = 1,   /* a file that is there */
-    BOUMA_IO_CREATE = 2, /* a new file; one that is there is emptied */
+    BOUMA_IO_CREATE = 2, /* a new file; one that is there is emptied, and keeps
+                            its owner and links */
     BOUMA_IO_UPDATE = 3  /* made if it is missing; what is there stays, but for
                             what is written */
 } bouma_io_mode;
 
 /* The caller owns *out and ends it with bouma_io_free(), after a failure too:
  * it holds the message. With the option 'files' above 1, ranks are divided into
- * so many groups of as many consecutive ranks, each with a file of its own:
- * PATH.0000, PATH.0001, ... Collective. */
+ * so many groups (at most one for each rank) of as many consecutive ranks, each
+ * with a file of its own: PATH.0000, PATH.0001, ... Collective. */
 BOUMA_API int bouma_io_open(bouma_io_file **out, const char *path,
                             bouma_io_mode mode, const bouma_options *opts);
 /* Syncs, if the option 'durability' is durable (the default), and closes.
  * Collective. */
 BOUMA_API int bouma_io_close(bouma_io_file *file);
+/* Collective only if it was opened with MPI. */
 BOUMA_API void bouma_io_free(bouma_io_file *file);
 BOUMA_API const char *bouma_io_message(const bouma_io_file *file);
 
@@ -1015,7 +1020,8 @@ BOUMA_API int bouma_io_group(const bouma_io_file *file, int *group, int *rank,
  * offset[i] of its group's file on. Ranks may have different numbers of
  * variables; nothing but bytes counts. It holds until the next call.
  * Ranges of several ranks that are written must not overlap (if they do, one of
- * them is written); ranges that are read may. Collective. */
+ * them is written; of one rank's own, the last one in the list); ranges that
+ * are read may. Collective. */
 BOUMA_API int bouma_io_declare(bouma_io_file *file, size_t variables,
                                const uint64_t *count, const uint64_t *size,
                                const uint64_t *offset);

@@ -39,8 +39,10 @@ typedef enum bouma_open_mode {
     BOUMA_OPEN_CREATE = 2, /* a new file, for writing; EEXIST if it exists */
     BOUMA_OPEN_APPEND = 3, /* made if missing; 'write' ignores the offset and
                               appends */
-    BOUMA_OPEN_UPDATE = 4  /* made if missing, for reading and writing; what is
-                              there stays */
+    BOUMA_OPEN_UPDATE = 4, /* made if missing, for reading and writing; what is
+                              there stays. Follows links, as the next two */
+    BOUMA_OPEN_EMPTY = 5,  /* the same, but emptied */
+    BOUMA_OPEN_VIEW = 6    /* an existing file of any program, for reading */
 } bouma_open_mode;
 
 typedef struct bouma_io {
@@ -99,6 +101,9 @@ typedef struct bouma_io {
     /* 1: calls on different roots may come from several threads at once. Else
      * what could be done in the background is done by whoever calls. */
     int concurrent;
+
+    /* May be NULL. Whether two roots are the same directory. */
+    int (*same)(void *user, void *root, void *other);
 } bouma_io;
 
 /* The table for POSIX file systems. */

@@ -157,6 +157,10 @@ static int open_places(struct bm_drain_all *r)
     if (!rc && r->comm->rank != 0)
         rc = bm_store_open(&r->far, r->options->io, r->a, r->far_path, 0,
                            r->error);
+    if (!rc && r->has_near && bm_store_same(&r->near, &r->far))
+        rc = bm_fail(r->error, BOUMA_EINVAL,
+                     "%s: cannot be drained to where it is (%s)", r->near_path,
+                     r->far_path);
     r->far.memory_limit = r->options->memory_limit;
     bm_buffer_release(&mine);
     bm_buffer_release(&all);

@@ -57,6 +57,16 @@ static int look(struct bouma_dataset *ds, const char *path, uint32_t *last)
     if (rc)
         return rc;
     rc = bm_store_open(&s, ds->options.io, ds->a, twin, 0, &why);
+    /* If there can be none, that is to be known before anything is made. */
+    if (rc == BOUMA_ENOTFOUND && ds->mode == BM_MODE_CREATE) {
+        bm_store_close(&s);
+        bm_error_clear(&why);
+        rc = bm_store_open(&s, ds->options.io, ds->a, twin, 1, &why);
+        bm_store_close(&s);
+        if (rc && rc != BOUMA_EEXISTS)
+            return bm_fail(&ds->error, rc, "%s", why.text);
+        return BOUMA_OK;
+    }
     if (!rc && ds->mode == BM_MODE_CREATE &&
         !bm_store_is_absent(&s, BM_NAME_DATASET))
         rc = bm_fail(&ds->error, BOUMA_EEXISTS,

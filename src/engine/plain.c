@@ -72,7 +72,7 @@ static int split_path(struct bouma_io_file *f, const char *path, char **dir)
 static int open_file(struct bouma_io_file *f)
 {
     return bm_file_open(&f->file, &f->store, f->name,
-                        f->mode == BOUMA_IO_READ ? BOUMA_OPEN_READ
+                        f->mode == BOUMA_IO_READ ? BOUMA_OPEN_VIEW
                                                  : BOUMA_OPEN_UPDATE,
                         &f->error);
 }
@@ -82,16 +82,10 @@ static int begin_file(struct bouma_io_file *f)
 {
     if (f->comm->rank != f->first_rank)
         return BOUMA_OK;
-    if (f->mode == BOUMA_IO_CREATE) {
-        int code =
-            f->store.io->remove(f->store.io->user, f->store.root, f->name);
-
-        if (code && code != ENOENT)
-            return bm_fail_io(&f->error, code, "%s/%s: could not be replaced",
-                              f->store.path, f->name);
-        return bm_file_open(&f->file, &f->store, f->name, BOUMA_OPEN_CREATE,
+    /* What is there is emptied: it keeps its owner, links and stripes. */
+    if (f->mode == BOUMA_IO_CREATE)
+        return bm_file_open(&f->file, &f->store, f->name, BOUMA_OPEN_EMPTY,
                             &f->error);
-    }
     return open_file(f);
 }
 
@@ -143,7 +137,8 @@ int bm_plain_open(struct bouma_io_file **out, struct bm_comm *comm,
     if (rc == BOUMA_EMISMATCH && !f->error.status)
         bm_fail(&f->error, rc,
                 "the ranks open different files, in different ways, or with "
-                "different options");
+                "different options (files, writers, place, machine, buffers, "
+                "buffer_bytes, transport, tier, message_bytes)");
     if (!rc)
         rc = bm_site_find(&f->site, comm, &f->options, &f->error);
     if (rc)

@@ -244,7 +244,7 @@ static int memory_open(void *user, void *root, void **out, const char *name,
         return code;
     if (mode == BOUMA_OPEN_CREATE && node)
         return EEXIST;
-    if (mode == BOUMA_OPEN_READ && !node)
+    if ((mode == BOUMA_OPEN_READ || mode == BOUMA_OPEN_VIEW) && !node)
         return ENOENT;
     if (node && node->is_dir)
         return EISDIR;
@@ -262,6 +262,8 @@ static int memory_open(void *user, void *root, void **out, const char *name,
     }
     file->node = node;
     file->append = mode == BOUMA_OPEN_APPEND;
+    if (mode == BOUMA_OPEN_EMPTY)
+        node->size = 0;
     *out = file;
     return 0;
 }

@@ -264,10 +264,14 @@ static int posix_remove_dir(void *user, void *root, const char *name)
 static int posix_open(void *user, void *root, void **file, const char *name,
                       bouma_open_mode mode)
 {
-    int flags = mode == BOUMA_OPEN_READ     ? O_RDONLY | O_NONBLOCK
-                : mode == BOUMA_OPEN_CREATE ? O_RDWR | O_CREAT | O_EXCL
-                : mode == BOUMA_OPEN_UPDATE ? O_RDWR | O_CREAT
-                                            : O_WRONLY | O_CREAT | O_APPEND;
+    static const int flags[] = {
+        [BOUMA_OPEN_READ] = O_RDONLY | O_NONBLOCK | O_NOFOLLOW,
+        [BOUMA_OPEN_CREATE] = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW,
+        [BOUMA_OPEN_APPEND] = O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW,
+        [BOUMA_OPEN_UPDATE] = O_RDWR | O_CREAT | O_NONBLOCK,
+        [BOUMA_OPEN_EMPTY] = O_RDWR | O_CREAT | O_NONBLOCK | O_TRUNC,
+        [BOUMA_OPEN_VIEW] = O_RDONLY | O_NONBLOCK,
+    };
     const char *last;
     struct stat st;
     int dir, fd, code = walk(unwrap(root), name, &dir, &last);
@@ -275,7 +279,7 @@ static int posix_open(void *user, void *root, void **file, const char *name,
     (void)user;
     if (code)
         return code;
-    fd = open_retry(dir, last, flags | O_NOFOLLOW, 0666);
+    fd = open_retry(dir, last, flags[mode], 0666);
     code = fd < 0 ? errno : 0;
     unwalk(unwrap(root), dir);
     if (code)
@@ -287,6 +291,15 @@ static int posix_open(void *user, void *root, void **file, const char *name,
     }
     *file = wrap(fd);
     return 0;
+}
+
+static int posix_same(void *user, void *root, void *other)
+{
+    struct stat a, b;
+
+    (void)user;
+    return !fstat(unwrap(root), &a) && !fstat(unwrap(other), &b) &&
+           a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
 /* Lustre and GPFS tell their stripes and blocks by it, others 4096. */
@@ -448,6 +461,7 @@ const bouma_io *bouma_io_posix(void)
         .identity = posix_identity,
         .alive = posix_alive,
         .concurrent = 1,
+        .same = posix_same,
     };
 
     return &table;

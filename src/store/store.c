@@ -50,6 +50,12 @@ void bm_store_close(struct bm_store *s)
     s->path = NULL;
 }
 
+int bm_store_same(const struct bm_store *s, const struct bm_store *other)
+{
+    return !strcmp(s->path, other->path) ||
+           (s->io->same && s->io->same(s->io->user, s->root, other->root));
+}
+
 uint64_t bm_store_block(const struct bm_store *s)
 {
     uint64_t bytes = 0;

@@ -35,6 +35,9 @@ int bm_store_open(struct bm_store *s, const bouma_io *io,
                   struct bm_error *error);
 void bm_store_close(struct bm_store *s);
 
+/* Whether both are the same directory, as far as can be told. */
+int bm_store_same(const struct bm_store *s, const struct bm_store *other);
+
 /* The storage's block or stripe; 0: not known. */
 uint64_t bm_store_block(const struct bm_store *s);
 

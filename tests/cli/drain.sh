@@ -54,6 +54,22 @@ BOUMA_OPTIONS='persist=yes;local=near' expect 0 "$BOUMA" import a0.npy \
 [[ $err == *"note: 1 step is in near/again.bouma only"* ]] || complain "$err"
 rm -r far/again.bouma near/again.bouma
 
+# A place by another name is the same place: nothing may be lost.
+ln -s run.bouma far/alias.bouma
+for alias in ./far/run.bouma far/../far/run.bouma "$PWD/far/run.bouma/" \
+    far/alias.bouma; do
+    refuse 2 'cannot be drained to where it is' "$BOUMA" drain far/run.bouma \
+        "$alias" --remove
+done
+rm far/alias.bouma
+expect 0 "$BOUMA" verify far/run.bouma deep
+expect 0 "$BOUMA" read far/run.bouma grid/a --step 1 -o out.npy
+
+# What cannot be kept leaves nothing behind.
+BOUMA_OPTIONS='persist=yes;local=nowhere' refuse 2 'nowhere' "$BOUMA" import \
+    a0.npy --into far/new.bouma
+[[ ! -e far/new.bouma ]] || complain "far/new.bouma was left"
+
 # Two nodes, one after the other.
 cp -r near other
 rm near/run.bouma/steps/*/d.0000* other/run.bouma/steps/*/d.000[12]*

@@ -188,5 +188,6 @@ void damage_io_init(struct damage_io *d, const bouma_io *inner)
                        NULL,
                        NULL,
                        NULL,
-                       0};
+                       0,
+                       NULL};
 }

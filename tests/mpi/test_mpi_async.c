@@ -77,8 +77,9 @@ struct setting {
     char path[512];
 };
 
-static void set_up(struct setting *s, const struct ranks *ranks,
-                   bouma_codec codec, bouma_durability durability)
+static void set_up_by(struct setting *s, const struct ranks *ranks,
+                      bouma_codec codec, bouma_durability durability,
+                      bouma_transport transport)
 {
     static int64_t number;
     bouma_grid_spec grid = {.size = sizeof(grid),
@@ -101,6 +102,7 @@ static void set_up(struct setting *s, const struct ranks *ranks,
     o.async = 1;
     o.durability = durability;
     o.group = 2;
+    o.transport = transport;
     o.files = ranks->size; /* so that each rank writes one */
     path_in(ranks, s->path, "async", number++);
     CHECK_EQ(bouma_dataset_create_mpi(&s->ds, MPI_COMM_WORLD, s->path, &o),
@@ -108,6 +110,12 @@ static void set_up(struct setting *s, const struct ranks *ranks,
     CHECK_EQ(bouma_grid_define(&s->grid, s->ds, "g", &grid), BOUMA_OK);
     CHECK_EQ(bouma_variable_define(&s->variable, s->grid, "v", &spec),
              BOUMA_OK);
+}
+
+static void set_up(struct setting *s, const struct ranks *ranks,
+                   bouma_codec codec, bouma_durability durability)
+{
+    set_up_by(s, ranks, codec, durability, 0);
 }
 
 /* Hand over, end the step, and overwrite the arrays at once. */
@@ -211,6 +219,54 @@ static void steps_follow_each_other(const struct ranks *r, bouma_codec codec,
     tear_down(&s);
 }
 
+static void *open_soon(void *context)
+{
+    struct timespec moment = {0, 30000000};
+
+    nanosleep(&moment, NULL);
+    gate_set(context, 0, 0);
+    return NULL;
+}
+
+/* A step that was open before is read by all while the next one is stored: both
+ * use buffers, but not the same at once. */
+static void an_open_step_is_read_meanwhile(const struct ranks *r,
+                                           bouma_codec codec,
+                                           bouma_transport transport)
+{
+    double data[N * N], right;
+    bouma_request q = {.box = {{0, 0, 0}, {N, N, 0}}, .data = data};
+    bouma_step *step;
+    pthread_t opener;
+    struct setting s;
+    int wrong = 0;
+
+    set_up_by(&s, r, codec, BOUMA_FAST, transport);
+    CHECK_EQ(write_step(&s, 0), BOUMA_OK);
+    CHECK_EQ(bouma_step_open(&step, s.ds, 0), BOUMA_OK);
+    REQUIRE(step);
+    q.variable = bouma_grid_find_variable(bouma_step_find_grid(step, "g"), "v");
+    gate_set(&s.gate, 1, 0);
+    CHECK_EQ(write_step(&s, 1), BOUMA_OK);
+    REQUIRE(!pthread_create(&opener, NULL, open_soon, &s.gate));
+    CHECK_EQ(bouma_step_read(step, &q, 1), BOUMA_OK);
+    pthread_join(opener, NULL);
+    for (int64_t i = 0; i < N * N; i++) {
+        field_value((uint8_t *)&right, &s.field, (int64_t[3]){i / N, i % N, 0},
+                    0, 0);
+        wrong += memcmp(&data[i], &right, sizeof(right)) != 0;
+    }
+    CHECK_EQ(wrong, 0);
+    bouma_step_free(step);
+    CHECK_EQ(bouma_dataset_close(s.ds), BOUMA_OK);
+    if (r->rank == 0) {
+        CHECK_EQ(visible(&s), 2);
+        CHECK_EQ(wrong_on_disk(s.path, 1, "v", &s.field), 0);
+    }
+    together();
+    tear_down(&s);
+}
+
 /* Only the last rank's storage fails, and only after the call has returned. */
 static void failures_come_with_the_next_call(const struct ranks *r, int how)
 {
@@ -288,6 +344,8 @@ int main(int argc, char **argv)
         steps_follow_each_other(&r, codecs[i], BOUMA_DURABLE);
         steps_follow_each_other(&r, codecs[i], BOUMA_FAST);
         steps_follow_each_other(&r, codecs[i], BOUMA_GROUP);
+        an_open_step_is_read_meanwhile(&r, codecs[i], BOUMA_TRANSPORT_WINDOWS);
+        an_open_step_is_read_meanwhile(&r, codecs[i], BOUMA_TRANSPORT_MESSAGES);
     }
     for (int how = 0; how < 4; how++)
         failures_come_with_the_next_call(&r, how);
