@@ -2,6 +2,7 @@
  * they are stored, a gatherer holds no more than its buffers however much goes
  * through them, and whatever fails on one rank, in whatever round, everyone
  * gets through, with one status, and the next time works. */
+#include <errno.h>
 #include <stdlib.h>
 
 #include "blocks.h"
@@ -510,6 +511,72 @@ static void a_large_step_needs_no_more_than_buffers(const struct ranks *r,
                         (bouma_box){{0, 0, 0}, {depth, EDGE, EDGE}});
 }
 
+/* ---- a full disk -------------------------------------------------------- */
+
+static struct {
+    const bouma_io *below;
+    int full;
+} disk;
+
+static int reserve(void *user, void *file, uint64_t bytes)
+{
+    (void)user;
+    return disk.full ? ENOSPC
+                     : disk.below->reserve(disk.below->user, file, bytes);
+}
+
+/* Only the last rank has data; another one, that writes several files and has
+ * nothing to put, or the last one itself, finds no room for the first of them.
+ * What others could not send is not stored either. */
+static void a_full_disk_ends_on_all_ranks(const struct ranks *r, int failing,
+                                          bouma_transport transport, int async)
+{
+    enum { EDGE = 32 };
+    bouma_grid_spec grid = {.size = sizeof(grid),
+                            .ndims = 3,
+                            .shape = {EDGE, EDGE, EDGE},
+                            .patch = {8, 8, 8}};
+    bouma_variable_spec spec = {
+        .size = sizeof(spec), .type = BOUMA_F32, .codec = BOUMA_CODEC_RAW};
+    bouma_box whole = {{0, 0, 0}, {EDGE, EDGE, EDGE}};
+    static float data[EDGE * EDGE * EDGE];
+    bouma_io table = *bouma_io_posix();
+    bouma_options o;
+    bouma_dataset *ds;
+    bouma_grid *g;
+    bouma_variable *v;
+    char path[512];
+
+    disk.below = bouma_io_posix();
+    table.reserve = reserve;
+    bouma_options_init(&o, sizeof(o));
+    o.io = &table;
+    o.files = 3 * r->size;
+    o.durability = BOUMA_FAST;
+    o.transport = transport;
+    o.buffer_bytes = 4096;
+    o.async = async;
+    path_in(r, path, "full", failing * 8 + (int)transport * 2 + async);
+    CHECK_EQ(bouma_dataset_create_mpi(&ds, MPI_COMM_WORLD, path, &o), BOUMA_OK);
+    CHECK_EQ(bouma_grid_define(&g, ds, "g", &grid), BOUMA_OK);
+    CHECK_EQ(bouma_variable_define(&v, g, "v", &spec), BOUMA_OK);
+    for (int tries = 0; tries < 2; tries++) {
+        int rc;
+
+        disk.full = !tries && r->rank == failing;
+        CHECK_EQ(bouma_step_begin(ds, 0, 0), BOUMA_OK);
+        if (r->rank == r->size - 1)
+            CHECK_EQ(bouma_variable_put(v, &whole, data, NULL), BOUMA_OK);
+        rc = bouma_step_end(ds, NULL);
+        if (!rc)
+            rc = bouma_dataset_wait(ds, NULL);
+        CHECK_EQ(rc, tries ? BOUMA_OK : BOUMA_ENOSPC);
+        CHECK(same_on_all(rc, tries ? "" : bouma_error_message(ds)));
+    }
+    CHECK_EQ(bouma_dataset_close(ds), BOUMA_OK);
+    bouma_dataset_free(ds);
+}
+
 int main(int argc, char **argv)
 {
     struct bm_comm *comm;
@@ -524,6 +591,14 @@ int main(int argc, char **argv)
     failures_end_on_all_ranks(comm);
     a_network_that_fails_ends_on_all_ranks(comm);
     bm_comm_free(comm);
+    for (int i = 0; i < 4; i++) {
+        bouma_transport transport =
+            i & 1 ? BOUMA_TRANSPORT_MESSAGES : BOUMA_TRANSPORT_WINDOWS;
+
+        a_full_disk_ends_on_all_ranks(&r, 0, transport, i / 2);
+        if (r.size > 1)
+            a_full_disk_ends_on_all_ranks(&r, r.size - 1, transport, i / 2);
+    }
     a_large_step_needs_no_more_than_buffers(&r, BOUMA_TRANSPORT_WINDOWS);
     a_large_step_needs_no_more_than_buffers(&r, BOUMA_TRANSPORT_MESSAGES);
     return ranks_end(&r, check_counts()->failed, check_counts()->checks);
