@@ -3,6 +3,10 @@
  * declare, in whatever order, with whatever options.
  *
  *   test_mpi_io [STRIDE]   only every STRIDE-th case */
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "blocks.h"
 #include "pieces.h"
 
@@ -251,6 +255,78 @@ static void try_case(struct ranks *ranks, int number)
     image_free(&s.image);
 }
 
+/* With the buffer that bouma chooses, and segments so long that cells end with
+ * them. The path is a link to a file that is there, longer, and not for all. */
+static void long_segments_go_through_a_link(struct ranks *r)
+{
+    enum { VARIABLES = 3, PART = 700000 };
+    uint64_t count[VARIABLES], size[VARIABLES], offset[VARIABLES], all = 0;
+    const void *data[VARIABLES];
+    uint64_t before = 0, mine = PART / (uint64_t)(1 + r->rank % 3);
+    uint8_t *room = malloc(VARIABLES * PART), *back = malloc(VARIABLES * PART);
+    void *to[VARIABLES];
+    char path[512], link[600];
+    bouma_io_file *file;
+    struct stat st;
+
+    REQUIRE(room && back);
+    for (int i = 0; i < r->size; i++) {
+        all += PART / (uint64_t)(1 + i % 3);
+        before += i < r->rank ? PART / (uint64_t)(1 + i % 3) : 0;
+    }
+    for (uint64_t v = 0; v < VARIABLES; v++) {
+        count[v] = mine;
+        size[v] = 1;
+        offset[v] = v * all + before;
+        data[v] = room + v * PART;
+        to[v] = back + v * PART;
+        for (uint64_t k = 0; k < mine; k++)
+            room[v * PART + k] = (uint8_t)((offset[v] + k) * 31 >> 3);
+    }
+    path_in(r, path, "target", 0);
+    snprintf(link, sizeof(link), "%s.link", path);
+    if (r->rank == 0) {
+        FILE *f = fopen(path, "w");
+
+        REQUIRE(f);
+        for (uint64_t k = 0; k < VARIABLES * all + 10; k++)
+            fputc('x', f);
+        fclose(f);
+        CHECK_EQ(chmod(path, 0640), 0);
+        CHECK_EQ(symlink(path, link), 0);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK_EQ(
+        bouma_io_open_mpi(&file, MPI_COMM_WORLD, link, BOUMA_IO_CREATE, NULL),
+        BOUMA_OK);
+    CHECK_EQ(bouma_io_declare(file, VARIABLES, count, size, offset), BOUMA_OK);
+    CHECK_EQ(bouma_io_write(file, data), BOUMA_OK);
+    close_file(file);
+    CHECK_EQ(
+        bouma_io_open_mpi(&file, MPI_COMM_WORLD, link, BOUMA_IO_READ, NULL),
+        BOUMA_OK);
+    CHECK_EQ(bouma_io_declare(file, VARIABLES, count, size, offset), BOUMA_OK);
+    CHECK_EQ(bouma_io_read(file, to), BOUMA_OK);
+    close_file(file);
+    for (uint64_t v = 0; v < VARIABLES; v++)
+        CHECK(!memcmp(data[v], to[v], mine));
+    if (r->rank == 0) {
+        FILE *f = fopen(path, "r");
+        uint64_t wrong = 0;
+
+        REQUIRE(f);
+        for (uint64_t k = 0; k < VARIABLES * all; k++)
+            wrong += fgetc(f) != (uint8_t)(k * 31 >> 3);
+        CHECK_EQ(wrong, 0);
+        CHECK_EQ(fgetc(f), EOF);
+        fclose(f);
+        CHECK(!lstat(link, &st) && S_ISLNK(st.st_mode));
+        CHECK(!stat(path, &st) && (st.st_mode & 0777) == 0640);
+    }
+    free(room);
+    free(back);
+}
+
 int main(int argc, char **argv)
 {
     struct ranks ranks;
@@ -260,5 +336,6 @@ int main(int argc, char **argv)
     stride = argc > 1 ? atoi(argv[1]) : 1;
     for (int number = 0; number < CASES; number += stride)
         try_case(&ranks, number);
+    long_segments_go_through_a_link(&ranks);
     return ranks_end(&ranks, check_counts()->failed, check_counts()->checks);
 }
