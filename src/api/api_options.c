@@ -381,11 +381,6 @@ static int check_fields(const bouma_options *o, struct bm_error *error)
                            "option '%s' is %s; it can be %s", fields[i].name,
                            is, can);
         }
-    if (o->tier == BOUMA_TIER_LOCAL && !o->local[0] && !o->machine[0])
-        return bm_fail(error, BOUMA_EINVAL,
-                       "option 'tier' is local; it needs option 'local', a "
-                       "directory on storage of the node, or a machine file "
-                       "that names one");
     if (o->io && o->io->size != sizeof(bouma_io))
         return bm_fail(error, BOUMA_EINVAL,
                        "option 'io' has a table of %zu bytes; this library's "
