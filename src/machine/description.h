@@ -37,8 +37,7 @@ struct bm_description {
 
     double latency, bandwidth; /* of the network: seconds, bytes a second */
     double target_latency, target_bandwidth;
-    uint64_t stripe; /* bytes of the target's blocks */
-    uint64_t stripes;
+    uint64_t stripe;   /* bytes of the target's blocks */
     int target_switch; /* -1: the top */
     bouma_transport transport;
     struct bm_tier tiers[BM_TIERS]; /* kind 0: not told; at kind - 1 */

@@ -17,7 +17,7 @@ struct bm_machine {
     struct bm_network network;
     struct bm_tier tiers[BM_TIERS];
     size_t tier_count;
-    uint64_t stripe, stripes;
+    uint64_t stripe;
     bouma_transport transport;
     char local[BOUMA_PATH_BYTES];
 };
@@ -131,7 +131,6 @@ static void set_speeds(struct bm_machine *m, const struct bm_description *d)
         .target_bandwidth = either(d->target_bandwidth, 1e9)};
     set_tiers(m, d);
     m->stripe = d->stripe;
-    m->stripes = d->stripes;
     m->transport = d->transport;
     memcpy(m->local, d->local, sizeof(m->local));
 }
@@ -460,11 +459,6 @@ const char *bm_machine_local(const struct bm_machine *m)
 uint64_t bm_machine_stripe(const struct bm_machine *m)
 {
     return m->stripe;
-}
-
-uint64_t bm_machine_stripes(const struct bm_machine *m)
-{
-    return m->stripes;
 }
 
 bouma_transport bm_machine_transport(const struct bm_machine *m)

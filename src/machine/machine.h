@@ -44,9 +44,8 @@ const struct bm_tier *bm_machine_tiers(const struct bm_machine *m,
 struct bm_tier bm_machine_default_tier(bouma_tier kind);
 /* The directory of node-local storage that a machine file names, or NULL. */
 const char *bm_machine_local(const struct bm_machine *m);
-/* The target's block or stripe in bytes, and stripes a file; 0: not known. */
+/* The target's block or stripe in bytes; 0: not known. */
 uint64_t bm_machine_stripe(const struct bm_machine *m);
-uint64_t bm_machine_stripes(const struct bm_machine *m);
 /* The transport that a machine file prefers; 0: none. */
 bouma_transport bm_machine_transport(const struct bm_machine *m);
 /* The socket that a rank is bound to, from 0, as "auto" finds it; -1: not

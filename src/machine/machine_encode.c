@@ -141,7 +141,7 @@ static void put_tiers(struct bm_buffer *out, const struct bm_description *d)
 static void put_target(struct bm_buffer *out, const struct bm_description *d)
 {
     if (d->target_latency <= 0 && d->target_bandwidth <= 0 && !d->stripe &&
-        !d->stripes && d->target_switch < 0)
+        d->target_switch < 0)
         return;
     put(out, "target");
     put_speeds(out, d->target_latency, d->target_bandwidth);
@@ -149,8 +149,6 @@ static void put_target(struct bm_buffer *out, const struct bm_description *d)
         put(out, " stripe ");
         bm_size_put(out, d->stripe);
     }
-    if (d->stripes)
-        put_count(out, " stripes ", d->stripes);
     if (d->target_switch >= 0) {
         put(out, " switch ");
         put(out, bm_roster_name(&d->switch_names, d->target_switch));

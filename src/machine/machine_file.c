@@ -99,15 +99,6 @@ static int whole(struct bm_word word, int least)
     return (int)v < least ? -1 : (int)v;
 }
 
-static int value_count(struct reading *r, struct bm_word word, void *to)
-{
-    int v = whole(word, 1);
-
-    *(uint64_t *)to = v < 0 ? 0 : (uint64_t)v;
-    return v < 0 ? wrong(r, word, "must be a whole number from 1 on")
-                 : BOUMA_OK;
-}
-
 static int value_hops(struct reading *r, struct bm_word word, void *to)
 {
     (void)to;
@@ -193,7 +184,6 @@ static const struct key target_keys[] = {
     {"latency", value_seconds, IN(target_latency)},
     {"bandwidth", value_speed, IN(target_bandwidth)},
     {"stripe", value_size, IN(stripe)},
-    {"stripes", value_count, IN(stripes)},
     {"switch", value_switch, IN(target_switch)},
     {NULL, NULL, 0}};
 static const struct key switch_keys[] = {{"nodes", value_nodes, 0},
