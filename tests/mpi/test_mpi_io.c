@@ -255,6 +255,58 @@ static void try_case(struct ranks *ranks, int number)
     image_free(&s.image);
 }
 
+/* What was told of a call that takes long, on rank 0. */
+struct told {
+    char what[16];
+    uint64_t calls, done, total;
+};
+
+static void tell(void *user, const char *what, uint64_t done, uint64_t total)
+{
+    struct told *t = user;
+
+    snprintf(t->what, sizeof(t->what), "%s", what);
+    t->calls++;
+    t->done = done;
+    t->total = total;
+}
+
+/* Both ways, to the last round, in a file that is open for both. */
+static void progress_is_told_to_its_end(struct ranks *r)
+{
+    enum { BYTES = 64 << 10 };
+    static uint8_t data[BYTES];
+    const void *from = data;
+    void *to = data;
+    uint64_t count = BYTES, size = 1, offset = (uint64_t)r->rank * BYTES;
+    struct told told = {"", 0, 0, 0};
+    bouma_options o;
+    bouma_io_file *file;
+    char path[512];
+
+    bouma_options_init(&o, sizeof(o));
+    o.durability = BOUMA_FAST;
+    o.buffer_bytes = BYTES / 4;
+    o.progress = tell;
+    o.progress_user = &told;
+    path_in(r, path, "told", 0);
+    CHECK_EQ(
+        bouma_io_open_mpi(&file, MPI_COMM_WORLD, path, BOUMA_IO_UPDATE, &o),
+        BOUMA_OK);
+    CHECK_EQ(bouma_io_declare(file, 1, &count, &size, &offset), BOUMA_OK);
+    for (int reading = 0; reading < 2; reading++) {
+        told.calls = 0;
+        CHECK_EQ(reading ? bouma_io_read(file, &to)
+                         : bouma_io_write(file, &from),
+                 BOUMA_OK);
+        CHECK_EQ(told.calls, r->rank ? 0 : 4);
+        CHECK_EQ(told.done, r->rank ? 0 : 4);
+        CHECK_EQ(told.total, r->rank ? 0 : 4);
+        CHECK(r->rank || !strcmp(told.what, reading ? "reading" : "writing"));
+    }
+    close_file(file);
+}
+
 /* With the buffer that bouma chooses, and segments so long that cells end with
  * them. The path is a link to a file that is there, longer, and not for all. */
 static void long_segments_go_through_a_link(struct ranks *r)
@@ -336,6 +388,7 @@ int main(int argc, char **argv)
     stride = argc > 1 ? atoi(argv[1]) : 1;
     for (int number = 0; number < CASES; number += stride)
         try_case(&ranks, number);
+    progress_is_told_to_its_end(&ranks);
     long_segments_go_through_a_link(&ranks);
     return ranks_end(&ranks, check_counts()->failed, check_counts()->checks);
 }

@@ -144,6 +144,16 @@ static void ranks_that_open_otherwise_are_told(struct ranks *ranks)
         other = s;
         other.options.writers = s.last ? 2 : 1;
         check_open(&other, BOUMA_IO_CREATE, BOUMA_EMISMATCH, "options");
+        other = s;
+        other.options.buffer_bytes = s.last ? 0 : 65536;
+        check_open(&other, BOUMA_IO_CREATE, BOUMA_EMISMATCH, "buffer_bytes");
+        other = s;
+        other.options.tier = s.last ? BOUMA_TIER_DRAM : 0;
+        check_open(&other, BOUMA_IO_CREATE, BOUMA_EMISMATCH, "tier");
+        other = s;
+        if (s.last)
+            strcpy(other.options.machine, "flat");
+        check_open(&other, BOUMA_IO_CREATE, BOUMA_EMISMATCH, "machine");
     }
     good_file(&s, 1);
     tear_down(&s);

@@ -224,6 +224,19 @@ static void a_file_has_an_end(void)
     }
 }
 
+/* What could not be listed is refused before it is tried. */
+static void there_are_not_too_many_cells(void)
+{
+    struct bm_segment huge = {0, (uint64_t)1 << 60, 0, 0};
+    int gatherer[1] = {0};
+    struct bm_domain d;
+
+    CHECK_EQ(bm_domain_init(&d, bm_allocator_default(), &huge, 1, 1, gatherer,
+                            &(struct bm_domain_rule){1 << 20, 0, 1.25}),
+             BOUMA_ELIMIT);
+    bm_domain_release(&d);
+}
+
 /* A plan for many ranks with nine variables each. */
 static void many_ranks_are_planned(void)
 {
@@ -260,6 +273,7 @@ int main(void)
     no_cell_ends_between_ranks_of_a_gatherer();
     no_gatherer_has_much_more_than_its_share();
     a_file_has_an_end();
+    there_are_not_too_many_cells();
     many_ranks_are_planned();
     return check_result();
 }
