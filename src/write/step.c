@@ -3,243 +3,15 @@
  * left out, and the next agreement tells everyone. Memory for an exchange is
  * there before the agreement that precedes it. */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/hash.h"
 #include "dataset/drain.h"
-#include "store/identity.h"
 #include "write/bound.h"
+#include "write/describe.h"
 #include "write/finish.h"
 #include "write/predict.h"
 #include "write/write.h"
-
-/* ---- describe and plan -------------------------------------------------- */
-
-static int by_variable(const void *left, const void *right)
-{
-    const struct bm_put *a = left, *b = right;
-
-    if (a->variable->id != b->variable->id)
-        return a->variable->id < b->variable->id ? -1 : 1;
-    return a->serial < b->serial ? -1 : a->serial > b->serial;
-}
-
-/* A hash of all that must be the same on all ranks; ENOMEM. */
-static int hash_step(struct bouma_dataset *ds, uint64_t *hash)
-{
-    struct bm_buffer b;
-    int failed;
-
-    bm_buffer_init(&b, ds->a);
-    bm_put_u64(&b, ds->step);
-    bm_put_f64(&b, ds->time);
-    bm_schema_encode(&b, &ds->schema);
-    bm_attributes_encode(&b, &ds->attributes);
-    bm_attributes_encode(&b, &ds->step_attributes);
-    failed = b.failed;
-    *hash = failed ? 0 : bm_hash64(b.data, b.size, 0);
-    bm_buffer_release(&b);
-    return failed ? BOUMA_ENOMEM : BOUMA_OK;
-}
-
-/* Number the variables, sort the puts, and say in bytes what this rank holds;
- * *hash is for the comparison with others, *own with the last step. */
-static int describe(struct bouma_dataset *ds, struct bm_buffer *mine,
-                    uint64_t *hash, uint64_t *own)
-{
-    struct bm_buffer shape;
-
-    *hash = *own = 0;
-    if (bm_schema_number(&ds->schema))
-        return bm_fail(&ds->error, BOUMA_ENOMEM,
-                       "no memory to describe the step");
-    bm_bounds_reset(&ds->schema);
-    if (hash_step(ds, hash))
-        return bm_fail(&ds->error, BOUMA_ENOMEM,
-                       "no memory to describe the step");
-    if (ds->put_count)
-        qsort(ds->puts, ds->put_count, sizeof(*ds->puts), by_variable);
-    bm_plan_describe(mine, ds->puts, ds->put_count);
-    /* The plan depends on the grids, too: hash their description. */
-    bm_buffer_init(&shape, ds->a);
-    bm_schema_encode(&shape, &ds->schema);
-    if (!shape.failed && !mine->failed)
-        *own = bm_hash64(mine->data, mine->size,
-                         bm_hash64(shape.data, shape.size, 1));
-    bm_buffer_release(&shape);
-    return *own ? BOUMA_OK
-                : bm_fail(&ds->error, BOUMA_ENOMEM,
-                          "no memory to describe the step");
-}
-
-static int make_directory(struct bm_step *s)
-{
-    struct bouma_dataset *ds = s->ds;
-    struct bm_error why = {0};
-    char name[BM_NAME_BYTES];
-    int rc;
-
-    bm_name_step(name, ds->step);
-    rc = bm_store_make_dir(&ds->store, name, 0, &why);
-    s->made_directory = !rc;
-    return rc && rc != BOUMA_EEXISTS ? bm_fail(&ds->error, rc, "%s", why.text)
-                                     : BOUMA_OK;
-}
-
-/* Rank 0 makes the directory, so that it is there when files are made; it tells
- * if an earlier version of the step is there. With 'persist', each twin has one
- * rank that does. */
-static int prepare_directory(struct bm_step *s, int *replacing)
-{
-    struct bouma_dataset *ds = s->ds;
-    char name[BM_NAME_BYTES];
-    int rc;
-
-    if (ds->comm->rank != 0)
-        return ds->claims ? make_directory(s) : BOUMA_OK;
-    rc = bm_epoch_check(&ds->store, ds->epoch, &ds->error);
-    if (rc)
-        return rc;
-    bm_name_manifest(name, ds->step);
-    *replacing = bm_store_exists(&ds->store, name);
-    if (!ds->options.replace && *replacing) {
-        /* Who hears that will not write it: so it had better be durable. */
-        rc = bm_commit_settle(ds, ds->step);
-        return rc ? rc
-                  : bm_fail(&ds->error, BOUMA_EEXISTS,
-                            "%s: step %" PRIu64 " exists already; set the "
-                            "option 'replace' to write it again",
-                            ds->store.path, ds->step);
-    }
-    if (ds->drain && bm_step_list_find(&ds->steps, ds->step)) {
-        *replacing = 1; /* perhaps in the other place only */
-        if (!ds->options.replace)
-            return bm_fail(&ds->error, BOUMA_EEXISTS,
-                           "%s: step %" PRIu64 " exists already; set the "
-                           "option 'replace' to write it again",
-                           ds->second.path, ds->step);
-    }
-    for (int i = 0; i < ds->held_count; i++)
-        if (ds->held[i].entry.step == ds->step && !ds->options.replace)
-            return bm_fail(&ds->error, BOUMA_EEXISTS,
-                           "%s: step %" PRIu64 " was written already and waits "
-                           "for its group",
-                           ds->store.path, ds->step);
-    return make_directory(s);
-}
-
-/* After a failure: the directory, if it was made for this step. Files may have
- * been made in it if all ranks got as far as to 'prepare', and are removed when
- * all have come here; then it is collective. Another writer that has taken over
- * may be about to use it. */
-static void remove_directory(struct bm_step *s, int prepared, int rc)
-{
-    struct bouma_dataset *ds = s->ds;
-    struct bm_error ignored = {0};
-    char name[BM_NAME_BYTES];
-
-    if (rc == BOUMA_ECOMM ||
-        (prepared && bm_comm_agree(ds->comm, BOUMA_OK, &ignored)))
-        return;
-    bm_name_step(name, s->number);
-    if (s->made_directory && !bm_epoch_check(&ds->store, ds->epoch, &ignored))
-        bm_store_remove_dir(&ds->store, name);
-}
-
-/* Gather all descriptions and make a plan of them. Collective. */
-static int make_plan(struct bm_step *s, const struct bm_buffer *mine,
-                     uint64_t own)
-{
-    struct bouma_dataset *ds = s->ds;
-    size_t *sizes = bm_new(ds->a, (size_t)ds->comm->size, sizeof(*sizes));
-    struct bm_buffer all;
-    int rc = BOUMA_OK;
-
-    bm_plan_free(ds->plan);
-    ds->plan = NULL;
-    bm_buffer_init(&all, ds->a);
-    if (!sizes)
-        rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to plan the step");
-    rc = bm_comm_collect(ds->comm, mine, &all, sizes, 1, rc, &ds->error);
-    bm_step_lap(s, BM_DESCRIBE);
-    if (!rc)
-        rc = bm_plan_make(&ds->plan, ds->a, &ds->schema, ds->options.distribute,
-                          &all, sizes, ds->comm->size, ds->comm->rank,
-                          &ds->error);
-    bm_buffer_release(&all);
-    bm_drop(ds->a, sizes);
-    ds->plan_hash = own;
-    bm_step_lap(s, BM_PLAN);
-    return rc;
-}
-
-/* The plan of the last step holds: with `weighted`, owners may change by what
- * its chunks took. Collective. */
-static int reuse_plan(struct bm_step *s)
-{
-    struct bouma_dataset *ds = s->ds;
-    int rc, changed;
-
-    if (!ds->plan->timed)
-        return BOUMA_OK;
-    rc = bm_plan_balance(ds->plan, ds->comm->size, ds->comm->rank, &changed);
-    if (rc)
-        bm_fail(&ds->error, rc, "no memory to plan the step");
-    rc = bm_comm_agree(ds->comm, rc, &ds->error);
-    if (rc) { /* the plans of others may have changed */
-        bm_plan_free(ds->plan);
-        ds->plan = NULL;
-    }
-    bm_step_lap(s, BM_PLAN);
-    return rc;
-}
-
-/* The first exchange of a step: is all well, do all agree, is a new plan
- * needed? Collective. */
-static int describe_and_plan(struct bm_step *s, int status)
-{
-    struct bouma_dataset *ds = s->ds;
-    struct bm_buffer mine;
-    uint64_t hash = 0, own = 0, largest[2];
-    int rc = status, replacing = 0;
-
-    bm_buffer_init(&mine, ds->a);
-    if (rc == BOUMA_EABORTED)
-        bm_fail(&ds->error, rc, "step %" PRIu64 " was aborted by the caller",
-                ds->step);
-    else if (!rc && ds->put_error.status)
-        rc =
-            bm_fail(&ds->error, ds->put_error.status, "%s", ds->put_error.text);
-    if (!rc)
-        rc = describe(ds, &mine, &hash, &own);
-    if (!rc)
-        rc = prepare_directory(s, &replacing);
-    /* 1: a new plan is needed; 2: and an earlier version is in place. */
-    largest[0] = replacing ? 2 : !ds->plan || own != ds->plan_hash;
-    largest[1] = ds->attempt; /* a rank may have missed one that failed */
-    rc = bm_comm_begin(ds->comm, "the end of a step", hash, largest, 2, rc,
-                       &ds->error);
-    if (rc == BOUMA_EMISMATCH && !ds->error.status)
-        rc = bm_write_mismatch(ds);
-    /* Who writes a step again must not lose both versions: that is synced in
-     * any case (in a group, later). */
-    s->synced = ds->options.durability == BOUMA_DURABLE ||
-                (ds->options.durability == BOUMA_FAST && largest[0] == 2);
-    ds->attempt = (uint32_t)largest[1] + 1;
-    s->generation = (struct bm_generation){ds->epoch, ds->attempt};
-    if (!rc && largest[0]) {
-        rc = make_plan(s, &mine, own);
-        rc = bm_comm_agree(ds->comm, rc, &ds->error);
-    } else if (!rc) {
-        rc = reuse_plan(s);
-    }
-    bm_buffer_release(&mine);
-    bm_step_lap(s, BM_DESCRIBE);
-    s->plan = ds->plan;
-    return rc;
-}
 
 /* ---- sizes, files and rounds -------------------------------------------- */
 
@@ -639,7 +411,7 @@ static int conclude(struct bm_step *s, int prepared, int rc)
             ds, &(struct bm_step_entry){s->number, s->time, s->generation}, 0);
     release(s, !rc || !removable);
     if (rc)
-        remove_directory(s, prepared, rc);
+        bm_step_remove_directory(s, prepared, rc);
     if (!rc && ds->held_count >= ds->options.group)
         rc = bm_commit_flush(ds);
     return rc;
@@ -694,7 +466,7 @@ int bm_write_step(struct bouma_dataset *ds, int status, bouma_record *record)
     bm_route_init(&s->record_receives, ds->a);
     bm_buffer_init(&s->manifest, ds->a);
 
-    rc = describe_and_plan(s, status);
+    rc = bm_step_describe(s, status);
     prepared = !rc;
     if (!rc)
         rc = prepare(s);
