@@ -530,6 +530,15 @@ const struct sweep_act sweep_acts[] = {
 };
 const int sweep_act_count = (int)(sizeof(sweep_acts) / sizeof(sweep_acts[0]));
 
+int sweep_act_chosen(int i, const char *which)
+{
+    int part, parts;
+
+    if (which && sscanf(which, "%d/%d", &part, &parts) == 2)
+        return parts > 0 && i % parts == part - 1;
+    return !which || !strcmp(which, sweep_acts[i].name);
+}
+
 /* ---- a run -------------------------------------------------------------- */
 
 void sweep_run_init(struct sweep_run *run, const struct sweep_act *act,
