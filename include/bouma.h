@@ -159,8 +159,10 @@ typedef enum bouma_distribute {
 
 /* Which file holds a chunk. The first three take runs of the order of chunks
  * (of particles: of ranks along a Morton curve); the optimal one makes the
- * largest file as small as it can be. The last three are for particles, and
- * mean `optimal` to grids. With none of them, particles are assigned as by
+ * largest file as small as it can be, tables and all, but for up to 63 bytes
+ * that align its data (of particles: as few particles as can be; with `predict`,
+ * by the sizes that chunks had in the last step). The last three are for
+ * particles, and mean `optimal` to grids. With none of them, particles are assigned as by
  * `split`, but ranks are divided only where that saves time. */
 #define BOUMA_ASSIGN_LIST(X)                                                   \
     X(ASSIGN_OPTIMAL, 1, "optimal")   /* (default of grids) */                 \
@@ -1159,8 +1161,8 @@ typedef struct bouma_plan_spec {
                      1, they do not */
 } bouma_plan_spec;
 
-/* The counts of bytes are those of samples and chunks, without the tables in
- * the files. */
+/* Files, and stored_bytes, count chunks and their entries in tables, but not
+ * the names and what else a file has once. */
 typedef struct bouma_plan_report {
     bouma_distribute distribute;
     bouma_assign assign;
