@@ -159,8 +159,10 @@ typedef enum bouma_distribute {
 
 /* Which file holds a chunk. The first three take runs of the order of chunks
  * (of particles: of ranks along a Morton curve); the optimal one makes the
- * largest file as small as it can be. The last three are for particles, and
- * mean `optimal` to grids. With none of them, particles are assigned as by
+ * largest file as small as it can be, tables and all, but for up to 63 bytes
+ * that align its data (of particles: as few particles as can be; with `predict`,
+ * by the sizes that chunks had in the last step). The last three are for
+ * particles, and mean `optimal` to grids. With none of them, particles are assigned as by
  * `split`, but ranks are divided only where that saves time. */
 #define BOUMA_ASSIGN_LIST(X)                                                   \
     X(ASSIGN_OPTIMAL, 1, "optimal")   /* (default of grids) */                 \
@@ -948,10 +950,23 @@ BOUMA_API int bouma_particles_read(bouma_particle_data **out,
                                    bouma_particles *particles,
                                    const bouma_particles_query *query);
 
-/* 'count' of the particles that match (all, if there are no more), each set of
- * so many with the same chance as far as levels of detail allow: reads little
- * more than these. The same 'seed', the same sample. 'query' may be NULL; its
- * quality is not used. */
+/* 'count' of the particles that match (all, if there are no more), none twice.
+ * 'query' may be NULL; its quality is not used. The same 'seed' gives the same
+ * sample, on any machine and number of ranks.
+ *
+ * With a seed from 1 on it is a simple random sample: each set of so many
+ * particles is as likely as any other, and samples of different seeds are
+ * independent. So the mean of n values, with the standard deviation s, out of N
+ * particles has the standard error s / sqrt(n) * sqrt(1 - n / N), and a number
+ * of particles of some kind in the sample is hypergeometric. The particles are
+ * in the order in which they were drawn: the first k are the sample of k. Each
+ * level of a chunk that has one of them is read: where that is more than one
+ * particle in some hundred, nearly everything that is asked for.
+ *
+ * Seed 0 gives the even sample: from the coarse levels of detail, so it reads
+ * little more than what it gives, and its particles are spread more evenly than
+ * chance would spread them. There is one; sums over space have a smaller error
+ * than the formula says. */
 BOUMA_API int bouma_particles_sample(bouma_particle_data **out,
                                      bouma_particles *particles,
                                      const bouma_particles_query *query,
@@ -1146,8 +1161,8 @@ typedef struct bouma_plan_spec {
                      1, they do not */
 } bouma_plan_spec;
 
-/* The counts of bytes are those of samples and chunks, without the tables in
- * the files. */
+/* Files, and stored_bytes, count chunks and their entries in tables, but not
+ * the names and what else a file has once. */
 typedef struct bouma_plan_report {
     bouma_distribute distribute;
     bouma_assign assign;

@@ -166,8 +166,7 @@ static size_t nan_bytes(const struct bouma_variable *v)
     return bytes;
 }
 
-/* Bytes of one chunk in the table, but for its key and sizes. */
-static size_t fixed_bytes(const struct bouma_variable *v)
+size_t bm_head_row_bytes(const struct bouma_variable *v)
 {
     size_t range = 2 * bm_variable_value_size(v) + nan_bytes(v);
 
@@ -186,7 +185,7 @@ static size_t keys_bytes(const struct bm_section *s)
 /* But for the places of a placed subfile. */
 static size_t table_bytes(const struct bm_section *s)
 {
-    size_t bytes = s->count * fixed_bytes(s->variable) + keys_bytes(s);
+    size_t bytes = s->count * bm_head_row_bytes(s->variable) + keys_bytes(s);
 
     for (size_t i = 0; i < s->count * (size_t)s->levels; i++)
         bytes += bm_varint_bytes(s->sizes[i]);
@@ -230,7 +229,7 @@ int bm_head_arrange(struct bm_head *h, const struct bm_schema *schema)
         return BOUMA_ENOMEM;
     h->head_bytes = before + (h->placed ? 8 : 0);
     for (size_t i = 0; i < h->count; i++) {
-        h->head_bytes += 28 + table_bytes(&h->sections[i]);
+        h->head_bytes += BM_SECTION_BYTES + table_bytes(&h->sections[i]);
         if (h->placed)
             h->head_bytes += bm_places_bytes(h, &h->sections[i]);
     }
@@ -259,9 +258,9 @@ int bm_head_bound(uint64_t *out, const struct bm_head *h,
     for (size_t i = 0; i < h->count; i++) {
         const struct bm_section *s = &h->sections[i];
 
-        *out +=
-            28 + keys_bytes(s) +
-            s->count * (fixed_bytes(s->variable) + (size_t)s->levels * level);
+        *out += BM_SECTION_BYTES + keys_bytes(s) +
+                s->count * (bm_head_row_bytes(s->variable) +
+                            (size_t)s->levels * level);
     }
     return BOUMA_OK;
 }
@@ -485,7 +484,7 @@ static int decode_section(struct bm_head *h, const struct bm_schema *schema,
     if (rc || c->failed || id >= schema->variables ||
         (h->count && id <= h->sections[h->count - 1].variable->id))
         return BOUMA_EFORMAT;
-    count = bm_get_count(c, 1 + fixed_bytes(schema->by_id[id]) +
+    count = bm_get_count(c, 1 + bm_head_row_bytes(schema->by_id[id]) +
                                 (size_t)schema->by_id[id]->grid->levels);
     if (c->failed)
         return BOUMA_EFORMAT;

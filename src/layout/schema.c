@@ -160,9 +160,7 @@ static int append(const bouma_allocator *a, void *array, int *count, void *item)
     return BOUMA_OK;
 }
 
-/* The number of levels with which the coarsest keeps at least 64 samples of a
- * whole patch. */
-static int default_levels(const struct bm_tiling *t)
+int bm_default_levels(const struct bm_tiling *t)
 {
     uint64_t samples;
     int levels = 0;
@@ -259,7 +257,7 @@ int bm_schema_add_grid(struct bm_schema *schema, struct bouma_grid **out,
                      "%d (1 + log2 of the longest edge)",
                      name, spec->levels, max_levels(&g->tiling));
     if (!rc) {
-        g->levels = spec->levels ? spec->levels : default_levels(&g->tiling);
+        g->levels = spec->levels ? spec->levels : bm_default_levels(&g->tiling);
         if (bm_schema_add_object(schema, g))
             rc = bm_fail(error, BOUMA_ENOMEM, "grid \"%s\": no memory", name);
     }

@@ -116,6 +116,10 @@ struct bm_schema {
     uint32_t variables;
 };
 
+/* The number of levels with which the coarsest keeps at least 64 samples of a
+ * whole patch. */
+int bm_default_levels(const struct bm_tiling *t);
+
 void bm_schema_init(struct bm_schema *schema, const bouma_allocator *a,
                     struct bm_error *error);
 void bm_schema_release(struct bm_schema *schema);

@@ -115,6 +115,16 @@ void bm_selection_of(bouma_selection *out, const struct bouma_grid *grid,
 int bm_step_tree(struct bouma_step *step, size_t source, size_t cloud,
                  const struct bm_tree **out);
 
+/* Particles by chance. Each has a key, a number from 0 to 2^64 - 1 that follows
+ * from the seed, the step, the set, the file and the place in it, and from
+ * nothing else. Those with the n smallest keys are a simple random sample of n,
+ * whatever is asked for, in however many steps keys are gone through. */
+struct bm_draw {
+    uint64_t seed;
+    uint64_t first, last; /* only particles with keys from first to last */
+    const uint64_t *keys; /* [count] of the batch that 'each' is given */
+};
+
 /* A query in full: variables are there, all is checked. */
 struct bm_hunt {
     struct bouma_step *step;
@@ -127,6 +137,7 @@ struct bm_hunt {
     const size_t *files;
     const uint64_t *from, *to;
     size_t file_count;
+    struct bm_draw *draw; /* NULL: not by chance */
 };
 int bm_hunt(const struct bm_hunt *hunt);
 
