@@ -8,7 +8,11 @@ bouma_attributes *bouma_dataset_attributes(bouma_dataset *ds)
 {
     if (ds && !ds->opened)
         bm_api_check_open(ds); /* for its message */
-    return ds && ds->opened ? &ds->attributes : NULL;
+    if (!ds || !ds->opened)
+        return NULL;
+    if (!ds->described)
+        bm_error_clear(&ds->error);
+    return bm_dataset_describe(ds) ? NULL : &ds->attributes;
 }
 
 bouma_attributes *bouma_dataset_step_attributes(bouma_dataset *ds)
