@@ -586,8 +586,8 @@ BOUMA_API int bouma_dataset_drain(bouma_dataset *ds);
 
 /* Named values on a dataset, a step, a grid or a variable. Those of a dataset,
  * grids and variables are kept with each step that is written; reading a
- * dataset's gives those of its newest step. In a parallel program, all ranks
- * set the same ones. */
+ * dataset's gives those of its newest step (NULL, with a message, if the list of
+ * steps cannot be read). In a parallel program, all ranks set the same ones. */
 BOUMA_API bouma_attributes *bouma_dataset_attributes(bouma_dataset *ds);
 BOUMA_API bouma_attributes *bouma_step_attributes(bouma_step *step);
 BOUMA_API bouma_attributes *bouma_grid_attributes(bouma_grid *grid);
@@ -622,7 +622,11 @@ BOUMA_API int bouma_attributes_find(const bouma_attributes *attributes,
 
 /* ---- reading ------------------------------------------------------------ */
 
-/* The committed steps, by ascending number. */
+/* The committed steps, by ascending number: those that there are when a dataset
+ * is opened, or refreshed; to a reader of one process those that there are when
+ * it first asks, by one of these or for the dataset's attributes, since opening
+ * one step of very many needs no list of all. Each call works on its own. The
+ * count is -1 if the list cannot be read; bouma_error_message() says why. */
 typedef struct bouma_step_info {
     int64_t step;
     double time;

@@ -8,7 +8,11 @@ bouma_attributes *bouma_dataset_attributes(bouma_dataset *ds)
 {
     if (ds && !ds->opened)
         bm_api_check_open(ds); /* for its message */
-    return ds && ds->opened ? &ds->attributes : NULL;
+    if (!ds || !ds->opened)
+        return NULL;
+    if (!ds->described)
+        bm_error_clear(&ds->error);
+    return bm_dataset_describe(ds) ? NULL : &ds->attributes;
 }
 
 bouma_attributes *bouma_dataset_step_attributes(bouma_dataset *ds)
@@ -121,12 +125,16 @@ static const char *name_at(const void *list, int i)
 int bouma_attributes_find(const bouma_attributes *attributes, const char *name,
                           bouma_attribute *out)
 {
+    const struct bm_attribute *e;
+
     memset(out, 0, sizeof(*out));
     if (!attributes)
         return BOUMA_ENOTFOUND;
-    for (int i = 0; name && i < attributes->count; i++)
-        if (!strcmp(attributes->entries[i].name, name))
-            return bouma_attributes_get(attributes, i, out);
+    e = name ? bm_attributes_find(attributes, name) : NULL;
+    if (e) {
+        *out = (bouma_attribute){e->name, e->type, e->count, e->values};
+        return BOUMA_OK;
+    }
     bm_error_clear(attributes->error);
     return bm_api_no_such(attributes->error, "attribute", name, name_at,
                           attributes);

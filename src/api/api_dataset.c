@@ -207,6 +207,13 @@ const char *bouma_error_message(const bouma_dataset *ds)
 
 const char *bouma_dataset_note(const bouma_dataset *ds, int i)
 {
+    if (ds && ds->opened && !ds->described) {
+        bouma_dataset *here = (bouma_dataset *)ds;
+        struct bm_error last = ds->error;
+
+        bm_dataset_describe(here); /* who asks for steps learns of a failure */
+        here->error = last;
+    }
     return ds && i >= 0 && i < ds->note_count ? ds->notes[i] : NULL;
 }
 
@@ -259,20 +266,34 @@ int bouma_dataset_drain(bouma_dataset *ds)
     return rc || !ds->drain ? rc : bm_drain_finish(ds);
 }
 
+/* 'const' is about what is in the dataset, not about what the handle has read
+ * of it, nor about the message. */
+static int list_steps(const bouma_dataset *ds)
+{
+    bm_error_clear((struct bm_error *)&ds->error);
+    return bm_dataset_list((bouma_dataset *)ds);
+}
+
 int64_t bouma_dataset_step_count(const bouma_dataset *ds)
 {
+    if (ds && ds->opened && !ds->listed && list_steps(ds))
+        return -1;
     return ds ? (int64_t)ds->steps.count : 0;
 }
 
 int bouma_dataset_step_get(const bouma_dataset *ds, int64_t i,
                            bouma_step_info *out)
 {
+    int rc;
+
     memset(out, 0, sizeof(*out));
     if (!ds)
         return BOUMA_EINVAL;
-    /* 'const' is about what is in the dataset, not about the message. */
     if (!ds->opened)
         return bm_api_check_open((bouma_dataset *)ds);
+    rc = ds->listed ? BOUMA_OK : list_steps(ds);
+    if (rc)
+        return rc;
     if (i < 0 || (size_t)i >= ds->steps.count) {
         struct bm_error *error = (struct bm_error *)&ds->error;
 

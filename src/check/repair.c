@@ -431,15 +431,6 @@ static int repair_step(struct bm_repair *r, uint64_t number)
 
 /* ---- all ---------------------------------------------------------------- */
 
-static int collect_step(void *context, const char *entry)
-{
-    struct bm_step_entry e = {0, 0, {0, 0}};
-
-    return bm_name_parse_step(entry, &e.step) && bm_step_list_put(context, e)
-               ? ENOMEM
-               : 0;
-}
-
 static int repair_index(struct bm_repair *r)
 {
     struct bm_step_list found;
@@ -467,8 +458,7 @@ static int repair_all(struct bm_repair *r)
         rc = bm_epoch_claim(&r->ds.store, &r->ds.epoch, r->ds.options.force,
                             note, sizeof(note), r->error);
     if (!rc)
-        rc = bm_store_list(&r->ds.store, BM_NAME_STEPS, collect_step, &steps,
-                           r->error);
+        rc = bm_steps_list(&r->ds.store, &steps, r->error);
     for (size_t i = 0; i < steps.count && !rc; i++) {
         rc = repair_step(r, steps.entries[i].step);
         if (r->ds.options.progress)

@@ -152,7 +152,8 @@ int bm_verify(struct bm_comm *comm, const char *path, bouma_verify_depth depth,
     if (rc == BOUMA_EFORMAT) {
         rc = only_identity(ds, &v, &all);
     } else if (!rc) {
-        if (ds->comm->rank == 0)
+        rc = bm_dataset_list(ds);
+        if (ds->comm->rank == 0 && !rc)
             rc = look_around(&v);
         rc = bm_comm_agree(ds->comm, rc, &ds->error);
         for (size_t i = 0; i < ds->steps.count && !rc; i++) {

@@ -25,9 +25,9 @@ int bm_dataset_add_note(struct bouma_dataset *ds, const char *format, ...)
     vsnprintf(text, sizeof(text), format, args);
     va_end(args);
     copy = bm_copy_text(ds->a, text);
-    grown = copy ? bm_resize(ds->a, ds->notes, (size_t)ds->note_count + 1,
-                             sizeof(*grown))
-                 : NULL;
+    grown =
+        copy ? bm_grow(ds->a, ds->notes, (size_t)ds->note_count, sizeof(*grown))
+             : NULL;
     if (!grown) {
         bm_drop(ds->a, copy);
         return BOUMA_ENOMEM;
@@ -90,6 +90,7 @@ static int decode_found(struct bouma_dataset *ds, const struct bm_buffer *b)
     ds->epoch = bm_get_u32(&c);
     count = bm_get_count(&c, 24);
     ds->steps.count = 0;
+    rc = bm_step_list_reserve(&ds->steps, count);
     for (size_t i = 0; i < count && !rc; i++) {
         struct bm_step_entry e;
 
@@ -111,6 +112,7 @@ static int decode_found(struct bouma_dataset *ds, const struct bm_buffer *b)
     bm_attributes_clear(&ds->attributes);
     if (!rc)
         rc = bm_attributes_decode(&ds->attributes, &c);
+    ds->listed = ds->described = 1;
     return rc;
 }
 
@@ -120,7 +122,7 @@ static int share_found(struct bouma_dataset *ds, int rc)
     struct bm_buffer b;
 
     bm_buffer_init(&b, ds->a);
-    if (ds->comm->rank == 0 && !rc)
+    if (ds->comm->rank == 0 && ds->comm->size > 1 && !rc)
         encode_found(&b, ds);
     rc = bm_comm_share(ds->comm, &b, 0, rc, &ds->error);
     if (!rc && ds->comm->rank != 0 && decode_found(ds, &b))
@@ -138,6 +140,7 @@ static int add_second(struct bouma_dataset *ds, struct bm_step_list *found,
                       uint64_t *missing)
 {
     struct bm_step_list other;
+    size_t at = 0, count;
     int stale = 0, rc;
 
     *missing = 0;
@@ -145,17 +148,24 @@ static int add_second(struct bouma_dataset *ds, struct bm_step_list *found,
     rc = bm_steps_find(&ds->second, ds->id, &other, &stale, BM_FIND_PLAIN, NULL,
                        NULL, &ds->error);
     for (size_t i = 0; i < found->count && !rc; i++)
-        *missing += !bm_step_list_find(&other, found->entries[i].step);
+        *missing += !bm_step_list_next(&other, &at, found->entries[i].step);
+    at = 0;
+    count = found->count;
     for (size_t i = 0; i < other.count && !rc; i++) {
+        const struct bm_step_list old = {ds->a, found->entries, count, count};
         const struct bm_step_entry *e =
-            bm_step_list_find(found, other.entries[i].step);
+            bm_step_list_next(&old, &at, other.entries[i].step);
 
+        /* Of those of one step the one that is added last stays. */
         if ((!e || bm_generation_is_later(other.entries[i].generation,
                                           e->generation)) &&
-            bm_step_list_put(found, other.entries[i]))
-            rc = bm_fail(&ds->error, BOUMA_ENOMEM, "%s: no memory",
-                         ds->second.path);
+            bm_step_list_add(found, other.entries[i]))
+            rc = BOUMA_ENOMEM;
     }
+    if (!rc)
+        rc = bm_step_list_sort(found);
+    if (rc == BOUMA_ENOMEM)
+        bm_fail(&ds->error, rc, "%s: no memory", ds->second.path);
     bm_step_list_release(&other);
     return rc;
 }
@@ -191,6 +201,7 @@ static int list_steps(struct bouma_dataset *ds)
     }
     bm_step_list_release(&ds->steps);
     ds->steps = found;
+    ds->listed = 1;
     return BOUMA_OK;
 }
 
@@ -266,7 +277,35 @@ static int load_attributes(struct bouma_dataset *ds)
     }
     bm_manifest_release(&m);
     bm_schema_release(&schema);
+    ds->described |= !rc;
     return rc;
+}
+
+int bm_dataset_list(struct bouma_dataset *ds)
+{
+    return ds->listed ? BOUMA_OK : list_steps(ds);
+}
+
+int bm_dataset_describe(struct bouma_dataset *ds)
+{
+    int rc;
+
+    if (ds->described)
+        return BOUMA_OK;
+    rc = bm_dataset_list(ds);
+    if (!rc)
+        rc = load_attributes(ds);
+    ds->attributes.fixed = ds->mode == BM_MODE_READ;
+    return rc;
+}
+
+/* Whether the list of steps can wait till it is asked for. To tell which steps
+ * there are takes a look at the directory of all of them, which costs more than
+ * all the rest. Ranks must have the same list, and ask for it each on its own:
+ * so they get it at once. */
+static int can_wait(const struct bouma_dataset *ds)
+{
+    return ds->mode == BM_MODE_READ && ds->comm->size == 1 && !ds->second.root;
 }
 
 /* An entry of a directory that a killed creation may have left. */
@@ -339,8 +378,9 @@ static int open_on_disk(struct bouma_dataset *ds, const char *path)
                             sizeof(note), &ds->error);
         ds->claims = ds->epoch != 0;
     }
-    if (!rc)
-        rc = list_steps(ds);
+    if (rc || can_wait(ds))
+        return rc;
+    rc = list_steps(ds);
     if (!rc && persists(ds)) {
         rc = bm_twin_enter(ds);
         if (!rc)

@@ -61,6 +61,10 @@ struct bouma_dataset {
     int major, minor;
     struct bm_site site;
     struct bm_pipe_pool pool;
+    /* A reader of one process gets these when they are asked for, see
+     * bm_dataset_list() and bm_dataset_describe(); else they are always there.
+     */
+    int listed, described;
     struct bm_step_list steps;
     char **notes;
     int note_count;
@@ -127,6 +131,11 @@ int bm_dataset_manifest(struct bouma_dataset *ds, uint64_t step,
                         struct bm_buffer *out, struct bm_store **place,
                         struct bm_error *error);
 
+/* Before ds->steps is used by what a reader calls; and before ds->attributes or
+ * the notes are. Not collective. */
+int bm_dataset_list(struct bouma_dataset *ds);
+int bm_dataset_describe(struct bouma_dataset *ds);
+
 /* Look for committed steps again. Collective. */
 int bm_dataset_refresh(struct bouma_dataset *ds);
 
@@ -143,6 +152,11 @@ enum bm_find {
     /* The index is not believed, every manifest is asked. */
     BM_FIND_EXACT = 2
 };
+
+/* The numbers of all directories of steps, with and without manifests, into an
+ * empty list. */
+int bm_steps_list(struct bm_store *s, struct bm_step_list *out,
+                  struct bm_error *error);
 
 /* The committed steps, from the index and the directories; for rank 0. 'how' is
  * a sum of bm_find. With 'note' (may be NULL) every oddity is told. *stale is

@@ -34,9 +34,19 @@ static int collect_step(void *context, const char *entry)
 {
     struct bm_step_entry e = {0, 0, {0, 0}}; /* the number only */
 
-    return bm_name_parse_step(entry, &e.step) && bm_step_list_put(context, e)
+    return bm_name_parse_step(entry, &e.step) && bm_step_list_add(context, e)
                ? ENOMEM
                : 0;
+}
+
+int bm_steps_list(struct bm_store *s, struct bm_step_list *out,
+                  struct bm_error *error)
+{
+    int rc = bm_store_list(s, BM_NAME_STEPS, collect_step, out, error);
+
+    if (!rc && bm_step_list_sort(out))
+        rc = bm_fail(error, BOUMA_ENOMEM, "%s: no memory", s->path);
+    return rc;
 }
 
 struct leftovers {
@@ -149,17 +159,17 @@ int bm_steps_find(struct bm_store *s, const uint8_t id[16],
 {
     struct search w = {s, id, out, 0, how, note, context, error};
     struct bm_step_list cached, found;
-    size_t bad = 0, known = 0;
+    size_t bad = 0, known = 0, at = 0;
     int rc;
 
     bm_step_list_init(&cached, s->a);
     bm_step_list_init(&found, s->a);
     rc = bm_index_load(s, id, &cached, &bad, error);
     if (!rc)
-        rc = bm_store_list(s, BM_NAME_STEPS, collect_step, &found, error);
+        rc = bm_steps_list(s, &found, error);
     for (size_t i = 0; i < found.count && !rc; i++) {
         uint64_t step = found.entries[i].step;
-        const struct bm_step_entry *e = bm_step_list_find(&cached, step);
+        const struct bm_step_entry *e = bm_step_list_next(&cached, &at, step);
 
         known += e && e->generation.epoch;
         if (!e || !e->generation.epoch || how & BM_FIND_EXACT)
@@ -167,8 +177,9 @@ int bm_steps_find(struct bm_store *s, const uint8_t id[16],
         else if (bm_step_list_put(out, *e))
             rc = bm_fail(error, BOUMA_ENOMEM, "%s: no memory", s->path);
     }
+    at = 0;
     for (size_t i = 0; i < cached.count && !rc && note; i++)
-        if (!bm_step_list_find(&found, cached.entries[i].step)) {
+        if (!bm_step_list_next(&found, &at, cached.entries[i].step)) {
             char text[128];
 
             snprintf(text, sizeof(text),

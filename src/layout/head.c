@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "codec/codec.h"
 #include "layout/patch.h"
 #include "layout/places.h"
@@ -38,8 +39,8 @@ void bm_head_release(struct bm_head *h)
 int bm_head_add_section(struct bm_head *h,
                         const struct bouma_variable *variable, size_t count)
 {
-    struct bm_section *grown = bm_resize(h->a, h->sections, h->count + 1,
-                                         sizeof(*grown)),
+    struct bm_section *grown =
+                          bm_grow(h->a, h->sections, h->count, sizeof(*grown)),
                       *s;
     const struct bm_cloud *cloud = bm_head_cloud(h, variable->grid->number);
     size_t levels = (size_t)variable->grid->levels;
@@ -68,7 +69,7 @@ int bm_head_add_section(struct bm_head *h,
 int bm_head_add_cloud(struct bm_head *h, const struct bouma_grid *set)
 {
     struct bm_cloud *grown =
-        bm_resize(h->a, h->clouds, h->cloud_count + 1, sizeof(*grown));
+        bm_grow(h->a, h->clouds, h->cloud_count, sizeof(*grown));
 
     if (!grown)
         return BOUMA_ENOMEM;
@@ -79,10 +80,12 @@ int bm_head_add_cloud(struct bm_head *h, const struct bouma_grid *set)
 
 struct bm_cloud *bm_head_cloud(const struct bm_head *h, uint32_t object)
 {
-    for (size_t i = 0; i < h->cloud_count; i++)
-        if (h->clouds[i].set->number == object)
-            return &h->clouds[i];
-    return NULL;
+    size_t at = 0;
+
+    BM_BISECT(at, h->cloud_count, i, h->clouds[i].set->number <= object);
+    return at < h->cloud_count && h->clouds[at].set->number == object
+               ? &h->clouds[at]
+               : NULL;
 }
 
 uint64_t bm_section_values(const struct bm_section *s, size_t chunk,
@@ -127,10 +130,12 @@ static int has_chunk(const struct bm_section *s, uint64_t key)
 
 struct bm_section *bm_head_section(const struct bm_head *h, uint32_t variable)
 {
-    for (size_t i = 0; i < h->count; i++)
-        if (h->sections[i].variable->id == variable)
-            return &h->sections[i];
-    return NULL;
+    size_t at = 0;
+
+    BM_BISECT(at, h->count, i, h->sections[i].variable->id <= variable);
+    return at < h->count && h->sections[at].variable->id == variable
+               ? &h->sections[at]
+               : NULL;
 }
 
 int64_t bm_section_find(const struct bm_section *s, uint64_t key)

@@ -41,6 +41,7 @@ void bm_object_free(struct bouma_grid *g)
     for (int i = 0; i < g->count; i++)
         variable_free(g->variables[i], a);
     bm_attributes_release(&g->attributes);
+    bm_catalogue_release(&g->names, a);
     bm_drop(a, g->variables);
     bm_detail_release(&g->detail);
     bm_drop(a, g->name);
@@ -79,9 +80,11 @@ void bm_schema_release(struct bm_schema *schema)
         bm_object_free(schema->grids[i]);
     bm_drop(schema->a, schema->grids);
     bm_drop(schema->a, schema->by_id);
+    bm_catalogue_release(&schema->names, schema->a);
     schema->grids = NULL;
     schema->by_id = NULL;
     schema->count = 0;
+    schema->defined = 0;
 }
 
 const char *bm_object_kind_name(enum bm_object_kind kind)
@@ -89,13 +92,18 @@ const char *bm_object_kind_name(enum bm_object_kind kind)
     return kind == BM_GRID ? "grid" : "particles";
 }
 
+static const char *object_name(const void *list, size_t place)
+{
+    return ((struct bouma_grid *const *)list)[place]->name;
+}
+
 struct bouma_grid *bm_schema_find(const struct bm_schema *schema,
                                   const char *name)
 {
-    for (int i = 0; i < schema->count; i++)
-        if (!strcmp(schema->grids[i]->name, name))
-            return schema->grids[i];
-    return NULL;
+    int i = bm_catalogue_find(&schema->names, schema->grids, object_name, name,
+                              NULL);
+
+    return i < 0 ? NULL : schema->grids[i];
 }
 
 struct bouma_grid *bm_schema_nth(const struct bm_schema *schema,
@@ -116,13 +124,18 @@ int bm_schema_count(const struct bm_schema *schema, enum bm_object_kind kind)
     return n;
 }
 
+static const char *variable_name(const void *list, size_t place)
+{
+    return ((struct bouma_variable *const *)list)[place]->name;
+}
+
 struct bouma_variable *bm_grid_find_variable(const struct bouma_grid *grid,
                                              const char *name)
 {
-    for (int i = 0; i < grid->count; i++)
-        if (!strcmp(grid->variables[i]->name, name))
-            return grid->variables[i];
-    return NULL;
+    int i = bm_catalogue_find(&grid->names, grid->variables, variable_name,
+                              name, NULL);
+
+    return i < 0 ? NULL : grid->variables[i];
 }
 
 size_t bm_variable_value_size(const struct bouma_variable *variable)
@@ -146,17 +159,23 @@ size_t bm_variable_lane(const struct bouma_variable *variable)
 
 /* ---- defining ----------------------------------------------------------- */
 
-/* Append a pointer to an array of them. */
-static int append(const bouma_allocator *a, void *array, int *count, void *item)
+/* Append a pointer to an array of them, and its new name to their names. */
+static int append(const bouma_allocator *a, void *array, int *count, void *item,
+                  struct bm_catalogue *names, bm_name_at name_at,
+                  const char *name)
 {
     void **old, **grown;
+    size_t rank;
 
     memcpy(&old, array, sizeof(old));
-    grown = bm_resize(a, old, (size_t)*count + 1, sizeof(*grown));
+    grown = bm_grow(a, old, (size_t)*count, sizeof(*grown));
     if (!grown)
         return BOUMA_ENOMEM;
-    grown[(*count)++] = item;
     memcpy(array, &grown, sizeof(grown));
+    bm_catalogue_find(names, grown, name_at, name, &rank);
+    if (bm_catalogue_add(names, a, rank))
+        return BOUMA_ENOMEM;
+    grown[(*count)++] = item;
     return BOUMA_OK;
 }
 
@@ -217,7 +236,17 @@ int bm_schema_check_name(const struct bm_schema *schema,
 int bm_schema_add_object(struct bm_schema *schema, struct bouma_grid *object)
 {
     object->number = (uint32_t)schema->count;
-    return append(schema->a, &schema->grids, &schema->count, object);
+    return append(schema->a, &schema->grids, &schema->count, object,
+                  &schema->names, object_name, object->name);
+}
+
+void bm_schema_remove_last(struct bm_schema *schema)
+{
+    struct bouma_grid *last = schema->grids[--schema->count];
+
+    bm_catalogue_remove_last(&schema->names);
+    schema->defined -= (uint32_t)last->count;
+    bm_object_free(last);
 }
 
 int bm_schema_add_grid(struct bm_schema *schema, struct bouma_grid **out,
@@ -366,7 +395,6 @@ int bm_schema_add_variable(struct bouma_grid *grid, struct bouma_variable **out,
     int components = spec->components ? spec->components : 1;
     const char *wrong = bm_name_check(name);
     struct bouma_variable *v;
-    uint32_t total = 0;
 
     *out = NULL;
     if (wrong)
@@ -379,9 +407,7 @@ int bm_schema_add_variable(struct bouma_grid *grid, struct bouma_variable **out,
     if (wrong)
         return bm_fail(error, BOUMA_EINVAL, "variable \"%s/%s\" %s", grid->name,
                        name, wrong);
-    for (int i = 0; i < schema->count; i++)
-        total += (uint32_t)schema->grids[i]->count;
-    if (total >= BM_MAX_VARIABLES)
+    if (schema->defined >= BM_MAX_VARIABLES)
         return bm_fail(error, BOUMA_ELIMIT,
                        "variable \"%s/%s\": no more than %d variables",
                        grid->name, name, BM_MAX_VARIABLES);
@@ -406,28 +432,27 @@ int bm_schema_add_variable(struct bouma_grid *grid, struct bouma_variable **out,
     v->unit = bm_copy_text(schema->a, spec->unit);
     v->ranges = bm_new(schema->a, (size_t)components, sizeof(*v->ranges));
     if (!v->name || !v->unit || !v->ranges ||
-        append(schema->a, &grid->variables, &grid->count, v)) {
+        append(schema->a, &grid->variables, &grid->count, v, &grid->names,
+               variable_name, v->name)) {
         variable_free(v, schema->a);
         return bm_fail(error, BOUMA_ENOMEM, "variable \"%s/%s\": no memory",
                        grid->name, name);
     }
+    schema->defined++;
     *out = v;
     return BOUMA_OK;
 }
 
 int bm_schema_number(struct bm_schema *schema)
 {
-    struct bouma_variable **by_id;
+    struct bouma_variable **by_id =
+        bm_resize(schema->a, schema->by_id, schema->defined, sizeof(*by_id));
     uint32_t n = 0;
 
-    for (int i = 0; i < schema->count; i++)
-        n += (uint32_t)schema->grids[i]->count;
-    by_id = bm_resize(schema->a, schema->by_id, n, sizeof(*by_id));
     if (!by_id)
         return BOUMA_ENOMEM;
     schema->by_id = by_id;
-    schema->variables = n;
-    n = 0;
+    schema->variables = schema->defined;
     for (int i = 0; i < schema->count; i++)
         for (int j = 0; j < schema->grids[i]->count; j++) {
             by_id[n] = schema->grids[i]->variables[j];

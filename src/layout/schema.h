@@ -5,6 +5,7 @@
 #define BM_SCHEMA_H
 
 #include "base/bytes.h"
+#include "base/catalogue.h"
 #include "base/error.h"
 #include "base/tiling.h"
 #include "base/type.h"
@@ -34,6 +35,7 @@ struct bouma_attributes {
     struct bm_error *error; /* of the handle they belong to */
     struct bm_attribute *entries;
     int count;
+    struct bm_catalogue names;
     int fixed; /* belongs to something that was read */
 };
 
@@ -45,6 +47,9 @@ int bm_attributes_set(struct bouma_attributes *attributes, const char *name,
                       bouma_type type, size_t count, const void *values);
 void bm_attributes_encode(struct bm_buffer *b,
                           const struct bouma_attributes *attributes);
+/* NULL if there is none of that name. */
+struct bm_attribute *
+bm_attributes_find(const struct bouma_attributes *attributes, const char *name);
 /* BOUMA_OK, ENOMEM or EFORMAT; no message. */
 int bm_attributes_decode(struct bouma_attributes *attributes,
                          struct bm_cursor *c);
@@ -89,6 +94,7 @@ struct bouma_grid {
     struct bouma_attributes attributes;
     struct bouma_variable **variables; /* of particles: the position first */
     int count;
+    struct bm_catalogue names; /* of variables */
 
     /* Grids: */
     struct bm_tiling tiling;
@@ -112,6 +118,8 @@ struct bm_schema {
     struct bouma_step *step; /* NULL: being written */
     struct bouma_grid **grids;
     int count;
+    struct bm_catalogue names;     /* of objects */
+    uint32_t defined;              /* variables of all objects */
     struct bouma_variable **by_id; /* [variables], see bm_schema_number() */
     uint32_t variables;
 };
@@ -174,6 +182,8 @@ int bm_schema_check_name(const struct bm_schema *schema,
                          enum bm_object_kind kind, const char *name,
                          const char *unit);
 int bm_schema_add_object(struct bm_schema *schema, struct bouma_grid *object);
+/* Take back the object that was added last. */
+void bm_schema_remove_last(struct bm_schema *schema);
 /* What is not common to all objects: bytes, and back, into a new object of the
  * schema. BOUMA_OK, ENOMEM or EFORMAT. */
 void bm_particles_encode(struct bm_buffer *b, const struct bouma_grid *g);

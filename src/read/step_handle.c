@@ -16,6 +16,17 @@ static int load_manifest(struct bouma_dataset *ds, uint64_t step,
     struct bm_error why = {0};
     int rc;
 
+    /* A step is there if it has a manifest: the list of all is for those that
+     * have none, to tell what is wrong. */
+    if (!ds->listed) {
+        rc = bm_dataset_manifest(ds, step, out, &place, &why);
+        if (rc != BOUMA_ENOTFOUND)
+            return rc ? bm_fail(&ds->error, rc, "%s", why.text) : BOUMA_OK;
+        bm_error_clear(&why);
+        rc = bm_dataset_list(ds);
+        if (rc)
+            return rc;
+    }
     /* As the caller gave it: perhaps negative. */
     if (!bm_step_list_find(have, step) && have->count)
         return bm_fail(&ds->error, BOUMA_ENOTFOUND,

@@ -37,6 +37,9 @@ static int choose_steps(struct info *info, struct context *ctx,
 
     info->last = bouma_dataset_step_count(info->ds);
     info->one_step = arguments_has(args, "step");
+    if (!rc && info->last < 0)
+        return context_fail_status(ctx, BOUMA_EIO,
+                                   bouma_error_message(info->ds));
     if (rc || !info->one_step)
         return rc;
     for (int64_t i = 0; i < info->last; i++)

@@ -285,7 +285,7 @@ static json_t *damaged_json(const struct info *info, int64_t i)
 int info_print_json(const struct info *info, struct context *ctx)
 {
     json_t *root = json_object();
-    json_t *steps = json_array();
+    struct json_list steps;
     bouma_dataset_info about = {0};
     char version[32];
     int printed, worst = DONE;
@@ -299,7 +299,7 @@ int info_print_json(const struct info *info, struct context *ctx)
     json_put(root, "notes", json_notes(info->ds));
     json_put(root, "attributes",
              json_attributes(bouma_dataset_attributes(info->ds)));
-    json_put(root, "steps", steps);
+    json_list_begin(&steps, ctx, root, "steps");
     for (int64_t i = info->first; i < info->last; i++) {
         bouma_step_details details;
         bouma_step *step;
@@ -307,13 +307,13 @@ int info_print_json(const struct info *info, struct context *ctx)
 
         /* A step that cannot be opened does not hide the others. */
         if (rc) {
-            json_array_append_new(steps, damaged_json(info, i));
+            json_list_add(&steps, damaged_json(info, i));
             worst = rc;
             continue;
         }
-        json_array_append_new(steps, step_json(info, step, &details));
+        json_list_add(&steps, step_json(info, step, &details));
         bouma_step_free(step);
     }
-    printed = print_json(ctx, root);
+    printed = json_list_end(&steps);
     return printed ? printed : worst;
 }
