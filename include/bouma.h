@@ -1054,8 +1054,10 @@ typedef enum bouma_verify_depth {
 } bouma_verify_depth;
 
 typedef enum bouma_severity {
-    BOUMA_NOTE = 1,  /* harmless, such as leftovers of a killed writer */
-    BOUMA_DAMAGE = 2 /* something committed cannot be read, or not fully */
+    BOUMA_NOTE = 1,     /* harmless, such as leftovers of a killed writer */
+    BOUMA_DAMAGE = 2,   /* something committed cannot be read, or not fully */
+    BOUMA_UNCHECKED = 3 /* it could not be looked at: the device failed, or a
+                           newer version of bouma wrote it */
 } bouma_severity;
 
 typedef struct bouma_finding {
@@ -1067,7 +1069,8 @@ typedef struct bouma_finding {
 
 typedef struct bouma_verify_report {
     uint64_t steps, files, chunks, bytes; /* looked at */
-    uint64_t notes, damages;
+    uint64_t notes, damages;              /* findings */
+    uint64_t unchecked;                   /* findings, too */
 } bouma_verify_report;
 
 /* Check the dataset at 'path'. 'each' (may be NULL) is told each finding, on
@@ -1080,10 +1083,13 @@ BOUMA_API int bouma_verify(const char *path, bouma_verify_depth depth,
                            char *message, size_t bytes);
 
 /* What repair did or, without 'apply', would do. It never deletes: what is in
- * the way is moved to lost/. 'each' is told each action. */
+ * the way is moved to lost/. 'each' is told each action. Steps stand alone: one
+ * that cannot be looked at, or that a newer version of bouma wrote, is left as
+ * it is, and the others are mended. */
 typedef struct bouma_repair_report {
-    uint64_t actions;  /* done, or to be done */
-    uint64_t hopeless; /* damages that cannot be mended */
+    uint64_t actions;   /* done, or to be done */
+    uint64_t hopeless;  /* damages that cannot be mended */
+    uint64_t unchecked; /* findings about what could not be looked at */
 } bouma_repair_report;
 BOUMA_API int bouma_repair(const char *path, int apply,
                            const bouma_options *opts,

@@ -7,13 +7,15 @@
 /* Findings, collected as bytes so that ranks can send them to each other. */
 struct bm_findings {
     struct bm_buffer bytes;
-    uint64_t notes, damages;
-    int failure; /* the status of a damage that may be gone next time, such as
-                    an error of the device; else BOUMA_OK */
+    uint64_t notes, damages, unchecked;
+    int failure; /* the status of the first that is unchecked; else BOUMA_OK */
 };
 
-/* Whether a status tells of damage, and not of a failure to look. */
+/* Whether a status tells of damage, and not of a failure to look, or of a newer
+ * version. */
 int bm_is_damage(int status);
+/* The severity that follows. */
+bouma_severity bm_severity_of(int status);
 
 void bm_findings_init(struct bm_findings *f, const bouma_allocator *a);
 void bm_findings_release(struct bm_findings *f);

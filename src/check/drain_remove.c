@@ -49,6 +49,12 @@ static int check_files(struct bm_drain_all *r, struct bouma_dataset *far,
     if (rc)
         bm_fail(r->error, rc, "no memory to check step %" PRIu64,
                 s->entry.step);
+    else if (findings.failure)
+        rc =
+            bm_fail(r->error, findings.failure,
+                    "%s: step %" PRIu64 " could not be checked there, so it is "
+                    "not removed from %s; `bouma verify` tells why",
+                    r->far_path, s->entry.step, r->near_path);
     else if (findings.damages)
         rc = bm_fail(r->error, BOUMA_EFORMAT,
                      "%s: step %" PRIu64 " is damaged there, so it is not "

@@ -241,13 +241,19 @@ static int load_head(struct bm_repair *r, struct bm_head *head,
     rc = bm_store_load(&r->ds.store, name, &b, r->ds.store.memory_limit, &why);
     if (!rc)
         rc = bm_envelope_peek(&e, b.data, b.size, BM_KIND_HEAD, name, &why);
-    if (!rc && e.body_bytes > b.size - BM_ENVELOPE_BYTES)
-        rc = BOUMA_EFORMAT;
-    if (!rc) {
+    /* Perhaps it is just the version that is damaged: decoding tells. */
+    if ((!rc || rc == BOUMA_EVERSION) &&
+        e.body_bytes <= b.size - BM_ENVELOPE_BYTES) {
+        bm_error_clear(&why);
         rc = bm_head_decode(head, schema, own, b.data,
                             (size_t)e.body_bytes + BM_ENVELOPE_BYTES, b.size,
                             r->ds.id, name, &why);
         memcpy(hash, e.hash, 16);
+        /* A manifest that is made of it would lack what it has more. */
+        if (!rc && bm_envelope_is_newer(&e))
+            rc = bm_envelope_fail(&e, name, &why, "");
+    } else if (!rc) {
+        rc = BOUMA_EFORMAT;
     }
     bm_buffer_release(&b);
     if (rc && !bm_is_damage(rc))
@@ -369,11 +375,42 @@ static int move_leftover(void *context, const char *entry)
     return m->rc ? ECANCELED : 0;
 }
 
+struct newer {
+    struct bm_repair *r;
+    uint64_t step;
+    int rc;
+};
+
+/* Whether a leftover is of a newer version, which may have a use for it. */
+static int look_for_newer(void *context, const char *entry)
+{
+    struct newer *n = context;
+    char name[BM_NAME_BYTES];
+    struct bm_generation g;
+    struct bm_schema own;
+    struct bm_head head;
+    uint32_t subfile;
+    uint8_t hash[16];
+
+    if (!bm_name_parse_subfile(entry, &subfile, &g))
+        return 0;
+    bm_name_subfile(name, n->step, subfile, g);
+    bm_schema_init(&own, n->r->ds.a, n->r->error);
+    n->rc = load_head(n->r, &head, hash, NULL, &own, name);
+    bm_head_release(&head);
+    bm_schema_release(&own);
+    if (n->rc == BOUMA_EFORMAT)
+        n->rc = BOUMA_OK;
+    return n->rc ? ECANCELED : 0;
+}
+
 /* A step without a manifest that can be read. */
 static int repair_unpublished(struct bm_repair *r, uint64_t number, int damaged)
 {
     struct contents c = {{0, 0}, {0, 0}, 0, 0};
     struct mover mover = {r, number, BOUMA_OK};
+    struct newer newer = {r, number, BOUMA_OK};
+    struct bm_error ignored = {0};
     char dir[BM_NAME_BYTES];
     int rc;
 
@@ -394,11 +431,12 @@ static int repair_unpublished(struct bm_repair *r, uint64_t number, int damaged)
             "the manifest is damaged and the subfiles are not all whole");
         return BOUMA_OK;
     }
+    bm_store_list(&r->ds.store, dir, look_for_newer, &newer, &ignored);
+    if (newer.rc)
+        return newer.rc;
     if (bm_repair_act(
             r, (int64_t)number, dir,
             "the leftovers of a step that was never complete moved to lost/")) {
-        struct bm_error ignored = {0};
-
         bm_store_list(&r->ds.store, dir, move_leftover, &mover, &ignored);
         rc = mover.rc;
     }
@@ -407,23 +445,30 @@ static int repair_unpublished(struct bm_repair *r, uint64_t number, int damaged)
 
 /* ---- a published step --------------------------------------------------- */
 
+/* Steps stand alone, and so do the files of a step. */
 static int repair_step(struct bm_repair *r, uint64_t number)
 {
     struct bm_error why = {0};
     struct bm_schema schema;
     struct bm_manifest m;
+    char name[BM_NAME_BYTES];
     int rc;
 
+    r->changing = 0;
+    bm_name_manifest(name, number);
     bm_schema_init(&schema, r->ds.a, &why);
     bm_manifest_init(&m, r->ds.a, &schema, &why);
     rc = bm_manifest_load(&m, &r->ds.store, number, NULL, r->ds.id, &why);
-    if (!rc)
+    if (!rc) {
         for (size_t i = 0; i < m.count && !rc; i++)
             rc = bm_repair_subfile(r, &m, i);
-    else if (rc == BOUMA_ENOTFOUND || rc == BOUMA_EFORMAT || rc == BOUMA_ELIMIT)
+    } else if (bm_is_damage(rc)) {
         rc = repair_unpublished(r, number, rc != BOUMA_ENOTFOUND);
-    else
+    } else {
         bm_fail(r->error, rc, "%s", why.text);
+    }
+    if (rc)
+        rc = bm_repair_leave(r, (int64_t)number, name, rc);
     bm_manifest_release(&m);
     bm_schema_release(&schema);
     return rc;

@@ -58,8 +58,8 @@ static int verify_step(struct verify *v, uint64_t number)
     }
     if (rc) {
         if (ds->comm->rank == 0)
-            bm_findings_add(&v->findings, BOUMA_DAMAGE, (int64_t)number, name,
-                            "%s", ds->error.text);
+            bm_findings_add(&v->findings, bm_severity_of(rc), (int64_t)number,
+                            name, "%s", ds->error.text);
         bm_error_clear(&ds->error);
         return BOUMA_OK;
     }
@@ -97,6 +97,7 @@ static int bring_together(struct verify *v, struct bm_buffer *all, int rc)
     bm_put_u64(&mine, v->report.bytes);
     bm_put_u64(&mine, v->findings.notes);
     bm_put_u64(&mine, v->findings.damages);
+    bm_put_u64(&mine, v->findings.unchecked);
     if (!sizes && !rc)
         rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to verify");
     rc = bm_comm_collect(ds->comm, &v->findings.bytes, all, sizes, 1, rc,
@@ -113,6 +114,7 @@ static int bring_together(struct verify *v, struct bm_buffer *all, int rc)
         v->report.bytes += bm_get_u64(&c);
         v->report.notes += bm_get_u64(&c);
         v->report.damages += bm_get_u64(&c);
+        v->report.unchecked += bm_get_u64(&c);
     }
     bm_buffer_release(&mine);
     bm_buffer_release(&counts);

@@ -128,12 +128,21 @@ static int probe(struct search *w, uint64_t step,
         rc = w->note ? note_incomplete(w->s, step, w->note, w->context)
                      : BOUMA_OK;
     } else if (rc == BOUMA_ENOTFOUND || rc == BOUMA_EFORMAT ||
-               rc == BOUMA_EVERSION || rc == BOUMA_ELIMIT) {
+               rc == BOUMA_EVERSION || rc == BOUMA_ELIMIT || rc == BOUMA_EIO) {
         /* Not one to read, but one to know about: it is listed, and opening
-         * it tells what is wrong. */
-        rc = bm_step_list_put(w->out, is_known ? *cached : entry);
+         * it tells what is wrong. If the device has failed, it may be one that
+         * can be read next time. */
+        int settles = rc == BOUMA_EIO && !is_known && w->how & BM_FIND_SETTLE;
+        struct bm_error failed = {0};
+
+        w->stale |= rc == BOUMA_EIO && !is_known;
+        rc = settles ? settle_step(w, step, &failed) : BOUMA_OK;
+        if (!rc)
+            rc = bm_step_list_put(w->out, is_known ? *cached : entry);
         if (!rc && w->note)
             rc = w->note(w->context, why.text);
+        if (failed.status)
+            why = failed;
     }
     if (rc)
         bm_fail(w->error, rc, "%s", why.text[0] ? why.text : "no memory");

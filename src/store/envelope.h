@@ -42,4 +42,12 @@ int bm_envelope_open(struct bm_envelope *out, struct bm_cursor *body,
                      const uint8_t *id, const char *name,
                      struct bm_error *error);
 
+/* Whether a minor version wrote it that came after this one: what cannot be
+ * understood then is new, and not damaged. */
+int bm_envelope_is_newer(const struct bm_envelope *e);
+/* The body of an envelope that was opened is not what it should be: EFORMAT
+ * with 'text'; or EVERSION, if a newer version wrote it. */
+int bm_envelope_fail(const struct bm_envelope *e, const char *name,
+                     struct bm_error *error, const char *text);
+
 #endif

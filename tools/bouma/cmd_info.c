@@ -24,7 +24,15 @@ int info_open_step(const struct info *info, struct context *ctx, int64_t i,
         return DONE;
     bouma_step_free(*out);
     *out = NULL;
+    *info->status = status;
     return context_fail_status(ctx, status, bouma_error_message(info->ds));
+}
+
+const char *info_trouble(const struct info *info)
+{
+    return *info->status == BOUMA_EVERSION ? "newer"
+           : *info->status == BOUMA_EIO    ? "unreadable"
+                                           : "damaged";
 }
 
 /* The steps to show: all, or the one that was asked for. */
@@ -57,6 +65,7 @@ static int run(struct context *ctx, const struct arguments *args)
                         .tree = arguments_has(args, "tree")};
     int status, rc;
 
+    info.status = &status;
     if (!context_prints(ctx)) /* there is nothing to do for the others */
         return DONE;
     status = bouma_dataset_open(&info.ds, info.path, NULL);

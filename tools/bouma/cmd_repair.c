@@ -1,4 +1,5 @@
 /* cmd_repair.c -- bouma repair: mend what can be mended; never delete. */
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "arguments.h"
@@ -19,7 +20,8 @@ static void print_text(const char *path, bool apply,
 {
     char actions[FORMAT_BYTES], hopeless[FORMAT_BYTES];
 
-    if (report->actions == 0 && report->hopeless == 0) {
+    if (report->actions == 0 && report->hopeless == 0 &&
+        report->unchecked == 0) {
         printf("%s: nothing to mend (data are checked by bouma verify)\n",
                path);
         return;
@@ -29,6 +31,8 @@ static void print_text(const char *path, bool apply,
     if (report->hopeless > 0)
         printf(", %s beyond repair",
                format_count(hopeless, report->hopeless, "damage"));
+    if (report->unchecked > 0)
+        printf(", %" PRIu64 " left as it is", report->unchecked);
     printf("%s\n",
            apply || report->actions == 0 ? "" : "; add --apply to do it");
 }
@@ -42,6 +46,7 @@ static int print_object(struct context *ctx, const char *path, bool apply,
     json_put(root, "applied", json_boolean(apply));
     json_put(root, "actions", json_count(report->actions));
     json_put(root, "hopeless", json_count(report->hopeless));
+    json_put(root, "unchecked", json_count(report->unchecked));
     json_put(root, "findings", json_incref(findings));
     return print_json(ctx, root);
 }
@@ -77,6 +82,8 @@ static int run(struct context *ctx, const struct arguments *args)
     findings_release(&findings);
     if (!rc && report.hopeless > 0)
         rc = DATA_AT_FAULT;
+    else if (!rc && report.unchecked > 0)
+        rc = CALL_AT_FAULT;
     return rc;
 }
 
@@ -90,6 +97,7 @@ const struct command cmd_repair = {
                 "  bouma repair run.bouma --apply\n",
     .notes = "Nothing is ever deleted: what is in the way is moved to lost/ in "
              "the dataset.\nThe exit status is 1 if some damage cannot be "
-             "mended.\n",
+             "mended, 2 if some of it could not\nbe looked at, as the device "
+             "fails or a newer version wrote it; that is left as it is.\n",
     .options = options,
     .run = run};

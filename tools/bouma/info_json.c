@@ -278,7 +278,8 @@ static json_t *damaged_json(const struct info *info, int64_t i)
 
     bouma_dataset_step_get(info->ds, i, &which);
     json_put(object, "step", json_integer(which.step));
-    json_put(object, "damaged", json_text(bouma_error_message(info->ds)));
+    json_put(object, info_trouble(info),
+             json_text(bouma_error_message(info->ds)));
     return object;
 }
 

@@ -142,7 +142,7 @@ static void add_damaged(struct text_table *table, const struct info *info,
 
     bouma_dataset_step_get(info->ds, i, &which);
     text_table_add(table, "%" PRId64, which.step);
-    text_table_add(table, "damaged");
+    text_table_add(table, "%s", info_trouble(info));
     add_blanks(table, 6);
 }
 
