@@ -1097,6 +1097,34 @@ BOUMA_API int bouma_repair(const char *path, int apply,
                            void *user, bouma_repair_report *report,
                            char *message, size_t bytes);
 
+/* What was committed and is gone. A step that is lost stays on record, also
+ * when the index is written anew, and verify counts it as a damage, until it is
+ * forgotten or written again. */
+typedef struct bouma_loss {
+    int64_t step;
+    double time;      /* of the step, if 'is_known' */
+    int64_t recorded; /* when it was put on record: seconds since 1970; 0: it is
+                         not yet, below 0: not known */
+    int64_t files;    /* 0: the whole step is lost; else of so many of its files
+                         a part, and the rest can be read */
+    int accepted;     /* of files: forgotten, so that verify has but a note */
+    int is_known;     /* the time is */
+} bouma_loss;
+
+/* Tell each loss that is known of the dataset at 'path', by ascending step. A
+ * file that is damaged and that repair has not seen yet is found by verify. */
+BOUMA_API int bouma_losses(const char *path, const bouma_options *opts,
+                           void (*each)(void *user, const bouma_loss *loss),
+                           void *user, char *message, size_t bytes);
+
+/* Forget the loss of a step, or all losses if 'step' is -1; as bouma_repair(),
+ * without 'apply' only tell. BOUMA_ENOTFOUND if no loss of the step is known.
+ */
+BOUMA_API int bouma_repair_forget(
+    const char *path, int64_t step, int apply, const bouma_options *opts,
+    void (*each)(void *user, const bouma_finding *f), void *user,
+    bouma_repair_report *report, char *message, size_t bytes);
+
 /* ---- draining what was left behind -------------------------------------- */
 
 /* Steps; and files and bytes that were copied. */

@@ -119,7 +119,7 @@ static int mend_index(struct bm_drain_all *r)
     rc = bm_steps_find(&r->near, r->id, &left, &stale, BM_FIND_SETTLE, NULL,
                        NULL, r->error);
     if (!rc)
-        rc = bm_index_rebuild(&r->near, r->id, &left, r->error);
+        rc = bm_steps_write_index(&r->near, r->id, &left, NULL, NULL, r->error);
     bm_step_list_release(&left);
     return rc;
 }

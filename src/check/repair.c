@@ -410,13 +410,16 @@ static int repair_unpublished(struct bm_repair *r, uint64_t number, int damaged)
     struct contents c = {{0, 0}, {0, 0}, 0, 0};
     struct mover mover = {r, number, BOUMA_OK};
     struct newer newer = {r, number, BOUMA_OK};
+    const struct bm_step_entry *known = bm_step_list_find(&r->known, number);
     struct bm_error ignored = {0};
     char dir[BM_NAME_BYTES];
     int rc;
 
+    if (known && !known->generation.epoch)
+        known = NULL;
     bm_name_step(dir, number);
     rc = bm_store_list(&r->ds.store, dir, look, &c, r->error);
-    if (rc || (!c.manifests && !c.subfile_count && !damaged))
+    if (rc || (!c.manifests && !c.subfile_count && !damaged && !known))
         return rc;
     rc = c.manifests ? use_written_manifest(r, number, c.manifest, damaged)
                      : BOUMA_EFORMAT;
@@ -434,11 +437,17 @@ static int repair_unpublished(struct bm_repair *r, uint64_t number, int damaged)
     bm_store_list(&r->ds.store, dir, look_for_newer, &newer, &ignored);
     if (newer.rc)
         return newer.rc;
-    if (bm_repair_act(
-            r, (int64_t)number, dir,
-            "the leftovers of a step that was never complete moved to lost/")) {
+    if (known)
+        rc = bm_repair_lost_step(r, known);
+    if (!rc && (c.manifests || c.subfile_count || known) &&
+        bm_repair_act(r, (int64_t)number, dir,
+                      known ? "what is left of the step moved to lost/"
+                            : "the leftovers of a step that was never complete "
+                              "moved to lost/")) {
         bm_store_list(&r->ds.store, dir, move_leftover, &mover, &ignored);
         rc = mover.rc;
+        if (!rc && known)
+            bm_store_remove_dir(&r->ds.store, dir);
     }
     return rc;
 }
@@ -505,12 +514,17 @@ static int repair_all(struct bm_repair *r)
 {
     struct bm_step_list steps;
     char note[512];
+    size_t bad;
     int rc = repair_identity(r), closed;
 
     bm_step_list_init(&steps, r->ds.a);
     if (!rc && r->apply)
         rc = bm_epoch_claim(&r->ds.store, &r->ds.epoch, r->ds.options.force,
                             note, sizeof(note), r->error);
+    if (!rc)
+        rc = bm_repair_losses(r);
+    if (!rc)
+        rc = bm_index_load(&r->ds.store, r->ds.id, &r->known, &bad, r->error);
     if (!rc)
         rc = bm_store_list(&r->ds.store, BM_NAME_STEPS, collect_step, &steps,
                            r->error);
@@ -530,31 +544,51 @@ static int repair_all(struct bm_repair *r)
     return rc;
 }
 
+int bm_repair_init(struct bm_repair *r, const char *path, int apply,
+                   const bouma_options *options, const bouma_allocator *a,
+                   bouma_repair_report *report, struct bm_error *error)
+{
+    int rc;
+
+    memset(r, 0, sizeof(*r));
+    memset(report, 0, sizeof(*report));
+    r->apply = apply;
+    r->report = report;
+    r->error = error;
+    r->ds.a = a;
+    r->ds.options = *options;
+    bm_findings_init(&r->findings, a);
+    bm_losses_init(&r->losses, a);
+    bm_step_list_init(&r->known, a);
+    rc = bm_store_open(&r->ds.store, options->io, a, path, 0, error);
+    if (!rc)
+        r->ds.store.memory_limit = options->memory_limit;
+    return rc;
+}
+
+int bm_repair_finish(struct bm_repair *r, int rc,
+                     void (*each)(void *user, const bouma_finding *f),
+                     void *user)
+{
+    if (!rc && r->findings.bytes.failed)
+        rc = bm_fail(r->error, BOUMA_ENOMEM, "no memory to repair");
+    bm_findings_each(&r->findings.bytes, r->ds.a, each, user);
+    bm_store_close(&r->ds.store);
+    bm_losses_release(&r->losses);
+    bm_step_list_release(&r->known);
+    bm_findings_release(&r->findings);
+    return rc;
+}
+
 int bm_repair(const char *path, int apply, const bouma_options *options,
               const bouma_allocator *a,
               void (*each)(void *user, const bouma_finding *f), void *user,
               bouma_repair_report *report, struct bm_error *error)
 {
     struct bm_repair r;
-    int rc;
+    int rc = bm_repair_init(&r, path, apply, options, a, report, error);
 
-    memset(&r, 0, sizeof(r));
-    memset(report, 0, sizeof(*report));
-    r.apply = apply;
-    r.report = report;
-    r.error = error;
-    r.ds.a = a;
-    r.ds.options = *options;
-    bm_findings_init(&r.findings, a);
-    rc = bm_store_open(&r.ds.store, options->io, a, path, 0, error);
-    if (!rc) {
-        r.ds.store.memory_limit = options->memory_limit;
+    if (!rc)
         rc = repair_all(&r);
-    }
-    if (!rc && r.findings.bytes.failed)
-        rc = bm_fail(error, BOUMA_ENOMEM, "no memory to repair");
-    bm_findings_each(&r.findings.bytes, a, each, user);
-    bm_store_close(&r.ds.store);
-    bm_findings_release(&r.findings);
-    return rc;
+    return bm_repair_finish(&r, rc, each, user);
 }

@@ -35,6 +35,16 @@ const char *info_trouble(const struct info *info)
                                            : "damaged";
 }
 
+int info_losses(const struct info *info, struct context *ctx,
+                void (*each)(void *user, const bouma_loss *loss), void *user)
+{
+    char message[1024] = "";
+    int status =
+        bouma_losses(info->path, NULL, each, user, message, sizeof(message));
+
+    return status ? context_fail_status(ctx, status, message) : DONE;
+}
+
 /* The steps to show: all, or the one that was asked for. */
 static int choose_steps(struct info *info, struct context *ctx,
                         const struct arguments *args)

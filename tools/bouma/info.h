@@ -17,6 +17,10 @@ struct info {
 /* What is wrong with it, in a word. */
 const char *info_trouble(const struct info *info);
 
+/* Tell each step that is lost, or a part of it. */
+int info_losses(const struct info *info, struct context *ctx,
+                void (*each)(void *user, const bouma_loss *loss), void *user);
+
 int info_print_text(const struct info *info, struct context *ctx);
 int info_print_json(const struct info *info, struct context *ctx);
 
