@@ -1073,8 +1073,10 @@ typedef enum bouma_verify_depth {
 } bouma_verify_depth;
 
 typedef enum bouma_severity {
-    BOUMA_NOTE = 1,  /* harmless, such as leftovers of a killed writer */
-    BOUMA_DAMAGE = 2 /* something committed cannot be read, or not fully */
+    BOUMA_NOTE = 1,     /* harmless, such as leftovers of a killed writer */
+    BOUMA_DAMAGE = 2,   /* something committed cannot be read, or not fully */
+    BOUMA_UNCHECKED = 3 /* it could not be looked at: the device failed, or a
+                           newer version of bouma wrote it */
 } bouma_severity;
 
 typedef struct bouma_finding {
@@ -1086,7 +1088,8 @@ typedef struct bouma_finding {
 
 typedef struct bouma_verify_report {
     uint64_t steps, files, chunks, bytes; /* looked at */
-    uint64_t notes, damages;
+    uint64_t notes, damages;              /* findings */
+    uint64_t unchecked;                   /* findings, too */
 } bouma_verify_report;
 
 /* Check the dataset at 'path'. 'each' (may be NULL) is told each finding, on
@@ -1099,16 +1102,47 @@ BOUMA_API int bouma_verify(const char *path, bouma_verify_depth depth,
                            char *message, size_t bytes);
 
 /* What repair did or, without 'apply', would do. It never deletes: what is in
- * the way is moved to lost/. 'each' is told each action. */
+ * the way is moved to lost/. 'each' is told each action. Steps stand alone: one
+ * that cannot be looked at, or that a newer version of bouma wrote, is left as
+ * it is, and the others are mended. */
 typedef struct bouma_repair_report {
-    uint64_t actions;  /* done, or to be done */
-    uint64_t hopeless; /* damages that cannot be mended */
+    uint64_t actions;   /* done, or to be done */
+    uint64_t hopeless;  /* damages that cannot be mended */
+    uint64_t unchecked; /* findings about what could not be looked at */
 } bouma_repair_report;
 BOUMA_API int bouma_repair(const char *path, int apply,
                            const bouma_options *opts,
                            void (*each)(void *user, const bouma_finding *f),
                            void *user, bouma_repair_report *report,
                            char *message, size_t bytes);
+
+/* What was committed and is gone. A step that is lost stays on record, also
+ * when the index is written anew, and verify counts it as a damage, until it is
+ * forgotten or written again. */
+typedef struct bouma_loss {
+    int64_t step;
+    double time;      /* of the step, if 'is_known' */
+    int64_t recorded; /* when it was put on record: seconds since 1970; 0: it is
+                         not yet, below 0: not known */
+    int64_t files;    /* 0: the whole step is lost; else of so many of its files
+                         a part, and the rest can be read */
+    int accepted;     /* of files: forgotten, so that verify has but a note */
+    int is_known;     /* the time is */
+} bouma_loss;
+
+/* Tell each loss that is known of the dataset at 'path', by ascending step. A
+ * file that is damaged and that repair has not seen yet is found by verify. */
+BOUMA_API int bouma_losses(const char *path, const bouma_options *opts,
+                           void (*each)(void *user, const bouma_loss *loss),
+                           void *user, char *message, size_t bytes);
+
+/* Forget the loss of a step, or all losses if 'step' is -1; as bouma_repair(),
+ * without 'apply' only tell. BOUMA_ENOTFOUND if no loss of the step is known.
+ */
+BOUMA_API int bouma_repair_forget(
+    const char *path, int64_t step, int apply, const bouma_options *opts,
+    void (*each)(void *user, const bouma_finding *f), void *user,
+    bouma_repair_report *report, char *message, size_t bytes);
 
 /* ---- draining what was left behind -------------------------------------- */
 

@@ -49,6 +49,12 @@ static int check_files(struct bm_drain_all *r, struct bouma_dataset *far,
     if (rc)
         bm_fail(r->error, rc, "no memory to check step %" PRIu64,
                 s->entry.step);
+    else if (findings.failure)
+        rc =
+            bm_fail(r->error, findings.failure,
+                    "%s: step %" PRIu64 " could not be checked there, so it is "
+                    "not removed from %s; `bouma verify` tells why",
+                    r->far_path, s->entry.step, r->near_path);
     else if (findings.damages)
         rc = bm_fail(r->error, BOUMA_EFORMAT,
                      "%s: step %" PRIu64 " is damaged there, so it is not "
@@ -113,7 +119,7 @@ static int mend_index(struct bm_drain_all *r)
     rc = bm_steps_find(&r->near, r->id, &left, &stale, BM_FIND_SETTLE, NULL,
                        NULL, r->error);
     if (!rc)
-        rc = bm_index_rebuild(&r->near, r->id, &left, r->error);
+        rc = bm_steps_write_index(&r->near, r->id, &left, NULL, NULL, r->error);
     bm_step_list_release(&left);
     return rc;
 }

@@ -14,6 +14,7 @@ int bm_repair_act(struct bm_repair *r, int64_t step, const char *name,
     bm_findings_add(&r->findings, BOUMA_NOTE, step, name, "%s%s",
                     r->apply ? "" : "would be done: ", text);
     r->report->actions++;
+    r->changing |= r->apply;
     return r->apply;
 }
 
@@ -22,6 +23,17 @@ void bm_repair_hopeless(struct bm_repair *r, int64_t step, const char *name,
 {
     bm_findings_add(&r->findings, BOUMA_DAMAGE, step, name, "%s", text);
     r->report->hopeless++;
+}
+
+int bm_repair_leave(struct bm_repair *r, int64_t step, const char *name, int rc)
+{
+    if (r->changing || (rc != BOUMA_EIO && rc != BOUMA_EVERSION))
+        return rc;
+    bm_findings_add(&r->findings, BOUMA_UNCHECKED, step, name,
+                    "%s; nothing is done to it", r->error->text);
+    r->report->unchecked++;
+    bm_error_clear(r->error);
+    return BOUMA_OK;
 }
 
 int bm_repair_move_away(struct bm_repair *r, const char *name)
@@ -85,12 +97,12 @@ static int good_head(struct bm_repair *r, struct bm_buffer *out,
     rc = bm_file_read(f, out->data, out->size, offset, &why);
     if (rc && !bm_is_damage(rc))
         return bm_fail(r->error, rc, "%s", why.text);
-    if (rc ||
-        bm_envelope_open(&e, &body, out->data, out->size, BM_KIND_HEAD,
-                         r->ds.id, f->name, &why) ||
-        memcmp(e.hash, info->head_hash, 16))
-        return BOUMA_EFORMAT;
-    return BOUMA_OK;
+    if (!rc)
+        rc = bm_envelope_open(&e, &body, out->data, out->size, BM_KIND_HEAD,
+                              r->ds.id, f->name, &why);
+    if (rc == BOUMA_EVERSION)
+        return bm_fail(r->error, rc, "%s", why.text);
+    return rc || memcmp(e.hash, info->head_hash, 16) ? BOUMA_EFORMAT : BOUMA_OK;
 }
 
 /* Put the mended copy of a subfile in its place. */
@@ -103,7 +115,11 @@ static int replace_heads(struct bm_repair *r, uint64_t step, const char *name,
     bm_name_step(dir, step);
     snprintf(mended, sizeof(mended), "%.60s/" MENDED, dir);
     bm_store_remove(&r->ds.store, mended);
+    r->changing = 0; /* nothing is, until the copy is whole */
     rc = copy_file(r, name, mended, head);
+    if (rc)
+        bm_store_remove(&r->ds.store, mended);
+    r->changing |= !rc;
     if (!rc)
         rc = bm_repair_move_away(r, name);
     if (!rc)
@@ -113,18 +129,16 @@ static int replace_heads(struct bm_repair *r, uint64_t step, const char *name,
     return rc;
 }
 
-int bm_repair_subfile(struct bm_repair *r, const struct bm_manifest *m,
-                      size_t i)
+static int mend_subfile(struct bm_repair *r, const struct bm_manifest *m,
+                        size_t i, const char *name)
 {
     const struct bm_subfile_info *info = &m->subfiles[i];
     struct bm_error why = {0}, ignored = {0};
     struct bm_buffer front, back;
-    char name[BM_NAME_BYTES];
     struct bm_file f;
     uint64_t bytes = 0;
     int rc, front_rc = BOUMA_EFORMAT, back_rc = BOUMA_EFORMAT;
 
-    bm_name_subfile(name, m->step, (uint32_t)i, m->generation);
     rc = bm_file_open(&f, &r->ds.store, name, BOUMA_OPEN_READ, &why);
     if (rc == BOUMA_ENOTFOUND) {
         bm_repair_hopeless(r, (int64_t)m->step, name, "the file is missing");
@@ -155,4 +169,16 @@ int bm_repair_subfile(struct bm_repair *r, const struct bm_manifest *m,
     bm_buffer_release(&front);
     bm_buffer_release(&back);
     return rc;
+}
+
+int bm_repair_subfile(struct bm_repair *r, const struct bm_manifest *m,
+                      size_t i)
+{
+    char name[BM_NAME_BYTES];
+    int rc;
+
+    r->changing = 0;
+    bm_name_subfile(name, m->step, (uint32_t)i, m->generation);
+    rc = mend_subfile(r, m, i, name);
+    return rc ? bm_repair_leave(r, (int64_t)m->step, name, rc) : BOUMA_OK;
 }

@@ -32,8 +32,8 @@ static void damage(struct subfile_check *c, int status, const char *text)
     }
     if (!bm_is_damage(status) && !c->out->failure)
         c->out->failure = status;
-    bm_findings_add(c->out, BOUMA_DAMAGE, (int64_t)c->step->manifest.step,
-                    c->name, "%s", text);
+    bm_findings_add(c->out, bm_severity_of(status),
+                    (int64_t)c->step->manifest.step, c->name, "%s", text);
 }
 
 /* Read 'bytes' at 'offset' into c->raw: 1 if that worked. */
@@ -201,11 +201,11 @@ static int load_level(struct subfile_check *c, const struct bm_section *s,
                                  s->variable->id,     s->keys[chunk],
                                  (uint32_t)k};
 
-    if (load(c, s->offsets[at], s->sizes[at]) &&
-        bm_hash_chunk(&address, c->raw.data, s->sizes[at]) == s->hashes[at])
+    if (!load(c, s->offsets[at], s->sizes[at]))
+        return 0;
+    if (bm_hash_chunk(&address, c->raw.data, s->sizes[at]) == s->hashes[at])
         return 1;
-    if (!c->no_memory) /* which says nothing about the file */
-        damaged_level(c, s, chunk, k, "the checksum does not match");
+    damaged_level(c, s, chunk, k, "the checksum does not match");
     return 0;
 }
 

@@ -9,6 +9,7 @@ struct verify {
     struct bouma_dataset *ds;
     bouma_verify_depth depth;
     struct bm_findings findings;
+    struct bm_loss_list losses; /* rank 0 */
     bouma_verify_report report;
     size_t subfile; /* counted over all steps, to share out the work */
 };
@@ -24,8 +25,16 @@ static int look_around(struct verify *v)
 {
     struct bouma_dataset *ds = v->ds;
     struct bm_step_list found;
+    struct bm_error why = {0};
     int stale = 0, rc;
 
+    rc = bm_losses_find_all(&ds->store, ds->id, &v->losses, &why);
+    if (rc == BOUMA_ENOMEM)
+        return bm_fail(&ds->error, rc, "%s", why.text);
+    bm_losses_tell(&v->losses, &v->findings);
+    if (rc)
+        bm_findings_add(&v->findings, bm_severity_of(rc), -1, BM_NAME_LOST,
+                        "%s", why.text);
     bm_step_list_init(&found, ds->a);
     rc = bm_steps_find(&ds->store, ds->id, &found, &stale, 0, note,
                        &v->findings, &ds->error);
@@ -58,8 +67,8 @@ static int verify_step(struct verify *v, uint64_t number)
     }
     if (rc) {
         if (ds->comm->rank == 0)
-            bm_findings_add(&v->findings, BOUMA_DAMAGE, (int64_t)number, name,
-                            "%s", ds->error.text);
+            bm_findings_add(&v->findings, bm_severity_of(rc), (int64_t)number,
+                            name, "%s", ds->error.text);
         bm_error_clear(&ds->error);
         return BOUMA_OK;
     }
@@ -97,6 +106,7 @@ static int bring_together(struct verify *v, struct bm_buffer *all, int rc)
     bm_put_u64(&mine, v->report.bytes);
     bm_put_u64(&mine, v->findings.notes);
     bm_put_u64(&mine, v->findings.damages);
+    bm_put_u64(&mine, v->findings.unchecked);
     if (!sizes && !rc)
         rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to verify");
     rc = bm_comm_collect(ds->comm, &v->findings.bytes, all, sizes, 1, rc,
@@ -113,6 +123,7 @@ static int bring_together(struct verify *v, struct bm_buffer *all, int rc)
         v->report.bytes += bm_get_u64(&c);
         v->report.notes += bm_get_u64(&c);
         v->report.damages += bm_get_u64(&c);
+        v->report.unchecked += bm_get_u64(&c);
     }
     bm_buffer_release(&mine);
     bm_buffer_release(&counts);
@@ -147,6 +158,7 @@ int bm_verify(struct bm_comm *comm, const char *path, bouma_verify_depth depth,
     here.local[0] = 0; /* it is this place that is checked, and not its twin */
     rc = bm_dataset_open(&ds, comm, BM_MODE_READ, path, &here, a);
     bm_findings_init(&v.findings, a);
+    bm_losses_init(&v.losses, a);
     bm_buffer_init(&all, a);
     v.ds = ds;
     if (rc == BOUMA_EFORMAT) {
@@ -173,6 +185,7 @@ int bm_verify(struct bm_comm *comm, const char *path, bouma_verify_depth depth,
     }
     bm_buffer_release(&all);
     bm_findings_release(&v.findings);
+    bm_losses_release(&v.losses);
     bm_dataset_free(ds);
     return rc;
 }

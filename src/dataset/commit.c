@@ -102,13 +102,21 @@ int bm_commit_settle(struct bouma_dataset *ds, uint64_t step)
 static int finish(struct bouma_dataset *ds, const struct bm_step_entry *entry,
                   int synced, int is_new)
 {
+    struct bm_error ignored = {0};
+    int rc;
+
     if (!synced && ds->options.durability == BOUMA_FAST) {
         if (is_new)
             bm_index_append(&ds->store, ds->id, entry);
         return BOUMA_OK;
     }
     bm_step_list_put(&ds->unsettled, *entry); /* there is room */
-    return bm_commit_settle_all(ds);
+    rc = bm_commit_settle_all(ds);
+    /* A step that was lost is there again. Its record means nothing as long as
+     * that is so, but may outlive it. */
+    if (!rc && bm_losses_find(&ds->losses, entry->step))
+        bm_losses_remove(&ds->store, entry->step, &ignored);
+    return rc;
 }
 
 /* There is room for a whole group, and a full one is flushed. */

@@ -172,6 +172,7 @@ static int add_second(struct bouma_dataset *ds, struct bm_step_list *found,
 
 static int list_steps(struct bouma_dataset *ds)
 {
+    struct bm_error why = {0};
     struct bm_step_list found;
     int append = ds->mode == BM_MODE_APPEND, stale = 0, rc;
     uint64_t missing = 0;
@@ -184,8 +185,13 @@ static int list_steps(struct bouma_dataset *ds)
      * before its name was durable. The one before it would come back, which
      * knows steps that this one does not, and we are about to write. */
     if (!rc && append)
-        rc = stale ? bm_index_rebuild(&ds->store, ds->id, &found, &ds->error)
+        rc = stale ? bm_steps_write_index(&ds->store, ds->id, &found, note_text,
+                                          ds, &ds->error)
                    : bm_store_sync_dir(&ds->store, "", &ds->error);
+    bm_losses_release(&ds->losses);
+    if (!rc && append &&
+        bm_losses_load(&ds->store, ds->id, &ds->losses, &why) == BOUMA_ENOMEM)
+        rc = bm_fail(&ds->error, BOUMA_ENOMEM, "%s", why.text);
     if (!rc && ds->second.root)
         rc = add_second(ds, &found, &missing);
     if (!rc && append && missing &&
@@ -445,6 +451,7 @@ int bm_dataset_open(struct bouma_dataset **out, struct bm_comm *comm,
     ds->comm = comm;
     bm_step_list_init(&ds->steps, a);
     bm_step_list_init(&ds->unsettled, a);
+    bm_losses_init(&ds->losses, a);
     bm_schema_init(&ds->schema, a, &ds->error);
     ds->schema.dataset = ds;
     bm_attributes_init(&ds->attributes, a, &ds->error);
@@ -578,6 +585,7 @@ void bm_dataset_free(struct bouma_dataset *ds)
     bm_drop(ds->a, ds->notes);
     bm_step_list_release(&ds->steps);
     bm_step_list_release(&ds->unsettled);
+    bm_losses_release(&ds->losses);
     bm_store_close(&ds->store);
     bm_store_close(&ds->second);
     if (ds->comm)

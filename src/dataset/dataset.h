@@ -10,7 +10,7 @@
 #include "layout/manifest.h"
 #include "layout/patch.h"
 #include "plan/cost.h"
-#include "store/index.h"
+#include "store/losses.h"
 #include "store/store.h"
 
 enum bm_mode { BM_MODE_READ, BM_MODE_CREATE, BM_MODE_APPEND };
@@ -91,6 +91,7 @@ struct bouma_dataset {
     uint64_t plan_hash;
     struct bm_held_step *held; /* [options.group], of BOUMA_GROUP */
     int held_count;
+    struct bm_loss_list losses;    /* rank 0: on record when it was opened */
     struct bm_step_list unsettled; /* visible, but perhaps not durable */
     struct bm_file *held_files;    /* subfiles of this rank, not yet durable */
     size_t held_file_count;
@@ -165,6 +166,17 @@ int bm_steps_find(struct bm_store *s, const uint8_t id[16],
                   struct bm_step_list *out, int *stale, int how,
                   int (*note)(void *context, const char *text), void *context,
                   struct bm_error *error);
+
+/* Steps that the index knows, and whose directories are not there, into an
+ * empty list. */
+int bm_steps_gone(struct bm_store *s, const uint8_t id[16],
+                  struct bm_step_list *gone, struct bm_error *error);
+/* Write the index anew, for one who writes: what the old one knows and is gone
+ * is put on record before. With 'note' (may be NULL) it is told, too. */
+int bm_steps_write_index(struct bm_store *s, const uint8_t id[16],
+                         const struct bm_step_list *list,
+                         int (*note)(void *context, const char *text),
+                         void *context, struct bm_error *error);
 
 /* Load and decode a manifest. 'name' may be NULL: the published one. */
 int bm_manifest_load(struct bm_manifest *m, struct bm_store *s, uint64_t step,

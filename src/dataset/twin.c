@@ -140,7 +140,8 @@ static int settle_twin(struct bouma_dataset *ds)
     rc = bm_steps_find(&ds->store, ds->id, &found, &stale, BM_FIND_SETTLE, NULL,
                        NULL, &ds->error);
     if (!rc)
-        rc = stale ? bm_index_rebuild(&ds->store, ds->id, &found, &ds->error)
+        rc = stale ? bm_steps_write_index(&ds->store, ds->id, &found, NULL,
+                                          NULL, &ds->error)
                    : bm_store_sync_dir(&ds->store, "", &ds->error);
     bm_step_list_release(&found);
     return rc;

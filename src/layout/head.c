@@ -545,9 +545,13 @@ int bm_head_decode(struct bm_head *h, const struct bm_schema *schema,
     h->placed = placed != 0;
     h->data_bytes = data_bytes = bm_get_u64(&c);
     h->data_offset = h->placed ? bm_get_u64(&c) : 0;
-    if (placed > 1 || h->step > INT64_MAX || h->subfiles > BM_MAX_SUBFILES ||
-        h->subfile >= h->subfiles ||
-        (h->order != BOUMA_ORDER_LEVEL && h->order != BOUMA_ORDER_CHUNK) ||
+    if (!c.failed && (placed > 1 || h->order > BOUMA_ORDER_CHUNK))
+        return bm_fail(error, BOUMA_EVERSION,
+                       "%s: " BM_NEWER "its order (%d) or how its levels are "
+                       "placed (%" PRIu32 ") is not known to this version",
+                       name, (int)h->order, placed);
+    if (h->step > INT64_MAX || h->subfiles > BM_MAX_SUBFILES ||
+        h->subfile >= h->subfiles || h->order < BOUMA_ORDER_LEVEL ||
         data_bytes > BM_MAX_DATA_BYTES || h->data_offset > BM_MAX_DATA_BYTES)
         c.failed = 1;
     if (!c.failed) {
@@ -574,10 +578,16 @@ int bm_head_decode(struct bm_head *h, const struct bm_schema *schema,
         rc = bm_places_check(h);
     if (rc == BOUMA_ENOMEM)
         return bm_fail(error, rc, "%s: no memory for its table", name);
-    if (rc)
-        return bm_fail(error, BOUMA_EFORMAT,
-                       "%s: the table of chunks is damaged, or the file has "
-                       "not the size it tells (%" PRIu64 " bytes)",
-                       name, file_bytes);
+    if (rc == BOUMA_EVERSION) /* the schema has told what it is */
+        return rc;
+    if (rc) {
+        char text[160];
+
+        snprintf(text, sizeof(text),
+                 "the table of chunks is damaged, or the file has not the size "
+                 "it tells (%" PRIu64 " bytes)",
+                 file_bytes);
+        return bm_envelope_fail(&e, name, error, text);
+    }
     return BOUMA_OK;
 }

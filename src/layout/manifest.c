@@ -527,6 +527,7 @@ int bm_manifest_decode(struct bm_manifest *m, const uint8_t *data, size_t bytes,
     struct bm_envelope e;
     struct bm_cursor c;
     size_t count = 0;
+    unsigned spare;
     int rc = bm_envelope_open(&e, &c, data, bytes, BM_KIND_MANIFEST, id, name,
                               error);
 
@@ -542,8 +543,14 @@ int bm_manifest_decode(struct bm_manifest *m, const uint8_t *data, size_t bytes,
     m->assign = (bouma_assign)bm_get_u8(&c);
     m->place = (bouma_place)bm_get_u8(&c);
     m->assign_particles = (bouma_assign)bm_get_u8(&c);
-    if (bm_get_u8(&c) || bm_get_u16(&c) || m->step > INT64_MAX ||
-        (m->order != BOUMA_ORDER_LEVEL && m->order != BOUMA_ORDER_CHUNK))
+    spare = bm_get_u8(&c);
+    spare |= bm_get_u16(&c);
+    if (!c.failed && (spare || m->order > BOUMA_ORDER_CHUNK))
+        return bm_fail(error, BOUMA_EVERSION,
+                       "%s: " BM_NEWER "its order (%d) or bytes that were zero "
+                       "(%u) are not known to this version",
+                       name, (int)m->order, spare);
+    if (m->step > INT64_MAX || m->order < BOUMA_ORDER_LEVEL)
         c.failed = 1;
     decode_record(&m->record, &c);
     rc = bm_attributes_decode(&m->dataset_attributes, &c);
@@ -569,8 +576,10 @@ int bm_manifest_decode(struct bm_manifest *m, const uint8_t *data, size_t bytes,
         rc = bm_manifest_total(m);
     if (rc == BOUMA_ENOMEM)
         return bm_fail(error, rc, "%s: no memory for the manifest", name);
+    if (rc == BOUMA_EVERSION) /* unless the schema has told what it is */
+        return bm_fail(error, rc, "%s: " BM_NEWER BM_NEWER_ATTRIBUTE, name);
     if (rc)
-        return bm_fail(error, BOUMA_EFORMAT,
-                       "%s: the manifest contradicts itself", name);
+        return bm_envelope_fail(&e, name, error,
+                                "the manifest contradicts itself");
     return BOUMA_OK;
 }

@@ -511,6 +511,37 @@ void bm_schema_encode(struct bm_buffer *b, const struct bm_schema *schema)
     }
 }
 
+/* Numbers of choices only ever grow, so one beyond those that we know, and a
+ * choice for what it was not made for, are of a newer version: EVERSION. */
+static int check_known(const struct bouma_grid *g, const char *name,
+                       const bouma_variable_spec *spec, unsigned kind,
+                       struct bm_error *why)
+{
+    const unsigned known_kinds = 3;
+    const char *what = NULL;
+    int number = 0;
+
+    if ((int)spec->type > (int)BOUMA_F64) {
+        what = "type";
+        number = (int)spec->type;
+    } else if (!bm_codec_find((int)spec->codec) ||
+               !takes_type((int)spec->codec, spec->type) ||
+               (g->kind == BM_GRID ? spec->codec == BOUMA_CODEC_QUANTISE
+                                   : !bm_particles_take_codec(spec->codec)) ||
+               (spec->nominal && !can_be_nominal((int)spec->codec))) {
+        what = "codec";
+        number = (int)spec->codec;
+    } else if (kind > known_kinds) {
+        what = "tolerance of the kind";
+        number = (int)kind;
+    }
+    return what ? bm_fail(why, BOUMA_EVERSION,
+                          "variable \"%s/%s\" has a %s (%d) that this version "
+                          "does not know",
+                          g->name, name, what, number)
+                : BOUMA_OK;
+}
+
 /* Bytes say what a caller of the library could have said: so they go through
  * the same checks, and what these refuse is damage. */
 static int decode_variable(struct bouma_grid *g, struct bm_cursor *c,
@@ -541,7 +572,9 @@ static int decode_variable(struct bouma_grid *g, struct bm_cursor *c,
     } else if (!c->failed && name && unit && spec.codec && components >= 1 &&
                components <= BM_MAX_COMPONENTS) {
         spec.components = (int)components;
-        rc = bm_schema_add_variable(g, &v, name, &spec);
+        rc = check_known(g, name, &spec, kind, why);
+        if (!rc)
+            rc = bm_schema_add_variable(g, &v, name, &spec);
     }
     if (!rc) {
         rc =
@@ -597,6 +630,11 @@ static int decode_object(struct bm_schema *schema, struct bm_cursor *c,
 
     if (no_memory)
         rc = bm_fail(why, BOUMA_ENOMEM, "no memory");
+    else if (!c->failed && (kind > BM_PARTICLES || layout > LAYOUT_BAT))
+        rc = bm_fail(why, BOUMA_EVERSION,
+                     "\"%s\" is of a kind (%d) or in a layout (%d) that this "
+                     "version does not know",
+                     name ? name : "", kind, layout);
     else if (c->failed || !name || !unit || ndims < 1 || ndims > 3 ||
              levels < 1 || levels > BM_MAX_LEVELS)
         rc = BOUMA_EFORMAT;
@@ -638,6 +676,9 @@ int bm_schema_decode(struct bm_schema *schema, struct bm_cursor *c,
     }
     if (rc == BOUMA_ENOMEM)
         return bm_fail(error, rc, "%s: no memory", name);
+    if (rc == BOUMA_EVERSION)
+        return bm_fail(error, rc, "%s: " BM_NEWER "%s", name,
+                       why.text[0] ? why.text : BM_NEWER_ATTRIBUTE);
     if (rc || c->failed)
         return bm_fail(error, BOUMA_EFORMAT,
                        "%s: the description of grids is damaged%s%s", name,

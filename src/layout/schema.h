@@ -21,6 +21,11 @@
 #define BM_MAX_PARTICLES  ((uint64_t)1 << 62) /* of a set */
 #define BM_MAX_LEAF       65536               /* particles in a leaf */
 
+/* How messages of EVERSION begin; and that of an attribute. */
+#define BM_NEWER "written by a newer version of bouma: "
+#define BM_NEWER_ATTRIBUTE                                                     \
+    "an attribute has a type that this version does not know"
+
 /* ---- attributes --------------------------------------------------------- */
 
 struct bm_attribute {
@@ -50,7 +55,7 @@ void bm_attributes_encode(struct bm_buffer *b,
 /* NULL if there is none of that name. */
 struct bm_attribute *
 bm_attributes_find(const struct bouma_attributes *attributes, const char *name);
-/* BOUMA_OK, ENOMEM or EFORMAT; no message. */
+/* BOUMA_OK, ENOMEM, EFORMAT or EVERSION; no message. */
 int bm_attributes_decode(struct bouma_attributes *attributes,
                          struct bm_cursor *c);
 
@@ -158,8 +163,9 @@ struct bouma_variable *bm_grid_find_variable(const struct bouma_grid *grid,
 int bm_schema_number(struct bm_schema *schema);
 
 void bm_schema_encode(struct bm_buffer *b, const struct bm_schema *schema);
-/* Into an empty schema; numbers it, too. BOUMA_OK, ENOMEM or EFORMAT, with a
- * message. 'name' is that of the file. */
+/* Into an empty schema; numbers it, too. BOUMA_OK, ENOMEM, EFORMAT or, where it
+ * has what a newer version has added, EVERSION, with a message. 'name' is that
+ * of the file. */
 int bm_schema_decode(struct bm_schema *schema, struct bm_cursor *c,
                      const char *name, struct bm_error *error);
 

@@ -247,12 +247,13 @@ static int open_source(struct bouma_step *step, size_t i,
                      "%s: has %" PRIu64 " bytes where %" PRIu64
                      " were written; the file is damaged",
                      full, bytes, info->file_bytes);
-    /* The head stands at both ends: if one is damaged, the other serves. */
+    /* The head stands at both ends: if one is damaged, or cannot be read, the
+     * other serves. */
     if (!rc && !s->loaded) {
         struct bm_error why = {0};
 
         rc = load_head(step, i, 0, full, &why);
-        if (rc == BOUMA_EFORMAT || rc == BOUMA_EVERSION)
+        if (rc == BOUMA_EFORMAT || rc == BOUMA_EVERSION || rc == BOUMA_EIO)
             rc = load_head(step, i, info->file_bytes - info->head_bytes, full,
                            &again);
         if (rc)

@@ -99,8 +99,7 @@ int bm_identity_load(struct bm_store *s, uint8_t id[16], int *major, int *minor,
         rc = bm_envelope_open(&e, &body, b.data, b.size, BM_KIND_DATASET, NULL,
                               name, error);
     if (!rc && bm_cursor_left(&body))
-        rc = bm_fail(error, BOUMA_EFORMAT, "%s: is longer than it should be",
-                     name);
+        rc = bm_envelope_fail(&e, name, error, "is longer than it should be");
     if (!rc) {
         memcpy(id, e.id, 16);
         *major = e.major;
