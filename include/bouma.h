@@ -314,6 +314,9 @@ typedef struct bouma_options {
     int async; /* 1: bouma_step_end() returns before all is stored: see there */
     bouma_predict predict;
     int writers; /* ranks that write a file of bouma_io_open(); 0: chosen */
+    int check;   /* 1: a step fails if an array that was put has been changed
+                    before the step had ended (which costs two passes over it);
+                    -1: do not look; 0: 1 in debug builds of the library */
 } bouma_options;
 
 BOUMA_API void bouma_options_init(bouma_options *opts, size_t size);
@@ -430,25 +433,46 @@ typedef struct bouma_variable_spec {
  * All ranks define the same ones in the same order; that is checked when a step
  * ends. Names are UTF-8 without '/' and control characters, at most 255 bytes.
  * *out belongs to the dataset. In a dataset opened for append, nothing is
- * defined at first. */
+ * defined at first.
+ *
+ * A definition that fails, or an attribute that cannot be set, also fails every
+ * bouma_step_end() from then on, on all ranks, with its own message: until the
+ * same name is defined (or set) successfully, or the program says that it will
+ * do without, by bouma_dataset_clear_failures(). So statuses may be left to the
+ * end of the step. */
 BOUMA_API int bouma_grid_define(bouma_grid **out, bouma_dataset *ds,
                                 const char *name, const bouma_grid_spec *spec);
 BOUMA_API int bouma_variable_define(bouma_variable **out, bouma_grid *grid,
                                     const char *name,
                                     const bouma_variable_spec *spec);
 
-/* Begin step number 'step' (of any order, 0 or more) at 'time'. */
+/* Begin step number 'step' (of any order, 0 or more) at 'time', which is a
+ * finite number. */
 BOUMA_API int bouma_step_begin(bouma_dataset *ds, int64_t step, double time);
 
 /* Hand over one block of a variable: the samples of 'box' (NULL: the whole
- * grid), from 'data' on, as 'memory' tells (NULL: dense). The array stays the
- * caller's, is not changed, may be unaligned, and must stay as it is until the
- * step ends. A rank may hand over any number of blocks, or none (an empty box
- * is none); those of all ranks together must cover the grid exactly once. A
- * variable that no rank hands over is absent from the step. A put that fails
- * also fails the step, on all ranks, so its status may be left to the end. */
+ * grid), from 'data' on, as 'memory' tells (NULL: dense). A rank may hand over
+ * any number of blocks, or none (an empty box is none); those of all ranks
+ * together must cover the grid exactly once. A variable that no rank hands over
+ * is absent from the step. A put that fails also fails the step, on all ranks,
+ * so its status may be left to the end.
+ *
+ * THE ARRAY IS BORROWED UNTIL bouma_step_end() RETURNS. It is read then, not
+ * now: do not change or free it before. It is never changed by the library, and
+ * may be unaligned. Beware of temporaries: where a Fortran compiler packs an
+ * array section for the call, or Python an expression, the array is gone when
+ * the put returns. There use bouma_variable_put_copy(), which copies the
+ * samples at once; the copy is freed when the step ends. The option 'check'
+ * finds arrays that were changed too early. */
 BOUMA_API int bouma_variable_put(bouma_variable *variable, const bouma_box *box,
                                  const void *data, const bouma_memory *memory);
+BOUMA_API int bouma_variable_put_copy(bouma_variable *variable,
+                                      const bouma_box *box, const void *data,
+                                      const bouma_memory *memory);
+
+/* Forget, on this rank, all definitions, attributes and puts that have failed:
+ * the next step does not fail because of them, and is written without them. */
+BOUMA_API int bouma_dataset_clear_failures(bouma_dataset *ds);
 
 /* ---- writing particles -------------------------------------------------- */
 
@@ -494,12 +518,21 @@ typedef struct bouma_column {
  * particles hand over the same variables. 'bounds' may be NULL; else it has the
  * lowest and the highest coordinate for each axis, and saves a pass over
  * positions: it says which file they go to, and nothing is lost if it is wrong.
- * Arrays stay the caller's, as with bouma_variable_put(). A rank may call this
- * several times, for several blocks. Order is not kept: give particles an id if
- * it matters. */
+ * A rank may call this several times, for several blocks. Order is not kept:
+ * give particles an id if it matters.
+ *
+ * ARRAYS ARE BORROWED UNTIL bouma_step_end() RETURNS, as with
+ * bouma_variable_put(): do not change or free them before. (The columns
+ * themselves and the bounds are copied.) bouma_particles_put_copy() copies the
+ * values at once. */
 BOUMA_API int bouma_particles_put(bouma_particles *particles, uint64_t count,
                                   const bouma_column *columns,
                                   size_t column_count, const double *bounds);
+BOUMA_API int bouma_particles_put_copy(bouma_particles *particles,
+                                       uint64_t count,
+                                       const bouma_column *columns,
+                                       size_t column_count,
+                                       const double *bounds);
 
 /* Seconds of the phases of a step, the slowest rank's. What is stored is stored
  * by a thread, so 'store' may overlap with 'ship' and, in steps that are

@@ -186,7 +186,7 @@ int bouma_dataset_close(bouma_dataset *ds)
                        &ds->error);
     ds->closed = 1;
     ds->in_step = 0;
-    ds->put_count = 0;
+    bm_dataset_forget_puts(ds);
     return rc;
 }
 

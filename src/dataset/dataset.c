@@ -483,9 +483,13 @@ int bm_dataset_release(struct bouma_dataset *ds, struct bm_error *error)
 
 void bm_dataset_forget_puts(struct bouma_dataset *ds)
 {
+    for (size_t i = 0; i < ds->put_count; i++)
+        bm_drop(ds->a, ds->puts[i].copy);
     ds->put_count = 0;
-    for (size_t i = 0; i < ds->swarm_count; i++)
+    for (size_t i = 0; i < ds->swarm_count; i++) {
         bm_drop(ds->a, ds->swarms[i].lanes);
+        bm_drop(ds->a, ds->swarms[i].copy);
+    }
     ds->swarm_count = 0;
 }
 
@@ -533,6 +537,7 @@ void bm_dataset_free(struct bouma_dataset *ds)
     bm_dataset_forget_puts(ds);
     bm_drop(ds->a, ds->puts);
     bm_drop(ds->a, ds->swarms);
+    bm_refused_clear(&ds->refused, ds->a);
     bm_schema_release(&ds->schema);
     clear_notes(ds);
     bm_drop(ds->a, ds->notes);

@@ -5,6 +5,7 @@
 #define BM_DATASET_H
 
 #include "comm/comm.h"
+#include "dataset/refused.h"
 #include "engine/pipe.h"
 #include "engine/site.h"
 #include "layout/manifest.h"
@@ -20,12 +21,15 @@ struct bm_put {
     struct bouma_variable *variable;
     size_t serial; /* in the order of the calls */
     struct bm_memory_box from;
+    uint8_t *copy; /* what 'from' points to, if it is the library's own */
+    uint64_t hash; /* of the samples, if they are borrowed and checked */
 };
 
 /* Values of one component of a variable, one for each particle. */
 struct bm_lane {
     const uint8_t *data; /* NULL: not handed over */
     int64_t stride;      /* bytes */
+    uint64_t hash;       /* of the values, if they are borrowed and checked */
 };
 
 /* Particles that were handed over for the step that is being written. */
@@ -36,6 +40,7 @@ struct bm_swarm {
     size_t lane_count;
     int bounded;
     double low[3], high[3];
+    uint8_t *copy; /* what lanes point to, if it is the library's own */
 };
 
 /* A step of BOUMA_GROUP whose manifest is written but not yet published. */
@@ -81,7 +86,7 @@ struct bouma_dataset {
     size_t put_count, put_room;
     struct bm_swarm *swarms;
     size_t swarm_count, swarm_room;
-    struct bm_error put_error;  /* a put that failed fails the step */
+    struct bm_refused_list refused;
     struct bm_step *pending;    /* a step that is still being stored, or NULL */
     struct bm_write_plan *plan; /* of the last step, for reuse */
     uint64_t plan_hash;
