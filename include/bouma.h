@@ -264,7 +264,10 @@ typedef struct bouma_options {
 
     bouma_durability durability;
     int group;   /* steps in a group of BOUMA_GROUP; 0: 8 */
-    int replace; /* 1: a step that exists may be written again */
+    int replace; /* 1: a step that exists may be written again; when the new
+                    one is durable, the files of the old one are removed (those
+                    who have it open for reading may be told to open it again)
+                  */
     int force;   /* 1: append although another writer seems alive */
     int files;   /* files a step, for grids and for each set of particles;
                     0: chosen from bytes and ranks */
@@ -613,6 +616,13 @@ BOUMA_API int bouma_dataset_flush(bouma_dataset *ds);
  * is nothing to do. Collective. */
 BOUMA_API int bouma_dataset_drain(bouma_dataset *ds);
 
+/* Drop all steps after 'step' (-1: all steps), durably: for a run that goes on
+ * from there, and writes them anew. A step is dropped whole or not at all, the
+ * last one first, also where the call is interrupted. With 'persist' they are
+ * dropped from the twins as well. Waits for a step that is being stored,
+ * finishes a group and drains before. Collective. */
+BOUMA_API int bouma_dataset_truncate(bouma_dataset *ds, int64_t step);
+
 /* ---- attributes --------------------------------------------------------- */
 
 /* Named values on a dataset, a step, a grid or a variable. Those of a dataset,
@@ -677,7 +687,10 @@ BOUMA_API int bouma_dataset_info_get(const bouma_dataset *ds,
                                      bouma_dataset_info *out);
 
 /* Open a committed step. The caller owns *out and frees it before the dataset.
- * BOUMA_ENOTFOUND if there is no such step. Collective. */
+ * BOUMA_ENOTFOUND if there is no such step. If the step is written again by
+ * another program meanwhile, reads of it may fail with BOUMA_ESTATE: then free
+ * it and open it again. (Steps that are open on the writer's own handle are
+ * kept till they are freed.) Collective. */
 BOUMA_API int bouma_step_open(bouma_step **out, bouma_dataset *ds,
                               int64_t step);
 BOUMA_API void bouma_step_free(bouma_step *step);
@@ -1112,8 +1125,10 @@ BOUMA_API int bouma_verify(const char *path, bouma_verify_depth depth,
                            void *user, bouma_verify_report *report,
                            char *message, size_t bytes);
 
-/* What repair did or, without 'apply', would do. It never deletes: what is in
- * the way is moved to lost/. 'each' is told each action. */
+/* What repair did or, without 'apply', would do. It never deletes what could be
+ * of use: what is in the way is moved to lost/. (Of a whole step that was
+ * written again, files of the earlier writing are removed, as its writer would
+ * have done.) 'each' is told each action. */
 typedef struct bouma_repair_report {
     uint64_t actions;  /* done, or to be done */
     uint64_t hopeless; /* damages that cannot be mended */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "check/repair.h"
+#include "dataset/sweep.h"
 #include "store/envelope.h"
 #include "store/identity.h"
 
@@ -407,8 +408,24 @@ static int repair_unpublished(struct bm_repair *r, uint64_t number, int damaged)
 
 /* ---- a published step --------------------------------------------------- */
 
+/* A step that is whole needs no files of an earlier writing: a replacement that
+ * was killed after its commit has left them. The only thing that is removed,
+ * and not moved to lost/: it was to go. */
+static void remove_older(struct bm_repair *r, const struct bm_manifest *m)
+{
+    struct bm_store *s = &r->ds.store;
+    char dir[BM_NAME_BYTES];
+
+    bm_name_step(dir, m->step);
+    if (bm_sweep_older(s, m->step, m->generation, 0) &&
+        bm_repair_act(r, (int64_t)m->step, dir,
+                      "the files of an earlier writing of the step removed"))
+        bm_sweep_older(s, m->step, m->generation, 1);
+}
+
 static int repair_step(struct bm_repair *r, uint64_t number)
 {
+    uint64_t hopeless = r->report->hopeless;
     struct bm_error why = {0};
     struct bm_schema schema;
     struct bm_manifest m;
@@ -417,10 +434,13 @@ static int repair_step(struct bm_repair *r, uint64_t number)
     bm_schema_init(&schema, r->ds.a, &why);
     bm_manifest_init(&m, r->ds.a, &schema, &why);
     rc = bm_manifest_load(&m, &r->ds.store, number, NULL, r->ds.id, &why);
-    if (!rc)
+    if (!rc) {
         for (size_t i = 0; i < m.count && !rc; i++)
             rc = bm_repair_subfile(r, &m, i);
-    else if (rc == BOUMA_ENOTFOUND || rc == BOUMA_EFORMAT || rc == BOUMA_ELIMIT)
+        if (!rc && r->report->hopeless == hopeless)
+            remove_older(r, &m);
+    } else if (rc == BOUMA_ENOTFOUND || rc == BOUMA_EFORMAT ||
+               rc == BOUMA_ELIMIT)
         rc = repair_unpublished(r, number, rc != BOUMA_ENOTFOUND);
     else
         bm_fail(r->error, rc, "%s", why.text);

@@ -405,6 +405,7 @@ int bm_dataset_open(struct bouma_dataset **out, struct bm_comm *comm,
     ds->comm = comm;
     bm_step_list_init(&ds->steps, a);
     bm_step_list_init(&ds->unsettled, a);
+    bm_step_list_init(&ds->replaced, a);
     bm_schema_init(&ds->schema, a, &ds->error);
     ds->schema.dataset = ds;
     bm_attributes_init(&ds->attributes, a, &ds->error);
@@ -543,6 +544,7 @@ void bm_dataset_free(struct bouma_dataset *ds)
     bm_drop(ds->a, ds->notes);
     bm_step_list_release(&ds->steps);
     bm_step_list_release(&ds->unsettled);
+    bm_step_list_release(&ds->replaced);
     bm_store_close(&ds->store);
     bm_store_close(&ds->second);
     if (ds->comm)

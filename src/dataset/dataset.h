@@ -50,6 +50,13 @@ struct bm_held_step {
     int published;
 };
 
+/* A step that is open for reading. */
+struct bm_open_step {
+    uint64_t step;
+    struct bm_generation generation;
+    struct bm_open_step *next;
+};
+
 struct bouma_dataset {
     struct bm_error error;
     const bouma_allocator *a;
@@ -70,6 +77,7 @@ struct bouma_dataset {
     char **notes;
     int note_count;
     struct bouma_attributes attributes;
+    struct bm_open_step *open_steps;
 
     /* Writing: */
     struct bm_schema schema;
@@ -93,6 +101,7 @@ struct bouma_dataset {
     struct bm_held_step *held; /* [options.group], of BOUMA_GROUP */
     int held_count;
     struct bm_step_list unsettled; /* visible, but perhaps not durable */
+    struct bm_step_list replaced;  /* durable; older versions can be removed */
     struct bm_file *held_files;    /* subfiles of this rank, not yet durable */
     size_t held_file_count;
 };
