@@ -266,7 +266,10 @@ typedef struct bouma_options {
 
     bouma_durability durability;
     int group;   /* steps in a group of BOUMA_GROUP; 0: 8 */
-    int replace; /* 1: a step that exists may be written again */
+    int replace; /* 1: a step that exists may be written again; when the new
+                    one is durable, the files of the old one are removed (those
+                    who have it open for reading may be told to open it again)
+                  */
     int force;   /* 1: append although another writer seems alive */
     int files;   /* files a step, for grids and for each set of particles;
                     0: chosen from bytes and ranks */
@@ -316,6 +319,9 @@ typedef struct bouma_options {
     int async; /* 1: bouma_step_end() returns before all is stored: see there */
     bouma_predict predict;
     int writers; /* ranks that write a file of bouma_io_open(); 0: chosen */
+    int check;   /* 1: a step fails if an array that was put has been changed
+                    before the step had ended (which costs two passes over it);
+                    -1: do not look; 0: 1 in debug builds of the library */
 } bouma_options;
 
 BOUMA_API void bouma_options_init(bouma_options *opts, size_t size);
@@ -432,25 +438,46 @@ typedef struct bouma_variable_spec {
  * All ranks define the same ones in the same order; that is checked when a step
  * ends. Names are UTF-8 without '/' and control characters, at most 255 bytes.
  * *out belongs to the dataset. In a dataset opened for append, nothing is
- * defined at first. */
+ * defined at first.
+ *
+ * A definition that fails, or an attribute that cannot be set, also fails every
+ * bouma_step_end() from then on, on all ranks, with its own message: until the
+ * same name is defined (or set) successfully, or the program says that it will
+ * do without, by bouma_dataset_clear_failures(). So statuses may be left to the
+ * end of the step. */
 BOUMA_API int bouma_grid_define(bouma_grid **out, bouma_dataset *ds,
                                 const char *name, const bouma_grid_spec *spec);
 BOUMA_API int bouma_variable_define(bouma_variable **out, bouma_grid *grid,
                                     const char *name,
                                     const bouma_variable_spec *spec);
 
-/* Begin step number 'step' (of any order, 0 or more) at 'time'. */
+/* Begin step number 'step' (of any order, 0 or more) at 'time', which is a
+ * finite number. */
 BOUMA_API int bouma_step_begin(bouma_dataset *ds, int64_t step, double time);
 
 /* Hand over one block of a variable: the samples of 'box' (NULL: the whole
- * grid), from 'data' on, as 'memory' tells (NULL: dense). The array stays the
- * caller's, is not changed, may be unaligned, and must stay as it is until the
- * step ends. A rank may hand over any number of blocks, or none (an empty box
- * is none); those of all ranks together must cover the grid exactly once. A
- * variable that no rank hands over is absent from the step. A put that fails
- * also fails the step, on all ranks, so its status may be left to the end. */
+ * grid), from 'data' on, as 'memory' tells (NULL: dense). A rank may hand over
+ * any number of blocks, or none (an empty box is none); those of all ranks
+ * together must cover the grid exactly once. A variable that no rank hands over
+ * is absent from the step. A put that fails also fails the step, on all ranks,
+ * so its status may be left to the end.
+ *
+ * THE ARRAY IS BORROWED UNTIL bouma_step_end() RETURNS. It is read then, not
+ * now: do not change or free it before. It is never changed by the library, and
+ * may be unaligned. Beware of temporaries: where a Fortran compiler packs an
+ * array section for the call, or Python an expression, the array is gone when
+ * the put returns. There use bouma_variable_put_copy(), which copies the
+ * samples at once; the copy is freed when the step ends. The option 'check'
+ * finds arrays that were changed too early. */
 BOUMA_API int bouma_variable_put(bouma_variable *variable, const bouma_box *box,
                                  const void *data, const bouma_memory *memory);
+BOUMA_API int bouma_variable_put_copy(bouma_variable *variable,
+                                      const bouma_box *box, const void *data,
+                                      const bouma_memory *memory);
+
+/* Forget, on this rank, all definitions, attributes and puts that have failed:
+ * the next step does not fail because of them, and is written without them. */
+BOUMA_API int bouma_dataset_clear_failures(bouma_dataset *ds);
 
 /* ---- writing particles -------------------------------------------------- */
 
@@ -496,12 +523,21 @@ typedef struct bouma_column {
  * particles hand over the same variables. 'bounds' may be NULL; else it has the
  * lowest and the highest coordinate for each axis, and saves a pass over
  * positions: it says which file they go to, and nothing is lost if it is wrong.
- * Arrays stay the caller's, as with bouma_variable_put(). A rank may call this
- * several times, for several blocks. Order is not kept: give particles an id if
- * it matters. */
+ * A rank may call this several times, for several blocks. Order is not kept:
+ * give particles an id if it matters.
+ *
+ * ARRAYS ARE BORROWED UNTIL bouma_step_end() RETURNS, as with
+ * bouma_variable_put(): do not change or free them before. (The columns
+ * themselves and the bounds are copied.) bouma_particles_put_copy() copies the
+ * values at once. */
 BOUMA_API int bouma_particles_put(bouma_particles *particles, uint64_t count,
                                   const bouma_column *columns,
                                   size_t column_count, const double *bounds);
+BOUMA_API int bouma_particles_put_copy(bouma_particles *particles,
+                                       uint64_t count,
+                                       const bouma_column *columns,
+                                       size_t column_count,
+                                       const double *bounds);
 
 /* Seconds of the phases of a step, the slowest rank's. What is stored is stored
  * by a thread, so 'store' may overlap with 'ship' and, in steps that are
@@ -582,6 +618,13 @@ BOUMA_API int bouma_dataset_flush(bouma_dataset *ds);
  * is nothing to do. Collective. */
 BOUMA_API int bouma_dataset_drain(bouma_dataset *ds);
 
+/* Drop all steps after 'step' (-1: all steps), durably: for a run that goes on
+ * from there, and writes them anew. A step is dropped whole or not at all, the
+ * last one first, also where the call is interrupted. With 'persist' they are
+ * dropped from the twins as well. Waits for a step that is being stored,
+ * finishes a group and drains before. Collective. */
+BOUMA_API int bouma_dataset_truncate(bouma_dataset *ds, int64_t step);
+
 /* ---- attributes --------------------------------------------------------- */
 
 /* Named values on a dataset, a step, a grid or a variable. Those of a dataset,
@@ -650,7 +693,10 @@ BOUMA_API int bouma_dataset_info_get(const bouma_dataset *ds,
                                      bouma_dataset_info *out);
 
 /* Open a committed step. The caller owns *out and frees it before the dataset.
- * BOUMA_ENOTFOUND if there is no such step. Collective. */
+ * BOUMA_ENOTFOUND if there is no such step. If the step is written again by
+ * another program meanwhile, reads of it may fail with BOUMA_ESTATE: then free
+ * it and open it again. (Steps that are open on the writer's own handle are
+ * kept till they are freed.) Collective. */
 BOUMA_API int bouma_step_open(bouma_step **out, bouma_dataset *ds,
                               int64_t step);
 BOUMA_API void bouma_step_free(bouma_step *step);
@@ -1101,10 +1147,12 @@ BOUMA_API int bouma_verify(const char *path, bouma_verify_depth depth,
                            void *user, bouma_verify_report *report,
                            char *message, size_t bytes);
 
-/* What repair did or, without 'apply', would do. It never deletes: what is in
- * the way is moved to lost/. 'each' is told each action. Steps stand alone: one
- * that cannot be looked at, or that a newer version of bouma wrote, is left as
- * it is, and the others are mended. */
+/* What repair did or, without 'apply', would do. It never deletes what could be
+ * of use: what is in the way is moved to lost/. (Of a whole step that was
+ * written again, files of the earlier writing are removed, as its writer would
+ * have done.) 'each' is told each action. Steps stand alone: one that cannot be
+ * looked at, or that a newer version of bouma wrote, is left as it is, and the
+ * others are mended. */
 typedef struct bouma_repair_report {
     uint64_t actions;   /* done, or to be done */
     uint64_t hopeless;  /* damages that cannot be mended */

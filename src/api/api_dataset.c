@@ -6,6 +6,8 @@
 
 #include "api/api.h"
 #include "dataset/drain.h"
+#include "dataset/sweep.h"
+#include "dataset/truncate.h"
 #include "store/envelope.h"
 #include "write/write.h"
 
@@ -167,6 +169,8 @@ int bouma_dataset_close(bouma_dataset *ds)
         int released;
 
         rc = bm_commit_settle_all(ds);
+        if (!rc)
+            bm_sweep_all_replaced(ds);
         /* A step that is not durable now, the next writer will see to. */
         released = bm_dataset_release(ds, &why);
         if (!rc && released)
@@ -186,7 +190,7 @@ int bouma_dataset_close(bouma_dataset *ds)
                        &ds->error);
     ds->closed = 1;
     ds->in_step = 0;
-    ds->put_count = 0;
+    bm_dataset_forget_puts(ds);
     return rc;
 }
 
@@ -246,12 +250,43 @@ int bouma_dataset_flush(bouma_dataset *ds)
     rc = bm_comm_begin(ds->comm, "flushing", 0, NULL, 0, BOUMA_OK, &ds->error);
     if (rc) /* the ranks are not together */
         return rc;
-    if (ds->held_count)
-        return bm_commit_flush(ds);
+    if (ds->held_count) {
+        rc = bm_commit_flush(ds);
+        return rc || !ds->options.replace ? rc : bm_sweep_replaced(ds);
+    }
     if (ds->comm->rank == 0)
         rc = bm_commit_settle_all(ds);
     rc = bm_comm_agree(ds->comm, rc, &ds->error);
     return rc || !ds->drain ? rc : bm_drain_finish(ds);
+}
+
+int bouma_dataset_truncate(bouma_dataset *ds, int64_t step)
+{
+    int rc = ds ? bm_api_check_writing(ds) : BOUMA_EINVAL;
+
+    if (!rc)
+        rc = bm_write_settle(ds, NULL);
+    if (rc)
+        return rc;
+    if (ds->in_step)
+        rc = bm_fail(&ds->error, BOUMA_ESTATE,
+                     "step %" PRIu64 " was begun and not ended; end it before "
+                     "others are dropped",
+                     ds->step);
+    if (!rc && step < -1)
+        rc = bm_fail(&ds->error, BOUMA_EINVAL,
+                     "steps cannot be dropped behind step %" PRId64
+                     "; the first is 0, and -1 drops all",
+                     step);
+    rc = bm_comm_begin(ds->comm, "dropping steps", (uint64_t)step, NULL, 0, rc,
+                       &ds->error);
+    if (rc == BOUMA_EMISMATCH && !ds->error.status)
+        bm_fail(&ds->error, rc, "the ranks drop different steps");
+    if (!rc && ds->held_count)
+        rc = bm_commit_flush(ds);
+    if (!rc && ds->drain)
+        rc = bm_drain_finish(ds);
+    return rc ? rc : bm_dataset_truncate(ds, step);
 }
 
 int bouma_dataset_drain(bouma_dataset *ds)

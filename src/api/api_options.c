@@ -34,6 +34,9 @@ static const struct choice predict_names[] = {
 #undef CHOICE_OF
 static const struct choice yes_no_names[] = {
     {"1", 1}, {"0", 0}, {"yes", 1}, {"no", 0}, {NULL, 0}};
+/* Where 0 is "choose for me". */
+static const struct choice on_off_names[] = {
+    {"1", 1}, {"0", -1}, {"yes", 1}, {"no", -1}, {NULL, 0}};
 
 enum field_kind { CHOICE, FLAG, INTEGER, BYTES, SECONDS, TEXT };
 
@@ -73,6 +76,7 @@ static const struct field {
     FIELD(async, FLAG, yes_no_names, 0),
     FIELD(predict, CHOICE, predict_names, 0),
     FIELD(writers, INTEGER, NULL, 1 << 20),
+    FIELD(check, FLAG, on_off_names, 0),
 #undef FIELD
 };
 enum { FIELDS = sizeof(fields) / sizeof(fields[0]) };
@@ -295,6 +299,12 @@ int bouma_options_set(bouma_options *opts, const char *name, const char *value,
 
 /* ---- completing --------------------------------------------------------- */
 
+#ifdef NDEBUG
+#define CHECK_BY_DEFAULT (-1)
+#else
+#define CHECK_BY_DEFAULT 1
+#endif
+
 /* Take over from the environment what the program left at zero. */
 static int from_environment(bouma_options *opts, struct bm_error *error)
 {
@@ -422,6 +432,7 @@ int bm_options_complete(bouma_options *out, const bouma_options *given,
         out->message_bytes ? out->message_bytes : (uint64_t)1 << 30;
     out->buffers = out->buffers ? out->buffers : out->async ? 16 : 2;
     out->predict = out->predict ? out->predict : BOUMA_PREDICT_OFF;
+    out->check = out->check ? out->check : CHECK_BY_DEFAULT;
     out->memory_limit =
         out->memory_limit ? out->memory_limit : (uint64_t)16 << 30;
     return rc;

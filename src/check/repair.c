@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "check/repair.h"
+#include "dataset/sweep.h"
 #include "store/envelope.h"
 #include "store/identity.h"
 
@@ -454,9 +455,25 @@ static int repair_unpublished(struct bm_repair *r, uint64_t number, int damaged)
 
 /* ---- a published step --------------------------------------------------- */
 
+/* A step that is whole needs no files of an earlier writing: a replacement that
+ * was killed after its commit has left them. The only thing that is removed,
+ * and not moved to lost/: it was to go. */
+static void remove_older(struct bm_repair *r, const struct bm_manifest *m)
+{
+    struct bm_store *s = &r->ds.store;
+    char dir[BM_NAME_BYTES];
+
+    bm_name_step(dir, m->step);
+    if (bm_sweep_older(s, m->step, m->generation, 0) &&
+        bm_repair_act(r, (int64_t)m->step, dir,
+                      "the files of an earlier writing of the step removed"))
+        bm_sweep_older(s, m->step, m->generation, 1);
+}
+
 /* Steps stand alone, and so do the files of a step. */
 static int repair_step(struct bm_repair *r, uint64_t number)
 {
+    uint64_t hopeless = r->report->hopeless;
     struct bm_error why = {0};
     struct bm_schema schema;
     struct bm_manifest m;
@@ -471,6 +488,8 @@ static int repair_step(struct bm_repair *r, uint64_t number)
     if (!rc) {
         for (size_t i = 0; i < m.count && !rc; i++)
             rc = bm_repair_subfile(r, &m, i);
+        if (!rc && r->report->hopeless == hopeless)
+            remove_older(r, &m);
     } else if (bm_is_damage(rc)) {
         rc = repair_unpublished(r, number, rc != BOUMA_ENOTFOUND);
     } else {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "check/check.h"
+#include "dataset/sweep.h"
 
 struct verify {
     struct bouma_dataset *ds;
@@ -53,7 +54,10 @@ static int verify_step(struct verify *v, uint64_t number)
     const struct bm_step_entry *e = bm_step_list_find(&ds->steps, number);
     struct bm_step_entry listed = *e; /* opening the step corrects it */
     char name[BM_NAME_BYTES];
+    struct bm_findings before = v->findings;
+    struct bm_error meanwhile = {0};
     struct bouma_step *step;
+    uint64_t older;
     int rc;
 
     bm_name_manifest(name, number);
@@ -80,10 +84,27 @@ static int verify_step(struct verify *v, uint64_t number)
                             "the index tells of another version of this step; "
                             "it is only a cache, `bouma repair` writes it "
                             "anew");
+        older =
+            bm_sweep_older(&ds->store, number, step->manifest.generation, 0);
+        bm_name_step(name, number);
+        if (older)
+            bm_findings_add(&v->findings, BOUMA_NOTE, (int64_t)number, name,
+                            "%" PRIu64 " file%s left of an earlier writing of "
+                            "this step; `bouma repair` removes them",
+                            older, older == 1 ? " is" : "s are");
     }
     for (size_t i = 0; i < step->manifest.count && !rc; i++)
         if (v->subfile++ % (size_t)ds->comm->size == (size_t)ds->comm->rank)
             rc = bm_check_subfile(step, i, v->depth, &v->findings, &v->report);
+    if (!rc && v->findings.damages > before.damages &&
+        bm_step_is_current(step, &ds->store, &meanwhile)) {
+        /* Not damage: a writer was at work. */
+        v->findings.bytes.size = before.bytes.size;
+        v->findings.damages = before.damages;
+        v->findings.notes = before.notes;
+        bm_findings_add(&v->findings, BOUMA_NOTE, (int64_t)number, name, "%s",
+                        meanwhile.text);
+    }
     bm_step_free(step);
     if (rc)
         bm_fail(&ds->error, rc, "no memory to verify");

@@ -452,6 +452,7 @@ int bm_dataset_open(struct bouma_dataset **out, struct bm_comm *comm,
     bm_step_list_init(&ds->steps, a);
     bm_step_list_init(&ds->unsettled, a);
     bm_losses_init(&ds->losses, a);
+    bm_step_list_init(&ds->replaced, a);
     bm_schema_init(&ds->schema, a, &ds->error);
     ds->schema.dataset = ds;
     bm_attributes_init(&ds->attributes, a, &ds->error);
@@ -530,9 +531,13 @@ int bm_dataset_release(struct bouma_dataset *ds, struct bm_error *error)
 
 void bm_dataset_forget_puts(struct bouma_dataset *ds)
 {
+    for (size_t i = 0; i < ds->put_count; i++)
+        bm_drop(ds->a, ds->puts[i].copy);
     ds->put_count = 0;
-    for (size_t i = 0; i < ds->swarm_count; i++)
+    for (size_t i = 0; i < ds->swarm_count; i++) {
         bm_drop(ds->a, ds->swarms[i].lanes);
+        bm_drop(ds->a, ds->swarms[i].copy);
+    }
     ds->swarm_count = 0;
 }
 
@@ -580,12 +585,14 @@ void bm_dataset_free(struct bouma_dataset *ds)
     bm_dataset_forget_puts(ds);
     bm_drop(ds->a, ds->puts);
     bm_drop(ds->a, ds->swarms);
+    bm_refused_clear(&ds->refused, ds->a);
     bm_schema_release(&ds->schema);
     clear_notes(ds);
     bm_drop(ds->a, ds->notes);
     bm_step_list_release(&ds->steps);
     bm_step_list_release(&ds->unsettled);
     bm_losses_release(&ds->losses);
+    bm_step_list_release(&ds->replaced);
     bm_store_close(&ds->store);
     bm_store_close(&ds->second);
     if (ds->comm)

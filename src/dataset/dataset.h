@@ -5,6 +5,7 @@
 #define BM_DATASET_H
 
 #include "comm/comm.h"
+#include "dataset/refused.h"
 #include "engine/pipe.h"
 #include "engine/site.h"
 #include "layout/manifest.h"
@@ -20,12 +21,15 @@ struct bm_put {
     struct bouma_variable *variable;
     size_t serial; /* in the order of the calls */
     struct bm_memory_box from;
+    uint8_t *copy; /* what 'from' points to, if it is the library's own */
+    uint64_t hash; /* of the samples, if they are borrowed and checked */
 };
 
 /* Values of one component of a variable, one for each particle. */
 struct bm_lane {
     const uint8_t *data; /* NULL: not handed over */
     int64_t stride;      /* bytes */
+    uint64_t hash;       /* of the values, if they are borrowed and checked */
 };
 
 /* Particles that were handed over for the step that is being written. */
@@ -36,6 +40,7 @@ struct bm_swarm {
     size_t lane_count;
     int bounded;
     double low[3], high[3];
+    uint8_t *copy; /* what lanes point to, if it is the library's own */
 };
 
 /* A step of BOUMA_GROUP whose manifest is written but not yet published. */
@@ -43,6 +48,13 @@ struct bm_held_step {
     struct bm_step_entry entry;
     struct bm_file manifest; /* rank 0 only */
     int published;
+};
+
+/* A step that is open for reading. */
+struct bm_open_step {
+    uint64_t step;
+    struct bm_generation generation;
+    struct bm_open_step *next;
 };
 
 struct bouma_dataset {
@@ -69,6 +81,7 @@ struct bouma_dataset {
     char **notes;
     int note_count;
     struct bouma_attributes attributes;
+    struct bm_open_step *open_steps;
 
     /* Writing: */
     struct bm_schema schema;
@@ -85,7 +98,7 @@ struct bouma_dataset {
     size_t put_count, put_room;
     struct bm_swarm *swarms;
     size_t swarm_count, swarm_room;
-    struct bm_error put_error;  /* a put that failed fails the step */
+    struct bm_refused_list refused;
     struct bm_step *pending;    /* a step that is still being stored, or NULL */
     struct bm_write_plan *plan; /* of the last step, for reuse */
     uint64_t plan_hash;
@@ -93,6 +106,7 @@ struct bouma_dataset {
     int held_count;
     struct bm_loss_list losses;    /* rank 0: on record when it was opened */
     struct bm_step_list unsettled; /* visible, but perhaps not durable */
+    struct bm_step_list replaced;  /* durable; older versions can be removed */
     struct bm_file *held_files;    /* subfiles of this rank, not yet durable */
     size_t held_file_count;
 };

@@ -37,7 +37,8 @@ struct bm_attribute {
 
 struct bouma_attributes {
     const bouma_allocator *a;
-    struct bm_error *error; /* of the handle they belong to */
+    struct bm_error *error;        /* of the handle they belong to */
+    struct bouma_dataset *dataset; /* that a caller sets them for, or NULL */
     struct bm_attribute *entries;
     int count;
     struct bm_catalogue names;

@@ -19,6 +19,7 @@ struct bm_source {
 };
 
 struct bouma_step {
+    struct bm_open_step open; /* in the dataset's list, once it is open */
     struct bouma_dataset *ds;
     struct bm_schema schema;
     struct bm_manifest manifest;
@@ -35,6 +36,11 @@ struct bouma_step {
 int bm_step_open(struct bouma_step **out, struct bouma_dataset *ds,
                  uint64_t step);
 void bm_step_free(struct bouma_step *step);
+
+/* Whether a place has another version of the step now than the one that was
+ * opened: ESTATE, or ENOTFOUND if it has none any more, with a message. */
+int bm_step_is_current(const struct bouma_step *step, struct bm_store *place,
+                       struct bm_error *error);
 
 /* The i-th subfile, opened, with its table. */
 int bm_step_source(struct bouma_step *step, size_t i, struct bm_source **out);

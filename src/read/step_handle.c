@@ -114,6 +114,9 @@ int bm_step_open(struct bouma_step **out, struct bouma_dataset *ds,
             bm_step_free(s);
         return rc;
     }
+    s->open =
+        (struct bm_open_step){step, s->manifest.generation, ds->open_steps};
+    ds->open_steps = &s->open;
     *out = s;
     return BOUMA_OK;
 }
@@ -121,11 +124,17 @@ int bm_step_open(struct bouma_step **out, struct bouma_dataset *ds,
 void bm_step_free(struct bouma_step *step)
 {
     struct bm_error ignored = {0};
+    struct bm_open_step **link;
     const bouma_allocator *a;
 
     if (!step)
         return;
     a = step->ds->a;
+    link = &step->ds->open_steps;
+    while (*link && *link != &step->open)
+        link = &(*link)->next;
+    if (*link)
+        *link = step->open.next;
     for (size_t i = 0; step->sources && i < step->manifest.count; i++) {
         if (step->sources[i].file.store)
             bm_file_close(&step->sources[i].file, &ignored);
@@ -219,6 +228,35 @@ static int load_head(struct bouma_step *step, size_t i, uint64_t offset,
     return rc;
 }
 
+int bm_step_is_current(const struct bouma_step *step, struct bm_store *place,
+                       struct bm_error *error)
+{
+    const struct bm_manifest *m = &step->manifest;
+    struct bm_error ignored = {0};
+    struct bm_step_entry now;
+    char name[BM_NAME_BYTES];
+    struct bm_buffer b;
+    int rc;
+
+    bm_name_manifest(name, m->step);
+    bm_buffer_init(&b, step->ds->a);
+    rc = bm_store_load(place, name, &b, place->memory_limit, &ignored);
+    if (rc == BOUMA_ENOTFOUND)
+        bm_fail(error, rc,
+                "%s: step %" PRIu64 " was removed since it was opened",
+                place->path, m->step);
+    else if (!rc && !bm_manifest_peek(&now, &b, step->ds->id, name, &ignored) &&
+             bm_generation_is_later(now.generation, m->generation))
+        rc = bm_fail(error, BOUMA_ESTATE,
+                     "%s: step %" PRIu64 " was written again since it was "
+                     "opened; free it and open it again",
+                     place->path, m->step);
+    else
+        rc = BOUMA_OK;
+    bm_buffer_release(&b);
+    return rc;
+}
+
 /* Open the file in one place, and see that it is the right one. */
 static int open_source(struct bouma_step *step, size_t i,
                        struct bm_store *place, struct bm_error *error)
@@ -234,11 +272,14 @@ static int open_source(struct bouma_step *step, size_t i,
                     step->manifest.generation);
     snprintf(full, sizeof(full), "%s/%s", place->path, name);
     rc = bm_file_open(&s->file, place, name, BOUMA_OPEN_READ, &again);
-    if (rc == BOUMA_ENOTFOUND)
-        return bm_fail(error, BOUMA_EFORMAT,
-                       "%s: the file is missing; other regions can still be "
-                       "read",
-                       full);
+    if (rc == BOUMA_ENOTFOUND) {
+        rc = bm_step_is_current(step, place, error);
+        return rc ? rc
+                  : bm_fail(error, BOUMA_EFORMAT,
+                            "%s: the file is missing; other regions can still "
+                            "be read",
+                            full);
+    }
     if (rc)
         return bm_fail(error, rc, "%s", again.text);
     rc = bm_file_size(&s->file, &bytes, error);

@@ -196,9 +196,8 @@ int bm_step_describe(struct bm_step *s, int status)
     if (rc == BOUMA_EABORTED)
         bm_fail(&ds->error, rc, "step %" PRIu64 " was aborted by the caller",
                 ds->step);
-    else if (!rc && ds->put_error.status)
-        rc =
-            bm_fail(&ds->error, ds->put_error.status, "%s", ds->put_error.text);
+    else if (!rc)
+        rc = bm_refused_tell(&ds->refused, &ds->error);
     if (!rc)
         rc = describe(ds, &mine, &hash, &own);
     if (!rc)

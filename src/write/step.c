@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "dataset/drain.h"
+#include "dataset/sweep.h"
 #include "write/bound.h"
 #include "write/describe.h"
 #include "write/finish.h"
@@ -279,7 +280,8 @@ static int reserve_lists(struct bm_step *s)
         ds->held_files = grown;
     if (!grown ||
         bm_step_list_reserve(&ds->steps, (size_t)ds->options.group + 1) ||
-        bm_step_list_reserve(&ds->unsettled, (size_t)ds->options.group + 1))
+        bm_step_list_reserve(&ds->unsettled, (size_t)ds->options.group + 1) ||
+        bm_step_list_reserve(&ds->replaced, (size_t)ds->options.group + 1))
         return bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to list the step");
     return ds->drain ? reserve_drain(s) : BOUMA_OK;
 }
@@ -450,6 +452,8 @@ static int conclude(struct bm_step *s, int prepared, int rc)
         bm_step_remove_directory(s, prepared, rc);
     if (!rc && ds->held_count >= ds->options.group)
         rc = bm_commit_flush(ds);
+    if (!rc && ds->options.replace)
+        rc = bm_sweep_replaced(ds);
     return rc;
 }
 
