@@ -157,19 +157,23 @@ static uint8_t *pack(const struct bm_particle_write *p,
 
 /* ---- what comes --------------------------------------------------------- */
 
+/* Whether all that comes to a file of this rank is this rank's own. */
+static int is_own(const struct bm_particle_write *p, const struct bm_bundle *b)
+{
+    const struct bm_set_plan *set = b->set;
+    size_t first = set->first_delivery[b->file];
+
+    return set->first_delivery[b->file + 1] == first + 1 &&
+           set->deliveries[first].rank == p->ds->comm->rank;
+}
+
 /* An array for each lane of a file of this rank; or the arrays of this rank
  * itself, if nothing else comes. */
 static int make_columns(struct bm_particle_write *p, struct bm_bundle *b)
 {
     const struct bm_set_plan *set = b->set;
-    const struct bm_delivery *first =
-        &set->deliveries[set->first_delivery[b->file]];
-    const struct bm_delivery *end =
-        &set->deliveries[set->first_delivery[b->file + 1]];
     const struct bm_swarm *whole =
-        end == first + 1 && first->rank == p->ds->comm->rank
-            ? only_swarm(p, set, b->file)
-            : NULL;
+        is_own(p, b) ? only_swarm(p, set, b->file) : NULL;
     size_t lane_at = 0;
 
     for (int j = 0; j < set->count; j++) {
@@ -392,7 +396,7 @@ static int route_all(struct bm_particle_write *p)
             struct bm_bundle *b =
                 set->writer[f] == me ? &p->bundles[next++] : NULL;
 
-            if (b)
+            if (b && !is_own(p, b))
                 rc = make_columns(p, b);
             if (!rc)
                 rc = route_file(p, &flows, set, (uint32_t)f, b);
@@ -434,7 +438,7 @@ int bm_particles_exchange(struct bm_particle_write *p)
 
         for (size_t k = set->first_delivery[b->file];
              k < set->first_delivery[b->file + 1]; k++)
-            if (set->deliveries[k].rank == ds->comm->rank)
+            if (set->deliveries[k].rank == ds->comm->rank && !is_own(p, b))
                 pack_own(p, &p->bundles[i], &set->deliveries[k]);
     }
     if (p->shipped_bytes && !rc)
@@ -444,6 +448,21 @@ int bm_particles_exchange(struct bm_particle_write *p)
     bm_pipe_free(p->pipe);
     p->pipe = NULL;
     return rc;
+}
+
+int bm_particles_take(struct bm_particle_write *p, size_t i)
+{
+    struct bm_bundle *b = &p->bundles[i];
+    int rc;
+
+    if (!is_own(p, b))
+        return BOUMA_OK;
+    rc = make_columns(p, b);
+    if (rc)
+        return bm_fail(&p->ds->error, rc, "no memory to sort particles \"%s\"",
+                       b->set->set->name);
+    pack_own(p, b, &b->set->deliveries[b->set->first_delivery[b->file]]);
+    return BOUMA_OK;
 }
 
 void bm_particles_release(struct bm_particle_write *p)

@@ -38,4 +38,9 @@ void bm_particles_release(struct bm_particle_write *p);
  * agreement at its end. Not to be called if the preparation failed. */
 int bm_particles_exchange(struct bm_particle_write *p);
 
+/* Before the i-th file is shaped: if it has particles of this rank alone, they
+ * are brought together now, not before, so that only one such file at a time
+ * takes memory beside the caller's arrays. */
+int bm_particles_take(struct bm_particle_write *p, size_t i);
+
 #endif

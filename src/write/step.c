@@ -218,12 +218,14 @@ static int prepare_particles(struct bm_step *s, int rc)
 }
 
 /* Shape this rank's files of particles, one after the other; each is stored,
- * all but its head, while the next is shaped. */
+ * all but its head, while the next is shaped. Where storage is the slower one,
+ * this waits, so that no more than two files are in memory; with 'async' the
+ * caller is not to wait. */
 static int shape_particles(struct bm_step *s)
 {
     struct bm_particle_write *p = &s->particles;
     int rc = BOUMA_OK, stored;
-    size_t done;
+    size_t done, handed = 0;
 
     if (!p->bundle_count)
         return rc;
@@ -234,16 +236,23 @@ static int shape_particles(struct bm_step *s)
     for (size_t i = 0; i < p->bundle_count && !rc; i++) {
         double begun = bm_clock();
 
-        rc = bm_bundle_shape(&p->bundles[i], s->ds, &p->codec, s->generation,
-                             (uint32_t)s->all_files);
+        rc = bm_particles_take(p, i);
+        if (!rc)
+            rc = bm_bundle_shape(&p->bundles[i], s->ds, &p->codec,
+                                 s->generation, (uint32_t)s->all_files);
         s->shaper.encode_seconds += bm_clock() - begun;
         bm_step_lap(s, BM_SHAPE);
         if (!rc)
             rc = bm_bundle_open(&p->bundles[i], s->ds, s->generation);
         if (!rc)
             bm_keeper_hand(s->bundler, i);
-        while (bm_keeper_next(s->bundler, &done, 0))
+        handed += !rc;
+        while (bm_keeper_next(s->bundler, &done,
+                              handed > 1 && !s->ds->options.async)) {
             bm_bundle_drop(&p->bundles[done]);
+            handed--;
+        }
+        bm_step_lap(s, BM_STORE);
     }
     if (s->ds->options.async && !rc)
         return rc;

@@ -116,6 +116,11 @@ static const struct option_spec options[] = {
      .argument = "BYTES",
      .field = "file_size",
      .help = "wanted size of a file, such as 64M"},
+    {.name = "memory-limit",
+     .argument = "BYTES",
+     .field = "memory_limit",
+     .help = "memory that a process may take; default: half of the node's, "
+             "divided among its processes"},
     {.name = "distribute",
      .argument = "SCHEME",
      .choices = CHOICES(BOUMA_DISTRIBUTE_LIST),

@@ -7,6 +7,7 @@
 
 #include "division.h"
 #include "format_text.h"
+#include "import_memory.h"
 #include "import_run.h"
 #include "import_target.h"
 #include "print_json.h"
@@ -210,9 +211,13 @@ int import_grid(struct context *ctx, const struct arguments *args)
     double start = stopwatch_now();
     struct import import = {0};
     int rc = import_request_read(&import.request, ctx, args);
+    uint64_t limit = import_memory_limit(ctx, &import.request.opts);
 
     if (!rc)
         rc = open_sources(&import, ctx);
+    if (!rc)
+        rc = import_memory_check_sources(ctx, import.sources, import.count,
+                                         limit);
     rc = context_agree(ctx, rc);
     if (!rc)
         rc = write_dataset(&import, ctx);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "format_text.h"
+#include "import_memory.h"
 #include "import_run.h"
 #include "import_target.h"
 #include "particle_set.h"
@@ -29,6 +30,7 @@ struct import {
     bouma_particles *particles; /* defined with the first frame */
     bouma_variable **variables; /* [attribute_count] */
     size_t variable_count;
+    uint64_t memory_limit;
     struct written *steps;
     size_t step_count;
     double seconds;
@@ -336,6 +338,23 @@ static int write_step(struct import *import, struct context *ctx)
     return context_agree(ctx, keep_step(import, ctx, &record));
 }
 
+/* Load the frame that the sources are at, if there is memory for it.
+ * Collective. */
+static int load_frame(struct import *import, struct context *ctx)
+{
+    const struct arguments *args = import->request.args;
+    int rc = particle_set_choose(&import->set, ctx, args);
+
+    if (!rc && import->step_count == 0)
+        import_memory_file_size(&import->request, ctx, &import->set);
+    if (!rc)
+        rc = import_memory_check(ctx, &import->set, &import->request,
+                                 import->memory_limit);
+    rc = context_agree(ctx, rc);
+    return rc ? rc
+              : context_agree(ctx, particle_set_load(&import->set, ctx, args));
+}
+
 static int write_dataset(struct import *import, struct context *ctx)
 {
     int rc = import_target_open(&import->target, ctx, &import->request);
@@ -348,8 +367,7 @@ static int write_dataset(struct import *import, struct context *ctx)
         if (!rc)
             rc = particle_set_next(&import->set, ctx, &found);
         if (!rc && found)
-            rc = context_agree(ctx, particle_set_load(&import->set, ctx,
-                                                      import->request.args));
+            rc = load_frame(import, ctx);
     }
     return import_target_close(&import->target, ctx, rc);
 }
@@ -428,9 +446,10 @@ int import_particles(struct context *ctx, const struct arguments *args)
 
     if (!rc)
         rc = particle_set_open(&import.set, ctx, args);
+    import.memory_limit = import_memory_limit(ctx, &import.request.opts);
     rc = context_agree(ctx, rc);
     if (!rc)
-        rc = particle_set_load(&import.set, ctx, args);
+        rc = load_frame(&import, ctx);
     if (!rc)
         rc = check_request(&import, ctx);
     rc = context_agree(ctx, rc);

@@ -42,6 +42,11 @@ int mapped_file_open(struct mapped_file *out, struct context *ctx,
     return rc;
 }
 
+void mapped_file_forget(struct mapped_file *file)
+{
+    madvise(file->bytes, file->size, MADV_DONTNEED);
+}
+
 void mapped_file_close(struct mapped_file *file)
 {
     if (file->bytes)

@@ -18,6 +18,9 @@ struct mapped_file {
  * ends *out with mapped_file_close(), after a failure too. */
 int mapped_file_open(struct mapped_file *out, struct context *ctx,
                      const char *path);
+/* Give back the memory of what was read so far; it is read from the file again
+ * if need be. Only for one whose bytes were not changed. */
+void mapped_file_forget(struct mapped_file *file);
 void mapped_file_close(struct mapped_file *file);
 
 #endif

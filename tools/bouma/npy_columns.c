@@ -105,8 +105,9 @@ bool npy_columns_add(struct particle_table *table,
     return fine;
 }
 
-bool npy_column_copy(struct table_column *column, const void *from,
-                     uint64_t rows, struct table_message *message)
+/* Into memory of its own, and in this machine's byte order. */
+static bool copy_swapped(struct table_column *column, const unsigned char *from,
+                         uint64_t rows, struct table_message *message)
 {
     struct table_column file = *column;
     size_t item = bouma_type_size(column->type);
@@ -114,17 +115,12 @@ bool npy_column_copy(struct table_column *column, const void *from,
 
     if (!to)
         return false;
-    for (uint64_t i = 0; i < rows; i++)
-        for (int c = 0; c < file.components; c++, to += item) {
-            const unsigned char *value = (const unsigned char *)from +
-                                         (int64_t)i * file.stride +
-                                         c * file.component_stride;
-
-            if (!file.swapped)
-                memcpy(to, value, item);
-            for (size_t b = 0; file.swapped && b < item; b++)
-                to[b] = value[item - 1 - b];
-        }
+    for (int c = 0; c < file.components; c++)
+        for (uint64_t i = 0; i < rows; i++, to += item)
+            memcpy(to,
+                   from + (int64_t)i * file.stride + c * file.component_stride,
+                   item);
+    table_swap(column, rows);
     return true;
 }
 
@@ -136,7 +132,7 @@ bool npy_column_load(struct table_column *column, const void *bytes,
         (rows.first < rows.last ? (int64_t)rows.first * column->stride : 0);
 
     if (column->swapped)
-        return npy_column_copy(column, first, rows.last - rows.first, message);
+        return copy_swapped(column, first, rows.last - rows.first, message);
     column->data = first;
     return true;
 }

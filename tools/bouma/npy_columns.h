@@ -25,9 +25,4 @@ bool npy_columns_add(struct particle_table *table,
 bool npy_column_load(struct table_column *column, const void *bytes,
                      struct row_range rows, struct table_message *message);
 
-/* Copy 'rows' rows, the first one at 'from' with the strides of the column,
- * into memory of its own: dense, and in this machine's byte order. */
-bool npy_column_copy(struct table_column *column, const void *from,
-                     uint64_t rows, struct table_message *message);
-
 #endif

@@ -347,7 +347,7 @@ static double value_at(const struct table_column *column, uint64_t row,
 }
 
 /* Coordinates that are integers, of several types, or to be of another type
- * are copied. */
+ * are copied, into an array for each axis; the columns are dropped. */
 static int convert_positions(struct particle_set *set, struct context *ctx)
 {
     size_t item = bouma_type_size(set->type), ndims = (size_t)set->ndims;
@@ -366,14 +366,16 @@ static int convert_positions(struct particle_set *set, struct context *ctx)
         !(set->converted = malloc(rows * item * ndims)))
         return context_fail(ctx, DATA_AT_FAULT, "no memory for positions");
     to = set->converted;
-    for (uint64_t row = 0; row < rows; row++)
-        for (int i = 0; i < set->ndims; i++, to += item) {
+    for (int i = 0; i < set->ndims; i++)
+        for (uint64_t row = 0; row < rows; row++, to += item) {
             double f64 = set->vector ? value_at(set->axes[0], row, i)
                                      : value_at(set->axes[i], row, 0);
             float f32 = (float)f64;
 
             memcpy(to, item == sizeof(f32) ? (void *)&f32 : (void *)&f64, item);
         }
+    for (int i = 0; i < (set->vector ? 1 : set->ndims); i++)
+        table_drop(set->axes[i]);
     return DONE;
 }
 
@@ -396,8 +398,12 @@ bouma_column particle_set_position(const struct particle_set *set,
 {
     bouma_column column = {.data = set->converted};
 
-    if (set->converted)
+    if (set->converted) {
+        column.stride = (int64_t)bouma_type_size(set->type);
+        column.component_stride =
+            column.stride * (int64_t)(set->part.last - set->part.first);
         return column;
+    }
     column.stride = set->axes[0]->stride;
     if (set->vector || set->ndims == 1) {
         column.data = set->axes[0]->data;
@@ -410,8 +416,8 @@ bouma_column particle_set_position(const struct particle_set *set,
     return column;
 }
 
-int particle_set_load(struct particle_set *set, struct context *ctx,
-                      const struct arguments *args)
+int particle_set_choose(struct particle_set *set, struct context *ctx,
+                        const struct arguments *args)
 {
     const char *position = arguments_text(args, "position");
     int64_t first, last;
@@ -434,6 +440,35 @@ int particle_set_load(struct particle_set *set, struct context *ctx,
     divide_evenly((int64_t)set->rows, session_size(ctx->session),
                   session_rank(ctx->session), &first, &last);
     set->part = (struct row_range){(uint64_t)first, (uint64_t)last};
+    return DONE;
+}
+
+struct particle_bytes particle_set_bytes(const struct particle_set *set)
+{
+    struct particle_bytes bytes = {0};
+
+    for (int i = 0; i < at_work(set); i++)
+        for (size_t k = 0; k < set->sources[i].table.count; k++) {
+            const struct table_column *column =
+                &set->sources[i].table.columns[k];
+            /* A column of text has no type yet; it will be one of 8 bytes. */
+            uint64_t item = column->type ? bouma_type_size(column->type) : 8;
+
+            item *= (uint64_t)column->components;
+            if (column->unwanted)
+                continue;
+            bytes.each += item;
+            if (particles_source_copies(&set->sources[i], column))
+                bytes.held += item;
+        }
+    return bytes;
+}
+
+int particle_set_load(struct particle_set *set, struct context *ctx,
+                      const struct arguments *args)
+{
+    int rc = DONE;
+
     for (int i = 0; !rc && i < at_work(set); i++)
         rc = context_agree(
             ctx, particles_source_load(&set->sources[i], ctx, set->part));

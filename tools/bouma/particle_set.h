@@ -15,8 +15,8 @@ struct particle_set {
     bouma_type type; /* of positions: f32 or f64 */
     bool vector;     /* the position is one column, the first */
     struct table_column *axes[BOUMA_MAX_DIMS];
-    void *converted; /* positions in their type, dense; NULL: as they
-                        are in the columns */
+    void *converted; /* positions in their type, axis by axis; NULL:
+                        as they are in the columns */
     struct table_column **attributes;
     size_t attribute_count;
 };
@@ -27,8 +27,19 @@ int particle_set_open(struct particle_set *out, struct context *ctx,
                       const struct arguments *args);
 void particle_set_release(struct particle_set *set);
 
-/* Choose columns by --position, --var and --type-of among those of the frame,
- * and load this process's part of them. Collective. */
+/* Choose columns by --position, --var and --type-of among those of the frame.
+ */
+int particle_set_choose(struct particle_set *set, struct context *ctx,
+                        const struct arguments *args);
+
+/* Of one particle, with the columns that were chosen: bytes of its values, and
+ * of those that have to be copied into memory when they are loaded. */
+struct particle_bytes {
+    uint64_t each, held;
+};
+struct particle_bytes particle_set_bytes(const struct particle_set *set);
+
+/* Load this process's part of the columns that were chosen. Collective. */
 int particle_set_load(struct particle_set *set, struct context *ctx,
                       const struct arguments *args);
 

@@ -16,7 +16,7 @@ bool table_refuse(struct table_message *message, const char *format, ...)
     return false;
 }
 
-static void unload(struct table_column *column)
+void table_drop(struct table_column *column)
 {
     free(column->owned);
     column->owned = NULL;
@@ -26,7 +26,7 @@ static void unload(struct table_column *column)
 void table_unload(struct particle_table *table)
 {
     for (size_t i = 0; i < table->count; i++)
-        unload(&table->columns[i]);
+        table_drop(&table->columns[i]);
 }
 
 void table_release(struct particle_table *table)
@@ -110,7 +110,22 @@ void *table_allocate(struct table_column *column, uint64_t rows,
         return NULL;
     }
     column->data = column->owned;
-    column->stride = (int64_t)item;
-    column->component_stride = (int64_t)bouma_type_size(column->type);
+    column->stride = (int64_t)bouma_type_size(column->type);
+    column->component_stride = (int64_t)rows * column->stride;
     return column->owned;
+}
+
+void table_swap(struct table_column *column, uint64_t rows)
+{
+    size_t item = bouma_type_size(column->type);
+    unsigned char *at = column->owned;
+    uint64_t values = rows * (uint64_t)column->components;
+
+    for (; values > 0; values--, at += item)
+        for (size_t lo = 0, hi = item - 1; lo < hi; lo++, hi--) {
+            unsigned char kept = at[lo];
+
+            at[lo] = at[hi];
+            at[hi] = kept;
+        }
 }

@@ -57,10 +57,15 @@ struct table_column *table_add(struct particle_table *table, const char *name,
 struct table_column *table_find(const struct particle_table *table,
                                 const char *name);
 
-/* Memory for the rows of a column, dense; NULL and a message if there is
+/* Memory for the rows of a column, a dense array for each component, which the
+ * library takes without a copy of its own; NULL and a message if there is
  * none. */
 void *table_allocate(struct table_column *column, uint64_t rows,
                      struct table_message *message);
+/* Turn the bytes of each value in this memory round. */
+void table_swap(struct table_column *column, uint64_t rows);
+/* Drop what was loaded of one column. */
+void table_drop(struct table_column *column);
 
 /* Keep the message, and return false. */
 __attribute__((format(printf, 2, 3))) bool

@@ -199,6 +199,14 @@ bool particles_source_is_text(const struct particles_source *source)
 
 /* ---- loading ------------------------------------------------------------- */
 
+bool particles_source_copies(const struct particles_source *source,
+                             const struct table_column *column)
+{
+    return particles_source_is_text(source) || column->swapped ||
+           (source->kind == PARTICLES_NPZ &&
+            source->npz.members[column->source].deflated);
+}
+
 /* Each process has seen its own rows: what one of them needs, all take. The
  * kinds are counted in three parts of one number. Collective. */
 static unsigned agree_on_kinds(const struct context *ctx, unsigned kinds)
@@ -233,6 +241,7 @@ static int load_csv(struct particles_source *source, struct context *ctx,
     }
     if (!rc && !csv_load(&source->csv, table, rows, &message))
         rc = refuse(source, ctx, &message);
+    mapped_file_forget(&source->file);
     free(kinds);
     return rc;
 }
@@ -255,6 +264,8 @@ static bool load_columns(struct particles_source *source,
             fine = npz_load(&source->npz, column, rows, whole, message);
         else
             fine = npy_column_load(column, source->file.bytes, rows, message);
+        if (particles_source_copies(source, column))
+            mapped_file_forget(&source->file);
     }
     return fine;
 }
@@ -267,10 +278,12 @@ int particles_source_load(struct particles_source *source, struct context *ctx,
 
     if (source->kind == PARTICLES_CSV)
         return load_csv(source, ctx, rows);
-    if (source->kind == PARTICLES_LAMMPS)
+    if (source->kind == PARTICLES_LAMMPS) {
         fine = lammps_load(&source->lammps, &source->frame, &source->table,
                            rows, &message);
-    else
+        mapped_file_forget(&source->file);
+    } else {
         fine = load_columns(source, ctx, rows, &message);
+    }
     return fine ? DONE : refuse(source, ctx, &message);
 }

@@ -45,6 +45,11 @@ int particles_source_next(struct particles_source *source, struct context *ctx,
 /* Whether values are text, so that their type can be chosen. */
 bool particles_source_is_text(const struct particles_source *source);
 
+/* Whether loading a column copies it into memory: it is compressed, text, or in
+ * the other byte order. */
+bool particles_source_copies(const struct particles_source *source,
+                             const struct table_column *column);
+
 /* Load these rows of all wanted columns. Those of a .csv file that have no type
  * are given one. Collective. */
 int particles_source_load(struct particles_source *source, struct context *ctx,

@@ -21,6 +21,8 @@ void session_finish(struct session *session);
 
 int session_rank(const struct session *session);
 int session_size(const struct session *session);
+/* How many of the processes are on this node. */
+int session_node_size(struct session *session);
 /* The name of this program, for messages. */
 const char *session_program(void);
 

@@ -41,6 +41,18 @@ int session_size(const struct session *session)
     return session->size;
 }
 
+int session_node_size(struct session *session)
+{
+    MPI_Comm node;
+    int size;
+
+    MPI_Comm_split_type(session->comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL,
+                        &node);
+    MPI_Comm_size(node, &size);
+    MPI_Comm_free(&node);
+    return size;
+}
+
 const char *session_program(void)
 {
     return "bouma-mpi";

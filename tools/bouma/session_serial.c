@@ -31,6 +31,11 @@ int session_size(const struct session *session)
     return session->size;
 }
 
+int session_node_size(struct session *session)
+{
+    return session->size;
+}
+
 const char *session_program(void)
 {
     return "bouma";

@@ -10,7 +10,6 @@
 #include "zip_file.h"
 
 #include <string.h>
-#include <zlib.h>
 
 enum {
     RECORD = 22,
@@ -211,98 +210,134 @@ bool zip_next(struct zip_file *zip, struct zip_member *out,
 
 /* ---- bytes --------------------------------------------------------------- */
 
-/* Copy what the windows have in common with 'bytes' from 'offset' on. */
-static void fill_windows(const struct zip_window *windows, size_t count,
-                         const unsigned char *from, uint64_t offset,
-                         uint64_t bytes)
+bool zip_reader_start(struct zip_reader *out, const struct zip_file *zip,
+                      const struct zip_member *member,
+                      struct table_message *message)
 {
-    for (size_t i = 0; i < count; i++) {
-        uint64_t lo = windows[i].offset, hi = lo + windows[i].bytes;
-
-        lo = lo > offset ? lo : offset;
-        hi = hi < offset + bytes ? hi : offset + bytes;
-        if (lo < hi)
-            memcpy(windows[i].to + (lo - windows[i].offset),
-                   from + (lo - offset), hi - lo);
-    }
+    out->member = member;
+    out->from = zip->data + member->offset;
+    out->from_bytes = member->stored_bytes;
+    out->done = 0;
+    out->crc = 0;
+    out->stream = (z_stream){0};
+    out->ahead_at = out->ahead_end = 0;
+    if (member->deflated && inflateInit2(&out->stream, -MAX_WBITS) != Z_OK)
+        return table_refuse(message, "no memory to inflate member '%.*s'",
+                            (int)member->name_length, member->name);
+    return true;
 }
 
-static uint64_t last_needed(const struct zip_window *windows, size_t count)
+void zip_reader_finish(struct zip_reader *reader)
 {
-    uint64_t last = 0;
-
-    for (size_t i = 0; i < count; i++)
-        if (windows[i].offset + windows[i].bytes > last)
-            last = windows[i].offset + windows[i].bytes;
-    return last;
+    inflateEnd(&reader->stream); /* takes one that was never started */
 }
 
-static uint32_t checksum(const unsigned char *bytes, uint64_t count)
+/* Inflate up to 'room' bytes; how many came, 0 at the end or at damage. */
+static size_t inflate_some(struct zip_reader *reader, unsigned char *to,
+                           size_t room)
 {
-    return (uint32_t)crc32_z(crc32_z(0, NULL, 0), bytes, (size_t)count);
-}
-
-/* All of it up to 'last', piece by piece. Returns how many bytes came, and
- * their checksum. */
-static uint64_t inflate_windows(const unsigned char *from, uint64_t from_bytes,
-                                const struct zip_window *windows, size_t count,
-                                uint64_t last, uint32_t *crc)
-{
-    unsigned char piece[1 << 15];
-    z_stream stream = {.next_in = (unsigned char *)from};
-    uint64_t done = 0;
+    z_stream *stream = &reader->stream;
+    const unsigned most = 1 << 30;
     int status = Z_OK;
 
-    *crc = 0;
-    if (inflateInit2(&stream, -MAX_WBITS) != Z_OK)
-        return 0;
-    while (status == Z_OK && done < last) {
-        uint64_t came;
+    stream->next_out = to;
+    stream->avail_out = (unsigned)(room < most ? room : most);
+    room = stream->avail_out;
+    while (status == Z_OK && stream->avail_out == room) {
+        unsigned given =
+            (unsigned)(reader->from_bytes < most ? reader->from_bytes : most);
 
-        if (stream.avail_in == 0) {
-            stream.avail_in =
-                (unsigned)(from_bytes < 1 << 30 ? from_bytes : 1 << 30);
-            from_bytes -= stream.avail_in;
+        stream->next_in = (unsigned char *)reader->from;
+        stream->avail_in = given;
+        status = inflate(stream, Z_NO_FLUSH);
+        given -= stream->avail_in;
+        reader->from += given;
+        reader->from_bytes -= given;
+    }
+    room -= stream->avail_out;
+    reader->crc = (uint32_t)crc32_z(reader->crc, to, room);
+    return room;
+}
+
+static size_t take_ahead(struct zip_reader *reader, unsigned char *to,
+                         uint64_t bytes)
+{
+    size_t n = reader->ahead_end - reader->ahead_at;
+
+    n = n < bytes ? n : (size_t)bytes;
+    if (to && n)
+        memcpy(to, reader->ahead + reader->ahead_at, n);
+    reader->ahead_at += n;
+    return n;
+}
+
+/* Long pieces go straight to where they are wanted. */
+static uint64_t inflate_to(struct zip_reader *reader, unsigned char *to,
+                           uint64_t bytes)
+{
+    uint64_t done = take_ahead(reader, to, bytes);
+
+    while (done < bytes) {
+        size_t came;
+
+        if (to && bytes - done >= ZIP_AHEAD) {
+            came = inflate_some(reader, to + done, (size_t)(bytes - done));
+        } else {
+            reader->ahead_at = 0;
+            reader->ahead_end = inflate_some(reader, reader->ahead, ZIP_AHEAD);
+            came = take_ahead(reader, to ? to + done : NULL, bytes - done);
         }
-        stream.next_out = piece;
-        stream.avail_out = sizeof(piece);
-        status = inflate(&stream, Z_NO_FLUSH);
-        came = sizeof(piece) - stream.avail_out;
-        if (came == 0 && stream.avail_in == 0 && from_bytes == 0)
+        if (came == 0)
             break;
-        fill_windows(windows, count, piece, done, came);
-        *crc = (uint32_t)crc32_z(*crc, piece, came);
         done += came;
     }
-    inflateEnd(&stream);
     return done;
 }
 
-bool zip_extract(const struct zip_file *zip, const struct zip_member *member,
-                 const struct zip_window *windows, size_t count, bool whole,
-                 struct table_message *message)
+/* A stored member has all its bytes in the file, as zip_next() has seen. */
+static uint64_t copy_to(struct zip_reader *reader, unsigned char *to,
+                        uint64_t bytes)
 {
-    const unsigned char *from = zip->data + member->offset;
-    uint64_t last = whole ? member->bytes : last_needed(windows, count);
-    uint64_t done = member->bytes;
-    uint32_t crc = 0;
+    bytes = bytes < reader->from_bytes ? bytes : reader->from_bytes;
+    if (to && bytes)
+        memcpy(to, reader->from, (size_t)bytes);
+    reader->crc = (uint32_t)crc32_z(reader->crc, reader->from, (size_t)bytes);
+    reader->from += bytes;
+    reader->from_bytes -= bytes;
+    return bytes;
+}
 
-    if (member->deflated) {
-        done = inflate_windows(from, member->stored_bytes, windows, count, last,
-                               &crc);
-    } else {
-        fill_windows(windows, count, from, 0, member->bytes);
-        if (whole)
-            crc = checksum(from, member->bytes);
-    }
-    if (done < last)
+bool zip_reader_read(struct zip_reader *reader, void *to, uint64_t bytes,
+                     struct table_message *message)
+{
+    const struct zip_member *member = reader->member;
+    uint64_t came = member->deflated ? inflate_to(reader, to, bytes)
+                                     : copy_to(reader, to, bytes);
+
+    reader->done += came;
+    if (came == bytes)
+        return true;
+    return table_refuse(message,
+                        "member '%.*s' is damaged: only %llu of its %llu bytes "
+                        "could be read",
+                        (int)member->name_length, member->name,
+                        (unsigned long long)reader->done,
+                        (unsigned long long)member->bytes);
+}
+
+bool zip_reader_check(struct zip_reader *reader, struct table_message *message)
+{
+    const struct zip_member *member = reader->member;
+
+    if (!zip_reader_read(reader, NULL, member->bytes - reader->done, message))
+        return false;
+    if (reader->ahead_at < reader->ahead_end)
         return table_refuse(message,
-                            "member '%.*s' is damaged: %llu of %llu bytes "
-                            "could be inflated",
+                            "member '%.*s' is damaged: it holds more than its "
+                            "%llu bytes",
                             (int)member->name_length, member->name,
-                            (unsigned long long)done,
                             (unsigned long long)member->bytes);
-    if (whole && crc != member->crc)
+    if (reader->crc != member->crc)
         return table_refuse(message,
                             "member '%.*s' is damaged: its checksum is wrong",
                             (int)member->name_length, member->name);
