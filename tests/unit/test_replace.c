@@ -90,7 +90,7 @@ static int leftovers(const char *path, const bouma_options *o)
 
 static int repair(const char *path, const bouma_options *o, int apply)
 {
-    bouma_repair_report report = {0, 0};
+    bouma_repair_report report = {0};
     char message[640] = "";
 
     CHECK_EQ(bouma_repair(path, apply, o, NULL, NULL, &report, message,
