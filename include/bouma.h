@@ -322,6 +322,7 @@ typedef struct bouma_options {
     int check;   /* 1: a step fails if an array that was put has been changed
                     before the step had ended (which costs two passes over it);
                     -1: do not look; 0: 1 in debug builds of the library */
+    int clobber; /* 1: bouma_dataset_create() removes a dataset of that path */
 } bouma_options;
 
 BOUMA_API void bouma_options_init(bouma_options *opts, size_t size);
@@ -350,7 +351,11 @@ typedef struct bouma_refinement bouma_refinement;
 
 /* Make a new dataset: a directory, by custom named NAME.bouma. BOUMA_EEXISTS
  * if there is something of that name (but an empty directory, or what a killed
- * creation left, is taken over). 'opts' may be NULL. The caller owns *out
+ * creation left, is taken over). With the option 'clobber', a dataset that is
+ * there makes way: all its steps are removed. Nothing else is: BOUMA_EEXISTS if
+ * it is not a dataset, or has other files between its own; BOUMA_EBUSY while
+ * another program writes it. With 'persist', twins make way as well. 'opts' may
+ * be NULL. The caller owns *out
  * and ends it with bouma_dataset_free(), after a failure too: it holds the
  * message. Collective. */
 BOUMA_API int bouma_dataset_create(bouma_dataset **out, const char *path,

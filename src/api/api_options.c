@@ -77,6 +77,7 @@ static const struct field {
     FIELD(predict, CHOICE, predict_names, 0),
     FIELD(writers, INTEGER, NULL, 1 << 20),
     FIELD(check, FLAG, on_off_names, 0),
+    FIELD(clobber, FLAG, yes_no_names, 0),
 #undef FIELD
 };
 enum { FIELDS = sizeof(fields) / sizeof(fields[0]) };

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "dataset/clobber.h"
 #include "dataset/drain.h"
 #include "dataset/twin.h"
 #include "store/identity.h"
@@ -332,25 +333,54 @@ static int any_entry(void *context, const char *entry)
     return EEXIST;
 }
 
-static int create_on_disk(struct bouma_dataset *ds, const char *path)
+/* There is something in the way of a new dataset: perhaps a creation that was
+ * killed; then go on with it. Or it is to make way. */
+static int take_over(struct bouma_dataset *ds, const char *path, char *note,
+                     size_t note_bytes)
+{
+    struct bm_store *s = &ds->store;
+    struct bm_error ignored = {0};
+    int there = !bm_store_open(s, ds->options.io, ds->a, path, 0, &ignored);
+    int unfinished =
+        there && !bm_store_list(s, "", is_unfinished, NULL, &ignored) &&
+        bm_store_list(s, BM_NAME_STEPS, any_entry, NULL, &ignored) !=
+            BOUMA_EEXISTS;
+    int rc = BOUMA_OK;
+
+    /* What is there may be the end of a removal, not yet durable. */
+    if (unfinished && bm_store_is_absent(s, BM_NAME_CLOBBERED))
+        return rc;
+    if (!unfinished && !ds->options.clobber)
+        return bm_fail(&ds->error, BOUMA_EEXISTS,
+                       "%s: exists already; choose another name, open it to "
+                       "append, or start anew with the option 'clobber'",
+                       path);
+    if (!there)
+        return bm_fail(&ds->error, BOUMA_EEXISTS,
+                       "%s: exists and is no bouma dataset; remove it yourself",
+                       path);
+    if (!unfinished)
+        rc = bm_clobber_check(s, &ds->error);
+    if (!rc) {
+        rc = bm_epoch_claim(s, &ds->epoch, ds->options.force, note, note_bytes,
+                            &ds->error);
+        ds->claims = ds->epoch != 0;
+    }
+    return rc ? rc : bm_clobber(s, &ds->error);
+}
+
+static int create_on_disk(struct bouma_dataset *ds, const char *path,
+                          char *note, size_t note_bytes)
 {
     const bouma_io *io = ds->options.io;
     struct bm_error why = {0};
     int rc = bm_store_open(&ds->store, io, ds->a, path, 1, &why);
 
     if (rc == BOUMA_EEXISTS) {
-        /* Perhaps a creation that was killed: then go on with it. */
-        struct bm_error ignored = {0};
-
         bm_store_close(&ds->store);
-        if (bm_store_open(&ds->store, io, ds->a, path, 0, &ignored) ||
-            bm_store_list(&ds->store, "", is_unfinished, NULL, &ignored) ||
-            (bm_store_list(&ds->store, BM_NAME_STEPS, any_entry, NULL,
-                           &ignored) == BOUMA_EEXISTS))
-            return bm_fail(&ds->error, BOUMA_EEXISTS,
-                           "%s: exists already; choose another name, remove "
-                           "it, or open it to append",
-                           path);
+        rc = take_over(ds, path, note, note_bytes);
+        if (rc)
+            return rc;
     } else if (rc) {
         return bm_fail(&ds->error, rc, "%s", why.text);
     }
@@ -369,7 +399,7 @@ static int open_on_disk(struct bouma_dataset *ds, const char *path)
         memcpy(ds->id, ds->options.id, 16);
         if (!memcmp(ds->id, none, 16))
             bm_identity_random(ds->id);
-        rc = create_on_disk(ds, path);
+        rc = create_on_disk(ds, path, note, sizeof(note));
     } else {
         rc = bm_store_open(&ds->store, ds->options.io, ds->a, path, 0,
                            &ds->error);
@@ -379,7 +409,7 @@ static int open_on_disk(struct bouma_dataset *ds, const char *path)
                               &ds->error);
     if (!rc && ds->mode == BM_MODE_READ) {
         rc = bm_twin_find(ds);
-    } else if (!rc) {
+    } else if (!rc && !ds->claims) {
         rc = bm_epoch_claim(&ds->store, &ds->epoch, ds->options.force, note,
                             sizeof(note), &ds->error);
         ds->claims = ds->epoch != 0;

@@ -298,6 +298,12 @@ int bm_index_forget(struct bm_store *s, const uint8_t id[16], uint64_t step,
     return rc ? rc : bm_store_sync_dir(s, "", error);
 }
 
+void bm_index_remove(struct bm_store *s)
+{
+    bm_store_remove(s, BM_NAME_INDEX);
+    bm_store_remove(s, INDEX_NEW);
+}
+
 int bm_index_rebuild(struct bm_store *s, const uint8_t id[16],
                      const struct bm_step_list *list, struct bm_error *error)
 {

@@ -71,6 +71,8 @@ void bm_index_append(struct bm_store *s, const uint8_t id[16],
  * it, and its manifest is asked. The entry has then generation 0. */
 int bm_index_forget(struct bm_store *s, const uint8_t id[16], uint64_t step,
                     struct bm_error *error);
+/* Remove it, of a dataset that is to go. */
+void bm_index_remove(struct bm_store *s);
 /* Write it anew and put it in the place of the old one, durably. Entries of
  * generation 0 are left out. */
 int bm_index_rebuild(struct bm_store *s, const uint8_t id[16],
