@@ -28,10 +28,15 @@ void bm_findings_each(const struct bm_buffer *bytes, const bouma_allocator *a,
                       void *user);
 
 /* Look at one subfile of an open step, as deep as asked. Damage becomes
- * findings; what is returned is only ENOMEM. */
+ * findings; what is returned is only ENOMEM. Of a file that was cut, what is
+ * lost is told, and the rest looked at; 'known' (may be NULL) is what is on
+ * record of the step. */
 int bm_check_subfile(struct bouma_step *step, size_t i,
                      bouma_verify_depth depth, struct bm_findings *out,
-                     bouma_verify_report *report);
+                     bouma_verify_report *report,
+                     const struct bm_lost_step *known);
+/* Whether a loss on record is of this writing of a step. */
+int bm_loss_is_of(const struct bm_lost_step *lost, const struct bm_manifest *m);
 
 /* All ranks of 'comm', which is taken over. Collective. */
 int bm_verify(struct bm_comm *comm, const char *path, bouma_verify_depth depth,

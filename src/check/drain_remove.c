@@ -45,7 +45,7 @@ static int check_files(struct bm_drain_all *r, struct bouma_dataset *far,
         bm_name_subfile(name, s->entry.step, (uint32_t)i, s->entry.generation);
         if (!s->is_same || !bm_store_is_absent(&r->near, name))
             rc = bm_check_subfile(step, i, BOUMA_VERIFY_FULL, &findings,
-                                  &counts);
+                                  &counts, NULL);
     }
     if (rc)
         bm_fail(r->error, rc, "no memory to check step %" PRIu64,

@@ -16,6 +16,46 @@ static int is_there(struct bm_store *s, uint64_t step)
     return !bm_store_is_absent(s, name);
 }
 
+/* Whether a file is still as short as the record says. */
+static int is_short(struct bm_store *s, const struct bm_lost_step *l,
+                    const struct bm_lost_file *lost)
+{
+    struct bm_error ignored = {0};
+    char name[BM_NAME_BYTES];
+    uint64_t bytes = 0;
+    struct bm_file f;
+
+    bm_name_subfile(name, l->entry.step, lost->subfile, l->entry.generation);
+    if (!bm_file_open(&f, s, name, BOUMA_OPEN_READ, &ignored)) {
+        bm_file_size(&f, &bytes, &ignored);
+        bm_file_close(&f, &ignored);
+    }
+    return bytes == lost->bytes;
+}
+
+/* Whether a record means nothing any more. */
+static int is_over(struct bm_store *s, const struct bm_lost_step *l)
+{
+    struct bm_error why = {0};
+    struct bm_step_entry entry;
+    char name[BM_NAME_BYTES];
+    struct bm_buffer b;
+    int over = 1;
+
+    if (!l->count)
+        return is_there(s, l->entry.step);
+    bm_name_manifest(name, l->entry.step);
+    bm_buffer_init(&b, s->a);
+    /* What cannot be read says nothing. */
+    if (bm_store_load(s, name, &b, s->memory_limit, &why) ||
+        bm_manifest_peek(&entry, &b, NULL, name, &why) ||
+        bm_step_entry_is_same(&entry, &l->entry))
+        for (uint32_t i = 0; i < l->count && over; i++)
+            over = !is_short(s, l, &l->files[i]);
+    bm_buffer_release(&b);
+    return over;
+}
+
 int bm_losses_find_all(struct bm_store *s, const uint8_t id[16],
                        struct bm_loss_list *list, struct bm_error *error)
 {
@@ -25,7 +65,7 @@ int bm_losses_find_all(struct bm_store *s, const uint8_t id[16],
 
     bm_step_list_init(&gone, s->a);
     for (size_t i = 0; i < list->count && !rc; i++)
-        if (list->steps[i].count || !is_there(s, list->steps[i].entry.step))
+        if (!is_over(s, &list->steps[i]))
             list->steps[n++] = list->steps[i];
         else
             bm_drop(s->a, list->steps[i].files);
@@ -109,16 +149,16 @@ int bm_repair_losses(struct bm_repair *r)
     char name[BM_NAME_BYTES];
     int rc = bm_losses_load(s, r->ds.id, &r->losses, r->error);
 
-    /* Records of steps that are there again. */
+    /* Records that mean nothing any more. */
     for (size_t i = 0; i < r->losses.count && !rc; i++) {
         const struct bm_lost_step *l = &r->losses.steps[i];
 
-        if (l->count || !is_there(s, l->entry.step))
+        if (!is_over(s, l))
             continue;
         bm_name_loss(name, l->entry.step);
         if (bm_repair_act(r, (int64_t)l->entry.step, name,
-                          "the record of a loss removed, as the step was "
-                          "written again"))
+                          "the record of a loss removed, as what was lost is "
+                          "there again"))
             rc = bm_losses_remove(s, l->entry.step, r->error);
     }
     bm_losses_release(&r->losses);
@@ -161,34 +201,28 @@ int bm_repair_lost_step(struct bm_repair *r, const struct bm_step_entry *entry)
 }
 
 int bm_repair_lost_file(struct bm_repair *r, const struct bm_manifest *m,
-                        size_t i, uint64_t bytes, const char *text)
+                        size_t i, uint64_t bytes)
 {
     struct bm_step_entry entry = {m->step, m->time, m->generation};
     struct bm_lost_step *l = bm_losses_find(&r->losses, m->step);
     const struct bm_lost_file *file;
-    char name[BM_NAME_BYTES], date[BM_LOSS_DATE];
+    char name[BM_NAME_BYTES];
 
-    bm_name_subfile(name, m->step, (uint32_t)i, m->generation);
     /* A record of another writing says nothing of this one. */
-    if (!l || !l->count || !bm_step_entry_is_same(&l->entry, &entry))
+    if (!bm_loss_is_of(l, m))
         l = bm_losses_add(&r->losses, &entry);
     if (!l)
         return bm_fail(r->error, BOUMA_ENOMEM, "no memory to repair");
     file = bm_lost_step_file(l, (uint32_t)i);
-    if (file && file->bytes == bytes) {
-        bm_findings_add(&r->findings, l->accepted ? BOUMA_NOTE : BOUMA_DAMAGE,
-                        (int64_t)m->step, name, "%s (%s)", text,
-                        bm_loss_date(date, l));
-        r->report->hopeless += !l->accepted;
+    if (file && file->bytes == bytes)
         return BOUMA_OK;
-    }
-    bm_repair_hopeless(r, (int64_t)m->step, name, text);
     if (bm_lost_step_add(l, (uint32_t)i, bytes, r->ds.a))
         return bm_fail(r->error, BOUMA_ENOMEM, "no memory to repair");
     l->accepted = 0; /* there is more to forget */
+    bm_name_subfile(name, m->step, (uint32_t)i, m->generation);
     return bm_repair_act(r, (int64_t)m->step, name,
-                         "what is lost of it put on record; the rest can be "
-                         "read")
+                         "what is lost of it put on record; the rest is kept, "
+                         "and can be read")
                ? bm_losses_save(&r->ds.store, r->ds.id, l, r->error)
                : BOUMA_OK;
 }

@@ -95,7 +95,8 @@ static int check_whole(struct bm_repair *r, struct bouma_step *step)
     memset(&report, 0, sizeof(report));
     bm_findings_init(&found, step->ds->a);
     for (size_t i = 0; i < step->manifest.count && !rc; i++) {
-        rc = bm_check_subfile(step, i, BOUMA_VERIFY_DEEP, &found, &report);
+        rc =
+            bm_check_subfile(step, i, BOUMA_VERIFY_DEEP, &found, &report, NULL);
         if (!rc)
             rc = found.failure;
         if (rc)
@@ -475,21 +476,20 @@ static int repair_step(struct bm_repair *r, uint64_t number)
 {
     uint64_t hopeless = r->report->hopeless;
     struct bm_error why = {0};
-    struct bm_schema schema;
-    struct bm_manifest m;
+    struct bouma_step step;
     char name[BM_NAME_BYTES];
     int rc;
 
     r->changing = 0;
     bm_name_manifest(name, number);
-    bm_schema_init(&schema, r->ds.a, &why);
-    bm_manifest_init(&m, r->ds.a, &schema, &why);
-    rc = bm_manifest_load(&m, &r->ds.store, number, NULL, r->ds.id, &why);
+    step_init(r, &step);
+    rc = bm_manifest_load(&step.manifest, &r->ds.store, number, NULL, r->ds.id,
+                          &why);
     if (!rc) {
-        for (size_t i = 0; i < m.count && !rc; i++)
-            rc = bm_repair_subfile(r, &m, i);
+        for (size_t i = 0; i < step.manifest.count && !rc; i++)
+            rc = bm_repair_subfile(r, &step, i);
         if (!rc && r->report->hopeless == hopeless)
-            remove_older(r, &m);
+            remove_older(r, &step.manifest);
     } else if (bm_is_damage(rc)) {
         rc = repair_unpublished(r, number, rc != BOUMA_ENOTFOUND);
     } else {
@@ -497,8 +497,7 @@ static int repair_step(struct bm_repair *r, uint64_t number)
     }
     if (rc)
         rc = bm_repair_leave(r, (int64_t)number, name, rc);
-    bm_manifest_release(&m);
-    bm_schema_release(&schema);
+    step_release(&step);
     return rc;
 }
 

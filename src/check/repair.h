@@ -38,9 +38,9 @@ int bm_repair_leave(struct bm_repair *r, int64_t step, const char *name,
 /* Move a file to lost/, under a name that is free there. */
 int bm_repair_move_away(struct bm_repair *r, const char *name);
 
-/* A subfile of which one head is damaged gets it back from the other. */
-int bm_repair_subfile(struct bm_repair *r, const struct bm_manifest *m,
-                      size_t i);
+/* A subfile of which one head is damaged gets it back from the other. What is
+ * lost of one that was cut goes on record. */
+int bm_repair_subfile(struct bm_repair *r, struct bouma_step *step, size_t i);
 
 /* ---- losses -------------------------------------------------------------- */
 
@@ -48,9 +48,9 @@ int bm_repair_subfile(struct bm_repair *r, const struct bm_manifest *m,
 int bm_repair_losses(struct bm_repair *r);
 /* A step that the index knows, and of which no manifest can be made. */
 int bm_repair_lost_step(struct bm_repair *r, const struct bm_step_entry *entry);
-/* A file of a step of which just so many bytes are of use. 'text' says what is
- * lost. */
+/* A file of a step of which just so many bytes are left: on record, unless it
+ * is already. */
 int bm_repair_lost_file(struct bm_repair *r, const struct bm_manifest *m,
-                        size_t i, uint64_t bytes, const char *text);
+                        size_t i, uint64_t bytes);
 
 #endif

@@ -10,7 +10,8 @@ struct verify {
     struct bouma_dataset *ds;
     bouma_verify_depth depth;
     struct bm_findings findings;
-    struct bm_loss_list losses; /* rank 0 */
+    struct bm_loss_list losses;  /* rank 0 */
+    struct bm_loss_list records; /* of files; all ranks */
     bouma_verify_report report;
     size_t subfile; /* counted over all steps, to share out the work */
 };
@@ -95,13 +96,15 @@ static int verify_step(struct verify *v, uint64_t number)
     }
     for (size_t i = 0; i < step->manifest.count && !rc; i++)
         if (v->subfile++ % (size_t)ds->comm->size == (size_t)ds->comm->rank)
-            rc = bm_check_subfile(step, i, v->depth, &v->findings, &v->report);
+            rc = bm_check_subfile(step, i, v->depth, &v->findings, &v->report,
+                                  bm_losses_find(&v->records, number));
     if (!rc && v->findings.damages > before.damages &&
         bm_step_is_current(step, &ds->store, &meanwhile)) {
         /* Not damage: a writer was at work. */
         v->findings.bytes.size = before.bytes.size;
         v->findings.damages = before.damages;
         v->findings.notes = before.notes;
+        v->findings.unchecked = before.unchecked;
         bm_findings_add(&v->findings, BOUMA_NOTE, (int64_t)number, name, "%s",
                         meanwhile.text);
     }
@@ -173,6 +176,7 @@ int bm_verify(struct bm_comm *comm, const char *path, bouma_verify_depth depth,
     struct bouma_dataset *ds = NULL;
     struct verify v = {.depth = depth};
     bouma_options here = *options;
+    struct bm_error why = {0};
     struct bm_buffer all;
     int rc;
 
@@ -180,12 +184,17 @@ int bm_verify(struct bm_comm *comm, const char *path, bouma_verify_depth depth,
     rc = bm_dataset_open(&ds, comm, BM_MODE_READ, path, &here, a);
     bm_findings_init(&v.findings, a);
     bm_losses_init(&v.losses, a);
+    bm_losses_init(&v.records, a);
     bm_buffer_init(&all, a);
     v.ds = ds;
     if (rc == BOUMA_EFORMAT) {
         rc = only_identity(ds, &v, &all);
     } else if (!rc) {
         rc = bm_dataset_list(ds);
+        /* A rank that cannot read them takes what is known for news. */
+        if (!rc && bm_losses_load(&ds->store, ds->id, &v.records, &why) ==
+                       BOUMA_ENOMEM)
+            rc = bm_fail(&ds->error, BOUMA_ENOMEM, "%s", why.text);
         if (ds->comm->rank == 0 && !rc)
             rc = look_around(&v);
         rc = bm_comm_agree(ds->comm, rc, &ds->error);
@@ -207,6 +216,7 @@ int bm_verify(struct bm_comm *comm, const char *path, bouma_verify_depth depth,
     bm_buffer_release(&all);
     bm_findings_release(&v.findings);
     bm_losses_release(&v.losses);
+    bm_losses_release(&v.records);
     bm_dataset_free(ds);
     return rc;
 }

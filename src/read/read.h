@@ -14,6 +14,7 @@ struct bm_source {
     struct bm_file file;
     struct bm_head head;
     int loaded;            /* the head is there */
+    uint64_t bytes;        /* that the file has: perhaps less than written */
     struct bm_tree *trees; /* [head.cloud_count], once asked for */
     uint64_t used; /* when, to close the one that was used longest ago */
 };
@@ -44,6 +45,11 @@ int bm_step_is_current(const struct bouma_step *step, struct bm_store *place,
 
 /* The i-th subfile, opened, with its table. */
 int bm_step_source(struct bouma_step *step, size_t i, struct bm_source **out);
+/* Whether an open one has these bytes, or was cut before: EFORMAT, with a
+ * message that tells what is lost. */
+int bm_step_source_has(const struct bouma_step *step, size_t i, uint64_t offset,
+                       uint64_t bytes, const char *what,
+                       struct bm_error *error);
 /* Its name, with the dataset's path, for messages. */
 void bm_step_source_name(const struct bouma_step *step, size_t i, char *text,
                          size_t bytes);

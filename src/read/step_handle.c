@@ -257,16 +257,34 @@ int bm_step_is_current(const struct bouma_step *step, struct bm_store *place,
     return rc;
 }
 
-/* Open the file in one place, and see that it is the right one. */
+/* Load the head: it stands at both ends, and if one is damaged, or cannot be
+ * read, the other serves. Of a file that was cut only the first is left. */
+static int load_any_head(struct bouma_step *step, size_t i, const char *full,
+                         struct bm_error *error)
+{
+    const struct bm_subfile_info *info = &step->manifest.subfiles[i];
+    int is_cut = step->sources[i].bytes < info->file_bytes;
+    struct bm_error why = {0}, again = {0};
+    int rc = load_head(step, i, 0, full, &why);
+
+    if (!is_cut &&
+        (rc == BOUMA_EFORMAT || rc == BOUMA_EVERSION || rc == BOUMA_EIO))
+        rc = load_head(step, i, info->file_bytes - info->head_bytes, full,
+                       &again);
+    return rc ? bm_fail(error, rc, "%s", why.text) : BOUMA_OK;
+}
+
+/* Open the file in one place, and see that it is the right one. One that is too
+ * short will do if *is_cut says so; else *is_cut is set. */
 static int open_source(struct bouma_step *step, size_t i,
-                       struct bm_store *place, struct bm_error *error)
+                       struct bm_store *place, int *is_cut,
+                       struct bm_error *error)
 {
     const struct bm_subfile_info *info = &step->manifest.subfiles[i];
     struct bm_source *s = &step->sources[i];
     char name[BM_NAME_BYTES], full[1200];
     struct bm_error again = {0};
-    uint64_t bytes = 0;
-    int rc;
+    int rc, cut_will_do = *is_cut;
 
     bm_name_subfile(name, step->manifest.step, (uint32_t)i,
                     step->manifest.generation);
@@ -282,23 +300,18 @@ static int open_source(struct bouma_step *step, size_t i,
     }
     if (rc)
         return bm_fail(error, rc, "%s", again.text);
-    rc = bm_file_size(&s->file, &bytes, error);
-    if (!rc && bytes != info->file_bytes)
-        rc = bm_fail(error, BOUMA_EFORMAT,
-                     "%s: has %" PRIu64 " bytes where %" PRIu64
-                     " were written; the file is damaged",
-                     full, bytes, info->file_bytes);
-    /* The head stands at both ends: if one is damaged, or cannot be read, the
-     * other serves. */
+    rc = bm_file_size(&s->file, &s->bytes, error);
+    if (!rc && s->bytes != info->file_bytes) {
+        *is_cut |= s->bytes < info->file_bytes;
+        if (!cut_will_do || s->bytes > info->file_bytes ||
+            s->bytes < info->head_bytes)
+            rc = bm_fail(error, BOUMA_EFORMAT,
+                         "%s: has %" PRIu64 " bytes where %" PRIu64
+                         " were written; the file is damaged",
+                         full, s->bytes, info->file_bytes);
+    }
     if (!rc && !s->loaded) {
-        struct bm_error why = {0};
-
-        rc = load_head(step, i, 0, full, &why);
-        if (rc == BOUMA_EFORMAT || rc == BOUMA_EVERSION || rc == BOUMA_EIO)
-            rc = load_head(step, i, info->file_bytes - info->head_bytes, full,
-                           &again);
-        if (rc)
-            bm_fail(error, rc, "%s", why.text);
+        rc = load_any_head(step, i, full, error);
         s->loaded = !rc;
     }
     if (rc)
@@ -309,9 +322,9 @@ static int open_source(struct bouma_step *step, size_t i,
 int bm_step_source(struct bouma_step *step, size_t i, struct bm_source **out)
 {
     struct bm_source *s = &step->sources[i];
-    struct bm_error why = {0};
+    struct bm_error why = {0}, ignored = {0};
     struct bm_store *places[2];
-    int rc, count;
+    int rc, count, is_cut = 0;
 
     *out = s;
     s->used = ++step->clock;
@@ -320,16 +333,39 @@ int bm_step_source(struct bouma_step *step, size_t i, struct bm_source **out)
     if (step->open_files >= MOST_OPEN_FILES)
         close_oldest(step);
     count = bm_dataset_places(step->ds, places);
-    rc = open_source(step, i, places[0], &why);
+    rc = open_source(step, i, places[0], &is_cut, &why);
     /* The twin is not asked to be whole. */
     if (rc && count > 1) {
+        int other = 0;
+
         bm_error_clear(&why);
-        rc = open_source(step, i, places[1], &why);
+        rc = open_source(step, i, places[1], &other, &why);
+        is_cut |= other;
+    }
+    /* Whatever is left of it is of use: coarse levels stand first. */
+    for (int k = count - 1; k >= 0 && rc && is_cut; k--) {
+        bm_error_clear(&ignored);
+        rc = open_source(step, i, places[k], &is_cut, &ignored);
     }
     if (rc)
         return bm_fail(&step->ds->error, rc, "%s", why.text);
     step->open_files++;
     return BOUMA_OK;
+}
+
+int bm_step_source_has(const struct bouma_step *step, size_t i, uint64_t offset,
+                       uint64_t bytes, const char *what, struct bm_error *error)
+{
+    uint64_t found = step->sources[i].bytes;
+    char full[1200];
+
+    if (bytes <= found && offset <= found - bytes)
+        return BOUMA_OK;
+    bm_step_source_name(step, i, full, sizeof(full));
+    return bm_fail(error, BOUMA_EFORMAT,
+                   "%s: has %" PRIu64 " bytes where %" PRIu64
+                   " were written: %s is lost",
+                   full, found, step->manifest.subfiles[i].file_bytes, what);
 }
 
 /* Read and decode the tree of a cloud. */
@@ -348,6 +384,10 @@ static int load_tree(struct bouma_step *step, size_t source,
         return bm_fail(&ds->error, BOUMA_ELIMIT,
                        "%s: its tree has %" PRIu64 " bytes, beyond the limit",
                        full, cloud->tree_bytes);
+    rc = bm_step_source_has(step, source, cloud->tree_offset, cloud->tree_bytes,
+                            "the tree over its particles", &ds->error);
+    if (rc)
+        return rc;
     raw = bm_new_raw(ds->a, bytes, 1);
     if (!raw)
         return bm_fail(&ds->error, BOUMA_ENOMEM, "%s: no memory for its tree",

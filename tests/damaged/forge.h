@@ -30,6 +30,9 @@ struct forge {
     int with_particles;
 };
 
+/* What forge_begin() makes: subfiles of steps 1 and 2 that are placed. */
+enum { FORGE_GRID = 0, FORGE_DUST = 1, FORGE_PLACED = 2 };
+
 /* A file in memory. */
 struct forge_file {
     char name[96];
@@ -100,17 +103,17 @@ static inline void forge_write(struct forge *f)
 }
 
 /* A fresh dataset, in order 'order'. */
-static inline void forge_begin(struct forge *f, bouma_order order,
-                               int with_particles)
+static inline void forge_begin(struct forge *f, bouma_order order, int what)
 {
     memset(f, 0, sizeof(*f));
     f->io = bouma_io_memory_new();
     REQUIRE(f->io);
-    f->with_particles = with_particles;
+    f->with_particles = what == FORGE_DUST;
     bouma_options_init(&f->options, sizeof(f->options));
     f->options.io = f->io;
     f->options.files = FORGE_FILES;
     f->options.order = order;
+    f->options.predict = what == FORGE_PLACED ? BOUMA_PREDICT_ON : 0;
     memset(f->options.id, 5, sizeof(f->options.id));
     forge_write(f);
 }
