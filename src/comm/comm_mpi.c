@@ -22,6 +22,7 @@
 #include "comm/comm_mpi.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -54,6 +55,19 @@ static int try_again(struct bm_mpi_comm *m, int tries)
 {
     bm_comm_relieve(&m->base);
     return tries < TRIES;
+}
+
+/* Some MPIs do not fail without memory, but crash or wait for it. So they get
+ * the reserve as soon as there is no more than this. */
+#define SPARE ((size_t)96 << 10)
+
+static void spare_memory(struct bm_mpi_comm *m)
+{
+    void *volatile spare = m->base.reserve ? malloc(SPARE) : NULL;
+
+    if (!spare)
+        bm_comm_relieve(&m->base);
+    free(spare);
 }
 
 /* Tell the ranks at distances 1, 2, 4 ..., which tell others as soon as they
@@ -112,6 +126,7 @@ int bm_mpi_send(struct bm_mpi_comm *m, const void *data, size_t bytes, int peer,
     int rc = MPI_SUCCESS, tries = 0;
 
     *request = MPI_REQUEST_NULL;
+    spare_memory(m);
     while (!m->base.lost) {
         rc = MPI_Isend(data, (int)bytes, MPI_BYTE, peer, tag, m->comm, request);
         if (!rc)
@@ -128,6 +143,7 @@ int bm_mpi_receive(struct bm_mpi_comm *m, void *data, size_t bytes, int peer,
     int rc = MPI_SUCCESS, tries = 0;
 
     *request = MPI_REQUEST_NULL;
+    spare_memory(m);
     while (!m->base.lost) {
         rc = MPI_Irecv(data, (int)bytes, MPI_BYTE, peer, tag, m->comm, request);
         if (!rc)
@@ -145,6 +161,7 @@ int bm_mpi_test(struct bm_mpi_comm *m, MPI_Request *request, int *done,
 {
     int tries = 0;
 
+    spare_memory(m);
     while (!m->base.lost) {
         int rc = MPI_Test(request, done, status);
 
@@ -245,6 +262,7 @@ static int mpi_hear(struct bm_comm *comm, struct bm_note *note, int *heard)
     MPI_Request request;
     int rc, tries = 0;
 
+    spare_memory(m);
     while (!comm->lost) {
         rc = MPI_Iprobe(MPI_ANY_SOURCE, BM_MPI_NOTE, m->comm, heard, &status);
         if (!rc)
