@@ -93,6 +93,11 @@ void bouma_options_init(bouma_options *opts, size_t size)
     opts->size = size;
 }
 
+/* Longer than ranks of a sound job are apart at an output, and than parallel
+ * file systems need to recover, during which one rank may wait in a write; not
+ * so long that a job which hangs has burnt its hours. */
+#define DEFAULT_TIMEOUT 1800.0
+
 /* ---- values ------------------------------------------------------------- */
 
 /* "64M", "64MiB", "1.5G", "1000": powers of 1024. */
@@ -145,7 +150,8 @@ static void describe(char *text, size_t bytes, const struct field *f)
                      f->most >> 30);
         break;
     case SECONDS:
-        snprintf(text, bytes, "seconds, 0 or more");
+        snprintf(text, bytes,
+                 "seconds, 0 (the default, 1800) or more; inf: for ever");
         break;
     case TEXT:
         snprintf(text, bytes, "a text of up to %d bytes", BOUMA_PATH_BYTES - 1);
@@ -431,6 +437,7 @@ int bm_options_complete(bouma_options *out, const bouma_options *given,
     out->order = out->order ? out->order : BOUMA_ORDER_LEVEL;
     out->message_bytes =
         out->message_bytes ? out->message_bytes : (uint64_t)1 << 30;
+    out->timeout = out->timeout > 0 ? out->timeout : DEFAULT_TIMEOUT;
     out->buffers = out->buffers ? out->buffers : out->async ? 16 : 2;
     out->predict = out->predict ? out->predict : BOUMA_PREDICT_OFF;
     out->check = out->check ? out->check : CHECK_BY_DEFAULT;

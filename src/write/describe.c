@@ -138,8 +138,7 @@ void bm_step_remove_directory(struct bm_step *s, int prepared, int rc)
 }
 
 /* Gather all descriptions and make a plan of them. Collective. */
-static int make_plan(struct bm_step *s, const struct bm_buffer *mine,
-                     uint64_t own)
+static int make_plan(struct bm_step *s, struct bm_buffer *mine, uint64_t own)
 {
     struct bouma_dataset *ds = s->ds;
     size_t *sizes = bm_new(ds->a, (size_t)ds->comm->size, sizeof(*sizes));
