@@ -1,4 +1,4 @@
-/* cmd_repair.c -- bouma repair: mend what can be mended; never delete. */
+/* cmd_repair.c -- bouma repair: mend what can be mended. */
 #include <stdio.h>
 
 #include "arguments.h"
@@ -88,8 +88,10 @@ const struct command cmd_repair = {
     .most = 1,
     .examples = "  bouma repair run.bouma\n"
                 "  bouma repair run.bouma --apply\n",
-    .notes = "Nothing is ever deleted: what is in the way is moved to lost/ in "
-             "the dataset.\nThe exit status is 1 if some damage cannot be "
+    .notes = "Nothing that could be of use is deleted: what is in the way is "
+             "moved to lost/ in the\ndataset. Of a step that was written again "
+             "and is whole, files of the earlier writing\nare removed. The "
+             "exit status is 1 if some damage cannot be "
              "mended.\n",
     .options = options,
     .run = run};
