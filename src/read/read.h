@@ -127,6 +127,9 @@ struct bm_hunt {
     const size_t *files;
     const uint64_t *from, *to;
     size_t file_count;
+    /* NULL, or, with one file: what was read of it for other hunts, and is read
+     * for this one. With 'each' NULL nothing else is done. */
+    struct bm_shelf *shelf;
 };
 int bm_hunt(const struct bm_hunt *hunt);
 

@@ -14,6 +14,7 @@
 #include "engine/flows.h"
 #include "plan/assign.h"
 #include "read/collector.h"
+#include "read/shelf.h"
 
 /* What one rank wants. */
 struct wish {
@@ -187,54 +188,136 @@ static int reader_of(const struct restart *r, size_t file)
                     r->step->ds->comm->size, (int64_t)file);
 }
 
-/* Look in this rank's files for what another wants. */
-static int catch_for(struct restart *r, int rank, size_t *files,
-                     struct bm_collector *found)
+/* A part of a file, small enough to be kept while it is looked through for one
+ * rank after the other. */
+struct slice {
+    size_t file;
+    uint64_t at;       /* particles in the files before it */
+    uint64_t from, to; /* places in it */
+    struct bm_shelf shelf;
+};
+
+/* The bytes of a slice, about. */
+#define SLICE_BYTES ((uint64_t)16 << 20)
+
+/* The places of a slice: whole chunks, and enough of them for long reads. */
+static uint64_t slice_places(const struct restart *r)
+{
+    uint64_t chunk = r->set->detail.chunk, each = 1;
+
+    for (size_t v = 0; v < r->query->variable_count; v++)
+        each += bm_variable_sample_size(r->query->variables[v]);
+    each *= chunk;
+    return chunk * (SLICE_BYTES / each > 16 ? SLICE_BYTES / each : 16);
+}
+
+/* Whether a rank's box can have particles of a file. */
+static int meets_file(const struct restart *r, const struct wish *w,
+                      const struct bm_cloud *c)
+{
+    int apart = c->strays == c->count;
+
+    for (int d = 0; d < r->set->ndims; d++)
+        apart |= c->low[d] > w->high[d] || c->high[d] < w->low[d];
+    return r->shares || !w->boxed || !apart;
+}
+
+/* Look in a slice for what a wish says; with 'found' NULL it is only read. */
+static int hunt_slice(struct restart *r, struct slice *s, const struct wish *w,
+                      uint64_t from, uint64_t to, struct bm_collector *found)
 {
     struct bouma_dataset *ds = r->step->ds;
-    const struct wish *w = &r->wishes[rank];
     struct bm_hunt hunt = {.step = r->step,
                            .set = r->set,
                            .query = *r->query,
-                           .each = bm_collector_add,
+                           .each = found ? bm_collector_add : NULL,
                            .context = found,
-                           .files = files};
-    uint64_t ranks = (uint64_t)ds->comm->size;
-    uint64_t begin = bm_cut(r->set->particles, ranks, (uint64_t)rank);
-    uint64_t end = bm_cut(r->set->particles, ranks, (uint64_t)rank + 1);
-    int rc = BOUMA_OK;
+                           .files = &s->file,
+                           .from = &from,
+                           .to = &to,
+                           .file_count = 1,
+                           .shelf = &s->shelf};
+    int rc;
 
     hunt.query.boxed = w->boxed;
     memcpy(hunt.query.low, w->low, sizeof(w->low));
     memcpy(hunt.query.high, w->high, sizeof(w->high));
     hunt.query.closed = w->closed;
-    hunt.file_count = 1;
-    for (size_t k = 0; k < r->mine_count && !rc; k++) {
-        size_t f = r->mine[k].file;
-        uint64_t count = r->top->clouds[f]->count, at = r->mine[k].at;
-        uint64_t from = begin > at ? begin - at : 0;
-        uint64_t to = end > at ? end - at : 0;
+    rc = bm_hunt(&hunt);
+    if (rc == BOUMA_EABORTED) { /* which the collector does for memory */
+        bm_error_clear(&ds->error);
+        rc = no_memory(r);
+    }
+    return rc;
+}
 
-        to = to < count ? to : count;
-        if (r->shares && from >= to)
+/* The box around all that ranks want of a file; 0 if they leave out much of it,
+ * so that reading all that is in it would be a waste. */
+static int box_of_all(const struct restart *r, const struct bm_cloud *c,
+                      struct wish *out)
+{
+    double parts = 0, whole = 1;
+    int any = 0;
+
+    *out = (struct wish){.boxed = !r->shares, .closed = 7};
+    if (r->shares)
+        return 1;
+    for (int i = 0; i < r->step->ds->comm->size; i++) {
+        const struct wish *w = &r->wishes[i];
+        double part = 1;
+
+        if (!meets_file(r, w, c))
             continue;
-        files[0] = f;
-        hunt.from = r->shares ? &from : NULL;
-        hunt.to = r->shares ? &to : NULL;
-        if (!r->shares && w->boxed) {
-            const struct bm_cloud *c = r->top->clouds[f];
-            int apart = c->strays == c->count;
+        if (!w->boxed) {
+            out->boxed = 0;
+            return 1;
+        }
+        for (int d = 0; d < r->set->ndims; d++) {
+            double low = fmax(w->low[d], c->low[d]);
+            double high = fmin(w->high[d], c->high[d]);
 
-            for (int d = 0; d < r->set->ndims; d++)
-                apart |= c->low[d] > w->high[d] || c->high[d] < w->low[d];
-            if (apart)
-                continue;
+            out->low[d] = any ? fmin(out->low[d], w->low[d]) : w->low[d];
+            out->high[d] = any ? fmax(out->high[d], w->high[d]) : w->high[d];
+            if (c->low[d] < c->high[d])
+                part *= (high - low) / (c->high[d] - c->low[d]);
         }
-        rc = bm_hunt(&hunt);
-        if (rc == BOUMA_EABORTED) { /* which the collector does for memory */
-            bm_error_clear(&ds->error);
-            rc = no_memory(r);
+        parts += part;
+        any = 1;
+    }
+    for (int d = 0; d < r->set->ndims && any; d++)
+        if (c->low[d] < c->high[d])
+            whole *= (fmin(out->high[d], c->high[d]) -
+                      fmax(out->low[d], c->low[d])) /
+                     (c->high[d] - c->low[d]);
+    return any && parts >= 0.9 * whole;
+}
+
+/* Look in a slice for what each rank wants. */
+static int catch_slice(struct restart *r, struct slice *s)
+{
+    const struct bm_cloud *c = r->top->clouds[s->file];
+    uint64_t ranks = (uint64_t)r->step->ds->comm->size;
+    struct wish all;
+    int rc = BOUMA_OK;
+
+    bm_shelf_clear(&s->shelf);
+    if (box_of_all(r, c, &all))
+        rc = hunt_slice(r, s, &all, s->from, s->to, NULL);
+    for (uint64_t i = 0; i < ranks && !rc; i++) {
+        uint64_t from = s->from, to = s->to;
+
+        if (r->shares) {
+            uint64_t begin = bm_cut(r->set->particles, ranks, i);
+            uint64_t end = bm_cut(r->set->particles, ranks, i + 1);
+
+            begin = begin > s->at ? begin - s->at : 0;
+            end = end > s->at ? end - s->at : 0;
+            from = begin > from ? begin : from;
+            to = end < to ? end : to;
         }
+        if (from < to && meets_file(r, &r->wishes[i], c))
+            rc =
+                hunt_slice(r, s, &r->wishes[i], from, to, &r->catches[i].found);
     }
     return rc;
 }
@@ -255,30 +338,42 @@ static int list_mine(struct restart *r)
     return BOUMA_OK;
 }
 
+/* Each file is gone through once, for all ranks. */
 static int catch_all(struct restart *r)
 {
     struct bouma_dataset *ds = r->step->ds;
-    size_t one[1];
+    uint64_t places = slice_places(r);
+    struct slice s = {.shelf = {.a = ds->a}};
+    size_t kept = 0;
     int rc = list_mine(r);
 
     r->catches = bm_new(ds->a, (size_t)ds->comm->size, sizeof(*r->catches));
     if (!rc && !r->catches)
         rc = no_memory(r);
     for (int i = 0; i < ds->comm->size && !rc && r->mine_count; i++) {
-        struct catch *c = &r->catches[r->catch_count];
+        r->catches[r->catch_count].rank = i;
+        if (bm_collector_init(&r->catches[r->catch_count++].found, ds->a,
+                              r->query->variables, r->query->variable_count))
+            rc = no_memory(r);
+    }
+    for (size_t k = 0; k < r->mine_count && !rc; k++) {
+        uint64_t count = r->top->clouds[r->mine[k].file]->count;
 
-        c->rank = i;
-        rc = bm_collector_init(&c->found, ds->a, r->query->variables,
-                               r->query->variable_count);
-        r->catch_count++;
-        if (rc)
-            return no_memory(r);
-        rc = catch_for(r, i, one, &c->found);
-        if (!rc && !c->found.count) {
-            bm_collector_release(&c->found);
-            r->catch_count--;
+        s.file = r->mine[k].file;
+        s.at = r->mine[k].at;
+        for (s.from = 0; s.from < count && !rc; s.from = s.to) {
+            s.to = count - s.from < places ? count : s.from + places;
+            rc = catch_slice(r, &s);
         }
     }
+    bm_shelf_release(&s.shelf);
+    for (size_t i = 0; i < r->catch_count && !rc; i++)
+        if (r->catches[i].found.count)
+            r->catches[kept++] = r->catches[i];
+        else
+            bm_collector_release(&r->catches[i].found);
+    if (!rc)
+        r->catch_count = kept;
     return rc;
 }
 
