@@ -89,15 +89,16 @@ int bm_extents_read(struct bouma_step *step, size_t source,
     return rc;
 }
 
-/* The end of a run of extents that the shelf does not have. */
+/* The end of a run of extents that the shelf does not have. Gaps are not read
+ * over: what is in them may be there, or is wanted later. */
 static size_t missing_end(const struct bm_extent *extents, size_t first,
-                          size_t n, uint64_t gap, uint64_t *end)
+                          size_t n, uint64_t *end)
 {
     size_t i = first;
 
     *end = extents[i].offset + extents[i].bytes;
     while (++i < n && (!extents[i].data || !extents[i].bytes) &&
-           extents[i].offset <= *end + gap)
+           extents[i].offset <= *end)
         if (extents[i].offset + extents[i].bytes > *end)
             *end = extents[i].offset + extents[i].bytes;
     return i;
@@ -108,13 +109,11 @@ int bm_extents_fetch(struct bouma_step *step, size_t source,
                      struct bm_shelf *shelf)
 {
     struct bouma_dataset *ds = step->ds;
-    uint64_t gap, end;
+    uint64_t end;
     int rc = BOUMA_OK;
 
     if (count)
         qsort(extents, count, sizeof(*extents), by_offset);
-    /* What lies between may be on the shelf already, unless that is empty. */
-    gap = shelf->count ? 0 : choose_gap(extents, count);
     for (size_t i = 0; i < count; i++)
         extents[i].data = bm_shelf_find(shelf, extents[i].offset,
                                         extents[i].offset + extents[i].bytes);
@@ -127,7 +126,7 @@ int bm_extents_fetch(struct bouma_step *step, size_t source,
             extents[i].data = (const uint8_t *)"";
         if (extents[i].data)
             continue;
-        next = missing_end(extents, i, count, gap, &end);
+        next = missing_end(extents, i, count, &end);
         if (end - from > ds->store.memory_limit)
             return bm_fail(&ds->error, BOUMA_ELIMIT,
                            "a read of %" PRIu64 " bytes is beyond the limit",

@@ -1,9 +1,11 @@
 /* restart.c -- particles for all ranks at once, each file read by one of them:
  * two phases, as in writing.
  *
- *     ranks tell their boxes -> readers look for each of them in their files
- *     -> readers tell how many they found -> the particles go to the ranks
- */
+ *     ranks tell their boxes -> readers look for each of them in a slice of
+ *     their files -> readers tell how many they found -> the particles go to
+ *     the ranks -> the next slice
+ *
+ * So a reader has no more than a slice of what is for others in its memory. */
 #include "read/restart.h"
 
 #include <math.h>
@@ -27,7 +29,6 @@ struct wish {
 /* What a reader has for a rank. */
 struct catch
 {
-    int rank;
     uint64_t at; /* in the stream of this reader */
     struct bm_collector found;
 };
@@ -47,11 +48,11 @@ struct restart {
     struct wish *wishes; /* [ranks] */
     struct own_file *mine;
     size_t mine_count;
-    struct catch *catches; /* [catch_count], ascending by rank */
-    size_t catch_count;
+    struct catch *catches; /* [ranks], of the slice at hand */
     uint64_t *first; /* [ranks + 1], of what each reader has for this one */
     size_t lanes;    /* components of all variables */
-    bouma_particle_data *out;
+    struct bm_collector out;
+    uint64_t had; /* particles in it, before the slice at hand */
     struct bm_pipe *pipe;
 };
 
@@ -197,18 +198,37 @@ struct slice {
     struct bm_shelf shelf;
 };
 
-/* The bytes of a slice, about. */
-#define SLICE_BYTES ((uint64_t)16 << 20)
-
-/* The places of a slice: whole chunks, and enough of them for long reads. */
+/* The places of a slice: whole chunks, of some buffers. The same on all ranks.
+ */
 static uint64_t slice_places(const struct restart *r)
 {
-    uint64_t chunk = r->set->detail.chunk, each = 1;
+    uint64_t bytes = 4 * r->step->ds->site.buffer_bytes, each = 1;
 
     for (size_t v = 0; v < r->query->variable_count; v++)
         each += bm_variable_sample_size(r->query->variables[v]);
-    each *= chunk;
-    return chunk * (SLICE_BYTES / each > 16 ? SLICE_BYTES / each : 16);
+    each *= r->set->detail.chunk;
+    return r->set->detail.chunk * (bytes > each ? bytes / each : 1);
+}
+
+/* The slices of the reader that has most. The same on all ranks. */
+static int count_slices(const struct restart *r, uint64_t *out)
+{
+    const bouma_allocator *a = r->step->ds->a;
+    uint64_t *count =
+        bm_new(a, (size_t)r->step->ds->comm->size, sizeof(*count));
+    uint64_t places = slice_places(r);
+
+    if (!count)
+        return BOUMA_ENOMEM;
+    *out = 0;
+    for (size_t f = 0; f < r->top->files; f++) {
+        uint64_t *here = &count[reader_of(r, f)];
+
+        *here += (r->top->clouds[f]->count + places - 1) / places;
+        *out = *here > *out ? *here : *out;
+    }
+    bm_drop(a, count);
+    return BOUMA_OK;
 }
 
 /* Whether a rank's box can have particles of a file. */
@@ -315,9 +335,13 @@ static int catch_slice(struct restart *r, struct slice *s)
             from = begin > from ? begin : from;
             to = end < to ? end : to;
         }
-        if (from < to && meets_file(r, &r->wishes[i], c))
-            rc =
-                hunt_slice(r, s, &r->wishes[i], from, to, &r->catches[i].found);
+        if (from >= to || !meets_file(r, &r->wishes[i], c))
+            continue;
+        if (!r->catches[i].found.a &&
+            bm_collector_init(&r->catches[i].found, r->step->ds->a,
+                              r->query->variables, r->query->variable_count))
+            return no_memory(r);
+        rc = hunt_slice(r, s, &r->wishes[i], from, to, &r->catches[i].found);
     }
     return rc;
 }
@@ -338,43 +362,40 @@ static int list_mine(struct restart *r)
     return BOUMA_OK;
 }
 
-/* Each file is gone through once, for all ranks. */
-static int catch_all(struct restart *r)
+/* What is needed from the beginning to the end. */
+static int prepare(struct restart *r, uint64_t *rounds)
 {
     struct bouma_dataset *ds = r->step->ds;
-    uint64_t places = slice_places(r);
-    struct slice s = {.shelf = {.a = ds->a}};
-    size_t kept = 0;
     int rc = list_mine(r);
 
     r->catches = bm_new(ds->a, (size_t)ds->comm->size, sizeof(*r->catches));
-    if (!rc && !r->catches)
+    if (!rc && (!r->catches || count_slices(r, rounds) ||
+                bm_collector_init(&r->out, ds->a, r->query->variables,
+                                  r->query->variable_count)))
         rc = no_memory(r);
-    for (int i = 0; i < ds->comm->size && !rc && r->mine_count; i++) {
-        r->catches[r->catch_count].rank = i;
-        if (bm_collector_init(&r->catches[r->catch_count++].found, ds->a,
-                              r->query->variables, r->query->variable_count))
-            rc = no_memory(r);
-    }
-    for (size_t k = 0; k < r->mine_count && !rc; k++) {
-        uint64_t count = r->top->clouds[r->mine[k].file]->count;
-
-        s.file = r->mine[k].file;
-        s.at = r->mine[k].at;
-        for (s.from = 0; s.from < count && !rc; s.from = s.to) {
-            s.to = count - s.from < places ? count : s.from + places;
-            rc = catch_slice(r, &s);
-        }
-    }
-    bm_shelf_release(&s.shelf);
-    for (size_t i = 0; i < r->catch_count && !rc; i++)
-        if (r->catches[i].found.count)
-            r->catches[kept++] = r->catches[i];
-        else
-            bm_collector_release(&r->catches[i].found);
-    if (!rc)
-        r->catch_count = kept;
     return rc;
+}
+
+/* The next slice of this rank's files, if there is one, for all ranks. */
+static int catch_next(struct restart *r, size_t *k, struct slice *s)
+{
+    uint64_t places = slice_places(r), count;
+
+    for (int i = 0; i < r->step->ds->comm->size; i++)
+        bm_collector_release(&r->catches[i].found);
+    if (*k < r->mine_count &&
+        s->to == r->top->clouds[r->mine[*k].file]->count) {
+        ++*k;
+        s->to = 0;
+    }
+    if (*k >= r->mine_count)
+        return BOUMA_OK;
+    s->file = r->mine[*k].file;
+    s->at = r->mine[*k].at;
+    s->from = s->to;
+    count = r->top->clouds[s->file]->count;
+    s->to = count - s->from < places ? count : s->from + places;
+    return catch_slice(r, s);
 }
 
 /* ---- particles go to the ranks ------------------------------------------ */
@@ -405,10 +426,11 @@ static int share_counts(struct restart *r, struct bm_flows *flows, int rc)
 
     bm_buffer_init(&mine, ds->a);
     bm_buffer_init(&all, ds->a);
-    for (size_t i = 0; i < r->catch_count && !rc; i++) {
-        bm_put_u32(&mine, (uint32_t)r->catches[i].rank);
-        bm_put_u64(&mine, r->catches[i].found.count);
-    }
+    for (int i = 0; i < ranks && !rc; i++)
+        if (r->catches[i].found.count) {
+            bm_put_u32(&mine, (uint32_t)i);
+            bm_put_u64(&mine, r->catches[i].found.count);
+        }
     if (!rc && (!sizes || mine.failed || bm_flows_init(flows, ds->comm)))
         rc = no_memory(r);
     rc = bm_comm_collect(ds->comm, &mine, &all, sizes, 1, rc, &ds->error);
@@ -416,6 +438,7 @@ static int share_counts(struct restart *r, struct bm_flows *flows, int rc)
     for (int i = 0; i < ranks && !rc; at += sizes[i], i++) {
         struct bm_cursor c = bm_cursor_of(at, sizes[i]);
 
+        r->first[i + 1] = 0;
         while (bm_cursor_left(&c) >= 12) {
             int to = (int)bm_get_u32(&c);
             uint64_t count = bm_get_u64(&c);
@@ -432,18 +455,17 @@ static int share_counts(struct restart *r, struct bm_flows *flows, int rc)
     return rc;
 }
 
-/* Where a lane of what comes from a reader goes, or NULL. */
+/* Where a lane of what comes from a reader goes. */
 static uint8_t *lane_room(void *context, size_t tag)
 {
     struct restart *r = context;
-    size_t lane = tag % r->lanes, v = 0;
-    uint64_t first = r->first[tag / r->lanes];
+    size_t lane = tag % r->lanes, k = lane, v = 0;
 
-    for (; lane >= (size_t)r->out->variables[v]->components; v++)
-        lane -= (size_t)r->out->variables[v]->components;
-    return (uint8_t *)r->out->columns[v] +
-           ((uint64_t)lane * r->out->count + first) *
-               bm_variable_value_size(r->out->variables[v]);
+    for (; k >= (size_t)r->query->variables[v]->components; v++)
+        k -= (size_t)r->query->variables[v]->components;
+    return r->out.lanes[lane].data +
+           (r->had + r->first[tag / r->lanes]) *
+               bm_variable_value_size(r->query->variables[v]);
 }
 
 /* The thread's: a round of what this rank found for others. */
@@ -451,13 +473,13 @@ static int load_found(void *context, uint64_t at, uint8_t *data, uint64_t bytes,
                       struct bm_error *error)
 {
     struct restart *r = context;
+    size_t i = 0, ranks = (size_t)r->step->ds->comm->size;
     uint64_t end = at + bytes, begin;
-    size_t i = 0;
 
     (void)error;
-    BM_BISECT(i, r->catch_count, k, r->catches[k].at <= at);
-    for (begin = r->catches[i].at; i < r->catch_count && begin < end; i++)
-        for (size_t k = 0; k < r->lanes; k++) {
+    BM_BISECT(i, ranks, k, r->catches[k].at <= at);
+    for (begin = r->catches[i].at; i < ranks && begin < end; i++)
+        for (size_t k = 0; k < r->catches[i].found.lane_count; k++) {
             const struct bm_buffer *lane = &r->catches[i].found.lanes[k];
             uint64_t low = at > begin ? at : begin;
             uint64_t high = begin + lane->size < end ? begin + lane->size : end;
@@ -488,16 +510,15 @@ static int deliver(struct restart *r, struct bm_flows *flows, int rc)
     struct bouma_dataset *ds = r->step->ds;
     uint64_t at = 0;
 
-    for (size_t i = 0; i < r->catch_count && !rc; i++) {
+    for (int i = 0; i < ds->comm->size && !rc; i++) {
         r->catches[i].at = at;
-        for (size_t k = 0; k < r->lanes; k++)
+        for (size_t k = 0; k < r->catches[i].found.lane_count; k++)
             at += r->catches[i].found.lanes[k].size;
     }
     if (!rc) {
-        r->out = bm_particle_data_new(ds->a, r->query->variables,
-                                      r->query->variable_count,
-                                      r->first[ds->comm->size]);
-        if (!r->out || make_pipe(r, flows))
+        r->had = r->out.count;
+        if (bm_collector_extend(&r->out, r->first[ds->comm->size]) ||
+            make_pipe(r, flows))
             rc = no_memory(r);
     }
     rc = bm_pipe_open(r->pipe, ds->comm, &ds->pool, rc, &ds->error);
@@ -505,6 +526,28 @@ static int deliver(struct restart *r, struct bm_flows *flows, int rc)
         rc = bm_pipe_run(r->pipe, 1, rc, &ds->error);
     rc = bm_comm_agree(ds->comm, rc, &ds->error);
     bm_pipe_free(r->pipe);
+    r->pipe = NULL;
+    return rc;
+}
+
+/* All slices. Collective. */
+static int go_through(struct restart *r)
+{
+    struct slice s = {.shelf = {.a = r->step->ds->a}};
+    uint64_t rounds = 0;
+    size_t k = 0;
+    int rc = prepare(r, &rounds);
+
+    rc = bm_comm_agree(r->step->ds->comm, rc, &r->step->ds->error);
+    for (; rounds && !rc; rounds--) {
+        struct bm_flows flows = {0};
+
+        rc = catch_next(r, &k, &s);
+        rc = share_counts(r, &flows, rc);
+        rc = deliver(r, &flows, rc);
+        bm_flows_release(&flows);
+    }
+    bm_shelf_release(&s.shelf);
     return rc;
 }
 
@@ -517,8 +560,7 @@ int bm_restart(bouma_particle_data **out, struct bouma_step *step,
                         .query = query,
                         .shares = shares,
                         .top = bm_manifest_top(&step->manifest, set)};
-    const bouma_allocator *a = step->ds->a;
-    struct bm_flows flows = {0};
+    struct bouma_dataset *ds = step->ds;
 
     *out = NULL;
     for (size_t v = 0; !rc && v < query->variable_count; v++)
@@ -526,20 +568,24 @@ int bm_restart(bouma_particle_data **out, struct bouma_step *step,
     rc = share_wishes(&r, rc);
     if (!rc) {
         close_faces(&r);
-        rc = catch_all(&r);
+        rc = go_through(&r);
+        /* What is for others is not needed any more. */
+        for (int i = 0; i < ds->comm->size && r.catches; i++)
+            bm_collector_release(&r.catches[i].found);
+        if (!rc)
+            *out = bm_collector_finish(&r.out);
+        if (!rc && !*out)
+            rc = no_memory(&r);
+        rc = bm_comm_agree(ds->comm, rc, &ds->error);
     }
-    rc = share_counts(&r, &flows, rc);
-    rc = deliver(&r, &flows, rc);
-    bm_flows_release(&flows);
-    if (rc)
-        bouma_particle_data_free(r.out);
-    else
-        *out = r.out;
-    for (size_t i = 0; i < r.catch_count; i++)
-        bm_collector_release(&r.catches[i].found);
-    bm_drop(a, r.catches);
-    bm_drop(a, r.mine);
-    bm_drop(a, r.wishes);
-    bm_drop(a, r.first);
+    if (rc) {
+        bouma_particle_data_free(*out);
+        *out = NULL;
+    }
+    bm_collector_release(&r.out);
+    bm_drop(ds->a, r.catches);
+    bm_drop(ds->a, r.mine);
+    bm_drop(ds->a, r.wishes);
+    bm_drop(ds->a, r.first);
     return rc;
 }
