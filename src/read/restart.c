@@ -198,11 +198,11 @@ struct slice {
     struct bm_shelf shelf;
 };
 
-/* The places of a slice: whole chunks, of some buffers. The same on all ranks.
+/* The places of a slice: whole chunks, of a buffer. The same on all ranks.
  */
 static uint64_t slice_places(const struct restart *r)
 {
-    uint64_t bytes = 4 * r->step->ds->site.buffer_bytes, each = 1;
+    uint64_t bytes = r->step->ds->site.buffer_bytes, each = 1;
 
     for (size_t v = 0; v < r->query->variable_count; v++)
         each += bm_variable_sample_size(r->query->variables[v]);
