@@ -31,7 +31,7 @@ trap 'exit 130' INT TERM HUP
 case $name in
 write | particles)
     # Containers run as root, and have fewer cores than ranks.
-    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1
     "${MPIRUN:-mpirun}" --oversubscribe --timeout 1200 -n "${RANKS:-4}" \
         "$programs/bench_$name" --directory "$data" "$@"
     ;;
@@ -45,12 +45,12 @@ grid) # the codecs alone, then with files
     else
         echo "$0: the codecs alone are left out: needs zfp, and in \$TURBULENCE a file of 41 x 128 x 128 f32"
     fi
-    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1
     "${MPIRUN:-mpirun}" --oversubscribe --timeout 1200 -n "${RANKS:-4}" \
         "$programs/bench_grid" --directory "$data" "$@"
     ;;
 aggregate) # plain files, then grids on few ranks
-    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1
     "${MPIRUN:-mpirun}" --oversubscribe --timeout 1200 -n "${RANKS:-8}" \
         "$programs/bench_aggregate" files --directory "$data" "$@"
     for ranks in 1 2 4; do

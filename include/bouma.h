@@ -159,8 +159,10 @@ typedef enum bouma_distribute {
 
 /* Which file holds a chunk. The first three take runs of the order of chunks
  * (of particles: of ranks along a Morton curve); the optimal one makes the
- * largest file as small as it can be. The last three are for particles, and
- * mean `optimal` to grids. With none of them, particles are assigned as by
+ * largest file as small as it can be, tables and all, but for up to 63 bytes
+ * that align its data (of particles: as few particles as can be; with `predict`,
+ * by the sizes that chunks had in the last step). The last three are for
+ * particles, and mean `optimal` to grids. With none of them, particles are assigned as by
  * `split`, but ranks are divided only where that saves time. */
 #define BOUMA_ASSIGN_LIST(X)                                                   \
     X(ASSIGN_OPTIMAL, 1, "optimal")   /* (default of grids) */                 \
@@ -264,7 +266,10 @@ typedef struct bouma_options {
 
     bouma_durability durability;
     int group;   /* steps in a group of BOUMA_GROUP; 0: 8 */
-    int replace; /* 1: a step that exists may be written again */
+    int replace; /* 1: a step that exists may be written again; when the new
+                    one is durable, the files of the old one are removed (those
+                    who have it open for reading may be told to open it again)
+                  */
     int force;   /* 1: append although another writer seems alive */
     int files;   /* files a step, for grids and for each set of particles;
                     0: chosen from bytes and ranks */
@@ -314,6 +319,10 @@ typedef struct bouma_options {
     int async; /* 1: bouma_step_end() returns before all is stored: see there */
     bouma_predict predict;
     int writers; /* ranks that write a file of bouma_io_open(); 0: chosen */
+    int check;   /* 1: a step fails if an array that was put has been changed
+                    before the step had ended (which costs two passes over it);
+                    -1: do not look; 0: 1 in debug builds of the library */
+    int clobber; /* 1: bouma_dataset_create() removes a dataset of that path */
 } bouma_options;
 
 BOUMA_API void bouma_options_init(bouma_options *opts, size_t size);
@@ -342,7 +351,11 @@ typedef struct bouma_refinement bouma_refinement;
 
 /* Make a new dataset: a directory, by custom named NAME.bouma. BOUMA_EEXISTS
  * if there is something of that name (but an empty directory, or what a killed
- * creation left, is taken over). 'opts' may be NULL. The caller owns *out
+ * creation left, is taken over). With the option 'clobber', a dataset that is
+ * there makes way: all its steps are removed. Nothing else is: BOUMA_EEXISTS if
+ * it is not a dataset, or has other files between its own; BOUMA_EBUSY while
+ * another program writes it. With 'persist', twins make way as well. 'opts' may
+ * be NULL. The caller owns *out
  * and ends it with bouma_dataset_free(), after a failure too: it holds the
  * message. Collective. */
 BOUMA_API int bouma_dataset_create(bouma_dataset **out, const char *path,
@@ -432,25 +445,46 @@ typedef struct bouma_variable_spec {
  * All ranks define the same ones in the same order; that is checked when a step
  * ends. Names are UTF-8 without '/' and control characters, at most 255 bytes.
  * *out belongs to the dataset. In a dataset opened for append, nothing is
- * defined at first. */
+ * defined at first.
+ *
+ * A definition that fails, or an attribute that cannot be set, also fails every
+ * bouma_step_end() from then on, on all ranks, with its own message: until the
+ * same name is defined (or set) successfully, or the program says that it will
+ * do without, by bouma_dataset_clear_failures(). So statuses may be left to the
+ * end of the step. */
 BOUMA_API int bouma_grid_define(bouma_grid **out, bouma_dataset *ds,
                                 const char *name, const bouma_grid_spec *spec);
 BOUMA_API int bouma_variable_define(bouma_variable **out, bouma_grid *grid,
                                     const char *name,
                                     const bouma_variable_spec *spec);
 
-/* Begin step number 'step' (of any order, 0 or more) at 'time'. */
+/* Begin step number 'step' (of any order, 0 or more) at 'time', which is a
+ * finite number. */
 BOUMA_API int bouma_step_begin(bouma_dataset *ds, int64_t step, double time);
 
 /* Hand over one block of a variable: the samples of 'box' (NULL: the whole
- * grid), from 'data' on, as 'memory' tells (NULL: dense). The array stays the
- * caller's, is not changed, may be unaligned, and must stay as it is until the
- * step ends. A rank may hand over any number of blocks, or none (an empty box
- * is none); those of all ranks together must cover the grid exactly once. A
- * variable that no rank hands over is absent from the step. A put that fails
- * also fails the step, on all ranks, so its status may be left to the end. */
+ * grid), from 'data' on, as 'memory' tells (NULL: dense). A rank may hand over
+ * any number of blocks, or none (an empty box is none); those of all ranks
+ * together must cover the grid exactly once. A variable that no rank hands over
+ * is absent from the step. A put that fails also fails the step, on all ranks,
+ * so its status may be left to the end.
+ *
+ * THE ARRAY IS BORROWED UNTIL bouma_step_end() RETURNS. It is read then, not
+ * now: do not change or free it before. It is never changed by the library, and
+ * may be unaligned. Beware of temporaries: where a Fortran compiler packs an
+ * array section for the call, or Python an expression, the array is gone when
+ * the put returns. There use bouma_variable_put_copy(), which copies the
+ * samples at once; the copy is freed when the step ends. The option 'check'
+ * finds arrays that were changed too early. */
 BOUMA_API int bouma_variable_put(bouma_variable *variable, const bouma_box *box,
                                  const void *data, const bouma_memory *memory);
+BOUMA_API int bouma_variable_put_copy(bouma_variable *variable,
+                                      const bouma_box *box, const void *data,
+                                      const bouma_memory *memory);
+
+/* Forget, on this rank, all definitions, attributes and puts that have failed:
+ * the next step does not fail because of them, and is written without them. */
+BOUMA_API int bouma_dataset_clear_failures(bouma_dataset *ds);
 
 /* ---- writing particles -------------------------------------------------- */
 
@@ -496,12 +530,21 @@ typedef struct bouma_column {
  * particles hand over the same variables. 'bounds' may be NULL; else it has the
  * lowest and the highest coordinate for each axis, and saves a pass over
  * positions: it says which file they go to, and nothing is lost if it is wrong.
- * Arrays stay the caller's, as with bouma_variable_put(). A rank may call this
- * several times, for several blocks. Order is not kept: give particles an id if
- * it matters. */
+ * A rank may call this several times, for several blocks. Order is not kept:
+ * give particles an id if it matters.
+ *
+ * ARRAYS ARE BORROWED UNTIL bouma_step_end() RETURNS, as with
+ * bouma_variable_put(): do not change or free them before. (The columns
+ * themselves and the bounds are copied.) bouma_particles_put_copy() copies the
+ * values at once. */
 BOUMA_API int bouma_particles_put(bouma_particles *particles, uint64_t count,
                                   const bouma_column *columns,
                                   size_t column_count, const double *bounds);
+BOUMA_API int bouma_particles_put_copy(bouma_particles *particles,
+                                       uint64_t count,
+                                       const bouma_column *columns,
+                                       size_t column_count,
+                                       const double *bounds);
 
 /* Seconds of the phases of a step, the slowest rank's. What is stored is stored
  * by a thread, so 'store' may overlap with 'ship' and, in steps that are
@@ -582,12 +625,19 @@ BOUMA_API int bouma_dataset_flush(bouma_dataset *ds);
  * is nothing to do. Collective. */
 BOUMA_API int bouma_dataset_drain(bouma_dataset *ds);
 
+/* Drop all steps after 'step' (-1: all steps), durably: for a run that goes on
+ * from there, and writes them anew. A step is dropped whole or not at all, the
+ * last one first, also where the call is interrupted. With 'persist' they are
+ * dropped from the twins as well. Waits for a step that is being stored,
+ * finishes a group and drains before. Collective. */
+BOUMA_API int bouma_dataset_truncate(bouma_dataset *ds, int64_t step);
+
 /* ---- attributes --------------------------------------------------------- */
 
 /* Named values on a dataset, a step, a grid or a variable. Those of a dataset,
  * grids and variables are kept with each step that is written; reading a
- * dataset's gives those of its newest step. In a parallel program, all ranks
- * set the same ones. */
+ * dataset's gives those of its newest step (NULL, with a message, if the list of
+ * steps cannot be read). In a parallel program, all ranks set the same ones. */
 BOUMA_API bouma_attributes *bouma_dataset_attributes(bouma_dataset *ds);
 BOUMA_API bouma_attributes *bouma_step_attributes(bouma_step *step);
 BOUMA_API bouma_attributes *bouma_grid_attributes(bouma_grid *grid);
@@ -622,7 +672,11 @@ BOUMA_API int bouma_attributes_find(const bouma_attributes *attributes,
 
 /* ---- reading ------------------------------------------------------------ */
 
-/* The committed steps, by ascending number. */
+/* The committed steps, by ascending number: those that there are when a dataset
+ * is opened, or refreshed; to a reader of one process those that there are when
+ * it first asks, by one of these or for the dataset's attributes, since opening
+ * one step of very many needs no list of all. Each call works on its own. The
+ * count is -1 if the list cannot be read; bouma_error_message() says why. */
 typedef struct bouma_step_info {
     int64_t step;
     double time;
@@ -646,7 +700,10 @@ BOUMA_API int bouma_dataset_info_get(const bouma_dataset *ds,
                                      bouma_dataset_info *out);
 
 /* Open a committed step. The caller owns *out and frees it before the dataset.
- * BOUMA_ENOTFOUND if there is no such step. Collective. */
+ * BOUMA_ENOTFOUND if there is no such step. If the step is written again by
+ * another program meanwhile, reads of it may fail with BOUMA_ESTATE: then free
+ * it and open it again. (Steps that are open on the writer's own handle are
+ * kept till they are freed.) Collective. */
 BOUMA_API int bouma_step_open(bouma_step **out, bouma_dataset *ds,
                               int64_t step);
 BOUMA_API void bouma_step_free(bouma_step *step);
@@ -955,10 +1012,23 @@ BOUMA_API int bouma_particles_read(bouma_particle_data **out,
                                    bouma_particles *particles,
                                    const bouma_particles_query *query);
 
-/* 'count' of the particles that match (all, if there are no more), each set of
- * so many with the same chance as far as levels of detail allow: reads little
- * more than these. The same 'seed', the same sample. 'query' may be NULL; its
- * quality is not used. */
+/* 'count' of the particles that match (all, if there are no more), none twice.
+ * 'query' may be NULL; its quality is not used. The same 'seed' gives the same
+ * sample, on any machine and number of ranks.
+ *
+ * With a seed from 1 on it is a simple random sample: each set of so many
+ * particles is as likely as any other, and samples of different seeds are
+ * independent. So the mean of n values, with the standard deviation s, out of N
+ * particles has the standard error s / sqrt(n) * sqrt(1 - n / N), and a number
+ * of particles of some kind in the sample is hypergeometric. The particles are
+ * in the order in which they were drawn: the first k are the sample of k. Each
+ * level of a chunk that has one of them is read: where that is more than one
+ * particle in some hundred, nearly everything that is asked for.
+ *
+ * Seed 0 gives the even sample: from the coarse levels of detail, so it reads
+ * little more than what it gives, and its particles are spread more evenly than
+ * chance would spread them. There is one; sums over space have a smaller error
+ * than the formula says. */
 BOUMA_API int bouma_particles_sample(bouma_particle_data **out,
                                      bouma_particles *particles,
                                      const bouma_particles_query *query,
@@ -1061,8 +1131,10 @@ typedef enum bouma_verify_depth {
 } bouma_verify_depth;
 
 typedef enum bouma_severity {
-    BOUMA_NOTE = 1,  /* harmless, such as leftovers of a killed writer */
-    BOUMA_DAMAGE = 2 /* something committed cannot be read, or not fully */
+    BOUMA_NOTE = 1,     /* harmless, such as leftovers of a killed writer */
+    BOUMA_DAMAGE = 2,   /* something committed cannot be read, or not fully */
+    BOUMA_UNCHECKED = 3 /* it could not be looked at: the device failed, or a
+                           newer version of bouma wrote it */
 } bouma_severity;
 
 typedef struct bouma_finding {
@@ -1074,7 +1146,8 @@ typedef struct bouma_finding {
 
 typedef struct bouma_verify_report {
     uint64_t steps, files, chunks, bytes; /* looked at */
-    uint64_t notes, damages;
+    uint64_t notes, damages;              /* findings */
+    uint64_t unchecked;                   /* findings, too */
 } bouma_verify_report;
 
 /* Check the dataset at 'path'. 'each' (may be NULL) is told each finding, on
@@ -1086,17 +1159,50 @@ BOUMA_API int bouma_verify(const char *path, bouma_verify_depth depth,
                            void *user, bouma_verify_report *report,
                            char *message, size_t bytes);
 
-/* What repair did or, without 'apply', would do. It never deletes: what is in
- * the way is moved to lost/. 'each' is told each action. */
+/* What repair did or, without 'apply', would do. It never deletes what could be
+ * of use: what is in the way is moved to lost/. (Of a whole step that was
+ * written again, files of the earlier writing are removed, as its writer would
+ * have done.) 'each' is told each action. Steps stand alone: one that cannot be
+ * looked at, or that a newer version of bouma wrote, is left as it is, and the
+ * others are mended. */
 typedef struct bouma_repair_report {
-    uint64_t actions;  /* done, or to be done */
-    uint64_t hopeless; /* damages that cannot be mended */
+    uint64_t actions;   /* done, or to be done */
+    uint64_t hopeless;  /* damages that cannot be mended */
+    uint64_t unchecked; /* findings about what could not be looked at */
 } bouma_repair_report;
 BOUMA_API int bouma_repair(const char *path, int apply,
                            const bouma_options *opts,
                            void (*each)(void *user, const bouma_finding *f),
                            void *user, bouma_repair_report *report,
                            char *message, size_t bytes);
+
+/* What was committed and is gone. A step that is lost stays on record, also
+ * when the index is written anew, and verify counts it as a damage, until it is
+ * forgotten or written again. */
+typedef struct bouma_loss {
+    int64_t step;
+    double time;      /* of the step, if 'is_known' */
+    int64_t recorded; /* when it was put on record: seconds since 1970; 0: it is
+                         not yet, below 0: not known */
+    int64_t files;    /* 0: the whole step is lost; else of so many of its files
+                         a part, and the rest can be read */
+    int accepted;     /* of files: forgotten, so that verify has but a note */
+    int is_known;     /* the time is */
+} bouma_loss;
+
+/* Tell each loss that is known of the dataset at 'path', by ascending step. A
+ * file that is damaged and that repair has not seen yet is found by verify. */
+BOUMA_API int bouma_losses(const char *path, const bouma_options *opts,
+                           void (*each)(void *user, const bouma_loss *loss),
+                           void *user, char *message, size_t bytes);
+
+/* Forget the loss of a step, or all losses if 'step' is -1; as bouma_repair(),
+ * without 'apply' only tell. BOUMA_ENOTFOUND if no loss of the step is known.
+ */
+BOUMA_API int bouma_repair_forget(
+    const char *path, int64_t step, int apply, const bouma_options *opts,
+    void (*each)(void *user, const bouma_finding *f), void *user,
+    bouma_repair_report *report, char *message, size_t bytes);
 
 /* ---- draining what was left behind -------------------------------------- */
 
@@ -1153,8 +1259,8 @@ typedef struct bouma_plan_spec {
                      1, they do not */
 } bouma_plan_spec;
 
-/* The counts of bytes are those of samples and chunks, without the tables in
- * the files. */
+/* Files, and stored_bytes, count chunks and their entries in tables, but not
+ * the names and what else a file has once. */
 typedef struct bouma_plan_report {
     bouma_distribute distribute;
     bouma_assign assign;

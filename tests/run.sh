@@ -1,53 +1,137 @@
 #!/usr/bin/env bash
-# run.sh [NAME] -- every test, in every build: what `./dev test` runs. With NAME,
-# only the tests of the release build whose name has it.
+# run.sh [all | NAME] -- run the tests: what `./dev test` does.
+#
+#   run.sh        the release build, and every kind of test once
+#   run.sh all    then all rank counts and the long sweeps, MPICH, sanitizers,
+#                 clang without MPI, other compiler flags, processors and C
+#                 libraries
+#   run.sh NAME   of the release build, the tests whose name has NAME in it
+#
+# A part that fails does not stop the others. The last lines name the tests that
+# failed and count them all: "N passed, N failed, N skipped".
 set -euo pipefail
 cd "$(dirname "$0")/.."
 jobs=$(nproc)
+results=$(mktemp -d)
+trap 'rm -rf "$results"' EXIT
+passed=0 failed=0 skipped=0
+started=$SECONDS
 
 say() { printf '\n== %s\n' "$*"; }
 
-# build PRESET [OPTION...]: warnings are errors here.
-build() {
-    local preset=$1
-    shift
-    say "build: $preset"
-    cmake --preset "$preset" -DBOUMA_WERROR=ON "$@" >/dev/null
-    cmake --build --preset "$preset" -j "$jobs" | { grep -vE '^\[[0-9]+/[0-9]+\]|no work to do' || true; }
+# count PASSED FAILED SKIPPED [NAME OF WHAT FAILED...]
+count() {
+    passed=$((passed + $1)) failed=$((failed + $2)) skipped=$((skipped + $3))
+    shift 3
+    [ $# = 0 ] || printf '%s\n' "$@" >>"$results/failed"
 }
 
-run() { # DIRECTORY [CTEST OPTIONS]
+# step NAME COMMAND...: one that passes or fails as a whole; 77 means skipped.
+step() {
+    local name=$1 status=0
+    shift
+    say "$name"
+    "$@" || status=$?
+    case $status in
+    0) count 1 0 0 ;;
+    77) count 0 0 1 ;;
+    *) count 0 1 0 "$name" ;;
+    esac
+    return $((status != 0 && status != 77))
+}
+
+# configure_and_build DIRECTORY CMAKE-ARGUMENT...
+configure_and_build() {
     local dir=$1
     shift
-    say "tests: $dir $*"
-    ctest --test-dir "$dir" -j "$jobs" --output-on-failure --no-tests=error "$@"
+    cmake "$@" -DBOUMA_WERROR=ON >/dev/null
+    cmake --build "$dir" -j "$jobs" >"$results/build" 2>&1 ||
+        { cat "$results/build"; return 1; }
 }
 
-if [ -n "${1:-}" ]; then
-    build release -DMPI_C_COMPILER=mpicc.openmpi -DMPIEXEC_EXECUTABLE=/usr/bin/mpiexec.openmpi
-    run build -R "$1"
-    exit
-fi
+# suite NAME DIRECTORY CTEST-ARGUMENT...: tests of one build.
+suite() {
+    local name=$1 dir=$2 xml=$results/junit.xml numbers
+    shift 2
+    say "$name: tests"
+    rm -f "$xml"
+    ctest --test-dir "$dir" -j "$jobs" --output-on-failure --no-tests=error \
+        --output-junit "$xml" "$@" || true
+    # tests, failures, disabled, skipped: attributes of the first element.
+    if [ ! -s "$xml" ]; then
+        count 0 1 0 "$name: no test ran"
+        return
+    fi
+    attribute() { sed -n "0,/[[:space:]]$1=\"/s/.*[[:space:]]$1=\"\([0-9]*\)\".*/\1/p" "$xml"; }
+    numbers=($(attribute tests) $(attribute failures) $(attribute skipped))
+    count $((numbers[0] - numbers[1] - numbers[2])) "${numbers[1]}" "${numbers[2]}"
+    sed -n 's/.*<testcase name="\([^"]*\)".*status="fail".*/\1/p' "$xml" |
+        sed "s/^/$name: /" >>"$results/failed"
+}
 
-say "format"
-./dev fmt --check
+openmpi=(-DMPI_C_COMPILER=mpicc.openmpi -DMPIEXEC_EXECUTABLE=/usr/bin/mpiexec.openmpi)
 
-build release -DMPI_C_COMPILER=mpicc.openmpi -DMPIEXEC_EXECUTABLE=/usr/bin/mpiexec.openmpi
-run build
+release_build() {
+    step "release: build" configure_and_build build --preset release \
+        -DBOUMA_BENCH=OFF "${openmpi[@]}"
+}
 
-build mpich
-# Its ranks spin while they wait: many of them are left to Open MPI.
-run build-mpich -L mpi -E 'sweep_mpi|\.8$|mpi_(place|plan|pipe|async|io|io_errors|predict|probe|errors|group|particles|lossy|restart|weighted|split|drain|read)\.5'
+quick() {
+    step "format" ./dev fmt --check || true
+    if release_build; then
+        suite release build -LE long
+    fi
+}
 
-# Leaks are looked for in the serial tests; MPI itself leaks.
-build asan -DMPI_C_COMPILER=mpicc.openmpi -DMPIEXEC_EXECUTABLE=/usr/bin/mpiexec.openmpi
-export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
-run build-asan -L 'unit|golden|damaged|fuzz' -E 'includes|test_plan_scale|test_evenness|python'
-ASAN_OPTIONS=detect_leaks=0 run build-asan -L mpi -R '\.3$'
+long() {
+    suite "release, long" build -L long
 
-# Another compiler, and no MPI at all.
-say "build: clang, without MPI"
-cmake -S . -B build-clang -G Ninja -DCMAKE_C_COMPILER=clang-14 -DBOUMA_MPI=OFF -DBOUMA_WERROR=ON >/dev/null
-cmake --build build-clang -j "$jobs" | { grep -vE '^\[[0-9]+/[0-9]+\]|no work to do' || true; }
-run build-clang -L 'unit|cli' -E 'mpi|test_plan_scale|particles_import|render|boxes_and_levels|npy_files'
-say "all tests passed"
+    if step "mpich: build" configure_and_build build-mpich --preset mpich; then
+        suite mpich build-mpich -L mpich
+    fi
+
+    # Leaks are looked for in the serial tests; MPI itself leaks.
+    if step "sanitizers: build" configure_and_build build-asan --preset asan "${openmpi[@]}"; then
+        export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
+        suite "sanitizers" build-asan -L sanitize -LE mpi
+        ASAN_OPTIONS=detect_leaks=0 suite "sanitizers, parallel" build-asan -L sanitize -L mpi
+    fi
+
+    # Another compiler, and no MPI at all.
+    if step "clang, without MPI: build" configure_and_build build-clang -S . -B build-clang \
+        -G Ninja -DCMAKE_C_COMPILER=clang-14 -DBOUMA_MPI=OFF; then
+        suite "clang, without MPI" build-clang -L clang
+    fi
+
+    # Other compiler flags, processors and C libraries: each builds for itself.
+    local port
+    for port in tests/ports/*.sh; do
+        step "$(basename "$port" .sh)" bash "$port" || true
+    done
+}
+
+finish() {
+    say "$((SECONDS - started)) s"
+    if [ -s "$results/failed" ]; then
+        echo "failed:"
+        sed 's/^/    /' "$results/failed"
+    fi
+    echo "$passed passed, $failed failed, $skipped skipped"
+    [ "$failed" = 0 ] && [ "$passed" -gt 0 ]
+}
+
+case ${1:-} in
+'') quick ;;
+all)
+    quick
+    if [ -e build/CTestTestfile.cmake ]; then
+        long
+    fi
+    ;;
+*)
+    if release_build; then
+        suite release build -R "$1"
+    fi
+    ;;
+esac
+finish

@@ -6,8 +6,8 @@ set -euo pipefail
 build=$(cd "$1" && pwd)
 program=$build/bin/$2
 shift 2
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-mpirun=${MPIRUN:-mpirun --oversubscribe --timeout 300}
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1
+mpirun=${MPIRUN:-mpirun --oversubscribe --timeout 1800}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 

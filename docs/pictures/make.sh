@@ -8,7 +8,7 @@ set -euo pipefail
 [ $# -eq 2 ] || { sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' "$0"; exit 2; }
 bouma=$(cd "$1" && pwd)/bin/bouma
 boiler=$(cd "$1" && pwd)/bin/example_boiler
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1
 mpirun=${MPIRUN:-mpirun --oversubscribe}
 data=$(realpath "$2")
 cd "$(dirname "$0")"

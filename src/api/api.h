@@ -23,6 +23,12 @@ int bm_api_check_writing(bouma_dataset *ds);
  * 'what'. */
 int bm_api_check_put(bouma_dataset *ds, const struct bm_schema *schema,
                      const char *what);
+/* A definition or a put has ended with 'rc', which comes back: a failure is
+ * remembered, and fails the next step. Of a definition: 'owner' (may be NULL)
+ * and 'name' tell which. */
+int bm_api_defined(bouma_dataset *ds, const void *owner, const char *name,
+                   enum bm_refused_scope scope, int rc);
+int bm_api_put(bouma_dataset *ds, int rc);
 /* A copy of a caller's spec, which says its own size. */
 int bm_api_copy_spec(struct bm_error *error, void *out, size_t bytes,
                      const void *spec, size_t spec_bytes, const char *what);

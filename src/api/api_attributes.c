@@ -4,19 +4,31 @@
 #include "api/api.h"
 #include "read/read.h"
 
+/* Attributes that a caller gets: what it sets wrongly is known to 'ds'. */
+static bouma_attributes *owned(bouma_attributes *attributes, bouma_dataset *ds)
+{
+    attributes->dataset = ds;
+    return attributes;
+}
+
 bouma_attributes *bouma_dataset_attributes(bouma_dataset *ds)
 {
     if (ds && !ds->opened)
         bm_api_check_open(ds); /* for its message */
-    return ds && ds->opened ? &ds->attributes : NULL;
+    if (!ds || !ds->opened)
+        return NULL;
+    if (!ds->described)
+        bm_error_clear(&ds->error);
+    return bm_dataset_describe(ds) ? NULL : owned(&ds->attributes, ds);
 }
 
 bouma_attributes *bouma_dataset_step_attributes(bouma_dataset *ds)
 {
     if (ds && !ds->in_step && !bm_api_check_open(ds))
-        bm_fail(&ds->error, BOUMA_ESTATE,
-                "no step was begun; call bouma_step_begin() first");
-    return ds && ds->in_step ? &ds->step_attributes : NULL;
+        bm_api_put(ds, bm_fail(&ds->error, BOUMA_ESTATE,
+                               "no step was begun; call bouma_step_begin() "
+                               "first"));
+    return ds && ds->in_step ? owned(&ds->step_attributes, ds) : NULL;
 }
 
 bouma_attributes *bouma_step_attributes(bouma_step *step)
@@ -26,30 +38,23 @@ bouma_attributes *bouma_step_attributes(bouma_step *step)
 
 bouma_attributes *bouma_grid_attributes(bouma_grid *grid)
 {
-    return grid ? &grid->attributes : NULL;
+    return grid ? owned(&grid->attributes, grid->schema->dataset) : NULL;
 }
 
 bouma_attributes *bouma_variable_attributes(bouma_variable *variable)
 {
-    return variable ? &variable->attributes : NULL;
+    return variable
+               ? owned(&variable->attributes, variable->grid->schema->dataset)
+               : NULL;
 }
 
-int bouma_attributes_set(bouma_attributes *attributes, const char *name,
+static int set_attribute(bouma_attributes *attributes, const char *name,
                          bouma_type type, size_t count, const void *values)
 {
-    struct bm_error *error;
+    struct bm_error *error = attributes->error;
     const char *wrong = bm_name_check(name);
     int rc;
 
-    if (!attributes)
-        return BOUMA_ESTATE;
-    error = attributes->error;
-    bm_error_clear(error);
-    if (attributes->fixed)
-        return bm_fail(error, BOUMA_ESTATE,
-                       "attribute \"%s\": this was read, and attributes of it "
-                       "cannot be changed",
-                       name ? name : "");
     if (wrong)
         return bm_fail(error, BOUMA_EINVAL, "an attribute's name %s", wrong);
     if (!bouma_type_size(type))
@@ -71,6 +76,29 @@ int bouma_attributes_set(bouma_attributes *attributes, const char *name,
     if (rc)
         bm_fail(error, rc, "attribute \"%s\": no memory", name);
     return rc;
+}
+
+int bouma_attributes_set(bouma_attributes *attributes, const char *name,
+                         bouma_type type, size_t count, const void *values)
+{
+    bouma_dataset *ds;
+    int rc;
+
+    if (!attributes)
+        return BOUMA_ESTATE;
+    bm_error_clear(attributes->error);
+    if (attributes->fixed)
+        return bm_fail(attributes->error, BOUMA_ESTATE,
+                       "attribute \"%s\": this was read, and attributes of it "
+                       "cannot be changed",
+                       name ? name : "");
+    rc = set_attribute(attributes, name, type, count, values);
+    ds = attributes->dataset;
+    if (!ds)
+        return rc;
+    return bm_api_defined(
+        ds, attributes, name,
+        attributes == &ds->step_attributes ? BM_OF_STEP : BM_OF_DATASET, rc);
 }
 
 int bouma_attributes_set_text(bouma_attributes *attributes, const char *name,
@@ -121,12 +149,16 @@ static const char *name_at(const void *list, int i)
 int bouma_attributes_find(const bouma_attributes *attributes, const char *name,
                           bouma_attribute *out)
 {
+    const struct bm_attribute *e;
+
     memset(out, 0, sizeof(*out));
     if (!attributes)
         return BOUMA_ENOTFOUND;
-    for (int i = 0; name && i < attributes->count; i++)
-        if (!strcmp(attributes->entries[i].name, name))
-            return bouma_attributes_get(attributes, i, out);
+    e = name ? bm_attributes_find(attributes, name) : NULL;
+    if (e) {
+        *out = (bouma_attribute){e->name, e->type, e->count, e->values};
+        return BOUMA_OK;
+    }
     bm_error_clear(attributes->error);
     return bm_api_no_such(attributes->error, "attribute", name, name_at,
                           attributes);

@@ -62,3 +62,45 @@ int bouma_repair(const char *path, int apply, const bouma_options *opts,
         *report = own;
     return rc;
 }
+
+int bouma_losses(const char *path, const bouma_options *opts,
+                 void (*each)(void *user, const bouma_loss *loss), void *user,
+                 char *message, size_t bytes)
+{
+    struct bm_error error = {0};
+    bouma_options options;
+    int rc = bm_api_check(&options, opts, path, &error);
+
+    if (!rc && !each)
+        rc = bm_fail(&error, BOUMA_EINVAL, "'each' is NULL");
+    if (!rc)
+        rc = bm_losses_each(path, &options, bm_api_allocator(opts), each, user,
+                            &error);
+    bm_api_tell(message, bytes, error.text);
+    return rc;
+}
+
+int bouma_repair_forget(const char *path, int64_t step, int apply,
+                        const bouma_options *opts,
+                        void (*each)(void *user, const bouma_finding *f),
+                        void *user, bouma_repair_report *report, char *message,
+                        size_t bytes)
+{
+    struct bm_error error = {0};
+    bouma_repair_report own;
+    bouma_options options;
+    int rc = bm_api_check(&options, opts, path, &error);
+
+    memset(&own, 0, sizeof(own));
+    if (!rc && step < -1)
+        rc = bm_fail(&error, BOUMA_EINVAL,
+                     "step is %lld, must be 0 or more, or -1 for all",
+                     (long long)step);
+    if (!rc)
+        rc = bm_forget(path, step, apply, &options, bm_api_allocator(opts),
+                       each, user, &own, &error);
+    bm_api_tell(message, bytes, error.text);
+    if (report)
+        *report = own;
+    return rc;
+}

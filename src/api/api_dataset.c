@@ -6,6 +6,8 @@
 
 #include "api/api.h"
 #include "dataset/drain.h"
+#include "dataset/sweep.h"
+#include "dataset/truncate.h"
 #include "store/envelope.h"
 #include "write/write.h"
 
@@ -167,6 +169,8 @@ int bouma_dataset_close(bouma_dataset *ds)
         int released;
 
         rc = bm_commit_settle_all(ds);
+        if (!rc)
+            bm_sweep_all_replaced(ds);
         /* A step that is not durable now, the next writer will see to. */
         released = bm_dataset_release(ds, &why);
         if (!rc && released)
@@ -186,7 +190,7 @@ int bouma_dataset_close(bouma_dataset *ds)
                        &ds->error);
     ds->closed = 1;
     ds->in_step = 0;
-    ds->put_count = 0;
+    bm_dataset_forget_puts(ds);
     return rc;
 }
 
@@ -207,6 +211,13 @@ const char *bouma_error_message(const bouma_dataset *ds)
 
 const char *bouma_dataset_note(const bouma_dataset *ds, int i)
 {
+    if (ds && ds->opened && !ds->described) {
+        bouma_dataset *here = (bouma_dataset *)ds;
+        struct bm_error last = ds->error;
+
+        bm_dataset_describe(here); /* who asks for steps learns of a failure */
+        here->error = last;
+    }
     return ds && i >= 0 && i < ds->note_count ? ds->notes[i] : NULL;
 }
 
@@ -239,12 +250,43 @@ int bouma_dataset_flush(bouma_dataset *ds)
     rc = bm_comm_begin(ds->comm, "flushing", 0, NULL, 0, BOUMA_OK, &ds->error);
     if (rc) /* the ranks are not together */
         return rc;
-    if (ds->held_count)
-        return bm_commit_flush(ds);
+    if (ds->held_count) {
+        rc = bm_commit_flush(ds);
+        return rc || !ds->options.replace ? rc : bm_sweep_replaced(ds);
+    }
     if (ds->comm->rank == 0)
         rc = bm_commit_settle_all(ds);
     rc = bm_comm_agree(ds->comm, rc, &ds->error);
     return rc || !ds->drain ? rc : bm_drain_finish(ds);
+}
+
+int bouma_dataset_truncate(bouma_dataset *ds, int64_t step)
+{
+    int rc = ds ? bm_api_check_writing(ds) : BOUMA_EINVAL;
+
+    if (!rc)
+        rc = bm_write_settle(ds, NULL);
+    if (rc)
+        return rc;
+    if (ds->in_step)
+        rc = bm_fail(&ds->error, BOUMA_ESTATE,
+                     "step %" PRIu64 " was begun and not ended; end it before "
+                     "others are dropped",
+                     ds->step);
+    if (!rc && step < -1)
+        rc = bm_fail(&ds->error, BOUMA_EINVAL,
+                     "steps cannot be dropped behind step %" PRId64
+                     "; the first is 0, and -1 drops all",
+                     step);
+    rc = bm_comm_begin(ds->comm, "dropping steps", (uint64_t)step, NULL, 0, rc,
+                       &ds->error);
+    if (rc == BOUMA_EMISMATCH && !ds->error.status)
+        bm_fail(&ds->error, rc, "the ranks drop different steps");
+    if (!rc && ds->held_count)
+        rc = bm_commit_flush(ds);
+    if (!rc && ds->drain)
+        rc = bm_drain_finish(ds);
+    return rc ? rc : bm_dataset_truncate(ds, step);
 }
 
 int bouma_dataset_drain(bouma_dataset *ds)
@@ -259,20 +301,34 @@ int bouma_dataset_drain(bouma_dataset *ds)
     return rc || !ds->drain ? rc : bm_drain_finish(ds);
 }
 
+/* 'const' is about what is in the dataset, not about what the handle has read
+ * of it, nor about the message. */
+static int list_steps(const bouma_dataset *ds)
+{
+    bm_error_clear((struct bm_error *)&ds->error);
+    return bm_dataset_list((bouma_dataset *)ds);
+}
+
 int64_t bouma_dataset_step_count(const bouma_dataset *ds)
 {
+    if (ds && ds->opened && !ds->listed && list_steps(ds))
+        return -1;
     return ds ? (int64_t)ds->steps.count : 0;
 }
 
 int bouma_dataset_step_get(const bouma_dataset *ds, int64_t i,
                            bouma_step_info *out)
 {
+    int rc;
+
     memset(out, 0, sizeof(*out));
     if (!ds)
         return BOUMA_EINVAL;
-    /* 'const' is about what is in the dataset, not about the message. */
     if (!ds->opened)
         return bm_api_check_open((bouma_dataset *)ds);
+    rc = ds->listed ? BOUMA_OK : list_steps(ds);
+    if (rc)
+        return rc;
     if (i < 0 || (size_t)i >= ds->steps.count) {
         struct bm_error *error = (struct bm_error *)&ds->error;
 

@@ -4,6 +4,18 @@
 #include "api/api.h"
 #include "comm/comm_mpi.h"
 
+/* A communicator of the library's own. The options are looked at again later,
+ * where there is a handle for a message. */
+static int make_comm(struct bm_comm **out, MPI_Comm mpi,
+                     const bouma_options *opts)
+{
+    struct bm_error ignored = {0};
+    bouma_options options;
+
+    bm_options_complete(&options, opts, &ignored);
+    return bm_comm_mpi_new(out, bm_api_allocator(opts), mpi, options.timeout);
+}
+
 static int open_together(bouma_dataset **out, MPI_Comm mpi, enum bm_mode mode,
                          const char *path, const bouma_options *opts)
 {
@@ -11,7 +23,7 @@ static int open_together(bouma_dataset **out, MPI_Comm mpi, enum bm_mode mode,
     int rc;
 
     *out = NULL;
-    rc = bm_comm_mpi_new(&comm, bm_api_allocator(opts), mpi);
+    rc = make_comm(&comm, mpi, opts);
     return rc ? rc : bm_api_open(out, comm, mode, path, opts);
 }
 
@@ -40,7 +52,7 @@ int bouma_io_open_mpi(bouma_io_file **out, MPI_Comm mpi, const char *path,
     int rc;
 
     *out = NULL;
-    rc = bm_comm_mpi_new(&comm, bm_api_allocator(opts), mpi);
+    rc = make_comm(&comm, mpi, opts);
     return rc ? rc : bm_api_io_open(out, comm, path, mode, opts);
 }
 
@@ -48,7 +60,7 @@ int bouma_io_open_mpi(bouma_io_file **out, MPI_Comm mpi, const char *path,
 static int together(struct bm_comm **out, MPI_Comm mpi,
                     const bouma_options *opts, char *message, size_t bytes)
 {
-    int rc = bm_comm_mpi_new(out, bm_api_allocator(opts), mpi);
+    int rc = make_comm(out, mpi, opts);
 
     if (rc)
         bm_api_tell(message, bytes, bouma_status_text(rc));

@@ -34,6 +34,9 @@ static const struct choice predict_names[] = {
 #undef CHOICE_OF
 static const struct choice yes_no_names[] = {
     {"1", 1}, {"0", 0}, {"yes", 1}, {"no", 0}, {NULL, 0}};
+/* Where 0 is "choose for me". */
+static const struct choice on_off_names[] = {
+    {"1", 1}, {"0", -1}, {"yes", 1}, {"no", -1}, {NULL, 0}};
 
 enum field_kind { CHOICE, FLAG, INTEGER, BYTES, SECONDS, TEXT };
 
@@ -73,6 +76,8 @@ static const struct field {
     FIELD(async, FLAG, yes_no_names, 0),
     FIELD(predict, CHOICE, predict_names, 0),
     FIELD(writers, INTEGER, NULL, 1 << 20),
+    FIELD(check, FLAG, on_off_names, 0),
+    FIELD(clobber, FLAG, yes_no_names, 0),
 #undef FIELD
 };
 enum { FIELDS = sizeof(fields) / sizeof(fields[0]) };
@@ -87,6 +92,11 @@ void bouma_options_init(bouma_options *opts, size_t size)
     memset(opts, 0, size);
     opts->size = size;
 }
+
+/* Longer than ranks of a sound job are apart at an output, and than parallel
+ * file systems need to recover, during which one rank may wait in a write; not
+ * so long that a job which hangs has burnt its hours. */
+#define DEFAULT_TIMEOUT 1800.0
 
 /* ---- values ------------------------------------------------------------- */
 
@@ -140,7 +150,8 @@ static void describe(char *text, size_t bytes, const struct field *f)
                      f->most >> 30);
         break;
     case SECONDS:
-        snprintf(text, bytes, "seconds, 0 or more");
+        snprintf(text, bytes,
+                 "seconds, 0 (the default, 1800) or more; inf: for ever");
         break;
     case TEXT:
         snprintf(text, bytes, "a text of up to %d bytes", BOUMA_PATH_BYTES - 1);
@@ -295,6 +306,12 @@ int bouma_options_set(bouma_options *opts, const char *name, const char *value,
 
 /* ---- completing --------------------------------------------------------- */
 
+#ifdef NDEBUG
+#define CHECK_BY_DEFAULT (-1)
+#else
+#define CHECK_BY_DEFAULT 1
+#endif
+
 /* Take over from the environment what the program left at zero. */
 static int from_environment(bouma_options *opts, struct bm_error *error)
 {
@@ -420,8 +437,10 @@ int bm_options_complete(bouma_options *out, const bouma_options *given,
     out->order = out->order ? out->order : BOUMA_ORDER_LEVEL;
     out->message_bytes =
         out->message_bytes ? out->message_bytes : (uint64_t)1 << 30;
+    out->timeout = out->timeout > 0 ? out->timeout : DEFAULT_TIMEOUT;
     out->buffers = out->buffers ? out->buffers : out->async ? 16 : 2;
     out->predict = out->predict ? out->predict : BOUMA_PREDICT_OFF;
+    out->check = out->check ? out->check : CHECK_BY_DEFAULT;
     out->memory_limit =
         out->memory_limit ? out->memory_limit : (uint64_t)16 << 30;
     return rc;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/api.h"
+#include "dataset/borrowed.h"
 #include "read/read.h"
 
 /* ---- writing ------------------------------------------------------------ */
@@ -22,7 +23,9 @@ int bouma_particles_define(bouma_particles **out, bouma_dataset *ds,
     if (!rc)
         rc = bm_api_copy_spec(&ds->error, &own, sizeof(own), spec,
                               spec ? spec->size : 0, "bouma_particles_spec");
-    return rc ? rc : bm_schema_add_particles(&ds->schema, out, name, &own);
+    if (!rc)
+        rc = bm_schema_add_particles(&ds->schema, out, name, &own);
+    return bm_api_defined(ds, NULL, name, BM_OF_DATASET, rc);
 }
 
 int bouma_particles_define_variable(bouma_variable **out,
@@ -110,19 +113,15 @@ static int add_swarm(bouma_dataset *ds, const struct bm_swarm *swarm)
     return BOUMA_OK;
 }
 
-int bouma_particles_put(bouma_particles *particles, uint64_t count,
-                        const bouma_column *columns, size_t column_count,
-                        const double *bounds)
+static int put_particles(bouma_grid *set, uint64_t count,
+                         const bouma_column *columns, size_t column_count,
+                         const double *bounds, int copy)
 {
-    bouma_grid *set = particles ? &particles->object : NULL;
     struct bm_swarm swarm = {.set = set, .count = count};
-    bouma_dataset *ds;
+    bouma_dataset *ds = set->schema->dataset;
     char text[300];
     int rc;
 
-    if (!set)
-        return BOUMA_EINVAL;
-    ds = set->schema->dataset;
     snprintf(text, sizeof(text), "particles \"%.255s\"", set->name);
     rc = bm_api_check_put(ds, set->schema, text);
     if (rc || !count)
@@ -144,13 +143,41 @@ int bouma_particles_put(bouma_particles *particles, uint64_t count,
                      text);
     if (!rc)
         rc = fill_bounds(&swarm, bounds, &ds->error);
+    if (!rc && copy)
+        rc = bm_swarm_keep_copy(ds, &swarm);
+    else if (!rc && ds->options.check == 1)
+        bm_swarm_remember(&swarm);
     if (!rc)
         rc = add_swarm(ds, &swarm);
-    if (rc)
+    if (rc) {
         bm_drop(ds->a, swarm.lanes);
-    if (rc && !ds->put_error.status)
-        ds->put_error = ds->error;
+        bm_drop(ds->a, swarm.copy);
+    }
     return rc;
+}
+
+int bouma_particles_put(bouma_particles *particles, uint64_t count,
+                        const bouma_column *columns, size_t column_count,
+                        const double *bounds)
+{
+    bouma_grid *set = particles ? &particles->object : NULL;
+
+    return set ? bm_api_put(set->schema->dataset,
+                            put_particles(set, count, columns, column_count,
+                                          bounds, 0))
+               : BOUMA_EINVAL;
+}
+
+int bouma_particles_put_copy(bouma_particles *particles, uint64_t count,
+                             const bouma_column *columns, size_t column_count,
+                             const double *bounds)
+{
+    bouma_grid *set = particles ? &particles->object : NULL;
+
+    return set ? bm_api_put(set->schema->dataset,
+                            put_particles(set, count, columns, column_count,
+                                          bounds, 1))
+               : BOUMA_EINVAL;
 }
 
 /* ---- what there is ------------------------------------------------------ */
@@ -188,7 +215,7 @@ bouma_variable *bouma_particles_find_variable(bouma_particles *particles,
 
 bouma_attributes *bouma_particles_attributes(bouma_particles *particles)
 {
-    return particles ? &particles->object.attributes : NULL;
+    return particles ? bouma_grid_attributes(&particles->object) : NULL;
 }
 
 /* The tree over the files of a set that is read, or NULL. */

@@ -140,6 +140,20 @@ static int check_grid(bouma_plan *plan, const bouma_plan_spec *spec,
     return BOUMA_OK;
 }
 
+/* What the table of a file has for each chunk. */
+static void describe_tables(bouma_plan *plan, const bouma_plan_spec *spec)
+{
+    struct bouma_grid grid = {.kind = BM_GRID, .tiling = plan->tiling};
+    struct bouma_variable variable = {
+        .grid = &grid, .type = spec->type, .components = spec->components};
+
+    grid.levels = bm_default_levels(&plan->tiling);
+    plan->task.levels = grid.levels;
+    plan->task.section_bytes = BM_SECTION_BYTES;
+    plan->task.row_bytes = bm_head_row_bytes(&variable);
+    plan->task.copies = BM_HEAD_COPIES;
+}
+
 static int check_spec(bouma_plan *plan, const bouma_plan_spec *given,
                       struct bm_error *error)
 {
@@ -161,6 +175,8 @@ static int check_spec(bouma_plan *plan, const bouma_plan_spec *given,
         rc = check_grid(plan, &spec, error);
     if (!rc)
         rc = check_blocks(plan, &spec, error);
+    if (!rc)
+        describe_tables(plan, &spec);
     plan->task.tiling = &plan->tiling;
     plan->task.ranks = spec.ranks;
     plan->task.ratio = spec.ratio;

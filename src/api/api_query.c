@@ -312,16 +312,57 @@ int bouma_particles_read(bouma_particle_data **out, bouma_particles *particles,
     return finish(out, &c, list, &particles->object, rc);
 }
 
+/* ---- samples ------------------------------------------------------------ */
+
+/* So many of all particles that 'count' of them are hardly missed. */
+static uint64_t some_more(uint64_t count)
+{
+    return count + count / 20 + 4 * (uint64_t)sqrt((double)count) + 1;
+}
+
+/* The key that a share of all keys lies below, if it is less than 1. */
+static uint64_t key_at(double share)
+{
+    return (uint64_t)(share * 0x1p64);
+}
+
+/* Of all particles, look at a share that has enough of them if all match, and
+ * at more of them as long as too few were found. The even sample takes the
+ * share by quality; the others by key, so that what is in them depends on keys
+ * only, and not on the shares. */
+static int draw(struct bm_hunt *hunt, struct bm_collector *c, uint64_t count)
+{
+    uint64_t all = hunt->set->particles;
+    uint64_t wanted = some_more(count < all ? count : all);
+    double share = all ? (double)wanted / (double)all : 1, before = 0;
+    int even = hunt->draw->seed == 0, rc = BOUMA_OK;
+
+    while (!rc && count && before < 1) {
+        uint64_t factor = c->count ? wanted / c->count + 1 : 8;
+
+        if (before > 0)
+            share = before * (double)(factor < 8 ? factor : 8);
+        share = fmin(share, 1);
+        hunt->query.from = even ? before : 0;
+        hunt->query.quality = even ? share : 1;
+        hunt->draw->first = even ? 0 : key_at(before);
+        hunt->draw->last = even || share >= 1 ? UINT64_MAX : key_at(share) - 1;
+        rc = collect(hunt, c);
+        before = c->count >= count ? 1 : share;
+    }
+    return rc;
+}
+
 int bouma_particles_sample(bouma_particle_data **out,
                            bouma_particles *particles,
                            const bouma_particles_query *query, uint64_t count,
                            uint64_t seed)
 {
+    struct bm_draw keys = {.seed = seed};
     struct bm_collector c;
     struct bm_hunt hunt;
     bouma_variable **list;
     bouma_grid *set;
-    double share;
     int rc;
 
     *out = NULL;
@@ -329,24 +370,17 @@ int bouma_particles_sample(bouma_particle_data **out,
         return BOUMA_EINVAL;
     set = &particles->object;
     rc = begin(&hunt, &c, &list, particles, query);
-    /* A little more than needed, so that chance seldom asks for more. */
-    share = set->particles ? (1.05 * (double)count + 4 * sqrt((double)count)) /
-                                 (double)set->particles
-                           : 1;
-    hunt.query.from = 0;
-    hunt.query.quality = fmin(1, share);
-    while (!rc && count) {
-        rc = collect(&hunt, &c);
-        if (rc || c.count >= count || hunt.query.quality >= 1)
-            break;
-        hunt.query.from = hunt.query.quality;
-        hunt.query.quality = fmin(1, 2 * hunt.query.quality);
-    }
-    if (!rc && bm_collector_thin(&c, count, seed))
+    hunt.draw = &keys;
+    c.draw = &keys;
+    if (!rc)
+        rc = draw(&hunt, &c, count);
+    if (!rc && bm_collector_thin(&c, count))
         rc =
             bm_fail(set->schema->error, BOUMA_ENOMEM, "no memory for a sample");
     return finish(out, &c, list, set, rc);
 }
+
+/* ---- restart ------------------------------------------------------------ */
 
 /* A hash of all that ranks must ask alike. */
 static uint64_t hash_query(const bouma_grid *set,

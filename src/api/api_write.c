@@ -1,9 +1,11 @@
 /* api_write.c -- definitions, blocks and steps. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "api/api.h"
+#include "dataset/borrowed.h"
 #include "layout/patch.h"
 #include "write/write.h"
 
@@ -45,6 +47,39 @@ int bm_api_copy_spec(struct bm_error *error, void *out, size_t bytes,
                    what);
 }
 
+/* Keys of what is refused and has no name. */
+#define KEY_PUT   0
+#define KEY_BEGIN 1
+
+static int note_refusal(bouma_dataset *ds, uint64_t key,
+                        enum bm_refused_scope scope, int rc)
+{
+    if (!ds->opened || ds->closed || ds->mode == BM_MODE_READ)
+        return rc; /* no step can be written anyway */
+    return bm_refused_note(&ds->refused, ds->a, key, scope, rc, &ds->error);
+}
+
+int bm_api_defined(bouma_dataset *ds, const void *owner, const char *name,
+                   enum bm_refused_scope scope, int rc)
+{
+    return note_refusal(ds, bm_refused_key(owner, name), scope, rc);
+}
+
+/* A put that succeeds says nothing of one that has failed. */
+int bm_api_put(bouma_dataset *ds, int rc)
+{
+    return rc ? note_refusal(ds, KEY_PUT, BM_OF_STEP, rc) : rc;
+}
+
+int bouma_dataset_clear_failures(bouma_dataset *ds)
+{
+    int rc = ds ? bm_api_check_writing(ds) : BOUMA_EINVAL;
+
+    if (!rc)
+        bm_refused_clear(&ds->refused, ds->a);
+    return rc;
+}
+
 int bouma_grid_define(bouma_grid **out, bouma_dataset *ds, const char *name,
                       const bouma_grid_spec *spec)
 {
@@ -58,7 +93,9 @@ int bouma_grid_define(bouma_grid **out, bouma_dataset *ds, const char *name,
     if (!rc)
         rc = bm_api_copy_spec(&ds->error, &own, sizeof(own), spec,
                               spec ? spec->size : 0, "bouma_grid_spec");
-    return rc ? rc : bm_schema_add_grid(&ds->schema, out, name, &own);
+    if (!rc)
+        rc = bm_schema_add_grid(&ds->schema, out, name, &own);
+    return bm_api_defined(ds, NULL, name, BM_OF_DATASET, rc);
 }
 
 int bm_api_define_variable(bouma_variable **out, bouma_grid *object,
@@ -81,7 +118,9 @@ int bm_api_define_variable(bouma_variable **out, bouma_grid *object,
     if (!rc)
         rc = bm_api_copy_spec(&ds->error, &own, sizeof(own), spec,
                               spec ? spec->size : 0, "bouma_variable_spec");
-    return rc ? rc : bm_schema_add_variable(object, out, name, &own);
+    if (!rc)
+        rc = bm_schema_add_variable(object, out, name, &own);
+    return bm_api_defined(ds, object, name, BM_OF_DATASET, rc);
 }
 
 int bouma_variable_define(bouma_variable **out, bouma_grid *grid,
@@ -111,17 +150,13 @@ static void forget_step(bouma_dataset *ds)
 {
     ds->in_step = 0;
     bm_dataset_forget_puts(ds);
-    bm_error_clear(&ds->put_error);
     bm_attributes_clear(&ds->step_attributes);
 }
 
-int bouma_step_begin(bouma_dataset *ds, int64_t step, double time)
+static int begin(bouma_dataset *ds, int64_t step, double time)
 {
-    int rc;
+    int rc = bm_api_check_writing(ds);
 
-    if (!ds)
-        return BOUMA_EINVAL;
-    rc = bm_api_check_writing(ds);
     if (rc)
         return rc;
     if (ds->in_step)
@@ -129,19 +164,25 @@ int bouma_step_begin(bouma_dataset *ds, int64_t step, double time)
                        "step %" PRIu64 " was begun and not ended; call "
                        "bouma_step_end() or bouma_step_abort() first",
                        ds->step);
+    if (step < 0)
+        return bm_fail(&ds->error, BOUMA_EINVAL,
+                       "step numbers begin at 0, this is %" PRId64, step);
+    if (!isfinite(time))
+        return bm_fail(&ds->error, BOUMA_EINVAL,
+                       "step %" PRId64 ": its time is %g, which is no finite "
+                       "number",
+                       step, time);
     forget_step(ds);
-    if (step < 0) {
-        /* No step is begun; who ends it all the same hears why, on all ranks.
-         */
-        rc = bm_fail(&ds->error, BOUMA_EINVAL,
-                     "step numbers begin at 0, this is %" PRId64, step);
-        ds->put_error = ds->error;
-        return rc;
-    }
     ds->in_step = 1;
     ds->step = (uint64_t)step;
     ds->time = time;
     return BOUMA_OK;
+}
+
+int bouma_step_begin(bouma_dataset *ds, int64_t step, double time)
+{
+    return ds ? note_refusal(ds, KEY_BEGIN, BM_OF_STEP, begin(ds, step, time))
+              : BOUMA_EINVAL;
 }
 
 static int add_put(bouma_dataset *ds, const struct bm_put *put)
@@ -161,66 +202,88 @@ static int add_put(bouma_dataset *ds, const struct bm_put *put)
     return BOUMA_OK;
 }
 
-int bouma_variable_put(bouma_variable *variable, const bouma_box *box,
-                       const void *data, const bouma_memory *memory)
+/* Whether a variable of grids can be handed over, in this box. */
+static int check_block(bouma_dataset *ds, const bouma_variable *v,
+                       const bouma_box *lifted, const void *data)
 {
-    const struct bm_tiling *t;
-    bouma_dataset *ds;
-    bouma_box domain, lifted;
-    char text[160], whole[160];
-    struct bm_put put = {.variable = variable};
+    const bouma_grid *grid = v->grid;
+    bouma_box domain = bm_tiling_domain(&grid->tiling);
+    char box[160], whole[160];
+
+    bm_box_text(box, sizeof(box), lifted, grid->tiling.ndims);
+    bm_box_text(whole, sizeof(whole), &domain, grid->tiling.ndims);
+    for (int d = 0; d < 3; d++)
+        if (lifted->hi[d] < lifted->lo[d])
+            return bm_fail(&ds->error, BOUMA_EINVAL,
+                           "variable \"%s/%s\": the box %s ends before it "
+                           "begins",
+                           grid->name, v->name, box);
+    if (!bm_box_volume(lifted))
+        return BOUMA_OK; /* nothing to hand over */
+    if (!bm_box_inside(lifted, &domain))
+        return bm_fail(&ds->error, BOUMA_EINVAL,
+                       "variable \"%s/%s\": the box %s is not inside the grid "
+                       "%s",
+                       grid->name, v->name, box, whole);
+    return data ? BOUMA_OK
+                : bm_fail(&ds->error, BOUMA_EINVAL,
+                          "variable \"%s/%s\": no data for the box %s",
+                          grid->name, v->name, box);
+}
+
+static int put_block(bouma_variable *v, const bouma_box *box, const void *data,
+                     const bouma_memory *memory, int copy)
+{
+    bouma_dataset *ds = v->grid->schema->dataset;
+    struct bm_put put = {.variable = v, .from.data = data};
     int64_t shape[3];
+    char text[160];
     int rc;
 
-    if (!variable)
-        return BOUMA_EINVAL;
-    ds = variable->grid->schema->dataset;
-    t = &variable->grid->tiling;
-    domain = bm_tiling_domain(t);
-    snprintf(text, sizeof(text), "variable \"%.60s/%.60s\"",
-             variable->grid->name, variable->name);
-    rc = bm_api_check_put(ds, variable->grid->schema, text);
-    if (rc)
-        return rc;
-    if (variable->grid->kind != BM_GRID) {
+    snprintf(text, sizeof(text), "variable \"%.60s/%.60s\"", v->grid->name,
+             v->name);
+    rc = bm_api_check_put(ds, v->grid->schema, text);
+    if (!rc && v->grid->kind != BM_GRID)
         rc = bm_fail(&ds->error, BOUMA_EINVAL,
                      "%s is one of particles; hand those over with "
                      "bouma_particles_put()",
                      text);
-        if (!ds->put_error.status)
-            ds->put_error = ds->error;
+    if (rc)
         return rc;
-    }
-    lifted = box ? bm_box_lift(box, t->ndims) : domain;
-    bm_box_text(text, sizeof(text), &lifted, t->ndims);
-    bm_box_text(whole, sizeof(whole), &domain, t->ndims);
-    for (int d = 0; d < 3 && !rc; d++)
-        if (lifted.hi[d] < lifted.lo[d])
-            rc = bm_fail(&ds->error, BOUMA_EINVAL,
-                         "variable \"%s/%s\": the box %s ends before it begins",
-                         variable->grid->name, variable->name, text);
-    if (!rc && !bm_box_volume(&lifted))
-        return BOUMA_OK; /* nothing to hand over */
-    if (!rc && !bm_box_inside(&lifted, &domain))
-        rc = bm_fail(&ds->error, BOUMA_EINVAL,
-                     "variable \"%s/%s\": the box %s is not inside the grid %s",
-                     variable->grid->name, variable->name, text, whole);
-    if (!rc && !data)
-        rc = bm_fail(&ds->error, BOUMA_EINVAL,
-                     "variable \"%s/%s\": no data for the box %s",
-                     variable->grid->name, variable->name, text);
-    if (!rc) {
-        put.from.box = lifted;
-        put.from.data = data;
-        for (int d = 0; d < 3; d++)
-            shape[d] = lifted.hi[d] - lifted.lo[d];
-        bm_memory_lift(put.from.stride, &put.from.component_stride, memory,
-                       variable, shape);
+    put.from.box = box ? bm_box_lift(box, v->grid->tiling.ndims)
+                       : bm_tiling_domain(&v->grid->tiling);
+    rc = check_block(ds, v, &put.from.box, data);
+    if (rc || !bm_box_volume(&put.from.box))
+        return rc;
+    for (int d = 0; d < 3; d++)
+        shape[d] = put.from.box.hi[d] - put.from.box.lo[d];
+    bm_memory_lift(put.from.stride, &put.from.component_stride, memory, v,
+                   shape);
+    if (copy)
+        rc = bm_put_keep_copy(ds, &put);
+    else if (ds->options.check == 1)
+        bm_put_remember(&put);
+    if (!rc)
         rc = add_put(ds, &put);
-    }
-    if (rc && !ds->put_error.status)
-        ds->put_error = ds->error;
+    if (rc)
+        bm_drop(ds->a, put.copy);
     return rc;
+}
+
+int bouma_variable_put(bouma_variable *variable, const bouma_box *box,
+                       const void *data, const bouma_memory *memory)
+{
+    return variable ? bm_api_put(variable->grid->schema->dataset,
+                                 put_block(variable, box, data, memory, 0))
+                    : BOUMA_EINVAL;
+}
+
+int bouma_variable_put_copy(bouma_variable *variable, const bouma_box *box,
+                            const void *data, const bouma_memory *memory)
+{
+    return variable ? bm_api_put(variable->grid->schema->dataset,
+                                 put_block(variable, box, data, memory, 1))
+                    : BOUMA_EINVAL;
 }
 
 /* End or abort: what is wrong here is told to all ranks. */
@@ -233,13 +296,13 @@ static int end(bouma_dataset *ds, int status, bouma_record *record)
     rc = bm_api_check_writing(ds);
     if (!ds->opened) /* there are no ranks to tell */
         return rc;
-    if (!rc && !ds->in_step && ds->put_error.status)
-        rc =
-            bm_fail(&ds->error, ds->put_error.status, "%s", ds->put_error.text);
-    else if (!rc && !ds->in_step)
+    if (!rc && !status && !ds->in_step) /* perhaps since it could not be */
+        rc = bm_refused_tell(&ds->refused, &ds->error);
+    if (!rc && !ds->in_step)
         rc = bm_fail(&ds->error, BOUMA_ESTATE,
                      "no step was begun; call bouma_step_begin() first");
     rc = bm_write_step(ds, rc ? rc : status, record);
+    bm_refused_end_step(&ds->refused);
     forget_step(ds);
     return rc;
 }

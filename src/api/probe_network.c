@@ -113,6 +113,7 @@ int bm_probe_network(struct bm_comm *comm, const struct bm_machine *machine,
         out->latency = bm_median(latency, (size_t)count);
         out->bandwidth = bm_median(bandwidth, (size_t)count);
     }
-    bm_drop(comm->a, data);
+    if (!comm->lost) /* else MPI may still use it */
+        bm_drop(comm->a, data);
     return rc;
 }

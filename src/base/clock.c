@@ -9,3 +9,8 @@ double bm_clock(void)
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
+
+int64_t bm_clock_date(void)
+{
+    return (int64_t)time(NULL);
+}

@@ -7,13 +7,15 @@
 /* Findings, collected as bytes so that ranks can send them to each other. */
 struct bm_findings {
     struct bm_buffer bytes;
-    uint64_t notes, damages;
-    int failure; /* the status of a damage that may be gone next time, such as
-                    an error of the device; else BOUMA_OK */
+    uint64_t notes, damages, unchecked;
+    int failure; /* the status of the first that is unchecked; else BOUMA_OK */
 };
 
-/* Whether a status tells of damage, and not of a failure to look. */
+/* Whether a status tells of damage, and not of a failure to look, or of a newer
+ * version. */
 int bm_is_damage(int status);
+/* The severity that follows. */
+bouma_severity bm_severity_of(int status);
 
 void bm_findings_init(struct bm_findings *f, const bouma_allocator *a);
 void bm_findings_release(struct bm_findings *f);
@@ -26,16 +28,38 @@ void bm_findings_each(const struct bm_buffer *bytes, const bouma_allocator *a,
                       void *user);
 
 /* Look at one subfile of an open step, as deep as asked. Damage becomes
- * findings; what is returned is only ENOMEM. */
+ * findings; what is returned is only ENOMEM. Of a file that was cut, what is
+ * lost is told, and the rest looked at; 'known' (may be NULL) is what is on
+ * record of the step. */
 int bm_check_subfile(struct bouma_step *step, size_t i,
                      bouma_verify_depth depth, struct bm_findings *out,
-                     bouma_verify_report *report);
+                     bouma_verify_report *report,
+                     const struct bm_lost_step *known);
+/* Whether a loss on record is of this writing of a step. */
+int bm_loss_is_of(const struct bm_lost_step *lost, const struct bm_manifest *m);
 
 /* All ranks of 'comm', which is taken over. Collective. */
 int bm_verify(struct bm_comm *comm, const char *path, bouma_verify_depth depth,
               const bouma_options *options,
               void (*each)(void *user, const bouma_finding *f), void *user,
               bouma_verify_report *report, struct bm_error *error);
+
+/* All losses of a dataset: those on record, unless they are over, and steps
+ * that the index knows and that are gone. Into an empty list. */
+int bm_losses_find_all(struct bm_store *s, const uint8_t id[16],
+                       struct bm_loss_list *list, struct bm_error *error);
+/* Steps that are lost as a whole, as findings. */
+void bm_losses_tell(const struct bm_loss_list *list, struct bm_findings *out);
+/* All of them, for a caller. */
+int bm_losses_each(const char *path, const bouma_options *options,
+                   const bouma_allocator *a,
+                   void (*each)(void *user, const bouma_loss *loss), void *user,
+                   struct bm_error *error);
+/* Forget that of a step; -1: all. One process. */
+int bm_forget(const char *path, int64_t step, int apply,
+              const bouma_options *options, const bouma_allocator *a,
+              void (*each)(void *user, const bouma_finding *f), void *user,
+              bouma_repair_report *report, struct bm_error *error);
 
 /* One process. */
 int bm_repair(const char *path, int apply, const bouma_options *options,

@@ -231,7 +231,8 @@ static int claim(struct bm_drain_all *r, struct bouma_dataset *t)
         rc = bm_steps_find(&t->store, t->id, &t->steps, &stale, BM_FIND_SETTLE,
                            NULL, NULL, &t->error);
     if (!rc)
-        rc = stale ? bm_index_rebuild(&t->store, t->id, &t->steps, &t->error)
+        rc = stale ? bm_steps_write_index(&t->store, t->id, &t->steps, NULL,
+                                          NULL, &t->error)
                    : bm_store_sync_dir(&t->store, "", &t->error);
     return rc;
 }

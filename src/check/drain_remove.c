@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "check/drain_all.h"
+#include "dataset/sweep.h"
 #include "store/identity.h"
 
 /* One epoch for all twins: of the ranks that share one, one gets it, and tidies
@@ -44,11 +45,17 @@ static int check_files(struct bm_drain_all *r, struct bouma_dataset *far,
         bm_name_subfile(name, s->entry.step, (uint32_t)i, s->entry.generation);
         if (!s->is_same || !bm_store_is_absent(&r->near, name))
             rc = bm_check_subfile(step, i, BOUMA_VERIFY_FULL, &findings,
-                                  &counts);
+                                  &counts, NULL);
     }
     if (rc)
         bm_fail(r->error, rc, "no memory to check step %" PRIu64,
                 s->entry.step);
+    else if (findings.failure)
+        rc =
+            bm_fail(r->error, findings.failure,
+                    "%s: step %" PRIu64 " could not be checked there, so it is "
+                    "not removed from %s; `bouma verify` tells why",
+                    r->far_path, s->entry.step, r->near_path);
     else if (findings.damages)
         rc = bm_fail(r->error, BOUMA_EFORMAT,
                      "%s: step %" PRIu64 " is damaged there, so it is not "
@@ -61,46 +68,13 @@ static int check_files(struct bm_drain_all *r, struct bouma_dataset *far,
 
 /* ---- one who tidies up -------------------------------------------------- */
 
-struct broom {
-    struct bm_store *s;
-    uint64_t step;
-};
-
-static int sweep_entry(void *context, const char *entry)
-{
-    struct broom *b = context;
-    char name[BM_NAME_BYTES];
-
-    if (bm_name_written(name, b->step, entry))
-        bm_store_remove(b->s, name);
-    return 0;
-}
-
 /* The index forgets it, then the manifest goes, then the rest: so nothing is
  * ever listed that is not there. */
 static int remove_step(struct bm_drain_all *r, uint64_t step)
 {
-    struct broom broom = {&r->near, step};
-    struct bm_error ignored = {0}, why = {0};
-    char name[BM_NAME_BYTES];
     int rc = bm_index_forget(&r->near, r->id, step, r->error);
 
-    if (rc)
-        return rc;
-    bm_name_manifest(name, step);
-    bm_store_remove(&r->near, name);
-    if (!bm_store_is_absent(&r->near, name))
-        return bm_fail(r->error, BOUMA_EIO, "%s/%s: could not be removed",
-                       r->near_path, name);
-    bm_name_step(name, step);
-    rc = bm_store_sync_dir(&r->near, name, &why);
-    if (rc == BOUMA_ENOTFOUND) /* it was removed by one who did not end */
-        return BOUMA_OK;
-    if (rc)
-        return bm_fail(r->error, rc, "%s", why.text);
-    bm_store_list(&r->near, name, sweep_entry, &broom, &ignored);
-    bm_store_remove_dir(&r->near, name);
-    return BOUMA_OK;
+    return rc ? rc : bm_sweep_step(&r->near, step, r->error);
 }
 
 /* The index without what was removed. */
@@ -113,7 +87,7 @@ static int mend_index(struct bm_drain_all *r)
     rc = bm_steps_find(&r->near, r->id, &left, &stale, BM_FIND_SETTLE, NULL,
                        NULL, r->error);
     if (!rc)
-        rc = bm_index_rebuild(&r->near, r->id, &left, r->error);
+        rc = bm_steps_write_index(&r->near, r->id, &left, NULL, NULL, r->error);
     bm_step_list_release(&left);
     return rc;
 }

@@ -8,14 +8,19 @@
 void bm_findings_init(struct bm_findings *f, const bouma_allocator *a)
 {
     bm_buffer_init(&f->bytes, a);
-    f->notes = f->damages = 0;
+    f->notes = f->damages = f->unchecked = 0;
     f->failure = BOUMA_OK;
 }
 
 int bm_is_damage(int status)
 {
     return status == BOUMA_EFORMAT || status == BOUMA_ENOTFOUND ||
-           status == BOUMA_ELIMIT || status == BOUMA_EVERSION;
+           status == BOUMA_ELIMIT;
+}
+
+bouma_severity bm_severity_of(int status)
+{
+    return bm_is_damage(status) ? BOUMA_DAMAGE : BOUMA_UNCHECKED;
 }
 
 void bm_findings_release(struct bm_findings *f)
@@ -48,6 +53,8 @@ void bm_findings_add(struct bm_findings *f, bouma_severity severity,
     bm_put_text(&f->bytes, without_name(text, name));
     if (severity == BOUMA_DAMAGE)
         f->damages++;
+    else if (severity == BOUMA_UNCHECKED)
+        f->unchecked++;
     else
         f->notes++;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "check/repair.h"
+#include "dataset/sweep.h"
 #include "store/envelope.h"
 #include "store/identity.h"
 
@@ -94,7 +95,8 @@ static int check_whole(struct bm_repair *r, struct bouma_step *step)
     memset(&report, 0, sizeof(report));
     bm_findings_init(&found, step->ds->a);
     for (size_t i = 0; i < step->manifest.count && !rc; i++) {
-        rc = bm_check_subfile(step, i, BOUMA_VERIFY_DEEP, &found, &report);
+        rc =
+            bm_check_subfile(step, i, BOUMA_VERIFY_DEEP, &found, &report, NULL);
         if (!rc)
             rc = found.failure;
         if (rc)
@@ -241,13 +243,19 @@ static int load_head(struct bm_repair *r, struct bm_head *head,
     rc = bm_store_load(&r->ds.store, name, &b, r->ds.store.memory_limit, &why);
     if (!rc)
         rc = bm_envelope_peek(&e, b.data, b.size, BM_KIND_HEAD, name, &why);
-    if (!rc && e.body_bytes > b.size - BM_ENVELOPE_BYTES)
-        rc = BOUMA_EFORMAT;
-    if (!rc) {
+    /* Perhaps it is just the version that is damaged: decoding tells. */
+    if ((!rc || rc == BOUMA_EVERSION) &&
+        e.body_bytes <= b.size - BM_ENVELOPE_BYTES) {
+        bm_error_clear(&why);
         rc = bm_head_decode(head, schema, own, b.data,
                             (size_t)e.body_bytes + BM_ENVELOPE_BYTES, b.size,
                             r->ds.id, name, &why);
         memcpy(hash, e.hash, 16);
+        /* A manifest that is made of it would lack what it has more. */
+        if (!rc && bm_envelope_is_newer(&e))
+            rc = bm_envelope_fail(&e, name, &why, "");
+    } else if (!rc) {
+        rc = BOUMA_EFORMAT;
     }
     bm_buffer_release(&b);
     if (rc && !bm_is_damage(rc))
@@ -369,17 +377,51 @@ static int move_leftover(void *context, const char *entry)
     return m->rc ? ECANCELED : 0;
 }
 
+struct newer {
+    struct bm_repair *r;
+    uint64_t step;
+    int rc;
+};
+
+/* Whether a leftover is of a newer version, which may have a use for it. */
+static int look_for_newer(void *context, const char *entry)
+{
+    struct newer *n = context;
+    char name[BM_NAME_BYTES];
+    struct bm_generation g;
+    struct bm_schema own;
+    struct bm_head head;
+    uint32_t subfile;
+    uint8_t hash[16];
+
+    if (!bm_name_parse_subfile(entry, &subfile, &g))
+        return 0;
+    bm_name_subfile(name, n->step, subfile, g);
+    bm_schema_init(&own, n->r->ds.a, n->r->error);
+    n->rc = load_head(n->r, &head, hash, NULL, &own, name);
+    bm_head_release(&head);
+    bm_schema_release(&own);
+    if (n->rc == BOUMA_EFORMAT)
+        n->rc = BOUMA_OK;
+    return n->rc ? ECANCELED : 0;
+}
+
 /* A step without a manifest that can be read. */
 static int repair_unpublished(struct bm_repair *r, uint64_t number, int damaged)
 {
     struct contents c = {{0, 0}, {0, 0}, 0, 0};
     struct mover mover = {r, number, BOUMA_OK};
+    struct newer newer = {r, number, BOUMA_OK};
+    const struct bm_step_entry *known = bm_step_list_find(&r->known, number);
+    struct bm_error ignored = {0};
     char dir[BM_NAME_BYTES];
     int rc;
 
+    if (known && !known->generation.epoch)
+        known = NULL;
     bm_name_step(dir, number);
     rc = bm_store_list(&r->ds.store, dir, look, &c, r->error);
-    if (rc || (!c.manifests && !c.subfile_count && !damaged))
+    if (rc || (!c.manifests && !c.subfile_count && !damaged && !known))
         return rc;
     rc = c.manifests ? use_written_manifest(r, number, c.manifest, damaged)
                      : BOUMA_EFORMAT;
@@ -394,51 +436,72 @@ static int repair_unpublished(struct bm_repair *r, uint64_t number, int damaged)
             "the manifest is damaged and the subfiles are not all whole");
         return BOUMA_OK;
     }
-    if (bm_repair_act(
-            r, (int64_t)number, dir,
-            "the leftovers of a step that was never complete moved to lost/")) {
-        struct bm_error ignored = {0};
-
+    bm_store_list(&r->ds.store, dir, look_for_newer, &newer, &ignored);
+    if (newer.rc)
+        return newer.rc;
+    if (known)
+        rc = bm_repair_lost_step(r, known);
+    if (!rc && (c.manifests || c.subfile_count || known) &&
+        bm_repair_act(r, (int64_t)number, dir,
+                      known ? "what is left of the step moved to lost/"
+                            : "the leftovers of a step that was never complete "
+                              "moved to lost/")) {
         bm_store_list(&r->ds.store, dir, move_leftover, &mover, &ignored);
         rc = mover.rc;
+        if (!rc && known)
+            bm_store_remove_dir(&r->ds.store, dir);
     }
     return rc;
 }
 
 /* ---- a published step --------------------------------------------------- */
 
+/* A step that is whole needs no files of an earlier writing: a replacement that
+ * was killed after its commit has left them. The only thing that is removed,
+ * and not moved to lost/: it was to go. */
+static void remove_older(struct bm_repair *r, const struct bm_manifest *m)
+{
+    struct bm_store *s = &r->ds.store;
+    char dir[BM_NAME_BYTES];
+
+    bm_name_step(dir, m->step);
+    if (bm_sweep_older(s, m->step, m->generation, 0) &&
+        bm_repair_act(r, (int64_t)m->step, dir,
+                      "the files of an earlier writing of the step removed"))
+        bm_sweep_older(s, m->step, m->generation, 1);
+}
+
+/* Steps stand alone, and so do the files of a step. */
 static int repair_step(struct bm_repair *r, uint64_t number)
 {
+    uint64_t hopeless = r->report->hopeless;
     struct bm_error why = {0};
-    struct bm_schema schema;
-    struct bm_manifest m;
+    struct bouma_step step;
+    char name[BM_NAME_BYTES];
     int rc;
 
-    bm_schema_init(&schema, r->ds.a, &why);
-    bm_manifest_init(&m, r->ds.a, &schema, &why);
-    rc = bm_manifest_load(&m, &r->ds.store, number, NULL, r->ds.id, &why);
-    if (!rc)
-        for (size_t i = 0; i < m.count && !rc; i++)
-            rc = bm_repair_subfile(r, &m, i);
-    else if (rc == BOUMA_ENOTFOUND || rc == BOUMA_EFORMAT || rc == BOUMA_ELIMIT)
+    r->changing = 0;
+    bm_name_manifest(name, number);
+    step_init(r, &step);
+    rc = bm_manifest_load(&step.manifest, &r->ds.store, number, NULL, r->ds.id,
+                          &why);
+    if (!rc) {
+        for (size_t i = 0; i < step.manifest.count && !rc; i++)
+            rc = bm_repair_subfile(r, &step, i);
+        if (!rc && r->report->hopeless == hopeless)
+            remove_older(r, &step.manifest);
+    } else if (bm_is_damage(rc)) {
         rc = repair_unpublished(r, number, rc != BOUMA_ENOTFOUND);
-    else
+    } else {
         bm_fail(r->error, rc, "%s", why.text);
-    bm_manifest_release(&m);
-    bm_schema_release(&schema);
+    }
+    if (rc)
+        rc = bm_repair_leave(r, (int64_t)number, name, rc);
+    step_release(&step);
     return rc;
 }
 
 /* ---- all ---------------------------------------------------------------- */
-
-static int collect_step(void *context, const char *entry)
-{
-    struct bm_step_entry e = {0, 0, {0, 0}};
-
-    return bm_name_parse_step(entry, &e.step) && bm_step_list_put(context, e)
-               ? ENOMEM
-               : 0;
-}
 
 static int repair_index(struct bm_repair *r)
 {
@@ -460,6 +523,7 @@ static int repair_all(struct bm_repair *r)
 {
     struct bm_step_list steps;
     char note[512];
+    size_t bad;
     int rc = repair_identity(r), closed;
 
     bm_step_list_init(&steps, r->ds.a);
@@ -467,8 +531,11 @@ static int repair_all(struct bm_repair *r)
         rc = bm_epoch_claim(&r->ds.store, &r->ds.epoch, r->ds.options.force,
                             note, sizeof(note), r->error);
     if (!rc)
-        rc = bm_store_list(&r->ds.store, BM_NAME_STEPS, collect_step, &steps,
-                           r->error);
+        rc = bm_repair_losses(r);
+    if (!rc)
+        rc = bm_index_load(&r->ds.store, r->ds.id, &r->known, &bad, r->error);
+    if (!rc)
+        rc = bm_steps_list(&r->ds.store, &steps, r->error);
     for (size_t i = 0; i < steps.count && !rc; i++) {
         rc = repair_step(r, steps.entries[i].step);
         if (r->ds.options.progress)
@@ -485,31 +552,51 @@ static int repair_all(struct bm_repair *r)
     return rc;
 }
 
+int bm_repair_init(struct bm_repair *r, const char *path, int apply,
+                   const bouma_options *options, const bouma_allocator *a,
+                   bouma_repair_report *report, struct bm_error *error)
+{
+    int rc;
+
+    memset(r, 0, sizeof(*r));
+    memset(report, 0, sizeof(*report));
+    r->apply = apply;
+    r->report = report;
+    r->error = error;
+    r->ds.a = a;
+    r->ds.options = *options;
+    bm_findings_init(&r->findings, a);
+    bm_losses_init(&r->losses, a);
+    bm_step_list_init(&r->known, a);
+    rc = bm_store_open(&r->ds.store, options->io, a, path, 0, error);
+    if (!rc)
+        r->ds.store.memory_limit = options->memory_limit;
+    return rc;
+}
+
+int bm_repair_finish(struct bm_repair *r, int rc,
+                     void (*each)(void *user, const bouma_finding *f),
+                     void *user)
+{
+    if (!rc && r->findings.bytes.failed)
+        rc = bm_fail(r->error, BOUMA_ENOMEM, "no memory to repair");
+    bm_findings_each(&r->findings.bytes, r->ds.a, each, user);
+    bm_store_close(&r->ds.store);
+    bm_losses_release(&r->losses);
+    bm_step_list_release(&r->known);
+    bm_findings_release(&r->findings);
+    return rc;
+}
+
 int bm_repair(const char *path, int apply, const bouma_options *options,
               const bouma_allocator *a,
               void (*each)(void *user, const bouma_finding *f), void *user,
               bouma_repair_report *report, struct bm_error *error)
 {
     struct bm_repair r;
-    int rc;
+    int rc = bm_repair_init(&r, path, apply, options, a, report, error);
 
-    memset(&r, 0, sizeof(r));
-    memset(report, 0, sizeof(*report));
-    r.apply = apply;
-    r.report = report;
-    r.error = error;
-    r.ds.a = a;
-    r.ds.options = *options;
-    bm_findings_init(&r.findings, a);
-    rc = bm_store_open(&r.ds.store, options->io, a, path, 0, error);
-    if (!rc) {
-        r.ds.store.memory_limit = options->memory_limit;
+    if (!rc)
         rc = repair_all(&r);
-    }
-    if (!rc && r.findings.bytes.failed)
-        rc = bm_fail(error, BOUMA_ENOMEM, "no memory to repair");
-    bm_findings_each(&r.findings.bytes, a, each, user);
-    bm_store_close(&r.ds.store);
-    bm_findings_release(&r.findings);
-    return rc;
+    return bm_repair_finish(&r, rc, each, user);
 }

@@ -7,10 +7,22 @@
 struct bm_repair {
     struct bouma_dataset ds; /* only what the checks need */
     int apply;
+    int changing; /* since the last look at a step or file: a failure is not of
+                     looking any more */
     struct bm_findings findings;
+    struct bm_loss_list losses; /* those that are known */
+    struct bm_step_list known;  /* to the index */
     bouma_repair_report *report;
     struct bm_error *error;
 };
+
+int bm_repair_init(struct bm_repair *r, const char *path, int apply,
+                   const bouma_options *options, const bouma_allocator *a,
+                   bouma_repair_report *report, struct bm_error *error);
+/* Tell the findings, release all, and return the status. */
+int bm_repair_finish(struct bm_repair *r, int rc,
+                     void (*each)(void *user, const bouma_finding *f),
+                     void *user);
 
 /* Tell of an action. Returns whether to carry it out. */
 int bm_repair_act(struct bm_repair *r, int64_t step, const char *name,
@@ -18,11 +30,27 @@ int bm_repair_act(struct bm_repair *r, int64_t step, const char *name,
 /* Tell of damage that cannot be mended. */
 void bm_repair_hopeless(struct bm_repair *r, int64_t step, const char *name,
                         const char *text);
+/* What could not be looked at ('rc', with a message in r->error) does not keep
+ * the rest from being mended: it is told, and BOUMA_OK is returned. Any other
+ * status comes back. */
+int bm_repair_leave(struct bm_repair *r, int64_t step, const char *name,
+                    int rc);
 /* Move a file to lost/, under a name that is free there. */
 int bm_repair_move_away(struct bm_repair *r, const char *name);
 
-/* A subfile of which one head is damaged gets it back from the other. */
-int bm_repair_subfile(struct bm_repair *r, const struct bm_manifest *m,
-                      size_t i);
+/* A subfile of which one head is damaged gets it back from the other. What is
+ * lost of one that was cut goes on record. */
+int bm_repair_subfile(struct bm_repair *r, struct bouma_step *step, size_t i);
+
+/* ---- losses -------------------------------------------------------------- */
+
+/* Load those that are known, put on record what is not, and tell them. */
+int bm_repair_losses(struct bm_repair *r);
+/* A step that the index knows, and of which no manifest can be made. */
+int bm_repair_lost_step(struct bm_repair *r, const struct bm_step_entry *entry);
+/* A file of a step of which just so many bytes are left: on record, unless it
+ * is already. */
+int bm_repair_lost_file(struct bm_repair *r, const struct bm_manifest *m,
+                        size_t i, uint64_t bytes);
 
 #endif

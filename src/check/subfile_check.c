@@ -16,6 +16,8 @@ struct subfile_check {
     size_t i;
     char name[BM_NAME_BYTES];
     struct bm_file file;
+    uint64_t bytes;          /* that the file has */
+    bouma_severity severity; /* of what lies beyond them */
     struct bm_findings *out;
     bouma_verify_report *report;
     struct bm_codec_state codec;
@@ -32,8 +34,8 @@ static void damage(struct subfile_check *c, int status, const char *text)
     }
     if (!bm_is_damage(status) && !c->out->failure)
         c->out->failure = status;
-    bm_findings_add(c->out, BOUMA_DAMAGE, (int64_t)c->step->manifest.step,
-                    c->name, "%s", text);
+    bm_findings_add(c->out, bm_severity_of(status),
+                    (int64_t)c->step->manifest.step, c->name, "%s", text);
 }
 
 /* Read 'bytes' at 'offset' into c->raw: 1 if that worked. */
@@ -89,8 +91,10 @@ static void check_padding(struct subfile_check *c, const struct bm_head *head)
 {
     uint64_t at = head->head_bytes;
 
-    while (at < head->data_offset) {
-        uint64_t left = head->data_offset - at;
+    while (at < head->data_offset && at < c->bytes) {
+        uint64_t end =
+            head->data_offset < c->bytes ? head->data_offset : c->bytes;
+        uint64_t left = end - at;
         uint64_t n = left < PADDING_PIECE ? left : PADDING_PIECE;
 
         if (!load(c, at, n))
@@ -117,6 +121,59 @@ static void damaged_level(struct subfile_check *c, const struct bm_section *s,
         "%" PRIu64,
         what, s->variable->grid->name, s->variable->name, level, where,
         s->offsets[chunk * (size_t)s->levels + (size_t)level]);
+}
+
+/* ---- a file that was cut ------------------------------------------------- */
+
+#define NAMED 3 /* chunks */
+
+static int is_lost(const struct subfile_check *c, const struct bm_section *s,
+                   size_t chunk, int level)
+{
+    size_t at = chunk * (size_t)s->levels + (size_t)level;
+
+    return s->sizes[at] && s->offsets[at] + s->sizes[at] > c->bytes;
+}
+
+/* Which chunks of a level are lost: their number, and the first ones. */
+static void tell_lost_level(struct subfile_check *c, const struct bm_section *s,
+                            int level)
+{
+    char where[NAMED * 200] = "";
+    size_t lost = 0, n = 0;
+
+    for (size_t i = 0; i < s->count; i++) {
+        char one[200];
+
+        if (!is_lost(c, s, i, level))
+            continue;
+        if (lost < NAMED) {
+            bm_section_text(one, sizeof(one), s, i);
+            n += (size_t)snprintf(where + n, sizeof(where) - n, "%s%.150s",
+                                  lost ? ", " : "", one);
+        }
+        lost++;
+    }
+    if (lost)
+        bm_findings_add(c->out, c->severity, (int64_t)c->step->manifest.step,
+                        c->name,
+                        "lost: variable \"%s/%s\", level %d, %zu of %zu chunks "
+                        "(%s%s)",
+                        s->variable->grid->name, s->variable->name, level, lost,
+                        s->count, where, lost > NAMED ? ", ..." : "");
+}
+
+static void tell_lost(struct subfile_check *c, const struct bm_head *head)
+{
+    for (size_t i = 0; i < head->cloud_count; i++)
+        if (head->clouds[i].tree_offset + head->clouds[i].tree_bytes > c->bytes)
+            bm_findings_add(c->out, c->severity,
+                            (int64_t)c->step->manifest.step, c->name,
+                            "lost: the tree over the particles of \"%s\"",
+                            head->clouds[i].set->name);
+    for (size_t i = 0; i < head->count; i++)
+        for (int k = head->sections[i].levels - 1; k >= 0; k--)
+            tell_lost_level(c, &head->sections[i], k);
 }
 
 /* Whether values may have become others: the range that was noted, widened by
@@ -201,11 +258,11 @@ static int load_level(struct subfile_check *c, const struct bm_section *s,
                                  s->variable->id,     s->keys[chunk],
                                  (uint32_t)k};
 
-    if (load(c, s->offsets[at], s->sizes[at]) &&
-        bm_hash_chunk(&address, c->raw.data, s->sizes[at]) == s->hashes[at])
+    if (!load(c, s->offsets[at], s->sizes[at]))
+        return 0;
+    if (bm_hash_chunk(&address, c->raw.data, s->sizes[at]) == s->hashes[at])
         return 1;
-    if (!c->no_memory) /* which says nothing about the file */
-        damaged_level(c, s, chunk, k, "the checksum does not match");
+    damaged_level(c, s, chunk, k, "the checksum does not match");
     return 0;
 }
 
@@ -234,7 +291,7 @@ static void check_chunk(struct subfile_check *c, const struct bm_section *s,
         deep = 0;
     }
     for (int k = s->levels - 1; k >= 0; k--) {
-        if (!load_level(c, s, chunk, k)) {
+        if (is_lost(c, s, chunk, k) || !load_level(c, s, chunk, k)) {
             whole = 0;
             continue;
         }
@@ -269,7 +326,8 @@ static void check_tree(struct subfile_check *c, const struct bm_cloud *cloud,
     struct bm_tree tree;
     int rc;
 
-    if (!load(c, cloud->tree_offset, cloud->tree_bytes))
+    if (cloud->tree_offset + cloud->tree_bytes > c->bytes ||
+        !load(c, cloud->tree_offset, cloud->tree_bytes))
         return;
     if (bm_cloud_hash_tree(cloud, c->step->ds->id, m->step, m->generation,
                            c->raw.data, c->raw.size) != cloud->tree_hash) {
@@ -291,12 +349,15 @@ static void check_content(struct subfile_check *c, bouma_verify_depth depth)
 {
     const struct bm_subfile_info *info = &c->step->manifest.subfiles[c->i];
     struct bm_head head, second;
-    int good;
+    int good, is_cut = c->bytes < info->file_bytes;
 
     bm_head_init(&head, c->step->ds->a);
     bm_head_init(&second, c->step->ds->a);
     good = check_head(c, &head, 0, "the head at the front");
-    if (check_head(c, &second, info->file_bytes - info->head_bytes,
+    if (good && is_cut)
+        tell_lost(c, &head);
+    if (!is_cut &&
+        check_head(c, &second, info->file_bytes - info->head_bytes,
                    "the head at the end") &&
         !good) {
         struct bm_head swap = head;
@@ -318,15 +379,50 @@ static void check_content(struct subfile_check *c, bouma_verify_depth depth)
     bm_head_release(&second);
 }
 
+int bm_loss_is_of(const struct bm_lost_step *lost, const struct bm_manifest *m)
+{
+    struct bm_step_entry entry = {m->step, m->time, m->generation};
+
+    return lost && lost->count && bm_step_entry_is_same(&lost->entry, &entry);
+}
+
+/* The file has not its length, or is missing, as 'missing' tells: a damage, or
+ * a note if it is known and was forgotten. */
+static void note_length(struct subfile_check *c,
+                        const struct bm_subfile_info *info,
+                        const struct bm_lost_step *known, const char *missing)
+{
+    const struct bm_lost_file *file =
+        bm_loss_is_of(known, &c->step->manifest)
+            ? bm_lost_step_file(known, (uint32_t)c->i)
+            : NULL;
+    char date[BM_LOSS_DATE + 4] = "", text[BM_LOSS_DATE];
+
+    c->severity = BOUMA_DAMAGE;
+    if (file && file->bytes == c->bytes) {
+        snprintf(date, sizeof(date), " (%s)", bm_loss_date(text, known));
+        if (known->accepted)
+            c->severity = BOUMA_NOTE;
+    }
+    if (missing)
+        bm_findings_add(c->out, c->severity, (int64_t)c->step->manifest.step,
+                        c->name, "%s%s", missing, date);
+    else
+        bm_findings_add(
+            c->out, c->severity, (int64_t)c->step->manifest.step, c->name,
+            "has %" PRIu64 " bytes where %" PRIu64 " were written%s", c->bytes,
+            info->file_bytes, date);
+}
+
 int bm_check_subfile(struct bouma_step *step, size_t i,
                      bouma_verify_depth depth, struct bm_findings *out,
-                     bouma_verify_report *report)
+                     bouma_verify_report *report,
+                     const struct bm_lost_step *known)
 {
     const struct bm_subfile_info *info = &step->manifest.subfiles[i];
     struct subfile_check c = {
         .step = step, .i = i, .out = out, .report = report};
     struct bm_error why = {0}, ignored = {0};
-    uint64_t bytes = 0;
     int failed, rc;
 
     bm_codec_state_init(&c.codec, step->ds->a);
@@ -339,13 +435,13 @@ int bm_check_subfile(struct bouma_step *step, size_t i,
     report->files++;
     rc = bm_file_open(&c.file, &step->ds->store, c.name, BOUMA_OPEN_READ, &why);
     if (!rc)
-        rc = bm_file_size(&c.file, &bytes, &why);
-    if (rc) {
+        rc = bm_file_size(&c.file, &c.bytes, &why);
+    if (rc && rc != BOUMA_ENOTFOUND) {
         damage(&c, rc, why.text);
-    } else if (bytes != info->file_bytes) {
-        bm_findings_add(out, BOUMA_DAMAGE, (int64_t)step->manifest.step, c.name,
-                        "has %" PRIu64 " bytes where %" PRIu64 " were written",
-                        bytes, info->file_bytes);
+    } else if (rc || c.bytes != info->file_bytes) {
+        note_length(&c, info, known, rc ? why.text : NULL);
+        if (!rc && c.bytes < info->file_bytes && c.bytes >= info->head_bytes)
+            check_content(&c, depth);
     } else if (depth >= BOUMA_VERIFY_META) {
         check_content(&c, depth);
     }

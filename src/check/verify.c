@@ -4,11 +4,14 @@
 #include <string.h>
 
 #include "check/check.h"
+#include "dataset/sweep.h"
 
 struct verify {
     struct bouma_dataset *ds;
     bouma_verify_depth depth;
     struct bm_findings findings;
+    struct bm_loss_list losses;  /* rank 0 */
+    struct bm_loss_list records; /* of files; all ranks */
     bouma_verify_report report;
     size_t subfile; /* counted over all steps, to share out the work */
 };
@@ -24,8 +27,16 @@ static int look_around(struct verify *v)
 {
     struct bouma_dataset *ds = v->ds;
     struct bm_step_list found;
+    struct bm_error why = {0};
     int stale = 0, rc;
 
+    rc = bm_losses_find_all(&ds->store, ds->id, &v->losses, &why);
+    if (rc == BOUMA_ENOMEM)
+        return bm_fail(&ds->error, rc, "%s", why.text);
+    bm_losses_tell(&v->losses, &v->findings);
+    if (rc)
+        bm_findings_add(&v->findings, bm_severity_of(rc), -1, BM_NAME_LOST,
+                        "%s", why.text);
     bm_step_list_init(&found, ds->a);
     rc = bm_steps_find(&ds->store, ds->id, &found, &stale, 0, note,
                        &v->findings, &ds->error);
@@ -44,7 +55,10 @@ static int verify_step(struct verify *v, uint64_t number)
     const struct bm_step_entry *e = bm_step_list_find(&ds->steps, number);
     struct bm_step_entry listed = *e; /* opening the step corrects it */
     char name[BM_NAME_BYTES];
+    struct bm_findings before = v->findings;
+    struct bm_error meanwhile = {0};
     struct bouma_step *step;
+    uint64_t older;
     int rc;
 
     bm_name_manifest(name, number);
@@ -58,8 +72,8 @@ static int verify_step(struct verify *v, uint64_t number)
     }
     if (rc) {
         if (ds->comm->rank == 0)
-            bm_findings_add(&v->findings, BOUMA_DAMAGE, (int64_t)number, name,
-                            "%s", ds->error.text);
+            bm_findings_add(&v->findings, bm_severity_of(rc), (int64_t)number,
+                            name, "%s", ds->error.text);
         bm_error_clear(&ds->error);
         return BOUMA_OK;
     }
@@ -71,10 +85,29 @@ static int verify_step(struct verify *v, uint64_t number)
                             "the index tells of another version of this step; "
                             "it is only a cache, `bouma repair` writes it "
                             "anew");
+        older =
+            bm_sweep_older(&ds->store, number, step->manifest.generation, 0);
+        bm_name_step(name, number);
+        if (older)
+            bm_findings_add(&v->findings, BOUMA_NOTE, (int64_t)number, name,
+                            "%" PRIu64 " file%s left of an earlier writing of "
+                            "this step; `bouma repair` removes them",
+                            older, older == 1 ? " is" : "s are");
     }
     for (size_t i = 0; i < step->manifest.count && !rc; i++)
         if (v->subfile++ % (size_t)ds->comm->size == (size_t)ds->comm->rank)
-            rc = bm_check_subfile(step, i, v->depth, &v->findings, &v->report);
+            rc = bm_check_subfile(step, i, v->depth, &v->findings, &v->report,
+                                  bm_losses_find(&v->records, number));
+    if (!rc && v->findings.damages > before.damages &&
+        bm_step_is_current(step, &ds->store, &meanwhile)) {
+        /* Not damage: a writer was at work. */
+        v->findings.bytes.size = before.bytes.size;
+        v->findings.damages = before.damages;
+        v->findings.notes = before.notes;
+        v->findings.unchecked = before.unchecked;
+        bm_findings_add(&v->findings, BOUMA_NOTE, (int64_t)number, name, "%s",
+                        meanwhile.text);
+    }
     bm_step_free(step);
     if (rc)
         bm_fail(&ds->error, rc, "no memory to verify");
@@ -97,6 +130,7 @@ static int bring_together(struct verify *v, struct bm_buffer *all, int rc)
     bm_put_u64(&mine, v->report.bytes);
     bm_put_u64(&mine, v->findings.notes);
     bm_put_u64(&mine, v->findings.damages);
+    bm_put_u64(&mine, v->findings.unchecked);
     if (!sizes && !rc)
         rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to verify");
     rc = bm_comm_collect(ds->comm, &v->findings.bytes, all, sizes, 1, rc,
@@ -113,6 +147,7 @@ static int bring_together(struct verify *v, struct bm_buffer *all, int rc)
         v->report.bytes += bm_get_u64(&c);
         v->report.notes += bm_get_u64(&c);
         v->report.damages += bm_get_u64(&c);
+        v->report.unchecked += bm_get_u64(&c);
     }
     bm_buffer_release(&mine);
     bm_buffer_release(&counts);
@@ -141,18 +176,26 @@ int bm_verify(struct bm_comm *comm, const char *path, bouma_verify_depth depth,
     struct bouma_dataset *ds = NULL;
     struct verify v = {.depth = depth};
     bouma_options here = *options;
+    struct bm_error why = {0};
     struct bm_buffer all;
     int rc;
 
     here.local[0] = 0; /* it is this place that is checked, and not its twin */
     rc = bm_dataset_open(&ds, comm, BM_MODE_READ, path, &here, a);
     bm_findings_init(&v.findings, a);
+    bm_losses_init(&v.losses, a);
+    bm_losses_init(&v.records, a);
     bm_buffer_init(&all, a);
     v.ds = ds;
     if (rc == BOUMA_EFORMAT) {
         rc = only_identity(ds, &v, &all);
     } else if (!rc) {
-        if (ds->comm->rank == 0)
+        rc = bm_dataset_list(ds);
+        /* A rank that cannot read them takes what is known for news. */
+        if (!rc && bm_losses_load(&ds->store, ds->id, &v.records, &why) ==
+                       BOUMA_ENOMEM)
+            rc = bm_fail(&ds->error, BOUMA_ENOMEM, "%s", why.text);
+        if (ds->comm->rank == 0 && !rc)
             rc = look_around(&v);
         rc = bm_comm_agree(ds->comm, rc, &ds->error);
         for (size_t i = 0; i < ds->steps.count && !rc; i++) {
@@ -172,6 +215,8 @@ int bm_verify(struct bm_comm *comm, const char *path, bouma_verify_depth depth,
     }
     bm_buffer_release(&all);
     bm_findings_release(&v.findings);
+    bm_losses_release(&v.losses);
+    bm_losses_release(&v.records);
     bm_dataset_free(ds);
     return rc;
 }

@@ -7,14 +7,20 @@
 
 #include "base/bytes.h"
 
-/* Byte b of value i goes to plane b, place i. */
+/* Byte b of value i, the least significant one being the first, goes to plane
+ * b, place i. */
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#define PLANE(b, bytes) ((bytes)-1 - (b))
+#else
+#define PLANE(b, bytes) (b)
+#endif
 #define SHUFFLE(bytes)                                                         \
     static void shuffle_##bytes(uint8_t *restrict out,                         \
                                 const uint8_t *restrict in, size_t n)          \
     {                                                                          \
         for (size_t i = 0; i < n; i++)                                         \
             for (size_t b = 0; b < bytes; b++)                                 \
-                out[b * n + i] = in[i * bytes + b];                            \
+                out[PLANE(b, bytes) * n + i] = in[i * bytes + b];              \
     }                                                                          \
                                                                                \
     static void unshuffle_##bytes(uint8_t *restrict out,                       \
@@ -22,7 +28,7 @@
     {                                                                          \
         for (size_t i = 0; i < n; i++)                                         \
             for (size_t b = 0; b < bytes; b++)                                 \
-                out[i * bytes + b] = in[b * n + i];                            \
+                out[i * bytes + b] = in[PLANE(b, bytes) * n + i];              \
     }
 SHUFFLE(2)
 SHUFFLE(4)
@@ -82,12 +88,12 @@ static int encode(struct bm_codec_state *state, uint8_t *out, size_t *stored,
     scratch = bm_codec_scratch(state, bytes);
     if (!state->zstd_encoder || !scratch)
         return BOUMA_ENOMEM;
-    bm_swap_to_little(in->data, in->count, in->size);
     shuffle(scratch, in->data, in->count, in->size);
     n = ZSTD_compressCCtx(state->zstd_encoder, out, bound(bytes), scratch,
                           bytes, effort ? effort : 1);
     if (ZSTD_isError(n) || n >= bytes) {
         memcpy(out, in->data, bytes);
+        bm_swap_to_little(out, in->count, in->size);
         n = bytes;
     }
     *stored = n;
@@ -105,6 +111,7 @@ static int decode(struct bm_codec_state *state, const struct bm_samples *out,
     if (stored == bytes) {
         if (bytes)
             memcpy(out->data, in, bytes);
+        bm_swap_to_little(out->data, out->count, out->size);
     } else {
         if (!state->zstd_decoder)
             state->zstd_decoder = ZSTD_createDCtx();
@@ -116,7 +123,6 @@ static int decode(struct bm_codec_state *state, const struct bm_samples *out,
             return BOUMA_EFORMAT;
         unshuffle(out->data, scratch, out->count, out->size);
     }
-    bm_swap_to_little(out->data, out->count, out->size);
     return BOUMA_OK;
 }
 

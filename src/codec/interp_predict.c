@@ -328,10 +328,8 @@ void bm_interp_piece_release(struct bm_interp_piece *w)
 void bm_interp_restore(uint8_t *sorted, const struct bm_buffer *where,
                        const uint8_t *exact, size_t size)
 {
-    for (size_t i = 0; i < where->size / 4; i++) {
-        uint32_t at;
+    struct bm_cursor c = bm_cursor_of(where->data, where->size);
 
-        memcpy(&at, where->data + 4 * i, 4);
-        memcpy(sorted + at * size, exact + i * size, size);
-    }
+    for (size_t i = 0; i < where->size / 4; i++)
+        memcpy(sorted + bm_get_u32(&c) * size, exact + i * size, size);
 }

@@ -8,7 +8,7 @@
 #include <zfp.h>
 
 #define BLOCK 64 /* samples at most */
-#define WORD  8  /* bytes that zfp reads and writes at once */
+#define WORD  8  /* bytes that zfp reads and writes at once, at most */
 
 /* Where a sample of a block comes from if there are only so many along the
  * axis: what compresses well. */
@@ -182,6 +182,16 @@ static decode_block *decoder_of(bouma_type type, int axes)
     return all[type == BOUMA_F64 ? 3 : t][axes - 1];
 }
 
+/* zfp's string of bits as bytes that are the same on all machines, and back. It
+ * comes in words of this machine; how long they are is chosen where zfp is
+ * built: 8 bytes, or (Debian) one. */
+static void order_bytes(uint8_t *memory, size_t bytes)
+{
+    size_t word = stream_word_bits / 8;
+
+    bm_swap_to_little(memory, (bytes + word - 1) / word, word);
+}
+
 /* ---- going through all blocks ---------------------------------------------
  */
 
@@ -313,7 +323,7 @@ int bm_zfp_encode(struct bm_codec_state *state, struct bm_buffer *out,
     bytes = (stream_wtell(bits) + 7) / 8;
     stream_flush(bits);
     stream_close(bits);
-    bm_swap_to_little(memory, (bytes + WORD - 1) / WORD, WORD);
+    order_bytes(memory, bytes);
     bm_put_u8(out, mask);
     bm_put_bytes(out, memory, bytes);
     return out->failed ? BOUMA_ENOMEM : BOUMA_OK;
@@ -365,7 +375,7 @@ int bm_zfp_decode(struct bm_codec_state *state, const struct bm_band *bands,
         return BOUMA_ENOMEM;
     memcpy(memory, in + 1, bytes);
     memset(memory + bytes, 0, room - bytes);
-    bm_swap_to_little(memory, room / WORD, WORD);
+    order_bytes(memory, room);
     prepare(&s, bits, z);
     for (int i = 0; i < count && ok; i++) {
         size_t n = blocks_of(&c, &bands[i]);

@@ -3,8 +3,10 @@
 
 #include <inttypes.h>
 #include <sched.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 
 #include "base/clock.h"
@@ -32,16 +34,74 @@ static int rank_of(uint64_t packed)
 static int comm_failed(const struct bm_comm *comm, struct bm_error *error,
                        int rc)
 {
-    if (rc && comm->timed_out)
-        return bm_fail(error, BOUMA_ECOMM,
-                       "rank %d waited %g s for the other ranks (option "
-                       "'timeout'); this handle can only be freed now",
-                       comm->rank, comm->timeout);
-    return rc ? bm_fail(error, BOUMA_ECOMM,
-                        "a message between ranks failed; if a rank ended "
-                        "early, its own output tells why")
-              : BOUMA_OK;
+    return rc ? bm_fail(error, BOUMA_ECOMM, "%s", comm->why) : BOUMA_OK;
 }
+
+/* ---- when things go wrong ------------------------------------------------ */
+
+int bm_comm_lose(struct bm_comm *comm, const char *format, ...)
+{
+    va_list arguments;
+
+    if (comm->lost)
+        return BOUMA_ECOMM;
+    comm->lost = 1;
+    va_start(arguments, format);
+    vsnprintf(comm->why, sizeof(comm->why), format, arguments);
+    va_end(arguments);
+    comm->functions->warn(comm);
+    return BOUMA_ECOMM;
+}
+
+/* What MPI needs to get a few short messages through, with some to spare:
+ * malloc() may ask the system for a MiB where it cannot get less. */
+#define RESERVE ((size_t)2 << 20)
+
+/* Pages of its own and not from malloc(), which may keep what it is given back
+ * for sizes that nobody asks for. Touched, so that they are there. */
+int bm_comm_reserve(struct bm_comm *comm)
+{
+    void *pages;
+
+    if (comm->reserve)
+        return BOUMA_OK;
+    pages = mmap(NULL, RESERVE, PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (pages == MAP_FAILED)
+        return BOUMA_ENOMEM;
+    memset(pages, 1, RESERVE);
+    comm->reserve = pages;
+    return BOUMA_OK;
+}
+
+void bm_comm_relieve(struct bm_comm *comm)
+{
+    if (comm->reserve)
+        munmap(comm->reserve, RESERVE);
+    comm->reserve = NULL;
+}
+
+/* Before an agreement: a rank that has failed may have no memory left even for
+ * messages. When all is well again the reserve is filled up; if that fails, the
+ * next failure may be one of MPI, which ends in ECOMM. */
+static void brace(struct bm_comm *comm, int rc)
+{
+    if (rc)
+        bm_comm_relieve(comm);
+    else if (comm->size > 1)
+        bm_comm_reserve(comm);
+}
+
+/* Forget memory that MPI may still use. */
+static void abandon(const struct bm_comm *comm, struct bm_buffer *b)
+{
+    if (!comm->lost)
+        return;
+    b->data = NULL;
+    b->size = b->capacity = 0;
+}
+
+/* ---- agreement ----------------------------------------------------------- */
 
 /* All ranks have the same 'packed': pass on the message of the rank it names.
  */
@@ -73,8 +133,10 @@ static int spread_message(struct bm_comm *comm, uint64_t packed,
 int bm_comm_agree(struct bm_comm *comm, int rc, struct bm_error *error)
 {
     uint64_t worst = pack(rc, comm->rank);
-    int failed = comm->functions->max(comm, &worst, 1);
+    int failed;
 
+    brace(comm, rc);
+    failed = comm->functions->max(comm, &worst, 1);
     if (failed)
         return comm_failed(comm, error, failed);
     return worst ? spread_message(comm, worst, error) : BOUMA_OK;
@@ -91,6 +153,7 @@ int bm_comm_begin(struct bm_comm *comm, const char *call, uint64_t hash,
 
     for (int i = 0; i < count; i++)
         v[5 + i] = largest[i];
+    brace(comm, rc);
     failed = comm->functions->max(comm, v, 7);
     if (failed)
         return comm_failed(comm, error, failed);
@@ -143,12 +206,12 @@ int bm_comm_share(struct bm_comm *comm, struct bm_buffer *buffer, int root,
     rc = bm_comm_agree(comm, rc, error);
     if (rc)
         return rc;
-    return comm_failed(
-        comm, error,
-        comm->functions->broadcast(comm, buffer->data, bytes, root));
+    failed = comm->functions->broadcast(comm, buffer->data, bytes, root);
+    abandon(comm, buffer);
+    return comm_failed(comm, error, failed);
 }
 
-int bm_comm_collect(struct bm_comm *comm, const struct bm_buffer *mine,
+int bm_comm_collect(struct bm_comm *comm, struct bm_buffer *mine,
                     struct bm_buffer *all, size_t *sizes, int to_all, int rc,
                     struct bm_error *error)
 {
@@ -186,7 +249,10 @@ int bm_comm_collect(struct bm_comm *comm, const struct bm_buffer *mine,
                                      sizes, to_all ? -1 : 0);
     rc = comm_failed(comm, error, failed);
 out:
-    bm_drop(comm->a, told);
+    abandon(comm, mine);
+    abandon(comm, all);
+    if (!comm->lost)
+        bm_drop(comm->a, told);
     return rc;
 }
 
@@ -227,10 +293,9 @@ int bm_transfer_init(struct bm_transfer *t, struct bm_comm *comm,
 
 void bm_transfer_release(struct bm_transfer *t)
 {
-    /* With something under way that was given up, it must stay. */
-    if (t->comm && t->comm->timed_out && t->requests)
+    if (t->comm && t->comm->lost && t->requests)
         t->comm->functions->cancel(t);
-    else if (t->comm)
+    if (t->comm)
         bm_drop(t->comm->a, t->requests);
     memset(t, 0, sizeof(*t));
 }
@@ -262,6 +327,7 @@ int bm_transfer_test(struct bm_transfer *t, int *done, struct bm_error *error)
 }
 
 #define SPINS     64 /* looks before it sleeps */
+#define LISTENS   16 /* looks, of which one is for other ranks' loss */
 #define NAP_NS    20000
 #define MOST_NAPS 5 /* it sleeps so many times longer at last */
 
@@ -271,8 +337,13 @@ int bm_comm_idle(struct bm_comm *comm, unsigned idle, double since,
     unsigned naps = idle / SPINS;
     struct timespec nap = {0, NAP_NS};
 
-    if (comm->timeout > 0 && bm_clock() - since > comm->timeout) {
-        comm->timed_out = 1;
+    if (comm->lost || (idle % LISTENS == 0 && comm->functions->listen(comm)))
+        return comm_failed(comm, error, 1);
+    if (comm->size > 1 && bm_clock() - since > comm->timeout) {
+        bm_comm_lose(comm,
+                     "rank %d waited %g s for the other ranks (option "
+                     "'timeout'); this handle can only be freed now",
+                     comm->rank, comm->timeout);
         return comm_failed(comm, error, 1);
     }
     if (!naps) {
@@ -284,46 +355,6 @@ int bm_comm_idle(struct bm_comm *comm, unsigned idle, double since,
     return BOUMA_OK;
 }
 
-/* ---- ports -------------------------------------------------------------- */
-
-int bm_port_new(struct bm_port **out, struct bm_comm *comm, void *memory,
-                size_t bytes)
-{
-    *out = NULL;
-    return comm->functions->port_new(out, comm, memory, bytes) ? BOUMA_ECOMM
-                                                               : BOUMA_OK;
-}
-
-void bm_port_free(struct bm_port *w)
-{
-    if (w)
-        w->comm->functions->port_free(w);
-}
-
-int bm_port_put(struct bm_port *w, int peer, size_t at, const void *data,
-                size_t bytes, struct bm_error *error)
-{
-    return comm_failed(w->comm, error,
-                       w->comm->functions->put(w, peer, at, data, bytes));
-}
-
-int bm_port_get(struct bm_port *w, int peer, size_t at, void *data,
-                size_t bytes, struct bm_error *error)
-{
-    return comm_failed(w->comm, error,
-                       w->comm->functions->get(w, peer, at, data, bytes));
-}
-
-int bm_port_flush(struct bm_port *w, int peer, struct bm_error *error)
-{
-    return comm_failed(w->comm, error, w->comm->functions->flush(w, peer));
-}
-
-uint8_t *bm_port_room(struct bm_port *w, int peer)
-{
-    return w->comm->functions->room(w, peer);
-}
-
 void bm_comm_free(struct bm_comm *comm)
 {
     const bouma_allocator *a;
@@ -331,7 +362,8 @@ void bm_comm_free(struct bm_comm *comm)
     if (!comm)
         return;
     a = comm->a;
+    bm_comm_relieve(comm);
     comm->functions->release(comm);
-    if (!comm->timed_out)
+    if (!comm->lost) /* else MPI may still use what is in it */
         bm_drop(a, comm);
 }

@@ -8,7 +8,12 @@
  *
  *     rc = local work, no return;
  *     rc = bm_comm_agree(comm, rc, &error);    now the same everywhere
- */
+ *
+ * No call waits longer than the timeout. What it waited for cannot be undone,
+ * so the communicator is lost then, as it is if MPI itself fails: every later
+ * call returns ECOMM at once, on the other ranks too, as soon as they hear of
+ * it. Memory that was handed to a lost communicator may still be used by MPI
+ * and is never given back. */
 #ifndef BM_COMM_H
 #define BM_COMM_H
 
@@ -44,20 +49,16 @@ struct bm_transfer {
     int empty; /* what was received is: its sender could not make it */
 };
 
-/* Memory of each rank that others put bytes into and get bytes from. */
-struct bm_port {
-    struct bm_comm *comm;
-    uint8_t *memory; /* of this rank */
-    size_t bytes;
-};
-
 struct bm_comm {
     const struct bm_comm_functions *functions;
     const bouma_allocator *a;
     int rank, size;
     size_t message_bytes; /* longest single message */
-    double timeout;       /* seconds; 0 waits for ever */
-    int timed_out;        /* nothing can be said to the other ranks any more */
+    double timeout;       /* seconds without progress; INFINITY: for ever */
+    int lost;             /* nothing can be said to the other ranks any more */
+    char why[BM_ERROR_BYTES]; /* it is lost */
+    void *reserve;            /* memory for hard times; NULL: used up */
+    uint64_t node; /* ranks with the same can share memory; 0: not known yet */
 };
 
 struct bm_comm_functions {
@@ -81,18 +82,14 @@ struct bm_comm_functions {
     int (*start)(struct bm_transfer *t, int channel,
                  const struct bm_message *messages, size_t count, int sending);
     int (*test)(struct bm_transfer *t, int *done);
-    /* Give up what is to be received: nothing comes any more. */
+    /* Give up what is under way; its memory may still be used. */
     void (*cancel)(struct bm_transfer *t);
 
-    int (*port_new)(struct bm_port **out, struct bm_comm *comm, void *memory,
-                    size_t bytes);
-    void (*port_free)(struct bm_port *w);
-    int (*put)(struct bm_port *w, int peer, size_t at, const void *data,
-               size_t bytes);
-    int (*get)(struct bm_port *w, int peer, size_t at, void *data,
-               size_t bytes);
-    int (*flush)(struct bm_port *w, int peer);
-    uint8_t *(*room)(struct bm_port *w, int peer);
+    /* Whether another rank has said that it lost touch: then so has this one.
+     */
+    int (*listen)(struct bm_comm *comm);
+    /* Tell others that it is lost, and why. */
+    void (*warn)(struct bm_comm *comm);
 };
 
 /* One process. The caller frees it with bm_comm_free(). */
@@ -125,7 +122,7 @@ int bm_comm_share(struct bm_comm *comm, struct bm_buffer *buffer, int root,
 /* The buffers of all ranks, one after the other, on all ranks or (to_all = 0)
  * on rank 0 only; sizes[comm->size] are filled in everywhere. Ranks hand in
  * their status, and all get the worst. */
-int bm_comm_collect(struct bm_comm *comm, const struct bm_buffer *mine,
+int bm_comm_collect(struct bm_comm *comm, struct bm_buffer *mine,
                     struct bm_buffer *all, size_t *sizes, int to_all, int rc,
                     struct bm_error *error);
 
@@ -162,29 +159,19 @@ int bm_transfer_receive(struct bm_transfer *t, int channel,
 int bm_transfer_test(struct bm_transfer *t, int *done, struct bm_error *error);
 
 /* Wait a little for others, more each time: 'idle' counts from 0. ECOMM once
- * 'since' (a bm_clock()) is longer ago than the timeout. */
+ * 'since' (a bm_clock()) is longer ago than the timeout, or if another rank has
+ * lost touch. */
 int bm_comm_idle(struct bm_comm *comm, unsigned idle, double since,
                  struct bm_error *error);
 
-/* ---- ports -------------------------------------------------------------- */
+/* ---- when things go wrong ------------------------------------------------ */
 
-/* 'bytes' bytes on this rank for the puts of others (may be 0), in 'memory' or,
- * if that is NULL, in memory of the window's own, which is faster where ranks
- * share a node. NULL on all ranks after a failure, of which there is no
- * message: messages do instead. Collective. */
-int bm_port_new(struct bm_port **out, struct bm_comm *comm, void *memory,
-                size_t bytes);
-void bm_port_free(struct bm_port *w); /* collective; accepts NULL */
+/* The communicator is lost: tell others, and return ECOMM. */
+int bm_comm_lose(struct bm_comm *comm, const char *format, ...) BM_PRINTF(2, 3);
 
-/* Put into the memory of 'peer', or get from it; done after a flush of that
- * peer. The data must stay till then. */
-int bm_port_put(struct bm_port *w, int peer, size_t at, const void *data,
-                size_t bytes, struct bm_error *error);
-int bm_port_get(struct bm_port *w, int peer, size_t at, void *data,
-                size_t bytes, struct bm_error *error);
-int bm_port_flush(struct bm_port *w, int peer, struct bm_error *error);
-/* Where this rank can itself write into the memory of 'peer', or NULL; what it
- * has written is there after a flush. */
-uint8_t *bm_port_room(struct bm_port *w, int peer);
+/* Set memory aside, so that ranks can still agree when one has none left; and
+ * give it back to the system, for whoever asks next. Agreements do both. */
+int bm_comm_reserve(struct bm_comm *comm); /* BOUMA_OK or ENOMEM */
+void bm_comm_relieve(struct bm_comm *comm);
 
 #endif

@@ -1,194 +1,223 @@
-/* comm_mpi.c -- the communicator over MPI. Messages are split into pieces of
- * at most message_bytes, which is below 2^31, since MPI counts in int. */
+/* comm_mpi.c -- the communicator over MPI: requests, notes and transfers, and
+ * what happens when MPI fails or a rank does not come.
+ *
+ * MPI is asked for nothing but messages between two ranks, and never in a call
+ * that blocks. A collective call or a window that fails on one rank leaves the
+ * others in it for ever, with nothing that could be done about it; a message
+ * that could not be started is started again, and one that does not come is
+ * given up when the time is over. Beside these there are, with the reason why
+ * they cannot block:
+ *
+ *     MPI_Iallreduce, MPI_Comm_idup
+ *                                nonblocking as well; when a handle is opened
+ *     MPI_Iprobe, MPI_Test       by definition
+ *     MPI_Cancel, MPI_Request_free, MPI_Get_count, MPI_Error_string,
+ *     MPI_Comm_rank, MPI_Comm_size, MPI_Comm_set_errhandler, MPI_Finalized
+ *                                local by definition
+ *     MPI_Comm_free              collective in name; MPIs just count references
+ *                                down, as nothing is under way any more
+ *
+ * Messages are split into pieces of at most message_bytes, which is below 2^31,
+ * since MPI counts in int. */
 #include "comm/comm_mpi.h"
 
-#include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 
-#define MESSAGE_TAG  1
-#define NOTE_TAG     2
-#define TRANSFER_TAG 3
+/* ---- when MPI fails ------------------------------------------------------ */
 
-static MPI_Comm comm_of(struct bm_comm *comm)
+#define TRIES 4
+
+/* A call of MPI has failed for good. */
+static int lose(struct bm_mpi_comm *m, int code, const char *call)
 {
-    return ((struct bm_mpi_comm *)comm)->comm;
+    char text[MPI_MAX_ERROR_STRING + 1] = "";
+    int length = 0;
+
+    if (m->base.lost)
+        return BOUMA_ECOMM;
+    if (MPI_Error_string(code, text, &length))
+        length = 0;
+    text[length] = 0;
+    return bm_comm_lose(&m->base,
+                        "rank %d: %s failed: %.300s; this handle can only be "
+                        "freed now. If a rank ended early, its own output "
+                        "tells why",
+                        m->base.rank, call, text);
 }
 
-/* Wait for all requests, or till the time is up: then they are given up, and
- * so is the communicator, for what they left behind cannot be told. */
-static int wait_all(struct bm_comm *comm, MPI_Request *requests, int count)
+/* Whether a call that has failed so often is worth another try: it is mostly
+ * memory that is missing. */
+static int try_again(struct bm_mpi_comm *m, int tries)
 {
-    double until = bm_clock() + comm->timeout;
-    int done = 0, rc = MPI_SUCCESS;
+    bm_comm_relieve(&m->base);
+    return tries < TRIES;
+}
 
-    if (comm->timeout <= 0)
-        return MPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
-    while (!done && rc == MPI_SUCCESS) {
-        rc = MPI_Testall(count, requests, &done, MPI_STATUSES_IGNORE);
-        if (!done && bm_clock() > until) {
-            comm->timed_out = 1;
-            rc = MPI_ERR_OTHER;
+/* Some MPIs do not fail without memory, but crash or wait for it. So they get
+ * the reserve as soon as there is no more than this. */
+#define SPARE ((size_t)96 << 10)
+
+static void spare_memory(struct bm_mpi_comm *m)
+{
+    void *volatile spare = m->base.reserve ? malloc(SPARE) : NULL;
+
+    if (!spare)
+        bm_comm_relieve(&m->base);
+    free(spare);
+}
+
+/* Tell the ranks at distances 1, 2, 4 ..., which tell others as soon as they
+ * hear of it, so that all are told soon by few messages each. Nobody waits for
+ * these: the text stays with the communicator, which is never freed then. */
+static void mpi_warn(struct bm_comm *comm)
+{
+    struct bm_mpi_comm *m = (struct bm_mpi_comm *)comm;
+    int bytes = (int)strlen(comm->why) + 1;
+
+    for (int distance = 1; distance < comm->size && m->comm != MPI_COMM_NULL;
+         distance *= 2) {
+        int peer = (int)(((int64_t)comm->rank + distance) % comm->size);
+        MPI_Request request;
+
+        if (!MPI_Isend(comm->why, bytes, MPI_CHAR, peer, BM_MPI_LOSS, m->comm,
+                       &request))
+            MPI_Request_free(&request);
+    }
+}
+
+static int mpi_listen(struct bm_comm *comm)
+{
+    struct bm_mpi_comm *m = (struct bm_mpi_comm *)comm;
+    int heard = 0, bytes = 0, done = 0;
+    MPI_Request request;
+    MPI_Status status;
+
+    if (comm->size == 1)
+        return 0;
+    if (MPI_Iprobe(MPI_ANY_SOURCE, BM_MPI_LOSS, m->comm, &heard, &status) ||
+        !heard)
+        return comm->lost;
+    /* It is short, so it has come; if not, it is lost all the same. */
+    memset(m->loss, 0, sizeof(m->loss));
+    if (!MPI_Get_count(&status, MPI_CHAR, &bytes) && bytes < BM_ERROR_BYTES &&
+        !MPI_Irecv(m->loss, bytes, MPI_CHAR, status.MPI_SOURCE, BM_MPI_LOSS,
+                   m->comm, &request)) {
+        for (int i = 0; i < 1000 && !done; i++)
+            if (MPI_Test(&request, &done, MPI_STATUS_IGNORE))
+                break;
+    }
+    if (done)
+        bm_comm_lose(comm, "%s", m->loss);
+    else
+        bm_comm_lose(comm, "rank %d has lost touch with the others",
+                     status.MPI_SOURCE);
+    return 1;
+}
+
+/* ---- requests ------------------------------------------------------------ */
+
+int bm_mpi_send(struct bm_mpi_comm *m, const void *data, size_t bytes, int peer,
+                int tag, MPI_Request *request)
+{
+    int rc = MPI_SUCCESS, tries = 0;
+
+    *request = MPI_REQUEST_NULL;
+    spare_memory(m);
+    while (!m->base.lost) {
+        rc = MPI_Isend(data, (int)bytes, MPI_BYTE, peer, tag, m->comm, request);
+        if (!rc)
+            return 0;
+        if (!try_again(m, ++tries))
+            lose(m, rc, "MPI_Isend");
+    }
+    return BOUMA_ECOMM;
+}
+
+int bm_mpi_receive(struct bm_mpi_comm *m, void *data, size_t bytes, int peer,
+                   int tag, MPI_Request *request)
+{
+    int rc = MPI_SUCCESS, tries = 0;
+
+    *request = MPI_REQUEST_NULL;
+    spare_memory(m);
+    while (!m->base.lost) {
+        rc = MPI_Irecv(data, (int)bytes, MPI_BYTE, peer, tag, m->comm, request);
+        if (!rc)
+            return 0;
+        if (!try_again(m, ++tries))
+            lose(m, rc, "MPI_Irecv");
+    }
+    return BOUMA_ECOMM;
+}
+
+/* If the request is still there after a failure, it was the test that failed,
+ * not the message. */
+int bm_mpi_test(struct bm_mpi_comm *m, MPI_Request *request, int *done,
+                MPI_Status *status)
+{
+    int tries = 0;
+
+    spare_memory(m);
+    while (!m->base.lost) {
+        int rc = MPI_Test(request, done, status);
+
+        if (!rc)
+            return 0;
+        if (*request == MPI_REQUEST_NULL || !try_again(m, ++tries))
+            lose(m, rc, "MPI_Test");
+    }
+    *done = 0;
+    return BOUMA_ECOMM;
+}
+
+int bm_mpi_wait(struct bm_mpi_comm *m, MPI_Request *requests, int count)
+{
+    struct bm_error ignored = {0};
+    double since = 0;
+    unsigned idle = 0;
+    int at = 0, rc = 0;
+
+    while (at < count && !rc) {
+        int done = 0;
+
+        rc = bm_mpi_test(m, &requests[at], &done, MPI_STATUS_IGNORE);
+        if (rc)
+            break;
+        if (done) {
+            at++;
+            idle = 0; /* something has come: the clock starts anew */
+        } else {
+            if (!idle++)
+                since = bm_clock();
+            rc = bm_comm_idle(&m->base, idle, since, &ignored);
         }
     }
     return rc;
 }
 
-/* MPICH 4.0 compares MPI_UINT64_T as if it had a sign. So signed numbers are
- * compared, that have the same order. */
-static int mpi_max(struct bm_comm *comm, uint64_t *values, int count)
-{
-    const uint64_t sign = (uint64_t)1 << 63;
-    struct bm_mpi_comm *m = (struct bm_mpi_comm *)comm;
-    MPI_Request request;
-    int rc;
-
-    if (comm->timed_out)
-        return MPI_ERR_OTHER;
-    assert(count <= BM_COMM_MAX_VALUES);
-    for (int i = 0; i < count; i++)
-        m->mine[i] = (int64_t)(values[i] ^ sign);
-    rc = MPI_Iallreduce(m->mine, m->all, count, MPI_INT64_T, MPI_MAX, m->comm,
-                        &request);
-    if (!rc)
-        rc = wait_all(comm, &request, 1);
-    for (int i = 0; i < count && !rc; i++)
-        values[i] = (uint64_t)m->all[i] ^ sign;
-    return rc;
-}
-
-static int mpi_broadcast(struct bm_comm *comm, void *data, size_t bytes,
-                         int root)
-{
-    uint8_t *p = data;
-    int rc = MPI_SUCCESS;
-
-    while (bytes && !rc) {
-        size_t n = bytes < comm->message_bytes ? bytes : comm->message_bytes;
-        MPI_Request request;
-
-        rc = MPI_Ibcast(p, (int)n, MPI_BYTE, root, comm_of(comm), &request);
-        if (!rc)
-            rc = wait_all(comm, &request, 1);
-        p += n;
-        bytes -= n;
-    }
-    return rc;
-}
-
-static size_t pieces_of(const struct bm_comm *comm, size_t bytes)
-{
-    return bytes ? (bytes - 1) / comm->message_bytes + 1 : 0;
-}
-
-/* Start the pieces of one message. */
-static int start(struct bm_comm *comm, const struct bm_message *message,
+int bm_mpi_start(struct bm_mpi_comm *m, const struct bm_message *message,
                  int sending, int tag, MPI_Request *requests, int *count)
 {
-    int rc = MPI_SUCCESS;
+    size_t most = m->base.message_bytes;
+    int rc = 0;
 
-    for (size_t at = 0; at < message->bytes && !rc; at += comm->message_bytes) {
-        size_t left = message->bytes - at;
-        int n = (int)(left < comm->message_bytes ? left : comm->message_bytes);
+    for (size_t at = 0; at < message->bytes && !rc; at += most) {
+        size_t left = message->bytes - at, n = left < most ? left : most;
         uint8_t *p = message->data ? (uint8_t *)message->data + at : NULL;
 
         if (sending)
-            rc = MPI_Isend(p, p ? n : 0, MPI_BYTE, message->peer, tag,
-                           comm_of(comm), &requests[*count]);
+            rc = bm_mpi_send(m, p, p ? n : 0, message->peer, tag,
+                             &requests[*count]);
         else
-            rc = MPI_Irecv(p, n, MPI_BYTE, message->peer, tag, comm_of(comm),
-                           &requests[*count]);
+            rc = bm_mpi_receive(m, p, n, message->peer, tag, &requests[*count]);
         if (!rc)
             ++*count;
     }
     return rc;
-}
-
-/* Requests are kept in a fixed array where they fit, so that small exchanges
- * cannot fail for lack of memory. */
-#define FEW 64
-
-static int mpi_exchange(struct bm_comm *comm, const struct bm_message *sends,
-                        size_t send_count, const struct bm_message *receives,
-                        size_t receive_count)
-{
-    MPI_Request few[FEW], *requests = few;
-    size_t pieces = 0;
-    int count = 0, rc = MPI_SUCCESS;
-
-    for (size_t i = 0; i < send_count; i++)
-        pieces += pieces_of(comm, sends[i].bytes);
-    for (size_t i = 0; i < receive_count; i++)
-        pieces += pieces_of(comm, receives[i].bytes);
-    /* From malloc and not from the caller's table: a failure here could not be
-     * agreed on, since the other ranks are in their waits already. */
-    if (pieces > FEW)
-        requests = malloc(pieces * sizeof(*requests));
-    if (!requests)
-        return MPI_ERR_NO_MEM;
-    for (size_t i = 0; i < receive_count && !rc; i++)
-        rc = start(comm, &receives[i], 0, MESSAGE_TAG, requests, &count);
-    for (size_t i = 0; i < send_count && !rc; i++)
-        rc = start(comm, &sends[i], 1, MESSAGE_TAG, requests, &count);
-    if (!rc)
-        rc = wait_all(comm, requests, count);
-    if (requests != few)
-        free(requests);
-    return rc;
-}
-
-static int mpi_tell(struct bm_comm *comm, const uint64_t *mine, int count,
-                    uint64_t *all)
-{
-    MPI_Request request;
-    int rc = MPI_Iallgather(mine, count, MPI_UINT64_T, all, count, MPI_UINT64_T,
-                            comm_of(comm), &request);
-
-    return rc ? rc : wait_all(comm, &request, 1);
-}
-
-/* To rank 'root', where piece r of 'all' has sizes[r] bytes; every rank knows
- * the sizes. All pieces are on their way at once. */
-static int gather_at(struct bm_comm *comm, const void *data, size_t bytes,
-                     void *all, const size_t *sizes, int root)
-{
-    struct bm_message send = {root, NULL, bytes}, *receives;
-    size_t count = 0;
-    int rc;
-
-    memcpy(&send.data, &data, sizeof(data)); /* not written to */
-    if (comm->rank != root)
-        return mpi_exchange(comm, &send, 1, NULL, 0);
-    /* From malloc, as the requests of an exchange. */
-    receives = malloc((size_t)comm->size * sizeof(*receives));
-    if (!receives)
-        return MPI_ERR_NO_MEM;
-    for (int r = 0; r < comm->size; r++) {
-        if (r != root)
-            receives[count++] = (struct bm_message){r, all, sizes[r]};
-        else if (bytes)
-            memcpy(all, data, bytes);
-        all = (uint8_t *)all + sizes[r];
-    }
-    rc = mpi_exchange(comm, NULL, 0, receives, count);
-    free(receives);
-    return rc;
-}
-
-static int mpi_gather(struct bm_comm *comm, const void *data, size_t bytes,
-                      void *all, const size_t *sizes, int root)
-{
-    size_t total = 0;
-    int rc;
-
-    if (root >= 0)
-        return gather_at(comm, data, bytes, all, sizes, root);
-    for (int r = 0; r < comm->size; r++)
-        total += sizes[r];
-    rc = gather_at(comm, data, bytes, all, sizes, 0);
-    return rc ? rc : mpi_broadcast(comm, all, total, 0);
 }
 
 /* ---- without waiting ---------------------------------------------------- */
@@ -196,48 +225,64 @@ static int mpi_gather(struct bm_comm *comm, const void *data, size_t bytes,
 /* One that is not being sent any more; waits if there is none. */
 static struct bm_mpi_note *free_note(struct bm_mpi_comm *m)
 {
+    struct bm_error ignored = {0};
     double since = bm_clock();
+    unsigned idle = 0;
 
-    for (;;) {
+    do
         for (int i = 0; i < BM_MPI_NOTES; i++) {
             int done = 0;
 
-            if (MPI_Test(&m->notes[i].request, &done, MPI_STATUS_IGNORE))
+            if (bm_mpi_test(m, &m->notes[i].request, &done, MPI_STATUS_IGNORE))
                 return NULL;
             if (done)
                 return &m->notes[i];
         }
-        if (m->base.timeout > 0 && bm_clock() - since > m->base.timeout) {
-            m->base.timed_out = 1;
-            return NULL;
-        }
-    }
+    while (!bm_comm_idle(&m->base, ++idle, since, &ignored));
+    return NULL;
 }
 
 static int mpi_note(struct bm_comm *comm, const struct bm_note *note)
 {
-    struct bm_mpi_note *n = free_note((struct bm_mpi_comm *)comm);
+    struct bm_mpi_comm *m = (struct bm_mpi_comm *)comm;
+    struct bm_mpi_note *n = free_note(m);
 
     if (!n)
-        return MPI_ERR_OTHER;
+        return BOUMA_ECOMM;
     n->words[0] = note->what;
     n->words[1] = note->value;
-    return MPI_Isend(n->words, 2, MPI_UINT64_T, note->peer, NOTE_TAG,
-                     comm_of(comm), &n->request);
+    return bm_mpi_send(m, n->words, sizeof(n->words), note->peer, BM_MPI_NOTE,
+                       &n->request);
 }
 
 static int mpi_hear(struct bm_comm *comm, struct bm_note *note, int *heard)
 {
-    uint64_t words[2];
+    struct bm_mpi_comm *m = (struct bm_mpi_comm *)comm;
     MPI_Status status;
-    int rc =
-        MPI_Iprobe(MPI_ANY_SOURCE, NOTE_TAG, comm_of(comm), heard, &status);
+    MPI_Request request;
+    int rc, tries = 0;
 
-    if (rc || !*heard)
-        return rc;
-    rc = MPI_Recv(words, 2, MPI_UINT64_T, status.MPI_SOURCE, NOTE_TAG,
-                  comm_of(comm), MPI_STATUS_IGNORE);
-    *note = (struct bm_note){status.MPI_SOURCE, (uint32_t)words[0], words[1]};
+    spare_memory(m);
+    while (!comm->lost) {
+        rc = MPI_Iprobe(MPI_ANY_SOURCE, BM_MPI_NOTE, m->comm, heard, &status);
+        if (!rc)
+            break;
+        if (!try_again(m, ++tries))
+            lose(m, rc, "MPI_Iprobe");
+    }
+    if (comm->lost) {
+        *heard = 0;
+        return BOUMA_ECOMM;
+    }
+    if (!*heard)
+        return 0;
+    rc = bm_mpi_receive(m, m->heard, sizeof(m->heard), status.MPI_SOURCE,
+                        BM_MPI_NOTE, &request);
+    if (!rc)
+        rc = bm_mpi_wait(m, &request, 1);
+    *heard = !rc;
+    *note =
+        (struct bm_note){status.MPI_SOURCE, (uint32_t)m->heard[0], m->heard[1]};
     return rc;
 }
 
@@ -251,31 +296,44 @@ static int mpi_start(struct bm_transfer *t, int channel,
                      const struct bm_message *messages, size_t count,
                      int sending)
 {
-    int n = (int)t->count, rc = MPI_SUCCESS;
+    struct bm_mpi_comm *m = (struct bm_mpi_comm *)t->comm;
+    int n = (int)t->count, rc = 0;
 
     for (size_t i = 0; i < count && !rc; i++)
-        rc = start(t->comm, &messages[i], sending, TRANSFER_TAG + channel,
-                   t->requests, &n);
+        rc = bm_mpi_start(m, &messages[i], sending, BM_MPI_TRANSFER + channel,
+                          t->requests, &n);
     t->count = (size_t)n;
     t->receiving = !sending;
     return rc;
 }
 
+static int count_bytes(struct bm_mpi_comm *m, const MPI_Status *status,
+                       int *bytes)
+{
+    int rc, tries = 0;
+
+    do
+        rc = MPI_Get_count(status, MPI_BYTE, bytes);
+    while (rc && try_again(m, ++tries));
+    return rc ? lose(m, rc, "MPI_Get_count") : 0;
+}
+
 /* One after the other, as all have to be done. */
 static int mpi_test(struct bm_transfer *t, int *done)
 {
+    struct bm_mpi_comm *m = (struct bm_mpi_comm *)t->comm;
     MPI_Request *requests = t->requests;
-    int rc = MPI_SUCCESS;
+    int rc = 0;
 
     for (*done = 1; t->done < t->count && !rc; t->done++) {
         MPI_Status status;
         int bytes = 1;
 
-        rc = MPI_Test(&requests[t->done], done, &status);
+        rc = bm_mpi_test(m, &requests[t->done], done, &status);
         if (rc || !*done)
             break;
         if (t->receiving)
-            rc = MPI_Get_count(&status, MPI_BYTE, &bytes);
+            rc = count_bytes(m, &status, &bytes);
         t->empty |= bytes == 0;
     }
     if (*done && !rc)
@@ -287,11 +345,16 @@ static void mpi_cancel(struct bm_transfer *t)
 {
     MPI_Request *requests = t->requests;
 
-    for (size_t i = t->done; i < t->count && t->receiving; i++) {
-        MPI_Cancel(&requests[i]);
+    for (size_t i = t->done; i < t->count; i++) {
+        if (requests[i] == MPI_REQUEST_NULL)
+            continue;
+        if (t->receiving)
+            MPI_Cancel(&requests[i]);
         MPI_Request_free(&requests[i]);
     }
 }
+
+/* ---- making and ending --------------------------------------------------- */
 
 static void mpi_release(struct bm_comm *comm)
 {
@@ -299,43 +362,121 @@ static void mpi_release(struct bm_comm *comm)
     int finalized = 0;
 
     MPI_Finalized(&finalized);
-    /* With something under way on it that was given up, it must stay. */
-    if (finalized || m->comm == MPI_COMM_NULL || comm->timed_out)
+    if (finalized || m->comm == MPI_COMM_NULL || comm->lost)
         return;
-    if (m->node != MPI_COMM_NULL)
-        MPI_Comm_free(&m->node);
+    /* They have been heard: whoever sends notes has agreed on that. */
+    for (int i = 0; i < BM_MPI_NOTES; i++)
+        if (bm_mpi_wait(m, &m->notes[i].request, 1))
+            return;
     MPI_Comm_free(&m->comm);
 }
 
-int bm_comm_mpi_new(struct bm_comm **out, const bouma_allocator *a,
-                    MPI_Comm comm)
+static void init(struct bm_mpi_comm *m, const bouma_allocator *a,
+                 double timeout)
 {
     static const struct bm_comm_functions functions = {
-        mpi_max,           mpi_broadcast,    mpi_tell,   mpi_gather,
-        mpi_exchange,      mpi_release,      mpi_note,   mpi_hear,
-        mpi_request_bytes, mpi_start,        mpi_test,   mpi_cancel,
-        bm_mpi_port_new,   bm_mpi_port_free, bm_mpi_put, bm_mpi_get,
-        bm_mpi_flush,      bm_mpi_room};
-    struct bm_mpi_comm *m = bm_new(a, 1, sizeof(*m));
-    int mine = m != NULL, all = 0;
-    MPI_Comm copy = MPI_COMM_NULL;
+        bm_mpi_max,        bm_mpi_broadcast, bm_mpi_tell, bm_mpi_gather,
+        bm_mpi_exchange,   mpi_release,      mpi_note,    mpi_hear,
+        mpi_request_bytes, mpi_start,        mpi_test,    mpi_cancel,
+        mpi_listen,        mpi_warn};
 
-    *out = NULL;
-    if (MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm) || !all ||
-        MPI_Comm_dup(comm, &copy)) {
-        bm_drop(a, m);
-        return all ? BOUMA_ECOMM : BOUMA_ENOMEM;
-    }
-    MPI_Comm_set_errhandler(copy, MPI_ERRORS_RETURN);
-    m->comm = copy;
-    m->node = MPI_COMM_NULL;
+    memset(m, 0, sizeof(*m));
+    m->comm = MPI_COMM_NULL;
     for (int i = 0; i < BM_MPI_NOTES; i++)
         m->notes[i].request = MPI_REQUEST_NULL;
     m->base.functions = &functions;
     m->base.a = a;
+    m->base.size = 1; /* there is nobody to talk to yet */
     m->base.message_bytes = (size_t)1 << 30;
-    MPI_Comm_rank(copy, &m->base.rank);
-    MPI_Comm_size(copy, &m->base.size);
-    *out = &m->base;
+    m->base.timeout = timeout;
+}
+
+/* Wait for a request on the caller's communicator, whose errors are handled as
+ * the caller wants it. */
+static int wait_for_making(struct bm_mpi_comm *m)
+{
+    struct bm_error ignored = {0};
+    double since = bm_clock();
+    unsigned idle = 0;
+    int done = 0;
+
+    while (!m->base.lost) {
+        if (MPI_Test(&m->making, &done, MPI_STATUS_IGNORE) ||
+            (!done && bm_clock() - since > m->base.timeout))
+            m->base.lost = 1;
+        if (done)
+            return BOUMA_OK;
+        bm_comm_idle(&m->base, idle++, since, &ignored);
+    }
+    return BOUMA_ECOMM;
+}
+
+/* All ranks have memory, or none goes on: some MPIs die of it in what comes
+ * next. */
+static int agree_on_memory(struct bm_mpi_comm *m, MPI_Comm comm, int poor)
+{
+    m->poor[0] = poor;
+    if (MPI_Iallreduce(&m->poor[0], &m->poor[1], 1, MPI_INT, MPI_MAX, comm,
+                       &m->making))
+        return BOUMA_ECOMM;
+    if (wait_for_making(m))
+        return BOUMA_ECOMM;
+    return m->poor[1] ? BOUMA_ENOMEM : BOUMA_OK;
+}
+
+static int duplicate(struct bm_mpi_comm *m, MPI_Comm comm)
+{
+    int rank = 0, size = 1, rc = 1;
+
+    if (MPI_Comm_idup(comm, &m->comm, &m->making)) {
+        m->comm = MPI_COMM_NULL;
+        return BOUMA_ECOMM;
+    }
+    if (wait_for_making(m))
+        return BOUMA_ECOMM;
+    for (int tries = 0; rc && tries < TRIES; tries++) {
+        rc = MPI_Comm_set_errhandler(m->comm, MPI_ERRORS_RETURN);
+        if (!rc)
+            rc = MPI_Comm_rank(m->comm, &rank);
+        if (!rc)
+            rc = MPI_Comm_size(m->comm, &size);
+    }
+    if (rc) { /* a rank that does not know where it is cannot tell anyone */
+        m->base.lost = 1;
+        return BOUMA_ECOMM;
+    }
+    m->base.rank = rank;
+    m->base.size = size;
     return BOUMA_OK;
+}
+
+int bm_comm_mpi_new(struct bm_comm **out, const bouma_allocator *a,
+                    MPI_Comm comm, double timeout)
+{
+    struct bm_mpi_comm *m = bm_new(a, 1, sizeof(*m)), poor;
+    struct bm_error ignored = {0};
+    int rc;
+
+    *out = NULL;
+    if (!m) {
+        /* It takes part in one agreement, to tell so. Nothing may outlive
+         * that, so it waits for as long as others do. */
+        init(&poor, a, INFINITY);
+        rc = agree_on_memory(&poor, comm, 1);
+        return rc ? rc : BOUMA_ENOMEM;
+    }
+    init(m, a, timeout);
+    rc = bm_comm_reserve(&m->base);
+    bm_comm_relieve(&m->base); /* it is for MPI now */
+    rc = agree_on_memory(m, comm, rc != BOUMA_OK);
+    if (!rc)
+        rc = duplicate(m, comm);
+    /* The first agreement makes the connections that all others need. */
+    if (!rc)
+        rc = bm_comm_agree(&m->base, rc, &ignored);
+    if (rc)
+        bm_comm_free(&m->base);
+    else
+        *out = &m->base;
+    return rc;
 }

@@ -1,4 +1,5 @@
-/* comm_mpi.h -- a communicator over MPI, for api_mpi.c. */
+/* comm_mpi.h -- a communicator over MPI, for api_mpi.c; and what its two files
+ * share. */
 #ifndef BM_COMM_MPI_H
 #define BM_COMM_MPI_H
 
@@ -12,31 +13,56 @@ struct bm_mpi_note {
 };
 
 #define BM_MPI_NOTES 64
+#define BM_MPI_SMALL 4096
 
 struct bm_mpi_comm {
     struct bm_comm base;
     MPI_Comm comm;
-    MPI_Comm node; /* ranks that share memory; MPI_COMM_NULL: not asked yet */
-    /* Of reductions. Here and not on the stack: one that was given up may still
-     * be carried out by MPI at any later time. */
-    int64_t mine[BM_COMM_MAX_VALUES], all[BM_COMM_MAX_VALUES];
+    /* What is sent and received in short calls. Here and not on the stack:
+     * what was given up may still be carried out by MPI at any later time. */
+    uint64_t out[BM_COMM_MAX_VALUES], in[BM_COMM_MAX_VALUES];
+    uint8_t small[BM_MPI_SMALL];
+    uint64_t heard[2];
+    char loss[BM_ERROR_BYTES];              /* why another rank is lost */
     struct bm_mpi_note notes[BM_MPI_NOTES]; /* that are being sent */
+    MPI_Request making;                     /* of 'comm' itself */
+    int poor[2];                            /* who has no memory for it */
 };
 
-/* Of the table: comm_mpi_port.c. */
-int bm_mpi_port_new(struct bm_port **out, struct bm_comm *comm, void *memory,
-                    size_t bytes);
-void bm_mpi_port_free(struct bm_port *w);
-int bm_mpi_put(struct bm_port *w, int peer, size_t at, const void *data,
-               size_t bytes);
-int bm_mpi_get(struct bm_port *w, int peer, size_t at, void *data,
-               size_t bytes);
-int bm_mpi_flush(struct bm_port *w, int peer);
-uint8_t *bm_mpi_room(struct bm_port *w, int peer);
-
-/* A duplicate of 'comm' whose errors are returned. Collective; the status is
- * the same on all ranks. */
+/* A duplicate of 'comm' whose errors are returned. Waits no longer than
+ * 'timeout' for other ranks. Collective; the status is the same on all ranks.
+ */
 int bm_comm_mpi_new(struct bm_comm **out, const bouma_allocator *a,
-                    MPI_Comm comm);
+                    MPI_Comm comm, double timeout);
+
+/* ---- between the files --------------------------------------------------- */
+
+enum { BM_MPI_MESSAGE = 1, BM_MPI_NOTE, BM_MPI_LOSS, BM_MPI_TRANSFER };
+
+/* Begin to send or receive 'bytes' bytes, at most 2^30. 0, or the communicator
+ * is lost; the same of what follows. */
+int bm_mpi_send(struct bm_mpi_comm *m, const void *data, size_t bytes, int peer,
+                int tag, MPI_Request *request);
+int bm_mpi_receive(struct bm_mpi_comm *m, void *data, size_t bytes, int peer,
+                   int tag, MPI_Request *request);
+/* Whether a request is done. */
+int bm_mpi_test(struct bm_mpi_comm *m, MPI_Request *request, int *done,
+                MPI_Status *status);
+/* Wait for all. */
+int bm_mpi_wait(struct bm_mpi_comm *m, MPI_Request *requests, int count);
+/* Start the pieces of a message, each at most message_bytes long. */
+int bm_mpi_start(struct bm_mpi_comm *m, const struct bm_message *message,
+                 int sending, int tag, MPI_Request *requests, int *count);
+
+/* Of the table: comm_mpi_together.c. */
+int bm_mpi_max(struct bm_comm *comm, uint64_t *values, int count);
+int bm_mpi_broadcast(struct bm_comm *comm, void *data, size_t bytes, int root);
+int bm_mpi_tell(struct bm_comm *comm, const uint64_t *mine, int count,
+                uint64_t *all);
+int bm_mpi_gather(struct bm_comm *comm, const void *data, size_t bytes,
+                  void *all, const size_t *sizes, int root);
+int bm_mpi_exchange(struct bm_comm *comm, const struct bm_message *sends,
+                    size_t send_count, const struct bm_message *receives,
+                    size_t receive_count);
 
 #endif

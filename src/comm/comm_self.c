@@ -3,11 +3,6 @@
 
 #include "comm/comm.h"
 
-struct self_port {
-    struct bm_port base;
-    uint8_t *own; /* NULL: the memory is the caller's */
-};
-
 static int self_max(struct bm_comm *comm, uint64_t *values, int count)
 {
     (void)comm;
@@ -106,67 +101,20 @@ static int self_test(struct bm_transfer *t, int *done)
     return 0;
 }
 
-static int self_port_new(struct bm_port **out, struct bm_comm *comm,
-                         void *memory, size_t bytes)
-{
-    struct bm_port *w = bm_new(comm->a, 1, sizeof(struct self_port));
-    uint8_t *own = memory ? NULL : bm_new_raw(comm->a, bytes, 1);
-
-    if (!w || (!memory && !own)) {
-        bm_drop(comm->a, w);
-        bm_drop(comm->a, own);
-        return 1;
-    }
-    w->comm = comm;
-    w->memory = own ? own : memory;
-    w->bytes = bytes;
-    ((struct self_port *)w)->own = own;
-    *out = w;
-    return 0;
-}
-
-static void self_port_free(struct bm_port *w)
-{
-    const bouma_allocator *a = w->comm->a;
-
-    bm_drop(a, ((struct self_port *)w)->own);
-    bm_drop(a, w);
-}
-
-static int self_put(struct bm_port *w, int peer, size_t at, const void *data,
-                    size_t bytes)
-{
-    (void)peer;
-    if (bytes)
-        memcpy(w->memory + at, data, bytes);
-    return 0;
-}
-
 static void self_cancel(struct bm_transfer *t)
 {
     (void)t;
 }
 
-static int self_get(struct bm_port *w, int peer, size_t at, void *data,
-                    size_t bytes)
+static int self_listen(struct bm_comm *comm)
 {
-    (void)peer;
-    if (bytes)
-        memcpy(data, w->memory + at, bytes);
+    (void)comm;
     return 0;
 }
 
-static int self_flush(struct bm_port *w, int peer)
+static void self_warn(struct bm_comm *comm)
 {
-    (void)w;
-    (void)peer;
-    return 0;
-}
-
-static uint8_t *self_room(struct bm_port *w, int peer)
-{
-    (void)peer;
-    return w->memory;
+    (void)comm;
 }
 
 int bm_comm_self_new(struct bm_comm **out, const bouma_allocator *a)
@@ -175,8 +123,7 @@ int bm_comm_self_new(struct bm_comm **out, const bouma_allocator *a)
         self_max,           self_broadcast, self_tell, self_gather,
         self_exchange,      self_release,   self_note, self_hear,
         self_request_bytes, self_start,     self_test, self_cancel,
-        self_port_new,      self_port_free, self_put,  self_get,
-        self_flush,         self_room};
+        self_listen,        self_warn};
     struct bm_comm *comm = bm_new(a, 1, sizeof(*comm));
 
     *out = comm;

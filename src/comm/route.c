@@ -22,6 +22,12 @@ void bm_route_release(struct bm_route *r)
     bm_route_init(r, r->a);
 }
 
+void bm_route_settle(struct bm_route *r, const struct bm_comm *comm)
+{
+    if (comm->lost)
+        r->data = NULL;
+}
+
 void bm_route_add(struct bm_route *r, uint32_t round, int peer, size_t bytes)
 {
     bytes = (bytes + 7) / 8 * 8; /* samples of any type stay aligned */

@@ -32,6 +32,9 @@ struct bm_route {
 
 void bm_route_init(struct bm_route *r, const bouma_allocator *a);
 void bm_route_release(struct bm_route *r);
+/* After an exchange: if the communicator is lost, MPI may still use the data,
+ * which is then never given back. */
+void bm_route_settle(struct bm_route *r, const struct bm_comm *comm);
 
 /* Its serial number is the count of those before. */
 void bm_route_add(struct bm_route *r, uint32_t round, int peer, size_t bytes);

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "dataset/dataset.h"
+#include "dataset/sweep.h"
 #include "store/identity.h"
 
 /* Rename the manifest. *is_new is set if the step had none before. On a network
@@ -102,13 +103,28 @@ int bm_commit_settle(struct bouma_dataset *ds, uint64_t step)
 static int finish(struct bouma_dataset *ds, const struct bm_step_entry *entry,
                   int synced, int is_new)
 {
+    struct bm_error ignored = {0};
+    int rc;
+
     if (!synced && ds->options.durability == BOUMA_FAST) {
         if (is_new)
             bm_index_append(&ds->store, ds->id, entry);
         return BOUMA_OK;
     }
     bm_step_list_put(&ds->unsettled, *entry); /* there is room */
-    return bm_commit_settle_all(ds);
+    rc = bm_commit_settle_all(ds);
+    /* A step that was lost is there again. Its record means nothing as long as
+     * that is so, but may outlive it. */
+    if (!rc && bm_losses_find(&ds->losses, entry->step))
+        bm_losses_remove(&ds->store, entry->step, &ignored);
+    /* Only now, as no power loss brings the old version back. A handle that has
+     * no ranks has no readers either; it copies steps, and of one that was
+     * written again meanwhile some files may have been copied. */
+    if (!rc && !is_new && ds->comm)
+        bm_step_list_put(&ds->replaced, *entry); /* there is room */
+    else if (!rc && !ds->comm && ds->options.replace)
+        bm_sweep_older(&ds->store, entry->step, entry->generation, 1);
+    return rc;
 }
 
 /* There is room for a whole group, and a full one is flushed. */
@@ -179,7 +195,8 @@ int bm_commit_copy(struct bouma_dataset *ds, const struct bm_step_entry *entry,
     int rc, published = 0;
 
     if (bm_step_list_reserve(&ds->steps, 1) ||
-        bm_step_list_reserve(&ds->unsettled, 2))
+        bm_step_list_reserve(&ds->unsettled, 2) ||
+        (ds->comm && bm_step_list_reserve(&ds->replaced, 1)))
         return bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to list a step");
     bm_name_manifest_new(name, entry->step,
                          (struct bm_generation){ds->epoch, ++ds->copies});

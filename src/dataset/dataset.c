@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "dataset/clobber.h"
 #include "dataset/drain.h"
 #include "dataset/twin.h"
 #include "store/identity.h"
@@ -25,9 +26,9 @@ int bm_dataset_add_note(struct bouma_dataset *ds, const char *format, ...)
     vsnprintf(text, sizeof(text), format, args);
     va_end(args);
     copy = bm_copy_text(ds->a, text);
-    grown = copy ? bm_resize(ds->a, ds->notes, (size_t)ds->note_count + 1,
-                             sizeof(*grown))
-                 : NULL;
+    grown =
+        copy ? bm_grow(ds->a, ds->notes, (size_t)ds->note_count, sizeof(*grown))
+             : NULL;
     if (!grown) {
         bm_drop(ds->a, copy);
         return BOUMA_ENOMEM;
@@ -90,6 +91,7 @@ static int decode_found(struct bouma_dataset *ds, const struct bm_buffer *b)
     ds->epoch = bm_get_u32(&c);
     count = bm_get_count(&c, 24);
     ds->steps.count = 0;
+    rc = bm_step_list_reserve(&ds->steps, count);
     for (size_t i = 0; i < count && !rc; i++) {
         struct bm_step_entry e;
 
@@ -111,6 +113,7 @@ static int decode_found(struct bouma_dataset *ds, const struct bm_buffer *b)
     bm_attributes_clear(&ds->attributes);
     if (!rc)
         rc = bm_attributes_decode(&ds->attributes, &c);
+    ds->listed = ds->described = 1;
     return rc;
 }
 
@@ -120,7 +123,7 @@ static int share_found(struct bouma_dataset *ds, int rc)
     struct bm_buffer b;
 
     bm_buffer_init(&b, ds->a);
-    if (ds->comm->rank == 0 && !rc)
+    if (ds->comm->rank == 0 && ds->comm->size > 1 && !rc)
         encode_found(&b, ds);
     rc = bm_comm_share(ds->comm, &b, 0, rc, &ds->error);
     if (!rc && ds->comm->rank != 0 && decode_found(ds, &b))
@@ -138,6 +141,7 @@ static int add_second(struct bouma_dataset *ds, struct bm_step_list *found,
                       uint64_t *missing)
 {
     struct bm_step_list other;
+    size_t at = 0, count;
     int stale = 0, rc;
 
     *missing = 0;
@@ -145,23 +149,31 @@ static int add_second(struct bouma_dataset *ds, struct bm_step_list *found,
     rc = bm_steps_find(&ds->second, ds->id, &other, &stale, BM_FIND_PLAIN, NULL,
                        NULL, &ds->error);
     for (size_t i = 0; i < found->count && !rc; i++)
-        *missing += !bm_step_list_find(&other, found->entries[i].step);
+        *missing += !bm_step_list_next(&other, &at, found->entries[i].step);
+    at = 0;
+    count = found->count;
     for (size_t i = 0; i < other.count && !rc; i++) {
+        const struct bm_step_list old = {ds->a, found->entries, count, count};
         const struct bm_step_entry *e =
-            bm_step_list_find(found, other.entries[i].step);
+            bm_step_list_next(&old, &at, other.entries[i].step);
 
+        /* Of those of one step the one that is added last stays. */
         if ((!e || bm_generation_is_later(other.entries[i].generation,
                                           e->generation)) &&
-            bm_step_list_put(found, other.entries[i]))
-            rc = bm_fail(&ds->error, BOUMA_ENOMEM, "%s: no memory",
-                         ds->second.path);
+            bm_step_list_add(found, other.entries[i]))
+            rc = BOUMA_ENOMEM;
     }
+    if (!rc)
+        rc = bm_step_list_sort(found);
+    if (rc == BOUMA_ENOMEM)
+        bm_fail(&ds->error, rc, "%s: no memory", ds->second.path);
     bm_step_list_release(&other);
     return rc;
 }
 
 static int list_steps(struct bouma_dataset *ds)
 {
+    struct bm_error why = {0};
     struct bm_step_list found;
     int append = ds->mode == BM_MODE_APPEND, stale = 0, rc;
     uint64_t missing = 0;
@@ -174,8 +186,13 @@ static int list_steps(struct bouma_dataset *ds)
      * before its name was durable. The one before it would come back, which
      * knows steps that this one does not, and we are about to write. */
     if (!rc && append)
-        rc = stale ? bm_index_rebuild(&ds->store, ds->id, &found, &ds->error)
+        rc = stale ? bm_steps_write_index(&ds->store, ds->id, &found, note_text,
+                                          ds, &ds->error)
                    : bm_store_sync_dir(&ds->store, "", &ds->error);
+    bm_losses_release(&ds->losses);
+    if (!rc && append &&
+        bm_losses_load(&ds->store, ds->id, &ds->losses, &why) == BOUMA_ENOMEM)
+        rc = bm_fail(&ds->error, BOUMA_ENOMEM, "%s", why.text);
     if (!rc && ds->second.root)
         rc = add_second(ds, &found, &missing);
     if (!rc && append && missing &&
@@ -191,6 +208,7 @@ static int list_steps(struct bouma_dataset *ds)
     }
     bm_step_list_release(&ds->steps);
     ds->steps = found;
+    ds->listed = 1;
     return BOUMA_OK;
 }
 
@@ -266,7 +284,35 @@ static int load_attributes(struct bouma_dataset *ds)
     }
     bm_manifest_release(&m);
     bm_schema_release(&schema);
+    ds->described |= !rc;
     return rc;
+}
+
+int bm_dataset_list(struct bouma_dataset *ds)
+{
+    return ds->listed ? BOUMA_OK : list_steps(ds);
+}
+
+int bm_dataset_describe(struct bouma_dataset *ds)
+{
+    int rc;
+
+    if (ds->described)
+        return BOUMA_OK;
+    rc = bm_dataset_list(ds);
+    if (!rc)
+        rc = load_attributes(ds);
+    ds->attributes.fixed = ds->mode == BM_MODE_READ;
+    return rc;
+}
+
+/* Whether the list of steps can wait till it is asked for. To tell which steps
+ * there are takes a look at the directory of all of them, which costs more than
+ * all the rest. Ranks must have the same list, and ask for it each on its own:
+ * so they get it at once. */
+static int can_wait(const struct bouma_dataset *ds)
+{
+    return ds->mode == BM_MODE_READ && ds->comm->size == 1 && !ds->second.root;
 }
 
 /* An entry of a directory that a killed creation may have left. */
@@ -287,25 +333,54 @@ static int any_entry(void *context, const char *entry)
     return EEXIST;
 }
 
-static int create_on_disk(struct bouma_dataset *ds, const char *path)
+/* There is something in the way of a new dataset: perhaps a creation that was
+ * killed; then go on with it. Or it is to make way. */
+static int take_over(struct bouma_dataset *ds, const char *path, char *note,
+                     size_t note_bytes)
+{
+    struct bm_store *s = &ds->store;
+    struct bm_error ignored = {0};
+    int there = !bm_store_open(s, ds->options.io, ds->a, path, 0, &ignored);
+    int unfinished =
+        there && !bm_store_list(s, "", is_unfinished, NULL, &ignored) &&
+        bm_store_list(s, BM_NAME_STEPS, any_entry, NULL, &ignored) !=
+            BOUMA_EEXISTS;
+    int rc = BOUMA_OK;
+
+    /* What is there may be the end of a removal, not yet durable. */
+    if (unfinished && bm_store_is_absent(s, BM_NAME_CLOBBERED))
+        return rc;
+    if (!unfinished && !ds->options.clobber)
+        return bm_fail(&ds->error, BOUMA_EEXISTS,
+                       "%s: exists already; choose another name, open it to "
+                       "append, or start anew with the option 'clobber'",
+                       path);
+    if (!there)
+        return bm_fail(&ds->error, BOUMA_EEXISTS,
+                       "%s: exists and is no bouma dataset; remove it yourself",
+                       path);
+    if (!unfinished)
+        rc = bm_clobber_check(s, &ds->error);
+    if (!rc) {
+        rc = bm_epoch_claim(s, &ds->epoch, ds->options.force, note, note_bytes,
+                            &ds->error);
+        ds->claims = ds->epoch != 0;
+    }
+    return rc ? rc : bm_clobber(s, &ds->error);
+}
+
+static int create_on_disk(struct bouma_dataset *ds, const char *path,
+                          char *note, size_t note_bytes)
 {
     const bouma_io *io = ds->options.io;
     struct bm_error why = {0};
     int rc = bm_store_open(&ds->store, io, ds->a, path, 1, &why);
 
     if (rc == BOUMA_EEXISTS) {
-        /* Perhaps a creation that was killed: then go on with it. */
-        struct bm_error ignored = {0};
-
         bm_store_close(&ds->store);
-        if (bm_store_open(&ds->store, io, ds->a, path, 0, &ignored) ||
-            bm_store_list(&ds->store, "", is_unfinished, NULL, &ignored) ||
-            (bm_store_list(&ds->store, BM_NAME_STEPS, any_entry, NULL,
-                           &ignored) == BOUMA_EEXISTS))
-            return bm_fail(&ds->error, BOUMA_EEXISTS,
-                           "%s: exists already; choose another name, remove "
-                           "it, or open it to append",
-                           path);
+        rc = take_over(ds, path, note, note_bytes);
+        if (rc)
+            return rc;
     } else if (rc) {
         return bm_fail(&ds->error, rc, "%s", why.text);
     }
@@ -324,7 +399,7 @@ static int open_on_disk(struct bouma_dataset *ds, const char *path)
         memcpy(ds->id, ds->options.id, 16);
         if (!memcmp(ds->id, none, 16))
             bm_identity_random(ds->id);
-        rc = create_on_disk(ds, path);
+        rc = create_on_disk(ds, path, note, sizeof(note));
     } else {
         rc = bm_store_open(&ds->store, ds->options.io, ds->a, path, 0,
                            &ds->error);
@@ -334,13 +409,14 @@ static int open_on_disk(struct bouma_dataset *ds, const char *path)
                               &ds->error);
     if (!rc && ds->mode == BM_MODE_READ) {
         rc = bm_twin_find(ds);
-    } else if (!rc) {
+    } else if (!rc && !ds->claims) {
         rc = bm_epoch_claim(&ds->store, &ds->epoch, ds->options.force, note,
                             sizeof(note), &ds->error);
         ds->claims = ds->epoch != 0;
     }
-    if (!rc)
-        rc = list_steps(ds);
+    if (rc || can_wait(ds))
+        return rc;
+    rc = list_steps(ds);
     if (!rc && persists(ds)) {
         rc = bm_twin_enter(ds);
         if (!rc)
@@ -405,6 +481,8 @@ int bm_dataset_open(struct bouma_dataset **out, struct bm_comm *comm,
     ds->comm = comm;
     bm_step_list_init(&ds->steps, a);
     bm_step_list_init(&ds->unsettled, a);
+    bm_losses_init(&ds->losses, a);
+    bm_step_list_init(&ds->replaced, a);
     bm_schema_init(&ds->schema, a, &ds->error);
     ds->schema.dataset = ds;
     bm_attributes_init(&ds->attributes, a, &ds->error);
@@ -483,9 +561,13 @@ int bm_dataset_release(struct bouma_dataset *ds, struct bm_error *error)
 
 void bm_dataset_forget_puts(struct bouma_dataset *ds)
 {
+    for (size_t i = 0; i < ds->put_count; i++)
+        bm_drop(ds->a, ds->puts[i].copy);
     ds->put_count = 0;
-    for (size_t i = 0; i < ds->swarm_count; i++)
+    for (size_t i = 0; i < ds->swarm_count; i++) {
         bm_drop(ds->a, ds->swarms[i].lanes);
+        bm_drop(ds->a, ds->swarms[i].copy);
+    }
     ds->swarm_count = 0;
 }
 
@@ -533,11 +615,14 @@ void bm_dataset_free(struct bouma_dataset *ds)
     bm_dataset_forget_puts(ds);
     bm_drop(ds->a, ds->puts);
     bm_drop(ds->a, ds->swarms);
+    bm_refused_clear(&ds->refused, ds->a);
     bm_schema_release(&ds->schema);
     clear_notes(ds);
     bm_drop(ds->a, ds->notes);
     bm_step_list_release(&ds->steps);
     bm_step_list_release(&ds->unsettled);
+    bm_losses_release(&ds->losses);
+    bm_step_list_release(&ds->replaced);
     bm_store_close(&ds->store);
     bm_store_close(&ds->second);
     if (ds->comm)

@@ -5,12 +5,13 @@
 #define BM_DATASET_H
 
 #include "comm/comm.h"
+#include "dataset/refused.h"
 #include "engine/pipe.h"
 #include "engine/site.h"
 #include "layout/manifest.h"
 #include "layout/patch.h"
 #include "plan/cost.h"
-#include "store/index.h"
+#include "store/losses.h"
 #include "store/store.h"
 
 enum bm_mode { BM_MODE_READ, BM_MODE_CREATE, BM_MODE_APPEND };
@@ -20,12 +21,15 @@ struct bm_put {
     struct bouma_variable *variable;
     size_t serial; /* in the order of the calls */
     struct bm_memory_box from;
+    uint8_t *copy; /* what 'from' points to, if it is the library's own */
+    uint64_t hash; /* of the samples, if they are borrowed and checked */
 };
 
 /* Values of one component of a variable, one for each particle. */
 struct bm_lane {
     const uint8_t *data; /* NULL: not handed over */
     int64_t stride;      /* bytes */
+    uint64_t hash;       /* of the values, if they are borrowed and checked */
 };
 
 /* Particles that were handed over for the step that is being written. */
@@ -36,6 +40,7 @@ struct bm_swarm {
     size_t lane_count;
     int bounded;
     double low[3], high[3];
+    uint8_t *copy; /* what lanes point to, if it is the library's own */
 };
 
 /* A step of BOUMA_GROUP whose manifest is written but not yet published. */
@@ -43,6 +48,13 @@ struct bm_held_step {
     struct bm_step_entry entry;
     struct bm_file manifest; /* rank 0 only */
     int published;
+};
+
+/* A step that is open for reading. */
+struct bm_open_step {
+    uint64_t step;
+    struct bm_generation generation;
+    struct bm_open_step *next;
 };
 
 struct bouma_dataset {
@@ -61,10 +73,15 @@ struct bouma_dataset {
     int major, minor;
     struct bm_site site;
     struct bm_pipe_pool pool;
+    /* A reader of one process gets these when they are asked for, see
+     * bm_dataset_list() and bm_dataset_describe(); else they are always there.
+     */
+    int listed, described;
     struct bm_step_list steps;
     char **notes;
     int note_count;
     struct bouma_attributes attributes;
+    struct bm_open_step *open_steps;
 
     /* Writing: */
     struct bm_schema schema;
@@ -81,13 +98,15 @@ struct bouma_dataset {
     size_t put_count, put_room;
     struct bm_swarm *swarms;
     size_t swarm_count, swarm_room;
-    struct bm_error put_error;  /* a put that failed fails the step */
+    struct bm_refused_list refused;
     struct bm_step *pending;    /* a step that is still being stored, or NULL */
     struct bm_write_plan *plan; /* of the last step, for reuse */
     uint64_t plan_hash;
     struct bm_held_step *held; /* [options.group], of BOUMA_GROUP */
     int held_count;
+    struct bm_loss_list losses;    /* rank 0: on record when it was opened */
     struct bm_step_list unsettled; /* visible, but perhaps not durable */
+    struct bm_step_list replaced;  /* durable; older versions can be removed */
     struct bm_file *held_files;    /* subfiles of this rank, not yet durable */
     size_t held_file_count;
 };
@@ -127,6 +146,11 @@ int bm_dataset_manifest(struct bouma_dataset *ds, uint64_t step,
                         struct bm_buffer *out, struct bm_store **place,
                         struct bm_error *error);
 
+/* Before ds->steps is used by what a reader calls; and before ds->attributes or
+ * the notes are. Not collective. */
+int bm_dataset_list(struct bouma_dataset *ds);
+int bm_dataset_describe(struct bouma_dataset *ds);
+
 /* Look for committed steps again. Collective. */
 int bm_dataset_refresh(struct bouma_dataset *ds);
 
@@ -144,6 +168,11 @@ enum bm_find {
     BM_FIND_EXACT = 2
 };
 
+/* The numbers of all directories of steps, with and without manifests, into an
+ * empty list. */
+int bm_steps_list(struct bm_store *s, struct bm_step_list *out,
+                  struct bm_error *error);
+
 /* The committed steps, from the index and the directories; for rank 0. 'how' is
  * a sum of bm_find. With 'note' (may be NULL) every oddity is told. *stale is
  * set if the index does not say the same. */
@@ -151,6 +180,17 @@ int bm_steps_find(struct bm_store *s, const uint8_t id[16],
                   struct bm_step_list *out, int *stale, int how,
                   int (*note)(void *context, const char *text), void *context,
                   struct bm_error *error);
+
+/* Steps that the index knows, and whose directories are not there, into an
+ * empty list. */
+int bm_steps_gone(struct bm_store *s, const uint8_t id[16],
+                  struct bm_step_list *gone, struct bm_error *error);
+/* Write the index anew, for one who writes: what the old one knows and is gone
+ * is put on record before. With 'note' (may be NULL) it is told, too. */
+int bm_steps_write_index(struct bm_store *s, const uint8_t id[16],
+                         const struct bm_step_list *list,
+                         int (*note)(void *context, const char *text),
+                         void *context, struct bm_error *error);
 
 /* Load and decode a manifest. 'name' may be NULL: the published one. */
 int bm_manifest_load(struct bm_manifest *m, struct bm_store *s, uint64_t step,

@@ -40,6 +40,26 @@ struct bm_drain {
 
 /* ---- the work ----------------------------------------------------------- */
 
+/* Whether the step was written again meanwhile: then its files may be gone, and
+ * the later version comes as another job. */
+static int is_replaced(struct bm_drain *d, const struct job *job)
+{
+    struct bm_error ignored = {0};
+    struct bm_step_entry now;
+    char name[BM_NAME_BYTES];
+    struct bm_buffer b;
+    int later;
+
+    bm_name_manifest(name, job->entry.step);
+    bm_buffer_init(&b, d->a);
+    later =
+        !bm_store_load(&d->near, name, &b, d->near.memory_limit, &ignored) &&
+        !bm_manifest_peek(&now, &b, d->copier.id, name, &ignored) &&
+        bm_generation_is_later(now.generation, job->entry.generation);
+    bm_buffer_release(&b);
+    return later;
+}
+
 static int copy_job(struct bm_drain *d, const struct job *job,
                     struct bm_error *error)
 {
@@ -48,6 +68,10 @@ static int copy_job(struct bm_drain *d, const struct job *job,
     for (size_t i = 0; i < job->count && !rc; i++)
         rc = bm_copy_subfile(&d->copier, job->entry.step, job->entry.generation,
                              job->subfiles[i], NULL, error);
+    if (rc && is_replaced(d, job)) {
+        bm_error_clear(error);
+        rc = BOUMA_OK;
+    }
     return rc;
 }
 

@@ -29,18 +29,18 @@ enum {
     TRANSPORT,
     ASYNC,
     PREDICT,
+    CLOBBER,
     ID,
     PATH,
     VALUES
 };
 
 static const char *const names[VALUES] = {
-    "mode",         "durability", "group",     "replace",
-    "force",        "files",      "file_size", "distribute",
-    "assign",       "place",      "order",     "message_bytes",
-    "buffer_bytes", "best_axis",  "machine",   "tier",
-    "persist",      "buffers",    "transport", "async",
-    "predict",      "id",         "path"};
+    "mode",    "durability",    "group",        "replace",   "force",
+    "files",   "file_size",     "distribute",   "assign",    "place",
+    "order",   "message_bytes", "buffer_bytes", "best_axis", "machine",
+    "tier",    "persist",       "buffers",      "transport", "async",
+    "predict", "clobber",       "id",           "path"};
 
 static void collect(uint64_t v[VALUES], const struct bouma_dataset *ds,
                     const char *path)
@@ -68,6 +68,7 @@ static void collect(uint64_t v[VALUES], const struct bouma_dataset *ds,
     v[TRANSPORT] = (uint64_t)o->transport;
     v[ASYNC] = (uint64_t)o->async;
     v[PREDICT] = (uint64_t)o->predict;
+    v[CLOBBER] = (uint64_t)o->clobber;
     v[ID] = bm_hash64(o->id, 16, 0);
     v[PATH] = bm_hash64(path, strlen(path), 0);
 }

@@ -3,8 +3,10 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "dataset/dataset.h"
+#include "store/losses.h"
 
 int bm_manifest_load(struct bm_manifest *m, struct bm_store *s, uint64_t step,
                      const char *name, const uint8_t *id,
@@ -34,9 +36,19 @@ static int collect_step(void *context, const char *entry)
 {
     struct bm_step_entry e = {0, 0, {0, 0}}; /* the number only */
 
-    return bm_name_parse_step(entry, &e.step) && bm_step_list_put(context, e)
+    return bm_name_parse_step(entry, &e.step) && bm_step_list_add(context, e)
                ? ENOMEM
                : 0;
+}
+
+int bm_steps_list(struct bm_store *s, struct bm_step_list *out,
+                  struct bm_error *error)
+{
+    int rc = bm_store_list(s, BM_NAME_STEPS, collect_step, out, error);
+
+    if (!rc && bm_step_list_sort(out))
+        rc = bm_fail(error, BOUMA_ENOMEM, "%s: no memory", s->path);
+    return rc;
 }
 
 struct leftovers {
@@ -128,12 +140,21 @@ static int probe(struct search *w, uint64_t step,
         rc = w->note ? note_incomplete(w->s, step, w->note, w->context)
                      : BOUMA_OK;
     } else if (rc == BOUMA_ENOTFOUND || rc == BOUMA_EFORMAT ||
-               rc == BOUMA_EVERSION || rc == BOUMA_ELIMIT) {
+               rc == BOUMA_EVERSION || rc == BOUMA_ELIMIT || rc == BOUMA_EIO) {
         /* Not one to read, but one to know about: it is listed, and opening
-         * it tells what is wrong. */
-        rc = bm_step_list_put(w->out, is_known ? *cached : entry);
+         * it tells what is wrong. If the device has failed, it may be one that
+         * can be read next time. */
+        int settles = rc == BOUMA_EIO && !is_known && w->how & BM_FIND_SETTLE;
+        struct bm_error failed = {0};
+
+        w->stale |= rc == BOUMA_EIO && !is_known;
+        rc = settles ? settle_step(w, step, &failed) : BOUMA_OK;
+        if (!rc)
+            rc = bm_step_list_put(w->out, is_known ? *cached : entry);
         if (!rc && w->note)
             rc = w->note(w->context, why.text);
+        if (failed.status)
+            why = failed;
     }
     if (rc)
         bm_fail(w->error, rc, "%s", why.text[0] ? why.text : "no memory");
@@ -149,17 +170,17 @@ int bm_steps_find(struct bm_store *s, const uint8_t id[16],
 {
     struct search w = {s, id, out, 0, how, note, context, error};
     struct bm_step_list cached, found;
-    size_t bad = 0, known = 0;
+    size_t bad = 0, known = 0, at = 0;
     int rc;
 
     bm_step_list_init(&cached, s->a);
     bm_step_list_init(&found, s->a);
     rc = bm_index_load(s, id, &cached, &bad, error);
     if (!rc)
-        rc = bm_store_list(s, BM_NAME_STEPS, collect_step, &found, error);
+        rc = bm_steps_list(s, &found, error);
     for (size_t i = 0; i < found.count && !rc; i++) {
         uint64_t step = found.entries[i].step;
-        const struct bm_step_entry *e = bm_step_list_find(&cached, step);
+        const struct bm_step_entry *e = bm_step_list_next(&cached, &at, step);
 
         known += e && e->generation.epoch;
         if (!e || !e->generation.epoch || how & BM_FIND_EXACT)
@@ -167,20 +188,75 @@ int bm_steps_find(struct bm_store *s, const uint8_t id[16],
         else if (bm_step_list_put(out, *e))
             rc = bm_fail(error, BOUMA_ENOMEM, "%s: no memory", s->path);
     }
-    for (size_t i = 0; i < cached.count && !rc && note; i++)
-        if (!bm_step_list_find(&found, cached.entries[i].step)) {
-            char text[128];
-
-            snprintf(text, sizeof(text),
-                     "step %" PRIu64
-                     " was committed, but nothing is left of it",
-                     cached.entries[i].step);
-            rc = note(context, text);
-        }
     if (!rc && how & BM_FIND_SETTLE && w.stale)
         rc = bm_store_sync_dir(s, BM_NAME_STEPS, error);
     *stale = w.stale || bad || known != cached.count;
     bm_step_list_release(&cached);
     bm_step_list_release(&found);
+    return rc;
+}
+
+/* ---- what is not there any more ------------------------------------------ */
+
+int bm_steps_gone(struct bm_store *s, const uint8_t id[16],
+                  struct bm_step_list *gone, struct bm_error *error)
+{
+    struct bm_step_list cached, found;
+    size_t bad;
+    int rc;
+
+    bm_step_list_init(&cached, s->a);
+    bm_step_list_init(&found, s->a);
+    rc = bm_index_load(s, id, &cached, &bad, error);
+    if (!rc)
+        rc = bm_steps_list(s, &found, error);
+    for (size_t i = 0; i < cached.count && !rc; i++)
+        if (cached.entries[i].generation.epoch &&
+            !bm_step_list_find(&found, cached.entries[i].step) &&
+            bm_step_list_put(gone, cached.entries[i]))
+            rc = bm_fail(error, BOUMA_ENOMEM, "%s: no memory", s->path);
+    /* Who removes a step on purpose has the index forget it before: perhaps
+     * just now. */
+    cached.count = 0;
+    if (!rc && gone->count)
+        rc = bm_index_load(s, id, &cached, &bad, error);
+    for (size_t i = gone->count; i-- > 0 && !rc;) {
+        const struct bm_step_entry *e =
+            bm_step_list_find(&cached, gone->entries[i].step);
+
+        if (!e || !bm_step_entry_is_same(e, &gone->entries[i]))
+            memmove(gone->entries + i, gone->entries + i + 1,
+                    (--gone->count - i) * sizeof(*gone->entries));
+    }
+    bm_step_list_release(&cached);
+    bm_step_list_release(&found);
+    return rc;
+}
+
+int bm_steps_write_index(struct bm_store *s, const uint8_t id[16],
+                         const struct bm_step_list *list,
+                         int (*note)(void *context, const char *text),
+                         void *context, struct bm_error *error)
+{
+    struct bm_step_list gone;
+    int rc;
+
+    bm_step_list_init(&gone, s->a);
+    rc = bm_steps_gone(s, id, &gone, error);
+    for (size_t i = 0; i < gone.count && !rc; i++) {
+        struct bm_lost_step lost = {.entry = gone.entries[i]};
+        char text[160];
+
+        rc = bm_losses_save(s, id, &lost, error);
+        snprintf(text, sizeof(text),
+                 "step %" PRIu64 " was committed, but nothing is left of it; "
+                 "the loss is on record (see `bouma verify`)",
+                 lost.entry.step);
+        if (!rc && note && note(context, text))
+            rc = bm_fail(error, BOUMA_ENOMEM, "%s: no memory", s->path);
+    }
+    if (!rc)
+        rc = bm_index_rebuild(s, id, list, error);
+    bm_step_list_release(&gone);
     return rc;
 }

@@ -11,11 +11,9 @@
 void bm_pipe_pool_release(struct bm_pipe_pool *pool)
 {
     bm_port_free(pool->port);
-    /* With something under way that was given up, they must stay. */
-    if (!pool->comm || !pool->comm->timed_out) {
-        bm_bank_free(&pool->under);
+    /* With something under way that was given up, it must stay. */
+    if (!pool->comm || !pool->comm->lost)
         bm_bank_free(&pool->alone);
-    }
     memset(pool, 0, sizeof(*pool));
 }
 
@@ -52,19 +50,20 @@ void bm_pipe_note(struct bm_pipe *p, int peer, uint32_t what, size_t round,
 {
     struct bm_note n = {peer, what, round | (failed ? BM_NOTE_FAILED : 0)};
 
+    bm_port_fence();
     bm_pipe_break(p, bm_comm_note(p->comm, &n, &p->error));
 }
 
 /* ---- making and ending -------------------------------------------------- */
 
-/* By messages, requests and, for what is filled or taken, a place for it. */
+/* For messages, requests and, for what is filled or taken, a place for it. */
 static int prepare_messages(struct bm_pipe *p)
 {
     size_t most = 0, bytes = 0;
     int rc = BOUMA_OK;
 
     for (size_t i = 0; i < p->flow_count && !rc; i++) {
-        if (&p->lanes[i] == p->own)
+        if (&p->lanes[i] == p->own || bm_lane_room(p, &p->lanes[i]))
             continue;
         bm_lane_most(p, &p->lanes[i], &most, &bytes);
         rc = bm_transfer_init(&p->lanes[i].transfer, p->comm, most, bytes);
@@ -177,7 +176,7 @@ void bm_pipe_free(struct bm_pipe *p)
     bm_drop(p->a, p->first_rank);
     bm_drop(p->a, p->ranks);
     /* With something under way that was given up, they must stay. */
-    if (!p->comm->timed_out) {
+    if (!p->comm->lost) {
         bm_drop(p->a, p->scratch);
         bm_drop(p->a, p->stage);
     }
@@ -204,88 +203,91 @@ static size_t needed(const struct bm_pipe *p, int *others)
     return any ? p->slot_count * p->own->slot_bytes : 0;
 }
 
-/* Whether the pool has a port with what this rank needs. */
-static int has_port(const struct bm_pipe_pool *pool, size_t bytes,
-                    bouma_tier tier)
-{
-    return !bytes || (pool->port && pool->port->bytes >= bytes &&
-                      pool->port_tier == tier);
-}
-
-/* Memory in a tier, or in DRAM where it was not insisted on the tier. */
-static int get_bank(const struct bm_pipe *p, struct bm_bank *bank, size_t bytes,
-                    bouma_tier tier, struct bm_error *error)
+/* Memory in a tier for this rank alone. With 'instead', of which is told
+ * whether it was needed, DRAM is as good. */
+static int get_bank(const struct bm_pipe *p, struct bm_pipe_pool *pool,
+                    size_t bytes, bouma_tier tier, int *instead,
+                    struct bm_error *error)
 {
     struct bm_error why = {0};
-    int rc = bm_bank_new(bank, tier, bytes, p->o.local, p->a, &why);
+    int rc;
 
-    if (rc && !p->o.strict && tier != BOUMA_TIER_DRAM) {
-        bm_error_clear(&why);
-        rc = bm_bank_new(bank, BOUMA_TIER_DRAM, bytes, NULL, p->a, &why);
+    if (pool->alone.tier == tier && pool->alone.bytes >= bytes)
+        return BOUMA_OK;
+    bm_bank_free(&pool->alone);
+    rc = bm_bank_new(&pool->alone, tier, bytes, p->o.local, p->a, &why);
+    if (rc && instead) {
+        *instead = 1;
+        return BOUMA_OK;
     }
     return rc ? bm_fail(error, rc, "%s", why.text) : rc;
 }
 
-/* A new port over a bank, or with memory of its own. Collective. */
-static int renew_port(struct bm_pipe *p, struct bm_pipe_pool *pool,
-                      size_t bytes, bouma_tier tier, int rc,
+/* A new port. Collective. */
+static int renew_port(struct bm_pipe_pool *pool, size_t bytes,
                       struct bm_error *error)
 {
-    size_t had = pool->port ? pool->port->bytes : 0;
+    int rc;
 
     bm_port_free(pool->port);
-    pool->port = NULL;
-    bm_bank_free(&pool->under);
-    pool->port_tier = tier;
-    /* Never less than before, else two kinds of data would take turns. */
-    if (bytes < had)
-        bytes = had;
-    if (!rc && bytes && tier != BOUMA_TIER_DRAM)
-        rc = get_bank(p, &pool->under, bytes, tier, error);
-    if (pool->under.tier == BOUMA_TIER_DRAM) /* the port has better memory */
-        bm_bank_free(&pool->under);
-    rc = bm_comm_agree(p->comm, rc, error);
-    if (rc)
-        return rc;
-    if (bm_port_new(&pool->port, p->comm, pool->under.data, bytes))
-        pool->port = NULL; /* then by messages */
+    rc = bm_port_new(&pool->port, pool->comm, bytes, error);
+    pool->refused = !pool->port;
     return rc;
+}
+
+/* The bytes that this rank's port must have; whether the one that is there has
+ * not. Others take what is in a port for the buffers of its owner, so there may
+ * be none if those are somewhere else. Never less than before, else two kinds
+ * of data would take turns. */
+static size_t port_bytes(const struct bm_pipe_pool *pool, size_t bytes,
+                         int in_port, uint64_t *renew)
+{
+    size_t had = pool->port ? pool->port->bytes : 0;
+    size_t wanted = !bytes || (in_port && bytes < had) ? had
+                    : in_port                          ? bytes
+                                                       : 0;
+
+    *renew = !pool->port || wanted != had;
+    return wanted;
 }
 
 int bm_pipe_open(struct bm_pipe *p, struct bm_comm *comm,
                  struct bm_pipe_pool *pool, int rc, struct bm_error *error)
 {
     bouma_tier tier = p && p->o.tier ? p->o.tier : BOUMA_TIER_DRAM;
-    int others = 0, in_port;
-    size_t bytes = p && !rc ? needed(p, &others) : 0;
-    uint64_t wants[3] = {0};
+    int others = 0, in_port = tier == BOUMA_TIER_DRAM;
+    size_t bytes = p && !rc ? needed(p, &others) : 0, shared;
+    uint64_t said[4] = {0};
 
     pool->comm = comm;
+    if (bytes && !in_port)
+        rc = get_bank(p, pool, bytes, tier, p->o.strict ? NULL : &in_port,
+                      error);
+    shared = port_bytes(pool, bytes, in_port, &said[2]);
     /* Whatever this rank has to say comes with the agreement. */
-    wants[0] = rc != BOUMA_OK;
-    wants[1] = others && p->o.transport != BOUMA_TRANSPORT_MESSAGES;
-    wants[2] = !has_port(pool, bytes, tier);
-    if (bm_comm_max(comm, wants, 3, error))
+    said[0] = rc != BOUMA_OK;
+    said[1] = others && in_port && p->o.transport != BOUMA_TRANSPORT_MESSAGES;
+    said[3] = others && !in_port;
+    if (bm_comm_max(comm, said, 4, error))
         return BOUMA_ECOMM;
-    if (wants[0])
+    if (said[0])
         return bm_comm_agree(comm, rc, error);
-    in_port = wants[1] != 0;
-    if (in_port && wants[2])
-        rc = renew_port(p, pool, bytes, tier, rc, error);
+    if (said[1] && said[2] && !pool->refused)
+        rc = renew_port(pool, shared, error);
     if (rc)
         return rc;
-    if (in_port && pool->port) {
-        p->port = pool->port;
-        p->memory = pool->port->memory;
-        return rc;
+    p->port = said[1] ? pool->port : NULL;
+    if (!in_port)
+        p->memory = pool->alone.data;
+    else if (p->port)
+        p->memory = p->port->memory;
+    if (p->port && p->port->all_near && !said[3])
+        return rc; /* nothing that could fail any more, on any rank */
+    if (bytes && !p->port && in_port) {
+        rc = get_bank(p, pool, bytes, BOUMA_TIER_DRAM, NULL, error);
+        p->memory = pool->alone.data;
     }
-    if (bytes && (pool->alone_tier != tier || pool->alone.bytes < bytes)) {
-        bm_bank_free(&pool->alone);
-        pool->alone_tier = tier;
-        rc = get_bank(p, &pool->alone, bytes, tier, error);
-    }
-    p->memory = pool->alone.data;
-    if (!rc && p->comm->size > 1 && prepare_messages(p))
+    if (!rc && comm->size > 1 && prepare_messages(p))
         rc = bm_fail(error, BOUMA_ENOMEM, "no memory for messages");
     return bm_comm_agree(comm, rc, error);
 }
@@ -302,15 +304,13 @@ static int hear_notes(struct bm_pipe *p)
         if (!heard)
             break;
         any = 1;
+        bm_port_fence();
         round = (size_t)(n.value & ~BM_NOTE_FAILED);
         if (n.what == BM_OPEN) {
             struct bm_lane *l = bm_lane_to(p, n.peer);
 
             if (l) {
                 l->opened[round % (size_t)p->o.buffers] = (int64_t)round;
-                if (p->port && p->o.reading) /* see what was loaded */
-                    bm_pipe_fail(
-                        p, bm_port_flush(p->port, p->comm->rank, &p->error));
                 l->dead |= (n.value & BM_NOTE_FAILED) != 0;
             }
         } else if (p->own && bm_gather_slot(p, round)->round == round) {

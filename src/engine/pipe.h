@@ -18,12 +18,13 @@
  * and DONE. Both carry whether their sender has failed: then no bytes move any
  * more, but rounds are gone through to the end, so that nobody is left waiting.
  *
- * The same by messages (BOUMA_TRANSPORT_MESSAGES): pieces are sent when their
- * round is open. */
+ * Ranks that share memory with a gatherer put their pieces into its buffers
+ * themselves. Others, and all with BOUMA_TRANSPORT_MESSAGES, send them when
+ * their round is open. */
 #ifndef BM_PIPE_H
 #define BM_PIPE_H
 
-#include "comm/comm.h"
+#include "comm/port.h"
 #include "engine/keeper.h"
 #include "machine/bank.h"
 #include "plan/rounds.h"
@@ -72,12 +73,11 @@ struct bm_pipe_calls {
 /* Buffers, kept from one use to the next. */
 struct bm_pipe_pool {
     struct bm_port *port;
-    struct bm_bank under; /* the port's memory, if it is not its own */
-    struct bm_bank alone; /* for use without a port */
-    bouma_tier port_tier, alone_tier; /* that were asked for */
+    int refused;          /* there can be no port; on all ranks alike */
+    struct bm_bank alone; /* in a tier, or in DRAM without a port */
     struct bm_comm *comm;
 };
-void bm_pipe_pool_release(struct bm_pipe_pool *pool); /* collective */
+void bm_pipe_pool_release(struct bm_pipe_pool *pool);
 
 struct bm_pipe_options {
     int reading;

@@ -102,6 +102,11 @@ uint8_t *bm_gather_memory(const struct bm_pipe *p, size_t round)
                      : NULL;
 }
 
+int bm_gather_is_near(const struct bm_pipe *p, int rank)
+{
+    return rank == p->comm->rank || (p->port && bm_port_is_seen(p->port, rank));
+}
+
 /* By messages: send or receive what others have of a round. With 'empty',
  * nothing that could be used. */
 static void start_messages(struct bm_pipe *p, size_t round, int empty)
@@ -116,7 +121,7 @@ static void start_messages(struct bm_pipe *p, size_t round, int empty)
                                bm_gather_memory(p, round) + s.in_round,
                                (size_t)s.bytes};
 
-        if (s.piece->rank == p->comm->rank)
+        if (bm_gather_is_near(p, s.piece->rank))
             continue;
         if (p->o.reading) {
             m.data = empty ? NULL : m.data;
@@ -130,15 +135,15 @@ static void start_messages(struct bm_pipe *p, size_t round, int empty)
     slot->waiting = 1;
 }
 
-/* Whether those that have pieces of a round wait to hear that it is open. By
+/* Whether a rank that has pieces of a round waits to hear that it is open. By
  * messages, what is read goes straight to where it is wanted, whenever it
  * comes; but if it is taken out of the stage, which has room for one round,
  * nobody may wait there for what is not yet on its way. */
-static int is_told(const struct bm_pipe *p, size_t round)
+static int is_told(const struct bm_pipe *p, int rank, size_t round)
 {
     if (!p->o.reading)
         return round >= p->slot_count;
-    return p->port || bm_pipe_is_made(p);
+    return bm_gather_is_near(p, rank) || bm_pipe_is_made(p);
 }
 
 /* Let others (and this rank) at the buffer of a round. */
@@ -147,22 +152,19 @@ static void open_round(struct bm_pipe *p, size_t round)
     struct bm_pipe_slot *slot = bm_gather_slot(p, round);
     int failed = has_failed(p);
     size_t first = p->first_rank[round], end = p->first_rank[round + 1];
-    int mine = 0, others = 0;
+    size_t near = 0, far = 0;
 
     slot->open = 1;
-    if (p->port && p->o.reading) /* others see what the thread has loaded */
-        bm_pipe_fail(p, bm_port_flush(p->port, p->comm->rank, &p->error));
     for (size_t i = first; i < end; i++) {
-        if (p->ranks[i] == p->comm->rank) {
-            mine = 1;
-            continue;
-        }
-        others++;
-        if (is_told(p, round))
+        if (bm_gather_is_near(p, p->ranks[i]))
+            near++;
+        else
+            far++;
+        if (p->ranks[i] != p->comm->rank && is_told(p, p->ranks[i], round))
             bm_pipe_note(p, p->ranks[i], BM_OPEN, round, failed);
     }
-    slot->missing = (size_t)mine + (p->port ? (size_t)others : others > 0);
-    if (!p->port && others)
+    slot->missing = near + (far > 0); /* messages are done all at once */
+    if (far)
         start_messages(p, round, failed);
 }
 
@@ -201,9 +203,6 @@ static void close_round(struct bm_pipe *p, size_t round)
 
         bm_gather_slot(p, next)->closed = 0;
         if (!p->o.reading) {
-            if (p->port)
-                bm_pipe_fail(p,
-                             bm_port_flush(p->port, p->comm->rank, &p->error));
             hand_over(p, next);
         } else {
             p->over++;
@@ -246,7 +245,7 @@ int bm_gather_transfers(struct bm_pipe *p)
 {
     int any = 0;
 
-    for (size_t i = 0; i < p->slot_count && !p->port; i++) {
+    for (size_t i = 0; i < p->slot_count; i++) {
         struct bm_pipe_slot *slot = &p->slots[i];
         int done, empty;
 

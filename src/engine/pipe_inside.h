@@ -49,7 +49,7 @@ struct bm_pipe {
     int64_t *opened;       /* [flow_count][buffers] */
     size_t turn;           /* the lane that is asked first */
     struct bm_lane *own;   /* of the flow that this rank gathers; NULL: none */
-    struct bm_port *port;  /* NULL: by messages */
+    struct bm_port *port;  /* NULL: all by messages */
     uint8_t *scratch;      /* of the largest piece that is filled or taken */
     size_t scratch_bytes, scratch_tag;
     int scratch_full;
@@ -131,6 +131,8 @@ int bm_gather_prepare(struct bm_pipe *p); /* ENOMEM */
 /* The buffer of a round, and where it is; NULL if all goes without a copy. */
 struct bm_pipe_slot *bm_gather_slot(const struct bm_pipe *p, size_t round);
 uint8_t *bm_gather_memory(const struct bm_pipe *p, size_t round);
+/* Whether a rank gets at the buffers itself, so that no messages are needed. */
+int bm_gather_is_near(const struct bm_pipe *p, int rank);
 /* A buffer is free: for this round, if there is one. */
 void bm_gather_begin(struct bm_pipe *p, size_t round);
 /* A rank is done with a round. */
@@ -142,6 +144,9 @@ int bm_gather_transfers(struct bm_pipe *p);
 
 /* ---- the side of those that have pieces --------------------------------- */
 
+/* Where this rank can itself write into, or read from, the gatherer's buffers;
+ * NULL: not at all, so by messages. */
+uint8_t *bm_lane_room(const struct bm_pipe *p, const struct bm_lane *l);
 /* The lane of the flow to a gatherer; NULL: none. */
 struct bm_lane *bm_lane_to(struct bm_pipe *p, int gatherer);
 /* Go on with one of them. 0: none can. */

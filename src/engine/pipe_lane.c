@@ -13,6 +13,13 @@ struct bm_lane *bm_lane_to(struct bm_pipe *p, int gatherer)
                                                               : NULL;
 }
 
+uint8_t *bm_lane_room(const struct bm_pipe *p, const struct bm_lane *l)
+{
+    if (l == p->own)
+        return p->memory;
+    return p->port ? bm_port_room(p->port, l->flow->gatherer) : NULL;
+}
+
 /* ---- pieces that are made, or taken ------------------------------------- */
 
 /* Whether a piece can be made in, or taken from, where it is in a buffer. */
@@ -46,37 +53,23 @@ static uint8_t *bytes_of(struct bm_pipe *p, const struct bm_stretch *s,
 }
 
 /* Take a piece, which is whole in its round, from a buffer. */
-static int take(struct bm_pipe *p, struct bm_lane *l,
-                const struct bm_stretch *s, size_t at, const uint8_t *room)
+static void take(struct bm_pipe *p, const struct bm_stretch *s,
+                 const uint8_t *room)
 {
-    int rc = BOUMA_OK;
-
-    if (is_fit(p, s, room)) {
-        p->calls.take(p->calls.context, s->piece->tag, room);
-        return rc;
-    }
-    if (room) {
+    if (!is_fit(p, s, room)) {
         memcpy(p->scratch, room, (size_t)s->bytes);
-    } else {
-        rc = bm_port_get(p->port, l->flow->gatherer, at, p->scratch,
-                         (size_t)s->bytes, &p->error);
-        if (!rc)
-            rc = bm_port_flush(p->port, l->flow->gatherer, &p->error);
+        room = p->scratch;
     }
-    if (!rc)
-        p->calls.take(p->calls.context, s->piece->tag, p->scratch);
-    return rc;
+    p->calls.take(p->calls.context, s->piece->tag, room);
 }
 
-/* ---- by a port ---------------------------------------------------------- */
+/* ---- by memory that both see -------------------------------------------- */
 
-/* Move a stretch between this rank's memory and a buffer to which 'room' leads,
- * or a port. 0: not yet. */
+/* Move a stretch between this rank's memory and its place in a buffer. 0: not
+ * yet. */
 static int move(struct bm_pipe *p, struct bm_lane *l,
                 const struct bm_stretch *s, uint8_t *room)
 {
-    int peer = l->flow->gatherer, rc = BOUMA_OK;
-    size_t at = l->round % (size_t)p->o.buffers * l->slot_bytes + s->in_round;
     uint8_t *bytes = NULL;
 
     if (bm_pipe_is_direct(p, l, s->bytes))
@@ -87,23 +80,13 @@ static int move(struct bm_pipe *p, struct bm_lane *l,
             return 0;
     }
     if (p->calls.take)
-        rc = take(p, l, s, at, room);
-    else if (bytes == room)
-        ;
-    else if (room && p->o.reading)
+        take(p, s, room);
+    else if (bytes != room && p->o.reading)
         memcpy(bytes, room, s->bytes);
-    else if (room)
+    else if (bytes != room)
         memcpy(room, bytes, s->bytes);
-    else if (p->o.reading)
-        rc = bm_port_get(p->port, peer, at, bytes, s->bytes, &p->error);
-    else
-        rc = bm_port_put(p->port, peer, at, bytes, s->bytes, &p->error);
-    /* What was filled is filled anew before long. */
-    if (!rc && !room && p->calls.fill)
-        rc = bm_port_flush(p->port, peer, &p->error);
     if (l != p->own)
         p->moved += s->bytes;
-    bm_pipe_fail(p, rc);
     return 1;
 }
 
@@ -115,26 +98,18 @@ static void finish_round(struct bm_pipe *p, struct bm_lane *l, size_t round)
         return;
     }
     p->moved_rounds++;
-    bm_pipe_fail(p, bm_port_flush(p->port, l->flow->gatherer, &p->error));
     bm_pipe_note(p, l->flow->gatherer, BM_DONE, round, p->rc != BOUMA_OK);
 }
 
-/* One stretch, by a port or into this rank's own buffer. */
-static int step_by_port(struct bm_pipe *p, struct bm_lane *l)
+/* One stretch. */
+static int step_by_memory(struct bm_pipe *p, struct bm_lane *l)
 {
     size_t round = l->round;
     struct bm_stretch s = bm_stretch_of(l->flow, l->next, round);
-    uint8_t *room = NULL;
+    uint8_t *room = bm_lane_room(p, l);
 
-    if (l == p->own) {
-        uint8_t *memory = bm_gather_memory(p, round);
-
-        room = memory ? memory + s.in_round : NULL;
-    } else {
-        room = bm_port_room(p->port, l->flow->gatherer);
-        if (room)
-            room += round % (size_t)p->o.buffers * l->slot_bytes + s.in_round;
-    }
+    if (room) /* without it, all of an own lane goes without a copy */
+        room += round % (size_t)p->o.buffers * l->slot_bytes + s.in_round;
     if (!l->dead && !p->rc && !move(p, l, &s, room))
         return 0;
     bm_lane_advance(p, l, &s);
@@ -258,7 +233,7 @@ static int may_go_on(const struct bm_pipe *p, const struct bm_lane *l)
         return slot->round == l->round && slot->open;
     }
     return l->opened[l->round % (size_t)p->o.buffers] >= (int64_t)l->round ||
-           (!p->port && p->o.reading && !bm_pipe_is_made(p));
+           (!bm_lane_room(p, l) && p->o.reading && !bm_pipe_is_made(p));
 }
 
 int bm_lanes_step(struct bm_pipe *p)
@@ -270,8 +245,8 @@ int bm_lanes_step(struct bm_pipe *p)
 
         if (!may_go_on(p, l))
             continue;
-        went = l == p->own || p->port ? step_by_port(p, l)
-                                      : step_by_messages(p, l);
+        went = l == p->own || bm_lane_room(p, l) ? step_by_memory(p, l)
+                                                 : step_by_messages(p, l);
         if (went) {
             p->turn = which; /* it keeps its turn while it can go on */
             return 1;

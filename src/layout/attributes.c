@@ -54,6 +54,7 @@ void bm_attributes_clear(struct bouma_attributes *attributes)
         bm_drop(attributes->a, attributes->entries[i].values);
     }
     attributes->count = 0;
+    attributes->names.count = 0;
 }
 
 void bm_attributes_release(struct bouma_attributes *attributes)
@@ -63,15 +64,21 @@ void bm_attributes_release(struct bouma_attributes *attributes)
     bm_attributes_clear(attributes);
     bm_drop(attributes->a, attributes->entries);
     attributes->entries = NULL;
+    bm_catalogue_release(&attributes->names, attributes->a);
 }
 
-static struct bm_attribute *find(const struct bouma_attributes *attributes,
-                                 const char *name)
+static const char *name_at(const void *list, size_t place)
 {
-    for (int i = 0; i < attributes->count; i++)
-        if (!strcmp(attributes->entries[i].name, name))
-            return &attributes->entries[i];
-    return NULL;
+    return ((const struct bm_attribute *)list)[place].name;
+}
+
+struct bm_attribute *
+bm_attributes_find(const struct bouma_attributes *attributes, const char *name)
+{
+    int i = bm_catalogue_find(&attributes->names, attributes->entries, name_at,
+                              name, NULL);
+
+    return i < 0 ? NULL : &attributes->entries[i];
 }
 
 /* A copy of the values with a NUL behind; NULL without memory. */
@@ -91,30 +98,36 @@ static void *copy_values(const bouma_allocator *a, const void *values,
 int bm_attributes_set(struct bouma_attributes *attributes, const char *name,
                       bouma_type type, size_t count, const void *values)
 {
-    struct bm_attribute *old = find(attributes, name), *grown;
+    struct bm_attribute *grown;
+    size_t rank;
+    int old = bm_catalogue_find(&attributes->names, attributes->entries,
+                                name_at, name, &rank);
     void *copy =
         copy_values(attributes->a, values, count * bouma_type_size(type));
     char *own;
 
     if (!copy)
         return BOUMA_ENOMEM;
-    if (old) {
-        bm_drop(attributes->a, old->values);
-        old->type = type;
-        old->count = count;
-        old->values = copy;
+    if (old >= 0) {
+        struct bm_attribute *e = &attributes->entries[old];
+
+        bm_drop(attributes->a, e->values);
+        e->type = type;
+        e->count = count;
+        e->values = copy;
         return BOUMA_OK;
     }
     own = bm_copy_text(attributes->a, name);
-    grown = own ? bm_resize(attributes->a, attributes->entries,
-                            (size_t)attributes->count + 1, sizeof(*grown))
+    grown = own ? bm_grow(attributes->a, attributes->entries,
+                          (size_t)attributes->count, sizeof(*grown))
                 : NULL;
-    if (!grown) {
+    if (grown)
+        attributes->entries = grown;
+    if (!grown || bm_catalogue_add(&attributes->names, attributes->a, rank)) {
         bm_drop(attributes->a, own);
         bm_drop(attributes->a, copy);
         return BOUMA_ENOMEM;
     }
-    attributes->entries = grown;
     grown[attributes->count++] = (struct bm_attribute){own, type, count, copy};
     return BOUMA_OK;
 }
@@ -147,8 +160,11 @@ static int decode_one(struct bouma_attributes *attributes, struct bm_cursor *c)
 
     if (no_memory) {
         rc = BOUMA_ENOMEM;
+    } else if (!c->failed && type > BOUMA_STRING) {
+        rc = BOUMA_EVERSION;
     } else if (!c->failed && size && name && !bm_name_check(name) &&
-               count * size <= BM_MAX_ATTRIBUTE && !find(attributes, name)) {
+               count * size <= BM_MAX_ATTRIBUTE &&
+               !bm_attributes_find(attributes, name)) {
         rc = bm_attributes_set(attributes, name, type, count, raw);
         if (!rc)
             bm_swap_to_little(attributes->entries[attributes->count - 1].values,

@@ -238,8 +238,7 @@ uint64_t bm_cloud_values(const struct bouma_grid *set, uint64_t places,
     uint32_t here = bm_cloud_chunk_places(set, places, chunk);
     uint32_t shift = bm_detail_shift(&set->detail, seed, chunk);
 
-    for (int k = 0; k < set->levels; k++)
-        values[k] = bm_detail_count(&set->detail, k, shift, here);
+    bm_detail_counts(&set->detail, shift, here, values);
     return here;
 }
 

@@ -116,18 +116,15 @@ double bm_detail_offset(uint64_t seed, uint64_t chunk)
 
 /* ---- levels of a chunk -------------------------------------------------- */
 
-uint32_t bm_detail_count(const struct bm_detail *d, int level, uint32_t shift,
-                         uint32_t places)
+void bm_detail_counts(const struct bm_detail *d, uint32_t shift,
+                      uint32_t places, uint64_t counts[BM_MAX_LEVELS])
 {
-    uint32_t n = 0;
-
-    assert(level >= 0 && level < d->levels && shift < d->chunk &&
-           places <= d->chunk);
-    if (places == d->chunk)
-        return d->limit[level] - d->limit[level + 1];
-    for (uint32_t p = 0; p < places; p++)
-        n += d->level[p ^ shift] == level;
-    return n;
+    assert(shift < d->chunk && places <= d->chunk);
+    for (int k = 0; k < d->levels; k++)
+        counts[k] =
+            places == d->chunk ? d->limit[k] - d->limit[k + 1] : (uint64_t)0;
+    for (uint32_t p = 0; p < places && places < d->chunk; p++)
+        counts[d->level[p ^ shift]]++;
 }
 
 /* A counting sort. A counter that was just stored takes long to be loaded

@@ -85,9 +85,9 @@ double bm_detail_offset(uint64_t seed, uint64_t chunk);
  * than this. Shares that a level ends at, but for rounding, end there. */
 double bm_detail_threshold(const struct bm_detail *d, double q);
 
-/* Particles of a level among the first 'places' of a chunk. */
-uint32_t bm_detail_count(const struct bm_detail *d, int level, uint32_t shift,
-                         uint32_t places);
+/* Particles of each level among the first 'places' of a chunk. */
+void bm_detail_counts(const struct bm_detail *d, uint32_t shift,
+                      uint32_t places, uint64_t counts[BM_MAX_LEVELS]);
 
 /* All levels at once: the places of each level in ascending order, the coarsest
  * level first. Those of level k are order[first[k]] up to the first of level

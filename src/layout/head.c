@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "codec/codec.h"
 #include "layout/patch.h"
 #include "layout/places.h"
@@ -38,8 +39,8 @@ void bm_head_release(struct bm_head *h)
 int bm_head_add_section(struct bm_head *h,
                         const struct bouma_variable *variable, size_t count)
 {
-    struct bm_section *grown = bm_resize(h->a, h->sections, h->count + 1,
-                                         sizeof(*grown)),
+    struct bm_section *grown =
+                          bm_grow(h->a, h->sections, h->count, sizeof(*grown)),
                       *s;
     const struct bm_cloud *cloud = bm_head_cloud(h, variable->grid->number);
     size_t levels = (size_t)variable->grid->levels;
@@ -68,7 +69,7 @@ int bm_head_add_section(struct bm_head *h,
 int bm_head_add_cloud(struct bm_head *h, const struct bouma_grid *set)
 {
     struct bm_cloud *grown =
-        bm_resize(h->a, h->clouds, h->cloud_count + 1, sizeof(*grown));
+        bm_grow(h->a, h->clouds, h->cloud_count, sizeof(*grown));
 
     if (!grown)
         return BOUMA_ENOMEM;
@@ -79,10 +80,12 @@ int bm_head_add_cloud(struct bm_head *h, const struct bouma_grid *set)
 
 struct bm_cloud *bm_head_cloud(const struct bm_head *h, uint32_t object)
 {
-    for (size_t i = 0; i < h->cloud_count; i++)
-        if (h->clouds[i].set->number == object)
-            return &h->clouds[i];
-    return NULL;
+    size_t at = 0;
+
+    BM_BISECT(at, h->cloud_count, i, h->clouds[i].set->number <= object);
+    return at < h->cloud_count && h->clouds[at].set->number == object
+               ? &h->clouds[at]
+               : NULL;
 }
 
 uint64_t bm_section_values(const struct bm_section *s, size_t chunk,
@@ -127,10 +130,12 @@ static int has_chunk(const struct bm_section *s, uint64_t key)
 
 struct bm_section *bm_head_section(const struct bm_head *h, uint32_t variable)
 {
-    for (size_t i = 0; i < h->count; i++)
-        if (h->sections[i].variable->id == variable)
-            return &h->sections[i];
-    return NULL;
+    size_t at = 0;
+
+    BM_BISECT(at, h->count, i, h->sections[i].variable->id <= variable);
+    return at < h->count && h->sections[at].variable->id == variable
+               ? &h->sections[at]
+               : NULL;
 }
 
 int64_t bm_section_find(const struct bm_section *s, uint64_t key)
@@ -166,8 +171,7 @@ static size_t nan_bytes(const struct bouma_variable *v)
     return bytes;
 }
 
-/* Bytes of one chunk in the table, but for its key and sizes. */
-static size_t fixed_bytes(const struct bouma_variable *v)
+size_t bm_head_row_bytes(const struct bouma_variable *v)
 {
     size_t range = 2 * bm_variable_value_size(v) + nan_bytes(v);
 
@@ -186,7 +190,7 @@ static size_t keys_bytes(const struct bm_section *s)
 /* But for the places of a placed subfile. */
 static size_t table_bytes(const struct bm_section *s)
 {
-    size_t bytes = s->count * fixed_bytes(s->variable) + keys_bytes(s);
+    size_t bytes = s->count * bm_head_row_bytes(s->variable) + keys_bytes(s);
 
     for (size_t i = 0; i < s->count * (size_t)s->levels; i++)
         bytes += bm_varint_bytes(s->sizes[i]);
@@ -230,7 +234,7 @@ int bm_head_arrange(struct bm_head *h, const struct bm_schema *schema)
         return BOUMA_ENOMEM;
     h->head_bytes = before + (h->placed ? 8 : 0);
     for (size_t i = 0; i < h->count; i++) {
-        h->head_bytes += 28 + table_bytes(&h->sections[i]);
+        h->head_bytes += BM_SECTION_BYTES + table_bytes(&h->sections[i]);
         if (h->placed)
             h->head_bytes += bm_places_bytes(h, &h->sections[i]);
     }
@@ -259,9 +263,9 @@ int bm_head_bound(uint64_t *out, const struct bm_head *h,
     for (size_t i = 0; i < h->count; i++) {
         const struct bm_section *s = &h->sections[i];
 
-        *out +=
-            28 + keys_bytes(s) +
-            s->count * (fixed_bytes(s->variable) + (size_t)s->levels * level);
+        *out += BM_SECTION_BYTES + keys_bytes(s) +
+                s->count * (bm_head_row_bytes(s->variable) +
+                            (size_t)s->levels * level);
     }
     return BOUMA_OK;
 }
@@ -485,7 +489,7 @@ static int decode_section(struct bm_head *h, const struct bm_schema *schema,
     if (rc || c->failed || id >= schema->variables ||
         (h->count && id <= h->sections[h->count - 1].variable->id))
         return BOUMA_EFORMAT;
-    count = bm_get_count(c, 1 + fixed_bytes(schema->by_id[id]) +
+    count = bm_get_count(c, 1 + bm_head_row_bytes(schema->by_id[id]) +
                                 (size_t)schema->by_id[id]->grid->levels);
     if (c->failed)
         return BOUMA_EFORMAT;
@@ -541,9 +545,13 @@ int bm_head_decode(struct bm_head *h, const struct bm_schema *schema,
     h->placed = placed != 0;
     h->data_bytes = data_bytes = bm_get_u64(&c);
     h->data_offset = h->placed ? bm_get_u64(&c) : 0;
-    if (placed > 1 || h->step > INT64_MAX || h->subfiles > BM_MAX_SUBFILES ||
-        h->subfile >= h->subfiles ||
-        (h->order != BOUMA_ORDER_LEVEL && h->order != BOUMA_ORDER_CHUNK) ||
+    if (!c.failed && (placed > 1 || h->order > BOUMA_ORDER_CHUNK))
+        return bm_fail(error, BOUMA_EVERSION,
+                       "%s: " BM_NEWER "its order (%d) or how its levels are "
+                       "placed (%" PRIu32 ") is not known to this version",
+                       name, (int)h->order, placed);
+    if (h->step > INT64_MAX || h->subfiles > BM_MAX_SUBFILES ||
+        h->subfile >= h->subfiles || h->order < BOUMA_ORDER_LEVEL ||
         data_bytes > BM_MAX_DATA_BYTES || h->data_offset > BM_MAX_DATA_BYTES)
         c.failed = 1;
     if (!c.failed) {
@@ -570,10 +578,16 @@ int bm_head_decode(struct bm_head *h, const struct bm_schema *schema,
         rc = bm_places_check(h);
     if (rc == BOUMA_ENOMEM)
         return bm_fail(error, rc, "%s: no memory for its table", name);
-    if (rc)
-        return bm_fail(error, BOUMA_EFORMAT,
-                       "%s: the table of chunks is damaged, or the file has "
-                       "not the size it tells (%" PRIu64 " bytes)",
-                       name, file_bytes);
+    if (rc == BOUMA_EVERSION) /* the schema has told what it is */
+        return rc;
+    if (rc) {
+        char text[160];
+
+        snprintf(text, sizeof(text),
+                 "the table of chunks is damaged, or the file has not the size "
+                 "it tells (%" PRIu64 " bytes)",
+                 file_bytes);
+        return bm_envelope_fail(&e, name, error, text);
+    }
     return BOUMA_OK;
 }

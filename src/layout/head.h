@@ -24,7 +24,9 @@
 #define BM_DATA_ALIGNMENT 64 /* data_offset is a multiple of it */
 /* What a placed subfile may leave free in front of the data, beyond 4 times the
  * bytes of its head. */
-#define BM_SPARE_BYTES ((uint64_t)1 << 20)
+#define BM_SPARE_BYTES   ((uint64_t)1 << 20)
+#define BM_HEAD_COPIES   2  /* in a file */
+#define BM_SECTION_BYTES 28 /* of a section, without its chunks */
 
 /* The chunks of one variable in a subfile, as columns. */
 struct bm_section {
@@ -74,6 +76,9 @@ struct bm_cloud *bm_head_cloud(const struct bm_head *h, uint32_t object);
  * gives their sum. */
 uint64_t bm_section_values(const struct bm_section *s, size_t chunk,
                            uint64_t values[BM_MAX_LEVELS]);
+
+/* Bytes of one chunk in the table, but for its key, sizes and places. */
+size_t bm_head_row_bytes(const struct bouma_variable *v);
 
 /* Where in the data a chunk is, for messages: "patch [0:4,0:8]". */
 void bm_section_text(char *text, size_t bytes, const struct bm_section *s,

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/search.h"
 #include "store/envelope.h"
 
 void bm_manifest_init(struct bm_manifest *m, const bouma_allocator *a,
@@ -160,10 +161,12 @@ static int decode_bounds(struct bm_part_info *out, struct bm_cursor *c,
 static const struct bm_cloud *find_cloud(const struct bm_subfile_info *info,
                                          uint32_t object)
 {
-    for (size_t i = 0; i < info->cloud_count; i++)
-        if (info->clouds[i].set->number == object)
-            return &info->clouds[i];
-    return NULL;
+    size_t at = 0;
+
+    BM_BISECT(at, info->cloud_count, i, info->clouds[i].set->number <= object);
+    return at < info->cloud_count && info->clouds[at].set->number == object
+               ? &info->clouds[at]
+               : NULL;
 }
 
 static int decode_part(struct bm_part_info *out, struct bm_cursor *c,
@@ -241,16 +244,22 @@ static int decode_clouds(struct bm_subfile_info *out, struct bm_cursor *c,
 static int check_rows(const struct bm_subfile_info *info,
                       const struct bm_cloud *cloud)
 {
-    uint32_t row = 0;
+    const struct bouma_grid *set = cloud->set;
+    uint32_t row = 0, first = set->variables[0]->id;
+    size_t at = 0;
 
-    for (int j = 1; j < cloud->set->count; j++) {
-        const struct bouma_variable *v = cloud->set->variables[j];
-        size_t i = 0;
+    /* The position has none; those of a set have ids one after the other. */
+    BM_BISECT(at, info->count, i, info->parts[i].variable <= first);
+    for (; at < info->count; at++) {
+        uint32_t j = info->parts[at].variable - first;
 
-        while (i < info->count && info->parts[i].variable != v->id)
-            i++;
-        for (int k = 0; k < v->components && i < info->count; k++, row++)
-            if (row >= cloud->rows || cloud->types[row] != v->type)
+        if (info->parts[at].variable <= first)
+            continue;
+        if (j >= (uint32_t)set->count)
+            break;
+        for (int k = 0; k < set->variables[j]->components; k++, row++)
+            if (row >= cloud->rows ||
+                cloud->types[row] != set->variables[j]->type)
                 return BOUMA_EFORMAT;
     }
     return row == cloud->rows ? BOUMA_OK : BOUMA_EFORMAT;
@@ -295,10 +304,10 @@ int bm_subfile_info_decode(struct bm_subfile_info *out, struct bm_cursor *c,
 const struct bm_top *bm_manifest_top(const struct bm_manifest *m,
                                      const struct bouma_grid *set)
 {
-    for (size_t i = 0; i < m->top_count; i++)
-        if (m->tops[i].set == set)
-            return &m->tops[i];
-    return NULL;
+    size_t at = 0;
+
+    BM_BISECT(at, m->top_count, i, m->tops[i].set->number <= set->number);
+    return at < m->top_count && m->tops[at].set == set ? &m->tops[at] : NULL;
 }
 
 /* The files of each set, still without their trees. */
@@ -311,9 +320,9 @@ static int list_files(struct bm_manifest *m)
     m->tops = bm_new(m->a, sets, sizeof(*m->tops));
     if (!m->tops)
         return BOUMA_ENOMEM;
-    for (size_t i = 0; i < sets; i++)
-        bm_top_init(&m->tops[m->top_count++], m->a,
-                    bm_schema_nth(schema, BM_PARTICLES, (int)i));
+    for (int i = 0; i < schema->count; i++)
+        if (schema->grids[i]->kind == BM_PARTICLES)
+            bm_top_init(&m->tops[m->top_count++], m->a, schema->grids[i]);
     for (size_t i = 0; i < m->count && !rc; i++)
         for (size_t k = 0; k < m->subfiles[i].cloud_count && !rc; k++) {
             const struct bm_cloud *c = &m->subfiles[i].clouds[k];
@@ -518,6 +527,7 @@ int bm_manifest_decode(struct bm_manifest *m, const uint8_t *data, size_t bytes,
     struct bm_envelope e;
     struct bm_cursor c;
     size_t count = 0;
+    unsigned spare;
     int rc = bm_envelope_open(&e, &c, data, bytes, BM_KIND_MANIFEST, id, name,
                               error);
 
@@ -533,8 +543,14 @@ int bm_manifest_decode(struct bm_manifest *m, const uint8_t *data, size_t bytes,
     m->assign = (bouma_assign)bm_get_u8(&c);
     m->place = (bouma_place)bm_get_u8(&c);
     m->assign_particles = (bouma_assign)bm_get_u8(&c);
-    if (bm_get_u8(&c) || bm_get_u16(&c) || m->step > INT64_MAX ||
-        (m->order != BOUMA_ORDER_LEVEL && m->order != BOUMA_ORDER_CHUNK))
+    spare = bm_get_u8(&c);
+    spare |= bm_get_u16(&c);
+    if (!c.failed && (spare || m->order > BOUMA_ORDER_CHUNK))
+        return bm_fail(error, BOUMA_EVERSION,
+                       "%s: " BM_NEWER "its order (%d) or bytes that were zero "
+                       "(%u) are not known to this version",
+                       name, (int)m->order, spare);
+    if (m->step > INT64_MAX || m->order < BOUMA_ORDER_LEVEL)
         c.failed = 1;
     decode_record(&m->record, &c);
     rc = bm_attributes_decode(&m->dataset_attributes, &c);
@@ -560,8 +576,10 @@ int bm_manifest_decode(struct bm_manifest *m, const uint8_t *data, size_t bytes,
         rc = bm_manifest_total(m);
     if (rc == BOUMA_ENOMEM)
         return bm_fail(error, rc, "%s: no memory for the manifest", name);
+    if (rc == BOUMA_EVERSION) /* unless the schema has told what it is */
+        return bm_fail(error, rc, "%s: " BM_NEWER BM_NEWER_ATTRIBUTE, name);
     if (rc)
-        return bm_fail(error, BOUMA_EFORMAT,
-                       "%s: the manifest contradicts itself", name);
+        return bm_envelope_fail(&e, name, error,
+                                "the manifest contradicts itself");
     return BOUMA_OK;
 }

@@ -41,6 +41,7 @@ void bm_object_free(struct bouma_grid *g)
     for (int i = 0; i < g->count; i++)
         variable_free(g->variables[i], a);
     bm_attributes_release(&g->attributes);
+    bm_catalogue_release(&g->names, a);
     bm_drop(a, g->variables);
     bm_detail_release(&g->detail);
     bm_drop(a, g->name);
@@ -79,9 +80,11 @@ void bm_schema_release(struct bm_schema *schema)
         bm_object_free(schema->grids[i]);
     bm_drop(schema->a, schema->grids);
     bm_drop(schema->a, schema->by_id);
+    bm_catalogue_release(&schema->names, schema->a);
     schema->grids = NULL;
     schema->by_id = NULL;
     schema->count = 0;
+    schema->defined = 0;
 }
 
 const char *bm_object_kind_name(enum bm_object_kind kind)
@@ -89,13 +92,18 @@ const char *bm_object_kind_name(enum bm_object_kind kind)
     return kind == BM_GRID ? "grid" : "particles";
 }
 
+static const char *object_name(const void *list, size_t place)
+{
+    return ((struct bouma_grid *const *)list)[place]->name;
+}
+
 struct bouma_grid *bm_schema_find(const struct bm_schema *schema,
                                   const char *name)
 {
-    for (int i = 0; i < schema->count; i++)
-        if (!strcmp(schema->grids[i]->name, name))
-            return schema->grids[i];
-    return NULL;
+    int i = bm_catalogue_find(&schema->names, schema->grids, object_name, name,
+                              NULL);
+
+    return i < 0 ? NULL : schema->grids[i];
 }
 
 struct bouma_grid *bm_schema_nth(const struct bm_schema *schema,
@@ -116,13 +124,18 @@ int bm_schema_count(const struct bm_schema *schema, enum bm_object_kind kind)
     return n;
 }
 
+static const char *variable_name(const void *list, size_t place)
+{
+    return ((struct bouma_variable *const *)list)[place]->name;
+}
+
 struct bouma_variable *bm_grid_find_variable(const struct bouma_grid *grid,
                                              const char *name)
 {
-    for (int i = 0; i < grid->count; i++)
-        if (!strcmp(grid->variables[i]->name, name))
-            return grid->variables[i];
-    return NULL;
+    int i = bm_catalogue_find(&grid->names, grid->variables, variable_name,
+                              name, NULL);
+
+    return i < 0 ? NULL : grid->variables[i];
 }
 
 size_t bm_variable_value_size(const struct bouma_variable *variable)
@@ -146,23 +159,27 @@ size_t bm_variable_lane(const struct bouma_variable *variable)
 
 /* ---- defining ----------------------------------------------------------- */
 
-/* Append a pointer to an array of them. */
-static int append(const bouma_allocator *a, void *array, int *count, void *item)
+/* Append a pointer to an array of them, and its new name to their names. */
+static int append(const bouma_allocator *a, void *array, int *count, void *item,
+                  struct bm_catalogue *names, bm_name_at name_at,
+                  const char *name)
 {
     void **old, **grown;
+    size_t rank;
 
     memcpy(&old, array, sizeof(old));
-    grown = bm_resize(a, old, (size_t)*count + 1, sizeof(*grown));
+    grown = bm_grow(a, old, (size_t)*count, sizeof(*grown));
     if (!grown)
         return BOUMA_ENOMEM;
-    grown[(*count)++] = item;
     memcpy(array, &grown, sizeof(grown));
+    bm_catalogue_find(names, grown, name_at, name, &rank);
+    if (bm_catalogue_add(names, a, rank))
+        return BOUMA_ENOMEM;
+    grown[(*count)++] = item;
     return BOUMA_OK;
 }
 
-/* The number of levels with which the coarsest keeps at least 64 samples of a
- * whole patch. */
-static int default_levels(const struct bm_tiling *t)
+int bm_default_levels(const struct bm_tiling *t)
 {
     uint64_t samples;
     int levels = 0;
@@ -219,7 +236,17 @@ int bm_schema_check_name(const struct bm_schema *schema,
 int bm_schema_add_object(struct bm_schema *schema, struct bouma_grid *object)
 {
     object->number = (uint32_t)schema->count;
-    return append(schema->a, &schema->grids, &schema->count, object);
+    return append(schema->a, &schema->grids, &schema->count, object,
+                  &schema->names, object_name, object->name);
+}
+
+void bm_schema_remove_last(struct bm_schema *schema)
+{
+    struct bouma_grid *last = schema->grids[--schema->count];
+
+    bm_catalogue_remove_last(&schema->names);
+    schema->defined -= (uint32_t)last->count;
+    bm_object_free(last);
 }
 
 int bm_schema_add_grid(struct bm_schema *schema, struct bouma_grid **out,
@@ -259,7 +286,7 @@ int bm_schema_add_grid(struct bm_schema *schema, struct bouma_grid **out,
                      "%d (1 + log2 of the longest edge)",
                      name, spec->levels, max_levels(&g->tiling));
     if (!rc) {
-        g->levels = spec->levels ? spec->levels : default_levels(&g->tiling);
+        g->levels = spec->levels ? spec->levels : bm_default_levels(&g->tiling);
         if (bm_schema_add_object(schema, g))
             rc = bm_fail(error, BOUMA_ENOMEM, "grid \"%s\": no memory", name);
     }
@@ -368,7 +395,6 @@ int bm_schema_add_variable(struct bouma_grid *grid, struct bouma_variable **out,
     int components = spec->components ? spec->components : 1;
     const char *wrong = bm_name_check(name);
     struct bouma_variable *v;
-    uint32_t total = 0;
 
     *out = NULL;
     if (wrong)
@@ -381,9 +407,7 @@ int bm_schema_add_variable(struct bouma_grid *grid, struct bouma_variable **out,
     if (wrong)
         return bm_fail(error, BOUMA_EINVAL, "variable \"%s/%s\" %s", grid->name,
                        name, wrong);
-    for (int i = 0; i < schema->count; i++)
-        total += (uint32_t)schema->grids[i]->count;
-    if (total >= BM_MAX_VARIABLES)
+    if (schema->defined >= BM_MAX_VARIABLES)
         return bm_fail(error, BOUMA_ELIMIT,
                        "variable \"%s/%s\": no more than %d variables",
                        grid->name, name, BM_MAX_VARIABLES);
@@ -408,28 +432,27 @@ int bm_schema_add_variable(struct bouma_grid *grid, struct bouma_variable **out,
     v->unit = bm_copy_text(schema->a, spec->unit);
     v->ranges = bm_new(schema->a, (size_t)components, sizeof(*v->ranges));
     if (!v->name || !v->unit || !v->ranges ||
-        append(schema->a, &grid->variables, &grid->count, v)) {
+        append(schema->a, &grid->variables, &grid->count, v, &grid->names,
+               variable_name, v->name)) {
         variable_free(v, schema->a);
         return bm_fail(error, BOUMA_ENOMEM, "variable \"%s/%s\": no memory",
                        grid->name, name);
     }
+    schema->defined++;
     *out = v;
     return BOUMA_OK;
 }
 
 int bm_schema_number(struct bm_schema *schema)
 {
-    struct bouma_variable **by_id;
+    struct bouma_variable **by_id =
+        bm_resize(schema->a, schema->by_id, schema->defined, sizeof(*by_id));
     uint32_t n = 0;
 
-    for (int i = 0; i < schema->count; i++)
-        n += (uint32_t)schema->grids[i]->count;
-    by_id = bm_resize(schema->a, schema->by_id, n, sizeof(*by_id));
     if (!by_id)
         return BOUMA_ENOMEM;
     schema->by_id = by_id;
-    schema->variables = n;
-    n = 0;
+    schema->variables = schema->defined;
     for (int i = 0; i < schema->count; i++)
         for (int j = 0; j < schema->grids[i]->count; j++) {
             by_id[n] = schema->grids[i]->variables[j];
@@ -488,6 +511,37 @@ void bm_schema_encode(struct bm_buffer *b, const struct bm_schema *schema)
     }
 }
 
+/* Numbers of choices only ever grow, so one beyond those that we know, and a
+ * choice for what it was not made for, are of a newer version: EVERSION. */
+static int check_known(const struct bouma_grid *g, const char *name,
+                       const bouma_variable_spec *spec, unsigned kind,
+                       struct bm_error *why)
+{
+    const unsigned known_kinds = 3;
+    const char *what = NULL;
+    int number = 0;
+
+    if ((int)spec->type > (int)BOUMA_F64) {
+        what = "type";
+        number = (int)spec->type;
+    } else if (!bm_codec_find((int)spec->codec) ||
+               !takes_type((int)spec->codec, spec->type) ||
+               (g->kind == BM_GRID ? spec->codec == BOUMA_CODEC_QUANTISE
+                                   : !bm_particles_take_codec(spec->codec)) ||
+               (spec->nominal && !can_be_nominal((int)spec->codec))) {
+        what = "codec";
+        number = (int)spec->codec;
+    } else if (kind > known_kinds) {
+        what = "tolerance of the kind";
+        number = (int)kind;
+    }
+    return what ? bm_fail(why, BOUMA_EVERSION,
+                          "variable \"%s/%s\" has a %s (%d) that this version "
+                          "does not know",
+                          g->name, name, what, number)
+                : BOUMA_OK;
+}
+
 /* Bytes say what a caller of the library could have said: so they go through
  * the same checks, and what these refuse is damage. */
 static int decode_variable(struct bouma_grid *g, struct bm_cursor *c,
@@ -518,7 +572,9 @@ static int decode_variable(struct bouma_grid *g, struct bm_cursor *c,
     } else if (!c->failed && name && unit && spec.codec && components >= 1 &&
                components <= BM_MAX_COMPONENTS) {
         spec.components = (int)components;
-        rc = bm_schema_add_variable(g, &v, name, &spec);
+        rc = check_known(g, name, &spec, kind, why);
+        if (!rc)
+            rc = bm_schema_add_variable(g, &v, name, &spec);
     }
     if (!rc) {
         rc =
@@ -574,6 +630,11 @@ static int decode_object(struct bm_schema *schema, struct bm_cursor *c,
 
     if (no_memory)
         rc = bm_fail(why, BOUMA_ENOMEM, "no memory");
+    else if (!c->failed && (kind > BM_PARTICLES || layout > LAYOUT_BAT))
+        rc = bm_fail(why, BOUMA_EVERSION,
+                     "\"%s\" is of a kind (%d) or in a layout (%d) that this "
+                     "version does not know",
+                     name ? name : "", kind, layout);
     else if (c->failed || !name || !unit || ndims < 1 || ndims > 3 ||
              levels < 1 || levels > BM_MAX_LEVELS)
         rc = BOUMA_EFORMAT;
@@ -615,6 +676,9 @@ int bm_schema_decode(struct bm_schema *schema, struct bm_cursor *c,
     }
     if (rc == BOUMA_ENOMEM)
         return bm_fail(error, rc, "%s: no memory", name);
+    if (rc == BOUMA_EVERSION)
+        return bm_fail(error, rc, "%s: " BM_NEWER "%s", name,
+                       why.text[0] ? why.text : BM_NEWER_ATTRIBUTE);
     if (rc || c->failed)
         return bm_fail(error, BOUMA_EFORMAT,
                        "%s: the description of grids is damaged%s%s", name,

@@ -5,6 +5,7 @@
 #define BM_SCHEMA_H
 
 #include "base/bytes.h"
+#include "base/catalogue.h"
 #include "base/error.h"
 #include "base/tiling.h"
 #include "base/type.h"
@@ -20,6 +21,11 @@
 #define BM_MAX_PARTICLES  ((uint64_t)1 << 62) /* of a set */
 #define BM_MAX_LEAF       65536               /* particles in a leaf */
 
+/* How messages of EVERSION begin; and that of an attribute. */
+#define BM_NEWER "written by a newer version of bouma: "
+#define BM_NEWER_ATTRIBUTE                                                     \
+    "an attribute has a type that this version does not know"
+
 /* ---- attributes --------------------------------------------------------- */
 
 struct bm_attribute {
@@ -31,9 +37,11 @@ struct bm_attribute {
 
 struct bouma_attributes {
     const bouma_allocator *a;
-    struct bm_error *error; /* of the handle they belong to */
+    struct bm_error *error;        /* of the handle they belong to */
+    struct bouma_dataset *dataset; /* that a caller sets them for, or NULL */
     struct bm_attribute *entries;
     int count;
+    struct bm_catalogue names;
     int fixed; /* belongs to something that was read */
 };
 
@@ -45,7 +53,10 @@ int bm_attributes_set(struct bouma_attributes *attributes, const char *name,
                       bouma_type type, size_t count, const void *values);
 void bm_attributes_encode(struct bm_buffer *b,
                           const struct bouma_attributes *attributes);
-/* BOUMA_OK, ENOMEM or EFORMAT; no message. */
+/* NULL if there is none of that name. */
+struct bm_attribute *
+bm_attributes_find(const struct bouma_attributes *attributes, const char *name);
+/* BOUMA_OK, ENOMEM, EFORMAT or EVERSION; no message. */
 int bm_attributes_decode(struct bouma_attributes *attributes,
                          struct bm_cursor *c);
 
@@ -92,6 +103,7 @@ struct bouma_grid {
     struct bouma_attributes attributes;
     struct bouma_variable **variables; /* of particles: the position first */
     int count;
+    struct bm_catalogue names; /* of variables */
 
     /* Grids: */
     struct bm_tiling tiling;
@@ -115,9 +127,15 @@ struct bm_schema {
     struct bouma_step *step; /* NULL: being written */
     struct bouma_grid **grids;
     int count;
+    struct bm_catalogue names;     /* of objects */
+    uint32_t defined;              /* variables of all objects */
     struct bouma_variable **by_id; /* [variables], see bm_schema_number() */
     uint32_t variables;
 };
+
+/* The number of levels with which the coarsest keeps at least 64 samples of a
+ * whole patch. */
+int bm_default_levels(const struct bm_tiling *t);
 
 void bm_schema_init(struct bm_schema *schema, const bouma_allocator *a,
                     struct bm_error *error);
@@ -149,8 +167,9 @@ struct bouma_variable *bm_grid_find_variable(const struct bouma_grid *grid,
 int bm_schema_number(struct bm_schema *schema);
 
 void bm_schema_encode(struct bm_buffer *b, const struct bm_schema *schema);
-/* Into an empty schema; numbers it, too. BOUMA_OK, ENOMEM or EFORMAT, with a
- * message. 'name' is that of the file. */
+/* Into an empty schema; numbers it, too. BOUMA_OK, ENOMEM, EFORMAT or, where it
+ * has what a newer version has added, EVERSION, with a message. 'name' is that
+ * of the file. */
 int bm_schema_decode(struct bm_schema *schema, struct bm_cursor *c,
                      const char *name, struct bm_error *error);
 
@@ -173,6 +192,8 @@ int bm_schema_check_name(const struct bm_schema *schema,
                          enum bm_object_kind kind, const char *name,
                          const char *unit);
 int bm_schema_add_object(struct bm_schema *schema, struct bouma_grid *object);
+/* Take back the object that was added last. */
+void bm_schema_remove_last(struct bm_schema *schema);
 /* What is not common to all objects: bytes, and back, into a new object of the
  * schema. BOUMA_OK, ENOMEM or EFORMAT. */
 void bm_particles_encode(struct bm_buffer *b, const struct bouma_grid *g);

@@ -35,12 +35,6 @@ static int add_set(struct bm_schema *schema, struct bouma_grid **out, int ndims,
     return BOUMA_OK;
 }
 
-/* Take back the object that was added last. */
-static void remove_last(struct bm_schema *schema)
-{
-    bm_object_free(schema->grids[--schema->count]);
-}
-
 int bm_schema_add_particles(struct bm_schema *schema,
                             struct bouma_particles **out, const char *name,
                             const bouma_particles_spec *spec)
@@ -80,7 +74,7 @@ int bm_schema_add_particles(struct bm_schema *schema,
                        name);
     rc = bm_schema_add_variable(g, &v, POSITION, &position);
     if (rc) {
-        remove_last(schema);
+        bm_schema_remove_last(schema);
         return rc;
     }
     *out = (struct bouma_particles *)g;

@@ -28,13 +28,13 @@ int bm_top_add_file(struct bm_top *t, const struct bm_cloud *cloud,
                     size_t subfile)
 {
     const struct bm_cloud **clouds =
-        bm_resize(t->a, t->clouds, t->files + 1, sizeof(*clouds));
+        bm_grow(t->a, t->clouds, t->files, sizeof(*clouds));
     size_t *subfiles;
 
     if (!clouds)
         return BOUMA_ENOMEM;
     t->clouds = clouds;
-    subfiles = bm_resize(t->a, t->subfiles, t->files + 1, sizeof(*subfiles));
+    subfiles = bm_grow(t->a, t->subfiles, t->files, sizeof(*subfiles));
     if (!subfiles)
         return BOUMA_ENOMEM;
     t->subfiles = subfiles;

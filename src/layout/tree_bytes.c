@@ -69,10 +69,11 @@ static int encode_nodes(struct bm_buffer *out, const struct bm_tree *t,
     bm_put_varint(out, lefts.size);
     if (!rc)
         rc = put_packed(out, state, lefts.data, lefts.size, 1);
-    bm_swap_to_little(splits.data, inner, bouma_type_size(t->type));
-    if (!rc)
+    if (!rc) {
+        bm_swap_to_little(splits.data, inner, bouma_type_size(t->type));
         rc = put_packed(out, state, splits.data, inner,
                         bouma_type_size(t->type));
+    }
     bm_buffer_release(&splits);
     bm_buffer_release(&lefts);
     bm_buffer_release(&axes);

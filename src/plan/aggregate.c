@@ -267,8 +267,9 @@ static int by_curve(struct bm_aggregation *out, const struct task *t)
         ranks = owner[i] >= ranks ? owner[i] + 1 : ranks;
     }
     rc = bm_assign(&as, out->a, t->spec->scheme,
-                   &(struct bm_chunk_sizes){t->count, sizes, owner}, t->files,
-                   ranks);
+                   &(struct bm_chunk_sizes){
+                       .count = t->count, .bytes = sizes, .owner = owner},
+                   t->files, ranks);
     if (!rc)
         rc = take_files(out, t, order, &as);
     bm_assignment_release(&as);

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "base/search.h"
-
 #define DEFAULT_FILE_BYTES ((uint64_t)64 << 20)
 
 int64_t bm_assign_files(uint64_t bytes, size_t chunks, int ranks, int wanted,
@@ -65,111 +63,6 @@ static int by_running_average(size_t *end, const bouma_allocator *a,
     return BOUMA_OK;
 }
 
-/* prefix[] is ascending: the largest i in [from, count] whose prefix is at most
- * prefix[from] + cap. Gallops first, as the answer is mostly near. */
-static size_t reach(const uint64_t *prefix, size_t count, size_t from,
-                    uint64_t cap)
-{
-    uint64_t limit = prefix[from] + cap;
-    size_t step = 1, lo = from, hi;
-
-    while (lo + step <= count && prefix[lo + step] <= limit) {
-        lo += step;
-        step *= 2;
-    }
-    hi = lo + step <= count ? lo + step : count + 1; /* prefix[hi] > limit */
-    BM_BISECT(lo, hi, i, prefix[i] <= limit);
-    return lo;
-}
-
-/* Whether 'files' files of at most 'cap' bytes hold all chunks. */
-static int fits(const uint64_t *prefix, size_t count, int64_t files,
-                uint64_t cap)
-{
-    size_t at = 0;
-
-    for (int64_t f = 0; f < files && at < count; f++) {
-        size_t next = reach(prefix, count, at, cap);
-
-        if (next == at)
-            return 0;
-        at = next;
-    }
-    return at == count;
-}
-
-/* The smallest cap that fits, by bisection; then ends as near as possible to
- * equal shares among all that keep to the cap. lowest[f] is the earliest end of
- * file f with which the files after it still hold the rest. */
-static int optimal(size_t *end, const bouma_allocator *a,
-                   const struct bm_chunk_sizes *sizes, int64_t files)
-{
-    size_t n = sizes->count, *lowest = NULL;
-    uint64_t *prefix = bm_new_raw(a, n + 1, sizeof(*prefix));
-    uint64_t lo = 0, hi, total;
-    int rc = BOUMA_ENOMEM;
-
-    if (!prefix)
-        goto out;
-    lowest = bm_new_raw(a, (size_t)files, sizeof(*lowest));
-    if (!lowest)
-        goto out;
-    prefix[0] = 0;
-    for (size_t i = 0; i < n; i++) {
-        prefix[i + 1] = prefix[i] + sizes->bytes[i];
-        if (sizes->bytes[i] > lo)
-            lo = sizes->bytes[i];
-    }
-    total = prefix[n];
-    if (lo < total / (uint64_t)files)
-        lo = total / (uint64_t)files;
-    hi = lo;
-    while (!fits(prefix, n, files, hi)) {
-        lo = hi + 1;
-        hi += hi / 16 + 1;
-    }
-    while (lo < hi) {
-        uint64_t mid = lo + (hi - lo) / 2;
-
-        if (fits(prefix, n, files, mid))
-            hi = mid;
-        else
-            lo = mid + 1;
-    }
-    for (int64_t f = files - 1, at = (int64_t)n; f >= 0; f--) {
-        lowest[f] = (size_t)at;
-        while (at > 0 && prefix[lowest[f]] - prefix[at - 1] <= hi)
-            at--;
-    }
-    for (int64_t f = 0; f < files; f++) {
-        size_t from = f ? end[f - 1] : 0, furthest = reach(prefix, n, from, hi);
-        uint64_t share =
-            total / (uint64_t)files * (uint64_t)(f + 1) +
-            total % (uint64_t)files * (uint64_t)(f + 1) / (uint64_t)files;
-        size_t at = prefix[from] < share
-                        ? reach(prefix, n, from, share - prefix[from])
-                        : from;
-
-        /* The nearer one of the two ends around the share. */
-        if (at < n && prefix[at + 1] - share < share - prefix[at])
-            at++;
-        /* Every file has a chunk, and one is left for each that follows. */
-        if (at == from)
-            at = from + 1;
-        if (at > n - (size_t)(files - 1 - f))
-            at = n - (size_t)(files - 1 - f);
-        if (at < lowest[f])
-            at = lowest[f];
-        end[f] = at < furthest ? at : furthest;
-    }
-    end[files - 1] = n;
-    rc = BOUMA_OK;
-out:
-    bm_drop(a, lowest);
-    bm_drop(a, prefix);
-    return rc;
-}
-
 /* ---- the rest ----------------------------------------------------------- */
 
 /* Files in the order of the ranks that have chunks at all. */
@@ -196,13 +89,13 @@ static int contiguous(struct bm_assignment *out, bouma_assign scheme,
                       const struct bm_chunk_sizes *sizes)
 {
     static scheme_function *const schemes[] = {
-        [BOUMA_ASSIGN_OPTIMAL] = optimal,
+        [BOUMA_ASSIGN_OPTIMAL] = bm_assign_optimal,
         [BOUMA_ASSIGN_RUNNING] = by_running_average,
         [BOUMA_ASSIGN_COUNT] = by_count,
         [BOUMA_ASSIGN_SINGLE] = by_count,
-        [BOUMA_ASSIGN_KDTREE] = optimal,
-        [BOUMA_ASSIGN_AUG] = optimal,
-        [BOUMA_ASSIGN_SPLIT] = optimal,
+        [BOUMA_ASSIGN_KDTREE] = bm_assign_optimal,
+        [BOUMA_ASSIGN_AUG] = bm_assign_optimal,
+        [BOUMA_ASSIGN_SPLIT] = bm_assign_optimal,
     };
     size_t *end = bm_new(out->a, (size_t)out->files, sizeof(*end));
     size_t i = 0;

@@ -8,11 +8,22 @@
 #include "base/memory.h"
 #include "bouma.h"
 
+/* What a chunk costs in the table of its file, in bytes. A run of chunks may
+ * cost no less than a part of it does. */
+struct bm_chunk_table {
+    uint32_t section;
+    uint32_t bytes;   /* in any file */
+    uint32_t opening; /* besides, if it is the first of its section there */
+};
+
 /* The chunks of a step, on their order. */
 struct bm_chunk_sizes {
     size_t count;
     const uint64_t *bytes; /* [count] */
     const int *owner;      /* [count], the rank that encodes it */
+    /* For `optimal`: */
+    const struct bm_chunk_table *tables; /* [count]; NULL: they cost nothing */
+    size_t sections;
 };
 
 /* The chunks of file f are chunk[first[f]] ... chunk[first[f + 1] - 1], on
@@ -43,6 +54,12 @@ bouma_assign bm_assign_in_order(bouma_assign scheme);
 int bm_assign(struct bm_assignment *out, const bouma_allocator *a,
               bouma_assign scheme, const struct bm_chunk_sizes *sizes,
               int64_t files, int ranks);
+/* The scheme `optimal` by itself: fills end[files], file f has the chunks from
+ * end[f - 1] up to end[f]. Each has at least one; there are as many chunks. The
+ * largest file is as small as it can be, and of all ways to do that, ends are
+ * as near as possible to equal shares. BOUMA_OK or ENOMEM. */
+int bm_assign_optimal(size_t *end, const bouma_allocator *a,
+                      const struct bm_chunk_sizes *sizes, int64_t files);
 void bm_assignment_release(struct bm_assignment *assignment);
 
 /* The rank that writes 'file', for schemes that are formulas. */

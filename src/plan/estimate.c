@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "plan/schedule.h"
 
 /* ---- blocks ------------------------------------------------------------- */
@@ -245,8 +246,57 @@ struct chunks {
     int64_t *order; /* [patches], the patch */
     uint64_t *bytes;
     int *owner;
+    struct bm_chunk_table *tables;
     struct bm_assignment files;
 };
+
+/* Samples of a box whose indices are multiples of 2^k along all axes. */
+static uint64_t samples_at(const bouma_box *box, int k)
+{
+    uint64_t n = 1;
+
+    for (int d = 0; d < 3; d++)
+        n *= (uint64_t)(((box->hi[d] - 1) >> k) - ((box->lo[d] - 1) >> k));
+    return n;
+}
+
+/* Bytes of the sizes of a chunk's levels in a table. Each level has its share
+ * of the stored bytes. */
+static uint64_t size_bytes(const struct bm_estimate_task *task, int64_t patch,
+                           uint64_t stored)
+{
+    bouma_box box = bm_tiling_patch_box(task->tiling, patch);
+    double scale = (double)stored / (double)bm_box_volume(&box);
+    uint64_t bytes = 0, coarser = 0;
+
+    for (int k = task->levels - 1; k >= 0; k--) {
+        uint64_t n = samples_at(&box, k);
+
+        bytes +=
+            bm_varint_bytes((uint64_t)((double)(n - coarser) * scale + 0.5));
+        coarser = n;
+    }
+    return bytes;
+}
+
+/* What chunks cost in tables, as write/table_costs.h has it. */
+static void list_tables(struct chunks *c, const struct bm_estimate_task *task)
+{
+    uint64_t copies = (uint64_t)task->copies, before = 0;
+
+    for (int64_t i = 0; i < task->tiling->patches; i++) {
+        uint64_t key = bm_tiling_key(task->tiling, c->order[i]);
+        uint64_t apart = bm_varint_bytes(key - before);
+
+        c->tables[i] = (struct bm_chunk_table){
+            0,
+            (uint32_t)(copies * (task->row_bytes + apart +
+                                 size_bytes(task, c->order[i], c->bytes[i]))),
+            (uint32_t)(copies *
+                       (task->section_bytes + bm_varint_bytes(key) - apart))};
+        before = key;
+    }
+}
 
 static int assign_chunks(struct chunks *c, struct bm_estimate *e,
                          const struct bm_estimate_task *task)
@@ -261,8 +311,9 @@ static int assign_chunks(struct chunks *c, struct bm_estimate *e,
     c->order = bm_new_raw(e->a, count, sizeof(*c->order));
     c->bytes = bm_new_raw(e->a, count, sizeof(*c->bytes));
     c->owner = bm_new_raw(e->a, count, sizeof(*c->owner));
+    c->tables = bm_new_raw(e->a, count, sizeof(*c->tables));
     e->file = bm_new_raw(e->a, count, sizeof(*e->file));
-    if (!c->order || !c->bytes || !c->owner || !e->file)
+    if (!c->order || !c->bytes || !c->owner || !c->tables || !e->file)
         return BOUMA_ENOMEM;
     bm_tiling_order(task->tiling, c->order);
     for (size_t i = 0; i < count; i++) {
@@ -270,10 +321,11 @@ static int assign_chunks(struct chunks *c, struct bm_estimate *e,
         c->owner[i] = e->owner[c->order[i]];
         total += c->bytes[i];
     }
+    list_tables(c, task);
     files = bm_assign_files(total, count, task->ranks, o->files, o->file_size);
     if (files > task->most_files)
         files = task->most_files;
-    sizes = (struct bm_chunk_sizes){count, c->bytes, c->owner};
+    sizes = (struct bm_chunk_sizes){count, c->bytes, c->owner, c->tables, 1};
     rc = bm_assign(&c->files, e->a, bm_assign_in_order(o->assign), &sizes,
                    files, task->ranks);
     if (rc)
@@ -294,8 +346,12 @@ static int measure_files(struct bm_estimate *e, const struct chunks *c)
         size_t first = c->files.first[f], last = c->files.first[f + 1];
 
         e->file_patches[f] = (int64_t)(last - first);
-        for (size_t i = first; i < last; i++)
-            e->file_bytes[f] += c->bytes[c->files.chunk[i]];
+        for (size_t i = first; i < last; i++) {
+            uint32_t chunk = c->files.chunk[i];
+
+            e->file_bytes[f] += c->bytes[chunk] + c->tables[chunk].bytes +
+                                (i == first ? c->tables[chunk].opening : 0);
+        }
     }
     return BOUMA_OK;
 }
@@ -303,8 +359,9 @@ static int measure_files(struct bm_estimate *e, const struct chunks *c)
 static int place_files(struct bm_estimate *e, const struct chunks *c,
                        const struct bm_estimate_task *task)
 {
-    struct bm_chunk_sizes sizes = {(size_t)task->tiling->patches, c->bytes,
-                                   c->owner};
+    struct bm_chunk_sizes sizes = {.count = (size_t)task->tiling->patches,
+                                   .bytes = c->bytes,
+                                   .owner = c->owner};
     struct bm_place_task place = {task->options->place, task->ranks,
                                   task->rule};
     size_t files = (size_t)e->files;
@@ -469,6 +526,7 @@ int bm_estimate_make(struct bm_estimate *e, const bouma_allocator *a,
     bm_drop(a, chunks.order);
     bm_drop(a, chunks.bytes);
     bm_drop(a, chunks.owner);
+    bm_drop(a, chunks.tables);
     return rc;
 }
 

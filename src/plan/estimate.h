@@ -12,6 +12,11 @@ struct bm_estimate_task {
     int64_t blocks[3]; /* ranks along each of three axes; their product is
                           'ranks' */
     uint64_t sample_bytes;
+    int levels;
+    /* Of a section in the table of a file, and of a chunk but for its key and
+     * the sizes of its levels; all is stored 'copies' times. */
+    uint64_t section_bytes, row_bytes;
+    int copies;
     double ratio;                 /* of raw bytes to stored ones, over all */
     double vary;                  /* of the largest ratio to the smallest; 1 or
                                      more */
@@ -27,7 +32,7 @@ struct bm_estimate {
     uint32_t *file;  /* [patches] */
     uint64_t *bytes; /* [patches], as they are stored */
     int64_t files;
-    uint64_t *file_bytes;  /* [files] */
+    uint64_t *file_bytes;  /* [files], with the tables of chunks */
     int64_t *file_patches; /* [files] */
     int *writer;           /* [files] */
     bouma_tier *tier;      /* [files] */

@@ -1,9 +1,11 @@
 /* collector.c -- see collector.h. */
 #include "read/collector.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-#include "base/mix.h"
+/* The largest type of a value. */
+#define MAX_VALUE_SIZE 8
 
 int bm_collector_init(struct bm_collector *c, const bouma_allocator *a,
                       bouma_variable *const *variables, size_t count)
@@ -16,6 +18,7 @@ int bm_collector_init(struct bm_collector *c, const bouma_allocator *a,
     c->a = a;
     c->variables = variables;
     c->variable_count = count;
+    bm_buffer_init(&c->keys, a);
     c->lanes = bm_new(a, lanes, sizeof(*c->lanes));
     if (!c->lanes)
         return BOUMA_ENOMEM;
@@ -31,6 +34,7 @@ void bm_collector_release(struct bm_collector *c)
         return;
     for (size_t i = 0; i < c->lane_count; i++)
         bm_buffer_release(&c->lanes[i]);
+    bm_buffer_release(&c->keys);
     bm_drop(c->a, c->lanes);
     memset(c, 0, sizeof(*c));
 }
@@ -52,76 +56,74 @@ int bm_collector_add(void *context, const bouma_batch *batch)
                 return 1;
         }
     }
+    if (c->draw)
+        bm_put_bytes(&c->keys, c->draw->keys,
+                     (size_t)batch->count * sizeof(uint64_t));
+    if (c->keys.failed)
+        return 1;
     c->count += batch->count;
     return 0;
 }
 
 /* ---- by chance ---------------------------------------------------------- */
 
-static uint64_t next_random(uint64_t *state)
-{
-    uint64_t x = bm_mix_next(*state);
+struct keyed {
+    uint64_t key;
+    size_t at;
+};
 
-    *state += BM_MIX_STEP;
-    return x;
+static int by_key(const void *a, const void *b)
+{
+    const struct keyed *x = a, *y = b;
+
+    if (x->key != y->key)
+        return x->key < y->key ? -1 : 1;
+    return x->at < y->at ? -1 : x->at > y->at;
 }
 
-/* A number below n, each with the same chance: those of the last, incomplete
- * round are drawn again. */
-static uint64_t below(uint64_t *state, uint64_t n)
+/* values[i] = values[order[i].at], for the first 'count'; 'room' has room for
+ * them. */
+static void reorder(uint8_t *values, uint8_t *room, const struct keyed *order,
+                    size_t count, size_t size)
 {
-    uint64_t limit = UINT64_MAX - UINT64_MAX % n, x;
-
-    do
-        x = next_random(state);
-    while (x >= limit);
-    return x % n;
+    for (size_t i = 0; i < count; i++)
+        memcpy(room + i * size, values + order[i].at * size, size);
+    memcpy(values, room, count * size);
 }
 
-int bm_collector_thin(struct bm_collector *c, uint64_t count, uint64_t seed)
+int bm_collector_thin(struct bm_collector *c, uint64_t count)
 {
-    uint64_t *chosen, state = seed;
-    uint8_t *is_chosen;
-    size_t lane = 0;
+    size_t total = (size_t)c->count, lane = 0;
+    size_t n = count < total ? (size_t)count : total;
+    struct keyed *order;
+    uint8_t *room;
 
-    if (c->count <= count)
+    if (!total)
         return BOUMA_OK;
-    chosen = bm_new_raw(c->a, (size_t)c->count, sizeof(*chosen));
-    is_chosen = bm_new(c->a, (size_t)c->count, 1);
-    if (!chosen || !is_chosen) {
-        bm_drop(c->a, chosen);
-        bm_drop(c->a, is_chosen);
+    order = bm_new_raw(c->a, total, sizeof(*order));
+    room = bm_new_raw(c->a, n + 1, MAX_VALUE_SIZE);
+    if (!order || !room) {
+        bm_drop(c->a, order);
+        bm_drop(c->a, room);
         return BOUMA_ENOMEM;
     }
-    for (uint64_t i = 0; i < c->count; i++)
-        chosen[i] = i;
-    for (uint64_t i = 0; i < count; i++) { /* the first cards of a shuffle */
-        uint64_t k = i + below(&state, c->count - i), swap = chosen[i];
-
-        chosen[i] = chosen[k];
-        chosen[k] = swap;
+    for (size_t i = 0; i < total; i++) {
+        memcpy(&order[i].key, c->keys.data + i * sizeof(uint64_t),
+               sizeof(uint64_t));
+        order[i].at = i;
     }
-    /* In their order, so that a value is never written before it is read. */
-    for (uint64_t i = 0; i < count; i++)
-        is_chosen[chosen[i]] = 1;
-    for (uint64_t i = 0, n = 0; n < count; i++) {
-        chosen[n] = i;
-        n += is_chosen[i];
-    }
+    qsort(order, total, sizeof(*order), by_key);
     for (size_t v = 0; v < c->variable_count; v++) {
         size_t size = bm_variable_value_size(c->variables[v]);
 
         for (int k = 0; k < c->variables[v]->components; k++, lane++) {
-            uint8_t *data = c->lanes[lane].data;
-
-            for (uint64_t i = 0; i < count; i++)
-                memmove(data + i * size, data + chosen[i] * size, size);
-            c->lanes[lane].size = (size_t)count * size;
+            reorder(c->lanes[lane].data, room, order, n, size);
+            c->lanes[lane].size = n * size;
         }
     }
-    c->count = count;
-    bm_drop(c->a, chosen);
-    bm_drop(c->a, is_chosen);
+    c->count = n;
+    bm_drop(c->a, order);
+    bm_drop(c->a, room);
     return BOUMA_OK;
 }
 

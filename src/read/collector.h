@@ -10,6 +10,8 @@ struct bm_collector {
     size_t variable_count;
     struct bm_buffer *lanes; /* of all components */
     size_t lane_count;
+    const struct bm_draw *draw; /* whose keys are collected, or NULL */
+    struct bm_buffer keys;      /* uint64_t of each particle */
     uint64_t count;
 };
 
@@ -21,8 +23,9 @@ void bm_collector_release(struct bm_collector *c);
  * there is no memory. */
 int bm_collector_add(void *context, const bouma_batch *batch);
 
-/* Keep only 'count' of them, chosen by chance. */
-int bm_collector_thin(struct bm_collector *c, uint64_t count, uint64_t seed);
+/* Sort what was drawn by its keys, and keep only the first 'count'. BOUMA_OK or
+ * ENOMEM. */
+int bm_collector_thin(struct bm_collector *c, uint64_t count);
 
 /* Particles with room for 'count' of them; NULL if there is no memory. */
 bouma_particle_data *bm_particle_data_new(const bouma_allocator *a,

@@ -2,6 +2,7 @@
 #include "read/extents.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/hash.h"
@@ -52,6 +53,28 @@ static uint64_t choose_gap(const struct bm_extent *extents, size_t n)
     return gap;
 }
 
+/* Of a file that was cut: whether what is wanted is still there. */
+static int see_what_is_lost(const struct bouma_step *step, size_t source,
+                            const struct bm_extent *extents, size_t count)
+{
+    const struct bm_subfile_info *info = &step->manifest.subfiles[source];
+    int rc = BOUMA_OK;
+
+    if (step->sources[source].bytes >= info->file_bytes)
+        return BOUMA_OK;
+    for (size_t i = 0; i < count && !rc; i++) {
+        char what[96];
+
+        snprintf(what, sizeof(what),
+                 "some of level %d (coarser levels and other regions may be "
+                 "left)",
+                 extents[i].level);
+        rc = bm_step_source_has(step, source, extents[i].offset,
+                                extents[i].bytes, what, &step->ds->error);
+    }
+    return rc;
+}
+
 int bm_extents_read(struct bouma_step *step, size_t source,
                     struct bm_extent *extents, size_t count,
                     struct bm_block_of_memory *raw)
@@ -62,6 +85,9 @@ int bm_extents_read(struct bouma_step *step, size_t source,
     uint64_t end, gap;
     int rc = BOUMA_OK;
 
+    rc = see_what_is_lost(step, source, extents, count);
+    if (rc)
+        return rc;
     if (count)
         qsort(extents, count, sizeof(*extents), by_offset);
     gap = choose_gap(extents, count);

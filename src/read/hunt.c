@@ -113,11 +113,17 @@ static int add_chunk(struct bm_search *s, size_t chunk, uint64_t *bytes)
 {
     const bouma_allocator *a = s->step->ds->a;
     uint64_t values[BM_MAX_LEVELS];
+    uint64_t drawn =
+        s->hunt->draw ? bm_search_draw_levels(s, chunk) : UINT64_MAX;
 
     bm_cloud_values(s->set, s->cloud->count, s->cloud->seed, chunk, values);
     for (int k = s->set->levels - 1; k >= 0; k--) {
         if (!level_wanted(s, k) || !values[k])
             continue;
+        if (!(drawn >> k & 1)) {
+            s->done += values[k];
+            continue;
+        }
         if (s->piece_count == s->piece_room) {
             size_t room = s->piece_room * 2 + 64;
             struct bm_hunt_piece *grown =
@@ -251,6 +257,8 @@ static int deliver(struct bm_search *s, const struct bm_hunt_piece *p)
     }
     if (rc)
         return rc;
+    if (s->hunt->draw)
+        s->hunt->draw->keys = s->keys + p->chosen;
     s->step->busy = 1;
     rc = s->hunt->each(s->hunt->context, &batch);
     s->step->busy = 0;
@@ -342,6 +350,8 @@ static int hunt_file(struct bm_search *s, size_t subfile, uint64_t from,
     s->source = subfile;
     s->ordered = SIZE_MAX;
     s->cloud = bm_head_cloud(&source->head, s->set->number);
+    if (s->hunt->draw)
+        bm_search_draw_file(s);
     for (int i = 0; i < s->column_count; i++)
         s->columns[i].section =
             bm_head_section(&source->head, s->columns[i].variable->id);

@@ -71,6 +71,8 @@ struct bm_search {
     uint32_t first[BM_MAX_LEVELS];
     size_t ordered;       /* SIZE_MAX: none */
     uint16_t *chosen;     /* [chunk] */
+    uint64_t stream;      /* the keys of the file at hand: hunt_draw.c */
+    uint64_t *keys;       /* [choice_room] of 'choices', or NULL */
     uint64_t done, total; /* particles, for the progress */
 };
 
@@ -84,6 +86,18 @@ int bm_search_no_memory(struct bm_search *s);
 
 /* Whether all ranks of a level are wanted. */
 int bm_search_level_whole(const struct bm_search *s, int k);
+
+/* By chance, where hunt->draw is not NULL. Begin with the file at hand. */
+void bm_search_draw_file(struct bm_search *s);
+/* The levels of a chunk in which a place of a run has a wanted key, as bits. */
+uint64_t bm_search_draw_levels(const struct bm_search *s, size_t chunk);
+/* Keep those of chosen[n], numbers in a piece whose chunk is in s->places, that
+ * have a wanted key; and tell the keys of those that match. */
+uint32_t bm_search_draw(const struct bm_search *s,
+                        const struct bm_hunt_piece *p, uint16_t *chosen,
+                        uint32_t n);
+void bm_search_draw_keys(const struct bm_search *s,
+                         const struct bm_hunt_piece *p, uint64_t *keys);
 
 /* The values of a column of a piece: [components][count], aligned. */
 int bm_search_decode(struct bm_search *s, const struct bm_hunt_piece *p,

@@ -158,6 +158,30 @@ static uint32_t candidates(struct bm_search *s, const struct bm_hunt_piece *p,
     return n;
 }
 
+/* Room for n choices more, and their keys if there are any. */
+static int make_choice_room(struct bm_search *s, uint32_t n)
+{
+    const bouma_allocator *a = s->step->ds->a;
+    size_t room = (s->choice_room + n) * 2;
+    uint16_t *choices;
+    uint64_t *keys;
+
+    if (s->choice_count + n <= s->choice_room)
+        return BOUMA_OK;
+    choices = bm_resize(a, s->choices, room, sizeof(*choices));
+    if (!choices)
+        return bm_search_no_memory(s);
+    s->choices = choices;
+    if (s->hunt->draw) {
+        keys = bm_resize(a, s->keys, room, sizeof(*keys));
+        if (!keys)
+            return bm_search_no_memory(s);
+        s->keys = keys;
+    }
+    s->choice_room = room;
+    return BOUMA_OK;
+}
+
 int bm_search_choose(struct bm_search *s, struct bm_hunt_piece *p)
 {
     struct cover c = cover_of(s, p->chunk);
@@ -166,9 +190,14 @@ int bm_search_choose(struct bm_search *s, struct bm_hunt_piece *p)
     const uint8_t *values = NULL;
 
     p->choice = UINT32_MAX;
-    if (c.whole && bm_search_level_whole(s, p->level) && !s->test_count)
+    if (c.whole && bm_search_level_whole(s, p->level) && !s->test_count &&
+        !s->hunt->draw)
         return BOUMA_OK;
     n = candidates(s, p, &c);
+    if (s->hunt->draw) {
+        arrange(s, p->chunk, &c);
+        n = bm_search_draw(s, p, s->chosen, n);
+    }
     for (size_t i = 0; i < s->test_count && n && !rc; i++) {
         const struct bm_hunt_test *t = &s->tests[i];
         const struct bouma_variable *v = s->columns[t->column].variable;
@@ -184,22 +213,17 @@ int bm_search_choose(struct bm_search *s, struct bm_hunt_piece *p)
                                   bm_variable_value_size(v),
                      s->chosen, n, t->low, t->high);
     }
-    if (rc || n == p->count)
+    if (rc || (n == p->count && !s->hunt->draw))
         return rc;
-    if (s->choice_count + n > s->choice_room) {
-        size_t room = (s->choice_room + n) * 2;
-        uint16_t *grown =
-            bm_resize(s->step->ds->a, s->choices, room, sizeof(*grown));
-
-        if (!grown)
-            return bm_search_no_memory(s);
-        s->choices = grown;
-        s->choice_room = room;
-    }
+    rc = make_choice_room(s, n);
+    if (rc)
+        return rc;
     if (n)
         memcpy(s->choices + s->choice_count, s->chosen, n * sizeof(uint16_t));
     p->chosen = s->choice_count;
     p->choice = n;
     s->choice_count += n;
+    if (s->hunt->draw)
+        bm_search_draw_keys(s, p, s->keys + p->chosen);
     return BOUMA_OK;
 }

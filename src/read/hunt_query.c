@@ -152,6 +152,7 @@ void bm_search_release(struct bm_search *s)
     bm_drop(a, (void *)s->data);
     bm_drop(a, s->bytes);
     bm_drop(a, s->choices);
+    bm_drop(a, s->keys);
     bm_drop(a, s->runs);
     bm_drop(a, s->raw[0].data);
     bm_drop(a, s->raw[1].data);

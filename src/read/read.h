@@ -14,11 +14,13 @@ struct bm_source {
     struct bm_file file;
     struct bm_head head;
     int loaded;            /* the head is there */
+    uint64_t bytes;        /* that the file has: perhaps less than written */
     struct bm_tree *trees; /* [head.cloud_count], once asked for */
     uint64_t used; /* when, to close the one that was used longest ago */
 };
 
 struct bouma_step {
+    struct bm_open_step open; /* in the dataset's list, once it is open */
     struct bouma_dataset *ds;
     struct bm_schema schema;
     struct bm_manifest manifest;
@@ -36,8 +38,18 @@ int bm_step_open(struct bouma_step **out, struct bouma_dataset *ds,
                  uint64_t step);
 void bm_step_free(struct bouma_step *step);
 
+/* Whether a place has another version of the step now than the one that was
+ * opened: ESTATE, or ENOTFOUND if it has none any more, with a message. */
+int bm_step_is_current(const struct bouma_step *step, struct bm_store *place,
+                       struct bm_error *error);
+
 /* The i-th subfile, opened, with its table. */
 int bm_step_source(struct bouma_step *step, size_t i, struct bm_source **out);
+/* Whether an open one has these bytes, or was cut before: EFORMAT, with a
+ * message that tells what is lost. */
+int bm_step_source_has(const struct bouma_step *step, size_t i, uint64_t offset,
+                       uint64_t bytes, const char *what,
+                       struct bm_error *error);
 /* Its name, with the dataset's path, for messages. */
 void bm_step_source_name(const struct bouma_step *step, size_t i, char *text,
                          size_t bytes);
@@ -115,6 +127,16 @@ void bm_selection_of(bouma_selection *out, const struct bouma_grid *grid,
 int bm_step_tree(struct bouma_step *step, size_t source, size_t cloud,
                  const struct bm_tree **out);
 
+/* Particles by chance. Each has a key, a number from 0 to 2^64 - 1 that follows
+ * from the seed, the step, the set, the file and the place in it, and from
+ * nothing else. Those with the n smallest keys are a simple random sample of n,
+ * whatever is asked for, in however many steps keys are gone through. */
+struct bm_draw {
+    uint64_t seed;
+    uint64_t first, last; /* only particles with keys from first to last */
+    const uint64_t *keys; /* [count] of the batch that 'each' is given */
+};
+
 /* A query in full: variables are there, all is checked. */
 struct bm_hunt {
     struct bouma_step *step;
@@ -127,6 +149,7 @@ struct bm_hunt {
     const size_t *files;
     const uint64_t *from, *to;
     size_t file_count;
+    struct bm_draw *draw; /* NULL: not by chance */
 };
 int bm_hunt(const struct bm_hunt *hunt);
 

@@ -16,6 +16,17 @@ static int load_manifest(struct bouma_dataset *ds, uint64_t step,
     struct bm_error why = {0};
     int rc;
 
+    /* A step is there if it has a manifest: the list of all is for those that
+     * have none, to tell what is wrong. */
+    if (!ds->listed) {
+        rc = bm_dataset_manifest(ds, step, out, &place, &why);
+        if (rc != BOUMA_ENOTFOUND)
+            return rc ? bm_fail(&ds->error, rc, "%s", why.text) : BOUMA_OK;
+        bm_error_clear(&why);
+        rc = bm_dataset_list(ds);
+        if (rc)
+            return rc;
+    }
     /* As the caller gave it: perhaps negative. */
     if (!bm_step_list_find(have, step) && have->count)
         return bm_fail(&ds->error, BOUMA_ENOTFOUND,
@@ -103,6 +114,9 @@ int bm_step_open(struct bouma_step **out, struct bouma_dataset *ds,
             bm_step_free(s);
         return rc;
     }
+    s->open =
+        (struct bm_open_step){step, s->manifest.generation, ds->open_steps};
+    ds->open_steps = &s->open;
     *out = s;
     return BOUMA_OK;
 }
@@ -110,11 +124,17 @@ int bm_step_open(struct bouma_step **out, struct bouma_dataset *ds,
 void bm_step_free(struct bouma_step *step)
 {
     struct bm_error ignored = {0};
+    struct bm_open_step **link;
     const bouma_allocator *a;
 
     if (!step)
         return;
     a = step->ds->a;
+    link = &step->ds->open_steps;
+    while (*link && *link != &step->open)
+        link = &(*link)->next;
+    if (*link)
+        *link = step->open.next;
     for (size_t i = 0; step->sources && i < step->manifest.count; i++) {
         if (step->sources[i].file.store)
             bm_file_close(&step->sources[i].file, &ignored);
@@ -208,44 +228,90 @@ static int load_head(struct bouma_step *step, size_t i, uint64_t offset,
     return rc;
 }
 
-/* Open the file in one place, and see that it is the right one. */
+int bm_step_is_current(const struct bouma_step *step, struct bm_store *place,
+                       struct bm_error *error)
+{
+    const struct bm_manifest *m = &step->manifest;
+    struct bm_error ignored = {0};
+    struct bm_step_entry now;
+    char name[BM_NAME_BYTES];
+    struct bm_buffer b;
+    int rc;
+
+    bm_name_manifest(name, m->step);
+    bm_buffer_init(&b, step->ds->a);
+    rc = bm_store_load(place, name, &b, place->memory_limit, &ignored);
+    if (rc == BOUMA_ENOTFOUND)
+        bm_fail(error, rc,
+                "%s: step %" PRIu64 " was removed since it was opened",
+                place->path, m->step);
+    else if (!rc && !bm_manifest_peek(&now, &b, step->ds->id, name, &ignored) &&
+             bm_generation_is_later(now.generation, m->generation))
+        rc = bm_fail(error, BOUMA_ESTATE,
+                     "%s: step %" PRIu64 " was written again since it was "
+                     "opened; free it and open it again",
+                     place->path, m->step);
+    else
+        rc = BOUMA_OK;
+    bm_buffer_release(&b);
+    return rc;
+}
+
+/* Load the head: it stands at both ends, and if one is damaged, or cannot be
+ * read, the other serves. Of a file that was cut only the first is left. */
+static int load_any_head(struct bouma_step *step, size_t i, const char *full,
+                         struct bm_error *error)
+{
+    const struct bm_subfile_info *info = &step->manifest.subfiles[i];
+    int is_cut = step->sources[i].bytes < info->file_bytes;
+    struct bm_error why = {0}, again = {0};
+    int rc = load_head(step, i, 0, full, &why);
+
+    if (!is_cut &&
+        (rc == BOUMA_EFORMAT || rc == BOUMA_EVERSION || rc == BOUMA_EIO))
+        rc = load_head(step, i, info->file_bytes - info->head_bytes, full,
+                       &again);
+    return rc ? bm_fail(error, rc, "%s", why.text) : BOUMA_OK;
+}
+
+/* Open the file in one place, and see that it is the right one. One that is too
+ * short will do if *is_cut says so; else *is_cut is set. */
 static int open_source(struct bouma_step *step, size_t i,
-                       struct bm_store *place, struct bm_error *error)
+                       struct bm_store *place, int *is_cut,
+                       struct bm_error *error)
 {
     const struct bm_subfile_info *info = &step->manifest.subfiles[i];
     struct bm_source *s = &step->sources[i];
     char name[BM_NAME_BYTES], full[1200];
     struct bm_error again = {0};
-    uint64_t bytes = 0;
-    int rc;
+    int rc, cut_will_do = *is_cut;
 
     bm_name_subfile(name, step->manifest.step, (uint32_t)i,
                     step->manifest.generation);
     snprintf(full, sizeof(full), "%s/%s", place->path, name);
     rc = bm_file_open(&s->file, place, name, BOUMA_OPEN_READ, &again);
-    if (rc == BOUMA_ENOTFOUND)
-        return bm_fail(error, BOUMA_EFORMAT,
-                       "%s: the file is missing; other regions can still be "
-                       "read",
-                       full);
+    if (rc == BOUMA_ENOTFOUND) {
+        rc = bm_step_is_current(step, place, error);
+        return rc ? rc
+                  : bm_fail(error, BOUMA_EFORMAT,
+                            "%s: the file is missing; other regions can still "
+                            "be read",
+                            full);
+    }
     if (rc)
         return bm_fail(error, rc, "%s", again.text);
-    rc = bm_file_size(&s->file, &bytes, error);
-    if (!rc && bytes != info->file_bytes)
-        rc = bm_fail(error, BOUMA_EFORMAT,
-                     "%s: has %" PRIu64 " bytes where %" PRIu64
-                     " were written; the file is damaged",
-                     full, bytes, info->file_bytes);
-    /* The head stands at both ends: if one is damaged, the other serves. */
+    rc = bm_file_size(&s->file, &s->bytes, error);
+    if (!rc && s->bytes != info->file_bytes) {
+        *is_cut |= s->bytes < info->file_bytes;
+        if (!cut_will_do || s->bytes > info->file_bytes ||
+            s->bytes < info->head_bytes)
+            rc = bm_fail(error, BOUMA_EFORMAT,
+                         "%s: has %" PRIu64 " bytes where %" PRIu64
+                         " were written; the file is damaged",
+                         full, s->bytes, info->file_bytes);
+    }
     if (!rc && !s->loaded) {
-        struct bm_error why = {0};
-
-        rc = load_head(step, i, 0, full, &why);
-        if (rc == BOUMA_EFORMAT || rc == BOUMA_EVERSION)
-            rc = load_head(step, i, info->file_bytes - info->head_bytes, full,
-                           &again);
-        if (rc)
-            bm_fail(error, rc, "%s", why.text);
+        rc = load_any_head(step, i, full, error);
         s->loaded = !rc;
     }
     if (rc)
@@ -256,9 +322,9 @@ static int open_source(struct bouma_step *step, size_t i,
 int bm_step_source(struct bouma_step *step, size_t i, struct bm_source **out)
 {
     struct bm_source *s = &step->sources[i];
-    struct bm_error why = {0};
+    struct bm_error why = {0}, ignored = {0};
     struct bm_store *places[2];
-    int rc, count;
+    int rc, count, is_cut = 0;
 
     *out = s;
     s->used = ++step->clock;
@@ -267,16 +333,39 @@ int bm_step_source(struct bouma_step *step, size_t i, struct bm_source **out)
     if (step->open_files >= MOST_OPEN_FILES)
         close_oldest(step);
     count = bm_dataset_places(step->ds, places);
-    rc = open_source(step, i, places[0], &why);
+    rc = open_source(step, i, places[0], &is_cut, &why);
     /* The twin is not asked to be whole. */
     if (rc && count > 1) {
+        int other = 0;
+
         bm_error_clear(&why);
-        rc = open_source(step, i, places[1], &why);
+        rc = open_source(step, i, places[1], &other, &why);
+        is_cut |= other;
+    }
+    /* Whatever is left of it is of use: coarse levels stand first. */
+    for (int k = count - 1; k >= 0 && rc && is_cut; k--) {
+        bm_error_clear(&ignored);
+        rc = open_source(step, i, places[k], &is_cut, &ignored);
     }
     if (rc)
         return bm_fail(&step->ds->error, rc, "%s", why.text);
     step->open_files++;
     return BOUMA_OK;
+}
+
+int bm_step_source_has(const struct bouma_step *step, size_t i, uint64_t offset,
+                       uint64_t bytes, const char *what, struct bm_error *error)
+{
+    uint64_t found = step->sources[i].bytes;
+    char full[1200];
+
+    if (bytes <= found && offset <= found - bytes)
+        return BOUMA_OK;
+    bm_step_source_name(step, i, full, sizeof(full));
+    return bm_fail(error, BOUMA_EFORMAT,
+                   "%s: has %" PRIu64 " bytes where %" PRIu64
+                   " were written: %s is lost",
+                   full, found, step->manifest.subfiles[i].file_bytes, what);
 }
 
 /* Read and decode the tree of a cloud. */
@@ -295,6 +384,10 @@ static int load_tree(struct bouma_step *step, size_t source,
         return bm_fail(&ds->error, BOUMA_ELIMIT,
                        "%s: its tree has %" PRIu64 " bytes, beyond the limit",
                        full, cloud->tree_bytes);
+    rc = bm_step_source_has(step, source, cloud->tree_offset, cloud->tree_bytes,
+                            "the tree over its particles", &ds->error);
+    if (rc)
+        return rc;
     raw = bm_new_raw(ds->a, bytes, 1);
     if (!raw)
         return bm_fail(&ds->error, BOUMA_ENOMEM, "%s: no memory for its tree",

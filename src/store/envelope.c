@@ -70,10 +70,38 @@ int bm_envelope_peek(struct bm_envelope *out, const uint8_t *data, size_t bytes,
                        "%s: is metadata of another kind (%" PRIu32
                        " instead of %d)",
                        name, bm_load_u32(data + AT_KIND), (int)kind);
-    if (bm_load_u64(data + AT_BODY + 8) != 0)
-        return bm_fail(error, BOUMA_EFORMAT,
-                       "%s: bytes that must be zero are not", name);
     return BOUMA_OK;
+}
+
+/* Whether the version is all that is damaged: with ours in its place, the
+ * checksum matches. Only the bytes of another major version may have another
+ * checksum than ours. */
+static int version_is_damaged(const uint8_t *data, size_t bytes)
+{
+    uint8_t front[AT_HASH], hash[16];
+
+    memcpy(front, data, AT_HASH);
+    bm_store_u16(front + AT_MAJOR, BM_FORMAT_MAJOR);
+    bm_hash128(hash, front, AT_HASH, data + BM_ENVELOPE_BYTES,
+               bytes - BM_ENVELOPE_BYTES);
+    return !memcmp(hash, data + AT_HASH, 16);
+}
+
+int bm_envelope_is_newer(const struct bm_envelope *e)
+{
+    return e->major == BM_FORMAT_MAJOR && e->minor > BM_FORMAT_MINOR;
+}
+
+int bm_envelope_fail(const struct bm_envelope *e, const char *name,
+                     struct bm_error *error, const char *text)
+{
+    if (!bm_envelope_is_newer(e))
+        return bm_fail(error, BOUMA_EFORMAT, "%s: %s", name, text);
+    bm_error_clear(error); /* what a part of it was taken for */
+    return bm_fail(error, BOUMA_EVERSION,
+                   "%s: written by a newer version of bouma: has format "
+                   "version %d.%d, this library knows %d.%d",
+                   name, e->major, e->minor, BM_FORMAT_MAJOR, BM_FORMAT_MINOR);
 }
 
 int bm_envelope_open(struct bm_envelope *out, struct bm_cursor *body,
@@ -81,11 +109,17 @@ int bm_envelope_open(struct bm_envelope *out, struct bm_cursor *body,
                      const uint8_t *id, const char *name,
                      struct bm_error *error)
 {
-    int rc = bm_envelope_peek(out, data, bytes, kind, name, error);
+    struct bm_error why = {0};
+    int rc = bm_envelope_peek(out, data, bytes, kind, name, &why);
     uint8_t hash[16];
 
+    if (rc == BOUMA_EVERSION && version_is_damaged(data, bytes))
+        return bm_fail(error, BOUMA_EFORMAT,
+                       "%s: the version does not match the checksum; the file "
+                       "is damaged",
+                       name);
     if (rc)
-        return rc;
+        return bm_fail(error, rc, "%s", why.text);
     if (out->body_bytes != bytes - BM_ENVELOPE_BYTES)
         return bm_fail(error, BOUMA_EFORMAT,
                        "%s: has %zu bytes where its own head tells of %" PRIu64
@@ -99,6 +133,12 @@ int bm_envelope_open(struct bm_envelope *out, struct bm_cursor *body,
                        name);
     if (id && memcmp(id, out->id, 16))
         return bm_fail(error, BOUMA_EFORMAT, "%s: belongs to another dataset",
+                       name);
+    /* Zero in all versions up to this one. */
+    if (bm_load_u64(data + AT_BODY + 8))
+        return bm_fail(error, BOUMA_EVERSION,
+                       "%s: written by a newer version of bouma: bytes are set "
+                       "that this one does not know",
                        name);
     *body = bm_cursor_of(data + BM_ENVELOPE_BYTES, bytes - BM_ENVELOPE_BYTES);
     return BOUMA_OK;

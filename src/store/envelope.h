@@ -13,7 +13,8 @@
 enum bm_kind {
     BM_KIND_DATASET = 1,
     BM_KIND_MANIFEST = 2,
-    BM_KIND_HEAD = 3 /* of a subfile */
+    BM_KIND_HEAD = 3, /* of a subfile */
+    BM_KIND_LOSS = 4
 };
 
 struct bm_envelope {
@@ -41,5 +42,13 @@ int bm_envelope_open(struct bm_envelope *out, struct bm_cursor *body,
                      const uint8_t *data, size_t bytes, enum bm_kind kind,
                      const uint8_t *id, const char *name,
                      struct bm_error *error);
+
+/* Whether a minor version wrote it that came after this one: what cannot be
+ * understood then is new, and not damaged. */
+int bm_envelope_is_newer(const struct bm_envelope *e);
+/* The body of an envelope that was opened is not what it should be: EFORMAT
+ * with 'text'; or EVERSION, if a newer version wrote it. */
+int bm_envelope_fail(const struct bm_envelope *e, const char *name,
+                     struct bm_error *error, const char *text);
 
 #endif

@@ -86,7 +86,12 @@ int bm_identity_load(struct bm_store *s, uint8_t id[16], int *major, int *minor,
         struct bm_error ignored = {0};
 
         /* One that has steps has lost it; else it never was a dataset. */
-        rc = bm_store_list(s, BM_NAME_STEPS, ignore_entry, NULL, &ignored)
+        rc = !bm_store_is_absent(s, BM_NAME_CLOBBERED)
+                 ? bm_fail(error, BOUMA_ENOTFOUND,
+                           "%s: was being removed, to make way for a new one; "
+                           "create that again, with the option 'clobber'",
+                           s->path)
+             : bm_store_list(s, BM_NAME_STEPS, ignore_entry, NULL, &ignored)
                  ? bm_fail(error, BOUMA_ENOTFOUND, "%s: is not a bouma dataset",
                            s->path)
                  : bm_fail(error, BOUMA_EFORMAT,
@@ -99,8 +104,7 @@ int bm_identity_load(struct bm_store *s, uint8_t id[16], int *major, int *minor,
         rc = bm_envelope_open(&e, &body, b.data, b.size, BM_KIND_DATASET, NULL,
                               name, error);
     if (!rc && bm_cursor_left(&body))
-        rc = bm_fail(error, BOUMA_EFORMAT, "%s: is longer than it should be",
-                     name);
+        rc = bm_envelope_fail(&e, name, error, "is longer than it should be");
     if (!rc) {
         memcpy(id, e.id, 16);
         *major = e.major;
@@ -208,6 +212,15 @@ int bm_epoch_last(struct bm_store *s, uint32_t *last, struct bm_error *error)
 {
     *last = 0;
     return bm_store_list(s, BM_NAME_EPOCHS, find_last, last, error);
+}
+
+int bm_epoch_check_idle(struct bm_store *s, int force, struct bm_error *error)
+{
+    char note[512];
+    uint32_t last = 0;
+    int rc = bm_epoch_last(s, &last, error);
+
+    return rc ? rc : check_last(s, last, force, note, sizeof(note), error);
 }
 
 int bm_epoch_claim(struct bm_store *s, uint32_t *epoch, int force, char *note,

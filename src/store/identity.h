@@ -16,6 +16,9 @@ void bm_identity_random(uint8_t id[16]);
 /* The last epoch that was claimed; 0 if there is none. */
 int bm_epoch_last(struct bm_store *s, uint32_t *last, struct bm_error *error);
 
+/* EBUSY if the writer of the last epoch still runs, unless 'force'. */
+int bm_epoch_check_idle(struct bm_store *s, int force, struct bm_error *error);
+
 /* Claim the next epoch, or *epoch if that is larger. EBUSY if the writer of the
  * last one still runs, unless 'force'. 'note' gets a remark about a writer that
  * did not close, or "". After a failure *epoch is 0; or it is the one that was

@@ -83,6 +83,82 @@ int bm_step_list_put(struct bm_step_list *list, struct bm_step_entry entry)
     return BOUMA_OK;
 }
 
+int bm_step_list_add(struct bm_step_list *list, struct bm_step_entry entry)
+{
+    if (bm_step_list_reserve(list, 1))
+        return BOUMA_ENOMEM;
+    list->entries[list->count++] = entry;
+    return BOUMA_OK;
+}
+
+static int ascends(const struct bm_step_list *list)
+{
+    for (size_t i = 1; i < list->count; i++)
+        if (list->entries[i - 1].step >= list->entries[i].step)
+            return 0;
+    return 1;
+}
+
+/* Move entries to 'to', in the order of one byte of their steps; those that are
+ * alike in it stay in order. */
+static void sort_by_byte(struct bm_step_entry *to,
+                         const struct bm_step_entry *from, size_t count,
+                         int shift)
+{
+    size_t place[256] = {0}, sum = 0;
+
+    for (size_t i = 0; i < count; i++)
+        place[from[i].step >> shift & 255]++;
+    for (int b = 0; b < 256; b++) {
+        size_t n = place[b];
+
+        place[b] = sum;
+        sum += n;
+    }
+    for (size_t i = 0; i < count; i++)
+        to[place[from[i].step >> shift & 255]++] = from[i];
+}
+
+int bm_step_list_sort(struct bm_step_list *list)
+{
+    struct bm_step_entry *from = list->entries, *to;
+    uint64_t differ = 0;
+    size_t kept = 0;
+
+    if (ascends(list))
+        return BOUMA_OK;
+    to = bm_new_raw(list->a, list->capacity, sizeof(*to));
+    if (!to)
+        return BOUMA_ENOMEM;
+    for (size_t i = 1; i < list->count; i++)
+        differ |= from[i].step ^ from[0].step;
+    for (int shift = 0; shift < 64; shift += 8)
+        if (differ >> shift & 255) {
+            struct bm_step_entry *swap = to;
+
+            sort_by_byte(to, from, list->count, shift);
+            to = from;
+            from = swap;
+        }
+    for (size_t i = 0; i < list->count; i++)
+        if (i + 1 == list->count || from[i].step != from[i + 1].step)
+            from[kept++] = from[i];
+    list->entries = from;
+    list->count = kept;
+    bm_drop(list->a, to);
+    return BOUMA_OK;
+}
+
+const struct bm_step_entry *bm_step_list_next(const struct bm_step_list *list,
+                                              size_t *at, uint64_t step)
+{
+    while (*at < list->count && list->entries[*at].step < step)
+        ++*at;
+    return *at < list->count && list->entries[*at].step == step
+               ? &list->entries[*at]
+               : NULL;
+}
+
 int bm_generation_is_later(struct bm_generation a, struct bm_generation b)
 {
     return a.epoch != b.epoch ? a.epoch > b.epoch : a.attempt > b.attempt;
@@ -98,9 +174,14 @@ int bm_step_entry_is_same(const struct bm_step_entry *a,
 }
 
 /* A record's own checksum is seeded with the dataset's id. */
-static uint64_t record_hash(const uint8_t *record, const uint8_t id[16])
+static uint64_t seed_of(const uint8_t id[16])
 {
-    return bm_hash64(record, BM_INDEX_RECORD - 8, bm_hash64(id, 16, 0));
+    return bm_hash64(id, 16, 0);
+}
+
+static uint64_t record_hash(const uint8_t *record, uint64_t seed)
+{
+    return bm_hash64(record, BM_INDEX_RECORD - 8, seed);
 }
 
 void bm_index_encode(uint8_t record[BM_INDEX_RECORD],
@@ -115,20 +196,24 @@ void bm_index_encode(uint8_t record[BM_INDEX_RECORD],
     bm_store_u64(record + 16, time);
     bm_store_u32(record + 24, entry->generation.epoch);
     bm_store_u32(record + 28, entry->generation.attempt);
-    bm_store_u64(record + 40, record_hash(record, id));
+    bm_store_u64(record + 40, record_hash(record, seed_of(id)));
 }
 
 int bm_index_decode(struct bm_step_list *out, const uint8_t *data, size_t bytes,
                     const uint8_t id[16], size_t *bad)
 {
+    uint64_t seed = seed_of(id);
+
     *bad = bytes % BM_INDEX_RECORD != 0;
+    if (bm_step_list_reserve(out, bytes / BM_INDEX_RECORD))
+        return BOUMA_ENOMEM;
     for (; bytes >= BM_INDEX_RECORD;
          data += BM_INDEX_RECORD, bytes -= BM_INDEX_RECORD) {
         struct bm_step_entry entry;
         uint64_t time;
 
         entry.step = bm_load_u64(data + 8);
-        if (bm_load_u64(data + 40) != record_hash(data, id) ||
+        if (bm_load_u64(data + 40) != record_hash(data, seed) ||
             memcmp(data, "bmstep\r\n", 8) || entry.step > INT64_MAX ||
             bm_load_u64(data + 32)) {
             ++*bad;
@@ -138,10 +223,9 @@ int bm_index_decode(struct bm_step_list *out, const uint8_t *data, size_t bytes,
         memcpy(&entry.time, &time, sizeof(time));
         entry.generation.epoch = bm_load_u32(data + 24);
         entry.generation.attempt = bm_load_u32(data + 28);
-        if (bm_step_list_put(out, entry))
-            return BOUMA_ENOMEM;
+        bm_step_list_add(out, entry); /* there is room */
     }
-    return BOUMA_OK;
+    return bm_step_list_sort(out);
 }
 
 int bm_index_load(struct bm_store *s, const uint8_t id[16],
@@ -212,6 +296,12 @@ int bm_index_forget(struct bm_store *s, const uint8_t id[16], uint64_t step,
     /* The name, too: it may be that of a file whose writer was killed before
      * it was durable, and an older one would come back in its place. */
     return rc ? rc : bm_store_sync_dir(s, "", error);
+}
+
+void bm_index_remove(struct bm_store *s)
+{
+    bm_store_remove(s, BM_NAME_INDEX);
+    bm_store_remove(s, INDEX_NEW);
 }
 
 int bm_index_rebuild(struct bm_store *s, const uint8_t id[16],

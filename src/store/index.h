@@ -32,10 +32,21 @@ void bm_step_list_init(struct bm_step_list *list, const bouma_allocator *a);
 void bm_step_list_release(struct bm_step_list *list);
 /* Room for 'more' entries, so that putting them cannot fail. */
 int bm_step_list_reserve(struct bm_step_list *list, size_t more);
-/* Insert or replace. BOUMA_OK or ENOMEM. */
+/* Insert or replace. BOUMA_OK or ENOMEM. Cheap at the end of the list only:
+ * many that come in any order are added, and then sorted. */
 int bm_step_list_put(struct bm_step_list *list, struct bm_step_entry entry);
+/* Append, wherever it belongs; nothing else may be done with the list before it
+ * is sorted. BOUMA_OK or ENOMEM. */
+int bm_step_list_add(struct bm_step_list *list, struct bm_step_entry entry);
+/* In time linear in the number of entries. Of those of one step the one that
+ * was added last stays. BOUMA_OK or ENOMEM. */
+int bm_step_list_sort(struct bm_step_list *list);
 const struct bm_step_entry *bm_step_list_find(const struct bm_step_list *list,
                                               uint64_t step);
+/* The same, for steps that are asked for in ascending order: *at, at first 0,
+ * is where the last search ended. */
+const struct bm_step_entry *bm_step_list_next(const struct bm_step_list *list,
+                                              size_t *at, uint64_t step);
 
 /* Whether 'a' was written after 'b'. */
 int bm_generation_is_later(struct bm_generation a, struct bm_generation b);
@@ -43,8 +54,8 @@ int bm_generation_is_later(struct bm_generation a, struct bm_generation b);
 int bm_step_entry_is_same(const struct bm_step_entry *a,
                           const struct bm_step_entry *b);
 
-/* The records of an index file, as far as they are whole and of this dataset;
- * *bad counts the others. */
+/* The records of an index file, as far as they are whole and of this dataset,
+ * into an empty list; *bad counts the others. */
 int bm_index_decode(struct bm_step_list *out, const uint8_t *data, size_t bytes,
                     const uint8_t id[16], size_t *bad);
 void bm_index_encode(uint8_t record[BM_INDEX_RECORD],
@@ -60,6 +71,8 @@ void bm_index_append(struct bm_store *s, const uint8_t id[16],
  * it, and its manifest is asked. The entry has then generation 0. */
 int bm_index_forget(struct bm_store *s, const uint8_t id[16], uint64_t step,
                     struct bm_error *error);
+/* Remove it, of a dataset that is to go. */
+void bm_index_remove(struct bm_store *s);
 /* Write it anew and put it in the place of the old one, durably. Entries of
  * generation 0 are left out. */
 int bm_index_rebuild(struct bm_store *s, const uint8_t id[16],

@@ -368,7 +368,7 @@ static int posix_reserve(void *user, void *file, uint64_t bytes)
     return rc && (errno == ENOSPC || errno == EDQUOT) ? errno : 0;
 }
 
-static int posix_close(void *user, void *file)
+static int posix_close_file(void *user, void *file)
 {
     (void)user;
     /* Not repeated after EINTR: on Linux the descriptor is gone already. */
@@ -457,7 +457,7 @@ const bouma_io *bouma_io_posix(void)
         .remove_dir = posix_remove_dir,
         .block_bytes = posix_block_bytes,
         .sync = posix_sync,
-        .close = posix_close,
+        .close = posix_close_file,
         .identity = posix_identity,
         .alive = posix_alive,
         .concurrent = 1,

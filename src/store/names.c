@@ -101,15 +101,13 @@ static int is_last_part(const char *name, const char *entry)
     return slash && !strcmp(slash + 1, entry);
 }
 
+/* A directory may have very many of them: so without writing the name. */
 int bm_name_parse_step(const char *entry, uint64_t *step)
 {
     const char *p = entry;
-    char name[BM_NAME_BYTES];
 
-    if (!number(&p, INT64_MAX, step) || *p)
-        return 0;
-    bm_name_step(name, *step);
-    return is_last_part(name, entry);
+    return number(&p, INT64_MAX, step) && !*p &&
+           (p - entry == 8 || (p - entry > 8 && *entry != '0'));
 }
 
 int bm_name_parse_epoch(const char *entry, uint32_t *epoch)

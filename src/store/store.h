@@ -85,6 +85,7 @@ int bm_store_is_absent(struct bm_store *s, const char *name);
 
 #define BM_NAME_DATASET     "DATASET"
 #define BM_NAME_DATASET_NEW "DATASET.tmp."
+#define BM_NAME_CLOBBERED   BM_NAME_DATASET_NEW "clobbered"
 #define BM_NAME_EPOCHS      "epochs"
 #define BM_NAME_STEPS       "steps"
 #define BM_NAME_INDEX       "index"

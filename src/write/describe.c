@@ -138,8 +138,7 @@ void bm_step_remove_directory(struct bm_step *s, int prepared, int rc)
 }
 
 /* Gather all descriptions and make a plan of them. Collective. */
-static int make_plan(struct bm_step *s, const struct bm_buffer *mine,
-                     uint64_t own)
+static int make_plan(struct bm_step *s, struct bm_buffer *mine, uint64_t own)
 {
     struct bouma_dataset *ds = s->ds;
     size_t *sizes = bm_new(ds->a, (size_t)ds->comm->size, sizeof(*sizes));
@@ -196,9 +195,8 @@ int bm_step_describe(struct bm_step *s, int status)
     if (rc == BOUMA_EABORTED)
         bm_fail(&ds->error, rc, "step %" PRIu64 " was aborted by the caller",
                 ds->step);
-    else if (!rc && ds->put_error.status)
-        rc =
-            bm_fail(&ds->error, ds->put_error.status, "%s", ds->put_error.text);
+    else if (!rc)
+        rc = bm_refused_tell(&ds->refused, &ds->error);
     if (!rc)
         rc = describe(ds, &mine, &hash, &own);
     if (!rc)

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/hash.h"
+#include "dataset/borrowed.h"
 #include "write/predict.h"
 
 /* Make the heads of this rank's subfiles, and say what is in them, for rank 0.
@@ -206,6 +207,8 @@ int bm_step_finish(struct bm_step *s, int rc)
 
     bm_buffer_init(&mine, ds->a);
     bm_buffer_init(&all, ds->a);
+    if (!rc) /* all that is borrowed has been read by now */
+        rc = bm_borrowed_check(ds);
     if (!sizes && !rc)
         rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to end the step");
     if (!rc && ds->options.async) {

@@ -138,6 +138,7 @@ int bm_predict_begin(struct bm_step *s)
     }
     for (size_t i = 0; i < s->plan->chunks && !rc; i++) {
         s->bytes[i] = s->plan->sizes[i];
+        s->size_bytes[i] = s->plan->size_bytes[i];
         p->room[i] = guess_room(s, i);
     }
     if (!rc) {

@@ -111,7 +111,7 @@ static void pack_part(const struct bm_shaper *s, const struct bm_chunk *c,
 
 int bm_shaper_exchange(struct bm_shaper *s)
 {
-    int me = s->ds->comm->rank;
+    int me = s->ds->comm->rank, rc;
     size_t serial = 0, send_count, receive_count;
     const struct bm_message *sends, *receives;
 
@@ -127,8 +127,11 @@ int bm_shaper_exchange(struct bm_shaper *s)
     }
     sends = bm_route_messages(&s->sends, 0, &send_count);
     receives = bm_route_messages(&s->receives, 0, &receive_count);
-    return bm_comm_exchange(s->ds->comm, sends, send_count, receives,
-                            receive_count, &s->ds->error);
+    rc = bm_comm_exchange(s->ds->comm, sends, send_count, receives,
+                          receive_count, &s->ds->error);
+    bm_route_settle(&s->sends, s->ds->comm);
+    bm_route_settle(&s->receives, s->ds->comm);
+    return rc;
 }
 
 /* ---- one chunk ---------------------------------------------------------- */

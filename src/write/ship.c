@@ -337,6 +337,8 @@ int bm_ship_records(struct bm_step *s, int rc)
     }
     exchanged = bm_comm_exchange(s->ds->comm, sends, send_count, receives,
                                  receive_count, &s->ds->error);
+    bm_route_settle(&s->record_sends, s->ds->comm);
+    bm_route_settle(&s->record_receives, s->ds->comm);
     for (size_t i = 0, received = 0; i < s->arrival_count; i++) {
         const struct bm_arrival *c = &s->arrivals[i];
         const uint8_t *record = s->shaper.records + s->shaper.record_at[c->m];

@@ -48,7 +48,8 @@ struct bm_step {
     int synced;         /* it must be durable when it is visible */
     int made_directory; /* rank 0: it was not there before */
     struct bm_shaper shaper;
-    uint64_t *bytes; /* [chunks] */
+    uint64_t *bytes;     /* [chunks] */
+    uint8_t *size_bytes; /* [chunks]: see table_costs.h */
     struct bm_assignment files;
     struct bm_subfile *subfiles; /* of this rank, with grids */
     size_t subfile_count;

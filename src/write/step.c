@@ -7,10 +7,12 @@
 
 #include "base/clock.h"
 #include "dataset/drain.h"
+#include "dataset/sweep.h"
 #include "write/bound.h"
 #include "write/describe.h"
 #include "write/finish.h"
 #include "write/predict.h"
+#include "write/table_costs.h"
 #include "write/write.h"
 
 /* ---- sizes, files and rounds -------------------------------------------- */
@@ -24,6 +26,7 @@ static int known_sizes(struct bm_step *s)
 
         s->bytes[i] = bm_box_volume(&box) * bm_variable_value_size(c.variable) *
                       (uint64_t)c.variable->components;
+        s->size_bytes[i] = bm_table_size_bytes(&c);
     }
     return BOUMA_OK;
 }
@@ -35,8 +38,35 @@ static int reserve_sizes(struct bm_step *s)
 
     if (s->ds->options.predict != BOUMA_PREDICT_ON || plan->sizes)
         return BOUMA_OK;
-    plan->sizes = bm_new_raw(plan->a, plan->chunks, sizeof(*plan->sizes));
+    if (!plan->size_bytes)
+        plan->size_bytes = bm_new_raw(plan->a, plan->chunks, 1);
+    if (plan->size_bytes)
+        plan->sizes = bm_new_raw(plan->a, plan->chunks, sizeof(*plan->sizes));
     return plan->sizes ? BOUMA_OK : BOUMA_ENOMEM;
+}
+
+/* What others are told of a chunk's size: its bytes, and above them those that
+ * the sizes of its levels have in a table. */
+#define SIZE_BITS 56
+
+static uint64_t tell_size(const struct bm_step *s, size_t m)
+{
+    const struct bouma_variable *v =
+        bm_plan_chunk(s->plan, s->plan->mine[m]).variable;
+    const uint8_t *record = s->shaper.records + s->shaper.record_at[m];
+
+    return s->shaper.encoded_bytes[m] |
+           (uint64_t)bm_table_recorded_bytes(v, record) << SIZE_BITS;
+}
+
+static void note_size(struct bm_step *s, size_t chunk, uint64_t told)
+{
+    s->bytes[chunk] = told & (((uint64_t)1 << SIZE_BITS) - 1);
+    s->size_bytes[chunk] = (uint8_t)(told >> SIZE_BITS);
+    if (s->plan->sizes) {
+        s->plan->sizes[chunk] = s->bytes[chunk];
+        s->plan->size_bytes[chunk] = s->size_bytes[chunk];
+    }
 }
 
 /* With `weighted` the times come along. Collective. */
@@ -51,7 +81,7 @@ static int gathered_sizes(struct bm_step *s, int rc)
     bm_buffer_init(&mine, ds->a);
     bm_buffer_init(&all, ds->a);
     for (size_t m = 0; m < s->plan->mine_count && !rc; m++) {
-        bm_put_u64(&mine, s->shaper.encoded_bytes[m]);
+        bm_put_u64(&mine, tell_size(s, m));
         if (s->plan->times)
             bm_put_u32(&mine, s->shaper.times[m]);
     }
@@ -65,9 +95,7 @@ static int gathered_sizes(struct bm_step *s, int rc)
     for (size_t i = 0; i < s->plan->chunks && !rc; i++) {
         size_t *place = &next[s->plan->owner[i]];
 
-        s->bytes[i] = bm_load_u64(all.data + *place);
-        if (s->plan->sizes)
-            s->plan->sizes[i] = s->bytes[i];
+        note_size(s, i, bm_load_u64(all.data + *place));
         *place += 8;
         if (s->plan->times) {
             s->plan->times[i] = bm_load_u32(all.data + *place);
@@ -123,10 +151,12 @@ static int place_files(struct bm_step *s, const struct bm_chunk_sizes *sizes)
 static int assign_files(struct bm_step *s)
 {
     const bouma_options *o = &s->ds->options;
-    struct bm_chunk_sizes sizes = {s->plan->chunks, s->bytes, s->plan->owner};
+    struct bm_chunk_sizes sizes = {s->plan->chunks, s->bytes, s->plan->owner,
+                                   NULL, s->ds->schema.variables};
+    struct bm_chunk_table *tables;
     uint64_t total = 0;
     int64_t files;
-    int rc;
+    int rc = BOUMA_ENOMEM;
 
     for (size_t i = 0; i < s->plan->chunks; i++)
         total += s->bytes[i];
@@ -136,8 +166,13 @@ static int assign_files(struct bm_step *s)
                             o->file_size);
     if (files > BM_MAX_SUBFILES)
         files = BM_MAX_SUBFILES;
-    rc = bm_assign(&s->files, s->ds->a, bm_assign_in_order(o->assign), &sizes,
-                   files, s->ds->comm->size);
+    tables = bm_table_costs(s->plan, s->size_bytes);
+    sizes.tables = tables;
+    if (tables)
+        rc = bm_assign(&s->files, s->ds->a, bm_assign_in_order(o->assign),
+                       &sizes, files, s->ds->comm->size);
+    bm_drop(s->plan->a, tables);
+    sizes.tables = NULL;
     if (rc)
         return bm_fail(&s->ds->error, rc,
                        "no memory to assign chunks to files");
@@ -254,7 +289,8 @@ static int reserve_lists(struct bm_step *s)
         ds->held_files = grown;
     if (!grown ||
         bm_step_list_reserve(&ds->steps, (size_t)ds->options.group + 1) ||
-        bm_step_list_reserve(&ds->unsettled, (size_t)ds->options.group + 1))
+        bm_step_list_reserve(&ds->unsettled, (size_t)ds->options.group + 1) ||
+        bm_step_list_reserve(&ds->replaced, (size_t)ds->options.group + 1))
         return bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to list the step");
     return ds->drain ? reserve_drain(s) : BOUMA_OK;
 }
@@ -270,7 +306,8 @@ static int prepare(struct bm_step *s)
     int predicted = bm_predict_possible(s);
 
     s->bytes = bm_new_raw(ds->a, s->plan->chunks, sizeof(*s->bytes));
-    if (!rc && !s->bytes)
+    s->size_bytes = bm_new_raw(ds->a, s->plan->chunks, 1);
+    if (!rc && (!s->bytes || !s->size_bytes))
         rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory for the sizes");
     bm_step_lap(s, BM_PLAN);
     rc = prepare_particles(s, rc);
@@ -374,6 +411,7 @@ static void release(struct bm_step *s, int keep)
     bm_drop(ds->a, s->subfiles);
     bm_shaper_release(&s->shaper);
     bm_drop(ds->a, s->bytes);
+    bm_drop(ds->a, s->size_bytes);
     bm_assignment_release(&s->files);
     bm_route_release(&s->record_sends);
     bm_route_release(&s->record_receives);
@@ -423,6 +461,8 @@ static int conclude(struct bm_step *s, int prepared, int rc)
         bm_step_remove_directory(s, prepared, rc);
     if (!rc && ds->held_count >= ds->options.group)
         rc = bm_commit_flush(ds);
+    if (!rc && ds->options.replace)
+        rc = bm_sweep_replaced(ds);
     return rc;
 }
 

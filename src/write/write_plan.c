@@ -242,6 +242,7 @@ void bm_plan_free(struct bm_write_plan *plan)
     bm_drop(a, plan->mine);
     bm_drop(a, plan->times);
     bm_drop(a, plan->sizes);
+    bm_drop(a, plan->size_bytes);
     bm_drop(a, plan->shares);
     bm_drop(a, plan);
 }

@@ -60,6 +60,7 @@ struct bm_write_plan {
     /* With `predict`: the stored bytes of each chunk in the last step, the same
      * on all ranks; and the levels of the files that this rank wrote. */
     uint64_t *sizes;               /* [chunks], else NULL */
+    uint8_t *size_bytes;           /* [chunks]: see table_costs.h */
     int known;                     /* they are there */
     struct bm_level_share *shares; /* [share_room] */
     size_t share_count, share_room;

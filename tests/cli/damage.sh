@@ -98,6 +98,31 @@ run "$BOUMA" info bad.bouma
 [[ $status == 1 && $out == *damaged* ]] || complain "info gave $status: $out"
 expect 1 "$BOUMA" info bad.bouma --json
 
+# A step that is gone is damage, on record until it is forgotten.
+fresh
+rm -r bad.bouma/steps/00000001
+expect 1 "$BOUMA" verify bad.bouma quick
+[[ $out == *"step 1 (time 1) was committed and is lost (not on record)"* ]] ||
+    complain "verify said: $out"
+expect 1 "$BOUMA" repair bad.bouma --apply
+rm bad.bouma/index
+expect 1 "$BOUMA" verify bad.bouma quick
+[[ $out == *"step 1 (time 1) was committed and is lost (recorded 20"* ]] ||
+    complain "verify said: $out"
+expect 0 "$BOUMA" info bad.bouma
+[[ $out == *"lost: step 1, time 1"* ]] || complain "info said: $out"
+expect 0 "$BOUMA" info bad.bouma --json
+[[ $(jq '.lost[0].step, .lost[0].files' <<<"$out" | xargs) == "1 null" ]] ||
+    complain "info --json said: $out"
+expect 2 "$BOUMA" repair bad.bouma --forget two
+expect 2 "$BOUMA" repair bad.bouma --forget 2
+expect 0 "$BOUMA" repair bad.bouma --forget 1
+expect 1 "$BOUMA" verify bad.bouma quick
+expect 0 "$BOUMA" repair bad.bouma --forget 1 --apply
+expect 0 "$BOUMA" verify bad.bouma quick
+expect 0 "$BOUMA" info bad.bouma --json
+[[ $(jq '.lost | length' <<<"$out") == 0 ]] || complain "info said: $out"
+
 # What is no dataset cannot be checked; one without its first file is damaged.
 expect 2 "$BOUMA" verify a.npy
 fresh

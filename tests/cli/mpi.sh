@@ -11,7 +11,7 @@ on()
     local ranks=$1
     shift
     # shellcheck disable=SC2086  # MPIRUN is a command with arguments
-    timeout 120 $MPIRUN -n "$ranks" "$BOUMA_MPI" "$@"
+    timeout 1800 $MPIRUN -n "$ranks" "$BOUMA_MPI" "$@"
 }
 
 python "
@@ -106,7 +106,7 @@ run on 3 read run1.bouma grid/a --step 0 -o x.npy
 
 # The serial program warns when it is not alone.
 # shellcheck disable=SC2086
-run timeout 60 $MPIRUN -n 2 "$BOUMA" --version
+run timeout 1800 $MPIRUN -n 2 "$BOUMA" --version
 [[ $(grep -c 'run bouma-mpi instead' .err) -eq 1 ]] || complain "no warning: $err"
 
 # Particles: the same set from any number of ranks, and the same picture of it;

@@ -13,7 +13,7 @@ on()
     local ranks=$1
     shift
     # shellcheck disable=SC2086  # MPIRUN is a command with arguments
-    timeout 120 $MPIRUN -n "$ranks" "$BOUMA_MPI" "$@"
+    timeout 1800 $MPIRUN -n "$ranks" "$BOUMA_MPI" "$@"
 }
 
 # holds DS EXPRESSION [STEP]: the set p of the dataset has the columns of the

@@ -35,7 +35,8 @@ assert o['patches'] == 35 and o['shared_patches'] > 0
 p = o['patches_per_rank']
 assert p['min'] <= p['mean'] <= p['max'] and abs(p['mean'] - 35 / 12) < 1e-9
 assert o['raw_bytes'] == 300 * 400 * 16
-assert abs(o['stored_bytes'] - o['raw_bytes'] / 4) < 35
+# A patch of two f64 has 80 to 130 bytes in tables.
+assert 35 * 80 < o['stored_bytes'] - o['raw_bytes'] / 4 < 35 * 150
 assert o['moved_bytes'] > 0 and o['moved_messages'] > 0
 assert o['shipped_bytes'] > 0 and o['shipped_messages'] > 0
 assert o['rounds'] == 1 and o['files'] == 5 and o['writers'] == 5

@@ -34,14 +34,14 @@ expect 0 "$BOUMA" plan --ranks 8 --shape 128,256 --patch 64 --files 2 \
     --blocks 2,4 --place cost --machine torus:2x4 --explain
 table=$(sed -n '/^file [0-9]/,$p' <<<"$out")
 diff <(sed 's/dram .*/dram/; s/  */ /g' <<<"$table") - <<'END' ||
-file 0, 64.0 KiB: gathered by rank 0 in dram; in ms:
+file 0, 64.3 KiB: gathered by rank 0 in dram; in ms:
  RANK NODE TIER C1 C2 LINKS WAIT SUM
 * 0 0 dram
  1 1 dram
  4 4 dram
  5 5 dram
 
-file 1, 64.0 KiB: gathered by rank 3 in dram; in ms:
+file 1, 64.3 KiB: gathered by rank 3 in dram; in ms:
  RANK NODE TIER C1 C2 LINKS WAIT SUM
 * 3 3 dram
  2 2 dram

@@ -46,7 +46,7 @@ refuse 2 "cannot be written" "$BOUMA" probe --local 'a"b'
 if [[ -x $BOUMA_MPI ]]; then
     # shellcheck disable=SC2086  # MPIRUN is a command with arguments
     for ranks in 2 5; do
-        expect 0 timeout 120 $MPIRUN -n $ranks "$BOUMA_MPI" probe \
+        expect 0 timeout 1800 $MPIRUN -n $ranks "$BOUMA_MPI" probe \
             "${small[@]}" --target target -o many.machine --json
         object "
 assert o['ranks'] == $ranks and o['nodes'] == 1
@@ -62,11 +62,11 @@ assert lines[1].startswith('# One rank gathers ')"
     expect 0 "$BOUMA" plan --ranks 8 --shape 64,64 --place cost \
         --machine many.machine
     # shellcheck disable=SC2086
-    expect 0 timeout 120 $MPIRUN -n 2 "$BOUMA_MPI" probe "${small[@]}"
+    expect 0 timeout 1800 $MPIRUN -n 2 "$BOUMA_MPI" probe "${small[@]}"
     [[ $out == *"gathering by windows"*"gathering by messages"* ]] ||
         complain "said: $out"
     # shellcheck disable=SC2086
-    run timeout 120 $MPIRUN -n 3 "$BOUMA_MPI" probe --target not/there
+    run timeout 1800 $MPIRUN -n 3 "$BOUMA_MPI" probe --target not/there
     [[ $status -ne 0 && $err == *"no such file"* ]] || complain "said: $err"
 fi
 finish

@@ -1,8 +1,9 @@
 /* explore.c -- does the library keep its promises through crashes, errors and
  * other programs? On a file system that is weaker than any real one.
  *
- *     explore [REPETITIONS [VARIANT]]
- *         so many states for each call in which the machine dies
+ *     explore [REPETITIONS [NAME]]
+ *         so many states for each call in which the machine dies; only one
+ *         variant, or one history
  *     explore --mutants
  *         leave out one safety action at a time: each time a promise must be
  *         seen broken */
@@ -51,7 +52,7 @@ static const struct {
 
 static long run_variants(int repetitions, const char *only)
 {
-    long violations = 0;
+    long violations = 0, chosen = 0;
 
     for (int i = 0; i < variant_count; i++) {
         const struct variant *v = &variants[i];
@@ -59,6 +60,7 @@ static long run_variants(int repetitions, const char *only)
 
         if (only && strcmp(only, v->name))
             continue;
+        chosen++;
         oracle_report_afresh();
         explore_crashes(&crashes, v, &nothing_omitted, repetitions);
         violations += print_tally(v->name, "crashes", &crashes);
@@ -72,11 +74,14 @@ static long run_variants(int repetitions, const char *only)
 
         if (only && strcmp(only, histories[i].name))
             continue;
+        chosen++;
         oracle_report_afresh();
         histories[i].run(&t, &nothing_omitted);
         violations += print_tally("durable", histories[i].name, &t);
     }
-    return violations;
+    if (!chosen)
+        fprintf(stderr, "explore: no variant or history '%s'\n", only);
+    return violations + !chosen;
 }
 
 /* ---- mutants ------------------------------------------------------------ */
@@ -155,7 +160,7 @@ int main(int argc, char **argv)
     if (argc > 1)
         repetitions = atoi(argv[1]);
     if (repetitions < 1) {
-        fprintf(stderr, "usage: explore [--mutants | REPETITIONS [VARIANT]]\n");
+        fprintf(stderr, "usage: explore [--mutants | REPETITIONS [NAME]]\n");
         return 2;
     }
     return run_variants(repetitions, argc > 2 ? argv[2] : NULL) ? EXIT_FAILURE

@@ -14,7 +14,7 @@ rounds=${2:-20}
 shift $(($# < 2 ? $# : 2))
 ranks=3
 mpirun=${MPIRUN:-mpirun --oversubscribe}
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1
 
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT

@@ -1,5 +1,7 @@
 /* sweep.c -- every allocation and every call of the store fails once, and from
- * then on, in a program without MPI. */
+ * then on, in a program without MPI.
+ *
+ *     sweep [STRIDE [ACT]]   as sweep_mpi */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,7 +88,7 @@ static long sweep(struct totals *totals, const struct sweep_act *act,
  * STRIDE-th place; 4 if nothing is said. Only one act. */
 int main(int argc, char **argv)
 {
-    long violations = 0, stride = argc > 1 ? atol(argv[1]) : 4;
+    long violations = 0, chosen = 0, stride = argc > 1 ? atol(argv[1]) : 4;
 
     if (stride < 1)
         return 2;
@@ -96,8 +98,9 @@ int main(int argc, char **argv)
         struct totals totals = {0, 0};
         long allocations, calls = 0;
 
-        if (argc > 2 && strcmp(argv[2], act->name))
+        if (!sweep_act_chosen(i, argc > 2 ? argv[2] : NULL))
             continue;
+        chosen++;
         allocations = sweep(&totals, act, NULL, stride);
         for (int k = 0; k < fault_count; k++) {
             enum fault_effect effect = fault_list[k].effect;
@@ -114,5 +117,5 @@ int main(int argc, char **argv)
         fflush(stdout);
         violations += totals.violations;
     }
-    return violations ? EXIT_FAILURE : EXIT_SUCCESS;
+    return violations || !chosen ? EXIT_FAILURE : EXIT_SUCCESS;
 }

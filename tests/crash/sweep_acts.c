@@ -342,10 +342,13 @@ static int play_verify(struct sweep_run *run)
 
     if (status && !message[0])
         sweep_violation(run, "verify: no message");
-    if (run->calm && (status || report.damages || report.steps != 2))
-        sweep_violation(run, "verify: %s, %d steps, %d damages, %s",
+    if (run->calm &&
+        (status || report.damages || report.unchecked || report.steps != 2))
+        sweep_violation(run,
+                        "verify: %s, %d steps, %d damages, %d unchecked, "
+                        "%s",
                         bouma_status_name(status), (int)report.steps,
-                        (int)report.damages, message);
+                        (int)report.damages, (int)report.unchecked, message);
     return together(run, "verify", status);
 }
 
@@ -358,8 +361,12 @@ static int play_repair(struct sweep_run *run)
 
     if (status && !message[0])
         sweep_violation(run, "repair: no message");
-    if (run->calm && status)
-        sweep_violation(run, "repair: %s", message);
+    if (run->calm && (status || report.unchecked))
+        sweep_violation(run, "repair: %s, %d unchecked", message,
+                        (int)report.unchecked);
+    /* What could not be looked at is left, and mended next time. */
+    if (!status && report.unchecked)
+        status = BOUMA_EIO;
     return together(run, "repair", status);
 }
 
@@ -529,6 +536,15 @@ const struct sweep_act sweep_acts[] = {
     {"remove", prepare_left_behind, play_remove, 2, 0, 0, 0, 0, 1},
 };
 const int sweep_act_count = (int)(sizeof(sweep_acts) / sizeof(sweep_acts[0]));
+
+int sweep_act_chosen(int i, const char *which)
+{
+    int part, parts;
+
+    if (which && sscanf(which, "%d/%d", &part, &parts) == 2)
+        return parts > 0 && i % parts == part - 1;
+    return !which || !strcmp(which, sweep_acts[i].name);
+}
 
 /* ---- a run -------------------------------------------------------------- */
 

@@ -71,6 +71,10 @@ struct sweep_act {
 extern const struct sweep_act sweep_acts[];
 extern const int sweep_act_count;
 
+/* Whether 'which' names the act number 'i': NULL means all of them, "2/5" every
+ * fifth, from the second on, and anything else is a name. */
+int sweep_act_chosen(int i, const char *which);
+
 /* The directory of a rank's node, where twins are. */
 void sweep_node(char *out, size_t bytes, const char *path, int rank);
 

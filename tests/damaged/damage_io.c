@@ -70,8 +70,9 @@ static int open_file(void *user, void *root, void **out, const char *name,
     f->damaged = d->damage.kind && !strcmp(name, d->damage.name);
     if (f->damaged && d->damage.kind == DAMAGE_SWAP)
         name = d->damage.other;
-    code = f->damaged && d->damage.kind == DAMAGE_MISSING
-               ? ENOENT
+    code = f->damaged && d->damage.kind == DAMAGE_MISSING ? ENOENT
+           : f->damaged && d->damage.kind == DAMAGE_CLOSED
+               ? EIO
                : d->inner->open(d->inner->user, root, &f->inner, name, mode);
     if (code) {
         free(f);
@@ -110,6 +111,9 @@ static int read_file(void *user, void *file, void *data, size_t bytes,
     *done = 0;
     if (!bytes)
         return 0;
+    if (f->damaged && damage->kind == DAMAGE_SECTOR && offset <= damage->at &&
+        damage->at < offset + bytes)
+        return EIO;
     code = inner->read(inner->user, f->inner, data, bytes, offset, done);
     if (code || !f->damaged)
         return code;

@@ -7,12 +7,14 @@
 
 enum damage_kind {
     DAMAGE_NONE,
-    DAMAGE_FLIP,   /* the byte at 'at' is xored with 'mask' */
-    DAMAGE_CUT,    /* the file ends at 'at' */
-    DAMAGE_GROW,   /* 'count' bytes more at the end */
-    DAMAGE_ZERO,   /* 'count' bytes from 'at' on are zero */
-    DAMAGE_SWAP,   /* the content of file 'other' instead */
-    DAMAGE_MISSING /* there is no such file */
+    DAMAGE_FLIP,    /* the byte at 'at' is xored with 'mask' */
+    DAMAGE_CUT,     /* the file ends at 'at' */
+    DAMAGE_GROW,    /* 'count' bytes more at the end */
+    DAMAGE_ZERO,    /* 'count' bytes from 'at' on are zero */
+    DAMAGE_SWAP,    /* the content of file 'other' instead */
+    DAMAGE_MISSING, /* there is no such file */
+    DAMAGE_CLOSED,  /* it cannot be opened: EIO */
+    DAMAGE_SECTOR   /* reads of the byte at 'at' fail: EIO */
 };
 
 struct damage {

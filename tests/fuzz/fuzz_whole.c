@@ -1,10 +1,13 @@
 /* fuzz_whole.c -- a small dataset in memory, changed as the input says: open
  * it, read everything, verify it, mend it, and look again. The input is
  *
- *     flags | (operation, file, offset u16, value)...
+ *     flags | (operation, file, offset u16, value)... | rest
  *
- * Checksums are then made right, as the flags say: of chunks in the heads, of
- * heads in the manifests, and of both in themselves. */
+ * and a rest of an odd number of bytes (1 or 3) asks for the other one of two
+ * datasets: it has the codecs wavelet and zfp-reversible, particles whose
+ * values are all quantised, and in its second step placed subfiles. Checksums
+ * are then made right, as the flags say: of chunks in the heads, of heads in
+ * the manifests, and of both in themselves. */
 #include <math.h>
 #include <stdio.h>
 
@@ -15,7 +18,8 @@
 #include "store/store.h"
 
 /* Of subfiles, half have grids and half have particles. */
-enum { STEPS = 2, SUBFILES = 4, ROWS = 11, COLUMNS = 9, MAX_ROOM = 1 << 13 };
+enum { STEPS = 2, SUBFILES = 4, ROWS = 11, COLUMNS = 9, MAX_ROOM = 1 << 14 };
+enum { DATASETS = 2, DEPTH = 6, HEIGHT = 5, WIDTH = 9 };
 enum { PARTICLES = 90, MAX_LEVELS = 512 };
 
 /* DATASET, index, and a manifest and subfiles for each step. */
@@ -48,15 +52,22 @@ struct level {
     size_t manifest_at; /* of a tree: in the manifest, too; else 0 */
 };
 
-static struct content original[FILES], changed[FILES];
-static struct level levels[MAX_LEVELS];
-static int level_count;
+static struct original {
+    struct content files[FILES];
+    struct level levels[MAX_LEVELS];
+    int level_count;
+} originals[DATASETS];
+
+static struct content changed[FILES];
 static float warm[STEPS][ROWS][COLUMNS];
 static double cold[STEPS][ROWS][COLUMNS];
 static uint16_t pairs[STEPS][ROWS][COLUMNS][2];
 static float places[PARTICLES][2];
 static double masses[PARTICLES];
 static int16_t kinds_of[PARTICLES][2];
+static float waves[STEPS][DEPTH][HEIGHT][WIDTH];
+static double pairs_of_waves[STEPS][DEPTH][HEIGHT][WIDTH][2];
+static int32_t whole[STEPS][DEPTH][HEIGHT][WIDTH];
 
 static void name_of(char *name, int file)
 {
@@ -162,7 +173,106 @@ static void write_original(bouma_options *options)
     bouma_dataset_free(ds);
 }
 
-static void load_original(bouma_io *io)
+/* ---- the other original ---------------------------------------------------
+ */
+
+static void define_quantised(bouma_particles **out, bouma_variable **v,
+                             bouma_dataset *ds)
+{
+    bouma_particles_spec spec = {
+        .size = sizeof(spec), .ndims = 2, .leaf = 8, .tolerance = 1e-3};
+    bouma_variable_spec mass = {
+        .size = sizeof(mass), .type = BOUMA_F64, .tolerance = 0.01};
+    bouma_variable_spec pace = {.size = sizeof(pace),
+                                .type = BOUMA_F32,
+                                .components = 2,
+                                .tolerance = 0.25};
+
+    HOLDS(!bouma_particles_define(out, ds, "q", &spec));
+    HOLDS(!bouma_particles_define_variable(&v[1], *out, "mass", &mass));
+    HOLDS(!bouma_particles_define_variable(&v[2], *out, "pace", &pace));
+    v[0] = bouma_particles_variable(*out, 0);
+}
+
+static void put_quantised(bouma_particles *p, bouma_variable **v, int step)
+{
+    bouma_column columns[3] = {{.variable = v[0], .data = places},
+                               {.variable = v[1], .data = masses},
+                               {.variable = v[2], .data = places}};
+
+    HOLDS(!bouma_particles_put(p, (uint64_t)(PARTICLES - 20 * step), columns, 3,
+                               NULL));
+}
+
+static void fill_waves(int s)
+{
+    for (int z = 0; z < DEPTH; z++)
+        for (int y = 0; y < HEIGHT; y++)
+            for (int x = 0; x < WIDTH; x++) {
+                double wave = sin(0.3 * (x + 2 * y - z) + s);
+
+                waves[s][z][y][x] = x * y * z == 12 ? NAN : (float)wave;
+                pairs_of_waves[s][z][y][x][0] = wave * 1e-3;
+                pairs_of_waves[s][z][y][x][1] = x * y;
+                whole[s][z][y][x] = x == 3 ? INT32_MIN : 100 * y - z + s;
+            }
+}
+
+static void write_other(bouma_options *options)
+{
+    bouma_grid_spec shape = {.size = sizeof(shape),
+                             .ndims = 3,
+                             .shape = {DEPTH, HEIGHT, WIDTH},
+                             .patch = {4, 4, 8},
+                             .levels = 3};
+    bouma_variable_spec kinds[4] = {{.size = sizeof(*kinds),
+                                     .type = BOUMA_F32,
+                                     .codec = BOUMA_CODEC_WAVELET,
+                                     .tolerance = 1e-2},
+                                    {.size = sizeof(*kinds),
+                                     .type = BOUMA_F64,
+                                     .components = 2,
+                                     .codec = BOUMA_CODEC_WAVELET,
+                                     .tolerance = 1e-4},
+                                    {.size = sizeof(*kinds),
+                                     .type = BOUMA_F32,
+                                     .codec = BOUMA_CODEC_ZFP_REVERSIBLE},
+                                    {.size = sizeof(*kinds),
+                                     .type = BOUMA_I32,
+                                     .codec = BOUMA_CODEC_ZFP_REVERSIBLE}};
+    static const char *const names[4] = {"w", "x", "y", "z"};
+    bouma_box all = {.hi = {DEPTH, HEIGHT, WIDTH}};
+    bouma_variable *v[4], *attributes[3];
+    bouma_particles *p;
+    bouma_dataset *ds;
+    bouma_grid *g;
+
+    memcpy(options->id, fuzz_id, 16);
+    options->files = SUBFILES / 2;
+    options->predict = BOUMA_PREDICT_ON;
+    HOLDS(!bouma_dataset_create(&ds, "d", options));
+    HOLDS(!bouma_grid_define(&g, ds, "g", &shape));
+    for (int i = 0; i < 4; i++)
+        HOLDS(!bouma_variable_define(&v[i], g, names[i], &kinds[i]));
+    define_quantised(&p, attributes, ds);
+    for (int s = 0; s < STEPS; s++) {
+        fill_waves(s);
+        HOLDS(!bouma_step_begin(ds, s, s));
+        HOLDS(!bouma_variable_put(v[0], &all, waves[s], NULL));
+        HOLDS(!bouma_variable_put(v[1], &all, pairs_of_waves[s], NULL));
+        HOLDS(!bouma_variable_put(v[2], &all, waves[s], NULL));
+        HOLDS(!bouma_variable_put(v[3], &all, whole[s], NULL));
+        put_quantised(p, attributes, s);
+        HOLDS(!bouma_step_end(ds, NULL));
+    }
+    HOLDS(!bouma_dataset_close(ds));
+    bouma_dataset_free(ds);
+}
+
+/* ---- as bytes -------------------------------------------------------------
+ */
+
+static void load_original(struct original *o, bouma_io *io)
 {
     void *root, *file;
 
@@ -172,9 +282,9 @@ static void load_original(bouma_io *io)
 
         name_of(name, i);
         HOLDS(!io->open(io->user, root, &file, name, BOUMA_OPEN_READ));
-        HOLDS(!io->read(io->user, file, original[i].bytes, MAX_ROOM, 0,
-                        &original[i].size));
-        HOLDS(original[i].size < MAX_ROOM / 2);
+        HOLDS(!io->read(io->user, file, o->files[i].bytes, MAX_ROOM, 0,
+                        &o->files[i].size));
+        HOLDS(o->files[i].size < MAX_ROOM / 2);
         io->close(io->user, file);
     }
     io->detach(io->user, root);
@@ -198,27 +308,28 @@ static size_t find(const struct content *c, const void *bytes, size_t n)
 }
 
 /* The checksum of a tree stands in the head and in the manifest. */
-static void note_tree(int file, const struct bm_cloud *cloud, uint64_t step)
+static void note_tree(struct original *o, int file,
+                      const struct bm_cloud *cloud, uint64_t step)
 {
     int manifest = AT_STEPS + (int)step * PER_STEP;
     uint8_t hash[4];
 
-    HOLDS(level_count < MAX_LEVELS);
+    HOLDS(o->level_count < MAX_LEVELS);
     bm_store_u32(hash, cloud->tree_hash);
-    levels[level_count++] =
+    o->levels[o->level_count++] =
         (struct level){file,
                        cloud->tree_offset,
                        cloud->tree_hash,
                        (uint32_t)cloud->tree_bytes,
                        {fuzz_id, step, 1, (uint32_t)step + 1,
                         cloud->set->variables[0]->id, 0, BM_TREE_LEVEL},
-                       find(&original[file], hash, 4),
-                       find(&original[manifest], hash, 4)};
+                       find(&o->files[file], hash, 4),
+                       find(&o->files[manifest], hash, 4)};
 }
 
-static void note_levels(int file)
+static void note_levels(struct original *o, int file)
 {
-    const struct content *c = &original[file];
+    const struct content *c = &o->files[file];
     uint64_t step = (uint64_t)((file - AT_STEPS) / PER_STEP);
     struct bm_error error = {0};
     struct bm_schema schema;
@@ -228,6 +339,7 @@ static void note_levels(int file)
     bm_head_init(&h, bm_allocator_default());
     HOLDS(!bm_head_decode(&h, NULL, &schema, c->bytes, head_bytes(c), c->size,
                           NULL, "head", &error));
+    HOLDS(h.placed == (o == &originals[1] && step == 1 && !h.cloud_count));
     for (size_t s = 0; s < h.count; s++)
         for (size_t k = 0; k < h.sections[s].count; k++)
             for (int l = 0; l < h.sections[s].levels; l++) {
@@ -235,9 +347,9 @@ static void note_levels(int file)
                 size_t at = k * (size_t)section->levels + (size_t)l;
                 uint8_t hash[4];
 
-                HOLDS(level_count < MAX_LEVELS);
+                HOLDS(o->level_count < MAX_LEVELS);
                 bm_store_u32(hash, section->hashes[at]);
-                levels[level_count++] = (struct level){
+                o->levels[o->level_count++] = (struct level){
                     file,
                     section->offsets[at],
                     section->hashes[at],
@@ -248,30 +360,34 @@ static void note_levels(int file)
                     0};
             }
     for (size_t i = 0; i < h.cloud_count; i++)
-        note_tree(file, &h.clouds[i], step);
+        note_tree(o, file, &h.clouds[i], step);
     bm_head_release(&h);
     bm_schema_release(&schema);
 }
 
-static void make_original(void)
+static void make_original(int which)
 {
+    struct original *o = &originals[which];
     bouma_io *io = bouma_io_memory_new();
     bouma_options options;
 
     HOLDS(io);
     bouma_options_init(&options, sizeof(options));
     options.io = io;
-    write_original(&options);
-    load_original(io);
+    if (which)
+        write_other(&options);
+    else
+        write_original(&options);
+    load_original(o, io);
     for (int i = AT_STEPS; i < FILES; i++)
         if ((i - AT_STEPS) % PER_STEP)
-            note_levels(i);
+            note_levels(o, i);
     bouma_io_memory_free(io);
 }
 
 /* ---- changes ------------------------------------------------------------ */
 
-static void change(const uint8_t op[5])
+static void change(const struct original *o, const uint8_t op[5])
 {
     struct content *c = &changed[op[1] % FILES];
     size_t at = c->size ? (op[2] | (size_t)op[3] << 8) % c->size : 0;
@@ -310,14 +426,14 @@ static void change(const uint8_t op[5])
         c->size -= n;
         break;
     default:
-        *c = original[op[4] % FILES];
+        *c = o->files[op[4] % FILES];
     }
 }
 
-static void fix_chunks(void)
+static void fix_chunks(const struct original *o)
 {
-    for (int i = 0; i < level_count; i++) {
-        const struct level *l = &levels[i];
+    for (int i = 0; i < o->level_count; i++) {
+        const struct level *l = &o->levels[i];
         struct content *c = &changed[l->file];
         struct content *manifest =
             &changed[l->file - (l->file - AT_STEPS) % PER_STEP];
@@ -334,7 +450,8 @@ static void fix_chunks(void)
 }
 
 /* Seal a subfile's head, and tell the manifest about it. */
-static void fix_head(int file, int copy, struct content *manifest)
+static void fix_head(const struct original *o, int file, int copy,
+                     struct content *manifest)
 {
     struct content *c = &changed[file];
     size_t n = head_bytes(c), at;
@@ -344,7 +461,7 @@ static void fix_head(int file, int copy, struct content *manifest)
     fuzz_seal(c->bytes, n, BM_KIND_HEAD);
     if (copy && n <= c->size / 2)
         memcpy(c->bytes + c->size - n, c->bytes, n);
-    at = find(manifest, original[file].bytes + 48, 16);
+    at = find(manifest, o->files[file].bytes + 48, 16);
     if (at == manifest->size || at < 16)
         return;
     memcpy(manifest->bytes + at, c->bytes + 48, 16);
@@ -352,16 +469,16 @@ static void fix_head(int file, int copy, struct content *manifest)
     bm_store_u64(manifest->bytes + at - 16, c->size);
 }
 
-static void fix(unsigned flags)
+static void fix(const struct original *o, unsigned flags)
 {
     if (flags & FIX_CHUNKS)
-        fix_chunks();
+        fix_chunks(o);
     for (int s = 0; s < STEPS; s++) {
         int first = AT_STEPS + s * PER_STEP;
         struct content *manifest = &changed[first];
 
         for (int k = 1; k < PER_STEP && (flags & FIX_HEADS); k++)
-            fix_head(first + k, (flags & COPY_HEADS) != 0, manifest);
+            fix_head(o, first + k, (flags & COPY_HEADS) != 0, manifest);
         if (flags & FIX_MANIFESTS)
             fuzz_seal(manifest->bytes, manifest->size, BM_KIND_MANIFEST);
     }
@@ -555,18 +672,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     bouma_verify_report verified;
     bouma_repair_report repaired;
+    const struct original *o;
     bouma_options options;
     char message[256];
     bouma_io *io;
 
-    if (!level_count)
-        make_original();
+    for (int i = 0; i < DATASETS; i++)
+        if (!originals[i].level_count)
+            make_original(i);
     if (!size || size > 500)
         return 0;
-    memcpy(changed, original, sizeof(changed));
+    o = &originals[(size - 1) % 5 % 2];
+    memcpy(changed, o->files, sizeof(changed));
     for (size_t at = 1; at + 5 <= size; at += 5)
-        change(data + at);
-    fix(data[0]);
+        change(o, data + at);
+    fix(o, data[0]);
     io = bouma_io_memory_new();
     HOLDS(io);
     save(io, data[0]);

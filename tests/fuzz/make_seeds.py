@@ -123,14 +123,20 @@ save("fuzz_options", "environment", b"files=4;order=chunk,assign=count")
 # fuzz_whole: flags and operations, see there.
 ALL = 31
 save("fuzz_whole", "unchanged", bytes([0]))
-save("fuzz_whole", "sealed", bytes([ALL]))
 save("fuzz_whole", "unpublished", bytes([ALL | 32]))
 save("fuzz_whole", "without_manifest", bytes([ALL | 64]))
 save("fuzz_whole", "without_index", bytes([ALL | 128]))
-for file in range(12):
-    save("fuzz_whole", "flip_%d" % file, bytes([ALL, 1, file, 70, 0, 1]))
-    save("fuzz_whole", "cut_%d" % file, bytes([ALL, 4, file, 60, 0, 0]))
-    save("fuzz_whole", "insert_%d" % file, bytes([ALL, 5, file, 100, 0, 7]))
+for other in 0, 1:
+    name, rest = ("", "other_")[other], bytes(other)
+    save("fuzz_whole", name + "sealed", bytes([ALL]) + rest)
+    for file in range(12):
+        save("fuzz_whole", "%sflip_%d" % (name, file), bytes([ALL, 1, file, 70, 0, 1]) + rest)
+        save("fuzz_whole", "%scut_%d" % (name, file), bytes([ALL, 4, file, 60, 0, 0]) + rest)
+        save("fuzz_whole", "%sinsert_%d" % (name, file), bytes([ALL, 5, file, 100, 0, 7]) + rest)
+# In the data of the other dataset: grids, then placed ones, and particles.
+for file in 3, 4, 5, 6, 8, 9, 10, 11:
+    for at in range(600, 2600, 400):
+        save("fuzz_whole", "other_data_%d_%d" % (file, at), struct.pack("<BBBHBB", ALL, 1, file, at, 1 + at % 255, 0))
 
 # Sources of particles, and conditions on them.
 save("fuzz_csv", "plain", b"x,y,z,id\n1,2.5,-3e4,7\r\n\n4,nan,inf,18446744073709551615\n")

@@ -42,6 +42,16 @@ static void golden_datasets_read_as_ever(const char *dir)
     }
 }
 
+/* Files of golden sets that read as ever but are cut elsewhere now: `optimal`
+ * did not count tables when they were written. */
+static int is_cut_otherwise(const char *dataset, const char *file)
+{
+    const char *name = strrchr(dataset, '/');
+
+    return name && !strcmp(name, "/cube.bouma") &&
+           (!strncmp(file, "d.0002.", 7) || !strncmp(file, "d.0003.", 7));
+}
+
 /* The subfiles of one step; a manifest has timings in it. */
 static void compare_step(const char *old, const char *new, int64_t step)
 {
@@ -54,7 +64,7 @@ static void compare_step(const char *old, const char *new, int64_t step)
     d = opendir(dir);
     CHECK(d != NULL);
     while (d && (e = readdir(d))) {
-        if (strncmp(e->d_name, "d.", 2))
+        if (strncmp(e->d_name, "d.", 2) || is_cut_otherwise(old, e->d_name))
             continue;
         snprintf(one, sizeof(one), "%s/%s", dir, e->d_name);
         snprintf(other, sizeof(other), "%s/steps/%08" PRId64 "/%s", new, step,

@@ -68,7 +68,8 @@ static int try_without_memory(const struct ranks *r, int who, long at,
     int rc, fired;
 
     fault_alloc_init(&memory);
-    CHECK_EQ(bm_comm_mpi_new(&comm, &memory.table, MPI_COMM_WORLD), BOUMA_OK);
+    CHECK_EQ(bm_comm_mpi_new(&comm, &memory.table, MPI_COMM_WORLD, 600),
+             BOUMA_OK);
     if (r->rank == who)
         fault_alloc_arm(&memory, at, 0);
     rc = bm_probe_transports(comm, 1, &windows, &messages, &error);

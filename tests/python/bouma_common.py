@@ -11,8 +11,8 @@ MAGIC = b"BOUMA\r\n\x1a"
 DATASET, MANIFEST, HEAD = 1, 2, 3
 TYPES = {1: "<i1", 2: "<i2", 3: "<i4", 4: "<i8", 5: "<u1", 6: "<u2", 7: "<u4", 8: "<u8", 9: "<f4", 10: "<f8"}
 STRING = 11
-ABSOLUTE, RELATIVE = 0, 1
-LOSSY = "interp", "quantise"
+RELATIVE, NOMINAL = 1, 2  # bits of the kind of a tolerance
+LOSSY = "interp", "wavelet", "quantise"
 
 
 class Damage(Exception):
@@ -150,13 +150,13 @@ class Variable:
         self.chunks = {}  # by place; empty if the variable is not in the step
 
     def check_tolerance(self, cursor):
-        cursor.check(self.kind in (ABSOLUTE, RELATIVE), f"unknown kind {self.kind} of tolerance")
+        cursor.check(self.kind <= (3 if self.codec == "wavelet" else 1), f"unknown kind {self.kind} of tolerance")
         if self.codec not in LOSSY:
             cursor.check(self.tolerance == self.bound == 0, f"a tolerance with codec {self.codec}")
             return
         cursor.check(self.dtype.kind == "f", f"codec {self.codec} with integers")
         cursor.check(0 < self.tolerance < math.inf and 0 <= self.bound < math.inf, "a bad tolerance")
-        cursor.check(self.kind == RELATIVE or self.bound == self.tolerance, "a bound that is not the tolerance")
+        cursor.check(self.kind & RELATIVE or self.bound == self.tolerance, "a bound that is not the tolerance")
 
     @property
     def present(self):
@@ -180,9 +180,8 @@ class Chunk:
               f"{self.what}: a range of nothing")
         for level, size in enumerate(sizes):
             full = self.count(level) * variable.components * variable.dtype.itemsize
-            good = {"raw": size == full, "zstd": size == full or 0 < size < full,
-                    "interp": (size > 0) == (full > 0), "quantise": (size > 0) == (full > 0)}
-            check(good[variable.codec], f"{self.what}: wrong size of level {level}")
+            good = {"raw": size == full, "zstd": size == full or 0 < size < full}
+            check(good.get(variable.codec, (size > 0) == (full > 0)), f"{self.what}: wrong size of level {level}")
 
     def stored(self, level):
         """Section 6: the stored bytes of a level, checked."""

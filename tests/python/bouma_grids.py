@@ -8,11 +8,12 @@ import struct
 import numpy as np
 
 from bouma_codecs import Interp, zstd
-from bouma_common import Chunk, Damage, Variable, ceil_div, check
+from bouma_common import NOMINAL, Chunk, Damage, Variable, ceil_div, check
+from bouma_levels import Levels
 
 
 class Grid:
-    codecs = {1: "zstd", 2: "raw", 3: "interp"}
+    codecs = {1: "zstd", 2: "raw", 3: "interp", 4: "wavelet", 5: "zfp-reversible"}
 
     def __init__(self, cursor, others):
         layout, self.ndims, self.levels = cursor.unpack("BBB")
@@ -102,7 +103,7 @@ class Patch(Chunk):
         self.box = grid.patch_box(self.place)
         self.samples = math.prod(b - a for a, b in self.box)
         self.slack = self.variable.bound
-        self.known = {}  # by level: what read_interp made
+        self.known = {}  # by level: what read_pieces made
 
     def count(self, level):
         """Section 4: how many samples a level stores."""
@@ -119,7 +120,7 @@ class Patch(Chunk):
             raise Damage(f"{self.what}: level {level}: {damage}") from damage
 
     def pieces(self, level):
-        """Section 5: the pieces of a level of codec interp, one for each component."""
+        """Section 5: the pieces of a level of codec interp, wavelet or zfp-reversible, one for each component."""
         data, components = self.stored(level), self.variable.components
         if components == 1 or not data:
             return [data] * components
@@ -128,18 +129,28 @@ class Patch(Chunk):
         check(ends[-1] == len(data), f"{self.what}: level {level}: sizes that do not add up")
         return [data[a:b] for a, b in zip(ends, ends[1:])]
 
-    def read_interp(self, level):
+    def make_codecs(self, coarsest):
+        """One for each component."""
+        variable, axes = self.variable, [1] * (3 - self.variable.grid.ndims)
+        if variable.codec == "interp":
+            n = axes + [b - a for a, b in self.box]
+            return [Interp(n, coarsest, variable.bound, variable.dtype)] * variable.components
+        shapes = [axes + [b - a for a, b in variable.grid.level_box(self.box, k)] for k in range(coarsest + 1)]
+        return [Levels(shapes, variable.dtype, variable.codec == "wavelet") for _ in range(variable.components)]
+
+    def read_pieces(self, level):
         """Section 5: the samples of a level, as an array of components and three axes."""
-        if level not in self.known:
-            variable, n = self.variable, [b - a for a, b in self.box]
-            coarsest = max(k for k in range(variable.grid.levels) if self.has_samples(k))
-            codec = Interp([1] * (3 - len(n)) + n, coarsest, variable.bound, variable.dtype)
-            coarse = [None] * variable.components if level == coarsest else self.read_interp(level + 1)
-            try:
-                self.known[level] = np.stack([codec.decode(*p) for p in zip(
-                    self.pieces(level), [level] * variable.components, coarse)])
-            except Damage as damage:
-                raise Damage(f"{self.what}: level {level}: {damage}") from damage
+        variable = self.variable
+        coarsest = max(k for k in range(variable.grid.levels) if self.has_samples(k))
+        if not self.known:
+            self.codecs, coarse = self.make_codecs(coarsest), [None] * variable.components
+            for k in reversed(range(coarsest + 1)):
+                try:
+                    coarse = [codec.decode(piece, k, before)
+                              for codec, piece, before in zip(self.codecs, self.pieces(k), coarse)]
+                except Damage as damage:
+                    raise Damage(f"{self.what}: level {k}: {damage}") from damage
+                self.known[k] = np.stack(coarse)
         return self.known[level]
 
     def has_samples(self, level):
@@ -150,10 +161,11 @@ class Patch(Chunk):
         grid = self.variable.grid
         held = grid.level_box(self.box, level)
         patch = np.zeros([self.variable.components] + [b - a for a, b in held], self.variable.dtype)
-        if self.variable.codec == "interp":
+        if self.variable.codec in ("interp", "wavelet", "zfp-reversible"):
             if self.has_samples(level):
-                patch[...] = self.read_interp(level).reshape(patch.shape)
-            self.check_range(patch, level == 0)
+                patch[...] = self.read_pieces(level).reshape(patch.shape)
+            if self.variable.codec != "wavelet" or (level == 0 and not self.variable.kind & NOMINAL):
+                self.check_range(patch, level == 0)
             return patch
         for k in reversed(range(level, grid.levels)):
             scale = 1 << (k - level)  # from samples of level k to those of the patch

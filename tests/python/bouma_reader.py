@@ -20,7 +20,7 @@ import typing
 import numpy as np
 import xxhash
 
-from bouma_common import DATASET, HEAD, MANIFEST, Damage, ceil_div, check, envelope, read_whole
+from bouma_common import NOMINAL, DATASET, HEAD, MANIFEST, Damage, ceil_div, check, envelope, read_whole
 from bouma_grids import Grid
 from bouma_particles import Cloud, FileTree, Particles
 
@@ -129,7 +129,10 @@ class Subfile:
     def section(self, cursor, variable):
         number, largest, squares, count = cursor.unpack("IddQ")
         cursor.check(number == variable.number, "sections that contradict the manifest")
-        cursor.check(0 <= largest <= variable.bound and 0 <= squares < math.inf, "errors beyond the bound")
+        if variable.kind & NOMINAL:
+            cursor.check(largest == squares and largest in (0, math.inf), "errors that nobody has measured")
+        else:
+            cursor.check(0 <= largest <= variable.bound and 0 <= squares < math.inf, "errors beyond the bound")
         cursor.check((largest > 0) == (squares > 0), "errors that contradict each other")
         cursor.check(1 <= count <= 2**31, f"{count} chunks")
         shape, levels = (count, variable.components), variable.owner.levels

@@ -16,6 +16,7 @@ import tempfile
 
 import numpy as np
 
+from bouma_common import NOMINAL, RELATIVE
 from bouma_reader import Damage, Dataset
 
 passed = failed = 0
@@ -115,7 +116,7 @@ def losses(step, variable):
 def compare_description(what, step, variable, told):
     keys = "components", "codec", "unit", "present", "tolerance", "relative", "bound"
     ours = (variable.components, variable.codec, variable.unit, variable.present, variable.tolerance,
-            bool(variable.kind), variable.bound)
+            bool(variable.kind & RELATIVE), variable.bound)
     report(tuple(told[key] or "" if key == "unit" else told[key] for key in keys) == ours, f"{what}: info")
     report(same_attributes(variable.attributes, told["attributes"]), f"{what}: attributes")
     if variable.present:

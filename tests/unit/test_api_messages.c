@@ -1,5 +1,7 @@
 /* Every call that fails leaves a message of its own: not an empty one, and not
  * that of an earlier call. */
+#include <math.h>
+
 #include "bouma.h"
 #include "check.h"
 #include "fault_alloc.h"
@@ -64,6 +66,7 @@ static void writers_hear_what_is_wrong(void)
     MUST(ds, bouma_variable_define(&absent, grid, "absent", &variable_spec));
     TELLS(ds, bouma_variable_define(&none, grid, "v", &variable_spec),
           BOUMA_EEXISTS, "\"g/v\"");
+    MUST(ds, bouma_dataset_clear_failures(ds));
 
     TELLS(ds, bouma_variable_put(v, &whole, samples, NULL), BOUMA_ESTATE,
           "bouma_step_begin");
@@ -71,6 +74,8 @@ static void writers_hear_what_is_wrong(void)
     TELLS(ds, bouma_step_abort(ds), BOUMA_ESTATE, "bouma_step_begin");
     GIVES_NONE(ds, bouma_dataset_step_attributes(ds), "bouma_step_begin");
     TELLS(ds, bouma_step_begin(ds, -7, 0), BOUMA_EINVAL, "-7");
+    TELLS(ds, bouma_step_begin(ds, 3, NAN), BOUMA_EINVAL, "step 3: its time");
+    TELLS(ds, bouma_step_begin(ds, 3, INFINITY), BOUMA_EINVAL, "inf");
     MUST(ds, bouma_step_begin(ds, 3, 0));
     TELLS(ds, bouma_step_begin(ds, 4, 0), BOUMA_ESTATE, "bouma_step_end");
     TELLS(ds, bouma_variable_put(v, &outside, samples, NULL), BOUMA_EINVAL,
@@ -102,6 +107,7 @@ static void writers_hear_what_is_wrong(void)
     TELLS(ds, bouma_attributes_find(a, NULL, &got), BOUMA_ENOTFOUND,
           "attribute");
     MUST(ds, bouma_attributes_set_text(a, "text", "hello"));
+    MUST(ds, bouma_dataset_clear_failures(ds));
     MUST(ds, bouma_step_end(ds, NULL));
     MUST(ds, bouma_step_begin(ds, 3, 0));
     TELLS(ds, bouma_step_end(ds, NULL), BOUMA_EEXISTS, "data: step 3");

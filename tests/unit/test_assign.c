@@ -103,7 +103,8 @@ static void optimal_is_the_best_there_is(void)
     for (int tries = 0; tries < 4000; tries++) {
         size_t count = 1 + (size_t)check_below(&state, 9);
         int64_t files = 1 + check_below(&state, 5);
-        struct bm_chunk_sizes sizes = {count, bytes, owner};
+        struct bm_chunk_sizes sizes = {
+            .count = count, .bytes = bytes, .owner = owner};
         struct bm_assignment a;
 
         for (size_t i = 0; i < count; i++)
@@ -120,6 +121,73 @@ static void optimal_is_the_best_there_is(void)
     }
 }
 
+/* What a run of chunks costs, with its tables. */
+static uint64_t run_cost(const struct bm_chunk_sizes *s, size_t from, size_t to)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = from; i < to; i++) {
+        int first = 1;
+
+        for (size_t k = from; k < i; k++)
+            first &= s->tables[k].section != s->tables[i].section;
+        sum += s->bytes[i] + s->tables[i].bytes +
+               (first ? s->tables[i].opening : 0);
+    }
+    return sum;
+}
+
+static uint64_t try_all_runs(const struct bm_chunk_sizes *s, size_t from,
+                             int64_t files)
+{
+    uint64_t best = UINT64_MAX;
+
+    if (files == 1)
+        return run_cost(s, from, s->count);
+    for (size_t to = from + 1; to + (size_t)files - 1 <= s->count; to++) {
+        uint64_t rest = try_all_runs(s, to, files - 1);
+        uint64_t own = run_cost(s, from, to);
+        uint64_t worst = own > rest ? own : rest;
+
+        best = worst < best ? worst : best;
+    }
+    return best;
+}
+
+/* Openings are no more than what the chunks before cost, as in tables. */
+static void optimal_counts_tables(void)
+{
+    uint64_t state = 17, bytes[10];
+    struct bm_chunk_table tables[10];
+    int owner[10] = {0};
+
+    for (int tries = 0; tries < 4000; tries++) {
+        size_t count = 1 + (size_t)check_below(&state, 10);
+        int64_t files = 1 + check_below(&state, 5);
+        struct bm_chunk_sizes sizes = {count, bytes, owner, tables, 4};
+        struct bm_assignment a;
+        uint64_t largest = 0;
+
+        for (size_t i = 0; i < count; i++) {
+            bytes[i] = random_size(&state, tries % 5);
+            tables[i].section = (uint32_t)check_below(&state, 4);
+            tables[i].opening = 10 + (uint32_t)check_below(&state, 4);
+            tables[i].bytes = 4 + (uint32_t)check_below(&state, 30);
+        }
+        REQUIRE(!bm_assign(&a, bm_allocator_default(), BOUMA_ASSIGN_OPTIMAL,
+                           &sizes, files, 4));
+        check_contiguous(&a, count);
+        for (int64_t f = 0; f < a.files; f++) {
+            uint64_t cost = run_cost(&sizes, a.first[f], a.first[f + 1]);
+
+            CHECK(a.first[f] < a.first[f + 1]);
+            largest = cost > largest ? cost : largest;
+        }
+        CHECK_EQ(largest, try_all_runs(&sizes, 0, a.files));
+        bm_assignment_release(&a);
+    }
+}
+
 /* No chunk is more than a hundredth of a file: files are within 1 %. */
 static void optimal_files_are_even_where_chunks_are_small(void)
 {
@@ -130,7 +198,8 @@ static void optimal_files_are_even_where_chunks_are_small(void)
     REQUIRE(bytes && owner);
     for (int kind = 0; kind < 3; kind++)
         for (int64_t files = 1; files <= 400; files = files * 7 + 3) {
-            struct bm_chunk_sizes sizes = {count, bytes, owner};
+            struct bm_chunk_sizes sizes = {
+                .count = count, .bytes = bytes, .owner = owner};
             struct bm_assignment a;
             uint64_t total = 0, most = 0, mean;
 
@@ -194,7 +263,8 @@ static void running_does_what_the_paper_says(void)
     for (int tries = 0; tries < 3000; tries++) {
         size_t count = 1 + (size_t)check_below(&state, 60);
         int files = 1 + (int)check_below(&state, (int64_t)count);
-        struct bm_chunk_sizes sizes = {count, bytes, owner};
+        struct bm_chunk_sizes sizes = {
+            .count = count, .bytes = bytes, .owner = owner};
         struct bm_assignment a;
 
         for (size_t i = 0; i < count; i++)
@@ -216,7 +286,7 @@ static void running_by_hand(void)
      * 1 + 6; the rest is 6. */
     uint64_t bytes[6] = {4, 3, 1, 6, 2, 4};
     int owner[6] = {0};
-    struct bm_chunk_sizes sizes = {6, bytes, owner};
+    struct bm_chunk_sizes sizes = {.count = 6, .bytes = bytes, .owner = owner};
     static const size_t first[4] = {0, 2, 4, 6};
     struct bm_assignment a;
 
@@ -234,7 +304,8 @@ static void counts_differ_by_one_at_most(void)
 
     for (size_t count = 1; count <= 50; count++)
         for (int64_t files = 1; files <= 60; files++) {
-            struct bm_chunk_sizes sizes = {count, bytes, owner};
+            struct bm_chunk_sizes sizes = {
+                .count = count, .bytes = bytes, .owner = owner};
             struct bm_assignment a;
 
             REQUIRE(!bm_assign(&a, bm_allocator_default(), BOUMA_ASSIGN_COUNT,
@@ -256,7 +327,7 @@ static void per_rank_makes_a_file_for_each_owner(void)
     uint64_t bytes[7] = {1, 2, 3, 4, 5, 6, 7};
     int owner[7] = {5, 2, 5, 9, 2, 2, 5};
     static const uint32_t file[7] = {1, 0, 1, 2, 0, 0, 1};
-    struct bm_chunk_sizes sizes = {7, bytes, owner};
+    struct bm_chunk_sizes sizes = {.count = 7, .bytes = bytes, .owner = owner};
     struct bm_assignment a;
 
     REQUIRE(!bm_assign(&a, bm_allocator_default(), BOUMA_ASSIGN_PER_RANK,
@@ -272,7 +343,7 @@ static void single_is_one_file(void)
 {
     uint64_t bytes[3] = {9, 9, 9};
     int owner[3] = {0, 1, 2};
-    struct bm_chunk_sizes sizes = {3, bytes, owner};
+    struct bm_chunk_sizes sizes = {.count = 3, .bytes = bytes, .owner = owner};
     struct bm_assignment a;
 
     REQUIRE(!bm_assign(&a, bm_allocator_default(), BOUMA_ASSIGN_SINGLE, &sizes,
@@ -291,7 +362,8 @@ static void schemes_of_particles_are_the_optimal_one(void)
     for (int tries = 0; tries < 300; tries++) {
         size_t count = 1 + (size_t)check_below(&state, 60);
         int64_t files = 1 + check_below(&state, 12);
-        struct bm_chunk_sizes sizes = {count, bytes, owner};
+        struct bm_chunk_sizes sizes = {
+            .count = count, .bytes = bytes, .owner = owner};
         struct bm_assignment a, b;
 
         for (size_t i = 0; i < count; i++)
@@ -319,7 +391,8 @@ static void no_chunks_and_no_bytes_are_no_trouble(void)
          scheme++)
         for (size_t count = 0; count <= 5; count += 5)
             for (int64_t files = 0; files <= 4; files++) {
-                struct bm_chunk_sizes sizes = {count, zeros, owner};
+                struct bm_chunk_sizes sizes = {
+                    .count = count, .bytes = zeros, .owner = owner};
                 struct bm_assignment a;
 
                 REQUIRE(!bm_assign(&a, bm_allocator_default(),
@@ -335,7 +408,8 @@ static void wrong_questions_are_refused(void)
 {
     uint64_t bytes[1] = {1};
     int owner[1] = {0};
-    struct bm_chunk_sizes sizes = {1, bytes, owner}, many = {0, bytes, owner};
+    struct bm_chunk_sizes sizes = {.count = 1, .bytes = bytes, .owner = owner},
+                          many = {.count = 0, .bytes = bytes, .owner = owner};
     struct bm_assignment a;
 
     many.count = (size_t)UINT32_MAX + 1;
@@ -396,6 +470,7 @@ static void spread_files_lie_evenly_over_the_ranks(void)
 int main(void)
 {
     optimal_is_the_best_there_is();
+    optimal_counts_tables();
     optimal_files_are_even_where_chunks_are_small();
     running_does_what_the_paper_says();
     running_by_hand();

@@ -523,7 +523,7 @@ static void groups_are_found_from_chunks(void)
     /* Files of three chunks; rank 2 has two in the first, one is empty. */
     uint64_t bytes[] = {10, 20, 30, 0, 40, 50};
     int owner[] = {2, 0, 2, 1, 3, 3};
-    struct bm_chunk_sizes sizes = {6, bytes, owner};
+    struct bm_chunk_sizes sizes = {.count = 6, .bytes = bytes, .owner = owner};
     struct bm_assignment files;
     struct bm_gathering g;
 

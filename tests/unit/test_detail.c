@@ -233,15 +233,17 @@ static void check_order(const struct bm_detail *d, uint32_t shift,
 {
     static uint16_t order[BM_MAX_DETAIL_CHUNK];
     uint32_t first[BM_MAX_LEVELS], n = 0;
+    uint64_t counts[BM_MAX_LEVELS];
     int right = 1;
 
     bm_detail_order(d, shift, places, order, first);
+    bm_detail_counts(d, shift, places, counts);
     for (int k = d->levels - 1; k >= 0; k--) {
         right &= first[k] == n;
         for (uint32_t p = 0; p < places; p++)
             if (in_level(d, k, p ^ shift))
                 right &= n < places && order[n++] == p;
-        right &= bm_detail_count(d, k, shift, places) == n - first[k];
+        right &= counts[k] == n - first[k];
     }
     CHECK(right && n == places);
 }

@@ -47,6 +47,38 @@ static void a_list_is_sorted_whatever_comes(void)
     }
 }
 
+/* Whatever steps are added, sorting gives what putting them gives. */
+static void sorting_is_putting(void)
+{
+    uint64_t state = 91;
+
+    for (int tries = 0; tries < 200; tries++) {
+        size_t count = (size_t)check_below(&state, 200);
+        uint64_t mask = check_random(&state) >> check_below(&state, 64);
+        struct bm_step_list put, added;
+
+        bm_step_list_init(&put, bm_allocator_default());
+        bm_step_list_init(&added, bm_allocator_default());
+        for (uint32_t i = 0; i < count; i++) {
+            uint64_t step = check_random(&state) & mask;
+
+            REQUIRE(!bm_step_list_put(&put, entry_of(step, i)));
+            REQUIRE(!bm_step_list_add(&added, entry_of(step, i)));
+        }
+        CHECK_EQ(bm_step_list_sort(&added), BOUMA_OK);
+        CHECK_EQ(added.count, put.count);
+        for (size_t i = 0, at = 0; i < put.count && i < added.count; i++) {
+            CHECK(bm_step_entry_is_same(&added.entries[i], &put.entries[i]));
+            CHECK(bm_step_list_next(&put, &at, added.entries[i].step) ==
+                  &put.entries[i]);
+        }
+        CHECK_EQ(bm_step_list_sort(&added), BOUMA_OK);
+        CHECK_EQ(added.count, put.count);
+        bm_step_list_release(&put);
+        bm_step_list_release(&added);
+    }
+}
+
 static void reserved_room_needs_no_memory(void)
 {
     struct fault_alloc memory;
@@ -187,6 +219,7 @@ static void the_file_is_appended_to_and_rebuilt(void)
 int main(void)
 {
     a_list_is_sorted_whatever_comes();
+    sorting_is_putting();
     reserved_room_needs_no_memory();
     records_come_back();
     every_changed_byte_loses_just_its_record();

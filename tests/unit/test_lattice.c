@@ -3,6 +3,7 @@
 #include "codec/lattice.h"
 
 #include "check.h"
+#include "native.h"
 
 /* Sample (z, y, x) of a lattice has this value, in 'size' bytes. */
 static uint64_t value_at(const struct bm_lattice *l, const int64_t at[3],
@@ -14,14 +15,6 @@ static uint64_t value_at(const struct bm_lattice *l, const int64_t at[3],
 
     v ^= v >> 29;
     return size == 8 ? v : v & (((uint64_t)1 << 8 * size) - 1);
-}
-
-static uint64_t load(const uint8_t *p, size_t size)
-{
-    uint64_t v = 0;
-
-    memcpy(&v, p, size); /* little-endian test machine */
-    return v;
 }
 
 static int is_coarse(const struct bm_lattice *l, const int64_t at[3])
@@ -104,9 +97,7 @@ static int check_split(const struct bm_lattice *l, size_t size,
     memset(coarse, MARK, sizeof(coarse));
     EACH_SAMPLE(l, at)
     if (in_part(part, at)) {
-        uint64_t v = value_at(l, at, size);
-
-        memcpy(sample_at(part, data, at), &v, size);
+        store_integer(sample_at(part, data, at), value_at(l, at, size), size);
     }
     bm_lattice_split(l, size, part, data, detail, coarse);
     EACH_SAMPLE(l, at)
@@ -115,7 +106,7 @@ static int check_split(const struct bm_lattice *l, size_t size,
                                       : detail + (size_t)details++ * size;
 
         if (in_part(part, at))
-            bad |= load(p, size) != value_at(l, at, size);
+            bad |= load_integer(p, size) != value_at(l, at, size);
         else
             for (size_t i = 0; i < size; i++)
                 bad |= p[i] != MARK;
@@ -139,7 +130,7 @@ static int check_merge(const struct bm_lattice *l, size_t size,
         uint64_t v = value_at(l, at, size);
         uint8_t **p = is_coarse(l, at) ? &c : &d;
 
-        memcpy(*p, &v, size);
+        store_integer(*p, v, size);
         *p += size;
     }
     memset(memory, MARK, sizeof(memory));
@@ -148,7 +139,7 @@ static int check_merge(const struct bm_lattice *l, size_t size,
     if (in_part(part, at)) {
         uint8_t *p = sample_at(part, data, at);
 
-        bad |= load(p, size) != value_at(l, at, size);
+        bad |= load_integer(p, size) != value_at(l, at, size);
         memset(p, MARK, size);
     }
     for (size_t i = 0; i < MEMORY; i++)
@@ -168,15 +159,13 @@ static int check_pack(const struct bm_lattice *l, size_t size,
     memset(dense, MARK, sizeof(dense));
     EACH_SAMPLE(l, at)
     if (in_part(part, at)) {
-        uint64_t v = value_at(l, at, size);
-
-        memcpy(sample_at(part, data, at), &v, size);
+        store_integer(sample_at(part, data, at), value_at(l, at, size), size);
     }
     bm_lattice_pack(l, size, part, data, dense);
     EACH_SAMPLE(l, at)
     {
         if (in_part(part, at))
-            bad |= load(p, size) != value_at(l, at, size);
+            bad |= load_integer(p, size) != value_at(l, at, size);
         else
             for (size_t i = 0; i < size; i++)
                 bad |= p[i] != MARK;
@@ -189,7 +178,7 @@ static int check_pack(const struct bm_lattice *l, size_t size,
     if (in_part(part, at)) {
         uint8_t *q = sample_at(part, data, at);
 
-        bad |= load(q, size) != value_at(l, at, size);
+        bad |= load_integer(q, size) != value_at(l, at, size);
         memset(q, MARK, size);
     }
     for (size_t i = 0; i < MEMORY; i++)
@@ -298,9 +287,8 @@ static void parts_make_the_whole(void)
             data = lay_out(&part, memory, 4, tries % 6);
             EACH_SAMPLE(&l, at)
             if (in_part(&part, at)) {
-                uint64_t v = value_at(&l, at, 4);
-
-                memcpy(sample_at(&part, data, at), &v, 4);
+                store_integer(sample_at(&part, data, at), value_at(&l, at, 4),
+                              4);
             }
             if (!empty)
                 bm_lattice_split(&l, 4, &part, data, detail, coarse);
@@ -310,7 +298,7 @@ static void parts_make_the_whole(void)
             uint8_t *p =
                 is_coarse(&l, at) ? coarse + 4 * n++ : detail + 4 * k++;
 
-            bad |= load(p, 4) != value_at(&l, at, 4);
+            bad |= load_integer(p, 4) != value_at(&l, at, 4);
         }
         CHECK_EQ(bad, 0);
     }

@@ -52,7 +52,8 @@ static void chunks_make(struct chunks *c, enum load load)
                 ? 1 + (uint64_t)check_below(&state, 8000000)
                 : 1 + (uint64_t)(16e6 * exp(-(x * x + y * y + z * z) / 4));
     }
-    c->sizes = (struct bm_chunk_sizes){512, c->bytes, c->owner};
+    c->sizes = (struct bm_chunk_sizes){
+        .count = 512, .bytes = c->bytes, .owner = c->owner};
 }
 
 /* Placed with and without the network's quick sums: the same writers. */

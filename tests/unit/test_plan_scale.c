@@ -143,7 +143,8 @@ static double make_plan(struct plan *p, const int64_t shape[3])
     since = now();
     for (int64_t i = 0; i < PATCHES; i++)
         p->in_order[i] = p->owner[p->order[i]];
-    sizes = (struct bm_chunk_sizes){(size_t)PATCHES, p->bytes, p->in_order};
+    sizes = (struct bm_chunk_sizes){
+        .count = (size_t)PATCHES, .bytes = p->bytes, .owner = p->in_order};
     REQUIRE(!bm_assign(&p->files, &p->a, BOUMA_ASSIGN_OPTIMAL, &sizes, FILES,
                        RANKS));
     total += lap(&since, "assign");

@@ -7,6 +7,7 @@
 #include "check.h"
 #include "damage.h"
 #include "fault_alloc.h"
+#include "native.h"
 
 enum { ROWS = 4 };
 static const bouma_type row_types[ROWS] = {BOUMA_F64, BOUMA_F32, BOUMA_U8,
@@ -60,7 +61,7 @@ static void *typed_row(const struct sample *s, int row)
             scalar.u = (uint64_t)v;
         if (row == 3)
             scalar.i = (int64_t)v;
-        bm_scalar_store(out + i * size, row_types[row], scalar);
+        store_value(out + i * size, row_types[row], scalar);
     }
     return out;
 }
@@ -103,8 +104,8 @@ static void sample_init(struct sample *s, enum kind kind, uint32_t count,
             size_t at = (size_t)axis * count + i;
             bouma_scalar v = {.f = coordinate(kind, &state)};
 
-            bm_scalar_store(raw + at * size, type, v);
-            x[at] = bm_scalar_load(raw + at * size, type).f;
+            store_value(raw + at * size, type, v);
+            x[at] = load_value(raw + at * size, type).f;
         }
     }
     bm_tree_init(&s->t, bm_allocator_default());

@@ -98,7 +98,7 @@ static uint32_t check_node(const struct bm_tree *t, const struct cloud *c,
                            const uint32_t *order, uint32_t at)
 {
     const struct bm_tree_node *node = &t->nodes[at], *left, *right;
-    double below = -INFINITY, above = INFINITY;
+    size_t wrong = 0, at_split = 0;
     uint32_t nodes;
 
     CHECK(node->begin < node->end && node->end <= t->count);
@@ -113,11 +113,15 @@ static uint32_t check_node(const struct bm_tree *t, const struct cloud *c,
     CHECK_EQ(left->end, right->begin);
     CHECK_EQ(right->end, node->end);
     for (uint32_t i = left->begin; i < left->end; i++)
-        below = fmax(below, c->x[3 * order[i] + node->axis]);
-    for (uint32_t i = right->begin; i < right->end; i++)
-        above = fmin(above, c->x[3 * order[i] + node->axis]);
-    CHECK(below <= node->split);
-    CHECK(above == node->split);
+        wrong += !(c->x[3 * order[i] + node->axis] <= node->split);
+    for (uint32_t i = right->begin; i < right->end; i++) {
+        double x = c->x[3 * order[i] + node->axis];
+
+        wrong += !(x >= node->split);
+        at_split += x == node->split;
+    }
+    CHECK_EQ(wrong, 0);
+    CHECK(at_split > 0);
     CHECK(!signbit(node->split) || node->split != 0);
     nodes = 1 + check_node(t, c, order, at + 1);
     CHECK_EQ(at + nodes, node->right);

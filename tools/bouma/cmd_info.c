@@ -24,7 +24,25 @@ int info_open_step(const struct info *info, struct context *ctx, int64_t i,
         return DONE;
     bouma_step_free(*out);
     *out = NULL;
+    *info->status = status;
     return context_fail_status(ctx, status, bouma_error_message(info->ds));
+}
+
+const char *info_trouble(const struct info *info)
+{
+    return *info->status == BOUMA_EVERSION ? "newer"
+           : *info->status == BOUMA_EIO    ? "unreadable"
+                                           : "damaged";
+}
+
+int info_losses(const struct info *info, struct context *ctx,
+                void (*each)(void *user, const bouma_loss *loss), void *user)
+{
+    char message[1024] = "";
+    int status =
+        bouma_losses(info->path, NULL, each, user, message, sizeof(message));
+
+    return status ? context_fail_status(ctx, status, message) : DONE;
 }
 
 /* The steps to show: all, or the one that was asked for. */
@@ -37,6 +55,9 @@ static int choose_steps(struct info *info, struct context *ctx,
 
     info->last = bouma_dataset_step_count(info->ds);
     info->one_step = arguments_has(args, "step");
+    if (!rc && info->last < 0)
+        return context_fail_status(ctx, BOUMA_EIO,
+                                   bouma_error_message(info->ds));
     if (rc || !info->one_step)
         return rc;
     for (int64_t i = 0; i < info->last; i++)
@@ -57,6 +78,7 @@ static int run(struct context *ctx, const struct arguments *args)
                         .tree = arguments_has(args, "tree")};
     int status, rc;
 
+    info.status = &status;
     if (!context_prints(ctx)) /* there is nothing to do for the others */
         return DONE;
     status = bouma_dataset_open(&info.ds, info.path, NULL);

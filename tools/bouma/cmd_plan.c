@@ -478,8 +478,9 @@ const struct command cmd_plan = {
         "torus:8x8x8 --explain\n",
     .notes =
         "Each process holds one block of a grid with one variable. The plan is "
-        "that of the\nlibrary for a real write; bytes are those of samples and "
-        "chunks, without the\ntables in the files. Planning is what every "
+        "that of the\nlibrary for a real write; sizes of files are those of "
+        "chunks "
+        "and of their\nentries in tables. Planning is what every "
         "process of the write would do.\n\n"
         "With --machine, ranks fill nodes in order. --explain: C1 is the time "
         "to gather a\nfile, C2 that on to the target, LINKS what others could "

@@ -1,5 +1,7 @@
 /* cmd_repair.c -- bouma repair: mend what can be mended; never delete. */
+#include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "arguments.h"
 #include "format_text.h"
@@ -9,17 +11,32 @@
 
 static const struct option_spec options[] = {
     {.name = "apply", .help = "do it; without, only tell what would be done"},
+    {.name = "forget",
+     .argument = "STEP",
+     .help = "forget that this step is lost, or a part of it; `all`: all "
+             "losses"},
     {.name = "force",
      .field = "force",
      .help = "also if its last writer seems to be at work"},
     {0}};
+
+/* The step of --forget, -1 for all. */
+static int parse_forget(struct context *ctx, const struct arguments *args,
+                        int64_t *step)
+{
+    *step = -1;
+    return strcmp(arguments_text(args, "forget"), "all") == 0
+               ? DONE
+               : arguments_integer(args, ctx, "forget", 0, step);
+}
 
 static void print_text(const char *path, bool apply,
                        const bouma_repair_report *report)
 {
     char actions[FORMAT_BYTES], hopeless[FORMAT_BYTES];
 
-    if (report->actions == 0 && report->hopeless == 0) {
+    if (report->actions == 0 && report->hopeless == 0 &&
+        report->unchecked == 0) {
         printf("%s: nothing to mend (data are checked by bouma verify)\n",
                path);
         return;
@@ -29,6 +46,8 @@ static void print_text(const char *path, bool apply,
     if (report->hopeless > 0)
         printf(", %s beyond repair",
                format_count(hopeless, report->hopeless, "damage"));
+    if (report->unchecked > 0)
+        printf(", %" PRIu64 " left as it is", report->unchecked);
     printf("%s\n",
            apply || report->actions == 0 ? "" : "; add --apply to do it");
 }
@@ -42,6 +61,7 @@ static int print_object(struct context *ctx, const char *path, bool apply,
     json_put(root, "applied", json_boolean(apply));
     json_put(root, "actions", json_count(report->actions));
     json_put(root, "hopeless", json_count(report->hopeless));
+    json_put(root, "unchecked", json_count(report->unchecked));
     json_put(root, "findings", json_incref(findings));
     return print_json(ctx, root);
 }
@@ -50,23 +70,30 @@ static int run(struct context *ctx, const struct arguments *args)
 {
     const char *path = args->operands[0];
     bool apply = arguments_has(args, "apply");
+    bool forgets = arguments_has(args, "forget");
     bouma_repair_report report = {0};
     struct progress_bar bar;
     struct findings findings;
     bouma_options opts;
     char message[1024] = "";
+    int64_t forgotten = -1;
     int status, rc = DONE;
 
     if (!context_prints(ctx)) /* one process does it */
         return DONE;
     bouma_options_init(&opts, sizeof(opts));
     rc = arguments_fields(args, ctx, &opts);
+    if (!rc && forgets)
+        rc = parse_forget(ctx, args, &forgotten);
     if (rc)
         return rc;
     progress_bar_init(&bar, ctx, &opts);
     findings_init(&findings, ctx, &bar);
-    status = bouma_repair(path, apply, &opts, findings_add, &findings, &report,
-                          message, sizeof(message));
+    status = forgets ? bouma_repair_forget(path, forgotten, apply, &opts,
+                                           findings_add, &findings, &report,
+                                           message, sizeof(message))
+                     : bouma_repair(path, apply, &opts, findings_add, &findings,
+                                    &report, message, sizeof(message));
     progress_bar_clear(&bar);
     if (status)
         rc = context_fail_status(ctx, status, message);
@@ -77,19 +104,25 @@ static int run(struct context *ctx, const struct arguments *args)
     findings_release(&findings);
     if (!rc && report.hopeless > 0)
         rc = DATA_AT_FAULT;
+    else if (!rc && report.unchecked > 0)
+        rc = CALL_AT_FAULT;
     return rc;
 }
 
 const struct command cmd_repair = {
     .name = "repair",
     .summary = "mend a dataset; a dry run unless --apply is given",
-    .operands = "DS [--apply]",
+    .operands = "DS [--apply] [--forget STEP]",
     .least = 1,
     .most = 1,
     .examples = "  bouma repair run.bouma\n"
-                "  bouma repair run.bouma --apply\n",
+                "  bouma repair run.bouma --apply\n"
+                "  bouma repair run.bouma --forget 35 --apply\n",
     .notes = "Nothing is ever deleted: what is in the way is moved to lost/ in "
              "the dataset.\nThe exit status is 1 if some damage cannot be "
-             "mended.\n",
+             "mended, 2 if some of it could not\nbe looked at, as the device "
+             "fails or a newer version wrote it; that is left as it is.\n"
+             "What is lost stays on record, and a damage, until it is "
+             "forgotten (--forget)\nor the step is written again.\n",
     .options = options,
     .run = run};

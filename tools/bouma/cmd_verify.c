@@ -1,4 +1,5 @@
 /* cmd_verify.c -- bouma verify: is a dataset sound? */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -23,16 +24,27 @@ static int parse_depth(const char *text, bouma_verify_depth *out)
     return CALL_AT_FAULT;
 }
 
+static bool is_sound(const bouma_verify_report *report)
+{
+    return report->damages == 0 && report->unchecked == 0;
+}
+
 static void print_text(const struct context *ctx, const char *path,
                        const bouma_verify_report *report, double seconds)
 {
     char steps[FORMAT_BYTES], files[FORMAT_BYTES], bytes[FORMAT_BYTES],
-        damages[FORMAT_BYTES], time[FORMAT_BYTES];
-    bool sound = report->damages == 0;
+        text[FORMAT_BYTES], time[FORMAT_BYTES];
 
-    printf("%s: %s%s%s; ", path, sound ? context_green(ctx) : context_red(ctx),
-           sound ? "sound" : format_count(damages, report->damages, "damage"),
-           context_plain(ctx));
+    printf("%s: ", path);
+    if (report->damages)
+        printf("%s%s%s; ", context_red(ctx),
+               format_count(text, report->damages, "damage"),
+               context_plain(ctx));
+    if (report->unchecked)
+        printf("%s%" PRIu64 " not checked%s; ", context_red(ctx),
+               report->unchecked, context_plain(ctx));
+    if (is_sound(report))
+        printf("%ssound%s; ", context_green(ctx), context_plain(ctx));
     printf("checked %s, %s, %s in %s\n",
            format_count(steps, report->steps, "step"),
            format_count(files, report->files, "file"),
@@ -46,13 +58,14 @@ static int print_object(struct context *ctx, struct session_check *check,
     json_t *root = json_object();
 
     json_put(root, "dataset", json_text(check->path));
-    json_put(root, "sound", json_boolean(report->damages == 0));
+    json_put(root, "sound", json_boolean(is_sound(report)));
     json_put(root, "steps", json_count(report->steps));
     json_put(root, "files", json_count(report->files));
     json_put(root, "chunks", json_count(report->chunks));
     json_put(root, "bytes", json_count(report->bytes));
     json_put(root, "notes", json_count(report->notes));
     json_put(root, "damages", json_count(report->damages));
+    json_put(root, "unchecked", json_count(report->unchecked));
     json_put(root, "findings", json_incref(findings));
     json_put(root, "seconds", json_number(seconds));
     return print_json(ctx, root);
@@ -91,6 +104,8 @@ static int run(struct context *ctx, const struct arguments *args)
     findings_release(&findings);
     if (!rc && check.report.damages > 0)
         rc = DATA_AT_FAULT;
+    else if (!rc && check.report.unchecked > 0)
+        rc = CALL_AT_FAULT;
     return rc;
 }
 
@@ -104,12 +119,14 @@ const struct command cmd_verify = {
     .examples = "  bouma verify run.bouma\n"
                 "  bouma verify run.bouma quick\n"
                 "  mpirun -n 16 bouma-mpi verify run.bouma deep\n",
-    .notes = "quick  manifests, and the sizes of files\n"
-             "meta   and the tables of chunks\n"
-             "full   and every checksum (default)\n"
-             "deep   and every chunk decoded, its range compared\n"
-             "\n"
-             "The exit status is 0 if it is sound, 1 if it is damaged, 2 if it "
-             "could not\nbe checked.\n",
+    .notes =
+        "quick  manifests, and the sizes of files\n"
+        "meta   and the tables of chunks\n"
+        "full   and every checksum (default)\n"
+        "deep   and every chunk decoded, its range compared\n"
+        "\n"
+        "The exit status is 0 if it is sound, 1 if it is damaged, 2 if it, "
+        "or a part of\nit, could not be checked: as the device fails, or "
+        "a newer version wrote it.\n",
     .options = options,
     .run = run};

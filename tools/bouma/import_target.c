@@ -27,7 +27,7 @@ int import_target_open(struct import_target *out, struct context *ctx,
     status =
         session_create(ctx->session, &out->ds, request->path, &request->opts);
     out->created = status == BOUMA_OK;
-    if (status == BOUMA_EEXISTS) {
+    if (status == BOUMA_EEXISTS && !request->opts.clobber) {
         snprintf(first, sizeof(first), "%s", bouma_error_message(out->ds));
         bouma_dataset_free(out->ds);
         status = session_append(ctx->session, &out->ds, request->path,

@@ -11,7 +11,15 @@ struct info {
     bool one_step;       /* --step was given */
     int64_t first, last; /* first <= i < last: number in the list of steps */
     bool tree;           /* --tree was given */
+    int *status;         /* of the last step that could not be opened */
 };
+
+/* What is wrong with it, in a word. */
+const char *info_trouble(const struct info *info);
+
+/* Tell each step that is lost, or a part of it. */
+int info_losses(const struct info *info, struct context *ctx,
+                void (*each)(void *user, const bouma_loss *loss), void *user);
 
 int info_print_text(const struct info *info, struct context *ctx);
 int info_print_json(const struct info *info, struct context *ctx);

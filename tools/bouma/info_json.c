@@ -1,5 +1,6 @@
 /* info_json.c -- bouma info --json. The keys are part of the interface. */
 #include <math.h>
+#include <time.h>
 
 #include "choice_names.h"
 #include "info.h"
@@ -278,14 +279,43 @@ static json_t *damaged_json(const struct info *info, int64_t i)
 
     bouma_dataset_step_get(info->ds, i, &which);
     json_put(object, "step", json_integer(which.step));
-    json_put(object, "damaged", json_text(bouma_error_message(info->ds)));
+    json_put(object, info_trouble(info),
+             json_text(bouma_error_message(info->ds)));
     return object;
+}
+
+/* A time in ISO 8601, or null. */
+static json_t *date_json(int64_t seconds)
+{
+    time_t when = (time_t)seconds;
+    struct tm parts;
+    char text[32];
+
+    return seconds > 0 && gmtime_r(&when, &parts) &&
+                   strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts)
+               ? json_text(text)
+               : json_null();
+}
+
+static void add_loss(void *user, const bouma_loss *loss)
+{
+    json_t *object = json_object();
+
+    json_put(object, "step", json_integer(loss->step));
+    json_put(object, "time",
+             loss->is_known ? json_number(loss->time) : json_null());
+    json_put(object, "recorded", date_json(loss->recorded));
+    json_put(object, "files",
+             loss->files ? json_integer(loss->files) : json_null());
+    json_put(object, "forgotten", json_boolean(loss->accepted));
+    json_array_append_new(user, object);
 }
 
 int info_print_json(const struct info *info, struct context *ctx)
 {
     json_t *root = json_object();
-    json_t *steps = json_array();
+    json_t *losses = json_array();
+    struct json_list steps;
     bouma_dataset_info about = {0};
     char version[32];
     int printed, worst = DONE;
@@ -299,7 +329,9 @@ int info_print_json(const struct info *info, struct context *ctx)
     json_put(root, "notes", json_notes(info->ds));
     json_put(root, "attributes",
              json_attributes(bouma_dataset_attributes(info->ds)));
-    json_put(root, "steps", steps);
+    worst = info_losses(info, ctx, add_loss, losses);
+    json_put(root, "lost", losses);
+    json_list_begin(&steps, ctx, root, "steps");
     for (int64_t i = info->first; i < info->last; i++) {
         bouma_step_details details;
         bouma_step *step;
@@ -307,13 +339,13 @@ int info_print_json(const struct info *info, struct context *ctx)
 
         /* A step that cannot be opened does not hide the others. */
         if (rc) {
-            json_array_append_new(steps, damaged_json(info, i));
+            json_list_add(&steps, damaged_json(info, i));
             worst = rc;
             continue;
         }
-        json_array_append_new(steps, step_json(info, step, &details));
+        json_list_add(&steps, step_json(info, step, &details));
         bouma_step_free(step);
     }
-    printed = print_json(ctx, root);
+    printed = json_list_end(&steps);
     return printed ? printed : worst;
 }

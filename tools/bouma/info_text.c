@@ -142,7 +142,7 @@ static void add_damaged(struct text_table *table, const struct info *info,
 
     bouma_dataset_step_get(info->ds, i, &which);
     text_table_add(table, "%" PRId64, which.step);
-    text_table_add(table, "damaged");
+    text_table_add(table, "%s", info_trouble(info));
     add_blanks(table, 6);
 }
 
@@ -180,13 +180,28 @@ static int print_steps(const struct info *info, struct context *ctx)
     return rc ? rc : worst;
 }
 
+static void print_loss(void *user, const bouma_loss *loss)
+{
+    const struct context *ctx = user;
+
+    if (loss->accepted)
+        return;
+    printf("  %slost%s: step %" PRId64, context_red(ctx), context_plain(ctx),
+           loss->step);
+    if (loss->files)
+        printf(", parts of %" PRId64 " of its files", loss->files);
+    else if (loss->is_known)
+        printf(", time %g", loss->time);
+    puts(loss->recorded ? "" : " (not on record: see bouma repair)");
+}
+
 int info_print_text(const struct info *info, struct context *ctx)
 {
     uint64_t count = (uint64_t)bouma_dataset_step_count(info->ds);
     bouma_dataset_info about = {0};
     char steps[FORMAT_BYTES];
     const char *note;
-    int rc = DONE, shown;
+    int rc, shown, listed;
 
     bouma_dataset_info_get(info->ds, &about);
     printf("%s%s%s: %s, format %d.%d\n", context_bold(ctx), info->path,
@@ -197,12 +212,14 @@ int info_print_text(const struct info *info, struct context *ctx)
         print_clean(note);
         putchar('\n');
     }
+    rc = info_losses(info, ctx, print_loss, ctx);
     attributes_print(bouma_dataset_attributes(info->ds), 2);
     if (info->first == info->last)
-        return DONE;
+        return rc;
     if (!info->one_step) {
         putchar('\n');
-        rc = print_steps(info, ctx);
+        listed = print_steps(info, ctx);
+        rc = rc ? rc : listed;
     }
     shown = print_step(info, ctx, info->last - 1);
     return rc ? rc : shown;

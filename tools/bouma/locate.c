@@ -10,21 +10,25 @@
 int locate_step(bouma_step **out, int64_t *number, struct context *ctx,
                 bouma_dataset *ds, const struct arguments *args)
 {
-    int64_t count = bouma_dataset_step_count(ds);
     bouma_step_info last = {0};
-    int rc, status;
+    int status = BOUMA_OK;
+    int rc = arguments_integer(args, ctx, "step", 0, number);
 
     *out = NULL;
-    if (count == 0)
-        return context_fail(ctx, CALL_AT_FAULT, "there is no step in %s yet",
-                            args->operands[0]);
-    status = bouma_dataset_step_get(ds, count - 1, &last);
-    *number = last.step;
-    rc = arguments_integer(args, ctx, "step", 0, number);
     if (rc)
         return rc;
+    if (!arguments_has(args, "step")) { /* only then all need be listed */
+        int64_t count = bouma_dataset_step_count(ds);
+
+        if (count)
+            status = bouma_dataset_step_get(ds, count - 1, &last);
+        *number = last.step;
+    }
     if (!status)
         status = bouma_step_open(out, ds, *number);
+    if (status == BOUMA_ENOTFOUND && !bouma_dataset_step_count(ds))
+        return context_fail(ctx, CALL_AT_FAULT, "there is no step in %s yet",
+                            args->operands[0]);
     if (status == BOUMA_ENOTFOUND)
         return context_fail(ctx, CALL_AT_FAULT,
                             "there is no step %lld; '%s info %s' lists them",

@@ -170,9 +170,26 @@ void json_put_record(json_t *object, const bouma_record *record)
     json_put(object, "phases", phases(&record->seconds));
 }
 
+/* Bytes of what jansson made; new lines begin 'indent' blanks further right. A
+ * text has no new line in it, but an escape. */
+static void print_bytes(const char *text, size_t bytes, int indent)
+{
+    const char *end;
+
+    while (indent && (end = memchr(text, '\n', bytes))) {
+        size_t line = (size_t)(end - text) + 1;
+
+        fwrite(text, 1, line, stdout);
+        printf("%*s", indent, "");
+        text += line;
+        bytes -= line;
+    }
+    fwrite(text, 1, bytes, stdout);
+}
+
 /* Print what jansson made of a tree; { "\u0001": "123" } becomes 123. The
  * quotes of a text are escaped, so that none can look like the key. */
-static void print_dump(const char *text)
+static void print_dump(const char *text, int indent)
 {
     const char *found;
 
@@ -181,23 +198,69 @@ static void print_dump(const char *text)
 
         while (*found != '{')
             found--;
-        fwrite(text, 1, (size_t)(found - text), stdout);
+        print_bytes(text, (size_t)(found - text), indent);
         fwrite(digits, 1, strcspn(digits, "\""), stdout);
         text = strchr(digits, '}') + 1;
     }
-    puts(text);
+    print_bytes(text, strlen(text), indent);
 }
 
-int print_json(struct context *ctx, json_t *root)
+/* The text of a tree, which is dropped; NULL if there is no memory. */
+static char *dump(json_t *root)
 {
     char *text =
         root ? json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(17))
              : NULL;
 
     json_decref(root);
+    return text;
+}
+
+int print_json(struct context *ctx, json_t *root)
+{
+    char *text = dump(root);
+
     if (!text)
         return context_fail(ctx, DATA_AT_FAULT, "out of memory");
-    print_dump(text);
+    print_dump(text, 0);
+    putchar('\n');
     free(text);
     return DONE;
+}
+
+void json_list_begin(struct json_list *list, struct context *ctx, json_t *root,
+                     const char *key)
+{
+    static const char end[] = "]\n}";
+    char *text;
+
+    *list = (struct json_list){.ctx = ctx};
+    json_put(root, key, json_array());
+    text = dump(root);
+    list->failed = !text;
+    if (text) {
+        text[strlen(text) - strlen(end)] = '\0';
+        print_dump(text, 0);
+    }
+    free(text);
+}
+
+void json_list_add(struct json_list *list, json_t *element)
+{
+    char *text = dump(element);
+
+    if (text && !list->failed) {
+        printf("%s\n    ", list->count++ ? "," : "");
+        print_dump(text, 4);
+    }
+    list->failed |= !text;
+    free(text);
+}
+
+int json_list_end(struct json_list *list)
+{
+    printf("%s]\n}\n", list->count ? "\n  " : "");
+    return list->failed
+               ? context_fail(list->ctx, DATA_AT_FAULT, "out of memory")
+               : DONE;
 }

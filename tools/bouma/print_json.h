@@ -30,4 +30,18 @@ void json_put_record(json_t *object, const bouma_record *record);
 /* Print 'root' on standard output and drop it. */
 int print_json(struct context *ctx, json_t *root);
 
+/* The same for an object whose last value is a long list, of which only one
+ * element is in memory at a time: begin with all but the list, add each
+ * element, end. 'root' and elements are dropped. What fails is told at the end.
+ */
+struct json_list {
+    struct context *ctx;
+    uint64_t count;
+    bool failed;
+};
+void json_list_begin(struct json_list *list, struct context *ctx, json_t *root,
+                     const char *key);
+void json_list_add(struct json_list *list, json_t *element);
+int json_list_end(struct json_list *list);
+
 #endif

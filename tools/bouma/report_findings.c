@@ -19,12 +19,18 @@ void findings_release(struct findings *findings)
     json_decref(findings->list);
 }
 
+static const char *severity_text(bouma_severity severity)
+{
+    return severity == BOUMA_DAMAGE      ? "damage"
+           : severity == BOUMA_UNCHECKED ? "unchecked"
+                                         : "note";
+}
+
 static json_t *finding_json(const bouma_finding *finding)
 {
     json_t *object = json_object();
 
-    json_put(object, "severity",
-             json_text(finding->severity == BOUMA_DAMAGE ? "damage" : "note"));
+    json_put(object, "severity", json_text(severity_text(finding->severity)));
     json_put(object, "step",
              finding->step < 0 ? json_null() : json_integer(finding->step));
     json_put(object, "name", json_text(finding->name));
@@ -35,10 +41,10 @@ static json_t *finding_json(const bouma_finding *finding)
 static void print_finding(const struct context *ctx,
                           const bouma_finding *finding)
 {
-    bool damage = finding->severity == BOUMA_DAMAGE;
+    bool red = finding->severity != BOUMA_NOTE;
 
-    printf("%s%-7s%s", damage ? context_red(ctx) : "",
-           damage ? "damage" : "note", damage ? context_plain(ctx) : "");
+    printf("%s%-6s%s ", red ? context_red(ctx) : "",
+           severity_text(finding->severity), red ? context_plain(ctx) : "");
     if (finding->name && finding->name[0])
         printf("%s: ", finding->name);
     print_clean(finding->text ? finding->text : "");

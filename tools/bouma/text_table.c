@@ -70,14 +70,15 @@ static int column_width(const struct text_table *table, size_t column)
 }
 
 /* Blanks are kept back until a text follows: no line ends in them. */
-static void print_row(const struct text_table *table, size_t first)
+static void print_row(const struct text_table *table, size_t first,
+                      const int *widths)
 {
     size_t columns = strlen(table->align);
     int blanks = 0;
 
     for (size_t c = 0; c < columns; c++) {
         const char *text = table->cells[first + c];
-        int rest = column_width(table, c) - width_of(text);
+        int rest = widths[c] - width_of(text);
         bool right = table->align[c] == 'r';
 
         if (text[0])
@@ -90,13 +91,19 @@ int text_table_print(const struct text_table *table, struct context *ctx,
                      int indent)
 {
     size_t columns = strlen(table->align);
+    int *widths = malloc(columns * sizeof(*widths));
 
-    if (table->failed)
+    if (table->failed || !widths) {
+        free(widths);
         return context_fail(ctx, DATA_AT_FAULT, "out of memory");
+    }
+    for (size_t c = 0; c < columns; c++)
+        widths[c] = column_width(table, c);
     for (size_t i = 0; i + columns <= table->count; i += columns) {
         printf("%*s%s", indent, "", i == 0 ? context_bold(ctx) : "");
-        print_row(table, i);
+        print_row(table, i, widths);
         printf("%s\n", i == 0 ? context_plain(ctx) : "");
     }
+    free(widths);
     return DONE;
 }

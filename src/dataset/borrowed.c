@@ -1,0 +1,188 @@
+/* borrowed.c -- see borrowed.h. */
+#include "dataset/borrowed.h"
+
+#include "base/spread.h"
+
+static struct bm_spread spread_of_put(const struct bm_put *put)
+{
+    const struct bm_memory_box *from = &put->from;
+    struct bm_spread s = {.data = from->data,
+                          .size = bm_variable_value_size(put->variable)};
+
+    for (int d = 0; d < 3; d++) {
+        s.count[d] = (uint64_t)(from->box.hi[d] - from->box.lo[d]);
+        s.stride[d] = from->stride[d];
+    }
+    s.count[3] = (uint64_t)put->variable->components;
+    s.stride[3] = from->component_stride;
+    return s;
+}
+
+static struct bm_spread spread_of_lane(const struct bm_swarm *swarm,
+                                       const struct bm_lane *lane, size_t size)
+{
+    return (struct bm_spread){.data = lane->data,
+                              .size = size,
+                              .count = {1, 1, 1, swarm->count},
+                              .stride = {0, 0, 0, lane->stride}};
+}
+
+/* ---- copies ------------------------------------------------------------- */
+
+int bm_put_keep_copy(struct bouma_dataset *ds, struct bm_put *put)
+{
+    struct bm_spread s = spread_of_put(put);
+    size_t bytes = bm_spread_bytes(&s);
+    int64_t stride[BM_SPREAD_AXES];
+
+    put->copy = bm_new_raw(ds->a, bytes, 1);
+    if (!put->copy)
+        return bm_fail(&ds->error, BOUMA_ENOMEM,
+                       "variable \"%s/%s\": no memory for a copy of %zu bytes",
+                       put->variable->grid->name, put->variable->name, bytes);
+    bm_spread_copy(put->copy, stride, &s);
+    put->from.data = put->copy;
+    for (int d = 0; d < 3; d++)
+        put->from.stride[d] = stride[d];
+    put->from.component_stride = stride[3];
+    return BOUMA_OK;
+}
+
+/* Call 'each' for all lanes that were handed over. */
+static void each_lane(struct bm_swarm *swarm, void *context,
+                      void (*each)(void *context, struct bm_lane *lane,
+                                   const struct bm_spread *s))
+{
+    size_t at = 0;
+
+    for (int i = 0; i < swarm->set->count; i++) {
+        const struct bouma_variable *v = swarm->set->variables[i];
+
+        for (int c = 0; c < v->components && at < swarm->lane_count;
+             c++, at++) {
+            struct bm_lane *lane = &swarm->lanes[at];
+            struct bm_spread s =
+                spread_of_lane(swarm, lane, bm_variable_value_size(v));
+
+            if (lane->data)
+                each(context, lane, &s);
+        }
+    }
+}
+
+static void add_bytes(void *context, struct bm_lane *lane,
+                      const struct bm_spread *s)
+{
+    size_t *sum = context;
+
+    (void)lane;
+    if (__builtin_add_overflow(*sum, bm_spread_bytes(s), sum))
+        *sum = SIZE_MAX;
+}
+
+static void copy_lane(void *context, struct bm_lane *lane,
+                      const struct bm_spread *s)
+{
+    uint8_t **to = context;
+    int64_t stride[BM_SPREAD_AXES];
+
+    bm_spread_copy(*to, stride, s);
+    lane->data = *to;
+    lane->stride = (int64_t)s->size;
+    *to += bm_spread_bytes(s);
+}
+
+int bm_swarm_keep_copy(struct bouma_dataset *ds, struct bm_swarm *swarm)
+{
+    size_t bytes = 0;
+    uint8_t *to;
+
+    each_lane(swarm, &bytes, add_bytes);
+    swarm->copy = to = bm_new_raw(ds->a, bytes, 1);
+    if (!to)
+        return bm_fail(&ds->error, BOUMA_ENOMEM,
+                       "particles \"%s\": no memory for a copy of %zu bytes",
+                       swarm->set->name, bytes);
+    each_lane(swarm, &to, copy_lane);
+    return BOUMA_OK;
+}
+
+/* ---- the check ---------------------------------------------------------- */
+
+void bm_put_remember(struct bm_put *put)
+{
+    struct bm_spread s = spread_of_put(put);
+
+    put->hash = bm_spread_hash(&s);
+}
+
+static void hash_lane(void *context, struct bm_lane *lane,
+                      const struct bm_spread *s)
+{
+    (void)context;
+    lane->hash = bm_spread_hash(s);
+}
+
+void bm_swarm_remember(struct bm_swarm *swarm)
+{
+    each_lane(swarm, NULL, hash_lane);
+}
+
+static int check_put(struct bouma_dataset *ds, const struct bm_put *put)
+{
+    const struct bouma_variable *v = put->variable;
+    struct bm_spread s = spread_of_put(put);
+    char box[160];
+
+    if (bm_spread_hash(&s) == put->hash)
+        return BOUMA_OK;
+    bm_box_text(box, sizeof(box), &put->from.box, v->grid->tiling.ndims);
+    return bm_fail(&ds->error, BOUMA_ESTATE,
+                   "variable \"%s/%s\": the array for the box %s was changed "
+                   "before the step had ended; leave it as it is till then, or "
+                   "hand it over with bouma_variable_put_copy()",
+                   v->grid->name, v->name, box);
+}
+
+static void check_lane(void *context, struct bm_lane *lane,
+                       const struct bm_spread *s)
+{
+    struct bm_lane **changed = context;
+
+    if (!*changed && bm_spread_hash(s) != lane->hash)
+        *changed = lane;
+}
+
+static int check_swarm(struct bouma_dataset *ds, struct bm_swarm *swarm)
+{
+    struct bm_lane *changed = NULL;
+    const char *name = "";
+
+    each_lane(swarm, &changed, check_lane);
+    if (!changed)
+        return BOUMA_OK;
+    for (int i = 0; i < swarm->set->count; i++)
+        if (bm_variable_lane(swarm->set->variables[i]) <=
+            (size_t)(changed - swarm->lanes))
+            name = swarm->set->variables[i]->name;
+    return bm_fail(&ds->error, BOUMA_ESTATE,
+                   "particles \"%s\": the array for \"%s\" was changed before "
+                   "the step had ended; leave it as it is till then, or hand "
+                   "it over with bouma_particles_put_copy()",
+                   swarm->set->name, name);
+}
+
+int bm_borrowed_check(struct bouma_dataset *ds)
+{
+    int rc = BOUMA_OK;
+
+    if (ds->options.check != 1)
+        return rc;
+    for (size_t i = 0; i < ds->put_count && !rc; i++)
+        if (!ds->puts[i].copy)
+            rc = check_put(ds, &ds->puts[i]);
+    for (size_t i = 0; i < ds->swarm_count && !rc; i++)
+        if (!ds->swarms[i].copy)
+            rc = check_swarm(ds, &ds->swarms[i]);
+    return rc;
+}

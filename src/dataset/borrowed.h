@@ -1,0 +1,23 @@
+/* borrowed.h -- a caller's arrays between the put and the end of the step. They
+ * are borrowed: read when the step ends, from where they are. A caller that
+ * cannot leave them alone till then hands over copies; one that does not know
+ * it has to is found out by the option 'check'. */
+#ifndef BM_BORROWED_H
+#define BM_BORROWED_H
+
+#include "dataset/dataset.h"
+
+/* A block or particles that a caller hands over, to be read from a copy; ENOMEM
+ * and a message. */
+int bm_put_keep_copy(struct bouma_dataset *ds, struct bm_put *put);
+int bm_swarm_keep_copy(struct bouma_dataset *ds, struct bm_swarm *swarm);
+
+/* Remember what is in borrowed arrays. */
+void bm_put_remember(struct bm_put *put);
+void bm_swarm_remember(struct bm_swarm *swarm);
+
+/* With the option 'check': whether all borrowed arrays are as they were handed
+ * over. ESTATE, and whose is not. */
+int bm_borrowed_check(struct bouma_dataset *ds);
+
+#endif

@@ -1,0 +1,80 @@
+/* hunt_draw.c -- particles by chance: the keys of places. A file has a stream
+ * of splitmix64 of its own, and the key of a place is the number there. So a
+ * particle's key costs nothing to store, levels of a chunk in which nobody has
+ * a wanted key need not be read, and no other particle's key can be told from
+ * it.
+ */
+#include "base/mix.h"
+#include "read/hunt.h"
+
+static uint64_t key_of(const struct bm_search *s, uint64_t place)
+{
+    return bm_mix(s->stream + (place + 1) * BM_MIX_STEP);
+}
+
+static int is_drawn(const struct bm_search *s, uint64_t place)
+{
+    const struct bm_draw *draw = s->hunt->draw;
+
+    /* One comparison for both ends. */
+    return key_of(s, place) - draw->first <= draw->last - draw->first;
+}
+
+void bm_search_draw_file(struct bm_search *s)
+{
+    uint64_t h = bm_mix_next(s->hunt->draw->seed);
+
+    h = bm_mix_next(h ^ s->step->manifest.step);
+    h = bm_mix_next(h ^ s->set->number);
+    s->stream = bm_mix_next(h ^ s->source);
+}
+
+uint64_t bm_search_draw_levels(const struct bm_search *s, size_t chunk)
+{
+    const struct bm_detail *d = &s->set->detail;
+    uint32_t shift = bm_detail_shift(d, s->cloud->seed, chunk);
+    uint32_t places = bm_cloud_chunk_places(s->set, s->cloud->count, chunk);
+    uint64_t begin = (uint64_t)chunk * d->chunk, end = begin + places;
+    uint64_t levels = 0;
+
+    if (s->hunt->draw->first == 0 && s->hunt->draw->last == UINT64_MAX)
+        return UINT64_MAX;
+    for (size_t i = s->next_run; i < s->run_count && s->runs[i].begin < end;
+         i++) {
+        uint64_t p = s->runs[i].begin > begin ? s->runs[i].begin : begin;
+        uint64_t last = s->runs[i].end < end ? s->runs[i].end : end;
+
+        for (; p < last; p++)
+            if (is_drawn(s, p))
+                levels |= (uint64_t)1 << d->level[(p - begin) ^ shift];
+    }
+    return levels;
+}
+
+uint32_t bm_search_draw(const struct bm_search *s,
+                        const struct bm_hunt_piece *p, uint16_t *chosen,
+                        uint32_t n)
+{
+    const uint16_t *places = s->places + s->first[p->level];
+    uint64_t begin = (uint64_t)p->chunk * s->set->detail.chunk;
+    uint32_t m = 0;
+
+    for (uint32_t i = 0; i < n; i++) {
+        uint16_t at = chosen[i];
+
+        chosen[m] = at;
+        m += (uint32_t)is_drawn(s, begin + places[at]);
+    }
+    return m;
+}
+
+void bm_search_draw_keys(const struct bm_search *s,
+                         const struct bm_hunt_piece *p, uint64_t *keys)
+{
+    const uint16_t *places = s->places + s->first[p->level];
+    const uint16_t *chosen = s->choices + p->chosen;
+    uint64_t begin = (uint64_t)p->chunk * s->set->detail.chunk;
+
+    for (uint32_t i = 0; i < p->choice; i++)
+        keys[i] = key_of(s, begin + places[chosen[i]]);
+}

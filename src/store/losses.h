@@ -1,0 +1,71 @@
+/* losses.h -- what was committed and is gone stays on record.
+ *
+ * The index knows a step whose directory is not there any more: that is a loss.
+ * As the index is a cache, which is written anew now and then, the loss is put
+ * on record first: in a file lost/00000042.loss, for a whole step or for some
+ * of its files. The record stays until somebody forgets it, or the step is
+ * written again. For rank 0. */
+#ifndef BM_LOSSES_H
+#define BM_LOSSES_H
+
+#include "store/index.h"
+
+/* A file of which less is left than was written. */
+struct bm_lost_file {
+    uint32_t subfile;
+    uint64_t bytes; /* that are left, 0 if it is gone */
+};
+
+struct bm_lost_step {
+    struct bm_step_entry entry; /* as it was committed; epoch 0: not known */
+    int64_t recorded;           /* seconds since 1970; 0: not on record yet */
+    int accepted;               /* forgotten, but for the note in verify */
+    struct bm_lost_file *files; /* [count], ascending */
+    uint32_t count;             /* 0: the whole step */
+};
+
+struct bm_loss_list {
+    const bouma_allocator *a;
+    struct bm_lost_step *steps; /* [count], ascending */
+    size_t count;
+};
+
+void bm_losses_init(struct bm_loss_list *list, const bouma_allocator *a);
+void bm_losses_release(struct bm_loss_list *list);
+struct bm_lost_step *bm_losses_find(const struct bm_loss_list *list,
+                                    uint64_t step);
+/* A loss that is not on record, of the whole step; NULL without memory. What is
+ * known of that step is replaced. */
+struct bm_lost_step *bm_losses_add(struct bm_loss_list *list,
+                                   const struct bm_step_entry *entry);
+/* One more file, or another number of bytes for it. BOUMA_OK or ENOMEM. */
+int bm_lost_step_add(struct bm_lost_step *lost, uint32_t subfile,
+                     uint64_t bytes, const bouma_allocator *a);
+const struct bm_lost_file *bm_lost_step_file(const struct bm_lost_step *lost,
+                                             uint32_t subfile);
+
+/* The records of a dataset, into an empty list. One that is damaged stands for
+ * the step in its name. */
+int bm_losses_load(struct bm_store *s, const uint8_t id[16],
+                   struct bm_loss_list *list, struct bm_error *error);
+/* Put a loss on record, durably; 'recorded' is set if it is 0. */
+int bm_losses_save(struct bm_store *s, const uint8_t id[16],
+                   struct bm_lost_step *lost, struct bm_error *error);
+/* Remove a record, durably. */
+int bm_losses_remove(struct bm_store *s, uint64_t step, struct bm_error *error);
+
+/* "recorded 2026-11-16", or "not on record". */
+#define BM_LOSS_DATE 40
+const char *bm_loss_date(char text[BM_LOSS_DATE],
+                         const struct bm_lost_step *lost);
+
+void bm_loss_encode(struct bm_buffer *b, const struct bm_lost_step *lost,
+                    const uint8_t id[16]);
+/* Into a zeroed one, whose files are the caller's to drop. */
+int bm_loss_decode_record(struct bm_lost_step *lost, const bouma_allocator *a,
+                          const uint8_t *data, size_t bytes, const uint8_t *id,
+                          const char *name, struct bm_error *error);
+
+void bm_name_loss(char name[BM_NAME_BYTES], uint64_t step);
+
+#endif

@@ -1,0 +1,130 @@
+#!/usr/bin/python3
+"""Makes grids of many kinds with `bouma import` and the codecs wavelet and zfp-reversible, reads them with
+bouma_reader.py, and compares this with what was given and with what `bouma read` reads, at every level.
+
+Usage: BOUMA=build/bin/bouma compare_codecs.py
+
+BOUMA names the program. Exit status 1 if anything differs.
+"""
+
+import os
+import shutil
+import sys
+import tempfile
+
+import numpy as np
+
+import compare_golden
+from bouma_reader import Damage, Dataset
+from compare_golden import bouma, report, same
+
+random = np.random.default_rng(11)
+FORMS = {}  # codec and form to the number of pieces
+
+
+def smooth(shape):
+    axes = np.meshgrid(*(np.arange(n) * random.uniform(0.05, 0.4) for n in shape), indexing="ij")
+    return np.sin(sum(axes)) + 0.01 * random.normal(size=shape)
+
+
+def integers(shape, dtype):
+    most = np.iinfo(dtype).max
+    kind = random.integers(4)
+    if kind == 0:
+        return random.integers(-most - 1, most, shape, endpoint=True, dtype=dtype)
+    values = (1000 * smooth(shape)).astype(dtype)
+    if kind == 1:
+        values[...] = 0
+    if kind == 2:
+        values[random.random(shape) < 0.1] = -most - 1
+    return values
+
+
+def numbers(shape, dtype):
+    """Floating-point numbers of all sorts."""
+    about = np.finfo(dtype)
+    with np.errstate(all="ignore"):
+        values = [lambda: smooth(shape),
+                  lambda: np.round(8 * smooth(shape)),
+                  lambda: smooth(shape) * float(about.tiny) * 3,  # some are denormal
+                  lambda: smooth(shape) * float(about.smallest_subnormal) * 1000,
+                  lambda: smooth(shape) * float(about.max) * 0.9,
+                  lambda: random.normal(size=shape) * 10.0**random.uniform(-30, 30, shape),
+                  lambda: np.where(random.random(shape) < 0.8, 0.0, -0.0),
+                  lambda: np.full(shape, 2.5),
+                  lambda: random.integers(0, 2**63, shape, dtype="u8").view("f8")][random.integers(9)]().astype(dtype)
+    holes = random.integers(4)
+    if holes:
+        where = random.random(shape) < (0.03, 0.3, 1)[holes - 1]
+        values[where] = np.array([np.nan, np.inf, -np.inf, np.nan])[random.integers(4, size=where.sum())]
+    return values
+
+
+def count_forms(variable):
+    for chunk in variable.chunks.values():
+        for level in range(variable.grid.levels):
+            for piece in chunk.pieces(level):
+                if piece:
+                    name = variable.codec, piece[0]
+                    FORMS[name] = FORMS.get(name, 0) + 1
+
+
+def compare(number, scratch):
+    ndims = int(random.integers(1, 4))
+    shape = tuple(int(n) for n in random.integers(1, (70, 19, 12)[ndims - 1], ndims))
+    patch = [int(min(2**random.integers(0, 5), 1 << (n - 1).bit_length())) for n in shape]
+    levels = int(random.integers(1, max(patch).bit_length() + 1))
+    components = int(random.integers(1, 3))
+    reversible = bool(random.integers(2))
+    dtype = np.dtype(("f4", "f8", "i4", "i8")[random.integers(4 if reversible else 2)])
+    full = shape + ((components,) if components > 1 else ())
+    given = (numbers if dtype.kind == "f" else integers)(full, dtype)
+    options = ["--codec", "zfp-reversible" if reversible else "wavelet"]
+    if not reversible:
+        finite = np.abs(given[np.isfinite(given)].astype("f8"))
+        size = min(finite.max(initial=0), 1e300) or 1.0
+        tolerance = max(size * 10.0**-random.integers(1, 12), 1e-307)
+        options += ["--tolerance", repr(float(tolerance))]
+        options += ["--nominal"] if random.integers(5) == 0 else []
+    path, source, out = (os.path.join(scratch, name) for name in ("d.bouma", "given.npy", "out.npy"))
+    shutil.rmtree(path, ignore_errors=True)
+    np.save(source, given)
+    what = f"case {number}: {shape} x {components} {dtype} patch {patch} levels {levels} {' '.join(options)}"
+    bouma("import", source, "--into", path, "--patch", ",".join(map(str, patch)), "--levels", str(levels),
+          *(["--components", str(components)] if components > 1 else []), *options)
+    dataset = Dataset(path)
+    grid = next(iter(dataset.open(dataset.steps[0]).grids.values()))
+    variable = next(iter(grid.variables.values()))
+    count_forms(variable)
+    for level in range(levels):
+        bouma("read", path, f"{grid.name}/{variable.name}", "--level", str(level), "-o", out)
+        report(same(variable.read(level), np.load(out)), f"{what}: level {level}: not what bouma reads")
+    whole = variable.read()
+    if reversible:
+        report(same(whole, given), f"{what}: not what was given")
+    elif not variable.kind & compare_golden.NOMINAL:
+        special = ~np.isfinite(given)
+        report(np.array_equal(whole[special], given[special], equal_nan=True), f"{what}: NaN or infinity elsewhere")
+        with np.errstate(over="ignore"):
+            errors = np.abs(whole[~special].astype("g") - given[~special].astype("g"))
+        report(np.all(errors <= variable.bound), f"{what}: errors beyond the bound")
+
+
+def main():
+    if "BOUMA" not in os.environ:
+        print(__doc__.strip(), file=sys.stderr)
+        return 2
+    with tempfile.TemporaryDirectory() as scratch:
+        for number in range(120):
+            try:
+                compare(number, scratch)
+            except (Damage, RuntimeError) as error:
+                report(False, f"case {number}: {error}")
+    every = {("wavelet", 0), ("wavelet", 1), ("wavelet", 2), ("zfp-reversible", 0), ("zfp-reversible", 1)}
+    report(set(FORMS) == every, f"not all forms have occurred, but {FORMS}")
+    print(f"{compare_golden.passed} passed, {compare_golden.failed} failed")
+    return 1 if compare_golden.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,254 @@
+/* The option 'clobber': a dataset makes way for a new one, and nothing but a
+ * dataset does; wherever it is interrupted, there is the old one or none. */
+#include <errno.h>
+
+#include "bouma.h"
+#include "fault_io.h"
+#include "must.h"
+#include "scenario.h"
+
+static bouma_io *memory;
+
+static bouma_options options_for(const bouma_io *io, unsigned char id)
+{
+    bouma_options o;
+
+    scenario_options(&o, io, NULL);
+    o.id[0] = id;
+    o.replace = 1;
+    return o;
+}
+
+/* A dataset with some steps, of which each was written once. */
+static void make_old(const char *path, int steps)
+{
+    bouma_options o = options_for(memory, 1);
+    struct scenario_writer writer = {0};
+    bouma_dataset *ds;
+
+    MUST(ds, bouma_dataset_create(&ds, path, &o));
+    for (int i = 0; i < steps; i++)
+        MUST(ds, scenario_write(ds, &writer, i, 0, 0, 1));
+    MUST(ds, bouma_dataset_close(ds));
+    bouma_dataset_free(ds);
+}
+
+/* Start anew and write one step. */
+static int start_anew(const char *path, const bouma_io *io, int clobber)
+{
+    bouma_options o = options_for(io, 2);
+    struct scenario_writer writer = {0};
+    bouma_dataset *ds;
+    int rc;
+
+    o.clobber = clobber;
+    rc = bouma_dataset_create(&ds, path, &o);
+    if (!rc)
+        rc = scenario_write(ds, &writer, 7, 3, 0, 1);
+    if (!rc)
+        rc = bouma_dataset_close(ds);
+    bouma_dataset_free(ds);
+    return rc;
+}
+
+/* Steps of the dataset with that id, all of them right and without any finding;
+ * -1: it cannot be opened. */
+static int64_t steps_of(const char *path, unsigned char *id)
+{
+    bouma_options o = options_for(memory, 0);
+    bouma_verify_report report = {0};
+    bouma_dataset_info info;
+    bouma_dataset *ds;
+    char message[640];
+    int64_t count = -1;
+
+    if (!bouma_dataset_open(&ds, path, &o)) {
+        count = bouma_dataset_step_count(ds);
+        bouma_dataset_info_get(ds, &info);
+        *id = info.id[0];
+        CHECK_EQ(bouma_verify(path, BOUMA_VERIFY_DEEP, &o, NULL, NULL, &report,
+                              message, sizeof(message)),
+                 BOUMA_OK);
+        CHECK_EQ(report.damages, 0);
+    }
+    bouma_dataset_free(ds);
+    return count;
+}
+
+static void a_dataset_makes_way(void)
+{
+    unsigned char id = 0;
+
+    make_old("way", 3);
+    CHECK_EQ(start_anew("way", memory, 0), BOUMA_EEXISTS);
+    CHECK_EQ(steps_of("way", &id), 3);
+    CHECK_EQ(id, 1);
+    CHECK_EQ(start_anew("way", memory, 1), BOUMA_OK);
+    CHECK_EQ(steps_of("way", &id), 1);
+    CHECK_EQ(id, 2);
+    CHECK_EQ(start_anew("way", memory, 1), BOUMA_OK);
+    CHECK_EQ(steps_of("way", &id), 1);
+    CHECK_EQ(start_anew("nothing there", memory, 1), BOUMA_OK);
+    CHECK_EQ(steps_of("nothing there", &id), 1);
+}
+
+static void put_file(const char *path, const char *name)
+{
+    void *root, *file;
+    size_t done;
+
+    if (memory->attach(memory->user, &root, path, 0))
+        REQUIRE(!memory->attach(memory->user, &root, path, 1));
+    REQUIRE(!memory->open(memory->user, root, &file, name, BOUMA_OPEN_CREATE));
+    REQUIRE(!memory->write(memory->user, file, "mine", 4, 0, &done));
+    REQUIRE(!memory->close(memory->user, file));
+    memory->detach(memory->user, root);
+}
+
+static int has_file(const char *path, const char *name)
+{
+    void *root, *file;
+    int code;
+
+    REQUIRE(!memory->attach(memory->user, &root, path, 0));
+    code = memory->open(memory->user, root, &file, name, BOUMA_OPEN_READ);
+    if (!code)
+        memory->close(memory->user, file);
+    memory->detach(memory->user, root);
+    return !code;
+}
+
+static void other_files_are_never_removed(void)
+{
+    unsigned char id = 0;
+
+    put_file("photos", "one.png");
+    CHECK_EQ(start_anew("photos", memory, 1), BOUMA_EEXISTS);
+    CHECK(has_file("photos", "one.png"));
+    put_file("pretended", "DATASET");
+    CHECK_EQ(start_anew("pretended", memory, 1), BOUMA_EEXISTS);
+    CHECK(has_file("pretended", "DATASET"));
+    /* Between the files of a dataset. */
+    make_old("mixed", 2);
+    put_file("mixed", "steps/00000001/notes");
+    CHECK_EQ(start_anew("mixed", memory, 1), BOUMA_EEXISTS);
+    CHECK_EQ(steps_of("mixed", &id), 2);
+    CHECK(has_file("mixed", "steps/00000001/notes"));
+    /* Beside them. */
+    make_old("beside", 2);
+    put_file("beside", "README");
+    CHECK_EQ(start_anew("beside", memory, 1), BOUMA_OK);
+    CHECK(has_file("beside", "README"));
+    CHECK_EQ(steps_of("beside", &id), 1);
+}
+
+static int always_alive(void *user, const char *text)
+{
+    (void)user;
+    (void)text;
+    return 1;
+}
+
+static void one_at_work_is_not_disturbed(void)
+{
+    struct scenario_writer writer = {0};
+    bouma_io alive = *memory;
+    bouma_options o, anew;
+    bouma_dataset *ds, *other;
+    unsigned char id = 0;
+
+    alive.alive = always_alive;
+    o = options_for(&alive, 1);
+    anew = options_for(&alive, 2);
+    anew.clobber = 1;
+    MUST(ds, bouma_dataset_create(&ds, "busy", &o));
+    MUST(ds, scenario_write(ds, &writer, 0, 0, 0, 1));
+    CHECK_EQ(bouma_dataset_create(&other, "busy", &anew), BOUMA_EBUSY);
+    bouma_dataset_free(other);
+    MUST(ds, scenario_write(ds, &writer, 1, 0, 0, 1));
+    CHECK_EQ(steps_of("busy", &id), 2);
+    /* By force; and the old writer then mixes nothing into the new one. */
+    anew.force = 1;
+    MUST(other, bouma_dataset_create(&other, "busy", &anew));
+    CHECK_EQ(scenario_write(ds, &writer, 2, 0, 0, 1), BOUMA_EBUSY);
+    MUST(other, bouma_dataset_close(other));
+    bouma_dataset_free(other);
+    bouma_dataset_free(ds);
+    CHECK_EQ(steps_of("busy", &id), 0);
+    CHECK_EQ(id, 2);
+}
+
+/* Each call of the table fails in turn, and all after it: as if the program was
+ * killed there. */
+static void what_is_interrupted_can_be_done_again(void)
+{
+    int fired = 1;
+
+    for (long at = 1; fired; at++) {
+        struct fault fault = {"killed", FAULT_ERROR, EIO};
+        struct fault_io io;
+        unsigned char id = 0;
+        char path[32];
+        int64_t count;
+        int rc;
+
+        snprintf(path, sizeof(path), "killed%ld", at);
+        make_old(path, 2);
+        fault_io_init(&io, memory);
+        fault_io_arm(&io, &fault, at, 1);
+        rc = start_anew(path, &io.table, 1);
+        fired = rc != BOUMA_OK;
+        count = steps_of(path, &id);
+        if (count >= 0 && id == 1)
+            CHECK_EQ(count, 2);
+        else if (count >= 0)
+            CHECK(count <= 1 && (fired || count == 1));
+        CHECK_EQ(start_anew(path, memory, 1), BOUMA_OK);
+        CHECK_EQ(steps_of(path, &id), 1);
+        CHECK_EQ(id, 2);
+        REQUIRE(at < 1000);
+    }
+}
+
+static void twins_make_way_too(void)
+{
+    bouma_options o = options_for(memory, 1);
+    struct scenario_writer writer = {0};
+    unsigned char id = 0;
+    bouma_dataset *ds;
+
+    o.persist = 1;
+    snprintf(o.local, sizeof(o.local), "near");
+    MUST(ds, bouma_dataset_create(&ds, "far/t", &o));
+    for (int i = 0; i < 3; i++)
+        MUST(ds, scenario_write(ds, &writer, i, 0, 0, 1));
+    MUST(ds, bouma_dataset_close(ds));
+    bouma_dataset_free(ds);
+    o.id[0] = 2;
+    CHECK_EQ(bouma_dataset_create(&ds, "far/t", &o), BOUMA_EEXISTS);
+    bouma_dataset_free(ds);
+    o.clobber = 1;
+    memset(&writer, 0, sizeof(writer));
+    MUST(ds, bouma_dataset_create(&ds, "far/t", &o));
+    MUST(ds, scenario_write(ds, &writer, 1, 1, 0, 1));
+    MUST(ds, bouma_dataset_close(ds));
+    bouma_dataset_free(ds);
+    CHECK_EQ(steps_of("near/t", &id), 1);
+    CHECK_EQ(id, 2);
+    CHECK_EQ(steps_of("far/t", &id), 1);
+    CHECK_EQ(id, 2);
+}
+
+int main(void)
+{
+    unsetenv("BOUMA_OPTIONS");
+    memory = bouma_io_memory_new();
+    REQUIRE(memory);
+    a_dataset_makes_way();
+    other_files_are_never_removed();
+    one_at_work_is_not_disturbed();
+    what_is_interrupted_can_be_done_again();
+    twins_make_way_too();
+    bouma_io_memory_free(memory);
+    return check_result();
+}
