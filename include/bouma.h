@@ -394,7 +394,9 @@ BOUMA_API void bouma_dataset_free(bouma_dataset *ds);
 BOUMA_API const char *bouma_error_message(const bouma_dataset *ds);
 
 /* Remarks of bouma_dataset_append(), such as "step 42 is incomplete (5
- * subfiles, no manifest), ignored": the i-th, or NULL past the last. */
+ * subfiles, no manifest), ignored", and of bouma_step_end(), on a tolerance
+ * that leaves little of a variable's values: the i-th, or NULL past the last.
+ */
 BOUMA_API const char *bouma_dataset_note(const bouma_dataset *ds, int i);
 
 /* ---- writing ------------------------------------------------------------ */
@@ -770,6 +772,11 @@ typedef struct bouma_variable_info {
                              there is none, NaN if it is not known, as with
                              'nominal' or infinite values */
     int nominal;          /* 1: the tolerance is that of coefficients */
+    double span;          /* of a variable that was written with a relative
+                             tolerance, in its last step: what all values span
+                             but for some one in a thousand; else 0. If it is
+                             less than 'bound', outliers make the range, and
+                             little may be left of the other values */
 } bouma_variable_info;
 BOUMA_API void bouma_variable_info_get(const bouma_variable *variable,
                                        bouma_variable_info *out);

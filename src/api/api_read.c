@@ -262,6 +262,7 @@ void bouma_variable_info_get(const bouma_variable *variable,
     out->tolerance_kind = variable->tolerance_kind;
     out->bound = variable->bound;
     out->largest_error = variable->loss.largest;
+    out->span = variable->span;
     out->psnr = psnr_of(variable);
     out->nominal = variable->nominal;
 }

@@ -77,6 +77,9 @@ struct bouma_variable {
     bouma_tolerance tolerance_kind;
     int nominal;  /* the tolerance is that of coefficients */
     double bound; /* of the step: the tolerance as an absolute number */
+    double span;  /* of the step: what all values but outliers span, if the
+                     tolerance is relative; else 0 */
+    int warned;   /* that the bound is beyond it */
     struct bouma_attributes attributes;
 
     /* Of a step that was written: */

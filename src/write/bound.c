@@ -1,12 +1,19 @@
 /* bound.c -- see bound.h. */
 #include "write/bound.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/mix.h"
 #include "base/type.h"
+#include "plan/rounds.h"
 
-#define AT_ONCE (BM_COMM_MAX_VALUES / 2) /* variables in one reduction */
+#define AT_ONCE      (BM_COMM_MAX_VALUES / 4) /* variables in one reduction */
+#define SAMPLE       4096 /* values of a rank, for the span */
+#define SMALL_SAMPLE 64   /* too few to call one an outlier */
+#define TRIMMED      2048 /* at each end, one in so many values is left out */
 
 /* The finite values of a put: their smallest and largest, if there are any. */
 struct extent {
@@ -58,6 +65,103 @@ static void widen_by_put(struct extent *e, const struct bm_put *put)
             }
 }
 
+/* ---- what most values span ---------------------------------------------- */
+
+static int compare_values(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+static double value_at(const struct bm_put *put, uint64_t i)
+{
+    const struct bm_memory_box *m = &put->from;
+    uint64_t at[3], c;
+    const uint8_t *from;
+    double f64;
+    float f32;
+
+    for (int d = 2; d >= 0; d--) {
+        uint64_t n = (uint64_t)(m->box.hi[d] - m->box.lo[d]);
+
+        at[d] = i % n;
+        i /= n;
+    }
+    c = i;
+    from = m->data + (int64_t)c * m->component_stride;
+    for (int d = 0; d < 3; d++)
+        from += (int64_t)at[d] * m->stride[d];
+    if (put->variable->type == BOUMA_F32) {
+        memcpy(&f32, from, sizeof(f32));
+        return f32;
+    }
+    memcpy(&f64, from, sizeof(f64));
+    return f64;
+}
+
+static uint64_t values_of(const struct bm_put *put)
+{
+    return bm_box_volume(&put->from.box) * (uint64_t)put->variable->components;
+}
+
+/* The extent of a sample of this rank's values, evenly over all of them,
+ * without the few smallest and largest: what is left of it if there are
+ * outliers. */
+static struct extent common_extent(const struct bouma_dataset *ds,
+                                   const struct bouma_variable *v)
+{
+    uint64_t total = 0, before = 0;
+    double sample[SAMPLE];
+    size_t count = 0, wanted, put = 0, trimmed;
+
+    for (size_t k = 0; k < ds->put_count; k++)
+        if (ds->puts[k].variable == v)
+            total += values_of(&ds->puts[k]);
+    wanted = total < SAMPLE ? (size_t)total : SAMPLE;
+    for (size_t i = 0; i < wanted; i++) {
+        /* Anywhere in the i-th part, so that no pattern is met. */
+        uint64_t first = bm_cut(total, wanted, i);
+        uint64_t next = bm_cut(total, wanted, i + 1);
+        uint64_t at = first + bm_mix_next(i) % (next - first);
+        double value;
+
+        while (ds->puts[put].variable != v ||
+               at - before >= values_of(&ds->puts[put])) {
+            if (ds->puts[put].variable == v)
+                before += values_of(&ds->puts[put]);
+            put++;
+        }
+        value = value_at(&ds->puts[put], at - before);
+        if (value - value == 0)
+            sample[count++] = value;
+    }
+    if (count == 0)
+        return (struct extent){0, 0, 0};
+    qsort(sample, count, sizeof(*sample), compare_values);
+    trimmed = count < SMALL_SAMPLE ? 0 : 1 + count / TRIMMED;
+    return (struct extent){sample[trimmed], sample[count - 1 - trimmed], 1};
+}
+
+/* A few values that make the range make the bound, too: of all others, nothing
+ * may be left. Told once of each variable. */
+static void tell_outliers(struct bouma_dataset *ds, struct bouma_variable *v)
+{
+    if (v->warned || !(v->span > 0) || v->bound <= v->span)
+        return;
+    v->warned = 1;
+    bm_dataset_add_note(
+        ds,
+        "variable \"%s/%s\", step %" PRIu64
+        ": errors up to %.4g are allowed, %g of its range, but all but a few "
+        "of its values lie within %.4g: outliers make the range, and little "
+        "may be left of the others; use an absolute tolerance, or remove the "
+        "outliers",
+        v->grid->name, v->name, ds->step, v->bound, v->tolerance, v->span);
+}
+
+/* ---- all ranks ---------------------------------------------------------- */
+
 /* Doubles as integers of the same order, and back. 0 is below all. */
 static uint64_t ordered(double v)
 {
@@ -85,15 +189,35 @@ void bm_bounds_reset(struct bm_schema *schema)
 {
     for (uint32_t i = 0; i < schema->variables; i++)
         if (is_relative(schema->by_id[i]))
-            schema->by_id[i]->bound = 0;
+            schema->by_id[i]->bound = schema->by_id[i]->span = 0;
 }
 
-/* One reduction for some variables: of each, the largest value and the negative
- * of the smallest. */
+/* The larger end and the negative of the smaller one, for a reduction. */
+static void put_extent(uint64_t *ends, const struct extent *e)
+{
+    if (e->any) {
+        ends[0] = ordered(e->high);
+        ends[1] = ordered(-e->low);
+    }
+}
+
+/* Half of what it spans, as the whole may overflow. */
+static double half_span(const uint64_t *ends)
+{
+    return ends[0] ? unordered(ends[0]) / 2 + unordered(ends[1]) / 2 : 0;
+}
+
+static double doubled(double half)
+{
+    return half < 0x1p1022 ? half * 2 : 0x1p1023;
+}
+
+/* One reduction for some variables: of each, the extent of all values, and of
+ * all but outliers. */
 static int reduce(struct bouma_dataset *ds, struct bouma_variable **variables,
                   int count, int rc)
 {
-    uint64_t extremes[2 * AT_ONCE] = {0};
+    uint64_t ends[AT_ONCE][4] = {{0}};
     int reduced;
 
     for (int i = 0; i < count && !rc; i++) {
@@ -102,20 +226,17 @@ static int reduce(struct bouma_dataset *ds, struct bouma_variable **variables,
         for (size_t k = 0; k < ds->put_count; k++)
             if (ds->puts[k].variable == variables[i])
                 widen_by_put(&e, &ds->puts[k]);
-        if (e.any) {
-            extremes[2 * i] = ordered(e.high);
-            extremes[2 * i + 1] = ordered(-e.low);
-        }
+        put_extent(&ends[i][0], &e);
+        e = common_extent(ds, variables[i]);
+        put_extent(&ends[i][2], &e);
     }
-    reduced = bm_comm_max(ds->comm, extremes, 2 * count, &ds->error);
+    reduced = bm_comm_max(ds->comm, ends[0], 4 * count, &ds->error);
     for (int i = 0; i < count && !reduced; i++) {
-        double range = 0;
+        struct bouma_variable *v = variables[i];
 
-        if (extremes[2 * i])
-            range = unordered(extremes[2 * i]) / 2 +
-                    unordered(extremes[2 * i + 1]) / 2;
-        range = range * variables[i]->tolerance; /* halves cannot overflow */
-        variables[i]->bound = range < 0x1p1022 ? range * 2 : 0x1p1023;
+        v->bound = doubled(half_span(&ends[i][0]) * v->tolerance);
+        v->span = doubled(half_span(&ends[i][2]));
+        tell_outliers(ds, v);
     }
     return rc ? rc : reduced;
 }

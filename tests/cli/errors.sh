@@ -68,7 +68,31 @@ refuse 2 "--patch 8,48,8: 48 is not a power of two" "$BOUMA" import a.npy \
     --patch 8,48,8 --into x.bouma
 refuse 2 "--step -1" "$BOUMA" import a.npy --step -1 --into x.bouma
 refuse 2 "--time now" "$BOUMA" import a.npy --time now --into x.bouma
+refuse 2 "--spacing 1,0,1: samples cannot be 0 apart" "$BOUMA" import a.npy \
+    --spacing 1,0,1 --into x.bouma
+refuse 2 "--spacing nan" "$BOUMA" import a.npy --spacing nan --into x.bouma
+refuse 2 "a grid's name has a '/'" "$BOUMA" import a.npy --grid a/b --into x.bouma
+refuse 2 "needs a tolerance" "$BOUMA" import a.npy --codec interp --into x.bouma
+refuse 2 "name" "$BOUMA" import a.npy --attr "$(printf 'a\xff=1')" --into x.bouma
+printf 'x,y\n1,2\n3,-1e400\n' >beyond.csv
+refuse 1 "line 3, column 'y': '-1e400' is beyond any f64" "$BOUMA" import \
+    beyond.csv --particles p --into x.bouma
+# A file system that takes no more: nothing of it stays, either.
+(
+    trap '' XFSZ
+    ulimit -f 8
+    exec "$BOUMA" import a.npy --codec raw --into x.bouma
+) 2>full.err
+[[ $? -eq 1 ]] || complain "a full file system: $(<full.err)"
 [[ ! -e x.bouma ]] || complain "a refused import made a dataset"
+# Nor is anything taken away that was there, or that others have put there.
+mkdir -p mine.bouma && touch mine.bouma/file
+refuse 2 "mine.bouma: is not" "$BOUMA" import a.npy --into mine.bouma
+[[ -e mine.bouma/file ]] || complain "a file of somebody else was removed"
+expect 0 "$BOUMA" import a.npy --into old.bouma
+refuse 2 "a grid's name" "$BOUMA" import a.npy --grid a/b --clobber --into old.bouma
+expect 0 "$BOUMA" read old.bouma grid/a -o old.npy
+rm -r old.bouma old.npy
 refuse 2 "step 0 exists already; add --replace to write it again" \
     "$BOUMA" import a.npy --step 0 --into run.bouma
 refuse 2 "missing/run.bouma: could not be created" "$BOUMA" import a.npy \
@@ -91,7 +115,7 @@ refuse 2 "end it in .npy or .raw" "${read[@]}" grid/a -o x.png
 refuse 2 "both want standard output" "${read[@]}" grid/a -o - --json
 refuse 2 "OBJECT/VAR" "${read[@]}" a -o x.npy
 refuse 2 "did you mean 'grid'" "${read[@]}" gird/a -o x.npy
-refuse 2 "there is a" "${read[@]}" grid/temperature -o x.npy
+refuse 2 "there is only a" "${read[@]}" grid/temperature -o x.npy
 refuse 2 "there is no step 7" "${read[@]}" grid/a --step 7 -o x.npy
 refuse 2 "there is no step 7" "$BOUMA" info run.bouma --step 7
 refuse 2 "has levels 0 to" "${read[@]}" grid/a --level 20 -o x.npy
@@ -126,8 +150,22 @@ expect 0 "$BOUMA" repair busy.bouma --apply --force
 
 find run.bouma/steps -type f -exec cksum {} + | sort >after
 same before after
+# One value that makes the range is told of.
+python "
+a = np.sin(np.arange(32 * 32 * 32, dtype='f4') / 7).reshape(32, 32, 32)
+np.save('wave.npy', a)
+a[3, 4, 5] = 1e30
+np.save('outlier.npy', a)"
+expect 0 "$BOUMA" import outlier.npy --relative 1e-3 --into tell.bouma
+[[ $err == *'note: variable "grid/outlier", step 0: errors up to 1e+27 are allowed'* ]] ||
+    complain "'$err'"
+expect 0 "$BOUMA" import wave.npy --relative 1e-3 --into tell.bouma
+[[ -z $err ]] || complain "'$err'"
+expect 0 "$BOUMA" import outlier.npy --tolerance 1e-3 --into tell.bouma
+[[ -z $err ]] || complain "'$err'"
+
 # Patches larger than the grid are cut down, which is told, and no others.
-expect 0 "$BOUMA" import b.npy --patch 64,8,32 --into cut.bouma --json
+expect 0 "$BOUMA" import b.npy --patch 64,8,32 --into cut.bouma
 [[ $err == "bouma: import: note: --patch 64,8,32 is larger than the grid of \
 24 x 24 x 20 samples; patches have 32 x 8 x 32" ]] || complain "'$err'"
 expect 0 "$BOUMA" import b.npy --patch 32 --into cut.bouma

@@ -120,6 +120,59 @@ object "assert 'import' in [c['name'] for c in o['commands']]"
 expect 0 "$BOUMA" completion bash --json
 object "assert 'complete' in o['script']"
 
-# Errors leave standard output alone.
-refuse 2 'no variable' "$BOUMA" read run.bouma grid/x -o out.npy --json
+# Errors leave standard output alone, and are objects in lines of standard error.
+# failure STATUS EXIT TEXT COMMAND...: that is what the last line says.
+failure()
+{
+    local name=$1 status=$2 text=$3
+    shift 3
+    refuse "$status" "$text" "$@" --json
+    python "
+e = json.loads(open('.err').read())['error']
+assert (e['status'], e['exit']) == ('$name', $status), e
+assert '$text' in e['message'], e"
+}
+failure ENOTFOUND 2 'no variable' "$BOUMA" read run.bouma grid/x -o out.npy
+failure ENOTFOUND 2 'no step 7' "$BOUMA" info run.bouma --step 7
+failure ENOTFOUND 2 'none.bouma' "$BOUMA" info none.bouma
+failure ENOTFOUND 2 'cannot read' "$BOUMA" import none.npy --into x.bouma
+failure EINVAL 2 'no command' "$BOUMA" zzz
+failure EINVAL 2 'no option --wrong' "$BOUMA" info run.bouma --wrong
+failure EEXISTS 2 'step 3 exists' "$BOUMA" import rho.npy --step 3 --into run.bouma
+printf 'x,y\n1,2\n' >short.csv
+cp short.csv twice.csv
+sed -i 1s/y/x/ twice.csv
+failure EFORMAT 1 'two columns' "$BOUMA" import twice.csv --particles p \
+    --into x.bouma
+# So are notes.
+expect 0 "$BOUMA" import rho.npy --patch 1024 --into run.bouma --json
+python "
+n = json.loads(open('.err').read())['note']
+assert n['command'] == 'import' and 'is larger than the grid' in n['message'], n"
+
+# What is not finite is text; null is what is not there.
+python "
+a = np.arange(64, dtype='f8')
+a[3], a[5] = np.inf, -np.inf
+np.save('wide.npy', a)
+np.save('nan.npy', a * np.nan)
+open('wide.csv', 'w').write('x,y,m\\n1,2,inf\\n3,4,nan\\n')"
+expect 0 "$BOUMA" import wide.npy nan.npy --into wide.bouma --attr limit=inf
+expect 0 "$BOUMA" import wide.csv --particles p --into wide.bouma --attr limit=inf
+expect 0 "$BOUMA" info wide.bouma --json
+object "
+g, p = o['steps'][0]['objects'][0], o['steps'][1]['objects'][0]
+wide, nan = g['variables']
+assert wide['ranges'] == [{'min': '-inf', 'max': 'inf', 'nans': 0}], wide
+assert float(wide['ranges'][0]['min']) == -np.inf
+assert nan['ranges'] == [{'min': None, 'max': None, 'nans': 64}], nan
+assert p['attributes'][0]['range'] == ['inf', 'inf'], p
+# One meaning for each key of an object, whatever its kind.
+assert [v['name'] for v in p['variables']] == ['position', 'm']
+assert p['variables'][1:] == p['attributes'] and p['variables'][0] == p['position']
+assert p['remarks'] == g['remarks'] == {} and 'attributes' not in g"
+expect 0 "$BOUMA" query wide.bouma p --json
+object "
+m = [v for v in o['variables'] if v['name'] == 'm'][0]
+assert m['ranges'] == [{'min': 'inf', 'max': 'inf', 'nans': 1}], m"
 finish

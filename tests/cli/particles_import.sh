@@ -279,7 +279,7 @@ bad 1 "short.dump: line 26: the frame of step 0 has 50 atoms, but only 15" \
     short.dump
 bad 1 "line 16 has 3 words, but there are 7 columns" few.dump
 bad 1 "line 16, column 'type': 'two' is not a number" word.dump
-bad 1 "line 16, column 'type': '2.5' is not a fitting number" whole.dump
+bad 1 "line 16, column 'type': '2.5' does not fit into its type" whole.dump
 bad 1 "line 62: the frame of step 0 has 51 atoms, but only 50" count.dump
 bad 1 "has 5000000000000 atoms, but only 50" huge.dump
 bad 1 "line 6: not a number of atoms: '-50'" minus.dump

@@ -42,10 +42,11 @@ def same(a, b):
 
 
 def same_attributes(ours, theirs):
-    """Info prints single numbers without brackets, and null for infinity and NaN, which JSON does not have."""
-    plain = {name: value if isinstance(value, str) else [x if np.isfinite(x) else None for x in value]
+    """Info prints single numbers without brackets, and texts for infinity and NaN, which JSON does not have."""
+    plain = {name: value if isinstance(value, str) else [x if np.isfinite(x) else str(float(x)) for x in value]
              for name, value in ours.items()}
-    return plain == {name: value if isinstance(value, (str, list)) else [value] for name, value in theirs.items()}
+    return theirs == {name: value[0] if len(value) == 1 and isinstance(value, list) else value
+                      for name, value in plain.items()}
 
 
 def middle(shape):
@@ -173,7 +174,7 @@ def compare_grid(path, step, grid, told, scratch):
     keys = "shape", "patch", "levels", "origin", "spacing", "unit"
     ours = list(grid.shape), list(grid.edges), grid.levels, list(grid.origin), list(grid.spacing), grid.unit
     report([told[key] or "" if key == "unit" else told[key] for key in keys] == list(ours), f"{what}: info")
-    report(same_attributes(grid.attributes, told["attributes"]), f"{what}: attributes")
+    report(same_attributes(grid.attributes, told["remarks"]), f"{what}: attributes")
     report([v["name"] for v in told["variables"]] == list(grid.variables), f"{what}: variables")
     for told_variable in told["variables"]:
         compare_variable(path, step, grid, grid.variables[told_variable["name"]], told_variable, scratch)

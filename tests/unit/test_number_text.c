@@ -33,6 +33,11 @@ static void kinds_are_told_apart(void)
     CHECK(parse("-.5E-2").f == -.5e-2);
     CHECK(isnan(parse("NaN").f));
     CHECK(isinf(parse("-inf").f));
+    CHECK_EQ(parse("-inf").kind, NUMBER_REAL);
+    CHECK_EQ(parse("1e400").kind, NUMBER_BEYOND);
+    CHECK_EQ(parse("-1e309").kind, NUMBER_BEYOND);
+    CHECK_EQ(parse("1e308").kind, NUMBER_REAL);
+    CHECK_EQ(parse("1e-400").kind, NUMBER_REAL); /* 0 is the nearest */
     CHECK(signbit(parse("-0").f));
     for (const char *const *text =
              (const char *const[]){"", "-", ".", "e5", "0x10", "1 2", " 1",
@@ -53,6 +58,7 @@ static void values_fit_or_are_refused(void)
     CHECK(!fits("nan", BOUMA_I32) && fits("nan", BOUMA_F32));
     CHECK(fits("inf", BOUMA_F32) && !fits("1e39", BOUMA_F32));
     CHECK(fits("1e39", BOUMA_F64));
+    CHECK(!fits("1e400", BOUMA_F64) && !fits("1e400", BOUMA_F32));
 }
 
 int main(void)

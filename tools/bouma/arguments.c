@@ -181,7 +181,7 @@ int arguments_parse(struct arguments *out, struct context *ctx,
     out->given = calloc(room, sizeof(*out->given));
     out->operands = calloc(room, sizeof(*out->operands));
     if (!out->given || !out->operands)
-        return context_fail(ctx, DATA_AT_FAULT, "out of memory");
+        return context_fail_memory(ctx);
     rc = parse_words(out, ctx, &cursor);
     return rc ? rc : check_operands(out, ctx);
 }

@@ -87,7 +87,7 @@ static int print_object(struct context *ctx)
 
     if (!out) {
         json_decref(root);
-        return context_fail(ctx, DATA_AT_FAULT, "out of memory");
+        return context_fail_memory(ctx);
     }
     write_bash(out);
     fclose(out);

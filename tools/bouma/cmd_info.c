@@ -67,9 +67,9 @@ static int choose_steps(struct info *info, struct context *ctx,
             info->last = i + 1;
             return DONE;
         }
-    return context_fail(ctx, CALL_AT_FAULT,
-                        "there is no step %lld; '%s info %s' lists them",
-                        (long long)wanted, session_program(), info->path);
+    return context_fail_missing(
+        ctx, "there is no step %lld; '%s info %s' lists them",
+        (long long)wanted, session_program(), info->path);
 }
 
 static int run(struct context *ctx, const struct arguments *args)

@@ -180,7 +180,7 @@ static int write_file(struct context *ctx, const bouma_probe_report *report,
     int rc = output_create(&output, ctx, target);
 
     if (!rc && (!bytes || !text))
-        rc = context_fail(ctx, DATA_AT_FAULT, "out of memory");
+        rc = context_fail_memory(ctx);
     if (!rc && session_rank(ctx->session) == 0) {
         bouma_probe_text(report, text, bytes + 1);
         rc = output_write(&output, ctx, text, bytes, 0);

@@ -4,8 +4,10 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "print_json.h"
 #include "wording.h"
 
 bool context_prints(const struct context *ctx)
@@ -13,14 +15,37 @@ bool context_prints(const struct context *ctx)
     return session_rank(ctx->session) == 0;
 }
 
+static void keep(struct context *ctx, int status, const char *format,
+                 va_list list)
+{
+    ctx->failure.status = status;
+    vsnprintf(ctx->failure.message, sizeof(ctx->failure.message), format, list);
+}
+
 int context_fail(struct context *ctx, int outcome, const char *format, ...)
 {
     va_list list;
 
     va_start(list, format);
-    vsnprintf(ctx->message, sizeof(ctx->message), format, list);
+    keep(ctx, outcome == CALL_AT_FAULT ? BOUMA_EINVAL : BOUMA_EFORMAT, format,
+         list);
     va_end(list);
     return outcome;
+}
+
+int context_fail_missing(struct context *ctx, const char *format, ...)
+{
+    va_list list;
+
+    va_start(list, format);
+    keep(ctx, BOUMA_ENOTFOUND, format, list);
+    va_end(list);
+    return CALL_AT_FAULT;
+}
+
+int context_fail_memory(struct context *ctx)
+{
+    return context_fail_status(ctx, BOUMA_ENOMEM, NULL);
 }
 
 static int outcome_of(int status)
@@ -43,7 +68,8 @@ int context_fail_status(struct context *ctx, int status, const char *message)
 {
     if (!message || !message[0])
         message = bouma_status_text(status);
-    wording_of(ctx->message, sizeof(ctx->message),
+    ctx->failure.status = status;
+    wording_of(ctx->failure.message, sizeof(ctx->failure.message),
                ctx->command ? command_find(ctx->command) : NULL, message);
     return outcome_of(status);
 }
@@ -53,40 +79,78 @@ int context_fail_errno(struct context *ctx, const char *doing, const char *path)
     /* A name that leads nowhere is the call's fault, the rest the file's. */
     bool wrong_name = errno == ENOENT || errno == ENOTDIR || errno == EISDIR;
 
-    return context_fail(ctx, wrong_name ? CALL_AT_FAULT : DATA_AT_FAULT,
-                        "cannot %s %s: %s", doing, path, strerror(errno));
+    if (wrong_name)
+        return context_fail_missing(ctx, "cannot %s %s: %s", doing, path,
+                                    strerror(errno));
+    context_fail(ctx, DATA_AT_FAULT, "cannot %s %s: %s", doing, path,
+                 strerror(errno));
+    ctx->failure.status = BOUMA_EIO;
+    return DATA_AT_FAULT;
 }
 
 int context_agree(struct context *ctx, int outcome)
 {
-    return session_agree(ctx->session, outcome, ctx->message,
-                         sizeof(ctx->message));
+    return session_agree(ctx->session, outcome, &ctx->failure,
+                         sizeof(ctx->failure));
 }
 
-static void print_prefix(const struct context *ctx)
+static void print_text(const struct context *ctx, const char *kind,
+                       const char *message)
 {
     fprintf(stderr, "%s: ", session_program());
     if (ctx->command)
         fprintf(stderr, "%s: ", ctx->command);
+    fprintf(stderr, "%s%s\n", kind, message);
 }
 
-void context_warn(const struct context *ctx, const char *format, ...)
+/* One line, so that a script can read what was said one by one. */
+static void print_object(const struct context *ctx, const char *kind,
+                         json_t *about, const char *message)
 {
+    json_t *root = json_object();
+    char *text;
+
+    json_put(about, "command",
+             ctx->command ? json_text(ctx->command) : json_null());
+    json_put(about, "message", json_text(message));
+    json_put(root, kind, about);
+    text = json_dumps(root, JSON_COMPACT);
+    json_decref(root);
+    fprintf(stderr, "%s\n", text ? text : "{\"error\":null}");
+    free(text);
+}
+
+void context_note(const struct context *ctx, const char *format, ...)
+{
+    char message[2048];
     va_list list;
 
     if (!context_prints(ctx))
         return;
-    print_prefix(ctx);
     va_start(list, format);
-    vfprintf(stderr, format, list);
+    vsnprintf(message, sizeof(message), format, list);
     va_end(list);
-    fputc('\n', stderr);
+    if (ctx->json)
+        print_object(ctx, "note", json_object(), message);
+    else
+        print_text(ctx, "note: ", message);
 }
 
-void context_report(const struct context *ctx)
+void context_report(const struct context *ctx, int outcome)
 {
-    if (ctx->message[0])
-        context_warn(ctx, "%s", ctx->message);
+    json_t *about;
+
+    if (!ctx->failure.message[0] || !context_prints(ctx))
+        return;
+    if (!ctx->json) {
+        print_text(ctx, "", ctx->failure.message);
+        return;
+    }
+    about = json_object();
+    json_put(about, "status",
+             json_text(bouma_status_name(ctx->failure.status)));
+    json_put(about, "exit", json_integer(outcome));
+    print_object(ctx, "error", about, ctx->failure.message);
 }
 
 const char *context_bold(const struct context *ctx)

@@ -23,15 +23,26 @@ struct context {
     const char *command; /* for messages; NULL before one is known */
     bool json;           /* --json was given */
     bool color;          /* standard output is a terminal that wants colors */
-    char message[2048];
+    struct failure {
+        int status; /* of the library, or the one that comes nearest */
+        char message[2048];
+    } failure;
 };
 
 /* Whether this process prints: process 0 does. */
 bool context_prints(const struct context *ctx);
 
-/* Keep the message, and return 'outcome'. */
+/* Keep the message, and return 'outcome'. In JSON the status is then EINVAL if
+ * the call is at fault, EFORMAT if the data is. */
 __attribute__((format(printf, 3, 4))) int
 context_fail(struct context *ctx, int outcome, const char *format, ...);
+
+/* The same for something that was named and is not there: ENOTFOUND. */
+__attribute__((format(printf, 2, 3))) int
+context_fail_missing(struct context *ctx, const char *format, ...);
+
+/* The same for memory that is not there: ENOMEM. */
+int context_fail_memory(struct context *ctx);
 
 /* The same for a call of the library that returned 'status' and its message:
  * the status tells whether the data or the call is at fault. */
@@ -45,12 +56,16 @@ int context_fail_errno(struct context *ctx, const char *doing,
 /* Every process gets the worst outcome and its message. Collective. */
 int context_agree(struct context *ctx, int outcome);
 
-/* Print to standard error at once, on process 0. */
+/* Print a note to standard error at once, on process 0: something that the user
+ * may not expect, though the command goes on. With --json it is a line
+ *     {"note": {"command": "import", "message": "..."}} */
 __attribute__((format(printf, 2, 3))) void
-context_warn(const struct context *ctx, const char *format, ...);
+context_note(const struct context *ctx, const char *format, ...);
 
-/* Print the message kept, if any. */
-void context_report(const struct context *ctx);
+/* Print the message kept, if any. With --json it is a line
+ *     {"error": {"command": "read", "status": "ENOTFOUND", "exit": 2,
+ *                "message": "..."}} */
+void context_report(const struct context *ctx, int outcome);
 
 /* Escape sequences, or "" where colors are not wanted. */
 const char *context_bold(const struct context *ctx);

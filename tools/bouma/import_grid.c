@@ -30,7 +30,7 @@ static int open_sources(struct import *import, struct context *ctx)
 
     import->sources = calloc((size_t)args->operand_count, sizeof(*first));
     if (!import->sources)
-        return context_fail(ctx, DATA_AT_FAULT, "out of memory");
+        return context_fail_memory(ctx);
     import->count = args->operand_count;
     first = import->sources;
     for (int i = 0; i < import->count; i++) {
@@ -67,24 +67,22 @@ static void tell_patch(const struct import *import, const struct context *ctx,
     for (int i = 0; i < about.ndims; i++)
         smaller = smaller || about.patch[i] < request->grid.patch[i];
     if (smaller)
-        context_warn(ctx,
-                     "note: --patch %s is larger than the grid of %s samples; "
+        context_note(ctx,
+                     "--patch %s is larger than the grid of %s samples; "
                      "patches have %s",
                      arguments_text(request->args, "patch"),
                      format_shape(shape, about.ndims, about.shape),
                      format_shape(patch, about.ndims, about.patch));
 }
 
-static int define_variables(struct import *import, const struct context *ctx,
+/* Define all in the target; *grid is the grid. */
+static int define_variables(struct import *import, bouma_grid **grid,
                             bouma_variable **variables)
 {
     const struct import_request *request = &import->request;
-    bouma_grid *grid;
-    int status = bouma_grid_define(&grid, import->target.ds, request->grid_name,
+    int status = bouma_grid_define(grid, import->target.ds, request->grid_name,
                                    &request->grid);
 
-    if (!status)
-        tell_patch(import, ctx, grid);
     for (int i = 0; !status && i < import->count; i++) {
         bouma_variable_spec spec = request->variable;
         char name[512];
@@ -93,9 +91,29 @@ static int define_variables(struct import *import, const struct context *ctx,
         spec.components = import->sources[i].components;
         spec.unit = import_request_unit(request, i);
         import_request_name(request, i, name, sizeof(name));
-        status = bouma_variable_define(&variables[i], grid, name, &spec);
+        status = bouma_variable_define(&variables[i], *grid, name, &spec);
     }
     return status;
+}
+
+/* Everything that can be refused without the samples, in 'target.ds'. */
+static int define_all(void *user, struct context *ctx)
+{
+    struct import *import = user;
+    bouma_variable **variables =
+        calloc((size_t)import->count, sizeof(*variables));
+    bouma_grid *grid;
+    int status = variables ? BOUMA_OK : BOUMA_ENOMEM;
+
+    if (!status)
+        status = define_variables(import, &grid, variables);
+    if (!status)
+        status = bouma_step_begin(import->target.ds, import->request.step,
+                                  import->request.time);
+    if (!status)
+        status = import_target_attributes(&import->target, &import->request);
+    free(variables);
+    return status ? import_target_failed(&import->target, ctx, status) : DONE;
 }
 
 /* Hand over the layers of every variable that are this process's. */
@@ -128,11 +146,14 @@ static int write_step(struct import *import, struct context *ctx)
     const struct import_request *request = &import->request;
     bouma_variable **variables =
         calloc((size_t)import->count, sizeof(*variables));
+    bouma_grid *grid;
     int status = variables ? BOUMA_OK : BOUMA_ENOMEM;
     int rc = DONE;
 
     if (!status)
-        status = define_variables(import, ctx, variables);
+        status = define_variables(import, &grid, variables);
+    if (!status)
+        tell_patch(import, ctx, grid);
     if (!status)
         status =
             bouma_step_begin(import->target.ds, request->step, request->time);
@@ -149,6 +170,8 @@ static int write_step(struct import *import, struct context *ctx)
         return rc;
     }
     status = bouma_step_end(import->target.ds, &import->record);
+    if (!status)
+        import_target_tell(&import->target, ctx);
     return status ? import_target_failed(&import->target, ctx, status) : DONE;
 }
 
@@ -161,7 +184,7 @@ static int write_dataset(struct import *import, struct context *ctx)
     rc = import_target_choose_step(&import->target, ctx, &import->request);
     if (!rc)
         rc = write_step(import, ctx);
-    return import_target_close(&import->target, ctx, rc);
+    return import_target_close(&import->target, ctx, &import->request, rc);
 }
 
 static int print_text(const struct import *import)
@@ -203,6 +226,7 @@ static int print_object(const struct import *import, struct context *ctx)
     json_put(root, "variables", names);
     json_put_record(root, record);
     json_put(root, "seconds", json_number(import->seconds));
+    json_put(root, "notes", json_notes(import->target.ds));
     return print_json(ctx, root);
 }
 
@@ -218,6 +242,8 @@ int import_grid(struct context *ctx, const struct arguments *args)
     if (!rc)
         rc = import_memory_check_sources(ctx, import.sources, import.count,
                                          limit);
+    if (!rc)
+        rc = import_target_rehearse(&import.target, ctx, define_all, &import);
     rc = context_agree(ctx, rc);
     if (!rc)
         rc = write_dataset(&import, ctx);

@@ -12,6 +12,7 @@
 #include "particle_set.h"
 #include "print_json.h"
 #include "stopwatch.h"
+#include "suggest.h"
 
 /* A step that was written. */
 struct written {
@@ -55,6 +56,21 @@ static const char *value_for(const struct arguments *args, const char *option,
     return NULL;
 }
 
+static int no_attribute(const struct import *import, struct context *ctx,
+                        const char *option, const char *text)
+{
+    char name[TABLE_NAME], list[NAME_LIST_BYTES];
+    struct name_list names = {.near = {.word = name}};
+
+    snprintf(name, sizeof(name), "%.*s", (int)(strrchr(text, '=') - text),
+             text);
+    name_list_add(&names, "position", NULL);
+    for (size_t i = 0; i < import->set.attribute_count; i++)
+        name_list_add(&names, import->set.attributes[i]->name, NULL);
+    return context_fail_missing(ctx, "--%s %s: there is no such attribute%s",
+                                option, text, name_list_text(list, &names));
+}
+
 /* Every "NAME=VALUE" names an attribute or the position. */
 static int check_names(const struct import *import, struct context *ctx,
                        const char *option)
@@ -75,9 +91,7 @@ static int check_names(const struct import *import, struct context *ctx,
             known = value_for(args, option, import->set.attributes[k]->name) ==
                     equals + 1;
         if (!known)
-            return context_fail(ctx, CALL_AT_FAULT,
-                                "--%s %s: there is no such attribute", option,
-                                text);
+            return no_attribute(import, ctx, option, text);
     }
     return DONE;
 }
@@ -181,7 +195,7 @@ static int define(struct import *import, struct context *ctx)
     import->variables =
         calloc(set->attribute_count + 1, sizeof(*import->variables));
     if (!import->variables)
-        return context_fail(ctx, DATA_AT_FAULT, "out of memory");
+        return context_fail_memory(ctx);
     status =
         bouma_particles_define(&import->particles, import->target.ds,
                                import->request.particles_name, &import->spec);
@@ -195,6 +209,27 @@ static int define(struct import *import, struct context *ctx)
                 set->attributes[i]->name, &of);
     }
     return status ? import_target_failed(&import->target, ctx, status) : rc;
+}
+
+/* Everything that can be refused without the particles, in 'target.ds'. */
+static int define_all(void *user, struct context *ctx)
+{
+    struct import *import = user;
+    int status, rc = define(import, ctx);
+
+    if (!rc) {
+        status = bouma_step_begin(import->target.ds, import->request.step,
+                                  import->request.time);
+        if (!status)
+            status =
+                import_target_attributes(&import->target, &import->request);
+        if (status)
+            rc = import_target_failed(&import->target, ctx, status);
+    }
+    free(import->variables);
+    import->variables = NULL;
+    import->particles = NULL;
+    return rc;
 }
 
 /* All frames have the columns of the first. */
@@ -297,7 +332,7 @@ static int keep_step(struct import *import, struct context *ctx,
                                                        sizeof(*import->steps));
 
     if (!steps)
-        return context_fail(ctx, DATA_AT_FAULT, "out of memory");
+        return context_fail_memory(ctx);
     import->steps = steps;
     steps[import->step_count++] = (struct written){
         import->request.step, import->request.time, import->set.rows, *record};
@@ -369,7 +404,7 @@ static int write_dataset(struct import *import, struct context *ctx)
         if (!rc && found)
             rc = load_frame(import, ctx);
     }
-    return import_target_close(&import->target, ctx, rc);
+    return import_target_close(&import->target, ctx, &import->request, rc);
 }
 
 /* ---- telling ------------------------------------------------------------- */
@@ -435,6 +470,7 @@ static int print_object(const struct import *import, struct context *ctx)
     put_step(root, &import->steps[import->step_count - 1]);
     json_put(root, "steps", steps);
     json_put(root, "seconds", json_number(import->seconds));
+    json_put(root, "notes", json_notes(import->target.ds));
     return print_json(ctx, root);
 }
 
@@ -452,6 +488,8 @@ int import_particles(struct context *ctx, const struct arguments *args)
         rc = load_frame(&import, ctx);
     if (!rc)
         rc = check_request(&import, ctx);
+    if (!rc)
+        rc = import_target_rehearse(&import.target, ctx, define_all, &import);
     rc = context_agree(ctx, rc);
     if (!rc)
         rc = write_dataset(&import, ctx);

@@ -110,6 +110,20 @@ static int check_patch(const struct import_request *request,
     return DONE;
 }
 
+/* To the library 0 means 1, which nobody who writes 0 here has in mind. Where
+ * an axis runs downwards, it is negative. */
+static int check_spacing(const struct import_request *request,
+                         struct context *ctx)
+{
+    for (int i = 0; i < request->spacings; i++)
+        if (request->grid.spacing[i] == 0)
+            return context_fail(ctx, CALL_AT_FAULT,
+                                "--spacing %s: samples cannot be 0 apart; "
+                                "leave it out for 1",
+                                arguments_text(request->args, "spacing"));
+    return DONE;
+}
+
 static int read_grid(struct import_request *request, struct context *ctx)
 {
     const struct arguments *args = request->args;
@@ -130,6 +144,8 @@ static int read_grid(struct import_request *request, struct context *ctx)
     if (!rc)
         rc = arguments_numbers(args, ctx, "spacing", grid->spacing,
                                &request->spacings);
+    if (!rc)
+        rc = check_spacing(request, ctx);
     if (!rc)
         rc = arguments_numbers(args, ctx, "origin", grid->origin,
                                &request->origins);

@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include "attribute_value.h"
+#include "bouma_store.h"
+#include "empty_dataset.h"
 
 int import_target_failed(const struct import_target *target,
                          struct context *ctx, int status)
@@ -37,9 +39,39 @@ int import_target_open(struct import_target *out, struct context *ctx,
     }
     if (status)
         return import_target_failed(out, ctx, status);
-    for (int i = 0; bouma_dataset_note(out->ds, i); i++)
-        context_warn(ctx, "note: %s", bouma_dataset_note(out->ds, i));
+    import_target_tell(out, ctx);
     return DONE;
+}
+
+void import_target_tell(struct import_target *target, struct context *ctx)
+{
+    const char *note;
+
+    while ((note = bouma_dataset_note(target->ds, target->notes))) {
+        context_note(ctx, "%s", note);
+        target->notes++;
+    }
+}
+
+int import_target_rehearse(struct import_target *target, struct context *ctx,
+                           int (*definer)(void *user, struct context *ctx),
+                           void *user)
+{
+    bouma_io *io = bouma_io_memory_new();
+    bouma_options opts;
+    int status, rc;
+
+    if (!io)
+        return context_fail_memory(ctx);
+    bouma_options_init(&opts, sizeof(opts));
+    opts.io = io;
+    status = bouma_dataset_create(&target->ds, "rehearsal", &opts);
+    rc =
+        status ? import_target_failed(target, ctx, status) : definer(user, ctx);
+    bouma_dataset_free(target->ds);
+    target->ds = NULL;
+    bouma_io_memory_free(io);
+    return rc;
 }
 
 int import_target_choose_step(const struct import_target *target,
@@ -86,9 +118,12 @@ int import_target_attributes(const struct import_target *target,
 }
 
 int import_target_close(struct import_target *target, struct context *ctx,
-                        int rc)
+                        const struct import_request *request, int rc)
 {
+    bool empty = target->created && bouma_dataset_step_count(target->ds) == 0;
     int status = bouma_dataset_close(target->ds);
 
+    if (rc && empty && context_prints(ctx))
+        remove_empty_dataset(request->path);
     return status && !rc ? import_target_failed(target, ctx, status) : rc;
 }

@@ -9,7 +9,15 @@ struct import_target {
     struct progress_bar bar;
     bouma_dataset *ds;
     bool created; /* the dataset is new */
+    int notes;    /* of it that were printed */
 };
+
+/* A dataset in memory, in which all can be defined that is to be defined in the
+ * target, before that is touched: 'definer' does so in target->ds, and returns
+ * its outcome. */
+int import_target_rehearse(struct import_target *target, struct context *ctx,
+                           int (*definer)(void *user, struct context *ctx),
+                           void *user);
 
 /* Make the dataset, or open the one that is there. The caller ends *out with
  * import_target_close() if this is done, and frees out->ds anyway; 'request'
@@ -26,10 +34,13 @@ int import_target_choose_step(const struct import_target *target,
 int import_target_attributes(const struct import_target *target,
                              const struct import_request *request);
 
-/* Whatever has happened ('rc'), leave the dataset to the next writer.
- * Collective. */
+/* Print what the dataset has noted since the last time. */
+void import_target_tell(struct import_target *target, struct context *ctx);
+
+/* Whatever has happened ('rc'), leave the dataset to the next writer; if it was
+ * made by this command and has no step, remove it. Collective. */
 int import_target_close(struct import_target *target, struct context *ctx,
-                        int rc);
+                        const struct import_request *request, int rc);
 
 /* Keep the message of a call of the library that failed. */
 int import_target_failed(const struct import_target *target,

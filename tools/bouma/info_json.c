@@ -75,7 +75,7 @@ static json_t *variable_json(bouma_variable *variable, int levels)
              isfinite(about.largest_error) ? json_number(about.largest_error)
                                            : json_null());
     json_put(object, "psnr",
-             isfinite(about.psnr) ? json_number(about.psnr) : json_null());
+             isnan(about.psnr) ? json_null() : json_number(about.psnr));
     json_put(object, "levels", json_integer(levels));
     json_put(object, "ranges", ranges_json(variable, &about));
     json_put(object, "attributes",
@@ -104,8 +104,7 @@ static json_t *grid_json(bouma_grid *grid)
     json_put(object, "origin", json_numbers(about.origin, about.ndims));
     json_put(object, "spacing", json_numbers(about.spacing, about.ndims));
     json_put(object, "unit", unit_json(about.unit));
-    json_put(object, "attributes",
-             json_attributes(bouma_grid_attributes(grid)));
+    json_put(object, "remarks", json_attributes(bouma_grid_attributes(grid)));
     json_put(object, "variables", variables);
     return object;
 }
@@ -171,21 +170,30 @@ static json_t *tree_json(const bouma_particles *particles, int ndims)
     return list;
 }
 
-/* "attributes" are the variables of particles, as people call them; the values
- * that grids have under this key are "remarks" here. */
+/* "attributes" are the variables of particles but their position, as people
+ * call them; "variables" are all of them, as of a grid. What a program has set
+ * on an object, of either kind, are its "remarks". */
 static json_t *particles_json(const struct info *info, const bouma_step *step,
                               const bouma_step_details *details,
                               bouma_particles *particles)
 {
     json_t *object = json_object(), *attributes = json_array();
+    json_t *variables = json_array();
     struct info_files files = info_files_of(step, particles);
     bouma_particles_info about;
 
     bouma_particles_info_get(particles, &about);
-    for (int i = 1; i < about.variables; i++)
-        json_array_append_new(
-            attributes, attribute_json(bouma_particles_variable(particles, i),
-                                       about.levels));
+    for (int i = 0; i < about.variables; i++) {
+        json_t *one = attribute_json(bouma_particles_variable(particles, i),
+                                     about.levels);
+
+        json_array_append(variables, one);
+        if (i == 0)
+            json_put(object, "position", json_incref(one));
+        else
+            json_array_append(attributes, one);
+        json_decref(one);
+    }
     json_put(object, "name", json_text(about.name));
     json_put(object, "kind", json_text("particles"));
     json_put(object, "count", json_count(about.count));
@@ -208,10 +216,8 @@ static json_t *particles_json(const struct info *info, const bouma_step *step,
         json_put(object, "tree", tree_json(particles, about.ndims));
     json_put(object, "remarks",
              json_attributes(bouma_particles_attributes(particles)));
-    json_put(
-        object, "position",
-        attribute_json(bouma_particles_variable(particles, 0), about.levels));
     json_put(object, "attributes", attributes);
+    json_put(object, "variables", variables);
     return object;
 }
 

@@ -27,43 +27,44 @@ int locate_step(bouma_step **out, int64_t *number, struct context *ctx,
     if (!status)
         status = bouma_step_open(out, ds, *number);
     if (status == BOUMA_ENOTFOUND && !bouma_dataset_step_count(ds))
-        return context_fail(ctx, CALL_AT_FAULT, "there is no step in %s yet",
-                            args->operands[0]);
+        return context_fail_missing(ctx, "there is no step in %s yet",
+                                    args->operands[0]);
     if (status == BOUMA_ENOTFOUND)
-        return context_fail(ctx, CALL_AT_FAULT,
-                            "there is no step %lld; '%s info %s' lists them",
-                            (long long)*number, session_program(),
-                            args->operands[0]);
+        return context_fail_missing(
+            ctx, "there is no step %lld; '%s info %s' lists them",
+            (long long)*number, session_program(), args->operands[0]);
     if (status)
         return context_fail_status(ctx, status, bouma_error_message(ds));
     return DONE;
 }
 
-/* Names that there are, gathered while one of them is looked for. */
-struct names {
-    struct suggestion near;
-    char list[512];
-};
-
-static void offer(struct names *names, const char *name)
-{
-    size_t used = strlen(names->list);
-
-    suggestion_offer(&names->near, name);
-    snprintf(names->list + used, sizeof(names->list) - used, "%s%s",
-             used ? ", " : "", name);
-}
-
-static int not_found(struct context *ctx, const struct names *names,
+static int not_found(struct context *ctx, const struct name_list *names,
                      const char *what, const char *where)
 {
-    if (names->near.best)
-        return context_fail(ctx, CALL_AT_FAULT,
-                            "there is no %s '%s' in %s; did you mean '%s'?",
-                            what, names->near.word, where, names->near.best);
-    return context_fail(
-        ctx, CALL_AT_FAULT, "there is no %s '%s' in %s; there is %s", what,
-        names->near.word, where, names->list[0] ? names->list : "none at all");
+    char text[NAME_LIST_BYTES];
+
+    return context_fail_missing(ctx, "there is no %s '%s' in %s%s", what,
+                                names->near.word, where,
+                                name_list_text(text, names));
+}
+
+/* All that a step has, of either kind. */
+static int no_object(struct context *ctx, bouma_step *step, const char *what,
+                     const char *name)
+{
+    struct name_list names = {.near = {.word = name}};
+    bouma_particles_info particles;
+    bouma_grid_info grid;
+
+    for (int i = 0; i < bouma_step_grid_count(step); i++) {
+        bouma_grid_info_get(bouma_step_grid(step, i), &grid);
+        name_list_add(&names, grid.name, "grid");
+    }
+    for (int i = 0; i < bouma_step_particles_count(step); i++) {
+        bouma_particles_info_get(bouma_step_particles(step, i), &particles);
+        name_list_add(&names, particles.name, "particles");
+    }
+    return not_found(ctx, &names, what, "this step");
 }
 
 /* What a grid can do, particles do by other commands. */
@@ -77,21 +78,14 @@ static int is_particles(struct context *ctx, const char *name)
 
 static int no_grid(struct context *ctx, bouma_step *step, const char *name)
 {
-    struct names names = {.near = {.word = name}};
-    bouma_grid_info about;
-
-    if (bouma_step_find_particles(step, name))
-        return is_particles(ctx, name);
-    for (int i = 0; i < bouma_step_grid_count(step); i++) {
-        bouma_grid_info_get(bouma_step_grid(step, i), &about);
-        offer(&names, about.name);
-    }
-    return not_found(ctx, &names, "grid", "this step");
+    return bouma_step_find_particles(step, name)
+               ? is_particles(ctx, name)
+               : no_object(ctx, step, "grid", name);
 }
 
 static int no_variable(struct context *ctx, bouma_grid *grid, const char *name)
 {
-    struct names names = {.near = {.word = name}};
+    struct name_list names = {.near = {.word = name}};
     bouma_variable_info about;
     bouma_grid_info where;
 
@@ -99,7 +93,7 @@ static int no_variable(struct context *ctx, bouma_grid *grid, const char *name)
     for (int i = 0; i < bouma_grid_variable_count(grid); i++) {
         bouma_variable_info_get(bouma_grid_variable(grid, i), &about);
         if (about.present)
-            offer(&names, about.name);
+            name_list_add(&names, about.name, NULL);
     }
     return not_found(ctx, &names, "variable", where.name);
 }
@@ -130,7 +124,7 @@ int locate_variable(bouma_grid **grid, bouma_variable **variable,
 static int only_variable(bouma_variable **out, struct context *ctx,
                          bouma_grid *grid, const char *name)
 {
-    struct names names = {.near = {.word = ""}};
+    struct name_list names = {.near = {.word = ""}};
     bouma_variable_info about;
     int count = 0;
 
@@ -139,14 +133,15 @@ static int only_variable(bouma_variable **out, struct context *ctx,
         if (!about.present)
             continue;
         *out = bouma_grid_variable(grid, i);
-        offer(&names, about.name);
+        name_list_add(&names, about.name, NULL);
         count++;
     }
     if (count == 1)
         return DONE;
     return context_fail(ctx, CALL_AT_FAULT,
-                        "say which variable of %s, as %s/VAR; there is %s",
-                        name, name, count ? names.list : "none at all");
+                        count ? "say which variable of %s: %s/VAR; there are %s"
+                              : "%s has no variable in this step%.0s%.0s",
+                        name, name, names.list);
 }
 
 int locate_drawable(bouma_grid **grid, bouma_variable **variable,
@@ -156,15 +151,12 @@ int locate_drawable(bouma_grid **grid, bouma_variable **variable,
         return locate_variable(grid, variable, ctx, step, name);
     *grid = bouma_step_find_grid(step, name);
     return *grid ? only_variable(variable, ctx, *grid, name)
-                 : no_grid(ctx, step, name);
+                 : no_object(ctx, step, "grid or set of particles", name);
 }
 
 int locate_particles(bouma_particles **out, struct context *ctx,
                      bouma_step *step, const char *name)
 {
-    struct names names = {.near = {.word = name}};
-    bouma_particles_info about;
-
     *out = bouma_step_find_particles(step, name);
     if (*out)
         return DONE;
@@ -173,17 +165,13 @@ int locate_particles(bouma_particles **out, struct context *ctx,
                             "'%s' is a grid; read it with: %s read DS %s/VAR "
                             "-o OUT.npy",
                             name, session_program(), name);
-    for (int i = 0; i < bouma_step_particles_count(step); i++) {
-        bouma_particles_info_get(bouma_step_particles(step, i), &about);
-        offer(&names, about.name);
-    }
-    return not_found(ctx, &names, "set of particles", "this step");
+    return no_object(ctx, step, "set of particles", name);
 }
 
 int locate_attribute(bouma_variable **out, struct context *ctx,
                      bouma_particles *particles, const char *name)
 {
-    struct names names = {.near = {.word = name}};
+    struct name_list names = {.near = {.word = name}};
     bouma_variable_info about = {0};
     bouma_particles_info where;
 
@@ -197,7 +185,7 @@ int locate_attribute(bouma_variable **out, struct context *ctx,
     for (int i = 0; i < bouma_particles_variable_count(particles); i++) {
         bouma_variable_info_get(bouma_particles_variable(particles, i), &about);
         if (about.present)
-            offer(&names, about.name);
+            name_list_add(&names, about.name, NULL);
     }
     return not_found(ctx, &names, "variable", where.name);
 }

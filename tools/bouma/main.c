@@ -17,6 +17,15 @@ static bool wants_color(void)
            !(no_color && no_color[0]);
 }
 
+/* Known before the arguments are parsed, as that can fail, too. */
+static bool wants_json(char *const *argv)
+{
+    for (; *argv && strcmp(*argv, "--") != 0; argv++)
+        if (strcmp(*argv, "--json") == 0)
+            return true;
+    return false;
+}
+
 static int number_in(const char *variable, int otherwise)
 {
     const char *text = getenv(variable);
@@ -31,19 +40,19 @@ static void warn_under_mpirun(const struct context *ctx)
     int rank = number_in("OMPI_COMM_WORLD_RANK", number_in("PMI_RANK", 0));
 
     if (size > session_size(ctx->session) && rank == 0)
-        context_warn(ctx,
+        context_note(ctx,
                      "mpirun started %d of it, and each does all of the work; "
                      "run bouma-mpi instead",
                      size);
 }
 
-static int print_version(struct context *ctx, bool json)
+static int print_version(struct context *ctx)
 {
     json_t *root;
 
     if (!context_prints(ctx))
         return DONE;
-    if (!json) {
+    if (!ctx->json) {
         printf("%s %s\n", session_program(), bouma_version());
         return DONE;
     }
@@ -59,7 +68,6 @@ static int run_command(struct context *ctx, const struct command *command,
     struct arguments args;
     int rc = arguments_parse(&args, ctx, command, argc, argv);
 
-    ctx->json = arguments_has(&args, "json");
     if (!rc && arguments_has(&args, "help")) {
         if (context_prints(ctx))
             command_print_help(command);
@@ -81,7 +89,7 @@ static int dispatch(struct context *ctx, int argc, char **argv)
                             "'%s help' lists all commands",
                             session_program());
     if (strcmp(name, "--version") == 0)
-        return print_version(ctx, argc > 2 && strcmp(argv[2], "--json") == 0);
+        return print_version(ctx);
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
         name = "help";
     command = command_find(name);
@@ -104,7 +112,7 @@ static int flush_output(struct context *ctx, int rc)
 
 int main(int argc, char **argv)
 {
-    struct context ctx = {.color = wants_color()};
+    struct context ctx = {.color = wants_color(), .json = wants_json(argv)};
     int rc;
 
     ctx.session = session_start(&argc, &argv);
@@ -116,7 +124,7 @@ int main(int argc, char **argv)
     rc = flush_output(&ctx, dispatch(&ctx, argc, argv));
     rc = context_agree(&ctx, rc);
     if (rc)
-        context_report(&ctx);
+        context_report(&ctx, rc);
     session_finish(ctx.session);
     return rc;
 }

@@ -76,7 +76,10 @@ static enum number_kind parse_real(struct number_text *out, const char *text,
     if (strlen(copy) != length || !looks_real(copy))
         return NUMBER_NONE;
     out->f = strtod(copy, &end);
-    return end == copy + length ? NUMBER_REAL : NUMBER_NONE;
+    if (end != copy + length)
+        return NUMBER_NONE;
+    return isinf(out->f) && strpbrk(copy, "0123456789") ? NUMBER_BEYOND
+                                                        : NUMBER_REAL;
 }
 
 enum number_kind number_text_parse(struct number_text *out, const char *text,
@@ -126,6 +129,8 @@ bool number_text_store(void *to, bouma_type type,
     struct number_text whole = as_whole(number);
     int bits = 8 * (int)bouma_type_size(type);
 
+    if (number->kind == NUMBER_BEYOND)
+        return false;
     switch (type) {
     case BOUMA_F32: {
         float value = (float)number->f;

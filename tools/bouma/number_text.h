@@ -13,7 +13,8 @@ enum number_kind {
     NUMBER_NONE,     /* it is no number */
     NUMBER_SIGNED,   /* a whole one, in 'i' */
     NUMBER_UNSIGNED, /* a whole one beyond that, in 'u' */
-    NUMBER_REAL      /* any other */
+    NUMBER_REAL,     /* any other */
+    NUMBER_BEYOND    /* larger than any double, such as 1e400; in 'f': inf */
 };
 
 struct number_text {
@@ -29,7 +30,8 @@ enum number_kind number_text_parse(struct number_text *out, const char *text,
                                    size_t length);
 
 /* Store it as a value of 'type'; false if there is no such value: a fraction
- * for an integer, or what is beyond the type. */
+ * for an integer, or what is beyond the type. "inf" is a value, 1e400 is none.
+ */
 bool number_text_store(void *to, bouma_type type,
                        const struct number_text *number);
 

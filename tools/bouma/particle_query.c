@@ -54,7 +54,7 @@ static int set_conditions(struct particle_query *query, struct context *ctx,
     query->never = query->never || where->never;
     query->conditions = calloc(where->count, sizeof(*query->conditions));
     if (!query->conditions)
-        return context_fail(ctx, DATA_AT_FAULT, "out of memory");
+        return context_fail_memory(ctx);
     for (size_t i = 0; i < where->count; i++) {
         const struct where_range *range = &where->ranges[i];
 
@@ -82,7 +82,7 @@ static int read_where(struct particle_query *query, struct context *ctx,
     size_t count = 0;
 
     if (!names || !numbers)
-        rc = context_fail(ctx, DATA_AT_FAULT, "out of memory");
+        rc = context_fail_memory(ctx);
     for (int i = 0; !rc && i < total; i++) {
         bouma_variable_info about;
 
@@ -170,7 +170,7 @@ int particle_query_add(struct particle_query *query, struct context *ctx,
     if (infos)
         query->infos = infos;
     if (!variables || !infos)
-        return context_fail(ctx, DATA_AT_FAULT, "out of memory");
+        return context_fail_memory(ctx);
     variables[query->count] = variable;
     bouma_variable_info_get(variable, &infos[query->count++]);
     query->query.variables = query->variables;
@@ -199,7 +199,7 @@ int particle_query_these(struct particle_query *query, struct context *ctx,
                          const char *names)
 {
     char *copy = strdup(names), *rest = copy;
-    int rc = copy ? DONE : context_fail(ctx, DATA_AT_FAULT, "out of memory");
+    int rc = copy ? DONE : context_fail_memory(ctx);
 
     while (!rc && rest) {
         char *name = strsep(&rest, ",");

@@ -172,7 +172,7 @@ static int make_cells(struct raster *out, struct particle_raster *raster,
     out->high = calloc(cells, sizeof(*out->high));
     out->count = calloc(cells, sizeof(*out->count));
     if (!out->value || !out->high || !out->count)
-        return context_fail(ctx, DATA_AT_FAULT, "out of memory");
+        return context_fail_memory(ctx);
     raster->sum = out->value;
     raster->weight = out->count;
     for (size_t i = 0; i < cells; i++)

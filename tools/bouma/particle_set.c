@@ -31,12 +31,12 @@ static void tell_numbers(const struct particles_source *source,
 {
     for (size_t i = 0; i < source->table.count; i++)
         if (source->table.columns[i].unwanted)
-            context_warn(ctx,
-                         "note: %s: '%s' is one number, not one for each "
+            context_note(ctx,
+                         "%s: '%s' is one number, not one for each "
                          "particle, and is left out",
                          source->file.path, source->table.columns[i].name);
     if (source->frame.text_column[0])
-        context_warn(ctx, "note: %s: '%s' is text, and is left out",
+        context_note(ctx, "%s: '%s' is text, and is left out",
                      source->file.path, source->frame.text_column);
 }
 
@@ -53,7 +53,7 @@ int particle_set_open(struct particle_set *out, struct context *ctx,
                             "NAME:TYPE=FILE");
     out->sources = calloc((size_t)count, sizeof(*out->sources));
     if (!out->sources)
-        return context_fail(ctx, DATA_AT_FAULT, "out of memory");
+        return context_fail_memory(ctx);
     for (int i = 0; !rc && i < args->operand_count; i++)
         rc = particles_source_open(&out->sources[out->source_count++], ctx,
                                    args->operands[i]);
@@ -123,26 +123,14 @@ static struct table_column *find_column(const struct particle_set *set,
 static int no_column(const struct particle_set *set, struct context *ctx,
                      const char *option, const char *name)
 {
-    struct suggestion near = {.word = name};
-    char list[512] = "";
+    struct name_list names = {.near = {.word = name}};
+    char text[NAME_LIST_BYTES];
 
     for (int i = 0; i < at_work(set); i++)
-        for (size_t k = 0; k < set->sources[i].table.count; k++) {
-            const char *other = set->sources[i].table.columns[k].name;
-            size_t used = strlen(list);
-
-            suggestion_offer(&near, other);
-            snprintf(list + used, sizeof(list) - used, "%s%s", used ? ", " : "",
-                     other);
-        }
-    if (near.best)
-        return context_fail(ctx, CALL_AT_FAULT,
-                            "--%s %s: there is no such column; did you mean "
-                            "'%s'?",
-                            option, name, near.best);
-    return context_fail(ctx, CALL_AT_FAULT,
-                        "--%s %s: there is no such column; there is %s", option,
-                        name, list[0] ? list : "none at all");
+        for (size_t k = 0; k < set->sources[i].table.count; k++)
+            name_list_add(&names, set->sources[i].table.columns[k].name, NULL);
+    return context_fail_missing(ctx, "--%s %s: there is no such column%s",
+                                option, name, name_list_text(text, &names));
 }
 
 /* ---- which columns ------------------------------------------------------- */
@@ -296,7 +284,7 @@ static int gather(struct particle_set *set, struct context *ctx)
     set->attribute_count = 0;
     set->attributes = calloc(most, sizeof(*set->attributes));
     if (!set->attributes)
-        return context_fail(ctx, DATA_AT_FAULT, "out of memory");
+        return context_fail_memory(ctx);
     for (int i = 0; i < at_work(set); i++)
         for (size_t k = 0; k < set->sources[i].table.count; k++) {
             struct table_column *column = &set->sources[i].table.columns[k];

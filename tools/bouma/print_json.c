@@ -27,7 +27,9 @@ json_t *json_text(const char *text)
 
 json_t *json_number(double number)
 {
-    return isfinite(number) ? json_real(number) : json_null();
+    if (isfinite(number))
+        return json_real(number);
+    return json_text(isnan(number) ? "nan" : number > 0 ? "inf" : "-inf");
 }
 
 /* jansson's integers end at INT64_MAX. A larger one is held as an object with
@@ -50,7 +52,7 @@ json_t *json_count(uint64_t count)
 
 json_t *json_ratio(uint64_t raw, uint64_t stored)
 {
-    return json_number(stored ? (double)raw / (double)stored : INFINITY);
+    return stored ? json_number((double)raw / (double)stored) : json_null();
 }
 
 json_t *json_integers(const int64_t *values, int count)
@@ -221,7 +223,7 @@ int print_json(struct context *ctx, json_t *root)
     char *text = dump(root);
 
     if (!text)
-        return context_fail(ctx, DATA_AT_FAULT, "out of memory");
+        return context_fail_memory(ctx);
     print_dump(text, 0);
     putchar('\n');
     free(text);

@@ -11,10 +11,13 @@
 
 /* A text; bytes that are not UTF-8, as names of files can have, become '?'. */
 json_t *json_text(const char *text);
-/* A number; null if it is not finite, which JSON cannot say. */
+/* A number. JSON has none that are not finite: they are the texts "inf", "-inf"
+ * and "nan", which strtod() and Python's float() take; null means that there is
+ * nothing. */
 json_t *json_number(double number);
 /* A whole number, with all its digits. */
 json_t *json_count(uint64_t count);
+/* null where there is nothing to divide by. */
 json_t *json_ratio(uint64_t raw, uint64_t stored);
 json_t *json_integers(const int64_t *values, int count);
 json_t *json_numbers(const double *values, int count);

@@ -176,6 +176,10 @@ static bool walk_line(struct walk *walk, struct piece line, uint64_t row)
                                 field.length ? "is not a number"
                                              : "is empty; write nan for a "
                                                "number that is not there");
+        if (number.kind == NUMBER_BEYOND)
+            return refuse_field(walk, field, column,
+                                "is beyond any f64 (1.8e308); write inf for "
+                                "infinity");
         if (!walk->each(walk, column, row, &number))
             return refuse_field(walk, field, column,
                                 "does not fit into its type; see --type-of");

@@ -75,7 +75,8 @@ static bool take_number(struct reading *reading, struct number_text *number)
     if (!take_line(reading))
         return false;
     word = trimmed(reading->line);
-    if (number_text_parse(number, word.at, word.length) == NUMBER_NONE)
+    number_text_parse(number, word.at, word.length);
+    if (number->kind == NUMBER_NONE || number->kind == NUMBER_BEYOND)
         return refuse(reading, "not a number");
     return true;
 }
@@ -368,12 +369,13 @@ static bool load_line(const struct lammps_file *file, struct piece line,
                               column->type, &number);
         if (!fits)
             return table_refuse(
-                message,
-                "line %zu, column '%.100s': '%.*s' is not a%s number%s",
+                message, "line %zu, column '%.100s': '%.*s' %s",
                 line_number(file->text, start), column->name,
                 (int)(word.length < 40 ? word.length : 40), word.at,
-                number.kind != NUMBER_NONE ? " fitting" : "",
-                number.kind != NUMBER_NONE ? "; see --type-of" : "");
+                number.kind == NUMBER_NONE ? "is not a number"
+                : number.kind == NUMBER_BEYOND
+                    ? "is beyond any f64 (1.8e308); write inf for infinity"
+                    : "does not fit into its type; choose one with --type-of");
     }
     if (i == words)
         return true;

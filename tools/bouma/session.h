@@ -26,9 +26,9 @@ int session_node_size(struct session *session);
 /* The name of this program, for messages. */
 const char *session_program(void);
 
-/* Give every process the largest 'outcome', and the 'message' (a text in a
- * buffer of 'bytes' bytes) of the first process that has it. */
-int session_agree(struct session *session, int outcome, char *message,
+/* Give every process the largest 'outcome', and the 'bytes' bytes at 'told' of
+ * the first process that has it, unless it is 0. */
+int session_agree(struct session *session, int outcome, void *told,
                   size_t bytes);
 /* Copy 'data' of process 0 to all. */
 void session_broadcast(struct session *session, void *data, size_t bytes);

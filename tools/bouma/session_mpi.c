@@ -58,7 +58,7 @@ const char *session_program(void)
     return "bouma-mpi";
 }
 
-int session_agree(struct session *session, int outcome, char *message,
+int session_agree(struct session *session, int outcome, void *told,
                   size_t bytes)
 {
     struct {
@@ -68,7 +68,7 @@ int session_agree(struct session *session, int outcome, char *message,
     /* MPI_MAXLOC gives the lowest rank among equals. */
     MPI_Allreduce(&mine, &worst, 1, MPI_2INT, MPI_MAXLOC, session->comm);
     if (worst.outcome != 0)
-        MPI_Bcast(message, (int)bytes, MPI_CHAR, worst.rank, session->comm);
+        MPI_Bcast(told, (int)bytes, MPI_BYTE, worst.rank, session->comm);
     return worst.outcome;
 }
 

@@ -41,11 +41,11 @@ const char *session_program(void)
     return "bouma";
 }
 
-int session_agree(struct session *session, int outcome, char *message,
+int session_agree(struct session *session, int outcome, void *told,
                   size_t bytes)
 {
     (void)session;
-    (void)message;
+    (void)told;
     (void)bytes;
     return outcome;
 }

@@ -2,6 +2,7 @@
  * change, or swap with their neighbour (optimal string alignment). */
 #include "suggest.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { LONGEST = 40 }; /* longer words are nobody's typing errors */
@@ -50,4 +51,39 @@ void suggestion_offer(struct suggestion *suggestion, const char *name)
         suggestion->best = name;
         suggestion->distance = d;
     }
+}
+
+void name_list_add(struct name_list *names, const char *name, const char *kind)
+{
+    const char *more = ", ...";
+    size_t used = strlen(names->list);
+    size_t room = sizeof(names->list) - used - strlen(more);
+
+    suggestion_offer(&names->near, name);
+    names->count++;
+    if (used >= strlen(more) &&
+        strcmp(names->list + used - strlen(more), more) == 0)
+        return;
+    if ((size_t)snprintf(names->list + used, room, "%s%s%s%s%s",
+                         used ? ", " : "", name, kind ? " (" : "",
+                         kind ? kind : "", kind ? ")" : "") >= room)
+        snprintf(names->list + used, sizeof(names->list) - used, "%s",
+                 used ? more : "many");
+}
+
+const char *name_list_text(char *out, const struct name_list *names)
+{
+    const char *best = names->near.best;
+    const char *there = names->count == 0 ? best ? "" : "there are none"
+                        : names->count == 1
+                            ? (best ? "There is only " : "there is only ")
+                        : best ? "There are "
+                               : "there are ";
+
+    if (best)
+        snprintf(out, NAME_LIST_BYTES, "; did you mean '%.200s'? %s%s", best,
+                 there, names->list);
+    else
+        snprintf(out, NAME_LIST_BYTES, "; %s%s", there, names->list);
+    return out;
 }

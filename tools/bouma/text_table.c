@@ -95,7 +95,7 @@ int text_table_print(const struct text_table *table, struct context *ctx,
 
     if (table->failed || !widths) {
         free(widths);
-        return context_fail(ctx, DATA_AT_FAULT, "out of memory");
+        return context_fail_memory(ctx);
     }
     for (size_t c = 0; c < columns; c++)
         widths[c] = column_width(table, c);

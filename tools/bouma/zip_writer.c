@@ -92,7 +92,7 @@ int zip_writer_begin(struct zip_writer *writer, struct context *ctx,
     if (members)
         writer->members = members;
     if (!members || !(members[writer->count].name = strdup(name)))
-        return context_fail(ctx, DATA_AT_FAULT, "out of memory");
+        return context_fail_memory(ctx);
     member = &members[writer->count++];
     member->bytes = bytes;
     member->crc = crc;
