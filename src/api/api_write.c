@@ -48,6 +48,7 @@ int bm_api_copy_spec(struct bm_error *error, void *out, size_t bytes,
 int bouma_grid_define(bouma_grid **out, bouma_dataset *ds, const char *name,
                       const bouma_grid_spec *spec)
 {
+    BM_STRICT_MATH;
     bouma_grid_spec own;
     int rc;
 
@@ -87,6 +88,8 @@ int bm_api_define_variable(bouma_variable **out, bouma_grid *object,
 int bouma_variable_define(bouma_variable **out, bouma_grid *grid,
                           const char *name, const bouma_variable_spec *spec)
 {
+    BM_STRICT_MATH;
+
     return bm_api_define_variable(out, grid, name, spec);
 }
 
@@ -117,6 +120,7 @@ static void forget_step(bouma_dataset *ds)
 
 int bouma_step_begin(bouma_dataset *ds, int64_t step, double time)
 {
+    BM_STRICT_MATH;
     int rc;
 
     if (!ds)
@@ -164,6 +168,7 @@ static int add_put(bouma_dataset *ds, const struct bm_put *put)
 int bouma_variable_put(bouma_variable *variable, const bouma_box *box,
                        const void *data, const bouma_memory *memory)
 {
+    BM_STRICT_MATH;
     const struct bm_tiling *t;
     bouma_dataset *ds;
     bouma_box domain, lifted;
@@ -246,10 +251,14 @@ static int end(bouma_dataset *ds, int status, bouma_record *record)
 
 int bouma_step_end(bouma_dataset *ds, bouma_record *record)
 {
+    BM_STRICT_MATH;
+
     return end(ds, BOUMA_OK, record);
 }
 
 int bouma_step_abort(bouma_dataset *ds)
 {
+    BM_STRICT_MATH;
+
     return end(ds, BOUMA_EABORTED, NULL);
 }
