@@ -34,7 +34,9 @@ static void round_upwards(void)
 
 static void want_signals(void)
 {
+#if defined(__GLIBC__)
     feenableexcept(FE_INVALID | FE_DIVBYZERO | FE_OVERFLOW);
+#endif
 }
 
 /* Denormal and ordinary numbers, and a few that are none. Made of bits: the
