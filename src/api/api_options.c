@@ -274,6 +274,7 @@ static int check_field(const bouma_options *opts, const struct field *f,
 int bouma_options_set(bouma_options *opts, const char *name, const char *value,
                       char *message, size_t bytes)
 {
+    BM_STRICT_MATH;
     char own[256], can[160];
     size_t n = 0;
 
