@@ -403,7 +403,7 @@ static void an_older_caller_has_fewer_fields(void)
     given.timeout = -5; /* beyond what it says it has */
     given.size = offsetof(bouma_options, timeout);
     CHECK_EQ(complete(&out, &given), BOUMA_OK);
-    CHECK(out.files == 5 && out.timeout == 0);
+    CHECK(out.files == 5 && out.timeout == 1800);
 }
 
 static void an_older_callers_allocator_is_used(void)
