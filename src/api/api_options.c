@@ -150,8 +150,7 @@ static void describe(char *text, size_t bytes, const struct field *f)
                      f->most >> 30);
         break;
     case SECONDS:
-        snprintf(text, bytes,
-                 "seconds, 0 (the default, 1800) or more; inf: for ever");
+        snprintf(text, bytes, "seconds, 0 or more (0: 1800, inf: for ever)");
         break;
     case TEXT:
         snprintf(text, bytes, "a text of up to %d bytes", BOUMA_PATH_BYTES - 1);
