@@ -166,10 +166,10 @@ typedef enum bouma_distribute {
 /* Which file holds a chunk. The first three take runs of the order of chunks
  * (of particles: of ranks along a Morton curve); the optimal one makes the
  * largest file as small as it can be, tables and all, but for up to 63 bytes
- * that align its data (of particles: as few particles as can be; with `predict`,
- * by the sizes that chunks had in the last step). The last three are for
- * particles, and mean `optimal` to grids. With none of them, particles are assigned as by
- * `split`, but ranks are divided only where that saves time. */
+ * that align its data (of particles: as few particles as can be; with
+ * `predict`, by the sizes that chunks had in the last step). The last three are
+ * for particles, and mean `optimal` to grids. With none of them, particles are
+ * assigned as by `split`, but ranks are divided only where that saves time. */
 #define BOUMA_ASSIGN_LIST(X)                                                   \
     X(ASSIGN_OPTIMAL, 1, "optimal")   /* (default of grids) */                 \
     X(ASSIGN_RUNNING, 2, "running")   /* running average of what is left */    \
@@ -644,8 +644,9 @@ BOUMA_API int bouma_dataset_truncate(bouma_dataset *ds, int64_t step);
 
 /* Named values on a dataset, a step, a grid or a variable. Those of a dataset,
  * grids and variables are kept with each step that is written; reading a
- * dataset's gives those of its newest step (NULL, with a message, if the list of
- * steps cannot be read). In a parallel program, all ranks set the same ones. */
+ * dataset's gives those of its newest step (NULL, with a message, if the list
+ * of steps cannot be read). In a parallel program, all ranks set the same ones.
+ */
 BOUMA_API bouma_attributes *bouma_dataset_attributes(bouma_dataset *ds);
 BOUMA_API bouma_attributes *bouma_step_attributes(bouma_step *step);
 BOUMA_API bouma_attributes *bouma_grid_attributes(bouma_grid *grid);
