@@ -23,7 +23,19 @@ if(BOUMA_TOOLS)
   bouma_find(png libpng)
   bouma_find(zlib zlib)
 endif()
-bouma_find_target(zfp::zfp zfp 1.0)
+# zfp's package ends configuration where the compiler has no OpenMP, as clang
+# may; the library itself can do without.
+find_package(OpenMP QUIET COMPONENTS C)
+if(OpenMP_C_FOUND)
+  bouma_find_target(zfp::zfp zfp 1.0)
+elseif(NOT TARGET zfp::zfp)
+  find_path(BOUMA_ZFP_INCLUDE zfp/version.h REQUIRED)
+  find_library(BOUMA_ZFP_LIBRARY zfp REQUIRED)
+  add_library(zfp::zfp UNKNOWN IMPORTED GLOBAL)
+  set_target_properties(zfp::zfp PROPERTIES
+    IMPORTED_LOCATION ${BOUMA_ZFP_LIBRARY}
+    INTERFACE_INCLUDE_DIRECTORIES ${BOUMA_ZFP_INCLUDE})
+endif()
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 bouma_find_target(Threads::Threads Threads)
 if(BOUMA_MPI)
