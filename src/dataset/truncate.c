@@ -5,6 +5,7 @@
 
 #include "dataset/sweep.h"
 #include "store/identity.h"
+#include "store/losses.h"
 
 /* What is left of an ascending list: steps up to 'last'. */
 static size_t count_kept(const struct bm_step_list *list, int64_t last)
@@ -28,7 +29,7 @@ static int collect_step(void *context, const char *entry)
 /* In one place. The index forgets the steps first, durably, so that it never
  * knows one that is gone. Then they go, the last one first: who is interrupted
  * leaves steps without a gap. What killed writers have left beyond the last
- * step goes, too. */
+ * step goes, too, and so does the record of steps there that were lost. */
 static int truncate_place(struct bm_store *s, const uint8_t id[16],
                           int64_t last, struct bm_error *error)
 {
@@ -50,6 +51,8 @@ static int truncate_place(struct bm_store *s, const uint8_t id[16],
         rc = bm_sweep_step(s, there.entries[--there.count].step, error);
     if (!rc)
         rc = bm_store_sync_dir(s, BM_NAME_STEPS, error);
+    if (!rc)
+        rc = bm_losses_truncate(s, last, error);
     bm_step_list_release(&known);
     bm_step_list_release(&there);
     return rc;
