@@ -58,7 +58,10 @@ int bm_comm_lose(struct bm_comm *comm, const char *format, ...)
 #define RESERVE ((size_t)2 << 20)
 
 /* Pages of its own and not from malloc(), which may keep what it is given back
- * for sizes that nobody asks for. Touched, so that they are there. */
+ * for sizes that nobody asks for. They are not touched: what makes malloc()
+ * fail is the limit on the address space, or on what a system that does not
+ * overcommit may promise, and untouched pages count for both. Where it is the
+ * pages themselves that run out, programs are killed and not told. */
 int bm_comm_reserve(struct bm_comm *comm)
 {
     void *pages;
@@ -69,7 +72,6 @@ int bm_comm_reserve(struct bm_comm *comm)
                  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (pages == MAP_FAILED)
         return BOUMA_ENOMEM;
-    memset(pages, 1, RESERVE);
     comm->reserve = pages;
     return BOUMA_OK;
 }
