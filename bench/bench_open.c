@@ -6,8 +6,9 @@
  * anew each time, with the files in the page cache: once for boxes that are
  * patches, once for boxes anywhere. The bytes read are compared with those of
  * the patches that the boxes meet. The dataset, DIRECTORY/open.bouma, is made
- * if it is missing. All values read are checked: a wrong one ends the program
- * with an error. A missed target does not. */
+ * if it is missing. Then datasets of up to 100,000 steps are opened, and their
+ * steps listed: open_steps.c. All values read are checked: a wrong one ends the
+ * program with an error. A missed target does not. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,7 @@
 #include "bouma.h"
 #include "field.h"
 #include "measure.h"
+#include "open_steps.h"
 
 enum { SIDE = 64, PATH_BYTES = 4096 };
 
@@ -284,5 +286,6 @@ int main(int argc, char **argv)
     measure_boxes("aligned", path, SIDE, &field, patch, s.repetitions);
     measure_boxes("anywhere", path, 1, &field, patch, s.repetitions);
     field_release(&field);
+    open_steps_measure(s.directory);
     return EXIT_SUCCESS;
 }

@@ -71,6 +71,12 @@ typedef enum bouma_status {
 #undef BOUMA_STATUS_ENTRY
 } bouma_status;
 
+/* BOUMA_ECOMM is for good: MPI has failed, or some rank did not come within the
+ * option 'timeout'. Ranks that were done with their call by then get it from
+ * the next one. The handle can only be freed, which waits for nobody; arrays of
+ * the call that failed must stay as they are until MPI is finalized, since MPI
+ * may still send from them or receive into them. */
+
 /* "ENOMEM" and "out of memory" for BOUMA_ENOMEM. */
 BOUMA_API const char *bouma_status_name(int status);
 BOUMA_API const char *bouma_status_text(int status);
@@ -160,10 +166,10 @@ typedef enum bouma_distribute {
 /* Which file holds a chunk. The first three take runs of the order of chunks
  * (of particles: of ranks along a Morton curve); the optimal one makes the
  * largest file as small as it can be, tables and all, but for up to 63 bytes
- * that align its data (of particles: as few particles as can be; with `predict`,
- * by the sizes that chunks had in the last step). The last three are for
- * particles, and mean `optimal` to grids. With none of them, particles are assigned as by
- * `split`, but ranks are divided only where that saves time. */
+ * that align its data (of particles: as few particles as can be; with
+ * `predict`, by the sizes that chunks had in the last step). The last three are
+ * for particles, and mean `optimal` to grids. With none of them, particles are
+ * assigned as by `split`, but ranks are divided only where that saves time. */
 #define BOUMA_ASSIGN_LIST(X)                                                   \
     X(ASSIGN_OPTIMAL, 1, "optimal")   /* (default of grids) */                 \
     X(ASSIGN_RUNNING, 2, "running")   /* running average of what is left */    \
@@ -213,7 +219,8 @@ typedef enum bouma_tier { BOUMA_TIER_LIST(BOUMA_CHOICE_ENTRY) } bouma_tier;
 /* How bytes get to a writer. */
 #define BOUMA_TRANSPORT_LIST(X)                                                \
     X(TRANSPORT_MESSAGES, 1, "messages") /* sent and received */               \
-    X(TRANSPORT_WINDOWS, 2, "windows")   /* put into its memory */
+    X(TRANSPORT_WINDOWS, 2, "windows") /* put into its memory by ranks of its  \
+                                          node; others send */
 typedef enum bouma_transport {
     BOUMA_TRANSPORT_LIST(BOUMA_CHOICE_ENTRY)
 } bouma_transport;
@@ -285,9 +292,10 @@ typedef struct bouma_options {
                                else 4 MiB, of plain files 1 MiB */
     uint64_t memory_limit;  /* no single allocation for file content beyond
                                this; 0: 16 GiB */
-    double timeout;         /* seconds to wait for other ranks; 0: for ever.
-                               After it the call fails with ECOMM and the handle
-                               can only be freed: the program had better end */
+    double timeout;         /* seconds without a sign of another rank that this
+                               one waits for; 0: 1800, INFINITY: for ever. The
+                               clock runs while a rank is in a call, and starts
+                               anew with every message. Then BOUMA_ECOMM */
 
     unsigned char id[16]; /* identity of a new dataset; all zero: random */
     int threads; /* that work, on each rank; 0: 1 with several ranks or an
@@ -636,8 +644,9 @@ BOUMA_API int bouma_dataset_truncate(bouma_dataset *ds, int64_t step);
 
 /* Named values on a dataset, a step, a grid or a variable. Those of a dataset,
  * grids and variables are kept with each step that is written; reading a
- * dataset's gives those of its newest step (NULL, with a message, if the list of
- * steps cannot be read). In a parallel program, all ranks set the same ones. */
+ * dataset's gives those of its newest step (NULL, with a message, if the list
+ * of steps cannot be read). In a parallel program, all ranks set the same ones.
+ */
 BOUMA_API bouma_attributes *bouma_dataset_attributes(bouma_dataset *ds);
 BOUMA_API bouma_attributes *bouma_step_attributes(bouma_step *step);
 BOUMA_API bouma_attributes *bouma_grid_attributes(bouma_grid *grid);

@@ -109,8 +109,11 @@ typedef struct bouma_io {
 /* The table for POSIX file systems. */
 BOUMA_API const bouma_io *bouma_io_posix(void);
 
-/* A table that keeps everything in memory, with its own state; for tests, for
- * staging, and for programs without a file system. Not thread-safe. NULL if
+/* A table that keeps everything in memory, with its own state; for tests, and
+ * for programs of one process that stage data or have no file system. Others do
+ * not see it, so a dataset or file of several ranks cannot be opened with it
+ * (BOUMA_EINVAL): stage these in a directory, as in /dev/shm, or by the option
+ * 'local'. Several threads may use it, each with datasets of its own. NULL if
  * there is no memory. Datasets that use it must be freed first. */
 BOUMA_API bouma_io *bouma_io_memory_new(void);
 BOUMA_API void bouma_io_memory_free(bouma_io *io);

@@ -105,8 +105,8 @@ long() {
 
     # Other compiler flags, processors and C libraries: each builds for itself.
     local port
-    for port in tests/ports/*.sh; do
-        step "$(basename "$port" .sh)" bash "$port" || true
+    for port in fast_math musl qemu tsan; do
+        step $port bash tests/ports/$port.sh || true
     done
 }
 

@@ -2,6 +2,7 @@
 #ifndef BM_API_H
 #define BM_API_H
 
+#include "base/strict_math.h"
 #include "dataset/dataset.h"
 
 /* A complete copy of a caller's options (may be NULL): environment and defaults

@@ -36,6 +36,7 @@ int bouma_verify(const char *path, bouma_verify_depth depth,
                  void (*each)(void *user, const bouma_finding *f), void *user,
                  bouma_verify_report *report, char *message, size_t bytes)
 {
+    BM_STRICT_MATH;
     struct bm_comm *comm;
     int rc = bm_api_alone(&comm, opts, message, bytes);
 
@@ -48,6 +49,7 @@ int bouma_repair(const char *path, int apply, const bouma_options *opts,
                  void (*each)(void *user, const bouma_finding *f), void *user,
                  bouma_repair_report *report, char *message, size_t bytes)
 {
+    BM_STRICT_MATH;
     struct bm_error error = {0};
     bouma_repair_report own;
     bouma_options options;

@@ -115,18 +115,24 @@ static int open_alone(bouma_dataset **out, enum bm_mode mode, const char *path,
 int bouma_dataset_create(bouma_dataset **out, const char *path,
                          const bouma_options *opts)
 {
+    BM_STRICT_MATH;
+
     return open_alone(out, BM_MODE_CREATE, path, opts);
 }
 
 int bouma_dataset_append(bouma_dataset **out, const char *path,
                          const bouma_options *opts)
 {
+    BM_STRICT_MATH;
+
     return open_alone(out, BM_MODE_APPEND, path, opts);
 }
 
 int bouma_dataset_open(bouma_dataset **out, const char *path,
                        const bouma_options *opts)
 {
+    BM_STRICT_MATH;
+
     return open_alone(out, BM_MODE_READ, path, opts);
 }
 
@@ -148,6 +154,7 @@ int bm_api_check_open(bouma_dataset *ds)
 
 int bouma_dataset_close(bouma_dataset *ds)
 {
+    BM_STRICT_MATH;
     int rc, settled, flushed = BOUMA_OK, drained = BOUMA_OK;
 
     if (!ds)
@@ -195,6 +202,8 @@ int bouma_dataset_close(bouma_dataset *ds)
 
 void bouma_dataset_free(bouma_dataset *ds)
 {
+    BM_STRICT_MATH;
+
     if (!ds)
         return;
     bm_write_release(ds);
@@ -222,6 +231,7 @@ const char *bouma_dataset_note(const bouma_dataset *ds, int i)
 
 int bouma_dataset_refresh(bouma_dataset *ds)
 {
+    BM_STRICT_MATH;
     int rc = ds ? bm_api_check_open(ds) : BOUMA_EINVAL;
 
     if (!rc)
@@ -231,6 +241,7 @@ int bouma_dataset_refresh(bouma_dataset *ds)
 
 int bouma_dataset_wait(bouma_dataset *ds, bouma_record *record)
 {
+    BM_STRICT_MATH;
     int rc = ds ? bm_api_check_open(ds) : BOUMA_EINVAL;
 
     if (record)
@@ -240,6 +251,7 @@ int bouma_dataset_wait(bouma_dataset *ds, bouma_record *record)
 
 int bouma_dataset_flush(bouma_dataset *ds)
 {
+    BM_STRICT_MATH;
     int rc = ds ? bm_api_check_open(ds) : BOUMA_EINVAL;
 
     if (!rc)
@@ -290,6 +302,7 @@ int bouma_dataset_truncate(bouma_dataset *ds, int64_t step)
 
 int bouma_dataset_drain(bouma_dataset *ds)
 {
+    BM_STRICT_MATH;
     int rc = ds ? bm_api_check_open(ds) : BOUMA_EINVAL;
 
     if (!rc)

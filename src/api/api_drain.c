@@ -35,6 +35,7 @@ int bouma_drain(const char *local, const char *path, int remove,
                 const bouma_options *opts, bouma_drain_report *report,
                 char *message, size_t bytes)
 {
+    BM_STRICT_MATH;
     struct bm_comm *comm;
     int rc = bm_api_alone(&comm, opts, message, bytes);
 

@@ -22,6 +22,7 @@ int bm_api_io_open(bouma_io_file **out, struct bm_comm *comm, const char *path,
 int bouma_io_open(bouma_io_file **out, const char *path, bouma_io_mode mode,
                   const bouma_options *opts)
 {
+    BM_STRICT_MATH;
     struct bm_comm *comm;
     int rc;
 
@@ -51,6 +52,7 @@ int bouma_io_declare(bouma_io_file *file, size_t variables,
                      const uint64_t *count, const uint64_t *size,
                      const uint64_t *offset)
 {
+    BM_STRICT_MATH;
     int rc = check(file);
 
     if (rc)
@@ -87,6 +89,7 @@ static int move(bouma_io_file *file, void *const *data, int reading)
 
 int bouma_io_write(bouma_io_file *file, const void *const *data)
 {
+    BM_STRICT_MATH;
     void *const *plain;
 
     memcpy(&plain, &data, sizeof(plain)); /* it is not written to */
@@ -95,11 +98,14 @@ int bouma_io_write(bouma_io_file *file, const void *const *data)
 
 int bouma_io_read(bouma_io_file *file, void *const *data)
 {
+    BM_STRICT_MATH;
+
     return move(file, data, 1);
 }
 
 int bouma_io_close(bouma_io_file *file)
 {
+    BM_STRICT_MATH;
     int rc = check(file);
 
     return rc ? rc : bm_plain_close(file);

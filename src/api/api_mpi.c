@@ -30,24 +30,31 @@ static int open_together(bouma_dataset **out, MPI_Comm mpi, enum bm_mode mode,
 int bouma_dataset_create_mpi(bouma_dataset **out, MPI_Comm comm,
                              const char *path, const bouma_options *opts)
 {
+    BM_STRICT_MATH;
+
     return open_together(out, comm, BM_MODE_CREATE, path, opts);
 }
 
 int bouma_dataset_append_mpi(bouma_dataset **out, MPI_Comm comm,
                              const char *path, const bouma_options *opts)
 {
+    BM_STRICT_MATH;
+
     return open_together(out, comm, BM_MODE_APPEND, path, opts);
 }
 
 int bouma_dataset_open_mpi(bouma_dataset **out, MPI_Comm comm, const char *path,
                            const bouma_options *opts)
 {
+    BM_STRICT_MATH;
+
     return open_together(out, comm, BM_MODE_READ, path, opts);
 }
 
 int bouma_io_open_mpi(bouma_io_file **out, MPI_Comm mpi, const char *path,
                       bouma_io_mode mode, const bouma_options *opts)
 {
+    BM_STRICT_MATH;
     struct bm_comm *comm;
     int rc;
 
@@ -73,6 +80,7 @@ int bouma_verify_mpi(MPI_Comm mpi, const char *path, bouma_verify_depth depth,
                      void *user, bouma_verify_report *report, char *message,
                      size_t bytes)
 {
+    BM_STRICT_MATH;
     struct bm_comm *comm;
     int rc = together(&comm, mpi, opts, message, bytes);
 
@@ -85,6 +93,7 @@ int bouma_probe_mpi(MPI_Comm mpi, const bouma_probe_spec *spec,
                     const bouma_options *opts, bouma_probe_report *report,
                     char *message, size_t bytes)
 {
+    BM_STRICT_MATH;
     struct bm_comm *comm;
     int rc = together(&comm, mpi, opts, message, bytes);
 
@@ -95,6 +104,7 @@ int bouma_drain_mpi(MPI_Comm mpi, const char *local, const char *path,
                     int remove, const bouma_options *opts,
                     bouma_drain_report *report, char *message, size_t bytes)
 {
+    BM_STRICT_MATH;
     struct bm_comm *comm;
     int rc = together(&comm, mpi, opts, message, bytes);
 

@@ -150,8 +150,7 @@ static void describe(char *text, size_t bytes, const struct field *f)
                      f->most >> 30);
         break;
     case SECONDS:
-        snprintf(text, bytes,
-                 "seconds, 0 (the default, 1800) or more; inf: for ever");
+        snprintf(text, bytes, "seconds, 0 or more (0: 1800, inf: for ever)");
         break;
     case TEXT:
         snprintf(text, bytes, "a text of up to %d bytes", BOUMA_PATH_BYTES - 1);
@@ -274,6 +273,7 @@ static int check_field(const bouma_options *opts, const struct field *f,
 int bouma_options_set(bouma_options *opts, const char *name, const char *value,
                       char *message, size_t bytes)
 {
+    BM_STRICT_MATH;
     char own[256], can[160];
     size_t n = 0;
 

@@ -13,6 +13,7 @@
 int bouma_particles_define(bouma_particles **out, bouma_dataset *ds,
                            const char *name, const bouma_particles_spec *spec)
 {
+    BM_STRICT_MATH;
     bouma_particles_spec own;
     int rc;
 
@@ -33,6 +34,8 @@ int bouma_particles_define_variable(bouma_variable **out,
                                     const char *name,
                                     const bouma_variable_spec *spec)
 {
+    BM_STRICT_MATH;
+
     return bm_api_define_variable(out, particles ? &particles->object : NULL,
                                   name, spec);
 }
@@ -117,6 +120,7 @@ static int put_particles(bouma_grid *set, uint64_t count,
                          const bouma_column *columns, size_t column_count,
                          const double *bounds, int copy)
 {
+    BM_STRICT_MATH;
     struct bm_swarm swarm = {.set = set, .count = count};
     bouma_dataset *ds = set->schema->dataset;
     char text[300];
@@ -245,6 +249,7 @@ static void join_bounds(const struct bm_top *top, double *low, double *high)
 void bouma_particles_info_get(const bouma_particles *particles,
                               bouma_particles_info *out)
 {
+    BM_STRICT_MATH;
     const struct bm_top *top = top_of(particles);
     const bouma_grid *set;
 
@@ -286,6 +291,7 @@ static int no_such_number(const bouma_particles *particles, const char *what,
 int bouma_particles_file_get(const bouma_particles *particles, int64_t i,
                              bouma_particles_file *out)
 {
+    BM_STRICT_MATH;
     const struct bm_top *top = top_of(particles);
     const struct bm_cloud *c;
 
@@ -305,6 +311,7 @@ int bouma_particles_file_get(const bouma_particles *particles, int64_t i,
 int bouma_particles_node_get(const bouma_particles *particles, int64_t i,
                              bouma_particles_node *out)
 {
+    BM_STRICT_MATH;
     const struct bm_top *top = top_of(particles);
     const struct bm_top_node *n;
 

@@ -235,6 +235,7 @@ static int find_machine(bouma_plan *plan, struct bm_error *error)
 int bouma_plan_make(bouma_plan **out, const bouma_plan_spec *spec,
                     const bouma_options *opts, char *message, size_t bytes)
 {
+    BM_STRICT_MATH;
     const bouma_allocator *a = bm_api_allocator(opts);
     bouma_plan *plan = bm_new(a, 1, sizeof(*plan));
     struct bm_error error = {0};
@@ -286,6 +287,7 @@ void bouma_plan_free(bouma_plan *plan)
 
 int bouma_plan_report_get(const bouma_plan *plan, bouma_plan_report *out)
 {
+    BM_STRICT_MATH;
     const struct bm_estimate *e;
     const struct bm_tiling *t;
     bouma_box all;
@@ -359,6 +361,7 @@ int bouma_plan_patch_get(const bouma_plan *plan, const int64_t *at,
 int bouma_plan_file_get(const bouma_plan *plan, int64_t file,
                         bouma_plan_file *out)
 {
+    BM_STRICT_MATH;
     const struct bm_estimate *e;
 
     if (!plan || !out)
@@ -393,6 +396,7 @@ int bouma_plan_explain(const bouma_plan *plan, int64_t file,
                        void (*each)(void *user, const bouma_plan_cost *cost),
                        void *user)
 {
+    BM_STRICT_MATH;
     const struct bm_estimate *e;
     struct bm_cost *table = NULL;
     size_t count;

@@ -227,6 +227,7 @@ int bm_api_probe(struct bm_comm *comm, const bouma_probe_spec *spec,
 int bouma_probe(const bouma_probe_spec *spec, const bouma_options *opts,
                 bouma_probe_report *report, char *message, size_t bytes)
 {
+    BM_STRICT_MATH;
     struct bm_comm *comm;
     int rc = bm_api_alone(&comm, opts, message, bytes);
 
@@ -307,6 +308,7 @@ static void encode(struct bm_buffer *out, const bouma_probe_report *r)
 size_t bouma_probe_text(const bouma_probe_report *report, char *text,
                         size_t bytes)
 {
+    BM_STRICT_MATH;
     struct bm_buffer b;
     size_t size;
 

@@ -43,6 +43,7 @@ static void whole_numbers(bouma_condition *out, bouma_type type, double low,
 int bouma_condition_set(bouma_condition *out, bouma_variable *variable,
                         int component, double low, double high)
 {
+    BM_STRICT_MATH;
     struct bm_error *error;
 
     memset(out, 0, sizeof(*out));
@@ -232,6 +233,7 @@ int bouma_particles_query_run(bouma_particles *particles,
                               int (*each)(void *user, const bouma_batch *batch),
                               void *user)
 {
+    BM_STRICT_MATH;
     struct bm_hunt hunt;
     bouma_variable **list;
     bouma_grid *set;
@@ -298,6 +300,7 @@ static int finish(bouma_particle_data **out, struct bm_collector *c,
 int bouma_particles_read(bouma_particle_data **out, bouma_particles *particles,
                          const bouma_particles_query *query)
 {
+    BM_STRICT_MATH;
     struct bm_collector c;
     struct bm_hunt hunt;
     bouma_variable **list;
@@ -358,6 +361,7 @@ int bouma_particles_sample(bouma_particle_data **out,
                            const bouma_particles_query *query, uint64_t count,
                            uint64_t seed)
 {
+    BM_STRICT_MATH;
     struct bm_draw keys = {.seed = seed};
     struct bm_collector c;
     struct bm_hunt hunt;
@@ -409,6 +413,7 @@ int bouma_particles_restart(bouma_particle_data **out,
                             bouma_particles *particles,
                             const bouma_particles_query *query)
 {
+    BM_STRICT_MATH;
     bouma_particles_query own;
     bouma_variable **list = NULL;
     bouma_grid *set;

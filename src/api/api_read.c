@@ -12,6 +12,7 @@
 
 int bouma_step_open(bouma_step **out, bouma_dataset *ds, int64_t step)
 {
+    BM_STRICT_MATH;
     int rc;
 
     *out = NULL;
@@ -32,6 +33,7 @@ void bouma_step_free(bouma_step *step)
 
 int bouma_step_details_get(const bouma_step *step, bouma_step_details *out)
 {
+    BM_STRICT_MATH;
     const struct bm_manifest *m;
 
     memset(out, 0, sizeof(*out));
@@ -192,6 +194,7 @@ bouma_variable *bouma_grid_find_variable(bouma_grid *grid, const char *name)
 
 void bouma_grid_info_get(const bouma_grid *grid, bouma_grid_info *out)
 {
+    BM_STRICT_MATH;
     const struct bm_tiling *t;
 
     memset(out, 0, sizeof(*out));
@@ -246,6 +249,8 @@ uint64_t bouma_variable_level_bytes(const bouma_variable *variable, int level)
 void bouma_variable_info_get(const bouma_variable *variable,
                              bouma_variable_info *out)
 {
+    BM_STRICT_MATH;
+
     memset(out, 0, sizeof(*out));
     if (!variable)
         return;
@@ -298,6 +303,7 @@ int bm_api_check_idle(const struct bouma_step *step)
 int bouma_variable_range(const bouma_variable *variable, int component,
                          bouma_range *out)
 {
+    BM_STRICT_MATH;
     struct bm_error *error;
     int rc;
 
@@ -412,6 +418,7 @@ int bouma_variable_read(bouma_variable *variable, int level,
                         const bouma_box *box, void *data,
                         const bouma_memory *memory)
 {
+    BM_STRICT_MATH;
     struct bm_read_request r;
     int rc;
 
@@ -427,6 +434,7 @@ int bouma_variable_read(bouma_variable *variable, int level,
 int bouma_step_read(bouma_step *step, const bouma_request *requests,
                     size_t count)
 {
+    BM_STRICT_MATH;
     struct bouma_dataset *ds;
     struct bm_read_request *own;
     size_t n = 0;
@@ -471,6 +479,7 @@ int bouma_step_read(bouma_step *step, const bouma_request *requests,
 int bouma_variable_query(bouma_variable *variable,
                          const bouma_patch_query *query)
 {
+    BM_STRICT_MATH;
     struct bm_error *error;
     bouma_box lifted;
     int rc;
@@ -508,6 +517,7 @@ int bouma_variable_query(bouma_variable *variable,
 int bouma_refinement_open(bouma_refinement **out, bouma_variable *variable,
                           int level, const bouma_box *box)
 {
+    BM_STRICT_MATH;
     struct bm_read_request r;
     char something;
     int rc;
@@ -528,6 +538,7 @@ int bouma_refinement_open(bouma_refinement **out, bouma_variable *variable,
 
 int bouma_refinement_next(bouma_refinement *refinement)
 {
+    BM_STRICT_MATH;
     int rc;
 
     if (!refinement)

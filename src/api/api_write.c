@@ -83,6 +83,7 @@ int bouma_dataset_clear_failures(bouma_dataset *ds)
 int bouma_grid_define(bouma_grid **out, bouma_dataset *ds, const char *name,
                       const bouma_grid_spec *spec)
 {
+    BM_STRICT_MATH;
     bouma_grid_spec own;
     int rc;
 
@@ -126,6 +127,8 @@ int bm_api_define_variable(bouma_variable **out, bouma_grid *object,
 int bouma_variable_define(bouma_variable **out, bouma_grid *grid,
                           const char *name, const bouma_variable_spec *spec)
 {
+    BM_STRICT_MATH;
+
     return bm_api_define_variable(out, grid, name, spec);
 }
 
@@ -155,6 +158,7 @@ static void forget_step(bouma_dataset *ds)
 
 static int begin(bouma_dataset *ds, int64_t step, double time)
 {
+    BM_STRICT_MATH;
     int rc = bm_api_check_writing(ds);
 
     if (rc)
@@ -234,6 +238,7 @@ static int check_block(bouma_dataset *ds, const bouma_variable *v,
 static int put_block(bouma_variable *v, const bouma_box *box, const void *data,
                      const bouma_memory *memory, int copy)
 {
+    BM_STRICT_MATH;
     bouma_dataset *ds = v->grid->schema->dataset;
     struct bm_put put = {.variable = v, .from.data = data};
     int64_t shape[3];
@@ -309,10 +314,14 @@ static int end(bouma_dataset *ds, int status, bouma_record *record)
 
 int bouma_step_end(bouma_dataset *ds, bouma_record *record)
 {
+    BM_STRICT_MATH;
+
     return end(ds, BOUMA_OK, record);
 }
 
 int bouma_step_abort(bouma_dataset *ds)
 {
+    BM_STRICT_MATH;
+
     return end(ds, BOUMA_EABORTED, NULL);
 }

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/strict_math.h"
 #include "bouma.h"
 
 /* The range of some values. NaN is left out and counted; 'count' is the number

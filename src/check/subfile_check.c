@@ -62,6 +62,56 @@ static int load(struct subfile_check *c, uint64_t offset, uint64_t bytes)
     return 1;
 }
 
+/* Whether the ends of a range, or of bounds, are the same number; -0 is written
+ * as 0 in the one, and not in the other. */
+static int is_same(bouma_type type, bouma_scalar a, bouma_scalar b)
+{
+    return bm_type_is_float(type) ? a.f >= b.f && a.f <= b.f : a.u == b.u;
+}
+
+/* What a cloud says of the values of one component, beside the ranges of their
+ * chunks: these know infinities, and the bounds no strays. */
+static int fits_range(const struct bm_section *s, int component,
+                      bouma_scalar low, bouma_scalar high)
+{
+    const struct bouma_variable *v = s->variable;
+    struct bm_range all = {{0}, {0}, 0, 0};
+
+    for (size_t i = 0; i < s->count; i++)
+        bm_range_join(
+            &all, v->type,
+            &s->ranges[i * (size_t)v->components + (size_t)component]);
+    if (bm_type_is_float(v->type) && (isinf(all.low.f) || isinf(all.high.f)))
+        return 1;
+    return !all.count ||
+           (is_same(v->type, all.low, low) && is_same(v->type, all.high, high));
+}
+
+/* A fact in which clouds and the ranges of their chunks differ, or NULL. */
+static const char *contradicts_ranges(const struct bm_head *head)
+{
+    for (size_t i = 0; i < head->cloud_count; i++) {
+        const struct bm_cloud *c = &head->clouds[i];
+        const struct bm_section *s =
+            bm_head_section(head, c->set->variables[0]->id);
+        uint32_t row = 0;
+
+        for (int d = 0; d < c->set->ndims && s && !c->strays; d++)
+            if (!fits_range(s, d, (bouma_scalar){.f = c->low[d]},
+                            (bouma_scalar){.f = c->high[d]}))
+                return "the bounds of the particles";
+        for (int j = 1; j < c->set->count; j++) {
+            const struct bouma_variable *v = c->set->variables[j];
+
+            s = bm_head_section(head, v->id);
+            for (int k = 0; k < v->components && s; k++, row++)
+                if (!fits_range(s, k, c->bins[row].low, c->bins[row].high))
+                    return "the range of values of the particles";
+        }
+    }
+    return NULL;
+}
+
 /* One copy of the head; 1 if it is good, and then it is in *head. */
 static int check_head(struct subfile_check *c, struct bm_head *head,
                       uint64_t offset, const char *which)
@@ -69,6 +119,7 @@ static int check_head(struct subfile_check *c, struct bm_head *head,
     const struct bm_manifest *m = &c->step->manifest;
     const struct bm_subfile_info *info = &m->subfiles[c->i];
     struct bm_error why = {0};
+    const char *what = NULL;
     int rc;
 
     bm_head_release(head);
@@ -80,6 +131,15 @@ static int check_head(struct subfile_check *c, struct bm_head *head,
     if (!rc && memcmp(c->raw.data + 48, info->head_hash, 16))
         rc = bm_fail(&why, BOUMA_EFORMAT,
                      "%s: is not the one the manifest names", which);
+    if (!rc)
+        rc = bm_manifest_compare(&what, m, c->i, head, info->head_hash);
+    if (!rc && !what)
+        what = contradicts_ranges(head);
+    if (!rc && what)
+        rc = bm_fail(&why, BOUMA_EFORMAT,
+                     "%s: %s is not what the manifest, or another part of the "
+                     "head, says",
+                     which, what);
     if (rc)
         damage(c, rc, why.text);
     return !rc;

@@ -78,7 +78,12 @@ static int verify_step(struct verify *v, uint64_t number)
         return BOUMA_OK;
     }
     if (ds->comm->rank == 0) {
+        const char *wrong = bm_manifest_check_record(&step->manifest);
+
         v->report.bytes += step->manifest_bytes;
+        if (wrong)
+            bm_findings_add(&v->findings, BOUMA_DAMAGE, (int64_t)number, name,
+                            "its record does not fit its files: %s", wrong);
         if (!bm_step_entry_is_same(&listed, e))
             bm_findings_add(&v->findings, BOUMA_NOTE, (int64_t)number,
                             BM_NAME_INDEX,

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/bytes.h"
+#include "base/strict_math.h"
 #include "bouma.h"
 #include "codec/lattice.h"
 

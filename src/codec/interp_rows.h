@@ -6,9 +6,10 @@
  *     ABS, SIGN  fabs() and copysign() of that type
  *
  * Encoder and decoder must get the same predictions to the last bit, so no
- * multiplication may be contracted with an addition: see CMakeLists.txt. And as
- * all encoders give the same bytes, sums are kept in LANES parts, sample i in
- * part i mod LANES, however many samples a machine takes at once. */
+ * multiplication may be contracted with an addition: see
+ * cmake/strict_math.cmake. And as all encoders give the same bytes, sums are
+ * kept in LANES parts, sample i in part i mod LANES, however many samples a
+ * machine takes at once. */
 
 /* p = (or +=) weighted sum of four rows. */
 BM_CLONES static void NAME(blend)(void *out, const void *const row[4],

@@ -84,7 +84,8 @@ static void mpi_warn(struct bm_comm *comm)
         MPI_Request request;
 
         if (!MPI_Isend(comm->why, bytes, MPI_CHAR, peer, BM_MPI_LOSS, m->comm,
-                       &request))
+                       &request) &&
+            request != MPI_REQUEST_NULL)
             MPI_Request_free(&request);
     }
 }
@@ -159,7 +160,7 @@ int bm_mpi_receive(struct bm_mpi_comm *m, void *data, size_t bytes, int peer,
 int bm_mpi_test(struct bm_mpi_comm *m, MPI_Request *request, int *done,
                 MPI_Status *status)
 {
-    int tries = 0;
+    int tries = 0, there = *request != MPI_REQUEST_NULL;
 
     spare_memory(m);
     while (!m->base.lost) {
@@ -167,7 +168,7 @@ int bm_mpi_test(struct bm_mpi_comm *m, MPI_Request *request, int *done,
 
         if (!rc)
             return 0;
-        if (*request == MPI_REQUEST_NULL || !try_again(m, ++tries))
+        if ((there && *request == MPI_REQUEST_NULL) || !try_again(m, ++tries))
             lose(m, rc, "MPI_Test");
     }
     *done = 0;
@@ -356,6 +357,8 @@ static void mpi_cancel(struct bm_transfer *t)
 
 /* ---- making and ending --------------------------------------------------- */
 
+#define NOTICES 10000
+
 static void mpi_release(struct bm_comm *comm)
 {
     struct bm_mpi_comm *m = (struct bm_mpi_comm *)comm;
@@ -364,11 +367,19 @@ static void mpi_release(struct bm_comm *comm)
     MPI_Finalized(&finalized);
     if (finalized || m->comm == MPI_COMM_NULL || comm->lost)
         return;
-    /* They have been heard: whoever sends notes has agreed on that. */
-    for (int i = 0; i < BM_MPI_NOTES; i++)
-        if (bm_mpi_wait(m, &m->notes[i].request, 1))
-            return;
-    MPI_Comm_free(&m->comm);
+    /* They have been heard: whoever sends notes has agreed on that. So MPI just
+     * has to notice; if it does not, they stay with the communicator, since
+     * nobody wants to wait for an end. */
+    for (int i = 0; i < BM_MPI_NOTES; i++) {
+        int done = 0;
+
+        for (int tries = 0; tries < NOTICES && !done; tries++)
+            if (MPI_Test(&m->notes[i].request, &done, MPI_STATUS_IGNORE))
+                break;
+        comm->lost |= !done;
+    }
+    if (!comm->lost)
+        MPI_Comm_free(&m->comm);
 }
 
 static void init(struct bm_mpi_comm *m, const bouma_allocator *a,

@@ -8,6 +8,7 @@
 #include "store/envelope.h"
 #include "store/identity.h"
 #include "store/index.h"
+#include "store/losses.h"
 
 /* ---- what it is --------------------------------------------------------- */
 
@@ -120,14 +121,32 @@ int bm_clobber_check_idle(struct bm_store *s, int force, struct bm_error *error)
 
 /* ---- removing ----------------------------------------------------------- */
 
-/* Everything in lost/ was put there by repair. */
+/* What repair has moved there: the name of a file, '.' for '/', and a number.
+ */
+static int is_moved(const char *entry)
+{
+    const char *dot = strrchr(entry, '.');
+
+    return dot && dot[1] && !dot[1 + strspn(dot + 1, "0123456789")] &&
+           (!strncmp(entry, BM_NAME_STEPS ".", strlen(BM_NAME_STEPS ".")) ||
+            !strncmp(entry, BM_NAME_DATASET ".", strlen(BM_NAME_DATASET ".")));
+}
+
+/* Of lost/, what repair put there; and records of losses, also unfinished. */
 static int remove_lost(void *context, const char *entry)
 {
     struct bm_store *s = context;
     char name[BM_NAME_BYTES * 2];
+    size_t n = strlen(entry), ending = strlen(".tmp");
+    uint64_t step;
 
-    snprintf(name, sizeof(name), BM_NAME_LOST "/%s", entry);
-    bm_store_remove(s, name);
+    snprintf(name, sizeof(name), "%s", entry);
+    if (n > ending && n < sizeof(name) && !strcmp(entry + n - ending, ".tmp"))
+        name[n - ending] = 0;
+    if (is_moved(entry) || bm_name_parse_loss(name, &step)) {
+        snprintf(name, sizeof(name), BM_NAME_LOST "/%s", entry);
+        bm_store_remove(s, name);
+    }
     return 0;
 }
 

@@ -488,8 +488,9 @@ int bm_dataset_open(struct bouma_dataset **out, struct bm_comm *comm,
     bm_attributes_init(&ds->attributes, a, &ds->error);
     bm_attributes_init(&ds->step_attributes, a, &ds->error);
 
+    rc = bm_io_check_ranks(ds->options.io, comm->size, path, &ds->error);
     rc = bm_comm_begin(comm, "opening a dataset", bm_options_hash(ds, path),
-                       NULL, 0, BOUMA_OK, &ds->error);
+                       NULL, 0, rc, &ds->error);
     if (rc == BOUMA_EMISMATCH && !ds->error.status)
         rc = bm_options_mismatch(ds, path);
     if (rc)

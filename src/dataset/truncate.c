@@ -1,10 +1,9 @@
 /* truncate.c -- see truncate.h. */
 #include "dataset/truncate.h"
 
-#include <errno.h>
-
 #include "dataset/sweep.h"
 #include "store/identity.h"
+#include "store/losses.h"
 
 /* What is left of an ascending list: steps up to 'last'. */
 static size_t count_kept(const struct bm_step_list *list, int64_t last)
@@ -16,19 +15,11 @@ static size_t count_kept(const struct bm_step_list *list, int64_t last)
     return n;
 }
 
-static int collect_step(void *context, const char *entry)
-{
-    struct bm_step_entry e = {0, 0, {0, 0}};
-
-    return bm_name_parse_step(entry, &e.step) && bm_step_list_put(context, e)
-               ? ENOMEM
-               : 0;
-}
-
 /* In one place. The index forgets the steps first, durably, so that it never
- * knows one that is gone. Then they go, the last one first: who is interrupted
+ * knows one that is gone; losses among those that stay are put on record. Then
+ * the others go, the last one first: who is interrupted
  * leaves steps without a gap. What killed writers have left beyond the last
- * step goes, too. */
+ * step goes, too, and so does the record of steps there that were lost. */
 static int truncate_place(struct bm_store *s, const uint8_t id[16],
                           int64_t last, struct bm_error *error)
 {
@@ -38,18 +29,20 @@ static int truncate_place(struct bm_store *s, const uint8_t id[16],
 
     bm_step_list_init(&known, s->a);
     bm_step_list_init(&there, s->a);
-    rc = bm_store_list(s, BM_NAME_STEPS, collect_step, &there, error);
+    rc = bm_steps_list(s, &there, error);
     if (!rc)
         rc = bm_steps_find(s, id, &known, &stale, BM_FIND_SETTLE, NULL, NULL,
                            error);
     kept = count_kept(&there, last);
     known.count = count_kept(&known, last);
     if (!rc)
-        rc = bm_index_rebuild(s, id, &known, error);
+        rc = bm_steps_write_index(s, id, &known, NULL, NULL, error);
     while (!rc && there.count > kept)
         rc = bm_sweep_step(s, there.entries[--there.count].step, error);
     if (!rc)
         rc = bm_store_sync_dir(s, BM_NAME_STEPS, error);
+    if (!rc)
+        rc = bm_losses_truncate(s, last, error);
     bm_step_list_release(&known);
     bm_step_list_release(&there);
     return rc;

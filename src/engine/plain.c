@@ -124,6 +124,8 @@ int bm_plain_open(struct bouma_io_file **out, struct bm_comm *comm,
         comm->message_bytes = options->message_bytes;
         find_group(f);
         if (!rc)
+            rc = bm_io_check_ranks(options->io, comm->size, path, &f->error);
+        if (!rc)
             hash = hash_of(path, mode, options);
     }
     rc = bm_comm_begin(comm, "opening a plain file", hash, NULL, 0, rc,

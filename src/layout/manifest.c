@@ -415,6 +415,117 @@ int bm_manifest_total(struct bm_manifest *m)
     return rc;
 }
 
+/* ---- facts that are stored twice ----------------------------------------- */
+
+const char *bm_manifest_glance(const struct bm_manifest *m, size_t i,
+                               const struct bm_head *h)
+{
+    /* Bit for bit: a time may be NaN. */
+    return h->step != m->step                                 ? "the step"
+           : memcmp(&h->time, &m->time, sizeof(h->time)) != 0 ? "the time"
+           : h->subfile != i                                  ? "the number of "
+                                                                "the subfile"
+           : h->subfiles != m->count ? "the number of subfiles"
+           : h->generation.epoch != m->generation.epoch     ? "the epoch"
+           : h->generation.attempt != m->generation.attempt ? "the attempt"
+           : h->order != m->order                           ? "the order"
+                                                            : NULL;
+}
+
+/* What a subfile has of a variable, as the two tell it. */
+static const char *compare_parts(const struct bm_part_info *a,
+                                 const struct bm_part_info *b,
+                                 const struct bm_schema *schema)
+{
+    const struct bouma_variable *v = schema->by_id[a->variable];
+
+    if (a->variable != b->variable)
+        return "the variables";
+    if (a->chunks != b->chunks)
+        return "the number of chunks";
+    for (int k = 0; k < v->grid->levels; k++)
+        if (a->level_bytes[k] != b->level_bytes[k])
+            return "the bytes of a level";
+    if (memcmp(&a->loss, &b->loss, sizeof(a->loss)) != 0)
+        return "the errors of a variable";
+    if (v->grid->kind == BM_GRID &&
+        memcmp(&a->bounds, &b->bounds, sizeof(a->bounds)) != 0)
+        return "the bounds of chunks";
+    for (int j = 0; j < v->components; j++)
+        if (!bm_range_equal(&a->ranges[j], &b->ranges[j], v->type))
+            return "the range of a variable";
+    return NULL;
+}
+
+/* All of a cloud, as bytes. */
+static int compare_clouds(const char **what, const struct bm_cloud *a,
+                          const struct bm_cloud *b, const bouma_allocator *m)
+{
+    struct bm_buffer left, right;
+    int rc;
+
+    bm_buffer_init(&left, m);
+    bm_buffer_init(&right, m);
+    bm_cloud_encode(&left, a);
+    bm_cloud_encode(&right, b);
+    rc = left.failed || right.failed ? BOUMA_ENOMEM : BOUMA_OK;
+    if (!rc && (left.size != right.size ||
+                memcmp(left.data, right.data, left.size) != 0))
+        *what = "what is told of the particles";
+    bm_buffer_release(&left);
+    bm_buffer_release(&right);
+    return rc;
+}
+
+int bm_manifest_compare(const char **what, const struct bm_manifest *m,
+                        size_t i, const struct bm_head *h,
+                        const uint8_t head_hash[16])
+{
+    const struct bm_subfile_info *told = &m->subfiles[i];
+    struct bm_subfile_info own;
+    int rc = bm_subfile_info_of(&own, h, head_hash, m->a);
+
+    *what = bm_manifest_glance(m, i, h);
+    if (!rc && !*what)
+        *what = own.file_bytes != told->file_bytes     ? "the bytes of the file"
+                : own.head_bytes != told->head_bytes   ? "the bytes of the head"
+                : own.cloud_count != told->cloud_count ? "the sets of particles"
+                : own.count != told->count             ? "the variables"
+                                                       : NULL;
+    for (size_t k = 0; !rc && !*what && k < own.count; k++)
+        *what = compare_parts(&own.parts[k], &told->parts[k], m->schema);
+    for (size_t k = 0; !rc && !*what && k < own.cloud_count; k++)
+        rc = compare_clouds(what, &own.clouds[k], &told->clouds[k], m->a);
+    bm_subfile_info_release(&own, m->a);
+    return rc;
+}
+
+const char *bm_manifest_check_record(const struct bm_manifest *m)
+{
+    const bouma_record *r = &m->record;
+    uint64_t raw = 0, stored = 0, largest = 0;
+    int64_t chunks = 0;
+
+    for (uint32_t id = 0; id < m->schema->variables; id++)
+        raw += m->schema->by_id[id]->raw_bytes;
+    for (size_t i = 0; i < m->count; i++) {
+        const struct bm_subfile_info *info = &m->subfiles[i];
+
+        stored += info->file_bytes;
+        largest = info->file_bytes > largest ? info->file_bytes : largest;
+        for (size_t k = 0; k < info->count; k++)
+            chunks += (int64_t)info->parts[k].chunks;
+    }
+    return r->raw_bytes != raw             ? "raw bytes"
+           : r->stored_bytes != stored     ? "stored bytes"
+           : r->largest_file != largest    ? "the largest file"
+           : r->files != (int64_t)m->count ? "the number of files"
+           : r->chunks != chunks           ? "the number of chunks"
+           : r->mean_file != (m->count ? stored / m->count : 0)
+               ? "the mean file"
+               : NULL;
+}
+
 /* ---- bytes -------------------------------------------------------------- */
 
 static void encode_record(struct bm_buffer *b, const bouma_record *r)

@@ -72,6 +72,19 @@ void bm_subfile_info_encode(struct bm_buffer *b,
 int bm_subfile_info_decode(struct bm_subfile_info *out, struct bm_cursor *c,
                            const struct bm_schema *schema);
 
+/* Facts that stand in the manifest and in the head of subfile 'i', too: *what
+ * is set to one in which they differ, or NULL. BOUMA_OK or ENOMEM. */
+int bm_manifest_compare(const char **what, const struct bm_manifest *m,
+                        size_t i, const struct bm_head *h,
+                        const uint8_t head_hash[16]);
+/* Those of them that are cheap to compare: NULL, or one in which they differ.
+ */
+const char *bm_manifest_glance(const struct bm_manifest *m, size_t i,
+                               const struct bm_head *h);
+/* Facts of the record that follow from the subfiles: NULL, or one that does
+ * not. With bm_manifest_total() done. */
+const char *bm_manifest_check_record(const struct bm_manifest *m);
+
 /* From the subfiles, fill in what the variables have in sum (presence, bytes,
  * ranges). EFORMAT if they do not hold every patch of a present variable, or
  * every particle. */

@@ -62,7 +62,7 @@ static int is_tree(const struct bm_top *t)
                 return 0;
             open++;
         } else {
-            if (n->file != files)
+            if (n->file != files || n->axis != -1)
                 return 0;
             files++;
             open--;

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/memory.h"
+#include "base/strict_math.h"
 #include "bouma.h"
 
 /* Bounds are closed; they may be flat, overlap or be identical. Those that are

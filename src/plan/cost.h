@@ -40,6 +40,7 @@
 #include <stdint.h>
 
 #include "base/memory.h"
+#include "base/strict_math.h"
 #include "bouma.h"
 #include "plan/gathering.h"
 

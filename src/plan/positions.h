@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/strict_math.h"
 #include "bouma.h"
 
 /* Positions in memory: one array for each axis, 'stride' bytes from particle to

@@ -39,6 +39,22 @@ void bm_collector_release(struct bm_collector *c)
     memset(c, 0, sizeof(*c));
 }
 
+int bm_collector_extend(struct bm_collector *c, uint64_t count)
+{
+    size_t lane = 0;
+
+    for (size_t i = 0; i < c->variable_count; i++)
+        for (int k = 0; k < c->variables[i]->components; k++, lane++) {
+            bm_buffer_extend(&c->lanes[lane],
+                             (size_t)count *
+                                 bm_variable_value_size(c->variables[i]));
+            if (c->lanes[lane].failed)
+                return BOUMA_ENOMEM;
+        }
+    c->count += count;
+    return BOUMA_OK;
+}
+
 int bm_collector_add(void *context, const bouma_batch *batch)
 {
     struct bm_collector *c = context;
@@ -143,50 +159,50 @@ void bouma_particle_data_free(bouma_particle_data *data)
     bm_drop(a, data);
 }
 
-bouma_particle_data *bm_particle_data_new(const bouma_allocator *a,
-                                          bouma_variable *const *variables,
-                                          size_t variable_count, uint64_t count)
+/* The lanes of a variable as one column: the memory of the first, where those
+ * of the others are appended. NULL if there is no memory. */
+static void *join_lanes(struct bm_collector *c, size_t lane,
+                        const struct bouma_variable *v)
 {
-    bouma_particle_data *d = bm_new(a, 1, sizeof(*d));
-    int whole;
+    size_t bytes = (size_t)c->count * bm_variable_value_size(v);
+    struct bm_buffer *first = &c->lanes[lane];
+    uint8_t *column =
+        bm_resize(c->a, first->data, (size_t)v->components, bytes);
 
-    if (!d)
+    if (!column)
         return NULL;
-    d->allocator = a;
-    d->count = count;
-    d->variables = bm_new(a, variable_count, sizeof(*d->variables));
-    d->columns = bm_new(a, variable_count, sizeof(*d->columns));
-    whole = d->variables && d->columns;
-    d->variable_count = whole ? variable_count : 0;
-    for (size_t i = 0; i < variable_count && whole; i++) {
-        d->variables[i] = variables[i];
-        d->columns[i] =
-            bm_new_raw(a, (size_t)count, bm_variable_sample_size(variables[i]));
-        whole = d->columns[i] != NULL;
+    bm_buffer_init(first, c->a); /* its memory is the column's now */
+    for (int k = 1; k < v->components; k++) {
+        if (bytes)
+            memcpy(column + (size_t)k * bytes, first[k].data, bytes);
+        bm_buffer_release(&first[k]);
     }
-    if (!whole) {
-        bouma_particle_data_free(d);
-        return NULL;
-    }
-    return d;
+    return column;
 }
 
 bouma_particle_data *bm_collector_finish(struct bm_collector *c)
 {
-    bouma_particle_data *d =
-        bm_particle_data_new(c->a, c->variables, c->variable_count, c->count);
+    bouma_particle_data *d = bm_new(c->a, 1, sizeof(*d));
     size_t lane = 0;
+    int whole;
 
-    for (size_t i = 0; d && i < c->variable_count; i++) {
-        size_t bytes =
-            (size_t)c->count * bm_variable_value_size(c->variables[i]);
-
-        for (int k = 0; k < c->variables[i]->components; k++, lane++) {
-            if (bytes)
-                memcpy((uint8_t *)d->columns[i] + (size_t)k * bytes,
-                       c->lanes[lane].data, bytes);
-            bm_buffer_release(&c->lanes[lane]);
-        }
+    if (!d)
+        return NULL;
+    d->allocator = c->a;
+    d->count = c->count;
+    d->variables = bm_new(c->a, c->variable_count, sizeof(*d->variables));
+    d->columns = bm_new(c->a, c->variable_count, sizeof(*d->columns));
+    whole = d->variables && d->columns;
+    d->variable_count = whole ? c->variable_count : 0;
+    for (size_t i = 0; i < c->variable_count && whole; i++) {
+        d->variables[i] = c->variables[i];
+        d->columns[i] = join_lanes(c, lane, c->variables[i]);
+        whole = d->columns[i] != NULL;
+        lane += (size_t)c->variables[i]->components;
+    }
+    if (!whole) {
+        bouma_particle_data_free(d);
+        return NULL;
     }
     return d;
 }

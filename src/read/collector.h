@@ -19,6 +19,10 @@ int bm_collector_init(struct bm_collector *c, const bouma_allocator *a,
                       bouma_variable *const *variables, size_t count);
 void bm_collector_release(struct bm_collector *c);
 
+/* Room for 'count' particles more, whose values are still to be put there.
+ * BOUMA_OK or ENOMEM. */
+int bm_collector_extend(struct bm_collector *c, uint64_t count);
+
 /* Append a batch: for bm_hunt(), whose 'context' is the collector. Not 0 if
  * there is no memory. */
 int bm_collector_add(void *context, const bouma_batch *batch);
@@ -26,12 +30,6 @@ int bm_collector_add(void *context, const bouma_batch *batch);
 /* Sort what was drawn by its keys, and keep only the first 'count'. BOUMA_OK or
  * ENOMEM. */
 int bm_collector_thin(struct bm_collector *c, uint64_t count);
-
-/* Particles with room for 'count' of them; NULL if there is no memory. */
-bouma_particle_data *bm_particle_data_new(const bouma_allocator *a,
-                                          bouma_variable *const *variables,
-                                          size_t variable_count,
-                                          uint64_t count);
 
 /* What was collected, as the caller gets it; the collector is emptied. NULL if
  * there is no memory. */

@@ -116,6 +116,60 @@ int bm_extents_read(struct bouma_step *step, size_t source,
     return rc;
 }
 
+/* The end of a run of extents that the shelf does not have. Gaps are not read
+ * over: what is in them may be there, or is wanted later. */
+static size_t missing_end(const struct bm_extent *extents, size_t first,
+                          size_t n, uint64_t *end)
+{
+    size_t i = first;
+
+    *end = extents[i].offset + extents[i].bytes;
+    while (++i < n && (!extents[i].data || !extents[i].bytes) &&
+           extents[i].offset <= *end)
+        if (extents[i].offset + extents[i].bytes > *end)
+            *end = extents[i].offset + extents[i].bytes;
+    return i;
+}
+
+int bm_extents_fetch(struct bouma_step *step, size_t source,
+                     struct bm_extent *extents, size_t count,
+                     struct bm_shelf *shelf)
+{
+    struct bouma_dataset *ds = step->ds;
+    uint64_t end;
+    int rc = BOUMA_OK;
+
+    if (count)
+        qsort(extents, count, sizeof(*extents), by_offset);
+    for (size_t i = 0; i < count; i++)
+        extents[i].data = bm_shelf_find(shelf, extents[i].offset,
+                                        extents[i].offset + extents[i].bytes);
+    for (size_t i = 0, next; i < count && !rc; i = next) {
+        uint64_t from = extents[i].offset;
+        uint8_t *to;
+
+        next = i + 1;
+        if (!extents[i].bytes)
+            extents[i].data = (const uint8_t *)"";
+        if (extents[i].data)
+            continue;
+        next = missing_end(extents, i, count, &end);
+        if (end - from > ds->store.memory_limit)
+            return bm_fail(&ds->error, BOUMA_ELIMIT,
+                           "a read of %" PRIu64 " bytes is beyond the limit",
+                           end - from);
+        to = bm_shelf_add(shelf, from, end);
+        if (!to)
+            return bm_fail(&ds->error, BOUMA_ENOMEM,
+                           "no memory to read %" PRIu64 " bytes", end - from);
+        rc = bm_file_read(&step->sources[source].file, to, (size_t)(end - from),
+                          from, &ds->error);
+        for (size_t k = i; k < next; k++)
+            extents[k].data = to + (extents[k].offset - from);
+    }
+    return rc;
+}
+
 int bm_extent_damaged(const struct bouma_step *step, size_t source,
                       const struct bm_section *section, size_t chunk,
                       const struct bm_extent *extent, const char *what,

@@ -3,6 +3,7 @@
 #define BM_EXTENTS_H
 
 #include "read/read.h"
+#include "read/shelf.h"
 
 /* One level of one chunk in a file. What 'chunk' and 'column' count is the
  * caller's business. */
@@ -21,6 +22,12 @@ struct bm_extent {
 int bm_extents_read(struct bouma_step *step, size_t source,
                     struct bm_extent *extents, size_t count,
                     struct bm_block_of_memory *raw);
+
+/* The same, but what the shelf has is not read, and what is read is put there;
+ * 'shelf' is that of the source. */
+int bm_extents_fetch(struct bouma_step *step, size_t source,
+                     struct bm_extent *extents, size_t count,
+                     struct bm_shelf *shelf);
 
 /* Check one that was read: chunk 'chunk' of the section. Whatever is wrong is
  * told with its place, to the byte. */

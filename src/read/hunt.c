@@ -163,7 +163,10 @@ static int read_columns(struct bm_search *s, int first, int last, int raw)
                                                  i,
                                                  NULL};
         }
-    rc = bm_extents_read(s->step, s->source, s->extents, n, &s->raw[raw]);
+    rc = s->hunt->shelf
+             ? bm_extents_fetch(s->step, s->source, s->extents, n,
+                                s->hunt->shelf)
+             : bm_extents_read(s->step, s->source, s->extents, n, &s->raw[raw]);
     for (size_t i = 0; i < n && !rc; i++) {
         const struct bm_extent *e = &s->extents[i];
         const struct bm_hunt_piece *p = &s->pieces[e->chunk];
@@ -312,7 +315,7 @@ static int run_batch(struct bm_search *s)
         rc = bm_search_choose(s, &s->pieces[p]);
     if (!rc)
         rc = read_columns(s, s->tested_count, s->column_count, 1);
-    for (size_t p = 0; p < s->piece_count && !rc; p++)
+    for (size_t p = 0; p < s->piece_count && !rc && s->hunt->each; p++)
         rc = deliver(s, &s->pieces[p]);
     tell_progress(s);
     s->piece_count = 0;

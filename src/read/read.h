@@ -150,6 +150,9 @@ struct bm_hunt {
     const uint64_t *from, *to;
     size_t file_count;
     struct bm_draw *draw; /* NULL: not by chance */
+    /* NULL, or, with one file: what was read of it for other hunts, and is read
+     * for this one. With 'each' NULL nothing else is done. */
+    struct bm_shelf *shelf;
 };
 int bm_hunt(const struct bm_hunt *hunt);
 

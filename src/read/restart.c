@@ -1,9 +1,11 @@
 /* restart.c -- particles for all ranks at once, each file read by one of them:
  * two phases, as in writing.
  *
- *     ranks tell their boxes -> readers look for each of them in their files
- *     -> readers tell how many they found -> the particles go to the ranks
- */
+ *     ranks tell their boxes -> readers look for each of them in a slice of
+ *     their files -> readers tell how many they found -> the particles go to
+ *     the ranks -> the next slice
+ *
+ * So a reader has no more than a slice of what is for others in its memory. */
 #include "read/restart.h"
 
 #include <math.h>
@@ -14,6 +16,7 @@
 #include "engine/flows.h"
 #include "plan/assign.h"
 #include "read/collector.h"
+#include "read/shelf.h"
 
 /* What one rank wants. */
 struct wish {
@@ -26,7 +29,6 @@ struct wish {
 /* What a reader has for a rank. */
 struct catch
 {
-    int rank;
     uint64_t at; /* in the stream of this reader */
     struct bm_collector found;
 };
@@ -46,11 +48,11 @@ struct restart {
     struct wish *wishes; /* [ranks] */
     struct own_file *mine;
     size_t mine_count;
-    struct catch *catches; /* [catch_count], ascending by rank */
-    size_t catch_count;
+    struct catch *catches; /* [ranks], of the slice at hand */
     uint64_t *first; /* [ranks + 1], of what each reader has for this one */
     size_t lanes;    /* components of all variables */
-    bouma_particle_data *out;
+    struct bm_collector out;
+    uint64_t had; /* particles in it, before the slice at hand */
     struct bm_pipe *pipe;
 };
 
@@ -187,54 +189,159 @@ static int reader_of(const struct restart *r, size_t file)
                     r->step->ds->comm->size, (int64_t)file);
 }
 
-/* Look in this rank's files for what another wants. */
-static int catch_for(struct restart *r, int rank, size_t *files,
-                     struct bm_collector *found)
+/* A part of a file, small enough to be kept while it is looked through for one
+ * rank after the other. */
+struct slice {
+    size_t file;
+    uint64_t at;       /* particles in the files before it */
+    uint64_t from, to; /* places in it */
+    struct bm_shelf shelf;
+};
+
+/* The places of a slice: whole chunks, of a buffer. The same on all ranks.
+ */
+static uint64_t slice_places(const struct restart *r)
+{
+    uint64_t bytes = r->step->ds->site.buffer_bytes, each = 1;
+
+    for (size_t v = 0; v < r->query->variable_count; v++)
+        each += bm_variable_sample_size(r->query->variables[v]);
+    each *= r->set->detail.chunk;
+    return r->set->detail.chunk * (bytes > each ? bytes / each : 1);
+}
+
+/* The slices of the reader that has most. The same on all ranks. */
+static int count_slices(const struct restart *r, uint64_t *out)
+{
+    const bouma_allocator *a = r->step->ds->a;
+    uint64_t *count =
+        bm_new(a, (size_t)r->step->ds->comm->size, sizeof(*count));
+    uint64_t places = slice_places(r);
+
+    if (!count)
+        return BOUMA_ENOMEM;
+    *out = 0;
+    for (size_t f = 0; f < r->top->files; f++) {
+        uint64_t *here = &count[reader_of(r, f)];
+
+        *here += (r->top->clouds[f]->count + places - 1) / places;
+        *out = *here > *out ? *here : *out;
+    }
+    bm_drop(a, count);
+    return BOUMA_OK;
+}
+
+/* Whether a rank's box can have particles of a file. */
+static int meets_file(const struct restart *r, const struct wish *w,
+                      const struct bm_cloud *c)
+{
+    int apart = c->strays == c->count;
+
+    for (int d = 0; d < r->set->ndims; d++)
+        apart |= c->low[d] > w->high[d] || c->high[d] < w->low[d];
+    return r->shares || !w->boxed || !apart;
+}
+
+/* Look in a slice for what a wish says; with 'found' NULL it is only read. */
+static int hunt_slice(struct restart *r, struct slice *s, const struct wish *w,
+                      uint64_t from, uint64_t to, struct bm_collector *found)
 {
     struct bouma_dataset *ds = r->step->ds;
-    const struct wish *w = &r->wishes[rank];
     struct bm_hunt hunt = {.step = r->step,
                            .set = r->set,
                            .query = *r->query,
-                           .each = bm_collector_add,
+                           .each = found ? bm_collector_add : NULL,
                            .context = found,
-                           .files = files};
-    uint64_t ranks = (uint64_t)ds->comm->size;
-    uint64_t begin = bm_cut(r->set->particles, ranks, (uint64_t)rank);
-    uint64_t end = bm_cut(r->set->particles, ranks, (uint64_t)rank + 1);
-    int rc = BOUMA_OK;
+                           .files = &s->file,
+                           .from = &from,
+                           .to = &to,
+                           .file_count = 1,
+                           .shelf = &s->shelf};
+    int rc;
 
     hunt.query.boxed = w->boxed;
     memcpy(hunt.query.low, w->low, sizeof(w->low));
     memcpy(hunt.query.high, w->high, sizeof(w->high));
     hunt.query.closed = w->closed;
-    hunt.file_count = 1;
-    for (size_t k = 0; k < r->mine_count && !rc; k++) {
-        size_t f = r->mine[k].file;
-        uint64_t count = r->top->clouds[f]->count, at = r->mine[k].at;
-        uint64_t from = begin > at ? begin - at : 0;
-        uint64_t to = end > at ? end - at : 0;
+    rc = bm_hunt(&hunt);
+    if (rc == BOUMA_EABORTED) { /* which the collector does for memory */
+        bm_error_clear(&ds->error);
+        rc = no_memory(r);
+    }
+    return rc;
+}
 
-        to = to < count ? to : count;
-        if (r->shares && from >= to)
+/* The box around all that ranks want of a file; 0 if they leave out much of it,
+ * so that reading all that is in it would be a waste. */
+static int box_of_all(const struct restart *r, const struct bm_cloud *c,
+                      struct wish *out)
+{
+    double parts = 0, whole = 1;
+    int any = 0;
+
+    *out = (struct wish){.boxed = !r->shares, .closed = 7};
+    if (r->shares)
+        return 1;
+    for (int i = 0; i < r->step->ds->comm->size; i++) {
+        const struct wish *w = &r->wishes[i];
+        double part = 1;
+
+        if (!meets_file(r, w, c))
             continue;
-        files[0] = f;
-        hunt.from = r->shares ? &from : NULL;
-        hunt.to = r->shares ? &to : NULL;
-        if (!r->shares && w->boxed) {
-            const struct bm_cloud *c = r->top->clouds[f];
-            int apart = c->strays == c->count;
+        if (!w->boxed) {
+            out->boxed = 0;
+            return 1;
+        }
+        for (int d = 0; d < r->set->ndims; d++) {
+            double low = fmax(w->low[d], c->low[d]);
+            double high = fmin(w->high[d], c->high[d]);
 
-            for (int d = 0; d < r->set->ndims; d++)
-                apart |= c->low[d] > w->high[d] || c->high[d] < w->low[d];
-            if (apart)
-                continue;
+            out->low[d] = any ? fmin(out->low[d], w->low[d]) : w->low[d];
+            out->high[d] = any ? fmax(out->high[d], w->high[d]) : w->high[d];
+            if (c->low[d] < c->high[d])
+                part *= (high - low) / (c->high[d] - c->low[d]);
         }
-        rc = bm_hunt(&hunt);
-        if (rc == BOUMA_EABORTED) { /* which the collector does for memory */
-            bm_error_clear(&ds->error);
-            rc = no_memory(r);
+        parts += part;
+        any = 1;
+    }
+    for (int d = 0; d < r->set->ndims && any; d++)
+        if (c->low[d] < c->high[d])
+            whole *= (fmin(out->high[d], c->high[d]) -
+                      fmax(out->low[d], c->low[d])) /
+                     (c->high[d] - c->low[d]);
+    return any && parts >= 0.9 * whole;
+}
+
+/* Look in a slice for what each rank wants. */
+static int catch_slice(struct restart *r, struct slice *s)
+{
+    const struct bm_cloud *c = r->top->clouds[s->file];
+    uint64_t ranks = (uint64_t)r->step->ds->comm->size;
+    struct wish all;
+    int rc = BOUMA_OK;
+
+    bm_shelf_clear(&s->shelf);
+    if (box_of_all(r, c, &all))
+        rc = hunt_slice(r, s, &all, s->from, s->to, NULL);
+    for (uint64_t i = 0; i < ranks && !rc; i++) {
+        uint64_t from = s->from, to = s->to;
+
+        if (r->shares) {
+            uint64_t begin = bm_cut(r->set->particles, ranks, i);
+            uint64_t end = bm_cut(r->set->particles, ranks, i + 1);
+
+            begin = begin > s->at ? begin - s->at : 0;
+            end = end > s->at ? end - s->at : 0;
+            from = begin > from ? begin : from;
+            to = end < to ? end : to;
         }
+        if (from >= to || !meets_file(r, &r->wishes[i], c))
+            continue;
+        if (!r->catches[i].found.a &&
+            bm_collector_init(&r->catches[i].found, r->step->ds->a,
+                              r->query->variables, r->query->variable_count))
+            return no_memory(r);
+        rc = hunt_slice(r, s, &r->wishes[i], from, to, &r->catches[i].found);
     }
     return rc;
 }
@@ -255,31 +362,40 @@ static int list_mine(struct restart *r)
     return BOUMA_OK;
 }
 
-static int catch_all(struct restart *r)
+/* What is needed from the beginning to the end. */
+static int prepare(struct restart *r, uint64_t *rounds)
 {
     struct bouma_dataset *ds = r->step->ds;
-    size_t one[1];
     int rc = list_mine(r);
 
     r->catches = bm_new(ds->a, (size_t)ds->comm->size, sizeof(*r->catches));
-    if (!rc && !r->catches)
+    if (!rc && (!r->catches || count_slices(r, rounds) ||
+                bm_collector_init(&r->out, ds->a, r->query->variables,
+                                  r->query->variable_count)))
         rc = no_memory(r);
-    for (int i = 0; i < ds->comm->size && !rc && r->mine_count; i++) {
-        struct catch *c = &r->catches[r->catch_count];
-
-        c->rank = i;
-        rc = bm_collector_init(&c->found, ds->a, r->query->variables,
-                               r->query->variable_count);
-        r->catch_count++;
-        if (rc)
-            return no_memory(r);
-        rc = catch_for(r, i, one, &c->found);
-        if (!rc && !c->found.count) {
-            bm_collector_release(&c->found);
-            r->catch_count--;
-        }
-    }
     return rc;
+}
+
+/* The next slice of this rank's files, if there is one, for all ranks. */
+static int catch_next(struct restart *r, size_t *k, struct slice *s)
+{
+    uint64_t places = slice_places(r), count;
+
+    for (int i = 0; i < r->step->ds->comm->size; i++)
+        bm_collector_release(&r->catches[i].found);
+    if (*k < r->mine_count &&
+        s->to == r->top->clouds[r->mine[*k].file]->count) {
+        ++*k;
+        s->to = 0;
+    }
+    if (*k >= r->mine_count)
+        return BOUMA_OK;
+    s->file = r->mine[*k].file;
+    s->at = r->mine[*k].at;
+    s->from = s->to;
+    count = r->top->clouds[s->file]->count;
+    s->to = count - s->from < places ? count : s->from + places;
+    return catch_slice(r, s);
 }
 
 /* ---- particles go to the ranks ------------------------------------------ */
@@ -310,10 +426,11 @@ static int share_counts(struct restart *r, struct bm_flows *flows, int rc)
 
     bm_buffer_init(&mine, ds->a);
     bm_buffer_init(&all, ds->a);
-    for (size_t i = 0; i < r->catch_count && !rc; i++) {
-        bm_put_u32(&mine, (uint32_t)r->catches[i].rank);
-        bm_put_u64(&mine, r->catches[i].found.count);
-    }
+    for (int i = 0; i < ranks && !rc; i++)
+        if (r->catches[i].found.count) {
+            bm_put_u32(&mine, (uint32_t)i);
+            bm_put_u64(&mine, r->catches[i].found.count);
+        }
     if (!rc && (!sizes || mine.failed || bm_flows_init(flows, ds->comm)))
         rc = no_memory(r);
     rc = bm_comm_collect(ds->comm, &mine, &all, sizes, 1, rc, &ds->error);
@@ -321,6 +438,7 @@ static int share_counts(struct restart *r, struct bm_flows *flows, int rc)
     for (int i = 0; i < ranks && !rc; at += sizes[i], i++) {
         struct bm_cursor c = bm_cursor_of(at, sizes[i]);
 
+        r->first[i + 1] = 0;
         while (bm_cursor_left(&c) >= 12) {
             int to = (int)bm_get_u32(&c);
             uint64_t count = bm_get_u64(&c);
@@ -337,18 +455,17 @@ static int share_counts(struct restart *r, struct bm_flows *flows, int rc)
     return rc;
 }
 
-/* Where a lane of what comes from a reader goes, or NULL. */
+/* Where a lane of what comes from a reader goes. */
 static uint8_t *lane_room(void *context, size_t tag)
 {
     struct restart *r = context;
-    size_t lane = tag % r->lanes, v = 0;
-    uint64_t first = r->first[tag / r->lanes];
+    size_t lane = tag % r->lanes, k = lane, v = 0;
 
-    for (; lane >= (size_t)r->out->variables[v]->components; v++)
-        lane -= (size_t)r->out->variables[v]->components;
-    return (uint8_t *)r->out->columns[v] +
-           ((uint64_t)lane * r->out->count + first) *
-               bm_variable_value_size(r->out->variables[v]);
+    for (; k >= (size_t)r->query->variables[v]->components; v++)
+        k -= (size_t)r->query->variables[v]->components;
+    return r->out.lanes[lane].data +
+           (r->had + r->first[tag / r->lanes]) *
+               bm_variable_value_size(r->query->variables[v]);
 }
 
 /* The thread's: a round of what this rank found for others. */
@@ -356,13 +473,13 @@ static int load_found(void *context, uint64_t at, uint8_t *data, uint64_t bytes,
                       struct bm_error *error)
 {
     struct restart *r = context;
+    size_t i = 0, ranks = (size_t)r->step->ds->comm->size;
     uint64_t end = at + bytes, begin;
-    size_t i = 0;
 
     (void)error;
-    BM_BISECT(i, r->catch_count, k, r->catches[k].at <= at);
-    for (begin = r->catches[i].at; i < r->catch_count && begin < end; i++)
-        for (size_t k = 0; k < r->lanes; k++) {
+    BM_BISECT(i, ranks, k, r->catches[k].at <= at);
+    for (begin = r->catches[i].at; i < ranks && begin < end; i++)
+        for (size_t k = 0; k < r->catches[i].found.lane_count; k++) {
             const struct bm_buffer *lane = &r->catches[i].found.lanes[k];
             uint64_t low = at > begin ? at : begin;
             uint64_t high = begin + lane->size < end ? begin + lane->size : end;
@@ -393,16 +510,15 @@ static int deliver(struct restart *r, struct bm_flows *flows, int rc)
     struct bouma_dataset *ds = r->step->ds;
     uint64_t at = 0;
 
-    for (size_t i = 0; i < r->catch_count && !rc; i++) {
+    for (int i = 0; i < ds->comm->size && !rc; i++) {
         r->catches[i].at = at;
-        for (size_t k = 0; k < r->lanes; k++)
+        for (size_t k = 0; k < r->catches[i].found.lane_count; k++)
             at += r->catches[i].found.lanes[k].size;
     }
     if (!rc) {
-        r->out = bm_particle_data_new(ds->a, r->query->variables,
-                                      r->query->variable_count,
-                                      r->first[ds->comm->size]);
-        if (!r->out || make_pipe(r, flows))
+        r->had = r->out.count;
+        if (bm_collector_extend(&r->out, r->first[ds->comm->size]) ||
+            make_pipe(r, flows))
             rc = no_memory(r);
     }
     rc = bm_pipe_open(r->pipe, ds->comm, &ds->pool, rc, &ds->error);
@@ -410,6 +526,28 @@ static int deliver(struct restart *r, struct bm_flows *flows, int rc)
         rc = bm_pipe_run(r->pipe, 1, rc, &ds->error);
     rc = bm_comm_agree(ds->comm, rc, &ds->error);
     bm_pipe_free(r->pipe);
+    r->pipe = NULL;
+    return rc;
+}
+
+/* All slices. Collective. */
+static int go_through(struct restart *r)
+{
+    struct slice s = {.shelf = {.a = r->step->ds->a}};
+    uint64_t rounds = 0;
+    size_t k = 0;
+    int rc = prepare(r, &rounds);
+
+    rc = bm_comm_agree(r->step->ds->comm, rc, &r->step->ds->error);
+    for (; rounds && !rc; rounds--) {
+        struct bm_flows flows = {0};
+
+        rc = catch_next(r, &k, &s);
+        rc = share_counts(r, &flows, rc);
+        rc = deliver(r, &flows, rc);
+        bm_flows_release(&flows);
+    }
+    bm_shelf_release(&s.shelf);
     return rc;
 }
 
@@ -422,8 +560,7 @@ int bm_restart(bouma_particle_data **out, struct bouma_step *step,
                         .query = query,
                         .shares = shares,
                         .top = bm_manifest_top(&step->manifest, set)};
-    const bouma_allocator *a = step->ds->a;
-    struct bm_flows flows = {0};
+    struct bouma_dataset *ds = step->ds;
 
     *out = NULL;
     for (size_t v = 0; !rc && v < query->variable_count; v++)
@@ -431,20 +568,24 @@ int bm_restart(bouma_particle_data **out, struct bouma_step *step,
     rc = share_wishes(&r, rc);
     if (!rc) {
         close_faces(&r);
-        rc = catch_all(&r);
+        rc = go_through(&r);
+        /* What is for others is not needed any more. */
+        for (int i = 0; i < ds->comm->size && r.catches; i++)
+            bm_collector_release(&r.catches[i].found);
+        if (!rc)
+            *out = bm_collector_finish(&r.out);
+        if (!rc && !*out)
+            rc = no_memory(&r);
+        rc = bm_comm_agree(ds->comm, rc, &ds->error);
     }
-    rc = share_counts(&r, &flows, rc);
-    rc = deliver(&r, &flows, rc);
-    bm_flows_release(&flows);
-    if (rc)
-        bouma_particle_data_free(r.out);
-    else
-        *out = r.out;
-    for (size_t i = 0; i < r.catch_count; i++)
-        bm_collector_release(&r.catches[i].found);
-    bm_drop(a, r.catches);
-    bm_drop(a, r.mine);
-    bm_drop(a, r.wishes);
-    bm_drop(a, r.first);
+    if (rc) {
+        bouma_particle_data_free(*out);
+        *out = NULL;
+    }
+    bm_collector_release(&r.out);
+    bm_drop(ds->a, r.catches);
+    bm_drop(ds->a, r.mine);
+    bm_drop(ds->a, r.wishes);
+    bm_drop(ds->a, r.first);
     return rc;
 }

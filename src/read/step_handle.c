@@ -218,8 +218,7 @@ static int load_head(struct bouma_step *step, size_t i, uint64_t offset,
                             (size_t)info->head_bytes, info->file_bytes,
                             step->ds->id, full, error);
     if (!rc && (memcmp(raw + 48, info->head_hash, 16) ||
-                s->head.step != step->manifest.step || s->head.subfile != i ||
-                s->head.subfiles != step->manifest.count ||
+                bm_manifest_glance(&step->manifest, i, &s->head) ||
                 !same_clouds(&s->head, info)))
         rc = bm_fail(error, BOUMA_EFORMAT,
                      "%s: is not the file that the manifest names", full);

@@ -1,10 +1,14 @@
-/* io_memory.c -- the I/O table over a list of files in memory. */
+/* io_memory.c -- the I/O table over a list of files in memory. Several threads
+ * may use it, each with datasets of its own: one lock guards the list and what
+ * files hold. */
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bouma.h"
+#include "store/store.h"
 
 /* A file or directory, by its full path. Removed files stay in the list,
  * without a name, until the last handle on them is gone: the end of the io. */
@@ -18,6 +22,7 @@ struct node {
 
 struct memory {
     bouma_io io;
+    pthread_mutex_t lock; /* recursive: a list may be asked for in a list */
     struct node *nodes;
 };
 
@@ -349,33 +354,143 @@ static int memory_alive(void *user, const char *text)
     return 0;
 }
 
+/* ---- one thread at a time ------------------------------------------------ */
+
+static void lock(void *user)
+{
+    pthread_mutex_lock(&((struct memory *)user)->lock);
+}
+
+static int unlock(void *user, int code)
+{
+    pthread_mutex_unlock(&((struct memory *)user)->lock);
+    return code;
+}
+
+static int locked_attach(void *user, void **out, const char *path, int create)
+{
+    lock(user);
+    return unlock(user, memory_attach(user, out, path, create));
+}
+
+static int locked_make_dir(void *user, void *root, const char *name)
+{
+    lock(user);
+    return unlock(user, memory_make_dir(user, root, name));
+}
+
+static int locked_list(void *user, void *root, const char *name,
+                       int (*each)(void *context, const char *entry),
+                       void *context)
+{
+    lock(user);
+    return unlock(user, memory_list(user, root, name, each, context));
+}
+
+static int locked_sync_dir(void *user, void *root, const char *name)
+{
+    lock(user);
+    return unlock(user, memory_sync_dir(user, root, name));
+}
+
+static int locked_publish(void *user, void *root, const char *from,
+                          const char *to, int replace)
+{
+    lock(user);
+    return unlock(user, memory_publish(user, root, from, to, replace));
+}
+
+static int locked_remove(void *user, void *root, const char *name)
+{
+    lock(user);
+    return unlock(user, memory_remove(user, root, name));
+}
+
+static int locked_remove_dir(void *user, void *root, const char *name)
+{
+    lock(user);
+    return unlock(user, memory_remove_dir(user, root, name));
+}
+
+static int locked_open(void *user, void *root, void **out, const char *name,
+                       bouma_open_mode mode)
+{
+    lock(user);
+    return unlock(user, memory_open(user, root, out, name, mode));
+}
+
+static int locked_file_size(void *user, void *file, uint64_t *bytes)
+{
+    lock(user);
+    return unlock(user, memory_file_size(user, file, bytes));
+}
+
+static int locked_read(void *user, void *file, void *data, size_t bytes,
+                       uint64_t offset, size_t *done)
+{
+    lock(user);
+    return unlock(user, memory_read(user, file, data, bytes, offset, done));
+}
+
+static int locked_write(void *user, void *file, const void *data, size_t bytes,
+                        uint64_t offset, size_t *done)
+{
+    lock(user);
+    return unlock(user, memory_write(user, file, data, bytes, offset, done));
+}
+
 bouma_io *bouma_io_memory_new(void)
 {
     struct memory *m = calloc(1, sizeof(*m));
+    pthread_mutexattr_t recursive;
 
     if (!m)
         return NULL;
+    if (pthread_mutexattr_init(&recursive)) {
+        free(m);
+        return NULL;
+    }
+    pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
+    if (pthread_mutex_init(&m->lock, &recursive)) {
+        pthread_mutexattr_destroy(&recursive);
+        free(m);
+        return NULL;
+    }
+    pthread_mutexattr_destroy(&recursive);
     m->io = (bouma_io){
         .size = sizeof(bouma_io),
         .user = m,
-        .attach = memory_attach,
+        .attach = locked_attach,
         .detach = memory_detach,
-        .make_dir = memory_make_dir,
-        .list = memory_list,
-        .sync_dir = memory_sync_dir,
-        .publish = memory_publish,
-        .remove = memory_remove,
-        .remove_dir = memory_remove_dir,
-        .open = memory_open,
-        .file_size = memory_file_size,
-        .read = memory_read,
-        .write = memory_write,
+        .make_dir = locked_make_dir,
+        .list = locked_list,
+        .sync_dir = locked_sync_dir,
+        .publish = locked_publish,
+        .remove = locked_remove,
+        .remove_dir = locked_remove_dir,
+        .open = locked_open,
+        .file_size = locked_file_size,
+        .read = locked_read,
+        .write = locked_write,
         .sync = memory_sync,
         .close = memory_close,
         .identity = memory_identity,
         .alive = memory_alive,
     };
     return &m->io;
+}
+
+int bm_io_check_ranks(const bouma_io *io, int ranks, const char *path,
+                      struct bm_error *error)
+{
+    if (ranks == 1 || io->attach != locked_attach)
+        return BOUMA_OK;
+    return bm_fail(error, BOUMA_EINVAL,
+                   "%s: the I/O table in memory holds files of one process, "
+                   "which others cannot see; with %d ranks, use a directory "
+                   "that all of them see (in /dev/shm on one node) or a table "
+                   "of your own",
+                   path, ranks);
 }
 
 void bouma_io_memory_free(bouma_io *io)
@@ -390,5 +505,7 @@ void bouma_io_memory_free(bouma_io *io)
         free(node->data);
         free(node);
     }
+    if (m)
+        pthread_mutex_destroy(&m->lock);
     free(m);
 }

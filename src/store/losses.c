@@ -173,6 +173,18 @@ void bm_name_loss(char name[BM_NAME_BYTES], uint64_t step)
     snprintf(name, BM_NAME_BYTES, BM_NAME_LOST "/%08" PRIu64 ENDING, step);
 }
 
+int bm_name_parse_loss(const char *entry, uint64_t *step)
+{
+    char name[BM_NAME_BYTES];
+    size_t n = strlen(entry), ending = sizeof(ENDING) - 1;
+
+    if (n <= ending || n >= sizeof(name) || strcmp(entry + n - ending, ENDING))
+        return 0;
+    memcpy(name, entry, n - ending);
+    name[n - ending] = 0;
+    return bm_name_parse_step(name, step);
+}
+
 struct loader {
     struct bm_store *s;
     const uint8_t *id;
@@ -220,15 +232,9 @@ static int load(struct loader *l, uint64_t step)
 static int load_entry(void *context, const char *entry)
 {
     struct loader *l = context;
-    char name[BM_NAME_BYTES];
     uint64_t step;
-    size_t n = strlen(entry), ending = sizeof(ENDING) - 1;
 
-    if (n <= ending || n >= sizeof(name) || strcmp(entry + n - ending, ENDING))
-        return 0;
-    memcpy(name, entry, n - ending);
-    name[n - ending] = 0;
-    if (bm_name_parse_step(name, &step))
+    if (bm_name_parse_loss(entry, &step))
         l->rc = load(l, step);
     return l->rc != BOUMA_OK; /* stops the listing */
 }
@@ -285,4 +291,42 @@ int bm_losses_remove(struct bm_store *s, uint64_t step, struct bm_error *error)
         return bm_fail(error, BOUMA_EIO, "%s/%s: could not be removed", s->path,
                        name);
     return bm_store_sync_dir(s, BM_NAME_LOST, error);
+}
+
+struct truncation {
+    struct bm_store *s;
+    int64_t last;
+    int removed;
+    char left[BM_NAME_BYTES]; /* one that could not be removed */
+};
+
+static int remove_beyond(void *context, const char *entry)
+{
+    struct truncation *t = context;
+    char name[BM_NAME_BYTES];
+    uint64_t step;
+
+    if (!bm_name_parse_loss(entry, &step) || (int64_t)step <= t->last)
+        return 0;
+    bm_name_loss(name, step);
+    bm_store_remove(t->s, name);
+    t->removed = 1;
+    if (!bm_store_is_absent(t->s, name))
+        memcpy(t->left, name, sizeof(name));
+    return 0;
+}
+
+int bm_losses_truncate(struct bm_store *s, int64_t last, struct bm_error *error)
+{
+    struct truncation t = {.s = s, .last = last};
+    struct bm_error why = {0};
+    int rc = bm_store_list(s, BM_NAME_LOST, remove_beyond, &t, &why);
+
+    if (rc)
+        return rc == BOUMA_ENOTFOUND ? BOUMA_OK
+                                     : bm_fail(error, rc, "%s", why.text);
+    if (t.left[0])
+        return bm_fail(error, BOUMA_EIO, "%s/%s: could not be removed", s->path,
+                       t.left);
+    return t.removed ? bm_store_sync_dir(s, BM_NAME_LOST, error) : BOUMA_OK;
 }

@@ -66,6 +66,12 @@ int bm_loss_decode_record(struct bm_lost_step *lost, const bouma_allocator *a,
                           const uint8_t *data, size_t bytes, const uint8_t *id,
                           const char *name, struct bm_error *error);
 
+/* Remove the records of all steps beyond 'last' (-1: of all), durably. */
+int bm_losses_truncate(struct bm_store *s, int64_t last,
+                       struct bm_error *error);
+
 void bm_name_loss(char name[BM_NAME_BYTES], uint64_t step);
+/* Whether an entry of lost/ is a record, and of which step. */
+int bm_name_parse_loss(const char *entry, uint64_t *step);
 
 #endif

@@ -29,6 +29,10 @@ struct bm_file {
     char name[BM_NAME_BYTES];
 };
 
+/* Whether so many ranks can share what a table stores: EINVAL if not. */
+int bm_io_check_ranks(const bouma_io *io, int ranks, const char *path,
+                      struct bm_error *error);
+
 /* A zeroed struct can always be closed. */
 int bm_store_open(struct bm_store *s, const bouma_io *io,
                   const bouma_allocator *a, const char *path, int create,

@@ -97,7 +97,7 @@ complains 2 "cannot write" render run1.bouma grid/a --step 0 -o none/x.png
 complains 2 "none.bouma" info none.bouma
 [[ -z $(find . -name 'x.*') ]] || complain "something is left behind"
 victim=$(find run1.bouma/steps/00000000 -name 'd.*' | head -1)
-truncate -s -9 "$victim"
+truncate -s $(($(stat -c %s "$victim") / 2)) "$victim" # its fine levels
 run on 3 verify run1.bouma
 [[ $status -eq 1 ]] || complain "verify of damage gave $status"
 run on 3 read run1.bouma grid/a --step 0 -o x.npy

@@ -68,7 +68,8 @@ static inline void forge_write(struct forge *f)
                              .ndims = 2,
                              .shape = {FORGE_EDGE, FORGE_EDGE},
                              .patch = {8, 8},
-                             .levels = 3};
+                             .levels = 3,
+                             .unit = "m"};
     bouma_variable_spec kind = {.size = sizeof(kind), .type = BOUMA_F32};
     bouma_particles_spec swarm = {
         .size = sizeof(swarm), .ndims = 2, .type = BOUMA_F32};

@@ -48,7 +48,7 @@ static void know(struct layout *l, const struct forge *f, size_t i)
     l->bytes = source->head.file_bytes;
     l->head_bytes = source->head.head_bytes;
     l->placed = source->head.placed;
-    for (int k = 0; k <= LEVELS; k++)
+    for (int k = 0; k <= LEVELS && !source->head.cloud_count; k++)
         l->grid[k] = l->head_bytes;
     for (size_t s = 0; s < source->head.count; s++)
         add_section(l, &source->head.sections[s]);
@@ -138,16 +138,22 @@ static void cut_everywhere(bouma_order order, int what)
     damage_io_init(&io, f.io);
     hurt = f;
     hurt.options.io = &io.io;
-    for (size_t i = 0; i < FORGE_FILES; i++) {
+    /* Files of particles come after those of the grid. */
+    for (size_t i = what == FORGE_DUST ? FORGE_FILES : 0, n = 0;
+         n < FORGE_FILES; i++, n++) {
         uint64_t stride = STRIDE;
 
         know(&l, &f, i);
         CHECK_EQ(l.placed, what == FORGE_PLACED);
+        CHECK_EQ(l.dust_levels > 0, what == FORGE_DUST);
         if (what == FORGE_DUST)
             stride = l.bytes / 9;
         for (uint64_t at = 0; at < l.bytes; at += stride) {
             /* Also just at the ends of levels, and a byte before. */
-            uint64_t near = l.grid[(at / stride) % (LEVELS + 1)];
+            uint64_t near =
+                what == FORGE_DUST
+                    ? l.dust[(at / stride) % (uint64_t)l.dust_levels]
+                    : l.grid[(at / stride) % (LEVELS + 1)];
             uint64_t cuts[3] = {at, near, near - 1};
 
             for (int k = 0; k < 3; k++) {
@@ -156,7 +162,7 @@ static void cut_everywhere(bouma_order order, int what)
                 io.damage = (struct damage){
                     .kind = DAMAGE_CUT, .name = l.name, .at = cuts[k]};
                 levels_that_are_there_can_be_read(&hurt, &l, cuts[k]);
-                if (what == FORGE_DUST && !k)
+                if (what == FORGE_DUST)
                     dust_that_is_there_can_be_read(&f, &hurt, &l, cuts[k]);
                 forge_verify(&hurt, &found, BOUMA_VERIFY_FULL);
                 CHECK(found.verified.damages > 0);
@@ -164,6 +170,8 @@ static void cut_everywhere(bouma_order order, int what)
                 if (cuts[k] >= l.head_bytes && cuts[k] < l.grid[0])
                     CHECK_TEXT(found.text,
                                "lost: variable \"meadow/heat\", level 0");
+                if (cuts[k] >= l.head_bytes && cuts[k] < l.dust[0])
+                    CHECK_TEXT(found.text, "lost: variable \"dust/");
             }
         }
     }
@@ -211,7 +219,7 @@ static void is_salvaged(bouma_order order, int what, uint64_t part, int gone)
     int64_t files;
 
     forge_begin(&f, order, what);
-    know(&l, &f, 1);
+    know(&l, &f, what == FORGE_DUST ? 3 : 1);
     bytes = l.head_bytes + (l.bytes - 2 * l.head_bytes) * part / 8;
     if (gone)
         forge_remove(&f, l.name);

@@ -73,7 +73,7 @@ cp "$root/examples/quickstart_serial.c" "$root/examples/quickstart.c" \
     cat <<'END'
 cmake_minimum_required(VERSION 3.20)
 project(outside LANGUAGES C)
-find_package(bouma REQUIRED)
+find_package(bouma REQUIRED COMPONENTS static)
 add_executable(serial quickstart_serial.c)
 target_link_libraries(serial PRIVATE bouma::bouma)
 add_executable(serial_static quickstart_serial.c)
@@ -129,6 +129,12 @@ case $(nm -D "$libdir/libbouma.so" | grep -c bouma_version) in
 esac
 grep -q "VERSION_MAJOR ${version%%.*}\$" "$prefix/include/bouma.h" ||
     fail "bouma.h is not version $version"
+
+# ---- other languages, and fewer packages -----------------------------------
+
+if [ -z "$sanitize" ]; then
+    sh "$root/tests/install/languages.sh" "$prefix" "${mpi:+$mpicc}" || failed=1
+fi
 
 # ---- what is in the libraries ---------------------------------------------
 

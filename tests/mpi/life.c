@@ -34,6 +34,8 @@ void life_init(struct life *l, const struct ranks *r, int number)
     memset(l, 0, sizeof(*l));
     l->ranks = r;
     path_in(r, l->path, "life", number);
+    MPI_Comm_dup(MPI_COMM_WORLD, &l->comm);
+    MPI_Comm_set_errhandler(l->comm, MPI_ERRORS_RETURN);
     bouma_options_init(&l->options, sizeof(l->options));
     l->options.durability = BOUMA_FAST;
     l->options.timeout = 250; /* nobody comes as late as that */
@@ -151,8 +153,7 @@ int life_act(struct life *l, enum life_act act)
         return BOUMA_ECOMM;
     switch (act) {
     case LIFE_CREATE:
-        return bouma_dataset_create_mpi(&l->ds, MPI_COMM_WORLD, l->path,
-                                        &l->options);
+        return bouma_dataset_create_mpi(&l->ds, l->comm, l->path, &l->options);
     case LIFE_FIRST_STEP:
     case LIFE_SECOND_STEP:
         return write_step(l, act - LIFE_FIRST_STEP);
@@ -160,8 +161,7 @@ int life_act(struct life *l, enum life_act act)
         return bouma_dataset_close(l->ds);
     case LIFE_OPEN:
         bouma_dataset_free(l->ds);
-        return bouma_dataset_open_mpi(&l->ds, MPI_COMM_WORLD, l->path,
-                                      &l->options);
+        return bouma_dataset_open_mpi(&l->ds, l->comm, l->path, &l->options);
     case LIFE_OPEN_STEP:
         rc = bouma_step_open(&l->step, l->ds, 1);
         if (rc) {
@@ -188,6 +188,7 @@ void life_end(struct life *l, int lost)
     bouma_step_free(l->step);
     bouma_dataset_free(l->ds);
     if (!lost) {
+        MPI_Comm_free(&l->comm);
         free(l->samples);
         free(l->positions);
         free(l->masses);

@@ -27,6 +27,7 @@ extern const char *const life_names[];
 
 struct life {
     const struct ranks *ranks;
+    MPI_Comm comm; /* of its own: what fails on it does not touch others */
     char path[512];
     bouma_options options; /* may be changed before a handle is opened */
     bouma_dataset *ds;

@@ -482,6 +482,52 @@ static void what_exists_or_is_missing_is_told(struct ranks *ranks)
     go_on(&s, -1);
 }
 
+/* Files in the memory of a process are of no use to the others: nobody waits,
+ * nobody writes, and all are told, also if only one of them has such a table.
+ */
+static void files_in_memory_are_of_one_process(struct ranks *ranks)
+{
+    int expected = ranks->size > 1 ? BOUMA_EINVAL : BOUMA_OK;
+
+    for (int only_last = 0; only_last < 2; only_last++) {
+        bouma_io *io = bouma_io_memory_new();
+        bouma_io_file *file;
+        bouma_options options;
+        bouma_dataset *ds;
+        char path[512];
+        void *root;
+
+        REQUIRE(io);
+        path_in(ranks, path, "memory", only_last);
+        bouma_options_init(&options, sizeof(options));
+        if (!only_last || ranks->rank == ranks->size - 1)
+            options.io = io;
+        CHECK_EQ(bouma_dataset_create_mpi(&ds, MPI_COMM_WORLD, path, &options),
+                 expected);
+        if (expected)
+            CHECK_TEXT(bouma_error_message(ds), "of one process");
+        else
+            CHECK_EQ(bouma_dataset_close(ds), BOUMA_OK);
+        bouma_dataset_free(ds);
+        CHECK_EQ(io->attach(io->user, &root, path, 0) == 0, ranks->size == 1);
+        if (ranks->size == 1)
+            io->detach(io->user, root);
+        else
+            CHECK(access(path, F_OK) != 0);
+        CHECK_EQ(bouma_dataset_open_mpi(&ds, MPI_COMM_WORLD, path, &options),
+                 expected);
+        bouma_dataset_free(ds);
+        if (expected) {
+            CHECK_EQ(bouma_io_open_mpi(&file, MPI_COMM_WORLD, path,
+                                       BOUMA_IO_CREATE, &options),
+                     expected);
+            CHECK_TEXT(bouma_io_message(file), "of one process");
+            bouma_io_free(file);
+        }
+        bouma_io_memory_free(io);
+    }
+}
+
 int main(int argc, char **argv)
 {
     struct ranks ranks;
@@ -500,5 +546,6 @@ int main(int argc, char **argv)
     a_rank_without_begin_is_told(&ranks);
     what_exists_or_is_missing_is_told(&ranks);
     different_calls_are_told(&ranks);
+    files_in_memory_are_of_one_process(&ranks);
     return ranks_end(&ranks, check_counts()->failed, check_counts()->checks);
 }

@@ -132,7 +132,7 @@ class Subfile:
         if variable.kind & NOMINAL:
             cursor.check(largest == squares and largest in (0, math.inf), "errors that nobody has measured")
         else:
-            cursor.check(0 <= largest <= variable.bound and 0 <= squares < math.inf, "errors beyond the bound")
+            cursor.check(0 <= largest <= variable.bound and squares >= 0, "errors beyond the bound")
         cursor.check((largest > 0) == (squares > 0), "errors that contradict each other")
         cursor.check(1 <= count <= 2**31, f"{count} chunks")
         shape, levels = (count, variable.components), variable.owner.levels

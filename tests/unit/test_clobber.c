@@ -99,6 +99,8 @@ static void put_file(const char *path, const char *name)
 
     if (memory->attach(memory->user, &root, path, 0))
         REQUIRE(!memory->attach(memory->user, &root, path, 1));
+    if (!strncmp(name, "lost/", 5))
+        memory->make_dir(memory->user, root, "lost");
     REQUIRE(!memory->open(memory->user, root, &file, name, BOUMA_OPEN_CREATE));
     REQUIRE(!memory->write(memory->user, file, "mine", 4, 0, &done));
     REQUIRE(!memory->close(memory->user, file));
@@ -140,6 +142,27 @@ static void other_files_are_never_removed(void)
     CHECK_EQ(start_anew("beside", memory, 1), BOUMA_OK);
     CHECK(has_file("beside", "README"));
     CHECK_EQ(steps_of("beside", &id), 1);
+}
+
+/* Losses are those of the old dataset; in lost/, too, others' files stay. */
+static void losses_go_with_it(void)
+{
+    unsigned char id = 0;
+
+    make_old("lossy", 2);
+    put_file("lossy", "lost/00000005.loss");
+    put_file("lossy", "lost/00000006.loss.tmp");
+    put_file("lossy", "lost/steps.00000001.d.0000.e1a1.0");
+    put_file("lossy", "lost/DATASET.0");
+    put_file("lossy", "lost/thesis.txt");
+    CHECK_EQ(start_anew("lossy", memory, 1), BOUMA_OK);
+    CHECK_EQ(steps_of("lossy", &id), 1);
+    CHECK_EQ(id, 2);
+    CHECK(!has_file("lossy", "lost/00000005.loss"));
+    CHECK(!has_file("lossy", "lost/00000006.loss.tmp"));
+    CHECK(!has_file("lossy", "lost/steps.00000001.d.0000.e1a1.0"));
+    CHECK(!has_file("lossy", "lost/DATASET.0"));
+    CHECK(has_file("lossy", "lost/thesis.txt"));
 }
 
 static int always_alive(void *user, const char *text)
@@ -246,6 +269,7 @@ int main(void)
     REQUIRE(memory);
     a_dataset_makes_way();
     other_files_are_never_removed();
+    losses_go_with_it();
     one_at_work_is_not_disturbed();
     what_is_interrupted_can_be_done_again();
     twins_make_way_too();

@@ -347,15 +347,11 @@ static void a_file_that_was_not_read_is_told_of(void)
  * or a comment before it up to an empty line. */
 static void examples_in_the_documentation_are_right(void)
 {
-    char path[4096], line[1024], text[4096] = "";
-    const char *slash = strrchr(__FILE__, '/');
+    char line[1024], text[4096] = "";
     int examples = 0;
     FILE *f;
 
-    REQUIRE(slash);
-    snprintf(path, sizeof(path), "%.*s/../../docs/machine.md",
-             (int)(slash - __FILE__), __FILE__);
-    f = fopen(path, "r");
+    f = fopen(SOURCE_DIRECTORY "/docs/machine.md", "r");
     REQUIRE(f);
     while (fgets(line, sizeof(line), f)) {
         int begins = !strcmp(line, "    machine 1\n");

@@ -331,6 +331,42 @@ static void steps_after_a_restart_point_go(void)
     }
 }
 
+/* A step that is lost, of which there is a record, is dropped as any other. */
+static void losses_beyond_are_forgotten(void)
+{
+    struct scenario_writer writer = {0};
+    bouma_io *io = &table.io;
+    bouma_dataset *ds;
+    bouma_options o;
+    void *root, *file;
+    size_t done;
+
+    set_up();
+    o = options_for(BOUMA_DURABLE, 0);
+    MUST(ds, bouma_dataset_create(&ds, "d", &o));
+    for (int n = 0; n < 3; n++)
+        MUST(ds, scenario_write(ds, &writer, n, 0, 0, 1));
+    REQUIRE(!io->attach(io->user, &root, "d", 0));
+    REQUIRE(!io->make_dir(io->user, root, "lost"));
+    for (int n = 0; n < 2; n++) {
+        const char *name = n ? "lost/00000009.loss" : "lost/00000001.loss";
+
+        REQUIRE(!io->open(io->user, root, &file, name, BOUMA_OPEN_CREATE));
+        REQUIRE(!io->write(io->user, file, "a loss", 6, 0, &done));
+        REQUIRE(!io->close(io->user, file));
+    }
+    MUST(ds, bouma_dataset_truncate(ds, 1));
+    CHECK_EQ(bouma_dataset_step_count(ds), 2);
+    CHECK(io->open(io->user, root, &file, "lost/00000009.loss",
+                   BOUMA_OPEN_READ) != 0);
+    REQUIRE(!io->open(io->user, root, &file, "lost/00000001.loss",
+                      BOUMA_OPEN_READ));
+    io->close(io->user, file);
+    io->detach(io->user, root);
+    MUST(ds, bouma_dataset_close(ds));
+    bouma_dataset_free(ds);
+}
+
 static void wrong_truncations_are_refused(void)
 {
     struct scenario_writer writer = {0};
@@ -373,6 +409,7 @@ int main(void)
     other_readers_are_told_to_open_it_again();
     twins_and_their_places_free_files();
     steps_after_a_restart_point_go();
+    losses_beyond_are_forgotten();
     wrong_truncations_are_refused();
     bouma_io_memory_free(table.memory);
     return check_result();

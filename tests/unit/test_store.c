@@ -4,6 +4,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -346,6 +348,13 @@ static int pass_remove(void *user, void *root, const char *name)
     return io->remove(io->user, root, name);
 }
 
+static int pass_file_size(void *user, void *file, uint64_t *bytes)
+{
+    const bouma_io *io = ((struct slow *)user)->io;
+
+    return io->file_size(io->user, file, bytes);
+}
+
 static bouma_io slow_table(struct slow *s)
 {
     bouma_io io = *s->io;
@@ -355,9 +364,10 @@ static bouma_io slow_table(struct slow *s)
     io.detach = pass_detach;
     io.open = pass_open;
     io.remove = pass_remove;
+    io.file_size = pass_file_size;
     io.read = slow_read;
     io.write = slow_write;
-    return io; /* the rest of the memory table does not look at 'user' */
+    return io; /* no more of it is called here, but what passes 'user' over */
 }
 
 static void short_reads_and_writes_are_continued(void)
@@ -493,6 +503,113 @@ static void the_first_error_is_the_one_that_is_kept(void)
     CHECK_EQ(strlen(e.text), BM_ERROR_BYTES - 1);
 }
 
+/* ---- threads ------------------------------------------------------------ */
+
+enum { THREADS = 4, STEPS = 20, CELLS = 500, DIRECTORIES = 1000 };
+
+struct worker {
+    bouma_io *io;
+    int number;
+    atomic_int *ready;
+    int wrong;
+};
+
+static int count_entry(void *context, const char *entry)
+{
+    (void)entry;
+    ++*(int *)context;
+    return 0;
+}
+
+/* Make many directories under a root of its own: all are there then. */
+static int make_directories(bouma_io *io, int number)
+{
+    char name[16];
+    void *root;
+    int wrong, found = 0;
+
+    snprintf(name, sizeof(name), "r%d", number);
+    wrong = io->attach(io->user, &root, name, 1) != 0;
+    if (wrong)
+        return wrong;
+    for (int i = 0; i < DIRECTORIES; i++) {
+        snprintf(name, sizeof(name), "%d", i);
+        wrong += io->make_dir(io->user, root, name) != 0;
+    }
+    wrong += io->list(io->user, root, "", count_entry, &found) != 0;
+    io->detach(io->user, root);
+    return wrong + (found != DIRECTORIES);
+}
+
+/* Write a dataset of its own and read it again, step by step. */
+static void *work(void *context)
+{
+    struct worker *w = context;
+    bouma_grid_spec shape = {
+        .size = sizeof(shape), .ndims = 1, .shape = {CELLS}};
+    bouma_variable_spec kind = {.size = sizeof(kind), .type = BOUMA_I32};
+    bouma_box all = {.hi = {CELLS}};
+    bouma_variable *v;
+    bouma_options options;
+    bouma_dataset *ds, *reader;
+    bouma_grid *g;
+    int32_t given[CELLS], found[CELLS];
+    char path[16];
+
+    snprintf(path, sizeof(path), "d%d", w->number);
+    bouma_options_init(&options, sizeof(options));
+    options.io = w->io;
+    options.threads = 1;
+    atomic_fetch_add(w->ready, 1);
+    while (atomic_load(w->ready) < THREADS)
+        ;
+    w->wrong += make_directories(w->io, w->number);
+    w->wrong += bouma_dataset_create(&ds, path, &options) != 0;
+    w->wrong += bouma_grid_define(&g, ds, "g", &shape) != 0;
+    w->wrong += bouma_variable_define(&v, g, "v", &kind) != 0;
+    for (int s = 0; s < STEPS; s++) {
+        bouma_step *step = NULL;
+
+        for (int i = 0; i < CELLS; i++)
+            given[i] = i * w->number + s;
+        w->wrong += bouma_step_begin(ds, s, s) != 0;
+        w->wrong += bouma_variable_put(v, &all, given, NULL) != 0;
+        w->wrong += bouma_step_end(ds, NULL) != 0;
+        memset(found, 0, sizeof(found));
+        if (bouma_dataset_open(&reader, path, &options) ||
+            bouma_step_open(&step, reader, s) ||
+            bouma_variable_read(
+                bouma_grid_variable(bouma_step_grid(step, 0), 0), 0, NULL,
+                found, NULL) ||
+            memcmp(found, given, sizeof(found)))
+            w->wrong++;
+        bouma_step_free(step);
+        bouma_dataset_free(reader);
+    }
+    w->wrong += bouma_dataset_close(ds) != 0;
+    bouma_dataset_free(ds);
+    return NULL;
+}
+
+static void threads_share_a_table_in_memory(void)
+{
+    struct worker workers[THREADS];
+    pthread_t threads[THREADS];
+    atomic_int ready = 0;
+    bouma_io *io = bouma_io_memory_new();
+
+    REQUIRE(io);
+    for (int i = 0; i < THREADS; i++) {
+        workers[i] = (struct worker){io, i, &ready, 0};
+        REQUIRE(!pthread_create(&threads[i], NULL, work, &workers[i]));
+    }
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], NULL);
+        CHECK_EQ(workers[i].wrong, 0);
+    }
+    bouma_io_memory_free(io);
+}
+
 int main(void)
 {
     char dir[] = "/tmp/bouma-test-store-XXXXXX";
@@ -510,6 +627,7 @@ int main(void)
     a_write_of_nothing_does_not_go_on_for_ever();
     a_file_that_ends_early_is_damaged();
     the_first_error_is_the_one_that_is_kept();
+    threads_share_a_table_in_memory();
     CHECK_EQ(remove_tree(dir), 0);
     return check_result();
 }

@@ -1,4 +1,4 @@
-/* cmd_repair.c -- bouma repair: mend what can be mended; never delete. */
+/* cmd_repair.c -- bouma repair: mend what can be mended. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -118,8 +118,10 @@ const struct command cmd_repair = {
     .examples = "  bouma repair run.bouma\n"
                 "  bouma repair run.bouma --apply\n"
                 "  bouma repair run.bouma --forget 35 --apply\n",
-    .notes = "Nothing is ever deleted: what is in the way is moved to lost/ in "
-             "the dataset.\nThe exit status is 1 if some damage cannot be "
+    .notes = "Nothing that could be of use is deleted: what is in the way is "
+             "moved to lost/ in the\ndataset. Of a step that was written again "
+             "and is whole, files of the earlier writing\nare removed.\nThe "
+             "exit status is 1 if some damage cannot be "
              "mended, 2 if some of it could not\nbe looked at, as the device "
              "fails or a newer version wrote it; that is left as it is.\n"
              "What is lost stays on record, and a damage, until it is "

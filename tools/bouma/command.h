@@ -49,6 +49,7 @@ extern const struct command cmd_query;
 extern const struct command cmd_render;
 extern const struct command cmd_verify;
 extern const struct command cmd_repair;
+extern const struct command cmd_truncate;
 extern const struct command cmd_drain;
 extern const struct command cmd_plan;
 extern const struct command cmd_probe;

@@ -10,9 +10,9 @@ const struct option_spec common_options[] = {
     {0}};
 
 const struct command *const commands[] = {
-    &cmd_import,     &cmd_info,   &cmd_read,  &cmd_query, &cmd_render,
-    &cmd_verify,     &cmd_repair, &cmd_drain, &cmd_plan,  &cmd_probe,
-    &cmd_completion, &cmd_help,   NULL};
+    &cmd_import, &cmd_info,       &cmd_read,     &cmd_query, &cmd_render,
+    &cmd_verify, &cmd_repair,     &cmd_truncate, &cmd_drain, &cmd_plan,
+    &cmd_probe,  &cmd_completion, &cmd_help,     NULL};
 
 const struct command *command_find(const char *name)
 {

@@ -1,0 +1,45 @@
+#!/bin/bash
+# clobber_and_truncate.sh -- starting anew, dropping steps, writing them again.
+source "$(dirname "$0")/common.bash"
+
+python "
+r = np.random.default_rng(1)
+for i in range(3):
+    np.save('a%d.npy' % i, r.random((20, 30, 20)).astype('f4'))
+"
+for i in 0 1 2; do
+    expect 0 "$BOUMA" import a$i.npy --into run.bouma --var a --step $((10 * i))
+done
+
+# A step that is written again takes no more room than before.
+before=$(find run.bouma/steps -type f | wc -l)
+expect 0 "$BOUMA" import a1.npy --into run.bouma --var a --step 20 --replace
+[[ $(find run.bouma/steps -type f | wc -l) == "$before" ]] ||
+    complain "$(find run.bouma)"
+expect 0 "$BOUMA" read run.bouma grid/a --step 20 -o out.npy
+equal out.npy "np.load('a1.npy')"
+
+# truncate
+refuse 2 'say it: --after N' "$BOUMA" truncate run.bouma
+refuse 2 'after' "$BOUMA" truncate run.bouma --after -2
+expect 0 "$BOUMA" truncate run.bouma --after 15
+[[ $out == "run.bouma: 1 step dropped, 2 steps left" ]] || complain "$out"
+expect 0 "$BOUMA" truncate run.bouma --after 0 --json
+jq -e '.dropped == 1 and .steps == 1' <<<"$out" >/dev/null || complain "$out"
+expect 0 "$BOUMA" verify run.bouma deep
+[[ ! -e run.bouma/steps/00000010 ]] || complain "step 10 is there"
+
+# --clobber
+expect 0 "$BOUMA" import a2.npy --into run.bouma --var b --clobber
+[[ $(ls run.bouma/steps) == 00000000 ]] || complain "$(ls run.bouma/steps)"
+expect 0 "$BOUMA" read run.bouma grid/b -o out.npy
+equal out.npy "np.load('a2.npy')"
+expect 0 "$BOUMA" verify run.bouma deep
+mkdir mine
+echo precious >mine/file
+refuse 2 'is no bouma dataset' "$BOUMA" import a2.npy --into mine --clobber
+[[ -e mine/file ]] || complain "a file was removed"
+# What cannot be read clobbers nothing.
+refuse 2 'nothing.npy' "$BOUMA" import nothing.npy --into run.bouma --clobber
+expect 0 "$BOUMA" read run.bouma grid/b -o out.npy
+finish

@@ -1,0 +1,141 @@
+/* test_mpi_anew.c -- steps written again, dropped, and datasets started anew,
+ * by all ranks together: one status, the same list of steps everywhere, and no
+ * file left of what is gone. Also with twins, which ranks share. */
+#include <dirent.h>
+#include <sys/stat.h>
+
+#include "../unit/check.h"
+#include "blocks.h"
+
+static const struct field field = {BOUMA_F32, 1, 2, {24, 24, 0}, 5};
+
+struct writer {
+    struct ranks *ranks;
+    bouma_dataset *ds;
+    bouma_variable *variable;
+};
+
+static void write_step(struct writer *w, int64_t step, int64_t version)
+{
+    uint64_t random = 3;
+    struct cutting slabs;
+    struct puts puts;
+
+    cutting_make(&slabs, CUT_SLABS, &field, w->ranks->size, &random);
+    CHECK_EQ(bouma_step_begin(w->ds, step, 0), BOUMA_OK);
+    CHECK_EQ(
+        puts_make(&puts, w->variable, &field, &slabs, step + version, &random),
+        BOUMA_OK);
+    CHECK_EQ(bouma_step_end(w->ds, NULL), BOUMA_OK);
+    puts_free(&puts);
+}
+
+/* Entries of the directory of a step, or of all steps (-1). */
+static int entries(const char *path, int64_t step)
+{
+    char name[600];
+    struct dirent *e;
+    int count = 0;
+    DIR *dir;
+
+    snprintf(name, sizeof(name), "%s/steps", path);
+    if (step >= 0)
+        snprintf(name, sizeof(name), "%s/steps/%08lld", path, (long long)step);
+    dir = opendir(name);
+    while (dir && (e = readdir(dir)))
+        count += e->d_name[0] != '.';
+    if (dir)
+        closedir(dir);
+    return count;
+}
+
+static int damages(const char *path)
+{
+    bouma_verify_report report = {0};
+    char message[640];
+
+    CHECK_EQ(bouma_verify_mpi(MPI_COMM_WORLD, path, BOUMA_VERIFY_DEEP, NULL,
+                              NULL, NULL, &report, message, sizeof(message)),
+             BOUMA_OK);
+    return (int)(report.damages + report.notes);
+}
+
+static void series(struct ranks *ranks, const bouma_options *given,
+                   const char *path, const char *twin)
+{
+    struct writer w = {.ranks = ranks};
+    bouma_options o = *given;
+    int rc;
+
+    for (int round = 0; round < 2; round++) {
+        rc = bouma_dataset_create_mpi(&w.ds, MPI_COMM_WORLD, path, &o);
+        CHECK_EQ(rc, BOUMA_OK);
+        if (rc)
+            printf("%s\n", bouma_error_message(w.ds));
+        CHECK_EQ(field_define(&w.variable, w.ds, &field), BOUMA_OK);
+        for (int64_t i = 0; i < 10; i++)
+            write_step(&w, i % 5, i / 5);
+        CHECK_EQ(bouma_dataset_flush(w.ds), BOUMA_OK);
+        CHECK_EQ(bouma_dataset_drain(w.ds), BOUMA_OK);
+        MPI_Barrier(MPI_COMM_WORLD);
+        for (int64_t i = 0; i < 5; i++) {
+            CHECK_EQ(entries(path, i), 3);
+            CHECK(!twin || entries(twin, i) == 3);
+        }
+        MPI_Barrier(MPI_COMM_WORLD);
+        rc = bouma_dataset_truncate(w.ds, ranks->size > 1 ? ranks->rank : -9);
+        CHECK(rc == BOUMA_EMISMATCH || (rc == BOUMA_EINVAL && !ranks->rank));
+        CHECK(same_on_all(rc, bouma_error_message(w.ds)));
+        CHECK_EQ(bouma_dataset_truncate(w.ds, 1), BOUMA_OK);
+        CHECK_EQ(bouma_dataset_step_count(w.ds), 2);
+        write_step(&w, 2, 7);
+        CHECK_EQ(bouma_dataset_close(w.ds), BOUMA_OK);
+        bouma_dataset_free(w.ds);
+        MPI_Barrier(MPI_COMM_WORLD);
+        CHECK_EQ(entries(path, -1), 3);
+        CHECK(!twin || entries(twin, -1) == 3);
+        CHECK_EQ(damages(path), 0);
+        CHECK(!twin || damages(twin) == 0);
+
+        o.clobber = 0;
+        rc = bouma_dataset_create_mpi(&w.ds, MPI_COMM_WORLD, path, &o);
+        CHECK_EQ(rc, BOUMA_EEXISTS);
+        CHECK(same_on_all(rc, bouma_error_message(w.ds)));
+        bouma_dataset_free(w.ds);
+        o.clobber = 1;
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static const bouma_durability modes[3] = {BOUMA_DURABLE, BOUMA_FAST,
+                                              BOUMA_GROUP};
+    char path[512], twin[512];
+    struct ranks ranks;
+
+    ranks_init(&ranks, &argc, &argv);
+    for (int i = 0; i < 5; i++) {
+        bouma_options o;
+
+        bouma_options_init(&o, sizeof(o));
+        o.durability = modes[i % 3];
+        o.group = 3;
+        o.files = 2;
+        o.replace = 1;
+        o.async = i / 3;
+        series(&ranks, &o, path_in(&ranks, path, "anew", i), NULL);
+        if (o.durability == BOUMA_GROUP)
+            continue;
+        path_in(&ranks, path, "near", i);
+        if (ranks.rank == 0)
+            CHECK(!mkdir(path, 0777));
+        MPI_Barrier(MPI_COMM_WORLD);
+        o.persist = 1;
+        REQUIRE(strlen(path) < sizeof(o.local));
+        strcpy(o.local, path);
+        path_in(&ranks, path, "far", i);
+        snprintf(twin, sizeof(twin), "%s/%s", o.local, strrchr(path, '/') + 1);
+        series(&ranks, &o, path, twin);
+    }
+    return ranks_end(&ranks, check_counts()->failed, check_counts()->checks);
+}

@@ -1,0 +1,86 @@
+/* cmd_truncate.c -- bouma truncate: drop the steps after a restart point. */
+#include <stdio.h>
+
+#include "arguments.h"
+#include "format_text.h"
+#include "print_json.h"
+#include "progress_bar.h"
+
+static const struct option_spec options[] = {
+    {.name = "after",
+     .argument = "N",
+     .help = "the last step that is kept (required); -1 keeps none"},
+    {.name = "force",
+     .field = "force",
+     .help = "also if its last writer seems to be at work"},
+    {0}};
+
+static int print_outcome(struct context *ctx, const char *path, int64_t dropped,
+                         int64_t left)
+{
+    char gone[FORMAT_BYTES], here[FORMAT_BYTES];
+    json_t *root;
+
+    if (!context_prints(ctx))
+        return DONE;
+    if (!ctx->json) {
+        printf("%s: %s dropped, %s left\n", path,
+               format_count(gone, (uint64_t)dropped, "step"),
+               format_count(here, (uint64_t)left, "step"));
+        return DONE;
+    }
+    root = json_object();
+    json_put(root, "dataset", json_text(path));
+    json_put(root, "dropped", json_count((uint64_t)dropped));
+    json_put(root, "steps", json_count((uint64_t)left));
+    return print_json(ctx, root);
+}
+
+static int run(struct context *ctx, const struct arguments *args)
+{
+    const char *path = args->operands[0];
+    struct progress_bar bar;
+    bouma_dataset *ds = NULL;
+    bouma_options opts;
+    int64_t after = -1, before, left;
+    int status, closed, rc;
+
+    if (!arguments_has(args, "after"))
+        return context_fail(ctx, CALL_AT_FAULT,
+                            "which steps are kept? say it: --after N");
+    rc = arguments_integer(args, ctx, "after", -1, &after);
+    if (rc)
+        return rc;
+    bouma_options_init(&opts, sizeof(opts));
+    rc = arguments_fields(args, ctx, &opts);
+    if (rc)
+        return rc;
+    progress_bar_init(&bar, ctx, &opts);
+    status = session_append(ctx->session, &ds, path, &opts);
+    before = bouma_dataset_step_count(ds);
+    if (!status)
+        status = bouma_dataset_truncate(ds, after);
+    left = bouma_dataset_step_count(ds);
+    if (status)
+        rc = context_fail_status(ctx, status, bouma_error_message(ds));
+    closed = ds && !status ? bouma_dataset_close(ds) : BOUMA_OK;
+    progress_bar_clear(&bar);
+    if (!rc && closed)
+        rc = context_fail_status(ctx, closed, bouma_error_message(ds));
+    if (!rc)
+        rc = print_outcome(ctx, path, before - left, left);
+    bouma_dataset_free(ds);
+    return rc;
+}
+
+const struct command cmd_truncate = {
+    .name = "truncate",
+    .summary = "drop the steps after a restart point",
+    .operands = "DS --after N",
+    .least = 1,
+    .most = 1,
+    .examples = "  bouma truncate run.bouma --after 40\n",
+    .notes = "Steps are dropped for good, the last one first; each is there "
+             "whole or not at all,\nalso where the command is interrupted.\n",
+    .options = options,
+    .run = run};
