@@ -63,7 +63,7 @@ static int set_attribute(bouma_attributes *attributes, const char *name,
                        (int)type);
     if (count && !values)
         return bm_fail(error, BOUMA_EINVAL,
-                       "attribute \"%s\": no values, though %zu are promised",
+                       "attribute \"%s\": values is NULL, but count is %zu",
                        name, count);
     if (count > BM_MAX_ATTRIBUTE / bouma_type_size(type))
         return bm_fail(error, BOUMA_ELIMIT,
@@ -88,10 +88,10 @@ int bouma_attributes_set(bouma_attributes *attributes, const char *name,
         return BOUMA_ESTATE;
     bm_error_clear(attributes->error);
     if (attributes->fixed)
-        return bm_fail(attributes->error, BOUMA_ESTATE,
-                       "attribute \"%s\": this was read, and attributes of it "
-                       "cannot be changed",
-                       name ? name : "");
+        return bm_fail(
+            attributes->error, BOUMA_ESTATE,
+            "attribute \"%s\": what was read from a file cannot be changed",
+            name ? name : "");
     rc = set_attribute(attributes, name, type, count, values);
     ds = attributes->dataset;
     if (!ds)

@@ -17,7 +17,7 @@ int bm_api_verify(struct bm_comm *comm, const char *path,
     memset(&own, 0, sizeof(own));
     if (!rc && (depth < BOUMA_VERIFY_QUICK || depth > BOUMA_VERIFY_DEEP))
         rc = bm_fail(&error, BOUMA_EINVAL,
-                     "there is no depth %d of checks, there are %d "
+                     "there is no depth %d of checks; they are %d "
                      "(BOUMA_VERIFY_QUICK) to %d (BOUMA_VERIFY_DEEP)",
                      (int)depth, BOUMA_VERIFY_QUICK, BOUMA_VERIFY_DEEP);
     rc = bm_comm_agree(comm, rc, &error);
@@ -96,7 +96,7 @@ int bouma_repair_forget(const char *path, int64_t step, int apply,
     memset(&own, 0, sizeof(own));
     if (!rc && step < -1)
         rc = bm_fail(&error, BOUMA_EINVAL,
-                     "step is %lld, must be 0 or more, or -1 for all",
+                     "step is %lld; it must be 0 or more, or -1 for all",
                      (long long)step);
     if (!rc)
         rc = bm_forget(path, step, apply, &options, bm_api_allocator(opts),

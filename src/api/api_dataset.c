@@ -148,8 +148,7 @@ int bm_api_check_open(bouma_dataset *ds)
     bm_error_clear(&ds->error);
     if (ds->closed)
         return bm_fail(&ds->error, BOUMA_ESTATE,
-                       "%s: is not open any more, it was closed",
-                       ds->store.path);
+                       "%s: was closed; open it again", ds->store.path);
     return BOUMA_OK;
 }
 

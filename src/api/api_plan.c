@@ -85,33 +85,33 @@ static int check_blocks(bouma_plan *plan, const bouma_plan_spec *spec,
             product = -1;
     if (product == spec->ranks)
         return BOUMA_OK;
-    return bm_fail(error, BOUMA_EINVAL,
-                   "the blocks along all axes are not as many as the %d ranks",
-                   spec->ranks);
+    return bm_fail(
+        error, BOUMA_EINVAL,
+        "the numbers of blocks along the axes must multiply to the %d ranks",
+        spec->ranks);
 }
 
 static int check_numbers(const bouma_plan_spec *spec, struct bm_error *error)
 {
     if (spec->ranks < 1)
-        return bm_fail(error, BOUMA_EINVAL, "%d ranks: there must be one",
-                       spec->ranks);
+        return bm_fail(error, BOUMA_EINVAL,
+                       "%d ranks; there must be at least 1", spec->ranks);
     if (spec->ndims < 1 || spec->ndims > 3)
-        return bm_fail(error, BOUMA_EINVAL, "ndims is %d, must be 1 to 3",
+        return bm_fail(error, BOUMA_EINVAL, "ndims is %d; it must be 1 to 3",
                        spec->ndims);
     if (spec->type == BOUMA_STRING || !bouma_type_size(spec->type))
         return bm_fail(error, BOUMA_EINVAL, "there is no type %d of samples",
                        (int)spec->type);
     if (spec->components < 1 || spec->components > BM_MAX_COMPONENTS)
         return bm_fail(error, BOUMA_EINVAL,
-                       "%d components: there can be 1 to %d", spec->components,
+                       "%d components; 1 to %d are possible", spec->components,
                        BM_MAX_COMPONENTS);
     if (!(spec->ratio >= 1e-3 && spec->ratio <= 1e9))
         return bm_fail(error, BOUMA_EINVAL,
-                       "a ratio of %g: it can be from 0.001 to 1e9",
-                       spec->ratio);
+                       "a ratio of %g; it can be 0.001 to 1e9", spec->ratio);
     if (!(spec->vary >= 1 && spec->vary <= 1e6))
         return bm_fail(error, BOUMA_EINVAL,
-                       "chunks that vary by %g: it can be from 1 to 1e6",
+                       "chunks that vary by %g; it can be 1 to 1e6",
                        spec->vary);
     return BOUMA_OK;
 }
@@ -161,11 +161,12 @@ static int check_spec(bouma_plan *plan, const bouma_plan_spec *given,
     int rc;
 
     if (!given || !bm_struct_copy(&spec, sizeof(spec), given, given->size))
-        return bm_fail(error, BOUMA_EINVAL,
-                       given ? "bouma_plan_spec: 'size' is not set, or fields "
-                               "of a newer version are"
-                             : "bouma_plan_spec: is NULL, but tells what to "
-                               "plan");
+        return bm_fail(
+            error, BOUMA_EINVAL,
+            given ? "bouma_plan_spec: 'size' is not set to "
+                    "sizeof(bouma_plan_spec), or fields of a newer version are "
+                    "set"
+                  : "bouma_plan_spec is NULL; it must tell what to plan");
     spec.type = spec.type ? spec.type : BOUMA_F32;
     spec.components = spec.components ? spec.components : 1;
     spec.ratio = spec.ratio != 0 ? spec.ratio : 1;

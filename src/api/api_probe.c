@@ -32,14 +32,15 @@ static int check_spec(bouma_probe_spec *out, const bouma_probe_spec *given,
 
     memset(out, 0, sizeof(*out));
     if (given && !bm_struct_copy(out, sizeof(*out), given, given->size))
-        return bm_fail(error, BOUMA_EINVAL,
-                       "bouma_probe_spec: 'size' is not set, or fields of a "
-                       "newer version are");
+        return bm_fail(
+            error, BOUMA_EINVAL,
+            "bouma_probe_spec: 'size' is not set to sizeof(bouma_probe_spec), "
+            "or fields of a newer version are set");
     out->tries = out->tries ? out->tries : 5;
     out->storage_bytes =
         out->storage_bytes ? out->storage_bytes : (uint64_t)64 << 20;
     if (out->tries < 1 || out->tries > MOST_TRIES)
-        return bm_fail(error, BOUMA_EINVAL, "%d tries: there can be 1 to %d",
+        return bm_fail(error, BOUMA_EINVAL, "%d tries; 1 to %d are possible",
                        out->tries, MOST_TRIES);
     if (out->storage_bytes > (uint64_t)1 << 50)
         return bm_fail(error, BOUMA_EINVAL,

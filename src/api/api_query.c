@@ -59,7 +59,7 @@ int bouma_condition_set(bouma_condition *out, bouma_variable *variable,
                        variable->components, component);
     if (isnan(low) || isnan(high))
         return bm_fail(error, BOUMA_EINVAL,
-                       "a condition on \"%s/%s\" has a NaN for an end",
+                       "a condition on \"%s/%s\" has NaN as a limit",
                        variable->grid->name, variable->name);
     out->variable = variable;
     out->component = component;
@@ -102,11 +102,11 @@ static int check_condition(const bouma_grid *set, const bouma_condition *c,
                        c->component, set->name, v->name, v->components);
     if (bm_type_is_float(v->type) && (isnan(c->low.f) || isnan(c->high.f)))
         return bm_fail(error, BOUMA_EINVAL,
-                       "a condition on \"%s/%s\" has a NaN for an end",
-                       set->name, v->name);
+                       "a condition on \"%s/%s\" has NaN as a limit", set->name,
+                       v->name);
     if (!v->present && set->particles)
         return bm_fail(error, BOUMA_ENOTFOUND,
-                       "variable \"%s/%s\" is absent from this step", set->name,
+                       "variable \"%s/%s\" is not in this step", set->name,
                        v->name);
     return BOUMA_OK;
 }
@@ -117,10 +117,10 @@ static int check_query(const bouma_grid *set, const bouma_particles_query *q,
     int rc = BOUMA_OK;
 
     if (!(q->from >= 0) || !(q->quality <= 1) || !(q->from <= q->quality))
-        return bm_fail(error, BOUMA_EINVAL,
-                       "a quality from %g to %g; they are from 0 to 1, the "
-                       "lower one first",
-                       q->from, q->quality);
+        return bm_fail(
+            error, BOUMA_EINVAL,
+            "a quality from %g to %g; both must be 0 to 1, the lower one first",
+            q->from, q->quality);
     for (int d = 0; d < set->ndims && q->boxed; d++)
         if (isnan(q->low[d]) || isnan(q->high[d]))
             return bm_fail(error, BOUMA_EINVAL,
@@ -154,8 +154,8 @@ static int check_variables(const bouma_grid *set,
                            set->name);
         if (!v->present && set->particles)
             return bm_fail(error, BOUMA_ENOTFOUND,
-                           "variable \"%s/%s\" is absent from this step",
-                           set->name, v->name);
+                           "variable \"%s/%s\" is not in this step", set->name,
+                           v->name);
         for (size_t k = 0; k < i; k++)
             if (q->variables[k] == v)
                 return bm_fail(error, BOUMA_EINVAL,
@@ -443,7 +443,7 @@ int bouma_particles_restart(bouma_particle_data **out,
         bm_fail(&ds->error, rc,
                 "the ranks ask for different steps, particles, variables, "
                 "conditions or qualities, or some for a box and some for a "
-                "share; only boxes may differ");
+                "share; only their boxes may differ");
     if (!rc)
         rc = bm_restart(out, set->schema->step, set, &own, shares, rc);
     bm_drop(set->schema->a, list);

@@ -450,7 +450,7 @@ int bouma_step_read(bouma_step *step, const bouma_request *requests,
     own = bm_new(ds->a, count, sizeof(*own));
     if (count && !requests)
         rc = bm_fail(&ds->error, BOUMA_EINVAL,
-                     "no requests, though %zu are promised", count);
+                     "requests is NULL, but count is %zu", count);
     else if (!own)
         rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory for %zu requests",
                      count);
@@ -501,7 +501,8 @@ int bouma_variable_query(bouma_variable *variable,
     if (!rc && query->within &&
         (query->component < 0 || query->component >= variable->components))
         rc = bm_fail(error, BOUMA_EINVAL,
-                     "component %d of \"%s/%s\", which has %d of them",
+                     "there is no component %d of \"%s/%s\", which has %d, "
+                     "counted from 0",
                      query->component, variable->grid->name, variable->name,
                      variable->components);
     if (!rc && query->within && !(query->low <= query->high))

@@ -41,10 +41,10 @@ int bm_api_copy_spec(struct bm_error *error, void *out, size_t bytes,
     if (spec && bm_struct_copy(out, bytes, spec, spec_bytes))
         return BOUMA_OK;
     return bm_fail(error, BOUMA_EINVAL,
-                   spec ? "%s: 'size' is not set, or fields of a newer version "
-                          "are"
-                        : "%s: is NULL, but tells what to define",
-                   what);
+                   spec ? "%s: 'size' is not set to sizeof(%s), or fields of a "
+                          "newer version are set"
+                        : "%s is NULL; it must tell what to define%.0s",
+                   what, what);
 }
 
 /* Keys of what is refused and has no name. */
@@ -170,11 +170,11 @@ static int begin(bouma_dataset *ds, int64_t step, double time)
                        ds->step);
     if (step < 0)
         return bm_fail(&ds->error, BOUMA_EINVAL,
-                       "step numbers begin at 0, this is %" PRId64, step);
+                       "step numbers begin at 0; this is %" PRId64, step);
     if (!isfinite(time))
         return bm_fail(&ds->error, BOUMA_EINVAL,
-                       "step %" PRId64 ": its time is %g, which is no finite "
-                       "number",
+                       "step %" PRId64
+                       ": its time is %g; it must be a finite number",
                        step, time);
     forget_step(ds);
     ds->in_step = 1;
@@ -249,10 +249,10 @@ static int put_block(bouma_variable *v, const bouma_box *box, const void *data,
              v->name);
     rc = bm_api_check_put(ds, v->grid->schema, text);
     if (!rc && v->grid->kind != BM_GRID)
-        rc = bm_fail(&ds->error, BOUMA_EINVAL,
-                     "%s is one of particles; hand those over with "
-                     "bouma_particles_put()",
-                     text);
+        rc = bm_fail(
+            &ds->error, BOUMA_EINVAL,
+            "%s belongs to particles; hand it over with bouma_particles_put()",
+            text);
     if (rc)
         return rc;
     put.from.box = box ? bm_box_lift(box, v->grid->tiling.ndims)

@@ -21,7 +21,7 @@ const char *bm_tiling_init(struct bm_tiling *t, int ndims, const int64_t *shape,
     uint64_t samples = 1;
 
     if (ndims < 1 || ndims > 3)
-        return "has not 1 to 3 axes";
+        return "must have 1 to 3 axes";
     t->ndims = ndims;
     t->patches = 1;
     for (int d = 0; d < 3; d++)

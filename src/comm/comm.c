@@ -164,11 +164,11 @@ int bm_comm_begin(struct bm_comm *comm, const char *call, uint64_t hash,
     if (v[1] != ~v[2]) {
         rc = BOUMA_OK;
         if (v[1] != id)
-            rc = bm_fail(error, BOUMA_EMISMATCH,
-                         "this rank is in %s while another is in a different "
-                         "call; all ranks make the same calls in the same "
-                         "order",
-                         call);
+            rc = bm_fail(
+                error, BOUMA_EMISMATCH,
+                "this rank is in %s while another is in a different "
+                "call; all ranks must make the same calls in the same order",
+                call);
         return bm_comm_agree(comm, rc, error);
     }
     if (v[3] != ~v[4])

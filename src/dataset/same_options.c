@@ -147,10 +147,10 @@ static int compare(struct bouma_dataset *ds, const char *path,
     case VALUES:
         return BOUMA_OK;
     case MODE:
-        return bm_fail(&ds->error, BOUMA_EMISMATCH,
-                       "rank %d %s %s, rank 0 %s it; all ranks make the same "
-                       "call",
-                       me, mode_text(mine[MODE]), path, mode_text(root[MODE]));
+        return bm_fail(
+            &ds->error, BOUMA_EMISMATCH,
+            "rank %d %s %s, rank 0 %s it; all ranks must make the same call",
+            me, mode_text(mine[MODE]), path, mode_text(root[MODE]));
     case ID:
         return bm_fail(&ds->error, BOUMA_EMISMATCH,
                        "rank %d gives %s another identity (option 'id') than "
@@ -159,12 +159,12 @@ static int compare(struct bouma_dataset *ds, const char *path,
     case PATH:
         return bm_fail(&ds->error, BOUMA_EMISMATCH,
                        "rank %d opens the path \"%s\", rank 0 \"%s\"; all "
-                       "ranks open the same dataset",
+                       "ranks must open the same dataset",
                        me, path, root_path);
     }
     return bm_fail(&ds->error, BOUMA_EMISMATCH,
                    "rank %d opens %s with %s for option '%s', rank 0 with %s; "
-                   "all ranks give the same options",
+                   "all ranks must give the same options",
                    me, path, value_text(here, sizeof(here), which, mine[which]),
                    names[which],
                    value_text(there, sizeof(there), which, root[which]));

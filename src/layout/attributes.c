@@ -28,7 +28,8 @@ const char *bm_name_check(const char *name)
         if (*p < 0x20 || *p == 0x7f)
             return "has a control character";
         if (*p == '/')
-            return "has a '/'";
+            return "has a '/', which separates the names of objects and "
+                   "variables";
         if (more < 0 || (more && (p[1] < second_low || p[1] > second_high)))
             return "is not UTF-8";
         for (int i = 2; i <= more; i++)

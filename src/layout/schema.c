@@ -263,7 +263,7 @@ int bm_schema_add_grid(struct bm_schema *schema, struct bouma_grid **out,
         return rc;
     if (spec->ndims < 1 || spec->ndims > 3)
         return bm_fail(error, BOUMA_EINVAL,
-                       "grid \"%s\": ndims is %d, must be 1 to 3", name,
+                       "grid \"%s\": ndims is %d; it must be 1 to 3", name,
                        spec->ndims);
     g = bm_object_new(schema, BM_GRID, name, spec->unit);
     if (!g)
@@ -329,61 +329,107 @@ static const char *check_patches(const struct bouma_grid *grid,
     for (int d = 0; d < 3; d++)
         if (__builtin_mul_overflow(values, (uint64_t)grid->tiling.edge[d],
                                    &values))
-            return "has patches of more than 1 GiB; choose smaller ones";
+            return "has patches of more than 1 GiB; choose a smaller 'patch'";
     if (values >
         BM_MAX_CHUNK / bouma_type_size(spec->type) / (uint64_t)components)
-        return "has patches of more than 1 GiB; choose smaller ones";
+        return "has patches of more than 1 GiB; choose a smaller 'patch'";
     return NULL;
 }
 
-/* What is wrong with a variable, or NULL. */
-static const char *check_variable(const struct bouma_grid *grid,
+/* The codec and its type do not go together, or with the tolerance; the text of
+ * that, or NULL. */
+static const char *check_codec(char *text, size_t room,
+                               const bouma_variable_spec *spec)
+{
+    const char *codec = bouma_codec_name(spec->codec);
+    const char *type = bouma_type_name(spec->type);
+    int lossy = is_lossy((int)spec->codec);
+
+    if (lossy && !bm_type_is_float(spec->type))
+        snprintf(text, room,
+                 "is %s, and the codec %s takes f32 and f64 only; use zstd",
+                 type, codec);
+    else if (spec->tolerance > 0 && !bm_type_is_float(spec->type))
+        snprintf(
+            text, room,
+            "has a tolerance, but is %s: integers are always kept exactly; "
+            "leave the tolerance out",
+            type);
+    else if (spec->tolerance > 0 && spec->codec && !lossy)
+        snprintf(text, room,
+                 "has a tolerance, but the codec %s keeps every bit; leave one "
+                 "of them out",
+                 codec);
+    else if (!(spec->tolerance > 0) && lossy)
+        snprintf(text, room,
+                 "has the codec %s, which needs a tolerance above 0; to keep "
+                 "every bit, use zstd",
+                 codec);
+    else if (!takes_type((int)spec->codec, spec->type))
+        snprintf(
+            text, room,
+            "is %s, and the codec %s takes f32, f64, i32 and i64 only; use "
+            "zstd",
+            type, codec);
+    else
+        return NULL;
+    return text;
+}
+
+/* What is wrong with a variable, maybe in 'text', or NULL. */
+static const char *check_variable(char *text, size_t room,
+                                  const struct bouma_grid *grid,
                                   const bouma_variable_spec *spec,
                                   int components)
 {
+    const char *wrong;
+
+    *text = '\0';
     if (!bm_type_valid((int)spec->type))
-        return "has no known type";
-    if (spec->unit && strlen(spec->unit) > BM_MAX_NAME)
+        snprintf(text, room,
+                 "has the type %d, which is none; such as "
+                 "BOUMA_F32 or BOUMA_F64 are",
+                 (int)spec->type);
+    else if (spec->unit && strlen(spec->unit) > BM_MAX_NAME)
         return "has a unit of more than 255 bytes";
-    if (components < 1 || components > BM_MAX_COMPONENTS)
-        return "has not 1 to 256 components";
-    if (spec->codec && !bm_codec_find((int)spec->codec))
-        return "has no known codec";
-    if (grid->kind == BM_GRID && spec->codec == BOUMA_CODEC_QUANTISE)
-        return "has the codec quantise, which is for particles: use interp";
-    if (grid->kind == BM_PARTICLES && spec->codec &&
-        !bm_particles_take_codec(spec->codec))
-        return "has a codec for grids: particles have zstd, raw or, with a "
-               "tolerance, quantise";
-    if (spec->codec_level < 0 || spec->codec_level > 22)
-        return "has a codec level that is not 0 to 22";
-    if (!(spec->tolerance >= 0) || spec->tolerance > DBL_MAX)
-        return "has a tolerance that is negative or not a finite number";
-    if (spec->tolerance_kind != BOUMA_ABSOLUTE &&
-        spec->tolerance_kind != BOUMA_RELATIVE)
-        return "has no known kind of tolerance";
-    if ((spec->tolerance > 0 || is_lossy((int)spec->codec)) &&
-        !bm_type_is_float(spec->type))
-        return "has a tolerance or a codec that needs one, but is no f32 or "
-               "f64: integers are kept exactly, as by zstd";
-    if (spec->tolerance > 0 && spec->codec && !is_lossy((int)spec->codec))
-        return "has a tolerance and a codec that is exact: leave one of them "
-               "out";
-    if (!(spec->tolerance > 0) && is_lossy((int)spec->codec))
-        return "has a codec that needs a tolerance above 0 (for every bit, use "
-               "zstd)";
-    if (!takes_type((int)spec->codec, spec->type))
-        return "has a codec that knows f32, f64, i32 and i64 only: for other "
-               "types, use zstd";
+    else if (components < 1 || components > BM_MAX_COMPONENTS)
+        snprintf(text, room, "has %d components; 1 to %d are possible",
+                 components, BM_MAX_COMPONENTS);
+    else if (spec->codec && !bm_codec_find((int)spec->codec))
+        snprintf(text, room, "has the codec %d, which is none of ours",
+                 (int)spec->codec);
+    else if (grid->kind == BM_GRID && spec->codec == BOUMA_CODEC_QUANTISE)
+        return "has the codec quantise, which is for particles; use interp";
+    else if (grid->kind == BM_PARTICLES && spec->codec &&
+             !bm_particles_take_codec(spec->codec))
+        snprintf(text, room,
+                 "has the codec %s, which is for grids; particles take zstd, "
+                 "raw or, with a tolerance, quantise",
+                 bouma_codec_name(spec->codec));
+    else if (spec->codec_level < 0 || spec->codec_level > 22)
+        snprintf(text, room, "has the codec level %d; 0 to 22 are possible",
+                 spec->codec_level);
+    else if (!(spec->tolerance >= 0) || spec->tolerance > DBL_MAX)
+        snprintf(text, room,
+                 "has a tolerance of %g; it must be finite and not negative",
+                 spec->tolerance);
+    else if (spec->tolerance_kind != BOUMA_ABSOLUTE &&
+             spec->tolerance_kind != BOUMA_RELATIVE)
+        return "has a tolerance that is neither BOUMA_ABSOLUTE nor "
+               "BOUMA_RELATIVE";
+    if (*text)
+        return text;
+    wrong = check_codec(text, room, spec);
+    if (wrong)
+        return wrong;
     if (spec->nominal && spec->nominal != 1)
-        return "has a 'nominal' that is not 0 or 1";
+        return "has a 'nominal' that is neither 0 nor 1";
     if (spec->nominal && !can_be_nominal((int)spec->codec))
-        return "has a nominal tolerance, which is for the codec wavelet only: "
+        return "has a nominal tolerance, which is for the codec wavelet only; "
                "choose that, or leave 'nominal' out";
     if (grid->kind == BM_PARTICLES && spec->tolerance_kind != BOUMA_ABSOLUTE &&
         spec->tolerance > 0)
-        return "has a tolerance that is relative: that of particles is "
-               "absolute";
+        return "has a relative tolerance; particles take an absolute one only";
     return grid->kind == BM_GRID ? check_patches(grid, spec, components) : NULL;
 }
 
@@ -395,6 +441,7 @@ int bm_schema_add_variable(struct bouma_grid *grid, struct bouma_variable **out,
     int components = spec->components ? spec->components : 1;
     const char *wrong = bm_name_check(name);
     struct bouma_variable *v;
+    char text[256];
 
     *out = NULL;
     if (wrong)
@@ -403,7 +450,7 @@ int bm_schema_add_variable(struct bouma_grid *grid, struct bouma_variable **out,
         return bm_fail(error, BOUMA_EEXISTS,
                        "variable \"%s/%s\" is defined already", grid->name,
                        name);
-    wrong = check_variable(grid, spec, components);
+    wrong = check_variable(text, sizeof(text), grid, spec, components);
     if (wrong)
         return bm_fail(error, BOUMA_EINVAL, "variable \"%s/%s\" %s", grid->name,
                        name, wrong);

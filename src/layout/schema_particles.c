@@ -58,14 +58,15 @@ int bm_schema_add_particles(struct bm_schema *schema,
         return rc;
     if (spec->ndims < 1 || spec->ndims > 3)
         return bm_fail(error, BOUMA_EINVAL,
-                       "particles \"%s\": ndims is %d, must be 1 to 3", name,
+                       "particles \"%s\": ndims is %d; it must be 1 to 3", name,
                        spec->ndims);
     if (!bm_type_is_float(position.type))
         return bm_fail(error, BOUMA_EINVAL,
                        "particles \"%s\": positions must be f32 or f64", name);
     if (spec->leaf < 0 || spec->leaf > BM_MAX_LEAF)
         return bm_fail(error, BOUMA_EINVAL,
-                       "particles \"%s\": leaf is %d, must be 1 to %d, or 0",
+                       "particles \"%s\": leaf is %d; it must be 1 to %d, or 0 "
+                       "for the default",
                        name, spec->leaf, BM_MAX_LEAF);
     if (add_set(schema, &g, spec->ndims, name, spec->unit,
                 spec->leaf ? (uint32_t)spec->leaf : USUAL_LEAF, USUAL_CHUNK,

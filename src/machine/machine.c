@@ -250,9 +250,9 @@ static int fill_in_order(struct bm_machine *m, int per, struct bm_error *error)
     int nodes = m->topology.nodes;
 
     if (m->topology.kind == &bm_topology_tree && !nodes)
-        return bm_fail(error, BOUMA_EINVAL,
-                       "the machine has no nodes that ranks could be on: name "
-                       "some");
+        return bm_fail(
+            error, BOUMA_EINVAL,
+            "the machine has no nodes for ranks to be on; name some");
     if (!per)
         per = nodes && m->ranks > nodes ? (m->ranks - 1) / nodes + 1 : 1;
     m->per = per;
@@ -363,7 +363,9 @@ static int describe(struct bm_description *d, const char *spec,
     if (!bm_machine_is_file(spec))
         rc = bm_model_parse(&d->model, spec, strlen(spec), error);
     else if (!file)
-        rc = bm_fail(error, BOUMA_EINVAL, "is no model, and no file was read");
+        rc = bm_fail(
+            error, BOUMA_EINVAL,
+            "is not a model such as torus:8x8x8, and no such file was read");
     else if (bm_topology_conf_is(file, file_bytes))
         rc = bm_topology_conf_parse(d, file, file_bytes, error);
     else

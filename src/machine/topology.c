@@ -41,9 +41,9 @@ static int wrong(struct bm_error *error, const char *text, size_t bytes,
                  size_t at, const char *wanted)
 {
     if (at < bytes)
-        return bm_fail(error, BOUMA_EINVAL, "'%.*s': at '%.*s' %s is wanted",
+        return bm_fail(error, BOUMA_EINVAL, "'%.*s': at '%.*s', expected %s",
                        (int)bytes, text, (int)(bytes - at), text + at, wanted);
-    return bm_fail(error, BOUMA_EINVAL, "'%.*s': at its end %s is wanted",
+    return bm_fail(error, BOUMA_EINVAL, "'%.*s': at its end, expected %s",
                    (int)bytes, text, wanted);
 }
 

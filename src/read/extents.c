@@ -96,8 +96,9 @@ int bm_extents_read(struct bouma_step *step, size_t source,
         need += (size_t)(end - extents[i].offset) + 16;
     }
     if (need > ds->store.memory_limit)
-        return bm_fail(&ds->error, BOUMA_ELIMIT,
-                       "a read of %zu bytes is beyond the limit", need);
+        return bm_fail(
+            &ds->error, BOUMA_ELIMIT,
+            "a read of %zu bytes is beyond the option 'memory_limit'", need);
     if (bm_block_grow(ds->a, raw, need))
         return bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to read %zu bytes",
                        need);

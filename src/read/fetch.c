@@ -219,8 +219,8 @@ static int deliver(const struct batch *b, struct bm_worker *w, size_t chunk,
     f.geometry = &p;
     if (bm_patch_dense_bytes(&p, b->fine) > b->step->ds->store.memory_limit)
         return bm_fail(error, BOUMA_ELIMIT,
-                       "a patch of \"%s/%s\" has %zu bytes of samples, beyond "
-                       "the memory limit",
+                       "a patch of \"%s/%s\" has %zu bytes of samples, more "
+                       "than the option 'memory_limit' allows",
                        b->variable->grid->name, b->variable->name,
                        bm_patch_dense_bytes(&p, b->fine));
     if (b->coarse < p.levels - 1)

@@ -76,13 +76,12 @@ static int decide(struct query *q, const struct bm_section *s, struct entry *e)
         info = describe(q, s, e->place, e->patch);
         e->level = asked->choose(asked->user, &info);
     }
-    return e->level < s->levels
-               ? BOUMA_OK
-               : bm_fail(&q->step->ds->error, BOUMA_EINVAL,
-                         "level %d was chosen for a patch of \"%s/%s\", which "
-                         "has the levels 0 to %d",
-                         e->level, q->variable->grid->name, q->variable->name,
-                         s->levels - 1);
+    return e->level < s->levels ? BOUMA_OK
+                                : bm_fail(&q->step->ds->error, BOUMA_EINVAL,
+                                          "level %d was chosen for a patch of "
+                                          "\"%s/%s\", which has levels 0 to %d",
+                                          e->level, q->variable->grid->name,
+                                          q->variable->name, s->levels - 1);
 }
 
 /* Look at the tables of all subfiles that may matter. 'patches' are those that

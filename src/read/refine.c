@@ -87,8 +87,9 @@ static int go_to(struct bouma_refinement *r, int level, int coarse)
     int rc = BOUMA_OK;
 
     if (bytes > ds->store.memory_limit)
-        return bm_fail(&ds->error, BOUMA_ELIMIT,
-                       "the array would be beyond the memory limit");
+        return bm_fail(
+            &ds->error, BOUMA_ELIMIT,
+            "the array would be larger than the option 'memory_limit' allows");
     w.data = bm_new_raw(ds->a, (size_t)bytes, 1);
     w.kept = bm_new(ds->a, r->count, sizeof(*w.kept));
     if (!w.data || !w.kept)

@@ -205,7 +205,8 @@ static int load_head(struct bouma_step *step, size_t i, uint64_t offset,
 
     if (info->head_bytes > step->ds->store.memory_limit)
         return bm_fail(error, BOUMA_ELIMIT,
-                       "%s: its head has %" PRIu64 " bytes, beyond the limit",
+                       "%s: its head has %" PRIu64
+                       " bytes, more than the option 'memory_limit' allows",
                        full, info->head_bytes);
     raw = bm_new_raw(a, (size_t)info->head_bytes, 1);
     if (!raw)
@@ -381,7 +382,8 @@ static int load_tree(struct bouma_step *step, size_t source,
     bm_step_source_name(step, source, full, sizeof(full));
     if (cloud->tree_bytes > ds->store.memory_limit)
         return bm_fail(&ds->error, BOUMA_ELIMIT,
-                       "%s: its tree has %" PRIu64 " bytes, beyond the limit",
+                       "%s: its tree has %" PRIu64
+                       " bytes, more than the option 'memory_limit' allows",
                        full, cloud->tree_bytes);
     rc = bm_step_source_has(step, source, cloud->tree_offset, cloud->tree_bytes,
                             "the tree over its particles", &ds->error);

@@ -31,6 +31,11 @@ int bm_store_open(struct bm_store *s, const bouma_io *io,
     code = io->attach(io->user, &s->root, path, create);
     if (code) {
         s->root = NULL;
+        if (code == ENOTDIR && !create)
+            return bm_fail(error, BOUMA_EINVAL,
+                           "%s: is a file, or is inside one; a dataset is a "
+                           "directory",
+                           path);
         return bm_fail_io(error, code, "%s: could not be %s", path,
                           create ? "created" : "opened");
     }
@@ -93,8 +98,8 @@ int bm_file_size(struct bm_file *f, uint64_t *bytes, struct bm_error *error)
 
     CALL(s, code, file_size(s->io->user, f->handle, bytes));
     if (code)
-        return bm_fail_io(error, code, "%s/%s: size not known", s->path,
-                          f->name);
+        return bm_fail_io(error, code, "%s/%s: its size could not be read",
+                          s->path, f->name);
     return BOUMA_OK;
 }
 
@@ -173,8 +178,8 @@ int bm_file_sync(struct bm_file *f, struct bm_error *error)
 
     CALL(s, code, sync(s->io->user, f->handle));
     if (code)
-        return bm_fail_io(error, code, "%s/%s: not made durable", s->path,
-                          f->name);
+        return bm_fail_io(error, code, "%s/%s: could not be synced to storage",
+                          s->path, f->name);
     return BOUMA_OK;
 }
 
@@ -188,7 +193,7 @@ int bm_file_close(struct bm_file *f, struct bm_error *error)
     CALL(s, code, close(s->io->user, f->handle));
     f->handle = NULL;
     if (code)
-        return bm_fail_io(error, code, "%s/%s: not closed well", s->path,
+        return bm_fail_io(error, code, "%s/%s: could not be closed", s->path,
                           f->name);
     return BOUMA_OK;
 }
@@ -248,7 +253,7 @@ int bm_store_make_dir(struct bm_store *s, const char *name, int existing,
     CALL(s, code, make_dir(s->io->user, s->root, name));
     if (!code || (code == EEXIST && existing))
         return BOUMA_OK;
-    return bm_fail_io(error, code, "%s/%s: directory could not be made",
+    return bm_fail_io(error, code, "%s/%s: the directory could not be created",
                       s->path, name);
 }
 
@@ -259,7 +264,8 @@ int bm_store_sync_dir(struct bm_store *s, const char *name,
 
     CALL(s, code, sync_dir(s->io->user, s->root, name));
     if (code)
-        return bm_fail_io(error, code, "%s/%s: directory not made durable",
+        return bm_fail_io(error, code,
+                          "%s/%s: the directory could not be synced to storage",
                           s->path, name);
     return BOUMA_OK;
 }
@@ -271,8 +277,8 @@ int bm_store_publish(struct bm_store *s, const char *from, const char *to,
 
     CALL(s, code, publish(s->io->user, s->root, from, to, replace));
     if (code)
-        return bm_fail_io(error, code, "%s/%s: could not become %s", s->path,
-                          from, to);
+        return bm_fail_io(error, code, "%s/%s: could not be renamed to %s",
+                          s->path, from, to);
     return BOUMA_OK;
 }
 
@@ -300,8 +306,9 @@ int bm_store_list(struct bm_store *s, const char *name,
     int code = s->io->list(s->io->user, s->root, name, each, context);
 
     if (code)
-        return bm_fail_io(error, code, "%s/%s: directory could not be listed",
-                          s->path, name);
+        return bm_fail_io(error, code,
+                          "%s/%s: the directory could not be listed", s->path,
+                          name);
     return BOUMA_OK;
 }
 

@@ -131,7 +131,7 @@ static int decode_infos(struct bm_manifest *m, const struct bm_buffer *all,
         bm_fail(error, rc,
                 rc == BOUMA_ENOMEM
                     ? "no memory for the manifest"
-                    : "the records of the subfiles were not understood");
+                    : "the records of the subfiles could not be decoded");
     return rc;
 }
 
@@ -149,8 +149,9 @@ static int make_tops(struct bm_step *s, struct bm_manifest *m)
         rc = bm_manifest_make_tops(m, trees);
     bm_drop(s->ds->a, trees);
     return rc ? bm_fail(&s->ds->error, rc,
-                        rc == BOUMA_ENOMEM ? "no memory for the manifest"
-                                           : "the tree over the files is none")
+                        rc == BOUMA_ENOMEM
+                            ? "no memory for the manifest"
+                            : "the tree over the files is damaged")
               : BOUMA_OK;
 }
 

@@ -337,7 +337,7 @@ int bm_particle_plan_make(struct bm_particle_plan *plan,
         bm_fail(&ds->error, rc,
                 rc == BOUMA_ENOMEM
                     ? "no memory to plan particles"
-                    : "the numbers of particles were not understood");
+                    : "the numbers of particles could not be decoded");
     rc = bm_comm_agree(ds->comm, rc, &ds->error);
     for (size_t i = 0; i < plan->set_count && !rc; i++)
         plan->files += plan->sets[i].files.files;

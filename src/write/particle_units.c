@@ -152,7 +152,7 @@ static int take_description(struct bm_particle_plan *plan,
 
     if (count > bm_cursor_left(c) / 8)
         return bm_fail(error, BOUMA_ECOMM,
-                       "the description of particles was not understood");
+                       "the description of particles could not be decoded");
     if (grow_units(set, plan->a, count))
         return BOUMA_ENOMEM;
     for (uint32_t i = 0; i < count; i++) {
@@ -222,9 +222,9 @@ static int take_all(struct bm_particle_plan *plan, const struct bm_buffer *all,
             rc = take_description(plan, set, &cursors[r], r, given, &given_by,
                                   error);
             if (!rc && cursors[r].failed)
-                rc = bm_fail(error, BOUMA_ECOMM,
-                             "the description of particles was not "
-                             "understood");
+                rc = bm_fail(
+                    error, BOUMA_ECOMM,
+                    "the description of particles could not be decoded");
         }
         if (!rc)
             rc = list_variables(plan, set, given);
@@ -457,7 +457,7 @@ static int refine_units(struct bm_particle_plan *plan, struct bouma_dataset *ds,
         bm_fail(&ds->error, rc,
                 rc == BOUMA_ENOMEM
                     ? "no memory for the samples of particles"
-                    : "the samples of particles were not understood");
+                    : "the samples of particles could not be decoded");
     bm_buffer_release(&mine);
     bm_buffer_release(&all);
     bm_drop(plan->a, cursors);

@@ -26,8 +26,8 @@ refuse 2 "--into needs a value" "$BOUMA" import a.npy --into
 refuse 2 "--into needs a value" "$BOUMA" import a.npy --into --step 3
 refuse 2 "--step is given twice" "$BOUMA" info run.bouma --step 1 --step 2
 refuse 2 "--json takes no value" "$BOUMA" info run.bouma --json=yes
-refuse 2 "something is missing" "$BOUMA" info
-refuse 2 "is too much" "$BOUMA" info run.bouma other.bouma
+refuse 2 "too few arguments; usage: bouma info DS" "$BOUMA" info
+refuse 2 "unexpected argument 'other.bouma'" "$BOUMA" info run.bouma other.bouma
 refuse 2 "none of quick, meta, full and deep" "$BOUMA" verify run.bouma fully
 
 # import
@@ -72,7 +72,7 @@ refuse 2 "--spacing 1,0,1: samples cannot be 0 apart" "$BOUMA" import a.npy \
     --spacing 1,0,1 --into x.bouma
 refuse 2 "--spacing nan" "$BOUMA" import a.npy --spacing nan --into x.bouma
 refuse 2 "a grid's name has a '/'" "$BOUMA" import a.npy --grid a/b --into x.bouma
-refuse 2 "needs a tolerance" "$BOUMA" import a.npy --codec interp --into x.bouma
+refuse 2 "has the codec interp, which needs a tolerance above 0" "$BOUMA" import a.npy --codec interp --into x.bouma
 refuse 2 "name" "$BOUMA" import a.npy --attr "$(printf 'a\xff=1')" --into x.bouma
 printf 'x,y\n1,2\n3,-1e400\n' >beyond.csv
 refuse 1 "line 3, column 'y': '-1e400' is beyond any f64" "$BOUMA" import \
@@ -108,6 +108,29 @@ for command in info verify repair; do
     [[ $status -eq 2 && $err == *none.bouma* && -z $out ]] ||
         complain "$command of nothing: $status, $err"
 done
+# What is there is told, beside what may be meant; a file is no dataset.
+for command in info verify repair; do
+    refuse 2 "a.npy: is a file, or is inside one; a dataset is a directory" \
+        "$BOUMA" $command a.npy
+done
+printf 'x,y,mass\n1,2,3\n' >some.csv
+expect 0 "$BOUMA" import some.csv --particles stars --into both.bouma --step 0
+refuse 2 "'nope' in this step; there is only stars (particles)" "$BOUMA" render \
+    both.bouma nope -o x.png
+refuse 2 "there is only grid (grid)" "$BOUMA" query run.bouma nope -o x.npz
+refuse 2 "'mas' in stars; did you mean 'mass'? There are position, mass" "$BOUMA" \
+    query both.bouma stars --variables mas -o x.npz
+refuse 2 "did you mean 'mass'? There are x, y, mass" "$BOUMA" import some.csv \
+    --particles p --var mas --into x.bouma
+refuse 2 "did you mean 'mass'? There are position, mass" "$BOUMA" import some.csv \
+    --particles p --tolerance-of mas=1 --into x.bouma
+python "np.save('c.npy', np.zeros((4, 4), 'c8'))"
+refuse 1 "'<c8' cannot be stored; convert it to int8 to int64, uint8 to uint64, \
+float32 or float64" "$BOUMA" import c.npy --into x.bouma
+python "np.save('u1.npy', np.zeros((4, 4), 'u1'))"
+refuse 2 "is u8, and the codec zfp-reversible takes f32, f64, i32 and i64 only" \
+    "$BOUMA" import u1.npy --codec zfp-reversible --into x.bouma
+[[ ! -e x.bouma ]] || complain "a refused import made a dataset"
 read=("$BOUMA" read run.bouma)
 refuse 2 "none.bouma" "$BOUMA" read none.bouma grid/a -o x.npy
 refuse 2 "say where to" "${read[@]}" grid/a

@@ -69,7 +69,7 @@ b = bytearray(open('bomb.npz', 'rb').read())
 at = b.find(b'PK\x01\x02')
 b[at + 24:at + 28] = (4096 << 20 >> 1).to_bytes(4, 'little')
 open('forged.npz', 'wb').write(b)"
-refuse 1 "cannot have 2147483648 bytes" "$BOUMA" import forged.npz \
+refuse 1 "claims to have 2147483648 bytes" "$BOUMA" import forged.npz \
     --particles p --into forged.bouma
 [[ ! -e forged.bouma ]] || complain "it made a dataset"
 finish

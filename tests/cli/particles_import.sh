@@ -257,23 +257,23 @@ bad 2 "cannot tell where the particles are" nowhere.npz
 bad 2 "did you mean 'mass'" stored.npz --position mas
 bad 2 "there is no such column" stored.npz --var nothing
 bad 2 "--position names 'mass' twice" stored.npz --position mass,mass
-bad 2 "there is a column 'mass' in another file" stored.npz mass.npy
-bad 2 "tells the type itself" stored.npz --type-of mass=f32
+bad 2 "another file has a column 'mass', too" stored.npz mass.npy
+bad 2 "it is for text files" stored.npz --type-of mass=f32
 bad 2 "there is no such attribute" stored.npz --tolerance-of mas=1
 bad 2 "keeps every bit" stored.npz --tolerance-of kind=1
 bad 2 "--shape is for grids" stored.npz --shape 3
 bad 2 "write it as NAME:TYPE=FILE" --column x=odd.raw
 bad 2 "write it as --column NAME:TYPE=odd.raw" odd.raw
-bad 1 "no multiple of the 8" --column x:f64=odd.raw
+bad 1 "not a multiple of the 8 bytes" --column x:f64=odd.raw
 bad 2 "say which particles"
 bad 1 "word.csv: line 3, column 'm': 'four' is not a number" word.csv
-bad 1 "few.csv: line 4 has fewer than 2 fields" few.csv
-bad 1 "many.csv: line 3 has more than 2 fields" many.csv
+bad 1 "few.csv: line 4 has fewer fields than the 2 names" few.csv
+bad 1 "many.csv: line 3 has more fields than the 2 names" many.csv
 bad 1 "hole.csv: line 2, column 'm': '' is empty" hole.csv
 bad 1 "quote.csv: line 1: a quote is not closed" quote.csv
 bad 1 "names.csv: line 1: '1' is a number" names.csv
 bad 1 "twice.csv: there are two columns 'x'" twice.csv
-bad 1 "only.csv: there is no line with names" only.csv
+bad 1 "only.csv: no line has names" only.csv
 bad 1 "'300' does not fit into its type" wide.csv --type-of m=i8
 bad 1 "short.dump: line 26: the frame of step 0 has 50 atoms, but only 15" \
     short.dump
@@ -282,9 +282,9 @@ bad 1 "line 16, column 'type': 'two' is not a number" word.dump
 bad 1 "line 16, column 'type': '2.5' does not fit into its type" whole.dump
 bad 1 "line 62: the frame of step 0 has 51 atoms, but only 50" count.dump
 bad 1 "has 5000000000000 atoms, but only 50" huge.dump
-bad 1 "line 6: not a number of atoms: '-50'" minus.dump
-bad 1 "line 8: not two numbers of a box: '-1 x'" box.dump
-bad 1 "line 5: this is not a section of a dump of atoms" local.dump
+bad 1 "line 6: expected the number of atoms: '-50'" minus.dump
+bad 1 "line 8: expected two finite numbers of the box: '-1 x'" box.dump
+bad 1 "line 5: a dump of atoms has no such section" local.dump
 refuse 2 "--position is for particles" "$BOUMA" import x.npy --position x --into bad.bouma
 [[ ! -e bad.bouma ]] || complain "a refused import made a dataset"
 refuse 2 "'p' is a set of particles" "$BOUMA" read x.bouma p/mass -o out.npy

@@ -110,11 +110,11 @@ same stream.png file.png
 # What is wrong with a call is told.
 refuse 2 "say how many write what" "$BOUMA" plan --shape 8,8
 refuse 2 "say how many write what" "$BOUMA" plan --ranks 8
-refuse 2 "not a whole number from 1" "$BOUMA" plan --ranks 0 --shape 8,8
+refuse 2 "must be a whole number of at least 1" "$BOUMA" plan --ranks 0 --shape 8,8
 refuse 2 "at most 2^31 - 1" "$BOUMA" plan --ranks 4G --shape 8,8
-refuse 2 "not one to 3 positive" "$BOUMA" plan --ranks 8 --shape 8,0
+refuse 2 "must be 1 to 3 positive whole numbers" "$BOUMA" plan --ranks 8 --shape 8,0
 refuse 2 "the shape has 2 axes" "$BOUMA" plan --ranks 8 --shape 8,8 --blocks 8
-refuse 2 "not as many as the 8 ranks" "$BOUMA" plan --ranks 8 --shape 8,8 \
+refuse 2 "must multiply to the 8 ranks" "$BOUMA" plan --ranks 8 --shape 8,8 \
     --blocks 2,3
 refuse 2 "not a power of two" "$BOUMA" plan --ranks 8 --shape 8,8 --patch 3
 refuse 2 "there are i8" "$BOUMA" plan --ranks 8 --shape 8,8 --type f99
@@ -123,5 +123,5 @@ refuse 2 "a ratio of -2" "$BOUMA" plan --ranks 8 --shape 8,8 --ratio=-2
 refuse 2 "vary by 0.5" "$BOUMA" plan --ranks 8 --shape 8,8 --vary 0.5
 refuse 2 "end it in .png" "$BOUMA" plan --ranks 8 --shape 8,8 -o x.gif
 refuse 2 "has no picture" "$BOUMA" plan --ranks 8 --shape 8,8 --compare -o x.png
-refuse 2 "is too much" "$BOUMA" plan run.bouma --ranks 8 --shape 8,8
+refuse 2 "unexpected argument" "$BOUMA" plan run.bouma --ranks 8 --shape 8,8
 finish

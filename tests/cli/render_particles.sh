@@ -105,7 +105,7 @@ refuse 2 "there is no variable 'mas' in p; did you mean 'mass'" "$BOUMA" render 
     a.bouma p/mas -o x.png
 refuse 2 "components 0 to 2" "$BOUMA" render a.bouma p/v --component 3 -o x.png
 refuse 2 "leave it out" "$BOUMA" render flat.bouma p --axis x -o x.png
-refuse 2 "it can be x, y or z" "$BOUMA" render a.bouma p --axis q -o x.png
-refuse 2 "up to 64 pixels" "$BOUMA" render a.bouma p --radius 1000 -o x.png
+refuse 2 "must be x, y or z" "$BOUMA" render a.bouma p --axis q -o x.png
+refuse 2 "at most 64 pixels" "$BOUMA" render a.bouma p --radius 1000 -o x.png
 [[ ! -e x.png ]] || complain "a refused call drew a picture"
 finish

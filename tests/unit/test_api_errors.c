@@ -103,8 +103,8 @@ static void directories_on_disk_are_told_apart(void)
     CHECK_FAILS(ds, bouma_dataset_create(&ds, path, NULL), BOUMA_EEXISTS,
                 "exists already");
     bouma_dataset_free(ds);
-    CHECK_FAILS(ds, bouma_dataset_open(&ds, path, NULL), BOUMA_EIO,
-                "not a directory");
+    CHECK_FAILS(ds, bouma_dataset_open(&ds, path, NULL), BOUMA_EINVAL,
+                "is a file, or is inside one; a dataset is a directory");
     bouma_dataset_free(ds);
     /* A dataset is made and opened; two writers at once are not. */
     snprintf(path, sizeof(path), "%s/a.bouma", dir);
@@ -208,9 +208,10 @@ static void a_full_device_is_told(void)
 
     full.make_dir = no_room;
     o.io = &full;
-    CHECK_FAILS(ds, bouma_dataset_create(&ds, "full", &o), BOUMA_ENOSPC,
-                "full/epochs: directory could not be made: no space left on "
-                "the device; free some and try again");
+    CHECK_FAILS(
+        ds, bouma_dataset_create(&ds, "full", &o), BOUMA_ENOSPC,
+        "full/epochs: the directory could not be created: no space left on "
+        "the device; free some and try again");
     bouma_dataset_free(ds);
 }
 

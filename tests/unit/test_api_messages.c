@@ -117,12 +117,12 @@ static void writers_hear_what_is_wrong(void)
           "open a step");
     MUST(ds, bouma_step_begin(ds, 4, 0));
     TELLS(ds, bouma_dataset_close(ds), BOUMA_ESTATE, "step 4");
-    TELLS(ds, bouma_dataset_close(ds), BOUMA_ESTATE, "data: is not open");
-    TELLS(ds, bouma_dataset_flush(ds), BOUMA_ESTATE, "data: is not open");
-    TELLS(ds, bouma_dataset_refresh(ds), BOUMA_ESTATE, "data: is not open");
-    TELLS(ds, bouma_step_begin(ds, 5, 0), BOUMA_ESTATE, "data: is not open");
-    TELLS(ds, bouma_step_end(ds, NULL), BOUMA_ESTATE, "data: is not open");
-    GIVES_NONE(ds, bouma_dataset_step_attributes(ds), "is not open");
+    TELLS(ds, bouma_dataset_close(ds), BOUMA_ESTATE, "data: was closed");
+    TELLS(ds, bouma_dataset_flush(ds), BOUMA_ESTATE, "data: was closed");
+    TELLS(ds, bouma_dataset_refresh(ds), BOUMA_ESTATE, "data: was closed");
+    TELLS(ds, bouma_step_begin(ds, 5, 0), BOUMA_ESTATE, "data: was closed");
+    TELLS(ds, bouma_step_end(ds, NULL), BOUMA_ESTATE, "data: was closed");
+    GIVES_NONE(ds, bouma_dataset_step_attributes(ds), "was closed");
     bouma_dataset_free(ds);
 }
 

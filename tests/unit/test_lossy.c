@@ -71,7 +71,8 @@ static void write_steps(const char *name, bouma_order order)
     s.tolerance_kind = BOUMA_ABSOLUTE;
     CHECK_EQ(bouma_variable_define(&c, grid, "vector", &s), BOUMA_OK);
     s.tolerance = 0;
-    CHECK_EQ(bouma_variable_define(&exact, grid, "exact", &s), BOUMA_OK);
+    CHECK_EQ(bouma_variable_define(&exact, grid, "keeps every bit", &s),
+             BOUMA_OK);
     for (int step = 0; step < 3; step++) {
         fill(step);
         CHECK_EQ(bouma_step_begin(ds, step, step), BOUMA_OK);
@@ -132,7 +133,7 @@ static int misses(const char *name, const bouma_variable_info *about,
 static void every_read_is_within_the_bound(void)
 {
     static const char *const names[] = {"scalar", "constant", "vector",
-                                        "exact"};
+                                        "keeps every bit"};
     uint64_t random = 5;
     void *data = malloc(sizeof(vector));
 
@@ -252,7 +253,8 @@ static void what_was_lost_is_recorded(void)
     CHECK(about.bound == 0 && about.largest_error == 0 && isinf(about.psnr));
     bouma_variable_info_get(bouma_grid_find_variable(grid, "vector"), &about);
     CHECK(about.largest_error > 0 && isnan(about.psnr)); /* it has -inf */
-    bouma_variable_info_get(bouma_grid_find_variable(grid, "exact"), &about);
+    bouma_variable_info_get(bouma_grid_find_variable(grid, "keeps every bit"),
+                            &about);
     CHECK_EQ(about.codec, BOUMA_CODEC_ZSTD);
     CHECK(about.bound == 0 && about.largest_error == 0);
     bouma_step_free(step);
@@ -563,13 +565,15 @@ static void wrong_tolerances_are_told(void)
         const char *words;
     } cases[] = {{BOUMA_F32, BOUMA_CODEC_INTERP, 0, "needs a tolerance"},
                  {BOUMA_F32, 0, -1, "negative"},
-                 {BOUMA_F32, 0, NAN, "not a finite number"},
-                 {BOUMA_F32, 0, INFINITY, "not a finite number"},
-                 {BOUMA_F32, BOUMA_CODEC_ZSTD, 0.1, "exact"},
-                 {BOUMA_F32, BOUMA_CODEC_RAW, 0.1, "exact"},
+                 {BOUMA_F32, 0, NAN, "must be finite"},
+                 {BOUMA_F32, 0, INFINITY, "must be finite"},
+                 {BOUMA_F32, BOUMA_CODEC_ZSTD, 0.1, "keeps every bit"},
+                 {BOUMA_F32, BOUMA_CODEC_RAW, 0.1, "keeps every bit"},
                  {BOUMA_I32, 0, 0.1, "integers"},
-                 {BOUMA_I32, BOUMA_CODEC_INTERP, 0.1, "integers"},
-                 {BOUMA_I32, BOUMA_CODEC_INTERP, 0, "integers"}};
+                 {BOUMA_I32, BOUMA_CODEC_INTERP, 0.1,
+                  "is i32, and the codec interp takes f32 and f64 only"},
+                 {BOUMA_I32, BOUMA_CODEC_INTERP, 0,
+                  "is i32, and the codec interp takes f32 and f64 only"}};
     bouma_grid_spec g = {.size = sizeof(g), .ndims = 1, .shape = {100}};
     bouma_options o = options(1);
     bouma_dataset *ds;

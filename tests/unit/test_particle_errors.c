@@ -52,9 +52,10 @@ static void wrong_definitions_are_refused(void)
     WRONG(type, BOUMA_I32, BOUMA_EINVAL, "f32");
     WRONG(type, BOUMA_STRING, BOUMA_EINVAL, "f32");
     WRONG(leaf, -1, BOUMA_EINVAL, "leaf");
-    WRONG(codec, BOUMA_CODEC_WAVELET, BOUMA_EINVAL, "codec for grids");
-    WRONG(codec, BOUMA_CODEC_INTERP, BOUMA_EINVAL, "codec for grids");
-    WRONG(codec, BOUMA_CODEC_ZFP_REVERSIBLE, BOUMA_EINVAL, "codec for grids");
+    WRONG(codec, BOUMA_CODEC_WAVELET, BOUMA_EINVAL, ", which is for grids");
+    WRONG(codec, BOUMA_CODEC_INTERP, BOUMA_EINVAL, ", which is for grids");
+    WRONG(codec, BOUMA_CODEC_ZFP_REVERSIBLE, BOUMA_EINVAL,
+          ", which is for grids");
     WRONG(codec, (bouma_codec)77, BOUMA_EINVAL, "codec");
     WRONG(codec, BOUMA_CODEC_QUANTISE, BOUMA_EINVAL, "tolerance");
     WRONG(tolerance, -1, BOUMA_EINVAL, "tolerance");
@@ -81,8 +82,8 @@ static void wrong_definitions_are_refused(void)
     WRONG(size, 0, "size");
     WRONG(type, BOUMA_STRING, "type");
     WRONG(components, -1, "components");
-    WRONG(codec, BOUMA_CODEC_INTERP, "codec for grids");
-    WRONG(codec, BOUMA_CODEC_WAVELET, "codec for grids");
+    WRONG(codec, BOUMA_CODEC_INTERP, ", which is for grids");
+    WRONG(codec, BOUMA_CODEC_WAVELET, ", which is for grids");
     WRONG(codec, BOUMA_CODEC_QUANTISE, "tolerance");
     WRONG(nominal, 1, "nominal");
 #undef WRONG
@@ -258,7 +259,7 @@ static void wrong_puts_fail_their_step_only(void)
     CHECK_EQ(bouma_step_end(ds, NULL), BOUMA_OK);
 
     CHECK_EQ(bouma_dataset_close(ds), BOUMA_OK);
-    TELLS(ds, swarm_put(&set, &s), BOUMA_ESTATE, "not open");
+    TELLS(ds, swarm_put(&set, &s), BOUMA_ESTATE, "was closed");
     bouma_dataset_free(ds);
     swarm_free(&s);
 }

@@ -254,7 +254,7 @@ static void wrong_specs_are_told(void)
     REFUSE(ndims, 4, BOUMA_EINVAL, "ndims is 4");
     REFUSE(shape[1], 0, BOUMA_EINVAL, "no samples");
     REFUSE(patch[1], 63, BOUMA_EINVAL, "not a power of two");
-    REFUSE(blocks[1], 2, BOUMA_EINVAL, "not as many as the 8 ranks");
+    REFUSE(blocks[1], 2, BOUMA_EINVAL, "must multiply to the 8 ranks");
     REFUSE(type, BOUMA_STRING, BOUMA_EINVAL, "no type");
     REFUSE(type, (bouma_type)77, BOUMA_EINVAL, "no type 77");
     REFUSE(components, -1, BOUMA_EINVAL, "-1 components");

@@ -234,7 +234,7 @@ static void wrong_variables_are_refused_with_a_reason(void)
     CHECK_TEXT(last.text, "codec");
     CHECK_EQ(define_variable(g, "v", BOUMA_F32, 1, BOUMA_CODEC_QUANTISE, 0),
              BOUMA_EINVAL);
-    CHECK_TEXT(last.text, "quantise, which is for particles: use interp");
+    CHECK_TEXT(last.text, "quantise, which is for particles; use interp");
     CHECK_EQ(define_variable(g, "v", BOUMA_U8, 1, 1, 23), BOUMA_EINVAL);
     CHECK_EQ(define_variable(g, "v", BOUMA_U8, 1, 1, -1), BOUMA_EINVAL);
     CHECK_EQ(define_variable(g, "v", BOUMA_F64, 1, 0, 0), BOUMA_EINVAL);

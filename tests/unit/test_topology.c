@@ -219,19 +219,19 @@ static void a_wrong_spec_is_told_by_its_word(void)
     static const struct {
         const char *spec, *words;
     } cases[] = {
-        {"torus:8xx8", "at 'x8' a number"},
-        {"torus:8x0", "at '0' a number"},
-        {"torus:", "at its end a number"},
-        {"torus", "at its end :NUMBER"},
+        {"torus:8xx8", "at 'x8', expected a number"},
+        {"torus:8x0", "at '0', expected a number"},
+        {"torus:", "at its end, expected a number"},
+        {"torus", "at its end, expected :NUMBER"},
         {"torus:99999999999", "a number from 1 to 2147483647"},
-        {"torus:1x2x3x4x5x6x7", "at '7' no further number"},
+        {"torus:1x2x3x4x5x6x7", "at '7', expected no further number"},
         {"dragonfly:2x2", "xNUMBER"},
         {"dragonfly:2x2x2x2", "no further number"},
         {"fattree:2x3,per=", "per=RANKS or ,io=NODES"},
-        {"fattree:2x3,per=x", "at 'x' a number"},
-        {"fattree:2x3,pre=4", "at 'pre=4' ,per=RANKS"},
-        {"fattree:2x3 ", "at ' ' ,per=RANKS"},
-        {"flat:3", "at ':3' ,per=RANKS"},
+        {"fattree:2x3,per=x", "at 'x', expected a number"},
+        {"fattree:2x3,pre=4", "at 'pre=4', expected ,per=RANKS"},
+        {"fattree:2x3 ", "at ' ', expected ,per=RANKS"},
+        {"flat:3", "at ':3', expected ,per=RANKS"},
         {"torus:100000x100000", "more than 4194304 nodes"},
         {"torus:2x2,per=1", "has 4 nodes, too few"},
     };

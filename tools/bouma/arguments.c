@@ -160,11 +160,11 @@ static int check_operands(const struct arguments *args, struct context *ctx)
         return DONE;
     if (args->operand_count < command->least)
         return context_fail(
-            ctx, CALL_AT_FAULT, "something is missing; call it as: %s %s %s",
+            ctx, CALL_AT_FAULT, "too few arguments; usage: %s %s %s",
             session_program(), command->name, command->operands);
     if (command->most >= 0 && args->operand_count > command->most)
         return context_fail(ctx, CALL_AT_FAULT,
-                            "'%s' is too much; call it as: %s %s %s",
+                            "unexpected argument '%s'; usage: %s %s %s",
                             args->operands[command->most], session_program(),
                             command->name, command->operands);
     return DONE;
@@ -231,8 +231,8 @@ int arguments_integer(const struct arguments *args, struct context *ctx,
         return DONE;
     if (!parse_integer(text, &value) || value < least)
         return context_fail(ctx, CALL_AT_FAULT,
-                            "--%s %s: not a whole number from %lld on", name,
-                            text, (long long)least);
+                            "--%s %s: must be a whole number of at least %lld",
+                            name, text, (long long)least);
     *out = value;
     return DONE;
 }
@@ -243,8 +243,8 @@ int arguments_number(const struct arguments *args, struct context *ctx,
     const char *text = arguments_text(args, name);
 
     if (text && !parse_number(text, out))
-        return context_fail(ctx, CALL_AT_FAULT, "--%s %s: not a number", name,
-                            text);
+        return context_fail(ctx, CALL_AT_FAULT,
+                            "--%s %s: must be a finite number", name, text);
     return DONE;
 }
 
@@ -258,8 +258,8 @@ int arguments_integers(const struct arguments *args, struct context *ctx,
         fine = out[i] > 0;
     if (!fine)
         return context_fail(ctx, CALL_AT_FAULT,
-                            "--%s %s: not one to %d positive numbers with "
-                            "commas between",
+                            "--%s %s: must be 1 to %d positive whole numbers, "
+                            "separated by commas",
                             name, text, BOUMA_MAX_DIMS);
     return DONE;
 }
@@ -270,10 +270,10 @@ int arguments_numbers(const struct arguments *args, struct context *ctx,
     const char *text = arguments_text(args, name);
 
     if (text && !parse_numbers(text, out, BOUMA_MAX_DIMS, count))
-        return context_fail(ctx, CALL_AT_FAULT,
-                            "--%s %s: not one to %d numbers with commas "
-                            "between",
-                            name, text, BOUMA_MAX_DIMS);
+        return context_fail(
+            ctx, CALL_AT_FAULT,
+            "--%s %s: must be 1 to %d finite numbers, separated by commas",
+            name, text, BOUMA_MAX_DIMS);
     return DONE;
 }
 
@@ -304,7 +304,7 @@ int arguments_choice(const struct arguments *args, struct context *ctx,
         *out = args->given[n].value;
         if (!is_among(option->choices, *out))
             return context_fail(ctx, CALL_AT_FAULT,
-                                "--%s %s: it can be one of %s", name, *out,
+                                "--%s %s: must be one of %s", name, *out,
                                 option->choices);
     }
     return DONE;

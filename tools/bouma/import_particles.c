@@ -104,7 +104,8 @@ static int parse_tolerance(struct context *ctx, const char *option,
     *out = strtod(text, &end);
     if (end == text || *end || !(*out >= 0) || *out > 1e300)
         return context_fail(ctx, CALL_AT_FAULT,
-                            "--%s %s: not a number from 0 on", option, text);
+                            "--%s %s: must be a number of at least 0", option,
+                            text);
     return DONE;
 }
 
@@ -129,7 +130,8 @@ static int attribute_spec(const struct import *import, struct context *ctx,
         rc = parse_tolerance(ctx, "tolerance-of", tolerance, &out->tolerance);
     if (!rc && !real && out->tolerance > 0)
         rc = context_fail(ctx, CALL_AT_FAULT,
-                          "--tolerance-of %s=%s: it is %s, and keeps every bit",
+                          "--tolerance-of %s=%s: it is %s, which keeps every "
+                          "bit; leave it out",
                           column->name, tolerance,
                           bouma_type_name(column->type));
     if (out->codec == BOUMA_CODEC_QUANTISE && !(out->tolerance > 0))
@@ -154,8 +156,9 @@ static int particles_spec(const struct import *import, struct context *ctx,
                                   .codec_level =
                                       import->request.variable.codec_level};
     if (!rc && leaf > INT32_MAX)
-        rc = context_fail(ctx, CALL_AT_FAULT, "--leaf %lld: too many",
-                          (long long)leaf);
+        rc = context_fail(ctx, CALL_AT_FAULT,
+                          "--leaf %lld: at most %d are possible",
+                          (long long)leaf, INT32_MAX);
     out->leaf = (int)leaf;
     if (arguments_has(args, "position-tolerance")) {
         option = "position-tolerance";

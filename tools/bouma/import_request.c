@@ -176,7 +176,7 @@ static int check_kind(const struct import_request *request, struct context *ctx)
                                 *names);
     if (!particles && request->args->operand_count == 0)
         return context_fail(ctx, CALL_AT_FAULT,
-                            "something is missing; call it as: %s import "
+                            "too few arguments; usage: %s import "
                             "SRC... --into DS [options]",
                             session_program());
     return DONE;
@@ -227,7 +227,7 @@ int import_request_read(struct import_request *out, struct context *ctx,
         out->grid_name = "grid";
     if (!out->path)
         return context_fail(ctx, CALL_AT_FAULT,
-                            "say where to: --into NAME.bouma");
+                            "say where to write: --into NAME.bouma");
     rc = check_kind(out, ctx);
     if (!rc)
         rc = check_texts(out, ctx);

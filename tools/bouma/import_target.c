@@ -88,8 +88,8 @@ int import_target_choose_step(const struct import_target *target,
             return import_target_failed(target, ctx, status);
         if (last.step == INT64_MAX)
             return context_fail(ctx, CALL_AT_FAULT,
-                                "no number comes after that of the last step; "
-                                "say which: --step N");
+                                "the last step has the largest number there "
+                                "is; choose one with --step N");
         request->step = last.step + 1;
     }
     if (!request->time_given)

@@ -41,8 +41,8 @@ static void warn_under_mpirun(const struct context *ctx)
 
     if (size > session_size(ctx->session) && rank == 0)
         context_note(ctx,
-                     "mpirun started %d of it, and each does all of the work; "
-                     "run bouma-mpi instead",
+                     "mpirun started %d copies of bouma, and each does all of "
+                     "the work; run bouma-mpi instead",
                      size);
 }
 

@@ -13,7 +13,7 @@ static int map_descriptor(struct mapped_file *file, struct context *ctx, int fd)
     if (fstat(fd, &info))
         return context_fail_errno(ctx, "read", file->path);
     if (!S_ISREG(info.st_mode))
-        return context_fail(ctx, CALL_AT_FAULT, "%s: not a regular file",
+        return context_fail(ctx, CALL_AT_FAULT, "%s: is not a regular file",
                             file->path);
     if (info.st_size == 0)
         return context_fail(ctx, DATA_AT_FAULT, "%s: the file is empty",

@@ -128,10 +128,11 @@ static bool take_descr(struct scan *scan, struct npy_header *out)
         if (strcmp(code, types[i].code) == 0)
             out->type = types[i].type;
     if (!out->type)
-        return refuse(scan,
-                      "its type '%s' cannot be stored; convert it to i1, i2, "
-                      "i4, i8, u1, u2, u4, u8, f4 or f8",
-                      text);
+        return refuse(
+            scan,
+            "its type '%s' cannot be stored; convert it to int8 to int64, "
+            "uint8 to uint64, float32 or float64, as a.astype('float32') does",
+            text);
     out->swapped = (text[0] == '<' || text[0] == '>') &&
                    text[0] != native_order() && bouma_type_size(out->type) > 1;
     return true;

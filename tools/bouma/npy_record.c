@@ -180,16 +180,17 @@ static bool take_field(struct list *list, struct npy_field *field,
     char descr[32];
 
     *field = (struct npy_field){.components = 1};
-    snprintf(message, message_bytes, "its list of fields cannot be understood");
+    snprintf(message, message_bytes, "its list of fields cannot be parsed");
     if (!take_text(list, field->name, sizeof(field->name)) ||
         !take(list, ',') || !take_text(list, descr, sizeof(descr)))
         return false;
     if (!parse_padding(field, descr)) {
         if (!parse_type(field, descr, message, message_bytes))
             return false;
-        snprintf(message, message_bytes,
-                 "field '%s' has not one axis of up to %d values", field->name,
-                 INT16_MAX);
+        snprintf(
+            message, message_bytes,
+            "field '%s' must be a number, or have one axis of up to %d values",
+            field->name, INT16_MAX);
         if (take(list, ',') && !take(list, ')')) {
             if (!take(list, '(') || !take_count(list, &field->components))
                 return false;
@@ -230,8 +231,7 @@ static bool take_fields(struct npy_record *out, struct list *list,
     while (!take(list, ']')) {
         struct npy_field field;
 
-        snprintf(message, message_bytes,
-                 "its list of fields cannot be understood");
+        snprintf(message, message_bytes, "its list of fields cannot be parsed");
         if (!take(list, '(') ||
             !take_field(list, &field, message, message_bytes))
             return false;

@@ -21,7 +21,7 @@ static int check_kinds(const struct particle_set *set, struct context *ctx)
     if (dumps && dumps != set->source_count)
         return context_fail(ctx, CALL_AT_FAULT,
                             "dumps of LAMMPS have steps of their own; import "
-                            "other files by another call");
+                            "them and other files one after the other");
     return DONE;
 }
 
@@ -142,8 +142,8 @@ static int set_axis(struct particle_set *set, struct context *ctx,
         (set->ndims > 0 && column->components > 1) ||
         column->components > BOUMA_MAX_DIMS)
         return context_fail(ctx, CALL_AT_FAULT,
-                            "'%s' is no position: there are 1 to %d "
-                            "coordinates, in one column or each in its own",
+                            "'%s' cannot be the position, which has 1 to %d "
+                            "coordinates, in one column or in one each",
                             column->name, BOUMA_MAX_DIMS);
     set->vector = column->components > 1;
     set->axes[set->ndims] = column;
@@ -255,18 +255,19 @@ static int choose_types(const struct particle_set *set, struct context *ctx,
 
         if (!type || type == BOUMA_STRING ||
             (size_t)(equals - text) >= sizeof(name))
-            return context_fail(ctx, CALL_AT_FAULT,
-                                "--type-of %s: write it as NAME=f32", text);
+            return context_fail(
+                ctx, CALL_AT_FAULT,
+                "--type-of %s: write it as NAME=TYPE, such as mass=f32", text);
         memcpy(name, text, (size_t)(equals - text));
         name[equals - text] = '\0';
         column = find_column(set, name, &source);
         if (!column)
             return no_column(set, ctx, "type-of", name);
         if (!particles_source_is_text(source))
-            return context_fail(ctx, CALL_AT_FAULT,
-                                "--type-of %s: %s tells the type itself, %s",
-                                text, source->file.path,
-                                bouma_type_name(column->type));
+            return context_fail(
+                ctx, CALL_AT_FAULT,
+                "--type-of %s: it is for text files; %s has values of type %s",
+                text, source->file.path, bouma_type_name(column->type));
         column->type = type;
     }
     return DONE;
@@ -301,8 +302,8 @@ static int gather(struct particle_set *set, struct context *ctx)
                     (unsigned long long)set->rows);
             if (find_column(set, column->name, NULL) != column)
                 return context_fail(ctx, CALL_AT_FAULT,
-                                    "%s: there is a column '%s' in another "
-                                    "file, too",
+                                    "%s: another file has a column '%s', too; "
+                                    "rename one of them",
                                     set->sources[i].file.path, column->name);
             if (!is_position(set, column))
                 set->attributes[set->attribute_count++] = column;

@@ -156,8 +156,8 @@ int particles_source_open_column(struct particles_source *out,
     item = bouma_type_size(wish.type) * (size_t)wish.components;
     if (out->file.size % item != 0)
         return context_fail(ctx, DATA_AT_FAULT,
-                            "%s: its %zu bytes are no multiple of the %zu of a "
-                            "particle",
+                            "%s: has %zu bytes, which is not a multiple of the "
+                            "%zu bytes of a particle",
                             path, out->file.size, item);
     column = table_add(&out->table, wish.name, strlen(wish.name), &message);
     if (!column)

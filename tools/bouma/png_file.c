@@ -13,7 +13,8 @@ int png_file_check(struct context *ctx, const char *path)
     size_t length = path ? strlen(path) : 0;
 
     if (!path)
-        return context_fail(ctx, CALL_AT_FAULT, "say where to: -o OUT.png");
+        return context_fail(ctx, CALL_AT_FAULT,
+                            "say where to write: -o OUT.png");
     if (strcmp(path, "-") == 0 && ctx->json)
         return context_fail(ctx, CALL_AT_FAULT,
                             "--json and -o - both want standard output; write "

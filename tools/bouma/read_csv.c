@@ -115,7 +115,9 @@ bool csv_open(struct csv_file *out, struct particle_table *table,
         text.at += 3; /* a mark that some programs put before UTF-8 */
     while (is_empty(line))
         if (!next_line(&text, &line))
-            return table_refuse(message, "there is no line with names");
+            return table_refuse(
+                message,
+                "no line has names; the first line must name the columns");
     line = trimmed(line);
     if (line.at[0] == '#') { /* as numpy.savetxt() writes it */
         line.at++;
@@ -181,16 +183,16 @@ static bool walk_line(struct walk *walk, struct piece line, uint64_t row)
                                 "is beyond any f64 (1.8e308); write inf for "
                                 "infinity");
         if (!walk->each(walk, column, row, &number))
-            return refuse_field(walk, field, column,
-                                "does not fit into its type; see --type-of");
+            return refuse_field(
+                walk, field, column,
+                "does not fit into its type; choose one with --type-of");
     }
     if (column == csv->columns && !more)
         return true;
-    return table_refuse(walk->message,
-                        "line %zu has %s than %zu fields, as the first line "
-                        "has names",
-                        line_number(csv->text, start), more ? "more" : "fewer",
-                        csv->columns);
+    return table_refuse(
+        walk->message,
+        "line %zu has %s fields than the %zu names in the first line",
+        line_number(csv->text, start), more ? "more" : "fewer", csv->columns);
 }
 
 static bool walk_rows(struct walk *walk)

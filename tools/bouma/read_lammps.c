@@ -88,7 +88,7 @@ static bool take_step(struct reading *reading)
     if (!take_number(reading, &number))
         return false;
     if (number.kind != NUMBER_SIGNED || number.i < 0)
-        return refuse(reading, "not a number of a step");
+        return refuse(reading, "expected the number of a step");
     reading->frame->step = number.i;
     reading->stepped = true;
     return true;
@@ -112,7 +112,7 @@ static bool take_atoms(struct reading *reading)
     if (!take_number(reading, &number))
         return false;
     if (number.kind != NUMBER_SIGNED || number.i < 0)
-        return refuse(reading, "not a number of atoms");
+        return refuse(reading, "expected the number of atoms");
     reading->frame->atoms = (uint64_t)number.i;
     reading->counted = true;
     return true;
@@ -151,7 +151,7 @@ static bool take_box(struct reading *reading, struct piece rest)
     *box = (struct lammps_box){.known = true};
     if (next_word(&ahead, &word)) {
         if (is_text(word, "abc"))
-            return refuse(reading, "general triclinic boxes are not known; "
+            return refuse(reading, "general triclinic boxes cannot be read; "
                                    "dump with triclinic/general no");
         box->tilted = is_text(word, "xy");
     }
@@ -173,9 +173,10 @@ static bool take_box(struct reading *reading, struct piece rest)
                 number_text_parse(&number, word.at, word.length) ==
                     NUMBER_NONE ||
                 !isfinite(number.f))
-                return refuse(reading, box->tilted
-                                           ? "not three numbers of a box"
-                                           : "not two numbers of a box");
+                return refuse(reading,
+                              box->tilted
+                                  ? "expected three finite numbers of the box"
+                                  : "expected two finite numbers of the box");
             numbers[k] = number.f;
         }
         box->low[i] = numbers[0];
@@ -307,11 +308,11 @@ static bool take_section(struct reading *reading, bool *last)
     if (begins(&title, "BOX BOUNDS"))
         return take_box(reading, title);
     if (!begins(&title, "ATOMS"))
-        return refuse(reading, "this is not a section of a dump of atoms");
+        return refuse(reading, "a dump of atoms has no such section");
     if (!reading->stepped || !reading->counted)
         return refuse(reading, reading->stepped
-                                   ? "there is no NUMBER OF ATOMS before"
-                                   : "there is no TIMESTEP before");
+                                   ? "NUMBER OF ATOMS must come before it"
+                                   : "TIMESTEP must come before it");
     *last = true;
     return take_names(reading, title) && skip_atoms(reading);
 }

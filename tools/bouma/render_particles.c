@@ -128,8 +128,8 @@ static int choose_axes(struct rendering *rendering, struct context *ctx)
             text = NULL;
         }
     if (text)
-        return context_fail(ctx, CALL_AT_FAULT,
-                            "--axis %s: it can be x, y or z", text);
+        return context_fail(ctx, CALL_AT_FAULT, "--axis %s: must be x, y or z",
+                            text);
     splats->column_axis = rendering->axis == 0 ? 1 : 0;
     splats->row_axis = ndims == 1                           ? -1
                        : rendering->axis == 2 || ndims == 2 ? 1
@@ -225,9 +225,10 @@ static int choose_radius(struct rendering *rendering, struct context *ctx)
     if (rc)
         return rc;
     if (!(radius > 0 && radius <= LARGEST_RADIUS))
-        return context_fail(ctx, CALL_AT_FAULT,
-                            "--radius %g: above 0, up to %d pixels", radius,
-                            LARGEST_RADIUS);
+        return context_fail(
+            ctx, CALL_AT_FAULT,
+            "--radius %g: must be above 0 and at most %d pixels", radius,
+            LARGEST_RADIUS);
     radius = fmax(radius, 0.5);
     if (quality > 0)
         radius *= pow(quality, -1.0 / about->ndims);

@@ -92,14 +92,14 @@ static int split_axes(struct source *source, struct context *ctx,
     source->ndims = header->ndims - (components ? 1 : 0);
     source->components = components ? components : 1;
     if (source->ndims > BOUMA_MAX_DIMS)
-        return context_fail(ctx, CALL_AT_FAULT,
-                            "%s: it has %d axes, and a grid at most %d; if the "
-                            "last are the components of a sample, add "
-                            "--components %lld",
-                            source->path, header->ndims, BOUMA_MAX_DIMS,
-                            (long long)header->shape[header->ndims - 1]);
+        return context_fail(
+            ctx, CALL_AT_FAULT,
+            "%s: has %d axes, and a grid has at most %d; if the last one is "
+            "for the components of a sample, add --components %lld",
+            source->path, header->ndims, BOUMA_MAX_DIMS,
+            (long long)header->shape[header->ndims - 1]);
     if (source->ndims < 1)
-        return context_fail(ctx, CALL_AT_FAULT, "%s: it has no axes%s",
+        return context_fail(ctx, CALL_AT_FAULT, "%s: has no axes%s",
                             source->path,
                             components ? " but that of --components" : "");
     if (components && header->shape[source->ndims] != components)

@@ -84,11 +84,10 @@ bool zip_open(struct zip_file *out, const void *data, size_t size,
         end = (uint64_t)(record64 - out->data);
     }
     if (offset > end || length > end - offset)
-        return table_refuse(message,
-                            "its directory (%llu bytes at offset %llu) is not "
-                            "inside of it",
-                            (unsigned long long)length,
-                            (unsigned long long)offset);
+        return table_refuse(
+            message,
+            "its directory (%llu bytes at offset %llu) is not inside the file",
+            (unsigned long long)length, (unsigned long long)offset);
     out->next = offset;
     out->directory_end = offset + length;
     return true;
@@ -134,11 +133,9 @@ static bool find_bytes(const struct zip_file *zip, struct zip_member *member,
 
     if (local > zip->size || zip->size - local < LOCAL ||
         memcmp(header, "PK\3\4", 4) != 0)
-        return table_refuse(message,
-                            "member '%.*s': nothing at offset %llu, where it "
-                            "should be",
-                            (int)member->name_length, member->name,
-                            (unsigned long long)local);
+        return table_refuse(
+            message, "member '%.*s' is not at offset %llu, where it should be",
+            (int)member->name_length, member->name, (unsigned long long)local);
     member->offset = local + LOCAL + get(header + 26, 2) + get(header + 28, 2);
     if (member->offset > zip->size ||
         member->stored_bytes > zip->size - member->offset)
@@ -165,8 +162,8 @@ static bool check_member(const struct zip_member *member, unsigned method,
             ? member->bytes != member->stored_bytes
             : member->bytes / most_expansion > member->stored_bytes)
         return table_refuse(message,
-                            "member '%.*s' cannot have %llu bytes, stored in "
-                            "%llu",
+                            "member '%.*s' claims to have %llu bytes, which "
+                            "the %llu stored ones cannot hold",
                             (int)member->name_length, member->name,
                             (unsigned long long)member->bytes,
                             (unsigned long long)member->stored_bytes);
