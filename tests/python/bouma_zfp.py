@@ -1,5 +1,5 @@
-"""Blocks of zfp as docs/format.md has them (section 5, zfp blocks), written from that text alone. See
-bouma_reader.py."""
+"""Blocks of zfp as docs/format.md has them (section 5, zfp blocks). Written without a look at the library's code or
+zfp's, from the published algorithm. See bouma_reader.py."""
 
 import math
 
