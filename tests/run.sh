@@ -46,7 +46,7 @@ configure_and_build() {
     shift
     cmake "$@" -DBOUMA_WERROR=ON >/dev/null
     cmake --build "$dir" -j "$jobs" >"$results/build" 2>&1 ||
-        { cat "$results/build"; return 1; }
+        { grep -vE '^\[[0-9]+/[0-9]+\]' "$results/build"; return 1; }
 }
 
 # suite NAME DIRECTORY CTEST-ARGUMENT...: tests of one build.

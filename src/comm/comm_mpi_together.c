@@ -207,7 +207,8 @@ int bm_mpi_exchange(struct bm_comm *comm, const struct bm_message *sends,
 static int gather_at(struct bm_comm *comm, const void *data, size_t bytes,
                      void *all, const size_t *sizes, int root)
 {
-    struct bm_message send = {root, NULL, bytes}, few[FEW], *receives = few;
+    struct bm_message send = {root, NULL, bytes}, few[FEW] = {0};
+    struct bm_message *receives = few;
     size_t count = 0;
     int rc;
 
