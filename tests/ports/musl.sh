@@ -28,7 +28,7 @@ compile() {
     musl-gcc "${flags[@]}" -c "$1" -o /dev/null || echo "musl: FAILED: $1"
 }
 export -f compile
-files=$(ls src/*/*.c tools/bouma/*.c | grep -vE '_mpi(_port)?\.c$')
+files=$(ls src/*/*.c tools/bouma/*.c | grep -vE '_mpi(_[a-z]+)?\.c$')
 for file in $files; do
     echo "$file"
 done | xargs -P "$(nproc)" -I{} bash -c 'flags=('"${flags[*]@Q}"'); compile {}' >"$build/log" 2>&1 || true
