@@ -149,7 +149,7 @@ static int put_particles(bouma_grid *set, uint64_t count,
         rc = fill_bounds(&swarm, bounds, &ds->error);
     if (!rc && copy)
         rc = bm_swarm_keep_copy(ds, &swarm);
-    else if (!rc && ds->options.check == 1)
+    else if (!rc && ds->options.check > 0)
         bm_swarm_remember(&swarm);
     if (!rc)
         rc = add_swarm(ds, &swarm);

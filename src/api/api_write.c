@@ -266,7 +266,7 @@ static int put_block(bouma_variable *v, const bouma_box *box, const void *data,
                    shape);
     if (copy)
         rc = bm_put_keep_copy(ds, &put);
-    else if (ds->options.check == 1)
+    else if (ds->options.check > 0)
         bm_put_remember(&put);
     if (!rc)
         rc = add_put(ds, &put);

@@ -7,16 +7,23 @@
 #include "check/repair.h"
 #include "store/identity.h"
 
-/* Whether the step is there (again): then it is not lost as a whole. */
+/* Whether the step is there (again): then it is not lost as a whole. A failure
+ * to look shows nothing. */
 static int is_there(struct bm_store *s, uint64_t step)
 {
+    struct bm_error ignored = {0};
     char name[BM_NAME_BYTES];
+    struct bm_file f;
 
     bm_name_manifest(name, step);
-    return !bm_store_is_absent(s, name);
+    if (bm_file_open(&f, s, name, BOUMA_OPEN_READ, &ignored))
+        return 0;
+    bm_file_close(&f, &ignored);
+    return 1;
 }
 
-/* Whether a file is still as short as the record says. */
+/* Whether a file is still as short as the record says, as far as one can
+ * tell. */
 static int is_short(struct bm_store *s, const struct bm_lost_step *l,
                     const struct bm_lost_file *lost)
 {
@@ -24,13 +31,15 @@ static int is_short(struct bm_store *s, const struct bm_lost_step *l,
     char name[BM_NAME_BYTES];
     uint64_t bytes = 0;
     struct bm_file f;
+    int rc;
 
     bm_name_subfile(name, l->entry.step, lost->subfile, l->entry.generation);
-    if (!bm_file_open(&f, s, name, BOUMA_OPEN_READ, &ignored)) {
-        bm_file_size(&f, &bytes, &ignored);
-        bm_file_close(&f, &ignored);
-    }
-    return bytes == lost->bytes;
+    rc = bm_file_open(&f, s, name, BOUMA_OPEN_READ, &ignored);
+    if (rc)
+        return rc != BOUMA_ENOTFOUND || !lost->bytes;
+    rc = bm_file_size(&f, &bytes, &ignored);
+    bm_file_close(&f, &ignored);
+    return rc || bytes == lost->bytes;
 }
 
 /* Whether a record means nothing any more. */
@@ -42,6 +51,8 @@ static int is_over(struct bm_store *s, const struct bm_lost_step *l)
     struct bm_buffer b;
     int over = 1;
 
+    if (l->recorded < 0) /* there is one, but it cannot be read */
+        return 0;
     if (!l->count)
         return is_there(s, l->entry.step);
     bm_name_manifest(name, l->entry.step);
@@ -233,6 +244,7 @@ static int forget_one(struct bm_repair *r, struct bm_lost_step *l)
 {
     struct bm_store *s = &r->ds.store;
     char name[BM_NAME_BYTES];
+    int rc;
 
     bm_name_loss(name, l->entry.step);
     if (l->accepted)
@@ -246,8 +258,11 @@ static int forget_one(struct bm_repair *r, struct bm_lost_step *l)
         l->accepted = 1;
         return bm_losses_save(s, r->ds.id, l, r->error);
     }
-    return l->recorded ? bm_losses_remove(s, l->entry.step, r->error)
-                       : bm_index_forget(s, r->ds.id, l->entry.step, r->error);
+    /* Both may know it, if a repair was killed. */
+    rc = bm_index_forget(s, r->ds.id, l->entry.step, r->error);
+    if (!rc && !bm_store_is_absent(s, name))
+        rc = bm_losses_remove(s, l->entry.step, r->error);
+    return rc;
 }
 
 static int forget_all(struct bm_repair *r, int64_t step)

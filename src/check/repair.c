@@ -475,6 +475,7 @@ static void remove_older(struct bm_repair *r, const struct bm_manifest *m)
 static int repair_step(struct bm_repair *r, uint64_t number)
 {
     uint64_t hopeless = r->report->hopeless;
+    uint64_t unchecked = r->report->unchecked;
     struct bm_error why = {0};
     struct bouma_step step;
     char name[BM_NAME_BYTES];
@@ -488,7 +489,11 @@ static int repair_step(struct bm_repair *r, uint64_t number)
     if (!rc) {
         for (size_t i = 0; i < step.manifest.count && !rc; i++)
             rc = bm_repair_subfile(r, &step, i);
-        if (!rc && r->report->hopeless == hopeless)
+        /* Only of a step that is known to be whole: else an earlier writing may
+         * be the only one that is. */
+        if (!rc && r->report->hopeless == hopeless &&
+            r->report->unchecked == unchecked &&
+            !bm_loss_is_of(bm_losses_find(&r->losses, number), &step.manifest))
             remove_older(r, &step.manifest);
     } else if (bm_is_damage(rc)) {
         rc = repair_unpublished(r, number, rc != BOUMA_ENOTFOUND);

@@ -33,8 +33,10 @@ void bm_port_free(struct bm_port *base)
     if (!p)
         return;
     comm = p->comm;
+    /* If touch is lost, MPI may still receive into this rank's own memory. */
     for (int r = 0; p->rooms && r < comm->size; r++)
-        bm_shared_release(&p->rooms[r]);
+        if (!comm->lost || r != comm->rank)
+            bm_shared_release(&p->rooms[r]);
     bm_drop(comm->a, p->rooms);
     if (!comm->lost) /* else MPI may still use it */
         bm_drop(comm->a, p->told);

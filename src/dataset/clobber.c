@@ -98,6 +98,10 @@ int bm_clobber_check(struct bm_store *s, struct bm_error *error)
 
     if (rc == BOUMA_ENOTFOUND)
         rc = load_identity(s, BM_NAME_CLOBBERED, &ignored);
+    if (rc && rc != BOUMA_ENOTFOUND && rc != BOUMA_EFORMAT &&
+        rc != BOUMA_EVERSION)
+        return bm_fail(error, rc, "%s",
+                       why.status == rc ? why.text : ignored.text);
     if (rc)
         return bm_fail(error, BOUMA_EEXISTS,
                        rc == BOUMA_EVERSION
@@ -108,8 +112,12 @@ int bm_clobber_check(struct bm_store *s, struct bm_error *error)
                              "read; remove it yourself (the option 'clobber' "
                              "removes datasets only)",
                        s->path);
+    /* All that is to be removed must be seen before anything is. */
     rc = bm_store_list(s, BM_NAME_STEPS, visit_step, &w, &ignored);
-    return w.foreign[0] ? foreign(s, w.foreign, error) : BOUMA_OK;
+    if (w.foreign[0])
+        return foreign(s, w.foreign, error);
+    return rc && rc != BOUMA_ENOTFOUND ? bm_fail(error, rc, "%s", ignored.text)
+                                       : BOUMA_OK;
 }
 
 int bm_clobber_check_idle(struct bm_store *s, int force, struct bm_error *error)
@@ -170,13 +178,15 @@ static int any_entry(void *context, const char *entry)
 /* Whether all steps are gone, in whatever way the storage says so. */
 static int check_gone(struct bm_store *s, struct bm_error *error)
 {
-    struct bm_error ignored = {0};
+    struct bm_error why = {0};
     char left[BM_NAME_BYTES] = "";
+    int rc = bm_store_list(s, BM_NAME_STEPS, any_entry, left, &why);
 
-    bm_store_list(s, BM_NAME_STEPS, any_entry, left, &ignored);
-    return left[0] ? bm_fail(error, BOUMA_EIO, "%s/%s: could not be removed",
-                             s->path, left)
-                   : BOUMA_OK;
+    if (left[0])
+        return bm_fail(error, BOUMA_EIO, "%s/%s: could not be removed", s->path,
+                       left);
+    return rc && rc != BOUMA_ENOTFOUND ? bm_fail(error, rc, "%s", why.text)
+                                       : BOUMA_OK;
 }
 
 int bm_clobber(struct bm_store *s, struct bm_error *error)

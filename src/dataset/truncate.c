@@ -54,8 +54,13 @@ int bm_dataset_truncate(struct bouma_dataset *ds, int64_t last)
 
     if (ds->comm->rank == 0 || ds->claims) {
         rc = bm_epoch_check(&ds->store, ds->epoch, &ds->error);
-        if (!rc)
-            rc = bm_commit_settle_all(ds);
+        if (!rc && ds->drain && ds->comm->rank == 0)
+            rc = bm_epoch_check(&ds->second, ds->epoch, &ds->error);
+    }
+    /* No place is touched unless all are ours. */
+    rc = bm_comm_agree(ds->comm, rc, &ds->error);
+    if (!rc && (ds->comm->rank == 0 || ds->claims)) {
+        rc = bm_commit_settle_all(ds);
         if (!rc)
             rc = truncate_place(&ds->store, ds->id, last, &ds->error);
     }

@@ -312,6 +312,15 @@ static int box_of_all(const struct restart *r, const struct bm_cloud *c,
     return any && parts >= 0.9 * whole;
 }
 
+/* What MPI may still use is never given back: if touch with other ranks is
+ * lost, particles may be on their way to or from a collector. */
+static void let_go(struct restart *r, struct bm_collector *c)
+{
+    for (size_t i = 0; r->step->ds->comm->lost && i < c->lane_count; i++)
+        c->lanes[i].data = NULL;
+    bm_collector_release(c);
+}
+
 /* Look in a slice for what each rank wants. */
 static int catch_slice(struct restart *r, struct slice *s)
 {
@@ -323,6 +332,12 @@ static int catch_slice(struct restart *r, struct slice *s)
     bm_shelf_clear(&s->shelf);
     if (box_of_all(r, c, &all))
         rc = hunt_slice(r, s, &all, s->from, s->to, NULL);
+    /* It may have met damage that nobody asks for: each reads its own then. */
+    if (rc && rc != BOUMA_ENOMEM) {
+        bm_error_clear(&r->step->ds->error);
+        bm_shelf_clear(&s->shelf);
+        rc = BOUMA_OK;
+    }
     for (uint64_t i = 0; i < ranks && !rc; i++) {
         uint64_t from = s->from, to = s->to;
 
@@ -382,7 +397,7 @@ static int catch_next(struct restart *r, size_t *k, struct slice *s)
     uint64_t places = slice_places(r), count;
 
     for (int i = 0; i < r->step->ds->comm->size; i++)
-        bm_collector_release(&r->catches[i].found);
+        let_go(r, &r->catches[i].found);
     if (*k < r->mine_count &&
         s->to == r->top->clouds[r->mine[*k].file]->count) {
         ++*k;
@@ -571,7 +586,7 @@ int bm_restart(bouma_particle_data **out, struct bouma_step *step,
         rc = go_through(&r);
         /* What is for others is not needed any more. */
         for (int i = 0; i < ds->comm->size && r.catches; i++)
-            bm_collector_release(&r.catches[i].found);
+            let_go(&r, &r.catches[i].found);
         if (!rc)
             *out = bm_collector_finish(&r.out);
         if (!rc && !*out)
@@ -582,7 +597,7 @@ int bm_restart(bouma_particle_data **out, struct bouma_step *step,
         bouma_particle_data_free(*out);
         *out = NULL;
     }
-    bm_collector_release(&r.out);
+    let_go(&r, &r.out);
     bm_drop(ds->a, r.catches);
     bm_drop(ds->a, r.mine);
     bm_drop(ds->a, r.wishes);

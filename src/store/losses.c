@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/search.h"
 #include "store/envelope.h"
 
 #define ENDING ".loss"
@@ -33,17 +34,19 @@ void bm_losses_release(struct bm_loss_list *list)
 struct bm_lost_step *bm_losses_find(const struct bm_loss_list *list,
                                     uint64_t step)
 {
-    for (size_t i = 0; i < list->count; i++)
-        if (list->steps[i].entry.step == step)
-            return &list->steps[i];
-    return NULL;
+    size_t at = 0;
+
+    BM_BISECT(at, list->count, i, list->steps[i].entry.step <= step);
+    return at < list->count && list->steps[at].entry.step == step
+               ? &list->steps[at]
+               : NULL;
 }
 
 struct bm_lost_step *bm_losses_add(struct bm_loss_list *list,
                                    const struct bm_step_entry *entry)
 {
     struct bm_lost_step *at = bm_losses_find(list, entry->step), *grown;
-    size_t i = 0;
+    size_t i;
 
     if (at) {
         bm_drop(list->a, at->files);
@@ -53,8 +56,9 @@ struct bm_lost_step *bm_losses_add(struct bm_loss_list *list,
         if (!grown)
             return NULL;
         list->steps = grown;
-        while (i < list->count && grown[i].entry.step < entry->step)
-            i++;
+        /* Mostly they come in order. */
+        for (i = list->count; i && grown[i - 1].entry.step > entry->step;)
+            i--;
         memmove(grown + i + 1, grown + i, (list->count - i) * sizeof(*grown));
         list->count++;
         at = &grown[i];

@@ -409,6 +409,8 @@ void bm_shaper_release(struct bm_shaper *s)
     bm_drop(s->ds->a, s->scratch);
     bm_drop(s->ds->a, s->records);
     bm_drop(s->ds->a, s->record_at);
+    if (s->ds->comm->lost) /* MPI may still send it */
+        s->encoded.data = NULL;
     bm_buffer_release(&s->encoded);
     bm_drop(s->ds->a, s->encoded_at);
     bm_drop(s->ds->a, s->encoded_bytes);
