@@ -123,6 +123,15 @@ expect 0 "$BOUMA" verify bad.bouma quick
 expect 0 "$BOUMA" info bad.bouma --json
 [[ $(jq '.lost | length' <<<"$out") == 0 ]] || complain "info said: $out"
 
+# The next import does not take the place of a lost step.
+fresh
+last=$("$BOUMA" info bad.bouma --json | jq '.steps[-1].step')
+rm -r "bad.bouma/steps/$(printf %08d "$last")"
+expect 0 "$BOUMA" import a.npy --into bad.bouma --json
+[[ $(jq .step <<<"$out") == $((last + 1)) ]] || complain "import said: $out"
+expect 1 "$BOUMA" verify bad.bouma
+[[ $out == *"step $last (time "*"is lost"* ]] || complain "verify said: $out"
+
 # What is no dataset cannot be checked; one without its first file is damaged.
 expect 2 "$BOUMA" verify a.npy
 fresh

@@ -74,18 +74,35 @@ int import_target_rehearse(struct import_target *target, struct context *ctx,
     return rc;
 }
 
+static void see_loss(void *user, const bouma_loss *loss)
+{
+    int64_t *last = user;
+
+    if (!loss->files && loss->step > *last)
+        *last = loss->step;
+}
+
+/* One after the last that was ever committed: a step that is lost must not be
+ * taken for one that was written again. */
 int import_target_choose_step(const struct import_target *target,
                               struct context *ctx,
                               struct import_request *request)
 {
     int64_t count = bouma_dataset_step_count(target->ds);
-    bouma_step_info last;
-    int status;
+    bouma_step_info last = {.step = -1};
+    char message[1024] = "";
+    int status = BOUMA_OK;
 
-    if (!request->step_given && count > 0) {
+    if (!request->step_given && count > 0)
         status = bouma_dataset_step_get(target->ds, count - 1, &last);
-        if (status)
-            return import_target_failed(target, ctx, status);
+    if (status)
+        return import_target_failed(target, ctx, status);
+    if (!request->step_given)
+        status = bouma_losses(request->path, NULL, see_loss, &last.step,
+                              message, sizeof(message));
+    if (status)
+        return context_fail_status(ctx, status, message);
+    if (!request->step_given && last.step >= 0) {
         if (last.step == INT64_MAX)
             return context_fail(ctx, CALL_AT_FAULT,
                                 "the last step has the largest number there "
