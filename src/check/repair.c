@@ -361,7 +361,8 @@ static int rebuild_manifest(struct bm_repair *r, uint64_t number,
     return rc;
 }
 
-struct mover {
+/* What killed writers left of a step. */
+struct leftovers {
     struct bm_repair *r;
     uint64_t step;
     int rc;
@@ -369,7 +370,7 @@ struct mover {
 
 static int move_leftover(void *context, const char *entry)
 {
-    struct mover *m = context;
+    struct leftovers *m = context;
     char name[BM_NAME_BYTES];
 
     if (bm_name_written(name, m->step, entry))
@@ -377,16 +378,10 @@ static int move_leftover(void *context, const char *entry)
     return m->rc ? ECANCELED : 0;
 }
 
-struct newer {
-    struct bm_repair *r;
-    uint64_t step;
-    int rc;
-};
-
 /* Whether a leftover is of a newer version, which may have a use for it. */
 static int look_for_newer(void *context, const char *entry)
 {
-    struct newer *n = context;
+    struct leftovers *n = context;
     char name[BM_NAME_BYTES];
     struct bm_generation g;
     struct bm_schema own;
@@ -410,8 +405,8 @@ static int look_for_newer(void *context, const char *entry)
 static int repair_unpublished(struct bm_repair *r, uint64_t number, int damaged)
 {
     struct contents c = {{0, 0}, {0, 0}, 0, 0};
-    struct mover mover = {r, number, BOUMA_OK};
-    struct newer newer = {r, number, BOUMA_OK};
+    struct leftovers mover = {r, number, BOUMA_OK};
+    struct leftovers newer = {r, number, BOUMA_OK};
     const struct bm_step_entry *known = bm_step_list_find(&r->known, number);
     struct bm_error ignored = {0};
     char dir[BM_NAME_BYTES];
