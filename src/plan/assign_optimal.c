@@ -56,6 +56,22 @@ static int fits(const struct task *t, uint64_t cap)
     return at == t->count;
 }
 
+/* The smallest cap in [lo, hi] that is enough by 'enough'; 'hi' is. */
+static uint64_t bisect_cap(const struct task *t,
+                           int (*enough)(const struct task *, uint64_t),
+                           uint64_t lo, uint64_t hi)
+{
+    while (lo < hi) {
+        uint64_t mid = lo + (hi - lo) / 2;
+
+        if (enough(t, mid))
+            hi = mid;
+        else
+            lo = mid + 1;
+    }
+    return hi;
+}
+
 static uint64_t smallest_cap(const struct task *t)
 {
     uint64_t lo = t->prefix[t->count] / (uint64_t)t->files, hi;
@@ -68,15 +84,7 @@ static uint64_t smallest_cap(const struct task *t)
         lo = hi + 1;
         hi += hi / 16 + 1;
     }
-    while (lo < hi) {
-        uint64_t mid = lo + (hi - lo) / 2;
-
-        if (fits(t, mid))
-            hi = mid;
-        else
-            lo = mid + 1;
-    }
-    return hi;
+    return bisect_cap(t, fits, lo, hi);
 }
 
 /* ---- with openings ------------------------------------------------------ */
@@ -87,13 +95,14 @@ static void forget(const struct task *t)
         t->opener[s] = NO_CHUNK;
 }
 
-/* As reach(), of what a run really costs. An opener before 'from' is that of
- * another run. */
-static size_t reach_opened(const struct task *t, size_t from, uint64_t cap)
+/* As reach(), of what a run really costs, and no further than 'end'. An opener
+ * before 'from' is that of another run. */
+static size_t reach_opened(const struct task *t, size_t from, size_t end,
+                           uint64_t cap)
 {
     uint64_t sum = 0;
 
-    for (size_t i = from; i < t->count; i++) {
+    for (size_t i = from; i < end; i++) {
         const struct bm_chunk_table *table = &t->sizes->tables[i];
         size_t opener = t->opener[table->section];
 
@@ -105,7 +114,7 @@ static size_t reach_opened(const struct task *t, size_t from, uint64_t cap)
         if (sum > cap)
             return i;
     }
-    return t->count;
+    return end;
 }
 
 static int fits_opened(const struct task *t, uint64_t cap)
@@ -114,7 +123,7 @@ static int fits_opened(const struct task *t, uint64_t cap)
 
     forget(t);
     for (int64_t f = 0; f < t->files && at < t->count; f++) {
-        size_t next = reach_opened(t, at, cap);
+        size_t next = reach_opened(t, at, t->count, cap);
 
         if (next == at)
             return 0;
@@ -141,21 +150,6 @@ static uint64_t most_openings(const struct task *t)
         *most = i;
     }
     return sum;
-}
-
-static uint64_t smallest_opened_cap(const struct task *t, uint64_t sums)
-{
-    uint64_t lo = sums, hi = sums + most_openings(t);
-
-    while (lo < hi) {
-        uint64_t mid = lo + (hi - lo) / 2;
-
-        if (fits_opened(t, mid))
-            hi = mid;
-        else
-            lo = mid + 1;
-    }
-    return hi;
 }
 
 /* Where a run that ends at 'end' can begin, at the earliest. */
@@ -199,8 +193,6 @@ static void choose_ends(size_t *end, const struct task *t, uint64_t cap)
     forget(t);
     for (int64_t f = 0; f < t->files; f++) {
         size_t from = f ? end[f - 1] : 0;
-        size_t furthest = t->sizes->tables ? reach_opened(t, from, cap)
-                                           : reach(prefix, n, from, cap);
         uint64_t share = total / files * (uint64_t)(f + 1) +
                          total % files * (uint64_t)(f + 1) / files;
         size_t at = prefix[from] < share
@@ -217,7 +209,10 @@ static void choose_ends(size_t *end, const struct task *t, uint64_t cap)
             at = n - (size_t)(t->files - 1 - f);
         if (at < t->lowest[f])
             at = t->lowest[f];
-        end[f] = at < furthest ? at : furthest;
+        /* A scan to where the cap ends would be as long for a file of few
+         * chunks as for one of many. */
+        end[f] = t->sizes->tables ? reach_opened(t, from, at, cap)
+                                  : reach(prefix, at, from, cap);
     }
     end[t->files - 1] = n;
 }
@@ -240,7 +235,7 @@ int bm_assign_optimal(size_t *end, const bouma_allocator *a,
                           (sizes->tables ? sizes->tables[i].bytes : 0);
     cap = smallest_cap(&t);
     if (sizes->tables)
-        cap = smallest_opened_cap(&t, cap);
+        cap = bisect_cap(&t, fits_opened, cap, cap + most_openings(&t));
     choose_ends(end, &t, cap);
     rc = BOUMA_OK;
 out:

@@ -1,10 +1,11 @@
 /* growth.c -- something done to N things, for growth.sh to count instructions:
  *
- *   growth steps|attributes|variables|grids|files N
+ *   growth steps|attributes|variables|grids|files|assign N
  *
  * What is counted is what measured() does. */
 #include "crowd.h"
 #include "layout/manifest.h"
+#include "plan/assign.h"
 
 void measured(void (*work)(void *), void *what);
 
@@ -153,6 +154,37 @@ static void try_manifest(const char *what, size_t n)
     bm_schema_release(&schema);
 }
 
+/* ---- chunks into files -------------------------------------------------- */
+
+static void assign(void *what)
+{
+    const struct bm_chunk_sizes *sizes = what;
+    struct bm_assignment assignment;
+
+    REQUIRE(!bm_assign(&assignment, bm_allocator_default(),
+                       BOUMA_ASSIGN_OPTIMAL, sizes,
+                       (int64_t)(sizes->count / 100), 1));
+    bm_assignment_release(&assignment);
+}
+
+/* 100 chunks for each file, but the first chunk is as large as all others: any
+ * run of these fits into a file, and half of the files get one chunk each. */
+static void try_assign(size_t n)
+{
+    struct bm_chunk_table *tables = malloc(n * sizeof(*tables));
+    uint64_t *bytes = malloc(n * sizeof(*bytes));
+    struct bm_chunk_sizes sizes = {n, bytes, NULL, tables, 3};
+
+    REQUIRE(tables && bytes);
+    for (size_t i = 0; i < n; i++) {
+        bytes[i] = i ? 1 + 3 * (i % 10 == 0) : 10 * n;
+        tables[i] = (struct bm_chunk_table){(uint32_t)(i % 3), 8, 4};
+    }
+    measured(assign, &sizes);
+    free(bytes);
+    free(tables);
+}
+
 int main(int argc, char **argv)
 {
     size_t n = argc == 3 ? (size_t)atoll(argv[2]) : 0;
@@ -160,6 +192,8 @@ int main(int argc, char **argv)
     REQUIRE(n > 0);
     if (!strcmp(argv[1], "steps"))
         try_steps(n);
+    else if (!strcmp(argv[1], "assign"))
+        try_assign(n);
     else
         try_manifest(argv[1], n);
     return check_result();
