@@ -11,6 +11,8 @@ const char *golden_name(int i);
 int golden_has_zstd(int i);
 /* Whether it has placed subfiles. */
 int golden_is_placed(int i);
+/* Whether it is only read: today's writer cuts its files elsewhere. */
+int golden_is_old(int i);
 
 /* Write it to 'path'. BOUMA_OK, or a status after a message on stderr. */
 int golden_write(int i, const char *path);
