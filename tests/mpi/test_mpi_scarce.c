@@ -1,7 +1,10 @@
-/* test_mpi_scarce.c -- one rank runs out of something that MPI needs as well:
- * address space, or the length that a file may have, which counts for shared
- * memory, too. All ranks get one same status, nobody waits for ever, and once
- * it is there again all is well. */
+/* test_mpi_scarce.c -- one rank runs out of something: of memory from its
+ * table, or of what MPI needs as well: address space, or the length that a file
+ * may have, which counts for shared memory, too. All ranks get one same status,
+ * nobody waits for ever, and once it is there again all is well.
+ *
+ * Sanitizers need more address space than can be left, and end a program whose
+ * malloc() fails: with them, only the table runs out of memory. */
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -12,6 +15,18 @@
 #include "../unit/check.h"
 #include "comm/comm_mpi.h"
 #include "comm/port.h"
+#include "fault_alloc.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+#ifndef SANITIZED
+#define SANITIZED 0
+#endif
 
 /* The address space in use; without any memory of its own. */
 static size_t in_use(void)
@@ -74,35 +89,79 @@ static int is_poor(int rc)
     return rc == BOUMA_ENOMEM || rc == BOUMA_EABORTED;
 }
 
-/* One life, in which rank 'poor' has 'left' bytes in one act. */
-static void live(const struct ranks *r, int number, int poor,
-                 enum life_act when, size_t left)
+enum what { ADDRESS_SPACE, REQUESTS };
+
+/* An act for which only 'left' bytes of address space are left. */
+static int act_in_space(struct life *l, enum life_act act, size_t left)
 {
+    size_t used = in_use();
+    void *eaten = NULL;
+    int rc;
+
+    if (used) {
+        limit(RLIMIT_AS, used);
+        /* Some MPIs die of that when they make a communicator. */
+        if (act != LIFE_CREATE && act != LIFE_OPEN)
+            eaten = eat();
+        limit(RLIMIT_AS, used + left);
+    }
+    rc = life_act(l, act);
+    limit(RLIMIT_AS, RLIM_INFINITY);
+    feed(eaten);
+    return rc;
+}
+
+/* An act in which only 'left' requests to the table get memory. */
+static int act_in_requests(struct life *l, enum life_act act, size_t left,
+                           struct fault_alloc *memory)
+{
+    int rc;
+
+    fault_alloc_arm(memory, (long)left + 1, 1);
+    rc = life_act(l, act);
+    fault_alloc_disarm(memory);
+    return rc;
+}
+
+/* A rank without memory for a handle has none, and so no message. */
+static int all_have_handles(const struct life *l)
+{
+    int all = l->ds != NULL;
+
+    MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    return all;
+}
+
+/* One life, in which rank 'poor' has 'left' bytes, or as many requests, in one
+ * act. */
+static void live(const struct ranks *r, int number, enum life_act when,
+                 enum what what, size_t left)
+{
+    int rc = BOUMA_OK, poor = number % r->size;
+    struct fault_alloc memory;
     struct life l;
-    int rc = BOUMA_OK;
 
     life_init(&l, r, number);
+    fault_alloc_init(&memory);
+    if (what == REQUESTS)
+        l.options.allocator = &memory.table;
     for (int act = 0; act < LIFE_ACTS && !rc; act++) {
-        size_t used = in_use();
+        enum life_act now = (enum life_act)act;
+        int all;
 
-        void *eaten = NULL;
-
-        if (act == (int)when && r->rank == poor && used) {
-            limit(RLIMIT_AS, used);
-            /* Some MPIs die of that when they make a communicator. */
-            if (act != LIFE_CREATE && act != LIFE_OPEN)
-                eaten = eat();
-            limit(RLIMIT_AS, used + left);
-        }
-        rc = life_act(&l, (enum life_act)act);
-        limit(RLIMIT_AS, RLIM_INFINITY);
-        feed(eaten);
+        if (now != when || r->rank != poor)
+            rc = life_act(&l, now);
+        else if (what == REQUESTS)
+            rc = act_in_requests(&l, now, left, &memory);
+        else
+            rc = act_in_space(&l, now, left);
         if (rc && !is_poor(rc))
-            printf("rank %d, %zu KiB at \"%s\": %s \"%s\"\n", r->rank,
-                   left >> 10, life_names[act], bouma_status_name(rc),
-                   life_message(&l));
+            printf("rank %d, %zu %s at \"%s\": %s \"%s\"\n", r->rank, left,
+                   what == REQUESTS ? "requests" : "bytes", life_names[act],
+                   bouma_status_name(rc), life_message(&l));
         CHECK(!rc || !strstr(life_message(&l), "waited"));
-        CHECK(same_on_all(rc, rc && l.ds ? life_message(&l) : ""));
+        all = all_have_handles(&l);
+        CHECK(same_on_all(rc, rc && all ? life_message(&l) : ""));
         if (act != (int)when)
             CHECK_EQ(rc, BOUMA_OK);
         else
@@ -123,20 +182,41 @@ static void live(const struct ranks *r, int number, int poor,
     CHECK_EQ(l.wrong, 0);
     counts.tried++;
     life_end(&l, rc == BOUMA_ECOMM);
+    CHECK_EQ(memory.live, 0);
+}
+
+static void tell(const struct ranks *r, const char *what)
+{
+    if (r->rank == 0)
+        printf("%d times short of %s: %d went well, %d failed with ENOMEM, %d "
+               "with ECOMM\n",
+               counts.tried, what, counts.fine, counts.poor, counts.lost);
+    CHECK(counts.fine + counts.poor + counts.lost == counts.tried);
 }
 
 static void address_space_ends_on_one_rank(const struct ranks *r)
 {
     int number = 0;
 
+    memset(&counts, 0, sizeof(counts));
     for (size_t left = 40; left <= 160; left += 12)
         for (int act = 0; act < LIFE_ACTS; act++, number++)
-            live(r, number, number % r->size, (enum life_act)act, left << 10);
-    if (r->rank == 0)
-        printf("%d times short of address space: %d went well, %d failed with "
-               "ENOMEM, %d with ECOMM\n",
-               counts.tried, counts.fine, counts.poor, counts.lost);
-    CHECK(counts.fine + counts.poor + counts.lost == counts.tried);
+            live(r, number, (enum life_act)act, ADDRESS_SPACE, left << 10);
+    tell(r, "address space");
+}
+
+/* Each act fails somewhere, and MPI, which has all it needs, never does. */
+static void requests_end_on_one_rank(const struct ranks *r)
+{
+    int number = 2000;
+
+    memset(&counts, 0, sizeof(counts));
+    for (size_t left = 0; left <= 20; left = 2 * left + 1)
+        for (int act = 0; act < LIFE_ACTS; act++, number++)
+            live(r, number, (enum life_act)act, REQUESTS, left);
+    tell(r, "requests");
+    CHECK_EQ(counts.lost, 0);
+    CHECK(counts.poor >= 2 * LIFE_ACTS);
 }
 
 /* On the rank that makes what is shared, be it ours or MPI's: there is room for
@@ -198,6 +278,8 @@ int main(int argc, char **argv)
     bm_comm_free(comm);
     signal(SIGXFSZ, SIG_IGN);
     files_are_short_on_one_rank(&r);
-    address_space_ends_on_one_rank(&r);
+    requests_end_on_one_rank(&r);
+    if (!SANITIZED)
+        address_space_ends_on_one_rank(&r);
     return ranks_end(&r, check_counts()->failed, check_counts()->checks);
 }

@@ -9,8 +9,8 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 [ $# -gt 0 ] || set -- arm64 s390x
 
-tests=(check_golden test_assign_files test_bins test_bytes test_codec test_entropy test_hash test_head test_lattice test_manifest
-       test_places test_quantise test_strict_math test_tree test_type test_zfp)
+tests=(check_golden test_assign_files test_bins test_bytes test_codec test_entropy test_hash test_head test_lattice
+       test_manifest test_places test_quantise test_strict_math test_tree test_type test_zfp)
 passed=0 failed=0
 
 for arch in "$@"; do
