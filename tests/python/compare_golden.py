@@ -2,14 +2,17 @@
 """Compares what bouma_reader.py and `bouma` say of datasets: of grids at every level, of particles at some qualities
 and in some boxes.
 
-Usage: BOUMA=build/bin/bouma compare_golden.py DIR...
+Usage: BOUMA=build/bin/bouma compare_golden.py DIR... [CODEC=N...]
 
-DIR is a dataset, or a directory that has datasets in it. BOUMA names the program. Exit status 1 if anything differs.
+DIR is a dataset, or a directory that has datasets in it. BOUMA names the program. Exit status 1 if anything differs,
+or if fewer than N values of CODEC were compared.
 """
 
+import collections
 import json
 import math
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -20,6 +23,7 @@ from bouma_common import NOMINAL, RELATIVE
 from bouma_reader import Damage, Dataset
 
 passed = failed = 0
+decoded = collections.Counter()  # values of each codec that both readers have decoded
 
 
 def report(good, what):
@@ -27,6 +31,21 @@ def report(good, what):
     passed, failed = passed + bool(good), failed + (not good)
     if not good:
         print(f"FAILED {what}")
+
+
+def finish(least):
+    """The exit status, after the counts; 'least' says of which codecs how many values must have been compared."""
+    for codec, count in least.items():
+        report(decoded[codec] >= count, f"only {decoded[codec]} values of {codec} were decoded by both")
+    print("decoded by both:", ", ".join(f"{count} values of {codec}" for codec, count in sorted(decoded.items())))
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+def compare_decoded(variable, ours, theirs, what):
+    """What the two readers have decoded is the same."""
+    decoded[variable.codec] += ours.size
+    report(same(ours, theirs), f"{what}: not what bouma reads")
 
 
 def bouma(*arguments):
@@ -150,7 +169,7 @@ def compare_variable(path, step, grid, variable, told, scratch):
     for level in range(grid.levels):
         ours = variable.read(level=level)
         bouma("read", path, name, "--step", str(step.number), "--level", str(level), "-o", out)
-        report(same(ours, np.load(out)), f"{what} level {level}: not what bouma reads")
+        compare_decoded(variable, ours, np.load(out), f"{what} level {level}")
         every = (slice(None, None, 2**level),) * grid.ndims
         report(same(ours, whole[every]), f"{what} level {level}: not every {2**level}th sample of level 0")
 
@@ -160,7 +179,7 @@ def compare_variable(path, step, grid, variable, told, scratch):
         if math.prod(ours.shape):
             text = ",".join(f"{low}:{high}" for low, high in box)
             bouma("read", path, name, "--step", str(step.number), "--level", str(level), "--box", text, "-o", out)
-            report(same(ours, np.load(out)), f"{what} level {level} box {text}: not what bouma reads")
+            compare_decoded(variable, ours, np.load(out), f"{what} level {level} box {text}")
 
     given = whole
     if variable.codec == "interp":
@@ -206,6 +225,8 @@ def compare_query(what, path, step, particles, quality, box, scratch):
     report(sorted(theirs.files) == sorted(names), f"{what}: columns")
     report(all(theirs[name].dtype == ours[name].dtype for name in names), f"{what}: types")
     report(rows(theirs, names) == rows(ours, names), f"{what}: not what bouma reads")
+    for name in names:
+        decoded[particles.variables[name].codec] += ours[name].size
 
 
 def compare_particles(path, step, particles, told, scratch):
@@ -281,8 +302,10 @@ def main():
     if len(sys.argv) < 2 or "BOUMA" not in os.environ:
         print(__doc__.strip(), file=sys.stderr)
         return 2
+    counts = [re.fullmatch(r"([a-z-]+)=(\d+)", argument) for argument in sys.argv[1:]]
+    directories = [argument for argument, count in zip(sys.argv[1:], counts) if not count]
     with tempfile.TemporaryDirectory() as scratch:
-        for argument in sys.argv[1:]:
+        for argument in directories:
             found = datasets(argument)
             report(found, f"{argument}: no dataset")
             for path in found:
@@ -290,8 +313,7 @@ def main():
                     compare(path, scratch)
                 except (Damage, RuntimeError, KeyError) as error:
                     report(False, f"{path}: {error}")
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed else 0
+    return finish({count[1]: int(count[2]) for count in counts if count})
 
 
 if __name__ == "__main__":
