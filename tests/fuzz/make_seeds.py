@@ -48,6 +48,12 @@ for name in ("point", "cube", "line_zstd", "interp_plane", "placed_level",
     save("fuzz_dataset_file", name, b"\1" + load(path + "/DATASET"))
 save("fuzz_dataset_file", "unsealed", b"\0" + load(path + "/DATASET"))
 
+# Records of losses: of a whole step, of two of its files, of another step.
+for name, step, files in ("step", 7, ()), ("files", 7, ((0, 0), (3, 4096))), ("another", 8, ((1, 9),)):
+    body = struct.pack("<QdIIqII", step, 0.5, 1, 2, 1700000000, bool(files), len(files))
+    save("fuzz_losses", name, b"\1" + bytes(64) + body + b"".join(struct.pack("<IQ", *f) for f in files))
+save("fuzz_losses", "unsealed", b"\0" + bytes(64) + body)
+
 numbers = bytes(range(64)) * 4
 for codec in ("raw", "zstd"):
     for bits in range(4):
