@@ -202,18 +202,22 @@ typedef int put_particles(bouma_particles *particles, uint64_t count,
                           const bouma_column *columns, size_t column_count,
                           const double *bounds);
 
-static int put_structs(bouma_particles *set, bouma_variable *mass,
-                       bouma_variable *id, const struct particle *p,
+struct dust {
+    bouma_particles *set;
+    bouma_variable *mass, *id;
+};
+
+static int put_structs(const struct dust *dust, const struct particle *p,
                        put_particles *put)
 {
     bouma_column columns[3] = {
-        {.variable = bouma_particles_variable(set, 0),
+        {.variable = bouma_particles_variable(dust->set, 0),
          .data = p->position,
          .stride = sizeof(*p)},
-        {.variable = mass, .data = &p->mass, .stride = sizeof(*p)},
-        {.variable = id, .data = &p->id, .stride = sizeof(*p)}};
+        {.variable = dust->mass, .data = &p->mass, .stride = sizeof(*p)},
+        {.variable = dust->id, .data = &p->id, .stride = sizeof(*p)}};
 
-    return put(set, COUNT, columns, 3, NULL);
+    return put(dust->set, COUNT, columns, 3, NULL);
 }
 
 static void make_particles(struct particle *p, int rank)
@@ -255,29 +259,36 @@ static int64_t wrong_particles(const char *path, int ranks)
     return wrong;
 }
 
-static void particles_in_structures_are_checked(struct ranks *ranks)
+static void define_dust(struct dust *out, bouma_dataset *ds)
 {
     bouma_particles_spec spec = {
         .size = sizeof(spec), .ndims = 3, .type = BOUMA_F64};
     bouma_variable_spec f32 = {.size = sizeof(f32), .type = BOUMA_F32};
     bouma_variable_spec i64 = {.size = sizeof(i64), .type = BOUMA_I64};
+
+    CHECK_EQ(bouma_particles_define(&out->set, ds, "dust", &spec), BOUMA_OK);
+    CHECK_EQ(
+        bouma_particles_define_variable(&out->mass, out->set, "mass", &f32),
+        BOUMA_OK);
+    CHECK_EQ(bouma_particles_define_variable(&out->id, out->set, "id", &i64),
+             BOUMA_OK);
+}
+
+static void particles_in_structures_are_checked(struct ranks *ranks)
+{
     static struct particle p[COUNT];
-    bouma_particles *dust;
-    bouma_variable *mass, *id;
     struct setting s;
+    struct dust dust;
 
     set_up(&s, ranks, 1, 0);
-    CHECK_EQ(bouma_particles_define(&dust, s.ds, "dust", &spec), BOUMA_OK);
-    CHECK_EQ(bouma_particles_define_variable(&mass, dust, "mass", &f32),
-             BOUMA_OK);
-    CHECK_EQ(bouma_particles_define_variable(&id, dust, "id", &i64), BOUMA_OK);
+    define_dust(&dust, s.ds);
     for (int what = 0; what < 3; what++) {
         static const char *const words[3] = {"\"position\"", "\"mass\"",
                                              "\"id\""};
 
         make_particles(p, ranks->rank);
         CHECK_EQ(bouma_step_begin(s.ds, 0, 0), BOUMA_OK);
-        CHECK_EQ(put_structs(dust, mass, id, p, bouma_particles_put), BOUMA_OK);
+        CHECK_EQ(put_structs(&dust, p, bouma_particles_put), BOUMA_OK);
         if (s.last && what == 0)
             p[COUNT / 2].position[2] += 1;
         else if (s.last && what == 1)
@@ -290,7 +301,7 @@ static void particles_in_structures_are_checked(struct ranks *ranks)
     }
     make_particles(p, ranks->rank);
     CHECK_EQ(bouma_step_begin(s.ds, 0, 0), BOUMA_OK);
-    CHECK_EQ(put_structs(dust, mass, id, p, bouma_particles_put), BOUMA_OK);
+    CHECK_EQ(put_structs(&dust, p, bouma_particles_put), BOUMA_OK);
     p[0].name[3] = 'x'; /* a member that was not handed over */
     CHECK_EQ(bouma_step_end(s.ds, NULL), BOUMA_OK);
     if (ranks->rank == 0)
@@ -300,24 +311,15 @@ static void particles_in_structures_are_checked(struct ranks *ranks)
 
 static void copies_of_particles_may_change(struct ranks *ranks)
 {
-    bouma_particles_spec spec = {
-        .size = sizeof(spec), .ndims = 3, .type = BOUMA_F64};
-    bouma_variable_spec f32 = {.size = sizeof(f32), .type = BOUMA_F32};
-    bouma_variable_spec i64 = {.size = sizeof(i64), .type = BOUMA_I64};
     static struct particle p[COUNT];
-    bouma_particles *dust;
-    bouma_variable *mass, *id;
     struct setting s;
+    struct dust dust;
 
     set_up(&s, ranks, 1, 1);
-    CHECK_EQ(bouma_particles_define(&dust, s.ds, "dust", &spec), BOUMA_OK);
-    CHECK_EQ(bouma_particles_define_variable(&mass, dust, "mass", &f32),
-             BOUMA_OK);
-    CHECK_EQ(bouma_particles_define_variable(&id, dust, "id", &i64), BOUMA_OK);
+    define_dust(&dust, s.ds);
     make_particles(p, ranks->rank);
     CHECK_EQ(bouma_step_begin(s.ds, 0, 0), BOUMA_OK);
-    CHECK_EQ(put_structs(dust, mass, id, p, bouma_particles_put_copy),
-             BOUMA_OK);
+    CHECK_EQ(put_structs(&dust, p, bouma_particles_put_copy), BOUMA_OK);
     memset(p, 0x5a, sizeof(p));
     CHECK_EQ(bouma_step_end(s.ds, NULL), BOUMA_OK);
     CHECK_EQ(bouma_dataset_wait(s.ds, NULL), BOUMA_OK);

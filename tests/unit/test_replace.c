@@ -22,20 +22,17 @@ static int remove_or_not(void *user, void *root, const char *name)
     return table.keeps ? 0 : table.memory->remove(user, root, name);
 }
 
-static void set_up(void)
+/* Options for an empty storage. */
+static bouma_options set_up(bouma_durability durability, int async)
 {
+    bouma_options o;
+
     bouma_io_memory_free(table.memory);
     table.memory = bouma_io_memory_new();
     REQUIRE(table.memory);
     table.io = *table.memory;
     table.io.remove = remove_or_not;
     table.keeps = 0;
-}
-
-static bouma_options options_for(bouma_durability durability, int async)
-{
-    bouma_options o;
-
     scenario_options(&o, NULL, NULL);
     o.io = &table.io;
     o.durability = durability;
@@ -120,10 +117,8 @@ static void replaced_steps_free_their_files(void)
     for (int i = 0; i < 6; i++) {
         struct scenario_writer writer = {0};
         bouma_dataset *ds;
-        bouma_options o;
+        bouma_options o = set_up(modes[i % 3], i / 3);
 
-        set_up();
-        o = options_for(modes[i % 3], i / 3);
         MUST(ds, bouma_dataset_create(&ds, "d", &o));
         for (int n = 0; n < 8; n++)
             MUST(ds, scenario_write(ds, &writer, n % 2, n / 2, 0, 1));
@@ -150,10 +145,8 @@ static void a_killed_writer_leaves_notes_and_repair_removes(void)
 {
     struct scenario_writer writer = {0};
     bouma_dataset *ds;
-    bouma_options o;
+    bouma_options o = set_up(BOUMA_DURABLE, 0);
 
-    set_up();
-    o = options_for(BOUMA_DURABLE, 0);
     MUST(ds, bouma_dataset_create(&ds, "d", &o));
     MUST(ds, scenario_write(ds, &writer, 0, 0, 0, 1));
     table.keeps = 1;
@@ -184,10 +177,8 @@ static void own_readers_are_waited_for(void)
     double found[SCENARIO_SAMPLES];
     bouma_dataset *ds;
     bouma_step *step;
-    bouma_options o;
+    bouma_options o = set_up(BOUMA_DURABLE, 0);
 
-    set_up();
-    o = options_for(BOUMA_DURABLE, 0);
     MUST(ds, bouma_dataset_create(&ds, "d", &o));
     MUST(ds, scenario_write(ds, &writer, 0, 0, 0, 1));
     MUST(ds, bouma_step_open(&step, ds, 0));
@@ -218,10 +209,8 @@ static void other_readers_are_told_to_open_it_again(void)
     bouma_dataset *ds, *reader;
     double found[SCENARIO_SAMPLES];
     bouma_step *step, *second;
-    bouma_options o;
+    bouma_options o = set_up(BOUMA_DURABLE, 0);
 
-    set_up();
-    o = options_for(BOUMA_DURABLE, 0);
     MUST(ds, bouma_dataset_create(&ds, "d", &o));
     MUST(ds, scenario_write(ds, &writer, 0, 0, 0, 1));
     MUST(ds, scenario_write(ds, &writer, 1, 0, 0, 1));
@@ -253,10 +242,8 @@ static void twins_and_their_places_free_files(void)
 {
     struct scenario_writer writer = {0};
     bouma_dataset *ds;
-    bouma_options o;
+    bouma_options o = set_up(BOUMA_DURABLE, 0);
 
-    set_up();
-    o = options_for(BOUMA_DURABLE, 0);
     o.persist = 1;
     snprintf(o.local, sizeof(o.local), "near");
     MUST(ds, bouma_dataset_create(&ds, "far/d", &o));
@@ -291,10 +278,8 @@ static void steps_after_a_restart_point_go(void)
         struct scenario_writer writer = {0};
         bouma_step_info info;
         bouma_dataset *ds;
-        bouma_options o;
+        bouma_options o = set_up(modes[i % 3], i / 3);
 
-        set_up();
-        o = options_for(modes[i % 3], i / 3);
         o.replace = 0;
         MUST(ds, bouma_dataset_create(&ds, "d", &o));
         for (int n = 0; n < 7; n++)
@@ -341,8 +326,7 @@ static void losses_beyond_are_forgotten(void)
     void *root, *file;
     size_t done;
 
-    set_up();
-    o = options_for(BOUMA_DURABLE, 0);
+    o = set_up(BOUMA_DURABLE, 0);
     MUST(ds, bouma_dataset_create(&ds, "d", &o));
     for (int n = 0; n < 3; n++)
         MUST(ds, scenario_write(ds, &writer, n, 0, 0, 1));
@@ -371,10 +355,8 @@ static void wrong_truncations_are_refused(void)
 {
     struct scenario_writer writer = {0};
     bouma_dataset *ds, *other;
-    bouma_options o;
+    bouma_options o = set_up(BOUMA_DURABLE, 0);
 
-    set_up();
-    o = options_for(BOUMA_DURABLE, 0);
     CHECK_EQ(bouma_dataset_truncate(NULL, 0), BOUMA_EINVAL);
     MUST(ds, bouma_dataset_create(&ds, "d", &o));
     for (int n = 0; n < 3; n++)
@@ -402,7 +384,6 @@ static void wrong_truncations_are_refused(void)
 int main(void)
 {
     unsetenv("BOUMA_OPTIONS");
-    set_up();
     replaced_steps_free_their_files();
     a_killed_writer_leaves_notes_and_repair_removes();
     own_readers_are_waited_for();
