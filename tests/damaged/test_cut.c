@@ -261,6 +261,8 @@ static void is_salvaged(bouma_order order, int what, uint64_t part, int gone)
         CHECK(found.verified.damages > 0);
         forge_repair(&f, &found, 1);
         CHECK_EQ(found.repaired.hopeless, 1);
+        forge_verify(&f, &found, BOUMA_VERIFY_QUICK);
+        CHECK(found.verified.damages > 0);
     }
     forge_end(&f);
 }

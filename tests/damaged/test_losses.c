@@ -8,22 +8,24 @@
 
 enum { STEP = 1 };
 
-static void remove_step(const struct forge *f, int with_directory)
+static int remove_entry(void *context, const char *entry)
+{
+    char name[128];
+
+    snprintf(name, sizeof(name), "steps/%08d/%s", STEP, entry);
+    forge_remove(context, name);
+    return 0;
+}
+
+static void remove_step(struct forge *f, int with_directory)
 {
     const bouma_io *io = f->io;
-    char name[96];
     void *root;
 
-    for (int i = 0; i < FORGE_FILES; i++) {
-        forge_name_subfile(name, STEP, i);
-        forge_remove(f, name);
-    }
-    forge_name_manifest(name, STEP);
-    forge_remove(f, name);
-    if (!with_directory)
-        return;
     REQUIRE(!io->attach(io->user, &root, FORGE_PATH, 0));
-    REQUIRE(!io->remove_dir(io->user, root, "steps/00000001"));
+    REQUIRE(!io->list(io->user, root, "steps/00000001", remove_entry, f));
+    if (with_directory)
+        REQUIRE(!io->remove_dir(io->user, root, "steps/00000001"));
     io->detach(io->user, root);
 }
 
@@ -191,9 +193,33 @@ static void writing_it_again_ends_the_loss(int recorded)
     append(&f, STEP, 1);
     nothing_is_lost(&f);
     CHECK(!forge_exists(&f, "lost/00000001.loss"));
-    /* And if it is lost again, that is another loss. */
     append(&f, 3, 1);
     nothing_is_lost(&f);
+    forge_end(&f);
+}
+
+/* A power loss has brought its record back: that is not the one of the step as
+ * it was written again. */
+static void a_step_that_is_lost_again_is_another_loss(void)
+{
+    struct forge_findings found;
+    struct forge_file record;
+    struct forge f;
+
+    forge_begin(&f, BOUMA_ORDER_LEVEL, 0);
+    remove_step(&f, 1);
+    forge_repair(&f, &found, 1);
+    step_1_is_lost(&f, 1);
+    forge_load(&f, &record, "lost/00000001.loss");
+    append(&f, STEP, 1);
+    nothing_is_lost(&f);
+    forge_save(&f, "lost/00000001.loss", record.data, record.bytes);
+    remove_step(&f, 1);
+    step_1_is_lost(&f, 0);
+    forge_repair(&f, &found, 1);
+    CHECK_TEXT(found.text, "the loss of the step put on record");
+    step_1_is_lost(&f, 1);
+    free(record.data);
     forge_end(&f);
 }
 
@@ -228,7 +254,15 @@ static void a_record_of_a_step_that_is_there_means_nothing(void)
     CHECK_EQ(losses(&f).last.step, 9);
     forge_verify(&f, &found, BOUMA_VERIFY_QUICK);
     CHECK_EQ(found.verified.damages, 1);
+    CHECK_TEXT(found.text, "is lost (recorded)");
+    forge_repair(&f, &found, 1);
+    CHECK_EQ(found.repaired.actions, 0);
     forget(&f, 9, 1, BOUMA_OK);
+    nothing_is_lost(&f);
+    /* What it was the loss of, it does not: perhaps not of the whole step. */
+    forge_save(&f, "lost/00000001.loss", b.data, b.size);
+    CHECK_EQ(losses(&f).count, 1);
+    forget(&f, STEP, 1, BOUMA_OK);
     nothing_is_lost(&f);
     bm_buffer_release(&b);
     forge_end(&f);
@@ -283,6 +317,52 @@ static void a_step_that_the_index_forgot_is_not_lost(void)
     forge_end(&f);
 }
 
+/* ---- a step that is removed just now ------------------------------------- */
+
+static struct {
+    const struct forge *f;
+    int truncates; /* before the next list of steps */
+} race;
+
+static int list_late(void *user, void *root, const char *name,
+                     int (*each)(void *context, const char *entry),
+                     void *context)
+{
+    if (race.truncates && !strcmp(name, "steps")) {
+        bouma_dataset *ds;
+
+        race.truncates = 0;
+        REQUIRE(!bouma_dataset_append(&ds, FORGE_PATH, &race.f->options));
+        REQUIRE(!bouma_dataset_truncate(ds, 0));
+        REQUIRE(!bouma_dataset_close(ds));
+        bouma_dataset_free(ds);
+    }
+    return race.f->io->list(user, root, name, each, context);
+}
+
+/* Who looks has read the index, and then finds no directory. */
+static void steps_that_are_dropped_meanwhile_are_not_lost(void)
+{
+    bouma_options options;
+    struct known k = {0};
+    struct forge f;
+    bouma_io io;
+
+    forge_begin(&f, BOUMA_ORDER_LEVEL, 0);
+    race.f = &f;
+    race.truncates = 1;
+    io = *f.io;
+    io.list = list_late;
+    options = f.options;
+    options.io = &io;
+    CHECK_EQ(bouma_losses(FORGE_PATH, &options, note_loss, &k, NULL, 0),
+             BOUMA_OK);
+    CHECK_EQ(race.truncates, 0);
+    CHECK_EQ(k.count, 0);
+    nothing_is_lost(&f);
+    forge_end(&f);
+}
+
 int main(void)
 {
     a_loss_stays_until_it_is_forgotten();
@@ -293,5 +373,7 @@ int main(void)
     a_record_of_a_step_that_is_there_means_nothing();
     a_step_without_its_manifest_is_lost();
     a_step_that_the_index_forgot_is_not_lost();
+    a_step_that_is_lost_again_is_another_loss();
+    steps_that_are_dropped_meanwhile_are_not_lost();
     return check_result();
 }

@@ -138,6 +138,41 @@ static void a_subfile_fails(enum damage_kind kind, uint64_t at, int is_told,
     forge_end(&t.f);
 }
 
+/* A subfile that could be mended, if only its data could be read: it is left as
+ * it is, and the other is mended. */
+static void a_file_that_is_to_be_mended_fails(uint64_t at)
+{
+    struct forge_findings found;
+    struct forge_file file, after;
+    struct trial t;
+    char name[96];
+
+    forge_name_subfile(name, STEP, 1);
+    begin(&t, name, DAMAGE_NONE, at, 1);
+    forge_load(&t.f, &file, name);
+    file.data[70] ^= 1;
+    forge_save(&t.f, name, file.data, file.bytes);
+    t.io.damage.kind = DAMAGE_SECTOR;
+    forge_repair(&t.f, &found, 1);
+    CHECK_EQ(found.repaired.unchecked, 1);
+    CHECK_EQ(found.repaired.hopeless, 0);
+    CHECK_TEXT(found.text, "3 1 ");
+    CHECK_TEXT(found.text, "1 2 ");
+    forge_load(&t.f, &after, name);
+    CHECK(after.bytes == file.bytes &&
+          !memcmp(after.data, file.data, file.bytes));
+    CHECK(!forge_exists(&t.f, "steps/00000001/mended.tmp"));
+    t.io.damage.kind = DAMAGE_NONE;
+    forge_verify(&t.f, &found, BOUMA_VERIFY_DEEP);
+    CHECK_EQ(found.verified.damages, 1);
+    forge_repair(&t.f, &found, 1);
+    forge_verify(&t.f, &found, BOUMA_VERIFY_DEEP);
+    CHECK_EQ(found.verified.damages, 0);
+    free(after.data);
+    free(file.data);
+    forge_end(&t.f);
+}
+
 /* A byte in the middle of the data of subfile 1 of step 1. */
 static uint64_t middle(void)
 {
@@ -167,5 +202,6 @@ int main(void)
     a_subfile_fails(DAMAGE_SECTOR, 10, 1, BOUMA_OK); /* there are two heads */
     /* Repair reads no data. */
     a_subfile_fails(DAMAGE_SECTOR, middle(), 0, BOUMA_EIO);
+    a_file_that_is_to_be_mended_fails(middle());
     return check_result();
 }

@@ -73,7 +73,9 @@ static void careless_programs_hear_of_definitions(void)
     MUST(ds, bouma_variable_define(&v, grid, "density", &number));
     MUST(ds, careless_step(ds, v, 4));
 
+    /* And so is the first of two, whatever came after it. */
     bouma_variable_define(&v, grid, "heat", &no_tolerance);
+    bouma_variable_define(&v, grid, "cold", &no_size);
     FAILS(ds, careless_step(ds, v, 5), BOUMA_EINVAL, "tolerance");
     CHECK_EQ(bouma_dataset_step_count(ds), 1);
     MUST(ds, bouma_dataset_close(ds));
@@ -223,6 +225,29 @@ static void no_memory_is_not_forgotten(void)
         }
 }
 
+/* Of two that there was no memory to remember, one made good is not enough. */
+static void what_was_not_remembered_is_not_made_good_by_halves(void)
+{
+    struct fault_alloc memory;
+    bouma_variable *v, *w;
+    bouma_dataset *ds;
+    bouma_grid *g;
+
+    fault_alloc_init(&memory);
+    ds = create(&memory.table);
+    MUST(ds, bouma_grid_define(&g, ds, "g", &square));
+    fault_alloc_arm(&memory, 1, 1);
+    CHECK_EQ(bouma_variable_define(&v, g, "v", &number), BOUMA_ENOMEM);
+    CHECK_EQ(bouma_variable_define(&w, g, "w", &number), BOUMA_ENOMEM);
+    fault_alloc_disarm(&memory);
+    MUST(ds, bouma_variable_define(&v, g, "v", &number));
+    CHECK_EQ(careless_step(ds, v, 0), BOUMA_ENOMEM);
+    MUST(ds, bouma_dataset_clear_failures(ds));
+    MUST(ds, careless_step(ds, v, 0));
+    bouma_dataset_free(ds);
+    CHECK_EQ(memory.live, 0);
+}
+
 static void readers_have_nothing_to_clear(void)
 {
     bouma_dataset *ds = create(NULL);
@@ -247,6 +272,7 @@ int main(void)
     attributes_count_as_well();
     steps_fail_once_for_what_is_theirs();
     no_memory_is_not_forgotten();
+    what_was_not_remembered_is_not_made_good_by_halves();
     readers_have_nothing_to_clear();
     bouma_io_memory_free(io);
     return check_result();
