@@ -215,6 +215,8 @@ static void is_salvaged(bouma_order order, int what, uint64_t part, int gone)
     struct layout l;
     struct forge f;
     bouma_repair_report report;
+    struct forge_file file;
+    char other[96];
     uint64_t bytes;
     int64_t files;
 
@@ -254,7 +256,18 @@ static void is_salvaged(bouma_order order, int what, uint64_t part, int gone)
     forge_repair(&f, &found, 1);
     CHECK_EQ(found.repaired.actions, 0);
     CHECK_EQ(found.repaired.hopeless, 0);
-    /* What is lost after that is another loss. */
+    /* What is lost after that is another loss, of this file or another. */
+    forge_name_subfile(other, STEP, 0);
+    forge_load(&f, &file, other);
+    forge_remove(&f, other);
+    forge_repair(&f, &found, 1);
+    CHECK(found.repaired.hopeless > 0);
+    CHECK_EQ(count_losses(&f, &files), 1);
+    CHECK_EQ(files, 2);
+    forge_verify(&f, &found, BOUMA_VERIFY_QUICK);
+    CHECK(found.verified.damages > 0);
+    forge_save(&f, other, file.data, file.bytes);
+    free(file.data);
     if (!gone) {
         cut_file(&f, l.name, bytes - 1);
         forge_verify(&f, &found, BOUMA_VERIFY_QUICK);

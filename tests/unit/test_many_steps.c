@@ -38,7 +38,8 @@ static void a_list_has_all_of_many_in_order(void)
         REQUIRE(!bouma_dataset_step_get(ds, i, &info));
         REQUIRE(info.step == i && info.time == (double)i / 4);
     }
-    CHECK_EQ(c->lists, 1); /* once for all */
+    CHECK_EQ(c->lists, 1);  /* once for all */
+    CHECK_EQ(c->opened, 2); /* DATASET and the index, and no manifest */
     CHECK(c->bytes < MANY * BM_INDEX_RECORD + 1024);
     CHECK_EQ(bouma_dataset_step_count(ds), MANY);
     CHECK_EQ(c->lists, 1);
