@@ -19,6 +19,9 @@ bouma_severity bm_severity_of(int status);
 
 void bm_findings_init(struct bm_findings *f, const bouma_allocator *a);
 void bm_findings_release(struct bm_findings *f);
+/* Take back all that was added since 'before', a copy. */
+void bm_findings_return(struct bm_findings *f,
+                        const struct bm_findings *before);
 void bm_findings_add(struct bm_findings *f, bouma_severity severity,
                      int64_t step, const char *name, const char *format, ...)
     BM_PRINTF(5, 6);
@@ -27,15 +30,23 @@ void bm_findings_each(const struct bm_buffer *bytes, const bouma_allocator *a,
                       void (*each)(void *user, const bouma_finding *f),
                       void *user);
 
+/* How to look at a subfile, and what of it is damaged. */
+struct bm_check {
+    bouma_verify_depth depth;
+    const struct bm_lost_step *known; /* on record of the step; may be NULL */
+    int data_only; /* its length, and a head that has a good copy, are not
+                      told of */
+    struct bm_lost_step *lost; /* may be NULL; gets the pieces that do not match
+                                  their checksums */
+    uint64_t whole;            /* counts those that do */
+};
+
 /* Look at one subfile of an open step, as deep as asked. Damage becomes
  * findings; what is returned is only ENOMEM. Of a file that was cut, what is
- * lost is told, and the rest looked at; 'known' (may be NULL) is what is on
- * record of the step. */
-int bm_check_subfile(struct bouma_step *step, size_t i,
-                     bouma_verify_depth depth, struct bm_findings *out,
-                     bouma_verify_report *report,
-                     const struct bm_lost_step *known);
-/* Whether a loss on record is of this writing of a step. */
+ * lost is told, and the rest looked at. */
+int bm_check_subfile(struct bouma_step *step, size_t i, struct bm_check *how,
+                     struct bm_findings *out, bouma_verify_report *report);
+/* Whether a loss on record is of parts of this writing of a step. */
 int bm_loss_is_of(const struct bm_lost_step *lost, const struct bm_manifest *m);
 
 /* All ranks of 'comm', which is taken over. Collective. */
@@ -44,10 +55,12 @@ int bm_verify(struct bm_comm *comm, const char *path, bouma_verify_depth depth,
               void (*each)(void *user, const bouma_finding *f), void *user,
               bouma_verify_report *report, struct bm_error *error);
 
-/* All losses of a dataset: those on record, unless they are over, and steps
- * that the index knows and that are gone. Into an empty list. */
+/* All losses of a dataset: those on record, unless they are over, and with
+ * 'ask_index' steps that the index knows and that are gone. Into an empty list.
+ */
 int bm_losses_find_all(struct bm_store *s, const uint8_t id[16],
-                       struct bm_loss_list *list, struct bm_error *error);
+                       struct bm_loss_list *list, int ask_index,
+                       struct bm_error *error);
 /* Steps that are lost as a whole, as findings. */
 void bm_losses_tell(const struct bm_loss_list *list, struct bm_findings *out);
 /* All of them, for a caller. */

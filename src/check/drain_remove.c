@@ -32,6 +32,7 @@ static int check_files(struct bm_drain_all *r, struct bouma_dataset *far,
                        const struct bm_drain_step *s)
 {
     bouma_verify_report counts = {0};
+    struct bm_check how = {.depth = BOUMA_VERIFY_FULL};
     struct bm_findings findings;
     struct bouma_step *step = NULL;
     int rc = bm_step_open(&step, far, s->entry.step);
@@ -44,8 +45,7 @@ static int check_files(struct bm_drain_all *r, struct bouma_dataset *far,
 
         bm_name_subfile(name, s->entry.step, (uint32_t)i, s->entry.generation);
         if (!s->is_same || !bm_store_is_absent(&r->near, name))
-            rc = bm_check_subfile(step, i, BOUMA_VERIFY_FULL, &findings,
-                                  &counts, NULL);
+            rc = bm_check_subfile(step, i, &how, &findings, &counts);
     }
     if (rc)
         bm_fail(r->error, rc, "no memory to check step %" PRIu64,

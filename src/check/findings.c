@@ -28,6 +28,17 @@ void bm_findings_release(struct bm_findings *f)
     bm_buffer_release(&f->bytes);
 }
 
+void bm_findings_return(struct bm_findings *f, const struct bm_findings *before)
+{
+    if (f->bytes.failed)
+        return;
+    f->bytes.size = before->bytes.size;
+    f->notes = before->notes;
+    f->damages = before->damages;
+    f->unchecked = before->unchecked;
+    f->failure = before->failure;
+}
+
 /* The text without "path/name: " in front: a finding has its name apart. */
 static const char *without_name(const char *text, const char *name)
 {

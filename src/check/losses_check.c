@@ -7,6 +7,8 @@
 #include "check/repair.h"
 #include "store/identity.h"
 
+#define AGAIN "the record of a loss removed, as what was lost is there again"
+
 /* Whether the step is there (again): then it is not lost as a whole. A failure
  * to look shows nothing. */
 static int is_there(struct bm_store *s, uint64_t step)
@@ -53,22 +55,43 @@ static int is_over(struct bm_store *s, const struct bm_lost_step *l)
 
     if (l->recorded < 0) /* there is one, but it cannot be read */
         return 0;
-    if (!l->count)
+    if (bm_lost_step_is_whole(l))
         return is_there(s, l->entry.step);
     bm_name_manifest(name, l->entry.step);
     bm_buffer_init(&b, s->a);
     /* What cannot be read says nothing. */
     if (bm_store_load(s, name, &b, s->memory_limit, &why) ||
         bm_manifest_peek(&entry, &b, NULL, name, &why) ||
-        bm_step_entry_is_same(&entry, &l->entry))
+        bm_step_entry_is_same(&entry, &l->entry)) {
+        over = !l->piece_count; /* only repair looks at those again */
         for (uint32_t i = 0; i < l->count && over; i++)
             over = !is_short(s, l, &l->files[i]);
+    }
     bm_buffer_release(&b);
     return over;
 }
 
+/* A step that is gone, into a list of which the first 'sorted' are in order. */
+static int add_gone(struct bm_loss_list *list, size_t sorted,
+                    const struct bm_step_entry *gone)
+{
+    struct bm_loss_list recorded = {list->a, list->steps, sorted, 0};
+    struct bm_lost_step *known = bm_losses_find(&recorded, gone->step);
+
+    if (!known)
+        return bm_losses_append(list, gone) ? BOUMA_OK : BOUMA_ENOMEM;
+    /* On record, but of an earlier writing, is not on record. */
+    if (!bm_lost_step_is_whole(known) ||
+        !bm_step_entry_is_same(&known->entry, gone)) {
+        bm_lost_step_release(known, list->a);
+        *known = (struct bm_lost_step){.entry = *gone};
+    }
+    return BOUMA_OK;
+}
+
 int bm_losses_find_all(struct bm_store *s, const uint8_t id[16],
-                       struct bm_loss_list *list, struct bm_error *error)
+                       struct bm_loss_list *list, int ask_index,
+                       struct bm_error *error)
 {
     struct bm_step_list gone;
     int rc = bm_losses_load(s, id, list, error);
@@ -79,22 +102,16 @@ int bm_losses_find_all(struct bm_store *s, const uint8_t id[16],
         if (!is_over(s, &list->steps[i]))
             list->steps[n++] = list->steps[i];
         else
-            bm_drop(s->a, list->steps[i].files);
+            bm_lost_step_release(&list->steps[i], s->a);
     if (!rc) {
         list->count = n;
-        rc = bm_steps_gone(s, id, &gone, error);
+        rc = ask_index ? bm_steps_gone(s, id, &gone, error) : BOUMA_OK;
     }
-    for (size_t i = 0; i < gone.count && !rc; i++) {
-        const struct bm_lost_step *known =
-            bm_losses_find(list, gone.entries[i].step);
-
-        /* On record, but of an earlier writing, is not on record. */
-        if ((!known || known->count ||
-             !bm_step_entry_is_same(&known->entry, &gone.entries[i])) &&
-            !bm_losses_add(list, &gone.entries[i]))
+    for (size_t i = 0; i < gone.count && !rc; i++)
+        if (add_gone(list, n, &gone.entries[i]))
             rc = bm_fail(error, BOUMA_ENOMEM, "%s: no memory for its losses",
                          s->path);
-    }
+    bm_losses_sort(list);
     bm_step_list_release(&gone);
     return rc;
 }
@@ -116,13 +133,13 @@ int bm_losses_each(const char *path, const bouma_options *options,
     if (!rc)
         rc = bm_identity_load(&s, id, &major, &minor, error);
     if (!rc)
-        rc = bm_losses_find_all(&s, id, &list, error);
+        rc = bm_losses_find_all(&s, id, &list, 1, error);
     for (size_t i = 0; i < list.count && !rc; i++) {
         const struct bm_lost_step *l = &list.steps[i];
         bouma_loss loss = {(int64_t)l->entry.step,
                            l->entry.time,
                            l->recorded,
-                           l->count,
+                           bm_lost_step_files(l),
                            l->accepted,
                            l->entry.generation.epoch != 0};
 
@@ -141,8 +158,15 @@ void bm_losses_tell(const struct bm_loss_list *list, struct bm_findings *out)
         const struct bm_lost_step *l = &list->steps[i];
         char dir[BM_NAME_BYTES], date[BM_LOSS_DATE], time[48] = "";
 
-        if (l->count) /* its files are looked at, and told of then */
+        /* Its files are looked at, and told of then. */
+        if (!bm_lost_step_is_whole(l))
             continue;
+        bm_name_loss(dir, l->entry.step);
+        if (l->unreadable) {
+            bm_findings_add(out, BOUMA_UNCHECKED, (int64_t)l->entry.step, dir,
+                            "the record of a loss could not be read");
+            continue;
+        }
         bm_name_step(dir, l->entry.step);
         if (l->entry.generation.epoch)
             snprintf(time, sizeof(time), " (time %g)", l->entry.time);
@@ -167,21 +191,21 @@ int bm_repair_losses(struct bm_repair *r)
         if (!is_over(s, l))
             continue;
         bm_name_loss(name, l->entry.step);
-        if (bm_repair_act(r, (int64_t)l->entry.step, name,
-                          "the record of a loss removed, as what was lost is "
-                          "there again"))
+        if (bm_repair_act(r, (int64_t)l->entry.step, name, AGAIN))
             rc = bm_losses_remove(s, l->entry.step, r->error);
     }
     bm_losses_release(&r->losses);
     if (!rc)
-        rc = bm_losses_find_all(s, r->ds.id, &r->losses, r->error);
+        rc =
+            bm_losses_find_all(s, r->ds.id, &r->losses, r->has_index, r->error);
     for (size_t i = 0; i < r->losses.count && !rc; i++) {
         struct bm_lost_step *l = &r->losses.steps[i];
 
-        if (l->count)
+        if (!bm_lost_step_is_whole(l))
             continue;
         bm_name_loss(name, l->entry.step);
-        r->report->hopeless++;
+        r->report->unchecked += (uint64_t)l->unreadable;
+        r->report->hopeless += !l->unreadable;
         if (!l->recorded && bm_repair_act(r, (int64_t)l->entry.step, name,
                                           "the loss of the step put on record"))
             rc = bm_losses_save(s, r->ds.id, l, r->error);
@@ -211,30 +235,40 @@ int bm_repair_lost_step(struct bm_repair *r, const struct bm_step_entry *entry)
     return rc;
 }
 
-int bm_repair_lost_file(struct bm_repair *r, const struct bm_manifest *m,
-                        size_t i, uint64_t bytes)
+int bm_repair_lost_parts(struct bm_repair *r, const struct bm_manifest *m,
+                         struct bm_lost_step *now, int is_all, int is_left)
 {
-    struct bm_step_entry entry = {m->step, m->time, m->generation};
-    struct bm_lost_step *l = bm_losses_find(&r->losses, m->step);
-    const struct bm_lost_file *file;
+    const struct bm_lost_step *known = bm_losses_find(&r->losses, m->step);
+    struct bm_store *s = &r->ds.store;
     char name[BM_NAME_BYTES];
 
-    /* A record of another writing says nothing of this one. */
-    if (!bm_loss_is_of(l, m))
-        l = bm_losses_add(&r->losses, &entry);
-    if (!l)
-        return bm_fail(r->error, BOUMA_ENOMEM, "no memory to repair");
-    file = bm_lost_step_file(l, (uint32_t)i);
-    if (file && file->bytes == bytes)
+    now->entry = (struct bm_step_entry){m->step, m->time, m->generation};
+    bm_lost_step_sort(now);
+    if (known && known->unreadable)
         return BOUMA_OK;
-    if (bm_lost_step_add(l, (uint32_t)i, bytes, r->ds.a))
-        return bm_fail(r->error, BOUMA_ENOMEM, "no memory to repair");
-    l->accepted = 0; /* there is more to forget */
-    bm_name_subfile(name, m->step, (uint32_t)i, m->generation);
+    /* A record of another writing says nothing of this one. */
+    if (!bm_loss_is_of(known, m))
+        known = NULL;
+    /* What cannot be read today may be there tomorrow. */
+    if (known && !is_all)
+        return BOUMA_OK;
+    bm_name_loss(name, m->step);
+    if (bm_lost_step_is_whole(now))
+        return known && bm_repair_act(r, (int64_t)m->step, name, AGAIN)
+                   ? bm_losses_remove(s, m->step, r->error)
+                   : BOUMA_OK;
+    if (known && bm_lost_step_covers(known, now)) {
+        if (bm_lost_step_covers(now, known))
+            return BOUMA_OK;
+        now->accepted = known->accepted; /* else there is more to forget */
+        now->recorded = known->recorded;
+    }
     return bm_repair_act(r, (int64_t)m->step, name,
-                         "what is lost of it put on record; the rest is kept, "
-                         "and can be read")
-               ? bm_losses_save(&r->ds.store, r->ds.id, l, r->error)
+                         is_left ? "what is lost of the step put on record; "
+                                   "the rest can be read"
+                                 : "what is lost of the step put on record; "
+                                   "nothing of it can be read")
+               ? bm_losses_save(s, r->ds.id, now, r->error)
                : BOUMA_OK;
 }
 
@@ -249,12 +283,17 @@ static int forget_one(struct bm_repair *r, struct bm_lost_step *l)
     bm_name_loss(name, l->entry.step);
     if (l->accepted)
         return BOUMA_OK;
+    if (l->unreadable)
+        return bm_fail(r->error, BOUMA_EIO,
+                       "%s/%s: could not be read, so it is kept", s->path,
+                       name);
     if (!bm_repair_act(r, (int64_t)l->entry.step, name,
-                       l->count ? "the loss of parts of the step forgotten: "
-                                  "from now on a note, and no damage"
-                                : "the loss of the step forgotten"))
+                       !bm_lost_step_is_whole(l)
+                           ? "the loss of parts of the step forgotten: "
+                             "from now on a note, and no damage"
+                           : "the loss of the step forgotten"))
         return BOUMA_OK;
-    if (l->count) {
+    if (!bm_lost_step_is_whole(l)) {
         l->accepted = 1;
         return bm_losses_save(s, r->ds.id, l, r->error);
     }
@@ -276,7 +315,7 @@ static int forget_all(struct bm_repair *r, int64_t step)
         rc = bm_epoch_claim(s, &r->ds.epoch, r->ds.options.force, note,
                             sizeof(note), r->error);
     if (!rc)
-        rc = bm_losses_find_all(s, r->ds.id, &r->losses, r->error);
+        rc = bm_losses_find_all(s, r->ds.id, &r->losses, 1, r->error);
     for (size_t i = 0; i < r->losses.count && !rc; i++)
         if (step < 0 || r->losses.steps[i].entry.step == (uint64_t)step) {
             rc = forget_one(r, &r->losses.steps[i]);
@@ -284,7 +323,9 @@ static int forget_all(struct bm_repair *r, int64_t step)
         }
     if (!rc && step >= 0 && !found)
         rc = bm_fail(r->error, BOUMA_ENOTFOUND,
-                     "%s: knows of no loss of step %" PRId64, s->path, step);
+                     "%s: no loss of step %" PRId64 " is on record; `bouma "
+                     "repair --apply` finds what is lost and puts it there",
+                     s->path, step);
     if (r->ds.epoch) {
         closed = bm_epoch_close(s, r->ds.epoch, r->error);
         rc = rc ? rc : closed;

@@ -1,6 +1,10 @@
-/* repair.c -- mends what can be mended, and never deletes: what is in the way
- * is moved to lost/. Every step that becomes visible by it has been checked to
- * the last byte before. Without 'apply' it only tells what it would do. */
+/* repair.c -- mends what can be mended; what is in the way is moved to lost/.
+ * Every step that becomes visible by it has been checked to the last byte
+ * before. Without 'apply' it only tells what it would do. Removed are only
+ *   - the files of an earlier writing of a step that is whole,
+ *   - the record of a loss that is over, and the old index, when written anew,
+ *   - the empty directory of a step whose loss is on record,
+ *   - its own temporary files. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -48,14 +52,15 @@ static int repair_identity(struct bm_repair *r)
 {
     struct bm_store *s = &r->ds.store;
     struct id_search search = {r, 0};
-    struct bm_error why = {0};
+    struct bm_error why = {0}, ignored = {0};
     int rc = bm_identity_load(s, r->ds.id, &r->ds.major, &r->ds.minor, &why);
 
     if (rc != BOUMA_EFORMAT)
         return rc ? bm_fail(r->error, rc, "%s", why.text) : BOUMA_OK;
-    rc = bm_store_list(s, BM_NAME_STEPS, search_id, &search, r->error);
-    if (rc)
-        return rc;
+    rc = bm_store_list(s, BM_NAME_STEPS, search_id, &search, &ignored);
+    if (rc && rc != BOUMA_ENOTFOUND)
+        return bm_fail(r->error, rc, "%s", ignored.text);
+    rc = BOUMA_OK;
     if (!search.found)
         return bm_fail(r->error, BOUMA_EFORMAT,
                        "%s; and no step tells which dataset it was", why.text);
@@ -88,6 +93,7 @@ static void step_release(struct bouma_step *step)
  * what kept us from finding out, with a message. */
 static int check_whole(struct bm_repair *r, struct bouma_step *step)
 {
+    struct bm_check how = {.depth = BOUMA_VERIFY_DEEP};
     bouma_verify_report report;
     struct bm_findings found;
     int rc = BOUMA_OK;
@@ -95,8 +101,7 @@ static int check_whole(struct bm_repair *r, struct bouma_step *step)
     memset(&report, 0, sizeof(report));
     bm_findings_init(&found, step->ds->a);
     for (size_t i = 0; i < step->manifest.count && !rc; i++) {
-        rc =
-            bm_check_subfile(step, i, BOUMA_VERIFY_DEEP, &found, &report, NULL);
+        rc = bm_check_subfile(step, i, &how, &found, &report);
         if (!rc)
             rc = found.failure;
         if (rc)
@@ -227,6 +232,39 @@ static int use_written_manifest(struct bm_repair *r, uint64_t number,
     return rc;
 }
 
+/* The bytes of the head at the front of a file of *bytes, and no more. EFORMAT
+ * if there is none. */
+static int load_front(struct bm_repair *r, struct bm_buffer *b,
+                      struct bm_envelope *e, uint64_t *bytes, const char *name,
+                      struct bm_error *why)
+{
+    struct bm_error ignored = {0};
+    struct bm_file f;
+    int rc = bm_file_open(&f, &r->ds.store, name, BOUMA_OPEN_READ, why);
+
+    if (rc)
+        return rc;
+    rc = bm_file_size(&f, bytes, why);
+    if (!rc && !bm_buffer_extend(b, BM_ENVELOPE_BYTES))
+        rc = BOUMA_ENOMEM;
+    if (!rc)
+        rc = bm_file_read(&f, b->data, b->size, 0, why);
+    if (!rc)
+        rc = bm_envelope_peek(e, b->data, b->size, BM_KIND_HEAD, name, why);
+    /* Perhaps it is just the version that is damaged: decoding tells. */
+    if (!rc || rc == BOUMA_EVERSION) {
+        bm_error_clear(why);
+        rc = e->body_bytes > *bytes - BM_ENVELOPE_BYTES ? BOUMA_EFORMAT
+             : e->body_bytes > r->ds.store.memory_limit ? BOUMA_ELIMIT
+             : !bm_buffer_extend(b, (size_t)e->body_bytes)
+                 ? BOUMA_ENOMEM
+                 : bm_file_read(&f, b->data + BM_ENVELOPE_BYTES,
+                                (size_t)e->body_bytes, BM_ENVELOPE_BYTES, why);
+    }
+    bm_file_close(&f, &ignored); /* only read from */
+    return rc;
+}
+
 /* Load the head of a subfile. With 'schema' it must describe that; else it
  * fills 'own'. Any damage is EFORMAT. */
 static int load_head(struct bm_repair *r, struct bm_head *head,
@@ -236,30 +274,24 @@ static int load_head(struct bm_repair *r, struct bm_head *head,
     struct bm_error why = {0};
     struct bm_envelope e;
     struct bm_buffer b;
+    uint64_t bytes = 0;
     int rc;
 
     bm_buffer_init(&b, r->ds.a);
     bm_head_init(head, r->ds.a);
-    rc = bm_store_load(&r->ds.store, name, &b, r->ds.store.memory_limit, &why);
-    if (!rc)
-        rc = bm_envelope_peek(&e, b.data, b.size, BM_KIND_HEAD, name, &why);
-    /* Perhaps it is just the version that is damaged: decoding tells. */
-    if ((!rc || rc == BOUMA_EVERSION) &&
-        e.body_bytes <= b.size - BM_ENVELOPE_BYTES) {
-        bm_error_clear(&why);
-        rc = bm_head_decode(head, schema, own, b.data,
-                            (size_t)e.body_bytes + BM_ENVELOPE_BYTES, b.size,
-                            r->ds.id, name, &why);
+    rc = load_front(r, &b, &e, &bytes, name, &why);
+    if (!rc) {
+        rc = bm_head_decode(head, schema, own, b.data, b.size, bytes, r->ds.id,
+                            name, &why);
         memcpy(hash, e.hash, 16);
         /* A manifest that is made of it would lack what it has more. */
         if (!rc && bm_envelope_is_newer(&e))
             rc = bm_envelope_fail(&e, name, &why, "");
-    } else if (!rc) {
-        rc = BOUMA_EFORMAT;
     }
     bm_buffer_release(&b);
     if (rc && !bm_is_damage(rc))
-        return bm_fail(r->error, rc, "%s", why.text);
+        return bm_fail(r->error, rc, "%s",
+                       why.text[0] ? why.text : "no memory to repair");
     return rc ? BOUMA_EFORMAT : BOUMA_OK;
 }
 
@@ -466,11 +498,31 @@ static void remove_older(struct bm_repair *r, const struct bm_manifest *m)
         bm_sweep_older(s, m->step, m->generation, 1);
 }
 
+/* A step with a manifest that can be read. */
+static int repair_published(struct bm_repair *r, struct bouma_step *step)
+{
+    uint64_t unchecked = r->report->unchecked, whole = 0;
+    uint64_t hopeless = r->report->hopeless;
+    struct bm_lost_step now = {.files = NULL};
+    int is_all, rc = BOUMA_OK;
+
+    for (size_t i = 0; i < step->manifest.count && !rc; i++)
+        rc = bm_repair_subfile(r, step, i, &now, &whole);
+    is_all = r->report->unchecked == unchecked;
+    /* Only of a step that is known to be whole: else an earlier writing may be
+     * the only one that is. */
+    if (!rc && is_all && r->report->hopeless == hopeless &&
+        bm_lost_step_is_whole(&now))
+        remove_older(r, &step->manifest);
+    if (!rc)
+        rc = bm_repair_lost_parts(r, &step->manifest, &now, is_all, whole > 0);
+    bm_lost_step_release(&now, r->ds.a);
+    return rc;
+}
+
 /* Steps stand alone, and so do the files of a step. */
 static int repair_step(struct bm_repair *r, uint64_t number)
 {
-    uint64_t hopeless = r->report->hopeless;
-    uint64_t unchecked = r->report->unchecked;
     struct bm_error why = {0};
     struct bouma_step step;
     char name[BM_NAME_BYTES];
@@ -481,20 +533,12 @@ static int repair_step(struct bm_repair *r, uint64_t number)
     step_init(r, &step);
     rc = bm_manifest_load(&step.manifest, &r->ds.store, number, NULL, r->ds.id,
                           &why);
-    if (!rc) {
-        for (size_t i = 0; i < step.manifest.count && !rc; i++)
-            rc = bm_repair_subfile(r, &step, i);
-        /* Only of a step that is known to be whole: else an earlier writing may
-         * be the only one that is. */
-        if (!rc && r->report->hopeless == hopeless &&
-            r->report->unchecked == unchecked &&
-            !bm_loss_is_of(bm_losses_find(&r->losses, number), &step.manifest))
-            remove_older(r, &step.manifest);
-    } else if (bm_is_damage(rc)) {
+    if (!rc)
+        rc = repair_published(r, &step);
+    else if (rc == BOUMA_ENOTFOUND || rc == BOUMA_EFORMAT)
         rc = repair_unpublished(r, number, rc != BOUMA_ENOTFOUND);
-    } else {
+    else
         bm_fail(r->error, rc, "%s", why.text);
-    }
     if (rc)
         rc = bm_repair_leave(r, (int64_t)number, name, rc);
     step_release(&step);
@@ -519,22 +563,39 @@ static int repair_index(struct bm_repair *r)
     return rc;
 }
 
+/* Load the index, or leave it as it is if it cannot be read. */
+static int load_index(struct bm_repair *r)
+{
+    size_t bad;
+    int rc = bm_index_load(&r->ds.store, r->ds.id, &r->known, &bad, r->error);
+
+    r->has_index = !rc;
+    r->changing = 0;
+    return rc ? bm_repair_leave(r, -1, BM_NAME_INDEX, rc) : BOUMA_OK;
+}
+
 static int repair_all(struct bm_repair *r)
 {
     struct bm_step_list steps;
+    uint32_t epoch = 0;
     char note[512];
-    size_t bad;
-    int rc = repair_identity(r), closed;
+    int has_steps = 0, rc = repair_identity(r), closed;
 
     bm_step_list_init(&steps, r->ds.a);
-    if (!rc && r->apply)
+    if (!rc)
+        rc = load_index(r);
+    if (!rc)
+        rc = bm_repair_epochs(r, &epoch);
+    if (!rc && r->apply) {
+        r->ds.epoch = epoch;
         rc = bm_epoch_claim(&r->ds.store, &r->ds.epoch, r->ds.options.force,
                             note, sizeof(note), r->error);
+    }
+    if (!rc)
+        rc = bm_repair_steps_dir(r, &has_steps);
     if (!rc)
         rc = bm_repair_losses(r);
-    if (!rc)
-        rc = bm_index_load(&r->ds.store, r->ds.id, &r->known, &bad, r->error);
-    if (!rc)
+    if (!rc && has_steps)
         rc = bm_steps_list(&r->ds.store, &steps, r->error);
     for (size_t i = 0; i < steps.count && !rc; i++) {
         rc = repair_step(r, steps.entries[i].step);
@@ -542,7 +603,7 @@ static int repair_all(struct bm_repair *r)
             r->ds.options.progress(r->ds.options.progress_user, "repairing",
                                    i + 1, steps.count);
     }
-    if (!rc)
+    if (!rc && r->has_index && has_steps)
         rc = repair_index(r);
     if (r->ds.epoch) {
         closed = bm_epoch_close(&r->ds.store, r->ds.epoch, r->error);

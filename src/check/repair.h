@@ -12,6 +12,7 @@ struct bm_repair {
     struct bm_findings findings;
     struct bm_loss_list losses; /* those that are known */
     struct bm_step_list known;  /* to the index */
+    int has_index;              /* that can be read, if there is one */
     bouma_repair_report *report;
     struct bm_error *error;
 };
@@ -30,17 +31,27 @@ int bm_repair_act(struct bm_repair *r, int64_t step, const char *name,
 /* Tell of damage that cannot be mended. */
 void bm_repair_hopeless(struct bm_repair *r, int64_t step, const char *name,
                         const char *text);
-/* What could not be looked at ('rc', with a message in r->error) does not keep
- * the rest from being mended: it is told, and BOUMA_OK is returned. Any other
- * status comes back. */
+/* What could not be looked at ('rc', with a message in r->error), or is beyond
+ * the memory limit, does not keep the rest from being mended: it is told, and
+ * BOUMA_OK is returned. Any other status comes back. */
 int bm_repair_leave(struct bm_repair *r, int64_t step, const char *name,
                     int rc);
 /* Move a file to lost/, under a name that is free there. */
 int bm_repair_move_away(struct bm_repair *r, const char *name);
 
 /* A subfile of which one head is damaged gets it back from the other. What is
- * lost of one that was cut goes on record. */
-int bm_repair_subfile(struct bm_repair *r, struct bouma_step *step, size_t i);
+ * lost of one that was cut, and all data that do not match their checksums, go
+ * into 'now'; *whole counts what does. */
+int bm_repair_subfile(struct bm_repair *r, struct bouma_step *step, size_t i,
+                      struct bm_lost_step *now, uint64_t *whole);
+
+/* ---- directories --------------------------------------------------------- */
+
+/* epochs/ is made anew if it is missing. *least is an epoch that no file has in
+ * its name, nor a later one. */
+int bm_repair_epochs(struct bm_repair *r, uint32_t *least);
+/* So is steps/; *is_there tells whether it is there now. */
+int bm_repair_steps_dir(struct bm_repair *r, int *is_there);
 
 /* ---- losses -------------------------------------------------------------- */
 
@@ -48,9 +59,10 @@ int bm_repair_subfile(struct bm_repair *r, struct bouma_step *step, size_t i);
 int bm_repair_losses(struct bm_repair *r);
 /* A step that the index knows, and of which no manifest can be made. */
 int bm_repair_lost_step(struct bm_repair *r, const struct bm_step_entry *entry);
-/* A file of a step of which just so many bytes are left: on record, unless it
- * is already. */
-int bm_repair_lost_file(struct bm_repair *r, const struct bm_manifest *m,
-                        size_t i, uint64_t bytes);
+/* What was found lost of a step that has a manifest, 'is_all' if all of its
+ * files could be looked at: on record, unless it is already. With 'is_left'
+ * some of its data can be read. */
+int bm_repair_lost_parts(struct bm_repair *r, const struct bm_manifest *m,
+                         struct bm_lost_step *now, int is_all, int is_left);
 
 #endif

@@ -7,6 +7,7 @@
 #include "store/envelope.h"
 
 #define MENDED "mended.tmp"
+#define PIECE  ((size_t)1 << 20) /* bytes that are copied at once */
 
 int bm_repair_act(struct bm_repair *r, int64_t step, const char *name,
                   const char *text)
@@ -27,11 +28,15 @@ void bm_repair_hopeless(struct bm_repair *r, int64_t step, const char *name,
 
 int bm_repair_leave(struct bm_repair *r, int64_t step, const char *name, int rc)
 {
-    if (r->changing || (rc != BOUMA_EIO && rc != BOUMA_EVERSION))
+    if (r->changing ||
+        (rc != BOUMA_EIO && rc != BOUMA_EVERSION && rc != BOUMA_ELIMIT))
         return rc;
-    bm_findings_add(&r->findings, BOUMA_UNCHECKED, step, name,
+    bm_findings_add(&r->findings, bm_severity_of(rc), step, name,
                     "%s; nothing is done to it", r->error->text);
-    r->report->unchecked++;
+    if (bm_is_damage(rc)) /* as verify has it */
+        r->report->hopeless++;
+    else
+        r->report->unchecked++;
     bm_error_clear(r->error);
     return BOUMA_OK;
 }
@@ -60,29 +65,60 @@ int bm_repair_move_away(struct bm_repair *r, const char *name)
                         "%s: no free name in lost/ for it", name);
 }
 
-/* Copy a file, with 'head' at both ends of its 'bytes'. */
-static int copy_file(struct bm_repair *r, const char *from, const char *to,
-                     const struct bm_buffer *head, uint64_t bytes)
+/* Copy the first 'bytes' of a file in pieces, with 'head' at both ends. The
+ * file may end in the second head: then there is less to copy. */
+static int copy_pieces(struct bm_repair *r, struct bm_file *out,
+                       struct bm_file *in, const struct bm_buffer *head,
+                       uint64_t bytes)
 {
+    uint64_t limit = r->ds.store.memory_limit;
+    uint64_t at = head->size, end = bytes - head->size;
     struct bm_buffer b;
-    int rc;
+    int rc = bm_file_reserve(out, bytes, r->error);
 
     bm_buffer_init(&b, r->ds.a);
-    rc = bm_store_load(&r->ds.store, from, &b, r->ds.store.memory_limit,
-                       r->error);
-    if (!rc && b.size < bytes && !bm_buffer_extend(&b, (size_t)bytes - b.size))
+    if (!rc && !bm_buffer_extend(&b, limit < PIECE ? (size_t)limit : PIECE))
         rc = bm_fail(r->error, BOUMA_ENOMEM, "no memory to repair");
-    if (!rc) {
-        memcpy(b.data, head->data, head->size);
-        memcpy(b.data + b.size - head->size, head->data, head->size);
-        rc = bm_store_save(&r->ds.store, to, b.data, b.size, 1, r->error);
+    if (!rc)
+        rc = bm_file_write(out, head->data, head->size, 0, r->error);
+    while (!rc && at < end) {
+        size_t n = end - at < b.size ? (size_t)(end - at) : b.size;
+
+        rc = bm_file_read(in, b.data, n, at, r->error);
+        if (!rc)
+            rc = bm_file_write(out, b.data, n, at, r->error);
+        at += n;
     }
+    if (!rc)
+        rc = bm_file_write(out, head->data, head->size, end, r->error);
     bm_buffer_release(&b);
     return rc;
 }
 
+static int copy_file(struct bm_repair *r, const char *from, const char *to,
+                     const struct bm_buffer *head, uint64_t bytes)
+{
+    struct bm_error ignored = {0};
+    struct bm_file in, out;
+    int closed,
+        rc = bm_file_open(&in, &r->ds.store, from, BOUMA_OPEN_READ, r->error);
+
+    if (rc)
+        return rc;
+    rc = bm_file_open(&out, &r->ds.store, to, BOUMA_OPEN_CREATE, r->error);
+    if (!rc) {
+        rc = copy_pieces(r, &out, &in, head, bytes);
+        if (!rc)
+            rc = bm_file_sync(&out, r->error);
+        closed = bm_file_close(&out, r->error);
+        rc = rc ? rc : closed;
+    }
+    bm_file_close(&in, &ignored); /* only read from */
+    return rc;
+}
+
 /* Load one copy of a head; EFORMAT if it is not the one that the manifest
- * names. */
+ * names, whatever version it claims to have. */
 static int good_head(struct bm_repair *r, struct bm_buffer *out,
                      struct bm_file *f, const struct bm_subfile_info *info,
                      uint64_t offset)
@@ -93,17 +129,19 @@ static int good_head(struct bm_repair *r, struct bm_buffer *out,
     int rc;
 
     bm_buffer_clear(out);
+    if (info->head_bytes > r->ds.store.memory_limit)
+        return bm_fail(r->error, BOUMA_ELIMIT,
+                       "%s: its head is beyond the memory limit", f->name);
     if (!bm_buffer_extend(out, (size_t)info->head_bytes))
         return bm_fail(r->error, BOUMA_ENOMEM, "no memory to repair");
     rc = bm_file_read(f, out->data, out->size, offset, &why);
     if (rc && !bm_is_damage(rc))
         return bm_fail(r->error, rc, "%s", why.text);
-    if (!rc)
-        rc = bm_envelope_open(&e, &body, out->data, out->size, BM_KIND_HEAD,
-                              r->ds.id, f->name, &why);
-    if (rc == BOUMA_EVERSION)
-        return bm_fail(r->error, rc, "%s", why.text);
-    return rc || memcmp(e.hash, info->head_hash, 16) ? BOUMA_EFORMAT : BOUMA_OK;
+    if (rc || !bm_envelope_has_hash(out->data, out->size, info->head_hash))
+        return BOUMA_EFORMAT;
+    rc = bm_envelope_open(&e, &body, out->data, out->size, BM_KIND_HEAD,
+                          r->ds.id, f->name, &why);
+    return rc == BOUMA_EVERSION ? bm_fail(r->error, rc, "%s", why.text) : rc;
 }
 
 /* Put a mended copy of a subfile, of so many bytes, in its place. */
@@ -130,77 +168,112 @@ static int replace_heads(struct bm_repair *r, uint64_t step, const char *name,
     return rc;
 }
 
-/* A file that is too short, or missing (0 bytes): tell what is lost, and put it
- * on record. */
-static int keep_the_rest(struct bm_repair *r, struct bouma_step *step, size_t i,
-                         uint64_t bytes)
+/* Look at the data of a file. Of one that is too short, or missing, tell with
+ * 'cut' what is lost. */
+static int look_at_data(struct bm_repair *r, struct bouma_step *step, size_t i,
+                        int cut, struct bm_lost_step *now, uint64_t *whole)
 {
-    const struct bm_manifest *m = &step->manifest;
-    struct bm_lost_step *known = bm_losses_find(&r->losses, m->step);
+    struct bm_check how = {.depth = BOUMA_VERIFY_FULL,
+                           .known =
+                               bm_losses_find(&r->losses, step->manifest.step),
+                           .data_only = !cut,
+                           .lost = now};
     bouma_verify_report counts = {0};
-    uint64_t before = r->findings.damages, unchecked = r->findings.unchecked;
-    int rc = bm_check_subfile(step, i, BOUMA_VERIFY_FULL, &r->findings, &counts,
-                              known);
+    uint64_t damages = r->findings.damages, unchecked = r->findings.unchecked;
+    int rc = bm_check_subfile(step, i, &how, &r->findings, &counts);
 
-    r->report->hopeless += r->findings.damages > before;
+    r->report->hopeless += r->findings.damages > damages;
     r->report->unchecked += r->findings.unchecked - unchecked;
-    if (rc)
-        return bm_fail(r->error, rc, "no memory to repair");
-    /* What cannot be read today may be there tomorrow. */
-    return r->findings.unchecked > unchecked
-               ? BOUMA_OK
-               : bm_repair_lost_file(r, m, i, bytes);
+    *whole += how.whole;
+    return rc ? bm_fail(r->error, rc, "no memory to repair") : BOUMA_OK;
+}
+
+/* The heads of a file, and how much of it there is. */
+struct ends {
+    struct bm_buffer front, back;
+    int front_rc, back_rc; /* EFORMAT: damaged, or not there */
+    uint64_t bytes;
+    int cut;
+};
+
+/* Load both heads; what is returned is a failure to look. */
+static int load_ends(struct bm_repair *r, struct ends *e,
+                     const struct bm_subfile_info *info, struct bm_file *f)
+{
+    uint64_t back = info->file_bytes - info->head_bytes;
+    int rc = bm_file_size(f, &e->bytes, r->error);
+
+    e->front_rc = e->back_rc = BOUMA_EFORMAT;
+    e->cut = e->bytes < info->file_bytes;
+    /* One that was cut in the second head has all of its data. */
+    if (rc || e->bytes < back)
+        return rc;
+    e->front_rc = good_head(r, &e->front, f, info, 0);
+    if (!e->cut)
+        e->back_rc = good_head(r, &e->back, f, info, back);
+    return e->front_rc && e->front_rc != BOUMA_EFORMAT ? e->front_rc
+           : e->back_rc && e->back_rc != BOUMA_EFORMAT ? e->back_rc
+                                                       : BOUMA_OK;
+}
+
+/* Mend the ends of a file, of which one head is good. */
+static int mend_ends(struct bm_repair *r, const struct ends *e,
+                     const struct bm_manifest *m, size_t i, const char *name)
+{
+    uint64_t bytes = m->subfiles[i].file_bytes;
+
+    if (!e->front_rc && !e->back_rc && e->bytes == bytes)
+        return BOUMA_OK;
+    return bm_repair_act(r, (int64_t)m->step, name,
+                         e->cut ? "its end, which was cut off, made anew from "
+                                  "the head at its front"
+                         : e->bytes > bytes
+                             ? "what was behind its end cut off"
+                             : "a damaged head replaced by its copy")
+               ? replace_heads(r, m->step, name,
+                               e->front_rc ? &e->back : &e->front, bytes)
+               : BOUMA_OK;
 }
 
 static int mend_subfile(struct bm_repair *r, struct bouma_step *step, size_t i,
-                        const char *name)
+                        const char *name, struct bm_lost_step *now,
+                        uint64_t *whole)
 {
     const struct bm_manifest *m = &step->manifest;
-    const struct bm_subfile_info *info = &m->subfiles[i];
     struct bm_error why = {0}, ignored = {0};
-    struct bm_buffer front, back;
+    uint64_t unchecked = r->report->unchecked;
+    struct ends e;
     struct bm_file f;
-    uint64_t bytes = 0;
-    int rc, cut, front_rc = BOUMA_EFORMAT, back_rc = BOUMA_EFORMAT;
+    int rc, is_lost;
 
+    memset(&e, 0, sizeof(e));
     rc = bm_file_open(&f, &r->ds.store, name, BOUMA_OPEN_READ, &why);
-    if (rc == BOUMA_ENOTFOUND)
-        return keep_the_rest(r, step, i, 0);
-    if (rc)
+    if (rc && rc != BOUMA_ENOTFOUND)
         return bm_fail(r->error, rc, "%s", why.text);
-    bm_buffer_init(&front, r->ds.a);
-    bm_buffer_init(&back, r->ds.a);
-    rc = bm_file_size(&f, &bytes, r->error);
-    cut = bytes < info->file_bytes;
-    /* One that was cut in the second head has all of its data. */
-    if (!rc && (bytes == info->file_bytes ||
-                (cut && bytes >= info->file_bytes - info->head_bytes))) {
-        front_rc = good_head(r, &front, &f, info, 0);
-        if (!cut)
-            back_rc = good_head(r, &back, &f, info, bytes - info->head_bytes);
-        rc = front_rc && front_rc != BOUMA_EFORMAT ? front_rc
-             : back_rc && back_rc != BOUMA_EFORMAT ? back_rc
-                                                   : BOUMA_OK;
+    is_lost = rc == BOUMA_ENOTFOUND;
+    bm_buffer_init(&e.front, r->ds.a);
+    bm_buffer_init(&e.back, r->ds.a);
+    rc = BOUMA_OK;
+    if (!is_lost) {
+        rc = load_ends(r, &e, &m->subfiles[i], &f);
+        bm_file_close(&f, &ignored);
+        is_lost = e.cut && e.front_rc;
     }
-    bm_file_close(&f, &ignored);
-    if (!rc && cut && front_rc)
-        rc = keep_the_rest(r, step, i, bytes);
-    else if (!rc && front_rc && back_rc)
-        bm_repair_hopeless(r, (int64_t)m->step, name,
-                           bytes != info->file_bytes
-                               ? "the file has not its size"
-                               : "both heads are damaged");
-    else if (!rc && (front_rc || back_rc) &&
-             bm_repair_act(r, (int64_t)m->step, name,
-                           "a damaged head replaced by its copy"))
-        rc = replace_heads(r, m->step, name, front_rc ? &back : &front,
-                           info->file_bytes);
-    bm_buffer_release(&front);
-    bm_buffer_release(&back);
+    if (!rc && !is_lost && (!e.front_rc || !e.back_rc))
+        rc = mend_ends(r, &e, m, i, name);
+    if (!rc)
+        rc = look_at_data(r, step, i, is_lost, now, whole);
+    /* What cannot be read today may be there tomorrow. */
+    if (!rc && is_lost && r->report->unchecked == unchecked &&
+        bm_lost_step_add(now, (uint32_t)i, e.bytes, r->ds.a))
+        rc = bm_fail(r->error, BOUMA_ENOMEM, "no memory to repair");
+    bm_buffer_release(&e.front);
+    bm_buffer_release(&e.back);
     return rc;
 }
 
-int bm_repair_subfile(struct bm_repair *r, struct bouma_step *step, size_t i)
+int bm_repair_subfile(struct bm_repair *r, struct bouma_step *step, size_t i,
+                      struct bm_lost_step *now, uint64_t *whole)
 {
     const struct bm_manifest *m = &step->manifest;
     char name[BM_NAME_BYTES];
@@ -208,6 +281,6 @@ int bm_repair_subfile(struct bm_repair *r, struct bouma_step *step, size_t i)
 
     r->changing = 0;
     bm_name_subfile(name, m->step, (uint32_t)i, m->generation);
-    rc = mend_subfile(r, step, i, name);
+    rc = mend_subfile(r, step, i, name, now, whole);
     return rc ? bm_repair_leave(r, (int64_t)m->step, name, rc) : BOUMA_OK;
 }

@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "check/check.h"
 #include "layout/patch.h"
+#include "store/envelope.h"
 
 #define PADDING_PIECE 4096 /* bytes read at once */
 
@@ -18,6 +19,8 @@ struct subfile_check {
     struct bm_file file;
     uint64_t bytes;          /* that the file has */
     bouma_severity severity; /* of what lies beyond them */
+    struct bm_check *how;
+    int vague; /* something may be well, but could not be read */
     struct bm_findings *out;
     bouma_verify_report *report;
     struct bm_codec_state codec;
@@ -32,10 +35,43 @@ static void damage(struct subfile_check *c, int status, const char *text)
         c->no_memory = 1; /* which says nothing about the file */
         return;
     }
+    c->vague |= status != BOUMA_EFORMAT;
     if (!bm_is_damage(status) && !c->out->failure)
         c->out->failure = status;
     bm_findings_add(c->out, bm_severity_of(status),
                     (int64_t)c->step->manifest.step, c->name, "%s", text);
+}
+
+/* What is on record of this writing of the step, or NULL. */
+static const struct bm_lost_step *record_of(const struct subfile_check *c)
+{
+    return bm_loss_is_of(c->how->known, &c->step->manifest) ? c->how->known
+                                                            : NULL;
+}
+
+static void collect(struct subfile_check *c, uint64_t offset)
+{
+    if (c->how->lost && bm_lost_step_add_piece(c->how->lost, (uint32_t)c->i,
+                                               offset, c->step->ds->a))
+        c->no_memory = 1;
+}
+
+/* The piece at 'offset' is damaged: a damage, or a note if it is on record and
+ * was forgotten. */
+static void damaged_piece(struct subfile_check *c, uint64_t offset,
+                          const char *text)
+{
+    const struct bm_lost_step *known = record_of(c);
+    char date[BM_LOSS_DATE + 4] = "", when[BM_LOSS_DATE];
+    bouma_severity severity = BOUMA_DAMAGE;
+
+    if (known && bm_lost_step_has_piece(known, (uint32_t)c->i, offset)) {
+        snprintf(date, sizeof(date), " (%s)", bm_loss_date(when, known));
+        severity = known->accepted ? BOUMA_NOTE : BOUMA_DAMAGE;
+    }
+    bm_findings_add(c->out, severity, (int64_t)c->step->manifest.step, c->name,
+                    "%s%s", text, date);
+    collect(c, offset);
 }
 
 /* Read 'bytes' at 'offset' into c->raw: 1 if that worked. */
@@ -128,9 +164,13 @@ static int check_head(struct subfile_check *c, struct bm_head *head,
         return 0;
     rc = bm_head_decode(head, &c->step->schema, NULL, c->raw.data, c->raw.size,
                         info->file_bytes, c->step->ds->id, which, &why);
-    if (!rc && memcmp(c->raw.data + 48, info->head_hash, 16))
+    /* Whatever version it claims to have. */
+    if ((!rc || rc == BOUMA_EVERSION) &&
+        !bm_envelope_has_hash(c->raw.data, c->raw.size, info->head_hash)) {
+        bm_error_clear(&why);
         rc = bm_fail(&why, BOUMA_EFORMAT,
                      "%s: is not the one the manifest names", which);
+    }
     if (!rc)
         rc = bm_manifest_compare(&what, m, c->i, head, info->head_hash);
     if (!rc && !what)
@@ -161,8 +201,8 @@ static void check_padding(struct subfile_check *c, const struct bm_head *head)
             return;
         for (uint64_t i = 0; i < n; i++)
             if (c->raw.data[i]) {
-                damage(c, BOUMA_EFORMAT,
-                       "bytes between head and data are not zero");
+                damaged_piece(c, head->head_bytes,
+                              "bytes between head and data are not zero");
                 return;
             }
         at += n;
@@ -172,15 +212,14 @@ static void check_padding(struct subfile_check *c, const struct bm_head *head)
 static void damaged_level(struct subfile_check *c, const struct bm_section *s,
                           size_t chunk, int level, const char *what)
 {
-    char where[200];
+    uint64_t offset = s->offsets[chunk * (size_t)s->levels + (size_t)level];
+    char where[200], text[BM_ERROR_BYTES];
 
     bm_section_text(where, sizeof(where), s, chunk);
-    bm_findings_add(
-        c->out, BOUMA_DAMAGE, (int64_t)c->step->manifest.step, c->name,
-        "%s: variable \"%s/%s\", level %d, %s, at byte "
-        "%" PRIu64,
-        what, s->variable->grid->name, s->variable->name, level, where,
-        s->offsets[chunk * (size_t)s->levels + (size_t)level]);
+    snprintf(text, sizeof(text),
+             "%s: variable \"%s/%s\", level %d, %s, at byte %" PRIu64, what,
+             s->variable->grid->name, s->variable->name, level, where, offset);
+    damaged_piece(c, offset, text);
 }
 
 /* ---- a file that was cut ------------------------------------------------- */
@@ -320,8 +359,10 @@ static int load_level(struct subfile_check *c, const struct bm_section *s,
 
     if (!load(c, s->offsets[at], s->sizes[at]))
         return 0;
-    if (bm_hash_chunk(&address, c->raw.data, s->sizes[at]) == s->hashes[at])
+    if (bm_hash_chunk(&address, c->raw.data, s->sizes[at]) == s->hashes[at]) {
+        c->how->whole += s->sizes[at] != 0;
         return 1;
+    }
     damaged_level(c, s, chunk, k, "the checksum does not match");
     return 0;
 }
@@ -391,8 +432,9 @@ static void check_tree(struct subfile_check *c, const struct bm_cloud *cloud,
         return;
     if (bm_cloud_hash_tree(cloud, c->step->ds->id, m->step, m->generation,
                            c->raw.data, c->raw.size) != cloud->tree_hash) {
-        damage(c, BOUMA_EFORMAT,
-               "the checksum of the tree over the particles does not match");
+        damaged_piece(
+            c, cloud->tree_offset,
+            "the checksum of the tree over the particles does not match");
         return;
     }
     if (!deep)
@@ -405,17 +447,29 @@ static void check_tree(struct subfile_check *c, const struct bm_cloud *cloud,
         damage(c, rc, "the tree over the particles contradicts itself");
 }
 
+/* There is no head, as was told since 'before': the whole file is lost. */
+static void no_head(struct subfile_check *c, const struct bm_findings *before)
+{
+    const struct bm_lost_step *known = record_of(c);
+
+    if (known && bm_lost_step_has_piece(known, (uint32_t)c->i, 0)) {
+        bm_findings_return(c->out, before);
+        damaged_piece(c, 0, "no head of it is whole");
+    } else {
+        collect(c, 0);
+    }
+}
+
 static void check_content(struct subfile_check *c, bouma_verify_depth depth)
 {
     const struct bm_subfile_info *info = &c->step->manifest.subfiles[c->i];
+    struct bm_findings before = *c->out;
     struct bm_head head, second;
     int good, is_cut = c->bytes < info->file_bytes;
 
     bm_head_init(&head, c->step->ds->a);
     bm_head_init(&second, c->step->ds->a);
     good = check_head(c, &head, 0, "the head at the front");
-    if (good && is_cut)
-        tell_lost(c, &head);
     if (!is_cut &&
         check_head(c, &second, info->file_bytes - info->head_bytes,
                    "the head at the end") &&
@@ -426,6 +480,12 @@ static void check_content(struct subfile_check *c, bouma_verify_depth depth)
         second = swap;
         good = 1;
     }
+    if (good && c->how->data_only)
+        bm_findings_return(c->out, &before);
+    if (good && is_cut)
+        tell_lost(c, &head);
+    if (!good && !c->vague)
+        no_head(c, &before);
     if (good && depth >= BOUMA_VERIFY_FULL) {
         check_padding(c, &head);
         for (size_t i = 0; i < head.cloud_count; i++)
@@ -443,19 +503,18 @@ int bm_loss_is_of(const struct bm_lost_step *lost, const struct bm_manifest *m)
 {
     struct bm_step_entry entry = {m->step, m->time, m->generation};
 
-    return lost && lost->count && bm_step_entry_is_same(&lost->entry, &entry);
+    return lost && !bm_lost_step_is_whole(lost) &&
+           bm_step_entry_is_same(&lost->entry, &entry);
 }
 
 /* The file has not its length, or is missing, as 'missing' tells: a damage, or
  * a note if it is known and was forgotten. */
 static void note_length(struct subfile_check *c,
-                        const struct bm_subfile_info *info,
-                        const struct bm_lost_step *known, const char *missing)
+                        const struct bm_subfile_info *info, const char *missing)
 {
+    const struct bm_lost_step *known = record_of(c);
     const struct bm_lost_file *file =
-        bm_loss_is_of(known, &c->step->manifest)
-            ? bm_lost_step_file(known, (uint32_t)c->i)
-            : NULL;
+        known ? bm_lost_step_file(known, (uint32_t)c->i) : NULL;
     char date[BM_LOSS_DATE + 4] = "", text[BM_LOSS_DATE];
 
     c->severity = BOUMA_DAMAGE;
@@ -474,14 +533,12 @@ static void note_length(struct subfile_check *c,
             info->file_bytes, date);
 }
 
-int bm_check_subfile(struct bouma_step *step, size_t i,
-                     bouma_verify_depth depth, struct bm_findings *out,
-                     bouma_verify_report *report,
-                     const struct bm_lost_step *known)
+int bm_check_subfile(struct bouma_step *step, size_t i, struct bm_check *how,
+                     struct bm_findings *out, bouma_verify_report *report)
 {
     const struct bm_subfile_info *info = &step->manifest.subfiles[i];
     struct subfile_check c = {
-        .step = step, .i = i, .out = out, .report = report};
+        .step = step, .i = i, .how = how, .out = out, .report = report};
     struct bm_error why = {0}, ignored = {0};
     int failed, rc;
 
@@ -498,12 +555,12 @@ int bm_check_subfile(struct bouma_step *step, size_t i,
         rc = bm_file_size(&c.file, &c.bytes, &why);
     if (rc && rc != BOUMA_ENOTFOUND) {
         damage(&c, rc, why.text);
-    } else if (rc || c.bytes != info->file_bytes) {
-        note_length(&c, info, known, rc ? why.text : NULL);
+    } else if (rc || (c.bytes != info->file_bytes && !how->data_only)) {
+        note_length(&c, info, rc ? why.text : NULL);
         if (!rc && c.bytes < info->file_bytes && c.bytes >= info->head_bytes)
-            check_content(&c, depth);
-    } else if (depth >= BOUMA_VERIFY_META) {
-        check_content(&c, depth);
+            check_content(&c, how->depth);
+    } else if (how->depth >= BOUMA_VERIFY_META) {
+        check_content(&c, how->depth);
     }
     bm_file_close(&c.file, &ignored);
     failed =

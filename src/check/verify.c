@@ -5,6 +5,7 @@
 
 #include "check/check.h"
 #include "dataset/sweep.h"
+#include "store/identity.h"
 
 struct verify {
     struct bouma_dataset *ds;
@@ -22,28 +23,92 @@ static int note(void *context, const char *text)
     return BOUMA_OK;
 }
 
-/* Rank 0: what lies around, and whether the index is right. */
-static int look_around(struct verify *v)
+/* Losses, as far as they are known; those that only the index knows if that can
+ * be read. */
+static int look_for_losses(struct verify *v)
 {
     struct bouma_dataset *ds = v->ds;
-    struct bm_step_list found;
+    struct bm_step_list cached;
     struct bm_error why = {0};
-    int stale = 0, rc;
+    size_t bad;
+    int rc, has_index;
 
-    rc = bm_losses_find_all(&ds->store, ds->id, &v->losses, &why);
+    bm_step_list_init(&cached, ds->a);
+    rc = bm_index_load(&ds->store, ds->id, &cached, &bad, &why);
+    bm_step_list_release(&cached);
+    has_index = !rc;
+    if (rc && rc != BOUMA_ENOMEM) {
+        bm_findings_add(&v->findings, BOUMA_UNCHECKED, -1, BM_NAME_INDEX,
+                        "%s; so steps that only it knows, as they are lost, "
+                        "are not known",
+                        why.text);
+        bm_error_clear(&why);
+        rc = BOUMA_OK;
+    }
+    if (!rc)
+        rc =
+            bm_losses_find_all(&ds->store, ds->id, &v->losses, has_index, &why);
     if (rc == BOUMA_ENOMEM)
         return bm_fail(&ds->error, rc, "%s", why.text);
     bm_losses_tell(&v->losses, &v->findings);
     if (rc)
         bm_findings_add(&v->findings, bm_severity_of(rc), -1, BM_NAME_LOST,
                         "%s", why.text);
+    return BOUMA_OK;
+}
+
+/* Without the index, a step of which nothing is left can only be missed: the
+ * steps of a writer count its attempts. */
+static void look_for_gaps(struct verify *v, const struct bm_step_list *steps)
+{
+    for (size_t i = 0; i < steps->count; i++) {
+        const struct bm_step_entry *e = &steps->entries[i], *last = e - 1;
+        int same = i && last->generation.epoch == e->generation.epoch;
+        uint32_t before = same ? last->generation.attempt : 0;
+
+        if (!e->generation.epoch || e->generation.attempt <= before + 1)
+            continue;
+        bm_findings_add(&v->findings, BOUMA_NOTE, (int64_t)e->step,
+                        BM_NAME_INDEX,
+                        "the writer of step %" PRIu64 " began %" PRIu32
+                        " before it that %s not there: they failed, were "
+                        "written again or dropped, or were lost together with "
+                        "the index",
+                        e->step, e->generation.attempt - before - 1,
+                        e->generation.attempt - before == 2 ? "is" : "are");
+    }
+}
+
+/* Rank 0: what lies around, and whether the index is right. */
+static int look_around(struct verify *v)
+{
+    struct bouma_dataset *ds = v->ds;
+    struct bm_step_list found;
+    struct bm_error why = {0};
+    uint32_t last;
+    int stale = 0, rc = look_for_losses(v);
+
+    if (rc)
+        return rc;
+    rc = bm_epoch_last(&ds->store, &last, &why);
+    if (rc)
+        bm_findings_add(&v->findings, bm_severity_of(rc), -1, BM_NAME_EPOCHS,
+                        "%s", why.text);
     bm_step_list_init(&found, ds->a);
     rc = bm_steps_find(&ds->store, ds->id, &found, &stale, 0, note,
                        &v->findings, &ds->error);
-    if (!rc && stale)
+    if (!rc && stale) {
+        int missing = bm_store_is_absent(&ds->store, BM_NAME_INDEX);
+
         bm_findings_add(&v->findings, BOUMA_NOTE, -1, BM_NAME_INDEX,
-                        "the index does not list the committed steps; it is "
-                        "only a cache, `bouma repair` writes it anew");
+                        "the index %s; it is only a cache, `bouma repair` "
+                        "writes it anew",
+                        missing ? "is missing, and steps that were lost with "
+                                  "it are not known"
+                                : "does not list the committed steps");
+        if (missing)
+            look_for_gaps(v, &found);
+    }
     bm_step_list_release(&found);
     return rc;
 }
@@ -56,6 +121,8 @@ static int verify_step(struct verify *v, uint64_t number)
     struct bm_step_entry listed = *e; /* opening the step corrects it */
     char name[BM_NAME_BYTES];
     struct bm_findings before = v->findings;
+    struct bm_check how = {.depth = v->depth,
+                           .known = bm_losses_find(&v->records, number)};
     struct bm_error meanwhile = {0};
     struct bouma_step *step;
     uint64_t older;
@@ -101,15 +168,11 @@ static int verify_step(struct verify *v, uint64_t number)
     }
     for (size_t i = 0; i < step->manifest.count && !rc; i++)
         if (v->subfile++ % (size_t)ds->comm->size == (size_t)ds->comm->rank)
-            rc = bm_check_subfile(step, i, v->depth, &v->findings, &v->report,
-                                  bm_losses_find(&v->records, number));
+            rc = bm_check_subfile(step, i, &how, &v->findings, &v->report);
     if (!rc && v->findings.damages > before.damages &&
         bm_step_is_current(step, &ds->store, &meanwhile)) {
         /* Not damage: a writer was at work. */
-        v->findings.bytes.size = before.bytes.size;
-        v->findings.damages = before.damages;
-        v->findings.notes = before.notes;
-        v->findings.unchecked = before.unchecked;
+        bm_findings_return(&v->findings, &before);
         bm_findings_add(&v->findings, BOUMA_NOTE, (int64_t)number, name, "%s",
                         meanwhile.text);
     }
@@ -160,16 +223,42 @@ static int bring_together(struct verify *v, struct bm_buffer *all, int rc)
     return rc;
 }
 
-/* A dataset whose own file is damaged: nothing else can be trusted, and that
- * is the finding. */
-static int only_identity(struct bouma_dataset *ds, struct verify *v,
-                         struct bm_buffer *all)
+/* A dataset that cannot be listed, as ds->error tells: its own file is damaged,
+ * and nothing else can be trusted; or steps/ is missing, and all is lost. */
+static int look_from_outside(struct verify *v)
 {
-    bm_findings_add(&v->findings, BOUMA_DAMAGE, -1, BM_NAME_DATASET, "%s",
-                    ds->error.text);
-    bm_put_bytes(all, v->findings.bytes.data, v->findings.bytes.size);
-    v->report.damages = 1;
-    return all->failed ? BOUMA_ENOMEM : BOUMA_OK;
+    struct bouma_dataset *ds = v->ds;
+    struct bm_error why = {0};
+    int major, minor, rc;
+
+    if (ds->comm->rank)
+        return BOUMA_OK;
+    rc = bm_identity_load(&ds->store, ds->id, &major, &minor, &why);
+    bm_findings_add(&v->findings, BOUMA_DAMAGE, -1,
+                    rc ? BM_NAME_DATASET : BM_NAME_STEPS, "%s", ds->error.text);
+    return rc ? BOUMA_OK : look_for_losses(v);
+}
+
+/* All that there is to look at. Collective. */
+static int look_at_all(struct verify *v)
+{
+    struct bouma_dataset *ds = v->ds;
+    struct bm_error why = {0};
+    int rc = BOUMA_OK;
+
+    /* A rank that cannot read them takes what is known for news. */
+    if (bm_losses_load(&ds->store, ds->id, &v->records, &why) == BOUMA_ENOMEM)
+        rc = bm_fail(&ds->error, BOUMA_ENOMEM, "%s", why.text);
+    if (ds->comm->rank == 0 && !rc)
+        rc = look_around(v);
+    rc = bm_comm_agree(ds->comm, rc, &ds->error);
+    for (size_t i = 0; i < ds->steps.count && !rc; i++) {
+        rc = verify_step(v, ds->steps.entries[i].step);
+        if (ds->options.progress && ds->comm->rank == 0)
+            ds->options.progress(ds->options.progress_user, "verifying", i + 1,
+                                 ds->steps.count);
+    }
+    return rc;
 }
 
 int bm_verify(struct bm_comm *comm, const char *path, bouma_verify_depth depth,
@@ -181,7 +270,6 @@ int bm_verify(struct bm_comm *comm, const char *path, bouma_verify_depth depth,
     struct bouma_dataset *ds = NULL;
     struct verify v = {.depth = depth};
     bouma_options here = *options;
-    struct bm_error why = {0};
     struct bm_buffer all;
     int rc;
 
@@ -192,23 +280,10 @@ int bm_verify(struct bm_comm *comm, const char *path, bouma_verify_depth depth,
     bm_losses_init(&v.records, a);
     bm_buffer_init(&all, a);
     v.ds = ds;
-    if (rc == BOUMA_EFORMAT) {
-        rc = only_identity(ds, &v, &all);
-    } else if (!rc) {
+    if (!rc)
         rc = bm_dataset_list(ds);
-        /* A rank that cannot read them takes what is known for news. */
-        if (!rc && bm_losses_load(&ds->store, ds->id, &v.records, &why) ==
-                       BOUMA_ENOMEM)
-            rc = bm_fail(&ds->error, BOUMA_ENOMEM, "%s", why.text);
-        if (ds->comm->rank == 0 && !rc)
-            rc = look_around(&v);
-        rc = bm_comm_agree(ds->comm, rc, &ds->error);
-        for (size_t i = 0; i < ds->steps.count && !rc; i++) {
-            rc = verify_step(&v, ds->steps.entries[i].step);
-            if (ds->options.progress && ds->comm->rank == 0)
-                ds->options.progress(ds->options.progress_user, "verifying",
-                                     i + 1, ds->steps.count);
-        }
+    if (!rc || rc == BOUMA_EFORMAT) {
+        rc = rc ? look_from_outside(&v) : look_at_all(&v);
         rc = bring_together(&v, &all, rc);
     }
     if (!rc) {

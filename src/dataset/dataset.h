@@ -169,20 +169,21 @@ enum bm_find {
 };
 
 /* The numbers of all directories of steps, with and without manifests, into an
- * empty list. */
+ * empty list. EFORMAT if steps/ is missing. */
 int bm_steps_list(struct bm_store *s, struct bm_step_list *out,
                   struct bm_error *error);
 
 /* The committed steps, from the index and the directories; for rank 0. 'how' is
  * a sum of bm_find. With 'note' (may be NULL) every oddity is told. *stale is
- * set if the index does not say the same. */
+ * set if the index does not say the same, and not if it cannot be read: then it
+ * is left as it is. */
 int bm_steps_find(struct bm_store *s, const uint8_t id[16],
                   struct bm_step_list *out, int *stale, int how,
                   int (*note)(void *context, const char *text), void *context,
                   struct bm_error *error);
 
 /* Steps that the index knows, and whose directories are not there, into an
- * empty list. */
+ * empty list. Fails if the index cannot be read. */
 int bm_steps_gone(struct bm_store *s, const uint8_t id[16],
                   struct bm_step_list *gone, struct bm_error *error);
 /* Write the index anew, for one who writes: what the old one knows and is gone

@@ -41,14 +41,32 @@ static int collect_step(void *context, const char *entry)
                : 0;
 }
 
+/* The same as bm_steps_list(), but none if steps/ is missing. */
+static int list_dirs(struct bm_store *s, struct bm_step_list *out,
+                     int *is_missing, struct bm_error *error)
+{
+    struct bm_error why = {0};
+    int rc = bm_store_list(s, BM_NAME_STEPS, collect_step, out, &why);
+
+    *is_missing = rc == BOUMA_ENOTFOUND;
+    if (rc && !*is_missing)
+        return bm_fail(error, rc, "%s", why.text);
+    return bm_step_list_sort(out)
+               ? bm_fail(error, BOUMA_ENOMEM, "%s: no memory", s->path)
+               : BOUMA_OK;
+}
+
 int bm_steps_list(struct bm_store *s, struct bm_step_list *out,
                   struct bm_error *error)
 {
-    int rc = bm_store_list(s, BM_NAME_STEPS, collect_step, out, error);
+    int is_missing, rc = list_dirs(s, out, &is_missing, error);
 
-    if (!rc && bm_step_list_sort(out))
-        rc = bm_fail(error, BOUMA_ENOMEM, "%s: no memory", s->path);
-    return rc;
+    return !rc && is_missing
+               ? bm_fail(error, BOUMA_EFORMAT,
+                         "%s/" BM_NAME_STEPS ": is missing, and with it all "
+                         "steps; `bouma repair` makes it anew",
+                         s->path)
+               : rc;
 }
 
 struct leftovers {
@@ -170,12 +188,18 @@ int bm_steps_find(struct bm_store *s, const uint8_t id[16],
 {
     struct search w = {s, id, out, 0, how, note, context, error};
     struct bm_step_list cached, found;
+    struct bm_error why = {0};
     size_t bad = 0, known = 0, at = 0;
-    int rc;
+    int rc, is_unreadable;
 
     bm_step_list_init(&cached, s->a);
     bm_step_list_init(&found, s->a);
-    rc = bm_index_load(s, id, &cached, &bad, error);
+    rc = bm_index_load(s, id, &cached, &bad, &why);
+    is_unreadable = rc && rc != BOUMA_ENOMEM; /* the directories will tell */
+    if (is_unreadable)
+        rc = note ? note(context, why.text) : BOUMA_OK;
+    if (rc)
+        bm_fail(error, rc, "%s", why.text);
     if (!rc)
         rc = bm_steps_list(s, &found, error);
     for (size_t i = 0; i < found.count && !rc; i++) {
@@ -190,7 +214,7 @@ int bm_steps_find(struct bm_store *s, const uint8_t id[16],
     }
     if (!rc && how & BM_FIND_SETTLE && w.stale)
         rc = bm_store_sync_dir(s, BM_NAME_STEPS, error);
-    *stale = w.stale || bad || known != cached.count;
+    *stale = !is_unreadable && (w.stale || bad || known != cached.count);
     bm_step_list_release(&cached);
     bm_step_list_release(&found);
     return rc;
@@ -203,13 +227,13 @@ int bm_steps_gone(struct bm_store *s, const uint8_t id[16],
 {
     struct bm_step_list cached, found;
     size_t bad;
-    int rc;
+    int rc, is_missing;
 
     bm_step_list_init(&cached, s->a);
     bm_step_list_init(&found, s->a);
     rc = bm_index_load(s, id, &cached, &bad, error);
     if (!rc)
-        rc = bm_steps_list(s, &found, error);
+        rc = list_dirs(s, &found, &is_missing, error);
     for (size_t i = 0; i < cached.count && !rc; i++)
         if (cached.entries[i].generation.epoch &&
             !bm_step_list_find(&found, cached.entries[i].step) &&

@@ -87,6 +87,18 @@ static int version_is_damaged(const uint8_t *data, size_t bytes)
     return !memcmp(hash, data + AT_HASH, 16);
 }
 
+int bm_envelope_has_hash(const uint8_t *data, size_t bytes,
+                         const uint8_t hash[16])
+{
+    uint8_t own[16];
+
+    if (bytes < BM_ENVELOPE_BYTES)
+        return 0;
+    bm_hash128(own, data, AT_HASH, data + BM_ENVELOPE_BYTES,
+               bytes - BM_ENVELOPE_BYTES);
+    return !memcmp(own, hash, 16) && !memcmp(own, data + AT_HASH, 16);
+}
+
 int bm_envelope_is_newer(const struct bm_envelope *e)
 {
     return e->major == BM_FORMAT_MAJOR && e->minor > BM_FORMAT_MINOR;

@@ -43,6 +43,10 @@ int bm_envelope_open(struct bm_envelope *out, struct bm_cursor *body,
                      const uint8_t *id, const char *name,
                      struct bm_error *error);
 
+/* Whether the bytes have this checksum, and say so, whatever else they are. */
+int bm_envelope_has_hash(const uint8_t *data, size_t bytes,
+                         const uint8_t hash[16]);
+
 /* Whether a minor version wrote it that came after this one: what cannot be
  * understood then is new, and not damaged. */
 int bm_envelope_is_newer(const struct bm_envelope *e);

@@ -69,6 +69,28 @@ int bm_identity_create(struct bm_store *s, const uint8_t id[16],
     return rc;
 }
 
+/* There is no file DATASET. One that has steps has lost it; else it never was a
+ * dataset. */
+static int without_file(struct bm_store *s, struct bm_error *error)
+{
+    struct bm_error why = {0};
+    int rc;
+
+    if (!bm_store_is_absent(s, BM_NAME_CLOBBERED))
+        return bm_fail(error, BOUMA_ENOTFOUND,
+                       "%s: was being removed, to make way for a new one; "
+                       "create that again, with the option 'clobber'",
+                       s->path);
+    rc = bm_store_list(s, BM_NAME_STEPS, ignore_entry, NULL, &why);
+    if (rc == BOUMA_ENOTFOUND)
+        return bm_fail(error, rc, "%s: is not a bouma dataset", s->path);
+    return rc ? bm_fail(error, rc, "%s", why.text)
+              : bm_fail(error, BOUMA_EFORMAT,
+                        "%s: has steps, but its file DATASET is gone; `bouma "
+                        "repair` makes it anew",
+                        s->path);
+}
+
 int bm_identity_load(struct bm_store *s, uint8_t id[16], int *major, int *minor,
                      struct bm_error *error)
 {
@@ -82,23 +104,11 @@ int bm_identity_load(struct bm_store *s, uint8_t id[16], int *major, int *minor,
     snprintf(name, sizeof(name), "%s/%s", s->path, BM_NAME_DATASET);
     bm_buffer_init(&b, s->a);
     rc = bm_store_load(s, BM_NAME_DATASET, &b, 4096, &why);
-    if (rc == BOUMA_ENOTFOUND) {
-        struct bm_error ignored = {0};
-
-        /* One that has steps has lost it; else it never was a dataset. */
-        rc = !bm_store_is_absent(s, BM_NAME_CLOBBERED)
-                 ? bm_fail(error, BOUMA_ENOTFOUND,
-                           "%s: was being removed, to make way for a new one; "
-                           "create that again, with the option 'clobber'",
-                           s->path)
-             : bm_store_list(s, BM_NAME_STEPS, ignore_entry, NULL, &ignored)
-                 ? bm_fail(error, BOUMA_ENOTFOUND, "%s: is not a bouma dataset",
-                           s->path)
-                 : bm_fail(error, BOUMA_EFORMAT,
-                           "%s: has steps, but its file DATASET is gone; "
-                           "`bouma repair` makes it anew",
-                           s->path);
-    } else if (rc)
+    if (rc == BOUMA_ENOTFOUND)
+        rc = without_file(s, error);
+    else if (rc == BOUMA_ELIMIT) /* whatever it is, it is not ours */
+        rc = bm_fail(error, BOUMA_EFORMAT, "%s", why.text);
+    else if (rc)
         bm_fail(error, rc, "%s", why.text);
     if (!rc)
         rc = bm_envelope_open(&e, &body, b.data, b.size, BM_KIND_DATASET, NULL,
@@ -210,8 +220,17 @@ static int sign(struct bm_store *s, uint32_t *epoch, struct bm_error *error)
 
 int bm_epoch_last(struct bm_store *s, uint32_t *last, struct bm_error *error)
 {
+    struct bm_error why = {0};
+    int rc;
+
     *last = 0;
-    return bm_store_list(s, BM_NAME_EPOCHS, find_last, last, error);
+    rc = bm_store_list(s, BM_NAME_EPOCHS, find_last, last, &why);
+    if (rc == BOUMA_ENOTFOUND)
+        return bm_fail(error, BOUMA_EFORMAT,
+                       "%s/" BM_NAME_EPOCHS ": is missing, and without it "
+                       "nothing can be written; `bouma repair` makes it anew",
+                       s->path);
+    return rc ? bm_fail(error, rc, "%s", why.text) : BOUMA_OK;
 }
 
 int bm_epoch_check_idle(struct bm_store *s, int force, struct bm_error *error)

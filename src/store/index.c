@@ -238,11 +238,10 @@ int bm_index_load(struct bm_store *s, const uint8_t id[16],
     *bad = 0;
     bm_buffer_init(&b, s->a);
     rc = bm_store_load(s, BM_NAME_INDEX, &b, s->memory_limit, &why);
-    if (rc == BOUMA_ENOMEM) {
-        rc = bm_fail(error, rc, "%s", why.text);
+    if (rc == BOUMA_ENOTFOUND) {
+        rc = BOUMA_OK; /* the directories will tell */
     } else if (rc) {
-        *bad = rc != BOUMA_ENOTFOUND; /* the directories will tell */
-        rc = BOUMA_OK;
+        rc = bm_fail(error, rc, "%s", why.text);
     } else {
         rc = bm_index_decode(out, b.data, b.size, id, bad);
         if (rc)

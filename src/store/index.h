@@ -61,6 +61,9 @@ int bm_index_decode(struct bm_step_list *out, const uint8_t *data, size_t bytes,
 void bm_index_encode(uint8_t record[BM_INDEX_RECORD],
                      const struct bm_step_entry *entry, const uint8_t id[16]);
 
+/* Those of the dataset. None if there is no index; but one that cannot be read,
+ * or is beyond the memory limit, is a failure: it may know what nothing else
+ * does, and must not be written anew. */
 int bm_index_load(struct bm_store *s, const uint8_t id[16],
                   struct bm_step_list *out, size_t *bad,
                   struct bm_error *error);

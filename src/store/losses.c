@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -11,6 +12,8 @@
 #include "store/envelope.h"
 
 #define ENDING ".loss"
+
+enum { ACCEPTED = 1, HAS_PIECES = 2 }; /* flags */
 
 /* ---- the list ----------------------------------------------------------- */
 
@@ -25,10 +28,10 @@ void bm_losses_release(struct bm_loss_list *list)
     if (!list->a)
         return;
     for (size_t i = 0; i < list->count; i++)
-        bm_drop(list->a, list->steps[i].files);
+        bm_lost_step_release(&list->steps[i], list->a);
     bm_drop(list->a, list->steps);
     list->steps = NULL;
-    list->count = 0;
+    list->count = list->capacity = 0;
 }
 
 struct bm_lost_step *bm_losses_find(const struct bm_loss_list *list,
@@ -42,60 +45,153 @@ struct bm_lost_step *bm_losses_find(const struct bm_loss_list *list,
                : NULL;
 }
 
-struct bm_lost_step *bm_losses_add(struct bm_loss_list *list,
-                                   const struct bm_step_entry *entry)
+struct bm_lost_step *bm_losses_append(struct bm_loss_list *list,
+                                      const struct bm_step_entry *entry)
 {
-    struct bm_lost_step *at = bm_losses_find(list, entry->step), *grown;
-    size_t i;
+    struct bm_lost_step *at;
 
-    if (at) {
-        bm_drop(list->a, at->files);
-    } else {
-        grown =
-            bm_resize(list->a, list->steps, list->count + 1, sizeof(*grown));
-        if (!grown)
+    if (list->count == list->capacity) {
+        size_t room = 2 * list->capacity + 16;
+
+        at = bm_resize(list->a, list->steps, room, sizeof(*at));
+        if (!at)
             return NULL;
-        list->steps = grown;
-        /* Mostly they come in order. */
-        for (i = list->count; i && grown[i - 1].entry.step > entry->step;)
-            i--;
-        memmove(grown + i + 1, grown + i, (list->count - i) * sizeof(*grown));
-        list->count++;
-        at = &grown[i];
+        list->steps = at;
+        list->capacity = room;
     }
+    at = &list->steps[list->count++];
     memset(at, 0, sizeof(*at));
     at->entry = *entry;
     return at;
 }
 
-const struct bm_lost_file *bm_lost_step_file(const struct bm_lost_step *lost,
-                                             uint32_t subfile)
+static int by_step(const void *left, const void *right)
 {
-    for (uint32_t i = 0; i < lost->count; i++)
-        if (lost->files[i].subfile == subfile)
-            return &lost->files[i];
-    return NULL;
+    uint64_t a = ((const struct bm_lost_step *)left)->entry.step;
+    uint64_t b = ((const struct bm_lost_step *)right)->entry.step;
+
+    return a < b ? -1 : a > b;
+}
+
+void bm_losses_sort(struct bm_loss_list *list)
+{
+    if (list->count)
+        qsort(list->steps, list->count, sizeof(*list->steps), by_step);
+}
+
+/* ---- one step ------------------------------------------------------------ */
+
+void bm_lost_step_release(struct bm_lost_step *lost, const bouma_allocator *a)
+{
+    bm_drop(a, lost->files);
+    bm_drop(a, lost->pieces);
+    lost->files = NULL;
+    lost->pieces = NULL;
+    lost->count = lost->piece_count = 0;
+}
+
+int bm_lost_step_is_whole(const struct bm_lost_step *lost)
+{
+    return !lost->count && !lost->piece_count;
+}
+
+/* Room for one element more: there is room up to the next power of two. */
+static void *grow(void *array, uint32_t count, size_t size,
+                  const bouma_allocator *a)
+{
+    return count & (count - 1)
+               ? array
+               : bm_resize(a, array, 2 * (size_t)count + !count, size);
 }
 
 int bm_lost_step_add(struct bm_lost_step *lost, uint32_t subfile,
                      uint64_t bytes, const bouma_allocator *a)
 {
-    struct bm_lost_file *grown;
-    uint32_t i = 0;
+    struct bm_lost_file *grown =
+        grow(lost->files, lost->count, sizeof(*grown), a);
 
-    while (i < lost->count && lost->files[i].subfile < subfile)
-        i++;
-    if (i == lost->count || lost->files[i].subfile != subfile) {
-        grown =
-            bm_resize(a, lost->files, (size_t)lost->count + 1, sizeof(*grown));
-        if (!grown)
-            return BOUMA_ENOMEM;
-        lost->files = grown;
-        memmove(grown + i + 1, grown + i, (lost->count - i) * sizeof(*grown));
-        lost->count++;
-    }
-    lost->files[i] = (struct bm_lost_file){subfile, bytes};
+    if (!grown)
+        return BOUMA_ENOMEM;
+    lost->files = grown;
+    grown[lost->count++] = (struct bm_lost_file){subfile, bytes};
     return BOUMA_OK;
+}
+
+const struct bm_lost_file *bm_lost_step_file(const struct bm_lost_step *lost,
+                                             uint32_t subfile)
+{
+    size_t at = 0;
+
+    BM_BISECT(at, lost->count, i, lost->files[i].subfile <= subfile);
+    return at < lost->count && lost->files[at].subfile == subfile
+               ? &lost->files[at]
+               : NULL;
+}
+
+int bm_lost_step_add_piece(struct bm_lost_step *lost, uint32_t subfile,
+                           uint64_t offset, const bouma_allocator *a)
+{
+    struct bm_lost_piece *grown =
+        grow(lost->pieces, lost->piece_count, sizeof(*grown), a);
+
+    if (!grown)
+        return BOUMA_ENOMEM;
+    lost->pieces = grown;
+    grown[lost->piece_count++] = (struct bm_lost_piece){subfile, offset};
+    return BOUMA_OK;
+}
+
+static int by_place(const void *left, const void *right)
+{
+    const struct bm_lost_piece *a = left, *b = right;
+
+    if (a->subfile != b->subfile)
+        return a->subfile < b->subfile ? -1 : 1;
+    return a->offset < b->offset ? -1 : a->offset > b->offset;
+}
+
+void bm_lost_step_sort(struct bm_lost_step *lost)
+{
+    if (lost->piece_count)
+        qsort(lost->pieces, lost->piece_count, sizeof(*lost->pieces), by_place);
+}
+
+int bm_lost_step_has_piece(const struct bm_lost_step *lost, uint32_t subfile,
+                           uint64_t offset)
+{
+    struct bm_lost_piece piece = {subfile, offset};
+    size_t at = 0;
+
+    BM_BISECT(at, lost->piece_count, i,
+              by_place(&lost->pieces[i], &piece) <= 0);
+    return at < lost->piece_count && !by_place(&lost->pieces[at], &piece);
+}
+
+uint32_t bm_lost_step_files(const struct bm_lost_step *lost)
+{
+    uint32_t n = lost->count;
+
+    for (uint32_t i = 0; i < lost->piece_count; i++)
+        n += (!i || lost->pieces[i].subfile != lost->pieces[i - 1].subfile) &&
+             !bm_lost_step_file(lost, lost->pieces[i].subfile);
+    return n;
+}
+
+int bm_lost_step_covers(const struct bm_lost_step *all,
+                        const struct bm_lost_step *some)
+{
+    for (uint32_t i = 0; i < some->count; i++) {
+        const struct bm_lost_file *file =
+            bm_lost_step_file(all, some->files[i].subfile);
+
+        if (!file || file->bytes != some->files[i].bytes)
+            return 0;
+    }
+    for (uint32_t i = 0; i < some->piece_count; i++)
+        if (!bm_lost_step_has_piece(all, some->pieces[i].subfile,
+                                    some->pieces[i].offset))
+            return 0;
+    return 1;
 }
 
 const char *bm_loss_date(char text[BM_LOSS_DATE],
@@ -125,13 +221,43 @@ void bm_loss_encode(struct bm_buffer *b, const struct bm_lost_step *lost,
     bm_put_u32(b, lost->entry.generation.epoch);
     bm_put_u32(b, lost->entry.generation.attempt);
     bm_put_i64(b, lost->recorded);
-    bm_put_u32(b, lost->accepted ? 1 : 0);
+    bm_put_u32(b, (lost->accepted ? ACCEPTED : 0u) |
+                      (lost->piece_count ? HAS_PIECES : 0u));
     bm_put_u32(b, lost->count);
     for (uint32_t i = 0; i < lost->count; i++) {
         bm_put_u32(b, lost->files[i].subfile);
         bm_put_u64(b, lost->files[i].bytes);
     }
+    if (lost->piece_count)
+        bm_put_u32(b, lost->piece_count);
+    for (uint32_t i = 0; i < lost->piece_count; i++) {
+        bm_put_u32(b, lost->pieces[i].subfile);
+        bm_put_u64(b, lost->pieces[i].offset);
+    }
     bm_envelope_seal(b, BM_KIND_LOSS, id, hash);
+}
+
+/* The files, and the pieces behind them: each a number and a u64, ascending.
+ * EFORMAT if they are not, or not all there. */
+static int decode_parts(struct bm_lost_step *lost, const bouma_allocator *a,
+                        struct bm_cursor *c, uint32_t count, int pieces)
+{
+    int rc = BOUMA_OK;
+
+    if ((uint64_t)count * 12 > bm_cursor_left(c))
+        return BOUMA_EFORMAT;
+    for (uint32_t i = 0; i < count && !rc; i++) {
+        uint32_t subfile = bm_get_u32(c);
+        uint64_t number = bm_get_u64(c);
+
+        rc = pieces ? bm_lost_step_add_piece(lost, subfile, number, a)
+                    : bm_lost_step_add(lost, subfile, number, a);
+        if (!rc && i &&
+            (pieces ? by_place(&lost->pieces[i - 1], &lost->pieces[i]) >= 0
+                    : lost->files[i - 1].subfile >= subfile))
+            rc = BOUMA_EFORMAT;
+    }
+    return rc;
 }
 
 int bm_loss_decode_record(struct bm_lost_step *lost, const bouma_allocator *a,
@@ -152,21 +278,18 @@ int bm_loss_decode_record(struct bm_lost_step *lost, const bouma_allocator *a,
     lost->entry.generation.attempt = bm_get_u32(&c);
     lost->recorded = bm_get_i64(&c);
     flags = bm_get_u32(&c);
+    lost->accepted = (flags & ACCEPTED) != 0;
     count = bm_get_u32(&c);
-    if (c.failed || flags > 1 || lost->entry.step > INT64_MAX ||
-        bm_cursor_left(&c) != (uint64_t)count * 12)
-        return bm_envelope_fail(&e, name, error, "contradicts itself");
-    lost->accepted = (int)flags;
-    lost->files = bm_new(a, count, sizeof(*lost->files));
-    if (!lost->files)
-        return bm_fail(error, BOUMA_ENOMEM, "%s: no memory", name);
-    lost->count = count;
-    for (uint32_t i = 0; i < count; i++) {
-        lost->files[i].subfile = bm_get_u32(&c);
-        lost->files[i].bytes = bm_get_u64(&c);
-        if (i && lost->files[i].subfile <= lost->files[i - 1].subfile)
-            return bm_envelope_fail(&e, name, error, "contradicts itself");
+    rc = c.failed ? BOUMA_EFORMAT : decode_parts(lost, a, &c, count, 0);
+    if (!rc && flags & HAS_PIECES) {
+        count = bm_get_u32(&c);
+        rc = count ? decode_parts(lost, a, &c, count, 1) : BOUMA_EFORMAT;
     }
+    if (rc == BOUMA_ENOMEM)
+        return bm_fail(error, rc, "%s: no memory", name);
+    if (rc || c.failed || bm_cursor_left(&c) ||
+        flags > (ACCEPTED | HAS_PIECES) || lost->entry.step > INT64_MAX)
+        return bm_envelope_fail(&e, name, error, "contradicts itself");
     return BOUMA_OK;
 }
 
@@ -218,14 +341,15 @@ static int load(struct loader *l, uint64_t step)
     if (!rc && lost.entry.step != step)
         rc = BOUMA_EFORMAT;
     if (rc) { /* that something is lost is all that it tells */
-        bm_drop(l->s->a, lost.files);
+        bm_lost_step_release(&lost, l->s->a);
         memset(&lost, 0, sizeof(lost));
         lost.entry = entry;
         lost.recorded = -1;
+        lost.unreadable = rc == BOUMA_EIO || rc == BOUMA_EVERSION;
     }
-    at = rc == BOUMA_ENOMEM ? NULL : bm_losses_add(l->list, &entry);
+    at = rc == BOUMA_ENOMEM ? NULL : bm_losses_append(l->list, &entry);
     if (!at) {
-        bm_drop(l->s->a, lost.files);
+        bm_lost_step_release(&lost, l->s->a);
         return bm_fail(l->error, BOUMA_ENOMEM, "%s: no memory for its losses",
                        l->s->path);
     }
@@ -250,6 +374,7 @@ int bm_losses_load(struct bm_store *s, const uint8_t id[16],
     struct bm_error why = {0};
     int rc = bm_store_list(s, BM_NAME_LOST, load_entry, &l, &why);
 
+    bm_losses_sort(list);
     if (l.rc)
         return l.rc;
     return rc && rc != BOUMA_ENOTFOUND ? bm_fail(error, rc, "%s", why.text)

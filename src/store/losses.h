@@ -2,9 +2,9 @@
  *
  * The index knows a step whose directory is not there any more: that is a loss.
  * As the index is a cache, which is written anew now and then, the loss is put
- * on record first: in a file lost/00000042.loss, for a whole step or for some
- * of its files. The record stays until somebody forgets it, or the step is
- * written again. For rank 0. */
+ * on record first: in a file lost/00000042.loss, for a whole step, or for files
+ * that were cut and pieces of files that are damaged. The record stays until
+ * somebody forgets it, or the step is written again. For rank 0. */
 #ifndef BM_LOSSES_H
 #define BM_LOSSES_H
 
@@ -16,33 +16,61 @@ struct bm_lost_file {
     uint64_t bytes; /* that are left, 0 if it is gone */
 };
 
+/* What has a checksum of its own, and does not match it: a level of a chunk, or
+ * a tree over particles. The place tells which one. */
+struct bm_lost_piece {
+    uint32_t subfile;
+    uint64_t offset; /* 0: both heads, and so the whole file */
+};
+
 struct bm_lost_step {
     struct bm_step_entry entry; /* as it was committed; epoch 0: not known */
-    int64_t recorded;           /* seconds since 1970; 0: not on record yet */
+    int64_t recorded;           /* seconds since 1970; 0: not on record yet,
+                                   below 0: the record is damaged */
+    int unreadable;             /* the device has failed to read the record */
     int accepted;               /* forgotten, but for the note in verify */
     struct bm_lost_file *files; /* [count], ascending */
-    uint32_t count;             /* 0: the whole step */
+    uint32_t count;
+    struct bm_lost_piece *pieces; /* [piece_count], ascending */
+    uint32_t piece_count;
 };
 
 struct bm_loss_list {
     const bouma_allocator *a;
     struct bm_lost_step *steps; /* [count], ascending */
-    size_t count;
+    size_t count, capacity;
 };
 
 void bm_losses_init(struct bm_loss_list *list, const bouma_allocator *a);
 void bm_losses_release(struct bm_loss_list *list);
 struct bm_lost_step *bm_losses_find(const struct bm_loss_list *list,
                                     uint64_t step);
-/* A loss that is not on record, of the whole step; NULL without memory. What is
- * known of that step is replaced. */
-struct bm_lost_step *bm_losses_add(struct bm_loss_list *list,
-                                   const struct bm_step_entry *entry);
-/* One more file, or another number of bytes for it. BOUMA_OK or ENOMEM. */
+/* A loss that is not on record, of the whole step, behind all others; NULL
+ * without memory. No step may be there twice, and bm_losses_find() must wait
+ * for bm_losses_sort(). */
+struct bm_lost_step *bm_losses_append(struct bm_loss_list *list,
+                                      const struct bm_step_entry *entry);
+void bm_losses_sort(struct bm_loss_list *list);
+
+void bm_lost_step_release(struct bm_lost_step *lost, const bouma_allocator *a);
+/* Whether the whole step is lost, and not parts of it. */
+int bm_lost_step_is_whole(const struct bm_lost_step *lost);
+/* One more file, behind all others. BOUMA_OK or ENOMEM. */
 int bm_lost_step_add(struct bm_lost_step *lost, uint32_t subfile,
                      uint64_t bytes, const bouma_allocator *a);
 const struct bm_lost_file *bm_lost_step_file(const struct bm_lost_step *lost,
                                              uint32_t subfile);
+/* One more piece; to be sorted before any is asked for. */
+int bm_lost_step_add_piece(struct bm_lost_step *lost, uint32_t subfile,
+                           uint64_t offset, const bouma_allocator *a);
+void bm_lost_step_sort(struct bm_lost_step *lost);
+int bm_lost_step_has_piece(const struct bm_lost_step *lost, uint32_t subfile,
+                           uint64_t offset);
+/* How many files have lost something. */
+uint32_t bm_lost_step_files(const struct bm_lost_step *lost);
+/* Whether 'all' has everything that 'some' has. */
+int bm_lost_step_covers(const struct bm_lost_step *all,
+                        const struct bm_lost_step *some);
 
 /* The records of a dataset, into an empty list. One that is damaged stands for
  * the step in its name. */
@@ -61,7 +89,7 @@ const char *bm_loss_date(char text[BM_LOSS_DATE],
 
 void bm_loss_encode(struct bm_buffer *b, const struct bm_lost_step *lost,
                     const uint8_t id[16]);
-/* Into a zeroed one, whose files are the caller's to drop. */
+/* Into a zeroed one, which is the caller's to release. */
 int bm_loss_decode_record(struct bm_lost_step *lost, const bouma_allocator *a,
                           const uint8_t *data, size_t bytes, const uint8_t *id,
                           const char *name, struct bm_error *error);

@@ -132,6 +132,55 @@ expect 0 "$BOUMA" import a.npy --into bad.bouma --json
 expect 1 "$BOUMA" verify bad.bouma
 [[ $out == *"step $last (time "*"is lost"* ]] || complain "verify said: $out"
 
+# A damaged chunk stays a damage, and repair says so, until it is accepted.
+fresh
+flip "$victim" $((size / 2))
+expect 2 "$BOUMA" repair bad.bouma --forget 1 --apply
+[[ $err == *"repair --apply"* ]] || complain "repair said: $err"
+expect 0 "$BOUMA" repair bad.bouma --forget all
+[[ $out == *"repair --apply"* ]] || complain "repair said: $out"
+expect 1 "$BOUMA" repair bad.bouma
+expect 1 "$BOUMA" repair bad.bouma --apply
+[[ $out == *"1 action done; 1 damage stays, all else can be read"* ]] ||
+    complain "repair said: $out"
+expect 1 "$BOUMA" verify bad.bouma
+expect 0 "$BOUMA" info bad.bouma
+[[ $out == *"lost: step 1, parts of 1 of its files"* ]] ||
+    complain "info said: $out"
+expect 0 "$BOUMA" repair bad.bouma --forget 1 --apply
+expect 0 "$BOUMA" verify bad.bouma deep
+expect 0 "$BOUMA" repair bad.bouma --apply
+[[ $out == *"nothing to mend"* ]] || complain "repair said: $out"
+
+# The directories of a dataset: named, and made anew.
+fresh
+rm -r bad.bouma/epochs
+expect 1 "$BOUMA" verify bad.bouma quick
+[[ $out == *"epochs: is missing"* ]] || complain "verify said: $out"
+expect 1 "$BOUMA" import a.npy --into bad.bouma
+expect 0 "$BOUMA" repair bad.bouma --apply
+expect 0 "$BOUMA" verify bad.bouma quick
+expect 0 "$BOUMA" import a.npy --into bad.bouma
+fresh
+rm -r bad.bouma/steps
+for command in info verify repair; do
+    expect 1 "$BOUMA" "$command" bad.bouma
+done
+expect 1 "$BOUMA" read bad.bouma grid/a -o out.npy
+expect 1 "$BOUMA" repair bad.bouma --apply
+expect 1 "$BOUMA" verify bad.bouma
+[[ $out == *"step 2 (time 2) was committed and is lost (recorded"* ]] ||
+    complain "verify said: $out"
+expect 0 "$BOUMA" repair bad.bouma --forget all --apply
+expect 0 "$BOUMA" verify bad.bouma
+expect 0 "$BOUMA" import a.npy --into bad.bouma --patch 16
+
+# The same status as from other commands.
+expect 2 "$BOUMA" verify nope --json
+[[ $err == *'"ENOTFOUND"'* ]] || complain "verify said: $err"
+expect 1 bash -c '"$0" info good.bouma --json >/dev/full' "$BOUMA"
+[[ $err == *'"ENOSPC"'*"No space left"* ]] || complain "info said: $err"
+
 # What is no dataset cannot be checked; one without its first file is damaged.
 expect 2 "$BOUMA" verify a.npy
 fresh

@@ -34,6 +34,10 @@ static int make_dir(void *user, void *root, const char *name)
 static int list(void *user, void *root, const char *name,
                 int (*each)(void *context, const char *entry), void *context)
 {
+    const struct damage *damage = &((struct damage_io *)user)->damage;
+
+    if (damage->kind == DAMAGE_CLOSED && !strcmp(name, damage->name))
+        return EIO;
     return inner_of(user)->list(inner_of(user)->user, root, name, each,
                                 context);
 }

@@ -13,7 +13,7 @@ enum damage_kind {
     DAMAGE_ZERO,    /* 'count' bytes from 'at' on are zero */
     DAMAGE_SWAP,    /* the content of file 'other' instead */
     DAMAGE_MISSING, /* there is no such file */
-    DAMAGE_CLOSED,  /* it cannot be opened: EIO */
+    DAMAGE_CLOSED,  /* it cannot be opened, or listed: EIO */
     DAMAGE_SECTOR   /* reads of the byte at 'at' fail: EIO */
 };
 

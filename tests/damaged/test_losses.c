@@ -112,7 +112,7 @@ static void forget(const struct forge *f, int64_t step, int apply, int status)
     if (!status)
         CHECK_EQ(report.actions, 1);
     else
-        CHECK_TEXT(message, "no loss of step");
+        CHECK_TEXT(message, "is on record; `bouma repair --apply` finds");
 }
 
 static void repair_puts_it_on_record(const struct forge *f)
@@ -363,6 +363,338 @@ static void steps_that_are_dropped_meanwhile_are_not_lost(void)
     forge_end(&f);
 }
 
+/* ---- damaged data -------------------------------------------------------- */
+
+static void flip(const struct forge *f, const char *name, uint64_t at)
+{
+    struct forge_file file;
+
+    forge_load(f, &file, name);
+    REQUIRE(at < file.bytes);
+    file.data[at] ^= 4;
+    forge_save(f, name, file.data, file.bytes);
+    free(file.data);
+}
+
+static void has_damage(const struct forge *f, int recorded)
+{
+    struct forge_findings found;
+
+    forge_verify(f, &found, BOUMA_VERIFY_FULL);
+    CHECK(found.verified.damages > 0);
+    CHECK_EQ(strstr(found.text, "(recorded 20") != NULL, recorded);
+    forge_repair(f, &found, 0);
+    CHECK_EQ(found.repaired.hopeless, 1);
+    CHECK_EQ(found.repaired.actions, !recorded);
+}
+
+/* Bytes 'at' and 'more' of subfile 'i' are damaged, one after the other; the
+ * first damage may need two flips. */
+static void damage_is_accepted(int what, int i, uint64_t at, uint64_t second,
+                               uint64_t more)
+{
+    struct forge_findings found;
+    struct forge_file file;
+    struct forge f;
+    char name[96];
+
+    forge_begin(&f, BOUMA_ORDER_LEVEL, what);
+    forge_name_subfile(name, STEP, i);
+    forge_load(&f, &file, name);
+    flip(&f, name, at % file.bytes);
+    if (second)
+        flip(&f, name, file.bytes - second);
+    has_damage(&f, 0);
+    forget(&f, STEP, 1, BOUMA_ENOTFOUND);
+    forge_repair(&f, &found, 1);
+    CHECK_EQ(found.repaired.hopeless, 1);
+    CHECK_EQ(found.repaired.actions, 1);
+    CHECK_TEXT(found.text, "put on record; the rest can be read");
+    CHECK_EQ(losses(&f).last.files, 1);
+    has_damage(&f, 1);
+    forget(&f, STEP, 1, BOUMA_OK);
+    forge_verify(&f, &found, BOUMA_VERIFY_DEEP);
+    CHECK_EQ(found.verified.damages, 0);
+    CHECK(found.verified.notes > 0);
+    forge_repair(&f, &found, 1);
+    CHECK_EQ(found.repaired.hopeless, 0);
+    CHECK_EQ(found.repaired.actions, 0);
+    /* What is damaged after that is another loss, and not accepted. */
+    if (more) {
+        flip(&f, name, more);
+        forge_verify(&f, &found, BOUMA_VERIFY_FULL);
+        CHECK_EQ(found.verified.damages, 1);
+        forge_repair(&f, &found, 1);
+        CHECK_EQ(found.repaired.hopeless, 1);
+        CHECK_EQ(losses(&f).last.accepted, 0);
+        forget(&f, STEP, 1, BOUMA_OK);
+    }
+    /* A file that comes back ends it. */
+    forge_save(&f, name, file.data, file.bytes);
+    forge_repair(&f, &found, 1);
+    CHECK_EQ(found.repaired.actions, 1);
+    CHECK(!forge_exists(&f, "lost/00000001.loss"));
+    nothing_is_lost(&f);
+    free(file.data);
+    forge_end(&f);
+}
+
+static void damaged_data_can_be_accepted(void)
+{
+    struct forge_file file;
+    struct forge f;
+    uint64_t data;
+
+    forge_begin(&f, BOUMA_ORDER_LEVEL, FORGE_GRID);
+    forge_load(&f, &file, "steps/00000001/d.0000.e1a2");
+    data = forge_head_bytes(&file);
+    damage_is_accepted(FORGE_GRID, 0, file.bytes / 2, 0, file.bytes - data - 1);
+    damage_is_accepted(FORGE_GRID, 0, 70, 10, 0); /* both heads */
+    free(file.data);
+    forge_end(&f);
+    /* The tree, which lies behind the head. */
+    forge_begin(&f, BOUMA_ORDER_LEVEL, FORGE_DUST);
+    forge_load(&f, &file, "steps/00000001/d.0002.e1a2");
+    data = (forge_head_bytes(&file) + 63) / 64 * 64;
+    damage_is_accepted(FORGE_DUST, 2, data + 8, 0, file.bytes / 2);
+    free(file.data);
+    forge_end(&f);
+}
+
+static void nothing_is_left_of_a_step(void)
+{
+    struct forge_findings found;
+    struct forge f;
+    char name[96];
+
+    forge_begin(&f, BOUMA_ORDER_LEVEL, 0);
+    for (int i = 0; i < FORGE_FILES; i++) {
+        forge_name_subfile(name, STEP, i);
+        forge_remove(&f, name);
+    }
+    forge_repair(&f, &found, 1);
+    CHECK_TEXT(found.text, "nothing of it can be read");
+    forge_end(&f);
+}
+
+/* ---- heads --------------------------------------------------------------- */
+
+/* A head that is damaged in its version and elsewhere seems to be of a newer
+ * one; the other is good all the same. */
+static void a_wrong_version_does_not_hide_the_other_head(void)
+{
+    struct forge_findings found;
+    struct forge f;
+    char name[96];
+
+    forge_begin(&f, BOUMA_ORDER_LEVEL, 0);
+    forge_name_subfile(name, STEP, 0);
+    flip(&f, name, FORGE_MAJOR);
+    flip(&f, name, 70);
+    forge_verify(&f, &found, BOUMA_VERIFY_META);
+    CHECK_EQ(found.verified.damages, 1);
+    CHECK_EQ(found.verified.unchecked, 0);
+    forge_repair(&f, &found, 1);
+    CHECK_EQ(found.repaired.unchecked, 0);
+    CHECK_EQ(found.repaired.hopeless, 0);
+    CHECK_EQ(found.repaired.actions, 1);
+    nothing_is_lost(&f);
+    forge_end(&f);
+}
+
+/* A file beyond the memory limit is copied in pieces; one that has become
+ * longer is cut. */
+static void large_files_are_mended(void)
+{
+    static uint8_t longer[1 << 20];
+    struct forge_findings found;
+    struct forge_file file;
+    struct forge f;
+    char name[96];
+
+    forge_begin(&f, BOUMA_ORDER_LEVEL, FORGE_DUST);
+    forge_name_subfile(name, STEP, 2);
+    forge_load(&f, &file, name);
+    flip(&f, name, 70);
+    f.options.memory_limit = file.bytes - 1;
+    forge_repair(&f, &found, 1);
+    CHECK_EQ(found.repaired.actions, 1);
+    CHECK_EQ(found.repaired.hopeless, 0);
+    nothing_is_lost(&f);
+    REQUIRE(file.bytes + 100 < sizeof(longer));
+    memcpy(longer, file.data, file.bytes);
+    forge_save(&f, name, longer, file.bytes + 100);
+    forge_repair(&f, &found, 1);
+    CHECK_EQ(found.repaired.actions, 1);
+    CHECK_TEXT(found.text, "what was behind its end cut off");
+    nothing_is_lost(&f);
+    free(file.data);
+    forge_end(&f);
+}
+
+/* ---- directories --------------------------------------------------------- */
+
+static void remove_dir(const struct forge *f, const char *name)
+{
+    const bouma_io *io = f->io;
+    void *root;
+
+    REQUIRE(!io->attach(io->user, &root, FORGE_PATH, 0));
+    REQUIRE(!io->remove_dir(io->user, root, name));
+    io->detach(io->user, root);
+}
+
+static void cannot_be_written(const struct forge *f)
+{
+    bouma_dataset *ds;
+
+    CHECK_EQ(bouma_dataset_append(&ds, FORGE_PATH, &f->options), BOUMA_EFORMAT);
+    CHECK_TEXT(bouma_error_message(ds), "`bouma repair` makes it anew");
+    bouma_dataset_free(ds);
+}
+
+static void epochs_are_made_anew(void)
+{
+    struct forge_findings found;
+    struct forge f;
+
+    forge_begin(&f, BOUMA_ORDER_LEVEL, 0);
+    forge_remove(&f, "epochs/000001/closed");
+    forge_remove(&f, "epochs/000001/owner");
+    remove_dir(&f, "epochs/000001");
+    remove_dir(&f, "epochs");
+    cannot_be_written(&f);
+    forge_verify(&f, &found, BOUMA_VERIFY_QUICK);
+    CHECK_EQ(found.verified.damages, 1);
+    CHECK_TEXT(found.text, "2 -1 epochs ");
+    forge_repair(&f, &found, 0);
+    CHECK_EQ(found.repaired.actions, 1);
+    forge_repair(&f, &found, 1);
+    CHECK_EQ(found.repaired.actions, 1);
+    CHECK_EQ(found.repaired.hopeless, 0);
+    CHECK(!forge_exists(&f, "epochs/000001/closed")); /* not one again */
+    nothing_is_lost(&f);
+    append(&f, 3, 1);
+    f.options.replace = 1;
+    append(&f, STEP, 1);
+    nothing_is_lost(&f);
+    CHECK_EQ(forge_read(&f, 0, 0), BOUMA_OK);
+    forge_end(&f);
+}
+
+static void all_steps_are_lost(void)
+{
+    struct forge_findings found;
+    struct forge f;
+    char name[96];
+
+    forge_begin(&f, BOUMA_ORDER_LEVEL, 0);
+    for (int s = 0; s < FORGE_STEPS; s++) {
+        for (int i = 0; i < FORGE_FILES; i++) {
+            forge_name_subfile(name, s, i);
+            forge_remove(&f, name);
+        }
+        forge_name_manifest(name, s);
+        forge_remove(&f, name);
+        *strrchr(name, '/') = 0;
+        remove_dir(&f, name);
+    }
+    remove_dir(&f, "steps");
+    cannot_be_written(&f);
+    CHECK_EQ(forge_read(&f, 0, 0), BOUMA_EFORMAT);
+    CHECK_EQ(losses(&f).count, FORGE_STEPS);
+    forge_verify(&f, &found, BOUMA_VERIFY_QUICK);
+    CHECK_EQ(found.verified.damages, 1 + FORGE_STEPS);
+    CHECK_TEXT(found.text, "2 -1 steps ");
+    CHECK_TEXT(found.text, "step 2 (time 1) was committed and is lost");
+    forge_repair(&f, &found, 0);
+    CHECK_EQ(found.repaired.hopeless, FORGE_STEPS);
+    forge_repair(&f, &found, 1);
+    CHECK_EQ(found.repaired.hopeless, FORGE_STEPS);
+    forge_remove(&f, "index");
+    CHECK_EQ(losses(&f).count, FORGE_STEPS);
+    append(&f, 3, 1);
+    forge_verify(&f, &found, BOUMA_VERIFY_QUICK);
+    CHECK_EQ(found.verified.damages, FORGE_STEPS);
+    f.options.io = f.io;
+    CHECK_EQ(bouma_repair_forget(FORGE_PATH, -1, 1, &f.options, NULL, NULL,
+                                 NULL, NULL, 0),
+             BOUMA_OK);
+    nothing_is_lost(&f);
+    forge_end(&f);
+}
+
+/* Lost with the index: only the numbers of the others tell. */
+static void a_step_is_missed(void)
+{
+    struct forge_findings found;
+    struct forge f;
+
+    forge_begin(&f, BOUMA_ORDER_LEVEL, 0);
+    forge_remove(&f, "index");
+    forge_verify(&f, &found, BOUMA_VERIFY_QUICK);
+    CHECK_EQ(found.verified.notes, 1);
+    remove_step(&f, 1);
+    forge_verify(&f, &found, BOUMA_VERIFY_QUICK);
+    CHECK_EQ(found.verified.damages, 0);
+    CHECK_EQ(found.verified.notes, 2);
+    CHECK_TEXT(found.text, "steps that were lost with it are not known");
+    CHECK_TEXT(found.text, "the writer of step 2 began 1 before it");
+    forge_end(&f);
+}
+
+/* ---- lists and records --------------------------------------------------- */
+
+static void lists_are_sorted_once(void)
+{
+    struct bm_loss_list list;
+    enum { COUNT = 1000 };
+
+    bm_losses_init(&list, bm_allocator_default());
+    for (uint64_t i = 0; i < COUNT; i++) {
+        struct bm_step_entry entry = {i * 7 % COUNT * 2, 0, {1, 1}};
+
+        REQUIRE(bm_losses_append(&list, &entry));
+    }
+    bm_losses_sort(&list);
+    for (uint64_t i = 0; i < 2 * COUNT; i++)
+        CHECK_EQ(bm_losses_find(&list, i) != NULL, i % 2 == 0);
+    bm_losses_release(&list);
+}
+
+static void records_keep_files_and_pieces(void)
+{
+    const bouma_allocator *a = bm_allocator_default();
+    struct bm_lost_step lost = {.entry = {STEP, 0.5, {1, 2}}, .recorded = 7};
+    static const uint8_t id[16] = {5};
+    struct bm_error error = {0};
+    struct bm_buffer b;
+
+    for (uint32_t i = 0; i < 5; i++) {
+        REQUIRE(!bm_lost_step_add(&lost, 2 * i, i * 10, a));
+        REQUIRE(!bm_lost_step_add_piece(&lost, 7 - i, 900 - i, a));
+    }
+    bm_lost_step_sort(&lost);
+    CHECK_EQ(bm_lost_step_files(&lost), 5 + 3); /* 3, 5 and 7 are not cut */
+    bm_buffer_init(&b, a);
+    bm_loss_encode(&b, &lost, id);
+    for (size_t bytes = 0; bytes <= b.size; bytes++) {
+        struct bm_lost_step back = {.files = NULL};
+        int rc =
+            bm_loss_decode_record(&back, a, b.data, bytes, id, "x", &error);
+
+        CHECK_EQ(rc, bytes == b.size ? BOUMA_OK : BOUMA_EFORMAT);
+        if (!rc)
+            CHECK(bm_lost_step_covers(&back, &lost) &&
+                  bm_lost_step_covers(&lost, &back));
+        bm_lost_step_release(&back, a);
+        bm_error_clear(&error);
+    }
+    CHECK(!bm_lost_step_has_piece(&lost, 7, 899));
+    bm_buffer_release(&b);
+    bm_lost_step_release(&lost, a);
+}
+
 int main(void)
 {
     a_loss_stays_until_it_is_forgotten();
@@ -375,5 +707,14 @@ int main(void)
     a_step_that_the_index_forgot_is_not_lost();
     a_step_that_is_lost_again_is_another_loss();
     steps_that_are_dropped_meanwhile_are_not_lost();
+    damaged_data_can_be_accepted();
+    nothing_is_left_of_a_step();
+    a_wrong_version_does_not_hide_the_other_head();
+    large_files_are_mended();
+    epochs_are_made_anew();
+    all_steps_are_lost();
+    a_step_is_missed();
+    lists_are_sorted_once();
+    records_keep_files_and_pieces();
     return check_result();
 }

@@ -173,6 +173,88 @@ static void a_file_that_is_to_be_mended_fails(uint64_t at)
     forge_end(&t.f);
 }
 
+/* Step 1 is gone, and only the index knows, which cannot be read: it is neither
+ * replaced by repair nor by a writer. */
+static void an_index_is_not_replaced(enum damage_kind kind)
+{
+    static const char *const files[] = {
+        "steps/00000001/d.0000.e1a2", "steps/00000001/d.0001.e1a2",
+        "steps/00000001/manifest", "steps/00000001"};
+    struct forge_file before, after;
+    struct forge_findings found;
+    struct trial t;
+    void *root;
+
+    begin(&t, "index", kind, 20, 1);
+    REQUIRE(!t.f.io->attach(t.f.io->user, &root, FORGE_PATH, 0));
+    for (int i = 0; i < 3; i++)
+        REQUIRE(!t.f.io->remove(t.f.io->user, root, files[i]));
+    REQUIRE(!t.f.io->remove_dir(t.f.io->user, root, files[3]));
+    t.f.io->detach(t.f.io->user, root);
+    forge_load(&t.f, &before, "index");
+    forge_verify(&t.f, &found, BOUMA_VERIFY_QUICK);
+    CHECK_EQ(found.verified.damages, 0);
+    CHECK_EQ(found.verified.unchecked, 1);
+    CHECK_TEXT(found.text, "3 -1 index ");
+    forge_repair(&t.f, &found, 1);
+    CHECK_EQ(found.repaired.hopeless, 0);
+    CHECK_EQ(found.repaired.unchecked, 1);
+    CHECK_TEXT(found.text, "a damaged head replaced");
+    CHECK_EQ(forge_read(&t.f, 2, 0), BOUMA_OK);
+    forge_load(&t.f, &after, "index");
+    CHECK_EQ(after.bytes, before.bytes);
+    free(after.data);
+    {
+        bouma_dataset *ds;
+
+        CHECK_EQ(bouma_dataset_append(&ds, FORGE_PATH, &t.f.options), BOUMA_OK);
+        CHECK_TEXT(bouma_dataset_note(ds, 0), "index");
+        CHECK_EQ(bouma_step_begin(ds, 9, 9), BOUMA_OK);
+        CHECK_EQ(bouma_step_end(ds, NULL), BOUMA_OK);
+        bouma_dataset_free(ds);
+    }
+    forge_load(&t.f, &after, "index");
+    CHECK(after.bytes >= before.bytes &&
+          !memcmp(after.data, before.data, before.bytes));
+    t.io.damage.kind = DAMAGE_NONE;
+    forge_verify(&t.f, &found, BOUMA_VERIFY_QUICK);
+    CHECK_EQ(found.verified.damages, 1);
+    CHECK_TEXT(found.text, "step 1 (time 0.5) was committed and is lost");
+    free(after.data);
+    free(before.data);
+    forge_end(&t.f);
+}
+
+/* DATASET, or a directory: nothing is done, and nothing is made anew. */
+static void nothing_is_made_anew(const char *name)
+{
+    bouma_repair_report report;
+    bouma_verify_report counts;
+    struct forge_findings found;
+    struct trial t;
+    char message[640] = "";
+
+    begin(&t, name, DAMAGE_CLOSED, 0, 1);
+    CHECK_EQ(bouma_repair(FORGE_PATH, 0, &t.f.options, NULL, NULL, &report,
+                          message, sizeof(message)),
+             BOUMA_EIO);
+    CHECK_TEXT(message, name);
+    CHECK_EQ(t.io.changes, 0);
+    CHECK_EQ(bouma_repair(FORGE_PATH, 1, &t.f.options, NULL, NULL, &report,
+                          message, sizeof(message)),
+             BOUMA_EIO);
+    CHECK_EQ(report.actions, 0);
+    if (strcmp(name, "epochs"))
+        CHECK_EQ(bouma_verify(FORGE_PATH, BOUMA_VERIFY_QUICK, &t.f.options,
+                              NULL, NULL, &counts, message, sizeof(message)),
+                 BOUMA_EIO);
+    t.io.damage.kind = DAMAGE_NONE;
+    forge_repair(&t.f, &found, 1);
+    forge_verify(&t.f, &found, BOUMA_VERIFY_DEEP);
+    CHECK_EQ(found.verified.damages, 0);
+    forge_end(&t.f);
+}
+
 /* A byte in the middle of the data of subfile 1 of step 1. */
 static uint64_t middle(void)
 {
@@ -200,8 +282,12 @@ int main(void)
     }
     a_subfile_fails(DAMAGE_CLOSED, 0, 1, BOUMA_EIO);
     a_subfile_fails(DAMAGE_SECTOR, 10, 1, BOUMA_OK); /* there are two heads */
-    /* Repair reads no data. */
-    a_subfile_fails(DAMAGE_SECTOR, middle(), 0, BOUMA_EIO);
     a_file_that_is_to_be_mended_fails(middle());
+    a_subfile_fails(DAMAGE_SECTOR, middle(), 1, BOUMA_EIO);
+    an_index_is_not_replaced(DAMAGE_CLOSED);
+    an_index_is_not_replaced(DAMAGE_SECTOR);
+    nothing_is_made_anew("DATASET");
+    nothing_is_made_anew("steps");
+    nothing_is_made_anew("epochs");
     return check_result();
 }

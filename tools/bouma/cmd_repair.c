@@ -30,26 +30,34 @@ static int parse_forget(struct context *ctx, const struct arguments *args,
                : arguments_integer(args, ctx, "forget", 0, step);
 }
 
-static void print_text(const char *path, bool apply,
+static void print_text(const char *path, bool apply, bool forgets,
                        const bouma_repair_report *report)
 {
     char actions[FORMAT_BYTES], hopeless[FORMAT_BYTES];
 
     if (report->actions == 0 && report->hopeless == 0 &&
         report->unchecked == 0) {
-        printf("%s: nothing to mend (data are checked by bouma verify)\n",
-               path);
+        printf("%s: %s\n", path,
+               forgets ? "nothing to forget; a loss that is not on record "
+                         "yet is put there by bouma repair --apply"
+                       : "nothing to mend, and all checksums match");
         return;
     }
     printf("%s: %s %s", path, format_count(actions, report->actions, "action"),
            apply ? "done" : "to do");
     if (report->hopeless > 0)
-        printf(", %s beyond repair",
-               format_count(hopeless, report->hopeless, "damage"));
+        printf("; %s %s, all else can be read",
+               format_count(hopeless, report->hopeless, "damage"),
+               report->hopeless == 1 ? "stays" : "stay");
     if (report->unchecked > 0)
-        printf(", %" PRIu64 " left as it is", report->unchecked);
-    printf("%s\n",
-           apply || report->actions == 0 ? "" : "; add --apply to do it");
+        printf("; %" PRIu64 " could not be checked and %s left as %s",
+               report->unchecked, report->unchecked == 1 ? "is" : "are",
+               report->unchecked == 1 ? "it is" : "they are");
+    if (!apply && report->actions > 0)
+        printf("; add --apply to do it");
+    else if (apply && report->hopeless > 0)
+        printf("; --forget says that you know what is lost");
+    putchar('\n');
 }
 
 static int print_object(struct context *ctx, const char *path, bool apply,
@@ -95,12 +103,15 @@ static int run(struct context *ctx, const struct arguments *args)
                      : bouma_repair(path, apply, &opts, findings_add, &findings,
                                     &report, message, sizeof(message));
     progress_bar_clear(&bar);
-    if (status)
-        rc = context_fail_status(ctx, status, message);
-    else if (ctx->json)
+    if (status) {
+        context_fail_status(ctx, status, message);
+        /* As verify has it: damage, or something that cannot be looked at. */
+        rc = status == BOUMA_EFORMAT ? DATA_AT_FAULT : CALL_AT_FAULT;
+    } else if (ctx->json) {
         rc = print_object(ctx, path, apply, &report, findings.list);
-    else
-        print_text(path, apply, &report);
+    } else {
+        print_text(path, apply, forgets, &report);
+    }
     findings_release(&findings);
     if (!rc && report.hopeless > 0)
         rc = DATA_AT_FAULT;
@@ -118,13 +129,21 @@ const struct command cmd_repair = {
     .examples = "  bouma repair run.bouma\n"
                 "  bouma repair run.bouma --apply\n"
                 "  bouma repair run.bouma --forget 35 --apply\n",
-    .notes = "Nothing that could be of use is deleted: what is in the way is "
-             "moved to lost/ in the\ndataset. Of a step that was written again "
-             "and is whole, files of the earlier writing\nare removed.\nThe "
-             "exit status is 1 if some damage cannot be "
-             "mended, 2 if some of it could not\nbe looked at, as the device "
-             "fails or a newer version wrote it; that is left as it is.\n"
-             "What is lost stays on record, and a damage, until it is "
-             "forgotten (--forget)\nor the step is written again.\n",
+    .notes = "All data are read and compared with their checksums. A head, an "
+             "end or a manifest that\nis damaged is made anew from what is "
+             "stored twice, missing directories and the index\nare made anew, "
+             "and steps that a killed program left whole are published. What "
+             "is lost\n(steps, files, chunks) goes on record, and stays a "
+             "damage until it is forgotten\n(--forget) or the step is written "
+             "again; all else can be read.\n\n"
+             "What is in the way is moved to lost/ in the dataset. Removed are "
+             "only: the files of an\nearlier writing of a step that was "
+             "written again and is whole; the record of a loss\nthat is over "
+             "or forgotten; the old index, when it is written anew; the empty "
+             "directory\nof a step that is lost.\n\n"
+             "The exit status is that of verify: 0 if all is mended, 1 if "
+             "damage stays, 2 if some of\nit could not be looked at, as the "
+             "device fails or a newer version wrote it; that is\nleft as it "
+             "is.\n",
     .options = options,
     .run = run};

@@ -93,14 +93,14 @@ static int run(struct context *ctx, const struct arguments *args)
     check.user = &findings;
     status = session_verify(ctx->session, &check);
     progress_bar_clear(&bar);
-    if (status) /* whatever the reason: it could not be checked */
-        rc = context_fail(ctx, CALL_AT_FAULT, "%s",
-                          check.message[0] ? check.message
-                                           : bouma_status_text(status));
-    else if (context_prints(ctx) && ctx->json)
+    if (status) {
+        context_fail_status(ctx, status, check.message);
+        rc = CALL_AT_FAULT; /* whatever the reason: it could not be checked */
+    } else if (context_prints(ctx) && ctx->json) {
         rc = print_object(ctx, &check, findings.list, stopwatch_now() - start);
-    else if (context_prints(ctx))
+    } else if (context_prints(ctx)) {
         print_text(ctx, check.path, &check.report, stopwatch_now() - start);
+    }
     findings_release(&findings);
     if (!rc && check.report.damages > 0)
         rc = DATA_AT_FAULT;
@@ -127,6 +127,12 @@ const struct command cmd_verify = {
         "\n"
         "The exit status is 0 if it is sound, 1 if it is damaged, 2 if it, "
         "or a part of\nit, could not be checked: as the device fails, or "
-        "a newer version wrote it.\n",
+        "a newer version wrote it.\n"
+        "\n"
+        "That a step is lost as a whole is known from the index, and then "
+        "from the record\nthat bouma repair keeps in lost/. If the index is "
+        "lost together with a step, before\nthat is on record, verify can only "
+        "note that steps of a writer are missed; of the\nlast step of a writer "
+        "not even that is left.\n",
     .options = options,
     .run = run};

@@ -77,14 +77,17 @@ int context_fail_status(struct context *ctx, int status, const char *message)
 int context_fail_errno(struct context *ctx, const char *doing, const char *path)
 {
     /* A name that leads nowhere is the call's fault, the rest the file's. */
-    bool wrong_name = errno == ENOENT || errno == ENOTDIR || errno == EISDIR;
+    int code = errno;
+    bool wrong_name = code == ENOENT || code == ENOTDIR || code == EISDIR;
 
     if (wrong_name)
         return context_fail_missing(ctx, "cannot %s %s: %s", doing, path,
-                                    strerror(errno));
+                                    strerror(code));
     context_fail(ctx, DATA_AT_FAULT, "cannot %s %s: %s", doing, path,
-                 strerror(errno));
-    ctx->failure.status = BOUMA_EIO;
+                 strerror(code));
+    ctx->failure.status = code == ENOSPC || code == EDQUOT ? BOUMA_ENOSPC
+                          : code == ENOMEM                 ? BOUMA_ENOMEM
+                                                           : BOUMA_EIO;
     return DATA_AT_FAULT;
 }
 

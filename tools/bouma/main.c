@@ -1,5 +1,6 @@
 /* main.c -- the command line of bouma: find the command, run it, and print the
  * message that it leaves. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,12 +103,15 @@ static int dispatch(struct context *ctx, int argc, char **argv)
 /* A full file system or a closed pipe behind standard output shows here. */
 static int flush_output(struct context *ctx, int rc)
 {
-    bool failed = fflush(stdout) != 0 || ferror(stdout);
+    bool failed;
 
-    if (failed && rc == DONE)
-        return context_fail(ctx, DATA_AT_FAULT,
-                            "cannot write to standard output");
-    return rc;
+    errno = 0;
+    failed = fflush(stdout) != 0 || ferror(stdout);
+    if (!failed || rc != DONE)
+        return rc;
+    if (!errno) /* an earlier write failed, and its reason is gone */
+        errno = EIO;
+    return context_fail_errno(ctx, "write to", "standard output");
 }
 
 int main(int argc, char **argv)
