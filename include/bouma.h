@@ -709,7 +709,8 @@ BOUMA_API int bouma_dataset_info_get(const bouma_dataset *ds,
                                      bouma_dataset_info *out);
 
 /* Open a committed step. The caller owns *out and frees it before the dataset.
- * BOUMA_ENOTFOUND if there is no such step. If the step is written again by
+ * BOUMA_ENOTFOUND if there is no such step; BOUMA_EFORMAT if there was one, and
+ * it is lost (see bouma_losses()). If the step is written again by
  * another program meanwhile, reads of it may fail with BOUMA_ESTATE: then free
  * it and open it again. (Steps that are open on the writer's own handle are
  * kept till they are freed.) Collective. */

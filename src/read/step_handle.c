@@ -3,16 +3,57 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "dataset/lost.h"
 #include "read/read.h"
 
 #define MOST_OPEN_FILES 64
+
+/* Rank 0: why a step is not among those that are there. One that was committed
+ * and is lost must not pass for one that never was. */
+static int tell_missing(struct bouma_dataset *ds, uint64_t step)
+{
+    const struct bm_step_list *have = &ds->steps;
+    const char *path = ds->store.path;
+    const struct bm_lost_step *lost = NULL;
+    struct bm_error why = {0};
+    struct bm_loss_list all;
+    char date[BM_LOSS_DATE];
+    int rc;
+
+    bm_losses_init(&all, ds->a);
+    rc = bm_losses_find_all(&ds->store, ds->id, &all, &why);
+    if (!rc)
+        lost = bm_losses_find(&all, step);
+    if (rc == BOUMA_ENOMEM)
+        bm_fail(&ds->error, rc, "%s", why.text);
+    else if (lost)
+        rc = bm_fail(&ds->error, BOUMA_EFORMAT,
+                     "%s: step %" PRIu64 " was committed and is lost (%s); "
+                     "`bouma repair --forget %" PRIu64 " --apply` forgets it",
+                     path, step, bm_loss_date(date, lost), step);
+    else if (!have->count && all.count)
+        rc = bm_fail(&ds->error, BOUMA_EFORMAT,
+                     "%s: all its steps are lost; `bouma verify` names them",
+                     path);
+    else if (!have->count) /* as the caller gave it: perhaps negative */
+        rc = bm_fail(&ds->error, BOUMA_ENOTFOUND,
+                     "%s: has no step %" PRId64 ", and no other", path,
+                     (int64_t)step);
+    else
+        rc = bm_fail(&ds->error, BOUMA_ENOTFOUND,
+                     "%s: has no step %" PRId64 "; it has %zu, from %" PRIu64
+                     " to %" PRIu64,
+                     path, (int64_t)step, have->count, have->entries[0].step,
+                     have->entries[have->count - 1].step);
+    bm_losses_release(&all);
+    return rc;
+}
 
 /* Rank 0. */
 static int load_manifest(struct bouma_dataset *ds, uint64_t step,
                          const char *name, struct bm_buffer *out)
 {
     struct bm_store *place;
-    const struct bm_step_list *have = &ds->steps;
     struct bm_error why = {0};
     int rc;
 
@@ -27,18 +68,8 @@ static int load_manifest(struct bouma_dataset *ds, uint64_t step,
         if (rc)
             return rc;
     }
-    /* As the caller gave it: perhaps negative. */
-    if (!bm_step_list_find(have, step) && have->count)
-        return bm_fail(&ds->error, BOUMA_ENOTFOUND,
-                       "%s: has no step %" PRId64 "; it has %zu, from %" PRIu64
-                       " to %" PRIu64,
-                       ds->store.path, (int64_t)step, have->count,
-                       have->entries[0].step,
-                       have->entries[have->count - 1].step);
-    if (!have->count)
-        return bm_fail(&ds->error, BOUMA_ENOTFOUND,
-                       "%s: has no step %" PRId64 ", and no other",
-                       ds->store.path, (int64_t)step);
+    if (!bm_step_list_find(&ds->steps, step))
+        return tell_missing(ds, step);
     rc = bm_dataset_manifest(ds, step, out, &place, &why);
     if (rc == BOUMA_ENOTFOUND)
         return bm_fail(&ds->error, BOUMA_EFORMAT,
