@@ -355,7 +355,8 @@ int bm_step_source(struct bouma_step *step, size_t i, struct bm_source **out)
     struct bm_source *s = &step->sources[i];
     struct bm_error why = {0}, ignored = {0};
     struct bm_store *places[2];
-    int rc, count, is_cut = 0;
+    int rc = BOUMA_EFORMAT, count, is_cut[2] = {0, 0};
+    uint64_t left[2] = {0, 0}; /* of copies that were cut */
 
     *out = s;
     s->used = ++step->clock;
@@ -364,19 +365,20 @@ int bm_step_source(struct bouma_step *step, size_t i, struct bm_source **out)
     if (step->open_files >= MOST_OPEN_FILES)
         close_oldest(step);
     count = bm_dataset_places(step->ds, places);
-    rc = open_source(step, i, places[0], &is_cut, &why);
-    /* The twin is not asked to be whole. */
-    if (rc && count > 1) {
-        int other = 0;
-
+    /* The first is the twin, which is not asked to be whole. */
+    for (int k = 0; k < count && rc; k++) {
         bm_error_clear(&why);
-        rc = open_source(step, i, places[1], &other, &why);
-        is_cut |= other;
+        rc = open_source(step, i, places[k], &is_cut[k], &why);
+        left[k] = is_cut[k] ? s->bytes : 0;
     }
-    /* Whatever is left of it is of use: coarse levels stand first. */
-    for (int k = count - 1; k >= 0 && rc && is_cut; k--) {
+    /* Whatever is left of it is of use: coarse levels stand first. The copy of
+     * which there is more has more of them. */
+    for (int k = 0; k < count && rc; k++) {
+        int which = count > 1 && (left[1] >= left[0]) == !k;
+
         bm_error_clear(&ignored);
-        rc = open_source(step, i, places[k], &is_cut, &ignored);
+        if (is_cut[which])
+            rc = open_source(step, i, places[which], &is_cut[which], &ignored);
     }
     if (rc)
         return bm_fail(&step->ds->error, rc, "%s", why.text);
