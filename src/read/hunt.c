@@ -21,49 +21,34 @@ int bm_search_no_memory(struct bm_search *s)
 
 /* ---- which runs --------------------------------------------------------- */
 
-/* All places of the file that are asked for. */
+/* All places that are asked for; there are some. */
 static int take_all(struct bm_search *s, uint64_t from, uint64_t to)
 {
     s->runs = bm_new(s->step->ds->a, 1, sizeof(*s->runs));
     if (!s->runs)
         return bm_search_no_memory(s);
     s->runs[0] = (struct bm_run){(uint32_t)from, (uint32_t)to, 1};
-    s->run_count = from < to;
+    s->run_count = 1;
     return BOUMA_OK;
 }
 
-/* Particles that are in no tree: they can match unless there is a box. */
-static int add_strays(struct bm_search *s)
+/* Particles that are in no tree, of the places from 'from' up to 'to': they can
+ * match unless there is a box. */
+static int add_strays(struct bm_search *s, uint64_t from, uint64_t to)
 {
     uint64_t begin = s->cloud->count - s->cloud->strays;
     struct bm_run *grown;
 
-    if (!s->cloud->strays || s->hunt->query.boxed)
+    begin = begin > from ? begin : from;
+    if (begin >= to || s->hunt->query.boxed)
         return BOUMA_OK;
     grown =
         bm_resize(s->step->ds->a, s->runs, s->run_count + 1, sizeof(*grown));
     if (!grown)
         return bm_search_no_memory(s);
     s->runs = grown;
-    grown[s->run_count++] =
-        (struct bm_run){(uint32_t)begin, (uint32_t)s->cloud->count, 0};
+    grown[s->run_count++] = (struct bm_run){(uint32_t)begin, (uint32_t)to, 0};
     return BOUMA_OK;
-}
-
-/* Only places from 'from' up to 'to'. */
-static void clip_runs(struct bm_search *s, uint64_t from, uint64_t to)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < s->run_count; i++) {
-        struct bm_run run = s->runs[i];
-
-        run.begin = run.begin > from ? run.begin : (uint32_t)from;
-        run.end = run.end < to ? run.end : (uint32_t)to;
-        if (run.begin < run.end)
-            s->runs[n++] = run;
-    }
-    s->run_count = n;
 }
 
 static int find_runs(struct bm_search *s, size_t cloud, uint64_t from,
@@ -75,6 +60,8 @@ static int find_runs(struct bm_search *s, size_t cloud, uint64_t from,
     bm_drop(s->step->ds->a, s->runs);
     s->runs = NULL;
     s->run_count = s->next_run = 0;
+    if (from >= to)
+        return BOUMA_OK;
     if (!s->test_count)
         return take_all(s, from, to);
     rc = bm_step_tree(s->step, s->source, cloud, &tree);
@@ -84,11 +71,11 @@ static int find_runs(struct bm_search *s, size_t cloud, uint64_t from,
         s->wanted[i] = bm_bins_select(&tree->bins[s->tree.row[i]], s->least[i],
                                       s->most[i]);
     s->tree.wanted = s->wanted;
+    s->tree.begin = (uint32_t)from;
+    s->tree.end = (uint32_t)to;
     if (bm_tree_select(tree, &s->tree, &s->runs, &s->run_count))
         return bm_search_no_memory(s);
-    rc = add_strays(s);
-    clip_runs(s, from, to);
-    return rc;
+    return add_strays(s, from, to);
 }
 
 /* ---- one batch ---------------------------------------------------------- */
