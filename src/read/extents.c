@@ -154,9 +154,11 @@ int bm_extents_fetch(struct bouma_step *step, size_t source,
         return rc;
     if (count)
         qsort(extents, count, sizeof(*extents), by_offset);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         extents[i].data = bm_shelf_find(shelf, extents[i].offset,
                                         extents[i].offset + extents[i].bytes);
+        extents[i].checked = extents[i].data && extents[i].bytes;
+    }
     for (size_t i = 0, next; i < count && !rc; i = next) {
         uint64_t from = extents[i].offset;
         uint8_t *to;
@@ -170,7 +172,7 @@ int bm_extents_fetch(struct bouma_step *step, size_t source,
         rc = check_limit(ds, end - from, &ds->error);
         if (rc)
             return rc;
-        to = bm_shelf_add(shelf, from, end);
+        to = bm_shelf_add(shelf, from, end, (size_t)(end - from));
         if (!to)
             return bm_fail(&ds->error, BOUMA_ENOMEM,
                            "no memory to read %" PRIu64 " bytes", end - from);
@@ -210,9 +212,10 @@ int bm_extent_check(const struct bouma_step *step, size_t source,
                                  section->variable->id,  section->keys[chunk],
                                  (uint32_t)extent->level};
 
-    if (bm_hash_chunk(&address, extent->data, extent->bytes) !=
-        section
-            ->hashes[chunk * (size_t)section->levels + (size_t)extent->level])
+    if (!extent->checked &&
+        bm_hash_chunk(&address, extent->data, extent->bytes) !=
+            section->hashes[chunk * (size_t)section->levels +
+                            (size_t)extent->level])
         return bm_extent_damaged(step, source, section, chunk, extent,
                                  "the checksum does not match", error);
     return BOUMA_OK;
