@@ -328,8 +328,9 @@ typedef struct bouma_options {
     bouma_predict predict;
     int writers; /* ranks that write a file of bouma_io_open(); 0: chosen */
     int check;   /* 1: a step fails if an array that was put has been changed
-                    before the step had ended (which costs two passes over it);
-                    -1: do not look; 0: 1 in debug builds of the library */
+                    before the step had ended, or is no longer mapped (which
+                    costs two passes over it); -1: do not look; 0: 1 in debug
+                    builds of the library */
     int clobber; /* 1: bouma_dataset_create() removes a dataset of that path */
 } bouma_options;
 
