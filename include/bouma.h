@@ -328,8 +328,9 @@ typedef struct bouma_options {
     bouma_predict predict;
     int writers; /* ranks that write a file of bouma_io_open(); 0: chosen */
     int check;   /* 1: a step fails if an array that was put has been changed
-                    before the step had ended (which costs two passes over it);
-                    -1: do not look; 0: 1 in debug builds of the library */
+                    before the step had ended, or is no longer mapped (which
+                    costs two passes over it); -1: do not look; 0: 1 in debug
+                    builds of the library */
     int clobber; /* 1: bouma_dataset_create() removes a dataset of that path */
 } bouma_options;
 
@@ -709,7 +710,8 @@ BOUMA_API int bouma_dataset_info_get(const bouma_dataset *ds,
                                      bouma_dataset_info *out);
 
 /* Open a committed step. The caller owns *out and frees it before the dataset.
- * BOUMA_ENOTFOUND if there is no such step. If the step is written again by
+ * BOUMA_ENOTFOUND if there is no such step; BOUMA_EFORMAT if there was one, and
+ * it is lost (see bouma_losses()). If the step is written again by
  * another program meanwhile, reads of it may fail with BOUMA_ESTATE: then free
  * it and open it again. (Steps that are open on the writer's own handle are
  * kept till they are freed.) Collective. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/mapped.h"
 
 size_t bm_spread_bytes(const struct bm_spread *s)
 {
@@ -120,6 +121,44 @@ uint64_t bm_spread_hash(const struct bm_spread *s)
 
     each_run(&walk, &hash, hash_run);
     return hash;
+}
+
+/* Whether all is mapped from the first to the last value along the axes from
+ * 'axis' on. */
+static int span_is_mapped(const struct bm_spread *s, int axis,
+                          const uint8_t *from)
+{
+    size_t bytes = s->size;
+
+    for (int k = axis; k < BM_SPREAD_AXES; k++) {
+        uint64_t span = (s->count[k] - 1) * distance(s->stride[k]);
+
+        if (!s->count[k])
+            return 1;
+        bytes += (size_t)span;
+        from -= s->stride[k] < 0 ? span : 0;
+    }
+    return bm_is_mapped(from, bytes);
+}
+
+static void see_run(void *context, const struct bm_spread *s,
+                    const uint8_t *from)
+{
+    int *mapped = context;
+
+    *mapped = *mapped && span_is_mapped(s, BM_SPREAD_AXES - 1, from);
+}
+
+int bm_spread_is_mapped(const struct bm_spread *s)
+{
+    struct bm_spread walk = in_order(s);
+    int mapped = 1;
+
+    if (span_is_mapped(&walk, 0, walk.data))
+        return 1;
+    /* What lies between the values need not be there. */
+    each_run(&walk, &mapped, see_run);
+    return mapped;
 }
 
 static void copy_run(void *context, const struct bm_spread *s,

@@ -22,6 +22,9 @@ size_t bm_spread_bytes(const struct bm_spread *s);
 /* A hash of just the values: what lies between them does not count. */
 uint64_t bm_spread_hash(const struct bm_spread *s);
 
+/* Whether all values lie in memory that is mapped; they are not touched. */
+int bm_spread_is_mapped(const struct bm_spread *s);
+
 /* Copy the values to 'to', side by side, the axes in the order in which they
  * lie in memory. Their strides there are stride[]. */
 void bm_spread_copy(uint8_t *to, int64_t stride[BM_SPREAD_AXES],

@@ -2,6 +2,7 @@
 #ifndef BM_CHECK_H
 #define BM_CHECK_H
 
+#include "dataset/lost.h"
 #include "read/read.h"
 
 /* Findings, collected as bytes so that ranks can send them to each other. */
@@ -55,12 +56,6 @@ int bm_verify(struct bm_comm *comm, const char *path, bouma_verify_depth depth,
               void (*each)(void *user, const bouma_finding *f), void *user,
               bouma_verify_report *report, struct bm_error *error);
 
-/* All losses of a dataset: those on record, unless they are over, and with
- * 'ask_index' steps that the index knows and that are gone. Into an empty list.
- */
-int bm_losses_find_all(struct bm_store *s, const uint8_t id[16],
-                       struct bm_loss_list *list, int ask_index,
-                       struct bm_error *error);
 /* Steps that are lost as a whole, as findings. */
 void bm_losses_tell(const struct bm_loss_list *list, struct bm_findings *out);
 /* All of them, for a caller. */

@@ -9,113 +9,6 @@
 
 #define AGAIN "the record of a loss removed, as what was lost is there again"
 
-/* Whether the step is there (again): then it is not lost as a whole. A failure
- * to look shows nothing. */
-static int is_there(struct bm_store *s, uint64_t step)
-{
-    struct bm_error ignored = {0};
-    char name[BM_NAME_BYTES];
-    struct bm_file f;
-
-    bm_name_manifest(name, step);
-    if (bm_file_open(&f, s, name, BOUMA_OPEN_READ, &ignored))
-        return 0;
-    bm_file_close(&f, &ignored);
-    return 1;
-}
-
-/* Whether a file is still as short as the record says, as far as one can
- * tell. */
-static int is_short(struct bm_store *s, const struct bm_lost_step *l,
-                    const struct bm_lost_file *lost)
-{
-    struct bm_error ignored = {0};
-    char name[BM_NAME_BYTES];
-    uint64_t bytes = 0;
-    struct bm_file f;
-    int rc;
-
-    bm_name_subfile(name, l->entry.step, lost->subfile, l->entry.generation);
-    rc = bm_file_open(&f, s, name, BOUMA_OPEN_READ, &ignored);
-    if (rc)
-        return rc != BOUMA_ENOTFOUND || !lost->bytes;
-    rc = bm_file_size(&f, &bytes, &ignored);
-    bm_file_close(&f, &ignored);
-    return rc || bytes == lost->bytes;
-}
-
-/* Whether a record means nothing any more. */
-static int is_over(struct bm_store *s, const struct bm_lost_step *l)
-{
-    struct bm_error why = {0};
-    struct bm_step_entry entry;
-    char name[BM_NAME_BYTES];
-    struct bm_buffer b;
-    int over = 1;
-
-    if (l->recorded < 0) /* there is one, but it cannot be read */
-        return 0;
-    if (bm_lost_step_is_whole(l))
-        return is_there(s, l->entry.step);
-    bm_name_manifest(name, l->entry.step);
-    bm_buffer_init(&b, s->a);
-    /* What cannot be read says nothing. */
-    if (bm_store_load(s, name, &b, s->memory_limit, &why) ||
-        bm_manifest_peek(&entry, &b, NULL, name, &why) ||
-        bm_step_entry_is_same(&entry, &l->entry)) {
-        over = !l->piece_count; /* only repair looks at those again */
-        for (uint32_t i = 0; i < l->count && over; i++)
-            over = !is_short(s, l, &l->files[i]);
-    }
-    bm_buffer_release(&b);
-    return over;
-}
-
-/* A step that is gone, into a list of which the first 'sorted' are in order. */
-static int add_gone(struct bm_loss_list *list, size_t sorted,
-                    const struct bm_step_entry *gone)
-{
-    struct bm_loss_list recorded = {list->a, list->steps, sorted, 0};
-    struct bm_lost_step *known = bm_losses_find(&recorded, gone->step);
-
-    if (!known)
-        return bm_losses_append(list, gone) ? BOUMA_OK : BOUMA_ENOMEM;
-    /* On record, but of an earlier writing, is not on record. */
-    if (!bm_lost_step_is_whole(known) ||
-        !bm_step_entry_is_same(&known->entry, gone)) {
-        bm_lost_step_release(known, list->a);
-        *known = (struct bm_lost_step){.entry = *gone};
-    }
-    return BOUMA_OK;
-}
-
-int bm_losses_find_all(struct bm_store *s, const uint8_t id[16],
-                       struct bm_loss_list *list, int ask_index,
-                       struct bm_error *error)
-{
-    struct bm_step_list gone;
-    int rc = bm_losses_load(s, id, list, error);
-    size_t n = 0;
-
-    bm_step_list_init(&gone, s->a);
-    for (size_t i = 0; i < list->count && !rc; i++)
-        if (!is_over(s, &list->steps[i]))
-            list->steps[n++] = list->steps[i];
-        else
-            bm_lost_step_release(&list->steps[i], s->a);
-    if (!rc) {
-        list->count = n;
-        rc = ask_index ? bm_steps_gone(s, id, &gone, error) : BOUMA_OK;
-    }
-    for (size_t i = 0; i < gone.count && !rc; i++)
-        if (add_gone(list, n, &gone.entries[i]))
-            rc = bm_fail(error, BOUMA_ENOMEM, "%s: no memory for its losses",
-                         s->path);
-    bm_losses_sort(list);
-    bm_step_list_release(&gone);
-    return rc;
-}
-
 int bm_losses_each(const char *path, const bouma_options *options,
                    const bouma_allocator *a,
                    void (*each)(void *user, const bouma_loss *loss), void *user,
@@ -188,7 +81,7 @@ int bm_repair_losses(struct bm_repair *r)
     for (size_t i = 0; i < r->losses.count && !rc; i++) {
         const struct bm_lost_step *l = &r->losses.steps[i];
 
-        if (!is_over(s, l))
+        if (!bm_loss_is_over(s, l))
             continue;
         bm_name_loss(name, l->entry.step);
         if (bm_repair_act(r, (int64_t)l->entry.step, name, AGAIN))

@@ -128,61 +128,93 @@ void bm_swarm_remember(struct bm_swarm *swarm)
     each_lane(swarm, NULL, hash_lane);
 }
 
-static int check_put(struct bouma_dataset *ds, const struct bm_put *put)
+static int blame_put(struct bouma_dataset *ds, const struct bm_put *put,
+                     const char *what)
 {
     const struct bouma_variable *v = put->variable;
-    struct bm_spread s = spread_of_put(put);
     char box[160];
 
-    if (bm_spread_hash(&s) == put->hash)
-        return BOUMA_OK;
     bm_box_text(box, sizeof(box), &put->from.box, v->grid->tiling.ndims);
     return bm_fail(&ds->error, BOUMA_ESTATE,
-                   "variable \"%s/%s\": the array for the box %s was changed "
+                   "variable \"%s/%s\": the array for the box %s was %s "
                    "before the step had ended; leave it as it is till then, or "
                    "hand it over with bouma_variable_put_copy()",
-                   v->grid->name, v->name, box);
+                   v->grid->name, v->name, box, what);
 }
 
-static void check_lane(void *context, struct bm_lane *lane,
-                       const struct bm_spread *s)
+static int blame_lane(struct bouma_dataset *ds, const struct bm_swarm *swarm,
+                      const struct bm_lane *lane, const char *what)
 {
-    struct bm_lane **changed = context;
-
-    if (!*changed && bm_spread_hash(s) != lane->hash)
-        *changed = lane;
-}
-
-static int check_swarm(struct bouma_dataset *ds, struct bm_swarm *swarm)
-{
-    struct bm_lane *changed = NULL;
     const char *name = "";
 
-    each_lane(swarm, &changed, check_lane);
-    if (!changed)
-        return BOUMA_OK;
     for (int i = 0; i < swarm->set->count; i++)
         if (bm_variable_lane(swarm->set->variables[i]) <=
-            (size_t)(changed - swarm->lanes))
+            (size_t)(lane - swarm->lanes))
             name = swarm->set->variables[i]->name;
     return bm_fail(&ds->error, BOUMA_ESTATE,
-                   "particles \"%s\": the array for \"%s\" was changed before "
+                   "particles \"%s\": the array for \"%s\" was %s before "
                    "the step had ended; leave it as it is till then, or hand "
                    "it over with bouma_particles_put_copy()",
-                   swarm->set->name, name);
+                   swarm->set->name, name, what);
 }
 
-int bm_borrowed_check(struct bouma_dataset *ds)
+static int same_values(const struct bm_spread *s, uint64_t hash)
+{
+    return bm_spread_hash(s) == hash;
+}
+
+static int still_mapped(const struct bm_spread *s, uint64_t hash)
+{
+    (void)hash;
+    return bm_spread_is_mapped(s);
+}
+
+/* A test of all lanes, and the first that fails it. */
+struct trial {
+    int (*test)(const struct bm_spread *s, uint64_t hash);
+    struct bm_lane *failed;
+};
+
+static void try_lane(void *context, struct bm_lane *lane,
+                     const struct bm_spread *s)
+{
+    struct trial *t = context;
+
+    if (!t->failed && !t->test(s, lane->hash))
+        t->failed = lane;
+}
+
+/* Try all arrays that are borrowed; the first that fails is 'what'. */
+static int try_all(struct bouma_dataset *ds, const char *what,
+                   int (*test)(const struct bm_spread *s, uint64_t hash))
 {
     int rc = BOUMA_OK;
 
     if (ds->options.check != 1)
         return rc;
-    for (size_t i = 0; i < ds->put_count && !rc; i++)
-        if (!ds->puts[i].copy)
-            rc = check_put(ds, &ds->puts[i]);
-    for (size_t i = 0; i < ds->swarm_count && !rc; i++)
+    for (size_t i = 0; i < ds->put_count && !rc; i++) {
+        struct bm_spread s = spread_of_put(&ds->puts[i]);
+
+        if (!ds->puts[i].copy && !test(&s, ds->puts[i].hash))
+            rc = blame_put(ds, &ds->puts[i], what);
+    }
+    for (size_t i = 0; i < ds->swarm_count && !rc; i++) {
+        struct trial t = {test, NULL};
+
         if (!ds->swarms[i].copy)
-            rc = check_swarm(ds, &ds->swarms[i]);
+            each_lane(&ds->swarms[i], &t, try_lane);
+        if (t.failed)
+            rc = blame_lane(ds, &ds->swarms[i], t.failed, what);
+    }
     return rc;
+}
+
+int bm_borrowed_is_there(struct bouma_dataset *ds)
+{
+    return try_all(ds, "freed", still_mapped);
+}
+
+int bm_borrowed_check(struct bouma_dataset *ds)
+{
+    return try_all(ds, "changed", same_values);
 }

@@ -16,6 +16,10 @@ int bm_swarm_keep_copy(struct bouma_dataset *ds, struct bm_swarm *swarm);
 void bm_put_remember(struct bm_put *put);
 void bm_swarm_remember(struct bm_swarm *swarm);
 
+/* With the option 'check', before anything is read: whether all borrowed arrays
+ * are mapped still, so that reading them does not end the program. ESTATE, and
+ * whose is not. */
+int bm_borrowed_is_there(struct bouma_dataset *ds);
 /* With the option 'check': whether all borrowed arrays are as they were handed
  * over. ESTATE, and whose is not. */
 int bm_borrowed_check(struct bouma_dataset *ds);

@@ -84,6 +84,7 @@ struct search {
     const struct bm_tree_query *query;
     struct visit *pending;
     size_t depth, room;
+    uint32_t begin, end; /* places */
     struct bm_run *runs;
     size_t count, runs_room;
 };
@@ -107,6 +108,8 @@ static int add_run(struct search *s, uint32_t begin, uint32_t end, int inside)
 {
     struct bm_run *last = s->count ? &s->runs[s->count - 1] : NULL;
 
+    begin = begin > s->begin ? begin : s->begin;
+    end = end < s->end ? end : s->end;
     if (last && last->end == begin && last->inside == inside) {
         last->end = end;
         return BOUMA_OK;
@@ -165,7 +168,8 @@ static int visit(struct search *s, struct visit *v)
     struct visit right;
     int rc;
 
-    if (!has_wanted(s, v->node) || (!v->inside && !meets_box(s, v, &v->inside)))
+    if (node->end <= s->begin || node->begin >= s->end ||
+        !has_wanted(s, v->node) || (!v->inside && !meets_box(s, v, &v->inside)))
         return BOUMA_OK;
     if (!node->right || (v->inside && !s->query->rows))
         return add_run(s, node->begin, node->end, v->inside);
@@ -181,7 +185,10 @@ static int visit(struct search *s, struct visit *v)
 int bm_tree_select(const struct bm_tree *t, const struct bm_tree_query *query,
                    struct bm_run **runs, size_t *count)
 {
-    struct search s = {.t = t, .query = query};
+    struct search s = {.t = t,
+                       .query = query,
+                       .begin = query->begin,
+                       .end = query->end ? query->end : UINT32_MAX};
     struct visit v = {.inside = !query->boxed};
     int rc = BOUMA_OK;
 

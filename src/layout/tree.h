@@ -99,6 +99,7 @@ struct bm_tree_query {
     const uint32_t *wanted; /* [rows] bins, of the rows in row[] */
     const uint32_t *row;
     size_t rows;
+    uint32_t begin, end; /* of the places that are asked for; end 0: of all */
 };
 
 /* The runs that can have matching particles, ascending, neighbours of one kind

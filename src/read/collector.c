@@ -39,6 +39,14 @@ void bm_collector_release(struct bm_collector *c)
     memset(c, 0, sizeof(*c));
 }
 
+void bm_collector_clear(struct bm_collector *c)
+{
+    for (size_t i = 0; i < c->lane_count; i++)
+        bm_buffer_clear(&c->lanes[i]);
+    bm_buffer_clear(&c->keys);
+    c->count = 0;
+}
+
 int bm_collector_extend(struct bm_collector *c, uint64_t count)
 {
     size_t lane = 0;

@@ -18,6 +18,8 @@ struct bm_collector {
 int bm_collector_init(struct bm_collector *c, const bouma_allocator *a,
                       bouma_variable *const *variables, size_t count);
 void bm_collector_release(struct bm_collector *c);
+/* Without particles, but with its memory. */
+void bm_collector_clear(struct bm_collector *c);
 
 /* Room for 'count' particles more, whose values are still to be put there.
  * BOUMA_OK or ENOMEM. */

@@ -75,6 +75,18 @@ static int see_what_is_lost(const struct bouma_step *step, size_t source,
     return rc;
 }
 
+/* Memory for a read is bounded, whatever a damaged file says. */
+static int check_limit(const struct bouma_dataset *ds, uint64_t bytes,
+                       struct bm_error *error)
+{
+    return bytes <= ds->store.memory_limit
+               ? BOUMA_OK
+               : bm_fail(error, BOUMA_ELIMIT,
+                         "a read of %" PRIu64
+                         " bytes is beyond the option 'memory_limit'",
+                         bytes);
+}
+
 int bm_extents_read(struct bouma_step *step, size_t source,
                     struct bm_extent *extents, size_t count,
                     struct bm_block_of_memory *raw)
@@ -95,10 +107,9 @@ int bm_extents_read(struct bouma_step *step, size_t source,
         next = run_end(extents, i, count, gap, &end);
         need += (size_t)(end - extents[i].offset) + 16;
     }
-    if (need > ds->store.memory_limit)
-        return bm_fail(
-            &ds->error, BOUMA_ELIMIT,
-            "a read of %zu bytes is beyond the option 'memory_limit'", need);
+    rc = check_limit(ds, need, &ds->error);
+    if (rc)
+        return rc;
     if (bm_block_grow(ds->a, raw, need))
         return bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to read %zu bytes",
                        need);
@@ -137,13 +148,17 @@ int bm_extents_fetch(struct bouma_step *step, size_t source,
 {
     struct bouma_dataset *ds = step->ds;
     uint64_t end;
-    int rc = BOUMA_OK;
+    int rc = see_what_is_lost(step, source, extents, count);
 
+    if (rc)
+        return rc;
     if (count)
         qsort(extents, count, sizeof(*extents), by_offset);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         extents[i].data = bm_shelf_find(shelf, extents[i].offset,
                                         extents[i].offset + extents[i].bytes);
+        extents[i].checked = extents[i].data && extents[i].bytes;
+    }
     for (size_t i = 0, next; i < count && !rc; i = next) {
         uint64_t from = extents[i].offset;
         uint8_t *to;
@@ -154,11 +169,10 @@ int bm_extents_fetch(struct bouma_step *step, size_t source,
         if (extents[i].data)
             continue;
         next = missing_end(extents, i, count, &end);
-        if (end - from > ds->store.memory_limit)
-            return bm_fail(&ds->error, BOUMA_ELIMIT,
-                           "a read of %" PRIu64 " bytes is beyond the limit",
-                           end - from);
-        to = bm_shelf_add(shelf, from, end);
+        rc = check_limit(ds, end - from, &ds->error);
+        if (rc)
+            return rc;
+        to = bm_shelf_add(shelf, from, end, (size_t)(end - from));
         if (!to)
             return bm_fail(&ds->error, BOUMA_ENOMEM,
                            "no memory to read %" PRIu64 " bytes", end - from);
@@ -198,9 +212,10 @@ int bm_extent_check(const struct bouma_step *step, size_t source,
                                  section->variable->id,  section->keys[chunk],
                                  (uint32_t)extent->level};
 
-    if (bm_hash_chunk(&address, extent->data, extent->bytes) !=
-        section
-            ->hashes[chunk * (size_t)section->levels + (size_t)extent->level])
+    if (!extent->checked &&
+        bm_hash_chunk(&address, extent->data, extent->bytes) !=
+            section->hashes[chunk * (size_t)section->levels +
+                            (size_t)extent->level])
         return bm_extent_damaged(step, source, section, chunk, extent,
                                  "the checksum does not match", error);
     return BOUMA_OK;

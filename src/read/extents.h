@@ -14,6 +14,7 @@ struct bm_extent {
     int level;
     int column;
     const uint8_t *data; /* once read */
+    int checked;         /* before: see bm_extents_fetch() */
 };
 
 /* Sort the extents by offset and read them: what lies close together in one
@@ -24,7 +25,7 @@ int bm_extents_read(struct bouma_step *step, size_t source,
                     struct bm_block_of_memory *raw);
 
 /* The same, but what the shelf has is not read, and what is read is put there;
- * 'shelf' is that of the source. */
+ * 'shelf' is that of the source. Who has read it has checked it, too. */
 int bm_extents_fetch(struct bouma_step *step, size_t source,
                      struct bm_extent *extents, size_t count,
                      struct bm_shelf *shelf);

@@ -119,7 +119,8 @@ static size_t list_pieces(struct batch *b)
                                                 (uint32_t)i,
                                                 k,
                                                 0,
-                                                NULL};
+                                                NULL,
+                                                0};
         }
     return n;
 }

@@ -21,49 +21,34 @@ int bm_search_no_memory(struct bm_search *s)
 
 /* ---- which runs --------------------------------------------------------- */
 
-/* All places of the file that are asked for. */
+/* All places that are asked for; there are some. */
 static int take_all(struct bm_search *s, uint64_t from, uint64_t to)
 {
     s->runs = bm_new(s->step->ds->a, 1, sizeof(*s->runs));
     if (!s->runs)
         return bm_search_no_memory(s);
     s->runs[0] = (struct bm_run){(uint32_t)from, (uint32_t)to, 1};
-    s->run_count = from < to;
+    s->run_count = 1;
     return BOUMA_OK;
 }
 
-/* Particles that are in no tree: they can match unless there is a box. */
-static int add_strays(struct bm_search *s)
+/* Particles that are in no tree, of the places from 'from' up to 'to': they can
+ * match unless there is a box. */
+static int add_strays(struct bm_search *s, uint64_t from, uint64_t to)
 {
     uint64_t begin = s->cloud->count - s->cloud->strays;
     struct bm_run *grown;
 
-    if (!s->cloud->strays || s->hunt->query.boxed)
+    begin = begin > from ? begin : from;
+    if (begin >= to || s->hunt->query.boxed)
         return BOUMA_OK;
     grown =
         bm_resize(s->step->ds->a, s->runs, s->run_count + 1, sizeof(*grown));
     if (!grown)
         return bm_search_no_memory(s);
     s->runs = grown;
-    grown[s->run_count++] =
-        (struct bm_run){(uint32_t)begin, (uint32_t)s->cloud->count, 0};
+    grown[s->run_count++] = (struct bm_run){(uint32_t)begin, (uint32_t)to, 0};
     return BOUMA_OK;
-}
-
-/* Only places from 'from' up to 'to'. */
-static void clip_runs(struct bm_search *s, uint64_t from, uint64_t to)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < s->run_count; i++) {
-        struct bm_run run = s->runs[i];
-
-        run.begin = run.begin > from ? run.begin : (uint32_t)from;
-        run.end = run.end < to ? run.end : (uint32_t)to;
-        if (run.begin < run.end)
-            s->runs[n++] = run;
-    }
-    s->run_count = n;
 }
 
 static int find_runs(struct bm_search *s, size_t cloud, uint64_t from,
@@ -75,6 +60,8 @@ static int find_runs(struct bm_search *s, size_t cloud, uint64_t from,
     bm_drop(s->step->ds->a, s->runs);
     s->runs = NULL;
     s->run_count = s->next_run = 0;
+    if (from >= to)
+        return BOUMA_OK;
     if (!s->test_count)
         return take_all(s, from, to);
     rc = bm_step_tree(s->step, s->source, cloud, &tree);
@@ -84,11 +71,11 @@ static int find_runs(struct bm_search *s, size_t cloud, uint64_t from,
         s->wanted[i] = bm_bins_select(&tree->bins[s->tree.row[i]], s->least[i],
                                       s->most[i]);
     s->tree.wanted = s->wanted;
+    s->tree.begin = (uint32_t)from;
+    s->tree.end = (uint32_t)to;
     if (bm_tree_select(tree, &s->tree, &s->runs, &s->run_count))
         return bm_search_no_memory(s);
-    rc = add_strays(s);
-    clip_runs(s, from, to);
-    return rc;
+    return add_strays(s, from, to);
 }
 
 /* ---- one batch ---------------------------------------------------------- */
@@ -161,7 +148,8 @@ static int read_columns(struct bm_search *s, int first, int last, int raw)
                                                  (uint32_t)p,
                                                  s->pieces[p].level,
                                                  i,
-                                                 NULL};
+                                                 NULL,
+                                                 0};
         }
     rc = s->hunt->shelf
              ? bm_extents_fetch(s->step, s->source, s->extents, n,
@@ -179,13 +167,40 @@ static int read_columns(struct bm_search *s, int first, int last, int raw)
     return rc;
 }
 
+/* Where the values of a piece go: if they are kept for other hunts, and are
+ * there already, *done is set. NULL if there is no memory. */
+static void *room_for_values(struct bm_search *s, const struct bm_hunt_piece *p,
+                             int column, uint64_t offset, int *done)
+{
+    struct bm_hunt_column *c = &s->columns[column];
+    size_t bytes = (size_t)p->count * bm_variable_sample_size(c->variable);
+    uint64_t end = offset + p->bytes[column];
+    const uint8_t *kept;
+
+    *done = 0;
+    if (!s->hunt->values || end == offset)
+        return bm_block_grow(s->step->ds->a, &c->values, bytes)
+                   ? NULL
+                   : c->values.data;
+    kept = bm_shelf_find(s->hunt->values, offset, end);
+    *done = kept != NULL;
+    return kept ? (void *)kept
+                : bm_shelf_add(s->hunt->values, offset, end, bytes);
+}
+
 int bm_search_decode(struct bm_search *s, const struct bm_hunt_piece *p,
                      int column, const uint8_t **out)
 {
     struct bm_hunt_column *c = &s->columns[column];
     const struct bouma_variable *v = c->variable;
     const uint8_t *stored = p->data[column];
-    int rc;
+    struct bm_extent e = {
+        .offset = c->section->offsets[p->chunk * (size_t)c->section->levels +
+                                      (size_t)p->level],
+        .bytes = p->bytes[column],
+        .level = p->level};
+    void *room;
+    int rc, done;
 
     if (bm_codec_find((int)v->codec)->sized &&
         __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ &&
@@ -193,27 +208,17 @@ int bm_search_decode(struct bm_search *s, const struct bm_hunt_piece *p,
         *out = stored;
         return BOUMA_OK;
     }
-    if (bm_block_grow(s->step->ds->a, &c->values,
-                      (size_t)p->count * bm_variable_sample_size(v)))
+    *out = room = room_for_values(s, p, column, e.offset, &done);
+    if (!room)
         return bm_search_no_memory(s);
-    *out = c->values.data;
-    rc = bm_values_decode(&s->codec, c->values.data, v, p->count, stored,
+    if (done)
+        return BOUMA_OK;
+    rc = bm_values_decode(&s->codec, room, v, p->count, stored,
                           p->bytes[column]);
-    if (rc == BOUMA_EFORMAT) {
-        const struct bm_section *section = c->section;
-        struct bm_extent e = {
-            section->offsets[p->chunk * (size_t)section->levels +
-                             (size_t)p->level],
-            p->bytes[column],
-            0,
-            p->level,
-            column,
-            stored};
-
-        return bm_extent_damaged(s->step, s->source, section, p->chunk, &e,
+    if (rc == BOUMA_EFORMAT)
+        return bm_extent_damaged(s->step, s->source, c->section, p->chunk, &e,
                                  "the data cannot be decoded",
                                  &s->step->ds->error);
-    }
     return rc ? bm_search_no_memory(s) : BOUMA_OK;
 }
 
@@ -309,14 +314,18 @@ static int run_batch(struct bm_search *s)
 {
     int rc = make_room(s);
 
-    if (!rc && s->tested_count)
-        rc = read_columns(s, 0, s->tested_count, 0);
-    for (size_t p = 0; p < s->piece_count && !rc; p++)
-        rc = bm_search_choose(s, &s->pieces[p]);
-    if (!rc)
-        rc = read_columns(s, s->tested_count, s->column_count, 1);
-    for (size_t p = 0; p < s->piece_count && !rc && s->hunt->each; p++)
-        rc = deliver(s, &s->pieces[p]);
+    if (!rc && !s->hunt->each) {
+        rc = read_columns(s, 0, s->column_count, 0);
+    } else if (!rc) {
+        if (s->tested_count)
+            rc = read_columns(s, 0, s->tested_count, 0);
+        for (size_t p = 0; p < s->piece_count && !rc; p++)
+            rc = bm_search_choose(s, &s->pieces[p]);
+        if (!rc)
+            rc = read_columns(s, s->tested_count, s->column_count, 1);
+        for (size_t p = 0; p < s->piece_count && !rc; p++)
+            rc = deliver(s, &s->pieces[p]);
+    }
     tell_progress(s);
     s->piece_count = 0;
     return rc;

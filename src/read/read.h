@@ -151,8 +151,9 @@ struct bm_hunt {
     size_t file_count;
     struct bm_draw *draw; /* NULL: not by chance */
     /* NULL, or, with one file: what was read of it for other hunts, and is read
-     * for this one. With 'each' NULL nothing else is done. */
-    struct bm_shelf *shelf;
+     * for this one; and the values of it that were decoded. With 'each' NULL
+     * all that can match is read, and nothing else is done. */
+    struct bm_shelf *shelf, *values;
 };
 int bm_hunt(const struct bm_hunt *hunt);
 

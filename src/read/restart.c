@@ -29,8 +29,8 @@ struct wish {
 /* What a reader has for a rank. */
 struct catch
 {
-    uint64_t at; /* in the stream of this reader */
-    struct bm_collector found;
+    uint64_t at;           /* in the stream of this reader */
+    uint64_t first, count; /* of the particles in 'found' */
 };
 
 /* A file that this rank reads, and how many particles are in those before. */
@@ -48,9 +48,11 @@ struct restart {
     struct wish *wishes; /* [ranks] */
     struct own_file *mine;
     size_t mine_count;
-    struct catch *catches; /* [ranks], of the slice at hand */
+    struct catch *catches;     /* [ranks], of the slice at hand */
+    struct bm_collector found; /* in it, for one rank after the other */
     uint64_t *first; /* [ranks + 1], of what each reader has for this one */
     size_t lanes;    /* components of all variables */
+    uint64_t sample; /* bytes of a particle in them */
     struct bm_collector out;
     uint64_t had; /* particles in it, before the slice at hand */
     struct bm_pipe *pipe;
@@ -195,18 +197,16 @@ struct slice {
     size_t file;
     uint64_t at;       /* particles in the files before it */
     uint64_t from, to; /* places in it */
-    struct bm_shelf shelf;
+    struct bm_shelf shelf, values;
 };
 
 /* The places of a slice: whole chunks, of a buffer. The same on all ranks.
  */
 static uint64_t slice_places(const struct restart *r)
 {
-    uint64_t bytes = r->step->ds->site.buffer_bytes, each = 1;
+    uint64_t bytes = r->step->ds->site.buffer_bytes;
+    uint64_t each = (r->sample + 1) * r->set->detail.chunk;
 
-    for (size_t v = 0; v < r->query->variable_count; v++)
-        each += bm_variable_sample_size(r->query->variables[v]);
-    each *= r->set->detail.chunk;
     return r->set->detail.chunk * (bytes > each ? bytes / each : 1);
 }
 
@@ -242,7 +242,7 @@ static int meets_file(const struct restart *r, const struct wish *w,
     return r->shares || !w->boxed || !apart;
 }
 
-/* Look in a slice for what a wish says; with 'found' NULL it is only read. */
+/* Look in a slice for what a wish says; without 'found' it is only read. */
 static int hunt_slice(struct restart *r, struct slice *s, const struct wish *w,
                       uint64_t from, uint64_t to, struct bm_collector *found)
 {
@@ -256,7 +256,8 @@ static int hunt_slice(struct restart *r, struct slice *s, const struct wish *w,
                            .from = &from,
                            .to = &to,
                            .file_count = 1,
-                           .shelf = &s->shelf};
+                           .shelf = &s->shelf,
+                           .values = &s->values};
     int rc;
 
     hunt.query.boxed = w->boxed;
@@ -330,6 +331,8 @@ static int catch_slice(struct restart *r, struct slice *s)
     int rc = BOUMA_OK;
 
     bm_shelf_clear(&s->shelf);
+    bm_shelf_clear(&s->values);
+    bm_collector_clear(&r->found);
     if (box_of_all(r, c, &all))
         rc = hunt_slice(r, s, &all, s->from, s->to, NULL);
     /* It may have met damage that nobody asks for: each reads its own then. */
@@ -350,13 +353,10 @@ static int catch_slice(struct restart *r, struct slice *s)
             from = begin > from ? begin : from;
             to = end < to ? end : to;
         }
-        if (from >= to || !meets_file(r, &r->wishes[i], c))
-            continue;
-        if (!r->catches[i].found.a &&
-            bm_collector_init(&r->catches[i].found, r->step->ds->a,
-                              r->query->variables, r->query->variable_count))
-            return no_memory(r);
-        rc = hunt_slice(r, s, &r->wishes[i], from, to, &r->catches[i].found);
+        r->catches[i].first = r->found.count;
+        if (from < to && meets_file(r, &r->wishes[i], c))
+            rc = hunt_slice(r, s, &r->wishes[i], from, to, &r->found);
+        r->catches[i].count = r->found.count - r->catches[i].first;
     }
     return rc;
 }
@@ -385,6 +385,8 @@ static int prepare(struct restart *r, uint64_t *rounds)
 
     r->catches = bm_new(ds->a, (size_t)ds->comm->size, sizeof(*r->catches));
     if (!rc && (!r->catches || count_slices(r, rounds) ||
+                bm_collector_init(&r->found, ds->a, r->query->variables,
+                                  r->query->variable_count) ||
                 bm_collector_init(&r->out, ds->a, r->query->variables,
                                   r->query->variable_count)))
         rc = no_memory(r);
@@ -397,7 +399,7 @@ static int catch_next(struct restart *r, size_t *k, struct slice *s)
     uint64_t places = slice_places(r), count;
 
     for (int i = 0; i < r->step->ds->comm->size; i++)
-        let_go(r, &r->catches[i].found);
+        r->catches[i].count = 0;
     if (*k < r->mine_count &&
         s->to == r->top->clouds[r->mine[*k].file]->count) {
         ++*k;
@@ -442,9 +444,9 @@ static int share_counts(struct restart *r, struct bm_flows *flows, int rc)
     bm_buffer_init(&mine, ds->a);
     bm_buffer_init(&all, ds->a);
     for (int i = 0; i < ranks && !rc; i++)
-        if (r->catches[i].found.count) {
+        if (r->catches[i].count) {
             bm_put_u32(&mine, (uint32_t)i);
-            bm_put_u64(&mine, r->catches[i].found.count);
+            bm_put_u64(&mine, r->catches[i].count);
         }
     if (!rc && (!sizes || mine.failed || bm_flows_init(flows, ds->comm)))
         rc = no_memory(r);
@@ -494,15 +496,18 @@ static int load_found(void *context, uint64_t at, uint8_t *data, uint64_t bytes,
     (void)error;
     BM_BISECT(i, ranks, k, r->catches[k].at <= at);
     for (begin = r->catches[i].at; i < ranks && begin < end; i++)
-        for (size_t k = 0; k < r->catches[i].found.lane_count; k++) {
-            const struct bm_buffer *lane = &r->catches[i].found.lanes[k];
+        for (size_t k = 0; k < r->lanes && r->catches[i].count; k++) {
+            const struct bm_buffer *lane = &r->found.lanes[k];
+            uint64_t size = lane->size / r->found.count;
+            uint64_t next = begin + r->catches[i].count * size;
             uint64_t low = at > begin ? at : begin;
-            uint64_t high = begin + lane->size < end ? begin + lane->size : end;
+            uint64_t high = next < end ? next : end;
 
             if (low < high)
-                memcpy(data + (low - at), lane->data + (low - begin),
+                memcpy(data + (low - at),
+                       lane->data + r->catches[i].first * size + (low - begin),
                        (size_t)(high - low));
-            begin += lane->size;
+            begin = next;
         }
     return BOUMA_OK;
 }
@@ -527,8 +532,7 @@ static int deliver(struct restart *r, struct bm_flows *flows, int rc)
 
     for (int i = 0; i < ds->comm->size && !rc; i++) {
         r->catches[i].at = at;
-        for (size_t k = 0; k < r->catches[i].found.lane_count; k++)
-            at += r->catches[i].found.lanes[k].size;
+        at += r->catches[i].count * r->sample;
     }
     if (!rc) {
         r->had = r->out.count;
@@ -548,7 +552,8 @@ static int deliver(struct restart *r, struct bm_flows *flows, int rc)
 /* All slices. Collective. */
 static int go_through(struct restart *r)
 {
-    struct slice s = {.shelf = {.a = r->step->ds->a}};
+    const bouma_allocator *a = r->step->ds->a;
+    struct slice s = {.shelf = {.a = a}, .values = {.a = a}};
     uint64_t rounds = 0;
     size_t k = 0;
     int rc = prepare(r, &rounds);
@@ -563,6 +568,7 @@ static int go_through(struct restart *r)
         bm_flows_release(&flows);
     }
     bm_shelf_release(&s.shelf);
+    bm_shelf_release(&s.values);
     return rc;
 }
 
@@ -578,15 +584,16 @@ int bm_restart(bouma_particle_data **out, struct bouma_step *step,
     struct bouma_dataset *ds = step->ds;
 
     *out = NULL;
-    for (size_t v = 0; !rc && v < query->variable_count; v++)
+    for (size_t v = 0; !rc && v < query->variable_count; v++) {
         r.lanes += (size_t)query->variables[v]->components;
+        r.sample += bm_variable_sample_size(query->variables[v]);
+    }
     rc = share_wishes(&r, rc);
     if (!rc) {
         close_faces(&r);
         rc = go_through(&r);
         /* What is for others is not needed any more. */
-        for (int i = 0; i < ds->comm->size && r.catches; i++)
-            let_go(&r, &r.catches[i].found);
+        let_go(&r, &r.found);
         if (!rc)
             *out = bm_collector_finish(&r.out);
         if (!rc && !*out)

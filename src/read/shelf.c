@@ -63,7 +63,8 @@ static uint8_t *take_room(struct bm_shelf *s, size_t bytes)
     return b->data + b->used - bytes;
 }
 
-uint8_t *bm_shelf_add(struct bm_shelf *s, uint64_t begin, uint64_t end)
+uint8_t *bm_shelf_add(struct bm_shelf *s, uint64_t begin, uint64_t end,
+                      size_t bytes)
 {
     struct bm_shelf_run *grown =
         bm_grow(s->a, s->runs, s->count, sizeof(*grown));
@@ -73,7 +74,7 @@ uint8_t *bm_shelf_add(struct bm_shelf *s, uint64_t begin, uint64_t end)
     if (!grown)
         return NULL;
     s->runs = grown;
-    room = take_room(s, (size_t)(end - begin));
+    room = take_room(s, bytes);
     if (!room)
         return NULL;
     BM_BISECT(at, s->count, i, grown[i].begin <= begin);

@@ -30,8 +30,10 @@ void bm_shelf_release(struct bm_shelf *s);
 /* The bytes from 'begin' up to 'end', if all are in one run; else NULL. */
 const uint8_t *bm_shelf_find(const struct bm_shelf *s, uint64_t begin,
                              uint64_t end);
-/* Room for a run, which stays where it is; what is in it now is found. NULL if
- * there is no memory. */
-uint8_t *bm_shelf_add(struct bm_shelf *s, uint64_t begin, uint64_t end);
+/* Room of 'bytes' for a run, which stays where it is; what is in it now is
+ * found. NULL if there is no memory. If what is kept is not the bytes of the
+ * file themselves but what they stand for, a run is asked for as a whole. */
+uint8_t *bm_shelf_add(struct bm_shelf *s, uint64_t begin, uint64_t end,
+                      size_t bytes);
 
 #endif

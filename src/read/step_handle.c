@@ -3,16 +3,57 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "dataset/lost.h"
 #include "read/read.h"
 
 #define MOST_OPEN_FILES 64
+
+/* Rank 0: why a step is not among those that are there. One that was committed
+ * and is lost must not pass for one that never was. */
+static int tell_missing(struct bouma_dataset *ds, uint64_t step)
+{
+    const struct bm_step_list *have = &ds->steps;
+    const char *path = ds->store.path;
+    const struct bm_lost_step *lost = NULL;
+    struct bm_error why = {0};
+    struct bm_loss_list all;
+    char date[BM_LOSS_DATE];
+    int rc;
+
+    bm_losses_init(&all, ds->a);
+    rc = bm_losses_find_all(&ds->store, ds->id, &all, 1, &why);
+    if (!rc)
+        lost = bm_losses_find(&all, step);
+    if (rc == BOUMA_ENOMEM)
+        bm_fail(&ds->error, rc, "%s", why.text);
+    else if (lost)
+        rc = bm_fail(&ds->error, BOUMA_EFORMAT,
+                     "%s: step %" PRIu64 " was committed and is lost (%s); "
+                     "`bouma repair --forget %" PRIu64 " --apply` forgets it",
+                     path, step, bm_loss_date(date, lost), step);
+    else if (!have->count && all.count)
+        rc = bm_fail(&ds->error, BOUMA_EFORMAT,
+                     "%s: all its steps are lost; `bouma verify` names them",
+                     path);
+    else if (!have->count) /* as the caller gave it: perhaps negative */
+        rc = bm_fail(&ds->error, BOUMA_ENOTFOUND,
+                     "%s: has no step %" PRId64 ", and no other", path,
+                     (int64_t)step);
+    else
+        rc = bm_fail(&ds->error, BOUMA_ENOTFOUND,
+                     "%s: has no step %" PRId64 "; it has %zu, from %" PRIu64
+                     " to %" PRIu64,
+                     path, (int64_t)step, have->count, have->entries[0].step,
+                     have->entries[have->count - 1].step);
+    bm_losses_release(&all);
+    return rc;
+}
 
 /* Rank 0. */
 static int load_manifest(struct bouma_dataset *ds, uint64_t step,
                          const char *name, struct bm_buffer *out)
 {
     struct bm_store *place;
-    const struct bm_step_list *have = &ds->steps;
     struct bm_error why = {0};
     int rc;
 
@@ -27,18 +68,8 @@ static int load_manifest(struct bouma_dataset *ds, uint64_t step,
         if (rc)
             return rc;
     }
-    /* As the caller gave it: perhaps negative. */
-    if (!bm_step_list_find(have, step) && have->count)
-        return bm_fail(&ds->error, BOUMA_ENOTFOUND,
-                       "%s: has no step %" PRId64 "; it has %zu, from %" PRIu64
-                       " to %" PRIu64,
-                       ds->store.path, (int64_t)step, have->count,
-                       have->entries[0].step,
-                       have->entries[have->count - 1].step);
-    if (!have->count)
-        return bm_fail(&ds->error, BOUMA_ENOTFOUND,
-                       "%s: has no step %" PRId64 ", and no other",
-                       ds->store.path, (int64_t)step);
+    if (!bm_step_list_find(&ds->steps, step))
+        return tell_missing(ds, step);
     rc = bm_dataset_manifest(ds, step, out, &place, &why);
     if (rc == BOUMA_ENOTFOUND)
         return bm_fail(&ds->error, BOUMA_EFORMAT,
@@ -324,7 +355,8 @@ int bm_step_source(struct bouma_step *step, size_t i, struct bm_source **out)
     struct bm_source *s = &step->sources[i];
     struct bm_error why = {0}, ignored = {0};
     struct bm_store *places[2];
-    int rc, count, is_cut = 0;
+    int rc = BOUMA_EFORMAT, count, is_cut[2] = {0, 0};
+    uint64_t left[2] = {0, 0}; /* of copies that were cut */
 
     *out = s;
     s->used = ++step->clock;
@@ -333,19 +365,20 @@ int bm_step_source(struct bouma_step *step, size_t i, struct bm_source **out)
     if (step->open_files >= MOST_OPEN_FILES)
         close_oldest(step);
     count = bm_dataset_places(step->ds, places);
-    rc = open_source(step, i, places[0], &is_cut, &why);
-    /* The twin is not asked to be whole. */
-    if (rc && count > 1) {
-        int other = 0;
-
+    /* The first is the twin, which is not asked to be whole. */
+    for (int k = 0; k < count && rc; k++) {
         bm_error_clear(&why);
-        rc = open_source(step, i, places[1], &other, &why);
-        is_cut |= other;
+        rc = open_source(step, i, places[k], &is_cut[k], &why);
+        left[k] = is_cut[k] ? s->bytes : 0;
     }
-    /* Whatever is left of it is of use: coarse levels stand first. */
-    for (int k = count - 1; k >= 0 && rc && is_cut; k--) {
+    /* Whatever is left of it is of use: coarse levels stand first. The copy of
+     * which there is more has more of them. */
+    for (int k = 0; k < count && rc; k++) {
+        int which = count > 1 && (left[1] >= left[0]) == !k;
+
         bm_error_clear(&ignored);
-        rc = open_source(step, i, places[k], &is_cut, &ignored);
+        if (is_cut[which])
+            rc = open_source(step, i, places[which], &is_cut[which], &ignored);
     }
     if (rc)
         return bm_fail(&step->ds->error, rc, "%s", why.text);

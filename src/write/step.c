@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "dataset/borrowed.h"
 #include "dataset/drain.h"
 #include "dataset/sweep.h"
 #include "write/bound.h"
@@ -515,6 +516,8 @@ int bm_write_step(struct bouma_dataset *ds, int status, bouma_record *record)
     bm_route_init(&s->record_receives, ds->a);
     bm_buffer_init(&s->manifest, ds->a);
 
+    if (!status)
+        status = bm_borrowed_is_there(ds);
     rc = bm_step_describe(s, status);
     prepared = !rc;
     if (!rc)

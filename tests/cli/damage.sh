@@ -123,6 +123,37 @@ expect 0 "$BOUMA" verify bad.bouma quick
 expect 0 "$BOUMA" info bad.bouma --json
 [[ $(jq '.lost | length' <<<"$out") == 0 ]] || complain "info said: $out"
 
+# Who reads the last step is told if it is not the last that was committed; a
+# lost step is never one that was never there.
+tells_of_the_loss()
+{
+    refuse 1 "step 2 was committed and is lost" "$BOUMA" read bad.bouma grid/a \
+        --step 2 -o out.npy
+    refuse 1 "step 2 was committed and is lost" "$BOUMA" info bad.bouma --step 2
+    refuse 2 "there is no step 3" "$BOUMA" read bad.bouma grid/a --step 3 \
+        -o out.npy
+    expect 0 "$BOUMA" read bad.bouma grid/a -o out.npy
+    [[ $err == *"step 2 is lost; reading step 1"* ]] ||
+        complain "read said: $err"
+    expect 0 "$BOUMA" render bad.bouma grid/a -o out.png
+    [[ $err == *"step 2 is lost; reading step 1"* ]] ||
+        complain "render said: $err"
+    expect 0 "$BOUMA" read bad.bouma grid/a --step 1 -o out.npy
+    [[ -z $err ]] || complain "read --step 1 said: $err"
+}
+fresh
+rm -r bad.bouma/steps/00000002
+tells_of_the_loss
+expect 1 "$BOUMA" repair bad.bouma --apply
+tells_of_the_loss
+rm -r bad.bouma/steps/0*
+refuse 1 "step 0 was committed and is lost" "$BOUMA" read bad.bouma grid/a \
+    --step 0 -o out.npy
+refuse 1 "all its steps are lost" "$BOUMA" read bad.bouma grid/a -o out.npy
+expect 0 "$BOUMA" repair bad.bouma --forget all --apply
+refuse 2 "there is no step in bad.bouma yet" "$BOUMA" read bad.bouma grid/a \
+    -o out.npy
+
 # The next import does not take the place of a lost step.
 fresh
 last=$("$BOUMA" info bad.bouma --json | jq '.steps[-1].step')

@@ -68,7 +68,7 @@ static void know(struct layout *l, const struct forge *f, size_t i)
 static int ask_dust(const struct forge *f, double quality, int conditions,
                     uint64_t *count)
 {
-    bouma_particle_data *d = NULL;
+    bouma_particle_data *d = NULL, *all = NULL;
     bouma_particles *dust;
     bouma_particles_query q;
     bouma_condition c;
@@ -92,8 +92,14 @@ static int ask_dust(const struct forge *f, double quality, int conditions,
         if (rc)
             CHECK_TEXT(bouma_error_message(ds), "were written");
         *count = d ? d->count : 0;
+        /* The same, by the way of a restart. */
+        CHECK_EQ(bouma_particles_restart(&all, dust, &q), rc);
+        if (rc)
+            CHECK_TEXT(bouma_error_message(ds), "were written");
+        CHECK_EQ(all ? all->count : 0, *count);
     }
     bouma_particle_data_free(d);
+    bouma_particle_data_free(all);
     bouma_step_free(step);
     bouma_dataset_free(ds);
     return rc;

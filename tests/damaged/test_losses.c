@@ -66,6 +66,21 @@ static struct known losses(const struct forge *f)
     return k;
 }
 
+/* What opening a step says that is not there. */
+static void opening_tells(const struct forge *f, int64_t step, int status,
+                          const char *what, const char *more)
+{
+    bouma_dataset *ds;
+    bouma_step *s;
+
+    REQUIRE(!bouma_dataset_open(&ds, FORGE_PATH, &f->options));
+    CHECK_EQ(bouma_step_open(&s, ds, step), status);
+    CHECK(!s);
+    CHECK_TEXT(bouma_error_message(ds), what);
+    CHECK_TEXT(bouma_error_message(ds), more);
+    bouma_dataset_free(ds);
+}
+
 /* Verify names the step at all depths, the others can be read. */
 static void step_1_is_lost(const struct forge *f, int recorded)
 {
@@ -85,8 +100,12 @@ static void step_1_is_lost(const struct forge *f, int recorded)
     CHECK_EQ(k.last.recorded > 0, recorded);
     CHECK_EQ(k.last.files, 0);
     CHECK_EQ(forge_read(f, 0, 0), BOUMA_OK);
-    CHECK_EQ(forge_read(f, STEP, 0), BOUMA_ENOTFOUND);
+    CHECK_EQ(forge_read(f, STEP, 0), BOUMA_EFORMAT);
     CHECK_EQ(forge_read(f, 2, 0), BOUMA_OK);
+    opening_tells(f, STEP, BOUMA_EFORMAT,
+                  recorded ? "step 1 was committed and is lost (recorded 20"
+                           : "step 1 was committed and is lost (not on record)",
+                  "`bouma repair --forget 1 --apply` forgets it");
 }
 
 static void nothing_is_lost(const struct forge *f)

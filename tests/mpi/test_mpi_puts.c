@@ -3,6 +3,7 @@
  * copies may change as they like. And a definition that fails on one rank fails
  * the step on all. */
 #include <stddef.h>
+#include <sys/mman.h>
 
 #include "../unit/check.h"
 #include "blocks.h"
@@ -120,6 +121,47 @@ static void changed_arrays_fail_the_step(struct ranks *ranks, int async)
         if (ranks->rank == 0)
             CHECK_EQ(wrong_on_disk(s.path, step, "v", &s.field), 0);
         MPI_Barrier(MPI_COMM_WORLD);
+    }
+    tear_down(&s);
+}
+
+/* Memory that is given back to the system is not read, which would end the
+ * program. */
+static void freed_arrays_fail_the_step(struct ranks *ranks, int async)
+{
+    size_t bytes = (size_t)N * N * 2 * sizeof(float);
+    float at[4] = {0, 1, 2, 3};
+    bouma_particles_spec kind = {
+        .size = sizeof(kind), .ndims = 1, .type = BOUMA_F32};
+    bouma_particles *dust;
+    bouma_column column;
+    struct setting s;
+    const bouma_box *box;
+    void *page;
+
+    set_up(&s, ranks, 1, async);
+    CHECK_EQ(bouma_particles_define(&dust, s.ds, "dust", &kind), BOUMA_OK);
+    box = &s.slabs.blocks[ranks->rank].box;
+    for (int which = 0; which < 2; which++) {
+        column = (bouma_column){.variable = bouma_particles_variable(dust, 0),
+                                .data = at};
+        page = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        REQUIRE(page != MAP_FAILED);
+        if (which)
+            column.data = page;
+        CHECK_EQ(bouma_step_begin(s.ds, 0, 0), BOUMA_OK);
+        if (!which)
+            CHECK_EQ(bouma_variable_put(s.variable, box, page, NULL), BOUMA_OK);
+        CHECK_EQ(bouma_particles_put(dust, 4, &column, 1, NULL), BOUMA_OK);
+        if (s.last)
+            munmap(page, bytes);
+        check_failure(&s, bouma_step_end(s.ds, NULL), BOUMA_ESTATE,
+                      which ? "the array for \"position\" was freed before"
+                            : "variable \"g/v\": the array for the box [");
+        CHECK_TEXT(bouma_error_message(s.ds), "was freed before the step");
+        if (!s.last)
+            munmap(page, bytes);
     }
     tear_down(&s);
 }
@@ -370,6 +412,7 @@ int main(int argc, char **argv)
     ranks_init(&ranks, &argc, &argv);
     for (int async = 0; async < 2; async++) {
         changed_arrays_fail_the_step(&ranks, async);
+        freed_arrays_fail_the_step(&ranks, async);
         copies_may_change(&ranks, async);
     }
     temporaries_of_compilers_are_found(&ranks);

@@ -674,6 +674,35 @@ static void what_is_damaged_there_stays_here(const struct world *w)
     CHECK_EQ(look(w, w->twin, 0), 1);
 }
 
+/* Of two copies that were both cut, the one with more is read: here it lacks
+ * nothing but its second head. */
+static void the_longer_of_two_cut_copies_is_read(const struct world *w)
+{
+    bouma_options o = options_of(w, 0);
+    char names[2][300];
+    struct writer writer;
+    struct stat st;
+
+    create(&writer, w);
+    write_step(&writer, 0, 1);
+    write_step(&writer, 1, 1);
+    end(&writer);
+    for (int step = 0; step < 2; step++) {
+        subfile_of(names[step], sizeof(names[step]), w->twin, step);
+        subfile_of(names[!step], sizeof(names[!step]), w->far, step);
+        REQUIRE(!stat(names[0], &st) && !truncate(names[0], st.st_size - 1));
+        for (off_t bytes = st.st_size - 2; bytes > 0; bytes -= 16) {
+            int generation = -1;
+            bouma_dataset *ds;
+
+            REQUIRE(!truncate(names[1], bytes));
+            MUST(ds, bouma_dataset_open(&ds, w->far, &o));
+            CHECK_EQ(scenario_read(ds, step, &generation), SCENARIO_EXACT);
+            bouma_dataset_free(ds);
+        }
+    }
+}
+
 typedef void claim(const struct world *w);
 
 static void try_claim(claim *c, int in_memory)
@@ -710,6 +739,7 @@ int main(void)
         each_node_brings_its_files,
         a_damaged_step_does_not_hold_up_others,
         what_is_damaged_there_stays_here,
+        the_longer_of_two_cut_copies_is_read,
     };
 
     for (size_t i = 0; i < sizeof(both) / sizeof(both[0]); i++)

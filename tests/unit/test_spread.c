@@ -1,5 +1,8 @@
 /* Values with strides: a hash sees all of them and nothing else, and a copy has
  * them all, whatever the order of the axes, compared with plain loops. */
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include "base/spread.h"
 
 #include "check.h"
@@ -95,8 +98,39 @@ static void too_many_bytes_are_none(void)
     CHECK(bm_spread_bytes(&s) == SIZE_MAX);
 }
 
+/* Three pages, the one in the middle gone: values there are missed, a gap
+ * between values there is not. */
+static void what_is_not_mapped_is_known(void)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    uint8_t *pages =
+        mmap(NULL, 3 * page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct bm_spread s = {
+        .size = 8, .count = {1, 1, 2, 4}, .stride = {0, 0, 0, 8}};
+
+    REQUIRE(pages != MAP_FAILED);
+    s.data = pages + page - 32;
+    s.stride[2] = (int64_t)page + 32;
+    CHECK(bm_spread_is_mapped(&s));
+    REQUIRE(!munmap(pages + page, page));
+    CHECK(bm_spread_is_mapped(&s));
+    s.data += page + 32; /* the same from its end */
+    s.stride[2] = -s.stride[2];
+    CHECK(bm_spread_is_mapped(&s));
+    s.data -= 1;
+    CHECK(!bm_spread_is_mapped(&s));
+    s.data = pages + page - 31;
+    s.count[2] = 1;
+    CHECK(!bm_spread_is_mapped(&s));
+    s.count[3] = 0;
+    CHECK(bm_spread_is_mapped(&s));
+    munmap(pages, page);
+    munmap(pages + 2 * page, page);
+}
+
 int main(void)
 {
+    what_is_not_mapped_is_known();
     copies_and_hashes_are_those_of_the_values();
     too_many_bytes_are_none();
     return check_result();

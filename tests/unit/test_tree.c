@@ -174,6 +174,7 @@ static void check_query(const struct sample *s, const struct bm_tree_query *q,
     REQUIRE(!bm_tree_select(&s->t, q, &runs, &count));
     for (size_t k = 0; k < count; k++) {
         CHECK(runs[k].begin < runs[k].end && runs[k].end <= s->t.count);
+        CHECK(runs[k].begin >= q->begin && (!q->end || runs[k].end <= q->end));
         CHECK(!k || runs[k - 1].end < runs[k].begin ||
               (runs[k - 1].end == runs[k].begin &&
                runs[k - 1].inside != runs[k].inside));
@@ -184,13 +185,15 @@ static void check_query(const struct sample *s, const struct bm_tree_query *q,
         while (at < count && runs[at].end <= i)
             at++;
         listed = at < count && runs[at].begin <= i;
+        if (i < q->begin || (q->end && i >= q->end))
+            continue;
         missed += in && !listed && is_wanted(s, q, values, i);
         outside += !in && listed && runs[at].inside;
     }
     CHECK_EQ(missed, 0);
     CHECK_EQ(outside, 0);
     if (!q->boxed && !q->rows)
-        CHECK_EQ(count, s->t.count > 0);
+        CHECK_EQ(count, s->t.count > q->begin);
     bm_drop(s->t.a, runs);
 }
 
@@ -256,6 +259,11 @@ static void queries_lose_nothing(void)
                         wanted[i] = (uint32_t)check_random(&state) &
                                     (uint32_t)check_random(&state);
                     }
+                    check_query(&s, &q, values);
+                    q.begin = (uint32_t)check_below(&state, counts[k] + 2);
+                    if (check_below(&state, 4))
+                        q.end = q.begin + 1 +
+                                (uint32_t)check_below(&state, counts[k] + 2);
                     check_query(&s, &q, values);
                 }
                 for (int row = 0; row < ROWS; row++)

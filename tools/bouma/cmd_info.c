@@ -52,6 +52,8 @@ static int choose_steps(struct info *info, struct context *ctx,
     int64_t wanted = 0;
     int rc = arguments_integer(args, ctx, "step", 0, &wanted);
     bouma_step_info step;
+    bouma_step *none;
+    int status;
 
     info->last = bouma_dataset_step_count(info->ds);
     info->one_step = arguments_has(args, "step");
@@ -67,6 +69,11 @@ static int choose_steps(struct info *info, struct context *ctx,
             info->last = i + 1;
             return DONE;
         }
+    /* One that is lost says so. */
+    status = bouma_step_open(&none, info->ds, wanted);
+    bouma_step_free(none);
+    if (status && status != BOUMA_ENOTFOUND)
+        return context_fail_status(ctx, status, bouma_error_message(info->ds));
     return context_fail_missing(
         ctx, "there is no step %lld; '%s info %s' lists them",
         (long long)wanted, session_program(), info->path);

@@ -7,10 +7,30 @@
 
 #include "suggest.h"
 
+static void see_loss(void *user, const bouma_loss *loss)
+{
+    int64_t *last = user;
+
+    if (!loss->files && loss->step > *last)
+        *last = loss->step;
+}
+
+/* Whoever asks for the last step shall know if it is not the last that was
+ * committed. */
+static void note_lost(const struct context *ctx, const char *path, int64_t last)
+{
+    int64_t lost = last;
+
+    if (context_prints(ctx) &&
+        !bouma_losses(path, NULL, see_loss, &lost, NULL, 0) && lost > last)
+        context_note(ctx, "step %lld is lost; reading step %lld",
+                     (long long)lost, (long long)last);
+}
+
 int locate_step(bouma_step **out, int64_t *number, struct context *ctx,
                 bouma_dataset *ds, const struct arguments *args)
 {
-    bouma_step_info last = {0};
+    bouma_step_info last = {.step = -1}; /* which no step is */
     int status = BOUMA_OK;
     int rc = arguments_integer(args, ctx, "step", 0, number);
 
@@ -26,6 +46,8 @@ int locate_step(bouma_step **out, int64_t *number, struct context *ctx,
     }
     if (!status)
         status = bouma_step_open(out, ds, *number);
+    if (!status && !arguments_has(args, "step"))
+        note_lost(ctx, args->operands[0], *number);
     if (status == BOUMA_ENOTFOUND && !bouma_dataset_step_count(ds))
         return context_fail_missing(ctx, "there is no step in %s yet",
                                     args->operands[0]);

@@ -1,0 +1,19 @@
+/* lost.h -- what was committed and is gone now, by the records of losses, the
+ * index, and what is there. For rank 0. */
+#ifndef BM_LOST_H
+#define BM_LOST_H
+
+#include "store/losses.h"
+
+/* Whether a record means nothing any more: what it says is there again, or was
+ * written anew. */
+int bm_loss_is_over(struct bm_store *s, const struct bm_lost_step *l);
+
+/* All losses of a dataset: those on record, unless they are over, and with
+ * 'ask_index' steps that the index knows and that are gone. Into an empty list.
+ */
+int bm_losses_find_all(struct bm_store *s, const uint8_t id[16],
+                       struct bm_loss_list *list, int ask_index,
+                       struct bm_error *error);
+
+#endif
