@@ -277,6 +277,7 @@ int bouma_dataset_flush(bouma_dataset *ds)
 
 int bouma_dataset_truncate(bouma_dataset *ds, int64_t step)
 {
+    BM_STRICT_MATH;
     int rc = ds ? bm_api_check_writing(ds) : BOUMA_EINVAL;
 
     if (!rc)

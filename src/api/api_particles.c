@@ -164,6 +164,7 @@ int bouma_particles_put(bouma_particles *particles, uint64_t count,
                         const bouma_column *columns, size_t column_count,
                         const double *bounds)
 {
+    BM_STRICT_MATH;
     bouma_grid *set = particles ? &particles->object : NULL;
 
     return set ? bm_api_put(set->schema->dataset,
@@ -176,6 +177,7 @@ int bouma_particles_put_copy(bouma_particles *particles, uint64_t count,
                              const bouma_column *columns, size_t column_count,
                              const double *bounds)
 {
+    BM_STRICT_MATH;
     bouma_grid *set = particles ? &particles->object : NULL;
 
     return set ? bm_api_put(set->schema->dataset,
