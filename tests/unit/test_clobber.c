@@ -396,6 +396,61 @@ static void files_that_are_still_open_do_no_harm(void)
     CHECK_EQ(steps_of("ended", &id), 1);
 }
 
+static void rename_in(const char *path, const char *from, const char *to)
+{
+    void *root;
+
+    REQUIRE(!memory->attach(memory->user, &root, path, 0));
+    REQUIRE(!memory->publish(memory->user, root, from, to, 1));
+    memory->detach(memory->user, root);
+}
+
+/* What opening says of a path; and what repair says, "" if it mends it. */
+static void messages_of(const char *path, char opened[640], char repaired[640])
+{
+    bouma_options o = options_for(memory, 0);
+    bouma_repair_report report;
+    bouma_dataset *ds;
+
+    CHECK(bouma_dataset_open(&ds, path, &o));
+    snprintf(opened, 640, "%s", bouma_error_message(ds));
+    bouma_dataset_free(ds);
+    repaired[0] = 0;
+    if (!bouma_repair(path, 1, &o, NULL, NULL, &report, repaired, 640))
+        repaired[0] = 0;
+}
+
+/* A message never sends the reader to what cannot help. */
+static void messages_tell_what_helps(void)
+{
+    char opened[640], repaired[640];
+    unsigned char id = 0;
+
+    make_old("m0", 2); /* interrupted */
+    rename_in("m0", "DATASET", "DATASET.tmp.clobbered");
+    messages_of("m0", opened, repaired);
+    CHECK_TEXT(opened, "the option 'clobber' (`bouma import --clobber`)");
+    CHECK_TEXT(repaired, "the option 'clobber' (`bouma import --clobber`)");
+    CHECK_EQ(start_anew("m0", memory, 1), BOUMA_OK);
+    make_old("m1", 0); /* as it was when all was removed */
+    empty("m1", "");
+    messages_of("m1", opened, repaired);
+    CHECK_TEXT(opened, "create it again");
+    CHECK_TEXT(repaired, "create it again");
+    CHECK_EQ(start_anew("m1", memory, 0), BOUMA_OK);
+    make_old("m2", 2);
+    rename_in("m2", "DATASET", "other");
+    messages_of("m2", opened, repaired);
+    CHECK_TEXT(opened, "`bouma repair` makes it anew");
+    CHECK_EQ(repaired[0], 0);
+    CHECK_EQ(steps_of("m2", &id), 2);
+    make_old("m3", 1);
+    empty("m3", "steps/00000000/");
+    empty("m3", "");
+    messages_of("m3", opened, repaired);
+    CHECK_TEXT(repaired, "nothing of it can be repaired");
+}
+
 /* ---- others see that there is life --------------------------------------- */
 
 static int removals, most_removals;
@@ -464,6 +519,7 @@ int main(void)
     twins_make_way_too();
     all_places_make_way_or_none();
     files_that_are_still_open_do_no_harm();
+    messages_tell_what_helps();
     ranks_meet_while_many_files_are_removed();
     bouma_io_memory_free(memory);
     return check_result();
