@@ -174,7 +174,6 @@ static int add_second(struct bouma_dataset *ds, struct bm_step_list *found,
 
 static int list_steps(struct bouma_dataset *ds)
 {
-    struct bm_error why = {0};
     struct bm_step_list found;
     int append = ds->mode == BM_MODE_APPEND, stale = 0, rc;
     uint64_t missing = 0;
@@ -190,10 +189,8 @@ static int list_steps(struct bouma_dataset *ds)
         rc = stale ? bm_steps_write_index(&ds->store, ds->id, &found, note_text,
                                           ds, &ds->error)
                    : bm_store_sync_dir(&ds->store, "", &ds->error);
-    bm_losses_release(&ds->losses);
-    if (!rc && append &&
-        bm_losses_load(&ds->store, ds->id, &ds->losses, &why) == BOUMA_ENOMEM)
-        rc = bm_fail(&ds->error, BOUMA_ENOMEM, "%s", why.text);
+    if (!rc && append)
+        rc = bm_commit_load_losses(ds);
     if (!rc && ds->second.root)
         rc = add_second(ds, &found, &missing);
     if (!rc && append && missing &&

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "dataset/drain.h"
 #include "dataset/sweep.h"
 #include "store/identity.h"
 #include "store/losses.h"
@@ -121,6 +122,11 @@ int bm_dataset_truncate(struct bouma_dataset *ds, int64_t last)
         rc = truncate_all(ds, &ds->store, mine, last);
     if (!rc && ds->drain) /* twins first: they would be drained again */
         rc = truncate_all(ds, &ds->second, first, last);
+    if (!rc && mine)
+        rc = bm_commit_load_losses(ds);
+    if (!rc && ds->drain)
+        rc = bm_drain_load_losses(ds);
+    rc = bm_comm_agree(ds->comm, rc, &ds->error);
     if (!rc) {
         ds->steps.count = count_kept(&ds->steps, last);
         ds->replaced.count = count_kept(&ds->replaced, last);

@@ -144,7 +144,7 @@ static int settle_twin(struct bouma_dataset *ds)
                                           NULL, &ds->error)
                    : bm_store_sync_dir(&ds->store, "", &ds->error);
     bm_step_list_release(&found);
-    return rc;
+    return rc ? rc : bm_commit_load_losses(ds);
 }
 
 int bm_twin_enter(struct bouma_dataset *ds)
