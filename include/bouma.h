@@ -358,15 +358,22 @@ typedef struct bouma_variable bouma_variable;
 typedef struct bouma_attributes bouma_attributes;
 typedef struct bouma_refinement bouma_refinement;
 
-/* Make a new dataset: a directory, by custom named NAME.bouma. BOUMA_EEXISTS
- * if there is something of that name (but an empty directory, or what a killed
- * creation left, is taken over). With the option 'clobber', a dataset that is
- * there makes way: all its steps are removed. Nothing else is: BOUMA_EEXISTS if
- * it is not a dataset, or has other files between its own; BOUMA_EBUSY while
- * another program writes it. With 'persist', twins make way as well. 'opts' may
- * be NULL. The caller owns *out
- * and ends it with bouma_dataset_free(), after a failure too: it holds the
- * message. Collective. */
+/* Make a new dataset: a directory, by custom named NAME.bouma. An empty
+ * directory, or what a killed creation left, is taken over; anything else of
+ * that name is BOUMA_EEXISTS.
+ *
+ * With the option 'clobber', a dataset of that name makes way: all its steps
+ * are removed, also those in twins with 'persist'. Nothing else is: it is still
+ * BOUMA_EEXISTS if there is something that is no dataset, or if other files are
+ * between those of the dataset; and BOUMA_EBUSY while another program writes
+ * it. All of that is found out before anything is removed. If the removal is
+ * interrupted, the old dataset is there, or none, and the same call does the
+ * rest. A directory that cannot be removed, since files in it are still open
+ * (NFS), is left behind and told by bouma_dataset_note().
+ *
+ * 'opts' may be NULL. The caller owns *out and ends it with
+ * bouma_dataset_free(), after a failure too: it holds the message. Collective.
+ */
 BOUMA_API int bouma_dataset_create(bouma_dataset **out, const char *path,
                                    const bouma_options *opts);
 
@@ -403,9 +410,10 @@ BOUMA_API void bouma_dataset_free(bouma_dataset *ds);
 BOUMA_API const char *bouma_error_message(const bouma_dataset *ds);
 
 /* Remarks of bouma_dataset_append(), such as "step 42 is incomplete (5
- * subfiles, no manifest), ignored", and of bouma_step_end(), on a tolerance
- * that leaves little of a variable's values: the i-th, or NULL past the last.
- */
+ * subfiles, no manifest), ignored"; of bouma_step_end(), on a tolerance that
+ * leaves little of a variable's values; and of bouma_dataset_create() and
+ * bouma_dataset_truncate(), on directories of removed steps that had to stay:
+ * the i-th, or NULL past the last. */
 BOUMA_API const char *bouma_dataset_note(const bouma_dataset *ds, int i);
 
 /* ---- writing ------------------------------------------------------------ */

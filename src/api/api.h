@@ -66,6 +66,13 @@ int bm_api_open(bouma_dataset **out, struct bm_comm *comm, enum bm_mode mode,
 int bm_api_io_open(bouma_io_file **out, struct bm_comm *comm, const char *path,
                    bouma_io_mode mode, const bouma_options *opts);
 
+/* A handle that is there for the message alone, and takes 'comm' (may be NULL)
+ * over; NULL without memory. The status of 'error' comes back. */
+int bm_api_not_opened(bouma_dataset **out, const bouma_allocator *a,
+                      struct bm_comm *comm, const struct bm_error *error);
+int bm_api_io_not_opened(bouma_io_file **out, const bouma_allocator *a,
+                         const struct bm_error *error);
+
 /* The allocator of a caller's options, which may be NULL. */
 const bouma_allocator *bm_api_allocator(const bouma_options *opts);
 

@@ -69,6 +69,7 @@ int bouma_losses(const char *path, const bouma_options *opts,
                  void (*each)(void *user, const bouma_loss *loss), void *user,
                  char *message, size_t bytes)
 {
+    BM_STRICT_MATH;
     struct bm_error error = {0};
     bouma_options options;
     int rc = bm_api_check(&options, opts, path, &error);
@@ -88,6 +89,7 @@ int bouma_repair_forget(const char *path, int64_t step, int apply,
                         void *user, bouma_repair_report *report, char *message,
                         size_t bytes)
 {
+    BM_STRICT_MATH;
     struct bm_error error = {0};
     bouma_repair_report own;
     bouma_options options;

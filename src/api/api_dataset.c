@@ -78,6 +78,20 @@ int bm_api_no_such(struct bm_error *error, const char *kind, const char *name,
                    i ? names : "none", n >= sizeof(names) ? "..." : "");
 }
 
+int bm_api_not_opened(bouma_dataset **out, const bouma_allocator *a,
+                      struct bm_comm *comm, const struct bm_error *error)
+{
+    *out = bm_new(a, 1, sizeof(**out));
+    if (*out) {
+        (*out)->a = a;
+        (*out)->error = *error;
+        (*out)->comm = comm;
+    } else {
+        bm_comm_free(comm);
+    }
+    return error->status;
+}
+
 int bm_api_open(bouma_dataset **out, struct bm_comm *comm, enum bm_mode mode,
                 const char *path, const bouma_options *opts)
 {
@@ -87,18 +101,8 @@ int bm_api_open(bouma_dataset **out, struct bm_comm *comm, enum bm_mode mode,
     int rc = bm_api_check(&options, opts, path, &error);
 
     rc = bm_comm_agree(comm, rc, &error);
-    if (!rc)
-        return bm_dataset_open(out, comm, mode, path, &options, a);
-    /* A handle for the message. */
-    *out = bm_new(a, 1, sizeof(**out));
-    if (*out) {
-        (*out)->a = a;
-        (*out)->error = error;
-        (*out)->comm = comm;
-    } else {
-        bm_comm_free(comm);
-    }
-    return rc;
+    return rc ? bm_api_not_opened(out, a, comm, &error)
+              : bm_dataset_open(out, comm, mode, path, &options, a);
 }
 
 static int open_alone(bouma_dataset **out, enum bm_mode mode, const char *path,
@@ -273,6 +277,7 @@ int bouma_dataset_flush(bouma_dataset *ds)
 
 int bouma_dataset_truncate(bouma_dataset *ds, int64_t step)
 {
+    BM_STRICT_MATH;
     int rc = ds ? bm_api_check_writing(ds) : BOUMA_EINVAL;
 
     if (!rc)

@@ -4,6 +4,17 @@
 #include "api/api.h"
 #include "engine/plain.h"
 
+int bm_api_io_not_opened(bouma_io_file **out, const bouma_allocator *a,
+                         const struct bm_error *error)
+{
+    *out = bm_new(a, 1, sizeof(**out));
+    if (*out) {
+        (*out)->a = a;
+        (*out)->error = *error;
+    }
+    return error->status;
+}
+
 int bm_api_io_open(bouma_io_file **out, struct bm_comm *comm, const char *path,
                    bouma_io_mode mode, const bouma_options *opts)
 {
@@ -118,7 +129,7 @@ void bouma_io_free(bouma_io_file *file)
 
 const char *bouma_io_message(const bouma_io_file *file)
 {
-    return file ? file->error.text : "";
+    return file ? file->error.text : bouma_status_text(BOUMA_ENOMEM);
 }
 
 int bouma_io_group(const bouma_io_file *file, int *group, int *rank, int *ranks)

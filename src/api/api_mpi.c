@@ -7,24 +7,26 @@
 /* A communicator of the library's own. The options are looked at again later,
  * where there is a handle for a message. */
 static int make_comm(struct bm_comm **out, MPI_Comm mpi,
-                     const bouma_options *opts)
+                     const bouma_options *opts, struct bm_error *error)
 {
     struct bm_error ignored = {0};
     bouma_options options;
 
     bm_options_complete(&options, opts, &ignored);
-    return bm_comm_mpi_new(out, bm_api_allocator(opts), mpi, options.timeout);
+    return bm_comm_mpi_new(out, bm_api_allocator(opts), mpi, options.timeout,
+                           error);
 }
 
 static int open_together(bouma_dataset **out, MPI_Comm mpi, enum bm_mode mode,
                          const char *path, const bouma_options *opts)
 {
+    struct bm_error error = {0};
     struct bm_comm *comm;
-    int rc;
 
     *out = NULL;
-    rc = make_comm(&comm, mpi, opts);
-    return rc ? rc : bm_api_open(out, comm, mode, path, opts);
+    return make_comm(&comm, mpi, opts, &error)
+               ? bm_api_not_opened(out, bm_api_allocator(opts), NULL, &error)
+               : bm_api_open(out, comm, mode, path, opts);
 }
 
 int bouma_dataset_create_mpi(bouma_dataset **out, MPI_Comm comm,
@@ -55,22 +57,24 @@ int bouma_io_open_mpi(bouma_io_file **out, MPI_Comm mpi, const char *path,
                       bouma_io_mode mode, const bouma_options *opts)
 {
     BM_STRICT_MATH;
+    struct bm_error error = {0};
     struct bm_comm *comm;
-    int rc;
 
     *out = NULL;
-    rc = make_comm(&comm, mpi, opts);
-    return rc ? rc : bm_api_io_open(out, comm, path, mode, opts);
+    return make_comm(&comm, mpi, opts, &error)
+               ? bm_api_io_not_opened(out, bm_api_allocator(opts), &error)
+               : bm_api_io_open(out, comm, path, mode, opts);
 }
 
 /* For calls that have no handle to keep a message in. */
 static int together(struct bm_comm **out, MPI_Comm mpi,
                     const bouma_options *opts, char *message, size_t bytes)
 {
-    int rc = make_comm(out, mpi, opts);
+    struct bm_error error = {0};
+    int rc = make_comm(out, mpi, opts, &error);
 
     if (rc)
-        bm_api_tell(message, bytes, bouma_status_text(rc));
+        bm_api_tell(message, bytes, error.text);
     return rc;
 }
 

@@ -177,6 +177,8 @@ int bouma_particles_put(bouma_particles *particles, uint64_t count,
                         const bouma_column *columns, size_t column_count,
                         const double *bounds)
 {
+    BM_STRICT_MATH;
+
     return put(particles, count, columns, column_count, bounds, 0);
 }
 
@@ -184,6 +186,8 @@ int bouma_particles_put_copy(bouma_particles *particles, uint64_t count,
                              const bouma_column *columns, size_t column_count,
                              const double *bounds)
 {
+    BM_STRICT_MATH;
+
     return put(particles, count, columns, column_count, bounds, 1);
 }
 

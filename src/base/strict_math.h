@@ -13,7 +13,8 @@
  *     BM_STRICT_MATH;
  *
  * and computes as IEEE 754 has it by default till it returns; then all is as it
- * was. Threads that it starts inherit that. */
+ * was. Threads that it starts inherit that. tests/check_strict_math.sh finds
+ * calls that do not. */
 #ifndef BM_STRICT_MATH_H
 #define BM_STRICT_MATH_H
 

@@ -234,7 +234,7 @@ static int claim(struct bm_drain_all *r, struct bouma_dataset *t)
         rc = stale ? bm_steps_write_index(&t->store, t->id, &t->steps, NULL,
                                           NULL, &t->error)
                    : bm_store_sync_dir(&t->store, "", &t->error);
-    return rc;
+    return rc ? rc : bm_commit_load_losses(t);
 }
 
 static int publish_all(struct bm_drain_all *r, struct bouma_dataset *t,
@@ -302,6 +302,7 @@ static int publish_batch(struct bm_drain_all *r, struct batch *batch)
         bm_fail(r->error, rc, "%s", t.error.text);
     bm_step_list_release(&t.steps);
     bm_step_list_release(&t.unsettled);
+    bm_losses_release(&t.losses);
     bm_store_close(&t.store);
     return rc;
 }

@@ -1,5 +1,6 @@
 /* drain_remove.c -- a twin gives up what its place has. */
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "check/drain_all.h"
@@ -72,9 +73,10 @@ static int check_files(struct bm_drain_all *r, struct bouma_dataset *far,
  * ever listed that is not there. */
 static int remove_step(struct bm_drain_all *r, uint64_t step)
 {
+    struct bm_sweep sweep = {.until = INFINITY};
     int rc = bm_index_forget(&r->near, r->id, step, r->error);
 
-    return rc ? rc : bm_sweep_step(&r->near, step, r->error);
+    return rc ? rc : bm_sweep_step(&sweep, &r->near, step, r->error);
 }
 
 /* The index without what was removed. */

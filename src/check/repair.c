@@ -62,8 +62,12 @@ static int repair_identity(struct bm_repair *r)
         return bm_fail(r->error, rc, "%s", ignored.text);
     rc = BOUMA_OK;
     if (!search.found)
-        return bm_fail(r->error, BOUMA_EFORMAT,
-                       "%s; and no step tells which dataset it was", why.text);
+        return bm_fail(
+            r->error, BOUMA_EFORMAT,
+            "%s: its file DATASET is %s, and no manifest is left "
+            "that tells which dataset it was; nothing of it can be "
+            "repaired",
+            s->path, bm_store_exists(s, BM_NAME_DATASET) ? "damaged" : "gone");
     if (!bm_repair_act(r, -1, BM_NAME_DATASET,
                        "written anew, with the identity found in a manifest"))
         return BOUMA_OK;

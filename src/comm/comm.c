@@ -267,6 +267,29 @@ int bm_comm_exchange(struct bm_comm *comm, const struct bm_message *sends,
                                                  receives, receive_count));
 }
 
+#define SHIFTS 8 /* in the time that others wait */
+
+int bm_comm_do(struct bm_comm *comm, bm_comm_work *work, void *context,
+               struct bm_error *error)
+{
+    uint64_t said[2] = {0};
+    int more = 1, rc = BOUMA_OK, failed;
+
+    do {
+        if (more && work) {
+            more = 0;
+            rc = work(context, bm_clock() + comm->timeout / SHIFTS, &more,
+                      error);
+        }
+        said[0] = rc != BOUMA_OK;
+        said[1] = work && more && !rc;
+        failed = comm->functions->max(comm, said, 2);
+        if (failed)
+            return comm_failed(comm, error, failed);
+    } while (!said[0] && said[1]);
+    return said[0] ? bm_comm_agree(comm, rc, error) : BOUMA_OK;
+}
+
 /* ---- without waiting ---------------------------------------------------- */
 
 int bm_comm_note(struct bm_comm *comm, const struct bm_note *note,

@@ -132,6 +132,17 @@ int bm_comm_exchange(struct bm_comm *comm, const struct bm_message *sends,
                      size_t send_count, const struct bm_message *receives,
                      size_t receive_count, struct bm_error *error);
 
+/* Work of one rank, or of some, for which the others wait, and which may take
+ * longer than they would: each with 'work' calls it again and again, until it
+ * does not set *more; all ranks meet in between. It is to return soon after
+ * 'until' (a bm_clock()), but not before it has done something. 'work' is NULL
+ * on ranks that have none. After a failure on any rank nobody goes on, and all
+ * get the status. */
+typedef int bm_comm_work(void *context, double until, int *more,
+                         struct bm_error *error);
+int bm_comm_do(struct bm_comm *comm, bm_comm_work *work, void *context,
+               struct bm_error *error);
+
 /* ---- without waiting ---------------------------------------------------- */
 
 /* Send a note; and take the next one that has come, if any (*heard). Between

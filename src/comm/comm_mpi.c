@@ -21,9 +21,10 @@
  * since MPI counts in int. */
 #include "comm/comm_mpi.h"
 
-#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/clock.h"
 
@@ -402,49 +403,85 @@ static void init(struct bm_mpi_comm *m, const bouma_allocator *a,
     m->base.timeout = timeout;
 }
 
+/* What goes wrong while there is no communicator of our own yet. A call of MPI
+ * that has failed there can only be told; 'text' follows the rank. */
+static int fail_making(MPI_Comm comm, int code, const char *text,
+                       struct bm_error *error)
+{
+    char why[MPI_MAX_ERROR_STRING + 1] = "";
+    int length = 0, rank = -1;
+
+    if (code && MPI_Error_string(code, why, &length))
+        length = 0;
+    why[length] = 0;
+    if (MPI_Comm_rank(comm, &rank))
+        rank = -1;
+    return bm_fail(error, BOUMA_ECOMM, "rank %d: %s%s%.300s", rank, text,
+                   length ? ": " : "", why);
+}
+
 /* Wait for a request on the caller's communicator, whose errors are handled as
  * the caller wants it. */
-static int wait_for_making(struct bm_mpi_comm *m)
+static int wait_for_making(struct bm_mpi_comm *m, MPI_Comm comm,
+                           struct bm_error *error)
 {
     struct bm_error ignored = {0};
     double since = bm_clock();
     unsigned idle = 0;
+    char text[160];
     int done = 0;
 
-    while (!m->base.lost) {
-        if (MPI_Test(&m->making, &done, MPI_STATUS_IGNORE) ||
-            (!done && bm_clock() - since > m->base.timeout))
-            m->base.lost = 1;
+    for (;;) {
+        int code = MPI_Test(&m->making, &done, MPI_STATUS_IGNORE);
+
+        m->base.lost = code || (!done && bm_clock() - since > m->base.timeout);
+        if (code)
+            return fail_making(comm, code, "MPI_Test failed", error);
+        if (m->base.lost) {
+            snprintf(text, sizeof(text),
+                     "waited %g s for the other ranks to open this (option "
+                     "'timeout'); all ranks must make the same calls in the "
+                     "same order",
+                     m->base.timeout);
+            return fail_making(comm, 0, text, error);
+        }
         if (done)
             return BOUMA_OK;
         bm_comm_idle(&m->base, idle++, since, &ignored);
     }
-    return BOUMA_ECOMM;
 }
 
 /* All ranks have memory, or none goes on: some MPIs die of it in what comes
  * next. */
-static int agree_on_memory(struct bm_mpi_comm *m, MPI_Comm comm, int poor)
+static int agree_on_memory(struct bm_mpi_comm *m, MPI_Comm comm, int poor,
+                           struct bm_error *error)
 {
+    int code, rc;
+
     m->poor[0] = poor;
-    if (MPI_Iallreduce(&m->poor[0], &m->poor[1], 1, MPI_INT, MPI_MAX, comm,
-                       &m->making))
-        return BOUMA_ECOMM;
-    if (wait_for_making(m))
-        return BOUMA_ECOMM;
-    return m->poor[1] ? BOUMA_ENOMEM : BOUMA_OK;
+    code = MPI_Iallreduce(&m->poor[0], &m->poor[1], 1, MPI_INT, MPI_MAX, comm,
+                          &m->making);
+    if (code)
+        return fail_making(comm, code, "MPI_Iallreduce failed", error);
+    rc = wait_for_making(m, comm, error);
+    if (!rc && m->poor[1])
+        rc = bm_fail(error, BOUMA_ENOMEM,
+                     "a rank has no memory for a communicator");
+    return rc;
 }
 
-static int duplicate(struct bm_mpi_comm *m, MPI_Comm comm)
+static int duplicate(struct bm_mpi_comm *m, MPI_Comm comm,
+                     struct bm_error *error)
 {
-    int rank = 0, size = 1, rc = 1;
+    int rank = 0, size = 1, rc = MPI_Comm_idup(comm, &m->comm, &m->making);
 
-    if (MPI_Comm_idup(comm, &m->comm, &m->making)) {
+    if (rc) {
         m->comm = MPI_COMM_NULL;
-        return BOUMA_ECOMM;
+        return fail_making(comm, rc, "MPI_Comm_idup failed", error);
     }
-    if (wait_for_making(m))
+    if (wait_for_making(m, comm, error))
         return BOUMA_ECOMM;
+    rc = 1;
     for (int tries = 0; rc && tries < TRIES; tries++) {
         rc = MPI_Comm_set_errhandler(m->comm, MPI_ERRORS_RETURN);
         if (!rc)
@@ -454,37 +491,52 @@ static int duplicate(struct bm_mpi_comm *m, MPI_Comm comm)
     }
     if (rc) { /* a rank that does not know where it is cannot tell anyone */
         m->base.lost = 1;
-        return BOUMA_ECOMM;
+        return fail_making(comm, rc, "its new communicator cannot be used",
+                           error);
     }
     m->base.rank = rank;
     m->base.size = size;
     return BOUMA_OK;
 }
 
-int bm_comm_mpi_new(struct bm_comm **out, const bouma_allocator *a,
-                    MPI_Comm comm, double timeout)
+/* This rank has no memory, and takes part in one agreement, to tell so. What
+ * that needs is a page of the system's, and not on the stack: if others do not
+ * come in time, MPI may use it at any later time. Where there is not even a
+ * page, others find out by their timeout. */
+static int tell_poverty(const bouma_allocator *a, MPI_Comm comm, double timeout,
+                        struct bm_error *error)
 {
-    struct bm_mpi_comm *m = bm_new(a, 1, sizeof(*m)), poor;
-    struct bm_error ignored = {0};
+    struct bm_mpi_comm *m = mmap(NULL, sizeof(*m), PROT_READ | PROT_WRITE,
+                                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    int rc;
+
+    if (m == MAP_FAILED)
+        return bm_fail(error, BOUMA_ENOMEM, "no memory for a communicator");
+    init(m, a, timeout);
+    rc = agree_on_memory(m, comm, 1, error);
+    if (!m->base.lost)
+        munmap(m, sizeof(*m));
+    return rc;
+}
+
+int bm_comm_mpi_new(struct bm_comm **out, const bouma_allocator *a,
+                    MPI_Comm comm, double timeout, struct bm_error *error)
+{
+    struct bm_mpi_comm *m = bm_new(a, 1, sizeof(*m));
     int rc;
 
     *out = NULL;
-    if (!m) {
-        /* It takes part in one agreement, to tell so. Nothing may outlive
-         * that, so it waits for as long as others do. */
-        init(&poor, a, INFINITY);
-        rc = agree_on_memory(&poor, comm, 1);
-        return rc ? rc : BOUMA_ENOMEM;
-    }
+    if (!m)
+        return tell_poverty(a, comm, timeout, error);
     init(m, a, timeout);
     rc = bm_comm_reserve(&m->base);
     bm_comm_relieve(&m->base); /* it is for MPI now */
-    rc = agree_on_memory(m, comm, rc != BOUMA_OK);
+    rc = agree_on_memory(m, comm, rc != BOUMA_OK, error);
     if (!rc)
-        rc = duplicate(m, comm);
+        rc = duplicate(m, comm, error);
     /* The first agreement makes the connections that all others need. */
     if (!rc)
-        rc = bm_comm_agree(&m->base, rc, &ignored);
+        rc = bm_comm_agree(&m->base, rc, error);
     if (rc)
         bm_comm_free(&m->base);
     else

@@ -33,7 +33,7 @@ struct bm_mpi_comm {
  * 'timeout' for other ranks. Collective; the status is the same on all ranks.
  */
 int bm_comm_mpi_new(struct bm_comm **out, const bouma_allocator *a,
-                    MPI_Comm comm, double timeout);
+                    MPI_Comm comm, double timeout, struct bm_error *error);
 
 /* ---- between the files --------------------------------------------------- */
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "store/envelope.h"
 #include "store/identity.h"
 #include "store/index.h"
@@ -30,101 +31,166 @@ static int load_identity(struct bm_store *s, const char *name,
     return rc;
 }
 
-/* The walk through all files of steps. */
-struct walk {
-    struct bm_store *s;
-    char dir[BM_NAME_BYTES];
-    int remove;
-    char foreign[BM_NAME_BYTES * 2]; /* the first that is none of ours */
+/* Stop at the first entry that is none of a dataset. */
+struct search {
+    const char *dir;
+    char foreign[BM_NAME_BYTES * 2];
 };
 
-static int is_ours(const char *entry)
+static int find_foreign(void *context, const char *entry)
 {
-    char name[BM_NAME_BYTES];
-    struct bm_generation g;
+    struct search *search = context;
 
-    return !strcmp(entry, "manifest") || !strcmp(entry, "mended.tmp") ||
-           bm_name_written(name, 0, entry) || bm_name_is_copy(entry, &g);
+    if (bm_sweep_is_ours(entry) || bm_name_is_ghost(entry))
+        return 0;
+    snprintf(search->foreign, sizeof(search->foreign), "%s/%.250s", search->dir,
+             entry);
+    return ECANCELED;
 }
 
-static int visit_file(void *context, const char *entry)
+static int find_foreign_step(void *context, const char *entry)
 {
-    struct walk *w = context;
-    char name[BM_NAME_BYTES * 2];
-
-    snprintf(name, sizeof(name), "%s/%s", w->dir, entry);
-    if (!is_ours(entry)) {
-        memcpy(w->foreign, name, sizeof(name));
-        return ECANCELED;
-    }
-    if (w->remove)
-        bm_store_remove(w->s, name);
-    return 0;
-}
-
-static int visit_step(void *context, const char *entry)
-{
-    struct walk *w = context;
-    struct bm_error why = {0};
+    struct search *search = context;
     uint64_t step;
 
-    if (!bm_name_parse_step(entry, &step)) {
-        snprintf(w->foreign, sizeof(w->foreign), BM_NAME_STEPS "/%.250s",
-                 entry);
-        return ECANCELED;
-    }
-    bm_name_step(w->dir, step);
-    if (bm_store_list(w->s, w->dir, visit_file, w, &why))
-        return ECANCELED;
-    if (w->remove)
-        bm_store_remove_dir(w->s, w->dir);
-    return 0;
+    if (bm_name_parse_step(entry, &step) || bm_name_is_ghost(entry))
+        return 0;
+    snprintf(search->foreign, sizeof(search->foreign), BM_NAME_STEPS "/%.250s",
+             entry);
+    return ECANCELED;
 }
 
-static int foreign(const struct bm_store *s, const char *name,
-                   struct bm_error *error)
+/* The outcome of a search through a directory, which may be gone. */
+static int judge(const struct bm_store *s, const struct search *search, int rc,
+                 const struct bm_error *why, struct bm_error *error)
 {
-    return bm_fail(error, BOUMA_EEXISTS,
-                   "%s: the option 'clobber' removes datasets only, and %s is "
-                   "no part of one; move it away",
-                   s->path, name);
-}
-
-int bm_clobber_check(struct bm_store *s, struct bm_error *error)
-{
-    struct walk w = {.s = s};
-    struct bm_error why = {0}, ignored = {0};
-    int rc = load_identity(s, BM_NAME_DATASET, &why);
-
-    if (rc == BOUMA_ENOTFOUND)
-        rc = load_identity(s, BM_NAME_CLOBBERED, &ignored);
-    if (rc && rc != BOUMA_ENOTFOUND && rc != BOUMA_EFORMAT &&
-        rc != BOUMA_EVERSION)
-        return bm_fail(error, rc, "%s",
-                       why.status == rc ? why.text : ignored.text);
-    if (rc)
+    if (search->foreign[0])
         return bm_fail(error, BOUMA_EEXISTS,
-                       rc == BOUMA_EVERSION
-                           ? "%s: was written by a newer version; remove it "
-                             "yourself (the option 'clobber' removes only what "
-                             "it knows)"
-                           : "%s: exists and is no bouma dataset that could be "
-                             "read; remove it yourself (the option 'clobber' "
-                             "removes datasets only)",
-                       s->path);
-    /* All that is to be removed must be seen before anything is. */
-    rc = bm_store_list(s, BM_NAME_STEPS, visit_step, &w, &ignored);
-    if (w.foreign[0])
-        return foreign(s, w.foreign, error);
-    return rc && rc != BOUMA_ENOTFOUND ? bm_fail(error, rc, "%s", ignored.text)
+                       "%s: the option 'clobber' removes datasets only, and %s "
+                       "is no part of one; move it away",
+                       s->path, search->foreign);
+    return rc && rc != BOUMA_ENOTFOUND ? bm_fail(error, rc, "%s", why->text)
                                        : BOUMA_OK;
 }
 
-int bm_clobber_check_idle(struct bm_store *s, int force, struct bm_error *error)
+static int is_dataset(struct bm_store *s, struct bm_error *error)
 {
-    int rc = bm_clobber_check(s, error);
+    struct bm_error why = {0}, mark = {0};
+    int rc = load_identity(s, BM_NAME_DATASET, &why);
 
-    return rc ? rc : bm_epoch_check_idle(s, force, error);
+    if (rc == BOUMA_ENOTFOUND) {
+        rc = load_identity(s, BM_NAME_CLOBBERED, &mark);
+        why = mark;
+    }
+    if (!rc)
+        return BOUMA_OK;
+    if (rc != BOUMA_ENOTFOUND && rc != BOUMA_EFORMAT && rc != BOUMA_EVERSION)
+        return bm_fail(error, rc, "%s", why.text);
+    return bm_fail(error, BOUMA_EEXISTS,
+                   rc == BOUMA_EVERSION
+                       ? "%s: was written by a newer version; remove it "
+                         "yourself (the option 'clobber' removes only what it "
+                         "knows)"
+                       : "%s: exists and is no bouma dataset that could be "
+                         "read; remove it yourself (the option 'clobber' "
+                         "removes datasets only)",
+                   s->path);
+}
+
+int bm_clobber_begin(struct bm_clobber *c, struct bm_store *s, int force,
+                     struct bm_error *error)
+{
+    struct search search = {.dir = BM_NAME_STEPS};
+    struct bm_error why = {0};
+    int rc;
+
+    memset(c, 0, sizeof(*c));
+    c->s = s;
+    bm_step_list_init(&c->there, s->a);
+    rc = is_dataset(s, error);
+    if (!rc)
+        rc = bm_epoch_check_idle(s, force, error);
+    if (!rc) {
+        rc = bm_store_list(s, BM_NAME_STEPS, find_foreign_step, &search, &why);
+        rc = judge(s, &search, rc, &why, error);
+    }
+    if (!rc) {
+        bm_error_clear(&why);
+        rc = bm_steps_list(s, &c->there, &why);
+        if (rc == BOUMA_ENOTFOUND)
+            rc = BOUMA_OK;
+        else if (rc)
+            bm_fail(error, rc, "%s", why.text);
+    }
+    return rc;
+}
+
+void bm_clobber_release(struct bm_clobber *c)
+{
+    if (c->s)
+        bm_step_list_release(&c->there);
+    c->s = NULL;
+}
+
+int bm_clobber_check(struct bm_clobber *c, double until, int *more,
+                     struct bm_error *error)
+{
+    int rc = BOUMA_OK;
+
+    while (c->at < c->there.count && !rc && !*more) {
+        char dir[BM_NAME_BYTES];
+        struct search search = {.dir = dir};
+        struct bm_error why = {0};
+
+        bm_name_step(dir, c->there.entries[c->at++].step);
+        rc = bm_store_list(c->s, dir, find_foreign, &search, &why);
+        rc = judge(c->s, &search, rc, &why, error);
+        *more = bm_clock() > until && c->at < c->there.count;
+    }
+    if (!*more)
+        c->at = 0;
+    return rc;
+}
+
+/* ---- what a creation has left ------------------------------------------- */
+
+static int is_of_creation(void *context, const char *entry)
+{
+    (void)context;
+    return strcmp(entry, BM_NAME_EPOCHS) && strcmp(entry, BM_NAME_STEPS) &&
+                   !bm_name_is_ghost(entry) &&
+                   strncmp(entry, BM_NAME_DATASET_NEW,
+                           strlen(BM_NAME_DATASET_NEW))
+               ? EEXIST
+               : 0;
+}
+
+static int is_ghost(void *context, const char *entry)
+{
+    (void)context;
+    return bm_name_is_ghost(entry) ? 0 : EEXIST;
+}
+
+/* A directory that had to stay, since there are ghosts in it, is no step. */
+static int is_empty_step(void *context, const char *entry)
+{
+    struct bm_error ignored = {0};
+    char dir[BM_NAME_BYTES];
+    uint64_t step;
+
+    if (!bm_name_parse_step(entry, &step))
+        return is_ghost(NULL, entry);
+    bm_name_step(dir, step);
+    return bm_store_list(context, dir, is_ghost, NULL, &ignored) ? EEXIST : 0;
+}
+
+int bm_clobber_is_unfinished(struct bm_store *s)
+{
+    struct bm_error ignored = {0};
+
+    return !bm_store_list(s, "", is_of_creation, NULL, &ignored) &&
+           bm_store_list(s, BM_NAME_STEPS, is_empty_step, s, &ignored) !=
+               BOUMA_EEXISTS;
 }
 
 /* ---- removing ----------------------------------------------------------- */
@@ -169,53 +235,55 @@ static int remove_unfinished(void *context, const char *entry)
     return 0;
 }
 
-static int any_entry(void *context, const char *entry)
+/* From here on it is no dataset any more. */
+static int mark(struct bm_clobber *c, struct bm_error *error)
 {
-    snprintf(context, BM_NAME_BYTES, BM_NAME_STEPS "/%.250s", entry);
-    return ECANCELED;
-}
-
-/* Whether all steps are gone, in whatever way the storage says so. */
-static int check_gone(struct bm_store *s, struct bm_error *error)
-{
-    struct bm_error why = {0};
-    char left[BM_NAME_BYTES] = "";
-    int rc = bm_store_list(s, BM_NAME_STEPS, any_entry, left, &why);
-
-    if (left[0])
-        return bm_fail(error, BOUMA_EIO, "%s/%s: could not be removed", s->path,
-                       left);
-    return rc && rc != BOUMA_ENOTFOUND ? bm_fail(error, rc, "%s", why.text)
-                                       : BOUMA_OK;
-}
-
-int bm_clobber(struct bm_store *s, struct bm_error *error)
-{
-    struct walk w = {.s = s, .remove = 1};
-    struct bm_error ignored = {0};
     int rc = BOUMA_OK;
 
-    if (!bm_store_is_absent(s, BM_NAME_DATASET))
-        rc = bm_store_publish(s, BM_NAME_DATASET, BM_NAME_CLOBBERED, 1, error);
-    /* From here on it is no dataset any more. */
+    if (!bm_store_is_absent(c->s, BM_NAME_DATASET))
+        rc = bm_store_publish(c->s, BM_NAME_DATASET, BM_NAME_CLOBBERED, 1,
+                              error);
     if (!rc)
-        rc = bm_store_sync_dir(s, "", error);
+        rc = bm_store_sync_dir(c->s, "", error);
+    c->marked = !rc;
+    return rc;
+}
+
+int bm_clobber_remove(struct bm_clobber *c, double until, int *more,
+                      struct bm_error *error)
+{
+    struct bm_error ignored = {0};
+    struct bm_store *s = c->s;
+    int rc = c->marked ? BOUMA_OK : mark(c, error);
+
+    c->sweep.until = until;
+    while (c->at < c->there.count && !rc) {
+        rc = bm_sweep_dir(&c->sweep, s, c->there.entries[c->at].step, error);
+        c->at += !c->sweep.paused;
+        *more =
+            c->sweep.paused || (bm_clock() > until && c->at < c->there.count);
+        if (*more)
+            return rc;
+    }
+    if (!rc && c->sweep.ours[0])
+        rc = bm_fail(error, BOUMA_EIO, "%s/%s: could not be removed", s->path,
+                     c->sweep.ours);
     if (rc)
         return rc;
-    bm_store_list(s, BM_NAME_STEPS, visit_step, &w, &ignored);
-    rc = check_gone(s, error);
     bm_store_list(s, BM_NAME_LOST, remove_lost, s, &ignored);
     bm_store_remove_dir(s, BM_NAME_LOST);
     bm_index_remove(s);
     bm_store_list(s, "", remove_unfinished, s, &ignored);
     /* No old step or index may come back to the new dataset. */
+    if (!bm_store_is_absent(s, BM_NAME_INDEX))
+        rc = bm_fail(error, BOUMA_EIO,
+                     "%s/" BM_NAME_INDEX ": could not be removed", s->path);
+    if (!rc)
+        rc = bm_store_make_dir(s, BM_NAME_STEPS, 1, error);
     if (!rc)
         rc = bm_store_sync_dir(s, BM_NAME_STEPS, error);
     if (!rc)
         rc = bm_store_sync_dir(s, "", error);
-    if (!rc && !bm_store_is_absent(s, BM_NAME_INDEX))
-        rc = bm_fail(error, BOUMA_EIO,
-                     "%s/" BM_NAME_INDEX ": could not be removed", s->path);
     if (!rc)
         bm_store_remove(s, BM_NAME_CLOBBERED);
     return rc;

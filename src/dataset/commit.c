@@ -98,25 +98,45 @@ int bm_commit_settle(struct bouma_dataset *ds, uint64_t step)
     return bm_commit_settle_all(ds);
 }
 
+int bm_commit_load_losses(struct bouma_dataset *ds)
+{
+    struct bm_error why = {0};
+    int rc;
+
+    bm_losses_release(&ds->losses);
+    bm_losses_init(&ds->losses, ds->a);
+    rc = bm_losses_load(&ds->store, ds->id, &ds->losses, &why);
+    return rc == BOUMA_ENOMEM ? bm_fail(&ds->error, rc, "%s", why.text)
+                              : BOUMA_OK;
+}
+
+/* A step that was lost is there again. Its record means nothing as long as that
+ * is so, but may outlive it. */
+static void forget_loss(struct bouma_dataset *ds, uint64_t step)
+{
+    struct bm_error ignored = {0};
+
+    if (bm_losses_find(&ds->losses, step))
+        bm_losses_remove(&ds->store, step, &ignored);
+}
+
 /* Without a sync the index may learn only of a new step: after a power loss the
  * record could be there, and behind it the manifest that was replaced. */
 static int finish(struct bouma_dataset *ds, const struct bm_step_entry *entry,
                   int synced, int is_new)
 {
-    struct bm_error ignored = {0};
     int rc;
 
     if (!synced && ds->options.durability == BOUMA_FAST) {
         if (is_new)
             bm_index_append(&ds->store, ds->id, entry);
+        forget_loss(ds, entry->step);
         return BOUMA_OK;
     }
     bm_step_list_put(&ds->unsettled, *entry); /* there is room */
     rc = bm_commit_settle_all(ds);
-    /* A step that was lost is there again. Its record means nothing as long as
-     * that is so, but may outlive it. */
-    if (!rc && bm_losses_find(&ds->losses, entry->step))
-        bm_losses_remove(&ds->store, entry->step, &ignored);
+    if (!rc)
+        forget_loss(ds, entry->step);
     /* Only now, as no power loss brings the old version back. A handle that has
      * no ranks has no readers either; it copies steps, and of one that was
      * written again meanwhile some files may have been copied. */

@@ -2,8 +2,8 @@
  * metadata on disk; the others are told. */
 #include "dataset/dataset.h"
 
-#include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,6 +11,7 @@
 
 #include "dataset/clobber.h"
 #include "dataset/drain.h"
+#include "dataset/make_way.h"
 #include "dataset/twin.h"
 #include "store/identity.h"
 
@@ -173,7 +174,6 @@ static int add_second(struct bouma_dataset *ds, struct bm_step_list *found,
 
 static int list_steps(struct bouma_dataset *ds)
 {
-    struct bm_error why = {0};
     struct bm_step_list found;
     int append = ds->mode == BM_MODE_APPEND, stale = 0, rc;
     uint64_t missing = 0;
@@ -189,10 +189,8 @@ static int list_steps(struct bouma_dataset *ds)
         rc = stale ? bm_steps_write_index(&ds->store, ds->id, &found, note_text,
                                           ds, &ds->error)
                    : bm_store_sync_dir(&ds->store, "", &ds->error);
-    bm_losses_release(&ds->losses);
-    if (!rc && append &&
-        bm_losses_load(&ds->store, ds->id, &ds->losses, &why) == BOUMA_ENOMEM)
-        rc = bm_fail(&ds->error, BOUMA_ENOMEM, "%s", why.text);
+    if (!rc && append)
+        rc = bm_commit_load_losses(ds);
     if (!rc && ds->second.root)
         rc = add_second(ds, &found, &missing);
     if (!rc && append && missing &&
@@ -315,58 +313,34 @@ static int can_wait(const struct bouma_dataset *ds)
     return ds->mode == BM_MODE_READ && ds->comm->size == 1 && !ds->second.root;
 }
 
-/* An entry of a directory that a killed creation may have left. */
-static int is_unfinished(void *context, const char *entry)
-{
-    (void)context;
-    return strcmp(entry, BM_NAME_EPOCHS) && strcmp(entry, BM_NAME_STEPS) &&
-                   strncmp(entry, BM_NAME_DATASET_NEW,
-                           strlen(BM_NAME_DATASET_NEW))
-               ? EEXIST
-               : 0;
-}
-
-static int any_entry(void *context, const char *entry)
-{
-    (void)context;
-    (void)entry;
-    return EEXIST;
-}
-
 /* There is something in the way of a new dataset: perhaps a creation that was
- * killed; then go on with it. Or it is to make way. */
+ * killed, or a removal that has all but ended; then go on with it. */
 static int take_over(struct bouma_dataset *ds, const char *path, char *note,
                      size_t note_bytes)
 {
     struct bm_store *s = &ds->store;
     struct bm_error ignored = {0};
-    int there = !bm_store_open(s, ds->options.io, ds->a, path, 0, &ignored);
-    int unfinished =
-        there && !bm_store_list(s, "", is_unfinished, NULL, &ignored) &&
-        bm_store_list(s, BM_NAME_STEPS, any_entry, NULL, &ignored) !=
-            BOUMA_EEXISTS;
-    int rc = BOUMA_OK;
+    struct bm_clobber c;
+    int more, rc;
 
-    /* What is there may be the end of a removal, not yet durable. */
-    if (unfinished && bm_store_is_absent(s, BM_NAME_CLOBBERED))
-        return rc;
-    if (!unfinished && !ds->options.clobber)
+    if (bm_store_open(s, ds->options.io, ds->a, path, 0, &ignored) ||
+        !bm_clobber_is_unfinished(s))
         return bm_fail(&ds->error, BOUMA_EEXISTS,
                        "%s: exists already; choose another name, open it to "
                        "append, or start anew with the option 'clobber'",
                        path);
-    if (!there)
-        return bm_fail(&ds->error, BOUMA_EEXISTS,
-                       "%s: exists and is no bouma dataset; remove it yourself",
-                       path);
-    if (!unfinished)
-        rc = bm_clobber_check(s, &ds->error);
+    if (bm_store_is_absent(s, BM_NAME_CLOBBERED))
+        return BOUMA_OK;
+    rc = bm_clobber_begin(&c, s, ds->options.force, &ds->error);
     if (!rc) {
         rc = bm_epoch_claim(s, &ds->epoch, ds->options.force, note, note_bytes,
                             &ds->error);
         ds->claims = ds->epoch != 0;
     }
-    return rc ? rc : bm_clobber(s, &ds->error);
+    if (!rc) /* there are no steps that it could pause in */
+        rc = bm_clobber_remove(&c, INFINITY, &more, &ds->error);
+    bm_clobber_release(&c);
+    return rc;
 }
 
 static int create_on_disk(struct bouma_dataset *ds, const char *path,
@@ -374,8 +348,11 @@ static int create_on_disk(struct bouma_dataset *ds, const char *path,
 {
     const bouma_io *io = ds->options.io;
     struct bm_error why = {0};
-    int rc = bm_store_open(&ds->store, io, ds->a, path, 1, &why);
+    int rc;
 
+    if (ds->claims) /* another has made way, in this directory */
+        return bm_identity_create(&ds->store, ds->id, &ds->error);
+    rc = bm_store_open(&ds->store, io, ds->a, path, 1, &why);
     if (rc == BOUMA_EEXISTS) {
         bm_store_close(&ds->store);
         rc = take_over(ds, path, note, note_bytes);
@@ -504,6 +481,8 @@ int bm_dataset_open(struct bouma_dataset **out, struct bm_comm *comm,
         rc = bm_site_find(&ds->site, comm, &ds->options, &ds->error);
     if (!rc && persists(ds))
         rc = bm_twin_look(ds, path, &ds->epoch);
+    if (!rc && mode == BM_MODE_CREATE && ds->options.clobber)
+        rc = bm_make_way(ds, path);
     if (rc)
         return rc;
     if (comm->rank == 0)

@@ -104,7 +104,7 @@ struct bouma_dataset {
     uint64_t plan_hash;
     struct bm_held_step *held; /* [options.group], of BOUMA_GROUP */
     int held_count;
-    struct bm_loss_list losses;    /* rank 0: on record when it was opened */
+    struct bm_loss_list losses;    /* on record here, of who commits */
     struct bm_step_list unsettled; /* visible, but perhaps not durable */
     struct bm_step_list replaced;  /* durable; older versions can be removed */
     struct bm_file *held_files;    /* subfiles of this rank, not yet durable */
@@ -198,6 +198,9 @@ int bm_manifest_load(struct bm_manifest *m, struct bm_store *s, uint64_t step,
                      const char *name, const uint8_t *id,
                      struct bm_error *error);
 
+/* Who commits here: which losses are on record now, so that those of steps that
+ * are written again can go. */
+int bm_commit_load_losses(struct bouma_dataset *ds);
 /* Rank 0: write the manifest ('bytes') of a step and, unless it is held back,
  * publish it; with 'synced' it is durable before it is visible. *published is
  * set once it may have become visible. */

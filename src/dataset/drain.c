@@ -221,6 +221,8 @@ static int make_target(struct bm_drain *d, struct bouma_dataset *ds)
     bm_step_list_init(&t->unsettled, ds->a);
     t->steps = ds->steps;
     bm_step_list_init(&ds->steps, ds->a);
+    t->losses = ds->losses;
+    bm_losses_init(&ds->losses, ds->a);
     return bm_store_open(&t->store, ds->options.io, ds->a, ds->second.path, 0,
                          &ds->error);
 }
@@ -271,6 +273,7 @@ void bm_drain_free(struct bm_drain *d)
     if (d->target) {
         bm_step_list_release(&d->target->steps);
         bm_step_list_release(&d->target->unsettled);
+        bm_losses_release(&d->target->losses);
         bm_store_close(&d->target->store);
         bm_drop(d->a, d->target);
     }
@@ -281,6 +284,22 @@ void bm_drain_free(struct bm_drain *d)
     pthread_cond_destroy(&d->given);
     pthread_mutex_destroy(&d->lock);
     bm_drop(d->a, d);
+}
+
+int bm_drain_load_losses(struct bouma_dataset *ds)
+{
+    struct bm_drain *d = ds->drain;
+    int rc;
+
+    if (!d->target)
+        return BOUMA_OK;
+    pthread_mutex_lock(&d->lock);
+    bm_error_clear(&d->target->error);
+    rc = bm_commit_load_losses(d->target);
+    if (rc)
+        bm_fail(&ds->error, rc, "%s", d->target->error.text);
+    pthread_mutex_unlock(&d->lock);
+    return rc;
 }
 
 /* ---- handing over ------------------------------------------------------- */

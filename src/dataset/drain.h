@@ -17,10 +17,14 @@
 #include "dataset/dataset.h"
 
 /* With both stores of the dataset open: begin. On rank 0 the list of steps, so
- * far that of the second place, is taken over. */
+ * far that of the second place, is taken over; so is that of losses. */
 int bm_drain_new(struct bouma_dataset *ds);
 /* Stops what is being done. Accepts NULL. */
 void bm_drain_free(struct bm_drain *d);
+
+/* While nothing is drained: the losses on record in the second place may be
+ * others now. */
+int bm_drain_load_losses(struct bouma_dataset *ds);
 
 /* Room for a step of which this rank has 'count' subfiles: their numbers are to
  * be put there. NULL if there is no memory. */

@@ -20,11 +20,17 @@ struct bm_refused {
     struct bm_error error;
 };
 
+#define BM_REFUSED_SPARE 4
+
 struct bm_refused_list {
     struct bm_refused *entries; /* [count], the oldest first */
     size_t count;
-    struct bm_refused lost; /* the first that there was no memory for */
-    int lost_more;          /* and there were others: nothing makes it good */
+    /* Those that there was no memory for. */
+    struct bm_refused spare[BM_REFUSED_SPARE];
+    size_t spare_count;
+    /* And those that had no room there: of which nothing is known but that
+     * there were some. */
+    int more_of_step, more_of_dataset;
 };
 
 /* The key of something by its name in 'owner', an address or NULL. */

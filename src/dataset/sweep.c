@@ -1,7 +1,12 @@
 /* sweep.c -- see sweep.h. */
 #include "dataset/sweep.h"
 
+#include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
 
 struct broom {
     struct bm_store *s;
@@ -41,26 +46,81 @@ uint64_t bm_sweep_older(struct bm_store *s, uint64_t step,
     return b.found;
 }
 
-static int sweep_any(void *context, const char *entry)
+/* ---- whole steps -------------------------------------------------------- */
+
+int bm_sweep_is_ours(const char *entry)
 {
-    struct broom *b = context;
-    char dir[BM_NAME_BYTES], name[BM_NAME_BYTES * 2];
+    char name[BM_NAME_BYTES];
     struct bm_generation g;
 
-    bm_name_step(dir, b->step);
-    snprintf(name, sizeof(name), "%s/%s", dir, entry);
-    if (bm_name_written(dir, b->step, entry) || bm_name_is_copy(entry, &g))
-        bm_store_remove(b->s, name);
+    return !strcmp(entry, "manifest") || !strcmp(entry, "mended.tmp") ||
+           bm_name_written(name, 0, entry) || bm_name_is_copy(entry, &g);
+}
+
+/* The walk through one directory. */
+struct walk {
+    struct bm_sweep *w;
+    struct bm_store *s;
+    char dir[BM_NAME_BYTES];
+    int any; /* entries are left */
+};
+
+static int remove_ours(void *context, const char *entry)
+{
+    struct walk *walk = context;
+    char name[BM_NAME_BYTES * 2];
+
+    if (!bm_sweep_is_ours(entry))
+        return 0;
+    snprintf(name, sizeof(name), "%s/%s", walk->dir, entry);
+    bm_store_remove(walk->s, name);
+    walk->w->paused = bm_clock() > walk->w->until;
+    return walk->w->paused ? ECANCELED : 0;
+}
+
+static int look_at_left(void *context, const char *entry)
+{
+    struct walk *walk = context;
+    char *kind = bm_sweep_is_ours(entry) ? walk->w->ours : walk->w->foreign;
+
+    walk->any = 1;
+    if (!kind[0])
+        snprintf(kind, BM_NAME_BYTES * 2, "%s/%.250s", walk->dir, entry);
     return 0;
 }
 
-int bm_sweep_step(struct bm_store *s, uint64_t step, struct bm_error *error)
+int bm_sweep_dir(struct bm_sweep *w, struct bm_store *s, uint64_t step,
+                 struct bm_error *error)
 {
-    struct broom b = {.s = s, .step = step};
-    struct bm_error ignored = {0}, why = {0};
+    struct walk walk = {.w = w, .s = s};
+    struct bm_error why = {0};
+    int rc;
+
+    w->paused = 0;
+    bm_name_step(walk.dir, step);
+    rc = bm_store_list(s, walk.dir, remove_ours, &walk, &why);
+    if (w->paused)
+        return BOUMA_OK;
+    if (!rc) {
+        bm_store_remove_dir(s, walk.dir);
+        rc = bm_store_list(s, walk.dir, look_at_left, &walk, &why);
+    }
+    if (!rc) { /* it is still there */
+        w->left += walk.any != 0;
+        rc = bm_store_sync_dir(s, walk.dir, &why);
+    }
+    return rc && rc != BOUMA_ENOTFOUND ? bm_fail(error, rc, "%s", why.text)
+                                       : BOUMA_OK;
+}
+
+int bm_sweep_step(struct bm_sweep *w, struct bm_store *s, uint64_t step,
+                  struct bm_error *error)
+{
+    struct bm_error why = {0};
     char name[BM_NAME_BYTES];
     int rc;
 
+    w->paused = 0;
     bm_name_manifest(name, step);
     bm_store_remove(s, name);
     if (!bm_store_is_absent(s, name))
@@ -72,10 +132,29 @@ int bm_sweep_step(struct bm_store *s, uint64_t step, struct bm_error *error)
         return BOUMA_OK;
     if (rc)
         return bm_fail(error, rc, "%s", why.text);
-    bm_store_list(s, name, sweep_any, &b, &ignored);
-    bm_store_remove_dir(s, name);
-    return BOUMA_OK;
+    return bm_sweep_dir(w, s, step, error);
 }
+
+const char *bm_sweep_note(char text[BM_SWEEP_NOTE], const struct bm_sweep *w,
+                          const struct bm_store *s)
+{
+    const char *name = w->ours[0] ? w->ours : w->foreign;
+    const char *base = strrchr(name, '/');
+
+    text[0] = 0;
+    if (w->left)
+        snprintf(text, BM_SWEEP_NOTE,
+                 "%" PRIu64 " %s of removed steps had to stay: %s/%s %s",
+                 w->left, w->left == 1 ? "directory" : "directories", s->path,
+                 name,
+                 base && bm_name_is_ghost(base + 1)
+                     ? "is still open in a program on this machine"
+                 : w->ours[0] ? "could not be removed"
+                              : "is no part of a dataset");
+    return text;
+}
+
+/* ---- versions that were replaced ---------------------------------------- */
 
 void bm_sweep_all_replaced(struct bouma_dataset *ds)
 {

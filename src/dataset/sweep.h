@@ -11,9 +11,36 @@
 uint64_t bm_sweep_older(struct bm_store *s, uint64_t step,
                         struct bm_generation kept, int remove);
 
-/* Remove a step, of which the index knows nothing. First its manifest,
+/* Directories of steps that are removed with all that is in them, and are none
+ * of the dataset's any more. */
+struct bm_sweep {
+    double until; /* a bm_clock(): then it pauses; INFINITY: it does not */
+    int paused;   /* and is to be called again with the same step */
+    /* Of directories that had to stay: */
+    uint64_t left;
+    char ours[BM_NAME_BYTES * 2];    /* a file that could not be removed */
+    char foreign[BM_NAME_BYTES * 2]; /* one that is not the dataset's */
+};
+
+/* Whether an entry in the directory of a step is part of a dataset. */
+int bm_sweep_is_ours(const char *entry);
+
+/* Remove the files of the dataset in the directory of a step, and the directory
+ * if nothing else is in it; if there is, it stays, durably without them. It may
+ * be gone already. */
+int bm_sweep_dir(struct bm_sweep *w, struct bm_store *s, uint64_t step,
+                 struct bm_error *error);
+
+/* The same with a step of which the index knows nothing. First its manifest,
  * durably: so it is there whole or not at all, whatever happens. */
-int bm_sweep_step(struct bm_store *s, uint64_t step, struct bm_error *error);
+int bm_sweep_step(struct bm_sweep *w, struct bm_store *s, uint64_t step,
+                  struct bm_error *error);
+
+/* What is to be told of directories that had to stay, as a note; "" if there
+ * are none. */
+#define BM_SWEEP_NOTE 1200
+const char *bm_sweep_note(char text[BM_SWEEP_NOTE], const struct bm_sweep *w,
+                          const struct bm_store *s);
 
 /* Remove the older files of steps that were replaced on this rank's storage;
  * but not while a rank has an older version open. Collective. */

@@ -1,6 +1,10 @@
 /* truncate.c -- see truncate.h. */
 #include "dataset/truncate.h"
 
+#include <string.h>
+
+#include "base/clock.h"
+#include "dataset/drain.h"
 #include "dataset/sweep.h"
 #include "store/identity.h"
 #include "store/losses.h"
@@ -17,59 +21,112 @@ static size_t count_kept(const struct bm_step_list *list, int64_t last)
 
 /* In one place. The index forgets the steps first, durably, so that it never
  * knows one that is gone; losses among those that stay are put on record. Then
- * the others go, the last one first: who is interrupted
- * leaves steps without a gap. What killed writers have left beyond the last
- * step goes, too, and so does the record of steps there that were lost. */
-static int truncate_place(struct bm_store *s, const uint8_t id[16],
-                          int64_t last, struct bm_error *error)
-{
-    struct bm_step_list known, there;
+ * the others go, the last one first: who is interrupted leaves steps without a
+ * gap. What killed writers have left beyond the last step goes, too, and so
+ * does the record of steps there that were lost. */
+struct truncation {
+    struct bm_store *s;
+    const uint8_t *id;
+    int64_t last;
+    int begun;
+    struct bm_step_list there; /* directories, of which the last is next */
     size_t kept;
+    struct bm_sweep sweep;
+};
+
+static void init(struct truncation *t, struct bm_store *s, const uint8_t id[16],
+                 int64_t last)
+{
+    memset(t, 0, sizeof(*t));
+    t->s = s;
+    t->id = id;
+    t->last = last;
+    bm_step_list_init(&t->there, s->a);
+}
+
+static int forget(struct truncation *t, struct bm_error *error)
+{
+    struct bm_step_list known;
     int stale = 0, rc;
 
-    bm_step_list_init(&known, s->a);
-    bm_step_list_init(&there, s->a);
-    rc = bm_steps_list(s, &there, error);
+    bm_step_list_init(&known, t->s->a);
+    rc = bm_steps_list(t->s, &t->there, error);
     if (!rc)
-        rc = bm_steps_find(s, id, &known, &stale, BM_FIND_SETTLE, NULL, NULL,
-                           error);
-    kept = count_kept(&there, last);
-    known.count = count_kept(&known, last);
+        rc = bm_steps_find(t->s, t->id, &known, &stale, BM_FIND_SETTLE, NULL,
+                           NULL, error);
+    t->kept = count_kept(&t->there, t->last);
+    known.count = count_kept(&known, t->last);
     if (!rc)
-        rc = bm_steps_write_index(s, id, &known, NULL, NULL, error);
-    while (!rc && there.count > kept)
-        rc = bm_sweep_step(s, there.entries[--there.count].step, error);
-    if (!rc)
-        rc = bm_store_sync_dir(s, BM_NAME_STEPS, error);
-    if (!rc)
-        rc = bm_losses_truncate(s, last, error);
+        rc = bm_steps_write_index(t->s, t->id, &known, NULL, NULL, error);
     bm_step_list_release(&known);
-    bm_step_list_release(&there);
+    t->begun = 1;
     return rc;
+}
+
+static int truncate_place(void *context, double until, int *more,
+                          struct bm_error *error)
+{
+    struct truncation *t = context;
+    int rc = t->begun ? BOUMA_OK : forget(t, error);
+
+    t->sweep.until = until;
+    while (!rc && t->there.count > t->kept) {
+        const uint64_t step = t->there.entries[t->there.count - 1].step;
+
+        rc = bm_sweep_step(&t->sweep, t->s, step, error);
+        t->there.count -= !t->sweep.paused;
+        *more =
+            t->sweep.paused || (bm_clock() > until && t->there.count > t->kept);
+        if (*more)
+            return rc;
+    }
+    if (!rc)
+        rc = bm_store_sync_dir(t->s, BM_NAME_STEPS, error);
+    if (!rc)
+        rc = bm_losses_truncate(t->s, t->last, error);
+    return rc;
+}
+
+/* On ranks that have this place ('mine'). Collective. */
+static int truncate_all(struct bouma_dataset *ds, struct bm_store *s, int mine,
+                        int64_t last)
+{
+    char note[BM_SWEEP_NOTE];
+    struct truncation t;
+    int rc;
+
+    init(&t, s, ds->id, last);
+    rc = bm_comm_do(ds->comm, mine ? truncate_place : NULL, &t, &ds->error);
+    if (!rc && mine && bm_sweep_note(note, &t.sweep, s)[0] &&
+        bm_dataset_add_note(ds, "%s", note))
+        rc = bm_fail(&ds->error, BOUMA_ENOMEM, "%s: no memory", s->path);
+    bm_step_list_release(&t.there);
+    return bm_comm_agree(ds->comm, rc, &ds->error);
 }
 
 int bm_dataset_truncate(struct bouma_dataset *ds, int64_t last)
 {
-    int rc = BOUMA_OK;
+    int first = ds->comm->rank == 0, mine = first || ds->claims, rc = BOUMA_OK;
 
-    if (ds->comm->rank == 0 || ds->claims) {
+    if (mine) {
         rc = bm_epoch_check(&ds->store, ds->epoch, &ds->error);
-        if (!rc && ds->drain && ds->comm->rank == 0)
+        if (!rc && ds->drain && first)
             rc = bm_epoch_check(&ds->second, ds->epoch, &ds->error);
     }
     /* No place is touched unless all are ours. */
     rc = bm_comm_agree(ds->comm, rc, &ds->error);
-    if (!rc && (ds->comm->rank == 0 || ds->claims)) {
+    if (!rc && mine)
         rc = bm_commit_settle_all(ds);
-        if (!rc)
-            rc = truncate_place(&ds->store, ds->id, last, &ds->error);
-    }
     rc = bm_comm_agree(ds->comm, rc, &ds->error);
-    if (ds->drain && !rc) { /* twins first: they would be drained again */
-        if (ds->comm->rank == 0)
-            rc = truncate_place(&ds->second, ds->id, last, &ds->error);
-        rc = bm_comm_agree(ds->comm, rc, &ds->error);
-    }
+    if (!rc)
+        rc = truncate_all(ds, &ds->store, mine, last);
+    if (!rc && ds->drain) /* twins first: they would be drained again */
+        rc = truncate_all(ds, &ds->second, first, last);
+    if (!rc && mine)
+        rc = bm_commit_load_losses(ds);
+    if (!rc && ds->drain)
+        rc = bm_drain_load_losses(ds);
+    rc = bm_comm_agree(ds->comm, rc, &ds->error);
     if (!rc) {
         ds->steps.count = count_kept(&ds->steps, last);
         ds->replaced.count = count_kept(&ds->replaced, last);

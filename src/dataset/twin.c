@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "dataset/clobber.h"
 #include "dataset/drain.h"
 #include "store/identity.h"
 
@@ -84,64 +83,6 @@ static int look(struct bouma_dataset *ds, const char *path, uint32_t *last)
     return rc;
 }
 
-/* Rank 0: whether the dataset itself, if there is one, will make way. If not,
- * its twins are left alone. */
-static int check_place(struct bouma_dataset *ds, const char *path)
-{
-    struct bm_error ignored = {0};
-    struct bm_store s;
-    int rc = BOUMA_OK;
-
-    if (!bm_store_open(&s, ds->options.io, ds->a, path, 0, &ignored) &&
-        !bm_store_is_absent(&s, BM_NAME_DATASET))
-        rc = bm_clobber_check_idle(&s, ds->options.force, &ds->error);
-    bm_store_close(&s);
-    return rc;
-}
-
-/* Of the ranks that share a twin, the one that gets the epoch removes it. */
-static int clobber_twin(struct bouma_dataset *ds, const char *path,
-                        uint32_t epoch)
-{
-    struct bm_error ignored = {0};
-    char twin[1024];
-    struct bm_store s;
-    int rc, taken = 0;
-
-    rc = bm_twin_path(twin, sizeof(twin), ds->options.local, path, &ds->error);
-    if (rc)
-        return rc;
-    /* Also what is left of one that was half removed. */
-    if (!bm_store_open(&s, ds->options.io, ds->a, twin, 0, &ignored) &&
-        (!bm_store_is_absent(&s, BM_NAME_DATASET) ||
-         !bm_store_is_absent(&s, BM_NAME_CLOBBERED)))
-        rc = bm_epoch_take(&s, epoch, ds->options.force, &taken, &ds->error);
-    if (!rc && taken)
-        rc = bm_clobber_check(&s, &ds->error);
-    if (!rc && taken)
-        rc = bm_clobber(&s, &ds->error);
-    if (taken)
-        bm_epoch_close(&s, epoch, &ignored);
-    bm_store_close(&s);
-    return rc;
-}
-
-/* They make way before the dataset does; *least is an epoch that no twin has
- * had. Collective. */
-static int clobber_twins(struct bouma_dataset *ds, const char *path,
-                         uint32_t *least)
-{
-    int rc = ds->comm->rank == 0 ? check_place(ds, path) : BOUMA_OK;
-
-    rc = bm_comm_agree(ds->comm, rc, &ds->error);
-    if (!rc) {
-        rc = clobber_twin(ds, path, *least);
-        rc = bm_comm_agree(ds->comm, rc, &ds->error);
-        *least += *least < UINT32_MAX;
-    }
-    return rc;
-}
-
 int bm_twin_look(struct bouma_dataset *ds, const char *path, uint32_t *least)
 {
     uint32_t last = 0;
@@ -155,8 +96,6 @@ int bm_twin_look(struct bouma_dataset *ds, const char *path, uint32_t *least)
     if (!rc)
         rc = bm_comm_max(ds->comm, &largest, 1, &ds->error);
     *least = largest < UINT32_MAX ? (uint32_t)largest + 1 : UINT32_MAX;
-    if (!rc && ds->options.clobber && ds->mode == BM_MODE_CREATE)
-        rc = clobber_twins(ds, path, least);
     return rc;
 }
 
@@ -205,7 +144,7 @@ static int settle_twin(struct bouma_dataset *ds)
                                           NULL, &ds->error)
                    : bm_store_sync_dir(&ds->store, "", &ds->error);
     bm_step_list_release(&found);
-    return rc;
+    return rc ? rc : bm_commit_load_losses(ds);
 }
 
 int bm_twin_enter(struct bouma_dataset *ds)

@@ -10,11 +10,41 @@
 #include "base/hash.h"
 #include "store/envelope.h"
 
-static int ignore_entry(void *context, const char *entry)
+static int find_step(void *context, const char *entry)
 {
-    (void)context;
-    (void)entry;
+    int *any = context;
+    uint64_t step;
+
+    *any |= bm_name_parse_step(entry, &step);
     return 0;
+}
+
+/* There is no file DATASET: what is it, and what can be done? */
+static int tell_missing(struct bm_store *s, struct bm_error *error)
+{
+    struct bm_error why = {0};
+    int steps = 0, rc;
+
+    if (!bm_store_is_absent(s, BM_NAME_CLOBBERED))
+        return bm_fail(error, BOUMA_ENOTFOUND,
+                       "%s: was being removed, to make way for a new dataset, "
+                       "and that was interrupted; create the new one again, "
+                       "with the option 'clobber' (`bouma import --clobber`)",
+                       s->path);
+    rc = bm_store_list(s, BM_NAME_STEPS, find_step, &steps, &why);
+    if (rc == BOUMA_ENOTFOUND)
+        return bm_fail(error, rc, "%s: is not a bouma dataset", s->path);
+    if (rc)
+        return bm_fail(error, rc, "%s", why.text);
+    /* One that has steps has lost it; else it never was a dataset. */
+    return steps ? bm_fail(error, BOUMA_EFORMAT,
+                           "%s: has steps, but its file DATASET is gone; "
+                           "`bouma repair` makes it anew",
+                           s->path)
+                 : bm_fail(error, BOUMA_ENOTFOUND,
+                           "%s: holds no dataset yet, just what an interrupted "
+                           "creation has left; create it again",
+                           s->path);
 }
 
 void bm_identity_random(uint8_t id[16])
@@ -69,28 +99,6 @@ int bm_identity_create(struct bm_store *s, const uint8_t id[16],
     return rc;
 }
 
-/* There is no file DATASET. One that has steps has lost it; else it never was a
- * dataset. */
-static int without_file(struct bm_store *s, struct bm_error *error)
-{
-    struct bm_error why = {0};
-    int rc;
-
-    if (!bm_store_is_absent(s, BM_NAME_CLOBBERED))
-        return bm_fail(error, BOUMA_ENOTFOUND,
-                       "%s: was being removed, to make way for a new one; "
-                       "create that again, with the option 'clobber'",
-                       s->path);
-    rc = bm_store_list(s, BM_NAME_STEPS, ignore_entry, NULL, &why);
-    if (rc == BOUMA_ENOTFOUND)
-        return bm_fail(error, rc, "%s: is not a bouma dataset", s->path);
-    return rc ? bm_fail(error, rc, "%s", why.text)
-              : bm_fail(error, BOUMA_EFORMAT,
-                        "%s: has steps, but its file DATASET is gone; `bouma "
-                        "repair` makes it anew",
-                        s->path);
-}
-
 int bm_identity_load(struct bm_store *s, uint8_t id[16], int *major, int *minor,
                      struct bm_error *error)
 {
@@ -105,7 +113,7 @@ int bm_identity_load(struct bm_store *s, uint8_t id[16], int *major, int *minor,
     bm_buffer_init(&b, s->a);
     rc = bm_store_load(s, BM_NAME_DATASET, &b, 4096, &why);
     if (rc == BOUMA_ENOTFOUND)
-        rc = without_file(s, error);
+        rc = tell_missing(s, error);
     else if (rc == BOUMA_ELIMIT) /* whatever it is, it is not ours */
         rc = bm_fail(error, BOUMA_EFORMAT, "%s", why.text);
     else if (rc)

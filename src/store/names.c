@@ -176,3 +176,8 @@ int bm_name_written(char name[BM_NAME_BYTES], uint64_t step, const char *entry)
         return 0;
     return 1;
 }
+
+int bm_name_is_ghost(const char *entry)
+{
+    return !strncmp(entry, ".nfs", 4);
+}

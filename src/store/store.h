@@ -123,5 +123,9 @@ int bm_name_is_copy(const char *entry, struct bm_generation *g);
 /* The name of what a writer leaves in the directory of a step, a subfile or a
  * manifest that is not published; 0 if the entry is neither. */
 int bm_name_written(char name[BM_NAME_BYTES], uint64_t step, const char *entry);
+/* What an NFS client makes of a file that is removed while a process of its
+ * machine has it open. It is gone when that process closes it; till then it
+ * cannot be removed, nor can its directory. */
+int bm_name_is_ghost(const char *entry);
 
 #endif

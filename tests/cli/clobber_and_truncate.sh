@@ -42,4 +42,13 @@ refuse 2 'is no bouma dataset' "$BOUMA" import a2.npy --into mine --clobber
 # What cannot be read clobbers nothing.
 refuse 2 'nothing.npy' "$BOUMA" import nothing.npy --into run.bouma --clobber
 expect 0 "$BOUMA" read run.bouma grid/b -o out.npy
+
+# NFS keeps a removed file that is still open under another name.
+touch run.bouma/steps/00000000/.nfs0000000000000001
+"$BOUMA" truncate run.bouma --after -1 2>notes >out.txt || complain "truncate"
+grep -q 'still open' notes || complain "$(cat notes)"
+[[ $(cat out.txt) == "run.bouma: 1 step dropped, 0 steps left" ]] ||
+    complain "$(cat out.txt)"
+expect 0 "$BOUMA" import a1.npy --into run.bouma --var b --clobber
+expect 0 "$BOUMA" verify run.bouma deep
 finish

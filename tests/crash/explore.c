@@ -44,10 +44,9 @@ static const struct {
     const char *name;
     history *run;
 } histories[] = {
-    {"writers", explore_writers},
-    {"claims", explore_claims},
-    {"loss", explore_lost_claims},
-    {"drains", explore_drains},
+    {"writers", explore_writers},  {"claims", explore_claims},
+    {"loss", explore_lost_claims}, {"drains", explore_drains},
+    {"clobber", explore_clobbers}, {"truncate", explore_truncations},
 };
 
 static long run_variants(int repetitions, const char *only)
@@ -119,6 +118,22 @@ static const struct mutant mutants[] = {
      {WEAK_DROP_SYNC, "steps/*/copy.*"},
      0,
      explore_drains},
+    {"clobber: no sync of the root",
+     {WEAK_DROP_SYNC_DIR, ""},
+     0,
+     explore_clobbers},
+    {"clobber: no sync of steps/",
+     {WEAK_DROP_SYNC_DIR, "steps"},
+     0,
+     explore_clobbers},
+    {"truncate: no sync of step directories",
+     {WEAK_DROP_SYNC_DIR, "steps/*"},
+     0,
+     explore_truncations},
+    {"truncate: no sync of the root",
+     {WEAK_DROP_SYNC_DIR, ""},
+     0,
+     explore_truncations},
     /* Who comes second finds the file of the owner, and fails; but it fails as
      * one that has claimed the epoch, and marks it as closed. */
     {"epochs are not exclusive",

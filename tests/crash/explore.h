@@ -49,4 +49,9 @@ void explore_lost_claims(struct tally *t, const struct omission *omission);
  * it later, die in any of their calls. */
 void explore_drains(struct tally *t, const struct omission *omission);
 
+/* explore_removal.c: one whose dataset makes way for another, or who drops
+ * steps, dies in any of its calls. */
+void explore_clobbers(struct tally *t, const struct omission *omission);
+void explore_truncations(struct tally *t, const struct omission *omission);
+
 #endif

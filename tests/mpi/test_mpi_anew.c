@@ -106,6 +106,59 @@ static void series(struct ranks *ranks, const bouma_options *given,
     }
 }
 
+/* A file in one node's twin that is none of the dataset's keeps all places from
+ * making way. */
+static void all_twins_make_way_or_none(struct ranks *ranks)
+{
+    char path[512], near[512], twin[512], name[600];
+    struct writer w = {.ranks = ranks};
+    bouma_options o;
+    FILE *file;
+    int rc;
+
+    path_in(ranks, path, "places", 0);
+    path_in(ranks, near, "node", ranks->rank);
+    CHECK(!mkdir(near, 0777));
+    snprintf(twin, sizeof(twin), "%.200s/places0", near);
+    bouma_options_init(&o, sizeof(o));
+    o.files = 2;
+    o.persist = 1;
+    REQUIRE(strlen(near) < sizeof(o.local));
+    strcpy(o.local, near);
+    CHECK_EQ(bouma_dataset_create_mpi(&w.ds, MPI_COMM_WORLD, path, &o),
+             BOUMA_OK);
+    CHECK_EQ(field_define(&w.variable, w.ds, &field), BOUMA_OK);
+    for (int64_t i = 0; i < 3; i++)
+        write_step(&w, i, 0);
+    CHECK_EQ(bouma_dataset_close(w.ds), BOUMA_OK);
+    bouma_dataset_free(w.ds);
+    snprintf(name, sizeof(name), "%s/steps/00000001/mine", twin);
+    if (ranks->rank == ranks->size - 1) {
+        file = fopen(name, "w");
+        REQUIRE(file);
+        fclose(file);
+    }
+    o.clobber = 1;
+    rc = bouma_dataset_create_mpi(&w.ds, MPI_COMM_WORLD, path, &o);
+    CHECK_EQ(rc, BOUMA_EEXISTS);
+    CHECK(same_on_all(rc, bouma_error_message(w.ds)));
+    bouma_dataset_free(w.ds);
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK_EQ(entries(path, -1), 3);
+    CHECK_EQ(entries(twin, -1), 3);
+    CHECK(entries(twin, 0) > 0);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (ranks->rank == ranks->size - 1)
+        CHECK(!remove(name));
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK_EQ(bouma_dataset_create_mpi(&w.ds, MPI_COMM_WORLD, path, &o),
+             BOUMA_OK);
+    CHECK_EQ(bouma_dataset_step_count(w.ds), 0);
+    CHECK_EQ(entries(twin, -1), 0);
+    CHECK_EQ(bouma_dataset_close(w.ds), BOUMA_OK);
+    bouma_dataset_free(w.ds);
+}
+
 int main(int argc, char **argv)
 {
     static const bouma_durability modes[3] = {BOUMA_DURABLE, BOUMA_FAST,
@@ -114,6 +167,7 @@ int main(int argc, char **argv)
     struct ranks ranks;
 
     ranks_init(&ranks, &argc, &argv);
+    all_twins_make_way_or_none(&ranks);
     for (int i = 0; i < 5; i++) {
         bouma_options o;
 

@@ -546,9 +546,9 @@ int main(int argc, char **argv)
     struct ranks r;
 
     ranks_init(&r, &argc, &argv);
-    CHECK_EQ(
-        bm_comm_mpi_new(&comm, bm_allocator_default(), MPI_COMM_WORLD, 600),
-        BOUMA_OK);
+    CHECK_EQ(bm_comm_mpi_new(&comm, bm_allocator_default(), MPI_COMM_WORLD, 600,
+                             &(struct bm_error){0}),
+             BOUMA_OK);
     all_bytes_arrive(comm);
     buffers_may_be_in_a_file(&r, comm);
     a_tier_that_is_not_there_is_told(comm);

@@ -68,7 +68,8 @@ static int try_without_memory(const struct ranks *r, int who, long at,
     int rc, fired;
 
     fault_alloc_init(&memory);
-    CHECK_EQ(bm_comm_mpi_new(&comm, &memory.table, MPI_COMM_WORLD, 600),
+    CHECK_EQ(bm_comm_mpi_new(&comm, &memory.table, MPI_COMM_WORLD, 600,
+                             &(struct bm_error){0}),
              BOUMA_OK);
     if (r->rank == who)
         fault_alloc_arm(&memory, at, 0);

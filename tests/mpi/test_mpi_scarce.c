@@ -272,7 +272,8 @@ int main(int argc, char **argv)
     struct ranks r;
 
     ranks_init(&r, &argc, &argv);
-    CHECK_EQ(bm_comm_mpi_new(&comm, bm_allocator_default(), MPI_COMM_WORLD, 60),
+    CHECK_EQ(bm_comm_mpi_new(&comm, bm_allocator_default(), MPI_COMM_WORLD, 60,
+                             &(struct bm_error){0}),
              BOUMA_OK);
     no_port_on_one_rank_is_none_on_all(comm);
     bm_comm_free(comm);

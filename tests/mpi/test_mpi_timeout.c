@@ -5,6 +5,61 @@
 #include "bouma_mpi.h"
 #include "check.h"
 
+static void *no_memory(void *user, void *block, size_t bytes)
+{
+    (void)user;
+    (void)block;
+    (void)bytes;
+    return NULL;
+}
+
+static void no_release(void *user, void *block)
+{
+    (void)user;
+    (void)block;
+}
+
+/* Neither when it is opened, also not by a rank without memory, which just
+ * wants to say so; and there is a message. */
+static void opening_ends_too(const char *path, int rank, int ranks)
+{
+    const bouma_allocator none = {NULL, no_memory, no_release};
+
+    for (int poor = 0; poor < 2; poor++) {
+        int mine[2] = {0}, all[2];
+        MPI_Request late[2];
+        MPI_Comm comm;
+
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        if (rank < ranks - 1) {
+            bouma_options options;
+            bouma_io_file *file;
+            bouma_dataset *ds;
+
+            bouma_options_init(&options, sizeof(options));
+            options.timeout = 0.2;
+            options.allocator = poor ? &none : NULL;
+            CHECK_EQ(bouma_dataset_open_mpi(&ds, comm, path, &options),
+                     BOUMA_ECOMM);
+            CHECK_TEXT(bouma_error_message(ds), poor ? "memory" : "timeout");
+            bouma_dataset_free(ds);
+            CHECK_EQ(
+                bouma_io_open_mpi(&file, comm, path, BOUMA_IO_READ, &options),
+                BOUMA_ECOMM);
+            CHECK_TEXT(bouma_io_message(file), poor ? "memory" : "timeout");
+            bouma_io_free(file);
+        }
+        MPI_Barrier(MPI_COMM_WORLD);
+        /* It comes after all, so that MPI has nothing left to wait for. */
+        for (int i = 0; i < 2 && rank == ranks - 1; i++)
+            MPI_Iallreduce(&mine[i], &all[i], 1, MPI_INT, MPI_MAX, comm,
+                           &late[i]);
+        if (rank == ranks - 1)
+            MPI_Waitall(2, late, MPI_STATUSES_IGNORE);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+}
+
 int main(int argc, char **argv)
 {
     char path[64];
@@ -37,6 +92,8 @@ int main(int argc, char **argv)
         MPI_Barrier(MPI_COMM_WORLD);
     }
     bouma_dataset_free(ds);
+    if (ranks > 1)
+        opening_ends_too(path, rank, ranks);
     if (rank == 0) {
         char command[128];
 

@@ -2,6 +2,7 @@
  * dataset does; wherever it is interrupted, there is the old one or none. */
 #include <errno.h>
 
+#include "api/api.h"
 #include "bouma.h"
 #include "fault_io.h"
 #include "must.h"
@@ -262,6 +263,249 @@ static void twins_make_way_too(void)
     CHECK_EQ(id, 2);
 }
 
+/* A dataset "far/NAME" with a twin "near/NAME", of three steps each. */
+static void make_pair(const char *name)
+{
+    bouma_options o = options_for(memory, 1);
+    struct scenario_writer writer = {0};
+    bouma_dataset *ds;
+    char path[64];
+
+    o.persist = 1;
+    snprintf(o.local, sizeof(o.local), "near");
+    snprintf(path, sizeof(path), "far/%s", name);
+    MUST(ds, bouma_dataset_create(&ds, path, &o));
+    for (int i = 0; i < 3; i++)
+        MUST(ds, scenario_write(ds, &writer, i, 0, 0, 1));
+    MUST(ds, bouma_dataset_close(ds));
+    bouma_dataset_free(ds);
+}
+
+static int clobber_pair(const char *name, const bouma_io *io, const char *local)
+{
+    bouma_options o = options_for(io, 2);
+    bouma_dataset *ds;
+    char path[64];
+    int rc;
+
+    o.persist = o.clobber = 1;
+    snprintf(o.local, sizeof(o.local), "%s", local);
+    snprintf(path, sizeof(path), "far/%s", name);
+    rc = bouma_dataset_create(&ds, path, &o);
+    CHECK(!rc || bouma_error_message(ds)[0]);
+    bouma_dataset_free(ds);
+    return rc;
+}
+
+static int attach_no_far(void *user, void **root, const char *path, int create)
+{
+    return strncmp(path, "far/", 4) == 0
+               ? EIO
+               : memory->attach(user, root, path, create);
+}
+
+/* Whatever keeps one place from making way keeps all of them. */
+static void all_places_make_way_or_none(void)
+{
+    bouma_io sick = *memory;
+    unsigned char id = 0;
+
+    make_pair("a");
+    sick.attach = attach_no_far;
+    CHECK_EQ(clobber_pair("a", &sick, "near"), BOUMA_EIO);
+    CHECK_EQ(steps_of("near/a", &id), 3);
+    put_file("far/a", "steps/00000001/notes");
+    CHECK_EQ(clobber_pair("a", memory, "near"), BOUMA_EEXISTS);
+    CHECK_EQ(steps_of("near/a", &id), 3);
+    CHECK_EQ(steps_of("far/a", &id), 3);
+    make_pair("b");
+    put_file("near/b", "steps/00000001/notes");
+    CHECK_EQ(clobber_pair("b", memory, "near"), BOUMA_EEXISTS);
+    CHECK_EQ(steps_of("near/b", &id), 3);
+    CHECK_EQ(steps_of("far/b", &id), 3);
+    /* A twin that is the dataset itself. */
+    CHECK_EQ(clobber_pair("b", memory, "far"), BOUMA_EINVAL);
+    CHECK_EQ(steps_of("far/b", &id), 3);
+    CHECK_EQ(id, 1);
+}
+
+static int remove_entry(void *context, const char *entry)
+{
+    const char *const *where = context;
+    char name[128];
+    void *root;
+
+    snprintf(name, sizeof(name), "%s%s", where[1], entry);
+    if (entry[0] == '.')
+        return 0;
+    REQUIRE(!memory->attach(memory->user, &root, where[0], 0));
+    memory->remove(memory->user, root, name);
+    memory->detach(memory->user, root);
+    return 0;
+}
+
+/* Remove all files in a directory but those with a dot. */
+static void empty(const char *path, const char *dir)
+{
+    const char *where[2] = {path, dir};
+    char name[64];
+    void *root;
+
+    snprintf(name, sizeof(name), "%.*s", (int)strlen(dir) - !!*dir, dir);
+    REQUIRE(!memory->attach(memory->user, &root, path, 0));
+    REQUIRE(
+        !memory->list(memory->user, root, name, remove_entry, (void *)where));
+    memory->detach(memory->user, root);
+}
+
+/* Files that are removed while they are open stay for a while, on NFS, under
+ * another name; and so do their directories. */
+static void files_that_are_still_open_do_no_harm(void)
+{
+    bouma_options o = options_for(memory, 2);
+    struct scenario_writer writer = {0};
+    unsigned char id = 0;
+    bouma_dataset *ds;
+
+    make_old("nfs", 3);
+    put_file("nfs", "steps/00000001/.nfs000000000001");
+    put_file("nfs", ".nfs000000000002");
+    o.clobber = 1;
+    MUST(ds, bouma_dataset_create(&ds, "nfs", &o));
+    CHECK_TEXT(bouma_dataset_note(ds, 0), "still open");
+    CHECK_TEXT(bouma_dataset_note(ds, 0), "steps/00000001");
+    for (int i = 0; i < 3; i++)
+        MUST(ds, scenario_write(ds, &writer, i, 0, 0, 1));
+    put_file("nfs", "steps/00000002/.nfs000000000003");
+    MUST(ds, bouma_dataset_truncate(ds, 0));
+    CHECK_EQ(bouma_dataset_step_count(ds), 1);
+    CHECK_TEXT(bouma_dataset_note(ds, 1), "2 directories");
+    for (int i = 1; i < 3; i++)
+        MUST(ds, scenario_write(ds, &writer, i, 0, 0, 1));
+    MUST(ds, bouma_dataset_close(ds));
+    bouma_dataset_free(ds);
+    CHECK_EQ(steps_of("nfs", &id), 3);
+    CHECK_EQ(id, 2);
+    /* A removal that ended just before the new dataset was made. */
+    make_old("ended", 2);
+    put_file("ended", "steps/00000001/.nfs000000000001");
+    empty("ended", "steps/00000000/");
+    empty("ended", "steps/00000001/");
+    empty("ended", "");
+    CHECK_EQ(start_anew("ended", memory, 0), BOUMA_OK);
+    CHECK_EQ(steps_of("ended", &id), 1);
+}
+
+static void rename_in(const char *path, const char *from, const char *to)
+{
+    void *root;
+
+    REQUIRE(!memory->attach(memory->user, &root, path, 0));
+    REQUIRE(!memory->publish(memory->user, root, from, to, 1));
+    memory->detach(memory->user, root);
+}
+
+/* What opening says of a path; and what repair says, "" if it mends it. */
+static void messages_of(const char *path, char opened[640], char repaired[640])
+{
+    bouma_options o = options_for(memory, 0);
+    bouma_repair_report report;
+    bouma_dataset *ds;
+
+    CHECK(bouma_dataset_open(&ds, path, &o));
+    snprintf(opened, 640, "%s", bouma_error_message(ds));
+    bouma_dataset_free(ds);
+    repaired[0] = 0;
+    if (!bouma_repair(path, 1, &o, NULL, NULL, &report, repaired, 640))
+        repaired[0] = 0;
+}
+
+/* A message never sends the reader to what cannot help. */
+static void messages_tell_what_helps(void)
+{
+    char opened[640], repaired[640];
+    unsigned char id = 0;
+
+    make_old("m0", 2); /* interrupted */
+    rename_in("m0", "DATASET", "DATASET.tmp.clobbered");
+    messages_of("m0", opened, repaired);
+    CHECK_TEXT(opened, "the option 'clobber' (`bouma import --clobber`)");
+    CHECK_TEXT(repaired, "the option 'clobber' (`bouma import --clobber`)");
+    CHECK_EQ(start_anew("m0", memory, 1), BOUMA_OK);
+    make_old("m1", 0); /* as it was when all was removed */
+    empty("m1", "");
+    messages_of("m1", opened, repaired);
+    CHECK_TEXT(opened, "create it again");
+    CHECK_TEXT(repaired, "create it again");
+    CHECK_EQ(start_anew("m1", memory, 0), BOUMA_OK);
+    make_old("m2", 2);
+    rename_in("m2", "DATASET", "other");
+    messages_of("m2", opened, repaired);
+    CHECK_TEXT(opened, "`bouma repair` makes it anew");
+    CHECK_EQ(repaired[0], 0);
+    CHECK_EQ(steps_of("m2", &id), 2);
+    make_old("m3", 1);
+    empty("m3", "steps/00000000/");
+    empty("m3", "");
+    messages_of("m3", opened, repaired);
+    CHECK_TEXT(repaired, "nothing of it can be repaired");
+}
+
+/* ---- others see that there is life --------------------------------------- */
+
+static int removals, most_removals;
+static const struct bm_comm_functions *plain;
+
+static int count_removal(void *user, void *root, const char *name)
+{
+    removals++;
+    return memory->remove(user, root, name);
+}
+
+static int count_meeting(struct bm_comm *comm, uint64_t *values, int count)
+{
+    most_removals = removals > most_removals ? removals : most_removals;
+    removals = 0;
+    return plain->max(comm, values, count);
+}
+
+/* Where ranks wait for so short a time that each removal takes longer, they
+ * meet after each of them. */
+static void ranks_meet_while_many_files_are_removed(void)
+{
+    struct bm_comm_functions functions;
+    bouma_io counting = *memory;
+    bouma_options o, complete;
+    struct scenario_writer writer = {0};
+    struct bm_error error = {0};
+    struct bm_comm *comm;
+    bouma_dataset *ds;
+
+    counting.remove = count_removal;
+    make_old("many", 12);
+    o = options_for(&counting, 2);
+    o.clobber = 1;
+    o.timeout = 1e-9;
+    REQUIRE(!bm_options_complete(&complete, &o, &error));
+    REQUIRE(!bm_comm_self_new(&comm, bm_allocator_default()));
+    plain = comm->functions;
+    functions = *plain;
+    functions.max = count_meeting;
+    comm->functions = &functions;
+    MUST(ds, bm_dataset_open(&ds, comm, BM_MODE_CREATE, "many", &complete,
+                             bm_allocator_default()));
+    /* With the last one go the index and the mark. */
+    CHECK(most_removals > 0 && most_removals <= 4);
+    for (int i = 0; i < 12; i++)
+        MUST(ds, scenario_write(ds, &writer, i, 0, 0, 1));
+    removals = most_removals = 0;
+    MUST(ds, bouma_dataset_truncate(ds, 1));
+    CHECK(most_removals > 0 && most_removals <= 4);
+    CHECK_EQ(bouma_dataset_step_count(ds), 2);
+    MUST(ds, bouma_dataset_close(ds));
+    bouma_dataset_free(ds);
+}
+
 int main(void)
 {
     unsetenv("BOUMA_OPTIONS");
@@ -273,6 +517,10 @@ int main(void)
     one_at_work_is_not_disturbed();
     what_is_interrupted_can_be_done_again();
     twins_make_way_too();
+    all_places_make_way_or_none();
+    files_that_are_still_open_do_no_harm();
+    messages_tell_what_helps();
+    ranks_meet_while_many_files_are_removed();
     bouma_io_memory_free(memory);
     return check_result();
 }

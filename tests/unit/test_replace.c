@@ -351,6 +351,83 @@ static void losses_beyond_are_forgotten(void)
     bouma_dataset_free(ds);
 }
 
+static void put_record(const char *path)
+{
+    bouma_io *io = &table.io;
+    void *root, *file;
+    size_t done;
+
+    REQUIRE(!io->attach(io->user, &root, path, 0));
+    io->make_dir(io->user, root, "lost");
+    REQUIRE(!io->open(io->user, root, &file, "lost/00000005.loss",
+                      BOUMA_OPEN_CREATE));
+    REQUIRE(!io->write(io->user, file, "a loss", 6, 0, &done));
+    REQUIRE(!io->close(io->user, file));
+    io->detach(io->user, root);
+}
+
+static int has_record(const char *path)
+{
+    bouma_io *io = &table.io;
+    void *root, *file;
+    int code;
+
+    REQUIRE(!io->attach(io->user, &root, path, 0));
+    code =
+        io->open(io->user, root, &file, "lost/00000005.loss", BOUMA_OPEN_READ);
+    if (!code)
+        io->close(io->user, file);
+    io->detach(io->user, root);
+    return !code;
+}
+
+/* The record of a lost step goes when the step is written again: in every mode,
+ * in both places, and also if it was made by a truncation of the same handle.
+ */
+static void losses_end_when_the_step_is_written_again(void)
+{
+    static const bouma_durability modes[3] = {BOUMA_DURABLE, BOUMA_FAST,
+                                              BOUMA_GROUP};
+
+    for (int i = 0; i < 12; i++) {
+        int persists = i / 6, later = i / 3 % 2;
+        struct scenario_writer writer = {0};
+        bouma_dataset *ds;
+        bouma_options o;
+
+        if (persists && modes[i % 3] == BOUMA_GROUP)
+            continue;
+        set_up();
+        o = options_for(modes[i % 3], 0);
+        o.replace = 0;
+        o.persist = persists;
+        if (persists)
+            snprintf(o.local, sizeof(o.local), "near");
+        MUST(ds, bouma_dataset_create(&ds, "far/d", &o));
+        MUST(ds, scenario_write(ds, &writer, 0, 0, 0, 1));
+        MUST(ds, bouma_dataset_close(ds));
+        bouma_dataset_free(ds);
+        memset(&writer, 0, sizeof(writer));
+        for (int k = 0; k < 2; k++) {
+            if (k == later) {
+                put_record("far/d");
+                if (persists)
+                    put_record("near/d");
+            }
+            if (!k)
+                MUST(ds, bouma_dataset_append(&ds, "far/d", &o));
+        }
+        if (later)
+            MUST(ds, bouma_dataset_truncate(ds, 9));
+        CHECK(has_record("far/d"));
+        MUST(ds, scenario_write(ds, &writer, 5, 0, 0, 1));
+        MUST(ds, bouma_dataset_close(ds));
+        bouma_dataset_free(ds);
+        CHECK(!has_record("far/d"));
+        CHECK(!persists || !has_record("near/d"));
+    }
+}
+
 static void wrong_truncations_are_refused(void)
 {
     struct scenario_writer writer = {0};
@@ -391,6 +468,7 @@ int main(void)
     twins_and_their_places_free_files();
     steps_after_a_restart_point_go();
     losses_beyond_are_forgotten();
+    losses_end_when_the_step_is_written_again();
     wrong_truncations_are_refused();
     bouma_io_memory_free(table.memory);
     return check_result();

@@ -61,6 +61,8 @@ static int run(struct context *ctx, const struct arguments *args)
     if (!status)
         status = bouma_dataset_truncate(ds, after);
     left = bouma_dataset_step_count(ds);
+    for (int i = 0; !status && bouma_dataset_note(ds, i); i++)
+        context_note(ctx, "%s", bouma_dataset_note(ds, i));
     if (status)
         rc = context_fail_status(ctx, status, bouma_error_message(ds));
     closed = ds && !status ? bouma_dataset_close(ds) : BOUMA_OK;

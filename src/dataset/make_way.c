@@ -1,0 +1,170 @@
+/* make_way.c -- see make_way.h. */
+#include "dataset/make_way.h"
+
+#include <string.h>
+
+#include "dataset/clobber.h"
+#include "dataset/twin.h"
+#include "store/identity.h"
+
+/* One place of this rank. */
+struct place {
+    struct bm_store s;
+    int there; /* something is in the way */
+    struct bm_clobber clobber;
+};
+
+/* What this rank has to do with it. */
+struct way {
+    struct place dataset; /* rank 0 */
+    struct place twin;    /* with 'persist'; of those that share it, the one
+                             that claims it goes on */
+    uint32_t epoch;       /* of the twin's claim */
+    int taken;            /* by this rank */
+};
+
+static void release(struct place *p)
+{
+    bm_clobber_release(&p->clobber);
+    bm_store_close(&p->s);
+}
+
+/* ---- looking ------------------------------------------------------------ */
+
+/* What is in the way, and whether it is a dataset that may go. */
+static int look(struct bouma_dataset *ds, struct place *p, const char *path)
+{
+    struct bm_error why = {0};
+    int rc = bm_store_open(&p->s, ds->options.io, ds->a, path, 0, &why);
+
+    if (rc == BOUMA_ENOTFOUND)
+        return BOUMA_OK;
+    if (rc == BOUMA_EINVAL) /* a file */
+        return bm_fail(&ds->error, BOUMA_EEXISTS,
+                       "%s: exists and is no bouma dataset; remove it yourself",
+                       path);
+    if (rc)
+        return bm_fail(&ds->error, rc, "%s", why.text);
+    /* Without the mark, a creation is gone on with. */
+    p->there = !bm_clobber_is_unfinished(&p->s) ||
+               !bm_store_is_absent(&p->s, BM_NAME_CLOBBERED);
+    return p->there ? bm_clobber_begin(&p->clobber, &p->s, ds->options.force,
+                                       &ds->error)
+                    : BOUMA_OK;
+}
+
+static int look_at_all(struct bouma_dataset *ds, struct way *w,
+                       const char *path)
+{
+    char twin[1024];
+    int rc = BOUMA_OK;
+
+    if (ds->comm->rank == 0)
+        rc = look(ds, &w->dataset, path);
+    if (rc || !ds->options.persist)
+        return rc;
+    rc = bm_twin_path(twin, sizeof(twin), ds->options.local, path, &ds->error);
+    if (!rc)
+        rc = look(ds, &w->twin, twin);
+    if (!rc && w->dataset.there && w->twin.there &&
+        bm_store_same(&w->dataset.s, &w->twin.s))
+        rc = bm_fail(&ds->error, BOUMA_EINVAL,
+                     "%s: is the dataset itself; choose another directory for "
+                     "the option 'local'",
+                     twin);
+    return rc;
+}
+
+/* The dataset gets a later epoch than the twins, which are claimed again for
+ * the new one. */
+static int claim_all(struct bouma_dataset *ds, struct way *w)
+{
+    int rc = BOUMA_OK;
+
+    if (w->twin.there)
+        rc = bm_epoch_take(&w->twin.s, w->epoch, ds->options.force, &w->taken,
+                           &ds->error);
+    if (!rc && w->dataset.there) {
+        char note[512];
+
+        rc = bm_epoch_claim(&w->dataset.s, &ds->epoch, ds->options.force, note,
+                            sizeof(note), &ds->error);
+        ds->claims = ds->epoch != 0;
+    }
+    return rc;
+}
+
+/* ---- in shifts ---------------------------------------------------------- */
+
+static int check_all(void *context, double until, int *more,
+                     struct bm_error *error)
+{
+    struct way *w = context;
+    int rc = BOUMA_OK;
+
+    if (w->taken)
+        rc = bm_clobber_check(&w->twin.clobber, until, more, error);
+    if (!rc && !*more && w->dataset.there)
+        rc = bm_clobber_check(&w->dataset.clobber, until, more, error);
+    return rc;
+}
+
+static int remove_one(void *context, double until, int *more,
+                      struct bm_error *error)
+{
+    struct place *p = context;
+
+    return bm_clobber_remove(&p->clobber, until, more, error);
+}
+
+static int tell_left(struct bouma_dataset *ds, const struct place *p)
+{
+    char note[BM_SWEEP_NOTE];
+
+    return bm_sweep_note(note, &p->clobber.sweep, &p->s)[0] &&
+                   bm_dataset_add_note(ds, "%s", note)
+               ? bm_fail(&ds->error, BOUMA_ENOMEM, "%s: no memory", p->s.path)
+               : BOUMA_OK;
+}
+
+int bm_make_way(struct bouma_dataset *ds, const char *path)
+{
+    struct bm_error ignored = {0};
+    struct bm_comm *comm = ds->comm;
+    struct way w;
+    int rc;
+
+    memset(&w, 0, sizeof(w));
+    rc = look_at_all(ds, &w, path);
+    rc = bm_comm_agree(comm, rc, &ds->error);
+    w.epoch = ds->epoch;
+    if (ds->options.persist)
+        ds->epoch += ds->epoch < UINT32_MAX;
+    if (!rc) {
+        rc = claim_all(ds, &w);
+        rc = bm_comm_agree(comm, rc, &ds->error);
+    }
+    if (!rc)
+        rc = bm_comm_do(comm, w.taken || w.dataset.there ? check_all : NULL, &w,
+                        &ds->error);
+    if (!rc && ds->options.persist)
+        rc = bm_comm_do(comm, w.taken ? remove_one : NULL, &w.twin, &ds->error);
+    if (!rc)
+        rc = bm_comm_do(comm, w.dataset.there ? remove_one : NULL, &w.dataset,
+                        &ds->error);
+    if (!rc && w.taken)
+        rc = tell_left(ds, &w.twin);
+    if (!rc && w.dataset.there)
+        rc = tell_left(ds, &w.dataset);
+    /* Before any rank claims the twin again. */
+    if (w.taken)
+        bm_epoch_close(&w.twin.s, w.epoch, &ignored);
+    rc = bm_comm_agree(comm, rc, &ds->error);
+    release(&w.twin);
+    bm_clobber_release(&w.dataset.clobber);
+    if (ds->claims)
+        ds->store = w.dataset.s;
+    else
+        bm_store_close(&w.dataset.s);
+    return rc;
+}

@@ -1,0 +1,66 @@
+#!/bin/sh
+# check_strict_math.sh -- each public function begins with BM_STRICT_MATH (see
+# src/base/strict_math.h), but for those below: they compute nothing, so that it
+# does not matter how the program around them has set up its processor.
+#
+#   check_strict_math.sh [FOLDER]    default: src/api
+set -eu
+cd "${1:-$(dirname "$0")/../src/api}"
+exempt='
+bouma_attributes_count bouma_attributes_find bouma_attributes_get
+bouma_attributes_set bouma_attributes_set_number bouma_attributes_set_text
+bouma_dataset_attributes bouma_dataset_clear_failures bouma_dataset_info_get
+bouma_dataset_note bouma_dataset_step_attributes bouma_dataset_step_count
+bouma_dataset_step_get bouma_error_message bouma_grid_attributes
+bouma_grid_find_variable bouma_grid_variable bouma_grid_variable_count
+bouma_io_free bouma_io_group bouma_io_message bouma_io_report_get
+bouma_memory_inside bouma_options_field bouma_options_init
+bouma_particles_attributes bouma_particles_find_variable
+bouma_particles_query_init bouma_particles_variable
+bouma_particles_variable_count bouma_plan_free bouma_plan_patch_get
+bouma_refinement_data bouma_refinement_free bouma_step_attributes
+bouma_step_begin bouma_step_file_get bouma_step_find_grid
+bouma_step_find_particles bouma_step_free bouma_step_grid bouma_step_grid_count
+bouma_step_particles bouma_step_particles_count bouma_variable_attributes
+bouma_variable_level_bytes bouma_variable_put bouma_variable_put_copy
+bouma_variable_select bouma_version
+'
+awk -v exempt="$exempt" '
+BEGIN { n = split(exempt, list, /[ \n]+/); for (i = 1; i <= n; i++) if (list[i] != "") free[list[i]] = 1 }
+# A definition begins in the first column; its body after a line that is "{".
+/^[a-z].*[ *]bouma_[a-z_0-9]+\(/ {
+    name = $0
+    sub(/\(.*/, "", name)
+    sub(/.*[ *]/, "", name)
+    begins = FILENAME ":" FNR
+    next
+}
+/;$/ && name && !body { name = "" } # a declaration
+/^\{$/ && name { body = 1; next }
+body {
+    strict = $0 ~ /^ *BM_STRICT_MATH;$/
+    if (!strict && !(name in free)) {
+        print begins ": " name "() does not begin with BM_STRICT_MATH; or, if it computes nothing, tests/check_strict_math.sh lists it"
+        failed = 1
+    }
+    if (strict && name in free) {
+        print begins ": " name "() begins with BM_STRICT_MATH, and is listed as one that does not"
+        failed = 1
+    }
+    seen[name] = 1
+    count++
+    body = 0
+    name = ""
+}
+END {
+    for (f in free)
+        if (!(f in seen)) {
+            print f "(): there is no such function any more"
+            failed = 1
+        }
+    if (count < 80) {
+        print count " public functions were found: too few"
+        failed = 1
+    }
+    exit failed
+}' *.c

@@ -1,0 +1,297 @@
+/* explore_removal.c -- the machine dies while a dataset makes way for another,
+ * or while steps are dropped. Of a dataset that makes way, all is there or it
+ * is none; of steps that are dropped, each is there whole or not at all, and
+ * none is lost. Whoever does the same again comes to its end. */
+#include <stdio.h>
+#include <string.h>
+
+#include "explore.h"
+#include "scenario.h"
+
+#define STEPS  4 /* of the old dataset */
+#define KEPT   2 /* when it is truncated */
+#define STATES 12 /* after each death: none kept, killed, and some kept */
+
+static const struct variant variant = {
+    .name = "removal", .durability = BOUMA_DURABLE, .replace = 1};
+
+static bouma_options options_for(struct weak_fs *fs, unsigned char id)
+{
+    bouma_options o;
+
+    explore_options(&o, &variant, weak_fs_io(fs));
+    o.id[0] = id;
+    return o;
+}
+
+static int write_step(struct oracle *o, bouma_dataset *ds,
+                      struct scenario_writer *writer, int step, int generation)
+{
+    int rc;
+
+    oracle_trying(o, step, generation);
+    rc = scenario_write(ds, writer, step, generation, 0, 1);
+    if (!rc)
+        oracle_acked(o, step, generation);
+    return rc;
+}
+
+/* The old dataset, number 1: one of its steps was written twice. */
+static void prepare(struct weak_fs *fs, struct oracle *o)
+{
+    struct scenario_writer writer = {0};
+    bouma_options opts = options_for(fs, 1);
+    bouma_dataset *ds = NULL;
+
+    oracle_init(o, variant.durability, variant.group);
+    if (!bouma_dataset_create(&ds, EXPLORE_PATH, &opts))
+        oracle_created(o);
+    for (int i = 0; i < STEPS; i++)
+        write_step(o, ds, &writer, i, 0);
+    write_step(o, ds, &writer, 1, 1);
+    bouma_dataset_close(ds);
+    bouma_dataset_free(ds);
+}
+
+/* A whole dataset has nothing that verify would call damaged or lost. */
+static void verify(struct weak_fs *fs, struct tally *t)
+{
+    bouma_options opts = options_for(fs, 0);
+    bouma_verify_report report;
+    char message[640] = "";
+
+    if (bouma_verify(EXPLORE_PATH, BOUMA_VERIFY_FULL, &opts, NULL, NULL,
+                     &report, message, sizeof(message)))
+        tally_add(&t->stuck, "cannot verify: %s", message);
+    else if (report.damages)
+        tally_add(&t->partial, "verify: %d damages", (int)report.damages);
+}
+
+/* Which dataset there is; 0: none. */
+static int number_of(struct weak_fs *fs)
+{
+    bouma_options opts = options_for(fs, 0);
+    bouma_dataset_info info;
+    bouma_dataset *ds = NULL;
+    int number = 0;
+
+    if (!bouma_dataset_open(&ds, EXPLORE_PATH, &opts) &&
+        !bouma_dataset_info_get(ds, &info))
+        number = info.id[0];
+    bouma_dataset_free(ds);
+    return number;
+}
+
+static enum weak_crash crash_number(int i)
+{
+    return i == 0   ? WEAK_CRASH_NONE_KEPT
+           : i == 1 ? WEAK_CRASH_KILLED
+                    : WEAK_CRASH_SOME_KEPT;
+}
+
+static enum oracle_event event_number(int i)
+{
+    return i == 1 ? ORACLE_KILL : ORACLE_POWER_LOSS;
+}
+
+/* ---- a dataset makes way ------------------------------------------------- */
+
+/* Number 2 takes the place of number 1, and has one step. */
+static int start_anew(struct weak_fs *fs, struct oracle *o, struct tally *t)
+{
+    struct scenario_writer writer = {0};
+    bouma_options opts = options_for(fs, 2);
+    bouma_dataset *ds = NULL;
+    int rc;
+
+    opts.clobber = 1;
+    oracle_init(o, variant.durability, variant.group);
+    rc = bouma_dataset_create(&ds, EXPLORE_PATH, &opts);
+    if (!rc) {
+        oracle_created(o);
+        rc = write_step(o, ds, &writer, 0, 2);
+    }
+    if (!rc)
+        rc = bouma_dataset_close(ds);
+    if (rc && !weak_fs_is_dead(fs))
+        tally_add(&t->stuck, "not started anew: %s", bouma_error_message(ds));
+    bouma_dataset_free(ds);
+    return rc;
+}
+
+/* The old one whole, or the new one and nothing of the old, or none. */
+static void look_at_clobbered(struct weak_fs *fs, const struct oracle *before,
+                              const struct oracle *after, struct tally *t,
+                              enum oracle_event event)
+{
+    int number = number_of(fs);
+    bouma_options opts = options_for(fs, 0);
+    struct oracle o = number == 1 ? *before : *after;
+
+    if (number == 1 && after->created)
+        tally_add(&t->silent, "the old dataset is back");
+    oracle_check(&o, t, EXPLORE_PATH, &opts, event);
+    if (number)
+        verify(fs, t);
+}
+
+/* Repair has nothing to do with it, or makes the old one whole. */
+static void repair_clobbered(struct weak_fs *fs, const struct oracle *before,
+                             const struct oracle *after, struct tally *t,
+                             enum oracle_event event)
+{
+    bouma_options opts = options_for(fs, 0);
+    bouma_repair_report report;
+    char message[640] = "";
+
+    bouma_repair(EXPLORE_PATH, 1, &opts, NULL, NULL, &report, message,
+                 sizeof(message));
+    look_at_clobbered(fs, before, after, t, event);
+}
+
+static void clobber_again(struct weak_fs *fs, struct tally *t)
+{
+    struct oracle o;
+    bouma_options opts = options_for(fs, 0);
+
+    start_anew(fs, &o, t);
+    weak_fs_crash(fs, WEAK_CRASH_NONE_KEPT);
+    if (number_of(fs) != 2)
+        tally_add(&t->lost, "the new dataset is not there");
+    oracle_check(&o, t, EXPLORE_PATH, &opts, ORACLE_POWER_LOSS);
+    verify(fs, t);
+}
+
+void explore_clobbers(struct tally *t, const struct omission *omission)
+{
+    struct weak_fs *base = weak_fs_new(1);
+    struct oracle before;
+    int died = 1;
+
+    prepare(base, &before);
+    for (long at = 1; died; at++) {
+        struct weak_fs *first = weak_fs_clone(base, (uint64_t)at);
+        struct oracle after;
+
+        weak_fs_drop(first, omission->what, omission->pattern);
+        weak_fs_die_at(first, at);
+        start_anew(first, &after, t);
+        died = weak_fs_is_dead(first);
+        for (int i = 0; i < STATES; i++) {
+            struct weak_fs *fs =
+                weak_fs_clone(first, (uint64_t)(at * 1000 + i));
+            char context[64];
+
+            snprintf(context, sizeof(context), "clobber, call %ld, state %d",
+                     at, i);
+            oracle_report_as(omission->what ? NULL : context);
+            weak_fs_crash(fs, crash_number(i));
+            look_at_clobbered(fs, &before, &after, t, event_number(i));
+            if (i % 2)
+                repair_clobbered(fs, &before, &after, t, event_number(i));
+            clobber_again(fs, t);
+            oracle_report_as(NULL);
+            weak_fs_free(fs);
+        }
+        weak_fs_free(first);
+    }
+    weak_fs_free(base);
+}
+
+/* ---- steps are dropped --------------------------------------------------- */
+
+/* Drop the last steps; with 'more', write the next one then. */
+static void drop_steps(struct weak_fs *fs, struct oracle *o, struct tally *t,
+                       int more)
+{
+    struct scenario_writer writer = {0};
+    bouma_options opts = options_for(fs, 0);
+    bouma_dataset *ds = NULL;
+    int rc = bouma_dataset_append(&ds, EXPLORE_PATH, &opts);
+
+    /* From now on they may be there or not. */
+    for (int i = KEPT; i < STEPS; i++)
+        o->steps[i].acked = o->steps[i].durable = -1;
+    if (!rc)
+        rc = bouma_dataset_truncate(ds, KEPT - 1);
+    for (int i = KEPT; i < STEPS && !rc; i++)
+        o->steps[i].tried = -1; /* and now they must not */
+    if (!rc && more)
+        rc = write_step(o, ds, &writer, KEPT, 3);
+    if (!rc)
+        rc = bouma_dataset_close(ds);
+    if (rc && !weak_fs_is_dead(fs))
+        tally_add(&t->stuck, "not dropped: %s", bouma_error_message(ds));
+    bouma_dataset_free(ds);
+}
+
+static void count_loss(void *user, const bouma_loss *loss)
+{
+    (void)loss;
+    ++*(int *)user;
+}
+
+/* Each step whole or not there, without a gap, and none on record as lost. */
+static void look_at_truncated(struct weak_fs *fs, struct oracle *o,
+                              struct tally *t, enum oracle_event event)
+{
+    bouma_options opts = options_for(fs, 0);
+    bouma_dataset *ds = NULL;
+    char message[640] = "";
+    int losses = 0, gap = 0;
+
+    oracle_check(o, t, EXPLORE_PATH, &opts, event);
+    verify(fs, t);
+    if (bouma_losses(EXPLORE_PATH, &opts, count_loss, &losses, message,
+                     sizeof(message)) ||
+        losses)
+        tally_add(&t->lost, "%d losses on record: %s", losses, message);
+    if (!bouma_dataset_open(&ds, EXPLORE_PATH, &opts))
+        for (int i = 0; i < STEPS; i++) {
+            int generation = 0;
+            int absent = scenario_read(ds, i, &generation) == SCENARIO_ABSENT;
+
+            if (gap && !absent)
+                tally_add(&t->lost, "step %d is there, and one before is not",
+                          i);
+            gap |= absent;
+        }
+    bouma_dataset_free(ds);
+}
+
+void explore_truncations(struct tally *t, const struct omission *omission)
+{
+    struct weak_fs *base = weak_fs_new(1);
+    struct oracle before;
+    int died = 1;
+
+    prepare(base, &before);
+    for (long at = 1; died; at++) {
+        struct weak_fs *first = weak_fs_clone(base, (uint64_t)at);
+        struct oracle after = before;
+
+        weak_fs_drop(first, omission->what, omission->pattern);
+        weak_fs_die_at(first, at);
+        drop_steps(first, &after, t, at % 2 == 0);
+        died = weak_fs_is_dead(first);
+        for (int i = 0; i < STATES; i++) {
+            struct weak_fs *fs =
+                weak_fs_clone(first, (uint64_t)(at * 1000 + i));
+            struct oracle o = after;
+            char context[64];
+
+            snprintf(context, sizeof(context), "truncate, call %ld, state %d",
+                     at, i);
+            oracle_report_as(omission->what ? NULL : context);
+            weak_fs_crash(fs, crash_number(i));
+            look_at_truncated(fs, &o, t, event_number(i));
+            drop_steps(fs, &o, t, 1);
+            weak_fs_crash(fs, WEAK_CRASH_NONE_KEPT);
+            look_at_truncated(fs, &o, t, ORACLE_POWER_LOSS);
+            oracle_report_as(NULL);
+            weak_fs_free(fs);
+        }
+        weak_fs_free(first);
+    }
+    weak_fs_free(base);
+}
