@@ -315,24 +315,6 @@ static int can_wait(const struct bouma_dataset *ds)
     return ds->mode == BM_MODE_READ && ds->comm->size == 1 && !ds->second.root;
 }
 
-/* An entry of a directory that a killed creation may have left. */
-static int is_unfinished(void *context, const char *entry)
-{
-    (void)context;
-    return strcmp(entry, BM_NAME_EPOCHS) && strcmp(entry, BM_NAME_STEPS) &&
-                   strncmp(entry, BM_NAME_DATASET_NEW,
-                           strlen(BM_NAME_DATASET_NEW))
-               ? EEXIST
-               : 0;
-}
-
-static int any_entry(void *context, const char *entry)
-{
-    (void)context;
-    (void)entry;
-    return EEXIST;
-}
-
 /* There is something in the way of a new dataset: perhaps a creation that was
  * killed; then go on with it. Or it is to make way. */
 static int take_over(struct bouma_dataset *ds, const char *path, char *note,
@@ -341,10 +323,7 @@ static int take_over(struct bouma_dataset *ds, const char *path, char *note,
     struct bm_store *s = &ds->store;
     struct bm_error ignored = {0};
     int there = !bm_store_open(s, ds->options.io, ds->a, path, 0, &ignored);
-    int unfinished =
-        there && !bm_store_list(s, "", is_unfinished, NULL, &ignored) &&
-        bm_store_list(s, BM_NAME_STEPS, any_entry, NULL, &ignored) !=
-            BOUMA_EEXISTS;
+    int unfinished = there && bm_identity_is_unfinished(s);
     int rc = BOUMA_OK;
 
     /* What is there may be the end of a removal, not yet durable. */

@@ -114,6 +114,32 @@ int bm_identity_load(struct bm_store *s, uint8_t id[16], int *major, int *minor,
     return rc;
 }
 
+static int find_foreign(void *context, const char *entry)
+{
+    (void)context;
+    return strcmp(entry, BM_NAME_EPOCHS) && strcmp(entry, BM_NAME_STEPS) &&
+                   strncmp(entry, BM_NAME_DATASET_NEW,
+                           strlen(BM_NAME_DATASET_NEW))
+               ? EEXIST
+               : 0;
+}
+
+static int find_any(void *context, const char *entry)
+{
+    (void)context;
+    (void)entry;
+    return EEXIST;
+}
+
+int bm_identity_is_unfinished(struct bm_store *s)
+{
+    struct bm_error ignored = {0};
+
+    return !bm_store_list(s, "", find_foreign, NULL, &ignored) &&
+           bm_store_list(s, BM_NAME_STEPS, find_any, NULL, &ignored) !=
+               BOUMA_EEXISTS;
+}
+
 /* ---- epochs ------------------------------------------------------------- */
 
 static int find_last(void *context, const char *entry)
@@ -314,4 +340,16 @@ int bm_epoch_close(struct bm_store *s, uint32_t epoch, struct bm_error *error)
      * without an owner keeps nobody out. */
     bm_store_remove(s, owner);
     return bm_fail(error, rc, "%s", why.text);
+}
+
+void bm_epoch_remove(struct bm_store *s, uint32_t epoch)
+{
+    char name[BM_NAME_BYTES];
+
+    bm_name_epoch_owner(name, epoch);
+    bm_store_remove(s, name);
+    bm_name_epoch_closed(name, epoch);
+    bm_store_remove(s, name);
+    bm_name_epoch(name, epoch);
+    bm_store_remove_dir(s, name);
 }

@@ -10,6 +10,9 @@ int bm_identity_create(struct bm_store *s, const uint8_t id[16],
                        struct bm_error *error);
 int bm_identity_load(struct bm_store *s, uint8_t id[16], int *major, int *minor,
                      struct bm_error *error);
+/* Whether a directory is empty, or has only what a creation that was killed may
+ * have left: then a dataset can be made there. */
+int bm_identity_is_unfinished(struct bm_store *s);
 /* A random id. */
 void bm_identity_random(uint8_t id[16]);
 
@@ -37,5 +40,8 @@ int bm_epoch_take(struct bm_store *s, uint32_t epoch, int force, int *taken,
 int bm_epoch_check(struct bm_store *s, uint32_t epoch, struct bm_error *error);
 /* Give the claim back; if that is done already, nothing happens. */
 int bm_epoch_close(struct bm_store *s, uint32_t epoch, struct bm_error *error);
+/* For the holder of a later claim: remove an epoch of its own that is closed.
+ * Best effort. */
+void bm_epoch_remove(struct bm_store *s, uint32_t epoch);
 
 #endif

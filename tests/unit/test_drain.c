@@ -551,6 +551,68 @@ static void another_dataset_is_not_drained_to(const struct world *w)
     CHECK_EQ(drain(w, "", 0, &report), BOUMA_EINVAL);
 }
 
+/* Write a small file. */
+static void scribble(const char *dir, const char *name)
+{
+    char path[300];
+    FILE *f;
+
+    snprintf(path, sizeof(path), "%s/%s", dir, name);
+    f = fopen(path, "w");
+    REQUIRE(f && fputs("mine\n", f) >= 0 && !fclose(f));
+}
+
+/* How many entries a directory has. */
+static int entries(const char *dir)
+{
+    DIR *d = opendir(dir);
+    int count = 0;
+
+    REQUIRE(d);
+    while (readdir(d))
+        count++;
+    closedir(d);
+    return count - 2;
+}
+
+static void a_foreign_directory_is_left_alone(const struct world *w)
+{
+    bouma_options o = options_of(w, 1);
+    bouma_drain_report report;
+    char message[640], other[200];
+    bouma_dataset *ds;
+
+    leave_behind(w, 1);
+    REQUIRE(!mkdir(w->far, 0777));
+    scribble(w->far, "thesis.tex");
+    for (int remove = 0; remove < 2; remove++) {
+        CHECK_EQ(bouma_drain(w->twin, w->far, remove, NULL, &report, message,
+                             sizeof(message)),
+                 BOUMA_EEXISTS);
+        CHECK_TEXT(message, "is no bouma dataset");
+        CHECK_TEXT(message, w->far);
+        CHECK_EQ(entries(w->far), 1);
+    }
+    CHECK_EQ(look(w, w->twin, 0), 1);
+    /* Nor becomes one a twin. */
+    snprintf(other, sizeof(other), "%s/x.bouma", w->near);
+    REQUIRE(!mkdir(other, 0777));
+    scribble(other, "thesis.tex");
+    snprintf(other, sizeof(other), "%s/x.bouma", w->dir);
+    CHECK_EQ(bouma_dataset_create(&ds, other, &o), BOUMA_EEXISTS);
+    CHECK_TEXT(bouma_error_message(ds), "is no bouma dataset");
+    bouma_dataset_free(ds);
+    CHECK(access(other, F_OK)); /* nothing was made */
+    snprintf(other, sizeof(other), "%s/x.bouma", w->near);
+    CHECK_EQ(entries(other), 1);
+    /* An empty one will do, and what a killed creation left. */
+    snprintf(message, sizeof(message), "%s/thesis.tex", w->far);
+    REQUIRE(!unlink(message));
+    scribble(w->far, "DATASET.tmp.00000001");
+    CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_OK);
+    CHECK_EQ(look(w, w->far, 0), 1);
+}
+
 static void what_is_safe_can_be_removed(const struct world *w)
 {
     bouma_options o = options_of(w, 0);
@@ -707,6 +769,7 @@ int main(void)
         damage_does_not_get_through,
         freeing_leaves_the_twin_whole,
         who_writes_is_not_disturbed,
+        a_foreign_directory_is_left_alone,
         each_node_brings_its_files,
         a_damaged_step_does_not_hold_up_others,
         what_is_damaged_there_stays_here,
