@@ -1,9 +1,12 @@
 /* growth.c -- something done to N things, for growth.sh to count instructions:
  *
- *   growth steps|attributes|variables|grids|files N
+ *   growth steps|attributes|variables|grids|files|drain N
  *
  * What is counted is what measured() does. */
+#include <unistd.h>
+
 #include "crowd.h"
+#include "files.h"
 #include "layout/manifest.h"
 
 void measured(void (*work)(void *), void *what);
@@ -153,6 +156,56 @@ static void try_manifest(const char *what, size_t n)
     bm_schema_release(&schema);
 }
 
+/* ---- draining ----------------------------------------------------------- */
+
+struct places {
+    char dir[64], near[80], far[80];
+    size_t steps;
+};
+
+static void drain(void *what)
+{
+    const struct places *p = what;
+    bouma_drain_report report;
+    char message[640];
+
+    if (bouma_drain(p->near, p->far, 1, NULL, &report, message,
+                    sizeof(message)))
+        printf("%s\n", message);
+    REQUIRE(report.published == p->steps && report.removed == p->steps);
+}
+
+/* Steps of one byte, from one directory to another. */
+static void try_drain(size_t n)
+{
+    bouma_grid_spec g = {.size = sizeof(g), .ndims = 1, .shape = {1}};
+    bouma_variable_spec v = {.size = sizeof(v), .type = BOUMA_I8};
+    struct places p = {.dir = "/tmp/growth.XXXXXX", .steps = n};
+    const int8_t data = 1;
+    bouma_variable *variable;
+    bouma_dataset *ds;
+    bouma_grid *grid;
+    bouma_options o;
+
+    REQUIRE(mkdtemp(p.dir));
+    snprintf(p.near, sizeof(p.near), "%s/near", p.dir);
+    snprintf(p.far, sizeof(p.far), "%s/far", p.dir);
+    bouma_options_init(&o, sizeof(o));
+    o.durability = BOUMA_FAST;
+    MUST(ds, bouma_dataset_create(&ds, p.near, &o));
+    MUST(ds, bouma_grid_define(&grid, ds, "g", &g));
+    MUST(ds, bouma_variable_define(&variable, grid, "v", &v));
+    for (size_t i = 0; i < n; i++) {
+        MUST(ds, bouma_step_begin(ds, (int64_t)i, 0));
+        MUST(ds, bouma_variable_put(variable, NULL, &data, NULL));
+        MUST(ds, bouma_step_end(ds, NULL));
+    }
+    MUST(ds, bouma_dataset_close(ds));
+    bouma_dataset_free(ds);
+    measured(drain, &p);
+    REQUIRE(!remove_tree(p.dir));
+}
+
 int main(int argc, char **argv)
 {
     size_t n = argc == 3 ? (size_t)atoll(argv[2]) : 0;
@@ -160,6 +213,8 @@ int main(int argc, char **argv)
     REQUIRE(n > 0);
     if (!strcmp(argv[1], "steps"))
         try_steps(n);
+    else if (!strcmp(argv[1], "drain"))
+        try_drain(n);
     else
         try_manifest(argv[1], n);
     return check_result();
