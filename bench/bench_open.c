@@ -36,13 +36,13 @@ struct result {
     uint64_t bytes_read, bytes_touched;
 };
 
-static _Noreturn void fail(const char *what, const char *why)
+_Noreturn void fail(const char *what, const char *why)
 {
     fprintf(stderr, "bench_open: %s: %s\n", what, why);
     exit(EXIT_FAILURE);
 }
 
-static void check(int rc, const bouma_dataset *ds)
+void check(int rc, const bouma_dataset *ds)
 {
     if (rc)
         fail(bouma_status_name(rc), bouma_error_message(ds));

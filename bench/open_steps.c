@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "bouma.h"
 #include "measure.h"
 #include "store/index.h"
 
@@ -17,18 +16,6 @@ enum { REPETITIONS = 9 };
 
 static const double most_milliseconds = 20;
 static const uint8_t id[16] = {0x62, 0x6d};
-
-static _Noreturn void fail(const char *what, const char *why)
-{
-    fprintf(stderr, "bench_open: %s: %s\n", what, why);
-    exit(EXIT_FAILURE);
-}
-
-static void check(int rc, const bouma_dataset *ds)
-{
-    if (rc)
-        fail(bouma_status_name(rc), bouma_error_message(ds));
-}
 
 /* Milliseconds of this process's processor time. */
 static double processor_time(void)

@@ -2,6 +2,12 @@
 #ifndef OPEN_STEPS_H
 #define OPEN_STEPS_H
 
+#include "bouma.h"
+
+/* End the program, which is bench_open; the second unless all is well. */
+_Noreturn void fail(const char *what, const char *why);
+void check(int rc, const bouma_dataset *ds);
+
 /* Print processor time of opening, of one step, and of the list of all, for
  * datasets of 1,000 to 100,000 steps in a directory. They are removed. */
 void open_steps_measure(const char *directory);

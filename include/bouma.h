@@ -1234,6 +1234,9 @@ typedef struct bouma_drain_report {
     uint64_t failed;    /* have damaged files, or the like */
     uint64_t removed;   /* from the twin */
     uint64_t files, bytes;
+    uint64_t older;    /* not copied, as a later writing of them is known */
+    uint64_t replaced; /* of 'published': took the place of an earlier writing */
+    uint64_t losses;   /* of steps, that were put on record there */
 } bouma_drain_report;
 
 /* Finish what a program with the option 'persist' could not: copy all steps
@@ -1243,13 +1246,21 @@ typedef struct bouma_drain_report {
  * failed, goes on where it was when it is called again. BOUMA_EBUSY while a
  * program writes the dataset, which then drains by itself.
  *
+ * If both have a step, and it was written again in one of them, the later
+ * writing counts: that of the later writer (its epoch; see docs/format.md), or
+ * of one writer the later attempt. From the twin it takes the place of the
+ * earlier one; if the dataset has it, nothing is copied, and the twin keeps its
+ * own ('older'). If neither is later, though they differ, the step is left as
+ * it is in both (BOUMA_EEXISTS). A step that the twin has lost, and the dataset
+ * does not have, is put on record there as lost.
+ *
  * If there are several nodes, each has a twin with the files of its own ranks:
  * drain each, in any order or at once; a step is published by whoever brings
  * its last file.
  *
- * With 'remove', steps that are in their place are removed from the twin, after
- * all bytes of their files have been read there and found right. 'report' may
- * be NULL; it is also filled in after a failure, whose reason is in 'message'
+ * With 'remove', steps of which the dataset has this very writing are removed
+ * from the twin, after all bytes of their files have been read there and found
+ * right. 'report' may be NULL; it is also filled in after a failure, whose reason is in 'message'
  * (of 'bytes' bytes). */
 BOUMA_API int bouma_drain(const char *local, const char *path, int remove,
                           const bouma_options *opts, bouma_drain_report *report,

@@ -4,15 +4,48 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "dataset/twin.h"
 #include "store/identity.h"
 
-#define MOST_TRIES 20 /* to claim the place */
-#define BATCH      16 /* steps published under one claim */
-
 /* ---- what there is ------------------------------------------------------ */
+
+#define STEP_BYTES 24
+#define LOSS_BYTES 32
+
+static void put_entry(struct bm_buffer *b, const struct bm_step_entry *e)
+{
+    bm_put_u64(b, e->step);
+    bm_put_f64(b, e->time);
+    bm_put_u32(b, e->generation.epoch);
+    bm_put_u32(b, e->generation.attempt);
+}
+
+static struct bm_step_entry get_entry(struct bm_cursor *c)
+{
+    struct bm_step_entry e;
+
+    e.step = bm_get_u64(c);
+    e.time = bm_get_f64(c);
+    e.generation.epoch = bm_get_u32(c);
+    e.generation.attempt = bm_get_u32(c);
+    return e;
+}
+
+/* Its id, its steps, and those that it has lost. */
+static void encode_near(struct bm_buffer *b, const struct bm_drain_all *r,
+                        const struct bm_step_list *list)
+{
+    bm_put_bytes(b, r->id, 16);
+    bm_put_u64(b, list->count);
+    for (size_t i = 0; i < list->count; i++)
+        put_entry(b, &list->entries[i]);
+    for (size_t i = 0; i < r->losses.count; i++)
+        if (!r->losses.steps[i].count) {
+            put_entry(b, &r->losses.steps[i].entry);
+            bm_put_i64(b, r->losses.steps[i].recorded);
+        }
+}
 
 /* The twin of this node. That there is none is for all ranks together to
  * complain of. */
@@ -35,13 +68,9 @@ static int open_near(struct bm_drain_all *r, struct bm_buffer *mine)
         rc = bm_steps_find(&r->near, r->id, &list, &stale, BM_FIND_EXACT, NULL,
                            NULL, r->error);
     if (!rc)
-        bm_put_bytes(mine, r->id, 16);
-    for (size_t i = 0; i < list.count && !rc; i++) {
-        bm_put_u64(mine, list.entries[i].step);
-        bm_put_f64(mine, list.entries[i].time);
-        bm_put_u32(mine, list.entries[i].generation.epoch);
-        bm_put_u32(mine, list.entries[i].generation.attempt);
-    }
+        rc = bm_losses_find_all(&r->near, r->id, &r->losses, r->error);
+    if (!rc)
+        encode_near(mine, r, &list);
     if (!rc && mine->failed)
         rc = bm_fail(r->error, BOUMA_ENOMEM, "%s: no memory", r->near_path);
     bm_step_list_release(&list);
@@ -83,9 +112,29 @@ static void join_steps(struct bm_drain_all *r)
     for (size_t i = 0; i < r->count; i++)
         if (!kept || r->steps[kept - 1].entry.step != r->steps[i].entry.step)
             r->steps[kept++] = r->steps[i];
+        else if (bm_generation_is_later(r->steps[kept - 1].entry.generation,
+                                        r->steps[i].entry.generation))
+            r->steps[kept - 1].is_older = 1;
     r->count = kept;
     if (kept)
         qsort(r->steps, kept, sizeof(*r->steps), by_writing);
+}
+
+/* A step that a twin has lost. If several have, the latest writing counts. */
+static int join_loss(struct bm_drain_all *r, struct bm_cursor *c)
+{
+    struct bm_step_entry e = get_entry(c);
+    int64_t recorded = bm_get_i64(c);
+    struct bm_lost_step *lost = bm_losses_find(&r->lost, e.step);
+
+    if (!lost || bm_generation_is_later(e.generation, lost->entry.generation)) {
+        lost = bm_losses_add(&r->lost, &e);
+        if (!lost)
+            return bm_fail(r->error, BOUMA_ENOMEM, "%s: no memory",
+                           r->near_path);
+        lost->recorded = recorded;
+    }
+    return BOUMA_OK;
 }
 
 /* From what all ranks have found: the steps, the same on all. */
@@ -93,13 +142,14 @@ static int join_lists(struct bm_drain_all *r, const struct bm_buffer *all,
                       const size_t *sizes)
 {
     struct bm_cursor c = bm_cursor_of(all->data, all->size);
-    int known = 0;
+    int known = 0, rc = BOUMA_OK;
 
-    r->steps = bm_new(r->a, all->size / 24 + 1, sizeof(*r->steps));
+    r->steps = bm_new(r->a, all->size / STEP_BYTES + 1, sizeof(*r->steps));
     if (!r->steps)
         return bm_fail(r->error, BOUMA_ENOMEM, "%s: no memory", r->near_path);
     for (int rank = 0; rank < r->comm->size; rank++) {
         const uint8_t *id = sizes[rank] ? bm_get_bytes(&c, 16) : NULL;
+        uint64_t steps;
 
         if (!id)
             continue;
@@ -110,16 +160,20 @@ static int join_lists(struct bm_drain_all *r, const struct bm_buffer *all,
                            r->near_path, rank);
         memcpy(r->id, id, 16);
         known = 1;
-        for (size_t n = (sizes[rank] - 16) / 24; n; n--) {
-            struct bm_step_entry e;
+        steps = bm_get_u64(&c);
+        for (uint64_t n = steps; n; n--) {
+            struct bm_step_entry e = get_entry(&c);
 
-            e.step = bm_get_u64(&c);
-            e.time = bm_get_f64(&c);
-            e.generation.epoch = bm_get_u32(&c);
-            e.generation.attempt = bm_get_u32(&c);
             r->steps[r->count++] = (struct bm_drain_step){
                 .entry = e, .owner = rank, .forgotten = !e.generation.epoch};
+            if (e.generation.epoch >= r->least)
+                r->least = e.generation.epoch + 1;
         }
+        for (size_t n = (sizes[rank] - 24 - steps * STEP_BYTES) / LOSS_BYTES;
+             n && !rc; n--)
+            rc = join_loss(r, &c);
+        if (rc)
+            return rc;
     }
     if (!known)
         return bm_fail(r->error, BOUMA_ENOTFOUND,
@@ -146,7 +200,7 @@ static int open_places(struct bm_drain_all *r)
     if (!rc)
         rc = join_lists(r, &all, sizes);
     if (!rc && r->comm->rank == 0) {
-        rc = bm_place_make(&r->far, r->options->io, r->a, r->far_path, r->id,
+        rc = bm_place_make(&r->far, r->options->io, r->a, r->far_path, r->id, 0,
                            r->error);
         if (rc == BOUMA_EEXISTS)
             bm_fail(r->error, rc,
@@ -165,161 +219,6 @@ static int open_places(struct bm_drain_all *r)
     bm_buffer_release(&mine);
     bm_buffer_release(&all);
     bm_drop(r->a, sizes);
-    return bm_comm_agree(r->comm, rc, r->error);
-}
-
-/* ---- publishing --------------------------------------------------------- */
-
-/* What the place has of the step: 2 for this very writing, 1 for a later one,
- * else 0. Another one of the same writing is an error. */
-static int compare_manifests(struct bm_drain_all *r, const struct bm_buffer *b,
-                             const struct bm_step_entry *entry, int *state)
-{
-    struct bm_error why = {0};
-    struct bm_step_entry there;
-    char name[BM_NAME_BYTES];
-    struct bm_buffer other;
-    int rc;
-
-    *state = 0;
-    bm_buffer_init(&other, r->a);
-    bm_name_manifest(name, entry->step);
-    rc = bm_store_load(&r->far, name, &other, r->far.memory_limit, &why);
-    if (!rc)
-        rc = bm_manifest_peek(&there, &other, r->id, name, &why);
-    if (rc == BOUMA_ENOTFOUND || rc == BOUMA_EFORMAT) {
-        rc = BOUMA_OK; /* one that is damaged is written anew */
-    } else if (rc) {
-        bm_fail(r->error, rc, "%s", why.text);
-    } else if (other.size == b->size && !memcmp(other.data, b->data, b->size)) {
-        *state = 2;
-    } else if (bm_generation_is_later(there.generation, entry->generation)) {
-        *state = 1;
-    } else if (!bm_generation_is_later(entry->generation, there.generation)) {
-        rc =
-            bm_fail(r->error, BOUMA_EEXISTS,
-                    "%s/%s: is another one than that of %s, though both are of "
-                    "epoch %" PRIu32 ", attempt %" PRIu32,
-                    r->far_path, name, r->near_path, entry->generation.epoch,
-                    entry->generation.attempt);
-    }
-    bm_buffer_release(&other);
-    return rc;
-}
-
-/* Steps whose files are all there, with their manifests. */
-struct batch {
-    struct bm_drain_step *steps[BATCH];
-    struct bm_buffer manifests[BATCH];
-    size_t count;
-};
-
-/* As any writer begins: see what is there, and make it durable. */
-static int claim(struct bm_drain_all *r, struct bouma_dataset *t)
-{
-    char note[512];
-    int rc, stale = 0;
-
-    for (size_t i = 0; i < r->count; i++)
-        if (r->steps[i].entry.generation.epoch >= t->epoch)
-            t->epoch = r->steps[i].entry.generation.epoch + 1;
-    rc = bm_epoch_claim(&t->store, &t->epoch, r->options->force, note,
-                        sizeof(note), &t->error);
-    t->claims = t->epoch != 0;
-    t->steps.count = 0;
-    if (!rc)
-        rc = bm_steps_find(&t->store, t->id, &t->steps, &stale, BM_FIND_SETTLE,
-                           NULL, NULL, &t->error);
-    if (!rc)
-        rc = stale ? bm_steps_write_index(&t->store, t->id, &t->steps, NULL,
-                                          NULL, &t->error)
-                   : bm_store_sync_dir(&t->store, "", &t->error);
-    return rc ? rc : bm_commit_load_losses(t);
-}
-
-static int publish_all(struct bm_drain_all *r, struct bouma_dataset *t,
-                       struct batch *batch)
-{
-    int rc = BOUMA_OK;
-
-    for (size_t i = 0; i < batch->count && !rc; i++) {
-        struct bm_drain_step *s = batch->steps[i];
-        int state;
-
-        if (s->is_there)
-            continue;
-        rc = compare_manifests(r, &batch->manifests[i], &s->entry, &state);
-        if (!rc && state == 2)
-            rc = bm_commit_settle(t, s->entry.step);
-        else if (!rc && !state)
-            rc = bm_commit_copy(t, &s->entry, &batch->manifests[i]);
-        if (rc)
-            break;
-        s->is_there = 1;
-        s->is_same = state != 1;
-        r->report->published++;
-        bm_copies_remove(&r->far, s->entry.step, s->entry.generation);
-    }
-    return rc;
-}
-
-/* Rank 0. The claim is held for this only, so that those who drain other nodes
- * get theirs soon; who has to wait for it does that for a second. */
-static int publish_batch(struct bm_drain_all *r, struct batch *batch)
-{
-    const struct timespec moment = {0, 50000000};
-    struct bouma_dataset t;
-    int rc = BOUMA_EBUSY, closed;
-
-    memset(&t, 0, sizeof(t));
-    t.a = r->a;
-    t.options = *r->options;
-    t.options.durability = BOUMA_DURABLE;
-    t.options.replace = 1;
-    memcpy(t.id, r->id, 16);
-    bm_step_list_init(&t.steps, r->a);
-    bm_step_list_init(&t.unsettled, r->a);
-    for (int tries = 0; rc == BOUMA_EBUSY && tries < MOST_TRIES; tries++) {
-        if (tries)
-            nanosleep(&moment, NULL);
-        bm_error_clear(&t.error);
-        t.epoch = t.copies = 0;
-        t.unsettled.count = 0;
-        rc = t.store.root ? BOUMA_OK
-                          : bm_store_open(&t.store, r->options->io, r->a,
-                                          r->far_path, 0, &t.error);
-        t.store.memory_limit = r->options->memory_limit;
-        if (!rc)
-            rc = claim(r, &t);
-        if (!rc)
-            rc = publish_all(r, &t, batch);
-        closed =
-            t.claims ? bm_epoch_close(&t.store, t.epoch, &t.error) : BOUMA_OK;
-        t.claims = 0;
-        rc = rc ? rc : closed;
-    }
-    if (rc)
-        bm_fail(r->error, rc, "%s", t.error.text);
-    bm_step_list_release(&t.steps);
-    bm_step_list_release(&t.unsettled);
-    bm_losses_release(&t.losses);
-    bm_store_close(&t.store);
-    return rc;
-}
-
-/* Collective. */
-static int flush_batch(struct bm_drain_all *r, struct batch *batch)
-{
-    int rc = BOUMA_OK;
-
-    if (r->comm->rank == 0 && batch->count)
-        rc = publish_batch(r, batch);
-    for (size_t i = 0; i < batch->count; i++) {
-        if (r->comm->rank != 0)
-            batch->steps[i]->is_there = batch->steps[i]->is_same = 1;
-        bm_buffer_release(&batch->manifests[i]);
-    }
-    batch->count = 0;
     return bm_comm_agree(r->comm, rc, r->error);
 }
 
@@ -380,6 +279,22 @@ static int share_out(struct bm_drain_all *r, const struct bm_manifest *m,
     return rc;
 }
 
+/* Whether this rank's twin is known to have lost the file, and the place does
+ * not have it: then there is nothing to wait for. */
+static int check_lost(struct bm_drain_all *r, const struct bm_manifest *m,
+                      uint32_t i)
+{
+    const struct bm_lost_step *lost = bm_losses_find(&r->losses, m->step);
+    char name[BM_NAME_BYTES], date[BM_LOSS_DATE];
+
+    if (!bm_loss_is_of(lost, m) || !bm_lost_step_file(lost, i) ||
+        bm_subfile_is_there(&r->far, m, i))
+        return BOUMA_OK;
+    bm_name_subfile(name, m->step, i, m->generation);
+    return bm_fail(r->error, BOUMA_EFORMAT, "%s/%s: is lost (%s)", r->near_path,
+                   name, bm_loss_date(date, lost));
+}
+
 /* This rank's files; and on rank 0, whether those that no twin has are there
  * already. */
 static int copy_files(struct bm_drain_all *r, const struct bm_manifest *m,
@@ -393,7 +308,9 @@ static int copy_files(struct bm_drain_all *r, const struct bm_manifest *m,
         if (rank_of[i] == r->comm->rank)
             rc = bm_copy_subfile(&r->copier, m->step, m->generation,
                                  (uint32_t)i, &m->subfiles[i], r->error);
-        else if (rank_of[i] < 0 && r->comm->rank == 0)
+        else if (rank_of[i] < 0)
+            rc = check_lost(r, m, (uint32_t)i);
+        if (!rc && rank_of[i] < 0 && r->comm->rank == 0)
             *missing += !bm_subfile_is_there(&r->far, m, (uint32_t)i);
         r->report->files += r->copier.bytes > before;
     }
@@ -453,29 +370,31 @@ static int settle_step(struct bm_drain_all *r, uint64_t step)
     return rc ? rc : bm_store_sync_dir(&r->far, BM_NAME_STEPS, r->error);
 }
 
-/* The manifest of the step on all ranks, and what its place has of it.
- * Collective. */
+/* The manifest of the step on all ranks, and what its place has of it: 'done',
+ * if that is this writing or a later one. Collective. */
 static int load_step(struct bm_drain_all *r, struct bm_drain_step *s,
-                     struct bm_buffer *b)
+                     struct bm_buffer *b, int *done)
 {
+    enum bm_drain_there there = BM_THERE_NONE;
     char name[BM_NAME_BYTES];
-    uint64_t state = 0;
-    int rc = BOUMA_OK, here = 0;
+    uint64_t state;
+    int rc = BOUMA_OK;
 
     bm_name_manifest(name, s->entry.step);
     if (r->comm->rank == s->owner)
         rc = bm_store_load(&r->near, name, b, r->near.memory_limit, r->error);
     rc = bm_comm_share(r->comm, b, s->owner, rc, r->error);
     if (!rc && r->comm->rank == 0)
-        rc = compare_manifests(r, b, &s->entry, &here);
-    if (!rc && here)
+        rc = bm_drain_compare(r, b, &s->entry, &there);
+    if (!rc && there >= BM_THERE_LATER)
         rc = settle_step(r, s->entry.step);
     rc = bm_comm_agree(r->comm, rc, r->error);
-    state = (uint64_t)here;
+    state = (uint64_t)there;
     if (!rc)
         rc = bm_comm_max(r->comm, &state, 1, r->error);
-    s->is_there = state > 0;
-    s->is_same = state == 2;
+    s->is_there = !rc && state == BM_THERE_SAME;
+    s->is_older |= !rc && state == BM_THERE_LATER;
+    *done = s->is_there || state == BM_THERE_LATER;
     return rc;
 }
 
@@ -488,10 +407,10 @@ static int is_of_one_step(int rc)
 
 /* Collective. */
 static int drain_step(struct bm_drain_all *r, struct bm_drain_step *s,
-                      struct batch *batch)
+                      struct bm_drain_batch *batch)
 {
     struct bm_buffer *b = &batch->manifests[batch->count];
-    int rc = BOUMA_OK, whole = 0;
+    int rc = BOUMA_OK, done = 0, whole = 0;
 
     bm_buffer_init(b, r->a);
     if (s->forgotten)
@@ -499,9 +418,9 @@ static int drain_step(struct bm_drain_all *r, struct bm_drain_step *s,
                      "%s: the manifest of step %" PRIu64 " cannot be read",
                      r->near_path, s->entry.step);
     if (!rc)
-        rc = load_step(r, s, b);
-    if (!rc && s->is_there)
-        r->report->present++;
+        rc = load_step(r, s, b, &done);
+    if (!rc && done)
+        r->report->present += (uint64_t)s->is_there;
     else if (!rc)
         rc = copy_step(r, b, &whole);
     if (rc && is_of_one_step(rc)) {
@@ -524,7 +443,7 @@ static int drain_step(struct bm_drain_all *r, struct bm_drain_step *s,
 /* Collective. */
 static int drain_steps(struct bm_drain_all *r)
 {
-    struct batch *batch = bm_new(r->a, 1, sizeof(*batch));
+    struct bm_drain_batch *batch = bm_new(r->a, 1, sizeof(*batch));
     int rc =
         batch ? BOUMA_OK
               : bm_fail(r->error, BOUMA_ENOMEM, "%s: no memory", r->near_path);
@@ -532,8 +451,8 @@ static int drain_steps(struct bm_drain_all *r)
     rc = bm_comm_agree(r->comm, rc, r->error);
     for (r->at = 0; r->at < r->count && !rc; r->at++) {
         rc = drain_step(r, &r->steps[r->at], batch);
-        if (!rc && batch->count == BATCH)
-            rc = flush_batch(r, batch);
+        if (!rc && batch->count == BM_DRAIN_BATCH)
+            rc = bm_drain_publish(r, batch);
         r->step_bytes = 0;
         if (!rc)
             tell(r, 0);
@@ -544,7 +463,7 @@ static int drain_steps(struct bm_drain_all *r)
         int flushed;
 
         bm_error_clear(r->error);
-        flushed = rc == BOUMA_ECOMM ? rc : flush_batch(r, batch);
+        flushed = rc == BOUMA_ECOMM ? rc : bm_drain_publish(r, batch);
         if (rc)
             *r->error = why;
         rc = rc ? rc : flushed;
@@ -552,6 +471,12 @@ static int drain_steps(struct bm_drain_all *r)
             bm_buffer_release(&batch->manifests[i]);
     }
     bm_drop(r->a, batch);
+    if (!rc) {
+        rc = r->comm->rank == 0 ? bm_drain_record(r) : BOUMA_OK;
+        rc = bm_comm_agree(r->comm, rc, r->error);
+    }
+    for (size_t i = 0; i < r->count; i++)
+        r->report->older += (uint64_t)r->steps[i].is_older;
     return rc;
 }
 
@@ -571,12 +496,15 @@ static int sum_up(struct bm_drain_all *r, int rc)
     bm_put_u64(&mine, r->report->files);
     bm_put_u64(&mine, r->copier.bytes);
     bm_put_u64(&mine, r->report->published);
+    bm_put_u64(&mine, r->report->replaced);
+    bm_put_u64(&mine, r->report->losses);
     bm_put_u64(&mine, r->report->removed);
     if (summed || mine.failed)
         summed = bm_fail(&why, BOUMA_ENOMEM, "no memory to sum up");
     summed = bm_comm_collect(r->comm, &mine, &all, sizes, 1, summed, &why);
     r->report->files = r->report->bytes = 0;
-    r->report->published = r->report->removed = 0;
+    r->report->published = r->report->replaced = 0;
+    r->report->losses = r->report->removed = 0;
     c = bm_cursor_of(all.data, all.size);
     for (int k = 0; k < r->comm->size && !summed; k++) {
         uint64_t removed;
@@ -584,6 +512,8 @@ static int sum_up(struct bm_drain_all *r, int rc)
         r->report->files += bm_get_u64(&c);
         r->report->bytes += bm_get_u64(&c);
         r->report->published += bm_get_u64(&c);
+        r->report->replaced += bm_get_u64(&c);
+        r->report->losses += bm_get_u64(&c);
         removed = bm_get_u64(&c);
         if (removed > r->report->removed)
             r->report->removed = removed;
@@ -609,6 +539,8 @@ int bm_drain_all(struct bm_comm *comm, const char *near, const char *far,
                              .error = error};
     int rc;
 
+    bm_losses_init(&r.losses, r.a);
+    bm_losses_init(&r.lost, r.a);
     comm->timeout = options->timeout;
     memset(report, 0, sizeof(*report));
     rc = open_places(&r);
@@ -625,6 +557,9 @@ int bm_drain_all(struct bm_comm *comm, const char *near, const char *far,
     }
     if (!rc && r.problem.status)
         rc = bm_fail(error, r.problem.status, "%s", r.problem.text);
+    bm_drain_publish_end(&r);
+    bm_losses_release(&r.losses);
+    bm_losses_release(&r.lost);
     bm_drop(r.a, r.steps);
     bm_store_close(&r.near);
     bm_store_close(&r.far);

@@ -10,13 +10,16 @@
 
 #include "check/check.h"
 #include "dataset/copy.h"
+#include "store/losses.h"
+
+#define BM_DRAIN_BATCH 16 /* steps published under one claim */
 
 /* A step that a twin has. */
 struct bm_drain_step {
     struct bm_step_entry entry;
     int owner;     /* the first rank whose twin has its manifest */
-    int is_there;  /* in its place, this writing of it or a later one */
-    int is_same;   /* this one */
+    int is_there;  /* in its place, this writing of it */
+    int is_older;  /* than the writing in its place, or in another twin */
     int forgotten; /* its manifest cannot be read */
 };
 
@@ -30,10 +33,14 @@ struct bm_drain_all {
     uint8_t id[16];
     struct bm_drain_step *steps; /* [count], in the order of writing */
     size_t count, at;            /* 'at': the one that is being copied */
+    struct bm_loss_list losses;  /* of this rank's twin */
+    struct bm_loss_list lost;    /* whole steps, of all twins */
     struct bm_copier copier;
     int settled;                    /* the file DATASET there is durable */
     uint64_t step_bytes, step_done; /* of this one, on this rank */
-    struct bm_error problem;        /* the first of a step: others go on */
+    struct bouma_dataset *target;   /* rank 0: the place, to publish there */
+    uint32_t least, own; /* epochs: later than all twins'; the last of ours */
+    struct bm_error problem; /* the first of a step: others go on */
     bouma_drain_report *report;
     struct bm_error *error;
 };
@@ -45,7 +52,40 @@ int bm_drain_all(struct bm_comm *comm, const char *near, const char *far,
                  bouma_drain_report *report, struct bm_error *error);
 
 /* Remove the steps that are in their place from the twin of this rank's node,
- * after every byte of them was read there and found right. Collective. */
+ * after every byte of them was read there and found right. A step of which the
+ * two have different writings stays. Collective. */
 int bm_drain_remove(struct bm_drain_all *r);
+
+/* ---- publishing: drain_publish.c ---------------------------------------- */
+
+/* What the place has of a step. */
+enum bm_drain_there {
+    BM_THERE_NONE, /* also one that is damaged: it is written anew */
+    BM_THERE_EARLIER,
+    BM_THERE_LATER,
+    BM_THERE_SAME /* byte for byte the manifest in 'bytes' */
+};
+
+/* Another step of the same writing is an error: EEXISTS. */
+int bm_drain_compare(struct bm_drain_all *r, const struct bm_buffer *bytes,
+                     const struct bm_step_entry *entry,
+                     enum bm_drain_there *there);
+
+/* Steps whose files are all there, with their manifests. */
+struct bm_drain_batch {
+    struct bm_drain_step *steps[BM_DRAIN_BATCH];
+    struct bm_buffer manifests[BM_DRAIN_BATCH];
+    size_t count;
+};
+
+/* Publish them; what became of each is known to all ranks. Collective. */
+int bm_drain_publish(struct bm_drain_all *r, struct bm_drain_batch *batch);
+
+/* Rank 0: steps that a twin has lost, and the place does not have, are put on
+ * record there. */
+int bm_drain_record(struct bm_drain_all *r);
+
+/* Forget the handle of the place. */
+void bm_drain_publish_end(struct bm_drain_all *r);
 
 #endif

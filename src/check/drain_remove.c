@@ -27,25 +27,74 @@ static int claim_near(struct bm_drain_all *r, uint32_t *epoch, int *claims)
     return bm_comm_agree(r->comm, rc, r->error);
 }
 
+/* Whether the twin has no other file under the name of one of the step's. */
+static int has_files_of(struct bm_drain_all *r, const struct bm_manifest *m)
+{
+    for (uint32_t i = 0; i < m->count; i++) {
+        char name[BM_NAME_BYTES];
+
+        bm_name_subfile(name, m->step, i, m->generation);
+        if (!bm_store_is_absent(&r->near, name) &&
+            !bm_subfile_is_there(&r->near, m, i))
+            return 0;
+    }
+    return 1;
+}
+
+/* Whether the place has what this rank's twin has, to the byte of the manifest,
+ * in which the hashes of all files are. A twin may have files of a step, but no
+ * manifest: then their heads tell. Two manifests of one writing are an
+ * error. */
+static int compare(struct bm_drain_all *r, const struct bouma_step *step,
+                   const struct bm_drain_step *s, int *same)
+{
+    enum bm_drain_there there = BM_THERE_NONE;
+    struct bm_step_entry entry;
+    struct bm_error why = {0};
+    char name[BM_NAME_BYTES];
+    struct bm_buffer b;
+    int rc;
+
+    bm_buffer_init(&b, r->a);
+    bm_name_manifest(name, s->entry.step);
+    rc = bm_store_load(&r->near, name, &b, r->near.memory_limit, &why);
+    *same = 0;
+    if (rc == BOUMA_ENOTFOUND) {
+        rc = BOUMA_OK;
+        *same = has_files_of(r, &step->manifest);
+    } else {
+        if (!rc)
+            rc = bm_manifest_peek(&entry, &b, r->id, name, &why);
+        if (rc)
+            bm_fail(r->error, rc, "%s", why.text);
+        else
+            rc = bm_drain_compare(r, &b, &entry, &there);
+        *same = !rc && there == BM_THERE_SAME;
+    }
+    *same &=
+        !bm_generation_is_later(step->manifest.generation,
+                                s->entry.generation) &&
+        !bm_generation_is_later(s->entry.generation, step->manifest.generation);
+    bm_buffer_release(&b);
+    return rc;
+}
+
 /* Every byte of the files of a step that this rank's twin has, in the place
  * where they are to stay. */
-static int check_files(struct bm_drain_all *r, struct bouma_dataset *far,
+static int check_files(struct bm_drain_all *r, struct bouma_step *step,
                        const struct bm_drain_step *s)
 {
     bouma_verify_report counts = {0};
     struct bm_check how = {.depth = BOUMA_VERIFY_FULL};
     struct bm_findings findings;
-    struct bouma_step *step = NULL;
-    int rc = bm_step_open(&step, far, s->entry.step);
+    int rc = BOUMA_OK;
 
-    if (rc)
-        return bm_fail(r->error, rc, "%s", far->error.text);
     bm_findings_init(&findings, r->a);
     for (size_t i = 0; i < step->manifest.count && !rc; i++) {
         char name[BM_NAME_BYTES];
 
         bm_name_subfile(name, s->entry.step, (uint32_t)i, s->entry.generation);
-        if (!s->is_same || !bm_store_is_absent(&r->near, name))
+        if (!bm_store_is_absent(&r->near, name))
             rc = bm_check_subfile(step, i, &how, &findings, &counts);
     }
     if (rc)
@@ -63,6 +112,22 @@ static int check_files(struct bm_drain_all *r, struct bouma_dataset *far,
                      "removed from %s; `bouma verify` tells what is wrong",
                      r->far_path, s->entry.step, r->near_path);
     bm_findings_release(&findings);
+    return rc;
+}
+
+/* Whether the step can be removed from this rank's twin. */
+static int check_step(struct bm_drain_all *r, struct bouma_dataset *far,
+                      const struct bm_drain_step *s, int *safe)
+{
+    struct bouma_step *step = NULL;
+    int rc = bm_step_open(&step, far, s->entry.step);
+
+    *safe = 0;
+    if (rc)
+        return bm_fail(r->error, rc, "%s", far->error.text);
+    rc = compare(r, step, s, safe);
+    if (!rc && *safe)
+        rc = check_files(r, step, s);
     bm_step_free(step);
     return rc;
 }
@@ -124,14 +189,16 @@ int bm_drain_remove(struct bm_drain_all *r)
         rc = bm_comm_agree(r->comm, rc, r->error);
     }
     for (size_t i = 0; i < r->count && !rc; i++) {
+        int safe = 0;
+
         if (!r->steps[i].is_there)
             continue;
         if (r->has_near)
-            rc = check_files(r, far, &r->steps[i]);
+            rc = check_step(r, far, &r->steps[i], &safe);
         rc = bm_comm_agree(r->comm, rc, r->error);
-        if (!rc && claims)
+        if (!rc && claims && safe)
             rc = remove_step(r, r->steps[i].entry.step);
-        r->report->removed += !rc && claims;
+        r->report->removed += !rc && claims && safe;
         rc = bm_comm_agree(r->comm, rc, r->error);
     }
     bm_dataset_free(far);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "dataset/clobber.h"
 #include "dataset/drain.h"
 #include "store/identity.h"
 
@@ -45,6 +46,14 @@ static int check_options(struct bouma_dataset *ds)
     return BOUMA_OK;
 }
 
+static int refuse(const char *path, struct bm_error *error)
+{
+    return bm_fail(error, BOUMA_EEXISTS,
+                   "%s: has other files, and is no bouma dataset; nothing was "
+                   "changed there",
+                   path);
+}
+
 /* The last epoch of a twin that may be there. */
 static int look(struct bouma_dataset *ds, const char *path, uint32_t *last)
 {
@@ -73,6 +82,9 @@ static int look(struct bouma_dataset *ds, const char *path, uint32_t *last)
                      "%s: exists already, perhaps from an earlier run: drain "
                      "it (`bouma drain`) or remove it, or choose another name",
                      twin);
+    else if (!rc && ds->mode == BM_MODE_CREATE && !ds->options.clobber &&
+             !bm_clobber_is_unfinished(&s))
+        rc = refuse(twin, &ds->error);
     /* Of a creation that was killed there may be no directory of epochs. */
     if (!rc && bm_epoch_last(&s, last, &why))
         *last = 0;
@@ -99,10 +111,24 @@ int bm_twin_look(struct bouma_dataset *ds, const char *path, uint32_t *least)
     return rc;
 }
 
-/* Several ranks, and programs, may be about it at once. */
+/* Several ranks, and programs, may be about it at once. What is in the way is
+ * left to who loads the identity. */
+static int make_identity(struct bm_store *s, const uint8_t id[16], int anyway,
+                         struct bm_error *error)
+{
+    struct bm_error why = {0};
+    int rc = BOUMA_OK;
+
+    if (anyway || (bm_clobber_is_unfinished(s) &&
+                   bm_store_is_absent(s, BM_NAME_CLOBBERED)))
+        rc = bm_identity_create(s, id, &why);
+    return rc && rc != BOUMA_EEXISTS ? bm_fail(error, rc, "%s", why.text)
+                                     : BOUMA_OK;
+}
+
 int bm_place_make(struct bm_store *s, const bouma_io *io,
                   const bouma_allocator *a, const char *path,
-                  const uint8_t id[16], struct bm_error *error)
+                  const uint8_t id[16], int anyway, struct bm_error *error)
 {
     struct bm_error why = {0};
     uint8_t found[16];
@@ -114,16 +140,16 @@ int bm_place_make(struct bm_store *s, const bouma_io *io,
     } else if (rc) {
         bm_fail(error, rc, "%s", why.text);
     }
-    if (!rc && bm_store_is_absent(s, BM_NAME_DATASET)) {
-        bm_error_clear(&why);
-        rc = bm_identity_create(s, id, &why);
-        if (rc == BOUMA_EEXISTS)
-            rc = BOUMA_OK;
+    if (!rc && bm_store_is_absent(s, BM_NAME_DATASET))
+        rc = make_identity(s, id, anyway, error);
+    bm_error_clear(&why);
+    if (!rc) {
+        rc = bm_identity_load(s, found, &major, &minor, &why);
+        if (rc == BOUMA_ENOTFOUND && bm_store_is_absent(s, BM_NAME_CLOBBERED))
+            rc = refuse(path, error);
         else if (rc)
             bm_fail(error, rc, "%s", why.text);
     }
-    if (!rc)
-        rc = bm_identity_load(s, found, &major, &minor, error);
     if (!rc && memcmp(found, id, 16))
         rc = BOUMA_EEXISTS;
     return rc;
@@ -157,6 +183,7 @@ int bm_twin_enter(struct bouma_dataset *ds)
     memset(&twin, 0, sizeof(twin));
     if (!rc)
         rc = bm_place_make(&twin, ds->options.io, ds->a, path, ds->id,
+                           ds->mode == BM_MODE_CREATE && ds->options.clobber,
                            &ds->error);
     if (rc == BOUMA_EEXISTS)
         bm_fail(&ds->error, rc,

@@ -16,12 +16,13 @@
 int bm_twin_path(char *out, size_t bytes, const char *local, const char *path,
                  struct bm_error *error);
 
-/* Open the dataset 'id' in a place, and make it there if nothing is. EEXISTS,
- * without a message, if it is another one. The store is to be closed in any
- * case. */
+/* Open the dataset 'id' in a place, and make it there if nothing is. EEXISTS if
+ * there is something else, which is left as it is; without a message, if that
+ * is another dataset. With 'anyway' other files do no harm: they are what a
+ * dataset that made way has left. The store is to be closed in any case. */
 int bm_place_make(struct bm_store *s, const bouma_io *io,
                   const bouma_allocator *a, const char *path,
-                  const uint8_t id[16], struct bm_error *error);
+                  const uint8_t id[16], int anyway, struct bm_error *error);
 
 /* Before a dataset is created or opened to append: whether a twin can be; and
  * the least epoch that nobody has used. Collective. */

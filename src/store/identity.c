@@ -342,3 +342,15 @@ int bm_epoch_close(struct bm_store *s, uint32_t epoch, struct bm_error *error)
     bm_store_remove(s, owner);
     return bm_fail(error, rc, "%s", why.text);
 }
+
+void bm_epoch_remove(struct bm_store *s, uint32_t epoch)
+{
+    char name[BM_NAME_BYTES];
+
+    bm_name_epoch_owner(name, epoch);
+    bm_store_remove(s, name);
+    bm_name_epoch_closed(name, epoch);
+    bm_store_remove(s, name);
+    bm_name_epoch(name, epoch);
+    bm_store_remove_dir(s, name);
+}

@@ -37,5 +37,8 @@ int bm_epoch_take(struct bm_store *s, uint32_t epoch, int force, int *taken,
 int bm_epoch_check(struct bm_store *s, uint32_t epoch, struct bm_error *error);
 /* Give the claim back; if that is done already, nothing happens. */
 int bm_epoch_close(struct bm_store *s, uint32_t epoch, struct bm_error *error);
+/* For the holder of a later claim: remove an epoch of its own that is closed.
+ * Best effort. */
+void bm_epoch_remove(struct bm_store *s, uint32_t epoch);
 
 #endif

@@ -70,6 +70,35 @@ BOUMA_OPTIONS='persist=yes;local=nowhere' refuse 2 'nowhere' "$BOUMA" import \
     a0.npy --into far/new.bouma
 [[ ! -e far/new.bouma ]] || complain "far/new.bouma was left"
 
+# A step that was written again there: the later writing counts.
+cp -r near near2
+cp -r far far2
+expect 0 "$BOUMA" import a0.npy --into far2/run.bouma --var a --step 1 \
+    --replace --files 3 --patch 16
+expect 0 "$BOUMA" drain near2/run.bouma far2/run.bouma --remove
+[[ $out == *"2 steps removed here"* ]] || complain "$out"
+[[ $out == *"kept here: a later writing is known"* ]] || complain "$out"
+[[ $(ls near2/run.bouma/steps) == 00000001 ]] || complain "not kept"
+expect 0 "$BOUMA" read far2/run.bouma grid/a --step 1 -o out.npy
+equal out.npy "np.load('a0.npy')"
+rm -r near2 far2
+
+# What is lost here is on record there.
+cp -r near near2
+rm -r near2/run.bouma/steps/00000001
+expect 0 "$BOUMA" drain near2/run.bouma far2.bouma
+[[ $out == *"1 lost step put on record there"* ]] || complain "$out"
+run "$BOUMA" verify far2.bouma
+[[ $status -ne 0 && $out == *"step 1"*"was committed and is lost"* ]] ||
+    complain "$status $out"
+rm -r near2 far2.bouma
+
+# Other files are left alone.
+mkdir home
+touch home/thesis.tex
+refuse 2 'is no bouma dataset' "$BOUMA" drain near/run.bouma home
+[[ $(ls home) == thesis.tex ]] || complain "home was changed"
+
 # Two nodes, one after the other.
 cp -r near other
 rm near/run.bouma/steps/*/d.0000* other/run.bouma/steps/*/d.000[12]*

@@ -1,9 +1,12 @@
 /* growth.c -- something done to N things, for growth.sh to count instructions:
  *
- *   growth steps|attributes|variables|grids|files|assign N
+ *   growth steps|attributes|variables|grids|files|assign|drain N
  *
  * What is counted is what measured() does. */
+#include <unistd.h>
+
 #include "crowd.h"
+#include "files.h"
 #include "layout/manifest.h"
 #include "plan/assign.h"
 
@@ -185,6 +188,77 @@ static void try_assign(size_t n)
     free(tables);
 }
 
+/* ---- draining ----------------------------------------------------------- */
+
+struct places {
+    char dir[64], near[80], far[80];
+    size_t steps;
+    bouma_io io; /* files, without waiting for the disk */
+};
+
+static int skip_sync(void *user, void *file)
+{
+    (void)user;
+    (void)file;
+    return 0;
+}
+
+static int skip_sync_dir(void *user, void *root, const char *name)
+{
+    (void)user;
+    (void)root;
+    (void)name;
+    return 0;
+}
+
+static void drain(void *what)
+{
+    const struct places *p = what;
+    bouma_drain_report report;
+    bouma_options o;
+    char message[640];
+
+    bouma_options_init(&o, sizeof(o));
+    o.io = &p->io;
+    if (bouma_drain(p->near, p->far, 1, &o, &report, message, sizeof(message)))
+        printf("%s\n", message);
+    REQUIRE(report.published == p->steps && report.removed == p->steps);
+}
+
+/* Steps of one byte, from one directory to another. */
+static void try_drain(size_t n)
+{
+    bouma_grid_spec g = {.size = sizeof(g), .ndims = 1, .shape = {1}};
+    bouma_variable_spec v = {.size = sizeof(v), .type = BOUMA_I8};
+    struct places p = {.dir = "/tmp/growth.XXXXXX", .steps = n};
+    const int8_t data = 1;
+    bouma_variable *variable;
+    bouma_dataset *ds;
+    bouma_grid *grid;
+    bouma_options o;
+
+    p.io = *bouma_io_posix();
+    p.io.sync = skip_sync;
+    p.io.sync_dir = skip_sync_dir;
+    REQUIRE(mkdtemp(p.dir));
+    snprintf(p.near, sizeof(p.near), "%s/near", p.dir);
+    snprintf(p.far, sizeof(p.far), "%s/far", p.dir);
+    bouma_options_init(&o, sizeof(o));
+    o.durability = BOUMA_FAST;
+    MUST(ds, bouma_dataset_create(&ds, p.near, &o));
+    MUST(ds, bouma_grid_define(&grid, ds, "g", &g));
+    MUST(ds, bouma_variable_define(&variable, grid, "v", &v));
+    for (size_t i = 0; i < n; i++) {
+        MUST(ds, bouma_step_begin(ds, (int64_t)i, 0));
+        MUST(ds, bouma_variable_put(variable, NULL, &data, NULL));
+        MUST(ds, bouma_step_end(ds, NULL));
+    }
+    MUST(ds, bouma_dataset_close(ds));
+    bouma_dataset_free(ds);
+    measured(drain, &p);
+    REQUIRE(!remove_tree(p.dir));
+}
+
 int main(int argc, char **argv)
 {
     size_t n = argc == 3 ? (size_t)atoll(argv[2]) : 0;
@@ -194,6 +268,8 @@ int main(int argc, char **argv)
         try_steps(n);
     else if (!strcmp(argv[1], "assign"))
         try_assign(n);
+    else if (!strcmp(argv[1], "drain"))
+        try_drain(n);
     else
         try_manifest(argv[1], n);
     return check_result();

@@ -525,13 +525,66 @@ static void a_newer_step_takes_the_place_of_an_older(const struct world *w)
     end(&writer);
     CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_OK);
     CHECK_EQ(report.published, 1);
+    CHECK_EQ(report.replaced, 1);
+    CHECK_EQ(report.present, 1);
+    CHECK_EQ(report.older, 0);
     CHECK_EQ(look(w, w->far, 0), 2);
+    CHECK_EQ(look(w, w->twin, 0), 2);
+}
+
+/* And stays where it is, on both sides. */
+static void an_older_step_is_kept(const struct world *w)
+{
+    bouma_options o = options_of(w, 0);
+    bouma_drain_report report;
+    struct writer writer;
+
+    leave_behind(w, 3);
+    CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_OK);
+    o.replace = 1;
     append(&writer, w->far, &o);
-    write_step(&writer, 0, 3);
+    write_step(&writer, 1, 3);
     end(&writer);
     CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_OK);
-    CHECK_EQ(report.published, 0);
-    CHECK_EQ(look(w, w->far, 0), 3);
+    CHECK_EQ(report.published + report.replaced, 0);
+    CHECK_EQ(report.present, 2);
+    CHECK_EQ(report.older, 1);
+    CHECK_EQ(drain(w, w->twin, 1, &report), BOUMA_OK);
+    CHECK_EQ(report.removed, 2);
+    CHECK_EQ(report.older, 1);
+    CHECK_EQ(look(w, w->twin, 0), -1);
+    CHECK_EQ(look(w, w->twin, 1), 1);
+    CHECK_EQ(look(w, w->twin, 2), -1);
+    CHECK_EQ(look(w, w->far, 1), 3);
+    CHECK_EQ(findings(w, w->far), 0);
+}
+
+/* Each was written again, by writers that knew nothing of each other, and came
+ * to the same epoch and attempt. */
+static void neither_of_two_writings_is_dropped(const struct world *w)
+{
+    bouma_options o = options_of(w, 0);
+    bouma_drain_report report;
+    struct writer writer;
+
+    leave_behind(w, 1);
+    CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_OK);
+    o.replace = 1;
+    append(&writer, w->far, &o); /* epoch 3: a drain had the second */
+    write_step(&writer, 0, 3);
+    end(&writer);
+    append(&writer, w->twin, &o);
+    end(&writer);
+    append(&writer, w->twin, &o);
+    write_step(&writer, 0, 4);
+    end(&writer);
+    for (int remove = 0; remove < 2; remove++) {
+        CHECK_EQ(drain(w, w->twin, remove, &report), BOUMA_EEXISTS);
+        CHECK_EQ(report.failed, 1);
+        CHECK_EQ(report.removed + report.published, 0);
+        CHECK_EQ(look(w, w->far, 0), 3);
+        CHECK_EQ(look(w, w->twin, 0), 4);
+    }
 }
 
 static void another_dataset_is_not_drained_to(const struct world *w)
@@ -549,6 +602,68 @@ static void another_dataset_is_not_drained_to(const struct world *w)
     CHECK_EQ(drain(w, w->near, 0, &report), BOUMA_ENOTFOUND);
     CHECK_EQ(drain(w, w->far, 0, &report), BOUMA_EINVAL);
     CHECK_EQ(drain(w, "", 0, &report), BOUMA_EINVAL);
+}
+
+/* Write a small file. */
+static void scribble(const char *dir, const char *name)
+{
+    char path[300];
+    FILE *f;
+
+    snprintf(path, sizeof(path), "%s/%s", dir, name);
+    f = fopen(path, "w");
+    REQUIRE(f && fputs("mine\n", f) >= 0 && !fclose(f));
+}
+
+/* How many entries a directory has. */
+static int entries(const char *dir)
+{
+    DIR *d = opendir(dir);
+    int count = 0;
+
+    REQUIRE(d);
+    while (readdir(d))
+        count++;
+    closedir(d);
+    return count - 2;
+}
+
+static void a_foreign_directory_is_left_alone(const struct world *w)
+{
+    bouma_options o = options_of(w, 1);
+    bouma_drain_report report;
+    char message[640], other[200];
+    bouma_dataset *ds;
+
+    leave_behind(w, 1);
+    REQUIRE(!mkdir(w->far, 0777));
+    scribble(w->far, "thesis.tex");
+    for (int remove = 0; remove < 2; remove++) {
+        CHECK_EQ(bouma_drain(w->twin, w->far, remove, NULL, &report, message,
+                             sizeof(message)),
+                 BOUMA_EEXISTS);
+        CHECK_TEXT(message, "is no bouma dataset");
+        CHECK_TEXT(message, w->far);
+        CHECK_EQ(entries(w->far), 1);
+    }
+    CHECK_EQ(look(w, w->twin, 0), 1);
+    /* Nor becomes one a twin. */
+    snprintf(other, sizeof(other), "%s/x.bouma", w->near);
+    REQUIRE(!mkdir(other, 0777));
+    scribble(other, "thesis.tex");
+    snprintf(other, sizeof(other), "%s/x.bouma", w->dir);
+    CHECK_EQ(bouma_dataset_create(&ds, other, &o), BOUMA_EEXISTS);
+    CHECK_TEXT(bouma_error_message(ds), "is no bouma dataset");
+    bouma_dataset_free(ds);
+    CHECK(access(other, F_OK)); /* nothing was made */
+    snprintf(other, sizeof(other), "%s/x.bouma", w->near);
+    CHECK_EQ(entries(other), 1);
+    /* An empty one will do, and what a killed creation left. */
+    snprintf(message, sizeof(message), "%s/thesis.tex", w->far);
+    REQUIRE(!unlink(message));
+    scribble(w->far, "DATASET.tmp.00000001");
+    CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_OK);
+    CHECK_EQ(look(w, w->far, 0), 1);
 }
 
 static void what_is_safe_can_be_removed(const struct world *w)
@@ -640,6 +755,108 @@ static void flip(const char *name, long at)
     REQUIRE(!fseek(f, at, SEEK_SET) && putc(c ^ 1, f) != EOF && !fclose(f));
 }
 
+/* Files only. */
+static void a_loss_is_known_there_too(const struct world *w)
+{
+    bouma_options o = options_of(w, 0);
+    bouma_repair_report repair;
+    bouma_drain_report report;
+    char command[400], message[640];
+    struct writer writer;
+
+    leave_behind(w, 4);
+    snprintf(command, sizeof(command), "rm -r %s/steps/0000000[12]", w->twin);
+    REQUIRE(!system(command));
+    /* One is on record, the other is not. */
+    CHECK_EQ(bouma_repair(w->twin, 1, &o, NULL, NULL, &repair, message,
+                          sizeof(message)),
+             BOUMA_OK);
+    snprintf(command, sizeof(command), "rm -r %s/steps/00000003", w->twin);
+    REQUIRE(!system(command));
+    CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_OK);
+    CHECK_EQ(report.published, 1);
+    CHECK_EQ(report.losses, 3);
+    CHECK_EQ(findings(w, w->far), 3);
+    snprintf(command, sizeof(command),
+             "cmp %s/lost/00000001.loss %s/lost/00000001.loss", w->twin,
+             w->far);
+    CHECK(!system(command)); /* with its date */
+    /* Once is enough, and a claim is not needed to see that. */
+    append(&writer, w->far, &o);
+    CHECK_EQ(drain(w, w->twin, 1, &report), BOUMA_OK);
+    CHECK_EQ(report.losses, 0);
+    end(&writer);
+    CHECK_EQ(findings(w, w->twin), 3);
+    /* What comes after all is not lost. */
+    append(&writer, w->twin, &o);
+    write_step(&writer, 2, 5);
+    end(&writer);
+    CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_OK);
+    CHECK_EQ(look(w, w->far, 2), 5);
+    CHECK_EQ(findings(w, w->far), 2);
+    snprintf(command, sizeof(command), "%s/lost/00000002.loss", w->far);
+    CHECK(access(command, F_OK));
+}
+
+/* What the place has is not lost there. */
+static void a_loss_after_the_drain_does_no_harm(const struct world *w)
+{
+    bouma_drain_report report;
+    char command[400];
+
+    leave_behind(w, 2);
+    CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_OK);
+    snprintf(command, sizeof(command), "rm -r %s/steps/00000001", w->twin);
+    REQUIRE(!system(command));
+    CHECK_EQ(drain(w, w->twin, 1, &report), BOUMA_OK);
+    CHECK_EQ(report.losses, 0);
+    CHECK_EQ(report.removed, 1);
+    CHECK_EQ(findings(w, w->far), 0);
+    CHECK_EQ(findings(w, w->twin), 1);
+}
+
+/* A file is lost, and known to be: no other node will bring it. */
+static void a_lost_file_is_not_waited_for(const struct world *w)
+{
+    bouma_options o = options_of(w, 0);
+    bouma_repair_report repair;
+    bouma_drain_report report;
+    char name[300], message[640];
+
+    leave_behind(w, 2);
+    subfile_of(name, sizeof(name), w->twin, 1);
+    REQUIRE(!unlink(name));
+    CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_OK);
+    CHECK_EQ(report.waiting, 1);
+    CHECK_EQ(bouma_repair(w->twin, 1, &o, NULL, NULL, &repair, message,
+                          sizeof(message)),
+             BOUMA_OK);
+    CHECK_EQ(
+        bouma_drain(w->twin, w->far, 1, &o, &report, message, sizeof(message)),
+        BOUMA_EFORMAT);
+    CHECK_TEXT(message, "step 1 was not drained");
+    CHECK_TEXT(message, "is lost (recorded ");
+    CHECK_EQ(report.failed, 1);
+    CHECK_EQ(report.waiting, 0);
+    CHECK_EQ(report.removed, 1);
+    CHECK_EQ(look(w, w->far, 0), 1);
+}
+
+/* In a drain of several batches the place is claimed for each; but just one of
+ * these claims is left behind. */
+static void a_drain_leaves_one_claim(const struct world *w)
+{
+    bouma_drain_report report;
+    char epochs[200];
+
+    leave_behind(w, 50);
+    CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_OK);
+    CHECK_EQ(report.published, 50);
+    snprintf(epochs, sizeof(epochs), "%s/epochs", w->far);
+    CHECK_EQ(entries(epochs), 1);
+    CHECK_EQ(findings(w, w->far), 0);
+}
+
 static void a_damaged_step_does_not_hold_up_others(const struct world *w)
 {
     bouma_drain_report report;
@@ -727,6 +944,8 @@ int main(void)
         what_was_left_behind_is_drained,
         writing_goes_on_after_a_drain,
         a_newer_step_takes_the_place_of_an_older,
+        an_older_step_is_kept,
+        neither_of_two_writings_is_dropped,
         another_dataset_is_not_drained_to,
         what_is_safe_can_be_removed,
     };
@@ -736,7 +955,12 @@ int main(void)
         damage_does_not_get_through,
         freeing_leaves_the_twin_whole,
         who_writes_is_not_disturbed,
+        a_foreign_directory_is_left_alone,
         each_node_brings_its_files,
+        a_loss_is_known_there_too,
+        a_loss_after_the_drain_does_no_harm,
+        a_lost_file_is_not_waited_for,
+        a_drain_leaves_one_claim,
         a_damaged_step_does_not_hold_up_others,
         what_is_damaged_there_stays_here,
         the_longer_of_two_cut_copies_is_read,

@@ -1,5 +1,6 @@
 /* cmd_drain.c -- bouma drain: steps that were kept on local storage come to
  * their place. */
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "arguments.h"
@@ -10,7 +11,7 @@
 
 static const struct option_spec options[] = {
     {.name = "remove",
-     .help = "then remove from LOCAL what is there, whole and right"},
+     .help = "then remove from LOCAL what DS has, the same and whole"},
     {.name = "force",
      .field = "force",
      .help = "also if its last writer seems to be at work"},
@@ -25,11 +26,20 @@ static void print_text(const struct session_drain *drain, double seconds)
            format_count(a, report->published, "step"), drain->path,
            format_count(b, report->files, "file"),
            format_bytes(c, report->bytes), format_seconds(d, seconds));
+    if (report->replaced)
+        printf(", %" PRIu64 " of them in the place of an earlier writing",
+               report->replaced);
     if (report->present)
         printf(", %s there before", format_count(a, report->present, "step"));
     if (report->removed)
         printf(", %s removed here", format_count(a, report->removed, "step"));
     putchar('\n');
+    if (report->older)
+        printf("%s not copied, and kept here: a later writing is known\n",
+               format_count(a, report->older, "step"));
+    if (report->losses)
+        printf("%s put on record there: see `bouma verify`\n",
+               format_count(a, report->losses, "lost step"));
     if (report->waiting)
         printf("%s waiting for files of other nodes: drain these, too\n",
                format_count(a, report->waiting, "step"));
@@ -46,6 +56,9 @@ static int print_object(struct context *ctx, const struct session_drain *drain,
     json_put(root, "steps", json_count(report->steps));
     json_put(root, "present", json_count(report->present));
     json_put(root, "published", json_count(report->published));
+    json_put(root, "replaced", json_count(report->replaced));
+    json_put(root, "older", json_count(report->older));
+    json_put(root, "losses", json_count(report->losses));
     json_put(root, "waiting", json_count(report->waiting));
     json_put(root, "failed", json_count(report->failed));
     json_put(root, "removed", json_count(report->removed));
@@ -98,6 +111,11 @@ const struct command cmd_drain = {
         "that DS has\nare not copied again; every byte is checked on its "
         "way, and a step appears\nwhole or not at all. What was "
         "interrupted goes on where it was.\n"
+        "\n"
+        "If a step was written again in LOCAL or DS, the later writing counts: "
+        "that of\nthe later writer. From LOCAL it replaces the earlier one in "
+        "DS. If DS has it,\nLOCAL keeps its own, also with --remove. Steps "
+        "that LOCAL has lost are put on\nrecord in DS.\n"
         "\n"
         "Of several nodes, each has the files of its own processes: drain "
         "all of them,\nin any order or at once (as in the last "

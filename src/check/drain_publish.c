@@ -1,0 +1,268 @@
+/* drain_publish.c -- steps become visible in the place that a twin is drained
+ * to, and what a twin has lost is put on record there. For rank 0, but for the
+ * one function that tells the others. */
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+#include "check/drain_all.h"
+#include "store/identity.h"
+
+#define MOST_TRIES 20 /* to claim the place */
+
+int bm_drain_compare(struct bm_drain_all *r, const struct bm_buffer *bytes,
+                     const struct bm_step_entry *entry,
+                     enum bm_drain_there *there)
+{
+    struct bm_error why = {0};
+    struct bm_step_entry other;
+    char name[BM_NAME_BYTES];
+    struct bm_buffer b;
+    int rc;
+
+    *there = BM_THERE_NONE;
+    bm_buffer_init(&b, r->a);
+    bm_name_manifest(name, entry->step);
+    rc = bm_store_load(&r->far, name, &b, r->far.memory_limit, &why);
+    if (!rc)
+        rc = bm_manifest_peek(&other, &b, r->id, name, &why);
+    if (rc == BOUMA_ENOTFOUND || rc == BOUMA_EFORMAT)
+        rc = BOUMA_OK;
+    else if (rc)
+        bm_fail(r->error, rc, "%s", why.text);
+    else if (b.size == bytes->size && !memcmp(b.data, bytes->data, b.size))
+        *there = BM_THERE_SAME;
+    else if (bm_generation_is_later(other.generation, entry->generation))
+        *there = BM_THERE_LATER;
+    else if (bm_generation_is_later(entry->generation, other.generation))
+        *there = BM_THERE_EARLIER;
+    else
+        rc =
+            bm_fail(r->error, BOUMA_EEXISTS,
+                    "%s/%s: is another one than that of %s, though both are of "
+                    "epoch %" PRIu32 ", attempt %" PRIu32,
+                    r->far_path, name, r->near_path, entry->generation.epoch,
+                    entry->generation.attempt);
+    bm_buffer_release(&b);
+    return rc;
+}
+
+/* ---- the claim ---------------------------------------------------------- */
+
+/* The place, as far as the commit needs a handle of it. */
+static int make_target(struct bm_drain_all *r)
+{
+    struct bouma_dataset *t = bm_new(r->a, 1, sizeof(*t));
+
+    if (!t)
+        return bm_fail(r->error, BOUMA_ENOMEM, "%s: no memory", r->far_path);
+    t->a = r->a;
+    t->options = *r->options;
+    t->options.durability = BOUMA_DURABLE;
+    t->options.replace = 1;
+    memcpy(t->id, r->id, 16);
+    bm_step_list_init(&t->steps, r->a);
+    bm_step_list_init(&t->unsettled, r->a);
+    bm_losses_init(&t->losses, r->a);
+    r->target = t;
+    return BOUMA_OK;
+}
+
+void bm_drain_publish_end(struct bm_drain_all *r)
+{
+    struct bouma_dataset *t = r->target;
+
+    if (!t)
+        return;
+    bm_step_list_release(&t->steps);
+    bm_step_list_release(&t->unsettled);
+    bm_losses_release(&t->losses);
+    bm_store_close(&t->store);
+    bm_drop(r->a, t);
+    r->target = NULL;
+}
+
+/* As any writer begins: see what is there, and make it durable. */
+static int look(struct bouma_dataset *t)
+{
+    int stale = 0, rc;
+
+    t->steps.count = t->unsettled.count = 0;
+    rc = bm_steps_find(&t->store, t->id, &t->steps, &stale, BM_FIND_SETTLE,
+                       NULL, NULL, &t->error);
+    if (!rc)
+        rc = stale ? bm_steps_write_index(&t->store, t->id, &t->steps, NULL,
+                                          NULL, &t->error)
+                   : bm_store_sync_dir(&t->store, "", &t->error);
+    return rc ? rc : bm_commit_load_losses(t);
+}
+
+/* What was seen under the last claim is still so if nobody has had one since:
+ * so the steps there are listed once, and not for each batch. For the same
+ * reason an epoch of ours goes as soon as there is a later one: each commit
+ * looks at all of them. */
+static int claim(struct bm_drain_all *r, struct bouma_dataset *t)
+{
+    char note[512];
+    int rc, alone;
+
+    t->copies = 0;
+    t->epoch = r->least;
+    rc = bm_epoch_claim(&t->store, &t->epoch, r->options->force, note,
+                        sizeof(note), &t->error);
+    t->claims = t->epoch != 0;
+    if (rc)
+        return rc;
+    alone = r->own && t->epoch == r->own + 1;
+    if (r->own)
+        bm_epoch_remove(&t->store, r->own);
+    r->own = t->epoch;
+    if (!alone || !t->listed)
+        rc = look(t);
+    t->listed = !rc;
+    return rc;
+}
+
+/* The claim is held for this only, so that those who drain other nodes get
+ * theirs soon; who has to wait for it does that for a second. */
+static int under_claim(struct bm_drain_all *r,
+                       int (*work)(struct bm_drain_all *r, void *what),
+                       void *what)
+{
+    const struct timespec moment = {0, 50000000};
+    struct bouma_dataset *t;
+    int rc = r->target ? BOUMA_OK : make_target(r), closed;
+
+    if (rc)
+        return rc;
+    t = r->target;
+    rc = BOUMA_EBUSY;
+    for (int tries = 0; rc == BOUMA_EBUSY && tries < MOST_TRIES; tries++) {
+        if (tries)
+            nanosleep(&moment, NULL);
+        bm_error_clear(&t->error);
+        rc = t->store.root ? BOUMA_OK
+                           : bm_store_open(&t->store, r->options->io, r->a,
+                                           r->far_path, 0, &t->error);
+        t->store.memory_limit = r->options->memory_limit;
+        if (!rc)
+            rc = claim(r, t);
+        if (!rc)
+            rc = work(r, what);
+        /* Then something may be visible that is not listed, or not durable. */
+        t->listed &= !rc;
+        closed = t->claims ? bm_epoch_close(&t->store, t->epoch, &t->error)
+                           : BOUMA_OK;
+        t->claims = 0;
+        rc = rc ? rc : closed;
+    }
+    if (rc)
+        bm_fail(r->error, rc, "%s", t->error.text);
+    return rc;
+}
+
+/* ---- steps -------------------------------------------------------------- */
+
+static int publish_step(struct bm_drain_all *r, struct bm_drain_step *s,
+                        const struct bm_buffer *manifest)
+{
+    struct bouma_dataset *t = r->target;
+    enum bm_drain_there there;
+    int rc = bm_drain_compare(r, manifest, &s->entry, &there);
+
+    if (rc)
+        return bm_fail(&t->error, rc, "%s", r->error->text);
+    s->is_older |= there == BM_THERE_LATER;
+    if (there == BM_THERE_LATER)
+        return bm_commit_settle(t, s->entry.step);
+    rc = there == BM_THERE_SAME ? bm_commit_settle(t, s->entry.step)
+                                : bm_commit_copy(t, &s->entry, manifest);
+    if (rc)
+        return rc;
+    s->is_there = 1;
+    r->report->published++;
+    r->report->replaced += there == BM_THERE_EARLIER;
+    bm_copies_remove(&r->far, s->entry.step, s->entry.generation);
+    return BOUMA_OK;
+}
+
+static int publish_batch(struct bm_drain_all *r, void *what)
+{
+    struct bm_drain_batch *batch = what;
+    int rc = BOUMA_OK;
+
+    for (size_t i = 0; i < batch->count && !rc; i++)
+        if (!batch->steps[i]->is_there)
+            rc = publish_step(r, batch->steps[i], &batch->manifests[i]);
+    return rc;
+}
+
+int bm_drain_publish(struct bm_drain_all *r, struct bm_drain_batch *batch)
+{
+    struct bm_buffer states;
+    int rc = BOUMA_OK;
+
+    bm_buffer_init(&states, r->a);
+    if (r->comm->rank == 0 && batch->count) {
+        rc = under_claim(r, publish_batch, batch);
+        for (size_t i = 0; i < batch->count; i++) {
+            bm_put_u8(&states, (uint8_t)batch->steps[i]->is_there);
+            bm_put_u8(&states, (uint8_t)batch->steps[i]->is_older);
+        }
+        if (!rc && states.failed)
+            rc = bm_fail(r->error, BOUMA_ENOMEM, "%s: no memory", r->far_path);
+    }
+    rc = bm_comm_share(r->comm, &states, 0, rc, r->error);
+    for (size_t i = 0; i < batch->count; i++) {
+        if (!rc) {
+            batch->steps[i]->is_there = states.data[2 * i];
+            batch->steps[i]->is_older = states.data[2 * i + 1];
+        }
+        bm_buffer_release(&batch->manifests[i]);
+    }
+    batch->count = 0;
+    bm_buffer_release(&states);
+    return bm_comm_agree(r->comm, rc, r->error);
+}
+
+/* ---- losses ------------------------------------------------------------- */
+
+/* Whether the place neither has the step, nor knows that it is lost. */
+static int is_unknown(struct bm_drain_all *r, const struct bm_loss_list *known,
+                      const struct bm_lost_step *lost)
+{
+    const struct bm_lost_step *k = bm_losses_find(known, lost->entry.step);
+    char name[BM_NAME_BYTES];
+
+    bm_name_manifest(name, lost->entry.step);
+    return bm_store_is_absent(&r->far, name) &&
+           (!k || k->count || !bm_step_entry_is_same(&k->entry, &lost->entry));
+}
+
+static int record_all(struct bm_drain_all *r, void *what)
+{
+    struct bouma_dataset *t = r->target;
+    int rc = BOUMA_OK;
+
+    (void)what;
+    for (size_t i = 0; i < r->lost.count && !rc; i++)
+        if (is_unknown(r, &t->losses, &r->lost.steps[i])) {
+            rc = bm_losses_save(&t->store, r->id, &r->lost.steps[i], &t->error);
+            r->report->losses += !rc;
+        }
+    return rc;
+}
+
+int bm_drain_record(struct bm_drain_all *r)
+{
+    struct bm_loss_list known;
+    int any = 0, rc;
+
+    bm_losses_init(&known, r->a);
+    rc = r->lost.count ? bm_losses_load(&r->far, r->id, &known, r->error)
+                       : BOUMA_OK;
+    for (size_t i = 0; i < r->lost.count && !rc; i++)
+        any |= is_unknown(r, &known, &r->lost.steps[i]);
+    bm_losses_release(&known);
+    return any ? under_claim(r, record_all, NULL) : rc;
+}
