@@ -68,7 +68,7 @@ static int open_near(struct bm_drain_all *r, struct bm_buffer *mine)
         rc = bm_steps_find(&r->near, r->id, &list, &stale, BM_FIND_EXACT, NULL,
                            NULL, r->error);
     if (!rc)
-        rc = bm_losses_find_all(&r->near, r->id, &r->losses, r->error);
+        rc = bm_losses_find_all(&r->near, r->id, &r->losses, 1, r->error);
     if (!rc)
         encode_near(mine, r, &list);
     if (!rc && mine->failed)
@@ -120,21 +120,36 @@ static void join_steps(struct bm_drain_all *r)
         qsort(r->steps, kept, sizeof(*r->steps), by_writing);
 }
 
-/* A step that a twin has lost. If several have, the latest writing counts. */
+/* A step that a twin has lost. */
 static int join_loss(struct bm_drain_all *r, struct bm_cursor *c)
 {
     struct bm_step_entry e = get_entry(c);
     int64_t recorded = bm_get_i64(c);
-    struct bm_lost_step *lost = bm_losses_find(&r->lost, e.step);
+    struct bm_lost_step *lost = bm_losses_append(&r->lost, &e);
 
-    if (!lost || bm_generation_is_later(e.generation, lost->entry.generation)) {
-        lost = bm_losses_add(&r->lost, &e);
-        if (!lost)
-            return bm_fail(r->error, BOUMA_ENOMEM, "%s: no memory",
-                           r->near_path);
-        lost->recorded = recorded;
-    }
+    if (!lost)
+        return bm_fail(r->error, BOUMA_ENOMEM, "%s: no memory", r->near_path);
+    lost->recorded = recorded;
     return BOUMA_OK;
+}
+
+/* If several have lost it, the latest writing counts. */
+static void join_losses(struct bm_loss_list *list)
+{
+    size_t kept = 0;
+
+    bm_losses_sort(list);
+    for (size_t i = 0; i < list->count; i++) {
+        struct bm_lost_step *last = kept ? &list->steps[kept - 1] : NULL;
+        const struct bm_lost_step *next = &list->steps[i];
+
+        if (!last || last->entry.step != next->entry.step)
+            list->steps[kept++] = *next;
+        else if (bm_generation_is_later(next->entry.generation,
+                                        last->entry.generation))
+            *last = *next;
+    }
+    list->count = kept;
 }
 
 /* From what all ranks have found: the steps, the same on all. */
@@ -179,6 +194,7 @@ static int join_lists(struct bm_drain_all *r, const struct bm_buffer *all,
         return bm_fail(r->error, BOUMA_ENOTFOUND,
                        "%s: there is no such dataset", r->near_path);
     join_steps(r);
+    join_losses(&r->lost);
     r->report->steps = r->count;
     return BOUMA_OK;
 }

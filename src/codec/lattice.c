@@ -173,7 +173,21 @@ static const struct row_functions *rows_of(size_t size)
                        : &rows_uint64_t;
 }
 
-/* ---- parts -------------------------------------------------------------- */
+/* ---- runs --------------------------------------------------------------- */
+
+/* What is copied between strided memory and the dense arrays of a level. */
+struct copying {
+    const struct bm_lattice *l;
+    const struct row_functions *rows;
+    const struct bm_strided *part;
+    int64_t size;
+    uint8_t *data;            /* of the part; only read by split and pack */
+    uint8_t *detail, *coarse; /* dense; only written by split and pack */
+};
+
+/* Copy the 'n' samples of row (z, y) from x on, which begin at 'p'. */
+typedef void run_function(const struct copying *c, uint8_t *p, int64_t z,
+                          int64_t y, int64_t x, int64_t n);
 
 /* Rows of a patch are short and far apart in the caller's array: too short for
  * the processor to see where it goes on. So the row that comes some rows later
@@ -188,6 +202,7 @@ prefetch_row(const void *data, const struct bm_strided *part, int64_t z,
              int64_t y, const int to_write)
 {
     int64_t rows = part->hi[1] - part->lo[1];
+    int64_t step = part->stride[2] > CACHE_LINE ? part->stride[2] : CACHE_LINE;
     int64_t bytes = (part->hi[2] - part->lo[2]) * part->stride[2];
     const uint8_t *p;
 
@@ -200,12 +215,81 @@ prefetch_row(const void *data, const struct bm_strided *part, int64_t z,
     if (y >= rows || z >= part->hi[0] - part->lo[0])
         return;
     p = (const uint8_t *)data + z * part->stride[0] + y * part->stride[1];
-    for (int64_t at = 0; at < bytes; at += CACHE_LINE)
+    for (int64_t at = 0; at < bytes; at += step)
         if (to_write)
             __builtin_prefetch(p + at, 1);
         else
             __builtin_prefetch(p + at, 0);
 }
+
+static int64_t magnitude(int64_t stride)
+{
+    return stride < 0 ? -stride : stride;
+}
+
+/* The axis along which samples lie closest together in memory. */
+static int closest_axis(const struct bm_strided *part)
+{
+    int axis = 2;
+
+    for (int d = 1; d >= 0; d--)
+        if (part->hi[d] - part->lo[d] > 1 &&
+            magnitude(part->stride[d]) < magnitude(part->stride[axis]))
+            axis = d;
+    return axis;
+}
+
+/* Columns of the other order that are gone through together: as many cache
+ * lines stay where they are even if all of them compete for one place, as they
+ * do if rows are a power of two apart. */
+#define TILE 8
+
+/* Memory in Fortran's order, or otherwise turned: along x each sample lies in
+ * another cache line. So tiles of a few lines are gone through along 'axis',
+ * along which they have samples side by side. */
+static inline __attribute__((always_inline)) void
+walk_turned(const struct copying *c, int axis, run_function *const each)
+{
+    const struct bm_strided *part = c->part;
+    int64_t at[2];
+    int other = 1 - axis;
+
+    for (at[other] = part->lo[other]; at[other] < part->hi[other]; at[other]++)
+        for (int64_t x = part->lo[2]; x < part->hi[2]; x += TILE) {
+            int64_t n = part->hi[2] - x < TILE ? part->hi[2] - x : TILE;
+
+            for (at[axis] = part->lo[axis]; at[axis] < part->hi[axis];
+                 at[axis]++)
+                each(c,
+                     c->data + (at[0] - part->lo[0]) * part->stride[0] +
+                         (at[1] - part->lo[1]) * part->stride[1] +
+                         (x - part->lo[2]) * part->stride[2],
+                     at[0], at[1], x, n);
+        }
+}
+
+static inline __attribute__((always_inline)) void
+walk_runs(const struct copying *c, run_function *const each, const int to_write)
+{
+    const struct bm_strided *part = c->part;
+    int64_t n = part->hi[2] - part->lo[2];
+    int axis = closest_axis(part);
+
+    if (axis < 2) {
+        walk_turned(c, axis, each);
+        return;
+    }
+    for (int64_t z = part->lo[0]; z < part->hi[0]; z++)
+        for (int64_t y = part->lo[1]; y < part->hi[1]; y++) {
+            prefetch_row(c->data, part, z, y, to_write);
+            each(c,
+                 c->data + (z - part->lo[0]) * part->stride[0] +
+                     (y - part->lo[1]) * part->stride[1],
+                 z, y, part->lo[2], n);
+        }
+}
+
+/* ---- parts -------------------------------------------------------------- */
 
 /* Where the part of row (z, y) that begins at x lies among the details, and
  * among the coarser samples if the row has any. */
@@ -231,90 +315,108 @@ static struct row_place place_row(const struct bm_lattice *l, int64_t z,
     return r;
 }
 
+static inline void split_run(const struct copying *c, uint8_t *p, int64_t z,
+                             int64_t y, int64_t x, int64_t n)
+{
+    struct row_place at = place_row(c->l, z, y, x);
+
+    if (at.mixed)
+        c->rows->split(c->detail + at.detail * c->size,
+                       c->coarse + at.coarse * c->size, p, c->part->stride[2],
+                       n, ((c->l->start[2] + x) & 1) == 0);
+    else
+        c->rows->take(c->detail + at.detail * c->size, p, c->part->stride[2],
+                      n);
+}
+
 void bm_lattice_split(const struct bm_lattice *l, size_t size,
                       const struct bm_strided *part, const void *data,
                       void *detail, void *coarse)
 {
-    const struct row_functions *rows = rows_of(size);
-    int64_t n = part->hi[2] - part->lo[2], esize = (int64_t)size;
-    int first_even = ((l->start[2] + part->lo[2]) & 1) == 0;
-    uint8_t *d = detail, *c = coarse;
+    struct copying c = {.l = l,
+                        .rows = rows_of(size),
+                        .part = part,
+                        .size = (int64_t)size,
+                        .data = (uint8_t *)data,
+                        .detail = detail,
+                        .coarse = coarse};
 
-    for (int64_t z = part->lo[0]; z < part->hi[0]; z++)
-        for (int64_t y = part->lo[1]; y < part->hi[1]; y++) {
-            struct row_place at = place_row(l, z, y, part->lo[2]);
-            const uint8_t *p = (const uint8_t *)data +
-                               (z - part->lo[0]) * part->stride[0] +
-                               (y - part->lo[1]) * part->stride[1];
+    walk_runs(&c, split_run, 0);
+}
 
-            prefetch_row(data, part, z, y, 0);
-            if (at.mixed)
-                rows->split(d + at.detail * esize, c + at.coarse * esize, p,
-                            part->stride[2], n, first_even);
-            else
-                rows->take(d + at.detail * esize, p, part->stride[2], n);
-        }
+static inline void merge_run(const struct copying *c, uint8_t *p, int64_t z,
+                             int64_t y, int64_t x, int64_t n)
+{
+    struct row_place at = place_row(c->l, z, y, x);
+
+    if (at.mixed)
+        c->rows->merge(p, c->part->stride[2], c->detail + at.detail * c->size,
+                       c->coarse + at.coarse * c->size, n,
+                       ((c->l->start[2] + x) & 1) == 0);
+    else
+        c->rows->give(p, c->part->stride[2], c->detail + at.detail * c->size,
+                      n);
 }
 
 void bm_lattice_merge(const struct bm_lattice *l, size_t size,
                       const struct bm_strided *part, void *data,
                       const void *detail, const void *coarse)
 {
-    const struct row_functions *rows = rows_of(size);
-    int64_t n = part->hi[2] - part->lo[2], esize = (int64_t)size;
-    int first_even = ((l->start[2] + part->lo[2]) & 1) == 0;
-    const uint8_t *d = detail, *c = coarse;
+    struct copying c = {.l = l,
+                        .rows = rows_of(size),
+                        .part = part,
+                        .size = (int64_t)size,
+                        .data = data,
+                        .detail = (uint8_t *)detail,
+                        .coarse = (uint8_t *)coarse};
 
-    for (int64_t z = part->lo[0]; z < part->hi[0]; z++)
-        for (int64_t y = part->lo[1]; y < part->hi[1]; y++) {
-            struct row_place at = place_row(l, z, y, part->lo[2]);
-            uint8_t *p = (uint8_t *)data + (z - part->lo[0]) * part->stride[0] +
-                         (y - part->lo[1]) * part->stride[1];
+    walk_runs(&c, merge_run, 1);
+}
 
-            prefetch_row(data, part, z, y, 1);
-            if (at.mixed)
-                rows->merge(p, part->stride[2], d + at.detail * esize,
-                            c + at.coarse * esize, n, first_even);
-            else
-                rows->give(p, part->stride[2], d + at.detail * esize, n);
-        }
+/* Where a sample lies in the dense array of all of them. */
+static uint8_t *dense_place(const struct copying *c, int64_t z, int64_t y,
+                            int64_t x)
+{
+    return c->detail +
+           ((z * c->l->count[1] + y) * c->l->count[2] + x) * c->size;
+}
+
+static inline void pack_run(const struct copying *c, uint8_t *p, int64_t z,
+                            int64_t y, int64_t x, int64_t n)
+{
+    c->rows->take(dense_place(c, z, y, x), p, c->part->stride[2], n);
 }
 
 void bm_lattice_pack(const struct bm_lattice *l, size_t size,
                      const struct bm_strided *part, const void *data,
                      void *dense)
 {
-    const struct row_functions *rows = rows_of(size);
-    int64_t n = part->hi[2] - part->lo[2], esize = (int64_t)size;
+    struct copying c = {.l = l,
+                        .rows = rows_of(size),
+                        .part = part,
+                        .size = (int64_t)size,
+                        .data = (uint8_t *)data,
+                        .detail = dense};
 
-    for (int64_t z = part->lo[0]; z < part->hi[0]; z++)
-        for (int64_t y = part->lo[1]; y < part->hi[1]; y++) {
-            prefetch_row(data, part, z, y, 0);
-            rows->take(
-                (uint8_t *)dense +
-                    ((z * l->count[1] + y) * l->count[2] + part->lo[2]) * esize,
-                (const uint8_t *)data + (z - part->lo[0]) * part->stride[0] +
-                    (y - part->lo[1]) * part->stride[1],
-                part->stride[2], n);
-        }
+    walk_runs(&c, pack_run, 0);
+}
+
+static inline void unpack_run(const struct copying *c, uint8_t *p, int64_t z,
+                              int64_t y, int64_t x, int64_t n)
+{
+    c->rows->give(p, c->part->stride[2], dense_place(c, z, y, x), n);
 }
 
 void bm_lattice_unpack(const struct bm_lattice *l, size_t size,
                        const struct bm_strided *part, void *data,
                        const void *dense)
 {
-    const struct row_functions *rows = rows_of(size);
-    int64_t n = part->hi[2] - part->lo[2], esize = (int64_t)size;
+    struct copying c = {.l = l,
+                        .rows = rows_of(size),
+                        .part = part,
+                        .size = (int64_t)size,
+                        .data = data,
+                        .detail = (uint8_t *)dense};
 
-    for (int64_t z = part->lo[0]; z < part->hi[0]; z++)
-        for (int64_t y = part->lo[1]; y < part->hi[1]; y++) {
-            prefetch_row(data, part, z, y, 1);
-            rows->give((uint8_t *)data + (z - part->lo[0]) * part->stride[0] +
-                           (y - part->lo[1]) * part->stride[1],
-                       part->stride[2],
-                       (const uint8_t *)dense +
-                           ((z * l->count[1] + y) * l->count[2] + part->lo[2]) *
-                               esize,
-                       n);
-        }
+    walk_runs(&c, unpack_run, 1);
 }

@@ -77,6 +77,31 @@ refuse 2 "name" "$BOUMA" import a.npy --attr "$(printf 'a\xff=1')" --into x.boum
 printf 'x,y\n1,2\n3,-1e400\n' >beyond.csv
 refuse 1 "line 3, column 'y': '-1e400' is beyond any f64" "$BOUMA" import \
     beyond.csv --particles p --into x.bouma
+
+# Numbers are kept, or the user is told.
+printf 'x,y,id\n1,2,9007199254740993\n3,4,nan\n' >digits.csv
+refuse 1 "line 2, column 'id': '9007199254740993' has more digits than f64" \
+    "$BOUMA" import digits.csv --particles p --into x.bouma
+expect 0 "$BOUMA" import digits.csv --particles p --type-of id=f64 \
+    --into digits.bouma
+printf 'x,y,m,k\n1,2,1e-400,1\n3,4,-1e-999,1e-60\n5,6,0,0\n' >tiny.csv
+expect 0 "$BOUMA" import tiny.csv --particles p --type-of k=f32 --into tiny.bouma
+[[ $err == *"'m': 2 numbers are nearer to 0 than any f64 but 0, and become 0"* ]] ||
+    complain "it said '$err'"
+[[ $err == *"'k': 1 number is nearer to 0 than any f32 but 0, and becomes 0"* ]] ||
+    complain "it said '$err'"
+python "
+np.savez('far.npz', x=np.array([1, 1e39, -1e39]), y=np.zeros(3))
+np.savez('vector.npz', pos=np.array([[0, 1], [2, 2**53 + 1]]))"
+refuse 1 "far.npz: row 1, counted from 0, column 'x': 1e+39 (and 1 more like \
+it) is beyond any f32 (3.4e38); choose --position-type f64" "$BOUMA" import \
+    far.npz --particles p --position-type f32 --into x.bouma
+refuse 1 "vector.npz: row 1, counted from 0, column 'pos': 9007199254740993 has \
+more digits than f64 keeps" "$BOUMA" import vector.npz --particles p \
+    --into x.bouma
+expect 0 "$BOUMA" import vector.npz --particles p --position-type f64 \
+    --into vector.bouma
+[[ ! -e x.bouma ]] || complain "it made a dataset"
 # A file system that takes no more: nothing of it stays, either.
 (
     trap '' XFSZ

@@ -249,6 +249,27 @@ bad()
     refuse "$status" "$text" "$BOUMA" import "$@" --particles p --into bad.bouma
 }
 bad 1 "cut.npz: it is not a .npz file, or is cut off" cut.npz
+python "
+import io, zipfile
+f = io.BytesIO()
+np.save(f, np.arange(3.))
+for kind, name in ((zipfile.ZIP_STORED, 'stored'), (zipfile.ZIP_DEFLATED, 'deflated')):
+    for more in -8, 8:
+        with zipfile.ZipFile('%s%d.npz' % (name, more), 'w', kind) as z:
+            z.writestr('x.npy', (f.getvalue() + bytes(8))[:len(f.getvalue()) + more])
+with open('two.npy', 'wb') as f:
+    np.save(f, np.arange(3.))
+    np.save(f, np.arange(3.))"
+for kind in stored deflated; do
+    bad 1 "member 'x.npy': expected 24 bytes of values, found 16; it is cut off" \
+        $kind-8.npz --position x
+    bad 1 "member 'x.npy': expected 24 bytes of values, found 32; its header \
+tells of fewer" $kind""8.npz --position x
+done
+bad 1 "two.npy: expected 24 bytes of values, found 176; its header tells of \
+fewer" two.npy --position two
+refuse 1 "two.npy: expected 24 bytes of values, found 176" "$BOUMA" import \
+    two.npy --into two.bouma
 bad 1 "flipped.npz: member 'mass.npy' is damaged: its checksum is wrong" flipped.npz
 bad 1 "inflated.npz: member 'mass.npy' is damaged" inflated.npz
 bad 2 "'mass' has 5 rows, but 'position' has 4" rows.npz

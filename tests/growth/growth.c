@@ -1,10 +1,12 @@
 /* growth.c -- something done to N things, for growth.sh to count instructions:
  *
- *   growth steps|attributes|variables|grids|files|assign|drain N
+ *   growth steps|attributes|variables|grids|files|assign|drain|
+ *   planes N
  *
  * What is counted is what measured() does. */
 #include <unistd.h>
 
+#include "codec/lattice.h"
 #include "crowd.h"
 #include "files.h"
 #include "layout/manifest.h"
@@ -39,6 +41,43 @@ static void try_steps(size_t n)
     measured(list_steps, &n);
     crowd_free();
     free(order);
+}
+
+/* ---- arrays in Fortran's order ------------------------------------------ */
+
+struct turned {
+    struct bm_lattice l;
+    struct bm_strided part;
+    float *data, *detail, *coarse;
+};
+
+static void split_turned(void *what)
+{
+    struct turned *t = what;
+
+    bm_lattice_split(&t->l, sizeof(float), &t->part, t->data, t->detail,
+                     t->coarse);
+}
+
+/* n planes of 32 rows, whose samples lie the farther apart the more planes
+ * there are. */
+static void try_planes(size_t n)
+{
+    int64_t size = sizeof(float), planes = (int64_t)n;
+    struct turned t = {.l = {{0, 0, 0}, {planes, 32, 8}},
+                       .part = {{0, 0, 0},
+                                {planes, 32, 8},
+                                {size, size * planes, size * planes * 32}}};
+    size_t samples = 32 * 8 * n;
+
+    t.data = calloc(samples, sizeof(float));
+    t.detail = calloc(samples, sizeof(float));
+    t.coarse = calloc(samples, sizeof(float));
+    REQUIRE(t.data && t.detail && t.coarse);
+    measured(split_turned, &t);
+    free(t.data);
+    free(t.detail);
+    free(t.coarse);
 }
 
 /* ---- manifests ---------------------------------------------------------- */
@@ -270,6 +309,8 @@ int main(int argc, char **argv)
         try_assign(n);
     else if (!strcmp(argv[1], "drain"))
         try_drain(n);
+    else if (!strcmp(argv[1], "planes"))
+        try_planes(n);
     else
         try_manifest(argv[1], n);
     return check_result();

@@ -40,7 +40,7 @@ static int in_part(const struct bm_strided *part, const int64_t at[3])
 
 /* ---- memory of the part ------------------------------------------------- */
 
-enum { MEMORY = 1 << 16, MARK = 0xa5 };
+enum { MEMORY = 1 << 18, MARK = 0xa5 };
 
 /* Strides of several kinds for the part; where its first sample is. */
 static uint8_t *lay_out(struct bm_strided *part, uint8_t *memory, size_t size,
@@ -70,6 +70,9 @@ static uint8_t *lay_out(struct bm_strided *part, uint8_t *memory, size_t size,
         part->stride[2] = s * n[0] * n[1];
     } else if (kind == 5) { /* dense rows at an odd address */
         origin++;
+    } else if (kind == 6) { /* planes turned: rows go down */
+        part->stride[1] = s;
+        part->stride[2] = s * n[1];
     }
     return memory + origin;
 }
@@ -242,13 +245,13 @@ static void every_kind_of_memory_and_element_is_served(void)
 
     for (int tries = 0; tries < 12; tries++)
         for (size_t size = 1; size <= 8; size *= 2)
-            for (int kind = 0; kind < 6; kind++) {
+            for (int kind = 0; kind < 7; kind++) {
                 struct bm_strided part;
                 struct bm_lattice l;
 
                 for (int d = 0; d < 3; d++) {
                     l.start[d] = check_below(&state, 100);
-                    l.count[d] = 1 + check_below(&state, 12);
+                    l.count[d] = 1 + check_below(&state, d == 2 ? 22 : 12);
                     part.lo[d] = check_below(&state, l.count[d]);
                     part.hi[d] = part.lo[d] + 1 +
                                  check_below(&state, l.count[d] - part.lo[d]);

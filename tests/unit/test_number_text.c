@@ -61,9 +61,50 @@ static void values_fit_or_are_refused(void)
     CHECK(!fits("1e400", BOUMA_F64) && !fits("1e400", BOUMA_F32));
 }
 
+static void digits_that_f64_drops_are_known(void)
+{
+    CHECK(!parse("9007199254740992").rounded);
+    CHECK(parse("9007199254740993").rounded);
+    CHECK(parse("-9007199254740993").rounded);
+    CHECK(!parse("-9223372036854775808").rounded);
+    CHECK(parse("9223372036854775807").rounded);
+    CHECK(!parse("9223372036854775808").rounded);
+    CHECK(parse("18446744073709551615").rounded);
+    CHECK(!parse("18446744073709551616").rounded);
+    CHECK(parse("-18446744073709551617").rounded);
+    CHECK(!parse("+0010000000000000000000000").rounded); /* 1e22 */
+    CHECK(parse("100000000000000000000000").rounded);    /* 1e23 */
+    CHECK(!parse("0.1").rounded && !parse("1e23").rounded);
+    CHECK(!parse("inf").rounded && !parse("nan").rounded);
+    for (int asked = 0; asked < 2; asked++) {
+        struct number_text n = parse("9007199254740993");
+
+        CHECK_EQ(number_text_why(&n, BOUMA_F64, asked) != NULL, !asked);
+        CHECK(!number_text_why(&n, BOUMA_I64, asked));
+        CHECK(!number_text_why(&n, BOUMA_U64, asked));
+    }
+}
+
+static void numbers_that_become_0_are_known(void)
+{
+    struct number_text n = parse("1e-400");
+
+    CHECK(n.tiny && number_text_vanishes(&n, BOUMA_F64));
+    CHECK(!fits("1e-400", BOUMA_I32) && fits("1e-400", BOUMA_F64));
+    CHECK(parse("-0.001e-999").tiny);
+    CHECK(!parse("0e5").tiny && !parse("0.00").tiny && !parse("5e-324").tiny);
+    n = parse("1e-50");
+    CHECK(!n.tiny && number_text_vanishes(&n, BOUMA_F32) &&
+          !number_text_vanishes(&n, BOUMA_F64));
+    n = parse("0");
+    CHECK(!number_text_vanishes(&n, BOUMA_F32));
+}
+
 int main(void)
 {
     kinds_are_told_apart();
     values_fit_or_are_refused();
+    digits_that_f64_drops_are_known();
+    numbers_that_become_0_are_known();
     return check_result();
 }

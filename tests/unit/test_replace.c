@@ -397,8 +397,7 @@ static void losses_end_when_the_step_is_written_again(void)
 
         if (persists && modes[i % 3] == BOUMA_GROUP)
             continue;
-        set_up();
-        o = options_for(modes[i % 3], 0);
+        o = set_up(modes[i % 3], 0);
         o.replace = 0;
         o.persist = persists;
         if (persists)

@@ -14,6 +14,11 @@
 /* The axes of a grid and one more, for components. */
 enum { NPY_MAX_DIMS = BOUMA_MAX_DIMS + 1, NPY_MAX_HEADER = 512 };
 
+/* What is said of bytes behind the values, which may be another array. */
+#define NPY_SURPLUS                                                            \
+    "its header tells of fewer; is there a second array behind the first? "    \
+    "Save each in a file of its own"
+
 struct npy_header {
     bouma_type type;
     bool swapped; /* its byte order is not that of this machine */

@@ -8,15 +8,14 @@
 static bool check_total(const struct npy_array *array, uint64_t offset,
                         uint64_t bytes, struct table_message *message)
 {
-    if (offset > array->total || bytes > array->total - offset)
-        return table_refuse(message,
-                            "expected %llu bytes of values, found %llu; it is "
-                            "cut off",
-                            (unsigned long long)bytes,
-                            (unsigned long long)(array->total > offset
-                                                     ? array->total - offset
-                                                     : 0));
-    return true;
+    uint64_t found = array->total > offset ? array->total - offset : 0;
+
+    if (offset <= array->total && bytes == found)
+        return true;
+    return table_refuse(message,
+                        "expected %llu bytes of values, found %llu; %s",
+                        (unsigned long long)bytes, (unsigned long long)found,
+                        bytes < found ? NPY_SURPLUS : "it is cut off");
 }
 
 static bool add_plain(struct particle_table *table,

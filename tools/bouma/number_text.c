@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -35,6 +36,9 @@ static enum number_kind parse_whole(struct number_text *out, const char *text,
         return NUMBER_NONE;
     if (digits > limit && negative)
         return NUMBER_NONE;
+    /* 2^64 is no uint64_t, and the nearest of many that are. */
+    out->rounded =
+        (double)digits >= 0x1p64 || (uint64_t)(double)digits != digits;
     if (digits > limit) {
         out->u = digits;
         out->f = (double)digits;
@@ -63,6 +67,26 @@ static bool looks_real(const char *text)
     return true;
 }
 
+/* Whether the digits of a whole number that is beyond 64 bits are those of
+ * 'f'. */
+static bool is_exact(const char *text, double f)
+{
+    char digits[LONGEST + 1];
+
+    text += *text == '-' || *text == '+';
+    while (text[0] == '0' && text[1])
+        text++;
+    snprintf(digits, sizeof(digits), "%.0f", fabs(f));
+    return strcmp(text, digits) == 0;
+}
+
+/* Whether a number has other digits than 0 before its exponent. */
+static bool is_above_zero(const char *text)
+{
+    return text[strcspn(text, "123456789eE")] >= '1' &&
+           text[strcspn(text, "123456789eE")] <= '9';
+}
+
 static enum number_kind parse_real(struct number_text *out, const char *text,
                                    size_t length)
 {
@@ -78,6 +102,9 @@ static enum number_kind parse_real(struct number_text *out, const char *text,
     out->f = strtod(copy, &end);
     if (end != copy + length)
         return NUMBER_NONE;
+    out->tiny = out->f == 0 && is_above_zero(copy);
+    out->rounded =
+        isfinite(out->f) && !strpbrk(copy, ".eE") && !is_exact(copy, out->f);
     return isinf(out->f) && strpbrk(copy, "0123456789") ? NUMBER_BEYOND
                                                         : NUMBER_REAL;
 }
@@ -99,8 +126,8 @@ static struct number_text as_whole(const struct number_text *number)
 {
     struct number_text whole = *number;
 
-    if (number->kind == NUMBER_REAL && fabs(number->f) <= 0x1p53 &&
-        floor(number->f) == number->f) {
+    if (number->kind == NUMBER_REAL && !number->tiny &&
+        fabs(number->f) <= 0x1p53 && floor(number->f) == number->f) {
         whole.kind = NUMBER_SIGNED;
         whole.i = (int64_t)number->f;
         whole.u = number->f > 0 ? (uint64_t)number->f : 0;
@@ -161,4 +188,28 @@ bool number_text_store(void *to, bouma_type type,
         break;
     }
     return false;
+}
+
+const char *number_text_why(const struct number_text *number, bouma_type type,
+                            bool asked)
+{
+    bool real = type == BOUMA_F32 || type == BOUMA_F64;
+    uint64_t value;
+
+    if (number->kind == NUMBER_NONE)
+        return "is not a number";
+    if (number->kind == NUMBER_BEYOND)
+        return "is beyond any f64 (1.8e308); write inf for infinity";
+    if (!number_text_store(&value, type, number))
+        return "does not fit into its type; choose one with --type-of";
+    if (real && number->rounded && !asked)
+        return "has more digits than f64 keeps; choose a type with --type-of "
+               "(i64 and u64 keep all digits, f64 rounds)";
+    return NULL;
+}
+
+bool number_text_vanishes(const struct number_text *number, bouma_type type)
+{
+    return number->tiny ||
+           (type == BOUMA_F32 && number->f != 0 && (float)number->f == 0);
 }

@@ -21,7 +21,9 @@ struct number_text {
     enum number_kind kind;
     int64_t i;
     uint64_t u;
-    double f; /* of any kind: the nearest */
+    double f;     /* of any kind: the nearest */
+    bool rounded; /* its digits are a whole number, and 'f' is another one */
+    bool tiny;    /* 'f' is 0, but the number is not */
 };
 
 /* What 'length' bytes say: digits with a sign, a point and an exponent, or
@@ -34,5 +36,14 @@ enum number_kind number_text_parse(struct number_text *out, const char *text,
  */
 bool number_text_store(void *to, bouma_type type,
                        const struct number_text *number);
+
+/* Why a field of a table with that number is to be refused, for a message; NULL
+ * if it can be stored. A whole number is rounded only if 'asked': the user has
+ * chosen the type. */
+const char *number_text_why(const struct number_text *number, bouma_type type,
+                            bool asked);
+
+/* Whether a value of 'type' is 0 for it, though the number is not. */
+bool number_text_vanishes(const struct number_text *number, bouma_type type);
 
 #endif

@@ -1,6 +1,8 @@
 /* particle_set.c -- the columns of all sources as one set of particles. */
 #include "particle_set.h"
 
+#include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -269,6 +271,7 @@ static int choose_types(const struct particle_set *set, struct context *ctx,
                 "--type-of %s: it is for text files; %s has values of type %s",
                 text, source->file.path, bouma_type_name(column->type));
         column->type = type;
+        column->asked = true;
     }
     return DONE;
 }
@@ -313,12 +316,17 @@ static int gather(struct particle_set *set, struct context *ctx)
 
 /* ---- positions ----------------------------------------------------------- */
 
+static const char *address_of(const struct table_column *column, uint64_t row,
+                              int component)
+{
+    return (const char *)column->data + (int64_t)row * column->stride +
+           component * column->component_stride;
+}
+
 static double value_at(const struct table_column *column, uint64_t row,
                        int component)
 {
-    const char *at = (const char *)column->data +
-                     (int64_t)row * column->stride +
-                     component * column->component_stride;
+    const char *at = address_of(column, row, component);
 
     switch (column->type) {
 #define CASE(name, value, ctype, text)                                         \
@@ -335,12 +343,71 @@ static double value_at(const struct table_column *column, uint64_t row,
     return 0;
 }
 
+/* Whether the nearest double of a value is the value. */
+static bool is_kept(const struct table_column *column, uint64_t row,
+                    int component, double f64)
+{
+    const char *at = address_of(column, row, component);
+    uint64_t u64;
+    int64_t i64;
+
+    if (column->type == BOUMA_I64) {
+        memcpy(&i64, at, sizeof(i64));
+        return f64 < 0x1p63 && (int64_t)f64 == i64;
+    }
+    if (column->type == BOUMA_U64) {
+        memcpy(&u64, at, sizeof(u64));
+        return f64 < 0x1p64 && (uint64_t)f64 == u64;
+    }
+    return true;
+}
+
+/* Nobody asked for a coordinate to become another number: infinite, or, unless
+ * --position-type says so, rounded from an integer. */
+static int refuse_position(const struct particle_set *set, struct context *ctx,
+                           int axis, uint64_t row, uint64_t others)
+{
+    const struct table_column *column = set->axes[set->vector ? 0 : axis];
+    const char *at = address_of(column, row, set->vector ? axis : 0);
+    const struct particles_source *source = set->sources;
+    char value[32], more[64] = "";
+    uint64_t u64;
+    int64_t i64;
+
+    find_column(set, column->name, &source);
+    if (column->type == BOUMA_I64) {
+        memcpy(&i64, at, sizeof(i64));
+        snprintf(value, sizeof(value), "%" PRId64, i64);
+    } else if (column->type == BOUMA_U64) {
+        memcpy(&u64, at, sizeof(u64));
+        snprintf(value, sizeof(value), "%" PRIu64, u64);
+    } else {
+        snprintf(value, sizeof(value), "%g",
+                 value_at(column, row, set->vector ? axis : 0));
+    }
+    if (others)
+        snprintf(more, sizeof(more), " (and %llu more like it)",
+                 (unsigned long long)others);
+    return context_fail(
+        ctx, DATA_AT_FAULT,
+        "%s: row %llu, counted from 0, column '%s': %s%s %s", source->file.path,
+        (unsigned long long)(set->part.first + row), column->name, value, more,
+        set->type == BOUMA_F32
+            ? "is beyond any f32 (3.4e38); choose --position-type f64"
+            : "has more digits than f64 keeps; to round it, add "
+              "--position-type f64");
+}
+
 /* Coordinates that are integers, of several types, or to be of another type
- * are copied, into an array for each axis; the columns are dropped. */
-static int convert_positions(struct particle_set *set, struct context *ctx)
+ * are copied, into an array for each axis; the columns are dropped. Where the
+ * type was 'asked' for, integers are rounded to it. */
+static int convert_positions(struct particle_set *set, struct context *ctx,
+                             bool asked)
 {
     size_t item = bouma_type_size(set->type), ndims = (size_t)set->ndims;
     uint64_t rows = set->part.last - set->part.first;
+    uint64_t bad = 0, bad_row = 0;
+    int bad_axis = 0;
     bool same = true;
     char *to;
 
@@ -357,12 +424,21 @@ static int convert_positions(struct particle_set *set, struct context *ctx)
     to = set->converted;
     for (int i = 0; i < set->ndims; i++)
         for (uint64_t row = 0; row < rows; row++, to += item) {
-            double f64 = set->vector ? value_at(set->axes[0], row, i)
-                                     : value_at(set->axes[i], row, 0);
+            const struct table_column *axis = set->axes[set->vector ? 0 : i];
+            int component = set->vector ? i : 0;
+            double f64 = value_at(axis, row, component);
             float f32 = (float)f64;
 
             memcpy(to, item == sizeof(f32) ? (void *)&f32 : (void *)&f64, item);
+            if ((item == sizeof(f32) && isinf(f32) && !isinf(f64)) ||
+                (!asked && !is_kept(axis, row, component, f64))) {
+                bad_axis = bad ? bad_axis : i;
+                bad_row = bad ? bad_row : row;
+                bad++;
+            }
         }
+    if (bad)
+        return refuse_position(set, ctx, bad_axis, bad_row, bad - 1);
     for (int i = 0; i < (set->vector ? 1 : set->ndims); i++)
         table_drop(set->axes[i]);
     return DONE;
@@ -453,6 +529,33 @@ struct particle_bytes particle_set_bytes(const struct particle_set *set)
     return bytes;
 }
 
+/* Numbers of the text that are nearer to 0 than any value of their type, of all
+ * processes. Collective. */
+static int tell_vanished(const struct particles_source *source,
+                         struct context *ctx)
+{
+    const struct particle_table *table = &source->table;
+    double *counts = calloc(table->count + 1, sizeof(*counts));
+    int rc = context_agree(ctx, counts ? DONE : context_fail_memory(ctx));
+
+    for (size_t i = 0; !rc && i < table->count; i++)
+        counts[i] =
+            table->columns[i].unwanted ? 0 : (double)table->columns[i].vanished;
+    if (!rc)
+        session_combine(ctx->session, counts, table->count, SESSION_SUM);
+    for (size_t i = 0; !rc && context_prints(ctx) && i < table->count; i++)
+        if (counts[i] > 0)
+            context_note(ctx,
+                         "%s: column '%s': %.0f number%s nearer to 0 than any "
+                         "%s but 0, and become%s 0",
+                         source->file.path, table->columns[i].name, counts[i],
+                         counts[i] > 1 ? "s are" : " is",
+                         bouma_type_name(table->columns[i].type),
+                         counts[i] > 1 ? "" : "s");
+    free(counts);
+    return rc;
+}
+
 int particle_set_load(struct particle_set *set, struct context *ctx,
                       const struct arguments *args)
 {
@@ -463,5 +566,10 @@ int particle_set_load(struct particle_set *set, struct context *ctx,
             ctx, particles_source_load(&set->sources[i], ctx, set->part));
     if (!rc)
         rc = choose_position_type(set, ctx, args);
-    return rc ? rc : convert_positions(set, ctx);
+    for (int i = 0; !rc && i < at_work(set); i++)
+        if (particles_source_is_text(&set->sources[i]))
+            rc = tell_vanished(&set->sources[i], ctx);
+    return rc ? rc
+              : convert_positions(set, ctx,
+                                  arguments_has(args, "position-type"));
 }

@@ -110,6 +110,7 @@ void *table_allocate(struct table_column *column, uint64_t rows,
         return NULL;
     }
     column->data = column->owned;
+    column->vanished = 0;
     column->stride = (int64_t)bouma_type_size(column->type);
     column->component_stride = (int64_t)rows * column->stride;
     return column->owned;

@@ -25,6 +25,8 @@ struct table_column {
     uint64_t offset;                  /* of the first row, in a .npy file */
     bool swapped;                     /* in the file: the other byte order */
     bool unwanted;                    /* not to be loaded */
+    bool asked;                       /* the user has chosen its type */
+    uint64_t vanished;                /* of text: numbers that became 0 */
     size_t source;                    /* number that its reader knows it by */
     const void *data;                 /* of the first row that was loaded */
     void *owned; /* memory of 'data', to be freed; NULL: it is a file's */

@@ -136,13 +136,14 @@ bool csv_open(struct csv_file *out, struct particle_table *table,
 
 /* ---- rows ---------------------------------------------------------------- */
 
-/* A way through the rows; 'each' is given each field that is a number. */
+/* A way through the rows; 'each' is given each field that is a number, and
+ * returns what is wrong with it, or NULL. */
 struct walk {
     const struct csv_file *csv;
-    const struct table_column **columns; /* [csv->columns]; NULL: not wanted */
+    struct table_column **columns; /* [csv->columns]; NULL: not wanted */
     struct row_range rows;
-    bool (*each)(struct walk *walk, size_t column, uint64_t row,
-                 const struct number_text *number);
+    const char *(*each)(struct walk *walk, size_t column, uint64_t row,
+                        const struct number_text *number);
     unsigned *kinds;
     struct table_message *message;
 };
@@ -166,6 +167,7 @@ static bool walk_line(struct walk *walk, struct piece line, uint64_t row)
     for (; more && column < csv->columns; column++) {
         struct number_text number;
         struct piece field;
+        const char *why;
 
         if (!next_field(&line, csv->separator, &field, &more))
             return table_refuse(walk->message,
@@ -173,19 +175,12 @@ static bool walk_line(struct walk *walk, struct piece line, uint64_t row)
                                 line_number(csv->text, start));
         if (!walk->columns[column])
             continue;
-        if (number_text_parse(&number, field.at, field.length) == NUMBER_NONE)
-            return refuse_field(walk, field, column,
-                                field.length ? "is not a number"
-                                             : "is empty; write nan for a "
-                                               "number that is not there");
-        if (number.kind == NUMBER_BEYOND)
-            return refuse_field(walk, field, column,
-                                "is beyond any f64 (1.8e308); write inf for "
-                                "infinity");
-        if (!walk->each(walk, column, row, &number))
-            return refuse_field(
-                walk, field, column,
-                "does not fit into its type; choose one with --type-of");
+        number_text_parse(&number, field.at, field.length);
+        why = field.length ? walk->each(walk, column, row, &number)
+                           : "is empty; write nan for a number that is not "
+                             "there";
+        if (why)
+            return refuse_field(walk, field, column, why);
     }
     if (column == csv->columns && !more)
         return true;
@@ -213,7 +208,7 @@ static bool walk_rows(struct walk *walk)
     return true;
 }
 
-static bool start_walk(struct walk *walk, const struct particle_table *table)
+static bool start_walk(struct walk *walk, struct particle_table *table)
 {
     walk->columns = calloc(walk->csv->columns, sizeof(*walk->columns));
     if (!walk->columns)
@@ -224,8 +219,8 @@ static bool start_walk(struct walk *walk, const struct particle_table *table)
     return true;
 }
 
-static bool look_at(struct walk *walk, size_t column, uint64_t row,
-                    const struct number_text *number)
+static const char *look_at(struct walk *walk, size_t column, uint64_t row,
+                           const struct number_text *number)
 {
     (void)row;
     if (number->kind == NUMBER_UNSIGNED)
@@ -234,10 +229,10 @@ static bool look_at(struct walk *walk, size_t column, uint64_t row,
         walk->kinds[column] |= CSV_REAL;
     else if (number->i < 0)
         walk->kinds[column] |= CSV_SIGNED;
-    return true;
+    return number_text_why(number, BOUMA_F64, true);
 }
 
-bool csv_look(const struct csv_file *csv, const struct particle_table *table,
+bool csv_look(const struct csv_file *csv, struct particle_table *table,
               struct row_range rows, unsigned *kinds,
               struct table_message *message)
 {
@@ -259,13 +254,15 @@ bouma_type csv_type(unsigned kinds)
     return kinds & CSV_UNSIGNED ? BOUMA_U64 : BOUMA_I64;
 }
 
-static bool store_at(struct walk *walk, size_t column, uint64_t row,
-                     const struct number_text *number)
+static const char *store_at(struct walk *walk, size_t column, uint64_t row,
+                            const struct number_text *number)
 {
-    const struct table_column *of = walk->columns[column];
+    struct table_column *of = walk->columns[column];
 
-    return number_text_store((char *)of->owned + (int64_t)row * of->stride,
-                             of->type, number);
+    number_text_store((char *)of->owned + (int64_t)row * of->stride, of->type,
+                      number);
+    of->vanished += number_text_vanishes(number, of->type);
+    return number_text_why(number, of->type, of->asked);
 }
 
 bool csv_load(const struct csv_file *csv, struct particle_table *table,

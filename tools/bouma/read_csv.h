@@ -2,8 +2,9 @@
  * numbers for each particle, with commas, semicolons or tabs between.
  *
  * Works on memory. Columns of whole numbers become i64 (u64 if they need it),
- * others f64. As some process may see a fraction where another one does not,
- * each looks at its own rows, all agree on the kinds, and then they load. */
+ * others f64; a whole number that f64 would round is refused there. As some
+ * process may see a fraction where another one does not, each looks at its own
+ * rows, all agree on the kinds, and then they load. */
 #ifndef READ_CSV_H
 #define READ_CSV_H
 
@@ -27,7 +28,7 @@ bool csv_open(struct csv_file *out, struct particle_table *table,
               const void *bytes, size_t size, struct table_message *message);
 
 /* Add the kinds of the rows' numbers to 'kinds' [columns]. */
-bool csv_look(const struct csv_file *csv, const struct particle_table *table,
+bool csv_look(const struct csv_file *csv, struct particle_table *table,
               struct row_range rows, unsigned *kinds,
               struct table_message *message);
 bouma_type csv_type(unsigned kinds);

@@ -357,26 +357,22 @@ static bool load_line(const struct lammps_file *file, struct piece line,
     size_t i = 0;
 
     for (; next_word(&line, &word); i++) {
-        const struct table_column *column = i < words ? columns[i] : NULL;
+        struct table_column *column = i < words ? columns[i] : NULL;
         struct number_text number;
-        bool fits;
+        const char *why;
 
         if (!column)
             continue;
-        fits =
-            number_text_parse(&number, word.at, word.length) != NUMBER_NONE &&
-            number_text_store((char *)column->owned +
-                                  (int64_t)row * column->stride,
-                              column->type, &number);
-        if (!fits)
-            return table_refuse(
-                message, "line %zu, column '%.100s': '%.*s' %s",
-                line_number(file->text, start), column->name,
-                (int)(word.length < 40 ? word.length : 40), word.at,
-                number.kind == NUMBER_NONE ? "is not a number"
-                : number.kind == NUMBER_BEYOND
-                    ? "is beyond any f64 (1.8e308); write inf for infinity"
-                    : "does not fit into its type; choose one with --type-of");
+        number_text_parse(&number, word.at, word.length);
+        why = number_text_why(&number, column->type, column->asked);
+        if (why)
+            return table_refuse(message, "line %zu, column '%.100s': '%.*s' %s",
+                                line_number(file->text, start), column->name,
+                                (int)(word.length < 40 ? word.length : 40),
+                                word.at, why);
+        number_text_store((char *)column->owned + (int64_t)row * column->stride,
+                          column->type, &number);
+        column->vanished += number_text_vanishes(&number, column->type);
     }
     if (i == words)
         return true;
@@ -416,18 +412,20 @@ static double load_real(const struct table_column *column, uint64_t row)
     return f64;
 }
 
-static void store_real(const struct table_column *column, uint64_t row,
+static bool store_real(const struct table_column *column, uint64_t row,
                        double value)
 {
     struct number_text number = {.kind = NUMBER_REAL, .f = value};
 
-    number_text_store((char *)column->owned + (int64_t)row * column->stride,
-                      column->type, &number);
+    return number_text_store((char *)column->owned +
+                                 (int64_t)row * column->stride,
+                             column->type, &number);
 }
 
 /* x = xlo + xs lx + ys xy + zs xz, and so on. */
-static void unscale(const struct lammps_box *box,
-                    struct table_column *const *columns, uint64_t rows)
+static bool unscale(const struct lammps_box *box,
+                    struct table_column *const *columns, uint64_t rows,
+                    struct table_message *message)
 {
     const double tilt[3][3] = {
         {0, box->tilt[0], box->tilt[1]}, {0, 0, box->tilt[2]}, {0, 0, 0}};
@@ -443,10 +441,15 @@ static void unscale(const struct lammps_box *box,
 
             for (int k = i + 1; box->tilted && k < 3; k++)
                 x += part[k] * tilt[i][k];
-            if (columns[i])
-                store_real(columns[i], row, x);
+            if (columns[i] && !store_real(columns[i], row, x))
+                return table_refuse(message,
+                                    "a scaled '%s' becomes %g, which does not "
+                                    "fit into its type; choose one with "
+                                    "--type-of",
+                                    columns[i]->name, x);
         }
     }
+    return true;
 }
 
 static bool unscale_columns(const struct lammps_frame *frame,
@@ -470,9 +473,7 @@ static bool unscale_columns(const struct lammps_frame *frame,
     if (count > 0 && count < 3 && frame->box.tilted)
         return table_refuse(message, "in a tilted box, scaled x, y and z need "
                                      "each other: take all three");
-    if (count > 0)
-        unscale(&frame->box, columns, rows);
-    return true;
+    return count == 0 || unscale(&frame->box, columns, rows, message);
 }
 
 bool lammps_load(const struct lammps_file *file,

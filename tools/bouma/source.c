@@ -151,12 +151,6 @@ static int open_npy(struct source *source, struct context *ctx,
     if (header.data_bytes == 0)
         return context_fail(ctx, DATA_AT_FAULT, "%s: the array is empty",
                             source->path);
-    if (header.data_bytes > found)
-        return context_fail(ctx, DATA_AT_FAULT,
-                            "%s: expected %llu bytes of values, found %llu; "
-                            "the file is cut off",
-                            source->path, (unsigned long long)header.data_bytes,
-                            (unsigned long long)found);
     source->type = header.type;
     source->swapped = header.swapped;
     rc = split_axes(source, ctx, &header, wish->components);
@@ -164,6 +158,12 @@ static int open_npy(struct source *source, struct context *ctx,
         rc = compare_wish(source, ctx, wish);
     if (rc)
         return rc;
+    if (header.data_bytes != found)
+        return context_fail(
+            ctx, DATA_AT_FAULT,
+            "%s: expected %llu bytes of values, found %llu; %s", source->path,
+            (unsigned long long)header.data_bytes, (unsigned long long)found,
+            header.data_bytes < found ? NPY_SURPLUS : "the file is cut off");
     set_strides(source, header.fortran);
     source->data = (unsigned char *)source->file.bytes + header.data_offset;
     return DONE;
