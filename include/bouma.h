@@ -1178,15 +1178,18 @@ BOUMA_API int bouma_verify(const char *path, bouma_verify_depth depth,
                            void *user, bouma_verify_report *report,
                            char *message, size_t bytes);
 
-/* What repair did or, without 'apply', would do. It never deletes what could be
- * of use: what is in the way is moved to lost/. (Of a whole step that was
- * written again, files of the earlier writing are removed, as its writer would
- * have done.) 'each' is told each action. Steps stand alone: one that cannot be
- * looked at, or that a newer version of bouma wrote, is left as it is, and the
- * others are mended. */
+/* What repair did or, without 'apply', would do. It reads all data; what does
+ * not match its checksums goes on record as lost. What is in the way is moved
+ * to lost/. Removed are only the files of an earlier writing of a step that was
+ * written again and is whole, as its writer would have done; the record of a
+ * loss that is over; the old index, when it is written anew; and the empty
+ * directory of a step that is lost. 'each' is told each action. Steps stand
+ * alone: one that cannot be looked at, or that a newer version of bouma wrote,
+ * is left as it is, and the others are mended. */
 typedef struct bouma_repair_report {
     uint64_t actions;   /* done, or to be done */
-    uint64_t hopeless;  /* damages that cannot be mended */
+    uint64_t hopeless;  /* damages that cannot be mended: files and steps, if
+                           their loss is not forgotten */
     uint64_t unchecked; /* findings about what could not be looked at */
 } bouma_repair_report;
 BOUMA_API int bouma_repair(const char *path, int apply,
@@ -1195,9 +1198,9 @@ BOUMA_API int bouma_repair(const char *path, int apply,
                            void *user, bouma_repair_report *report,
                            char *message, size_t bytes);
 
-/* What was committed and is gone. A step that is lost stays on record, also
- * when the index is written anew, and verify counts it as a damage, until it is
- * forgotten or written again. */
+/* What was committed and is gone, or damaged. It stays on record, also when the
+ * index is written anew, and verify counts it as a damage, until it is
+ * forgotten or the step is written again. */
 typedef struct bouma_loss {
     int64_t step;
     double time;      /* of the step, if 'is_known' */
@@ -1205,7 +1208,7 @@ typedef struct bouma_loss {
                          not yet, below 0: not known */
     int64_t files;    /* 0: the whole step is lost; else of so many of its files
                          a part, and the rest can be read */
-    int accepted;     /* of files: forgotten, so that verify has but a note */
+    int accepted;     /* of files: forgotten, so that verify has but notes */
     int is_known;     /* the time is */
 } bouma_loss;
 
@@ -1216,8 +1219,8 @@ BOUMA_API int bouma_losses(const char *path, const bouma_options *opts,
                            void *user, char *message, size_t bytes);
 
 /* Forget the loss of a step, or all losses if 'step' is -1; as bouma_repair(),
- * without 'apply' only tell. BOUMA_ENOTFOUND if no loss of the step is known.
- */
+ * without 'apply' only tell. BOUMA_ENOTFOUND if no loss of the step is known:
+ * bouma_repair() puts those of files and chunks on record. */
 BOUMA_API int bouma_repair_forget(
     const char *path, int64_t step, int apply, const bouma_options *opts,
     void (*each)(void *user, const bouma_finding *f), void *user,

@@ -128,6 +128,29 @@ int bm_repair_lost_step(struct bm_repair *r, const struct bm_step_entry *entry)
     return rc;
 }
 
+int bm_repair_lost_manifest(struct bm_repair *r, uint64_t step)
+{
+    const struct bm_lost_step *known = bm_losses_find(&r->losses, step);
+    const struct bm_step_entry *entry = bm_step_list_find(&r->known, step);
+    struct bm_lost_step lost = {.entry = {step, 0, {0, 0}}};
+    char name[BM_NAME_BYTES];
+
+    if (known && bm_lost_step_is_whole(known))
+        return BOUMA_OK; /* and was told of */
+    if (entry)
+        lost.entry = *entry;
+    bm_name_manifest(name, step);
+    bm_repair_hopeless(
+        r, (int64_t)step, name,
+        "the manifest is damaged and the subfiles are not all whole");
+    bm_name_loss(name, step);
+    return bm_repair_act(r, (int64_t)step, name,
+                         "the loss of the step put on record; its files are "
+                         "kept until it is forgotten")
+               ? bm_losses_save(&r->ds.store, r->ds.id, &lost, r->error)
+               : BOUMA_OK;
+}
+
 int bm_repair_lost_parts(struct bm_repair *r, const struct bm_manifest *m,
                          struct bm_lost_step *now, int is_all, int is_left)
 {
@@ -170,7 +193,7 @@ int bm_repair_lost_parts(struct bm_repair *r, const struct bm_manifest *m,
 static int forget_one(struct bm_repair *r, struct bm_lost_step *l)
 {
     struct bm_store *s = &r->ds.store;
-    char name[BM_NAME_BYTES];
+    char name[BM_NAME_BYTES], manifest[BM_NAME_BYTES];
     int rc;
 
     bm_name_loss(name, l->entry.step);
@@ -189,6 +212,13 @@ static int forget_one(struct bm_repair *r, struct bm_lost_step *l)
     if (!bm_lost_step_is_whole(l)) {
         l->accepted = 1;
         return bm_losses_save(s, r->ds.id, l, r->error);
+    }
+    /* One whose manifest is damaged is still there, and of no use. */
+    bm_name_manifest(manifest, l->entry.step);
+    if (bm_store_exists(s, manifest)) {
+        rc = bm_repair_move_step(r, l->entry.step);
+        if (rc)
+            return rc;
     }
     /* Both may know it, if a repair was killed. */
     rc = bm_index_forget(s, r->ds.id, l->entry.step, r->error);

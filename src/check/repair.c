@@ -414,6 +414,23 @@ static int move_leftover(void *context, const char *entry)
     return m->rc ? ECANCELED : 0;
 }
 
+int bm_repair_move_step(struct bm_repair *r, uint64_t step)
+{
+    struct leftovers mover = {r, step, BOUMA_OK};
+    struct bm_error ignored = {0};
+    char dir[BM_NAME_BYTES], manifest[BM_NAME_BYTES];
+
+    bm_name_step(dir, step);
+    bm_name_manifest(manifest, step);
+    if (!bm_store_is_absent(&r->ds.store, manifest))
+        mover.rc = bm_repair_move_away(r, manifest);
+    if (!mover.rc)
+        bm_store_list(&r->ds.store, dir, move_leftover, &mover, &ignored);
+    if (!mover.rc)
+        bm_store_remove_dir(&r->ds.store, dir);
+    return mover.rc;
+}
+
 /* Whether a leftover is of a newer version, which may have a use for it. */
 static int look_for_newer(void *context, const char *entry)
 {
@@ -461,12 +478,8 @@ static int repair_unpublished(struct bm_repair *r, uint64_t number, int damaged)
     if (rc != BOUMA_EFORMAT)
         return rc;
     rc = BOUMA_OK;
-    if (damaged) {
-        bm_repair_hopeless(
-            r, (int64_t)number, dir,
-            "the manifest is damaged and the subfiles are not all whole");
-        return BOUMA_OK;
-    }
+    if (damaged)
+        return bm_repair_lost_manifest(r, number);
     bm_store_list(&r->ds.store, dir, look_for_newer, &newer, &ignored);
     if (newer.rc)
         return newer.rc;

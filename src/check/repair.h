@@ -36,6 +36,8 @@ void bm_repair_hopeless(struct bm_repair *r, int64_t step, const char *name,
  * BOUMA_OK is returned. Any other status comes back. */
 int bm_repair_leave(struct bm_repair *r, int64_t step, const char *name,
                     int rc);
+/* All that writers have left of a step, and its manifest, moved to lost/. */
+int bm_repair_move_step(struct bm_repair *r, uint64_t step);
 /* Move a file to lost/, under a name that is free there. */
 int bm_repair_move_away(struct bm_repair *r, const char *name);
 
@@ -59,6 +61,8 @@ int bm_repair_steps_dir(struct bm_repair *r, int *is_there);
 int bm_repair_losses(struct bm_repair *r);
 /* A step that the index knows, and of which no manifest can be made. */
 int bm_repair_lost_step(struct bm_repair *r, const struct bm_step_entry *entry);
+/* A step whose manifest is damaged, and of which no other can be made. */
+int bm_repair_lost_manifest(struct bm_repair *r, uint64_t step);
 /* What was found lost of a step that has a manifest, 'is_all' if all of its
  * files could be looked at: on record, unless it is already. With 'is_left'
  * some of its data can be read. */

@@ -3,19 +3,22 @@
 
 #include "dataset/dataset.h"
 
-/* Whether the step is there (again): then it is not lost as a whole. A failure
- * to look shows nothing. */
+/* Whether the step is there (again), with a manifest that can be read: then it
+ * is not lost as a whole. A failure to look shows nothing. */
 static int is_there(struct bm_store *s, uint64_t step)
 {
     struct bm_error ignored = {0};
+    struct bm_step_entry entry;
     char name[BM_NAME_BYTES];
-    struct bm_file f;
+    struct bm_buffer b;
+    int there;
 
     bm_name_manifest(name, step);
-    if (bm_file_open(&f, s, name, BOUMA_OPEN_READ, &ignored))
-        return 0;
-    bm_file_close(&f, &ignored);
-    return 1;
+    bm_buffer_init(&b, s->a);
+    there = !bm_store_load(s, name, &b, s->memory_limit, &ignored) &&
+            !bm_manifest_peek(&entry, &b, NULL, name, &ignored);
+    bm_buffer_release(&b);
+    return there;
 }
 
 /* Whether a file is still as short as the record says, as far as one can

@@ -480,6 +480,38 @@ static void damaged_data_can_be_accepted(void)
     forge_end(&f);
 }
 
+/* No manifest can be made anew: the step can be given up. */
+static void a_damaged_manifest_can_be_accepted(void)
+{
+    struct forge_findings found;
+    struct forge_file file;
+    struct forge f;
+    char name[96];
+
+    forge_begin(&f, BOUMA_ORDER_LEVEL, 0);
+    forge_name_subfile(name, STEP, 0);
+    forge_load(&f, &file, name);
+    flip(&f, name, file.bytes / 2);
+    forge_name_manifest(name, STEP);
+    flip(&f, name, 100);
+    for (int apply = 0; apply < 3; apply++) {
+        forge_repair(&f, &found, apply);
+        CHECK_EQ(found.repaired.hopeless, 1);
+        CHECK_EQ(found.repaired.actions, apply < 2);
+        CHECK(forge_exists(&f, name));
+    }
+    forge_verify(&f, &found, BOUMA_VERIFY_QUICK);
+    CHECK(found.verified.damages > 0);
+    CHECK_EQ(losses(&f).count, 1);
+    forget(&f, STEP, 1, BOUMA_OK);
+    CHECK(!forge_exists(&f, name));
+    CHECK(forge_exists(&f, "lost/steps.00000001.manifest.0"));
+    CHECK(forge_exists(&f, "lost/steps.00000001.d.0000.e1a2.0"));
+    nothing_is_lost(&f);
+    free(file.data);
+    forge_end(&f);
+}
+
 static void nothing_is_left_of_a_step(void)
 {
     struct forge_findings found;
@@ -727,6 +759,7 @@ int main(void)
     a_step_that_is_lost_again_is_another_loss();
     steps_that_are_dropped_meanwhile_are_not_lost();
     damaged_data_can_be_accepted();
+    a_damaged_manifest_can_be_accepted();
     nothing_is_left_of_a_step();
     a_wrong_version_does_not_hide_the_other_head();
     large_files_are_mended();
