@@ -5,8 +5,9 @@
  *         then for each output step: begin, put what this rank holds, end.
  * Read:   open a dataset, open a step. Of a grid, read any box at any level;
  *         level 0 is full resolution, level k holds the samples whose indices
- *         are multiples of 2^k. Of particles, query any box, any ranges of
- *         values, at any quality; quality q is the share q of the particles.
+ *         are multiples of 2^k (averages there, with BOUMA_CODEC_WAVELET). Of
+ *         particles, query any box, any ranges of values, at any quality;
+ *         quality q is the share q of the particles.
  *
  * Axes are in C order, the slowest first, as in NumPy and HDF5. Boxes are
  * half-open and count full-resolution samples, whatever the level.

@@ -58,6 +58,7 @@ static int status_of_errno(int code)
     case ENOMEM:
         return BOUMA_ENOMEM;
     case ENOENT:
+    case ENOLINK:
         return BOUMA_ENOTFOUND;
     case EEXIST:
         return BOUMA_EEXISTS;
@@ -100,6 +101,7 @@ int bm_fail_io(struct bm_error *error, int code, const char *format, ...)
         REASON(EMFILE, "too many open files in this process (see ulimit -n)")
         REASON(ENFILE, "too many open files on this machine")
         REASON(ELOOP, "is a symbolic link, which a dataset may not contain")
+        REASON(ENOLINK, "is a symbolic link that leads nowhere")
         REASON(ENAMETOOLONG, "the path is too long")
         REASON(ESTALE, "stale handle of a network file system")
         REASON(ENOMEM, "out of memory")

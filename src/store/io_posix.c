@@ -109,6 +109,17 @@ static int sync_parent(const char *path)
     return rc;
 }
 
+/* Why a path could not be opened: links that lead to nothing, or round in a
+ * circle, are there, which ENOENT denies. */
+static int why_not_opened(const char *path, int code)
+{
+    struct stat st;
+    int is_link = (code == ENOENT || code == ELOOP) && !lstat(path, &st) &&
+                  S_ISLNK(st.st_mode);
+
+    return is_link ? ENOLINK : code;
+}
+
 static int posix_attach(void *user, void **root, const char *path, int create)
 {
     int fd, code;
@@ -123,7 +134,7 @@ static int posix_attach(void *user, void **root, const char *path, int create)
     }
     fd = open_retry(AT_FDCWD, path, O_RDONLY | O_DIRECTORY, 0);
     if (fd < 0)
-        return errno;
+        return why_not_opened(path, errno);
     *root = wrap(fd);
     return 0;
 }

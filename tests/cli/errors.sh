@@ -158,6 +158,13 @@ refuse 2 "is u8, and the codec zfp-reversible takes f32, f64, i32 and i64 only" 
 [[ ! -e x.bouma ]] || complain "a refused import made a dataset"
 read=("$BOUMA" read run.bouma)
 refuse 2 "none.bouma" "$BOUMA" read none.bouma grid/a -o x.npy
+ln -s none.bouma dangling.bouma
+ln -s round.bouma round.bouma
+for link in dangling round; do
+    refuse 2 "$link.bouma: could not be opened: is a symbolic link that leads \
+nowhere" "$BOUMA" read $link.bouma grid/a -o x.npy
+done
+refuse 2 "leads nowhere" "$BOUMA" query dangling.bouma p
 refuse 2 "say where to" "${read[@]}" grid/a
 refuse 2 "end it in .npy or .raw" "${read[@]}" grid/a -o x.png
 refuse 2 "both want standard output" "${read[@]}" grid/a -o - --json
@@ -170,6 +177,10 @@ refuse 2 "has levels 0 to" "${read[@]}" grid/a --level 20 -o x.npy
 refuse 2 "--level -1" "${read[@]}" grid/a --level -1 -o x.npy
 refuse 2 "not inside the grid" "${read[@]}" grid/a --box 0:25,:,: -o x.npy
 refuse 2 "not inside the grid" "${read[@]}" grid/a --box=-25:,:,: -o x.npy
+refuse 2 "axis 1 of the box, -100:5, is -" "${read[@]}" grid/a \
+    --box=:,-100:5,: -o x.npy
+refuse 2 "--step 99999999999999999999: is too large" "${read[@]}" grid/a \
+    --step 99999999999999999999 -o x.npy
 refuse 2 "empty" "${read[@]}" grid/a --box 5:5,:,: -o x.npy
 refuse 2 "not a box of 3 axes" "${read[@]}" grid/a --box 0:5,0:5 -o x.npy
 refuse 2 "not a box of 3 axes" "${read[@]}" grid/a --box 0:5,0:5,0:5,0:5 \

@@ -187,6 +187,12 @@ refuse 2 "did you mean 'mass'" "$BOUMA" query run.bouma p --step 3 --where 'mas 
 refuse 2 "there is no set of particles 'q'" "$BOUMA" query run.bouma q
 refuse 2 "there is no set of particles 'flt' in this step; did you mean 'flat'" \
     "$BOUMA" query run.bouma flt
+refuse 2 "--seed 18446744073709551616: must be a whole number from 0 to \
+18446744073709551615" "$BOUMA" query run.bouma p --step 3 --sample 5 \
+    --seed 18446744073709551616
+refuse 2 "--seed -1: must be a whole number" "$BOUMA" query run.bouma p \
+    --step 3 --sample 5 --seed=-1
+expect 0 "$BOUMA" query run.bouma p --step 3 --sample 5 --seed 18446744073709551615
 refuse 2 "there is no step 9" "$BOUMA" query run.bouma p --step 9
 refuse 2 "end it in .npz or .csv" "$BOUMA" query run.bouma flat -o out.txt
 refuse 2 "0 <= from <= quality <= 1" "$BOUMA" query run.bouma flat --quality 2

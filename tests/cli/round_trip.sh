@@ -97,8 +97,16 @@ expect 0 "$BOUMA" import wave.npy --into errors.bouma --codec wavelet \
     --tolerance 0.01 --nominal
 expect 0 "$BOUMA" info errors.bouma
 [[ $out =~ wave\ +0.01,\ nominal\ +0.01\ +unknown\ +unknown ]] || complain "'$out'"
+# Coarse levels that are no samples, and have no bound, are marked.
+[[ $out =~ wavelet\* && $out == *"* coarse levels are averages"* ]] ||
+    complain "'$out'"
+expect 0 "$BOUMA" info errors.bouma --json
+[[ $(jq -r '.steps[0].objects[0].variables[0].coarse_levels' <<<"$out") == \
+    averages ]] || complain "'$out'"
 expect 0 "$BOUMA" import endless.npy --into errors.bouma --tolerance 0.01
 expect 0 "$BOUMA" info errors.bouma
 [[ $out =~ endless\ +0.01\ +0.01\ +0.00[0-9]+\ +unknown ]] || complain "'$out'"
+[[ $out =~ interp\  && $out != *"coarse levels are averages"* ]] ||
+    complain "'$out'"
 
 finish

@@ -221,6 +221,15 @@ const char *arguments_text(const struct arguments *args, const char *name)
     return arguments_nth(args, name, 0);
 }
 
+/* A whole number, but one that no int64_t has. */
+static bool is_too_large(const char *text)
+{
+    int64_t value;
+
+    return *text && !text[strspn(text, "0123456789")] &&
+           !parse_integer(text, &value);
+}
+
 int arguments_integer(const struct arguments *args, struct context *ctx,
                       const char *name, int64_t least, int64_t *out)
 {
@@ -229,6 +238,10 @@ int arguments_integer(const struct arguments *args, struct context *ctx,
 
     if (!text)
         return DONE;
+    if (is_too_large(text))
+        return context_fail(ctx, CALL_AT_FAULT,
+                            "--%s %s: is too large; the largest is %lld", name,
+                            text, (long long)INT64_MAX);
     if (!parse_integer(text, &value) || value < least)
         return context_fail(ctx, CALL_AT_FAULT,
                             "--%s %s: must be a whole number of at least %lld",

@@ -182,6 +182,9 @@ const struct command cmd_import = {
              "(each is a column, or several if it\nhas records), a .csv file "
              "(a line of names, then numbers), or text dumps of\nLAMMPS, "
              "whose frames become steps: TIMESTEP is the number, and scaled\n"
-             "coordinates become x, y and z.\n",
+             "coordinates become x, y and z.\n\n"
+             "Coarse levels have samples of level 0, within the tolerance if "
+             "there is one. With\nthe codec wavelet they are averages, and "
+             "the tolerance holds at level 0 only.\n",
     .options = options,
     .run = run};

@@ -25,7 +25,7 @@ static const struct option_spec options[] = {
      .help = "number of the step; default: the last"},
     {.name = "level",
      .argument = "K",
-     .help = "every 2^K-th sample along each axis; default: 0, all"},
+     .help = "one in 2^K samples along each axis; default: 0, all"},
     {.name = "box",
      .argument = "BOX",
      .help = "z0:z1,y0:y1,x0:x1 in samples of level 0; default: all"},
@@ -330,8 +330,11 @@ const struct command cmd_read = {
         "part.npy\n"
         "  bouma read run.bouma grid/rho --level 2 -o - | od -f | head\n",
     .notes =
-        "Boxes are half-open. An end that is left out is that of the grid, a "
-        "negative\none counts back from there, as in NumPy. Level K has the "
-        "samples whose indices\nare multiples of 2^K.\n",
+        "Boxes are half-open. An end that is left out is that of the grid; a "
+        "negative one\ncounts back from there. A box that goes beyond the grid "
+        "is refused, not cut.\n\nLevel K has values at the indices that are "
+        "multiples of 2^K: the samples that are\nthere, or, with the codec "
+        "wavelet, averages around them, for which no tolerance\nholds. "
+        "`bouma info` marks such variables.\n",
     .options = options,
     .run = run};

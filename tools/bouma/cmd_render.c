@@ -20,7 +20,7 @@ static const struct option_spec options[] = {
      .help = "number of the step; default: the last"},
     {.name = "level",
      .argument = "K",
-     .help = "every 2^K-th sample along each axis; default: 0, all"},
+     .help = "one in 2^K samples along each axis; default: 0, all"},
     {.name = "slice",
      .argument = "AXIS=I",
      .help = "draw the samples whose index is I; default: the middle of z"},

@@ -66,6 +66,9 @@ static json_t *variable_json(bouma_variable *variable, int levels)
     json_put(object, "stored_bytes", json_count(about.stored_bytes));
     json_put(object, "ratio", json_ratio(about.raw_bytes, about.stored_bytes));
     json_put(object, "level_bytes", level_bytes_json(variable, levels));
+    json_put(
+        object, "coarse_levels",
+        json_text(about.codec == BOUMA_CODEC_WAVELET ? "averages" : "samples"));
     json_put(object, "tolerance", json_number(about.tolerance));
     json_put(object, "relative",
              json_boolean(about.tolerance_kind == BOUMA_RELATIVE));

@@ -36,10 +36,19 @@ static void add_range(struct text_table *table, const bouma_variable *variable,
     text_table_add(table, "%" PRIu64, range.nans);
 }
 
+/* Whether the coarse levels have averages where other codecs have samples. */
+static bool has_averages(const struct info_variables *variables,
+                         const bouma_variable_info *about)
+{
+    return about->present && about->codec == BOUMA_CODEC_WAVELET &&
+           variables->levels > 1;
+}
+
 /* A row for the variable; of several components, one more for each. */
 static void add_variable(struct text_table *table,
-                         const bouma_variable *variable)
+                         const struct info_variables *variables, int i)
 {
+    const bouma_variable *variable = variables->at(variables->of, i);
     bouma_variable_info about;
     char text[FORMAT_BYTES];
 
@@ -51,7 +60,8 @@ static void add_variable(struct text_table *table,
         add_blanks(table, 6);
         return;
     }
-    text_table_add(table, "%s", choice_text(bouma_codec_name(about.codec)));
+    text_table_add(table, "%s%s", choice_text(bouma_codec_name(about.codec)),
+                   has_averages(variables, &about) ? "*" : "");
     text_table_add(table, "%s", format_bytes(text, about.raw_bytes));
     text_table_add(table, "%s", format_bytes(text, about.stored_bytes));
     text_table_add(table, "%s",
@@ -86,10 +96,26 @@ static int print_table(const struct info_variables *variables,
     text_table_add(&table, "NAN");
     text_table_add(&table, "UNIT");
     for (int i = 0; i < variables->count; i++)
-        add_variable(&table, variables->at(variables->of, i));
+        add_variable(&table, variables, i);
     rc = text_table_print(&table, ctx, 4);
     text_table_release(&table);
     return rc;
+}
+
+/* What the mark in the table means. */
+static void print_mark(const struct info_variables *variables)
+{
+    bool marked = false;
+
+    for (int i = 0; i < variables->count; i++) {
+        bouma_variable_info about;
+
+        bouma_variable_info_get(variables->at(variables->of, i), &about);
+        marked = marked || has_averages(variables, &about);
+    }
+    if (marked)
+        printf("    * coarse levels are averages; the tolerance holds at level "
+               "0 only\n");
 }
 
 /* Bytes of each level: what is read in all, up to a level, is their sum from
@@ -194,6 +220,8 @@ int info_print_variables(const struct info_variables *variables,
 {
     int rc = print_table(variables, ctx);
 
+    if (!rc)
+        print_mark(variables);
     if (!rc)
         rc = print_levels(variables, ctx);
     if (!rc)

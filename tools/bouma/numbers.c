@@ -131,19 +131,21 @@ bool parse_box(const char *text, int ndims, const int64_t *shape,
 
     memset(out, 0, sizeof(*out));
     for (axis = 0; axis < ndims; axis++) {
+        const char *start;
         int64_t lo, hi;
 
         if (axis > 0 && *c++ != ',')
             break;
+        start = c;
         if (!scan_end(&c, shape[axis], 0, &lo) || *c++ != ':' ||
             !scan_end(&c, shape[axis], shape[axis], &hi))
             break;
         if (lo < 0 || hi > shape[axis] || lo >= hi) {
             snprintf(message, bytes,
-                     "axis %d of the box is %lld:%lld, which is %s; the grid "
-                     "has samples 0:%lld there",
-                     axis, (long long)lo, (long long)hi,
-                     lo >= hi ? "empty" : "not inside the grid",
+                     "axis %d of the box, %.*s, is %lld:%lld, which is %s; the "
+                     "grid has samples 0:%lld there",
+                     axis, (int)(c - start), start, (long long)lo,
+                     (long long)hi, lo >= hi ? "empty" : "not inside the grid",
                      (long long)shape[axis]);
             return false;
         }

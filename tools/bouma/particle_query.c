@@ -1,6 +1,7 @@
 /* particle_query.c -- which particles of a set are asked for. */
 #include "particle_query.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,11 +109,15 @@ static int read_where(struct particle_query *query, struct context *ctx,
 static int read_sample(struct particle_query *query, struct context *ctx,
                        const struct arguments *args)
 {
-    int64_t sample = 0, seed = 0;
+    const char *seed = arguments_text(args, "seed");
+    int64_t sample = 0;
     int rc = arguments_integer(args, ctx, "sample", 0, &sample);
 
-    if (!rc)
-        rc = arguments_integer(args, ctx, "seed", 0, &seed);
+    if (!rc && seed && !parse_large(seed, &query->seed))
+        rc =
+            context_fail(ctx, CALL_AT_FAULT,
+                         "--seed %s: must be a whole number from 0 to %" PRIu64,
+                         seed, UINT64_MAX);
     query->sampled = arguments_has(args, "sample");
     if (!rc && query->sampled &&
         (arguments_has(args, "quality") || arguments_has(args, "from")))
@@ -123,7 +128,6 @@ static int read_sample(struct particle_query *query, struct context *ctx,
         rc = context_fail(ctx, CALL_AT_FAULT,
                           "--seed is for --sample N, which is not there");
     query->sample = (uint64_t)sample;
-    query->seed = (uint64_t)seed;
     return rc;
 }
 
