@@ -126,7 +126,7 @@ static int try_once(double *seconds, struct trial *t, int way,
     if (rc)
         bm_fail(error, rc, "no memory to measure how bytes are gathered");
     rc = bm_pipe_open(pipe, t->comm, &t->pool, rc, error);
-    if (!rc && (way == MESSAGES || t->pool.port)) {
+    if (!rc && (way == MESSAGES || t->pool.ports[0])) {
         rc = bm_comm_agree(t->comm, rc, error); /* all begin at once */
         start = bm_clock();
         rc = bm_pipe_run(pipe, 1, rc, error);

@@ -1,6 +1,7 @@
 /* pipe.c -- see pipe.h. */
 #include "engine/pipe_inside.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -10,10 +11,12 @@
 
 void bm_pipe_pool_release(struct bm_pipe_pool *pool)
 {
-    bm_port_free(pool->port);
-    /* With something under way that was given up, it must stay. */
-    if (!pool->comm || !pool->comm->lost)
-        bm_bank_free(&pool->alone);
+    bm_port_free(pool->ports[0]);
+    bm_port_free(pool->ports[1]);
+    /* With something under way that was given up, they must stay. */
+    for (int i = 0; i < BM_PIPE_TIERS; i++)
+        if (!pool->comm || !pool->comm->lost)
+            bm_bank_free(&pool->banks[i]);
     memset(pool, 0, sizeof(*pool));
 }
 
@@ -163,6 +166,8 @@ void bm_pipe_free(struct bm_pipe *p)
     if (!p)
         return;
     bm_keeper_free(p->keeper);
+    if (p->pool)
+        p->pool->user = NULL;
     for (size_t i = 0; i < p->flow_count && p->lanes; i++)
         bm_transfer_release(&p->lanes[i].transfer);
     for (size_t i = 0; i < p->slot_count && p->slots; i++)
@@ -204,18 +209,25 @@ static size_t needed(const struct bm_pipe *p, int *others)
 }
 
 /* Memory in a tier for this rank alone. With 'instead', of which is told
- * whether it was needed, DRAM is as good. */
+ * whether it was needed, DRAM is as good; a tier that did not have so much
+ * before is not asked again. */
 static int get_bank(const struct bm_pipe *p, struct bm_pipe_pool *pool,
                     size_t bytes, bouma_tier tier, int *instead,
                     struct bm_error *error)
 {
+    struct bm_bank *bank = &pool->banks[tier];
+    size_t *short_of = &pool->short_of[tier];
     struct bm_error why = {0};
-    int rc;
+    int rc = BOUMA_ENOMEM;
 
-    if (pool->alone.tier == tier && pool->alone.bytes >= bytes)
+    if (bank->tier && bank->bytes >= bytes)
         return BOUMA_OK;
-    bm_bank_free(&pool->alone);
-    rc = bm_bank_new(&pool->alone, tier, bytes, p->o.local, p->a, &why);
+    if (!instead || !*short_of || bytes < *short_of) {
+        bm_bank_free(bank);
+        rc = bm_bank_new(bank, tier, bytes, p->o.local, p->a, &why);
+        pool->made++;
+        *short_of = rc ? bytes : 0;
+    }
     if (rc && instead) {
         *instead = 1;
         return BOUMA_OK;
@@ -224,30 +236,29 @@ static int get_bank(const struct bm_pipe *p, struct bm_pipe_pool *pool,
 }
 
 /* A new port. Collective. */
-static int renew_port(struct bm_pipe_pool *pool, size_t bytes,
+static int renew_port(struct bm_pipe_pool *pool, int which, size_t bytes,
                       struct bm_error *error)
 {
     int rc;
 
-    bm_port_free(pool->port);
-    rc = bm_port_new(&pool->port, pool->comm, bytes, error);
-    pool->refused = !pool->port;
+    bm_port_free(pool->ports[which]);
+    rc = bm_port_new(&pool->ports[which], pool->comm, bytes, error);
+    pool->refused = !pool->ports[which];
+    pool->made++;
     return rc;
 }
 
 /* The bytes that this rank's port must have; whether the one that is there has
- * not. Others take what is in a port for the buffers of its owner, so there may
- * be none if those are somewhere else. Never less than before, else two kinds
- * of data would take turns. */
-static size_t port_bytes(const struct bm_pipe_pool *pool, size_t bytes,
+ * not. Never less than before, else two kinds of data would take turns. But
+ * others take what is in a port for the buffers of its owner, so there may be
+ * none if others have something for it, and its buffers are somewhere else. */
+static size_t port_bytes(const struct bm_port *port, size_t bytes, int others,
                          int in_port, uint64_t *renew)
 {
-    size_t had = pool->port ? pool->port->bytes : 0;
-    size_t wanted = !bytes || (in_port && bytes < had) ? had
-                    : in_port                          ? bytes
-                                                       : 0;
+    size_t had = port ? port->bytes : 0;
+    size_t wanted = in_port ? (bytes > had ? bytes : had) : others ? 0 : had;
 
-    *renew = !pool->port || wanted != had;
+    *renew = !port || wanted != had;
     return wanted;
 }
 
@@ -255,37 +266,44 @@ int bm_pipe_open(struct bm_pipe *p, struct bm_comm *comm,
                  struct bm_pipe_pool *pool, int rc, struct bm_error *error)
 {
     bouma_tier tier = p && p->o.tier ? p->o.tier : BOUMA_TIER_DRAM;
-    int others = 0, in_port = tier == BOUMA_TIER_DRAM;
-    size_t bytes = p && !rc ? needed(p, &others) : 0, shared;
-    uint64_t said[4] = {0};
+    int others = 0, in_port = tier == BOUMA_TIER_DRAM, mixed;
+    size_t bytes = p && !rc ? needed(p, &others) : 0, shared[2];
+    uint64_t said[5] = {0};
 
+    assert(!pool->user); /* see struct bm_pipe_pool */
     pool->comm = comm;
+    if (p)
+        p->pool = pool;
     if (bytes && !in_port)
         rc = get_bank(p, pool, bytes, tier, p->o.strict ? NULL : &in_port,
                       error);
-    shared = port_bytes(pool, bytes, in_port, &said[2]);
+    for (int i = 0; i < 2; i++)
+        shared[i] =
+            port_bytes(pool->ports[i], bytes, others, in_port, &said[3 + i]);
     /* Whatever this rank has to say comes with the agreement. */
     said[0] = rc != BOUMA_OK;
     said[1] = others && in_port && p->o.transport != BOUMA_TRANSPORT_MESSAGES;
-    said[3] = others && !in_port;
-    if (bm_comm_max(comm, said, 4, error))
+    said[2] = others && !in_port;
+    if (bm_comm_max(comm, said, 5, error))
         return BOUMA_ECOMM;
     if (said[0])
         return bm_comm_agree(comm, rc, error);
-    if (said[1] && said[2] && !pool->refused)
-        rc = renew_port(pool, shared, error);
+    mixed = said[2] != 0;
+    if (said[1] && said[3 + mixed] && !pool->refused)
+        rc = renew_port(pool, mixed, shared[mixed], error);
     if (rc)
         return rc;
-    p->port = said[1] ? pool->port : NULL;
+    pool->user = p;
+    p->port = said[1] && !pool->refused ? pool->ports[mixed] : NULL;
     if (!in_port)
-        p->memory = pool->alone.data;
+        p->memory = pool->banks[tier].data;
     else if (p->port)
         p->memory = p->port->memory;
-    if (p->port && p->port->all_near && !said[3])
+    if (p->port && p->port->all_near && !mixed)
         return rc; /* nothing that could fail any more, on any rank */
     if (bytes && !p->port && in_port) {
         rc = get_bank(p, pool, bytes, BOUMA_TIER_DRAM, NULL, error);
-        p->memory = pool->alone.data;
+        p->memory = pool->banks[BOUMA_TIER_DRAM].data;
     }
     if (!rc && comm->size > 1 && prepare_messages(p))
         rc = bm_fail(error, BOUMA_ENOMEM, "no memory for messages");

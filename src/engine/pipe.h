@@ -50,6 +50,8 @@ struct bm_flow {
 void bm_flows_free(const bouma_allocator *a, struct bm_flow *flows,
                    size_t count);
 
+#define BM_PIPE_TIERS (BOUMA_TIER_LOCAL + 1)
+
 struct bm_pipe_calls {
     void *context;
     /* Where the bytes of a piece of this rank are (writing), or go (reading);
@@ -70,12 +72,29 @@ struct bm_pipe_calls {
     void (*progress)(void *context, size_t done, size_t rounds);
 };
 
-/* Buffers, kept from one use to the next. */
+/* Buffers, kept from one use to the next: those of each tier, and ports, so
+ * that pipes of different kinds which take turns do not make theirs again and
+ * again.
+ *
+ * They belong to one pipe at a time. A pipe that bm_pipe_run() did not wait for
+ * ('stored' is 0: a step that is stored while the program goes on) has them
+ * till it is freed, which whoever opens the next one sees to: a step settles
+ * the one before it (bm_write_settle()) before its particles are sent, their
+ * pipe is run to its end and freed before that of the grids is opened, and
+ * reading settles, too. Of other ranks nobody is left in the last pipe either:
+ * all meet in bm_pipe_open() before anyone uses its port. */
 struct bm_pipe_pool {
-    struct bm_port *port;
-    int refused;          /* there can be no port; on all ranks alike */
-    struct bm_bank alone; /* in a tier, or in DRAM without a port */
+    /* Of pipes that have all buffers in ports; and of those in which some rank
+     * has them in a tier, and so nothing in its port. */
+    struct bm_port *ports[2];
+    int refused; /* there can be no port; on all ranks alike */
+    /* By tier; that of DRAM where there is no port. */
+    struct bm_bank banks[BM_PIPE_TIERS];
+    size_t short_of[BM_PIPE_TIERS]; /* bytes that a tier did not have; 0: none
+                                       were refused */
     struct bm_comm *comm;
+    const struct bm_pipe *user; /* who has them */
+    int made;                   /* ports and banks so far */
 };
 void bm_pipe_pool_release(struct bm_pipe_pool *pool);
 

@@ -49,8 +49,9 @@ struct bm_pipe {
     int64_t *opened;       /* [flow_count][buffers] */
     size_t turn;           /* the lane that is asked first */
     struct bm_lane *own;   /* of the flow that this rank gathers; NULL: none */
-    struct bm_port *port;  /* NULL: all by messages */
-    uint8_t *scratch;      /* of the largest piece that is filled or taken */
+    struct bm_pipe_pool *pool; /* whose buffers it has; NULL: not opened */
+    struct bm_port *port;      /* NULL: all by messages */
+    uint8_t *scratch; /* of the largest piece that is filled or taken */
     size_t scratch_bytes, scratch_tag;
     int scratch_full;
     uint8_t

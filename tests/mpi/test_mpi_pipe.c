@@ -289,6 +289,34 @@ static void a_tier_that_is_not_there_is_told(struct bm_comm *comm)
     bm_pipe_pool_release(&pool);
 }
 
+/* Pipes of several kinds that take turns, as those of grids and particles do:
+ * ports, messages, a tier on some ranks or on all, one that is not there. After
+ * the first turn all have their buffers. */
+static void buffers_are_made_once(const struct ranks *r, struct bm_comm *comm)
+{
+    struct bm_pipe_pool pool = {0};
+    int made = 0;
+
+    for (int i = 0; i < 18; i++) {
+        struct bm_pipe_options o = options_of(i % 6 == 1 ? 2 : 0);
+        uint64_t random = 16 + (uint64_t)(i % 2);
+
+        o.buffers = 2;
+        o.strict = i % 6 != 4;
+        if (i % 6 == 2 || (i % 6 == 3 && comm->rank % 2))
+            o.tier = BOUMA_TIER_LOCAL;
+        else if (i % 6 == 4) /* which machines of tests do not have */
+            o.tier = BOUMA_TIER_HBM;
+        o.local = r->dir;
+        run(comm, &pool, o, STREAM, -1, -1, &random);
+        if (i == 5)
+            made = pool.made;
+    }
+    CHECK(made > 0 || comm->size == 1);
+    CHECK_EQ(pool.made, made);
+    bm_pipe_pool_release(&pool);
+}
+
 /* Any rank, any call of its storage; or a rank that has failed already. */
 static void failures_end_on_all_ranks(struct bm_comm *comm)
 {
@@ -332,8 +360,8 @@ static void some_ranks_are_far(const struct ranks *r, struct bm_comm *comm)
             }
             run(comm, &pool, o, STREAM, failing, fail_at, &random);
         }
-        CHECK(comm->size == 1 || pool.port);
-        CHECK(comm->size == 1 || !pool.port->all_near);
+        CHECK(comm->size == 1 || pool.ports[0]);
+        CHECK(comm->size == 1 || !pool.ports[0]->all_near);
         bm_pipe_pool_release(&pool);
     }
     comm->node = real;
@@ -552,6 +580,7 @@ int main(int argc, char **argv)
     all_bytes_arrive(comm);
     buffers_may_be_in_a_file(&r, comm);
     a_tier_that_is_not_there_is_told(comm);
+    buffers_are_made_once(&r, comm);
     failures_end_on_all_ranks(comm);
     some_ranks_are_far(&r, comm);
     bm_comm_free(comm);
