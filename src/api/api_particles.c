@@ -160,28 +160,30 @@ static int put_particles(bouma_grid *set, uint64_t count,
     return rc;
 }
 
-int bouma_particles_put(bouma_particles *particles, uint64_t count,
-                        const bouma_column *columns, size_t column_count,
-                        const double *bounds)
+static int put(bouma_particles *particles, uint64_t count,
+               const bouma_column *columns, size_t column_count,
+               const double *bounds, int copy)
 {
     bouma_grid *set = particles ? &particles->object : NULL;
 
     return set ? bm_api_put(set->schema->dataset,
                             put_particles(set, count, columns, column_count,
-                                          bounds, 0))
+                                          bounds, copy))
                : BOUMA_EINVAL;
+}
+
+int bouma_particles_put(bouma_particles *particles, uint64_t count,
+                        const bouma_column *columns, size_t column_count,
+                        const double *bounds)
+{
+    return put(particles, count, columns, column_count, bounds, 0);
 }
 
 int bouma_particles_put_copy(bouma_particles *particles, uint64_t count,
                              const bouma_column *columns, size_t column_count,
                              const double *bounds)
 {
-    bouma_grid *set = particles ? &particles->object : NULL;
-
-    return set ? bm_api_put(set->schema->dataset,
-                            put_particles(set, count, columns, column_count,
-                                          bounds, 1))
-               : BOUMA_EINVAL;
+    return put(particles, count, columns, column_count, bounds, 1);
 }
 
 /* ---- what there is ------------------------------------------------------ */
