@@ -253,17 +253,23 @@ int bouma_dataset_wait(bouma_dataset *ds, bouma_record *record)
     return rc ? rc : bm_write_settle(ds, record);
 }
 
-int bouma_dataset_flush(bouma_dataset *ds)
+/* What is under way is over, and the ranks are together. Collective. */
+static int begin(bouma_dataset *ds, const char *what)
 {
-    BM_STRICT_MATH;
     int rc = ds ? bm_api_check_open(ds) : BOUMA_EINVAL;
 
     if (!rc)
         rc = bm_write_settle(ds, NULL);
+    return rc ? rc
+              : bm_comm_begin(ds->comm, what, 0, NULL, 0, BOUMA_OK, &ds->error);
+}
+
+int bouma_dataset_flush(bouma_dataset *ds)
+{
+    BM_STRICT_MATH;
+    int rc = begin(ds, "flushing");
+
     if (rc)
-        return rc;
-    rc = bm_comm_begin(ds->comm, "flushing", 0, NULL, 0, BOUMA_OK, &ds->error);
-    if (rc) /* the ranks are not together */
         return rc;
     if (ds->held_count) {
         rc = bm_commit_flush(ds);
@@ -308,13 +314,8 @@ int bouma_dataset_truncate(bouma_dataset *ds, int64_t step)
 int bouma_dataset_drain(bouma_dataset *ds)
 {
     BM_STRICT_MATH;
-    int rc = ds ? bm_api_check_open(ds) : BOUMA_EINVAL;
+    int rc = begin(ds, "draining");
 
-    if (!rc)
-        rc = bm_write_settle(ds, NULL);
-    if (rc)
-        return rc;
-    rc = bm_comm_begin(ds->comm, "draining", 0, NULL, 0, BOUMA_OK, &ds->error);
     return rc || !ds->drain ? rc : bm_drain_finish(ds);
 }
 

@@ -36,15 +36,24 @@ void bm_error_clear(struct bm_error *error)
     error->text[0] = 0;
 }
 
+/* The first failure counts: 1 if this is it. */
+BM_PRINTF(3, 0)
+static int note(struct bm_error *error, int status, const char *format,
+                va_list args)
+{
+    if (error->status != BOUMA_OK)
+        return 0;
+    error->status = status;
+    vsnprintf(error->text, sizeof(error->text), format, args);
+    return 1;
+}
+
 int bm_fail(struct bm_error *error, int status, const char *format, ...)
 {
     va_list args;
 
-    if (error->status != BOUMA_OK)
-        return status;
-    error->status = status;
     va_start(args, format);
-    vsnprintf(error->text, sizeof(error->text), format, args);
+    note(error, status, format, args);
     va_end(args);
     return status;
 }
@@ -71,14 +80,14 @@ int bm_fail_io(struct bm_error *error, int code, const char *format, ...)
     int status = status_of_errno(code);
     char reason[128];
     va_list args;
+    int noted;
     size_t n;
 
-    if (error->status != BOUMA_OK)
-        return status;
-    error->status = status;
     va_start(args, format);
-    vsnprintf(error->text, sizeof(error->text), format, args);
+    noted = note(error, status, format, args);
     va_end(args);
+    if (!noted)
+        return status;
     n = strlen(error->text);
     /* The GNU and the XSI strerror_r differ in what they return; strerror is
      * not thread-safe. strerrordesc_np is not everywhere. So: a short list of

@@ -10,28 +10,6 @@
 
 /* ---- what there is ------------------------------------------------------ */
 
-#define STEP_BYTES 24
-#define LOSS_BYTES 32
-
-static void put_entry(struct bm_buffer *b, const struct bm_step_entry *e)
-{
-    bm_put_u64(b, e->step);
-    bm_put_f64(b, e->time);
-    bm_put_u32(b, e->generation.epoch);
-    bm_put_u32(b, e->generation.attempt);
-}
-
-static struct bm_step_entry get_entry(struct bm_cursor *c)
-{
-    struct bm_step_entry e;
-
-    e.step = bm_get_u64(c);
-    e.time = bm_get_f64(c);
-    e.generation.epoch = bm_get_u32(c);
-    e.generation.attempt = bm_get_u32(c);
-    return e;
-}
-
 /* Its id, its steps, and those that it has lost. */
 static void encode_near(struct bm_buffer *b, const struct bm_drain_all *r,
                         const struct bm_step_list *list)
@@ -39,10 +17,10 @@ static void encode_near(struct bm_buffer *b, const struct bm_drain_all *r,
     bm_put_bytes(b, r->id, 16);
     bm_put_u64(b, list->count);
     for (size_t i = 0; i < list->count; i++)
-        put_entry(b, &list->entries[i]);
+        bm_put_step_entry(b, &list->entries[i]);
     for (size_t i = 0; i < r->losses.count; i++)
         if (!r->losses.steps[i].count) {
-            put_entry(b, &r->losses.steps[i].entry);
+            bm_put_step_entry(b, &r->losses.steps[i].entry);
             bm_put_i64(b, r->losses.steps[i].recorded);
         }
 }
@@ -123,7 +101,7 @@ static void join_steps(struct bm_drain_all *r)
 /* A step that a twin has lost. */
 static int join_loss(struct bm_drain_all *r, struct bm_cursor *c)
 {
-    struct bm_step_entry e = get_entry(c);
+    struct bm_step_entry e = bm_get_step_entry(c);
     int64_t recorded = bm_get_i64(c);
     struct bm_lost_step *lost = bm_losses_append(&r->lost, &e);
 
@@ -159,7 +137,8 @@ static int join_lists(struct bm_drain_all *r, const struct bm_buffer *all,
     struct bm_cursor c = bm_cursor_of(all->data, all->size);
     int known = 0, rc = BOUMA_OK;
 
-    r->steps = bm_new(r->a, all->size / STEP_BYTES + 1, sizeof(*r->steps));
+    r->steps =
+        bm_new(r->a, all->size / BM_STEP_ENTRY_BYTES + 1, sizeof(*r->steps));
     if (!r->steps)
         return bm_fail(r->error, BOUMA_ENOMEM, "%s: no memory", r->near_path);
     for (int rank = 0; rank < r->comm->size; rank++) {
@@ -177,14 +156,15 @@ static int join_lists(struct bm_drain_all *r, const struct bm_buffer *all,
         known = 1;
         steps = bm_get_u64(&c);
         for (uint64_t n = steps; n; n--) {
-            struct bm_step_entry e = get_entry(&c);
+            struct bm_step_entry e = bm_get_step_entry(&c);
 
             r->steps[r->count++] = (struct bm_drain_step){
                 .entry = e, .owner = rank, .forgotten = !e.generation.epoch};
             if (e.generation.epoch >= r->least)
                 r->least = e.generation.epoch + 1;
         }
-        for (size_t n = (sizes[rank] - 24 - steps * STEP_BYTES) / LOSS_BYTES;
+        for (size_t n = (sizes[rank] - 24 - steps * BM_STEP_ENTRY_BYTES) /
+                        (BM_STEP_ENTRY_BYTES + 8);
              n && !rc; n--)
             rc = join_loss(r, &c);
         if (rc)

@@ -66,12 +66,8 @@ static void encode_found(struct bm_buffer *b, const struct bouma_dataset *ds)
     bm_put_u32(b, (uint32_t)ds->minor);
     bm_put_u32(b, ds->epoch);
     bm_put_u64(b, ds->steps.count);
-    for (size_t i = 0; i < ds->steps.count; i++) {
-        bm_put_u64(b, ds->steps.entries[i].step);
-        bm_put_f64(b, ds->steps.entries[i].time);
-        bm_put_u32(b, ds->steps.entries[i].generation.epoch);
-        bm_put_u32(b, ds->steps.entries[i].generation.attempt);
-    }
+    for (size_t i = 0; i < ds->steps.count; i++)
+        bm_put_step_entry(b, &ds->steps.entries[i]);
     bm_put_u64(b, (uint64_t)ds->note_count);
     for (int i = 0; i < ds->note_count; i++)
         bm_put_text(b, ds->notes[i]);
@@ -90,18 +86,11 @@ static int decode_found(struct bouma_dataset *ds, const struct bm_buffer *b)
     ds->major = (int)bm_get_u32(&c);
     ds->minor = (int)bm_get_u32(&c);
     ds->epoch = bm_get_u32(&c);
-    count = bm_get_count(&c, 24);
+    count = bm_get_count(&c, BM_STEP_ENTRY_BYTES);
     ds->steps.count = 0;
     rc = bm_step_list_reserve(&ds->steps, count);
-    for (size_t i = 0; i < count && !rc; i++) {
-        struct bm_step_entry e;
-
-        e.step = bm_get_u64(&c);
-        e.time = bm_get_f64(&c);
-        e.generation.epoch = bm_get_u32(&c);
-        e.generation.attempt = bm_get_u32(&c);
-        rc = bm_step_list_put(&ds->steps, e);
-    }
+    for (size_t i = 0; i < count && !rc; i++)
+        rc = bm_step_list_put(&ds->steps, bm_get_step_entry(&c));
     count = bm_get_count(&c, 2);
     clear_notes(ds);
     for (size_t i = 0; i < count && !rc; i++) {

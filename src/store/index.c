@@ -173,6 +173,25 @@ int bm_step_entry_is_same(const struct bm_step_entry *a,
            a->generation.attempt == b->generation.attempt;
 }
 
+void bm_put_step_entry(struct bm_buffer *b, const struct bm_step_entry *entry)
+{
+    bm_put_u64(b, entry->step);
+    bm_put_f64(b, entry->time);
+    bm_put_u32(b, entry->generation.epoch);
+    bm_put_u32(b, entry->generation.attempt);
+}
+
+struct bm_step_entry bm_get_step_entry(struct bm_cursor *c)
+{
+    struct bm_step_entry e;
+
+    e.step = bm_get_u64(c);
+    e.time = bm_get_f64(c);
+    e.generation.epoch = bm_get_u32(c);
+    e.generation.attempt = bm_get_u32(c);
+    return e;
+}
+
 /* A record's own checksum is seeded with the dataset's id. */
 static uint64_t seed_of(const uint8_t id[16])
 {

@@ -54,6 +54,11 @@ int bm_generation_is_later(struct bm_generation a, struct bm_generation b);
 int bm_step_entry_is_same(const struct bm_step_entry *a,
                           const struct bm_step_entry *b);
 
+/* An entry as bytes: in messages, and in records of losses. */
+#define BM_STEP_ENTRY_BYTES 24
+void bm_put_step_entry(struct bm_buffer *b, const struct bm_step_entry *entry);
+struct bm_step_entry bm_get_step_entry(struct bm_cursor *c);
+
 /* The records of an index file, as far as they are whole and of this dataset,
  * into an empty list; *bad counts the others. */
 int bm_index_decode(struct bm_step_list *out, const uint8_t *data, size_t bytes,

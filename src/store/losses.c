@@ -216,10 +216,7 @@ void bm_loss_encode(struct bm_buffer *b, const struct bm_lost_step *lost,
     uint8_t hash[16];
 
     bm_envelope_reserve(b);
-    bm_put_u64(b, lost->entry.step);
-    bm_put_f64(b, lost->entry.time);
-    bm_put_u32(b, lost->entry.generation.epoch);
-    bm_put_u32(b, lost->entry.generation.attempt);
+    bm_put_step_entry(b, &lost->entry);
     bm_put_i64(b, lost->recorded);
     bm_put_u32(b, (lost->accepted ? ACCEPTED : 0u) |
                       (lost->piece_count ? HAS_PIECES : 0u));
@@ -272,10 +269,7 @@ int bm_loss_decode_record(struct bm_lost_step *lost, const bouma_allocator *a,
 
     if (rc)
         return rc;
-    lost->entry.step = bm_get_u64(&c);
-    lost->entry.time = bm_get_f64(&c);
-    lost->entry.generation.epoch = bm_get_u32(&c);
-    lost->entry.generation.attempt = bm_get_u32(&c);
+    lost->entry = bm_get_step_entry(&c);
     lost->recorded = bm_get_i64(&c);
     flags = bm_get_u32(&c);
     lost->accepted = (flags & ACCEPTED) != 0;
