@@ -74,8 +74,7 @@ void import_memory_file_size(struct import_request *request,
     uint64_t bytes = times(set->rows, particle_set_bytes(set).each) /
                      (uint64_t)session_size(ctx->session);
 
-    if (arguments_has(request->args, "files") ||
-        arguments_has(request->args, "file-size") || bytes <= TWO_FILES)
+    if (request->opts.files || request->opts.file_size || bytes <= TWO_FILES)
         return;
     request->opts.file_size =
         bytes / MOST_FILES > FILE_BYTES ? bytes / MOST_FILES : FILE_BYTES;

@@ -209,6 +209,17 @@ static int check_texts(const struct import_request *request,
     return DONE;
 }
 
+/* What the command line leaves open: whatever is decided by the options here is
+ * decided by what the library will be told. */
+static int read_environment(struct import_request *request, struct context *ctx)
+{
+    char message[512] = "";
+    int status =
+        bouma_options_environment(&request->opts, message, sizeof(message));
+
+    return status ? context_fail_status(ctx, status, message) : DONE;
+}
+
 int import_request_read(struct import_request *out, struct context *ctx,
                         const struct arguments *args)
 {
@@ -241,7 +252,9 @@ int import_request_read(struct import_request *out, struct context *ctx,
         rc = read_tolerance(out, ctx);
     if (!rc)
         rc = read_grid(out, ctx);
-    return rc ? rc : arguments_fields(args, ctx, &out->opts);
+    if (!rc)
+        rc = arguments_fields(args, ctx, &out->opts);
+    return rc ? rc : read_environment(out, ctx);
 }
 
 /* ---- with the sources ---------------------------------------------------- */
