@@ -120,7 +120,7 @@ int import_memory_check(struct context *ctx, const struct particle_set *set,
 
 int import_memory_check_sources(struct context *ctx,
                                 const struct source *sources, int count,
-                                uint64_t limit)
+                                uint64_t limit, bool limited)
 {
     uint64_t processes = (uint64_t)session_size(ctx->session), need = 0;
     char needed[FORMAT_BYTES], allowed[FORMAT_BYTES];
@@ -131,6 +131,11 @@ int import_memory_check_sources(struct context *ctx,
             swapped = &sources[i];
             need = plus(need, swapped->file.size / processes);
         }
+    if (!swapped && limited)
+        return context_fail(ctx, CALL_AT_FAULT,
+                            "--memory-limit: arrays in the byte order of this "
+                            "machine are used where they lie in their files; "
+                            "leave it out");
     if (need <= limit)
         return DONE;
     return context_fail(
