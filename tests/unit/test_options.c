@@ -388,6 +388,9 @@ static void a_program_can_ask_for_the_environment(void)
              BOUMA_EINVAL);
     CHECK_TEXT(message, "bouma_options_init()");
     bouma_options_init(NULL, sizeof(o));
+    CHECK_EQ(bouma_dataset_create(NULL, "x", NULL), BOUMA_EINVAL);
+    CHECK_EQ(bouma_dataset_append(NULL, "x", NULL), BOUMA_EINVAL);
+    CHECK_EQ(bouma_dataset_open(NULL, "x", NULL), BOUMA_EINVAL);
 }
 
 static void the_tier_has_a_variable_of_its_own(void)
