@@ -342,9 +342,17 @@ BOUMA_API void bouma_options_init(bouma_options *opts, size_t size);
  * or value; 'message' (of 'bytes' bytes, may be NULL) then says which are.
  *
  * The environment variable BOUMA_OPTIONS ("files=4;order=chunk;") sets fields
- * that the program leaves at zero; BOUMA_TIER ("hbm") does so for 'tier'. */
+ * that the program leaves at zero; BOUMA_TIER ("hbm") does so for 'tier'. A
+ * program that sets 'files' or 'file_size' has chosen both. */
 BOUMA_API int bouma_options_set(bouma_options *opts, const char *name,
                                 const char *value, char *message, size_t bytes);
+
+/* Take over from the environment what 'opts' leaves at zero, as every call does
+ * that is given options: for programs that want to know beforehand.
+ * BOUMA_EINVAL if the environment is wrong; 'message' then tells, and 'opts' is
+ * as before. */
+BOUMA_API int bouma_options_environment(bouma_options *opts, char *message,
+                                        size_t bytes);
 
 /* The name of the i-th field that bouma_options_set() knows, or NULL. */
 BOUMA_API const char *bouma_options_field(int i);

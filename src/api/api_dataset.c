@@ -110,6 +110,8 @@ static int open_alone(bouma_dataset **out, enum bm_mode mode, const char *path,
 {
     struct bm_comm *comm;
 
+    if (!out)
+        return BOUMA_EINVAL; /* there is nowhere to leave a message */
     *out = NULL;
     if (bm_comm_self_new(&comm, bm_api_allocator(opts)))
         return BOUMA_ENOMEM;

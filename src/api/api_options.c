@@ -89,6 +89,8 @@ const char *bouma_options_field(int i)
 
 void bouma_options_init(bouma_options *opts, size_t size)
 {
+    if (!opts || size < sizeof(opts->size))
+        return;
     memset(opts, 0, size);
     opts->size = size;
 }
@@ -245,13 +247,12 @@ static int check_field(const bouma_options *opts, const struct field *f,
 
     switch (f->kind) {
     case FLAG:
-        break;
     case CHOICE:
     case INTEGER:
         memcpy(&value, from, sizeof(value));
         snprintf(text, bytes, "%d", value);
-        right = f->kind == CHOICE ? !value || is_choice(f->choices, value)
-                                  : value >= 0 && (uint64_t)value <= f->most;
+        right = f->kind == INTEGER ? value >= 0 && (uint64_t)value <= f->most
+                                   : !value || is_choice(f->choices, value);
         break;
     case BYTES:
         memcpy(&large, from, sizeof(large));
@@ -344,6 +345,11 @@ static int from_environment(bouma_options *opts, struct bm_error *error)
         if (bouma_options_set(&set, one, equals + 1, message, sizeof(message)))
             return bm_fail(error, BOUMA_EINVAL, "BOUMA_OPTIONS: %s", message);
     }
+    /* Both say how many files there are: the program has chosen already. */
+    if (opts->files || opts->file_size) {
+        set.files = 0;
+        set.file_size = 0;
+    }
     for (int i = 0; i < FIELDS; i++) {
         static const char none[BOUMA_PATH_BYTES];
         size_t size = fields[i].kind == TEXT ? sizeof(none)
@@ -386,6 +392,28 @@ int bm_struct_copy(void *out, size_t bytes, const void *given,
     return 1;
 }
 
+int bouma_options_environment(bouma_options *opts, char *message, size_t bytes)
+{
+    BM_STRICT_MATH;
+    struct bm_error error = {0};
+    bouma_options all;
+    int rc = BOUMA_OK;
+
+    if (!opts || !bm_struct_copy(&all, sizeof(all), opts, opts->size))
+        rc = bm_fail(&error, BOUMA_EINVAL,
+                     "bouma_options_environment() needs options that were set "
+                     "up with bouma_options_init()");
+    if (!rc)
+        rc = from_environment(&all, &error);
+    if (!rc)
+        rc = tier_from_environment(&all, &error);
+    if (!rc)
+        memcpy(opts, &all, opts->size < sizeof(all) ? opts->size : sizeof(all));
+    if (message && bytes)
+        snprintf(message, bytes, "%s", error.text);
+    return rc;
+}
+
 /* Refuse values that fields cannot have. */
 static int check_fields(const bouma_options *o, struct bm_error *error)
 {
@@ -394,6 +422,10 @@ static int check_fields(const bouma_options *o, struct bm_error *error)
     for (int i = 0; i < FIELDS; i++)
         if (!check_field(o, &fields[i], is, sizeof(is))) {
             describe(can, sizeof(can), &fields[i]);
+            if (fields[i].kind == FLAG) /* a number here, not its name */
+                snprintf(can, sizeof(can), "%s",
+                         fields[i].choices == on_off_names ? "-1, 0 or 1"
+                                                           : "0 or 1");
             return bm_fail(error, BOUMA_EINVAL,
                            "option '%s' is %s; it can be %s", fields[i].name,
                            is, can);

@@ -78,6 +78,29 @@ printf 'x,y\n1,2\n3,-1e400\n' >beyond.csv
 refuse 1 "line 3, column 'y': '-1e400' is beyond any f64" "$BOUMA" import \
     beyond.csv --particles p --into x.bouma
 
+# What would be ignored is refused, or told.
+for assign in kdtree aug split; do
+    refuse 2 "--assign $assign is for particles; for grids there are optimal" \
+        "$BOUMA" import a.npy --assign $assign --into x.bouma
+    refuse 2 "--assign $assign is for particles" "$BOUMA" plan --ranks 4 \
+        --shape 64,64,64 --assign $assign --compare
+done
+refuse 2 "--memory-limit: arrays in the byte order of this machine are used" \
+    "$BOUMA" import a.npy --memory-limit 1G --into x.bouma
+refuse 2 "--codec-level 3: it is the effort of zstd, and raw has none" \
+    "$BOUMA" import a.npy --codec raw --codec-level 3 --into x.bouma
+refuse 2 "--codec-level 3: it is the effort of zstd, and interp has none" \
+    "$BOUMA" import a.npy --tolerance 1 --codec-level 3 --into x.bouma
+refuse 2 "--attr run is given twice" "$BOUMA" import a.npy --attr run=1 \
+    --attr runs=1 --attr run=2 --into x.bouma
+refuse 2 "--ratio 0: must be above 0" "$BOUMA" plan --ranks 4 \
+    --shape 64,64,64 --ratio 0
+refuse 2 "--vary 0: must be above 0" "$BOUMA" plan --ranks 4 \
+    --shape 64,64,64 --vary 0
+expect 0 "$BOUMA" import a.npy --files 3 --into few.bouma
+[[ $err == *"note: --files 3: the step has 1: a patch is never cut"* ]] ||
+    complain "it said '$err'"
+
 # Numbers are kept, or the user is told.
 printf 'x,y,id\n1,2,9007199254740993\n3,4,nan\n' >digits.csv
 refuse 1 "line 2, column 'id': '9007199254740993' has more digits than f64" \

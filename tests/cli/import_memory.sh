@@ -57,6 +57,15 @@ raise --memory-limit"* ]] || complain "it said: $(<.err)"
 expect 0 "$BOUMA" import bomb.npz --particles p --into bomb.bouma \
     --memory-limit 1G
 
+# The environment says it as well; the command line has the last word.
+BOUMA_OPTIONS="memory_limit=64M" refuse 1 "at most 64.0 MiB may be used" \
+    "$BOUMA" import bomb.npz --particles p --into said.bouma
+BOUMA_OPTIONS="memory_limit=1M" expect 0 "$BOUMA" import bomb.npz \
+    --particles p --into said.bouma --memory-limit 1G
+BOUMA_OPTIONS="file_size=100M" expect 0 "$BOUMA" import real.npz \
+    --particles p --into said.bouma
+[[ $out == *" in 2 files"* ]] || complain "it said '$out'"
+
 refuse 1 "takes 2.0 MiB of memory, and at most 1.0 MiB may be used" \
     "$BOUMA" import swapped.npy --into swapped.bouma --memory-limit 1M
 expect 0 "$BOUMA" import swapped.npy --into swapped.bouma --memory-limit 3M

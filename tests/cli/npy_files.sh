@@ -75,6 +75,13 @@ for file in short empty complex records huge larger negative five twice less \
 done
 refuse 1 "expected 24 bytes of values, found 4" "$BOUMA" import short.npy \
     --into bad.bouma
+refuse 1 "save a.real and a.imag" "$BOUMA" import complex.npy --into bad.bouma
+refuse 1 "its values are records" "$BOUMA" import records.npy --into bad.bouma
+python "np.save('date.npy', np.zeros(4, 'M8[s]'))"
+refuse 1 "save a.astype('int64')" "$BOUMA" import date.npy --into bad.bouma
+mkfifo pipe.npy
+refuse 2 "pipe.npy: is not a regular file" timeout 20 "$BOUMA" import pipe.npy \
+    --into bad.bouma
 refuse 2 "scalar.npy" "$BOUMA" import scalar.npy --into bad.bouma
 [[ ! -e bad.bouma ]] || complain "a refused import made a dataset"
 finish

@@ -281,8 +281,17 @@ static void wrong_fields_are_refused(void)
     WRONG(message_bytes, ((uint64_t)1 << 30) + 1, "1GiB");
     WRONG(timeout, -1, "or more");
     WRONG(timeout, 0.0 / 0.0, "or more");
-#undef WRONG
     CHECK_TEXT(message, "nan;");
+    WRONG(check, 7, "7; it can be -1, 0 or 1");
+    WRONG(check, -2, "-1, 0 or 1");
+    WRONG(replace, 2, "it can be 0 or 1");
+    WRONG(replace, -1, "0 or 1");
+    WRONG(force, 2, "0 or 1");
+    WRONG(best_axis, 2, "0 or 1");
+    WRONG(persist, 2, "0 or 1");
+    WRONG(async, 2, "0 or 1");
+    WRONG(clobber, 2, "0 or 1");
+#undef WRONG
 }
 
 static void an_io_table_of_another_size_is_refused(void)
@@ -338,6 +347,50 @@ static void the_environment_sets_what_is_zero(void)
     CHECK_EQ(complete_with(&out, NULL, "machine=torus:2x2,per=4;files=3"),
              BOUMA_OK);
     CHECK(out.files == 3 && !strcmp(out.machine, "torus:2x2,per=4"));
+}
+
+/* One choice, in two ways: the environment does not turn the other one on. */
+static void the_program_chooses_files_or_their_size(void)
+{
+    bouma_options out, given = fresh();
+
+    given.file_size = 1 << 20;
+    CHECK_EQ(complete_with(&out, &given, "files=4;order=chunk"), BOUMA_OK);
+    CHECK(out.files == 0 && out.file_size == 1 << 20);
+    CHECK_EQ(out.order, BOUMA_ORDER_CHUNK);
+    given = fresh();
+    given.files = 3;
+    CHECK_EQ(complete_with(&out, &given, "file_size=1K"), BOUMA_OK);
+    CHECK(out.files == 3 && out.file_size == 0);
+}
+
+static void a_program_can_ask_for_the_environment(void)
+{
+    bouma_options o = fresh(), before;
+
+    o.memory_limit = 5;
+    setenv("BOUMA_OPTIONS", "files=4;memory_limit=1K", 1);
+    CHECK_EQ(bouma_options_environment(&o, NULL, 0), BOUMA_OK);
+    CHECK(o.files == 4 && o.memory_limit == 5 && o.group == 0 && !o.io);
+    CHECK_EQ(o.size, sizeof(o));
+    o = fresh();
+    o.size = offsetof(bouma_options, memory_limit); /* of an older version */
+    CHECK_EQ(bouma_options_environment(&o, NULL, 0), BOUMA_OK);
+    CHECK(o.files == 4 && o.memory_limit == 0);
+    setenv("BOUMA_OPTIONS", "files=many", 1);
+    before = o;
+    CHECK_EQ(bouma_options_environment(&o, message, sizeof(message)),
+             BOUMA_EINVAL);
+    CHECK_TEXT(message, "BOUMA_OPTIONS: option 'files' is \"many\"");
+    CHECK(!memcmp(&o, &before, sizeof(o)));
+    unsetenv("BOUMA_OPTIONS");
+    CHECK_EQ(bouma_options_environment(NULL, message, sizeof(message)),
+             BOUMA_EINVAL);
+    CHECK_TEXT(message, "bouma_options_init()");
+    bouma_options_init(NULL, sizeof(o));
+    CHECK_EQ(bouma_dataset_create(NULL, "x", NULL), BOUMA_EINVAL);
+    CHECK_EQ(bouma_dataset_append(NULL, "x", NULL), BOUMA_EINVAL);
+    CHECK_EQ(bouma_dataset_open(NULL, "x", NULL), BOUMA_EINVAL);
 }
 
 static void the_tier_has_a_variable_of_its_own(void)
@@ -486,6 +539,8 @@ int main(void)
     wrong_fields_are_refused();
     an_io_table_of_another_size_is_refused();
     the_environment_sets_what_is_zero();
+    the_program_chooses_files_or_their_size();
+    a_program_can_ask_for_the_environment();
     the_tier_has_a_variable_of_its_own();
     texts_have_a_longest_length();
     a_wrong_environment_is_told();

@@ -340,3 +340,12 @@ int arguments_fields(const struct arguments *args, struct context *ctx,
     }
     return DONE;
 }
+
+bool arguments_assigns_particles(const struct arguments *args)
+{
+    const char *text = arguments_text(args, "assign");
+    bouma_assign assign = text ? bouma_assign_parse(text) : 0;
+
+    return assign == BOUMA_ASSIGN_KDTREE || assign == BOUMA_ASSIGN_AUG ||
+           assign == BOUMA_ASSIGN_SPLIT;
+}

@@ -56,4 +56,7 @@ int arguments_choice(const struct arguments *args, struct context *ctx,
 int arguments_fields(const struct arguments *args, struct context *ctx,
                      bouma_options *opts);
 
+/* Whether --assign names a way that is for particles alone. */
+bool arguments_assigns_particles(const struct arguments *args);
+
 #endif

@@ -122,8 +122,9 @@ static const struct option_spec options[] = {
     {.name = "memory-limit",
      .argument = "BYTES",
      .field = "memory_limit",
-     .help = "memory that a process may take; default: half of the node's, "
-             "divided among its processes"},
+     .help = "particles, and arrays in the other byte order: memory that a "
+             "process may take; default: half of the node's, divided among "
+             "its processes"},
     {.name = "distribute",
      .argument = "SCHEME",
      .choices = CHOICES(BOUMA_DISTRIBUTE_LIST),
@@ -133,7 +134,8 @@ static const struct option_spec options[] = {
      .argument = "SCHEME",
      .choices = CHOICES(BOUMA_ASSIGN_LIST),
      .field = "assign",
-     .help = "which file holds a chunk, or which particles"},
+     .help = "which file holds a chunk, or which particles; kdtree, aug and "
+             "split: particles only"},
     {.name = "place",
      .argument = "SCHEME",
      .choices = CHOICES(BOUMA_PLACE_LIST),

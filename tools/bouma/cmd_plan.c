@@ -57,7 +57,7 @@ static const struct option_spec options[] = {
      .argument = "SCHEME",
      .choices = CHOICES(BOUMA_ASSIGN_LIST),
      .field = "assign",
-     .help = "which file holds a chunk"},
+     .help = "which file holds a chunk; kdtree, aug, split: particles only"},
     {.name = "place",
      .argument = "SCHEME",
      .choices = CHOICES(BOUMA_PLACE_LIST),
@@ -125,6 +125,18 @@ static int parse_extents(struct planning *planning, struct context *ctx)
     return DONE;
 }
 
+/* To the library 0 means 1, which nobody who writes 0 here has in mind. */
+static int parse_factor(const struct planning *planning, struct context *ctx,
+                        const char *name, double *out)
+{
+    int rc = arguments_number(planning->args, ctx, name, out);
+
+    if (!rc && arguments_has(planning->args, name) && *out == 0)
+        rc = context_fail(ctx, CALL_AT_FAULT, "--%s %s: must be above 0", name,
+                          arguments_text(planning->args, name));
+    return rc;
+}
+
 static int parse_request(struct planning *planning, struct context *ctx)
 {
     const struct arguments *args = planning->args;
@@ -158,9 +170,14 @@ static int parse_request(struct planning *planning, struct context *ctx)
                               type, TYPE_NAMES);
     }
     if (!rc)
-        rc = arguments_number(args, ctx, "ratio", &spec->ratio);
+        rc = parse_factor(planning, ctx, "ratio", &spec->ratio);
     if (!rc)
-        rc = arguments_number(args, ctx, "vary", &spec->vary);
+        rc = parse_factor(planning, ctx, "vary", &spec->vary);
+    if (!rc && arguments_assigns_particles(args))
+        rc = context_fail(ctx, CALL_AT_FAULT,
+                          "--assign %s is for particles, and this plans a "
+                          "grid; there are " GRID_ASSIGNS,
+                          arguments_text(args, "assign"));
     if (!rc)
         rc = arguments_fields(args, ctx, &planning->opts);
     planning->file = -1;
@@ -328,10 +345,7 @@ static bool choose_pair(bouma_options *opts, int i)
 
     if ((opts->distribute && opts->distribute != distribute) ||
         (opts->assign && opts->assign != assign) ||
-        (!opts->assign && assign > BOUMA_ASSIGN_SINGLE))
-        return false;
-    /* The schemes of particles mean `optimal` to grids. */
-    if (!opts->assign && assign >= BOUMA_ASSIGN_KDTREE)
+        assign > BOUMA_ASSIGN_SINGLE)
         return false;
     opts->distribute = distribute;
     opts->assign = assign;

@@ -172,6 +172,10 @@ static int write_step(struct import *import, struct context *ctx)
     status = bouma_step_end(import->target.ds, &import->record);
     if (!status)
         import_target_tell(&import->target, ctx);
+    if (!status)
+        import_target_tell_files(ctx, request, &import->record,
+                                 "a patch is never cut; --patch makes smaller "
+                                 "ones");
     return status ? import_target_failed(&import->target, ctx, status) : DONE;
 }
 
@@ -241,7 +245,8 @@ int import_grid(struct context *ctx, const struct arguments *args)
         rc = open_sources(&import, ctx);
     if (!rc)
         rc = import_memory_check_sources(ctx, import.sources, import.count,
-                                         limit);
+                                         limit,
+                                         arguments_has(args, "memory-limit"));
     if (!rc)
         rc = import_target_rehearse(&import.target, ctx, define_all, &import);
     rc = context_agree(ctx, rc);

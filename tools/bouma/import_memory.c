@@ -74,8 +74,7 @@ void import_memory_file_size(struct import_request *request,
     uint64_t bytes = times(set->rows, particle_set_bytes(set).each) /
                      (uint64_t)session_size(ctx->session);
 
-    if (arguments_has(request->args, "files") ||
-        arguments_has(request->args, "file-size") || bytes <= TWO_FILES)
+    if (request->opts.files || request->opts.file_size || bytes <= TWO_FILES)
         return;
     request->opts.file_size =
         bytes / MOST_FILES > FILE_BYTES ? bytes / MOST_FILES : FILE_BYTES;
@@ -121,7 +120,7 @@ int import_memory_check(struct context *ctx, const struct particle_set *set,
 
 int import_memory_check_sources(struct context *ctx,
                                 const struct source *sources, int count,
-                                uint64_t limit)
+                                uint64_t limit, bool limited)
 {
     uint64_t processes = (uint64_t)session_size(ctx->session), need = 0;
     char needed[FORMAT_BYTES], allowed[FORMAT_BYTES];
@@ -132,6 +131,11 @@ int import_memory_check_sources(struct context *ctx,
             swapped = &sources[i];
             need = plus(need, swapped->file.size / processes);
         }
+    if (!swapped && limited)
+        return context_fail(ctx, CALL_AT_FAULT,
+                            "--memory-limit: arrays in the byte order of this "
+                            "machine are used where they lie in their files; "
+                            "leave it out");
     if (need <= limit)
         return DONE;
     return context_fail(

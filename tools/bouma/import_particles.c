@@ -373,6 +373,10 @@ static int write_step(struct import *import, struct context *ctx)
     status = bouma_step_end(import->target.ds, &record);
     if (status)
         return import_target_failed(&import->target, ctx, status);
+    if (import->step_count == 0)
+        import_target_tell_files(ctx, request, &record,
+                                 "there are too few particles or processes "
+                                 "for more");
     return context_agree(ctx, keep_step(import, ctx, &record));
 }
 

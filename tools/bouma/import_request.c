@@ -94,6 +94,26 @@ static int read_tolerance(struct import_request *request, struct context *ctx)
     return DONE;
 }
 
+/* Attributes without a tolerance are stored by zstd where others are quantised.
+ */
+static int check_effort(const struct import_request *request,
+                        struct context *ctx)
+{
+    bouma_codec codec = request->variable.codec;
+    bool lossy = request->variable.tolerance > 0;
+    bool zstd = request->particles_name
+                    ? !codec || codec == BOUMA_CODEC_QUANTISE
+                    : !codec && !lossy;
+
+    if (!request->variable.codec_level || zstd || codec == BOUMA_CODEC_ZSTD)
+        return DONE;
+    return context_fail(ctx, CALL_AT_FAULT,
+                        "--codec-level %d: it is the effort of zstd, and %s "
+                        "has none; leave it out",
+                        request->variable.codec_level,
+                        codec ? bouma_codec_name(codec) : "interp");
+}
+
 static int check_patch(const struct import_request *request,
                        struct context *ctx)
 {
@@ -174,6 +194,11 @@ static int check_kind(const struct import_request *request, struct context *ctx)
                                     : "--%s is for particles; add --particles "
                                       "NAME",
                                 *names);
+    if (!particles && arguments_assigns_particles(request->args))
+        return context_fail(ctx, CALL_AT_FAULT,
+                            "--assign %s is for particles; for grids there "
+                            "are " GRID_ASSIGNS,
+                            arguments_text(request->args, "assign"));
     if (!particles && request->args->operand_count == 0)
         return context_fail(ctx, CALL_AT_FAULT,
                             "too few arguments; usage: %s import "
@@ -201,12 +226,29 @@ static int check_texts(const struct import_request *request,
                             units, sources);
     for (int i = 0; i < arguments_count(args, "attr"); i++) {
         const char *text = arguments_nth(args, "attr", i);
+        size_t length = strcspn(text, "=");
 
         if (text[0] == '=' || !strchr(text, '='))
             return context_fail(ctx, CALL_AT_FAULT,
                                 "--attr %s: write it as NAME=VALUE", text);
+        for (int k = 0; k < i; k++)
+            if (strncmp(text, arguments_nth(args, "attr", k), length + 1) == 0)
+                return context_fail(ctx, CALL_AT_FAULT,
+                                    "--attr %.*s is given twice", (int)length,
+                                    text);
     }
     return DONE;
+}
+
+/* What the command line leaves open: whatever is decided by the options here is
+ * decided by what the library will be told. */
+static int read_environment(struct import_request *request, struct context *ctx)
+{
+    char message[512] = "";
+    int status =
+        bouma_options_environment(&request->opts, message, sizeof(message));
+
+    return status ? context_fail_status(ctx, status, message) : DONE;
 }
 
 int import_request_read(struct import_request *out, struct context *ctx,
@@ -240,8 +282,12 @@ int import_request_read(struct import_request *out, struct context *ctx,
     if (!rc)
         rc = read_tolerance(out, ctx);
     if (!rc)
+        rc = check_effort(out, ctx);
+    if (!rc)
         rc = read_grid(out, ctx);
-    return rc ? rc : arguments_fields(args, ctx, &out->opts);
+    if (!rc)
+        rc = arguments_fields(args, ctx, &out->opts);
+    return rc ? rc : read_environment(out, ctx);
 }
 
 /* ---- with the sources ---------------------------------------------------- */

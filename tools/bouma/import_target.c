@@ -53,6 +53,17 @@ void import_target_tell(struct import_target *target, struct context *ctx)
     }
 }
 
+void import_target_tell_files(const struct context *ctx,
+                              const struct import_request *request,
+                              const bouma_record *record, const char *why)
+{
+    if (arguments_has(request->args, "files") &&
+        record->files < request->opts.files)
+        context_note(ctx, "--files %s: the step has %d: %s",
+                     arguments_text(request->args, "files"), (int)record->files,
+                     why);
+}
+
 int import_target_rehearse(struct import_target *target, struct context *ctx,
                            int (*definer)(void *user, struct context *ctx),
                            void *user)

@@ -37,6 +37,11 @@ int import_target_attributes(const struct import_target *target,
 /* Print what the dataset has noted since the last time. */
 void import_target_tell(struct import_target *target, struct context *ctx);
 
+/* Note that there are fewer files than --files says, and why. */
+void import_target_tell_files(const struct context *ctx,
+                              const struct import_request *request,
+                              const bouma_record *record, const char *why);
+
 /* Whatever has happened ('rc'), leave the dataset to the next writer; if it was
  * made by this command and has no step, remove it. Collective. */
 int import_target_close(struct import_target *target, struct context *ctx,

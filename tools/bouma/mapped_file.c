@@ -31,7 +31,8 @@ static int map_descriptor(struct mapped_file *file, struct context *ctx, int fd)
 int mapped_file_open(struct mapped_file *out, struct context *ctx,
                      const char *path)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    /* A pipe that nobody writes to would be waited for. */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     int rc;
 
     *out = (struct mapped_file){.path = path};

@@ -121,12 +121,18 @@ static bool take_descr(struct scan *scan, struct npy_header *out)
     const char *code = text;
 
     if (!take_text(scan, text, sizeof(text)))
-        return refuse(scan, "its values are not plain numbers");
+        return refuse(scan, "its values are records, not plain numbers; save "
+                            "each field as an array, as a['x'] is");
     if (*code != '\0' && strchr("<>=|", *code))
         code++;
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
         if (strcmp(code, types[i].code) == 0)
             out->type = types[i].type;
+    if (!out->type && strchr("cmMO", *code) && *code)
+        return refuse(scan, "its type '%s' cannot be stored; %s", text,
+                      *code == 'c'   ? "save a.real and a.imag"
+                      : *code == 'O' ? "Python's objects are no numbers"
+                                     : "save a.astype('int64')");
     if (!out->type)
         return refuse(
             scan,
