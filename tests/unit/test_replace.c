@@ -1,5 +1,7 @@
 /* Steps that are written again free the files of their earlier versions, and
  * readers of these are told; steps after a restart point can be dropped. */
+#include <errno.h>
+
 #include "bouma.h"
 #include "must.h"
 #include "scenario.h"
@@ -12,6 +14,7 @@ struct table {
     bouma_io io;
     bouma_io *memory;
     int keeps;
+    int manifests; /* that can still be removed; -1: all */
 };
 
 static struct table table;
@@ -19,6 +22,11 @@ static struct table table;
 /* All functions are handed the memory table's own state. */
 static int remove_or_not(void *user, void *root, const char *name)
 {
+    if (strstr(name, "/manifest") && table.manifests >= 0 &&
+        table.manifests-- == 0) {
+        table.manifests = 0;
+        return EIO;
+    }
     return table.keeps ? 0 : table.memory->remove(user, root, name);
 }
 
@@ -33,6 +41,7 @@ static bouma_options set_up(bouma_durability durability, int async)
     table.io = *table.memory;
     table.io.remove = remove_or_not;
     table.keeps = 0;
+    table.manifests = -1;
     scenario_options(&o, NULL, NULL);
     o.io = &table.io;
     o.durability = durability;
@@ -316,6 +325,26 @@ static void steps_after_a_restart_point_go(void)
     }
 }
 
+/* The last one goes first: what an interrupted call leaves has no gap. */
+static void interrupted_truncations_leave_no_gap(void)
+{
+    for (int removed = 0; removed < 4; removed++) {
+        struct scenario_writer writer = {0};
+        bouma_options o = set_up(BOUMA_DURABLE, 0);
+        bouma_dataset *ds;
+
+        MUST(ds, bouma_dataset_create(&ds, "d", &o));
+        for (int n = 0; n < 5; n++)
+            MUST(ds, scenario_write(ds, &writer, n, 0, 0, 1));
+        table.manifests = removed;
+        CHECK_EQ(bouma_dataset_truncate(ds, 0), BOUMA_EIO);
+        table.manifests = -1;
+        bouma_dataset_free(ds);
+        for (int n = 0; n < 5; n++)
+            CHECK_EQ(files_of("d", n), n < 5 - removed ? FILES + 1 : -1);
+    }
+}
+
 /* A step that is lost, of which there is a record, is dropped as any other. */
 static void losses_beyond_are_forgotten(void)
 {
@@ -466,6 +495,7 @@ int main(void)
     other_readers_are_told_to_open_it_again();
     twins_and_their_places_free_files();
     steps_after_a_restart_point_go();
+    interrupted_truncations_leave_no_gap();
     losses_beyond_are_forgotten();
     losses_end_when_the_step_is_written_again();
     wrong_truncations_are_refused();
