@@ -104,9 +104,10 @@ static int run(struct context *ctx, const struct arguments *args)
                                     &report, message, sizeof(message));
     progress_bar_clear(&bar);
     if (status) {
-        context_fail_status(ctx, status, message);
-        /* As verify has it: damage, or something that cannot be looked at. */
-        rc = status == BOUMA_EFORMAT ? DATA_AT_FAULT : CALL_AT_FAULT;
+        rc = context_fail_status(ctx, status, message);
+        /* As verify has it: it could not be looked at. */
+        if (status == BOUMA_EIO || status == BOUMA_EVERSION)
+            rc = CALL_AT_FAULT;
     } else if (ctx->json) {
         rc = print_object(ctx, path, apply, &report, findings.list);
     } else {
