@@ -1246,9 +1246,10 @@ typedef struct bouma_drain_report {
     uint64_t failed;    /* have damaged files, or the like */
     uint64_t removed;   /* from the twin */
     uint64_t files, bytes;
-    uint64_t older;    /* not copied, as a later writing of them is known */
-    uint64_t replaced; /* of 'published': took the place of an earlier writing */
-    uint64_t losses;   /* of steps, that were put on record there */
+    uint64_t older; /* not copied, as a later writing of them is known */
+    uint64_t
+        replaced;    /* of 'published': took the place of an earlier writing */
+    uint64_t losses; /* of steps, that were put on record there */
 } bouma_drain_report;
 
 /* Finish what a program with the option 'persist' could not: copy all steps
@@ -1272,8 +1273,8 @@ typedef struct bouma_drain_report {
  *
  * With 'remove', steps of which the dataset has this very writing are removed
  * from the twin, after all bytes of their files have been read there and found
- * right. 'report' may be NULL; it is also filled in after a failure, whose reason is in 'message'
- * (of 'bytes' bytes). */
+ * right. 'report' may be NULL; it is also filled in after a failure, whose
+ * reason is in 'message' (of 'bytes' bytes). */
 BOUMA_API int bouma_drain(const char *local, const char *path, int remove,
                           const bouma_options *opts, bouma_drain_report *report,
                           char *message, size_t bytes);

@@ -17,10 +17,15 @@ int bouma_particles_define(bouma_particles **out, bouma_dataset *ds,
     bouma_particles_spec own;
     int rc;
 
-    *out = NULL;
+    if (out)
+        *out = NULL;
     if (!ds)
         return BOUMA_EINVAL;
     rc = bm_api_check_writing(ds);
+    if (!rc && !out)
+        rc = bm_fail(&ds->error, BOUMA_EINVAL,
+                     "\"%s\": there is no place for its handle",
+                     name ? name : "");
     if (!rc)
         rc = bm_api_copy_spec(&ds->error, &own, sizeof(own), spec,
                               spec ? spec->size : 0, "bouma_particles_spec");

@@ -306,9 +306,9 @@ int bouma_particles_read(bouma_particle_data **out, bouma_particles *particles,
     bouma_variable **list;
     int rc;
 
-    *out = NULL;
-    if (!particles)
+    if (!out || !particles)
         return BOUMA_EINVAL;
+    *out = NULL;
     rc = begin(&hunt, &c, &list, particles, query);
     if (!rc)
         rc = collect(&hunt, &c);
@@ -369,9 +369,9 @@ int bouma_particles_sample(bouma_particle_data **out,
     bouma_grid *set;
     int rc;
 
-    *out = NULL;
-    if (!particles)
+    if (!out || !particles)
         return BOUMA_EINVAL;
+    *out = NULL;
     set = &particles->object;
     rc = begin(&hunt, &c, &list, particles, query);
     hunt.draw = &keys;

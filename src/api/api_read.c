@@ -522,9 +522,9 @@ int bouma_refinement_open(bouma_refinement **out, bouma_variable *variable,
     char something;
     int rc;
 
-    *out = NULL;
-    if (!variable)
+    if (!out || !variable)
         return BOUMA_EINVAL;
+    *out = NULL;
     bm_error_clear(variable->grid->schema->error);
     rc = make_request(&r, variable, level, box, &something, NULL);
     if (!rc && !bm_box_volume(&r.box))

@@ -87,10 +87,15 @@ int bouma_grid_define(bouma_grid **out, bouma_dataset *ds, const char *name,
     bouma_grid_spec own;
     int rc;
 
-    *out = NULL;
+    if (out)
+        *out = NULL;
     if (!ds)
         return BOUMA_EINVAL;
     rc = bm_api_check_writing(ds);
+    if (!rc && !out)
+        rc = bm_fail(&ds->error, BOUMA_EINVAL,
+                     "\"%s\": there is no place for its handle",
+                     name ? name : "");
     if (!rc)
         rc = bm_api_copy_spec(&ds->error, &own, sizeof(own), spec,
                               spec ? spec->size : 0, "bouma_grid_spec");
@@ -106,10 +111,15 @@ int bm_api_define_variable(bouma_variable **out, bouma_grid *object,
     bouma_variable_spec own;
     int rc;
 
-    *out = NULL;
+    if (out)
+        *out = NULL;
     if (!ds)
         return BOUMA_EINVAL;
     rc = bm_api_check_writing(ds);
+    if (!rc && !out)
+        rc = bm_fail(&ds->error, BOUMA_EINVAL,
+                     "\"%s\": there is no place for its handle",
+                     name ? name : "");
     if (!rc && object->schema->step)
         rc = bm_fail(&ds->error, BOUMA_ESTATE,
                      "%s \"%s\" belongs to a step that is read; define one "

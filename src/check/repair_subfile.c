@@ -221,18 +221,21 @@ static int mend_ends(struct bm_repair *r, const struct ends *e,
                      const struct bm_manifest *m, size_t i, const char *name)
 {
     uint64_t bytes = m->subfiles[i].file_bytes;
+    int rc = BOUMA_OK;
 
     if (!e->front_rc && !e->back_rc && e->bytes == bytes)
-        return BOUMA_OK;
-    return bm_repair_act(r, (int64_t)m->step, name,
-                         e->cut ? "its end, which was cut off, made anew from "
-                                  "the head at its front"
-                         : e->bytes > bytes
-                             ? "what was behind its end cut off"
-                             : "a damaged head replaced by its copy")
-               ? replace_heads(r, m->step, name,
-                               e->front_rc ? &e->back : &e->front, bytes)
-               : BOUMA_OK;
+        return rc;
+    if (r->apply)
+        rc = replace_heads(r, m->step, name, e->front_rc ? &e->back : &e->front,
+                           bytes);
+    if (!rc) /* what cannot be done is not told */
+        bm_repair_act(r, (int64_t)m->step, name,
+                      e->cut ? "its end, which was cut off, made anew from the "
+                               "head at its front"
+                      : e->bytes > bytes
+                          ? "what was behind its end cut off"
+                          : "a damaged head replaced by its copy");
+    return rc;
 }
 
 static int mend_subfile(struct bm_repair *r, struct bouma_step *step, size_t i,

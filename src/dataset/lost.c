@@ -38,7 +38,7 @@ static int is_short(struct bm_store *s, const struct bm_lost_step *l,
         return rc != BOUMA_ENOTFOUND || !lost->bytes;
     rc = bm_file_size(&f, &bytes, &ignored);
     bm_file_close(&f, &ignored);
-    return rc || bytes == lost->bytes;
+    return rc || bytes <= lost->bytes;
 }
 
 int bm_loss_is_over(struct bm_store *s, const struct bm_lost_step *l)

@@ -173,8 +173,8 @@ refuse 2 "did you mean 'mass'? There are x, y, mass" "$BOUMA" import some.csv \
 refuse 2 "did you mean 'mass'? There are position, mass" "$BOUMA" import some.csv \
     --particles p --tolerance-of mas=1 --into x.bouma
 python "np.save('c.npy', np.zeros((4, 4), 'c8'))"
-refuse 1 "'<c8' cannot be stored; convert it to int8 to int64, uint8 to uint64, \
-float32 or float64" "$BOUMA" import c.npy --into x.bouma
+refuse 1 "'<c8' cannot be stored; save a.real and a.imag" \
+    "$BOUMA" import c.npy --into x.bouma
 python "np.save('u1.npy', np.zeros((4, 4), 'u1'))"
 refuse 2 "is u8, and the codec zfp-reversible takes f32, f64, i32 and i64 only" \
     "$BOUMA" import u1.npy --codec zfp-reversible --into x.bouma

@@ -8,8 +8,8 @@
 #include "explore.h"
 #include "scenario.h"
 
-#define STEPS  4 /* of the old dataset */
-#define KEPT   2 /* when it is truncated */
+#define STEPS  4  /* of the old dataset */
+#define KEPT   2  /* when it is truncated */
 #define STATES 12 /* after each death: none kept, killed, and some kept */
 
 static const struct variant variant = {

@@ -156,6 +156,7 @@ static void a_file_that_is_to_be_mended_fails(uint64_t at)
     forge_repair(&t.f, &found, 1);
     CHECK_EQ(found.repaired.unchecked, 1);
     CHECK_EQ(found.repaired.hopeless, 0);
+    CHECK_EQ(found.repaired.actions, 1); /* the other step's */
     CHECK_TEXT(found.text, "3 1 ");
     CHECK_TEXT(found.text, "1 2 ");
     forge_load(&t.f, &after, name);

@@ -82,6 +82,24 @@ static void careless_programs_hear_of_definitions(void)
     bouma_dataset_free(ds);
 }
 
+static void a_handle_needs_a_place(void)
+{
+    bouma_dataset *ds = create(NULL);
+    bouma_grid *g;
+
+    FAILS(ds, bouma_grid_define(NULL, ds, "g", &square), BOUMA_EINVAL,
+          "no place for its handle");
+    FAILS(ds, bouma_particles_define(NULL, ds, "p", &points), BOUMA_EINVAL,
+          "no place for its handle");
+    MUST(ds, bouma_grid_define(&g, ds, "h", &square));
+    FAILS(ds, bouma_variable_define(NULL, g, "v", &number), BOUMA_EINVAL,
+          "no place for its handle");
+    bouma_step_begin(ds, 0, 0);
+    FAILS(ds, bouma_step_end(ds, NULL), BOUMA_EINVAL,
+          "no place for its handle");
+    bouma_dataset_free(ds);
+}
+
 static void each_failure_is_made_good_by_its_own_name(void)
 {
     bouma_dataset *ds = create(NULL);
@@ -313,6 +331,7 @@ int main(void)
     REQUIRE(io);
     unsetenv("BOUMA_OPTIONS");
     careless_programs_hear_of_definitions();
+    a_handle_needs_a_place();
     each_failure_is_made_good_by_its_own_name();
     attributes_count_as_well();
     steps_fail_once_for_what_is_theirs();
