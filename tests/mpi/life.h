@@ -30,6 +30,9 @@ struct life {
     MPI_Comm comm; /* of its own: what fails on it does not touch others */
     char path[512];
     bouma_options options; /* may be changed before a handle is opened */
+    bouma_codec codec;     /* of the grid; 0: the usual one */
+    double relative;       /* its tolerance; 0: none */
+    int fails;             /* this rank takes its steps back */
     bouma_dataset *ds;
     bouma_grid *grid;
     bouma_variable *density;
