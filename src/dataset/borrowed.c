@@ -39,7 +39,7 @@ int bm_put_keep_copy(struct bouma_dataset *ds, struct bm_put *put)
     if (!put->copy)
         return bm_fail(&ds->error, BOUMA_ENOMEM,
                        "variable \"%s/%s\": no memory for a copy of %zu bytes",
-                       put->variable->grid->name, put->variable->name, bytes);
+                       put->variable->object->name, put->variable->name, bytes);
     bm_spread_copy(put->copy, stride, &s);
     put->from.data = put->copy;
     for (int d = 0; d < 3; d++)
@@ -136,12 +136,12 @@ static int check_put(struct bouma_dataset *ds, const struct bm_put *put)
 
     if (bm_spread_hash(&s) == put->hash)
         return BOUMA_OK;
-    bm_box_text(box, sizeof(box), &put->from.box, v->grid->tiling.ndims);
+    bm_box_text(box, sizeof(box), &put->from.box, v->object->tiling.ndims);
     return bm_fail(&ds->error, BOUMA_ESTATE,
                    "variable \"%s/%s\": the array for the box %s was changed "
                    "before the step had ended; leave it as it is till then, or "
                    "hand it over with bouma_variable_put_copy()",
-                   v->grid->name, v->name, box);
+                   v->object->name, v->name, box);
 }
 
 static void check_lane(void *context, struct bm_lane *lane,
