@@ -34,17 +34,21 @@ int bm_api_put(bouma_dataset *ds, int rc);
 int bm_api_copy_spec(struct bm_error *error, void *out, size_t bytes,
                      const void *spec, size_t spec_bytes, const char *what);
 /* A variable of a grid or of particles. */
-int bm_api_define_variable(bouma_variable **out, bouma_grid *object,
+int bm_api_define_variable(bouma_variable **out, struct bm_object *object,
                            const char *name, const bouma_variable_spec *spec);
 /* ESTATE while a query of the step calls its caller. */
 int bm_api_check_idle(const struct bouma_step *step);
 
 /* Objects and variables of a step by number or name; NULL, with a message. */
-bouma_grid *bm_api_object(bouma_step *step, enum bm_object_kind kind, int i);
-bouma_grid *bm_api_find_object(bouma_step *step, enum bm_object_kind kind,
-                               const char *name);
-bouma_variable *bm_api_variable(bouma_grid *object, int i);
-bouma_variable *bm_api_find_variable(bouma_grid *object, const char *name);
+struct bm_object *bm_api_object(bouma_step *step, enum bm_object_kind kind,
+                                int i);
+struct bm_object *bm_api_find_object(bouma_step *step, enum bm_object_kind kind,
+                                     const char *name);
+bouma_variable *bm_api_variable(struct bm_object *object, int i);
+bouma_variable *bm_api_find_variable(struct bm_object *object,
+                                     const char *name);
+/* Those of an object. */
+bouma_attributes *bm_api_attributes(struct bm_object *object);
 
 /* ENOTFOUND: there is no 'kind' of that name; nth(list, i) gives the names that
  * there are, and NULL past the last. */

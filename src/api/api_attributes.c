@@ -36,15 +36,20 @@ bouma_attributes *bouma_step_attributes(bouma_step *step)
     return step ? &step->manifest.attributes : NULL;
 }
 
+bouma_attributes *bm_api_attributes(struct bm_object *object)
+{
+    return owned(&object->attributes, object->schema->dataset);
+}
+
 bouma_attributes *bouma_grid_attributes(bouma_grid *grid)
 {
-    return grid ? owned(&grid->attributes, grid->schema->dataset) : NULL;
+    return grid ? bm_api_attributes(&grid->object) : NULL;
 }
 
 bouma_attributes *bouma_variable_attributes(bouma_variable *variable)
 {
     return variable
-               ? owned(&variable->attributes, variable->grid->schema->dataset)
+               ? owned(&variable->attributes, variable->object->schema->dataset)
                : NULL;
 }
 

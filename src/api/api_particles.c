@@ -49,11 +49,11 @@ int bouma_particles_define_variable(bouma_variable **out,
 static int fill_lanes(struct bm_swarm *swarm, const bouma_column *column,
                       struct bm_error *error)
 {
-    const bouma_grid *set = swarm->set;
+    const struct bm_object *set = swarm->set;
     const bouma_variable *v = column->variable;
     size_t lane, size;
 
-    if (!v || v->grid != set)
+    if (!v || v->object != set)
         return bm_fail(error, BOUMA_EINVAL,
                        "particles \"%s\": a column's variable is not one of "
                        "theirs",
@@ -121,7 +121,7 @@ static int add_swarm(bouma_dataset *ds, const struct bm_swarm *swarm)
     return BOUMA_OK;
 }
 
-static int put_particles(bouma_grid *set, uint64_t count,
+static int put_particles(struct bm_object *set, uint64_t count,
                          const bouma_column *columns, size_t column_count,
                          const double *bounds, int copy)
 {
@@ -170,7 +170,7 @@ static int put(bouma_particles *particles, uint64_t count,
                const bouma_column *columns, size_t column_count,
                const double *bounds, int copy)
 {
-    bouma_grid *set = particles ? &particles->object : NULL;
+    struct bm_object *set = particles ? &particles->object : NULL;
 
     return set ? bm_api_put(set->schema->dataset,
                             put_particles(set, count, columns, column_count,
@@ -231,7 +231,7 @@ bouma_variable *bouma_particles_find_variable(bouma_particles *particles,
 
 bouma_attributes *bouma_particles_attributes(bouma_particles *particles)
 {
-    return particles ? bouma_grid_attributes(&particles->object) : NULL;
+    return particles ? bm_api_attributes(&particles->object) : NULL;
 }
 
 /* The tree over the files of a set that is read, or NULL. */
@@ -263,7 +263,7 @@ void bouma_particles_info_get(const bouma_particles *particles,
 {
     BM_STRICT_MATH;
     const struct bm_top *top = top_of(particles);
-    const bouma_grid *set;
+    const struct bm_object *set;
 
     memset(out, 0, sizeof(*out));
     if (!particles)

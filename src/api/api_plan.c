@@ -143,9 +143,9 @@ static int check_grid(bouma_plan *plan, const bouma_plan_spec *spec,
 /* What the table of a file has for each chunk. */
 static void describe_tables(bouma_plan *plan, const bouma_plan_spec *spec)
 {
-    struct bouma_grid grid = {.kind = BM_GRID, .tiling = plan->tiling};
+    struct bm_object grid = {.kind = BM_GRID, .tiling = plan->tiling};
     struct bouma_variable variable = {
-        .grid = &grid, .type = spec->type, .components = spec->components};
+        .object = &grid, .type = spec->type, .components = spec->components};
 
     grid.levels = bm_default_levels(&plan->tiling);
     plan->task.levels = grid.levels;

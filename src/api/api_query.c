@@ -49,18 +49,18 @@ int bouma_condition_set(bouma_condition *out, bouma_variable *variable,
     memset(out, 0, sizeof(*out));
     if (!variable)
         return BOUMA_EINVAL;
-    error = variable->grid->schema->error;
+    error = variable->object->schema->error;
     bm_error_clear(error);
     if (component < 0 || component >= variable->components)
         return bm_fail(error, BOUMA_EINVAL,
                        "variable \"%s/%s\" has %d components, counted from 0; "
                        "none is at place %d",
-                       variable->grid->name, variable->name,
+                       variable->object->name, variable->name,
                        variable->components, component);
     if (isnan(low) || isnan(high))
         return bm_fail(error, BOUMA_EINVAL,
                        "a condition on \"%s/%s\" has NaN as a limit",
-                       variable->grid->name, variable->name);
+                       variable->object->name, variable->name);
     out->variable = variable;
     out->component = component;
     if (bm_type_is_float(variable->type)) {
@@ -85,12 +85,12 @@ void bouma_particles_query_init(bouma_particles_query *query, size_t size)
     }
 }
 
-static int check_condition(const bouma_grid *set, const bouma_condition *c,
-                           struct bm_error *error)
+static int check_condition(const struct bm_object *set,
+                           const bouma_condition *c, struct bm_error *error)
 {
     const bouma_variable *v = c->variable;
 
-    if (!v || v->grid != set)
+    if (!v || v->object != set)
         return bm_fail(error, BOUMA_EINVAL,
                        "particles \"%s\": a condition's variable is not one "
                        "of theirs",
@@ -111,8 +111,8 @@ static int check_condition(const bouma_grid *set, const bouma_condition *c,
     return BOUMA_OK;
 }
 
-static int check_query(const bouma_grid *set, const bouma_particles_query *q,
-                       struct bm_error *error)
+static int check_query(const struct bm_object *set,
+                       const bouma_particles_query *q, struct bm_error *error)
 {
     int rc = BOUMA_OK;
 
@@ -140,14 +140,14 @@ static int check_query(const bouma_grid *set, const bouma_particles_query *q,
     return rc;
 }
 
-static int check_variables(const bouma_grid *set,
+static int check_variables(const struct bm_object *set,
                            const bouma_particles_query *q,
                            struct bm_error *error)
 {
     for (size_t i = 0; i < q->variable_count; i++) {
         const bouma_variable *v = q->variables[i];
 
-        if (!v || v->grid != set)
+        if (!v || v->object != set)
             return bm_fail(error, BOUMA_EINVAL,
                            "particles \"%s\": a variable that is asked for is "
                            "not one of theirs",
@@ -168,7 +168,8 @@ static int check_variables(const bouma_grid *set,
 /* A caller's query (may be NULL), complete and checked. *list is to be dropped
  * in any case. */
 static int complete(bouma_particles_query *out, bouma_variable ***list,
-                    const bouma_grid *set, const bouma_particles_query *given)
+                    const struct bm_object *set,
+                    const bouma_particles_query *given)
 {
     struct bm_error *error = set->schema->error;
     int rc = BOUMA_OK;
@@ -203,7 +204,8 @@ static int complete(bouma_particles_query *out, bouma_variable ***list,
 }
 
 /* Only a restart divides particles among ranks. */
-static int check_alone(const bouma_particles_query *q, const bouma_grid *set)
+static int check_alone(const bouma_particles_query *q,
+                       const struct bm_object *set)
 {
     return q->shares ? bm_fail(set->schema->error, BOUMA_EINVAL,
                                "equal shares are for "
@@ -236,7 +238,7 @@ int bouma_particles_query_run(bouma_particles *particles,
     BM_STRICT_MATH;
     struct bm_hunt hunt;
     bouma_variable **list;
-    bouma_grid *set;
+    struct bm_object *set;
     int rc;
 
     if (!particles)
@@ -265,7 +267,7 @@ static int begin(struct bm_hunt *hunt, struct bm_collector *c,
                  bouma_variable ***list, bouma_particles *particles,
                  const bouma_particles_query *query)
 {
-    bouma_grid *set = &particles->object;
+    struct bm_object *set = &particles->object;
     int rc;
 
     bm_error_clear(set->schema->error);
@@ -284,7 +286,7 @@ static int begin(struct bm_hunt *hunt, struct bm_collector *c,
 }
 
 static int finish(bouma_particle_data **out, struct bm_collector *c,
-                  bouma_variable **list, bouma_grid *set, int rc)
+                  bouma_variable **list, struct bm_object *set, int rc)
 {
     if (!rc) {
         *out = bm_collector_finish(c);
@@ -366,7 +368,7 @@ int bouma_particles_sample(bouma_particle_data **out,
     struct bm_collector c;
     struct bm_hunt hunt;
     bouma_variable **list;
-    bouma_grid *set;
+    struct bm_object *set;
     int rc;
 
     if (!out || !particles)
@@ -387,7 +389,7 @@ int bouma_particles_sample(bouma_particle_data **out,
 /* ---- restart ------------------------------------------------------------ */
 
 /* A hash of all that ranks must ask alike. */
-static uint64_t hash_query(const bouma_grid *set,
+static uint64_t hash_query(const struct bm_object *set,
                            const bouma_particles_query *q, int shares)
 {
     uint64_t h = bm_hash64(&shares, sizeof(shares), 1);
@@ -416,7 +418,7 @@ int bouma_particles_restart(bouma_particle_data **out,
     BM_STRICT_MATH;
     bouma_particles_query own;
     bouma_variable **list = NULL;
-    bouma_grid *set;
+    struct bm_object *set;
     bouma_dataset *ds;
     int rc, shares;
 

@@ -77,28 +77,29 @@ int bouma_step_file_get(const bouma_step *step, int64_t i, bouma_file_info *out)
 
 static const char *grid_name(const void *list, int i)
 {
-    const bouma_grid *g = bm_schema_nth(list, BM_GRID, i);
+    const struct bm_object *g = bm_schema_nth(list, BM_GRID, i);
 
     return g ? g->name : NULL;
 }
 
 static const char *particles_name(const void *list, int i)
 {
-    const bouma_grid *g = bm_schema_nth(list, BM_PARTICLES, i);
+    const struct bm_object *g = bm_schema_nth(list, BM_PARTICLES, i);
 
     return g ? g->name : NULL;
 }
 
 static const char *variable_name(const void *list, int i)
 {
-    const bouma_grid *grid = list;
+    const struct bm_object *grid = list;
 
     return i < grid->count ? grid->variables[i]->name : NULL;
 }
 
-bouma_grid *bm_api_object(bouma_step *step, enum bm_object_kind kind, int i)
+struct bm_object *bm_api_object(bouma_step *step, enum bm_object_kind kind,
+                                int i)
 {
-    bouma_grid *found;
+    struct bm_object *found;
 
     if (!step)
         return NULL;
@@ -113,10 +114,10 @@ bouma_grid *bm_api_object(bouma_step *step, enum bm_object_kind kind, int i)
     return NULL;
 }
 
-bouma_grid *bm_api_find_object(bouma_step *step, enum bm_object_kind kind,
-                               const char *name)
+struct bm_object *bm_api_find_object(bouma_step *step, enum bm_object_kind kind,
+                                     const char *name)
 {
-    bouma_grid *found =
+    struct bm_object *found =
         step && name ? bm_schema_find(&step->schema, name) : NULL;
     const char *other = kind == BM_GRID ? "a set of particles" : "a grid";
 
@@ -134,7 +135,7 @@ bouma_grid *bm_api_find_object(bouma_step *step, enum bm_object_kind kind,
     return NULL;
 }
 
-bouma_variable *bm_api_variable(bouma_grid *object, int i)
+bouma_variable *bm_api_variable(struct bm_object *object, int i)
 {
     if (!object)
         return NULL;
@@ -147,7 +148,7 @@ bouma_variable *bm_api_variable(bouma_grid *object, int i)
     return NULL;
 }
 
-bouma_variable *bm_api_find_variable(bouma_grid *object, const char *name)
+bouma_variable *bm_api_find_variable(struct bm_object *object, const char *name)
 {
     bouma_variable *found =
         object && name ? bm_grid_find_variable(object, name) : NULL;
@@ -169,49 +170,51 @@ int bouma_step_grid_count(const bouma_step *step)
 
 bouma_grid *bouma_step_grid(bouma_step *step, int i)
 {
-    return bm_api_object(step, BM_GRID, i);
+    return (bouma_grid *)bm_api_object(step, BM_GRID, i);
 }
 
 bouma_grid *bouma_step_find_grid(bouma_step *step, const char *name)
 {
-    return bm_api_find_object(step, BM_GRID, name);
+    return (bouma_grid *)bm_api_find_object(step, BM_GRID, name);
 }
 
 int bouma_grid_variable_count(const bouma_grid *grid)
 {
-    return grid ? grid->count : 0;
+    return grid ? grid->object.count : 0;
 }
 
 bouma_variable *bouma_grid_variable(bouma_grid *grid, int i)
 {
-    return bm_api_variable(grid, i);
+    return bm_api_variable(grid ? &grid->object : NULL, i);
 }
 
 bouma_variable *bouma_grid_find_variable(bouma_grid *grid, const char *name)
 {
-    return bm_api_find_variable(grid, name);
+    return bm_api_find_variable(grid ? &grid->object : NULL, name);
 }
 
 void bouma_grid_info_get(const bouma_grid *grid, bouma_grid_info *out)
 {
     BM_STRICT_MATH;
+    const struct bm_object *object;
     const struct bm_tiling *t;
 
     memset(out, 0, sizeof(*out));
     if (!grid)
         return;
-    t = &grid->tiling;
-    out->name = grid->name;
+    object = &grid->object;
+    t = &object->tiling;
+    out->name = object->name;
     out->ndims = t->ndims;
-    out->levels = grid->levels;
+    out->levels = object->levels;
     for (int d = 0; d < t->ndims; d++) {
         out->shape[d] = t->shape[3 - t->ndims + d];
         out->patch[d] = t->edge[3 - t->ndims + d];
-        out->origin[d] = grid->origin[d];
-        out->spacing[d] = grid->spacing[d];
+        out->origin[d] = object->origin[d];
+        out->spacing[d] = object->spacing[d];
     }
-    out->unit = grid->unit;
-    out->variables = grid->count;
+    out->unit = object->unit;
+    out->variables = object->count;
     out->patches = t->patches;
 }
 
@@ -241,7 +244,7 @@ static double psnr_of(const struct bouma_variable *v)
 
 uint64_t bouma_variable_level_bytes(const bouma_variable *variable, int level)
 {
-    return variable && level >= 0 && level < variable->grid->levels
+    return variable && level >= 0 && level < variable->object->levels
                ? variable->level_bytes[level]
                : 0;
 }
@@ -275,17 +278,17 @@ void bouma_variable_info_get(const bouma_variable *variable,
 /* Whether there is something to read of a variable. */
 static int check_present(const bouma_variable *v)
 {
-    struct bm_error *error = v->grid->schema->error;
+    struct bm_error *error = v->object->schema->error;
 
-    if (!v->grid->schema->step)
+    if (!v->object->schema->step)
         return bm_fail(error, BOUMA_ESTATE,
                        "variable \"%s/%s\" is being written; open a step to "
                        "read",
-                       v->grid->name, v->name);
+                       v->object->name, v->name);
     if (!v->present)
         return bm_fail(error, BOUMA_ENOTFOUND,
-                       "variable \"%s/%s\" is not in this step", v->grid->name,
-                       v->name);
+                       "variable \"%s/%s\" is not in this step",
+                       v->object->name, v->name);
     return BOUMA_OK;
 }
 
@@ -310,7 +313,7 @@ int bouma_variable_range(const bouma_variable *variable, int component,
     memset(out, 0, sizeof(*out));
     if (!variable)
         return BOUMA_EINVAL;
-    error = variable->grid->schema->error;
+    error = variable->object->schema->error;
     bm_error_clear(error);
     rc = check_present(variable);
     if (rc)
@@ -319,7 +322,7 @@ int bouma_variable_range(const bouma_variable *variable, int component,
         return bm_fail(error, BOUMA_ENOTFOUND,
                        "variable \"%s/%s\" has %d components, counted from 0; "
                        "none is at place %d",
-                       variable->grid->name, variable->name,
+                       variable->object->name, variable->name,
                        variable->components, component);
     bm_range_public(out, &variable->ranges[component], variable->type);
     return BOUMA_OK;
@@ -331,21 +334,21 @@ int bouma_variable_range(const bouma_variable *variable, int component,
 static int check_box(const bouma_variable *v, int level, const bouma_box *box,
                      bouma_box *lifted)
 {
-    struct bm_error *error = v->grid->schema->error;
-    const struct bm_tiling *t = &v->grid->tiling;
+    struct bm_error *error = v->object->schema->error;
+    const struct bm_tiling *t = &v->object->tiling;
     bouma_box domain = bm_tiling_domain(t);
     char text[160], whole[160];
 
-    if (v->grid->kind != BM_GRID)
+    if (v->object->kind != BM_GRID)
         return bm_fail(error, BOUMA_EINVAL,
                        "\"%s/%s\" is a variable of particles; read those with "
                        "bouma_particles_read()",
-                       v->grid->name, v->name);
-    if (level < 0 || level >= v->grid->levels)
+                       v->object->name, v->name);
+    if (level < 0 || level >= v->object->levels)
         return bm_fail(error, BOUMA_ENOTFOUND,
                        "grid \"%s\" has no level %d; it has levels 0 (full "
                        "resolution) to %d",
-                       v->grid->name, level, v->grid->levels - 1);
+                       v->object->name, level, v->object->levels - 1);
     *lifted = box ? bm_box_lift(box, t->ndims) : domain;
     bm_box_text(text, sizeof(text), lifted, t->ndims);
     bm_box_text(whole, sizeof(whole), &domain, t->ndims);
@@ -356,7 +359,7 @@ static int check_box(const bouma_variable *v, int level, const bouma_box *box,
     if (!bm_box_inside(lifted, &domain))
         return bm_fail(error, BOUMA_EINVAL,
                        "the box %s is not inside grid \"%s\", which is %s",
-                       text, v->grid->name, whole);
+                       text, v->object->name, whole);
     return BOUMA_OK;
 }
 
@@ -369,11 +372,11 @@ int bouma_variable_select(const bouma_variable *variable, int level,
     memset(out, 0, sizeof(*out));
     if (!variable)
         return BOUMA_EINVAL;
-    bm_error_clear(variable->grid->schema->error);
+    bm_error_clear(variable->object->schema->error);
     rc = check_box(variable, level, box, &lifted);
     if (rc)
         return rc;
-    bm_selection_of(out, variable->grid,
+    bm_selection_of(out, variable->object,
                     bm_variable_value_size(variable) *
                         (size_t)variable->components,
                     level, &lifted);
@@ -385,21 +388,21 @@ static int make_request(struct bm_read_request *out, bouma_variable *v,
                         int level, const bouma_box *box, void *data,
                         const bouma_memory *memory)
 {
-    struct bm_error *error = v->grid->schema->error;
+    struct bm_error *error = v->object->schema->error;
     struct bm_lattice l;
     int rc = check_box(v, level, box, &out->box);
 
     if (!rc)
         rc = check_present(v);
     if (!rc)
-        rc = bm_api_check_idle(v->grid->schema->step);
+        rc = bm_api_check_idle(v->object->schema->step);
     if (rc)
         return rc;
     l = bm_lattice_of(&out->box, level);
     if (bm_lattice_samples(&l) && !data)
         return bm_fail(error, BOUMA_EINVAL,
                        "variable \"%s/%s\": no memory to read into",
-                       v->grid->name, v->name);
+                       v->object->name, v->name);
     out->variable = v;
     out->level = level;
     out->data = data;
@@ -424,11 +427,11 @@ int bouma_variable_read(bouma_variable *variable, int level,
 
     if (!variable)
         return BOUMA_EINVAL;
-    bm_error_clear(variable->grid->schema->error);
+    bm_error_clear(variable->object->schema->error);
     rc = make_request(&r, variable, level, box, data, memory);
     if (rc || is_empty(&r))
         return rc;
-    return bm_read_box(variable->grid->schema->step, &r);
+    return bm_read_box(variable->object->schema->step, &r);
 }
 
 int bouma_step_read(bouma_step *step, const bouma_request *requests,
@@ -457,7 +460,7 @@ int bouma_step_read(bouma_step *step, const bouma_request *requests,
     for (size_t i = 0; i < count && !rc; i++) {
         const bouma_request *r = &requests[i];
 
-        if (!r->variable || r->variable->grid->schema->step != step)
+        if (!r->variable || r->variable->object->schema->step != step)
             rc = bm_fail(
                 &ds->error, BOUMA_EINVAL,
                 "request %zu is for %s; it must be one of step "
@@ -486,7 +489,7 @@ int bouma_variable_query(bouma_variable *variable,
 
     if (!variable)
         return BOUMA_EINVAL;
-    error = variable->grid->schema->error;
+    error = variable->object->schema->error;
     bm_error_clear(error);
     if (!query || query->size != sizeof(*query) || !query->each)
         return bm_fail(error, BOUMA_EINVAL,
@@ -497,20 +500,20 @@ int bouma_variable_query(bouma_variable *variable,
     if (!rc)
         rc = check_present(variable);
     if (!rc)
-        rc = bm_api_check_idle(variable->grid->schema->step);
+        rc = bm_api_check_idle(variable->object->schema->step);
     if (!rc && query->within &&
         (query->component < 0 || query->component >= variable->components))
         rc = bm_fail(error, BOUMA_EINVAL,
                      "there is no component %d of \"%s/%s\", which has %d, "
                      "counted from 0",
-                     query->component, variable->grid->name, variable->name,
+                     query->component, variable->object->name, variable->name,
                      variable->components);
     if (!rc && query->within && !(query->low <= query->high))
         rc = bm_fail(error, BOUMA_EINVAL,
                      "no value is from %g to %g: give the lower one first",
                      query->low, query->high);
     return rc ? rc
-              : bm_query(variable->grid->schema->step, variable, query,
+              : bm_query(variable->object->schema->step, variable, query,
                          &lifted);
 }
 
@@ -525,14 +528,14 @@ int bouma_refinement_open(bouma_refinement **out, bouma_variable *variable,
     if (!out || !variable)
         return BOUMA_EINVAL;
     *out = NULL;
-    bm_error_clear(variable->grid->schema->error);
+    bm_error_clear(variable->object->schema->error);
     rc = make_request(&r, variable, level, box, &something, NULL);
     if (!rc && !bm_box_volume(&r.box))
-        rc = bm_fail(variable->grid->schema->error, BOUMA_EINVAL,
+        rc = bm_fail(variable->object->schema->error, BOUMA_EINVAL,
                      "the box is empty: there is nothing to refine");
     if (rc)
         return rc;
-    return bm_refinement_open(out, variable->grid->schema->step, variable,
+    return bm_refinement_open(out, variable->object->schema->step, variable,
                               level, &r.box);
 }
 
@@ -556,7 +559,7 @@ const void *bouma_refinement_data(const bouma_refinement *refinement,
     if (!refinement)
         return NULL;
     box = bm_box_lower(&refinement->box,
-                       refinement->variable->grid->tiling.ndims);
+                       refinement->variable->object->tiling.ndims);
     if (selection)
         bouma_variable_select(refinement->variable, refinement->level, &box,
                               selection);

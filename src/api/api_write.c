@@ -84,6 +84,7 @@ int bouma_grid_define(bouma_grid **out, bouma_dataset *ds, const char *name,
                       const bouma_grid_spec *spec)
 {
     BM_STRICT_MATH;
+    struct bm_object *object = NULL;
     bouma_grid_spec own;
     int rc;
 
@@ -100,11 +101,12 @@ int bouma_grid_define(bouma_grid **out, bouma_dataset *ds, const char *name,
         rc = bm_api_copy_spec(&ds->error, &own, sizeof(own), spec,
                               spec ? spec->size : 0, "bouma_grid_spec");
     if (!rc)
-        rc = bm_schema_add_grid(&ds->schema, out, name, &own);
+        rc = bm_schema_add_grid(&ds->schema, &object, name, &own);
+    *out = (bouma_grid *)object;
     return bm_api_defined(ds, NULL, name, BM_OF_DATASET, rc);
 }
 
-int bm_api_define_variable(bouma_variable **out, bouma_grid *object,
+int bm_api_define_variable(bouma_variable **out, struct bm_object *object,
                            const char *name, const bouma_variable_spec *spec)
 {
     bouma_dataset *ds = object ? object->schema->dataset : NULL;
@@ -139,7 +141,7 @@ int bouma_variable_define(bouma_variable **out, bouma_grid *grid,
 {
     BM_STRICT_MATH;
 
-    return bm_api_define_variable(out, grid, name, spec);
+    return bm_api_define_variable(out, grid ? &grid->object : NULL, name, spec);
 }
 
 int bm_api_check_put(bouma_dataset *ds, const struct bm_schema *schema,
@@ -220,7 +222,7 @@ static int add_put(bouma_dataset *ds, const struct bm_put *put)
 static int check_block(bouma_dataset *ds, const bouma_variable *v,
                        const bouma_box *lifted, const void *data)
 {
-    const bouma_grid *grid = v->grid;
+    const struct bm_object *grid = v->object;
     bouma_box domain = bm_tiling_domain(&grid->tiling);
     char box[160], whole[160];
 
@@ -249,24 +251,24 @@ static int put_block(bouma_variable *v, const bouma_box *box, const void *data,
                      const bouma_memory *memory, int copy)
 {
     BM_STRICT_MATH;
-    bouma_dataset *ds = v->grid->schema->dataset;
+    bouma_dataset *ds = v->object->schema->dataset;
     struct bm_put put = {.variable = v, .from.data = data};
     int64_t shape[3];
     char text[160];
     int rc;
 
-    snprintf(text, sizeof(text), "variable \"%.60s/%.60s\"", v->grid->name,
+    snprintf(text, sizeof(text), "variable \"%.60s/%.60s\"", v->object->name,
              v->name);
-    rc = bm_api_check_put(ds, v->grid->schema, text);
-    if (!rc && v->grid->kind != BM_GRID)
+    rc = bm_api_check_put(ds, v->object->schema, text);
+    if (!rc && v->object->kind != BM_GRID)
         rc = bm_fail(
             &ds->error, BOUMA_EINVAL,
             "%s belongs to particles; hand it over with bouma_particles_put()",
             text);
     if (rc)
         return rc;
-    put.from.box = box ? bm_box_lift(box, v->grid->tiling.ndims)
-                       : bm_tiling_domain(&v->grid->tiling);
+    put.from.box = box ? bm_box_lift(box, v->object->tiling.ndims)
+                       : bm_tiling_domain(&v->object->tiling);
     rc = check_block(ds, v, &put.from.box, data);
     if (rc || !bm_box_volume(&put.from.box))
         return rc;
@@ -288,7 +290,7 @@ static int put_block(bouma_variable *v, const bouma_box *box, const void *data,
 int bouma_variable_put(bouma_variable *variable, const bouma_box *box,
                        const void *data, const bouma_memory *memory)
 {
-    return variable ? bm_api_put(variable->grid->schema->dataset,
+    return variable ? bm_api_put(variable->object->schema->dataset,
                                  put_block(variable, box, data, memory, 0))
                     : BOUMA_EINVAL;
 }
@@ -296,7 +298,7 @@ int bouma_variable_put(bouma_variable *variable, const bouma_box *box,
 int bouma_variable_put_copy(bouma_variable *variable, const bouma_box *box,
                             const void *data, const bouma_memory *memory)
 {
-    return variable ? bm_api_put(variable->grid->schema->dataset,
+    return variable ? bm_api_put(variable->object->schema->dataset,
                                  put_block(variable, box, data, memory, 1))
                     : BOUMA_EINVAL;
 }

@@ -218,7 +218,8 @@ static void damaged_level(struct subfile_check *c, const struct bm_section *s,
     bm_section_text(where, sizeof(where), s, chunk);
     snprintf(text, sizeof(text),
              "%s: variable \"%s/%s\", level %d, %s, at byte %" PRIu64, what,
-             s->variable->grid->name, s->variable->name, level, where, offset);
+             s->variable->object->name, s->variable->name, level, where,
+             offset);
     damaged_piece(c, offset, text);
 }
 
@@ -258,8 +259,8 @@ static void tell_lost_level(struct subfile_check *c, const struct bm_section *s,
                         c->name,
                         "lost: variable \"%s/%s\", level %d, %zu of %zu chunks "
                         "(%s%s)",
-                        s->variable->grid->name, s->variable->name, level, lost,
-                        s->count, where, lost > NAMED ? ", ..." : "");
+                        s->variable->object->name, s->variable->name, level,
+                        lost, s->count, where, lost > NAMED ? ", ..." : "");
 }
 
 static void tell_lost(struct subfile_check *c, const struct bm_head *head)
@@ -380,15 +381,16 @@ static void check_chunk(struct subfile_check *c, const struct bm_section *s,
 
     memset(ranges, 0, sizeof(*ranges) * (size_t)v->components);
     samples = bm_section_values(s, chunk, values);
-    if (v->grid->kind == BM_GRID)
-        bm_patch_init(&p, v, bm_tiling_find(&v->grid->tiling, s->keys[chunk]));
+    if (v->object->kind == BM_GRID)
+        bm_patch_init(&p, v,
+                      bm_tiling_find(&v->object->tiling, s->keys[chunk]));
     if (deep && samples * bm_variable_sample_size(v) >
                     c->step->ds->store.memory_limit) {
         bm_findings_add(c->out, BOUMA_NOTE, (int64_t)c->step->manifest.step,
                         c->name,
                         "a chunk of \"%s/%s\" is beyond the memory limit, and "
                         "was not decoded",
-                        v->grid->name, v->name);
+                        v->object->name, v->name);
         deep = 0;
     }
     for (int k = s->levels - 1; k >= 0; k--) {
@@ -398,7 +400,7 @@ static void check_chunk(struct subfile_check *c, const struct bm_section *s,
         }
         /* A level that builds on a damaged one cannot be decoded. */
         rc = !deep || !whole ? BOUMA_OK
-             : v->grid->kind == BM_GRID
+             : v->object->kind == BM_GRID
                  ? decode_level(c, &p, v, k, &dense)
                  : decode_values(c, v, values[k], ranges);
         if (rc == BOUMA_ENOMEM)
@@ -410,7 +412,7 @@ static void check_chunk(struct subfile_check *c, const struct bm_section *s,
     c->report->chunks++;
     if (!deep || !whole)
         return;
-    if (v->grid->kind == BM_GRID)
+    if (v->object->kind == BM_GRID)
         bm_patch_dense_ranges(&p, v->type, dense, ranges);
     for (int j = 0; j < v->components; j++)
         if (!range_fits(&s->ranges[chunk * (size_t)v->components + (size_t)j],

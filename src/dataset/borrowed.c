@@ -39,7 +39,7 @@ int bm_put_keep_copy(struct bouma_dataset *ds, struct bm_put *put)
     if (!put->copy)
         return bm_fail(&ds->error, BOUMA_ENOMEM,
                        "variable \"%s/%s\": no memory for a copy of %zu bytes",
-                       put->variable->grid->name, put->variable->name, bytes);
+                       put->variable->object->name, put->variable->name, bytes);
     bm_spread_copy(put->copy, stride, &s);
     put->from.data = put->copy;
     for (int d = 0; d < 3; d++)
@@ -134,12 +134,12 @@ static int blame_put(struct bouma_dataset *ds, const struct bm_put *put,
     const struct bouma_variable *v = put->variable;
     char box[160];
 
-    bm_box_text(box, sizeof(box), &put->from.box, v->grid->tiling.ndims);
+    bm_box_text(box, sizeof(box), &put->from.box, v->object->tiling.ndims);
     return bm_fail(&ds->error, BOUMA_ESTATE,
                    "variable \"%s/%s\": the array for the box %s was %s "
                    "before the step had ended; leave it as it is till then, or "
                    "hand it over with bouma_variable_put_copy()",
-                   v->grid->name, v->name, box, what);
+                   v->object->name, v->name, box, what);
 }
 
 static int blame_lane(struct bouma_dataset *ds, const struct bm_swarm *swarm,

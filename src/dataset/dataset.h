@@ -34,7 +34,7 @@ struct bm_lane {
 
 /* Particles that were handed over for the step that is being written. */
 struct bm_swarm {
-    struct bouma_grid *set;
+    struct bm_object *set;
     uint64_t count;
     struct bm_lane *lanes; /* [lane_count], of all variables in their order */
     size_t lane_count;

@@ -10,7 +10,7 @@
 #define FINITE 0x80 /* there are no infinities: beside the type of a row */
 
 void bm_cloud_init(struct bm_cloud *c, const bouma_allocator *a,
-                   const struct bouma_grid *set)
+                   const struct bm_object *set)
 {
     memset(c, 0, sizeof(*c));
     c->a = a;
@@ -218,12 +218,12 @@ int bm_cloud_decode_tree(struct bm_tree *tree, const struct bm_cloud *c,
 
 /* ---- chunks ------------------------------------------------------------- */
 
-uint64_t bm_cloud_chunks(const struct bouma_grid *set, uint64_t places)
+uint64_t bm_cloud_chunks(const struct bm_object *set, uint64_t places)
 {
     return (places + set->detail.chunk - 1) / set->detail.chunk;
 }
 
-uint32_t bm_cloud_chunk_places(const struct bouma_grid *set, uint64_t places,
+uint32_t bm_cloud_chunk_places(const struct bm_object *set, uint64_t places,
                                uint64_t chunk)
 {
     uint64_t left = places - chunk * set->detail.chunk;
@@ -231,7 +231,7 @@ uint32_t bm_cloud_chunk_places(const struct bouma_grid *set, uint64_t places,
     return left < set->detail.chunk ? (uint32_t)left : set->detail.chunk;
 }
 
-uint64_t bm_cloud_values(const struct bouma_grid *set, uint64_t places,
+uint64_t bm_cloud_values(const struct bm_object *set, uint64_t places,
                          uint64_t seed, uint64_t chunk,
                          uint64_t values[BM_MAX_LEVELS])
 {

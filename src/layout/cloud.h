@@ -10,7 +10,7 @@
 
 struct bm_cloud {
     const bouma_allocator *a;
-    const struct bouma_grid *set;
+    const struct bm_object *set;
     uint64_t count;         /* particles, below 2^32 */
     uint64_t strays;        /* of them: not in the tree */
     uint64_t seed;          /* of the levels of detail */
@@ -33,7 +33,7 @@ struct bm_cloud {
 #define BM_CLOUD_LEAST 44                        /* bytes that one has */
 
 void bm_cloud_init(struct bm_cloud *c, const bouma_allocator *a,
-                   const struct bouma_grid *set);
+                   const struct bm_object *set);
 void bm_cloud_release(struct bm_cloud *c);
 
 /* Rows for these attributes; types are filled in. BOUMA_OK or ENOMEM. */
@@ -63,12 +63,12 @@ int bm_cloud_decode_tree(struct bm_tree *tree, const struct bm_cloud *c,
                          struct bm_codec_state *state);
 
 /* The chunks that so many places make. */
-uint64_t bm_cloud_chunks(const struct bouma_grid *set, uint64_t places);
+uint64_t bm_cloud_chunks(const struct bm_object *set, uint64_t places);
 /* The places of one chunk. */
-uint32_t bm_cloud_chunk_places(const struct bouma_grid *set, uint64_t places,
+uint32_t bm_cloud_chunk_places(const struct bm_object *set, uint64_t places,
                                uint64_t chunk);
 /* Particles of a chunk at each level, into values[levels]; gives their sum. */
-uint64_t bm_cloud_values(const struct bouma_grid *set, uint64_t places,
+uint64_t bm_cloud_values(const struct bm_object *set, uint64_t places,
                          uint64_t seed, uint64_t chunk,
                          uint64_t values[BM_MAX_LEVELS]);
 

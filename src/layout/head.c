@@ -42,8 +42,8 @@ int bm_head_add_section(struct bm_head *h,
     struct bm_section *grown =
                           bm_grow(h->a, h->sections, h->count, sizeof(*grown)),
                       *s;
-    const struct bm_cloud *cloud = bm_head_cloud(h, variable->grid->number);
-    size_t levels = (size_t)variable->grid->levels;
+    const struct bm_cloud *cloud = bm_head_cloud(h, variable->object->number);
+    size_t levels = (size_t)variable->object->levels;
 
     if (!grown)
         return BOUMA_ENOMEM;
@@ -66,7 +66,7 @@ int bm_head_add_section(struct bm_head *h,
                : BOUMA_ENOMEM;
 }
 
-int bm_head_add_cloud(struct bm_head *h, const struct bouma_grid *set)
+int bm_head_add_cloud(struct bm_head *h, const struct bm_object *set)
 {
     struct bm_cloud *grown =
         bm_grow(h->a, h->clouds, h->cloud_count, sizeof(*grown));
@@ -91,7 +91,7 @@ struct bm_cloud *bm_head_cloud(const struct bm_head *h, uint32_t object)
 uint64_t bm_section_values(const struct bm_section *s, size_t chunk,
                            uint64_t values[BM_MAX_LEVELS])
 {
-    const struct bouma_grid *g = s->variable->grid;
+    const struct bm_object *g = s->variable->object;
     struct bm_patch p;
 
     if (g->kind == BM_PARTICLES)
@@ -104,7 +104,7 @@ uint64_t bm_section_values(const struct bm_section *s, size_t chunk,
 void bm_section_text(char *text, size_t bytes, const struct bm_section *s,
                      size_t chunk)
 {
-    const struct bouma_grid *g = s->variable->grid;
+    const struct bm_object *g = s->variable->object;
     char region[160];
 
     if (g->kind == BM_GRID) {
@@ -122,7 +122,7 @@ void bm_section_text(char *text, size_t bytes, const struct bm_section *s,
 /* Whether a section can have a chunk with that key. */
 static int has_chunk(const struct bm_section *s, uint64_t key)
 {
-    const struct bouma_grid *g = s->variable->grid;
+    const struct bm_object *g = s->variable->object;
 
     return g->kind == BM_PARTICLES ? key < bm_cloud_chunks(g, s->places)
                                    : bm_tiling_find(&g->tiling, key) >= 0;
@@ -158,9 +158,9 @@ int64_t bm_section_find(const struct bm_section *s, uint64_t key)
 /* A number of NaN has as many bytes as the samples of a whole chunk need. */
 static size_t nan_bytes(const struct bouma_variable *v)
 {
-    const int64_t *edge = v->grid->tiling.edge;
-    uint64_t samples = v->grid->kind == BM_PARTICLES
-                           ? v->grid->detail.chunk
+    const int64_t *edge = v->object->tiling.edge;
+    uint64_t samples = v->object->kind == BM_PARTICLES
+                           ? v->object->detail.chunk
                            : (uint64_t)(edge[0] * edge[1] * edge[2]);
     size_t bytes = 0;
 
@@ -175,7 +175,7 @@ size_t bm_head_row_bytes(const struct bouma_variable *v)
 {
     size_t range = 2 * bm_variable_value_size(v) + nan_bytes(v);
 
-    return range * (size_t)v->components + 4 * (size_t)v->grid->levels;
+    return range * (size_t)v->components + 4 * (size_t)v->object->levels;
 }
 
 static size_t keys_bytes(const struct bm_section *s)
@@ -309,7 +309,7 @@ double bm_variable_slack(const struct bouma_variable *v,
 
     if (!v->nominal)
         return v->bound;
-    return v->bound * 27 * v->grid->levels +
+    return v->bound * 27 * v->object->levels +
            largest * (v->type == BOUMA_F32 ? 0x1p-15 : 0x1p-44);
 }
 
@@ -435,7 +435,7 @@ static int decode_columns(struct bm_head *h, struct bm_section *s,
 static int check_clouds(const struct bm_head *h)
 {
     for (size_t i = 0; i < h->count; i++) {
-        const struct bouma_grid *g = h->sections[i].variable->grid;
+        const struct bm_object *g = h->sections[i].variable->object;
 
         if (g->kind == BM_PARTICLES &&
             (!bm_head_cloud(h, g->number) ||
@@ -444,7 +444,7 @@ static int check_clouds(const struct bm_head *h)
     }
     for (size_t i = 0; i < h->cloud_count; i++) {
         const struct bm_cloud *cloud = &h->clouds[i];
-        const struct bouma_grid *g = cloud->set;
+        const struct bm_object *g = cloud->set;
         uint32_t row = 0;
 
         if (!bm_head_section(h, g->variables[0]->id))
@@ -471,10 +471,10 @@ static int decode_cloud(struct bm_head *h, const struct bm_schema *schema,
     int rc;
 
     if (c->failed || object >= (uint32_t)schema->count ||
-        schema->grids[object]->kind != BM_PARTICLES ||
+        schema->objects[object]->kind != BM_PARTICLES ||
         (h->cloud_count && object <= h->clouds[h->cloud_count - 1].set->number))
         return BOUMA_EFORMAT;
-    rc = bm_head_add_cloud(h, schema->grids[object]);
+    rc = bm_head_add_cloud(h, schema->objects[object]);
     return rc ? rc : bm_cloud_decode(&h->clouds[h->cloud_count - 1], c);
 }
 
@@ -490,7 +490,7 @@ static int decode_section(struct bm_head *h, const struct bm_schema *schema,
         (h->count && id <= h->sections[h->count - 1].variable->id))
         return BOUMA_EFORMAT;
     count = bm_get_count(c, 1 + bm_head_row_bytes(schema->by_id[id]) +
-                                (size_t)schema->by_id[id]->grid->levels);
+                                (size_t)schema->by_id[id]->object->levels);
     if (c->failed)
         return BOUMA_EFORMAT;
     rc = bm_head_add_section(h, schema->by_id[id], count);

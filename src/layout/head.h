@@ -69,7 +69,7 @@ int bm_head_add_section(struct bm_head *h,
 /* An empty cloud of a set of particles; the sections of the set's variables
  * come after it, and take its 'count' and 'seed', which are to be set before.
  */
-int bm_head_add_cloud(struct bm_head *h, const struct bouma_grid *set);
+int bm_head_add_cloud(struct bm_head *h, const struct bm_object *set);
 struct bm_cloud *bm_head_cloud(const struct bm_head *h, uint32_t object);
 
 /* Values of one component that a chunk has at each level, into values[levels];

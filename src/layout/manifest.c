@@ -70,9 +70,10 @@ static int part_of(struct bm_part_info *out, const struct bm_section *s,
     if (!out->ranges)
         return BOUMA_ENOMEM;
     for (size_t i = 0; i < s->count; i++) {
-        if (v->grid->kind == BM_GRID) {
+        if (v->object->kind == BM_GRID) {
             bouma_box box = bm_tiling_patch_box(
-                &v->grid->tiling, bm_tiling_find(&v->grid->tiling, s->keys[i]));
+                &v->object->tiling,
+                bm_tiling_find(&v->object->tiling, s->keys[i]));
 
             out->bounds = bm_box_join(&out->bounds, &box);
         }
@@ -123,11 +124,11 @@ void bm_subfile_info_encode(struct bm_buffer *b,
 
         bm_put_u32(b, part->variable);
         bm_put_u64(b, part->chunks);
-        for (int k = 0; k < v->grid->levels; k++)
+        for (int k = 0; k < v->object->levels; k++)
             bm_put_u64(b, part->level_bytes[k]);
         bm_put_f64(b, part->loss.largest);
         bm_put_f64(b, part->loss.squares);
-        for (int d = 3 - v->grid->ndims; d < 3 && v->grid->kind == BM_GRID;
+        for (int d = 3 - v->object->ndims; d < 3 && v->object->kind == BM_GRID;
              d++) {
             bm_put_i64(b, part->bounds.lo[d]);
             bm_put_i64(b, part->bounds.hi[d]);
@@ -187,20 +188,20 @@ static int decode_part(struct bm_part_info *out, struct bm_cursor *c,
     if (!out->ranges)
         return BOUMA_ENOMEM;
     out->chunks = bm_get_u64(c);
-    for (int k = 0; k < v->grid->levels; k++)
+    for (int k = 0; k < v->object->levels; k++)
         out->level_bytes[k] = bm_get_u64(c);
     if (bm_loss_decode(&out->loss, c) || !out->chunks)
         return BOUMA_EFORMAT;
-    if (v->grid->kind == BM_GRID) {
-        bouma_box domain = bm_tiling_domain(&v->grid->tiling);
+    if (v->object->kind == BM_GRID) {
+        bouma_box domain = bm_tiling_domain(&v->object->tiling);
 
-        rc = decode_bounds(out, c, &v->grid->tiling);
+        rc = decode_bounds(out, c, &v->object->tiling);
         least = 0;
         most = bm_box_volume(&domain);
     } else {
-        cloud = find_cloud(info, v->grid->number);
+        cloud = find_cloud(info, v->object->number);
         least = most = cloud ? cloud->count : 0;
-        if (!cloud || out->chunks != bm_cloud_chunks(v->grid, cloud->count))
+        if (!cloud || out->chunks != bm_cloud_chunks(v->object, cloud->count))
             rc = BOUMA_EFORMAT;
     }
     for (int j = 0; j < v->components && !rc; j++) {
@@ -229,11 +230,11 @@ static int decode_clouds(struct bm_subfile_info *out, struct bm_cursor *c,
         uint32_t object = bm_get_u32(c);
 
         if (c->failed || object >= (uint32_t)schema->count ||
-            schema->grids[object]->kind != BM_PARTICLES ||
+            schema->objects[object]->kind != BM_PARTICLES ||
             (i && object <= out->clouds[i - 1].set->number))
             return BOUMA_EFORMAT;
         bm_cloud_init(&out->clouds[out->cloud_count++], schema->a,
-                      schema->grids[object]);
+                      schema->objects[object]);
         rc = bm_cloud_decode(&out->clouds[i], c);
     }
     return rc;
@@ -244,7 +245,7 @@ static int decode_clouds(struct bm_subfile_info *out, struct bm_cursor *c,
 static int check_rows(const struct bm_subfile_info *info,
                       const struct bm_cloud *cloud)
 {
-    const struct bouma_grid *set = cloud->set;
+    const struct bm_object *set = cloud->set;
     uint32_t row = 0, first = set->variables[0]->id;
     size_t at = 0;
 
@@ -302,7 +303,7 @@ int bm_subfile_info_decode(struct bm_subfile_info *out, struct bm_cursor *c,
 /* ---- the whole step ----------------------------------------------------- */
 
 const struct bm_top *bm_manifest_top(const struct bm_manifest *m,
-                                     const struct bouma_grid *set)
+                                     const struct bm_object *set)
 {
     size_t at = 0;
 
@@ -321,8 +322,8 @@ static int list_files(struct bm_manifest *m)
     if (!m->tops)
         return BOUMA_ENOMEM;
     for (int i = 0; i < schema->count; i++)
-        if (schema->grids[i]->kind == BM_PARTICLES)
-            bm_top_init(&m->tops[m->top_count++], m->a, schema->grids[i]);
+        if (schema->objects[i]->kind == BM_PARTICLES)
+            bm_top_init(&m->tops[m->top_count++], m->a, schema->objects[i]);
     for (size_t i = 0; i < m->count && !rc; i++)
         for (size_t k = 0; k < m->subfiles[i].cloud_count && !rc; k++) {
             const struct bm_cloud *c = &m->subfiles[i].clouds[k];
@@ -347,7 +348,7 @@ int bm_manifest_make_tops(struct bm_manifest *m,
 static void reset_totals(struct bm_schema *schema)
 {
     for (int i = 0; i < schema->count; i++)
-        schema->grids[i]->particles = schema->grids[i]->strays = 0;
+        schema->objects[i]->particles = schema->objects[i]->strays = 0;
     for (uint32_t id = 0; id < schema->variables; id++) {
         struct bouma_variable *v = schema->by_id[id];
 
@@ -363,7 +364,7 @@ static void add_subfile(struct bm_schema *schema,
                         const struct bm_subfile_info *info)
 {
     for (size_t i = 0; i < info->cloud_count; i++) {
-        struct bouma_grid *g = schema->grids[info->clouds[i].set->number];
+        struct bm_object *g = schema->objects[info->clouds[i].set->number];
 
         g->particles += info->clouds[i].count; /* each below 2^32 */
         g->strays += info->clouds[i].strays;
@@ -374,7 +375,7 @@ static void add_subfile(struct bm_schema *schema,
 
         v->present = 1;
         v->raw_bytes += part->chunks; /* chunks, till below */
-        for (int k = 0; k < v->grid->levels; k++) {
+        for (int k = 0; k < v->object->levels; k++) {
             v->level_bytes[k] += part->level_bytes[k];
             v->stored_bytes += part->level_bytes[k];
         }
@@ -394,18 +395,18 @@ int bm_manifest_total(struct bm_manifest *m)
         add_subfile(schema, &m->subfiles[i]);
     for (uint32_t id = 0; id < schema->variables; id++) {
         struct bouma_variable *v = schema->by_id[id];
-        bouma_box domain = bm_tiling_domain(&v->grid->tiling);
-        uint64_t samples = v->grid->kind == BM_GRID ? bm_box_volume(&domain)
-                                                    : v->grid->particles;
+        bouma_box domain = bm_tiling_domain(&v->object->tiling);
+        uint64_t samples = v->object->kind == BM_GRID ? bm_box_volume(&domain)
+                                                      : v->object->particles;
 
         if (!v->present) {
             /* Particles have positions. */
-            if (v->grid->particles && v == v->grid->variables[0])
+            if (v->object->particles && v == v->object->variables[0])
                 rc = BOUMA_EFORMAT;
             continue;
         }
-        if (v->grid->kind == BM_GRID &&
-            v->raw_bytes != (uint64_t)v->grid->tiling.patches)
+        if (v->object->kind == BM_GRID &&
+            v->raw_bytes != (uint64_t)v->object->tiling.patches)
             rc = BOUMA_EFORMAT;
         for (int j = 0; j < v->components; j++)
             if (v->ranges[j].count + v->ranges[j].nans != samples)
@@ -443,12 +444,12 @@ static const char *compare_parts(const struct bm_part_info *a,
         return "the variables";
     if (a->chunks != b->chunks)
         return "the number of chunks";
-    for (int k = 0; k < v->grid->levels; k++)
+    for (int k = 0; k < v->object->levels; k++)
         if (a->level_bytes[k] != b->level_bytes[k])
             return "the bytes of a level";
     if (memcmp(&a->loss, &b->loss, sizeof(a->loss)) != 0)
         return "the errors of a variable";
-    if (v->grid->kind == BM_GRID &&
+    if (v->object->kind == BM_GRID &&
         memcmp(&a->bounds, &b->bounds, sizeof(a->bounds)) != 0)
         return "the bounds of chunks";
     for (int j = 0; j < v->components; j++)

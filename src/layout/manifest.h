@@ -58,7 +58,7 @@ int bm_manifest_make_tops(struct bm_manifest *m,
                           const struct bm_aggregation *trees);
 /* That of a set, or NULL. */
 const struct bm_top *bm_manifest_top(const struct bm_manifest *m,
-                                     const struct bouma_grid *set);
+                                     const struct bm_object *set);
 
 /* What a head has to say to the manifest; and as bytes, from the rank that
  * wrote the subfile to rank 0, and in the manifest itself. */

@@ -31,7 +31,7 @@ static void variable_free(struct bouma_variable *v, const bouma_allocator *a)
     bm_drop(a, v);
 }
 
-void bm_object_free(struct bouma_grid *g)
+void bm_object_free(struct bm_object *g)
 {
     const bouma_allocator *a;
 
@@ -49,12 +49,12 @@ void bm_object_free(struct bouma_grid *g)
     bm_drop(a, g);
 }
 
-struct bouma_grid *bm_object_new(struct bm_schema *schema,
-                                 enum bm_object_kind kind, const char *name,
-                                 const char *unit)
+struct bm_object *bm_object_new(struct bm_schema *schema,
+                                enum bm_object_kind kind, const char *name,
+                                const char *unit)
 {
     /* The handle of particles begins with the object that it is. */
-    struct bouma_grid *g = bm_new(
+    struct bm_object *g = bm_new(
         schema->a, 1,
         kind == BM_PARTICLES ? sizeof(struct bouma_particles) : sizeof(*g));
 
@@ -77,11 +77,11 @@ void bm_schema_release(struct bm_schema *schema)
     if (!schema->a)
         return;
     for (int i = 0; i < schema->count; i++)
-        bm_object_free(schema->grids[i]);
-    bm_drop(schema->a, schema->grids);
+        bm_object_free(schema->objects[i]);
+    bm_drop(schema->a, schema->objects);
     bm_drop(schema->a, schema->by_id);
     bm_catalogue_release(&schema->names, schema->a);
-    schema->grids = NULL;
+    schema->objects = NULL;
     schema->by_id = NULL;
     schema->count = 0;
     schema->defined = 0;
@@ -94,24 +94,24 @@ const char *bm_object_kind_name(enum bm_object_kind kind)
 
 static const char *object_name(const void *list, size_t place)
 {
-    return ((struct bouma_grid *const *)list)[place]->name;
+    return ((struct bm_object *const *)list)[place]->name;
 }
 
-struct bouma_grid *bm_schema_find(const struct bm_schema *schema,
-                                  const char *name)
+struct bm_object *bm_schema_find(const struct bm_schema *schema,
+                                 const char *name)
 {
-    int i = bm_catalogue_find(&schema->names, schema->grids, object_name, name,
-                              NULL);
+    int i = bm_catalogue_find(&schema->names, schema->objects, object_name,
+                              name, NULL);
 
-    return i < 0 ? NULL : schema->grids[i];
+    return i < 0 ? NULL : schema->objects[i];
 }
 
-struct bouma_grid *bm_schema_nth(const struct bm_schema *schema,
-                                 enum bm_object_kind kind, int i)
+struct bm_object *bm_schema_nth(const struct bm_schema *schema,
+                                enum bm_object_kind kind, int i)
 {
     for (int k = 0; k < schema->count; k++)
-        if (schema->grids[k]->kind == kind && i-- == 0)
-            return schema->grids[k];
+        if (schema->objects[k]->kind == kind && i-- == 0)
+            return schema->objects[k];
     return NULL;
 }
 
@@ -120,7 +120,7 @@ int bm_schema_count(const struct bm_schema *schema, enum bm_object_kind kind)
     int n = 0;
 
     for (int k = 0; k < schema->count; k++)
-        n += schema->grids[k]->kind == kind;
+        n += schema->objects[k]->kind == kind;
     return n;
 }
 
@@ -129,7 +129,7 @@ static const char *variable_name(const void *list, size_t place)
     return ((struct bouma_variable *const *)list)[place]->name;
 }
 
-struct bouma_variable *bm_grid_find_variable(const struct bouma_grid *grid,
+struct bouma_variable *bm_grid_find_variable(const struct bm_object *grid,
                                              const char *name)
 {
     int i = bm_catalogue_find(&grid->names, grid->variables, variable_name,
@@ -152,8 +152,8 @@ size_t bm_variable_lane(const struct bouma_variable *variable)
 {
     size_t lane = 0;
 
-    for (int i = 0; variable->grid->variables[i] != variable; i++)
-        lane += (size_t)variable->grid->variables[i]->components;
+    for (int i = 0; variable->object->variables[i] != variable; i++)
+        lane += (size_t)variable->object->variables[i]->components;
     return lane;
 }
 
@@ -233,28 +233,28 @@ int bm_schema_check_name(const struct bm_schema *schema,
     return BOUMA_OK;
 }
 
-int bm_schema_add_object(struct bm_schema *schema, struct bouma_grid *object)
+int bm_schema_add_object(struct bm_schema *schema, struct bm_object *object)
 {
     object->number = (uint32_t)schema->count;
-    return append(schema->a, &schema->grids, &schema->count, object,
+    return append(schema->a, &schema->objects, &schema->count, object,
                   &schema->names, object_name, object->name);
 }
 
 void bm_schema_remove_last(struct bm_schema *schema)
 {
-    struct bouma_grid *last = schema->grids[--schema->count];
+    struct bm_object *last = schema->objects[--schema->count];
 
     bm_catalogue_remove_last(&schema->names);
     schema->defined -= (uint32_t)last->count;
     bm_object_free(last);
 }
 
-int bm_schema_add_grid(struct bm_schema *schema, struct bouma_grid **out,
+int bm_schema_add_grid(struct bm_schema *schema, struct bm_object **out,
                        const char *name, const bouma_grid_spec *spec)
 {
     struct bm_error *error = schema->error;
     const char *wrong = NULL;
-    struct bouma_grid *g;
+    struct bm_object *g;
     int64_t edge[3];
     int rc = bm_schema_check_name(schema, BM_GRID, name, spec->unit);
 
@@ -320,7 +320,7 @@ static int can_be_nominal(int codec)
 }
 
 /* What is wrong with the patches of a grid's variable, or NULL. */
-static const char *check_patches(const struct bouma_grid *grid,
+static const char *check_patches(const struct bm_object *grid,
                                  const bouma_variable_spec *spec,
                                  int components)
 {
@@ -378,7 +378,7 @@ static const char *check_codec(char *text, size_t room,
 
 /* What is wrong with a variable, maybe in 'text', or NULL. */
 static const char *check_variable(char *text, size_t room,
-                                  const struct bouma_grid *grid,
+                                  const struct bm_object *grid,
                                   const bouma_variable_spec *spec,
                                   int components)
 {
@@ -433,7 +433,7 @@ static const char *check_variable(char *text, size_t room,
     return grid->kind == BM_GRID ? check_patches(grid, spec, components) : NULL;
 }
 
-int bm_schema_add_variable(struct bouma_grid *grid, struct bouma_variable **out,
+int bm_schema_add_variable(struct bm_object *grid, struct bouma_variable **out,
                            const char *name, const bouma_variable_spec *spec)
 {
     struct bm_schema *schema = grid->schema;
@@ -463,7 +463,7 @@ int bm_schema_add_variable(struct bouma_grid *grid, struct bouma_variable **out,
         return bm_fail(error, BOUMA_ENOMEM, "variable \"%s/%s\": no memory",
                        grid->name, name);
     bm_attributes_init(&v->attributes, schema->a, error);
-    v->grid = grid;
+    v->object = grid;
     v->type = spec->type;
     v->components = components;
     v->codec = spec->codec             ? spec->codec
@@ -501,8 +501,8 @@ int bm_schema_number(struct bm_schema *schema)
     schema->by_id = by_id;
     schema->variables = schema->defined;
     for (int i = 0; i < schema->count; i++)
-        for (int j = 0; j < schema->grids[i]->count; j++) {
-            by_id[n] = schema->grids[i]->variables[j];
+        for (int j = 0; j < schema->objects[i]->count; j++) {
+            by_id[n] = schema->objects[i]->variables[j];
             by_id[n]->id = n;
             n++;
         }
@@ -525,7 +525,7 @@ static void encode_variable(struct bm_buffer *b, const struct bouma_variable *v)
     bm_attributes_encode(b, &v->attributes);
 }
 
-static void encode_tiling(struct bm_buffer *b, const struct bouma_grid *g)
+static void encode_tiling(struct bm_buffer *b, const struct bm_object *g)
 {
     for (int d = 0; d < g->ndims; d++) {
         bm_put_i64(b, g->tiling.shape[3 - g->ndims + d]);
@@ -539,7 +539,7 @@ void bm_schema_encode(struct bm_buffer *b, const struct bm_schema *schema)
 {
     bm_put_u64(b, (uint64_t)schema->count);
     for (int i = 0; i < schema->count; i++) {
-        const struct bouma_grid *g = schema->grids[i];
+        const struct bm_object *g = schema->objects[i];
 
         bm_put_u8(b, (uint8_t)g->kind);
         bm_put_u8(b, g->kind == BM_GRID ? LAYOUT_PATCH : LAYOUT_BAT);
@@ -560,7 +560,7 @@ void bm_schema_encode(struct bm_buffer *b, const struct bm_schema *schema)
 
 /* Numbers of choices only ever grow, so one beyond those that we know, and a
  * choice for what it was not made for, are of a newer version: EVERSION. */
-static int check_known(const struct bouma_grid *g, const char *name,
+static int check_known(const struct bm_object *g, const char *name,
                        const bouma_variable_spec *spec, unsigned kind,
                        struct bm_error *why)
 {
@@ -591,7 +591,7 @@ static int check_known(const struct bouma_grid *g, const char *name,
 
 /* Bytes say what a caller of the library could have said: so they go through
  * the same checks, and what these refuse is damage. */
-static int decode_variable(struct bouma_grid *g, struct bm_cursor *c,
+static int decode_variable(struct bm_object *g, struct bm_cursor *c,
                            struct bm_error *why)
 {
     const bouma_allocator *a = g->schema->a;
@@ -637,7 +637,7 @@ static int decode_variable(struct bouma_grid *g, struct bm_cursor *c,
     return rc;
 }
 
-static int decode_tiling(struct bm_schema *schema, struct bouma_grid **out,
+static int decode_tiling(struct bm_schema *schema, struct bm_object **out,
                          struct bm_cursor *c, int ndims, int levels,
                          const char *name, const char *unit)
 {
@@ -667,7 +667,7 @@ static int decode_tiling(struct bm_schema *schema, struct bouma_grid **out,
 static int decode_object(struct bm_schema *schema, struct bm_cursor *c,
                          struct bm_error *why)
 {
-    struct bouma_grid *g = NULL;
+    struct bm_object *g = NULL;
     int no_memory = 0, rc = BOUMA_EFORMAT;
     uint8_t kind = bm_get_u8(c), layout = bm_get_u8(c);
     int ndims = bm_get_u8(c), levels = bm_get_u8(c);
@@ -717,9 +717,9 @@ int bm_schema_decode(struct bm_schema *schema, struct bm_cursor *c,
     schema->error = usual;
     /* The attributes were made while errors went elsewhere. */
     for (int i = 0; i < schema->count; i++) {
-        schema->grids[i]->attributes.error = usual;
-        for (int j = 0; j < schema->grids[i]->count; j++)
-            schema->grids[i]->variables[j]->attributes.error = usual;
+        schema->objects[i]->attributes.error = usual;
+        for (int j = 0; j < schema->objects[i]->count; j++)
+            schema->objects[i]->variables[j]->attributes.error = usual;
     }
     if (rc == BOUMA_ENOMEM)
         return bm_fail(error, rc, "%s: no memory", name);

@@ -66,7 +66,7 @@ const char *bm_name_check(const char *name);
 /* ---- objects and variables ---------------------------------------------- */
 
 struct bouma_variable {
-    struct bouma_grid *grid;
+    struct bm_object *object;
     uint32_t id; /* its place among all variables of the schema */
     char *name, *unit;
     bouma_type type;
@@ -93,7 +93,7 @@ struct bouma_variable {
 enum bm_object_kind { BM_GRID = 1, BM_PARTICLES = 2 };
 
 /* A grid, or a set of particles: an object. */
-struct bouma_grid {
+struct bm_object {
     struct bm_schema *schema;
     enum bm_object_kind kind;
     uint32_t number; /* its place among all objects of the schema */
@@ -115,9 +115,12 @@ struct bouma_grid {
     uint64_t particles, strays; /* of a step that was written */
 };
 
-/* The public handle of a set of particles. */
+/* The public handles. */
+struct bouma_grid {
+    struct bm_object object;
+};
 struct bouma_particles {
-    struct bouma_grid object;
+    struct bm_object object;
 };
 
 struct bm_schema {
@@ -125,7 +128,7 @@ struct bm_schema {
     struct bm_error *error;
     struct bouma_dataset *dataset;
     struct bouma_step *step; /* NULL: being written */
-    struct bouma_grid **grids;
+    struct bm_object **objects;
     int count;
     struct bm_catalogue names;     /* of objects */
     uint32_t defined;              /* variables of all objects */
@@ -142,9 +145,9 @@ void bm_schema_init(struct bm_schema *schema, const bouma_allocator *a,
 void bm_schema_release(struct bm_schema *schema);
 
 /* Check and add; messages go to the schema's error. */
-int bm_schema_add_grid(struct bm_schema *schema, struct bouma_grid **out,
+int bm_schema_add_grid(struct bm_schema *schema, struct bm_object **out,
                        const char *name, const bouma_grid_spec *spec);
-int bm_schema_add_variable(struct bouma_grid *grid, struct bouma_variable **out,
+int bm_schema_add_variable(struct bm_object *grid, struct bouma_variable **out,
                            const char *name, const bouma_variable_spec *spec);
 
 int bm_schema_add_particles(struct bm_schema *schema,
@@ -152,15 +155,15 @@ int bm_schema_add_particles(struct bm_schema *schema,
                             const bouma_particles_spec *spec);
 
 /* An object of any kind. */
-struct bouma_grid *bm_schema_find(const struct bm_schema *schema,
-                                  const char *name);
+struct bm_object *bm_schema_find(const struct bm_schema *schema,
+                                 const char *name);
 /* The i-th object of a kind, or NULL; and their number. */
-struct bouma_grid *bm_schema_nth(const struct bm_schema *schema,
-                                 enum bm_object_kind kind, int i);
+struct bm_object *bm_schema_nth(const struct bm_schema *schema,
+                                enum bm_object_kind kind, int i);
 int bm_schema_count(const struct bm_schema *schema, enum bm_object_kind kind);
 /* "grid" or "particles", for messages. */
 const char *bm_object_kind_name(enum bm_object_kind kind);
-struct bouma_variable *bm_grid_find_variable(const struct bouma_grid *grid,
+struct bouma_variable *bm_grid_find_variable(const struct bm_object *grid,
                                              const char *name);
 
 /* Give the variables their ids, in the order of grids. BOUMA_OK or ENOMEM. */
@@ -183,25 +186,25 @@ size_t bm_variable_lane(const struct bouma_variable *variable);
 /* ---- for schema_particles.c --------------------------------------------- */
 
 /* An object that the schema does not have yet: freed if it is not added. */
-struct bouma_grid *bm_object_new(struct bm_schema *schema,
-                                 enum bm_object_kind kind, const char *name,
-                                 const char *unit);
-void bm_object_free(struct bouma_grid *object);
+struct bm_object *bm_object_new(struct bm_schema *schema,
+                                enum bm_object_kind kind, const char *name,
+                                const char *unit);
+void bm_object_free(struct bm_object *object);
 /* Whether there can be one more of that name; and its addition. */
 int bm_schema_check_name(const struct bm_schema *schema,
                          enum bm_object_kind kind, const char *name,
                          const char *unit);
-int bm_schema_add_object(struct bm_schema *schema, struct bouma_grid *object);
+int bm_schema_add_object(struct bm_schema *schema, struct bm_object *object);
 /* Take back the object that was added last. */
 void bm_schema_remove_last(struct bm_schema *schema);
 /* What is not common to all objects: bytes, and back, into a new object of the
  * schema. BOUMA_OK, ENOMEM or EFORMAT. */
-void bm_particles_encode(struct bm_buffer *b, const struct bouma_grid *g);
-int bm_particles_decode(struct bm_schema *schema, struct bouma_grid **out,
+void bm_particles_encode(struct bm_buffer *b, const struct bm_object *g);
+int bm_particles_decode(struct bm_schema *schema, struct bm_object **out,
                         struct bm_cursor *c, int ndims, int levels,
                         const char *name, const char *unit);
 /* Whether the variables of a set are what they must be. */
-int bm_particles_complete(const struct bouma_grid *g);
+int bm_particles_complete(const struct bm_object *g);
 /* Whether a codec is for particles. */
 int bm_particles_take_codec(bouma_codec codec);
 

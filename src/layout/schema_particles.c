@@ -14,11 +14,11 @@ int bm_particles_take_codec(bouma_codec codec)
 }
 
 /* A set without variables. */
-static int add_set(struct bm_schema *schema, struct bouma_grid **out, int ndims,
+static int add_set(struct bm_schema *schema, struct bm_object **out, int ndims,
                    const char *name, const char *unit, uint32_t leaf,
                    uint32_t chunk, int levels, const uint32_t *limit)
 {
-    struct bouma_grid *g = bm_object_new(schema, BM_PARTICLES, name, unit);
+    struct bm_object *g = bm_object_new(schema, BM_PARTICLES, name, unit);
 
     *out = NULL;
     if (!g)
@@ -50,7 +50,7 @@ int bm_schema_add_particles(struct bm_schema *schema,
                                     .unit = spec->unit,
                                     .tolerance = spec->tolerance};
     struct bouma_variable *v;
-    struct bouma_grid *g;
+    struct bm_object *g;
     int rc = bm_schema_check_name(schema, BM_PARTICLES, name, spec->unit);
 
     *out = NULL;
@@ -84,7 +84,7 @@ int bm_schema_add_particles(struct bm_schema *schema,
 
 /* ---- bytes -------------------------------------------------------------- */
 
-void bm_particles_encode(struct bm_buffer *b, const struct bouma_grid *g)
+void bm_particles_encode(struct bm_buffer *b, const struct bm_object *g)
 {
     bm_put_u32(b, g->leaf);
     bm_put_u32(b, g->detail.chunk);
@@ -92,7 +92,7 @@ void bm_particles_encode(struct bm_buffer *b, const struct bouma_grid *g)
         bm_put_u32(b, g->detail.limit[k]);
 }
 
-int bm_particles_decode(struct bm_schema *schema, struct bouma_grid **out,
+int bm_particles_decode(struct bm_schema *schema, struct bm_object **out,
                         struct bm_cursor *c, int ndims, int levels,
                         const char *name, const char *unit)
 {
@@ -109,7 +109,7 @@ int bm_particles_decode(struct bm_schema *schema, struct bouma_grid **out,
     return add_set(schema, out, ndims, name, unit, leaf, chunk, levels, limit);
 }
 
-int bm_particles_complete(const struct bouma_grid *g)
+int bm_particles_complete(const struct bm_object *g)
 {
     return g->count && !strcmp(g->variables[0]->name, POSITION) &&
                    bm_type_is_float(g->variables[0]->type) &&

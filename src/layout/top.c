@@ -5,7 +5,7 @@
 #include <string.h>
 
 void bm_top_init(struct bm_top *t, const bouma_allocator *a,
-                 const struct bouma_grid *set)
+                 const struct bm_object *set)
 {
     memset(t, 0, sizeof(*t));
     t->a = a;

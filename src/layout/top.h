@@ -18,7 +18,7 @@ struct bm_top_node {
 
 struct bm_top {
     const bouma_allocator *a;
-    const struct bouma_grid *set;
+    const struct bm_object *set;
     const struct bm_cloud **clouds; /* [files], not owned */
     size_t *subfiles;               /* [files], where they are in the step */
     size_t files;
@@ -31,7 +31,7 @@ struct bm_top {
 };
 
 void bm_top_init(struct bm_top *t, const bouma_allocator *a,
-                 const struct bouma_grid *set);
+                 const struct bm_object *set);
 void bm_top_release(struct bm_top *t);
 
 /* The next file of the set. BOUMA_OK or ENOMEM. */

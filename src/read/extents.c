@@ -198,7 +198,7 @@ int bm_extent_damaged(const struct bouma_step *step, size_t source,
                    "%s: %s: step %" PRIu64 ", variable \"%s/%s\", level %d, "
                    "%s, at byte %" PRIu64
                    "; coarser levels and other regions can still be read",
-                   full, what, step->manifest.step, v->grid->name, v->name,
+                   full, what, step->manifest.step, v->object->name, v->name,
                    extent->level, where, extent->offset);
 }
 

@@ -37,7 +37,7 @@ struct bm_hunt_piece {
 struct bm_search {
     const struct bm_hunt *hunt;
     struct bouma_step *step;
-    const struct bouma_grid *set;
+    const struct bm_object *set;
     struct bm_hunt_column *columns; /* [column_count], tested ones first */
     int column_count, tested_count, out_count;
     const void **out; /* [out_count], for the caller */

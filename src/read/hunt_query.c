@@ -24,7 +24,7 @@ static int add_column(struct bm_search *s, const struct bouma_variable *v)
 }
 
 /* The row of a tree's bitmaps that a component of an attribute is. */
-static uint32_t row_of(const struct bouma_grid *set,
+static uint32_t row_of(const struct bm_object *set,
                        const struct bouma_variable *v, int component)
 {
     uint32_t row = (uint32_t)component;

@@ -46,8 +46,8 @@ static bouma_patch_info describe(struct query *q, const struct bm_section *s,
                                  size_t place, int64_t patch)
 {
     const struct bouma_variable *v = q->variable;
-    bouma_box box = bm_tiling_patch_box(&v->grid->tiling, patch);
-    bouma_patch_info info = {bm_box_lower(&box, v->grid->tiling.ndims),
+    bouma_box box = bm_tiling_patch_box(&v->object->tiling, patch);
+    bouma_patch_info info = {bm_box_lower(&box, v->object->tiling.ndims),
                              s->levels, v->components, q->ranges,
                              q->level_bytes};
 
@@ -80,7 +80,7 @@ static int decide(struct query *q, const struct bm_section *s, struct entry *e)
                                 : bm_fail(&q->step->ds->error, BOUMA_EINVAL,
                                           "level %d was chosen for a patch of "
                                           "\"%s/%s\", which has levels 0 to %d",
-                                          e->level, q->variable->grid->name,
+                                          e->level, q->variable->object->name,
                                           q->variable->name, s->levels - 1);
 }
 
@@ -88,7 +88,7 @@ static int decide(struct query *q, const struct bm_section *s, struct entry *e)
  * meet the box. */
 static int look(struct query *q, const int64_t *patches, size_t count)
 {
-    const struct bm_tiling *t = &q->variable->grid->tiling;
+    const struct bm_tiling *t = &q->variable->object->tiling;
     int rc = BOUMA_OK;
 
     for (size_t i = 0; i < q->step->manifest.count && !rc; i++) {
@@ -156,7 +156,7 @@ static int hand_over(struct query *q, const struct bm_fetched *f,
         *error = q->step->ds->error;
         return rc;
     }
-    bm_selection_of(&selection, v->grid,
+    bm_selection_of(&selection, v->object,
                     bm_variable_value_size(v) * (size_t)v->components, e->level,
                     &part);
     if (selection.bytes > q->samples_bytes) {
@@ -196,7 +196,7 @@ static int fetch_level(struct query *q, int level, int64_t *patches,
     struct bm_fetch fetch = {.step = q->step,
                              .variable = q->variable,
                              .fine = level,
-                             .coarse = q->variable->grid->levels - 1,
+                             .coarse = q->variable->object->levels - 1,
                              .patches = patches,
                              .each = take_turn,
                              .context = q,
@@ -220,7 +220,8 @@ int bm_query(struct bouma_step *step, const struct bouma_variable *variable,
     int64_t *patches = NULL;
     uint64_t before = 0;
     size_t count = 0;
-    int rc = bm_select(&patches, &count, a, &variable->grid->tiling, lifted, 0);
+    int rc =
+        bm_select(&patches, &count, a, &variable->object->tiling, lifted, 0);
 
     q.entries = bm_new_raw(a, count + 1, sizeof(*q.entries));
     q.ranges = bm_new(a, (size_t)variable->components, sizeof(*q.ranges));
@@ -241,7 +242,7 @@ int bm_query(struct bouma_step *step, const struct bouma_variable *variable,
         rc = bm_fail(&step->ds->error, BOUMA_ENOMEM, "no memory to query");
     else if (!rc) {
         step->busy = 1;
-        for (int k = variable->grid->levels - 1; k >= 0 && !rc; k--)
+        for (int k = variable->object->levels - 1; k >= 0 && !rc; k--)
             rc = fetch_level(&q, k, patches, &before);
         step->busy = 0;
         pthread_mutex_destroy(&q.turn);

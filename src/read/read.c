@@ -21,7 +21,7 @@ static int give_to_box(void *context, const struct bm_fetched *f,
 
 int bm_read_box(struct bouma_step *step, const struct bm_read_request *request)
 {
-    const struct bouma_grid *grid = request->variable->grid;
+    const struct bm_object *grid = request->variable->object;
     struct bm_fetch fetch = {.step = step,
                              .variable = request->variable,
                              .fine = request->level,

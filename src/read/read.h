@@ -118,7 +118,7 @@ int bm_query(struct bouma_step *step, const struct bouma_variable *variable,
              const bouma_patch_query *query, const bouma_box *lifted);
 
 /* What a read of a lifted box at a level gives. */
-void bm_selection_of(bouma_selection *out, const struct bouma_grid *grid,
+void bm_selection_of(bouma_selection *out, const struct bm_object *grid,
                      size_t sample_bytes, int level, const bouma_box *lifted);
 
 /* ---- particles ---------------------------------------------------------- */
@@ -140,7 +140,7 @@ struct bm_draw {
 /* A query in full: variables are there, all is checked. */
 struct bm_hunt {
     struct bouma_step *step;
-    struct bouma_grid *set;
+    struct bm_object *set;
     bouma_particles_query query;
     int (*each)(void *context, const bouma_batch *batch);
     void *context;

@@ -284,7 +284,7 @@ static int plan_group(struct collective *c, struct group *g)
     struct bouma_dataset *ds = c->step->ds;
     const struct bouma_variable *v =
         c->step->schema.by_id[g->wishes[0].variable];
-    const struct bm_tiling *t = &v->grid->tiling;
+    const struct bm_tiling *t = &v->object->tiling;
     int rc;
 
     g->blocks = bm_new_raw(ds->a, g->count, sizeof(*g->blocks));
@@ -389,7 +389,7 @@ static int fetch_range(struct collective *c, struct place from, struct place to)
         struct bm_fetch fetch = {.step = c->step,
                                  .variable = v,
                                  .fine = g->wishes[0].level,
-                                 .coarse = v->grid->levels - 1,
+                                 .coarse = v->object->levels - 1,
                                  .patches = g->mine + first,
                                  .count = end - first,
                                  .each = give_to_group,

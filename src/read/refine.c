@@ -17,7 +17,7 @@ struct refining {
 
 static size_t find_patch(const struct bouma_refinement *r, int64_t patch)
 {
-    const struct bm_tiling *t = &r->variable->grid->tiling;
+    const struct bm_tiling *t = &r->variable->object->tiling;
     uint64_t key = bm_tiling_key(t, patch);
     size_t at = 0;
 
@@ -124,12 +124,12 @@ int bm_refinement_open(struct bouma_refinement **out, struct bouma_step *step,
     r->step = step;
     r->variable = variable;
     r->box = *lifted;
-    rc = bm_select(&r->patches, &r->count, a, &variable->grid->tiling, lifted,
+    rc = bm_select(&r->patches, &r->count, a, &variable->object->tiling, lifted,
                    0);
     if (rc)
         bm_fail(&step->ds->error, rc, "no memory to refine");
     else
-        rc = go_to(r, level, variable->grid->levels - 1);
+        rc = go_to(r, level, variable->object->levels - 1);
     if (rc) {
         bm_refinement_free(r);
         return rc;

@@ -41,7 +41,7 @@ struct own_file {
 
 struct restart {
     struct bouma_step *step;
-    struct bouma_grid *set;
+    struct bm_object *set;
     const bouma_particles_query *query;
     int shares; /* no boxes: equal shares */
     const struct bm_top *top;
@@ -573,7 +573,7 @@ static int go_through(struct restart *r)
 }
 
 int bm_restart(bouma_particle_data **out, struct bouma_step *step,
-               struct bouma_grid *set, const bouma_particles_query *query,
+               struct bm_object *set, const bouma_particles_query *query,
                int shares, int rc)
 {
     struct restart r = {.step = step,

@@ -65,7 +65,7 @@ int bm_bundle_init(struct bm_bundle *b, struct bouma_dataset *ds,
 struct work {
     struct bm_bundle *b;
     struct bouma_dataset *ds;
-    const struct bouma_grid *set;
+    const struct bm_object *set;
     uint64_t seed;
     size_t chunks;
     uint32_t *order;  /* [count], the tree's */

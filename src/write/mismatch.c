@@ -10,7 +10,7 @@ static int compare_variable(struct bouma_dataset *ds,
                             const struct bouma_variable *mine,
                             const struct bouma_variable *root)
 {
-    const char *grid = mine->grid->name;
+    const char *grid = mine->object->name;
     int me = ds->comm->rank;
 
     if (strcmp(mine->name, root->name))
@@ -40,8 +40,8 @@ static int compare_variable(struct bouma_dataset *ds,
 }
 
 static int compare_particles(struct bouma_dataset *ds,
-                             const struct bouma_grid *mine,
-                             const struct bouma_grid *root)
+                             const struct bm_object *mine,
+                             const struct bm_object *root)
 {
     int me = ds->comm->rank;
 
@@ -58,8 +58,8 @@ static int compare_particles(struct bouma_dataset *ds,
     return BOUMA_OK;
 }
 
-static int compare_grid(struct bouma_dataset *ds, const struct bouma_grid *mine,
-                        const struct bouma_grid *root)
+static int compare_grid(struct bouma_dataset *ds, const struct bm_object *mine,
+                        const struct bm_object *root)
 {
     bouma_box a = bm_tiling_domain(&mine->tiling);
     bouma_box b = bm_tiling_domain(&root->tiling);
@@ -123,7 +123,7 @@ static int compare(struct bouma_dataset *ds, struct bm_cursor *c)
                      "rank %d has %d grids and particle sets, rank 0 has %d",
                      me, ds->schema.count, root.count);
     for (int i = 0; i < root.count && !rc; i++)
-        rc = compare_grid(ds, ds->schema.grids[i], root.grids[i]);
+        rc = compare_grid(ds, ds->schema.objects[i], root.objects[i]);
     bm_schema_release(&root);
     return rc;
 }

@@ -18,7 +18,7 @@ struct bm_delivery {
 
 /* One set of particles of the step. */
 struct bm_set_plan {
-    struct bouma_grid *set;
+    struct bm_object *set;
     struct bouma_variable **variables; /* [count], present; position first */
     int count;
     uint64_t bytes; /* of one particle */

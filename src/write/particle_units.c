@@ -24,7 +24,7 @@
 
 void bm_swarm_positions(struct bm_positions *p, const struct bm_swarm *swarm)
 {
-    const struct bouma_grid *set = swarm->set;
+    const struct bm_object *set = swarm->set;
 
     memset(p, 0, sizeof(*p));
     p->ndims = set->ndims;
@@ -89,7 +89,7 @@ static int describe(struct bm_particle_plan *plan, struct bouma_dataset *ds,
                     struct bm_buffer *out)
 {
     for (size_t i = 0; i < plan->set_count; i++) {
-        const struct bouma_grid *set = plan->sets[i].set;
+        const struct bm_object *set = plan->sets[i].set;
         const struct bm_swarm *first = NULL;
         uint32_t count = 0;
 

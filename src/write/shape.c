@@ -9,7 +9,7 @@
 
 size_t bm_record_bytes(const struct bouma_variable *variable)
 {
-    return (size_t)variable->grid->levels * 8 +
+    return (size_t)variable->object->levels * 8 +
            (size_t)variable->components * 24 + 16;
 }
 
@@ -209,7 +209,7 @@ static void note_level(struct bm_shaper *s, size_t m, const struct bm_chunk *c,
         s->generation.epoch,
         s->generation.attempt,
         c->variable->id,
-        bm_tiling_key(&c->variable->grid->tiling, c->patch),
+        bm_tiling_key(&c->variable->object->tiling, c->patch),
         (uint32_t)level};
 
     bm_store_u32(out, (uint32_t)stored);

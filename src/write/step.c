@@ -23,7 +23,8 @@ static int known_sizes(struct bm_step *s)
 {
     for (size_t i = 0; i < s->plan->chunks; i++) {
         struct bm_chunk c = bm_plan_chunk(s->plan, i);
-        bouma_box box = bm_tiling_patch_box(&c.variable->grid->tiling, c.patch);
+        bouma_box box =
+            bm_tiling_patch_box(&c.variable->object->tiling, c.patch);
 
         s->bytes[i] = bm_box_volume(&box) * bm_variable_value_size(c.variable) *
                       (uint64_t)c.variable->components;

@@ -21,7 +21,7 @@ uint8_t bm_table_recorded_bytes(const struct bouma_variable *v,
 {
     size_t bytes = 0;
 
-    for (int k = 0; k < v->grid->levels; k++)
+    for (int k = 0; k < v->object->levels; k++)
         bytes += bm_varint_bytes(bm_load_u32(record + 8 * k));
     return (uint8_t)bytes;
 }

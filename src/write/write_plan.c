@@ -173,21 +173,22 @@ static int cover_fault(const struct bouma_variable *v,
 {
     char box[160];
 
-    bm_box_text(box, sizeof(box), &fault->region, v->grid->tiling.ndims);
+    bm_box_text(box, sizeof(box), &fault->region, v->object->tiling.ndims);
     if (fault->rank[0] < 0)
         return bm_fail(error, BOUMA_ECOVER,
                        "variable \"%s/%s\": no rank holds the samples in %s; "
                        "the blocks of all ranks together must cover the grid",
-                       v->grid->name, v->name, box);
+                       v->object->name, v->name, box);
     if (fault->rank[0] == fault->rank[1])
         return bm_fail(error, BOUMA_ECOVER,
                        "variable \"%s/%s\": rank %d puts the samples %s twice; "
                        "blocks may not overlap (leave ghost cells out)",
-                       v->grid->name, v->name, fault->rank[0], box);
+                       v->object->name, v->name, fault->rank[0], box);
     return bm_fail(error, BOUMA_ECOVER,
                    "variable \"%s/%s\": ranks %d and %d both hold the samples "
                    "%s; blocks may not overlap (leave ghost cells out)",
-                   v->grid->name, v->name, fault->rank[0], fault->rank[1], box);
+                   v->object->name, v->name, fault->rank[0], fault->rank[1],
+                   box);
 }
 
 static int decompose(struct bm_decomposition *d, const bouma_allocator *a,
@@ -197,10 +198,10 @@ static int decompose(struct bm_decomposition *d, const bouma_allocator *a,
 {
     struct collector c = {d, v->id, rank};
     struct bm_cover_fault fault;
-    const struct bm_tiling *t = &v->grid->tiling;
+    const struct bm_tiling *t = &v->object->tiling;
     int rc = BOUMA_ENOMEM;
 
-    d->grid = v->grid;
+    d->grid = v->object;
     d->blocks = bm_new_raw(a, blocks, sizeof(*d->blocks));
     d->owner = bm_new_raw(a, (size_t)t->patches, sizeof(*d->owner));
     if (d->blocks && d->owner)
@@ -264,7 +265,7 @@ struct bm_chunk bm_plan_chunk(const struct bm_write_plan *plan, size_t chunk)
 
 /* A grid with the variables that are present; each with its decomposition,
  * made anew or shared with an earlier variable of the grid. */
-static int plan_grid(struct bm_write_plan *plan, const struct bouma_grid *grid,
+static int plan_grid(struct bm_write_plan *plan, const struct bm_object *grid,
                      const struct gathered *gathered, const struct reader *r,
                      bouma_distribute scheme, int rank, struct bm_error *error)
 {
@@ -396,8 +397,8 @@ int bm_plan_make(struct bm_write_plan **out, const bouma_allocator *a,
         goto out;
     rc = each_entry(&r, gather_entry, gathered);
     for (int i = 0; i < schema->count && !rc; i++)
-        if (schema->grids[i]->kind == BM_GRID)
-            rc = plan_grid(plan, schema->grids[i], gathered, &r, scheme, rank,
+        if (schema->objects[i]->kind == BM_GRID)
+            rc = plan_grid(plan, schema->objects[i], gathered, &r, scheme, rank,
                            error);
     if (!rc && plan->chunks > UINT32_MAX)
         rc = bm_fail(error, BOUMA_ELIMIT,

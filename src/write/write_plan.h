@@ -9,7 +9,7 @@
 
 /* The blocks in which all ranks together hold some variables of a grid. */
 struct bm_decomposition {
-    const struct bouma_grid *grid;
+    const struct bm_object *grid;
     struct bm_block *blocks; /* ascending by rank */
     size_t block_count;
     size_t my_first_block;
@@ -21,7 +21,7 @@ struct bm_decomposition {
 /* The present variables of a grid, and its patches in their order. Chunk
  * first + p * count + j is patch order[p] of variable variables[j]. */
 struct bm_plan_grid {
-    const struct bouma_grid *grid;
+    const struct bm_object *grid;
     int64_t *order;
     struct bouma_variable **variables;
     struct bm_decomposition **of; /* [count], of each variable */

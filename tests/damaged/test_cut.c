@@ -26,7 +26,7 @@ static void add_section(struct layout *l, const struct bm_section *s)
             size_t at = i * (size_t)s->levels + (size_t)k;
             uint64_t end = s->offsets[at] + s->sizes[at];
             uint64_t *ends =
-                s->variable->grid->kind == BM_GRID ? l->grid : l->dust;
+                s->variable->object->kind == BM_GRID ? l->grid : l->dust;
 
             for (int j = 0; j <= k && s->sizes[at]; j++)
                 ends[j] = ends[j] > end ? ends[j] : end;

@@ -8,18 +8,18 @@
 /* The corners of a grid: geometry that was accepted can be computed with. */
 static void use(const struct bouma_variable *v)
 {
-    const struct bm_tiling *t = &v->grid->tiling;
+    const struct bm_tiling *t = &v->object->tiling;
     const int64_t some[3] = {0, t->patches / 2, t->patches - 1};
 
-    if (v->grid->kind == BM_PARTICLES) {
+    if (v->object->kind == BM_PARTICLES) {
         uint64_t values[BM_MAX_LEVELS], sum = 0;
 
-        HOLDS(bm_cloud_chunks(v->grid, 100) >= 1);
-        HOLDS(bm_cloud_values(v->grid, 100, 3, 0, values) ==
-              bm_cloud_chunk_places(v->grid, 100, 0));
-        for (int k = 0; k < v->grid->levels; k++)
+        HOLDS(bm_cloud_chunks(v->object, 100) >= 1);
+        HOLDS(bm_cloud_values(v->object, 100, 3, 0, values) ==
+              bm_cloud_chunk_places(v->object, 100, 0));
+        for (int k = 0; k < v->object->levels; k++)
             sum += values[k];
-        HOLDS(sum == bm_cloud_chunk_places(v->grid, 100, 0));
+        HOLDS(sum == bm_cloud_chunk_places(v->object, 100, 0));
         return;
     }
     for (int i = 0; i < 3; i++) {

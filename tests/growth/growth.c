@@ -105,7 +105,7 @@ static const char *name_of(char name[64], size_t i)
     return name;
 }
 
-static void add_variable(struct bouma_grid *g, const char *name)
+static void add_variable(struct bm_object *g, const char *name)
 {
     bouma_variable_spec spec = {.size = sizeof(spec), .type = BOUMA_U8};
     struct bouma_variable *v;
@@ -113,10 +113,10 @@ static void add_variable(struct bouma_grid *g, const char *name)
     REQUIRE(!bm_schema_add_variable(g, &v, name, &spec));
 }
 
-static struct bouma_grid *add_grid(struct bm_schema *s, const char *name)
+static struct bm_object *add_grid(struct bm_schema *s, const char *name)
 {
     bouma_grid_spec spec = {.size = sizeof(spec), .ndims = 1, .shape = {4}};
-    struct bouma_grid *g;
+    struct bm_object *g;
 
     REQUIRE(!bm_schema_add_grid(s, &g, name, &spec));
     return g;
@@ -129,7 +129,7 @@ static void add_set(struct bm_schema *s, const char *name)
     bouma_variable_spec spec = {.size = sizeof(spec), .type = BOUMA_F32};
     struct bm_cursor c = bm_cursor_of(body, sizeof(body));
     struct bouma_variable *v;
-    struct bouma_grid *g;
+    struct bm_object *g;
 
     REQUIRE(!bm_particles_decode(s, &g, &c, 1, 1, name, ""));
     REQUIRE(!bm_schema_add_variable(g, &v, "position", &spec));
@@ -150,7 +150,7 @@ static void add_files(struct bm_manifest *m, size_t n)
         info->clouds = bm_new(m->a, 1, sizeof(*info->clouds));
         info->parts = bm_new(m->a, 1, sizeof(*info->parts));
         REQUIRE(info->clouds && info->parts);
-        bm_cloud_init(info->clouds, m->a, m->schema->grids[i]);
+        bm_cloud_init(info->clouds, m->a, m->schema->objects[i]);
         REQUIRE(!bm_cloud_set_rows(info->clouds, NULL, 0));
         info->cloud_count = info->count = info->clouds->count = 1;
         info->parts->variable = (uint32_t)i;
@@ -178,7 +178,7 @@ static void try_manifest(const char *what, size_t n)
             REQUIRE(!bm_attributes_set(&m.attributes, name_of(name, i),
                                        BOUMA_U8, 0, NULL));
     if (!strcmp(what, "variables")) {
-        struct bouma_grid *g = add_grid(&schema, "g");
+        struct bm_object *g = add_grid(&schema, "g");
 
         for (size_t i = 0; i < n; i++)
             add_variable(g, name_of(name, i));

@@ -48,7 +48,7 @@ static inline void build_schema(struct bm_schema *s, struct bm_error *error)
                                .type = BOUMA_I64,
                                .components = 2,
                                .codec = BOUMA_CODEC_RAW};
-    struct bouma_grid *g;
+    struct bm_object *g;
     struct bouma_variable *v;
 
     bm_schema_init(s, bm_allocator_default(), error);

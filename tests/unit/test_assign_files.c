@@ -86,8 +86,8 @@ static void write_grids(bouma_dataset *ds, uint64_t *state, bouma_codec codec,
 static void put_all(bouma_dataset *ds, uint8_t *data[GRIDS * VARIABLES])
 {
     for (int g = 0; g < ds->schema.count; g++)
-        for (int i = 0; i < ds->schema.grids[g]->count; i++) {
-            bouma_grid *grid = ds->schema.grids[g];
+        for (int i = 0; i < ds->schema.objects[g]->count; i++) {
+            struct bm_object *grid = ds->schema.objects[g];
             bouma_box all = {{0}, {0}};
 
             memcpy(all.hi, grid->tiling.shape, sizeof(all.hi));
@@ -108,7 +108,7 @@ static void list_chunks(struct trial *t)
     t->largest = 0;
     t->files = (int64_t)t->step->manifest.count;
     for (int g = 0; g < t->step->schema.count; g++) {
-        bouma_grid *grid = t->step->schema.grids[g];
+        struct bm_object *grid = t->step->schema.objects[g];
         int64_t order[MOST_CHUNKS];
 
         REQUIRE(grid->tiling.patches * grid->count <= MOST_CHUNKS);

@@ -71,20 +71,20 @@ static void check_consistent(const struct bm_manifest *m)
     for (uint32_t v = 0; v < s->variables; v++) {
         uint64_t chunks = 0, stored = 0;
         const struct bouma_variable *variable = s->by_id[v];
-        bouma_box domain = bm_tiling_domain(&variable->grid->tiling);
+        bouma_box domain = bm_tiling_domain(&variable->object->tiling);
 
         for (size_t f = 0; f < m->count; f++)
             for (size_t k = 0; k < m->subfiles[f].count; k++)
                 if (m->subfiles[f].parts[k].variable == v) {
                     chunks += m->subfiles[f].parts[k].chunks;
-                    for (int j = 0; j < variable->grid->levels; j++)
+                    for (int j = 0; j < variable->object->levels; j++)
                         stored += m->subfiles[f].parts[k].level_bytes[j];
                     CHECK(bm_box_inside(&m->subfiles[f].parts[k].bounds,
                                         &domain));
                 }
         CHECK_EQ(variable->present, chunks > 0);
         if (chunks) {
-            CHECK_EQ(chunks, variable->grid->tiling.patches);
+            CHECK_EQ(chunks, variable->object->tiling.patches);
             CHECK_EQ(variable->stored_bytes, stored);
             CHECK_EQ(variable->raw_bytes, bm_box_volume(&domain) *
                                               bm_variable_value_size(variable) *
@@ -185,7 +185,7 @@ static void a_subfile_is_summed_up(void)
     REQUIRE(info.count == h.count);
     for (size_t i = 0; i < info.count; i++) {
         const struct bm_section *s = &h.sections[i];
-        const struct bm_tiling *t = &s->variable->grid->tiling;
+        const struct bm_tiling *t = &s->variable->object->tiling;
         uint64_t stored[BM_MAX_LEVELS] = {0};
 
         CHECK_EQ(info.parts[i].chunks, s->count);

@@ -8,7 +8,7 @@
 struct field {
     struct bm_schema schema;
     struct bm_error error;
-    struct bouma_grid *grid;
+    struct bm_object *grid;
     struct bouma_variable *variable;
     uint8_t *data;
     size_t size, sample;
@@ -291,7 +291,7 @@ static void memory_is_lifted(void)
     int64_t shape[3] = {1, 5, 7}, stride[3], component;
     struct bouma_variable *variable;
     struct bm_error error = {0};
-    struct bouma_grid *grid;
+    struct bm_object *grid;
     struct bm_schema s;
 
     bm_schema_init(&s, bm_allocator_default(), &error);

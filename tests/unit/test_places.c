@@ -27,7 +27,7 @@ static void build_sparse_schema(struct bm_schema *s, struct bm_error *error)
                              .levels = 4};
     bouma_variable_spec raw = {
         .size = sizeof(raw), .type = BOUMA_F64, .codec = BOUMA_CODEC_RAW};
-    struct bouma_grid *g;
+    struct bm_object *g;
     struct bouma_variable *v;
 
     bm_schema_init(s, bm_allocator_default(), error);
@@ -423,7 +423,7 @@ static void build_cloud(struct bm_schema *schema, struct bm_head *h,
     bm_head_init(h, bm_allocator_default());
     h->subfiles = 1;
     h->order = BOUMA_ORDER_LEVEL;
-    REQUIRE(!bm_head_add_cloud(h, schema->grids[0]));
+    REQUIRE(!bm_head_add_cloud(h, schema->objects[0]));
     h->clouds[0].count = 1;
     h->clouds[0].tree_bytes = 5;
     REQUIRE(!bm_head_add_section(h, schema->by_id[0], 1));

@@ -45,7 +45,7 @@ static void describe(struct test *t)
                             .levels = 1};
     bouma_variable_spec f32 = {.size = sizeof(f32), .type = BOUMA_F32};
     bouma_variable_spec f64 = {.size = sizeof(f64), .type = BOUMA_F64};
-    struct bouma_grid *g;
+    struct bm_object *g;
 
     bm_schema_init(&t->schema, bm_allocator_default(), &t->error);
     REQUIRE(!bm_schema_add_grid(&t->schema, &g, "cube", &cube));

@@ -50,7 +50,7 @@ static void a_schema_goes_through_its_bytes(void)
 {
     struct bm_error error = {0};
     struct bouma_variable *v;
-    struct bouma_grid *g;
+    struct bm_object *g;
     struct bm_cursor c;
     struct bm_schema s;
     struct bm_buffer b;
@@ -137,7 +137,7 @@ static int define_grid(struct bm_schema *s, const char *name, int ndims,
                             .shape = {n, n, n},
                             .patch = {edge, edge, edge},
                             .levels = levels};
-    struct bouma_grid *g;
+    struct bm_object *g;
     int rc;
 
     bm_error_clear(&last);
@@ -192,16 +192,16 @@ static void defaults_are_those_of_the_manual(void)
     REQUIRE(!define_grid(&s, "1", 1, 100000, 0, 0));
     REQUIRE(!define_grid(&s, "small", 3, 5, 0, 0));
     REQUIRE(!define_grid(&s, "one", 3, 1, 0, 0));
-    CHECK(s.grids[0]->tiling.edge[2] == 64 && s.grids[0]->levels == 5);
-    CHECK(s.grids[1]->tiling.edge[2] == 256 && s.grids[1]->levels == 6);
-    CHECK(s.grids[2]->tiling.edge[2] == 65536 && s.grids[2]->levels == 11);
-    CHECK(s.grids[3]->tiling.edge[2] == 8); /* cut down */
-    CHECK(s.grids[4]->tiling.edge[2] == 1 && s.grids[4]->levels == 1);
-    CHECK(s.grids[0]->spacing[0] == 1 && s.grids[0]->origin[0] == 0);
+    CHECK(s.objects[0]->tiling.edge[2] == 64 && s.objects[0]->levels == 5);
+    CHECK(s.objects[1]->tiling.edge[2] == 256 && s.objects[1]->levels == 6);
+    CHECK(s.objects[2]->tiling.edge[2] == 65536 && s.objects[2]->levels == 11);
+    CHECK(s.objects[3]->tiling.edge[2] == 8); /* cut down */
+    CHECK(s.objects[4]->tiling.edge[2] == 1 && s.objects[4]->levels == 1);
+    CHECK(s.objects[0]->spacing[0] == 1 && s.objects[0]->origin[0] == 0);
     bm_schema_release(&s);
 }
 
-static int define_variable(struct bouma_grid *g, const char *name, int type,
+static int define_variable(struct bm_object *g, const char *name, int type,
                            int components, int codec, int level)
 {
     bouma_variable_spec spec = {.size = sizeof(spec),
@@ -217,12 +217,12 @@ static int define_variable(struct bouma_grid *g, const char *name, int type,
 
 static void wrong_variables_are_refused_with_a_reason(void)
 {
-    struct bouma_grid *g;
+    struct bm_object *g;
     struct bm_schema s;
 
     bm_schema_init(&s, bm_allocator_default(), &last);
     REQUIRE(!define_grid(&s, "g", 1, 1 << 30, 1 << 28, 1));
-    g = s.grids[0];
+    g = s.objects[0];
     CHECK_EQ(define_variable(g, "", BOUMA_F32, 1, 0, 0), BOUMA_EINVAL);
     CHECK_EQ(define_variable(g, "v", 0, 1, 0, 0), BOUMA_EINVAL);
     CHECK_TEXT(last.text, "type");
@@ -255,9 +255,9 @@ static void there_are_limits_to_numbers(void)
     REQUIRE(!define_grid(&s, "g", 1, 8, 8, 1));
     for (int i = 0; i < BM_MAX_VARIABLES; i++) {
         snprintf(name, sizeof(name), "v%d", i);
-        REQUIRE(!define_variable(s.grids[0], name, BOUMA_U8, 1, 0, 0));
+        REQUIRE(!define_variable(s.objects[0], name, BOUMA_U8, 1, 0, 0));
     }
-    CHECK_EQ(define_variable(s.grids[0], "more", BOUMA_U8, 1, 0, 0),
+    CHECK_EQ(define_variable(s.objects[0], "more", BOUMA_U8, 1, 0, 0),
              BOUMA_ELIMIT);
     CHECK_EQ(bm_schema_number(&s), BOUMA_OK);
     CHECK_EQ(s.variables, BM_MAX_VARIABLES);
