@@ -136,7 +136,7 @@ static int check_put(struct bouma_dataset *ds, const struct bm_put *put)
 
     if (bm_spread_hash(&s) == put->hash)
         return BOUMA_OK;
-    bm_box_text(box, sizeof(box), &put->from.box, v->object->tiling.ndims);
+    bm_box_text(box, sizeof(box), &put->from.box, v->object->ndims);
     return bm_fail(&ds->error, BOUMA_ESTATE,
                    "variable \"%s/%s\": the array for the box %s was changed "
                    "before the step had ended; leave it as it is till then, or "

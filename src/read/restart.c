@@ -206,8 +206,8 @@ static uint64_t slice_places(const struct restart *r)
 
     for (size_t v = 0; v < r->query->variable_count; v++)
         each += bm_variable_sample_size(r->query->variables[v]);
-    each *= r->set->detail.chunk;
-    return r->set->detail.chunk * (bytes > each ? bytes / each : 1);
+    each *= bm_bat_of(r->set)->detail.chunk;
+    return bm_bat_of(r->set)->detail.chunk * (bytes > each ? bytes / each : 1);
 }
 
 /* The slices of the reader that has most. The same on all ranks. */
