@@ -143,7 +143,8 @@ static int check_grid(bouma_plan *plan, const bouma_plan_spec *spec,
 /* What the table of a file has for each chunk. */
 static void describe_tables(bouma_plan *plan, const bouma_plan_spec *spec)
 {
-    struct bm_object grid = {.kind = BM_GRID, .tiling = plan->tiling};
+    struct bm_grid_patch own = {plan->tiling};
+    struct bm_object grid = {.layout = &bm_layout_grid_patch, .own = &own};
     struct bouma_variable variable = {
         .object = &grid, .type = spec->type, .components = spec->components};
 

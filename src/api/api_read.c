@@ -203,7 +203,7 @@ void bouma_grid_info_get(const bouma_grid *grid, bouma_grid_info *out)
     if (!grid)
         return;
     object = &grid->object;
-    t = &object->tiling;
+    t = bm_tiling_of(object);
     out->name = object->name;
     out->ndims = t->ndims;
     out->levels = object->levels;
@@ -335,7 +335,7 @@ static int check_box(const bouma_variable *v, int level, const bouma_box *box,
                      bouma_box *lifted)
 {
     struct bm_error *error = v->object->schema->error;
-    const struct bm_tiling *t = &v->object->tiling;
+    const struct bm_tiling *t = bm_tiling_of(v->object);
     bouma_box domain = bm_tiling_domain(t);
     char text[160], whole[160];
 
@@ -558,8 +558,7 @@ const void *bouma_refinement_data(const bouma_refinement *refinement,
 
     if (!refinement)
         return NULL;
-    box = bm_box_lower(&refinement->box,
-                       refinement->variable->object->tiling.ndims);
+    box = bm_box_lower(&refinement->box, refinement->variable->object->ndims);
     if (selection)
         bouma_variable_select(refinement->variable, refinement->level, &box,
                               selection);

@@ -102,7 +102,8 @@ int bouma_grid_define(bouma_grid **out, bouma_dataset *ds, const char *name,
                               spec ? spec->size : 0, "bouma_grid_spec");
     if (!rc)
         rc = bm_schema_add_grid(&ds->schema, &object, name, &own);
-    *out = (bouma_grid *)object;
+    if (out)
+        *out = (bouma_grid *)object;
     return bm_api_defined(ds, NULL, name, BM_OF_DATASET, rc);
 }
 
@@ -223,11 +224,11 @@ static int check_block(bouma_dataset *ds, const bouma_variable *v,
                        const bouma_box *lifted, const void *data)
 {
     const struct bm_object *grid = v->object;
-    bouma_box domain = bm_tiling_domain(&grid->tiling);
+    bouma_box domain = grid->domain;
     char box[160], whole[160];
 
-    bm_box_text(box, sizeof(box), lifted, grid->tiling.ndims);
-    bm_box_text(whole, sizeof(whole), &domain, grid->tiling.ndims);
+    bm_box_text(box, sizeof(box), lifted, grid->ndims);
+    bm_box_text(whole, sizeof(whole), &domain, grid->ndims);
     for (int d = 0; d < 3; d++)
         if (lifted->hi[d] < lifted->lo[d])
             return bm_fail(&ds->error, BOUMA_EINVAL,
@@ -267,8 +268,7 @@ static int put_block(bouma_variable *v, const bouma_box *box, const void *data,
             text);
     if (rc)
         return rc;
-    put.from.box = box ? bm_box_lift(box, v->object->tiling.ndims)
-                       : bm_tiling_domain(&v->object->tiling);
+    put.from.box = box ? bm_box_lift(box, v->object->ndims) : v->object->domain;
     rc = check_block(ds, v, &put.from.box, data);
     if (rc || !bm_box_volume(&put.from.box))
         return rc;

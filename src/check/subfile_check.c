@@ -98,54 +98,37 @@ static int load(struct subfile_check *c, uint64_t offset, uint64_t bytes)
     return 1;
 }
 
-/* Whether the ends of a range, or of bounds, are the same number; -0 is written
- * as 0 in the one, and not in the other. */
-static int is_same(bouma_type type, bouma_scalar a, bouma_scalar b)
+static int has_section(const void *head, uint32_t variable)
 {
-    return bm_type_is_float(type) ? a.f >= b.f && a.f <= b.f : a.u == b.u;
+    return bm_head_section(head, variable) != NULL;
 }
 
-/* What a cloud says of the values of one component, beside the ranges of their
- * chunks: these know infinities, and the bounds no strays. */
-static int fits_range(const struct bm_section *s, int component,
-                      bouma_scalar low, bouma_scalar high)
+/* The range of all chunks of a section. */
+static struct bm_range range_of(const void *head, uint32_t variable,
+                                int component)
 {
-    const struct bouma_variable *v = s->variable;
+    const struct bm_section *s = bm_head_section(head, variable);
     struct bm_range all = {{0}, {0}, 0, 0};
 
-    for (size_t i = 0; i < s->count; i++)
-        bm_range_join(
-            &all, v->type,
-            &s->ranges[i * (size_t)v->components + (size_t)component]);
-    if (bm_type_is_float(v->type) && (isinf(all.low.f) || isinf(all.high.f)))
-        return 1;
-    return !all.count ||
-           (is_same(v->type, all.low, low) && is_same(v->type, all.high, high));
+    for (size_t i = 0; s && i < s->count; i++)
+        bm_range_join(&all, s->variable->type,
+                      &s->ranges[i * (size_t)s->variable->components +
+                                 (size_t)component]);
+    return all;
 }
 
-/* A fact in which clouds and the ranges of their chunks differ, or NULL. */
+/* A fact in which summaries and the ranges of chunks differ, or NULL. */
 static const char *contradicts_ranges(const struct bm_head *head)
 {
-    for (size_t i = 0; i < head->cloud_count; i++) {
-        const struct bm_cloud *c = &head->clouds[i];
-        const struct bm_section *s =
-            bm_head_section(head, c->set->variables[0]->id);
-        uint32_t row = 0;
+    struct bm_contents contents = {has_section, range_of, head};
+    const char *what = NULL;
 
-        for (int d = 0; d < c->set->ndims && s && !c->strays; d++)
-            if (!fits_range(s, d, (bouma_scalar){.f = c->low[d]},
-                            (bouma_scalar){.f = c->high[d]}))
-                return "the bounds of the particles";
-        for (int j = 1; j < c->set->count; j++) {
-            const struct bouma_variable *v = c->set->variables[j];
+    for (size_t i = 0; i < head->summaries.count && !what; i++) {
+        const struct bm_summary *s = head->summaries.entries[i];
 
-            s = bm_head_section(head, v->id);
-            for (int k = 0; k < v->components && s; k++, row++)
-                if (!fits_range(s, k, c->bins[row].low, c->bins[row].high))
-                    return "the range of values of the particles";
-        }
+        what = s->object->layout->summary->contradicts(s, &contents);
     }
-    return NULL;
+    return what;
 }
 
 /* One copy of the head; 1 if it is good, and then it is in *head. */
@@ -265,12 +248,15 @@ static void tell_lost_level(struct subfile_check *c, const struct bm_section *s,
 
 static void tell_lost(struct subfile_check *c, const struct bm_head *head)
 {
-    for (size_t i = 0; i < head->cloud_count; i++)
-        if (head->clouds[i].tree_offset + head->clouds[i].tree_bytes > c->bytes)
-            bm_findings_add(c->out, c->severity,
-                            (int64_t)c->step->manifest.step, c->name,
-                            "lost: the tree over the particles of \"%s\"",
-                            head->clouds[i].set->name);
+    for (size_t i = 0; i < head->summaries.count; i++) {
+        const struct bm_summary *s = head->summaries.entries[i];
+        const struct bm_summary_functions *f = s->object->layout->summary;
+
+        if (s->index_offset + f->index(s).bytes > c->bytes)
+            bm_findings_add(
+                c->out, c->severity, (int64_t)c->step->manifest.step, c->name,
+                "lost: %s of \"%s\"", f->index_name, s->object->name);
+    }
     for (size_t i = 0; i < head->count; i++)
         for (int k = head->sections[i].levels - 1; k >= 0; k--)
             tell_lost_level(c, &head->sections[i], k);
@@ -383,7 +369,7 @@ static void check_chunk(struct subfile_check *c, const struct bm_section *s,
     samples = bm_section_values(s, chunk, values);
     if (v->object->kind == BM_GRID)
         bm_patch_init(&p, v,
-                      bm_tiling_find(&v->object->tiling, s->keys[chunk]));
+                      bm_tiling_find(bm_tiling_of(v->object), s->keys[chunk]));
     if (deep && samples * bm_variable_sample_size(v) >
                     c->step->ds->store.memory_limit) {
         bm_findings_add(c->out, BOUMA_NOTE, (int64_t)c->step->manifest.step,
@@ -421,32 +407,32 @@ static void check_chunk(struct subfile_check *c, const struct bm_section *s,
                           "the values are not in the range that was noted");
 }
 
-/* The tree over the particles: its checksum and, if 'deep', its structure. */
-static void check_tree(struct subfile_check *c, const struct bm_cloud *cloud,
-                       int deep)
+/* The index of an object: its checksum and, if 'deep', its structure. */
+static void check_index(struct subfile_check *c, const struct bm_summary *s,
+                        int deep)
 {
     const struct bm_manifest *m = &c->step->manifest;
-    struct bm_tree tree;
+    const struct bm_summary_functions *f = s->object->layout->summary;
+    struct bm_step_address step = {c->step->ds->id, m->step, m->generation};
+    struct bm_index index = f->index(s);
+    char text[160];
     int rc;
 
-    if (cloud->tree_offset + cloud->tree_bytes > c->bytes ||
-        !load(c, cloud->tree_offset, cloud->tree_bytes))
+    if (s->index_offset + index.bytes > c->bytes ||
+        !load(c, s->index_offset, index.bytes))
         return;
-    if (bm_cloud_hash_tree(cloud, c->step->ds->id, m->step, m->generation,
-                           c->raw.data, c->raw.size) != cloud->tree_hash) {
-        damaged_piece(
-            c, cloud->tree_offset,
-            "the checksum of the tree over the particles does not match");
+    if (bm_summary_hash_index(s, &step, c->raw.data, c->raw.size) !=
+        index.hash) {
+        snprintf(text, sizeof(text), "the checksum of %s does not match",
+                 f->index_name);
+        damaged_piece(c, s->index_offset, text);
         return;
     }
-    if (!deep)
-        return;
-    bm_tree_init(&tree, c->step->ds->a);
-    rc =
-        bm_cloud_decode_tree(&tree, cloud, c->raw.data, c->raw.size, &c->codec);
-    bm_tree_release(&tree);
+    rc = deep ? f->check_index(s, c->raw.data, c->raw.size, &c->codec)
+              : BOUMA_OK;
+    snprintf(text, sizeof(text), "%s contradicts itself", f->index_name);
     if (rc)
-        damage(c, rc, "the tree over the particles contradicts itself");
+        damage(c, rc, text);
 }
 
 /* There is no head, as was told since 'before': the whole file is lost. */
@@ -490,8 +476,9 @@ static void check_content(struct subfile_check *c, bouma_verify_depth depth)
         no_head(c, &before);
     if (good && depth >= BOUMA_VERIFY_FULL) {
         check_padding(c, &head);
-        for (size_t i = 0; i < head.cloud_count; i++)
-            check_tree(c, &head.clouds[i], depth >= BOUMA_VERIFY_DEEP);
+        for (size_t i = 0; i < head.summaries.count; i++)
+            check_index(c, head.summaries.entries[i],
+                        depth >= BOUMA_VERIFY_DEEP);
         for (size_t s = 0; s < head.count; s++)
             for (size_t k = 0; k < head.sections[s].count; k++)
                 check_chunk(c, &head.sections[s], k,

@@ -134,7 +134,7 @@ static int blame_put(struct bouma_dataset *ds, const struct bm_put *put,
     const struct bouma_variable *v = put->variable;
     char box[160];
 
-    bm_box_text(box, sizeof(box), &put->from.box, v->object->tiling.ndims);
+    bm_box_text(box, sizeof(box), &put->from.box, v->object->ndims);
     return bm_fail(&ds->error, BOUMA_ESTATE,
                    "variable \"%s/%s\": the array for the box %s was %s "
                    "before the step had ended; leave it as it is till then, or "

@@ -63,7 +63,7 @@ static int by_offset(const void *left, const void *right)
 static int list_spans(struct trip *t)
 {
     const struct bm_head *h = &t->head;
-    size_t count = h->cloud_count;
+    size_t count = h->summaries.count;
     uint64_t end = 0;
 
     for (size_t i = 0; i < h->count; i++)
@@ -71,11 +71,14 @@ static int list_spans(struct trip *t)
     t->spans = bm_new_raw(h->a, count, sizeof(*t->spans));
     if (!t->spans)
         return BOUMA_ENOMEM;
-    for (size_t i = 0; i < h->cloud_count; i++)
-        if (h->clouds[i].tree_bytes)
+    for (size_t i = 0; i < h->summaries.count; i++) {
+        const struct bm_summary *s = h->summaries.entries[i];
+        uint64_t bytes = s->object->layout->summary->index(s).bytes;
+
+        if (bytes)
             t->spans[t->span_count++] =
-                (struct span){h->clouds[i].tree_offset, h->clouds[i].tree_bytes,
-                              0, (uint32_t)i, -1};
+                (struct span){s->index_offset, bytes, 0, (uint32_t)i, -1};
+    }
     for (size_t i = 0; i < h->count; i++) {
         const struct bm_section *s = &h->sections[i];
 
@@ -104,10 +107,11 @@ static int is_good(const struct trip *t, const struct span *s,
     const struct bm_head *h = &t->head;
 
     if (s->level < 0) {
-        const struct bm_cloud *cloud = &h->clouds[s->chunk];
+        const struct bm_summary *summary = h->summaries.entries[s->chunk];
+        struct bm_step_address step = {t->c->id, h->step, h->generation};
 
-        return bm_cloud_hash_tree(cloud, t->c->id, h->step, h->generation, data,
-                                  (size_t)s->bytes) == cloud->tree_hash;
+        return bm_summary_hash_index(summary, &step, data, (size_t)s->bytes) ==
+               summary->object->layout->summary->index(summary).hash;
     } else {
         const struct bm_section *section = &h->sections[s->section];
         struct bm_address address = {

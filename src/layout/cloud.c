@@ -67,21 +67,10 @@ int bm_cloud_copy(struct bm_cloud *out, const struct bm_cloud *c,
     return BOUMA_OK;
 }
 
-int bm_cloud_is_same(const struct bm_cloud *a, const struct bm_cloud *b)
-{
-    return a->set->number == b->set->number && a->count == b->count &&
-           a->strays == b->strays && a->seed == b->seed &&
-           a->tree_bytes == b->tree_bytes && a->tree_hash == b->tree_hash &&
-           a->rows == b->rows &&
-           (!a->rows ||
-            !memcmp(a->types, b->types, a->rows * sizeof(*a->types)));
-}
-
 /* ---- bytes -------------------------------------------------------------- */
 
 void bm_cloud_encode(struct bm_buffer *b, const struct bm_cloud *c)
 {
-    bm_put_u32(b, c->set->number);
     bm_put_u64(b, c->count);
     bm_put_u64(b, c->strays);
     bm_put_u64(b, c->seed);
@@ -160,21 +149,6 @@ int bm_cloud_decode(struct bm_cloud *c, struct bm_cursor *in)
     return rc;
 }
 
-uint32_t bm_cloud_hash_tree(const struct bm_cloud *c, const uint8_t id[16],
-                            uint64_t step, struct bm_generation generation,
-                            const void *data, size_t bytes)
-{
-    struct bm_address address = {id,
-                                 step,
-                                 generation.epoch,
-                                 generation.attempt,
-                                 c->set->variables[0]->id,
-                                 0,
-                                 BM_TREE_LEVEL};
-
-    return bm_hash_chunk(&address, data, bytes);
-}
-
 /* Whether two ends of bins are the same number; neither is a NaN. */
 static int same(bouma_type type, bouma_scalar a, bouma_scalar b)
 {
@@ -183,7 +157,8 @@ static int same(bouma_type type, bouma_scalar a, bouma_scalar b)
 
 static int is_tree_of(const struct bm_tree *tree, const struct bm_cloud *c)
 {
-    if (tree->leaf != c->set->leaf || tree->count != c->count - c->strays)
+    if (tree->leaf != bm_bat_of(c->set)->leaf ||
+        tree->count != c->count - c->strays)
         return 0;
     for (int d = 0; d < c->set->ndims && tree->count; d++)
         if (tree->low[d] < c->low[d] || tree->low[d] > c->low[d] ||
@@ -216,19 +191,160 @@ int bm_cloud_decode_tree(struct bm_tree *tree, const struct bm_cloud *c,
     return rc;
 }
 
+/* ---- as a summary -------------------------------------------------------- */
+
+static int init(struct bm_summary *s)
+{
+    const bouma_allocator *a = s->object->a;
+
+    s->own = bm_new(a, 1, sizeof(struct bm_cloud));
+    if (!s->own)
+        return BOUMA_ENOMEM;
+    bm_cloud_init(s->own, a, s->object);
+    return BOUMA_OK;
+}
+
+static void release(struct bm_summary *s)
+{
+    const bouma_allocator *a = s->object->a;
+
+    if (s->own)
+        bm_cloud_release(s->own);
+    bm_drop(a, s->own);
+    s->own = NULL;
+}
+
+static int copy(struct bm_summary *out, const struct bm_summary *s)
+{
+    int rc = init(out);
+
+    return rc ? rc : bm_cloud_copy(out->own, s->own, s->object->a);
+}
+
+static void encode(struct bm_buffer *b, const struct bm_summary *s)
+{
+    bm_cloud_encode(b, s->own);
+}
+
+static int decode(struct bm_summary *s, struct bm_cursor *c)
+{
+    return bm_cloud_decode(s->own, c);
+}
+
+/* The position is there, and the rows are those of just the attributes that
+ * are: queries count rows by variables. */
+static int fits(const struct bm_summary *s, const struct bm_contents *in)
+{
+    const struct bm_object *set = s->object;
+    const struct bm_cloud *c = s->own;
+    uint32_t row = 0;
+
+    if (!in->has(in->list, set->variables[0]->id))
+        return 0;
+    for (int j = 1; j < set->count; j++) {
+        const struct bouma_variable *v = set->variables[j];
+
+        if (!in->has(in->list, v->id))
+            continue;
+        for (int k = 0; k < v->components; k++, row++)
+            if (row >= c->rows || c->types[row] != v->type)
+                return 0;
+    }
+    return row == c->rows;
+}
+
+/* What is told of the values of one component, beside the ranges of their
+ * chunks: these know infinities, and the bounds no strays. */
+static int fits_range(const struct bm_contents *in,
+                      const struct bouma_variable *v, int component,
+                      bouma_scalar low, bouma_scalar high)
+{
+    struct bm_range all = in->range(in->list, v->id, component);
+
+    if (bm_type_is_float(v->type) && (isinf(all.low.f) || isinf(all.high.f)))
+        return 1;
+    return !all.count ||
+           (same(v->type, all.low, low) && same(v->type, all.high, high));
+}
+
+static const char *contradicts(const struct bm_summary *s,
+                               const struct bm_contents *in)
+{
+    const struct bm_object *set = s->object;
+    const struct bm_cloud *c = s->own;
+    uint32_t row = 0;
+
+    for (int d = 0; d < set->ndims && !c->strays; d++)
+        if (!fits_range(in, set->variables[0], d,
+                        (bouma_scalar){.f = c->low[d]},
+                        (bouma_scalar){.f = c->high[d]}))
+            return "the bounds of the particles";
+    for (int j = 1; j < set->count; j++) {
+        const struct bouma_variable *v = set->variables[j];
+        int there = in->has(in->list, v->id);
+
+        for (int k = 0; k < v->components && there; k++, row++)
+            if (!fits_range(in, v, k, c->bins[row].low, c->bins[row].high))
+                return "the range of values of the particles";
+    }
+    return NULL;
+}
+
+static struct bm_index index_of(const struct bm_summary *s)
+{
+    const struct bm_cloud *c = s->own;
+
+    return (struct bm_index){c->tree_bytes, c->tree_hash};
+}
+
+static int check_index(const struct bm_summary *s, const uint8_t *data,
+                       size_t bytes, struct bm_codec_state *codec)
+{
+    struct bm_tree tree;
+    int rc;
+
+    bm_tree_init(&tree, s->object->a);
+    rc = bm_cloud_decode_tree(&tree, s->own, data, bytes, codec);
+    bm_tree_release(&tree);
+    return rc;
+}
+
+static void total(struct bm_object *o, const struct bm_summary *s)
+{
+    o->particles += bm_cloud_of(s)->count; /* each below 2^32 */
+    o->strays += bm_cloud_of(s)->strays;
+}
+
+const struct bm_summary_functions bm_cloud_functions = {
+    .least = BM_CLOUD_LEAST,
+    .init = init,
+    .release = release,
+    .copy = copy,
+    .encode = encode,
+    .decode = decode,
+    .fits = fits,
+    .contradicts = contradicts,
+    .index = index_of,
+    .check_index = check_index,
+    .index_name = "the tree over the particles",
+    .total = total,
+};
+
 /* ---- chunks ------------------------------------------------------------- */
 
 uint64_t bm_cloud_chunks(const struct bm_object *set, uint64_t places)
 {
-    return (places + set->detail.chunk - 1) / set->detail.chunk;
+    return (places + bm_bat_of(set)->detail.chunk - 1) /
+           bm_bat_of(set)->detail.chunk;
 }
 
 uint32_t bm_cloud_chunk_places(const struct bm_object *set, uint64_t places,
                                uint64_t chunk)
 {
-    uint64_t left = places - chunk * set->detail.chunk;
+    uint64_t left = places - chunk * bm_bat_of(set)->detail.chunk;
 
-    return left < set->detail.chunk ? (uint32_t)left : set->detail.chunk;
+    return left < bm_bat_of(set)->detail.chunk ? (uint32_t)left
+                                               : bm_bat_of(set)->detail.chunk;
 }
 
 uint64_t bm_cloud_values(const struct bm_object *set, uint64_t places,
@@ -236,9 +352,9 @@ uint64_t bm_cloud_values(const struct bm_object *set, uint64_t places,
                          uint64_t values[BM_MAX_LEVELS])
 {
     uint32_t here = bm_cloud_chunk_places(set, places, chunk);
-    uint32_t shift = bm_detail_shift(&set->detail, seed, chunk);
+    uint32_t shift = bm_detail_shift(&bm_bat_of(set)->detail, seed, chunk);
 
-    bm_detail_counts(&set->detail, shift, here, values);
+    bm_detail_counts(&bm_bat_of(set)->detail, shift, here, values);
     return here;
 }
 

@@ -4,7 +4,7 @@
 #ifndef BM_CLOUD_H
 #define BM_CLOUD_H
 
-#include "layout/schema.h"
+#include "layout/particles_bat.h"
 #include "layout/tree.h"
 #include "store/store.h"
 
@@ -17,7 +17,6 @@ struct bm_cloud {
     double low[3], high[3]; /* of those in the tree */
     uint64_t tree_bytes;    /* as stored */
     uint32_t tree_hash;
-    uint64_t tree_offset; /* in the file; derived */
 
     /* For each component of each attribute that is here, in their order: */
     uint32_t rows;
@@ -26,11 +25,16 @@ struct bm_cloud {
     uint32_t *bitmaps; /* of all particles in the tree */
 };
 
-/* In place of a level, in the address of a tree. */
-#define BM_TREE_LEVEL UINT32_MAX
-
 #define BM_MAX_CLOUD   (((uint64_t)1 << 32) - 1) /* particles */
 #define BM_CLOUD_LEAST 44                        /* bytes that one has */
+
+/* The summaries of such sets. */
+extern const struct bm_summary_functions bm_cloud_functions;
+
+static inline struct bm_cloud *bm_cloud_of(const struct bm_summary *s)
+{
+    return s ? s->own : NULL;
+}
 
 void bm_cloud_init(struct bm_cloud *c, const bouma_allocator *a,
                    const struct bm_object *set);
@@ -44,17 +48,8 @@ int bm_cloud_set_rows(struct bm_cloud *c,
 int bm_cloud_copy(struct bm_cloud *out, const struct bm_cloud *c,
                   const bouma_allocator *a);
 
-/* Whether two tell of the same particles. */
-int bm_cloud_is_same(const struct bm_cloud *a, const struct bm_cloud *b);
-
-/* Bytes, object number first; and back, behind that number. */
 void bm_cloud_encode(struct bm_buffer *b, const struct bm_cloud *c);
 int bm_cloud_decode(struct bm_cloud *c, struct bm_cursor *in);
-
-/* The checksum of a cloud's tree, in a step of a dataset. */
-uint32_t bm_cloud_hash_tree(const struct bm_cloud *c, const uint8_t id[16],
-                            uint64_t step, struct bm_generation generation,
-                            const void *data, size_t bytes);
 
 /* The tree of a cloud from its bytes, into an initialised one; it must be the
  * one that the cloud tells of. BOUMA_OK, ENOMEM or EFORMAT. */

@@ -8,7 +8,6 @@
 
 #include "base/search.h"
 #include "codec/codec.h"
-#include "layout/patch.h"
 #include "layout/places.h"
 #include "store/envelope.h"
 
@@ -16,6 +15,7 @@ void bm_head_init(struct bm_head *h, const bouma_allocator *a)
 {
     memset(h, 0, sizeof(*h));
     h->a = a;
+    bm_summaries_init(&h->summaries, a);
 }
 
 void bm_head_release(struct bm_head *h)
@@ -29,10 +29,8 @@ void bm_head_release(struct bm_head *h)
         bm_drop(h->a, h->sections[i].hashes);
         bm_drop(h->a, h->sections[i].offsets);
     }
-    for (size_t i = 0; i < h->cloud_count; i++)
-        bm_cloud_release(&h->clouds[i]);
+    bm_summaries_release(&h->summaries);
     bm_drop(h->a, h->sections);
-    bm_drop(h->a, h->clouds);
     bm_head_init(h, h->a);
 }
 
@@ -42,7 +40,6 @@ int bm_head_add_section(struct bm_head *h,
     struct bm_section *grown =
                           bm_grow(h->a, h->sections, h->count, sizeof(*grown)),
                       *s;
-    const struct bm_cloud *cloud = bm_head_cloud(h, variable->object->number);
     size_t levels = (size_t)variable->object->levels;
 
     if (!grown)
@@ -53,8 +50,7 @@ int bm_head_add_section(struct bm_head *h,
     s->variable = variable;
     s->count = count;
     s->levels = (int)levels;
-    s->places = cloud ? cloud->count : 0;
-    s->seed = cloud ? cloud->seed : 0;
+    s->summary = bm_summaries_find(&h->summaries, variable->object->number);
     s->keys = bm_new(h->a, count, sizeof(*s->keys));
     s->ranges =
         bm_new(h->a, count * (size_t)variable->components, sizeof(*s->ranges));
@@ -66,66 +62,28 @@ int bm_head_add_section(struct bm_head *h,
                : BOUMA_ENOMEM;
 }
 
-int bm_head_add_cloud(struct bm_head *h, const struct bm_object *set)
-{
-    struct bm_cloud *grown =
-        bm_grow(h->a, h->clouds, h->cloud_count, sizeof(*grown));
-
-    if (!grown)
-        return BOUMA_ENOMEM;
-    h->clouds = grown;
-    bm_cloud_init(&grown[h->cloud_count++], h->a, set);
-    return BOUMA_OK;
-}
-
-struct bm_cloud *bm_head_cloud(const struct bm_head *h, uint32_t object)
-{
-    size_t at = 0;
-
-    BM_BISECT(at, h->cloud_count, i, h->clouds[i].set->number <= object);
-    return at < h->cloud_count && h->clouds[at].set->number == object
-               ? &h->clouds[at]
-               : NULL;
-}
-
 uint64_t bm_section_values(const struct bm_section *s, size_t chunk,
                            uint64_t values[BM_MAX_LEVELS])
 {
-    const struct bm_object *g = s->variable->object;
-    struct bm_patch p;
+    const struct bm_object *o = s->variable->object;
 
-    if (g->kind == BM_PARTICLES)
-        return bm_cloud_values(g, s->places, s->seed, s->keys[chunk], values);
-    bm_patch_init(&p, s->variable, bm_tiling_find(&g->tiling, s->keys[chunk]));
-    memcpy(values, p.values, sizeof(p.values));
-    return bm_box_volume(&p.box);
+    return o->layout->values(o, s->summary, s->keys[chunk], values);
 }
 
 void bm_section_text(char *text, size_t bytes, const struct bm_section *s,
                      size_t chunk)
 {
-    const struct bm_object *g = s->variable->object;
-    char region[160];
+    const struct bm_object *o = s->variable->object;
 
-    if (g->kind == BM_GRID) {
-        bouma_box box = bm_tiling_patch_box(
-            &g->tiling, bm_tiling_find(&g->tiling, s->keys[chunk]));
-
-        bm_box_text(region, sizeof(region), &box, g->ndims);
-        snprintf(text, bytes, "patch %s", region);
-    } else {
-        snprintf(text, bytes, "particles from place %" PRIu64 " on",
-                 s->keys[chunk] * g->detail.chunk);
-    }
+    o->layout->text(text, bytes, o, s->keys[chunk]);
 }
 
 /* Whether a section can have a chunk with that key. */
 static int has_chunk(const struct bm_section *s, uint64_t key)
 {
-    const struct bm_object *g = s->variable->object;
+    const struct bm_object *o = s->variable->object;
 
-    return g->kind == BM_PARTICLES ? key < bm_cloud_chunks(g, s->places)
-                                   : bm_tiling_find(&g->tiling, key) >= 0;
+    return o->layout->has_chunk(o, s->summary, key);
 }
 
 struct bm_section *bm_head_section(const struct bm_head *h, uint32_t variable)
@@ -158,10 +116,7 @@ int64_t bm_section_find(const struct bm_section *s, uint64_t key)
 /* A number of NaN has as many bytes as the samples of a whole chunk need. */
 static size_t nan_bytes(const struct bouma_variable *v)
 {
-    const int64_t *edge = v->object->tiling.edge;
-    uint64_t samples = v->object->kind == BM_PARTICLES
-                           ? v->object->detail.chunk
-                           : (uint64_t)(edge[0] * edge[1] * edge[2]);
+    uint64_t samples = v->object->layout->most_values(v->object);
     size_t bytes = 0;
 
     if (!bm_type_is_float(v->type))
@@ -206,9 +161,8 @@ static size_t bytes_before_sections(const struct bm_head *h,
 
     bm_buffer_init(&b, h->a);
     bm_schema_encode(&b, schema);
-    for (size_t i = 0; i < h->cloud_count; i++)
-        bm_cloud_encode(&b, &h->clouds[i]);
-    bytes = BM_ENVELOPE_BYTES + 48 + b.size + 16;
+    bm_summaries_encode(&b, &h->summaries);
+    bytes = BM_ENVELOPE_BYTES + 48 + b.size + 8;
     if (b.failed)
         bytes = 0;
     bm_buffer_release(&b);
@@ -220,7 +174,7 @@ static size_t bytes_before_sections(const struct bm_head *h,
  * has at least 5 bytes and at most 18. */
 static int placed_well(const struct bm_head *h)
 {
-    return !h->cloud_count && h->data_offset % BM_DATA_ALIGNMENT == 0 &&
+    return !h->summaries.count && h->data_offset % BM_DATA_ALIGNMENT == 0 &&
            h->data_offset >= h->head_bytes &&
            h->data_offset <= 4 * h->head_bytes + BM_SPARE_BYTES &&
            h->data_bytes <= BM_MAX_DATA_BYTES;
@@ -371,9 +325,7 @@ void bm_head_encode(struct bm_buffer *b, const struct bm_head *h,
     if (h->placed)
         bm_put_u64(b, h->data_offset);
     bm_schema_encode(b, schema);
-    bm_put_u64(b, h->cloud_count);
-    for (size_t i = 0; i < h->cloud_count; i++)
-        bm_cloud_encode(b, &h->clouds[i]);
+    bm_summaries_encode(b, &h->summaries);
     bm_put_u64(b, h->count);
     for (size_t i = 0; i < h->count; i++)
         encode_section(b, h, &h->sections[i]);
@@ -430,52 +382,30 @@ static int decode_columns(struct bm_head *h, struct bm_section *s,
     return c->failed || nans.failed ? BOUMA_EFORMAT : BOUMA_OK;
 }
 
-/* Whether the sections fit the clouds: all chunks of a cloud are here, and the
- * position is one of its variables; the rows of its maps are the others. */
-static int check_clouds(const struct bm_head *h)
+static int has_section(const void *head, uint32_t variable)
 {
-    for (size_t i = 0; i < h->count; i++) {
-        const struct bm_object *g = h->sections[i].variable->object;
-
-        if (g->kind == BM_PARTICLES &&
-            (!bm_head_cloud(h, g->number) ||
-             h->sections[i].count != bm_cloud_chunks(g, h->sections[i].places)))
-            return BOUMA_EFORMAT;
-    }
-    for (size_t i = 0; i < h->cloud_count; i++) {
-        const struct bm_cloud *cloud = &h->clouds[i];
-        const struct bm_object *g = cloud->set;
-        uint32_t row = 0;
-
-        if (!bm_head_section(h, g->variables[0]->id))
-            return BOUMA_EFORMAT;
-        for (int j = 1; j < g->count; j++) {
-            const struct bouma_variable *v = g->variables[j];
-
-            if (!bm_head_section(h, v->id))
-                continue;
-            for (int k = 0; k < v->components; k++, row++)
-                if (row >= cloud->rows || cloud->types[row] != v->type)
-                    return BOUMA_EFORMAT;
-        }
-        if (row != cloud->rows)
-            return BOUMA_EFORMAT;
-    }
-    return BOUMA_OK;
+    return bm_head_section(head, variable) != NULL;
 }
 
-static int decode_cloud(struct bm_head *h, const struct bm_schema *schema,
-                        struct bm_cursor *c)
+/* Whether sections and summaries fit together: an object that has one has all
+ * of its chunks here that it tells of. */
+static int check_summaries(const struct bm_head *h)
 {
-    uint32_t object = bm_get_u32(c);
-    int rc;
+    struct bm_contents contents = {has_section, NULL, h};
 
-    if (c->failed || object >= (uint32_t)schema->count ||
-        schema->objects[object]->kind != BM_PARTICLES ||
-        (h->cloud_count && object <= h->clouds[h->cloud_count - 1].set->number))
-        return BOUMA_EFORMAT;
-    rc = bm_head_add_cloud(h, schema->objects[object]);
-    return rc ? rc : bm_cloud_decode(&h->clouds[h->cloud_count - 1], c);
+    for (size_t i = 0; i < h->count; i++) {
+        const struct bm_section *s = &h->sections[i];
+        const struct bm_object *o = s->variable->object;
+        struct bm_limits chunks;
+
+        if (!o->layout->summary)
+            continue;
+        chunks = o->layout->chunks(o, s->summary);
+        if (!s->summary || s->count < chunks.least || s->count > chunks.most)
+            return BOUMA_EFORMAT;
+    }
+    return bm_summaries_fit(&h->summaries, &contents) ? BOUMA_OK
+                                                      : BOUMA_EFORMAT;
 }
 
 static int decode_section(struct bm_head *h, const struct bm_schema *schema,
@@ -559,14 +489,13 @@ int bm_head_decode(struct bm_head *h, const struct bm_schema *schema,
                     : bm_schema_decode(own, &c, name, error);
         schema = schema ? schema : own;
     }
-    count = rc ? 0 : bm_get_count(&c, BM_CLOUD_LEAST);
-    for (size_t i = 0; i < count && !rc; i++)
-        rc = decode_cloud(h, schema, &c);
+    if (!rc)
+        rc = bm_summaries_decode(&h->summaries, schema, &c);
     count = rc ? 0 : bm_get_count(&c, 28);
     for (size_t i = 0; i < count && !rc; i++)
         rc = decode_section(h, schema, &c);
     if (!rc)
-        rc = check_clouds(h);
+        rc = check_summaries(h);
     if (!rc && (c.failed || bm_cursor_left(&c)))
         rc = BOUMA_EFORMAT;
     if (!rc)

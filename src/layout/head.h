@@ -1,7 +1,7 @@
 /* head.h -- the head of a subfile: what it is, what the step holds, and the
  * table of its chunks. It stands at the front of the file and again at its end.
  *
- *     | head | 0 to 63 zero bytes | trees | chunk levels | head |
+ *     | head | 0 to 63 zero bytes | indices | chunk levels | head |
  *
  * Chunks are grouped by variable (a section), in each by ascending key. Where a
  * chunk level lies is not stored but follows from the sizes and the order:
@@ -15,8 +15,7 @@
 #ifndef BM_HEAD_H
 #define BM_HEAD_H
 
-#include "layout/cloud.h"
-#include "layout/schema.h"
+#include "layout/summary.h"
 #include "store/store.h"
 
 #define BM_MAX_SUBFILES   ((uint32_t)1 << 20)
@@ -33,13 +32,13 @@ struct bm_section {
     const struct bouma_variable *variable;
     size_t count;
     int levels;
-    uint64_t *keys;          /* [count], ascending */
-    struct bm_range *ranges; /* [count][components] */
-    uint32_t *sizes;         /* [count][levels] */
-    uint32_t *hashes;        /* [count][levels] */
-    uint64_t *offsets;       /* [count][levels], in the file */
-    struct bm_loss loss;     /* of all chunks */
-    uint64_t places, seed;   /* of particles: those of their cloud */
+    uint64_t *keys;                   /* [count], ascending */
+    struct bm_range *ranges;          /* [count][components] */
+    uint32_t *sizes;                  /* [count][levels] */
+    uint32_t *hashes;                 /* [count][levels] */
+    uint64_t *offsets;                /* [count][levels], in the file */
+    struct bm_loss loss;              /* of all chunks */
+    const struct bm_summary *summary; /* of its object, or NULL */
 };
 
 struct bm_head {
@@ -49,9 +48,8 @@ struct bm_head {
     uint32_t subfile, subfiles;
     struct bm_generation generation;
     bouma_order order;
-    int placed;              /* the table has the places; never with clouds */
-    struct bm_cloud *clouds; /* [cloud_count], ascending by object */
-    size_t cloud_count;
+    int placed; /* the table has the places; never with summaries */
+    struct bm_summary_list summaries;
     struct bm_section *sections; /* [count], ascending by variable */
     size_t count;
     uint64_t head_bytes, file_bytes; /* derived */
@@ -62,15 +60,10 @@ struct bm_head {
 void bm_head_init(struct bm_head *h, const bouma_allocator *a);
 void bm_head_release(struct bm_head *h);
 
-/* Room for a section's columns, zeroed. BOUMA_OK or ENOMEM. */
+/* Room for a section's columns, zeroed; behind the summary of its object.
+ * BOUMA_OK or ENOMEM. */
 int bm_head_add_section(struct bm_head *h,
                         const struct bouma_variable *variable, size_t count);
-
-/* An empty cloud of a set of particles; the sections of the set's variables
- * come after it, and take its 'count' and 'seed', which are to be set before.
- */
-int bm_head_add_cloud(struct bm_head *h, const struct bm_object *set);
-struct bm_cloud *bm_head_cloud(const struct bm_head *h, uint32_t object);
 
 /* Values of one component that a chunk has at each level, into values[levels];
  * gives their sum. */
@@ -87,7 +80,7 @@ void bm_section_text(char *text, size_t bytes, const struct bm_section *s,
 /* From the sizes, fill in the derived fields. Of a placed head, these are its
  * own bytes, those of the file, and the offsets of levels that have no bytes;
  * EFORMAT if data_offset leaves too little or too much room for it, or there
- * are clouds. Else BOUMA_OK or ENOMEM. */
+ * are summaries. Else BOUMA_OK or ENOMEM. */
 int bm_head_arrange(struct bm_head *h, const struct bm_schema *schema);
 
 /* The most bytes that a placed head of these sections, with their keys, can

@@ -21,13 +21,10 @@ void bm_subfile_info_release(struct bm_subfile_info *info,
 {
     for (size_t i = 0; i < info->count; i++)
         bm_drop(a, info->parts[i].ranges);
-    for (size_t i = 0; i < info->cloud_count; i++)
-        bm_cloud_release(&info->clouds[i]);
+    bm_summaries_release(&info->summaries);
     bm_drop(a, info->parts);
-    bm_drop(a, info->clouds);
     info->parts = NULL;
-    info->clouds = NULL;
-    info->count = info->cloud_count = 0;
+    info->count = 0;
 }
 
 void bm_manifest_release(struct bm_manifest *m)
@@ -61,6 +58,7 @@ static int part_of(struct bm_part_info *out, const struct bm_section *s,
                    const bouma_allocator *a)
 {
     const struct bouma_variable *v = s->variable;
+    const struct bm_layout *layout = v->object->layout;
     size_t components = (size_t)v->components;
 
     out->variable = v->id;
@@ -70,10 +68,8 @@ static int part_of(struct bm_part_info *out, const struct bm_section *s,
     if (!out->ranges)
         return BOUMA_ENOMEM;
     for (size_t i = 0; i < s->count; i++) {
-        if (v->object->kind == BM_GRID) {
-            bouma_box box = bm_tiling_patch_box(
-                &v->object->tiling,
-                bm_tiling_find(&v->object->tiling, s->keys[i]));
+        if (layout->bounds) {
+            bouma_box box = layout->bounds(v->object, s->keys[i]);
 
             out->bounds = bm_box_join(&out->bounds, &box);
         }
@@ -95,16 +91,14 @@ int bm_subfile_info_of(struct bm_subfile_info *out, const struct bm_head *h,
     out->file_bytes = h->file_bytes;
     out->head_bytes = h->head_bytes;
     memcpy(out->head_hash, head_hash, 16);
+    bm_summaries_init(&out->summaries, a);
     out->parts = bm_new(a, h->count, sizeof(*out->parts));
-    out->clouds = bm_new(a, h->cloud_count, sizeof(*out->clouds));
-    if (!out->parts || !out->clouds)
+    if (!out->parts)
         return BOUMA_ENOMEM;
     out->count = h->count;
     for (size_t i = 0; i < h->count && !rc; i++)
         rc = part_of(&out->parts[i], &h->sections[i], a);
-    for (size_t i = 0; i < h->cloud_count && !rc; i++)
-        rc = bm_cloud_copy(&out->clouds[out->cloud_count++], &h->clouds[i], a);
-    return rc;
+    return rc ? rc : bm_summaries_copy(&out->summaries, &h->summaries);
 }
 
 void bm_subfile_info_encode(struct bm_buffer *b,
@@ -114,9 +108,7 @@ void bm_subfile_info_encode(struct bm_buffer *b,
     bm_put_u64(b, info->file_bytes);
     bm_put_u64(b, info->head_bytes);
     bm_put_bytes(b, info->head_hash, 16);
-    bm_put_u64(b, info->cloud_count);
-    for (size_t i = 0; i < info->cloud_count; i++)
-        bm_cloud_encode(b, &info->clouds[i]);
+    bm_summaries_encode(b, &info->summaries);
     bm_put_u64(b, info->count);
     for (size_t i = 0; i < info->count; i++) {
         const struct bm_part_info *part = &info->parts[i];
@@ -128,7 +120,7 @@ void bm_subfile_info_encode(struct bm_buffer *b,
             bm_put_u64(b, part->level_bytes[k]);
         bm_put_f64(b, part->loss.largest);
         bm_put_f64(b, part->loss.squares);
-        for (int d = 3 - v->object->ndims; d < 3 && v->object->kind == BM_GRID;
+        for (int d = 3 - v->object->ndims; d < 3 && v->object->layout->bounds;
              d++) {
             bm_put_i64(b, part->bounds.lo[d]);
             bm_put_i64(b, part->bounds.hi[d]);
@@ -143,31 +135,17 @@ void bm_subfile_info_encode(struct bm_buffer *b,
 
 /* The bounds of a grid's chunks: inside the grid. */
 static int decode_bounds(struct bm_part_info *out, struct bm_cursor *c,
-                         const struct bm_tiling *t)
+                         const struct bm_object *o)
 {
-    bouma_box domain = bm_tiling_domain(t);
-
     out->bounds = (bouma_box){{0, 0, 0}, {1, 1, 1}};
-    for (int d = 3 - t->ndims; d < 3; d++) {
+    for (int d = 3 - o->ndims; d < 3; d++) {
         out->bounds.lo[d] = bm_get_i64(c);
         out->bounds.hi[d] = bm_get_i64(c);
     }
-    return !c->failed && bm_box_inside(&out->bounds, &domain) &&
-                   bm_box_volume(&out->bounds) &&
-                   out->chunks <= (uint64_t)t->patches
+    return !c->failed && bm_box_inside(&out->bounds, &o->domain) &&
+                   bm_box_volume(&out->bounds)
                ? BOUMA_OK
                : BOUMA_EFORMAT;
-}
-
-static const struct bm_cloud *find_cloud(const struct bm_subfile_info *info,
-                                         uint32_t object)
-{
-    size_t at = 0;
-
-    BM_BISECT(at, info->cloud_count, i, info->clouds[i].set->number <= object);
-    return at < info->cloud_count && info->clouds[at].set->number == object
-               ? &info->clouds[at]
-               : NULL;
 }
 
 static int decode_part(struct bm_part_info *out, struct bm_cursor *c,
@@ -175,112 +153,70 @@ static int decode_part(struct bm_part_info *out, struct bm_cursor *c,
                        const struct bm_schema *schema)
 {
     const struct bouma_variable *v;
-    const struct bm_cloud *cloud;
-    uint64_t least, most;
+    const struct bm_summary *summary;
+    const struct bm_object *o;
+    struct bm_limits chunks, all;
     int rc = BOUMA_OK;
 
     out->variable = bm_get_u32(c);
     if (c->failed || out->variable >= schema->variables)
         return BOUMA_EFORMAT;
     v = schema->by_id[out->variable];
+    o = v->object;
     out->ranges =
         bm_new(schema->a, (size_t)v->components, sizeof(*out->ranges));
     if (!out->ranges)
         return BOUMA_ENOMEM;
     out->chunks = bm_get_u64(c);
-    for (int k = 0; k < v->object->levels; k++)
+    for (int k = 0; k < o->levels; k++)
         out->level_bytes[k] = bm_get_u64(c);
-    if (bm_loss_decode(&out->loss, c) || !out->chunks)
+    summary = bm_summaries_find(&info->summaries, o->number);
+    if (bm_loss_decode(&out->loss, c) || !out->chunks ||
+        (o->layout->summary && !summary))
         return BOUMA_EFORMAT;
-    if (v->object->kind == BM_GRID) {
-        bouma_box domain = bm_tiling_domain(&v->object->tiling);
-
-        rc = decode_bounds(out, c, &v->object->tiling);
-        least = 0;
-        most = bm_box_volume(&domain);
-    } else {
-        cloud = find_cloud(info, v->object->number);
-        least = most = cloud ? cloud->count : 0;
-        if (!cloud || out->chunks != bm_cloud_chunks(v->object, cloud->count))
-            rc = BOUMA_EFORMAT;
-    }
+    if (o->layout->bounds)
+        rc = decode_bounds(out, c, o);
+    chunks = o->layout->chunks(o, summary);
+    all = o->layout->samples(o, summary);
+    if (out->chunks < chunks.least || out->chunks > chunks.most)
+        rc = BOUMA_EFORMAT;
     for (int j = 0; j < v->components && !rc; j++) {
         uint64_t nans = bm_get_u64(c), count = bm_get_u64(c), samples;
 
-        if (__builtin_add_overflow(nans, count, &samples) || samples < least ||
-            samples > most ||
+        if (__builtin_add_overflow(nans, count, &samples) ||
+            samples < all.least || samples > all.most ||
             bm_range_decode(&out->ranges[j], c, v->type, nans, samples))
             rc = BOUMA_EFORMAT;
     }
     return rc || c->failed ? BOUMA_EFORMAT : BOUMA_OK;
 }
 
-static int decode_clouds(struct bm_subfile_info *out, struct bm_cursor *c,
-                         const struct bm_schema *schema)
+static int has_part(const void *list, uint32_t variable)
 {
-    size_t count = bm_get_count(c, BM_CLOUD_LEAST);
-    int rc = BOUMA_OK;
-
-    if (c->failed || count > (size_t)schema->count)
-        return BOUMA_EFORMAT;
-    out->clouds = bm_new(schema->a, count, sizeof(*out->clouds));
-    if (!out->clouds)
-        return BOUMA_ENOMEM;
-    for (size_t i = 0; i < count && !rc; i++) {
-        uint32_t object = bm_get_u32(c);
-
-        if (c->failed || object >= (uint32_t)schema->count ||
-            schema->objects[object]->kind != BM_PARTICLES ||
-            (i && object <= out->clouds[i - 1].set->number))
-            return BOUMA_EFORMAT;
-        bm_cloud_init(&out->clouds[out->cloud_count++], schema->a,
-                      schema->objects[object]);
-        rc = bm_cloud_decode(&out->clouds[i], c);
-    }
-    return rc;
-}
-
-/* Whether a cloud has a row for each component of just those attributes that
- * the subfile has: queries count rows by variables. */
-static int check_rows(const struct bm_subfile_info *info,
-                      const struct bm_cloud *cloud)
-{
-    const struct bm_object *set = cloud->set;
-    uint32_t row = 0, first = set->variables[0]->id;
+    const struct bm_subfile_info *info = list;
     size_t at = 0;
 
-    /* The position has none; those of a set have ids one after the other. */
-    BM_BISECT(at, info->count, i, info->parts[i].variable <= first);
-    for (; at < info->count; at++) {
-        uint32_t j = info->parts[at].variable - first;
-
-        if (info->parts[at].variable <= first)
-            continue;
-        if (j >= (uint32_t)set->count)
-            break;
-        for (int k = 0; k < set->variables[j]->components; k++, row++)
-            if (row >= cloud->rows ||
-                cloud->types[row] != set->variables[j]->type)
-                return BOUMA_EFORMAT;
-    }
-    return row == cloud->rows ? BOUMA_OK : BOUMA_EFORMAT;
+    BM_BISECT(at, info->count, i, info->parts[i].variable <= variable);
+    return at < info->count && info->parts[at].variable == variable;
 }
 
 int bm_subfile_info_decode(struct bm_subfile_info *out, struct bm_cursor *c,
                            const struct bm_schema *schema)
 {
+    struct bm_contents contents = {has_part, NULL, out};
     const uint8_t *hash;
     size_t count;
     int rc;
 
     memset(out, 0, sizeof(*out));
+    bm_summaries_init(&out->summaries, schema->a);
     out->file_bytes = bm_get_u64(c);
     out->head_bytes = bm_get_u64(c);
     hash = bm_get_bytes(c, 16);
     if (c->failed || out->head_bytes > out->file_bytes / 2)
         return BOUMA_EFORMAT;
     memcpy(out->head_hash, hash, 16);
-    rc = decode_clouds(out, c, schema);
+    rc = bm_summaries_decode(&out->summaries, schema, c);
     if (rc)
         return rc;
     count = bm_get_count(c, 20);
@@ -295,8 +231,8 @@ int bm_subfile_info_decode(struct bm_subfile_info *out, struct bm_cursor *c,
         if (!rc && i && out->parts[i].variable <= out->parts[i - 1].variable)
             rc = BOUMA_EFORMAT;
     }
-    for (size_t i = 0; i < out->cloud_count && !rc; i++)
-        rc = check_rows(out, &out->clouds[i]);
+    if (!rc && !bm_summaries_fit(&out->summaries, &contents))
+        rc = BOUMA_EFORMAT;
     return rc;
 }
 
@@ -315,21 +251,22 @@ const struct bm_top *bm_manifest_top(const struct bm_manifest *m,
 static int list_files(struct bm_manifest *m)
 {
     const struct bm_schema *schema = m->schema;
-    size_t sets = (size_t)bm_schema_count(schema, BM_PARTICLES);
     int rc = BOUMA_OK;
 
-    m->tops = bm_new(m->a, sets, sizeof(*m->tops));
+    m->tops = bm_new(m->a, (size_t)schema->count, sizeof(*m->tops));
     if (!m->tops)
         return BOUMA_ENOMEM;
     for (int i = 0; i < schema->count; i++)
-        if (schema->objects[i]->kind == BM_PARTICLES)
+        if (schema->objects[i]->layout->file_tree)
             bm_top_init(&m->tops[m->top_count++], m->a, schema->objects[i]);
     for (size_t i = 0; i < m->count && !rc; i++)
-        for (size_t k = 0; k < m->subfiles[i].cloud_count && !rc; k++) {
-            const struct bm_cloud *c = &m->subfiles[i].clouds[k];
+        for (size_t k = 0; k < m->subfiles[i].summaries.count && !rc; k++) {
+            const struct bm_summary *s = m->subfiles[i].summaries.entries[k];
 
-            rc = bm_top_add_file((struct bm_top *)bm_manifest_top(m, c->set), c,
-                                 i);
+            if (s->object->layout->file_tree)
+                rc = bm_top_add_file(
+                    (struct bm_top *)bm_manifest_top(m, s->object),
+                    bm_cloud_of(s), i);
         }
     return rc;
 }
@@ -363,11 +300,11 @@ static void reset_totals(struct bm_schema *schema)
 static void add_subfile(struct bm_schema *schema,
                         const struct bm_subfile_info *info)
 {
-    for (size_t i = 0; i < info->cloud_count; i++) {
-        struct bm_object *g = schema->objects[info->clouds[i].set->number];
+    for (size_t i = 0; i < info->summaries.count; i++) {
+        const struct bm_summary *s = info->summaries.entries[i];
 
-        g->particles += info->clouds[i].count; /* each below 2^32 */
-        g->strays += info->clouds[i].strays;
+        s->object->layout->summary->total(schema->objects[s->object->number],
+                                          s);
     }
     for (size_t i = 0; i < info->count; i++) {
         const struct bm_part_info *part = &info->parts[i];
@@ -395,18 +332,17 @@ int bm_manifest_total(struct bm_manifest *m)
         add_subfile(schema, &m->subfiles[i]);
     for (uint32_t id = 0; id < schema->variables; id++) {
         struct bouma_variable *v = schema->by_id[id];
-        bouma_box domain = bm_tiling_domain(&v->object->tiling);
-        uint64_t samples = v->object->kind == BM_GRID ? bm_box_volume(&domain)
-                                                      : v->object->particles;
+        const struct bm_object *o = v->object;
+        uint64_t samples = o->layout->samples(o, NULL).most;
 
         if (!v->present) {
             /* Particles have positions. */
-            if (v->object->particles && v == v->object->variables[0])
+            if (o->particles && v == o->variables[0])
                 rc = BOUMA_EFORMAT;
             continue;
         }
-        if (v->object->kind == BM_GRID &&
-            v->raw_bytes != (uint64_t)v->object->tiling.patches)
+        if (!o->layout->summary &&
+            v->raw_bytes != o->layout->chunks(o, NULL).most)
             rc = BOUMA_EFORMAT;
         for (int j = 0; j < v->components; j++)
             if (v->ranges[j].count + v->ranges[j].nans != samples)
@@ -449,7 +385,7 @@ static const char *compare_parts(const struct bm_part_info *a,
             return "the bytes of a level";
     if (memcmp(&a->loss, &b->loss, sizeof(a->loss)) != 0)
         return "the errors of a variable";
-    if (v->object->kind == BM_GRID &&
+    if (v->object->layout->bounds &&
         memcmp(&a->bounds, &b->bounds, sizeof(a->bounds)) != 0)
         return "the bounds of chunks";
     for (int j = 0; j < v->components; j++)
@@ -458,45 +394,26 @@ static const char *compare_parts(const struct bm_part_info *a,
     return NULL;
 }
 
-/* All of a cloud, as bytes. */
-static int compare_clouds(const char **what, const struct bm_cloud *a,
-                          const struct bm_cloud *b, const bouma_allocator *m)
-{
-    struct bm_buffer left, right;
-    int rc;
-
-    bm_buffer_init(&left, m);
-    bm_buffer_init(&right, m);
-    bm_cloud_encode(&left, a);
-    bm_cloud_encode(&right, b);
-    rc = left.failed || right.failed ? BOUMA_ENOMEM : BOUMA_OK;
-    if (!rc && (left.size != right.size ||
-                memcmp(left.data, right.data, left.size) != 0))
-        *what = "what is told of the particles";
-    bm_buffer_release(&left);
-    bm_buffer_release(&right);
-    return rc;
-}
-
 int bm_manifest_compare(const char **what, const struct bm_manifest *m,
                         size_t i, const struct bm_head *h,
                         const uint8_t head_hash[16])
 {
     const struct bm_subfile_info *told = &m->subfiles[i];
     struct bm_subfile_info own;
-    int rc = bm_subfile_info_of(&own, h, head_hash, m->a);
+    int same = 1, rc = bm_subfile_info_of(&own, h, head_hash, m->a);
 
     *what = bm_manifest_glance(m, i, h);
     if (!rc && !*what)
-        *what = own.file_bytes != told->file_bytes     ? "the bytes of the file"
-                : own.head_bytes != told->head_bytes   ? "the bytes of the head"
-                : own.cloud_count != told->cloud_count ? "the sets of particles"
-                : own.count != told->count             ? "the variables"
-                                                       : NULL;
+        *what = own.file_bytes != told->file_bytes   ? "the bytes of the file"
+                : own.head_bytes != told->head_bytes ? "the bytes of the head"
+                : own.count != told->count           ? "the variables"
+                                                     : NULL;
     for (size_t k = 0; !rc && !*what && k < own.count; k++)
         *what = compare_parts(&own.parts[k], &told->parts[k], m->schema);
-    for (size_t k = 0; !rc && !*what && k < own.cloud_count; k++)
-        rc = compare_clouds(what, &own.clouds[k], &told->clouds[k], m->a);
+    if (!rc && !*what)
+        rc = bm_summaries_compare(&same, &own.summaries, &told->summaries);
+    if (!rc && !*what && !same)
+        *what = "what is told of the particles";
     bm_subfile_info_release(&own, m->a);
     return rc;
 }

@@ -20,8 +20,7 @@ struct bm_part_info {
 struct bm_subfile_info {
     uint64_t file_bytes, head_bytes;
     uint8_t head_hash[16];
-    struct bm_cloud *clouds; /* [cloud_count], ascending by object */
-    size_t cloud_count;
+    struct bm_summary_list summaries;
     struct bm_part_info *parts; /* [count], ascending by variable */
     size_t count;
 };

@@ -7,7 +7,7 @@
 void bm_patch_init(struct bm_patch *p, const struct bouma_variable *variable,
                    int64_t patch)
 {
-    p->box = bm_tiling_patch_box(&variable->object->tiling, patch);
+    p->box = bm_tiling_patch_box(bm_tiling_of(variable->object), patch);
     p->levels = variable->object->levels;
     p->components = variable->components;
     p->size = bm_variable_value_size(variable);
@@ -50,7 +50,7 @@ void bm_memory_lift(int64_t stride[3], int64_t *component_stride,
                     const struct bouma_variable *variable,
                     const int64_t shape[3])
 {
-    int ndims = variable->object->tiling.ndims, given = 0;
+    int ndims = variable->object->ndims, given = 0;
     int64_t size = (int64_t)bm_variable_value_size(variable);
 
     for (int d = 0; d < ndims && memory; d++)

@@ -4,7 +4,7 @@
 #define BM_PATCH_H
 
 #include "codec/lattice.h"
-#include "layout/schema.h"
+#include "layout/grid_patch.h"
 
 struct bm_patch {
     bouma_box box;

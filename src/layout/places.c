@@ -42,9 +42,11 @@ void bm_places_derive(struct bm_head *h)
 {
     uint64_t at = h->data_offset;
 
-    for (size_t i = 0; i < h->cloud_count; i++) {
-        h->clouds[i].tree_offset = at;
-        at += h->clouds[i].tree_bytes;
+    for (size_t i = 0; i < h->summaries.count; i++) {
+        struct bm_summary *s = h->summaries.entries[i];
+
+        s->index_offset = at;
+        at += s->object->layout->summary->index(s).bytes;
     }
     if (h->order == BOUMA_ORDER_CHUNK)
         put_by_chunk(h, &at);

@@ -9,9 +9,6 @@
 
 #include "codec/codec.h"
 
-#define LAYOUT_PATCH 1
-#define LAYOUT_BAT   2
-
 void bm_schema_init(struct bm_schema *schema, const bouma_allocator *a,
                     struct bm_error *error)
 {
@@ -31,7 +28,7 @@ static void variable_free(struct bouma_variable *v, const bouma_allocator *a)
     bm_drop(a, v);
 }
 
-void bm_object_free(struct bm_object *g)
+static void object_free(struct bm_object *g)
 {
     const bouma_allocator *a;
 
@@ -43,30 +40,30 @@ void bm_object_free(struct bm_object *g)
     bm_attributes_release(&g->attributes);
     bm_catalogue_release(&g->names, a);
     bm_drop(a, g->variables);
-    bm_detail_release(&g->detail);
+    g->layout->release(g);
     bm_drop(a, g->name);
     bm_drop(a, g->unit);
     bm_drop(a, g);
 }
 
-struct bm_object *bm_object_new(struct bm_schema *schema,
-                                enum bm_object_kind kind, const char *name,
-                                const char *unit)
+static struct bm_object *object_new(struct bm_schema *schema,
+                                    const struct bm_layout *layout,
+                                    const char *name, const char *unit)
 {
-    /* The handle of particles begins with the object that it is. */
-    struct bm_object *g = bm_new(
-        schema->a, 1,
-        kind == BM_PARTICLES ? sizeof(struct bouma_particles) : sizeof(*g));
+    /* The public handles are no larger. */
+    struct bm_object *g = bm_new(schema->a, 1, sizeof(*g));
 
     if (!g)
         return NULL;
+    g->a = schema->a;
     g->schema = schema;
-    g->kind = kind;
+    g->layout = layout;
+    g->kind = layout->kind;
     bm_attributes_init(&g->attributes, schema->a, schema->error);
     g->name = bm_copy_text(schema->a, name);
     g->unit = bm_copy_text(schema->a, unit);
     if (!g->name || !g->unit) {
-        bm_object_free(g);
+        object_free(g);
         return NULL;
     }
     return g;
@@ -77,7 +74,7 @@ void bm_schema_release(struct bm_schema *schema)
     if (!schema->a)
         return;
     for (int i = 0; i < schema->count; i++)
-        bm_object_free(schema->objects[i]);
+        object_free(schema->objects[i]);
     bm_drop(schema->a, schema->objects);
     bm_drop(schema->a, schema->by_id);
     bm_catalogue_release(&schema->names, schema->a);
@@ -179,36 +176,9 @@ static int append(const bouma_allocator *a, void *array, int *count, void *item,
     return BOUMA_OK;
 }
 
-int bm_default_levels(const struct bm_tiling *t)
-{
-    uint64_t samples;
-    int levels = 0;
-
-    do {
-        samples = 1;
-        levels++;
-        for (int d = 0; d < 3; d++) {
-            int64_t n = t->edge[d] >> levels;
-
-            samples *= n ? (uint64_t)n : 1;
-        }
-    } while (samples >= 64);
-    return levels;
-}
-
-static int max_levels(const struct bm_tiling *t)
-{
-    int levels = 1;
-
-    for (int d = 0; d < 3; d++)
-        while (t->edge[d] >> levels)
-            levels++;
-    return levels;
-}
-
-int bm_schema_check_name(const struct bm_schema *schema,
-                         enum bm_object_kind kind, const char *name,
-                         const char *unit)
+/* Whether there can be one more of that name. */
+static int check_name(const struct bm_schema *schema, enum bm_object_kind kind,
+                      const char *name, const char *unit)
 {
     struct bm_error *error = schema->error;
     const char *wrong = bm_name_check(name), *what = bm_object_kind_name(kind);
@@ -233,11 +203,14 @@ int bm_schema_check_name(const struct bm_schema *schema,
     return BOUMA_OK;
 }
 
-int bm_schema_add_object(struct bm_schema *schema, struct bm_object *object)
+static int add_object(struct bm_schema *schema, struct bm_object *object)
 {
     object->number = (uint32_t)schema->count;
     return append(schema->a, &schema->objects, &schema->count, object,
-                  &schema->names, object_name, object->name);
+                  &schema->names, object_name, object->name)
+               ? bm_fail(schema->error, BOUMA_ENOMEM, "%s \"%s\": no memory",
+                         bm_object_kind_name(object->kind), object->name)
+               : BOUMA_OK;
 }
 
 void bm_schema_remove_last(struct bm_schema *schema)
@@ -246,56 +219,39 @@ void bm_schema_remove_last(struct bm_schema *schema)
 
     bm_catalogue_remove_last(&schema->names);
     schema->defined -= (uint32_t)last->count;
-    bm_object_free(last);
+    object_free(last);
+}
+
+int bm_schema_add(struct bm_schema *schema, struct bm_object **out,
+                  const struct bm_layout *layout, const char *name,
+                  const char *unit, const void *spec)
+{
+    struct bm_object *object;
+    int rc = check_name(schema, layout->kind, name, unit);
+
+    *out = NULL;
+    if (rc)
+        return rc;
+    object = object_new(schema, layout, name, unit);
+    if (!object)
+        return bm_fail(schema->error, BOUMA_ENOMEM, "%s \"%s\": no memory",
+                       bm_object_kind_name(layout->kind), name);
+    rc = layout->define(object, spec);
+    if (!rc)
+        rc = add_object(schema, object);
+    if (rc) {
+        object_free(object);
+        return rc;
+    }
+    *out = object;
+    return BOUMA_OK;
 }
 
 int bm_schema_add_grid(struct bm_schema *schema, struct bm_object **out,
                        const char *name, const bouma_grid_spec *spec)
 {
-    struct bm_error *error = schema->error;
-    const char *wrong = NULL;
-    struct bm_object *g;
-    int64_t edge[3];
-    int rc = bm_schema_check_name(schema, BM_GRID, name, spec->unit);
-
-    *out = NULL;
-    if (rc)
-        return rc;
-    if (spec->ndims < 1 || spec->ndims > 3)
-        return bm_fail(error, BOUMA_EINVAL,
-                       "grid \"%s\": ndims is %d; it must be 1 to 3", name,
-                       spec->ndims);
-    g = bm_object_new(schema, BM_GRID, name, spec->unit);
-    if (!g)
-        return bm_fail(error, BOUMA_ENOMEM, "grid \"%s\": no memory", name);
-    g->ndims = spec->ndims;
-    bm_tiling_edges(edge, spec->ndims, spec->shape, spec->patch);
-    for (int d = 0; d < spec->ndims; d++) {
-        g->origin[d] = spec->origin[d];
-        g->spacing[d] = spec->spacing[d] != 0 ? spec->spacing[d] : 1;
-        if (!isfinite(g->origin[d]) || !isfinite(g->spacing[d]))
-            wrong = "has an origin or spacing that is not a finite number";
-    }
-    if (!wrong)
-        wrong = bm_tiling_init(&g->tiling, spec->ndims, spec->shape, edge);
-    if (wrong)
-        rc = bm_fail(error, BOUMA_EINVAL, "grid \"%s\" %s", name, wrong);
-    else if (spec->levels < 0 || spec->levels > max_levels(&g->tiling))
-        rc = bm_fail(error, BOUMA_EINVAL,
-                     "grid \"%s\" has %d levels, but its patches allow 1 to "
-                     "%d (1 + log2 of the longest edge)",
-                     name, spec->levels, max_levels(&g->tiling));
-    if (!rc) {
-        g->levels = spec->levels ? spec->levels : bm_default_levels(&g->tiling);
-        if (bm_schema_add_object(schema, g))
-            rc = bm_fail(error, BOUMA_ENOMEM, "grid \"%s\": no memory", name);
-    }
-    if (rc) {
-        bm_object_free(g);
-        return rc;
-    }
-    *out = g;
-    return BOUMA_OK;
+    return bm_schema_add(schema, out, &bm_layout_grid_patch, name, spec->unit,
+                         spec);
 }
 
 static int is_lossy(int codec)
@@ -319,21 +275,10 @@ static int can_be_nominal(int codec)
     return c && c->nominal;
 }
 
-/* What is wrong with the patches of a grid's variable, or NULL. */
-static const char *check_patches(const struct bm_object *grid,
-                                 const bouma_variable_spec *spec,
-                                 int components)
+/* Whether a layout has a codec. */
+static int takes_codec(const struct bm_layout *layout, int codec)
 {
-    uint64_t values = 1;
-
-    for (int d = 0; d < 3; d++)
-        if (__builtin_mul_overflow(values, (uint64_t)grid->tiling.edge[d],
-                                   &values))
-            return "has patches of more than 1 GiB; choose a smaller 'patch'";
-    if (values >
-        BM_MAX_CHUNK / bouma_type_size(spec->type) / (uint64_t)components)
-        return "has patches of more than 1 GiB; choose a smaller 'patch'";
-    return NULL;
+    return bm_codec_find(codec) && layout->codecs >> codec & 1;
 }
 
 /* The codec and its type do not go together, or with the tolerance; the text of
@@ -376,6 +321,25 @@ static const char *check_codec(char *text, size_t room,
     return text;
 }
 
+/* The codec is not for such objects; and those that are. */
+static void tell_codecs(char *text, size_t room, const struct bm_layout *layout,
+                        bouma_codec codec)
+{
+    size_t n = (size_t)snprintf(
+        text, room, "has the codec %s, which is not for %s; use",
+        bouma_codec_name(codec),
+        layout->kind == BM_GRID ? "grids" : "particles");
+    const char *between = " ";
+
+    for (int i = 0; i < 32 && n < room; i++)
+        if (takes_codec(layout, i)) {
+            n += (size_t)snprintf(text + n, room - n, "%s%s%s", between,
+                                  bouma_codec_name((bouma_codec)i),
+                                  is_lossy(i) ? " (with a tolerance)" : "");
+            between = ", ";
+        }
+}
+
 /* What is wrong with a variable, maybe in 'text', or NULL. */
 static const char *check_variable(char *text, size_t room,
                                   const struct bm_object *grid,
@@ -398,14 +362,8 @@ static const char *check_variable(char *text, size_t room,
     else if (spec->codec && !bm_codec_find((int)spec->codec))
         snprintf(text, room, "has the codec %d, which is none of ours",
                  (int)spec->codec);
-    else if (grid->kind == BM_GRID && spec->codec == BOUMA_CODEC_QUANTISE)
-        return "has the codec quantise, which is for particles; use interp";
-    else if (grid->kind == BM_PARTICLES && spec->codec &&
-             !bm_particles_take_codec(spec->codec))
-        snprintf(text, room,
-                 "has the codec %s, which is for grids; particles take zstd, "
-                 "raw or, with a tolerance, quantise",
-                 bouma_codec_name(spec->codec));
+    else if (spec->codec && !takes_codec(grid->layout, (int)spec->codec))
+        tell_codecs(text, room, grid->layout, spec->codec);
     else if (spec->codec_level < 0 || spec->codec_level > 22)
         snprintf(text, room, "has the codec level %d; 0 to 22 are possible",
                  spec->codec_level);
@@ -427,10 +385,7 @@ static const char *check_variable(char *text, size_t room,
     if (spec->nominal && !can_be_nominal((int)spec->codec))
         return "has a nominal tolerance, which is for the codec wavelet only; "
                "choose that, or leave 'nominal' out";
-    if (grid->kind == BM_PARTICLES && spec->tolerance_kind != BOUMA_ABSOLUTE &&
-        spec->tolerance > 0)
-        return "has a relative tolerance; particles take an absolute one only";
-    return grid->kind == BM_GRID ? check_patches(grid, spec, components) : NULL;
+    return grid->layout->check_variable(grid, spec, components);
 }
 
 int bm_schema_add_variable(struct bm_object *grid, struct bouma_variable **out,
@@ -466,10 +421,9 @@ int bm_schema_add_variable(struct bm_object *grid, struct bouma_variable **out,
     v->object = grid;
     v->type = spec->type;
     v->components = components;
-    v->codec = spec->codec             ? spec->codec
-               : spec->tolerance <= 0  ? BOUMA_CODEC_ZSTD
-               : grid->kind == BM_GRID ? BOUMA_CODEC_INTERP
-                                       : BOUMA_CODEC_QUANTISE;
+    v->codec = spec->codec            ? spec->codec
+               : spec->tolerance <= 0 ? BOUMA_CODEC_ZSTD
+                                      : grid->layout->lossy;
     v->effort = spec->codec_level;
     v->tolerance = spec->tolerance;
     v->tolerance_kind = spec->tolerance_kind;
@@ -525,16 +479,6 @@ static void encode_variable(struct bm_buffer *b, const struct bouma_variable *v)
     bm_attributes_encode(b, &v->attributes);
 }
 
-static void encode_tiling(struct bm_buffer *b, const struct bm_object *g)
-{
-    for (int d = 0; d < g->ndims; d++) {
-        bm_put_i64(b, g->tiling.shape[3 - g->ndims + d]);
-        bm_put_i64(b, g->tiling.edge[3 - g->ndims + d]);
-        bm_put_f64(b, g->origin[d]);
-        bm_put_f64(b, g->spacing[d]);
-    }
-}
-
 void bm_schema_encode(struct bm_buffer *b, const struct bm_schema *schema)
 {
     bm_put_u64(b, (uint64_t)schema->count);
@@ -542,15 +486,12 @@ void bm_schema_encode(struct bm_buffer *b, const struct bm_schema *schema)
         const struct bm_object *g = schema->objects[i];
 
         bm_put_u8(b, (uint8_t)g->kind);
-        bm_put_u8(b, g->kind == BM_GRID ? LAYOUT_PATCH : LAYOUT_BAT);
+        bm_put_u8(b, g->layout->code);
         bm_put_u8(b, (uint8_t)g->ndims);
         bm_put_u8(b, (uint8_t)g->levels);
         bm_put_text(b, g->name);
         bm_put_text(b, g->unit);
-        if (g->kind == BM_GRID)
-            encode_tiling(b, g);
-        else
-            bm_particles_encode(b, g);
+        g->layout->encode(b, g);
         bm_attributes_encode(b, &g->attributes);
         bm_put_u64(b, (uint64_t)g->count);
         for (int j = 0; j < g->count; j++)
@@ -571,10 +512,8 @@ static int check_known(const struct bm_object *g, const char *name,
     if ((int)spec->type > (int)BOUMA_F64) {
         what = "type";
         number = (int)spec->type;
-    } else if (!bm_codec_find((int)spec->codec) ||
+    } else if (!takes_codec(g->layout, (int)spec->codec) ||
                !takes_type((int)spec->codec, spec->type) ||
-               (g->kind == BM_GRID ? spec->codec == BOUMA_CODEC_QUANTISE
-                                   : !bm_particles_take_codec(spec->codec)) ||
                (spec->nominal && !can_be_nominal((int)spec->codec))) {
         what = "codec";
         number = (int)spec->codec;
@@ -637,68 +576,66 @@ static int decode_variable(struct bm_object *g, struct bm_cursor *c,
     return rc;
 }
 
-static int decode_tiling(struct bm_schema *schema, struct bm_object **out,
-                         struct bm_cursor *c, int ndims, int levels,
-                         const char *name, const char *unit)
+/* An object of the schema without variables. */
+static int decode_own(struct bm_schema *schema, struct bm_object **out,
+                      struct bm_cursor *c, const struct bm_object *about)
 {
-    bouma_grid_spec spec = {.size = sizeof(spec)};
-    int rc = BOUMA_OK;
+    struct bm_object *g;
+    int rc;
 
-    spec.ndims = ndims;
-    spec.levels = levels;
-    spec.unit = unit;
-    for (int d = 0; d < ndims; d++) {
-        spec.shape[d] = bm_get_i64(c);
-        spec.patch[d] = bm_get_i64(c);
-        spec.origin[d] = bm_get_f64(c);
-        spec.spacing[d] = bm_get_f64(c);
-        /* What a caller may leave out is always there. */
-        if (!spec.patch[d] || spec.spacing[d] == 0)
-            return BOUMA_EFORMAT;
+    if (check_name(schema, about->layout->kind, about->name, about->unit))
+        return BOUMA_EFORMAT;
+    g = object_new(schema, about->layout, about->name, about->unit);
+    if (!g)
+        return BOUMA_ENOMEM;
+    g->ndims = about->ndims;
+    g->levels = about->levels;
+    rc = g->layout->decode(g, c);
+    if (!rc)
+        rc = add_object(schema, g);
+    if (rc) {
+        object_free(g);
+        return rc;
     }
-    rc = c->failed ? BOUMA_EFORMAT
-                   : bm_schema_add_grid(schema, out, name, &spec);
-    for (int d = 0; d < ndims && !rc; d++) /* no larger than they can be */
-        if ((*out)->tiling.edge[3 - ndims + d] != spec.patch[d])
-            rc = BOUMA_EFORMAT;
-    return rc;
+    *out = g;
+    return BOUMA_OK;
 }
 
 static int decode_object(struct bm_schema *schema, struct bm_cursor *c,
                          struct bm_error *why)
 {
-    struct bm_object *g = NULL;
+    struct bm_object about = {0}, *g = NULL;
     int no_memory = 0, rc = BOUMA_EFORMAT;
-    uint8_t kind = bm_get_u8(c), layout = bm_get_u8(c);
-    int ndims = bm_get_u8(c), levels = bm_get_u8(c);
-    char *name = bm_get_text(c, schema->a, &no_memory);
-    char *unit = bm_get_text(c, schema->a, &no_memory);
+    int kind = bm_get_u8(c), layout = bm_get_u8(c);
     size_t variables = 0;
 
+    about.layout = bm_layout_find(kind, layout);
+    about.ndims = bm_get_u8(c);
+    about.levels = bm_get_u8(c);
+    about.name = bm_get_text(c, schema->a, &no_memory);
+    about.unit = bm_get_text(c, schema->a, &no_memory);
     if (no_memory)
         rc = bm_fail(why, BOUMA_ENOMEM, "no memory");
-    else if (!c->failed && (kind > BM_PARTICLES || layout > LAYOUT_BAT))
+    else if (!c->failed &&
+             (kind > BM_LAST_KIND || layout > bm_layout_last_code()))
         rc = bm_fail(why, BOUMA_EVERSION,
                      "\"%s\" is of a kind (%d) or in a layout (%d) that this "
                      "version does not know",
-                     name ? name : "", kind, layout);
-    else if (c->failed || !name || !unit || ndims < 1 || ndims > 3 ||
-             levels < 1 || levels > BM_MAX_LEVELS)
-        rc = BOUMA_EFORMAT;
-    else if (kind == BM_GRID && layout == LAYOUT_PATCH)
-        rc = decode_tiling(schema, &g, c, ndims, levels, name, unit);
-    else if (kind == BM_PARTICLES && layout == LAYOUT_BAT)
-        rc = bm_particles_decode(schema, &g, c, ndims, levels, name, unit);
+                     about.name ? about.name : "", kind, layout);
+    else if (!c->failed && about.layout && about.name && about.unit &&
+             about.ndims >= 1 && about.ndims <= 3 && about.levels >= 1 &&
+             about.levels <= BM_MAX_LEVELS)
+        rc = decode_own(schema, &g, c, &about);
     if (!rc)
         rc = bm_attributes_decode(&g->attributes, c);
     if (!rc)
         variables = bm_get_count(c, 36);
     for (size_t i = 0; i < variables && !rc; i++)
         rc = decode_variable(g, c, why);
-    if (!rc && kind == BM_PARTICLES)
-        rc = bm_particles_complete(g);
-    bm_drop(schema->a, name);
-    bm_drop(schema->a, unit);
+    if (!rc && !g->layout->complete(g))
+        rc = BOUMA_EFORMAT;
+    bm_drop(schema->a, about.name);
+    bm_drop(schema->a, about.unit);
     return rc;
 }
 

@@ -40,7 +40,7 @@ void bm_selection_of(bouma_selection *out, const struct bm_object *grid,
                      size_t sample_bytes, int level, const bouma_box *lifted)
 {
     struct bm_lattice l = bm_lattice_of(lifted, level);
-    int ndims = grid->tiling.ndims;
+    int ndims = grid->ndims;
 
     memset(out, 0, sizeof(*out));
     out->ndims = ndims;
@@ -214,7 +214,7 @@ static int deliver(const struct batch *b, struct bm_worker *w, size_t chunk,
     int rc = BOUMA_OK;
 
     memset(&f, 0, sizeof(f));
-    f.patch = bm_tiling_find(&b->variable->object->tiling,
+    f.patch = bm_tiling_find(bm_tiling_of(b->variable->object),
                              b->section->keys[b->chunks[chunk]]);
     bm_patch_init(&p, b->variable, f.patch);
     f.geometry = &p;
@@ -279,7 +279,7 @@ static void *work(void *context)
 static int threads_for(const struct batch *b)
 {
     const struct bouma_variable *v = b->variable;
-    const struct bm_tiling *t = &v->object->tiling;
+    const struct bm_tiling *t = bm_tiling_of(v->object);
     double samples =
         ldexp((double)t->edge[0] * (double)t->edge[1] * (double)t->edge[2],
               -b->fine * t->ndims);
@@ -492,7 +492,7 @@ int bm_fetch(const struct bm_fetch *fetch)
     struct bouma_step *step = fetch->step;
     const struct bouma_variable *variable = fetch->variable;
     const int64_t *patches = fetch->patches;
-    const struct bm_tiling *t = &variable->object->tiling;
+    const struct bm_tiling *t = bm_tiling_of(variable->object);
     struct bouma_dataset *ds = step->ds;
     size_t count = fetch->count, found = 0;
     size_t *chunks = bm_new_raw(ds->a, count, sizeof(*chunks));

@@ -83,14 +83,14 @@ static int find_runs(struct bm_search *s, size_t cloud, uint64_t from,
 /* Whether a level has any of the ranks that are wanted; and all of them. */
 static int level_wanted(const struct bm_search *s, int k)
 {
-    const struct bm_detail *d = &s->set->detail;
+    const struct bm_detail *d = &bm_bat_of(s->set)->detail;
 
     return d->limit[k] > s->t_from && d->limit[k + 1] < s->t_to;
 }
 
 int bm_search_level_whole(const struct bm_search *s, int k)
 {
-    const struct bm_detail *d = &s->set->detail;
+    const struct bm_detail *d = &bm_bat_of(s->set)->detail;
 
     return d->limit[k + 1] >= s->t_from && d->limit[k] <= s->t_to;
 }
@@ -337,7 +337,7 @@ static int run_batch(struct bm_search *s)
  * there is none. */
 static size_t next_chunk(struct bm_search *s, size_t chunk)
 {
-    uint32_t size = s->set->detail.chunk;
+    uint32_t size = bm_bat_of(s->set)->detail.chunk;
 
     while (s->next_run < s->run_count &&
            s->runs[s->next_run].end <= (uint64_t)chunk * size)
@@ -354,14 +354,19 @@ static int hunt_file(struct bm_search *s, size_t subfile, uint64_t from,
 {
     struct bm_source *source;
     uint64_t bytes = 0;
-    size_t chunks, cloud, batch = 0;
+    size_t chunks, place = 0, batch = 0;
     int rc = bm_step_source(s->step, subfile, &source);
 
     if (rc)
         return rc;
     s->source = subfile;
     s->ordered = SIZE_MAX;
-    s->cloud = bm_head_cloud(&source->head, s->set->number);
+    while (place < source->head.summaries.count &&
+           source->head.summaries.entries[place]->object != s->set)
+        place++;
+    s->cloud = place < source->head.summaries.count
+                   ? bm_cloud_of(source->head.summaries.entries[place])
+                   : NULL;
     if (s->hunt->draw)
         bm_search_draw_file(s);
     for (int i = 0; i < s->column_count; i++)
@@ -373,9 +378,8 @@ static int hunt_file(struct bm_search *s, size_t subfile, uint64_t from,
                            "subfile %zu has not the particles that the "
                            "manifest says",
                            subfile);
-    cloud = (size_t)(s->cloud - source->head.clouds);
     chunks = (size_t)bm_cloud_chunks(s->set, s->cloud->count);
-    rc = find_runs(s, cloud, from, to < s->cloud->count ? to : s->cloud->count);
+    rc = find_runs(s, place, from, to < s->cloud->count ? to : s->cloud->count);
     for (size_t c = next_chunk(s, 0); c < chunks && !rc;
          c = next_chunk(s, c + 1)) {
         rc = add_chunk(s, c, &bytes);
@@ -423,8 +427,8 @@ int bm_hunt(const struct bm_hunt *hunt)
     }
     for (size_t i = 0; i < count && !rc; i++)
         s.total += top->clouds[hunt->files ? hunt->files[i] : files[i]]->count;
-    s.total =
-        (uint64_t)((double)s.total * (s.t_to - s.t_from) / s.set->detail.chunk);
+    s.total = (uint64_t)((double)s.total * (s.t_to - s.t_from) /
+                         bm_bat_of(s.set)->detail.chunk);
     for (size_t i = 0; i < count && !rc && !s.never; i++)
         rc = hunt_file(&s,
                        top->subfiles[hunt->files ? hunt->files[i] : files[i]],

@@ -70,7 +70,7 @@ struct cover {
 
 static struct cover cover_of(const struct bm_search *s, size_t chunk)
 {
-    uint64_t begin = (uint64_t)chunk * s->set->detail.chunk;
+    uint64_t begin = (uint64_t)chunk * bm_bat_of(s->set)->detail.chunk;
     uint64_t end =
         begin + bm_cloud_chunk_places(s->set, s->cloud->count, chunk);
     struct cover c = {NULL, 0, 0, 1};
@@ -96,7 +96,7 @@ static struct cover cover_of(const struct bm_search *s, size_t chunk)
 /* For a chunk: the places of its levels, and which of them are in runs. */
 static void arrange(struct bm_search *s, size_t chunk, const struct cover *c)
 {
-    const struct bm_detail *d = &s->set->detail;
+    const struct bm_detail *d = &bm_bat_of(s->set)->detail;
     uint32_t places = bm_cloud_chunk_places(s->set, s->cloud->count, chunk);
     uint64_t base = (uint64_t)chunk * d->chunk;
 
@@ -128,7 +128,7 @@ static uint32_t rank_from(double t, double offset)
 static uint32_t candidates(struct bm_search *s, const struct bm_hunt_piece *p,
                            const struct cover *c)
 {
-    const struct bm_detail *d = &s->set->detail;
+    const struct bm_detail *d = &bm_bat_of(s->set)->detail;
     uint32_t shift = bm_detail_shift(d, s->cloud->seed, p->chunk);
     double offset = bm_detail_offset(s->cloud->seed, p->chunk);
     uint32_t low = rank_from(s->t_from, offset), n = 0;

@@ -31,7 +31,7 @@ void bm_search_draw_file(struct bm_search *s)
 
 uint64_t bm_search_draw_levels(const struct bm_search *s, size_t chunk)
 {
-    const struct bm_detail *d = &s->set->detail;
+    const struct bm_detail *d = &bm_bat_of(s->set)->detail;
     uint32_t shift = bm_detail_shift(d, s->cloud->seed, chunk);
     uint32_t places = bm_cloud_chunk_places(s->set, s->cloud->count, chunk);
     uint64_t begin = (uint64_t)chunk * d->chunk, end = begin + places;
@@ -56,7 +56,7 @@ uint32_t bm_search_draw(const struct bm_search *s,
                         uint32_t n)
 {
     const uint16_t *places = s->places + s->first[p->level];
-    uint64_t begin = (uint64_t)p->chunk * s->set->detail.chunk;
+    uint64_t begin = (uint64_t)p->chunk * bm_bat_of(s->set)->detail.chunk;
     uint32_t m = 0;
 
     for (uint32_t i = 0; i < n; i++) {
@@ -73,7 +73,7 @@ void bm_search_draw_keys(const struct bm_search *s,
 {
     const uint16_t *places = s->places + s->first[p->level];
     const uint16_t *chosen = s->choices + p->chosen;
-    uint64_t begin = (uint64_t)p->chunk * s->set->detail.chunk;
+    uint64_t begin = (uint64_t)p->chunk * bm_bat_of(s->set)->detail.chunk;
 
     for (uint32_t i = 0; i < p->choice; i++)
         keys[i] = key_of(s, begin + places[chosen[i]]);

@@ -104,9 +104,9 @@ int bm_search_init(struct bm_search *s)
     s->wanted = bm_new(a, tests, sizeof(*s->wanted));
     s->least = bm_new(a, tests, sizeof(*s->least));
     s->most = bm_new(a, tests, sizeof(*s->most));
-    s->places = bm_new(a, s->set->detail.chunk, sizeof(*s->places));
-    s->chosen = bm_new(a, s->set->detail.chunk, sizeof(*s->chosen));
-    s->in_run = bm_new(a, s->set->detail.chunk, 1);
+    s->places = bm_new(a, bm_bat_of(s->set)->detail.chunk, sizeof(*s->places));
+    s->chosen = bm_new(a, bm_bat_of(s->set)->detail.chunk, sizeof(*s->chosen));
+    s->in_run = bm_new(a, bm_bat_of(s->set)->detail.chunk, 1);
     if (!row || !s->columns || !s->out || !s->tests || !s->wanted ||
         !s->least || !s->most || !s->places || !s->chosen || !s->in_run)
         return bm_search_no_memory(s);
@@ -122,8 +122,8 @@ int bm_search_init(struct bm_search *s)
     for (size_t i = 0; i < q->variable_count; i++)
         s->columns[add_column(s, q->variables[i])].out = (int)i;
     s->out_count = (int)q->variable_count;
-    s->t_from = bm_detail_threshold(&s->set->detail, q->from);
-    s->t_to = bm_detail_threshold(&s->set->detail, q->quality);
+    s->t_from = bm_detail_threshold(&bm_bat_of(s->set)->detail, q->from);
+    s->t_to = bm_detail_threshold(&bm_bat_of(s->set)->detail, q->quality);
     if (!(s->t_from < s->t_to))
         s->never = 1;
     return BOUMA_OK;

@@ -46,10 +46,9 @@ static bouma_patch_info describe(struct query *q, const struct bm_section *s,
                                  size_t place, int64_t patch)
 {
     const struct bouma_variable *v = q->variable;
-    bouma_box box = bm_tiling_patch_box(&v->object->tiling, patch);
-    bouma_patch_info info = {bm_box_lower(&box, v->object->tiling.ndims),
-                             s->levels, v->components, q->ranges,
-                             q->level_bytes};
+    bouma_box box = bm_tiling_patch_box(bm_tiling_of(v->object), patch);
+    bouma_patch_info info = {bm_box_lower(&box, v->object->ndims), s->levels,
+                             v->components, q->ranges, q->level_bytes};
 
     for (int j = 0; j < v->components; j++)
         bm_range_public(&q->ranges[j],
@@ -88,7 +87,7 @@ static int decide(struct query *q, const struct bm_section *s, struct entry *e)
  * meet the box. */
 static int look(struct query *q, const int64_t *patches, size_t count)
 {
-    const struct bm_tiling *t = &q->variable->object->tiling;
+    const struct bm_tiling *t = bm_tiling_of(q->variable->object);
     int rc = BOUMA_OK;
 
     for (size_t i = 0; i < q->step->manifest.count && !rc; i++) {
@@ -220,8 +219,8 @@ int bm_query(struct bouma_step *step, const struct bouma_variable *variable,
     int64_t *patches = NULL;
     uint64_t before = 0;
     size_t count = 0;
-    int rc =
-        bm_select(&patches, &count, a, &variable->object->tiling, lifted, 0);
+    int rc = bm_select(&patches, &count, a, bm_tiling_of(variable->object),
+                       lifted, 0);
 
     q.entries = bm_new_raw(a, count + 1, sizeof(*q.entries));
     q.ranges = bm_new(a, (size_t)variable->components, sizeof(*q.ranges));

@@ -30,7 +30,7 @@ int bm_read_box(struct bouma_step *step, const struct bm_read_request *request)
                              .context = (void *)request,
                              .clip = &request->box};
     int64_t *patches;
-    int rc = bm_select(&patches, &fetch.count, step->ds->a, &grid->tiling,
+    int rc = bm_select(&patches, &fetch.count, step->ds->a, bm_tiling_of(grid),
                        &request->box, request->level);
 
     if (rc)

@@ -15,7 +15,7 @@ struct bm_source {
     struct bm_head head;
     int loaded;            /* the head is there */
     uint64_t bytes;        /* that the file has: perhaps less than written */
-    struct bm_tree *trees; /* [head.cloud_count], once asked for */
+    struct bm_tree *trees; /* [head.summaries.count], once asked for */
     uint64_t used; /* when, to close the one that was used longest ago */
 };
 

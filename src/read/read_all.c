@@ -284,7 +284,7 @@ static int plan_group(struct collective *c, struct group *g)
     struct bouma_dataset *ds = c->step->ds;
     const struct bouma_variable *v =
         c->step->schema.by_id[g->wishes[0].variable];
-    const struct bm_tiling *t = &v->object->tiling;
+    const struct bm_tiling *t = bm_tiling_of(v->object);
     int rc;
 
     g->blocks = bm_new_raw(ds->a, g->count, sizeof(*g->blocks));

@@ -17,7 +17,7 @@ struct refining {
 
 static size_t find_patch(const struct bouma_refinement *r, int64_t patch)
 {
-    const struct bm_tiling *t = &r->variable->object->tiling;
+    const struct bm_tiling *t = bm_tiling_of(r->variable->object);
     uint64_t key = bm_tiling_key(t, patch);
     size_t at = 0;
 
@@ -124,8 +124,8 @@ int bm_refinement_open(struct bouma_refinement **out, struct bouma_step *step,
     r->step = step;
     r->variable = variable;
     r->box = *lifted;
-    rc = bm_select(&r->patches, &r->count, a, &variable->object->tiling, lifted,
-                   0);
+    rc = bm_select(&r->patches, &r->count, a, bm_tiling_of(variable->object),
+                   lifted, 0);
     if (rc)
         bm_fail(&step->ds->error, rc, "no memory to refine");
     else

@@ -205,9 +205,9 @@ struct slice {
 static uint64_t slice_places(const struct restart *r)
 {
     uint64_t bytes = r->step->ds->site.buffer_bytes;
-    uint64_t each = (r->sample + 1) * r->set->detail.chunk;
+    uint64_t each = (r->sample + 1) * bm_bat_of(r->set)->detail.chunk;
 
-    return r->set->detail.chunk * (bytes > each ? bytes / each : 1);
+    return bm_bat_of(r->set)->detail.chunk * (bytes > each ? bytes / each : 1);
 }
 
 /* The slices of the reader that has most. The same on all ranks. */

@@ -169,8 +169,8 @@ void bm_step_free(struct bouma_step *step)
     for (size_t i = 0; step->sources && i < step->manifest.count; i++) {
         if (step->sources[i].file.store)
             bm_file_close(&step->sources[i].file, &ignored);
-        for (size_t k = 0;
-             step->sources[i].trees && k < step->sources[i].head.cloud_count;
+        for (size_t k = 0; step->sources[i].trees &&
+                           k < step->sources[i].head.summaries.count;
              k++)
             bm_tree_release(&step->sources[i].trees[k]);
         bm_drop(a, step->sources[i].trees);
@@ -213,17 +213,6 @@ static void close_oldest(struct bouma_step *step)
     }
 }
 
-/* Whether a head has the particles that the manifest says. */
-static int same_clouds(const struct bm_head *head,
-                       const struct bm_subfile_info *info)
-{
-    int same = head->cloud_count == info->cloud_count;
-
-    for (size_t i = 0; i < info->cloud_count && same; i++)
-        same = bm_cloud_is_same(&head->clouds[i], &info->clouds[i]);
-    return same;
-}
-
 /* Read the head at 'offset' and check it against the manifest. */
 static int load_head(struct bouma_step *step, size_t i, uint64_t offset,
                      const char *full, struct bm_error *error)
@@ -232,7 +221,7 @@ static int load_head(struct bouma_step *step, size_t i, uint64_t offset,
     struct bm_source *s = &step->sources[i];
     const bouma_allocator *a = step->ds->a;
     uint8_t *raw;
-    int rc = BOUMA_OK;
+    int same = 0, rc = BOUMA_OK;
 
     if (info->head_bytes > step->ds->store.memory_limit)
         return bm_fail(error, BOUMA_ELIMIT,
@@ -248,9 +237,11 @@ static int load_head(struct bouma_step *step, size_t i, uint64_t offset,
         rc = bm_head_decode(&s->head, &step->schema, NULL, raw,
                             (size_t)info->head_bytes, info->file_bytes,
                             step->ds->id, full, error);
+    if (!rc &&
+        bm_summaries_compare(&same, &s->head.summaries, &info->summaries))
+        rc = bm_fail(error, BOUMA_ENOMEM, "%s: no memory for its head", full);
     if (!rc && (memcmp(raw + 48, info->head_hash, 16) ||
-                bm_manifest_glance(&step->manifest, i, &s->head) ||
-                !same_clouds(&s->head, info)))
+                bm_manifest_glance(&step->manifest, i, &s->head) || !same))
         rc = bm_fail(error, BOUMA_EFORMAT,
                      "%s: is not the file that the manifest names", full);
     bm_drop(a, raw);
@@ -401,12 +392,14 @@ int bm_step_source_has(const struct bouma_step *step, size_t i, uint64_t offset,
                    full, found, step->manifest.subfiles[i].file_bytes, what);
 }
 
-/* Read and decode the tree of a cloud. */
+/* Read and decode the tree over the particles of a set. */
 static int load_tree(struct bouma_step *step, size_t source,
-                     const struct bm_cloud *cloud, struct bm_tree *tree)
+                     const struct bm_summary *s, struct bm_tree *tree)
 {
     const struct bm_manifest *m = &step->manifest;
+    const struct bm_cloud *cloud = bm_cloud_of(s);
     struct bouma_dataset *ds = step->ds;
+    struct bm_step_address address = {ds->id, m->step, m->generation};
     size_t bytes = (size_t)cloud->tree_bytes;
     char full[1200];
     uint8_t *raw;
@@ -418,7 +411,7 @@ static int load_tree(struct bouma_step *step, size_t source,
                        "%s: its tree has %" PRIu64
                        " bytes, more than the option 'memory_limit' allows",
                        full, cloud->tree_bytes);
-    rc = bm_step_source_has(step, source, cloud->tree_offset, cloud->tree_bytes,
+    rc = bm_step_source_has(step, source, s->index_offset, cloud->tree_bytes,
                             "the tree over its particles", &ds->error);
     if (rc)
         return rc;
@@ -426,10 +419,10 @@ static int load_tree(struct bouma_step *step, size_t source,
     if (!raw)
         return bm_fail(&ds->error, BOUMA_ENOMEM, "%s: no memory for its tree",
                        full);
-    rc = bm_file_read(&step->sources[source].file, raw, bytes,
-                      cloud->tree_offset, &ds->error);
-    if (!rc && bm_cloud_hash_tree(cloud, ds->id, m->step, m->generation, raw,
-                                  bytes) != cloud->tree_hash)
+    rc = bm_file_read(&step->sources[source].file, raw, bytes, s->index_offset,
+                      &ds->error);
+    if (!rc &&
+        bm_summary_hash_index(s, &address, raw, bytes) != cloud->tree_hash)
         rc = bm_fail(&ds->error, BOUMA_EFORMAT,
                      "%s: the tree of \"%s\" is damaged: its checksum does not "
                      "match; all particles can still be read at once",
@@ -458,14 +451,16 @@ int bm_step_tree(struct bouma_step *step, size_t source, size_t cloud,
 
     *out = NULL;
     if (!s->trees) {
-        s->trees = bm_new(step->ds->a, s->head.cloud_count, sizeof(*s->trees));
+        s->trees =
+            bm_new(step->ds->a, s->head.summaries.count, sizeof(*s->trees));
         if (!s->trees)
             return bm_fail(&step->ds->error, BOUMA_ENOMEM,
                            "no memory for trees");
     }
     if (!s->trees[cloud].a) {
         bm_tree_init(&s->trees[cloud], step->ds->a);
-        rc = load_tree(step, source, &s->head.clouds[cloud], &s->trees[cloud]);
+        rc = load_tree(step, source, s->head.summaries.entries[cloud],
+                       &s->trees[cloud]);
         if (rc)
             bm_tree_release(&s->trees[cloud]);
         if (rc)

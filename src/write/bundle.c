@@ -127,7 +127,7 @@ static void drop_work(struct work *w)
 /* Which places have which level, in every chunk. */
 static void find_levels(struct work *w)
 {
-    const struct bm_detail *d = &w->set->detail;
+    const struct bm_detail *d = &bm_bat_of(w->set)->detail;
 
     for (size_t c = 0; c < w->chunks; c++)
         bm_detail_order(d, bm_detail_shift(d, w->seed, c), chunk_places(w, c),
@@ -160,7 +160,8 @@ static void find_ranges(const struct hand *h, struct bm_section *s,
     for (size_t c = 0; c < w->chunks; c++) {
         struct bm_range *r = &s->ranges[c * (size_t)v->components + component];
 
-        bm_range_add(r, v->type, h->sorted + c * w->set->detail.chunk * size,
+        bm_range_add(r, v->type,
+                     h->sorted + c * bm_bat_of(w->set)->detail.chunk * size,
                      chunk_places(w, c));
         bm_range_join(all, v->type, r);
     }
@@ -193,7 +194,7 @@ static void split_levels(const struct hand *h, const struct bouma_variable *v,
     size_t size = bm_variable_value_size(v), levels = (size_t)w->set->levels;
 
     for (size_t c = 0; c < w->chunks; c++) {
-        size_t base = c * w->set->detail.chunk;
+        size_t base = c * bm_bat_of(w->set)->detail.chunk;
 
         for (size_t k = 0; k < levels; k++) {
             uint32_t n = piece_count(w, c, (int)k);
@@ -359,10 +360,10 @@ static int make_head(struct work *w, struct bm_generation g, uint32_t subfiles)
     h->subfiles = subfiles;
     h->generation = g;
     h->order = w->ds->options.order;
-    rc = bm_head_add_cloud(h, w->set);
+    rc = bm_summaries_add(&h->summaries, w->set);
     if (rc)
         return rc;
-    cloud = &h->clouds[0];
+    cloud = bm_cloud_of(h->summaries.entries[0]);
     cloud->count = b->count;
     cloud->seed = w->seed;
     rc = bm_cloud_set_rows(cloud, b->set->variables + 1, b->set->count - 1);
@@ -394,14 +395,14 @@ static int build_tree(struct work *w)
     struct bm_positions p = {.ndims = w->set->ndims,
                              .type = w->set->variables[0]->type,
                              .count = b->count};
-    struct bm_cloud *cloud = &b->subfile.head.clouds[0];
+    struct bm_cloud *cloud = bm_cloud_of(b->subfile.head.summaries.entries[0]);
     int rc;
 
     for (int d = 0; d < p.ndims; d++) {
         p.axis[d] = b->columns[d].values;
         p.stride[d] = (int64_t)bouma_type_size(p.type);
     }
-    rc = bm_tree_build(&b->tree, w->order, &p, w->set->leaf,
+    rc = bm_tree_build(&b->tree, w->order, &p, bm_bat_of(w->set)->leaf,
                        bm_dataset_threads(w->ds));
     if (!rc)
         rc = bm_tree_add_maps(&b->tree, cloud->rows);
@@ -413,7 +414,8 @@ static int finish_tree(struct work *w, struct bm_codec_state *codec)
 {
     struct bm_bundle *b = w->b;
     struct bm_head *h = &b->subfile.head;
-    struct bm_cloud *cloud = &h->clouds[0];
+    struct bm_cloud *cloud = bm_cloud_of(h->summaries.entries[0]);
+    struct bm_step_address step = {w->ds->id, h->step, h->generation};
 
     bm_tree_join_maps(&b->tree);
     if (bm_tree_encode(&b->tree_bytes, &b->tree, codec))
@@ -424,9 +426,8 @@ static int finish_tree(struct work *w, struct bm_codec_state *codec)
         memcpy(cloud->high, b->tree.high, sizeof(cloud->high));
     }
     cloud->tree_bytes = b->tree_bytes.size;
-    cloud->tree_hash =
-        bm_cloud_hash_tree(cloud, w->ds->id, h->step, h->generation,
-                           b->tree_bytes.data, b->tree_bytes.size);
+    cloud->tree_hash = bm_summary_hash_index(
+        h->summaries.entries[0], &step, b->tree_bytes.data, b->tree_bytes.size);
     for (uint32_t i = 0; i < cloud->rows; i++) {
         cloud->bins[i] = b->tree.bins[i];
         cloud->bitmaps[i] =
@@ -487,8 +488,9 @@ static int write_all(struct bm_bundle *b, struct bm_error *error)
 {
     const struct bm_head *h = &b->subfile.head;
     struct run run = {NULL, 0, 0};
-    int rc = bm_file_write(&b->subfile.file, b->tree_bytes.data,
-                           b->tree_bytes.size, h->clouds[0].tree_offset, error);
+    int rc =
+        bm_file_write(&b->subfile.file, b->tree_bytes.data, b->tree_bytes.size,
+                      h->summaries.entries[0]->index_offset, error);
 
     for (int j = 0; j < b->set->count && !rc; j++) {
         const struct bm_section *s =

@@ -39,55 +39,21 @@ static int compare_variable(struct bouma_dataset *ds,
     return BOUMA_OK;
 }
 
-static int compare_particles(struct bouma_dataset *ds,
-                             const struct bm_object *mine,
-                             const struct bm_object *root)
+static int compare_object(struct bouma_dataset *ds,
+                          const struct bm_object *mine,
+                          const struct bm_object *root)
 {
-    int me = ds->comm->rank;
-
-    if (mine->ndims != root->ndims)
-        return bm_fail(&ds->error, BOUMA_EMISMATCH,
-                       "rank %d has particles \"%s\" with %d axes, rank 0 "
-                       "with %d",
-                       me, mine->name, mine->ndims, root->ndims);
-    if (mine->leaf != root->leaf)
-        return bm_fail(&ds->error, BOUMA_EMISMATCH,
-                       "rank %d has particles \"%s\" with leaves of %u, rank 0 "
-                       "of %u",
-                       me, mine->name, mine->leaf, root->leaf);
-    return BOUMA_OK;
-}
-
-static int compare_grid(struct bouma_dataset *ds, const struct bm_object *mine,
-                        const struct bm_object *root)
-{
-    bouma_box a = bm_tiling_domain(&mine->tiling);
-    bouma_box b = bm_tiling_domain(&root->tiling);
-    char mine_box[128], root_box[128];
     int me = ds->comm->rank, rc = BOUMA_OK;
+    char text[400];
 
-    bm_box_text(mine_box, sizeof(mine_box), &a, mine->tiling.ndims);
-    bm_box_text(root_box, sizeof(root_box), &b, root->tiling.ndims);
-    if (strcmp(mine->name, root->name) || mine->kind != root->kind)
+    if (strcmp(mine->name, root->name) || mine->layout != root->layout)
         return bm_fail(&ds->error, BOUMA_EMISMATCH,
                        "rank %d defines %s \"%s\" where rank 0 defines %s "
                        "\"%s\"",
                        me, bm_object_kind_name(mine->kind), mine->name,
                        bm_object_kind_name(root->kind), root->name);
-    if (mine->kind == BM_PARTICLES)
-        rc = compare_particles(ds, mine, root);
-    if (rc)
-        return rc;
-    if (strcmp(mine_box, root_box))
-        return bm_fail(&ds->error, BOUMA_EMISMATCH,
-                       "rank %d has grid \"%s\" as %s, rank 0 as %s", me,
-                       mine->name, mine_box, root_box);
-    if (memcmp(&mine->tiling, &root->tiling, sizeof(mine->tiling)) ||
-        mine->levels != root->levels)
-        return bm_fail(&ds->error, BOUMA_EMISMATCH,
-                       "rank %d has grid \"%s\" with other patches or levels "
-                       "than rank 0",
-                       me, mine->name);
+    if (mine->layout->differs(text, sizeof(text), mine, root, me))
+        return bm_fail(&ds->error, BOUMA_EMISMATCH, "%s", text);
     if (mine->count != root->count)
         return bm_fail(&ds->error, BOUMA_EMISMATCH,
                        "rank %d has %d variables of \"%s\", rank 0 has %d", me,
@@ -123,7 +89,7 @@ static int compare(struct bouma_dataset *ds, struct bm_cursor *c)
                      "rank %d has %d grids and particle sets, rank 0 has %d",
                      me, ds->schema.count, root.count);
     for (int i = 0; i < root.count && !rc; i++)
-        rc = compare_grid(ds, ds->schema.objects[i], root.objects[i]);
+        rc = compare_object(ds, ds->schema.objects[i], root.objects[i]);
     bm_schema_release(&root);
     return rc;
 }

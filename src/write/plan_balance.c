@@ -39,7 +39,7 @@ static void weigh(struct candidate *c, const struct bm_write_plan *plan)
     for (size_t i = 0; i < plan->grid_count; i++) {
         const struct bm_plan_grid *g = &plan->grids[i];
 
-        for (int64_t p = 0; p < g->grid->tiling.patches; p++)
+        for (int64_t p = 0; p < bm_tiling_of(g->grid)->patches; p++)
             for (size_t j = 0; j < g->count; j++)
                 c[g->of[j] - plan->decompositions].weight[g->order[p]] +=
                     plan->times[n++];
@@ -54,7 +54,7 @@ static int find_owners(struct candidate *c, const struct bm_write_plan *plan,
     int rc = BOUMA_OK;
 
     for (size_t i = 0; i < plan->decomposition_count; i++) {
-        size_t n = (size_t)plan->decompositions[i].grid->tiling.patches;
+        size_t n = (size_t)bm_tiling_of(plan->decompositions[i].grid)->patches;
 
         c[i].owner = bm_new_raw(plan->a, n, sizeof(*c[i].owner));
         c[i].weight = bm_new(plan->a, n, sizeof(*c[i].weight));
@@ -68,7 +68,7 @@ static int find_owners(struct candidate *c, const struct bm_write_plan *plan,
 
         rc = bm_distribute(c[i].owner, BOUMA_DISTRIBUTE_BALANCED, &d->partition,
                            ranks, NULL);
-        for (int64_t p = 0; p < d->grid->tiling.patches && !rc; p++)
+        for (int64_t p = 0; p < bm_tiling_of(d->grid)->patches && !rc; p++)
             load[c[i].owner[p]] += c[i].weight[p];
     }
     for (size_t i = 0; i < plan->decomposition_count && !rc; i++)

@@ -209,7 +209,7 @@ static void note_level(struct bm_shaper *s, size_t m, const struct bm_chunk *c,
         s->generation.epoch,
         s->generation.attempt,
         c->variable->id,
-        bm_tiling_key(&c->variable->object->tiling, c->patch),
+        bm_tiling_key(bm_tiling_of(c->variable->object), c->patch),
         (uint32_t)level};
 
     bm_store_u32(out, (uint32_t)stored);

@@ -24,7 +24,7 @@ static int known_sizes(struct bm_step *s)
     for (size_t i = 0; i < s->plan->chunks; i++) {
         struct bm_chunk c = bm_plan_chunk(s->plan, i);
         bouma_box box =
-            bm_tiling_patch_box(&c.variable->object->tiling, c.patch);
+            bm_tiling_patch_box(bm_tiling_of(c.variable->object), c.patch);
 
         s->bytes[i] = bm_box_volume(&box) * bm_variable_value_size(c.variable) *
                       (uint64_t)c.variable->components;

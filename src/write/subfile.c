@@ -32,7 +32,7 @@ static int make_table(struct bm_subfile *f, const bouma_allocator *a,
         f->slots[t].section = (uint32_t)(s - f->head.sections);
         f->slots[t].place = (uint32_t)count[c.variable->id]++;
         s->keys[f->slots[t].place] =
-            bm_tiling_key(&c.variable->object->tiling, c.patch);
+            bm_tiling_key(bm_tiling_of(c.variable->object), c.patch);
     }
     bm_drop(a, count);
     return rc;
@@ -92,8 +92,9 @@ void bm_subfile_note(struct bm_subfile *f, size_t t, const uint8_t *record,
     size_t place = f->slots[t].place;
     size_t components = (size_t)s->variable->components;
     int64_t patch =
-        bm_tiling_find(&s->variable->object->tiling, s->keys[place]);
-    bouma_box box = bm_tiling_patch_box(&s->variable->object->tiling, patch);
+        bm_tiling_find(bm_tiling_of(s->variable->object), s->keys[place]);
+    bouma_box box =
+        bm_tiling_patch_box(bm_tiling_of(s->variable->object), patch);
 
     for (int k = 0; k < s->levels; k++, record += 8) {
         size_t at = place * (size_t)s->levels + (size_t)k;
@@ -132,7 +133,7 @@ void bm_subfile_assume_sizes(struct bm_subfile *f)
 
             bm_patch_init(
                 &p, s->variable,
-                bm_tiling_find(&s->variable->object->tiling, s->keys[n]));
+                bm_tiling_find(bm_tiling_of(s->variable->object), s->keys[n]));
             for (int k = 0; k < s->levels; k++)
                 s->sizes[n * (size_t)s->levels + (size_t)k] =
                     (uint32_t)bm_patch_level_bytes(&p, k);

@@ -39,8 +39,8 @@ struct bm_chunk_table *bm_table_costs(const struct bm_write_plan *plan,
         size_t at = g->first;
         uint64_t before = 0;
 
-        for (int64_t p = 0; p < g->grid->tiling.patches; p++) {
-            uint64_t key = bm_tiling_key(&g->grid->tiling, g->order[p]);
+        for (int64_t p = 0; p < bm_tiling_of(g->grid)->patches; p++) {
+            uint64_t key = bm_tiling_key(bm_tiling_of(g->grid), g->order[p]);
             size_t apart = bm_varint_bytes(key - before);
             size_t alone = bm_varint_bytes(key);
 

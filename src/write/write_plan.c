@@ -173,7 +173,7 @@ static int cover_fault(const struct bouma_variable *v,
 {
     char box[160];
 
-    bm_box_text(box, sizeof(box), &fault->region, v->object->tiling.ndims);
+    bm_box_text(box, sizeof(box), &fault->region, v->object->ndims);
     if (fault->rank[0] < 0)
         return bm_fail(error, BOUMA_ECOVER,
                        "variable \"%s/%s\": no rank holds the samples in %s; "
@@ -198,7 +198,7 @@ static int decompose(struct bm_decomposition *d, const bouma_allocator *a,
 {
     struct collector c = {d, v->id, rank};
     struct bm_cover_fault fault;
-    const struct bm_tiling *t = &v->object->tiling;
+    const struct bm_tiling *t = bm_tiling_of(v->object);
     int rc = BOUMA_ENOMEM;
 
     d->grid = v->object;
@@ -254,7 +254,8 @@ struct bm_chunk bm_plan_chunk(const struct bm_write_plan *plan, size_t chunk)
     struct bm_chunk out;
     size_t at;
 
-    while (chunk - g->first >= g->count * (size_t)g->grid->tiling.patches)
+    while (chunk - g->first >=
+           g->count * (size_t)bm_tiling_of(g->grid)->patches)
         g++;
     at = chunk - g->first;
     out.variable = g->variables[at % g->count];
@@ -276,12 +277,12 @@ static int plan_grid(struct bm_write_plan *plan, const struct bm_object *grid,
     g->first = plan->chunks;
     g->variables = bm_new(plan->a, (size_t)grid->count, sizeof(*g->variables));
     g->of = bm_new(plan->a, (size_t)grid->count, sizeof(*g->of));
-    g->order =
-        bm_new_raw(plan->a, (size_t)grid->tiling.patches, sizeof(*g->order));
+    g->order = bm_new_raw(plan->a, (size_t)bm_tiling_of(grid)->patches,
+                          sizeof(*g->order));
     plan->grid_count++;
     if (!g->variables || !g->of || !g->order)
         return BOUMA_ENOMEM;
-    bm_tiling_order(&grid->tiling, g->order);
+    bm_tiling_order(bm_tiling_of(grid), g->order);
     for (int i = 0; i < grid->count && !rc; i++) {
         struct bouma_variable *v = grid->variables[i];
         struct bm_decomposition *d = NULL;
@@ -300,7 +301,7 @@ static int plan_grid(struct bm_write_plan *plan, const struct bm_object *grid,
         g->variables[g->count] = v;
         g->of[g->count++] = d;
         for (int k = 0; k < 3; k++)
-            samples *= (uint64_t)grid->tiling.shape[k];
+            samples *= (uint64_t)bm_tiling_of(grid)->shape[k];
         plan->raw_bytes +=
             samples * (uint64_t)v->components * bm_variable_value_size(v);
     }
@@ -311,7 +312,7 @@ static int plan_grid(struct bm_write_plan *plan, const struct bm_object *grid,
         memset(g, 0, sizeof(*g));
         plan->grid_count--;
     }
-    plan->chunks += g->count * (size_t)grid->tiling.patches;
+    plan->chunks += g->count * (size_t)bm_tiling_of(grid)->patches;
     return rc;
 }
 
@@ -335,7 +336,7 @@ static int sum_up(struct bm_write_plan *plan, int ranks)
     for (size_t i = 0; i < plan->decomposition_count; i++) {
         const struct bm_decomposition *d = &plan->decompositions[i];
 
-        for (int64_t p = 0; p < d->grid->tiling.patches; p++)
+        for (int64_t p = 0; p < bm_tiling_of(d->grid)->patches; p++)
             count[d->owner[p]]++;
     }
     for (int r = 0; r < ranks; r++)
@@ -359,7 +360,7 @@ int bm_plan_list_owners(struct bm_write_plan *plan, int ranks, int rank)
     for (size_t i = 0; i < plan->grid_count; i++) {
         const struct bm_plan_grid *g = &plan->grids[i];
 
-        for (int64_t p = 0; p < g->grid->tiling.patches; p++)
+        for (int64_t p = 0; p < bm_tiling_of(g->grid)->patches; p++)
             for (size_t j = 0; j < g->count; j++)
                 plan->owner[n++] = g->of[j]->owner[g->order[p]];
     }

@@ -48,18 +48,19 @@ static void know(struct layout *l, const struct forge *f, size_t i)
     l->bytes = source->head.file_bytes;
     l->head_bytes = source->head.head_bytes;
     l->placed = source->head.placed;
-    for (int k = 0; k <= LEVELS && !source->head.cloud_count; k++)
+    for (int k = 0; k <= LEVELS && !source->head.summaries.count; k++)
         l->grid[k] = l->head_bytes;
     for (size_t s = 0; s < source->head.count; s++)
         add_section(l, &source->head.sections[s]);
-    if (source->head.cloud_count) {
-        const struct bm_cloud *c = &source->head.clouds[0];
+    if (source->head.summaries.count) {
+        const struct bm_summary *dust = source->head.summaries.entries[0];
+        const struct bm_cloud *c = bm_cloud_of(dust);
 
-        l->tree = c->tree_offset + c->tree_bytes;
+        l->tree = dust->index_offset + c->tree_bytes;
         l->dust_levels = c->set->levels;
-        l->chunk = c->set->detail.chunk;
+        l->chunk = bm_bat_of(c->set)->detail.chunk;
         for (int k = 0; k < l->dust_levels; k++)
-            l->places[k] = c->set->detail.limit[k];
+            l->places[k] = bm_bat_of(c->set)->detail.limit[k];
     }
     bouma_step_free(step);
     bouma_dataset_free(ds);

@@ -17,7 +17,7 @@ static struct bm_part_info *part(struct bm_manifest *m)
 
 static struct bm_cloud *cloud(struct bm_manifest *m)
 {
-    return &m->subfiles[DUST].clouds[0];
+    return bm_cloud_of(m->subfiles[DUST].summaries.entries[0]);
 }
 
 #define LIE(name, statement)                                                   \
@@ -219,7 +219,8 @@ static void lies_about_particles_are_named(void)
         REQUIRE(!bm_step_source(open, DUST, &source));
         for (int k = 0; k < 2; k++) {
             struct bm_cloud *c =
-                k ? cloud(&open->manifest) : &source->head.clouds[0];
+                k ? cloud(&open->manifest)
+                  : bm_cloud_of(source->head.summaries.entries[0]);
 
             c->low[0] -= i == 0;
             c->high[1] += i == 1;

@@ -42,7 +42,7 @@ static void check_places(const struct bm_head *h)
     for (size_t i = 1; i < n; i++)
         HOLDS(all[i - 1].end <= all[i].begin);
     free(all);
-    HOLDS(!h->placed || !h->cloud_count);
+    HOLDS(!h->placed || !h->summaries.count);
     HOLDS(h->data_offset % 64 == 0 && h->data_offset >= h->head_bytes);
     HOLDS(h->placed || h->data_offset < h->head_bytes + 64);
     HOLDS(h->file_bytes == end + h->head_bytes);

@@ -8,7 +8,7 @@
 /* The corners of a grid: geometry that was accepted can be computed with. */
 static void use(const struct bouma_variable *v)
 {
-    const struct bm_tiling *t = &v->object->tiling;
+    const struct bm_tiling *t = bm_tiling_of(v->object);
     const int64_t some[3] = {0, t->patches / 2, t->patches - 1};
 
     if (v->object->kind == BM_PARTICLES) {

@@ -13,6 +13,7 @@
 
 #include "bouma.h"
 #include "fuzz_help.h"
+#include "layout/cloud.h"
 #include "layout/head.h"
 #include "store/index.h"
 #include "store/store.h"
@@ -308,9 +309,10 @@ static size_t find(const struct content *c, const void *bytes, size_t n)
 }
 
 /* The checksum of a tree stands in the head and in the manifest. */
-static void note_tree(struct original *o, int file,
-                      const struct bm_cloud *cloud, uint64_t step)
+static void note_tree(struct original *o, int file, const struct bm_summary *s,
+                      uint64_t step)
 {
+    const struct bm_cloud *cloud = bm_cloud_of(s);
     int manifest = AT_STEPS + (int)step * PER_STEP;
     uint8_t hash[4];
 
@@ -318,11 +320,11 @@ static void note_tree(struct original *o, int file,
     bm_store_u32(hash, cloud->tree_hash);
     o->levels[o->level_count++] =
         (struct level){file,
-                       cloud->tree_offset,
+                       s->index_offset,
                        cloud->tree_hash,
                        (uint32_t)cloud->tree_bytes,
                        {fuzz_id, step, 1, (uint32_t)step + 1,
-                        cloud->set->variables[0]->id, 0, BM_TREE_LEVEL},
+                        cloud->set->variables[0]->id, 0, BM_INDEX_LEVEL},
                        find(&o->files[file], hash, 4),
                        find(&o->files[manifest], hash, 4)};
 }
@@ -339,7 +341,7 @@ static void note_levels(struct original *o, int file)
     bm_head_init(&h, bm_allocator_default());
     HOLDS(!bm_head_decode(&h, NULL, &schema, c->bytes, head_bytes(c), c->size,
                           NULL, "head", &error));
-    HOLDS(h.placed == (o == &originals[1] && step == 1 && !h.cloud_count));
+    HOLDS(h.placed == (o == &originals[1] && step == 1 && !h.summaries.count));
     for (size_t s = 0; s < h.count; s++)
         for (size_t k = 0; k < h.sections[s].count; k++)
             for (int l = 0; l < h.sections[s].levels; l++) {
@@ -359,8 +361,8 @@ static void note_levels(struct original *o, int file)
                     find(c, hash, 4),
                     0};
             }
-    for (size_t i = 0; i < h.cloud_count; i++)
-        note_tree(o, file, &h.clouds[i], step);
+    for (size_t i = 0; i < h.summaries.count; i++)
+        note_tree(o, file, h.summaries.entries[i], step);
     bm_head_release(&h);
     bm_schema_release(&schema);
 }

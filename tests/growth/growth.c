@@ -125,14 +125,16 @@ static struct bm_object *add_grid(struct bm_schema *s, const char *name)
 /* Chunks of one particle: tables of large ones would hide all else. */
 static void add_set(struct bm_schema *s, const char *name)
 {
-    static const uint8_t body[12] = {1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0};
-    bouma_variable_spec spec = {.size = sizeof(spec), .type = BOUMA_F32};
-    struct bm_cursor c = bm_cursor_of(body, sizeof(body));
-    struct bouma_variable *v;
-    struct bm_object *g;
+    bouma_particles_spec spec = {.size = sizeof(spec), .ndims = 1};
+    static const uint32_t limit[1] = {1};
+    struct bm_particles_bat *own;
+    struct bouma_particles *set;
 
-    REQUIRE(!bm_particles_decode(s, &g, &c, 1, 1, name, ""));
-    REQUIRE(!bm_schema_add_variable(g, &v, "position", &spec));
+    REQUIRE(!bm_schema_add_particles(s, &set, name, &spec));
+    own = set->object.own;
+    bm_detail_release(&own->detail);
+    REQUIRE(!bm_detail_init(&own->detail, s->a, 1, 1, limit));
+    set->object.levels = 1;
 }
 
 /* As many sets as files, a particle of one set in each. */
@@ -146,13 +148,15 @@ static void add_files(struct bm_manifest *m, size_t n)
     REQUIRE(!bm_manifest_set_subfiles(m, n));
     for (size_t i = 0; i < n; i++) {
         struct bm_subfile_info *info = &m->subfiles[i];
+        struct bm_cloud *cloud;
 
-        info->clouds = bm_new(m->a, 1, sizeof(*info->clouds));
+        bm_summaries_init(&info->summaries, m->a);
+        REQUIRE(!bm_summaries_add(&info->summaries, m->schema->objects[i]));
         info->parts = bm_new(m->a, 1, sizeof(*info->parts));
-        REQUIRE(info->clouds && info->parts);
-        bm_cloud_init(info->clouds, m->a, m->schema->objects[i]);
-        REQUIRE(!bm_cloud_set_rows(info->clouds, NULL, 0));
-        info->cloud_count = info->count = info->clouds->count = 1;
+        REQUIRE(info->parts);
+        cloud = bm_cloud_of(info->summaries.entries[0]);
+        REQUIRE(!bm_cloud_set_rows(cloud, NULL, 0));
+        info->count = cloud->count = 1;
         info->parts->variable = (uint32_t)i;
         info->parts->chunks = 1;
         info->parts->ranges = bm_new(m->a, 1, sizeof(*info->parts->ranges));

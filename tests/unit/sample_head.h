@@ -51,7 +51,7 @@ static inline void build_head(struct bm_head *h, const struct bm_schema *schema,
     h->order = order;
     for (uint32_t id = 0; id < schema->variables; id++) {
         const struct bouma_variable *v = schema->by_id[id];
-        const struct bm_tiling *t = &v->object->tiling;
+        const struct bm_tiling *t = bm_tiling_of(v->object);
         size_t count = 0;
         struct bm_section *s;
 

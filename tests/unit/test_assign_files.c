@@ -90,7 +90,7 @@ static void put_all(bouma_dataset *ds, uint8_t *data[GRIDS * VARIABLES])
             struct bm_object *grid = ds->schema.objects[g];
             bouma_box all = {{0}, {0}};
 
-            memcpy(all.hi, grid->tiling.shape, sizeof(all.hi));
+            memcpy(all.hi, bm_tiling_of(grid)->shape, sizeof(all.hi));
             MUST(ds, bouma_variable_put(grid->variables[i], &all,
                                         data[g * VARIABLES + i], NULL));
         }
@@ -111,14 +111,14 @@ static void list_chunks(struct trial *t)
         struct bm_object *grid = t->step->schema.objects[g];
         int64_t order[MOST_CHUNKS];
 
-        REQUIRE(grid->tiling.patches * grid->count <= MOST_CHUNKS);
-        bm_tiling_order(&grid->tiling, order);
-        for (int64_t p = 0; p < grid->tiling.patches; p++)
+        REQUIRE(bm_tiling_of(grid)->patches * grid->count <= MOST_CHUNKS);
+        bm_tiling_order(bm_tiling_of(grid), order);
+        for (int64_t p = 0; p < bm_tiling_of(grid)->patches; p++)
             for (int i = 0; i < grid->count; i++) {
                 REQUIRE(t->count < MOST_CHUNKS);
                 t->chunks[t->count++] = (struct stored){
                     .variable = grid->variables[i],
-                    .key = bm_tiling_key(&grid->tiling, order[p])};
+                    .key = bm_tiling_key(bm_tiling_of(grid), order[p])};
             }
     }
     for (int64_t f = 0; f < t->files; f++) {

@@ -71,7 +71,7 @@ static void check_consistent(const struct bm_manifest *m)
     for (uint32_t v = 0; v < s->variables; v++) {
         uint64_t chunks = 0, stored = 0;
         const struct bouma_variable *variable = s->by_id[v];
-        bouma_box domain = bm_tiling_domain(&variable->object->tiling);
+        bouma_box domain = variable->object->domain;
 
         for (size_t f = 0; f < m->count; f++)
             for (size_t k = 0; k < m->subfiles[f].count; k++)
@@ -84,7 +84,7 @@ static void check_consistent(const struct bm_manifest *m)
                 }
         CHECK_EQ(variable->present, chunks > 0);
         if (chunks) {
-            CHECK_EQ(chunks, variable->object->tiling.patches);
+            CHECK_EQ(chunks, bm_tiling_of(variable->object)->patches);
             CHECK_EQ(variable->stored_bytes, stored);
             CHECK_EQ(variable->raw_bytes, bm_box_volume(&domain) *
                                               bm_variable_value_size(variable) *
@@ -185,7 +185,7 @@ static void a_subfile_is_summed_up(void)
     REQUIRE(info.count == h.count);
     for (size_t i = 0; i < info.count; i++) {
         const struct bm_section *s = &h.sections[i];
-        const struct bm_tiling *t = &s->variable->object->tiling;
+        const struct bm_tiling *t = bm_tiling_of(s->variable->object);
         uint64_t stored[BM_MAX_LEVELS] = {0};
 
         CHECK_EQ(info.parts[i].chunks, s->count);

@@ -52,10 +52,12 @@ static void wrong_definitions_are_refused(void)
     WRONG(type, BOUMA_I32, BOUMA_EINVAL, "f32");
     WRONG(type, BOUMA_STRING, BOUMA_EINVAL, "f32");
     WRONG(leaf, -1, BOUMA_EINVAL, "leaf");
-    WRONG(codec, BOUMA_CODEC_WAVELET, BOUMA_EINVAL, ", which is for grids");
-    WRONG(codec, BOUMA_CODEC_INTERP, BOUMA_EINVAL, ", which is for grids");
+    WRONG(codec, BOUMA_CODEC_WAVELET, BOUMA_EINVAL,
+          ", which is not for particles");
+    WRONG(codec, BOUMA_CODEC_INTERP, BOUMA_EINVAL,
+          ", which is not for particles");
     WRONG(codec, BOUMA_CODEC_ZFP_REVERSIBLE, BOUMA_EINVAL,
-          ", which is for grids");
+          ", which is not for particles");
     WRONG(codec, (bouma_codec)77, BOUMA_EINVAL, "codec");
     WRONG(codec, BOUMA_CODEC_QUANTISE, BOUMA_EINVAL, "tolerance");
     WRONG(tolerance, -1, BOUMA_EINVAL, "tolerance");
@@ -82,8 +84,8 @@ static void wrong_definitions_are_refused(void)
     WRONG(size, 0, "size");
     WRONG(type, BOUMA_STRING, "type");
     WRONG(components, -1, "components");
-    WRONG(codec, BOUMA_CODEC_INTERP, ", which is for grids");
-    WRONG(codec, BOUMA_CODEC_WAVELET, ", which is for grids");
+    WRONG(codec, BOUMA_CODEC_INTERP, ", which is not for particles");
+    WRONG(codec, BOUMA_CODEC_WAVELET, ", which is not for particles");
     WRONG(codec, BOUMA_CODEC_QUANTISE, "tolerance");
     WRONG(nominal, 1, "nominal");
 #undef WRONG
@@ -112,7 +114,7 @@ static void wrong_definitions_are_refused(void)
     v.codec = BOUMA_CODEC_QUANTISE;
     v.tolerance = 1;
     TELLS(ds, bouma_variable_define(&variable, grid, "v", &v), BOUMA_EINVAL,
-          "particles");
+          "not for grids");
     CHECK_EQ(bouma_particles_variable_count(p), 2);
     bouma_dataset_free(ds);
 }

@@ -87,7 +87,7 @@ static void lies_are_found(void)
 
         REQUIRE(!bouma_dataset_open(&ds, "d", &options));
         REQUIRE(!bouma_step_open(&step, ds, 0));
-        cloud = &step->manifest.subfiles[0].clouds[0];
+        cloud = bm_cloud_of(step->manifest.subfiles[0].summaries.entries[0]);
         top = &step->manifest.tops[0];
         truth = *cloud;
         type = cloud->types[0];

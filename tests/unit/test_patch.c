@@ -41,7 +41,7 @@ static void random_field(struct field *f, uint64_t *state)
     v.components = 1 + (int)check_below(state, 4);
     REQUIRE(!bm_schema_add_grid(&f->schema, &f->grid, "g", &g));
     REQUIRE(!bm_schema_add_variable(f->grid, &f->variable, "v", &v));
-    memcpy(f->shape, f->grid->tiling.shape, sizeof(f->shape));
+    memcpy(f->shape, bm_tiling_of(f->grid)->shape, sizeof(f->shape));
     f->size = bouma_type_size(v.type);
     f->sample = f->size * (size_t)v.components;
     f->data =
@@ -269,7 +269,8 @@ static void patches_give_every_level_of_every_box(void)
         struct field f;
 
         random_field(&f, &state);
-        take(&t, &f, check_below(&state, f.grid->tiling.patches), &state);
+        take(&t, &f, check_below(&state, bm_tiling_of(f.grid)->patches),
+             &state);
         check_levels(&t);
         check_ranges(&t, &f);
         for (int at = 0; at < t.p.levels; at++)

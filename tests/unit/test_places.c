@@ -1,5 +1,6 @@
 /* Placed subfiles: their table says where each chunk level lies. What goes
  * through the bytes, what it costs, and all lies about places. */
+#include "layout/cloud.h"
 #include "layout/places.h"
 
 #include "check.h"
@@ -423,9 +424,9 @@ static void build_cloud(struct bm_schema *schema, struct bm_head *h,
     bm_head_init(h, bm_allocator_default());
     h->subfiles = 1;
     h->order = BOUMA_ORDER_LEVEL;
-    REQUIRE(!bm_head_add_cloud(h, schema->objects[0]));
-    h->clouds[0].count = 1;
-    h->clouds[0].tree_bytes = 5;
+    REQUIRE(!bm_summaries_add(&h->summaries, schema->objects[0]));
+    bm_cloud_of(h->summaries.entries[0])->count = 1;
+    bm_cloud_of(h->summaries.entries[0])->tree_bytes = 5;
     REQUIRE(!bm_head_add_section(h, schema->by_id[0], 1));
     s = &h->sections[0];
     s->ranges[0].count = bm_section_values(s, 0, values);

@@ -1,4 +1,5 @@
 /* Grids, variables and attributes: what may be defined, and their bytes. */
+#include "layout/grid_patch.h"
 #include "layout/schema.h"
 
 #include "check.h"
@@ -64,9 +65,9 @@ static void a_schema_goes_through_its_bytes(void)
     CHECK_EQ(s.variables, 4);
     g = bm_schema_find(&s, "plane \xc3\xa9");
     REQUIRE(g);
-    CHECK(g->tiling.ndims == 2 && g->levels == 3 && g->count == 2);
-    CHECK(g->tiling.shape[1] == 9 && g->tiling.shape[2] == 14);
-    CHECK(g->tiling.edge[1] == 4 && g->tiling.edge[2] == 8);
+    CHECK(g->ndims == 2 && g->levels == 3 && g->count == 2);
+    CHECK(bm_tiling_of(g)->shape[1] == 9 && bm_tiling_of(g)->shape[2] == 14);
+    CHECK(bm_tiling_of(g)->edge[1] == 4 && bm_tiling_of(g)->edge[2] == 8);
     CHECK(g->origin[0] == -1.5 && g->spacing[1] == -3);
     CHECK(!strcmp(g->unit, "km"));
     CHECK_EQ(g->attributes.count, 4);
@@ -192,11 +193,15 @@ static void defaults_are_those_of_the_manual(void)
     REQUIRE(!define_grid(&s, "1", 1, 100000, 0, 0));
     REQUIRE(!define_grid(&s, "small", 3, 5, 0, 0));
     REQUIRE(!define_grid(&s, "one", 3, 1, 0, 0));
-    CHECK(s.objects[0]->tiling.edge[2] == 64 && s.objects[0]->levels == 5);
-    CHECK(s.objects[1]->tiling.edge[2] == 256 && s.objects[1]->levels == 6);
-    CHECK(s.objects[2]->tiling.edge[2] == 65536 && s.objects[2]->levels == 11);
-    CHECK(s.objects[3]->tiling.edge[2] == 8); /* cut down */
-    CHECK(s.objects[4]->tiling.edge[2] == 1 && s.objects[4]->levels == 1);
+    CHECK(bm_tiling_of(s.objects[0])->edge[2] == 64 &&
+          s.objects[0]->levels == 5);
+    CHECK(bm_tiling_of(s.objects[1])->edge[2] == 256 &&
+          s.objects[1]->levels == 6);
+    CHECK(bm_tiling_of(s.objects[2])->edge[2] == 65536 &&
+          s.objects[2]->levels == 11);
+    CHECK(bm_tiling_of(s.objects[3])->edge[2] == 8); /* cut down */
+    CHECK(bm_tiling_of(s.objects[4])->edge[2] == 1 &&
+          s.objects[4]->levels == 1);
     CHECK(s.objects[0]->spacing[0] == 1 && s.objects[0]->origin[0] == 0);
     bm_schema_release(&s);
 }
@@ -234,7 +239,8 @@ static void wrong_variables_are_refused_with_a_reason(void)
     CHECK_TEXT(last.text, "codec");
     CHECK_EQ(define_variable(g, "v", BOUMA_F32, 1, BOUMA_CODEC_QUANTISE, 0),
              BOUMA_EINVAL);
-    CHECK_TEXT(last.text, "quantise, which is for particles; use interp");
+    CHECK_TEXT(last.text,
+               "quantise, which is not for grids; use zstd, raw, interp");
     CHECK_EQ(define_variable(g, "v", BOUMA_U8, 1, 1, 23), BOUMA_EINVAL);
     CHECK_EQ(define_variable(g, "v", BOUMA_U8, 1, 1, -1), BOUMA_EINVAL);
     CHECK_EQ(define_variable(g, "v", BOUMA_F64, 1, 0, 0), BOUMA_EINVAL);

@@ -1,0 +1,259 @@
+/* grid_patch.c -- see grid_patch.h. */
+#include "layout/grid_patch.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "codec/lattice.h"
+
+int bm_default_levels(const struct bm_tiling *t)
+{
+    uint64_t samples;
+    int levels = 0;
+
+    do {
+        samples = 1;
+        levels++;
+        for (int d = 0; d < 3; d++) {
+            int64_t n = t->edge[d] >> levels;
+
+            samples *= n ? (uint64_t)n : 1;
+        }
+    } while (samples >= 64);
+    return levels;
+}
+
+static int max_levels(const struct bm_tiling *t)
+{
+    int levels = 1;
+
+    for (int d = 0; d < 3; d++)
+        while (t->edge[d] >> levels)
+            levels++;
+    return levels;
+}
+
+/* ---- schema -------------------------------------------------------------- */
+
+/* What is wrong with the axes, as the end of a sentence, or NULL. */
+static const char *set_axes(struct bm_object *o, struct bm_tiling *t,
+                            const bouma_grid_spec *spec)
+{
+    const char *wrong;
+    int64_t edge[3];
+
+    bm_tiling_edges(edge, spec->ndims, spec->shape, spec->patch);
+    for (int d = 0; d < spec->ndims; d++) {
+        o->origin[d] = spec->origin[d];
+        o->spacing[d] = spec->spacing[d] != 0 ? spec->spacing[d] : 1;
+        if (!isfinite(o->origin[d]) || !isfinite(o->spacing[d]))
+            return "has an origin or spacing that is not a finite number";
+    }
+    wrong = bm_tiling_init(t, spec->ndims, spec->shape, edge);
+    if (!wrong)
+        o->domain = bm_tiling_domain(t);
+    return wrong;
+}
+
+static int define(struct bm_object *o, const void *wanted)
+{
+    const bouma_grid_spec *spec = wanted;
+    struct bm_error *error = o->schema->error;
+    struct bm_grid_patch *own = bm_new(o->a, 1, sizeof(*own));
+    const char *wrong;
+
+    if (!own)
+        return bm_fail(error, BOUMA_ENOMEM, "grid \"%s\": no memory", o->name);
+    o->own = own;
+    if (spec->ndims < 1 || spec->ndims > 3)
+        return bm_fail(error, BOUMA_EINVAL,
+                       "grid \"%s\": ndims is %d; it must be 1 to 3", o->name,
+                       spec->ndims);
+    o->ndims = spec->ndims;
+    wrong = set_axes(o, &own->tiling, spec);
+    if (wrong)
+        return bm_fail(error, BOUMA_EINVAL, "grid \"%s\" %s", o->name, wrong);
+    if (spec->levels < 0 || spec->levels > max_levels(&own->tiling))
+        return bm_fail(error, BOUMA_EINVAL,
+                       "grid \"%s\" has %d levels, but its patches allow 1 to "
+                       "%d (1 + log2 of the longest edge)",
+                       o->name, spec->levels, max_levels(&own->tiling));
+    o->levels = spec->levels ? spec->levels : bm_default_levels(&own->tiling);
+    return BOUMA_OK;
+}
+
+static void release(struct bm_object *o)
+{
+    bm_drop(o->a, o->own);
+    o->own = NULL;
+}
+
+static void encode(struct bm_buffer *b, const struct bm_object *o)
+{
+    const struct bm_tiling *t = bm_tiling_of(o);
+
+    for (int d = 0; d < o->ndims; d++) {
+        bm_put_i64(b, t->shape[3 - o->ndims + d]);
+        bm_put_i64(b, t->edge[3 - o->ndims + d]);
+        bm_put_f64(b, o->origin[d]);
+        bm_put_f64(b, o->spacing[d]);
+    }
+}
+
+/* Bytes say what a caller could have said, and go through the same checks. */
+static int decode(struct bm_object *o, struct bm_cursor *c)
+{
+    bouma_grid_spec spec = {.size = sizeof(spec)};
+    int rc;
+
+    spec.ndims = o->ndims;
+    spec.levels = o->levels;
+    for (int d = 0; d < o->ndims; d++) {
+        spec.shape[d] = bm_get_i64(c);
+        spec.patch[d] = bm_get_i64(c);
+        spec.origin[d] = bm_get_f64(c);
+        spec.spacing[d] = bm_get_f64(c);
+        /* What a caller may leave out is always there. */
+        if (!spec.patch[d] || spec.spacing[d] == 0)
+            return BOUMA_EFORMAT;
+    }
+    rc = c->failed ? BOUMA_EFORMAT : define(o, &spec);
+    for (int d = 0; d < o->ndims && !rc; d++) /* no larger than they can be */
+        if (bm_tiling_of(o)->edge[3 - o->ndims + d] != spec.patch[d])
+            rc = BOUMA_EFORMAT;
+    return rc;
+}
+
+static const char *check_variable(const struct bm_object *o,
+                                  const bouma_variable_spec *spec,
+                                  int components)
+{
+    uint64_t values = 1;
+
+    for (int d = 0; d < 3; d++)
+        if (__builtin_mul_overflow(values, (uint64_t)bm_tiling_of(o)->edge[d],
+                                   &values))
+            return "has patches of more than 1 GiB; choose a smaller 'patch'";
+    if (values >
+        BM_MAX_CHUNK / bouma_type_size(spec->type) / (uint64_t)components)
+        return "has patches of more than 1 GiB; choose a smaller 'patch'";
+    return NULL;
+}
+
+static int complete(const struct bm_object *o)
+{
+    (void)o;
+    return 1;
+}
+
+static int differs(char *text, size_t bytes, const struct bm_object *mine,
+                   const struct bm_object *root, int me)
+{
+    char mine_box[128], root_box[128];
+
+    bm_box_text(mine_box, sizeof(mine_box), &mine->domain, mine->ndims);
+    bm_box_text(root_box, sizeof(root_box), &root->domain, root->ndims);
+    if (strcmp(mine_box, root_box))
+        snprintf(text, bytes, "rank %d has grid \"%s\" as %s, rank 0 as %s", me,
+                 mine->name, mine_box, root_box);
+    else if (memcmp(bm_tiling_of(mine), bm_tiling_of(root),
+                    sizeof(struct bm_tiling)) ||
+             mine->levels != root->levels)
+        snprintf(text, bytes,
+                 "rank %d has grid \"%s\" with other patches or levels than "
+                 "rank 0",
+                 me, mine->name);
+    else
+        return 0;
+    return 1;
+}
+
+/* ---- chunks -------------------------------------------------------------- */
+
+static int64_t patch_of(const struct bm_object *o, uint64_t key)
+{
+    return bm_tiling_find(bm_tiling_of(o), key);
+}
+
+static uint64_t most_values(const struct bm_object *o)
+{
+    const int64_t *edge = bm_tiling_of(o)->edge;
+
+    return (uint64_t)(edge[0] * edge[1] * edge[2]);
+}
+
+static int has_chunk(const struct bm_object *o, const struct bm_summary *s,
+                     uint64_t key)
+{
+    (void)s;
+    return patch_of(o, key) >= 0;
+}
+
+static uint64_t values_of(const struct bm_object *o, const struct bm_summary *s,
+                          uint64_t key, uint64_t values[BM_MAX_LEVELS])
+{
+    bouma_box box = bm_tiling_patch_box(bm_tiling_of(o), patch_of(o, key));
+
+    (void)s;
+    for (int k = 0; k < o->levels; k++) {
+        struct bm_lattice l = bm_lattice_of(&box, k);
+
+        values[k] = k == o->levels - 1 ? bm_lattice_samples(&l)
+                                       : bm_lattice_details(&l);
+    }
+    return bm_box_volume(&box);
+}
+
+static bouma_box bounds(const struct bm_object *o, uint64_t key)
+{
+    return bm_tiling_patch_box(bm_tiling_of(o), patch_of(o, key));
+}
+
+static void text_of(char *text, size_t bytes, const struct bm_object *o,
+                    uint64_t key)
+{
+    bouma_box box = bounds(o, key);
+    char region[160];
+
+    bm_box_text(region, sizeof(region), &box, o->ndims);
+    snprintf(text, bytes, "patch %s", region);
+}
+
+static struct bm_limits chunks(const struct bm_object *o,
+                               const struct bm_summary *s)
+{
+    (void)s;
+    return (struct bm_limits){1, (uint64_t)bm_tiling_of(o)->patches};
+}
+
+static struct bm_limits samples(const struct bm_object *o,
+                                const struct bm_summary *s)
+{
+    (void)s;
+    return (struct bm_limits){0, bm_box_volume(&o->domain)};
+}
+
+const struct bm_layout bm_layout_grid_patch = {
+    .name = "patch",
+    .kind = BM_GRID,
+    .code = 1,
+    .codecs = 1u << BOUMA_CODEC_ZSTD | 1u << BOUMA_CODEC_RAW |
+              1u << BOUMA_CODEC_INTERP | 1u << BOUMA_CODEC_WAVELET |
+              1u << BOUMA_CODEC_ZFP_REVERSIBLE,
+    .lossy = BOUMA_CODEC_INTERP,
+    .define = define,
+    .release = release,
+    .encode = encode,
+    .decode = decode,
+    .check_variable = check_variable,
+    .complete = complete,
+    .differs = differs,
+    .most_values = most_values,
+    .has_chunk = has_chunk,
+    .values = values_of,
+    .text = text_of,
+    .bounds = bounds,
+    .chunks = chunks,
+    .samples = samples,
+};

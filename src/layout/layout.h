@@ -1,0 +1,127 @@
+/* layout.h -- how objects lie in files: one table of functions for each way. To
+ * add one, write a file that fills the table, and a line in layout.c.
+ *
+ * Whatever the layout, a variable of an object is stored in chunks, each known
+ * by a key and cut into pieces, one for each level, from the coarsest to the
+ * finest. Where pieces lie, how they are checked, gathered, stored and found
+ * again is the same for all; what they mean is the layout's. */
+#ifndef BM_LAYOUT_H
+#define BM_LAYOUT_H
+
+#include "layout/object.h"
+
+/* What a file has of an object, in short. It stands in the head of the file
+ * and, for readers that need not open the file, in the manifest. Objects whose
+ * layout has no 'summary' have none. */
+struct bm_summary {
+    const struct bm_object *object;
+    void *own;             /* the layout's; NULL: released */
+    uint64_t index_offset; /* in the file; derived */
+};
+
+/* The index of an object in a file; no bytes: there is none. */
+struct bm_index {
+    uint64_t bytes;
+    uint32_t hash; /* see bm_summary_hash_index() */
+};
+
+/* In place of a level, in the address of an index. */
+#define BM_INDEX_LEVEL UINT32_MAX
+
+/* The variables that a file has; and the range of a component's values. */
+struct bm_contents {
+    int (*has)(const void *list, uint32_t variable);
+    struct bm_range (*range)(const void *list, uint32_t variable,
+                             int component);
+    const void *list;
+};
+
+struct bm_summary_functions {
+    size_t least; /* bytes that one has in a file */
+    /* An empty one. BOUMA_OK or ENOMEM. */
+    int (*init)(struct bm_summary *s);
+    void (*release)(struct bm_summary *s);
+    int (*copy)(struct bm_summary *out, const struct bm_summary *s);
+    void (*encode)(struct bm_buffer *b, const struct bm_summary *s);
+    /* Into an empty one. BOUMA_OK, ENOMEM or EFORMAT. */
+    int (*decode)(struct bm_summary *s, struct bm_cursor *c);
+    /* Whether it can be that of a file with these variables. */
+    int (*fits)(const struct bm_summary *s, const struct bm_contents *c);
+    /* A fact in which it differs from the ranges of the values, or NULL. */
+    const char *(*contradicts)(const struct bm_summary *s,
+                               const struct bm_contents *c);
+    /* The file may have an index of the object, in front of all chunks. */
+    struct bm_index (*index)(const struct bm_summary *s);
+    /* Whether its bytes are an index, and one of what the summary tells:
+     * EFORMAT if not; BOUMA_OK or ENOMEM. */
+    int (*check_index)(const struct bm_summary *s, const uint8_t *data,
+                       size_t bytes, struct bm_codec_state *codec);
+    const char *index_name; /* for messages: "the tree over the particles" */
+    /* Add it to what the object has in all files of a step. */
+    void (*total)(struct bm_object *o, const struct bm_summary *s);
+};
+
+/* The samples that a file, or all files, must have of each component. */
+struct bm_limits {
+    uint64_t least, most;
+};
+
+struct bm_layout {
+    const char *name;
+    enum bm_object_kind kind;
+    uint8_t code;      /* in files; never changes */
+    unsigned codecs;   /* that it takes, as bits 1 << bouma_codec */
+    bouma_codec lossy; /* of variables with a tolerance and no codec */
+
+    /* ---- schema ---- */
+    /* What the caller wants, checked, into a new object: levels, axes, 'own'.
+     * Messages go to the schema's error, and begin with the object's name. */
+    int (*define)(struct bm_object *o, const void *spec);
+    void (*release)(struct bm_object *o);
+    /* What is the layout's own, as bytes; and back, into a new object whose
+     * ndims and levels are there. BOUMA_OK, ENOMEM or EFORMAT. */
+    void (*encode)(struct bm_buffer *b, const struct bm_object *o);
+    int (*decode)(struct bm_object *o, struct bm_cursor *c);
+    /* What is wrong with a variable, as the end of a sentence, or NULL. */
+    const char *(*check_variable)(const struct bm_object *o,
+                                  const bouma_variable_spec *spec,
+                                  int components);
+    /* Whether all variables are there that must be. */
+    int (*complete)(const struct bm_object *o);
+    /* In what the object of rank 'me' differs from rank 0's, as a message; 0 if
+     * it does not. */
+    int (*differs)(char *text, size_t bytes, const struct bm_object *mine,
+                   const struct bm_object *root, int me);
+
+    /* ---- chunks; 's' is the file's summary, or NULL ---- */
+    /* The most values of one component that a chunk can have. */
+    uint64_t (*most_values)(const struct bm_object *o);
+    int (*has_chunk)(const struct bm_object *o, const struct bm_summary *s,
+                     uint64_t key);
+    /* The values of one component at each level, into values[levels]; gives
+     * their sum. */
+    uint64_t (*values)(const struct bm_object *o, const struct bm_summary *s,
+                       uint64_t key, uint64_t values[BM_MAX_LEVELS]);
+    /* Where a chunk is, for messages: "patch [0:4,0:8]". */
+    void (*text)(char *text, size_t bytes, const struct bm_object *o,
+                 uint64_t key);
+    /* The samples of a chunk; NULL: chunks are no boxes. */
+    bouma_box (*bounds)(const struct bm_object *o, uint64_t key);
+    /* The chunks that a file can have, of each variable; and the samples. */
+    struct bm_limits (*chunks)(const struct bm_object *o,
+                               const struct bm_summary *s);
+    struct bm_limits (*samples)(const struct bm_object *o,
+                                const struct bm_summary *s);
+
+    /* ---- what a file has of an object; NULL: nothing but chunks ---- */
+    const struct bm_summary_functions *summary;
+    int file_tree; /* the manifest has a tree over its summaries: see top.h */
+};
+
+/* NULL if there is none; and the largest code of all. */
+const struct bm_layout *bm_layout_find(int kind, int code);
+int bm_layout_last_code(void);
+
+extern const struct bm_layout bm_layout_grid_patch, bm_layout_particles_bat;
+
+#endif
