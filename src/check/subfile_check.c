@@ -7,7 +7,6 @@
 
 #include "base/hash.h"
 #include "check/check.h"
-#include "layout/patch.h"
 #include "store/envelope.h"
 
 #define PADDING_PIECE 4096 /* bytes read at once */
@@ -23,8 +22,8 @@ struct subfile_check {
     int vague; /* something may be well, but could not be read */
     struct bm_findings *out;
     bouma_verify_report *report;
-    struct bm_codec_state codec;
-    struct bm_buffer raw, samples, dense[2];
+    struct bm_decoder decoder;
+    struct bm_buffer raw, pieces[2];
     int no_memory;
 };
 
@@ -281,58 +280,6 @@ static int range_fits(const struct bm_range *noted,
                              isinf(noted->low.f) || isinf(noted->high.f));
 }
 
-/* Decode level k of a chunk, in c->raw, from the coarser one before it, which
- * *dense points to, and have it point to the new one. */
-static int decode_level(struct subfile_check *c, const struct bm_patch *p,
-                        const struct bouma_variable *v, int k,
-                        const uint8_t **dense)
-{
-    const struct bm_codec *codec = bm_codec_find((int)v->codec);
-    struct bm_buffer *to = &c->dense[k & 1];
-    struct bm_field f = bm_patch_field(p, v);
-    struct bm_samples out = {NULL, (size_t)p->values[k] * (size_t)p->components,
-                             p->size};
-    struct bm_patch_samples s = {k, NULL, *dense};
-    int rc;
-
-    bm_buffer_clear(to);
-    bm_buffer_clear(&c->samples);
-    if (!bm_buffer_extend(to, bm_patch_dense_bytes(p, k)) ||
-        !bm_buffer_extend(&c->samples, bm_patch_level_bytes(p, k)))
-        return BOUMA_ENOMEM;
-    if (codec->decode_field) {
-        rc = bm_codec_decode_fields(codec, &c->codec, to->data, *dense, &f,
-                                    p->components, k, c->raw.data, c->raw.size);
-    } else {
-        out.data = c->samples.data;
-        rc = codec->decode(&c->codec, &out, c->raw.data, c->raw.size);
-        s.detail = c->samples.data;
-        if (!rc)
-            bm_patch_merge(p, &s, to->data);
-    }
-    *dense = to->data;
-    return rc;
-}
-
-/* Level k of a chunk of particles, in c->raw: its values widen the ranges. */
-static int decode_values(struct subfile_check *c,
-                         const struct bouma_variable *v, uint64_t count,
-                         struct bm_range *ranges)
-{
-    size_t lane = (size_t)count * bm_variable_value_size(v);
-    int rc;
-
-    bm_buffer_clear(&c->samples);
-    if (!bm_buffer_extend(&c->samples, lane * (size_t)v->components))
-        return BOUMA_ENOMEM;
-    rc = bm_values_decode(&c->codec, c->samples.data, v, (size_t)count,
-                          c->raw.data, c->raw.size);
-    for (int j = 0; j < v->components && !rc; j++)
-        bm_range_add(&ranges[j], v->type, c->samples.data + (size_t)j * lane,
-                     (size_t)count);
-    return rc;
-}
-
 /* 1 if level k of a chunk was read, into c->raw, and is what was written. */
 static int load_level(struct subfile_check *c, const struct bm_section *s,
                       size_t chunk, int k)
@@ -354,57 +301,81 @@ static int load_level(struct subfile_check *c, const struct bm_section *s,
     return 0;
 }
 
+/* Whether a chunk can be decoded with the memory there is. */
+static int fits_memory(struct subfile_check *c, const struct bm_section *s,
+                       size_t chunk)
+{
+    const struct bouma_variable *v = s->variable;
+    uint64_t values[BM_MAX_LEVELS];
+
+    if (bm_section_values(s, chunk, values) * bm_variable_sample_size(v) <=
+        c->step->ds->store.memory_limit)
+        return 1;
+    bm_findings_add(c->out, BOUMA_NOTE, (int64_t)c->step->manifest.step,
+                    c->name,
+                    "a chunk of \"%s/%s\" is beyond the memory limit, and was "
+                    "not decoded",
+                    v->object->name, v->name);
+    return 0;
+}
+
+/* Level k of a chunk, in c->raw. The bytes are kept: samples may lie in them.
+ */
+static int decode_level(struct subfile_check *c, struct bm_decoding *d, int k)
+{
+    struct bm_buffer *piece = &c->pieces[k & 1], raw = c->raw;
+
+    c->raw = *piece;
+    *piece = raw;
+    return d->variable->object->layout->decode_piece(d, piece->data,
+                                                     piece->size);
+}
+
+static void check_ranges(struct subfile_check *c, const struct bm_section *s,
+                         size_t chunk, const struct bm_decoding *d)
+{
+    const struct bouma_variable *v = s->variable;
+    size_t components = (size_t)v->components;
+    struct bm_range ranges[BM_MAX_COMPONENTS];
+
+    v->object->layout->ranges(d, ranges);
+    for (size_t j = 0; j < components; j++)
+        if (!range_fits(&s->ranges[chunk * components + j], &ranges[j], v))
+            damaged_level(c, s, chunk, 0,
+                          "the values are not in the range that was noted");
+}
+
 /* One chunk: every level's checksum and, if 'deep', its decoding and range. */
 static void check_chunk(struct subfile_check *c, const struct bm_section *s,
                         size_t chunk, int deep)
 {
-    const struct bouma_variable *v = s->variable;
-    uint64_t values[BM_MAX_LEVELS], samples;
-    struct bm_range ranges[BM_MAX_COMPONENTS];
-    const uint8_t *dense = NULL;
-    struct bm_patch p;
-    int whole = 1, rc;
+    const struct bm_layout *layout = s->variable->object->layout;
+    struct bm_decoding d = {.decoder = &c->decoder,
+                            .variable = s->variable,
+                            .summary = s->summary,
+                            .key = s->keys[chunk]};
+    int whole = 1, rc = BOUMA_OK;
 
-    memset(ranges, 0, sizeof(*ranges) * (size_t)v->components);
-    samples = bm_section_values(s, chunk, values);
-    if (v->object->kind == BM_GRID)
-        bm_patch_init(&p, v,
-                      bm_tiling_find(bm_tiling_of(v->object), s->keys[chunk]));
-    if (deep && samples * bm_variable_sample_size(v) >
-                    c->step->ds->store.memory_limit) {
-        bm_findings_add(c->out, BOUMA_NOTE, (int64_t)c->step->manifest.step,
-                        c->name,
-                        "a chunk of \"%s/%s\" is beyond the memory limit, and "
-                        "was not decoded",
-                        v->object->name, v->name);
-        deep = 0;
-    }
+    deep = deep && fits_memory(c, s, chunk);
+    if (deep)
+        rc = layout->decode_begin(&d, NULL);
     for (int k = s->levels - 1; k >= 0; k--) {
         if (is_lost(c, s, chunk, k) || !load_level(c, s, chunk, k)) {
             whole = 0;
             continue;
         }
         /* A level that builds on a damaged one cannot be decoded. */
-        rc = !deep || !whole ? BOUMA_OK
-             : v->object->kind == BM_GRID
-                 ? decode_level(c, &p, v, k, &dense)
-                 : decode_values(c, v, values[k], ranges);
+        if (!rc && deep && whole)
+            rc = decode_level(c, &d, k);
         if (rc == BOUMA_ENOMEM)
             c->no_memory = 1;
-        else if (rc)
+        else if (rc && whole)
             damaged_level(c, s, chunk, k, "the data cannot be decoded");
         whole &= !rc;
     }
     c->report->chunks++;
-    if (!deep || !whole)
-        return;
-    if (v->object->kind == BM_GRID)
-        bm_patch_dense_ranges(&p, v->type, dense, ranges);
-    for (int j = 0; j < v->components; j++)
-        if (!range_fits(&s->ranges[chunk * (size_t)v->components + (size_t)j],
-                        &ranges[j], v))
-            damaged_level(c, s, chunk, 0,
-                          "the values are not in the range that was noted");
+    if (deep && whole)
+        check_ranges(c, s, chunk, &d);
 }
 
 /* The index of an object: its checksum and, if 'deep', its structure. */
@@ -428,7 +399,7 @@ static void check_index(struct subfile_check *c, const struct bm_summary *s,
         damaged_piece(c, s->index_offset, text);
         return;
     }
-    rc = deep ? f->check_index(s, c->raw.data, c->raw.size, &c->codec)
+    rc = deep ? f->check_index(s, c->raw.data, c->raw.size, &c->decoder.codec)
               : BOUMA_OK;
     snprintf(text, sizeof(text), "%s contradicts itself", f->index_name);
     if (rc)
@@ -531,11 +502,10 @@ int bm_check_subfile(struct bouma_step *step, size_t i, struct bm_check *how,
     struct bm_error why = {0}, ignored = {0};
     int failed, rc;
 
-    bm_codec_state_init(&c.codec, step->ds->a);
+    bm_decoder_init(&c.decoder, step->ds->a);
     bm_buffer_init(&c.raw, step->ds->a);
-    bm_buffer_init(&c.samples, step->ds->a);
-    bm_buffer_init(&c.dense[0], step->ds->a);
-    bm_buffer_init(&c.dense[1], step->ds->a);
+    bm_buffer_init(&c.pieces[0], step->ds->a);
+    bm_buffer_init(&c.pieces[1], step->ds->a);
     bm_name_subfile(c.name, step->manifest.step, (uint32_t)i,
                     step->manifest.generation);
     report->files++;
@@ -552,12 +522,11 @@ int bm_check_subfile(struct bouma_step *step, size_t i, struct bm_check *how,
         check_content(&c, how->depth);
     }
     bm_file_close(&c.file, &ignored);
-    failed =
-        c.no_memory || c.raw.failed || c.samples.failed || out->bytes.failed;
+    failed = c.no_memory || c.raw.failed || c.pieces[0].failed ||
+             c.pieces[1].failed || out->bytes.failed;
     bm_buffer_release(&c.raw);
-    bm_buffer_release(&c.samples);
-    bm_buffer_release(&c.dense[0]);
-    bm_buffer_release(&c.dense[1]);
-    bm_codec_state_release(&c.codec);
+    bm_buffer_release(&c.pieces[0]);
+    bm_buffer_release(&c.pieces[1]);
+    bm_decoder_release(&c.decoder);
     return failed ? BOUMA_ENOMEM : BOUMA_OK;
 }

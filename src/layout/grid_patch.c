@@ -1,5 +1,5 @@
 /* grid_patch.c -- see grid_patch.h. */
-#include "layout/grid_patch.h"
+#include "layout/grid_patch_inside.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -244,8 +244,8 @@ const struct bm_layout bm_layout_grid_patch = {
     .lossy = BOUMA_CODEC_INTERP,
     .define = define,
     .release = release,
-    .encode = encode,
-    .decode = decode,
+    .encode_schema = encode,
+    .decode_schema = decode,
     .check_variable = check_variable,
     .complete = complete,
     .differs = differs,
@@ -256,4 +256,11 @@ const struct bm_layout bm_layout_grid_patch = {
     .bounds = bounds,
     .chunks = chunks,
     .samples = samples,
+    .decode_begin = bm_grid_patch_begin,
+    .decode_piece = bm_grid_patch_decode,
+    .ranges = bm_grid_patch_ranges,
+    .sample_bytes = bm_grid_patch_sample_bytes,
+    .keep = bm_grid_patch_keep,
+    .select = bm_grid_patch_select,
+    .give = bm_grid_patch_give,
 };

@@ -1,6 +1,8 @@
 /* layout.c -- the table of layouts. */
 #include "layout/layout.h"
 
+#include <string.h>
+
 static const struct bm_layout *const layouts[] = {
     &bm_layout_grid_patch,
     &bm_layout_particles_bat,
@@ -24,4 +26,21 @@ int bm_layout_last_code(void)
         if (layouts[i]->code > last)
             last = layouts[i]->code;
     return last;
+}
+
+void bm_decoder_init(struct bm_decoder *d, const bouma_allocator *a)
+{
+    memset(d, 0, sizeof(*d));
+    d->a = a;
+    bm_codec_state_init(&d->codec, a);
+}
+
+void bm_decoder_release(struct bm_decoder *d)
+{
+    if (!d->a)
+        return;
+    bm_codec_state_release(&d->codec);
+    for (size_t i = 0; i < sizeof(d->room) / sizeof(d->room[0]); i++)
+        bm_drop(d->a, d->room[i].data);
+    memset(d, 0, sizeof(*d));
 }

@@ -66,6 +66,39 @@ struct bm_limits {
     uint64_t least, most;
 };
 
+/* Memory and codec of a thread that decodes chunks, kept from one to the next.
+ */
+struct bm_decoder {
+    const bouma_allocator *a;
+    struct bm_codec_state codec;
+    struct bm_block_of_memory room[5]; /* for whatever the layout likes */
+};
+
+void bm_decoder_init(struct bm_decoder *d, const bouma_allocator *a);
+void bm_decoder_release(struct bm_decoder *d);
+
+/* A chunk that is decoded, piece by piece, from coarse to fine. */
+struct bm_decoding {
+    struct bm_decoder *decoder;
+    const struct bouma_variable *variable;
+    const struct bm_summary *summary; /* of the file, or NULL */
+    uint64_t key;
+    int level;             /* that was decoded last */
+    const bouma_box *clip; /* no other samples are wanted; NULL: all are */
+    int fine;              /* the level at which they are wanted */
+    void *own;             /* the layout's, in the decoder's memory */
+};
+
+/* Where samples go: 'data' is at the sample with index 'first' in units of
+ * 2^level, strides lead from one sample of the level to the next. */
+struct bm_target {
+    bouma_box box; /* no others; lifted, full resolution */
+    int64_t first[3];
+    uint8_t *data;
+    int64_t stride[3];
+    int64_t component_stride;
+};
+
 struct bm_layout {
     const char *name;
     enum bm_object_kind kind;
@@ -80,8 +113,8 @@ struct bm_layout {
     void (*release)(struct bm_object *o);
     /* What is the layout's own, as bytes; and back, into a new object whose
      * ndims and levels are there. BOUMA_OK, ENOMEM or EFORMAT. */
-    void (*encode)(struct bm_buffer *b, const struct bm_object *o);
-    int (*decode)(struct bm_object *o, struct bm_cursor *c);
+    void (*encode_schema)(struct bm_buffer *b, const struct bm_object *o);
+    int (*decode_schema)(struct bm_object *o, struct bm_cursor *c);
     /* What is wrong with a variable, as the end of a sentence, or NULL. */
     const char *(*check_variable)(const struct bm_object *o,
                                   const bouma_variable_spec *spec,
@@ -112,6 +145,29 @@ struct bm_layout {
                                const struct bm_summary *s);
     struct bm_limits (*samples)(const struct bm_object *o,
                                 const struct bm_summary *s);
+
+    /* ---- decoding; BOUMA_OK, ENOMEM or EFORMAT ---- */
+    /* Begin with the coarsest piece; or, with 'kept' (see below), with the one
+     * behind d->level. */
+    int (*decode_begin)(struct bm_decoding *d, const uint8_t *kept);
+    /* The next finer piece. Its bytes must stay until the samples were
+     * used. */
+    int (*decode_piece)(struct bm_decoding *d, const uint8_t *data,
+                        size_t bytes);
+    /* The range of all values, once level 0 was decoded. */
+    void (*ranges)(const struct bm_decoding *d, struct bm_range *ranges);
+    /* Bytes of the samples at a level; and those of d->level, from which
+     * another decoding can go on. */
+    size_t (*sample_bytes)(const struct bm_decoding *d, int level);
+    void (*keep)(const struct bm_decoding *d, uint8_t *samples);
+
+    /* ---- grids: boxes of samples ---- */
+    /* The keys of the chunks that have samples of a level in a box, ascending:
+     * *keys is the caller's to drop. BOUMA_OK or ENOMEM. */
+    int (*select)(uint64_t **keys, size_t *count, const struct bm_object *o,
+                  const bouma_box *box, int level);
+    /* The samples of d->level that lie in the target's box. */
+    void (*give)(const struct bm_decoding *d, const struct bm_target *target);
 
     /* ---- what a file has of an object; NULL: nothing but chunks ---- */
     const struct bm_summary_functions *summary;

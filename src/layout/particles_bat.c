@@ -195,6 +195,70 @@ static struct bm_limits samples(const struct bm_object *o,
     return (struct bm_limits){n, n};
 }
 
+/* ---- decoding ------------------------------------------------------------ */
+
+/* The values of all levels so far, as ranges; and the last level. */
+struct decoding {
+    uint64_t values[BM_MAX_LEVELS];
+    struct bm_range ranges[BM_MAX_COMPONENTS];
+};
+
+enum { STATE, VALUES }; /* rooms of the decoder */
+
+static int decode_begin(struct bm_decoding *d, const uint8_t *kept)
+{
+    const struct bm_object *o = d->variable->object;
+    struct bm_decoder *decoder = d->decoder;
+    struct decoding *own;
+
+    (void)kept; /* pieces do not build on each other */
+    if (bm_block_grow(decoder->a, &decoder->room[STATE], sizeof(*own)))
+        return BOUMA_ENOMEM;
+    own = d->own = decoder->room[STATE].data;
+    memset(own->ranges, 0, sizeof(own->ranges));
+    values_of(o, d->summary, d->key, own->values);
+    d->level = o->levels;
+    return BOUMA_OK;
+}
+
+static int decode_piece(struct bm_decoding *d, const uint8_t *data,
+                        size_t bytes)
+{
+    const struct bouma_variable *v = d->variable;
+    struct bm_block_of_memory *room = &d->decoder->room[VALUES];
+    struct decoding *own = d->own;
+    size_t count = (size_t)own->values[--d->level];
+    size_t lane = count * bm_variable_value_size(v);
+    int rc;
+
+    if (bm_block_grow(d->decoder->a, room, lane * (size_t)v->components))
+        return BOUMA_ENOMEM;
+    rc =
+        bm_values_decode(&d->decoder->codec, room->data, v, count, data, bytes);
+    for (int j = 0; j < v->components && !rc; j++)
+        bm_range_add(&own->ranges[j], v->type,
+                     (uint8_t *)room->data + (size_t)j * lane, count);
+    return rc;
+}
+
+static size_t sample_bytes(const struct bm_decoding *d, int level)
+{
+    const struct decoding *own = d->own;
+    uint64_t count = 0;
+
+    for (int k = level; k < d->variable->object->levels; k++)
+        count += own->values[k];
+    return (size_t)count * bm_variable_sample_size(d->variable);
+}
+
+static void ranges_of(const struct bm_decoding *d, struct bm_range *ranges)
+{
+    const struct decoding *own = d->own;
+
+    memcpy(ranges, own->ranges,
+           sizeof(*ranges) * (size_t)d->variable->components);
+}
+
 const struct bm_layout bm_layout_particles_bat = {
     .name = "bat",
     .kind = BM_PARTICLES,
@@ -204,8 +268,8 @@ const struct bm_layout bm_layout_particles_bat = {
     .lossy = BOUMA_CODEC_QUANTISE,
     .define = define,
     .release = release,
-    .encode = encode,
-    .decode = decode,
+    .encode_schema = encode,
+    .decode_schema = decode,
     .check_variable = check_variable,
     .complete = complete,
     .differs = differs,
@@ -215,6 +279,10 @@ const struct bm_layout bm_layout_particles_bat = {
     .text = text_of,
     .chunks = chunks,
     .samples = samples,
+    .decode_begin = decode_begin,
+    .decode_piece = decode_piece,
+    .ranges = ranges_of,
+    .sample_bytes = sample_bytes,
     .summary = &bm_cloud_functions,
     .file_tree = 1,
 };

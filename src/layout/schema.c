@@ -491,7 +491,7 @@ void bm_schema_encode(struct bm_buffer *b, const struct bm_schema *schema)
         bm_put_u8(b, (uint8_t)g->levels);
         bm_put_text(b, g->name);
         bm_put_text(b, g->unit);
-        g->layout->encode(b, g);
+        g->layout->encode_schema(b, g);
         bm_attributes_encode(b, &g->attributes);
         bm_put_u64(b, (uint64_t)g->count);
         for (int j = 0; j < g->count; j++)
@@ -590,7 +590,7 @@ static int decode_own(struct bm_schema *schema, struct bm_object **out,
         return BOUMA_ENOMEM;
     g->ndims = about->ndims;
     g->levels = about->levels;
-    rc = g->layout->decode(g, c);
+    rc = g->layout->decode_schema(g, c);
     if (!rc)
         rc = add_object(schema, g);
     if (rc) {

@@ -8,18 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "layout/patch.h"
 #include "read/extents.h"
 
 #define BATCH_BYTES  ((uint64_t)4 << 20)   /* read ahead of decoding */
 #define THREAD_BYTES ((uint64_t)256 << 10) /* that a thread is started for */
-
-/* What one thread needs to decode chunks: kept from one batch to the next. */
-struct bm_worker {
-    struct bm_codec_state codec;
-    struct bm_block_of_memory samples[2]; /* of two levels in turn */
-    struct bm_block_of_memory detail[2];
-};
 
 struct batch {
     const struct bm_fetch *fetch;
@@ -56,54 +48,6 @@ void bm_selection_of(bouma_selection *out, const struct bm_object *grid,
     }
 }
 
-int bm_select(int64_t **out, size_t *count, const bouma_allocator *a,
-              const struct bm_tiling *tiling, const bouma_box *box, int level)
-{
-    bouma_box over = bm_tiling_meeting(tiling, box);
-    size_t most = (size_t)bm_box_volume(&over), n = 0;
-    struct keyed {
-        uint64_t key;
-        int64_t patch;
-    } *keyed = bm_new_raw(a, most, sizeof(*keyed));
-    int64_t at[3];
-
-    *out = bm_new_raw(a, most, sizeof(**out));
-    *count = 0;
-    if (!keyed || !*out) {
-        bm_drop(a, keyed);
-        bm_drop(a, *out);
-        *out = NULL;
-        return BOUMA_ENOMEM;
-    }
-    for (at[0] = over.lo[0]; at[0] < over.hi[0]; at[0]++)
-        for (at[1] = over.lo[1]; at[1] < over.hi[1]; at[1]++)
-            for (at[2] = over.lo[2]; at[2] < over.hi[2]; at[2]++) {
-                bouma_box patch = bm_tiling_box(tiling, at);
-                struct bm_lattice l;
-
-                bm_box_meet(&patch, &patch, box);
-                l = bm_lattice_of(&patch, level);
-                if (l.count[0] > 0 && l.count[1] > 0 && l.count[2] > 0)
-                    keyed[n++] = (struct keyed){bm_morton(at, tiling->ndims),
-                                                bm_tiling_index(tiling, at)};
-            }
-    /* Shell sort: short lists mostly, and no memory of its own. */
-    for (size_t gap = n / 2; gap; gap /= 2)
-        for (size_t i = gap; i < n; i++) {
-            struct keyed one = keyed[i];
-            size_t j = i;
-
-            for (; j >= gap && keyed[j - gap].key > one.key; j -= gap)
-                keyed[j] = keyed[j - gap];
-            keyed[j] = one;
-        }
-    for (size_t i = 0; i < n; i++)
-        (*out)[i] = keyed[i].patch;
-    *count = n;
-    bm_drop(a, keyed);
-    return BOUMA_OK;
-}
-
 /* ---- one batch ---------------------------------------------------------- */
 
 static size_t list_pieces(struct batch *b)
@@ -125,111 +69,63 @@ static size_t list_pieces(struct batch *b)
     return n;
 }
 
-/* The samples of a patch at a level that lie in a box; 0 if there are none. */
-static int window_of(struct bm_window *out, const struct bm_patch *p, int level,
-                     const bouma_box *clip)
+/* Check and decode the next piece of a chunk. */
+static int decode_piece(const struct batch *b, struct bm_decoding *d,
+                        const struct bm_extent *piece, struct bm_error *error)
 {
-    struct bm_lattice l;
-    bouma_box box;
-
-    if (!bm_box_meet(&box, &p->box, clip))
-        return 0;
-    l = bm_lattice_of(&box, level);
-    for (int d = 0; d < 3; d++) {
-        out->lo[d] = l.start[d] - p->lattice[level].start[d];
-        out->hi[d] = out->lo[d] + l.count[d];
-    }
-    return 1;
-}
-
-/* Go from the samples of the next coarser level, in *s, to those of the piece's
- * level. Pieces of a codec that stores values as they are can be used where
- * they are. */
-static int decode_piece(const struct batch *b, struct bm_worker *w,
-                        const struct bm_patch *p, const struct bm_extent *piece,
-                        struct bm_patch_samples *s, struct bm_error *error)
-{
-    const struct bm_codec *codec = bm_codec_find((int)b->variable->codec);
-    const bouma_allocator *a = b->step->ds->a;
-    int k = piece->level, turn = k & 1,
-        rc = bm_extent_check(b->step, b->source, b->section,
-                             b->chunks[piece->chunk], piece, error);
-    const uint8_t *coarse = s->dense;
+    size_t chunk = b->chunks[piece->chunk];
+    int rc =
+        bm_extent_check(b->step, b->source, b->section, chunk, piece, error);
 
     if (rc)
         return rc;
-    if (s->detail && s->level == p->levels - 1) {
-        coarse = s->detail; /* which are all samples */
-    } else if (s->detail) { /* of the level before, not yet put together */
-        if (bm_block_grow(a, &w->samples[!turn],
-                          bm_patch_dense_bytes(p, k + 1)))
-            return bm_fail(error, BOUMA_ENOMEM, "no memory to decode");
-        bm_patch_merge(p, s, w->samples[!turn].data);
-        coarse = w->samples[!turn].data;
-    }
-    *s = (struct bm_patch_samples){k, NULL, coarse};
-    if (codec->sized && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) {
-        s->detail = piece->data;
-        return BOUMA_OK;
-    }
-    if (codec->decode_field) {
-        struct bm_field f = bm_patch_field(p, b->variable);
-        struct bm_window wanted;
-
-        if (k == b->fine && b->fetch->clip &&
-            window_of(&wanted, p, k, b->fetch->clip))
-            f.wanted = &wanted;
-        rc = bm_block_grow(a, &w->samples[turn], bm_patch_dense_bytes(p, k));
-        if (!rc)
-            rc = bm_codec_decode_fields(codec, &w->codec, w->samples[turn].data,
-                                        coarse, &f, p->components, k,
-                                        piece->data, piece->bytes);
-        s->dense = w->samples[turn].data;
-    } else {
-        struct bm_samples out = {
-            NULL, (size_t)p->values[k] * (size_t)p->components, p->size};
-
-        rc = bm_block_grow(a, &w->detail[turn], bm_patch_level_bytes(p, k));
-        out.data = w->detail[turn].data;
-        if (!rc)
-            rc = codec->decode(&w->codec, &out, piece->data, piece->bytes);
-        s->detail = w->detail[turn].data;
-    }
+    rc =
+        b->variable->object->layout->decode_piece(d, piece->data, piece->bytes);
     if (rc == BOUMA_EFORMAT)
-        return bm_extent_damaged(b->step, b->source, b->section,
-                                 b->chunks[piece->chunk], piece,
+        return bm_extent_damaged(b->step, b->source, b->section, chunk, piece,
                                  "the data cannot be decoded", error);
     return rc ? bm_fail(error, rc, "no memory to decode a chunk") : BOUMA_OK;
 }
 
-/* Decode the pieces of one chunk and hand it on. */
-static int deliver(const struct batch *b, struct bm_worker *w, size_t chunk,
-                   struct bm_error *error)
+/* Whether its samples are within the limit. */
+static int check_size(const struct batch *b, const struct bm_decoding *d,
+                      struct bm_error *error)
 {
+    size_t bytes = b->variable->object->layout->sample_bytes(d, b->fine);
+
+    return bytes > b->step->ds->store.memory_limit
+               ? bm_fail(error, BOUMA_ELIMIT,
+                         "a patch of \"%s/%s\" has %zu bytes of samples, more "
+                         "than the option 'memory_limit' allows",
+                         b->variable->object->name, b->variable->name, bytes)
+               : BOUMA_OK;
+}
+
+/* Decode the pieces of one chunk and hand it on. */
+static int deliver(const struct batch *b, struct bm_decoder *decoder,
+                   size_t chunk, struct bm_error *error)
+{
+    const struct bm_layout *layout = b->variable->object->layout;
     const struct bm_fetch *fetch = b->fetch;
     const struct bm_extent **by_level =
         b->by_chunk + chunk * (size_t)(b->coarse - b->fine + 1);
-    struct bm_fetched f;
-    struct bm_patch p;
-    int rc = BOUMA_OK;
+    struct bm_decoding d = {.decoder = decoder,
+                            .variable = b->variable,
+                            .summary = b->section->summary,
+                            .key = b->section->keys[b->chunks[chunk]],
+                            .level = b->coarse + 1,
+                            .clip = fetch->clip,
+                            .fine = b->fine};
+    const uint8_t *kept = b->coarse < b->section->levels - 1
+                              ? fetch->coarser(fetch->context, d.key)
+                              : NULL;
+    int rc = layout->decode_begin(&d, kept);
 
-    memset(&f, 0, sizeof(f));
-    f.patch = bm_tiling_find(bm_tiling_of(b->variable->object),
-                             b->section->keys[b->chunks[chunk]]);
-    bm_patch_init(&p, b->variable, f.patch);
-    f.geometry = &p;
-    if (bm_patch_dense_bytes(&p, b->fine) > b->step->ds->store.memory_limit)
-        return bm_fail(error, BOUMA_ELIMIT,
-                       "a patch of \"%s/%s\" has %zu bytes of samples, more "
-                       "than the option 'memory_limit' allows",
-                       b->variable->object->name, b->variable->name,
-                       bm_patch_dense_bytes(&p, b->fine));
-    if (b->coarse < p.levels - 1)
-        f.samples = (struct bm_patch_samples){
-            b->coarse + 1, NULL, fetch->coarser(fetch->context, f.patch)};
+    rc = rc ? bm_fail(error, rc, "no memory to decode a chunk")
+            : check_size(b, &d, error);
     for (int k = b->coarse; k >= b->fine && !rc; k--)
-        rc = decode_piece(b, w, &p, by_level[k - b->fine], &f.samples, error);
-    return rc ? rc : fetch->each(fetch->context, &f, error);
+        rc = decode_piece(b, &d, by_level[k - b->fine], error);
+    return rc ? rc : fetch->each(fetch->context, &d, error);
 }
 
 /* ---- threads ------------------------------------------------------------ */
@@ -237,7 +133,7 @@ static int deliver(const struct batch *b, struct bm_worker *w, size_t chunk,
 /* One thread's share of a batch: the chunks that nobody took yet. */
 struct share {
     const struct batch *batch;
-    struct bm_worker *worker;
+    struct bm_decoder *worker;
     atomic_size_t *next;
     atomic_int *failed;
     struct bm_error error;
@@ -279,10 +175,9 @@ static void *work(void *context)
 static int threads_for(const struct batch *b)
 {
     const struct bouma_variable *v = b->variable;
-    const struct bm_tiling *t = bm_tiling_of(v->object);
+    const struct bm_object *o = v->object;
     double samples =
-        ldexp((double)t->edge[0] * (double)t->edge[1] * (double)t->edge[2],
-              -b->fine * t->ndims);
+        ldexp((double)o->layout->most_values(o), -b->fine * o->ndims);
     double bytes = samples * (double)b->count * v->components *
                    (double)bm_variable_value_size(v);
     double parts = 1 + bytes / THREAD_BYTES;
@@ -337,7 +232,7 @@ int bm_workers_init(struct bouma_step *step)
         return BOUMA_ENOMEM;
     step->worker_count = threads;
     for (int i = 0; i < threads; i++)
-        bm_codec_state_init(&step->workers[i].codec, step->ds->a);
+        bm_decoder_init(&step->workers[i], step->ds->a);
     return BOUMA_OK;
 }
 
@@ -345,13 +240,8 @@ void bm_workers_release(struct bouma_step *step)
 {
     const bouma_allocator *a = step->ds->a;
 
-    for (int i = 0; i < step->worker_count; i++) {
-        bm_codec_state_release(&step->workers[i].codec);
-        bm_drop(a, step->workers[i].samples[0].data);
-        bm_drop(a, step->workers[i].samples[1].data);
-        bm_drop(a, step->workers[i].detail[0].data);
-        bm_drop(a, step->workers[i].detail[1].data);
-    }
+    for (int i = 0; i < step->worker_count; i++)
+        bm_decoder_release(&step->workers[i]);
     bm_drop(a, step->workers);
     step->workers = NULL;
     step->worker_count = 0;
@@ -429,12 +319,12 @@ const struct bm_part_info *bm_step_part(const struct bouma_step *step,
     return NULL;
 }
 
-/* Whether some of the patches lie in the bounds of a subfile's part. */
-static int any_inside(const struct bm_tiling *t, const bouma_box *bounds,
-                      const int64_t *patches, size_t count)
+/* Whether some of the chunks lie in the bounds of a subfile's part. */
+static int any_inside(const struct bm_object *o, const bouma_box *bounds,
+                      const uint64_t *keys, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        bouma_box box = bm_tiling_patch_box(t, patches[i]);
+        bouma_box box = o->layout->bounds(o, keys[i]);
 
         if (bm_box_inside(&box, bounds))
             return 1;
@@ -491,8 +381,7 @@ int bm_fetch(const struct bm_fetch *fetch)
 {
     struct bouma_step *step = fetch->step;
     const struct bouma_variable *variable = fetch->variable;
-    const int64_t *patches = fetch->patches;
-    const struct bm_tiling *t = bm_tiling_of(variable->object);
+    const uint64_t *keys = fetch->keys;
     struct bouma_dataset *ds = step->ds;
     size_t count = fetch->count, found = 0;
     size_t *chunks = bm_new_raw(ds->a, count, sizeof(*chunks));
@@ -512,7 +401,7 @@ int bm_fetch(const struct bm_fetch *fetch)
         struct bm_source *source;
         size_t n = 0;
 
-        if (!part || !any_inside(t, &part->bounds, patches, count))
+        if (!part || !any_inside(variable->object, &part->bounds, keys, count))
             continue;
         rc = bm_step_source(step, i, &source);
         if (rc)
@@ -520,8 +409,7 @@ int bm_fetch(const struct bm_fetch *fetch)
         b.source = i;
         b.section = bm_head_section(&source->head, variable->id);
         for (size_t k = 0; k < count && b.section; k++) {
-            int64_t at =
-                bm_section_find(b.section, bm_tiling_key(t, patches[k]));
+            int64_t at = bm_section_find(b.section, keys[k]);
 
             if (at >= 0)
                 chunks[n++] = (size_t)at;
@@ -533,7 +421,7 @@ int bm_fetch(const struct bm_fetch *fetch)
     }
     if (!rc && found != count)
         rc = bm_fail(&ds->error, BOUMA_EFORMAT,
-                     "step %" PRIu64 ": %zu of %zu patches are in no subfile "
+                     "step %" PRIu64 ": %zu of %zu chunks are in no subfile "
                      "or in several",
                      step->manifest.step,
                      found < count ? count - found : found - count, count);

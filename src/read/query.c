@@ -5,12 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "layout/patch.h"
 #include "read/read.h"
 
-/* A patch that will be read, and where its entry in the tables is. */
+/* A chunk that will be read, and where its entry in the tables is. */
 struct entry {
-    int64_t patch;
+    uint64_t key;
     size_t source, place;
     int level;
 };
@@ -43,10 +42,10 @@ static int may_have(const struct query *q, const struct bm_range *range)
 
 /* What the tables tell of a patch; valid until the next. */
 static bouma_patch_info describe(struct query *q, const struct bm_section *s,
-                                 size_t place, int64_t patch)
+                                 size_t place)
 {
     const struct bouma_variable *v = q->variable;
-    bouma_box box = bm_tiling_patch_box(bm_tiling_of(v->object), patch);
+    bouma_box box = v->object->layout->bounds(v->object, s->keys[place]);
     bouma_patch_info info = {bm_box_lower(&box, v->object->ndims), s->levels,
                              v->components, q->ranges, q->level_bytes};
 
@@ -72,7 +71,7 @@ static int decide(struct query *q, const struct bm_section *s, struct entry *e)
         return BOUMA_OK;
     e->level = asked->level;
     if (asked->choose) {
-        info = describe(q, s, e->place, e->patch);
+        info = describe(q, s, e->place);
         e->level = asked->choose(asked->user, &info);
     }
     return e->level < s->levels ? BOUMA_OK
@@ -83,11 +82,10 @@ static int decide(struct query *q, const struct bm_section *s, struct entry *e)
                                           q->variable->name, s->levels - 1);
 }
 
-/* Look at the tables of all subfiles that may matter. 'patches' are those that
- * meet the box. */
-static int look(struct query *q, const int64_t *patches, size_t count)
+/* Look at the tables of all subfiles that may matter. 'keys' are those of
+ * the chunks that meet the box. */
+static int look(struct query *q, const uint64_t *keys, size_t count)
 {
-    const struct bm_tiling *t = bm_tiling_of(q->variable->object);
     int rc = BOUMA_OK;
 
     for (size_t i = 0; i < q->step->manifest.count && !rc; i++) {
@@ -104,7 +102,7 @@ static int look(struct query *q, const int64_t *patches, size_t count)
         rc = bm_step_source(q->step, i, &source);
         s = rc ? NULL : bm_head_section(&source->head, q->variable->id);
         for (size_t k = 0; k < count && s && !rc; k++) {
-            int64_t at = bm_section_find(s, bm_tiling_key(t, patches[k]));
+            int64_t at = bm_section_find(s, keys[k]);
             struct entry *e = &q->entries[q->count];
 
             if (at < 0)
@@ -113,7 +111,7 @@ static int look(struct query *q, const int64_t *patches, size_t count)
                 return bm_fail(&q->step->ds->error, BOUMA_EFORMAT,
                                "step %" PRIu64 ": a patch is in two subfiles",
                                q->step->manifest.step);
-            *e = (struct entry){patches[k], i, (size_t)at, -1};
+            *e = (struct entry){keys[k], i, (size_t)at, -1};
             rc = decide(q, s, e);
             q->count += e->level >= 0;
         }
@@ -121,31 +119,31 @@ static int look(struct query *q, const int64_t *patches, size_t count)
     return rc;
 }
 
-static int by_patch(const void *left, const void *right)
+static int by_key(const void *left, const void *right)
 {
     const struct entry *a = left, *b = right;
 
-    return a->patch < b->patch ? -1 : a->patch > b->patch;
+    return a->key < b->key ? -1 : a->key > b->key;
 }
 
 /* Hand the samples of one patch to the caller; the tables are still there, as
  * long as its turn lasts. */
-static int hand_over(struct query *q, const struct bm_fetched *f,
+static int hand_over(struct query *q, const struct bm_decoding *chunk,
                      struct bm_error *error)
 {
     const struct bouma_variable *v = q->variable;
-    struct entry key = {.patch = f->patch};
+    struct entry key = {.key = chunk->key};
     const struct entry *e =
-        bsearch(&key, q->entries, q->count, sizeof(*q->entries), by_patch);
+        bsearch(&key, q->entries, q->count, sizeof(*q->entries), by_key);
     bouma_selection selection;
     bouma_patch_info info;
     struct bm_source *source;
+    struct bm_read_request request = {.variable = v};
+    bouma_box part = v->object->layout->bounds(v->object, chunk->key);
     struct bm_lattice l;
-    int64_t stride[3], component_stride;
-    bouma_box part;
     int rc;
 
-    if (!e || !bm_box_meet(&part, &f->geometry->box, &q->box))
+    if (!e || !bm_box_meet(&part, &part, &q->box))
         return BOUMA_OK;
     l = bm_lattice_of(&part, e->level);
     if (!bm_lattice_samples(&l))
@@ -165,38 +163,39 @@ static int hand_over(struct query *q, const struct bm_fetched *f,
         if (!q->samples)
             return bm_fail(error, BOUMA_ENOMEM, "no memory to read");
     }
-    info =
-        describe(q, bm_head_section(&source->head, v->id), e->place, e->patch);
-    bm_memory_lift(stride, &component_stride, NULL, v, l.count);
-    bm_patch_give(f->geometry, &f->samples, &part, l.start, q->samples, stride,
-                  component_stride);
+    info = describe(q, bm_head_section(&source->head, v->id), e->place);
+    request.level = e->level;
+    request.box = part;
+    request.data = q->samples;
+    bm_memory_lift(request.stride, &request.component_stride, NULL, v, l.count);
+    bm_read_give(chunk, &request);
     return q->asked->each(q->asked->user, &info, e->level, &selection,
                           q->samples)
                ? bm_fail(error, BOUMA_EABORTED, "the caller ended the query")
                : BOUMA_OK;
 }
 
-static int take_turn(void *context, const struct bm_fetched *f,
+static int take_turn(void *context, const struct bm_decoding *chunk,
                      struct bm_error *error)
 {
     struct query *q = context;
     int rc;
 
     pthread_mutex_lock(&q->turn);
-    rc = hand_over(q, f, error);
+    rc = hand_over(q, chunk, error);
     pthread_mutex_unlock(&q->turn);
     return rc;
 }
 
-/* The patches for which this level was chosen. */
-static int fetch_level(struct query *q, int level, int64_t *patches,
+/* The chunks for which this level was chosen. */
+static int fetch_level(struct query *q, int level, uint64_t *keys,
                        uint64_t *before)
 {
     struct bm_fetch fetch = {.step = q->step,
                              .variable = q->variable,
                              .fine = level,
                              .coarse = q->variable->object->levels - 1,
-                             .patches = patches,
+                             .keys = keys,
                              .each = take_turn,
                              .context = q,
                              .clip = &q->box,
@@ -205,7 +204,7 @@ static int fetch_level(struct query *q, int level, int64_t *patches,
 
     for (size_t i = 0; i < q->count; i++)
         if (q->entries[i].level == level)
-            patches[fetch.count++] = q->entries[i].patch;
+            keys[fetch.count++] = q->entries[i].key;
     *before += fetch.count;
     return fetch.count ? bm_fetch(&fetch) : BOUMA_OK;
 }
@@ -216,11 +215,11 @@ int bm_query(struct bouma_step *step, const struct bouma_variable *variable,
     const bouma_allocator *a = step->ds->a;
     struct query q = {
         .step = step, .variable = variable, .asked = query, .box = *lifted};
-    int64_t *patches = NULL;
+    uint64_t *keys = NULL;
     uint64_t before = 0;
     size_t count = 0;
-    int rc = bm_select(&patches, &count, a, bm_tiling_of(variable->object),
-                       lifted, 0);
+    int rc = variable->object->layout->select(&keys, &count, variable->object,
+                                              lifted, 0);
 
     q.entries = bm_new_raw(a, count + 1, sizeof(*q.entries));
     q.ranges = bm_new(a, (size_t)variable->components, sizeof(*q.ranges));
@@ -229,11 +228,11 @@ int bm_query(struct bouma_step *step, const struct bouma_variable *variable,
     if (rc)
         bm_fail(&step->ds->error, rc, "no memory to query");
     if (!rc)
-        rc = look(&q, patches, count);
+        rc = look(&q, keys, count);
     if (!rc && q.count)
-        qsort(q.entries, q.count, sizeof(*q.entries), by_patch);
+        qsort(q.entries, q.count, sizeof(*q.entries), by_key);
     for (size_t i = 1; i < q.count && !rc; i++)
-        if (q.entries[i].patch == q.entries[i - 1].patch)
+        if (q.entries[i].key == q.entries[i - 1].key)
             rc = bm_fail(&step->ds->error, BOUMA_EFORMAT,
                          "step %" PRIu64 ": a patch is in two subfiles",
                          step->manifest.step);
@@ -242,11 +241,11 @@ int bm_query(struct bouma_step *step, const struct bouma_variable *variable,
     else if (!rc) {
         step->busy = 1;
         for (int k = variable->object->levels - 1; k >= 0 && !rc; k--)
-            rc = fetch_level(&q, k, patches, &before);
+            rc = fetch_level(&q, k, keys, &before);
         step->busy = 0;
         pthread_mutex_destroy(&q.turn);
     }
-    bm_drop(a, patches);
+    bm_drop(variable->object->a, keys);
     bm_drop(a, q.entries);
     bm_drop(a, q.ranges);
     bm_drop(a, q.samples);

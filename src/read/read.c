@@ -1,21 +1,26 @@
 /* read.c -- boxes of samples, for one rank alone. */
 #include "read/read.h"
 
-#include "layout/patch.h"
+#include <string.h>
 
-void bm_read_give(const struct bm_fetched *f, const struct bm_read_request *r)
+void bm_read_give(const struct bm_decoding *chunk,
+                  const struct bm_read_request *r)
 {
     struct bm_lattice l = bm_lattice_of(&r->box, r->level);
+    struct bm_target target = {.box = r->box,
+                               .data = r->data,
+                               .component_stride = r->component_stride};
 
-    bm_patch_give(f->geometry, &f->samples, &r->box, l.start, r->data,
-                  r->stride, r->component_stride);
+    memcpy(target.first, l.start, sizeof(target.first));
+    memcpy(target.stride, r->stride, sizeof(target.stride));
+    r->variable->object->layout->give(chunk, &target);
 }
 
-static int give_to_box(void *context, const struct bm_fetched *f,
+static int give_to_box(void *context, const struct bm_decoding *chunk,
                        struct bm_error *error)
 {
     (void)error;
-    bm_read_give(f, context);
+    bm_read_give(chunk, context);
     return BOUMA_OK;
 }
 
@@ -29,14 +34,14 @@ int bm_read_box(struct bouma_step *step, const struct bm_read_request *request)
                              .each = give_to_box,
                              .context = (void *)request,
                              .clip = &request->box};
-    int64_t *patches;
-    int rc = bm_select(&patches, &fetch.count, step->ds->a, bm_tiling_of(grid),
-                       &request->box, request->level);
+    uint64_t *keys;
+    int rc = grid->layout->select(&keys, &fetch.count, grid, &request->box,
+                                  request->level);
 
     if (rc)
         return bm_fail(&step->ds->error, rc, "no memory to read");
-    fetch.patches = patches;
+    fetch.keys = keys;
     rc = bm_fetch(&fetch);
-    bm_drop(step->ds->a, patches);
+    bm_drop(grid->a, keys);
     return rc;
 }

@@ -28,7 +28,7 @@ struct bouma_step {
     struct bm_source *sources; /* [manifest.count] */
     int open_files;
     uint64_t clock;
-    struct bm_worker *workers; /* [worker_count], see fetch.c */
+    struct bm_decoder *workers; /* [worker_count], one for each thread */
     int worker_count;
     int busy; /* a query calls its caller back: no other call may read */
 };
@@ -58,28 +58,22 @@ void bm_step_source_name(const struct bouma_step *step, size_t i, char *text,
 const struct bm_part_info *bm_step_part(const struct bouma_step *step,
                                         size_t file, uint32_t variable);
 
-/* One chunk at the level that was asked for, valid during the call. */
-struct bm_fetched {
-    int64_t patch;
-    const struct bm_patch *geometry;
-    struct bm_patch_samples samples;
-};
-
-/* Read, check and decode the levels 'fine' to 'coarse' of some patches of a
- * variable, few large reads for many small pieces, and hand each to 'each',
- * which returns BOUMA_OK to go on. Unless 'coarse' is the coarsest level,
- * 'coarser' gives the samples of level coarse + 1 of a patch. Both may be
- * called by several threads at once, for different patches, and put what they
+/* Read, check and decode the levels 'fine' to 'coarse' of some chunks of a
+ * grid's variable, few large reads for many small pieces, and hand each to
+ * 'each', which returns BOUMA_OK to go on: the samples are those of level
+ * 'fine', and there during the call. Unless 'coarse' is the coarsest level,
+ * 'coarser' gives what was kept of level coarse + 1 of a chunk. Both may be
+ * called by several threads at once, for different chunks, and put what they
  * have to say into 'error'. */
 struct bm_fetch {
     struct bouma_step *step;
     const struct bouma_variable *variable;
     int fine, coarse;
-    const int64_t *patches; /* [count] */
+    const uint64_t *keys; /* [count] */
     size_t count;
-    int (*each)(void *context, const struct bm_fetched *fetched,
+    int (*each)(void *context, const struct bm_decoding *chunk,
                 struct bm_error *error);
-    const uint8_t *(*coarser)(void *context, int64_t patch);
+    const uint8_t *(*coarser)(void *context, uint64_t key);
     void *context;
     uint64_t before, total; /* chunks, for the progress of a larger call */
     const bouma_box *clip;  /* 'each' looks at nothing else; NULL: at all */
@@ -90,11 +84,6 @@ int bm_fetch(const struct bm_fetch *fetch);
 #define BM_MAX_THREADS 256
 int bm_workers_init(struct bouma_step *step);
 void bm_workers_release(struct bouma_step *step);
-
-/* The patches that a box meets and that have samples in it at 'level', in
- * Morton order: *out is the caller's to drop. */
-int bm_select(int64_t **out, size_t *count, const bouma_allocator *a,
-              const struct bm_tiling *tiling, const bouma_box *box, int level);
 
 /* One box on one rank. */
 struct bm_read_request {
@@ -107,7 +96,8 @@ struct bm_read_request {
 };
 int bm_read_box(struct bouma_step *step, const struct bm_read_request *request);
 /* Put a chunk's samples where a request wants them. */
-void bm_read_give(const struct bm_fetched *f, const struct bm_read_request *r);
+void bm_read_give(const struct bm_decoding *chunk,
+                  const struct bm_read_request *r);
 
 /* Boxes of all ranks. 'rc' is this rank's status so far. Collective. */
 int bm_read_all(struct bouma_step *step, const struct bm_read_request *requests,
@@ -170,8 +160,8 @@ struct bouma_refinement {
     const struct bouma_variable *variable;
     bouma_box box;
     int level;
-    uint8_t *data; /* dense, of the current level */
-    int64_t *patches;
+    uint8_t *data;  /* dense, of the current level */
+    uint64_t *keys; /* [count], ascending */
     size_t count;
     uint8_t **kept; /* [count]: samples of 'level', which the next builds on */
 };

@@ -29,6 +29,7 @@ struct group {
     struct bm_partition partition;
     int *owner;
     int64_t *mine;      /* patches that this rank reads, ascending */
+    uint64_t *keys;     /* of them */
     size_t *first_part; /* of each, in collective.part_at */
     size_t mine_count;
 };
@@ -250,6 +251,7 @@ static int plan_patch(struct collective *c, struct group *g, int64_t patch)
 
     if (reader == me) {
         g->first_part[g->mine_count] = c->part_count;
+        g->keys[g->mine_count] = bm_tiling_key(bm_tiling_of(v->object), patch);
         g->mine[g->mine_count++] = patch;
         c->total++;
     }
@@ -290,9 +292,10 @@ static int plan_group(struct collective *c, struct group *g)
     g->blocks = bm_new_raw(ds->a, g->count, sizeof(*g->blocks));
     g->owner = bm_new_raw(ds->a, (size_t)t->patches, sizeof(*g->owner));
     g->mine = bm_new_raw(ds->a, (size_t)t->patches, sizeof(*g->mine));
+    g->keys = bm_new_raw(ds->a, (size_t)t->patches, sizeof(*g->keys));
     g->first_part =
         bm_new_raw(ds->a, (size_t)t->patches, sizeof(*g->first_part));
-    if (!g->blocks || !g->owner || !g->mine || !g->first_part)
+    if (!g->blocks || !g->owner || !g->mine || !g->keys || !g->first_part)
         return BOUMA_ENOMEM;
     for (size_t i = 0; i < g->count; i++)
         g->blocks[i] = (struct bm_block){g->wishes[i].rank, g->wishes[i].box};
@@ -345,7 +348,7 @@ static size_t first_part(const struct group *g, int64_t patch)
 }
 
 /* A chunk that this rank read: to its own requests, and into the buffer. */
-static int give_to_group(void *context, const struct bm_fetched *f,
+static int give_to_group(void *context, const struct bm_decoding *chunk,
                          struct bm_error *error)
 {
     struct collective *c = context;
@@ -353,22 +356,23 @@ static int give_to_group(void *context, const struct bm_fetched *f,
     const struct bouma_variable *v =
         c->step->schema.by_id[g->wishes[0].variable];
     int level = g->wishes[0].level, me = c->step->ds->comm->rank;
-    size_t next = first_part(g, f->patch);
+    int64_t patch = bm_tiling_find(bm_tiling_of(v->object), chunk->key);
+    size_t next = first_part(g, patch);
 
     (void)error;
-    for (int64_t k = g->partition.first[f->patch];
-         k < g->partition.first[f->patch + 1]; k++) {
+    for (int64_t k = g->partition.first[patch];
+         k < g->partition.first[patch + 1]; k++) {
         const struct wish *w = &g->wishes[g->partition.part[k]];
-        bouma_box box = bm_partition_box(&g->partition, f->patch, k);
+        bouma_box box = bm_partition_box(&g->partition, patch, k);
 
         if (w->rank == me) {
-            bm_read_give(f, &c->requests[w->number]);
+            bm_read_give(chunk, &c->requests[w->number]);
         } else if (part_bytes(v, level, &box)) {
             struct bm_read_request part =
                 dense_part(v, level, &box,
                            c->buffer + (c->part_at[next++] - c->buffer_at));
 
-            bm_read_give(f, &part);
+            bm_read_give(chunk, &part);
         }
     }
     return BOUMA_OK;
@@ -390,7 +394,7 @@ static int fetch_range(struct collective *c, struct place from, struct place to)
                                  .variable = v,
                                  .fine = g->wishes[0].level,
                                  .coarse = v->object->levels - 1,
-                                 .patches = g->mine + first,
+                                 .keys = g->keys + first,
                                  .count = end - first,
                                  .each = give_to_group,
                                  .context = c,
@@ -488,6 +492,7 @@ static void release(struct collective *c)
         bm_drop(a, c->groups[i].blocks);
         bm_drop(a, c->groups[i].owner);
         bm_drop(a, c->groups[i].mine);
+        bm_drop(a, c->groups[i].keys);
         bm_drop(a, c->groups[i].first_part);
     }
     bm_drop(a, c->groups);

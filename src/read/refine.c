@@ -15,46 +15,44 @@ struct refining {
     uint8_t **kept; /* [count], of the new level */
 };
 
-static size_t find_patch(const struct bouma_refinement *r, int64_t patch)
+static size_t find_chunk(const struct bouma_refinement *r, uint64_t key)
 {
-    const struct bm_tiling *t = bm_tiling_of(r->variable->object);
-    uint64_t key = bm_tiling_key(t, patch);
     size_t at = 0;
 
-    /* Patches are in Morton order. */
-    BM_BISECT(at, r->count, i, bm_tiling_key(t, r->patches[i]) <= key);
+    BM_BISECT(at, r->count, i, r->keys[i] <= key);
     return at;
 }
 
 /* Keep the samples, and put them into the array of the new level. */
-static int refine_patch(void *context, const struct bm_fetched *f,
+static int refine_chunk(void *context, const struct bm_decoding *chunk,
                         struct bm_error *error)
 {
     struct refining *w = context;
     struct bouma_refinement *r = w->r;
-    struct bm_lattice l = bm_lattice_of(&r->box, w->level);
-    struct bm_patch_samples samples = f->samples;
+    const struct bm_layout *layout = r->variable->object->layout;
+    struct bm_read_request request = {r->variable, w->level,  r->box,
+                                      w->data,     {0, 0, 0}, 0};
 
     if (w->level > 0) {
-        uint8_t *dense = bm_new_raw(
-            r->step->ds->a, bm_patch_dense_bytes(f->geometry, w->level), 1);
+        uint8_t *samples = bm_new_raw(r->step->ds->a,
+                                      layout->sample_bytes(chunk, w->level), 1);
 
-        if (!dense)
+        if (!samples)
             return bm_fail(error, BOUMA_ENOMEM, "no memory to refine");
-        bm_patch_merge(f->geometry, &samples, dense);
-        samples = (struct bm_patch_samples){w->level, NULL, dense};
-        w->kept[find_patch(r, f->patch)] = dense;
+        layout->keep(chunk, samples);
+        w->kept[find_chunk(r, chunk->key)] = samples;
     }
-    bm_patch_give(f->geometry, &samples, &r->box, l.start, w->data, w->stride,
-                  (int64_t)bm_variable_value_size(r->variable));
+    memcpy(request.stride, w->stride, sizeof(request.stride));
+    request.component_stride = (int64_t)bm_variable_value_size(r->variable);
+    bm_read_give(chunk, &request);
     return BOUMA_OK;
 }
 
-static const uint8_t *coarser_samples(void *context, int64_t patch)
+static const uint8_t *coarser_samples(void *context, uint64_t key)
 {
     struct refining *w = context;
 
-    return w->r->kept[find_patch(w->r, patch)];
+    return w->r->kept[find_chunk(w->r, key)];
 }
 
 static void forget(struct bouma_refinement *r, uint8_t **kept)
@@ -64,7 +62,7 @@ static void forget(struct bouma_refinement *r, uint8_t **kept)
     bm_drop(r->step->ds->a, kept);
 }
 
-/* Patches without samples at a coarse level may have some at a finer one: they
+/* Chunks without samples at a coarse level may have some at a finer one: they
  * are in the list from the start, and their empty levels cost nothing. */
 static int go_to(struct bouma_refinement *r, int level, int coarse)
 {
@@ -75,9 +73,9 @@ static int go_to(struct bouma_refinement *r, int level, int coarse)
                              .variable = r->variable,
                              .fine = level,
                              .coarse = coarse,
-                             .patches = r->patches,
+                             .keys = r->keys,
                              .count = r->count,
-                             .each = refine_patch,
+                             .each = refine_chunk,
                              .coarser = coarser_samples,
                              .context = &w};
     int64_t component_stride;
@@ -124,8 +122,8 @@ int bm_refinement_open(struct bouma_refinement **out, struct bouma_step *step,
     r->step = step;
     r->variable = variable;
     r->box = *lifted;
-    rc = bm_select(&r->patches, &r->count, a, bm_tiling_of(variable->object),
-                   lifted, 0);
+    rc = variable->object->layout->select(&r->keys, &r->count, variable->object,
+                                          lifted, 0);
     if (rc)
         bm_fail(&step->ds->error, rc, "no memory to refine");
     else
@@ -154,7 +152,7 @@ void bm_refinement_free(struct bouma_refinement *r)
         return;
     a = r->step->ds->a;
     forget(r, r->kept);
-    bm_drop(a, r->patches);
+    bm_drop(r->variable->object->a, r->keys);
     bm_drop(a, r->data);
     bm_drop(a, r);
 }

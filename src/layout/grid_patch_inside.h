@@ -1,0 +1,20 @@
+/* grid_patch_inside.h -- what the files of this layout give to its table; see
+ * layout.h for each. */
+#ifndef BM_GRID_PATCH_INSIDE_H
+#define BM_GRID_PATCH_INSIDE_H
+
+#include "layout/grid_patch.h"
+
+int bm_grid_patch_select(uint64_t **keys, size_t *count,
+                         const struct bm_object *o, const bouma_box *box,
+                         int level);
+int bm_grid_patch_begin(struct bm_decoding *d, const uint8_t *kept);
+int bm_grid_patch_decode(struct bm_decoding *d, const uint8_t *data,
+                         size_t bytes);
+size_t bm_grid_patch_sample_bytes(const struct bm_decoding *d, int level);
+void bm_grid_patch_keep(const struct bm_decoding *d, uint8_t *samples);
+void bm_grid_patch_give(const struct bm_decoding *d,
+                        const struct bm_target *target);
+void bm_grid_patch_ranges(const struct bm_decoding *d, struct bm_range *ranges);
+
+#endif

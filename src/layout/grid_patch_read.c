@@ -1,0 +1,231 @@
+/* grid_patch_read.c -- patches from their pieces: which ones a box needs, their
+ * levels decoded one after the other, samples given to whoever wants them. */
+#include "layout/patch.h"
+
+#include <string.h>
+
+#include "layout/grid_patch_inside.h"
+
+/* ---- which ones ---------------------------------------------------------- */
+
+/* Shell sort: short lists mostly, and no memory of its own. */
+static void sort_keys(uint64_t *keys, size_t n)
+{
+    for (size_t gap = n / 2; gap; gap /= 2)
+        for (size_t i = gap; i < n; i++) {
+            uint64_t one = keys[i];
+            size_t j = i;
+
+            for (; j >= gap && keys[j - gap] > one; j -= gap)
+                keys[j] = keys[j - gap];
+            keys[j] = one;
+        }
+}
+
+int bm_grid_patch_select(uint64_t **keys, size_t *count,
+                         const struct bm_object *o, const bouma_box *box,
+                         int level)
+{
+    const struct bm_tiling *tiling = bm_tiling_of(o);
+    bouma_box over = bm_tiling_meeting(tiling, box);
+    size_t n = 0;
+    int64_t at[3];
+
+    *count = 0;
+    *keys = bm_new_raw(o->a, (size_t)bm_box_volume(&over), sizeof(**keys));
+    if (!*keys)
+        return BOUMA_ENOMEM;
+    for (at[0] = over.lo[0]; at[0] < over.hi[0]; at[0]++)
+        for (at[1] = over.lo[1]; at[1] < over.hi[1]; at[1]++)
+            for (at[2] = over.lo[2]; at[2] < over.hi[2]; at[2]++) {
+                bouma_box patch = bm_tiling_box(tiling, at);
+                struct bm_lattice l;
+
+                bm_box_meet(&patch, &patch, box);
+                l = bm_lattice_of(&patch, level);
+                if (l.count[0] > 0 && l.count[1] > 0 && l.count[2] > 0)
+                    (*keys)[n++] = bm_morton(at, tiling->ndims);
+            }
+    sort_keys(*keys, n);
+    *count = n;
+    return BOUMA_OK;
+}
+
+/* ---- decoding ------------------------------------------------------------ */
+
+/* What is known of a patch while it is decoded. */
+struct decoding {
+    struct bm_patch patch;
+    struct bm_patch_samples samples;
+};
+
+/* The decoder's rooms: this struct; samples of two levels in turn; what these
+ * add to the next coarser ones. */
+enum { STATE, SAMPLES, DETAIL = SAMPLES + 2 };
+
+int bm_grid_patch_begin(struct bm_decoding *d, const uint8_t *kept)
+{
+    const struct bm_object *o = d->variable->object;
+    struct bm_decoder *decoder = d->decoder;
+    struct decoding *own;
+
+    if (bm_block_grow(decoder->a, &decoder->room[STATE], sizeof(*own)))
+        return BOUMA_ENOMEM;
+    own = d->own = decoder->room[STATE].data;
+    bm_patch_init(&own->patch, d->variable,
+                  bm_tiling_find(bm_tiling_of(o), d->key));
+    own->samples = (struct bm_patch_samples){d->level, NULL, kept};
+    if (!kept)
+        d->level = o->levels;
+    return BOUMA_OK;
+}
+
+/* The samples of the next coarser level, in one array. */
+static int join_coarse(struct bm_decoding *d, int turn, const uint8_t **coarse)
+{
+    struct decoding *own = d->own;
+    const struct bm_patch_samples *s = &own->samples;
+    struct bm_block_of_memory *room = &d->decoder->room[SAMPLES + !turn];
+
+    *coarse = s->dense;
+    if (!s->detail)
+        return BOUMA_OK;
+    if (s->level == own->patch.levels - 1) {
+        *coarse = s->detail; /* which are all samples */
+        return BOUMA_OK;
+    }
+    if (bm_block_grow(d->decoder->a, room,
+                      bm_patch_dense_bytes(&own->patch, s->level)))
+        return BOUMA_ENOMEM;
+    bm_patch_merge(&own->patch, s, room->data);
+    *coarse = room->data;
+    return BOUMA_OK;
+}
+
+/* The samples of a patch at a level that lie in a box; 0 if there are none. */
+static int window_of(struct bm_window *out, const struct bm_patch *p, int level,
+                     const bouma_box *clip)
+{
+    struct bm_lattice l;
+    bouma_box box;
+
+    if (!bm_box_meet(&box, &p->box, clip))
+        return 0;
+    l = bm_lattice_of(&box, level);
+    for (int d = 0; d < 3; d++) {
+        out->lo[d] = l.start[d] - p->lattice[level].start[d];
+        out->hi[d] = out->lo[d] + l.count[d];
+    }
+    return 1;
+}
+
+/* With a codec that makes a level from the next coarser one. */
+static int decode_fields(struct bm_decoding *d, const struct bm_codec *codec,
+                         const uint8_t *data, size_t bytes)
+{
+    struct decoding *own = d->own;
+    struct bm_block_of_memory *room =
+        &d->decoder->room[SAMPLES + (d->level & 1)];
+    struct bm_field f = bm_patch_field(&own->patch, d->variable);
+    struct bm_window wanted;
+    int rc = bm_block_grow(d->decoder->a, room,
+                           bm_patch_dense_bytes(&own->patch, d->level));
+
+    if (d->level == d->fine && d->clip &&
+        window_of(&wanted, &own->patch, d->level, d->clip))
+        f.wanted = &wanted;
+    if (!rc)
+        rc = bm_codec_decode_fields(
+            codec, &d->decoder->codec, room->data, own->samples.dense, &f,
+            own->patch.components, d->level, data, bytes);
+    own->samples.dense = room->data;
+    return rc;
+}
+
+/* With one that has what a level adds to the next coarser one. */
+static int decode_detail(struct bm_decoding *d, const struct bm_codec *codec,
+                         const uint8_t *data, size_t bytes)
+{
+    struct decoding *own = d->own;
+    const struct bm_patch *p = &own->patch;
+    struct bm_block_of_memory *room =
+        &d->decoder->room[DETAIL + (d->level & 1)];
+    struct bm_samples out = {
+        NULL, (size_t)p->values[d->level] * (size_t)p->components, p->size};
+    int rc =
+        bm_block_grow(d->decoder->a, room, bm_patch_level_bytes(p, d->level));
+
+    out.data = room->data;
+    if (!rc)
+        rc = codec->decode(&d->decoder->codec, &out, data, bytes);
+    own->samples.detail = room->data;
+    return rc;
+}
+
+/* Pieces of a codec that stores values as they are can be used where they are.
+ */
+int bm_grid_patch_decode(struct bm_decoding *d, const uint8_t *data,
+                         size_t bytes)
+{
+    const struct bm_codec *codec = bm_codec_find((int)d->variable->codec);
+    struct decoding *own = d->own;
+    const uint8_t *coarse;
+
+    d->level--;
+    if (join_coarse(d, d->level & 1, &coarse))
+        return BOUMA_ENOMEM;
+    own->samples = (struct bm_patch_samples){d->level, NULL, coarse};
+    if (codec->sized && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) {
+        if (bytes != bm_patch_level_bytes(&own->patch, d->level))
+            return BOUMA_EFORMAT;
+        own->samples.detail = data;
+        return BOUMA_OK;
+    }
+    return codec->decode_field ? decode_fields(d, codec, data, bytes)
+                               : decode_detail(d, codec, data, bytes);
+}
+
+size_t bm_grid_patch_sample_bytes(const struct bm_decoding *d, int level)
+{
+    const struct decoding *own = d->own;
+
+    return bm_patch_dense_bytes(&own->patch, level);
+}
+
+void bm_grid_patch_keep(const struct bm_decoding *d, uint8_t *samples)
+{
+    const struct decoding *own = d->own;
+
+    bm_patch_merge(&own->patch, &own->samples, samples);
+}
+
+void bm_grid_patch_give(const struct bm_decoding *d,
+                        const struct bm_target *target)
+{
+    const struct decoding *own = d->own;
+
+    bm_patch_give(&own->patch, &own->samples, &target->box, target->first,
+                  target->data, target->stride, target->component_stride);
+}
+
+/* What level 0 adds, and what the coarser ones have; or all of them. */
+void bm_grid_patch_ranges(const struct bm_decoding *d, struct bm_range *ranges)
+{
+    const struct decoding *own = d->own;
+    const struct bm_patch *p = &own->patch;
+    const struct bm_patch_samples *s = &own->samples;
+    int from = s->detail ? 1 : 0;
+    size_t added = (size_t)p->values[0];
+    size_t others =
+        from < p->levels ? (size_t)bm_lattice_samples(&p->lattice[from]) : 0;
+
+    memset(ranges, 0, sizeof(*ranges) * (size_t)p->components);
+    for (size_t c = 0; c < (size_t)p->components; c++) {
+        if (s->detail)
+            bm_range_add(&ranges[c], d->variable->type,
+                         s->detail + c * added * p->size, added);
+        if (others)
+            bm_range_add(&ranges[c], d->variable->type,
+                         s->dense + c * others * p->size, others);
+    }
+}
