@@ -22,7 +22,7 @@ struct subfile_check {
     int vague; /* something may be well, but could not be read */
     struct bm_findings *out;
     bouma_verify_report *report;
-    struct bm_decoder decoder;
+    struct bm_coder coder;
     struct bm_buffer raw, pieces[2];
     int no_memory;
 };
@@ -350,7 +350,7 @@ static void check_chunk(struct subfile_check *c, const struct bm_section *s,
                         size_t chunk, int deep)
 {
     const struct bm_layout *layout = s->variable->object->layout;
-    struct bm_decoding d = {.decoder = &c->decoder,
+    struct bm_decoding d = {.coder = &c->coder,
                             .variable = s->variable,
                             .summary = s->summary,
                             .key = s->keys[chunk]};
@@ -399,7 +399,7 @@ static void check_index(struct subfile_check *c, const struct bm_summary *s,
         damaged_piece(c, s->index_offset, text);
         return;
     }
-    rc = deep ? f->check_index(s, c->raw.data, c->raw.size, &c->decoder.codec)
+    rc = deep ? f->check_index(s, c->raw.data, c->raw.size, &c->coder.codec)
               : BOUMA_OK;
     snprintf(text, sizeof(text), "%s contradicts itself", f->index_name);
     if (rc)
@@ -502,7 +502,7 @@ int bm_check_subfile(struct bouma_step *step, size_t i, struct bm_check *how,
     struct bm_error why = {0}, ignored = {0};
     int failed, rc;
 
-    bm_decoder_init(&c.decoder, step->ds->a);
+    bm_coder_init(&c.coder, step->ds->a);
     bm_buffer_init(&c.raw, step->ds->a);
     bm_buffer_init(&c.pieces[0], step->ds->a);
     bm_buffer_init(&c.pieces[1], step->ds->a);
@@ -527,6 +527,6 @@ int bm_check_subfile(struct bouma_step *step, size_t i, struct bm_check *how,
     bm_buffer_release(&c.raw);
     bm_buffer_release(&c.pieces[0]);
     bm_buffer_release(&c.pieces[1]);
-    bm_decoder_release(&c.decoder);
+    bm_coder_release(&c.coder);
     return failed ? BOUMA_ENOMEM : BOUMA_OK;
 }

@@ -5,6 +5,11 @@
 
 #include "layout/grid_patch.h"
 
+int bm_grid_patch_encode_begin(struct bm_encoding *e);
+void bm_grid_patch_take(struct bm_encoding *e,
+                        const struct bm_memory_box *from);
+int bm_grid_patch_encode(struct bm_encoding *e, struct bm_buffer *out);
+
 int bm_grid_patch_select(uint64_t **keys, size_t *count,
                          const struct bm_object *o, const bouma_box *box,
                          int level);

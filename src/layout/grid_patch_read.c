@@ -59,19 +59,19 @@ struct decoding {
     struct bm_patch_samples samples;
 };
 
-/* The decoder's rooms: this struct; samples of two levels in turn; what these
+/* The coder's rooms: this struct; samples of two levels in turn; what these
  * add to the next coarser ones. */
 enum { STATE, SAMPLES, DETAIL = SAMPLES + 2 };
 
 int bm_grid_patch_begin(struct bm_decoding *d, const uint8_t *kept)
 {
     const struct bm_object *o = d->variable->object;
-    struct bm_decoder *decoder = d->decoder;
+    struct bm_coder *coder = d->coder;
     struct decoding *own;
 
-    if (bm_block_grow(decoder->a, &decoder->room[STATE], sizeof(*own)))
+    if (bm_block_grow(coder->a, &coder->room[STATE], sizeof(*own)))
         return BOUMA_ENOMEM;
-    own = d->own = decoder->room[STATE].data;
+    own = d->own = coder->room[STATE].data;
     bm_patch_init(&own->patch, d->variable,
                   bm_tiling_find(bm_tiling_of(o), d->key));
     own->samples = (struct bm_patch_samples){d->level, NULL, kept};
@@ -85,7 +85,7 @@ static int join_coarse(struct bm_decoding *d, int turn, const uint8_t **coarse)
 {
     struct decoding *own = d->own;
     const struct bm_patch_samples *s = &own->samples;
-    struct bm_block_of_memory *room = &d->decoder->room[SAMPLES + !turn];
+    struct bm_block_of_memory *room = &d->coder->room[SAMPLES + !turn];
 
     *coarse = s->dense;
     if (!s->detail)
@@ -94,7 +94,7 @@ static int join_coarse(struct bm_decoding *d, int turn, const uint8_t **coarse)
         *coarse = s->detail; /* which are all samples */
         return BOUMA_OK;
     }
-    if (bm_block_grow(d->decoder->a, room,
+    if (bm_block_grow(d->coder->a, room,
                       bm_patch_dense_bytes(&own->patch, s->level)))
         return BOUMA_ENOMEM;
     bm_patch_merge(&own->patch, s, room->data);
@@ -124,11 +124,10 @@ static int decode_fields(struct bm_decoding *d, const struct bm_codec *codec,
                          const uint8_t *data, size_t bytes)
 {
     struct decoding *own = d->own;
-    struct bm_block_of_memory *room =
-        &d->decoder->room[SAMPLES + (d->level & 1)];
+    struct bm_block_of_memory *room = &d->coder->room[SAMPLES + (d->level & 1)];
     struct bm_field f = bm_patch_field(&own->patch, d->variable);
     struct bm_window wanted;
-    int rc = bm_block_grow(d->decoder->a, room,
+    int rc = bm_block_grow(d->coder->a, room,
                            bm_patch_dense_bytes(&own->patch, d->level));
 
     if (d->level == d->fine && d->clip &&
@@ -136,7 +135,7 @@ static int decode_fields(struct bm_decoding *d, const struct bm_codec *codec,
         f.wanted = &wanted;
     if (!rc)
         rc = bm_codec_decode_fields(
-            codec, &d->decoder->codec, room->data, own->samples.dense, &f,
+            codec, &d->coder->codec, room->data, own->samples.dense, &f,
             own->patch.components, d->level, data, bytes);
     own->samples.dense = room->data;
     return rc;
@@ -148,16 +147,15 @@ static int decode_detail(struct bm_decoding *d, const struct bm_codec *codec,
 {
     struct decoding *own = d->own;
     const struct bm_patch *p = &own->patch;
-    struct bm_block_of_memory *room =
-        &d->decoder->room[DETAIL + (d->level & 1)];
+    struct bm_block_of_memory *room = &d->coder->room[DETAIL + (d->level & 1)];
     struct bm_samples out = {
         NULL, (size_t)p->values[d->level] * (size_t)p->components, p->size};
     int rc =
-        bm_block_grow(d->decoder->a, room, bm_patch_level_bytes(p, d->level));
+        bm_block_grow(d->coder->a, room, bm_patch_level_bytes(p, d->level));
 
     out.data = room->data;
     if (!rc)
-        rc = codec->decode(&d->decoder->codec, &out, data, bytes);
+        rc = codec->decode(&d->coder->codec, &out, data, bytes);
     own->samples.detail = room->data;
     return rc;
 }

@@ -28,14 +28,14 @@ int bm_layout_last_code(void)
     return last;
 }
 
-void bm_decoder_init(struct bm_decoder *d, const bouma_allocator *a)
+void bm_coder_init(struct bm_coder *d, const bouma_allocator *a)
 {
     memset(d, 0, sizeof(*d));
     d->a = a;
     bm_codec_state_init(&d->codec, a);
 }
 
-void bm_decoder_release(struct bm_decoder *d)
+void bm_coder_release(struct bm_coder *d)
 {
     if (!d->a)
         return;

@@ -66,27 +66,51 @@ struct bm_limits {
     uint64_t least, most;
 };
 
-/* Memory and codec of a thread that decodes chunks, kept from one to the next.
- */
-struct bm_decoder {
+/* Codec and memory of a thread that encodes or decodes chunks, kept from one to
+ * the next. */
+struct bm_coder {
     const bouma_allocator *a;
     struct bm_codec_state codec;
     struct bm_block_of_memory room[5]; /* for whatever the layout likes */
 };
 
-void bm_decoder_init(struct bm_decoder *d, const bouma_allocator *a);
-void bm_decoder_release(struct bm_decoder *d);
+void bm_coder_init(struct bm_coder *d, const bouma_allocator *a);
+void bm_coder_release(struct bm_coder *d);
 
 /* A chunk that is decoded, piece by piece, from coarse to fine. */
 struct bm_decoding {
-    struct bm_decoder *decoder;
+    struct bm_coder *coder;
     const struct bouma_variable *variable;
     const struct bm_summary *summary; /* of the file, or NULL */
     uint64_t key;
     int level;             /* that was decoded last */
     const bouma_box *clip; /* no other samples are wanted; NULL: all are */
     int fine;              /* the level at which they are wanted */
-    void *own;             /* the layout's, in the decoder's memory */
+    void *own;             /* the layout's, in the coder's memory */
+};
+
+/* A chunk that is put together from its parts, and encoded. */
+struct bm_encoding {
+    struct bm_coder *coder;
+    const struct bouma_variable *variable;
+    uint64_t key;
+    /* With a codec whose sizes are known before: where the pieces go, one after
+     * the other; else NULL. */
+    uint8_t *room;
+    void *own; /* the layout's, in the coder's memory */
+
+    /* What came out: */
+    uint32_t sizes[BM_MAX_LEVELS];
+    struct bm_range ranges[BM_MAX_COMPONENTS];
+    struct bm_loss loss;
+};
+
+/* Where the samples of a box lie in memory. */
+struct bm_memory_box {
+    bouma_box box; /* lifted, full-resolution samples */
+    const uint8_t *data;
+    int64_t stride[3]; /* bytes from one sample to the next */
+    int64_t component_stride;
 };
 
 /* Where samples go: 'data' is at the sample with index 'first' in units of
@@ -145,6 +169,16 @@ struct bm_layout {
                                const struct bm_summary *s);
     struct bm_limits (*samples)(const struct bm_object *o,
                                 const struct bm_summary *s);
+
+    /* ---- encoding chunks of boxes ---- */
+    /* BOUMA_OK or ENOMEM; once it succeeded, it does so for chunks that are no
+     * larger. */
+    int (*encode_begin)(struct bm_encoding *e);
+    /* Take what lies in 'from' of the chunk, which it must meet. */
+    void (*take)(struct bm_encoding *e, const struct bm_memory_box *from);
+    /* With all parts there: the pieces, coarse to fine, behind what is in
+     * 'out'; or to e->room, which cannot fail. BOUMA_OK or ENOMEM. */
+    int (*encode_pieces)(struct bm_encoding *e, struct bm_buffer *out);
 
     /* ---- decoding; BOUMA_OK, ENOMEM or EFORMAT ---- */
     /* Begin with the coarsest piece; or, with 'kept' (see below), with the one

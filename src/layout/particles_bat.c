@@ -203,18 +203,18 @@ struct decoding {
     struct bm_range ranges[BM_MAX_COMPONENTS];
 };
 
-enum { STATE, VALUES }; /* rooms of the decoder */
+enum { STATE, VALUES }; /* rooms of the coder */
 
 static int decode_begin(struct bm_decoding *d, const uint8_t *kept)
 {
     const struct bm_object *o = d->variable->object;
-    struct bm_decoder *decoder = d->decoder;
+    struct bm_coder *coder = d->coder;
     struct decoding *own;
 
     (void)kept; /* pieces do not build on each other */
-    if (bm_block_grow(decoder->a, &decoder->room[STATE], sizeof(*own)))
+    if (bm_block_grow(coder->a, &coder->room[STATE], sizeof(*own)))
         return BOUMA_ENOMEM;
-    own = d->own = decoder->room[STATE].data;
+    own = d->own = coder->room[STATE].data;
     memset(own->ranges, 0, sizeof(own->ranges));
     values_of(o, d->summary, d->key, own->values);
     d->level = o->levels;
@@ -225,16 +225,15 @@ static int decode_piece(struct bm_decoding *d, const uint8_t *data,
                         size_t bytes)
 {
     const struct bouma_variable *v = d->variable;
-    struct bm_block_of_memory *room = &d->decoder->room[VALUES];
+    struct bm_block_of_memory *room = &d->coder->room[VALUES];
     struct decoding *own = d->own;
     size_t count = (size_t)own->values[--d->level];
     size_t lane = count * bm_variable_value_size(v);
     int rc;
 
-    if (bm_block_grow(d->decoder->a, room, lane * (size_t)v->components))
+    if (bm_block_grow(d->coder->a, room, lane * (size_t)v->components))
         return BOUMA_ENOMEM;
-    rc =
-        bm_values_decode(&d->decoder->codec, room->data, v, count, data, bytes);
+    rc = bm_values_decode(&d->coder->codec, room->data, v, count, data, bytes);
     for (int j = 0; j < v->components && !rc; j++)
         bm_range_add(&own->ranges[j], v->type,
                      (uint8_t *)room->data + (size_t)j * lane, count);

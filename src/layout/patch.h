@@ -25,14 +25,6 @@ size_t bm_patch_bytes(const struct bm_patch *p);
 /* Memory that the functions below need beside the levels. */
 size_t bm_patch_scratch_bytes(const struct bm_patch *p);
 
-/* Where the samples of a box lie in memory. */
-struct bm_memory_box {
-    bouma_box box; /* lifted, full-resolution samples */
-    const uint8_t *data;
-    int64_t stride[3]; /* bytes from one sample to the next */
-    int64_t component_stride;
-};
-
 /* A caller's memory (NULL: dense) for a box at a level, lifted to three axes.
  * With level k, strides are from one sample of that level to the next. */
 void bm_memory_lift(int64_t stride[3], int64_t *component_stride,

@@ -102,14 +102,14 @@ static int check_size(const struct batch *b, const struct bm_decoding *d,
 }
 
 /* Decode the pieces of one chunk and hand it on. */
-static int deliver(const struct batch *b, struct bm_decoder *decoder,
-                   size_t chunk, struct bm_error *error)
+static int deliver(const struct batch *b, struct bm_coder *coder, size_t chunk,
+                   struct bm_error *error)
 {
     const struct bm_layout *layout = b->variable->object->layout;
     const struct bm_fetch *fetch = b->fetch;
     const struct bm_extent **by_level =
         b->by_chunk + chunk * (size_t)(b->coarse - b->fine + 1);
-    struct bm_decoding d = {.decoder = decoder,
+    struct bm_decoding d = {.coder = coder,
                             .variable = b->variable,
                             .summary = b->section->summary,
                             .key = b->section->keys[b->chunks[chunk]],
@@ -133,7 +133,7 @@ static int deliver(const struct batch *b, struct bm_decoder *decoder,
 /* One thread's share of a batch: the chunks that nobody took yet. */
 struct share {
     const struct batch *batch;
-    struct bm_decoder *worker;
+    struct bm_coder *worker;
     atomic_size_t *next;
     atomic_int *failed;
     struct bm_error error;
@@ -232,7 +232,7 @@ int bm_workers_init(struct bouma_step *step)
         return BOUMA_ENOMEM;
     step->worker_count = threads;
     for (int i = 0; i < threads; i++)
-        bm_decoder_init(&step->workers[i], step->ds->a);
+        bm_coder_init(&step->workers[i], step->ds->a);
     return BOUMA_OK;
 }
 
@@ -241,7 +241,7 @@ void bm_workers_release(struct bouma_step *step)
     const bouma_allocator *a = step->ds->a;
 
     for (int i = 0; i < step->worker_count; i++)
-        bm_decoder_release(&step->workers[i]);
+        bm_coder_release(&step->workers[i]);
     bm_drop(a, step->workers);
     step->workers = NULL;
     step->worker_count = 0;

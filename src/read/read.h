@@ -28,7 +28,7 @@ struct bouma_step {
     struct bm_source *sources; /* [manifest.count] */
     int open_files;
     uint64_t clock;
-    struct bm_decoder *workers; /* [worker_count], one for each thread */
+    struct bm_coder *workers; /* [worker_count], one for each thread */
     int worker_count;
     int busy; /* a query calls its caller back: no other call may read */
 };

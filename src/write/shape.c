@@ -5,7 +5,6 @@
 
 #include "base/clock.h"
 #include "base/hash.h"
-#include "layout/patch.h"
 
 size_t bm_record_bytes(const struct bouma_variable *variable)
 {
@@ -136,48 +135,56 @@ int bm_shaper_exchange(struct bm_shaper *s)
 
 /* ---- one chunk ---------------------------------------------------------- */
 
-/* Point to the levels of a chunk, the coarsest first in 'data'. */
-static void lay_levels(const struct bm_patch *p, uint8_t *data,
-                       uint8_t *level[BM_MAX_LEVELS])
+/* 'out' is where its pieces go, if their sizes are known; else NULL. */
+static void begin_chunk(struct bm_shaper *s, struct bm_encoding *e,
+                        const struct bm_chunk *c, uint8_t *out)
 {
-    for (int k = p->levels - 1; k >= 0; k--) {
-        level[k] = data;
-        data += bm_patch_level_bytes(p, k);
+    e->coder = &s->coder;
+    e->variable = c->variable;
+    e->key = c->key;
+    e->room = out;
+}
+
+/* What came out of a chunk, into its record; the pieces, one after the other,
+ * are 'data'. */
+static void note_chunk(struct bm_shaper *s, size_t m,
+                       const struct bm_encoding *e, const uint8_t *data)
+{
+    uint8_t *out = s->records + s->record_at[m];
+    int levels = e->variable->object->levels;
+    struct bm_address address = {s->ds->id,
+                                 s->ds->step,
+                                 s->generation.epoch,
+                                 s->generation.attempt,
+                                 e->variable->id,
+                                 e->key,
+                                 0};
+
+    for (int k = levels - 1; k >= 0; k--) {
+        address.level = (uint32_t)k;
+        bm_store_u32(out + 8 * k, e->sizes[k]);
+        bm_store_u32(out + 8 * k + 4,
+                     bm_hash_chunk(&address, data, e->sizes[k]));
+        data += e->sizes[k];
     }
-}
-
-static void note_ranges(struct bm_shaper *s, size_t m, const struct bm_patch *p,
-                        const struct bm_range *ranges)
-{
-    uint8_t *out = s->records + s->record_at[m] + (size_t)p->levels * 8;
-
-    for (int j = 0; j < p->components; j++, out += 24) {
-        bm_store_u64(out, ranges[j].low.u);
-        bm_store_u64(out + 8, ranges[j].high.u);
-        bm_store_u64(out + 16, ranges[j].nans);
+    out += 8 * levels;
+    for (int j = 0; j < e->variable->components; j++, out += 24) {
+        bm_store_u64(out, e->ranges[j].low.u);
+        bm_store_u64(out + 8, e->ranges[j].high.u);
+        bm_store_u64(out + 16, e->ranges[j].nans);
     }
+    memcpy(out, &e->loss.largest, 8); /* to be read on a machine of the job */
+    memcpy(out + 8, &e->loss.squares, 8);
 }
 
-static void note_loss(struct bm_shaper *s, size_t m, const struct bm_loss *loss)
-{
-    uint8_t *out = s->records + s->record_at[m + 1] - 16;
-
-    memcpy(out, &loss->largest, 8); /* to be read on a machine of the job */
-    memcpy(out + 8, &loss->squares, 8);
-}
-
-/* Bring a chunk's samples together in 'data', dense or (with 'level') split
- * into levels, and note their ranges. */
-static void gather_chunk(struct bm_shaper *s, size_t m,
-                         const struct bm_chunk *c, const struct bm_patch *p,
-                         uint8_t *data, uint8_t *level[BM_MAX_LEVELS])
+/* Bring the parts of a chunk together. */
+static void take_parts(struct bm_shaper *s, size_t m, const struct bm_chunk *c,
+                       struct bm_encoding *e)
 {
     const struct bm_partition *part = &c->decomposition->partition;
-    struct bm_range ranges[BM_MAX_COMPONENTS];
+    const struct bm_layout *layout = c->variable->object->layout;
     size_t serial = s->first_part[m];
 
-    if (level)
-        lay_levels(p, data, level);
     for (int64_t k = part->first[c->patch]; k < part->first[c->patch + 1];
          k++) {
         int mine = part_rank(c, k) == s->ds->comm->rank;
@@ -185,82 +192,23 @@ static void gather_chunk(struct bm_shaper *s, size_t m,
             mine ? *my_part(s, c, k)
                  : dense_part(c, k, bm_route_at(&s->receives, serial++));
 
-        if (level)
-            bm_patch_take(p, &from, level, s->scratch);
-        else
-            bm_patch_take_dense(p, &from, data);
+        layout->take(e, &from);
     }
-    if (level) {
-        bm_patch_settle(p, level, s->scratch);
-        bm_patch_ranges(p, c->variable->type, level, ranges);
-    } else {
-        bm_patch_dense_ranges(p, c->variable->type, data, ranges);
-    }
-    note_ranges(s, m, p, ranges);
-}
-
-static void note_level(struct bm_shaper *s, size_t m, const struct bm_chunk *c,
-                       int level, const uint8_t *data, size_t stored)
-{
-    uint8_t *out = s->records + s->record_at[m] + (size_t)level * 8;
-    struct bm_address address = {
-        s->ds->id,
-        s->ds->step,
-        s->generation.epoch,
-        s->generation.attempt,
-        c->variable->id,
-        bm_tiling_key(bm_tiling_of(c->variable->object), c->patch),
-        (uint32_t)level};
-
-    bm_store_u32(out, (uint32_t)stored);
-    bm_store_u32(out + 4, bm_hash_chunk(&address, data, stored));
 }
 
 void bm_shaper_fill(struct bm_shaper *s, size_t m, uint8_t *out)
 {
     struct bm_chunk c = bm_plan_chunk(s->plan, s->plan->mine[m]);
-    const struct bm_codec *codec = bm_codec_find((int)c.variable->codec);
-    uint8_t *level[BM_MAX_LEVELS];
+    const struct bm_layout *layout = c.variable->object->layout;
+    struct bm_encoding e;
     double begun = bm_clock();
-    struct bm_patch p;
 
-    bm_patch_init(&p, c.variable, c.patch);
-    gather_chunk(s, m, &c, &p, out, level);
-    for (int k = 0; k < p.levels; k++) {
-        struct bm_samples samples = {
-            level[k], (size_t)p.values[k] * (size_t)p.components, p.size};
-        size_t stored;
-
-        codec->encode(&s->codec, level[k], &stored, &samples,
-                      c.variable->effort);
-        note_level(s, m, &c, k, level[k], stored);
-    }
+    begin_chunk(s, &e, &c, out);
+    layout->encode_begin(&e); /* which has its memory, see plan_records() */
+    take_parts(s, m, &c, &e);
+    layout->encode_pieces(&e, NULL);
+    note_chunk(s, m, &e, out);
     s->encode_seconds += bm_clock() - begun;
-}
-
-/* Encode one chunk with a codec that wants all samples, behind those before it.
- */
-static int encode_fields(struct bm_shaper *s, size_t m,
-                         const struct bm_chunk *c, const struct bm_codec *codec)
-{
-    uint32_t sizes[BM_MAX_LEVELS];
-    struct bm_loss loss = {0, 0};
-    struct bm_patch p;
-    struct bm_field f;
-    size_t at = s->encoded.size;
-    int rc;
-
-    bm_patch_init(&p, c->variable, c->patch);
-    f = bm_patch_field(&p, c->variable);
-    gather_chunk(s, m, c, &p, s->samples, NULL);
-    rc = bm_codec_encode_fields(codec, &s->codec, &s->encoded, sizes, &loss, &f,
-                                p.components, s->samples);
-    for (int k = p.levels - 1; k >= 0 && !rc; k--) {
-        note_level(s, m, c, k, s->encoded.data + at, sizes[k]);
-        at += sizes[k];
-    }
-    note_loss(s, m, &loss);
-    return rc;
 }
 
 /* Encode one chunk behind those before it. What is there after a failure is of
@@ -268,29 +216,19 @@ static int encode_fields(struct bm_shaper *s, size_t m,
 static int encode_chunk(struct bm_shaper *s, size_t m)
 {
     struct bm_chunk c = bm_plan_chunk(s->plan, s->plan->mine[m]);
-    const struct bm_codec *codec = bm_codec_find((int)c.variable->codec);
-    uint8_t *level[BM_MAX_LEVELS];
-    struct bm_patch p;
-    int rc = BOUMA_OK;
+    const struct bm_layout *layout = c.variable->object->layout;
+    size_t at = s->encoded.size;
+    struct bm_encoding e;
+    int rc;
 
-    if (codec->encode_field)
-        return encode_fields(s, m, &c, codec);
-    bm_patch_init(&p, c.variable, c.patch);
-    gather_chunk(s, m, &c, &p, s->samples, level);
-    for (int k = p.levels - 1; k >= 0 && !rc; k--) {
-        struct bm_samples samples = {
-            level[k], (size_t)p.values[k] * (size_t)p.components, p.size};
-        size_t room = codec->bound(samples.count * samples.size), stored = 0;
-        uint8_t *out = bm_buffer_extend(&s->encoded, room);
-
-        rc = out ? codec->encode(&s->codec, out, &stored, &samples,
-                                 c.variable->effort)
-                 : BOUMA_ENOMEM;
-        if (!rc) {
-            note_level(s, m, &c, k, out, stored);
-            s->encoded.size -= room - stored;
-        }
-    }
+    begin_chunk(s, &e, &c, NULL);
+    rc = layout->encode_begin(&e);
+    if (rc)
+        return rc;
+    take_parts(s, m, &c, &e);
+    rc = layout->encode_pieces(&e, &s->encoded);
+    if (!rc)
+        note_chunk(s, m, &e, s->encoded.data + at);
     return rc;
 }
 
@@ -337,7 +275,8 @@ int bm_shaper_encode_all(struct bm_shaper *s)
 static int plan_records(struct bm_shaper *s)
 {
     const bouma_allocator *a = s->ds->a;
-    size_t n = s->plan->mine_count, at = 0, samples = 0, scratch = 0;
+    size_t n = s->plan->mine_count, at = 0;
+    uint8_t there;
 
     s->record_at = bm_new_raw(a, n + 1, sizeof(*s->record_at));
     s->encoded_at = bm_new(a, n, sizeof(*s->encoded_at));
@@ -349,21 +288,18 @@ static int plan_records(struct bm_shaper *s)
         return BOUMA_ENOMEM;
     for (size_t m = 0; m < n; m++) {
         struct bm_chunk c = bm_plan_chunk(s->plan, s->plan->mine[m]);
-        struct bm_patch p;
+        struct bm_encoding e;
 
-        bm_patch_init(&p, c.variable, c.patch);
         s->record_at[m] = at;
         at += bm_record_bytes(c.variable);
-        if (bm_patch_bytes(&p) > samples)
-            samples = bm_patch_bytes(&p);
-        if (bm_patch_scratch_bytes(&p) > scratch)
-            scratch = bm_patch_scratch_bytes(&p);
+        /* Memory for any of them; with 'sized', samples go elsewhere. */
+        begin_chunk(s, &e, &c, s->sized ? &there : NULL);
+        if (c.variable->object->layout->encode_begin(&e))
+            return BOUMA_ENOMEM;
     }
     s->record_at[n] = at;
     s->records = bm_new(a, at, 1);
-    s->samples = bm_new_raw(a, samples, 1);
-    s->scratch = bm_new_raw(a, scratch, 1);
-    return s->records && s->samples && s->scratch ? BOUMA_OK : BOUMA_ENOMEM;
+    return s->records ? BOUMA_OK : BOUMA_ENOMEM;
 }
 
 int bm_shaper_init(struct bm_shaper *s, struct bouma_dataset *ds,
@@ -376,7 +312,7 @@ int bm_shaper_init(struct bm_shaper *s, struct bouma_dataset *ds,
     s->ds = ds;
     s->plan = plan;
     s->generation = generation;
-    bm_codec_state_init(&s->codec, ds->a);
+    bm_coder_init(&s->coder, ds->a);
     bm_route_init(&s->sends, ds->a);
     bm_route_init(&s->receives, ds->a);
     bm_buffer_init(&s->encoded, ds->a);
@@ -401,12 +337,10 @@ void bm_shaper_release(struct bm_shaper *s)
     if (!s->ds)
         return;
     bm_drop(s->ds->a, s->first_put);
-    bm_codec_state_release(&s->codec);
+    bm_coder_release(&s->coder);
     bm_route_release(&s->sends);
     bm_route_release(&s->receives);
     bm_drop(s->ds->a, s->first_part);
-    bm_drop(s->ds->a, s->samples);
-    bm_drop(s->ds->a, s->scratch);
     bm_drop(s->ds->a, s->records);
     bm_drop(s->ds->a, s->record_at);
     if (s->ds->comm->lost) /* MPI may still send it */

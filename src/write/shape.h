@@ -13,11 +13,10 @@ struct bm_shaper {
     const struct bm_write_plan *plan;
     struct bm_generation generation;
     const struct bm_put **first_put; /* [variables], of this rank; NULL: none */
-    struct bm_codec_state codec;
+    struct bm_coder coder;
     struct bm_route sends, receives; /* parts of patches */
-    size_t *first_part;         /* [mine_count + 1], serials in 'receives' */
-    uint8_t *samples, *scratch; /* of the largest chunk */
-    int sized;                  /* all sizes are known beforehand */
+    size_t *first_part; /* [mine_count + 1], serials in 'receives' */
+    int sized;          /* all sizes are known beforehand */
 
     /* Of each chunk of plan->mine: */
     uint8_t *records;

@@ -23,12 +23,12 @@ static int known_sizes(struct bm_step *s)
 {
     for (size_t i = 0; i < s->plan->chunks; i++) {
         struct bm_chunk c = bm_plan_chunk(s->plan, i);
-        bouma_box box =
-            bm_tiling_patch_box(bm_tiling_of(c.variable->object), c.patch);
+        const struct bm_object *o = c.variable->object;
+        uint64_t values[BM_MAX_LEVELS];
 
-        s->bytes[i] = bm_box_volume(&box) * bm_variable_value_size(c.variable) *
-                      (uint64_t)c.variable->components;
-        s->size_bytes[i] = bm_table_size_bytes(&c);
+        s->bytes[i] = o->layout->values(o, NULL, c.key, values) *
+                      bm_variable_sample_size(c.variable);
+        s->size_bytes[i] = bm_table_size_bytes(c.variable, values);
     }
     return BOUMA_OK;
 }

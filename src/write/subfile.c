@@ -4,8 +4,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "layout/patch.h"
-
 /* Chunks by variable, with their keys: a file's chunks are on the order of the
  * step, so those of one variable come by ascending key. */
 static int make_table(struct bm_subfile *f, const bouma_allocator *a,
@@ -31,8 +29,7 @@ static int make_table(struct bm_subfile *f, const bouma_allocator *a,
 
         f->slots[t].section = (uint32_t)(s - f->head.sections);
         f->slots[t].place = (uint32_t)count[c.variable->id]++;
-        s->keys[f->slots[t].place] =
-            bm_tiling_key(bm_tiling_of(c.variable->object), c.patch);
+        s->keys[f->slots[t].place] = c.key;
     }
     bm_drop(a, count);
     return rc;
@@ -91,10 +88,8 @@ void bm_subfile_note(struct bm_subfile *f, size_t t, const uint8_t *record,
     struct bm_section *s = &f->head.sections[f->slots[t].section];
     size_t place = f->slots[t].place;
     size_t components = (size_t)s->variable->components;
-    int64_t patch =
-        bm_tiling_find(bm_tiling_of(s->variable->object), s->keys[place]);
-    bouma_box box =
-        bm_tiling_patch_box(bm_tiling_of(s->variable->object), patch);
+    uint64_t values[BM_MAX_LEVELS];
+    uint64_t samples = bm_section_values(s, place, values);
 
     for (int k = 0; k < s->levels; k++, record += 8) {
         size_t at = place * (size_t)s->levels + (size_t)k;
@@ -109,7 +104,7 @@ void bm_subfile_note(struct bm_subfile *f, size_t t, const uint8_t *record,
         range->low.u = bm_load_u64(record);
         range->high.u = bm_load_u64(record + 8);
         range->nans = bm_load_u64(record + 16);
-        range->count = bm_box_volume(&box) - range->nans;
+        range->count = samples - range->nans;
     }
     memcpy(&f->losses[t].largest, record, 8);
     memcpy(&f->losses[t].squares, record + 8, 8);
@@ -129,14 +124,13 @@ void bm_subfile_assume_sizes(struct bm_subfile *f)
         struct bm_section *s = &f->head.sections[i];
 
         for (size_t n = 0; n < s->count; n++) {
-            struct bm_patch p;
+            uint64_t values[BM_MAX_LEVELS];
 
-            bm_patch_init(
-                &p, s->variable,
-                bm_tiling_find(bm_tiling_of(s->variable->object), s->keys[n]));
+            bm_section_values(s, n, values);
             for (int k = 0; k < s->levels; k++)
                 s->sizes[n * (size_t)s->levels + (size_t)k] =
-                    (uint32_t)bm_patch_level_bytes(&p, k);
+                    (uint32_t)(values[k] *
+                               bm_variable_sample_size(s->variable));
         }
     }
 }

@@ -2,17 +2,16 @@
  * the front and at the end. */
 #include "write/table_costs.h"
 
+#include "layout/grid_patch.h"
 #include "layout/head.h"
-#include "layout/patch.h"
 
-uint8_t bm_table_size_bytes(const struct bm_chunk *chunk)
+uint8_t bm_table_size_bytes(const struct bouma_variable *v,
+                            const uint64_t values[BM_MAX_LEVELS])
 {
-    struct bm_patch p;
     size_t bytes = 0;
 
-    bm_patch_init(&p, chunk->variable, chunk->patch);
-    for (int k = 0; k < p.levels; k++)
-        bytes += bm_varint_bytes(bm_patch_level_bytes(&p, k));
+    for (int k = 0; k < v->object->levels; k++)
+        bytes += bm_varint_bytes(values[k] * bm_variable_sample_size(v));
     return (uint8_t)bytes; /* of 32 levels, with at most 5 each */
 }
 

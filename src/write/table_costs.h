@@ -7,7 +7,8 @@
 
 /* Bytes in a table that the sizes of a chunk's levels have: by the geometry, if
  * they are those of the samples; and by its record (see shape.h). */
-uint8_t bm_table_size_bytes(const struct bm_chunk *chunk);
+uint8_t bm_table_size_bytes(const struct bouma_variable *v,
+                            const uint64_t values[BM_MAX_LEVELS]);
 uint8_t bm_table_recorded_bytes(const struct bouma_variable *v,
                                 const uint8_t *record);
 

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/search.h"
+
 #include "base/hash.h"
 
 #define NO_ENTRY   UINT32_MAX
@@ -250,17 +252,17 @@ void bm_plan_free(struct bm_write_plan *plan)
 
 struct bm_chunk bm_plan_chunk(const struct bm_write_plan *plan, size_t chunk)
 {
-    const struct bm_plan_grid *g = plan->grids;
+    const struct bm_plan_grid *g;
+    size_t grid = 0, at;
     struct bm_chunk out;
-    size_t at;
 
-    while (chunk - g->first >=
-           g->count * (size_t)bm_tiling_of(g->grid)->patches)
-        g++;
+    BM_BISECT(grid, plan->grid_count, i, plan->grids[i].first <= chunk);
+    g = &plan->grids[grid];
     at = chunk - g->first;
     out.variable = g->variables[at % g->count];
     out.decomposition = g->of[at % g->count];
     out.patch = g->order[at / g->count];
+    out.key = bm_tiling_key(bm_tiling_of(g->grid), out.patch);
     return out;
 }
 

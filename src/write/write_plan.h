@@ -71,6 +71,7 @@ struct bm_chunk {
     struct bouma_variable *variable;
     const struct bm_decomposition *decomposition;
     int64_t patch;
+    uint64_t key;
 };
 struct bm_chunk bm_plan_chunk(const struct bm_write_plan *plan, size_t chunk);
 
