@@ -4,23 +4,20 @@
 #include <string.h>
 #include <zstd.h>
 
+static const struct bm_codec *const codecs[] = {
+    [BOUMA_CODEC_ZSTD] = &bm_codec_zstd,
+    [BOUMA_CODEC_RAW] = &bm_codec_raw,
+    [BOUMA_CODEC_INTERP] = &bm_codec_interp,
+    [BOUMA_CODEC_WAVELET] = &bm_codec_wavelet,
+    [BOUMA_CODEC_ZFP_REVERSIBLE] = &bm_codec_zfp_reversible,
+    [BOUMA_CODEC_QUANTISE] = &bm_codec_quantise,
+};
+
 const struct bm_codec *bm_codec_find(int codec)
 {
-    switch (codec) {
-    case BOUMA_CODEC_ZSTD:
-        return &bm_codec_zstd;
-    case BOUMA_CODEC_RAW:
-        return &bm_codec_raw;
-    case BOUMA_CODEC_INTERP:
-        return &bm_codec_interp;
-    case BOUMA_CODEC_WAVELET:
-        return &bm_codec_wavelet;
-    case BOUMA_CODEC_ZFP_REVERSIBLE:
-        return &bm_codec_zfp_reversible;
-    case BOUMA_CODEC_QUANTISE:
-        return &bm_codec_quantise;
-    }
-    return NULL;
+    return codec >= 0 && codec < (int)(sizeof(codecs) / sizeof(codecs[0]))
+               ? codecs[codec]
+               : NULL;
 }
 
 void bm_codec_state_init(struct bm_codec_state *state, const bouma_allocator *a)

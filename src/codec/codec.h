@@ -72,12 +72,25 @@ struct bm_loss {
     double squares; /* sum of squared errors */
 };
 
-/* There are two kinds. Those without 'encode_field' are exact and are given the
- * values of one level that the next coarser one has not. Those with it make the
- * samples of a level from its bytes and the samples of the next coarser one.
- * That of particles has neither: see quantise.h. */
+/* Values of one variable of particles: [components][count]. */
+struct bm_list {
+    bouma_type type;
+    size_t count; /* less than 2^32 */
+    int components;
+    double bound;
+};
+
+/* What codecs are made for, as bits; a layout offers one of them. */
+enum bm_codec_use { BM_FOR_FIELDS = 1, BM_FOR_LISTS = 2 };
+
+/* There are three kinds. Those with 'encode' are exact, and take the values of
+ * one level that the next coarser one has not, or those of particles. Those
+ * with 'encode_field' make the samples of a level from its bytes and the
+ * samples of the next coarser one. Those with 'encode_list' take values of
+ * particles. */
 struct bm_codec {
     const char *name;
+    unsigned uses; /* see bm_codec_use */
     /* The stored size is that of the samples, so it is known before. */
     int sized;
     /* Needs a bound, and f32 or f64. */
@@ -109,6 +122,17 @@ struct bm_codec {
     int (*decode_field)(struct bm_codec_state *state, void *samples,
                         const void *coarse, const struct bm_field *field, int k,
                         const uint8_t *in, size_t stored);
+
+    /* Round values of particles, in place, before they are sorted, indexed and
+     * encoded, and add to *loss. */
+    void (*round)(bouma_type type, void *values, size_t count, double bound,
+                  struct bm_loss *loss);
+    /* Rounded values to bytes (appended), and back. */
+    int (*encode_list)(struct bm_codec_state *state, struct bm_buffer *out,
+                       const void *values, const struct bm_list *list);
+    int (*decode_list)(struct bm_codec_state *state, void *values,
+                       const struct bm_list *list, const uint8_t *in,
+                       size_t stored);
 };
 
 /* All components of a chunk with a codec that has 'encode_field': 'samples' are

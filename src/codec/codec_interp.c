@@ -364,6 +364,7 @@ static int plausible(size_t bytes, size_t stored)
 }
 
 const struct bm_codec bm_codec_interp = {.name = "interp",
+                                         .uses = BM_FOR_FIELDS,
                                          .lossy = 1,
                                          .bound = bound,
                                          .plausible = plausible,

@@ -41,6 +41,7 @@ static int plausible(size_t bytes, size_t stored)
 }
 
 const struct bm_codec bm_codec_raw = {.name = "raw",
+                                      .uses = BM_FOR_FIELDS | BM_FOR_LISTS,
                                       .sized = 1,
                                       .bound = bound,
                                       .encode = encode,

@@ -603,6 +603,7 @@ static int plausible(size_t bytes, size_t stored)
 }
 
 const struct bm_codec bm_codec_wavelet = {.name = "wavelet",
+                                          .uses = BM_FOR_FIELDS,
                                           .lossy = 1,
                                           .nominal = 1,
                                           .bound = bound,

@@ -619,4 +619,11 @@ int bm_quantise_plausible(size_t bytes, size_t stored)
 }
 
 const struct bm_codec bm_codec_quantise = {
-    .name = "quantise", .lossy = 1, .plausible = bm_quantise_plausible};
+    .name = "quantise",
+    .uses = BM_FOR_LISTS,
+    .lossy = 1,
+    .plausible = bm_quantise_plausible,
+    .round = bm_quantise,
+    .encode_list = bm_quantise_encode,
+    .decode_list = bm_quantise_decode,
+};

@@ -19,14 +19,6 @@
 void bm_quantise(bouma_type type, void *values, size_t count, double bound,
                  struct bm_loss *loss);
 
-/* Values of one variable: [components][count]. */
-struct bm_list {
-    bouma_type type;
-    size_t count; /* less than 2^32 */
-    int components;
-    double bound;
-};
-
 /* Rounded values to bytes (appended), and back: exactly the same, and that is
  * so for values that are not rounded, too. ENOMEM; EFORMAT. Values that are
  * close to the one before take few bits. */

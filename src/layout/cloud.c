@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "codec/quantise.h"
 
 #define FINITE 0x80 /* there are no infinities: beside the type of a row */
 
@@ -377,8 +376,8 @@ int bm_values_encode(struct bm_codec_state *state, struct bm_buffer *out,
     uint8_t *to;
     int rc;
 
-    if (v->codec == BOUMA_CODEC_QUANTISE)
-        return bm_quantise_encode(state, out, values, &list);
+    if (codec->encode_list)
+        return codec->encode_list(state, out, values, &list);
     room = codec->bound(in.count * in.size);
     to = bm_buffer_extend(out, room);
     if (!to)
@@ -392,11 +391,12 @@ int bm_values_decode(struct bm_codec_state *state, void *values,
                      const struct bouma_variable *v, size_t count,
                      const uint8_t *in, size_t stored)
 {
+    const struct bm_codec *codec = bm_codec_find((int)v->codec);
     struct bm_list list = list_of(v, count);
     struct bm_samples out = {values, count * (size_t)v->components,
                              bm_variable_value_size(v)};
 
-    if (v->codec == BOUMA_CODEC_QUANTISE)
-        return bm_quantise_decode(state, values, &list, in, stored);
-    return bm_codec_find((int)v->codec)->decode(state, &out, in, stored);
+    return codec->decode_list
+               ? codec->decode_list(state, values, &list, in, stored)
+               : codec->decode(state, &out, in, stored);
 }

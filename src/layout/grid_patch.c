@@ -238,9 +238,7 @@ const struct bm_layout bm_layout_grid_patch = {
     .name = "patch",
     .kind = BM_GRID,
     .code = 1,
-    .codecs = 1u << BOUMA_CODEC_ZSTD | 1u << BOUMA_CODEC_RAW |
-              1u << BOUMA_CODEC_INTERP | 1u << BOUMA_CODEC_WAVELET |
-              1u << BOUMA_CODEC_ZFP_REVERSIBLE,
+    .use = BM_FOR_FIELDS,
     .lossy = BOUMA_CODEC_INTERP,
     .define = define,
     .release = release,

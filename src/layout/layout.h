@@ -126,9 +126,9 @@ struct bm_target {
 struct bm_layout {
     const char *name;
     enum bm_object_kind kind;
-    uint8_t code;      /* in files; never changes */
-    unsigned codecs;   /* that it takes, as bits 1 << bouma_codec */
-    bouma_codec lossy; /* of variables with a tolerance and no codec */
+    uint8_t code;          /* in files; never changes */
+    enum bm_codec_use use; /* that it has for codecs */
+    bouma_codec lossy;     /* of variables with a tolerance and no codec */
 
     /* ---- schema ---- */
     /* What the caller wants, checked, into a new object: levels, axes, 'own'.

@@ -262,8 +262,7 @@ const struct bm_layout bm_layout_particles_bat = {
     .name = "bat",
     .kind = BM_PARTICLES,
     .code = 2,
-    .codecs = 1u << BOUMA_CODEC_ZSTD | 1u << BOUMA_CODEC_RAW |
-              1u << BOUMA_CODEC_QUANTISE,
+    .use = BM_FOR_LISTS,
     .lossy = BOUMA_CODEC_QUANTISE,
     .define = define,
     .release = release,

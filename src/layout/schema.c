@@ -278,7 +278,9 @@ static int can_be_nominal(int codec)
 /* Whether a layout has a codec. */
 static int takes_codec(const struct bm_layout *layout, int codec)
 {
-    return bm_codec_find(codec) && layout->codecs >> codec & 1;
+    const struct bm_codec *c = bm_codec_find(codec);
+
+    return c && c->uses & (unsigned)layout->use;
 }
 
 /* The codec and its type do not go together, or with the tolerance; the text of

@@ -8,7 +8,6 @@
 
 #include "base/gather.h"
 #include "base/hash.h"
-#include "codec/quantise.h"
 #include "layout/cloud.h"
 
 #define MOST_HANDS 64 /* threads that shape variables */
@@ -380,12 +379,13 @@ static void round_values(struct work *w)
 
     for (int j = 0; j < b->set->count; j++) {
         const struct bouma_variable *v = b->set->variables[j];
+        const struct bm_codec *codec = bm_codec_find((int)v->codec);
         struct bm_section *s = bm_head_section(&b->subfile.head, v->id);
 
         for (int c = 0; c < v->components; c++, lane++)
-            if (v->codec == BOUMA_CODEC_QUANTISE)
-                bm_quantise(v->type, b->columns[lane].own, b->count, v->bound,
-                            &s->loss);
+            if (codec->round)
+                codec->round(v->type, b->columns[lane].own, b->count, v->bound,
+                             &s->loss);
     }
 }
 

@@ -185,7 +185,7 @@ static int make_columns(struct bm_particle_write *p, struct bm_bundle *b)
             const struct bm_lane *lane = whole ? lane_of(whole, v, c) : NULL;
 
             if (lane && is_dense(lane, size) &&
-                v->codec != BOUMA_CODEC_QUANTISE) {
+                !bm_codec_find((int)v->codec)->round) {
                 column->values = lane->data;
                 continue;
             }
