@@ -10,7 +10,7 @@
 #include "engine/site.h"
 #include "layout/manifest.h"
 #include "layout/patch.h"
-#include "plan/cost.h"
+#include "plan/placement.h"
 #include "store/losses.h"
 #include "store/store.h"
 

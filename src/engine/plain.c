@@ -253,6 +253,7 @@ static int place_writers(struct bouma_io_file *f, int *writer, bouma_tier *tier,
                          const struct bm_segment *segments, size_t count,
                          const int *block_of)
 {
+    const struct bm_placement *p = bm_placement_of(f->options.place);
     int64_t writers = count_writers(f);
     struct bm_place_task task =
         bm_site_place_task(&f->site, &f->options, f->comm->size);
@@ -260,12 +261,12 @@ static int place_writers(struct bouma_io_file *f, int *writer, bouma_tier *tier,
     int rc;
 
     for (int64_t b = 0; b < writers; b++) {
-        writer[b] = f->first_rank + (int)(f->options.place == BOUMA_PLACE_FIRST
-                                              ? b
-                                              : b * f->ranks / writers);
+        writer[b] = f->first_rank;
+        if (p->formula)
+            writer[b] += p->formula(writers, f->ranks, b);
         tier[b] = f->options.tier;
     }
-    if (f->options.place != BOUMA_PLACE_COST)
+    if (p->formula)
         return BOUMA_OK;
     rc = gather_blocks(&g, f, segments, count, block_of);
     if (!rc)

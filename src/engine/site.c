@@ -63,7 +63,7 @@ int bm_site_find(struct bm_site *site, struct bm_comm *comm,
     memset(site, 0, sizeof(*site));
     site->transport = options->transport;
     site->local = options->local;
-    if (!options->machine[0] && options->place != BOUMA_PLACE_COST)
+    if (!options->machine[0] && !bm_placement_of(options->place)->choose)
         return BOUMA_OK;
     bm_buffer_init(&file, comm->a);
     rc = share_file(comm, options->machine, &file, error);

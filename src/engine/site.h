@@ -6,6 +6,7 @@
 
 #include "comm/comm.h"
 #include "machine/machine.h"
+#include "plan/placement.h"
 #include "store/store.h"
 
 struct bm_site {

@@ -176,10 +176,7 @@ void bm_assignment_release(struct bm_assignment *assignment)
     memset(assignment, 0, sizeof(*assignment));
 }
 
-int bm_place(bouma_place scheme, int64_t files, int ranks, int64_t file)
+int bm_spread_file(int64_t files, int ranks, int64_t file)
 {
-    if (scheme == BOUMA_PLACE_FIRST)
-        return (int)(file % ranks);
-    /* Both are below 2^31. */
-    return (int)(file * ranks / files);
+    return (int)(file * ranks / files); /* both are below 2^31 */
 }

@@ -34,7 +34,8 @@ struct bm_assignment {
     size_t *first;   /* [files + 1] */
     uint32_t *chunk; /* [count] */
     uint32_t *file;  /* [count], the other way round */
-    int *writer;     /* [files], the rank; NULL till files are placed: cost.h */
+    int *
+        writer; /* [files], the rank; NULL till files are placed: placement.h */
     bouma_tier *tier; /* [files], where it gathers; the same */
 };
 
@@ -62,7 +63,7 @@ int bm_assign_optimal(size_t *end, const bouma_allocator *a,
                       const struct bm_chunk_sizes *sizes, int64_t files);
 void bm_assignment_release(struct bm_assignment *assignment);
 
-/* The rank that writes 'file', for schemes that are formulas. */
-int bm_place(bouma_place scheme, int64_t files, int ranks, int64_t file);
+/* Files spread evenly over ranks: the one that writes 'file'. */
+int bm_spread_file(int64_t files, int ranks, int64_t file);
 
 #endif

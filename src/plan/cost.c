@@ -379,8 +379,8 @@ int bm_place_by_cost(int *writer, bouma_tier *tier, struct bm_cost *choice,
         if (rc)
             break;
         if (c.rank < 0)
-            c = (struct bm_cost){.rank = bm_place(BOUMA_PLACE_SPREAD,
-                                                  gathering->files, ranks, f),
+            c = (struct bm_cost){.rank =
+                                     bm_spread_file(gathering->files, ranks, f),
                                  .tier = p.dram};
         writer[f] = c.rank;
         if (tier)
@@ -413,44 +413,6 @@ int bm_cost_table(struct bm_cost **out, size_t *count, const bouma_allocator *a,
         for (size_t t = 0; t < rule->tier_count; t++)
             (*out)[(*count)++] = cost_of(&p, gathering->rank[i], t);
     placer_release(&p);
-    return rc;
-}
-
-int bm_place_files(int *writer, bouma_tier *tier, const bouma_allocator *a,
-                   const struct bm_place_task *task, int64_t files,
-                   const struct bm_gathering *gathering)
-{
-    bouma_tier only = task->rule.only;
-
-    if (task->scheme == BOUMA_PLACE_COST)
-        return bm_place_by_cost(writer, tier, NULL, a, &task->rule, gathering,
-                                task->ranks);
-    for (int64_t f = 0; f < files; f++) {
-        writer[f] = bm_place(task->scheme, files, task->ranks, f);
-        if (tier)
-            tier[f] = only ? only : BOUMA_TIER_DRAM;
-    }
-    return BOUMA_OK;
-}
-
-int bm_place_chunks(struct bm_assignment *files,
-                    const struct bm_place_task *task,
-                    const struct bm_chunk_sizes *sizes)
-{
-    const bouma_allocator *a = files->a;
-    struct bm_gathering g = {0};
-    int rc = BOUMA_OK;
-
-    files->writer = bm_new(a, (size_t)files->files, sizeof(*files->writer));
-    files->tier = bm_new(a, (size_t)files->files, sizeof(*files->tier));
-    if (!files->writer || !files->tier)
-        rc = BOUMA_ENOMEM;
-    if (!rc && task->scheme == BOUMA_PLACE_COST)
-        rc = bm_gathering_of_chunks(&g, a, sizes, files, task->ranks);
-    if (!rc)
-        rc = bm_place_files(files->writer, files->tier, a, task, files->files,
-                            &g);
-    bm_gathering_release(&g);
     return rc;
 }
 

@@ -115,25 +115,6 @@ int bm_cost_table(struct bm_cost **out, size_t *count, const bouma_allocator *a,
                   const struct bm_gathering *gathering, int ranks,
                   int64_t file);
 
-/* How the writers of files are chosen. */
-struct bm_place_task {
-    bouma_place scheme;
-    int ranks;
-    struct bm_cost_rule rule; /* for `cost`; for others 'only' alone counts */
-};
-
-/* Writer and tier (may be NULL) of each file by any scheme. Only `cost` asks
- * for the gathering, which may else be NULL; the others are formulas, and use
- * the tier that is wanted, or DRAM. BOUMA_OK or ENOMEM. */
-int bm_place_files(int *writer, bouma_tier *tier, const bouma_allocator *a,
-                   const struct bm_place_task *task, int64_t files,
-                   const struct bm_gathering *gathering);
-
-/* The same for files of chunks: fills in writer and tier of 'files'. */
-int bm_place_chunks(struct bm_assignment *files,
-                    const struct bm_place_task *task,
-                    const struct bm_chunk_sizes *sizes);
-
 /* Bytes times the links that they go over on their way to the writers. */
 double bm_byte_hops(const struct bm_network *network,
                     const struct bm_gathering *gathering, const int *writer);

@@ -364,23 +364,21 @@ static int place_files(struct bm_estimate *e, const struct chunks *c,
                                    .owner = c->owner};
     struct bm_place_task place = {task->options->place, task->ranks,
                                   task->rule};
+    const struct bm_placement *p = bm_placement_of(place.scheme);
     size_t files = (size_t)e->files;
     int rc = BOUMA_OK;
 
     e->writer = bm_new_raw(e->a, files, sizeof(*e->writer));
     e->tier = bm_new_raw(e->a, files, sizeof(*e->tier));
-    e->choice = place.scheme == BOUMA_PLACE_COST
-                    ? bm_new_raw(e->a, files, sizeof(*e->choice))
-                    : NULL;
-    if (!e->writer || !e->tier ||
-        (place.scheme == BOUMA_PLACE_COST && !e->choice))
+    e->choice = p->choose ? bm_new_raw(e->a, files, sizeof(*e->choice)) : NULL;
+    if (!e->writer || !e->tier || (p->choose && !e->choice))
         return BOUMA_ENOMEM;
     if (task->rule.network)
         rc = bm_gathering_of_chunks(&e->gathering, e->a, &sizes, &c->files,
                                     task->ranks);
     if (!rc && e->choice)
-        rc = bm_place_by_cost(e->writer, e->tier, e->choice, e->a, &task->rule,
-                              &e->gathering, task->ranks);
+        rc = p->choose(e->writer, e->tier, e->choice, e->a, &task->rule,
+                       &e->gathering, task->ranks);
     else if (!rc)
         rc = bm_place_files(e->writer, e->tier, e->a, &place, e->files, NULL);
     if (!rc && task->rule.network)

@@ -3,8 +3,8 @@
 #ifndef BM_ESTIMATE_H
 #define BM_ESTIMATE_H
 
-#include "plan/cost.h"
 #include "plan/distribute.h"
+#include "plan/placement.h"
 
 struct bm_estimate_task {
     const struct bm_tiling *tiling;

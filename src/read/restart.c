@@ -187,8 +187,8 @@ static void close_faces(struct restart *r)
 
 static int reader_of(const struct restart *r, size_t file)
 {
-    return bm_place(BOUMA_PLACE_SPREAD, (int64_t)r->top->files,
-                    r->step->ds->comm->size, (int64_t)file);
+    return bm_spread_file((int64_t)r->top->files, r->step->ds->comm->size,
+                          (int64_t)file);
 }
 
 /* A part of a file, small enough to be kept while it is looked through for one

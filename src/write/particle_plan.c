@@ -132,8 +132,9 @@ static int place_in_order(struct bm_particle_plan *plan,
     if (files)
         qsort(seats, files, sizeof(*seats), by_seat);
     for (size_t i = 0; i < files; i++)
-        set->writer[seats[i].file] = bm_place(ds->options.place, (int64_t)files,
-                                              ds->comm->size, (int64_t)i);
+        set->writer[seats[i].file] =
+            bm_placement_of(ds->options.place)
+                ->formula((int64_t)files, ds->comm->size, (int64_t)i);
     bm_drop(plan->a, seats);
     return BOUMA_OK;
 }
@@ -171,7 +172,7 @@ static int place_writers(struct bm_particle_plan *plan, struct bm_set_plan *set,
         return BOUMA_ENOMEM;
     for (int64_t f = 0; f < set->files.files; f++)
         set->tier[f] = ds->options.tier;
-    return ds->options.place == BOUMA_PLACE_COST
+    return bm_placement_of(ds->options.place)->choose
                ? place_by_cost(plan, set, ds)
                : place_in_order(plan, set, ds);
 }

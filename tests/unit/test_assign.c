@@ -1,6 +1,7 @@
 /* Chunks to files and files to ranks: against trying all ways where there are
  * few, and the paper's words where there are many. */
 #include "plan/assign.h"
+#include "plan/placement.h"
 
 #include "check.h"
 
@@ -446,7 +447,7 @@ static void spread_files_lie_evenly_over_the_ranks(void)
             int count[40] = {0}, last = 0;
 
             for (int64_t f = 0; f < files; f++) {
-                int rank = bm_place(BOUMA_PLACE_SPREAD, files, ranks, f);
+                int rank = bm_spread_file(files, ranks, f);
 
                 REQUIRE(rank >= 0 && rank < ranks);
                 CHECK(rank >= last);
@@ -456,14 +457,15 @@ static void spread_files_lie_evenly_over_the_ranks(void)
                           rank - last == (ranks + files - 1) / files);
                 last = rank;
                 count[rank]++;
-                CHECK_EQ(bm_place(BOUMA_PLACE_FIRST, files, ranks, f),
+                CHECK_EQ(bm_placement_of(BOUMA_PLACE_FIRST)
+                             ->formula(files, ranks, f),
                          f % ranks);
             }
             for (int r = 0; r < ranks; r++)
                 CHECK(count[r] >= files / ranks &&
                       count[r] <= (files + ranks - 1) / ranks);
         }
-    CHECK_EQ(bm_place(BOUMA_PLACE_SPREAD, 1 << 20, INT32_MAX, (1 << 20) - 1),
+    CHECK_EQ(bm_spread_file(1 << 20, INT32_MAX, (1 << 20) - 1),
              INT32_MAX - 2048);
 }
 

@@ -6,7 +6,7 @@
 #include "fault_alloc.h"
 #include "machine/machine.h"
 #include "machine/told.h"
-#include "plan/cost.h"
+#include "plan/placement.h"
 #include "torus.h"
 
 #define MB 1000000u
@@ -380,8 +380,7 @@ static void check_choices(const struct bm_cost_rule *rule,
         double chosen;
 
         if (g->first[f] == g->first[f + 1]) {
-            CHECK_EQ(writer[f],
-                     bm_place(BOUMA_PLACE_SPREAD, g->files, groups->ranks, f));
+            CHECK_EQ(writer[f], bm_spread_file(g->files, groups->ranks, f));
             CHECK_EQ(tier[f], BOUMA_TIER_DRAM);
             continue;
         }

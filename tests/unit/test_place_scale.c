@@ -6,6 +6,7 @@
 #include "check.h"
 #include "modelled.h"
 #include "plan/estimate.h"
+#include "plan/placement.h"
 #include "seconds.h"
 
 static struct bm_place_task task_of(const struct bm_machine *m,

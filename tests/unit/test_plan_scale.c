@@ -6,6 +6,7 @@
 #include "plan/assign.h"
 #include "plan/distribute.h"
 #include "plan/partition.h"
+#include "plan/placement.h"
 #include "seconds.h"
 
 enum { RANKS_Z = 128, RANKS_Y = 128, RANKS_X = 64, FILES = 16384 };
@@ -149,7 +150,7 @@ static double make_plan(struct plan *p, const int64_t shape[3])
                        RANKS));
     total += lap(&since, "assign");
     for (int64_t f = 0, last = -1; f < FILES; f++) {
-        int rank = bm_place(BOUMA_PLACE_SPREAD, FILES, RANKS, f);
+        int rank = bm_spread_file(FILES, RANKS, f);
 
         CHECK(rank > last && rank < RANKS);
         last = rank;

@@ -1,0 +1,58 @@
+/* placement.c -- see placement.h. */
+#include "plan/placement.h"
+
+static int first_ranks(int64_t files, int ranks, int64_t file)
+{
+    (void)files;
+    return (int)(file % ranks);
+}
+
+static const struct bm_placement placements[] = {
+    [BOUMA_PLACE_SPREAD] = {.formula = bm_spread_file},
+    [BOUMA_PLACE_FIRST] = {.formula = first_ranks},
+    [BOUMA_PLACE_COST] = {.choose = bm_place_by_cost},
+};
+
+const struct bm_placement *bm_placement_of(bouma_place scheme)
+{
+    return &placements[scheme];
+}
+
+int bm_place_files(int *writer, bouma_tier *tier, const bouma_allocator *a,
+                   const struct bm_place_task *task, int64_t files,
+                   const struct bm_gathering *gathering)
+{
+    const struct bm_placement *p = bm_placement_of(task->scheme);
+    bouma_tier only = task->rule.only;
+
+    if (p->choose)
+        return p->choose(writer, tier, NULL, a, &task->rule, gathering,
+                         task->ranks);
+    for (int64_t f = 0; f < files; f++) {
+        writer[f] = p->formula(files, task->ranks, f);
+        if (tier)
+            tier[f] = only ? only : BOUMA_TIER_DRAM;
+    }
+    return BOUMA_OK;
+}
+
+int bm_place_chunks(struct bm_assignment *files,
+                    const struct bm_place_task *task,
+                    const struct bm_chunk_sizes *sizes)
+{
+    const bouma_allocator *a = files->a;
+    struct bm_gathering g = {0};
+    int rc = BOUMA_OK;
+
+    files->writer = bm_new(a, (size_t)files->files, sizeof(*files->writer));
+    files->tier = bm_new(a, (size_t)files->files, sizeof(*files->tier));
+    if (!files->writer || !files->tier)
+        rc = BOUMA_ENOMEM;
+    if (!rc && bm_placement_of(task->scheme)->choose)
+        rc = bm_gathering_of_chunks(&g, a, sizes, files, task->ranks);
+    if (!rc)
+        rc = bm_place_files(files->writer, files->tier, a, task, files->files,
+                            &g);
+    bm_gathering_release(&g);
+    return rc;
+}

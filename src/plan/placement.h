@@ -1,0 +1,41 @@
+/* placement.h -- which rank writes a file, and in which memory it gathers it: a
+ * row of a table for each way to choose. */
+#ifndef BM_PLACEMENT_H
+#define BM_PLACEMENT_H
+
+#include "plan/assign.h"
+#include "plan/cost.h"
+
+/* How the writers of files are chosen. */
+struct bm_place_task {
+    bouma_place scheme;
+    int ranks;
+    struct bm_cost_rule rule; /* of formulas, 'only' alone counts */
+};
+
+/* One of the two is there. */
+struct bm_placement {
+    /* The rank that writes 'file'; its tier is the one that is wanted, or DRAM.
+     */
+    int (*formula)(int64_t files, int ranks, int64_t file);
+    /* By the machine, and by who sends how much to which file; 'tier' and
+     * 'choice' may be NULL. BOUMA_OK or ENOMEM. */
+    int (*choose)(int *writer, bouma_tier *tier, struct bm_cost *choice,
+                  const bouma_allocator *a, const struct bm_cost_rule *rule,
+                  const struct bm_gathering *gathering, int ranks);
+};
+
+const struct bm_placement *bm_placement_of(bouma_place scheme);
+
+/* Writer and tier (may be NULL) of each file. 'gathering' may be NULL if the
+ * scheme is a formula. BOUMA_OK or ENOMEM. */
+int bm_place_files(int *writer, bouma_tier *tier, const bouma_allocator *a,
+                   const struct bm_place_task *task, int64_t files,
+                   const struct bm_gathering *gathering);
+
+/* The same for files of chunks: fills in writer and tier of 'files'. */
+int bm_place_chunks(struct bm_assignment *files,
+                    const struct bm_place_task *task,
+                    const struct bm_chunk_sizes *sizes);
+
+#endif
