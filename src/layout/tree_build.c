@@ -12,10 +12,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/share.h"
+#include "base/parallel_for.h"
 #include "codec/clones.h"
 #include "layout/tree.h"
 
+#define MOST_PARTS  64 /* each has counts of all cells */
 #define MOST_BITS   12
 #define LOWER_BITS  6 /* of them, for the second turn */
 #define STEPS       4096
@@ -145,7 +146,7 @@ static size_t part_begin(const struct build *b, size_t part)
            (part == b->parts ? b->positions->count % b->parts : 0);
 }
 
-static void bound_part(void *context, size_t part, size_t worker)
+static int bound_part(void *context, size_t part, size_t worker)
 {
     const struct build *b = context;
     struct bounds *out = &b->bounds[part];
@@ -163,9 +164,10 @@ static void bound_part(void *context, size_t part, size_t worker)
         else
             widen_f64(out, b->positions, i, n);
     }
+    return 0;
 }
 
-static void key_part(void *context, size_t part, size_t worker)
+static int key_part(void *context, size_t part, size_t worker)
 {
     const struct build *b = context;
     uint32_t *counts = b->counts + part * (b->grid->cells + 1);
@@ -179,9 +181,10 @@ static void key_part(void *context, size_t part, size_t worker)
         else
             find_cells_f64(b->cell_of + i, counts, b->grid, b->positions, i, n);
     }
+    return 0;
 }
 
-static void scatter_part(void *context, size_t part, size_t worker)
+static int scatter_part(void *context, size_t part, size_t worker)
 {
     const struct build *b = context;
     uint32_t *next = b->next + part * (b->buckets + 1);
@@ -197,6 +200,7 @@ static void scatter_part(void *context, size_t part, size_t worker)
             to_buckets_f64(b->items, b->lower, next, b->grid, b->cell_of + i,
                            b->positions, i, n);
     }
+    return 0;
 }
 
 static void join_bounds(struct build *b)
@@ -398,7 +402,7 @@ static void finish_cell(struct build *b, struct cell *c, struct treelet *let)
 
 /* The cells of one bucket: items go to the scratch memory, and between that and
  * where they were. */
-static void finish_bucket(void *context, size_t bucket, size_t worker)
+static int finish_bucket(void *context, size_t bucket, size_t worker)
 {
     struct build *b = context;
     char *scratch = (char *)b->scratch + worker * b->largest * b->item;
@@ -409,7 +413,7 @@ static void finish_bucket(void *context, size_t bucket, size_t worker)
     char *items;
 
     if (first == last)
-        return;
+        return 0;
     begin = b->cells[first].begin;
     n = b->cells[last - 1].end - begin;
     items = (char *)b->items + begin * b->item;
@@ -427,6 +431,7 @@ static void finish_bucket(void *context, size_t bucket, size_t worker)
     let.base = begin;
     for (uint32_t i = first; i < last; i++)
         finish_cell(b, &b->cells[i], &let);
+    return 0;
 }
 
 /* A node over the cells from 'first' up to 'last'. */
@@ -528,7 +533,7 @@ static int sort_cells(struct build *b)
     size_t particles = b->positions->count;
     int rc;
 
-    bm_share(bound_part, b, b->parts, b->parts);
+    bm_parallel_for(bound_part, b, b->parts, b->parts);
     join_bounds(b);
     rc = make_grid(b);
     if (rc)
@@ -545,10 +550,10 @@ static int sort_cells(struct build *b)
     if (!b->counts || !b->next || !b->bucket_cells || !b->cells ||
         !b->cell_of || !b->items || !b->lower)
         return BOUMA_ENOMEM;
-    bm_share(key_part, b, b->parts, b->parts);
+    bm_parallel_for(key_part, b, b->parts, b->parts);
     rc = list_cells(b);
     if (!rc)
-        bm_share(scatter_part, b, b->parts, b->parts);
+        bm_parallel_for(scatter_part, b, b->parts, b->parts);
     return rc;
 }
 
@@ -557,7 +562,7 @@ static int split_cells(struct build *b)
     b->scratch = bm_new_raw(b->t->a, b->parts * b->largest, b->item);
     if (!b->scratch)
         return BOUMA_ENOMEM;
-    bm_share(finish_bucket, b, b->buckets, b->parts);
+    bm_parallel_for(finish_bucket, b, b->buckets, b->parts);
     return join_nodes(b);
 }
 
@@ -574,8 +579,8 @@ int bm_tree_build(struct bm_tree *t, uint32_t *order,
         threads = 1;
     if (b.parts > (size_t)threads)
         b.parts = (size_t)threads;
-    if (b.parts > BM_SHARE_MOST)
-        b.parts = BM_SHARE_MOST;
+    if (b.parts > MOST_PARTS)
+        b.parts = MOST_PARTS;
     t->ndims = positions->ndims;
     t->type = positions->type;
     t->leaf = leaf;

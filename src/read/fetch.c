@@ -2,12 +2,12 @@
  * read in one call; every piece is checked before it is decoded. */
 #include <inttypes.h>
 #include <math.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/parallel_for.h"
 #include "read/extents.h"
 
 #define BATCH_BYTES  ((uint64_t)4 << 20)   /* read ahead of decoding */
@@ -25,7 +25,8 @@ struct batch {
     struct bm_extent *pieces;          /* [count * levels], by offset */
     const struct bm_extent **by_chunk; /* [count][levels] */
     struct bm_block_of_memory raw;
-    size_t done; /* chunks, in all batches */
+    size_t done;         /* chunks, in all batches */
+    atomic_size_t taken; /* of this one */
 };
 
 void bm_selection_of(bouma_selection *out, const struct bm_object *grid,
@@ -130,17 +131,6 @@ static int deliver(const struct batch *b, struct bm_coder *coder, size_t chunk,
 
 /* ---- threads ------------------------------------------------------------ */
 
-/* One thread's share of a batch: the chunks that nobody took yet. */
-struct share {
-    const struct batch *batch;
-    struct bm_coder *worker;
-    atomic_size_t *next;
-    atomic_int *failed;
-    struct bm_error error;
-    pthread_t thread;
-    int rc, started; /* a thread of its own */
-};
-
 /* 'taken' chunks of the batch; only this rank's first thread tells. */
 static void tell_progress(const struct batch *b, size_t taken)
 {
@@ -153,22 +143,16 @@ static void tell_progress(const struct batch *b, size_t taken)
                     f->total ? f->total : f->count);
 }
 
-static void *work(void *context)
+static int deliver_one(void *context, size_t chunk, size_t worker)
 {
-    struct share *s = context;
+    struct batch *b = context;
+    int rc = deliver(b, &b->step->workers[worker], chunk,
+                     &b->step->worker_errors[worker]);
+    size_t taken = atomic_fetch_add(&b->taken, 1) + 1;
 
-    while (!s->rc && !atomic_load(s->failed)) {
-        size_t chunk = atomic_fetch_add(s->next, 1);
-
-        if (chunk >= s->batch->count)
-            break;
-        s->rc = deliver(s->batch, s->worker, chunk, &s->error);
-        if (!s->started)
-            tell_progress(s->batch, atomic_load(s->next));
-    }
-    if (s->rc)
-        atomic_store(s->failed, 1);
-    return NULL;
+    if (!worker)
+        tell_progress(b, taken);
+    return rc;
 }
 
 /* How many threads a batch is worth: by the bytes of what is decoded. */
@@ -188,35 +172,21 @@ static int threads_for(const struct batch *b)
                                                   : b->step->worker_count;
 }
 
-/* Decode all chunks of a batch on as many threads as there are workers. The
- * first is this one; one that cannot be started is done without. */
+/* Decode all chunks of a batch on as many threads as there are workers. */
 static int deliver_all(struct batch *b)
 {
     struct bouma_step *step = b->step;
-    struct share shares[BM_MAX_THREADS];
-    atomic_size_t next = 0;
-    atomic_int failed = 0;
-    int count = threads_for(b), rc = BOUMA_OK;
+    int count = threads_for(b), rc;
 
-    for (int i = 0; i < count; i++) {
-        memset(&shares[i], 0, sizeof(shares[i]));
-        shares[i].batch = b;
-        shares[i].worker = &step->workers[i];
-        shares[i].next = &next;
-        shares[i].failed = &failed;
-        shares[i].started = i > 0;
-        if (i > 0 && pthread_create(&shares[i].thread, NULL, work, &shares[i]))
-            count = i; /* done without it */
-    }
-    work(&shares[0]);
-    for (int i = 0; i < count; i++) {
-        if (i > 0)
-            pthread_join(shares[i].thread, NULL);
-        if (shares[i].rc && !rc) {
-            rc = shares[i].rc;
-            step->ds->error = shares[i].error;
+    for (int i = 0; i < count; i++)
+        bm_error_clear(&step->worker_errors[i]);
+    atomic_store(&b->taken, 0);
+    rc = bm_parallel_for(deliver_one, b, b->count, (size_t)count);
+    for (int i = 0; i < count && rc; i++)
+        if (step->worker_errors[i].status == rc) {
+            step->ds->error = step->worker_errors[i];
+            break;
         }
-    }
     if (!rc && count > 1) /* the others may have had the last ones */
         tell_progress(b, b->count);
     return rc;
@@ -228,7 +198,9 @@ int bm_workers_init(struct bouma_step *step)
 
     step->workers =
         bm_new(step->ds->a, (size_t)threads, sizeof(*step->workers));
-    if (!step->workers)
+    step->worker_errors =
+        bm_new(step->ds->a, (size_t)threads, sizeof(*step->worker_errors));
+    if (!step->workers || !step->worker_errors)
         return BOUMA_ENOMEM;
     step->worker_count = threads;
     for (int i = 0; i < threads; i++)
@@ -243,7 +215,9 @@ void bm_workers_release(struct bouma_step *step)
     for (int i = 0; i < step->worker_count; i++)
         bm_coder_release(&step->workers[i]);
     bm_drop(a, step->workers);
+    bm_drop(a, step->worker_errors);
     step->workers = NULL;
+    step->worker_errors = NULL;
     step->worker_count = 0;
 }
 

@@ -28,7 +28,8 @@ struct bouma_step {
     struct bm_source *sources; /* [manifest.count] */
     int open_files;
     uint64_t clock;
-    struct bm_coder *workers; /* [worker_count], one for each thread */
+    struct bm_coder *workers;       /* [worker_count], one for each thread */
+    struct bm_error *worker_errors; /* the same */
     int worker_count;
     int busy; /* a query calls its caller back: no other call may read */
 };
@@ -81,7 +82,6 @@ struct bm_fetch {
 int bm_fetch(const struct bm_fetch *fetch);
 
 /* What the threads of a step need, as many as its dataset's options say. */
-#define BM_MAX_THREADS 256
 int bm_workers_init(struct bouma_step *step);
 void bm_workers_release(struct bouma_step *step);
 

@@ -2,15 +2,12 @@
 #include "write/bundle.h"
 
 #include <inttypes.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <string.h>
 
 #include "base/gather.h"
 #include "base/hash.h"
+#include "base/parallel_for.h"
 #include "layout/cloud.h"
-
-#define MOST_HANDS 64 /* threads that shape variables */
 
 static size_t lanes_of(const struct bm_set_plan *set)
 {
@@ -82,9 +79,6 @@ struct hand {
                           or where it stays */
     uint8_t *room;
     size_t room_bytes;
-    atomic_int *next; /* variable that nobody took yet */
-    pthread_t thread;
-    int rc;
 };
 
 static uint32_t chunk_places(const struct work *w, size_t chunk)
@@ -296,50 +290,40 @@ static int shape_variable(struct hand *h, int j)
     return encode_pieces(h, j, s);
 }
 
-/* Variables that nobody took yet. */
-static void *shape_some(void *context)
+static int shape_turn(void *context, size_t j, size_t worker)
 {
-    struct hand *h = context;
+    struct hand *hands = context, *h = &hands[worker];
 
-    h->sorted = bm_new_raw(h->w->ds->a, h->w->b->count, 8);
-    h->rc = h->sorted ? BOUMA_OK : BOUMA_ENOMEM;
-    while (!h->rc) {
-        int j = atomic_fetch_add(h->next, 1);
-
-        if (j >= h->w->b->set->count)
-            break;
-        h->rc = shape_variable(h, j);
-    }
-    bm_drop(h->w->ds->a, h->sorted);
-    bm_drop(h->w->ds->a, h->room);
-    return NULL;
+    if (!h->sorted)
+        h->sorted = bm_new_raw(h->w->ds->a, h->w->b->count, 8);
+    return h->sorted ? shape_variable(h, (int)j) : BOUMA_ENOMEM;
 }
 
-/* All variables, on as many threads as there are. The first is this one; those
- * that cannot be started are done without. */
+/* All variables, on as many threads as there are. */
 static int shape_variables(const struct work *w)
 {
-    struct hand hands[MOST_HANDS];
-    int count = bm_dataset_threads(w->ds), rc = BOUMA_OK;
-    atomic_int next = 0;
+    const bouma_allocator *a = w->ds->a;
+    size_t variables = (size_t)w->b->set->count;
+    size_t count = (size_t)bm_dataset_threads(w->ds);
+    struct hand *hands;
+    int rc;
 
-    if (count > w->b->set->count)
-        count = w->b->set->count;
-    if (count > MOST_HANDS)
-        count = MOST_HANDS;
-    for (int i = 0; i < count; i++) {
-        hands[i] = (struct hand){.w = w, .next = &next};
-        bm_codec_state_init(&hands[i].codec, w->ds->a);
-        if (i && pthread_create(&hands[i].thread, NULL, shape_some, &hands[i]))
-            count = i;
+    if (count > variables)
+        count = variables;
+    hands = bm_new(a, count, sizeof(*hands));
+    if (!hands)
+        return BOUMA_ENOMEM;
+    for (size_t i = 0; i < count; i++) {
+        hands[i].w = w;
+        bm_codec_state_init(&hands[i].codec, a);
     }
-    shape_some(&hands[0]);
-    for (int i = 0; i < count; i++) {
-        if (i)
-            pthread_join(hands[i].thread, NULL);
-        rc = rc ? rc : hands[i].rc;
+    rc = bm_parallel_for(shape_turn, hands, variables, count);
+    for (size_t i = 0; i < count; i++) {
         bm_codec_state_release(&hands[i].codec);
+        bm_drop(a, hands[i].sorted);
+        bm_drop(a, hands[i].room);
     }
+    bm_drop(a, hands);
     return rc;
 }
 
