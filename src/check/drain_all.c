@@ -10,6 +10,17 @@
 
 /* ---- what there is ------------------------------------------------------ */
 
+/* Whether a twin has lost a whole step. A record that cannot be read says
+ * nothing of a step that is there. */
+static int is_gone(const struct bm_lost_step *lost,
+                   const struct bm_step_list *list)
+{
+    const struct bm_step_entry *e = bm_step_list_find(list, lost->entry.step);
+
+    return bm_lost_step_is_whole(lost) &&
+           !(lost->recorded < 0 && e && e->generation.epoch);
+}
+
 /* Its id, its steps, and those that it has lost. */
 static void encode_near(struct bm_buffer *b, const struct bm_drain_all *r,
                         const struct bm_step_list *list)
@@ -19,7 +30,7 @@ static void encode_near(struct bm_buffer *b, const struct bm_drain_all *r,
     for (size_t i = 0; i < list->count; i++)
         bm_put_step_entry(b, &list->entries[i]);
     for (size_t i = 0; i < r->losses.count; i++)
-        if (!r->losses.steps[i].count) {
+        if (is_gone(&r->losses.steps[i], list)) {
             bm_put_step_entry(b, &r->losses.steps[i].entry);
             bm_put_i64(b, r->losses.steps[i].recorded);
         }

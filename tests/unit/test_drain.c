@@ -755,6 +755,15 @@ static void flip(const char *name, long at)
     REQUIRE(!fseek(f, at, SEEK_SET) && putc(c ^ 1, f) != EOF && !fclose(f));
 }
 
+/* In its data, between the two heads. */
+static void flip_middle(const char *name)
+{
+    struct stat st;
+
+    REQUIRE(!stat(name, &st));
+    flip(name, st.st_size / 2);
+}
+
 /* Files only. */
 static void a_loss_is_known_there_too(const struct world *w)
 {
@@ -840,6 +849,35 @@ static void a_lost_file_is_not_waited_for(const struct world *w)
     CHECK_EQ(report.waiting, 0);
     CHECK_EQ(report.removed, 1);
     CHECK_EQ(look(w, w->far, 0), 1);
+}
+
+/* Damage that is on record is no loss of the whole step; nor is a record that
+ * cannot be read, of a step that is there. */
+static void a_damaged_chunk_is_not_a_lost_step(const struct world *w)
+{
+    bouma_options o = options_of(w, 0);
+    bouma_repair_report repair;
+    bouma_drain_report report;
+    char name[300], lost[200], message[640];
+
+    leave_behind(w, 3);
+    subfile_of(name, sizeof(name), w->twin, 1);
+    flip_middle(name);
+    CHECK_EQ(bouma_repair(w->twin, 1, &o, NULL, NULL, &repair, message,
+                          sizeof(message)),
+             BOUMA_OK);
+    snprintf(lost, sizeof(lost), "%s/lost", w->twin);
+    CHECK_EQ(entries(lost), 1);
+    scribble(lost, "00000002.loss");
+    subfile_of(name, sizeof(name), w->twin, 2);
+    REQUIRE(!unlink(name)); /* waits for it */
+    CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_EFORMAT);
+    CHECK_EQ(report.failed, 1);
+    CHECK_EQ(report.waiting, 1);
+    CHECK_EQ(report.losses, 0);
+    CHECK_EQ(look(w, w->far, 0), 1);
+    snprintf(lost, sizeof(lost), "%s/lost", w->far);
+    CHECK(access(lost, F_OK));
 }
 
 /* In a drain of several batches the place is claimed for each; but just one of
@@ -960,6 +998,7 @@ int main(void)
         a_loss_is_known_there_too,
         a_loss_after_the_drain_does_no_harm,
         a_lost_file_is_not_waited_for,
+        a_damaged_chunk_is_not_a_lost_step,
         a_drain_leaves_one_claim,
         a_damaged_step_does_not_hold_up_others,
         what_is_damaged_there_stays_here,
