@@ -1243,7 +1243,7 @@ typedef struct bouma_drain_report {
     uint64_t present;   /* were in their place before */
     uint64_t published; /* have appeared there now */
     uint64_t waiting;   /* lack files that are on other nodes */
-    uint64_t failed;    /* have damaged files, or the like */
+    uint64_t failed;    /* not copied, or not removed: damaged, or the like */
     uint64_t removed;   /* from the twin */
     uint64_t files, bytes;
     uint64_t older; /* not copied, as a later writing of them is known */
@@ -1273,8 +1273,12 @@ typedef struct bouma_drain_report {
  *
  * With 'remove', steps of which the dataset has this very writing are removed
  * from the twin, after all bytes of their files have been read there and found
- * right. 'report' may be NULL; it is also filled in after a failure, whose
- * reason is in 'message' (of 'bytes' bytes). */
+ * right. What is damaged there stays in the twin, also if that was forgotten.
+ *
+ * A step that is damaged, here or there, does not keep others from being copied
+ * and removed: it is counted as 'failed', and 'message' (of 'bytes' bytes) is
+ * about the first one. 'report' may be NULL; it is also filled in after a
+ * failure. */
 BOUMA_API int bouma_drain(const char *local, const char *path, int remove,
                           const bouma_options *opts, bouma_drain_report *report,
                           char *message, size_t bytes);

@@ -929,6 +929,42 @@ static void what_is_damaged_there_stays_here(const struct world *w)
     CHECK_EQ(look(w, w->twin, 0), 1);
 }
 
+/* Only that one stays; also if its damage was forgotten there. The message
+ * tells what is wrong. */
+static void a_step_damaged_there_does_not_hold_up_others(const struct world *w)
+{
+    bouma_options o = options_of(w, 0);
+    bouma_repair_report repair;
+    bouma_drain_report report;
+    char name[300], message[640];
+
+    leave_behind(w, 4);
+    CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_OK);
+    for (int step = 1; step < 3; step++) {
+        subfile_of(name, sizeof(name), w->far, step);
+        flip_middle(name);
+    }
+    for (int forgotten = 0; forgotten < 2; forgotten++) {
+        CHECK_EQ(bouma_drain(w->twin, w->far, 1, &o, &report, message,
+                             sizeof(message)),
+                 BOUMA_EFORMAT);
+        CHECK_TEXT(message, "step 1 was not removed: ");
+        CHECK_TEXT(message, "00000001/d.0000");
+        CHECK_TEXT(message, "checksum");
+        CHECK_EQ(report.failed, 2);
+        CHECK_EQ(report.removed, forgotten ? 0 : 2);
+        for (int step = 0; step < 4; step++)
+            CHECK_EQ(look(w, w->twin, step), step % 3 ? 1 : -1);
+        CHECK_EQ(bouma_repair(w->far, 1, &o, NULL, NULL, &repair, message,
+                              sizeof(message)),
+                 BOUMA_OK);
+        CHECK_EQ(bouma_repair_forget(w->far, -1, 1, &o, NULL, NULL, &repair,
+                                     message, sizeof(message)),
+                 BOUMA_OK);
+    }
+    CHECK_EQ(findings(w, w->twin), 0);
+}
+
 /* Of two copies that were both cut, the one with more is read: here it lacks
  * nothing but its second head. */
 static void the_longer_of_two_cut_copies_is_read(const struct world *w)
@@ -1002,6 +1038,7 @@ int main(void)
         a_drain_leaves_one_claim,
         a_damaged_step_does_not_hold_up_others,
         what_is_damaged_there_stays_here,
+        a_step_damaged_there_does_not_hold_up_others,
         the_longer_of_two_cut_copies_is_read,
     };
 

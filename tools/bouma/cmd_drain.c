@@ -128,6 +128,9 @@ const struct command cmd_drain = {
         "DS. If DS has it,\nLOCAL keeps its own, also with --remove. Steps "
         "that LOCAL has lost are put on\nrecord in DS.\n"
         "\n"
+        "A step that is damaged, in LOCAL or DS, stays in LOCAL. The others "
+        "go on, and\nthe exit status tells of the failure.\n"
+        "\n"
         "Of several nodes, each has the files of its own processes: drain "
         "all of them,\nin any order or at once (as in the last "
         "example).\n",
