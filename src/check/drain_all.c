@@ -172,7 +172,9 @@ static int join_lists(struct bm_drain_all *r, const struct bm_buffer *all,
             r->steps[r->count++] = (struct bm_drain_step){
                 .entry = e, .owner = rank, .forgotten = !e.generation.epoch};
             if (e.generation.epoch >= r->least)
-                r->least = e.generation.epoch + 1;
+                r->least = e.generation.epoch < UINT32_MAX
+                               ? e.generation.epoch + 1
+                               : UINT32_MAX;
         }
         for (size_t n = (sizes[rank] - 24 - steps * BM_STEP_ENTRY_BYTES) /
                         (BM_STEP_ENTRY_BYTES + 8);

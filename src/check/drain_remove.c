@@ -19,6 +19,10 @@ static int claim_near(struct bm_drain_all *r, uint32_t *epoch, int *claims)
     largest = last;
     if (!rc)
         rc = bm_comm_max(r->comm, &largest, 1, r->error);
+    if (!rc && largest == UINT32_MAX)
+        rc = bm_fail(r->error, BOUMA_ELIMIT,
+                     "%s: no epochs are left, so nothing can be removed",
+                     r->near_path);
     *epoch = (uint32_t)largest + 1;
     *claims = 0;
     if (!rc && r->has_near)

@@ -965,6 +965,35 @@ static void a_step_damaged_there_does_not_hold_up_others(const struct world *w)
     CHECK_EQ(findings(w, w->twin), 0);
 }
 
+/* What comes after the last epoch is not the first one. */
+static void epochs_do_not_begin_anew(const struct world *w)
+{
+    bouma_options o = options_of(w, 0);
+    bouma_drain_report report;
+    char name[300], message[640];
+    struct writer writer;
+
+    leave_behind(w, 1);
+    snprintf(name, sizeof(name), "%s/epochs/4294967294", w->twin);
+    REQUIRE(!mkdir(name, 0777));
+    o.force = 1;
+    append(&writer, w->twin, &o);
+    write_step(&writer, 1, 1);
+    end(&writer);
+    CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_OK);
+    CHECK_EQ(report.published, 2);
+    snprintf(name, sizeof(name), "%s/epochs/4294967295", w->far);
+    CHECK(!access(name, F_OK));
+    /* Nobody can claim the twin any more. */
+    CHECK_EQ(
+        bouma_drain(w->twin, w->far, 1, &o, &report, message, sizeof(message)),
+        BOUMA_ELIMIT);
+    CHECK_TEXT(message, "no epochs are left");
+    CHECK_EQ(report.removed, 0);
+    CHECK_EQ(look(w, w->twin, 0), 1);
+    CHECK_EQ(look(w, w->twin, 1), 1);
+}
+
 /* Of two copies that were both cut, the one with more is read: here it lacks
  * nothing but its second head. */
 static void the_longer_of_two_cut_copies_is_read(const struct world *w)
@@ -1039,6 +1068,7 @@ int main(void)
         a_damaged_step_does_not_hold_up_others,
         what_is_damaged_there_stays_here,
         a_step_damaged_there_does_not_hold_up_others,
+        epochs_do_not_begin_anew,
         the_longer_of_two_cut_copies_is_read,
     };
 
