@@ -101,7 +101,8 @@ static void join_steps(struct bm_drain_all *r)
     for (size_t i = 0; i < r->count; i++)
         if (!kept || r->steps[kept - 1].entry.step != r->steps[i].entry.step)
             r->steps[kept++] = r->steps[i];
-        else if (bm_generation_is_later(r->steps[kept - 1].entry.generation,
+        else if (!r->steps[i].forgotten &&
+                 bm_generation_is_later(r->steps[kept - 1].entry.generation,
                                         r->steps[i].entry.generation))
             r->steps[kept - 1].is_older = 1;
     r->count = kept;
