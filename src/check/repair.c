@@ -644,6 +644,7 @@ int bm_repair_init(struct bm_repair *r, const char *path, int apply,
     r->ds.a = a;
     r->ds.options = *options;
     bm_findings_init(&r->findings, a);
+    bm_losses_init(&r->records, a);
     bm_losses_init(&r->losses, a);
     bm_step_list_init(&r->known, a);
     rc = bm_store_open(&r->ds.store, options->io, a, path, 0, error);
@@ -660,6 +661,7 @@ int bm_repair_finish(struct bm_repair *r, int rc,
         rc = bm_fail(r->error, BOUMA_ENOMEM, "no memory to repair");
     bm_findings_each(&r->findings.bytes, r->ds.a, each, user);
     bm_store_close(&r->ds.store);
+    bm_losses_release(&r->records);
     bm_losses_release(&r->losses);
     bm_step_list_release(&r->known);
     bm_findings_release(&r->findings);

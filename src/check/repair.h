@@ -10,9 +10,10 @@ struct bm_repair {
     int changing; /* since the last look at a step or file: a failure is not of
                      looking any more */
     struct bm_findings findings;
-    struct bm_loss_list losses; /* those that are known */
-    struct bm_step_list known;  /* to the index */
-    int has_index;              /* that can be read, if there is one */
+    struct bm_loss_list records; /* of losses, as they were at first */
+    struct bm_loss_list losses;  /* those that are known */
+    struct bm_step_list known;   /* to the index */
+    int has_index;               /* that can be read, if there is one */
     bouma_repair_report *report;
     struct bm_error *error;
 };

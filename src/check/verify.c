@@ -51,6 +51,7 @@ static int look_for_losses(struct verify *v)
     if (rc == BOUMA_ENOMEM)
         return bm_fail(&ds->error, rc, "%s", why.text);
     bm_losses_tell(&v->losses, &v->findings);
+    bm_losses_tell_vague(&v->records, &ds->store, &v->findings);
     if (rc)
         bm_findings_add(&v->findings, bm_severity_of(rc), -1, BM_NAME_LOST,
                         "%s", why.text);

@@ -49,7 +49,7 @@ int bm_loss_is_over(struct bm_store *s, const struct bm_lost_step *l)
     struct bm_buffer b;
     int over = 1;
 
-    if (l->recorded < 0) /* there is one, but it cannot be read */
+    if (l->unreadable) /* it may be of parts of the step */
         return 0;
     if (bm_lost_step_is_whole(l))
         return is_there(s, l->entry.step);

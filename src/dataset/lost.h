@@ -6,7 +6,8 @@
 #include "store/losses.h"
 
 /* Whether a record means nothing any more: what it says is there again, or was
- * written anew. */
+ * written anew. So is one that is damaged, if the step is there: only a look at
+ * the step can tell whether parts of it are lost. */
 int bm_loss_is_over(struct bm_store *s, const struct bm_lost_step *l);
 
 /* All losses of a dataset: those on record, unless they are over, and with

@@ -4,6 +4,8 @@
 #include "damage_io.h"
 #include "forge.h"
 
+#include "store/losses.h"
+
 enum { STEP = 1 };
 
 struct trial {
@@ -226,6 +228,37 @@ static void an_index_is_not_replaced(enum damage_kind kind)
     forge_end(&t.f);
 }
 
+/* A record says that step 1 is lost, and its manifest cannot be read today: who
+ * forgets the loss does not move the step away. */
+static void a_step_is_not_forgotten(void)
+{
+    struct bm_lost_step lost = {.entry = {STEP, 0.5, {1, 2}}, .recorded = 7};
+    struct forge_findings found;
+    struct bm_buffer b;
+    struct trial t;
+    void *root;
+    char name[96];
+
+    forge_name_manifest(name, STEP);
+    begin(&t, name, DAMAGE_SECTOR, 80, 1);
+    REQUIRE(!t.f.io->attach(t.f.io->user, &root, FORGE_PATH, 0));
+    REQUIRE(!t.f.io->make_dir(t.f.io->user, root, "lost"));
+    t.f.io->detach(t.f.io->user, root);
+    bm_buffer_init(&b, bm_allocator_default());
+    bm_loss_encode(&b, &lost, t.f.options.id);
+    forge_save(&t.f, "lost/00000001.loss", b.data, b.size);
+    CHECK_EQ(bouma_repair_forget(FORGE_PATH, STEP, 1, &t.f.options, NULL, NULL,
+                                 NULL, NULL, 0),
+             BOUMA_EIO);
+    t.io.damage.kind = DAMAGE_NONE;
+    CHECK_EQ(forge_read(&t.f, STEP, 0), BOUMA_OK);
+    forge_repair(&t.f, &found, 1);
+    forge_verify(&t.f, &found, BOUMA_VERIFY_DEEP);
+    CHECK_EQ(found.verified.damages, 0);
+    bm_buffer_release(&b);
+    forge_end(&t.f);
+}
+
 /* DATASET, or a directory: nothing is done, and nothing is made anew. */
 static void nothing_is_made_anew(const char *name)
 {
@@ -287,6 +320,7 @@ int main(void)
     a_subfile_fails(DAMAGE_SECTOR, middle(), 1, BOUMA_EIO);
     an_index_is_not_replaced(DAMAGE_CLOSED);
     an_index_is_not_replaced(DAMAGE_SECTOR);
+    a_step_is_not_forgotten();
     nothing_is_made_anew("DATASET");
     nothing_is_made_anew("steps");
     nothing_is_made_anew("epochs");
