@@ -600,14 +600,16 @@ static int repair_all(struct bm_repair *r)
 
     bm_step_list_init(&steps, r->ds.a);
     if (!rc)
-        rc = load_index(r);
-    if (!rc)
         rc = bm_repair_epochs(r, &epoch);
     if (!rc && r->apply) {
         r->ds.epoch = epoch;
         rc = bm_epoch_claim(&r->ds.store, &r->ds.epoch, r->ds.options.force,
                             note, sizeof(note), r->error);
     }
+    /* Not before the claim: another program may have dropped steps until then,
+     * and what it has left of them is no loss. */
+    if (!rc)
+        rc = load_index(r);
     if (!rc)
         rc = bm_repair_steps_dir(r, &has_steps);
     if (!rc)

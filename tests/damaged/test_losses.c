@@ -468,6 +468,46 @@ static void steps_that_are_dropped_meanwhile_are_not_lost(void)
     forge_end(&f);
 }
 
+static int make_dir_late(void *user, void *root, const char *name)
+{
+    if (race.truncates && !strncmp(name, "epochs/", 7)) {
+        bouma_dataset *ds;
+
+        race.truncates = 0;
+        REQUIRE(!bouma_dataset_append(&ds, FORGE_PATH, &race.f->options));
+        REQUIRE(!bouma_dataset_truncate(ds, 0));
+        REQUIRE(!bouma_dataset_close(ds));
+        bouma_dataset_free(ds);
+        REQUIRE(!race.f->io->make_dir(user, root, "steps/00000002"));
+        forge_save(race.f, "steps/00000002/d.0000.e5a1",
+                   (const uint8_t *)"rest", 4);
+    }
+    return race.f->io->make_dir(user, root, name);
+}
+
+/* Before repair has claimed the dataset, steps are dropped, and a writer begins
+ * one of them again and is killed. */
+static void steps_that_are_dropped_before_repair_are_not_lost(void)
+{
+    struct forge_findings found;
+    struct forge f, late;
+    bouma_io io;
+
+    forge_begin(&f, BOUMA_ORDER_LEVEL, 0);
+    race.f = &f;
+    race.truncates = 1;
+    io = *f.io;
+    io.make_dir = make_dir_late;
+    late = f;
+    late.options.io = &io;
+    forge_repair(&late, &found, 1);
+    CHECK_EQ(race.truncates, 0);
+    CHECK_EQ(found.repaired.hopeless, 0);
+    CHECK_TEXT(found.text, "a step that was never complete");
+    nothing_is_lost(&f);
+    forge_end(&f);
+}
+
 /* ---- damaged data -------------------------------------------------------- */
 
 static void flip(const struct forge *f, const char *name, uint64_t at)
@@ -847,6 +887,7 @@ int main(void)
     a_step_that_the_index_forgot_is_not_lost();
     a_step_that_is_lost_again_is_another_loss();
     steps_that_are_dropped_meanwhile_are_not_lost();
+    steps_that_are_dropped_before_repair_are_not_lost();
     damaged_data_can_be_accepted();
     a_damaged_manifest_can_be_accepted();
     nothing_is_left_of_a_step();
