@@ -185,11 +185,6 @@ struct contents {
     uint64_t subfile_count;
 };
 
-static int later(struct bm_generation a, struct bm_generation b)
-{
-    return a.epoch != b.epoch ? a.epoch > b.epoch : a.attempt > b.attempt;
-}
-
 static int look(void *context, const char *entry)
 {
     struct contents *c = context;
@@ -197,10 +192,10 @@ static int look(void *context, const char *entry)
     uint32_t subfile;
 
     if (bm_name_parse_manifest_new(entry, &g)) {
-        if (!c->manifests++ || later(g, c->manifest))
+        if (!c->manifests++ || bm_generation_is_later(g, c->manifest))
             c->manifest = g;
     } else if (bm_name_parse_subfile(entry, &subfile, &g)) {
-        if (!c->subfile_count++ || later(g, c->subfiles))
+        if (!c->subfile_count++ || bm_generation_is_later(g, c->subfiles))
             c->subfiles = g;
     }
     return 0;
@@ -475,6 +470,11 @@ static int repair_unpublished(struct bm_repair *r, uint64_t number, int damaged)
                      : BOUMA_EFORMAT;
     if (rc == BOUMA_EFORMAT && c.subfile_count)
         rc = rebuild_manifest(r, number, c.subfiles, damaged);
+    /* The latest may be what a killed writer has left, and an earlier one the
+     * one that was committed. Without the index nobody can tell. */
+    if (rc == BOUMA_EFORMAT && c.subfile_count && known &&
+        bm_generation_is_later(c.subfiles, known->generation))
+        rc = rebuild_manifest(r, number, known->generation, damaged);
     if (rc != BOUMA_EFORMAT)
         return rc;
     rc = BOUMA_OK;
@@ -501,8 +501,8 @@ static int repair_unpublished(struct bm_repair *r, uint64_t number, int damaged)
 /* ---- a published step --------------------------------------------------- */
 
 /* A step that is whole needs no files of an earlier writing: a replacement that
- * was killed after its commit has left them. The only thing that is removed,
- * and not moved to lost/: it was to go. */
+ * was killed after its commit has left them. They are not moved to lost/: they
+ * were to go. */
 static void remove_older(struct bm_repair *r, const struct bm_manifest *m)
 {
     struct bm_store *s = &r->ds.store;

@@ -638,6 +638,33 @@ static void a_damaged_manifest_can_be_accepted(void)
     forge_end(&f);
 }
 
+/* A killed writer has left a piece of a later writing, and then the manifest is
+ * damaged or lost: the files that the index knows are whole. */
+static void a_leftover_does_not_hide_the_step(int with_manifest)
+{
+    struct forge_findings found;
+    struct forge_file file;
+    struct forge f;
+    char name[96];
+
+    forge_begin(&f, BOUMA_ORDER_LEVEL, 0);
+    forge_name_subfile(name, STEP, 0);
+    forge_load(&f, &file, name);
+    forge_save(&f, "steps/00000001/d.0000.e9a1", file.data, 100);
+    forge_name_manifest(name, STEP);
+    if (with_manifest)
+        flip(&f, name, 100);
+    else
+        forge_remove(&f, name);
+    forge_repair(&f, &found, 1);
+    CHECK_EQ(found.repaired.hopeless, 0);
+    CHECK_TEXT(found.text, "made anew from the subfiles");
+    CHECK_EQ(forge_read(&f, STEP, 0), BOUMA_OK);
+    nothing_is_lost(&f);
+    free(file.data);
+    forge_end(&f);
+}
+
 static void nothing_is_left_of_a_step(void)
 {
     struct forge_findings found;
@@ -890,6 +917,8 @@ int main(void)
     steps_that_are_dropped_before_repair_are_not_lost();
     damaged_data_can_be_accepted();
     a_damaged_manifest_can_be_accepted();
+    a_leftover_does_not_hide_the_step(0);
+    a_leftover_does_not_hide_the_step(1);
     nothing_is_left_of_a_step();
     a_wrong_version_does_not_hide_the_other_head();
     large_files_are_mended();
