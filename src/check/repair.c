@@ -402,9 +402,13 @@ struct leftovers {
 static int move_leftover(void *context, const char *entry)
 {
     struct leftovers *m = context;
-    char name[BM_NAME_BYTES];
+    char dir[BM_NAME_BYTES], name[BM_NAME_BYTES];
+    int is_mended = !strcmp(entry, BM_REPAIR_MENDED);
 
-    if (bm_name_written(name, m->step, entry))
+    bm_name_step(dir, m->step);
+    if (is_mended)
+        snprintf(name, sizeof(name), "%.60s/" BM_REPAIR_MENDED, dir);
+    if (is_mended || bm_name_written(name, m->step, entry))
         m->rc = bm_repair_move_away(m->r, name);
     return m->rc ? ECANCELED : 0;
 }
@@ -521,10 +525,12 @@ static int repair_published(struct bm_repair *r, struct bouma_step *step)
     uint64_t unchecked = r->report->unchecked, whole = 0;
     uint64_t hopeless = r->report->hopeless;
     struct bm_lost_step now = {.files = NULL};
-    int is_all, rc = BOUMA_OK;
+    size_t back;
+    int is_all, rc = bm_repair_mended(r, &step->manifest, &back);
 
     for (size_t i = 0; i < step->manifest.count && !rc; i++)
-        rc = bm_repair_subfile(r, step, i, &now, &whole);
+        if (i != back || r->apply) /* else it would be there */
+            rc = bm_repair_subfile(r, step, i, &now, &whole);
     is_all = r->report->unchecked == unchecked;
     /* Only of a step that is known to be whole: else an earlier writing may be
      * the only one that is. */

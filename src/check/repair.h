@@ -48,6 +48,15 @@ int bm_repair_move_away(struct bm_repair *r, const char *name);
 int bm_repair_subfile(struct bm_repair *r, struct bouma_step *step, size_t i,
                       struct bm_lost_step *now, uint64_t *whole);
 
+/* The name of the mended copy of a subfile, in the directory of its step, until
+ * the old file is out of its way. */
+#define BM_REPAIR_MENDED "mended.tmp"
+/* A copy that a killed repair has left is put in the place of its file, if that
+ * is out of the way already, and removed if it is not. *back is the subfile
+ * that is there again by it; m->count: none. */
+int bm_repair_mended(struct bm_repair *r, const struct bm_manifest *m,
+                     size_t *back);
+
 /* ---- directories --------------------------------------------------------- */
 
 /* epochs/ is made anew if it is missing. *least is an epoch that no file has in
