@@ -27,7 +27,7 @@ int bm_losses_each(const char *path, const bouma_options *options,
         rc = bm_identity_load(&s, id, &major, &minor, error);
     if (!rc)
         rc = bm_losses_find_all(&s, id, &list, 1, error);
-    for (size_t i = 0; i < list.count && !rc; i++) {
+    for (size_t i = 0; i < list.count && rc != BOUMA_ENOMEM; i++) {
         const struct bm_lost_step *l = &list.steps[i];
         bouma_loss loss = {(int64_t)l->entry.step,
                            l->entry.time,
@@ -281,6 +281,10 @@ static int forget_one(struct bm_repair *r, struct bm_lost_step *l)
     }
     /* Both may know it, if a repair was killed. */
     rc = bm_index_forget(s, r->ds.id, l->entry.step, r->error);
+    if (rc && !r->has_index) {
+        bm_error_clear(r->error);
+        rc = BOUMA_OK;
+    }
     if (!rc && !bm_store_is_absent(s, name))
         rc = bm_losses_remove(s, l->entry.step, r->error);
     return rc;
@@ -289,20 +293,28 @@ static int forget_one(struct bm_repair *r, struct bm_lost_step *l)
 static int forget_all(struct bm_repair *r, int64_t step)
 {
     struct bm_store *s = &r->ds.store;
+    struct bm_error why = {0};
     char note[512];
-    int rc, closed, found = 0;
+    int rc, closed, found = 0, failure = BOUMA_OK;
 
     rc = bm_identity_load(s, r->ds.id, &r->ds.major, &r->ds.minor, r->error);
     if (!rc && r->apply)
         rc = bm_epoch_claim(s, &r->ds.epoch, r->ds.options.force, note,
                             sizeof(note), r->error);
     if (!rc)
-        rc = bm_losses_find_all(s, r->ds.id, &r->losses, 1, r->error);
+        failure = bm_losses_find_all(s, r->ds.id, &r->losses, 1, &why);
+    r->has_index = !failure;
+    if (failure == BOUMA_ENOMEM)
+        rc = bm_fail(r->error, failure, "%s", why.text);
     for (size_t i = 0; i < r->losses.count && !rc; i++)
         if (step < 0 || r->losses.steps[i].entry.step == (uint64_t)step) {
             rc = forget_one(r, &r->losses.steps[i]);
             found = 1;
         }
+    if (!rc && failure && (step < 0 || !found))
+        rc = bm_fail(r->error, failure,
+                     "%s; losses that are not on record are not known",
+                     why.text);
     if (!rc && step >= 0 && !found)
         rc = bm_fail(r->error, BOUMA_ENOTFOUND,
                      "%s: no loss of step %" PRId64 " is on record; `bouma "

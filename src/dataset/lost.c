@@ -99,7 +99,9 @@ int bm_losses_find_all(struct bm_store *s, const uint8_t id[16],
             list->steps[n++] = list->steps[i];
         else
             bm_lost_step_release(&list->steps[i], s->a);
-    if (!rc) {
+    if (rc) {
+        bm_losses_release(list);
+    } else {
         list->count = n;
         rc = ask_index ? bm_steps_gone(s, id, &gone, error) : BOUMA_OK;
     }
