@@ -1222,14 +1222,17 @@ typedef struct bouma_loss {
 } bouma_loss;
 
 /* Tell each loss that is known of the dataset at 'path', by ascending step. A
- * file that is damaged and that repair has not seen yet is found by verify. */
+ * file that is damaged and that repair has not seen yet is found by verify. If
+ * the index cannot be read, those on record are told, and the status is that of
+ * the index: it may know more. */
 BOUMA_API int bouma_losses(const char *path, const bouma_options *opts,
                            void (*each)(void *user, const bouma_loss *loss),
                            void *user, char *message, size_t bytes);
 
 /* Forget the loss of a step, or all losses if 'step' is -1; as bouma_repair(),
  * without 'apply' only tell. BOUMA_ENOTFOUND if no loss of the step is known:
- * bouma_repair() puts those of files and chunks on record. */
+ * bouma_repair() puts those of files and chunks on record. A step whose manifest
+ * can be read is never taken away. */
 BOUMA_API int bouma_repair_forget(
     const char *path, int64_t step, int apply, const bouma_options *opts,
     void (*each)(void *user, const bouma_finding *f), void *user,

@@ -17,13 +17,16 @@ static int tell_missing(struct bouma_dataset *ds, uint64_t step)
     const struct bm_lost_step *lost = NULL;
     struct bm_error why = {0};
     struct bm_loss_list all;
-    char date[BM_LOSS_DATE];
+    char date[BM_LOSS_DATE], doubt[BM_ERROR_BYTES + 64] = "";
     int rc;
 
     bm_losses_init(&all, ds->a);
     rc = bm_losses_find_all(&ds->store, ds->id, &all, 1, &why);
-    if (!rc)
+    if (rc != BOUMA_ENOMEM)
         lost = bm_losses_find(&all, step);
+    if (rc)
+        snprintf(doubt, sizeof(doubt), "; whether it was lost is not known: %s",
+                 why.text);
     if (rc == BOUMA_ENOMEM)
         bm_fail(&ds->error, rc, "%s", why.text);
     else if (lost)
@@ -37,14 +40,14 @@ static int tell_missing(struct bouma_dataset *ds, uint64_t step)
                      path);
     else if (!have->count) /* as the caller gave it: perhaps negative */
         rc = bm_fail(&ds->error, BOUMA_ENOTFOUND,
-                     "%s: has no step %" PRId64 ", and no other", path,
-                     (int64_t)step);
+                     "%s: has no step %" PRId64 ", and no other%s", path,
+                     (int64_t)step, doubt);
     else
         rc = bm_fail(&ds->error, BOUMA_ENOTFOUND,
                      "%s: has no step %" PRId64 "; it has %zu, from %" PRIu64
-                     " to %" PRIu64,
+                     " to %" PRIu64 "%s",
                      path, (int64_t)step, have->count, have->entries[0].step,
-                     have->entries[have->count - 1].step);
+                     have->entries[have->count - 1].step, doubt);
     bm_losses_release(&all);
     return rc;
 }

@@ -54,4 +54,7 @@ void explore_drains(struct tally *t, const struct omission *omission);
 void explore_clobbers(struct tally *t, const struct omission *omission);
 void explore_truncations(struct tally *t, const struct omission *omission);
 
+/* explore_repair.c: a repair that mends files dies in any of its calls. */
+void explore_repairs(struct tally *t, const struct omission *omission);
+
 #endif
