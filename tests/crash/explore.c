@@ -47,6 +47,7 @@ static const struct {
     {"writers", explore_writers},  {"claims", explore_claims},
     {"loss", explore_lost_claims}, {"drains", explore_drains},
     {"clobber", explore_clobbers}, {"truncate", explore_truncations},
+    {"records", explore_records},
 };
 
 static long run_variants(int repetitions, const char *only)
