@@ -374,11 +374,12 @@ typedef struct bouma_refinement bouma_refinement;
  * With the option 'clobber', a dataset of that name makes way: all its steps
  * are removed, also those in twins with 'persist'. Nothing else is: it is still
  * BOUMA_EEXISTS if there is something that is no dataset, or if other files are
- * between those of the dataset; and BOUMA_EBUSY while another program writes
- * it. All of that is found out before anything is removed. If the removal is
- * interrupted, the old dataset is there, or none, and the same call does the
- * rest. A directory that cannot be removed, since files in it are still open
- * (NFS), is left behind and told by bouma_dataset_note().
+ * between those of its steps; and BOUMA_EBUSY while another program writes it.
+ * All of that is found out before anything is removed. Other files elsewhere in
+ * its directory stay. If the removal is interrupted, the old dataset is there,
+ * or none, and the same call does the rest. A directory that cannot be removed,
+ * since files in it are still open (NFS), is left behind and told by
+ * bouma_dataset_note().
  *
  * 'opts' may be NULL. The caller owns *out and ends it with
  * bouma_dataset_free(), after a failure too: it holds the message. Collective.

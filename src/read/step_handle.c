@@ -121,12 +121,17 @@ int bm_step_open(struct bouma_step **out, struct bouma_dataset *ds,
     struct bm_buffer b;
     int rc = BOUMA_OK;
 
-    *out = NULL;
+    if (out)
+        *out = NULL;
     bm_name_manifest(name, step);
     snprintf(full, sizeof(full), "%s/%s", ds->store.path, name);
     bm_buffer_init(&b, ds->a);
     if (!s)
         rc = bm_fail(&ds->error, BOUMA_ENOMEM, "%s: no memory", full);
+    else if (!out)
+        rc = bm_fail(&ds->error, BOUMA_EINVAL,
+                     "a rank has no place for the handle of step %" PRIu64,
+                     step);
     rc = bm_comm_begin(ds->comm, "opening a step", step, NULL, 0, rc,
                        &ds->error);
     if (rc == BOUMA_EMISMATCH && !ds->error.status)

@@ -4,7 +4,7 @@
  * As the index is a cache, which is written anew now and then, the loss is put
  * on record first: in a file lost/00000042.loss, for a whole step, or for files
  * that were cut and pieces of files that are damaged. The record stays until
- * somebody forgets it, or the step is written again. For rank 0. */
+ * somebody forgets it, or the step is written again, durably. For rank 0. */
 #ifndef BM_LOSSES_H
 #define BM_LOSSES_H
 
