@@ -121,6 +121,10 @@ assert np.array_equal(column(3, 'f8'), o['mass'], equal_nan=True)
 assert np.array_equal(column(8, 'i2'), o['kind'])"
 
 # An attribute y leaves x and z to nobody; one that is not asked for does.
+printf 'x,y,m\n0.075,-0.1,1e-07\n' >short.csv # digits as they were written
+expect 0 "$BOUMA" import short.csv --particles p --into short.bouma
+"$BOUMA" query short.bouma p -o - >stream.csv
+same short.csv stream.csv
 expect 0 "$BOUMA" query run.bouma flat -o flat.csv
 [[ $(head -1 flat.csv) == position_0,position_1,y ]] || complain "$(head -1 flat.csv)"
 expect 0 "$BOUMA" query run.bouma flat --variables position -o flat.csv --box .25:.5,:
