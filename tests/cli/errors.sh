@@ -148,6 +148,17 @@ expect 0 "$BOUMA" import vector.npz --particles p --position-type f64 \
 ) 2>full.err
 [[ $? -eq 1 ]] || complain "a full file system: $(<full.err)"
 [[ ! -e x.bouma ]] || complain "a refused import made a dataset"
+mkdir ssd # nor on the storage of the node
+(
+    trap '' XFSZ
+    ulimit -f 8
+    export BOUMA_OPTIONS="persist=yes;local=ssd"
+    exec "$BOUMA" import a.npy --codec raw --into x.bouma
+) 2>full.err
+[[ $? -eq 1 && $(<full.err) == *"ssd/x.bouma/"* ]] ||
+    complain "a full local storage: $(<full.err)"
+[[ ! -e x.bouma && ! -e ssd/x.bouma ]] ||
+    complain "a refused import left $(ls -d x.bouma ssd/x.bouma)"
 # Nor is anything taken away that was there, or that others have put there.
 mkdir -p mine.bouma && touch mine.bouma/file
 refuse 2 "mine.bouma: is not" "$BOUMA" import a.npy --into mine.bouma
