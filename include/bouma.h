@@ -18,7 +18,8 @@
  * All ranks of a dataset call a "Collective" function, in the same order, and
  * get one same status; in a program without MPI there is just one rank. Other
  * functions concern the calling rank only. Every *_free() accepts NULL; with
- * NULL for a handle all others do nothing: BOUMA_EINVAL, NULL or 0.
+ * NULL for a handle all others do nothing, and no dataset can remember it: all
+ * that tells is what they return: BOUMA_EINVAL, NULL or 0.
  *
  * A handle is used by one thread at a time. There is no global state: several
  * datasets can be in use at once, also from several threads.
@@ -477,8 +478,9 @@ typedef struct bouma_variable_spec {
  * A definition that fails, or an attribute that cannot be set, also fails every
  * bouma_step_end() from then on, on all ranks, with its own message: until the
  * same name is defined (or set) successfully, or the program says that it will
- * do without, by bouma_dataset_clear_failures(). So statuses may be left to the
- * end of the step. */
+ * do without, by bouma_dataset_clear_failures(). So does a grid that has no
+ * variable. So statuses may be left to the end of the step, but for calls with
+ * NULL for a handle, which no dataset knows of. */
 BOUMA_API int bouma_grid_define(bouma_grid **out, bouma_dataset *ds,
                                 const char *name, const bouma_grid_spec *spec);
 BOUMA_API int bouma_variable_define(bouma_variable **out, bouma_grid *grid,
@@ -510,7 +512,8 @@ BOUMA_API int bouma_variable_put_copy(bouma_variable *variable,
                                       const bouma_memory *memory);
 
 /* Forget, on this rank, all definitions, attributes and puts that have failed:
- * the next step does not fail because of them, and is written without them. */
+ * the next step does not fail because of them, and is written without them.
+ * Grids that have no variable now may stay so. */
 BOUMA_API int bouma_dataset_clear_failures(bouma_dataset *ds);
 
 /* ---- writing particles -------------------------------------------------- */

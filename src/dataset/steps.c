@@ -64,7 +64,8 @@ int bm_steps_list(struct bm_store *s, struct bm_step_list *out,
     return !rc && is_missing
                ? bm_fail(error, BOUMA_EFORMAT,
                          "%s/" BM_NAME_STEPS ": is missing, and with it all "
-                         "steps; `bouma repair` makes it anew",
+                         "steps; `bouma repair` makes it anew, without them, "
+                         "for steps that are written from then on",
                          s->path)
                : rc;
 }

@@ -106,6 +106,7 @@ struct bouma_grid {
     struct bm_catalogue names; /* of variables */
 
     /* Grids: */
+    int may_be_bare; /* the program has said that it needs no variable */
     struct bm_tiling tiling;
     double origin[3], spacing[3]; /* the grid's own axes first */
 

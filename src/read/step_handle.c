@@ -333,8 +333,11 @@ static int open_source(struct bouma_step *step, size_t i,
         rc = bm_step_is_current(step, place, error);
         return rc ? rc
                   : bm_fail(error, BOUMA_EFORMAT,
-                            "%s: the file is missing; other regions can still "
-                            "be read",
+                            step->manifest.count > 1
+                                ? "%s: the file is missing; other regions can "
+                                  "still be read"
+                                : "%s: the file is missing, and with it all "
+                                  "data of the step",
                             full);
     }
     if (rc)
