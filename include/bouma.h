@@ -18,7 +18,8 @@
  * All ranks of a dataset call a "Collective" function, in the same order, and
  * get one same status; in a program without MPI there is just one rank. Other
  * functions concern the calling rank only. Every *_free() accepts NULL; with
- * NULL for a handle all others do nothing: BOUMA_EINVAL, NULL or 0.
+ * NULL for a handle all others do nothing, and no dataset can remember it: all
+ * that tells is what they return: BOUMA_EINVAL, NULL or 0.
  *
  * A handle is used by one thread at a time. There is no global state: several
  * datasets can be in use at once, also from several threads.
@@ -374,11 +375,12 @@ typedef struct bouma_refinement bouma_refinement;
  * With the option 'clobber', a dataset of that name makes way: all its steps
  * are removed, also those in twins with 'persist'. Nothing else is: it is still
  * BOUMA_EEXISTS if there is something that is no dataset, or if other files are
- * between those of the dataset; and BOUMA_EBUSY while another program writes
- * it. All of that is found out before anything is removed. If the removal is
- * interrupted, the old dataset is there, or none, and the same call does the
- * rest. A directory that cannot be removed, since files in it are still open
- * (NFS), is left behind and told by bouma_dataset_note().
+ * between those of its steps; and BOUMA_EBUSY while another program writes it.
+ * All of that is found out before anything is removed. Other files elsewhere in
+ * its directory stay. If the removal is interrupted, the old dataset is there,
+ * or none, and the same call does the rest. A directory that cannot be removed,
+ * since files in it are still open (NFS), is left behind and told by
+ * bouma_dataset_note().
  *
  * 'opts' may be NULL. The caller owns *out and ends it with
  * bouma_dataset_free(), after a failure too: it holds the message. Collective.
@@ -476,8 +478,9 @@ typedef struct bouma_variable_spec {
  * A definition that fails, or an attribute that cannot be set, also fails every
  * bouma_step_end() from then on, on all ranks, with its own message: until the
  * same name is defined (or set) successfully, or the program says that it will
- * do without, by bouma_dataset_clear_failures(). So statuses may be left to the
- * end of the step. */
+ * do without, by bouma_dataset_clear_failures(). So does a grid that has no
+ * variable. So statuses may be left to the end of the step, but for calls with
+ * NULL for a handle, which no dataset knows of. */
 BOUMA_API int bouma_grid_define(bouma_grid **out, bouma_dataset *ds,
                                 const char *name, const bouma_grid_spec *spec);
 BOUMA_API int bouma_variable_define(bouma_variable **out, bouma_grid *grid,
@@ -509,7 +512,8 @@ BOUMA_API int bouma_variable_put_copy(bouma_variable *variable,
                                       const bouma_memory *memory);
 
 /* Forget, on this rank, all definitions, attributes and puts that have failed:
- * the next step does not fail because of them, and is written without them. */
+ * the next step does not fail because of them, and is written without them.
+ * Grids that have no variable now may stay so. */
 BOUMA_API int bouma_dataset_clear_failures(bouma_dataset *ds);
 
 /* ---- writing particles -------------------------------------------------- */
@@ -1222,14 +1226,17 @@ typedef struct bouma_loss {
 } bouma_loss;
 
 /* Tell each loss that is known of the dataset at 'path', by ascending step. A
- * file that is damaged and that repair has not seen yet is found by verify. */
+ * file that is damaged and that repair has not seen yet is found by verify. If
+ * the index cannot be read, those on record are told, and the status is that of
+ * the index: it may know more. */
 BOUMA_API int bouma_losses(const char *path, const bouma_options *opts,
                            void (*each)(void *user, const bouma_loss *loss),
                            void *user, char *message, size_t bytes);
 
 /* Forget the loss of a step, or all losses if 'step' is -1; as bouma_repair(),
  * without 'apply' only tell. BOUMA_ENOTFOUND if no loss of the step is known:
- * bouma_repair() puts those of files and chunks on record. */
+ * bouma_repair() puts those of files and chunks on record. A step whose manifest
+ * can be read is never taken away. */
 BOUMA_API int bouma_repair_forget(
     const char *path, int64_t step, int apply, const bouma_options *opts,
     void (*each)(void *user, const bouma_finding *f), void *user,
@@ -1243,7 +1250,7 @@ typedef struct bouma_drain_report {
     uint64_t present;   /* were in their place before */
     uint64_t published; /* have appeared there now */
     uint64_t waiting;   /* lack files that are on other nodes */
-    uint64_t failed;    /* have damaged files, or the like */
+    uint64_t failed;    /* not copied, or not removed: damaged, or the like */
     uint64_t removed;   /* from the twin */
     uint64_t files, bytes;
     uint64_t older; /* not copied, as a later writing of them is known */
@@ -1273,8 +1280,12 @@ typedef struct bouma_drain_report {
  *
  * With 'remove', steps of which the dataset has this very writing are removed
  * from the twin, after all bytes of their files have been read there and found
- * right. 'report' may be NULL; it is also filled in after a failure, whose
- * reason is in 'message' (of 'bytes' bytes). */
+ * right. What is damaged there stays in the twin, also if that was forgotten.
+ *
+ * A step that is damaged, here or there, does not keep others from being copied
+ * and removed: it is counted as 'failed', and 'message' (of 'bytes' bytes) is
+ * about the first one. 'report' may be NULL; it is also filled in after a
+ * failure. */
 BOUMA_API int bouma_drain(const char *local, const char *path, int remove,
                           const bouma_options *opts, bouma_drain_report *report,
                           char *message, size_t bytes);

@@ -35,3 +35,5 @@ mistake "a slash in a name" 's,"flow",\"flow/x\",' "'/'"
 mistake "no time" 's/0.1 \* step/0.0 \/ (rank ? 0 : 1)/' "its time is"
 mistake "outside" 's/box, block/(rank ? \&(bouma_box){{0}, {1, 1, 99}} : \&box), block/; s/&(rank/(rank/' \
     'is not inside'
+mistake "a variable before its grid" '/bouma_grid_define/{h;d}; /bouma_variable_define/G' \
+    'grid "flow" has no variable'

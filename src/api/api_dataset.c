@@ -100,9 +100,15 @@ int bm_api_open(bouma_dataset **out, struct bm_comm *comm, enum bm_mode mode,
     bouma_options options;
     int rc = bm_api_check(&options, opts, path, &error);
 
+    if (!rc && !out)
+        rc = bm_fail(&error, BOUMA_EINVAL,
+                     "%s: a rank has no place for the handle", path);
     rc = bm_comm_agree(comm, rc, &error);
-    return rc ? bm_api_not_opened(out, a, comm, &error)
-              : bm_dataset_open(out, comm, mode, path, &options, a);
+    if (rc && !out)
+        bm_comm_free(comm);
+    else if (rc)
+        bm_api_not_opened(out, a, comm, &error);
+    return rc ? rc : bm_dataset_open(out, comm, mode, path, &options, a);
 }
 
 static int open_alone(bouma_dataset **out, enum bm_mode mode, const char *path,

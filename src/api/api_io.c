@@ -19,15 +19,23 @@ int bm_api_io_open(bouma_io_file **out, struct bm_comm *comm, const char *path,
                    bouma_io_mode mode, const bouma_options *opts)
 {
     struct bm_error error = {0};
+    bouma_io_file *nowhere = NULL;
     bouma_options options;
     int rc = bm_api_check(&options, opts, path, &error);
+
+    if (!rc && !out)
+        rc = bm_fail(&error, BOUMA_EINVAL,
+                     "%s: a rank has no place for the handle", path);
 
     if (!rc && mode != BOUMA_IO_READ && mode != BOUMA_IO_CREATE &&
         mode != BOUMA_IO_UPDATE)
         rc = bm_fail(&error, BOUMA_EINVAL,
                      "%s: there is no mode %d of bouma_io_open()", path,
                      (int)mode);
-    return bm_plain_open(out, comm, path, mode, &options, rc, &error);
+    rc = bm_plain_open(out ? out : &nowhere, comm, path, mode, &options, rc,
+                       &error);
+    bm_plain_free(nowhere);
+    return rc;
 }
 
 int bouma_io_open(bouma_io_file **out, const char *path, bouma_io_mode mode,

@@ -23,10 +23,12 @@ static int open_together(bouma_dataset **out, MPI_Comm mpi, enum bm_mode mode,
     struct bm_error error = {0};
     struct bm_comm *comm;
 
-    *out = NULL;
-    return make_comm(&comm, mpi, opts, &error)
-               ? bm_api_not_opened(out, bm_api_allocator(opts), NULL, &error)
-               : bm_api_open(out, comm, mode, path, opts);
+    if (out)
+        *out = NULL;
+    if (!make_comm(&comm, mpi, opts, &error))
+        return bm_api_open(out, comm, mode, path, opts);
+    return out ? bm_api_not_opened(out, bm_api_allocator(opts), NULL, &error)
+               : error.status;
 }
 
 int bouma_dataset_create_mpi(bouma_dataset **out, MPI_Comm comm,
@@ -60,10 +62,12 @@ int bouma_io_open_mpi(bouma_io_file **out, MPI_Comm mpi, const char *path,
     struct bm_error error = {0};
     struct bm_comm *comm;
 
-    *out = NULL;
-    return make_comm(&comm, mpi, opts, &error)
-               ? bm_api_io_not_opened(out, bm_api_allocator(opts), &error)
-               : bm_api_io_open(out, comm, path, mode, opts);
+    if (out)
+        *out = NULL;
+    if (!make_comm(&comm, mpi, opts, &error))
+        return bm_api_io_open(out, comm, path, mode, opts);
+    return out ? bm_api_io_not_opened(out, bm_api_allocator(opts), &error)
+               : error.status;
 }
 
 /* For calls that have no handle to keep a message in. */

@@ -299,7 +299,7 @@ int bouma_options_set(bouma_options *opts, const char *name, const char *value,
         return BOUMA_EINVAL;
     }
     n = (size_t)snprintf(message, bytes,
-                         "there is no option \"%s\"; there are:", name);
+                         "there is no option \"%.60s\"; there are:", name);
     for (int i = 0; i < FIELDS && n < bytes; i++)
         n += (size_t)snprintf(message + n, bytes - n, " %s", fields[i].name);
     return BOUMA_EINVAL;
@@ -317,7 +317,7 @@ int bouma_options_set(bouma_options *opts, const char *name, const char *value,
 static int from_environment(bouma_options *opts, struct bm_error *error)
 {
     const char *text = getenv("BOUMA_OPTIONS"), *between;
-    char message[256];
+    char message[BM_ERROR_BYTES]; /* room for the names of all options */
     bouma_options set;
 
     if (!text)
@@ -368,7 +368,7 @@ static int from_environment(bouma_options *opts, struct bm_error *error)
 static int tier_from_environment(bouma_options *opts, struct bm_error *error)
 {
     const char *text = getenv("BOUMA_TIER");
-    char message[256];
+    char message[BM_ERROR_BYTES];
 
     if (!text || !*text || opts->tier)
         return BOUMA_OK;

@@ -243,7 +243,8 @@ int bouma_plan_make(bouma_plan **out, const bouma_plan_spec *spec,
     double start = bm_clock();
     int rc;
 
-    *out = NULL;
+    if (out)
+        *out = NULL;
     if (message && bytes)
         message[0] = 0;
     if (plan) {
@@ -251,6 +252,8 @@ int bouma_plan_make(bouma_plan **out, const bouma_plan_spec *spec,
         plan->a =
             (bouma_allocator){&plan->counter, count_resize, count_release};
         rc = bm_options_complete(&plan->options, opts, &error);
+        if (!rc && !out)
+            rc = bm_fail(&error, BOUMA_EINVAL, "there is no place for a plan");
         if (!rc)
             rc = check_spec(plan, spec, &error);
         if (!rc)

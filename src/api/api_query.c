@@ -422,7 +422,8 @@ int bouma_particles_restart(bouma_particle_data **out,
     bouma_dataset *ds;
     int rc, shares;
 
-    *out = NULL;
+    if (out)
+        *out = NULL;
     if (!particles)
         return BOUMA_EINVAL;
     set = &particles->object;
@@ -437,6 +438,9 @@ int bouma_particles_restart(bouma_particle_data **out,
     if (rc)
         return rc;
     rc = complete(&own, &list, set, query);
+    if (!rc && !out)
+        rc = bm_fail(&ds->error, BOUMA_EINVAL,
+                     "a rank has no place for the particles of a restart");
     shares = !query || own.shares;
     rc = bm_comm_begin(ds->comm, "a restart read",
                        rc ? 0 : hash_query(set, &own, shares), NULL, 0, rc,

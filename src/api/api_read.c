@@ -15,7 +15,8 @@ int bouma_step_open(bouma_step **out, bouma_dataset *ds, int64_t step)
     BM_STRICT_MATH;
     int rc;
 
-    *out = NULL;
+    if (out)
+        *out = NULL;
     if (!ds)
         return BOUMA_EINVAL;
     if (!ds->opened) /* a closed one can still be read */

@@ -77,6 +77,8 @@ int bouma_dataset_clear_failures(bouma_dataset *ds)
 
     if (!rc)
         bm_refused_clear(&ds->refused, ds->a);
+    for (int i = 0; !rc && i < ds->schema.count; i++)
+        ds->schema.objects[i]->may_be_bare = !ds->schema.objects[i]->count;
     return rc;
 }
 

@@ -58,6 +58,10 @@ int bm_verify(struct bm_comm *comm, const char *path, bouma_verify_depth depth,
 
 /* Steps that are lost as a whole, as findings. */
 void bm_losses_tell(const struct bm_loss_list *list, struct bm_findings *out);
+/* Of all records of losses, those that are damaged and of steps that are there:
+ * they tell of no loss. */
+void bm_losses_tell_vague(const struct bm_loss_list *records,
+                          struct bm_store *s, struct bm_findings *out);
 /* All of them, for a caller. */
 int bm_losses_each(const char *path, const bouma_options *options,
                    const bouma_allocator *a,

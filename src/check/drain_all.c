@@ -10,6 +10,17 @@
 
 /* ---- what there is ------------------------------------------------------ */
 
+/* Whether a twin has lost a whole step. A record that cannot be read says
+ * nothing of a step that is there. */
+static int is_gone(const struct bm_lost_step *lost,
+                   const struct bm_step_list *list)
+{
+    const struct bm_step_entry *e = bm_step_list_find(list, lost->entry.step);
+
+    return bm_lost_step_is_whole(lost) &&
+           !(lost->recorded < 0 && e && e->generation.epoch);
+}
+
 /* Its id, its steps, and those that it has lost. */
 static void encode_near(struct bm_buffer *b, const struct bm_drain_all *r,
                         const struct bm_step_list *list)
@@ -19,7 +30,7 @@ static void encode_near(struct bm_buffer *b, const struct bm_drain_all *r,
     for (size_t i = 0; i < list->count; i++)
         bm_put_step_entry(b, &list->entries[i]);
     for (size_t i = 0; i < r->losses.count; i++)
-        if (!r->losses.steps[i].count) {
+        if (is_gone(&r->losses.steps[i], list)) {
             bm_put_step_entry(b, &r->losses.steps[i].entry);
             bm_put_i64(b, r->losses.steps[i].recorded);
         }
@@ -90,7 +101,8 @@ static void join_steps(struct bm_drain_all *r)
     for (size_t i = 0; i < r->count; i++)
         if (!kept || r->steps[kept - 1].entry.step != r->steps[i].entry.step)
             r->steps[kept++] = r->steps[i];
-        else if (bm_generation_is_later(r->steps[kept - 1].entry.generation,
+        else if (!r->steps[i].forgotten &&
+                 bm_generation_is_later(r->steps[kept - 1].entry.generation,
                                         r->steps[i].entry.generation))
             r->steps[kept - 1].is_older = 1;
     r->count = kept;
@@ -161,7 +173,9 @@ static int join_lists(struct bm_drain_all *r, const struct bm_buffer *all,
             r->steps[r->count++] = (struct bm_drain_step){
                 .entry = e, .owner = rank, .forgotten = !e.generation.epoch};
             if (e.generation.epoch >= r->least)
-                r->least = e.generation.epoch + 1;
+                r->least = e.generation.epoch < UINT32_MAX
+                               ? e.generation.epoch + 1
+                               : UINT32_MAX;
         }
         for (size_t n = (sizes[rank] - 24 - steps * BM_STEP_ENTRY_BYTES) /
                         (BM_STEP_ENTRY_BYTES + 8);
@@ -234,12 +248,10 @@ static void tell(void *user, uint64_t bytes)
                              r->count * parts);
 }
 
-/* Which rank copies which file: of those whose twin has it, the one that has
- * the fewest bytes so far; -1 if none has. Collective. */
-static int share_out(struct bm_drain_all *r, const struct bm_manifest *m,
-                     int *rank_of)
+int bm_drain_share_out(struct bm_drain_all *r, const struct bm_manifest *m,
+                       int *rank_of)
 {
-    size_t ranks = (size_t)r->comm->size;
+    size_t ranks = (size_t)r->comm->size, count = m ? m->count : 0;
     size_t *sizes = bm_new(r->a, ranks, sizeof(*sizes));
     uint64_t *load = bm_new(r->a, ranks, sizeof(*load));
     struct bm_buffer mine, all;
@@ -247,20 +259,22 @@ static int share_out(struct bm_drain_all *r, const struct bm_manifest *m,
 
     bm_buffer_init(&mine, r->a);
     bm_buffer_init(&all, r->a);
-    for (size_t i = 0; i < m->count; i++) {
+    for (size_t i = 0; i < count; i++) {
         char name[BM_NAME_BYTES];
 
         bm_name_subfile(name, m->step, (uint32_t)i, m->generation);
-        /* One that cannot be looked at is there: copying it tells why. */
+        /* One that cannot be looked at is there: who reads it tells why. */
         bm_put_u8(&mine, r->has_near && !bm_store_is_absent(&r->near, name));
     }
     if (!sizes || !load || mine.failed)
         rc = bm_fail(r->error, BOUMA_ENOMEM, "%s: no memory", r->near_path);
     rc = bm_comm_collect(r->comm, &mine, &all, sizes, 1, rc, r->error);
-    for (size_t i = 0; i < m->count && !rc; i++) {
+    for (size_t i = 0; i < count && !rc; i++) {
+        const uint8_t *has = all.data;
+
         rank_of[i] = -1;
-        for (size_t k = 0; k < ranks; k++)
-            if (all.data[k * m->count + i] &&
+        for (size_t k = 0; k < ranks; has += sizes[k++])
+            if (sizes[k] == count && has[i] &&
                 (rank_of[i] < 0 || load[k] < load[rank_of[i]]))
                 rank_of[i] = (int)k;
         if (rank_of[i] >= 0)
@@ -334,7 +348,7 @@ static int copy_step(struct bm_drain_all *r, const struct bm_buffer *bytes,
     }
     rc = bm_comm_agree(r->comm, rc, r->error);
     if (!rc)
-        rc = share_out(r, &m, rank_of);
+        rc = bm_drain_share_out(r, &m, rank_of);
     if (!rc) {
         rc = copy_files(r, &m, rank_of, &lacks);
         rc = bm_comm_agree(r->comm, rc, r->error);
@@ -394,11 +408,19 @@ static int load_step(struct bm_drain_all *r, struct bm_drain_step *s,
     return rc;
 }
 
-/* What is wrong with one step only does not keep the others from going on. */
-static int is_of_one_step(int rc)
+int bm_drain_go_on(struct bm_drain_all *r, uint64_t step, const char *what,
+                   int rc)
 {
-    return rc == BOUMA_EFORMAT || rc == BOUMA_EVERSION || rc == BOUMA_ELIMIT ||
-           rc == BOUMA_EEXISTS;
+    if (rc != BOUMA_EFORMAT && rc != BOUMA_EVERSION && rc != BOUMA_ELIMIT &&
+        rc != BOUMA_EEXISTS)
+        return rc;
+    if (!r->problem.status) {
+        r->problem = *r->error;
+        bm_error_prefix(&r->problem, "step %" PRIu64 " was not %s", step, what);
+    }
+    bm_error_clear(r->error);
+    r->report->failed++;
+    return BOUMA_OK;
 }
 
 /* Collective. */
@@ -419,16 +441,7 @@ static int drain_step(struct bm_drain_all *r, struct bm_drain_step *s,
         r->report->present += (uint64_t)s->is_there;
     else if (!rc)
         rc = copy_step(r, b, &whole);
-    if (rc && is_of_one_step(rc)) {
-        if (!r->problem.status) {
-            r->problem = *r->error;
-            bm_error_prefix(&r->problem, "step %" PRIu64 " was not drained",
-                            s->entry.step);
-        }
-        bm_error_clear(r->error);
-        r->report->failed++;
-        rc = BOUMA_OK;
-    }
+    rc = bm_drain_go_on(r, s->entry.step, "drained", rc);
     if (whole)
         batch->steps[batch->count++] = s;
     else

@@ -51,6 +51,17 @@ int bm_drain_all(struct bm_comm *comm, const char *near, const char *far,
                  int remove, const bouma_options *options,
                  bouma_drain_report *report, struct bm_error *error);
 
+/* Which rank takes care of which file of a step: of those whose twin has it,
+ * the one that has the fewest bytes so far; -1 if none has. A rank without 'm'
+ * has no part in it. Collective. */
+int bm_drain_share_out(struct bm_drain_all *r, const struct bm_manifest *m,
+                       int *rank_of);
+/* What is wrong with one step only does not keep the others from going on: then
+ * it is noted, as in "step 3 was not drained", and the status is BOUMA_OK. The
+ * same on all ranks. */
+int bm_drain_go_on(struct bm_drain_all *r, uint64_t step, const char *what,
+                   int rc);
+
 /* Remove the steps that are in their place from the twin of this rank's node,
  * after every byte of them was read there and found right. A step of which the
  * two have different writings stays. Collective. */

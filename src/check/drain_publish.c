@@ -236,7 +236,8 @@ static int is_unknown(struct bm_drain_all *r, const struct bm_loss_list *known,
 
     bm_name_manifest(name, lost->entry.step);
     return bm_store_is_absent(&r->far, name) &&
-           (!k || k->count || !bm_step_entry_is_same(&k->entry, &lost->entry));
+           (!k || !bm_lost_step_is_whole(k) ||
+            !bm_step_entry_is_same(&k->entry, &lost->entry));
 }
 
 static int record_all(struct bm_drain_all *r, void *what)

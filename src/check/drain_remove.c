@@ -19,6 +19,10 @@ static int claim_near(struct bm_drain_all *r, uint32_t *epoch, int *claims)
     largest = last;
     if (!rc)
         rc = bm_comm_max(r->comm, &largest, 1, r->error);
+    if (!rc && largest == UINT32_MAX)
+        rc = bm_fail(r->error, BOUMA_ELIMIT,
+                     "%s: no epochs are left, so nothing can be removed",
+                     r->near_path);
     *epoch = (uint32_t)largest + 1;
     *claims = 0;
     if (!rc && r->has_near)
@@ -62,11 +66,12 @@ static int compare(struct bm_drain_all *r, const struct bouma_step *step,
     if (rc == BOUMA_ENOTFOUND) {
         rc = BOUMA_OK;
         *same = has_files_of(r, &step->manifest);
+    } else if (rc) {
+        bm_fail(r->error, rc, "%s", why.text);
     } else {
-        if (!rc)
-            rc = bm_manifest_peek(&entry, &b, r->id, name, &why);
+        rc = bm_manifest_peek(&entry, &b, r->id, name, &why);
         if (rc)
-            bm_fail(r->error, rc, "%s", why.text);
+            bm_fail(r->error, rc, "%s/%s", r->near_path, why.text);
         else
             rc = bm_drain_compare(r, &b, &entry, &there);
         *same = !rc && there == BM_THERE_SAME;
@@ -79,57 +84,81 @@ static int compare(struct bm_drain_all *r, const struct bouma_step *step,
     return rc;
 }
 
-/* Every byte of the files of a step that this rank's twin has, in the place
- * where they are to stay. */
+/* The first finding that is no mere note. */
+struct first_finding {
+    struct bm_drain_all *r;
+    int status;
+};
+
+static void tell_first(void *user, const bouma_finding *f)
+{
+    struct first_finding *first = user;
+    struct bm_drain_all *r = first->r;
+
+    if (f->severity != BOUMA_NOTE && !r->error->status)
+        bm_fail(r->error, first->status, "%s/%s: %s", r->far_path, f->name,
+                f->text);
+}
+
+/* Every byte of those files of a step that fall to this rank, in the place
+ * where they are to stay. Damage that was forgotten there counts, too: the copy
+ * in the twin may be the only one that is whole. */
 static int check_files(struct bm_drain_all *r, struct bouma_step *step,
-                       const struct bm_drain_step *s)
+                       const int *rank_of)
 {
     bouma_verify_report counts = {0};
     struct bm_check how = {.depth = BOUMA_VERIFY_FULL};
+    struct first_finding first = {.r = r};
     struct bm_findings findings;
     int rc = BOUMA_OK;
 
     bm_findings_init(&findings, r->a);
-    for (size_t i = 0; i < step->manifest.count && !rc; i++) {
-        char name[BM_NAME_BYTES];
-
-        bm_name_subfile(name, s->entry.step, (uint32_t)i, s->entry.generation);
-        if (!bm_store_is_absent(&r->near, name))
+    for (size_t i = 0; i < step->manifest.count && !rc; i++)
+        if (rank_of[i] == r->comm->rank)
             rc = bm_check_subfile(step, i, &how, &findings, &counts);
-    }
-    if (rc)
+    if (rc) {
         bm_fail(r->error, rc, "no memory to check step %" PRIu64,
-                s->entry.step);
-    else if (findings.failure)
-        rc =
-            bm_fail(r->error, findings.failure,
-                    "%s: step %" PRIu64 " could not be checked there, so it is "
-                    "not removed from %s; `bouma verify` tells why",
-                    r->far_path, s->entry.step, r->near_path);
-    else if (findings.damages)
-        rc = bm_fail(r->error, BOUMA_EFORMAT,
-                     "%s: step %" PRIu64 " is damaged there, so it is not "
-                     "removed from %s; `bouma verify` tells what is wrong",
-                     r->far_path, s->entry.step, r->near_path);
+                step->manifest.step);
+    } else if (findings.failure || findings.damages) {
+        rc = first.status = findings.failure ? findings.failure : BOUMA_EFORMAT;
+        bm_findings_each(&findings.bytes, r->a, tell_first, &first);
+        if (!r->error->status)
+            bm_fail(r->error, rc, "%s: is damaged there", r->far_path);
+    }
     bm_findings_release(&findings);
     return rc;
 }
 
-/* Whether the step can be removed from this rank's twin. */
+/* Whether the step can be removed from this rank's twin. Each file is read
+ * once, however many ranks share the twin. Collective. */
 static int check_step(struct bm_drain_all *r, struct bouma_dataset *far,
                       const struct bm_drain_step *s, int *safe)
 {
     struct bouma_step *step = NULL;
-    int rc = bm_step_open(&step, far, s->entry.step);
+    int *rank_of = NULL, rc = BOUMA_OK;
 
     *safe = 0;
-    if (rc)
-        return bm_fail(r->error, rc, "%s", far->error.text);
-    rc = compare(r, step, s, safe);
+    if (r->has_near) {
+        bm_error_clear(&far->error);
+        rc = bm_step_open(&step, far, s->entry.step);
+        if (rc)
+            bm_fail(r->error, rc, "%s", far->error.text);
+        else
+            rc = compare(r, step, s, safe);
+    }
+    if (!rc && *safe) {
+        rank_of = bm_new(r->a, step->manifest.count, sizeof(*rank_of));
+        if (!rank_of)
+            rc = bm_fail(r->error, BOUMA_ENOMEM, "%s: no memory", r->near_path);
+    }
+    rc = bm_comm_agree(r->comm, rc, r->error);
+    if (!rc)
+        rc = bm_drain_share_out(r, *safe ? &step->manifest : NULL, rank_of);
     if (!rc && *safe)
-        rc = check_files(r, step, s);
+        rc = check_files(r, step, rank_of);
+    bm_drop(r->a, rank_of);
     bm_step_free(step);
-    return rc;
+    return bm_comm_agree(r->comm, rc, r->error);
 }
 
 /* ---- one who tidies up -------------------------------------------------- */
@@ -189,16 +218,16 @@ int bm_drain_remove(struct bm_drain_all *r)
         rc = bm_comm_agree(r->comm, rc, r->error);
     }
     for (size_t i = 0; i < r->count && !rc; i++) {
-        int safe = 0;
+        uint64_t step = r->steps[i].entry.step;
+        int safe, found;
 
         if (!r->steps[i].is_there)
             continue;
-        if (r->has_near)
-            rc = check_step(r, far, &r->steps[i], &safe);
-        rc = bm_comm_agree(r->comm, rc, r->error);
-        if (!rc && claims && safe)
-            rc = remove_step(r, r->steps[i].entry.step);
-        r->report->removed += !rc && claims && safe;
+        found = check_step(r, far, &r->steps[i], &safe);
+        rc = bm_drain_go_on(r, step, "removed", found);
+        if (!found && claims && safe)
+            rc = remove_step(r, step);
+        r->report->removed += !found && !rc && claims && safe;
         rc = bm_comm_agree(r->comm, rc, r->error);
     }
     bm_dataset_free(far);

@@ -27,7 +27,7 @@ int bm_losses_each(const char *path, const bouma_options *options,
         rc = bm_identity_load(&s, id, &major, &minor, error);
     if (!rc)
         rc = bm_losses_find_all(&s, id, &list, 1, error);
-    for (size_t i = 0; i < list.count && !rc; i++) {
+    for (size_t i = 0; i < list.count && rc != BOUMA_ENOMEM; i++) {
         const struct bm_lost_step *l = &list.steps[i];
         bouma_loss loss = {(int64_t)l->entry.step,
                            l->entry.time,
@@ -69,25 +69,42 @@ void bm_losses_tell(const struct bm_loss_list *list, struct bm_findings *out)
     }
 }
 
+void bm_losses_tell_vague(const struct bm_loss_list *records,
+                          struct bm_store *s, struct bm_findings *out)
+{
+    for (size_t i = 0; i < records->count; i++) {
+        const struct bm_lost_step *l = &records->steps[i];
+        char name[BM_NAME_BYTES];
+
+        if (!bm_lost_step_is_vague(l) || !bm_loss_is_over(s, l))
+            continue;
+        bm_name_loss(name, l->entry.step);
+        bm_findings_add(out, BOUMA_DAMAGE, (int64_t)l->entry.step, name,
+                        "the record of a loss is damaged; the step is there: "
+                        "`bouma repair --apply` looks at it, and removes the "
+                        "record or writes it anew");
+    }
+}
+
 /* ---- repair -------------------------------------------------------------- */
 
 int bm_repair_losses(struct bm_repair *r)
 {
     struct bm_store *s = &r->ds.store;
     char name[BM_NAME_BYTES];
-    int rc = bm_losses_load(s, r->ds.id, &r->losses, r->error);
+    int rc = bm_losses_load(s, r->ds.id, &r->records, r->error);
 
-    /* Records that mean nothing any more. */
-    for (size_t i = 0; i < r->losses.count && !rc; i++) {
-        const struct bm_lost_step *l = &r->losses.steps[i];
+    /* Records that mean nothing any more. One that is damaged stays until the
+     * step was looked at. */
+    for (size_t i = 0; i < r->records.count && !rc; i++) {
+        const struct bm_lost_step *l = &r->records.steps[i];
 
-        if (!bm_loss_is_over(s, l))
+        if (bm_lost_step_is_vague(l) || !bm_loss_is_over(s, l))
             continue;
         bm_name_loss(name, l->entry.step);
         if (bm_repair_act(r, (int64_t)l->entry.step, name, AGAIN))
             rc = bm_losses_remove(s, l->entry.step, r->error);
     }
-    bm_losses_release(&r->losses);
     if (!rc)
         rc =
             bm_losses_find_all(s, r->ds.id, &r->losses, r->has_index, r->error);
@@ -133,16 +150,18 @@ int bm_repair_lost_manifest(struct bm_repair *r, uint64_t step)
     const struct bm_lost_step *known = bm_losses_find(&r->losses, step);
     const struct bm_step_entry *entry = bm_step_list_find(&r->known, step);
     struct bm_lost_step lost = {.entry = {step, 0, {0, 0}}};
+    int is_told = known && bm_lost_step_is_whole(known);
     char name[BM_NAME_BYTES];
 
-    if (known && bm_lost_step_is_whole(known))
-        return BOUMA_OK; /* and was told of */
+    if (is_told && !bm_lost_step_is_vague(known))
+        return BOUMA_OK;
     if (entry)
         lost.entry = *entry;
     bm_name_manifest(name, step);
-    bm_repair_hopeless(
-        r, (int64_t)step, name,
-        "the manifest is damaged and the subfiles are not all whole");
+    if (!is_told)
+        bm_repair_hopeless(
+            r, (int64_t)step, name,
+            "the manifest is damaged and the subfiles are not all whole");
     bm_name_loss(name, step);
     return bm_repair_act(r, (int64_t)step, name,
                          "the loss of the step put on record; its files are "
@@ -155,6 +174,7 @@ int bm_repair_lost_parts(struct bm_repair *r, const struct bm_manifest *m,
                          struct bm_lost_step *now, int is_all, int is_left)
 {
     const struct bm_lost_step *known = bm_losses_find(&r->losses, m->step);
+    const struct bm_lost_step *record = bm_losses_find(&r->records, m->step);
     struct bm_store *s = &r->ds.store;
     char name[BM_NAME_BYTES];
 
@@ -169,6 +189,12 @@ int bm_repair_lost_parts(struct bm_repair *r, const struct bm_manifest *m,
     if (known && !is_all)
         return BOUMA_OK;
     bm_name_loss(name, m->step);
+    if (bm_lost_step_is_whole(now) && record && bm_lost_step_is_vague(record))
+        return is_all && bm_repair_act(r, (int64_t)m->step, name,
+                                       "the damaged record of a loss removed, "
+                                       "as nothing of the step is lost")
+                   ? bm_losses_remove(s, m->step, r->error)
+                   : BOUMA_OK;
     if (bm_lost_step_is_whole(now))
         return known && bm_repair_act(r, (int64_t)m->step, name, AGAIN)
                    ? bm_losses_remove(s, m->step, r->error)
@@ -190,11 +216,41 @@ int bm_repair_lost_parts(struct bm_repair *r, const struct bm_manifest *m,
 
 /* ---- forgetting ---------------------------------------------------------- */
 
+/* What is there of a step that is lost as a whole: *is_damaged if there is a
+ * manifest, of which nothing can be made. Only then it may be moved away: one
+ * that can be read, perhaps by others or tomorrow, stays. */
+static int look_before_forgetting(struct bm_repair *r,
+                                  const struct bm_lost_step *l, int *is_damaged)
+{
+    struct bm_store *s = &r->ds.store;
+    struct bm_error why = {0};
+    struct bm_manifest m;
+    struct bm_schema schema;
+    char name[BM_NAME_BYTES];
+    int rc;
+
+    bm_schema_init(&schema, s->a, &why);
+    bm_manifest_init(&m, s->a, &schema, &why);
+    rc = bm_manifest_load(&m, s, l->entry.step, NULL, r->ds.id, &why);
+    bm_manifest_release(&m);
+    bm_schema_release(&schema);
+    *is_damaged = rc == BOUMA_EFORMAT;
+    bm_name_manifest(name, l->entry.step);
+    if (rc && rc != BOUMA_ENOTFOUND && rc != BOUMA_EFORMAT)
+        return bm_fail(r->error, rc, "%s; so the step is kept", why.text);
+    if (!rc || (*is_damaged && bm_lost_step_is_vague(l)))
+        return bm_fail(r->error, BOUMA_EFORMAT,
+                       "%s/%s: is there, so the step is kept; `bouma repair "
+                       "--apply` finds out first what is lost of it",
+                       s->path, name);
+    return BOUMA_OK;
+}
+
 static int forget_one(struct bm_repair *r, struct bm_lost_step *l)
 {
     struct bm_store *s = &r->ds.store;
-    char name[BM_NAME_BYTES], manifest[BM_NAME_BYTES];
-    int rc;
+    char name[BM_NAME_BYTES];
+    int is_damaged = 0, rc;
 
     bm_name_loss(name, l->entry.step);
     if (l->accepted)
@@ -203,6 +259,10 @@ static int forget_one(struct bm_repair *r, struct bm_lost_step *l)
         return bm_fail(r->error, BOUMA_EIO,
                        "%s/%s: could not be read, so it is kept", s->path,
                        name);
+    rc = bm_lost_step_is_whole(l) ? look_before_forgetting(r, l, &is_damaged)
+                                  : BOUMA_OK;
+    if (rc)
+        return rc;
     if (!bm_repair_act(r, (int64_t)l->entry.step, name,
                        !bm_lost_step_is_whole(l)
                            ? "the loss of parts of the step forgotten: "
@@ -214,14 +274,17 @@ static int forget_one(struct bm_repair *r, struct bm_lost_step *l)
         return bm_losses_save(s, r->ds.id, l, r->error);
     }
     /* One whose manifest is damaged is still there, and of no use. */
-    bm_name_manifest(manifest, l->entry.step);
-    if (bm_store_exists(s, manifest)) {
+    if (is_damaged) {
         rc = bm_repair_move_step(r, l->entry.step);
         if (rc)
             return rc;
     }
     /* Both may know it, if a repair was killed. */
     rc = bm_index_forget(s, r->ds.id, l->entry.step, r->error);
+    if (rc && !r->has_index) {
+        bm_error_clear(r->error);
+        rc = BOUMA_OK;
+    }
     if (!rc && !bm_store_is_absent(s, name))
         rc = bm_losses_remove(s, l->entry.step, r->error);
     return rc;
@@ -230,20 +293,28 @@ static int forget_one(struct bm_repair *r, struct bm_lost_step *l)
 static int forget_all(struct bm_repair *r, int64_t step)
 {
     struct bm_store *s = &r->ds.store;
+    struct bm_error why = {0};
     char note[512];
-    int rc, closed, found = 0;
+    int rc, closed, found = 0, failure = BOUMA_OK;
 
     rc = bm_identity_load(s, r->ds.id, &r->ds.major, &r->ds.minor, r->error);
     if (!rc && r->apply)
         rc = bm_epoch_claim(s, &r->ds.epoch, r->ds.options.force, note,
                             sizeof(note), r->error);
     if (!rc)
-        rc = bm_losses_find_all(s, r->ds.id, &r->losses, 1, r->error);
+        failure = bm_losses_find_all(s, r->ds.id, &r->losses, 1, &why);
+    r->has_index = !failure;
+    if (failure == BOUMA_ENOMEM)
+        rc = bm_fail(r->error, failure, "%s", why.text);
     for (size_t i = 0; i < r->losses.count && !rc; i++)
         if (step < 0 || r->losses.steps[i].entry.step == (uint64_t)step) {
             rc = forget_one(r, &r->losses.steps[i]);
             found = 1;
         }
+    if (!rc && failure && (step < 0 || !found))
+        rc = bm_fail(r->error, failure,
+                     "%s; losses that are not on record are not known",
+                     why.text);
     if (!rc && step >= 0 && !found)
         rc = bm_fail(r->error, BOUMA_ENOTFOUND,
                      "%s: no loss of step %" PRId64 " is on record; `bouma "

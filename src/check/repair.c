@@ -185,11 +185,6 @@ struct contents {
     uint64_t subfile_count;
 };
 
-static int later(struct bm_generation a, struct bm_generation b)
-{
-    return a.epoch != b.epoch ? a.epoch > b.epoch : a.attempt > b.attempt;
-}
-
 static int look(void *context, const char *entry)
 {
     struct contents *c = context;
@@ -197,10 +192,10 @@ static int look(void *context, const char *entry)
     uint32_t subfile;
 
     if (bm_name_parse_manifest_new(entry, &g)) {
-        if (!c->manifests++ || later(g, c->manifest))
+        if (!c->manifests++ || bm_generation_is_later(g, c->manifest))
             c->manifest = g;
     } else if (bm_name_parse_subfile(entry, &subfile, &g)) {
-        if (!c->subfile_count++ || later(g, c->subfiles))
+        if (!c->subfile_count++ || bm_generation_is_later(g, c->subfiles))
             c->subfiles = g;
     }
     return 0;
@@ -407,9 +402,13 @@ struct leftovers {
 static int move_leftover(void *context, const char *entry)
 {
     struct leftovers *m = context;
-    char name[BM_NAME_BYTES];
+    char dir[BM_NAME_BYTES], name[BM_NAME_BYTES];
+    int is_mended = !strcmp(entry, BM_REPAIR_MENDED);
 
-    if (bm_name_written(name, m->step, entry))
+    bm_name_step(dir, m->step);
+    if (is_mended)
+        snprintf(name, sizeof(name), "%.60s/" BM_REPAIR_MENDED, dir);
+    if (is_mended || bm_name_written(name, m->step, entry))
         m->rc = bm_repair_move_away(m->r, name);
     return m->rc ? ECANCELED : 0;
 }
@@ -475,6 +474,11 @@ static int repair_unpublished(struct bm_repair *r, uint64_t number, int damaged)
                      : BOUMA_EFORMAT;
     if (rc == BOUMA_EFORMAT && c.subfile_count)
         rc = rebuild_manifest(r, number, c.subfiles, damaged);
+    /* The latest may be what a killed writer has left, and an earlier one the
+     * one that was committed. Without the index nobody can tell. */
+    if (rc == BOUMA_EFORMAT && c.subfile_count && known &&
+        bm_generation_is_later(c.subfiles, known->generation))
+        rc = rebuild_manifest(r, number, known->generation, damaged);
     if (rc != BOUMA_EFORMAT)
         return rc;
     rc = BOUMA_OK;
@@ -501,8 +505,8 @@ static int repair_unpublished(struct bm_repair *r, uint64_t number, int damaged)
 /* ---- a published step --------------------------------------------------- */
 
 /* A step that is whole needs no files of an earlier writing: a replacement that
- * was killed after its commit has left them. The only thing that is removed,
- * and not moved to lost/: it was to go. */
+ * was killed after its commit has left them. They are not moved to lost/: they
+ * were to go. */
 static void remove_older(struct bm_repair *r, const struct bm_manifest *m)
 {
     struct bm_store *s = &r->ds.store;
@@ -521,10 +525,12 @@ static int repair_published(struct bm_repair *r, struct bouma_step *step)
     uint64_t unchecked = r->report->unchecked, whole = 0;
     uint64_t hopeless = r->report->hopeless;
     struct bm_lost_step now = {.files = NULL};
-    int is_all, rc = BOUMA_OK;
+    size_t back;
+    int is_all, rc = bm_repair_mended(r, &step->manifest, &back);
 
     for (size_t i = 0; i < step->manifest.count && !rc; i++)
-        rc = bm_repair_subfile(r, step, i, &now, &whole);
+        if (i != back || r->apply) /* else it would be there */
+            rc = bm_repair_subfile(r, step, i, &now, &whole);
     is_all = r->report->unchecked == unchecked;
     /* Only of a step that is known to be whole: else an earlier writing may be
      * the only one that is. */
@@ -600,14 +606,16 @@ static int repair_all(struct bm_repair *r)
 
     bm_step_list_init(&steps, r->ds.a);
     if (!rc)
-        rc = load_index(r);
-    if (!rc)
         rc = bm_repair_epochs(r, &epoch);
     if (!rc && r->apply) {
         r->ds.epoch = epoch;
         rc = bm_epoch_claim(&r->ds.store, &r->ds.epoch, r->ds.options.force,
                             note, sizeof(note), r->error);
     }
+    /* Not before the claim: another program may have dropped steps until then,
+     * and what it has left of them is no loss. */
+    if (!rc)
+        rc = load_index(r);
     if (!rc)
         rc = bm_repair_steps_dir(r, &has_steps);
     if (!rc)
@@ -644,6 +652,7 @@ int bm_repair_init(struct bm_repair *r, const char *path, int apply,
     r->ds.a = a;
     r->ds.options = *options;
     bm_findings_init(&r->findings, a);
+    bm_losses_init(&r->records, a);
     bm_losses_init(&r->losses, a);
     bm_step_list_init(&r->known, a);
     rc = bm_store_open(&r->ds.store, options->io, a, path, 0, error);
@@ -660,6 +669,7 @@ int bm_repair_finish(struct bm_repair *r, int rc,
         rc = bm_fail(r->error, BOUMA_ENOMEM, "no memory to repair");
     bm_findings_each(&r->findings.bytes, r->ds.a, each, user);
     bm_store_close(&r->ds.store);
+    bm_losses_release(&r->records);
     bm_losses_release(&r->losses);
     bm_step_list_release(&r->known);
     bm_findings_release(&r->findings);

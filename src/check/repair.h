@@ -10,9 +10,10 @@ struct bm_repair {
     int changing; /* since the last look at a step or file: a failure is not of
                      looking any more */
     struct bm_findings findings;
-    struct bm_loss_list losses; /* those that are known */
-    struct bm_step_list known;  /* to the index */
-    int has_index;              /* that can be read, if there is one */
+    struct bm_loss_list records; /* of losses, as they were at first */
+    struct bm_loss_list losses;  /* those that are known */
+    struct bm_step_list known;   /* to the index */
+    int has_index;               /* that can be read, if there is one */
     bouma_repair_report *report;
     struct bm_error *error;
 };
@@ -46,6 +47,15 @@ int bm_repair_move_away(struct bm_repair *r, const char *name);
  * into 'now'; *whole counts what does. */
 int bm_repair_subfile(struct bm_repair *r, struct bouma_step *step, size_t i,
                       struct bm_lost_step *now, uint64_t *whole);
+
+/* The name of the mended copy of a subfile, in the directory of its step, until
+ * the old file is out of its way. */
+#define BM_REPAIR_MENDED "mended.tmp"
+/* A copy that a killed repair has left is put in the place of its file, if that
+ * is out of the way already, and removed if it is not. *back is the subfile
+ * that is there again by it; m->count: none. */
+int bm_repair_mended(struct bm_repair *r, const struct bm_manifest *m,
+                     size_t *back);
 
 /* ---- directories --------------------------------------------------------- */
 

@@ -53,16 +53,34 @@ static int make_anew(struct bm_repair *r, const char *name, const char *text)
     return rc ? rc : bm_store_sync_dir(&r->ds.store, "", r->error);
 }
 
+/* The same of the steps in the index, as far as that can be read. */
+static int look_at_index(struct latest *l)
+{
+    struct bm_step_list known;
+    struct bm_error why = {0};
+    size_t bad;
+    int rc;
+
+    bm_step_list_init(&known, l->r->ds.a);
+    rc = bm_index_load(&l->r->ds.store, l->r->ds.id, &known, &bad, &why);
+    for (size_t i = 0; i < known.count; i++)
+        if (known.entries[i].generation.epoch > l->epoch)
+            l->epoch = known.entries[i].generation.epoch;
+    bm_step_list_release(&known);
+    return rc == BOUMA_ENOMEM ? bm_fail(l->r->error, rc, "%s", why.text)
+                              : BOUMA_OK;
+}
+
 int bm_repair_epochs(struct bm_repair *r, uint32_t *least)
 {
     struct latest latest = {r, 0, BOUMA_OK};
     struct bm_error why = {0};
     uint32_t last = 0;
-    int rc = bm_epoch_last(&r->ds.store, &last, &why);
+    int rc = look_at_index(&latest);
 
-    for (size_t i = 0; i < r->known.count; i++)
-        if (r->known.entries[i].generation.epoch > latest.epoch)
-            latest.epoch = r->known.entries[i].generation.epoch;
+    if (rc)
+        return rc;
+    rc = bm_epoch_last(&r->ds.store, &last, &why);
     *least = latest.epoch < UINT32_MAX ? latest.epoch + 1 : latest.epoch;
     if (rc != BOUMA_EFORMAT)
         return rc ? bm_fail(r->error, rc, "%s", why.text) : BOUMA_OK;

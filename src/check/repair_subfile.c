@@ -6,8 +6,7 @@
 #include "check/repair.h"
 #include "store/envelope.h"
 
-#define MENDED "mended.tmp"
-#define PIECE  ((size_t)1 << 20) /* bytes that are copied at once */
+#define PIECE ((size_t)1 << 20) /* bytes that are copied at once */
 
 int bm_repair_act(struct bm_repair *r, int64_t step, const char *name,
                   const char *text)
@@ -144,7 +143,27 @@ static int good_head(struct bm_repair *r, struct bm_buffer *out,
     return rc == BOUMA_EVERSION ? bm_fail(r->error, rc, "%s", why.text) : rc;
 }
 
-/* Put a mended copy of a subfile, of so many bytes, in its place. */
+static void name_mended(char name[BM_NAME_BYTES], uint64_t step)
+{
+    char dir[BM_NAME_BYTES];
+
+    bm_name_step(dir, step);
+    snprintf(name, BM_NAME_BYTES, "%.60s/" BM_REPAIR_MENDED, dir);
+}
+
+/* Put a mended copy in the place of a file that is out of the way. */
+static int put_in_place(struct bm_repair *r, uint64_t step, const char *mended,
+                        const char *name)
+{
+    char dir[BM_NAME_BYTES];
+    int rc = bm_store_publish(&r->ds.store, mended, name, 0, r->error);
+
+    bm_name_step(dir, step);
+    return rc ? rc : bm_store_sync_dir(&r->ds.store, dir, r->error);
+}
+
+/* Put a mended copy of a subfile, of so many bytes, in its place. Who is killed
+ * in between leaves the copy: see bm_repair_mended(). */
 static int replace_heads(struct bm_repair *r, uint64_t step, const char *name,
                          const struct bm_buffer *head, uint64_t bytes)
 {
@@ -152,20 +171,18 @@ static int replace_heads(struct bm_repair *r, uint64_t step, const char *name,
     int rc;
 
     bm_name_step(dir, step);
-    snprintf(mended, sizeof(mended), "%.60s/" MENDED, dir);
+    name_mended(mended, step);
     bm_store_remove(&r->ds.store, mended);
     r->changing = 0; /* nothing is, until the copy is whole */
     rc = copy_file(r, name, mended, head, bytes);
     if (rc)
         bm_store_remove(&r->ds.store, mended);
     r->changing |= !rc;
+    if (!rc) /* from here on it may be the only one */
+        rc = bm_store_sync_dir(&r->ds.store, dir, r->error);
     if (!rc)
         rc = bm_repair_move_away(r, name);
-    if (!rc)
-        rc = bm_store_publish(&r->ds.store, mended, name, 0, r->error);
-    if (!rc)
-        rc = bm_store_sync_dir(&r->ds.store, dir, r->error);
-    return rc;
+    return rc ? rc : put_in_place(r, step, mended, name);
 }
 
 /* Look at the data of a file. Of one that is too short, or missing, tell with
@@ -214,6 +231,74 @@ static int load_ends(struct bm_repair *r, struct ends *e,
     return e->front_rc && e->front_rc != BOUMA_EFORMAT ? e->front_rc
            : e->back_rc && e->back_rc != BOUMA_EFORMAT ? e->back_rc
                                                        : BOUMA_OK;
+}
+
+/* Which subfile an open file is a whole copy of, as far as its heads and its
+ * length tell; m->count: of none. */
+static int copy_of(struct bm_repair *r, const struct bm_manifest *m,
+                   struct bm_file *f, size_t *out)
+{
+    int rc = BOUMA_OK;
+
+    for (*out = 0; *out < m->count && !rc; ++*out) {
+        const struct bm_subfile_info *info = &m->subfiles[*out];
+        struct ends e;
+        int is_it;
+
+        memset(&e, 0, sizeof(e));
+        bm_buffer_init(&e.front, r->ds.a);
+        bm_buffer_init(&e.back, r->ds.a);
+        rc = load_ends(r, &e, info, f);
+        is_it = !e.front_rc && !e.back_rc && e.bytes == info->file_bytes;
+        bm_buffer_release(&e.front);
+        bm_buffer_release(&e.back);
+        if (is_it)
+            break;
+    }
+    return rc;
+}
+
+int bm_repair_mended(struct bm_repair *r, const struct bm_manifest *m,
+                     size_t *back)
+{
+    struct bm_store *s = &r->ds.store;
+    char mended[BM_NAME_BYTES], name[BM_NAME_BYTES];
+    struct bm_error why = {0}, ignored = {0};
+    struct bm_file f;
+    size_t i;
+    int rc;
+
+    *back = m->count;
+    name_mended(mended, m->step);
+    rc = bm_file_open(&f, s, mended, BOUMA_OPEN_READ, &why);
+    if (rc == BOUMA_ENOTFOUND)
+        return BOUMA_OK;
+    if (rc)
+        return bm_fail(r->error, rc, "%s", why.text);
+    rc = copy_of(r, m, &f, &i);
+    bm_file_close(&f, &ignored);
+    if (rc)
+        return rc;
+    if (i < m->count) {
+        bm_name_subfile(name, m->step, (uint32_t)i, m->generation);
+        rc = bm_file_open(&f, s, name, BOUMA_OPEN_READ, &why);
+        if (rc && rc != BOUMA_ENOTFOUND)
+            return bm_fail(r->error, rc, "%s", why.text);
+        if (!rc)
+            bm_file_close(&f, &ignored);
+        else
+            *back = i;
+    }
+    if (*back < m->count)
+        return bm_repair_act(r, (int64_t)m->step, name,
+                             "the mended copy that a killed repair has left "
+                             "put in its place")
+                   ? put_in_place(r, m->step, mended, name)
+                   : BOUMA_OK;
+    if (bm_repair_act(r, (int64_t)m->step, mended,
+                      "what a killed repair has left removed"))
+        bm_store_remove(s, mended);
+    return BOUMA_OK;
 }
 
 /* Mend the ends of a file, of which one head is good. */

@@ -13,13 +13,17 @@ struct verify {
     struct bm_findings findings;
     struct bm_loss_list losses;  /* rank 0 */
     struct bm_loss_list records; /* of files; all ranks */
+    struct bm_error index;       /* why that cannot be read; rank 0 */
     bouma_verify_report report;
     size_t subfile; /* counted over all steps, to share out the work */
 };
 
 static int note(void *context, const char *text)
 {
-    bm_findings_add(context, BOUMA_NOTE, -1, "", "%s", text);
+    struct verify *v = context;
+
+    if (strcmp(text, v->index.text)) /* else it was told as unchecked */
+        bm_findings_add(&v->findings, BOUMA_NOTE, -1, "", "%s", text);
     return BOUMA_OK;
 }
 
@@ -42,6 +46,7 @@ static int look_for_losses(struct verify *v)
                         "%s; so steps that only it knows, as they are lost, "
                         "are not known",
                         why.text);
+        v->index = why;
         bm_error_clear(&why);
         rc = BOUMA_OK;
     }
@@ -51,6 +56,7 @@ static int look_for_losses(struct verify *v)
     if (rc == BOUMA_ENOMEM)
         return bm_fail(&ds->error, rc, "%s", why.text);
     bm_losses_tell(&v->losses, &v->findings);
+    bm_losses_tell_vague(&v->records, &ds->store, &v->findings);
     if (rc)
         bm_findings_add(&v->findings, bm_severity_of(rc), -1, BM_NAME_LOST,
                         "%s", why.text);
@@ -62,9 +68,9 @@ static int look_for_losses(struct verify *v)
 static void look_for_gaps(struct verify *v, const struct bm_step_list *steps)
 {
     for (size_t i = 0; i < steps->count; i++) {
-        const struct bm_step_entry *e = &steps->entries[i], *last = e - 1;
-        int same = i && last->generation.epoch == e->generation.epoch;
-        uint32_t before = same ? last->generation.attempt : 0;
+        const struct bm_step_entry *e = &steps->entries[i];
+        int same = i && e[-1].generation.epoch == e->generation.epoch;
+        uint32_t before = same ? e[-1].generation.attempt : 0;
 
         if (!e->generation.epoch || e->generation.attempt <= before + 1)
             continue;
@@ -95,8 +101,8 @@ static int look_around(struct verify *v)
         bm_findings_add(&v->findings, bm_severity_of(rc), -1, BM_NAME_EPOCHS,
                         "%s", why.text);
     bm_step_list_init(&found, ds->a);
-    rc = bm_steps_find(&ds->store, ds->id, &found, &stale, 0, note,
-                       &v->findings, &ds->error);
+    rc = bm_steps_find(&ds->store, ds->id, &found, &stale, 0, note, v,
+                       &ds->error);
     if (!rc && stale) {
         int missing = bm_store_is_absent(&ds->store, BM_NAME_INDEX);
 

@@ -84,7 +84,8 @@ static int is_dataset(struct bm_store *s, struct bm_error *error)
     }
     if (!rc)
         return BOUMA_OK;
-    if (rc != BOUMA_ENOTFOUND && rc != BOUMA_EFORMAT && rc != BOUMA_EVERSION)
+    if (rc != BOUMA_ENOTFOUND && rc != BOUMA_EFORMAT && rc != BOUMA_EVERSION &&
+        rc != BOUMA_ELIMIT)
         return bm_fail(error, rc, "%s", why.text);
     return bm_fail(error, BOUMA_EEXISTS,
                    rc == BOUMA_EVERSION
@@ -97,10 +98,16 @@ static int is_dataset(struct bm_store *s, struct bm_error *error)
                    s->path);
 }
 
+static int ignore_entry(void *context, const char *entry)
+{
+    (void)context;
+    (void)entry;
+    return 0;
+}
+
 int bm_clobber_begin(struct bm_clobber *c, struct bm_store *s, int force,
                      struct bm_error *error)
 {
-    struct search search = {.dir = BM_NAME_STEPS};
     struct bm_error why = {0};
     int rc;
 
@@ -108,20 +115,95 @@ int bm_clobber_begin(struct bm_clobber *c, struct bm_store *s, int force,
     c->s = s;
     bm_step_list_init(&c->there, s->a);
     rc = is_dataset(s, error);
-    if (!rc)
-        rc = bm_epoch_check_idle(s, force, error);
     if (!rc) {
-        rc = bm_store_list(s, BM_NAME_STEPS, find_foreign_step, &search, &why);
-        rc = judge(s, &search, rc, &why, error);
+        rc = bm_store_list(s, BM_NAME_EPOCHS, ignore_entry, NULL, &why);
+        c->has_epochs = rc != BOUMA_ENOTFOUND;
+        rc = c->has_epochs ? bm_epoch_check_idle(s, force, error) : BOUMA_OK;
     }
-    if (!rc) {
-        bm_error_clear(&why);
-        rc = bm_steps_list(s, &c->there, &why);
-        if (rc == BOUMA_ENOTFOUND)
-            rc = BOUMA_OK;
-        else if (rc)
-            bm_fail(error, rc, "%s", why.text);
+    return rc;
+}
+
+/* ---- the claim ---------------------------------------------------------- */
+
+/* As a repair does it: beyond the epochs of writers that have left files, and
+ * of some that have not. So one that still runs finds that it was taken over.
+ */
+#define GAP 1000
+
+struct latest {
+    struct bm_store *s;
+    uint32_t epoch;
+};
+
+static int find_epoch(void *context, const char *entry)
+{
+    struct latest *l = context;
+    struct bm_generation g;
+    uint32_t subfile;
+
+    if ((bm_name_parse_subfile(entry, &subfile, &g) ||
+         bm_name_parse_manifest_new(entry, &g)) &&
+        g.epoch > l->epoch)
+        l->epoch = g.epoch;
+    return 0;
+}
+
+static int find_epoch_in(void *context, const char *entry)
+{
+    struct latest *l = context;
+    struct bm_error ignored = {0};
+    char dir[BM_NAME_BYTES];
+    uint64_t step;
+
+    if (bm_name_parse_step(entry, &step)) {
+        bm_name_step(dir, step);
+        bm_store_list(l->s, dir, find_epoch, l, &ignored);
     }
+    return 0;
+}
+
+int bm_clobber_make_epochs(struct bm_clobber *c, struct bm_error *error)
+{
+    return c->has_epochs ? BOUMA_OK
+                         : bm_store_make_dir(c->s, BM_NAME_EPOCHS, 1, error);
+}
+
+int bm_clobber_claim(struct bm_clobber *c, uint32_t *epoch, int force,
+                     char *note, size_t note_bytes, struct bm_error *error)
+{
+    struct latest latest = {c->s, 0};
+    struct bm_error ignored = {0};
+    int rc = bm_clobber_make_epochs(c, error);
+
+    if (rc) {
+        *epoch = 0;
+        return rc;
+    }
+    if (!c->has_epochs) {
+        bm_store_list(c->s, BM_NAME_STEPS, find_epoch_in, &latest, &ignored);
+        latest.epoch =
+            latest.epoch < UINT32_MAX - GAP ? latest.epoch + GAP : UINT32_MAX;
+    }
+    *epoch = *epoch > latest.epoch ? *epoch : latest.epoch;
+    return bm_epoch_claim(c->s, epoch, force, note, note_bytes, error);
+}
+
+/* ---- what is in it ------------------------------------------------------ */
+
+/* Which steps there are. Only who has claimed it knows that no more will be
+ * committed. */
+static int list_steps(struct bm_clobber *c, struct bm_error *error)
+{
+    struct search search = {.dir = BM_NAME_STEPS};
+    struct bm_error why = {0};
+    int rc =
+        bm_store_list(c->s, BM_NAME_STEPS, find_foreign_step, &search, &why);
+    int is_missing = rc == BOUMA_ENOTFOUND;
+
+    rc = judge(c->s, &search, rc, &why, error);
+    if (!rc && !is_missing)
+        rc = bm_steps_list(c->s, &c->there, error);
+    c->listed = !rc;
     return rc;
 }
 
@@ -135,7 +217,7 @@ void bm_clobber_release(struct bm_clobber *c)
 int bm_clobber_check(struct bm_clobber *c, double until, int *more,
                      struct bm_error *error)
 {
-    int rc = BOUMA_OK;
+    int rc = c->listed ? BOUMA_OK : list_steps(c, error);
 
     while (c->at < c->there.count && !rc && !*more) {
         char dir[BM_NAME_BYTES];
@@ -193,7 +275,7 @@ int bm_clobber_is_unfinished(struct bm_store *s)
                BOUMA_EEXISTS;
 }
 
-/* ---- removing ----------------------------------------------------------- */
+/* ---- what goes of lost/ -------------------------------------------------- */
 
 /* What repair has moved there: the name of a file, '.' for '/', and a number.
  */
@@ -206,25 +288,81 @@ static int is_moved(const char *entry)
             !strncmp(entry, BM_NAME_DATASET ".", strlen(BM_NAME_DATASET ".")));
 }
 
-/* Of lost/, what repair put there; and records of losses, also unfinished. */
-static int remove_lost(void *context, const char *entry)
+/* What repair put there; and records of losses, also unfinished. */
+static int is_lost(const char *entry)
 {
-    struct bm_store *s = context;
-    char name[BM_NAME_BYTES * 2];
+    char name[BM_NAME_BYTES];
     size_t n = strlen(entry), ending = strlen(".tmp");
     uint64_t step;
 
     snprintf(name, sizeof(name), "%s", entry);
     if (n > ending && n < sizeof(name) && !strcmp(entry + n - ending, ".tmp"))
         name[n - ending] = 0;
-    if (is_moved(entry) || bm_name_parse_loss(name, &step)) {
-        snprintf(name, sizeof(name), BM_NAME_LOST "/%s", entry);
-        bm_store_remove(s, name);
-    }
+    return is_moved(entry) || bm_name_parse_loss(name, &step);
+}
+
+static int find_lost(void *context, const char *entry)
+{
+    (void)context;
+    return is_lost(entry) ? EEXIST : 0;
+}
+
+struct lost {
+    struct bm_store *s;
+    char left[BM_NAME_BYTES * 2]; /* one that could not be removed */
+};
+
+static int remove_one_lost(void *context, const char *entry)
+{
+    struct lost *l = context;
+    char name[BM_NAME_BYTES * 2];
+
+    if (!is_lost(entry))
+        return 0;
+    snprintf(name, sizeof(name), BM_NAME_LOST "/%s", entry);
+    bm_store_remove(l->s, name);
+    if (!bm_store_is_absent(l->s, name))
+        memcpy(l->left, name, sizeof(name));
     return 0;
 }
 
-/* Names that creations left; the mark is needed to the end. */
+/* Durably: a record that came back would be one of the new dataset. */
+static int remove_lost(struct bm_store *s, struct bm_error *error)
+{
+    struct lost l = {.s = s};
+    struct bm_error why = {0};
+    int rc = bm_store_list(s, BM_NAME_LOST, remove_one_lost, &l, &why);
+
+    if (!rc && l.left[0])
+        return bm_fail(error, BOUMA_EIO, "%s/%s: could not be removed", s->path,
+                       l.left);
+    if (!rc) {
+        bm_store_remove_dir(s, BM_NAME_LOST);
+        rc = bm_store_sync_dir(s, BM_NAME_LOST, &why); /* if it has to stay */
+    }
+    return rc && rc != BOUMA_ENOTFOUND ? bm_fail(error, rc, "%s", why.text)
+                                       : BOUMA_OK;
+}
+
+/* ---- removing ----------------------------------------------------------- */
+
+int bm_clobber_is_vacant(struct bm_store *s)
+{
+    struct bm_error ignored = {0};
+    int steps, lost;
+
+    if (bm_store_is_absent(s, BM_NAME_CLOBBERED))
+        return bm_clobber_is_unfinished(s);
+    steps = bm_store_list(s, BM_NAME_STEPS, is_empty_step, s, &ignored);
+    lost = bm_store_list(s, BM_NAME_LOST, find_lost, NULL, &ignored);
+    return bm_store_is_absent(s, BM_NAME_DATASET) &&
+           bm_store_is_absent(s, BM_NAME_INDEX) &&
+           (!steps || steps == BOUMA_ENOTFOUND) &&
+           (!lost || lost == BOUMA_ENOTFOUND);
+}
+
+/* Names that creations left; the mark is needed until there is a new dataset.
+ */
 static int remove_unfinished(void *context, const char *entry)
 {
     struct bm_store *s = context;
@@ -270,8 +408,9 @@ int bm_clobber_remove(struct bm_clobber *c, double until, int *more,
                      c->sweep.ours);
     if (rc)
         return rc;
-    bm_store_list(s, BM_NAME_LOST, remove_lost, s, &ignored);
-    bm_store_remove_dir(s, BM_NAME_LOST);
+    rc = remove_lost(s, error);
+    if (rc)
+        return rc;
     bm_index_remove(s);
     bm_store_list(s, "", remove_unfinished, s, &ignored);
     /* No old step or index may come back to the new dataset. */
@@ -284,7 +423,5 @@ int bm_clobber_remove(struct bm_clobber *c, double until, int *more,
         rc = bm_store_sync_dir(s, BM_NAME_STEPS, error);
     if (!rc)
         rc = bm_store_sync_dir(s, "", error);
-    if (!rc)
-        bm_store_remove(s, BM_NAME_CLOBBERED);
     return rc;
 }

@@ -110,8 +110,10 @@ int bm_commit_load_losses(struct bouma_dataset *ds)
                               : BOUMA_OK;
 }
 
-/* A step that was lost is there again. Its record means nothing as long as that
- * is so, but may outlive it. */
+/* A step that was lost is there again, durably. Its record means nothing as
+ * long as that is so, but may outlive it. One that is not durable keeps it: a
+ * power loss would take the step, and with the record all that is known of it.
+ */
 static void forget_loss(struct bouma_dataset *ds, uint64_t step)
 {
     struct bm_error ignored = {0};
@@ -130,7 +132,6 @@ static int finish(struct bouma_dataset *ds, const struct bm_step_entry *entry,
     if (!synced && ds->options.durability == BOUMA_FAST) {
         if (is_new)
             bm_index_append(&ds->store, ds->id, entry);
-        forget_loss(ds, entry->step);
         return BOUMA_OK;
     }
     bm_step_list_put(&ds->unsettled, *entry); /* there is room */

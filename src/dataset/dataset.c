@@ -308,12 +308,19 @@ static int take_over(struct bouma_dataset *ds, const char *path, char *note,
                      size_t note_bytes)
 {
     struct bm_store *s = &ds->store;
-    struct bm_error ignored = {0};
+    struct bm_error why = {0};
     struct bm_clobber c;
-    int more, rc;
+    int more = 0, rc;
 
-    if (bm_store_open(s, ds->options.io, ds->a, path, 0, &ignored) ||
-        !bm_clobber_is_unfinished(s))
+    rc = bm_store_open(s, ds->options.io, ds->a, path, 0, &why);
+    if (rc == BOUMA_ENOTFOUND || rc == BOUMA_EINVAL) /* a link, or a file */
+        return bm_fail(&ds->error, BOUMA_EEXISTS,
+                       "%s: exists already, as a file or a link that leads "
+                       "nowhere; remove it yourself, or choose another name",
+                       path);
+    if (rc)
+        return bm_fail(&ds->error, rc, "%s", why.text);
+    if (!bm_clobber_is_unfinished(s))
         return bm_fail(&ds->error, BOUMA_EEXISTS,
                        "%s: exists already; choose another name, open it to "
                        "append, or start anew with the option 'clobber'",
@@ -322,10 +329,12 @@ static int take_over(struct bouma_dataset *ds, const char *path, char *note,
         return BOUMA_OK;
     rc = bm_clobber_begin(&c, s, ds->options.force, &ds->error);
     if (!rc) {
-        rc = bm_epoch_claim(s, &ds->epoch, ds->options.force, note, note_bytes,
-                            &ds->error);
+        rc = bm_clobber_claim(&c, &ds->epoch, ds->options.force, note,
+                              note_bytes, &ds->error);
         ds->claims = ds->epoch != 0;
     }
+    if (!rc)
+        rc = bm_clobber_check(&c, INFINITY, &more, &ds->error);
     if (!rc) /* there are no steps that it could pause in */
         rc = bm_clobber_remove(&c, INFINITY, &more, &ds->error);
     bm_clobber_release(&c);
@@ -379,6 +388,12 @@ static int open_on_disk(struct bouma_dataset *ds, const char *path)
         rc = bm_epoch_claim(&ds->store, &ds->epoch, ds->options.force, note,
                             sizeof(note), &ds->error);
         ds->claims = ds->epoch != 0;
+        /* Before the claim, another may have taken its place. */
+        if (!rc)
+            rc = bm_identity_load(&ds->store, ds->id, &ds->major, &ds->minor,
+                                  &ds->error);
+        if (!rc)
+            bm_identity_unmark(&ds->store);
     }
     if (rc || can_wait(ds))
         return rc;

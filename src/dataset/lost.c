@@ -49,7 +49,7 @@ int bm_loss_is_over(struct bm_store *s, const struct bm_lost_step *l)
     struct bm_buffer b;
     int over = 1;
 
-    if (l->recorded < 0) /* there is one, but it cannot be read */
+    if (l->unreadable) /* it may be of parts of the step */
         return 0;
     if (bm_lost_step_is_whole(l))
         return is_there(s, l->entry.step);
@@ -99,7 +99,9 @@ int bm_losses_find_all(struct bm_store *s, const uint8_t id[16],
             list->steps[n++] = list->steps[i];
         else
             bm_lost_step_release(&list->steps[i], s->a);
-    if (!rc) {
+    if (rc) {
+        bm_losses_release(list);
+    } else {
         list->count = n;
         rc = ask_index ? bm_steps_gone(s, id, &gone, error) : BOUMA_OK;
     }

@@ -6,12 +6,14 @@
 #include "store/losses.h"
 
 /* Whether a record means nothing any more: what it says is there again, or was
- * written anew. */
+ * written anew. So is one that is damaged, if the step is there: only a look at
+ * the step can tell whether parts of it are lost. */
 int bm_loss_is_over(struct bm_store *s, const struct bm_lost_step *l);
 
 /* All losses of a dataset: those on record, unless they are over, and with
  * 'ask_index' steps that the index knows and that are gone. Into an empty list.
- */
+ * If the index cannot be read, as the status then tells, the list has those on
+ * record all the same. */
 int bm_losses_find_all(struct bm_store *s, const uint8_t id[16],
                        struct bm_loss_list *list, int ask_index,
                        struct bm_error *error);

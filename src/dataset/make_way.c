@@ -82,13 +82,16 @@ static int claim_all(struct bouma_dataset *ds, struct way *w)
     int rc = BOUMA_OK;
 
     if (w->twin.there)
+        rc = bm_clobber_make_epochs(&w->twin.clobber, &ds->error);
+    if (!rc && w->twin.there)
         rc = bm_epoch_take(&w->twin.s, w->epoch, ds->options.force, &w->taken,
                            &ds->error);
     if (!rc && w->dataset.there) {
         char note[512];
 
-        rc = bm_epoch_claim(&w->dataset.s, &ds->epoch, ds->options.force, note,
-                            sizeof(note), &ds->error);
+        rc =
+            bm_clobber_claim(&w->dataset.clobber, &ds->epoch, ds->options.force,
+                             note, sizeof(note), &ds->error);
         ds->claims = ds->epoch != 0;
     }
     return rc;
@@ -117,16 +120,6 @@ static int remove_one(void *context, double until, int *more,
     return bm_clobber_remove(&p->clobber, until, more, error);
 }
 
-static int tell_left(struct bouma_dataset *ds, const struct place *p)
-{
-    char note[BM_SWEEP_NOTE];
-
-    return bm_sweep_note(note, &p->clobber.sweep, &p->s)[0] &&
-                   bm_dataset_add_note(ds, "%s", note)
-               ? bm_fail(&ds->error, BOUMA_ENOMEM, "%s: no memory", p->s.path)
-               : BOUMA_OK;
-}
-
 int bm_make_way(struct bouma_dataset *ds, const char *path)
 {
     struct bm_error ignored = {0};
@@ -153,9 +146,9 @@ int bm_make_way(struct bouma_dataset *ds, const char *path)
         rc = bm_comm_do(comm, w.dataset.there ? remove_one : NULL, &w.dataset,
                         &ds->error);
     if (!rc && w.taken)
-        rc = tell_left(ds, &w.twin);
+        rc = bm_sweep_tell(ds, &w.twin.clobber.sweep, &w.twin.s);
     if (!rc && w.dataset.there)
-        rc = tell_left(ds, &w.dataset);
+        rc = bm_sweep_tell(ds, &w.dataset.clobber.sweep, &w.dataset.s);
     /* Before any rank claims the twin again. */
     if (w.taken)
         bm_epoch_close(&w.twin.s, w.epoch, &ignored);

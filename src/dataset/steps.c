@@ -64,7 +64,8 @@ int bm_steps_list(struct bm_store *s, struct bm_step_list *out,
     return !rc && is_missing
                ? bm_fail(error, BOUMA_EFORMAT,
                          "%s/" BM_NAME_STEPS ": is missing, and with it all "
-                         "steps; `bouma repair` makes it anew",
+                         "steps; `bouma repair` makes it anew, without them, "
+                         "for steps that are written from then on",
                          s->path)
                : rc;
 }
@@ -155,6 +156,7 @@ static int probe(struct search *w, uint64_t step,
         if (!rc)
             rc = bm_step_list_put(w->out, entry);
     } else if (rc == BOUMA_ENOTFOUND && !is_known) {
+        bm_error_clear(&why);
         rc = w->note ? note_incomplete(w->s, step, w->note, w->context)
                      : BOUMA_OK;
     } else if (rc == BOUMA_ENOTFOUND || rc == BOUMA_EFORMAT ||
@@ -171,8 +173,7 @@ static int probe(struct search *w, uint64_t step,
             rc = bm_step_list_put(w->out, is_known ? *cached : entry);
         if (!rc && w->note)
             rc = w->note(w->context, why.text);
-        if (failed.status)
-            why = failed;
+        why = failed; /* and not what was noted */
     }
     if (rc)
         bm_fail(w->error, rc, "%s", why.text[0] ? why.text : "no memory");
@@ -196,10 +197,12 @@ int bm_steps_find(struct bm_store *s, const uint8_t id[16],
     bm_step_list_init(&found, s->a);
     rc = bm_index_load(s, id, &cached, &bad, &why);
     is_unreadable = rc && rc != BOUMA_ENOMEM; /* the directories will tell */
-    if (is_unreadable)
-        rc = note ? note(context, why.text) : BOUMA_OK;
-    if (rc)
+    if (rc && !is_unreadable)
         bm_fail(error, rc, "%s", why.text);
+    else if (is_unreadable && note && note(context, why.text))
+        rc = bm_fail(error, BOUMA_ENOMEM, "%s: no memory", s->path);
+    else
+        rc = BOUMA_OK;
     if (!rc)
         rc = bm_steps_list(s, &found, error);
     for (size_t i = 0; i < found.count && !rc; i++) {

@@ -74,7 +74,10 @@ static int remove_ours(void *context, const char *entry)
         return 0;
     snprintf(name, sizeof(name), "%s/%s", walk->dir, entry);
     bm_store_remove(walk->s, name);
-    walk->w->paused = bm_clock() > walk->w->until;
+    /* The next shift begins at the front: if this one could not be removed, it
+     * would be its first again, and nothing would ever be done. */
+    walk->w->paused =
+        bm_clock() > walk->w->until && bm_store_is_absent(walk->s, name);
     return walk->w->paused ? ECANCELED : 0;
 }
 
@@ -152,6 +155,16 @@ const char *bm_sweep_note(char text[BM_SWEEP_NOTE], const struct bm_sweep *w,
                  : w->ours[0] ? "could not be removed"
                               : "is no part of a dataset");
     return text;
+}
+
+int bm_sweep_tell(struct bouma_dataset *ds, const struct bm_sweep *w,
+                  const struct bm_store *s)
+{
+    char note[BM_SWEEP_NOTE];
+
+    return bm_sweep_note(note, w, s)[0] && bm_dataset_add_note(ds, "%s", note)
+               ? bm_fail(&ds->error, BOUMA_ENOMEM, "%s: no memory", s->path)
+               : BOUMA_OK;
 }
 
 /* ---- versions that were replaced ---------------------------------------- */

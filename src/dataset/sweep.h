@@ -42,6 +42,10 @@ int bm_sweep_step(struct bm_sweep *w, struct bm_store *s, uint64_t step,
 const char *bm_sweep_note(char text[BM_SWEEP_NOTE], const struct bm_sweep *w,
                           const struct bm_store *s);
 
+/* The same, told by bouma_dataset_note(). */
+int bm_sweep_tell(struct bouma_dataset *ds, const struct bm_sweep *w,
+                  const struct bm_store *s);
+
 /* Remove the older files of steps that were replaced on this rank's storage;
  * but not while a rank has an older version open. Collective. */
 int bm_sweep_replaced(struct bouma_dataset *ds);

@@ -91,15 +91,13 @@ static int truncate_place(void *context, double until, int *more,
 static int truncate_all(struct bouma_dataset *ds, struct bm_store *s, int mine,
                         int64_t last)
 {
-    char note[BM_SWEEP_NOTE];
     struct truncation t;
     int rc;
 
     init(&t, s, ds->id, last);
     rc = bm_comm_do(ds->comm, mine ? truncate_place : NULL, &t, &ds->error);
-    if (!rc && mine && bm_sweep_note(note, &t.sweep, s)[0] &&
-        bm_dataset_add_note(ds, "%s", note))
-        rc = bm_fail(&ds->error, BOUMA_ENOMEM, "%s: no memory", s->path);
+    if (!rc && mine)
+        rc = bm_sweep_tell(ds, &t.sweep, s);
     bm_step_list_release(&t.there);
     return bm_comm_agree(ds->comm, rc, &ds->error);
 }

@@ -83,7 +83,7 @@ static int look(struct bouma_dataset *ds, const char *path, uint32_t *last)
                      "it (`bouma drain`) or remove it, or choose another name",
                      twin);
     else if (!rc && ds->mode == BM_MODE_CREATE && !ds->options.clobber &&
-             !bm_clobber_is_unfinished(&s))
+             !bm_clobber_is_vacant(&s))
         rc = refuse(twin, &ds->error);
     /* Of a creation that was killed there may be no directory of epochs. */
     if (!rc && bm_epoch_last(&s, last, &why))
@@ -119,8 +119,7 @@ static int make_identity(struct bm_store *s, const uint8_t id[16], int anyway,
     struct bm_error why = {0};
     int rc = BOUMA_OK;
 
-    if (anyway || (bm_clobber_is_unfinished(s) &&
-                   bm_store_is_absent(s, BM_NAME_CLOBBERED)))
+    if (anyway || bm_clobber_is_vacant(s))
         rc = bm_identity_create(s, id, &why);
     return rc && rc != BOUMA_EEXISTS ? bm_fail(error, rc, "%s", why.text)
                                      : BOUMA_OK;
@@ -206,6 +205,8 @@ int bm_twin_enter(struct bouma_dataset *ds)
                      "%s: is the dataset itself, or was claimed by another "
                      "program just now",
                      path);
+    if (!rc && ds->claims)
+        bm_identity_unmark(&ds->store);
     if (!rc && ds->comm->rank != 0 && ds->claims)
         rc = settle_twin(ds);
     return rc ? rc : bm_drain_new(ds);

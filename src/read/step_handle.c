@@ -17,13 +17,16 @@ static int tell_missing(struct bouma_dataset *ds, uint64_t step)
     const struct bm_lost_step *lost = NULL;
     struct bm_error why = {0};
     struct bm_loss_list all;
-    char date[BM_LOSS_DATE];
+    char date[BM_LOSS_DATE], doubt[BM_ERROR_BYTES + 64] = "";
     int rc;
 
     bm_losses_init(&all, ds->a);
     rc = bm_losses_find_all(&ds->store, ds->id, &all, 1, &why);
-    if (!rc)
+    if (rc != BOUMA_ENOMEM)
         lost = bm_losses_find(&all, step);
+    if (rc)
+        snprintf(doubt, sizeof(doubt), "; whether it was lost is not known: %s",
+                 why.text);
     if (rc == BOUMA_ENOMEM)
         bm_fail(&ds->error, rc, "%s", why.text);
     else if (lost)
@@ -37,14 +40,14 @@ static int tell_missing(struct bouma_dataset *ds, uint64_t step)
                      path);
     else if (!have->count) /* as the caller gave it: perhaps negative */
         rc = bm_fail(&ds->error, BOUMA_ENOTFOUND,
-                     "%s: has no step %" PRId64 ", and no other", path,
-                     (int64_t)step);
+                     "%s: has no step %" PRId64 ", and no other%s", path,
+                     (int64_t)step, doubt);
     else
         rc = bm_fail(&ds->error, BOUMA_ENOTFOUND,
                      "%s: has no step %" PRId64 "; it has %zu, from %" PRIu64
-                     " to %" PRIu64,
+                     " to %" PRIu64 "%s",
                      path, (int64_t)step, have->count, have->entries[0].step,
-                     have->entries[have->count - 1].step);
+                     have->entries[have->count - 1].step, doubt);
     bm_losses_release(&all);
     return rc;
 }
@@ -118,12 +121,17 @@ int bm_step_open(struct bouma_step **out, struct bouma_dataset *ds,
     struct bm_buffer b;
     int rc = BOUMA_OK;
 
-    *out = NULL;
+    if (out)
+        *out = NULL;
     bm_name_manifest(name, step);
     snprintf(full, sizeof(full), "%s/%s", ds->store.path, name);
     bm_buffer_init(&b, ds->a);
     if (!s)
         rc = bm_fail(&ds->error, BOUMA_ENOMEM, "%s: no memory", full);
+    else if (!out)
+        rc = bm_fail(&ds->error, BOUMA_EINVAL,
+                     "a rank has no place for the handle of step %" PRIu64,
+                     step);
     rc = bm_comm_begin(ds->comm, "opening a step", step, NULL, 0, rc,
                        &ds->error);
     if (rc == BOUMA_EMISMATCH && !ds->error.status)
@@ -316,8 +324,11 @@ static int open_source(struct bouma_step *step, size_t i,
         rc = bm_step_is_current(step, place, error);
         return rc ? rc
                   : bm_fail(error, BOUMA_EFORMAT,
-                            "%s: the file is missing; other regions can still "
-                            "be read",
+                            step->manifest.count > 1
+                                ? "%s: the file is missing; other regions can "
+                                  "still be read"
+                                : "%s: the file is missing, and with it all "
+                                  "data of the step",
                             full);
     }
     if (rc)

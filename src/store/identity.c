@@ -95,8 +95,21 @@ int bm_identity_create(struct bm_store *s, const uint8_t id[16],
     }
     if (!rc)
         rc = bm_store_sync_dir(s, "", error);
+    if (!rc)
+        bm_identity_unmark(s);
     bm_buffer_release(&b);
     return rc;
+}
+
+void bm_identity_unmark(struct bm_store *s)
+{
+    struct bm_error ignored = {0};
+
+    if (bm_store_is_absent(s, BM_NAME_CLOBBERED) ||
+        !bm_store_exists(s, BM_NAME_DATASET))
+        return;
+    bm_store_remove(s, BM_NAME_CLOBBERED);
+    bm_store_sync_dir(s, "", &ignored);
 }
 
 int bm_identity_load(struct bm_store *s, uint8_t id[16], int *major, int *minor,

@@ -8,6 +8,9 @@
 /* Make the directories and, last, the file DATASET. */
 int bm_identity_create(struct bm_store *s, const uint8_t id[16],
                        struct bm_error *error);
+/* With a claim: where there is a dataset, the mark that one before it was being
+ * removed is of no use. Best effort; it does no harm while there is one. */
+void bm_identity_unmark(struct bm_store *s);
 int bm_identity_load(struct bm_store *s, uint8_t id[16], int *major, int *minor,
                      struct bm_error *error);
 /* A random id. */

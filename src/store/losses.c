@@ -90,6 +90,11 @@ void bm_lost_step_release(struct bm_lost_step *lost, const bouma_allocator *a)
     lost->count = lost->piece_count = 0;
 }
 
+int bm_lost_step_is_vague(const struct bm_lost_step *lost)
+{
+    return lost->recorded < 0 && !lost->unreadable;
+}
+
 int bm_lost_step_is_whole(const struct bm_lost_step *lost)
 {
     return !lost->count && !lost->piece_count;
@@ -334,12 +339,15 @@ static int load(struct loader *l, uint64_t step)
     bm_buffer_release(&b);
     if (!rc && lost.entry.step != step)
         rc = BOUMA_EFORMAT;
+    if (rc == BOUMA_ENOTFOUND) /* removed since lost/ was listed */
+        return BOUMA_OK;
     if (rc) { /* that something is lost is all that it tells */
         bm_lost_step_release(&lost, l->s->a);
         memset(&lost, 0, sizeof(lost));
         lost.entry = entry;
         lost.recorded = -1;
-        lost.unreadable = rc == BOUMA_EIO || rc == BOUMA_EVERSION;
+        lost.unreadable =
+            rc == BOUMA_EIO || rc == BOUMA_EVERSION || rc == BOUMA_ELIMIT;
     }
     at = rc == BOUMA_ENOMEM ? NULL : bm_losses_append(l->list, &entry);
     if (!at) {

@@ -4,7 +4,7 @@
  * As the index is a cache, which is written anew now and then, the loss is put
  * on record first: in a file lost/00000042.loss, for a whole step, or for files
  * that were cut and pieces of files that are damaged. The record stays until
- * somebody forgets it, or the step is written again. For rank 0. */
+ * somebody forgets it, or the step is written again, durably. For rank 0. */
 #ifndef BM_LOSSES_H
 #define BM_LOSSES_H
 
@@ -26,8 +26,10 @@ struct bm_lost_piece {
 struct bm_lost_step {
     struct bm_step_entry entry; /* as it was committed; epoch 0: not known */
     int64_t recorded;           /* seconds since 1970; 0: not on record yet,
-                                   below 0: the record is damaged */
-    int unreadable;             /* the device has failed to read the record */
+                                   below 0: what the record says is not known */
+    int unreadable;             /* the record may be sound, but not for us: the
+                                   device fails, the version is newer, or the
+                                   memory limit too low */
     int accepted;               /* forgotten, but for the note in verify */
     struct bm_lost_file *files; /* [count], ascending */
     uint32_t count;
@@ -53,6 +55,9 @@ struct bm_lost_step *bm_losses_append(struct bm_loss_list *list,
 void bm_losses_sort(struct bm_loss_list *list);
 
 void bm_lost_step_release(struct bm_lost_step *lost, const bouma_allocator *a);
+/* Whether there is a record, which is damaged: what it says is gone for good.
+ */
+int bm_lost_step_is_vague(const struct bm_lost_step *lost);
 /* Whether the whole step is lost, and not parts of it. */
 int bm_lost_step_is_whole(const struct bm_lost_step *lost);
 /* One more file, behind all others. BOUMA_OK or ENOMEM. */

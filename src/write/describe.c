@@ -67,6 +67,23 @@ static int describe(struct bouma_dataset *ds, struct bm_buffer *mine,
                           "no memory to describe the step");
 }
 
+/* A grid without variables is a mistake: one was defined before its grid, with
+ * a handle that was still NULL, and there was no dataset to remember that. */
+static int check_grids(struct bouma_dataset *ds)
+{
+    for (int i = 0; i < ds->schema.count; i++) {
+        const struct bm_object *grid = ds->schema.objects[i];
+
+        if (grid->kind == BM_GRID && !grid->count && !grid->may_be_bare)
+            return bm_fail(&ds->error, BOUMA_EINVAL,
+                           "grid \"%s\" has no variable; define the grid "
+                           "first, then its variables (with NULL for a grid, "
+                           "bouma_variable_define() does nothing)",
+                           grid->name);
+    }
+    return BOUMA_OK;
+}
+
 static int make_directory(struct bm_step *s)
 {
     struct bouma_dataset *ds = s->ds;
@@ -197,6 +214,8 @@ int bm_step_describe(struct bm_step *s, int status)
                 ds->step);
     else if (!rc)
         rc = bm_refused_tell(&ds->refused, &ds->error);
+    if (!rc)
+        rc = check_grids(ds);
     if (!rc)
         rc = describe(ds, &mine, &hash, &own);
     if (!rc)

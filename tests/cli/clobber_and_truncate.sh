@@ -39,6 +39,16 @@ mkdir mine
 echo precious >mine/file
 refuse 2 'is no bouma dataset' "$BOUMA" import a2.npy --into mine --clobber
 [[ -e mine/file ]] || complain "a file was removed"
+# Other files beside those of a dataset stay.
+expect 0 "$BOUMA" import a1.npy --into beside --var b
+echo precious >beside/notes
+expect 0 "$BOUMA" import a2.npy --into beside --var b --clobber
+[[ $(cat beside/notes) == precious ]] || complain "a file was removed"
+# --clobber is not advised where it does not help.
+ln -s nothing_there dangling
+refuse 2 'a link that leads nowhere' "$BOUMA" import a2.npy --into dangling --var b --clobber
+echo >plain
+refuse 2 'remove it yourself' "$BOUMA" import a2.npy --into plain --var b --clobber
 # What cannot be read clobbers nothing.
 refuse 2 'nothing.npy' "$BOUMA" import nothing.npy --into run.bouma --clobber
 expect 0 "$BOUMA" read run.bouma grid/b -o out.npy

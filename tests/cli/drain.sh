@@ -93,6 +93,32 @@ run "$BOUMA" verify far2.bouma
     complain "$status $out"
 rm -r near2 far2.bouma
 
+# A damaged chunk that is on record is not a lost step; and what was done is
+# printed after a failure, too.
+cp -r near near2
+rm -r near2/run.bouma/steps/00000002
+python "
+import glob
+with open(glob.glob('near2/run.bouma/steps/00000001/d.0001*')[0], 'r+b') as f:
+    f.seek(0, 2)
+    f.seek(f.tell() // 2)
+    f.write(bytes(4 * [255]))
+"
+run "$BOUMA" repair near2/run.bouma --apply
+[[ -e near2/run.bouma/lost/00000001.loss ]] || complain "not on record: $out"
+cp -r near2 near3
+expect 1 "$BOUMA" drain near2/run.bouma far2.bouma
+[[ $err == *"step 1 was not drained"* ]] || complain "$err"
+[[ $out == *"1 step drained to far2.bouma"* ]] || complain "$out"
+[[ $out == *"1 lost step put on record there"* ]] || complain "$out"
+[[ $out == *"1 step failed, and kept here"* ]] || complain "$out"
+[[ $(ls far2.bouma/lost) == 00000002.loss ]] || complain "$(ls far2.bouma/lost)"
+run "$BOUMA" drain near3/run.bouma far3.bouma --json
+[[ $status -eq 1 && -n $out ]] || complain "$status $err"
+jq -e '.published == 1 and .losses == 1 and .failed == 1' <<<"$out" \
+    >/dev/null || complain "$out"
+rm -r near2 near3 far2.bouma far3.bouma
+
 # Other files are left alone.
 mkdir home
 touch home/thesis.tex

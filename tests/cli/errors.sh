@@ -107,6 +107,21 @@ refuse 1 "line 2, column 'id': '9007199254740993' has more digits than f64" \
     "$BOUMA" import digits.csv --particles p --into x.bouma
 expect 0 "$BOUMA" import digits.csv --particles p --type-of id=f64 \
     --into digits.bouma
+# What is proposed can be done.
+for other in nan 0.5 18446744073709551615; do
+    printf 'x,y,id\n1,2,-9007199254740993\n3,4,%s\n' $other >digits.csv
+    refuse 1 "has more digits than f64 keeps, and no integer type holds all \
+numbers of the column; to round it, choose f64 with --type-of" "$BOUMA" import \
+        digits.csv --particles p --into x.bouma
+done
+printf 'x,y,id\n1,2,9007199254740993\n3,4,5.0\n' >digits.csv
+refuse 1 "(i64 and u64 keep all digits" "$BOUMA" import digits.csv \
+    --particles p --into x.bouma
+expect 0 "$BOUMA" import digits.csv --particles p --type-of id=i64 \
+    --into digits.bouma
+printf 'x,y\n\n1,2\n9007199254740993,4\n' >digits.csv
+refuse 1 "digits.csv: line 4, column 'x': 9007199254740993 has more digits" \
+    "$BOUMA" import digits.csv --particles p --into x.bouma
 printf 'x,y,m,k\n1,2,1e-400,1\n3,4,-1e-999,1e-60\n5,6,0,0\n' >tiny.csv
 expect 0 "$BOUMA" import tiny.csv --particles p --type-of k=f32 --into tiny.bouma
 [[ $err == *"'m': 2 numbers are nearer to 0 than any f64 but 0, and become 0"* ]] ||
@@ -133,6 +148,17 @@ expect 0 "$BOUMA" import vector.npz --particles p --position-type f64 \
 ) 2>full.err
 [[ $? -eq 1 ]] || complain "a full file system: $(<full.err)"
 [[ ! -e x.bouma ]] || complain "a refused import made a dataset"
+mkdir ssd # nor on the storage of the node
+(
+    trap '' XFSZ
+    ulimit -f 8
+    export BOUMA_OPTIONS="persist=yes;local=ssd"
+    exec "$BOUMA" import a.npy --codec raw --into x.bouma
+) 2>full.err
+[[ $? -eq 1 && $(<full.err) == *"ssd/x.bouma/"* ]] ||
+    complain "a full local storage: $(<full.err)"
+[[ ! -e x.bouma && ! -e ssd/x.bouma ]] ||
+    complain "a refused import left $(ls -d x.bouma ssd/x.bouma)"
 # Nor is anything taken away that was there, or that others have put there.
 mkdir -p mine.bouma && touch mine.bouma/file
 refuse 2 "mine.bouma: is not" "$BOUMA" import a.npy --into mine.bouma
@@ -163,9 +189,23 @@ for command in info verify repair; do
 done
 printf 'x,y,mass\n1,2,3\n' >some.csv
 expect 0 "$BOUMA" import some.csv --particles stars --into both.bouma --step 0
-refuse 2 "'nope' in this step; there is only stars (particles)" "$BOUMA" render \
+refuse 2 "'nope' in step 0; there is only stars (particles)" "$BOUMA" render \
     both.bouma nope -o x.png
 refuse 2 "there is only grid (grid)" "$BOUMA" query run.bouma nope -o x.npz
+refuse 2 "there is no grid 'nope'" "$BOUMA" render both.bouma nope/x \
+    --quality 0.1 -o x.png
+# What another step has is told; the nearest one before, else one after.
+expect 0 "$BOUMA" import some.csv --particles stars --into two.bouma --step 0
+expect 0 "$BOUMA" import a.npy --into two.bouma --step 4
+expect 0 "$BOUMA" import a.npy --var rho --into two.bouma --step 7
+refuse 2 "there is no set of particles 'stars' in step 7; there is only grid \
+(grid); step 0 has it (--step 0)" "$BOUMA" query two.bouma stars -o x.npz
+refuse 2 "there is no grid 'grid' in step 0; there is only stars (particles); \
+step 4 has it (--step 4)" "$BOUMA" read two.bouma grid/a --step 0 -o x.npy
+refuse 2 "'a' in grid; there is only rho; step 4 has it (--step 4)" "$BOUMA" read \
+    two.bouma grid/a -o x.npy
+refuse 2 "'c' in grid; there is only rho" "$BOUMA" read two.bouma grid/c -o x.npy
+[[ $err != *"has it"* ]] || complain "it said '$err'"
 refuse 2 "'mas' in stars; did you mean 'mass'? There are position, mass" "$BOUMA" \
     query both.bouma stars --variables mas -o x.npz
 refuse 2 "did you mean 'mass'? There are x, y, mass" "$BOUMA" import some.csv \

@@ -120,6 +120,11 @@ for i in range(3):
 assert np.array_equal(column(3, 'f8'), o['mass'], equal_nan=True)
 assert np.array_equal(column(8, 'i2'), o['kind'])"
 
+# Numbers have the digits that they were written with, and no more.
+printf 'x,y,m\n0.075,-0.1,1e-07\n' >short.csv
+expect 0 "$BOUMA" import short.csv --particles p --into short.bouma
+"$BOUMA" query short.bouma p -o - >stream.csv
+same short.csv stream.csv
 # An attribute y leaves x and z to nobody; one that is not asked for does.
 expect 0 "$BOUMA" query run.bouma flat -o flat.csv
 [[ $(head -1 flat.csv) == position_0,position_1,y ]] || complain "$(head -1 flat.csv)"
@@ -185,7 +190,7 @@ refuse 2 "did you mean 'mass'" "$BOUMA" query run.bouma p --step 3 --where 'mas 
 
 # What cannot be done.
 refuse 2 "there is no set of particles 'q'" "$BOUMA" query run.bouma q
-refuse 2 "there is no set of particles 'flt' in this step; did you mean 'flat'" \
+refuse 2 "there is no set of particles 'flt' in step 5; did you mean 'flat'" \
     "$BOUMA" query run.bouma flt
 refuse 2 "--seed 18446744073709551616: must be a whole number from 0 to \
 18446744073709551615" "$BOUMA" query run.bouma p --step 3 --sample 5 \

@@ -47,6 +47,8 @@ static const struct {
     {"writers", explore_writers},  {"claims", explore_claims},
     {"loss", explore_lost_claims}, {"drains", explore_drains},
     {"clobber", explore_clobbers}, {"truncate", explore_truncations},
+    {"repair", explore_repairs},
+    {"records", explore_records},
 };
 
 static long run_variants(int repetitions, const char *only)
@@ -134,6 +136,14 @@ static const struct mutant mutants[] = {
      {WEAK_DROP_SYNC_DIR, ""},
      0,
      explore_truncations},
+    {"repair: no sync of mended files",
+     {WEAK_DROP_SYNC, "steps/*/mended.*"},
+     0,
+     explore_repairs},
+    {"repair: no sync of step directories",
+     {WEAK_DROP_SYNC_DIR, "steps/*"},
+     0,
+     explore_repairs},
     /* Who comes second finds the file of the owner, and fails; but it fails as
      * one that has claimed the epoch, and marks it as closed. */
     {"epochs are not exclusive",

@@ -1,7 +1,9 @@
 /* explore_removal.c -- the machine dies while a dataset makes way for another,
  * or while steps are dropped. Of a dataset that makes way, all is there or it
  * is none; of steps that are dropped, each is there whole or not at all, and
- * none is lost. Whoever does the same again comes to its end. */
+ * none is lost. Whoever does the same again comes to its end. And of a step
+ * that was lost and is written again, the loss is known or the step is there.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,9 +13,31 @@
 #define STEPS  4  /* of the old dataset */
 #define KEPT   2  /* when it is truncated */
 #define STATES 12 /* after each death: none kept, killed, and some kept */
+#define LOCAL  "near"
+
+/* What makes way: just a dataset; one with another file in it; one with a twin
+ * that has another file in it. */
+enum kind { PLAIN, BESIDE, TWIN, KINDS };
 
 static const struct variant variant = {
     .name = "removal", .durability = BOUMA_DURABLE, .replace = 1};
+
+static void put_note(struct weak_fs *fs, const char *path)
+{
+    const bouma_io *io = weak_fs_io(fs);
+    void *root, *file;
+    int code = io->attach(io->user, &root, path, 0);
+
+    if (!code) {
+        code = io->open(io->user, root, &file, "notes", BOUMA_OPEN_CREATE);
+        if (!code) {
+            io->sync(io->user, file);
+            io->close(io->user, file);
+        }
+        io->sync_dir(io->user, root, "");
+        io->detach(io->user, root);
+    }
+}
 
 static bouma_options options_for(struct weak_fs *fs, unsigned char id)
 {
@@ -21,6 +45,17 @@ static bouma_options options_for(struct weak_fs *fs, unsigned char id)
 
     explore_options(&o, &variant, weak_fs_io(fs));
     o.id[0] = id;
+    return o;
+}
+
+static bouma_options options_of_kind(struct weak_fs *fs, unsigned char id,
+                                     enum kind kind)
+{
+    bouma_options o = options_for(fs, id);
+
+    o.persist = kind == TWIN;
+    if (o.persist)
+        snprintf(o.local, sizeof(o.local), "%s", LOCAL);
     return o;
 }
 
@@ -37,10 +72,10 @@ static int write_step(struct oracle *o, bouma_dataset *ds,
 }
 
 /* The old dataset, number 1: one of its steps was written twice. */
-static void prepare(struct weak_fs *fs, struct oracle *o)
+static void prepare(struct weak_fs *fs, struct oracle *o, enum kind kind)
 {
     struct scenario_writer writer = {0};
-    bouma_options opts = options_for(fs, 1);
+    bouma_options opts = options_of_kind(fs, 1, kind);
     bouma_dataset *ds = NULL;
 
     oracle_init(o, variant.durability, variant.group);
@@ -51,6 +86,8 @@ static void prepare(struct weak_fs *fs, struct oracle *o)
     write_step(o, ds, &writer, 1, 1);
     bouma_dataset_close(ds);
     bouma_dataset_free(ds);
+    if (kind != PLAIN)
+        put_note(fs, kind == TWIN ? LOCAL "/" EXPLORE_PATH : EXPLORE_PATH);
 }
 
 /* A whole dataset has nothing that verify would call damaged or lost. */
@@ -97,10 +134,11 @@ static enum oracle_event event_number(int i)
 /* ---- a dataset makes way ------------------------------------------------- */
 
 /* Number 2 takes the place of number 1, and has one step. */
-static int start_anew(struct weak_fs *fs, struct oracle *o, struct tally *t)
+static int start_anew(struct weak_fs *fs, struct oracle *o, struct tally *t,
+                      enum kind kind)
 {
     struct scenario_writer writer = {0};
-    bouma_options opts = options_for(fs, 2);
+    bouma_options opts = options_of_kind(fs, 2, kind);
     bouma_dataset *ds = NULL;
     int rc;
 
@@ -110,9 +148,13 @@ static int start_anew(struct weak_fs *fs, struct oracle *o, struct tally *t)
     if (!rc) {
         oracle_created(o);
         rc = write_step(o, ds, &writer, 0, 2);
+        if (kind == TWIN) /* it is only there so far */
+            o->steps[0].acked = o->steps[0].durable = -1;
     }
     if (!rc)
         rc = bouma_dataset_close(ds);
+    if (!rc && kind == TWIN)
+        oracle_acked(o, 0, 2);
     if (rc && !weak_fs_is_dead(fs))
         tally_add(&t->stuck, "not started anew: %s", bouma_error_message(ds));
     bouma_dataset_free(ds);
@@ -149,12 +191,12 @@ static void repair_clobbered(struct weak_fs *fs, const struct oracle *before,
     look_at_clobbered(fs, before, after, t, event);
 }
 
-static void clobber_again(struct weak_fs *fs, struct tally *t)
+static void clobber_again(struct weak_fs *fs, struct tally *t, enum kind kind)
 {
     struct oracle o;
     bouma_options opts = options_for(fs, 0);
 
-    start_anew(fs, &o, t);
+    start_anew(fs, &o, t, kind);
     weak_fs_crash(fs, WEAK_CRASH_NONE_KEPT);
     if (number_of(fs) != 2)
         tally_add(&t->lost, "the new dataset is not there");
@@ -162,40 +204,47 @@ static void clobber_again(struct weak_fs *fs, struct tally *t)
     verify(fs, t);
 }
 
-void explore_clobbers(struct tally *t, const struct omission *omission)
+static void explore_kind(struct tally *t, const struct omission *omission,
+                         enum kind kind)
 {
     struct weak_fs *base = weak_fs_new(1);
     struct oracle before;
     int died = 1;
 
-    prepare(base, &before);
+    prepare(base, &before, kind);
     for (long at = 1; died; at++) {
         struct weak_fs *first = weak_fs_clone(base, (uint64_t)at);
         struct oracle after;
 
         weak_fs_drop(first, omission->what, omission->pattern);
         weak_fs_die_at(first, at);
-        start_anew(first, &after, t);
+        start_anew(first, &after, t, kind);
         died = weak_fs_is_dead(first);
-        for (int i = 0; i < STATES; i++) {
+        for (int i = 0; i < (kind == PLAIN ? STATES : STATES / 3); i++) {
             struct weak_fs *fs =
                 weak_fs_clone(first, (uint64_t)(at * 1000 + i));
             char context[64];
 
-            snprintf(context, sizeof(context), "clobber, call %ld, state %d",
-                     at, i);
+            snprintf(context, sizeof(context), "clobber %d, call %ld, state %d",
+                     (int)kind, at, i);
             oracle_report_as(omission->what ? NULL : context);
             weak_fs_crash(fs, crash_number(i));
             look_at_clobbered(fs, &before, &after, t, event_number(i));
             if (i % 2)
                 repair_clobbered(fs, &before, &after, t, event_number(i));
-            clobber_again(fs, t);
+            clobber_again(fs, t, kind);
             oracle_report_as(NULL);
             weak_fs_free(fs);
         }
         weak_fs_free(first);
     }
     weak_fs_free(base);
+}
+
+void explore_clobbers(struct tally *t, const struct omission *omission)
+{
+    for (int kind = 0; kind < KINDS; kind++)
+        explore_kind(t, omission, (enum kind)kind);
 }
 
 /* ---- steps are dropped --------------------------------------------------- */
@@ -265,7 +314,7 @@ void explore_truncations(struct tally *t, const struct omission *omission)
     struct oracle before;
     int died = 1;
 
-    prepare(base, &before);
+    prepare(base, &before, PLAIN);
     for (long at = 1; died; at++) {
         struct weak_fs *first = weak_fs_clone(base, (uint64_t)at);
         struct oracle after = before;
@@ -288,6 +337,107 @@ void explore_truncations(struct tally *t, const struct omission *omission)
             drop_steps(fs, &o, t, 1);
             weak_fs_crash(fs, WEAK_CRASH_NONE_KEPT);
             look_at_truncated(fs, &o, t, ORACLE_POWER_LOSS);
+            oracle_report_as(NULL);
+            weak_fs_free(fs);
+        }
+        weak_fs_free(first);
+    }
+    weak_fs_free(base);
+}
+
+/* ---- a lost step is written again ---------------------------------------- */
+
+#define LOST 1 /* the step */
+
+static int remove_entry(void *context, const char *entry)
+{
+    struct weak_fs *fs = context;
+    const bouma_io *io = weak_fs_io(fs);
+    char name[300];
+    void *root;
+
+    snprintf(name, sizeof(name), "steps/%08d/%.200s", LOST, entry);
+    if (!io->attach(io->user, &root, EXPLORE_PATH, 0)) {
+        io->remove(io->user, root, name);
+        io->detach(io->user, root);
+    }
+    return 0;
+}
+
+/* Its directory is gone; who opens to append puts that on record. */
+static void lose_step(struct weak_fs *fs)
+{
+    const bouma_io *io = weak_fs_io(fs);
+    bouma_options opts = options_for(fs, 0);
+    bouma_dataset *ds = NULL;
+    char dir[32];
+    void *root;
+
+    snprintf(dir, sizeof(dir), "steps/%08d", LOST);
+    if (!io->attach(io->user, &root, EXPLORE_PATH, 0)) {
+        io->list(io->user, root, dir, remove_entry, fs);
+        io->sync_dir(io->user, root, dir);
+        io->remove_dir(io->user, root, dir);
+        io->sync_dir(io->user, root, "steps");
+        io->detach(io->user, root);
+    }
+    if (!bouma_dataset_append(&ds, EXPLORE_PATH, &opts))
+        bouma_dataset_close(ds);
+    bouma_dataset_free(ds);
+}
+
+static void write_lost(struct weak_fs *fs)
+{
+    struct scenario_writer writer = {0};
+    bouma_options opts = options_for(fs, 0);
+    bouma_dataset *ds = NULL;
+
+    opts.durability = BOUMA_FAST;
+    if (!bouma_dataset_append(&ds, EXPLORE_PATH, &opts) &&
+        !scenario_write(ds, &writer, LOST, 4, 0, 1))
+        bouma_dataset_close(ds);
+    bouma_dataset_free(ds);
+}
+
+static void look_at_lost(struct weak_fs *fs, struct tally *t)
+{
+    bouma_options opts = options_for(fs, 0);
+    bouma_dataset *ds = NULL;
+    int generation = 0;
+
+    t->states++;
+    if (bouma_dataset_open(&ds, EXPLORE_PATH, &opts))
+        tally_add(&t->stuck, "%s", bouma_error_message(ds));
+    else if (scenario_read(ds, LOST, &generation) == SCENARIO_ABSENT)
+        tally_add(&t->lost, "neither the step nor its loss is there");
+    bouma_dataset_free(ds);
+}
+
+void explore_records(struct tally *t, const struct omission *omission)
+{
+    struct weak_fs *base = weak_fs_new(1);
+    struct oracle before;
+    int died = 1;
+
+    prepare(base, &before, PLAIN);
+    lose_step(base);
+    for (long at = 1; died; at++) {
+        struct weak_fs *first = weak_fs_clone(base, (uint64_t)at);
+
+        weak_fs_drop(first, omission->what, omission->pattern);
+        weak_fs_die_at(first, at);
+        write_lost(first);
+        died = weak_fs_is_dead(first);
+        for (int i = 0; i < STATES; i++) {
+            struct weak_fs *fs =
+                weak_fs_clone(first, (uint64_t)(at * 1000 + i));
+            char context[64];
+
+            snprintf(context, sizeof(context), "records, call %ld, state %d",
+                     at, i);
+            oracle_report_as(omission->what ? NULL : context);
+            weak_fs_crash(fs, crash_number(i));
+            look_at_lost(fs, t);
             oracle_report_as(NULL);
             weak_fs_free(fs);
         }

@@ -278,12 +278,98 @@ static void a_record_of_a_step_that_is_there_means_nothing(void)
     CHECK_EQ(found.repaired.actions, 0);
     forget(&f, 9, 1, BOUMA_OK);
     nothing_is_lost(&f);
-    /* What it was the loss of, it does not: perhaps not of the whole step. */
-    forge_save(&f, "lost/00000001.loss", b.data, b.size);
-    CHECK_EQ(losses(&f).count, 1);
-    forget(&f, STEP, 1, BOUMA_OK);
-    nothing_is_lost(&f);
     bm_buffer_release(&b);
+    forge_end(&f);
+}
+
+static void save_junk_as_record(const struct forge *f)
+{
+    const bouma_io *io = f->io;
+    void *root;
+
+    REQUIRE(!io->attach(io->user, &root, FORGE_PATH, 0));
+    io->make_dir(io->user, root, "lost"); /* unless it is there */
+    io->detach(io->user, root);
+    forge_save(f, "lost/00000001.loss", (const uint8_t *)"junk", 4);
+}
+
+/* Step 1 is there and whole. */
+static void a_damaged_record_is_no_loss(void)
+{
+    struct forge_findings found;
+    struct forge f;
+
+    forge_begin(&f, BOUMA_ORDER_LEVEL, 0);
+    save_junk_as_record(&f);
+    CHECK_EQ(losses(&f).count, 0);
+    forge_verify(&f, &found, BOUMA_VERIFY_DEEP);
+    CHECK_EQ(found.verified.damages, 1);
+    CHECK_TEXT(found.text, "2 1 lost/00000001.loss the record of a loss is ");
+    forget(&f, STEP, 1, BOUMA_ENOTFOUND);
+    CHECK_EQ(bouma_repair_forget(FORGE_PATH, -1, 1, &f.options, NULL, NULL,
+                                 NULL, NULL, 0),
+             BOUMA_OK);
+    CHECK_EQ(forge_read(&f, STEP, 0), BOUMA_OK);
+    CHECK(forge_exists(&f, "lost/00000001.loss"));
+    for (int apply = 0; apply < 2; apply++) {
+        forge_repair(&f, &found, apply);
+        CHECK_EQ(found.repaired.hopeless, 0);
+        CHECK_EQ(found.repaired.actions, 1);
+        CHECK_EQ(forge_exists(&f, "lost/00000001.loss"), !apply);
+    }
+    CHECK_EQ(forge_read(&f, STEP, 0), BOUMA_OK);
+    nothing_is_lost(&f);
+    forge_end(&f);
+}
+
+/* Of step 1 something is lost, and its record is damaged. */
+static void a_damaged_record_is_written_anew(void)
+{
+    struct forge_findings found;
+    struct forge f;
+    char name[96];
+
+    forge_begin(&f, BOUMA_ORDER_LEVEL, 0);
+    save_junk_as_record(&f);
+    forge_name_subfile(name, STEP, 0);
+    forge_remove(&f, name);
+    forget(&f, STEP, 1, BOUMA_ENOTFOUND);
+    forge_repair(&f, &found, 1);
+    CHECK_EQ(found.repaired.hopeless, 1);
+    CHECK_EQ(found.repaired.actions, 1);
+    CHECK_EQ(losses(&f).count, 1);
+    CHECK_EQ(losses(&f).last.files, 1);
+    forget(&f, STEP, 1, BOUMA_OK);
+    forge_verify(&f, &found, BOUMA_VERIFY_DEEP);
+    CHECK_EQ(found.verified.damages, 0);
+    forge_end(&f);
+}
+
+/* The manifest is damaged as well, but can be made anew: nobody may forget the
+ * step before that was tried. */
+static void a_step_that_can_be_mended_is_not_forgotten(void)
+{
+    struct forge_findings found;
+    struct forge_file file;
+    struct forge f;
+    char name[96];
+
+    forge_begin(&f, BOUMA_ORDER_LEVEL, 0);
+    save_junk_as_record(&f);
+    forge_name_manifest(name, STEP);
+    forge_load(&f, &file, name);
+    file.data[100] ^= 1;
+    forge_save(&f, name, file.data, file.bytes);
+    CHECK_EQ(bouma_repair_forget(FORGE_PATH, STEP, 1, &f.options, NULL, NULL,
+                                 NULL, NULL, 0),
+             BOUMA_EFORMAT);
+    CHECK(forge_exists(&f, name));
+    forge_repair(&f, &found, 1);
+    CHECK_EQ(forge_read(&f, STEP, 0), BOUMA_OK);
+    forge_repair(&f, &found, 1);
+    CHECK(!forge_exists(&f, "lost/00000001.loss"));
+    nothing_is_lost(&f);
+    free(file.data);
     forge_end(&f);
 }
 
@@ -378,6 +464,46 @@ static void steps_that_are_dropped_meanwhile_are_not_lost(void)
              BOUMA_OK);
     CHECK_EQ(race.truncates, 0);
     CHECK_EQ(k.count, 0);
+    nothing_is_lost(&f);
+    forge_end(&f);
+}
+
+static int make_dir_late(void *user, void *root, const char *name)
+{
+    if (race.truncates && !strncmp(name, "epochs/", 7)) {
+        bouma_dataset *ds;
+
+        race.truncates = 0;
+        REQUIRE(!bouma_dataset_append(&ds, FORGE_PATH, &race.f->options));
+        REQUIRE(!bouma_dataset_truncate(ds, 0));
+        REQUIRE(!bouma_dataset_close(ds));
+        bouma_dataset_free(ds);
+        REQUIRE(!race.f->io->make_dir(user, root, "steps/00000002"));
+        forge_save(race.f, "steps/00000002/d.0000.e5a1",
+                   (const uint8_t *)"rest", 4);
+    }
+    return race.f->io->make_dir(user, root, name);
+}
+
+/* Before repair has claimed the dataset, steps are dropped, and a writer begins
+ * one of them again and is killed. */
+static void steps_that_are_dropped_before_repair_are_not_lost(void)
+{
+    struct forge_findings found;
+    struct forge f, late;
+    bouma_io io;
+
+    forge_begin(&f, BOUMA_ORDER_LEVEL, 0);
+    race.f = &f;
+    race.truncates = 1;
+    io = *f.io;
+    io.make_dir = make_dir_late;
+    late = f;
+    late.options.io = &io;
+    forge_repair(&late, &found, 1);
+    CHECK_EQ(race.truncates, 0);
+    CHECK_EQ(found.repaired.hopeless, 0);
+    CHECK_TEXT(found.text, "a step that was never complete");
     nothing_is_lost(&f);
     forge_end(&f);
 }
@@ -507,6 +633,33 @@ static void a_damaged_manifest_can_be_accepted(void)
     CHECK(!forge_exists(&f, name));
     CHECK(forge_exists(&f, "lost/steps.00000001.manifest.0"));
     CHECK(forge_exists(&f, "lost/steps.00000001.d.0000.e1a2.0"));
+    nothing_is_lost(&f);
+    free(file.data);
+    forge_end(&f);
+}
+
+/* A killed writer has left a piece of a later writing, and then the manifest is
+ * damaged or lost: the files that the index knows are whole. */
+static void a_leftover_does_not_hide_the_step(int with_manifest)
+{
+    struct forge_findings found;
+    struct forge_file file;
+    struct forge f;
+    char name[96];
+
+    forge_begin(&f, BOUMA_ORDER_LEVEL, 0);
+    forge_name_subfile(name, STEP, 0);
+    forge_load(&f, &file, name);
+    forge_save(&f, "steps/00000001/d.0000.e9a1", file.data, 100);
+    forge_name_manifest(name, STEP);
+    if (with_manifest)
+        flip(&f, name, 100);
+    else
+        forge_remove(&f, name);
+    forge_repair(&f, &found, 1);
+    CHECK_EQ(found.repaired.hopeless, 0);
+    CHECK_TEXT(found.text, "made anew from the subfiles");
+    CHECK_EQ(forge_read(&f, STEP, 0), BOUMA_OK);
     nothing_is_lost(&f);
     free(file.data);
     forge_end(&f);
@@ -754,12 +907,18 @@ int main(void)
     writing_it_again_ends_the_loss(0);
     writing_it_again_ends_the_loss(1);
     a_record_of_a_step_that_is_there_means_nothing();
+    a_damaged_record_is_no_loss();
+    a_damaged_record_is_written_anew();
+    a_step_that_can_be_mended_is_not_forgotten();
     a_step_without_its_manifest_is_lost();
     a_step_that_the_index_forgot_is_not_lost();
     a_step_that_is_lost_again_is_another_loss();
     steps_that_are_dropped_meanwhile_are_not_lost();
+    steps_that_are_dropped_before_repair_are_not_lost();
     damaged_data_can_be_accepted();
     a_damaged_manifest_can_be_accepted();
+    a_leftover_does_not_hide_the_step(0);
+    a_leftover_does_not_hide_the_step(1);
     nothing_is_left_of_a_step();
     a_wrong_version_does_not_hide_the_other_head();
     large_files_are_mended();

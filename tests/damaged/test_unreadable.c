@@ -4,6 +4,9 @@
 #include "damage_io.h"
 #include "forge.h"
 
+#include "dataset/dataset.h"
+#include "store/losses.h"
+
 enum { STEP = 1 };
 
 struct trial {
@@ -226,6 +229,118 @@ static void an_index_is_not_replaced(enum damage_kind kind)
     forge_end(&t.f);
 }
 
+/* A record says that step 1 is lost, and its manifest cannot be read today: who
+ * forgets the loss does not move the step away. */
+static void a_step_is_not_forgotten(void)
+{
+    struct bm_lost_step lost = {.entry = {STEP, 0.5, {1, 2}}, .recorded = 7};
+    struct forge_findings found;
+    struct bm_buffer b;
+    struct trial t;
+    void *root;
+    char name[96];
+
+    forge_name_manifest(name, STEP);
+    begin(&t, name, DAMAGE_SECTOR, 80, 1);
+    REQUIRE(!t.f.io->attach(t.f.io->user, &root, FORGE_PATH, 0));
+    REQUIRE(!t.f.io->make_dir(t.f.io->user, root, "lost"));
+    t.f.io->detach(t.f.io->user, root);
+    bm_buffer_init(&b, bm_allocator_default());
+    bm_loss_encode(&b, &lost, t.f.options.id);
+    forge_save(&t.f, "lost/00000001.loss", b.data, b.size);
+    CHECK_EQ(bouma_repair_forget(FORGE_PATH, STEP, 1, &t.f.options, NULL, NULL,
+                                 NULL, NULL, 0),
+             BOUMA_EIO);
+    t.io.damage.kind = DAMAGE_NONE;
+    CHECK_EQ(forge_read(&t.f, STEP, 0), BOUMA_OK);
+    forge_repair(&t.f, &found, 1);
+    forge_verify(&t.f, &found, BOUMA_VERIFY_DEEP);
+    CHECK_EQ(found.verified.damages, 0);
+    bm_buffer_release(&b);
+    forge_end(&t.f);
+}
+
+static void count_loss(void *user, const bouma_loss *loss)
+{
+    *(int *)user += loss->step == STEP;
+}
+
+/* Step 1 is gone and its loss on record, and then the index cannot be read:
+ * what is on record is known all the same. */
+static void a_loss_is_known_without_the_index(enum damage_kind kind)
+{
+    static const char *const files[] = {"steps/00000001/d.0000.e1a2",
+                                        "steps/00000001/d.0001.e1a2",
+                                        "steps/00000001/manifest"};
+    struct forge_findings found;
+    char message[640] = "";
+    struct trial t;
+    int count = 0;
+
+    begin(&t, "index", DAMAGE_NONE, 20, 1);
+    for (int i = 0; i < 3; i++)
+        forge_remove(&t.f, files[i]);
+    forge_repair(&t.f, &found, 1);
+    t.io.damage.kind = kind;
+    CHECK_EQ(forge_read(&t.f, STEP, 0), BOUMA_EFORMAT);
+    CHECK_EQ(forge_read(&t.f, 7, 0), BOUMA_ENOTFOUND);
+    CHECK_EQ(bouma_losses(FORGE_PATH, &t.f.options, count_loss, &count, message,
+                          sizeof(message)),
+             BOUMA_EIO);
+    CHECK_EQ(count, 1);
+    CHECK_TEXT(message, "index");
+    forge_verify(&t.f, &found, BOUMA_VERIFY_QUICK);
+    CHECK_EQ(found.verified.damages, 1);
+    CHECK_EQ(found.verified.unchecked, 1);
+    CHECK_TEXT(found.text, "3 -1 index ");
+    CHECK(!strstr(strstr(found.text, "index") + 1, "index")); /* told once */
+    CHECK_EQ(bouma_repair_forget(FORGE_PATH, 7, 1, &t.f.options, NULL, NULL,
+                                 NULL, NULL, 0),
+             BOUMA_EIO);
+    CHECK_EQ(bouma_repair_forget(FORGE_PATH, STEP, 1, &t.f.options, NULL, NULL,
+                                 NULL, message, sizeof(message)),
+             BOUMA_OK);
+    CHECK(!forge_exists(&t.f, "lost/00000001.loss"));
+    CHECK_EQ(forge_read(&t.f, STEP, 0), BOUMA_ENOTFOUND);
+    t.io.damage.kind = DAMAGE_NONE;
+    forge_verify(&t.f, &found, BOUMA_VERIFY_QUICK);
+    CHECK_EQ(found.verified.damages, 0);
+    forge_end(&t.f);
+}
+
+static int has_no_memory(void *context, const char *text)
+{
+    (void)text;
+    ++*(int *)context;
+    return BOUMA_ENOMEM;
+}
+
+/* No memory to note what cannot be read: that is the message, and not what was
+ * to be noted. */
+static void a_note_that_fails_is_no_damage(const char *name)
+{
+    struct bm_error error = {0};
+    struct bm_step_list found;
+    struct bm_store s;
+    struct trial t;
+    int stale, notes = 0;
+
+    begin(&t, name, DAMAGE_CLOSED, 0, 1);
+    memset(&s, 0, sizeof(s));
+    REQUIRE(!bm_store_open(&s, &t.io.io, bm_allocator_default(), FORGE_PATH, 0,
+                           &error));
+    s.memory_limit = 1 << 20;
+    bm_step_list_init(&found, bm_allocator_default());
+    CHECK_EQ(bm_steps_find(&s, t.f.options.id, &found, &stale, BM_FIND_EXACT,
+                           has_no_memory, &notes, &error),
+             BOUMA_ENOMEM);
+    CHECK_EQ(notes, 1);
+    CHECK_TEXT(error.text, "no memory");
+    bm_step_list_release(&found);
+    bm_store_close(&s);
+    forge_end(&t.f);
+}
+
 /* DATASET, or a directory: nothing is done, and nothing is made anew. */
 static void nothing_is_made_anew(const char *name)
 {
@@ -287,6 +402,11 @@ int main(void)
     a_subfile_fails(DAMAGE_SECTOR, middle(), 1, BOUMA_EIO);
     an_index_is_not_replaced(DAMAGE_CLOSED);
     an_index_is_not_replaced(DAMAGE_SECTOR);
+    a_step_is_not_forgotten();
+    a_loss_is_known_without_the_index(DAMAGE_CLOSED);
+    a_loss_is_known_without_the_index(DAMAGE_SECTOR);
+    a_note_that_fails_is_no_damage("index");
+    a_note_that_fails_is_no_damage("steps/00000001/manifest");
     nothing_is_made_anew("DATASET");
     nothing_is_made_anew("steps");
     nothing_is_made_anew("epochs");

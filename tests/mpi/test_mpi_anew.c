@@ -159,6 +159,42 @@ static void all_twins_make_way_or_none(struct ranks *ranks)
     bouma_dataset_free(w.ds);
 }
 
+/* One rank has no place for a handle: all hear so, and nobody waits. */
+static void all_ranks_need_a_place_for_the_handle(struct ranks *ranks)
+{
+    int none = ranks->rank == ranks->size - 1, rc;
+    struct writer w = {.ranks = ranks};
+    char path[512], plain[512];
+    bouma_dataset *ds = NULL;
+    bouma_io_file *f = NULL;
+    bouma_step *step = NULL;
+
+    path_in(ranks, path, "handles", 0);
+    path_in(ranks, plain, "handles", 1);
+    rc =
+        bouma_dataset_create_mpi(none ? NULL : &ds, MPI_COMM_WORLD, path, NULL);
+    CHECK_EQ(rc, BOUMA_EINVAL);
+    CHECK(none || strstr(bouma_error_message(ds), "no place for the handle"));
+    bouma_dataset_free(ds);
+    rc = bouma_io_open_mpi(none ? NULL : &f, MPI_COMM_WORLD, plain,
+                           BOUMA_IO_CREATE, NULL);
+    CHECK_EQ(rc, BOUMA_EINVAL);
+    CHECK(none || strstr(bouma_io_message(f), "no place for the handle"));
+    bouma_io_free(f);
+    CHECK_EQ(bouma_dataset_create_mpi(&w.ds, MPI_COMM_WORLD, path, NULL),
+             BOUMA_OK);
+    CHECK_EQ(field_define(&w.variable, w.ds, &field), BOUMA_OK);
+    write_step(&w, 0, 0);
+    rc = bouma_step_open(none ? NULL : &step, w.ds, 0);
+    CHECK_EQ(rc, BOUMA_EINVAL);
+    CHECK(same_on_all(rc, bouma_error_message(w.ds)));
+    CHECK(!step);
+    CHECK_EQ(bouma_step_open(&step, w.ds, 0), BOUMA_OK);
+    bouma_step_free(step);
+    CHECK_EQ(bouma_dataset_close(w.ds), BOUMA_OK);
+    bouma_dataset_free(w.ds);
+}
+
 int main(int argc, char **argv)
 {
     static const bouma_durability modes[3] = {BOUMA_DURABLE, BOUMA_FAST,
@@ -168,6 +204,7 @@ int main(int argc, char **argv)
 
     ranks_init(&ranks, &argc, &argv);
     all_twins_make_way_or_none(&ranks);
+    all_ranks_need_a_place_for_the_handle(&ranks);
     for (int i = 0; i < 5; i++) {
         bouma_options o;
 

@@ -158,6 +158,22 @@ static int64_t entries(const char *path, int64_t step, const char *prefix)
     return count;
 }
 
+/* The bytes of the subfiles of a step. */
+static uint64_t bytes_of(const char *path, int64_t step)
+{
+    char command[1600];
+    unsigned long bytes = 0;
+    FILE *f;
+
+    snprintf(command, sizeof(command), "cat %s/steps/%08lld/d.* | wc -c", path,
+             (long long)step);
+    f = popen(command, "r");
+    CHECK(f && fscanf(f, "%lu", &bytes) == 1);
+    if (f)
+        pclose(f);
+    return bytes;
+}
+
 /* ---- claims ------------------------------------------------------------- */
 
 /* The same files come to the place as without. */
@@ -368,6 +384,114 @@ static void what_is_replaced_is_replaced_everywhere(const struct ranks *ranks,
     check_sound(w.path);
 }
 
+/* A table of functions that counts the bytes that are read. */
+struct counter {
+    bouma_io io;
+    uint64_t bytes;
+};
+
+static int count_read(void *user, void *file, void *data, size_t bytes,
+                      uint64_t offset, size_t *done)
+{
+    struct counter *c = user;
+    int code = bouma_io_posix()->read(NULL, file, data, bytes, offset, done);
+
+    c->bytes += code ? 0 : *done;
+    return code;
+}
+
+static void counter_init(struct counter *c)
+{
+    c->io = *bouma_io_posix();
+    c->io.user = c; /* the table of POSIX has no use for it */
+    c->io.read = count_read;
+    c->bytes = 0;
+}
+
+/* Before a twin is emptied, each file is read once, by one of the ranks. */
+static void files_are_checked_once(const struct ranks *ranks, int nodes)
+{
+    bouma_drain_report report;
+    struct counter counter;
+    struct writer writer;
+    uint64_t files = 0, sum;
+    bouma_options o;
+    char message[640];
+    struct world w;
+
+    world_make(&w, ranks, nodes, 8);
+    w.field = (struct field){BOUMA_F32, 1, 3, {3 * N, 3 * N, 3 * N}, 9};
+    o = options_of(&w, 1);
+    begin(&writer, &w, w.path, &o, 0);
+    for (int64_t step = 0; step < STEPS; step++)
+        CHECK_EQ(write_step(&writer, step), BOUMA_OK);
+    end(&writer);
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int64_t step = 0; step < STEPS; step++)
+        files += bytes_of(w.path, step);
+    MPI_Barrier(MPI_COMM_WORLD);
+    counter_init(&counter);
+    o.io = &counter.io;
+    CHECK_EQ(bouma_drain_mpi(MPI_COMM_WORLD, w.twin, w.path, 1, &o, &report,
+                             message, sizeof(message)),
+             BOUMA_OK);
+    CHECK_EQ(report.present, STEPS);
+    CHECK_EQ(report.removed, STEPS);
+    MPI_Allreduce(&counter.bytes, &sum, 1, MPI_UINT64_T, MPI_SUM,
+                  MPI_COMM_WORLD);
+    /* Manifests are read by all, and are small. */
+    CHECK(sum >= files && sum < files + files / 2);
+    check_steps(&w, w.path, STEPS);
+}
+
+/* One that cannot be read in one twin, and is whole in another, is not of an
+ * earlier writing; and it keeps only its own step from being removed. */
+static void a_damaged_manifest_is_not_older(const struct ranks *ranks)
+{
+    bouma_drain_report report;
+    struct writer writer;
+    bouma_options o;
+    char message[640];
+    struct world w;
+    int rc;
+
+    world_make(&w, ranks, 2, 9);
+    o = options_of(&w, 1);
+    begin(&writer, &w, w.path, &o, 0);
+    for (int64_t step = 0; step < STEPS; step++)
+        CHECK_EQ(write_step(&writer, step), BOUMA_OK);
+    end(&writer);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (!ranks->rank) {
+        char twin[1400], name[1500];
+        FILE *f;
+
+        node_twin(&w, 1, twin, sizeof(twin));
+        snprintf(name, sizeof(name), "%s/steps/00000001/manifest", twin);
+        f = fopen(name, "w");
+        REQUIRE(f && fputs("junk", f) >= 0 && !fclose(f));
+        /* So nothing there knows of which writing it was. */
+        snprintf(name, sizeof(name), "%s/index", twin);
+        REQUIRE(!unlink(name));
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int remove = 0; remove < 2; remove++) {
+        rc = bouma_drain_mpi(MPI_COMM_WORLD, w.twin, w.path, remove, &o,
+                             &report, message, sizeof(message));
+        CHECK_EQ(rc, remove ? BOUMA_EFORMAT : BOUMA_OK);
+        CHECK(same_on_all(rc, message));
+        CHECK_EQ(report.present, STEPS);
+        CHECK_EQ(report.older, 0);
+        CHECK_EQ(report.failed, remove);
+        CHECK_EQ(report.removed, remove ? STEPS - 1 : 0);
+    }
+    CHECK_TEXT(message, "step 1 was not removed: ");
+    CHECK_TEXT(message, ".node1/");
+    CHECK(entries(w.twin, 1, "d[.]") > 0);
+    CHECK_EQ(entries(w.twin, 2, ""), 0);
+    check_steps(&w, w.path, STEPS);
+}
+
 /* The twin of one node is in the way: nobody begins. */
 static void a_twin_in_the_way_is_told_to_all(const struct ranks *ranks)
 {
@@ -411,7 +535,10 @@ int main(int argc, char **argv)
         for (int together = 0; together < 2; together++)
             twins_make_the_dataset_anew(&ranks, nodes, together);
         what_is_replaced_is_replaced_everywhere(&ranks, nodes);
+        files_are_checked_once(&ranks, nodes);
     }
+    if (ranks.size > 1)
+        a_damaged_manifest_is_not_older(&ranks);
     a_twin_in_the_way_is_told_to_all(&ranks);
     return ranks_end(&ranks, check_counts()->failed, check_counts()->checks);
 }

@@ -544,6 +544,27 @@ static void a_lost_file_dataset_is_told(void)
     bouma_dataset_free(ds);
 }
 
+static void a_place_for_the_handle_is_needed(void)
+{
+    bouma_options o = memory_options();
+    char message[640] = "";
+    struct writer w;
+
+    begin_writing(&w, "nowhere");
+    CHECK_EQ(write_step(&w, 0), BOUMA_OK);
+    CHECK_EQ(bouma_step_open(NULL, w.ds, 0), BOUMA_EINVAL);
+    CHECK_TEXT(bouma_error_message(w.ds), "no place for the handle of step 0");
+    CHECK_EQ(bouma_step_open(NULL, NULL, 0), BOUMA_EINVAL);
+    CHECK_EQ(bouma_dataset_open(NULL, "nowhere", &o), BOUMA_EINVAL);
+    CHECK_EQ(bouma_io_open(NULL, "nowhere", BOUMA_IO_READ, &o), BOUMA_EINVAL);
+    CHECK_EQ(bouma_plan_make(NULL, NULL, &o, message, sizeof(message)),
+             BOUMA_EINVAL);
+    CHECK_TEXT(message, "no place");
+    CHECK_EQ(bouma_particles_restart(NULL, NULL, NULL), BOUMA_EINVAL);
+    MUST(w.ds, bouma_dataset_close(w.ds));
+    bouma_dataset_free(w.ds);
+}
+
 static void statuses_have_names_and_texts(void)
 {
 #define NAMED(name, value, text)                                               \
@@ -576,6 +597,7 @@ int main(void)
     specs_of_other_versions_are_refused();
     a_newer_format_is_refused();
     a_lost_file_dataset_is_told();
+    a_place_for_the_handle_is_needed();
     statuses_have_names_and_texts();
     bouma_io_memory_free(io);
     return check_result();

@@ -166,6 +166,138 @@ static void losses_go_with_it(void)
     CHECK(has_file("lossy", "lost/thesis.txt"));
 }
 
+static const char *locked; /* names that begin so cannot be removed */
+static int attempts;
+
+static int remove_unlocked(void *user, void *root, const char *name)
+{
+    if (strncmp(name, locked, strlen(locked)))
+        return memory->remove(user, root, name);
+    REQUIRE(++attempts < 1000);
+    return EACCES;
+}
+
+/* A record that stays would be one of the new dataset. */
+static void records_that_cannot_be_removed_are_told(void)
+{
+    bouma_io sick = *memory;
+    bouma_options o;
+    unsigned char id = 0;
+    bouma_dataset *ds;
+
+    sick.remove = remove_unlocked;
+    locked = "lost/";
+    o = options_for(&sick, 2);
+    o.clobber = 1;
+    make_old("locked", 2);
+    put_file("locked", "lost/00000005.loss");
+    CHECK_EQ(bouma_dataset_create(&ds, "locked", &o), BOUMA_EIO);
+    CHECK_TEXT(bouma_error_message(ds), "lost/00000005.loss");
+    bouma_dataset_free(ds);
+    CHECK_EQ(start_anew("locked", memory, 1), BOUMA_OK);
+    CHECK(!has_file("locked", "lost/00000005.loss"));
+    CHECK_EQ(steps_of("locked", &id), 1);
+    CHECK_EQ(id, 2);
+}
+
+/* Also where ranks wait for so short a time that each attempt takes longer. */
+static void files_that_cannot_be_removed_are_not_tried_for_ever(void)
+{
+    struct scenario_writer writer = {0};
+    bouma_io sick = *memory;
+    bouma_options o;
+    unsigned char id = 0;
+    bouma_dataset *ds;
+
+    sick.remove = remove_unlocked;
+    locked = "steps/00000001/d.";
+    attempts = 0;
+    o = options_for(&sick, 1);
+    o.timeout = 1e-9;
+    MUST(ds, bouma_dataset_create(&ds, "stuck", &o));
+    for (int i = 0; i < 3; i++)
+        MUST(ds, scenario_write(ds, &writer, i, 0, 0, 1));
+    MUST(ds, bouma_dataset_truncate(ds, 0));
+    CHECK_TEXT(bouma_dataset_note(ds, 0), "could not be removed");
+    CHECK(attempts > 0);
+    MUST(ds, bouma_dataset_close(ds));
+    bouma_dataset_free(ds);
+    attempts = 0;
+    o.clobber = 1;
+    CHECK_EQ(bouma_dataset_create(&ds, "stuck", &o), BOUMA_EIO);
+    CHECK_TEXT(bouma_error_message(ds), "steps/00000001/d.");
+    bouma_dataset_free(ds);
+    CHECK(attempts > 0);
+    CHECK_EQ(start_anew("stuck", memory, 1), BOUMA_OK);
+    CHECK_EQ(steps_of("stuck", &id), 1);
+}
+
+static int others_turn;
+
+/* Another program is quicker: it writes a step, and ends. */
+static int make_dir_late(void *user, void *root, const char *name)
+{
+    bouma_options o = options_for(memory, 0);
+    struct scenario_writer writer = {0};
+    bouma_dataset *ds;
+
+    if (others_turn && !strncmp(name, "epochs/", 7)) {
+        others_turn = 0;
+        MUST(ds, bouma_dataset_append(&ds, "quick", &o));
+        MUST(ds, scenario_write(ds, &writer, 5, 0, 0, 1));
+        MUST(ds, bouma_dataset_close(ds));
+        bouma_dataset_free(ds);
+    }
+    return memory->make_dir(user, root, name);
+}
+
+static void a_step_that_is_committed_just_before_goes_too(void)
+{
+    bouma_io late = *memory;
+    unsigned char id = 0;
+
+    late.make_dir = make_dir_late;
+    make_old("quick", 2);
+    others_turn = 1;
+    CHECK_EQ(start_anew("quick", &late, 1), BOUMA_OK);
+    CHECK_EQ(others_turn, 0);
+    CHECK_EQ(steps_of("quick", &id), 1);
+    CHECK_EQ(id, 2);
+    CHECK(!has_file("quick", "steps/00000005/manifest"));
+}
+
+/* The other way round: who opens to append, and is slower, appends to what is
+ * there then. */
+static int make_dir_later(void *user, void *root, const char *name)
+{
+    if (others_turn && !strncmp(name, "epochs/", 7)) {
+        others_turn = 0;
+        CHECK_EQ(start_anew("slow", memory, 1), BOUMA_OK);
+    }
+    return memory->make_dir(user, root, name);
+}
+
+static void who_appends_finds_the_new_dataset(void)
+{
+    struct scenario_writer writer = {0};
+    bouma_io late = *memory;
+    bouma_options o;
+    unsigned char id = 0;
+    bouma_dataset *ds;
+
+    late.make_dir = make_dir_later;
+    o = options_for(&late, 0);
+    make_old("slow", 2);
+    others_turn = 1;
+    MUST(ds, bouma_dataset_append(&ds, "slow", &o));
+    CHECK_EQ(bouma_dataset_step_count(ds), 1);
+    MUST(ds, scenario_write(ds, &writer, 9, 0, 0, 1));
+    MUST(ds, bouma_dataset_close(ds));
+    bouma_dataset_free(ds);
+    CHECK_EQ(steps_of("slow", &id), 2);
+    CHECK_EQ(id, 2);
+}
+
 static int always_alive(void *user, const char *text)
 {
     (void)user;
@@ -202,10 +334,27 @@ static void one_at_work_is_not_disturbed(void)
     CHECK_EQ(id, 2);
 }
 
+/* A storage of its own for each of many datasets, as it takes longer the more
+ * there is in it. */
+static void restore(bouma_io *outer)
+{
+    if (memory != outer)
+        bouma_io_memory_free(memory);
+    memory = outer;
+}
+
+static void renew(bouma_io *outer)
+{
+    restore(outer);
+    memory = bouma_io_memory_new();
+    REQUIRE(memory);
+}
+
 /* Each call of the table fails in turn, and all after it: as if the program was
  * killed there. */
-static void what_is_interrupted_can_be_done_again(void)
+static void what_is_interrupted_can_be_done_again(int beside)
 {
+    bouma_io *outer = memory;
     int fired = 1;
 
     for (long at = 1; fired; at++) {
@@ -216,8 +365,11 @@ static void what_is_interrupted_can_be_done_again(void)
         int64_t count;
         int rc;
 
-        snprintf(path, sizeof(path), "killed%ld", at);
+        snprintf(path, sizeof(path), "killed%d.%ld", beside, at);
+        renew(outer);
         make_old(path, 2);
+        if (beside)
+            put_file(path, "README");
         fault_io_init(&io, memory);
         fault_io_arm(&io, &fault, at, 1);
         rc = start_anew(path, &io.table, 1);
@@ -230,8 +382,11 @@ static void what_is_interrupted_can_be_done_again(void)
         CHECK_EQ(start_anew(path, memory, 1), BOUMA_OK);
         CHECK_EQ(steps_of(path, &id), 1);
         CHECK_EQ(id, 2);
+        CHECK(!has_file(path, "DATASET.tmp.clobbered"));
+        CHECK_EQ(has_file(path, "README"), beside);
         REQUIRE(at < 1000);
     }
+    restore(outer);
 }
 
 static void twins_make_way_too(void)
@@ -329,6 +484,55 @@ static void all_places_make_way_or_none(void)
     CHECK_EQ(id, 1);
 }
 
+/* Killed anywhere, with a file of its own in the twin. The old dataset, as long
+ * as it is whole, can be appended to when its twin is gone. */
+static void pairs_are_interrupted_and_done_again(void)
+{
+    bouma_io *outer = memory;
+    int appended = 0, fired = 1;
+
+    for (long at = 1; fired; at++) {
+        struct fault fault = {"killed", FAULT_ERROR, EIO};
+        struct fault_io io;
+        unsigned char id = 0;
+        char name[32], far[64], near[64];
+        bouma_options o;
+        bouma_dataset *ds;
+
+        snprintf(name, sizeof(name), "k%ld", at);
+        snprintf(far, sizeof(far), "far/%s", name);
+        snprintf(near, sizeof(near), "near/%s", name);
+        renew(outer);
+        make_pair(name);
+        put_file(near, "README");
+        fault_io_init(&io, memory);
+        fault_io_arm(&io, &fault, at, 1);
+        fired = clobber_pair(name, &io.table, "near") != BOUMA_OK;
+        if (steps_of(far, &id) == 3 && id == 1 && !has_file(near, "DATASET") &&
+            !has_file(near, "index")) {
+            o = options_for(memory, 0);
+            o.persist = 1;
+            snprintf(o.local, sizeof(o.local), "near");
+            MUST(ds, bouma_dataset_append(&ds, far, &o));
+            CHECK_EQ(bouma_dataset_step_count(ds), 3);
+            MUST(ds, bouma_dataset_close(ds));
+            bouma_dataset_free(ds);
+            CHECK(!has_file(near, "DATASET.tmp.clobbered"));
+            appended++;
+        }
+        CHECK_EQ(clobber_pair(name, memory, "near"), BOUMA_OK);
+        CHECK_EQ(steps_of(far, &id), 0);
+        CHECK_EQ(id, 2);
+        CHECK_EQ(steps_of(near, &id), 0);
+        CHECK_EQ(id, 2);
+        CHECK(has_file(near, "README"));
+        CHECK(!has_file(near, "DATASET.tmp.clobbered"));
+        REQUIRE(at < 1000);
+    }
+    restore(outer);
+    CHECK(appended > 0);
+}
+
 static int remove_entry(void *context, const char *entry)
 {
     const char *const *where = context;
@@ -394,6 +598,48 @@ static void files_that_are_still_open_do_no_harm(void)
     empty("ended", "");
     CHECK_EQ(start_anew("ended", memory, 0), BOUMA_OK);
     CHECK_EQ(steps_of("ended", &id), 1);
+}
+
+static void remove_dir_in(const char *path, const char *dir)
+{
+    void *root;
+
+    REQUIRE(!memory->attach(memory->user, &root, path, 0));
+    REQUIRE(!memory->remove_dir(memory->user, root, dir));
+    memory->detach(memory->user, root);
+}
+
+/* What only a repair could mend is no reason to keep it. */
+static void damaged_datasets_make_way(void)
+{
+    static const char much[5000];
+    unsigned char id = 0;
+    void *root, *file;
+    size_t done;
+
+    make_old("stepless", 0);
+    remove_dir_in("stepless", "steps");
+    CHECK_EQ(start_anew("stepless", memory, 1), BOUMA_OK);
+    CHECK_EQ(steps_of("stepless", &id), 1);
+    make_old("timeless", 2);
+    empty("timeless", "epochs/000001/");
+    remove_dir_in("timeless", "epochs/000001");
+    remove_dir_in("timeless", "epochs");
+    CHECK_EQ(start_anew("timeless", memory, 1), BOUMA_OK);
+    CHECK_EQ(steps_of("timeless", &id), 1);
+    CHECK_EQ(id, 2);
+    /* One that still writes, perhaps, does not get in. */
+    CHECK(has_file("timeless", "epochs/001001/closed"));
+    /* Too long to be one of a dataset. */
+    make_old("long", 1);
+    empty("long", "");
+    REQUIRE(!memory->attach(memory->user, &root, "long", 0));
+    REQUIRE(
+        !memory->open(memory->user, root, &file, "DATASET", BOUMA_OPEN_CREATE));
+    REQUIRE(!memory->write(memory->user, file, much, sizeof(much), 0, &done));
+    REQUIRE(!memory->close(memory->user, file));
+    memory->detach(memory->user, root);
+    CHECK_EQ(start_anew("long", memory, 1), BOUMA_EEXISTS);
 }
 
 static void rename_in(const char *path, const char *from, const char *to)
@@ -515,7 +761,14 @@ int main(void)
     other_files_are_never_removed();
     losses_go_with_it();
     one_at_work_is_not_disturbed();
-    what_is_interrupted_can_be_done_again();
+    records_that_cannot_be_removed_are_told();
+    files_that_cannot_be_removed_are_not_tried_for_ever();
+    a_step_that_is_committed_just_before_goes_too();
+    who_appends_finds_the_new_dataset();
+    what_is_interrupted_can_be_done_again(0);
+    what_is_interrupted_can_be_done_again(1);
+    pairs_are_interrupted_and_done_again();
+    damaged_datasets_make_way();
     twins_make_way_too();
     all_places_make_way_or_none();
     files_that_are_still_open_do_no_harm();

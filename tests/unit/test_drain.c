@@ -755,6 +755,15 @@ static void flip(const char *name, long at)
     REQUIRE(!fseek(f, at, SEEK_SET) && putc(c ^ 1, f) != EOF && !fclose(f));
 }
 
+/* In its data, between the two heads. */
+static void flip_middle(const char *name)
+{
+    struct stat st;
+
+    REQUIRE(!stat(name, &st));
+    flip(name, st.st_size / 2);
+}
+
 /* Files only. */
 static void a_loss_is_known_there_too(const struct world *w)
 {
@@ -842,6 +851,35 @@ static void a_lost_file_is_not_waited_for(const struct world *w)
     CHECK_EQ(look(w, w->far, 0), 1);
 }
 
+/* Damage that is on record is no loss of the whole step; nor is a record that
+ * cannot be read, of a step that is there. */
+static void a_damaged_chunk_is_not_a_lost_step(const struct world *w)
+{
+    bouma_options o = options_of(w, 0);
+    bouma_repair_report repair;
+    bouma_drain_report report;
+    char name[300], lost[200], message[640];
+
+    leave_behind(w, 3);
+    subfile_of(name, sizeof(name), w->twin, 1);
+    flip_middle(name);
+    CHECK_EQ(bouma_repair(w->twin, 1, &o, NULL, NULL, &repair, message,
+                          sizeof(message)),
+             BOUMA_OK);
+    snprintf(lost, sizeof(lost), "%s/lost", w->twin);
+    CHECK_EQ(entries(lost), 1);
+    scribble(lost, "00000002.loss");
+    subfile_of(name, sizeof(name), w->twin, 2);
+    REQUIRE(!unlink(name)); /* waits for it */
+    CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_EFORMAT);
+    CHECK_EQ(report.failed, 1);
+    CHECK_EQ(report.waiting, 1);
+    CHECK_EQ(report.losses, 0);
+    CHECK_EQ(look(w, w->far, 0), 1);
+    snprintf(lost, sizeof(lost), "%s/lost", w->far);
+    CHECK(access(lost, F_OK));
+}
+
 /* In a drain of several batches the place is claimed for each; but just one of
  * these claims is left behind. */
 static void a_drain_leaves_one_claim(const struct world *w)
@@ -889,6 +927,71 @@ static void what_is_damaged_there_stays_here(const struct world *w)
     CHECK_EQ(drain(w, w->twin, 1, &report), BOUMA_EFORMAT);
     CHECK_EQ(report.removed, 0);
     CHECK_EQ(look(w, w->twin, 0), 1);
+}
+
+/* Only that one stays; also if its damage was forgotten there. The message
+ * tells what is wrong. */
+static void a_step_damaged_there_does_not_hold_up_others(const struct world *w)
+{
+    bouma_options o = options_of(w, 0);
+    bouma_repair_report repair;
+    bouma_drain_report report;
+    char name[300], message[640];
+
+    leave_behind(w, 4);
+    CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_OK);
+    for (int step = 1; step < 3; step++) {
+        subfile_of(name, sizeof(name), w->far, step);
+        flip_middle(name);
+    }
+    for (int forgotten = 0; forgotten < 2; forgotten++) {
+        CHECK_EQ(bouma_drain(w->twin, w->far, 1, &o, &report, message,
+                             sizeof(message)),
+                 BOUMA_EFORMAT);
+        CHECK_TEXT(message, "step 1 was not removed: ");
+        CHECK_TEXT(message, "00000001/d.0000");
+        CHECK_TEXT(message, "checksum");
+        CHECK_EQ(report.failed, 2);
+        CHECK_EQ(report.removed, forgotten ? 0 : 2);
+        for (int step = 0; step < 4; step++)
+            CHECK_EQ(look(w, w->twin, step), step % 3 ? 1 : -1);
+        CHECK_EQ(bouma_repair(w->far, 1, &o, NULL, NULL, &repair, message,
+                              sizeof(message)),
+                 BOUMA_OK);
+        CHECK_EQ(bouma_repair_forget(w->far, -1, 1, &o, NULL, NULL, &repair,
+                                     message, sizeof(message)),
+                 BOUMA_OK);
+    }
+    CHECK_EQ(findings(w, w->twin), 0);
+}
+
+/* What comes after the last epoch is not the first one. */
+static void epochs_do_not_begin_anew(const struct world *w)
+{
+    bouma_options o = options_of(w, 0);
+    bouma_drain_report report;
+    char name[300], message[640];
+    struct writer writer;
+
+    leave_behind(w, 1);
+    snprintf(name, sizeof(name), "%s/epochs/4294967294", w->twin);
+    REQUIRE(!mkdir(name, 0777));
+    o.force = 1;
+    append(&writer, w->twin, &o);
+    write_step(&writer, 1, 1);
+    end(&writer);
+    CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_OK);
+    CHECK_EQ(report.published, 2);
+    snprintf(name, sizeof(name), "%s/epochs/4294967295", w->far);
+    CHECK(!access(name, F_OK));
+    /* Nobody can claim the twin any more. */
+    CHECK_EQ(
+        bouma_drain(w->twin, w->far, 1, &o, &report, message, sizeof(message)),
+        BOUMA_ELIMIT);
+    CHECK_TEXT(message, "no epochs are left");
+    CHECK_EQ(report.removed, 0);
+    CHECK_EQ(look(w, w->twin, 0), 1);
+    CHECK_EQ(look(w, w->twin, 1), 1);
 }
 
 /* Of two copies that were both cut, the one with more is read: here it lacks
@@ -960,9 +1063,12 @@ int main(void)
         a_loss_is_known_there_too,
         a_loss_after_the_drain_does_no_harm,
         a_lost_file_is_not_waited_for,
+        a_damaged_chunk_is_not_a_lost_step,
         a_drain_leaves_one_claim,
         a_damaged_step_does_not_hold_up_others,
         what_is_damaged_there_stays_here,
+        a_step_damaged_there_does_not_hold_up_others,
+        epochs_do_not_begin_anew,
         the_longer_of_two_cut_copies_is_read,
     };
 

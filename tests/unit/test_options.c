@@ -382,6 +382,11 @@ static void a_program_can_ask_for_the_environment(void)
     CHECK_EQ(bouma_options_environment(&o, message, sizeof(message)),
              BOUMA_EINVAL);
     CHECK_TEXT(message, "BOUMA_OPTIONS: option 'files' is \"many\"");
+    setenv("BOUMA_OPTIONS", "colour=red", 1);
+    CHECK_EQ(bouma_options_environment(&o, message, sizeof(message)),
+             BOUMA_EINVAL);
+    for (int i = 0; bouma_options_field(i); i++) /* all of them are named */
+        CHECK_TEXT(message, bouma_options_field(i));
     CHECK(!memcmp(&o, &before, sizeof(o)));
     unsetenv("BOUMA_OPTIONS");
     CHECK_EQ(bouma_options_environment(NULL, message, sizeof(message)),

@@ -129,6 +129,26 @@ static void each_failure_is_made_good_by_its_own_name(void)
     bouma_dataset_free(ds);
 }
 
+static void grids_need_variables(void)
+{
+    bouma_dataset *ds = create(NULL);
+    bouma_variable *v = NULL;
+    bouma_grid *grid = NULL;
+
+    CHECK_EQ(bouma_variable_define(&v, grid, "v", &number), BOUMA_EINVAL);
+    MUST(ds, bouma_grid_define(&grid, ds, "late", &square));
+    FAILS(ds, careless_step(ds, v, 0), BOUMA_EINVAL,
+          "grid \"late\" has no variable");
+    MUST(ds, bouma_variable_define(&v, grid, "v", &number));
+    MUST(ds, careless_step(ds, v, 0));
+    MUST(ds, bouma_grid_define(&grid, ds, "bare", &square));
+    FAILS(ds, careless_step(ds, v, 1), BOUMA_EINVAL, "grid \"bare\"");
+    MUST(ds, bouma_dataset_clear_failures(ds));
+    MUST(ds, careless_step(ds, v, 1));
+    CHECK_EQ(bouma_dataset_step_count(ds), 2);
+    bouma_dataset_free(ds);
+}
+
 static void attributes_count_as_well(void)
 {
     bouma_dataset *ds = create(NULL);
@@ -333,6 +353,7 @@ int main(void)
     careless_programs_hear_of_definitions();
     a_handle_needs_a_place();
     each_failure_is_made_good_by_its_own_name();
+    grids_need_variables();
     attributes_count_as_well();
     steps_fail_once_for_what_is_theirs();
     no_memory_is_not_forgotten();

@@ -17,6 +17,14 @@ static const struct option_spec options[] = {
      .help = "also if its last writer seems to be at work"},
     {0}};
 
+/* Whether there is something to tell after a failure. */
+static bool did_something(const bouma_drain_report *report)
+{
+    return report->present || report->published || report->waiting ||
+           report->failed || report->removed || report->files ||
+           report->older || report->losses;
+}
+
 static void print_text(const struct session_drain *drain, double seconds)
 {
     const bouma_drain_report *report = &drain->report;
@@ -43,6 +51,9 @@ static void print_text(const struct session_drain *drain, double seconds)
     if (report->waiting)
         printf("%s waiting for files of other nodes: drain these, too\n",
                format_count(a, report->waiting, "step"));
+    if (report->failed)
+        printf("%s failed, and kept here\n",
+               format_count(a, report->failed, "step"));
 }
 
 static int print_object(struct context *ctx, const struct session_drain *drain,
@@ -86,13 +97,13 @@ static int run(struct context *ctx, const struct arguments *args)
     drain.opts = &opts;
     status = session_drain(ctx->session, &drain);
     progress_bar_clear(&bar);
-    if (status)
-        return context_fail_status(ctx, status, drain.message);
-    if (context_prints(ctx) && ctx->json)
-        rc = print_object(ctx, &drain, stopwatch_now() - start);
-    else if (context_prints(ctx))
-        print_text(&drain, stopwatch_now() - start);
-    return rc;
+    if (context_prints(ctx) && (!status || did_something(&drain.report))) {
+        if (ctx->json)
+            rc = print_object(ctx, &drain, stopwatch_now() - start);
+        else
+            print_text(&drain, stopwatch_now() - start);
+    }
+    return status ? context_fail_status(ctx, status, drain.message) : rc;
 }
 
 const struct command cmd_drain = {
@@ -116,6 +127,9 @@ const struct command cmd_drain = {
         "that of\nthe later writer. From LOCAL it replaces the earlier one in "
         "DS. If DS has it,\nLOCAL keeps its own, also with --remove. Steps "
         "that LOCAL has lost are put on\nrecord in DS.\n"
+        "\n"
+        "A step that is damaged, in LOCAL or DS, stays in LOCAL. The others "
+        "go on, and\nthe exit status tells of the failure.\n"
         "\n"
         "Of several nodes, each has the files of its own processes: drain "
         "all of them,\nin any order or at once (as in the last "

@@ -102,8 +102,11 @@ static int select_particles(struct querying *querying, struct context *ctx)
     rc = locate_step(&querying->step, &querying->step_number, ctx, querying->ds,
                      querying->args);
     if (!rc)
-        rc = locate_particles(&particles, ctx, querying->step,
-                              querying->args->operands[1]);
+        rc =
+            locate_particles(&particles, ctx,
+                             (struct located_step){querying->ds, querying->step,
+                                                   querying->step_number},
+                             querying->args->operands[1]);
     if (!rc)
         rc = particle_query_read(&querying->query, ctx, querying->args,
                                  querying->ds, particles);

@@ -158,7 +158,9 @@ static int select_samples(struct reading *reading, struct context *ctx)
     rc = locate_step(&reading->step, &reading->step_number, ctx, reading->ds,
                      reading->args);
     if (!rc)
-        rc = locate_variable(&grid, &reading->variable, ctx, reading->step,
+        rc = locate_variable(&grid, &reading->variable, ctx,
+                             (struct located_step){reading->ds, reading->step,
+                                                   reading->step_number},
                              reading->args->operands[1]);
     if (rc)
         return rc;

@@ -83,6 +83,10 @@ const struct command cmd_truncate = {
     .most = 1,
     .examples = "  bouma truncate run.bouma --after 40\n",
     .notes = "Steps are dropped for good, the last one first; each is there "
-             "whole or not at all,\nalso where the command is interrupted.\n",
+             "whole or not at all,\nalso where the command is interrupted.\n\n"
+             "Of a run with the option persist, steps are on the storage of "
+             "nodes, too: a later\ndrain brings them back. Truncate with the "
+             "same options (BOUMA_OPTIONS=\n\"persist=yes;local=DIR\"), on "
+             "every node, or remove these copies.\n",
     .options = options,
     .run = run};

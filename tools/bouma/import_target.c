@@ -145,6 +145,26 @@ int import_target_attributes(const struct import_target *target,
     return status;
 }
 
+/* The same of the twin, on each node: it is named as the dataset, in 'local'.
+ */
+static void remove_empty_twin(const struct import_request *request)
+{
+    char twin[BOUMA_PATH_BYTES + 4096];
+    const char *path = request->path;
+    size_t end = strlen(path), begin;
+
+    if (!request->opts.persist || !request->opts.local[0])
+        return;
+    while (end > 0 && path[end - 1] == '/')
+        end--;
+    for (begin = end; begin > 0 && path[begin - 1] != '/';)
+        begin--;
+    if (begin < end &&
+        (size_t)snprintf(twin, sizeof(twin), "%s/%.*s", request->opts.local,
+                         (int)(end - begin), path + begin) < sizeof(twin))
+        remove_empty_dataset(twin);
+}
+
 int import_target_close(struct import_target *target, struct context *ctx,
                         const struct import_request *request, int rc)
 {
@@ -153,5 +173,7 @@ int import_target_close(struct import_target *target, struct context *ctx,
 
     if (rc && empty && context_prints(ctx))
         remove_empty_dataset(request->path);
+    if (rc && empty)
+        remove_empty_twin(request);
     return status && !rc ? import_target_failed(target, ctx, status) : rc;
 }

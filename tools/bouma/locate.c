@@ -60,33 +60,91 @@ int locate_step(bouma_step **out, int64_t *number, struct context *ctx,
     return DONE;
 }
 
+/* What a command has asked for. */
+struct wish {
+    const char *object;
+    const char *variable; /* NULL: any */
+    bool grid, particles; /* of which kinds the object can be */
+};
+
+static bool grants(bouma_step *step, const struct wish *wish)
+{
+    bouma_grid *grid =
+        wish->grid ? bouma_step_find_grid(step, wish->object) : NULL;
+    bouma_variable_info about = {0};
+
+    if (wish->particles && bouma_step_find_particles(step, wish->object))
+        return true;
+    if (grid && wish->variable)
+        bouma_variable_info_get(bouma_grid_find_variable(grid, wish->variable),
+                                &about);
+    return grid && (!wish->variable || about.present);
+}
+
+enum { FAR = 64 }; /* steps that are looked at for what one has not */
+
+/* A step that has it: the last one of those before, or the first one after;
+ * "; step 3 has it (--step 3)", or nothing. Collective. */
+static const char *elsewhere(char out[96], struct located_step in,
+                             const struct wish *wish)
+{
+    int64_t count = bouma_dataset_step_count(in.ds), at = 0, past = count;
+    bouma_step_info about;
+
+    out[0] = '\0';
+    while (at < past) { /* find its place */
+        int64_t middle = at + (past - at) / 2;
+
+        if (bouma_dataset_step_get(in.ds, middle, &about))
+            return out;
+        if (about.step < in.number)
+            at = middle + 1;
+        else
+            past = middle;
+    }
+    for (int64_t k = 1; k <= 2 * FAR && !out[0]; k++) {
+        int64_t i = k <= FAR ? at - k : at + k - FAR;
+        bouma_step *step = NULL;
+
+        if (i < 0 || i >= count || bouma_dataset_step_get(in.ds, i, &about))
+            continue;
+        if (!bouma_step_open(&step, in.ds, about.step) && grants(step, wish))
+            snprintf(out, 96, "; step %lld has it (--step %lld)",
+                     (long long)about.step, (long long)about.step);
+        bouma_step_free(step);
+    }
+    return out;
+}
+
 static int not_found(struct context *ctx, const struct name_list *names,
-                     const char *what, const char *where)
+                     const char *what, const char *where, const char *other)
 {
     char text[NAME_LIST_BYTES];
 
-    return context_fail_missing(ctx, "there is no %s '%s' in %s%s", what,
+    return context_fail_missing(ctx, "there is no %s '%s' in %s%s%s", what,
                                 names->near.word, where,
-                                name_list_text(text, names));
+                                name_list_text(text, names), other);
 }
 
 /* All that a step has, of either kind. */
-static int no_object(struct context *ctx, bouma_step *step, const char *what,
-                     const char *name)
+static int no_object(struct context *ctx, struct located_step in,
+                     const char *what, const struct wish *wish)
 {
-    struct name_list names = {.near = {.word = name}};
+    struct name_list names = {.near = {.word = wish->object}};
     bouma_particles_info particles;
+    char where[32], other[96];
     bouma_grid_info grid;
 
-    for (int i = 0; i < bouma_step_grid_count(step); i++) {
-        bouma_grid_info_get(bouma_step_grid(step, i), &grid);
+    for (int i = 0; i < bouma_step_grid_count(in.step); i++) {
+        bouma_grid_info_get(bouma_step_grid(in.step, i), &grid);
         name_list_add(&names, grid.name, "grid");
     }
-    for (int i = 0; i < bouma_step_particles_count(step); i++) {
-        bouma_particles_info_get(bouma_step_particles(step, i), &particles);
+    for (int i = 0; i < bouma_step_particles_count(in.step); i++) {
+        bouma_particles_info_get(bouma_step_particles(in.step, i), &particles);
         name_list_add(&names, particles.name, "particles");
     }
-    return not_found(ctx, &names, what, "this step");
+    snprintf(where, sizeof(where), "step %lld", (long long)in.number);
+    return not_found(ctx, &names, what, where, elsewhere(other, in, wish));
 }
 
 /* What a grid can do, particles do by other commands. */
@@ -98,32 +156,36 @@ static int is_particles(struct context *ctx, const char *name)
                         name, session_program(), name);
 }
 
-static int no_grid(struct context *ctx, bouma_step *step, const char *name)
+static int no_grid(struct context *ctx, struct located_step in,
+                   const struct wish *wish)
 {
-    return bouma_step_find_particles(step, name)
-               ? is_particles(ctx, name)
-               : no_object(ctx, step, "grid", name);
+    return bouma_step_find_particles(in.step, wish->object)
+               ? is_particles(ctx, wish->object)
+               : no_object(ctx, in, "grid", wish);
 }
 
-static int no_variable(struct context *ctx, bouma_grid *grid, const char *name)
+static int no_variable(struct context *ctx, struct located_step in,
+                       bouma_grid *grid, const struct wish *wish)
 {
-    struct name_list names = {.near = {.word = name}};
+    struct name_list names = {.near = {.word = wish->variable}};
     bouma_variable_info about;
-    bouma_grid_info where;
+    char other[96];
 
-    bouma_grid_info_get(grid, &where);
     for (int i = 0; i < bouma_grid_variable_count(grid); i++) {
         bouma_variable_info_get(bouma_grid_variable(grid, i), &about);
         if (about.present)
             name_list_add(&names, about.name, NULL);
     }
-    return not_found(ctx, &names, "variable", where.name);
+    return not_found(ctx, &names, "variable", wish->object,
+                     elsewhere(other, in, wish));
 }
 
 int locate_variable(bouma_grid **grid, bouma_variable **variable,
-                    struct context *ctx, bouma_step *step, const char *name)
+                    struct context *ctx, struct located_step in,
+                    const char *name)
 {
     const char *slash = strchr(name, '/');
+    struct wish wish = {.grid = true};
     bouma_variable_info about = {0};
     char object[256];
 
@@ -133,13 +195,15 @@ int locate_variable(bouma_grid **grid, bouma_variable **variable,
                             "'%s' is not of the form OBJECT/VAR", name);
     memcpy(object, name, (size_t)(slash - name));
     object[slash - name] = '\0';
-    *grid = bouma_step_find_grid(step, object);
+    wish.object = object;
+    wish.variable = slash + 1;
+    *grid = bouma_step_find_grid(in.step, object);
     if (!*grid)
-        return no_grid(ctx, step, object);
+        return no_grid(ctx, in, &wish);
     *variable = bouma_grid_find_variable(*grid, slash + 1);
     if (*variable)
         bouma_variable_info_get(*variable, &about);
-    return about.present ? DONE : no_variable(ctx, *grid, slash + 1);
+    return about.present ? DONE : no_variable(ctx, in, *grid, &wish);
 }
 
 /* The only variable of a grid that the step has. */
@@ -167,27 +231,32 @@ static int only_variable(bouma_variable **out, struct context *ctx,
 }
 
 int locate_drawable(bouma_grid **grid, bouma_variable **variable,
-                    struct context *ctx, bouma_step *step, const char *name)
+                    struct context *ctx, struct located_step in,
+                    const char *name)
 {
+    const struct wish wish = {.object = name, .grid = true, .particles = true};
+
     if (strchr(name, '/'))
-        return locate_variable(grid, variable, ctx, step, name);
-    *grid = bouma_step_find_grid(step, name);
+        return locate_variable(grid, variable, ctx, in, name);
+    *grid = bouma_step_find_grid(in.step, name);
     return *grid ? only_variable(variable, ctx, *grid, name)
-                 : no_object(ctx, step, "grid or set of particles", name);
+                 : no_object(ctx, in, "grid or set of particles", &wish);
 }
 
 int locate_particles(bouma_particles **out, struct context *ctx,
-                     bouma_step *step, const char *name)
+                     struct located_step in, const char *name)
 {
-    *out = bouma_step_find_particles(step, name);
+    const struct wish wish = {.object = name, .particles = true};
+
+    *out = bouma_step_find_particles(in.step, name);
     if (*out)
         return DONE;
-    if (bouma_step_find_grid(step, name))
+    if (bouma_step_find_grid(in.step, name))
         return context_fail(ctx, CALL_AT_FAULT,
                             "'%s' is a grid; read it with: %s read DS %s/VAR "
                             "-o OUT.npy",
                             name, session_program(), name);
-    return no_object(ctx, step, "set of particles", name);
+    return no_object(ctx, in, "set of particles", &wish);
 }
 
 int locate_attribute(bouma_variable **out, struct context *ctx,
@@ -209,5 +278,5 @@ int locate_attribute(bouma_variable **out, struct context *ctx,
         if (about.present)
             name_list_add(&names, about.name, NULL);
     }
-    return not_found(ctx, &names, "variable", where.name);
+    return not_found(ctx, &names, "variable", where.name, "");
 }

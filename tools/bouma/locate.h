@@ -5,22 +5,33 @@
 
 #include "arguments.h"
 
+/* Where things are looked for. */
+struct located_step {
+    bouma_dataset *ds;
+    bouma_step *step;
+    int64_t number;
+};
+
 /* Open the step of option --step, or the last one; *number says which. The
  * caller frees *out. Collective. */
 int locate_step(bouma_step **out, int64_t *number, struct context *ctx,
                 bouma_dataset *ds, const struct arguments *args);
 
-/* The grid and the variable named "OBJECT/VAR"; they belong to the step. */
+/* The grid and the variable named "OBJECT/VAR"; they belong to the step. If
+ * there are none, these look whether an earlier or a later step has them.
+ * Collective. */
 int locate_variable(bouma_grid **grid, bouma_variable **variable,
-                    struct context *ctx, bouma_step *step, const char *name);
+                    struct context *ctx, struct located_step in,
+                    const char *name);
 
 /* The same, but "OBJECT" alone will do if it has just one variable. */
 int locate_drawable(bouma_grid **grid, bouma_variable **variable,
-                    struct context *ctx, bouma_step *step, const char *name);
+                    struct context *ctx, struct located_step in,
+                    const char *name);
 
 /* The set of particles of that name; it belongs to the step. */
 int locate_particles(bouma_particles **out, struct context *ctx,
-                     bouma_step *step, const char *name);
+                     struct located_step in, const char *name);
 
 /* A variable of a set that the step has. */
 int locate_attribute(bouma_variable **out, struct context *ctx,

@@ -191,7 +191,7 @@ bool number_text_store(void *to, bouma_type type,
 }
 
 const char *number_text_why(const struct number_text *number, bouma_type type,
-                            bool asked)
+                            enum number_choice choice)
 {
     bool real = type == BOUMA_F32 || type == BOUMA_F64;
     uint64_t value;
@@ -202,7 +202,10 @@ const char *number_text_why(const struct number_text *number, bouma_type type,
         return "is beyond any f64 (1.8e308); write inf for infinity";
     if (!number_text_store(&value, type, number))
         return "does not fit into its type; choose one with --type-of";
-    if (real && number->rounded && !asked)
+    if (real && number->rounded && choice == NUMBER_TYPE_ONLY)
+        return "has more digits than f64 keeps, and no integer type holds all "
+               "numbers of the column; to round it, choose f64 with --type-of";
+    if (real && number->rounded && choice == NUMBER_TYPE_GUESSED)
         return "has more digits than f64 keeps; choose a type with --type-of "
                "(i64 and u64 keep all digits, f64 rounds)";
     return NULL;

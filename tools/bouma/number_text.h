@@ -37,11 +37,17 @@ enum number_kind number_text_parse(struct number_text *out, const char *text,
 bool number_text_store(void *to, bouma_type type,
                        const struct number_text *number);
 
+/* How a column got its type. */
+enum number_choice {
+    NUMBER_TYPE_GUESSED, /* another one may do */
+    NUMBER_TYPE_ASKED,   /* the user has chosen it */
+    NUMBER_TYPE_ONLY     /* no integer type can hold all of the column */
+};
+
 /* Why a field of a table with that number is to be refused, for a message; NULL
- * if it can be stored. A whole number is rounded only if 'asked': the user has
- * chosen the type. */
+ * if it can be stored. A whole number is rounded only if that was asked for. */
 const char *number_text_why(const struct number_text *number, bouma_type type,
-                            bool asked);
+                            enum number_choice choice);
 
 /* Whether a value of 'type' is 0 for it, though the number is not. */
 bool number_text_vanishes(const struct number_text *number, bouma_type type);

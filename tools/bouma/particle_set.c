@@ -370,7 +370,7 @@ static int refuse_position(const struct particle_set *set, struct context *ctx,
     const struct table_column *column = set->axes[set->vector ? 0 : axis];
     const char *at = address_of(column, row, set->vector ? axis : 0);
     const struct particles_source *source = set->sources;
-    char value[32], more[64] = "";
+    char value[32], more[64] = "", where[64];
     uint64_t u64;
     int64_t i64;
 
@@ -388,10 +388,15 @@ static int refuse_position(const struct particle_set *set, struct context *ctx,
     if (others)
         snprintf(more, sizeof(more), " (and %llu more like it)",
                  (unsigned long long)others);
+    if (particles_source_is_text(source))
+        snprintf(where, sizeof(where), "line %zu",
+                 particles_source_line(source, set->part.first + row));
+    else
+        snprintf(where, sizeof(where), "row %llu, counted from 0",
+                 (unsigned long long)(set->part.first + row));
     return context_fail(
-        ctx, DATA_AT_FAULT,
-        "%s: row %llu, counted from 0, column '%s': %s%s %s", source->file.path,
-        (unsigned long long)(set->part.first + row), column->name, value, more,
+        ctx, DATA_AT_FAULT, "%s: %s, column '%s': %s%s %s", source->file.path,
+        where, column->name, value, more,
         set->type == BOUMA_F32
             ? "is beyond any f32 (3.4e38); choose --position-type f64"
             : "has more digits than f64 keeps; to round it, add "

@@ -26,6 +26,7 @@ struct table_column {
     bool swapped;                     /* in the file: the other byte order */
     bool unwanted;                    /* not to be loaded */
     bool asked;                       /* the user has chosen its type */
+    bool mixed;                       /* of text: no integer type holds it */
     uint64_t vanished;                /* of text: numbers that became 0 */
     size_t source;                    /* number that its reader knows it by */
     const void *data;                 /* of the first row that was loaded */

@@ -197,6 +197,15 @@ bool particles_source_is_text(const struct particles_source *source)
     return source->kind == PARTICLES_CSV || source->kind == PARTICLES_LAMMPS;
 }
 
+size_t particles_source_line(const struct particles_source *source,
+                             uint64_t row)
+{
+    return source->kind == PARTICLES_CSV ? csv_line(&source->csv, row)
+           : source->kind == PARTICLES_LAMMPS
+               ? lammps_line(&source->lammps, &source->frame, row)
+               : 0;
+}
+
 /* ---- loading ------------------------------------------------------------- */
 
 bool particles_source_copies(const struct particles_source *source,
@@ -208,18 +217,19 @@ bool particles_source_copies(const struct particles_source *source,
 }
 
 /* Each process has seen its own rows: what one of them needs, all take. The
- * kinds are counted in three parts of one number. Collective. */
+ * kinds are counted in parts of numbers, two in each. Collective. */
 static unsigned agree_on_kinds(const struct context *ctx, unsigned kinds)
 {
-    const uint64_t part = (uint64_t)1 << 21;
-    uint64_t sum =
+    const uint64_t part = (uint64_t)1 << 32;
+    uint64_t whole =
         session_sum(ctx->session, (kinds & CSV_UNSIGNED ? 1 : 0) +
-                                      (kinds & CSV_SIGNED ? part : 0) +
-                                      (kinds & CSV_REAL ? part * part : 0));
+                                      (kinds & CSV_SIGNED ? part : 0));
+    uint64_t real =
+        session_sum(ctx->session, (kinds & CSV_REAL ? 1 : 0) +
+                                      (kinds & CSV_FRACTION ? part : 0));
 
-    return (sum % part ? CSV_UNSIGNED : 0) |
-           (sum / part % part ? CSV_SIGNED : 0) |
-           (sum / part / part ? CSV_REAL : 0);
+    return (whole % part ? CSV_UNSIGNED : 0) | (whole / part ? CSV_SIGNED : 0) |
+           (real % part ? CSV_REAL : 0) | (real / part ? CSV_FRACTION : 0);
 }
 
 /* Collective. */
@@ -236,6 +246,7 @@ static int load_csv(struct particles_source *source, struct context *ctx,
         struct table_column *column = &table->columns[i];
         unsigned all = agree_on_kinds(ctx, kinds[column->source]);
 
+        column->mixed = csv_is_mixed(all);
         if (!column->type)
             column->type = csv_type(all);
     }

@@ -44,6 +44,9 @@ int particles_source_next(struct particles_source *source, struct context *ctx,
 
 /* Whether values are text, so that their type can be chosen. */
 bool particles_source_is_text(const struct particles_source *source);
+/* The line, from 1, that a row of a text is in; 0: it is in none. */
+size_t particles_source_line(const struct particles_source *source,
+                             uint64_t row);
 
 /* Whether loading a column copies it into memory: it is compressed, text, or in
  * the other byte order. */

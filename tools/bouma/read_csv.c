@@ -208,6 +208,17 @@ static bool walk_rows(struct walk *walk)
     return true;
 }
 
+size_t csv_line(const struct csv_file *csv, uint64_t row)
+{
+    struct text_lines text = {csv->text + csv->body, csv->text + csv->size};
+    struct piece line;
+
+    while (next_line(&text, &line))
+        if (!is_empty(line) && row-- == 0)
+            return line_number(csv->text, line.at);
+    return 0;
+}
+
 static bool start_walk(struct walk *walk, struct particle_table *table)
 {
     walk->columns = calloc(walk->csv->columns, sizeof(*walk->columns));
@@ -222,14 +233,20 @@ static bool start_walk(struct walk *walk, struct particle_table *table)
 static const char *look_at(struct walk *walk, size_t column, uint64_t row,
                            const struct number_text *number)
 {
+    int64_t whole;
+
     (void)row;
     if (number->kind == NUMBER_UNSIGNED)
         walk->kinds[column] |= CSV_UNSIGNED;
     else if (number->kind == NUMBER_REAL)
-        walk->kinds[column] |= CSV_REAL;
+        walk->kinds[column] |=
+            CSV_REAL |
+            (!number_text_store(&whole, BOUMA_I64, number) ? CSV_FRACTION
+             : whole < 0                                   ? CSV_SIGNED
+                                                           : 0);
     else if (number->i < 0)
         walk->kinds[column] |= CSV_SIGNED;
-    return number_text_why(number, BOUMA_F64, true);
+    return number_text_why(number, BOUMA_F64, NUMBER_TYPE_ASKED);
 }
 
 bool csv_look(const struct csv_file *csv, struct particle_table *table,
@@ -247,6 +264,11 @@ bool csv_look(const struct csv_file *csv, struct particle_table *table,
     return fine;
 }
 
+bool csv_is_mixed(unsigned kinds)
+{
+    return kinds & CSV_FRACTION || (kinds & CSV_SIGNED && kinds & CSV_UNSIGNED);
+}
+
 bouma_type csv_type(unsigned kinds)
 {
     if (kinds & CSV_REAL || (kinds & CSV_SIGNED && kinds & CSV_UNSIGNED))
@@ -262,7 +284,10 @@ static const char *store_at(struct walk *walk, size_t column, uint64_t row,
     number_text_store((char *)of->owned + (int64_t)row * of->stride, of->type,
                       number);
     of->vanished += number_text_vanishes(number, of->type);
-    return number_text_why(number, of->type, of->asked);
+    return number_text_why(number, of->type,
+                           of->asked   ? NUMBER_TYPE_ASKED
+                           : of->mixed ? NUMBER_TYPE_ONLY
+                                       : NUMBER_TYPE_GUESSED);
 }
 
 bool csv_load(const struct csv_file *csv, struct particle_table *table,

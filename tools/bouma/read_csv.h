@@ -20,7 +20,12 @@ struct csv_file {
 };
 
 /* What the numbers of a column need; added up, by 'or'. */
-enum csv_kind { CSV_UNSIGNED = 1, CSV_SIGNED = 2, CSV_REAL = 4 };
+enum csv_kind {
+    CSV_UNSIGNED = 1, /* beyond i64 */
+    CSV_SIGNED = 2,   /* beyond u64: below 0 */
+    CSV_REAL = 4,     /* with a point or an exponent, or nan or inf */
+    CSV_FRACTION = 8  /* and no whole number */
+};
 
 /* Add the columns of the text, which must outlive *out, to an empty table; the
  * number of one in the line is its 'source'. */
@@ -32,6 +37,11 @@ bool csv_look(const struct csv_file *csv, struct particle_table *table,
               struct row_range rows, unsigned *kinds,
               struct table_message *message);
 bouma_type csv_type(unsigned kinds);
+/* Whether neither i64 nor u64 can hold them all. */
+bool csv_is_mixed(unsigned kinds);
+
+/* The line of the file, from 1, that a row is in; 0 if there is none. */
+size_t csv_line(const struct csv_file *csv, uint64_t row);
 
 /* Load all wanted columns, whose types are known, from these rows. */
 bool csv_load(const struct csv_file *csv, struct particle_table *table,

@@ -364,7 +364,9 @@ static bool load_line(const struct lammps_file *file, struct piece line,
         if (!column)
             continue;
         number_text_parse(&number, word.at, word.length);
-        why = number_text_why(&number, column->type, column->asked);
+        why = number_text_why(&number, column->type,
+                              column->asked ? NUMBER_TYPE_ASKED
+                                            : NUMBER_TYPE_GUESSED);
         if (why)
             return table_refuse(message, "line %zu, column '%.100s': '%.*s' %s",
                                 line_number(file->text, start), column->name,
@@ -395,6 +397,19 @@ static bool load_lines(const struct lammps_file *file,
                                             row - rows.first, message))
             return false;
     return true;
+}
+
+size_t lammps_line(const struct lammps_file *file,
+                   const struct lammps_frame *frame, uint64_t row)
+{
+    struct text_lines text = {file->text + frame->body,
+                              file->text + file->size};
+    struct piece line;
+
+    while (next_line(&text, &line))
+        if (row-- == 0)
+            return line_number(file->text, line.at);
+    return 0;
 }
 
 static double load_real(const struct table_column *column, uint64_t row)

@@ -45,6 +45,10 @@ bool lammps_next(struct lammps_file *file, struct lammps_frame *out,
                  struct particle_table *table, bool *found,
                  struct table_message *message);
 
+/* The line of the file, from 1, that a row of a frame is in; 0: in none. */
+size_t lammps_line(const struct lammps_file *file,
+                   const struct lammps_frame *frame, uint64_t row);
+
 /* Load all wanted columns from these rows of a frame. */
 bool lammps_load(const struct lammps_file *file,
                  const struct lammps_frame *frame, struct particle_table *table,

@@ -229,14 +229,32 @@ static int choose_looks(struct rendering *rendering, struct context *ctx)
 }
 
 /* Find what is asked for. */
+/* What is for particles only. */
+static int check_options(const struct rendering *rendering, struct context *ctx)
+{
+    static const char *const names[] = {"quality", "box", "where", "radius",
+                                        NULL};
+
+    for (int i = 0; names[i]; i++)
+        if (arguments_has(rendering->args, names[i]))
+            return context_fail(ctx, CALL_AT_FAULT,
+                                "--%s is for particles, and %s is a grid",
+                                names[i], rendering->args->operands[1]);
+    return DONE;
+}
+
 static int select_samples(struct rendering *rendering, struct context *ctx)
 {
     struct raster_source *source = &rendering->source;
     bouma_grid *grid;
-    int rc =
-        locate_drawable(&grid, &source->variable, ctx, rendering->call->step,
-                        rendering->args->operands[1]);
+    int rc = locate_drawable(
+        &grid, &source->variable, ctx,
+        (struct located_step){rendering->call->ds, rendering->call->step,
+                              rendering->call->step_number},
+        rendering->args->operands[1]);
 
+    if (!rc)
+        rc = check_options(rendering, ctx);
     if (rc)
         return rc;
     bouma_grid_info_get(grid, &rendering->grid);
@@ -404,28 +422,13 @@ static int print_result(const struct rendering *rendering, struct context *ctx)
                      : print_text(rendering, &reads);
 }
 
-/* What is for particles only. */
-static int check_options(const struct rendering *rendering, struct context *ctx)
-{
-    static const char *const names[] = {"quality", "box", "where", "radius",
-                                        NULL};
-
-    for (int i = 0; names[i]; i++)
-        if (arguments_has(rendering->args, names[i]))
-            return context_fail(ctx, CALL_AT_FAULT,
-                                "--%s is for particles, and %s is a grid",
-                                names[i], rendering->args->operands[1]);
-    return DONE;
-}
-
 int render_grid(struct render_call *call, struct context *ctx)
 {
     struct rendering rendering = {.call = call, .args = call->args};
-    int rc = check_options(&rendering, ctx);
+    int rc;
 
     rendering.source.ds = call->ds;
-    if (!rc)
-        rc = select_samples(&rendering, ctx);
+    rc = select_samples(&rendering, ctx);
     if (!rc)
         rc = draw(&rendering, ctx);
     progress_bar_clear(&call->bar);

@@ -62,7 +62,9 @@ static int choose_variables(struct rendering *rendering, struct context *ctx)
 
     memcpy(object, name, length);
     object[length] = '\0';
-    rc = locate_particles(&particles, ctx, call->step, object);
+    rc = locate_particles(
+        &particles, ctx,
+        (struct located_step){call->ds, call->step, call->step_number}, object);
     if (!rc)
         rc = particle_query_read(&rendering->query, ctx, call->args, call->ds,
                                  particles);

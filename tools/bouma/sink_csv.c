@@ -1,12 +1,12 @@
 /* sink_csv.c -- particles as text: a line of names, then a line for each, with
  * as many digits as it takes to read the very same numbers again. */
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "particle_sink.h"
+#include "real_text.h"
 
 enum { PIECE = 1 << 18, LONGEST = 1024 }; /* bytes: buffer, one field */
 
@@ -101,13 +101,6 @@ void sink_csv_release(struct particle_sink *sink)
 
 /* ---- numbers ------------------------------------------------------------- */
 
-static size_t put_real(char *out, double value, int digits)
-{
-    if (isnan(value)) /* without the sign that some have */
-        return (size_t)snprintf(out, LONGEST, "nan");
-    return (size_t)snprintf(out, LONGEST, "%.*g", digits, value);
-}
-
 static size_t put_whole(char *out, uint64_t value, bool negative)
 {
     char digits[24];
@@ -151,9 +144,9 @@ static size_t put_value(char *out, bouma_type type, const void *values,
     case BOUMA_U64:
         return put_whole(out, ((const uint64_t *)values)[i], false);
     case BOUMA_F32:
-        return put_real(out, (double)((const float *)values)[i], 9);
+        return real_text_f32(out, ((const float *)values)[i]);
     case BOUMA_F64:
-        return put_real(out, ((const double *)values)[i], 17);
+        return real_text_f64(out, ((const double *)values)[i]);
     case BOUMA_STRING:
         break;
     }
