@@ -736,6 +736,53 @@ static void large_files_are_mended(void)
     forge_end(&f);
 }
 
+/* What is beyond the memory limit was not looked at: nothing is done to it, and
+ * nothing is said of it but that. */
+static void a_memory_limit_is_no_damage(void)
+{
+    static const uint64_t limits[] = {1, 63, 200};
+    struct forge_findings found;
+    struct forge_file file;
+    struct forge f;
+    char name[96];
+
+    forge_begin(&f, BOUMA_ORDER_LEVEL, 0);
+    for (int i = 0; i < 3; i++) {
+        f.options.memory_limit = limits[i];
+        forge_verify(&f, &found, BOUMA_VERIFY_FULL);
+        CHECK_EQ(found.verified.damages, 0);
+        CHECK(found.verified.unchecked > 0);
+        CHECK_TEXT(found.text, "the option 'memory_limit' allows");
+        forge_repair(&f, &found, 1);
+        CHECK_EQ(found.repaired.hopeless, 0);
+        CHECK_EQ(found.repaired.actions, 0);
+        CHECK(found.repaired.unchecked > 0);
+    }
+    /* A step that could be mended, and a loss that was accepted. */
+    f.options.memory_limit = (uint64_t)1 << 30;
+    forge_name_subfile(name, 2, 0);
+    forge_load(&f, &file, name);
+    flip(&f, name, file.bytes / 2);
+    forge_repair(&f, &found, 1);
+    CHECK_EQ(bouma_repair_forget(FORGE_PATH, 2, 1, &f.options, NULL, NULL, NULL,
+                                 NULL, 0),
+             BOUMA_OK);
+    forge_name_manifest(name, STEP);
+    forge_remove(&f, name);
+    f.options.memory_limit = 200;
+    forge_repair(&f, &found, 1);
+    CHECK_EQ(found.repaired.hopeless, 0);
+    CHECK_EQ(found.repaired.actions, 0);
+    CHECK(found.repaired.unchecked > 0);
+    f.options.memory_limit = (uint64_t)1 << 30;
+    CHECK_EQ(losses(&f).count, 1);
+    CHECK_EQ(losses(&f).last.accepted, 1);
+    forge_repair(&f, &found, 1);
+    CHECK_EQ(forge_read(&f, STEP, 0), BOUMA_OK);
+    free(file.data);
+    forge_end(&f);
+}
+
 /* ---- directories --------------------------------------------------------- */
 
 static void remove_dir(const struct forge *f, const char *name)
@@ -922,6 +969,7 @@ int main(void)
     nothing_is_left_of_a_step();
     a_wrong_version_does_not_hide_the_other_head();
     large_files_are_mended();
+    a_memory_limit_is_no_damage();
     epochs_are_made_anew();
     all_steps_are_lost();
     a_step_is_missed();
