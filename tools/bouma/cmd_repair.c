@@ -146,6 +146,8 @@ const struct command cmd_repair = {
              "The exit status is that of verify: 0 if all is mended, 1 if "
              "damage stays, 2 if some of\nit could not be looked at, as the "
              "device fails, a newer version wrote it, or the option\n"
-             "memory_limit is too low; that is left as it is.\n",
+             "memory_limit is too low; that is left as it is. --forget reads "
+             "no data: of damage it\nknows what is on record, and steps that "
+             "are gone.\n",
     .options = options,
     .run = run};
