@@ -293,7 +293,7 @@ typedef struct bouma_options {
                                stripe of the storage, if that is 1 MiB or more,
                                else 4 MiB, of plain files 1 MiB */
     uint64_t memory_limit;  /* no single allocation for file content beyond
-                               this; 0: 16 GiB */
+                               this, but for files up to 4 KiB; 0: 16 GiB */
     double timeout;         /* seconds without a sign of another rank that this
                                one waits for; 0: 1800, INFINITY: for ever. The
                                clock runs while a rank is in a call, and starts
