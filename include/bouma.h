@@ -1235,8 +1235,8 @@ BOUMA_API int bouma_losses(const char *path, const bouma_options *opts,
 
 /* Forget the loss of a step, or all losses if 'step' is -1; as bouma_repair(),
  * without 'apply' only tell. BOUMA_ENOTFOUND if no loss of the step is known:
- * bouma_repair() puts those of files and chunks on record. A step whose manifest
- * can be read is never taken away. */
+ * bouma_repair() puts those of files and chunks on record. A step whose
+ * manifest can be read is never taken away. */
 BOUMA_API int bouma_repair_forget(
     const char *path, int64_t step, int apply, const bouma_options *opts,
     void (*each)(void *user, const bouma_finding *f), void *user,
