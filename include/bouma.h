@@ -293,7 +293,7 @@ typedef struct bouma_options {
                                stripe of the storage, if that is 1 MiB or more,
                                else 4 MiB, of plain files 1 MiB */
     uint64_t memory_limit;  /* no single allocation for file content beyond
-                               this; 0: 16 GiB */
+                               this, but for files up to 4 KiB; 0: 16 GiB */
     double timeout;         /* seconds without a sign of another rank that this
                                one waits for; 0: 1800, INFINITY: for ever. The
                                clock runs while a rank is in a call, and starts
@@ -1235,8 +1235,8 @@ BOUMA_API int bouma_losses(const char *path, const bouma_options *opts,
 
 /* Forget the loss of a step, or all losses if 'step' is -1; as bouma_repair(),
  * without 'apply' only tell. BOUMA_ENOTFOUND if no loss of the step is known:
- * bouma_repair() puts those of files and chunks on record. A step whose manifest
- * can be read is never taken away. */
+ * bouma_repair() puts those of files and chunks on record. A step whose
+ * manifest can be read is never taken away. */
 BOUMA_API int bouma_repair_forget(
     const char *path, int64_t step, int apply, const bouma_options *opts,
     void (*each)(void *user, const bouma_finding *f), void *user,

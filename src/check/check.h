@@ -12,8 +12,8 @@ struct bm_findings {
     int failure; /* the status of the first that is unchecked; else BOUMA_OK */
 };
 
-/* Whether a status tells of damage, and not of a failure to look, or of a newer
- * version. */
+/* Whether a status tells of damage, and not of a failure to look, of a newer
+ * version, or of a memory limit that is too low. */
 int bm_is_damage(int status);
 /* The severity that follows. */
 bouma_severity bm_severity_of(int status);

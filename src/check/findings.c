@@ -14,8 +14,7 @@ void bm_findings_init(struct bm_findings *f, const bouma_allocator *a)
 
 int bm_is_damage(int status)
 {
-    return status == BOUMA_EFORMAT || status == BOUMA_ENOTFOUND ||
-           status == BOUMA_ELIMIT;
+    return status == BOUMA_EFORMAT || status == BOUMA_ENOTFOUND;
 }
 
 bouma_severity bm_severity_of(int status)

@@ -45,28 +45,39 @@ int bm_losses_each(const char *path, const bouma_options *options,
 
 /* ---- telling ------------------------------------------------------------ */
 
-void bm_losses_tell(const struct bm_loss_list *list, struct bm_findings *out)
+static void tell(const struct bm_lost_step *l, struct bm_findings *out)
 {
-    for (size_t i = 0; i < list->count; i++) {
-        const struct bm_lost_step *l = &list->steps[i];
-        char dir[BM_NAME_BYTES], date[BM_LOSS_DATE], time[48] = "";
+    char dir[BM_NAME_BYTES], date[BM_LOSS_DATE], time[48] = "";
+    uint32_t files = bm_lost_step_files(l);
 
-        /* Its files are looked at, and told of then. */
-        if (!bm_lost_step_is_whole(l))
-            continue;
-        bm_name_loss(dir, l->entry.step);
-        if (l->unreadable) {
-            bm_findings_add(out, BOUMA_UNCHECKED, (int64_t)l->entry.step, dir,
-                            "the record of a loss could not be read");
-            continue;
-        }
-        bm_name_step(dir, l->entry.step);
-        if (l->entry.generation.epoch)
-            snprintf(time, sizeof(time), " (time %g)", l->entry.time);
+    bm_name_loss(dir, l->entry.step);
+    if (l->unreadable) {
+        bm_findings_add(out, BOUMA_UNCHECKED, (int64_t)l->entry.step, dir,
+                        "the record of a loss could not be read");
+        return;
+    }
+    bm_name_step(dir, l->entry.step);
+    if (l->entry.generation.epoch)
+        snprintf(time, sizeof(time), " (time %g)", l->entry.time);
+    if (bm_lost_step_is_whole(l))
         bm_findings_add(out, BOUMA_DAMAGE, (int64_t)l->entry.step, dir,
                         "step %" PRIu64 "%s was committed and is lost (%s)",
                         l->entry.step, time, bm_loss_date(date, l));
-    }
+    else
+        bm_findings_add(out, BOUMA_DAMAGE, (int64_t)l->entry.step, dir,
+                        "%" PRIu32 " file%s of step %" PRIu64
+                        "%s, or parts of %s, %s lost (%s)",
+                        files, files == 1 ? "" : "s", l->entry.step, time,
+                        files == 1 ? "it" : "them", files == 1 ? "is" : "are",
+                        bm_loss_date(date, l));
+}
+
+void bm_losses_tell(const struct bm_loss_list *list, struct bm_findings *out)
+{
+    /* Of the others the files are looked at, and told of then. */
+    for (size_t i = 0; i < list->count; i++)
+        if (bm_lost_step_is_whole(&list->steps[i]))
+            tell(&list->steps[i], out);
 }
 
 void bm_losses_tell_vague(const struct bm_loss_list *records,
@@ -290,6 +301,16 @@ static int forget_one(struct bm_repair *r, struct bm_lost_step *l)
     return rc;
 }
 
+/* A loss that is not to be forgotten. */
+static void stay(struct bm_repair *r, const struct bm_lost_step *l)
+{
+    if (l->accepted)
+        return;
+    tell(l, &r->findings);
+    r->report->unchecked += (uint64_t)l->unreadable;
+    r->report->hopeless += !l->unreadable;
+}
+
 static int forget_all(struct bm_repair *r, int64_t step)
 {
     struct bm_store *s = &r->ds.store;
@@ -310,6 +331,8 @@ static int forget_all(struct bm_repair *r, int64_t step)
         if (step < 0 || r->losses.steps[i].entry.step == (uint64_t)step) {
             rc = forget_one(r, &r->losses.steps[i]);
             found = 1;
+        } else {
+            stay(r, &r->losses.steps[i]);
         }
     if (!rc && failure && (step < 0 || !found))
         rc = bm_fail(r->error, failure,

@@ -254,7 +254,11 @@ static int load_front(struct bm_repair *r, struct bm_buffer *b,
     if (!rc || rc == BOUMA_EVERSION) {
         bm_error_clear(why);
         rc = e->body_bytes > *bytes - BM_ENVELOPE_BYTES ? BOUMA_EFORMAT
-             : e->body_bytes > r->ds.store.memory_limit ? BOUMA_ELIMIT
+             : e->body_bytes > r->ds.store.memory_limit
+                 ? bm_fail(why, BOUMA_ELIMIT,
+                           "%s: its head has %" PRIu64 " bytes, more than the "
+                           "option 'memory_limit' allows",
+                           name, e->body_bytes + BM_ENVELOPE_BYTES)
              : !bm_buffer_extend(b, (size_t)e->body_bytes)
                  ? BOUMA_ENOMEM
                  : bm_file_read(&f, b->data + BM_ENVELOPE_BYTES,

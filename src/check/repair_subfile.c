@@ -30,12 +30,9 @@ int bm_repair_leave(struct bm_repair *r, int64_t step, const char *name, int rc)
     if (r->changing ||
         (rc != BOUMA_EIO && rc != BOUMA_EVERSION && rc != BOUMA_ELIMIT))
         return rc;
-    bm_findings_add(&r->findings, bm_severity_of(rc), step, name,
+    bm_findings_add(&r->findings, BOUMA_UNCHECKED, step, name,
                     "%s; nothing is done to it", r->error->text);
-    if (bm_is_damage(rc)) /* as verify has it */
-        r->report->hopeless++;
-    else
-        r->report->unchecked++;
+    r->report->unchecked++;
     bm_error_clear(r->error);
     return BOUMA_OK;
 }
@@ -130,7 +127,9 @@ static int good_head(struct bm_repair *r, struct bm_buffer *out,
     bm_buffer_clear(out);
     if (info->head_bytes > r->ds.store.memory_limit)
         return bm_fail(r->error, BOUMA_ELIMIT,
-                       "%s: its head is beyond the memory limit", f->name);
+                       "%s: its head has %" PRIu64
+                       " bytes, more than the option 'memory_limit' allows",
+                       f->name, info->head_bytes);
     if (!bm_buffer_extend(out, (size_t)info->head_bytes))
         return bm_fail(r->error, BOUMA_ENOMEM, "no memory to repair");
     rc = bm_file_read(f, out->data, out->size, offset, &why);

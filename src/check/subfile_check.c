@@ -77,11 +77,16 @@ static void damaged_piece(struct subfile_check *c, uint64_t offset,
 static int load(struct subfile_check *c, uint64_t offset, uint64_t bytes)
 {
     struct bm_error why = {0};
+    char text[128];
     int rc;
 
     bm_buffer_clear(&c->raw);
     if (bytes > c->step->ds->store.memory_limit) {
-        damage(c, BOUMA_ELIMIT, "a part of it is beyond the memory limit");
+        snprintf(text, sizeof(text),
+                 "the %" PRIu64 " bytes at byte %" PRIu64
+                 " are more than the option 'memory_limit' allows",
+                 bytes, offset);
+        damage(c, BOUMA_ELIMIT, text);
         return 0;
     }
     if (!bm_buffer_extend(&c->raw, (size_t)bytes)) {

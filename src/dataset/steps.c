@@ -190,7 +190,7 @@ int bm_steps_find(struct bm_store *s, const uint8_t id[16],
     struct search w = {s, id, out, 0, how, note, context, error};
     struct bm_step_list cached, found;
     struct bm_error why = {0};
-    size_t bad = 0, known = 0, at = 0;
+    size_t bad = 0, known = 0, listed = 0, at = 0;
     int rc, is_unreadable;
 
     bm_step_list_init(&cached, s->a);
@@ -217,7 +217,10 @@ int bm_steps_find(struct bm_store *s, const uint8_t id[16],
     }
     if (!rc && how & BM_FIND_SETTLE && w.stale)
         rc = bm_store_sync_dir(s, BM_NAME_STEPS, error);
-    *stale = !is_unreadable && (w.stale || bad || known != cached.count);
+    /* That it has forgotten a step that is not there says nothing. */
+    for (size_t i = 0; i < cached.count; i++)
+        listed += cached.entries[i].generation.epoch != 0;
+    *stale = !is_unreadable && (w.stale || bad || known != listed);
     bm_step_list_release(&cached);
     bm_step_list_release(&found);
     return rc;

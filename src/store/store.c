@@ -6,6 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Files of so many bytes are loaded whatever the memory limit: it is there
+ * against what is large. */
+#define SMALL 4096
+
 /* One call of the table. */
 #define CALL(s, result, call)                                                  \
     do {                                                                       \
@@ -211,7 +215,12 @@ int bm_store_load(struct bm_store *s, const char *name, struct bm_buffer *out,
     if (rc)
         return rc;
     rc = bm_file_size(&f, &bytes, error);
-    if (!rc && (bytes > limit || bytes > s->memory_limit))
+    if (!rc && bytes > SMALL && bytes > s->memory_limit)
+        rc = bm_fail(error, BOUMA_ELIMIT,
+                     "%s/%s: has %" PRIu64 " bytes, more than the option "
+                     "'memory_limit' allows",
+                     s->path, name, bytes);
+    else if (!rc && bytes > SMALL && bytes > limit)
         rc = bm_fail(error, BOUMA_ELIMIT,
                      "%s/%s: has %" PRIu64 " bytes, more than such a file may "
                      "have",

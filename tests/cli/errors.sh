@@ -194,6 +194,13 @@ refuse 2 "'nope' in step 0; there is only stars (particles)" "$BOUMA" render \
 refuse 2 "there is only grid (grid)" "$BOUMA" query run.bouma nope -o x.npz
 refuse 2 "there is no grid 'nope'" "$BOUMA" render both.bouma nope/x \
     --quality 0.1 -o x.png
+# What is lost is not promised.
+expect 0 "$BOUMA" import a.npy --into gone.bouma
+rm gone.bouma/steps/00000000/d.*
+refuse 1 "the file is missing, and with it all data of the step" "$BOUMA" read \
+    gone.bouma grid/a -o x.npy
+rm -r gone.bouma/steps
+refuse 1 "makes it anew, without them" "$BOUMA" info gone.bouma
 # What another step has is told; the nearest one before, else one after.
 expect 0 "$BOUMA" import some.csv --particles stars --into two.bouma --step 0
 expect 0 "$BOUMA" import a.npy --into two.bouma --step 4

@@ -121,9 +121,8 @@ rm -rf x.bouma
 expect 0 "$BOUMA" import stored.npz --particles p --into x.bouma
 expect 0 "$BOUMA" query x.bouma p -o again.csv
 try "{'position': $all['position'], 'id': $all['id'], 'mass': $all['mass'], 'kind': $all['kind'].astype('i8'),
-      'v_0': $all['v'][:, 0].astype('f8'), 'v_1': $all['v'][:, 1].astype('f8')} | {
-      k: np.array([float(str(x)) for x in $all['v'][:, i]]) for i, k in enumerate(('v_0', 'v_1'))}" \
-    again.csv --position-type f32
+      'v_0': $all['v'][:, 0], 'v_1': $all['v'][:, 1]}" \
+    again.csv --position-type f32 --type-of v_0=f32 --type-of v_1=f32
 
 # LAMMPS: frames are steps; scaled coordinates become x, y and z.
 python "

@@ -47,8 +47,7 @@ static const struct {
     {"writers", explore_writers},  {"claims", explore_claims},
     {"loss", explore_lost_claims}, {"drains", explore_drains},
     {"clobber", explore_clobbers}, {"truncate", explore_truncations},
-    {"repair", explore_repairs},
-    {"records", explore_records},
+    {"repair", explore_repairs},   {"records", explore_records},
 };
 
 static long run_variants(int repetitions, const char *only)

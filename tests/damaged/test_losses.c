@@ -175,6 +175,45 @@ static void a_loss_stays_until_it_is_forgotten(void)
     forge_end(&f);
 }
 
+/* Who forgets one loss is told of the others; nothing has to be written anew
+ * after that. */
+static void other_losses_stay(void)
+{
+    struct forge_findings found;
+    struct forge_file file;
+    struct forge f;
+    char name[96];
+
+    forge_begin(&f, BOUMA_ORDER_LEVEL, 0);
+    remove_step(&f, 1);
+    forge_name_subfile(name, 2, 0);
+    forge_load(&f, &file, name);
+    file.data[file.bytes / 2] ^= 1;
+    forge_save(&f, name, file.data, file.bytes);
+    free(file.data);
+    forge_repair(&f, &found, 1);
+    CHECK_EQ(found.repaired.hopeless, 2);
+    for (int apply = 0; apply < 2; apply++) {
+        memset(&found, 0, sizeof(found));
+        CHECK_EQ(bouma_repair_forget(FORGE_PATH, STEP, apply, &f.options,
+                                     forge_note, &found, &found.repaired, NULL,
+                                     0),
+                 BOUMA_OK);
+        CHECK_EQ(found.repaired.actions, 1);
+        CHECK_EQ(found.repaired.hopeless, 1);
+        CHECK_TEXT(found.text, "2 2 steps/00000002 1 file of step 2 (time 1)");
+    }
+    forge_verify(&f, &found, BOUMA_VERIFY_QUICK);
+    CHECK_EQ(found.verified.notes, 0);
+    CHECK_EQ(bouma_repair_forget(FORGE_PATH, -1, 1, &f.options, NULL, NULL,
+                                 &found.repaired, NULL, 0),
+             BOUMA_OK);
+    CHECK_EQ(found.repaired.hopeless, 0);
+    forge_repair(&f, &found, 1);
+    CHECK_EQ(found.repaired.actions, 0);
+    forge_end(&f);
+}
+
 /* The next writer makes the index anew, and repair has not been there. */
 static void a_writer_does_not_forget_it(void)
 {
@@ -736,6 +775,53 @@ static void large_files_are_mended(void)
     forge_end(&f);
 }
 
+/* What is beyond the memory limit was not looked at: nothing is done to it, and
+ * nothing is said of it but that. */
+static void a_memory_limit_is_no_damage(void)
+{
+    static const uint64_t limits[] = {1, 63, 200};
+    struct forge_findings found;
+    struct forge_file file;
+    struct forge f;
+    char name[96];
+
+    forge_begin(&f, BOUMA_ORDER_LEVEL, 0);
+    for (int i = 0; i < 3; i++) {
+        f.options.memory_limit = limits[i];
+        forge_verify(&f, &found, BOUMA_VERIFY_FULL);
+        CHECK_EQ(found.verified.damages, 0);
+        CHECK(found.verified.unchecked > 0);
+        CHECK_TEXT(found.text, "the option 'memory_limit' allows");
+        forge_repair(&f, &found, 1);
+        CHECK_EQ(found.repaired.hopeless, 0);
+        CHECK_EQ(found.repaired.actions, 0);
+        CHECK(found.repaired.unchecked > 0);
+    }
+    /* A step that could be mended, and a loss that was accepted. */
+    f.options.memory_limit = (uint64_t)1 << 30;
+    forge_name_subfile(name, 2, 0);
+    forge_load(&f, &file, name);
+    flip(&f, name, file.bytes / 2);
+    forge_repair(&f, &found, 1);
+    CHECK_EQ(bouma_repair_forget(FORGE_PATH, 2, 1, &f.options, NULL, NULL, NULL,
+                                 NULL, 0),
+             BOUMA_OK);
+    forge_name_manifest(name, STEP);
+    forge_remove(&f, name);
+    f.options.memory_limit = 200;
+    forge_repair(&f, &found, 1);
+    CHECK_EQ(found.repaired.hopeless, 0);
+    CHECK_EQ(found.repaired.actions, 0);
+    CHECK(found.repaired.unchecked > 0);
+    f.options.memory_limit = (uint64_t)1 << 30;
+    CHECK_EQ(losses(&f).count, 1);
+    CHECK_EQ(losses(&f).last.accepted, 1);
+    forge_repair(&f, &found, 1);
+    CHECK_EQ(forge_read(&f, STEP, 0), BOUMA_OK);
+    free(file.data);
+    forge_end(&f);
+}
+
 /* ---- directories --------------------------------------------------------- */
 
 static void remove_dir(const struct forge *f, const char *name)
@@ -902,6 +988,7 @@ static void records_keep_files_and_pieces(void)
 int main(void)
 {
     a_loss_stays_until_it_is_forgotten();
+    other_losses_stay();
     a_writer_does_not_forget_it();
     what_is_not_on_record_can_be_forgotten();
     writing_it_again_ends_the_loss(0);
@@ -922,6 +1009,7 @@ int main(void)
     nothing_is_left_of_a_step();
     a_wrong_version_does_not_hide_the_other_head();
     large_files_are_mended();
+    a_memory_limit_is_no_damage();
     epochs_are_made_anew();
     all_steps_are_lost();
     a_step_is_missed();

@@ -6,9 +6,9 @@
  *     test_mpi_sequence FILE          compare with it, on 3 ranks
  *     test_mpi_sequence FILE write    make it
  *
- * A line for each act of each rank; "as usual" is what the first mode has. Notes
- * and transfers of the engine come in any order: they are counted. Bytes are
- * left out: versions of zstd differ in them. */
+ * A line for each act of each rank; "as usual" is what the first mode has.
+ * Notes and transfers of the engine come in any order: they are counted. Bytes
+ * are left out: versions of zstd differ in them. */
 #include <stdarg.h>
 
 #include "life.h"
@@ -281,8 +281,8 @@ static void compare(const char *is, const char *was)
         if (is[0] == 'm')
             mode = is;
         if (n != m || memcmp(is, was, n) != 0) {
-            printf("%.*s: is\n%.*s\nand was\n%.*s\n",
-                   (int)strcspn(mode, "\n"), mode, (int)n, is, (int)m, was);
+            printf("%.*s: is\n%.*s\nand was\n%.*s\n", (int)strcspn(mode, "\n"),
+                   mode, (int)n, is, (int)m, was);
             CHECK(!"the exchanges are the same as ever");
             return;
         }

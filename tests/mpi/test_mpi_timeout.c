@@ -54,8 +54,8 @@ static void opening_ends_too(const char *path, int rank, int ranks)
         for (int i = 0; i < 2 && rank == ranks - 1; i++)
             MPI_Iallreduce(&mine[i], &all[i], 1, MPI_INT, MPI_MAX, comm,
                            &late[i]);
-        if (rank == ranks - 1)
-            MPI_Waitall(2, late, MPI_STATUSES_IGNORE);
+        for (int i = 0; i < 2 && rank == ranks - 1; i++)
+            MPI_Wait(&late[i], MPI_STATUS_IGNORE);
         MPI_Barrier(MPI_COMM_WORLD);
     }
 }

@@ -298,7 +298,7 @@ static void what_there_was_no_memory_to_note_is_over_in_time(void)
             bouma_attributes *a;
             bouma_variable *v;
             bouma_grid *g;
-            char name[8];
+            char name[16];
             int rc;
 
             MUST(ds, bouma_grid_define(&g, ds, "g", &square));

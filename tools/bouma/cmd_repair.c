@@ -106,7 +106,8 @@ static int run(struct context *ctx, const struct arguments *args)
     if (status) {
         rc = context_fail_status(ctx, status, message);
         /* As verify has it: it could not be looked at. */
-        if (status == BOUMA_EIO || status == BOUMA_EVERSION)
+        if (status == BOUMA_EIO || status == BOUMA_EVERSION ||
+            status == BOUMA_ELIMIT)
             rc = CALL_AT_FAULT;
     } else if (ctx->json) {
         rc = print_object(ctx, path, apply, &report, findings.list);
@@ -144,7 +145,9 @@ const struct command cmd_repair = {
              "directory\nof a step that is lost.\n\n"
              "The exit status is that of verify: 0 if all is mended, 1 if "
              "damage stays, 2 if some of\nit could not be looked at, as the "
-             "device fails or a newer version wrote it; that is\nleft as it "
-             "is.\n",
+             "device fails, a newer version wrote it, or the option\n"
+             "memory_limit is too low; that is left as it is. --forget reads "
+             "no data: of damage it\nknows what is on record, and steps that "
+             "are gone.\n",
     .options = options,
     .run = run};
