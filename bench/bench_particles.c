@@ -124,8 +124,7 @@ static void make_clouds(struct bench *b)
         rest /= boxes[d];
     }
     for (int i = 0; i < DISTRIBUTIONS; i++)
-        if (cloud_make(bm_cloud_of(b->summaries.entries[i]), &specs[i],
-                       b->particles, place, boxes))
+        if (cloud_make(&b->clouds[i], &specs[i], b->particles, place, boxes))
             fail("no memory");
 }
 
@@ -183,7 +182,7 @@ int main(int argc, char **argv)
     bench_writes(&b);
     failed = bench_sizes(&b);
     for (int i = 0; i < DISTRIBUTIONS; i++)
-        cloud_release(bm_cloud_of(b.summaries.entries[i]));
+        cloud_release(&b.clouds[i]);
     if (b.rank == 0) {
         bench_coarse(&b);
         bench_reads(&b);

@@ -104,8 +104,7 @@ static double write_dataset(const struct bench *b, int distribution, int way,
     MPI_Barrier(MPI_COMM_WORLD);
     begun = measure_now();
     check(bouma_step_begin(ds, 0, 0), ds);
-    check(put(set, bm_cloud_of(b->summaries.entries[distribution]), variables),
-          ds);
+    check(put(set, &b->clouds[distribution], variables), ds);
     check(bouma_step_end(ds, record), ds);
     seconds = slowest(measure_now() - begun);
     check(bouma_dataset_close(ds), ds);
@@ -123,8 +122,7 @@ static double run_floor(const struct bench *b, int distribution,
     unlink(path);
     settle(b);
     begun = measure_now();
-    if (cloud_floor_run(f, bm_cloud_of(b->summaries.entries[distribution]),
-                        path, mine))
+    if (cloud_floor_run(f, &b->clouds[distribution], path, mine))
         fail("cannot write a plain file");
     seconds = slowest(measure_now() - begun);
     MPI_Reduce(mine, parts, FLOOR_PARTS, MPI_DOUBLE, MPI_MAX, 0,
@@ -237,8 +235,7 @@ void bench_writes(const struct bench *b)
     double count[DISTRIBUTIONS], most[DISTRIBUTIONS];
 
     for (int i = 0; i < DISTRIBUTIONS; i++)
-        if (cloud_floor_init(&floors[i],
-                             bm_cloud_of(b->summaries.entries[i])->count))
+        if (cloud_floor_init(&floors[i], b->clouds[i].count))
             fail("no memory");
     for (int n = -1; n < b->repetitions; n++) /* one to warm up */
         for (int k = 0; k < THINGS; k++) {
@@ -251,8 +248,7 @@ void bench_writes(const struct bench *b)
     for (int i = 0; i < DISTRIBUTIONS; i++)
         cloud_floor_release(&floors[i]);
     for (int i = 0; i < DISTRIBUTIONS; i++)
-        count[i] = (double)bm_cloud_of(b->summaries.entries[i])->count *
-                   b->ranks / (double)b->particles;
+        count[i] = (double)b->clouds[i].count * b->ranks / (double)b->particles;
     MPI_Reduce(count, most, DISTRIBUTIONS, MPI_DOUBLE, MPI_MAX, 0,
                MPI_COMM_WORLD);
     if (b->rank == 0)
@@ -317,7 +313,7 @@ int bench_sizes(const struct bench *b)
     /* What is quantised is written once: only its size counts. */
     for (int i = 0; i < DISTRIBUTIONS; i++) {
         double tolerance[CLOUD_ATTRIBUTES], ends[2], all[2];
-        const struct cloud *c = bm_cloud_of(b->summaries.entries[i]);
+        const struct cloud *c = &b->clouds[i];
 
         for (int j = 0; j < CLOUD_ATTRIBUTES; j++) {
             ends[0] = ends[1] = -INFINITY; /* less the smallest; the largest */
