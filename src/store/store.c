@@ -220,7 +220,7 @@ int bm_store_load(struct bm_store *s, const char *name, struct bm_buffer *out,
                      "%s/%s: has %" PRIu64 " bytes, more than the option "
                      "'memory_limit' allows",
                      s->path, name, bytes);
-    else if (!rc && bytes > SMALL && bytes > limit)
+    else if (!rc && limit != s->memory_limit && bytes > limit)
         rc = bm_fail(error, BOUMA_ELIMIT,
                      "%s/%s: has %" PRIu64 " bytes, more than such a file may "
                      "have",

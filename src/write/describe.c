@@ -69,19 +69,28 @@ static int describe(struct bouma_dataset *ds, struct bm_buffer *mine,
 
 /* A grid without variables is a mistake: one was defined before its grid, with
  * a handle that was still NULL, and there was no dataset to remember that. */
-static int check_grids(struct bouma_dataset *ds)
+static const struct bm_object *bare_grid(const struct bouma_dataset *ds,
+                                         int even_if_allowed)
 {
     for (int i = 0; i < ds->schema.count; i++) {
         const struct bm_object *grid = ds->schema.objects[i];
 
-        if (grid->kind == BM_GRID && !grid->count && !grid->may_be_bare)
-            return bm_fail(&ds->error, BOUMA_EINVAL,
-                           "grid \"%s\" has no variable; define the grid "
-                           "first, then its variables (with NULL for a grid, "
-                           "bouma_variable_define() does nothing)",
-                           grid->name);
+        if (grid->kind == BM_GRID && !grid->count &&
+            (even_if_allowed || !grid->may_be_bare))
+            return grid;
     }
-    return BOUMA_OK;
+    return NULL;
+}
+
+/* Some rank has one that it has not allowed. All have the same schema, so all
+ * say the same. */
+static int tell_bare_grid(struct bouma_dataset *ds)
+{
+    return bm_fail(&ds->error, BOUMA_EINVAL,
+                   "grid \"%s\" has no variable; define the grid first, then "
+                   "its variables (with NULL for a grid, "
+                   "bouma_variable_define() does nothing)",
+                   bare_grid(ds, 1)->name);
 }
 
 static int make_directory(struct bm_step *s)
@@ -215,18 +224,21 @@ int bm_step_describe(struct bm_step *s, int status)
     else if (!rc)
         rc = bm_refused_tell(&ds->refused, &ds->error);
     if (!rc)
-        rc = check_grids(ds);
-    if (!rc)
         rc = describe(ds, &mine, &hash, &own);
     if (!rc)
         rc = prepare_directory(s, &replacing);
-    /* 1: a new plan is needed; 2: and an earlier version is in place. */
-    largest[0] = replacing ? 2 : !ds->plan || own != ds->plan_hash;
+    /* 1: a new plan is needed; 2: and an earlier version is in place; 3: a grid
+     * has no variable, which is told once ranks are known to have the same. */
+    largest[0] = bare_grid(ds, 0) ? 3
+                 : replacing      ? 2
+                                  : !ds->plan || own != ds->plan_hash;
     largest[1] = ds->attempt; /* a rank may have missed one that failed */
     rc = bm_comm_begin(ds->comm, "the end of a step", hash, largest, 2, rc,
                        &ds->error);
     if (rc == BOUMA_EMISMATCH && !ds->error.status)
         rc = bm_write_mismatch(ds);
+    if (!rc && largest[0] == 3)
+        rc = tell_bare_grid(ds);
     /* Who writes a step again must not lose both versions: that is synced in
      * any case (in a group, later). */
     s->synced = ds->options.durability == BOUMA_DURABLE ||

@@ -188,18 +188,14 @@ static void an_extra_variable_is_told(struct ranks *ranks)
 static void an_extra_grid_or_another_shape_is_told(struct ranks *ranks)
 {
     for (int extra = 0; extra < 2; extra++) {
-        bouma_variable_spec some = {.size = sizeof(some), .type = BOUMA_F32};
         bouma_grid_spec spec = square;
-        bouma_variable *v;
         struct setting s;
         bouma_grid *g;
 
         set_up(&s, ranks, NULL);
         spec.shape[1] += s.last;
-        if (!extra || s.last) {
+        if (!extra || s.last)
             CHECK_EQ(bouma_grid_define(&g, s.ds, "h", &spec), BOUMA_OK);
-            CHECK_EQ(bouma_variable_define(&v, g, "v", &some), BOUMA_OK);
-        }
         if (ranks->size > 1)
             check_failure(&s, end_with_slabs(&s, 0, 0), BOUMA_EMISMATCH,
                           "rank ");
