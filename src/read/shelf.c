@@ -5,7 +5,7 @@
 
 #include "base/search.h"
 
-#define BLOCK_BYTES ((size_t)1 << 20)
+#define BLOCK_BYTES ((size_t)128 << 10)
 
 void bm_shelf_clear(struct bm_shelf *s)
 {
