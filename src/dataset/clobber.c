@@ -125,43 +125,6 @@ int bm_clobber_begin(struct bm_clobber *c, struct bm_store *s, int force,
 
 /* ---- the claim ---------------------------------------------------------- */
 
-/* As a repair does it: beyond the epochs of writers that have left files, and
- * of some that have not. So one that still runs finds that it was taken over.
- */
-#define GAP 1000
-
-struct latest {
-    struct bm_store *s;
-    uint32_t epoch;
-};
-
-static int find_epoch(void *context, const char *entry)
-{
-    struct latest *l = context;
-    struct bm_generation g;
-    uint32_t subfile;
-
-    if ((bm_name_parse_subfile(entry, &subfile, &g) ||
-         bm_name_parse_manifest_new(entry, &g)) &&
-        g.epoch > l->epoch)
-        l->epoch = g.epoch;
-    return 0;
-}
-
-static int find_epoch_in(void *context, const char *entry)
-{
-    struct latest *l = context;
-    struct bm_error ignored = {0};
-    char dir[BM_NAME_BYTES];
-    uint64_t step;
-
-    if (bm_name_parse_step(entry, &step)) {
-        bm_name_step(dir, step);
-        bm_store_list(l->s, dir, find_epoch, l, &ignored);
-    }
-    return 0;
-}
-
 int bm_clobber_make_epochs(struct bm_clobber *c, struct bm_error *error)
 {
     return c->has_epochs ? BOUMA_OK
@@ -171,20 +134,17 @@ int bm_clobber_make_epochs(struct bm_clobber *c, struct bm_error *error)
 int bm_clobber_claim(struct bm_clobber *c, uint32_t *epoch, int force,
                      char *note, size_t note_bytes, struct bm_error *error)
 {
-    struct latest latest = {c->s, 0};
     struct bm_error ignored = {0};
     int rc = bm_clobber_make_epochs(c, error);
+    uint32_t least = 0;
 
     if (rc) {
         *epoch = 0;
         return rc;
     }
-    if (!c->has_epochs) {
-        bm_store_list(c->s, BM_NAME_STEPS, find_epoch_in, &latest, &ignored);
-        latest.epoch =
-            latest.epoch < UINT32_MAX - GAP ? latest.epoch + GAP : UINT32_MAX;
-    }
-    *epoch = *epoch > latest.epoch ? *epoch : latest.epoch;
+    if (!c->has_epochs) /* what cannot be looked at goes all the same */
+        bm_epoch_beyond_files(c->s, &least, &ignored);
+    *epoch = *epoch > least ? *epoch : least;
     return bm_epoch_claim(c->s, epoch, force, note, note_bytes, error);
 }
 

@@ -254,6 +254,61 @@ int bm_epoch_last(struct bm_store *s, uint32_t *last, struct bm_error *error)
     return rc ? bm_fail(error, rc, "%s", why.text) : BOUMA_OK;
 }
 
+/* Writers that have claimed an epoch and left no file cannot be known. With a
+ * gap for them nobody gets the epoch of one that may still run, and its next
+ * commit finds that it was taken over. */
+#define GAP 1000
+
+/* The latest epoch in the names of files. */
+struct latest {
+    struct bm_store *s;
+    uint32_t epoch;
+    struct bm_error *error;
+    int rc;
+};
+
+static int look_at_file(void *context, const char *entry)
+{
+    struct latest *l = context;
+    struct bm_generation g;
+    uint32_t subfile;
+
+    if ((bm_name_parse_subfile(entry, &subfile, &g) ||
+         bm_name_parse_manifest_new(entry, &g) || bm_name_is_copy(entry, &g)) &&
+        g.epoch > l->epoch)
+        l->epoch = g.epoch;
+    return 0;
+}
+
+static int look_at_step(void *context, const char *entry)
+{
+    struct latest *l = context;
+    char dir[BM_NAME_BYTES];
+    uint64_t step;
+    int rc;
+
+    if (!bm_name_parse_step(entry, &step))
+        return 0;
+    bm_name_step(dir, step);
+    rc = bm_store_list(l->s, dir, look_at_file, l, l->error);
+    l->rc = l->rc ? l->rc : rc;
+    return 0;
+}
+
+int bm_epoch_beyond_files(struct bm_store *s, uint32_t *epoch,
+                          struct bm_error *error)
+{
+    struct latest l = {s, *epoch, error, BOUMA_OK};
+    struct bm_error why = {0};
+    int rc = bm_store_list(s, BM_NAME_STEPS, look_at_step, &l, &why);
+
+    *epoch = l.epoch < UINT32_MAX - GAP ? l.epoch + GAP : UINT32_MAX;
+    if (l.rc)
+        return l.rc;
+    return rc && rc != BOUMA_ENOTFOUND ? bm_fail(error, rc, "%s", why.text)
+                                       : BOUMA_OK;
+}
+
 int bm_epoch_check_idle(struct bm_store *s, int force, struct bm_error *error)
 {
     char note[512];

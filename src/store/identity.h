@@ -19,6 +19,12 @@ void bm_identity_random(uint8_t id[16]);
 /* The last epoch that was claimed; 0 if there is none. */
 int bm_epoch_last(struct bm_store *s, uint32_t *last, struct bm_error *error);
 
+/* If the directory of epochs is lost: one beyond *epoch and beyond those of all
+ * writers that have left files, with room for some that have not. What could
+ * not be looked at does not count, and its failure comes back. */
+int bm_epoch_beyond_files(struct bm_store *s, uint32_t *epoch,
+                          struct bm_error *error);
+
 /* EBUSY if the writer of the last epoch still runs, unless 'force'. */
 int bm_epoch_check_idle(struct bm_store *s, int force, struct bm_error *error);
 
