@@ -315,7 +315,6 @@ static void total(struct bm_object *o, const struct bm_summary *s)
 }
 
 const struct bm_summary_functions bm_cloud_functions = {
-    .least = BM_CLOUD_LEAST,
     .init = init,
     .release = release,
     .copy = copy,

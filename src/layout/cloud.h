@@ -25,8 +25,7 @@ struct bm_cloud {
     uint32_t *bitmaps; /* of all particles in the tree */
 };
 
-#define BM_MAX_CLOUD   (((uint64_t)1 << 32) - 1) /* particles */
-#define BM_CLOUD_LEAST 44                        /* bytes that one has */
+#define BM_MAX_CLOUD (((uint64_t)1 << 32) - 1) /* particles */
 
 /* The summaries of such sets. */
 extern const struct bm_summary_functions bm_cloud_functions;

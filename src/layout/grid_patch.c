@@ -235,7 +235,6 @@ static struct bm_limits samples(const struct bm_object *o,
 }
 
 const struct bm_layout bm_layout_grid_patch = {
-    .name = "patch",
     .kind = BM_GRID,
     .code = 1,
     .use = BM_FOR_FIELDS,

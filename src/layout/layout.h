@@ -37,7 +37,6 @@ struct bm_contents {
 };
 
 struct bm_summary_functions {
-    size_t least; /* bytes that one has in a file */
     /* An empty one. BOUMA_OK or ENOMEM. */
     int (*init)(struct bm_summary *s);
     void (*release)(struct bm_summary *s);
@@ -124,7 +123,6 @@ struct bm_target {
 };
 
 struct bm_layout {
-    const char *name;
     enum bm_object_kind kind;
     uint8_t code;          /* in files; never changes */
     enum bm_codec_use use; /* that it has for codecs */

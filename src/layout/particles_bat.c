@@ -259,7 +259,6 @@ static void ranges_of(const struct bm_decoding *d, struct bm_range *ranges)
 }
 
 const struct bm_layout bm_layout_particles_bat = {
-    .name = "bat",
     .kind = BM_PARTICLES,
     .code = 2,
     .use = BM_FOR_LISTS,
