@@ -113,7 +113,8 @@ int bm_repair_losses(struct bm_repair *r)
         if (bm_lost_step_is_vague(l) || !bm_loss_is_over(s, l))
             continue;
         bm_name_loss(name, l->entry.step);
-        if (bm_repair_act(r, (int64_t)l->entry.step, name, AGAIN))
+        rc = bm_repair_check_claim(r);
+        if (!rc && bm_repair_act(r, (int64_t)l->entry.step, name, AGAIN))
             rc = bm_losses_remove(s, l->entry.step, r->error);
     }
     if (!rc)
@@ -280,6 +281,9 @@ static int forget_one(struct bm_repair *r, struct bm_lost_step *l)
                              "from now on a note, and no damage"
                            : "the loss of the step forgotten"))
         return BOUMA_OK;
+    rc = bm_repair_check_claim(r);
+    if (rc)
+        return rc;
     if (!bm_lost_step_is_whole(l)) {
         l->accepted = 1;
         return bm_losses_save(s, r->ds.id, l, r->error);
@@ -322,6 +326,9 @@ static int forget_all(struct bm_repair *r, int64_t step)
     if (!rc && r->apply)
         rc = bm_epoch_claim(s, &r->ds.epoch, r->ds.options.force, note,
                             sizeof(note), r->error);
+    if (!rc) /* till now it may have made way for another */
+        rc =
+            bm_identity_load(s, r->ds.id, &r->ds.major, &r->ds.minor, r->error);
     if (!rc)
         failure = bm_losses_find_all(s, r->ds.id, &r->losses, 1, &why);
     r->has_index = !failure;

@@ -10,7 +10,8 @@
 /* One place of this rank. */
 struct place {
     struct bm_store s;
-    int there; /* something is in the way */
+    int there;      /* something is in the way */
+    uint32_t epoch; /* of the claim */
     struct bm_clobber clobber;
 };
 
@@ -86,6 +87,7 @@ static int claim_all(struct bouma_dataset *ds, struct way *w)
     if (!rc && w->twin.there)
         rc = bm_epoch_take(&w->twin.s, w->epoch, ds->options.force, &w->taken,
                            &ds->error);
+    w->twin.epoch = w->epoch;
     if (!rc && w->dataset.there) {
         char note[512];
 
@@ -93,6 +95,7 @@ static int claim_all(struct bouma_dataset *ds, struct way *w)
             bm_clobber_claim(&w->dataset.clobber, &ds->epoch, ds->options.force,
                              note, sizeof(note), &ds->error);
         ds->claims = ds->epoch != 0;
+        w->dataset.epoch = ds->epoch;
     }
     return rc;
 }
@@ -116,8 +119,9 @@ static int remove_one(void *context, double until, int *more,
                       struct bm_error *error)
 {
     struct place *p = context;
+    int rc = bm_epoch_check(&p->s, p->epoch, error);
 
-    return bm_clobber_remove(&p->clobber, until, more, error);
+    return rc ? rc : bm_clobber_remove(&p->clobber, until, more, error);
 }
 
 int bm_make_way(struct bouma_dataset *ds, const char *path)

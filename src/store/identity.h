@@ -42,12 +42,13 @@ int bm_epoch_claim(struct bm_store *s, uint32_t *epoch, int force, char *note,
  */
 int bm_epoch_take(struct bm_store *s, uint32_t epoch, int force, int *taken,
                   struct bm_error *error);
-/* EBUSY if a later writer has taken over. */
+/* EBUSY if a later writer has taken over. To be called before each change that
+ * others could see. */
 int bm_epoch_check(struct bm_store *s, uint32_t epoch, struct bm_error *error);
 /* Give the claim back; if that is done already, nothing happens. */
 int bm_epoch_close(struct bm_store *s, uint32_t epoch, struct bm_error *error);
-/* For the holder of a later claim: remove an epoch of its own that is closed.
- * Best effort. */
+/* Remove an epoch of one's own: one that is closed, if one has a later claim;
+ * or one that was never signed. Best effort. */
 void bm_epoch_remove(struct bm_store *s, uint32_t epoch);
 
 #endif
