@@ -113,8 +113,7 @@ int bm_repair_losses(struct bm_repair *r)
         if (bm_lost_step_is_vague(l) || !bm_loss_is_over(s, l))
             continue;
         bm_name_loss(name, l->entry.step);
-        rc = bm_repair_check_claim(r);
-        if (!rc && bm_repair_act(r, (int64_t)l->entry.step, name, AGAIN))
+        if (bm_repair_act(r, (int64_t)l->entry.step, name, AGAIN))
             rc = bm_losses_remove(s, l->entry.step, r->error);
     }
     if (!rc)
@@ -149,11 +148,12 @@ int bm_repair_lost_step(struct bm_repair *r, const struct bm_step_entry *entry)
     bm_repair_hopeless(r, (int64_t)entry->step, dir,
                        "the step was committed and is lost");
     if (bm_repair_act(r, (int64_t)entry->step, name,
-                      "the loss of the step put on record"))
+                      "the loss of the step put on record")) {
         rc = bm_losses_save(s, r->ds.id, &lost, r->error);
-    /* Now that it is on record, the index need not know it any more. */
-    if (!rc && r->apply)
-        rc = bm_index_forget(s, r->ds.id, entry->step, r->error);
+        /* Now that it is on record, the index need not know it any more. */
+        if (!rc)
+            rc = bm_index_forget(s, r->ds.id, entry->step, r->error);
+    }
     return rc;
 }
 
@@ -281,9 +281,6 @@ static int forget_one(struct bm_repair *r, struct bm_lost_step *l)
                              "from now on a note, and no damage"
                            : "the loss of the step forgotten"))
         return BOUMA_OK;
-    rc = bm_repair_check_claim(r);
-    if (rc)
-        return rc;
     if (!bm_lost_step_is_whole(l)) {
         l->accepted = 1;
         return bm_losses_save(s, r->ds.id, l, r->error);
@@ -350,6 +347,8 @@ static int forget_all(struct bm_repair *r, int64_t step)
                      "%s: no loss of step %" PRId64 " is on record; `bouma "
                      "repair --apply` finds what is lost and puts it there",
                      s->path, step);
+    if (!rc)
+        rc = bm_repair_check_claim(r);
     if (r->ds.epoch) {
         closed = bm_epoch_close(s, r->ds.epoch, r->error);
         rc = rc ? rc : closed;

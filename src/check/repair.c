@@ -566,7 +566,6 @@ static void remove_older(struct bm_repair *r, const struct bm_manifest *m)
 
     bm_name_step(dir, m->step);
     if (bm_sweep_older(s, m->step, m->generation, 0) &&
-        !bm_repair_check_claim(r) &&
         bm_repair_act(r, (int64_t)m->step, dir,
                       "the files of an earlier writing of the step removed"))
         bm_sweep_older(s, m->step, m->generation, 1);
@@ -688,6 +687,8 @@ static int repair_all(struct bm_repair *r)
     }
     if (!rc && r->has_index && has_steps)
         rc = repair_index(r);
+    if (!rc)
+        rc = bm_repair_check_claim(r);
     if (r->ds.epoch) {
         closed = bm_epoch_close(&r->ds.store, r->ds.epoch, r->error);
         rc = rc ? rc : closed;

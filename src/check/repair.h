@@ -26,7 +26,8 @@ int bm_repair_finish(struct bm_repair *r, int rc,
                      void (*each)(void *user, const bouma_finding *f),
                      void *user);
 
-/* Tell of an action. Returns whether to carry it out. */
+/* Tell of an action. Returns whether to carry it out: not if another has taken
+ * over the dataset, either. */
 int bm_repair_act(struct bm_repair *r, int64_t step, const char *name,
                   const char *text);
 /* EBUSY if another has taken over the dataset: to be called before changes. */

@@ -10,8 +10,7 @@
 /* One place of this rank. */
 struct place {
     struct bm_store s;
-    int there;      /* something is in the way */
-    uint32_t epoch; /* of the claim */
+    int there; /* something is in the way */
     struct bm_clobber clobber;
 };
 
@@ -87,7 +86,7 @@ static int claim_all(struct bouma_dataset *ds, struct way *w)
     if (!rc && w->twin.there)
         rc = bm_epoch_take(&w->twin.s, w->epoch, ds->options.force, &w->taken,
                            &ds->error);
-    w->twin.epoch = w->epoch;
+    w->twin.clobber.epoch = w->epoch;
     if (!rc && w->dataset.there) {
         char note[512];
 
@@ -95,7 +94,6 @@ static int claim_all(struct bouma_dataset *ds, struct way *w)
             bm_clobber_claim(&w->dataset.clobber, &ds->epoch, ds->options.force,
                              note, sizeof(note), &ds->error);
         ds->claims = ds->epoch != 0;
-        w->dataset.epoch = ds->epoch;
     }
     return rc;
 }
@@ -119,9 +117,8 @@ static int remove_one(void *context, double until, int *more,
                       struct bm_error *error)
 {
     struct place *p = context;
-    int rc = bm_epoch_check(&p->s, p->epoch, error);
 
-    return rc ? rc : bm_clobber_remove(&p->clobber, until, more, error);
+    return bm_clobber_remove(&p->clobber, until, more, error);
 }
 
 int bm_make_way(struct bouma_dataset *ds, const char *path)
