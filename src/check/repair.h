@@ -7,8 +7,10 @@
 struct bm_repair {
     struct bouma_dataset ds; /* only what the checks need */
     int apply;
-    int changing; /* since the last look at a step or file: a failure is not of
-                     looking any more */
+    int changing;  /* since the last look at a step or file: a failure is not of
+                      looking any more */
+    int unclaimed; /* a status: another has taken over, or who knows; nothing
+                      more is done then */
     struct bm_findings findings;
     struct bm_loss_list records; /* of losses, as they were at first */
     struct bm_loss_list losses;  /* those that are known */
@@ -26,8 +28,8 @@ int bm_repair_finish(struct bm_repair *r, int rc,
                      void (*each)(void *user, const bouma_finding *f),
                      void *user);
 
-/* Tell of an action. Returns whether to carry it out: not if another has taken
- * over the dataset, either. */
+/* Tell of an action. Returns whether to carry it out: not if the claim is lost,
+ * either, which ends the repair. */
 int bm_repair_act(struct bm_repair *r, int64_t step, const char *name,
                   const char *text);
 /* EBUSY if another has taken over the dataset: to be called before changes. */

@@ -12,11 +12,7 @@
 int bm_repair_act(struct bm_repair *r, int64_t step, const char *name,
                   const char *text)
 {
-    struct bm_error ignored = {0};
-
-    /* Then nothing more is done, and the end tells of it. */
-    if (r->apply && r->ds.epoch &&
-        bm_epoch_check(&r->ds.store, r->ds.epoch, &ignored))
+    if (bm_repair_check_claim(r))
         return 0;
     bm_findings_add(&r->findings, BOUMA_NOTE, step, name, "%s%s",
                     r->apply ? "" : "would be done: ", text);
@@ -27,9 +23,9 @@ int bm_repair_act(struct bm_repair *r, int64_t step, const char *name,
 
 int bm_repair_check_claim(struct bm_repair *r)
 {
-    return r->apply && r->ds.epoch
-               ? bm_epoch_check(&r->ds.store, r->ds.epoch, r->error)
-               : BOUMA_OK;
+    if (r->apply && r->ds.epoch && !r->unclaimed)
+        r->unclaimed = bm_epoch_check(&r->ds.store, r->ds.epoch, r->error);
+    return r->unclaimed;
 }
 
 void bm_repair_hopeless(struct bm_repair *r, int64_t step, const char *name,
@@ -41,7 +37,7 @@ void bm_repair_hopeless(struct bm_repair *r, int64_t step, const char *name,
 
 int bm_repair_leave(struct bm_repair *r, int64_t step, const char *name, int rc)
 {
-    if (r->changing ||
+    if (r->changing || r->unclaimed ||
         (rc != BOUMA_EIO && rc != BOUMA_EVERSION && rc != BOUMA_ELIMIT))
         return rc;
     bm_findings_add(&r->findings, BOUMA_UNCHECKED, step, name,
