@@ -430,7 +430,8 @@ static int move_leftover(void *context, const char *entry)
     struct leftovers *m = context;
     char dir[BM_NAME_BYTES], name[BM_NAME_BYTES];
     struct bm_generation g;
-    int is_mended = bm_name_is_mended(entry);
+    uint32_t epoch;
+    int is_mended = bm_name_parse_mended(entry, &epoch);
 
     if (is_mended) {
         bm_name_step(dir, m->step);

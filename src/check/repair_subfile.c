@@ -1,4 +1,5 @@
 /* repair_subfile.c -- actions of repair, and the mending of one subfile. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -175,8 +176,11 @@ static int replace_heads(struct bm_repair *r, uint64_t step, const char *name,
 
     bm_name_step(dir, step);
     bm_name_mended(mended, step, r->ds.epoch);
+    bm_store_remove(&r->ds.store, mended);
     r->changing = 0; /* nothing is, until the copy is whole */
     rc = copy_file(r, name, mended, head, bytes);
+    if (rc)
+        bm_store_remove(&r->ds.store, mended);
     r->changing |= !rc;
     if (!rc) /* from here on it may be the only one */
         rc = bm_store_sync_dir(&r->ds.store, dir, r->error);
@@ -260,15 +264,16 @@ static int copy_of(struct bm_repair *r, const struct bm_manifest *m,
 
 /* One copy that a killed repair has left. */
 static int finish_mended(struct bm_repair *r, const struct bm_manifest *m,
-                         const char *mended, size_t *back)
+                         uint32_t epoch, size_t *back)
 {
     struct bm_store *s = &r->ds.store;
-    char name[BM_NAME_BYTES];
+    char mended[BM_NAME_BYTES], name[BM_NAME_BYTES];
     struct bm_error why = {0}, ignored = {0};
     struct bm_file f;
     size_t i;
     int is_back = 0, rc;
 
+    bm_name_mended(mended, m->step, epoch);
     rc = bm_file_open(&f, s, mended, BOUMA_OPEN_READ, &why);
     if (rc == BOUMA_ENOTFOUND)
         return BOUMA_OK;
@@ -296,7 +301,9 @@ static int finish_mended(struct bm_repair *r, const struct bm_manifest *m,
                    ? put_in_place(r, m->step, mended, name)
                    : BOUMA_OK;
     }
-    if (bm_repair_act(r, (int64_t)m->step, mended,
+    /* Who lives, and has lost its claim to us, may be about to need it. */
+    if (bm_epoch_is_over(s, epoch) &&
+        bm_repair_act(r, (int64_t)m->step, mended,
                       "what a killed repair has left removed"))
         bm_store_remove(s, mended);
     return BOUMA_OK;
@@ -312,13 +319,10 @@ struct mended_search {
 static int find_mended(void *context, const char *entry)
 {
     struct mended_search *search = context;
-    char name[BM_NAME_BYTES], dir[BM_NAME_BYTES];
+    uint32_t epoch;
 
-    if (!bm_name_is_mended(entry))
-        return 0;
-    bm_name_step(dir, search->m->step);
-    snprintf(name, sizeof(name), "%.40s/%.80s", dir, entry);
-    search->rc = finish_mended(search->r, search->m, name, search->back);
+    if (bm_name_parse_mended(entry, &epoch))
+        search->rc = finish_mended(search->r, search->m, epoch, search->back);
     return search->rc ? ECANCELED : 0;
 }
 

@@ -419,6 +419,18 @@ int bm_epoch_beyond_files(struct bm_store *s, uint32_t *epoch,
                                        : BOUMA_OK;
 }
 
+int bm_epoch_is_over(struct bm_store *s, uint32_t epoch)
+{
+    struct bm_error ignored = {0};
+    char name[BM_NAME_BYTES], owner[512];
+
+    bm_name_epoch_closed(name, epoch);
+    if (bm_store_exists(s, name))
+        return 1;
+    return !owner_of(s, epoch, owner, sizeof(owner), &ignored) &&
+           (!owner[0] || s->io->alive(s->io->user, owner) == 0);
+}
+
 int bm_epoch_check_idle(struct bm_store *s, int force, struct bm_error *error)
 {
     char note[512];

@@ -175,21 +175,17 @@ int bm_name_is_copy(const char *entry, struct bm_generation *g)
     return generation(p + 9, g);
 }
 
-/* Earlier versions had no epoch in it. */
-int bm_name_is_mended(const char *entry)
+int bm_name_parse_mended(const char *entry, uint32_t *epoch)
 {
-    static const char prefix[] = "mended.tmp";
+    static const char prefix[] = "mended.tmp.e";
     const char *p = entry + sizeof(prefix) - 1;
-    uint64_t epoch;
+    uint64_t n;
 
-    if (strncmp(entry, prefix, sizeof(prefix) - 1))
+    if (strncmp(entry, prefix, sizeof(prefix) - 1) ||
+        !number(&p, UINT32_MAX, &n) || *p)
         return 0;
-    if (!*p)
-        return 1;
-    if (strncmp(p, ".e", 2))
-        return 0;
-    p += 2;
-    return number(&p, UINT32_MAX, &epoch) && !*p;
+    *epoch = (uint32_t)n;
+    return 1;
 }
 
 int bm_name_written(char name[BM_NAME_BYTES], uint64_t step, const char *entry)

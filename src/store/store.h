@@ -124,7 +124,7 @@ int bm_name_parse_manifest_new(const char *entry, struct bm_generation *g);
 int bm_name_parse_subfile(const char *entry, uint32_t *subfile,
                           struct bm_generation *g);
 int bm_name_is_copy(const char *entry, struct bm_generation *g);
-int bm_name_is_mended(const char *entry);
+int bm_name_parse_mended(const char *entry, uint32_t *epoch);
 /* The name of what a writer leaves in the directory of a step, a subfile or a
  * manifest that is not published; 0 if the entry is neither. */
 int bm_name_written(char name[BM_NAME_BYTES], uint64_t step, const char *entry);

@@ -56,9 +56,6 @@ expect 0 "$BOUMA" read run.bouma grid/b -o out.npy
 # Nor does a variable that was left over in the shell.
 refuse 2 'only a program can set it' \
     env BOUMA_OPTIONS=clobber=1 "$BOUMA" import a2.npy --into run.bouma --var c
-refuse 1 'memory-limit allows just 1' \
-    env BOUMA_OPTIONS=memory_limit=1 "$BOUMA" import a2.npy --into run.bouma \
-    --var c
 expect 0 "$BOUMA" read run.bouma grid/b -o out.npy
 
 # NFS keeps a removed file that is still open under another name.
