@@ -179,6 +179,9 @@ struct bm_layout {
      * sends what to whom and who reads what for whom, follows from it. NULL:
      * chunks are no sets of samples with indices. */
     struct bm_chunking (*chunking)(const struct bm_object *o);
+    /* The samples of a whole chunk along each axis: those at the borders may
+     * have fewer. */
+    void (*edges)(const struct bm_object *o, int64_t edges[3]);
 
     /* ---- encoding them ---- */
     /* BOUMA_OK or ENOMEM; once it succeeded, it does so for chunks that are no
