@@ -247,9 +247,11 @@ static double psnr_of(const struct bouma_variable *v)
 
 uint64_t bouma_variable_level_bytes(const bouma_variable *variable, int level)
 {
-    return variable && level >= 0 && level < variable->object->levels
-               ? variable->level_bytes[level]
-               : 0;
+    int piece = variable && level >= 0 && level < variable->object->levels
+                    ? bm_added_piece(variable->object, level)
+                    : -1;
+
+    return piece < 0 ? 0 : variable->level_bytes[piece];
 }
 
 void bouma_variable_info_get(const bouma_variable *variable,

@@ -40,7 +40,7 @@ int bm_head_add_section(struct bm_head *h,
     struct bm_section *grown =
                           bm_grow(h->a, h->sections, h->count, sizeof(*grown)),
                       *s;
-    size_t levels = (size_t)variable->object->levels;
+    size_t levels = (size_t)bm_pieces(variable->object);
 
     if (!grown)
         return BOUMA_ENOMEM;
@@ -140,7 +140,7 @@ size_t bm_table_row_bytes(bouma_type type, int components, int pieces,
 
 size_t bm_head_row_bytes(const struct bouma_variable *v)
 {
-    return bm_table_row_bytes(v->type, v->components, v->object->levels,
+    return bm_table_row_bytes(v->type, v->components, bm_pieces(v->object),
                               v->object->layout->most_values(v->object));
 }
 
@@ -431,7 +431,7 @@ static int decode_section(struct bm_head *h, const struct bm_schema *schema,
         (h->count && id <= h->sections[h->count - 1].variable->id))
         return BOUMA_EFORMAT;
     count = bm_get_count(c, 1 + bm_head_row_bytes(schema->by_id[id]) +
-                                (size_t)schema->by_id[id]->object->levels);
+                                (size_t)bm_pieces(schema->by_id[id]->object));
     if (c->failed)
         return BOUMA_EFORMAT;
     rc = bm_head_add_section(h, schema->by_id[id], count);

@@ -31,13 +31,13 @@
 struct bm_section {
     const struct bouma_variable *variable;
     size_t count;
-    int levels;
-    uint64_t *keys;                   /* [count], ascending */
-    struct bm_range *ranges;          /* [count][components] */
-    uint32_t *sizes;                  /* [count][levels] */
-    uint32_t *hashes;                 /* [count][levels] */
-    uint64_t *offsets;                /* [count][levels], in the file */
-    struct bm_loss loss;              /* of all chunks */
+    int levels;              /* pieces of each chunk: see bm_pieces() */
+    uint64_t *keys;          /* [count], ascending */
+    struct bm_range *ranges; /* [count][components] */
+    uint32_t *sizes;         /* [count][levels] */
+    uint32_t *hashes;        /* [count][levels] */
+    uint64_t *offsets;       /* [count][levels], in the file */
+    struct bm_loss loss;     /* of all chunks */
     const struct bm_summary *summary; /* of its object, or NULL */
 };
 
