@@ -224,7 +224,14 @@ int bm_query(struct bouma_step *step, const struct bouma_variable *variable,
     uint64_t *keys = NULL;
     uint64_t before = 0;
     size_t count = 0;
-    int rc = bm_chunks_select(&keys, &count, variable->object, lifted, 0);
+    int rc = BOUMA_OK;
+
+    if (variable->object->layout->chunking(variable->object).calls->strided)
+        return bm_fail(&step->ds->error, BOUMA_EINVAL,
+                       "grid \"%s\" is not stored in patches; read boxes of it "
+                       "with bouma_variable_read()",
+                       variable->object->name);
+    rc = bm_chunks_select(&keys, &count, variable->object, lifted, 0);
 
     q.entries = bm_new_raw(a, count + 1, sizeof(*q.entries));
     q.ranges = bm_new(a, (size_t)variable->components, sizeof(*q.ranges));
