@@ -58,7 +58,6 @@ struct bouma_plan {
     struct counter counter;
     bouma_allocator a; /* that counts */
     bouma_options options;
-    struct bm_tiling tiling;
     struct bm_machine *machine; /* NULL: nobody asks for it */
     struct bm_estimate_task task;
     struct bm_estimate estimate;
@@ -74,7 +73,7 @@ static int check_blocks(bouma_plan *plan, const bouma_plan_spec *spec,
     for (int d = 0; d < spec->ndims; d++)
         given |= spec->blocks[d] != 0;
     if (!given) {
-        bm_estimate_blocks(blocks, &plan->tiling, spec->ranks);
+        bm_estimate_blocks(blocks, &plan->task, spec->ranks);
         return BOUMA_OK;
     }
     for (int d = 0; d < 3; d++)
@@ -116,24 +115,20 @@ static int check_numbers(const bouma_plan_spec *spec, struct bm_error *error)
     return BOUMA_OK;
 }
 
-/* The tiling of a grid, as bouma_grid_define() has it. */
+/* The patches of a grid, as bouma_grid_define() has them. */
 static int check_grid(bouma_plan *plan, const bouma_plan_spec *spec,
                       struct bm_error *error)
 {
-    int64_t edge[3];
-    const char *wrong;
-    bouma_box all;
+    const char *wrong =
+        bm_estimate_grid(&plan->task, spec->ndims, spec->shape, spec->patch);
     uint64_t bytes;
 
-    bm_tiling_edges(edge, spec->ndims, spec->shape, spec->patch);
-    wrong = bm_tiling_init(&plan->tiling, spec->ndims, spec->shape, edge);
     if (wrong)
         return bm_fail(error, BOUMA_EINVAL, "the grid %s", wrong);
-    all = bm_tiling_domain(&plan->tiling);
     plan->task.sample_bytes =
         bouma_type_size(spec->type) * (uint64_t)spec->components;
-    if (__builtin_mul_overflow(bm_box_volume(&all), plan->task.sample_bytes,
-                               &bytes) ||
+    if (__builtin_mul_overflow(bm_estimate_samples(&plan->task),
+                               plan->task.sample_bytes, &bytes) ||
         (double)bytes / spec->ratio > 9e18)
         return bm_fail(error, BOUMA_ELIMIT,
                        "the grid has more bytes than can be counted");
@@ -143,15 +138,10 @@ static int check_grid(bouma_plan *plan, const bouma_plan_spec *spec,
 /* What the table of a file has for each chunk. */
 static void describe_tables(bouma_plan *plan, const bouma_plan_spec *spec)
 {
-    struct bm_grid_patch own = {plan->tiling};
-    struct bm_object grid = {.layout = &bm_layout_grid_patch, .own = &own};
-    struct bouma_variable variable = {
-        .object = &grid, .type = spec->type, .components = spec->components};
-
-    grid.levels = bm_default_levels(&plan->tiling);
-    plan->task.levels = grid.levels;
     plan->task.section_bytes = BM_SECTION_BYTES;
-    plan->task.row_bytes = bm_head_row_bytes(&variable);
+    plan->task.row_bytes =
+        bm_table_row_bytes(spec->type, spec->components, plan->task.levels,
+                           bm_estimate_patch_samples(&plan->task));
     plan->task.copies = BM_HEAD_COPIES;
 }
 
@@ -179,7 +169,6 @@ static int check_spec(bouma_plan *plan, const bouma_plan_spec *given,
         rc = check_blocks(plan, &spec, error);
     if (!rc)
         describe_tables(plan, &spec);
-    plan->task.tiling = &plan->tiling;
     plan->task.ranks = spec.ranks;
     plan->task.ratio = spec.ratio;
     plan->task.vary = spec.vary;
@@ -293,29 +282,18 @@ int bouma_plan_report_get(const bouma_plan *plan, bouma_plan_report *out)
 {
     BM_STRICT_MATH;
     const struct bm_estimate *e;
-    const struct bm_tiling *t;
-    bouma_box all;
 
     if (!plan || !out)
         return BOUMA_EINVAL;
     e = &plan->estimate;
-    t = &plan->tiling;
-    all = bm_tiling_domain(t);
     memset(out, 0, sizeof(*out));
     out->distribute = plan->options.distribute;
     out->assign = bm_assign_in_order(plan->options.assign);
     out->place = plan->options.place;
-    out->ranks = plan->task.ranks;
-    for (int d = 0; d < t->ndims; d++) {
-        out->blocks[d] = plan->task.blocks[3 - t->ndims + d];
-        out->patch[d] = t->edge[3 - t->ndims + d];
-        out->grid[d] = t->count[3 - t->ndims + d];
-    }
-    out->patches = t->patches;
+    bm_estimate_tell_grid(out, &plan->task);
     out->shared_patches = e->distribution.shared_patches;
     out->fewest_patches = e->fewest_patches;
     out->most_patches = e->distribution.most_patches;
-    out->raw_bytes = bm_box_volume(&all) * plan->task.sample_bytes;
     out->moved_bytes = e->distribution.moved_samples * plan->task.sample_bytes;
     out->moved_messages = e->moved_messages;
     out->shipped_bytes = e->shipped_bytes;
@@ -344,18 +322,13 @@ int bouma_plan_report_get(const bouma_plan *plan, bouma_plan_report *out)
 int bouma_plan_patch_get(const bouma_plan *plan, const int64_t *at,
                          bouma_plan_patch *out)
 {
-    int64_t lifted[3] = {0}, patch;
-    int first;
+    int64_t patch;
 
     if (!plan || !at || !out)
         return BOUMA_EINVAL;
-    first = 3 - plan->tiling.ndims;
-    for (int d = first; d < 3; d++) {
-        lifted[d] = at[d - first];
-        if (lifted[d] < 0 || lifted[d] >= plan->tiling.count[d])
-            return BOUMA_ENOTFOUND;
-    }
-    patch = bm_tiling_index(&plan->tiling, lifted);
+    patch = bm_estimate_patch(&plan->task, at);
+    if (patch < 0)
+        return BOUMA_ENOTFOUND;
     out->owner = plan->estimate.owner[patch];
     out->file = plan->estimate.file[patch];
     out->bytes = plan->estimate.bytes[patch];

@@ -198,25 +198,27 @@ void bouma_grid_info_get(const bouma_grid *grid, bouma_grid_info *out)
 {
     BM_STRICT_MATH;
     const struct bm_object *object;
-    const struct bm_tiling *t;
+    int64_t edges[3];
+    int first;
 
     memset(out, 0, sizeof(*out));
     if (!grid)
         return;
     object = &grid->object;
-    t = bm_tiling_of(object);
+    first = 3 - object->ndims;
+    object->layout->edges(object, edges);
     out->name = object->name;
-    out->ndims = t->ndims;
+    out->ndims = object->ndims;
     out->levels = object->levels;
-    for (int d = 0; d < t->ndims; d++) {
-        out->shape[d] = t->shape[3 - t->ndims + d];
-        out->patch[d] = t->edge[3 - t->ndims + d];
+    for (int d = 0; d < object->ndims; d++) {
+        out->shape[d] = object->domain.hi[first + d];
+        out->patch[d] = edges[first + d];
         out->origin[d] = object->origin[d];
         out->spacing[d] = object->spacing[d];
     }
     out->unit = object->unit;
     out->variables = object->count;
-    out->patches = t->patches;
+    out->patches = object->layout->chunking(object).count;
 }
 
 /* Peak signal to noise: the width of the range over the root of the mean
@@ -245,9 +247,11 @@ static double psnr_of(const struct bouma_variable *v)
 
 uint64_t bouma_variable_level_bytes(const bouma_variable *variable, int level)
 {
-    return variable && level >= 0 && level < variable->object->levels
-               ? variable->level_bytes[level]
-               : 0;
+    int piece = variable && level >= 0 && level < variable->object->levels
+                    ? bm_added_piece(variable->object, level)
+                    : -1;
+
+    return piece < 0 ? 0 : variable->level_bytes[piece];
 }
 
 void bouma_variable_info_get(const bouma_variable *variable,
@@ -336,11 +340,11 @@ static int check_box(const bouma_variable *v, int level, const bouma_box *box,
                      bouma_box *lifted)
 {
     struct bm_error *error = v->object->schema->error;
-    const struct bm_tiling *t = bm_tiling_of(v->object);
-    bouma_box domain = bm_tiling_domain(t);
+    int ndims = v->object->ndims;
+    bouma_box domain = v->object->domain;
     char text[160], whole[160];
 
-    if (v->object->kind != BM_GRID)
+    if (!v->object->layout->chunking)
         return bm_fail(error, BOUMA_EINVAL,
                        "\"%s/%s\" is a variable of particles; read those with "
                        "bouma_particles_read()",
@@ -350,9 +354,9 @@ static int check_box(const bouma_variable *v, int level, const bouma_box *box,
                        "grid \"%s\" has no level %d; it has levels 0 (full "
                        "resolution) to %d",
                        v->object->name, level, v->object->levels - 1);
-    *lifted = box ? bm_box_lift(box, t->ndims) : domain;
-    bm_box_text(text, sizeof(text), lifted, t->ndims);
-    bm_box_text(whole, sizeof(whole), &domain, t->ndims);
+    *lifted = box ? bm_box_lift(box, ndims) : domain;
+    bm_box_text(text, sizeof(text), lifted, ndims);
+    bm_box_text(whole, sizeof(whole), &domain, ndims);
     for (int d = 0; d < 3; d++)
         if (lifted->hi[d] < lifted->lo[d])
             return bm_fail(error, BOUMA_EINVAL,

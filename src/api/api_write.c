@@ -263,7 +263,7 @@ static int put_block(bouma_variable *v, const bouma_box *box, const void *data,
     snprintf(text, sizeof(text), "variable \"%.60s/%.60s\"", v->object->name,
              v->name);
     rc = bm_api_check_put(ds, v->object->schema, text);
-    if (!rc && v->object->kind != BM_GRID)
+    if (!rc && !v->object->layout->chunking)
         rc = bm_fail(
             &ds->error, BOUMA_EINVAL,
             "%s belongs to particles; hand it over with bouma_particles_put()",

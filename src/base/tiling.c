@@ -50,6 +50,23 @@ const char *bm_tiling_init(struct bm_tiling *t, int ndims, const int64_t *shape,
     return NULL;
 }
 
+int bm_tiling_levels(const struct bm_tiling *t)
+{
+    uint64_t samples;
+    int levels = 0;
+
+    do {
+        samples = 1;
+        levels++;
+        for (int d = 0; d < 3; d++) {
+            int64_t n = t->edge[d] >> levels;
+
+            samples *= n ? (uint64_t)n : 1;
+        }
+    } while (samples >= 64);
+    return levels;
+}
+
 void bm_tiling_at(const struct bm_tiling *t, int64_t patch, int64_t at[3])
 {
     at[2] = patch % t->count[2];

@@ -34,6 +34,10 @@ const char *bm_tiling_init(struct bm_tiling *t, int ndims, const int64_t *shape,
 void bm_tiling_edges(int64_t *edge, int ndims, const int64_t *shape,
                      const int64_t *wanted);
 
+/* The number of levels with which the coarsest keeps at least 64 samples of a
+ * whole patch. */
+int bm_tiling_levels(const struct bm_tiling *t);
+
 void bm_tiling_at(const struct bm_tiling *t, int64_t patch, int64_t at[3]);
 int64_t bm_tiling_index(const struct bm_tiling *t, const int64_t at[3]);
 bouma_box bm_tiling_box(const struct bm_tiling *t, const int64_t at[3]);

@@ -7,23 +7,6 @@
 
 #include "codec/lattice.h"
 
-int bm_default_levels(const struct bm_tiling *t)
-{
-    uint64_t samples;
-    int levels = 0;
-
-    do {
-        samples = 1;
-        levels++;
-        for (int d = 0; d < 3; d++) {
-            int64_t n = t->edge[d] >> levels;
-
-            samples *= n ? (uint64_t)n : 1;
-        }
-    } while (samples >= 64);
-    return levels;
-}
-
 static int max_levels(const struct bm_tiling *t)
 {
     int levels = 1;
@@ -79,7 +62,7 @@ static int define(struct bm_object *o, const void *wanted)
                        "grid \"%s\" has %d levels, but its patches allow 1 to "
                        "%d (1 + log2 of the longest edge)",
                        o->name, spec->levels, max_levels(&own->tiling));
-    o->levels = spec->levels ? spec->levels : bm_default_levels(&own->tiling);
+    o->levels = spec->levels ? spec->levels : bm_tiling_levels(&own->tiling);
     return BOUMA_OK;
 }
 
@@ -210,6 +193,11 @@ static struct bm_chunking chunking(const struct bm_object *o)
     return bm_chunking_of_tiling(bm_tiling_of(o));
 }
 
+static void edges_of(const struct bm_object *o, int64_t edges[3])
+{
+    memcpy(edges, bm_tiling_of(o)->edge, sizeof(bm_tiling_of(o)->edge));
+}
+
 static void text_of(char *text, size_t bytes, const struct bm_object *o,
                     uint64_t key)
 {
@@ -253,6 +241,7 @@ const struct bm_layout bm_layout_grid_patch = {
     .chunks = chunks,
     .samples = samples,
     .chunking = chunking,
+    .edges = edges_of,
     .encode_begin = bm_grid_patch_encode_begin,
     .take = bm_grid_patch_take,
     .encode_pieces = bm_grid_patch_encode,

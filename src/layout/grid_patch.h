@@ -1,6 +1,5 @@
 /* grid_patch.h -- grids that are cut into patches, each a chunk with its
- * levels: what is this layout's own. Other files see patches where they plan
- * who holds and encodes which. */
+ * levels: what is this layout's own. */
 #ifndef BM_GRID_PATCH_H
 #define BM_GRID_PATCH_H
 
@@ -15,9 +14,5 @@ static inline const struct bm_tiling *bm_tiling_of(const struct bm_object *grid)
 {
     return &((const struct bm_grid_patch *)grid->own)->tiling;
 }
-
-/* The number of levels with which the coarsest keeps at least 64 samples of a
- * whole patch. */
-int bm_default_levels(const struct bm_tiling *t);
 
 #endif

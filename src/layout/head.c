@@ -40,7 +40,7 @@ int bm_head_add_section(struct bm_head *h,
     struct bm_section *grown =
                           bm_grow(h->a, h->sections, h->count, sizeof(*grown)),
                       *s;
-    size_t levels = (size_t)variable->object->levels;
+    size_t levels = (size_t)bm_pieces(variable->object);
 
     if (!grown)
         return BOUMA_ENOMEM;
@@ -114,23 +114,34 @@ int64_t bm_section_find(const struct bm_section *s, uint64_t key)
 /* ---- arrangement -------------------------------------------------------- */
 
 /* A number of NaN has as many bytes as the samples of a whole chunk need. */
-static size_t nan_bytes(const struct bouma_variable *v)
+static size_t count_bytes(bouma_type type, uint64_t most)
 {
-    uint64_t samples = v->object->layout->most_values(v->object);
     size_t bytes = 0;
 
-    if (!bm_type_is_float(v->type))
+    if (!bm_type_is_float(type))
         return 0;
-    for (; samples; samples >>= 8)
+    for (; most; most >>= 8)
         bytes++;
     return bytes;
 }
 
+static size_t nan_bytes(const struct bouma_variable *v)
+{
+    return count_bytes(v->type, v->object->layout->most_values(v->object));
+}
+
+size_t bm_table_row_bytes(bouma_type type, int components, int pieces,
+                          uint64_t most)
+{
+    size_t range = 2 * bouma_type_size(type) + count_bytes(type, most);
+
+    return range * (size_t)components + 4 * (size_t)pieces;
+}
+
 size_t bm_head_row_bytes(const struct bouma_variable *v)
 {
-    size_t range = 2 * bm_variable_value_size(v) + nan_bytes(v);
-
-    return range * (size_t)v->components + 4 * (size_t)v->object->levels;
+    return bm_table_row_bytes(v->type, v->components, bm_pieces(v->object),
+                              v->object->layout->most_values(v->object));
 }
 
 static size_t keys_bytes(const struct bm_section *s)
@@ -420,7 +431,7 @@ static int decode_section(struct bm_head *h, const struct bm_schema *schema,
         (h->count && id <= h->sections[h->count - 1].variable->id))
         return BOUMA_EFORMAT;
     count = bm_get_count(c, 1 + bm_head_row_bytes(schema->by_id[id]) +
-                                (size_t)schema->by_id[id]->object->levels);
+                                (size_t)bm_pieces(schema->by_id[id]->object));
     if (c->failed)
         return BOUMA_EFORMAT;
     rc = bm_head_add_section(h, schema->by_id[id], count);

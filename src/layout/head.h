@@ -31,13 +31,13 @@
 struct bm_section {
     const struct bouma_variable *variable;
     size_t count;
-    int levels;
-    uint64_t *keys;                   /* [count], ascending */
-    struct bm_range *ranges;          /* [count][components] */
-    uint32_t *sizes;                  /* [count][levels] */
-    uint32_t *hashes;                 /* [count][levels] */
-    uint64_t *offsets;                /* [count][levels], in the file */
-    struct bm_loss loss;              /* of all chunks */
+    int levels;              /* pieces of each chunk: see bm_pieces() */
+    uint64_t *keys;          /* [count], ascending */
+    struct bm_range *ranges; /* [count][components] */
+    uint32_t *sizes;         /* [count][levels] */
+    uint32_t *hashes;        /* [count][levels] */
+    uint64_t *offsets;       /* [count][levels], in the file */
+    struct bm_loss loss;     /* of all chunks */
     const struct bm_summary *summary; /* of its object, or NULL */
 };
 
@@ -70,8 +70,11 @@ int bm_head_add_section(struct bm_head *h,
 uint64_t bm_section_values(const struct bm_section *s, size_t chunk,
                            uint64_t values[BM_MAX_LEVELS]);
 
-/* Bytes of one chunk in the table, but for its key, sizes and places. */
+/* Bytes of one chunk in the table, but for its key, sizes and places; and what
+ * they follow from. 'most' values of a component are in a chunk. */
 size_t bm_head_row_bytes(const struct bouma_variable *v);
+size_t bm_table_row_bytes(bouma_type type, int components, int pieces,
+                          uint64_t most);
 
 /* Where in the data a chunk is, for messages: "patch [0:4,0:8]". */
 void bm_section_text(char *text, size_t bytes, const struct bm_section *s,

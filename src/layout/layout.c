@@ -3,9 +3,16 @@
 
 #include <string.h>
 
+#ifdef BM_LAYOUT_OF_TEST /* a test compiles this file with one of its own */
+extern const struct bm_layout BM_LAYOUT_OF_TEST;
+#endif
+
 static const struct bm_layout *const layouts[] = {
     &bm_layout_grid_patch,
     &bm_layout_particles_bat,
+#ifdef BM_LAYOUT_OF_TEST
+    &BM_LAYOUT_OF_TEST,
+#endif
 };
 
 enum { COUNT = sizeof(layouts) / sizeof(layouts[0]) };

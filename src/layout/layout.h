@@ -2,9 +2,10 @@
  * add one, write a file that fills the table, and a line in layout.c.
  *
  * Whatever the layout, a variable of an object is stored in chunks, each known
- * by a key and cut into pieces, one for each level, from the coarsest to the
- * finest. Where pieces lie, how they are checked, gathered, stored and found
- * again is the same for all; what they mean is the layout's. */
+ * by a key and cut into pieces, from the coarsest to the finest: one for each
+ * level, or fewer (see bm_finest_piece()). Where pieces lie, how they are
+ * checked, gathered, stored and found again is the same for all; what they mean
+ * is the layout's. */
 #ifndef BM_LAYOUT_H
 #define BM_LAYOUT_H
 
@@ -83,7 +84,8 @@ struct bm_decoding {
     const struct bouma_variable *variable;
     const struct bm_summary *summary; /* of the file, or NULL */
     uint64_t key;
-    int level;             /* that was decoded last */
+    int level;             /* that was decoded last; if chunks have fewer
+                              pieces than levels: that piece */
     const bouma_box *clip; /* no other samples are wanted; NULL: all are */
     int fine;              /* the level at which they are wanted */
     void *own;             /* the layout's, in the coder's memory */
@@ -100,7 +102,7 @@ struct bm_encoding {
     void *own; /* the layout's, in the coder's memory */
 
     /* What came out: */
-    uint32_t sizes[BM_MAX_LEVELS];
+    uint32_t sizes[BM_MAX_LEVELS]; /* of pieces */
     struct bm_range ranges[BM_MAX_COMPONENTS];
     struct bm_loss loss;
 };
@@ -133,6 +135,7 @@ struct bm_target {
 struct bm_layout {
     enum bm_object_kind kind;
     uint8_t code;          /* in files; never changes */
+    int pieces;            /* of a chunk; 0: one for each level */
     enum bm_codec_use use; /* that it has for codecs */
     bouma_codec lossy;     /* of variables with a tolerance and no codec */
 
@@ -161,7 +164,7 @@ struct bm_layout {
     uint64_t (*most_values)(const struct bm_object *o);
     int (*has_chunk)(const struct bm_object *o, const struct bm_summary *s,
                      uint64_t key);
-    /* The values of one component at each level, into values[levels]; gives
+    /* The values of one component in each piece, into values[pieces]; gives
      * their sum. */
     uint64_t (*values)(const struct bm_object *o, const struct bm_summary *s,
                        uint64_t key, uint64_t values[BM_MAX_LEVELS]);
@@ -179,6 +182,9 @@ struct bm_layout {
      * sends what to whom and who reads what for whom, follows from it. NULL:
      * chunks are no sets of samples with indices. */
     struct bm_chunking (*chunking)(const struct bm_object *o);
+    /* The samples of a whole chunk along each axis: those at the borders may
+     * have fewer. */
+    void (*edges)(const struct bm_object *o, int64_t edges[3]);
 
     /* ---- encoding them ---- */
     /* BOUMA_OK or ENOMEM; once it succeeded, it does so for chunks that are no
@@ -192,16 +198,16 @@ struct bm_layout {
 
     /* ---- decoding; BOUMA_OK, ENOMEM or EFORMAT ---- */
     /* Begin with the coarsest piece; or, with 'kept' (see below), with the one
-     * behind d->level. */
+     * behind d->level, if level d->fine needs one. */
     int (*decode_begin)(struct bm_decoding *d, const uint8_t *kept);
     /* The next finer piece. Its bytes must stay until the samples were
      * used. */
     int (*decode_piece)(struct bm_decoding *d, const uint8_t *data,
                         size_t bytes);
-    /* The range of all values, once level 0 was decoded. */
+    /* The range of all values, once the last piece was decoded. */
     void (*ranges)(const struct bm_decoding *d, struct bm_range *ranges);
-    /* Bytes of the samples at a level; and those of d->level, from which
-     * another decoding can go on. */
+    /* Bytes of what must be kept of a level; and that of level d->fine, from
+     * which another decoding can go on. */
     size_t (*sample_bytes)(const struct bm_decoding *d, int level);
     void (*keep)(const struct bm_decoding *d, uint8_t *samples);
 
@@ -212,6 +218,27 @@ struct bm_layout {
     const struct bm_summary_functions *summary;
     int file_tree; /* the manifest has a tree over its summaries: see top.h */
 };
+
+/* Pieces of a chunk. Level k is made of the coarsest ones up to this one: the
+ * k-th from the finest; coarser levels than there are pieces share the coarsest
+ * piece. */
+static inline int bm_pieces(const struct bm_object *o)
+{
+    return o->layout->pieces ? o->layout->pieces : o->levels;
+}
+static inline int bm_finest_piece(const struct bm_object *o, int level)
+{
+    int pieces = bm_pieces(o);
+
+    return level < pieces ? level : pieces - 1;
+}
+/* The piece that a level needs and the next coarser one does not, or -1. */
+static inline int bm_added_piece(const struct bm_object *o, int level)
+{
+    return level == o->levels - 1     ? bm_pieces(o) - 1
+           : level < bm_pieces(o) - 1 ? level
+                                      : -1;
+}
 
 /* Of objects whose layout has 'chunking': the keys of the chunks that have
  * samples of a level in a box, ascending; *keys is the caller's to drop from

@@ -116,7 +116,7 @@ void bm_subfile_info_encode(struct bm_buffer *b,
 
         bm_put_u32(b, part->variable);
         bm_put_u64(b, part->chunks);
-        for (int k = 0; k < v->object->levels; k++)
+        for (int k = 0; k < bm_pieces(v->object); k++)
             bm_put_u64(b, part->level_bytes[k]);
         bm_put_f64(b, part->loss.largest);
         bm_put_f64(b, part->loss.squares);
@@ -168,7 +168,7 @@ static int decode_part(struct bm_part_info *out, struct bm_cursor *c,
     if (!out->ranges)
         return BOUMA_ENOMEM;
     out->chunks = bm_get_u64(c);
-    for (int k = 0; k < o->levels; k++)
+    for (int k = 0; k < bm_pieces(o); k++)
         out->level_bytes[k] = bm_get_u64(c);
     summary = bm_summaries_find(&info->summaries, o->number);
     if (bm_loss_decode(&out->loss, c) || !out->chunks ||
@@ -312,7 +312,7 @@ static void add_subfile(struct bm_schema *schema,
 
         v->present = 1;
         v->raw_bytes += part->chunks; /* chunks, till below */
-        for (int k = 0; k < v->object->levels; k++) {
+        for (int k = 0; k < bm_pieces(v->object); k++) {
             v->level_bytes[k] += part->level_bytes[k];
             v->stored_bytes += part->level_bytes[k];
         }
@@ -380,7 +380,7 @@ static const char *compare_parts(const struct bm_part_info *a,
         return "the variables";
     if (a->chunks != b->chunks)
         return "the number of chunks";
-    for (int k = 0; k < v->object->levels; k++)
+    for (int k = 0; k < bm_pieces(v->object); k++)
         if (a->level_bytes[k] != b->level_bytes[k])
             return "the bytes of a level";
     if (memcmp(&a->loss, &b->loss, sizeof(a->loss)) != 0)

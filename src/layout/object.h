@@ -83,7 +83,7 @@ struct bouma_variable {
     /* Of a step that was written: */
     int present;
     uint64_t raw_bytes, stored_bytes;
-    uint64_t level_bytes[BM_MAX_LEVELS];
+    uint64_t level_bytes[BM_MAX_LEVELS]; /* of pieces */
     struct bm_loss loss;
     struct bm_range *ranges; /* [components] */
 };

@@ -33,21 +33,6 @@ bouma_box bm_footprint_bounds(const struct bm_footprint *f)
     return box;
 }
 
-bouma_box bm_footprint_part(const struct bm_footprint *f, const bouma_box *box)
-{
-    bouma_box part;
-
-    for (int d = 0; d < 3; d++) {
-        int64_t up = ((int64_t)1 << f->shift[d]) - 1 - f->start[d];
-        int64_t lo = (box->lo[d] + up) >> f->shift[d];
-        int64_t hi = (box->hi[d] + up) >> f->shift[d];
-
-        part.lo[d] = lo > 0 ? lo : 0;
-        part.hi[d] = hi < f->count[d] ? hi : f->count[d];
-    }
-    return part;
-}
-
 struct bm_footprint bm_footprint_cut(const struct bm_footprint *f,
                                      const bouma_box *part)
 {
@@ -82,21 +67,24 @@ struct bm_footprint bm_footprint_at_level(const struct bm_footprint *f,
     return out;
 }
 
-struct bm_footprint bm_chunking_footprint(const struct bm_chunking *c,
-                                          int64_t chunk)
-{
-    struct bm_footprint f = c->calls->footprint(c->own, chunk);
-
-    return c->level ? bm_footprint_at_level(&f, c->level) : f;
-}
-
 /* ---- patches ------------------------------------------------------------- */
 
 static struct bm_footprint footprint_of_patch(const void *own, int64_t patch)
 {
-    bouma_box box = bm_tiling_patch_box(own, patch);
+    const struct bm_tiling *t = own;
+    struct bm_footprint f;
+    int64_t at[3];
 
-    return bm_footprint_of_box(&box);
+    bm_tiling_at(t, patch, at);
+    for (int d = 0; d < 3; d++) {
+        int64_t left;
+
+        f.start[d] = at[d] * t->edge[d];
+        left = t->shape[d] - f.start[d];
+        f.count[d] = left < t->edge[d] ? left : t->edge[d];
+        f.shift[d] = 0;
+    }
+    return f;
 }
 
 static void touched_patches(const void *own, const bouma_box *box, int level,

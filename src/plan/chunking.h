@@ -28,8 +28,36 @@ struct bm_footprint bm_footprint_of_box(const bouma_box *box);
 /* The smallest box around the samples, of which there are some. */
 bouma_box bm_footprint_bounds(const struct bm_footprint *f);
 /* Those of its samples that lie in a box, counted from its first sample: a box
- * that may be empty. */
-bouma_box bm_footprint_part(const struct bm_footprint *f, const bouma_box *box);
+ * that may be empty. Plans for many ranks ask for millions, so these two are
+ * here. */
+static inline bouma_box bm_footprint_part(const struct bm_footprint *f,
+                                          const bouma_box *box)
+{
+    bouma_box part;
+
+    for (int d = 0; d < 3; d++) {
+        int64_t up = ((int64_t)1 << f->shift[d]) - 1 - f->start[d];
+        int64_t lo = (box->lo[d] + up) >> f->shift[d];
+        int64_t hi = (box->hi[d] + up) >> f->shift[d];
+
+        part.lo[d] = lo > 0 ? lo : 0;
+        part.hi[d] = hi < f->count[d] ? hi : f->count[d];
+    }
+    return part;
+}
+
+/* Their number. */
+static inline uint64_t bm_footprint_samples_in(const struct bm_footprint *f,
+                                               const bouma_box *box)
+{
+    bouma_box part = bm_footprint_part(f, box);
+    uint64_t n = 1;
+
+    for (int d = 0; d < 3; d++)
+        n *= part.hi[d] > part.lo[d] ? (uint64_t)(part.hi[d] - part.lo[d]) : 0;
+    return n;
+}
+
 /* Such a part as a footprint. */
 struct bm_footprint bm_footprint_cut(const struct bm_footprint *f,
                                      const bouma_box *part);
@@ -43,6 +71,7 @@ typedef void (*bm_chunk_run)(void *context, int64_t first, int64_t end);
 /* The functions are cheap, need no memory and cannot fail. 'own' is whatever
  * the layout likes. */
 struct bm_chunking_functions {
+    int strided; /* some footprint has a shift: chunks are no boxes */
     struct bm_footprint (*footprint)(const void *own, int64_t chunk);
     /* Call 'each' for the chunks that have samples of a level in a box, none
      * twice. Those of level 0 are all samples, and no others are told; at
@@ -66,8 +95,13 @@ struct bm_chunking {
 };
 
 /* The samples of a chunk at the level; there may be none. */
-struct bm_footprint bm_chunking_footprint(const struct bm_chunking *c,
-                                          int64_t chunk);
+static inline struct bm_footprint
+bm_chunking_footprint(const struct bm_chunking *c, int64_t chunk)
+{
+    struct bm_footprint f = c->calls->footprint(c->own, chunk);
+
+    return c->level ? bm_footprint_at_level(&f, c->level) : f;
+}
 
 /* Each patch a chunk, at level 0. The tiling stays the caller's. */
 struct bm_chunking bm_chunking_of_tiling(const struct bm_tiling *t);

@@ -35,11 +35,9 @@ static void add_up(uint64_t *sum, const struct bm_partition *p, int64_t chunk)
 {
     struct bm_footprint whole = bm_chunking_footprint(&p->chunking, chunk);
 
-    for (int64_t k = p->first[chunk]; k < p->first[chunk + 1]; k++) {
-        bouma_box box = bm_footprint_part(&whole, &p->blocks[p->part[k]].box);
-
-        sum[rank_of_part(p, k)] += bm_box_volume(&box);
-    }
+    for (int64_t k = p->first[chunk]; k < p->first[chunk + 1]; k++)
+        sum[rank_of_part(p, k)] +=
+            bm_footprint_samples_in(&whole, &p->blocks[p->part[k]].box);
 }
 
 /* The rank with the most samples of a chunk, the smaller one of equals, among
@@ -149,10 +147,8 @@ int bm_distribute_report(struct bm_distribution *report, const int *owner,
         whole = bm_chunking_footprint(&p->chunking, i);
         for (int64_t k = p->first[i]; k < p->first[i + 1]; k++)
             if (rank_of_part(p, k) != owner[i]) {
-                bouma_box box =
-                    bm_footprint_part(&whole, &p->blocks[p->part[k]].box);
-
-                report->moved_samples += bm_box_volume(&box);
+                report->moved_samples +=
+                    bm_footprint_samples_in(&whole, &p->blocks[p->part[k]].box);
                 report->messages++;
             }
     }

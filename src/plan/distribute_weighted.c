@@ -51,12 +51,13 @@ static void fill(struct sharing *s, const struct bm_partition *p, size_t *place)
 
     s->count = 0;
     for (int64_t i = 0; i < p->chunking.count; i++) {
+        struct bm_footprint whole;
         size_t begin = n;
 
         if (!is_shared(p, i))
             continue;
+        whole = bm_chunking_footprint(&p->chunking, i);
         for (int64_t k = p->first[i]; k < p->first[i + 1]; k++) {
-            struct bm_footprint part = bm_partition_part(p, i, k);
             int rank = rank_of_part(p, k);
             size_t at = place[rank];
 
@@ -65,7 +66,8 @@ static void fill(struct sharing *s, const struct bm_partition *p, size_t *place)
                 s->rank[at] = rank;
                 s->held[at] = 0;
             }
-            s->held[at] += bm_footprint_samples(&part);
+            s->held[at] +=
+                bm_footprint_samples_in(&whole, &p->blocks[p->part[k]].box);
         }
         s->chunk[s->count] = i;
         s->first[s->count++] = begin;

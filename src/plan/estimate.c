@@ -8,6 +8,65 @@
 #include "base/bytes.h"
 #include "plan/schedule.h"
 
+/* ---- the grid ------------------------------------------------------------ */
+
+const char *bm_estimate_grid(struct bm_estimate_task *task, int ndims,
+                             const int64_t *shape, const int64_t *patch)
+{
+    int64_t edge[3];
+    const char *wrong;
+
+    bm_tiling_edges(edge, ndims, shape, patch);
+    wrong = bm_tiling_init(&task->tiling, ndims, shape, edge);
+    if (!wrong)
+        task->levels = bm_tiling_levels(&task->tiling);
+    return wrong;
+}
+
+uint64_t bm_estimate_samples(const struct bm_estimate_task *task)
+{
+    bouma_box all = bm_tiling_domain(&task->tiling);
+
+    return bm_box_volume(&all);
+}
+
+uint64_t bm_estimate_patch_samples(const struct bm_estimate_task *task)
+{
+    const int64_t *edge = task->tiling.edge;
+
+    return (uint64_t)edge[0] * (uint64_t)edge[1] * (uint64_t)edge[2];
+}
+
+void bm_estimate_tell_grid(bouma_plan_report *out,
+                           const struct bm_estimate_task *task)
+{
+    const struct bm_tiling *t = &task->tiling;
+
+    out->ranks = task->ranks;
+    for (int d = 0; d < t->ndims; d++) {
+        out->blocks[d] = task->blocks[3 - t->ndims + d];
+        out->patch[d] = t->edge[3 - t->ndims + d];
+        out->grid[d] = t->count[3 - t->ndims + d];
+    }
+    out->patches = t->patches;
+    out->raw_bytes = bm_estimate_samples(task) * task->sample_bytes;
+}
+
+int64_t bm_estimate_patch(const struct bm_estimate_task *task,
+                          const int64_t *at)
+{
+    const struct bm_tiling *t = &task->tiling;
+    int64_t lifted[3] = {0};
+    int first = 3 - t->ndims;
+
+    for (int d = first; d < 3; d++) {
+        lifted[d] = at[d - first];
+        if (lifted[d] < 0 || lifted[d] >= t->count[d])
+            return -1;
+    }
+    return bm_tiling_index(t, lifted);
+}
+
 /* ---- blocks ------------------------------------------------------------- */
 
 enum { MOST_DIVISORS = 1536 }; /* of any number below 2^31 */
@@ -27,8 +86,10 @@ static int list_divisors(int *out, int n)
     return count;
 }
 
-void bm_estimate_blocks(int64_t blocks[3], const struct bm_tiling *t, int ranks)
+void bm_estimate_blocks(int64_t blocks[3], const struct bm_estimate_task *task,
+                        int ranks)
 {
+    const struct bm_tiling *t = &task->tiling;
     int divisors[MOST_DIVISORS];
     int count = list_divisors(divisors, ranks);
     double least = INFINITY;
@@ -60,7 +121,7 @@ static int64_t share(int64_t n, int64_t i, int64_t count)
 
 bouma_box bm_estimate_block(const struct bm_estimate_task *task, int64_t rank)
 {
-    const int64_t *n = task->blocks, *shape = task->tiling->shape;
+    const int64_t *n = task->blocks, *shape = task->tiling.shape;
     int64_t at[3] = {rank / (n[1] * n[2]), rank / n[2] % n[1], rank % n[2]};
     bouma_box box;
 
@@ -91,7 +152,7 @@ static size_t list_blocks(struct bm_block *blocks,
 static double weight_of(const struct bm_estimate_task *task, int64_t patch)
 {
     static const double centre[3] = {0.3, 0.4, 0.35};
-    const struct bm_tiling *t = task->tiling;
+    const struct bm_tiling *t = &task->tiling;
     double distance = 0;
     int64_t at[3];
 
@@ -108,7 +169,7 @@ static double weight_of(const struct bm_estimate_task *task, int64_t patch)
 static void list_sizes(struct bm_estimate *e,
                        const struct bm_estimate_task *task)
 {
-    const struct bm_tiling *t = task->tiling;
+    const struct bm_tiling *t = &task->tiling;
     double raw = 0, weighted = 0, scale = 1 / task->ratio;
 
     for (int64_t i = 0; i < t->patches; i++) {
@@ -265,7 +326,7 @@ static uint64_t samples_at(const bouma_box *box, int k)
 static uint64_t size_bytes(const struct bm_estimate_task *task, int64_t patch,
                            uint64_t stored)
 {
-    bouma_box box = bm_tiling_patch_box(task->tiling, patch);
+    bouma_box box = bm_tiling_patch_box(&task->tiling, patch);
     double scale = (double)stored / (double)bm_box_volume(&box);
     uint64_t bytes = 0, coarser = 0;
 
@@ -284,8 +345,8 @@ static void list_tables(struct chunks *c, const struct bm_estimate_task *task)
 {
     uint64_t copies = (uint64_t)task->copies, before = 0;
 
-    for (int64_t i = 0; i < task->tiling->patches; i++) {
-        uint64_t key = bm_tiling_key(task->tiling, c->order[i]);
+    for (int64_t i = 0; i < task->tiling.patches; i++) {
+        uint64_t key = bm_tiling_key(&task->tiling, c->order[i]);
         uint64_t apart = bm_varint_bytes(key - before);
 
         c->tables[i] = (struct bm_chunk_table){
@@ -302,7 +363,7 @@ static int assign_chunks(struct chunks *c, struct bm_estimate *e,
                          const struct bm_estimate_task *task)
 {
     const bouma_options *o = task->options;
-    size_t count = (size_t)task->tiling->patches;
+    size_t count = (size_t)task->tiling.patches;
     struct bm_chunk_sizes sizes;
     uint64_t total = 0;
     int64_t files;
@@ -315,7 +376,7 @@ static int assign_chunks(struct chunks *c, struct bm_estimate *e,
     e->file = bm_new_raw(e->a, count, sizeof(*e->file));
     if (!c->order || !c->bytes || !c->owner || !c->tables || !e->file)
         return BOUMA_ENOMEM;
-    bm_tiling_order(task->tiling, c->order);
+    bm_tiling_order(&task->tiling, c->order);
     for (size_t i = 0; i < count; i++) {
         c->bytes[i] = e->bytes[c->order[i]];
         c->owner[i] = e->owner[c->order[i]];
@@ -359,7 +420,7 @@ static int measure_files(struct bm_estimate *e, const struct chunks *c)
 static int place_files(struct bm_estimate *e, const struct chunks *c,
                        const struct bm_estimate_task *task)
 {
-    struct bm_chunk_sizes sizes = {.count = (size_t)task->tiling->patches,
+    struct bm_chunk_sizes sizes = {.count = (size_t)task->tiling.patches,
                                    .bytes = c->bytes,
                                    .owner = c->owner};
     struct bm_place_task place = {task->options->place, task->ranks,
@@ -484,7 +545,7 @@ static int make_owners(struct bm_estimate *e,
 
     if (!rc)
         rc = bm_partition_init(&partition, e->a,
-                               bm_chunking_of_tiling(task->tiling), blocks,
+                               bm_chunking_of_tiling(&task->tiling), blocks,
                                list_blocks(blocks, task));
     if (!rc)
         rc = bm_distribute(e->owner, task->options->distribute, &partition,
@@ -499,7 +560,7 @@ static int make_owners(struct bm_estimate *e,
 int bm_estimate_make(struct bm_estimate *e, const bouma_allocator *a,
                      const struct bm_estimate_task *task)
 {
-    size_t patches = (size_t)task->tiling->patches;
+    size_t patches = (size_t)task->tiling.patches;
     struct chunks chunks;
     int rc;
 

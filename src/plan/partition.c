@@ -205,11 +205,8 @@ static int check_chunk(const struct bm_partition *p, int64_t chunk,
     uint64_t *bits;
     int rc = BOUMA_OK;
 
-    for (int64_t i = p->first[chunk]; i < p->first[chunk + 1]; i++) {
-        bouma_box part = part_in(p, &whole, i);
-
-        sum += bm_box_volume(&part);
-    }
+    for (int64_t i = p->first[chunk]; i < p->first[chunk + 1]; i++)
+        sum += bm_footprint_samples_in(&whole, &p->blocks[p->part[i]].box);
     if (sum == samples && (parts == 1 || (parts <= PAIRWISE &&
                                           few_are_disjoint(p, chunk, &whole))))
         return BOUMA_OK;

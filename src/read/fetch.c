@@ -17,7 +17,7 @@ struct batch {
     const struct bm_fetch *fetch;
     struct bouma_step *step;
     const struct bouma_variable *variable;
-    int fine, coarse;
+    int fine, coarse; /* pieces; fine > coarse: no new ones are needed */
     size_t source;
     const struct bm_section *section;
     size_t *chunks; /* places in the section, ascending */
@@ -92,7 +92,7 @@ static int decode_piece(const struct batch *b, struct bm_decoding *d,
 static int check_size(const struct batch *b, const struct bm_decoding *d,
                       struct bm_error *error)
 {
-    size_t bytes = b->variable->object->layout->sample_bytes(d, b->fine);
+    size_t bytes = b->variable->object->layout->sample_bytes(d, b->fetch->fine);
 
     return bytes > b->step->ds->store.memory_limit
                ? bm_fail(error, BOUMA_ELIMIT,
@@ -116,7 +116,7 @@ static int deliver(const struct batch *b, struct bm_coder *coder, size_t chunk,
                             .key = b->section->keys[b->chunks[chunk]],
                             .level = b->coarse + 1,
                             .clip = fetch->clip,
-                            .fine = b->fine};
+                            .fine = fetch->fine};
     const uint8_t *kept = b->coarse < b->section->levels - 1
                               ? fetch->coarser(fetch->context, d.key)
                               : NULL;
@@ -161,7 +161,7 @@ static int threads_for(const struct batch *b)
     const struct bouma_variable *v = b->variable;
     const struct bm_object *o = v->object;
     double samples =
-        ldexp((double)o->layout->most_values(o), -b->fine * o->ndims);
+        ldexp((double)o->layout->most_values(o), -b->fetch->fine * o->ndims);
     double bytes = samples * (double)b->count * v->components *
                    (double)bm_variable_value_size(v);
     double parts = 1 + bytes / THREAD_BYTES;
@@ -366,8 +366,10 @@ int bm_fetch(const struct bm_fetch *fetch)
     b.fetch = fetch;
     b.step = step;
     b.variable = variable;
-    b.fine = fetch->fine;
-    b.coarse = fetch->coarse;
+    b.fine = bm_finest_piece(variable->object, fetch->fine);
+    b.coarse = fetch->coarse < variable->object->levels - 1
+                   ? bm_finest_piece(variable->object, fetch->coarse + 1) - 1
+                   : bm_pieces(variable->object) - 1;
     if (!chunks)
         rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to read");
     for (size_t i = 0; i < step->manifest.count && found < count && !rc; i++) {

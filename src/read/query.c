@@ -46,15 +46,20 @@ static bouma_patch_info describe(struct query *q, const struct bm_section *s,
 {
     const struct bouma_variable *v = q->variable;
     bouma_box box = bm_chunk_bounds(v->object, s->keys[place]);
-    bouma_patch_info info = {bm_box_lower(&box, v->object->ndims), s->levels,
-                             v->components, q->ranges, q->level_bytes};
+    bouma_patch_info info = {bm_box_lower(&box, v->object->ndims),
+                             v->object->levels, v->components, q->ranges,
+                             q->level_bytes};
 
     for (int j = 0; j < v->components; j++)
         bm_range_public(&q->ranges[j],
                         &s->ranges[place * (size_t)v->components + (size_t)j],
                         v->type);
-    for (int k = 0; k < s->levels; k++)
-        q->level_bytes[k] = s->sizes[place * (size_t)s->levels + (size_t)k];
+    for (int k = 0; k < v->object->levels; k++) {
+        int piece = bm_added_piece(v->object, k);
+
+        q->level_bytes[k] =
+            piece < 0 ? 0 : s->sizes[place * (size_t)s->levels + (size_t)piece];
+    }
     return info;
 }
 
@@ -74,12 +79,13 @@ static int decide(struct query *q, const struct bm_section *s, struct entry *e)
         info = describe(q, s, e->place);
         e->level = asked->choose(asked->user, &info);
     }
-    return e->level < s->levels ? BOUMA_OK
-                                : bm_fail(&q->step->ds->error, BOUMA_EINVAL,
-                                          "level %d was chosen for a patch of "
-                                          "\"%s/%s\", which has levels 0 to %d",
-                                          e->level, q->variable->object->name,
-                                          q->variable->name, s->levels - 1);
+    return e->level < q->variable->object->levels
+               ? BOUMA_OK
+               : bm_fail(&q->step->ds->error, BOUMA_EINVAL,
+                         "level %d was chosen for a patch of "
+                         "\"%s/%s\", which has levels 0 to %d",
+                         e->level, q->variable->object->name, q->variable->name,
+                         q->variable->object->levels - 1);
 }
 
 /* Look at the tables of all subfiles that may matter. 'keys' are those of
@@ -218,7 +224,14 @@ int bm_query(struct bouma_step *step, const struct bouma_variable *variable,
     uint64_t *keys = NULL;
     uint64_t before = 0;
     size_t count = 0;
-    int rc = bm_chunks_select(&keys, &count, variable->object, lifted, 0);
+    int rc = BOUMA_OK;
+
+    if (variable->object->layout->chunking(variable->object).calls->strided)
+        return bm_fail(&step->ds->error, BOUMA_EINVAL,
+                       "grid \"%s\" is not stored in patches; read boxes of it "
+                       "with bouma_variable_read()",
+                       variable->object->name);
+    rc = bm_chunks_select(&keys, &count, variable->object, lifted, 0);
 
     q.entries = bm_new_raw(a, count + 1, sizeof(*q.entries));
     q.ranges = bm_new(a, (size_t)variable->components, sizeof(*q.ranges));

@@ -256,8 +256,8 @@ static int make_stages(struct bm_step *s)
     size_t levels = 1;
 
     for (size_t i = 0; i < s->plan->grid_count; i++)
-        if ((size_t)s->plan->grids[i].grid->levels > levels)
-            levels = (size_t)s->plan->grids[i].grid->levels;
+        if ((size_t)bm_pieces(s->plan->grids[i].grid) > levels)
+            levels = (size_t)bm_pieces(s->plan->grids[i].grid);
     p->stage_bytes = buffer < STAGE_BYTES ? (size_t)buffer : STAGE_BYTES;
     p->stage_memory = bm_new_raw(s->ds->a, levels, p->stage_bytes);
     if (!p->stage_memory)

@@ -8,7 +8,7 @@
 
 size_t bm_record_bytes(const struct bouma_variable *variable)
 {
-    return (size_t)variable->object->levels * 8 +
+    return (size_t)bm_pieces(variable->object) * 8 +
            (size_t)variable->components * 24 + 16;
 }
 
@@ -162,7 +162,7 @@ static void note_chunk(struct bm_shaper *s, size_t m,
                        const struct bm_encoding *e, const uint8_t *data)
 {
     uint8_t *out = s->records + s->record_at[m];
-    int levels = e->variable->object->levels;
+    int levels = bm_pieces(e->variable->object);
     struct bm_address address = {s->ds->id,
                                  s->ds->step,
                                  s->generation.epoch,

@@ -9,7 +9,7 @@ uint8_t bm_table_size_bytes(const struct bouma_variable *v,
 {
     size_t bytes = 0;
 
-    for (int k = 0; k < v->object->levels; k++)
+    for (int k = 0; k < bm_pieces(v->object); k++)
         bytes += bm_varint_bytes(values[k] * bm_variable_sample_size(v));
     return (uint8_t)bytes; /* of 32 levels, with at most 5 each */
 }
@@ -19,7 +19,7 @@ uint8_t bm_table_recorded_bytes(const struct bouma_variable *v,
 {
     size_t bytes = 0;
 
-    for (int k = 0; k < v->object->levels; k++)
+    for (int k = 0; k < bm_pieces(v->object); k++)
         bytes += bm_varint_bytes(bm_load_u32(record + 8 * k));
     return (uint8_t)bytes;
 }
