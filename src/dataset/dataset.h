@@ -99,7 +99,7 @@ struct bouma_dataset {
     struct bm_swarm *swarms;
     size_t swarm_count, swarm_room;
     struct bm_refused_list refused;
-    struct bm_step *pending;    /* a step that is still being stored, or NULL */
+    struct bm_write_job *pending; /* is still being stored; NULL: none is */
     struct bm_write_plan *plan; /* of the last step, for reuse */
     uint64_t plan_hash;
     struct bm_held_step *held; /* [options.group], of BOUMA_GROUP */

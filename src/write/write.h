@@ -1,7 +1,5 @@
-/* write.h -- the write pipeline:
- *
- *     describe -> plan -> distribute -> shape -> ship -> store -> commit
- */
+/* write.h -- steps are written. Inside this folder, write_job.h has the stages
+ * that each goes through. */
 #ifndef BM_WRITE_H
 #define BM_WRITE_H
 
@@ -17,9 +15,5 @@ int bm_write_settle(struct bouma_dataset *ds, bouma_record *record);
 
 /* Forget the plan of the last step, and a step that is still being stored. */
 void bm_write_release(struct bouma_dataset *ds);
-
-/* What differs between this rank's description of the step and rank 0's, as a
- * message on all ranks. Collective. */
-int bm_write_mismatch(struct bouma_dataset *ds);
 
 #endif
