@@ -5,8 +5,8 @@
 
 #include "dataset/dataset.h"
 
-/* End the step: 'status' is the caller's own, BOUMA_OK or EABORTED.
- * Collective. 'record' may be NULL. */
+/* End the step: 'status' is the caller's own, BOUMA_OK or EABORTED. No other
+ * one is being stored. Collective. 'record' may be NULL. */
 int bm_write_step(struct bouma_dataset *ds, int status, bouma_record *record);
 
 /* If a step is still being stored: wait for it and commit it. Its record, if

@@ -204,10 +204,8 @@ int bm_write_settle(struct bouma_dataset *ds, bouma_record *record)
 int bm_write_step(struct bouma_dataset *ds, int status, bouma_record *record)
 {
     struct bm_write_job none, *job;
-    int rc = bm_write_settle(ds, NULL);
+    int rc;
 
-    if (rc)
-        return rc;
     memset(&none, 0, sizeof(none));
     job = bm_new(ds->a, 1, sizeof(*job));
     if (!job) {
