@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/search.h"
+#include "engine/flows.h"
 #include "plan/schedule.h"
 #include "write/predict.h"
 
@@ -36,14 +37,13 @@ static size_t place_in_mine(const struct bm_write_plan *plan, size_t chunk)
     return at;
 }
 
-/* Where the files of a writer begin in its stream, and the flow to it. */
+/* What goes to the writers that concern this rank, while it is put together. */
 struct routes {
     struct bm_write_job *job;
-    uint64_t *base;        /* [files] */
-    struct bm_flow *flows; /* by gatherer */
-    size_t flow_count;
-    int *flow_of;          /* [ranks]; -1: nothing goes there from here */
+    struct bm_flows flows;
+    uint8_t *concerned;    /* [ranks]: some file of this writer concerns it */
     struct bm_slot *slots; /* of the largest file */
+    uint64_t most;         /* bytes of slots in a round */
 };
 
 uint64_t bm_ship_bytes(const struct bm_write_job *job, size_t chunk)
@@ -63,19 +63,6 @@ static uint64_t file_bytes(const struct bm_write_job *job, size_t file)
          t < job->plan.files.first[file + 1]; t++)
         bytes += bm_ship_bytes(job, job->plan.files.chunk[t]);
     return bytes;
-}
-
-static int add_piece(const bouma_allocator *a, struct bm_flow *flow,
-                     struct bm_piece piece)
-{
-    struct bm_piece *grown =
-        bm_grow(a, flow->pieces, flow->count, sizeof(*grown));
-
-    if (!grown)
-        return BOUMA_ENOMEM;
-    flow->pieces = grown;
-    flow->pieces[flow->count++] = piece;
-    return BOUMA_OK;
 }
 
 /* The chunks of a file in the order of the stream, into r->slots; their
@@ -118,129 +105,65 @@ static int route_record(struct bm_write_job *job, int owner, int writer,
 }
 
 /* What one file means for this rank: pieces of the flow to its writer, and
- * records that go there. */
+ * records that go there. 'subfile' is its place among those of this rank. */
 static int route_file(struct routes *r, size_t file, size_t subfile)
 {
     struct bm_write_job *job = r->job;
+    struct bm_job_transit *transit = &job->transit;
     int me = job->ds->comm->rank, writer = bm_job_writer(job, file);
-    struct bm_flow *flow = &r->flows[r->flow_of[writer]];
     size_t count = schedule_file(r, file);
     int rc = BOUMA_OK;
 
     for (size_t i = 0; i < count && !rc; i++) {
         const struct bm_slot *slot = &r->slots[i];
-        uint32_t chunk =
-            job->plan.files.chunk[job->plan.files.first[file] + slot->place];
+        size_t first = job->plan.files.first[file];
+        uint32_t chunk = job->plan.files.chunk[first + slot->place];
         size_t m =
             slot->owner == me ? place_in_mine(job->plan.grids, chunk) : 0;
-        uint64_t at = r->base[file] + slot->at;
+        uint64_t at;
 
+        bm_flows_fit(&r->flows, writer, slot->bytes, r->most);
+        at = bm_flows_add(&r->flows, writer, slot->owner, slot->bytes, m);
         if (slot->owner != me && writer != me)
             continue;
-        rc = add_piece(job->ds->a, flow,
-                       (struct bm_piece){slot->owner, at, slot->bytes, m});
         if (writer == me)
-            job->transit.arrivals[job->transit.arrival_count++] =
-                (struct bm_arrival){at,          subfile, slot->place,
-                                    slot->owner, m,       slot->bytes};
-        if (!rc && job->transit.cargo == BM_CHUNKS)
+            transit->arrivals[transit->arrival_count++] = (struct bm_arrival){
+                at, subfile, slot->place, slot->owner, m, slot->bytes};
+        if (transit->cargo == BM_CHUNKS)
             rc = route_record(job, slot->owner, writer, chunk, m);
-        if (!rc && job->transit.cargo == BM_SLOTS && slot->owner == me)
+        if (transit->cargo == BM_SLOTS && slot->owner == me)
             bm_predict_turn(job, m, at);
     }
     return rc;
 }
 
-/* The rounds of a stream of slots: whole ones. 'parts' has room for as many as
- * there are chunks. */
-static int cut_slots(struct routes *r, struct bm_rounds *rounds, int writer,
-                     struct bm_stream_part *parts)
-{
-    const struct bm_write_job *job = r->job;
-    uint64_t most =
-        job->ds->site.buffer_bytes / (uint64_t)bm_predict_division(job);
-    uint64_t largest = most;
-    size_t n = 0;
-
-    for (size_t f = 0; f < (size_t)job->plan.files.files; f++) {
-        size_t count;
-
-        if (bm_job_writer(job, f) != writer)
-            continue;
-        count = schedule_file(r, f);
-        for (size_t i = 0; i < count; i++) {
-            uint64_t bytes = r->slots[i].bytes;
-
-            if (!i || parts[n - 1].bytes + bytes > most)
-                parts[n++] = (struct bm_stream_part){0, 0};
-            parts[n - 1].bytes += bytes;
-            largest = bytes > largest ? bytes : largest;
-        }
-    }
-    return bm_rounds_init(rounds, job->ds->a, parts, n, largest);
-}
-
-/* The rounds of the stream to a writer. */
-static int cut_rounds(struct routes *r, struct bm_rounds *rounds, int writer,
-                      struct bm_stream_part *parts)
-{
-    const struct bm_write_job *job = r->job;
-    size_t n = 0;
-
-    if (job->transit.cargo == BM_SLOTS)
-        return cut_slots(r, rounds, writer, parts);
-    for (size_t f = 0; f < (size_t)job->plan.files.files; f++)
-        if (bm_job_writer(job, f) == writer)
-            parts[n++] = (struct bm_stream_part){file_bytes(job, f), 0};
-    return bm_rounds_init(rounds, job->ds->a, parts, n,
-                          job->ds->site.buffer_bytes);
-}
-
-/* Find the writers that concern this rank, and the rounds of each. */
-static int make_flows(struct routes *r)
+/* All files of the writers that concern this rank, each from a new round on.
+ * Of a file that does not, the bytes are enough, unless rounds end between its
+ * slots. */
+static int route_files(struct routes *r)
 {
     struct bm_write_job *job = r->job;
-    const bouma_allocator *a = job->ds->a;
-    size_t files = (size_t)job->plan.files.files,
-           ranks = (size_t)job->ds->comm->size;
-    uint64_t *load = bm_new(a, ranks, sizeof(*load));
-    size_t most =
-        job->plan.grids->chunks > files ? job->plan.grids->chunks : files;
-    struct bm_stream_part *parts = bm_new_raw(a, most, sizeof(*parts));
-    int rc = load && parts ? BOUMA_OK : BOUMA_ENOMEM;
+    size_t files = (size_t)job->plan.files.files, subfile = 0;
+    int rc = BOUMA_OK;
 
-    for (size_t i = 0; i < ranks; i++)
-        r->flow_of[i] = -1;
+    for (size_t f = 0; f < files; f++)
+        if (!r->concerned[bm_job_writer(job, f)])
+            r->concerned[bm_job_writer(job, f)] = (uint8_t)concerns(job, f);
     for (size_t f = 0; f < files && !rc; f++) {
         int writer = bm_job_writer(job, f);
+        uint64_t bytes;
 
-        r->base[f] = load[writer];
-        load[writer] += file_bytes(job, f);
-        if (r->flow_of[writer] < 0 && concerns(job, f))
-            r->flow_of[writer] = 0;
-    }
-    for (size_t i = 0; i < ranks; i++)
-        if (r->flow_of[i] == 0)
-            r->flow_of[i] = (int)r->flow_count++;
-    r->flows = bm_new(a, r->flow_count, sizeof(*r->flows));
-    if (!r->flows) {
-        r->flow_count = 0;
-        rc = BOUMA_ENOMEM;
-    }
-    for (size_t i = 0; i < ranks && !rc; i++) {
-        if (r->flow_of[i] < 0)
+        if (!r->concerned[writer])
             continue;
-        r->flows[r->flow_of[i]].gatherer = (int)i;
-        rc = cut_rounds(r, &r->flows[r->flow_of[i]].rounds, (int)i, parts);
+        bytes = file_bytes(job, f);
+        bm_flows_fit(&r->flows, writer, bytes, 0);
+        if (job->transit.cargo == BM_SLOTS || concerns(job, f))
+            rc = route_file(r, f, subfile);
+        else
+            bm_flows_skip(&r->flows, writer, bytes);
+        subfile += writer == job->ds->comm->rank;
     }
-    bm_drop(a, load);
-    bm_drop(a, parts);
     return rc;
-}
-
-static void release_routes(struct routes *r)
-{
-    bm_flows_free(r->job->ds->a, r->flows, r->flow_count);
 }
 
 static int make_pipe(struct routes *r);
@@ -258,52 +181,56 @@ static void clear_shipment(struct bm_write_job *job)
     job->transit.arrival_count = 0;
 }
 
-int bm_ship_plan(struct bm_write_job *job)
+/* Memory for what is put together, and for what comes of it. */
+static int reserve_routes(struct routes *r)
 {
+    struct bm_write_job *job = r->job;
+    struct bm_job_transit *transit = &job->transit;
+    const struct bm_assignment *files = &job->plan.files;
     const bouma_allocator *a = job->ds->a;
-    size_t most = 0, incoming = 0, subfile = 0;
-    size_t files = (size_t)job->plan.files.files;
-    struct routes r = {.job = job};
-    int rc = BOUMA_OK;
+    size_t most = 0, incoming = 0;
 
-    clear_shipment(job);
-    for (size_t f = 0; f < files; f++) {
-        size_t n = job->plan.files.first[f + 1] - job->plan.files.first[f];
+    for (size_t f = 0; f < (size_t)files->files; f++) {
+        size_t n = files->first[f + 1] - files->first[f];
 
         most = n > most ? n : most;
         if (bm_job_writer(job, f) == job->ds->comm->rank)
             incoming += n;
     }
-    r.slots = bm_new_raw(a, most, sizeof(*r.slots));
-    r.base = bm_new_raw(a, files, sizeof(*r.base));
-    r.flow_of = bm_new_raw(a, (size_t)job->ds->comm->size, sizeof(*r.flow_of));
-    if (!job->transit.send_m)
-        job->transit.send_m = bm_new_raw(a, job->plan.grids->mine_count,
-                                         sizeof(*job->transit.send_m));
-    job->transit.arrivals =
-        bm_new_raw(a, incoming, sizeof(*job->transit.arrivals));
-    if (!r.slots || !r.base || !r.flow_of || !job->transit.send_m ||
-        !job->transit.arrivals)
-        rc = BOUMA_ENOMEM;
+    r->slots = bm_new_raw(a, most, sizeof(*r->slots));
+    r->concerned = bm_new(a, (size_t)job->ds->comm->size, 1);
+    if (!transit->send_m)
+        transit->send_m = bm_new_raw(a, job->plan.grids->mine_count,
+                                     sizeof(*transit->send_m));
+    transit->arrivals = bm_new_raw(a, incoming, sizeof(*transit->arrivals));
+    return r->slots && r->concerned && transit->send_m && transit->arrivals
+               ? bm_flows_init(&r->flows, job->ds->comm)
+               : BOUMA_ENOMEM;
+}
+
+int bm_ship_plan(struct bm_write_job *job)
+{
+    struct bm_job_transit *transit = &job->transit;
+    struct routes r = {.job = job, .most = UINT64_MAX};
+    int rc;
+
+    clear_shipment(job);
+    if (transit->cargo == BM_SLOTS)
+        r.most =
+            job->ds->site.buffer_bytes / (uint64_t)bm_predict_division(job);
+    rc = reserve_routes(&r);
     if (!rc)
-        rc = make_flows(&r);
-    for (size_t f = 0; f < files && !rc; f++) {
-        if (concerns(job, f))
-            rc = route_file(&r, f, subfile);
-        subfile += bm_job_writer(job, f) == job->ds->comm->rank;
-    }
-    if (!rc && job->transit.cargo == BM_CHUNKS)
-        rc = bm_route_seal(&job->transit.record_sends) ||
-                     bm_route_seal(&job->transit.record_receives)
+        rc = route_files(&r);
+    if (!rc && transit->cargo == BM_CHUNKS)
+        rc = bm_route_seal(&transit->record_sends) ||
+                     bm_route_seal(&transit->record_receives)
                  ? BOUMA_ENOMEM
                  : BOUMA_OK;
     if (!rc)
         rc = make_pipe(&r);
-    else
-        release_routes(&r);
-    bm_drop(a, r.slots);
-    bm_drop(a, r.base);
-    bm_drop(a, r.flow_of);
+    bm_flows_release(&r.flows);
+    bm_drop(job->ds->a, r.slots);
+    bm_drop(job->ds->a, r.concerned);
     if (rc)
         bm_fail(&job->ds->error, rc, "no memory for the messages of the step");
     return rc;
@@ -425,7 +352,6 @@ static bouma_tier own_tier(const struct bm_write_job *job)
     return job->ds->options.tier;
 }
 
-/* Takes the flows over. */
 static int make_pipe(struct routes *r)
 {
     struct bm_write_job *job = r->job;
@@ -444,8 +370,9 @@ static int make_pipe(struct routes *r)
     if (options.buffers > MOST_BUFFERS)
         options.buffers = MOST_BUFFERS;
     options.tier = own_tier(job);
-    return bm_pipe_new(&job->transit.pipe, job->ds->comm, r->flows,
-                       r->flow_count, &options, &calls);
+    /* What has slots is cut between them already. */
+    return bm_flows_pipe(&r->flows, slots ? 0 : job->ds->site.buffer_bytes,
+                         &job->transit.pipe, job->ds->comm, &options, &calls);
 }
 
 int bm_ship_chunks(struct bm_write_job *job, int stored, int rc)
