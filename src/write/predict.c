@@ -276,6 +276,7 @@ static int make_stages(struct bm_write_job *job)
  * them when it had that number the last time. */
 int bm_predict_rooms(struct bm_write_job *job)
 {
+    const struct bm_write_plan *plan = job->plan.grids;
     int rc = BOUMA_OK;
 
     for (size_t i = 0; i < job->held.subfile_count && !rc; i++) {
@@ -283,12 +284,15 @@ int bm_predict_rooms(struct bm_write_job *job)
         const size_t *first = job->plan.files.first + f->head.subfile;
         const struct bm_level_share *share = NULL;
         uint64_t expected = 0;
+        size_t known = 0;
 
         for (size_t t = first[0]; t < first[1]; t++)
             expected += job->plan.bytes[job->plan.files.chunk[t]];
-        for (size_t k = 0; k < job->plan.grids->share_count; k++)
-            if (job->plan.grids->shares[k].file == f->head.subfile)
-                share = &job->plan.grids->shares[k];
+        BM_BISECT(known, plan->share_count, k,
+                  plan->shares[k].file <= f->head.subfile);
+        if (known < plan->share_count &&
+            plan->shares[known].file == f->head.subfile)
+            share = &plan->shares[known];
         rc = bm_subfile_make_rooms(f, job->ds, expected,
                                    share ? share->bytes : NULL);
     }
