@@ -616,9 +616,9 @@ BOUMA_API int bouma_step_end(bouma_dataset *ds, bouma_record *record);
  * whatever it returns, and so is everything else, to be defined or changed for
  * the next step. What was gathered is stored by a thread that makes no calls of
  * MPI. The step is committed, and its failure told, by the next collective call
- * on the dataset: bouma_dataset_wait(), _flush(), _close(), _refresh(),
- * bouma_step_open(), bouma_step_read(), bouma_particles_restart(), and
- * bouma_step_end() or _abort(): if the step before has failed, that is what
+ * on the dataset: bouma_dataset_wait(), _flush(), _drain(), _refresh(),
+ * _truncate(), _close(), bouma_step_open(), bouma_step_read(),
+ * bouma_particles_restart(), and bouma_step_end() or _abort(): if the step before has failed, that is what
  * these two tell, and the step that they were to end is dropped; it can be
  * begun again.
  * A program that ends without any of these leaves the step uncommitted.

@@ -18,6 +18,22 @@ int bm_api_check(bouma_options *out, const bouma_options *given,
  * an earlier call is cleared, unless it is that of the opening. */
 int bm_api_check_open(bouma_dataset *ds);
 
+/* A step that is still being stored is committed, or has failed, before
+ * anything else happens: here and nowhere else, so that no pipeline has to
+ * think of another. Its record, if that is not NULL. Collective. */
+int bm_api_settle(bouma_dataset *ds, bouma_record *record);
+
+/* What a call has a dataset for. */
+enum bm_api_use {
+    BM_TO_READ,  /* one that was closed can still be read */
+    BM_TO_USE,   /* it is open */
+    BM_TO_WRITE, /* and things can be written */
+};
+
+/* How a collective call on a dataset (may be NULL) begins: it is good for that,
+ * the message of an earlier call is cleared, and bm_api_settle(). */
+int bm_api_begin(bouma_dataset *ds, enum bm_api_use use);
+
 /* Whether things can be defined and written. */
 int bm_api_check_writing(bouma_dataset *ds);
 /* The same inside a step, for something that belongs to 'schema' and is called

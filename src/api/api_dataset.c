@@ -174,7 +174,7 @@ int bouma_dataset_close(bouma_dataset *ds)
     rc = bm_api_check_open(ds);
     if (rc)
         return rc;
-    settled = bm_write_settle(ds, NULL);
+    settled = bm_api_settle(ds, NULL);
     rc = bm_comm_begin(ds->comm, "closing", 0, NULL, 0, BOUMA_OK, &ds->error);
     if (rc) /* the ranks are not together: nothing is closed */
         return rc;
@@ -244,10 +244,8 @@ const char *bouma_dataset_note(const bouma_dataset *ds, int i)
 int bouma_dataset_refresh(bouma_dataset *ds)
 {
     BM_STRICT_MATH;
-    int rc = ds ? bm_api_check_open(ds) : BOUMA_EINVAL;
+    int rc = bm_api_begin(ds, BM_TO_USE);
 
-    if (!rc)
-        rc = bm_write_settle(ds, NULL);
     return rc ? rc : bm_dataset_refresh(ds);
 }
 
@@ -258,16 +256,14 @@ int bouma_dataset_wait(bouma_dataset *ds, bouma_record *record)
 
     if (record)
         memset(record, 0, sizeof(*record));
-    return rc ? rc : bm_write_settle(ds, record);
+    return rc ? rc : bm_api_settle(ds, record);
 }
 
 /* What is under way is over, and the ranks are together. Collective. */
 static int begin(bouma_dataset *ds, const char *what)
 {
-    int rc = ds ? bm_api_check_open(ds) : BOUMA_EINVAL;
+    int rc = bm_api_begin(ds, BM_TO_USE);
 
-    if (!rc)
-        rc = bm_write_settle(ds, NULL);
     return rc ? rc
               : bm_comm_begin(ds->comm, what, 0, NULL, 0, BOUMA_OK, &ds->error);
 }
@@ -292,10 +288,8 @@ int bouma_dataset_flush(bouma_dataset *ds)
 int bouma_dataset_truncate(bouma_dataset *ds, int64_t step)
 {
     BM_STRICT_MATH;
-    int rc = ds ? bm_api_check_writing(ds) : BOUMA_EINVAL;
+    int rc = bm_api_begin(ds, BM_TO_WRITE);
 
-    if (!rc)
-        rc = bm_write_settle(ds, NULL);
     if (rc)
         return rc;
     if (ds->in_step)

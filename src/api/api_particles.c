@@ -117,7 +117,9 @@ static int add_swarm(bouma_dataset *ds, const struct bm_swarm *swarm)
         ds->swarms = grown;
         ds->swarm_room = room;
     }
-    ds->swarms[ds->swarm_count++] = *swarm;
+    ds->swarms[ds->swarm_count] = *swarm;
+    ds->swarms[ds->swarm_count].serial = ds->swarm_count;
+    ds->swarm_count++;
     return BOUMA_OK;
 }
 

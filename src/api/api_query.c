@@ -6,7 +6,6 @@
 #include "base/hash.h"
 #include "read/collector.h"
 #include "read/restart.h"
-#include "write/write.h"
 
 /* ---- conditions --------------------------------------------------------- */
 
@@ -434,7 +433,7 @@ int bouma_particles_restart(bouma_particle_data **out,
                        "particles \"%s\" are being written; open a step to "
                        "read",
                        set->name);
-    rc = bm_write_settle(ds, NULL); /* which has the buffers till then */
+    rc = bm_api_begin(ds, BM_TO_READ);
     if (rc)
         return rc;
     rc = complete(&own, &list, set, query);

@@ -6,7 +6,6 @@
 #include "api/api.h"
 #include "layout/patch.h"
 #include "read/read.h"
-#include "write/write.h"
 
 /* ---- steps -------------------------------------------------------------- */
 
@@ -17,12 +16,7 @@ int bouma_step_open(bouma_step **out, bouma_dataset *ds, int64_t step)
 
     if (out)
         *out = NULL;
-    if (!ds)
-        return BOUMA_EINVAL;
-    if (!ds->opened) /* a closed one can still be read */
-        return bm_api_check_open(ds);
-    bm_error_clear(&ds->error);
-    rc = bm_write_settle(ds, NULL);
+    rc = bm_api_begin(ds, BM_TO_READ);
     /* A negative number is no step of any dataset: let all ranks hear so. */
     return rc ? rc : bm_step_open(out, ds, (uint64_t)step);
 }
@@ -451,8 +445,7 @@ int bouma_step_read(bouma_step *step, const bouma_request *requests,
     if (!step)
         return BOUMA_EINVAL;
     ds = step->ds;
-    bm_error_clear(&ds->error);
-    rc = bm_write_settle(ds, NULL); /* which has the buffers till then */
+    rc = bm_api_begin(ds, BM_TO_READ);
     if (rc)
         return rc;
     own = bm_new(ds->a, count, sizeof(*own));

@@ -308,7 +308,7 @@ int bouma_variable_put_copy(bouma_variable *variable, const bouma_box *box,
 /* End or abort: what is wrong here is told to all ranks. */
 static int end(bouma_dataset *ds, int status, bouma_record *record)
 {
-    int rc;
+    int rc, settled;
 
     if (!ds)
         return BOUMA_EINVAL;
@@ -320,7 +320,10 @@ static int end(bouma_dataset *ds, int status, bouma_record *record)
     if (!rc && !ds->in_step)
         rc = bm_fail(&ds->error, BOUMA_ESTATE,
                      "no step was begun; call bouma_step_begin() first");
-    rc = bm_write_step(ds, rc ? rc : status, record);
+    if (!rc)
+        rc = status;
+    settled = bm_api_settle(ds, NULL);
+    rc = settled ? settled : bm_write_step(ds, rc, record);
     bm_refused_end_step(&ds->refused);
     forget_step(ds);
     return rc;

@@ -35,6 +35,7 @@ struct bm_lane {
 /* Particles that were handed over for the step that is being written. */
 struct bm_swarm {
     struct bm_object *set;
+    size_t serial; /* in the order of the calls */
     uint64_t count;
     struct bm_lane *lanes; /* [lane_count], of all variables in their order */
     size_t lane_count;
@@ -99,8 +100,8 @@ struct bouma_dataset {
     struct bm_swarm *swarms;
     size_t swarm_count, swarm_room;
     struct bm_refused_list refused;
-    struct bm_step *pending;    /* a step that is still being stored, or NULL */
-    struct bm_write_plan *plan; /* of the last step, for reuse */
+    struct bm_write_job *pending; /* is still being stored; NULL: none is */
+    struct bm_write_plan *plan;   /* of the last step, for reuse */
     uint64_t plan_hash;
     struct bm_held_step *held; /* [options.group], of BOUMA_GROUP */
     int held_count;

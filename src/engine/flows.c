@@ -42,6 +42,17 @@ int bm_flows_fit(struct bm_flows *f, int gatherer, uint64_t bytes,
     return 1;
 }
 
+void bm_flows_skip(struct bm_flows *f, int gatherer, uint64_t bytes)
+{
+    struct bm_flow_made *m = &f->made[gatherer];
+
+    m->bytes += bytes;
+    if (!m->part_count)
+        bm_flows_fit(f, gatherer, bytes, 0);
+    if (m->part_count)
+        m->parts[m->part_count - 1].bytes += bytes;
+}
+
 uint64_t bm_flows_add(struct bm_flows *f, int gatherer, int rank,
                       uint64_t bytes, size_t tag)
 {
@@ -49,11 +60,7 @@ uint64_t bm_flows_add(struct bm_flows *f, int gatherer, int rank,
     uint64_t at = m->bytes;
     struct bm_piece *pieces;
 
-    m->bytes += bytes;
-    if (!m->part_count)
-        bm_flows_fit(f, gatherer, bytes, 0);
-    if (m->part_count)
-        m->parts[m->part_count - 1].bytes += bytes;
+    bm_flows_skip(f, gatherer, bytes);
     if (rank != f->rank && gatherer != f->rank)
         return at;
     m->concerned = 1;

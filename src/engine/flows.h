@@ -37,6 +37,10 @@ int bm_flows_fit(struct bm_flows *f, int gatherer, uint64_t bytes,
 uint64_t bm_flows_add(struct bm_flows *f, int gatherer, int rank,
                       uint64_t bytes, size_t tag);
 
+/* The same for bytes of ranks that are neither this one nor do they go to it.
+ */
+void bm_flows_skip(struct bm_flows *f, int gatherer, uint64_t bytes);
+
 /* The bytes that go to a gatherer. */
 uint64_t bm_flows_bytes(const struct bm_flows *f, int gatherer);
 

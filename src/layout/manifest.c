@@ -191,13 +191,20 @@ static int decode_part(struct bm_part_info *out, struct bm_cursor *c,
     return rc || c->failed ? BOUMA_EFORMAT : BOUMA_OK;
 }
 
-static int has_part(const void *list, uint32_t variable)
+const struct bm_part_info *
+bm_subfile_info_part(const struct bm_subfile_info *info, uint32_t variable)
 {
-    const struct bm_subfile_info *info = list;
     size_t at = 0;
 
     BM_BISECT(at, info->count, i, info->parts[i].variable <= variable);
-    return at < info->count && info->parts[at].variable == variable;
+    return at < info->count && info->parts[at].variable == variable
+               ? &info->parts[at]
+               : NULL;
+}
+
+static int has_part(const void *list, uint32_t variable)
+{
+    return bm_subfile_info_part(list, variable) != NULL;
 }
 
 int bm_subfile_info_decode(struct bm_subfile_info *out, struct bm_cursor *c,

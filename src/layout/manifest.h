@@ -65,6 +65,9 @@ int bm_subfile_info_of(struct bm_subfile_info *out, const struct bm_head *h,
                        const uint8_t head_hash[16], const bouma_allocator *a);
 void bm_subfile_info_release(struct bm_subfile_info *info,
                              const bouma_allocator *a);
+/* What it has of a variable, or NULL. */
+const struct bm_part_info *
+bm_subfile_info_part(const struct bm_subfile_info *info, uint32_t variable);
 void bm_subfile_info_encode(struct bm_buffer *b,
                             const struct bm_subfile_info *info,
                             const struct bm_schema *schema);

@@ -76,6 +76,9 @@ void bm_schema_release(struct bm_schema *schema)
     for (int i = 0; i < schema->count; i++)
         object_free(schema->objects[i]);
     bm_drop(schema->a, schema->objects);
+    for (int k = 0; k <= BM_LAST_KIND; k++)
+        bm_drop(schema->a, schema->of_kind[k].objects);
+    memset(schema->of_kind, 0, sizeof(schema->of_kind));
     bm_drop(schema->a, schema->by_id);
     bm_catalogue_release(&schema->names, schema->a);
     schema->objects = NULL;
@@ -106,19 +109,14 @@ struct bm_object *bm_schema_find(const struct bm_schema *schema,
 struct bm_object *bm_schema_nth(const struct bm_schema *schema,
                                 enum bm_object_kind kind, int i)
 {
-    for (int k = 0; k < schema->count; k++)
-        if (schema->objects[k]->kind == kind && i-- == 0)
-            return schema->objects[k];
-    return NULL;
+    const struct bm_object_list *list = &schema->of_kind[kind];
+
+    return i >= 0 && i < list->count ? list->objects[i] : NULL;
 }
 
 int bm_schema_count(const struct bm_schema *schema, enum bm_object_kind kind)
 {
-    int n = 0;
-
-    for (int k = 0; k < schema->count; k++)
-        n += schema->objects[k]->kind == kind;
-    return n;
+    return schema->of_kind[kind].count;
 }
 
 static const char *variable_name(const void *list, size_t place)
@@ -205,18 +203,26 @@ static int check_name(const struct bm_schema *schema, enum bm_object_kind kind,
 
 static int add_object(struct bm_schema *schema, struct bm_object *object)
 {
+    struct bm_object_list *alike = &schema->of_kind[object->kind];
+    struct bm_object **grown = bm_grow(schema->a, alike->objects,
+                                       (size_t)alike->count, sizeof(*grown));
+
+    if (grown)
+        alike->objects = grown;
     object->number = (uint32_t)schema->count;
-    return append(schema->a, &schema->objects, &schema->count, object,
-                  &schema->names, object_name, object->name)
-               ? bm_fail(schema->error, BOUMA_ENOMEM, "%s \"%s\": no memory",
-                         bm_object_kind_name(object->kind), object->name)
-               : BOUMA_OK;
+    if (!grown || append(schema->a, &schema->objects, &schema->count, object,
+                         &schema->names, object_name, object->name))
+        return bm_fail(schema->error, BOUMA_ENOMEM, "%s \"%s\": no memory",
+                       bm_object_kind_name(object->kind), object->name);
+    alike->objects[alike->count++] = object;
+    return BOUMA_OK;
 }
 
 void bm_schema_remove_last(struct bm_schema *schema)
 {
     struct bm_object *last = schema->objects[--schema->count];
 
+    schema->of_kind[last->kind].count--;
     bm_catalogue_remove_last(&schema->names);
     schema->defined -= (uint32_t)last->count;
     object_free(last);

@@ -11,7 +11,11 @@ struct bm_schema {
     struct bouma_step *step; /* NULL: being written */
     struct bm_object **objects;
     int count;
-    struct bm_catalogue names;     /* of objects */
+    struct bm_catalogue names; /* of objects */
+    struct bm_object_list {
+        struct bm_object **objects;
+        int count;
+    } of_kind[BM_LAST_KIND + 1];   /* the same objects, kind by kind */
     uint32_t defined;              /* variables of all objects */
     struct bouma_variable **by_id; /* [variables], see bm_schema_number() */
     uint32_t variables;

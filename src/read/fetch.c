@@ -285,12 +285,7 @@ static int fetch_source(struct batch *b, const size_t *chunks, size_t count)
 const struct bm_part_info *bm_step_part(const struct bouma_step *step,
                                         size_t file, uint32_t variable)
 {
-    const struct bm_subfile_info *info = &step->manifest.subfiles[file];
-
-    for (size_t i = 0; i < info->count; i++)
-        if (info->parts[i].variable == variable)
-            return &info->parts[i];
-    return NULL;
+    return bm_subfile_info_part(&step->manifest.subfiles[file], variable);
 }
 
 /* Whether some of the chunks lie in the bounds of a subfile's part. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mix.h"
+#include "base/search.h"
 #include "base/type.h"
 #include "plan/rounds.h"
 
@@ -105,6 +106,29 @@ static uint64_t values_of(const struct bm_put *put)
     return bm_box_volume(&put->from.box) * (uint64_t)put->variable->components;
 }
 
+/* The puts of a variable, which are sorted by that: from 'first' up to 'end'.
+ */
+struct span {
+    size_t first, end;
+};
+
+static struct span puts_of(const struct bouma_dataset *ds,
+                           const struct bouma_variable *v)
+{
+    const struct bm_put *puts = ds->puts;
+    struct span s = {0, 0};
+
+    if (!ds->put_count)
+        return s;
+    if (puts[0].variable->id < v->id) {
+        BM_BISECT(s.first, ds->put_count, i, puts[i].variable->id < v->id);
+        s.first++;
+    }
+    for (s.end = s.first; s.end < ds->put_count && puts[s.end].variable == v;)
+        s.end++;
+    return s;
+}
+
 /* The extent of a sample of this rank's values, evenly over all of them,
  * without the few smallest and largest: what is left of it if there are
  * outliers. */
@@ -113,11 +137,11 @@ static struct extent common_extent(const struct bouma_dataset *ds,
 {
     uint64_t total = 0, before = 0;
     double sample[SAMPLE];
-    size_t count = 0, wanted, put = 0, trimmed;
+    struct span mine = puts_of(ds, v);
+    size_t count = 0, wanted, put = mine.first, trimmed;
 
-    for (size_t k = 0; k < ds->put_count; k++)
-        if (ds->puts[k].variable == v)
-            total += values_of(&ds->puts[k]);
+    for (size_t k = mine.first; k < mine.end; k++)
+        total += values_of(&ds->puts[k]);
     wanted = total < SAMPLE ? (size_t)total : SAMPLE;
     for (size_t i = 0; i < wanted; i++) {
         /* Anywhere in the i-th part, so that no pattern is met. */
@@ -126,12 +150,8 @@ static struct extent common_extent(const struct bouma_dataset *ds,
         uint64_t at = first + bm_mix_next(i) % (next - first);
         double value;
 
-        while (ds->puts[put].variable != v ||
-               at - before >= values_of(&ds->puts[put])) {
-            if (ds->puts[put].variable == v)
-                before += values_of(&ds->puts[put]);
-            put++;
-        }
+        while (at - before >= values_of(&ds->puts[put]))
+            before += values_of(&ds->puts[put++]);
         value = value_at(&ds->puts[put], at - before);
         if (value - value == 0)
             sample[count++] = value;
@@ -221,11 +241,11 @@ static int reduce(struct bouma_dataset *ds, struct bouma_variable **variables,
     int reduced;
 
     for (int i = 0; i < count && !rc; i++) {
+        struct span mine = puts_of(ds, variables[i]);
         struct extent e = {0, 0, 0};
 
-        for (size_t k = 0; k < ds->put_count; k++)
-            if (ds->puts[k].variable == variables[i])
-                widen_by_put(&e, &ds->puts[k]);
+        for (size_t k = mine.first; k < mine.end; k++)
+            widen_by_put(&e, &ds->puts[k]);
         put_extent(&ends[i][0], &e);
         e = common_extent(ds, variables[i]);
         put_extent(&ends[i][2], &e);

@@ -329,7 +329,8 @@ static int shape_variables(const struct work *w)
 
 /* The head: the cloud, still without its tree, and a section for each
  * variable. */
-static int make_head(struct work *w, struct bm_generation g, uint32_t subfiles)
+static int make_head(struct work *w, const struct bm_step_entry *entry,
+                     uint32_t subfiles)
 {
     struct bm_bundle *b = w->b;
     struct bm_head *h = &b->subfile.head;
@@ -337,11 +338,11 @@ static int make_head(struct work *w, struct bm_generation g, uint32_t subfiles)
     int rc;
 
     bm_head_init(h, w->ds->a);
-    h->step = w->ds->step;
-    h->time = w->ds->time;
+    h->step = entry->step;
+    h->time = entry->time;
     h->subfile = b->set->first_subfile + b->file;
     h->subfiles = subfiles;
-    h->generation = g;
+    h->generation = entry->generation;
     h->order = w->ds->options.order;
     rc = bm_summaries_add(&h->summaries, w->set);
     if (rc)
@@ -423,7 +424,7 @@ static int finish_tree(struct work *w, struct bm_codec_state *codec)
 
 int bm_bundle_shape(struct bm_bundle *b, struct bouma_dataset *ds,
                     struct bm_codec_state *codec,
-                    struct bm_generation generation, uint32_t subfiles)
+                    const struct bm_step_entry *entry, uint32_t subfiles)
 {
     struct work w = {.b = b, .ds = ds, .set = b->set->set};
     int rc;
@@ -431,7 +432,7 @@ int bm_bundle_shape(struct bm_bundle *b, struct bouma_dataset *ds,
     w.seed = ((uint64_t)w.set->number << 32) + b->file;
     rc = make_work(&w);
     if (!rc)
-        rc = make_head(&w, generation, subfiles);
+        rc = make_head(&w, entry, subfiles);
     if (!rc)
         round_values(&w);
     if (!rc)
@@ -497,13 +498,13 @@ static int write_all(struct bm_bundle *b, struct bm_error *error)
     return rc ? rc : flush(b, &run, error);
 }
 
-int bm_bundle_open(struct bm_bundle *b, struct bouma_dataset *ds,
-                   struct bm_generation generation)
+int bm_bundle_open(struct bm_bundle *b, struct bouma_dataset *ds)
 {
+    const struct bm_head *h = &b->subfile.head;
     char name[BM_NAME_BYTES];
     int rc;
 
-    bm_name_subfile(name, ds->step, b->subfile.head.subfile, generation);
+    bm_name_subfile(name, h->step, h->subfile, h->generation);
     rc = bm_file_open(&b->subfile.file, &ds->store, name, BOUMA_OPEN_CREATE,
                       &ds->error);
     return rc ? rc : bm_subfile_arrange(&b->subfile, ds);

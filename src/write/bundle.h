@@ -37,11 +37,10 @@ void bm_bundle_release(struct bm_bundle *b);
  * its places then. */
 int bm_bundle_shape(struct bm_bundle *b, struct bouma_dataset *ds,
                     struct bm_codec_state *codec,
-                    struct bm_generation generation, uint32_t subfiles);
+                    const struct bm_step_entry *entry, uint32_t subfiles);
 
 /* Make the file, and find where everything goes. */
-int bm_bundle_open(struct bm_bundle *b, struct bouma_dataset *ds,
-                   struct bm_generation generation);
+int bm_bundle_open(struct bm_bundle *b, struct bouma_dataset *ds);
 
 /* Write it, all but the head. May be done by another thread, which asks for no
  * memory and gives none back; so what was written is dropped by another call.

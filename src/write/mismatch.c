@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "write/write.h"
+#include "write/write_job.h"
 
 static int compare_variable(struct bouma_dataset *ds,
                             const struct bouma_variable *mine,
@@ -63,23 +63,24 @@ static int compare_object(struct bouma_dataset *ds,
     return rc;
 }
 
-static int compare(struct bouma_dataset *ds, struct bm_cursor *c)
+static int compare(struct bm_write_job *job, struct bm_cursor *c)
 {
+    struct bouma_dataset *ds = job->ds;
     uint64_t step = bm_get_u64(c);
     double time = bm_get_f64(c);
     struct bm_error why = {0};
     struct bm_schema root;
     int me = ds->comm->rank, rc;
 
-    if (step != ds->step)
+    if (step != job->entry.step)
         return bm_fail(&ds->error, BOUMA_EMISMATCH,
                        "rank %d ends step %" PRIu64 ", rank 0 step %" PRIu64,
-                       me, ds->step, step);
-    if (memcmp(&time, &ds->time, sizeof(time)))
+                       me, job->entry.step, step);
+    if (memcmp(&time, &job->entry.time, sizeof(time)))
         return bm_fail(&ds->error, BOUMA_EMISMATCH,
                        "rank %d has time %g for step %" PRIu64
                        ", rank 0 has %g",
-                       me, ds->time, step, time);
+                       me, job->entry.time, step, time);
     bm_schema_init(&root, ds->a, &why);
     rc = bm_schema_decode(&root, c, "rank 0", &why);
     if (rc)
@@ -94,15 +95,16 @@ static int compare(struct bouma_dataset *ds, struct bm_cursor *c)
     return rc;
 }
 
-int bm_write_mismatch(struct bouma_dataset *ds)
+int bm_job_mismatch(struct bm_write_job *job)
 {
+    struct bouma_dataset *ds = job->ds;
     struct bm_buffer b;
     int rc = BOUMA_OK;
 
     bm_buffer_init(&b, ds->a);
     if (ds->comm->rank == 0) {
-        bm_put_u64(&b, ds->step);
-        bm_put_f64(&b, ds->time);
+        bm_put_u64(&b, job->entry.step);
+        bm_put_f64(&b, job->entry.time);
         bm_schema_encode(&b, &ds->schema);
     }
     rc = bm_comm_share(ds->comm, &b, 0, rc, &ds->error);
@@ -110,7 +112,7 @@ int bm_write_mismatch(struct bouma_dataset *ds)
         struct bm_cursor c = bm_cursor_of(b.data, b.size);
 
         if (ds->comm->rank != 0)
-            rc = compare(ds, &c);
+            rc = compare(job, &c);
         rc = bm_comm_agree(ds->comm, rc, &ds->error);
     }
     bm_buffer_release(&b);
@@ -118,6 +120,6 @@ int bm_write_mismatch(struct bouma_dataset *ds)
         rc = bm_fail(&ds->error, BOUMA_EMISMATCH,
                      "the ranks describe step %" PRIu64 " differently: units, "
                      "positions or attributes differ",
-                     ds->step);
+                     job->entry.step);
     return rc;
 }

@@ -193,11 +193,11 @@ static int make_files(struct bm_particle_plan *plan, struct bm_set_plan *set,
     if (set->particles)
         spec.target = bm_particle_target(set, ds);
     rc = bm_aggregate(&set->files, plan->a, &spec, set->units, set->unit_count);
-    for (size_t k = 0; k < plan->swarm_count && !rc; k++) {
+    for (size_t k = set->first_swarm; k < set->end_swarm && !rc; k++) {
         struct bm_swarm_units *u = &plan->swarms[k];
         struct bm_positions p;
 
-        if (ds->swarms[k].set != set->set || !u->sample.count)
+        if (!u->sample.count)
             continue;
         bm_swarm_positions(&p, &ds->swarms[k]);
         rc = bm_sieve_make(&u->sieve, plan->a, &p, &set->files, &u->sample,
@@ -208,22 +208,20 @@ static int make_files(struct bm_particle_plan *plan, struct bm_set_plan *set,
 
 /* What this rank has for which file, of all that is not one unit. */
 static void tell_sieves(const struct bm_particle_plan *plan,
-                        const struct bouma_dataset *ds, struct bm_buffer *out)
+                        struct bm_buffer *out)
 {
     for (size_t i = 0; i < plan->set_count; i++) {
+        const struct bm_set_plan *set = &plan->sets[i];
         uint32_t count = 0;
 
-        if (!plan->sets[i].cut)
+        if (!set->cut)
             continue;
-        for (size_t k = 0; k < plan->swarm_count; k++)
-            if (ds->swarms[k].set == plan->sets[i].set)
-                count += (uint32_t)plan->swarms[k].sieve.count;
+        for (size_t k = set->first_swarm; k < set->end_swarm; k++)
+            count += (uint32_t)plan->swarms[k].sieve.count;
         bm_put_u32(out, count);
-        for (size_t k = 0; k < plan->swarm_count; k++) {
+        for (size_t k = set->first_swarm; k < set->end_swarm; k++) {
             const struct bm_sieve *s = &plan->swarms[k].sieve;
 
-            if (ds->swarms[k].set != plan->sets[i].set)
-                continue;
             for (size_t j = 0; j < s->count; j++) {
                 bm_put_u32(out, s->files[j]);
                 bm_put_u64(out, s->first[j + 1] - s->first[j]);
@@ -274,7 +272,7 @@ static int exchange_counts(struct bm_particle_plan *plan,
     bm_buffer_init(&mine, ds->a);
     bm_buffer_init(&all, ds->a);
     if (!rc)
-        tell_sieves(plan, ds, &mine);
+        tell_sieves(plan, &mine);
     if (!rc && (!sizes || !told || mine.failed))
         rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to plan particles");
     rc = bm_comm_collect(ds->comm, &mine, &all, sizes, 1, rc, &ds->error);
@@ -292,9 +290,20 @@ static int exchange_counts(struct bm_particle_plan *plan,
 
 /* ---- all of it ---------------------------------------------------------- */
 
+static int by_set(const void *left, const void *right)
+{
+    const struct bm_swarm *a = left, *b = right;
+
+    if (a->set->number != b->set->number)
+        return a->set->number < b->set->number ? -1 : 1;
+    return a->serial < b->serial ? -1 : a->serial > b->serial;
+}
+
+/* Every set with its swarms, which are sorted. */
 static int make_sets(struct bm_particle_plan *plan, struct bouma_dataset *ds)
 {
     int sets = bm_schema_count(&ds->schema, BM_PARTICLES);
+    size_t next = 0;
 
     plan->a = ds->a;
     plan->scheme = bm_particle_scheme(ds->options.assign);
@@ -303,9 +312,17 @@ static int make_sets(struct bm_particle_plan *plan, struct bouma_dataset *ds)
     if (!plan->sets || !plan->swarms)
         return bm_fail(&ds->error, BOUMA_ENOMEM, "no memory for particles");
     plan->swarm_count = ds->swarm_count;
-    for (int i = 0; i < sets; i++)
-        plan->sets[plan->set_count++].set =
-            bm_schema_nth(&ds->schema, BM_PARTICLES, i);
+    if (ds->swarm_count)
+        qsort(ds->swarms, ds->swarm_count, sizeof(*ds->swarms), by_set);
+    for (int i = 0; i < sets; i++) {
+        struct bm_set_plan *set = &plan->sets[plan->set_count++];
+
+        set->set = bm_schema_nth(&ds->schema, BM_PARTICLES, i);
+        set->first_swarm = next;
+        while (next < ds->swarm_count && ds->swarms[next].set == set->set)
+            next++;
+        set->end_swarm = next;
+    }
     return BOUMA_OK;
 }
 

@@ -39,13 +39,11 @@ static const struct bm_swarm *only_swarm(const struct bm_particle_write *p,
 {
     const struct bm_swarm *only = NULL;
 
-    for (size_t k = 0; k < p->plan.swarm_count; k++) {
+    for (size_t k = set->first_swarm; k < set->end_swarm; k++) {
         const struct bm_swarm *s = &p->ds->swarms[k];
         const struct bm_swarm_units *u = &p->plan.swarms[k];
         int here, all = 1;
 
-        if (s->set != set->set || !s->count)
-            continue;
         if (u->sample.count) {
             here = bm_sieve_find(&u->sieve, file) >= 0;
             all = u->sieve.count == 1;
@@ -119,15 +117,13 @@ static uint8_t *pack(const struct bm_particle_write *p,
     size_t size = bm_variable_value_size(v);
     uint64_t before = 0;
 
-    for (size_t k = 0; k < p->plan.swarm_count && before < end; k++) {
+    for (size_t k = set->first_swarm; k < set->end_swarm && before < end; k++) {
         const struct bm_swarm *s = &p->ds->swarms[k];
         const struct bm_swarm_units *u = &p->plan.swarms[k];
         const uint32_t *index = NULL;
         struct bm_lane lane;
         uint64_t n = 0, low, high;
 
-        if (s->set != set->set || !s->count)
-            continue;
         if (u->sample.count) {
             int64_t slot = bm_sieve_find(&u->sieve, file);
 

@@ -83,25 +83,21 @@ static void get_unit(struct bm_unit *u, struct bm_cursor *c, int ndims,
     }
 }
 
-/* Of each set: the number of swarms that have particles, for each of them a
- * unit, and a byte for each variable: whether all swarms have it. */
+/* Of each set: the number of swarms, for each of them (none is empty) a unit,
+ * and a byte for each variable: whether all swarms have it. */
 static int describe(struct bm_particle_plan *plan, struct bouma_dataset *ds,
                     struct bm_buffer *out)
 {
     for (size_t i = 0; i < plan->set_count; i++) {
-        const struct bm_object *set = plan->sets[i].set;
+        const struct bm_set_plan *plan_of = &plan->sets[i];
+        const struct bm_object *set = plan_of->set;
         const struct bm_swarm *first = NULL;
-        uint32_t count = 0;
 
-        for (size_t k = 0; k < ds->swarm_count; k++)
-            count += ds->swarms[k].set == set && ds->swarms[k].count;
-        bm_put_u32(out, count);
-        for (size_t k = 0; k < ds->swarm_count; k++) {
+        bm_put_u32(out, (uint32_t)(plan_of->end_swarm - plan_of->first_swarm));
+        for (size_t k = plan_of->first_swarm; k < plan_of->end_swarm; k++) {
             const struct bm_swarm *s = &ds->swarms[k];
             struct bm_unit u;
 
-            if (s->set != set || !s->count)
-                continue;
             u = unit_of(s, ds->comm->rank);
             put_unit(out, &u, set->ndims);
             for (int j = 0; j < set->count && first; j++)
@@ -215,7 +211,7 @@ static int take_all(struct bm_particle_plan *plan, const struct bm_buffer *all,
         struct bm_set_plan *set = &plan->sets[i];
         int given_by = -1;
 
-        memset(given, 0, sizeof(given));
+        memset(given, 0, (size_t)set->set->count);
         for (int r = 0; r < ranks && !rc; r++) {
             if (r == rank)
                 set->my_first = set->unit_count;
@@ -359,13 +355,11 @@ static int draw_samples(struct bm_particle_plan *plan, struct bouma_dataset *ds,
     for (size_t i = 0; i < plan->set_count; i++) {
         struct bm_set_plan *set = &plan->sets[i];
 
-        for (size_t k = 0; k < ds->swarm_count && set->cut; k++) {
+        for (size_t k = set->first_swarm; k < set->end_swarm && set->cut; k++) {
             const struct bm_swarm *s = &ds->swarms[k];
             struct bm_sample *sample = &plan->swarms[k].sample;
             struct bm_positions p;
 
-            if (s->set != set->set || !s->count)
-                continue;
             bm_swarm_positions(&p, s);
             if (s->count > most_of(set, ds) &&
                 bm_sample_make(sample, plan->a, &p,
@@ -465,17 +459,15 @@ static int refine_units(struct bm_particle_plan *plan, struct bouma_dataset *ds,
 }
 
 /* Which of its set's units, from my_first on, each swarm of this rank is. */
-static void number_units(struct bm_particle_plan *plan,
-                         const struct bouma_dataset *ds)
+static void number_units(struct bm_particle_plan *plan)
 {
     for (size_t i = 0; i < plan->set_count; i++) {
+        const struct bm_set_plan *set = &plan->sets[i];
         size_t next = 0;
 
-        for (size_t k = 0; k < ds->swarm_count; k++) {
+        for (size_t k = set->first_swarm; k < set->end_swarm; k++) {
             struct bm_swarm_units *u = &plan->swarms[k];
 
-            if (ds->swarms[k].set != plan->sets[i].set || !ds->swarms[k].count)
-                continue;
             u->first = next;
             next += u->sample.count ? u->sample.count : 1;
         }
@@ -508,7 +500,7 @@ int bm_particle_units_find(struct bm_particle_plan *plan,
     if (!rc && uneven)
         rc = refine_units(plan, ds, sizes);
     if (!rc)
-        number_units(plan, ds);
+        number_units(plan);
     bm_buffer_release(&mine);
     bm_buffer_release(&all);
     bm_drop(ds->a, sizes);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/search.h"
+#include "write/ship.h"
 
 /* Bytes that are stored side by side are collected up to this. */
 #define STAGE_BYTES ((size_t)256 << 10)
@@ -42,117 +43,118 @@ struct bm_prediction {
 
 /* ---- slots -------------------------------------------------------------- */
 
-int bm_predict_possible(const struct bm_step *s)
+int bm_predict_possible(const struct bm_write_job *job)
 {
-    return s->ds->options.predict == BOUMA_PREDICT_ON && s->plan->known &&
-           s->plan->chunks;
+    return job->ds->options.predict == BOUMA_PREDICT_ON &&
+           job->plan.grids->known && job->plan.grids->chunks;
 }
 
 /* What a chunk may have: somewhat more than it had. */
-static uint64_t guess_room(const struct bm_step *s, size_t chunk)
+static uint64_t guess_room(const struct bm_write_job *job, size_t chunk)
 {
-    const struct bouma_variable *v = bm_plan_chunk(s->plan, chunk).variable;
-    uint64_t had = s->plan->sizes[chunk];
+    const struct bouma_variable *v =
+        bm_plan_chunk(job->plan.grids, chunk).variable;
+    uint64_t had = job->plan.grids->sizes[chunk];
 
     return bm_codec_find((int)v->codec)->sized ? had : had + had / 16 + 16;
 }
 
-uint64_t bm_predict_slot_bytes(const struct bm_step *s, size_t chunk)
+uint64_t bm_predict_slot_bytes(const struct bm_write_job *job, size_t chunk)
 {
-    return bm_record_bytes(bm_plan_chunk(s->plan, chunk).variable) +
-           s->prediction->room[chunk];
+    return bm_record_bytes(bm_plan_chunk(job->plan.grids, chunk).variable) +
+           job->plan.prediction->room[chunk];
 }
 
-int bm_predict_fits(const struct bm_step *s, size_t chunk)
+int bm_predict_fits(const struct bm_write_job *job, size_t chunk)
 {
-    return s->bytes[chunk] <= s->prediction->room[chunk];
+    return job->plan.bytes[chunk] <= job->plan.prediction->room[chunk];
 }
 
-uint64_t bm_predict_shipped(const struct bm_step *s, size_t chunk)
+uint64_t bm_predict_shipped(const struct bm_write_job *job, size_t chunk)
 {
-    if (!s->prediction)
-        return s->bytes[chunk];
-    return bm_predict_slot_bytes(s, chunk) +
-           (bm_predict_fits(s, chunk) ? 0 : s->bytes[chunk]);
+    if (!job->plan.prediction)
+        return job->plan.bytes[chunk];
+    return bm_predict_slot_bytes(job, chunk) +
+           (bm_predict_fits(job, chunk) ? 0 : job->plan.bytes[chunk]);
 }
 
-size_t bm_predict_misfits(const struct bm_step *s)
+size_t bm_predict_misfits(const struct bm_write_job *job)
 {
     size_t n = 0;
 
-    for (size_t i = 0; i < s->plan->chunks && s->prediction; i++)
-        n += !bm_predict_fits(s, i);
+    for (size_t i = 0; i < job->plan.grids->chunks && job->plan.prediction; i++)
+        n += !bm_predict_fits(job, i);
     return n;
 }
 
 /* Rounds are cut short, since the thread has nothing to store before the first
  * one is there, and as many more of them can be under way as the buffers take:
  * this rank looks after them only between two chunks. */
-static int divide_buffers(const struct bm_step *s)
+static int divide_buffers(const struct bm_write_job *job)
 {
-    uint64_t buffer = s->ds->site.buffer_bytes, largest = 1;
+    uint64_t buffer = job->ds->site.buffer_bytes, largest = 1;
 
-    for (size_t i = 0; i < s->plan->chunks; i++)
-        if (bm_predict_slot_bytes(s, i) > largest)
-            largest = bm_predict_slot_bytes(s, i);
+    for (size_t i = 0; i < job->plan.grids->chunks; i++)
+        if (bm_predict_slot_bytes(job, i) > largest)
+            largest = bm_predict_slot_bytes(job, i);
     return buffer / largest >= MOST_DIVIDED ? MOST_DIVIDED
            : buffer > largest               ? (int)(buffer / largest)
                                             : 1;
 }
 
-int bm_predict_division(const struct bm_step *s)
+int bm_predict_division(const struct bm_write_job *job)
 {
-    return s->prediction->division;
+    return job->plan.prediction->division;
 }
 
 /* Memory for the slots of this rank's chunks. */
-static int make_slots(struct bm_step *s)
+static int make_slots(struct bm_write_job *job)
 {
-    struct bm_prediction *p = s->prediction;
+    struct bm_prediction *p = job->plan.prediction;
     size_t bytes = 0;
 
-    for (size_t m = 0; m < s->plan->mine_count; m++) {
+    for (size_t m = 0; m < job->plan.grids->mine_count; m++) {
         p->at[m] = bytes;
-        bytes += (size_t)bm_predict_slot_bytes(s, s->plan->mine[m]);
+        bytes += (size_t)bm_predict_slot_bytes(job, job->plan.grids->mine[m]);
     }
-    p->memory = bm_new_raw(s->ds->a, bytes, 1);
+    p->memory = bm_new_raw(job->ds->a, bytes, 1);
     return p->memory ? BOUMA_OK : BOUMA_ENOMEM;
 }
 
-int bm_predict_begin(struct bm_step *s)
+int bm_predict_begin(struct bm_write_job *job)
 {
-    const bouma_allocator *a = s->ds->a;
+    const bouma_allocator *a = job->ds->a;
     struct bm_prediction *p = bm_new(a, 1, sizeof(*p));
-    size_t mine = s->plan->mine_count;
+    size_t mine = job->plan.grids->mine_count;
     int rc = p ? BOUMA_OK : BOUMA_ENOMEM;
 
-    s->prediction = p;
-    s->cargo = BM_SLOTS;
+    job->plan.prediction = p;
+    job->transit.cargo = BM_SLOTS;
     if (p) {
-        p->room = bm_new_raw(a, s->plan->chunks, sizeof(*p->room));
+        p->room = bm_new_raw(a, job->plan.grids->chunks, sizeof(*p->room));
         p->turns = bm_new_raw(a, mine, sizeof(*p->turns));
         p->at = bm_new_raw(a, mine, sizeof(*p->at));
         p->there = bm_new(a, mine, 1);
         if (!p->room || !p->turns || !p->at || !p->there)
             rc = BOUMA_ENOMEM;
     }
-    for (size_t i = 0; i < s->plan->chunks && !rc; i++) {
-        s->bytes[i] = s->plan->sizes[i];
-        s->size_bytes[i] = s->plan->size_bytes[i];
-        p->room[i] = guess_room(s, i);
+    for (size_t i = 0; i < job->plan.grids->chunks && !rc; i++) {
+        job->plan.bytes[i] = job->plan.grids->sizes[i];
+        job->plan.size_bytes[i] = job->plan.grids->size_bytes[i];
+        p->room[i] = guess_room(job, i);
     }
     if (!rc) {
-        p->division = divide_buffers(s);
-        rc = make_slots(s);
+        p->division = divide_buffers(job);
+        rc = make_slots(job);
     }
-    return rc ? bm_fail(&s->ds->error, rc, "no memory for %zu chunks", mine)
+    return rc ? bm_fail(&job->ds->error, rc, "no memory for %zu chunks", mine)
               : rc;
 }
 
-void bm_predict_release(struct bm_step *s)
+void bm_predict_release(struct bm_write_job *job)
 {
-    const bouma_allocator *a = s->ds->a;
-    struct bm_prediction *p = s->prediction;
+    const bouma_allocator *a = job->ds->a;
+    struct bm_prediction *p = job->plan.prediction;
 
     if (!p)
         return;
@@ -163,21 +165,23 @@ void bm_predict_release(struct bm_step *s)
     bm_drop(a, p->there);
     bm_drop(a, p->stage_memory);
     bm_drop(a, p);
-    s->prediction = NULL;
+    job->plan.prediction = NULL;
 }
 
 uint8_t *bm_predict_bytes(void *context, size_t m)
 {
-    const struct bm_prediction *p = ((struct bm_step *)context)->prediction;
+    const struct bm_prediction *p =
+        ((struct bm_write_job *)context)->plan.prediction;
 
     return p->there[m] ? p->memory + p->at[m] : NULL;
 }
 
 /* ---- encoding ----------------------------------------------------------- */
 
-void bm_predict_turn(struct bm_step *s, size_t m, uint64_t at)
+void bm_predict_turn(struct bm_write_job *job, size_t m, uint64_t at)
 {
-    s->prediction->turns[s->prediction->turn_count++] = (struct turn){at, m};
+    job->plan.prediction->turns[job->plan.prediction->turn_count++] =
+        (struct turn){at, m};
 }
 
 static int by_turn(const void *left, const void *right)
@@ -189,22 +193,21 @@ static int by_turn(const void *left, const void *right)
     return a->m < b->m ? -1 : a->m > b->m;
 }
 
-void bm_predict_order(struct bm_step *s)
+/* All turns are told: put them in order. */
+static void order_turns(struct bm_prediction *p)
 {
-    struct bm_prediction *p = s->prediction;
-
     if (p->turn_count)
         qsort(p->turns, p->turn_count, sizeof(*p->turns), by_turn);
 }
 
 /* Encode a chunk into its slot. One that does not fit stays where the shaper
  * has it. */
-static int fill_slot(struct bm_step *s, size_t m)
+static int fill_slot(struct bm_write_job *job, size_t m)
 {
-    struct bm_prediction *p = s->prediction;
-    struct bm_shaper *shaper = &s->shaper;
+    struct bm_prediction *p = job->plan.prediction;
+    struct bm_shaper *shaper = &job->held.shaper;
     size_t record = shaper->record_at[m + 1] - shaper->record_at[m], bytes;
-    size_t room = (size_t)p->room[s->plan->mine[m]];
+    size_t room = (size_t)p->room[job->plan.grids->mine[m]];
     uint8_t *slot = p->memory + p->at[m];
     int rc = bm_shaper_encode(shaper, m);
 
@@ -227,41 +230,42 @@ static int fill_slot(struct bm_step *s, size_t m)
 
 static int flush_stages(struct bm_prediction *p, struct bm_error *error);
 
-int bm_predict_carry_out(struct bm_step *s)
+int bm_predict_carry_out(struct bm_write_job *job)
 {
-    struct bm_prediction *p = s->prediction;
+    struct bm_prediction *p = job->plan.prediction;
     int rc = BOUMA_OK;
 
+    order_turns(p);
     for (size_t i = 0; i < p->turn_count && !rc; i++) {
-        rc = fill_slot(s, p->turns[i].m);
-        bm_step_lap(s, BM_SHAPE);
-        while (!rc && bm_pipe_step(s->pipe))
+        rc = fill_slot(job, p->turns[i].m);
+        bm_job_lap(job, BM_SHAPE);
+        while (!rc && bm_pipe_step(job->transit.pipe))
             ;
-        bm_step_lap(s, BM_SHIP);
+        bm_job_lap(job, BM_SHIP);
     }
-    rc = bm_ship_chunks(s, rc);
+    rc = bm_ship_chunks(job, 1, rc);
     if (!rc)
-        rc = flush_stages(p, &s->ds->error);
-    bm_step_lap(s, BM_STORE);
+        rc = flush_stages(p, &job->ds->error);
+    bm_job_lap(job, BM_STORE);
     return rc;
 }
 
 /* ---- storing ------------------------------------------------------------ */
 
 /* One for each level that any file has. */
-static int make_stages(struct bm_step *s)
+static int make_stages(struct bm_write_job *job)
 {
-    struct bm_prediction *p = s->prediction;
-    uint64_t buffer = s->ds->site.buffer_bytes;
+    struct bm_prediction *p = job->plan.prediction;
+    uint64_t buffer = job->ds->site.buffer_bytes;
     size_t levels = 1;
 
-    for (size_t i = 0; i < s->plan->grid_count; i++)
-        if ((size_t)bm_pieces(s->plan->grids[i].grid) > levels)
-            levels = (size_t)bm_pieces(s->plan->grids[i].grid);
+    for (size_t i = 0; i < job->plan.grids->grid_count; i++)
+        if ((size_t)bm_pieces(job->plan.grids->grids[i].grid) > levels)
+            levels = (size_t)bm_pieces(job->plan.grids->grids[i].grid);
     p->stage_bytes = buffer < STAGE_BYTES ? (size_t)buffer : STAGE_BYTES;
-    p->stage_memory = bm_new_raw(s->ds->a, levels, p->stage_bytes);
+    p->stage_memory = bm_new_raw(job->ds->a, levels, p->stage_bytes);
     if (!p->stage_memory)
-        return bm_fail(&s->ds->error, BOUMA_ENOMEM,
+        return bm_fail(&job->ds->error, BOUMA_ENOMEM,
                        "no memory to store chunks");
     for (size_t k = 0; k < levels; k++)
         p->stages[k].data = p->stage_memory + k * p->stage_bytes;
@@ -270,25 +274,29 @@ static int make_stages(struct bm_step *s)
 
 /* The bytes that each of this rank's files will have, and how its levels shared
  * them when it had that number the last time. */
-int bm_predict_rooms(struct bm_step *s)
+int bm_predict_rooms(struct bm_write_job *job)
 {
+    const struct bm_write_plan *plan = job->plan.grids;
     int rc = BOUMA_OK;
 
-    for (size_t i = 0; i < s->subfile_count && !rc; i++) {
-        struct bm_subfile *f = &s->subfiles[i];
-        const size_t *first = s->files.first + f->head.subfile;
+    for (size_t i = 0; i < job->held.subfile_count && !rc; i++) {
+        struct bm_subfile *f = &job->held.subfiles[i];
+        const size_t *first = job->plan.files.first + f->head.subfile;
         const struct bm_level_share *share = NULL;
         uint64_t expected = 0;
+        size_t known = 0;
 
         for (size_t t = first[0]; t < first[1]; t++)
-            expected += s->bytes[s->files.chunk[t]];
-        for (size_t k = 0; k < s->plan->share_count; k++)
-            if (s->plan->shares[k].file == f->head.subfile)
-                share = &s->plan->shares[k];
-        rc = bm_subfile_make_rooms(f, s->ds, expected,
+            expected += job->plan.bytes[job->plan.files.chunk[t]];
+        BM_BISECT(known, plan->share_count, k,
+                  plan->shares[k].file <= f->head.subfile);
+        if (known < plan->share_count &&
+            plan->shares[known].file == f->head.subfile)
+            share = &plan->shares[known];
+        rc = bm_subfile_make_rooms(f, job->ds, expected,
                                    share ? share->bytes : NULL);
     }
-    return rc || !s->subfile_count ? rc : make_stages(s);
+    return rc || !job->held.subfile_count ? rc : make_stages(job);
 }
 
 static int flush_stage(struct stage *stage, struct bm_error *error)
@@ -338,10 +346,10 @@ static int put(struct bm_prediction *p, struct stage *stage,
 
 /* A whole slot. What it says of its bytes is not believed: if its rank has
  * failed, it may say anything. */
-static int store_slot(struct bm_step *s, const struct bm_arrival *c,
+static int store_slot(struct bm_write_job *job, const struct bm_arrival *c,
                       const uint8_t *slot, struct bm_error *error)
 {
-    struct bm_subfile *f = &s->subfiles[c->subfile];
+    struct bm_subfile *f = &job->held.subfiles[c->subfile];
     const struct bm_section *section =
         &f->head.sections[f->slots[c->t].section];
     size_t row = f->slots[c->t].place * (size_t)section->levels;
@@ -356,8 +364,9 @@ static int store_slot(struct bm_step *s, const struct bm_arrival *c,
         int room = bm_subfile_place(f, c->t, k);
         size_t bytes = section->sizes[row + (size_t)k];
 
-        rc = put(s->prediction, &s->prediction->stages[room], &f->file,
-                 section->offsets[row + (size_t)k], data, bytes, error);
+        rc = put(job->plan.prediction, &job->plan.prediction->stages[room],
+                 &f->file, section->offsets[row + (size_t)k], data, bytes,
+                 error);
         data += bytes;
     }
     return rc;
@@ -366,15 +375,16 @@ static int store_slot(struct bm_step *s, const struct bm_arrival *c,
 int bm_predict_store(void *context, uint64_t at, uint8_t *data, uint64_t bytes,
                      struct bm_error *error)
 {
-    struct bm_step *s = context;
+    struct bm_write_job *job = context;
     size_t i = 0;
     int rc = BOUMA_OK;
 
-    BM_BISECT(i, s->arrival_count, k, s->arrivals[k].at <= at);
+    BM_BISECT(i, job->transit.arrival_count, k,
+              job->transit.arrivals[k].at <= at);
     for (; bytes && !rc; i++) {
-        rc = store_slot(s, &s->arrivals[i], data, error);
-        data += s->arrivals[i].bytes;
-        bytes -= s->arrivals[i].bytes;
+        rc = store_slot(job, &job->transit.arrivals[i], data, error);
+        data += job->transit.arrivals[i].bytes;
+        bytes -= job->transit.arrivals[i].bytes;
     }
     return rc;
 }
@@ -383,64 +393,66 @@ int bm_predict_store(void *context, uint64_t at, uint8_t *data, uint64_t bytes,
 
 /* Find places for the misfits that come to this rank: their records are there.
  */
-static void place_misfits(struct bm_step *s)
+static void place_misfits(struct bm_write_job *job)
 {
-    for (size_t i = 0; i < s->arrival_count; i++) {
-        const struct bm_arrival *c = &s->arrivals[i];
-        struct bm_subfile *f = &s->subfiles[c->subfile];
+    for (size_t i = 0; i < job->transit.arrival_count; i++) {
+        const struct bm_arrival *c = &job->transit.arrivals[i];
+        struct bm_subfile *f = &job->held.subfiles[c->subfile];
 
         for (int k = f->head.sections[f->slots[c->t].section].levels; k-- > 0;)
             bm_subfile_place(f, c->t, k);
     }
 }
 
-int bm_predict_ship_misfits(struct bm_step *s, int rc)
+int bm_predict_ship_misfits(struct bm_write_job *job, int rc)
 {
-    struct bouma_dataset *ds = s->ds;
+    struct bouma_dataset *ds = job->ds;
 
-    s->cargo = BM_MISFITS;
+    job->transit.cargo = BM_MISFITS;
     if (!rc)
-        rc = bm_ship_plan(s);
-    rc = bm_pipe_open(s->pipe, ds->comm, &ds->pool, rc, &ds->error);
+        rc = bm_ship_plan(job);
+    rc = bm_pipe_open(job->transit.pipe, ds->comm, &ds->pool, rc, &ds->error);
     if (rc)
         return rc;
-    place_misfits(s);
-    return bm_ship_chunks(s, rc);
+    place_misfits(job);
+    return bm_ship_chunks(job, 1, rc);
 }
 
-int bm_predict_settle(struct bm_step *s, int rc)
+int bm_predict_settle(struct bm_write_job *job, int rc)
 {
-    for (size_t i = 0; i < s->subfile_count && !rc; i++)
-        rc = bm_subfile_settle(&s->subfiles[i], s->ds);
+    for (size_t i = 0; i < job->held.subfile_count && !rc; i++)
+        rc = bm_subfile_settle(&job->held.subfiles[i], job->ds);
     return rc;
 }
 
 /* ---- for the next step -------------------------------------------------- */
 
-int bm_predict_reserve(struct bm_step *s)
+int bm_predict_reserve(struct bm_write_job *job)
 {
-    struct bm_write_plan *plan = s->plan;
+    struct bm_write_plan *plan = job->plan.grids;
     struct bm_level_share *grown;
 
-    if (s->ds->options.predict != BOUMA_PREDICT_ON ||
-        plan->share_room >= s->subfile_count)
+    if (job->ds->options.predict != BOUMA_PREDICT_ON ||
+        plan->share_room >= job->held.subfile_count)
         return BOUMA_OK;
-    grown = bm_resize(plan->a, plan->shares, s->subfile_count, sizeof(*grown));
+    grown = bm_resize(plan->a, plan->shares, job->held.subfile_count,
+                      sizeof(*grown));
     if (!grown)
-        return bm_fail(&s->ds->error, BOUMA_ENOMEM,
+        return bm_fail(&job->ds->error, BOUMA_ENOMEM,
                        "no memory for the sizes of levels");
     plan->shares = grown;
-    plan->share_room = s->subfile_count;
+    plan->share_room = job->held.subfile_count;
     return BOUMA_OK;
 }
 
-void bm_predict_keep(struct bm_step *s)
+void bm_predict_keep(struct bm_write_job *job)
 {
-    if (s->ds->options.predict != BOUMA_PREDICT_ON || !s->plan->known)
+    if (job->ds->options.predict != BOUMA_PREDICT_ON || !job->plan.grids->known)
         return;
-    s->plan->share_count = s->subfile_count;
-    for (size_t i = 0; i < s->subfile_count; i++) {
-        s->plan->shares[i].file = s->subfiles[i].head.subfile;
-        bm_subfile_levels(&s->subfiles[i], s->plan->shares[i].bytes);
+    job->plan.grids->share_count = job->held.subfile_count;
+    for (size_t i = 0; i < job->held.subfile_count; i++) {
+        job->plan.grids->shares[i].file = job->held.subfiles[i].head.subfile;
+        bm_subfile_levels(&job->held.subfiles[i],
+                          job->plan.grids->shares[i].bytes);
     }
 }

@@ -16,34 +16,32 @@
 #ifndef BM_PREDICT_H
 #define BM_PREDICT_H
 
-#include "write/ship.h"
+#include "write/write_job.h"
 
 /* Whether this step can be predicted; the same on all ranks. */
-int bm_predict_possible(const struct bm_step *s);
+int bm_predict_possible(const struct bm_write_job *job);
 
-/* Once s->bytes has room: fill it with what the chunks had, and make slots for
- * them. */
-int bm_predict_begin(struct bm_step *s);
-void bm_predict_release(struct bm_step *s);
+/* Once plan.bytes has room: fill it with what the chunks had, and make slots
+ * for them. */
+int bm_predict_begin(struct bm_write_job *job);
+void bm_predict_release(struct bm_write_job *job);
 
 /* With the subfiles there: how their levels will lie. */
-int bm_predict_rooms(struct bm_step *s);
+int bm_predict_rooms(struct bm_write_job *job);
 
-/* The bytes of a chunk's slot; whether a chunk fits that has s->bytes. */
-uint64_t bm_predict_slot_bytes(const struct bm_step *s, size_t chunk);
-int bm_predict_fits(const struct bm_step *s, size_t chunk);
+/* The bytes of a chunk's slot; whether a chunk fits that has plan.bytes. */
+uint64_t bm_predict_slot_bytes(const struct bm_write_job *job, size_t chunk);
+int bm_predict_fits(const struct bm_write_job *job, size_t chunk);
 
 /* Into how many each of the pipe's buffers is divided; the same on all ranks.
  */
-int bm_predict_division(const struct bm_step *s);
+int bm_predict_division(const struct bm_write_job *job);
 
 /* The bytes that went to the writer for a chunk in the end. */
-uint64_t bm_predict_shipped(const struct bm_step *s, size_t chunk);
+uint64_t bm_predict_shipped(const struct bm_write_job *job, size_t chunk);
 
-/* Own chunk 'm' is at byte 'at' of the stream to its writer. Once all are told,
- * they have an order. */
-void bm_predict_turn(struct bm_step *s, size_t m, uint64_t at);
-void bm_predict_order(struct bm_step *s);
+/* Own chunk 'm' is at byte 'at' of the stream to its writer. */
+void bm_predict_turn(struct bm_write_job *job, size_t m, uint64_t at);
 
 /* The pipe's: where a slot of this rank is, and how slots are stored. */
 uint8_t *bm_predict_bytes(void *context, size_t m);
@@ -52,18 +50,18 @@ int bm_predict_store(void *context, uint64_t at, uint8_t *data, uint64_t bytes,
 
 /* Encode, ship and store all that fits. After that bytes are stored that were
  * held back, on the thread that calls, so as to be written with others. */
-int bm_predict_carry_out(struct bm_step *s);
+int bm_predict_carry_out(struct bm_write_job *job);
 
-/* Once s->bytes is known: the chunks that do not fit. */
-size_t bm_predict_misfits(const struct bm_step *s);
+/* Once plan.bytes is known: the chunks that do not fit. */
+size_t bm_predict_misfits(const struct bm_write_job *job);
 /* Ship and store these. Collective. */
-int bm_predict_ship_misfits(struct bm_step *s, int rc);
+int bm_predict_ship_misfits(struct bm_write_job *job, int rc);
 /* Then, the heads of this rank's files. */
-int bm_predict_settle(struct bm_step *s, int rc);
+int bm_predict_settle(struct bm_write_job *job, int rc);
 
 /* For the prediction of the next step: room for what has to be kept of the
  * levels of this rank's files; and keep it, once sizes are known. */
-int bm_predict_reserve(struct bm_step *s);
-void bm_predict_keep(struct bm_step *s);
+int bm_predict_reserve(struct bm_write_job *job);
+void bm_predict_keep(struct bm_write_job *job);
 
 #endif

@@ -164,9 +164,9 @@ static void note_chunk(struct bm_shaper *s, size_t m,
     uint8_t *out = s->records + s->record_at[m];
     int levels = bm_pieces(e->variable->object);
     struct bm_address address = {s->ds->id,
-                                 s->ds->step,
-                                 s->generation.epoch,
-                                 s->generation.attempt,
+                                 s->entry->step,
+                                 s->entry->generation.epoch,
+                                 s->entry->generation.attempt,
                                  e->variable->id,
                                  e->key,
                                  0};
@@ -315,14 +315,14 @@ static int plan_records(struct bm_shaper *s)
 
 int bm_shaper_init(struct bm_shaper *s, struct bouma_dataset *ds,
                    const struct bm_write_plan *plan,
-                   struct bm_generation generation)
+                   const struct bm_step_entry *entry)
 {
     int rc;
 
     memset(s, 0, sizeof(*s));
     s->ds = ds;
     s->plan = plan;
-    s->generation = generation;
+    s->entry = entry;
     bm_coder_init(&s->coder, ds->a);
     bm_route_init(&s->sends, ds->a);
     bm_route_init(&s->receives, ds->a);

@@ -11,7 +11,7 @@
 struct bm_shaper {
     struct bouma_dataset *ds;
     const struct bm_write_plan *plan;
-    struct bm_generation generation;
+    const struct bm_step_entry *entry; /* the job's */
     const struct bm_put **first_put; /* [variables], of this rank; NULL: none */
     struct bm_coder coder;
     struct bm_route sends, receives; /* parts of patches */
@@ -38,7 +38,7 @@ size_t bm_record_bytes(const struct bouma_variable *variable);
  * puts are sorted by variable. A zeroed shaper can be released. */
 int bm_shaper_init(struct bm_shaper *s, struct bouma_dataset *ds,
                    const struct bm_write_plan *plan,
-                   struct bm_generation generation);
+                   const struct bm_step_entry *entry);
 void bm_shaper_release(struct bm_shaper *s);
 
 /* Send and receive the parts of patches. Not to be called if some rank's

@@ -38,18 +38,18 @@ static int make_table(struct bm_subfile *f, const bouma_allocator *a,
 int bm_subfile_init(struct bm_subfile *f, struct bouma_dataset *ds,
                     const struct bm_write_plan *plan,
                     const struct bm_assignment *files, uint32_t number,
-                    uint32_t subfiles, struct bm_generation generation)
+                    uint32_t subfiles, const struct bm_step_entry *entry)
 {
     char name[BM_NAME_BYTES];
     int rc;
 
     memset(f, 0, sizeof(*f));
     bm_head_init(&f->head, ds->a);
-    f->head.step = ds->step;
-    f->head.time = ds->time;
+    f->head.step = entry->step;
+    f->head.time = entry->time;
     f->head.subfile = number;
     f->head.subfiles = subfiles;
-    f->head.generation = generation;
+    f->head.generation = entry->generation;
     f->head.order = ds->options.order;
     f->chunks = files->first[number + 1] - files->first[number];
     f->slots = bm_new_raw(ds->a, f->chunks, sizeof(*f->slots));
@@ -61,7 +61,7 @@ int bm_subfile_init(struct bm_subfile *f, struct bouma_dataset *ds,
     if (rc)
         return bm_fail(&ds->error, rc,
                        "no memory for the table of subfile %" PRIu32, number);
-    bm_name_subfile(name, ds->step, number, generation);
+    bm_name_subfile(name, entry->step, number, entry->generation);
     return bm_file_open(&f->file, &ds->store, name, BOUMA_OPEN_CREATE,
                         &ds->error);
 }

@@ -28,7 +28,7 @@ struct bm_subfile {
 int bm_subfile_init(struct bm_subfile *f, struct bouma_dataset *ds,
                     const struct bm_write_plan *plan,
                     const struct bm_assignment *files, uint32_t number,
-                    uint32_t subfiles, struct bm_generation generation);
+                    uint32_t subfiles, const struct bm_step_entry *entry);
 void bm_subfile_release(struct bm_subfile *f);
 
 /* Enter the record of chunk 't' of this file (see shape.h) into the table. */

@@ -1,14 +1,12 @@
-/* write.h -- the write pipeline:
- *
- *     describe -> plan -> distribute -> shape -> ship -> store -> commit
- */
+/* write.h -- steps are written. Inside this folder, write_job.h has the stages
+ * that each goes through. */
 #ifndef BM_WRITE_H
 #define BM_WRITE_H
 
 #include "dataset/dataset.h"
 
-/* End the step: 'status' is the caller's own, BOUMA_OK or EABORTED.
- * Collective. 'record' may be NULL. */
+/* End the step: 'status' is the caller's own, BOUMA_OK or EABORTED. No other
+ * one is being stored. Collective. 'record' may be NULL. */
 int bm_write_step(struct bouma_dataset *ds, int status, bouma_record *record);
 
 /* If a step is still being stored: wait for it and commit it. Its record, if
@@ -17,9 +15,5 @@ int bm_write_settle(struct bouma_dataset *ds, bouma_record *record);
 
 /* Forget the plan of the last step, and a step that is still being stored. */
 void bm_write_release(struct bouma_dataset *ds);
-
-/* What differs between this rank's description of the step and rank 0's, as a
- * message on all ranks. Collective. */
-int bm_write_mismatch(struct bouma_dataset *ds);
 
 #endif

@@ -63,7 +63,7 @@ struct bm_write_plan {
     uint64_t *sizes;               /* [chunks], else NULL */
     uint8_t *size_bytes;           /* [chunks]: see table_costs.h */
     int known;                     /* they are there */
-    struct bm_level_share *shares; /* [share_room] */
+    struct bm_level_share *shares; /* [share_room], ascending by file */
     size_t share_count, share_room;
 };
 

@@ -1,6 +1,7 @@
 /* growth.c -- something done to N things, for growth.sh to count instructions:
  *
- *   growth steps|attributes|variables|grids|files|assign|drain|planes N
+ *   growth steps|attributes|variables|grids|files|assign|drain|planes|
+ *          listing|sets N
  *
  * What is counted is what measured() does. */
 #include <unistd.h>
@@ -10,6 +11,7 @@
 #include "files.h"
 #include "layout/manifest.h"
 #include "plan/assign.h"
+#include "write/particle_plan.h"
 
 void measured(void (*work)(void *), void *what);
 
@@ -301,6 +303,116 @@ static void try_drain(size_t n)
     REQUIRE(!remove_tree(p.dir));
 }
 
+/* ---- steps of many objects ---------------------------------------------- */
+
+/* A dataset in a directory that goes with it, and a step of it. */
+struct many {
+    char dir[64], path[80];
+    bouma_io io;
+    bouma_dataset *ds;
+    bouma_step *step;
+    size_t count;
+};
+
+static void many_make(struct many *m, size_t n)
+{
+    bouma_options o;
+
+    memset(m, 0, sizeof(*m));
+    m->count = n;
+    snprintf(m->dir, sizeof(m->dir), "/tmp/growth.XXXXXX");
+    REQUIRE(mkdtemp(m->dir));
+    snprintf(m->path, sizeof(m->path), "%s/d", m->dir);
+    m->io = *bouma_io_posix();
+    m->io.sync = skip_sync;
+    m->io.sync_dir = skip_sync_dir;
+    bouma_options_init(&o, sizeof(o));
+    o.io = &m->io;
+    MUST(m->ds, bouma_dataset_create(&m->ds, m->path, &o));
+    MUST(m->ds, bouma_step_begin(m->ds, 0, 0));
+}
+
+static void many_free(struct many *m)
+{
+    bouma_step_free(m->step);
+    MUST(m->ds, bouma_dataset_close(m->ds));
+    bouma_dataset_free(m->ds);
+    REQUIRE(!remove_tree(m->dir));
+}
+
+static void end_step(void *what)
+{
+    struct many *m = what;
+
+    MUST(m->ds, bouma_step_end(m->ds, NULL));
+}
+
+static void plan_particles(void *what)
+{
+    struct many *m = what;
+    struct bm_particle_plan plan;
+
+    MUST(m->ds, bm_particle_plan_make(&plan, m->ds, BOUMA_OK));
+    REQUIRE(plan.files == (int64_t)m->count);
+    bm_particle_plan_release(&plan);
+}
+
+/* One particle in each of many sets. Just the plan: each file that is written
+ * has the schema of all sets. */
+static void try_sets(size_t n)
+{
+    bouma_particles_spec spec = {.size = sizeof(spec), .ndims = 1};
+    const float x = 1;
+    struct many m;
+
+    many_make(&m, n);
+    for (size_t i = 0; i < n; i++) {
+        bouma_column c = {.data = &x};
+        bouma_particles *set;
+        char name[64];
+
+        MUST(m.ds, bouma_particles_define(&set, m.ds, name_of(name, i), &spec));
+        c.variable = bouma_particles_variable(set, 0);
+        MUST(m.ds, bouma_particles_put(set, 1, &c, 1, NULL));
+    }
+    measured(plan_particles, &m);
+    REQUIRE(bouma_step_abort(m.ds) == BOUMA_EABORTED);
+    many_free(&m);
+}
+
+/* All grids of a step, by their numbers. */
+static void list_grids(void *what)
+{
+    const struct many *m = what;
+
+    for (size_t i = 0; i < m->count; i++)
+        REQUIRE(bouma_step_grid(m->step, (int)i));
+    REQUIRE(bouma_step_grid_count(m->step) == (int)m->count);
+}
+
+static void try_listing(size_t n)
+{
+    bouma_grid_spec g = {.size = sizeof(g), .ndims = 1, .shape = {1}};
+    bouma_variable_spec v = {.size = sizeof(v), .type = BOUMA_I8};
+    const int8_t data = 1;
+    struct many m;
+
+    many_make(&m, n);
+    for (size_t i = 0; i < n; i++) {
+        bouma_variable *variable;
+        bouma_grid *grid;
+        char name[64];
+
+        MUST(m.ds, bouma_grid_define(&grid, m.ds, name_of(name, i), &g));
+        MUST(m.ds, bouma_variable_define(&variable, grid, "v", &v));
+        MUST(m.ds, bouma_variable_put(variable, NULL, &data, NULL));
+    }
+    end_step(&m);
+    MUST(m.ds, bouma_step_open(&m.step, m.ds, 0));
+    measured(list_grids, &m);
+    many_free(&m);
+}
+
 int main(int argc, char **argv)
 {
     size_t n = argc == 3 ? (size_t)atoll(argv[2]) : 0;
@@ -314,6 +426,10 @@ int main(int argc, char **argv)
         try_drain(n);
     else if (!strcmp(argv[1], "planes"))
         try_planes(n);
+    else if (!strcmp(argv[1], "sets"))
+        try_sets(n);
+    else if (!strcmp(argv[1], "listing"))
+        try_listing(n);
     else
         try_manifest(argv[1], n);
     return check_result();

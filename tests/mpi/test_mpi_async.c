@@ -118,8 +118,19 @@ static void set_up(struct setting *s, const struct ranks *ranks,
     set_up_by(s, ranks, codec, durability, 0);
 }
 
-/* Hand over, end the step, and overwrite the arrays at once. */
-static int write_step(struct setting *s, int64_t step)
+/* One particle of this rank. */
+static int put_particle(struct setting *s, bouma_particles *set)
+{
+    float x[2] = {(float)s->ranks->rank, 1};
+    bouma_column column = {.variable = bouma_particles_variable(set, 0),
+                           .data = x};
+
+    return bouma_particles_put_copy(set, 1, &column, 1, NULL);
+}
+
+/* Hand over, end the step, and overwrite the arrays at once. 'set' may be NULL.
+ */
+static int write_both(struct setting *s, int64_t step, bouma_particles *set)
 {
     struct puts puts;
     uint64_t random = (uint64_t)step + 1;
@@ -129,6 +140,8 @@ static int write_step(struct setting *s, int64_t step)
     CHECK_EQ(
         puts_make(&puts, s->variable, &s->field, &s->blocks, step, &random),
         BOUMA_OK);
+    if (set)
+        CHECK_EQ(put_particle(s, set), BOUMA_OK);
     rc = bouma_step_end(s->ds, NULL);
     for (int i = 0; i < puts.count; i++)
         if (puts.arrays[i].bytes) {
@@ -138,6 +151,11 @@ static int write_step(struct setting *s, int64_t step)
         }
     CHECK_EQ(puts_free(&puts), 0);
     return rc;
+}
+
+static int write_step(struct setting *s, int64_t step)
+{
+    return write_both(s, step, NULL);
 }
 
 /* How many steps a reader sees. */
@@ -267,6 +285,81 @@ static void an_open_step_is_read_meanwhile(const struct ranks *r,
     tear_down(&s);
 }
 
+static int define_particles(struct setting *s, bouma_particles **set)
+{
+    bouma_particles_spec spec = {.size = sizeof(spec), .ndims = 2};
+
+    return bouma_particles_define(set, s->ds, "p", &spec);
+}
+
+/* A step is open for reading, the next is being stored: whatever collective
+ * call comes then, it finds that one committed. */
+static int call(struct setting *s, bouma_step *step, int which)
+{
+    double data[N * N];
+    bouma_request q = {.box = {{0, 0, 0}, {N, N, 0}}, .data = data};
+    bouma_particle_data *particles = NULL;
+    bouma_step *again = NULL;
+    int rc;
+
+    switch (which) {
+    case 0:
+        return bouma_dataset_wait(s->ds, NULL);
+    case 1:
+        return bouma_dataset_flush(s->ds);
+    case 2:
+        return bouma_dataset_refresh(s->ds);
+    case 3:
+        return bouma_dataset_drain(s->ds);
+    case 4:
+        return bouma_dataset_truncate(s->ds, 1);
+    case 5:
+        rc = bouma_step_open(&again, s->ds, 1);
+        bouma_step_free(again);
+        return rc;
+    case 6:
+        q.variable =
+            bouma_grid_find_variable(bouma_step_find_grid(step, "g"), "v");
+        return bouma_step_read(step, &q, 1);
+    case 7:
+        rc = bouma_particles_restart(
+            &particles, bouma_step_find_particles(step, "p"), NULL);
+        bouma_particle_data_free(particles);
+        return rc;
+    case 8:
+        CHECK_EQ(bouma_step_begin(s->ds, 2, 2), BOUMA_OK);
+        return bouma_step_abort(s->ds);
+    default:
+        return bouma_dataset_close(s->ds);
+    }
+}
+
+static void every_collective_call_commits_first(const struct ranks *r)
+{
+    for (int which = 0; which < 10; which++) {
+        bouma_particles *set = NULL;
+        bouma_step *step;
+        struct setting s;
+
+        set_up(&s, r, BOUMA_CODEC_RAW, BOUMA_FAST);
+        CHECK_EQ(define_particles(&s, &set), BOUMA_OK);
+        CHECK_EQ(write_both(&s, 0, set), BOUMA_OK);
+        CHECK_EQ(bouma_step_open(&step, s.ds, 0), BOUMA_OK);
+        REQUIRE(step);
+        CHECK_EQ(write_both(&s, 1, set), BOUMA_OK);
+        together();
+        if (r->rank == 0)
+            CHECK_EQ(visible(&s), 1);
+        together();
+        CHECK_EQ(call(&s, step, which), which == 8 ? BOUMA_EABORTED : BOUMA_OK);
+        if (r->rank == 0)
+            CHECK_EQ(visible(&s), 2);
+        together();
+        bouma_step_free(step);
+        tear_down(&s);
+    }
+}
+
 /* Only the last rank's storage fails, and only after the call has returned. */
 static void failures_come_with_the_next_call(const struct ranks *r, int how)
 {
@@ -349,6 +442,7 @@ int main(int argc, char **argv)
     }
     for (int how = 0; how < 4; how++)
         failures_come_with_the_next_call(&r, how);
+    every_collective_call_commits_first(&r);
     leaving_drops_the_step(&r);
     return ranks_end(&r, check_counts()->failed, check_counts()->checks);
 }

@@ -1,6 +1,5 @@
-/* describe.c -- see describe.h. */
-#include "write/describe.h"
-
+/* stage_describe.c -- the beginning of a step that is written: what this rank
+ * holds, the directory, and the first exchange. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +7,7 @@
 #include "base/hash.h"
 #include "store/identity.h"
 #include "write/bound.h"
-#include "write/write.h"
+#include "write/write_job.h"
 
 static int by_variable(const void *left, const void *right)
 {
@@ -20,14 +19,15 @@ static int by_variable(const void *left, const void *right)
 }
 
 /* A hash of all that must be the same on all ranks; ENOMEM. */
-static int hash_step(struct bouma_dataset *ds, uint64_t *hash)
+static int hash_step(const struct bm_write_job *job, uint64_t *hash)
 {
+    struct bouma_dataset *ds = job->ds;
     struct bm_buffer b;
     int failed;
 
     bm_buffer_init(&b, ds->a);
-    bm_put_u64(&b, ds->step);
-    bm_put_f64(&b, ds->time);
+    bm_put_u64(&b, job->entry.step);
+    bm_put_f64(&b, job->entry.time);
     bm_schema_encode(&b, &ds->schema);
     bm_attributes_encode(&b, &ds->attributes);
     bm_attributes_encode(&b, &ds->step_attributes);
@@ -38,18 +38,19 @@ static int hash_step(struct bouma_dataset *ds, uint64_t *hash)
 }
 
 /* Number the variables, sort the puts, and say in bytes what this rank holds;
- * *hash is for the comparison with others, *own with the last step. */
-static int describe(struct bouma_dataset *ds, struct bm_buffer *mine,
-                    uint64_t *hash, uint64_t *own)
+ * *hash is for the comparison with others, that of the job with the last step.
+ */
+static int describe(struct bm_write_job *job, uint64_t *hash)
 {
-    struct bm_buffer shape;
+    struct bouma_dataset *ds = job->ds;
+    struct bm_buffer *mine = &job->given.blocks, shape;
+    uint64_t *own = &job->given.hash;
 
-    *hash = *own = 0;
     if (bm_schema_number(&ds->schema))
         return bm_fail(&ds->error, BOUMA_ENOMEM,
                        "no memory to describe the step");
     bm_bounds_reset(&ds->schema);
-    if (hash_step(ds, hash))
+    if (hash_step(job, hash))
         return bm_fail(&ds->error, BOUMA_ENOMEM,
                        "no memory to describe the step");
     if (ds->put_count)
@@ -93,16 +94,16 @@ static int tell_bare_grid(struct bouma_dataset *ds)
                    bare_grid(ds, 1)->name);
 }
 
-static int make_directory(struct bm_step *s)
+static int make_directory(struct bm_write_job *job)
 {
-    struct bouma_dataset *ds = s->ds;
+    struct bouma_dataset *ds = job->ds;
     struct bm_error why = {0};
     char name[BM_NAME_BYTES];
     int rc;
 
-    bm_name_step(name, ds->step);
+    bm_name_step(name, job->entry.step);
     rc = bm_store_make_dir(&ds->store, name, 0, &why);
-    s->made_directory = !rc;
+    job->held.made_directory = !rc;
     return rc && rc != BOUMA_EEXISTS ? bm_fail(&ds->error, rc, "%s", why.text)
                                      : BOUMA_OK;
 }
@@ -110,149 +111,78 @@ static int make_directory(struct bm_step *s)
 /* Rank 0 makes the directory, so that it is there when files are made; it tells
  * if an earlier version of the step is there. With 'persist', each twin has one
  * rank that does. */
-static int prepare_directory(struct bm_step *s, int *replacing)
+static int prepare_directory(struct bm_write_job *job, int *replacing)
 {
-    struct bouma_dataset *ds = s->ds;
+    struct bouma_dataset *ds = job->ds;
     char name[BM_NAME_BYTES];
     int rc;
 
     if (ds->comm->rank != 0)
-        return ds->claims ? make_directory(s) : BOUMA_OK;
+        return ds->claims ? make_directory(job) : BOUMA_OK;
     rc = bm_epoch_check(&ds->store, ds->epoch, &ds->error);
     if (rc)
         return rc;
-    bm_name_manifest(name, ds->step);
+    bm_name_manifest(name, job->entry.step);
     *replacing = bm_store_exists(&ds->store, name);
     if (!ds->options.replace && *replacing) {
         /* Who hears that will not write it: so it had better be durable. */
-        rc = bm_commit_settle(ds, ds->step);
+        rc = bm_commit_settle(ds, job->entry.step);
         return rc ? rc
                   : bm_fail(&ds->error, BOUMA_EEXISTS,
                             "%s: step %" PRIu64 " exists already; set the "
                             "option 'replace' to write it again",
-                            ds->store.path, ds->step);
+                            ds->store.path, job->entry.step);
     }
-    if (ds->drain && bm_step_list_find(&ds->steps, ds->step)) {
+    if (ds->drain && bm_step_list_find(&ds->steps, job->entry.step)) {
         *replacing = 1; /* perhaps in the other place only */
         if (!ds->options.replace)
             return bm_fail(&ds->error, BOUMA_EEXISTS,
                            "%s: step %" PRIu64 " exists already; set the "
                            "option 'replace' to write it again",
-                           ds->second.path, ds->step);
+                           ds->second.path, job->entry.step);
     }
     for (int i = 0; i < ds->held_count; i++)
-        if (ds->held[i].entry.step == ds->step && !ds->options.replace)
+        if (ds->held[i].entry.step == job->entry.step && !ds->options.replace)
             return bm_fail(&ds->error, BOUMA_EEXISTS,
                            "%s: step %" PRIu64 " was written already and waits "
                            "for its group",
-                           ds->store.path, ds->step);
-    return make_directory(s);
+                           ds->store.path, job->entry.step);
+    return make_directory(job);
 }
 
-void bm_step_remove_directory(struct bm_step *s, int prepared, int rc)
+int bm_stage_describe(struct bm_write_job *job, int rc)
 {
-    struct bouma_dataset *ds = s->ds;
-    struct bm_error ignored = {0};
-    char name[BM_NAME_BYTES];
+    struct bouma_dataset *ds = job->ds;
+    uint64_t hash = 0, largest[2];
+    int replacing = 0;
 
-    if (rc == BOUMA_ECOMM ||
-        (prepared && bm_comm_agree(ds->comm, BOUMA_OK, &ignored)))
-        return;
-    bm_name_step(name, s->number);
-    if (s->made_directory && !bm_epoch_check(&ds->store, ds->epoch, &ignored))
-        bm_store_remove_dir(&ds->store, name);
-}
-
-/* Gather all descriptions and make a plan of them. Collective. */
-static int make_plan(struct bm_step *s, struct bm_buffer *mine, uint64_t own)
-{
-    struct bouma_dataset *ds = s->ds;
-    size_t *sizes = bm_new(ds->a, (size_t)ds->comm->size, sizeof(*sizes));
-    struct bm_buffer all;
-    int rc = BOUMA_OK;
-
-    bm_plan_free(ds->plan);
-    ds->plan = NULL;
-    bm_buffer_init(&all, ds->a);
-    if (!sizes)
-        rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to plan the step");
-    rc = bm_comm_collect(ds->comm, mine, &all, sizes, 1, rc, &ds->error);
-    bm_step_lap(s, BM_DESCRIBE);
-    if (!rc)
-        rc = bm_plan_make(&ds->plan, ds->a, &ds->schema, ds->options.distribute,
-                          &all, sizes, ds->comm->size, ds->comm->rank,
-                          &ds->error);
-    bm_buffer_release(&all);
-    bm_drop(ds->a, sizes);
-    ds->plan_hash = own;
-    bm_step_lap(s, BM_PLAN);
-    return rc;
-}
-
-/* The plan of the last step holds: with `weighted`, owners may change by what
- * its chunks took. Collective. */
-static int reuse_plan(struct bm_step *s)
-{
-    struct bouma_dataset *ds = s->ds;
-    int rc, changed;
-
-    if (!ds->plan->timed)
-        return BOUMA_OK;
-    rc = bm_plan_balance(ds->plan, ds->comm->size, ds->comm->rank, &changed);
-    if (rc)
-        bm_fail(&ds->error, rc, "no memory to plan the step");
-    rc = bm_comm_agree(ds->comm, rc, &ds->error);
-    if (rc) { /* the plans of others may have changed */
-        bm_plan_free(ds->plan);
-        ds->plan = NULL;
-    }
-    bm_step_lap(s, BM_PLAN);
-    return rc;
-}
-
-int bm_step_describe(struct bm_step *s, int status)
-{
-    struct bouma_dataset *ds = s->ds;
-    struct bm_buffer mine;
-    uint64_t hash = 0, own = 0, largest[2];
-    int rc = status, replacing = 0;
-
-    bm_buffer_init(&mine, ds->a);
     if (rc == BOUMA_EABORTED)
         bm_fail(&ds->error, rc, "step %" PRIu64 " was aborted by the caller",
-                ds->step);
+                job->entry.step);
     else if (!rc)
         rc = bm_refused_tell(&ds->refused, &ds->error);
     if (!rc)
-        rc = describe(ds, &mine, &hash, &own);
+        rc = describe(job, &hash);
     if (!rc)
-        rc = prepare_directory(s, &replacing);
+        rc = prepare_directory(job, &replacing);
     /* 1: a new plan is needed; 2: and an earlier version is in place; 3: a grid
      * has no variable, which is told once ranks are known to have the same. */
     largest[0] = bare_grid(ds, 0) ? 3
                  : replacing      ? 2
-                                  : !ds->plan || own != ds->plan_hash;
+                             : !ds->plan || job->given.hash != ds->plan_hash;
     largest[1] = ds->attempt; /* a rank may have missed one that failed */
     rc = bm_comm_begin(ds->comm, "the end of a step", hash, largest, 2, rc,
                        &ds->error);
     if (rc == BOUMA_EMISMATCH && !ds->error.status)
-        rc = bm_write_mismatch(ds);
+        rc = bm_job_mismatch(job);
     if (!rc && largest[0] == 3)
         rc = tell_bare_grid(ds);
     /* Who writes a step again must not lose both versions: that is synced in
      * any case (in a group, later). */
-    s->synced = ds->options.durability == BOUMA_DURABLE ||
-                (ds->options.durability == BOUMA_FAST && largest[0] == 2);
+    job->synced = ds->options.durability == BOUMA_DURABLE ||
+                  (ds->options.durability == BOUMA_FAST && largest[0] == 2);
     ds->attempt = (uint32_t)largest[1] + 1;
-    s->generation = (struct bm_generation){ds->epoch, ds->attempt};
-    if (!rc && largest[0]) {
-        rc = make_plan(s, &mine, own);
-        rc = bm_comm_agree(ds->comm, rc, &ds->error);
-    } else if (!rc) {
-        rc = reuse_plan(s);
-    }
-    bm_buffer_release(&mine);
-    bm_step_lap(s, BM_DESCRIBE);
-    s->plan = ds->plan;
-    return rc;
+    job->entry.generation = (struct bm_generation){ds->epoch, ds->attempt};
+    job->given.is_new = largest[0] != 0;
+    return bm_job_agreed(job, rc);
 }

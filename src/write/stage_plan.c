@@ -1,0 +1,92 @@
+/* stage_plan.c -- who encodes which chunk of grids, made or used again; and
+ * which particles go to which file. */
+#include "write/write_job.h"
+
+/* Gather all descriptions and make a plan of them. Collective. */
+static int make_plan(struct bm_write_job *job)
+{
+    struct bouma_dataset *ds = job->ds;
+    size_t *sizes = bm_new(ds->a, (size_t)ds->comm->size, sizeof(*sizes));
+    struct bm_buffer all;
+    int rc = BOUMA_OK;
+
+    bm_plan_free(ds->plan);
+    ds->plan = NULL;
+    bm_buffer_init(&all, ds->a);
+    if (!sizes)
+        rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to plan the step");
+    rc = bm_comm_collect(ds->comm, &job->given.blocks, &all, sizes, 1, rc,
+                         &ds->error);
+    bm_job_lap(job, BM_DESCRIBE);
+    if (!rc)
+        rc = bm_plan_make(&ds->plan, ds->a, &ds->schema, ds->options.distribute,
+                          &all, sizes, ds->comm->size, ds->comm->rank,
+                          &ds->error);
+    bm_buffer_release(&all);
+    bm_drop(ds->a, sizes);
+    ds->plan_hash = job->given.hash;
+    return rc;
+}
+
+/* The plan of the last step holds: with `weighted`, owners may change by what
+ * its chunks took. Collective. */
+static int reuse_plan(struct bm_write_job *job)
+{
+    struct bouma_dataset *ds = job->ds;
+    int rc, changed;
+
+    if (!ds->plan->timed)
+        return BOUMA_OK;
+    rc = bm_plan_balance(ds->plan, ds->comm->size, ds->comm->rank, &changed);
+    if (rc)
+        bm_fail(&ds->error, rc, "no memory to plan the step");
+    rc = bm_comm_agree(ds->comm, rc, &ds->error);
+    if (rc) { /* the plans of others may have changed */
+        bm_plan_free(ds->plan);
+        ds->plan = NULL;
+    }
+    return rc;
+}
+
+/* Collective; ends with one status on all ranks. */
+static int plan_grids(struct bm_write_job *job)
+{
+    int rc;
+
+    if (job->given.is_new) {
+        rc = make_plan(job);
+        rc = bm_comm_agree(job->ds->comm, rc, &job->ds->error);
+    } else {
+        rc = reuse_plan(job);
+    }
+    bm_buffer_release(&job->given.blocks);
+    job->plan.grids = job->ds->plan;
+    return bm_job_agreed(job, rc);
+}
+
+/* Memory for the sizes of chunks, and for what goes between ranks. */
+static int reserve_chunks(struct bm_write_job *job)
+{
+    struct bouma_dataset *ds = job->ds;
+    struct bm_job_plan *plan = &job->plan;
+    int rc = bm_shaper_init(&job->held.shaper, ds, plan->grids, &job->entry);
+
+    plan->bytes = bm_new_raw(ds->a, plan->grids->chunks, sizeof(*plan->bytes));
+    plan->size_bytes = bm_new_raw(ds->a, plan->grids->chunks, 1);
+    return rc || (plan->bytes && plan->size_bytes)
+               ? rc
+               : bm_fail(&ds->error, BOUMA_ENOMEM, "no memory for the sizes");
+}
+
+int bm_stage_plan(struct bm_write_job *job, int rc)
+{
+    if (!rc)
+        rc = plan_grids(job);
+    if (rc)
+        return rc; /* on all ranks */
+    job->held.may_have_files = 1;
+    rc = reserve_chunks(job);
+    if (bm_schema_count(&job->ds->schema, BM_PARTICLES))
+        rc = bm_particles_prepare(&job->held.particles, job->ds, rc);
+    return rc;
+}

@@ -1,0 +1,160 @@
+/* stage_shape.c -- chunks and particles become the bytes of files, as far as
+ * that is a stage of its own: see the orders in write_job.c. */
+#include "base/clock.h"
+#include "write/table_costs.h"
+#include "write/write_job.h"
+
+/* ---- grids -------------------------------------------------------------- */
+
+/* Keep the sizes for the prediction of the next step. */
+static int reserve_sizes(struct bm_write_job *job)
+{
+    struct bm_write_plan *plan = job->plan.grids;
+
+    if (job->ds->options.predict != BOUMA_PREDICT_ON || plan->sizes)
+        return BOUMA_OK;
+    if (!plan->size_bytes)
+        plan->size_bytes = bm_new_raw(plan->a, plan->chunks, 1);
+    if (plan->size_bytes)
+        plan->sizes = bm_new_raw(plan->a, plan->chunks, sizeof(*plan->sizes));
+    return plan->sizes ? BOUMA_OK : BOUMA_ENOMEM;
+}
+
+/* What others are told of a chunk's size: its bytes, and above them those that
+ * the sizes of its levels have in a table. */
+#define SIZE_BITS 56
+
+static uint64_t tell_size(const struct bm_write_job *job, size_t m)
+{
+    const struct bouma_variable *v =
+        bm_plan_chunk(job->plan.grids, job->plan.grids->mine[m]).variable;
+    const uint8_t *record =
+        job->held.shaper.records + job->held.shaper.record_at[m];
+
+    return job->held.shaper.encoded_bytes[m] |
+           (uint64_t)bm_table_recorded_bytes(v, record) << SIZE_BITS;
+}
+
+static void note_size(struct bm_write_job *job, size_t chunk, uint64_t told)
+{
+    job->plan.bytes[chunk] = told & (((uint64_t)1 << SIZE_BITS) - 1);
+    job->plan.size_bytes[chunk] = (uint8_t)(told >> SIZE_BITS);
+    if (job->plan.grids->sizes) {
+        job->plan.grids->sizes[chunk] = job->plan.bytes[chunk];
+        job->plan.grids->size_bytes[chunk] = job->plan.size_bytes[chunk];
+    }
+}
+
+/* With `weighted` the times come along. Collective. */
+int bm_job_gather_sizes(struct bm_write_job *job, int rc)
+{
+    struct bouma_dataset *ds = job->ds;
+    size_t ranks = (size_t)ds->comm->size, at = 0;
+    size_t *sizes = bm_new(ds->a, ranks, sizeof(*sizes));
+    size_t *next = bm_new(ds->a, ranks, sizeof(*next));
+    struct bm_buffer mine, all;
+
+    bm_buffer_init(&mine, ds->a);
+    bm_buffer_init(&all, ds->a);
+    for (size_t m = 0; m < job->plan.grids->mine_count && !rc; m++) {
+        bm_put_u64(&mine, tell_size(job, m));
+        if (job->plan.grids->times)
+            bm_put_u32(&mine, job->held.shaper.times[m]);
+    }
+    if (!rc && (!sizes || !next || reserve_sizes(job)))
+        rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory for the sizes");
+    rc = bm_comm_collect(ds->comm, &mine, &all, sizes, 1, rc, &ds->error);
+    for (size_t r = 0; r < ranks && !rc; r++) {
+        next[r] = at;
+        at += sizes[r];
+    }
+    for (size_t i = 0; i < job->plan.grids->chunks && !rc; i++) {
+        size_t *place = &next[job->plan.grids->owner[i]];
+
+        note_size(job, i, bm_load_u64(all.data + *place));
+        *place += 8;
+        if (job->plan.grids->times) {
+            job->plan.grids->times[i] = bm_load_u32(all.data + *place);
+            *place += 4;
+        }
+    }
+    if (!rc) {
+        job->plan.grids->timed = job->plan.grids->times != NULL;
+        job->plan.grids->known = job->plan.grids->sizes != NULL;
+    }
+    bm_buffer_release(&mine);
+    bm_buffer_release(&all);
+    bm_drop(ds->a, sizes);
+    bm_drop(ds->a, next);
+    return rc;
+}
+
+int bm_stage_shape_grids(struct bm_write_job *job, int rc)
+{
+    if (!rc)
+        rc = bm_shaper_encode_all(&job->held.shaper);
+    bm_job_lap(job, BM_SHAPE);
+    return bm_job_gather_sizes(job, rc);
+}
+
+/* ---- particles ---------------------------------------------------------- */
+
+/* The thread that stores files of particles: the i-th of them. */
+static int store_bundle(void *context, size_t i, struct bm_error *error)
+{
+    struct bm_write_job *job = context;
+
+    return bm_bundle_store(&job->held.particles.bundles[i], error);
+}
+
+/* Shape this rank's files of particles, one after the other; each is stored,
+ * all but its head, while the next is shaped. Where storage is the slower one,
+ * this waits, so that no more than two files are in memory; with 'async' the
+ * caller is not to wait. */
+static int shape_particles(struct bm_write_job *job)
+{
+    struct bm_particle_write *p = &job->held.particles;
+    int rc = BOUMA_OK, stored;
+    size_t done, handed = 0;
+
+    if (!p->bundle_count)
+        return rc;
+    job->transit.bundler =
+        bm_keeper_new(job->ds->a, p->bundle_count, store_bundle, job, 1);
+    if (!job->transit.bundler)
+        return bm_fail(&job->ds->error, BOUMA_ENOMEM,
+                       "no memory to store particles");
+    for (size_t i = 0; i < p->bundle_count && !rc; i++) {
+        double begun = bm_clock();
+
+        rc = bm_particles_take(p, i);
+        if (!rc)
+            rc = bm_bundle_shape(&p->bundles[i], job->ds, &p->codec,
+                                 &job->entry, (uint32_t)job->plan.all_files);
+        job->held.shaper.encode_seconds += bm_clock() - begun;
+        bm_job_lap(job, BM_SHAPE);
+        if (!rc)
+            rc = bm_bundle_open(&p->bundles[i], job->ds);
+        if (!rc)
+            bm_keeper_hand(job->transit.bundler, i);
+        handed += !rc;
+        while (bm_keeper_next(job->transit.bundler, &done,
+                              handed > 1 && !job->defers)) {
+            bm_bundle_drop(&p->bundles[done]);
+            handed--;
+        }
+        bm_job_lap(job, BM_STORE);
+    }
+    if (job->defers && !rc)
+        return rc;
+    stored = bm_keeper_wait(job->transit.bundler, &job->ds->error);
+    while (bm_keeper_next(job->transit.bundler, &done, 0))
+        bm_bundle_drop(&p->bundles[done]);
+    bm_job_lap(job, BM_STORE);
+    return rc ? rc : stored;
+}
+
+int bm_stage_shape_particles(struct bm_write_job *job, int rc)
+{
+    return rc ? rc : shape_particles(job);
+}

@@ -1,0 +1,286 @@
+/* stage_store.c -- the end of a step: heads are written, what ranks have to say
+ * of their files is gathered, and rank 0 makes a manifest of it. */
+#include <string.h>
+
+#include "base/hash.h"
+#include "dataset/borrowed.h"
+#include "write/predict.h"
+
+/* Make the heads of this rank's subfiles, and say what is in them, for rank 0.
+ */
+static int seal_subfiles(struct bm_write_job *job, struct bm_buffer *infos,
+                         int rc)
+{
+    struct bouma_dataset *ds = job->ds;
+
+    for (size_t i = 0; i < bm_job_subfile_count(job) && !rc; i++) {
+        struct bm_subfile *f = bm_job_subfile(job, i);
+        struct bm_subfile_info info;
+        uint8_t hash[16];
+
+        rc = bm_subfile_seal(f, ds, hash);
+        if (rc)
+            break;
+        rc = bm_subfile_info_of(&info, &f->head, hash, ds->a);
+        if (!rc) {
+            bm_put_u32(infos, f->head.subfile);
+            bm_subfile_info_encode(infos, &info, &ds->schema);
+        }
+        if (rc || infos->failed)
+            rc =
+                bm_fail(&ds->error, BOUMA_ENOMEM, "no memory for the manifest");
+        bm_subfile_info_release(&info, ds->a);
+    }
+    return rc;
+}
+
+/* Wait for what is being stored, then write heads and close. The only
+ * thing that the thread does, if there is one. */
+static int end_files(void *context, size_t only, struct bm_error *error)
+{
+    struct bm_write_job *job = context;
+    int hold = job->ds->options.durability == BOUMA_GROUP;
+    int rc = bm_pipe_wait(job->transit.pipe, error);
+
+    (void)only;
+    if (!rc && job->transit.bundler)
+        rc = bm_keeper_wait(job->transit.bundler, error);
+    for (size_t i = 0; i < bm_job_subfile_count(job) && !rc; i++)
+        rc =
+            bm_subfile_finish(bm_job_subfile(job, i), job->synced, hold, error);
+    return rc;
+}
+
+/* All but the deeds of ranks, which are there. */
+static void fill_record(struct bm_write_job *job, bouma_record *r,
+                        const struct bm_manifest *m, const uint64_t *slowest)
+{
+    double *seconds[BM_COMMIT] = {&r->seconds.describe,   &r->seconds.plan,
+                                  &r->seconds.distribute, &r->seconds.shape,
+                                  &r->seconds.ship,       &r->seconds.store};
+
+    r->raw_bytes = job->plan.grids->raw_bytes + job->held.particles.raw_bytes;
+    r->moved_bytes = job->plan.grids->moved_bytes;
+    r->shipped_bytes = job->held.particles.shipped_bytes;
+    for (size_t i = 0; i < job->plan.grids->chunks; i++)
+        if (job->plan.grids->owner[i] !=
+            bm_job_writer(job, job->plan.files.file[i]))
+            r->shipped_bytes += bm_predict_shipped(job, i);
+    r->predicted = job->plan.prediction != NULL;
+    r->misfits = (int64_t)job->result.misfits;
+    r->files = job->plan.all_files;
+    r->ranks = job->ds->comm->size;
+    r->most_patches = job->plan.grids->most_patches;
+    for (size_t i = 0; i < m->count; i++) {
+        uint64_t bytes = m->subfiles[i].file_bytes;
+
+        r->stored_bytes += bytes;
+        r->largest_file = bytes > r->largest_file ? bytes : r->largest_file;
+        for (size_t k = 0; k < m->subfiles[i].count; k++)
+            r->chunks += (int64_t)m->subfiles[i].parts[k].chunks;
+    }
+    r->mean_file = m->count ? r->stored_bytes / m->count : 0;
+    for (int i = 0; i < BM_COMMIT; i++)
+        *seconds[i] = (double)slowest[i] * 1e-9;
+}
+
+/* What a rank did, in front of what it says of its subfiles. */
+static void tell_deeds(struct bm_buffer *b, const struct bm_write_job *job)
+{
+    uint64_t rounds = job->transit.earlier_rounds;
+
+    if (job->transit.pipe) /* else it could not be made */
+        rounds += bm_pipe_deeds_of(job->transit.pipe).rounds;
+    bm_put_u64(b, bm_route_message_count(&job->held.shaper.sends));
+    bm_put_u64(b, rounds + job->held.particles.rounds);
+    bm_put_f64(b, job->held.shaper.encode_seconds);
+}
+
+static void add_deeds(bouma_record *r, struct bm_cursor *c, int ranks)
+{
+    double seconds;
+
+    r->moved_messages += bm_get_u64(c);
+    r->shipped_messages += bm_get_u64(c);
+    seconds = bm_get_f64(c);
+    if (seconds > r->slowest_encode)
+        r->slowest_encode = seconds;
+    r->mean_encode += seconds / ranks;
+}
+
+/* What the ranks told rank 0, sizes[ranks] bytes each: the manifest's subfiles,
+ * and their deeds in its record. */
+static int decode_infos(struct bm_manifest *m, const struct bm_buffer *all,
+                        const size_t *sizes, int ranks, struct bm_error *error)
+{
+    const uint8_t *data = all->data;
+    int rc = BOUMA_OK;
+
+    for (int r = 0; r < ranks && !rc; data += sizes[r], r++) {
+        struct bm_cursor c = bm_cursor_of(data, sizes[r]);
+
+        add_deeds(&m->record, &c, ranks);
+        while (bm_cursor_left(&c) && !rc) {
+            uint32_t number = bm_get_u32(&c);
+
+            rc = number < m->count ? bm_subfile_info_decode(
+                                         &m->subfiles[number], &c, m->schema)
+                                   : BOUMA_ECOMM;
+        }
+    }
+    if (rc)
+        bm_fail(error, rc,
+                rc == BOUMA_ENOMEM
+                    ? "no memory for the manifest"
+                    : "the records of the subfiles could not be decoded");
+    return rc;
+}
+
+/* The trees over the files of particles, in the manifest. */
+static int make_tops(struct bm_write_job *job, struct bm_manifest *m)
+{
+    const struct bm_particle_plan *plan = &job->held.particles.plan;
+    struct bm_aggregation *trees =
+        bm_new(job->ds->a, plan->set_count, sizeof(*trees));
+    int rc = BOUMA_ENOMEM;
+
+    for (size_t i = 0; i < plan->set_count && trees; i++)
+        trees[i] = plan->sets[i].files;
+    if (trees)
+        rc = bm_manifest_make_tops(m, trees);
+    bm_drop(job->ds->a, trees);
+    return rc ? bm_fail(&job->ds->error, rc,
+                        rc == BOUMA_ENOMEM
+                            ? "no memory for the manifest"
+                            : "the tree over the files is damaged")
+              : BOUMA_OK;
+}
+
+/* Rank 0: the bytes of the manifest. The attributes are lent to it for the
+ * call. */
+static int make_manifest(struct bm_write_job *job,
+                         const struct bm_buffer *infos, const size_t *sizes,
+                         const uint64_t *slowest)
+{
+    struct bouma_dataset *ds = job->ds;
+    struct bm_manifest m;
+    int rc;
+
+    bm_manifest_init(&m, ds->a, &ds->schema, &ds->error);
+    m.step = job->entry.step;
+    m.time = job->entry.time;
+    m.generation = job->entry.generation;
+    m.nonce = bm_hash64(ds->id, 16,
+                        (uint64_t)job->entry.generation.epoch << 32 |
+                            job->entry.generation.attempt);
+    m.order = ds->options.order;
+    m.distribute = ds->options.distribute;
+    m.assign = bm_assign_in_order(ds->options.assign);
+    m.assign_particles = bm_particle_scheme(ds->options.assign);
+    m.place = ds->options.place;
+    m.dataset_attributes = ds->attributes;
+    m.attributes = ds->step_attributes;
+    rc = bm_manifest_set_subfiles(&m, (size_t)job->plan.all_files);
+    if (rc)
+        bm_fail(&ds->error, rc, "no memory for the manifest");
+    if (!rc)
+        rc = decode_infos(&m, infos, sizes, ds->comm->size, &ds->error);
+    if (!rc)
+        rc = make_tops(job, &m);
+    if (!rc) {
+        fill_record(job, &m.record, &m, slowest);
+        job->result.record = m.record;
+        bm_manifest_encode(&job->result.manifest, &m, ds->id);
+        if (job->result.manifest.failed)
+            rc =
+                bm_fail(&ds->error, BOUMA_ENOMEM, "no memory for the manifest");
+    }
+    memset(&m.dataset_attributes, 0, sizeof(m.dataset_attributes));
+    memset(&m.attributes, 0, sizeof(m.attributes));
+    bm_manifest_release(&m);
+    return rc;
+}
+
+/* What this rank has to say of its files, and what all have, for rank 0. */
+struct report {
+    struct bm_buffer mine, all;
+    size_t *sizes; /* [ranks], in 'all' */
+};
+
+/* All that is borrowed has been read: check that, and make the heads. */
+static int seal(struct bm_write_job *job, struct report *r, int rc)
+{
+    struct bouma_dataset *ds = job->ds;
+
+    bm_buffer_init(&r->mine, ds->a);
+    bm_buffer_init(&r->all, ds->a);
+    r->sizes = bm_new(ds->a, (size_t)ds->comm->size, sizeof(*r->sizes));
+    if (!rc)
+        rc = bm_borrowed_check(ds);
+    if (!r->sizes && !rc)
+        rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to end the step");
+    tell_deeds(&r->mine, job);
+    return seal_subfiles(job, &r->mine, rc);
+}
+
+/* The reports of all ranks become the manifest. Collective. */
+static int gather_reports(struct bm_write_job *job, struct report *r, int rc)
+{
+    struct bouma_dataset *ds = job->ds;
+    uint64_t slowest[BM_COMMIT]; /* which is not over */
+
+    bm_job_lap(job, BM_STORE);
+    rc = bm_comm_collect(ds->comm, &r->mine, &r->all, r->sizes, 0, rc,
+                         &ds->error);
+    for (int i = 0; i < BM_COMMIT; i++)
+        slowest[i] = (uint64_t)(job->result.seconds[i] * 1e9);
+    if (!rc)
+        rc = bm_comm_max(ds->comm, slowest, BM_COMMIT, &ds->error);
+    if (!rc && ds->comm->rank == 0)
+        rc = make_manifest(job, &r->all, r->sizes, slowest);
+    rc = bm_comm_agree(ds->comm, rc, &ds->error);
+    bm_buffer_release(&r->mine);
+    bm_buffer_release(&r->all);
+    bm_drop(ds->a, r->sizes);
+    return bm_job_agreed(job, rc);
+}
+
+int bm_stage_store(struct bm_write_job *job, int rc)
+{
+    struct report report;
+
+    rc = seal(job, &report, rc);
+    if (!rc)
+        rc = end_files(job, 0, &job->ds->error);
+    return gather_reports(job, &report, rc);
+}
+
+int bm_stage_store_meanwhile(struct bm_write_job *job, int rc)
+{
+    struct bouma_dataset *ds = job->ds;
+    struct report report;
+
+    rc = seal(job, &report, rc);
+    if (!rc) {
+        job->transit.closer = bm_keeper_new(ds->a, 1, end_files, job, 1);
+        if (job->transit.closer)
+            bm_keeper_hand(job->transit.closer, 0);
+        else
+            rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to end the step");
+    }
+    return gather_reports(job, &report, rc);
+}
+
+int bm_stage_store_wait(struct bm_write_job *job, int rc)
+{
+    struct bouma_dataset *ds = job->ds;
+    int stored = bm_keeper_wait(job->transit.closer, &ds->error);
+    uint64_t seconds;
+
+    rc = bm_comm_agree(ds->comm, rc ? rc : stored, &ds->error);
+    seconds = (uint64_t)(bm_keeper_seconds(job->transit.closer) * 1e9);
+    if (!rc)
+        rc = bm_comm_max(ds->comm, &seconds, 1, &ds->error);
+    job->result.record.seconds.store += (double)seconds * 1e-9;
+    return rc;
+}
