@@ -6,7 +6,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 build=$PWD/build-tsan
-serial=(test_parallel_for test_keeper test_api test_api_codecs test_drain test_lossy test_particles test_predict test_tree_build)
+serial=(test_parallel_for test_keeper test_api test_api_codecs test_drain test_lossy test_particles test_predict test_read_threads test_tree_build)
 parallel=(test_mpi_async test_mpi_drain)
 
 mkdir -p "$build"
