@@ -59,6 +59,7 @@ struct bm_hunt_piece {
     uint32_t count;
     size_t chosen;   /* where its choice begins in 'choices' */
     uint32_t choice; /* how many match; BM_ALL_MATCH: all, without a list */
+    size_t room;     /* bytes, for values that are decoded or picked */
 };
 
 struct bm_hunt_batch {

@@ -89,45 +89,40 @@ static uint32_t matches(const struct bm_hunt_piece *p)
     return p->choice == BM_ALL_MATCH ? p->count : p->choice;
 }
 
-/* The room that a column of a piece needs: none if it is not wanted, or if all
- * its values are somewhere already. */
-static size_t column_room(const struct bm_search *s,
-                          const struct bm_hunt_piece *p, int column)
+static size_t rounded(size_t bytes)
 {
-    const struct bm_hunt_column *c = &s->asked.columns[column];
-    const struct bm_extent *e = stored(s, p, column);
-    size_t bytes = (size_t)matches(p) * bm_variable_sample_size(c->variable);
-
-    if (c->out < 0 || (p->choice == BM_ALL_MATCH &&
-                       (is_plain(c->variable, e) || is_kept(s, e))))
-        return 0;
     return (bytes + ROOM_ALIGN - 1) / ROOM_ALIGN * ROOM_ALIGN;
+}
+
+/* The room that a piece needs, for columns whose values are not somewhere
+ * already; gives the bytes that are decoded and picked. */
+static size_t plan_piece(const struct bm_search *s, struct bm_hunt_piece *p)
+{
+    int all = p->choice == BM_ALL_MATCH;
+    size_t bytes = 0;
+
+    p->room = 0;
+    for (int i = 0; i < s->asked.column_count && p->choice; i++) {
+        const struct bm_hunt_column *c = &s->asked.columns[i];
+        size_t size = bm_variable_sample_size(c->variable);
+        const struct bm_extent *e = stored(s, p, i);
+        int plain = is_plain(c->variable, e);
+
+        if (c->out < 0)
+            continue;
+        if (!all || (!plain && !is_kept(s, e)))
+            p->room += rounded((size_t)matches(p) * size);
+        if (!plain)
+            bytes += (size_t)p->count * size;
+    }
+    return bytes + p->room;
 }
 
 static size_t piece_room(const void *context, size_t piece)
 {
     const struct bm_search *s = context;
-    const struct bm_hunt_piece *p = &s->batch.pieces[piece];
-    size_t bytes = 0;
 
-    for (int i = 0; i < s->asked.column_count && p->choice; i++)
-        bytes += column_room(s, p, i);
-    return bytes;
-}
-
-/* The bytes that are decoded and picked for it. */
-static size_t piece_bytes(const struct bm_search *s, size_t piece)
-{
-    const struct bm_hunt_piece *p = &s->batch.pieces[piece];
-    size_t bytes = piece_room(s, piece);
-
-    for (int i = 0; i < s->asked.column_count && p->choice; i++) {
-        const struct bm_hunt_column *c = &s->asked.columns[i];
-
-        if (c->out >= 0 && !is_plain(c->variable, stored(s, p, i)))
-            bytes += (size_t)p->count * bm_variable_sample_size(c->variable);
-    }
-    return bytes;
+    return s->batch.pieces[piece].room;
 }
 
 /* The values of a column that match. */
@@ -170,7 +165,10 @@ static int pick_piece(void *context, const struct bm_turn *turn)
         if (column < 0)
             continue;
         rc = pick_column(s, turn, p, i, room, &out[column]);
-        room += column_room(s, p, i);
+        if (out[column] == room)
+            room +=
+                rounded((size_t)matches(p) *
+                        bm_variable_sample_size(s->asked.columns[i].variable));
     }
     return rc;
 }
@@ -211,6 +209,6 @@ int bm_search_deliver(struct bm_search *s)
                           sizeof(const void *)))
         return bm_search_no_memory(&s->step->ds->error);
     for (size_t i = 0; i < b->piece_count; i++)
-        work.bytes += (double)piece_bytes(s, i);
+        work.bytes += (double)plan_piece(s, &b->pieces[i]);
     return bm_work_run(s->step, &work);
 }
