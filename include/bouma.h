@@ -875,9 +875,9 @@ BOUMA_API int bouma_step_read(bouma_step *step, const bouma_request *requests,
  * samples of the patch (of its part in 'box') at that level: dense, the
  * components of a sample side by side, shaped and placed as 'selection' says;
  * not called for parts without samples at the level. It returns 0 to go on,
- * anything else ends the call with BOUMA_EABORTED. Both are called by one
- * thread at a time, 'each' in no particular order and perhaps by a thread of
- * the library; neither may read the step meanwhile (BOUMA_ESTATE). */
+ * anything else ends the call with BOUMA_EABORTED. Both are called by the
+ * thread that asks, 'each' in an order that depends on the files and levels
+ * only; neither may read the step meanwhile (BOUMA_ESTATE). */
 typedef struct bouma_patch_info {
     bouma_box box; /* all of the patch, in samples of level 0 */
     int levels, components;

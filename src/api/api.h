@@ -72,6 +72,9 @@ int bm_api_no_such(struct bm_error *error, const char *kind, const char *name,
                    const char *(*nth)(const void *list, int i),
                    const void *list);
 
+/* EINVAL: the caller gives no place for 'what'. 'error' may be NULL. */
+int bm_api_no_place(struct bm_error *error, const char *what);
+
 /* Copy a caller's struct of 'given_bytes' into a zeroed one of ours; a longer
  * one of a newer caller must end in zeros. 1 if that is so. */
 int bm_struct_copy(void *out, size_t bytes, const void *given,

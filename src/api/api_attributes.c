@@ -129,6 +129,9 @@ int bouma_attributes_get(const bouma_attributes *attributes, int i,
 {
     const struct bm_attribute *e;
 
+    if (!out)
+        return bm_api_no_place(attributes ? attributes->error : NULL,
+                               "an attribute");
     memset(out, 0, sizeof(*out));
     if (!attributes)
         return BOUMA_ENOTFOUND;
@@ -156,6 +159,9 @@ int bouma_attributes_find(const bouma_attributes *attributes, const char *name,
 {
     const struct bm_attribute *e;
 
+    if (!out)
+        return bm_api_no_place(attributes ? attributes->error : NULL,
+                               "an attribute");
     memset(out, 0, sizeof(*out));
     if (!attributes)
         return BOUMA_ENOTFOUND;

@@ -61,6 +61,17 @@ int bm_api_check(bouma_options *out, const bouma_options *given,
     return rc ? rc : wrong;
 }
 
+int bm_api_no_place(struct bm_error *error, const char *what)
+{
+    if (error)
+        bm_error_clear(error);
+    return error ? bm_fail(error, BOUMA_EINVAL,
+                           "there is no place for %s: "
+                           "the pointer is NULL",
+                           what)
+                 : BOUMA_EINVAL;
+}
+
 int bm_api_no_such(struct bm_error *error, const char *kind, const char *name,
                    const char *(*nth)(const void *list, int i),
                    const void *list)
@@ -336,11 +347,19 @@ int64_t bouma_dataset_step_count(const bouma_dataset *ds)
     return ds ? (int64_t)ds->steps.count : 0;
 }
 
+/* Not that of a failed opening, which stays. */
+static struct bm_error *no_place_error(const bouma_dataset *ds)
+{
+    return ds && ds->opened ? (struct bm_error *)&ds->error : NULL;
+}
+
 int bouma_dataset_step_get(const bouma_dataset *ds, int64_t i,
                            bouma_step_info *out)
 {
     int rc;
 
+    if (!out)
+        return bm_api_no_place(no_place_error(ds), "a step's number and time");
     memset(out, 0, sizeof(*out));
     if (!ds)
         return BOUMA_EINVAL;
@@ -365,6 +384,8 @@ int bouma_dataset_step_get(const bouma_dataset *ds, int64_t i,
 
 int bouma_dataset_info_get(const bouma_dataset *ds, bouma_dataset_info *out)
 {
+    if (!out)
+        return bm_api_no_place(no_place_error(ds), "facts of a dataset");
     memset(out, 0, sizeof(*out));
     if (!ds)
         return BOUMA_EINVAL;

@@ -267,6 +267,8 @@ void bouma_particles_info_get(const bouma_particles *particles,
     const struct bm_top *top = top_of(particles);
     const struct bm_object *set;
 
+    if (!out)
+        return;
     memset(out, 0, sizeof(*out));
     if (!particles)
         return;
@@ -286,15 +288,19 @@ void bouma_particles_info_get(const bouma_particles *particles,
     join_bounds(top, out->low, out->high);
 }
 
+static struct bm_error *error_of(const bouma_particles *particles)
+{
+    return particles ? particles->object.schema->error : NULL;
+}
+
 /* ENOTFOUND: there is no 'what' number i. */
 static int no_such_number(const bouma_particles *particles, const char *what,
                           size_t count, int64_t i)
 {
-    struct bm_error *error;
+    struct bm_error *error = error_of(particles);
 
     if (!particles)
         return BOUMA_EINVAL;
-    error = particles->object.schema->error;
     bm_error_clear(error);
     return bm_fail(error, BOUMA_ENOTFOUND,
                    "particles \"%s\" have %zu %s, counted from 0; none is at "
@@ -309,6 +315,8 @@ int bouma_particles_file_get(const bouma_particles *particles, int64_t i,
     const struct bm_top *top = top_of(particles);
     const struct bm_cloud *c;
 
+    if (!out)
+        return bm_api_no_place(error_of(particles), "facts of a file");
     memset(out, 0, sizeof(*out));
     if (!top || i < 0 || (uint64_t)i >= top->files)
         return no_such_number(particles, "files", top ? top->files : 0, i);
@@ -329,6 +337,8 @@ int bouma_particles_node_get(const bouma_particles *particles, int64_t i,
     const struct bm_top *top = top_of(particles);
     const struct bm_top_node *n;
 
+    if (!out)
+        return bm_api_no_place(error_of(particles), "facts of a node");
     memset(out, 0, sizeof(*out));
     if (!top || i < 0 || (uint64_t)i >= top->node_count)
         return no_such_number(particles, "nodes", top ? top->node_count : 0, i);

@@ -45,6 +45,9 @@ int bouma_condition_set(bouma_condition *out, bouma_variable *variable,
     BM_STRICT_MATH;
     struct bm_error *error;
 
+    if (!out)
+        return bm_api_no_place(
+            variable ? variable->object->schema->error : NULL, "a condition");
     memset(out, 0, sizeof(*out));
     if (!variable)
         return BOUMA_EINVAL;

@@ -31,6 +31,9 @@ int bouma_step_details_get(const bouma_step *step, bouma_step_details *out)
     BM_STRICT_MATH;
     const struct bm_manifest *m;
 
+    if (!out)
+        return bm_api_no_place(step ? &step->ds->error : NULL,
+                               "details of a step");
     memset(out, 0, sizeof(*out));
     if (!step)
         return BOUMA_EINVAL;
@@ -51,6 +54,9 @@ int bouma_step_file_get(const bouma_step *step, int64_t i, bouma_file_info *out)
 {
     const struct bm_subfile_info *info;
 
+    if (!out)
+        return bm_api_no_place(step ? &step->ds->error : NULL,
+                               "facts of a file");
     memset(out, 0, sizeof(*out));
     if (!step)
         return BOUMA_EINVAL;
@@ -195,6 +201,8 @@ void bouma_grid_info_get(const bouma_grid *grid, bouma_grid_info *out)
     int64_t edges[3];
     int first;
 
+    if (!out)
+        return;
     memset(out, 0, sizeof(*out));
     if (!grid)
         return;
@@ -253,6 +261,8 @@ void bouma_variable_info_get(const bouma_variable *variable,
 {
     BM_STRICT_MATH;
 
+    if (!out)
+        return;
     memset(out, 0, sizeof(*out));
     if (!variable)
         return;
@@ -309,6 +319,9 @@ int bouma_variable_range(const bouma_variable *variable, int component,
     struct bm_error *error;
     int rc;
 
+    if (!out)
+        return bm_api_no_place(
+            variable ? variable->object->schema->error : NULL, "a range");
     memset(out, 0, sizeof(*out));
     if (!variable)
         return BOUMA_EINVAL;
@@ -368,6 +381,9 @@ int bouma_variable_select(const bouma_variable *variable, int level,
     bouma_box lifted;
     int rc;
 
+    if (!out)
+        return bm_api_no_place(
+            variable ? variable->object->schema->error : NULL, "a selection");
     memset(out, 0, sizeof(*out));
     if (!variable)
         return BOUMA_EINVAL;

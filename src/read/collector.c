@@ -10,82 +10,108 @@
 int bm_collector_init(struct bm_collector *c, const bouma_allocator *a,
                       bouma_variable *const *variables, size_t count)
 {
-    size_t lanes = 0;
-
     memset(c, 0, sizeof(*c));
-    for (size_t i = 0; i < count; i++)
-        lanes += (size_t)variables[i]->components;
     c->a = a;
     c->variables = variables;
     c->variable_count = count;
     bm_buffer_init(&c->keys, a);
-    c->lanes = bm_new(a, lanes, sizeof(*c->lanes));
-    if (!c->lanes)
-        return BOUMA_ENOMEM;
-    c->lane_count = lanes;
-    for (size_t i = 0; i < lanes; i++)
-        bm_buffer_init(&c->lanes[i], a);
-    return BOUMA_OK;
+    c->columns = bm_new(a, count, sizeof(*c->columns));
+    return c->columns ? BOUMA_OK : BOUMA_ENOMEM;
 }
 
 void bm_collector_release(struct bm_collector *c)
 {
     if (!c->a)
         return;
-    for (size_t i = 0; i < c->lane_count; i++)
-        bm_buffer_release(&c->lanes[i]);
+    for (size_t i = 0; i < c->variable_count && c->columns; i++)
+        bm_drop(c->a, c->columns[i]);
     bm_buffer_release(&c->keys);
-    bm_drop(c->a, c->lanes);
+    bm_drop(c->a, c->columns);
     memset(c, 0, sizeof(*c));
 }
 
 void bm_collector_clear(struct bm_collector *c)
 {
-    for (size_t i = 0; i < c->lane_count; i++)
-        bm_buffer_clear(&c->lanes[i]);
     bm_buffer_clear(&c->keys);
     c->count = 0;
 }
 
+uint8_t *bm_collector_lane(const struct bm_collector *c, size_t v,
+                           int component)
+{
+    return c->columns[v] + (size_t)component * (size_t)c->room *
+                               bm_variable_value_size(c->variables[v]);
+}
+
+/* Components of so many bytes, from one every 'from' bytes to one every 'to';
+ * none is where another still has to go from. */
+static void move_lanes(uint8_t *column, int components, size_t bytes,
+                       size_t from, size_t to)
+{
+    for (int i = 1; i < components && bytes; i++) {
+        size_t k = (size_t)(to > from ? components - i : i);
+
+        memmove(column + k * to, column + k * from, bytes);
+    }
+}
+
+int bm_collector_reserve(struct bm_collector *c, uint64_t count)
+{
+    if (count <= c->room)
+        return BOUMA_OK;
+    /* All or none: columns that have grown are as good as before. */
+    for (size_t i = 0; i < c->variable_count; i++) {
+        size_t size = bm_variable_sample_size(c->variables[i]);
+        uint8_t *grown =
+            count > SIZE_MAX / size
+                ? NULL
+                : bm_resize(c->a, c->columns[i], (size_t)count, size);
+
+        if (!grown)
+            return BOUMA_ENOMEM;
+        c->columns[i] = grown;
+    }
+    for (size_t i = 0; i < c->variable_count; i++) {
+        size_t size = bm_variable_value_size(c->variables[i]);
+
+        move_lanes(c->columns[i], c->variables[i]->components,
+                   (size_t)c->count * size, (size_t)c->room * size,
+                   (size_t)count * size);
+    }
+    c->room = count;
+    return BOUMA_OK;
+}
+
 int bm_collector_extend(struct bm_collector *c, uint64_t count)
 {
-    size_t lane = 0;
+    uint64_t need = c->count + count;
 
-    for (size_t i = 0; i < c->variable_count; i++)
-        for (int k = 0; k < c->variables[i]->components; k++, lane++) {
-            bm_buffer_extend(&c->lanes[lane],
-                             (size_t)count *
-                                 bm_variable_value_size(c->variables[i]));
-            if (c->lanes[lane].failed)
-                return BOUMA_ENOMEM;
-        }
-    c->count += count;
+    if (need > c->room &&
+        bm_collector_reserve(c, need > 2 * c->room ? need : 2 * c->room))
+        return BOUMA_ENOMEM;
+    c->count = need;
     return BOUMA_OK;
 }
 
 int bm_collector_add(void *context, const bouma_batch *batch)
 {
     struct bm_collector *c = context;
-    size_t lane = 0;
+    uint64_t had = c->count;
 
-    for (size_t i = 0; i < c->variable_count; i++) {
-        size_t bytes =
-            (size_t)batch->count * bm_variable_value_size(c->variables[i]);
-
-        for (int k = 0; k < c->variables[i]->components; k++, lane++) {
-            bm_put_bytes(&c->lanes[lane],
-                         (const uint8_t *)batch->columns[i] + (size_t)k * bytes,
-                         bytes);
-            if (c->lanes[lane].failed)
-                return 1;
-        }
-    }
     if (c->draw)
         bm_put_bytes(&c->keys, c->draw->keys,
                      (size_t)batch->count * sizeof(uint64_t));
-    if (c->keys.failed)
+    if (c->keys.failed || bm_collector_extend(c, batch->count))
         return 1;
-    c->count += batch->count;
+    for (size_t i = 0; i < c->variable_count; i++) {
+        size_t size = bm_variable_value_size(c->variables[i]);
+        size_t bytes = (size_t)batch->count * size;
+
+        for (int k = 0; k < c->variables[i]->components; k++)
+            memcpy(bm_collector_lane(c, i, k) + (size_t)had * size,
+                   (const uint8_t *)batch->columns[i] + (size_t)k * bytes,
+                   bytes);
+    }
     return 0;
 }
 
@@ -117,7 +143,7 @@ static void reorder(uint8_t *values, uint8_t *room, const struct keyed *order,
 
 int bm_collector_thin(struct bm_collector *c, uint64_t count)
 {
-    size_t total = (size_t)c->count, lane = 0;
+    size_t total = (size_t)c->count;
     size_t n = count < total ? (size_t)count : total;
     struct keyed *order;
     uint8_t *room;
@@ -140,10 +166,8 @@ int bm_collector_thin(struct bm_collector *c, uint64_t count)
     for (size_t v = 0; v < c->variable_count; v++) {
         size_t size = bm_variable_value_size(c->variables[v]);
 
-        for (int k = 0; k < c->variables[v]->components; k++, lane++) {
-            reorder(c->lanes[lane].data, room, order, n, size);
-            c->lanes[lane].size = n * size;
-        }
+        for (int k = 0; k < c->variables[v]->components; k++)
+            reorder(bm_collector_lane(c, v, k), room, order, n, size);
     }
     c->count = n;
     bm_drop(c->a, order);
@@ -167,31 +191,27 @@ void bouma_particle_data_free(bouma_particle_data *data)
     bm_drop(a, data);
 }
 
-/* The lanes of a variable as one column: the memory of the first, where those
- * of the others are appended. NULL if there is no memory. */
-static void *join_lanes(struct bm_collector *c, size_t lane,
-                        const struct bouma_variable *v)
+/* A column without the room that is left, which is given back. NULL if there is
+ * no memory. */
+static void *close_column(struct bm_collector *c, size_t i)
 {
-    size_t bytes = (size_t)c->count * bm_variable_value_size(v);
-    struct bm_buffer *first = &c->lanes[lane];
-    uint8_t *column =
-        bm_resize(c->a, first->data, (size_t)v->components, bytes);
+    const struct bouma_variable *v = c->variables[i];
+    size_t size = bm_variable_value_size(v);
+    uint8_t *column = c->columns[i], *smaller;
 
-    if (!column)
-        return NULL;
-    bm_buffer_init(first, c->a); /* its memory is the column's now */
-    for (int k = 1; k < v->components; k++) {
-        if (bytes)
-            memcpy(column + (size_t)k * bytes, first[k].data, bytes);
-        bm_buffer_release(&first[k]);
-    }
-    return column;
+    if (c->count == c->room && column)
+        return column;
+    if (column)
+        move_lanes(column, v->components, (size_t)c->count * size,
+                   (size_t)c->room * size, (size_t)c->count * size);
+    smaller =
+        bm_resize(c->a, column, (size_t)c->count, bm_variable_sample_size(v));
+    return smaller ? smaller : column;
 }
 
 bouma_particle_data *bm_collector_finish(struct bm_collector *c)
 {
     bouma_particle_data *d = bm_new(c->a, 1, sizeof(*d));
-    size_t lane = 0;
     int whole;
 
     if (!d)
@@ -204,9 +224,9 @@ bouma_particle_data *bm_collector_finish(struct bm_collector *c)
     d->variable_count = whole ? c->variable_count : 0;
     for (size_t i = 0; i < c->variable_count && whole; i++) {
         d->variables[i] = c->variables[i];
-        d->columns[i] = join_lanes(c, lane, c->variables[i]);
+        d->columns[i] = close_column(c, i);
         whole = d->columns[i] != NULL;
-        lane += (size_t)c->variables[i]->components;
+        c->columns[i] = NULL; /* its memory is the caller's now */
     }
     if (!whole) {
         bouma_particle_data_free(d);

@@ -4,15 +4,16 @@
 
 #include "read/read.h"
 
+/* Columns have their final form while they grow, but with room between their
+ * components, which is closed at the end. */
 struct bm_collector {
     const bouma_allocator *a;
     bouma_variable *const *variables; /* the caller's */
     size_t variable_count;
-    struct bm_buffer *lanes; /* of all components */
-    size_t lane_count;
+    uint8_t **columns;    /* [variable_count], each [components][room] values */
+    uint64_t count, room; /* particles */
     const struct bm_draw *draw; /* whose keys are collected, or NULL */
     struct bm_buffer keys;      /* uint64_t of each particle */
-    uint64_t count;
 };
 
 int bm_collector_init(struct bm_collector *c, const bouma_allocator *a,
@@ -21,9 +22,17 @@ void bm_collector_release(struct bm_collector *c);
 /* Without particles, but with its memory. */
 void bm_collector_clear(struct bm_collector *c);
 
+/* Room for so many particles in all: what is collected need not be moved as
+ * long as there are no more. BOUMA_OK or ENOMEM. */
+int bm_collector_reserve(struct bm_collector *c, uint64_t count);
+
 /* Room for 'count' particles more, whose values are still to be put there.
  * BOUMA_OK or ENOMEM. */
 int bm_collector_extend(struct bm_collector *c, uint64_t count);
+
+/* The values of a component of the v-th variable. */
+uint8_t *bm_collector_lane(const struct bm_collector *c, size_t v,
+                           int component);
 
 /* Append a batch: for bm_hunt(), whose 'context' is the collector. Not 0 if
  * there is no memory. */

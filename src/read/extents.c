@@ -185,15 +185,14 @@ int bm_extents_fetch(struct bouma_step *step, size_t source,
 }
 
 int bm_extent_damaged(const struct bouma_step *step, size_t source,
-                      const struct bm_section *section, size_t chunk,
                       const struct bm_extent *extent, const char *what,
                       struct bm_error *error)
 {
-    const struct bouma_variable *v = section->variable;
+    const struct bouma_variable *v = extent->section->variable;
     char full[1200], where[200];
 
     bm_step_source_name(step, source, full, sizeof(full));
-    bm_section_text(where, sizeof(where), section, chunk);
+    bm_section_text(where, sizeof(where), extent->section, extent->chunk);
     return bm_fail(error, BOUMA_EFORMAT,
                    "%s: %s: step %" PRIu64 ", variable \"%s/%s\", level %d, "
                    "%s, at byte %" PRIu64
@@ -203,9 +202,10 @@ int bm_extent_damaged(const struct bouma_step *step, size_t source,
 }
 
 int bm_extent_check(const struct bouma_step *step, size_t source,
-                    const struct bm_section *section, size_t chunk,
                     const struct bm_extent *extent, struct bm_error *error)
 {
+    const struct bm_section *section = extent->section;
+    size_t chunk = extent->chunk;
     const struct bm_manifest *m = &step->manifest;
     struct bm_address address = {step->ds->id,           m->step,
                                  m->generation.epoch,    m->generation.attempt,
@@ -216,7 +216,7 @@ int bm_extent_check(const struct bouma_step *step, size_t source,
         bm_hash_chunk(&address, extent->data, extent->bytes) !=
             section->hashes[chunk * (size_t)section->levels +
                             (size_t)extent->level])
-        return bm_extent_damaged(step, source, section, chunk, extent,
+        return bm_extent_damaged(step, source, extent,
                                  "the checksum does not match", error);
     return BOUMA_OK;
 }

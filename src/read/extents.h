@@ -5,14 +5,14 @@
 #include "read/read.h"
 #include "read/shelf.h"
 
-/* One level of one chunk in a file. What 'chunk' and 'column' count is the
- * caller's business. */
+/* One level of one chunk in a file. */
 struct bm_extent {
     uint64_t offset;
     uint32_t bytes;
-    uint32_t chunk;
     int level;
-    int column;
+    const struct bm_section *section;
+    size_t chunk;        /* in the section */
+    size_t tag;          /* the caller's */
     const uint8_t *data; /* once read */
     int checked;         /* before: see bm_extents_fetch() */
 };
@@ -30,13 +30,11 @@ int bm_extents_fetch(struct bouma_step *step, size_t source,
                      struct bm_extent *extents, size_t count,
                      struct bm_shelf *shelf);
 
-/* Check one that was read: chunk 'chunk' of the section. Whatever is wrong is
- * told with its place, to the byte. */
+/* Check one that was read. Whatever is wrong is told with its place, to the
+ * byte. */
 int bm_extent_check(const struct bouma_step *step, size_t source,
-                    const struct bm_section *section, size_t chunk,
                     const struct bm_extent *extent, struct bm_error *error);
 int bm_extent_damaged(const struct bouma_step *step, size_t source,
-                      const struct bm_section *section, size_t chunk,
                       const struct bm_extent *extent, const char *what,
                       struct bm_error *error);
 

@@ -1,18 +1,21 @@
 /* hunt.h -- a query of particles while it runs: hunt_query.c makes it from what
- * is asked, hunt.c reads, hunt_choose.c says which particles match. */
+ * is asked, hunt.c reads, hunt_choose.c says which particles match,
+ * hunt_deliver.c hands them over. */
 #ifndef BM_HUNT_H
 #define BM_HUNT_H
 
-#include "read/extents.h"
+#include <pthread.h>
+
+#include "read/fetcher.h"
+
+/* ---- what is asked: hunt_query.c ----------------------------------------- */
 
 /* A variable that is looked at, or handed over, or both. */
 struct bm_hunt_column {
     const struct bouma_variable *variable;
-    const struct bm_section *section;
+    const struct bm_section *section; /* of the file at hand */
     int tested;                       /* it takes part in a test */
     int out;                          /* place among those wanted, or -1 */
-    struct bm_block_of_memory values; /* of the piece that is decoded */
-    struct bm_block_of_memory picked; /* those of them that match */
 };
 
 /* A component must be from low to high. */
@@ -23,56 +26,65 @@ struct bm_hunt_test {
     bouma_scalar low, high;
 };
 
-/* A level of a chunk of the batch. */
+struct bm_hunt_question {
+    struct bm_hunt_column *columns; /* [column_count], tested ones first */
+    int column_count, tested_count, out_count;
+    struct bm_hunt_test *tests;
+    size_t test_count;
+    struct bm_tree_query tree;  /* the box is closed */
+    bouma_scalar *least, *most; /* [tree.rows] */
+    int never;                  /* nothing can match */
+    double t_from, t_to;
+};
+
+/* ---- the file at hand, and the batch --------------------------------------
+ */
+
+struct bm_hunt_file {
+    size_t source;
+    const struct bm_cloud *cloud;
+    uint32_t *wanted; /* bins, of the rows that are asked for */
+    struct bm_run *runs;
+    size_t run_count;
+    size_t next_run; /* the first that may meet the next chunk */
+    uint64_t stream; /* of its keys: hunt_draw.c */
+};
+
+#define BM_ALL_MATCH UINT32_MAX
+
+/* A level of a chunk. */
 struct bm_hunt_piece {
     size_t chunk;
     int level;
     uint32_t count;
-    size_t chosen;        /* where its choice begins in 'choices' */
-    uint32_t choice;      /* how many match; UINT32_MAX: all, without a list */
-    const uint8_t **data; /* [columns], as stored */
-    uint32_t *bytes;      /* [columns] */
+    size_t chosen;   /* where its choice begins in 'choices' */
+    uint32_t choice; /* how many match; BM_ALL_MATCH: all, without a list */
+    size_t room;     /* bytes, for values that are decoded or picked */
+};
+
+struct bm_hunt_batch {
+    struct bm_hunt_piece *pieces; /* chunk by chunk, coarse to fine */
+    size_t piece_count;
+    size_t *first_piece; /* of each chunk that has some */
+    size_t chunk_count;
+    uint64_t places;                  /* particles of all pieces */
+    struct bm_fetcher tested, others; /* columns */
+    /* Memory, kept from one batch to the next: */
+    struct bm_block_of_memory choices; /* uint16_t [places] */
+    struct bm_block_of_memory keys;    /* uint64_t [places], if drawn */
+    struct bm_block_of_memory out;     /* const void * [pieces][out_count] */
+    struct bm_block_of_memory picked;  /* values of those that match */
 };
 
 struct bm_search {
     const struct bm_hunt *hunt;
     struct bouma_step *step;
     const struct bm_object *set;
-    struct bm_hunt_column *columns; /* [column_count], tested ones first */
-    int column_count, tested_count, out_count;
-    const void **out; /* [out_count], for the caller */
-    struct bm_hunt_test *tests;
-    size_t test_count;
-    struct bm_tree_query tree; /* the box is closed */
-    uint32_t *wanted;          /* of the file at hand */
-    bouma_scalar *least, *most;
-    int never; /* nothing can match */
-    double t_from, t_to;
-    struct bm_codec_state codec;
-
-    /* The file at hand: */
-    size_t source;
-    const struct bm_cloud *cloud;
-    struct bm_run *runs;
-    size_t run_count;
-    size_t next_run; /* the first that may meet the next chunk */
-
-    /* The batch at hand: */
-    struct bm_hunt_piece *pieces;
-    size_t piece_count, piece_room;
-    struct bm_extent *extents;
-    const uint8_t **data;
-    uint32_t *bytes;
-    uint16_t *choices;
-    size_t choice_count, choice_room;
-    struct bm_block_of_memory raw[2];
-    uint16_t *places; /* [chunk] of detail: of chunk 'ordered', by level */
-    uint8_t *in_run;  /* [chunk] of its places */
-    uint32_t first[BM_MAX_LEVELS];
-    size_t ordered;       /* SIZE_MAX: none */
-    uint16_t *chosen;     /* [chunk] */
-    uint64_t stream;      /* the keys of the file at hand: hunt_draw.c */
-    uint64_t *keys;       /* [choice_room] of 'choices', or NULL */
+    struct bm_hunt_question asked;
+    struct bm_hunt_file file;
+    struct bm_hunt_batch batch;
+    pthread_mutex_t keeping; /* of hunt->values */
+    int has_mutex;
     uint64_t done, total; /* particles, for the progress */
 };
 
@@ -82,28 +94,50 @@ int bm_search_init(struct bm_search *s);
 void bm_search_release(struct bm_search *s);
 
 /* The message for it. */
-int bm_search_no_memory(struct bm_search *s);
+int bm_search_no_memory(struct bm_error *error);
 
 /* Whether all ranks of a level are wanted. */
 int bm_search_level_whole(const struct bm_search *s, int k);
+
+/* ---- which particles match: hunt_choose.c -------------------------------- */
+
+/* Which particles of all pieces of the batch match, on the threads. */
+int bm_search_choose(struct bm_search *s);
+
+/* A chunk while a thread looks at it. */
+struct bm_hunt_chunk {
+    size_t chunk;
+    const uint16_t *places; /* by level */
+    const uint32_t *first;  /* [levels], in places */
+    uint16_t *chosen;       /* numbers in a piece, */
+    uint32_t count;         /* so many */
+};
 
 /* By chance, where hunt->draw is not NULL. Begin with the file at hand. */
 void bm_search_draw_file(struct bm_search *s);
 /* The levels of a chunk in which a place of a run has a wanted key, as bits. */
 uint64_t bm_search_draw_levels(const struct bm_search *s, size_t chunk);
-/* Keep those of chosen[n], numbers in a piece whose chunk is in s->places, that
- * have a wanted key; and tell the keys of those that match. */
-uint32_t bm_search_draw(const struct bm_search *s,
-                        const struct bm_hunt_piece *p, uint16_t *chosen,
-                        uint32_t n);
+/* Keep those of c->chosen that have a wanted key; and tell the keys of
+ * those that match. */
+void bm_search_draw(const struct bm_search *s, struct bm_hunt_chunk *c,
+                    int level);
 void bm_search_draw_keys(const struct bm_search *s,
-                         const struct bm_hunt_piece *p, uint64_t *keys);
+                         const struct bm_hunt_chunk *c, int level,
+                         uint64_t *keys);
 
-/* The values of a column of a piece: [components][count], aligned. */
-int bm_search_decode(struct bm_search *s, const struct bm_hunt_piece *p,
-                     int column, const uint8_t **out);
+/* ---- values: hunt_deliver.c ---------------------------------------------- */
 
-/* Which particles of a piece match. */
-int bm_search_choose(struct bm_search *s, struct bm_hunt_piece *p);
+/* The values of a column of a piece that was read: [components][count],
+ * aligned. They are decoded into 'room', or the coder's if it is NULL, unless
+ * they are somewhere already. */
+int bm_search_values(struct bm_search *s, const struct bm_turn *turn,
+                     const struct bm_hunt_piece *p, int column, void *room,
+                     const uint8_t **out);
+
+/* Hand over what matches, piece by piece. */
+int bm_search_deliver(struct bm_search *s);
+
+/* The rooms of a coder. */
+enum { BM_HUNT_LISTS, BM_HUNT_VALUES };
 
 #endif

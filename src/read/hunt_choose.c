@@ -70,47 +70,64 @@ struct cover {
 
 static struct cover cover_of(const struct bm_search *s, size_t chunk)
 {
+    const struct bm_hunt_file *f = &s->file;
     uint64_t begin = (uint64_t)chunk * bm_bat_of(s->set)->detail.chunk;
     uint64_t end =
-        begin + bm_cloud_chunk_places(s->set, s->cloud->count, chunk);
+        begin + bm_cloud_chunk_places(s->set, f->cloud->count, chunk);
     struct cover c = {NULL, 0, 0, 1};
-    size_t lo = 0, hi = s->run_count;
+    size_t lo = 0, hi = f->run_count;
 
     while (lo < hi) { /* the first run that ends behind the chunk's begin */
         size_t mid = lo + (hi - lo) / 2;
 
-        if (s->runs[mid].end <= begin)
+        if (f->runs[mid].end <= begin)
             lo = mid + 1;
         else
             hi = mid;
     }
-    c.runs = &s->runs[lo];
-    for (; lo < s->run_count && s->runs[lo].begin < end; lo++) {
+    c.runs = &f->runs[lo];
+    for (; lo < f->run_count && f->runs[lo].begin < end; lo++) {
         c.count++;
-        c.inside &= s->runs[lo].inside;
+        c.inside &= f->runs[lo].inside;
     }
     c.whole = c.count == 1 && c.runs[0].begin <= begin && c.runs[0].end >= end;
     return c;
 }
 
-/* For a chunk: the places of its levels, and which of them are in runs. */
-static void arrange(struct bm_search *s, size_t chunk, const struct cover *c)
+/* A chunk while it is looked at, with the memory for it. */
+struct look {
+    struct bm_search *s;
+    const struct bm_turn *turn;
+    struct cover cover;
+    struct bm_hunt_chunk chunk;
+    uint16_t *places;
+    uint8_t *in_run; /* [chunk] of its places */
+    uint32_t first[BM_MAX_LEVELS];
+    int arranged;
+};
+
+/* The places of its levels, and which of them are in runs. */
+static void arrange(struct look *l)
 {
+    const struct bm_search *s = l->s;
+    const struct bm_cloud *cloud = s->file.cloud;
     const struct bm_detail *d = &bm_bat_of(s->set)->detail;
-    uint32_t places = bm_cloud_chunk_places(s->set, s->cloud->count, chunk);
+    size_t chunk = l->chunk.chunk;
+    uint32_t places = bm_cloud_chunk_places(s->set, cloud->count, chunk);
     uint64_t base = (uint64_t)chunk * d->chunk;
 
-    if (s->ordered == chunk)
+    if (l->arranged)
         return;
-    s->ordered = chunk;
-    bm_detail_order(d, bm_detail_shift(d, s->cloud->seed, chunk), places,
-                    s->places, s->first);
-    memset(s->in_run, 0, places);
-    for (size_t i = 0; i < c->count; i++) {
-        uint64_t begin = c->runs[i].begin > base ? c->runs[i].begin - base : 0;
-        uint64_t end = c->runs[i].end - base;
+    l->arranged = 1;
+    bm_detail_order(d, bm_detail_shift(d, cloud->seed, chunk), places,
+                    l->places, l->first);
+    memset(l->in_run, 0, places);
+    for (size_t i = 0; i < l->cover.count; i++) {
+        const struct bm_run *run = &l->cover.runs[i];
+        uint64_t begin = run->begin > base ? run->begin - base : 0;
+        uint64_t end = run->end - base;
 
-        memset(s->in_run + begin, 1,
+        memset(l->in_run + begin, 1,
                (size_t)((end < places ? end : places) - begin));
     }
 }
@@ -123,107 +140,138 @@ static uint32_t rank_from(double t, double offset)
     return r > 0 ? (uint32_t)r : 0;
 }
 
-/* The candidates of a piece by place and rank, into s->chosen: numbers in the
- * piece. */
-static uint32_t candidates(struct bm_search *s, const struct bm_hunt_piece *p,
-                           const struct cover *c)
+/* The candidates of a piece by place and rank. */
+static void list_candidates(struct look *l, const struct bm_hunt_piece *p)
 {
+    const struct bm_search *s = l->s;
     const struct bm_detail *d = &bm_bat_of(s->set)->detail;
-    uint32_t shift = bm_detail_shift(d, s->cloud->seed, p->chunk);
-    double offset = bm_detail_offset(s->cloud->seed, p->chunk);
-    uint32_t low = rank_from(s->t_from, offset), n = 0;
-    uint32_t high = rank_from(s->t_to, offset);
+    uint32_t shift = bm_detail_shift(d, s->file.cloud->seed, p->chunk);
+    double offset = bm_detail_offset(s->file.cloud->seed, p->chunk);
+    uint32_t low = rank_from(s->asked.t_from, offset), n = 0;
+    uint32_t high = rank_from(s->asked.t_to, offset);
     int whole_level = bm_search_level_whole(s, p->level);
+    uint16_t *chosen = l->chunk.chosen;
     const uint16_t *places;
 
-    if (c->whole && whole_level) {
+    l->chunk.count = p->count;
+    if (l->cover.whole && whole_level) {
         for (uint32_t i = 0; i < p->count; i++)
-            s->chosen[i] = (uint16_t)i;
-        return p->count;
+            chosen[i] = (uint16_t)i;
+        return;
     }
-    arrange(s, p->chunk, c);
-    places = s->places + s->first[p->level];
+    arrange(l);
+    places = l->places + l->first[p->level];
     if (whole_level)
         for (uint32_t i = 0; i < p->count; i++) {
-            s->chosen[n] = (uint16_t)i;
-            n += s->in_run[places[i]];
+            chosen[n] = (uint16_t)i;
+            n += l->in_run[places[i]];
         }
     else
         for (uint32_t i = 0; i < p->count; i++) {
             uint32_t rank = d->rank[places[i] ^ shift];
 
-            s->chosen[n] = (uint16_t)i;
-            n += s->in_run[places[i]] & (rank >= low) & (rank < high);
+            chosen[n] = (uint16_t)i;
+            n += l->in_run[places[i]] & (rank >= low) & (rank < high);
         }
-    return n;
+    l->chunk.count = n;
 }
 
-/* Room for n choices more, and their keys if there are any. */
-static int make_choice_room(struct bm_search *s, uint32_t n)
+/* Keep those candidates that pass all tests. */
+static int test_values(struct look *l, const struct bm_hunt_piece *p)
 {
-    const bouma_allocator *a = s->step->ds->a;
-    size_t room = (s->choice_room + n) * 2;
-    uint16_t *choices;
-    uint64_t *keys;
-
-    if (s->choice_count + n <= s->choice_room)
-        return BOUMA_OK;
-    choices = bm_resize(a, s->choices, room, sizeof(*choices));
-    if (!choices)
-        return bm_search_no_memory(s);
-    s->choices = choices;
-    if (s->hunt->draw) {
-        keys = bm_resize(a, s->keys, room, sizeof(*keys));
-        if (!keys)
-            return bm_search_no_memory(s);
-        s->keys = keys;
-    }
-    s->choice_room = room;
-    return BOUMA_OK;
-}
-
-int bm_search_choose(struct bm_search *s, struct bm_hunt_piece *p)
-{
-    struct cover c = cover_of(s, p->chunk);
-    uint32_t n;
-    int rc = BOUMA_OK, decoded = -1;
+    const struct bm_hunt_question *q = &l->s->asked;
     const uint8_t *values = NULL;
+    int rc = BOUMA_OK, decoded = -1;
 
-    p->choice = UINT32_MAX;
-    if (c.whole && bm_search_level_whole(s, p->level) && !s->test_count &&
-        !s->hunt->draw)
-        return BOUMA_OK;
-    n = candidates(s, p, &c);
-    if (s->hunt->draw) {
-        arrange(s, p->chunk, &c);
-        n = bm_search_draw(s, p, s->chosen, n);
-    }
-    for (size_t i = 0; i < s->test_count && n && !rc; i++) {
-        const struct bm_hunt_test *t = &s->tests[i];
-        const struct bouma_variable *v = s->columns[t->column].variable;
+    for (size_t i = 0; i < q->test_count && l->chunk.count && !rc; i++) {
+        const struct bm_hunt_test *t = &q->tests[i];
+        const struct bouma_variable *v = q->columns[t->column].variable;
 
-        if (t->of_position && c.inside)
+        if (t->of_position && l->cover.inside)
             continue;
         if (t->column != decoded)
-            rc = bm_search_decode(s, p, t->column, &values);
+            rc = bm_search_values(l->s, l->turn, p, t->column, NULL, &values);
         decoded = t->column;
         if (!rc)
-            n = keep(v->type,
+            l->chunk.count =
+                keep(v->type,
                      values + (size_t)t->component * p->count *
                                   bm_variable_value_size(v),
-                     s->chosen, n, t->low, t->high);
+                     l->chunk.chosen, l->chunk.count, t->low, t->high);
     }
-    if (rc || (n == p->count && !s->hunt->draw))
+    return rc;
+}
+
+static int choose_piece(struct look *l, struct bm_hunt_piece *p)
+{
+    const struct bm_search *s = l->s;
+    int drawn = s->hunt->draw != NULL;
+    uint16_t *choices = s->batch.choices.data;
+    uint64_t *keys = s->batch.keys.data;
+    int rc;
+
+    if (l->cover.whole && bm_search_level_whole(s, p->level) &&
+        !s->asked.test_count && !drawn)
+        return BOUMA_OK;
+    list_candidates(l, p);
+    if (drawn) {
+        arrange(l);
+        bm_search_draw(s, &l->chunk, p->level);
+    }
+    rc = test_values(l, p);
+    if (rc || (l->chunk.count == p->count && !drawn))
         return rc;
-    rc = make_choice_room(s, n);
-    if (rc)
-        return rc;
-    if (n)
-        memcpy(s->choices + s->choice_count, s->chosen, n * sizeof(uint16_t));
-    p->chosen = s->choice_count;
-    p->choice = n;
-    s->choice_count += n;
-    if (s->hunt->draw)
-        bm_search_draw_keys(s, p, s->keys + p->chosen);
+    p->choice = l->chunk.count;
+    if (p->choice)
+        memcpy(choices + p->chosen, l->chunk.chosen,
+               p->choice * sizeof(*choices));
+    if (drawn)
+        bm_search_draw_keys(s, &l->chunk, p->level, keys + p->chosen);
     return BOUMA_OK;
+}
+
+/* The pieces of a chunk, one after the other: they share its order. */
+static int choose_chunk(void *context, const struct bm_turn *turn)
+{
+    struct bm_search *s = context;
+    struct bm_hunt_batch *b = &s->batch;
+    struct bm_block_of_memory *room = &turn->coder->room[BM_HUNT_LISTS];
+    size_t size = bm_bat_of(s->set)->detail.chunk, i = turn->number;
+    size_t next =
+        i + 1 < b->chunk_count ? b->first_piece[i + 1] : b->piece_count;
+    struct look l = {.s = s, .turn = turn};
+    int rc = BOUMA_OK;
+
+    if (bm_block_grow(turn->coder->a, room, size * 5))
+        return bm_search_no_memory(turn->error);
+    l.places = room->data;
+    l.in_run = (uint8_t *)(l.places + 2 * size);
+    l.chunk =
+        (struct bm_hunt_chunk){.chunk = b->pieces[b->first_piece[i]].chunk,
+                               .places = l.places,
+                               .first = l.first,
+                               .chosen = l.places + size};
+    l.cover = cover_of(s, l.chunk.chunk);
+    for (size_t p = b->first_piece[i]; p < next && !rc; p++)
+        rc = choose_piece(&l, &b->pieces[p]);
+    return rc;
+}
+
+int bm_search_choose(struct bm_search *s)
+{
+    const bouma_allocator *a = s->step->ds->a;
+    const struct bm_hunt_question *q = &s->asked;
+    struct bm_hunt_batch *b = &s->batch;
+    struct bm_work work = {
+        .context = s, .count = b->chunk_count, .run = choose_chunk};
+    size_t sample = s->hunt->draw ? sizeof(uint64_t) : 0;
+
+    if (bm_block_grow(a, &b->choices, (size_t)b->places * sizeof(uint16_t)) ||
+        (s->hunt->draw &&
+         bm_block_grow(a, &b->keys, (size_t)b->places * sizeof(uint64_t))))
+        return bm_search_no_memory(&s->step->ds->error);
+    for (int i = 0; i < q->tested_count; i++)
+        sample += bm_variable_sample_size(q->columns[i].variable);
+    work.bytes = (double)b->places * (double)sample;
+    return bm_work_run(s->step, &work);
 }

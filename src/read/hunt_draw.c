@@ -9,7 +9,7 @@
 
 static uint64_t key_of(const struct bm_search *s, uint64_t place)
 {
-    return bm_mix(s->stream + (place + 1) * BM_MIX_STEP);
+    return bm_mix(s->file.stream + (place + 1) * BM_MIX_STEP);
 }
 
 static int is_drawn(const struct bm_search *s, uint64_t place)
@@ -26,23 +26,24 @@ void bm_search_draw_file(struct bm_search *s)
 
     h = bm_mix_next(h ^ s->step->manifest.step);
     h = bm_mix_next(h ^ s->set->number);
-    s->stream = bm_mix_next(h ^ s->source);
+    s->file.stream = bm_mix_next(h ^ s->file.source);
 }
 
 uint64_t bm_search_draw_levels(const struct bm_search *s, size_t chunk)
 {
     const struct bm_detail *d = &bm_bat_of(s->set)->detail;
-    uint32_t shift = bm_detail_shift(d, s->cloud->seed, chunk);
-    uint32_t places = bm_cloud_chunk_places(s->set, s->cloud->count, chunk);
+    const struct bm_hunt_file *f = &s->file;
+    uint32_t shift = bm_detail_shift(d, f->cloud->seed, chunk);
+    uint32_t places = bm_cloud_chunk_places(s->set, f->cloud->count, chunk);
     uint64_t begin = (uint64_t)chunk * d->chunk, end = begin + places;
     uint64_t levels = 0;
 
     if (s->hunt->draw->first == 0 && s->hunt->draw->last == UINT64_MAX)
         return UINT64_MAX;
-    for (size_t i = s->next_run; i < s->run_count && s->runs[i].begin < end;
+    for (size_t i = f->next_run; i < f->run_count && f->runs[i].begin < end;
          i++) {
-        uint64_t p = s->runs[i].begin > begin ? s->runs[i].begin : begin;
-        uint64_t last = s->runs[i].end < end ? s->runs[i].end : end;
+        uint64_t p = f->runs[i].begin > begin ? f->runs[i].begin : begin;
+        uint64_t last = f->runs[i].end < end ? f->runs[i].end : end;
 
         for (; p < last; p++)
             if (is_drawn(s, p))
@@ -51,30 +52,29 @@ uint64_t bm_search_draw_levels(const struct bm_search *s, size_t chunk)
     return levels;
 }
 
-uint32_t bm_search_draw(const struct bm_search *s,
-                        const struct bm_hunt_piece *p, uint16_t *chosen,
-                        uint32_t n)
+void bm_search_draw(const struct bm_search *s, struct bm_hunt_chunk *c,
+                    int level)
 {
-    const uint16_t *places = s->places + s->first[p->level];
-    uint64_t begin = (uint64_t)p->chunk * bm_bat_of(s->set)->detail.chunk;
+    const uint16_t *places = c->places + c->first[level];
+    uint64_t begin = (uint64_t)c->chunk * bm_bat_of(s->set)->detail.chunk;
     uint32_t m = 0;
 
-    for (uint32_t i = 0; i < n; i++) {
-        uint16_t at = chosen[i];
+    for (uint32_t i = 0; i < c->count; i++) {
+        uint16_t at = c->chosen[i];
 
-        chosen[m] = at;
+        c->chosen[m] = at;
         m += (uint32_t)is_drawn(s, begin + places[at]);
     }
-    return m;
+    c->count = m;
 }
 
 void bm_search_draw_keys(const struct bm_search *s,
-                         const struct bm_hunt_piece *p, uint64_t *keys)
+                         const struct bm_hunt_chunk *c, int level,
+                         uint64_t *keys)
 {
-    const uint16_t *places = s->places + s->first[p->level];
-    const uint16_t *chosen = s->choices + p->chosen;
-    uint64_t begin = (uint64_t)p->chunk * bm_bat_of(s->set)->detail.chunk;
+    const uint16_t *places = c->places + c->first[level];
+    uint64_t begin = (uint64_t)c->chunk * bm_bat_of(s->set)->detail.chunk;
 
-    for (uint32_t i = 0; i < p->choice; i++)
-        keys[i] = key_of(s, begin + places[chosen[i]]);
+    for (uint32_t i = 0; i < c->count; i++)
+        keys[i] = key_of(s, begin + places[c->chosen[i]]);
 }

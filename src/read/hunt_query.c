@@ -4,23 +4,25 @@
 
 #include "read/hunt.h"
 
-static int column_of(const struct bm_search *s, const struct bouma_variable *v)
+static int column_of(const struct bm_hunt_question *q,
+                     const struct bouma_variable *v)
 {
-    for (int i = 0; i < s->column_count; i++)
-        if (s->columns[i].variable == v)
+    for (int i = 0; i < q->column_count; i++)
+        if (q->columns[i].variable == v)
             return i;
     return -1;
 }
 
-static int add_column(struct bm_search *s, const struct bouma_variable *v)
+static int add_column(struct bm_hunt_question *q,
+                      const struct bouma_variable *v)
 {
-    int at = column_of(s, v);
+    int at = column_of(q, v);
 
     if (at >= 0)
         return at;
-    s->columns[s->column_count] =
+    q->columns[q->column_count] =
         (struct bm_hunt_column){.variable = v, .out = -1};
-    return s->column_count++;
+    return q->column_count++;
 }
 
 /* The row of a tree's bitmaps that a component of an attribute is. */
@@ -44,32 +46,34 @@ static int is_empty(bouma_type type, bouma_scalar low, bouma_scalar high)
 }
 
 /* Positions must be from low to high along an axis. */
-static void narrow(struct bm_search *s, int axis, double low, double high)
+static void narrow(struct bm_hunt_question *q, int axis, double low,
+                   double high)
 {
-    s->tree.boxed = 1;
-    s->tree.low[axis] = fmax(s->tree.low[axis], low);
-    s->tree.high[axis] = fmin(s->tree.high[axis], high);
-    if (!(s->tree.low[axis] <= s->tree.high[axis]))
-        s->never = 1;
+    q->tree.boxed = 1;
+    q->tree.low[axis] = fmax(q->tree.low[axis], low);
+    q->tree.high[axis] = fmin(q->tree.high[axis], high);
+    if (!(q->tree.low[axis] <= q->tree.high[axis]))
+        q->never = 1;
 }
 
 static void add_test(struct bm_search *s, const struct bouma_variable *v,
                      int component, bouma_scalar low, bouma_scalar high)
 {
-    int column = add_column(s, v);
+    struct bm_hunt_question *q = &s->asked;
+    int column = add_column(q, v);
 
-    s->columns[column].tested = 1;
-    s->tested_count = s->column_count; /* nothing else is there yet */
-    s->tests[s->test_count++] = (struct bm_hunt_test){
+    q->columns[column].tested = 1;
+    q->tested_count = q->column_count; /* nothing else is there yet */
+    q->tests[q->test_count++] = (struct bm_hunt_test){
         column, component, v == s->set->variables[0], low, high};
     if (is_empty(v->type, low, high))
-        s->never = 1;
+        q->never = 1;
     else if (v == s->set->variables[0])
-        narrow(s, component, low.f, high.f);
+        narrow(q, component, low.f, high.f);
     else {
-        s->least[s->tree.rows] = low;
-        s->most[s->tree.rows] = high;
-        ((uint32_t *)s->tree.row)[s->tree.rows++] =
+        q->least[q->tree.rows] = low;
+        q->most[q->tree.rows] = high;
+        ((uint32_t *)q->tree.row)[q->tree.rows++] =
             row_of(s->set, v, component);
     }
 }
@@ -89,72 +93,80 @@ static void test_box(struct bm_search *s)
     }
 }
 
-int bm_search_init(struct bm_search *s)
+/* Memory for it all, empty. BOUMA_OK or ENOMEM. */
+static int make_room(struct bm_search *s)
 {
     const bouma_allocator *a = s->step->ds->a;
-    const bouma_particles_query *q = &s->hunt->query;
-    size_t tests = q->condition_count + 3;
-    size_t columns = q->variable_count + q->condition_count + 1;
+    const bouma_particles_query *query = &s->hunt->query;
+    struct bm_hunt_question *q = &s->asked;
+    size_t tests = query->condition_count + 3;
+    size_t columns = query->variable_count + query->condition_count + 1;
     uint32_t *row = bm_new(a, tests, sizeof(*row));
 
-    s->tree.row = row;
-    s->columns = bm_new(a, columns, sizeof(*s->columns));
-    s->out = bm_new(a, q->variable_count, sizeof(*s->out));
-    s->tests = bm_new(a, tests, sizeof(*s->tests));
-    s->wanted = bm_new(a, tests, sizeof(*s->wanted));
-    s->least = bm_new(a, tests, sizeof(*s->least));
-    s->most = bm_new(a, tests, sizeof(*s->most));
-    s->places = bm_new(a, bm_bat_of(s->set)->detail.chunk, sizeof(*s->places));
-    s->chosen = bm_new(a, bm_bat_of(s->set)->detail.chunk, sizeof(*s->chosen));
-    s->in_run = bm_new(a, bm_bat_of(s->set)->detail.chunk, 1);
-    if (!row || !s->columns || !s->out || !s->tests || !s->wanted ||
-        !s->least || !s->most || !s->places || !s->chosen || !s->in_run)
-        return bm_search_no_memory(s);
-    s->tree.closed = 7;
-    for (int d = 0; d < 3; d++) {
-        s->tree.low[d] = -INFINITY;
-        s->tree.high[d] = INFINITY;
+    q->tree.row = row;
+    q->columns = bm_new(a, columns, sizeof(*q->columns));
+    q->tests = bm_new(a, tests, sizeof(*q->tests));
+    q->least = bm_new(a, tests, sizeof(*q->least));
+    q->most = bm_new(a, tests, sizeof(*q->most));
+    s->file.wanted = bm_new(a, tests, sizeof(*s->file.wanted));
+    s->batch.tested.step = s->batch.others.step = s->step;
+    s->batch.tested.shelf = s->batch.others.shelf = s->hunt->shelf;
+    if (!row || !q->columns || !q->tests || !q->least || !q->most ||
+        !s->file.wanted)
+        return BOUMA_ENOMEM;
+    s->has_mutex = s->hunt->values && !pthread_mutex_init(&s->keeping, NULL);
+    return s->hunt->values && !s->has_mutex ? BOUMA_ENOMEM : BOUMA_OK;
+}
+
+int bm_search_init(struct bm_search *s)
+{
+    const bouma_particles_query *query = &s->hunt->query;
+    const struct bm_detail *d = &bm_bat_of(s->set)->detail;
+    struct bm_hunt_question *q = &s->asked;
+
+    if (make_room(s))
+        return bm_search_no_memory(&s->step->ds->error);
+    q->tree.closed = 7;
+    for (int i = 0; i < 3; i++) {
+        q->tree.low[i] = -INFINITY;
+        q->tree.high[i] = INFINITY;
     }
     test_box(s);
-    for (size_t i = 0; i < q->condition_count; i++)
-        add_test(s, q->conditions[i].variable, q->conditions[i].component,
-                 q->conditions[i].low, q->conditions[i].high);
-    for (size_t i = 0; i < q->variable_count; i++)
-        s->columns[add_column(s, q->variables[i])].out = (int)i;
-    s->out_count = (int)q->variable_count;
-    s->t_from = bm_detail_threshold(&bm_bat_of(s->set)->detail, q->from);
-    s->t_to = bm_detail_threshold(&bm_bat_of(s->set)->detail, q->quality);
-    if (!(s->t_from < s->t_to))
-        s->never = 1;
+    for (size_t i = 0; i < query->condition_count; i++)
+        add_test(s, query->conditions[i].variable,
+                 query->conditions[i].component, query->conditions[i].low,
+                 query->conditions[i].high);
+    for (size_t i = 0; i < query->variable_count; i++)
+        q->columns[add_column(q, query->variables[i])].out = (int)i;
+    q->out_count = (int)query->variable_count;
+    q->t_from = bm_detail_threshold(d, query->from);
+    q->t_to = bm_detail_threshold(d, query->quality);
+    if (!(q->t_from < q->t_to))
+        q->never = 1;
     return BOUMA_OK;
 }
 
 void bm_search_release(struct bm_search *s)
 {
     const bouma_allocator *a = s->step->ds->a;
+    struct bm_hunt_question *q = &s->asked;
+    struct bm_hunt_batch *b = &s->batch;
 
-    for (int i = 0; i < s->column_count; i++) {
-        bm_drop(a, s->columns[i].values.data);
-        bm_drop(a, s->columns[i].picked.data);
-    }
-    bm_drop(a, s->columns);
-    bm_drop(a, (void *)s->out);
-    bm_drop(a, s->tests);
-    bm_drop(a, s->wanted);
-    bm_drop(a, s->least);
-    bm_drop(a, s->most);
-    bm_drop(a, (void *)s->tree.row);
-    bm_drop(a, s->places);
-    bm_drop(a, s->chosen);
-    bm_drop(a, s->in_run);
-    bm_drop(a, s->pieces);
-    bm_drop(a, s->extents);
-    bm_drop(a, (void *)s->data);
-    bm_drop(a, s->bytes);
-    bm_drop(a, s->choices);
-    bm_drop(a, s->keys);
-    bm_drop(a, s->runs);
-    bm_drop(a, s->raw[0].data);
-    bm_drop(a, s->raw[1].data);
-    bm_codec_state_release(&s->codec);
+    bm_drop(a, q->columns);
+    bm_drop(a, q->tests);
+    bm_drop(a, q->least);
+    bm_drop(a, q->most);
+    bm_drop(a, (void *)q->tree.row);
+    bm_drop(a, s->file.wanted);
+    bm_drop(a, s->file.runs);
+    bm_drop(a, b->pieces);
+    bm_drop(a, b->first_piece);
+    bm_drop(a, b->choices.data);
+    bm_drop(a, b->keys.data);
+    bm_drop(a, b->out.data);
+    bm_drop(a, b->picked.data);
+    bm_fetcher_release(&b->tested);
+    bm_fetcher_release(&b->others);
+    if (s->has_mutex)
+        pthread_mutex_destroy(&s->keeping);
 }

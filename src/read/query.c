@@ -1,7 +1,6 @@
 /* query.c -- patches, each at a level of its own: first a look at the tables
  * (which patches, which level), then a fetch for each level that was chosen. */
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,11 +20,9 @@ struct query {
     bouma_box box; /* lifted */
     struct entry *entries;
     size_t count;
-    pthread_mutex_t turn; /* of the caller's functions */
-    bouma_range *ranges;  /* [components], of the patch whose turn it is */
+    bouma_range *ranges; /* [components], of the patch whose turn it is */
     uint64_t level_bytes[BM_MAX_LEVELS];
-    uint8_t *samples; /* of it */
-    size_t samples_bytes;
+    struct bm_block_of_memory samples; /* of some patches */
 };
 
 /* Whether a range may have values from low to high, when those that are read
@@ -132,77 +129,101 @@ static int by_key(const void *left, const void *right)
     return a->key < b->key ? -1 : a->key > b->key;
 }
 
-/* Hand the samples of one patch to the caller; the tables are still there, as
- * long as its turn lasts. */
-static int hand_over(struct query *q, const struct bm_decoding *chunk,
-                     struct bm_error *error)
+/* What is read of a patch; 0 if nothing is. */
+static int part_of(const struct query *q, uint64_t key,
+                   struct bm_read_request *request, const struct entry **entry,
+                   bouma_selection *selection)
 {
     const struct bouma_variable *v = q->variable;
-    struct entry key = {.key = chunk->key};
+    struct entry wanted = {.key = key};
     const struct entry *e =
-        bsearch(&key, q->entries, q->count, sizeof(*q->entries), by_key);
-    bouma_selection selection;
-    bouma_patch_info info;
-    struct bm_source *source;
-    struct bm_read_request request = {.variable = v};
-    bouma_box part = bm_chunk_bounds(v->object, chunk->key);
+        bsearch(&wanted, q->entries, q->count, sizeof(*q->entries), by_key);
+    bouma_box part = bm_chunk_bounds(v->object, key);
     struct bm_lattice l;
-    int rc;
 
     if (!e || !bm_box_meet(&part, &part, &q->box))
-        return BOUMA_OK;
+        return 0;
     l = bm_lattice_of(&part, e->level);
     if (!bm_lattice_samples(&l))
+        return 0;
+    *request =
+        (struct bm_read_request){.variable = v, .level = e->level, .box = part};
+    bm_memory_lift(request->stride, &request->component_stride, NULL, v,
+                   l.count);
+    bm_selection_of(selection, v->object,
+                    bm_variable_value_size(v) * (size_t)v->components, e->level,
+                    &part);
+    *entry = e;
+    return 1;
+}
+
+/* Not more than the limit: what is larger is refused before it is used. */
+static size_t room_for(const void *context, uint64_t key)
+{
+    const struct query *q = context;
+    struct bm_read_request request;
+    bouma_selection selection;
+    const struct entry *e;
+
+    return part_of(q, key, &request, &e, &selection) &&
+                   selection.bytes <= q->step->ds->store.memory_limit
+               ? (size_t)selection.bytes
+               : 0;
+}
+
+static void fill(void *context, const struct bm_decoding *chunk, uint8_t *room)
+{
+    const struct query *q = context;
+    struct bm_read_request request;
+    bouma_selection selection;
+    const struct entry *e;
+
+    if (!part_of(q, chunk->key, &request, &e, &selection))
+        return;
+    request.data = room;
+    bm_read_give(chunk, &request);
+}
+
+/* Hand the samples of one patch to the caller. */
+static int hand_over(void *context, uint64_t key, const uint8_t *room,
+                     struct bm_error *error)
+{
+    struct query *q = context;
+    struct bm_read_request request;
+    bouma_selection selection;
+    bouma_patch_info info;
+    const struct entry *e;
+    struct bm_source *source;
+    int rc;
+
+    if (!part_of(q, key, &request, &e, &selection))
         return BOUMA_OK;
     rc = bm_step_source(q->step, e->source, &source);
     if (rc) {
         *error = q->step->ds->error;
         return rc;
     }
-    bm_selection_of(&selection, v->object,
-                    bm_variable_value_size(v) * (size_t)v->components, e->level,
-                    &part);
-    if (selection.bytes > q->samples_bytes) {
-        bm_drop(q->step->ds->a, q->samples);
-        q->samples = bm_new_raw(q->step->ds->a, (size_t)selection.bytes, 1);
-        q->samples_bytes = q->samples ? (size_t)selection.bytes : 0;
-        if (!q->samples)
-            return bm_fail(error, BOUMA_ENOMEM, "no memory to read");
-    }
-    info = describe(q, bm_head_section(&source->head, v->id), e->place);
-    request.level = e->level;
-    request.box = part;
-    request.data = q->samples;
-    bm_memory_lift(request.stride, &request.component_stride, NULL, v, l.count);
-    bm_read_give(chunk, &request);
-    return q->asked->each(q->asked->user, &info, e->level, &selection,
-                          q->samples)
+    info =
+        describe(q, bm_head_section(&source->head, q->variable->id), e->place);
+    return q->asked->each(q->asked->user, &info, e->level, &selection, room)
                ? bm_fail(error, BOUMA_EABORTED, "the caller ended the query")
                : BOUMA_OK;
-}
-
-static int take_turn(void *context, const struct bm_decoding *chunk,
-                     struct bm_error *error)
-{
-    struct query *q = context;
-    int rc;
-
-    pthread_mutex_lock(&q->turn);
-    rc = hand_over(q, chunk, error);
-    pthread_mutex_unlock(&q->turn);
-    return rc;
 }
 
 /* The chunks for which this level was chosen. */
 static int fetch_level(struct query *q, int level, uint64_t *keys,
                        uint64_t *before)
 {
+    struct bm_fetch_ordered ordered = {.room = room_for,
+                                       .fill = fill,
+                                       .deliver = hand_over,
+                                       .memory = &q->samples};
     struct bm_fetch fetch = {.step = q->step,
                              .variable = q->variable,
                              .fine = level,
                              .coarse = q->variable->object->levels - 1,
                              .keys = keys,
-                             .each = take_turn,
+                             .ordered = &ordered,
                              .context = q,
                              .clip = &q->box,
                              .before = *before,
@@ -248,18 +269,13 @@ int bm_query(struct bouma_step *step, const struct bouma_variable *variable,
             rc = bm_fail(&step->ds->error, BOUMA_EFORMAT,
                          "step %" PRIu64 ": a patch is in two subfiles",
                          step->manifest.step);
-    if (!rc && pthread_mutex_init(&q.turn, NULL))
-        rc = bm_fail(&step->ds->error, BOUMA_ENOMEM, "no memory to query");
-    else if (!rc) {
-        step->busy = 1;
-        for (int k = variable->object->levels - 1; k >= 0 && !rc; k--)
-            rc = fetch_level(&q, k, keys, &before);
-        step->busy = 0;
-        pthread_mutex_destroy(&q.turn);
-    }
+    step->busy = !rc;
+    for (int k = variable->object->levels - 1; k >= 0 && !rc; k--)
+        rc = fetch_level(&q, k, keys, &before);
+    step->busy = 0;
     bm_drop(variable->object->a, keys);
     bm_drop(a, q.entries);
     bm_drop(a, q.ranges);
-    bm_drop(a, q.samples);
+    bm_drop(a, q.samples.data);
     return rc;
 }

@@ -28,8 +28,7 @@ struct bouma_step {
     struct bm_source *sources; /* [manifest.count] */
     int open_files;
     uint64_t clock;
-    struct bm_coder *workers;       /* [worker_count], one for each thread */
-    struct bm_error *worker_errors; /* the same */
+    struct bm_worker *workers; /* [worker_count], one for each thread */
     int worker_count;
     int busy; /* a query calls its caller back: no other call may read */
 };
@@ -78,12 +77,22 @@ struct bm_fetch {
     void *context;
     uint64_t before, total; /* chunks, for the progress of a larger call */
     const bouma_box *clip;  /* 'each' looks at nothing else; NULL: at all */
+    const struct bm_fetch_ordered *ordered; /* in place of 'each', or NULL */
+};
+
+/* For callers that want chunks one by one: in the order of files, and of the
+ * chunks in each. */
+struct bm_fetch_ordered {
+    /* The bytes that are wanted of a chunk; they are put into such a room, by
+     * several threads at once. */
+    size_t (*room)(const void *context, uint64_t key);
+    void (*fill)(void *context, const struct bm_decoding *chunk, uint8_t *room);
+    /* On the thread that fetches. */
+    int (*deliver)(void *context, uint64_t key, const uint8_t *room,
+                   struct bm_error *error);
+    struct bm_block_of_memory *memory; /* of rooms; the caller's to drop */
 };
 int bm_fetch(const struct bm_fetch *fetch);
-
-/* What the threads of a step need, as many as its dataset's options say. */
-int bm_workers_init(struct bouma_step *step);
-void bm_workers_release(struct bouma_step *step);
 
 /* One box on one rank. */
 struct bm_read_request {

@@ -272,12 +272,60 @@ static int hunt_slice(struct restart *r, struct slice *s, const struct wish *w,
     return rc;
 }
 
+/* The part of a file's box that a box, which meets it, has. */
+static double part_of_file(const struct restart *r, const struct wish *w,
+                           const struct bm_cloud *c)
+{
+    double part = 1;
+
+    for (int d = 0; d < r->set->ndims; d++)
+        if (c->low[d] < c->high[d])
+            part *=
+                (fmin(w->high[d], c->high[d]) - fmax(w->low[d], c->low[d])) /
+                (c->high[d] - c->low[d]);
+    return part;
+}
+
+/* About so many of 'count' particles, if they are all alike; rather more, but
+ * not more than there are. */
+static uint64_t some_of(double part, uint64_t count)
+{
+    double n = part * (double)count * 17 / 16 + 64;
+
+    return n < (double)count ? (uint64_t)n : count;
+}
+
+/* How many particles this rank will get, as far as boxes tell. With conditions
+ * that is not known. */
+static uint64_t expect(const struct restart *r)
+{
+    const bouma_particles_query *q = r->query;
+    uint64_t ranks = (uint64_t)r->step->ds->comm->size, n = 0;
+    uint64_t rank = (uint64_t)r->step->ds->comm->rank;
+    const struct wish *w = &r->wishes[rank];
+
+    if (q->condition_count)
+        return 0;
+    if (r->shares)
+        n = bm_cut(r->set->particles, ranks, rank + 1) -
+            bm_cut(r->set->particles, ranks, rank);
+    for (size_t f = 0; f < r->top->files && !r->shares; f++) {
+        const struct bm_cloud *c = r->top->clouds[f];
+
+        if (!w->boxed)
+            n += c->count;
+        else if (meets_file(r, w, c))
+            n += some_of(part_of_file(r, w, c), c->count - c->strays);
+    }
+    return some_of(q->quality - q->from, n);
+}
+
 /* The box around all that ranks want of a file; 0 if they leave out much of it,
  * so that reading all that is in it would be a waste. */
 static int box_of_all(const struct restart *r, const struct bm_cloud *c,
                       struct wish *out)
 {
-    double parts = 0, whole = 1;
+    double parts = 0;
     int any = 0;
 
     *out = (struct wish){.boxed = !r->shares, .closed = 7};
@@ -285,7 +333,6 @@ static int box_of_all(const struct restart *r, const struct bm_cloud *c,
         return 1;
     for (int i = 0; i < r->step->ds->comm->size; i++) {
         const struct wish *w = &r->wishes[i];
-        double part = 1;
 
         if (!meets_file(r, w, c))
             continue;
@@ -294,31 +341,22 @@ static int box_of_all(const struct restart *r, const struct bm_cloud *c,
             return 1;
         }
         for (int d = 0; d < r->set->ndims; d++) {
-            double low = fmax(w->low[d], c->low[d]);
-            double high = fmin(w->high[d], c->high[d]);
-
             out->low[d] = any ? fmin(out->low[d], w->low[d]) : w->low[d];
             out->high[d] = any ? fmax(out->high[d], w->high[d]) : w->high[d];
-            if (c->low[d] < c->high[d])
-                part *= (high - low) / (c->high[d] - c->low[d]);
         }
-        parts += part;
+        parts += part_of_file(r, w, c);
         any = 1;
     }
-    for (int d = 0; d < r->set->ndims && any; d++)
-        if (c->low[d] < c->high[d])
-            whole *= (fmin(out->high[d], c->high[d]) -
-                      fmax(out->low[d], c->low[d])) /
-                     (c->high[d] - c->low[d]);
-    return any && parts >= 0.9 * whole;
+    return any && parts >= 0.9 * part_of_file(r, out, c);
 }
 
 /* What MPI may still use is never given back: if touch with other ranks is
  * lost, particles may be on their way to or from a collector. */
 static void let_go(struct restart *r, struct bm_collector *c)
 {
-    for (size_t i = 0; r->step->ds->comm->lost && i < c->lane_count; i++)
-        c->lanes[i].data = NULL;
+    for (size_t i = 0;
+         r->step->ds->comm->lost && c->columns && i < c->variable_count; i++)
+        c->columns[i] = NULL;
     bm_collector_release(c);
 }
 
@@ -390,6 +428,8 @@ static int prepare(struct restart *r, uint64_t *rounds)
                 bm_collector_init(&r->out, ds->a, r->query->variables,
                                   r->query->variable_count)))
         rc = no_memory(r);
+    if (!rc) /* less will do if there is not so much */
+        bm_collector_reserve(&r->out, expect(r));
     return rc;
 }
 
@@ -476,13 +516,31 @@ static int share_counts(struct restart *r, struct bm_flows *flows, int rc)
 static uint8_t *lane_room(void *context, size_t tag)
 {
     struct restart *r = context;
-    size_t lane = tag % r->lanes, k = lane, v = 0;
+    size_t k = tag % r->lanes, v = 0;
 
     for (; k >= (size_t)r->query->variables[v]->components; v++)
         k -= (size_t)r->query->variables[v]->components;
-    return r->out.lanes[lane].data +
+    return bm_collector_lane(&r->out, v, (int)k) +
            (r->had + r->first[tag / r->lanes]) *
                bm_variable_value_size(r->query->variables[v]);
+}
+
+/* A part of the stream. */
+struct window {
+    uint64_t at, end;
+    uint8_t *data;
+};
+
+/* What a lane that begins at 'begin' has of a window. */
+static void copy_part(const struct window *w, uint64_t begin, uint64_t bytes,
+                      const uint8_t *lane)
+{
+    uint64_t low = w->at > begin ? w->at : begin;
+    uint64_t high = w->end < begin + bytes ? w->end : begin + bytes;
+
+    if (low < high)
+        memcpy(w->data + (low - w->at), lane + (low - begin),
+               (size_t)(high - low));
 }
 
 /* The thread's: a round of what this rank found for others. */
@@ -490,24 +548,24 @@ static int load_found(void *context, uint64_t at, uint8_t *data, uint64_t bytes,
                       struct bm_error *error)
 {
     struct restart *r = context;
+    struct window w = {at, at + bytes, data};
     size_t i = 0, ranks = (size_t)r->step->ds->comm->size;
-    uint64_t end = at + bytes, begin;
+    uint64_t begin;
 
     (void)error;
     BM_BISECT(i, ranks, k, r->catches[k].at <= at);
-    for (begin = r->catches[i].at; i < ranks && begin < end; i++)
-        for (size_t k = 0; k < r->lanes && r->catches[i].count; k++) {
-            const struct bm_buffer *lane = &r->found.lanes[k];
-            uint64_t size = lane->size / r->found.count;
-            uint64_t next = begin + r->catches[i].count * size;
-            uint64_t low = at > begin ? at : begin;
-            uint64_t high = next < end ? next : end;
+    for (begin = r->catches[i].at; i < ranks && begin < w.end; i++)
+        for (size_t v = 0; v < r->query->variable_count; v++) {
+            const struct bouma_variable *variable = r->query->variables[v];
+            size_t size = bm_variable_value_size(variable);
+            uint64_t lane = r->catches[i].count * size;
 
-            if (low < high)
-                memcpy(data + (low - at),
-                       lane->data + r->catches[i].first * size + (low - begin),
-                       (size_t)(high - low));
-            begin = next;
+            for (int k = 0; k < variable->components && lane; k++) {
+                copy_part(&w, begin, lane,
+                          bm_collector_lane(&r->found, v, k) +
+                              r->catches[i].first * size);
+                begin += lane;
+            }
         }
     return BOUMA_OK;
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "dataset/lost.h"
-#include "read/read.h"
+#include "read/fetcher.h"
 
 #define MOST_OPEN_FILES 64
 

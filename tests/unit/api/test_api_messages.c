@@ -159,7 +159,13 @@ static void readers_hear_what_is_wrong(void)
     TELLS(ds, bouma_step_file_get(step, 1, &file), BOUMA_ENOTFOUND,
           "step 3 has 1 files");
     TELLS(ds, bouma_step_file_get(step, -1, &file), BOUMA_ENOTFOUND, "-1");
+    TELLS(ds, bouma_dataset_info_get(ds, NULL), BOUMA_EINVAL, "no place");
+    TELLS(ds, bouma_dataset_step_get(ds, 0, NULL), BOUMA_EINVAL, "no place");
+    TELLS(ds, bouma_step_details_get(step, NULL), BOUMA_EINVAL, "no place");
+    TELLS(ds, bouma_step_file_get(step, 0, NULL), BOUMA_EINVAL, "no place");
     a = bouma_step_attributes(step);
+    TELLS(ds, bouma_attributes_get(a, 0, NULL), BOUMA_EINVAL, "no place");
+    TELLS(ds, bouma_attributes_find(a, "text", NULL), BOUMA_EINVAL, "no place");
     TELLS(ds, bouma_attributes_find(a, "x", &got), BOUMA_ENOTFOUND,
           "there are \"number\", \"text\"");
     TELLS(ds, bouma_attributes_get(a, 2, &got), BOUMA_ENOTFOUND, "place 2");
@@ -192,6 +198,12 @@ static void readers_hear_what_is_wrong(void)
     TELLS(ds, bouma_variable_range(v, -1, &range), BOUMA_ENOTFOUND, "-1");
     TELLS(ds, bouma_variable_range(absent, 0, &range), BOUMA_ENOTFOUND,
           "\"g/absent\" is not in this step");
+    TELLS(ds, bouma_variable_range(v, 0, NULL), BOUMA_EINVAL, "no place");
+    TELLS(ds, bouma_variable_select(v, 0, NULL, NULL), BOUMA_EINVAL,
+          "no place");
+    TELLS(ds, bouma_condition_set(NULL, v, 0, 0, 1), BOUMA_EINVAL, "no place");
+    bouma_grid_info_get(grid, NULL);
+    bouma_variable_info_get(v, NULL);
     TELLS(ds, bouma_variable_select(v, 2, NULL, &selection), BOUMA_ENOTFOUND,
           "level 2");
     TELLS(ds, bouma_variable_select(v, 0, &outside, &selection), BOUMA_EINVAL,
@@ -469,6 +481,13 @@ static void nothing_is_done_without_a_handle(void)
     CHECK_EQ(bouma_step_abort(NULL), BOUMA_EINVAL);
     CHECK_EQ(bouma_step_open(&s, NULL, 0), BOUMA_EINVAL);
     CHECK_EQ(bouma_step_details_get(NULL, &details), BOUMA_EINVAL);
+    CHECK_EQ(bouma_step_details_get(NULL, NULL), BOUMA_EINVAL);
+    CHECK_EQ(bouma_step_file_get(NULL, 0, NULL), BOUMA_EINVAL);
+    CHECK_EQ(bouma_dataset_info_get(NULL, NULL), BOUMA_EINVAL);
+    CHECK_EQ(bouma_attributes_get(NULL, 0, NULL), BOUMA_EINVAL);
+    CHECK_EQ(bouma_particles_file_get(NULL, 0, NULL), BOUMA_EINVAL);
+    CHECK_EQ(bouma_particles_node_get(NULL, 0, NULL), BOUMA_EINVAL);
+    bouma_particles_info_get(NULL, NULL);
     CHECK_EQ(bouma_step_file_get(NULL, 0, &file), BOUMA_EINVAL);
     CHECK_EQ(bouma_step_grid_count(NULL), 0);
     CHECK(!bouma_step_grid(NULL, 0) && !bouma_step_find_grid(NULL, "g"));

@@ -415,6 +415,10 @@ static void wrong_queries_are_refused(void)
     GIVES_NONE(ds, bouma_particles_find_variable(set.particles, "weight"),
                "\"mass\"");
     GIVES_NONE(ds, bouma_particles_variable(set.particles, 8), "8");
+    TELLS(ds, bouma_particles_file_get(set.particles, 0, NULL), BOUMA_EINVAL,
+          "no place");
+    TELLS(ds, bouma_particles_node_get(set.particles, 0, NULL), BOUMA_EINVAL,
+          "no place");
     TELLS(ds, bouma_particles_file_get(set.particles, 1, &file),
           BOUMA_ENOTFOUND, "1 files");
     TELLS(ds, bouma_particles_file_get(other.particles, 0, &file),
