@@ -343,8 +343,8 @@ BOUMA_API void bouma_options_init(bouma_options *opts, size_t size);
  * or value; 'message' (of 'bytes' bytes, may be NULL) then says which are.
  *
  * The environment variable BOUMA_OPTIONS ("files=4;order=chunk;") sets fields
- * that the program leaves at zero; BOUMA_TIER ("hbm") does so for 'tier'. A
- * program that sets 'files' or 'file_size' has chosen both. */
+ * that the program leaves at zero, but not 'clobber'; BOUMA_TIER ("hbm") does so
+ * for 'tier'. A program that sets 'files' or 'file_size' has chosen both. */
 BOUMA_API int bouma_options_set(bouma_options *opts, const char *name,
                                 const char *value, char *message, size_t bytes);
 
