@@ -359,7 +359,7 @@ BOUMA_API int bouma_options_environment(bouma_options *opts, char *message,
 enum {
     BOUMA_OPTION_SAME = 1,  /* all ranks must give the same */
     BOUMA_OPTION_STEPS = 2, /* of programs that write steps */
-    BOUMA_OPTION_PLAN = 4   /* bouma_plan_new() looks at it */
+    BOUMA_OPTION_PLAN = 4   /* bouma_plan_make() looks at it */
 };
 
 /* An option, for programs that offer options to their users. New members go at

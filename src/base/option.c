@@ -95,7 +95,7 @@ static const struct bm_option table[] = {
           "of each chunk together (best for random access)")},
     {BYTES(message_bytes, "message-bytes", 1 << 30), USE(SAME | STEPS),
      .standard = GIB, HELP("longest message between ranks; default: 1 GiB")},
-    {BYTES(buffer_bytes, "buffer-bytes", 0), USE(SAME | STEPS),
+    {BYTES(buffer_bytes, "buffer-bytes", 0), USE(SAME | STEPS | PLAN),
      HELP("size of each buffer of a writer; default: the block or stripe of "
           "the storage from 1 MiB on, else 4 MiB, of plain files 1 MiB")},
     {BYTES(memory_limit, "memory-limit", 0), USE(STEPS), .standard = 16 * GIB,
@@ -146,8 +146,8 @@ static const struct bm_option table[] = {
     {FLAG(clobber, "clobber", yes_no), USE(SAME | STEPS),
      .reason = "removes datasets, so only a program can set it (`bouma import "
                "--clobber`)",
-     HELP("a new dataset removes the one that is there; nothing but a dataset "
-          "is removed")},
+     HELP("start anew: a dataset that is there is removed, and nothing but a "
+          "dataset")},
 };
 enum { OPTIONS = sizeof(table) / sizeof(table[0]) };
 _Static_assert((int)OPTIONS <= (int)BM_OPTIONS_MOST, "BM_OPTIONS_MOST");

@@ -4,33 +4,56 @@
 
 static const struct option_spec options[] = {{0}};
 
-static void append_options(json_t *list, const struct option_spec *table)
+/* A text, or nothing. */
+static json_t *text_or_null(const char *text)
 {
-    for (; table->name; table++) {
-        json_t *object = json_object();
+    return text ? json_text(text) : json_null();
+}
 
-        json_put(object, "name", json_text(table->name));
-        json_put(object, "argument",
-                 table->argument ? json_text(table->argument) : json_null());
-        json_put(object, "choices",
-                 table->choices ? json_text(table->choices) : json_null());
-        json_put(object, "help", json_text(table->help));
-        json_array_append_new(list, object);
-    }
+static json_t *option_json(const struct option_spec *option)
+{
+    json_t *object = json_object();
+
+    json_put(object, "name", json_text(option->name));
+    json_put(object, "argument", text_or_null(option->argument));
+    json_put(object, "choices", text_or_null(option->choices));
+    json_put(object, "field", text_or_null(option->field));
+    json_put(object, "help", json_text(option->help));
+    return object;
 }
 
 static json_t *command_json(const struct command *command)
 {
     json_t *object = json_object();
     json_t *list = json_array();
+    struct option_spec option;
 
-    append_options(list, command->options);
-    append_options(list, common_options);
+    for (int i = 0; command_option(command, i, &option, NULL); i++)
+        json_array_append_new(list, option_json(&option));
     json_put(object, "name", json_text(command->name));
     json_put(object, "summary", json_text(command->summary));
     json_put(object, "usage", json_text(command->operands));
     json_put(object, "options", list);
     return object;
+}
+
+/* The options of the library. */
+static json_t *library_json(void)
+{
+    json_t *list = json_array();
+    const bouma_option_info *about;
+
+    for (int i = 0; (about = bouma_options_info(i)); i++) {
+        json_t *object = json_object();
+
+        json_put(object, "name", json_text(about->name));
+        json_put(object, "argument", text_or_null(about->argument));
+        json_put(object, "choices", text_or_null(about->choices));
+        json_put(object, "same", json_boolean(about->use & BOUMA_OPTION_SAME));
+        json_put(object, "help", json_text(about->help));
+        json_array_append_new(list, object);
+    }
+    return list;
 }
 
 /* The tables of one command, or of all. */
@@ -43,6 +66,8 @@ static int print_object(struct context *ctx, const struct command *command)
         if (!command || commands[i] == command)
             json_array_append_new(list, command_json(commands[i]));
     json_put(root, "commands", list);
+    if (!command)
+        json_put(root, "options", library_json());
     return print_json(ctx, root);
 }
 
