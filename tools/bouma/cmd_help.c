@@ -12,9 +12,11 @@ static json_t *text_or_null(const char *text)
 
 static json_t *option_json(const struct option_spec *option)
 {
+    const char letter[2] = {option->letter, '\0'};
     json_t *object = json_object();
 
     json_put(object, "name", json_text(option->name));
+    json_put(object, "letter", text_or_null(letter[0] ? letter : NULL));
     json_put(object, "argument", text_or_null(option->argument));
     json_put(object, "choices", text_or_null(option->choices));
     json_put(object, "field", text_or_null(option->field));
@@ -35,6 +37,19 @@ static json_t *command_json(const struct command *command)
     json_put(object, "usage", json_text(command->operands));
     json_put(object, "options", list);
     return object;
+}
+
+/* The options that every command has. */
+static json_t *common_json(void)
+{
+    json_t *list = json_array();
+    enum option_origin origin;
+    struct option_spec option;
+
+    for (int i = 0; command_option(commands[0], i, &option, &origin); i++)
+        if (origin == COMMON_OPTION)
+            json_array_append_new(list, option_json(&option));
+    return list;
 }
 
 /* The options of the library. */
@@ -66,8 +81,10 @@ static int print_object(struct context *ctx, const struct command *command)
         if (!command || commands[i] == command)
             json_array_append_new(list, command_json(commands[i]));
     json_put(root, "commands", list);
-    if (!command)
+    if (!command) {
+        json_put(root, "common", common_json());
         json_put(root, "options", library_json());
+    }
     return print_json(ctx, root);
 }
 
