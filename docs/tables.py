@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """tables.py -- the lists in the documents that are made from the program's own
-tables: commands, their options, and the options of the library.
+tables: commands, their options and the formats of files, and the options of the
+library.
 
     docs/tables.py BOUMA            write them anew (./dev docs)
     docs/tables.py BOUMA --check    tell which are out of date
@@ -75,6 +76,18 @@ def man_commands(tables):
             yield '.BR "\\-\\-%s" .' % roff(taken[-1])
 
 
+def man_formats(tables):
+    """The files that commands read and write."""
+    for command in tables["commands"]:
+        if not command["formats"]:
+            continue
+        yield '.SS "bouma %s"' % command["name"]
+        for one in command["formats"]:
+            yield ".TP"
+            yield '.BR "%s" " (%s)"' % (roff(one["name"]), one["of"])
+            yield roff(one["help"])
+
+
 def man_options(tables):
     for option in tables["options"]:
         yield ".TP"
@@ -87,6 +100,7 @@ def man_options(tables):
 LISTS = {
     ("guide.md", "options"): guide_options,
     ("man/bouma.1", "commands"): man_commands,
+    ("man/bouma.1", "formats"): man_formats,
     ("man/bouma.1", "options"): man_options,
 }
 MARKS = {".md": ("<!-- %s: made by ./dev docs -->", "<!-- end -->"), ".1": ('.\\" %s: made by ./dev docs', '.\\" end')}

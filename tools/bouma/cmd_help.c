@@ -1,5 +1,6 @@
 /* cmd_help.c -- bouma help: what the commands do; with --json, all tables. */
 #include "arguments.h"
+#include "importer.h"
 #include "print_json.h"
 
 static const struct option_spec options[] = {{0}};
@@ -24,6 +25,37 @@ static json_t *option_json(const struct option_spec *option)
     return object;
 }
 
+static void append_format(json_t *list, const char *name, const char *of,
+                          const char *help)
+{
+    json_t *object;
+
+    if (!help)
+        return;
+    object = json_object();
+    json_put(object, "name", json_text(name));
+    json_put(object, "of", json_text(of));
+    json_put(object, "help", json_text(help));
+    json_array_append_new(list, object);
+}
+
+/* The formats of files that a command reads or writes. */
+static json_t *formats_json(const struct command *command)
+{
+    static const char *const of[] = {"", "samples", "particles", "pictures"};
+    const struct exporter *out;
+    const struct importer *in;
+    json_t *list = json_array();
+
+    for (int i = 0; command->imports && (in = importer_at(i)); i++) {
+        append_format(list, in->name, "grids", in->grids);
+        append_format(list, in->name, "particles", in->particles);
+    }
+    for (int i = 0; (out = exporter_at(command->exports, i)); i++)
+        append_format(list, out->suffix, of[command->exports], out->help);
+    return list;
+}
+
 static json_t *command_json(const struct command *command)
 {
     json_t *object = json_object();
@@ -36,6 +68,7 @@ static json_t *command_json(const struct command *command)
     json_put(object, "summary", json_text(command->summary));
     json_put(object, "usage", json_text(command->operands));
     json_put(object, "options", list);
+    json_put(object, "formats", formats_json(command));
     return object;
 }
 

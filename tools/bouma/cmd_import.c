@@ -152,19 +152,14 @@ const struct command cmd_import = {
         "  bouma import dump.lammpstrj --particles atoms --into run.bouma\n"
         "  bouma import p.csv --particles p --position-tolerance 1e-3 --into "
         "run.bouma\n",
-    .notes = "SRC is a .npy file (of 1 to 3 axes, in C or Fortran order), or a "
-             ".raw file\nof plain values in C order, in the byte order of this "
-             "machine. All of them\nbecome variables of one grid, in one "
-             "step.\n\n"
-             "With --particles, SRC is a .npz file (each member is a column, "
-             "those with two\naxes are vectors), any number of .npy files "
-             "(each is a column, or several if it\nhas records), a .csv file "
-             "(a line of names, then numbers), or text dumps of\nLAMMPS, "
-             "whose frames become steps: TIMESTEP is the number, and scaled\n"
-             "coordinates become x, y and z.\n\n"
+    .notes = "All arrays become variables of one grid, in one step. Columns "
+             "of particles may\ncome from several files. Frames of a dump "
+             "become steps: TIMESTEP is the number,\nand scaled coordinates "
+             "become x, y and z.\n\n"
              "Coarse levels have samples of level 0, within the tolerance if "
              "there is one. With\nthe codec wavelet they are averages, and "
              "the tolerance holds at level 0 only.\n",
     .options = options,
+    .imports = true,
     .takes = BOUMA_OPTION_STEPS,
     .run = run};

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 
 #include "context.h"
+#include "exporter.h"
 
 struct arguments;
 
@@ -40,8 +41,10 @@ struct command {
     const char *examples; /* lines, each ended */
     const char *notes;    /* lines below the options; NULL: none */
     const struct option_spec *options;
-    unsigned takes; /* BOUMA_OPTION_*: so does it take all options of the
-                       library for that; 0: none but those in 'options' */
+    unsigned takes;        /* BOUMA_OPTION_*: so does it take all options of the
+                              library for that; 0: none but those in 'options' */
+    bool imports;          /* files of the formats of importer.h */
+    enum exported exports; /* what it writes; EXPORT_NOTHING: nothing */
     int (*run)(struct context *ctx, const struct arguments *args);
 };
 

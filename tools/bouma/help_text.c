@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "importer.h"
 
 static int left_width(const struct option_spec *option)
 {
@@ -76,6 +77,31 @@ static void print_options(const struct command *command, bool library)
     }
 }
 
+static void print_sources(void)
+{
+    const struct importer *one;
+
+    printf("\nFormats of SRC:\n");
+    for (int i = 0; (one = importer_at(i)); i++) {
+        if (one->grids)
+            printf("  %-11s  grids: %s\n", one->name, one->grids);
+        if (one->particles)
+            printf("  %-11s  particles: %s\n", one->name, one->particles);
+    }
+}
+
+static void print_formats(const struct command *command)
+{
+    const struct exporter *one;
+
+    if (command->imports)
+        print_sources();
+
+    for (int i = 0; (one = exporter_at(command->exports, i)); i++)
+        printf("%s  %-6s  %s%s\n", i ? "" : "\nFormats of OUT:\n", one->suffix,
+               one->help, one->stream ? "; also -" : "");
+}
+
 void command_print_help(const struct command *command)
 {
     printf("%s %s: %s.\n\nExamples:\n%s\nUsage: %s %s %s\n\nOptions:\n",
@@ -84,6 +110,7 @@ void command_print_help(const struct command *command)
            command->operands);
     print_options(command, false);
     print_options(command, true);
+    print_formats(command);
     if (command->notes)
         printf("\n%s", command->notes);
 }

@@ -327,11 +327,12 @@ void import_request_name(const struct import_request *request, int i, char *out,
     const char *path = request->args->operands[i];
     const char *slash = strrchr(path, '/');
     const char *stem = slash ? slash + 1 : path;
+    const char *suffix = strrchr(stem, '.'); /* every source has one */
 
     if (given)
         snprintf(out, bytes, "%s", given);
-    else /* every source ends in .raw or .npy */
-        snprintf(out, bytes, "%.*s", (int)strlen(stem) - 4, stem);
+    else
+        snprintf(out, bytes, "%.*s", (int)(suffix - stem), stem);
 }
 
 const char *import_request_unit(const struct import_request *request, int i)
