@@ -53,8 +53,14 @@ int exporter_find(const struct exporter **out, struct context *ctx,
                             "to a file");
     for (int i = 0; exporter_at(takes, i); i++) {
         *out = exporter_at(takes, i);
-        if (stream ? (*out)->stream : ends_in(path, (*out)->suffix))
+        if (!(stream ? (*out)->stream : ends_in(path, (*out)->suffix)))
+            continue;
+        if (!(*out)->missing)
             return DONE;
+        return context_fail(ctx, CALL_AT_FAULT,
+                            "this %s is built without %s, and writes no %s "
+                            "files",
+                            session_program(), (*out)->missing, (*out)->suffix);
     }
     return context_fail(ctx, CALL_AT_FAULT,
                         "cannot tell what %s shall be; end it in %s", path,

@@ -25,6 +25,7 @@ struct exporter {
     enum exported takes;
     bool stream; /* it is what goes to standard output */
     const char *help;
+    const char *missing; /* the library that this build lacks for it; or NULL */
 
     /* Of samples: what stands before the plain values, in 'out' of
      * EXPORT_HEADER bytes; returns its length. NULL: nothing. */

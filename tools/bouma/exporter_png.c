@@ -1,9 +1,11 @@
 /* exporter_png.c -- a canvas as a PNG file, by libpng's simplified interface.
  */
-#include <png.h>
 #include <stdlib.h>
 
 #include "exporter.h"
+
+#if BOUMA_WITH_PNG
+#include <png.h>
 
 static int encode(void **out, size_t *bytes, struct context *ctx,
                   const struct canvas *canvas)
@@ -25,8 +27,16 @@ static int encode(void **out, size_t *bytes, struct context *ctx,
     return DONE;
 }
 
+#define ENCODE  encode
+#define MISSING NULL
+#else
+#define ENCODE  NULL
+#define MISSING "libpng"
+#endif
+
 const struct exporter export_png = {.suffix = ".png",
                                     .takes = EXPORT_PICTURE,
                                     .stream = true,
                                     .help = "a picture with a palette",
-                                    .encode = encode};
+                                    .missing = MISSING,
+                                    .encode = ENCODE};
