@@ -24,8 +24,8 @@ struct importer {
     /* Of particles. Whether a file begins as one of this format does; may be
      * NULL. */
     bool (*begins)(const struct mapped_file *file);
-    /* Find the columns of the first frame in 'source->file', which is open. May
-     * set 'source->state', which close() (may be NULL) ends, after a failure
+    /* Find the columns of the first frame in 'source->file', which is open.
+     * close() (may be NULL) ends what 'source->state' holds, after a failure
      * too. */
     int (*open)(struct particles_source *source, struct context *ctx);
     void (*close)(struct particles_source *source);

@@ -6,21 +6,15 @@
 
 static int open_csv(struct particles_source *source, struct context *ctx)
 {
-    struct csv_file *csv = calloc(1, sizeof(*csv));
+    struct csv_file *csv = particles_source_hold(source, sizeof(*csv));
     struct table_message message = {""};
 
-    source->state = csv;
     if (!csv)
         return context_fail_memory(ctx);
     return csv_open(csv, &source->table, source->file.bytes, source->file.size,
                     &message)
                ? DONE
                : particles_source_refuse(source, ctx, &message);
-}
-
-static void close_csv(struct particles_source *source)
-{
-    free(source->state);
 }
 
 static size_t line(const struct particles_source *source, uint64_t row)
@@ -76,6 +70,5 @@ const struct importer import_csv = {
     .suffixes = ".csv|.tsv",
     .particles = "a line of names, then a line of numbers for each particle",
     .open = open_csv,
-    .close = close_csv,
     .load = load_csv,
     .line = line};

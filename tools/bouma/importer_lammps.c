@@ -1,7 +1,5 @@
 /* importer_lammps.c -- particles from the text dumps of LAMMPS, frame by frame.
  */
-#include <stdlib.h>
-
 #include "importer.h"
 #include "read_lammps.h"
 
@@ -30,20 +28,14 @@ static int next(struct particles_source *source, struct context *ctx,
 
 static int open_dump(struct particles_source *source, struct context *ctx)
 {
-    struct dump *dump = calloc(1, sizeof(*dump));
+    struct dump *dump = particles_source_hold(source, sizeof(*dump));
     bool found;
 
-    source->state = dump;
     if (!dump)
         return context_fail_memory(ctx);
     source->frame = &dump->frame;
     lammps_open(&dump->file, source->file.bytes, source->file.size);
     return next(source, ctx, &found);
-}
-
-static void close_dump(struct particles_source *source)
-{
-    free(source->state);
 }
 
 static int load(struct particles_source *source, struct context *ctx,
@@ -70,7 +62,6 @@ const struct importer import_lammps = {
     .particles = "a text dump: its frames become steps",
     .begins = begins,
     .open = open_dump,
-    .close = close_dump,
     .next = next,
     .load = load,
     .line = line};

@@ -1,5 +1,4 @@
 /* importer_npz.c -- particles from NumPy's .npz files. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "importer.h"
@@ -12,10 +11,9 @@ static bool begins(const struct mapped_file *file)
 
 static int open_npz(struct particles_source *source, struct context *ctx)
 {
-    struct npz_file *npz = calloc(1, sizeof(*npz));
+    struct npz_file *npz = particles_source_hold(source, sizeof(*npz));
     struct table_message message = {""};
 
-    source->state = npz;
     if (!npz)
         return context_fail_memory(ctx);
     return npz_open(npz, &source->table, source->file.bytes, source->file.size,
@@ -28,7 +26,6 @@ static void close_npz(struct particles_source *source)
 {
     if (source->state)
         npz_release(source->state);
-    free(source->state);
 }
 
 static bool compressed(const struct particles_source *source,

@@ -1,6 +1,8 @@
 /* particles_source.c -- a file that particles are imported from. */
 #include "particles_source.h"
 
+#include <stdlib.h>
+
 #include "importer.h"
 #include "npy_columns.h"
 
@@ -10,6 +12,12 @@ int particles_source_refuse(const struct particles_source *source,
 {
     return context_fail(ctx, DATA_AT_FAULT, "%s: %s", source->file.path,
                         message->text);
+}
+
+void *particles_source_hold(struct particles_source *source, size_t bytes)
+{
+    source->state = calloc(1, bytes);
+    return source->state;
 }
 
 int particles_source_open(struct particles_source *out, struct context *ctx,
@@ -29,6 +37,7 @@ void particles_source_close(struct particles_source *source)
     table_release(&source->table);
     if (source->importer && source->importer->close)
         source->importer->close(source);
+    free(source->state);
     mapped_file_close(&source->file);
 }
 

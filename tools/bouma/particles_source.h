@@ -49,8 +49,10 @@ bool particles_source_copies(const struct particles_source *source,
 int particles_source_load(struct particles_source *source, struct context *ctx,
                           struct row_range rows);
 
-/* For importers: a column of values as they lie in the file; and what is wrong
+/* For importers: room for their own 'state', zeroed and freed with the source;
+ * NULL without memory. A column of values as they lie in the file; and what is wrong
  * with the file. */
+void *particles_source_hold(struct particles_source *source, size_t bytes);
 int particles_source_load_plain(struct particles_source *source,
                                 struct context *ctx, struct row_range rows);
 int particles_source_refuse(const struct particles_source *source,
