@@ -59,19 +59,24 @@ bool command_option(const struct command *command, int i,
 /* All commands, up to a NULL. */
 extern const struct command *const commands[];
 
-extern const struct command cmd_import;
-extern const struct command cmd_info;
-extern const struct command cmd_read;
-extern const struct command cmd_query;
-extern const struct command cmd_render;
-extern const struct command cmd_verify;
-extern const struct command cmd_repair;
-extern const struct command cmd_truncate;
-extern const struct command cmd_drain;
-extern const struct command cmd_plan;
-extern const struct command cmd_probe;
-extern const struct command cmd_completion;
-extern const struct command cmd_help;
+/* All commands, in the order of the help: a new one adds a line here. */
+#define COMMAND_LIST(X)                                                        \
+    X(import)                                                                  \
+    X(info)                                                                    \
+    X(read)                                                                    \
+    X(query)                                                                   \
+    X(render)                                                                  \
+    X(verify)                                                                  \
+    X(repair)                                                                  \
+    X(truncate)                                                                \
+    X(drain)                                                                   \
+    X(plan)                                                                    \
+    X(probe)                                                                   \
+    X(completion)                                                              \
+    X(help)
+#define COMMAND_LIST_ENTRY(name) extern const struct command cmd_##name;
+COMMAND_LIST(COMMAND_LIST_ENTRY)
+#undef COMMAND_LIST_ENTRY
 
 /* The command of that name, or NULL. */
 const struct command *command_find(const char *name);

@@ -1,4 +1,4 @@
-/* commands.c -- the list of all sub-commands. A new one adds a line here. */
+/* commands.c -- the sub-commands by name, and their options. */
 #include <string.h>
 
 #include "command.h"
@@ -9,10 +9,8 @@ static const struct option_spec common_options[] = {
     {.name = "help", .letter = 'h', .help = "show this help"},
     {0}};
 
-const struct command *const commands[] = {
-    &cmd_import, &cmd_info,       &cmd_read,     &cmd_query, &cmd_render,
-    &cmd_verify, &cmd_repair,     &cmd_truncate, &cmd_drain, &cmd_plan,
-    &cmd_probe,  &cmd_completion, &cmd_help,     NULL};
+#define ENTRY(name) &cmd_##name,
+const struct command *const commands[] = {COMMAND_LIST(ENTRY) NULL};
 
 /* ---- options ------------------------------------------------------------- */
 

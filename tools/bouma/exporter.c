@@ -1,5 +1,4 @@
-/* exporter.c -- the list of all formats that commands write. A new one adds a
- * line here. */
+/* exporter.c -- the formats that commands write, by the end of a name. */
 #include "exporter.h"
 
 #include <stdio.h>
@@ -8,8 +7,8 @@
 #include "file_suffix.h"
 #include "format_text.h"
 
-static const struct exporter *const exporters[] = {
-    &export_npy, &export_raw, &export_npz, &export_csv, &export_png, NULL};
+#define ENTRY(name) &export_##name,
+static const struct exporter *const exporters[] = {EXPORTER_LIST(ENTRY) NULL};
 
 const struct exporter *exporter_at(enum exported takes, int i)
 {

@@ -1,6 +1,6 @@
 /* exporter.h -- the files that commands write, as a table.
  *
- * A format is a file of its own, with its record, and a line in exporter.c.
+ * A format is a file of its own, with its record, and a line in the list below.
  * How a file is called says which format it has; messages, help and the manual
  * page list what the table has. */
 #ifndef EXPORTER_H
@@ -45,11 +45,16 @@ struct exporter {
                   const struct canvas *canvas);
 };
 
-extern const struct exporter export_npy;
-extern const struct exporter export_raw;
-extern const struct exporter export_npz;
-extern const struct exporter export_csv;
-extern const struct exporter export_png;
+/* All formats, in the order of messages and help: a new one adds a line here. */
+#define EXPORTER_LIST(X)                                                       \
+    X(npy)                                                                     \
+    X(raw)                                                                     \
+    X(npz)                                                                     \
+    X(csv)                                                                     \
+    X(png)
+#define EXPORTER_LIST_ENTRY(name) extern const struct exporter export_##name;
+EXPORTER_LIST(EXPORTER_LIST_ENTRY)
+#undef EXPORTER_LIST_ENTRY
 
 /* The i-th format for that; NULL: there are no more. */
 const struct exporter *exporter_at(enum exported takes, int i);

@@ -1,5 +1,5 @@
-/* importer.c -- the list of all formats that are imported. A new one adds a
- * line here; the first that fits is taken. */
+/* importer.c -- the formats that are imported, by the end of a name or the
+ * beginning of a file. */
 #include "importer.h"
 
 #include <stdio.h>
@@ -7,8 +7,8 @@
 #include "file_suffix.h"
 #include "format_text.h"
 
-static const struct importer *const importers[] = {
-    &import_npz, &import_npy, &import_lammps, &import_csv, &import_raw, NULL};
+#define ENTRY(name) &import_##name,
+static const struct importer *const importers[] = {IMPORTER_LIST(ENTRY) NULL};
 
 const struct importer *importer_at(int i)
 {

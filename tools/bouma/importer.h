@@ -1,6 +1,6 @@
 /* importer.h -- the files that `bouma import` reads, as a table.
  *
- * A format is a file of its own, with its record, and a line in importer.c. A
+ * A format is a file of its own, with its record, and a line in the list below. A
  * file has the first format of the table whose suffix it has, or, of particles,
  * as which it begins; messages, help and the manual page list what the table
  * has. */
@@ -43,11 +43,16 @@ struct importer {
                        const struct table_column *column);
 };
 
-extern const struct importer import_npz;
-extern const struct importer import_npy;
-extern const struct importer import_lammps;
-extern const struct importer import_csv;
-extern const struct importer import_raw;
+/* All formats; the first that fits is taken: a new one adds a line here. */
+#define IMPORTER_LIST(X)                                                       \
+    X(npz)                                                                     \
+    X(npy)                                                                     \
+    X(lammps)                                                                  \
+    X(csv)                                                                     \
+    X(raw)
+#define IMPORTER_LIST_ENTRY(name) extern const struct importer import_##name;
+IMPORTER_LIST(IMPORTER_LIST_ENTRY)
+#undef IMPORTER_LIST_ENTRY
 
 /* Of --column: plain values, of which the caller knows what they are. In no
  * table, as no file is one. */
