@@ -353,7 +353,28 @@ BOUMA_API int bouma_options_set(bouma_options *opts, const char *name,
 BOUMA_API int bouma_options_environment(bouma_options *opts, char *message,
                                         size_t bytes);
 
-/* The name of the i-th field that bouma_options_set() knows, or NULL. */
+/* What an option is for. */
+enum {
+    BOUMA_OPTION_SAME = 1,  /* all ranks must give the same */
+    BOUMA_OPTION_STEPS = 2, /* of programs that write steps */
+    BOUMA_OPTION_PLAN = 4   /* bouma_plan_make() looks at it */
+};
+
+/* An option, for programs that offer options to their users. New members go at
+ * the end. */
+typedef struct bouma_option_info {
+    const char *name;     /* as bouma_options_set() takes it: "file_size" */
+    const char *flag;     /* as a command line writes it: "file-size" */
+    const char *argument; /* what stands for its value: "BYTES"; NULL: it is
+                             yes or no */
+    const char *choices;  /* "level|chunk": the words that it takes; or NULL */
+    const char *help;     /* a line, without a full stop */
+    unsigned use;         /* BOUMA_OPTION_*, as a sum */
+} bouma_option_info;
+
+/* The i-th option that bouma_options_set() knows, valid for ever, and its name;
+ * NULL beyond the last. */
+BOUMA_API const bouma_option_info *bouma_options_info(int i);
 BOUMA_API const char *bouma_options_field(int i);
 
 /* ---- datasets ----------------------------------------------------------- */

@@ -150,7 +150,7 @@ refuse 2 'another dataset than near/run.bouma' "$BOUMA" drain near/run.bouma \
 refuse 2 'no such' "$BOUMA" drain near/nothing.bouma far/run.bouma
 refuse 2 'drained to where it is' "$BOUMA" drain near/run.bouma near/run.bouma
 refuse 2 'LOCAL' "$BOUMA" drain near/run.bouma
-BOUMA_OPTIONS='persist=yes' refuse 2 "'local'" "$BOUMA" import a0.npy \
+BOUMA_OPTIONS='persist=yes' refuse 2 '--persist needs --local' "$BOUMA" import a0.npy \
     --into far/third.bouma
 BOUMA_OPTIONS='persist=yes;local=near;durability=group=3' refuse 2 'group' \
     "$BOUMA" import a0.npy --into far/third.bouma

@@ -26,6 +26,19 @@ for command in import info read query render verify repair truncate drain plan p
 done
 refuse 2 "did you mean 'info'" "$BOUMA" help inffo
 
+# No command has two options of one name, and what the library offers to those who
+# write steps is there: each a flag, with the words that it takes.
+expect 0 "$BOUMA" help --json
+twice=$(jq -r '.commands[] | .name as $c | [.options[].name] | group_by(.)[] |
+    select(length > 1) | "\($c) --\(.[0])"' <<<"$out")
+[[ -z $twice ]] || complain "twice: $twice"
+missing=$(jq -r '[.commands[] | select(.name == "import") | .options[].field] as $f |
+    .options[].name | select(. as $n | $f | index($n) | not)' <<<"$out")
+[[ $missing == writers ]] || complain "import has no option for: $missing"
+[[ $(jq -r '.commands[] | select(.name == "import") | .options[] |
+    select(.name == "file-size") | .field + " " + .argument' <<<"$out") == \
+    "file_size BYTES" ]] || complain "--file-size"
+
 # complete WORDS...: what bash offers for the last word.
 complete_with()
 {
@@ -43,7 +56,9 @@ complete_with()
 [[ $(complete_with bouma query x p --wh) == --where ]] || complain "--wh"
 [[ $(complete_with bouma import --position-type f3) == f32 ]] || complain "f3"
 [[ $(complete_with bouma verify x q) == quick ]] || complain "q"
-[[ $(complete_with bouma import --into x --as) == --assign ]] || complain "--as"
+[[ $(complete_with bouma import --into x --assi) == --assign ]] || complain "--assi"
+[[ $(complete_with bouma import --tier h) == hbm ]] || complain "h"
+[[ $(complete_with bouma plan --buffer-) == --buffer-bytes ]] || complain "--buffer-"
 
 # Nothing is drawn or colored when nobody looks.
 python "np.save('a.npy', np.arange(1000.0))"

@@ -296,6 +296,45 @@ static void other_options_or_paths_are_told(struct ranks *ranks)
     CHECK(access(s.path, F_OK) != 0);
 }
 
+/* A value for an option: another one for the last rank. */
+static void give(bouma_options *options, const bouma_option_info *about,
+                 int last)
+{
+    const char *value = about->argument ? last ? "7" : "3" : last ? "1" : "0";
+    char word[32] = "";
+
+    if (about->choices && last)
+        value = strrchr(about->choices, '|') + 1;
+    else if (about->choices)
+        value = memcpy(word, about->choices, strcspn(about->choices, "|"));
+    CHECK_EQ(bouma_options_set(options, about->name, value, NULL, 0), BOUMA_OK);
+}
+
+static void each_option_that_must_agree_is_told(struct ranks *ranks)
+{
+    struct setting s = {.ranks = ranks};
+    int last = ranks->rank == ranks->size - 1;
+    const bouma_option_info *about;
+    char name[64];
+
+    path_in(ranks, s.path, "nowhere", 0);
+    for (int i = 0; ranks->size > 1 && (about = bouma_options_info(i)); i++) {
+        int same = about->use & BOUMA_OPTION_SAME;
+        bouma_options options;
+        int rc;
+
+        bouma_options_init(&options, sizeof(options));
+        snprintf(options.local, sizeof(options.local), "here");
+        options.buffers = 4; /* the default depends on 'async' */
+        give(&options, about, last);
+        rc = bouma_dataset_open_mpi(&s.ds, MPI_COMM_WORLD, s.path, &options);
+        snprintf(name, sizeof(name), "for option '%s', rank 0", about->name);
+        check_failure(&s, rc, same ? BOUMA_EMISMATCH : BOUMA_ENOTFOUND,
+                      same ? name : "nowhere");
+        bouma_dataset_free(s.ds);
+    }
+}
+
 /* ---- blocks ------------------------------------------------------------- */
 
 static void overlapping_blocks_are_told(struct ranks *ranks)
@@ -538,6 +577,7 @@ int main(int argc, char **argv)
     an_extra_grid_or_another_shape_is_told(&ranks);
     another_step_or_time_is_told(&ranks);
     an_attribute_that_differs_is_told(&ranks);
+    each_option_that_must_agree_is_told(&ranks);
     other_options_or_paths_are_told(&ranks);
     overlapping_blocks_are_told(&ranks);
     missing_blocks_are_told(&ranks);

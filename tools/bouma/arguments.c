@@ -9,45 +9,28 @@
 
 /* ---- finding options ----------------------------------------------------- */
 
-/* The i-th option of a command: its own first, then those that all have. */
-static const struct option_spec *option_at(const struct command *command, int i)
+static bool find_long(struct option_spec *out, const struct command *command,
+                      const char *name, size_t length)
 {
-    int own = 0;
-
-    while (command->options[own].name)
-        own++;
-    if (i < own)
-        return &command->options[i];
-    return common_options[i - own].name ? &common_options[i - own] : NULL;
+    for (int i = 0; command_option(command, i, out, NULL); i++)
+        if (strlen(out->name) == length && memcmp(out->name, name, length) == 0)
+            return true;
+    return false;
 }
 
-static const struct option_spec *find_long(const struct command *command,
-                                           const char *name, size_t length)
+static bool find_short(struct option_spec *out, const struct command *command,
+                       char letter)
 {
-    const struct option_spec *option;
-
-    for (int i = 0; (option = option_at(command, i)); i++)
-        if (strlen(option->name) == length &&
-            memcmp(option->name, name, length) == 0)
-            return option;
-    return NULL;
-}
-
-static const struct option_spec *find_short(const struct command *command,
-                                            char letter)
-{
-    const struct option_spec *option;
-
-    for (int i = 0; (option = option_at(command, i)); i++)
-        if (option->letter == letter)
-            return option;
-    return NULL;
+    for (int i = 0; command_option(command, i, out, NULL); i++)
+        if (out->letter == letter)
+            return true;
+    return false;
 }
 
 static int unknown_option(struct context *ctx, const struct command *command,
                           const char *name, int length)
 {
-    const struct option_spec *option;
+    struct option_spec option;
     struct suggestion near = {0};
     char word[64];
 
@@ -55,8 +38,8 @@ static int unknown_option(struct context *ctx, const struct command *command,
         memcpy(word, name, (size_t)length);
         word[length] = '\0';
         near.word = word;
-        for (int i = 0; (option = option_at(command, i)); i++)
-            suggestion_offer(&near, option->name);
+        for (int i = 0; command_option(command, i, &option, NULL); i++)
+            suggestion_offer(&near, option.name);
     }
     if (near.best)
         return context_fail(ctx, CALL_AT_FAULT,
@@ -100,7 +83,7 @@ static int add_option(struct arguments *args, struct context *ctx,
     if (!option->many && arguments_has(args, option->name))
         return context_fail(ctx, CALL_AT_FAULT, "--%s is given twice",
                             option->name);
-    args->given[args->given_count++] = (struct argument){option, value};
+    args->given[args->given_count++] = (struct argument){*option, value};
     return DONE;
 }
 
@@ -109,24 +92,24 @@ static int add_long(struct arguments *args, struct context *ctx,
 {
     const char *name = word + 2;
     size_t length = strcspn(name, "=");
-    const struct option_spec *option = find_long(args->command, name, length);
+    struct option_spec option;
 
-    if (!option)
+    if (!find_long(&option, args->command, name, length))
         return unknown_option(ctx, args->command, name, (int)length);
-    return add_option(args, ctx, cursor, option,
+    return add_option(args, ctx, cursor, &option,
                       name[length] == '=' ? name + length + 1 : NULL);
 }
 
 static int add_short(struct arguments *args, struct context *ctx,
                      struct cursor *cursor, const char *word)
 {
-    const struct option_spec *option = find_short(args->command, word[1]);
+    struct option_spec option;
 
-    if (!option)
+    if (!find_short(&option, args->command, word[1]))
         return context_fail(ctx, CALL_AT_FAULT,
                             "there is no option -%c; '%s help %s' lists them",
                             word[1], session_program(), args->command->name);
-    return add_option(args, ctx, cursor, option, word[2] ? word + 2 : NULL);
+    return add_option(args, ctx, cursor, &option, word[2] ? word + 2 : NULL);
 }
 
 static int parse_words(struct arguments *args, struct context *ctx,
@@ -197,7 +180,7 @@ void arguments_release(struct arguments *args)
 const char *arguments_nth(const struct arguments *args, const char *name, int i)
 {
     for (int n = 0; n < args->given_count; n++)
-        if (strcmp(args->given[n].option->name, name) == 0 && i-- == 0)
+        if (strcmp(args->given[n].option.name, name) == 0 && i-- == 0)
             return args->given[n].value;
     return NULL;
 }
@@ -207,7 +190,7 @@ int arguments_count(const struct arguments *args, const char *name)
     int count = 0;
 
     for (int n = 0; n < args->given_count; n++)
-        count += strcmp(args->given[n].option->name, name) == 0;
+        count += strcmp(args->given[n].option.name, name) == 0;
     return count;
 }
 
@@ -310,7 +293,7 @@ int arguments_choice(const struct arguments *args, struct context *ctx,
 {
     *out = NULL;
     for (int n = 0; n < args->given_count; n++) {
-        const struct option_spec *option = args->given[n].option;
+        const struct option_spec *option = &args->given[n].option;
 
         if (strcmp(option->name, name) != 0)
             continue;
@@ -329,7 +312,7 @@ int arguments_fields(const struct arguments *args, struct context *ctx,
     char message[512] = "";
 
     for (int n = 0; n < args->given_count; n++) {
-        const struct option_spec *option = args->given[n].option;
+        const struct option_spec *option = &args->given[n].option;
         const char *value = args->given[n].value;
 
         if (!option->field)

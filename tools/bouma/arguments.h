@@ -9,7 +9,7 @@
 #include "command.h"
 
 struct argument {
-    const struct option_spec *option;
+    struct option_spec option;
     const char *value; /* NULL for an option that takes none */
 };
 

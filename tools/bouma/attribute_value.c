@@ -12,36 +12,19 @@ bouma_scalar attribute_value(const bouma_attribute *attribute, size_t i)
     bouma_scalar out = {0};
 
     switch (attribute->type) {
-    case BOUMA_I8:
-        out.i = ((const int8_t *)values)[i];
-        break;
-    case BOUMA_I16:
-        out.i = ((const int16_t *)values)[i];
-        break;
-    case BOUMA_I32:
-        out.i = ((const int32_t *)values)[i];
-        break;
-    case BOUMA_I64:
-        out.i = ((const int64_t *)values)[i];
-        break;
-    case BOUMA_U8:
-        out.u = ((const uint8_t *)values)[i];
-        break;
-    case BOUMA_U16:
-        out.u = ((const uint16_t *)values)[i];
-        break;
-    case BOUMA_U32:
-        out.u = ((const uint32_t *)values)[i];
-        break;
-    case BOUMA_U64:
-        out.u = ((const uint64_t *)values)[i];
-        break;
-    case BOUMA_F32:
-        out.f = ((const float *)values)[i];
-        break;
-    case BOUMA_F64:
-        out.f = ((const double *)values)[i];
-        break;
+#define CASE(name, value, ctype, text)                                         \
+    case BOUMA_##name: {                                                       \
+        const ctype v = ((const ctype *)values)[i];                            \
+        if (BOUMA_##name >= BOUMA_F32)                                         \
+            out.f = (double)v;                                                 \
+        else if (BOUMA_##name >= BOUMA_U8)                                     \
+            out.u = (uint64_t)v;                                               \
+        else                                                                   \
+            out.i = (int64_t)v;                                                \
+        break;                                                                 \
+    }
+        BOUMA_TYPE_LIST(CASE)
+#undef CASE
     case BOUMA_STRING:
         break;
     }

@@ -9,10 +9,12 @@
 
 static const struct option_spec options[] = {{0}};
 
-static void write_words(FILE *out, const struct option_spec *table)
+static void write_options(FILE *out, const struct command *command)
 {
-    for (; table->name; table++)
-        fprintf(out, "--%s ", table->name);
+    struct option_spec option;
+
+    for (int i = 0; command_option(command, i, &option, NULL); i++)
+        fprintf(out, "--%s ", option.name);
 }
 
 /* "a|b" as words of the shell: "a b". */
@@ -28,8 +30,7 @@ static void write_commands(FILE *out)
     fprintf(out, "    case \"$command\" in\n");
     for (int i = 0; commands[i]; i++) {
         fprintf(out, "    %s) options='", commands[i]->name);
-        write_words(out, commands[i]->options);
-        write_words(out, common_options);
+        write_options(out, commands[i]);
         fprintf(out, "' words='");
         if (commands[i]->words)
             write_choices(out, commands[i]->words);
@@ -46,14 +47,14 @@ static void write_values(FILE *out)
 {
     fprintf(out, "    case \"$command $before\" in\n");
     for (int i = 0; commands[i]; i++) {
-        const struct option_spec *option = commands[i]->options;
+        struct option_spec option;
 
-        for (; option->name; option++) {
-            if (!option->choices)
+        for (int k = 0; command_option(commands[i], k, &option, NULL); k++) {
+            if (!option.choices)
                 continue;
             fprintf(out, "    '%s --%s') options='' words='", commands[i]->name,
-                    option->name);
-            write_choices(out, option->choices);
+                    option.name);
+            write_choices(out, option.choices);
             fprintf(out, "' ;;\n");
         }
     }

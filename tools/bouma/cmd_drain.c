@@ -12,9 +12,7 @@
 static const struct option_spec options[] = {
     {.name = "remove",
      .help = "then remove from LOCAL what DS has, the same and whole"},
-    {.name = "force",
-     .field = "force",
-     .help = "also if its last writer seems to be at work"},
+    {.field = "force"},
     {0}};
 
 /* Whether there is something to tell after a failure. */

@@ -6,10 +6,10 @@
 
 #include "arguments.h"
 #include "choice_names.h"
+#include "exporter.h"
 #include "format_text.h"
 #include "plan_explain.h"
 #include "plan_picture.h"
-#include "png_file.h"
 #include "print_json.h"
 #include "progress_bar.h"
 #include "text_table.h"
@@ -40,42 +40,6 @@ static const struct option_spec options[] = {
     {.name = "vary",
      .argument = "V",
      .help = "stored sizes differ by up to this factor, smoothly in space"},
-    {.name = "files",
-     .argument = "F",
-     .field = "files",
-     .help = "number of files; default: by bytes and processes"},
-    {.name = "file-size",
-     .argument = "BYTES",
-     .field = "file_size",
-     .help = "wanted size of a file, such as 64M"},
-    {.name = "distribute",
-     .argument = "SCHEME",
-     .choices = CHOICES(BOUMA_DISTRIBUTE_LIST),
-     .field = "distribute",
-     .help = "which process puts a patch together"},
-    {.name = "assign",
-     .argument = "SCHEME",
-     .choices = CHOICES(BOUMA_ASSIGN_LIST),
-     .field = "assign",
-     .help = "which file holds a chunk; kdtree, aug, split: particles only"},
-    {.name = "place",
-     .argument = "SCHEME",
-     .choices = CHOICES(BOUMA_PLACE_LIST),
-     .field = "place",
-     .help = "which process writes a file"},
-    {.name = "machine",
-     .argument = "SPEC",
-     .field = "machine",
-     .help = "flat, torus:8x8x8, ... or a machine file; for --place cost"},
-    {.name = "tier",
-     .argument = "TIER",
-     .choices = CHOICES(BOUMA_TIER_LIST),
-     .field = "tier",
-     .help = "the memory that files are gathered in; default: by cost"},
-    {.name = "buffers",
-     .argument = "B",
-     .field = "buffers",
-     .help = "buffers of a writer; default: 2"},
     {.name = "explain",
      .help = "with --place cost: what each writer would cost, of some files"},
     {.name = "file",
@@ -137,21 +101,15 @@ static int parse_factor(const struct planning *planning, struct context *ctx,
     return rc;
 }
 
-static int parse_request(struct planning *planning, struct context *ctx)
+/* How many write, and how large the samples are. */
+static int parse_counts(struct planning *planning, struct context *ctx)
 {
     const struct arguments *args = planning->args;
     bouma_plan_spec *spec = &planning->spec;
-    int64_t ranks = 0, components = 0;
     const char *type = arguments_text(args, "type");
-    int rc;
+    int64_t ranks = 0, components = 0;
+    int rc = arguments_integer(args, ctx, "ranks", 1, &ranks);
 
-    spec->size = sizeof(*spec);
-    bouma_options_init(&planning->opts, sizeof(planning->opts));
-    if (!arguments_has(args, "ranks") || !arguments_has(args, "shape"))
-        return context_fail(ctx, CALL_AT_FAULT,
-                            "say how many write what: --ranks N --shape "
-                            "NZ,NY,NX");
-    rc = arguments_integer(args, ctx, "ranks", 1, &ranks);
     if (!rc && ranks > INT32_MAX)
         rc = context_fail(ctx, CALL_AT_FAULT, "--ranks %lld: at most 2^31 - 1",
                           (long long)ranks);
@@ -163,12 +121,56 @@ static int parse_request(struct planning *planning, struct context *ctx)
     spec->components = (int)components;
     if (!rc)
         rc = parse_extents(planning, ctx);
-    if (!rc && type) {
-        spec->type = bouma_type_parse(type);
-        if (!spec->type || spec->type == BOUMA_STRING)
-            rc = context_fail(ctx, CALL_AT_FAULT, "--type %s: there are %s",
-                              type, TYPE_NAMES);
-    }
+    if (rc || !type)
+        return rc;
+    spec->type = bouma_type_parse(type);
+    if (!spec->type || spec->type == BOUMA_STRING)
+        return context_fail(ctx, CALL_AT_FAULT, "--type %s: there are %s", type,
+                            TYPE_NAMES);
+    return DONE;
+}
+
+/* What is told of the plan. */
+static int parse_telling(struct planning *planning, struct context *ctx)
+{
+    const struct arguments *args = planning->args;
+    const char *target = arguments_text(args, "output");
+    bool comparing = arguments_has(args, "compare");
+    bool explain = arguments_has(args, "explain");
+    const struct exporter *picture;
+    int rc;
+
+    planning->file = -1;
+    rc = arguments_integer(args, ctx, "file", 0, &planning->file);
+    if (!rc && target)
+        rc = exporter_find(&picture, ctx, EXPORT_PICTURE, target);
+    if (rc)
+        return rc;
+    if (comparing && target)
+        return context_fail(ctx, CALL_AT_FAULT,
+                            "--compare has no picture; leave out -o");
+    if (arguments_has(args, "file") && !explain)
+        return context_fail(ctx, CALL_AT_FAULT,
+                            "--file is for --explain: add it");
+    if (comparing && explain)
+        return context_fail(ctx, CALL_AT_FAULT,
+                            "--compare is of many plans; --explain is of one");
+    return DONE;
+}
+
+static int parse_request(struct planning *planning, struct context *ctx)
+{
+    const struct arguments *args = planning->args;
+    bouma_plan_spec *spec = &planning->spec;
+    int rc;
+
+    spec->size = sizeof(*spec);
+    bouma_options_init(&planning->opts, sizeof(planning->opts));
+    if (!arguments_has(args, "ranks") || !arguments_has(args, "shape"))
+        return context_fail(ctx, CALL_AT_FAULT,
+                            "say how many write what: --ranks N --shape "
+                            "NZ,NY,NX");
+    rc = parse_counts(planning, ctx);
     if (!rc)
         rc = parse_factor(planning, ctx, "ratio", &spec->ratio);
     if (!rc)
@@ -180,12 +182,7 @@ static int parse_request(struct planning *planning, struct context *ctx)
                           arguments_text(args, "assign"));
     if (!rc)
         rc = arguments_fields(args, ctx, &planning->opts);
-    planning->file = -1;
-    if (!rc)
-        rc = arguments_integer(args, ctx, "file", 0, &planning->file);
-    if (!rc && arguments_has(args, "output"))
-        rc = png_file_check(ctx, arguments_text(args, "output"));
-    return rc;
+    return rc ? rc : parse_telling(planning, ctx);
 }
 
 static int make(bouma_plan **out, const struct planning *planning,
@@ -450,15 +447,6 @@ static int run(struct context *ctx, const struct arguments *args)
     bouma_plan *plan = NULL;
     int rc = parse_request(&planning, ctx);
 
-    if (!rc && comparing && target)
-        rc = context_fail(ctx, CALL_AT_FAULT,
-                          "--compare has no picture; leave out -o");
-    if (!rc && arguments_has(args, "file") && !arguments_has(args, "explain"))
-        rc =
-            context_fail(ctx, CALL_AT_FAULT, "--file is for --explain: add it");
-    if (!rc && comparing && arguments_has(args, "explain"))
-        rc = context_fail(ctx, CALL_AT_FAULT,
-                          "--compare is of many plans; --explain is of one");
     if (!rc && session_rank(ctx->session) == 0) {
         rc = comparing ? compare(&planning, ctx)
                        : make(&plan, &planning, ctx, &planning.opts);
@@ -469,7 +457,7 @@ static int run(struct context *ctx, const struct arguments *args)
     }
     rc = context_agree(ctx, rc);
     if (!rc && target)
-        rc = png_file_write(ctx, target, &canvas);
+        rc = exporter_draw(ctx, target, &canvas);
     if (!rc && !comparing)
         rc = tell(&planning, ctx, plan, &canvas);
     canvas_release(&canvas);
@@ -501,4 +489,6 @@ const struct command cmd_plan = {
         "use, WAIT for files that\nare gathered there already; the smallest "
         "sum is chosen (*). docs/placement.md.\n",
     .options = options,
+    .exports = EXPORT_PICTURE,
+    .takes = BOUMA_OPTION_PLAN,
     .run = run};

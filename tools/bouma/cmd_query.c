@@ -20,7 +20,8 @@ static const struct option_spec options[] = {
     {.name = "output",
      .letter = 'o',
      .argument = "OUT",
-     .help = "OUT.npz, OUT.csv, or - for text; default: count them only"},
+     .help = "the file, whose end tells its format, or - for text; default: "
+             "count them only"},
     {.name = "step",
      .argument = "N",
      .help = "number of the step; default: the last"},
@@ -50,8 +51,8 @@ static const struct option_spec options[] = {
 /* A request, and what it needs while it is carried out. */
 struct querying {
     const struct arguments *args;
-    const char *path, *target; /* of the dataset; OUT, or NULL */
-    enum sink_kind kind;
+    const char *path, *target;       /* of the dataset; OUT, or NULL */
+    const struct exporter *exporter; /* of OUT; or NULL */
     struct progress_bar bar;
     bouma_options opts;
     bouma_dataset *ds;
@@ -70,19 +71,9 @@ static bool to_stream(const struct querying *querying)
 
 static int check_target(struct querying *querying, struct context *ctx)
 {
-    if (!querying->target)
-        return DONE;
-    if (to_stream(querying) && ctx->json)
-        return context_fail(ctx, CALL_AT_FAULT,
-                            "--json and -o - both want standard output; write "
-                            "to a file");
-    querying->kind = particle_sink_kind(querying->target);
-    if (querying->kind == SINK_NONE)
-        return context_fail(ctx, CALL_AT_FAULT,
-                            "cannot tell what %s shall be; end it in .npz or "
-                            ".csv",
-                            querying->target);
-    return DONE;
+    return querying->target ? exporter_find(&querying->exporter, ctx,
+                                            EXPORT_PARTICLES, querying->target)
+                            : DONE;
 }
 
 /* Open the dataset and find what is asked for. Collective. */
@@ -124,17 +115,17 @@ static int copy_particles(struct querying *querying, struct context *ctx)
     struct particle_sink *sink = &querying->sink;
     int rc = DONE;
 
-    if (querying->kind != SINK_NONE)
+    if (querying->exporter)
         rc = output_create(&querying->output, ctx, querying->target);
     if (!rc && session_rank(ctx->session) == 0) {
-        rc = particle_sink_open(sink, ctx, querying->kind, query->infos,
+        rc = particle_sink_open(sink, ctx, querying->exporter, query->infos,
                                 query->count, &querying->output);
         if (!rc)
             rc = particle_query_run(query, ctx, particle_sink_take, sink);
         if (!rc)
             rc = particle_sink_finish(sink);
     }
-    if (querying->kind != SINK_NONE)
+    if (querying->exporter)
         return output_finish(&querying->output, ctx, rc);
     return context_agree(ctx, rc);
 }
@@ -312,4 +303,5 @@ const struct command cmd_query = {
         "and z are the position's, unless an attribute has\nthat name. "
         "Queries from 0 to 0.1 and from 0.1 to 1 give each particle once.\n",
     .options = options,
+    .exports = EXPORT_PARTICLES,
     .run = run};

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "arguments.h"
+#include "exporter.h"
 #include "extract.h"
-#include "file_kind.h"
 #include "format_text.h"
 #include "locate.h"
 #include "npy.h"
@@ -19,7 +19,8 @@ static const struct option_spec options[] = {
     {.name = "output",
      .letter = 'o',
      .argument = "OUT",
-     .help = "OUT.npy, OUT.raw, or - for plain values (required)"},
+     .help = "the file, whose end tells its format, or - for plain values "
+             "(required)"},
     {.name = "step",
      .argument = "N",
      .help = "number of the step; default: the last"},
@@ -35,6 +36,7 @@ static const struct option_spec options[] = {
 struct reading {
     const struct arguments *args;
     const char *path, *target; /* of the dataset; OUT */
+    const struct exporter *exporter;
     struct progress_bar bar;
     bouma_options opts;
     bouma_dataset *ds;
@@ -62,23 +64,6 @@ static int library_failed(const struct reading *reading, struct context *ctx,
 static bool to_stream(const struct reading *reading)
 {
     return strcmp(reading->target, "-") == 0;
-}
-
-static int check_target(struct reading *reading, struct context *ctx)
-{
-    if (!reading->target)
-        return context_fail(ctx, CALL_AT_FAULT,
-                            "say where to: -o OUT.npy, -o OUT.raw or -o -");
-    if (to_stream(reading) && ctx->json)
-        return context_fail(ctx, CALL_AT_FAULT,
-                            "--json and -o - both want standard output; write "
-                            "to a file");
-    if (!to_stream(reading) && file_kind_of(reading->target) == FILE_UNKNOWN)
-        return context_fail(ctx, CALL_AT_FAULT,
-                            "cannot tell what %s shall be; end it in .npy or "
-                            ".raw",
-                            reading->target);
-    return DONE;
 }
 
 static int choose_level(struct reading *reading, struct context *ctx)
@@ -194,12 +179,12 @@ static int output_shape(const struct reading *reading, int64_t *shape)
 static int write_header(struct reading *reading, struct context *ctx)
 {
     int64_t shape[NPY_MAX_DIMS];
-    char header[NPY_MAX_HEADER];
+    char header[EXPORT_HEADER];
 
-    if (file_kind_of(reading->target) != FILE_NPY)
+    if (!reading->exporter->header)
         return DONE;
-    reading->header_bytes = npy_format(header, reading->about.type,
-                                       output_shape(reading, shape), shape);
+    reading->header_bytes = reading->exporter->header(
+        header, reading->about.type, output_shape(reading, shape), shape);
     if (session_rank(ctx->session) > 0)
         return DONE;
     return output_write(&reading->output, ctx, header, reading->header_bytes,
@@ -304,7 +289,8 @@ static int run(struct context *ctx, const struct arguments *args)
     struct reading reading = {.args = args,
                               .path = args->operands[0],
                               .target = arguments_text(args, "output")};
-    int rc = check_target(&reading, ctx);
+    int rc =
+        exporter_find(&reading.exporter, ctx, EXPORT_SAMPLES, reading.target);
 
     if (!rc)
         rc = select_samples(&reading, ctx);
@@ -339,4 +325,5 @@ const struct command cmd_read = {
         "wavelet, averages around them, for which no tolerance\nholds. "
         "`bouma info` marks such variables.\n",
     .options = options,
+    .exports = EXPORT_SAMPLES,
     .run = run};

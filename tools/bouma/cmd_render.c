@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "arguments.h"
+#include "exporter.h"
 #include "locate.h"
 #include "numbers.h"
-#include "png_file.h"
 #include "render_run.h"
 #include "stopwatch.h"
 
@@ -157,7 +157,8 @@ static int run(struct context *ctx, const struct arguments *args)
                                .path = args->operands[0],
                                .target = arguments_text(args, "output"),
                                .start = stopwatch_now()};
-    int rc = png_file_check(ctx, call.target);
+    const struct exporter *picture;
+    int rc = exporter_find(&picture, ctx, EXPORT_PICTURE, call.target);
 
     if (!rc)
         rc = open_step(&call, ctx);
@@ -195,4 +196,5 @@ const struct command cmd_render = {
         "the smallest value of an attribute, seen along\nan axis. With fewer "
         "of them, each is drawn larger, so that they fill the picture.\n",
     .options = options,
+    .exports = EXPORT_PICTURE,
     .run = run};

@@ -15,9 +15,7 @@ static const struct option_spec options[] = {
      .argument = "STEP",
      .help = "forget that this step is lost, or a part of it; `all`: all "
              "losses"},
-    {.name = "force",
-     .field = "force",
-     .help = "also if its last writer seems to be at work"},
+    {.field = "force"},
     {0}};
 
 /* The step of --forget, -1 for all. */

@@ -10,9 +10,7 @@ static const struct option_spec options[] = {
     {.name = "after",
      .argument = "N",
      .help = "the last step that is kept (required); -1 keeps none"},
-    {.name = "force",
-     .field = "force",
-     .help = "also if its last writer seems to be at work"},
+    {.field = "force"},
     {0}};
 
 static int print_outcome(struct context *ctx, const char *path, int64_t dropped,

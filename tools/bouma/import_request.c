@@ -175,25 +175,18 @@ static int read_grid(struct import_request *request, struct context *ctx)
 /* Options that only grids have, or only particles. */
 static int check_kind(const struct import_request *request, struct context *ctx)
 {
-    static const char *const of_grids[] = {
-        "grid",  "shape",  "type",    "components", "relative", "nominal",
-        "patch", "levels", "spacing", "origin",     "unit",     NULL};
-    static const char *const of_particles[] = {
-        "position",     "position-type", "position-tolerance",
-        "tolerance-of", "type-of",       "unit-of",
-        "column",       "leaf",          NULL};
     bool particles = request->particles_name != NULL;
-    const char *const *names = particles ? of_grids : of_particles;
+    enum option_scope other = particles ? FOR_GRIDS : FOR_PARTICLES;
 
-    for (; *names; names++)
-        if (arguments_has(request->args, *names))
+    for (int n = 0; n < request->args->given_count; n++)
+        if (request->args->given[n].option.scope == other)
             return context_fail(ctx, CALL_AT_FAULT,
                                 particles
                                     ? "--%s is for grids; leave it out, or "
                                       "leave --particles out"
                                     : "--%s is for particles; add --particles "
                                       "NAME",
-                                *names);
+                                request->args->given[n].option.name);
     if (!particles && arguments_assigns_particles(request->args))
         return context_fail(ctx, CALL_AT_FAULT,
                             "--assign %s is for particles; for grids there "
@@ -334,11 +327,12 @@ void import_request_name(const struct import_request *request, int i, char *out,
     const char *path = request->args->operands[i];
     const char *slash = strrchr(path, '/');
     const char *stem = slash ? slash + 1 : path;
+    const char *suffix = strrchr(stem, '.'); /* every source has one */
 
     if (given)
         snprintf(out, bytes, "%s", given);
-    else /* every source ends in .raw or .npy */
-        snprintf(out, bytes, "%.*s", (int)strlen(stem) - 4, stem);
+    else
+        snprintf(out, bytes, "%.*s", (int)(suffix - stem), stem);
 }
 
 const char *import_request_unit(const struct import_request *request, int i)

@@ -123,9 +123,21 @@ static bool scan_end(const char **cursor, int64_t extent, int64_t otherwise,
     return true;
 }
 
+/* 'form' is how a box of so many axes is written. */
+static void not_a_box(char *message, size_t bytes, const char *text, int ndims,
+                      const char *form)
+{
+    snprintf(message, bytes,
+             "'%s' is not a box of %d %s; write it as %s, with half-open "
+             "ranges",
+             text, ndims, ndims == 1 ? "axis" : "axes", form);
+}
+
 bool parse_box(const char *text, int ndims, const int64_t *shape,
                bouma_box *out, char *message, size_t bytes)
 {
+    static const char *const forms[] = {"x0:x1", "y0:y1,x0:x1",
+                                        "z0:z1,y0:y1,x0:x1"};
     const char *c = text;
     int axis;
 
@@ -154,13 +166,7 @@ bool parse_box(const char *text, int ndims, const int64_t *shape,
     }
     if (axis == ndims && *c == '\0')
         return true;
-    snprintf(message, bytes,
-             "'%s' is not a box of %d %s; write it as %s, with half-open "
-             "ranges",
-             text, ndims, ndims == 1 ? "axis" : "axes",
-             ndims == 1   ? "x0:x1"
-             : ndims == 2 ? "y0:y1,x0:x1"
-                          : "z0:z1,y0:y1,x0:x1");
+    not_a_box(message, bytes, text, ndims, forms[ndims - 1]);
     return false;
 }
 
@@ -177,6 +183,9 @@ static bool scan_coordinate(const char **cursor, double otherwise, double *out)
 bool parse_coordinates(const char *text, int ndims, double *low, double *high,
                        char *message, size_t bytes)
 {
+    static const char *const forms[] = {"x0:x1, in coordinates",
+                                        "x0:x1,y0:y1, in coordinates",
+                                        "x0:x1,y0:y1,z0:z1, in coordinates"};
     const char *c = text;
     int axis;
 
@@ -196,12 +205,6 @@ bool parse_coordinates(const char *text, int ndims, double *low, double *high,
     }
     if (axis == ndims && *c == '\0')
         return true;
-    snprintf(message, bytes,
-             "'%s' is not a box of %d %s; write it as %s, in coordinates, with "
-             "half-open ranges",
-             text, ndims, ndims == 1 ? "axis" : "axes",
-             ndims == 1   ? "x0:x1"
-             : ndims == 2 ? "x0:x1,y0:y1"
-                          : "x0:x1,y0:y1,z0:z1");
+    not_a_box(message, bytes, text, ndims, forms[ndims - 1]);
     return false;
 }

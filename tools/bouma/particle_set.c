@@ -19,7 +19,7 @@ static int check_kinds(const struct particle_set *set, struct context *ctx)
     int dumps = 0;
 
     for (int i = 0; i < set->source_count; i++)
-        dumps += set->sources[i].kind == PARTICLES_LAMMPS;
+        dumps += set->sources[i].frame != NULL;
     if (dumps && dumps != set->source_count)
         return context_fail(ctx, CALL_AT_FAULT,
                             "dumps of LAMMPS have steps of their own; import "
@@ -37,9 +37,9 @@ static void tell_numbers(const struct particles_source *source,
                          "%s: '%s' is one number, not one for each "
                          "particle, and is left out",
                          source->file.path, source->table.columns[i].name);
-    if (source->frame.text_column[0])
+    if (source->frame && source->frame->text_column[0])
         context_note(ctx, "%s: '%s' is text, and is left out",
-                     source->file.path, source->frame.text_column);
+                     source->file.path, source->frame->text_column);
 }
 
 int particle_set_open(struct particle_set *out, struct context *ctx,
@@ -80,8 +80,7 @@ void particle_set_release(struct particle_set *set)
 
 const struct lammps_frame *particle_set_frame(const struct particle_set *set)
 {
-    return set->sources[0].kind == PARTICLES_LAMMPS ? &set->sources[0].frame
-                                                    : NULL;
+    return set->sources[0].frame;
 }
 
 /* Of dumps, the first source is the one at work: it is dropped when it has no
@@ -403,6 +402,42 @@ static int refuse_position(const struct particle_set *set, struct context *ctx,
               "--position-type f64");
 }
 
+/* Whether all coordinates lie as the library takes them. */
+static bool are_alike(const struct particle_set *set)
+{
+    for (int i = 0; i < (set->vector ? 1 : set->ndims); i++)
+        if (set->axes[i]->type != set->type ||
+            set->axes[i]->stride != set->axes[0]->stride)
+            return false;
+    return true;
+}
+
+/* Copy the coordinates of an axis, in their type. Returns how many became
+ * another number, and the first of them; where the type was 'asked' for,
+ * integers may be rounded to it. */
+static uint64_t convert_axis(const struct particle_set *set, int i, bool asked,
+                             char *to, uint64_t *first)
+{
+    const struct table_column *axis = set->axes[set->vector ? 0 : i];
+    size_t item = bouma_type_size(set->type);
+    int component = set->vector ? i : 0;
+    uint64_t bad = 0;
+
+    for (uint64_t row = 0; row < set->part.last - set->part.first;
+         row++, to += item) {
+        double f64 = value_at(axis, row, component);
+        float f32 = (float)f64;
+
+        memcpy(to, item == sizeof(f32) ? (void *)&f32 : (void *)&f64, item);
+        if ((item == sizeof(f32) && isinf(f32) && !isinf(f64)) ||
+            (!asked && !is_kept(axis, row, component, f64))) {
+            *first = bad ? *first : row;
+            bad++;
+        }
+    }
+    return bad;
+}
+
 /* Coordinates that are integers, of several types, or to be of another type
  * are copied, into an array for each axis; the columns are dropped. Where the
  * type was 'asked' for, integers are rounded to it. */
@@ -413,35 +448,22 @@ static int convert_positions(struct particle_set *set, struct context *ctx,
     uint64_t rows = set->part.last - set->part.first;
     uint64_t bad = 0, bad_row = 0;
     int bad_axis = 0;
-    bool same = true;
-    char *to;
 
-    for (int i = 0; i < (set->vector ? 1 : set->ndims); i++)
-        same = same && set->axes[i]->type == set->type &&
-               set->axes[i]->stride == set->axes[0]->stride;
     free(set->converted);
     set->converted = NULL;
-    if (same || rows == 0)
+    if (are_alike(set) || rows == 0)
         return DONE;
     if (rows > SIZE_MAX / 2 / (item * ndims) ||
         !(set->converted = malloc(rows * item * ndims)))
         return context_fail(ctx, DATA_AT_FAULT, "no memory for positions");
-    to = set->converted;
-    for (int i = 0; i < set->ndims; i++)
-        for (uint64_t row = 0; row < rows; row++, to += item) {
-            const struct table_column *axis = set->axes[set->vector ? 0 : i];
-            int component = set->vector ? i : 0;
-            double f64 = value_at(axis, row, component);
-            float f32 = (float)f64;
+    for (int i = 0; i < set->ndims; i++) {
+        char *to = (char *)set->converted + (uint64_t)i * rows * item;
+        uint64_t row = 0, more = convert_axis(set, i, asked, to, &row);
 
-            memcpy(to, item == sizeof(f32) ? (void *)&f32 : (void *)&f64, item);
-            if ((item == sizeof(f32) && isinf(f32) && !isinf(f64)) ||
-                (!asked && !is_kept(axis, row, component, f64))) {
-                bad_axis = bad ? bad_axis : i;
-                bad_row = bad ? bad_row : row;
-                bad++;
-            }
-        }
+        bad_axis = more && !bad ? i : bad_axis;
+        bad_row = more && !bad ? row : bad_row;
+        bad += more;
+    }
     if (bad)
         return refuse_position(set, ctx, bad_axis, bad_row, bad - 1);
     for (int i = 0; i < (set->vector ? 1 : set->ndims); i++)

@@ -5,19 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum sink_kind particle_sink_kind(const char *path)
-{
-    size_t length = strlen(path);
-
-    if (strcmp(path, "-") == 0)
-        return SINK_CSV;
-    if (length > 4 && strcmp(path + length - 4, ".npz") == 0)
-        return SINK_NPZ;
-    if (length > 4 && strcmp(path + length - 4, ".csv") == 0)
-        return SINK_CSV;
-    return SINK_NONE;
-}
-
 /* ---- ranges -------------------------------------------------------------- */
 
 static int open_ranges(struct particle_sink *sink)
@@ -97,27 +84,19 @@ static void take_ranges(struct particle_sink *sink, const bouma_batch *batch)
     }
 }
 
-/* ---- all kinds ----------------------------------------------------------- */
+/* ---- all of them --------------------------------------------------------- */
 
 int particle_sink_open(struct particle_sink *out, struct context *ctx,
-                       enum sink_kind kind,
+                       const struct exporter *exporter,
                        const bouma_variable_info *variables, size_t count,
                        struct output *output)
 {
     *out = (struct particle_sink){.ctx = ctx,
-                                  .kind = kind,
+                                  .exporter = exporter,
                                   .variables = variables,
                                   .count = count,
                                   .output = output};
-    switch (kind) {
-    case SINK_NONE:
-        return open_ranges(out);
-    case SINK_NPZ:
-        return sink_npz_open(out);
-    case SINK_CSV:
-        return sink_csv_open(out);
-    }
-    return DONE;
+    return exporter ? exporter->open(out) : open_ranges(out);
 }
 
 int particle_sink_take(void *user, const bouma_batch *batch)
@@ -125,23 +104,15 @@ int particle_sink_take(void *user, const bouma_batch *batch)
     struct particle_sink *sink = user;
 
     sink->particles += batch->count;
-    switch (sink->kind) {
-    case SINK_NONE:
-        take_ranges(sink, batch);
-        return DONE;
-    case SINK_NPZ:
-        return sink_npz_take(sink, batch);
-    case SINK_CSV:
-        return sink_csv_take(sink, batch);
-    }
+    if (sink->exporter)
+        return sink->exporter->take(sink, batch);
+    take_ranges(sink, batch);
     return DONE;
 }
 
 int particle_sink_finish(struct particle_sink *sink)
 {
-    return sink->kind == SINK_NPZ   ? sink_npz_finish(sink)
-           : sink->kind == SINK_CSV ? sink_csv_finish(sink)
-                                    : DONE;
+    return sink->exporter ? sink->exporter->finish(sink) : DONE;
 }
 
 void particle_sink_release(struct particle_sink *sink)
@@ -149,7 +120,7 @@ void particle_sink_release(struct particle_sink *sink)
     for (size_t v = 0; sink->ranges && v < sink->count; v++)
         free(sink->ranges[v]);
     free(sink->ranges);
-    sink_npz_release(sink);
-    sink_csv_release(sink);
+    if (sink->exporter)
+        sink->exporter->release(sink);
     *sink = (struct particle_sink){0};
 }

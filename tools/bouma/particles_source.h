@@ -1,29 +1,20 @@
 /* particles_source.h -- a file that particles are imported from, whatever its
- * kind: .npz, .npy, .csv, a LAMMPS dump, or a column of plain values. */
+ * format: see importer.h. */
 #ifndef PARTICLES_SOURCE_H
 #define PARTICLES_SOURCE_H
 
 #include "mapped_file.h"
-#include "read_csv.h"
+#include "particle_table.h"
 #include "read_lammps.h"
-#include "read_npz.h"
 
-enum particles_kind {
-    PARTICLES_NPZ,
-    PARTICLES_NPY,
-    PARTICLES_RAW,
-    PARTICLES_CSV,
-    PARTICLES_LAMMPS
-};
+struct importer;
 
 struct particles_source {
-    enum particles_kind kind;
+    const struct importer *importer;
     struct mapped_file file;
-    struct particle_table table; /* the columns of the frame */
-    struct npz_file npz;
-    struct csv_file csv;
-    struct lammps_file lammps;
-    struct lammps_frame frame;
+    struct particle_table table;      /* the columns of the frame */
+    const struct lammps_frame *frame; /* what a dump tells of it; or NULL */
+    void *state;                      /* the importer's own */
 };
 
 /* Open 'path', a text that must outlive *out, and find the columns of its first
@@ -57,5 +48,15 @@ bool particles_source_copies(const struct particles_source *source,
  * are given one. Collective. */
 int particles_source_load(struct particles_source *source, struct context *ctx,
                           struct row_range rows);
+
+/* For importers: room for their own 'state', zeroed and freed with the source;
+ * NULL without memory. A column of values as they lie in the file; and what is wrong
+ * with the file. */
+void *particles_source_hold(struct particles_source *source, size_t bytes);
+int particles_source_load_plain(struct particles_source *source,
+                                struct context *ctx, struct row_range rows);
+int particles_source_refuse(const struct particles_source *source,
+                            struct context *ctx,
+                            const struct table_message *message);
 
 #endif

@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "exporter.h"
 #include "format_text.h"
 #include "locate.h"
 #include "numbers.h"
-#include "png_file.h"
 #include "print_json.h"
 #include "render_run.h"
 #include "stopwatch.h"
@@ -341,7 +341,7 @@ static int draw(struct rendering *rendering, struct context *ctx)
     }
     rc = context_agree(ctx, rc);
     if (!rc)
-        rc = png_file_write(ctx, rendering->call->target, &rendering->canvas);
+        rc = exporter_draw(ctx, rendering->call->target, &rendering->canvas);
     return rc;
 }
 

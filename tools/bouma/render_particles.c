@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "exporter.h"
 #include "format_text.h"
 #include "locate.h"
 #include "particle_raster.h"
-#include "png_file.h"
 #include "print_json.h"
 #include "render_run.h"
 #include "stopwatch.h"
@@ -340,8 +340,7 @@ static int draw(struct rendering *rendering, struct context *ctx)
     }
     rc = context_agree(ctx, rc);
     return rc ? rc
-              : png_file_write(ctx, rendering->call->target,
-                               &rendering->canvas);
+              : exporter_draw(ctx, rendering->call->target, &rendering->canvas);
 }
 
 /* ---- telling ------------------------------------------------------------- */

@@ -1,4 +1,5 @@
-/* source.h -- a file of samples to import: .raw or .npy. */
+/* source.h -- a file of samples to import, whatever its format: see
+ * importer.h. */
 #ifndef SOURCE_H
 #define SOURCE_H
 
@@ -38,5 +39,10 @@ void source_close(struct source *source);
  * once only: it is put into this machine's byte order in place. */
 const void *source_layers(struct source *source, int64_t lo, int64_t hi,
                           bouma_box *box);
+
+/* For importers: the strides of a dense array, the last axis and then its
+ * components fastest, or the first axis fastest and the components slowest of
+ * all. */
+void source_set_strides(struct source *source, bool fortran);
 
 #endif

@@ -5,20 +5,18 @@
 #include <string.h>
 
 /* The command's option for the field whose name 'text' begins with, up to a
- * quote; or NULL. */
-static const struct option_spec *option_for(const struct command *command,
-                                            const char *text)
+ * quote; false if it has none. */
+static bool option_for(struct option_spec *out, const struct command *command,
+                       const char *text)
 {
-    const struct option_spec *option = command->options;
+    for (int i = 0; command_option(command, i, out, NULL); i++) {
+        size_t length = out->field ? strlen(out->field) : 0;
 
-    for (; option->name; option++) {
-        size_t length = option->field ? strlen(option->field) : 0;
-
-        if (length && strncmp(option->field, text, length) == 0 &&
+        if (length && strncmp(out->field, text, length) == 0 &&
             text[length] == '\'')
-            return option;
+            return true;
     }
-    return NULL;
+    return false;
 }
 
 /* The ways in which the library begins, and what is said instead. */
@@ -52,13 +50,12 @@ void wording_of(char *out, size_t bytes, const struct command *command,
     while (*message && used + 1 < bytes) {
         const struct phrase *phrase = phrase_at(message);
         const char *field = phrase ? message + strlen(phrase->theirs) : NULL;
-        const struct option_spec *option =
-            field ? option_for(command, field) : NULL;
+        struct option_spec option;
 
-        if (option) {
+        if (field && option_for(&option, command, field)) {
             used += (size_t)snprintf(out + used, bytes - used, "%s%s",
-                                     phrase->ours, option->name);
-            message = field + strlen(option->field) + 1;
+                                     phrase->ours, option.name);
+            message = field + strlen(option.field) + 1;
         } else {
             out[used++] = *message++;
         }

@@ -227,6 +227,67 @@ static void fields_are_listed(void)
     CHECK(!bouma_options_field(1000));
 }
 
+/* What programs offer to their users is all in the table. */
+static void options_describe_themselves(void)
+{
+    const bouma_option_info *about;
+
+    for (int i = 0; (about = bouma_options_info(i)); i++) {
+        size_t n = strlen(about->name);
+
+        CHECK(bouma_options_field(i) == about->name);
+        CHECK_EQ(strlen(about->flag), n);
+        for (size_t c = 0; c < n; c++)
+            CHECK_EQ(about->flag[c],
+                     about->name[c] == '_' ? '-' : about->name[c]);
+        CHECK(about->help[0] && about->help[strlen(about->help) - 1] != '.');
+        CHECK(!about->choices || about->argument);
+        CHECK(about->use < 8);
+        for (int k = 0; k < i; k++)
+            CHECK(strcmp(bouma_options_field(k), about->name));
+    }
+    CHECK(!bouma_options_info(-1));
+    CHECK(!bouma_options_info(1000));
+}
+
+/* Ranks may differ in what concerns them alone. */
+static void few_options_may_differ_among_ranks(void)
+{
+    static const char own[] = "memory_limit timeout threads local writers "
+                              "check ";
+    char differ[200] = "";
+    const bouma_option_info *about;
+
+    for (int i = 0; (about = bouma_options_info(i)); i++)
+        if (!(about->use & BOUMA_OPTION_SAME))
+            snprintf(differ + strlen(differ), sizeof(differ) - strlen(differ),
+                     "%s ", about->name);
+    CHECK(!strcmp(differ, own));
+}
+
+/* Each word that an option offers is one that it takes. */
+static void offered_words_are_taken(void)
+{
+    const bouma_option_info *about;
+    char word[32];
+    int words = 0;
+
+    for (int i = 0; (about = bouma_options_info(i)); i++) {
+        const char *at = about->choices;
+
+        while (at && *at) {
+            size_t n = strcspn(at, "|");
+            bouma_options o = fresh();
+
+            snprintf(word, sizeof(word), "%.*s", (int)n, at);
+            CHECK_EQ(set(&o, about->name, word), BOUMA_OK);
+            at += n + (at[n] == '|');
+            words++;
+        }
+    }
+    CHECK_EQ(words, 3 + 4 + 8 + 3 + 2 + 3 + 2 + 2);
+}
+
 /* ---- completing --------------------------------------------------------- */
 
 static int complete(bouma_options *out, const bouma_options *given)
@@ -546,6 +607,9 @@ int main(void)
     a_group_can_have_its_number();
     a_message_is_not_needed_and_never_runs_over();
     fields_are_listed();
+    options_describe_themselves();
+    few_options_may_differ_among_ranks();
+    offered_words_are_taken();
     what_is_left_open_is_chosen();
     wrong_fields_are_refused();
     an_io_table_of_another_size_is_refused();

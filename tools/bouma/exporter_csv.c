@@ -1,10 +1,11 @@
-/* sink_csv.c -- particles as text: a line of names, then a line for each, with
- * as many digits as it takes to read the very same numbers again. */
+/* exporter_csv.c -- particles as text: a line of names, then a line for each,
+ * with as many digits as it takes to read the very same numbers again. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "exporter.h"
 #include "particle_sink.h"
 #include "real_text.h"
 
@@ -18,7 +19,7 @@ struct csv_text {
 
 static int flush_text(struct particle_sink *sink)
 {
-    struct csv_text *text = sink->text;
+    struct csv_text *text = sink->state;
     int rc = output_write(sink->output, sink->ctx, text->buffer, text->filled,
                           text->offset);
 
@@ -58,13 +59,13 @@ static void add_name(struct csv_text *text, const char *name)
         text->buffer[text->filled++] = '"';
 }
 
-int sink_csv_open(struct particle_sink *sink)
+static int csv_open(struct particle_sink *sink)
 {
     struct csv_text *text = malloc(sizeof(*text));
     bool axes = axes_are_free(sink);
     int rc = DONE;
 
-    sink->text = text;
+    sink->state = text;
     if (!text)
         return context_fail(sink->ctx, DATA_AT_FAULT, "out of memory");
     text->offset = 0;
@@ -93,10 +94,10 @@ int sink_csv_open(struct particle_sink *sink)
     return rc;
 }
 
-void sink_csv_release(struct particle_sink *sink)
+static void csv_release(struct particle_sink *sink)
 {
-    free(sink->text);
-    sink->text = NULL;
+    free(sink->state);
+    sink->state = NULL;
 }
 
 /* ---- numbers ------------------------------------------------------------- */
@@ -153,9 +154,9 @@ static size_t put_value(char *out, bouma_type type, const void *values,
     return 0;
 }
 
-int sink_csv_take(struct particle_sink *sink, const bouma_batch *batch)
+static int csv_take(struct particle_sink *sink, const bouma_batch *batch)
 {
-    struct csv_text *text = sink->text;
+    struct csv_text *text = sink->state;
     int rc = DONE;
 
     for (uint64_t i = 0; !rc && i < batch->count; i++) {
@@ -177,7 +178,17 @@ int sink_csv_take(struct particle_sink *sink, const bouma_batch *batch)
     return rc;
 }
 
-int sink_csv_finish(struct particle_sink *sink)
+static int csv_finish(struct particle_sink *sink)
 {
     return flush_text(sink);
 }
+
+const struct exporter export_csv = {
+    .suffix = ".csv",
+    .takes = EXPORT_PARTICLES,
+    .stream = true,
+    .help = "text: a line of names, then a line of numbers for each particle",
+    .open = csv_open,
+    .take = csv_take,
+    .finish = csv_finish,
+    .release = csv_release};

@@ -1,5 +1,5 @@
-/* sink_npz.c -- particles into a .npz file: each variable is an array NAME.npy,
- * of n values or of n vectors. */
+/* exporter_npz.c -- particles into a .npz file: each variable is an array
+ * NAME.npy, of n values or of n vectors. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "exporter.h"
 #include "npy.h"
 #include "particle_sink.h"
 #include "zip_writer.h"
@@ -22,15 +23,17 @@ struct npz_column {
     size_t filled;
 };
 
-int sink_npz_open(struct particle_sink *sink)
+static int npz_open(struct particle_sink *sink)
 {
-    sink->columns = calloc(sink->count + 1, sizeof(*sink->columns));
-    if (!sink->columns)
+    struct npz_column *columns = calloc(sink->count + 1, sizeof(*columns));
+
+    sink->state = columns;
+    if (!columns)
         return context_fail(sink->ctx, DATA_AT_FAULT, "out of memory");
     for (size_t v = 0; v < sink->count; v++)
-        sink->columns[v].file = -1;
+        columns[v].file = -1;
     for (size_t v = 0; v < sink->count; v++) {
-        struct npz_column *column = &sink->columns[v];
+        struct npz_column *column = &columns[v];
         char path[PATH_MAX];
         int length =
             snprintf(path, sizeof(path), "%s.XXXXXX", sink->output->temporary);
@@ -49,15 +52,16 @@ int sink_npz_open(struct particle_sink *sink)
     return DONE;
 }
 
-void sink_npz_release(struct particle_sink *sink)
+static void npz_release(struct particle_sink *sink)
 {
-    for (size_t v = 0; sink->columns && v < sink->count; v++) {
-        if (sink->columns[v].file >= 0)
-            close(sink->columns[v].file);
-        free(sink->columns[v].buffer);
+    struct npz_column *columns = sink->state;
+
+    for (size_t v = 0; columns && v < sink->count; v++) {
+        if (columns[v].file >= 0)
+            close(columns[v].file);
+        free(columns[v].buffer);
     }
-    free(sink->columns);
-    sink->columns = NULL;
+    free(columns);
 }
 
 static int flush_column(struct particle_sink *sink, struct npz_column *column)
@@ -83,7 +87,7 @@ static int flush_column(struct particle_sink *sink, struct npz_column *column)
 static int take_column(struct particle_sink *sink, size_t v,
                        const bouma_batch *batch)
 {
-    struct npz_column *column = &sink->columns[v];
+    struct npz_column *column = (struct npz_column *)sink->state + v;
     const bouma_variable_info *about = &sink->variables[v];
     const unsigned char *from = batch->columns[v];
     size_t item = bouma_type_size(about->type);
@@ -100,7 +104,7 @@ static int take_column(struct particle_sink *sink, size_t v,
     return rc;
 }
 
-int sink_npz_take(struct particle_sink *sink, const bouma_batch *batch)
+static int npz_take(struct particle_sink *sink, const bouma_batch *batch)
 {
     int rc = DONE;
 
@@ -137,7 +141,7 @@ static int finish_column(struct particle_sink *sink, struct zip_writer *writer,
                          size_t v)
 {
     const bouma_variable_info *about = &sink->variables[v];
-    struct npz_column *column = &sink->columns[v];
+    struct npz_column *column = (struct npz_column *)sink->state + v;
     /* The position is a vector for each particle, even on one axis. */
     bool vector = about->components > 1 || strcmp(about->name, "position") == 0;
     const int64_t shape[2] = {(int64_t)sink->particles, about->components};
@@ -157,7 +161,7 @@ static int finish_column(struct particle_sink *sink, struct zip_writer *writer,
     return rc ? rc : copy_column(sink, writer, column);
 }
 
-int sink_npz_finish(struct particle_sink *sink)
+static int npz_finish(struct particle_sink *sink)
 {
     struct zip_writer writer;
     int rc = DONE;
@@ -170,3 +174,12 @@ int sink_npz_finish(struct particle_sink *sink)
     zip_writer_release(&writer);
     return rc;
 }
+
+const struct exporter export_npz = {
+    .suffix = ".npz",
+    .takes = EXPORT_PARTICLES,
+    .help = "arrays of NumPy, one for each variable; types are kept",
+    .open = npz_open,
+    .take = npz_take,
+    .finish = npz_finish,
+    .release = npz_release};

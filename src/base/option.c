@@ -1,0 +1,473 @@
+/* option.c -- the options that have a name. */
+#include "base/option.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+
+/* ---- the table ---------------------------------------------------------- */
+
+#define ENTRY(name, value, text) {text, value},
+#define WORD(name, value, text)  "|" text
+
+static const struct bm_choice yes_no[] = {
+    {"1", 1}, {"0", 0}, {"yes", 1}, {"no", 0}, {NULL, 0}};
+/* Where 0 is "choose for me". */
+static const struct bm_choice on_off[] = {{"1", 1},   {"0", -1},  {"yes", 1},
+                                          {"no", -1}, {"-1", -1}, {NULL, 0}};
+
+#define FIELD(field)                                                           \
+    .about.name = #field, .offset = offsetof(bouma_options, field)
+#define CHOICE(field, list, word)                                              \
+    FIELD(field),                                                              \
+        .about.flag = #field, .about.argument = word,                          \
+        .about.choices = &(list(WORD))[1], .kind = BM_OPTION_CHOICE,           \
+        .choices = ((const struct bm_choice[]){list(ENTRY){NULL, 0}})
+#define FLAG(field, name, words)                                               \
+    FIELD(field), .about.flag = name, .kind = BM_OPTION_FLAG, .choices = words
+#define INTEGER(field, limit)                                                  \
+    FIELD(field), .about.flag = #field, .about.argument = "N",                 \
+                  .kind = BM_OPTION_INTEGER, .most = limit
+#define BYTES(field, name, limit)                                              \
+    FIELD(field), .about.flag = name, .about.argument = "BYTES",               \
+                  .kind = BM_OPTION_BYTES, .most = limit
+#define SECONDS(field)                                                         \
+    FIELD(field), .about.flag = #field, .about.argument = "SECONDS",           \
+                  .kind = BM_OPTION_SECONDS
+#define TEXT(field, word)                                                      \
+    FIELD(field), .about.flag = #field, .about.argument = word,                \
+                  .kind = BM_OPTION_TEXT
+#define USE(what)  .about.use = what
+#define HELP(text) .about.help = text
+
+enum {
+    SAME = BOUMA_OPTION_SAME,
+    STEPS = BOUMA_OPTION_STEPS,
+    PLAN = BOUMA_OPTION_PLAN
+};
+
+#define GIB ((int64_t)1 << 30)
+
+/* Longer than ranks of a sound job are apart at an output, and than parallel
+ * file systems need to recover, during which one rank may wait in a write; not
+ * so long that a job which hangs has burnt its hours. */
+#define PATIENCE 1800
+
+#ifdef NDEBUG
+#define CHECK_BY_DEFAULT (-1)
+#else
+#define CHECK_BY_DEFAULT 1
+#endif
+
+static const struct bm_option table[] = {
+    {CHOICE(durability, BOUMA_DURABILITY_LIST, "MODE"), USE(SAME | STEPS),
+     .standard = BOUMA_DURABLE, .prefix = "group=", .count = "group",
+     HELP("what survives a power loss; group=K: K steps at once")},
+    {INTEGER(group, 1000), USE(SAME | STEPS), .standard = 8,
+     HELP("steps that become durable together, with durability group; default: "
+          "8")},
+    {FLAG(replace, "replace", yes_no), USE(SAME | STEPS),
+     HELP("a step that exists may be written again")},
+    {FLAG(force, "force", yes_no), USE(SAME | STEPS),
+     HELP("also if another writer seems to be at work")},
+    {INTEGER(files, 1 << 20), USE(SAME | STEPS | PLAN),
+     HELP("number of files of a step, of grids and of each set of particles; "
+          "default: of some 64 MiB, at most one a rank")},
+    {BYTES(file_size, "file-size", 0), USE(SAME | STEPS | PLAN),
+     HELP("wanted size of a file, such as 64M, if files is not given")},
+    {CHOICE(distribute, BOUMA_DISTRIBUTE_LIST, "SCHEME"),
+     USE(SAME | STEPS | PLAN), .standard = BOUMA_DISTRIBUTE_BALANCED,
+     HELP("which rank puts a patch together and encodes it; weighted: balanced "
+          "by the times of the step before")},
+    {CHOICE(assign, BOUMA_ASSIGN_LIST, "SCHEME"), USE(SAME | STEPS | PLAN),
+     HELP("which file holds a chunk, or which particles; kdtree, aug and "
+          "split: particles only")},
+    {CHOICE(place, BOUMA_PLACE_LIST, "SCHEME"), USE(SAME | STEPS | PLAN),
+     .standard = BOUMA_PLACE_SPREAD,
+     HELP("which rank writes a file; cost: the one that gathers it at the "
+          "least cost on the machine")},
+    {CHOICE(order, BOUMA_ORDER_LIST, "ORDER"), USE(SAME | STEPS),
+     .standard = BOUMA_ORDER_LEVEL,
+     HELP("coarse levels of all chunks first (best for looking), or the levels "
+          "of each chunk together (best for random access)")},
+    {BYTES(message_bytes, "message-bytes", 1 << 30), USE(SAME | STEPS),
+     .standard = GIB, HELP("longest message between ranks; default: 1 GiB")},
+    {BYTES(buffer_bytes, "buffer-bytes", 0), USE(SAME | STEPS | PLAN),
+     HELP("size of each buffer of a writer; default: the block or stripe of "
+          "the storage from 1 MiB on, else 4 MiB, of plain files 1 MiB")},
+    {BYTES(memory_limit, "memory-limit", 0), USE(STEPS), .standard = 16 * GIB,
+     HELP("largest single allocation for what is in a file, but for files up "
+          "to 4 KiB; default: 16 GiB")},
+    {SECONDS(timeout), USE(STEPS), .standard = PATIENCE,
+     HELP("give up after so long without a sign of another rank; default: "
+          "1800; inf: never")},
+    {INTEGER(threads, 256), USE(STEPS),
+     HELP("threads that work on each rank; default: 1 with several ranks, else "
+          "one for each processor, up to 8")},
+    {FLAG(best_axis, "best-axis", yes_no), USE(SAME | STEPS),
+     HELP("split trees over ranks (kdtree, split) along the axis where that is "
+          "most even, not along the longest")},
+    {TEXT(machine, "SPEC"), USE(SAME | STEPS | PLAN),
+     HELP("what is where and how fast, for place cost: flat, torus:8x8x8, "
+          "another model, auto, or a machine file; default: flat")},
+    {CHOICE(tier, BOUMA_TIER_LIST, "TIER"), USE(SAME | STEPS | PLAN),
+     .variable = "BOUMA_TIER",
+     HELP("the memory that a writer's buffers are in; local: a file in the "
+          "directory local; default: dram, or by cost")},
+    {TEXT(local, "DIR"), USE(STEPS),
+     HELP("a directory on storage of the node: for persist, for tier local, "
+          "and to read what is kept there")},
+    {FLAG(persist, "persist", yes_no), USE(SAME | STEPS),
+     HELP("keep steps in the directory local, and copy them to their place "
+          "meanwhile")},
+    {INTEGER(buffers, 4096), USE(SAME | STEPS | PLAN),
+     HELP("buffers of a writer: while one is stored, the next is filled; "
+          "default: 2, with async 16")},
+    {CHOICE(transport, BOUMA_TRANSPORT_LIST, "HOW"), USE(SAME | STEPS),
+     HELP("how bytes get to a writer; windows: ranks of its node put them into "
+          "its memory; default: windows, of plain files messages, or by the "
+          "machine file")},
+    {FLAG(async, "async", yes_no), USE(SAME | STEPS),
+     HELP("a step ends when all is gathered, and is stored meanwhile")},
+    {CHOICE(predict, BOUMA_PREDICT_LIST, "WHEN"), USE(SAME | STEPS),
+     .standard = BOUMA_PREDICT_OFF,
+     HELP("in a series, the sizes of the last step choose the files of the "
+          "next, so that chunks are stored while others are encoded; default: "
+          "off")},
+    {INTEGER(writers, 1 << 20), USE(0),
+     HELP("ranks that write a plain file (bouma_io_*); default: all up to 16, "
+          "then 16, or one in 8 if that is more")},
+    {FLAG(check, "check", on_off), USE(STEPS), .standard = CHECK_BY_DEFAULT,
+     HELP("a step fails if an array that was put has changed before the step "
+          "had ended; default: in debug builds only")},
+    {FLAG(clobber, "clobber", yes_no), USE(SAME | STEPS),
+     .reason = "removes datasets, so only a program can set it (`bouma import "
+               "--clobber`)",
+     HELP("start anew: a dataset that is there is removed, and nothing but a "
+          "dataset")},
+};
+enum { OPTIONS = sizeof(table) / sizeof(table[0]) };
+_Static_assert((int)OPTIONS <= (int)BM_OPTIONS_MOST, "BM_OPTIONS_MOST");
+
+const struct bm_option *bm_option_at(int i)
+{
+    return i >= 0 && i < OPTIONS ? &table[i] : NULL;
+}
+
+const struct bm_option *bm_option_find(const char *name)
+{
+    for (int i = 0; i < OPTIONS; i++)
+        if (!strcmp(table[i].about.name, name))
+            return &table[i];
+    return NULL;
+}
+
+/* ---- texts -------------------------------------------------------------- */
+
+/* "64M", "64MiB", "1.5G", "1000": powers of 1024. */
+static int parse_bytes(const char *text, uint64_t most, uint64_t *out)
+{
+    static const char units[] = "KMGTP";
+    const char *unit;
+    char *end;
+    double v = strtod(text, &end);
+
+    if (end == text || !(v >= 0))
+        return 0;
+    unit = *end ? strchr(units, *end >= 'a' ? *end - 32 : *end) : NULL;
+    if (unit) {
+        for (const char *u = units; u <= unit; u++)
+            v *= 1024;
+        end++;
+        if (*end == 'i')
+            end++;
+    }
+    if (*end == 'B')
+        end++;
+    if (*end || v > 9e18)
+        return 0;
+    *out = (uint64_t)v;
+    return !most || *out <= most;
+}
+
+/* The member of a choice's name; 1 if there is one. */
+static int parse_choice(const struct bm_choice *c, const char *text, int *out)
+{
+    for (; c->name; c++)
+        if (!strcmp(c->name, text)) {
+            *out = c->value;
+            return 1;
+        }
+    return 0;
+}
+
+static int parse_integer(const char *text, uint64_t most, int *out)
+{
+    char *end;
+    long v = strtol(text, &end, 10);
+
+    *out = (int)v;
+    return end != text && !*end && v >= 0 && (uint64_t)v <= most;
+}
+
+static int parse_seconds(const char *text, double *out)
+{
+    char *end;
+
+    *out = strtod(text, &end);
+    return end != text && !*end && *out >= 0;
+}
+
+/* "group=4" is the choice "group", and sets the option 'count' to 4. */
+static int set_counted(const struct bm_option *option, bouma_options *opts,
+                       const char *text)
+{
+    const struct bm_option *count = bm_option_find(option->count);
+    const size_t n = strlen(option->prefix);
+    char word[32];
+    int value;
+
+    if (!parse_integer(text + n, count->most, &value) || !value)
+        return 0;
+    memcpy((char *)opts + count->offset, &value, sizeof(value));
+    snprintf(word, sizeof(word), "%.*s", (int)n - 1, option->prefix);
+    return bm_option_set(option, opts, word);
+}
+
+/* What a field holds. */
+union value {
+    int number;
+    uint64_t bytes;
+    double seconds;
+    char text[BOUMA_PATH_BYTES];
+};
+
+static size_t size_of(const struct bm_option *option)
+{
+    switch (option->kind) {
+    case BM_OPTION_BYTES:
+    case BM_OPTION_SECONDS:
+        return 8;
+    case BM_OPTION_TEXT:
+        return BOUMA_PATH_BYTES;
+    case BM_OPTION_CHOICE:
+    case BM_OPTION_FLAG:
+    case BM_OPTION_INTEGER:
+        break;
+    }
+    return sizeof(int);
+}
+
+static union value get(const struct bm_option *option,
+                       const bouma_options *opts)
+{
+    union value v = {.text = ""};
+
+    memcpy(&v, (const char *)opts + option->offset, size_of(option));
+    return v;
+}
+
+static void put(const struct bm_option *option, bouma_options *opts,
+                const union value *v)
+{
+    memcpy((char *)opts + option->offset, v, size_of(option));
+}
+
+int bm_option_set(const struct bm_option *option, bouma_options *opts,
+                  const char *text)
+{
+    union value v = {.text = ""};
+    int right = 0;
+
+    if (option->prefix &&
+        !strncmp(text, option->prefix, strlen(option->prefix)))
+        return set_counted(option, opts, text);
+    switch (option->kind) {
+    case BM_OPTION_CHOICE:
+    case BM_OPTION_FLAG:
+        right = parse_choice(option->choices, text, &v.number);
+        break;
+    case BM_OPTION_INTEGER:
+        right = parse_integer(text, option->most, &v.number);
+        break;
+    case BM_OPTION_BYTES:
+        right = parse_bytes(text, option->most, &v.bytes);
+        break;
+    case BM_OPTION_SECONDS:
+        right = parse_seconds(text, &v.seconds);
+        break;
+    case BM_OPTION_TEXT:
+        right = strlen(text) < sizeof(v.text);
+        if (right)
+            memcpy(v.text, text, strlen(text));
+    }
+    if (right)
+        put(option, opts, &v);
+    return right;
+}
+
+/* ---- values ------------------------------------------------------------- */
+
+static const char *choice_name(const struct bm_choice *c, int value)
+{
+    while (c->name && c->value != value)
+        c++;
+    return c->name;
+}
+
+int bm_option_check(const struct bm_option *option, const bouma_options *opts,
+                    char *text, size_t bytes)
+{
+    union value v = get(option, opts);
+
+    switch (option->kind) {
+    case BM_OPTION_FLAG:
+    case BM_OPTION_CHOICE:
+        snprintf(text, bytes, "%d", v.number);
+        return !v.number || choice_name(option->choices, v.number);
+    case BM_OPTION_INTEGER:
+        snprintf(text, bytes, "%d", v.number);
+        return v.number >= 0 && (uint64_t)v.number <= option->most;
+    case BM_OPTION_BYTES:
+        snprintf(text, bytes, "%" PRIu64, v.bytes);
+        return !option->most || v.bytes <= option->most;
+    case BM_OPTION_SECONDS:
+        snprintf(text, bytes, "%g", v.seconds);
+        return v.seconds >= 0;
+    case BM_OPTION_TEXT:
+        break;
+    }
+    snprintf(text, bytes, "too long");
+    return memchr(v.text, 0, sizeof(v.text)) != NULL;
+}
+
+void bm_option_texts(const struct bm_option *option, char *text, size_t bytes)
+{
+    size_t n = 0;
+
+    switch (option->kind) {
+    case BM_OPTION_CHOICE:
+    case BM_OPTION_FLAG:
+        for (const struct bm_choice *c = option->choices; c->name && n < bytes;
+             c++)
+            n += (size_t)snprintf(text + n, bytes - n, "%s%s", n ? ", " : "",
+                                  c->name);
+        if (option->prefix && n < bytes)
+            snprintf(text + n, bytes - n, ", %s1 to %s%" PRIu64, option->prefix,
+                     option->prefix, bm_option_find(option->count)->most);
+        break;
+    case BM_OPTION_INTEGER:
+        snprintf(text, bytes, "a whole number from 0 to %" PRIu64,
+                 option->most);
+        break;
+    case BM_OPTION_BYTES:
+        n = (size_t)snprintf(text, bytes, "bytes, such as 1000, 64K or 1MiB");
+        if (option->most && n < bytes)
+            snprintf(text + n, bytes - n, ", up to %" PRIu64 "GiB",
+                     option->most >> 30);
+        break;
+    case BM_OPTION_SECONDS:
+        snprintf(text, bytes,
+                 "seconds, 0 or more (0: %" PRId64 ", inf: for ever)",
+                 option->standard);
+        break;
+    case BM_OPTION_TEXT:
+        snprintf(text, bytes, "a text of up to %d bytes", BOUMA_PATH_BYTES - 1);
+    }
+}
+
+void bm_option_numbers(const struct bm_option *option, char *text, size_t bytes)
+{
+    if (option->kind == BM_OPTION_FLAG)
+        snprintf(text, bytes, "%s",
+                 choice_name(option->choices, -1) ? "-1, 0 or 1" : "0 or 1");
+    else
+        bm_option_texts(option, text, bytes);
+}
+
+int bm_option_is_set(const struct bm_option *option, const bouma_options *opts)
+{
+    static const union value none;
+    union value v = get(option, opts);
+
+    return memcmp(&v, &none, size_of(option)) != 0;
+}
+
+void bm_option_inherit(const struct bm_option *option, bouma_options *opts,
+                       const bouma_options *from)
+{
+    union value v = get(option, from);
+
+    if (!bm_option_is_set(option, opts))
+        put(option, opts, &v);
+}
+
+void bm_option_complete(const struct bm_option *option, bouma_options *opts)
+{
+    union value v = {.text = ""};
+    union value is = get(option, opts);
+
+    if (!option->standard)
+        return;
+    if (option->kind == BM_OPTION_SECONDS)
+        v.seconds = is.seconds > 0 ? is.seconds : (double)option->standard;
+    else if (option->kind == BM_OPTION_BYTES)
+        v.bytes = is.bytes ? is.bytes : (uint64_t)option->standard;
+    else
+        v.number = is.number ? is.number : (int)option->standard;
+    put(option, opts, &v);
+}
+
+uint64_t bm_option_number(const struct bm_option *option,
+                          const bouma_options *opts)
+{
+    union value v = get(option, opts);
+    uint64_t bits;
+
+    switch (option->kind) {
+    case BM_OPTION_BYTES:
+        return v.bytes;
+    case BM_OPTION_SECONDS:
+        memcpy(&bits, &v.seconds, sizeof(bits));
+        return bits;
+    case BM_OPTION_TEXT:
+        return bm_hash64(v.text, strlen(v.text), 0);
+    case BM_OPTION_CHOICE:
+    case BM_OPTION_FLAG:
+    case BM_OPTION_INTEGER:
+        break;
+    }
+    return (uint64_t)v.number;
+}
+
+const char *bm_option_written(const struct bm_option *option, uint64_t number,
+                              char *text, size_t bytes)
+{
+    const char *name = NULL;
+    double seconds;
+
+    switch (option->kind) {
+    case BM_OPTION_CHOICE:
+        name =
+            number ? choice_name(option->choices, (int)number) : "the default";
+        snprintf(text, bytes, "%d", (int)number);
+        break;
+    case BM_OPTION_TEXT:
+        name = "another text";
+        break;
+    case BM_OPTION_SECONDS:
+        memcpy(&seconds, &number, sizeof(seconds));
+        snprintf(text, bytes, "%g", seconds);
+        break;
+    case BM_OPTION_FLAG:
+    case BM_OPTION_INTEGER:
+        snprintf(text, bytes, "%d", (int)number);
+        break;
+    case BM_OPTION_BYTES:
+        snprintf(text, bytes, "%" PRIu64, number);
+    }
+    return name ? name : text;
+}
