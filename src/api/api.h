@@ -18,6 +18,10 @@ int bm_api_check(bouma_options *out, const bouma_options *given,
  * an earlier call is cleared, unless it is that of the opening. */
 int bm_api_check_open(bouma_dataset *ds);
 
+/* A call has ended with 'rc', which comes back: tell the trace, if there is
+ * one. It began at 'begun', a bm_trace_now() of ds->tracing.trace. */
+int bm_api_traced(bouma_dataset *ds, const char *call, double begun, int rc);
+
 /* Whether things can be defined and written. */
 int bm_api_check_writing(bouma_dataset *ds);
 /* The same inside a step, for something that belongs to 'schema' and is called

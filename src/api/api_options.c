@@ -78,6 +78,7 @@ static const struct field {
     FIELD(writers, INTEGER, NULL, 1 << 20),
     FIELD(check, FLAG, on_off_names, 0),
     FIELD(clobber, FLAG, yes_no_names, 0),
+    FIELD(trace, TEXT, NULL, 0),
 #undef FIELD
 };
 enum { FIELDS = sizeof(fields) / sizeof(fields[0]) };
@@ -364,17 +365,31 @@ static int from_environment(bouma_options *opts, struct bm_error *error)
     return BOUMA_OK;
 }
 
-/* The tier has a variable of its own, which is what people try out most. */
-static int tier_from_environment(bouma_options *opts, struct bm_error *error)
+/* An option that has a variable of its own. */
+static int one_from_environment(bouma_options *opts, const char *variable,
+                                const char *name, struct bm_error *error)
 {
-    const char *text = getenv("BOUMA_TIER");
+    const char *text = getenv(variable);
     char message[BM_ERROR_BYTES];
 
-    if (!text || !*text || opts->tier)
+    if (!text || !*text)
         return BOUMA_OK;
-    return bouma_options_set(opts, "tier", text, message, sizeof(message))
-               ? bm_fail(error, BOUMA_EINVAL, "BOUMA_TIER: %s", message)
+    return bouma_options_set(opts, name, text, message, sizeof(message))
+               ? bm_fail(error, BOUMA_EINVAL, "%s: %s", variable, message)
                : BOUMA_OK;
+}
+
+/* What people try out most, unless the program has chosen. */
+static int variables_from_environment(bouma_options *opts,
+                                      struct bm_error *error)
+{
+    int rc = BOUMA_OK;
+
+    if (!opts->tier)
+        rc = one_from_environment(opts, "BOUMA_TIER", "tier", error);
+    if (!rc && !opts->trace[0])
+        rc = one_from_environment(opts, "BOUMA_TRACE", "trace", error);
+    return rc;
 }
 
 int bm_struct_copy(void *out, size_t bytes, const void *given,
@@ -406,7 +421,7 @@ int bouma_options_environment(bouma_options *opts, char *message, size_t bytes)
     if (!rc)
         rc = from_environment(&all, &error);
     if (!rc)
-        rc = tier_from_environment(&all, &error);
+        rc = variables_from_environment(&all, &error);
     if (!rc)
         memcpy(opts, &all, opts->size < sizeof(all) ? opts->size : sizeof(all));
     if (message && bytes)
@@ -453,7 +468,7 @@ int bm_options_complete(bouma_options *out, const bouma_options *given,
     if (!rc)
         rc = from_environment(out, error);
     if (!rc)
-        rc = tier_from_environment(out, error);
+        rc = variables_from_environment(out, error);
     if (!rc)
         rc = check_fields(out, error);
     /* Complete also after a failure: opening goes on to tell all ranks. */

@@ -308,6 +308,7 @@ int bouma_variable_put_copy(bouma_variable *variable, const bouma_box *box,
 /* End or abort: what is wrong here is told to all ranks. */
 static int end(bouma_dataset *ds, int status, bouma_record *record)
 {
+    double begun;
     int rc;
 
     if (!ds)
@@ -320,10 +321,11 @@ static int end(bouma_dataset *ds, int status, bouma_record *record)
     if (!rc && !ds->in_step)
         rc = bm_fail(&ds->error, BOUMA_ESTATE,
                      "no step was begun; call bouma_step_begin() first");
+    begun = bm_trace_now(ds->tracing.trace);
     rc = bm_write_step(ds, rc ? rc : status, record);
     bm_refused_end_step(&ds->refused);
     forget_step(ds);
-    return rc;
+    return bm_api_traced(ds, "write step", begun, rc);
 }
 
 int bouma_step_end(bouma_dataset *ds, bouma_record *record)

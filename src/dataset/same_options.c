@@ -30,6 +30,7 @@ enum {
     ASYNC,
     PREDICT,
     CLOBBER,
+    TRACE,
     ID,
     PATH,
     VALUES
@@ -40,7 +41,7 @@ static const char *const names[VALUES] = {
     "files",   "file_size",     "distribute",   "assign",    "place",
     "order",   "message_bytes", "buffer_bytes", "best_axis", "machine",
     "tier",    "persist",       "buffers",      "transport", "async",
-    "predict", "clobber",       "id",           "path"};
+    "predict", "clobber",       "trace",        "id",        "path"};
 
 static void collect(uint64_t v[VALUES], const struct bouma_dataset *ds,
                     const char *path)
@@ -69,6 +70,7 @@ static void collect(uint64_t v[VALUES], const struct bouma_dataset *ds,
     v[ASYNC] = (uint64_t)o->async;
     v[PREDICT] = (uint64_t)o->predict;
     v[CLOBBER] = (uint64_t)o->clobber;
+    v[TRACE] = bm_hash64(o->trace, strlen(o->trace), 0);
     v[ID] = bm_hash64(o->id, 16, 0);
     v[PATH] = bm_hash64(path, strlen(path), 0);
 }
@@ -114,6 +116,7 @@ static const char *value_text(char *text, size_t bytes, int which,
         name = bouma_predict_name((bouma_predict)value);
         break;
     case MACHINE:
+    case TRACE:
         name = "another text";
         break;
     }

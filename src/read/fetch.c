@@ -146,9 +146,16 @@ static void tell_progress(const struct batch *b, size_t taken)
 static int deliver_one(void *context, size_t chunk, size_t worker)
 {
     struct batch *b = context;
+    struct bm_trace *trace = b->step->ds->tracing.trace;
+    double begun = bm_trace_now(trace);
     int rc = deliver(b, &b->step->workers[worker], chunk,
                      &b->step->worker_errors[worker]);
     size_t taken = atomic_fetch_add(&b->taken, 1) + 1;
+
+    if (trace)
+        bm_trace_add(trace, "chunk", "decode chunk", begun,
+                     &(struct bm_trace_args){.counted = "chunk",
+                                             .number = b->chunks[chunk]});
 
     if (!worker)
         tell_progress(b, taken);
@@ -257,10 +264,12 @@ static uint64_t chunk_bytes(const struct batch *b, size_t chunk)
 static int fetch_source(struct batch *b, const size_t *chunks, size_t count)
 {
     const bouma_allocator *a = b->step->ds->a;
+    struct bm_trace *trace = b->step->ds->tracing.trace;
     size_t first = 0;
     int rc = BOUMA_OK;
 
     while (first < count && !rc) {
+        double begun = bm_trace_now(trace);
         uint64_t bytes = 0;
         size_t n = 0;
 
@@ -275,6 +284,10 @@ static int fetch_source(struct batch *b, const size_t *chunks, size_t count)
         rc = b->pieces ? run_batch(b)
                        : bm_fail(&b->step->ds->error, BOUMA_ENOMEM,
                                  "no memory to read");
+        if (trace)
+            bm_trace_add(trace, "stage", "fetch", begun,
+                         &(struct bm_trace_args){
+                             .bytes = bytes, .counted = "chunks", .number = n});
         bm_drop(a, b->pieces);
         first += n;
         b->done += n;

@@ -199,6 +199,8 @@ int bm_search_decode(struct bm_search *s, const struct bm_hunt_piece *p,
                                       (size_t)p->level],
         .bytes = p->bytes[column],
         .level = p->level};
+    struct bm_trace *trace = s->step->ds->tracing.trace;
+    double begun = bm_trace_now(trace);
     void *room;
     int rc, done;
 
@@ -215,6 +217,11 @@ int bm_search_decode(struct bm_search *s, const struct bm_hunt_piece *p,
         return BOUMA_OK;
     rc = bm_values_decode(&s->codec, room, v, p->count, stored,
                           p->bytes[column]);
+    if (trace)
+        bm_trace_add(trace, "chunk", "decode values", begun,
+                     &(struct bm_trace_args){.bytes = p->bytes[column],
+                                             .counted = "chunk",
+                                             .number = p->chunk});
     if (rc == BOUMA_EFORMAT)
         return bm_extent_damaged(s->step, s->source, c->section, p->chunk, &e,
                                  "the data cannot be decoded",

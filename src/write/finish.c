@@ -216,6 +216,9 @@ int bm_step_finish(struct bm_step *s, int rc)
         s->closer = bm_keeper_new(ds->a, 1, end_files, s, 1);
         if (!s->closer)
             rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to end the step");
+        else
+            bm_keeper_set_trace(s->closer, ds->tracing.trace, "end files",
+                                NULL);
     }
     tell_deeds(&mine, s);
     rc = seal_subfiles(s, &mine, rc);
@@ -269,5 +272,10 @@ int bm_step_commit(struct bm_step *s, int *removable, int rc)
     if (!rc && ds->comm->rank == 0)
         rc = bm_commit(ds, &entry, &s->manifest, s->synced, &published);
     s->record.seconds.commit = bm_clock() - begun;
-    return share_outcome(s, published, removable, rc);
+    rc = share_outcome(s, published, removable, rc);
+    if (ds->tracing.trace)
+        bm_trace_add(
+            ds->tracing.trace, "stage", "commit", begun,
+            &(struct bm_trace_args){.counted = "step", .number = s->number});
+    return rc;
 }

@@ -15,11 +15,23 @@
 /* Each has a tag of its own. */
 #define MOST_BUFFERS 4096
 
+static const char *const phase_names[BM_PHASES] = {
+    [BM_DESCRIBE] = "describe",
+    [BM_PLAN] = "plan",
+    [BM_DISTRIBUTE] = "distribute",
+    [BM_SHAPE] = "shape",
+    [BM_SHIP] = "ship",
+    [BM_STORE] = "store"};
+
 void bm_step_lap(struct bm_step *s, enum bm_phase phase)
 {
     double now = bm_clock();
 
     s->seconds[phase] += now - s->since;
+    if (s->ds->tracing.trace)
+        bm_trace_add_until(
+            s->ds->tracing.trace, "stage", phase_names[phase], s->since, now,
+            &(struct bm_trace_args){.counted = "step", .number = s->number});
     s->since = now;
 }
 

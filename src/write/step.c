@@ -235,6 +235,7 @@ static int shape_particles(struct bm_step *s)
     if (!s->bundler)
         return bm_fail(&s->ds->error, BOUMA_ENOMEM,
                        "no memory to store particles");
+    bm_keeper_set_trace(s->bundler, s->ds->tracing.trace, "store file", "file");
     for (size_t i = 0; i < p->bundle_count && !rc; i++) {
         double begun = bm_clock();
 
@@ -472,12 +473,18 @@ int bm_write_settle(struct bouma_dataset *ds, bouma_record *record)
 {
     struct bm_step *s = ds->pending;
     uint64_t seconds;
+    double since;
     int rc;
 
     if (!s)
         return BOUMA_OK;
     ds->pending = NULL;
+    since = bm_trace_now(ds->tracing.trace);
     rc = bm_keeper_wait(s->closer, &ds->error);
+    if (ds->tracing.trace)
+        bm_trace_add(
+            ds->tracing.trace, "wait", "wait for storage", since,
+            &(struct bm_trace_args){.counted = "step", .number = s->number});
     rc = bm_comm_agree(ds->comm, rc, &ds->error);
     seconds = (uint64_t)(bm_keeper_seconds(s->closer) * 1e9);
     if (!rc)
