@@ -335,7 +335,8 @@ typedef struct bouma_options {
     /* A file for a trace of what each rank does when, for Perfetto; written
      * when the dataset or plain file is closed. Beside a trace of the same
      * process, as of another dataset, it is "trace-2.json" and so on. A trace
-     * that cannot be written fails nothing: see bouma_dataset_note(). */
+     * that cannot be written fails nothing: see bouma_dataset_note(). "off":
+     * none, whatever the environment says. */
     char trace[BOUMA_PATH_BYTES];
 } bouma_options;
 

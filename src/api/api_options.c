@@ -501,5 +501,7 @@ int bm_options_complete(bouma_options *out, const bouma_options *given,
     out->check = out->check ? out->check : CHECK_BY_DEFAULT;
     out->memory_limit =
         out->memory_limit ? out->memory_limit : (uint64_t)16 << 30;
+    if (!strcmp(out->trace, "off"))
+        memset(out->trace, 0, sizeof(out->trace));
     return rc;
 }

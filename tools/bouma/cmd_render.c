@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "arguments.h"
+#include "end_reading.h"
 #include "locate.h"
 #include "numbers.h"
 #include "png_file.h"
@@ -166,7 +167,7 @@ static int run(struct context *ctx, const struct arguments *args)
                                     : render_grid(&call, ctx);
     progress_bar_clear(&call.bar);
     bouma_step_free(call.step);
-    bouma_dataset_free(call.ds);
+    end_reading(ctx, call.ds, rc);
     return rc;
 }
 
