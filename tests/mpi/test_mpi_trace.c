@@ -235,6 +235,50 @@ static void one_rank_may_free_it(const struct ranks *r)
     CHECK_EQ(access(path, F_OK) == 0, r->size == 1);
 }
 
+/* The second trace has no place: that fails nothing. */
+static void plain_files_are_traced(const struct ranks *r)
+{
+    uint64_t count = 10000, size = 4, offset = count * size * (uint64_t)r->rank;
+    int32_t *numbers = calloc(count, size);
+    const void *data = numbers;
+    char path[512], trace[256];
+    struct trace_lines t;
+    unsigned long long bytes = 0;
+
+    REQUIRE(numbers);
+    snprintf(path, sizeof(path), "%s/plain", r->dir);
+    snprintf(trace, sizeof(trace), "%.200s/plain.json", r->dir);
+    for (int i = 0; i < 2; i++) {
+        bouma_options opts;
+        bouma_io_file *file;
+
+        bouma_options_init(&opts, sizeof(opts));
+        snprintf(opts.trace, sizeof(opts.trace), "%.200s%s", trace,
+                 i ? "/nowhere" : "");
+        opts.buffer_bytes = 4096;
+        CHECK_EQ(bouma_io_open_mpi(&file, MPI_COMM_WORLD, path, BOUMA_IO_CREATE,
+                                   &opts),
+                 BOUMA_OK);
+        CHECK_EQ(bouma_io_declare(file, 1, &count, &size, &offset), BOUMA_OK);
+        CHECK_EQ(bouma_io_write(file, &data), BOUMA_OK);
+        CHECK_EQ(bouma_io_close(file), BOUMA_OK);
+        if (i)
+            CHECK_TEXT(bouma_io_message(file), "nowhere");
+        bouma_io_free(file);
+    }
+    if (r->rank == 0) {
+        CHECK(trace_load(&t, trace));
+        for (size_t i = 0; i < t.count; i++)
+            if (!strcmp(t.events[i].name, "write"))
+                bytes += t.events[i].bytes;
+        CHECK_EQ(bytes, count * size * (uint64_t)r->size);
+        CHECK(trace_count(&t, -1, "round", "store round") > 0);
+        CHECK_EQ(trace_crossed(&t), 0);
+        trace_drop(&t);
+    }
+    free(numbers);
+}
+
 static void ranks_that_differ_are_told(const struct ranks *r)
 {
     struct life l;
@@ -260,6 +304,7 @@ int main(int argc, char **argv)
     a_full_buffer_drops_events(&r);
     a_trace_that_cannot_be_written_is_a_note(&r);
     one_rank_may_free_it(&r);
+    plain_files_are_traced(&r);
     ranks_that_differ_are_told(&r);
     return ranks_end(&r, check_counts()->failed, check_counts()->checks);
 }
