@@ -332,6 +332,12 @@ typedef struct bouma_options {
                     costs two passes over it); -1: do not look; 0: 1 in debug
                     builds of the library */
     int clobber; /* 1: bouma_dataset_create() removes a dataset of that path */
+    /* A file for a trace of what each rank does when, for Perfetto; written
+     * when the dataset or plain file is closed. Beside a trace of the same
+     * process, as of another dataset, it is "trace-2.json" and so on. A trace
+     * that cannot be written fails nothing: see bouma_dataset_note(). "off":
+     * none, whatever the environment says. */
+    char trace[BOUMA_PATH_BYTES];
 } bouma_options;
 
 BOUMA_API void bouma_options_init(bouma_options *opts, size_t size);
@@ -342,7 +348,8 @@ BOUMA_API void bouma_options_init(bouma_options *opts, size_t size);
  *
  * The environment variable BOUMA_OPTIONS ("files=4;order=chunk;") sets fields
  * that the program leaves at zero, but not 'clobber'; BOUMA_TIER ("hbm") does
- * so for 'tier'. A program that sets 'files' or 'file_size' has chosen both. */
+ * so for 'tier', and BOUMA_TRACE ("trace.json") for 'trace'. A program that
+ * sets 'files' or 'file_size' has chosen both. */
 BOUMA_API int bouma_options_set(bouma_options *opts, const char *name,
                                 const char *value, char *message, size_t bytes);
 

@@ -34,6 +34,10 @@ enum bm_api_use {
  * the message of an earlier call is cleared, and bm_api_settle(). */
 int bm_api_begin(bouma_dataset *ds, enum bm_api_use use);
 
+/* A call has ended with 'rc', which comes back: tell the trace, if there is
+ * one. It began at 'begun', a bm_trace_now() of ds->tracing.trace. */
+int bm_api_traced(bouma_dataset *ds, const char *call, double begun, int rc);
+
 /* Whether things can be defined and written. */
 int bm_api_check_writing(bouma_dataset *ds);
 /* The same inside a step, for something that belongs to 'schema' and is called

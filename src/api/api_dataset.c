@@ -175,6 +175,13 @@ int bm_api_check_open(bouma_dataset *ds)
     return BOUMA_OK;
 }
 
+int bm_api_traced(bouma_dataset *ds, const char *call, double begun, int rc)
+{
+    if (ds->tracing.trace)
+        bm_trace_add(ds->tracing.trace, "call", call, begun, NULL);
+    return rc;
+}
+
 int bouma_dataset_close(bouma_dataset *ds)
 {
     BM_STRICT_MATH;
@@ -217,6 +224,7 @@ int bouma_dataset_close(bouma_dataset *ds)
                        : drained ? drained
                                  : rc,
                        &ds->error);
+    bm_dataset_end_trace(ds);
     ds->closed = 1;
     ds->in_step = 0;
     bm_dataset_forget_puts(ds);

@@ -265,5 +265,7 @@ int bm_options_complete(bouma_options *out, const bouma_options *given,
     for (int i = 0; (option = bm_option_at(i)); i++)
         bm_option_complete(option, out);
     out->buffers = out->buffers ? out->buffers : out->async ? 16 : 2;
+    if (!strcmp(out->trace, "off"))
+        memset(out->trace, 0, sizeof(out->trace));
     return rc;
 }

@@ -215,6 +215,14 @@ static int check_alone(const bouma_particles_query *q,
                      : BOUMA_OK;
 }
 
+static int run(struct bm_hunt *hunt)
+{
+    struct bouma_dataset *ds = hunt->step->ds;
+    double begun = bm_trace_now(ds->tracing.trace);
+
+    return bm_api_traced(ds, "query particles", begun, bm_hunt(hunt));
+}
+
 /* bm_hunt() into a collector. */
 static int collect(struct bm_hunt *hunt, struct bm_collector *c)
 {
@@ -223,7 +231,7 @@ static int collect(struct bm_hunt *hunt, struct bm_collector *c)
 
     hunt->each = bm_collector_add;
     hunt->context = c;
-    rc = bm_hunt(hunt);
+    rc = run(hunt);
     if (rc == BOUMA_EABORTED) { /* which the collector does for memory */
         bm_error_clear(error);
         rc = bm_fail(error, BOUMA_ENOMEM,
@@ -259,7 +267,7 @@ int bouma_particles_query_run(bouma_particles *particles,
     hunt.each = each;
     hunt.context = user;
     if (!rc)
-        rc = bm_hunt(&hunt);
+        rc = run(&hunt);
     bm_drop(set->schema->a, list);
     return rc;
 }
@@ -422,6 +430,7 @@ int bouma_particles_restart(bouma_particle_data **out,
     bouma_variable **list = NULL;
     struct bm_object *set;
     bouma_dataset *ds;
+    double begun;
     int rc, shares;
 
     if (out)
@@ -452,8 +461,9 @@ int bouma_particles_restart(bouma_particle_data **out,
                 "the ranks ask for different steps, particles, variables, "
                 "conditions or qualities, or some for a box and some for a "
                 "share; only their boxes may differ");
+    begun = bm_trace_now(ds->tracing.trace);
     if (!rc)
         rc = bm_restart(out, set->schema->step, set, &own, shares, rc);
     bm_drop(set->schema->a, list);
-    return rc;
+    return bm_api_traced(ds, "read for restart", begun, rc);
 }

@@ -12,13 +12,18 @@
 int bouma_step_open(bouma_step **out, bouma_dataset *ds, int64_t step)
 {
     BM_STRICT_MATH;
+    double begun;
     int rc;
 
     if (out)
         *out = NULL;
     rc = bm_api_begin(ds, BM_TO_READ);
+    if (rc)
+        return rc;
+    begun = bm_trace_now(ds->tracing.trace);
     /* A negative number is no step of any dataset: let all ranks hear so. */
-    return rc ? rc : bm_step_open(out, ds, (uint64_t)step);
+    rc = bm_step_open(out, ds, (uint64_t)step);
+    return bm_api_traced(ds, "open step", begun, rc);
 }
 
 void bouma_step_free(bouma_step *step)
@@ -438,6 +443,8 @@ int bouma_variable_read(bouma_variable *variable, int level,
 {
     BM_STRICT_MATH;
     struct bm_read_request r;
+    struct bouma_step *step;
+    double begun;
     int rc;
 
     if (!variable)
@@ -446,7 +453,10 @@ int bouma_variable_read(bouma_variable *variable, int level,
     rc = make_request(&r, variable, level, box, data, memory);
     if (rc || is_empty(&r))
         return rc;
-    return bm_read_box(variable->object->schema->step, &r);
+    step = variable->object->schema->step;
+    begun = bm_trace_now(step->ds->tracing.trace);
+    rc = bm_read_box(step, &r);
+    return bm_api_traced(step->ds, "read box", begun, rc);
 }
 
 int bouma_step_read(bouma_step *step, const bouma_request *requests,
@@ -456,6 +466,7 @@ int bouma_step_read(bouma_step *step, const bouma_request *requests,
     struct bouma_dataset *ds;
     struct bm_read_request *own;
     size_t n = 0;
+    double begun;
     int rc = BOUMA_OK;
 
     if (!step)
@@ -486,9 +497,10 @@ int bouma_step_read(bouma_step *step, const bouma_request *requests,
                               r->memory);
         n += !rc && !is_empty(&own[n]);
     }
+    begun = bm_trace_now(ds->tracing.trace);
     rc = bm_read_all(step, own, n, rc);
     bm_drop(ds->a, own);
-    return rc;
+    return bm_api_traced(ds, "read boxes of all", begun, rc);
 }
 
 /* ---- refinement --------------------------------------------------------- */
@@ -497,8 +509,10 @@ int bouma_variable_query(bouma_variable *variable,
                          const bouma_patch_query *query)
 {
     BM_STRICT_MATH;
+    struct bouma_step *step;
     struct bm_error *error;
     bouma_box lifted;
+    double begun;
     int rc;
 
     if (!variable)
@@ -526,9 +540,12 @@ int bouma_variable_query(bouma_variable *variable,
         rc = bm_fail(error, BOUMA_EINVAL,
                      "no value is from %g to %g: give the lower one first",
                      query->low, query->high);
-    return rc ? rc
-              : bm_query(variable->object->schema->step, variable, query,
-                         &lifted);
+    if (rc)
+        return rc;
+    step = variable->object->schema->step;
+    begun = bm_trace_now(step->ds->tracing.trace);
+    rc = bm_query(step, variable, query, &lifted);
+    return bm_api_traced(step->ds, "query patches", begun, rc);
 }
 
 int bouma_refinement_open(bouma_refinement **out, bouma_variable *variable,
@@ -556,13 +573,20 @@ int bouma_refinement_open(bouma_refinement **out, bouma_variable *variable,
 int bouma_refinement_next(bouma_refinement *refinement)
 {
     BM_STRICT_MATH;
+    struct bouma_dataset *ds;
+    double begun;
     int rc;
 
     if (!refinement)
         return BOUMA_EINVAL;
-    bm_error_clear(&refinement->step->ds->error);
+    ds = refinement->step->ds;
+    bm_error_clear(&ds->error);
     rc = bm_api_check_idle(refinement->step);
-    return rc ? rc : bm_refinement_next(refinement);
+    if (rc)
+        return rc;
+    begun = bm_trace_now(ds->tracing.trace);
+    rc = bm_refinement_next(refinement);
+    return bm_api_traced(ds, "refine", begun, rc);
 }
 
 const void *bouma_refinement_data(const bouma_refinement *refinement,

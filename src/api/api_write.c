@@ -308,6 +308,7 @@ int bouma_variable_put_copy(bouma_variable *variable, const bouma_box *box,
 /* End or abort: what is wrong here is told to all ranks. */
 static int end(bouma_dataset *ds, int status, bouma_record *record)
 {
+    double begun;
     int rc, settled;
 
     if (!ds)
@@ -323,10 +324,11 @@ static int end(bouma_dataset *ds, int status, bouma_record *record)
     if (!rc)
         rc = status;
     settled = bm_api_settle(ds, NULL);
+    begun = bm_trace_now(ds->tracing.trace);
     rc = settled ? settled : bm_write_step(ds, rc, record);
     bm_refused_end_step(&ds->refused);
     forget_step(ds);
-    return rc;
+    return bm_api_traced(ds, "write step", begun, rc);
 }
 
 int bouma_step_end(bouma_dataset *ds, bouma_record *record)

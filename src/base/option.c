@@ -148,6 +148,9 @@ static const struct bm_option table[] = {
                "--clobber`)",
      HELP("start anew: a dataset that is there is removed, and nothing but a "
           "dataset")},
+    {TEXT(trace, "FILE"), USE(SAME | STEPS), .variable = "BOUMA_TRACE",
+     HELP("write what each rank does when to FILE, as a trace for Perfetto; "
+          "'off': do not, whatever BOUMA_TRACE says")},
 };
 enum { OPTIONS = sizeof(table) / sizeof(table[0]) };
 _Static_assert((int)OPTIONS <= (int)BM_OPTIONS_MOST, "BM_OPTIONS_MOST");

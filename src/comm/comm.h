@@ -59,6 +59,8 @@ struct bm_comm {
     char why[BM_ERROR_BYTES]; /* it is lost */
     void *reserve;            /* memory for hard times; NULL: used up */
     uint64_t node; /* ranks with the same can share memory; 0: not known yet */
+    struct bm_trace *trace; /* NULL: nothing is traced; see comm_trace.h */
+    const struct bm_comm_functions *untraced; /* while something is */
 };
 
 struct bm_comm_functions {

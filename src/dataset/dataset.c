@@ -502,6 +502,7 @@ int bm_dataset_open(struct bouma_dataset **out, struct bm_comm *comm,
     if (ds->options.message_bytes)
         comm->message_bytes = (size_t)ds->options.message_bytes;
     comm->timeout = ds->options.timeout;
+    bm_tracing_begin(&ds->tracing, comm, &ds->options);
     ds->site.local = ds->options.local;
     ds->site.transport = ds->options.transport;
     if (mode != BM_MODE_READ)
@@ -566,6 +567,15 @@ int bm_dataset_release(struct bouma_dataset *ds, struct bm_error *error)
     return rc ? rc : second;
 }
 
+void bm_dataset_end_trace(struct bouma_dataset *ds)
+{
+    struct bm_error why = {0};
+
+    if (bm_tracing_end(&ds->tracing, ds->comm, &ds->options, ds->store.path,
+                       &why))
+        bm_dataset_add_note(ds, "%s", why.text);
+}
+
 void bm_dataset_forget_puts(struct bouma_dataset *ds)
 {
     for (size_t i = 0; i < ds->put_count; i++)
@@ -606,6 +616,9 @@ void bm_dataset_free(struct bouma_dataset *ds)
 
     if (!ds)
         return;
+    /* With others this would have to be done together. */
+    if (ds->opened && ds->comm->size == 1)
+        bm_dataset_end_trace(ds);
     /* A writer that is gone without closing, or could not, is gone all the
      * same; and perhaps what kept it from that is over. */
     bm_drain_free(ds->drain);
@@ -635,6 +648,7 @@ void bm_dataset_free(struct bouma_dataset *ds)
     if (ds->comm)
         bm_pipe_pool_release(&ds->pool);
     bm_site_release(&ds->site);
+    bm_tracing_release(&ds->tracing, ds->comm);
     bm_comm_free(ds->comm);
     bm_drop(ds->a, ds);
 }

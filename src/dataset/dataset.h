@@ -8,6 +8,7 @@
 #include "dataset/refused.h"
 #include "engine/pipe.h"
 #include "engine/site.h"
+#include "engine/tracing.h"
 #include "layout/manifest.h"
 #include "layout/patch.h"
 #include "plan/placement.h"
@@ -73,6 +74,7 @@ struct bouma_dataset {
     uint8_t id[16];
     int major, minor;
     struct bm_site site;
+    struct bm_tracing tracing;
     struct bm_pipe_pool pool;
     /* A reader of one process gets these when they are asked for, see
      * bm_dataset_list() and bm_dataset_describe(); else they are always there.
@@ -118,6 +120,10 @@ int bm_dataset_open(struct bouma_dataset **out, struct bm_comm *comm,
                     enum bm_mode mode, const char *path,
                     const bouma_options *options, const bouma_allocator *a);
 void bm_dataset_free(struct bouma_dataset *ds);
+
+/* Write the trace, if there is to be one; if that fails, a note says why.
+ * Collective. */
+void bm_dataset_end_trace(struct bouma_dataset *ds);
 
 /* Forget what was handed over for a step. */
 void bm_dataset_forget_puts(struct bouma_dataset *ds);

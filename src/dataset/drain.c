@@ -23,7 +23,8 @@ struct bm_drain {
     /* Rank 0: a handle of the place that is drained to, as far as the commit
      * needs one. */
     struct bouma_dataset *target;
-    struct job *spare; /* of the step that is being written */
+    struct job *spare;      /* of the step that is being written */
+    struct bm_trace *trace; /* NULL: none */
 
     int threaded;
     pthread_t thread;
@@ -175,6 +176,7 @@ static void *work(void *context)
 {
     struct bm_drain *d = context;
 
+    bm_trace_enter(d->trace, "drain thread");
     pthread_mutex_lock(&d->lock);
     while (!d->ending) {
         if (has_work(d)) {
@@ -185,6 +187,7 @@ static void *work(void *context)
         pthread_cond_wait(&d->given, &d->lock);
     }
     pthread_mutex_unlock(&d->lock);
+    bm_trace_leave(d->trace);
     return NULL;
 }
 
@@ -237,6 +240,7 @@ int bm_drain_new(struct bouma_dataset *ds)
         return bm_fail(&ds->error, BOUMA_ENOMEM, "%s: no memory",
                        ds->store.path);
     d->a = ds->a;
+    d->trace = ds->tracing.trace;
     pthread_mutex_init(&d->lock, NULL);
     pthread_cond_init(&d->given, NULL);
     pthread_cond_init(&d->rests, NULL);

@@ -19,6 +19,8 @@ struct bm_keeper {
     int ending;
     struct bm_error error; /* of the first that failed */
     double seconds;
+    struct bm_trace *trace; /* NULL: none */
+    const char *job_name, *counted;
 };
 
 /* One job, without the lock. */
@@ -30,6 +32,10 @@ static void do_job(struct bm_keeper *k, size_t job)
 
     if (rc && !error.status)
         bm_fail(&error, rc, "what was gathered could not be stored");
+    if (k->trace)
+        bm_trace_add(
+            k->trace, "round", k->job_name, begun,
+            &(struct bm_trace_args){.counted = k->counted, .number = job});
     pthread_mutex_lock(&k->lock);
     if (rc)
         k->error = error;
@@ -51,6 +57,7 @@ static int do_next(struct bm_keeper *k)
 static void *work(void *context)
 {
     struct bm_keeper *k = context;
+    int named = 0;
 
     for (;;) {
         size_t job;
@@ -60,10 +67,14 @@ static void *work(void *context)
             pthread_cond_wait(&k->handed_over, &k->lock);
         if (k->done == k->handed) {
             pthread_mutex_unlock(&k->lock);
+            bm_trace_leave(k->trace);
             return NULL;
         }
         job = k->jobs[k->done];
         pthread_mutex_unlock(&k->lock);
+        if (!named)
+            bm_trace_enter(k->trace, "I/O thread");
+        named = 1;
         do_job(k, job);
     }
 }
@@ -91,6 +102,16 @@ struct bm_keeper *bm_keeper_new(const bouma_allocator *a, size_t jobs,
     k->threaded =
         threaded && jobs && !pthread_create(&k->thread, NULL, work, k);
     return k;
+}
+
+void bm_keeper_set_trace(struct bm_keeper *k, struct bm_trace *trace,
+                         const char *name, const char *counted)
+{
+    pthread_mutex_lock(&k->lock);
+    k->trace = trace;
+    k->job_name = name;
+    k->counted = counted;
+    pthread_mutex_unlock(&k->lock);
 }
 
 void bm_keeper_free(struct bm_keeper *k)

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/trace.h"
 
 struct bm_keeper;
 
@@ -18,6 +19,10 @@ typedef int bm_keep(void *context, size_t job, struct bm_error *error);
  * whoever asks for the next that is over, or waits for them. */
 struct bm_keeper *bm_keeper_new(const bouma_allocator *a, size_t jobs,
                                 bm_keep *keep, void *context, int threaded);
+/* Before the first job: jobs are events of 'trace' (may be NULL), called 'name'
+ * (a constant), with their number as 'counted'. */
+void bm_keeper_set_trace(struct bm_keeper *k, struct bm_trace *trace,
+                         const char *name, const char *counted);
 /* Waits for what was handed over, if a thread was wanted. Accepts NULL. */
 void bm_keeper_free(struct bm_keeper *k);
 

@@ -383,21 +383,40 @@ static int waits_for_thread(const struct bm_pipe *p)
     return waited == p->own->flow->rounds.count;
 }
 
+static int wait_for_thread(struct bm_pipe *p)
+{
+    double begun = bm_trace_now(p->comm->trace);
+    int any = bm_gather_jobs(p, 1);
+
+    if (p->comm->trace)
+        bm_trace_add(p->comm->trace, "wait", "wait for storage", begun, NULL);
+    return any;
+}
+
 int bm_pipe_run(struct bm_pipe *p, int stored, int rc, struct bm_error *error)
 {
-    double since = bm_clock();
+    struct bm_trace *trace = p->comm->trace;
+    double since = bm_clock(), waited = 0;
     unsigned idle = 0;
     int kept;
 
     bm_pipe_fail(p, rc);
     while (!is_finished(p, stored) && !p->broken) {
         if (bm_pipe_step(p)) {
+            if (waited > 0)
+                bm_trace_add_until(trace, "wait", "wait for others", since,
+                                   waited, NULL);
+            waited = 0;
             idle = 0;
             since = bm_clock();
-        } else if (!waits_for_thread(p) || !bm_gather_jobs(p, 1)) {
+        } else if (!waits_for_thread(p) || !wait_for_thread(p)) {
             bm_pipe_break(p, bm_comm_idle(p->comm, idle++, since, &p->error));
+            waited = bm_trace_now(trace);
         }
     }
+    if (waited > 0)
+        bm_trace_add_until(trace, "wait", "wait for others", since, waited,
+                           NULL);
     kept = p->keeper ? bm_keeper_status(p->keeper, &p->error) : BOUMA_OK;
     bm_pipe_fail(p, kept);
     if (p->rc && p->error.status)

@@ -88,6 +88,10 @@ int bm_gather_prepare(struct bm_pipe *p)
     if (!rc)
         p->keeper =
             bm_keeper_new(p->a, rounds, keep_round, p, !p->o.unthreaded);
+    if (p->keeper)
+        bm_keeper_set_trace(p->keeper, p->comm->trace,
+                            p->o.reading ? "load round" : "store round",
+                            "round");
     return !rc && p->slots && p->keeper ? BOUMA_OK : BOUMA_ENOMEM;
 }
 
@@ -155,6 +159,7 @@ static void open_round(struct bm_pipe *p, size_t round)
     size_t near = 0, far = 0;
 
     slot->open = 1;
+    slot->opened = bm_trace_now(p->comm->trace);
     for (size_t i = first; i < end; i++) {
         if (bm_gather_is_near(p, p->ranks[i]))
             near++;
@@ -190,12 +195,28 @@ static void tell_progress(const struct bm_pipe *p)
                           p->own->flow->rounds.count);
 }
 
+/* From the opening of a round till all ranks are done with it. */
+static void trace_round(const struct bm_pipe *p, size_t round)
+{
+    const uint64_t *start = p->own->flow->rounds.start;
+
+    bm_trace_add_buffer(
+        p->comm->trace, round % p->slot_count,
+        p->o.reading ? "deliver round" : "gather round",
+        bm_gather_slot(p, round)->opened,
+        &(struct bm_trace_args){.bytes = start[round + 1] - start[round],
+                                .counted = "round",
+                                .number = round});
+}
+
 /* All ranks are done with a buffer. Rounds go on in their order, whichever is
  * complete first: those that have pieces count on it. */
 static void close_round(struct bm_pipe *p, size_t round)
 {
     bm_gather_slot(p, round)->open = 0;
     bm_gather_slot(p, round)->closed = 1;
+    if (p->comm->trace)
+        trace_round(p, round);
     while (p->closed < p->own->flow->rounds.count &&
            bm_gather_slot(p, p->closed)->round == p->closed &&
            bm_gather_slot(p, p->closed)->closed) {

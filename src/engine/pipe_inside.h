@@ -34,6 +34,7 @@ struct bm_pipe_slot {
     int open;       /* for this rank's own pieces */
     int closed;     /* all are done with it, but not with an earlier one */
     int poor;       /* some rank has failed: not to be stored */
+    double opened;  /* of a trace */
     struct bm_transfer transfer; /* by messages */
     int waiting;
 };

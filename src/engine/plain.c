@@ -98,6 +98,7 @@ static uint64_t hash_of(const char *path, bouma_io_mode mode,
     uint64_t h = bm_hash64(same, sizeof(same), 0);
 
     h = bm_hash64(o->machine, strlen(o->machine), h);
+    h = bm_hash64(o->trace, strlen(o->trace), h);
     return bm_hash64(path, strlen(path), h);
 }
 
@@ -138,7 +139,9 @@ int bm_plain_open(struct bouma_io_file **out, struct bm_comm *comm,
         bm_fail(&f->error, rc,
                 "the ranks open different files, in different ways, or with "
                 "different options (files, writers, place, machine, buffers, "
-                "buffer_bytes, transport, tier, message_bytes)");
+                "buffer_bytes, transport, tier, message_bytes, trace)");
+    if (!rc)
+        bm_tracing_begin(&f->tracing, comm, &f->options);
     if (!rc)
         rc = bm_site_find(&f->site, comm, &f->options, &f->error);
     if (rc)
@@ -166,6 +169,15 @@ static void forget_declaration(struct bouma_io_file *f)
     f->declared = 0;
 }
 
+/* If there is to be one. A failure is no more than a message. */
+static void end_trace(struct bouma_io_file *f)
+{
+    struct bm_error why = {0};
+
+    if (bm_tracing_end(&f->tracing, f->comm, &f->options, f->name, &why))
+        bm_fail(&f->error, BOUMA_OK, "%s", why.text);
+}
+
 void bm_plain_free(struct bouma_io_file *f)
 {
     struct bm_error ignored = {0};
@@ -176,10 +188,14 @@ void bm_plain_free(struct bouma_io_file *f)
     a = f->a;
     if (f->file.store)
         bm_file_close(&f->file, &ignored);
+    /* With others this would have to be done together. */
+    if (f->opened && f->comm->size == 1)
+        end_trace(f);
     bm_store_close(&f->store);
     forget_declaration(f);
     bm_pipe_pool_release(&f->pool);
     bm_site_release(&f->site);
+    bm_tracing_release(&f->tracing, f->comm);
     bm_comm_free(f->comm);
     bm_drop(a, f->name);
     bm_drop(a, f);
@@ -197,7 +213,9 @@ int bm_plain_close(struct bouma_io_file *f)
     }
     closed = f->file.store ? bm_file_close(&f->file, &f->error) : BOUMA_OK;
     f->closed = 1;
-    return bm_comm_agree(f->comm, rc ? rc : closed, &f->error);
+    rc = bm_comm_agree(f->comm, rc ? rc : closed, &f->error);
+    end_trace(f);
+    return rc;
 }
 
 /* ---- declaring ---------------------------------------------------------- */

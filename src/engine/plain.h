@@ -5,6 +5,7 @@
 
 #include "engine/pipe.h"
 #include "engine/site.h"
+#include "engine/tracing.h"
 #include "plan/domain.h"
 #include "store/store.h"
 
@@ -18,6 +19,7 @@ struct bouma_io_file {
     struct bm_file file;   /* open, if this rank has anything to do with it */
     char *name;            /* of the group's file, in the directory */
     struct bm_site site;
+    struct bm_tracing tracing;
     bouma_tier tier; /* of this rank's buffers */
     int opened, closed, written;
     int group, first_rank, ranks; /* of this rank's file */

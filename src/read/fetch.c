@@ -166,6 +166,7 @@ static int run_batch(struct batch *b)
     const struct bm_fetch *f = b->fetch;
     struct bm_work work = {.context = b,
                            .count = b->count,
+                           .name = "decode chunk",
                            .run = decode_chunk,
                            .bytes = bytes_of(b),
                            .progress = tell_progress};
@@ -204,10 +205,12 @@ static uint64_t chunk_bytes(const struct batch *b, size_t chunk)
 /* The chunks of one subfile, batch by batch. */
 static int fetch_source(struct batch *b, const size_t *chunks, size_t count)
 {
+    struct bm_trace *trace = b->fetch->step->ds->tracing.trace;
     size_t first = 0;
     int rc = BOUMA_OK;
 
     while (first < count && !rc) {
+        double begun = bm_trace_now(trace);
         uint64_t bytes = 0;
         size_t n = 0;
 
@@ -218,6 +221,10 @@ static int fetch_source(struct batch *b, const size_t *chunks, size_t count)
         b->chunks = chunks + first;
         b->count = n;
         rc = run_batch(b);
+        if (trace)
+            bm_trace_add(trace, "stage", "fetch", begun,
+                         &(struct bm_trace_args){
+                             .bytes = bytes, .counted = "chunks", .number = n});
         first += n;
         b->done += n;
     }

@@ -75,7 +75,8 @@ static int check_one(void *context, const struct bm_turn *turn)
 
 int bm_fetcher_check(struct bm_fetcher *f)
 {
-    struct bm_work work = {.context = f, .count = f->count, .run = check_one};
+    struct bm_work work = {
+        .context = f, .count = f->count, .name = "check", .run = check_one};
 
     for (size_t i = 0; i < f->count; i++)
         work.bytes += f->plan[i].bytes;
@@ -133,9 +134,15 @@ static int run_one(void *context, size_t i, size_t worker)
 {
     struct wave *w = context;
     struct bm_turn turn = turn_of(w, i, worker);
+    struct bm_trace *trace = w->step->ds->tracing.trace;
+    double begun = bm_trace_now(trace);
     int rc = w->work->run(w->work->context, &turn);
     size_t run = atomic_fetch_add(&w->run, 1) + 1;
 
+    if (trace)
+        bm_trace_add(trace, "chunk", w->work->name, begun,
+                     &(struct bm_trace_args){.counted = "number",
+                                             .number = turn.number});
     if (rc) {
         w->step->workers[worker].failed = turn.number;
         w->step->workers[worker].status = rc;

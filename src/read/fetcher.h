@@ -62,7 +62,8 @@ struct bm_turn {
 /* Work that is done in turns. */
 struct bm_work {
     void *context;
-    size_t count; /* of turns */
+    size_t count;     /* of turns */
+    const char *name; /* of a turn, in a trace */
     /* Turns run on several threads at once. They put a message into the turn's
      * error if they fail. */
     int (*run)(void *context, const struct bm_turn *turn);

@@ -262,8 +262,10 @@ int bm_search_choose(struct bm_search *s)
     const bouma_allocator *a = s->step->ds->a;
     const struct bm_hunt_question *q = &s->asked;
     struct bm_hunt_batch *b = &s->batch;
-    struct bm_work work = {
-        .context = s, .count = b->chunk_count, .run = choose_chunk};
+    struct bm_work work = {.context = s,
+                           .count = b->chunk_count,
+                           .name = "decode values",
+                           .run = choose_chunk};
     size_t sample = s->hunt->draw ? sizeof(uint64_t) : 0;
 
     if (bm_block_grow(a, &b->choices, (size_t)b->places * sizeof(uint16_t)) ||

@@ -199,6 +199,7 @@ int bm_search_deliver(struct bm_search *s)
     struct bm_hunt_batch *b = &s->batch;
     struct bm_work work = {.context = s,
                            .count = b->piece_count,
+                           .name = "decode values",
                            .run = pick_piece,
                            .deliver = deliver_piece,
                            .room = piece_room,

@@ -207,6 +207,15 @@ static void take_parts(struct bm_shaper *s, size_t m, const struct bm_chunk *c,
     }
 }
 
+static void trace_chunk(const struct bm_shaper *s, size_t m, double begun,
+                        uint64_t bytes)
+{
+    bm_trace_add(s->ds->tracing.trace, "chunk", "encode chunk", begun,
+                 &(struct bm_trace_args){.bytes = bytes,
+                                         .counted = "chunk",
+                                         .number = s->plan->mine[m]});
+}
+
 void bm_shaper_fill(struct bm_shaper *s, size_t m, uint8_t *out)
 {
     struct bm_chunk c = bm_plan_chunk(s->plan, s->plan->mine[m]);
@@ -220,6 +229,8 @@ void bm_shaper_fill(struct bm_shaper *s, size_t m, uint8_t *out)
     layout->encode_pieces(&e, NULL);
     note_chunk(s, m, &e, out);
     s->encode_seconds += bm_clock() - begun;
+    if (s->ds->tracing.trace)
+        trace_chunk(s, m, begun, s->encoded_bytes[m]);
 }
 
 /* Encode one chunk behind those before it. What is there after a failure is of
@@ -263,6 +274,8 @@ int bm_shaper_encode(struct bm_shaper *s, size_t m)
     rc = encode_chunk(s, m);
     s->encoded_bytes[m] = s->encoded.size - s->encoded_at[m];
     note_time(s, m, bm_clock() - begun);
+    if (s->ds->tracing.trace)
+        trace_chunk(s, m, begun, s->encoded_bytes[m]);
     s->encoded_count++;
     if (o->progress && s->ds->comm->rank == 0)
         o->progress(o->progress_user, "encoding", s->encoded_count,

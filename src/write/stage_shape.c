@@ -124,6 +124,8 @@ static int shape_particles(struct bm_write_job *job)
     if (!job->transit.bundler)
         return bm_fail(&job->ds->error, BOUMA_ENOMEM,
                        "no memory to store particles");
+    bm_keeper_set_trace(job->transit.bundler, job->ds->tracing.trace,
+                        "store file", "file");
     for (size_t i = 0; i < p->bundle_count && !rc; i++) {
         double begun = bm_clock();
 

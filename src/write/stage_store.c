@@ -263,10 +263,13 @@ int bm_stage_store_meanwhile(struct bm_write_job *job, int rc)
     rc = seal(job, &report, rc);
     if (!rc) {
         job->transit.closer = bm_keeper_new(ds->a, 1, end_files, job, 1);
-        if (job->transit.closer)
+        if (job->transit.closer) {
+            bm_keeper_set_trace(job->transit.closer, ds->tracing.trace,
+                                "end files", NULL);
             bm_keeper_hand(job->transit.closer, 0);
-        else
+        } else {
             rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to end the step");
+        }
     }
     return gather_reports(job, &report, rc);
 }

@@ -77,8 +77,15 @@ static int run(struct bm_write_job *job, const struct stage *const *stages,
                int rc)
 {
     for (; *stages && !job->failed; stages++) {
+        struct bm_trace *trace = job->ds->tracing.trace;
+        double begun = bm_trace_now(trace);
+
         rc = (*stages)->run(job, rc);
         bm_job_lap(job, (*stages)->phase);
+        if (trace)
+            bm_trace_add(trace, "stage", (*stages)->name, begun,
+                         &(struct bm_trace_args){.counted = "step",
+                                                 .number = job->entry.step});
     }
     return rc;
 }

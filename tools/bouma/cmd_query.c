@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "arguments.h"
+#include "end_reading.h"
 #include "format_text.h"
 #include "locate.h"
 #include "npy.h"
@@ -279,7 +280,7 @@ static int run(struct context *ctx, const struct arguments *args)
     particle_sink_release(&querying.sink);
     particle_query_release(&querying.query);
     bouma_step_free(querying.step);
-    bouma_dataset_free(querying.ds);
+    end_reading(ctx, querying.ds, rc);
     return rc;
 }
 

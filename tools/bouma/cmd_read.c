@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "arguments.h"
+#include "end_reading.h"
 #include "exporter.h"
 #include "extract.h"
 #include "format_text.h"
@@ -301,7 +302,7 @@ static int run(struct context *ctx, const struct arguments *args)
     if (!rc)
         rc = print_result(&reading, ctx);
     bouma_step_free(reading.step);
-    bouma_dataset_free(reading.ds);
+    end_reading(ctx, reading.ds, rc);
     return rc;
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "arguments.h"
+#include "end_reading.h"
 #include "exporter.h"
 #include "locate.h"
 #include "numbers.h"
@@ -167,7 +168,7 @@ static int run(struct context *ctx, const struct arguments *args)
                                     : render_grid(&call, ctx);
     progress_bar_clear(&call.bar);
     bouma_step_free(call.step);
-    bouma_dataset_free(call.ds);
+    end_reading(ctx, call.ds, rc);
     return rc;
 }
 

@@ -76,6 +76,7 @@ int import_target_rehearse(struct import_target *target, struct context *ctx,
         return context_fail_memory(ctx);
     bouma_options_init(&opts, sizeof(opts));
     opts.io = io;
+    snprintf(opts.trace, sizeof(opts.trace), "off");
     status = bouma_dataset_create(&target->ds, "rehearsal", &opts);
     rc =
         status ? import_target_failed(target, ctx, status) : definer(user, ctx);
@@ -171,6 +172,7 @@ int import_target_close(struct import_target *target, struct context *ctx,
     bool empty = target->created && bouma_dataset_step_count(target->ds) == 0;
     int status = bouma_dataset_close(target->ds);
 
+    import_target_tell(target, ctx); /* as that there is no trace */
     if (rc && empty && context_prints(ctx))
         remove_empty_dataset(request->path);
     if (rc && empty)

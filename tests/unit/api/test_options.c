@@ -222,7 +222,7 @@ static void fields_are_listed(void)
 
     while (bouma_options_field(n))
         n++;
-    CHECK_EQ(n, 27);
+    CHECK_EQ(n, 28);
     CHECK(!bouma_options_field(-1));
     CHECK(!bouma_options_field(1000));
 }

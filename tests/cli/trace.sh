@@ -1,0 +1,78 @@
+#!/bin/bash
+# trace.sh -- BOUMA_TRACE: what each process did when, as JSON that Perfetto
+# reads. The trace is sound, tells of all bytes, and never fails a command.
+source "$(dirname "$0")/common.bash"
+
+cat >check_trace.py <<'END'
+import json, os, sys
+path, ranks = sys.argv[1], int(sys.argv[2])
+trace = json.load(open(path))
+assert trace['otherData']['ranks'] == ranks, trace['otherData']
+events = trace['traceEvents']
+assert {e['ph'] for e in events} == {'M', 'X'}
+assert {e['pid'] for e in events} == set(range(ranks))
+tracks = {(e['pid'], e['tid']) for e in events if e['name'] == 'thread_name'}
+spans = [e for e in events if e['ph'] == 'X']
+assert {(e['pid'], e['tid']) for e in spans} <= tracks
+open_spans = {}
+for e in spans:  # in order on each track; each inside the last or behind it
+    begin, end = round(1e3 * e['ts']), round(1e3 * (e['ts'] + e['dur']))
+    stack = open_spans.setdefault((e['pid'], e['tid']), [])
+    while stack and stack[-1] <= begin:
+        stack.pop()
+    assert not stack or end <= stack[-1], e
+    stack.append(end)
+    assert begin >= 0 and end >= begin, e
+names = {(e['pid'], e['name']) for e in spans}
+for rank in range(ranks):
+    for name in sys.argv[3].split(','):
+        assert (rank, name) in names, (rank, name)
+if len(sys.argv) > 4:
+    folder, written = sys.argv[4], {}
+    for e in spans:
+        if e['name'] == 'write':
+            file = e['args']['file']
+            written[file] = written.get(file, 0) + e['args']['bytes']
+    step = os.path.join(folder, 'steps', sorted(os.listdir(folder + '/steps'))[0])
+    for file in os.listdir(step):
+        if file != 'manifest':
+            name = os.path.relpath(os.path.join(step, file), folder)
+            assert written[name] == os.path.getsize(os.path.join(step, file)), name
+END
+
+check()
+{
+    "$PYTHON" check_trace.py "$@" 2>.why || complain "$1: $(<.why)"
+}
+
+python "np.save('rho.npy', np.arange(40*50*60, dtype='f4').reshape(40, 50, 60))"
+
+# Off: no file.
+expect 0 "$BOUMA" import rho.npy --into off.bouma
+[[ ! -e t.json ]] || complain "there is a trace that nobody asked for"
+
+BOUMA_TRACE=t.json expect 0 "$BOUMA" import rho.npy --into a.bouma
+check t.json 1 describe,plan,shape,ship,store,commit,"write step","encode chunk" a.bouma
+# Another process replaces it; the option is the same as the variable.
+BOUMA_TRACE=t.json expect 0 "$BOUMA" read a.bouma grid/rho -o out.npy
+check t.json 1 "read boxes of all",fetch,"decode chunk",read
+BOUMA_OPTIONS=trace=o.json expect 0 "$BOUMA" info a.bouma
+check o.json 1 "open step",read
+[[ ! -e t-2.json ]] || complain "a trace of another process was kept"
+
+# What is no trace is not replaced; the command does its work and tells.
+cp rho.npy mine.npy
+BOUMA_TRACE=mine.npy expect 0 "$BOUMA" read a.bouma grid/rho -o again.npy
+[[ $err == *"mine.npy: the trace was not written"* ]] || complain "stderr: $err"
+cmp -s rho.npy mine.npy || complain "a file that is no trace was replaced"
+cmp -s out.npy again.npy || complain "another array was read"
+BOUMA_TRACE=no/where.json expect 0 "$BOUMA" import rho.npy --into b.bouma
+[[ $err == *"no/where.json: the trace could not be written"* ]] || complain "stderr: $err"
+
+if [[ -n ${BOUMA_MPI:-} && -n ${MPIRUN:-} ]]; then
+    BOUMA_TRACE=m.json expect 0 $MPIRUN -n 3 "$BOUMA_MPI" import rho.npy --into m.bouma
+    check m.json 3 describe,plan,ship,store,commit,max m.bouma
+    BOUMA_TRACE=m.json expect 0 $MPIRUN -n 2 "$BOUMA_MPI" read m.bouma grid/rho -o m.npy
+    check m.json 2 "open step",max
+fi
+finish

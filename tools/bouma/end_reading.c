@@ -1,0 +1,25 @@
+/* end_reading.c -- see end_reading.h. */
+#include "end_reading.h"
+
+/* The trace of several processes is made when all of them close the dataset. */
+static void close_traced(struct context *ctx, bouma_dataset *ds)
+{
+    int notes = 0;
+
+    while (bouma_dataset_note(ds, notes))
+        notes++;
+    bouma_dataset_close(ds);
+    for (; bouma_dataset_note(ds, notes); notes++)
+        context_note(ctx, "%s", bouma_dataset_note(ds, notes));
+}
+
+void end_reading(struct context *ctx, bouma_dataset *ds, int rc)
+{
+    bouma_options opts;
+
+    bouma_options_init(&opts, sizeof(opts));
+    if (!bouma_options_environment(&opts, NULL, 0) && opts.trace[0] &&
+        !session_agree(ctx->session, rc || !ds, NULL, 0))
+        close_traced(ctx, ds);
+    bouma_dataset_free(ds);
+}

@@ -1,0 +1,11 @@
+/* end_reading.h -- the end of a command that reads a dataset. */
+#ifndef END_READING_H
+#define END_READING_H
+
+#include "context.h"
+
+/* Free 'ds' (may be NULL) after a command that ended with 'rc'. If there is to
+ * be a trace, it is written, and a failure of that is told. Collective. */
+void end_reading(struct context *ctx, bouma_dataset *ds, int rc);
+
+#endif
