@@ -87,6 +87,9 @@ int bm_stage_commit(struct bm_write_job *job, int rc)
     if (ds->comm->rank == 0)
         rc = bm_commit(ds, &job->entry, &job->result.manifest, job->synced,
                        &published);
+    /* Who has taken over may have repaired the step: so its files stay. */
+    if (rc && ds->comm->rank == 0)
+        published |= bm_epoch_check(&ds->store, ds->epoch, &ds->error) != 0;
     bm_job_lap(job, BM_COMMIT);
     job->result.record.seconds.commit = job->result.seconds[BM_COMMIT];
     rc = share_outcome(job, published, rc);

@@ -1,7 +1,7 @@
 /* growth.c -- something done to N things, for growth.sh to count instructions:
  *
- *   growth steps|attributes|variables|grids|files|assign|drain|
- *   planes|listing|sets N
+ *   growth steps|attributes|variables|grids|files|assign|drain|planes|listing|
+ *   sets N
  *
  * What is counted is what measured() does. */
 #include <unistd.h>
