@@ -159,8 +159,7 @@ typedef enum bouma_durability {
     X(DISTRIBUTE_BALANCED, 1, "balanced") /* all alike, few moved (default) */ \
     X(DISTRIBUTE_GREEDY, 2, "greedy")     /* the rank that holds most of it */ \
     X(DISTRIBUTE_NONE, 3, "none")         /* the first rank that holds some */ \
-    X(DISTRIBUTE_WEIGHTED, 4, "weighted") /* balanced in time, not in number   \
-                                           */
+    X(DISTRIBUTE_WEIGHTED, 4, "weighted") /* balanced in time, not number */
 typedef enum bouma_distribute {
     BOUMA_DISTRIBUTE_LIST(BOUMA_CHOICE_ENTRY)
 } bouma_distribute;
@@ -170,8 +169,9 @@ typedef enum bouma_distribute {
  * largest file as small as it can be, tables and all, but for up to 63 bytes
  * that align its data (of particles: as few particles as can be; with
  * `predict`, by the sizes that chunks had in the last step). The last three are
- * for particles, and mean `optimal` to grids. With none of them, particles are
- * assigned as by `split`, but ranks are divided only where that saves time. */
+ * for particles, and mean `optimal` to grids; `split` divides ranks that have
+ * more than others. With none of them, particles are assigned as by `split`, but
+ * ranks are divided only where that saves time. */
 #define BOUMA_ASSIGN_LIST(X)                                                   \
     X(ASSIGN_OPTIMAL, 1, "optimal")   /* (default of grids) */                 \
     X(ASSIGN_RUNNING, 2, "running")   /* running average of what is left */    \
@@ -180,8 +180,7 @@ typedef enum bouma_distribute {
     X(ASSIGN_SINGLE, 5, "single")     /* one file */                           \
     X(ASSIGN_KDTREE, 6, "kdtree")     /* particles: a k-d tree over ranks */   \
     X(ASSIGN_AUG, 7, "aug")           /* particles: a uniform grid of files */ \
-    X(ASSIGN_SPLIT, 8, "split") /* particles: a k-d tree, and ranks that have  \
-                                   more than others are divided */
+    X(ASSIGN_SPLIT, 8, "split")       /* particles: as kdtree, ranks divided */
 typedef enum bouma_assign {
     BOUMA_ASSIGN_LIST(BOUMA_CHOICE_ENTRY)
 } bouma_assign;
@@ -213,16 +212,15 @@ typedef enum bouma_codec { BOUMA_CODEC_LIST(BOUMA_CHOICE_ENTRY) } bouma_codec;
 /* The memory that a writer gathers bytes in on their way to its files. */
 #define BOUMA_TIER_LIST(X)                                                     \
     X(TIER_DRAM, 1, "dram")   /* the main memory */                            \
-    X(TIER_HBM, 2, "hbm")     /* memory of high bandwidth, where there is any  \
-                               */                                              \
+    X(TIER_HBM, 2, "hbm")     /* of high bandwidth, if it is there */          \
     X(TIER_LOCAL, 3, "local") /* a file in the directory 'local' */
 typedef enum bouma_tier { BOUMA_TIER_LIST(BOUMA_CHOICE_ENTRY) } bouma_tier;
 
-/* How bytes get to a writer. */
+/* How bytes get to a writer. With `windows`, ranks of its node put them into its
+ * memory; others send. */
 #define BOUMA_TRANSPORT_LIST(X)                                                \
     X(TRANSPORT_MESSAGES, 1, "messages") /* sent and received */               \
-    X(TRANSPORT_WINDOWS, 2, "windows") /* put into its memory by ranks of its  \
-                                          node; others send */
+    X(TRANSPORT_WINDOWS, 2, "windows")   /* put, on its node */
 typedef enum bouma_transport {
     BOUMA_TRANSPORT_LIST(BOUMA_CHOICE_ENTRY)
 } bouma_transport;
@@ -343,8 +341,8 @@ BOUMA_API void bouma_options_init(bouma_options *opts, size_t size);
  * or value; 'message' (of 'bytes' bytes, may be NULL) then says which are.
  *
  * The environment variable BOUMA_OPTIONS ("files=4;order=chunk;") sets fields
- * that the program leaves at zero; BOUMA_TIER ("hbm") does so for 'tier'. A
- * program that sets 'files' or 'file_size' has chosen both. */
+ * that the program leaves at zero, but not 'clobber'; BOUMA_TIER ("hbm") does
+ * so for 'tier'. A program that sets 'files' or 'file_size' has chosen both. */
 BOUMA_API int bouma_options_set(bouma_options *opts, const char *name,
                                 const char *value, char *message, size_t bytes);
 

@@ -35,8 +35,8 @@ static const struct choice predict_names[] = {
 static const struct choice yes_no_names[] = {
     {"1", 1}, {"0", 0}, {"yes", 1}, {"no", 0}, {NULL, 0}};
 /* Where 0 is "choose for me". */
-static const struct choice on_off_names[] = {
-    {"1", 1}, {"0", -1}, {"yes", 1}, {"no", -1}, {NULL, 0}};
+static const struct choice on_off_names[] = {{"1", 1},   {"0", -1},  {"yes", 1},
+                                             {"no", -1}, {"-1", -1}, {NULL, 0}};
 
 enum field_kind { CHOICE, FLAG, INTEGER, BYTES, SECONDS, TEXT };
 
@@ -319,6 +319,7 @@ static int from_environment(bouma_options *opts, struct bm_error *error)
     const char *text = getenv("BOUMA_OPTIONS"), *between;
     char message[BM_ERROR_BYTES]; /* room for the names of all options */
     bouma_options set;
+    unsigned char told[FIELDS] = {0};
 
     if (!text)
         return BOUMA_OK;
@@ -342,8 +343,18 @@ static int from_environment(bouma_options *opts, struct bm_error *error)
             return bm_fail(error, BOUMA_EINVAL,
                            "BOUMA_OPTIONS: \"%s\" is not name=value", one);
         *equals = 0;
+        if (!strcmp(one, "clobber"))
+            return bm_fail(error, BOUMA_EINVAL,
+                           "BOUMA_OPTIONS: option 'clobber' removes datasets, "
+                           "so only a program can set it (`bouma import "
+                           "--clobber`)");
         if (bouma_options_set(&set, one, equals + 1, message, sizeof(message)))
             return bm_fail(error, BOUMA_EINVAL, "BOUMA_OPTIONS: %s", message);
+        for (int i = 0; i < FIELDS; i++)
+            if (!strcmp(fields[i].name, one) && told[i]++)
+                return bm_fail(error, BOUMA_EINVAL,
+                               "BOUMA_OPTIONS: option '%s' is given twice",
+                               one);
     }
     /* Both say how many files there are: the program has chosen already. */
     if (opts->files || opts->file_size) {

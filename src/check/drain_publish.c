@@ -82,11 +82,20 @@ void bm_drain_publish_end(struct bm_drain_all *r)
     r->target = NULL;
 }
 
-/* As any writer begins: see what is there, and make it durable. */
+/* As any writer begins: see what is there, and make it durable. Till the claim
+ * it may have made way for another dataset. */
 static int look(struct bouma_dataset *t)
 {
-    int stale = 0, rc;
+    uint8_t id[16];
+    int major, minor, stale = 0;
+    int rc = bm_identity_load(&t->store, id, &major, &minor, &t->error);
 
+    if (!rc && memcmp(id, t->id, 16))
+        rc = bm_fail(&t->error, BOUMA_EEXISTS,
+                     "%s: another dataset has taken its place just now",
+                     t->store.path);
+    if (rc)
+        return rc;
     t->steps.count = t->unsettled.count = 0;
     rc = bm_steps_find(&t->store, t->id, &t->steps, &stale, BM_FIND_SETTLE,
                        NULL, NULL, &t->error);

@@ -148,11 +148,12 @@ int bm_repair_lost_step(struct bm_repair *r, const struct bm_step_entry *entry)
     bm_repair_hopeless(r, (int64_t)entry->step, dir,
                        "the step was committed and is lost");
     if (bm_repair_act(r, (int64_t)entry->step, name,
-                      "the loss of the step put on record"))
+                      "the loss of the step put on record")) {
         rc = bm_losses_save(s, r->ds.id, &lost, r->error);
-    /* Now that it is on record, the index need not know it any more. */
-    if (!rc && r->apply)
-        rc = bm_index_forget(s, r->ds.id, entry->step, r->error);
+        /* Now that it is on record, the index need not know it any more. */
+        if (!rc)
+            rc = bm_index_forget(s, r->ds.id, entry->step, r->error);
+    }
     return rc;
 }
 
@@ -322,6 +323,9 @@ static int forget_all(struct bm_repair *r, int64_t step)
     if (!rc && r->apply)
         rc = bm_epoch_claim(s, &r->ds.epoch, r->ds.options.force, note,
                             sizeof(note), r->error);
+    if (!rc) /* till now it may have made way for another */
+        rc =
+            bm_identity_load(s, r->ds.id, &r->ds.major, &r->ds.minor, r->error);
     if (!rc)
         failure = bm_losses_find_all(s, r->ds.id, &r->losses, 1, &why);
     r->has_index = !failure;
@@ -343,6 +347,8 @@ static int forget_all(struct bm_repair *r, int64_t step)
                      "%s: no loss of step %" PRId64 " is on record; `bouma "
                      "repair --apply` finds what is lost and puts it there",
                      s->path, step);
+    if (!rc)
+        rc = bm_repair_check_claim(r);
     if (r->ds.epoch) {
         closed = bm_epoch_close(s, r->ds.epoch, r->error);
         rc = rc ? rc : closed;

@@ -48,7 +48,8 @@ static int search_id(void *context, const char *entry)
     return 0;
 }
 
-static int repair_identity(struct bm_repair *r)
+/* Find the identity; 'anew' if its file is to be written. */
+static int find_identity(struct bm_repair *r, int *anew)
 {
     struct bm_store *s = &r->ds.store;
     struct id_search search = {r, 0};
@@ -68,6 +69,24 @@ static int repair_identity(struct bm_repair *r)
             "that tells which dataset it was; nothing of it can be "
             "repaired",
             s->path, bm_store_exists(s, BM_NAME_DATASET) ? "damaged" : "gone");
+    *anew = 1;
+    return BOUMA_OK;
+}
+
+/* Once the dataset is claimed: it may have been written anew till then, or have
+ * made way for another. */
+static int repair_identity(struct bm_repair *r, int anew)
+{
+    struct bm_store *s = &r->ds.store;
+    struct bm_error why = {0};
+    int rc;
+
+    if (!r->apply && !anew)
+        return BOUMA_OK;
+    rc = bm_identity_load(s, r->ds.id, &r->ds.major, &r->ds.minor, &why);
+    if (rc != BOUMA_EFORMAT || !anew)
+        return rc ? bm_fail(r->error, rc, "%s", why.text) : BOUMA_OK;
+    rc = BOUMA_OK;
     if (!bm_repair_act(r, -1, BM_NAME_DATASET,
                        "written anew, with the identity found in a manifest"))
         return BOUMA_OK;
@@ -165,6 +184,8 @@ static int publish(struct bm_repair *r, const struct bouma_step *step,
     rc = rc ? rc : closed;
     if (!rc)
         rc = bm_store_sync_dir(s, dir, r->error);
+    if (!rc)
+        rc = bm_repair_check_claim(r);
     if (!rc)
         rc = bm_index_forget(s, r->ds.id, entry.step, r->error);
     if (!rc)
@@ -401,25 +422,53 @@ struct leftovers {
     struct bm_repair *r;
     uint64_t step;
     int rc;
+    int manifests; /* only these */
 };
 
 static int move_leftover(void *context, const char *entry)
 {
     struct leftovers *m = context;
     char dir[BM_NAME_BYTES], name[BM_NAME_BYTES];
-    int is_mended = !strcmp(entry, BM_REPAIR_MENDED);
+    struct bm_generation g;
+    uint32_t epoch;
+    int is_mended = bm_name_parse_mended(entry, &epoch);
 
-    bm_name_step(dir, m->step);
-    if (is_mended)
-        snprintf(name, sizeof(name), "%.60s/" BM_REPAIR_MENDED, dir);
-    if (is_mended || bm_name_written(name, m->step, entry))
+    if (is_mended) {
+        bm_name_step(dir, m->step);
+        snprintf(name, sizeof(name), "%.40s/%.80s", dir, entry);
+    }
+    if (m->manifests ? bm_name_parse_manifest_new(entry, &g) &&
+                           bm_name_written(name, m->step, entry)
+                     : is_mended || bm_name_written(name, m->step, entry))
         m->rc = bm_repair_move_away(m->r, name);
     return m->rc ? ECANCELED : 0;
 }
 
+/* A writer from which the dataset was taken by force may be about to publish
+ * its manifest, and has written it by then. Once that is moved it cannot; and
+ * if it was quicker, the step is whole, and all of it stays. */
+static void move_leftovers(struct leftovers *m, const char *dir)
+{
+    struct bm_store *s = &m->r->ds.store;
+    struct bm_error ignored = {0};
+    char manifest[BM_NAME_BYTES];
+
+    m->manifests = 1;
+    bm_store_list(s, dir, move_leftover, m, &ignored);
+    m->manifests = 0;
+    bm_name_manifest(manifest, m->step);
+    if (!m->rc && !bm_store_is_absent(s, manifest))
+        m->rc = bm_fail(m->r->error, BOUMA_EBUSY,
+                        "%s/%s: was published by another program just now; "
+                        "repair the dataset again",
+                        s->path, manifest);
+    if (!m->rc)
+        bm_store_list(s, dir, move_leftover, m, &ignored);
+}
+
 int bm_repair_move_step(struct bm_repair *r, uint64_t step)
 {
-    struct leftovers mover = {r, step, BOUMA_OK};
+    struct leftovers mover = {r, step, BOUMA_OK, 0};
     struct bm_error ignored = {0};
     char dir[BM_NAME_BYTES], manifest[BM_NAME_BYTES];
 
@@ -461,8 +510,8 @@ static int look_for_newer(void *context, const char *entry)
 static int repair_unpublished(struct bm_repair *r, uint64_t number, int damaged)
 {
     struct contents c = {{0, 0}, {0, 0}, 0, 0};
-    struct leftovers mover = {r, number, BOUMA_OK};
-    struct leftovers newer = {r, number, BOUMA_OK};
+    struct leftovers mover = {r, number, BOUMA_OK, 0};
+    struct leftovers newer = {r, number, BOUMA_OK, 0};
     const struct bm_step_entry *known = bm_step_list_find(&r->known, number);
     struct bm_error ignored = {0};
     char dir[BM_NAME_BYTES];
@@ -498,7 +547,7 @@ static int repair_unpublished(struct bm_repair *r, uint64_t number, int damaged)
                       known ? "what is left of the step moved to lost/"
                             : "the leftovers of a step that was never complete "
                               "moved to lost/")) {
-        bm_store_list(&r->ds.store, dir, move_leftover, &mover, &ignored);
+        move_leftovers(&mover, dir);
         rc = mover.rc;
         if (!rc && known)
             bm_store_remove_dir(&r->ds.store, dir);
@@ -555,6 +604,9 @@ static int repair_step(struct bm_repair *r, uint64_t number)
     char name[BM_NAME_BYTES];
     int rc;
 
+    rc = bm_repair_check_claim(r);
+    if (rc)
+        return rc;
     r->changing = 0;
     bm_name_manifest(name, number);
     step_init(r, &step);
@@ -606,7 +658,7 @@ static int repair_all(struct bm_repair *r)
     struct bm_step_list steps;
     uint32_t epoch = 0;
     char note[512];
-    int has_steps = 0, rc = repair_identity(r), closed;
+    int has_steps = 0, anew = 0, rc = find_identity(r, &anew), closed;
 
     bm_step_list_init(&steps, r->ds.a);
     if (!rc)
@@ -621,6 +673,8 @@ static int repair_all(struct bm_repair *r)
     if (!rc)
         rc = load_index(r);
     if (!rc)
+        rc = repair_identity(r, anew);
+    if (!rc)
         rc = bm_repair_steps_dir(r, &has_steps);
     if (!rc)
         rc = bm_repair_losses(r);
@@ -634,6 +688,8 @@ static int repair_all(struct bm_repair *r)
     }
     if (!rc && r->has_index && has_steps)
         rc = repair_index(r);
+    if (!rc)
+        rc = bm_repair_check_claim(r);
     if (r->ds.epoch) {
         closed = bm_epoch_close(&r->ds.store, r->ds.epoch, r->error);
         rc = rc ? rc : closed;

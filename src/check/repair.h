@@ -7,8 +7,10 @@
 struct bm_repair {
     struct bouma_dataset ds; /* only what the checks need */
     int apply;
-    int changing; /* since the last look at a step or file: a failure is not of
-                     looking any more */
+    int changing;  /* since the last look at a step or file: a failure is not of
+                      looking any more */
+    int unclaimed; /* a status: another has taken over, or who knows; nothing
+                      more is done then */
     struct bm_findings findings;
     struct bm_loss_list records; /* of losses, as they were at first */
     struct bm_loss_list losses;  /* those that are known */
@@ -26,9 +28,12 @@ int bm_repair_finish(struct bm_repair *r, int rc,
                      void (*each)(void *user, const bouma_finding *f),
                      void *user);
 
-/* Tell of an action. Returns whether to carry it out. */
+/* Tell of an action. Returns whether to carry it out: not if the claim is lost,
+ * either, which ends the repair. */
 int bm_repair_act(struct bm_repair *r, int64_t step, const char *name,
                   const char *text);
+/* EBUSY if another has taken over the dataset: to be called before changes. */
+int bm_repair_check_claim(struct bm_repair *r);
 /* Tell of damage that cannot be mended. */
 void bm_repair_hopeless(struct bm_repair *r, int64_t step, const char *name,
                         const char *text);
@@ -48,9 +53,6 @@ int bm_repair_move_away(struct bm_repair *r, const char *name);
 int bm_repair_subfile(struct bm_repair *r, struct bouma_step *step, size_t i,
                       struct bm_lost_step *now, uint64_t *whole);
 
-/* The name of the mended copy of a subfile, in the directory of its step, until
- * the old file is out of its way. */
-#define BM_REPAIR_MENDED "mended.tmp"
 /* A copy that a killed repair has left is put in the place of its file, if that
  * is out of the way already, and removed if it is not. *back is the subfile
  * that is there again by it; m->count: none. */

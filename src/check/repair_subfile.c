@@ -1,21 +1,32 @@
 /* repair_subfile.c -- actions of repair, and the mending of one subfile. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "check/repair.h"
 #include "store/envelope.h"
+#include "store/identity.h"
 
 #define PIECE ((size_t)1 << 20) /* bytes that are copied at once */
 
 int bm_repair_act(struct bm_repair *r, int64_t step, const char *name,
                   const char *text)
 {
+    if (bm_repair_check_claim(r))
+        return 0;
     bm_findings_add(&r->findings, BOUMA_NOTE, step, name, "%s%s",
                     r->apply ? "" : "would be done: ", text);
     r->report->actions++;
     r->changing |= r->apply;
     return r->apply;
+}
+
+int bm_repair_check_claim(struct bm_repair *r)
+{
+    if (r->apply && r->ds.epoch && !r->unclaimed)
+        r->unclaimed = bm_epoch_check(&r->ds.store, r->ds.epoch, r->error);
+    return r->unclaimed;
 }
 
 void bm_repair_hopeless(struct bm_repair *r, int64_t step, const char *name,
@@ -27,7 +38,7 @@ void bm_repair_hopeless(struct bm_repair *r, int64_t step, const char *name,
 
 int bm_repair_leave(struct bm_repair *r, int64_t step, const char *name, int rc)
 {
-    if (r->changing ||
+    if (r->changing || r->unclaimed ||
         (rc != BOUMA_EIO && rc != BOUMA_EVERSION && rc != BOUMA_ELIMIT))
         return rc;
     bm_findings_add(&r->findings, BOUMA_UNCHECKED, step, name,
@@ -41,8 +52,10 @@ int bm_repair_move_away(struct bm_repair *r, const char *name)
 {
     struct bm_store *s = &r->ds.store;
     char flat[BM_NAME_BYTES], to[BM_NAME_BYTES * 2];
-    int rc = bm_store_make_dir(s, BM_NAME_LOST, 1, r->error);
+    int rc = bm_repair_check_claim(r);
 
+    if (!rc)
+        rc = bm_store_make_dir(s, BM_NAME_LOST, 1, r->error);
     snprintf(flat, sizeof(flat), "%s", name);
     for (char *p = flat; *p; p++)
         if (*p == '/')
@@ -142,14 +155,6 @@ static int good_head(struct bm_repair *r, struct bm_buffer *out,
     return rc == BOUMA_EVERSION ? bm_fail(r->error, rc, "%s", why.text) : rc;
 }
 
-static void name_mended(char name[BM_NAME_BYTES], uint64_t step)
-{
-    char dir[BM_NAME_BYTES];
-
-    bm_name_step(dir, step);
-    snprintf(name, BM_NAME_BYTES, "%.60s/" BM_REPAIR_MENDED, dir);
-}
-
 /* Put a mended copy in the place of a file that is out of the way. */
 static int put_in_place(struct bm_repair *r, uint64_t step, const char *mended,
                         const char *name)
@@ -170,7 +175,7 @@ static int replace_heads(struct bm_repair *r, uint64_t step, const char *name,
     int rc;
 
     bm_name_step(dir, step);
-    name_mended(mended, step);
+    bm_name_mended(mended, step, r->ds.epoch);
     bm_store_remove(&r->ds.store, mended);
     r->changing = 0; /* nothing is, until the copy is whole */
     rc = copy_file(r, name, mended, head, bytes);
@@ -257,18 +262,18 @@ static int copy_of(struct bm_repair *r, const struct bm_manifest *m,
     return rc;
 }
 
-int bm_repair_mended(struct bm_repair *r, const struct bm_manifest *m,
-                     size_t *back)
+/* One copy that a killed repair has left. */
+static int finish_mended(struct bm_repair *r, const struct bm_manifest *m,
+                         uint32_t epoch, size_t *back)
 {
     struct bm_store *s = &r->ds.store;
     char mended[BM_NAME_BYTES], name[BM_NAME_BYTES];
     struct bm_error why = {0}, ignored = {0};
     struct bm_file f;
     size_t i;
-    int rc;
+    int is_back = 0, rc;
 
-    *back = m->count;
-    name_mended(mended, m->step);
+    bm_name_mended(mended, m->step, epoch);
     rc = bm_file_open(&f, s, mended, BOUMA_OPEN_READ, &why);
     if (rc == BOUMA_ENOTFOUND)
         return BOUMA_OK;
@@ -286,18 +291,55 @@ int bm_repair_mended(struct bm_repair *r, const struct bm_manifest *m,
         if (!rc)
             bm_file_close(&f, &ignored);
         else
-            *back = i;
+            is_back = 1;
     }
-    if (*back < m->count)
+    if (is_back) {
+        *back = i;
         return bm_repair_act(r, (int64_t)m->step, name,
                              "the mended copy that a killed repair has left "
                              "put in its place")
                    ? put_in_place(r, m->step, mended, name)
                    : BOUMA_OK;
-    if (bm_repair_act(r, (int64_t)m->step, mended,
+    }
+    /* Who lives, and has lost its claim to us, may be about to need it. */
+    if (bm_epoch_is_over(s, epoch) &&
+        bm_repair_act(r, (int64_t)m->step, mended,
                       "what a killed repair has left removed"))
         bm_store_remove(s, mended);
     return BOUMA_OK;
+}
+
+struct mended_search {
+    struct bm_repair *r;
+    const struct bm_manifest *m;
+    size_t *back;
+    int rc;
+};
+
+static int find_mended(void *context, const char *entry)
+{
+    struct mended_search *search = context;
+    uint32_t epoch;
+
+    if (bm_name_parse_mended(entry, &epoch))
+        search->rc = finish_mended(search->r, search->m, epoch, search->back);
+    return search->rc ? ECANCELED : 0;
+}
+
+int bm_repair_mended(struct bm_repair *r, const struct bm_manifest *m,
+                     size_t *back)
+{
+    struct mended_search search = {r, m, back, BOUMA_OK};
+    struct bm_error why = {0};
+    char dir[BM_NAME_BYTES];
+    int rc;
+
+    *back = m->count;
+    bm_name_step(dir, m->step);
+    rc = bm_store_list(&r->ds.store, dir, find_mended, &search, &why);
+    if (search.rc)
+        return search.rc;
+    return rc ? bm_fail(r->error, rc, "%s", why.text) : BOUMA_OK;
 }
 
 /* Mend the ends of a file, of which one head is good. */

@@ -145,7 +145,9 @@ int bm_clobber_claim(struct bm_clobber *c, uint32_t *epoch, int force,
     if (!c->has_epochs) /* what cannot be looked at goes all the same */
         bm_epoch_beyond_files(c->s, &least, &ignored);
     *epoch = *epoch > least ? *epoch : least;
-    return bm_epoch_claim(c->s, epoch, force, note, note_bytes, error);
+    rc = bm_epoch_claim(c->s, epoch, force, note, note_bytes, error);
+    c->epoch = *epoch;
+    return rc;
 }
 
 /* ---- what is in it ------------------------------------------------------ */
@@ -352,10 +354,15 @@ int bm_clobber_remove(struct bm_clobber *c, double until, int *more,
 {
     struct bm_error ignored = {0};
     struct bm_store *s = c->s;
-    int rc = c->marked ? BOUMA_OK : mark(c, error);
+    int rc = bm_epoch_check(s, c->epoch, error);
 
+    if (!rc && !c->marked)
+        rc = mark(c, error);
     c->sweep.until = until;
     while (c->at < c->there.count && !rc) {
+        rc = bm_epoch_check(s, c->epoch, error);
+        if (rc)
+            return rc;
         rc = bm_sweep_dir(&c->sweep, s, c->there.entries[c->at].step, error);
         c->at += !c->sweep.paused;
         *more =
@@ -366,6 +373,8 @@ int bm_clobber_remove(struct bm_clobber *c, double until, int *more,
     if (!rc && c->sweep.ours[0])
         rc = bm_fail(error, BOUMA_EIO, "%s/%s: could not be removed", s->path,
                      c->sweep.ours);
+    if (!rc)
+        rc = bm_epoch_check(s, c->epoch, error);
     if (rc)
         return rc;
     rc = remove_lost(s, error);

@@ -9,6 +9,7 @@
 struct bm_clobber {
     struct bm_store *s;        /* the caller's */
     int has_epochs;            /* or it lacks that directory */
+    uint32_t epoch;            /* of its claim */
     int listed;                /* 'there' is complete */
     struct bm_step_list there; /* directories of steps */
     size_t at;                 /* the next one */

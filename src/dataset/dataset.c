@@ -302,6 +302,24 @@ static int can_wait(const struct bouma_dataset *ds)
     return ds->mode == BM_MODE_READ && ds->comm->size == 1 && !ds->second.root;
 }
 
+static int claim(struct bouma_dataset *ds, char *note, size_t note_bytes)
+{
+    int rc = bm_epoch_claim(&ds->store, &ds->epoch, ds->options.force, note,
+                            note_bytes, &ds->error);
+
+    ds->claims = ds->epoch != 0;
+    return rc;
+}
+
+/* Also one that does not exist yet is claimed first: what others see of it may
+ * as well be the remains of one that is being removed. */
+static int claim_new(struct bouma_dataset *ds, char *note, size_t note_bytes)
+{
+    int rc = bm_store_make_dir(&ds->store, BM_NAME_EPOCHS, 1, &ds->error);
+
+    return rc ? rc : claim(ds, note, note_bytes);
+}
+
 /* There is something in the way of a new dataset: perhaps a creation that was
  * killed, or a removal that has all but ended; then go on with it. */
 static int take_over(struct bouma_dataset *ds, const char *path, char *note,
@@ -326,13 +344,16 @@ static int take_over(struct bouma_dataset *ds, const char *path, char *note,
                        "append, or start anew with the option 'clobber'",
                        path);
     if (bm_store_is_absent(s, BM_NAME_CLOBBERED))
-        return BOUMA_OK;
+        return claim_new(ds, note, note_bytes);
     rc = bm_clobber_begin(&c, s, ds->options.force, &ds->error);
     if (!rc) {
         rc = bm_clobber_claim(&c, &ds->epoch, ds->options.force, note,
                               note_bytes, &ds->error);
         ds->claims = ds->epoch != 0;
     }
+    if (!rc && !bm_clobber_is_unfinished(s))
+        rc = bm_fail(&ds->error, BOUMA_EEXISTS,
+                     "%s: was created by another program just now", path);
     if (!rc)
         rc = bm_clobber_check(&c, INFINITY, &more, &ds->error);
     if (!rc) /* there are no steps that it could pause in */
@@ -358,6 +379,10 @@ static int create_on_disk(struct bouma_dataset *ds, const char *path,
             return rc;
     } else if (rc) {
         return bm_fail(&ds->error, rc, "%s", why.text);
+    } else {
+        rc = claim_new(ds, note, note_bytes);
+        if (rc)
+            return rc;
     }
     return bm_identity_create(&ds->store, ds->id, &ds->error);
 }
@@ -385,10 +410,8 @@ static int open_on_disk(struct bouma_dataset *ds, const char *path)
     if (!rc && ds->mode == BM_MODE_READ) {
         rc = bm_twin_find(ds);
     } else if (!rc && !ds->claims) {
-        rc = bm_epoch_claim(&ds->store, &ds->epoch, ds->options.force, note,
-                            sizeof(note), &ds->error);
-        ds->claims = ds->epoch != 0;
-        /* Before the claim, another may have taken its place. */
+        rc = claim(ds, note, sizeof(note));
+        /* Till now it may have made way for another. */
         if (!rc)
             rc = bm_identity_load(&ds->store, ds->id, &ds->major, &ds->minor,
                                   &ds->error);

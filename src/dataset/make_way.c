@@ -86,6 +86,7 @@ static int claim_all(struct bouma_dataset *ds, struct way *w)
     if (!rc && w->twin.there)
         rc = bm_epoch_take(&w->twin.s, w->epoch, ds->options.force, &w->taken,
                            &ds->error);
+    w->twin.clobber.epoch = w->epoch;
     if (!rc && w->dataset.there) {
         char note[512];
 

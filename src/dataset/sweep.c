@@ -52,8 +52,9 @@ int bm_sweep_is_ours(const char *entry)
 {
     char name[BM_NAME_BYTES];
     struct bm_generation g;
+    uint32_t epoch;
 
-    return !strcmp(entry, "manifest") || !strcmp(entry, "mended.tmp") ||
+    return !strcmp(entry, "manifest") || bm_name_parse_mended(entry, &epoch) ||
            bm_name_written(name, 0, entry) || bm_name_is_copy(entry, &g);
 }
 

@@ -27,6 +27,7 @@ static size_t count_kept(const struct bm_step_list *list, int64_t last)
 struct truncation {
     struct bm_store *s;
     const uint8_t *id;
+    uint32_t epoch; /* of the claim */
     int64_t last;
     int begun;
     struct bm_step_list there; /* directories, of which the last is next */
@@ -34,12 +35,13 @@ struct truncation {
     struct bm_sweep sweep;
 };
 
-static void init(struct truncation *t, struct bm_store *s, const uint8_t id[16],
-                 int64_t last)
+static void init(struct truncation *t, struct bm_store *s,
+                 const struct bouma_dataset *ds, int64_t last)
 {
     memset(t, 0, sizeof(*t));
     t->s = s;
-    t->id = id;
+    t->id = ds->id;
+    t->epoch = ds->epoch;
     t->last = last;
     bm_step_list_init(&t->there, s->a);
 }
@@ -73,7 +75,9 @@ static int truncate_place(void *context, double until, int *more,
     while (!rc && t->there.count > t->kept) {
         const uint64_t step = t->there.entries[t->there.count - 1].step;
 
-        rc = bm_sweep_step(&t->sweep, t->s, step, error);
+        rc = bm_epoch_check(t->s, t->epoch, error);
+        if (!rc)
+            rc = bm_sweep_step(&t->sweep, t->s, step, error);
         t->there.count -= !t->sweep.paused;
         *more =
             t->sweep.paused || (bm_clock() > until && t->there.count > t->kept);
@@ -82,6 +86,8 @@ static int truncate_place(void *context, double until, int *more,
     }
     if (!rc)
         rc = bm_store_sync_dir(t->s, BM_NAME_STEPS, error);
+    if (!rc)
+        rc = bm_epoch_check(t->s, t->epoch, error);
     if (!rc)
         rc = bm_losses_truncate(t->s, t->last, error);
     return rc;
@@ -94,7 +100,7 @@ static int truncate_all(struct bouma_dataset *ds, struct bm_store *s, int mine,
     struct truncation t;
     int rc;
 
-    init(&t, s, ds->id, last);
+    init(&t, s, ds, last);
     rc = bm_comm_do(ds->comm, mine ? truncate_place : NULL, &t, &ds->error);
     if (!rc && mine)
         rc = bm_sweep_tell(ds, &t.sweep, s);

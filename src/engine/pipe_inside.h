@@ -1,9 +1,9 @@
 /* pipe_inside.h -- what the files of the pipe share; nobody else includes it.
  *
  *     pipe_cuts.c    which piece lies in which round
- *     pipe_gather.c  the gatherer's side: buffers that open, fill and are
- * stored pipe_lane.c    the side of those that have pieces pipe.c making,
- * buffers, and both sides in turn */
+ *     pipe_gather.c  the gatherer's side: buffers open, fill and are stored
+ *     pipe_lane.c    the side of those that have pieces
+ *     pipe.c         making, buffers, and both sides in turn */
 #ifndef BM_PIPE_INSIDE_H
 #define BM_PIPE_INSIDE_H
 

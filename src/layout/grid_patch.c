@@ -205,15 +205,15 @@ static uint64_t values_of(const struct bm_object *o, const struct bm_summary *s,
     return bm_box_volume(&box);
 }
 
-static bouma_box bounds(const struct bm_object *o, uint64_t key)
+static struct bm_chunking chunking(const struct bm_object *o)
 {
-    return bm_tiling_patch_box(bm_tiling_of(o), patch_of(o, key));
+    return bm_chunking_of_tiling(bm_tiling_of(o));
 }
 
 static void text_of(char *text, size_t bytes, const struct bm_object *o,
                     uint64_t key)
 {
-    bouma_box box = bounds(o, key);
+    bouma_box box = bm_chunk_bounds(o, key);
     char region[160];
 
     bm_box_text(region, sizeof(region), &box, o->ndims);
@@ -250,9 +250,9 @@ const struct bm_layout bm_layout_grid_patch = {
     .has_chunk = has_chunk,
     .values = values_of,
     .text = text_of,
-    .bounds = bounds,
     .chunks = chunks,
     .samples = samples,
+    .chunking = chunking,
     .encode_begin = bm_grid_patch_encode_begin,
     .take = bm_grid_patch_take,
     .encode_pieces = bm_grid_patch_encode,
@@ -261,6 +261,5 @@ const struct bm_layout bm_layout_grid_patch = {
     .ranges = bm_grid_patch_ranges,
     .sample_bytes = bm_grid_patch_sample_bytes,
     .keep = bm_grid_patch_keep,
-    .select = bm_grid_patch_select,
     .give = bm_grid_patch_give,
 };

@@ -7,12 +7,9 @@
 
 int bm_grid_patch_encode_begin(struct bm_encoding *e);
 void bm_grid_patch_take(struct bm_encoding *e,
-                        const struct bm_memory_box *from);
+                        const struct bm_memory_part *from);
 int bm_grid_patch_encode(struct bm_encoding *e, struct bm_buffer *out);
 
-int bm_grid_patch_select(uint64_t **keys, size_t *count,
-                         const struct bm_object *o, const bouma_box *box,
-                         int level);
 int bm_grid_patch_begin(struct bm_decoding *d, const uint8_t *kept);
 int bm_grid_patch_decode(struct bm_decoding *d, const uint8_t *data,
                          size_t bytes);

@@ -1,55 +1,10 @@
-/* grid_patch_read.c -- patches from their pieces: which ones a box needs, their
- * levels decoded one after the other, samples given to whoever wants them. */
+/* grid_patch_read.c -- patches from their pieces: their levels decoded one
+ * after the other, samples given to whoever wants them. */
 #include "layout/patch.h"
 
 #include <string.h>
 
 #include "layout/grid_patch_inside.h"
-
-/* ---- which ones ---------------------------------------------------------- */
-
-/* Shell sort: short lists mostly, and no memory of its own. */
-static void sort_keys(uint64_t *keys, size_t n)
-{
-    for (size_t gap = n / 2; gap; gap /= 2)
-        for (size_t i = gap; i < n; i++) {
-            uint64_t one = keys[i];
-            size_t j = i;
-
-            for (; j >= gap && keys[j - gap] > one; j -= gap)
-                keys[j] = keys[j - gap];
-            keys[j] = one;
-        }
-}
-
-int bm_grid_patch_select(uint64_t **keys, size_t *count,
-                         const struct bm_object *o, const bouma_box *box,
-                         int level)
-{
-    const struct bm_tiling *tiling = bm_tiling_of(o);
-    bouma_box over = bm_tiling_meeting(tiling, box);
-    size_t n = 0;
-    int64_t at[3];
-
-    *count = 0;
-    *keys = bm_new_raw(o->a, (size_t)bm_box_volume(&over), sizeof(**keys));
-    if (!*keys)
-        return BOUMA_ENOMEM;
-    for (at[0] = over.lo[0]; at[0] < over.hi[0]; at[0]++)
-        for (at[1] = over.lo[1]; at[1] < over.hi[1]; at[1]++)
-            for (at[2] = over.lo[2]; at[2] < over.hi[2]; at[2]++) {
-                bouma_box patch = bm_tiling_box(tiling, at);
-                struct bm_lattice l;
-
-                bm_box_meet(&patch, &patch, box);
-                l = bm_lattice_of(&patch, level);
-                if (l.count[0] > 0 && l.count[1] > 0 && l.count[2] > 0)
-                    (*keys)[n++] = bm_morton(at, tiling->ndims);
-            }
-    sort_keys(*keys, n);
-    *count = n;
-    return BOUMA_OK;
-}
 
 /* ---- decoding ------------------------------------------------------------ */
 
@@ -201,9 +156,13 @@ void bm_grid_patch_give(const struct bm_decoding *d,
                         const struct bm_target *target)
 {
     const struct decoding *own = d->own;
+    bouma_box clip = bm_footprint_bounds(&target->samples);
+    int64_t first[3];
 
-    bm_patch_give(&own->patch, &own->samples, &target->box, target->first,
-                  target->data, target->stride, target->component_stride);
+    for (int i = 0; i < 3; i++)
+        first[i] = target->samples.start[i] >> d->level;
+    bm_patch_give(&own->patch, &own->samples, &clip, first, target->data,
+                  target->stride, target->component_stride);
 }
 
 /* What level 0 adds, and what the coarser ones have; or all of them. */

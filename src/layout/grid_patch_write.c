@@ -1,5 +1,7 @@
 /* grid_patch_write.c -- patches to their pieces: samples are brought together,
  * dense or split into levels as the codec wants them, and encoded. */
+#include <string.h>
+
 #include "layout/grid_patch_inside.h"
 #include "layout/patch.h"
 
@@ -39,14 +41,19 @@ int bm_grid_patch_encode_begin(struct bm_encoding *e)
     return BOUMA_OK;
 }
 
-void bm_grid_patch_take(struct bm_encoding *e, const struct bm_memory_box *from)
+void bm_grid_patch_take(struct bm_encoding *e,
+                        const struct bm_memory_part *from)
 {
     struct encoding *own = e->own;
+    struct bm_memory_box box = {.box = bm_footprint_bounds(&from->samples),
+                                .data = from->data,
+                                .component_stride = from->component_stride};
 
+    memcpy(box.stride, from->stride, sizeof(box.stride));
     if (own->codec->encode_field)
-        bm_patch_take_dense(&own->patch, from, own->samples);
+        bm_patch_take_dense(&own->patch, &box, own->samples);
     else
-        bm_patch_take(&own->patch, from, own->level,
+        bm_patch_take(&own->patch, &box, own->level,
                       e->coder->room[SCRATCH].data);
 }
 

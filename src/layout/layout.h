@@ -9,6 +9,7 @@
 #define BM_LAYOUT_H
 
 #include "layout/object.h"
+#include "plan/chunking.h"
 
 /* What a file has of an object, in short. It stands in the head of the file
  * and, for readers that need not open the file, in the manifest. Objects whose
@@ -112,11 +113,18 @@ struct bm_memory_box {
     int64_t component_stride;
 };
 
-/* Where samples go: 'data' is at the sample with index 'first' in units of
- * 2^level, strides lead from one sample of the level to the next. */
+/* Samples of a chunk in memory: the first of them is at 'data', strides lead to
+ * the next one. */
+struct bm_memory_part {
+    struct bm_footprint samples;
+    const uint8_t *data;
+    int64_t stride[3];
+    int64_t component_stride;
+};
+
+/* Where samples go: that of the first one, and strides to the next. */
 struct bm_target {
-    bouma_box box; /* no others; lifted, full resolution */
-    int64_t first[3];
+    struct bm_footprint samples; /* no others */
     uint8_t *data;
     int64_t stride[3];
     int64_t component_stride;
@@ -160,20 +168,24 @@ struct bm_layout {
     /* Where a chunk is, for messages: "patch [0:4,0:8]". */
     void (*text)(char *text, size_t bytes, const struct bm_object *o,
                  uint64_t key);
-    /* The samples of a chunk; NULL: chunks are no boxes. */
-    bouma_box (*bounds)(const struct bm_object *o, uint64_t key);
     /* The chunks that a file can have, of each variable; and the samples. */
     struct bm_limits (*chunks)(const struct bm_object *o,
                                const struct bm_summary *s);
     struct bm_limits (*samples)(const struct bm_object *o,
                                 const struct bm_summary *s);
 
-    /* ---- encoding chunks of boxes ---- */
+    /* ---- grids: chunks as sets of samples ---- */
+    /* Which samples are in which chunk, at level 0: all that is planned, who
+     * sends what to whom and who reads what for whom, follows from it. NULL:
+     * chunks are no sets of samples with indices. */
+    struct bm_chunking (*chunking)(const struct bm_object *o);
+
+    /* ---- encoding them ---- */
     /* BOUMA_OK or ENOMEM; once it succeeded, it does so for chunks that are no
      * larger. */
     int (*encode_begin)(struct bm_encoding *e);
-    /* Take what lies in 'from' of the chunk, which it must meet. */
-    void (*take)(struct bm_encoding *e, const struct bm_memory_box *from);
+    /* Take a part of the chunk; each sample comes once. */
+    void (*take)(struct bm_encoding *e, const struct bm_memory_part *from);
     /* With all parts there: the pieces, coarse to fine, behind what is in
      * 'out'; or to e->room, which cannot fail. BOUMA_OK or ENOMEM. */
     int (*encode_pieces)(struct bm_encoding *e, struct bm_buffer *out);
@@ -193,18 +205,21 @@ struct bm_layout {
     size_t (*sample_bytes)(const struct bm_decoding *d, int level);
     void (*keep)(const struct bm_decoding *d, uint8_t *samples);
 
-    /* ---- grids: boxes of samples ---- */
-    /* The keys of the chunks that have samples of a level in a box, ascending:
-     * *keys is the caller's to drop. BOUMA_OK or ENOMEM. */
-    int (*select)(uint64_t **keys, size_t *count, const struct bm_object *o,
-                  const bouma_box *box, int level);
-    /* The samples of d->level that lie in the target's box. */
+    /* The samples that the chunk and the target have in common; of a grid. */
     void (*give)(const struct bm_decoding *d, const struct bm_target *target);
 
     /* ---- what a file has of an object; NULL: nothing but chunks ---- */
     const struct bm_summary_functions *summary;
     int file_tree; /* the manifest has a tree over its summaries: see top.h */
 };
+
+/* Of objects whose layout has 'chunking': the keys of the chunks that have
+ * samples of a level in a box, ascending; *keys is the caller's to drop from
+ * the object's memory. BOUMA_OK or ENOMEM. */
+int bm_chunks_select(uint64_t **keys, size_t *count, const struct bm_object *o,
+                     const bouma_box *box, int level);
+/* The smallest box around the samples of a chunk. */
+bouma_box bm_chunk_bounds(const struct bm_object *o, uint64_t key);
 
 /* NULL if there is none; and the largest code of all. */
 const struct bm_layout *bm_layout_find(int kind, int code);

@@ -68,8 +68,8 @@ static int part_of(struct bm_part_info *out, const struct bm_section *s,
     if (!out->ranges)
         return BOUMA_ENOMEM;
     for (size_t i = 0; i < s->count; i++) {
-        if (layout->bounds) {
-            bouma_box box = layout->bounds(v->object, s->keys[i]);
+        if (layout->chunking) {
+            bouma_box box = bm_chunk_bounds(v->object, s->keys[i]);
 
             out->bounds = bm_box_join(&out->bounds, &box);
         }
@@ -120,7 +120,7 @@ void bm_subfile_info_encode(struct bm_buffer *b,
             bm_put_u64(b, part->level_bytes[k]);
         bm_put_f64(b, part->loss.largest);
         bm_put_f64(b, part->loss.squares);
-        for (int d = 3 - v->object->ndims; d < 3 && v->object->layout->bounds;
+        for (int d = 3 - v->object->ndims; d < 3 && v->object->layout->chunking;
              d++) {
             bm_put_i64(b, part->bounds.lo[d]);
             bm_put_i64(b, part->bounds.hi[d]);
@@ -174,7 +174,7 @@ static int decode_part(struct bm_part_info *out, struct bm_cursor *c,
     if (bm_loss_decode(&out->loss, c) || !out->chunks ||
         (o->layout->summary && !summary))
         return BOUMA_EFORMAT;
-    if (o->layout->bounds)
+    if (o->layout->chunking)
         rc = decode_bounds(out, c, o);
     chunks = o->layout->chunks(o, summary);
     all = o->layout->samples(o, summary);
@@ -385,7 +385,7 @@ static const char *compare_parts(const struct bm_part_info *a,
             return "the bytes of a level";
     if (memcmp(&a->loss, &b->loss, sizeof(a->loss)) != 0)
         return "the errors of a variable";
-    if (v->object->layout->bounds &&
+    if (v->object->layout->chunking &&
         memcmp(&a->bounds, &b->bounds, sizeof(a->bounds)) != 0)
         return "the bounds of chunks";
     for (int j = 0; j < v->components; j++)

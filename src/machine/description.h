@@ -7,10 +7,8 @@
 #include "machine/topology.h"
 #include "plan/cost.h"
 
-#define BM_MOST_NAMES                                                          \
-    (1 << 20) /* nodes, and switches, that a text can name                     \
-               */
-#define BM_TIERS 3
+#define BM_MOST_NAMES (1 << 20) /* nodes, and switches, that a text can name */
+#define BM_TIERS      3
 
 struct bm_described_node {
     int line;   /* where it is first named */

@@ -5,8 +5,8 @@
  * of A's node:
  *
  *     C1 = sum over producers i: latency * hops(i, A) + bytes(i) / bandwidth
- *     C2 =                       latency * hops(A, target) + bytes / bandwidth
- * + latency of the target
+ *     C2 = latency * hops(A, target) + bytes / bandwidth
+ *          + latency of the target
  *
  * In C1 the latency is the larger one of network and tier, the bandwidth the
  * least of network, the producer's DRAM and the tier. A producer on A's own

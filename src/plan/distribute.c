@@ -3,10 +3,10 @@
 
 #include <string.h>
 
-int64_t bm_distribute_target(int64_t patches, int ranks, int rank)
+int64_t bm_distribute_target(int64_t chunks, int ranks, int rank)
 {
     /* ceil((r + 1) M / N) - ceil(r M / N), with M = q N + m: no overflow. */
-    int64_t q = patches / ranks, m = patches % ranks;
+    int64_t q = chunks / ranks, m = chunks % ranks;
     int64_t upto = ((int64_t)(rank + 1) * m + ranks - 1) / ranks;
     int64_t before = ((int64_t)rank * m + ranks - 1) / ranks;
 
@@ -18,39 +18,40 @@ static int rank_of_part(const struct bm_partition *p, int64_t i)
     return p->blocks[p->part[i]].rank;
 }
 
-/* Whether all parts of a patch lie on one rank. */
-static int is_regular(const struct bm_partition *p, int64_t patch)
+/* Whether all parts of a chunk lie on one rank. */
+static int is_regular(const struct bm_partition *p, int64_t chunk)
 {
-    int rank = rank_of_part(p, p->first[patch]);
+    int rank = rank_of_part(p, p->first[chunk]);
 
-    for (int64_t i = p->first[patch] + 1; i < p->first[patch + 1]; i++)
+    for (int64_t i = p->first[chunk] + 1; i < p->first[chunk + 1]; i++)
         if (rank_of_part(p, i) != rank)
             return 0;
     return 1;
 }
 
-/* Add the samples that ranks hold of a patch to sum[ranks]: the parts of a rank
+/* Add the samples that ranks hold of a chunk to sum[ranks]: the parts of a rank
  * need not be side by side in the list. */
-static void add_up(uint64_t *sum, const struct bm_partition *p, int64_t patch)
+static void add_up(uint64_t *sum, const struct bm_partition *p, int64_t chunk)
 {
-    bouma_box whole = bm_tiling_patch_box(p->tiling, patch), box;
+    struct bm_footprint whole = bm_chunking_footprint(&p->chunking, chunk);
 
-    for (int64_t k = p->first[patch]; k < p->first[patch + 1]; k++) {
-        bm_box_meet(&box, &whole, &p->blocks[p->part[k]].box);
+    for (int64_t k = p->first[chunk]; k < p->first[chunk + 1]; k++) {
+        bouma_box box = bm_footprint_part(&whole, &p->blocks[p->part[k]].box);
+
         sum[rank_of_part(p, k)] += bm_box_volume(&box);
     }
 }
 
-/* The rank with the most samples of a patch, the smaller one of equals, among
+/* The rank with the most samples of a chunk, the smaller one of equals, among
  * those with room[] (NULL: all have); -1 if there is none. sum[] is all 0
  * before and after. */
-static int largest_holder(const struct bm_partition *p, int64_t patch,
+static int largest_holder(const struct bm_partition *p, int64_t chunk,
                           const int64_t *room, uint64_t *sum)
 {
     int best = -1;
 
-    add_up(sum, p, patch);
-    for (int64_t k = p->first[patch]; k < p->first[patch + 1]; k++) {
+    add_up(sum, p, chunk);
+    for (int64_t k = p->first[chunk]; k < p->first[chunk + 1]; k++) {
         int rank = rank_of_part(p, k);
 
         if (room && room[rank] <= 0)
@@ -59,17 +60,17 @@ static int largest_holder(const struct bm_partition *p, int64_t patch,
             (sum[rank] == sum[best] && rank < best))
             best = rank;
     }
-    for (int64_t k = p->first[patch]; k < p->first[patch + 1]; k++)
+    for (int64_t k = p->first[chunk]; k < p->first[chunk + 1]; k++)
         sum[rank_of_part(p, k)] = 0;
     return best;
 }
 
-/* Regular patches stay. A shared one goes to the sharer that holds most of it
+/* Regular chunks stay. A shared one goes to the sharer that holds most of it
  * among those that have not reached their target; if none is left, to the first
  * rank of all that has not. */
 static int balanced(int *owner, const struct bm_partition *p, int ranks)
 {
-    int64_t patches = p->tiling->patches;
+    int64_t chunks = p->chunking.count;
     int64_t *room = bm_new_raw(p->a, (size_t)ranks, sizeof(*room));
     uint64_t *sum = bm_new(p->a, (size_t)ranks, sizeof(*sum));
     int next = 0;
@@ -80,13 +81,13 @@ static int balanced(int *owner, const struct bm_partition *p, int ranks)
         return BOUMA_ENOMEM;
     }
     for (int r = 0; r < ranks; r++)
-        room[r] = bm_distribute_target(patches, ranks, r);
-    for (int64_t i = 0; i < patches; i++) {
+        room[r] = bm_distribute_target(chunks, ranks, r);
+    for (int64_t i = 0; i < chunks; i++) {
         owner[i] = is_regular(p, i) ? rank_of_part(p, p->first[i]) : -1;
         if (owner[i] >= 0)
             room[owner[i]]--;
     }
-    for (int64_t i = 0; i < patches; i++) {
+    for (int64_t i = 0; i < chunks; i++) {
         if (owner[i] >= 0)
             continue;
         owner[i] = largest_holder(p, i, room, sum);
@@ -103,24 +104,24 @@ static int balanced(int *owner, const struct bm_partition *p, int ranks)
     return BOUMA_OK;
 }
 
-/* The rank with the most samples of the patch. */
+/* The rank with the most samples of the chunk. */
 static int greedy(int *owner, const struct bm_partition *p, int ranks)
 {
     uint64_t *sum = bm_new(p->a, (size_t)ranks, sizeof(*sum));
 
     if (!sum)
         return BOUMA_ENOMEM;
-    for (int64_t i = 0; i < p->tiling->patches; i++)
+    for (int64_t i = 0; i < p->chunking.count; i++)
         owner[i] = largest_holder(p, i, NULL, sum);
     bm_drop(p->a, sum);
     return BOUMA_OK;
 }
 
-/* The first rank that holds some of the patch. */
+/* The first rank that holds some of the chunk. */
 static int none(int *owner, const struct bm_partition *p, int ranks)
 {
     (void)ranks;
-    for (int64_t i = 0; i < p->tiling->patches; i++) {
+    for (int64_t i = 0; i < p->chunking.count; i++) {
         owner[i] = rank_of_part(p, p->first[i]);
         for (int64_t k = p->first[i]; k < p->first[i + 1]; k++)
             if (rank_of_part(p, k) < owner[i])
@@ -137,18 +138,20 @@ int bm_distribute_report(struct bm_distribution *report, const int *owner,
     if (!count)
         return BOUMA_ENOMEM;
     memset(report, 0, sizeof(*report));
-    for (int64_t i = 0; i < p->tiling->patches; i++) {
-        bouma_box whole, box;
+    for (int64_t i = 0; i < p->chunking.count; i++) {
+        struct bm_footprint whole;
 
         if (++count[owner[i]] > report->most_patches)
             report->most_patches = count[owner[i]];
         if (is_regular(p, i))
             continue; /* it is where it was */
         report->shared_patches++;
-        whole = bm_tiling_patch_box(p->tiling, i);
+        whole = bm_chunking_footprint(&p->chunking, i);
         for (int64_t k = p->first[i]; k < p->first[i + 1]; k++)
             if (rank_of_part(p, k) != owner[i]) {
-                bm_box_meet(&box, &whole, &p->blocks[p->part[k]].box);
+                bouma_box box =
+                    bm_footprint_part(&whole, &p->blocks[p->part[k]].box);
+
                 report->moved_samples += bm_box_volume(&box);
                 report->messages++;
             }
@@ -184,7 +187,7 @@ int bm_distribute_readers(int *owner, const struct bm_partition *p, int ranks)
 
     if (!count)
         return BOUMA_ENOMEM;
-    for (int64_t i = 0; i < p->tiling->patches; i++) {
+    for (int64_t i = 0; i < p->chunking.count; i++) {
         int best = -1;
 
         for (int64_t k = p->first[i]; k < p->first[i + 1]; k++) {

@@ -1,4 +1,4 @@
-/* distribute.h -- who puts a patch together and encodes it. */
+/* distribute.h -- who puts a chunk together and encodes it. */
 #ifndef BM_DISTRIBUTE_H
 #define BM_DISTRIBUTE_H
 
@@ -12,7 +12,7 @@ struct bm_distribution {
     int64_t messages;       /* parts that are sent */
 };
 
-/* The owner of each patch, into owner[patches]; every patch has a part.
+/* The owner of each chunk, into owner[chunks]; every chunk has a part.
  * BOUMA_OK, ENOMEM, or EINVAL for an unknown scheme. 'report' may be NULL.
  * `weighted` is `balanced` as long as there are no weights. */
 int bm_distribute(int *owner, bouma_distribute scheme,
@@ -20,9 +20,9 @@ int bm_distribute(int *owner, bouma_distribute scheme,
                   struct bm_distribution *report);
 
 /* Balance the ranks' loads by weights. owner[] are those of `balanced`, and
- * load[ranks] what each rank has to do with them: weight[patches] and perhaps
+ * load[ranks] what each rank has to do with them: weight[chunks] and perhaps
  * more, of other grids. Both are changed so that the largest load is smaller,
- * and no more samples are moved than before; regular patches stay. If it cannot
+ * and no more samples are moved than before; regular chunks stay. If it cannot
  * be made smaller (as where all weights are equal) nothing changes. BOUMA_OK or
  * ENOMEM. */
 int bm_distribute_weighted(int *owner, const struct bm_partition *p, int ranks,
@@ -32,13 +32,13 @@ int bm_distribute_weighted(int *owner, const struct bm_partition *p, int ranks,
 int bm_distribute_report(struct bm_distribution *report, const int *owner,
                          const struct bm_partition *p, int ranks);
 
-/* The owners for reading, where a patch may be wanted by no rank (its owner is
+/* The owners for reading, where a chunk may be wanted by no rank (its owner is
  * then -1) or by several: one of those that want it, the one with the fewest so
  * far. BOUMA_OK or ENOMEM. */
 int bm_distribute_readers(int *owner, const struct bm_partition *p, int ranks);
 
-/* The number of patches that `balanced` aims at for a rank: every rank gets
+/* The number of chunks that `balanced` aims at for a rank: every rank gets
  * floor(M/N), and the M mod N others are spread evenly over the ranks. */
-int64_t bm_distribute_target(int64_t patches, int ranks, int rank);
+int64_t bm_distribute_target(int64_t chunks, int ranks, int rank);
 
 #endif

@@ -1,8 +1,8 @@
-/* distribute_weighted.c -- patches that take longer count for more.
+/* distribute_weighted.c -- chunks that take longer count for more.
  *
- * A search that begins with the owners of `balanced` and hands shared patches
+ * A search that begins with the owners of `balanced` and hands shared chunks
  * on among their sharers. It never moves more samples than it began with: what
- * one patch saves (it goes to a rank that holds more of it) another may cost.
+ * one chunk saves (it goes to a rank that holds more of it) another may cost.
  * Handing on never makes the larger one of two ranks larger, so the largest
  * load of all only falls. Whole numbers, and one order: all ranks find the
  * same. */
@@ -10,11 +10,11 @@
 
 #define PASSES 8
 
-/* Shared patch i is patch[i], and entries first[i] to first[i + 1] tell which
+/* Shared chunk i is chunk[i], and entries first[i] to first[i + 1] tell which
  * ranks hold how many of its samples. */
 struct sharing {
     size_t count;
-    int64_t *patch;
+    int64_t *chunk;
     size_t *first;
     int *rank;
     uint64_t *held;
@@ -26,17 +26,17 @@ static int rank_of_part(const struct bm_partition *p, int64_t i)
     return p->blocks[p->part[i]].rank;
 }
 
-static int is_shared(const struct bm_partition *p, int64_t patch)
+static int is_shared(const struct bm_partition *p, int64_t chunk)
 {
-    for (int64_t i = p->first[patch] + 1; i < p->first[patch + 1]; i++)
-        if (rank_of_part(p, i) != rank_of_part(p, p->first[patch]))
+    for (int64_t i = p->first[chunk] + 1; i < p->first[chunk + 1]; i++)
+        if (rank_of_part(p, i) != rank_of_part(p, p->first[chunk]))
             return 1;
     return 0;
 }
 
 static void release(struct sharing *s, const bouma_allocator *a)
 {
-    bm_drop(a, s->patch);
+    bm_drop(a, s->chunk);
     bm_drop(a, s->first);
     bm_drop(a, s->rank);
     bm_drop(a, s->held);
@@ -44,19 +44,19 @@ static void release(struct sharing *s, const bouma_allocator *a)
 }
 
 /* place[ranks] is where a rank was entered last: a rank may have several parts
- * of a patch. */
+ * of a chunk. */
 static void fill(struct sharing *s, const struct bm_partition *p, size_t *place)
 {
     size_t n = 0;
 
     s->count = 0;
-    for (int64_t i = 0; i < p->tiling->patches; i++) {
+    for (int64_t i = 0; i < p->chunking.count; i++) {
         size_t begin = n;
 
         if (!is_shared(p, i))
             continue;
         for (int64_t k = p->first[i]; k < p->first[i + 1]; k++) {
-            bouma_box box = bm_partition_box(p, i, k);
+            struct bm_footprint part = bm_partition_part(p, i, k);
             int rank = rank_of_part(p, k);
             size_t at = place[rank];
 
@@ -65,9 +65,9 @@ static void fill(struct sharing *s, const struct bm_partition *p, size_t *place)
                 s->rank[at] = rank;
                 s->held[at] = 0;
             }
-            s->held[at] += bm_box_volume(&box);
+            s->held[at] += bm_footprint_samples(&part);
         }
-        s->patch[s->count] = i;
+        s->chunk[s->count] = i;
         s->first[s->count++] = begin;
     }
     s->first[s->count] = n;
@@ -80,17 +80,17 @@ static int find_shared(struct sharing *s, const struct bm_partition *p,
     size_t count = 0, parts = 0;
     int rc = BOUMA_ENOMEM;
 
-    for (int64_t i = 0; i < p->tiling->patches; i++)
+    for (int64_t i = 0; i < p->chunking.count; i++)
         if (is_shared(p, i)) {
             count++;
             parts += (size_t)(p->first[i + 1] - p->first[i]);
         }
-    s->patch = bm_new_raw(p->a, count, sizeof(*s->patch));
+    s->chunk = bm_new_raw(p->a, count, sizeof(*s->chunk));
     s->first = bm_new_raw(p->a, count + 1, sizeof(*s->first));
     s->rank = bm_new_raw(p->a, parts, sizeof(*s->rank));
     s->held = bm_new_raw(p->a, parts, sizeof(*s->held));
     s->before = bm_new_raw(p->a, count, sizeof(*s->before));
-    if (place && s->patch && s->first && s->rank && s->held && s->before) {
+    if (place && s->chunk && s->first && s->rank && s->held && s->before) {
         fill(s, p, place);
         rc = BOUMA_OK;
     }
@@ -135,9 +135,9 @@ static int find_lowest(struct search *s)
     }
     s->lowest = whole + (rest + ranks - 1) / ranks;
     for (size_t i = 0; i < g->count; i++) {
-        uint64_t weight = s->weight[g->patch[i]];
+        uint64_t weight = s->weight[g->chunk[i]];
 
-        fixed[s->owner[g->patch[i]]] -= weight;
+        fixed[s->owner[g->chunk[i]]] -= weight;
         s->lowest = weight > s->lowest ? weight : s->lowest;
     }
     for (int r = 0; r < s->ranks; r++)
@@ -147,18 +147,18 @@ static int find_lowest(struct search *s)
     return BOUMA_OK;
 }
 
-/* The owner holds 'mine' of the patch's samples, 'to' holds 'held'. */
-static void give(struct search *s, int64_t patch, int to, uint64_t mine,
+/* The owner holds 'mine' of the chunk's samples, 'to' holds 'held'. */
+static void give(struct search *s, int64_t chunk, int to, uint64_t mine,
                  uint64_t held)
 {
     s->saved += held;
     s->saved -= mine;
-    s->load[s->owner[patch]] -= s->weight[patch];
-    s->load[to] += s->weight[patch];
-    s->owner[patch] = to;
+    s->load[s->owner[chunk]] -= s->weight[chunk];
+    s->load[to] += s->weight[chunk];
+    s->owner[chunk] = to;
 }
 
-/* The sharer of shared patch 'i' that should have it instead of its owner, as
+/* The sharer of shared chunk 'i' that should have it instead of its owner, as
  * an index into the entries, or 'none': the one that is left with the smallest
  * load, if that is below the owner's now; else one that holds more of it and
  * has ample room. Only an owner above 'limit' may pay for it in samples. */
@@ -166,8 +166,8 @@ static size_t better_sharer(const struct search *s, size_t i, uint64_t mine,
                             uint64_t limit, size_t none)
 {
     const struct sharing *g = &s->shared;
-    int from = s->owner[g->patch[i]];
-    uint64_t weight = s->weight[g->patch[i]], least = s->load[from];
+    int from = s->owner[g->chunk[i]];
+    uint64_t weight = s->weight[g->chunk[i]], least = s->load[from];
     size_t best = none, saver = none;
 
     for (size_t k = g->first[i]; k < g->first[i + 1]; k++) {
@@ -188,15 +188,15 @@ static size_t better_sharer(const struct search *s, size_t i, uint64_t mine,
     return best != none ? best : saver;
 }
 
-/* Hand shared patch 'i' on if that is of use. Where no sharer can help an owner
- * above 'limit', the next rank of all with ample room takes the patch, if that
+/* Hand shared chunk 'i' on if that is of use. Where no sharer can help an owner
+ * above 'limit', the next rank of all with ample room takes the chunk, if that
  * can be paid for. */
 static void hand_on(struct search *s, size_t i, uint64_t limit)
 {
     const struct sharing *g = &s->shared;
-    int64_t patch = g->patch[i];
-    int from = s->owner[patch];
-    uint64_t weight = s->weight[patch], mine = 0;
+    int64_t chunk = g->chunk[i];
+    int from = s->owner[chunk];
+    uint64_t weight = s->weight[chunk], mine = 0;
     size_t none = g->first[i + 1], best;
 
     for (size_t k = g->first[i]; k < none; k++)
@@ -204,12 +204,12 @@ static void hand_on(struct search *s, size_t i, uint64_t limit)
             mine = g->held[k];
     best = better_sharer(s, i, mine, limit, none);
     if (best != none) {
-        give(s, patch, g->rank[best], mine, g->held[best]);
+        give(s, chunk, g->rank[best], mine, g->held[best]);
     } else if (s->load[from] > limit && mine <= s->saved && weight) {
         while (s->next < s->ranks && s->load[s->next] + weight > s->lowest)
             s->next++;
         if (s->next < s->ranks)
-            give(s, patch, s->next, mine, 0);
+            give(s, chunk, s->next, mine, 0);
     }
 }
 
@@ -217,7 +217,7 @@ static void hand_on(struct search *s, size_t i, uint64_t limit)
 static void undo(struct search *s)
 {
     for (size_t i = 0; i < s->shared.count; i++)
-        give(s, s->shared.patch[i], s->shared.before[i], 0, 0);
+        give(s, s->shared.chunk[i], s->shared.before[i], 0, 0);
 }
 
 int bm_distribute_weighted(int *owner, const struct bm_partition *p, int ranks,
@@ -231,7 +231,7 @@ int bm_distribute_weighted(int *owner, const struct bm_partition *p, int ranks,
     if (!rc)
         rc = find_lowest(&s);
     for (size_t i = 0; i < s.shared.count && !rc; i++)
-        s.shared.before[i] = owner[s.shared.patch[i]];
+        s.shared.before[i] = owner[s.shared.chunk[i]];
     for (uint64_t pass = 1; pass <= PASSES && !rc; pass++) {
         above = largest(load, ranks) - s.lowest;
         if (!above)

@@ -208,7 +208,7 @@ static size_t list_senders(uint64_t *senders, const struct bm_partition *p,
 static int count_moves(struct bm_estimate *e, const struct bm_partition *p,
                        int ranks)
 {
-    int64_t patches = p->tiling->patches;
+    int64_t patches = p->chunking.count;
     struct grouping owned = {0};
     uint64_t *senders = NULL;
     size_t most = 0;
@@ -483,7 +483,8 @@ static int make_owners(struct bm_estimate *e,
     int rc = blocks ? BOUMA_OK : BOUMA_ENOMEM;
 
     if (!rc)
-        rc = bm_partition_init(&partition, e->a, task->tiling, blocks,
+        rc = bm_partition_init(&partition, e->a,
+                               bm_chunking_of_tiling(task->tiling), blocks,
                                list_blocks(blocks, task));
     if (!rc)
         rc = bm_distribute(e->owner, task->options->distribute, &partition,

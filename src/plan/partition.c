@@ -3,46 +3,62 @@
 
 #include <string.h>
 
-/* Run over the patches that a block meets. */
-#define EACH_PATCH(tiling, box, at, patch)                                     \
-    for (bouma_box over = bm_tiling_meeting(tiling, box), *once = &over; once; \
-         once = NULL)                                                          \
-        for (at[0] = over.lo[0]; at[0] < over.hi[0]; at[0]++)                  \
-            for (at[1] = over.lo[1]; at[1] < over.hi[1]; at[1]++)              \
-                for (at[2] = over.lo[2], patch = bm_tiling_index(tiling, at);  \
-                     at[2] < over.hi[2]; at[2]++, patch++)
+/* Counting sort by chunk; first[] is one ahead while it is filled. */
+static void count_run(void *context, int64_t first, int64_t end)
+{
+    int64_t *count = context;
+
+    for (int64_t c = first; c < end; c++)
+        count[c + 2]++;
+}
+
+struct filling {
+    struct bm_partition *p;
+    uint32_t block;
+};
+
+static void fill_run(void *context, int64_t first, int64_t end)
+{
+    const struct filling *f = context;
+    int64_t *next = f->p->first + 1;
+
+    for (int64_t c = first; c < end; c++)
+        f->p->part[next[c]++] = f->block;
+}
 
 int bm_partition_init(struct bm_partition *p, const bouma_allocator *a,
-                      const struct bm_tiling *tiling,
+                      struct bm_chunking chunking,
                       const struct bm_block *blocks, size_t count)
 {
-    int64_t at[3], patch;
+    const struct bm_chunking_functions *calls = chunking.calls;
+    struct filling f = {p, 0};
 
     memset(p, 0, sizeof(*p));
     p->a = a;
-    p->tiling = tiling;
+    p->chunking = chunking;
     p->blocks = blocks;
     p->block_count = count;
     if (count > UINT32_MAX)
         return BOUMA_ELIMIT;
-    p->first = bm_new(a, (size_t)tiling->patches + 2, sizeof(*p->first));
+    p->first = bm_new(a, (size_t)chunking.count + 2, sizeof(*p->first));
     if (!p->first)
         return BOUMA_ENOMEM;
-    /* Counting sort by patch; first[] is one ahead while it is filled. */
     for (size_t b = 0; b < count; b++)
-        EACH_PATCH(tiling, &blocks[b].box, at, patch)
-    p->first[patch + 2]++;
-    for (int64_t i = 0; i < tiling->patches; i++)
+        calls->touched(chunking.own, &blocks[b].box, chunking.level, count_run,
+                       p->first);
+    for (int64_t i = 0; i < chunking.count; i++)
         p->first[i + 2] += p->first[i + 1];
     p->part =
-        bm_new_raw(a, (size_t)p->first[tiling->patches + 1], sizeof(*p->part));
+        bm_new_raw(a, (size_t)p->first[chunking.count + 1], sizeof(*p->part));
     if (!p->part) {
         bm_partition_release(p);
         return BOUMA_ENOMEM;
     }
-    for (size_t b = 0; b < count; b++)
-        EACH_PATCH(tiling, &blocks[b].box, at, patch)
-    p->part[p->first[patch + 1]++] = (uint32_t)b;
+    for (size_t b = 0; b < count; b++) {
+        f.block = (uint32_t)b;
+        calls->touched(chunking.own, &blocks[b].box, chunking.level, fill_run,
+                       &f);
+    }
     return BOUMA_OK;
 }
 
@@ -56,40 +72,47 @@ void bm_partition_release(struct bm_partition *p)
     p->part = NULL;
 }
 
-bouma_box bm_partition_box(const struct bm_partition *p, int64_t patch,
-                           int64_t i)
+struct bm_footprint bm_partition_part(const struct bm_partition *p,
+                                      int64_t chunk, int64_t i)
 {
-    bouma_box box = bm_tiling_patch_box(p->tiling, patch);
+    struct bm_footprint whole = bm_chunking_footprint(&p->chunking, chunk);
+    bouma_box part = bm_footprint_part(&whole, &p->blocks[p->part[i]].box);
 
-    bm_box_meet(&box, &box, &p->blocks[p->part[i]].box);
-    return box;
+    return bm_footprint_cut(&whole, &part);
 }
 
 /* Below this number of parts each pair is compared, above it cells are
  * marked. */
 #define PAIRWISE 48
 
-/* The part of block part[i] in the patch whose box is 'whole'. */
-static bouma_box part_in(const struct bm_partition *p, const bouma_box *whole,
-                         int64_t i)
+/* Parts are counted from the first sample of their chunk. */
+static bouma_box part_in(const struct bm_partition *p,
+                         const struct bm_footprint *whole, int64_t i)
 {
-    bouma_box box;
-
-    bm_box_meet(&box, whole, &p->blocks[p->part[i]].box);
-    return box;
+    return bm_footprint_part(whole, &p->blocks[p->part[i]].box);
 }
 
-static int find_overlap(const struct bm_partition *p, int64_t patch,
-                        const bouma_box *whole, struct bm_cover_fault *fault)
+static bouma_box region_of(const struct bm_footprint *whole,
+                           const bouma_box *part)
 {
-    for (int64_t i = p->first[patch]; i < p->first[patch + 1]; i++) {
+    struct bm_footprint some = bm_footprint_cut(whole, part);
+
+    return bm_footprint_bounds(&some);
+}
+
+static int find_overlap(const struct bm_partition *p, int64_t chunk,
+                        const struct bm_footprint *whole,
+                        struct bm_cover_fault *fault)
+{
+    for (int64_t i = p->first[chunk]; i < p->first[chunk + 1]; i++) {
         bouma_box mine = part_in(p, whole, i);
 
-        for (int64_t j = p->first[patch]; j < i; j++) {
-            const struct bm_block *other = &p->blocks[p->part[j]];
+        for (int64_t j = p->first[chunk]; j < i; j++) {
+            bouma_box other = part_in(p, whole, j), common;
 
-            if (bm_box_meet(&fault->region, &mine, &other->box)) {
-                fault->rank[0] = other->rank;
+            if (bm_box_meet(&common, &mine, &other)) {
+                fault->region = region_of(whole, &common);
+                fault->rank[0] = p->blocks[p->part[j]].rank;
                 fault->rank[1] = p->blocks[p->part[i]].rank;
                 return 1;
             }
@@ -117,56 +140,51 @@ static int mark_row(uint64_t *bits, uint64_t from, uint64_t count)
     return seen;
 }
 
-/* Mark the cells of every part of a patch in bits[]; 1 at an overlap. */
-static int mark_parts(const struct bm_partition *p, int64_t patch,
-                      uint64_t *bits)
+/* Mark the samples of every part of a chunk in bits[]; 1 at an overlap. */
+static int mark_parts(const struct bm_partition *p, int64_t chunk,
+                      const struct bm_footprint *whole, uint64_t *bits)
 {
-    bouma_box whole = bm_tiling_patch_box(p->tiling, patch);
-    int64_t ny = whole.hi[1] - whole.lo[1], nx = whole.hi[2] - whole.lo[2];
+    int64_t ny = whole->count[1], nx = whole->count[2];
 
-    for (int64_t i = p->first[patch]; i < p->first[patch + 1]; i++) {
-        bouma_box box = part_in(p, &whole, i);
+    for (int64_t i = p->first[chunk]; i < p->first[chunk + 1]; i++) {
+        bouma_box part = part_in(p, whole, i);
 
-        for (int64_t z = box.lo[0]; z < box.hi[0]; z++)
-            for (int64_t y = box.lo[1]; y < box.hi[1]; y++)
-                if (mark_row(
-                        bits,
-                        (uint64_t)(((z - whole.lo[0]) * ny + y - whole.lo[1]) *
-                                       nx +
-                                   box.lo[2] - whole.lo[2]),
-                        (uint64_t)(box.hi[2] - box.lo[2])))
+        for (int64_t z = part.lo[0]; z < part.hi[0]; z++)
+            for (int64_t y = part.lo[1]; y < part.hi[1]; y++)
+                if (mark_row(bits, (uint64_t)((z * ny + y) * nx + part.lo[2]),
+                             (uint64_t)(part.hi[2] - part.lo[2])))
                     return 1;
     }
     return 0;
 }
 
-/* The bounds of the cells of a patch that are not marked. */
-static bouma_box bounds_of_unmarked(const bouma_box *whole,
+/* The bounds of the samples of a chunk that are not marked. */
+static bouma_box bounds_of_unmarked(const struct bm_footprint *whole,
                                     const uint64_t *bits)
 {
     bouma_box out = {{0, 0, 0}, {0, 0, 0}};
-    uint64_t cell = 0;
+    uint64_t sample = 0;
 
-    for (int64_t z = whole->lo[0]; z < whole->hi[0]; z++)
-        for (int64_t y = whole->lo[1]; y < whole->hi[1]; y++)
-            for (int64_t x = whole->lo[2]; x < whole->hi[2]; x++, cell++)
-                if (!(bits[cell >> 6] >> (cell & 63) & 1)) {
+    for (int64_t z = 0; z < whole->count[0]; z++)
+        for (int64_t y = 0; y < whole->count[1]; y++)
+            for (int64_t x = 0; x < whole->count[2]; x++, sample++)
+                if (!(bits[sample >> 6] >> (sample & 63) & 1)) {
                     bouma_box one = {{z, y, x}, {z + 1, y + 1, x + 1}};
 
                     out = bm_box_join(&out, &one);
                 }
-    return out;
+    return region_of(whole, &out);
 }
 
-/* The parts of a patch have the right volume in sum, and there are few: is no
- * cell in two of them? Their boxes are taken together first. */
-static int few_are_disjoint(const struct bm_partition *p, int64_t patch,
-                            const bouma_box *whole)
+/* The parts of a chunk have the right number of samples in sum, and there are
+ * few: is no sample in two of them? Their boxes are taken together first. */
+static int few_are_disjoint(const struct bm_partition *p, int64_t chunk,
+                            const struct bm_footprint *whole)
 {
     bouma_box boxes[PAIRWISE], common;
     int n = 0;
 
-    for (int64_t i = p->first[patch]; i < p->first[patch + 1]; i++, n++) {
+    for (int64_t i = p->first[chunk]; i < p->first[chunk + 1]; i++, n++) {
         boxes[n] = part_in(p, whole, i);
         for (int k = 0; k < n; k++)
             if (bm_box_meet(&common, &boxes[k], &boxes[n]))
@@ -175,39 +193,40 @@ static int few_are_disjoint(const struct bm_partition *p, int64_t patch,
     return 1;
 }
 
-/* A patch whose parts have the right volume in sum is covered if no two meet;
- * one with another volume is at fault anyway, and only the place is sought. */
-static int check_patch(const struct bm_partition *p, int64_t patch,
+/* A chunk whose parts have the right number of samples in sum is covered if no
+ * two meet; one with another number is at fault anyway, and only the place is
+ * sought. */
+static int check_chunk(const struct bm_partition *p, int64_t chunk,
                        struct bm_cover_fault *fault)
 {
-    bouma_box whole = bm_tiling_patch_box(p->tiling, patch);
-    uint64_t volume = bm_box_volume(&whole), sum = 0;
-    int64_t parts = p->first[patch + 1] - p->first[patch];
+    struct bm_footprint whole = bm_chunking_footprint(&p->chunking, chunk);
+    uint64_t samples = bm_footprint_samples(&whole), sum = 0;
+    int64_t parts = p->first[chunk + 1] - p->first[chunk];
     uint64_t *bits;
     int rc = BOUMA_OK;
 
-    for (int64_t i = p->first[patch]; i < p->first[patch + 1]; i++) {
-        bouma_box box = part_in(p, &whole, i);
+    for (int64_t i = p->first[chunk]; i < p->first[chunk + 1]; i++) {
+        bouma_box part = part_in(p, &whole, i);
 
-        sum += bm_box_volume(&box);
+        sum += bm_box_volume(&part);
     }
-    if (sum == volume && (parts == 1 || (parts <= PAIRWISE &&
-                                         few_are_disjoint(p, patch, &whole))))
+    if (sum == samples && (parts == 1 || (parts <= PAIRWISE &&
+                                          few_are_disjoint(p, chunk, &whole))))
         return BOUMA_OK;
-    if (parts <= PAIRWISE && find_overlap(p, patch, &whole, fault))
+    if (parts <= PAIRWISE && find_overlap(p, chunk, &whole, fault))
         return BOUMA_ECOVER;
     if (parts == 0) {
-        fault->region = whole;
+        fault->region = bm_footprint_bounds(&whole);
         fault->rank[0] = fault->rank[1] = -1;
         return BOUMA_ECOVER;
     }
-    bits = bm_new(p->a, (size_t)(volume / 64 + 1), sizeof(*bits));
+    bits = bm_new(p->a, (size_t)(samples / 64 + 1), sizeof(*bits));
     if (!bits)
         return BOUMA_ENOMEM;
-    if (mark_parts(p, patch, bits)) {
-        find_overlap(p, patch, &whole, fault);
+    if (mark_parts(p, chunk, &whole, bits)) {
+        find_overlap(p, chunk, &whole, fault);
         rc = BOUMA_ECOVER;
-    } else if (sum != volume) {
+    } else if (sum != samples) {
         fault->region = bounds_of_unmarked(&whole, bits);
         fault->rank[0] = fault->rank[1] = -1;
         rc = BOUMA_ECOVER;
@@ -221,7 +240,7 @@ int bm_partition_check(const struct bm_partition *p,
 {
     int rc = BOUMA_OK;
 
-    for (int64_t i = 0; i < p->tiling->patches && !rc; i++)
-        rc = check_patch(p, i, fault);
+    for (int64_t i = 0; i < p->chunking.count && !rc; i++)
+        rc = check_chunk(p, i, fault);
     return rc;
 }

@@ -1,4 +1,4 @@
-/* partition.h -- which ranks hold which part of which patch, and whether
+/* partition.h -- which ranks hold which part of which chunk, and whether
  * their blocks cover the grid exactly once. */
 #ifndef BM_PARTITION_H
 #define BM_PARTITION_H
@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "base/memory.h"
-#include "base/tiling.h"
+#include "plan/chunking.h"
 
 /* A block that a rank holds; the box is lifted and lies in the grid. */
 struct bm_block {
@@ -15,26 +15,26 @@ struct bm_block {
     bouma_box box;
 };
 
-/* The parts of patch p are the meetings of its box with the blocks
- * part[first[p]] ... part[first[p + 1] - 1], in the order of 'blocks'. */
+/* The parts of chunk c are its samples in the blocks part[first[c]] ...
+ * part[first[c + 1] - 1], in the order of 'blocks'. */
 struct bm_partition {
     const bouma_allocator *a;
-    const struct bm_tiling *tiling; /* not owned */
-    const struct bm_block *blocks;  /* not owned */
+    struct bm_chunking chunking;
+    const struct bm_block *blocks; /* not owned */
     size_t block_count;
-    int64_t *first; /* [patches + 1] */
-    uint32_t *part; /* [first[patches]] */
+    int64_t *first; /* [chunks + 1] */
+    uint32_t *part; /* [first[chunks]] */
 };
 
 /* BOUMA_OK, ENOMEM, or ELIMIT (2^32 blocks or more). */
 int bm_partition_init(struct bm_partition *p, const bouma_allocator *a,
-                      const struct bm_tiling *tiling,
+                      struct bm_chunking chunking,
                       const struct bm_block *blocks, size_t count);
 void bm_partition_release(struct bm_partition *p);
 
-/* The box that part 'i' (an index into part[]) has of patch 'patch'. */
-bouma_box bm_partition_box(const struct bm_partition *p, int64_t patch,
-                           int64_t i);
+/* The samples that part 'i' (an index into part[]) has of a chunk. */
+struct bm_footprint bm_partition_part(const struct bm_partition *p,
+                                      int64_t chunk, int64_t i);
 
 /* What is wrong with a cover: 'region' is held by nobody (rank[0] is -1), or by
  * both ranks. */
@@ -43,7 +43,7 @@ struct bm_cover_fault {
     int rank[2];
 };
 
-/* BOUMA_OK, ENOMEM, or ECOVER with the first fault in the order of patches. */
+/* BOUMA_OK, ENOMEM, or ECOVER with the first fault in the order of chunks. */
 int bm_partition_check(const struct bm_partition *p,
                        struct bm_cover_fault *fault);
 

@@ -242,7 +242,7 @@ static int any_inside(const struct bm_object *o, const bouma_box *bounds,
                       const uint64_t *keys, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        bouma_box box = o->layout->bounds(o, keys[i]);
+        bouma_box box = bm_chunk_bounds(o, keys[i]);
 
         if (bm_box_inside(&box, bounds))
             return 1;

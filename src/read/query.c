@@ -42,7 +42,7 @@ static bouma_patch_info describe(struct query *q, const struct bm_section *s,
                                  size_t place)
 {
     const struct bouma_variable *v = q->variable;
-    bouma_box box = v->object->layout->bounds(v->object, s->keys[place]);
+    bouma_box box = bm_chunk_bounds(v->object, s->keys[place]);
     bouma_patch_info info = {bm_box_lower(&box, v->object->ndims), s->levels,
                              v->components, q->ranges, q->level_bytes};
 
@@ -132,7 +132,7 @@ static int part_of(const struct query *q, uint64_t key,
     struct entry wanted = {.key = key};
     const struct entry *e =
         bsearch(&wanted, q->entries, q->count, sizeof(*q->entries), by_key);
-    bouma_box part = v->object->layout->bounds(v->object, key);
+    bouma_box part = bm_chunk_bounds(v->object, key);
     struct bm_lattice l;
 
     if (!e || !bm_box_meet(&part, &part, &q->box))
@@ -239,8 +239,7 @@ int bm_query(struct bouma_step *step, const struct bouma_variable *variable,
     uint64_t *keys = NULL;
     uint64_t before = 0;
     size_t count = 0;
-    int rc = variable->object->layout->select(&keys, &count, variable->object,
-                                              lifted, 0);
+    int rc = bm_chunks_select(&keys, &count, variable->object, lifted, 0);
 
     q.entries = bm_new_raw(a, count + 1, sizeof(*q.entries));
     q.ranges = bm_new(a, (size_t)variable->components, sizeof(*q.ranges));

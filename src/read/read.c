@@ -6,12 +6,11 @@
 void bm_read_give(const struct bm_decoding *chunk,
                   const struct bm_read_request *r)
 {
-    struct bm_lattice l = bm_lattice_of(&r->box, r->level);
-    struct bm_target target = {.box = r->box,
+    struct bm_footprint box = bm_footprint_of_box(&r->box);
+    struct bm_target target = {.samples = bm_footprint_at_level(&box, r->level),
                                .data = r->data,
                                .component_stride = r->component_stride};
 
-    memcpy(target.first, l.start, sizeof(target.first));
     memcpy(target.stride, r->stride, sizeof(target.stride));
     r->variable->object->layout->give(chunk, &target);
 }
@@ -35,8 +34,8 @@ int bm_read_box(struct bouma_step *step, const struct bm_read_request *request)
                              .context = (void *)request,
                              .clip = &request->box};
     uint64_t *keys;
-    int rc = grid->layout->select(&keys, &fetch.count, grid, &request->box,
-                                  request->level);
+    int rc = bm_chunks_select(&keys, &fetch.count, grid, &request->box,
+                              request->level);
 
     if (rc)
         return bm_fail(&step->ds->error, rc, "no memory to read");

@@ -1,4 +1,4 @@
-/* read_all.c -- boxes of samples, for all ranks together. Each patch is read
+/* read_all.c -- boxes of samples, for all ranks together. Each chunk is read
  * and decoded by one of the ranks that want it; what others want of it goes
  * through that one's buffers (engine/pipe.h), of which it makes the next while
  * they get theirs out of the last. */
@@ -21,28 +21,28 @@ struct wish {
     bouma_box box;
 };
 
-/* The wishes for one variable at one level: who reads which patch. */
+/* The wishes for one variable at one level: who reads which chunk. */
 struct group {
     const struct wish *wishes;
     size_t count;
     struct bm_block *blocks; /* one for each wish */
     struct bm_partition partition;
     int *owner;
-    int64_t *mine;      /* patches that this rank reads, ascending */
+    int64_t *mine;      /* chunks that this rank reads, ascending */
     uint64_t *keys;     /* of them */
     size_t *first_part; /* of each, in collective.part_at */
     size_t mine_count;
 };
 
-/* A patch that this rank reads. */
+/* A chunk that this rank reads. */
 struct place {
-    size_t group, patch; /* in group.mine */
+    size_t group, chunk; /* in group.mine */
 };
 
-/* A part of a patch that another rank reads for this one. */
+/* A part of a chunk that another rank reads for this one. */
 struct want {
     const struct wish *wish;
-    bouma_box box;
+    struct bm_footprint part;
 };
 
 struct collective {
@@ -54,8 +54,8 @@ struct collective {
     size_t group_count;
     struct bm_flows flows;
     struct bm_pipe *pipe;
-    /* What others want of this rank's patches: where it is in its stream, and
-     * the patches with which its rounds begin; 'rest' is the one behind the
+    /* What others want of this rank's chunks: where it is in its stream, and
+     * the chunks with which its rounds begin; 'rest' is the one behind the
      * last. */
     uint64_t *part_at;
     size_t part_count;
@@ -65,13 +65,13 @@ struct collective {
     struct place rest;
     struct want *wants;
     size_t want_count;
-    int shared; /* some patch is wanted by several ranks */
+    int shared; /* some chunk is wanted by several ranks */
 
     /* While chunks are fetched: */
     struct group *current;
     uint8_t *buffer; /* of a round that begins here in the stream: */
     uint64_t buffer_at;
-    uint64_t done, total; /* patches */
+    uint64_t done, total; /* chunks */
 };
 
 static int by_group(const void *left, const void *right)
@@ -138,42 +138,30 @@ static int gather_wishes(struct collective *c, size_t count, int rc)
     return rc;
 }
 
-/* A part of a patch at the level of its group, as it goes into a message. */
-static struct bm_read_request dense_part(const struct bouma_variable *v,
-                                         int level, const bouma_box *box,
-                                         uint8_t *data)
+/* A part of a chunk as it goes into a message: dense, one component after the
+ * other. */
+static struct bm_target dense_part(const struct bouma_variable *v,
+                                   const struct bm_footprint *part,
+                                   uint8_t *data)
 {
-    struct bm_lattice l = bm_lattice_of(box, level);
-    struct bm_read_request r = {v, level, *box, data, {0, 0, 0}, 0};
+    struct bm_target t = {.samples = *part, .data = data};
 
-    r.stride[2] = (int64_t)bm_variable_value_size(v);
-    r.stride[1] = r.stride[2] * l.count[2];
-    r.stride[0] = r.stride[1] * l.count[1];
-    r.component_stride = r.stride[0] * l.count[0];
-    return r;
+    t.stride[2] = (int64_t)bm_variable_value_size(v);
+    t.stride[1] = t.stride[2] * part->count[2];
+    t.stride[0] = t.stride[1] * part->count[1];
+    t.component_stride = t.stride[0] * part->count[0];
+    return t;
 }
 
-static size_t part_bytes(const struct bouma_variable *v, int level,
-                         const bouma_box *box)
+static size_t part_bytes(const struct bouma_variable *v,
+                         const struct bm_footprint *part)
 {
-    struct bm_lattice l = bm_lattice_of(box, level);
-
-    return (size_t)bm_lattice_samples(&l) * bm_variable_value_size(v) *
-           (size_t)v->components;
-}
-
-/* Patches may have no samples at a coarse level: nobody reads those. */
-static int has_samples(const struct bm_tiling *t, int64_t patch, int level)
-{
-    bouma_box box = bm_tiling_patch_box(t, patch);
-    struct bm_lattice l = bm_lattice_of(&box, level);
-
-    return l.count[0] > 0 && l.count[1] > 0 && l.count[2] > 0;
+    return (size_t)bm_footprint_samples(part) * bm_variable_sample_size(v);
 }
 
 /* ---- the plan ----------------------------------------------------------- */
 
-/* A part of a patch that another rank gets from this one: behind those that
+/* A part of a chunk that another rank gets from this one: behind those that
  * are in the stream. */
 static int add_part(struct collective *c, int wanting, uint64_t bytes)
 {
@@ -188,9 +176,9 @@ static int add_part(struct collective *c, int wanting, uint64_t bytes)
     return BOUMA_OK;
 }
 
-/* A part of a patch that this rank gets from another. */
+/* A part of a chunk that this rank gets from another. */
 static int add_want(struct collective *c, int reader, const struct wish *wish,
-                    const bouma_box *box, uint64_t bytes)
+                    const struct bm_footprint *part, uint64_t bytes)
 {
     struct want *grown =
         bm_grow(c->step->ds->a, c->wants, c->want_count, sizeof(*c->wants));
@@ -199,11 +187,11 @@ static int add_want(struct collective *c, int reader, const struct wish *wish,
         return BOUMA_ENOMEM;
     c->wants = grown;
     bm_flows_add(&c->flows, reader, wish->rank, bytes, c->want_count);
-    grown[c->want_count++] = (struct want){wish, *box};
+    grown[c->want_count++] = (struct want){wish, *part};
     return BOUMA_OK;
 }
 
-/* A round of this rank begins with a patch; the first with all before it. */
+/* A round of this rank begins with a chunk; the first with all before it. */
 static int add_round(struct collective *c, struct place first)
 {
     const bouma_allocator *a = c->step->ds->a;
@@ -221,38 +209,39 @@ static int add_round(struct collective *c, struct place first)
     return BOUMA_OK;
 }
 
-/* The bytes of a patch that its reader has for others. */
-static uint64_t patch_bytes(const struct group *g,
-                            const struct bouma_variable *v, int64_t patch)
+/* The bytes of a chunk that its reader has for others. */
+static uint64_t chunk_bytes(const struct group *g,
+                            const struct bouma_variable *v, int64_t chunk)
 {
     uint64_t bytes = 0;
 
-    for (int64_t k = g->partition.first[patch];
-         k < g->partition.first[patch + 1]; k++) {
-        bouma_box box = bm_partition_box(&g->partition, patch, k);
+    for (int64_t k = g->partition.first[chunk];
+         k < g->partition.first[chunk + 1]; k++) {
+        struct bm_footprint part = bm_partition_part(&g->partition, chunk, k);
 
-        if (g->blocks[g->partition.part[k]].rank != g->owner[patch])
-            bytes += part_bytes(v, g->wishes[0].level, &box);
+        if (g->blocks[g->partition.part[k]].rank != g->owner[chunk])
+            bytes += part_bytes(v, &part);
     }
     return bytes;
 }
 
-/* What goes between ranks of one patch. All ranks go through all of them in the
+/* What goes between ranks of one chunk. All ranks go through all of them in the
  * same order. */
-static int plan_patch(struct collective *c, struct group *g, int64_t patch)
+static int plan_chunk(struct collective *c, struct group *g, int64_t chunk)
 {
     struct bouma_dataset *ds = c->step->ds;
     const struct bouma_variable *v =
         c->step->schema.by_id[g->wishes[0].variable];
-    int level = g->wishes[0].level, me = ds->comm->rank, rc = BOUMA_OK;
-    int reader = g->owner[patch];
-    uint64_t bytes = patch_bytes(g, v, patch);
+    const struct bm_chunking *chunking = &g->partition.chunking;
+    int me = ds->comm->rank, rc = BOUMA_OK;
+    int reader = g->owner[chunk];
+    uint64_t bytes = chunk_bytes(g, v, chunk);
     struct place place = {(size_t)(g - c->groups), g->mine_count};
 
     if (reader == me) {
         g->first_part[g->mine_count] = c->part_count;
-        g->keys[g->mine_count] = bm_tiling_key(bm_tiling_of(v->object), patch);
-        g->mine[g->mine_count++] = patch;
+        g->keys[g->mine_count] = chunking->calls->key(chunking->own, chunk);
+        g->mine[g->mine_count++] = chunk;
         c->total++;
     }
     if (!bytes)
@@ -262,23 +251,31 @@ static int plan_patch(struct collective *c, struct group *g, int64_t patch)
         reader == me)
         rc = add_round(c, place);
     if (reader == me)
-        c->rest = (struct place){place.group, place.patch + 1};
-    for (int64_t k = g->partition.first[patch];
-         k < g->partition.first[patch + 1] && !rc; k++) {
+        c->rest = (struct place){place.group, place.chunk + 1};
+    for (int64_t k = g->partition.first[chunk];
+         k < g->partition.first[chunk + 1] && !rc; k++) {
         const struct wish *w = &g->wishes[g->partition.part[k]];
-        bouma_box box = bm_partition_box(&g->partition, patch, k);
+        struct bm_footprint part = bm_partition_part(&g->partition, chunk, k);
 
-        bytes = part_bytes(v, level, &box);
+        bytes = part_bytes(v, &part);
         if (w->rank == reader || !bytes)
             continue;
         if (reader == me)
             rc = add_part(c, w->rank, bytes);
         else if (w->rank == me)
-            rc = add_want(c, reader, w, &box, bytes);
+            rc = add_want(c, reader, w, &part, bytes);
         else
             bm_flows_add(&c->flows, reader, w->rank, bytes, 0);
     }
     return rc;
+}
+
+/* Chunks may have no samples at a coarse level: nobody reads those. */
+static int has_samples(const struct bm_chunking *chunking, int64_t chunk)
+{
+    struct bm_footprint f = bm_chunking_footprint(chunking, chunk);
+
+    return bm_footprint_samples(&f) > 0;
 }
 
 static int plan_group(struct collective *c, struct group *g)
@@ -286,25 +283,26 @@ static int plan_group(struct collective *c, struct group *g)
     struct bouma_dataset *ds = c->step->ds;
     const struct bouma_variable *v =
         c->step->schema.by_id[g->wishes[0].variable];
-    const struct bm_tiling *t = bm_tiling_of(v->object);
+    struct bm_chunking chunking = v->object->layout->chunking(v->object);
+    size_t chunks = (size_t)chunking.count;
     int rc;
 
+    chunking.level = g->wishes[0].level;
     g->blocks = bm_new_raw(ds->a, g->count, sizeof(*g->blocks));
-    g->owner = bm_new_raw(ds->a, (size_t)t->patches, sizeof(*g->owner));
-    g->mine = bm_new_raw(ds->a, (size_t)t->patches, sizeof(*g->mine));
-    g->keys = bm_new_raw(ds->a, (size_t)t->patches, sizeof(*g->keys));
-    g->first_part =
-        bm_new_raw(ds->a, (size_t)t->patches, sizeof(*g->first_part));
+    g->owner = bm_new_raw(ds->a, chunks, sizeof(*g->owner));
+    g->mine = bm_new_raw(ds->a, chunks, sizeof(*g->mine));
+    g->keys = bm_new_raw(ds->a, chunks, sizeof(*g->keys));
+    g->first_part = bm_new_raw(ds->a, chunks, sizeof(*g->first_part));
     if (!g->blocks || !g->owner || !g->mine || !g->keys || !g->first_part)
         return BOUMA_ENOMEM;
     for (size_t i = 0; i < g->count; i++)
         g->blocks[i] = (struct bm_block){g->wishes[i].rank, g->wishes[i].box};
-    rc = bm_partition_init(&g->partition, ds->a, t, g->blocks, g->count);
+    rc = bm_partition_init(&g->partition, ds->a, chunking, g->blocks, g->count);
     if (!rc)
         rc = bm_distribute_readers(g->owner, &g->partition, ds->comm->size);
-    for (int64_t p = 0; p < t->patches && !rc; p++)
-        if (g->owner[p] >= 0 && has_samples(t, p, g->wishes[0].level))
-            rc = plan_patch(c, g, p);
+    for (int64_t i = 0; i < chunking.count && !rc; i++)
+        if (g->owner[i] >= 0 && has_samples(&chunking, i))
+            rc = plan_chunk(c, g, i);
     return rc;
 }
 
@@ -338,47 +336,46 @@ static int plan_groups(struct collective *c)
 
 /* ---- chunks ------------------------------------------------------------- */
 
-/* Chunks come in the order of files, parts are in that of patches. */
-static size_t first_part(const struct group *g, int64_t patch)
+/* Chunks come in the order of files, parts are in that of their numbers. */
+static size_t first_part(const struct group *g, int64_t chunk)
 {
     size_t at = 0;
 
-    BM_BISECT(at, g->mine_count, i, g->mine[i] <= patch);
+    BM_BISECT(at, g->mine_count, i, g->mine[i] <= chunk);
     return g->first_part[at];
 }
 
 /* A chunk that this rank read: to its own requests, and into the buffer. */
-static int give_to_group(void *context, const struct bm_decoding *chunk,
+static int give_to_group(void *context, const struct bm_decoding *d,
                          struct bm_error *error)
 {
     struct collective *c = context;
     struct group *g = c->current;
     const struct bouma_variable *v =
         c->step->schema.by_id[g->wishes[0].variable];
-    int level = g->wishes[0].level, me = c->step->ds->comm->rank;
-    int64_t patch = bm_tiling_find(bm_tiling_of(v->object), chunk->key);
-    size_t next = first_part(g, patch);
+    const struct bm_chunking *chunking = &g->partition.chunking;
+    int64_t chunk = chunking->calls->find(chunking->own, d->key);
+    size_t next = first_part(g, chunk);
 
     (void)error;
-    for (int64_t k = g->partition.first[patch];
-         k < g->partition.first[patch + 1]; k++) {
+    for (int64_t k = g->partition.first[chunk];
+         k < g->partition.first[chunk + 1]; k++) {
         const struct wish *w = &g->wishes[g->partition.part[k]];
-        bouma_box box = bm_partition_box(&g->partition, patch, k);
+        struct bm_footprint part = bm_partition_part(&g->partition, chunk, k);
 
-        if (w->rank == me) {
-            bm_read_give(chunk, &c->requests[w->number]);
-        } else if (part_bytes(v, level, &box)) {
-            struct bm_read_request part =
-                dense_part(v, level, &box,
-                           c->buffer + (c->part_at[next++] - c->buffer_at));
+        if (w->rank == c->step->ds->comm->rank) {
+            bm_read_give(d, &c->requests[w->number]);
+        } else if (part_bytes(v, &part)) {
+            struct bm_target target = dense_part(
+                v, &part, c->buffer + (c->part_at[next++] - c->buffer_at));
 
-            bm_read_give(chunk, &part);
+            v->object->layout->give(d, &target);
         }
     }
     return BOUMA_OK;
 }
 
-/* Read the patches of this rank from one up to another. */
+/* Read the chunks of this rank from one up to another. */
 static int fetch_range(struct collective *c, struct place from, struct place to)
 {
     int rc = BOUMA_OK;
@@ -388,8 +385,8 @@ static int fetch_range(struct collective *c, struct place from, struct place to)
         struct group *g = &c->groups[i];
         const struct bouma_variable *v =
             c->step->schema.by_id[g->wishes[0].variable];
-        size_t first = i == from.group ? from.patch : 0;
-        size_t end = i == to.group ? to.patch : g->mine_count;
+        size_t first = i == from.group ? from.chunk : 0;
+        size_t end = i == to.group ? to.chunk : g->mine_count;
         struct bm_fetch fetch = {.step = c->step,
                                  .variable = v,
                                  .fine = g->wishes[0].level,
@@ -436,21 +433,27 @@ static void take_part(void *context, size_t tag, const uint8_t *room)
     struct collective *c = context;
     const struct want *want = &c->wants[tag];
     const struct bm_read_request *to = &c->requests[want->wish->number];
-    struct bm_read_request from =
-        dense_part(to->variable, to->level, &want->box, NULL);
-    struct bm_lattice part = bm_lattice_of(&from.box, from.level);
+    const struct bm_footprint *part = &want->part;
     struct bm_lattice all = bm_lattice_of(&to->box, to->level);
-    struct bm_strided s = bm_lattice_whole(&part, 1);
+    struct bm_lattice l = {.start = {0, 0, 0}};
+    size_t size = bm_variable_value_size(to->variable);
+    size_t bytes = (size_t)bm_footprint_samples(part) * size;
+    struct bm_strided s;
     uint8_t *data = to->data;
 
+    memcpy(l.count, part->count, sizeof(l.count));
+    s = bm_lattice_whole(&l, size);
     for (int d = 0; d < 3; d++) {
-        s.stride[d] = to->stride[d];
-        data += (part.start[d] - all.start[d]) * to->stride[d];
+        int64_t at = (part->start[d] >> to->level) - all.start[d];
+
+        s.stride[d] =
+            to->stride[d] * ((int64_t)1 << (part->shift[d] - to->level));
+        data += at * to->stride[d];
     }
-    for (int j = 0; j < to->variable->components; j++)
-        bm_lattice_unpack(&part, bm_variable_value_size(to->variable), &s,
-                          data + j * to->component_stride,
-                          room + j * from.component_stride);
+    for (size_t j = 0; j < (size_t)to->variable->components; j++)
+        bm_lattice_unpack(&l, size, &s,
+                          data + (int64_t)j * to->component_stride,
+                          room + j * bytes);
 }
 
 /* The rounds are made by this thread: reading has threads of its own. */

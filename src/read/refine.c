@@ -122,8 +122,7 @@ int bm_refinement_open(struct bouma_refinement **out, struct bouma_step *step,
     r->step = step;
     r->variable = variable;
     r->box = *lifted;
-    rc = variable->object->layout->select(&r->keys, &r->count, variable->object,
-                                          lifted, 0);
+    rc = bm_chunks_select(&r->keys, &r->count, variable->object, lifted, 0);
     if (rc)
         bm_fail(&step->ds->error, rc, "no memory to refine");
     else

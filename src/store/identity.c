@@ -145,18 +145,65 @@ int bm_identity_load(struct bm_store *s, uint8_t id[16], int *major, int *minor,
     return rc;
 }
 
-/* ---- epochs ------------------------------------------------------------- */
+/* ---- epochs -------------------------------------------------------------
+ * Who claims a dataset
+ *   1. looks whether it is free, and makes the directory of its epoch;
+ *   2. lists epochs/ and gives up if there is a later one;
+ *   3. looks at the earlier ones, down to the first that is signed: gives up if
+ *      the writer of that one lives, and denies those that are not signed;
+ *   4. signs: gives its file 'owner' that name, unless there is one.
+ * To deny is to make an empty 'owner'. Both fail if the name is taken, so of an
+ * epoch that is signed and denied at once one of the two is true for ever.
+ *
+ * Of two that live, A with the earlier and B with the later epoch, one signs at
+ * most. If A made its directory after the list of B, it finds that of B in its
+ * own list, and gives up. Else B finds A: signed, then B gives up; or not, then
+ * B denies it, and A cannot sign any more, or A signs first, and B gives up.
+ * Between A and B there may be others: those that are not signed claim nothing,
+ * so B looks on; one that is signed has looked at A before. And the last of all
+ * fails only if another has signed, so one of them gets it.
+ *
+ * With 'force' B does not mind that A lives. From when B has signed, A finds
+ * that in each check of its claim, of which it makes one before each change
+ * that others could see. An epoch that is not signed stops nobody: its program
+ * may yet give up. */
 
-static int find_last(void *context, const char *entry)
+#define ALL ((uint64_t)UINT32_MAX + 1)
+
+struct below {
+    uint64_t bound;
+    uint32_t last;
+};
+
+static int find_below(void *context, const char *entry)
 {
-    uint32_t epoch, *last = context;
+    struct below *b = context;
+    uint32_t epoch;
 
-    if (bm_name_parse_epoch(entry, &epoch) && epoch > *last)
-        *last = epoch;
+    if (bm_name_parse_epoch(entry, &epoch) && epoch < b->bound &&
+        epoch > b->last)
+        b->last = epoch;
     return 0;
 }
 
-/* What is known of the writer of an epoch, as text; "" if it has left none. */
+/* The last epoch before 'bound'; 0 if there is none. */
+static int last_below(struct bm_store *s, uint64_t bound, uint32_t *last,
+                      struct bm_error *error)
+{
+    struct below b = {bound, 0};
+    struct bm_error why = {0};
+    int rc = bm_store_list(s, BM_NAME_EPOCHS, find_below, &b, &why);
+
+    *last = b.last;
+    if (rc == BOUMA_ENOTFOUND)
+        return bm_fail(error, BOUMA_EFORMAT,
+                       "%s/" BM_NAME_EPOCHS ": is missing, and without it "
+                       "nothing can be written; `bouma repair` makes it anew",
+                       s->path);
+    return rc ? bm_fail(error, rc, "%s", why.text) : BOUMA_OK;
+}
+
+/* What is known of the writer of an epoch, as text; "" if it has not signed. */
 static int owner_of(struct bm_store *s, uint32_t epoch, char *text,
                     size_t bytes, struct bm_error *error)
 {
@@ -183,20 +230,35 @@ static int owner_of(struct bm_store *s, uint32_t epoch, char *text,
     return rc;
 }
 
-/* Look at the last writer before taking over from it. */
-static int check_last(struct bm_store *s, uint32_t last, int force, char *note,
-                      size_t note_bytes, struct bm_error *error)
+/* See that an epoch is not signed any more, if it is not yet; else 'owner' is
+ * who has. */
+static int deny(struct bm_store *s, uint32_t epoch, int force, char *owner,
+                size_t bytes, struct bm_error *error)
 {
-    char name[BM_NAME_BYTES], owner[512];
-    int rc, alive;
+    struct bm_error why = {0};
+    char name[BM_NAME_BYTES];
+    int rc;
 
-    note[0] = 0;
-    bm_name_epoch_closed(name, last);
-    if (!last || bm_store_exists(s, name))
+    bm_name_epoch_owner(name, epoch);
+    rc = bm_store_save(s, name, "", 0, 0, &why);
+    if (rc == BOUMA_EEXISTS)
+        return owner_of(s, epoch, owner, bytes, error);
+    if (rc == BOUMA_ENOTFOUND || force) /* it was given up meanwhile */
         return BOUMA_OK;
-    rc = owner_of(s, last, owner, sizeof(owner), error);
-    if (rc)
-        return rc;
+    return rc ? bm_fail(error, rc, "%s", why.text) : BOUMA_OK;
+}
+
+/* The writer of an epoch that is signed: may another take over from it? */
+static int check_owner(struct bm_store *s, uint32_t epoch, const char *owner,
+                       int force, char *note, size_t note_bytes,
+                       struct bm_error *error)
+{
+    char name[BM_NAME_BYTES];
+    int alive;
+
+    bm_name_epoch_closed(name, epoch);
+    if (bm_store_exists(s, name))
+        return BOUMA_OK;
     alive = s->io->alive(s->io->user, owner);
     if (alive == 1 && !force)
         return bm_fail(error, BOUMA_EBUSY,
@@ -207,51 +269,99 @@ static int check_last(struct bm_store *s, uint32_t last, int force, char *note,
              alive ? "writer number %u (%s) did not close the dataset; if it "
                      "still runs, its next step will fail"
                    : "writer number %u (%s) ended without closing the dataset",
-             last, owner[0] ? owner : "unknown");
+             epoch, owner);
     return BOUMA_OK;
 }
 
-/* With the directory of an epoch made: say who has claimed it. After a failure
- * *epoch is as bm_epoch_claim() tells. */
-static int sign(struct bm_store *s, uint32_t *epoch, struct bm_error *error)
+/* Look at the writers before epoch 'bound', whose own claim denies those that
+ * have not signed; ALL only looks. */
+static int check_before(struct bm_store *s, uint64_t bound, int force,
+                        char *note, size_t note_bytes, struct bm_error *error)
 {
-    char name[BM_NAME_BYTES], owner[512];
-    int rc = BOUMA_OK, code;
+    int denies = bound != ALL, rc;
+    char owner[512] = "";
+    uint32_t epoch;
 
-    code = s->io->identity(s->io->user, owner, sizeof(owner));
+    note[0] = 0;
+    for (;;) {
+        rc = last_below(s, bound, &epoch, error);
+        if (rc || !epoch)
+            return rc;
+        rc = owner_of(s, epoch, owner, sizeof(owner), error);
+        if (!rc && !owner[0] && denies)
+            rc = deny(s, epoch, force, owner, sizeof(owner), error);
+        if (rc)
+            return rc;
+        if (owner[0])
+            return check_owner(s, epoch, owner, force, note, note_bytes, error);
+        bound = epoch;
+    }
+}
+
+static int overtaken(const struct bm_store *s, struct bm_error *error)
+{
+    return bm_fail(error, BOUMA_EBUSY,
+                   "%s: another program has claimed it just now", s->path);
+}
+
+/* Say who has claimed an epoch. EBUSY if that was denied. */
+static int sign(struct bm_store *s, uint32_t epoch, struct bm_error *error)
+{
+    char name[BM_NAME_BYTES], unsigned_name[BM_NAME_BYTES], owner[512];
+    struct bm_error why = {0};
+    int rc, code = s->io->identity(s->io->user, owner, sizeof(owner));
+
     if (code)
-        rc = bm_fail_io(error, code, "%s: this process cannot be named",
-                        s->path);
-    bm_name_epoch_owner(name, *epoch);
+        return bm_fail_io(error, code, "%s: this process cannot be named",
+                          s->path);
+    bm_name_epoch_owner(name, epoch);
+    bm_name_epoch_owner_new(unsigned_name, epoch);
+    rc = bm_store_save(s, unsigned_name, owner, strlen(owner), 0, error);
+    if (rc)
+        return rc;
+    rc = bm_store_publish(s, unsigned_name, name, 0, &why);
+    if (rc == BOUMA_EEXISTS) {
+        /* Ours, if a server has done it and its answer was lost. */
+        rc = owner_of(s, epoch, owner, sizeof(owner), error);
+        return rc || owner[0] ? rc : overtaken(s, error);
+    }
+    return rc ? bm_fail(error, rc, "%s", why.text) : BOUMA_OK;
+}
+
+/* With the directory of an epoch made: get the claim. After a failure *epoch is
+ * as bm_epoch_claim() tells. */
+static int enter(struct bm_store *s, uint32_t *epoch, int force, char *note,
+                 size_t note_bytes, struct bm_error *error)
+{
+    struct bm_error ignored = {0};
+    uint32_t last = 0;
+    int rc = bm_epoch_last(s, &last, error);
+
+    if (!rc && last > *epoch)
+        rc = overtaken(s, error);
     if (!rc)
-        rc = bm_store_save(s, name, owner, strlen(owner), 0, error);
+        rc = check_before(s, *epoch, force, note, note_bytes, error);
+    if (!rc)
+        rc = sign(s, *epoch, error);
+    if (rc == BOUMA_EBUSY) {
+        /* Not signed, so it keeps nobody out if it stays. */
+        bm_epoch_remove(s, *epoch);
+        *epoch = 0;
+        return rc;
+    }
     /* The claim must outlive what is written under it: else the next writer
      * would use the same names again. */
     if (!rc)
         rc = bm_store_sync_dir(s, BM_NAME_EPOCHS, error);
-    if (rc) {
-        struct bm_error ignored = {0};
-
-        /* Not to lock ourselves out. */
-        if (!bm_epoch_close(s, *epoch, &ignored))
-            *epoch = 0;
-    }
+    /* Not to lock ourselves out. */
+    if (rc && !bm_epoch_close(s, *epoch, &ignored))
+        *epoch = 0;
     return rc;
 }
 
 int bm_epoch_last(struct bm_store *s, uint32_t *last, struct bm_error *error)
 {
-    struct bm_error why = {0};
-    int rc;
-
-    *last = 0;
-    rc = bm_store_list(s, BM_NAME_EPOCHS, find_last, last, &why);
-    if (rc == BOUMA_ENOTFOUND)
-        return bm_fail(error, BOUMA_EFORMAT,
-                       "%s/" BM_NAME_EPOCHS ": is missing, and without it "
-                       "nothing can be written; `bouma repair` makes it anew",
-                       s->path);
-    return rc ? bm_fail(error, rc, "%s", why.text) : BOUMA_OK;
+    return last_below(s, ALL, last, error);
 }
 
 /* Writers that have claimed an epoch and left no file cannot be known. With a
@@ -309,13 +419,23 @@ int bm_epoch_beyond_files(struct bm_store *s, uint32_t *epoch,
                                        : BOUMA_OK;
 }
 
+int bm_epoch_is_over(struct bm_store *s, uint32_t epoch)
+{
+    struct bm_error ignored = {0};
+    char name[BM_NAME_BYTES], owner[512];
+
+    bm_name_epoch_closed(name, epoch);
+    if (bm_store_exists(s, name))
+        return 1;
+    return !owner_of(s, epoch, owner, sizeof(owner), &ignored) &&
+           (!owner[0] || s->io->alive(s->io->user, owner) == 0);
+}
+
 int bm_epoch_check_idle(struct bm_store *s, int force, struct bm_error *error)
 {
     char note[512];
-    uint32_t last = 0;
-    int rc = bm_epoch_last(s, &last, error);
 
-    return rc ? rc : check_last(s, last, force, note, sizeof(note), error);
+    return check_before(s, ALL, force, note, sizeof(note), error);
 }
 
 int bm_epoch_claim(struct bm_store *s, uint32_t *epoch, int force, char *note,
@@ -326,13 +446,13 @@ int bm_epoch_claim(struct bm_store *s, uint32_t *epoch, int force, char *note,
     int code = EEXIST, rc = BOUMA_OK;
 
     *epoch = 0;
-    /* mkdir is the claim. Where another writer is quicker, look again. */
+    /* Where another writer is quicker, look again. */
     for (int tries = 0; code == EEXIST && tries < 1000; tries++) {
         uint32_t last = 0;
 
         rc = bm_epoch_last(s, &last, error);
         if (!rc)
-            rc = check_last(s, last, force, note, note_bytes, error);
+            rc = check_before(s, ALL, force, note, note_bytes, error);
         if (!rc && last == UINT32_MAX)
             rc =
                 bm_fail(error, BOUMA_ELIMIT, "%s: no epochs are left", s->path);
@@ -346,7 +466,7 @@ int bm_epoch_claim(struct bm_store *s, uint32_t *epoch, int force, char *note,
         return bm_fail_io(error, code, "%s/%s: could not be claimed", s->path,
                           name);
     *epoch = next;
-    return sign(s, epoch, error);
+    return enter(s, epoch, force, note, note_bytes, error);
 }
 
 int bm_epoch_take(struct bm_store *s, uint32_t epoch, int force, int *taken,
@@ -358,10 +478,9 @@ int bm_epoch_take(struct bm_store *s, uint32_t epoch, int force, int *taken,
 
     *taken = 0;
     if (!rc && last > epoch)
-        rc = bm_fail(error, BOUMA_EBUSY,
-                     "%s: another program has claimed it just now", s->path);
+        rc = overtaken(s, error);
     if (!rc && last < epoch)
-        rc = check_last(s, last, force, note, sizeof(note), error);
+        rc = check_before(s, ALL, force, note, sizeof(note), error);
     if (rc || last == epoch)
         return rc;
     bm_name_epoch(name, epoch);
@@ -371,22 +490,24 @@ int bm_epoch_take(struct bm_store *s, uint32_t epoch, int force, int *taken,
                           name);
     if (code)
         return BOUMA_OK;
-    *taken = 1;
-    rc = sign(s, &epoch, error);
-    if (rc && !epoch)
-        *taken = 0;
+    rc = enter(s, &epoch, force, note, sizeof(note), error);
+    *taken = epoch != 0;
     return rc;
 }
 
 int bm_epoch_check(struct bm_store *s, uint32_t epoch, struct bm_error *error)
 {
-    char owner[512];
+    char owner[512] = "";
+    uint64_t bound = ALL;
     uint32_t last = 0;
-    int rc = bm_epoch_last(s, &last, error);
+    int rc = BOUMA_OK;
 
-    if (rc || last <= epoch)
-        return rc;
-    rc = owner_of(s, last, owner, sizeof(owner), error);
+    for (; !rc && !owner[0]; bound = last) {
+        rc = last_below(s, bound, &last, error);
+        if (rc || last <= epoch)
+            return rc;
+        rc = owner_of(s, last, owner, sizeof(owner), error);
+    }
     return rc ? rc
               : bm_fail(error, BOUMA_EBUSY,
                         "%s: another program (%s) has taken over this dataset; "
@@ -415,6 +536,8 @@ void bm_epoch_remove(struct bm_store *s, uint32_t epoch)
 {
     char name[BM_NAME_BYTES];
 
+    bm_name_epoch_owner_new(name, epoch);
+    bm_store_remove(s, name);
     bm_name_epoch_owner(name, epoch);
     bm_store_remove(s, name);
     bm_name_epoch_closed(name, epoch);

@@ -42,12 +42,16 @@ int bm_epoch_claim(struct bm_store *s, uint32_t *epoch, int force, char *note,
  */
 int bm_epoch_take(struct bm_store *s, uint32_t epoch, int force, int *taken,
                   struct bm_error *error);
-/* EBUSY if a later writer has taken over. */
+/* EBUSY if a later writer has taken over. To be called before each change that
+ * others could see. */
 int bm_epoch_check(struct bm_store *s, uint32_t epoch, struct bm_error *error);
+/* Whether the writer of an epoch is known to be done: it has closed the
+ * dataset, has ended, or has never signed. */
+int bm_epoch_is_over(struct bm_store *s, uint32_t epoch);
 /* Give the claim back; if that is done already, nothing happens. */
 int bm_epoch_close(struct bm_store *s, uint32_t epoch, struct bm_error *error);
-/* For the holder of a later claim: remove an epoch of its own that is closed.
- * Best effort. */
+/* Remove an epoch of one's own: one that is closed, if one has a later claim;
+ * or one that was never signed. Best effort. */
 void bm_epoch_remove(struct bm_store *s, uint32_t epoch);
 
 #endif

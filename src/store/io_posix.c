@@ -34,6 +34,17 @@ static int open_retry(int at, const char *name, int flags, mode_t mode)
     return fd;
 }
 
+/* A link to a directory is not followed, but the system says ENOTDIR of it. */
+static int why_no_dir(int at, const char *name, int code)
+{
+    struct stat st;
+    int is_link = code == ENOTDIR &&
+                  !fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) &&
+                  S_ISLNK(st.st_mode);
+
+    return is_link ? ELOOP : code;
+}
+
 /* The directory that holds the last part of 'name', which *last is set to.
  * *fd is the caller's to close unless it is the root itself. */
 static int walk(int root, const char *name, int *fd, const char **last)
@@ -56,7 +67,7 @@ static int walk(int root, const char *name, int *fd, const char **last)
                 open_retry(*fd, part, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
         }
         if (next < 0) {
-            int code = errno;
+            int code = n < sizeof(part) ? why_no_dir(*fd, part, errno) : errno;
 
             if (*fd != root)
                 close(*fd);
@@ -168,7 +179,7 @@ static int open_dir(int root, const char *name, int *out)
         return code;
     *out = open_retry(fd, *last ? last : ".",
                       O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
-    code = *out < 0 ? errno : 0;
+    code = *out < 0 ? why_no_dir(fd, *last ? last : ".", errno) : 0;
     unwalk(root, fd);
     return code;
 }
@@ -296,9 +307,10 @@ static int posix_open(void *user, void *root, void **file, const char *name,
     if (code)
         return code;
     /* A pipe or device in place of a file would block or have no size. */
-    if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
+    code = fstat(fd, &st) ? errno : 0;
+    if (code || !S_ISREG(st.st_mode)) {
         close(fd);
-        return EISDIR;
+        return code ? code : S_ISDIR(st.st_mode) ? EISDIR : ENOTSUP;
     }
     *file = wrap(fd);
     return 0;

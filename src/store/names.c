@@ -42,6 +42,12 @@ void bm_name_copy(char name[BM_NAME_BYTES], uint64_t step, uint32_t subfile,
              step, subfile, nonce, g.epoch, g.attempt);
 }
 
+void bm_name_mended(char name[BM_NAME_BYTES], uint64_t step, uint32_t epoch)
+{
+    snprintf(name, BM_NAME_BYTES,
+             BM_NAME_STEPS "/%08" PRIu64 "/mended.tmp.e%" PRIu32, step, epoch);
+}
+
 void bm_name_epoch(char name[BM_NAME_BYTES], uint32_t epoch)
 {
     snprintf(name, BM_NAME_BYTES, BM_NAME_EPOCHS "/%06" PRIu32, epoch);
@@ -50,6 +56,12 @@ void bm_name_epoch(char name[BM_NAME_BYTES], uint32_t epoch)
 void bm_name_epoch_owner(char name[BM_NAME_BYTES], uint32_t epoch)
 {
     snprintf(name, BM_NAME_BYTES, BM_NAME_EPOCHS "/%06" PRIu32 "/owner", epoch);
+}
+
+void bm_name_epoch_owner_new(char name[BM_NAME_BYTES], uint32_t epoch)
+{
+    snprintf(name, BM_NAME_BYTES, BM_NAME_EPOCHS "/%06" PRIu32 "/owner.tmp",
+             epoch);
 }
 
 void bm_name_epoch_closed(char name[BM_NAME_BYTES], uint32_t epoch)
@@ -161,6 +173,19 @@ int bm_name_is_copy(const char *entry, struct bm_generation *g)
         strspn(p, "0123456789abcdef") != 8 || p[8] != '.')
         return 0;
     return generation(p + 9, g);
+}
+
+int bm_name_parse_mended(const char *entry, uint32_t *epoch)
+{
+    static const char prefix[] = "mended.tmp.e";
+    const char *p = entry + sizeof(prefix) - 1;
+    uint64_t n;
+
+    if (strncmp(entry, prefix, sizeof(prefix) - 1) ||
+        !number(&p, UINT32_MAX, &n) || *p)
+        return 0;
+    *epoch = (uint32_t)n;
+    return 1;
 }
 
 int bm_name_written(char name[BM_NAME_BYTES], uint64_t step, const char *entry)

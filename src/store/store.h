@@ -109,8 +109,12 @@ void bm_name_subfile(char name[BM_NAME_BYTES], uint64_t step, uint32_t subfile,
 /* A subfile while it is copied to here: each copier has a name of its own. */
 void bm_name_copy(char name[BM_NAME_BYTES], uint64_t step, uint32_t subfile,
                   struct bm_generation g, uint32_t nonce);
+/* A subfile that repair makes whole: each repair has a name of its own. */
+void bm_name_mended(char name[BM_NAME_BYTES], uint64_t step, uint32_t epoch);
 void bm_name_epoch(char name[BM_NAME_BYTES], uint32_t epoch);
 void bm_name_epoch_owner(char name[BM_NAME_BYTES], uint32_t epoch);
+/* The same while it is not signed. */
+void bm_name_epoch_owner_new(char name[BM_NAME_BYTES], uint32_t epoch);
 void bm_name_epoch_closed(char name[BM_NAME_BYTES], uint32_t epoch);
 
 /* Back from an entry of a directory; 0 unless it is exactly such a name. */
@@ -120,6 +124,7 @@ int bm_name_parse_manifest_new(const char *entry, struct bm_generation *g);
 int bm_name_parse_subfile(const char *entry, uint32_t *subfile,
                           struct bm_generation *g);
 int bm_name_is_copy(const char *entry, struct bm_generation *g);
+int bm_name_parse_mended(const char *entry, uint32_t *epoch);
 /* The name of what a writer leaves in the directory of a step, a subfile or a
  * manifest that is not published; 0 if the entry is neither. */
 int bm_name_written(char name[BM_NAME_BYTES], uint64_t step, const char *entry);

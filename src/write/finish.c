@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "dataset/borrowed.h"
+#include "store/identity.h"
 #include "write/predict.h"
 
 /* Make the heads of this rank's subfiles, and say what is in them, for rank 0.
@@ -268,6 +269,9 @@ int bm_step_commit(struct bm_step *s, int *removable, int rc)
 
     if (!rc && ds->comm->rank == 0)
         rc = bm_commit(ds, &entry, &s->manifest, s->synced, &published);
+    /* Who has taken over may have repaired the step: so its files stay. */
+    if (rc && ds->comm->rank == 0)
+        published |= bm_epoch_check(&ds->store, ds->epoch, &ds->error) != 0;
     s->record.seconds.commit = bm_clock() - begun;
     return share_outcome(s, published, removable, rc);
 }

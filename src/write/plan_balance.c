@@ -10,7 +10,7 @@
 /* Owners of one decomposition that may take the place of its own. */
 struct candidate {
     int *owner;
-    uint64_t *weight; /* [patches], of all variables laid out so */
+    uint64_t *weight; /* [chunks], of all variables laid out so */
 };
 
 static void free_candidates(struct candidate *c,
@@ -39,7 +39,7 @@ static void weigh(struct candidate *c, const struct bm_write_plan *plan)
     for (size_t i = 0; i < plan->grid_count; i++) {
         const struct bm_plan_grid *g = &plan->grids[i];
 
-        for (int64_t p = 0; p < bm_tiling_of(g->grid)->patches; p++)
+        for (int64_t p = 0; p < g->chunking.count; p++)
             for (size_t j = 0; j < g->count; j++)
                 c[g->of[j] - plan->decompositions].weight[g->order[p]] +=
                     plan->times[n++];
@@ -54,7 +54,7 @@ static int find_owners(struct candidate *c, const struct bm_write_plan *plan,
     int rc = BOUMA_OK;
 
     for (size_t i = 0; i < plan->decomposition_count; i++) {
-        size_t n = (size_t)bm_tiling_of(plan->decompositions[i].grid)->patches;
+        size_t n = (size_t)plan->decompositions[i].partition.chunking.count;
 
         c[i].owner = bm_new_raw(plan->a, n, sizeof(*c[i].owner));
         c[i].weight = bm_new(plan->a, n, sizeof(*c[i].weight));
@@ -68,7 +68,7 @@ static int find_owners(struct candidate *c, const struct bm_write_plan *plan,
 
         rc = bm_distribute(c[i].owner, BOUMA_DISTRIBUTE_BALANCED, &d->partition,
                            ranks, NULL);
-        for (int64_t p = 0; p < bm_tiling_of(d->grid)->patches && !rc; p++)
+        for (int64_t p = 0; p < d->partition.chunking.count && !rc; p++)
             load[c[i].owner[p]] += c[i].weight[p];
     }
     for (size_t i = 0; i < plan->decomposition_count && !rc; i++)

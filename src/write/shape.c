@@ -12,15 +12,21 @@ size_t bm_record_bytes(const struct bouma_variable *variable)
            (size_t)variable->components * 24 + 16;
 }
 
-/* ---- parts of patches --------------------------------------------------- */
+/* ---- parts of chunks ---------------------------------------------------- */
 
-/* Bytes of the part that block 'k' of the partition has of a chunk. */
+/* The samples that block 'k' of the partition has of a chunk; their bytes; and
+ * the rank that holds them. */
+static struct bm_footprint part_of(const struct bm_chunk *c, int64_t k)
+{
+    return bm_partition_part(&c->decomposition->partition, c->number, k);
+}
+
 static size_t part_bytes(const struct bm_chunk *c, int64_t k)
 {
-    bouma_box box = bm_partition_box(&c->decomposition->partition, c->patch, k);
+    struct bm_footprint part = part_of(c, k);
 
-    return (size_t)bm_box_volume(&box) * bm_variable_value_size(c->variable) *
-           (size_t)c->variable->components;
+    return (size_t)bm_footprint_samples(&part) *
+           bm_variable_sample_size(c->variable);
 }
 
 static int part_rank(const struct bm_chunk *c, int64_t k)
@@ -31,30 +37,36 @@ static int part_rank(const struct bm_chunk *c, int64_t k)
 }
 
 /* A part as it lies in a message: dense, one component after the other. */
-static struct bm_memory_box dense_part(const struct bm_chunk *c, int64_t k,
-                                       const uint8_t *data)
+static struct bm_memory_part dense_part(const struct bm_chunk *c, int64_t k,
+                                        const uint8_t *data)
 {
-    struct bm_memory_box m;
+    struct bm_memory_part m = {.samples = part_of(c, k), .data = data};
 
-    m.box = bm_partition_box(&c->decomposition->partition, c->patch, k);
-    m.data = data;
     m.stride[2] = (int64_t)bm_variable_value_size(c->variable);
-    m.stride[1] = m.stride[2] * (m.box.hi[2] - m.box.lo[2]);
-    m.stride[0] = m.stride[1] * (m.box.hi[1] - m.box.lo[1]);
-    m.component_stride = m.stride[0] * (m.box.hi[0] - m.box.lo[0]);
+    m.stride[1] = m.stride[2] * m.samples.count[2];
+    m.stride[0] = m.stride[1] * m.samples.count[1];
+    m.component_stride = m.stride[0] * m.samples.count[0];
     return m;
 }
 
-/* The put of this rank that block 'k' of a chunk's partition stands for: the
- * blocks of a rank are in the order of its puts. */
-static const struct bm_memory_box *my_part(const struct bm_shaper *s,
-                                           const struct bm_chunk *c, int64_t k)
+/* A part that this rank holds, where its caller has it: the blocks of a rank
+ * are in the order of its puts. */
+static struct bm_memory_part my_part(const struct bm_shaper *s,
+                                     const struct bm_chunk *c, int64_t k)
 {
     const struct bm_decomposition *d = c->decomposition;
+    const struct bm_memory_box *from =
+        &s->first_put[c->variable->id][d->partition.part[k] - d->my_first_block]
+             .from;
+    struct bm_memory_part m = {.samples = part_of(c, k),
+                               .data = from->data,
+                               .component_stride = from->component_stride};
 
-    return &s->first_put[c->variable->id]
-                        [d->partition.part[k] - d->my_first_block]
-                            .from;
+    for (int i = 0; i < 3; i++) {
+        m.data += (m.samples.start[i] - from->box.lo[i]) * from->stride[i];
+        m.stride[i] = from->stride[i] * ((int64_t)1 << m.samples.shift[i]);
+    }
+    return m;
 }
 
 /* List what this rank sends and receives, walking all chunks in order so that
@@ -71,7 +83,7 @@ static int plan_parts(struct bm_shaper *s)
 
         if (owner == me)
             s->first_part[m++] = s->receives.count;
-        for (int64_t k = p->first[c.patch]; k < p->first[c.patch + 1]; k++) {
+        for (int64_t k = p->first[c.number]; k < p->first[c.number + 1]; k++) {
             int holder = part_rank(&c, k);
 
             if (holder == owner)
@@ -92,20 +104,19 @@ static int plan_parts(struct bm_shaper *s)
 static void pack_part(const struct bm_shaper *s, const struct bm_chunk *c,
                       int64_t k, uint8_t *to)
 {
-    const struct bm_memory_box *from = my_part(s, c, k);
-    struct bm_memory_box dense = dense_part(c, k, to);
-    struct bm_lattice l = bm_lattice_of(&dense.box, 0);
-    struct bm_strided part = bm_lattice_whole(&l, 1);
-    const uint8_t *data = from->data;
+    struct bm_memory_part from = my_part(s, c, k);
+    size_t size = bm_variable_value_size(c->variable);
+    size_t bytes = (size_t)bm_footprint_samples(&from.samples) * size;
+    struct bm_lattice l = {.start = {0, 0, 0}};
+    struct bm_strided part;
 
-    for (int d = 0; d < 3; d++) {
-        part.stride[d] = from->stride[d];
-        data += (dense.box.lo[d] - from->box.lo[d]) * from->stride[d];
-    }
-    for (int j = 0; j < c->variable->components; j++)
-        bm_lattice_pack(&l, bm_variable_value_size(c->variable), &part,
-                        data + j * from->component_stride,
-                        to + j * dense.component_stride);
+    memcpy(l.count, from.samples.count, sizeof(l.count));
+    part = bm_lattice_whole(&l, size);
+    memcpy(part.stride, from.stride, sizeof(part.stride));
+    for (size_t j = 0; j < (size_t)c->variable->components; j++)
+        bm_lattice_pack(&l, size, &part,
+                        from.data + (int64_t)j * from.component_stride,
+                        to + j * bytes);
 }
 
 int bm_shaper_exchange(struct bm_shaper *s)
@@ -120,7 +131,7 @@ int bm_shaper_exchange(struct bm_shaper *s)
 
         if (s->plan->owner[i] == me)
             continue;
-        for (int64_t k = p->first[c.patch]; k < p->first[c.patch + 1]; k++)
+        for (int64_t k = p->first[c.number]; k < p->first[c.number + 1]; k++)
             if (part_rank(&c, k) == me)
                 pack_part(s, &c, k, bm_route_at(&s->sends, serial++));
     }
@@ -185,11 +196,11 @@ static void take_parts(struct bm_shaper *s, size_t m, const struct bm_chunk *c,
     const struct bm_layout *layout = c->variable->object->layout;
     size_t serial = s->first_part[m];
 
-    for (int64_t k = part->first[c->patch]; k < part->first[c->patch + 1];
+    for (int64_t k = part->first[c->number]; k < part->first[c->number + 1];
          k++) {
         int mine = part_rank(c, k) == s->ds->comm->rank;
-        struct bm_memory_box from =
-            mine ? *my_part(s, c, k)
+        struct bm_memory_part from =
+            mine ? my_part(s, c, k)
                  : dense_part(c, k, bm_route_at(&s->receives, serial++));
 
         layout->take(e, &from);

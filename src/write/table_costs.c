@@ -2,7 +2,6 @@
  * the front and at the end. */
 #include "write/table_costs.h"
 
-#include "layout/grid_patch.h"
 #include "layout/head.h"
 
 uint8_t bm_table_size_bytes(const struct bouma_variable *v,
@@ -38,8 +37,8 @@ struct bm_chunk_table *bm_table_costs(const struct bm_write_plan *plan,
         size_t at = g->first;
         uint64_t before = 0;
 
-        for (int64_t p = 0; p < bm_tiling_of(g->grid)->patches; p++) {
-            uint64_t key = bm_tiling_key(bm_tiling_of(g->grid), g->order[p]);
+        for (int64_t p = 0; p < g->chunking.count; p++) {
+            uint64_t key = g->chunking.calls->key(g->chunking.own, g->order[p]);
             size_t apart = bm_varint_bytes(key - before);
             size_t alone = bm_varint_bytes(key);
 

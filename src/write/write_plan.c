@@ -200,16 +200,17 @@ static int decompose(struct bm_decomposition *d, const bouma_allocator *a,
 {
     struct collector c = {d, v->id, rank};
     struct bm_cover_fault fault;
-    const struct bm_tiling *t = bm_tiling_of(v->object);
+    struct bm_chunking chunking = v->object->layout->chunking(v->object);
     int rc = BOUMA_ENOMEM;
 
     d->grid = v->object;
     d->blocks = bm_new_raw(a, blocks, sizeof(*d->blocks));
-    d->owner = bm_new_raw(a, (size_t)t->patches, sizeof(*d->owner));
+    d->owner = bm_new_raw(a, (size_t)chunking.count, sizeof(*d->owner));
     if (d->blocks && d->owner)
         rc = each_entry(r, collect_entry, &c);
     if (!rc)
-        rc = bm_partition_init(&d->partition, a, t, d->blocks, d->block_count);
+        rc = bm_partition_init(&d->partition, a, chunking, d->blocks,
+                               d->block_count);
     if (!rc)
         rc = bm_partition_check(&d->partition, &fault);
     if (rc == BOUMA_ECOVER)
@@ -261,8 +262,8 @@ struct bm_chunk bm_plan_chunk(const struct bm_write_plan *plan, size_t chunk)
     at = chunk - g->first;
     out.variable = g->variables[at % g->count];
     out.decomposition = g->of[at % g->count];
-    out.patch = g->order[at / g->count];
-    out.key = bm_tiling_key(bm_tiling_of(g->grid), out.patch);
+    out.number = g->order[at / g->count];
+    out.key = g->chunking.calls->key(g->chunking.own, out.number);
     return out;
 }
 
@@ -279,16 +280,16 @@ static int plan_grid(struct bm_write_plan *plan, const struct bm_object *grid,
     g->first = plan->chunks;
     g->variables = bm_new(plan->a, (size_t)grid->count, sizeof(*g->variables));
     g->of = bm_new(plan->a, (size_t)grid->count, sizeof(*g->of));
-    g->order = bm_new_raw(plan->a, (size_t)bm_tiling_of(grid)->patches,
-                          sizeof(*g->order));
+    g->chunking = grid->layout->chunking(grid);
+    g->order =
+        bm_new_raw(plan->a, (size_t)g->chunking.count, sizeof(*g->order));
     plan->grid_count++;
     if (!g->variables || !g->of || !g->order)
         return BOUMA_ENOMEM;
-    bm_tiling_order(bm_tiling_of(grid), g->order);
+    g->chunking.calls->order(g->chunking.own, g->order);
     for (int i = 0; i < grid->count && !rc; i++) {
         struct bouma_variable *v = grid->variables[i];
         struct bm_decomposition *d = NULL;
-        uint64_t samples = 1;
 
         if (!gathered[v->id].blocks)
             continue;
@@ -302,10 +303,8 @@ static int plan_grid(struct bm_write_plan *plan, const struct bm_object *grid,
         }
         g->variables[g->count] = v;
         g->of[g->count++] = d;
-        for (int k = 0; k < 3; k++)
-            samples *= (uint64_t)bm_tiling_of(grid)->shape[k];
         plan->raw_bytes +=
-            samples * (uint64_t)v->components * bm_variable_value_size(v);
+            bm_box_volume(&grid->domain) * bm_variable_sample_size(v);
     }
     if (!g->count) { /* none of its variables is in this step */
         bm_drop(plan->a, g->order);
@@ -314,11 +313,11 @@ static int plan_grid(struct bm_write_plan *plan, const struct bm_object *grid,
         memset(g, 0, sizeof(*g));
         plan->grid_count--;
     }
-    plan->chunks += g->count * (size_t)bm_tiling_of(grid)->patches;
+    plan->chunks += g->count * (size_t)g->chunking.count;
     return rc;
 }
 
-/* What moves, and how many patches a rank has at most. */
+/* What moves, and how many chunks a rank has at most. */
 static int sum_up(struct bm_write_plan *plan, int ranks)
 {
     int64_t *count = bm_new(plan->a, (size_t)ranks, sizeof(*count));
@@ -338,7 +337,7 @@ static int sum_up(struct bm_write_plan *plan, int ranks)
     for (size_t i = 0; i < plan->decomposition_count; i++) {
         const struct bm_decomposition *d = &plan->decompositions[i];
 
-        for (int64_t p = 0; p < bm_tiling_of(d->grid)->patches; p++)
+        for (int64_t p = 0; p < d->partition.chunking.count; p++)
             count[d->owner[p]]++;
     }
     for (int r = 0; r < ranks; r++)
@@ -362,7 +361,7 @@ int bm_plan_list_owners(struct bm_write_plan *plan, int ranks, int rank)
     for (size_t i = 0; i < plan->grid_count; i++) {
         const struct bm_plan_grid *g = &plan->grids[i];
 
-        for (int64_t p = 0; p < bm_tiling_of(g->grid)->patches; p++)
+        for (int64_t p = 0; p < g->chunking.count; p++)
             for (size_t j = 0; j < g->count; j++)
                 plan->owner[n++] = g->of[j]->owner[g->order[p]];
     }
@@ -400,7 +399,7 @@ int bm_plan_make(struct bm_write_plan **out, const bouma_allocator *a,
         goto out;
     rc = each_entry(&r, gather_entry, gathered);
     for (int i = 0; i < schema->count && !rc; i++)
-        if (schema->objects[i]->kind == BM_GRID)
+        if (schema->objects[i]->layout->chunking)
             rc = plan_grid(plan, schema->objects[i], gathered, &r, scheme, rank,
                            error);
     if (!rc && plan->chunks > UINT32_MAX)

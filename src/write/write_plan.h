@@ -14,14 +14,15 @@ struct bm_decomposition {
     size_t block_count;
     size_t my_first_block;
     struct bm_partition partition;
-    int *owner; /* [patches] */
+    int *owner; /* [partition.chunking.count] */
     struct bm_distribution report;
 };
 
-/* The present variables of a grid, and its patches in their order. Chunk
- * first + p * count + j is patch order[p] of variable variables[j]. */
+/* The present variables of a grid, and its chunks in their order. Chunk
+ * first + i * count + j of the step is chunk order[i] of variables[j]. */
 struct bm_plan_grid {
     const struct bm_object *grid;
+    struct bm_chunking chunking;
     int64_t *order;
     struct bouma_variable **variables;
     struct bm_decomposition **of; /* [count], of each variable */
@@ -70,7 +71,7 @@ struct bm_write_plan {
 struct bm_chunk {
     struct bouma_variable *variable;
     const struct bm_decomposition *decomposition;
-    int64_t patch;
+    int64_t number; /* among the chunks of its grid */
     uint64_t key;
 };
 struct bm_chunk bm_plan_chunk(const struct bm_write_plan *plan, size_t chunk);

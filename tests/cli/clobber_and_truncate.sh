@@ -53,6 +53,11 @@ refuse 2 'remove it yourself' "$BOUMA" import a2.npy --into plain --var b --clob
 refuse 2 'nothing.npy' "$BOUMA" import nothing.npy --into run.bouma --clobber
 expect 0 "$BOUMA" read run.bouma grid/b -o out.npy
 
+# Nor does a variable that was left over in the shell.
+refuse 2 'only a program can set it' \
+    env BOUMA_OPTIONS=clobber=1 "$BOUMA" import a2.npy --into run.bouma --var c
+expect 0 "$BOUMA" read run.bouma grid/b -o out.npy
+
 # NFS keeps a removed file that is still open under another name.
 touch run.bouma/steps/00000000/.nfs0000000000000001
 "$BOUMA" truncate run.bouma --after -1 2>notes >out.txt || complain "truncate"

@@ -4,7 +4,8 @@
 source "$(dirname "$0")/common.bash"
 
 expect 0 "$BOUMA" --version
-[[ $out =~ ^bouma\ [0-9]+\.[0-9]+\.[0-9]+$ ]] || complain "version: $out"
+[[ $out =~ ^bouma\ [0-9]+\.[0-9]+\.[0-9]+$'\n'built\ with\ hwloc,\ jansson,\ libpng$ ]] ||
+    complain "version: $out"
 for call in help --help -h; do
     expect 0 "$BOUMA" $call
     [[ $out == *Commands:* ]] || complain "$call said: $out"

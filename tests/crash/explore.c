@@ -48,6 +48,7 @@ static const struct {
     {"loss", explore_lost_claims}, {"drains", explore_drains},
     {"clobber", explore_clobbers}, {"truncate", explore_truncations},
     {"repair", explore_repairs},   {"records", explore_records},
+    {"pairs", explore_pairs},
 };
 
 static long run_variants(int repetitions, const char *only)

@@ -41,6 +41,10 @@ void explore_readers(struct tally *t, const struct variant *v);
 void explore_writers(struct tally *t, const struct omission *omission);
 void explore_claims(struct tally *t, const struct omission *omission);
 
+/* explore_pairs.c: between any two calls of a program that repairs, forgets,
+ * clobbers, appends or truncates, another one does one of these. */
+void explore_pairs(struct tally *t, const struct omission *omission);
+
 /* explore_loss.c: the claims of earlier writers are lost, so that a new one
  * takes names that are taken; it dies in any of its calls. */
 void explore_lost_claims(struct tally *t, const struct omission *omission);

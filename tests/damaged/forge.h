@@ -3,7 +3,7 @@
 #ifndef FORGE_H
 #define FORGE_H
 
-#include "../unit/damage.h"
+#include "../helpers/damage.h"
 #include "bouma.h"
 
 #define FORGE_PATH "set.bouma"

@@ -2,7 +2,7 @@
  * turn, every file cut at every length, and thousands of bytes of data flipped:
  * a read gives the right values or an error, verify finds the damage, and a
  * repair that is only asked what it would do does nothing. */
-#include "../unit/check.h"
+#include "../helpers/check.h"
 #include "damage_io.h"
 
 enum { STEPS = 2, ROWS = 10, COLUMNS = 9, MAX_FILES = 16, FLIPS = 10000 };

@@ -1,7 +1,7 @@
 /* test_damage_particles.c -- bytes of a small dataset of particles are changed,
  * its files cut, exchanged or taken away: a query gives the right particles or
  * an error, and verify finds the damage. What repair can mend, it mends. */
-#include "../unit/swarm.h"
+#include "../helpers/swarm.h"
 #include "damage_io.h"
 
 enum { COUNT = 700, SUBFILES = 3, FILES = 2 + 1 + SUBFILES, ASKS = 5 };

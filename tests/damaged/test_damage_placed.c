@@ -4,8 +4,8 @@
 #include <unistd.h>
 
 #include "../golden/golden_placed.h"
-#include "../unit/check.h"
-#include "../unit/files.h"
+#include "../helpers/check.h"
+#include "../helpers/files.h"
 #include "bouma.h"
 #include "layout/head.h"
 

@@ -1,7 +1,7 @@
 /* test_memory_limit.c -- a small file can claim large content (a bomb): with
  * the option memory_limit, no allocation for it goes beyond, whatever is done
  * with the dataset. */
-#include "../unit/check.h"
+#include "../helpers/check.h"
 #include "bouma.h"
 
 enum { ROWS = 512, COLUMNS = 1024, LIMIT = 1 << 20 };

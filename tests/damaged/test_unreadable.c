@@ -165,7 +165,10 @@ static void a_file_that_is_to_be_mended_fails(uint64_t at)
     forge_load(&t.f, &after, name);
     CHECK(after.bytes == file.bytes &&
           !memcmp(after.data, file.data, file.bytes));
-    CHECK(!forge_exists(&t.f, "steps/00000001/mended.tmp"));
+    for (int epoch = 1; epoch < 10; epoch++) {
+        snprintf(name, sizeof(name), "steps/00000001/mended.tmp.e%d", epoch);
+        CHECK(!forge_exists(&t.f, name));
+    }
     t.io.damage.kind = DAMAGE_NONE;
     forge_verify(&t.f, &found, BOUMA_VERIFY_DEEP);
     CHECK_EQ(found.verified.damages, 1);

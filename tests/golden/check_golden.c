@@ -4,8 +4,8 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#include "../unit/check.h"
-#include "../unit/files.h"
+#include "../helpers/check.h"
+#include "../helpers/files.h"
 #include "golden_sets.h"
 
 static void check_same(const char *left, const char *right)

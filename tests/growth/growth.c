@@ -1,7 +1,6 @@
 /* growth.c -- something done to N things, for growth.sh to count instructions:
  *
- *   growth steps|attributes|variables|grids|files|assign|drain|
- *   planes N
+ *   growth steps|attributes|variables|grids|files|assign|drain|planes N
  *
  * What is counted is what measured() does. */
 #include <unistd.h>

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <unistd.h>
 
-#include "../unit/check.h"
+#include "../helpers/check.h"
 
 /* ---- values ------------------------------------------------------------- */
 

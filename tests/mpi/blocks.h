@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#include "../unit/files.h"
+#include "../helpers/files.h"
 #include "bouma_mpi.h"
 
 /* ---- values ------------------------------------------------------------- */

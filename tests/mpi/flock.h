@@ -4,7 +4,7 @@
 #ifndef FLOCK_H
 #define FLOCK_H
 
-#include "../unit/swarm.h"
+#include "../helpers/swarm.h"
 #include "blocks.h"
 
 /* How many particles which rank has. */

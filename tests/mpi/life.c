@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "../unit/check.h"
+#include "../helpers/check.h"
 
 const char *const life_names[] = {
 #define LIFE_ENTRY(name, text) text,

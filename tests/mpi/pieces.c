@@ -1,7 +1,7 @@
 /* pieces.c -- see pieces.h. */
 #include "pieces.h"
 
-#include "../unit/check.h"
+#include "../helpers/check.h"
 
 enum { GUARD = 13, GUARD_BYTE = 0xa5 };
 

@@ -4,7 +4,7 @@
 #include <dirent.h>
 #include <sys/stat.h>
 
-#include "../unit/check.h"
+#include "../helpers/check.h"
 #include "blocks.h"
 
 static const struct field field = {BOUMA_F32, 1, 2, {24, 24, 0}, 5};

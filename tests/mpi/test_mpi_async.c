@@ -7,7 +7,7 @@
 
 #include "blocks.h"
 
-#include "../unit/check.h"
+#include "../helpers/check.h"
 
 enum { N = 40, STEPS = 4 };
 

@@ -7,7 +7,7 @@
 
 #include "blocks.h"
 
-#include "../unit/check.h"
+#include "../helpers/check.h"
 
 enum { N = 20, STEPS = 3 };
 

@@ -5,7 +5,7 @@
 
 #include <unistd.h>
 
-#include "../unit/check.h"
+#include "../helpers/check.h"
 
 enum { N = 24 };
 

@@ -2,7 +2,7 @@
  * flushed or closed; then all of them at once, and never part of one. */
 #include "blocks.h"
 
-#include "../unit/check.h"
+#include "../helpers/check.h"
 
 enum { N = 20, GROUP = 3 };
 

@@ -10,7 +10,7 @@
 #include "blocks.h"
 #include "pieces.h"
 
-#include "../unit/check.h"
+#include "../helpers/check.h"
 
 enum { CASES = 60, LARGEST = 200000 };
 

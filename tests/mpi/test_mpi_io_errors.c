@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <sys/stat.h>
 
-#include "../unit/check.h"
+#include "../helpers/check.h"
 #include "fault_alloc.h"
 #include "fault_io.h"
 

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include "../unit/check.h"
+#include "../helpers/check.h"
 
 struct test {
     struct ranks *ranks;

@@ -7,7 +7,7 @@
 
 #include "blocks.h"
 
-#include "../unit/check.h"
+#include "../helpers/check.h"
 #include "comm/comm_mpi.h"
 #include "engine/flows.h"
 

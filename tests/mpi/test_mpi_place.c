@@ -5,7 +5,7 @@
 
 #include <unistd.h>
 
-#include "../unit/check.h"
+#include "../helpers/check.h"
 
 static const char *const machines[] = {"", "flat", "torus:2x2x2,per=1",
                                        "torus:5x3,per=2", "torus:1x8,per=1"};

@@ -1,7 +1,7 @@
 /* test_mpi_plan.c -- a write does what bouma_plan_make() said it would. */
 #include "blocks.h"
 
-#include "../unit/check.h"
+#include "../helpers/check.h"
 
 /* The block of this rank, as the plan has it. */
 static bouma_box own_block(const bouma_plan_spec *spec,

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "../unit/check.h"
+#include "../helpers/check.h"
 
 enum { STEPS = 8, SIDE = 40, VARIABLES = 3 };
 

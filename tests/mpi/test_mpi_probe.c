@@ -3,7 +3,7 @@
  * status on all of them. How fast anything is, is not tested. */
 #include "blocks.h"
 
-#include "../unit/check.h"
+#include "../helpers/check.h"
 #include "api/probe_transport.h"
 #include "comm/comm_mpi.h"
 #include "fault_alloc.h"

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <sys/mman.h>
 
-#include "../unit/check.h"
+#include "../helpers/check.h"
 #include "blocks.h"
 
 enum { N = 24 };

@@ -3,7 +3,7 @@
  * ranks want is read from the file once. */
 #include "blocks.h"
 
-#include "../unit/check.h"
+#include "../helpers/check.h"
 
 enum { FIELDS = 3, MAX_REQUESTS = 6 };
 

@@ -12,7 +12,7 @@
 
 #include "life.h"
 
-#include "../unit/check.h"
+#include "../helpers/check.h"
 #include "comm/comm_mpi.h"
 #include "comm/port.h"
 #include "fault_alloc.h"

@@ -13,7 +13,7 @@
 
 #include "life.h"
 
-#include "../unit/check.h"
+#include "../helpers/check.h"
 #include "dataset/dataset.h"
 
 enum { LINE = 2048 };

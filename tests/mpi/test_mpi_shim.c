@@ -11,7 +11,7 @@
 #include "../shim/mpi_shim.h"
 #include "life.h"
 
-#include "../unit/check.h"
+#include "../helpers/check.h"
 #include "dataset/dataset.h"
 
 /* Where a call never ends, others give up after this many seconds; nothing is

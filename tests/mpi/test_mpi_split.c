@@ -2,7 +2,7 @@
  * paths that large data takes, with small data. */
 #include "blocks.h"
 
-#include "../unit/check.h"
+#include "../helpers/check.h"
 
 enum { FIELDS = 2 };
 

@@ -2,7 +2,7 @@
  * before: whoever encodes, the subfiles are those that `balanced` writes. */
 #include "blocks.h"
 
-#include "../unit/check.h"
+#include "../helpers/check.h"
 
 enum { STEPS = 6, SIDE = 52 };
 

@@ -3,7 +3,7 @@
  * every level, and its subfiles are those that one rank alone writes. */
 #include "blocks.h"
 
-#include "../unit/check.h"
+#include "../helpers/check.h"
 
 enum { STEPS = 2, MAX_FIELDS = 3 };
 

@@ -47,19 +47,48 @@ static void warn_under_mpirun(const struct context *ctx)
                      size);
 }
 
+/* The libraries that a build can do without, and whether this one has them. */
+static const struct {
+    const char *name;
+    bool here;
+} libraries[] = {{"hwloc", BOUMA_WITH_HWLOC},
+                 {"jansson", BOUMA_WITH_JANSSON},
+                 {"libpng", BOUMA_WITH_PNG}};
+enum { LIBRARY_COUNT = sizeof(libraries) / sizeof(libraries[0]) };
+
+/* A line of those that are here, or are not; none if there are none. */
+static void print_libraries(const char *title, bool here)
+{
+    const char *between = title;
+
+    for (int i = 0; i < LIBRARY_COUNT; i++)
+        if (libraries[i].here == here) {
+            printf("%s%s", between, libraries[i].name);
+            between = ", ";
+        }
+    if (between != title)
+        putchar('\n');
+}
+
 static int print_version(struct context *ctx)
 {
-    json_t *root;
+    json_t *root, *parts;
 
     if (!context_prints(ctx))
         return DONE;
     if (!ctx->json) {
         printf("%s %s\n", session_program(), bouma_version());
+        print_libraries("built with ", true);
+        print_libraries("built without ", false);
         return DONE;
     }
     root = json_object();
+    parts = json_object();
     json_put(root, "program", json_text(session_program()));
     json_put(root, "version", json_text(bouma_version()));
+    for (int i = 0; i < LIBRARY_COUNT; i++)
+        json_put(parts, libraries[i].name, json_boolean(libraries[i].here));
+    json_put(root, "libraries", parts);
     return print_json(ctx, root);
 }
 
@@ -84,6 +113,11 @@ static int dispatch(struct context *ctx, int argc, char **argv)
     const char *name = argc > 1 ? argv[1] : NULL;
     const struct command *command;
 
+    if (!BOUMA_WITH_JANSSON && wants_json(argv))
+        return context_fail(ctx, CALL_AT_FAULT,
+                            "this %s is built without jansson, and has no "
+                            "--json",
+                            session_program());
     if (!name)
         return context_fail(ctx, CALL_AT_FAULT,
                             "say what to do: import, info, read, query, ...; "
@@ -116,7 +150,8 @@ static int flush_output(struct context *ctx, int rc)
 
 int main(int argc, char **argv)
 {
-    struct context ctx = {.color = wants_color(), .json = wants_json(argv)};
+    struct context ctx = {.color = wants_color(),
+                          .json = BOUMA_WITH_JANSSON && wants_json(argv)};
     int rc;
 
     ctx.session = session_start(&argc, &argv);

@@ -1,10 +1,13 @@
 /* png_file.c -- a canvas as a PNG file, by libpng's simplified interface. */
 #include "png_file.h"
 
-#include <png.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+
+#if BOUMA_WITH_PNG
+#include <png.h>
+#endif
 
 #include "output.h"
 
@@ -12,6 +15,11 @@ int png_file_check(struct context *ctx, const char *path)
 {
     size_t length = path ? strlen(path) : 0;
 
+    if (!BOUMA_WITH_PNG)
+        return context_fail(ctx, CALL_AT_FAULT,
+                            "this %s is built without libpng, and makes no "
+                            "pictures",
+                            session_program());
     if (!path)
         return context_fail(ctx, CALL_AT_FAULT,
                             "say where to write: -o OUT.png");
@@ -28,6 +36,7 @@ int png_file_check(struct context *ctx, const char *path)
     return DONE;
 }
 
+#if BOUMA_WITH_PNG
 /* The bytes of the file, which the caller frees. */
 static int encode(void **out, size_t *bytes, struct context *ctx,
                   const struct canvas *canvas)
@@ -48,6 +57,15 @@ static int encode(void **out, size_t *bytes, struct context *ctx,
     *bytes = size;
     return DONE;
 }
+#else
+static int encode(void **out, size_t *bytes, struct context *ctx,
+                  const struct canvas *canvas)
+{
+    (void)bytes, (void)canvas;
+    *out = NULL;
+    return png_file_check(ctx, NULL); /* which says what is missing */
+}
+#endif
 
 int png_file_write(struct context *ctx, const char *path,
                    const struct canvas *canvas)

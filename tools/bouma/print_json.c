@@ -11,9 +11,12 @@
 
 json_t *json_text(const char *text)
 {
-    json_t *made = json_string(text ? text : "");
+    json_t *made;
     char *copy;
 
+    if (!text)
+        text = "";
+    made = json_string(text);
     if (made)
         return made;
     copy = strdup(text);

@@ -5,9 +5,13 @@
 #ifndef PRINT_JSON_H
 #define PRINT_JSON_H
 
-#include <jansson.h>
-
 #include "context.h"
+
+#if BOUMA_WITH_JANSSON
+#include <jansson.h>
+#else
+#include "without_jansson.h"
+#endif
 
 /* A text; bytes that are not UTF-8, as names of files can have, become '?'. */
 json_t *json_text(const char *text);

@@ -129,8 +129,7 @@ static size_t put_zero(char *out, bool negative)
         if (value == 0)                                                        \
             return put_zero(out, signbit(value) != 0);                         \
         split(&all, (double)value, most);                                      \
-        /* Of the smallest numbers, which have fewer bits, nothing is known.   \
-         */                                                                    \
+        /* Of denormal numbers, which have fewer bits, nothing is known. */    \
         half = value < (least) && value > -(least)                             \
                    ? INFINITY                                                  \
                    : (double)all.digits * (double)(epsilon) / 2 + 2;           \

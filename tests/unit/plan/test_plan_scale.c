@@ -128,8 +128,9 @@ static double make_plan(struct plan *p, const int64_t shape[3])
     for (int r = 0; r < RANKS; r++)
         p->blocks[r] = (struct bm_block){r, rank_box(&p->tiling, r)};
     total += lap(&since, "boxes");
-    REQUIRE(
-        !bm_partition_init(&p->partition, &p->a, &p->tiling, p->blocks, RANKS));
+    REQUIRE(!bm_partition_init(&p->partition, &p->a,
+                               bm_chunking_of_tiling(&p->tiling), p->blocks,
+                               RANKS));
     total += lap(&since, "partition");
     REQUIRE(!bm_partition_check(&p->partition, &fault));
     total += lap(&since, "cover");
@@ -315,7 +316,8 @@ static void weights_are_balanced(void)
     REQUIRE(blocks && load && weight && owner);
     for (int r = 0; r < RANKS; r++)
         blocks[r] = (struct bm_block){r, rank_box(&t, r)};
-    REQUIRE(!bm_partition_init(&p, &a, &t, blocks, RANKS));
+    REQUIRE(
+        !bm_partition_init(&p, &a, bm_chunking_of_tiling(&t), blocks, RANKS));
     REQUIRE(
         !bm_distribute(owner, BOUMA_DISTRIBUTE_BALANCED, &p, RANKS, &report));
     for (int64_t i = 0; i < t.patches; i++) {
@@ -364,8 +366,8 @@ static void a_missing_block_is_found(void)
     for (int r = 0; r < RANKS - 1; r++)
         blocks[r] = (struct bm_block){r + (r >= 777777),
                                       rank_box(&t, r + (r >= 777777))};
-    REQUIRE(
-        !bm_partition_init(&p, bm_allocator_default(), &t, blocks, RANKS - 1));
+    REQUIRE(!bm_partition_init(&p, bm_allocator_default(),
+                               bm_chunking_of_tiling(&t), blocks, RANKS - 1));
     since = now();
     CHECK_EQ(bm_partition_check(&p, &fault), BOUMA_ECOVER);
     lap(&since, "fault");

@@ -54,20 +54,24 @@ static void check_parts(const struct bm_tiling *t,
 {
     struct bm_partition p;
 
-    REQUIRE(!bm_partition_init(&p, bm_allocator_default(), t, blocks, count));
+    REQUIRE(!bm_partition_init(&p, bm_allocator_default(),
+                               bm_chunking_of_tiling(t), blocks, count));
     CHECK_EQ(p.first[0], 0);
     for (int64_t patch = 0; patch < t->patches; patch++) {
         bouma_box whole = bm_tiling_patch_box(t, patch);
         int64_t i = p.first[patch];
 
         for (size_t b = 0; b < count; b++) {
+            struct bm_footprint part;
             bouma_box meet, got;
 
             if (!bm_box_meet(&meet, &whole, &blocks[b].box))
                 continue;
             REQUIRE(i < p.first[patch + 1]);
             CHECK_EQ(p.part[i], b);
-            got = bm_partition_box(&p, patch, i);
+            part = bm_partition_part(&p, patch, i);
+            got = bm_footprint_bounds(&part);
+            CHECK_EQ(bm_footprint_samples(&part), bm_box_volume(&meet));
             CHECK(!memcmp(&got, &meet, sizeof(meet)));
             i++;
         }
@@ -88,7 +92,8 @@ static int check_verdict(const struct bm_tiling *t,
     int rc;
 
     paint(&c, t, blocks, count);
-    REQUIRE(!bm_partition_init(&p, bm_allocator_default(), t, blocks, count));
+    REQUIRE(!bm_partition_init(&p, bm_allocator_default(),
+                               bm_chunking_of_tiling(t), blocks, count));
     rc = bm_partition_check(&p, &fault);
     for (int64_t i = 0; i < t->patches && bad_patch < 0; i++) {
         bouma_box b = bm_tiling_patch_box(t, i);
@@ -222,8 +227,8 @@ static void each_single_cell_among_many_is_found(void)
         /* Missing. */
         blocks[k] = blocks[n - 1];
         CHECK_EQ(check_verdict(&t, blocks, n - 1), BOUMA_ECOVER);
-        REQUIRE(
-            !bm_partition_init(&p, bm_allocator_default(), &t, blocks, n - 1));
+        REQUIRE(!bm_partition_init(&p, bm_allocator_default(),
+                                   bm_chunking_of_tiling(&t), blocks, n - 1));
         CHECK_EQ(bm_partition_check(&p, &fault), BOUMA_ECOVER);
         CHECK(!memcmp(&fault.region, &saved.box, sizeof(saved.box)));
         CHECK(fault.rank[0] == -1 && fault.rank[1] == -1);
@@ -233,8 +238,8 @@ static void each_single_cell_among_many_is_found(void)
         blocks[n] = saved;
         blocks[n].rank = 500;
         CHECK_EQ(check_verdict(&t, blocks, n + 1), BOUMA_ECOVER);
-        REQUIRE(
-            !bm_partition_init(&p, bm_allocator_default(), &t, blocks, n + 1));
+        REQUIRE(!bm_partition_init(&p, bm_allocator_default(),
+                                   bm_chunking_of_tiling(&t), blocks, n + 1));
         CHECK_EQ(bm_partition_check(&p, &fault), BOUMA_ECOVER);
         CHECK(!memcmp(&fault.region, &saved.box, sizeof(saved.box)));
         CHECK(fault.rank[0] == (int)k && fault.rank[1] == 500);
@@ -255,7 +260,8 @@ static void no_blocks_at_all_leave_all_missing(void)
     bouma_box first = {{0, 0, 0}, {4, 4, 4}};
 
     REQUIRE(!bm_tiling_init(&t, 3, shape, edge));
-    REQUIRE(!bm_partition_init(&p, bm_allocator_default(), &t, NULL, 0));
+    REQUIRE(!bm_partition_init(&p, bm_allocator_default(),
+                               bm_chunking_of_tiling(&t), NULL, 0));
     CHECK_EQ(p.first[t.patches], 0);
     CHECK_EQ(bm_partition_check(&p, &fault), BOUMA_ECOVER);
     CHECK(!memcmp(&fault.region, &first, sizeof(first)));
@@ -273,7 +279,8 @@ static void a_rank_that_overlaps_itself_is_told(void)
     struct bm_tiling t;
 
     REQUIRE(!bm_tiling_init(&t, 1, shape, edge));
-    REQUIRE(!bm_partition_init(&p, bm_allocator_default(), &t, blocks, 2));
+    REQUIRE(!bm_partition_init(&p, bm_allocator_default(),
+                               bm_chunking_of_tiling(&t), blocks, 2));
     CHECK_EQ(bm_partition_check(&p, &fault), BOUMA_ECOVER);
     CHECK(fault.rank[0] == 3 && fault.rank[1] == 3);
     CHECK(fault.region.lo[2] == 59 && fault.region.hi[2] == 60);

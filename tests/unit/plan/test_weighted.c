@@ -71,7 +71,8 @@ static uint64_t random_weight(uint64_t *state, int kind)
 static void distribute(struct test *t)
 {
     REQUIRE(t->tiling.patches <= MAX_PATCHES && t->ranks <= MAX_RANKS);
-    REQUIRE(!bm_partition_init(&t->p, bm_allocator_default(), &t->tiling,
+    REQUIRE(!bm_partition_init(&t->p, bm_allocator_default(),
+                               bm_chunking_of_tiling(&t->tiling),
                                t->blocks.blocks, t->blocks.count));
     REQUIRE(!bm_distribute(t->owner, BOUMA_DISTRIBUTE_WEIGHTED, &t->p, t->ranks,
                            &t->before));
@@ -235,10 +236,10 @@ static void try_owners(struct trial *trial, int64_t patch, uint64_t moved)
         return;
     }
     for (int64_t k = t->p.first[patch]; k < t->p.first[patch + 1]; k++) {
-        bouma_box box = bm_partition_box(&t->p, patch, k);
+        struct bm_footprint part = bm_partition_part(&t->p, patch, k);
 
-        held[t->p.blocks[t->p.part[k]].rank] += bm_box_volume(&box);
-        all += bm_box_volume(&box);
+        held[t->p.blocks[t->p.part[k]].rank] += bm_footprint_samples(&part);
+        all += bm_footprint_samples(&part);
     }
     for (int r = 0; r < t->ranks; r++) {
         uint64_t weight = t->weight[patch];

@@ -445,6 +445,12 @@ static void a_wrong_environment_is_told(void)
     CHECK_EQ(complete_with(&out, NULL, "files"), BOUMA_EINVAL);
     CHECK_TEXT(message, "name=value");
     CHECK_EQ(complete_with(&out, NULL, "files=many"), BOUMA_EINVAL);
+    CHECK_EQ(complete_with(&out, NULL, "files=4;files=5"), BOUMA_EINVAL);
+    CHECK_TEXT(message, "'files' is given twice");
+    CHECK_EQ(complete_with(&out, NULL, "clobber=1"), BOUMA_EINVAL);
+    CHECK_TEXT(message, "only a program can set it");
+    CHECK_EQ(complete_with(&out, NULL, "check=-1"), BOUMA_OK);
+    CHECK_EQ(out.check, -1);
     memset(text, 'x', sizeof(text) - 1);
     text[sizeof(text) - 1] = 0;
     CHECK_EQ(complete_with(&out, NULL, text), BOUMA_EINVAL);

@@ -21,8 +21,9 @@ static void draw(struct figure *f)
     for (int r = 0; r < 4; r++)
         f->blocks[r] = (struct bm_block){
             r, {{0, r / 2 * 6, r % 2 * 6}, {1, r / 2 * 6 + 6, r % 2 * 6 + 6}}};
-    REQUIRE(!bm_partition_init(&f->p, bm_allocator_default(), &f->tiling,
-                               f->blocks, 4));
+    REQUIRE(!bm_partition_init(&f->p, bm_allocator_default(),
+                               bm_chunking_of_tiling(&f->tiling), f->blocks,
+                               4));
 }
 
 static void the_papers_example_comes_out(void)
@@ -120,9 +121,9 @@ static uint64_t held_by(const struct bm_partition *p, int64_t patch, int rank)
 
     for (int64_t k = p->first[patch]; k < p->first[patch + 1]; k++)
         if (p->blocks[p->part[k]].rank == rank) {
-            bouma_box box = bm_partition_box(p, patch, k);
+            struct bm_footprint part = bm_partition_part(p, patch, k);
 
-            sum += bm_box_volume(&box);
+            sum += bm_footprint_samples(&part);
         }
     return sum;
 }
@@ -133,7 +134,7 @@ static void check_balanced(const struct bm_partition *p, const int *owner,
     int64_t count[64] = {0}, regular[64] = {0};
     char is_sharer[64];
 
-    for (int64_t i = 0; i < p->tiling->patches; i++)
+    for (int64_t i = 0; i < p->chunking.count; i++)
         if (sharers(p, i, is_sharer, ranks) == 1) {
             CHECK(is_sharer[owner[i]]); /* regular patches stay */
             regular[owner[i]]++;
@@ -141,24 +142,24 @@ static void check_balanced(const struct bm_partition *p, const int *owner,
         }
     /* Again through the shared ones in turn: of the sharers with room the one
      * that holds most gets it. */
-    for (int64_t i = 0; i < p->tiling->patches; i++) {
+    for (int64_t i = 0; i < p->chunking.count; i++) {
         int wanted = -1;
 
         if (sharers(p, i, is_sharer, ranks) == 1)
             continue;
         for (int r = 0; r < ranks; r++)
             if (is_sharer[r] &&
-                count[r] < bm_distribute_target(p->tiling->patches, ranks, r) &&
+                count[r] < bm_distribute_target(p->chunking.count, ranks, r) &&
                 (wanted < 0 || held_by(p, i, r) > held_by(p, i, wanted)))
                 wanted = r;
         for (int r = 0; r < ranks && wanted < 0; r++)
-            if (count[r] < bm_distribute_target(p->tiling->patches, ranks, r))
+            if (count[r] < bm_distribute_target(p->chunking.count, ranks, r))
                 wanted = r;
         CHECK_EQ(owner[i], wanted);
         count[owner[i]]++;
     }
     for (int r = 0; r < ranks; r++) {
-        int64_t target = bm_distribute_target(p->tiling->patches, ranks, r);
+        int64_t target = bm_distribute_target(p->chunking.count, ranks, r);
 
         CHECK(count[r] <= (regular[r] > target ? regular[r] : target));
     }
@@ -172,16 +173,16 @@ static void check_even(const struct bm_partition *p, const int *owner,
     char is_sharer[64];
     int allowed = 1;
 
-    for (int64_t i = 0; i < p->tiling->patches; i++) {
+    for (int64_t i = 0; i < p->chunking.count; i++) {
         count[owner[i]]++;
         if (sharers(p, i, is_sharer, ranks) == 1)
             regular[owner[i]]++;
     }
     for (int r = 0; r < ranks; r++)
         allowed &=
-            regular[r] <= bm_distribute_target(p->tiling->patches, ranks, r);
+            regular[r] <= bm_distribute_target(p->chunking.count, ranks, r);
     for (int r = 0; r < ranks && allowed; r++)
-        CHECK_EQ(count[r], bm_distribute_target(p->tiling->patches, ranks, r));
+        CHECK_EQ(count[r], bm_distribute_target(p->chunking.count, ranks, r));
 }
 
 static void check_others(const struct bm_partition *p, int *owner, int ranks)
@@ -192,16 +193,16 @@ static void check_others(const struct bm_partition *p, int *owner, int ranks)
     char is_sharer[64];
 
     REQUIRE(!bm_distribute(owner, BOUMA_DISTRIBUTE_GREEDY, p, ranks, &report));
-    for (int64_t i = 0; i < p->tiling->patches; i++) {
+    for (int64_t i = 0; i < p->chunking.count; i++) {
         uint64_t held[64] = {0};
 
         for (int64_t k = p->first[i]; k < p->first[i + 1]; k++) {
-            bouma_box box = bm_partition_box(p, i, k);
+            struct bm_footprint part = bm_partition_part(p, i, k);
             int rank = p->blocks[p->part[k]].rank;
 
-            held[rank] += bm_box_volume(&box);
+            held[rank] += bm_footprint_samples(&part);
             if (rank != owner[i]) {
-                moved += bm_box_volume(&box);
+                moved += bm_footprint_samples(&part);
                 messages++;
             }
         }
@@ -215,7 +216,7 @@ static void check_others(const struct bm_partition *p, int *owner, int ranks)
     CHECK_EQ(report.shared_patches, shared);
 
     REQUIRE(!bm_distribute(owner, BOUMA_DISTRIBUTE_NONE, p, ranks, NULL));
-    for (int64_t i = 0; i < p->tiling->patches; i++) {
+    for (int64_t i = 0; i < p->chunking.count; i++) {
         int first = 0;
 
         sharers(p, i, is_sharer, ranks);
@@ -241,7 +242,8 @@ static void random_decompositions_are_distributed_by_the_rules(void)
         b->count = 0;
         cut_randomly(b, &state, bm_tiling_domain(&t),
                      (int)check_below(&state, 7), ranks);
-        REQUIRE(!bm_partition_init(&p, bm_allocator_default(), &t, b->blocks,
+        REQUIRE(!bm_partition_init(&p, bm_allocator_default(),
+                                   bm_chunking_of_tiling(&t), b->blocks,
                                    b->count));
         owner = malloc((size_t)t.patches * sizeof(*owner));
         REQUIRE(owner);
@@ -269,17 +271,18 @@ struct trial {
 
 static void try_owners(struct trial *t, int64_t patch, uint64_t moved)
 {
-    bouma_box box;
+    struct bm_footprint whole;
 
     if (moved >= t->fewest)
         return;
-    if (patch == t->p->tiling->patches) {
+    if (patch == t->p->chunking.count) {
         t->fewest = moved;
         return;
     }
-    box = bm_tiling_patch_box(t->p->tiling, patch);
+    whole = bm_chunking_footprint(&t->p->chunking, patch);
     for (int r = 0; r < t->ranks; r++) {
-        uint64_t held = held_by(t->p, patch, r), all = bm_box_volume(&box);
+        uint64_t held = held_by(t->p, patch, r);
+        uint64_t all = bm_footprint_samples(&whole);
         int elsewhere = 0;
 
         for (int other = 0; other < t->ranks; other++)
@@ -314,8 +317,9 @@ static void balanced_moves_little_more_than_it_must(void)
         b->count = 0;
         cut_randomly(b, &state, bm_tiling_domain(&tiling),
                      2 + (int)check_below(&state, 3), t.ranks);
-        REQUIRE(!bm_partition_init(&p, bm_allocator_default(), &tiling,
-                                   b->blocks, b->count));
+        REQUIRE(!bm_partition_init(&p, bm_allocator_default(),
+                                   bm_chunking_of_tiling(&tiling), b->blocks,
+                                   b->count));
         REQUIRE(!bm_distribute(owner, BOUMA_DISTRIBUTE_BALANCED, &p, t.ranks,
                                &report));
         for (int64_t k = 0; k < tiling.patches; k++)
@@ -351,7 +355,8 @@ static void readers_share_what_they_all_want(void)
     REQUIRE(!bm_tiling_init(&t, 1, shape, edge));
     for (int r = 0; r < 4; r++) /* all want 0 to 48, none the rest */
         blocks[r] = (struct bm_block){r, {{0, 0, 0}, {1, 1, 48}}};
-    REQUIRE(!bm_partition_init(&p, bm_allocator_default(), &t, blocks, 4));
+    REQUIRE(!bm_partition_init(&p, bm_allocator_default(),
+                               bm_chunking_of_tiling(&t), blocks, 4));
     REQUIRE(!bm_distribute_readers(owner, &p, 4));
     for (int i = 0; i < 64; i++) {
         CHECK_EQ(owner[i] >= 0, i < 48);
@@ -388,7 +393,8 @@ static void a_reader_gets_only_what_it_wants(void)
                     check_below(&state, t.shape[d] - one->box.lo[d]);
             }
         }
-        REQUIRE(!bm_partition_init(&p, bm_allocator_default(), &t, b->blocks,
+        REQUIRE(!bm_partition_init(&p, bm_allocator_default(),
+                                   bm_chunking_of_tiling(&t), b->blocks,
                                    b->count));
         owner = malloc((size_t)t.patches * sizeof(*owner));
         REQUIRE(owner);

@@ -149,7 +149,7 @@ static void check_plans(const struct test *t)
     for (size_t i = 0; i < first->chunks; i++) {
         struct bm_chunk c = bm_plan_chunk(first, i);
 
-        CHECK_EQ(first->owner[i], c.decomposition->owner[c.patch]);
+        CHECK_EQ(first->owner[i], c.decomposition->owner[c.number]);
         count[first->owner[i]] += c.variable != t->variables[1];
     }
     for (int r = 0; r < RANKS; r++)

@@ -239,7 +239,7 @@ static void symbolic_links_are_refused(const char *dir)
 static void pipes_and_directories_are_no_files(const char *dir)
 {
     const bouma_io *io = bouma_io_posix();
-    char path[256], fifo[512];
+    char path[256], fifo[512], link[512];
     void *root, *f;
 
     snprintf(path, sizeof(path), "%s/odd", dir);
@@ -247,8 +247,14 @@ static void pipes_and_directories_are_no_files(const char *dir)
     snprintf(fifo, sizeof(fifo), "%s/fifo", path);
     REQUIRE(!mkfifo(fifo, 0666));
     REQUIRE(!io->make_dir(io->user, root, "dir"));
-    CHECK(io->open(io->user, root, &f, "fifo", BOUMA_OPEN_READ) != 0);
+    CHECK_EQ(io->open(io->user, root, &f, "fifo", BOUMA_OPEN_READ), ENOTSUP);
     CHECK(io->open(io->user, root, &f, "dir", BOUMA_OPEN_READ) != 0);
+    /* Links are not followed, also to directories, which is told. */
+    snprintf(link, sizeof(link), "%s/link", path);
+    REQUIRE(!symlink("dir", link));
+    CHECK_EQ(io->make_dir(io->user, root, "link/a"), ELOOP);
+    CHECK_EQ(io->sync_dir(io->user, root, "link"), ELOOP);
+    CHECK_EQ(io->make_dir(io->user, root, "fifo/a"), ENOTDIR);
     io->detach(io->user, root);
 }
 

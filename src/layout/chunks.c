@@ -1,0 +1,70 @@
+/* chunks.c -- which chunks of a grid a box needs, whatever the layout: see
+ * layout.h. */
+#include "layout/layout.h"
+
+/* Shell sort: short lists mostly, and no memory of its own. */
+static void sort_keys(uint64_t *keys, size_t n)
+{
+    for (size_t gap = n / 2; gap; gap /= 2)
+        for (size_t i = gap; i < n; i++) {
+            uint64_t one = keys[i];
+            size_t j = i;
+
+            for (; j >= gap && keys[j - gap] > one; j -= gap)
+                keys[j] = keys[j - gap];
+            keys[j] = one;
+        }
+}
+
+struct selection {
+    struct bm_chunking chunking;
+    const bouma_box *box;
+    uint64_t *keys;
+    size_t count;
+};
+
+static void count_chunks(void *context, int64_t first, int64_t end)
+{
+    ((struct selection *)context)->count += (size_t)(end - first);
+}
+
+static void select_chunks(void *context, int64_t first, int64_t end)
+{
+    struct selection *s = context;
+
+    for (int64_t i = first; i < end; i++) {
+        struct bm_footprint f = bm_chunking_footprint(&s->chunking, i);
+        bouma_box part = bm_footprint_part(&f, s->box);
+
+        if (bm_box_volume(&part))
+            s->keys[s->count++] = s->chunking.calls->key(s->chunking.own, i);
+    }
+}
+
+int bm_chunks_select(uint64_t **keys, size_t *count, const struct bm_object *o,
+                     const bouma_box *box, int level)
+{
+    struct selection s = {o->layout->chunking(o), box, NULL, 0};
+    const struct bm_chunking_functions *calls = s.chunking.calls;
+
+    s.chunking.level = level;
+    *count = 0;
+    calls->touched(s.chunking.own, box, level, count_chunks, &s);
+    *keys = s.keys = bm_new_raw(o->a, s.count, sizeof(**keys));
+    if (!*keys)
+        return BOUMA_ENOMEM;
+    s.count = 0;
+    calls->touched(s.chunking.own, box, level, select_chunks, &s);
+    sort_keys(s.keys, s.count);
+    *count = s.count;
+    return BOUMA_OK;
+}
+
+bouma_box bm_chunk_bounds(const struct bm_object *o, uint64_t key)
+{
+    struct bm_chunking c = o->layout->chunking(o);
+    struct bm_footprint f =
+        c.calls->footprint(c.own, c.calls->find(c.own, key));
+
+    return bm_footprint_bounds(&f);
+}

@@ -1,0 +1,144 @@
+/* chunking.c -- see chunking.h. */
+#include "plan/chunking.h"
+
+uint64_t bm_footprint_samples(const struct bm_footprint *f)
+{
+    uint64_t n = 1;
+
+    for (int d = 0; d < 3; d++)
+        n *= (uint64_t)f->count[d];
+    return n;
+}
+
+struct bm_footprint bm_footprint_of_box(const bouma_box *box)
+{
+    struct bm_footprint f;
+
+    for (int d = 0; d < 3; d++) {
+        f.start[d] = box->lo[d];
+        f.count[d] = box->hi[d] > box->lo[d] ? box->hi[d] - box->lo[d] : 0;
+        f.shift[d] = 0;
+    }
+    return f;
+}
+
+bouma_box bm_footprint_bounds(const struct bm_footprint *f)
+{
+    bouma_box box;
+
+    for (int d = 0; d < 3; d++) {
+        box.lo[d] = f->start[d];
+        box.hi[d] = f->start[d] + ((f->count[d] - 1) << f->shift[d]) + 1;
+    }
+    return box;
+}
+
+bouma_box bm_footprint_part(const struct bm_footprint *f, const bouma_box *box)
+{
+    bouma_box part;
+
+    for (int d = 0; d < 3; d++) {
+        int64_t up = ((int64_t)1 << f->shift[d]) - 1 - f->start[d];
+        int64_t lo = (box->lo[d] + up) >> f->shift[d];
+        int64_t hi = (box->hi[d] + up) >> f->shift[d];
+
+        part.lo[d] = lo > 0 ? lo : 0;
+        part.hi[d] = hi < f->count[d] ? hi : f->count[d];
+    }
+    return part;
+}
+
+struct bm_footprint bm_footprint_cut(const struct bm_footprint *f,
+                                     const bouma_box *part)
+{
+    struct bm_footprint out = *f;
+
+    for (int d = 0; d < 3; d++) {
+        out.start[d] += part->lo[d] << f->shift[d];
+        out.count[d] =
+            part->hi[d] > part->lo[d] ? part->hi[d] - part->lo[d] : 0;
+    }
+    return out;
+}
+
+struct bm_footprint bm_footprint_at_level(const struct bm_footprint *f,
+                                          int level)
+{
+    struct bm_footprint out = *f;
+
+    for (int d = 0; d < 3; d++) {
+        int shift = f->shift[d] < level ? f->shift[d] : level;
+        int64_t last = f->start[d] + ((f->count[d] - 1) << f->shift[d]);
+
+        if (f->start[d] & (((int64_t)1 << shift) - 1)) {
+            out.count[d] = 0; /* all lie between multiples */
+        } else if (f->shift[d] < level) {
+            out.shift[d] = level;
+            out.start[d] = (((f->start[d] - 1) >> level) + 1) << level;
+            out.count[d] =
+                last < out.start[d] ? 0 : ((last - out.start[d]) >> level) + 1;
+        }
+    }
+    return out;
+}
+
+struct bm_footprint bm_chunking_footprint(const struct bm_chunking *c,
+                                          int64_t chunk)
+{
+    struct bm_footprint f = c->calls->footprint(c->own, chunk);
+
+    return c->level ? bm_footprint_at_level(&f, c->level) : f;
+}
+
+/* ---- patches ------------------------------------------------------------- */
+
+static struct bm_footprint footprint_of_patch(const void *own, int64_t patch)
+{
+    bouma_box box = bm_tiling_patch_box(own, patch);
+
+    return bm_footprint_of_box(&box);
+}
+
+static void touched_patches(const void *own, const bouma_box *box, int level,
+                            bm_chunk_run each, void *context)
+{
+    const struct bm_tiling *t = own;
+    bouma_box over = bm_tiling_meeting(t, box);
+    int64_t at[3] = {0, 0, over.lo[2]}, run = over.hi[2] - over.lo[2];
+
+    (void)level; /* all patches have samples of most levels */
+    for (at[0] = over.lo[0]; at[0] < over.hi[0]; at[0]++)
+        for (at[1] = over.lo[1]; at[1] < over.hi[1]; at[1]++) {
+            int64_t first = bm_tiling_index(t, at);
+
+            each(context, first, first + run);
+        }
+}
+
+static uint64_t key_of_patch(const void *own, int64_t patch)
+{
+    return bm_tiling_key(own, patch);
+}
+
+static int64_t find_patch(const void *own, uint64_t key)
+{
+    return bm_tiling_find(own, key);
+}
+
+static void order_patches(const void *own, int64_t *order)
+{
+    bm_tiling_order(own, order);
+}
+
+struct bm_chunking bm_chunking_of_tiling(const struct bm_tiling *t)
+{
+    static const struct bm_chunking_functions calls = {
+        .footprint = footprint_of_patch,
+        .touched = touched_patches,
+        .key = key_of_patch,
+        .find = find_patch,
+        .order = order_patches,
+    };
+
+    return (struct bm_chunking){&calls, t, t->patches, 0};
+}

@@ -1,0 +1,75 @@
+/* chunking.h -- how the samples of a grid are divided into chunks, as plans see
+ * it. A layout gives it (see layout.h): plans know nothing else of a layout.
+ *
+ * Each sample is in one chunk. Chunks are numbered from 0; each has a key, by
+ * which files know it. */
+#ifndef BM_CHUNKING_H
+#define BM_CHUNKING_H
+
+#include <stdint.h>
+
+#include "base/box.h"
+#include "base/tiling.h"
+
+/* The samples of a chunk, or some of them: along each axis 'count' of them,
+ * 2^shift apart.
+ *
+ *     start 2, count 3, shift 2:   . . x . . . x . . . x .
+ *
+ * Three axes always, as boxes have (see box.h). */
+struct bm_footprint {
+    int64_t start[3];
+    int64_t count[3]; /* 0 along some axis: there are none */
+    int shift[3];
+};
+
+uint64_t bm_footprint_samples(const struct bm_footprint *f);
+struct bm_footprint bm_footprint_of_box(const bouma_box *box);
+/* The smallest box around the samples, of which there are some. */
+bouma_box bm_footprint_bounds(const struct bm_footprint *f);
+/* Those of its samples that lie in a box, counted from its first sample: a box
+ * that may be empty. */
+bouma_box bm_footprint_part(const struct bm_footprint *f, const bouma_box *box);
+/* Such a part as a footprint. */
+struct bm_footprint bm_footprint_cut(const struct bm_footprint *f,
+                                     const bouma_box *part);
+/* Those whose indices are multiples of 2^level. */
+struct bm_footprint bm_footprint_at_level(const struct bm_footprint *f,
+                                          int level);
+
+/* Chunks 'first' up to 'end', which is none of them. */
+typedef void (*bm_chunk_run)(void *context, int64_t first, int64_t end);
+
+/* The functions are cheap, need no memory and cannot fail. 'own' is whatever
+ * the layout likes. */
+struct bm_chunking_functions {
+    struct bm_footprint (*footprint)(const void *own, int64_t chunk);
+    /* Call 'each' for the chunks that have samples of a level in a box, none
+     * twice. Those of level 0 are all samples, and no others are told; at
+     * coarser levels some may be that have none there. Other chunks are not
+     * looked at: a grid may have millions. */
+    void (*touched)(const void *own, const bouma_box *box, int level,
+                    bm_chunk_run each, void *context);
+    uint64_t (*key)(const void *own, int64_t chunk);
+    int64_t (*find)(const void *own, uint64_t key); /* -1: there is none */
+    /* All chunks by ascending keys: chunks that are near each other in it
+     * should be so in space, as runs of it make a file. */
+    void (*order)(const void *own, int64_t *order);
+};
+
+/* The chunks of one grid, with the samples of one level. */
+struct bm_chunking {
+    const struct bm_chunking_functions *calls;
+    const void *own;
+    int64_t count; /* of chunks */
+    int level;
+};
+
+/* The samples of a chunk at the level; there may be none. */
+struct bm_footprint bm_chunking_footprint(const struct bm_chunking *c,
+                                          int64_t chunk);
+
+/* Each patch a chunk, at level 0. The tiling stays the caller's. */
+struct bm_chunking bm_chunking_of_tiling(const struct bm_tiling *t);
+
+#endif
