@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/box.h"
+#include "base/keyed.h"
 #include "plan/aggregate_tree.h"
 #include "plan/assign.h"
 
@@ -198,21 +199,7 @@ static int by_grid(struct bm_aggregation *out, const struct task *t)
 
 /* ---- runs along a curve ------------------------------------------------- */
 
-struct keyed {
-    uint64_t key;
-    size_t item;
-};
-
-static int along_curve(const void *x, const void *y)
-{
-    const struct keyed *a = x, *b = y;
-
-    if (a->key != b->key)
-        return a->key < b->key ? -1 : 1;
-    return a->item < b->item ? -1 : a->item > b->item;
-}
-
-static void order_items(struct keyed *order, const struct task *t)
+static void order_items(struct bm_keyed *order, const struct task *t)
 {
     /* A place is a double: no more bits than it has. */
     int ndims = t->spec->ndims, bits = bm_morton_bits(ndims);
@@ -225,14 +212,15 @@ static void order_items(struct keyed *order, const struct task *t)
 
         for (int d = 0; d < ndims; d++)
             at[3 - ndims + d] = cell_of(&t->items[i], &all, d, cells);
-        order[i] = (struct keyed){bm_morton(at, ndims), i};
+        order[i] = (struct bm_keyed){bm_morton(at, ndims), i};
     }
-    qsort(order, t->count, sizeof(*order), along_curve);
+    qsort(order, t->count, sizeof(*order), bm_keyed_compare);
 }
 
 /* Files of the assignment, without those that are empty. */
 static int take_files(struct bm_aggregation *out, const struct task *t,
-                      const struct keyed *order, const struct bm_assignment *as)
+                      const struct bm_keyed *order,
+                      const struct bm_assignment *as)
 {
     for (int64_t f = 0; f < as->files; f++) {
         if (as->first[f] == as->first[f + 1])
@@ -240,7 +228,7 @@ static int take_files(struct bm_aggregation *out, const struct task *t,
         if (out->files == BM_AGGREGATE_FILES)
             return BOUMA_ELIMIT;
         for (size_t i = as->first[f]; i < as->first[f + 1]; i++)
-            out->file[t->items[order[as->chunk[i]].item].unit] =
+            out->file[t->items[order[as->chunk[i]].at].unit] =
                 (uint32_t)out->files;
         out->files++;
     }
@@ -249,7 +237,7 @@ static int take_files(struct bm_aggregation *out, const struct task *t,
 
 static int by_curve(struct bm_aggregation *out, const struct task *t)
 {
-    struct keyed *order = bm_new_raw(out->a, t->count, sizeof(*order));
+    struct bm_keyed *order = bm_new_raw(out->a, t->count, sizeof(*order));
     uint64_t *sizes = bm_new_raw(out->a, t->count, sizeof(*sizes));
     int *owner = bm_new_raw(out->a, t->count, sizeof(*owner));
     struct bm_assignment as = {0};
@@ -259,7 +247,7 @@ static int by_curve(struct bm_aggregation *out, const struct task *t)
         goto out;
     order_items(order, t);
     for (size_t i = 0; i < t->count; i++) {
-        const struct bm_item *item = &t->items[order[i].item];
+        const struct bm_item *item = &t->items[order[i].at];
 
         /* Bytes are in proportion, and could be too many for 64 bits. */
         sizes[i] = item->count;

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/keyed.h"
+
 /* The largest type of a value. */
 #define MAX_VALUE_SIZE 8
 
@@ -117,24 +119,10 @@ int bm_collector_add(void *context, const bouma_batch *batch)
 
 /* ---- by chance ---------------------------------------------------------- */
 
-struct keyed {
-    uint64_t key;
-    size_t at;
-};
-
-static int by_key(const void *a, const void *b)
-{
-    const struct keyed *x = a, *y = b;
-
-    if (x->key != y->key)
-        return x->key < y->key ? -1 : 1;
-    return x->at < y->at ? -1 : x->at > y->at;
-}
-
 /* values[i] = values[order[i].at], for the first 'count'; 'room' has room for
  * them. */
-static void reorder(uint8_t *values, uint8_t *room, const struct keyed *order,
-                    size_t count, size_t size)
+static void reorder(uint8_t *values, uint8_t *room,
+                    const struct bm_keyed *order, size_t count, size_t size)
 {
     for (size_t i = 0; i < count; i++)
         memcpy(room + i * size, values + order[i].at * size, size);
@@ -145,7 +133,7 @@ int bm_collector_thin(struct bm_collector *c, uint64_t count)
 {
     size_t total = (size_t)c->count;
     size_t n = count < total ? (size_t)count : total;
-    struct keyed *order;
+    struct bm_keyed *order;
     uint8_t *room;
 
     if (!total)
@@ -162,7 +150,7 @@ int bm_collector_thin(struct bm_collector *c, uint64_t count)
                sizeof(uint64_t));
         order[i].at = i;
     }
-    qsort(order, total, sizeof(*order), by_key);
+    qsort(order, total, sizeof(*order), bm_keyed_compare);
     for (size_t v = 0; v < c->variable_count; v++) {
         size_t size = bm_variable_value_size(c->variables[v]);
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/keyed.h"
 #include "read/fetcher.h"
 
 #define BATCH_BYTES ((uint64_t)4 << 20) /* read ahead of decoding */
@@ -257,25 +258,13 @@ static int by_place(const void *left, const void *right)
     return *a < *b ? -1 : *a > *b;
 }
 
-struct placed {
-    uint64_t offset;
-    size_t chunk;
-};
-
-static int by_offset(const void *left, const void *right)
-{
-    const struct placed *a = left, *b = right;
-
-    return a->offset < b->offset ? -1 : a->offset > b->offset;
-}
-
 /* In the order of the file, so that batches are read in few pieces: that of the
  * table, unless the writer chose the places. */
 static int sort_chunks(const struct batch *b, const struct bm_head *head,
                        size_t *chunks, size_t n)
 {
     const bouma_allocator *a = b->fetch->step->ds->a;
-    struct placed *placed;
+    struct bm_keyed *placed;
 
     qsort(chunks, n, sizeof(*chunks), by_place);
     if (!head->placed || !n)
@@ -284,13 +273,13 @@ static int sort_chunks(const struct batch *b, const struct bm_head *head,
     if (!placed)
         return no_memory(b);
     for (size_t i = 0; i < n; i++)
-        placed[i] = (struct placed){
+        placed[i] = (struct bm_keyed){
             b->section->offsets[chunks[i] * (size_t)b->section->levels +
                                 (size_t)b->fine],
             chunks[i]};
-    qsort(placed, n, sizeof(*placed), by_offset);
+    qsort(placed, n, sizeof(*placed), bm_keyed_compare);
     for (size_t i = 0; i < n; i++)
-        chunks[i] = placed[i].chunk;
+        chunks[i] = placed[i].at;
     bm_drop(a, placed);
     return BOUMA_OK;
 }

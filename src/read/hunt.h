@@ -16,6 +16,8 @@ struct bm_hunt_column {
     const struct bm_section *section; /* of the file at hand */
     int tested;                       /* it takes part in a test */
     int out;                          /* place among those wanted, or -1 */
+    size_t value_size, sample_size;   /* of the variable */
+    int plain; /* aligned bytes as stored are the values */
 };
 
 /* A component must be from low to high. */

@@ -32,32 +32,12 @@ KEEP(u64, uint64_t, u)
 KEEP(f32, float, f)
 KEEP(f64, double, f)
 
-static uint32_t keep(bouma_type type, const void *data, uint16_t *list,
-                     uint32_t n, bouma_scalar low, bouma_scalar high)
-{
-    switch (type) {
-    case BOUMA_I8:
-        return keep_i8(data, list, n, low, high);
-    case BOUMA_I16:
-        return keep_i16(data, list, n, low, high);
-    case BOUMA_I32:
-        return keep_i32(data, list, n, low, high);
-    case BOUMA_I64:
-        return keep_i64(data, list, n, low, high);
-    case BOUMA_U8:
-        return keep_u8(data, list, n, low, high);
-    case BOUMA_U16:
-        return keep_u16(data, list, n, low, high);
-    case BOUMA_U32:
-        return keep_u32(data, list, n, low, high);
-    case BOUMA_U64:
-        return keep_u64(data, list, n, low, high);
-    case BOUMA_F32:
-        return keep_f32(data, list, n, low, high);
-    default:
-        return keep_f64(data, list, n, low, high);
-    }
-}
+static uint32_t (*const keepers[])(const void *data, uint16_t *list, uint32_t n,
+                                   bouma_scalar low, bouma_scalar high) = {
+    [BOUMA_I8] = keep_i8,   [BOUMA_I16] = keep_i16, [BOUMA_I32] = keep_i32,
+    [BOUMA_I64] = keep_i64, [BOUMA_U8] = keep_u8,   [BOUMA_U16] = keep_u16,
+    [BOUMA_U32] = keep_u32, [BOUMA_U64] = keep_u64, [BOUMA_F32] = keep_f32,
+    [BOUMA_F64] = keep_f64};
 
 /* What the runs have of a chunk: all of it, wholly inside the box or not; or
  * some places. */
@@ -193,11 +173,10 @@ static int test_values(struct look *l, const struct bm_hunt_piece *p)
             rc = bm_search_values(l->s, l->turn, p, t->column, NULL, &values);
         decoded = t->column;
         if (!rc)
-            l->chunk.count =
-                keep(v->type,
-                     values + (size_t)t->component * p->count *
-                                  bm_variable_value_size(v),
-                     l->chunk.chosen, l->chunk.count, t->low, t->high);
+            l->chunk.count = keepers[v->type](
+                values +
+                    (size_t)t->component * p->count * bm_variable_value_size(v),
+                l->chunk.chosen, l->chunk.count, t->low, t->high);
     }
     return rc;
 }

@@ -22,11 +22,9 @@ static const struct bm_extent *stored(const struct bm_search *s,
 }
 
 /* Whether what is stored is the values themselves. */
-static int is_plain(const struct bouma_variable *v, const struct bm_extent *e)
+static int is_plain(const struct bm_hunt_column *c, const struct bm_extent *e)
 {
-    return bm_codec_find((int)v->codec)->sized &&
-           __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ &&
-           !((uintptr_t)e->data % bm_variable_value_size(v));
+    return c->plain && !((uintptr_t)e->data & (c->value_size - 1));
 }
 
 /* Whether values are kept for other hunts. */
@@ -56,14 +54,14 @@ int bm_search_values(struct bm_search *s, const struct bm_turn *turn,
                      const struct bm_hunt_piece *p, int column, void *room,
                      const uint8_t **out)
 {
-    const struct bouma_variable *v = s->asked.columns[column].variable;
+    const struct bm_hunt_column *c = &s->asked.columns[column];
     const struct bm_extent *e = stored(s, p, column);
-    size_t bytes = (size_t)p->count * bm_variable_sample_size(v);
+    size_t bytes = (size_t)p->count * c->sample_size;
     struct bm_block_of_memory *own = &turn->coder->room[BM_HUNT_VALUES];
     int rc, done = 0;
 
     *out = e->data;
-    if (is_plain(v, e))
+    if (is_plain(c, e))
         return BOUMA_OK;
     if (is_kept(s, e))
         room = kept_room(s, e, bytes, &done);
@@ -74,8 +72,8 @@ int bm_search_values(struct bm_search *s, const struct bm_turn *turn,
         return bm_search_no_memory(turn->error);
     if (done)
         return BOUMA_OK;
-    rc = bm_values_decode(&turn->coder->codec, room, v, p->count, e->data,
-                          e->bytes);
+    rc = bm_values_decode(&turn->coder->codec, room, c->variable, p->count,
+                          e->data, e->bytes);
     if (rc == BOUMA_EFORMAT)
         return bm_extent_damaged(s->step, s->file.source, e,
                                  "the data cannot be decoded", turn->error);
@@ -104,16 +102,15 @@ static size_t plan_piece(const struct bm_search *s, struct bm_hunt_piece *p)
     p->room = 0;
     for (int i = 0; i < s->asked.column_count && p->choice; i++) {
         const struct bm_hunt_column *c = &s->asked.columns[i];
-        size_t size = bm_variable_sample_size(c->variable);
         const struct bm_extent *e = stored(s, p, i);
-        int plain = is_plain(c->variable, e);
+        int plain = is_plain(c, e);
 
         if (c->out < 0)
             continue;
         if (!all || (!plain && !is_kept(s, e)))
-            p->room += rounded((size_t)matches(p) * size);
+            p->room += rounded((size_t)matches(p) * c->sample_size);
         if (!plain)
-            bytes += (size_t)p->count * size;
+            bytes += (size_t)p->count * c->sample_size;
     }
     return bytes + p->room;
 }
@@ -130,15 +127,15 @@ static int pick_column(struct bm_search *s, const struct bm_turn *turn,
                        const struct bm_hunt_piece *p, int column, uint8_t *room,
                        const void **out)
 {
-    const struct bouma_variable *v = s->asked.columns[column].variable;
+    const struct bm_hunt_column *c = &s->asked.columns[column];
     const uint16_t *choices = s->batch.choices.data;
-    size_t size = bm_variable_value_size(v);
+    size_t size = c->value_size;
     int all = p->choice == BM_ALL_MATCH;
     const uint8_t *values;
     int rc = bm_search_values(s, turn, p, column, all ? room : NULL, &values);
 
     *out = all ? values : room;
-    for (int k = 0; k < v->components && !rc && !all; k++)
+    for (int k = 0; k < c->variable->components && !rc && !all; k++)
         bm_gather_near(room + (size_t)k * p->choice * size,
                        values + (size_t)k * p->count * size,
                        choices + p->chosen, p->choice, size);
@@ -167,8 +164,7 @@ static int pick_piece(void *context, const struct bm_turn *turn)
         rc = pick_column(s, turn, p, i, room, &out[column]);
         if (out[column] == room)
             room +=
-                rounded((size_t)matches(p) *
-                        bm_variable_sample_size(s->asked.columns[i].variable));
+                rounded((size_t)matches(p) * s->asked.columns[i].sample_size);
     }
     return rc;
 }

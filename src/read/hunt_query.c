@@ -20,8 +20,13 @@ static int add_column(struct bm_hunt_question *q,
 
     if (at >= 0)
         return at;
-    q->columns[q->column_count] =
-        (struct bm_hunt_column){.variable = v, .out = -1};
+    q->columns[q->column_count] = (struct bm_hunt_column){
+        .variable = v,
+        .out = -1,
+        .value_size = bm_variable_value_size(v),
+        .sample_size = bm_variable_sample_size(v),
+        .plain = bm_codec_find((int)v->codec)->sized &&
+                 __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__};
     return q->column_count++;
 }
 

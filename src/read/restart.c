@@ -8,7 +8,6 @@
  * So a reader has no more than a slice of what is for others in its memory. */
 #include "read/restart.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,15 +15,8 @@
 #include "engine/flows.h"
 #include "plan/assign.h"
 #include "read/collector.h"
+#include "read/restart_boxes.h"
 #include "read/shelf.h"
-
-/* What one rank wants. */
-struct wish {
-    int boxed;
-    double low[3], high[3];
-    unsigned closed;
-    int said; /* by the caller which faces are */
-};
 
 /* What a reader has for a rank. */
 struct catch
@@ -43,9 +35,7 @@ struct restart {
     struct bouma_step *step;
     struct bm_object *set;
     const bouma_particles_query *query;
-    int shares; /* no boxes: equal shares */
-    const struct bm_top *top;
-    struct wish *wishes; /* [ranks] */
+    struct bm_wishes wishes;
     struct own_file *mine;
     size_t mine_count;
     struct catch *catches;     /* [ranks], of the slice at hand */
@@ -77,7 +67,7 @@ static int share_wishes(struct restart *r, int rc)
 
     bm_buffer_init(&mine, ds->a);
     bm_buffer_init(&all, ds->a);
-    r->wishes = bm_new(ds->a, (size_t)ranks, sizeof(*r->wishes));
+    r->wishes.all = bm_new(ds->a, (size_t)ranks, sizeof(*r->wishes.all));
     r->first = bm_new(ds->a, (size_t)ranks + 1, sizeof(*r->first));
     bm_put_u32(&mine, r->query ? (uint32_t)r->query->boxed : 0);
     bm_put_u32(&mine, r->query ? r->query->closed : 0);
@@ -85,12 +75,12 @@ static int share_wishes(struct restart *r, int rc)
         bm_put_f64(&mine, r->query ? r->query->low[d] : 0);
         bm_put_f64(&mine, r->query ? r->query->high[d] : 0);
     }
-    if (!rc && (!sizes || !r->wishes || !r->first || mine.failed))
+    if (!rc && (!sizes || !r->wishes.all || !r->first || mine.failed))
         rc = no_memory(r);
     rc = bm_comm_collect(ds->comm, &mine, &all, sizes, 1, rc, &ds->error);
     c = bm_cursor_of(all.data, all.size);
     for (int i = 0; i < ranks && !rc; i++) {
-        struct wish *w = &r->wishes[i];
+        struct bm_wish *w = &r->wishes.all[i];
 
         w->boxed = (int)bm_get_u32(&c);
         w->closed = bm_get_u32(&c);
@@ -106,89 +96,12 @@ static int share_wishes(struct restart *r, int rc)
     return rc;
 }
 
-/* The bounds of all finite positions; 0 if there are none. */
-static int bounds_of_all(const struct restart *r, double *near, double *far)
-{
-    int any = 0;
-
-    for (size_t f = 0; f < r->top->files; f++) {
-        const struct bm_cloud *c = r->top->clouds[f];
-
-        if (c->strays == c->count)
-            continue;
-        for (int d = 0; d < r->set->ndims; d++) {
-            near[d] = !any || c->low[d] < near[d] ? c->low[d] : near[d];
-            far[d] = !any || c->high[d] > far[d] ? c->high[d] : far[d];
-        }
-        any = 1;
-    }
-    return any;
-}
-
-/* Whether two boxes share something along all axes but one: some width, or the
- * place where one has no width. */
-static int beside(const struct wish *a, const struct wish *b, int but,
-                  int ndims)
-{
-    for (int d = 0; d < ndims; d++) {
-        double low = fmax(a->low[d], b->low[d]);
-        double high = fmin(a->high[d], b->high[d]);
-        int flat = !(a->low[d] < a->high[d]) || !(b->low[d] < b->high[d]);
-
-        if (d != but && !(low < high) && !(flat && low <= high))
-            return 0;
-    }
-    return 1;
-}
-
-/* Whether any box goes on behind a face. */
-static int any_goes_on(const struct restart *r, int axis, double face)
-{
-    for (int i = 0; i < r->step->ds->comm->size; i++)
-        if (r->wishes[i].boxed && r->wishes[i].high[axis] > face)
-            return 1;
-    return 0;
-}
-
-/* Whether a box beside that of a rank goes on behind a face. */
-static int goes_on(const struct restart *r, int rank, int axis, double face)
-{
-    for (int i = 0; i < r->step->ds->comm->size; i++)
-        if (r->wishes[i].boxed && r->wishes[i].high[axis] > face &&
-            beside(&r->wishes[i], &r->wishes[rank], axis, r->set->ndims))
-            return 1;
-    return 0;
-}
-
-/* A box that ends at the far face of all particles includes it, unless another
- * rank's box goes on behind it there, which then has it. A box without width
- * has nothing, but where all particles are in one plane. */
-static void close_faces(struct restart *r)
-{
-    double near[3], far[3];
-
-    if (!bounds_of_all(r, near, far))
-        return;
-    for (int d = 0; d < r->set->ndims; d++) {
-        int any = any_goes_on(r, d, far[d]);
-
-        for (int i = 0; i < r->step->ds->comm->size; i++) {
-            struct wish *w = &r->wishes[i];
-
-            if (w->boxed && !w->said && w->high[d] >= far[d] &&
-                (w->low[d] < w->high[d] || !(near[d] < far[d])) &&
-                !(any && goes_on(r, i, d, far[d])))
-                w->closed |= 1u << d;
-        }
-    }
-}
-
 /* ---- reading ------------------------------------------------------------ */
 
 static int reader_of(const struct restart *r, size_t file)
 {
-    return bm_spread_file((int64_t)r->top->files, r->step->ds->comm->size,
-                          (int64_t)file);
+    return bm_spread_file((int64_t)r->wishes.top->files,
+                          r->step->ds->comm->size, (int64_t)file);
 }
 
 /* A part of a file, small enough to be kept while it is looked through for one
@@ -221,30 +134,20 @@ static int count_slices(const struct restart *r, uint64_t *out)
     if (!count)
         return BOUMA_ENOMEM;
     *out = 0;
-    for (size_t f = 0; f < r->top->files; f++) {
+    for (size_t f = 0; f < r->wishes.top->files; f++) {
         uint64_t *here = &count[reader_of(r, f)];
 
-        *here += (r->top->clouds[f]->count + places - 1) / places;
+        *here += (r->wishes.top->clouds[f]->count + places - 1) / places;
         *out = *here > *out ? *here : *out;
     }
     bm_drop(a, count);
     return BOUMA_OK;
 }
 
-/* Whether a rank's box can have particles of a file. */
-static int meets_file(const struct restart *r, const struct wish *w,
-                      const struct bm_cloud *c)
-{
-    int apart = c->strays == c->count;
-
-    for (int d = 0; d < r->set->ndims; d++)
-        apart |= c->low[d] > w->high[d] || c->high[d] < w->low[d];
-    return r->shares || !w->boxed || !apart;
-}
-
 /* Look in a slice for what a wish says; without 'found' it is only read. */
-static int hunt_slice(struct restart *r, struct slice *s, const struct wish *w,
-                      uint64_t from, uint64_t to, struct bm_collector *found)
+static int hunt_slice(struct restart *r, struct slice *s,
+                      const struct bm_wish *w, uint64_t from, uint64_t to,
+                      struct bm_collector *found)
 {
     struct bouma_dataset *ds = r->step->ds;
     struct bm_hunt hunt = {.step = r->step,
@@ -272,84 +175,6 @@ static int hunt_slice(struct restart *r, struct slice *s, const struct wish *w,
     return rc;
 }
 
-/* The part of a file's box that a box, which meets it, has. */
-static double part_of_file(const struct restart *r, const struct wish *w,
-                           const struct bm_cloud *c)
-{
-    double part = 1;
-
-    for (int d = 0; d < r->set->ndims; d++)
-        if (c->low[d] < c->high[d])
-            part *=
-                (fmin(w->high[d], c->high[d]) - fmax(w->low[d], c->low[d])) /
-                (c->high[d] - c->low[d]);
-    return part;
-}
-
-/* About so many of 'count' particles, if they are all alike; rather more, but
- * not more than there are. */
-static uint64_t some_of(double part, uint64_t count)
-{
-    double n = part * (double)count * 17 / 16 + 64;
-
-    return n < (double)count ? (uint64_t)n : count;
-}
-
-/* How many particles this rank will get, as far as boxes tell. With conditions
- * that is not known. */
-static uint64_t expect(const struct restart *r)
-{
-    const bouma_particles_query *q = r->query;
-    uint64_t ranks = (uint64_t)r->step->ds->comm->size, n = 0;
-    uint64_t rank = (uint64_t)r->step->ds->comm->rank;
-    const struct wish *w = &r->wishes[rank];
-
-    if (q->condition_count)
-        return 0;
-    if (r->shares)
-        n = bm_cut(r->set->particles, ranks, rank + 1) -
-            bm_cut(r->set->particles, ranks, rank);
-    for (size_t f = 0; f < r->top->files && !r->shares; f++) {
-        const struct bm_cloud *c = r->top->clouds[f];
-
-        if (!w->boxed)
-            n += c->count;
-        else if (meets_file(r, w, c))
-            n += some_of(part_of_file(r, w, c), c->count - c->strays);
-    }
-    return some_of(q->quality - q->from, n);
-}
-
-/* The box around all that ranks want of a file; 0 if they leave out much of it,
- * so that reading all that is in it would be a waste. */
-static int box_of_all(const struct restart *r, const struct bm_cloud *c,
-                      struct wish *out)
-{
-    double parts = 0;
-    int any = 0;
-
-    *out = (struct wish){.boxed = !r->shares, .closed = 7};
-    if (r->shares)
-        return 1;
-    for (int i = 0; i < r->step->ds->comm->size; i++) {
-        const struct wish *w = &r->wishes[i];
-
-        if (!meets_file(r, w, c))
-            continue;
-        if (!w->boxed) {
-            out->boxed = 0;
-            return 1;
-        }
-        for (int d = 0; d < r->set->ndims; d++) {
-            out->low[d] = any ? fmin(out->low[d], w->low[d]) : w->low[d];
-            out->high[d] = any ? fmax(out->high[d], w->high[d]) : w->high[d];
-        }
-        parts += part_of_file(r, w, c);
-        any = 1;
-    }
-    return any && parts >= 0.9 * part_of_file(r, out, c);
-}
-
 /* What MPI may still use is never given back: if touch with other ranks is
  * lost, particles may be on their way to or from a collector. */
 static void let_go(struct restart *r, struct bm_collector *c)
@@ -363,15 +188,15 @@ static void let_go(struct restart *r, struct bm_collector *c)
 /* Look in a slice for what each rank wants. */
 static int catch_slice(struct restart *r, struct slice *s)
 {
-    const struct bm_cloud *c = r->top->clouds[s->file];
+    const struct bm_cloud *c = r->wishes.top->clouds[s->file];
     uint64_t ranks = (uint64_t)r->step->ds->comm->size;
-    struct wish all;
+    struct bm_wish all;
     int rc = BOUMA_OK;
 
     bm_shelf_clear(&s->shelf);
     bm_shelf_clear(&s->values);
     bm_collector_clear(&r->found);
-    if (box_of_all(r, c, &all))
+    if (bm_wishes_box(&r->wishes, c, &all))
         rc = hunt_slice(r, s, &all, s->from, s->to, NULL);
     /* It may have met damage that nobody asks for: each reads its own then. */
     if (rc && rc != BOUMA_ENOMEM) {
@@ -382,7 +207,7 @@ static int catch_slice(struct restart *r, struct slice *s)
     for (uint64_t i = 0; i < ranks && !rc; i++) {
         uint64_t from = s->from, to = s->to;
 
-        if (r->shares) {
+        if (r->wishes.shares) {
             uint64_t begin = bm_cut(r->set->particles, ranks, i);
             uint64_t end = bm_cut(r->set->particles, ranks, i + 1);
 
@@ -392,8 +217,8 @@ static int catch_slice(struct restart *r, struct slice *s)
             to = end < to ? end : to;
         }
         r->catches[i].first = r->found.count;
-        if (from < to && meets_file(r, &r->wishes[i], c))
-            rc = hunt_slice(r, s, &r->wishes[i], from, to, &r->found);
+        if (from < to && bm_wishes_meet(&r->wishes, &r->wishes.all[i], c))
+            rc = hunt_slice(r, s, &r->wishes.all[i], from, to, &r->found);
         r->catches[i].count = r->found.count - r->catches[i].first;
     }
     return rc;
@@ -404,13 +229,14 @@ static int list_mine(struct restart *r)
 {
     uint64_t at = 0;
 
-    r->mine = bm_new_raw(r->step->ds->a, r->top->files, sizeof(*r->mine));
+    r->mine =
+        bm_new_raw(r->step->ds->a, r->wishes.top->files, sizeof(*r->mine));
     if (!r->mine)
         return no_memory(r);
-    for (size_t f = 0; f < r->top->files; f++) {
+    for (size_t f = 0; f < r->wishes.top->files; f++) {
         if (reader_of(r, f) == r->step->ds->comm->rank)
             r->mine[r->mine_count++] = (struct own_file){f, at};
-        at += r->top->clouds[f]->count;
+        at += r->wishes.top->clouds[f]->count;
     }
     return BOUMA_OK;
 }
@@ -429,7 +255,8 @@ static int prepare(struct restart *r, uint64_t *rounds)
                                   r->query->variable_count)))
         rc = no_memory(r);
     if (!rc) /* less will do if there is not so much */
-        bm_collector_reserve(&r->out, expect(r));
+        bm_collector_reserve(
+            &r->out, bm_wishes_expect(&r->wishes, ds->comm->rank, r->query));
     return rc;
 }
 
@@ -441,7 +268,7 @@ static int catch_next(struct restart *r, size_t *k, struct slice *s)
     for (int i = 0; i < r->step->ds->comm->size; i++)
         r->catches[i].count = 0;
     if (*k < r->mine_count &&
-        s->to == r->top->clouds[r->mine[*k].file]->count) {
+        s->to == r->wishes.top->clouds[r->mine[*k].file]->count) {
         ++*k;
         s->to = 0;
     }
@@ -450,7 +277,7 @@ static int catch_next(struct restart *r, size_t *k, struct slice *s)
     s->file = r->mine[*k].file;
     s->at = r->mine[*k].at;
     s->from = s->to;
-    count = r->top->clouds[s->file]->count;
+    count = r->wishes.top->clouds[s->file]->count;
     s->to = count - s->from < places ? count : s->from + places;
     return catch_slice(r, s);
 }
@@ -637,8 +464,10 @@ int bm_restart(bouma_particle_data **out, struct bouma_step *step,
     struct restart r = {.step = step,
                         .set = set,
                         .query = query,
-                        .shares = shares,
-                        .top = bm_manifest_top(&step->manifest, set)};
+                        .wishes = {.set = set,
+                                   .top = bm_manifest_top(&step->manifest, set),
+                                   .ranks = step->ds->comm->size,
+                                   .shares = shares}};
     struct bouma_dataset *ds = step->ds;
 
     *out = NULL;
@@ -648,7 +477,7 @@ int bm_restart(bouma_particle_data **out, struct bouma_step *step,
     }
     rc = share_wishes(&r, rc);
     if (!rc) {
-        close_faces(&r);
+        bm_wishes_close_faces(&r.wishes);
         rc = go_through(&r);
         /* What is for others is not needed any more. */
         let_go(&r, &r.found);
@@ -665,7 +494,7 @@ int bm_restart(bouma_particle_data **out, struct bouma_step *step,
     let_go(&r, &r.out);
     bm_drop(ds->a, r.catches);
     bm_drop(ds->a, r.mine);
-    bm_drop(ds->a, r.wishes);
+    bm_drop(ds->a, r.wishes.all);
     bm_drop(ds->a, r.first);
     return rc;
 }
