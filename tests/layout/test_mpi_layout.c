@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include "../mpi/blocks.h"
-#include "../unit/check.h"
+#include "check.h"
 #include "dataset/dataset.h"
 
 enum { LEVELS = 4, STEPS = 2, CHUNKS = 8 };
