@@ -153,8 +153,12 @@ static int place_files(struct bm_step *s, const struct bm_chunk_sizes *sizes)
 static int assign_files(struct bm_step *s)
 {
     const bouma_options *o = &s->ds->options;
-    struct bm_chunk_sizes sizes = {s->plan->chunks, s->bytes, s->plan->owner,
-                                   NULL, s->ds->schema.variables};
+    struct bm_chunk_sizes sizes = {.count = s->plan->chunks,
+                                   .bytes = s->bytes,
+                                   .owner = s->plan->owner,
+                                   .sections = s->ds->schema.variables,
+                                   .fixed = s->plan->file,
+                                   .fixed_files = s->plan->fixed_files};
     struct bm_chunk_table *tables;
     uint64_t total = 0;
     int64_t files;
