@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# run.sh [all | NAME] -- run the tests: what `./dev test` does.
+# run.sh [all | LABEL | NAME] -- run the tests: what `./dev test` does.
 #
 #   run.sh        the release build, and every kind of test once
 #   run.sh all    then all rank counts and the long sweeps, MPICH, sanitizers,
 #                 clang without MPI, other compiler flags, processors and C
-#                 libraries
+#                 libraries, no optional libraries
+#   run.sh LABEL  of the release build, the tests with that label (README.md)
 #   run.sh NAME   of the release build, the tests whose name has NAME in it
 #
 # A part that fails does not stop the others. The last lines name the tests that
@@ -79,33 +80,33 @@ release_build() {
 quick() {
     step "format" ./dev fmt --check || true
     if release_build; then
-        suite release build -LE long
+        suite release build -LE '^long$'
     fi
 }
 
 long() {
-    suite "release, long" build -L long
+    suite "release, long" build -L '^long$'
 
     if step "mpich: build" configure_and_build build-mpich --preset mpich; then
-        suite mpich build-mpich -L mpich
+        suite mpich build-mpich -L '^mpich$'
     fi
 
     # Leaks are looked for in the serial tests; MPI itself leaks.
     if step "sanitizers: build" configure_and_build build-asan --preset asan "${openmpi[@]}"; then
         export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
-        suite "sanitizers" build-asan -L sanitize -LE mpi
-        ASAN_OPTIONS=detect_leaks=0 suite "sanitizers, parallel" build-asan -L sanitize -L mpi
+        suite "sanitizers" build-asan -L '^sanitize$' -LE '^mpi$'
+        ASAN_OPTIONS=detect_leaks=0 suite "sanitizers, parallel" build-asan -L '^sanitize$' -L '^mpi$'
     fi
 
     # Another compiler, and no MPI at all.
     if step "clang, without MPI: build" configure_and_build build-clang -S . -B build-clang \
         -G Ninja -DCMAKE_C_COMPILER=clang-14 -DBOUMA_MPI=OFF; then
-        suite "clang, without MPI" build-clang -L clang
+        suite "clang, without MPI" build-clang -L '^clang$'
     fi
 
     # Other compiler flags, processors and C libraries: each builds for itself.
     local port
-    for port in fast_math musl qemu tsan; do
+    for port in fast_math musl qemu tsan without_libraries; do
         step $port bash tests/ports/$port.sh || true
     done
 }
@@ -130,7 +131,11 @@ all)
     ;;
 *)
     if release_build; then
-        suite release build -R "$1"
+        if ctest --test-dir build --print-labels | grep -qxF "  $1"; then
+            suite release build -L "^$1\$"
+        else
+            suite release build -R "$1"
+        fi
     fi
     ;;
 esac

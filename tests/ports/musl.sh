@@ -22,7 +22,8 @@ done
 [ -e "$build/include/zconf.h" ] || cp -f $include/zconf.h "$build/include/"
 [ -e "$build/include/jansson_config.h" ] || cp -f $include/jansson_config.h "$build/include/"
 
-flags=(-std=c11 -O1 -D_GNU_SOURCE -DBOUMA_BUILDING -fno-fast-math -fexcess-precision=fast -fopenmp-simd -Wall -Wextra -Werror
+flags=(-std=c11 -O1 -D_GNU_SOURCE -DBOUMA_BUILDING -DBOUMA_WITH_HWLOC=1 -DBOUMA_WITH_JANSSON=1
+       -DBOUMA_WITH_PNG=1 -fno-fast-math -fexcess-precision=fast -fopenmp-simd -Wall -Wextra -Werror
        -Wshadow -Isrc -Iinclude -Itools/bouma -isystem "$build/include")
 compile() {
     musl-gcc "${flags[@]}" -c "$1" -o /dev/null || echo "musl: FAILED: $1"

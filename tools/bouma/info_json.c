@@ -1,5 +1,6 @@
 /* info_json.c -- bouma info --json. The keys are part of the interface. */
 #include <math.h>
+#include <stdio.h>
 #include <time.h>
 
 #include "choice_names.h"

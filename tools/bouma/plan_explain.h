@@ -2,10 +2,8 @@
 #ifndef PLAN_EXPLAIN_H
 #define PLAN_EXPLAIN_H
 
-#include <jansson.h>
-
 #include "bouma.h"
-#include "context.h"
+#include "print_json.h"
 
 enum { EXPLAINED_FILES = 3 }; /* where no file is named: the first ones */
 

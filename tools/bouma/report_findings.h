@@ -3,8 +3,7 @@
 #ifndef REPORT_FINDINGS_H
 #define REPORT_FINDINGS_H
 
-#include <jansson.h>
-
+#include "print_json.h"
 #include "progress_bar.h"
 
 struct findings {

@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# without_libraries.sh -- built without hwloc, jansson and libpng: the unit tests,
+# and the main commands; nothing is linked with them.
+#
+# Needs the packages of a build.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+build=$PWD/build-without_libraries
+
+mkdir -p "$build"
+cmake -S . -B "$build" -G Ninja -DBOUMA_HWLOC=OFF -DBOUMA_JANSSON=OFF -DBOUMA_PNG=OFF -DBOUMA_MPI=OFF \
+    -DBOUMA_WERROR=ON >"$build/log" 2>&1 || {
+    cat "$build/log"
+    exit 1
+}
+ninja -C "$build" >"$build/log" 2>&1 || {
+    grep -v '^\[' "$build/log"
+    exit 1
+}
+ctest --test-dir "$build" -j "$(nproc)" -L '^(unit|golden|cli)$' --no-tests=error \
+    --output-on-failure >"$build/log" 2>&1 || cat "$build/log"
+sum=$(sed -nE 's/^[0-9]+% tests passed, ([0-9]+) tests failed out of ([0-9]+)/\1 \2/p' "$build/log")
+failed=${sum% *} passed=$((${sum#* } - ${sum% *}))
+
+check() {
+    local what=$1
+    shift
+    if "$@"; then
+        passed=$((passed + 1))
+    else
+        echo "without_libraries: FAILED: $what"
+        failed=$((failed + 1))
+    fi
+}
+says_what_is_missing() {
+    "$build/bin/bouma" --version | grep -qx 'built without hwloc, jansson, libpng'
+}
+needs_none_of_them() {
+    ! readelf -d "$build/bin/bouma" "$build/libbouma.so" | grep -E 'NEEDED.*(hwloc|jansson|png)' &&
+        ! grep -r hwloc "$build/bouma.pc"
+}
+includes_none_of_them() {
+    ! ninja -C "$build" -t deps | grep -E '/(hwloc|jansson|png)\.h$'
+}
+check "bouma --version says what is missing" says_what_is_missing
+check "no header of them is included" includes_none_of_them
+check "none of them is linked" needs_none_of_them
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
