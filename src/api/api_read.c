@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "api/api.h"
-#include "layout/patch.h"
 #include "read/read.h"
 
 /* ---- steps -------------------------------------------------------------- */
@@ -81,18 +80,17 @@ int bouma_step_file_get(const bouma_step *step, int64_t i, bouma_file_info *out)
 
 /* ---- grids and variables ------------------------------------------------ */
 
-static const char *grid_name(const void *list, int i)
+struct kind_list {
+    const struct bm_schema *schema;
+    enum bm_object_kind kind;
+};
+
+static const char *object_name(const void *list, int i)
 {
-    const struct bm_object *g = bm_schema_nth(list, BM_GRID, i);
+    const struct kind_list *l = list;
+    const struct bm_object *o = bm_schema_nth(l->schema, l->kind, i);
 
-    return g ? g->name : NULL;
-}
-
-static const char *particles_name(const void *list, int i)
-{
-    const struct bm_object *g = bm_schema_nth(list, BM_PARTICLES, i);
-
-    return g ? g->name : NULL;
+    return o ? o->name : NULL;
 }
 
 static const char *variable_name(const void *list, int i)
@@ -116,7 +114,7 @@ struct bm_object *bm_api_object(bouma_step *step, enum bm_object_kind kind,
     bm_fail(&step->ds->error, BOUMA_ENOTFOUND,
             "step %" PRIu64 " has %d %s, counted from 0; none is at place %d",
             step->manifest.step, bm_schema_count(&step->schema, kind),
-            kind == BM_GRID ? "grids" : "sets of particles", i);
+            bm_kind_words(kind)->many, i);
     return NULL;
 }
 
@@ -125,18 +123,17 @@ struct bm_object *bm_api_find_object(bouma_step *step, enum bm_object_kind kind,
 {
     struct bm_object *found =
         step && name ? bm_schema_find(&step->schema, name) : NULL;
-    const char *other = kind == BM_GRID ? "a set of particles" : "a grid";
+    struct kind_list all = {step ? &step->schema : NULL, kind};
 
     if (!step || (found && found->kind == kind))
         return found;
     bm_error_clear(&step->ds->error);
     if (found)
         bm_fail(&step->ds->error, BOUMA_ENOTFOUND, "\"%s\" is %s, not %s", name,
-                other, kind == BM_GRID ? "a grid" : "a set of particles");
+                bm_kind_words(found->kind)->one, bm_kind_words(kind)->one);
     else
         bm_api_no_such(&step->ds->error, bm_object_kind_name(kind), name,
-                       kind == BM_GRID ? grid_name : particles_name,
-                       &step->schema);
+                       object_name, &all);
     bm_error_prefix(&step->ds->error, "step %" PRIu64, step->manifest.step);
     return NULL;
 }

@@ -6,7 +6,6 @@
 
 #include "api/api.h"
 #include "dataset/borrowed.h"
-#include "layout/patch.h"
 #include "write/write.h"
 
 void bouma_memory_inside(bouma_memory *out, bouma_type type, int components,

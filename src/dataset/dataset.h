@@ -4,13 +4,14 @@
 #ifndef BM_DATASET_H
 #define BM_DATASET_H
 
+#include "codec/lattice.h"
 #include "comm/comm.h"
 #include "dataset/refused.h"
 #include "engine/pipe.h"
 #include "engine/site.h"
 #include "engine/tracing.h"
 #include "layout/manifest.h"
-#include "layout/patch.h"
+#include "layout/schema.h"
 #include "plan/placement.h"
 #include "store/losses.h"
 #include "store/store.h"

@@ -1,5 +1,5 @@
-/* chunks.c -- which chunks of a grid a box needs, whatever the layout: see
- * layout.h. */
+/* chunks.c -- boxes of a grid and the chunks that they need, whatever the
+ * layout: see layout.h. */
 #include "layout/layout.h"
 
 /* Shell sort: short lists mostly, and no memory of its own. */
@@ -67,4 +67,27 @@ bouma_box bm_chunk_bounds(const struct bm_object *o, uint64_t key)
         c.calls->footprint(c.own, c.calls->find(c.own, key));
 
     return bm_footprint_bounds(&f);
+}
+
+void bm_memory_lift(int64_t stride[3], int64_t *component_stride,
+                    const bouma_memory *memory,
+                    const struct bouma_variable *variable,
+                    const int64_t shape[3])
+{
+    int ndims = variable->object->ndims, given = 0;
+    int64_t size = (int64_t)bm_variable_value_size(variable);
+
+    for (int d = 0; d < ndims && memory; d++)
+        given |= memory->stride[d] != 0;
+    given |= memory && memory->component_stride;
+    if (given) {
+        for (int d = 0; d < 3; d++)
+            stride[d] = d < 3 - ndims ? 0 : memory->stride[d - 3 + ndims];
+        *component_stride = memory->component_stride;
+        return;
+    }
+    *component_stride = size;
+    stride[2] = size * variable->components;
+    stride[1] = stride[2] * shape[2];
+    stride[0] = stride[1] * shape[1];
 }

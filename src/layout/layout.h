@@ -115,6 +115,13 @@ struct bm_memory_box {
     int64_t component_stride;
 };
 
+/* A caller's memory (NULL: dense) for a box at a level, lifted to three axes.
+ * With level k, strides are from one sample of that level to the next. */
+void bm_memory_lift(int64_t stride[3], int64_t *component_stride,
+                    const bouma_memory *memory,
+                    const struct bouma_variable *variable,
+                    const int64_t shape[3]);
+
 /* Samples of a chunk in memory: the first of them is at 'data', strides lead to
  * the next one. */
 struct bm_memory_part {

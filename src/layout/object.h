@@ -124,7 +124,15 @@ struct bouma_particles {
     struct bm_object object;
 };
 
-/* "grid" or "particles", for messages. */
+/* A kind of objects in messages. */
+struct bm_kind_words {
+    const char *name; /* "grid" */
+    const char *one;  /* "a grid" */
+    const char *many; /* "grids" */
+    const char *its_name;
+};
+const struct bm_kind_words *bm_kind_words(enum bm_object_kind kind);
+/* "grid" or "particles". */
 const char *bm_object_kind_name(enum bm_object_kind kind);
 struct bouma_variable *bm_grid_find_variable(const struct bm_object *grid,
                                              const char *name);

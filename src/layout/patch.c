@@ -45,29 +45,6 @@ size_t bm_patch_scratch_bytes(const struct bm_patch *p)
            dense_bytes(p, 2) * 2 + 1;
 }
 
-void bm_memory_lift(int64_t stride[3], int64_t *component_stride,
-                    const bouma_memory *memory,
-                    const struct bouma_variable *variable,
-                    const int64_t shape[3])
-{
-    int ndims = variable->object->ndims, given = 0;
-    int64_t size = (int64_t)bm_variable_value_size(variable);
-
-    for (int d = 0; d < ndims && memory; d++)
-        given |= memory->stride[d] != 0;
-    given |= memory && memory->component_stride;
-    if (given) {
-        for (int d = 0; d < 3; d++)
-            stride[d] = d < 3 - ndims ? 0 : memory->stride[d - 3 + ndims];
-        *component_stride = memory->component_stride;
-        return;
-    }
-    *component_stride = size;
-    stride[2] = size * variable->components;
-    stride[1] = stride[2] * shape[2];
-    stride[0] = stride[1] * shape[1];
-}
-
 /* ---- writing ------------------------------------------------------------ */
 
 /* The part of a patch that lies in 'from', and where its data begins. */

@@ -25,13 +25,6 @@ size_t bm_patch_bytes(const struct bm_patch *p);
 /* Memory that the functions below need beside the levels. */
 size_t bm_patch_scratch_bytes(const struct bm_patch *p);
 
-/* A caller's memory (NULL: dense) for a box at a level, lifted to three axes.
- * With level k, strides are from one sample of that level to the next. */
-void bm_memory_lift(int64_t stride[3], int64_t *component_stride,
-                    const bouma_memory *memory,
-                    const struct bouma_variable *variable,
-                    const int64_t shape[3]);
-
 /* Take what lies in 'from' of the patch (which it must meet). level[k] points
  * to room for bm_patch_level_bytes(k). When all parts have been taken,
  * bm_patch_settle() fills the coarser levels. The same scratch for all. */

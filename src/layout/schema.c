@@ -87,9 +87,20 @@ void bm_schema_release(struct bm_schema *schema)
     schema->defined = 0;
 }
 
+const struct bm_kind_words *bm_kind_words(enum bm_object_kind kind)
+{
+    static const struct bm_kind_words words[] = {
+        [BM_GRID] = {"grid", "a grid", "grids", "a grid's name"},
+        [BM_PARTICLES] = {"particles", "a set of particles",
+                          "sets of particles", "the name of particles"},
+    };
+
+    return &words[kind];
+}
+
 const char *bm_object_kind_name(enum bm_object_kind kind)
 {
-    return kind == BM_GRID ? "grid" : "particles";
+    return bm_kind_words(kind)->name;
 }
 
 static const char *object_name(const void *list, size_t place)
@@ -182,10 +193,8 @@ static int check_name(const struct bm_schema *schema, enum bm_object_kind kind,
     const char *wrong = bm_name_check(name), *what = bm_object_kind_name(kind);
 
     if (wrong)
-        return bm_fail(error, BOUMA_EINVAL,
-                       kind == BM_GRID ? "a grid's name %s"
-                                       : "the name of particles %s",
-                       wrong);
+        return bm_fail(error, BOUMA_EINVAL, "%s %s",
+                       bm_kind_words(kind)->its_name, wrong);
     if (unit && strlen(unit) > BM_MAX_NAME)
         return bm_fail(error, BOUMA_EINVAL,
                        "%s \"%s\" has a unit of more than 255 bytes", what,

@@ -135,6 +135,63 @@ bouma_assign bm_assign_in_order(bouma_assign scheme)
                : scheme;
 }
 
+/* Chunks that may be in any file, assigned as if there were no others. */
+struct others {
+    uint64_t *bytes;
+    int *owner;
+    struct bm_chunk_table *tables;
+    struct bm_assignment files;
+};
+
+static int assign_others(struct others *o, const bouma_allocator *a,
+                         bouma_assign scheme,
+                         const struct bm_chunk_sizes *sizes, int64_t files,
+                         int ranks)
+{
+    struct bm_chunk_sizes some = {.sections = sizes->sections};
+
+    o->bytes = bm_new_raw(a, sizes->count, sizeof(*o->bytes));
+    o->owner = bm_new_raw(a, sizes->count, sizeof(*o->owner));
+    o->tables = bm_new_raw(a, sizes->count, sizeof(*o->tables));
+    if (!o->bytes || !o->owner || !o->tables)
+        return BOUMA_ENOMEM;
+    for (size_t i = 0; i < sizes->count; i++) {
+        if (sizes->fixed[i] != BM_ANY_FILE)
+            continue;
+        o->bytes[some.count] = sizes->bytes[i];
+        o->owner[some.count] = sizes->owner[i];
+        if (sizes->tables)
+            o->tables[some.count] = sizes->tables[i];
+        some.count++;
+    }
+    some.bytes = o->bytes;
+    some.owner = o->owner;
+    some.tables = sizes->tables ? o->tables : NULL;
+    return some.count ? bm_assign(&o->files, a, scheme, &some, files, ranks)
+                      : BOUMA_OK;
+}
+
+static int around_fixed(struct bm_assignment *out, bouma_assign scheme,
+                        const struct bm_chunk_sizes *sizes, int64_t files,
+                        int ranks)
+{
+    struct others o = {0};
+    int rc = assign_others(&o, out->a, scheme, sizes,
+                           files - sizes->fixed_files, ranks);
+    size_t n = 0;
+
+    for (size_t i = 0; i < sizes->count && !rc; i++)
+        out->file[i] = sizes->fixed[i] != BM_ANY_FILE
+                           ? sizes->fixed[i]
+                           : (uint32_t)sizes->fixed_files + o.files.file[n++];
+    out->files = sizes->fixed_files + o.files.files;
+    bm_assignment_release(&o.files);
+    bm_drop(out->a, o.bytes);
+    bm_drop(out->a, o.owner);
+    bm_drop(out->a, o.tables);
+    return rc;
+}
+
 int bm_assign(struct bm_assignment *out, const bouma_allocator *a,
               bouma_assign scheme, const struct bm_chunk_sizes *sizes,
               int64_t files, int ranks)
@@ -153,6 +210,8 @@ int bm_assign(struct bm_assignment *out, const bouma_allocator *a,
     out->file = bm_new_raw(a, sizes->count, sizeof(*out->file));
     if (!out->file)
         rc = BOUMA_ENOMEM;
+    else if (sizes->fixed)
+        rc = around_fixed(out, scheme, sizes, files, ranks);
     else if (scheme == BOUMA_ASSIGN_PER_RANK)
         rc = per_rank(out, sizes, ranks);
     else

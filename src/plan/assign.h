@@ -24,7 +24,13 @@ struct bm_chunk_sizes {
     /* For `optimal`: */
     const struct bm_chunk_table *tables; /* [count]; NULL: they cost nothing */
     size_t sections;
+    /* NULL, or: the file that a chunk must be in, below 'fixed_files'. Those
+     * with BM_ANY_FILE are assigned to files behind these. */
+    const uint32_t *fixed; /* [count] */
+    int64_t fixed_files;
 };
+
+#define BM_ANY_FILE UINT32_MAX
 
 /* The chunks of file f are chunk[first[f]] ... chunk[first[f + 1] - 1], on
  * their order. */
@@ -49,7 +55,8 @@ int64_t bm_assign_files(uint64_t bytes, size_t chunks, int ranks, int wanted,
  * one for particles (`kdtree`, `aug`, `split`: see aggregate.h). */
 bouma_assign bm_assign_in_order(bouma_assign scheme);
 
-/* BOUMA_OK, ENOMEM, EINVAL for an unknown scheme, ELIMIT for 2^32 chunks. With
+/* BOUMA_OK, ENOMEM, EINVAL for an unknown scheme, ELIMIT for 2^32 chunks.
+ * 'files' of all, with those that are fixed, if so many are needed. With
  * `per-rank` and `single`, 'files' is not asked. The schemes for particles
  * (`kdtree`, `aug`, `split`: see aggregate.h) mean `optimal` here. */
 int bm_assign(struct bm_assignment *out, const bouma_allocator *a,

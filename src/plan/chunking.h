@@ -84,6 +84,9 @@ struct bm_chunking_functions {
     /* All chunks by ascending keys: chunks that are near each other in it
      * should be so in space, as runs of it make a file. */
     void (*order)(const void *own, int64_t *order);
+    /* Among the files of this grid, the one that a chunk must be in; they are
+     * counted from 0, and each has a chunk. NULL: the plan decides. */
+    int64_t (*file)(const void *own, int64_t chunk);
 };
 
 /* The chunks of one grid, with the samples of one level. */

@@ -386,7 +386,11 @@ static int assign_chunks(struct chunks *c, struct bm_estimate *e,
     files = bm_assign_files(total, count, task->ranks, o->files, o->file_size);
     if (files > task->most_files)
         files = task->most_files;
-    sizes = (struct bm_chunk_sizes){count, c->bytes, c->owner, c->tables, 1};
+    sizes = (struct bm_chunk_sizes){.count = count,
+                                    .bytes = c->bytes,
+                                    .owner = c->owner,
+                                    .tables = c->tables,
+                                    .sections = 1};
     rc = bm_assign(&c->files, e->a, bm_assign_in_order(o->assign), &sizes,
                    files, task->ranks);
     if (rc)

@@ -7,7 +7,6 @@
 
 #include "codec/codec.h"
 #include "dataset/dataset.h"
-#include "layout/patch.h"
 
 /* A subfile of a step that is being read. */
 struct bm_source {

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/search.h"
-#include "layout/patch.h"
 #include "read/read.h"
 
 struct refining {

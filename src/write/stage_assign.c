@@ -47,9 +47,12 @@ static int place_files(struct bm_write_job *job,
 static int assign_files(struct bm_write_job *job)
 {
     const bouma_options *o = &job->ds->options;
-    struct bm_chunk_sizes sizes = {job->plan.grids->chunks, job->plan.bytes,
-                                   job->plan.grids->owner, NULL,
-                                   job->ds->schema.variables};
+    struct bm_chunk_sizes sizes = {.count = job->plan.grids->chunks,
+                                   .bytes = job->plan.bytes,
+                                   .owner = job->plan.grids->owner,
+                                   .sections = job->ds->schema.variables,
+                                   .fixed = job->plan.grids->file,
+                                   .fixed_files = job->plan.grids->fixed_files};
     struct bm_chunk_table *tables;
     uint64_t total = 0;
     int64_t files;

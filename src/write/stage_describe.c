@@ -76,7 +76,7 @@ static const struct bm_object *bare_grid(const struct bouma_dataset *ds,
     for (int i = 0; i < ds->schema.count; i++) {
         const struct bm_object *grid = ds->schema.objects[i];
 
-        if (grid->kind == BM_GRID && !grid->count &&
+        if (grid->layout->chunking && !grid->count &&
             (even_if_allowed || !grid->may_be_bare))
             return grid;
     }

@@ -8,6 +8,7 @@
 #include "base/search.h"
 
 #include "base/hash.h"
+#include "plan/assign.h"
 
 #define NO_ENTRY   UINT32_MAX
 #define BLOCK_SIZE 48
@@ -242,6 +243,7 @@ void bm_plan_free(struct bm_write_plan *plan)
     }
     bm_drop(a, plan->decompositions);
     bm_drop(a, plan->grids);
+    bm_drop(a, plan->file);
     bm_drop(a, plan->owner);
     bm_drop(a, plan->mine);
     bm_drop(a, plan->times);
@@ -377,6 +379,38 @@ int bm_plan_list_owners(struct bm_write_plan *plan, int ranks, int rank)
     return sum_up(plan, ranks);
 }
 
+/* The files that layouts have fixed: those of each grid behind the last's. */
+static int list_files(struct bm_write_plan *plan)
+{
+    int fixed = 0;
+    size_t n = 0;
+
+    for (size_t i = 0; i < plan->grid_count; i++)
+        fixed |= plan->grids[i].chunking.calls->file != NULL;
+    if (!fixed)
+        return BOUMA_OK;
+    plan->file = bm_new_raw(plan->a, plan->chunks, sizeof(*plan->file));
+    if (!plan->file)
+        return BOUMA_ENOMEM;
+    for (size_t i = 0; i < plan->grid_count; i++) {
+        const struct bm_plan_grid *g = &plan->grids[i];
+        const struct bm_chunking *c = &g->chunking;
+        int64_t first = plan->fixed_files;
+
+        for (int64_t p = 0; p < c->count; p++) {
+            int64_t file = c->calls->file
+                               ? first + c->calls->file(c->own, g->order[p])
+                               : -1;
+
+            for (size_t j = 0; j < g->count; j++)
+                plan->file[n++] = file < 0 ? BM_ANY_FILE : (uint32_t)file;
+            if (file >= plan->fixed_files)
+                plan->fixed_files = file + 1;
+        }
+    }
+    return BOUMA_OK;
+}
+
 int bm_plan_make(struct bm_write_plan **out, const bouma_allocator *a,
                  const struct bm_schema *schema, bouma_distribute scheme,
                  const struct bm_buffer *all, const size_t *sizes, int ranks,
@@ -407,6 +441,8 @@ int bm_plan_make(struct bm_write_plan **out, const bouma_allocator *a,
                      "the step has %zu chunks, more than 2^32; choose larger "
                      "patches",
                      plan->chunks);
+    if (!rc)
+        rc = list_files(plan);
     if (!rc)
         rc = bm_plan_list_owners(plan, ranks, rank);
     if (!rc && scheme == BOUMA_DISTRIBUTE_WEIGHTED) {

@@ -46,6 +46,9 @@ struct bm_write_plan {
     struct bm_plan_grid *grids;
     size_t grid_count;
     size_t chunks;
+    uint32_t *file; /* [chunks], as layouts have fixed it: see assign.h; else
+                       NULL */
+    int64_t fixed_files;
     int *owner;   /* [chunks] */
     size_t *mine; /* [mine_count], the chunks that this rank encodes */
     size_t mine_count;

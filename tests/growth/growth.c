@@ -220,7 +220,8 @@ static void try_assign(size_t n)
 {
     struct bm_chunk_table *tables = malloc(n * sizeof(*tables));
     uint64_t *bytes = malloc(n * sizeof(*bytes));
-    struct bm_chunk_sizes sizes = {n, bytes, NULL, tables, 3};
+    struct bm_chunk_sizes sizes = {
+        .count = n, .bytes = bytes, .tables = tables, .sections = 3};
 
     REQUIRE(tables && bytes);
     for (size_t i = 0; i < n; i++) {

@@ -13,6 +13,7 @@
 struct rows {
     int64_t shape[2];
     int shift; /* 2^shift chunks, each with the rows so far apart */
+    int files; /* 0: chunks are in any; else in turn in one of so many */
 };
 
 static const struct rows *rows_of(const struct bm_object *o)
@@ -22,7 +23,7 @@ static const struct rows *rows_of(const struct bm_object *o)
 
 /* ---- schema -------------------------------------------------------------- */
 
-/* spec->patch[0] is the number of chunks. */
+/* spec->patch[0] is the number of chunks, patch[1] that of files. */
 static int define(struct bm_object *o, const void *wanted)
 {
     const bouma_grid_spec *spec = wanted;
@@ -37,9 +38,11 @@ static int define(struct bm_object *o, const void *wanted)
     if (spec->ndims != 2 || spec->shape[0] < spec->patch[0] ||
         spec->shape[1] < 1 || spec->shape[0] > 1 << 20 ||
         spec->shape[1] > 1 << 20 || spec->patch[0] != 1 << own->shift ||
-        spec->levels < 1 || spec->levels > 20)
+        spec->levels < 1 || spec->levels > 20 || spec->patch[1] < 0 ||
+        spec->patch[1] > spec->patch[0] || spec->patch[1] > 255)
         return bm_fail(o->schema->error, BOUMA_EINVAL,
                        "grid \"%s\" cannot be cut into rows", o->name);
+    own->files = (int)spec->patch[1];
     o->ndims = 2;
     o->levels = spec->levels;
     o->domain = (bouma_box){{0, 0, 0}, {1, spec->shape[0], spec->shape[1]}};
@@ -61,6 +64,7 @@ static void encode_schema(struct bm_buffer *b, const struct bm_object *o)
     bm_put_i64(b, rows_of(o)->shape[0]);
     bm_put_i64(b, rows_of(o)->shape[1]);
     bm_put_u8(b, (uint8_t)rows_of(o)->shift);
+    bm_put_u8(b, (uint8_t)rows_of(o)->files);
 }
 
 static int decode_schema(struct bm_object *o, struct bm_cursor *c)
@@ -70,6 +74,7 @@ static int decode_schema(struct bm_object *o, struct bm_cursor *c)
     spec.shape[0] = bm_get_i64(c);
     spec.shape[1] = bm_get_i64(c);
     spec.patch[0] = (int64_t)1 << (bm_get_u8(c) & 31);
+    spec.patch[1] = bm_get_u8(c);
     return c->failed ? BOUMA_EFORMAT : define(o, &spec);
 }
 
@@ -146,17 +151,22 @@ static void order(const void *own, int64_t *out)
         out[i] = i;
 }
 
+static int64_t file_of(const void *own, int64_t chunk)
+{
+    return chunk % ((const struct rows *)own)->files;
+}
+
+#define CALLS                                                                  \
+    .strided = 1, .footprint = footprint, .touched = touched, .key = key_of,   \
+    .find = find, .order = order
+
 static struct bm_chunking chunking(const struct bm_object *o)
 {
-    static const struct bm_chunking_functions calls = {.strided = 1,
-                                                       .footprint = footprint,
-                                                       .touched = touched,
-                                                       .key = key_of,
-                                                       .find = find,
-                                                       .order = order};
+    static const struct bm_chunking_functions any = {CALLS},
+                                              fixed = {CALLS, .file = file_of};
 
-    return (struct bm_chunking){&calls, o->own, (int64_t)1 << rows_of(o)->shift,
-                                0};
+    return (struct bm_chunking){rows_of(o)->files ? &fixed : &any, o->own,
+                                (int64_t)1 << rows_of(o)->shift, 0};
 }
 
 static void edges(const struct bm_object *o, int64_t out[3])

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include "../mpi/blocks.h"
-#include "../helpers/check.h"
+#include "check.h"
 #include "dataset/dataset.h"
 
 enum { LEVELS = 4, STEPS = 2, CHUNKS = 8 };
@@ -21,6 +21,7 @@ struct trial {
     enum cut cut;
     bouma_options options;
     bouma_codec codec;
+    int fixed; /* files in which the layout wants its chunks; 0: in any */
 };
 
 static void trial_init(struct trial *t, const struct ranks *ranks, int number)
@@ -37,20 +38,21 @@ static void trial_init(struct trial *t, const struct ranks *ranks, int number)
     bouma_options_init(&t->options, sizeof(t->options));
     t->options.durability = BOUMA_FAST;
     t->options.files = 1 + number % 3;
+    t->fixed = number % 3 == 1 ? 3 : 0;
 }
 
 /* Grid "g" with a variable "v" in rows. */
-static bouma_variable *define(bouma_dataset *ds, bouma_codec codec)
+static bouma_variable *define(bouma_dataset *ds, const struct trial *t)
 {
     bouma_grid_spec grid = {.size = sizeof(grid),
                             .ndims = 2,
                             .shape = {field.shape[0], field.shape[1]},
-                            .patch = {CHUNKS},
+                            .patch = {CHUNKS, t->fixed},
                             .levels = LEVELS};
     bouma_variable_spec spec = {.size = sizeof(spec),
                                 .type = field.type,
                                 .components = field.components,
-                                .codec = codec};
+                                .codec = t->codec};
     struct bm_object *object;
     bouma_variable *v = NULL;
 
@@ -68,7 +70,7 @@ static void write_steps(const struct trial *t)
 
     REQUIRE(
         !bouma_dataset_create_mpi(&ds, MPI_COMM_WORLD, t->path, &t->options));
-    v = define(ds, t->codec);
+    v = define(ds, t);
     for (int64_t step = 0; step < STEPS; step++) {
         struct cutting cutting;
         struct puts puts;
@@ -197,6 +199,19 @@ static void check_info(bouma_dataset *ds, bouma_grid *g, bouma_variable *v)
     CHECK(strstr(bouma_error_message(ds), "not stored in patches") != NULL);
 }
 
+/* Chunks are in turn in one of the files that the layout has fixed. */
+static void check_files(const struct trial *t, bouma_step *step)
+{
+    int64_t files = t->fixed ? t->fixed : t->options.files;
+    bouma_file_info file;
+
+    CHECK_EQ(bouma_step_file_get(step, files, &file), BOUMA_ENOTFOUND);
+    for (int i = 0; i < t->fixed; i++) {
+        CHECK_EQ(bouma_step_file_get(step, i, &file), BOUMA_OK);
+        CHECK_EQ(file.chunks, (CHUNKS - 1 - i) / t->fixed + 1);
+    }
+}
+
 static void read_step(const struct trial *t)
 {
     uint64_t random = 40 + (uint64_t)t->ranks->rank;
@@ -217,6 +232,7 @@ static void read_step(const struct trial *t)
     check_boxes(step, v, &random);
     check_refinement(ds, v, &random);
     check_info(ds, g, v);
+    check_files(t, step);
     bouma_step_free(step);
     bouma_dataset_free(ds);
     MPI_Barrier(MPI_COMM_WORLD);

@@ -165,7 +165,11 @@ static void optimal_counts_tables(void)
     for (int tries = 0; tries < 4000; tries++) {
         size_t count = 1 + (size_t)check_below(&state, 10);
         int64_t files = 1 + check_below(&state, 5);
-        struct bm_chunk_sizes sizes = {count, bytes, owner, tables, 4};
+        struct bm_chunk_sizes sizes = {.count = count,
+                                       .bytes = bytes,
+                                       .owner = owner,
+                                       .tables = tables,
+                                       .sections = 4};
         struct bm_assignment a;
         uint64_t largest = 0;
 
@@ -469,8 +473,57 @@ static void spread_files_lie_evenly_over_the_ranks(void)
              INT32_MAX - 2048);
 }
 
+/* Chunks of 1 to 9 bytes; every third is fixed to one of two files. */
+static void fixed_chunks_are_where_they_must_be(void)
+{
+    enum { COUNT = 60, FIXED = 2 };
+    uint64_t bytes[COUNT], others[COUNT];
+    uint32_t fixed[COUNT];
+    int owner[COUNT];
+    size_t n = 0;
+
+    for (size_t i = 0; i < COUNT; i++) {
+        bytes[i] = 1 + i * 7 % 9;
+        owner[i] = (int)(i % 5);
+        fixed[i] = i % 3 ? BM_ANY_FILE : (uint32_t)(i / 3 % FIXED);
+        if (i % 3)
+            others[n++] = bytes[i];
+    }
+    for (int scheme = BOUMA_ASSIGN_OPTIMAL; scheme <= BOUMA_ASSIGN_SPLIT;
+         scheme++)
+        for (int64_t files = 1; files < 8; files++) {
+            struct bm_chunk_sizes all = {.count = COUNT,
+                                         .bytes = bytes,
+                                         .owner = owner,
+                                         .fixed = fixed,
+                                         .fixed_files = FIXED};
+            struct bm_chunk_sizes some = {
+                .count = n, .bytes = others, .owner = owner};
+            struct bm_assignment a, b;
+
+            REQUIRE(!bm_assign(&a, bm_allocator_default(), (bouma_assign)scheme,
+                               &all, files, 5));
+            check_whole(&a, COUNT);
+            for (size_t i = 0; i < COUNT; i++)
+                CHECK(i % 3 ? a.file[i] >= FIXED : a.file[i] == fixed[i]);
+            if (scheme == BOUMA_ASSIGN_PER_RANK) { /* owners are others */
+                bm_assignment_release(&a);
+                continue;
+            }
+            REQUIRE(!bm_assign(&b, bm_allocator_default(), (bouma_assign)scheme,
+                               &some, files - FIXED, 5));
+            CHECK_EQ(a.files, FIXED + b.files);
+            for (size_t i = 0, k = 0; i < COUNT; i++)
+                if (i % 3)
+                    CHECK_EQ(a.file[i], FIXED + b.file[k++]);
+            bm_assignment_release(&a);
+            bm_assignment_release(&b);
+        }
+}
+
 int main(void)
 {
+    fixed_chunks_are_where_they_must_be();
     optimal_is_the_best_there_is();
     optimal_counts_tables();
     optimal_files_are_even_where_chunks_are_small();

@@ -1,6 +1,7 @@
 /* Files as they are written with assign=optimal: the largest is as small as any
  * way to cut the chunks into so many runs could make it, tables and all, but
  * for the zeros that align the data. */
+#include "layout/grid_patch.h"
 #include "must.h"
 #include "read/read.h"
 
