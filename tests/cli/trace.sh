@@ -52,7 +52,7 @@ expect 0 "$BOUMA" import rho.npy --into off.bouma
 [[ ! -e t.json ]] || complain "there is a trace that nobody asked for"
 
 BOUMA_TRACE=t.json expect 0 "$BOUMA" import rho.npy --into a.bouma
-check t.json 1 describe,plan,shape,ship,store,commit,"write step","encode chunk" a.bouma
+check t.json 1 describe,plan,distribute,"shape grids",assign,ship,store,commit,"write step","encode chunk" a.bouma
 # Another process replaces it; the option is the same as the variable.
 BOUMA_TRACE=t.json expect 0 "$BOUMA" read a.bouma grid/rho -o out.npy
 check t.json 1 "read boxes of all",fetch,"decode chunk",read

@@ -9,9 +9,9 @@
 #include "../helpers/trace_lines.h"
 #include "dataset/dataset.h"
 
-static const char *const stages[] = {"describe", "plan",   "distribute",
-                                     "shape",    "assign", "ship",
-                                     "store",    "commit"};
+static const char *const stages[] = {"describe",        "plan",   "distribute",
+                                     "shape particles", "assign", "ship",
+                                     "store",           "commit"};
 enum { STAGES = sizeof(stages) / sizeof(stages[0]) };
 
 static const struct mode {
