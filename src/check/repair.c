@@ -204,14 +204,19 @@ struct contents {
     struct bm_generation manifest, subfiles; /* the latest ones */
     int manifests;
     uint64_t subfile_count;
+    int any, movable; /* entries; and some that are moved to lost/ */
 };
 
 static int look(void *context, const char *entry)
 {
     struct contents *c = context;
+    char name[BM_NAME_BYTES];
     struct bm_generation g;
-    uint32_t subfile;
+    uint32_t subfile, epoch;
 
+    c->any = 1;
+    c->movable |=
+        bm_name_written(name, 0, entry) || bm_name_parse_mended(entry, &epoch);
     if (bm_name_parse_manifest_new(entry, &g)) {
         if (!c->manifests++ || bm_generation_is_later(g, c->manifest))
             c->manifest = g;
@@ -506,11 +511,33 @@ static int look_for_newer(void *context, const char *entry)
     return n->rc ? ECANCELED : 0;
 }
 
+/* What is in the directory of a step of which nothing can be made goes to
+ * lost/; of one that 'was_there' the directory goes as well. */
+static int clear_away(struct bm_repair *r, uint64_t step,
+                      const struct contents *c, int was_there)
+{
+    struct leftovers mover = {r, step, BOUMA_OK, 0};
+    char dir[BM_NAME_BYTES];
+
+    bm_name_step(dir, step);
+    if (c->any && !c->movable) /* files of others */
+        return BOUMA_OK;
+    if (!bm_repair_act(r, (int64_t)step, dir,
+                       !c->any     ? "the empty directory of the step removed"
+                       : was_there ? "what is left of the step moved to lost/"
+                                   : "the leftovers of a step that was never "
+                                     "complete moved to lost/"))
+        return BOUMA_OK;
+    move_leftovers(&mover, dir);
+    if (!mover.rc && was_there)
+        bm_store_remove_dir(&r->ds.store, dir);
+    return mover.rc;
+}
+
 /* A step without a manifest that can be read. */
 static int repair_unpublished(struct bm_repair *r, uint64_t number, int damaged)
 {
-    struct contents c = {{0, 0}, {0, 0}, 0, 0};
-    struct leftovers mover = {r, number, BOUMA_OK, 0};
+    struct contents c = {.any = 0};
     struct leftovers newer = {r, number, BOUMA_OK, 0};
     const struct bm_step_entry *known = bm_step_list_find(&r->known, number);
     struct bm_error ignored = {0};
@@ -542,17 +569,7 @@ static int repair_unpublished(struct bm_repair *r, uint64_t number, int damaged)
         return newer.rc;
     if (known)
         rc = bm_repair_lost_step(r, known);
-    if (!rc && (c.manifests || c.subfile_count || known) &&
-        bm_repair_act(r, (int64_t)number, dir,
-                      known ? "what is left of the step moved to lost/"
-                            : "the leftovers of a step that was never complete "
-                              "moved to lost/")) {
-        move_leftovers(&mover, dir);
-        rc = mover.rc;
-        if (!rc && known)
-            bm_store_remove_dir(&r->ds.store, dir);
-    }
-    return rc;
+    return rc ? rc : clear_away(r, number, &c, known != NULL);
 }
 
 /* ---- a published step --------------------------------------------------- */

@@ -430,6 +430,11 @@ static void a_step_without_its_manifest_is_lost(void)
         CHECK_TEXT(found.text, "2 1 ");
         forge_repair(&f, &found, 0);
         CHECK_EQ(found.repaired.hopeless, 1);
+        CHECK_EQ(strstr(found.text, "what is left of the step moved") != NULL,
+                 left);
+        CHECK_EQ(strstr(found.text, "empty directory of the step removed") !=
+                     NULL,
+                 !left);
         forge_repair(&f, &found, 1);
         CHECK_EQ(found.repaired.hopeless, 1);
         step_1_is_lost(&f, 1);
