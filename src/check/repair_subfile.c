@@ -203,7 +203,7 @@ static int look_at_data(struct bm_repair *r, struct bouma_step *step, size_t i,
     uint64_t damages = r->findings.damages, unchecked = r->findings.unchecked;
     int rc = bm_check_subfile(step, i, &how, &r->findings, &counts);
 
-    r->report->hopeless += r->findings.damages > damages;
+    r->report->hopeless += r->findings.damages - damages;
     r->report->unchecked += r->findings.unchecked - unchecked;
     *whole += how.whole;
     return rc ? bm_fail(r->error, rc, "no memory to repair") : BOUMA_OK;

@@ -181,7 +181,19 @@ expect 0 "$BOUMA" info bad.bouma
 expect 0 "$BOUMA" repair bad.bouma --forget 1 --apply
 expect 0 "$BOUMA" verify bad.bouma deep
 expect 0 "$BOUMA" repair bad.bouma --apply
-[[ $out == *"nothing to mend"* ]] || complain "repair said: $out"
+[[ $out == *"nothing to mend; but for what is noted above"* ]] ||
+    complain "repair said: $out"
+expect 0 "$BOUMA" repair good.bouma
+[[ $out == *"nothing to mend, and all checksums match"* ]] ||
+    complain "repair said: $out"
+
+# One file that was cut is one damage, whoever counts.
+fresh
+truncate -s $((size / 2)) "$victim"
+expect 1 "$BOUMA" verify bad.bouma
+[[ $out == *"bad.bouma: 1 damage;"* ]] || complain "verify said: $out"
+expect 1 "$BOUMA" repair bad.bouma --apply
+[[ $out == *"1 damage stays"* ]] || complain "repair said: $out"
 
 # The directories of a dataset: named, and made anew.
 fresh

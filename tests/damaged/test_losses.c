@@ -628,6 +628,31 @@ static void damage_is_accepted(int what, int i, uint64_t at, uint64_t second,
     forge_end(&f);
 }
 
+/* Verify and repair tell the same damages, and count them the same way. */
+static void damages_are_counted_alike(void)
+{
+    struct forge_findings found;
+    struct forge_file file;
+    struct forge f;
+
+    forge_begin(&f, BOUMA_ORDER_LEVEL, FORGE_GRID);
+    forge_load(&f, &file, "steps/00000001/d.0000.e1a2");
+    flip(&f, file.name, file.bytes / 2);
+    flip(&f, file.name, file.bytes - forge_head_bytes(&file) - 1);
+    flip(&f, "steps/00000002/d.0000.e1a3", 70); /* both heads */
+    free(file.data);
+    forge_load(&f, &file, "steps/00000002/d.0000.e1a3");
+    flip(&f, file.name, file.bytes - 10);
+    for (int apply = 0; apply < 3; apply++) {
+        forge_verify(&f, &found, BOUMA_VERIFY_FULL);
+        CHECK_EQ(found.verified.damages, 3);
+        forge_repair(&f, &found, apply > 0);
+        CHECK_EQ(found.repaired.hopeless, 3);
+    }
+    free(file.data);
+    forge_end(&f);
+}
+
 static void damaged_data_can_be_accepted(void)
 {
     struct forge_file file;
@@ -1007,6 +1032,7 @@ int main(void)
     a_step_that_is_lost_again_is_another_loss();
     steps_that_are_dropped_meanwhile_are_not_lost();
     steps_that_are_dropped_before_repair_are_not_lost();
+    damages_are_counted_alike();
     damaged_data_can_be_accepted();
     a_damaged_manifest_can_be_accepted();
     a_leftover_does_not_hide_the_step(0);

@@ -30,7 +30,8 @@ static int parse_forget(struct context *ctx, const struct arguments *args,
                : arguments_integer(args, ctx, "forget", 0, step);
 }
 
-static void print_text(const char *path, bool apply, bool forgets,
+/* 'remarks': there were notes that are no actions, of what was forgotten. */
+static void print_text(const char *path, bool apply, bool forgets, bool remarks,
                        const bouma_repair_report *report)
 {
     char actions[FORMAT_BYTES], hopeless[FORMAT_BYTES];
@@ -40,7 +41,10 @@ static void print_text(const char *path, bool apply, bool forgets,
         printf("%s: %s\n", path,
                forgets ? "nothing to forget; a loss that is not on record "
                          "yet is put there by bouma repair --apply"
-                       : "nothing to mend, and all checksums match");
+               : remarks
+                   ? "nothing to mend; but for what is noted above, and was "
+                     "forgotten, all checksums match"
+                   : "nothing to mend, and all checksums match");
         return;
     }
     printf("%s: %s %s", path, format_count(actions, report->actions, "action"),
@@ -112,7 +116,8 @@ static int run(struct context *ctx, const struct arguments *args)
     } else if (ctx->json) {
         rc = print_object(ctx, path, apply, &report, findings.list);
     } else {
-        print_text(path, apply, forgets, &report);
+        print_text(path, apply, forgets, findings.notes > report.actions,
+                   &report);
     }
     findings_release(&findings);
     if (!rc && report.hopeless > 0)
