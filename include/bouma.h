@@ -1256,7 +1256,8 @@ typedef struct bouma_drain_report {
     uint64_t older; /* not copied, as a later writing of them is known */
     uint64_t
         replaced;    /* of 'published': took the place of an earlier writing */
-    uint64_t losses; /* of steps, that were put on record there */
+    uint64_t losses; /* of steps, that were put on record there: they are lost
+                        here or there, and did not come */
 } bouma_drain_report;
 
 /* Finish what a program with the option 'persist' could not: copy all steps

@@ -550,6 +550,7 @@ int bm_drain_all(struct bm_comm *comm, const char *near, const char *far,
 
     bm_losses_init(&r.losses, r.a);
     bm_losses_init(&r.lost, r.a);
+    bm_step_list_init(&r.gone, r.a);
     comm->timeout = options->timeout;
     memset(report, 0, sizeof(*report));
     rc = open_places(&r);
@@ -569,6 +570,7 @@ int bm_drain_all(struct bm_comm *comm, const char *near, const char *far,
     bm_drain_publish_end(&r);
     bm_losses_release(&r.losses);
     bm_losses_release(&r.lost);
+    bm_step_list_release(&r.gone);
     bm_drop(r.a, r.steps);
     bm_store_close(&r.near);
     bm_store_close(&r.far);
