@@ -99,6 +99,21 @@ void bm_losses_tell_vague(const struct bm_loss_list *records,
 
 /* ---- repair -------------------------------------------------------------- */
 
+/* A step that would be in its place again is no loss. */
+static void drop_returned(struct bm_repair *r)
+{
+    struct bm_loss_list *list = &r->losses;
+    size_t n = 0;
+
+    for (size_t i = 0; i < list->count; i++)
+        if (bm_lost_step_is_whole(&list->steps[i]) &&
+            bm_step_list_find(&r->returned, list->steps[i].entry.step))
+            bm_lost_step_release(&list->steps[i], list->a);
+        else
+            list->steps[n++] = list->steps[i];
+    list->count = n;
+}
+
 int bm_repair_losses(struct bm_repair *r)
 {
     struct bm_store *s = &r->ds.store;
@@ -119,6 +134,7 @@ int bm_repair_losses(struct bm_repair *r)
     if (!rc)
         rc =
             bm_losses_find_all(s, r->ds.id, &r->losses, r->has_index, r->error);
+    drop_returned(r);
     for (size_t i = 0; i < r->losses.count && !rc; i++) {
         struct bm_lost_step *l = &r->losses.steps[i];
 

@@ -693,12 +693,15 @@ static int repair_all(struct bm_repair *r)
         rc = repair_identity(r, anew);
     if (!rc)
         rc = bm_repair_steps_dir(r, &has_steps);
+    if (!rc && has_steps)
+        rc = bm_repair_strays(r);
     if (!rc)
         rc = bm_repair_losses(r);
     if (!rc && has_steps)
         rc = bm_steps_list(&r->ds.store, &steps, r->error);
     for (size_t i = 0; i < steps.count && !rc; i++) {
-        rc = repair_step(r, steps.entries[i].step);
+        if (!bm_step_list_find(&r->strays, steps.entries[i].step))
+            rc = repair_step(r, steps.entries[i].step);
         if (r->ds.options.progress)
             r->ds.options.progress(r->ds.options.progress_user, "repairing",
                                    i + 1, steps.count);
@@ -732,6 +735,8 @@ int bm_repair_init(struct bm_repair *r, const char *path, int apply,
     bm_losses_init(&r->records, a);
     bm_losses_init(&r->losses, a);
     bm_step_list_init(&r->known, a);
+    bm_step_list_init(&r->strays, a);
+    bm_step_list_init(&r->returned, a);
     rc = bm_store_open(&r->ds.store, options->io, a, path, 0, error);
     if (!rc)
         r->ds.store.memory_limit = options->memory_limit;
@@ -749,6 +754,8 @@ int bm_repair_finish(struct bm_repair *r, int rc,
     bm_losses_release(&r->records);
     bm_losses_release(&r->losses);
     bm_step_list_release(&r->known);
+    bm_step_list_release(&r->strays);
+    bm_step_list_release(&r->returned);
     bm_findings_release(&r->findings);
     return rc;
 }

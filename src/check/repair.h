@@ -12,10 +12,13 @@ struct bm_repair {
     int unclaimed; /* a status: another has taken over, or who knows; nothing
                       more is done then */
     struct bm_findings findings;
-    struct bm_loss_list records; /* of losses, as they were at first */
-    struct bm_loss_list losses;  /* those that are known */
-    struct bm_step_list known;   /* to the index */
-    int has_index;               /* that can be read, if there is one */
+    struct bm_loss_list records;  /* of losses, as they were at first */
+    struct bm_loss_list losses;   /* those that are known */
+    struct bm_step_list known;    /* to the index */
+    struct bm_step_list strays;   /* directories that hold another step */
+    struct bm_step_list returned; /* steps that are back in their place, or
+                                     would be */
+    int has_index;                /* that can be read, if there is one */
     bouma_repair_report *report;
     struct bm_error *error;
 };
@@ -66,6 +69,11 @@ int bm_repair_mended(struct bm_repair *r, const struct bm_manifest *m,
 int bm_repair_epochs(struct bm_repair *r, uint32_t *least);
 /* So is steps/; *is_there tells whether it is there now. */
 int bm_repair_steps_dir(struct bm_repair *r, int *is_there);
+
+/* The directory of a step that holds another one is given its own number again
+ * or, if that one is there, moved to lost/. Before losses are looked for: such
+ * a step is none. */
+int bm_repair_strays(struct bm_repair *r);
 
 /* ---- losses -------------------------------------------------------------- */
 

@@ -27,7 +27,9 @@ int bm_manifest_load(struct bm_manifest *m, struct bm_store *s, uint64_t step,
         rc = bm_manifest_decode(m, b.data, b.size, id, full, error);
     if (!rc && m->step != step)
         rc = bm_fail(error, BOUMA_EFORMAT,
-                     "%s: is the manifest of step %" PRIu64, full, m->step);
+                     "%s: holds the manifest of step %" PRIu64
+                     ", not of step %" PRIu64 "; move it back or away",
+                     full, m->step, step);
     bm_buffer_release(&b);
     return rc;
 }

@@ -466,6 +466,124 @@ static void a_step_that_the_index_forgot_is_not_lost(void)
     forge_end(&f);
 }
 
+/* ---- a step in the place of another -------------------------------------- */
+
+static int copy_entry(void *context, const char *entry)
+{
+    const struct forge *f = context;
+    struct forge_file file;
+    char name[96];
+
+    snprintf(name, sizeof(name), "steps/00000001/%.60s", entry);
+    forge_load(f, &file, name);
+    snprintf(name, sizeof(name), "steps/00000007/%.60s", entry);
+    forge_save(f, name, file.data, file.bytes);
+    free(file.data);
+    return 0;
+}
+
+/* Step 1 under the number 7, as well or instead. */
+static void move_step(struct forge *f, int is_copied)
+{
+    const bouma_io *io = f->io;
+    void *root;
+
+    REQUIRE(!io->attach(io->user, &root, FORGE_PATH, 0));
+    if (!is_copied)
+        REQUIRE(!io->publish(io->user, root, "steps/00000001", "steps/00000007",
+                             0));
+    else
+        REQUIRE(!io->make_dir(io->user, root, "steps/00000007"));
+    if (is_copied)
+        REQUIRE(!io->list(io->user, root, "steps/00000001", copy_entry, f));
+    io->detach(io->user, root);
+}
+
+/* Repair has a way out, and step 7 was never there, so it is never lost. */
+static void a_stray_step_is_put_right(int is_copied)
+{
+    struct forge_findings found;
+    struct forge f;
+
+    for (int recorded = 0; recorded < 2; recorded++) {
+        forge_begin(&f, BOUMA_ORDER_LEVEL, 0);
+        move_step(&f, is_copied);
+        if (recorded) /* the next writer misses it */
+            append(&f, 3, 1);
+        forge_verify(&f, &found, BOUMA_VERIFY_QUICK);
+        CHECK_EQ(found.verified.damages, 2 - is_copied);
+        CHECK_TEXT(found.text, "2 7 steps/00000007/manifest holds the manifest "
+                               "of step 1, not of step 7; move it back");
+        for (int apply = 0; apply < 2; apply++) {
+            forge_repair(&f, &found, apply);
+            CHECK_EQ(found.repaired.hopeless, 0);
+            CHECK_TEXT(found.text, is_copied ? "holds a copy of step 1, which "
+                                               "is there; moved to lost/"
+                                             : "holds step 1, which is "
+                                               "missing; renamed back to "
+                                               "steps/00000001");
+        }
+        CHECK(!forge_exists(&f, "lost/00000001.loss"));
+        CHECK(!forge_exists(&f, "lost/00000007.loss"));
+        CHECK_EQ(forge_exists(&f, "lost/steps.00000007.manifest.0"), is_copied);
+        nothing_is_lost(&f);
+        CHECK_EQ(forge_read(&f, STEP, 0), BOUMA_OK);
+        forge_repair(&f, &found, 1);
+        CHECK_EQ(found.repaired.actions, 0);
+        forge_end(&f);
+    }
+}
+
+/* Step 2 had been there, and is lost. */
+static void a_stray_step_hides_no_loss(void)
+{
+    struct forge_findings found;
+    struct forge f;
+    const bouma_io *io;
+    void *root;
+
+    forge_begin(&f, BOUMA_ORDER_LEVEL, 0);
+    io = f.io;
+    REQUIRE(!io->attach(io->user, &root, FORGE_PATH, 0));
+    REQUIRE(!io->publish(io->user, root, "steps/00000002", "elsewhere", 0));
+    REQUIRE(
+        !io->publish(io->user, root, "steps/00000001", "steps/00000002", 0));
+    io->detach(io->user, root);
+    for (int apply = 0; apply < 3; apply++) {
+        forge_repair(&f, &found, apply > 0);
+        CHECK_EQ(found.repaired.hopeless, 1);
+        CHECK_EQ(found.repaired.actions, apply == 2 ? 0 : 3);
+    }
+    CHECK_EQ(losses(&f).count, 1);
+    CHECK_EQ(losses(&f).last.step, 2);
+    CHECK_EQ(forge_read(&f, STEP, 0), BOUMA_OK);
+    forge_end(&f);
+}
+
+/* Of two places of a step neither can be read as it: nothing is moved. */
+static void a_stray_step_may_be_the_better_one(void)
+{
+    struct forge_findings found;
+    struct forge_file file;
+    struct forge f;
+    char name[96];
+
+    forge_begin(&f, BOUMA_ORDER_LEVEL, 0);
+    move_step(&f, 1);
+    forge_name_manifest(name, STEP);
+    forge_load(&f, &file, name);
+    file.data[100] ^= 1;
+    forge_save(&f, name, file.data, file.bytes);
+    forge_name_subfile(name, STEP, 0);
+    forge_remove(&f, name);
+    forge_repair(&f, &found, 1);
+    CHECK_TEXT(found.text, "2 7 steps/00000007/manifest holds the manifest");
+    CHECK(forge_exists(&f, "steps/00000007/manifest"));
+    CHECK(!forge_exists(&f, "lost/00000007.loss"));
+    free(file.data);
+    forge_end(&f);
+}
+
 /* ---- a step that is removed just now ------------------------------------- */
 
 static struct {
@@ -1032,6 +1150,10 @@ int main(void)
     a_step_that_is_lost_again_is_another_loss();
     steps_that_are_dropped_meanwhile_are_not_lost();
     steps_that_are_dropped_before_repair_are_not_lost();
+    a_stray_step_is_put_right(0);
+    a_stray_step_is_put_right(1);
+    a_stray_step_hides_no_loss();
+    a_stray_step_may_be_the_better_one();
     damages_are_counted_alike();
     damaged_data_can_be_accepted();
     a_damaged_manifest_can_be_accepted();
