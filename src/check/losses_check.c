@@ -120,6 +120,13 @@ int bm_repair_losses(struct bm_repair *r)
     char name[BM_NAME_BYTES];
     int rc = bm_losses_load(s, r->ds.id, &r->records, r->error);
 
+    for (size_t i = 0; i < r->records.count && !rc; i++) {
+        bm_name_loss(name, r->records.steps[i].entry.step);
+        if (bm_lost_step_is_vague(&r->records.steps[i]) &&
+            bm_store_is_no_file(s, name))
+            rc = bm_repair_no_file(r, (int64_t)r->records.steps[i].entry.step,
+                                   name);
+    }
     /* Records that mean nothing any more. One that is damaged stays until the
      * step was looked at. */
     for (size_t i = 0; i < r->records.count && !rc; i++) {

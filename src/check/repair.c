@@ -22,6 +22,59 @@ struct id_search {
     int found;
 };
 
+static int load_front(struct bm_repair *r, struct bm_buffer *b,
+                      struct bm_envelope *e, uint64_t *bytes, const char *name,
+                      struct bm_error *why);
+
+/* The step whose files are looked at. */
+struct head_search {
+    struct id_search *ids;
+    uint64_t step;
+};
+
+/* Take the id from a subfile whose head at the front is whole. */
+static int search_head(void *context, const char *entry)
+{
+    struct head_search *search = context;
+    struct bm_repair *r = search->ids->r;
+    struct bm_error ignored = {0};
+    struct bm_generation g;
+    struct bm_envelope e;
+    struct bm_cursor body;
+    struct bm_buffer b;
+    char name[BM_NAME_BYTES];
+    uint32_t subfile;
+    uint64_t bytes;
+
+    if (!bm_name_parse_subfile(entry, &subfile, &g))
+        return 0;
+    bm_name_subfile(name, search->step, subfile, g);
+    bm_buffer_init(&b, r->ds.a);
+    if (!load_front(r, &b, &e, &bytes, name, &ignored) &&
+        !bm_envelope_open(&e, &body, b.data, b.size, BM_KIND_HEAD, NULL, name,
+                          &ignored)) {
+        memcpy(r->ds.id, e.id, 16);
+        search->ids->found = 1;
+    }
+    bm_buffer_release(&b);
+    return search->ids->found ? ECANCELED : 0;
+}
+
+/* If there is no manifest that could tell. */
+static int search_heads(void *context, const char *entry)
+{
+    struct head_search search = {context, 0};
+    struct bm_error ignored = {0};
+    char dir[BM_NAME_BYTES];
+
+    if (search.ids->found || !bm_name_parse_step(entry, &search.step))
+        return 0;
+    bm_name_step(dir, search.step);
+    bm_store_list(&search.ids->r->ds.store, dir, search_head, &search,
+                  &ignored);
+    return 0;
+}
+
 /* Take the id from the first manifest that is whole. */
 static int search_id(void *context, const char *entry)
 {
@@ -59,16 +112,19 @@ static int find_identity(struct bm_repair *r, int *anew)
     if (rc != BOUMA_EFORMAT)
         return rc ? bm_fail(r->error, rc, "%s", why.text) : BOUMA_OK;
     rc = bm_store_list(s, BM_NAME_STEPS, search_id, &search, &ignored);
+    if (!rc && !search.found)
+        rc = bm_store_list(s, BM_NAME_STEPS, search_heads, &search, &ignored);
     if (rc && rc != BOUMA_ENOTFOUND)
         return bm_fail(r->error, rc, "%s", ignored.text);
     rc = BOUMA_OK;
     if (!search.found)
         return bm_fail(
             r->error, BOUMA_EFORMAT,
-            "%s: its file DATASET is %s, and no manifest is left "
+            "%s: its file DATASET is %s, and no manifest or subfile is left "
             "that tells which dataset it was; nothing of it can be "
             "repaired",
-            s->path, bm_store_exists(s, BM_NAME_DATASET) ? "damaged" : "gone");
+            s->path,
+            bm_store_is_absent(s, BM_NAME_DATASET) ? "gone" : "damaged");
     *anew = 1;
     return BOUMA_OK;
 }
@@ -88,9 +144,9 @@ static int repair_identity(struct bm_repair *r, int anew)
         return rc ? bm_fail(r->error, rc, "%s", why.text) : BOUMA_OK;
     rc = BOUMA_OK;
     if (!bm_repair_act(r, -1, BM_NAME_DATASET,
-                       "written anew, with the identity found in a manifest"))
+                       "written anew, with the identity found in the steps"))
         return BOUMA_OK;
-    if (bm_store_exists(s, BM_NAME_DATASET))
+    if (!bm_store_is_absent(s, BM_NAME_DATASET))
         rc = bm_repair_move_away(r, BM_NAME_DATASET);
     return rc ? rc : bm_identity_create(s, r->ds.id, r->error);
 }
@@ -629,9 +685,13 @@ static int repair_step(struct bm_repair *r, uint64_t number)
     step_init(r, &step);
     rc = bm_manifest_load(&step.manifest, &r->ds.store, number, NULL, r->ds.id,
                           &why);
-    if (!rc)
+    if (!rc) {
         rc = repair_published(r, &step);
-    else if (rc == BOUMA_ENOTFOUND || rc == BOUMA_EFORMAT)
+    } else if (rc == BOUMA_EFORMAT && bm_store_is_no_file(&r->ds.store, name)) {
+        rc = bm_repair_no_file(r, (int64_t)number, name);
+        if (!rc)
+            rc = repair_unpublished(r, number, 0);
+    } else if (rc == BOUMA_ENOTFOUND || rc == BOUMA_EFORMAT)
         rc = repair_unpublished(r, number, rc != BOUMA_ENOTFOUND);
     else
         bm_fail(r->error, rc, "%s", why.text);
@@ -663,8 +723,13 @@ static int repair_index(struct bm_repair *r)
 static int load_index(struct bm_repair *r)
 {
     size_t bad;
-    int rc = bm_index_load(&r->ds.store, r->ds.id, &r->known, &bad, r->error);
+    int rc;
 
+    if (bm_store_is_no_file(&r->ds.store, BM_NAME_INDEX)) {
+        r->has_index = r->apply;
+        return bm_repair_no_file(r, -1, BM_NAME_INDEX);
+    }
+    rc = bm_index_load(&r->ds.store, r->ds.id, &r->known, &bad, r->error);
     r->has_index = !rc;
     r->changing = 0;
     return rc ? bm_repair_leave(r, -1, BM_NAME_INDEX, rc) : BOUMA_OK;

@@ -50,6 +50,10 @@ int bm_repair_move_step(struct bm_repair *r, uint64_t step);
 /* Move a file to lost/, under a name that is free there. */
 int bm_repair_move_away(struct bm_repair *r, const char *name);
 
+/* What has the name of a file and is none: moved to lost/, and then the file is
+ * missing. */
+int bm_repair_no_file(struct bm_repair *r, int64_t step, const char *name);
+
 /* A subfile of which one head is damaged gets it back from the other. What is
  * lost of one that was cut, and all data that do not match their checksums, go
  * into 'now'; *whole counts what does. */

@@ -512,7 +512,7 @@ int bm_check_subfile(struct bouma_step *step, size_t i, struct bm_check *how,
     rc = bm_file_open(&c.file, &step->ds->store, c.name, BOUMA_OPEN_READ, &why);
     if (!rc)
         rc = bm_file_size(&c.file, &c.bytes, &why);
-    if (rc && rc != BOUMA_ENOTFOUND) {
+    if (rc && !bm_is_damage(rc)) {
         damage(&c, rc, why.text);
     } else if (rc || (c.bytes != info->file_bytes && !how->data_only)) {
         note_length(&c, info, rc ? why.text : NULL);

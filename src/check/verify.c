@@ -42,7 +42,7 @@ static int look_for_losses(struct verify *v)
     bm_step_list_release(&cached);
     has_index = !rc;
     if (rc && rc != BOUMA_ENOMEM) {
-        bm_findings_add(&v->findings, BOUMA_UNCHECKED, -1, BM_NAME_INDEX,
+        bm_findings_add(&v->findings, bm_severity_of(rc), -1, BM_NAME_INDEX,
                         "%s; so steps that only it knows, as they are lost, "
                         "are not known",
                         why.text);

@@ -1,6 +1,8 @@
 /* test_losses.c -- a committed step that is gone is damage: verify and repair
  * name it, its loss goes on record, stays there whatever happens to the index,
  * and ends when it is forgotten, or the step is written again. */
+#include <errno.h>
+
 #include "forge.h"
 
 #include "layout/manifest.h"
@@ -584,6 +586,100 @@ static void a_stray_step_may_be_the_better_one(void)
     forge_end(&f);
 }
 
+/* DATASET, the index and all manifests are gone: the subfiles have it all. */
+static void subfiles_tell_which_dataset_it_is(void)
+{
+    struct forge_findings found;
+    struct forge_file file;
+    struct forge f;
+    char name[96];
+
+    forge_begin(&f, BOUMA_ORDER_LEVEL, 0);
+    forge_remove(&f, "DATASET");
+    forge_remove(&f, "index");
+    for (int step = 0; step < FORGE_STEPS; step++) {
+        forge_name_manifest(name, step);
+        forge_remove(&f, name);
+    }
+    forge_name_subfile(name, 0, 0); /* one that tells nothing */
+    forge_load(&f, &file, name);
+    file.data[70] ^= 1;
+    forge_save(&f, name, file.data, file.bytes);
+    forge_repair(&f, &found, 1);
+    CHECK_TEXT(found.text, "DATASET written anew, with the identity found");
+    CHECK_EQ(forge_read(&f, STEP, 0), BOUMA_OK);
+    CHECK_EQ(forge_read(&f, 2, 0), BOUMA_OK);
+    free(file.data);
+    forge_end(&f);
+}
+
+/* ---- what is no file ----------------------------------------------------- */
+
+static void put_directory(const struct forge *f, const char *name)
+{
+    const bouma_io *io = f->io;
+    void *root;
+
+    if (forge_exists(f, name))
+        forge_remove(f, name);
+    REQUIRE(!io->attach(io->user, &root, FORGE_PATH, 0));
+    REQUIRE(!io->make_dir(io->user, root, name));
+    io->detach(io->user, root);
+}
+
+/* It is there. */
+static void put_directory_fails(const struct forge *f, const char *name)
+{
+    const bouma_io *io = f->io;
+    void *root;
+
+    REQUIRE(!io->attach(io->user, &root, FORGE_PATH, 0));
+    CHECK_EQ(io->make_dir(io->user, root, name), EEXIST);
+    io->detach(io->user, root);
+}
+
+/* A directory in the place of a file is as if that were missing: it is damage,
+ * and is moved away. 'stays': of what was in the file something is lost. */
+static void a_directory_is_no_file(const char *name, int stays)
+{
+    struct forge_findings found;
+    struct forge f;
+    char moved[128];
+
+    forge_begin(&f, BOUMA_ORDER_LEVEL, 0);
+    put_directory(&f, name);
+    forge_verify(&f, &found, BOUMA_VERIFY_QUICK);
+    CHECK(found.verified.damages > 0);
+    CHECK_EQ(found.verified.unchecked, 0);
+    CHECK_TEXT(found.text, "is a directory");
+    for (int apply = 0; apply < 2; apply++) {
+        forge_repair(&f, &found, apply);
+        CHECK_EQ(found.repaired.hopeless, stays);
+        CHECK_EQ(found.repaired.unchecked, 0);
+        CHECK_TEXT(found.text, name);
+    }
+    snprintf(moved, sizeof(moved), "lost/%.100s.0", name);
+    for (char *p = moved + 5; *p; p++)
+        if (*p == '/')
+            *p = '.';
+    put_directory_fails(&f, moved);
+    forge_repair(&f, &found, 1);
+    CHECK_EQ(found.repaired.actions, 0);
+    CHECK_EQ(found.repaired.hopeless, stays);
+    if (!stays)
+        nothing_is_lost(&f);
+    CHECK_EQ(forge_read(&f, STEP, 0), stays ? BOUMA_EFORMAT : BOUMA_OK);
+    forge_end(&f);
+}
+
+static void directories_are_moved_away(void)
+{
+    a_directory_is_no_file("steps/00000001/manifest", 0);
+    a_directory_is_no_file("steps/00000001/d.0000.e1a2", 1);
+    a_directory_is_no_file("index", 0);
+    a_directory_is_no_file("DATASET", 0);
+}
+
 /* ---- a step that is removed just now ------------------------------------- */
 
 static struct {
@@ -1154,6 +1250,8 @@ int main(void)
     a_stray_step_is_put_right(1);
     a_stray_step_hides_no_loss();
     a_stray_step_may_be_the_better_one();
+    directories_are_moved_away();
+    subfiles_tell_which_dataset_it_is();
     damages_are_counted_alike();
     damaged_data_can_be_accepted();
     a_damaged_manifest_can_be_accepted();
