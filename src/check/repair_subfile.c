@@ -64,7 +64,9 @@ int bm_repair_move_away(struct bm_repair *r, const char *name)
     for (int i = 0; i < 1000 && !rc; i++) {
         struct bm_error why = {0};
 
-        snprintf(to, sizeof(to), BM_NAME_LOST "/%s.%d", flat, i);
+        /* What is no file has a name that nobody removes later. */
+        snprintf(to, sizeof(to), BM_NAME_LOST "/%s.%d%s", flat, i,
+                 is_no_file ? ".other" : "");
         /* Not all file systems rename a directory if they must not replace. */
         replaces = is_no_file && bm_store_is_absent(s, to);
         rc = bm_store_publish(s, name, to, replaces, &why);

@@ -170,6 +170,11 @@ expect 2 "$BOUMA" repair bad.bouma --forget 1 --apply
 [[ $err == *"repair --apply"* ]] || complain "repair said: $err"
 expect 0 "$BOUMA" repair bad.bouma --forget all
 [[ $out == *"repair --apply"* ]] || complain "repair said: $out"
+# The exit status is that of verify, whether the damage is on record or not.
+expect 1 "$BOUMA" repair bad.bouma --forget all --apply
+[[ $out == *"of which nothing is on record"* ]] || complain "repair said: $out"
+expect 1 "$BOUMA" repair bad.bouma --forget all --apply --json
+[[ $(jq .hopeless <<<"$out") == 1 ]] || complain "repair said: $out"
 expect 1 "$BOUMA" repair bad.bouma
 expect 1 "$BOUMA" repair bad.bouma --apply
 [[ $out == *"1 action done; 1 damage stays, all else can be read"* ]] ||

@@ -658,7 +658,7 @@ static void a_directory_is_no_file(const char *name, int stays)
         CHECK_EQ(found.repaired.unchecked, 0);
         CHECK_TEXT(found.text, name);
     }
-    snprintf(moved, sizeof(moved), "lost/%.100s.0", name);
+    snprintf(moved, sizeof(moved), "lost/%.100s.0.other", name);
     for (char *p = moved + 5; *p; p++)
         if (*p == '/')
             *p = '.';

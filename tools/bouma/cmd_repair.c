@@ -64,6 +64,26 @@ static void print_text(const char *path, bool apply, bool forgets, bool remarks,
     putchar('\n');
 }
 
+/* After a forgetting: what verify finds then is what stays, also if it is not
+ * on record. */
+static int look_again(const struct context *ctx, const char *path,
+                      const bouma_options *opts, bouma_repair_report *report,
+                      char *message, size_t bytes)
+{
+    bouma_verify_report found;
+    int status = bouma_verify(path, BOUMA_VERIFY_FULL, opts, NULL, NULL, &found,
+                              message, bytes);
+
+    if (status)
+        return status;
+    if (found.damages > report->hopeless && !ctx->json)
+        printf("damage is there of which nothing is on record: see `bouma "
+               "verify`; `bouma repair --apply` puts it there\n");
+    report->hopeless = found.damages;
+    report->unchecked = found.unchecked;
+    return status;
+}
+
 static int print_object(struct context *ctx, const char *path, bool apply,
                         const bouma_repair_report *report, json_t *findings)
 {
@@ -106,6 +126,9 @@ static int run(struct context *ctx, const struct arguments *args)
                                            message, sizeof(message))
                      : bouma_repair(path, apply, &opts, findings_add, &findings,
                                     &report, message, sizeof(message));
+    if (!status && forgets && apply)
+        status =
+            look_again(ctx, path, &opts, &report, message, sizeof(message));
     progress_bar_clear(&bar);
     if (status) {
         rc = context_fail_status(ctx, status, message);
@@ -155,8 +178,9 @@ const struct command cmd_repair = {
         "The exit status is that of verify: 0 if all is mended, 1 if "
         "damage stays, 2 if some of\nit could not be looked at, as the "
         "device fails, a newer version wrote it, or the option\n"
-        "memory_limit is too low; that is left as it is. --forget reads "
-        "no data: of damage it\nknows what is on record, and steps that "
-        "are gone.\n",
+        "memory_limit is too low; that is left as it is. After --forget "
+        "with --apply, all\ndata are verified for it; without --apply, "
+        "--forget reads no data, and knows of damage\nwhat is on record, "
+        "and steps that are gone.\n",
     .options = options,
     .run = run};
