@@ -12,6 +12,7 @@
 
 #include "check/repair.h"
 #include "dataset/sweep.h"
+#include "dataset/twin.h"
 #include "store/envelope.h"
 #include "store/identity.h"
 
@@ -261,6 +262,7 @@ struct contents {
     int manifests;
     uint64_t subfile_count;
     int any, movable; /* entries; and some that are moved to lost/ */
+    int arrives;      /* a drain has not brought all of its files yet */
 };
 
 static int look(void *context, const char *entry)
@@ -271,6 +273,7 @@ static int look(void *context, const char *entry)
     uint32_t subfile, epoch;
 
     c->any = 1;
+    c->arrives |= bm_name_is_copy(entry, &g);
     c->movable |=
         bm_name_written(name, 0, entry) || bm_name_parse_mended(entry, &epoch);
     if (bm_name_parse_manifest_new(entry, &g)) {
@@ -623,6 +626,14 @@ static int repair_unpublished(struct bm_repair *r, uint64_t number, int damaged)
     bm_store_list(&r->ds.store, dir, look_for_newer, &newer, &ignored);
     if (newer.rc)
         return newer.rc;
+    if (c.subfile_count && (c.arrives || r->is_part)) {
+        bm_findings_add(&r->findings, BOUMA_NOTE, (int64_t)number, dir,
+                        c.arrives ? "waits for files that were not drained "
+                                    "yet; left as it is"
+                                  : "its manifest is missing here, and may be "
+                                    "on other nodes; left as it is");
+        return BOUMA_OK;
+    }
     if (known)
         rc = bm_repair_lost_step(r, known);
     return rc ? rc : clear_away(r, number, &c, known != NULL);
@@ -654,13 +665,15 @@ static int repair_published(struct bm_repair *r, struct bouma_step *step)
     size_t back;
     int is_all, rc = bm_repair_mended(r, &step->manifest, &back);
 
+    r->elsewhere = 0;
     for (size_t i = 0; i < step->manifest.count && !rc; i++)
         if (i != back || r->apply) /* else it would be there */
             rc = bm_repair_subfile(r, step, i, &now, &whole);
     is_all = r->report->unchecked == unchecked;
+    bm_tell_elsewhere(r->elsewhere, &step->manifest, &r->findings);
     /* Only of a step that is known to be whole: else an earlier writing may be
      * the only one that is. */
-    if (!rc && is_all && r->report->hopeless == hopeless &&
+    if (!rc && is_all && !r->elsewhere && r->report->hopeless == hopeless &&
         bm_lost_step_is_whole(&now))
         remove_older(r, &step->manifest);
     if (!rc)
@@ -756,6 +769,7 @@ static int repair_all(struct bm_repair *r)
         rc = load_index(r);
     if (!rc)
         rc = repair_identity(r, anew);
+    r->is_part = !rc && bm_twin_is_part(&r->ds.store, r->ds.id);
     if (!rc)
         rc = bm_repair_steps_dir(r, &has_steps);
     if (!rc && has_steps)

@@ -393,6 +393,10 @@ static int mend_subfile(struct bm_repair *r, struct bouma_step *step, size_t i,
     rc = bm_file_open(&f, &r->ds.store, name, BOUMA_OPEN_READ, &why);
     if (rc && rc != BOUMA_ENOTFOUND && rc != BOUMA_EFORMAT)
         return bm_fail(r->error, rc, "%s", why.text);
+    if (rc == BOUMA_ENOTFOUND && r->is_part) {
+        r->elsewhere++;
+        return BOUMA_OK;
+    }
     is_lost = rc != BOUMA_OK;
     rc = rc == BOUMA_EFORMAT ? bm_repair_no_file(r, (int64_t)m->step, name)
                              : BOUMA_OK;

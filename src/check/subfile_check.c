@@ -459,6 +459,19 @@ static void check_content(struct subfile_check *c, bouma_verify_depth depth)
     bm_head_release(&second);
 }
 
+void bm_tell_elsewhere(uint64_t files, const struct bm_manifest *m,
+                       struct bm_findings *out)
+{
+    char dir[BM_NAME_BYTES];
+
+    bm_name_step(dir, m->step);
+    if (files)
+        bm_findings_add(out, BOUMA_NOTE, (int64_t)m->step, dir,
+                        "%" PRIu64 " of %zu files are not here, but on other "
+                        "nodes: each has those of its own processes",
+                        files, m->count);
+}
+
 int bm_loss_is_of(const struct bm_lost_step *lost, const struct bm_manifest *m)
 {
     struct bm_step_entry entry = {m->step, m->time, m->generation};
@@ -512,7 +525,9 @@ int bm_check_subfile(struct bouma_step *step, size_t i, struct bm_check *how,
     rc = bm_file_open(&c.file, &step->ds->store, c.name, BOUMA_OPEN_READ, &why);
     if (!rc)
         rc = bm_file_size(&c.file, &c.bytes, &why);
-    if (rc && !bm_is_damage(rc)) {
+    if (rc == BOUMA_ENOTFOUND && how->is_part) {
+        how->elsewhere++;
+    } else if (rc && !bm_is_damage(rc)) {
         damage(&c, rc, why.text);
     } else if (rc || (c.bytes != info->file_bytes && !how->data_only)) {
         note_length(&c, info, rc ? why.text : NULL);
