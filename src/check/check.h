@@ -53,6 +53,10 @@ int bm_check_subfile(struct bouma_step *step, size_t i, struct bm_check *how,
 /* A note, if some of the files of a step are on other nodes. */
 void bm_tell_elsewhere(uint64_t files, const struct bm_manifest *m,
                        struct bm_findings *out);
+/* If it is on record that the attributes of the step are lost: a damage, or a
+ * note if that was forgotten. 'known' may be NULL. Returns whether it is. */
+int bm_tell_attributes(const struct bm_lost_step *known,
+                       const struct bm_manifest *m, struct bm_findings *out);
 /* Whether a loss on record is of parts of this writing of a step. */
 int bm_loss_is_of(const struct bm_lost_step *lost, const struct bm_manifest *m);
 

@@ -72,6 +72,23 @@ static void tell(const struct bm_lost_step *l, struct bm_findings *out)
                         bm_loss_date(date, l));
 }
 
+int bm_tell_attributes(const struct bm_lost_step *known,
+                       const struct bm_manifest *m, struct bm_findings *out)
+{
+    char name[BM_NAME_BYTES], date[BM_LOSS_DATE];
+
+    if (!bm_loss_is_of(known, m) ||
+        !bm_lost_step_has_piece(known, BM_LOST_ATTRIBUTES, 0))
+        return 0;
+    bm_name_manifest(name, m->step);
+    bm_findings_add(out, known->accepted ? BOUMA_NOTE : BOUMA_DAMAGE,
+                    (int64_t)m->step, name,
+                    "was made anew from the subfiles: attributes of the step "
+                    "and of the dataset, if it had any, are lost (%s)",
+                    bm_loss_date(date, known));
+    return 1;
+}
+
 void bm_losses_tell(const struct bm_loss_list *list, struct bm_findings *out)
 {
     /* Of the others the files are looked at, and told of then. */
@@ -203,6 +220,22 @@ int bm_repair_lost_manifest(struct bm_repair *r, uint64_t step)
                          "kept until it is forgotten")
                ? bm_losses_save(&r->ds.store, r->ds.id, &lost, r->error)
                : BOUMA_OK;
+}
+
+int bm_repair_lost_attributes(struct bm_repair *r, const struct bm_manifest *m,
+                              int committed)
+{
+    struct bm_lost_step lost = {.entry = {m->step, m->time, m->generation},
+                                .accepted = !committed};
+    int rc = bm_lost_step_add_piece(&lost, BM_LOST_ATTRIBUTES, 0, r->ds.a)
+                 ? bm_fail(r->error, BOUMA_ENOMEM, "no memory to repair")
+                 : bm_losses_save(&r->ds.store, r->ds.id, &lost, r->error);
+
+    r->report->hopeless += !rc && committed;
+    if (!rc)
+        bm_tell_attributes(&lost, m, &r->findings);
+    bm_lost_step_release(&lost, r->ds.a);
+    return rc;
 }
 
 int bm_repair_lost_parts(struct bm_repair *r, const struct bm_manifest *m,

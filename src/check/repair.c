@@ -456,6 +456,8 @@ static int save_manifest(struct bm_repair *r, const struct bm_manifest *m,
 static int rebuild_manifest(struct bm_repair *r, uint64_t number,
                             struct bm_generation g, int damaged)
 {
+    const struct bm_step_entry *known = bm_step_list_find(&r->known, number);
+    int committed = damaged || (known && known->generation.epoch);
     char name[BM_NAME_BYTES], old[BM_NAME_BYTES];
     struct bouma_step step;
     int rc;
@@ -467,6 +469,10 @@ static int rebuild_manifest(struct bm_repair *r, uint64_t number,
     rc = manifest_from_heads(r, &step, number, g);
     if (!rc)
         rc = check_whole(r, &step);
+    if (!rc && committed && !r->apply)
+        bm_repair_hopeless(r, (int64_t)number, old,
+                           "attributes of the step and of the dataset, if it "
+                           "had any, are lost");
     if (!rc && bm_repair_act(
                    r, (int64_t)number, old,
                    "made anew from the subfiles, which are whole (attributes "
@@ -474,6 +480,8 @@ static int rebuild_manifest(struct bm_repair *r, uint64_t number,
         rc = damaged ? bm_repair_move_away(r, old) : BOUMA_OK;
         if (!rc)
             rc = save_manifest(r, &step.manifest, name);
+        if (!rc) /* before anybody can see it */
+            rc = bm_repair_lost_attributes(r, &step.manifest, committed);
         if (!rc)
             rc = publish(r, &step, name);
     }
@@ -656,6 +664,20 @@ static void remove_older(struct bm_repair *r, const struct bm_manifest *m)
         bm_sweep_older(s, m->step, m->generation, 1);
 }
 
+/* Attributes that are on record as lost stay so: nothing brings them back. */
+static int keep_attributes(struct bm_repair *r, const struct bm_manifest *m,
+                           struct bm_lost_step *now)
+{
+    const struct bm_lost_step *known = bm_losses_find(&r->losses, m->step);
+
+    if (!bm_tell_attributes(known, m, &r->findings))
+        return BOUMA_OK;
+    r->report->hopeless += !known->accepted;
+    return bm_lost_step_add_piece(now, BM_LOST_ATTRIBUTES, 0, r->ds.a)
+               ? bm_fail(r->error, BOUMA_ENOMEM, "no memory to repair")
+               : BOUMA_OK;
+}
+
 /* A step with a manifest that can be read. */
 static int repair_published(struct bm_repair *r, struct bouma_step *step)
 {
@@ -676,6 +698,8 @@ static int repair_published(struct bm_repair *r, struct bouma_step *step)
     if (!rc && is_all && !r->elsewhere && r->report->hopeless == hopeless &&
         bm_lost_step_is_whole(&now))
         remove_older(r, &step->manifest);
+    if (!rc)
+        rc = keep_attributes(r, &step->manifest, &now);
     if (!rc)
         rc = bm_repair_lost_parts(r, &step->manifest, &now, is_all, whole > 0);
     bm_lost_step_release(&now, r->ds.a);

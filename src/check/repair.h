@@ -89,6 +89,10 @@ int bm_repair_losses(struct bm_repair *r);
 int bm_repair_lost_step(struct bm_repair *r, const struct bm_step_entry *entry);
 /* A step whose manifest is damaged, and of which no other can be made. */
 int bm_repair_lost_manifest(struct bm_repair *r, uint64_t step);
+/* Put on record that the attributes are lost of a step whose manifest is made
+ * anew: a damage if it was committed, else a note. */
+int bm_repair_lost_attributes(struct bm_repair *r, const struct bm_manifest *m,
+                              int committed);
 /* What was found lost of a step that has a manifest, 'is_all' if all of its
  * files could be looked at: on record, unless it is already. With 'is_left'
  * some of its data can be read. */

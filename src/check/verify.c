@@ -166,6 +166,7 @@ static int verify_step(struct verify *v, uint64_t number)
                             "the index tells of another version of this step; "
                             "it is only a cache, `bouma repair` writes it "
                             "anew");
+        bm_tell_attributes(how.known, &step->manifest, &v->findings);
         older =
             bm_sweep_older(&ds->store, number, step->manifest.generation, 0);
         bm_name_step(name, number);
