@@ -601,6 +601,26 @@ static int clear_away(struct bm_repair *r, uint64_t step,
     return mover.rc;
 }
 
+/* A manifest for a step that has none that can be read; EFORMAT if there is no
+ * way to one. */
+static int find_manifest(struct bm_repair *r, uint64_t number,
+                         const struct contents *c,
+                         const struct bm_step_entry *known, int damaged)
+{
+    int rc = c->manifests
+                 ? use_written_manifest(r, number, c->manifest, damaged)
+                 : BOUMA_EFORMAT;
+
+    if (rc == BOUMA_EFORMAT && c->subfile_count)
+        rc = rebuild_manifest(r, number, c->subfiles, damaged);
+    /* The latest may be what a killed writer has left, and an earlier one the
+     * one that was committed. Without the index nobody can tell. */
+    if (rc == BOUMA_EFORMAT && c->subfile_count && known &&
+        bm_generation_is_later(c->subfiles, known->generation))
+        rc = rebuild_manifest(r, number, known->generation, damaged);
+    return rc;
+}
+
 /* A step without a manifest that can be read. */
 static int repair_unpublished(struct bm_repair *r, uint64_t number, int damaged)
 {
@@ -617,15 +637,7 @@ static int repair_unpublished(struct bm_repair *r, uint64_t number, int damaged)
     rc = bm_store_list(&r->ds.store, dir, look, &c, r->error);
     if (rc || (!c.manifests && !c.subfile_count && !damaged && !known))
         return rc;
-    rc = c.manifests ? use_written_manifest(r, number, c.manifest, damaged)
-                     : BOUMA_EFORMAT;
-    if (rc == BOUMA_EFORMAT && c.subfile_count)
-        rc = rebuild_manifest(r, number, c.subfiles, damaged);
-    /* The latest may be what a killed writer has left, and an earlier one the
-     * one that was committed. Without the index nobody can tell. */
-    if (rc == BOUMA_EFORMAT && c.subfile_count && known &&
-        bm_generation_is_later(c.subfiles, known->generation))
-        rc = rebuild_manifest(r, number, known->generation, damaged);
+    rc = find_manifest(r, number, &c, known, damaged);
     if (rc != BOUMA_EFORMAT)
         return rc;
     rc = BOUMA_OK;
@@ -772,14 +784,31 @@ static int load_index(struct bm_repair *r)
     return rc ? bm_repair_leave(r, -1, BM_NAME_INDEX, rc) : BOUMA_OK;
 }
 
-static int repair_all(struct bm_repair *r)
+/* All that are there, but for those that hold another one. */
+static int repair_steps(struct bm_repair *r)
 {
     struct bm_step_list steps;
+    int rc;
+
+    bm_step_list_init(&steps, r->ds.a);
+    rc = bm_steps_list(&r->ds.store, &steps, r->error);
+    for (size_t i = 0; i < steps.count && !rc; i++) {
+        if (!bm_step_list_find(&r->strays, steps.entries[i].step))
+            rc = repair_step(r, steps.entries[i].step);
+        if (r->ds.options.progress)
+            r->ds.options.progress(r->ds.options.progress_user, "repairing",
+                                   i + 1, steps.count);
+    }
+    bm_step_list_release(&steps);
+    return rc;
+}
+
+static int repair_all(struct bm_repair *r)
+{
     uint32_t epoch = 0;
     char note[512];
     int has_steps = 0, anew = 0, rc = find_identity(r, &anew), closed;
 
-    bm_step_list_init(&steps, r->ds.a);
     if (!rc)
         rc = bm_repair_epochs(r, &epoch);
     if (!rc && r->apply) {
@@ -801,14 +830,7 @@ static int repair_all(struct bm_repair *r)
     if (!rc)
         rc = bm_repair_losses(r);
     if (!rc && has_steps)
-        rc = bm_steps_list(&r->ds.store, &steps, r->error);
-    for (size_t i = 0; i < steps.count && !rc; i++) {
-        if (!bm_step_list_find(&r->strays, steps.entries[i].step))
-            rc = repair_step(r, steps.entries[i].step);
-        if (r->ds.options.progress)
-            r->ds.options.progress(r->ds.options.progress_user, "repairing",
-                                   i + 1, steps.count);
-    }
+        rc = repair_steps(r);
     if (!rc && r->has_index && has_steps)
         rc = repair_index(r);
     if (!rc)
@@ -817,7 +839,6 @@ static int repair_all(struct bm_repair *r)
         closed = bm_epoch_close(&r->ds.store, r->ds.epoch, r->error);
         rc = rc ? rc : closed;
     }
-    bm_step_list_release(&steps);
     return rc;
 }
 

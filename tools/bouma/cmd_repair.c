@@ -30,7 +30,7 @@ static int parse_forget(struct context *ctx, const struct arguments *args,
                : arguments_integer(args, ctx, "forget", 0, step);
 }
 
-/* 'remarks': there were notes that are no actions, of what was forgotten. */
+/* 'remarks': there were notes that are no actions, as of what was forgotten. */
 static void print_text(const char *path, bool apply, bool forgets, bool remarks,
                        const bouma_repair_report *report)
 {
@@ -39,12 +39,11 @@ static void print_text(const char *path, bool apply, bool forgets, bool remarks,
     if (report->actions == 0 && report->hopeless == 0 &&
         report->unchecked == 0) {
         printf("%s: %s\n", path,
-               forgets ? "nothing to forget; a loss that is not on record "
-                         "yet is put there by bouma repair --apply"
-               : remarks
-                   ? "nothing to mend; but for what is noted above, and was "
-                     "forgotten, all checksums match"
-                   : "nothing to mend, and all checksums match");
+               forgets   ? "nothing to forget; a loss that is not on record "
+                           "yet is put there by bouma repair --apply"
+               : remarks ? "nothing to mend; but for what is noted above, all "
+                           "checksums match"
+                         : "nothing to mend, and all checksums match");
         return;
     }
     printf("%s: %s %s", path, format_count(actions, report->actions, "action"),
