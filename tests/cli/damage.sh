@@ -200,6 +200,23 @@ expect 1 "$BOUMA" verify bad.bouma
 expect 1 "$BOUMA" repair bad.bouma --apply
 [[ $out == *"1 damage stays"* ]] || complain "repair said: $out"
 
+# What is no file is as if the file were missing: not unchecked for ever.
+fresh
+rm bad.bouma/steps/00000001/manifest "$victim"
+mkdir -p bad.bouma/steps/00000001/manifest/of/others
+mkfifo "$victim"
+expect 1 "$BOUMA" verify bad.bouma
+[[ $out == *"manifest: could not be opened: is a directory"* ]] ||
+    complain "verify said: $out"
+expect 1 "$BOUMA" repair bad.bouma --apply
+[[ $out != *unchecked* ]] || complain "repair said: $out"
+[[ -d bad.bouma/lost/steps.00000001.manifest.0.other/of/others ]] ||
+    complain "not moved: $(ls bad.bouma/lost)"
+expect 1 "$BOUMA" repair bad.bouma --apply
+[[ $out == *" 0 actions done"* ]] || complain "repair said: $out"
+expect 0 "$BOUMA" repair bad.bouma --forget all --apply
+expect 0 "$BOUMA" verify bad.bouma
+
 # The directories of a dataset: named, and made anew.
 fresh
 rm -r bad.bouma/epochs
