@@ -1227,8 +1227,8 @@ BOUMA_API int bouma_verify(const char *path, bouma_verify_depth depth,
  * is left as it is, and the others are mended. */
 typedef struct bouma_repair_report {
     uint64_t actions;   /* done, or to be done */
-    uint64_t hopeless;  /* damages that cannot be mended: files and steps, if
-                           their loss is not forgotten */
+    uint64_t hopeless;  /* damages that stay, if they are not forgotten: as
+                           bouma_verify() counts them */
     uint64_t unchecked; /* findings about what could not be looked at */
 } bouma_repair_report;
 BOUMA_API int bouma_repair(const char *path, int apply,
@@ -1282,7 +1282,8 @@ typedef struct bouma_drain_report {
     uint64_t older; /* not copied, as a later writing of them is known */
     uint64_t
         replaced;    /* of 'published': took the place of an earlier writing */
-    uint64_t losses; /* of steps, that were put on record there */
+    uint64_t losses; /* of steps, that were put on record there: they are lost
+                        here or there, and did not come */
 } bouma_drain_report;
 
 /* Finish what a program with the option 'persist' could not: copy all steps

@@ -61,7 +61,8 @@ typedef struct bouma_io {
                 int (*each)(void *context, const char *entry), void *context);
     /* Make the entries of a directory durable; "" is the root itself. */
     int (*sync_dir)(void *user, void *root, const char *name);
-    /* Rename, in one step, also from one directory of the root to another.
+    /* Rename, in one step, also from one directory of the root to another; a
+     * directory takes along what is in it.
      * Without 'replace', EEXIST if 'to' exists, and then nothing has changed.
      */
     int (*publish)(void *user, void *root, const char *from, const char *to,

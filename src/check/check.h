@@ -35,8 +35,11 @@ void bm_findings_each(const struct bm_buffer *bytes, const bouma_allocator *a,
 struct bm_check {
     bouma_verify_depth depth;
     const struct bm_lost_step *known; /* on record of the step; may be NULL */
-    int data_only; /* its length, and a head that has a good copy, are not
-                      told of */
+    int is_part; /* of a twin of several nodes: a file that is not here is on
+                    another */
+    uint64_t elsewhere; /* counts those */
+    int data_only;      /* its length, and a head that has a good copy, are not
+                           told of */
     struct bm_lost_step *lost; /* may be NULL; gets the pieces that do not match
                                   their checksums */
     uint64_t whole;            /* counts those that do */
@@ -47,6 +50,13 @@ struct bm_check {
  * lost is told, and the rest looked at. */
 int bm_check_subfile(struct bouma_step *step, size_t i, struct bm_check *how,
                      struct bm_findings *out, bouma_verify_report *report);
+/* A note, if some of the files of a step are on other nodes. */
+void bm_tell_elsewhere(uint64_t files, const struct bm_manifest *m,
+                       struct bm_findings *out);
+/* If it is on record that the attributes of the step are lost: a damage, or a
+ * note if that was forgotten. 'known' may be NULL. Returns whether it is. */
+int bm_tell_attributes(const struct bm_lost_step *known,
+                       const struct bm_manifest *m, struct bm_findings *out);
 /* Whether a loss on record is of parts of this writing of a step. */
 int bm_loss_is_of(const struct bm_lost_step *lost, const struct bm_manifest *m);
 

@@ -305,11 +305,27 @@ static int check_lost(struct bm_drain_all *r, const struct bm_manifest *m,
                    name, bm_loss_date(date, lost));
 }
 
+/* Rank 0: a step that lacks this file waits for it, and who repairs the place
+ * shall know that: there is a copy of it that is not whole yet. It goes when
+ * the step is published. Best effort. */
+static void mark_waiting(struct bm_drain_all *r, const struct bm_manifest *m,
+                         uint32_t subfile)
+{
+    struct bm_error ignored = {0};
+    char name[BM_NAME_BYTES];
+    struct bm_file f;
+
+    bm_name_copy(name, m->step, subfile, m->generation, 0);
+    if (!bm_file_open(&f, &r->far, name, BOUMA_OPEN_CREATE, &ignored))
+        bm_file_close(&f, &ignored);
+}
+
 /* This rank's files; and on rank 0, whether those that no twin has are there
  * already. */
 static int copy_files(struct bm_drain_all *r, const struct bm_manifest *m,
                       const int *rank_of, int *missing)
 {
+    uint32_t waits_for = 0;
     int rc = BOUMA_OK;
 
     for (size_t i = 0; i < m->count && !rc; i++) {
@@ -320,10 +336,16 @@ static int copy_files(struct bm_drain_all *r, const struct bm_manifest *m,
                                  (uint32_t)i, &m->subfiles[i], r->error);
         else if (rank_of[i] < 0)
             rc = check_lost(r, m, (uint32_t)i);
-        if (!rc && rank_of[i] < 0 && r->comm->rank == 0)
-            *missing += !bm_subfile_is_there(&r->far, m, (uint32_t)i);
+        if (!rc && rank_of[i] < 0 && r->comm->rank == 0 &&
+            !bm_subfile_is_there(&r->far, m, (uint32_t)i)) {
+            if (!*missing)
+                waits_for = (uint32_t)i;
+            ++*missing;
+        }
         r->report->files += r->copier.bytes > before;
     }
+    if (!rc && *missing)
+        mark_waiting(r, m, waits_for);
     return rc;
 }
 
@@ -550,6 +572,7 @@ int bm_drain_all(struct bm_comm *comm, const char *near, const char *far,
 
     bm_losses_init(&r.losses, r.a);
     bm_losses_init(&r.lost, r.a);
+    bm_step_list_init(&r.gone, r.a);
     comm->timeout = options->timeout;
     memset(report, 0, sizeof(*report));
     rc = open_places(&r);
@@ -569,6 +592,7 @@ int bm_drain_all(struct bm_comm *comm, const char *near, const char *far,
     bm_drain_publish_end(&r);
     bm_losses_release(&r.losses);
     bm_losses_release(&r.lost);
+    bm_step_list_release(&r.gone);
     bm_drop(r.a, r.steps);
     bm_store_close(&r.near);
     bm_store_close(&r.far);

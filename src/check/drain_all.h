@@ -35,6 +35,8 @@ struct bm_drain_all {
     size_t count, at;            /* 'at': the one that is being copied */
     struct bm_loss_list losses;  /* of this rank's twin */
     struct bm_loss_list lost;    /* whole steps, of all twins */
+    struct bm_step_list gone;    /* rank 0: that the place has lost, and that
+                                    were put on record there by this drain */
     struct bm_copier copier;
     int settled;                    /* the file DATASET there is durable */
     uint64_t step_bytes, step_done; /* of this one, on this rank */
@@ -93,7 +95,8 @@ struct bm_drain_batch {
 int bm_drain_publish(struct bm_drain_all *r, struct bm_drain_batch *batch);
 
 /* Rank 0: steps that a twin has lost, and the place does not have, are put on
- * record there. */
+ * record there, and counted together with those that the place itself has lost
+ * and that are on record since it was claimed. */
 int bm_drain_record(struct bm_drain_all *r);
 
 /* Forget the handle of the place. */

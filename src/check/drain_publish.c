@@ -82,9 +82,24 @@ void bm_drain_publish_end(struct bm_drain_all *r)
     r->target = NULL;
 }
 
+/* Steps that the place has lost: they are put on record with the next index. */
+static int note_gone(struct bm_drain_all *r, struct bouma_dataset *t)
+{
+    struct bm_step_list gone;
+    int rc;
+
+    bm_step_list_init(&gone, r->a);
+    rc = bm_steps_gone(&t->store, t->id, &gone, &t->error);
+    for (size_t i = 0; i < gone.count && !rc; i++)
+        if (bm_step_list_put(&r->gone, gone.entries[i]))
+            rc = bm_fail(&t->error, BOUMA_ENOMEM, "%s: no memory", r->far_path);
+    bm_step_list_release(&gone);
+    return rc;
+}
+
 /* As any writer begins: see what is there, and make it durable. Till the claim
  * it may have made way for another dataset. */
-static int look(struct bouma_dataset *t)
+static int look(struct bm_drain_all *r, struct bouma_dataset *t)
 {
     uint8_t id[16];
     int major, minor, stale = 0;
@@ -99,6 +114,8 @@ static int look(struct bouma_dataset *t)
     t->steps.count = t->unsettled.count = 0;
     rc = bm_steps_find(&t->store, t->id, &t->steps, &stale, BM_FIND_SETTLE,
                        NULL, NULL, &t->error);
+    if (!rc && stale)
+        rc = note_gone(r, t);
     if (!rc)
         rc = stale ? bm_steps_write_index(&t->store, t->id, &t->steps, NULL,
                                           NULL, &t->error)
@@ -127,7 +144,7 @@ static int claim(struct bm_drain_all *r, struct bouma_dataset *t)
         bm_epoch_remove(&t->store, r->own);
     r->own = t->epoch;
     if (!alone || !t->listed)
-        rc = look(t);
+        rc = look(r, t);
     t->listed = !rc;
     return rc;
 }
@@ -263,10 +280,23 @@ static int record_all(struct bm_drain_all *r, void *what)
     return rc;
 }
 
+/* Steps that were missed when the place was claimed, and have not come. */
+static void count_gone(struct bm_drain_all *r)
+{
+    char name[BM_NAME_BYTES];
+
+    for (size_t i = 0; i < r->gone.count; i++) {
+        bm_name_loss(name, r->gone.entries[i].step);
+        r->report->losses += bm_store_exists(&r->far, name) != 0;
+    }
+}
+
 int bm_drain_record(struct bm_drain_all *r)
 {
     struct bm_loss_list known;
     int any = 0, rc;
+
+    count_gone(r);
 
     bm_losses_init(&known, r->a);
     rc = r->lost.count ? bm_losses_load(&r->far, r->id, &known, r->error)

@@ -72,6 +72,23 @@ static void tell(const struct bm_lost_step *l, struct bm_findings *out)
                         bm_loss_date(date, l));
 }
 
+int bm_tell_attributes(const struct bm_lost_step *known,
+                       const struct bm_manifest *m, struct bm_findings *out)
+{
+    char name[BM_NAME_BYTES], date[BM_LOSS_DATE];
+
+    if (!bm_loss_is_of(known, m) ||
+        !bm_lost_step_has_piece(known, BM_LOST_ATTRIBUTES, 0))
+        return 0;
+    bm_name_manifest(name, m->step);
+    bm_findings_add(out, known->accepted ? BOUMA_NOTE : BOUMA_DAMAGE,
+                    (int64_t)m->step, name,
+                    "was made anew from the subfiles: attributes of the step "
+                    "and of the dataset, if it had any, are lost (%s)",
+                    bm_loss_date(date, known));
+    return 1;
+}
+
 void bm_losses_tell(const struct bm_loss_list *list, struct bm_findings *out)
 {
     /* Of the others the files are looked at, and told of then. */
@@ -99,12 +116,34 @@ void bm_losses_tell_vague(const struct bm_loss_list *records,
 
 /* ---- repair -------------------------------------------------------------- */
 
+/* A step that would be in its place again is no loss. */
+static void drop_returned(struct bm_repair *r)
+{
+    struct bm_loss_list *list = &r->losses;
+    size_t n = 0;
+
+    for (size_t i = 0; i < list->count; i++)
+        if (bm_lost_step_is_whole(&list->steps[i]) &&
+            bm_step_list_find(&r->returned, list->steps[i].entry.step))
+            bm_lost_step_release(&list->steps[i], list->a);
+        else
+            list->steps[n++] = list->steps[i];
+    list->count = n;
+}
+
 int bm_repair_losses(struct bm_repair *r)
 {
     struct bm_store *s = &r->ds.store;
     char name[BM_NAME_BYTES];
     int rc = bm_losses_load(s, r->ds.id, &r->records, r->error);
 
+    for (size_t i = 0; i < r->records.count && !rc; i++) {
+        bm_name_loss(name, r->records.steps[i].entry.step);
+        if (bm_lost_step_is_vague(&r->records.steps[i]) &&
+            bm_store_is_no_file(s, name))
+            rc = bm_repair_no_file(r, (int64_t)r->records.steps[i].entry.step,
+                                   name);
+    }
     /* Records that mean nothing any more. One that is damaged stays until the
      * step was looked at. */
     for (size_t i = 0; i < r->records.count && !rc; i++) {
@@ -119,6 +158,7 @@ int bm_repair_losses(struct bm_repair *r)
     if (!rc)
         rc =
             bm_losses_find_all(s, r->ds.id, &r->losses, r->has_index, r->error);
+    drop_returned(r);
     for (size_t i = 0; i < r->losses.count && !rc; i++) {
         struct bm_lost_step *l = &r->losses.steps[i];
 
@@ -180,6 +220,22 @@ int bm_repair_lost_manifest(struct bm_repair *r, uint64_t step)
                          "kept until it is forgotten")
                ? bm_losses_save(&r->ds.store, r->ds.id, &lost, r->error)
                : BOUMA_OK;
+}
+
+int bm_repair_lost_attributes(struct bm_repair *r, const struct bm_manifest *m,
+                              int committed)
+{
+    struct bm_lost_step lost = {.entry = {m->step, m->time, m->generation},
+                                .accepted = !committed};
+    int rc = bm_lost_step_add_piece(&lost, BM_LOST_ATTRIBUTES, 0, r->ds.a)
+                 ? bm_fail(r->error, BOUMA_ENOMEM, "no memory to repair")
+                 : bm_losses_save(&r->ds.store, r->ds.id, &lost, r->error);
+
+    r->report->hopeless += !rc && committed;
+    if (!rc)
+        bm_tell_attributes(&lost, m, &r->findings);
+    bm_lost_step_release(&lost, r->ds.a);
+    return rc;
 }
 
 int bm_repair_lost_parts(struct bm_repair *r, const struct bm_manifest *m,

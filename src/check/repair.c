@@ -12,6 +12,7 @@
 
 #include "check/repair.h"
 #include "dataset/sweep.h"
+#include "dataset/twin.h"
 #include "store/envelope.h"
 #include "store/identity.h"
 
@@ -21,6 +22,59 @@ struct id_search {
     struct bm_repair *r;
     int found;
 };
+
+static int load_front(struct bm_repair *r, struct bm_buffer *b,
+                      struct bm_envelope *e, uint64_t *bytes, const char *name,
+                      struct bm_error *why);
+
+/* The step whose files are looked at. */
+struct head_search {
+    struct id_search *ids;
+    uint64_t step;
+};
+
+/* Take the id from a subfile whose head at the front is whole. */
+static int search_head(void *context, const char *entry)
+{
+    struct head_search *search = context;
+    struct bm_repair *r = search->ids->r;
+    struct bm_error ignored = {0};
+    struct bm_generation g;
+    struct bm_envelope e;
+    struct bm_cursor body;
+    struct bm_buffer b;
+    char name[BM_NAME_BYTES];
+    uint32_t subfile;
+    uint64_t bytes;
+
+    if (!bm_name_parse_subfile(entry, &subfile, &g))
+        return 0;
+    bm_name_subfile(name, search->step, subfile, g);
+    bm_buffer_init(&b, r->ds.a);
+    if (!load_front(r, &b, &e, &bytes, name, &ignored) &&
+        !bm_envelope_open(&e, &body, b.data, b.size, BM_KIND_HEAD, NULL, name,
+                          &ignored)) {
+        memcpy(r->ds.id, e.id, 16);
+        search->ids->found = 1;
+    }
+    bm_buffer_release(&b);
+    return search->ids->found ? ECANCELED : 0;
+}
+
+/* If there is no manifest that could tell. */
+static int search_heads(void *context, const char *entry)
+{
+    struct head_search search = {context, 0};
+    struct bm_error ignored = {0};
+    char dir[BM_NAME_BYTES];
+
+    if (search.ids->found || !bm_name_parse_step(entry, &search.step))
+        return 0;
+    bm_name_step(dir, search.step);
+    bm_store_list(&search.ids->r->ds.store, dir, search_head, &search,
+                  &ignored);
+    return 0;
+}
 
 /* Take the id from the first manifest that is whole. */
 static int search_id(void *context, const char *entry)
@@ -59,16 +113,19 @@ static int find_identity(struct bm_repair *r, int *anew)
     if (rc != BOUMA_EFORMAT)
         return rc ? bm_fail(r->error, rc, "%s", why.text) : BOUMA_OK;
     rc = bm_store_list(s, BM_NAME_STEPS, search_id, &search, &ignored);
+    if (!rc && !search.found)
+        rc = bm_store_list(s, BM_NAME_STEPS, search_heads, &search, &ignored);
     if (rc && rc != BOUMA_ENOTFOUND)
         return bm_fail(r->error, rc, "%s", ignored.text);
     rc = BOUMA_OK;
     if (!search.found)
         return bm_fail(
             r->error, BOUMA_EFORMAT,
-            "%s: its file DATASET is %s, and no manifest is left "
+            "%s: its file DATASET is %s, and no manifest or subfile is left "
             "that tells which dataset it was; nothing of it can be "
             "repaired",
-            s->path, bm_store_exists(s, BM_NAME_DATASET) ? "damaged" : "gone");
+            s->path,
+            bm_store_is_absent(s, BM_NAME_DATASET) ? "gone" : "damaged");
     *anew = 1;
     return BOUMA_OK;
 }
@@ -88,9 +145,9 @@ static int repair_identity(struct bm_repair *r, int anew)
         return rc ? bm_fail(r->error, rc, "%s", why.text) : BOUMA_OK;
     rc = BOUMA_OK;
     if (!bm_repair_act(r, -1, BM_NAME_DATASET,
-                       "written anew, with the identity found in a manifest"))
+                       "written anew, with the identity found in the steps"))
         return BOUMA_OK;
-    if (bm_store_exists(s, BM_NAME_DATASET))
+    if (!bm_store_is_absent(s, BM_NAME_DATASET))
         rc = bm_repair_move_away(r, BM_NAME_DATASET);
     return rc ? rc : bm_identity_create(s, r->ds.id, r->error);
 }
@@ -204,14 +261,21 @@ struct contents {
     struct bm_generation manifest, subfiles; /* the latest ones */
     int manifests;
     uint64_t subfile_count;
+    int any, movable; /* entries; and some that are moved to lost/ */
+    int arrives;      /* a drain has not brought all of its files yet */
 };
 
 static int look(void *context, const char *entry)
 {
     struct contents *c = context;
+    char name[BM_NAME_BYTES];
     struct bm_generation g;
-    uint32_t subfile;
+    uint32_t subfile, epoch;
 
+    c->any = 1;
+    c->arrives |= bm_name_is_copy(entry, &g);
+    c->movable |=
+        bm_name_written(name, 0, entry) || bm_name_parse_mended(entry, &epoch);
     if (bm_name_parse_manifest_new(entry, &g)) {
         if (!c->manifests++ || bm_generation_is_later(g, c->manifest))
             c->manifest = g;
@@ -392,6 +456,8 @@ static int save_manifest(struct bm_repair *r, const struct bm_manifest *m,
 static int rebuild_manifest(struct bm_repair *r, uint64_t number,
                             struct bm_generation g, int damaged)
 {
+    const struct bm_step_entry *known = bm_step_list_find(&r->known, number);
+    int committed = damaged || (known && known->generation.epoch);
     char name[BM_NAME_BYTES], old[BM_NAME_BYTES];
     struct bouma_step step;
     int rc;
@@ -403,6 +469,10 @@ static int rebuild_manifest(struct bm_repair *r, uint64_t number,
     rc = manifest_from_heads(r, &step, number, g);
     if (!rc)
         rc = check_whole(r, &step);
+    if (!rc && committed && !r->apply)
+        bm_repair_hopeless(r, (int64_t)number, old,
+                           "attributes of the step and of the dataset, if it "
+                           "had any, are lost");
     if (!rc && bm_repair_act(
                    r, (int64_t)number, old,
                    "made anew from the subfiles, which are whole (attributes "
@@ -410,6 +480,8 @@ static int rebuild_manifest(struct bm_repair *r, uint64_t number,
         rc = damaged ? bm_repair_move_away(r, old) : BOUMA_OK;
         if (!rc)
             rc = save_manifest(r, &step.manifest, name);
+        if (!rc) /* before anybody can see it */
+            rc = bm_repair_lost_attributes(r, &step.manifest, committed);
         if (!rc)
             rc = publish(r, &step, name);
     }
@@ -506,11 +578,53 @@ static int look_for_newer(void *context, const char *entry)
     return n->rc ? ECANCELED : 0;
 }
 
+/* What is in the directory of a step of which nothing can be made goes to
+ * lost/; of one that 'was_there' the directory goes as well. */
+static int clear_away(struct bm_repair *r, uint64_t step,
+                      const struct contents *c, int was_there)
+{
+    struct leftovers mover = {r, step, BOUMA_OK, 0};
+    char dir[BM_NAME_BYTES];
+
+    bm_name_step(dir, step);
+    if (c->any && !c->movable) /* files of others */
+        return BOUMA_OK;
+    if (!bm_repair_act(r, (int64_t)step, dir,
+                       !c->any     ? "the empty directory of the step removed"
+                       : was_there ? "what is left of the step moved to lost/"
+                                   : "the leftovers of a step that was never "
+                                     "complete moved to lost/"))
+        return BOUMA_OK;
+    move_leftovers(&mover, dir);
+    if (!mover.rc && was_there)
+        bm_store_remove_dir(&r->ds.store, dir);
+    return mover.rc;
+}
+
+/* A manifest for a step that has none that can be read; EFORMAT if there is no
+ * way to one. */
+static int find_manifest(struct bm_repair *r, uint64_t number,
+                         const struct contents *c,
+                         const struct bm_step_entry *known, int damaged)
+{
+    int rc = c->manifests
+                 ? use_written_manifest(r, number, c->manifest, damaged)
+                 : BOUMA_EFORMAT;
+
+    if (rc == BOUMA_EFORMAT && c->subfile_count)
+        rc = rebuild_manifest(r, number, c->subfiles, damaged);
+    /* The latest may be what a killed writer has left, and an earlier one the
+     * one that was committed. Without the index nobody can tell. */
+    if (rc == BOUMA_EFORMAT && c->subfile_count && known &&
+        bm_generation_is_later(c->subfiles, known->generation))
+        rc = rebuild_manifest(r, number, known->generation, damaged);
+    return rc;
+}
+
 /* A step without a manifest that can be read. */
 static int repair_unpublished(struct bm_repair *r, uint64_t number, int damaged)
 {
-    struct contents c = {{0, 0}, {0, 0}, 0, 0};
-    struct leftovers mover = {r, number, BOUMA_OK, 0};
+    struct contents c = {.any = 0};
     struct leftovers newer = {r, number, BOUMA_OK, 0};
     const struct bm_step_entry *known = bm_step_list_find(&r->known, number);
     struct bm_error ignored = {0};
@@ -523,15 +637,7 @@ static int repair_unpublished(struct bm_repair *r, uint64_t number, int damaged)
     rc = bm_store_list(&r->ds.store, dir, look, &c, r->error);
     if (rc || (!c.manifests && !c.subfile_count && !damaged && !known))
         return rc;
-    rc = c.manifests ? use_written_manifest(r, number, c.manifest, damaged)
-                     : BOUMA_EFORMAT;
-    if (rc == BOUMA_EFORMAT && c.subfile_count)
-        rc = rebuild_manifest(r, number, c.subfiles, damaged);
-    /* The latest may be what a killed writer has left, and an earlier one the
-     * one that was committed. Without the index nobody can tell. */
-    if (rc == BOUMA_EFORMAT && c.subfile_count && known &&
-        bm_generation_is_later(c.subfiles, known->generation))
-        rc = rebuild_manifest(r, number, known->generation, damaged);
+    rc = find_manifest(r, number, &c, known, damaged);
     if (rc != BOUMA_EFORMAT)
         return rc;
     rc = BOUMA_OK;
@@ -540,19 +646,17 @@ static int repair_unpublished(struct bm_repair *r, uint64_t number, int damaged)
     bm_store_list(&r->ds.store, dir, look_for_newer, &newer, &ignored);
     if (newer.rc)
         return newer.rc;
+    if (c.subfile_count && (c.arrives || r->is_part)) {
+        bm_findings_add(&r->findings, BOUMA_NOTE, (int64_t)number, dir,
+                        c.arrives ? "waits for files that were not drained "
+                                    "yet; left as it is"
+                                  : "its manifest is missing here, and may be "
+                                    "on other nodes; left as it is");
+        return BOUMA_OK;
+    }
     if (known)
         rc = bm_repair_lost_step(r, known);
-    if (!rc && (c.manifests || c.subfile_count || known) &&
-        bm_repair_act(r, (int64_t)number, dir,
-                      known ? "what is left of the step moved to lost/"
-                            : "the leftovers of a step that was never complete "
-                              "moved to lost/")) {
-        move_leftovers(&mover, dir);
-        rc = mover.rc;
-        if (!rc && known)
-            bm_store_remove_dir(&r->ds.store, dir);
-    }
-    return rc;
+    return rc ? rc : clear_away(r, number, &c, known != NULL);
 }
 
 /* ---- a published step --------------------------------------------------- */
@@ -572,6 +676,20 @@ static void remove_older(struct bm_repair *r, const struct bm_manifest *m)
         bm_sweep_older(s, m->step, m->generation, 1);
 }
 
+/* Attributes that are on record as lost stay so: nothing brings them back. */
+static int keep_attributes(struct bm_repair *r, const struct bm_manifest *m,
+                           struct bm_lost_step *now)
+{
+    const struct bm_lost_step *known = bm_losses_find(&r->losses, m->step);
+
+    if (!bm_tell_attributes(known, m, &r->findings))
+        return BOUMA_OK;
+    r->report->hopeless += !known->accepted;
+    return bm_lost_step_add_piece(now, BM_LOST_ATTRIBUTES, 0, r->ds.a)
+               ? bm_fail(r->error, BOUMA_ENOMEM, "no memory to repair")
+               : BOUMA_OK;
+}
+
 /* A step with a manifest that can be read. */
 static int repair_published(struct bm_repair *r, struct bouma_step *step)
 {
@@ -581,15 +699,19 @@ static int repair_published(struct bm_repair *r, struct bouma_step *step)
     size_t back;
     int is_all, rc = bm_repair_mended(r, &step->manifest, &back);
 
+    r->elsewhere = 0;
     for (size_t i = 0; i < step->manifest.count && !rc; i++)
         if (i != back || r->apply) /* else it would be there */
             rc = bm_repair_subfile(r, step, i, &now, &whole);
     is_all = r->report->unchecked == unchecked;
+    bm_tell_elsewhere(r->elsewhere, &step->manifest, &r->findings);
     /* Only of a step that is known to be whole: else an earlier writing may be
      * the only one that is. */
-    if (!rc && is_all && r->report->hopeless == hopeless &&
+    if (!rc && is_all && !r->elsewhere && r->report->hopeless == hopeless &&
         bm_lost_step_is_whole(&now))
         remove_older(r, &step->manifest);
+    if (!rc)
+        rc = keep_attributes(r, &step->manifest, &now);
     if (!rc)
         rc = bm_repair_lost_parts(r, &step->manifest, &now, is_all, whole > 0);
     bm_lost_step_release(&now, r->ds.a);
@@ -612,9 +734,13 @@ static int repair_step(struct bm_repair *r, uint64_t number)
     step_init(r, &step);
     rc = bm_manifest_load(&step.manifest, &r->ds.store, number, NULL, r->ds.id,
                           &why);
-    if (!rc)
+    if (!rc) {
         rc = repair_published(r, &step);
-    else if (rc == BOUMA_ENOTFOUND || rc == BOUMA_EFORMAT)
+    } else if (rc == BOUMA_EFORMAT && bm_store_is_no_file(&r->ds.store, name)) {
+        rc = bm_repair_no_file(r, (int64_t)number, name);
+        if (!rc)
+            rc = repair_unpublished(r, number, 0);
+    } else if (rc == BOUMA_ENOTFOUND || rc == BOUMA_EFORMAT)
         rc = repair_unpublished(r, number, rc != BOUMA_ENOTFOUND);
     else
         bm_fail(r->error, rc, "%s", why.text);
@@ -646,21 +772,43 @@ static int repair_index(struct bm_repair *r)
 static int load_index(struct bm_repair *r)
 {
     size_t bad;
-    int rc = bm_index_load(&r->ds.store, r->ds.id, &r->known, &bad, r->error);
+    int rc;
 
+    if (bm_store_is_no_file(&r->ds.store, BM_NAME_INDEX)) {
+        r->has_index = r->apply;
+        return bm_repair_no_file(r, -1, BM_NAME_INDEX);
+    }
+    rc = bm_index_load(&r->ds.store, r->ds.id, &r->known, &bad, r->error);
     r->has_index = !rc;
     r->changing = 0;
     return rc ? bm_repair_leave(r, -1, BM_NAME_INDEX, rc) : BOUMA_OK;
 }
 
-static int repair_all(struct bm_repair *r)
+/* All that are there, but for those that hold another one. */
+static int repair_steps(struct bm_repair *r)
 {
     struct bm_step_list steps;
+    int rc;
+
+    bm_step_list_init(&steps, r->ds.a);
+    rc = bm_steps_list(&r->ds.store, &steps, r->error);
+    for (size_t i = 0; i < steps.count && !rc; i++) {
+        if (!bm_step_list_find(&r->strays, steps.entries[i].step))
+            rc = repair_step(r, steps.entries[i].step);
+        if (r->ds.options.progress)
+            r->ds.options.progress(r->ds.options.progress_user, "repairing",
+                                   i + 1, steps.count);
+    }
+    bm_step_list_release(&steps);
+    return rc;
+}
+
+static int repair_all(struct bm_repair *r)
+{
     uint32_t epoch = 0;
     char note[512];
     int has_steps = 0, anew = 0, rc = find_identity(r, &anew), closed;
 
-    bm_step_list_init(&steps, r->ds.a);
     if (!rc)
         rc = bm_repair_epochs(r, &epoch);
     if (!rc && r->apply) {
@@ -674,18 +822,15 @@ static int repair_all(struct bm_repair *r)
         rc = load_index(r);
     if (!rc)
         rc = repair_identity(r, anew);
+    r->is_part = !rc && bm_twin_is_part(&r->ds.store, r->ds.id);
     if (!rc)
         rc = bm_repair_steps_dir(r, &has_steps);
+    if (!rc && has_steps)
+        rc = bm_repair_strays(r);
     if (!rc)
         rc = bm_repair_losses(r);
     if (!rc && has_steps)
-        rc = bm_steps_list(&r->ds.store, &steps, r->error);
-    for (size_t i = 0; i < steps.count && !rc; i++) {
-        rc = repair_step(r, steps.entries[i].step);
-        if (r->ds.options.progress)
-            r->ds.options.progress(r->ds.options.progress_user, "repairing",
-                                   i + 1, steps.count);
-    }
+        rc = repair_steps(r);
     if (!rc && r->has_index && has_steps)
         rc = repair_index(r);
     if (!rc)
@@ -694,7 +839,6 @@ static int repair_all(struct bm_repair *r)
         closed = bm_epoch_close(&r->ds.store, r->ds.epoch, r->error);
         rc = rc ? rc : closed;
     }
-    bm_step_list_release(&steps);
     return rc;
 }
 
@@ -715,6 +859,8 @@ int bm_repair_init(struct bm_repair *r, const char *path, int apply,
     bm_losses_init(&r->records, a);
     bm_losses_init(&r->losses, a);
     bm_step_list_init(&r->known, a);
+    bm_step_list_init(&r->strays, a);
+    bm_step_list_init(&r->returned, a);
     rc = bm_store_open(&r->ds.store, options->io, a, path, 0, error);
     if (!rc)
         r->ds.store.memory_limit = options->memory_limit;
@@ -732,6 +878,8 @@ int bm_repair_finish(struct bm_repair *r, int rc,
     bm_losses_release(&r->records);
     bm_losses_release(&r->losses);
     bm_step_list_release(&r->known);
+    bm_step_list_release(&r->strays);
+    bm_step_list_release(&r->returned);
     bm_findings_release(&r->findings);
     return rc;
 }

@@ -7,15 +7,20 @@
 struct bm_repair {
     struct bouma_dataset ds; /* only what the checks need */
     int apply;
+    int is_part;        /* of a twin of several nodes */
+    uint64_t elsewhere; /* files of a step that are on others */
     int changing;  /* since the last look at a step or file: a failure is not of
                       looking any more */
     int unclaimed; /* a status: another has taken over, or who knows; nothing
                       more is done then */
     struct bm_findings findings;
-    struct bm_loss_list records; /* of losses, as they were at first */
-    struct bm_loss_list losses;  /* those that are known */
-    struct bm_step_list known;   /* to the index */
-    int has_index;               /* that can be read, if there is one */
+    struct bm_loss_list records;  /* of losses, as they were at first */
+    struct bm_loss_list losses;   /* those that are known */
+    struct bm_step_list known;    /* to the index */
+    struct bm_step_list strays;   /* directories that hold another step */
+    struct bm_step_list returned; /* steps that are back in their place, or
+                                     would be */
+    int has_index;                /* that can be read, if there is one */
     bouma_repair_report *report;
     struct bm_error *error;
 };
@@ -47,6 +52,10 @@ int bm_repair_move_step(struct bm_repair *r, uint64_t step);
 /* Move a file to lost/, under a name that is free there. */
 int bm_repair_move_away(struct bm_repair *r, const char *name);
 
+/* What has the name of a file and is none: moved to lost/, and then the file is
+ * missing. */
+int bm_repair_no_file(struct bm_repair *r, int64_t step, const char *name);
+
 /* A subfile of which one head is damaged gets it back from the other. What is
  * lost of one that was cut, and all data that do not match their checksums, go
  * into 'now'; *whole counts what does. */
@@ -67,6 +76,11 @@ int bm_repair_epochs(struct bm_repair *r, uint32_t *least);
 /* So is steps/; *is_there tells whether it is there now. */
 int bm_repair_steps_dir(struct bm_repair *r, int *is_there);
 
+/* The directory of a step that holds another one is given its own number again
+ * or, if that one is there, moved to lost/. Before losses are looked for: such
+ * a step is none. */
+int bm_repair_strays(struct bm_repair *r);
+
 /* ---- losses -------------------------------------------------------------- */
 
 /* Load those that are known, put on record what is not, and tell them. */
@@ -75,6 +89,10 @@ int bm_repair_losses(struct bm_repair *r);
 int bm_repair_lost_step(struct bm_repair *r, const struct bm_step_entry *entry);
 /* A step whose manifest is damaged, and of which no other can be made. */
 int bm_repair_lost_manifest(struct bm_repair *r, uint64_t step);
+/* Put on record that the attributes are lost of a step whose manifest is made
+ * anew: a damage if it was committed, else a note. */
+int bm_repair_lost_attributes(struct bm_repair *r, const struct bm_manifest *m,
+                              int committed);
 /* What was found lost of a step that has a manifest, 'is_all' if all of its
  * files could be looked at: on record, unless it is already. With 'is_left'
  * some of its data can be read. */

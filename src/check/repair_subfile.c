@@ -52,6 +52,7 @@ int bm_repair_move_away(struct bm_repair *r, const char *name)
 {
     struct bm_store *s = &r->ds.store;
     char flat[BM_NAME_BYTES], to[BM_NAME_BYTES * 2];
+    int is_no_file = bm_store_is_no_file(s, name), replaces;
     int rc = bm_repair_check_claim(r);
 
     if (!rc)
@@ -63,8 +64,12 @@ int bm_repair_move_away(struct bm_repair *r, const char *name)
     for (int i = 0; i < 1000 && !rc; i++) {
         struct bm_error why = {0};
 
-        snprintf(to, sizeof(to), BM_NAME_LOST "/%s.%d", flat, i);
-        rc = bm_store_publish(s, name, to, 0, &why);
+        /* What is no file has a name that nobody removes later. */
+        snprintf(to, sizeof(to), BM_NAME_LOST "/%s.%d%s", flat, i,
+                 is_no_file ? ".other" : "");
+        /* Not all file systems rename a directory if they must not replace. */
+        replaces = is_no_file && bm_store_is_absent(s, to);
+        rc = bm_store_publish(s, name, to, replaces, &why);
         if (rc != BOUMA_EEXISTS)
             return rc ? bm_fail(r->error, rc, "%s", why.text) : BOUMA_OK;
         rc = BOUMA_OK;
@@ -72,6 +77,15 @@ int bm_repair_move_away(struct bm_repair *r, const char *name)
     return rc ? rc
               : bm_fail(r->error, BOUMA_EEXISTS,
                         "%s: no free name in lost/ for it", name);
+}
+
+int bm_repair_no_file(struct bm_repair *r, int64_t step, const char *name)
+{
+    return bm_repair_act(r, step, name,
+                         "is a directory, a pipe or a device, and no file; "
+                         "moved to lost/")
+               ? bm_repair_move_away(r, name)
+               : BOUMA_OK;
 }
 
 /* Copy the first 'bytes' of a file in pieces, with 'head' at both ends. The
@@ -203,7 +217,7 @@ static int look_at_data(struct bm_repair *r, struct bouma_step *step, size_t i,
     uint64_t damages = r->findings.damages, unchecked = r->findings.unchecked;
     int rc = bm_check_subfile(step, i, &how, &r->findings, &counts);
 
-    r->report->hopeless += r->findings.damages > damages;
+    r->report->hopeless += r->findings.damages - damages;
     r->report->unchecked += r->findings.unchecked - unchecked;
     *whole += how.whole;
     return rc ? bm_fail(r->error, rc, "no memory to repair") : BOUMA_OK;
@@ -377,12 +391,19 @@ static int mend_subfile(struct bm_repair *r, struct bouma_step *step, size_t i,
 
     memset(&e, 0, sizeof(e));
     rc = bm_file_open(&f, &r->ds.store, name, BOUMA_OPEN_READ, &why);
-    if (rc && rc != BOUMA_ENOTFOUND)
+    if (rc && rc != BOUMA_ENOTFOUND && rc != BOUMA_EFORMAT)
         return bm_fail(r->error, rc, "%s", why.text);
-    is_lost = rc == BOUMA_ENOTFOUND;
+    if (rc == BOUMA_ENOTFOUND && r->is_part) {
+        r->elsewhere++;
+        return BOUMA_OK;
+    }
+    is_lost = rc != BOUMA_OK;
+    rc = rc == BOUMA_EFORMAT ? bm_repair_no_file(r, (int64_t)m->step, name)
+                             : BOUMA_OK;
+    if (rc)
+        return rc;
     bm_buffer_init(&e.front, r->ds.a);
     bm_buffer_init(&e.back, r->ds.a);
-    rc = BOUMA_OK;
     if (!is_lost) {
         rc = load_ends(r, &e, &m->subfiles[i], &f);
         bm_file_close(&f, &ignored);

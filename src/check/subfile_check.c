@@ -16,8 +16,7 @@ struct subfile_check {
     size_t i;
     char name[BM_NAME_BYTES];
     struct bm_file file;
-    uint64_t bytes;          /* that the file has */
-    bouma_severity severity; /* of what lies beyond them */
+    uint64_t bytes; /* that the file has */
     struct bm_check *how;
     int vague; /* something may be well, but could not be read */
     struct bm_findings *out;
@@ -222,7 +221,8 @@ static int is_lost(const struct subfile_check *c, const struct bm_section *s,
     return s->sizes[at] && s->offsets[at] + s->sizes[at] > c->bytes;
 }
 
-/* Which chunks of a level are lost: their number, and the first ones. */
+/* Which chunks of a level are lost: their number, and the first ones. That the
+ * file was cut is the damage; this says what it means. */
 static void tell_lost_level(struct subfile_check *c, const struct bm_section *s,
                             int level)
 {
@@ -242,7 +242,7 @@ static void tell_lost_level(struct subfile_check *c, const struct bm_section *s,
         lost++;
     }
     if (lost)
-        bm_findings_add(c->out, c->severity, (int64_t)c->step->manifest.step,
+        bm_findings_add(c->out, BOUMA_NOTE, (int64_t)c->step->manifest.step,
                         c->name,
                         "lost: variable \"%s/%s\", level %d, %zu of %zu chunks "
                         "(%s%s)",
@@ -257,9 +257,9 @@ static void tell_lost(struct subfile_check *c, const struct bm_head *head)
         const struct bm_summary_functions *f = s->object->layout->summary;
 
         if (s->index_offset + f->index(s).bytes > c->bytes)
-            bm_findings_add(
-                c->out, c->severity, (int64_t)c->step->manifest.step, c->name,
-                "lost: %s of \"%s\"", f->index_name, s->object->name);
+            bm_findings_add(c->out, BOUMA_NOTE, (int64_t)c->step->manifest.step,
+                            c->name, "lost: %s of \"%s\"", f->index_name,
+                            s->object->name);
     }
     for (size_t i = 0; i < head->count; i++)
         for (int k = head->sections[i].levels - 1; k >= 0; k--)
@@ -411,17 +411,12 @@ static void check_index(struct subfile_check *c, const struct bm_summary *s,
         damage(c, rc, text);
 }
 
-/* There is no head, as was told since 'before': the whole file is lost. */
+/* There is no head, as was told since 'before': the whole file is lost, which
+ * is one damage. */
 static void no_head(struct subfile_check *c, const struct bm_findings *before)
 {
-    const struct bm_lost_step *known = record_of(c);
-
-    if (known && bm_lost_step_has_piece(known, (uint32_t)c->i, 0)) {
-        bm_findings_return(c->out, before);
-        damaged_piece(c, 0, "no head of it is whole");
-    } else {
-        collect(c, 0);
-    }
+    bm_findings_return(c->out, before);
+    damaged_piece(c, 0, "no head of it is whole");
 }
 
 static void check_content(struct subfile_check *c, bouma_verify_depth depth)
@@ -464,6 +459,19 @@ static void check_content(struct subfile_check *c, bouma_verify_depth depth)
     bm_head_release(&second);
 }
 
+void bm_tell_elsewhere(uint64_t files, const struct bm_manifest *m,
+                       struct bm_findings *out)
+{
+    char dir[BM_NAME_BYTES];
+
+    bm_name_step(dir, m->step);
+    if (files)
+        bm_findings_add(out, BOUMA_NOTE, (int64_t)m->step, dir,
+                        "%" PRIu64 " of %zu files are not here, but on other "
+                        "nodes: each has those of its own processes",
+                        files, m->count);
+}
+
 int bm_loss_is_of(const struct bm_lost_step *lost, const struct bm_manifest *m)
 {
     struct bm_step_entry entry = {m->step, m->time, m->generation};
@@ -481,19 +489,19 @@ static void note_length(struct subfile_check *c,
     const struct bm_lost_file *file =
         known ? bm_lost_step_file(known, (uint32_t)c->i) : NULL;
     char date[BM_LOSS_DATE + 4] = "", text[BM_LOSS_DATE];
+    bouma_severity severity = BOUMA_DAMAGE;
 
-    c->severity = BOUMA_DAMAGE;
     if (file && file->bytes == c->bytes) {
         snprintf(date, sizeof(date), " (%s)", bm_loss_date(text, known));
         if (known->accepted)
-            c->severity = BOUMA_NOTE;
+            severity = BOUMA_NOTE;
     }
     if (missing)
-        bm_findings_add(c->out, c->severity, (int64_t)c->step->manifest.step,
+        bm_findings_add(c->out, severity, (int64_t)c->step->manifest.step,
                         c->name, "%s%s", missing, date);
     else
         bm_findings_add(
-            c->out, c->severity, (int64_t)c->step->manifest.step, c->name,
+            c->out, severity, (int64_t)c->step->manifest.step, c->name,
             "has %" PRIu64 " bytes where %" PRIu64 " were written%s", c->bytes,
             info->file_bytes, date);
 }
@@ -517,7 +525,9 @@ int bm_check_subfile(struct bouma_step *step, size_t i, struct bm_check *how,
     rc = bm_file_open(&c.file, &step->ds->store, c.name, BOUMA_OPEN_READ, &why);
     if (!rc)
         rc = bm_file_size(&c.file, &c.bytes, &why);
-    if (rc && rc != BOUMA_ENOTFOUND) {
+    if (rc == BOUMA_ENOTFOUND && how->is_part) {
+        how->elsewhere++;
+    } else if (rc && !bm_is_damage(rc)) {
         damage(&c, rc, why.text);
     } else if (rc || (c.bytes != info->file_bytes && !how->data_only)) {
         note_length(&c, info, rc ? why.text : NULL);

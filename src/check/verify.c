@@ -5,6 +5,7 @@
 
 #include "check/check.h"
 #include "dataset/sweep.h"
+#include "dataset/twin.h"
 #include "store/identity.h"
 
 struct verify {
@@ -15,6 +16,7 @@ struct verify {
     struct bm_loss_list records; /* of files; all ranks */
     struct bm_error index;       /* why that cannot be read; rank 0 */
     bouma_verify_report report;
+    int is_part;    /* of a twin of several nodes */
     size_t subfile; /* counted over all steps, to share out the work */
 };
 
@@ -42,7 +44,7 @@ static int look_for_losses(struct verify *v)
     bm_step_list_release(&cached);
     has_index = !rc;
     if (rc && rc != BOUMA_ENOMEM) {
-        bm_findings_add(&v->findings, BOUMA_UNCHECKED, -1, BM_NAME_INDEX,
+        bm_findings_add(&v->findings, bm_severity_of(rc), -1, BM_NAME_INDEX,
                         "%s; so steps that only it knows, as they are lost, "
                         "are not known",
                         why.text);
@@ -128,6 +130,7 @@ static int verify_step(struct verify *v, uint64_t number)
     char name[BM_NAME_BYTES];
     struct bm_findings before = v->findings;
     struct bm_check how = {.depth = v->depth,
+                           .is_part = v->is_part,
                            .known = bm_losses_find(&v->records, number)};
     struct bm_error meanwhile = {0};
     struct bouma_step *step;
@@ -163,6 +166,7 @@ static int verify_step(struct verify *v, uint64_t number)
                             "the index tells of another version of this step; "
                             "it is only a cache, `bouma repair` writes it "
                             "anew");
+        bm_tell_attributes(how.known, &step->manifest, &v->findings);
         older =
             bm_sweep_older(&ds->store, number, step->manifest.generation, 0);
         bm_name_step(name, number);
@@ -175,6 +179,7 @@ static int verify_step(struct verify *v, uint64_t number)
     for (size_t i = 0; i < step->manifest.count && !rc; i++)
         if (v->subfile++ % (size_t)ds->comm->size == (size_t)ds->comm->rank)
             rc = bm_check_subfile(step, i, &how, &v->findings, &v->report);
+    bm_tell_elsewhere(how.elsewhere, &step->manifest, &v->findings);
     if (!rc && v->findings.damages > before.damages &&
         bm_step_is_current(step, &ds->store, &meanwhile)) {
         /* Not damage: a writer was at work. */
@@ -252,6 +257,7 @@ static int look_at_all(struct verify *v)
     struct bm_error why = {0};
     int rc = BOUMA_OK;
 
+    v->is_part = bm_twin_is_part(&ds->store, ds->id);
     /* A rank that cannot read them takes what is known for news. */
     if (bm_losses_load(&ds->store, ds->id, &v->records, &why) == BOUMA_ENOMEM)
         rc = bm_fail(&ds->error, BOUMA_ENOMEM, "%s", why.text);

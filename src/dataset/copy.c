@@ -13,6 +13,7 @@
 #include "store/identity.h"
 
 #define PIECE_BYTES ((size_t)4 << 20)
+#define MOST_TRIES  20 /* to make a file in a directory that others remove */
 
 void bm_copier_init(struct bm_copier *c, struct bm_store *from,
                     struct bm_store *to, const uint8_t id[16],
@@ -352,22 +353,51 @@ int bm_subfile_is_there(struct bm_store *s, const struct bm_manifest *m,
                      info->head_bytes, NULL);
 }
 
+/* The file to copy to, in the directory of the step. Another copier that has
+ * put nothing there may remove that just now. */
+static int create_copy(struct trip *t, const char *copy)
+{
+    struct bm_store *to = t->c->to;
+    struct bm_error why = {0};
+    char dir[BM_NAME_BYTES];
+    int rc = BOUMA_ENOTFOUND;
+
+    bm_name_step(dir, t->head.step);
+    for (int tries = 0; rc == BOUMA_ENOTFOUND && tries < MOST_TRIES; tries++) {
+        bm_error_clear(&why);
+        rc = bm_store_make_dir(to, dir, 1, &why);
+        if (!rc)
+            rc = bm_file_open(&t->out, to, copy, BOUMA_OPEN_CREATE, &why);
+    }
+    return rc ? bm_fail(t->error, rc, "%s", why.text) : BOUMA_OK;
+}
+
+/* What did not arrive leaves nothing, not even a directory: that would look
+ * like a step of which all is lost. */
+static void leave_nothing(struct bm_store *to, const char *copy, uint64_t step)
+{
+    char dir[BM_NAME_BYTES];
+
+    bm_store_remove(to, copy);
+    bm_name_step(dir, step);
+    bm_store_remove_dir(to, dir);
+}
+
 /* Write the copy under its own name, then give it the right one. Whoever has
  * that name is whole and durable, so another copier may be quicker. */
 static int arrive(struct trip *t, const char *copy, const char *name)
 {
     struct bm_store *to = t->c->to;
     struct bm_error why = {0};
-    int rc = bm_file_open(&t->out, to, copy, BOUMA_OPEN_CREATE, t->error);
-    int closed;
+    int rc = create_copy(t, copy), closed = BOUMA_OK;
 
-    if (rc)
-        return rc;
-    rc = copy_bytes(t);
-    if (!rc)
-        rc = bm_file_sync(&t->out, t->error);
-    closed = bm_file_close(&t->out, t->error);
-    rc = rc ? rc : closed;
+    if (!rc) {
+        rc = copy_bytes(t);
+        if (!rc)
+            rc = bm_file_sync(&t->out, t->error);
+        closed = bm_file_close(&t->out, t->error);
+        rc = rc ? rc : closed;
+    }
     if (!rc) {
         rc = bm_store_publish(to, copy, name, 0, &why);
         /* The answer may be lost; or someone has tidied up. */
@@ -384,7 +414,7 @@ static int arrive(struct trip *t, const char *copy, const char *name)
             bm_fail(t->error, rc, "%s", why.text);
     }
     if (rc)
-        bm_store_remove(to, copy);
+        leave_nothing(to, copy, t->head.step);
     return rc;
 }
 
@@ -392,7 +422,7 @@ int bm_copy_subfile(struct bm_copier *c, uint64_t step,
                     struct bm_generation generation, uint32_t subfile,
                     const struct bm_subfile_info *info, struct bm_error *error)
 {
-    char name[BM_NAME_BYTES], copy[BM_NAME_BYTES], dir[BM_NAME_BYTES];
+    char name[BM_NAME_BYTES], copy[BM_NAME_BYTES];
     struct trip t = {.c = c, .error = error};
     uint8_t nonce[16];
     int rc;
@@ -400,13 +430,10 @@ int bm_copy_subfile(struct bm_copier *c, uint64_t step,
     bm_identity_random(nonce);
     bm_name_subfile(name, step, subfile, generation);
     bm_name_copy(copy, step, subfile, generation, bm_load_u32(nonce));
-    bm_name_step(dir, step);
     bm_schema_init(&t.schema, c->from->a, error);
     bm_head_init(&t.head, c->from->a);
     bm_buffer_init(&t.head_raw, c->from->a);
     rc = set_out(&t, name, step, generation, subfile, info);
-    if (!rc)
-        rc = bm_store_make_dir(c->to, dir, 1, error);
     if (!rc && !has_heads(c->to, name, t.file_bytes, t.head_raw.data + 48,
                           t.head_raw.size, c->id))
         rc = arrive(&t, copy, name);

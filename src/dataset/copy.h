@@ -29,7 +29,7 @@ void bm_copier_release(struct bm_copier *c); /* also a zeroed one */
  * name of its own until all of it is there. 'info' (may be NULL) is what the
  * manifest says of it. One that is there already, whole, is left as it is: so
  * what was interrupted goes on where it was. The step's directory is made if it
- * is missing. */
+ * is missing, and removed again if nothing came to it. */
 int bm_copy_subfile(struct bm_copier *c, uint64_t step,
                     struct bm_generation generation, uint32_t subfile,
                     const struct bm_subfile_info *info, struct bm_error *error);

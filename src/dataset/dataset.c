@@ -456,6 +456,8 @@ static int count_twins(struct bouma_dataset *ds)
     int rc = bm_comm_max(ds->comm, &others, 1, &ds->error);
 
     ds->twins = 1 + (others != 0);
+    if (!rc && others && ds->claims)
+        bm_twin_mark_part(&ds->store, ds->id);
     return rc;
 }
 

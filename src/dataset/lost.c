@@ -3,22 +3,20 @@
 
 #include "dataset/dataset.h"
 
-/* Whether the step is there (again), with a manifest that can be read: then it
- * is not lost as a whole. A failure to look shows nothing. */
-static int is_there(struct bm_store *s, uint64_t step)
+int bm_step_peek(struct bm_store *s, uint64_t step, const uint8_t *id,
+                 struct bm_step_entry *out)
 {
     struct bm_error ignored = {0};
-    struct bm_step_entry entry;
     char name[BM_NAME_BYTES];
     struct bm_buffer b;
-    int there;
+    int found;
 
     bm_name_manifest(name, step);
     bm_buffer_init(&b, s->a);
-    there = !bm_store_load(s, name, &b, s->memory_limit, &ignored) &&
-            !bm_manifest_peek(&entry, &b, NULL, name, &ignored);
+    found = !bm_store_load(s, name, &b, s->memory_limit, &ignored) &&
+            !bm_manifest_peek(out, &b, id, name, &ignored);
     bm_buffer_release(&b);
-    return there;
+    return found;
 }
 
 /* Whether a file is still as short as the record says, as far as one can
@@ -43,27 +41,22 @@ static int is_short(struct bm_store *s, const struct bm_lost_step *l,
 
 int bm_loss_is_over(struct bm_store *s, const struct bm_lost_step *l)
 {
-    struct bm_error why = {0};
     struct bm_step_entry entry;
-    char name[BM_NAME_BYTES];
-    struct bm_buffer b;
-    int over = 1;
+    int is_there, over;
 
     if (l->unreadable) /* it may be of parts of the step */
         return 0;
+    is_there = bm_step_peek(s, l->entry.step, NULL, &entry) &&
+               entry.step == l->entry.step;
+    /* A step that is there (again) is not lost as a whole. */
     if (bm_lost_step_is_whole(l))
-        return is_there(s, l->entry.step);
-    bm_name_manifest(name, l->entry.step);
-    bm_buffer_init(&b, s->a);
+        return is_there;
     /* What cannot be read says nothing. */
-    if (bm_store_load(s, name, &b, s->memory_limit, &why) ||
-        bm_manifest_peek(&entry, &b, NULL, name, &why) ||
-        bm_step_entry_is_same(&entry, &l->entry)) {
-        over = !l->piece_count; /* only repair looks at those again */
-        for (uint32_t i = 0; i < l->count && over; i++)
-            over = !is_short(s, l, &l->files[i]);
-    }
-    bm_buffer_release(&b);
+    if (is_there && !bm_step_entry_is_same(&entry, &l->entry))
+        return 1;
+    over = !l->piece_count; /* only repair looks at those again */
+    for (uint32_t i = 0; i < l->count && over; i++)
+        over = !is_short(s, l, &l->files[i]);
     return over;
 }
 

@@ -5,6 +5,11 @@
 
 #include "store/losses.h"
 
+/* 1 if the manifest in the directory of a step can be read, of dataset 'id'
+ * (may be NULL); *out is what it says: perhaps it is that of another step. */
+int bm_step_peek(struct bm_store *s, uint64_t step, const uint8_t *id,
+                 struct bm_step_entry *out);
+
 /* Whether a record means nothing any more: what it says is there again, or was
  * written anew. So is one that is damaged, if the step is there: only a look at
  * the step can tell whether parts of it are lost. */

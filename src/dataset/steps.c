@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "dataset/dataset.h"
+#include "store/envelope.h"
 #include "store/losses.h"
 
 int bm_manifest_load(struct bm_manifest *m, struct bm_store *s, uint64_t step,
@@ -27,7 +28,9 @@ int bm_manifest_load(struct bm_manifest *m, struct bm_store *s, uint64_t step,
         rc = bm_manifest_decode(m, b.data, b.size, id, full, error);
     if (!rc && m->step != step)
         rc = bm_fail(error, BOUMA_EFORMAT,
-                     "%s: is the manifest of step %" PRIu64, full, m->step);
+                     "%s: holds the manifest of step %" PRIu64
+                     ", not of step %" PRIu64 "; move it back or away",
+                     full, m->step, step);
     bm_buffer_release(&b);
     return rc;
 }
@@ -71,7 +74,9 @@ int bm_steps_list(struct bm_store *s, struct bm_step_list *out,
 }
 
 struct leftovers {
-    uint64_t subfiles, manifests;
+    uint64_t subfiles, manifests, copies;
+    struct bm_generation latest; /* of the subfiles */
+    uint64_t of_latest;          /* how many are of that */
 };
 
 static int count_leftover(void *context, const char *entry)
@@ -80,9 +85,47 @@ static int count_leftover(void *context, const char *entry)
     struct bm_generation g;
     uint32_t subfile;
 
-    l->subfiles += (uint64_t)bm_name_parse_subfile(entry, &subfile, &g);
     l->manifests += (uint64_t)bm_name_parse_manifest_new(entry, &g);
+    l->copies += (uint64_t)bm_name_is_copy(entry, &g);
+    if (!bm_name_parse_subfile(entry, &subfile, &g))
+        return 0;
+    if (!l->subfiles++ || bm_generation_is_later(g, l->latest)) {
+        l->latest = g;
+        l->of_latest = 0;
+    }
+    l->of_latest +=
+        g.epoch == l->latest.epoch && g.attempt == l->latest.attempt;
     return 0;
+}
+
+/* Whether all subfiles of a writing seem to be there: one of them has both
+ * heads, and there are as many as it says. Cheap, as it is asked for whenever a
+ * dataset is opened. */
+static int looks_whole(struct bm_store *s, uint64_t step,
+                       const struct leftovers *l)
+{
+    uint8_t front[BM_ENVELOPE_BYTES + 24], back[BM_ENVELOPE_BYTES];
+    struct bm_error ignored = {0};
+    char name[BM_NAME_BYTES];
+    struct bm_envelope e;
+    uint64_t bytes = 0;
+    struct bm_file f;
+    int whole;
+
+    bm_name_subfile(name, step, 0, l->latest);
+    if (!l->subfiles || bm_file_open(&f, s, name, BOUMA_OPEN_READ, &ignored))
+        return 0;
+    whole = !bm_file_size(&f, &bytes, &ignored) && bytes >= sizeof(front) &&
+            !bm_file_read(&f, front, sizeof(front), 0, &ignored) &&
+            !bm_envelope_peek(&e, front, BM_ENVELOPE_BYTES, BM_KIND_HEAD, name,
+                              &ignored) &&
+            e.body_bytes <= bytes - BM_ENVELOPE_BYTES &&
+            !bm_file_read(&f, back, sizeof(back),
+                          bytes - BM_ENVELOPE_BYTES - e.body_bytes, &ignored);
+    bm_file_close(&f, &ignored);
+    return whole && !memcmp(front, back, sizeof(back)) &&
+           bm_load_u64(front + BM_ENVELOPE_BYTES) == step &&
+           bm_load_u32(front + BM_ENVELOPE_BYTES + 20) == l->of_latest;
 }
 
 /* A remark about a directory without a manifest. */
@@ -90,7 +133,7 @@ static int note_incomplete(struct bm_store *s, uint64_t step,
                            int (*note)(void *, const char *), void *context)
 {
     struct bm_error ignored = {0};
-    struct leftovers l = {0, 0};
+    struct leftovers l = {.subfiles = 0};
     char name[BM_NAME_BYTES], text[256];
 
     bm_name_step(name, step);
@@ -102,11 +145,22 @@ static int note_incomplete(struct bm_store *s, uint64_t step,
                  " files) but not published, ignored; `bouma repair` checks "
                  "and publishes such steps",
                  step, l.subfiles);
+    else if (l.copies)
+        snprintf(text, sizeof(text),
+                 "step %" PRIu64 " is not complete yet (%" PRIu64
+                 " files): others were not drained, ignored",
+                 step, l.subfiles);
+    else if (looks_whole(s, step, &l))
+        snprintf(text, sizeof(text),
+                 "step %" PRIu64 " has no manifest, ignored; its files seem to "
+                 "be all there (%" PRIu64 "): `bouma repair` checks them, and "
+                 "makes the manifest anew",
+                 step, l.subfiles);
     else
         snprintf(text, sizeof(text),
                  "step %" PRIu64 " is incomplete (%" PRIu64
-                 " files, no manifest), ignored",
-                 step, l.subfiles);
+                 " file%s, no manifest), ignored",
+                 step, l.subfiles, l.subfiles == 1 ? "" : "s");
     return note(context, text);
 }
 

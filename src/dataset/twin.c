@@ -212,6 +212,30 @@ int bm_twin_enter(struct bouma_dataset *ds)
     return rc ? rc : bm_drain_new(ds);
 }
 
+int bm_twin_is_part(struct bm_store *s, const uint8_t id[16])
+{
+    struct bm_error ignored = {0};
+    struct bm_buffer b;
+    int is_part;
+
+    bm_buffer_init(&b, s->a);
+    is_part = !bm_store_load(s, BM_NAME_PART, &b, 16, &ignored) &&
+              b.size == 16 && !memcmp(b.data, id, 16);
+    bm_buffer_release(&b);
+    return is_part;
+}
+
+void bm_twin_mark_part(struct bm_store *s, const uint8_t id[16])
+{
+    struct bm_error ignored = {0};
+
+    if (bm_twin_is_part(s, id))
+        return;
+    bm_store_remove(s, BM_NAME_PART);
+    if (!bm_store_save(s, BM_NAME_PART, id, 16, 1, &ignored))
+        bm_store_sync_dir(s, "", &ignored);
+}
+
 /* ---- reading ------------------------------------------------------------ */
 
 int bm_twin_find(struct bouma_dataset *ds)

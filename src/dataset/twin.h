@@ -33,6 +33,12 @@ int bm_twin_look(struct bouma_dataset *ds, const char *path, uint32_t *least);
  * takes its place. Rank 0 first, then the others. */
 int bm_twin_enter(struct bouma_dataset *ds);
 
+/* A twin that is not the only one has some of the subfiles, and a mark that
+ * says so: a file with the id of the dataset. To make it is best effort. */
+#define BM_NAME_PART BM_NAME_DATASET_NEW "part"
+void bm_twin_mark_part(struct bm_store *s, const uint8_t id[16]);
+int bm_twin_is_part(struct bm_store *s, const uint8_t id[16]);
+
 /* Before reading: the twin as the second place, if there is one. */
 int bm_twin_find(struct bouma_dataset *ds);
 

@@ -98,8 +98,9 @@ static int fill_step(struct bouma_step *s, struct bouma_dataset *ds,
                             ds->id, full, &ds->error);
     if (!rc && s->manifest.step != step)
         rc = bm_fail(&ds->error, BOUMA_EFORMAT,
-                     "%s: is the manifest of step %" PRIu64, full,
-                     s->manifest.step);
+                     "%s: holds the manifest of step %" PRIu64
+                     ", not of step %" PRIu64 "; move it back or away",
+                     full, s->manifest.step, step);
     if (rc)
         return rc;
     /* What the list says came from the index, and may be of another time. */

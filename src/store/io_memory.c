@@ -179,6 +179,24 @@ static int memory_sync_dir(void *user, void *root, const char *name)
     return code;
 }
 
+/* What is in a directory moves with it, from the path 'old' to 'now'. */
+static int move_inside(struct memory *m, const char *old, const char *now)
+{
+    size_t length = strlen(old);
+
+    for (struct node *n = m->nodes; n; n = n->next)
+        if (n->path && !strncmp(n->path, old, length) &&
+            n->path[length] == '/') {
+            char *path = join(now, n->path + length + 1);
+
+            if (!path)
+                return ENOMEM;
+            free(n->path);
+            n->path = path;
+        }
+    return 0;
+}
+
 static int memory_publish(void *user, void *root, const char *from,
                           const char *to, int replace)
 {
@@ -200,9 +218,10 @@ static int memory_publish(void *user, void *root, const char *from,
         free(old->path);
         old->path = NULL;
     }
+    code = node->is_dir ? move_inside(user, node->path, path) : 0;
     free(node->path);
     node->path = path;
-    return 0;
+    return code;
 }
 
 static int memory_remove(void *user, void *root, const char *name)

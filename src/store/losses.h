@@ -23,6 +23,10 @@ struct bm_lost_piece {
     uint64_t offset; /* 0: both heads, and so the whole file */
 };
 
+/* In the place of a subfile: the manifest was made anew, without the attributes
+ * of the step and of the dataset. */
+#define BM_LOST_ATTRIBUTES UINT32_MAX
+
 struct bm_lost_step {
     struct bm_step_entry entry; /* as it was committed; epoch 0: not known */
     int64_t recorded;           /* seconds since 1970; 0: not on record yet,

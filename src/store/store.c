@@ -74,10 +74,17 @@ uint64_t bm_store_block(const struct bm_store *s)
     return bytes;
 }
 
+/* Of what has the name of a file and is none: a directory, a pipe, a device. */
+static int is_no_file(int code)
+{
+    return code == EISDIR || code == ENOTSUP;
+}
+
 int bm_file_open(struct bm_file *f, struct bm_store *s, const char *name,
                  bouma_open_mode mode, struct bm_error *error)
 {
-    int code;
+    struct bm_error why = {0};
+    int code, status;
 
     memset(f, 0, sizeof(*f));
     f->store = s;
@@ -86,10 +93,14 @@ int bm_file_open(struct bm_file *f, struct bm_store *s, const char *name,
     if (code) {
         f->handle = NULL;
         f->store = NULL;
-        return bm_fail_io(error, code, "%s/%s: could not be %s", s->path, name,
-                          mode == BOUMA_OPEN_READ || mode == BOUMA_OPEN_UPDATE
-                              ? "opened"
-                              : "created");
+        status = bm_fail_io(&why, code, "%s/%s: could not be %s", s->path, name,
+                            mode == BOUMA_OPEN_READ || mode == BOUMA_OPEN_UPDATE
+                                ? "opened"
+                                : "created");
+        /* That is no failure of the device: there is no such file. */
+        if (mode == BOUMA_OPEN_READ && is_no_file(code))
+            status = BOUMA_EFORMAT;
+        return bm_fail(error, status, "%s", why.text);
     }
     s->files_opened++;
     return BOUMA_OK;
@@ -337,6 +348,11 @@ static int try_open(struct bm_store *s, const char *name)
 int bm_store_exists(struct bm_store *s, const char *name)
 {
     return try_open(s, name) == 0;
+}
+
+int bm_store_is_no_file(struct bm_store *s, const char *name)
+{
+    return is_no_file(try_open(s, name));
 }
 
 int bm_store_is_absent(struct bm_store *s, const char *name)

@@ -45,6 +45,7 @@ int bm_store_same(const struct bm_store *s, const struct bm_store *other);
 /* The storage's block or stripe; 0: not known. */
 uint64_t bm_store_block(const struct bm_store *s);
 
+/* What is no file, but a directory, pipe or device, is EFORMAT to who reads. */
 int bm_file_open(struct bm_file *f, struct bm_store *s, const char *name,
                  bouma_open_mode mode, struct bm_error *error);
 int bm_file_size(struct bm_file *f, uint64_t *bytes, struct bm_error *error);
@@ -84,6 +85,8 @@ int bm_store_list(struct bm_store *s, const char *name,
 /* 1 if there is a file that can be opened; 1 if there surely is none. */
 int bm_store_exists(struct bm_store *s, const char *name);
 int bm_store_is_absent(struct bm_store *s, const char *name);
+/* 1 if something is there that is no file. */
+int bm_store_is_no_file(struct bm_store *s, const char *name);
 
 /* ---- names, derived from integers only ---------------------------------- */
 

@@ -170,6 +170,11 @@ expect 2 "$BOUMA" repair bad.bouma --forget 1 --apply
 [[ $err == *"repair --apply"* ]] || complain "repair said: $err"
 expect 0 "$BOUMA" repair bad.bouma --forget all
 [[ $out == *"repair --apply"* ]] || complain "repair said: $out"
+# The exit status is that of verify, whether the damage is on record or not.
+expect 1 "$BOUMA" repair bad.bouma --forget all --apply
+[[ $out == *"of which nothing is on record"* ]] || complain "repair said: $out"
+expect 1 "$BOUMA" repair bad.bouma --forget all --apply --json
+[[ $(jq .hopeless <<<"$out") == 1 ]] || complain "repair said: $out"
 expect 1 "$BOUMA" repair bad.bouma
 expect 1 "$BOUMA" repair bad.bouma --apply
 [[ $out == *"1 action done; 1 damage stays, all else can be read"* ]] ||
@@ -181,7 +186,36 @@ expect 0 "$BOUMA" info bad.bouma
 expect 0 "$BOUMA" repair bad.bouma --forget 1 --apply
 expect 0 "$BOUMA" verify bad.bouma deep
 expect 0 "$BOUMA" repair bad.bouma --apply
-[[ $out == *"nothing to mend"* ]] || complain "repair said: $out"
+[[ $out == *"nothing to mend; but for what is noted above"* ]] ||
+    complain "repair said: $out"
+expect 0 "$BOUMA" repair good.bouma
+[[ $out == *"nothing to mend, and all checksums match"* ]] ||
+    complain "repair said: $out"
+
+# One file that was cut is one damage, whoever counts.
+fresh
+truncate -s $((size / 2)) "$victim"
+expect 1 "$BOUMA" verify bad.bouma
+[[ $out == *"bad.bouma: 1 damage;"* ]] || complain "verify said: $out"
+expect 1 "$BOUMA" repair bad.bouma --apply
+[[ $out == *"1 damage stays"* ]] || complain "repair said: $out"
+
+# What is no file is as if the file were missing: not unchecked for ever.
+fresh
+rm bad.bouma/steps/00000001/manifest "$victim"
+mkdir -p bad.bouma/steps/00000001/manifest/of/others
+mkfifo "$victim"
+expect 1 "$BOUMA" verify bad.bouma
+[[ $out == *"manifest: could not be opened: is a directory"* ]] ||
+    complain "verify said: $out"
+expect 1 "$BOUMA" repair bad.bouma --apply
+[[ $out != *unchecked* ]] || complain "repair said: $out"
+[[ -d bad.bouma/lost/steps.00000001.manifest.0.other/of/others ]] ||
+    complain "not moved: $(ls bad.bouma/lost)"
+expect 1 "$BOUMA" repair bad.bouma --apply
+[[ $out == *" 0 actions done"* ]] || complain "repair said: $out"
+expect 0 "$BOUMA" repair bad.bouma --forget all --apply
+expect 0 "$BOUMA" verify bad.bouma
 
 # The directories of a dataset: named, and made anew.
 fresh

@@ -132,9 +132,16 @@ rm -r far/run.bouma
 expect 0 "$BOUMA" drain near/run.bouma far/run.bouma
 [[ $out == *"3 steps waiting for files of other nodes"* ]] || complain "$out"
 refuse 2 'no step' "$BOUMA" read far/run.bouma grid/a --step 0 -o out.npy
+# Who repairs it meanwhile leaves what has arrived.
+before=$(cd far/run.bouma/steps && find . -type f | sort)
+expect 0 "$BOUMA" repair far/run.bouma --apply
+[[ $out == *"waits for files that were not drained yet"* ]] || complain "$out"
+[[ $(cd far/run.bouma/steps && find . -type f | sort) == "$before" ]] ||
+    complain "files were moved: $out"
 expect 0 "$BOUMA" drain other/run.bouma far/run.bouma --remove
 [[ $out == *"3 steps drained"*"3 steps removed here"* ]] || complain "$out"
 expect 0 "$BOUMA" verify far/run.bouma deep
+[[ $(find far/run.bouma/steps -name 'copy.*') == "" ]] || complain "left copies"
 [[ -z $(ls other/run.bouma/steps) ]] || complain "not removed"
 
 # A part that was read at local speed: the file that is far is not there.

@@ -269,7 +269,7 @@ static void spoil(struct world *w, int file, int64_t at)
     free(content);
 }
 
-static void repair(struct world *w)
+static void repair(struct world *w, uint64_t hopeless)
 {
     bouma_repair_report report;
     char message[640];
@@ -278,7 +278,7 @@ static void repair(struct world *w)
                           sizeof(message)),
              BOUMA_OK);
     CHECK(report.actions > 0);
-    CHECK_EQ(report.hopeless, 0);
+    CHECK_EQ(report.hopeless, hopeless);
 }
 
 /* How many nodes the tree over the files has. */
@@ -313,7 +313,7 @@ static void a_head_is_healed_by_its_copy(struct world *w)
         look(w, &o);
         CHECK_EQ(o.good, ASKS);
         CHECK_EQ(o.report.damages, 1);
-        repair(w);
+        repair(w, 0);
         look(w, &o);
         CHECK_EQ(o.good, ASKS);
         CHECK_EQ(o.report.damages, 0);
@@ -330,11 +330,16 @@ static void a_lost_manifest_is_made_anew(struct world *w)
     spoil(w, AT_MANIFEST, -1);
     look(w, &o);
     CHECK_EQ(o.bad, ASKS);
-    repair(w);
+    repair(w, 1); /* attributes, if it had any */
     look(w, &o);
     CHECK_EQ(o.good, ASKS);
-    CHECK_EQ(o.report.damages, 0);
+    CHECK_EQ(o.report.damages, 1);
     CHECK_EQ(tree_nodes(w), 0);
+    CHECK_EQ(bouma_repair_forget(PATH, -1, 1, &w->options, NULL, NULL, NULL,
+                                 NULL, 0),
+             BOUMA_OK);
+    look(w, &o);
+    CHECK_EQ(o.report.damages, 0);
 }
 
 static void a_damaged_tree_is_told(struct world *w)

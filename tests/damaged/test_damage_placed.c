@@ -225,9 +225,14 @@ static void a_lost_manifest_is_made_anew(struct world *w)
     CHECK(!remove(w->manifest));
     CHECK_EQ(bouma_repair(w->path, 1, NULL, NULL, NULL, &report, NULL, 0),
              BOUMA_OK);
-    CHECK(report.actions > 0 && !report.hopeless);
+    CHECK(report.actions > 0);
+    CHECK_EQ(report.hopeless, 1); /* attributes, if it had any */
     CHECK(is_as_before(w));
     CHECK(reads_right(w));
+    CHECK_EQ(damages(w, BOUMA_VERIFY_DEEP), 1);
+    CHECK_EQ(
+        bouma_repair_forget(w->path, -1, 1, NULL, NULL, NULL, &report, NULL, 0),
+        BOUMA_OK);
     CHECK_EQ(damages(w, BOUMA_VERIFY_DEEP), 0);
 }
 

@@ -1,6 +1,8 @@
 /* test_losses.c -- a committed step that is gone is damage: verify and repair
  * name it, its loss goes on record, stays there whatever happens to the index,
  * and ends when it is forgotten, or the step is written again. */
+#include <errno.h>
+
 #include "forge.h"
 
 #include "layout/manifest.h"
@@ -132,6 +134,50 @@ static void forget(const struct forge *f, int64_t step, int apply, int status)
         CHECK_EQ(report.actions, 1);
     else
         CHECK_TEXT(message, "is on record; `bouma repair --apply` finds");
+}
+
+/* Write step 1 again, in the place of what is there. */
+static void append_anew(const struct forge *f)
+{
+    bouma_options options = f->options;
+    bouma_dataset *ds;
+
+    options.replace = 1;
+    REQUIRE(!bouma_dataset_append(&ds, FORGE_PATH, &options));
+    REQUIRE(!bouma_step_begin(ds, STEP, 0.5));
+    REQUIRE(!bouma_step_end(ds, NULL));
+    REQUIRE(!bouma_dataset_close(ds));
+    bouma_dataset_free(ds);
+}
+
+/* The manifest of step 1 was made anew. All data are there, and what is not is
+ * on record, until it is forgotten. */
+static void only_attributes_are_lost(const struct forge *f)
+{
+    struct forge_findings found;
+
+    CHECK_EQ(forge_read(f, STEP, 0), BOUMA_OK);
+    for (int forgotten = 0; forgotten < 2; forgotten++) {
+        CHECK_EQ(losses(f).count, 1);
+        CHECK_EQ(losses(f).last.step, STEP);
+        CHECK_EQ(losses(f).last.files, 1);
+        CHECK_EQ(losses(f).last.accepted, forgotten);
+        forge_verify(f, &found, BOUMA_VERIFY_DEEP);
+        CHECK_EQ(found.verified.damages, !forgotten);
+        CHECK_EQ(found.verified.unchecked, 0);
+        CHECK_TEXT(found.text, forgotten ? "1 1 steps/00000001/manifest was "
+                                           "made anew"
+                                         : "2 1 steps/00000001/manifest was "
+                                           "made anew");
+        CHECK_TEXT(found.text, "are lost (recorded 20");
+        forge_repair(f, &found, 1);
+        CHECK_EQ(found.repaired.hopeless, !forgotten);
+        CHECK_EQ(found.repaired.actions, 0);
+        if (!forgotten)
+            forget(f, STEP, 1, BOUMA_OK);
+    }
+    append_anew(f);
+    nothing_is_lost(f);
 }
 
 static void repair_puts_it_on_record(const struct forge *f)
@@ -404,10 +450,7 @@ static void a_step_that_can_be_mended_is_not_forgotten(void)
              BOUMA_EFORMAT);
     CHECK(forge_exists(&f, name));
     forge_repair(&f, &found, 1);
-    CHECK_EQ(forge_read(&f, STEP, 0), BOUMA_OK);
-    forge_repair(&f, &found, 1);
-    CHECK(!forge_exists(&f, "lost/00000001.loss"));
-    nothing_is_lost(&f);
+    only_attributes_are_lost(&f);
     free(file.data);
     forge_end(&f);
 }
@@ -430,6 +473,11 @@ static void a_step_without_its_manifest_is_lost(void)
         CHECK_TEXT(found.text, "2 1 ");
         forge_repair(&f, &found, 0);
         CHECK_EQ(found.repaired.hopeless, 1);
+        CHECK_EQ(strstr(found.text, "what is left of the step moved") != NULL,
+                 left);
+        CHECK_EQ(strstr(found.text, "empty directory of the step removed") !=
+                     NULL,
+                 !left);
         forge_repair(&f, &found, 1);
         CHECK_EQ(found.repaired.hopeless, 1);
         step_1_is_lost(&f, 1);
@@ -459,6 +507,235 @@ static void a_step_that_the_index_forgot_is_not_lost(void)
     nothing_is_lost(&f);
     free(file.data);
     forge_end(&f);
+}
+
+/* ---- a step in the place of another -------------------------------------- */
+
+static int copy_entry(void *context, const char *entry)
+{
+    const struct forge *f = context;
+    struct forge_file file;
+    char name[96];
+
+    snprintf(name, sizeof(name), "steps/00000001/%.60s", entry);
+    forge_load(f, &file, name);
+    snprintf(name, sizeof(name), "steps/00000007/%.60s", entry);
+    forge_save(f, name, file.data, file.bytes);
+    free(file.data);
+    return 0;
+}
+
+/* Step 1 under the number 7, as well or instead. */
+static void move_step(struct forge *f, int is_copied)
+{
+    const bouma_io *io = f->io;
+    void *root;
+
+    REQUIRE(!io->attach(io->user, &root, FORGE_PATH, 0));
+    if (!is_copied)
+        REQUIRE(!io->publish(io->user, root, "steps/00000001", "steps/00000007",
+                             0));
+    else
+        REQUIRE(!io->make_dir(io->user, root, "steps/00000007"));
+    if (is_copied)
+        REQUIRE(!io->list(io->user, root, "steps/00000001", copy_entry, f));
+    io->detach(io->user, root);
+}
+
+/* Repair has a way out, and step 7 was never there, so it is never lost. */
+static void a_stray_step_is_put_right(int is_copied)
+{
+    struct forge_findings found;
+    struct forge f;
+
+    for (int recorded = 0; recorded < 2; recorded++) {
+        forge_begin(&f, BOUMA_ORDER_LEVEL, 0);
+        move_step(&f, is_copied);
+        if (recorded) /* the next writer misses it */
+            append(&f, 3, 1);
+        forge_verify(&f, &found, BOUMA_VERIFY_QUICK);
+        CHECK_EQ(found.verified.damages, 2 - is_copied);
+        CHECK_TEXT(found.text, "2 7 steps/00000007/manifest holds the manifest "
+                               "of step 1, not of step 7; move it back");
+        for (int apply = 0; apply < 2; apply++) {
+            forge_repair(&f, &found, apply);
+            CHECK_EQ(found.repaired.hopeless, 0);
+            CHECK_TEXT(found.text, is_copied ? "holds a copy of step 1, which "
+                                               "is there; moved to lost/"
+                                             : "holds step 1, which is "
+                                               "missing; renamed back to "
+                                               "steps/00000001");
+        }
+        CHECK(!forge_exists(&f, "lost/00000001.loss"));
+        CHECK(!forge_exists(&f, "lost/00000007.loss"));
+        CHECK_EQ(forge_exists(&f, "lost/steps.00000007.manifest.0"), is_copied);
+        nothing_is_lost(&f);
+        CHECK_EQ(forge_read(&f, STEP, 0), BOUMA_OK);
+        forge_repair(&f, &found, 1);
+        CHECK_EQ(found.repaired.actions, 0);
+        forge_end(&f);
+    }
+}
+
+/* Step 2 had been there, and is lost. */
+static void a_stray_step_hides_no_loss(void)
+{
+    struct forge_findings found;
+    struct forge f;
+    const bouma_io *io;
+    void *root;
+
+    forge_begin(&f, BOUMA_ORDER_LEVEL, 0);
+    io = f.io;
+    REQUIRE(!io->attach(io->user, &root, FORGE_PATH, 0));
+    REQUIRE(!io->publish(io->user, root, "steps/00000002", "elsewhere", 0));
+    REQUIRE(
+        !io->publish(io->user, root, "steps/00000001", "steps/00000002", 0));
+    io->detach(io->user, root);
+    for (int apply = 0; apply < 3; apply++) {
+        forge_repair(&f, &found, apply > 0);
+        CHECK_EQ(found.repaired.hopeless, 1);
+        CHECK_EQ(found.repaired.actions, apply == 2 ? 0 : 3);
+    }
+    CHECK_EQ(losses(&f).count, 1);
+    CHECK_EQ(losses(&f).last.step, 2);
+    CHECK_EQ(forge_read(&f, STEP, 0), BOUMA_OK);
+    forge_end(&f);
+}
+
+/* Of two places of a step neither can be read as it: nothing is moved. */
+static void a_stray_step_may_be_the_better_one(void)
+{
+    struct forge_findings found;
+    struct forge_file file;
+    struct forge f;
+    char name[96];
+
+    forge_begin(&f, BOUMA_ORDER_LEVEL, 0);
+    move_step(&f, 1);
+    forge_name_manifest(name, STEP);
+    forge_load(&f, &file, name);
+    file.data[100] ^= 1;
+    forge_save(&f, name, file.data, file.bytes);
+    forge_name_subfile(name, STEP, 0);
+    forge_remove(&f, name);
+    forge_repair(&f, &found, 1);
+    CHECK_TEXT(found.text, "2 7 steps/00000007/manifest holds the manifest");
+    CHECK(forge_exists(&f, "steps/00000007/manifest"));
+    CHECK(!forge_exists(&f, "lost/00000007.loss"));
+    free(file.data);
+    forge_end(&f);
+}
+
+/* DATASET, the index and all manifests are gone: the subfiles have it all. */
+static void subfiles_tell_which_dataset_it_is(void)
+{
+    struct forge_findings found;
+    struct forge_file file, dataset;
+    struct forge f;
+    char name[96];
+
+    forge_begin(&f, BOUMA_ORDER_LEVEL, 0);
+    forge_load(&f, &dataset, "DATASET");
+    forge_remove(&f, "DATASET");
+    forge_remove(&f, "index");
+    for (int step = 0; step < FORGE_STEPS; step++) {
+        forge_name_manifest(name, step);
+        forge_remove(&f, name);
+    }
+    forge_save(&f, "DATASET", dataset.data, dataset.bytes);
+    forge_verify(&f, &found, BOUMA_VERIFY_QUICK);
+    CHECK_TEXT(found.text, "step 0 has no manifest, ignored; its files seem to "
+                           "be all there (2): `bouma repair` checks them");
+    forge_name_subfile(name, 1, 1);
+    forge_load(&f, &file, name);
+    forge_remove(&f, name);
+    forge_verify(&f, &found, BOUMA_VERIFY_QUICK);
+    CHECK_TEXT(found.text, "step 1 is incomplete (1 file, no manifest), "
+                           "ignored\n");
+    forge_save(&f, name, file.data, file.bytes);
+    free(file.data);
+    forge_remove(&f, "DATASET");
+    free(dataset.data);
+    forge_name_subfile(name, 0, 0); /* one that tells nothing */
+    forge_load(&f, &file, name);
+    file.data[70] ^= 1;
+    forge_save(&f, name, file.data, file.bytes);
+    forge_repair(&f, &found, 1);
+    CHECK_TEXT(found.text, "DATASET written anew, with the identity found");
+    CHECK_EQ(forge_read(&f, STEP, 0), BOUMA_OK);
+    CHECK_EQ(forge_read(&f, 2, 0), BOUMA_OK);
+    free(file.data);
+    forge_end(&f);
+}
+
+/* ---- what is no file ----------------------------------------------------- */
+
+static void put_directory(const struct forge *f, const char *name)
+{
+    const bouma_io *io = f->io;
+    void *root;
+
+    if (forge_exists(f, name))
+        forge_remove(f, name);
+    REQUIRE(!io->attach(io->user, &root, FORGE_PATH, 0));
+    REQUIRE(!io->make_dir(io->user, root, name));
+    io->detach(io->user, root);
+}
+
+/* It is there. */
+static void put_directory_fails(const struct forge *f, const char *name)
+{
+    const bouma_io *io = f->io;
+    void *root;
+
+    REQUIRE(!io->attach(io->user, &root, FORGE_PATH, 0));
+    CHECK_EQ(io->make_dir(io->user, root, name), EEXIST);
+    io->detach(io->user, root);
+}
+
+/* A directory in the place of a file is as if that were missing: it is damage,
+ * and is moved away. 'stays': of what was in the file something is lost. */
+static void a_directory_is_no_file(const char *name, int stays, int reads)
+{
+    struct forge_findings found;
+    struct forge f;
+    char moved[128];
+
+    forge_begin(&f, BOUMA_ORDER_LEVEL, 0);
+    put_directory(&f, name);
+    forge_verify(&f, &found, BOUMA_VERIFY_QUICK);
+    CHECK(found.verified.damages > 0);
+    CHECK_EQ(found.verified.unchecked, 0);
+    CHECK_TEXT(found.text, "is a directory");
+    for (int apply = 0; apply < 2; apply++) {
+        forge_repair(&f, &found, apply);
+        CHECK_EQ(found.repaired.hopeless, stays);
+        CHECK_EQ(found.repaired.unchecked, 0);
+        CHECK_TEXT(found.text, name);
+    }
+    snprintf(moved, sizeof(moved), "lost/%.100s.0.other", name);
+    for (char *p = moved + 5; *p; p++)
+        if (*p == '/')
+            *p = '.';
+    put_directory_fails(&f, moved);
+    forge_repair(&f, &found, 1);
+    CHECK_EQ(found.repaired.actions, 0);
+    CHECK_EQ(found.repaired.hopeless, stays);
+    CHECK_EQ(forge_read(&f, STEP, 0), reads);
+    if (stays && !reads)
+        only_attributes_are_lost(&f);
+    else if (!stays)
+        nothing_is_lost(&f);
+    forge_end(&f);
+}
+
+static void directories_are_moved_away(void)
+{
+    a_directory_is_no_file("steps/00000001/manifest", 1, BOUMA_OK);
+    a_directory_is_no_file("steps/00000001/d.0000.e1a2", 1, BOUMA_EFORMAT);
+    a_directory_is_no_file("index", 0, BOUMA_OK);
+    a_directory_is_no_file("DATASET", 0, BOUMA_OK);
 }
 
 /* ---- a step that is removed just now ------------------------------------- */
@@ -623,6 +900,31 @@ static void damage_is_accepted(int what, int i, uint64_t at, uint64_t second,
     forge_end(&f);
 }
 
+/* Verify and repair tell the same damages, and count them the same way. */
+static void damages_are_counted_alike(void)
+{
+    struct forge_findings found;
+    struct forge_file file;
+    struct forge f;
+
+    forge_begin(&f, BOUMA_ORDER_LEVEL, FORGE_GRID);
+    forge_load(&f, &file, "steps/00000001/d.0000.e1a2");
+    flip(&f, file.name, file.bytes / 2);
+    flip(&f, file.name, file.bytes - forge_head_bytes(&file) - 1);
+    flip(&f, "steps/00000002/d.0000.e1a3", 70); /* both heads */
+    free(file.data);
+    forge_load(&f, &file, "steps/00000002/d.0000.e1a3");
+    flip(&f, file.name, file.bytes - 10);
+    for (int apply = 0; apply < 3; apply++) {
+        forge_verify(&f, &found, BOUMA_VERIFY_FULL);
+        CHECK_EQ(found.verified.damages, 3);
+        forge_repair(&f, &found, apply > 0);
+        CHECK_EQ(found.repaired.hopeless, 3);
+    }
+    free(file.data);
+    forge_end(&f);
+}
+
 static void damaged_data_can_be_accepted(void)
 {
     struct forge_file file;
@@ -696,10 +998,9 @@ static void a_leftover_does_not_hide_the_step(int with_manifest)
     else
         forge_remove(&f, name);
     forge_repair(&f, &found, 1);
-    CHECK_EQ(found.repaired.hopeless, 0);
+    CHECK_EQ(found.repaired.hopeless, 1);
     CHECK_TEXT(found.text, "made anew from the subfiles");
-    CHECK_EQ(forge_read(&f, STEP, 0), BOUMA_OK);
-    nothing_is_lost(&f);
+    only_attributes_are_lost(&f);
     free(file.data);
     forge_end(&f);
 }
@@ -1002,6 +1303,13 @@ int main(void)
     a_step_that_is_lost_again_is_another_loss();
     steps_that_are_dropped_meanwhile_are_not_lost();
     steps_that_are_dropped_before_repair_are_not_lost();
+    a_stray_step_is_put_right(0);
+    a_stray_step_is_put_right(1);
+    a_stray_step_hides_no_loss();
+    a_stray_step_may_be_the_better_one();
+    directories_are_moved_away();
+    subfiles_tell_which_dataset_it_is();
+    damages_are_counted_alike();
     damaged_data_can_be_accepted();
     a_damaged_manifest_can_be_accepted();
     a_leftover_does_not_hide_the_step(0);

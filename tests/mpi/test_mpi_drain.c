@@ -174,6 +174,28 @@ static uint64_t bytes_of(const char *path, int64_t step)
     return bytes;
 }
 
+/* What a twin does not have, as it is on other nodes, is no damage, and not
+ * lost. One rank. */
+static void check_part(const char *twin, int is_part)
+{
+    bouma_repair_report repaired;
+    bouma_verify_report report;
+    char message[640], lost[1500];
+
+    CHECK_EQ(bouma_verify(twin, BOUMA_VERIFY_DEEP, NULL, NULL, NULL, &report,
+                          message, sizeof(message)),
+             BOUMA_OK);
+    CHECK_EQ(report.damages, 0);
+    CHECK_EQ(report.notes, is_part ? STEPS : 0);
+    CHECK_EQ(bouma_repair(twin, 1, NULL, NULL, NULL, &repaired, message,
+                          sizeof(message)),
+             BOUMA_OK);
+    CHECK_EQ(repaired.hopeless, 0);
+    CHECK_EQ(repaired.actions, 0);
+    snprintf(lost, sizeof(lost), "%s/lost", twin);
+    CHECK(access(lost, F_OK));
+}
+
 /* ---- claims ------------------------------------------------------------- */
 
 /* The same files come to the place as without. */
@@ -210,6 +232,7 @@ static void steps_come_from_all_nodes(const struct ranks *ranks, int nodes)
         char twin[1400];
 
         node_twin(&w, node, twin, sizeof(twin));
+        check_part(twin, w.nodes > 1);
         CHECK_EQ(entries(twin, 0, "manifest$"), 1);
         files += entries(twin, 0, "d[.]");
     }

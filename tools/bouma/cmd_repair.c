@@ -28,7 +28,8 @@ static int parse_forget(struct context *ctx, const struct arguments *args,
                : arguments_integer(args, ctx, "forget", 0, step);
 }
 
-static void print_text(const char *path, bool apply, bool forgets,
+/* 'remarks': there were notes that are no actions, as of what was forgotten. */
+static void print_text(const char *path, bool apply, bool forgets, bool remarks,
                        const bouma_repair_report *report)
 {
     char actions[FORMAT_BYTES], hopeless[FORMAT_BYTES];
@@ -36,9 +37,11 @@ static void print_text(const char *path, bool apply, bool forgets,
     if (report->actions == 0 && report->hopeless == 0 &&
         report->unchecked == 0) {
         printf("%s: %s\n", path,
-               forgets ? "nothing to forget; a loss that is not on record "
-                         "yet is put there by bouma repair --apply"
-                       : "nothing to mend, and all checksums match");
+               forgets   ? "nothing to forget; a loss that is not on record "
+                           "yet is put there by bouma repair --apply"
+               : remarks ? "nothing to mend; but for what is noted above, all "
+                           "checksums match"
+                         : "nothing to mend, and all checksums match");
         return;
     }
     printf("%s: %s %s", path, format_count(actions, report->actions, "action"),
@@ -56,6 +59,26 @@ static void print_text(const char *path, bool apply, bool forgets,
     else if (apply && report->hopeless > 0)
         printf("; --forget says that you know what is lost");
     putchar('\n');
+}
+
+/* After a forgetting: what verify finds then is what stays, also if it is not
+ * on record. */
+static int look_again(const struct context *ctx, const char *path,
+                      const bouma_options *opts, bouma_repair_report *report,
+                      char *message, size_t bytes)
+{
+    bouma_verify_report found;
+    int status = bouma_verify(path, BOUMA_VERIFY_FULL, opts, NULL, NULL, &found,
+                              message, bytes);
+
+    if (status)
+        return status;
+    if (found.damages > report->hopeless && !ctx->json)
+        printf("damage is there of which nothing is on record: see `bouma "
+               "verify`; `bouma repair --apply` puts it there\n");
+    report->hopeless = found.damages;
+    report->unchecked = found.unchecked;
+    return status;
 }
 
 static int print_object(struct context *ctx, const char *path, bool apply,
@@ -100,6 +123,9 @@ static int run(struct context *ctx, const struct arguments *args)
                                            message, sizeof(message))
                      : bouma_repair(path, apply, &opts, findings_add, &findings,
                                     &report, message, sizeof(message));
+    if (!status && forgets && apply)
+        status =
+            look_again(ctx, path, &opts, &report, message, sizeof(message));
     progress_bar_clear(&bar);
     if (status) {
         rc = context_fail_status(ctx, status, message);
@@ -110,7 +136,8 @@ static int run(struct context *ctx, const struct arguments *args)
     } else if (ctx->json) {
         rc = print_object(ctx, path, apply, &report, findings.list);
     } else {
-        print_text(path, apply, forgets, &report);
+        print_text(path, apply, forgets, findings.notes > report.actions,
+                   &report);
     }
     findings_release(&findings);
     if (!rc && report.hopeless > 0)
@@ -129,23 +156,28 @@ const struct command cmd_repair = {
     .examples = "  bouma repair run.bouma\n"
                 "  bouma repair run.bouma --apply\n"
                 "  bouma repair run.bouma --forget 35 --apply\n",
-    .notes = "All data are read and compared with their checksums. A head, an "
-             "end or a manifest that\nis damaged is made anew from what is "
-             "stored twice, missing directories and the index\nare made anew, "
-             "and steps that a killed program left whole are published. What "
-             "is lost\n(steps, files, chunks) goes on record, and stays a "
-             "damage until it is forgotten\n(--forget) or the step is written "
-             "again; all else can be read.\n\n"
-             "What is in the way is moved to lost/ in the dataset. Removed are "
-             "only: the files of an\nearlier writing of a step that was "
-             "written again and is whole; the record of a loss\nthat is over "
-             "or forgotten; the old index, when it is written anew; the empty "
-             "directory\nof a step that is lost.\n\n"
-             "The exit status is that of verify: 0 if all is mended, 1 if "
-             "damage stays, 2 if some of\nit could not be looked at, as the "
-             "device fails, a newer version wrote it, or the option\n"
-             "memory_limit is too low; that is left as it is. --forget reads "
-             "no data: of damage it\nknows what is on record, and steps that "
-             "are gone.\n",
+    .notes =
+        "All data are read and compared with their checksums. A head, an "
+        "end or a manifest that\nis damaged is made anew from what is "
+        "stored twice, missing directories and the index\nare made anew, "
+        "and steps that a killed program left whole are published. What "
+        "is lost\n(steps, files, chunks) goes on record, and stays a "
+        "damage until it is forgotten\n(--forget) or the step is written "
+        "again; all else can be read.\n\n"
+        "What is in the way is moved to lost/ in the dataset: also "
+        "directories, pipes and\ndevices that have the name of a file, and "
+        "a copy of a step under another number; a\nstep that was renamed "
+        "gets its number back. Removed are only: the files of an\nearlier "
+        "writing of a step that was written again and is whole; the "
+        "record of a loss\nthat is over or forgotten; the old index, when "
+        "it is written anew; the empty directory\nof a step that is "
+        "lost.\n\n"
+        "The exit status is that of verify: 0 if all is mended, 1 if "
+        "damage stays, 2 if some of\nit could not be looked at, as the "
+        "device fails, a newer version wrote it, or the option\n"
+        "memory_limit is too low; that is left as it is. After --forget "
+        "with --apply, all\ndata are verified for it; without --apply, "
+        "--forget reads no data, and knows of damage\nwhat is on record, "
+        "and steps that are gone.\n",
     .options = options,
     .run = run};

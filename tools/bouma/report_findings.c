@@ -58,6 +58,7 @@ void findings_add(void *user, const bouma_finding *finding)
     if (!context_prints(findings->ctx))
         return;
     progress_bar_clear(findings->bar);
+    findings->notes += finding->severity == BOUMA_NOTE;
     if (findings->ctx->json)
         json_array_append_new(findings->list, finding_json(finding));
     else

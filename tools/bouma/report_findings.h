@@ -10,6 +10,7 @@ struct findings {
     const struct context *ctx;
     struct progress_bar *bar; /* cleared before a line is printed */
     json_t *list;             /* with --json, on process 0; else NULL */
+    uint64_t notes;           /* how many of them are notes */
 };
 
 void findings_init(struct findings *findings, const struct context *ctx,

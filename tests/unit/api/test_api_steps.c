@@ -446,7 +446,7 @@ static void appending_tells_of_an_unfinished_step(void)
     begin_writing(&w, "killed", &o, 1);
     for (int i = 0; (note = bouma_dataset_note(w.ds, i)) != NULL; i++)
         found |=
-            strstr(note, "step 1 is incomplete (1 files, no manifest)") != NULL;
+            strstr(note, "step 1 is incomplete (1 file, no manifest)") != NULL;
     CHECK(found);
     MUST(w.ds, write_step(&w, 1, 8));
     MUST(w.ds, bouma_dataset_close(w.ds));

@@ -915,6 +915,35 @@ static void a_damaged_step_does_not_hold_up_others(const struct world *w)
     CHECK_EQ(look(w, w->far, 1), 1);
 }
 
+/* A step that the place has lost, and that is damaged here, does not come, nor
+ * does its directory: it stays one loss, and the drain tells that this is on
+ * record now. One that comes is none. */
+static void what_is_refused_leaves_nothing(const struct world *w)
+{
+    bouma_drain_report report;
+    char name[300], dir[200];
+
+    leave_behind(w, 4);
+    CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_OK);
+    for (int step = 1; step < 3; step++) {
+        snprintf(dir, sizeof(dir), "%s/steps/%08d", w->far, step);
+        REQUIRE(!remove_tree(dir));
+    }
+    subfile_of(name, sizeof(name), w->twin, 1);
+    flip_middle(name);
+    CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_EFORMAT);
+    CHECK_EQ(report.failed, 1);
+    CHECK_EQ(report.published, 1);
+    CHECK_EQ(report.losses, 1);
+    snprintf(dir, sizeof(dir), "%s/steps/00000001", w->far);
+    CHECK(access(dir, F_OK));
+    CHECK_EQ(findings(w, w->far), 1);
+    CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_EFORMAT);
+    CHECK_EQ(report.losses, 0);
+    CHECK(access(dir, F_OK));
+    CHECK_EQ(findings(w, w->far), 1);
+}
+
 static void what_is_damaged_there_stays_here(const struct world *w)
 {
     bouma_drain_report report;
@@ -1066,6 +1095,7 @@ int main(void)
         a_damaged_chunk_is_not_a_lost_step,
         a_drain_leaves_one_claim,
         a_damaged_step_does_not_hold_up_others,
+        what_is_refused_leaves_nothing,
         what_is_damaged_there_stays_here,
         a_step_damaged_there_does_not_hold_up_others,
         epochs_do_not_begin_anew,
