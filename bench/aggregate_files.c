@@ -301,17 +301,18 @@ static void measure_pair(struct pair *p, const struct bench *b,
     aggregate_path(paths[1], b, "right.dat");
     for (int i = 0; i < n; i++) {
         for (int k = 0; k < 2; k++) {
-            int way = (i + k) % 2;
+            int backend = (i + k) % 2;
 
-            remove_file(b, paths[way]);
-            times[way][i] = seconds_of(p->write[way], paths[way], l, a->data,
-                                       &p->manner[way]);
+            remove_file(b, paths[backend]);
+            times[backend][i] = seconds_of(p->write[backend], paths[backend], l,
+                                           a->data, &p->manner[backend]);
         }
         for (int k = 0; k < 2; k++) {
-            int way = (i + k) % 2;
+            int backend = (i + k) % 2;
 
-            times[2 + way][i] = seconds_of(p->read[way], paths[1 - way], l,
-                                           a->back, &p->manner[way]);
+            times[2 + backend][i] =
+                seconds_of(p->read[backend], paths[1 - backend], l, a->back,
+                           &p->manner[backend]);
             check_back(l, a);
         }
         remove_file(b, paths[0]);
@@ -320,10 +321,10 @@ static void measure_pair(struct pair *p, const struct bench *b,
         remove_file(b, paths[0]);
     }
     p->floor_seconds = measure_median(times[4], n);
-    for (int way = 0; way < 2; way++) {
-        p->write_seconds[way] = measure_median(times[way], n);
-        p->read_seconds[way] = measure_median(times[2 + way], n);
-        p->shortest[way] = measure_quantile(times[way], n, 0);
+    for (int backend = 0; backend < 2; backend++) {
+        p->write_seconds[backend] = measure_median(times[backend], n);
+        p->read_seconds[backend] = measure_median(times[2 + backend], n);
+        p->shortest[backend] = measure_quantile(times[backend], n, 0);
     }
 }
 

@@ -79,7 +79,7 @@ static const char *path_of(const struct bench *b, char *out, const char *name)
     return out;
 }
 
-struct wish {
+struct request {
     bouma_distribute distribute;
     bouma_assign assign;
     int files;
@@ -87,7 +87,7 @@ struct wish {
 
 /* Write a new dataset; seconds from a barrier to the end of the step. */
 static double write_dataset(const struct bench *b, const char *path,
-                            const struct wish *wish, bouma_record *record)
+                            const struct request *request, bouma_record *record)
 {
     bouma_grid_spec g = {
         .size = sizeof(g), .ndims = 3, .shape = {b->size, b->size, b->size}};
@@ -106,9 +106,9 @@ static double write_dataset(const struct bench *b, const char *path,
     MPI_Barrier(MPI_COMM_WORLD);
     bouma_options_init(&o, sizeof(o));
     o.durability = BOUMA_FAST;
-    o.distribute = wish->distribute;
-    o.assign = wish->assign;
-    o.files = wish->files;
+    o.distribute = request->distribute;
+    o.assign = request->assign;
+    o.files = request->files;
     check(bouma_dataset_create_mpi(&ds, MPI_COMM_WORLD, path, &o), ds);
     check(bouma_grid_define(&grid, ds, "flame", &g), ds);
     check(bouma_variable_define(&v, grid, "temperature", &s), ds);
@@ -153,7 +153,7 @@ static double write_plain(const struct bench *b, size_t bytes)
 
 static void bench_write(const struct bench *b, const char *path)
 {
-    static const struct wish usual = {0};
+    static const struct request usual = {0};
     double total[MAX_REPETITIONS], least[MAX_REPETITIONS];
     double between[MAX_REPETITIONS], shape[MAX_REPETITIONS];
     bouma_record r;
@@ -190,7 +190,7 @@ static void bench_balance(const struct bench *b, const char *path)
 {
     static const struct {
         const char *name;
-        struct wish wish;
+        struct request request;
     } cases[] = {
         {"optimal", {0, BOUMA_ASSIGN_OPTIMAL, 8}},
         {"running", {0, BOUMA_ASSIGN_RUNNING, 8}},
@@ -206,7 +206,7 @@ static void bench_balance(const struct bench *b, const char *path)
     if (b->rank == 0)
         printf("balance, 8 files: largest / mean\n");
     for (int i = 0; i < 3; i++) {
-        write_dataset(b, path, &cases[i].wish, &r);
+        write_dataset(b, path, &cases[i].request, &r);
         if (b->rank)
             continue;
         if (i == 0)
@@ -219,10 +219,10 @@ static void bench_balance(const struct bench *b, const char *path)
     if (b->rank == 0)
         printf("patches of the rank with most of them, less the mean\n");
     for (int i = 0; i < 2; i++) {
-        struct wish wish = {schemes[i].scheme, 0, 0};
+        struct request request = {schemes[i].scheme, 0, 0};
         double extra;
 
-        write_dataset(b, path, &wish, &r);
+        write_dataset(b, path, &request, &r);
         extra = (double)r.most_patches - (double)r.chunks / b->ranks;
         if (b->rank)
             continue;

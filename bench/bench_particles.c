@@ -23,7 +23,7 @@
 #include "score.h"
 
 const char *const distribution_names[DISTRIBUTIONS] = {"uniform", "clustered"};
-const char *const way_names[WAYS] = {"raw", "zstd", "quantise"};
+const char *const backend_names[BACKENDS] = {"raw", "zstd", "quantise"};
 
 _Noreturn void fail(const char *what)
 {
@@ -39,21 +39,21 @@ void check(int rc, const bouma_dataset *ds)
 }
 
 void particles_path(char path[PARTICLES_PATH_BYTES], const struct bench *b,
-                    int distribution, int way)
+                    int distribution, int backend)
 {
     snprintf(path, PARTICLES_PATH_BYTES, "%s/%s-%s.bouma", b->directory,
-             distribution_names[distribution], way_names[way]);
+             distribution_names[distribution], backend_names[backend]);
 }
 
 int reading_try(struct reading *r, const struct bench *b, int distribution,
-                int way)
+                int backend)
 {
     char path[PARTICLES_PATH_BYTES];
     bouma_options o;
     int rc;
 
     memset(r, 0, sizeof(*r));
-    particles_path(path, b, distribution, way);
+    particles_path(path, b, distribution, backend);
     bouma_options_init(&o, sizeof(o));
     o.threads = 1;
     rc = bouma_dataset_open(&r->ds, path, &o);
@@ -66,9 +66,9 @@ int reading_try(struct reading *r, const struct bench *b, int distribution,
 }
 
 void reading_open(struct reading *r, const struct bench *b, int distribution,
-                  int way)
+                  int backend)
 {
-    check(reading_try(r, b, distribution, way), r->ds);
+    check(reading_try(r, b, distribution, backend), r->ds);
 }
 
 void reading_close(struct reading *r)
@@ -148,10 +148,10 @@ static void write_json(const struct bench *b)
 static void remove_all(const struct bench *b)
 {
     for (int i = 0; i < DISTRIBUTIONS; i++)
-        for (int way = 0; way < WAYS; way++) {
+        for (int backend = 0; backend < BACKENDS; backend++) {
             char path[PARTICLES_PATH_BYTES];
 
-            particles_path(path, b, i, way);
+            particles_path(path, b, i, backend);
             measure_remove(path);
         }
 }

@@ -18,11 +18,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend.h"
 #include "field.h"
 #include "measure.h"
-#include "way.h"
 
-enum { WAYS = 6, PHASES = 7, MAX_REPETITIONS = 1000 };
+enum { BACKENDS = 6, PHASES = 7, MAX_REPETITIONS = 1000 };
 
 static const char *const phase_names[PHASES] = {
     "describe", "plan", "distribute", "shape", "ship", "store", "commit"};
@@ -37,7 +37,7 @@ struct settings {
 
 /* One way and its measurements, one of each kind for a repetition. */
 struct result {
-    struct way way;
+    struct backend backend;
     int chosen;
     double *write, *read;
     double *phase[PHASES]; /* zeros unless it is bouma */
@@ -73,7 +73,7 @@ static void parse(struct settings *s, int argc, char **argv)
         const char *name = argv[i], *text = i + 1 < argc ? argv[i + 1] : NULL;
 
         if (!text)
-            way_fail("%s: a value is missing", name);
+            backend_fail("%s: a value is missing", name);
         if (!strcmp(name, "--size"))
             s->size = atoll(text);
         else if (!strcmp(name, "--repetitions"))
@@ -91,12 +91,12 @@ static void parse(struct settings *s, int argc, char **argv)
         else if (!strcmp(name, "--json"))
             s->json = text;
         else
-            way_fail("%s %s: not understood", name, text);
+            backend_fail("%s %s: not understood", name, text);
     }
     if (s->size < 1 || s->size > 8192)
-        way_fail("--size: from 1 to 8192");
+        backend_fail("--size: from 1 to 8192");
     if (s->repetitions < 1 || s->repetitions > MAX_REPETITIONS)
-        way_fail("--repetitions: from 1 to %d", MAX_REPETITIONS);
+        backend_fail("--repetitions: from 1 to %d", MAX_REPETITIONS);
 }
 
 /* The box of this rank: a part of each axis, as equal as it can be. */
@@ -128,32 +128,34 @@ static void *allocate(size_t bytes)
     void *block = calloc(bytes ? bytes : 1, 1);
 
     if (!block)
-        way_fail("out of memory");
+        backend_fail("out of memory");
     return block;
 }
 
 /* Seconds that the slowest rank needs for 'act'. */
-static double slowest(void (*act)(struct way *, const struct way_input *),
-                      struct way *way, const struct way_input *in)
+static double slowest(void (*act)(struct backend *,
+                                  const struct backend_input *),
+                      struct backend *backend, const struct backend_input *in)
 {
     double seconds, worst;
 
     MPI_Barrier(in->comm);
     seconds = measure_now();
-    act(way, in);
+    act(backend, in);
     seconds = measure_now() - seconds;
     MPI_Allreduce(&seconds, &worst, 1, MPI_DOUBLE, MPI_MAX, in->comm);
     return worst;
 }
 
 /* Write, read back, check and discard, once. */
-static void measure_way(struct result *r, int repetition,
-                        const struct way_input *in, const struct field *field)
+static void measure_backend(struct result *r, int repetition,
+                            const struct backend_input *in,
+                            const struct field *field)
 {
-    const bouma_phases *p = &r->way.record.seconds;
+    const bouma_phases *p = &r->backend.record.seconds;
 
-    way_settle(in); /* the last way's work is not charged to this one */
-    r->write[repetition] = slowest(r->way.write, &r->way, in);
+    backend_settle(in); /* the last way's work is not charged to this one */
+    r->write[repetition] = slowest(r->backend.write, &r->backend, in);
     r->phase[0][repetition] = p->describe;
     r->phase[1][repetition] = p->plan;
     r->phase[2][repetition] = p->distribute;
@@ -162,39 +164,41 @@ static void measure_way(struct result *r, int repetition,
     r->phase[5][repetition] = p->store;
     r->phase[6][repetition] = p->commit;
 
-    if (r->way.read) {
+    if (r->backend.read) {
         /* All bits set is a NaN, which the field does not have. */
         memset(in->back, 0xff, in->count * sizeof(*in->back));
-        r->read[repetition] = slowest(r->way.read, &r->way, in);
+        r->read[repetition] = slowest(r->backend.read, &r->backend, in);
         if (field_mismatches(field, &in->box, in->back))
-            way_fail("%s: rank %d read wrong values", r->way.name, in->rank);
+            backend_fail("%s: rank %d read wrong values", r->backend.name,
+                         in->rank);
     }
-    r->way.discard(&r->way, in);
+    r->backend.discard(&r->backend, in);
 }
 
-static void measure_all(struct result results[WAYS], int repetitions,
-                        const struct way_input *in, const struct field *field)
+static void measure_all(struct result results[BACKENDS], int repetitions,
+                        const struct backend_input *in,
+                        const struct field *field)
 {
-    for (int i = 0; i < WAYS; i++)
-        if (results[i].chosen && results[i].way.open)
-            results[i].way.open(&results[i].way, in);
+    for (int i = 0; i < BACKENDS; i++)
+        if (results[i].chosen && results[i].backend.open)
+            results[i].backend.open(&results[i].backend, in);
     /* Another way begins each time: none always comes after the same one. */
     for (int n = 0; n < repetitions; n++)
-        for (int i = 0; i < WAYS; i++)
-            if (results[(i + n) % WAYS].chosen)
-                measure_way(&results[(i + n) % WAYS], n, in, field);
-    for (int i = 0; i < WAYS; i++)
-        if (results[i].chosen && results[i].way.close)
-            results[i].way.close(&results[i].way, in);
+        for (int i = 0; i < BACKENDS; i++)
+            if (results[(i + n) % BACKENDS].chosen)
+                measure_backend(&results[(i + n) % BACKENDS], n, in, field);
+    for (int i = 0; i < BACKENDS; i++)
+        if (results[i].chosen && results[i].backend.close)
+            results[i].backend.close(&results[i].backend, in);
 }
 
 /* ---- reporting ---------------------------------------------------------- */
 
-static const struct result *find(const struct result results[WAYS],
+static const struct result *find(const struct result results[BACKENDS],
                                  const char *name)
 {
-    for (int i = 0; i < WAYS; i++)
-        if (!strcmp(results[i].way.name, name))
+    for (int i = 0; i < BACKENDS; i++)
+        if (!strcmp(results[i].backend.name, name))
             return &results[i];
     return NULL;
 }
@@ -203,7 +207,7 @@ static const struct result *find(const struct result results[WAYS],
 static double quantile_of(const struct result *r, int of_read, int repetitions,
                           double q)
 {
-    if (!r->chosen || (of_read && !r->way.read))
+    if (!r->chosen || (of_read && !r->backend.read))
         return NAN;
     return measure_quantile(of_read ? r->read : r->write, repetitions, q);
 }
@@ -215,7 +219,7 @@ static double median_of(const struct result *r, int of_read, int repetitions)
 
 /* Of the medians ('q' is 0.5) or of the shortest times (0). */
 static double ratio_of(const struct target *t,
-                       const struct result results[WAYS], int repetitions,
+                       const struct result results[BACKENDS], int repetitions,
                        double q)
 {
     return quantile_of(find(results, t->numerator), t->of_read, repetitions,
@@ -229,28 +233,28 @@ static int is_met(const struct target *t, double ratio)
     return t->at_least ? ratio >= t->limit : ratio <= t->limit;
 }
 
-static void print_times(const struct result results[WAYS], int repetitions,
+static void print_times(const struct result results[BACKENDS], int repetitions,
                         double gibibytes)
 {
     printf("\n%-14s %9s %9s %9s %9s   %9s %9s\n", "seconds", "write", "least",
            "most", "GiB/s", "read", "GiB/s");
-    for (int i = 0; i < WAYS; i++) {
+    for (int i = 0; i < BACKENDS; i++) {
         const struct result *r = &results[i];
         double write = median_of(r, 0, repetitions);
         double read = median_of(r, 1, repetitions);
 
         if (!r->chosen)
             continue;
-        printf("%-14s %9.3f %9.3f %9.3f %9.2f", r->way.name, write,
+        printf("%-14s %9.3f %9.3f %9.3f %9.2f", r->backend.name, write,
                quantile_of(r, 0, repetitions, 0),
                quantile_of(r, 0, repetitions, 1), gibibytes / write);
-        if (r->way.read)
+        if (r->backend.read)
             printf("   %9.3f %9.2f", read, gibibytes / read);
         printf("\n");
     }
 }
 
-static void print_ratios(const struct result results[WAYS], int repetitions)
+static void print_ratios(const struct result results[BACKENDS], int repetitions)
 {
     printf("\n%-38s %6s %6s   %s\n", "ratio", "median", "least", "target");
     for (int i = 0; i < TARGETS; i++) {
@@ -269,16 +273,16 @@ static void print_ratios(const struct result results[WAYS], int repetitions)
     }
 }
 
-static void print_phases(const struct result results[WAYS], int repetitions)
+static void print_phases(const struct result results[BACKENDS], int repetitions)
 {
-    for (int i = 0; i < WAYS; i++) {
+    for (int i = 0; i < BACKENDS; i++) {
         const struct result *r = &results[i];
-        const bouma_record *record = &r->way.record;
+        const bouma_record *record = &r->backend.record;
 
         if (record->files == 0)
             continue;
         printf("\n%s, the slowest rank's seconds in each phase:\n ",
-               r->way.name);
+               r->backend.name);
         for (int p = 0; p < PHASES; p++)
             printf(" %s %.3f", phase_names[p],
                    measure_median(r->phase[p], repetitions));
@@ -292,31 +296,31 @@ static void print_phases(const struct result results[WAYS], int repetitions)
 }
 
 static void write_json(const char *path, const struct settings *s, int ranks,
-                       const struct result results[WAYS])
+                       const struct result results[BACKENDS])
 {
     FILE *f = fopen(path, "w");
     const char *comma = "";
 
     if (!f)
-        way_fail("%s: cannot be written", path);
+        backend_fail("%s: cannot be written", path);
     fprintf(f,
             "{\n  \"benchmark\": \"write\", \"version\": \"%s\", "
             "\"size\": %lld, \"ranks\": %d, \"split\": \"%s\", "
             "\"codec\": \"%s\",\n  \"ways\": [",
             bouma_version(), (long long)s->size, ranks,
             s->slabs ? "slabs" : "blocks", bouma_codec_name(s->codec));
-    for (int i = 0; i < WAYS; i++) {
+    for (int i = 0; i < BACKENDS; i++) {
         const struct result *r = &results[i];
 
         if (!r->chosen)
             continue;
-        fprintf(f, "%s\n    {\"name\": \"%s\", ", comma, r->way.name);
+        fprintf(f, "%s\n    {\"name\": \"%s\", ", comma, r->backend.name);
         measure_json_list(f, "write", r->write, s->repetitions);
-        if (r->way.read) {
+        if (r->backend.read) {
             fprintf(f, ", ");
             measure_json_list(f, "read", r->read, s->repetitions);
         }
-        for (int p = 0; p < PHASES && r->way.record.files > 0; p++) {
+        for (int p = 0; p < PHASES && r->backend.record.files > 0; p++) {
             fprintf(f, ",\n     ");
             measure_json_list(f, phase_names[p], r->phase[p], s->repetitions);
         }
@@ -342,18 +346,18 @@ static void write_json(const char *path, const struct settings *s, int ranks,
     }
     fprintf(f, "\n  ]\n}\n");
     if (fclose(f))
-        way_fail("%s: cannot be written", path);
+        backend_fail("%s: cannot be written", path);
 }
 
 /* ---- main --------------------------------------------------------------- */
 
-static void result_init(struct result *r, const struct way *way,
+static void result_init(struct result *r, const struct backend *backend,
                         const struct settings *s)
 {
     size_t bytes = (size_t)s->repetitions * sizeof(double);
 
-    r->way = *way;
-    r->chosen = strstr(way->name, s->only) != NULL;
+    r->backend = *backend;
+    r->chosen = strstr(backend->name, s->only) != NULL;
     r->write = allocate(bytes);
     r->read = allocate(bytes);
     for (int p = 0; p < PHASES; p++)
@@ -370,13 +374,13 @@ static void result_release(struct result *r)
 
 int main(int argc, char **argv)
 {
-    static const struct way *const ways[WAYS] = {
-        &way_plain,         &way_plain_fsync, &way_bouma_fast,
-        &way_bouma_durable, &way_hdf5,        &way_mpiio};
+    static const struct backend *const backends[BACKENDS] = {
+        &backend_plain,         &backend_plain_fsync, &backend_bouma_fast,
+        &backend_bouma_durable, &backend_hdf5,        &backend_mpiio};
     struct settings settings;
-    struct way_input in = {.comm = MPI_COMM_WORLD};
+    struct backend_input in = {.comm = MPI_COMM_WORLD};
     struct field field;
-    struct result results[WAYS];
+    struct result results[BACKENDS];
     float *data, *back;
     int ranks, dims[BOUMA_MAX_DIMS];
 
@@ -385,7 +389,7 @@ int main(int argc, char **argv)
     MPI_Comm_size(in.comm, &ranks);
     parse(&settings, argc, argv);
     if (field_init(&field, settings.size))
-        way_fail("out of memory");
+        backend_fail("out of memory");
 
     split(&in.box, dims, settings.size, settings.slabs, in.comm);
     in.count = (size_t)field_box_samples(&in.box);
@@ -395,8 +399,8 @@ int main(int argc, char **argv)
     in.codec = settings.codec;
     memcpy(in.shape, field.shape, sizeof(in.shape));
     field_fill(&field, &in.box, data);
-    for (int i = 0; i < WAYS; i++)
-        result_init(&results[i], ways[i], &settings);
+    for (int i = 0; i < BACKENDS; i++)
+        result_init(&results[i], backends[i], &settings);
 
     measure_all(results, settings.repetitions, &in, &field);
 
@@ -414,7 +418,7 @@ int main(int argc, char **argv)
         if (settings.json)
             write_json(settings.json, &settings, ranks, results);
     }
-    for (int i = 0; i < WAYS; i++)
+    for (int i = 0; i < BACKENDS; i++)
         result_release(&results[i]);
     free(back);
     free(data);

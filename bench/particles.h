@@ -8,10 +8,10 @@
 enum { PARTICLES_PATH_BYTES = 4096 };
 
 enum { UNIFORM, CLUSTERED, DISTRIBUTIONS };
-enum { RAW, USUAL, QUANTISED, WAYS }; /* of storing: the codecs */
+enum { RAW, USUAL, QUANTISED, BACKENDS }; /* of storing: the codecs */
 
 extern const char *const distribution_names[DISTRIBUTIONS];
-extern const char *const way_names[WAYS];
+extern const char *const backend_names[BACKENDS];
 
 struct bench {
     int rank, ranks;
@@ -27,7 +27,7 @@ void check(int rc, const bouma_dataset *ds);
 
 /* Where the dataset of a distribution and a way is. */
 void particles_path(char path[PARTICLES_PATH_BYTES], const struct bench *b,
-                    int distribution, int way);
+                    int distribution, int backend);
 
 /* A dataset that is open for reading by one thread; if that fails, the program
  * ends, or 'try' gives the status (then close it, too). */
@@ -37,9 +37,9 @@ struct reading {
     bouma_particles *set;
 };
 int reading_try(struct reading *r, const struct bench *b, int distribution,
-                int way);
+                int backend);
 void reading_open(struct reading *r, const struct bench *b, int distribution,
-                  int way);
+                  int backend);
 void reading_close(struct reading *r);
 
 /* particles_write.c: times of writes; then sizes, 1 if something that was

@@ -9,7 +9,7 @@
 
 #include "particles.h"
 #include "plan/aggregate.h"
-#include "plan/sieve.h"
+#include "plan/particle_router.h"
 #include "score.h"
 
 #define RANKS     256 /* as 8 x 8 x 4 boxes */
@@ -138,18 +138,18 @@ static double largest_of_split(const struct crowd *c, uint64_t target,
     exact = calloc((size_t)g.files, sizeof(*exact));
     for (int r = 0; r < RANKS && exact; r++) {
         struct bm_positions p = positions_of(c, r);
-        struct bm_sieve s;
+        struct bm_particle_router s;
 
         if (!samples[r].count && c->units[r].count)
             exact[g.file[first[r]]] += c->units[r].count;
         if (!samples[r].count)
             continue;
-        if (bm_sieve_make(&s, bm_allocator_default(), &p, &g, &samples[r],
-                          g.file + first[r]))
+        if (bm_particle_router_make(&s, bm_allocator_default(), &p, &g,
+                                    &samples[r], g.file + first[r]))
             fail("no memory");
         for (size_t i = 0; i < s.count; i++)
             exact[s.files[i]] += s.first[i + 1] - s.first[i];
-        bm_sieve_release(&s);
+        bm_particle_router_release(&s);
         bm_sample_release(&samples[r]);
     }
     for (int64_t f = 0; f < g.files && exact; f++)

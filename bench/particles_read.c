@@ -120,13 +120,13 @@ void bench_coarse(const struct bench *b)
 
 /* On a fresh handle: what it has to read first is part of it. */
 static double read_progressively(const struct bench *b, int distribution,
-                                 int way)
+                                 int backend)
 {
     struct sums s = {0}, should = {b->particles, sum_of_ids(b->particles), 0};
     struct reading r;
     double seconds;
 
-    reading_open(&r, b, distribution, way);
+    reading_open(&r, b, distribution, backend);
     seconds = measure_now();
     for (int i = 0; i < STEPS; i++) {
         bouma_particles_query q;
@@ -317,20 +317,20 @@ static void compare(const struct reading *r, struct look *looks, int count,
 
 /* ---- all ---------------------------------------------------------------- */
 
-static void report_progressive(const struct bench *b, int distribution, int way,
-                               const struct times *read,
+static void report_progressive(const struct bench *b, int distribution,
+                               int backend, const struct times *read,
                                const struct times *plain)
 {
-    enum score_kind most = way == RAW ? SCORE_AT_MOST : SCORE_TOLD;
-    enum score_kind least = way == RAW ? SCORE_AT_LEAST : SCORE_TOLD;
+    enum score_kind most = backend == RAW ? SCORE_AT_MOST : SCORE_TOLD;
+    enum score_kind least = backend == RAW ? SCORE_AT_LEAST : SCORE_TOLD;
     char name[100];
 
     snprintf(name, sizeof(name),
              "progressive, %s, %s: time over a pass in memory",
-             distribution_names[distribution], way_names[way]);
+             distribution_names[distribution], backend_names[backend]);
     score_ratio(name, read, plain, most, 3);
     snprintf(name, sizeof(name), "progressive, %s, %s: particles a millisecond",
-             distribution_names[distribution], way_names[way]);
+             distribution_names[distribution], backend_names[backend]);
     score(name,
           (double)b->particles /
               (1e3 * measure_median(read->seconds, read->count)),
@@ -358,42 +358,44 @@ void bench_reads(const struct bench *b)
 
         for (int i = 0; i < DISTRIBUTIONS; i++)
             for (int k = 0; k <= QUANTISED; k++) {
-                int way = (k + turn) % (QUANTISED + 1);
+                int backend = (k + turn) % (QUANTISED + 1);
                 double seconds =
-                    way == QUANTISED /* there is no such read: in memory */
+                    backend == QUANTISED /* there is no such read: in memory */
                         ? sum_in_memory(all[i], b->particles)
-                        : read_progressively(b, i, way);
+                        : read_progressively(b, i, backend);
 
                 if (n >= 0)
-                    times_add(way == QUANTISED ? &plain[i] : &read[i][way],
+                    times_add(backend == QUANTISED ? &plain[i]
+                                                   : &read[i][backend],
                               seconds);
             }
-        for (int way = 0; way < QUANTISED; way++) {
-            reading_open(&r, b, UNIFORM, way);
+        for (int backend = 0; backend < QUANTISED; backend++) {
+            reading_open(&r, b, UNIFORM, backend);
             if (n == 0)
-                memset(costs[way], 0, sizeof(costs[way]));
-            compare(&r, boxes, PLACES, turn, &costs[way][0]);
-            compare(&r, ranges, RANGES, turn, &costs[way][1]);
+                memset(costs[backend], 0, sizeof(costs[backend]));
+            compare(&r, boxes, PLACES, turn, &costs[backend][0]);
+            compare(&r, ranges, RANGES, turn, &costs[backend][1]);
             reading_close(&r);
         }
     }
     printf("\nquality 0.1, 0.2, .. 1, each from the one before, one thread, "
            "every value summed\n");
     for (int i = 0; i < DISTRIBUTIONS; i++)
-        for (int way = 0; way < QUANTISED; way++)
-            report_progressive(b, i, way, &read[i][way], &plain[i]);
+        for (int backend = 0; backend < QUANTISED; backend++)
+            report_progressive(b, i, backend, &read[i][backend], &plain[i]);
     printf("\na look at everything over a query, uniform, one thread\n");
-    for (int way = 0; way < QUANTISED; way++)
+    for (int backend = 0; backend < QUANTISED; backend++)
         for (int k = 0; k < 2; k++) {
             char name[100];
 
-            snprintf(name, sizeof(name), "query, %s, %s", way_names[way],
-                     kinds[k]);
-            score_ratio(name, &costs[way][k].scans, &costs[way][k].queries,
-                        way == RAW ? SCORE_AT_LEAST : SCORE_TOLD, k ? 5 : 20);
+            snprintf(name, sizeof(name), "query, %s, %s",
+                     backend_names[backend], kinds[k]);
+            score_ratio(
+                name, &costs[backend][k].scans, &costs[backend][k].queries,
+                backend == RAW ? SCORE_AT_LEAST : SCORE_TOLD, k ? 5 : 20);
             snprintf(name, sizeof(name), "query, %s, %s: bytes, percent of all",
-                     way_names[way], kinds[k]);
-            score(name, 100 * costs[way][k].share, SCORE_TOLD, 0);
+                     backend_names[backend], kinds[k]);
+            score(name, 100 * costs[backend][k].share, SCORE_TOLD, 0);
         }
     for (int i = 0; i < DISTRIBUTIONS; i++)
         bouma_particle_data_free(all[i]);

@@ -43,23 +43,25 @@ static double slowest(double seconds)
 }
 
 static void define(bouma_variable *variables[1 + CLOUD_ATTRIBUTES],
-                   bouma_particles **set, bouma_dataset *ds, int way,
+                   bouma_particles **set, bouma_dataset *ds, int backend,
                    const double tolerance[CLOUD_ATTRIBUTES])
 {
     /* With a tolerance and no codec it is quantise. */
-    static const bouma_codec codecs[WAYS] = {BOUMA_CODEC_RAW, 0, 0};
-    bouma_particles_spec s = {
-        .size = sizeof(s), .ndims = 3, .type = BOUMA_F32, .codec = codecs[way]};
+    static const bouma_codec codecs[BACKENDS] = {BOUMA_CODEC_RAW, 0, 0};
+    bouma_particles_spec s = {.size = sizeof(s),
+                              .ndims = 3,
+                              .type = BOUMA_F32,
+                              .codec = codecs[backend]};
 
-    if (way == QUANTISED)
+    if (backend == QUANTISED)
         s.tolerance = TOLERANCE;
     check(bouma_particles_define(set, ds, "dust", &s), ds);
     variables[0] = bouma_particles_variable(*set, 0);
     for (int j = 0; j < CLOUD_ATTRIBUTES; j++) {
         bouma_variable_spec v = {
-            .size = sizeof(v), .type = BOUMA_F64, .codec = codecs[way]};
+            .size = sizeof(v), .type = BOUMA_F64, .codec = codecs[backend]};
 
-        if (way == QUANTISED)
+        if (backend == QUANTISED)
             v.tolerance = tolerance[j];
         check(bouma_particles_define_variable(&variables[1 + j], *set,
                                               cloud_names[j], &v),
@@ -82,7 +84,8 @@ static int put(bouma_particles *set, const struct cloud *c,
 }
 
 /* Write a new dataset; seconds from a barrier to the end of the step. */
-static double write_dataset(const struct bench *b, int distribution, int way,
+static double write_dataset(const struct bench *b, int distribution,
+                            int backend,
                             const double tolerance[CLOUD_ATTRIBUTES],
                             bouma_record *record)
 {
@@ -93,14 +96,14 @@ static double write_dataset(const struct bench *b, int distribution, int way,
     bouma_options o;
     bouma_dataset *ds;
 
-    particles_path(path, b, distribution, way);
+    particles_path(path, b, distribution, backend);
     if (b->rank == 0 && measure_remove(path))
         fail("cannot remove a dataset");
     settle(b);
     bouma_options_init(&o, sizeof(o));
     o.durability = BOUMA_FAST;
     check(bouma_dataset_create_mpi(&ds, MPI_COMM_WORLD, path, &o), ds);
-    define(variables, &set, ds, way, tolerance);
+    define(variables, &set, ds, backend, tolerance);
     MPI_Barrier(MPI_COMM_WORLD);
     begun = measure_now();
     check(bouma_step_begin(ds, 0, 0), ds);
@@ -194,15 +197,15 @@ static void report_writes(const struct bench *b,
                    median_of(&w->parts[p]),
                    median_of(&w->parts[p]) * nanoseconds);
         printf("\n");
-        for (int way = 0; way < QUANTISED; way++) {
-            printf("  %-9s %-5s %7.3f %7.3f ", "", way_names[way],
-                   median_of(&w->total[way]),
-                   measure_quantile(w->total[way].seconds, w->total[way].count,
-                                    0));
+        for (int backend = 0; backend < QUANTISED; backend++) {
+            printf("  %-9s %-5s %7.3f %7.3f ", "", backend_names[backend],
+                   median_of(&w->total[backend]),
+                   measure_quantile(w->total[backend].seconds,
+                                    w->total[backend].count, 0));
             for (int p = 0; p < PHASES; p++)
                 printf("  %s %.3f (%.1f)", phase_names[p],
-                       median_of(&w->phases[way][p]),
-                       median_of(&w->phases[way][p]) * nanoseconds);
+                       median_of(&w->phases[backend][p]),
+                       median_of(&w->phases[backend][p]) * nanoseconds);
             printf("\n");
         }
         printf("  %-9s the rank with most has %.2f of the mean; %d files, "
@@ -212,18 +215,18 @@ static void report_writes(const struct bench *b,
                    (double)w->record[RAW].mean_file,
                (double)w->record[RAW].shipped_bytes / million);
     }
-    for (int way = 0; way < QUANTISED; way++)
+    for (int backend = 0; backend < QUANTISED; backend++)
         for (int i = 0; i < DISTRIBUTIONS; i++) {
             snprintf(name, sizeof(name), "write, %s, %s: time over the floor",
-                     distribution_names[i], way_names[way]);
-            score_ratio(name, &writes[i].total[way], &writes[i].floor,
+                     distribution_names[i], backend_names[backend]);
+            score_ratio(name, &writes[i].total[backend], &writes[i].floor,
                         SCORE_AT_MOST, 2.5);
         }
-    for (int way = 0; way < QUANTISED; way++) {
+    for (int backend = 0; backend < QUANTISED; backend++) {
         snprintf(name, sizeof(name), "write, %s: clustered over uniform",
-                 way_names[way]);
-        score_ratio(name, &writes[CLUSTERED].total[way],
-                    &writes[UNIFORM].total[way], SCORE_AT_MOST, 1.15);
+                 backend_names[backend]);
+        score_ratio(name, &writes[CLUSTERED].total[backend],
+                    &writes[UNIFORM].total[backend], SCORE_AT_MOST, 1.15);
     }
 }
 
@@ -270,11 +273,12 @@ static int add_size(const char *path, const struct stat *info, int kind,
 }
 
 /* All bytes of all files of a dataset, which has one step. */
-static double bytes_on_disk(const struct bench *b, int distribution, int way)
+static double bytes_on_disk(const struct bench *b, int distribution,
+                            int backend)
 {
     char path[PARTICLES_PATH_BYTES];
 
-    particles_path(path, b, distribution, way);
+    particles_path(path, b, distribution, backend);
     tree_bytes = 0;
     if (nftw(path, add_size, 16, FTW_PHYS))
         fail("cannot look at a dataset");
@@ -282,10 +286,11 @@ static double bytes_on_disk(const struct bench *b, int distribution, int way)
 }
 
 /* How much smaller each variable is. What cannot be read is told, and 1. */
-static int report_variables(const struct bench *b, int distribution, int way)
+static int report_variables(const struct bench *b, int distribution,
+                            int backend)
 {
     struct reading r;
-    int failed = reading_try(&r, b, distribution, way) != BOUMA_OK;
+    int failed = reading_try(&r, b, distribution, backend) != BOUMA_OK;
 
     if (failed)
         printf("    CANNOT BE READ: %s\n", bouma_error_message(r.ds));
@@ -293,7 +298,7 @@ static int report_variables(const struct bench *b, int distribution, int way)
         bouma_variable_info v;
 
         bouma_variable_info_get(bouma_particles_variable(r.set, j), &v);
-        if (way == QUANTISED && !(v.largest_error <= v.bound))
+        if (backend == QUANTISED && !(v.largest_error <= v.bound))
             fail("an error is beyond the bound");
         printf("%s%s %.2f%s", j ? "  " : "    ", v.name,
                (double)v.raw_bytes / (double)v.stored_bytes,
@@ -337,12 +342,12 @@ int bench_sizes(const struct bench *b)
               0.9);
     }
     for (int i = 0; i < DISTRIBUTIONS; i++)
-        for (int way = USUAL; way < WAYS; way++) {
+        for (int backend = USUAL; backend < BACKENDS; backend++) {
             snprintf(name, sizeof(name), "size, %s, %s%s: times smaller",
-                     distribution_names[i], way_names[way],
-                     way == QUANTISED ? " to 1e-4 of the range" : "");
-            score(name, raw / bytes_on_disk(b, i, way), SCORE_TOLD, 0);
-            failed |= report_variables(b, i, way);
+                     distribution_names[i], backend_names[backend],
+                     backend == QUANTISED ? " to 1e-4 of the range" : "");
+            score(name, raw / bytes_on_disk(b, i, backend), SCORE_TOLD, 0);
+            failed |= report_variables(b, i, backend);
         }
     return failed;
 }

@@ -170,8 +170,8 @@ typedef enum bouma_distribute {
  * that align its data (of particles: as few particles as can be; with
  * `predict`, by the sizes that chunks had in the last step). The last three are
  * for particles, and mean `optimal` to grids; `split` divides ranks that have
- * more than others. With none of them, particles are assigned as by `split`, but
- * ranks are divided only where that saves time. */
+ * more than others. With none of them, particles are assigned as by `split`,
+ * but ranks are divided only where that saves time. */
 #define BOUMA_ASSIGN_LIST(X)                                                   \
     X(ASSIGN_OPTIMAL, 1, "optimal")   /* (default of grids) */                 \
     X(ASSIGN_RUNNING, 2, "running")   /* running average of what is left */    \
@@ -216,8 +216,8 @@ typedef enum bouma_codec { BOUMA_CODEC_LIST(BOUMA_CHOICE_ENTRY) } bouma_codec;
     X(TIER_LOCAL, 3, "local") /* a file in the directory 'local' */
 typedef enum bouma_tier { BOUMA_TIER_LIST(BOUMA_CHOICE_ENTRY) } bouma_tier;
 
-/* How bytes get to a writer. With `windows`, ranks of its node put them into its
- * memory; others send. */
+/* How bytes get to a writer. With `windows`, ranks of its node put them into
+ * its memory; others send. */
 #define BOUMA_TRANSPORT_LIST(X)                                                \
     X(TRANSPORT_MESSAGES, 1, "messages") /* sent and received */               \
     X(TRANSPORT_WINDOWS, 2, "windows")   /* put, on its node */
@@ -399,14 +399,14 @@ typedef struct bouma_refinement bouma_refinement;
  * that name is BOUMA_EEXISTS.
  *
  * With the option 'clobber', a dataset of that name makes way: all its steps
- * are removed, also those in twins with 'persist'. Nothing else is: it is still
- * BOUMA_EEXISTS if there is something that is no dataset, or if other files are
- * between those of its steps; and BOUMA_EBUSY while another program writes it.
- * All of that is found out before anything is removed. Other files elsewhere in
- * its directory stay. If the removal is interrupted, the old dataset is there,
- * or none, and the same call does the rest. A directory that cannot be removed,
- * since files in it are still open (NFS), is left behind and told by
- * bouma_dataset_note().
+ * are removed, also those in local copies with 'persist'. Nothing else is: it
+ * is still BOUMA_EEXISTS if there is something that is no dataset, or if other
+ * files are between those of its steps; and BOUMA_EBUSY while another program
+ * writes it. All of that is found out before anything is removed. Other files
+ * elsewhere in its directory stay. If the removal is interrupted, the old
+ * dataset is there, or none, and the same call does the rest. A directory that
+ * cannot be removed, since files in it are still open (NFS), is left behind and
+ * told by bouma_dataset_note().
  *
  * 'opts' may be NULL. The caller owns *out and ends it with
  * bouma_dataset_free(), after a failure too: it holds the message. Collective.
@@ -423,8 +423,8 @@ BOUMA_API int bouma_dataset_append(bouma_dataset **out, const char *path,
                                    const bouma_options *opts);
 
 /* Open a dataset for reading; it may be written meanwhile. With the option
- * 'local', files that the twin in that directory has are read from there, and
- * steps that only it has are listed, too: see bouma_dataset_drain().
+ * 'local', files that the local copy in that directory has are read from there,
+ * and steps that only it has are listed, too: see bouma_dataset_drain().
  * Collective. */
 BOUMA_API int bouma_dataset_open(bouma_dataset **out, const char *path,
                                  const bouma_options *opts);
@@ -646,9 +646,9 @@ BOUMA_API int bouma_step_end(bouma_dataset *ds, bouma_record *record);
  * MPI. The step is committed, and its failure told, by the next collective call
  * on the dataset: bouma_dataset_wait(), _flush(), _drain(), _refresh(),
  * _truncate(), _close(), bouma_step_open(), bouma_step_read(),
- * bouma_particles_restart(), and bouma_step_end() or _abort(): if the step before has failed, that is what
- * these two tell, and the step that they were to end is dropped; it can be
- * begun again.
+ * bouma_particles_restart(), and bouma_step_end() or _abort(): if the step
+ * before has failed, that is what these two tell, and the step that they were
+ * to end is dropped; it can be begun again.
  * A program that ends without any of these leaves the step uncommitted.
  *
  * How soon it returns depends on the option 'buffers': what does not fit into
@@ -667,24 +667,24 @@ BOUMA_API int bouma_step_abort(bouma_dataset *ds);
  * bouma_dataset_drain(). Collective. */
 BOUMA_API int bouma_dataset_flush(bouma_dataset *ds);
 
-/* With the option 'persist' a step is written to a twin of the dataset on the
- * storage of the node, LOCAL/<last part of the path>, and ended when it is
- * committed there. On one node the twin is a dataset as any other, to be read
- * at once; of several nodes, each has the files that its own ranks have
+/* With the option 'persist' a step is written to a local copy of the dataset on
+ * the storage of the node, LOCAL/<last part of the path>, and ended when it is
+ * committed there. On one node the local copy is a dataset as any other, to be
+ * read at once; of several nodes, each has the files that its own ranks have
  * written. Steps are copied to the path of the dataset by a thread on each rank
  * while the program goes on, every byte checked, and appear there in their
  * order, whole or not at all, and durable.
  *
  * Wait until all steps are there. After a failure the steps that are not are
- * whole in the twins: the next call (or step, or flush, or close) tries again,
- * and so does `bouma drain` when the program is over. Without 'persist' there
- * is nothing to do. Collective. */
+ * whole in the local copies: the next call (or step, or flush, or close) tries
+ * again, and so does `bouma drain` when the program is over. Without 'persist'
+ * there is nothing to do. Collective. */
 BOUMA_API int bouma_dataset_drain(bouma_dataset *ds);
 
 /* Drop all steps after 'step' (-1: all steps), durably: for a run that goes on
  * from there, and writes them anew. A step is dropped whole or not at all, the
  * last one first, also where the call is interrupted. With 'persist' they are
- * dropped from the twins as well. Waits for a step that is being stored,
+ * dropped from the local copies as well. Waits for a step that is being stored,
  * finishes a group and drains before. Collective. */
 BOUMA_API int bouma_dataset_truncate(bouma_dataset *ds, int64_t step);
 
@@ -1272,12 +1272,12 @@ BOUMA_API int bouma_repair_forget(
 
 /* Steps; and files and bytes that were copied. */
 typedef struct bouma_drain_report {
-    uint64_t steps;     /* that the twin has */
+    uint64_t steps;     /* that the local copy has */
     uint64_t present;   /* were in their place before */
     uint64_t published; /* have appeared there now */
     uint64_t waiting;   /* lack files that are on other nodes */
     uint64_t failed;    /* not copied, or not removed: damaged, or the like */
-    uint64_t removed;   /* from the twin */
+    uint64_t removed;   /* from the local copy */
     uint64_t files, bytes;
     uint64_t older; /* not copied, as a later writing of them is known */
     uint64_t
@@ -1287,27 +1287,28 @@ typedef struct bouma_drain_report {
 } bouma_drain_report;
 
 /* Finish what a program with the option 'persist' could not: copy all steps
- * that the twin 'local' has and the dataset 'path' does not, every byte
+ * that the local copy 'local' has and the dataset 'path' does not, every byte
  * checked, and publish them. The dataset is made if it is missing; if it is
- * there, it must have the twin's id (BOUMA_EEXISTS). What was interrupted, or
- * failed, goes on where it was when it is called again. BOUMA_EBUSY while a
- * program writes the dataset, which then drains by itself.
+ * there, it must have the local copy's id (BOUMA_EEXISTS). What was
+ * interrupted, or failed, goes on where it was when it is called again.
+ * BOUMA_EBUSY while a program writes the dataset, which then drains by itself.
  *
  * If both have a step, and it was written again in one of them, the later
  * writing counts: that of the later writer (its epoch; see docs/format.md), or
- * of one writer the later attempt. From the twin it takes the place of the
- * earlier one; if the dataset has it, nothing is copied, and the twin keeps its
- * own ('older'). If neither is later, though they differ, the step is left as
- * it is in both (BOUMA_EEXISTS). A step that the twin has lost, and the dataset
- * does not have, is put on record there as lost.
+ * of one writer the later attempt. From the local copy it takes the place of
+ * the earlier one; if the dataset has it, nothing is copied, and the local copy
+ * keeps its own ('older'). If neither is later, though they differ, the step is
+ * left as it is in both (BOUMA_EEXISTS). A step that the local copy has lost,
+ * and the dataset does not have, is put on record there as lost.
  *
- * If there are several nodes, each has a twin with the files of its own ranks:
- * drain each, in any order or at once; a step is published by whoever brings
- * its last file.
+ * If there are several nodes, each has a local copy with the files of its own
+ * ranks: drain each, in any order or at once; a step is published by whoever
+ * brings its last file.
  *
  * With 'remove', steps of which the dataset has this very writing are removed
- * from the twin, after all bytes of their files have been read there and found
- * right. What is damaged there stays in the twin, also if that was forgotten.
+ * from the local copy, after all bytes of their files have been read there and
+ * found right. What is damaged there stays in the local copy, also if that was
+ * forgotten.
  *
  * A step that is damaged, here or there, does not keep others from being copied
  * and removed: it is counted as 'failed', and 'message' (of 'bytes' bytes) is

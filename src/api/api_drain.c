@@ -1,4 +1,4 @@
-/* api_drain.c -- bouma_drain(): what was left in twins. */
+/* api_drain.c -- bouma_drain(): what was left in local copies. */
 #include <string.h>
 
 #include "api/api.h"

@@ -46,10 +46,10 @@ int bouma_particles_define_variable(bouma_variable **out,
 }
 
 /* The lanes of one column. */
-static int fill_lanes(struct bm_swarm *swarm, const bouma_column *column,
-                      struct bm_error *error)
+static int fill_lanes(struct bm_particle_block *block,
+                      const bouma_column *column, struct bm_error *error)
 {
-    const struct bm_object *set = swarm->set;
+    const struct bm_object *set = block->set;
     const bouma_variable *v = column->variable;
     size_t lane, size;
 
@@ -60,12 +60,12 @@ static int fill_lanes(struct bm_swarm *swarm, const bouma_column *column,
                        set->name);
     lane = bm_variable_lane(v);
     size = bm_variable_value_size(v);
-    if (swarm->lanes[lane].data)
+    if (block->lanes[lane].data)
         return bm_fail(error, BOUMA_EINVAL,
                        "particles \"%s\": there are two columns for \"%s\"",
                        set->name, v->name);
     for (int c = 0; c < v->components; c++) {
-        struct bm_lane *l = &swarm->lanes[lane + (size_t)c];
+        struct bm_particle_lane *l = &block->lanes[lane + (size_t)c];
         int64_t apart =
             column->component_stride ? column->component_stride : (int64_t)size;
 
@@ -88,38 +88,39 @@ static int fill_lanes(struct bm_swarm *swarm, const bouma_column *column,
     return BOUMA_OK;
 }
 
-static int fill_bounds(struct bm_swarm *swarm, const double *bounds,
+static int fill_bounds(struct bm_particle_block *block, const double *bounds,
                        struct bm_error *error)
 {
-    for (int d = 0; d < swarm->set->ndims && bounds; d++) {
-        swarm->low[d] = bounds[2 * d];
-        swarm->high[d] = bounds[2 * d + 1];
-        if (!isfinite(swarm->low[d]) || !isfinite(swarm->high[d]) ||
-            swarm->low[d] > swarm->high[d])
+    for (int d = 0; d < block->set->ndims && bounds; d++) {
+        block->low[d] = bounds[2 * d];
+        block->high[d] = bounds[2 * d + 1];
+        if (!isfinite(block->low[d]) || !isfinite(block->high[d]) ||
+            block->low[d] > block->high[d])
             return bm_fail(error, BOUMA_EINVAL,
                            "particles \"%s\": the bounds %g to %g of axis %d "
                            "are not two finite numbers, the lower one first",
-                           swarm->set->name, swarm->low[d], swarm->high[d], d);
+                           block->set->name, block->low[d], block->high[d], d);
     }
-    swarm->bounded = bounds != NULL;
+    block->bounded = bounds != NULL;
     return BOUMA_OK;
 }
 
-static int add_swarm(bouma_dataset *ds, const struct bm_swarm *swarm)
+static int add_particle_block(bouma_dataset *ds,
+                              const struct bm_particle_block *block)
 {
-    if (ds->swarm_count == ds->swarm_room) {
+    if (ds->block_count == ds->swarm_room) {
         size_t room = ds->swarm_room * 2 + 4;
-        struct bm_swarm *grown =
-            bm_resize(ds->a, ds->swarms, room, sizeof(*grown));
+        struct bm_particle_block *grown =
+            bm_resize(ds->a, ds->blocks, room, sizeof(*grown));
 
         if (!grown)
             return bm_fail(&ds->error, BOUMA_ENOMEM, "no memory for particles");
-        ds->swarms = grown;
+        ds->blocks = grown;
         ds->swarm_room = room;
     }
-    ds->swarms[ds->swarm_count] = *swarm;
-    ds->swarms[ds->swarm_count].serial = ds->swarm_count;
-    ds->swarm_count++;
+    ds->blocks[ds->block_count] = *block;
+    ds->blocks[ds->block_count].serial = ds->block_count;
+    ds->block_count++;
     return BOUMA_OK;
 }
 
@@ -128,7 +129,7 @@ static int put_particles(struct bm_object *set, uint64_t count,
                          const double *bounds, int copy)
 {
     BM_STRICT_MATH;
-    struct bm_swarm swarm = {.set = set, .count = count};
+    struct bm_particle_block block = {.set = set, .count = count};
     bouma_dataset *ds = set->schema->dataset;
     char text[300];
     int rc;
@@ -138,31 +139,31 @@ static int put_particles(struct bm_object *set, uint64_t count,
     if (rc || !count)
         return rc;
     for (int i = 0; i < set->count; i++)
-        swarm.lane_count += (size_t)set->variables[i]->components;
-    swarm.lanes = bm_new(ds->a, swarm.lane_count, sizeof(*swarm.lanes));
-    if (!swarm.lanes)
+        block.lane_count += (size_t)set->variables[i]->components;
+    block.lanes = bm_new(ds->a, block.lane_count, sizeof(*block.lanes));
+    if (!block.lanes)
         rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory for particles");
     if (!rc && column_count && !columns)
         rc = bm_fail(&ds->error, BOUMA_EINVAL, "%s: no columns", text);
     for (size_t i = 0; i < column_count && !rc; i++)
-        rc = fill_lanes(&swarm, &columns[i], &ds->error);
-    if (!rc && !swarm.lanes[0].data)
+        rc = fill_lanes(&block, &columns[i], &ds->error);
+    if (!rc && !block.lanes[0].data)
         rc = bm_fail(&ds->error, BOUMA_EINVAL,
                      "%s: there is no column for the position", text);
     if (!rc && count >= BM_MAX_PARTICLES)
         rc = bm_fail(&ds->error, BOUMA_ELIMIT, "%s: there are 2^62 or more",
                      text);
     if (!rc)
-        rc = fill_bounds(&swarm, bounds, &ds->error);
+        rc = fill_bounds(&block, bounds, &ds->error);
     if (!rc && copy)
-        rc = bm_swarm_keep_copy(ds, &swarm);
+        rc = bm_particle_block_keep_copy(ds, &block);
     else if (!rc && ds->options.check > 0)
-        bm_swarm_remember(&swarm);
+        bm_particle_block_remember(&block);
     if (!rc)
-        rc = add_swarm(ds, &swarm);
+        rc = add_particle_block(ds, &block);
     if (rc) {
-        bm_drop(ds->a, swarm.lanes);
-        bm_drop(ds->a, swarm.copy);
+        bm_drop(ds->a, block.lanes);
+        bm_drop(ds->a, block.copy);
     }
     return rc;
 }
@@ -237,20 +238,22 @@ bouma_attributes *bouma_particles_attributes(bouma_particles *particles)
 }
 
 /* The tree over the files of a set that is read, or NULL. */
-static const struct bm_top *top_of(const bouma_particles *particles)
+static const struct bm_file_tree *top_of(const bouma_particles *particles)
 {
     const bouma_step *step = particles ? particles->object.schema->step : NULL;
 
-    return step ? bm_manifest_top(&step->manifest, &particles->object) : NULL;
+    return step ? bm_manifest_file_tree(&step->manifest, &particles->object)
+                : NULL;
 }
 
 /* The bounds of all finite positions, or zeros. */
-static void join_bounds(const struct bm_top *top, double *low, double *high)
+static void join_bounds(const struct bm_file_tree *top, double *low,
+                        double *high)
 {
     int any = 0;
 
     for (size_t f = 0; f < top->files; f++) {
-        const struct bm_cloud *c = top->clouds[f];
+        const struct bm_particle_summary *c = top->summaries[f];
 
         for (int d = 0; d < top->set->ndims && c->strays < c->count; d++) {
             low[d] = any ? fmin(low[d], c->low[d]) : c->low[d];
@@ -264,7 +267,7 @@ void bouma_particles_info_get(const bouma_particles *particles,
                               bouma_particles_info *out)
 {
     BM_STRICT_MATH;
-    const struct bm_top *top = top_of(particles);
+    const struct bm_file_tree *top = top_of(particles);
     const struct bm_object *set;
 
     if (!out)
@@ -312,15 +315,15 @@ int bouma_particles_file_get(const bouma_particles *particles, int64_t i,
                              bouma_particles_file *out)
 {
     BM_STRICT_MATH;
-    const struct bm_top *top = top_of(particles);
-    const struct bm_cloud *c;
+    const struct bm_file_tree *top = top_of(particles);
+    const struct bm_particle_summary *c;
 
     if (!out)
         return bm_api_no_place(error_of(particles), "facts of a file");
     memset(out, 0, sizeof(*out));
     if (!top || i < 0 || (uint64_t)i >= top->files)
         return no_such_number(particles, "files", top ? top->files : 0, i);
-    c = top->clouds[i];
+    c = top->summaries[i];
     out->file = (int64_t)top->subfiles[i];
     out->count = c->count;
     out->strays = c->strays;
@@ -334,8 +337,8 @@ int bouma_particles_node_get(const bouma_particles *particles, int64_t i,
                              bouma_particles_node *out)
 {
     BM_STRICT_MATH;
-    const struct bm_top *top = top_of(particles);
-    const struct bm_top_node *n;
+    const struct bm_file_tree *top = top_of(particles);
+    const struct bm_file_tree_node *n;
 
     if (!out)
         return bm_api_no_place(error_of(particles), "facts of a node");

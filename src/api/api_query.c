@@ -215,16 +215,16 @@ static int check_alone(const bouma_particles_query *q,
                      : BOUMA_OK;
 }
 
-static int run(struct bm_hunt *hunt)
+static int run(struct bm_particle_query *hunt)
 {
     struct bouma_dataset *ds = hunt->step->ds;
     double begun = bm_trace_now(ds->tracing.trace);
 
-    return bm_api_traced(ds, "query particles", begun, bm_hunt(hunt));
+    return bm_api_traced(ds, "query particles", begun, bm_particle_query(hunt));
 }
 
-/* bm_hunt() into a collector. */
-static int collect(struct bm_hunt *hunt, struct bm_collector *c)
+/* bm_particle_query() into a collector. */
+static int collect(struct bm_particle_query *hunt, struct bm_collector *c)
 {
     struct bm_error *error = &hunt->step->ds->error;
     int rc;
@@ -246,7 +246,7 @@ int bouma_particles_query_run(bouma_particles *particles,
                               void *user)
 {
     BM_STRICT_MATH;
-    struct bm_hunt hunt;
+    struct bm_particle_query hunt;
     bouma_variable **list;
     struct bm_object *set;
     int rc;
@@ -273,7 +273,7 @@ int bouma_particles_query_run(bouma_particles *particles,
 }
 
 /* What is wrong before anything is read: as complete(), with a collector. */
-static int begin(struct bm_hunt *hunt, struct bm_collector *c,
+static int begin(struct bm_particle_query *hunt, struct bm_collector *c,
                  bouma_variable ***list, bouma_particles *particles,
                  const bouma_particles_query *query)
 {
@@ -314,7 +314,7 @@ int bouma_particles_read(bouma_particle_data **out, bouma_particles *particles,
 {
     BM_STRICT_MATH;
     struct bm_collector c;
-    struct bm_hunt hunt;
+    struct bm_particle_query hunt;
     bouma_variable **list;
     int rc;
 
@@ -345,7 +345,8 @@ static uint64_t key_at(double share)
  * at more of them as long as too few were found. The even sample takes the
  * share by quality; the others by key, so that what is in them depends on keys
  * only, and not on the shares. */
-static int draw(struct bm_hunt *hunt, struct bm_collector *c, uint64_t count)
+static int draw(struct bm_particle_query *hunt, struct bm_collector *c,
+                uint64_t count)
 {
     uint64_t all = hunt->set->particles;
     uint64_t wanted = some_more(count < all ? count : all);
@@ -376,7 +377,7 @@ int bouma_particles_sample(bouma_particle_data **out,
     BM_STRICT_MATH;
     struct bm_draw keys = {.seed = seed};
     struct bm_collector c;
-    struct bm_hunt hunt;
+    struct bm_particle_query hunt;
     bouma_variable **list;
     struct bm_object *set;
     int rc;

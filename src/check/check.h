@@ -35,7 +35,7 @@ void bm_findings_each(const struct bm_buffer *bytes, const bouma_allocator *a,
 struct bm_check {
     bouma_verify_depth depth;
     const struct bm_lost_step *known; /* on record of the step; may be NULL */
-    int is_part; /* of a twin of several nodes: a file that is not here is on
+    int is_part; /* of a local copy of several nodes: a file that is not here is on
                     another */
     uint64_t elsewhere; /* counts those */
     int data_only;      /* its length, and a head that has a good copy, are not

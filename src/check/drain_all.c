@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dataset/twin.h"
+#include "dataset/local_copy.h"
 #include "store/identity.h"
 
 /* ---- what there is ------------------------------------------------------ */
 
-/* Whether a twin has lost a whole step. A record that cannot be read says
+/* Whether a local copy has lost a whole step. A record that cannot be read says
  * nothing of a step that is there. */
 static int is_gone(const struct bm_lost_step *lost,
                    const struct bm_step_list *list)
@@ -36,7 +36,7 @@ static void encode_near(struct bm_buffer *b, const struct bm_drain_all *r,
         }
 }
 
-/* The twin of this node. That there is none is for all ranks together to
+/* The local copy of this node. That there is none is for all ranks together to
  * complain of. */
 static int open_near(struct bm_drain_all *r, struct bm_buffer *mine)
 {
@@ -110,7 +110,7 @@ static void join_steps(struct bm_drain_all *r)
         qsort(r->steps, kept, sizeof(*r->steps), by_writing);
 }
 
-/* A step that a twin has lost. */
+/* A step that a local copy has lost. */
 static int join_loss(struct bm_drain_all *r, struct bm_cursor *c)
 {
     struct bm_step_entry e = bm_get_step_entry(c);
@@ -289,8 +289,8 @@ int bm_drain_share_out(struct bm_drain_all *r, const struct bm_manifest *m,
     return rc;
 }
 
-/* Whether this rank's twin is known to have lost the file, and the place does
- * not have it: then there is nothing to wait for. */
+/* Whether this rank's local copy is known to have lost the file, and the place
+ * does not have it: then there is nothing to wait for. */
 static int check_lost(struct bm_drain_all *r, const struct bm_manifest *m,
                       uint32_t i)
 {
@@ -320,8 +320,8 @@ static void mark_waiting(struct bm_drain_all *r, const struct bm_manifest *m,
         bm_file_close(&f, &ignored);
 }
 
-/* This rank's files; and on rank 0, whether those that no twin has are there
- * already. */
+/* This rank's files; and on rank 0, whether those that no local copy has are
+ * there already. */
 static int copy_files(struct bm_drain_all *r, const struct bm_manifest *m,
                       const int *rank_of, int *missing)
 {
@@ -349,8 +349,8 @@ static int copy_files(struct bm_drain_all *r, const struct bm_manifest *m,
     return rc;
 }
 
-/* Copy what a step has in the twins. *whole is set if it can be published.
- * Collective. */
+/* Copy what a step has in the local copies. *whole is set if it can be
+ * published. Collective. */
 static int copy_step(struct bm_drain_all *r, const struct bm_buffer *bytes,
                      int *whole)
 {

@@ -1,10 +1,10 @@
-/* drain_all.h -- `bouma drain`: all that the twins of a dataset have, and its
- * place does not, is copied there.
+/* drain_all.h -- `bouma drain`: all that the local copies of a dataset have,
+ * and its place does not, is copied there.
  *
- * Each rank looks at the twin of its own node. A file is copied by one of the
- * ranks whose twin has it. A step is published when all its files are there, by
- * whoever finds that first: so nodes may also be drained one after the other,
- * by programs that know nothing of each other. */
+ * Each rank looks at the local copy of its own node. A file is copied by one of
+ * the ranks whose local copy has it. A step is published when all its files are
+ * there, by whoever finds that first: so nodes may also be drained one after
+ * the other, by programs that know nothing of each other. */
 #ifndef BM_DRAIN_ALL_H
 #define BM_DRAIN_ALL_H
 
@@ -14,12 +14,12 @@
 
 #define BM_DRAIN_BATCH 16 /* steps published under one claim */
 
-/* A step that a twin has. */
+/* A step that a local copy has. */
 struct bm_drain_step {
     struct bm_step_entry entry;
-    int owner;     /* the first rank whose twin has its manifest */
+    int owner;     /* the first rank whose local copy has its manifest */
     int is_there;  /* in its place, this writing of it */
-    int is_older;  /* than the writing in its place, or in another twin */
+    int is_older;  /* than the writing in its place, or in another local copy */
     int forgotten; /* its manifest cannot be read */
 };
 
@@ -29,33 +29,34 @@ struct bm_drain_all {
     const bouma_options *options;
     const char *near_path, *far_path;
     struct bm_store near, far;
-    int has_near; /* this rank has a twin */
+    int has_near; /* this rank has a local copy */
     uint8_t id[16];
     struct bm_drain_step *steps; /* [count], in the order of writing */
     size_t count, at;            /* 'at': the one that is being copied */
-    struct bm_loss_list losses;  /* of this rank's twin */
-    struct bm_loss_list lost;    /* whole steps, of all twins */
+    struct bm_loss_list losses;  /* of this rank's local copy */
+    struct bm_loss_list lost;    /* whole steps, of all local copies */
     struct bm_step_list gone;    /* rank 0: that the place has lost, and that
                                     were put on record there by this drain */
     struct bm_copier copier;
     int settled;                    /* the file DATASET there is durable */
     uint64_t step_bytes, step_done; /* of this one, on this rank */
     struct bouma_dataset *target;   /* rank 0: the place, to publish there */
-    uint32_t least, own; /* epochs: later than all twins'; the last of ours */
+    uint32_t least,
+        own; /* epochs: later than all local copies'; the last of ours */
     struct bm_error problem; /* the first of a step: others go on */
     bouma_drain_report *report;
     struct bm_error *error;
 };
 
-/* Copy and publish, and with 'remove' remove from the twins what is safe then.
- * Takes 'comm' over. Collective. */
+/* Copy and publish, and with 'remove' remove from the local copies what is safe
+ * then. Takes 'comm' over. Collective. */
 int bm_drain_all(struct bm_comm *comm, const char *near, const char *far,
                  int remove, const bouma_options *options,
                  bouma_drain_report *report, struct bm_error *error);
 
-/* Which rank takes care of which file of a step: of those whose twin has it,
- * the one that has the fewest bytes so far; -1 if none has. A rank without 'm'
- * has no part in it. Collective. */
+/* Which rank takes care of which file of a step: of those whose local copy has
+ * it, the one that has the fewest bytes so far; -1 if none has. A rank without
+ * 'm' has no part in it. Collective. */
 int bm_drain_share_out(struct bm_drain_all *r, const struct bm_manifest *m,
                        int *rank_of);
 /* What is wrong with one step only does not keep the others from going on: then
@@ -64,9 +65,9 @@ int bm_drain_share_out(struct bm_drain_all *r, const struct bm_manifest *m,
 int bm_drain_go_on(struct bm_drain_all *r, uint64_t step, const char *what,
                    int rc);
 
-/* Remove the steps that are in their place from the twin of this rank's node,
- * after every byte of them was read there and found right. A step of which the
- * two have different writings stays. Collective. */
+/* Remove the steps that are in their place from the local copy of this rank's
+ * node, after every byte of them was read there and found right. A step of
+ * which the two have different writings stays. Collective. */
 int bm_drain_remove(struct bm_drain_all *r);
 
 /* ---- publishing: drain_publish.c ---------------------------------------- */
@@ -94,9 +95,9 @@ struct bm_drain_batch {
 /* Publish them; what became of each is known to all ranks. Collective. */
 int bm_drain_publish(struct bm_drain_all *r, struct bm_drain_batch *batch);
 
-/* Rank 0: steps that a twin has lost, and the place does not have, are put on
- * record there, and counted together with those that the place itself has lost
- * and that are on record since it was claimed. */
+/* Rank 0: steps that a local copy has lost, and the place does not have, are
+ * put on record there, and counted together with those that the place itself
+ * has lost and that are on record since it was claimed. */
 int bm_drain_record(struct bm_drain_all *r);
 
 /* Forget the handle of the place. */

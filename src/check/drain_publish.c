@@ -1,6 +1,6 @@
-/* drain_publish.c -- steps become visible in the place that a twin is drained
- * to, and what a twin has lost is put on record there. For rank 0, but for the
- * one function that tells the others. */
+/* drain_publish.c -- steps become visible in the place that a local copy is
+ * drained to, and what a local copy has lost is put on record there. For rank
+ * 0, but for the one function that tells the others. */
 #include <inttypes.h>
 #include <string.h>
 #include <time.h>

@@ -1,4 +1,4 @@
-/* drain_remove.c -- a twin gives up what its place has. */
+/* drain_remove.c -- a local copy gives up what its place has. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -7,8 +7,8 @@
 #include "dataset/sweep.h"
 #include "store/identity.h"
 
-/* One epoch for all twins: of the ranks that share one, one gets it, and tidies
- * up there. Collective. */
+/* One epoch for all local copies: of the ranks that share one, one gets it, and
+ * tidies up there. Collective. */
 static int claim_near(struct bm_drain_all *r, uint32_t *epoch, int *claims)
 {
     uint32_t last = 0;
@@ -31,7 +31,8 @@ static int claim_near(struct bm_drain_all *r, uint32_t *epoch, int *claims)
     return bm_comm_agree(r->comm, rc, r->error);
 }
 
-/* Whether the twin has no other file under the name of one of the step's. */
+/* Whether the local copy has no other file under the name of one of the step's.
+ */
 static int has_files_of(struct bm_drain_all *r, const struct bm_manifest *m)
 {
     for (uint32_t i = 0; i < m->count; i++) {
@@ -45,10 +46,10 @@ static int has_files_of(struct bm_drain_all *r, const struct bm_manifest *m)
     return 1;
 }
 
-/* Whether the place has what this rank's twin has, to the byte of the manifest,
- * in which the hashes of all files are. A twin may have files of a step, but no
- * manifest: then their heads tell. Two manifests of one writing are an
- * error. */
+/* Whether the place has what this rank's local copy has, to the byte of the
+ * manifest, in which the hashes of all files are. A local copy may have files
+ * of a step, but no manifest: then their heads tell. Two manifests of one
+ * writing are an error. */
 static int compare(struct bm_drain_all *r, const struct bouma_step *step,
                    const struct bm_drain_step *s, int *same)
 {
@@ -102,7 +103,7 @@ static void tell_first(void *user, const bouma_finding *f)
 
 /* Every byte of those files of a step that fall to this rank, in the place
  * where they are to stay. Damage that was forgotten there counts, too: the copy
- * in the twin may be the only one that is whole. */
+ * in the local copy may be the only one that is whole. */
 static int check_files(struct bm_drain_all *r, struct bouma_step *step,
                        const int *rank_of)
 {
@@ -129,8 +130,8 @@ static int check_files(struct bm_drain_all *r, struct bouma_step *step,
     return rc;
 }
 
-/* Whether the step can be removed from this rank's twin. Each file is read
- * once, however many ranks share the twin. Collective. */
+/* Whether the step can be removed from this rank's local copy. Each file is
+ * read once, however many ranks share the local copy. Collective. */
 static int check_step(struct bm_drain_all *r, struct bouma_dataset *far,
                       const struct bm_drain_step *s, int *safe)
 {

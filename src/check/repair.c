@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "check/repair.h"
+#include "dataset/local_copy.h"
 #include "dataset/sweep.h"
-#include "dataset/twin.h"
 #include "store/envelope.h"
 #include "store/identity.h"
 
@@ -429,7 +429,7 @@ static int manifest_from_heads(struct bm_repair *r, struct bouma_step *step,
     }
     m->record.files = (int64_t)m->count;
     m->record.mean_file = m->record.stored_bytes / m->count;
-    rc = bm_manifest_make_tops(m, NULL);
+    rc = bm_manifest_make_file_trees(m, NULL);
     if (!rc)
         rc = bm_manifest_total(m);
     for (uint32_t i = 0; i < step->schema.variables && !rc; i++)
@@ -822,7 +822,7 @@ static int repair_all(struct bm_repair *r)
         rc = load_index(r);
     if (!rc)
         rc = repair_identity(r, anew);
-    r->is_part = !rc && bm_twin_is_part(&r->ds.store, r->ds.id);
+    r->is_part = !rc && bm_local_copy_is_part(&r->ds.store, r->ds.id);
     if (!rc)
         rc = bm_repair_steps_dir(r, &has_steps);
     if (!rc && has_steps)

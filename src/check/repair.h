@@ -7,7 +7,7 @@
 struct bm_repair {
     struct bouma_dataset ds; /* only what the checks need */
     int apply;
-    int is_part;        /* of a twin of several nodes */
+    int is_part;        /* of a local copy of several nodes */
     uint64_t elsewhere; /* files of a step that are on others */
     int changing;  /* since the last look at a step or file: a failure is not of
                       looking any more */

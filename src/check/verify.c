@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "check/check.h"
+#include "dataset/local_copy.h"
 #include "dataset/sweep.h"
-#include "dataset/twin.h"
 #include "store/identity.h"
 
 struct verify {
@@ -16,7 +16,7 @@ struct verify {
     struct bm_loss_list records; /* of files; all ranks */
     struct bm_error index;       /* why that cannot be read; rank 0 */
     bouma_verify_report report;
-    int is_part;    /* of a twin of several nodes */
+    int is_part;    /* of a local copy of several nodes */
     size_t subfile; /* counted over all steps, to share out the work */
 };
 
@@ -257,7 +257,7 @@ static int look_at_all(struct verify *v)
     struct bm_error why = {0};
     int rc = BOUMA_OK;
 
-    v->is_part = bm_twin_is_part(&ds->store, ds->id);
+    v->is_part = bm_local_copy_is_part(&ds->store, ds->id);
     /* A rank that cannot read them takes what is known for news. */
     if (bm_losses_load(&ds->store, ds->id, &v->records, &why) == BOUMA_ENOMEM)
         rc = bm_fail(&ds->error, BOUMA_ENOMEM, "%s", why.text);
@@ -285,7 +285,8 @@ int bm_verify(struct bm_comm *comm, const char *path, bouma_verify_depth depth,
     struct bm_buffer all;
     int rc;
 
-    here.local[0] = 0; /* it is this place that is checked, and not its twin */
+    here.local[0] =
+        0; /* it is this place that is checked, and not its local copy */
     rc = bm_dataset_open(&ds, comm, BM_MODE_READ, path, &here, a);
     bm_findings_init(&v.findings, a);
     bm_losses_init(&v.losses, a);

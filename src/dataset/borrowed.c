@@ -18,12 +18,13 @@ static struct bm_spread spread_of_put(const struct bm_put *put)
     return s;
 }
 
-static struct bm_spread spread_of_lane(const struct bm_swarm *swarm,
-                                       const struct bm_lane *lane, size_t size)
+static struct bm_spread spread_of_lane(const struct bm_particle_block *block,
+                                       const struct bm_particle_lane *lane,
+                                       size_t size)
 {
     return (struct bm_spread){.data = lane->data,
                               .size = size,
-                              .count = {1, 1, 1, swarm->count},
+                              .count = {1, 1, 1, block->count},
                               .stride = {0, 0, 0, lane->stride}};
 }
 
@@ -49,20 +50,20 @@ int bm_put_keep_copy(struct bouma_dataset *ds, struct bm_put *put)
 }
 
 /* Call 'each' for all lanes that were handed over. */
-static void each_lane(struct bm_swarm *swarm, void *context,
-                      void (*each)(void *context, struct bm_lane *lane,
+static void each_lane(struct bm_particle_block *block, void *context,
+                      void (*each)(void *context, struct bm_particle_lane *lane,
                                    const struct bm_spread *s))
 {
     size_t at = 0;
 
-    for (int i = 0; i < swarm->set->count; i++) {
-        const struct bouma_variable *v = swarm->set->variables[i];
+    for (int i = 0; i < block->set->count; i++) {
+        const struct bouma_variable *v = block->set->variables[i];
 
-        for (int c = 0; c < v->components && at < swarm->lane_count;
+        for (int c = 0; c < v->components && at < block->lane_count;
              c++, at++) {
-            struct bm_lane *lane = &swarm->lanes[at];
+            struct bm_particle_lane *lane = &block->lanes[at];
             struct bm_spread s =
-                spread_of_lane(swarm, lane, bm_variable_value_size(v));
+                spread_of_lane(block, lane, bm_variable_value_size(v));
 
             if (lane->data)
                 each(context, lane, &s);
@@ -70,7 +71,7 @@ static void each_lane(struct bm_swarm *swarm, void *context,
     }
 }
 
-static void add_bytes(void *context, struct bm_lane *lane,
+static void add_bytes(void *context, struct bm_particle_lane *lane,
                       const struct bm_spread *s)
 {
     size_t *sum = context;
@@ -80,7 +81,7 @@ static void add_bytes(void *context, struct bm_lane *lane,
         *sum = SIZE_MAX;
 }
 
-static void copy_lane(void *context, struct bm_lane *lane,
+static void copy_lane(void *context, struct bm_particle_lane *lane,
                       const struct bm_spread *s)
 {
     uint8_t **to = context;
@@ -92,18 +93,19 @@ static void copy_lane(void *context, struct bm_lane *lane,
     *to += bm_spread_bytes(s);
 }
 
-int bm_swarm_keep_copy(struct bouma_dataset *ds, struct bm_swarm *swarm)
+int bm_particle_block_keep_copy(struct bouma_dataset *ds,
+                                struct bm_particle_block *block)
 {
     size_t bytes = 0;
     uint8_t *to;
 
-    each_lane(swarm, &bytes, add_bytes);
-    swarm->copy = to = bm_new_raw(ds->a, bytes, 1);
+    each_lane(block, &bytes, add_bytes);
+    block->copy = to = bm_new_raw(ds->a, bytes, 1);
     if (!to)
         return bm_fail(&ds->error, BOUMA_ENOMEM,
                        "particles \"%s\": no memory for a copy of %zu bytes",
-                       swarm->set->name, bytes);
-    each_lane(swarm, &to, copy_lane);
+                       block->set->name, bytes);
+    each_lane(block, &to, copy_lane);
     return BOUMA_OK;
 }
 
@@ -116,16 +118,16 @@ void bm_put_remember(struct bm_put *put)
     put->hash = bm_spread_hash(&s);
 }
 
-static void hash_lane(void *context, struct bm_lane *lane,
+static void hash_lane(void *context, struct bm_particle_lane *lane,
                       const struct bm_spread *s)
 {
     (void)context;
     lane->hash = bm_spread_hash(s);
 }
 
-void bm_swarm_remember(struct bm_swarm *swarm)
+void bm_particle_block_remember(struct bm_particle_block *block)
 {
-    each_lane(swarm, NULL, hash_lane);
+    each_lane(block, NULL, hash_lane);
 }
 
 static int blame_put(struct bouma_dataset *ds, const struct bm_put *put,
@@ -142,20 +144,21 @@ static int blame_put(struct bouma_dataset *ds, const struct bm_put *put,
                    v->object->name, v->name, box, what);
 }
 
-static int blame_lane(struct bouma_dataset *ds, const struct bm_swarm *swarm,
-                      const struct bm_lane *lane, const char *what)
+static int blame_lane(struct bouma_dataset *ds,
+                      const struct bm_particle_block *block,
+                      const struct bm_particle_lane *lane, const char *what)
 {
     const char *name = "";
 
-    for (int i = 0; i < swarm->set->count; i++)
-        if (bm_variable_lane(swarm->set->variables[i]) <=
-            (size_t)(lane - swarm->lanes))
-            name = swarm->set->variables[i]->name;
+    for (int i = 0; i < block->set->count; i++)
+        if (bm_variable_lane(block->set->variables[i]) <=
+            (size_t)(lane - block->lanes))
+            name = block->set->variables[i]->name;
     return bm_fail(&ds->error, BOUMA_ESTATE,
                    "particles \"%s\": the array for \"%s\" was %s before "
                    "the step had ended; leave it as it is till then, or hand "
                    "it over with bouma_particles_put_copy()",
-                   swarm->set->name, name, what);
+                   block->set->name, name, what);
 }
 
 static int same_values(const struct bm_spread *s, uint64_t hash)
@@ -172,10 +175,10 @@ static int still_mapped(const struct bm_spread *s, uint64_t hash)
 /* A test of all lanes, and the first that fails it. */
 struct trial {
     int (*test)(const struct bm_spread *s, uint64_t hash);
-    struct bm_lane *failed;
+    struct bm_particle_lane *failed;
 };
 
-static void try_lane(void *context, struct bm_lane *lane,
+static void try_lane(void *context, struct bm_particle_lane *lane,
                      const struct bm_spread *s)
 {
     struct trial *t = context;
@@ -198,13 +201,13 @@ static int try_all(struct bouma_dataset *ds, const char *what,
         if (!ds->puts[i].copy && !test(&s, ds->puts[i].hash))
             rc = blame_put(ds, &ds->puts[i], what);
     }
-    for (size_t i = 0; i < ds->swarm_count && !rc; i++) {
+    for (size_t i = 0; i < ds->block_count && !rc; i++) {
         struct trial t = {test, NULL};
 
-        if (!ds->swarms[i].copy)
-            each_lane(&ds->swarms[i], &t, try_lane);
+        if (!ds->blocks[i].copy)
+            each_lane(&ds->blocks[i], &t, try_lane);
         if (t.failed)
-            rc = blame_lane(ds, &ds->swarms[i], t.failed, what);
+            rc = blame_lane(ds, &ds->blocks[i], t.failed, what);
     }
     return rc;
 }

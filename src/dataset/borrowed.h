@@ -10,11 +10,12 @@
 /* A block or particles that a caller hands over, to be read from a copy; ENOMEM
  * and a message. */
 int bm_put_keep_copy(struct bouma_dataset *ds, struct bm_put *put);
-int bm_swarm_keep_copy(struct bouma_dataset *ds, struct bm_swarm *swarm);
+int bm_particle_block_keep_copy(struct bouma_dataset *ds,
+                                struct bm_particle_block *block);
 
 /* Remember what is in borrowed arrays. */
 void bm_put_remember(struct bm_put *put);
-void bm_swarm_remember(struct bm_swarm *swarm);
+void bm_particle_block_remember(struct bm_particle_block *block);
 
 /* With the option 'check', before anything is read: whether all borrowed arrays
  * are mapped still, so that reading them does not end the program. ESTATE, and

@@ -38,7 +38,7 @@ void bm_copier_release(struct bm_copier *c)
 struct span {
     uint64_t offset, bytes;
     uint32_t section, chunk; /* of a level */
-    int level;               /* -1: the tree of cloud number 'chunk' */
+    int level;               /* -1: the tree of summary number 'chunk' */
 };
 
 /* One file on its way. */

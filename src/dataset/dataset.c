@@ -11,8 +11,8 @@
 
 #include "dataset/clobber.h"
 #include "dataset/drain.h"
+#include "dataset/local_copy.h"
 #include "dataset/make_way.h"
-#include "dataset/twin.h"
 #include "store/identity.h"
 
 /* Of each buffer, where the storage does not tell: some chunks. */
@@ -51,7 +51,7 @@ static void clear_notes(struct bouma_dataset *ds)
     ds->note_count = 0;
 }
 
-/* Whether steps are written to a twin. */
+/* Whether steps are written to a local copy. */
 static int persists(const struct bouma_dataset *ds)
 {
     return ds->options.persist && ds->mode != BM_MODE_READ;
@@ -222,7 +222,7 @@ int bm_dataset_manifest(struct bouma_dataset *ds, uint64_t step,
     bm_name_manifest(name, step);
     *place = places[0];
     if (count > 1) {
-        /* The twin's is as good as the other if it is not older. */
+        /* The local copy's is as good as the other if it is not older. */
         if (!bm_store_load(places[0], name, out, places[0]->memory_limit,
                            &why) &&
             !bm_manifest_peek(&entry, out, ds->id, name, &why) &&
@@ -408,7 +408,7 @@ static int open_on_disk(struct bouma_dataset *ds, const char *path)
         rc = bm_identity_load(&ds->store, ds->id, &ds->major, &ds->minor,
                               &ds->error);
     if (!rc && ds->mode == BM_MODE_READ) {
-        rc = bm_twin_find(ds);
+        rc = bm_local_copy_find(ds);
     } else if (!rc && !ds->claims) {
         rc = claim(ds, note, sizeof(note));
         /* Till now it may have made way for another. */
@@ -422,7 +422,7 @@ static int open_on_disk(struct bouma_dataset *ds, const char *path)
         return rc;
     rc = list_steps(ds);
     if (!rc && persists(ds)) {
-        rc = bm_twin_enter(ds);
+        rc = bm_local_copy_enter(ds);
         if (!rc)
             rc = list_steps(ds);
     }
@@ -442,22 +442,23 @@ static int open_too(struct bouma_dataset *ds, const char *path)
         bm_store_open(&ds->store, ds->options.io, ds->a, path, 0, &ds->error);
 
     if (!rc && ds->mode == BM_MODE_READ)
-        rc = bm_twin_find(ds);
+        rc = bm_local_copy_find(ds);
     if (!rc && persists(ds))
-        rc = bm_twin_enter(ds);
+        rc = bm_local_copy_enter(ds);
     return rc;
 }
 
-/* How many twins there are: as many as ranks that keep the manifests of one; no
- * more need be known than whether there is one but rank 0's. Collective. */
-static int count_twins(struct bouma_dataset *ds)
+/* How many local copies there are: as many as ranks that keep the manifests of
+ * one; no more need be known than whether there is one but rank 0's.
+ * Collective. */
+static int count_local_copies(struct bouma_dataset *ds)
 {
     uint64_t others = ds->comm->rank != 0 && ds->claims;
     int rc = bm_comm_max(ds->comm, &others, 1, &ds->error);
 
-    ds->twins = 1 + (others != 0);
+    ds->local_copies = 1 + (others != 0);
     if (!rc && others && ds->claims)
-        bm_twin_mark_part(&ds->store, ds->id);
+        bm_local_copy_mark_part(&ds->store, ds->id);
     return rc;
 }
 
@@ -505,12 +506,12 @@ int bm_dataset_open(struct bouma_dataset **out, struct bm_comm *comm,
         comm->message_bytes = (size_t)ds->options.message_bytes;
     comm->timeout = ds->options.timeout;
     bm_tracing_begin(&ds->tracing, comm, &ds->options);
-    ds->site.local = ds->options.local;
-    ds->site.transport = ds->options.transport;
+    ds->env.local = ds->options.local;
+    ds->env.transport = ds->options.transport;
     if (mode != BM_MODE_READ)
-        rc = bm_site_find(&ds->site, comm, &ds->options, &ds->error);
+        rc = bm_io_environment_find(&ds->env, comm, &ds->options, &ds->error);
     if (!rc && persists(ds))
-        rc = bm_twin_look(ds, path, &ds->epoch);
+        rc = bm_local_copy_look(ds, path, &ds->epoch);
     if (!rc && mode == BM_MODE_CREATE && ds->options.clobber)
         rc = bm_make_way(ds, path);
     if (rc)
@@ -530,10 +531,10 @@ int bm_dataset_open(struct bouma_dataset **out, struct bm_comm *comm,
     ds->attributes.fixed = mode == BM_MODE_READ;
     rc = bm_comm_agree(comm, rc, &ds->error);
     if (!rc && persists(ds))
-        rc = count_twins(ds);
+        rc = count_local_copies(ds);
     if (!rc)
-        rc = bm_site_choose_buffer(&ds->site, comm, &ds->options, &ds->store,
-                                   BUFFER_BYTES, &ds->error);
+        rc = bm_io_environment_choose_buffer(
+            &ds->env, comm, &ds->options, &ds->store, BUFFER_BYTES, &ds->error);
     ds->opened = !rc;
     return rc;
 }
@@ -583,11 +584,11 @@ void bm_dataset_forget_puts(struct bouma_dataset *ds)
     for (size_t i = 0; i < ds->put_count; i++)
         bm_drop(ds->a, ds->puts[i].copy);
     ds->put_count = 0;
-    for (size_t i = 0; i < ds->swarm_count; i++) {
-        bm_drop(ds->a, ds->swarms[i].lanes);
-        bm_drop(ds->a, ds->swarms[i].copy);
+    for (size_t i = 0; i < ds->block_count; i++) {
+        bm_drop(ds->a, ds->blocks[i].lanes);
+        bm_drop(ds->a, ds->blocks[i].copy);
     }
-    ds->swarm_count = 0;
+    ds->block_count = 0;
 }
 
 int bm_dataset_threads(const struct bouma_dataset *ds)
@@ -606,10 +607,10 @@ int bm_dataset_threads(const struct bouma_dataset *ds)
 struct bm_pipe_options bm_dataset_pipe(const struct bouma_dataset *ds)
 {
     return (struct bm_pipe_options){.buffers = ds->options.buffers,
-                                    .transport = ds->site.transport,
+                                    .transport = ds->env.transport,
                                     .tier = ds->options.tier,
                                     .strict = ds->options.tier != 0,
-                                    .local = ds->site.local};
+                                    .local = ds->env.local};
 }
 
 void bm_dataset_free(struct bouma_dataset *ds)
@@ -636,7 +637,7 @@ void bm_dataset_free(struct bouma_dataset *ds)
     bm_attributes_release(&ds->attributes);
     bm_dataset_forget_puts(ds);
     bm_drop(ds->a, ds->puts);
-    bm_drop(ds->a, ds->swarms);
+    bm_drop(ds->a, ds->blocks);
     bm_refused_clear(&ds->refused, ds->a);
     bm_schema_release(&ds->schema);
     clear_notes(ds);
@@ -649,7 +650,7 @@ void bm_dataset_free(struct bouma_dataset *ds)
     bm_store_close(&ds->second);
     if (ds->comm)
         bm_pipe_pool_release(&ds->pool);
-    bm_site_release(&ds->site);
+    bm_io_environment_release(&ds->env);
     bm_tracing_release(&ds->tracing, ds->comm);
     bm_comm_free(ds->comm);
     bm_drop(ds->a, ds);

@@ -7,8 +7,8 @@
 #include "codec/lattice.h"
 #include "comm/comm.h"
 #include "dataset/refused.h"
+#include "engine/io_environment.h"
 #include "engine/pipe.h"
-#include "engine/site.h"
 #include "engine/tracing.h"
 #include "layout/manifest.h"
 #include "layout/schema.h"
@@ -28,18 +28,19 @@ struct bm_put {
 };
 
 /* Values of one component of a variable, one for each particle. */
-struct bm_lane {
+struct bm_particle_lane {
     const uint8_t *data; /* NULL: not handed over */
     int64_t stride;      /* bytes */
     uint64_t hash;       /* of the values, if they are borrowed and checked */
 };
 
 /* Particles that were handed over for the step that is being written. */
-struct bm_swarm {
+struct bm_particle_block {
     struct bm_object *set;
     size_t serial; /* in the order of the calls */
     uint64_t count;
-    struct bm_lane *lanes; /* [lane_count], of all variables in their order */
+    struct bm_particle_lane
+        *lanes; /* [lane_count], of all variables in their order */
     size_t lane_count;
     int bounded;
     double low[3], high[3];
@@ -69,12 +70,12 @@ struct bouma_dataset {
     struct bm_comm *comm;
     struct bm_store store; /* where steps are written; or read, most of all */
     /* Not open: there is none. Of one who writes with 'persist', whose store is
-     * the twin: the place that steps are drained to. Of one who reads with
-     * 'local': the twin. */
+     * the local copy: the place that steps are drained to. Of one who reads
+     * with 'local': the local copy. */
     struct bm_store second;
     uint8_t id[16];
     int major, minor;
-    struct bm_site site;
+    struct bm_io_environment env;
     struct bm_tracing tracing;
     struct bm_pipe_pool pool;
     /* A reader of one process gets these when they are asked for, see
@@ -92,7 +93,7 @@ struct bouma_dataset {
     uint32_t epoch, attempt;
     uint32_t copies; /* of manifests that were begun here: names them */
     int claims, claims_second; /* the epoch of this place is this rank's */
-    int twins;                 /* that the ranks write to; of 'persist' */
+    int local_copies;          /* that the ranks write to; of 'persist' */
     struct bm_drain *drain;    /* the same; else NULL */
     int in_step;
     uint64_t step;
@@ -100,8 +101,8 @@ struct bouma_dataset {
     struct bouma_attributes step_attributes;
     struct bm_put *puts;
     size_t put_count, put_room;
-    struct bm_swarm *swarms;
-    size_t swarm_count, swarm_room;
+    struct bm_particle_block *blocks;
+    size_t block_count, swarm_room;
     struct bm_refused_list refused;
     struct bm_write_job *pending; /* is still being stored; NULL: none is */
     struct bm_write_plan *plan;   /* of the last step, for reuse */

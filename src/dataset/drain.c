@@ -341,8 +341,8 @@ static int agree_on_copied(struct bouma_dataset *ds, struct bm_error *error)
     return rc;
 }
 
-/* The twins of other nodes get the manifest, so that they can be opened, and
- * drained, for themselves. Best effort: it is committed, and the files are
+/* The local copies of other nodes get the manifest, so that they can be opened,
+ * and drained, for themselves. Best effort: it is committed, and the files are
  * drained whatever comes of it. Collective. */
 static void spread_manifest(struct bouma_dataset *ds,
                             const struct bm_step_entry *entry)
@@ -383,7 +383,7 @@ void bm_drain_hand(struct bouma_dataset *ds, const struct bm_step_entry *entry,
     d->spare = NULL;
     job->entry = *entry;
     job->certain = certain;
-    if (ds->twins > 1)
+    if (ds->local_copies > 1)
         spread_manifest(ds, entry);
     pthread_mutex_lock(&d->lock);
     if (d->last)

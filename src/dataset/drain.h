@@ -1,16 +1,18 @@
-/* drain.h -- steps that were written to a twin are copied to their place while
- * the program goes on, by a thread on each rank that makes no call of MPI:
+/* drain.h -- steps that were written to a local copy are copied to their place
+ * while the program goes on, by a thread on each rank that makes no call of
+ * MPI:
  *
- *     hand     a step is committed in the twin; its rank's files are queued
+ *     hand     a step is committed in the local copy; its rank's files are
+ *     queued
  *     copy     the thread copies them, checks and syncs them
  *     agree    at the next collective call: all ranks have copied it
  *     publish  rank 0's thread commits the manifest in the other place
  *
  * Steps are published in the order in which they were handed over. What fails
- * is tried again at the next step, and told by bm_drain_finish(); the twin has
- * everything in any case. The thread has its own roots in both places. Where it
- * may not be (see 'concurrent' in bouma_io; an allocator of the caller's), the
- * same is done by whoever hands over. */
+ * is tried again at the next step, and told by bm_drain_finish(); the local
+ * copy has everything in any case. The thread has its own roots in both places.
+ * Where it may not be (see 'concurrent' in bouma_io; an allocator of the
+ * caller's), the same is done by whoever hands over. */
 #ifndef BM_DRAIN_H
 #define BM_DRAIN_H
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "dataset/clobber.h"
-#include "dataset/twin.h"
+#include "dataset/local_copy.h"
 #include "store/identity.h"
 
 /* One place of this rank. */
@@ -16,11 +16,11 @@ struct place {
 
 /* What this rank has to do with it. */
 struct way {
-    struct place dataset; /* rank 0 */
-    struct place twin;    /* with 'persist'; of those that share it, the one
+    struct place dataset;    /* rank 0 */
+    struct place local_copy; /* with 'persist'; of those that share it, the one
                              that claims it goes on */
-    uint32_t epoch;       /* of the twin's claim */
-    int taken;            /* by this rank */
+    uint32_t epoch;          /* of the local copy's claim */
+    int taken;               /* by this rank */
 };
 
 static void release(struct place *p)
@@ -56,37 +56,38 @@ static int look(struct bouma_dataset *ds, struct place *p, const char *path)
 static int look_at_all(struct bouma_dataset *ds, struct way *w,
                        const char *path)
 {
-    char twin[1024];
+    char local_copy[1024];
     int rc = BOUMA_OK;
 
     if (ds->comm->rank == 0)
         rc = look(ds, &w->dataset, path);
     if (rc || !ds->options.persist)
         return rc;
-    rc = bm_twin_path(twin, sizeof(twin), ds->options.local, path, &ds->error);
+    rc = bm_local_copy_path(local_copy, sizeof(local_copy), ds->options.local,
+                            path, &ds->error);
     if (!rc)
-        rc = look(ds, &w->twin, twin);
-    if (!rc && w->dataset.there && w->twin.there &&
-        bm_store_same(&w->dataset.s, &w->twin.s))
+        rc = look(ds, &w->local_copy, local_copy);
+    if (!rc && w->dataset.there && w->local_copy.there &&
+        bm_store_same(&w->dataset.s, &w->local_copy.s))
         rc = bm_fail(&ds->error, BOUMA_EINVAL,
                      "%s: is the dataset itself; choose another directory for "
                      "the option 'local'",
-                     twin);
+                     local_copy);
     return rc;
 }
 
-/* The dataset gets a later epoch than the twins, which are claimed again for
- * the new one. */
+/* The dataset gets a later epoch than the local copies, which are claimed again
+ * for the new one. */
 static int claim_all(struct bouma_dataset *ds, struct way *w)
 {
     int rc = BOUMA_OK;
 
-    if (w->twin.there)
-        rc = bm_clobber_make_epochs(&w->twin.clobber, &ds->error);
-    if (!rc && w->twin.there)
-        rc = bm_epoch_take(&w->twin.s, w->epoch, ds->options.force, &w->taken,
-                           &ds->error);
-    w->twin.clobber.epoch = w->epoch;
+    if (w->local_copy.there)
+        rc = bm_clobber_make_epochs(&w->local_copy.clobber, &ds->error);
+    if (!rc && w->local_copy.there)
+        rc = bm_epoch_take(&w->local_copy.s, w->epoch, ds->options.force,
+                           &w->taken, &ds->error);
+    w->local_copy.clobber.epoch = w->epoch;
     if (!rc && w->dataset.there) {
         char note[512];
 
@@ -107,7 +108,7 @@ static int check_all(void *context, double until, int *more,
     int rc = BOUMA_OK;
 
     if (w->taken)
-        rc = bm_clobber_check(&w->twin.clobber, until, more, error);
+        rc = bm_clobber_check(&w->local_copy.clobber, until, more, error);
     if (!rc && !*more && w->dataset.there)
         rc = bm_clobber_check(&w->dataset.clobber, until, more, error);
     return rc;
@@ -142,19 +143,20 @@ int bm_make_way(struct bouma_dataset *ds, const char *path)
         rc = bm_comm_do(comm, w.taken || w.dataset.there ? check_all : NULL, &w,
                         &ds->error);
     if (!rc && ds->options.persist)
-        rc = bm_comm_do(comm, w.taken ? remove_one : NULL, &w.twin, &ds->error);
+        rc = bm_comm_do(comm, w.taken ? remove_one : NULL, &w.local_copy,
+                        &ds->error);
     if (!rc)
         rc = bm_comm_do(comm, w.dataset.there ? remove_one : NULL, &w.dataset,
                         &ds->error);
     if (!rc && w.taken)
-        rc = bm_sweep_tell(ds, &w.twin.clobber.sweep, &w.twin.s);
+        rc = bm_sweep_tell(ds, &w.local_copy.clobber.sweep, &w.local_copy.s);
     if (!rc && w.dataset.there)
         rc = bm_sweep_tell(ds, &w.dataset.clobber.sweep, &w.dataset.s);
-    /* Before any rank claims the twin again. */
+    /* Before any rank claims the local copy again. */
     if (w.taken)
-        bm_epoch_close(&w.twin.s, w.epoch, &ignored);
+        bm_epoch_close(&w.local_copy.s, w.epoch, &ignored);
     rc = bm_comm_agree(comm, rc, &ds->error);
-    release(&w.twin);
+    release(&w.local_copy);
     bm_clobber_release(&w.dataset.clobber);
     if (ds->claims)
         ds->store = w.dataset.s;

@@ -124,7 +124,7 @@ int bm_dataset_truncate(struct bouma_dataset *ds, int64_t last)
     rc = bm_comm_agree(ds->comm, rc, &ds->error);
     if (!rc)
         rc = truncate_all(ds, &ds->store, mine, last);
-    if (!rc && ds->drain) /* twins first: they would be drained again */
+    if (!rc && ds->drain) /* local copies first: they would be drained again */
         rc = truncate_all(ds, &ds->second, first, last);
     if (!rc && mine)
         rc = bm_commit_load_losses(ds);

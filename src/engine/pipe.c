@@ -16,7 +16,7 @@ void bm_pipe_pool_release(struct bm_pipe_pool *pool)
     /* With something under way that was given up, they must stay. */
     for (int i = 0; i < BM_PIPE_TIERS; i++)
         if (!pool->comm || !pool->comm->lost)
-            bm_bank_free(&pool->banks[i]);
+            bm_tier_memory_free(&pool->memories[i]);
     memset(pool, 0, sizeof(*pool));
 }
 
@@ -51,7 +51,7 @@ int bm_pipe_is_direct(const struct bm_pipe *p, const struct bm_lane *l,
 void bm_pipe_note(struct bm_pipe *p, int peer, uint32_t what, size_t round,
                   int failed)
 {
-    struct bm_note n = {peer, what, round | (failed ? BM_NOTE_FAILED : 0)};
+    struct bm_note n = {peer, what, round | (failed ? BM_CONTROL_FAILED : 0)};
 
     bm_port_fence();
     bm_pipe_break(p, bm_comm_note(p->comm, &n, &p->error));
@@ -84,8 +84,8 @@ static int prepare_messages(struct bm_pipe *p)
     return rc;
 }
 
-void bm_flows_free(const bouma_allocator *a, struct bm_flow *flows,
-                   size_t count)
+void bm_flow_builder_free(const bouma_allocator *a, struct bm_flow *flows,
+                          size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         bm_rounds_release(&flows[i].rounds);
@@ -136,7 +136,7 @@ int bm_pipe_new(struct bm_pipe **out, struct bm_comm *comm,
 
     *out = p;
     if (!p) {
-        bm_flows_free(comm->a, flows, count);
+        bm_flow_builder_free(comm->a, flows, count);
         return BOUMA_ENOMEM;
     }
     p->comm = comm;
@@ -165,14 +165,14 @@ void bm_pipe_free(struct bm_pipe *p)
 {
     if (!p)
         return;
-    bm_keeper_free(p->keeper);
+    bm_io_thread_free(p->io);
     if (p->pool)
         p->pool->user = NULL;
     for (size_t i = 0; i < p->flow_count && p->lanes; i++)
         bm_transfer_release(&p->lanes[i].transfer);
     for (size_t i = 0; i < p->slot_count && p->slots; i++)
         bm_transfer_release(&p->slots[i].transfer);
-    bm_flows_free(p->a, p->flows, p->flow_count);
+    bm_flow_builder_free(p->a, p->flows, p->flow_count);
     bm_drop(p->a, p->lanes);
     bm_drop(p->a, p->opened);
     bm_drop(p->a, p->slots);
@@ -211,20 +211,20 @@ static size_t needed(const struct bm_pipe *p, int *others)
 /* Memory in a tier for this rank alone. With 'instead', of which is told
  * whether it was needed, DRAM is as good; a tier that did not have so much
  * before is not asked again. */
-static int get_bank(const struct bm_pipe *p, struct bm_pipe_pool *pool,
-                    size_t bytes, bouma_tier tier, int *instead,
-                    struct bm_error *error)
+static int get_memory(const struct bm_pipe *p, struct bm_pipe_pool *pool,
+                      size_t bytes, bouma_tier tier, int *instead,
+                      struct bm_error *error)
 {
-    struct bm_bank *bank = &pool->banks[tier];
+    struct bm_tier_memory *memory = &pool->memories[tier];
     size_t *short_of = &pool->short_of[tier];
     struct bm_error why = {0};
     int rc = BOUMA_ENOMEM;
 
-    if (bank->tier && bank->bytes >= bytes)
+    if (memory->tier && memory->bytes >= bytes)
         return BOUMA_OK;
     if (!instead || !*short_of || bytes < *short_of) {
-        bm_bank_free(bank);
-        rc = bm_bank_new(bank, tier, bytes, p->o.local, p->a, &why);
+        bm_tier_memory_free(memory);
+        rc = bm_tier_memory_new(memory, tier, bytes, p->o.local, p->a, &why);
         pool->made++;
         *short_of = rc ? bytes : 0;
     }
@@ -275,8 +275,8 @@ int bm_pipe_open(struct bm_pipe *p, struct bm_comm *comm,
     if (p)
         p->pool = pool;
     if (bytes && !in_port)
-        rc = get_bank(p, pool, bytes, tier, p->o.strict ? NULL : &in_port,
-                      error);
+        rc = get_memory(p, pool, bytes, tier, p->o.strict ? NULL : &in_port,
+                        error);
     for (int i = 0; i < 2; i++)
         shared[i] =
             port_bytes(pool->ports[i], bytes, others, in_port, &said[3 + i]);
@@ -296,14 +296,14 @@ int bm_pipe_open(struct bm_pipe *p, struct bm_comm *comm,
     pool->user = p;
     p->port = said[1] && !pool->refused ? pool->ports[mixed] : NULL;
     if (!in_port)
-        p->memory = pool->banks[tier].data;
+        p->memory = pool->memories[tier].data;
     else if (p->port)
         p->memory = p->port->memory;
     if (p->port && p->port->all_near && !mixed)
         return rc; /* nothing that could fail any more, on any rank */
     if (bytes && !p->port && in_port) {
-        rc = get_bank(p, pool, bytes, BOUMA_TIER_DRAM, NULL, error);
-        p->memory = pool->banks[BOUMA_TIER_DRAM].data;
+        rc = get_memory(p, pool, bytes, BOUMA_TIER_DRAM, NULL, error);
+        p->memory = pool->memories[BOUMA_TIER_DRAM].data;
     }
     if (!rc && comm->size > 1 && prepare_messages(p))
         rc = bm_fail(error, BOUMA_ENOMEM, "no memory for messages");
@@ -323,16 +323,16 @@ static int hear_notes(struct bm_pipe *p)
             break;
         any = 1;
         bm_port_fence();
-        round = (size_t)(n.value & ~BM_NOTE_FAILED);
+        round = (size_t)(n.value & ~BM_CONTROL_FAILED);
         if (n.what == BM_OPEN) {
             struct bm_lane *l = bm_lane_to(p, n.peer);
 
             if (l) {
                 l->opened[round % (size_t)p->o.buffers] = (int64_t)round;
-                l->dead |= (n.value & BM_NOTE_FAILED) != 0;
+                l->dead |= (n.value & BM_CONTROL_FAILED) != 0;
             }
         } else if (p->own && bm_gather_slot(p, round)->round == round) {
-            bm_gather_one_done(p, round, (n.value & BM_NOTE_FAILED) != 0);
+            bm_gather_one_done(p, round, (n.value & BM_CONTROL_FAILED) != 0);
         }
     }
     return any;
@@ -417,7 +417,7 @@ int bm_pipe_run(struct bm_pipe *p, int stored, int rc, struct bm_error *error)
     if (waited > 0)
         bm_trace_add_until(trace, "wait", "wait for others", since, waited,
                            NULL);
-    kept = p->keeper ? bm_keeper_status(p->keeper, &p->error) : BOUMA_OK;
+    kept = p->io ? bm_io_thread_status(p->io, &p->error) : BOUMA_OK;
     bm_pipe_fail(p, kept);
     if (p->rc && p->error.status)
         bm_fail(error, p->error.status, "%s", p->error.text);
@@ -426,12 +426,12 @@ int bm_pipe_run(struct bm_pipe *p, int stored, int rc, struct bm_error *error)
 
 int bm_pipe_wait(struct bm_pipe *p, struct bm_error *error)
 {
-    return p->keeper ? bm_keeper_wait(p->keeper, error) : BOUMA_OK;
+    return p->io ? bm_io_thread_wait(p->io, error) : BOUMA_OK;
 }
 
-struct bm_pipe_deeds bm_pipe_deeds_of(const struct bm_pipe *p)
+struct bm_pipe_stats bm_pipe_stats_of(const struct bm_pipe *p)
 {
-    return (struct bm_pipe_deeds){
-        p->moved, p->moved_rounds, p->keeper ? bm_keeper_seconds(p->keeper) : 0,
+    return (struct bm_pipe_stats){
+        p->moved, p->moved_rounds, p->io ? bm_io_thread_seconds(p->io) : 0,
         p->own ? p->slot_count * p->own->slot_bytes : 0};
 }

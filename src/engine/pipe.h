@@ -25,8 +25,8 @@
 #define BM_PIPE_H
 
 #include "comm/port.h"
-#include "engine/keeper.h"
-#include "machine/bank.h"
+#include "engine/io_thread.h"
+#include "machine/tier_memory.h"
 #include "plan/rounds.h"
 
 /* A piece of a stream. The bytes of rank 'rank' that it calls 'tag'. */
@@ -47,8 +47,8 @@ struct bm_flow {
     size_t count;
 };
 
-void bm_flows_free(const bouma_allocator *a, struct bm_flow *flows,
-                   size_t count);
+void bm_flow_builder_free(const bouma_allocator *a, struct bm_flow *flows,
+                          size_t count);
 
 #define BM_PIPE_TIERS (BOUMA_TIER_LOCAL + 1)
 
@@ -89,12 +89,12 @@ struct bm_pipe_pool {
     struct bm_port *ports[2];
     int refused; /* there can be no port; on all ranks alike */
     /* By tier; that of DRAM where there is no port. */
-    struct bm_bank banks[BM_PIPE_TIERS];
+    struct bm_tier_memory memories[BM_PIPE_TIERS];
     size_t short_of[BM_PIPE_TIERS]; /* bytes that a tier did not have; 0: none
                                        were refused */
     struct bm_comm *comm;
     const struct bm_pipe *user; /* who has them */
-    int made;                   /* ports and banks so far */
+    int made;                   /* ports and memories of tiers so far */
 };
 void bm_pipe_pool_release(struct bm_pipe_pool *pool);
 
@@ -145,11 +145,11 @@ int bm_pipe_wait(struct bm_pipe *p, struct bm_error *error);
 
 /* The bytes that this rank has put into buffers of others, or got from there;
  * in how many rounds; the seconds that its thread has worked. */
-struct bm_pipe_deeds {
+struct bm_pipe_stats {
     uint64_t bytes, rounds;
     double seconds;
     size_t buffer_bytes; /* of all its buffers */
 };
-struct bm_pipe_deeds bm_pipe_deeds_of(const struct bm_pipe *p);
+struct bm_pipe_stats bm_pipe_stats_of(const struct bm_pipe *p);
 
 #endif

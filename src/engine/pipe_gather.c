@@ -46,13 +46,13 @@ static void hand_over(struct bm_pipe *p, size_t round)
     /* Of a rank that has failed, nothing is to be stored. */
     bm_gather_slot(p, round)->poor |= p->rc != BOUMA_OK;
     p->handed++;
-    bm_keeper_hand(p->keeper, round);
+    bm_io_thread_hand(p->io, round);
 }
 
 /* Whether the storing of this rank has failed. */
 static int has_failed(struct bm_pipe *p)
 {
-    return bm_keeper_status(p->keeper, &p->error) != BOUMA_OK || p->rc;
+    return bm_io_thread_status(p->io, &p->error) != BOUMA_OK || p->rc;
 }
 
 /* ---- buffers ------------------------------------------------------------ */
@@ -86,13 +86,12 @@ int bm_gather_prepare(struct bm_pipe *p)
         rounds < (size_t)p->o.buffers ? rounds : (size_t)p->o.buffers;
     p->slots = bm_new(p->a, p->slot_count, sizeof(*p->slots));
     if (!rc)
-        p->keeper =
-            bm_keeper_new(p->a, rounds, keep_round, p, !p->o.unthreaded);
-    if (p->keeper)
-        bm_keeper_set_trace(p->keeper, p->comm->trace,
-                            p->o.reading ? "load round" : "store round",
-                            "round");
-    return !rc && p->slots && p->keeper ? BOUMA_OK : BOUMA_ENOMEM;
+        p->io = bm_io_thread_new(p->a, rounds, keep_round, p, !p->o.unthreaded);
+    if (p->io)
+        bm_io_thread_set_trace(p->io, p->comm->trace,
+                               p->o.reading ? "load round" : "store round",
+                               "round");
+    return !rc && p->slots && p->io ? BOUMA_OK : BOUMA_ENOMEM;
 }
 
 struct bm_pipe_slot *bm_gather_slot(const struct bm_pipe *p, size_t round)
@@ -248,8 +247,8 @@ int bm_gather_jobs(struct bm_pipe *p, int wait)
     int any = 0;
 
     /* Without a thread each job takes its time: one, then the others again. */
-    while (p->keeper && !(any && p->o.unthreaded) &&
-           bm_keeper_next(p->keeper, &round, wait && !any)) {
+    while (p->io && !(any && p->o.unthreaded) &&
+           bm_io_thread_next(p->io, &round, wait && !any)) {
         any = 1;
         if (p->o.reading) {
             open_round(p, round);

@@ -11,7 +11,7 @@
 
 enum { BM_OPEN = 1, BM_DONE = 2 };
 
-#define BM_NOTE_FAILED ((uint64_t)1 << 63) /* in the value of a note */
+#define BM_CONTROL_FAILED ((uint64_t)1 << 63) /* in the value of a note */
 
 /* This rank's part in a flow: its pieces in order, one after the other. */
 struct bm_lane {
@@ -68,7 +68,7 @@ struct bm_pipe {
     size_t *cuts;       /* the pieces of each round */
     size_t *first_rank; /* [rounds + 1]; in: */
     int *ranks;         /* those that have pieces of it */
-    struct bm_keeper *keeper;
+    struct bm_io_thread *io;
     int begun;
     size_t closed, handed, over; /* rounds */
 

@@ -143,7 +143,7 @@ int bm_plain_open(struct bouma_io_file **out, struct bm_comm *comm,
     if (!rc)
         bm_tracing_begin(&f->tracing, comm, &f->options);
     if (!rc)
-        rc = bm_site_find(&f->site, comm, &f->options, &f->error);
+        rc = bm_io_environment_find(&f->env, comm, &f->options, &f->error);
     if (rc)
         return rc;
     rc = split_path(f, path, &dir);
@@ -154,8 +154,8 @@ int bm_plain_open(struct bouma_io_file **out, struct bm_comm *comm,
     bm_drop(f->a, dir);
     rc = bm_comm_agree(comm, rc, &f->error);
     if (!rc)
-        rc = bm_site_choose_buffer(&f->site, comm, &f->options, &f->store,
-                                   BUFFER_BYTES, &f->error);
+        rc = bm_io_environment_choose_buffer(
+            &f->env, comm, &f->options, &f->store, BUFFER_BYTES, &f->error);
     f->opened = !rc;
     return rc;
 }
@@ -194,7 +194,7 @@ void bm_plain_free(struct bouma_io_file *f)
     bm_store_close(&f->store);
     forget_declaration(f);
     bm_pipe_pool_release(&f->pool);
-    bm_site_release(&f->site);
+    bm_io_environment_release(&f->env);
     bm_tracing_release(&f->tracing, f->comm);
     bm_comm_free(f->comm);
     bm_drop(a, f->name);
@@ -274,7 +274,7 @@ static int place_writers(struct bouma_io_file *f, int *writer, bouma_tier *tier,
     const struct bm_placement *p = bm_placement_of(f->options.place);
     int64_t writers = count_writers(f);
     struct bm_place_task task =
-        bm_site_place_task(&f->site, &f->options, f->comm->size);
+        bm_io_environment_place_task(&f->env, &f->options, f->comm->size);
     struct bm_gathering g;
     int rc;
 
@@ -330,7 +330,7 @@ static int choose_gatherers(struct bouma_io_file *f, int *gatherer,
 static uint64_t choose_cell(const struct bouma_io_file *f,
                             const struct bm_segment *segments, size_t count)
 {
-    uint64_t cell = f->site.buffer_bytes, bytes = 0;
+    uint64_t cell = f->env.buffer_bytes, bytes = 0;
 
     for (size_t i = 0; i < count; i++)
         bytes +=
@@ -367,7 +367,7 @@ static int make_domain(struct bouma_io_file *f, const struct bm_buffer *all,
         rc = choose_gatherers(f, gatherer, segments, n);
     f->buffer_bytes = segments ? choose_cell(f, segments, n) : 0;
     if (!rc) {
-        struct bm_domain_rule rule = {f->buffer_bytes, f->site.grain, SHARE};
+        struct bm_domain_rule rule = {f->buffer_bytes, f->env.grain, SHARE};
 
         rc = bm_domain_init(&f->domain, f->a, segments, n, f->comm->size,
                             gatherer, &rule);

@@ -3,8 +3,8 @@
 #ifndef BM_PLAIN_H
 #define BM_PLAIN_H
 
+#include "engine/io_environment.h"
 #include "engine/pipe.h"
-#include "engine/site.h"
 #include "engine/tracing.h"
 #include "plan/domain.h"
 #include "store/store.h"
@@ -18,7 +18,7 @@ struct bouma_io_file {
     struct bm_store store; /* of the file's directory */
     struct bm_file file;   /* open, if this rank has anything to do with it */
     char *name;            /* of the group's file, in the directory */
-    struct bm_site site;
+    struct bm_io_environment env;
     struct bm_tracing tracing;
     bouma_tier tier; /* of this rank's buffers */
     int opened, closed, written;

@@ -170,7 +170,7 @@ static int make_pipe(struct bouma_io_file *f, struct bm_pipe **out, int reading)
                                           : BOUMA_TRANSPORT_MESSAGES,
         .tier = f->tier,
         .strict = f->options.tier != 0,
-        .local = f->site.local,
+        .local = f->env.local,
     };
     struct bm_pipe_calls calls = {
         .context = f,
@@ -184,7 +184,7 @@ static int make_pipe(struct bouma_io_file *f, struct bm_pipe **out, int reading)
     if (!rc)
         rc = bm_pipe_new(out, f->comm, g.flows, g.flow_count, &o, &calls);
     else
-        bm_flows_free(f->a, g.flows, g.flow_count);
+        bm_flow_builder_free(f->a, g.flows, g.flow_count);
     bm_drop(f->a, g.flow_of);
     bm_drop(f->a, g.room);
     return rc ? bm_fail(&f->error, rc, "no memory to move what was declared")
@@ -231,7 +231,7 @@ int bm_plain_move(struct bouma_io_file *f, void *const *data, int reading,
         rc = bm_pipe_run(pipe, 1, rc, &f->error);
         most[0] = rc != BOUMA_OK;
         most[1] = (uint64_t)((bm_clock() - begun) * 1e9);
-        most[2] = (uint64_t)(bm_pipe_deeds_of(pipe).seconds * 1e9);
+        most[2] = (uint64_t)(bm_pipe_stats_of(pipe).seconds * 1e9);
         if (bm_comm_max(f->comm, most, 3, &f->error))
             rc = BOUMA_ECOMM;
         else if (most[0])

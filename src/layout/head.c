@@ -8,7 +8,7 @@
 
 #include "base/search.h"
 #include "codec/codec.h"
-#include "layout/places.h"
+#include "layout/chunk_offsets.h"
 #include "store/envelope.h"
 
 void bm_head_init(struct bm_head *h, const bouma_allocator *a)
@@ -201,14 +201,14 @@ int bm_head_arrange(struct bm_head *h, const struct bm_schema *schema)
     for (size_t i = 0; i < h->count; i++) {
         h->head_bytes += BM_SECTION_BYTES + table_bytes(&h->sections[i]);
         if (h->placed)
-            h->head_bytes += bm_places_bytes(h, &h->sections[i]);
+            h->head_bytes += bm_chunk_offsets_bytes(h, &h->sections[i]);
     }
     if (h->placed) {
-        bm_places_fill(h);
+        bm_chunk_offsets_fill(h);
     } else {
         h->data_offset = (h->head_bytes + BM_DATA_ALIGNMENT - 1) /
                          BM_DATA_ALIGNMENT * BM_DATA_ALIGNMENT;
-        bm_places_derive(h);
+        bm_chunk_offsets_derive(h);
     }
     h->file_bytes = h->data_offset + h->data_bytes + h->head_bytes;
     return !h->placed || placed_well(h) ? BOUMA_OK : BOUMA_EFORMAT;
@@ -314,7 +314,7 @@ static void encode_section(struct bm_buffer *b, const struct bm_head *h,
     for (size_t i = 0; i < levels; i++)
         bm_put_varint(b, s->sizes[i]);
     if (h->placed)
-        bm_places_encode(b, h, s);
+        bm_chunk_offsets_encode(b, h, s);
     for (size_t i = 0; i < levels; i++)
         bm_put_u32(b, s->hashes[i]);
 }
@@ -386,7 +386,7 @@ static int decode_columns(struct bm_head *h, struct bm_section *s,
                 return BOUMA_EFORMAT;
         }
     }
-    if (h->placed && bm_places_decode(h, s, c))
+    if (h->placed && bm_chunk_offsets_decode(h, s, c))
         return BOUMA_EFORMAT;
     for (size_t i = 0; i < s->count * (size_t)s->levels; i++)
         s->hashes[i] = bm_get_u32(c);
@@ -515,7 +515,7 @@ int bm_head_decode(struct bm_head *h, const struct bm_schema *schema,
                 h->file_bytes != file_bytes))
         rc = BOUMA_EFORMAT;
     if (!rc && h->placed)
-        rc = bm_places_check(h);
+        rc = bm_chunk_offsets_check(h);
     if (rc == BOUMA_ENOMEM)
         return bm_fail(error, rc, "%s: no memory for its table", name);
     if (rc == BOUMA_EVERSION) /* the schema has told what it is */

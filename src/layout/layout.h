@@ -223,7 +223,7 @@ struct bm_layout {
 
     /* ---- what a file has of an object; NULL: nothing but chunks ---- */
     const struct bm_summary_functions *summary;
-    int file_tree; /* the manifest has a tree over its summaries: see top.h */
+    int file_tree; /* the manifest has a tree over its summaries: see file_tree.h */
 };
 
 /* Pieces of a chunk. Level k is made of the coarsest ones up to this one: the

@@ -33,11 +33,11 @@ void bm_manifest_release(struct bm_manifest *m)
         return;
     bm_attributes_release(&m->dataset_attributes);
     bm_attributes_release(&m->attributes);
-    for (size_t i = 0; i < m->top_count; i++)
-        bm_top_release(&m->tops[i]);
-    bm_drop(m->a, m->tops);
-    m->tops = NULL;
-    m->top_count = 0;
+    for (size_t i = 0; i < m->file_tree_count; i++)
+        bm_file_tree_release(&m->file_trees[i]);
+    bm_drop(m->a, m->file_trees);
+    m->file_trees = NULL;
+    m->file_tree_count = 0;
     for (size_t i = 0; i < m->count; i++)
         bm_subfile_info_release(&m->subfiles[i], m->a);
     bm_drop(m->a, m->subfiles);
@@ -245,13 +245,16 @@ int bm_subfile_info_decode(struct bm_subfile_info *out, struct bm_cursor *c,
 
 /* ---- the whole step ----------------------------------------------------- */
 
-const struct bm_top *bm_manifest_top(const struct bm_manifest *m,
-                                     const struct bm_object *set)
+const struct bm_file_tree *bm_manifest_file_tree(const struct bm_manifest *m,
+                                                 const struct bm_object *set)
 {
     size_t at = 0;
 
-    BM_BISECT(at, m->top_count, i, m->tops[i].set->number <= set->number);
-    return at < m->top_count && m->tops[at].set == set ? &m->tops[at] : NULL;
+    BM_BISECT(at, m->file_tree_count, i,
+              m->file_trees[i].set->number <= set->number);
+    return at < m->file_tree_count && m->file_trees[at].set == set
+               ? &m->file_trees[at]
+               : NULL;
 }
 
 /* The files of each set, still without their trees. */
@@ -260,32 +263,33 @@ static int list_files(struct bm_manifest *m)
     const struct bm_schema *schema = m->schema;
     int rc = BOUMA_OK;
 
-    m->tops = bm_new(m->a, (size_t)schema->count, sizeof(*m->tops));
-    if (!m->tops)
+    m->file_trees = bm_new(m->a, (size_t)schema->count, sizeof(*m->file_trees));
+    if (!m->file_trees)
         return BOUMA_ENOMEM;
     for (int i = 0; i < schema->count; i++)
         if (schema->objects[i]->layout->file_tree)
-            bm_top_init(&m->tops[m->top_count++], m->a, schema->objects[i]);
+            bm_file_tree_init(&m->file_trees[m->file_tree_count++], m->a,
+                              schema->objects[i]);
     for (size_t i = 0; i < m->count && !rc; i++)
         for (size_t k = 0; k < m->subfiles[i].summaries.count && !rc; k++) {
             const struct bm_summary *s = m->subfiles[i].summaries.entries[k];
 
             if (s->object->layout->file_tree)
-                rc = bm_top_add_file(
-                    (struct bm_top *)bm_manifest_top(m, s->object),
-                    bm_cloud_of(s), i);
+                rc = bm_file_tree_add_file(
+                    (struct bm_file_tree *)bm_manifest_file_tree(m, s->object),
+                    bm_particle_summary_of(s), i);
         }
     return rc;
 }
 
-int bm_manifest_make_tops(struct bm_manifest *m,
-                          const struct bm_aggregation *trees)
+int bm_manifest_make_file_trees(struct bm_manifest *m,
+                                const struct bm_aggregation *trees)
 {
     int rc = list_files(m);
 
-    for (size_t i = 0; i < m->top_count && !rc; i++)
-        rc = bm_top_make(&m->tops[i], trees ? trees[i].nodes : NULL,
-                         trees ? trees[i].node_count : 0);
+    for (size_t i = 0; i < m->file_tree_count && !rc; i++)
+        rc = bm_file_tree_make(&m->file_trees[i], trees ? trees[i].nodes : NULL,
+                               trees ? trees[i].node_count : 0);
     return rc;
 }
 
@@ -532,8 +536,8 @@ void bm_manifest_encode(struct bm_buffer *b, const struct bm_manifest *m,
     bm_put_u64(b, m->count);
     for (size_t i = 0; i < m->count; i++)
         bm_subfile_info_encode(b, &m->subfiles[i], m->schema);
-    for (size_t i = 0; i < m->top_count; i++)
-        bm_top_encode(b, &m->tops[i]);
+    for (size_t i = 0; i < m->file_tree_count; i++)
+        bm_file_tree_encode(b, &m->file_trees[i]);
     bm_envelope_seal(b, BM_KIND_MANIFEST, id, hash);
 }
 
@@ -604,8 +608,8 @@ int bm_manifest_decode(struct bm_manifest *m, const uint8_t *data, size_t bytes,
         rc = bm_subfile_info_decode(&m->subfiles[i], &c, m->schema);
     if (!rc)
         rc = list_files(m);
-    for (size_t i = 0; i < m->top_count && !rc; i++)
-        rc = bm_top_decode(&m->tops[i], &c);
+    for (size_t i = 0; i < m->file_tree_count && !rc; i++)
+        rc = bm_file_tree_decode(&m->file_trees[i], &c);
     if (!rc && (c.failed || bm_cursor_left(&c)))
         rc = BOUMA_EFORMAT;
     if (!rc)

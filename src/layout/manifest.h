@@ -3,8 +3,8 @@
 #ifndef BM_MANIFEST_H
 #define BM_MANIFEST_H
 
+#include "layout/file_tree.h"
 #include "layout/head.h"
-#include "layout/top.h"
 #include "store/index.h"
 
 /* What a subfile has of one variable. */
@@ -40,8 +40,9 @@ struct bm_manifest {
     struct bm_schema *schema;         /* not owned */
     struct bm_subfile_info *subfiles; /* [count] */
     size_t count;
-    struct bm_top *tops; /* [top_count], of the sets of particles, in order */
-    size_t top_count;
+    struct bm_file_tree
+        *file_trees; /* [file_tree_count], of the sets of particles, in order */
+    size_t file_tree_count;
 };
 
 void bm_manifest_init(struct bm_manifest *m, const bouma_allocator *a,
@@ -53,11 +54,11 @@ int bm_manifest_set_subfiles(struct bm_manifest *m, size_t count);
 
 /* With all subfiles there, the trees over the files of particles: those of
  * trees[sets], or none if that is NULL. BOUMA_OK, ENOMEM or EFORMAT. */
-int bm_manifest_make_tops(struct bm_manifest *m,
-                          const struct bm_aggregation *trees);
+int bm_manifest_make_file_trees(struct bm_manifest *m,
+                                const struct bm_aggregation *trees);
 /* That of a set, or NULL. */
-const struct bm_top *bm_manifest_top(const struct bm_manifest *m,
-                                     const struct bm_object *set);
+const struct bm_file_tree *bm_manifest_file_tree(const struct bm_manifest *m,
+                                                 const struct bm_object *set);
 
 /* What a head has to say to the manifest; and as bytes, from the rank that
  * wrote the subfile to rank 0, and in the manifest itself. */

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "layout/cloud.h"
+#include "layout/particle_summary.h"
 
 #define USUAL_CHUNK 8192
 #define USUAL_LEAF  256
@@ -157,19 +157,20 @@ static uint64_t most_values(const struct bm_object *o)
 
 static uint64_t places_of(const struct bm_summary *s)
 {
-    return s ? bm_cloud_of(s)->count : 0;
+    return s ? bm_particle_summary_of(s)->count : 0;
 }
 
 static int has_chunk(const struct bm_object *o, const struct bm_summary *s,
                      uint64_t key)
 {
-    return key < bm_cloud_chunks(o, places_of(s));
+    return key < bm_particle_summary_chunks(o, places_of(s));
 }
 
 static uint64_t values_of(const struct bm_object *o, const struct bm_summary *s,
                           uint64_t key, uint64_t values[BM_MAX_LEVELS])
 {
-    return bm_cloud_values(o, places_of(s), bm_cloud_of(s)->seed, key, values);
+    return bm_particle_summary_values(
+        o, places_of(s), bm_particle_summary_of(s)->seed, key, values);
 }
 
 static void text_of(char *text, size_t bytes, const struct bm_object *o,
@@ -182,7 +183,7 @@ static void text_of(char *text, size_t bytes, const struct bm_object *o,
 static struct bm_limits chunks(const struct bm_object *o,
                                const struct bm_summary *s)
 {
-    uint64_t n = bm_cloud_chunks(o, places_of(s));
+    uint64_t n = bm_particle_summary_chunks(o, places_of(s));
 
     return (struct bm_limits){n, n};
 }
@@ -280,6 +281,6 @@ const struct bm_layout bm_layout_particles_bat = {
     .decode_piece = decode_piece,
     .ranges = ranges_of,
     .sample_bytes = sample_bytes,
-    .summary = &bm_cloud_functions,
+    .summary = &bm_particle_summary_functions,
     .file_tree = 1,
 };

@@ -8,29 +8,29 @@ void bm_description_init(struct bm_description *d, const bouma_allocator *a)
     memset(d, 0, sizeof(*d));
     d->a = a;
     d->target_switch = -1;
-    bm_roster_init(&d->node_names, a);
-    bm_roster_init(&d->switch_names, a);
+    bm_name_table_init(&d->node_names, a);
+    bm_name_table_init(&d->switch_names, a);
 }
 
 void bm_description_release(struct bm_description *d)
 {
     if (!d->a)
         return;
-    bm_roster_release(&d->node_names);
-    bm_roster_release(&d->switch_names);
+    bm_name_table_release(&d->node_names);
+    bm_name_table_release(&d->switch_names);
     bm_drop(d->a, d->nodes);
     bm_drop(d->a, d->switches);
     memset(d, 0, sizeof(*d));
 }
 
-/* The place of a name in a roster, which is also its place in 'list', with room
- * for 'room' entries of 'size' bytes; added if it is new. -1: no memory, or too
- * many names. */
-static int enter(struct bm_roster *names, void **list, size_t *room,
+/* The place of a name in a table of names, which is also its place in 'list',
+ * with room for 'room' entries of 'size' bytes; added if it is new. -1: no
+ * memory, or too many names. */
+static int enter(struct bm_name_table *names, void **list, size_t *room,
                  size_t size, const char *name, size_t bytes)
 {
     if (names->count == BM_MOST_NAMES)
-        return bm_roster_find(names, name, bytes);
+        return bm_name_table_find(names, name, bytes);
     if ((size_t)names->count == *room) {
         size_t more = *room ? 2 * *room : 16;
         void *grown = bm_resize(names->a, *list, more, size);
@@ -40,7 +40,7 @@ static int enter(struct bm_roster *names, void **list, size_t *room,
         *list = grown;
         *room = more;
     }
-    return bm_roster_add(names, name, bytes);
+    return bm_name_table_add(names, name, bytes);
 }
 
 int bm_description_node(struct bm_description *d, const char *name,
@@ -94,7 +94,8 @@ static int make_tree(struct bm_fabric *t, const struct bm_description *d,
                        "line %d: switch %s is below itself, or %d others are "
                        "above it",
                        d->switches[loop].line,
-                       bm_roster_name(&d->switch_names, loop), BM_FABRIC_DEPTH);
+                       bm_name_table_name(&d->switch_names, loop),
+                       BM_FABRIC_DEPTH);
     if (!rc)
         rc = bm_fabric_finish(t);
     return rc ? bm_fail(error, rc, "no memory for %d switches and %d nodes",

@@ -3,7 +3,7 @@
 #ifndef BM_DESCRIPTION_H
 #define BM_DESCRIPTION_H
 
-#include "machine/roster.h"
+#include "machine/name_table.h"
 #include "machine/topology.h"
 #include "plan/cost.h"
 
@@ -28,7 +28,7 @@ struct bm_description {
     struct bm_model model; /* kind NULL: not told */
     int model_line;
 
-    struct bm_roster node_names, switch_names;
+    struct bm_name_table node_names, switch_names;
     struct bm_described_node *nodes;
     struct bm_described_switch *switches;
     size_t node_room, switch_room;

@@ -94,7 +94,7 @@ static void count_nodes(const struct bm_fabric *t, const struct numbering *n)
 /* Let there be one top: the one that has nodes, or a new switch over several.
  * Tops without nodes, such as the second of two parents of the same switches,
  * go below it, where they do not matter. */
-static int find_top(struct bm_fabric *t, const struct numbering *n)
+static int find_file_tree(struct bm_fabric *t, const struct numbering *n)
 {
     int top = -1, several = 0;
 
@@ -168,7 +168,7 @@ int bm_fabric_finish(struct bm_fabric *t)
     measure_depths(t);
     sort_by_depth(t, n.order);
     count_nodes(t, &n);
-    find_top(t, &n);
+    find_file_tree(t, &n);
     measure_depths(t);
     sort_by_depth(t, n.order);
     number_switches(t, &n);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "machine/machine_file.h"
-#include "machine/told.h"
+#include "machine/rank_location.h"
 
 struct bm_machine {
     const bouma_allocator *a;
@@ -90,9 +90,9 @@ struct bm_tier bm_machine_default_tier(bouma_tier kind)
                                       : dram;
 }
 
-static double either(double told, double usual)
+static double either(double location, double usual)
 {
-    return told > 0 ? told : usual;
+    return location > 0 ? location : usual;
 }
 
 /* The tiers that are told of, and DRAM; the fastest first. */
@@ -100,16 +100,16 @@ static void set_tiers(struct bm_machine *m, const struct bm_description *d)
 {
     for (int i = 0; i < BM_TIERS; i++) {
         struct bm_tier tier = bm_machine_default_tier((bouma_tier)(i + 1));
-        const struct bm_tier *told = &d->tiers[i];
+        const struct bm_tier *location = &d->tiers[i];
         size_t at;
 
-        if (!told->kind && tier.kind != BOUMA_TIER_DRAM)
+        if (!location->kind && tier.kind != BOUMA_TIER_DRAM)
             continue;
-        tier.latency = either(told->latency, tier.latency);
-        tier.bandwidth = either(told->bandwidth, tier.bandwidth);
-        tier.capacity = told->capacity;
-        if (told->kind)
-            tier.persistence = told->persistence;
+        tier.latency = either(location->latency, tier.latency);
+        tier.bandwidth = either(location->bandwidth, tier.bandwidth);
+        tier.capacity = location->capacity;
+        if (location->kind)
+            tier.persistence = location->persistence;
         for (at = m->tier_count++;
              at && m->tiers[at - 1].bandwidth < tier.bandwidth; at--)
             m->tiers[at] = m->tiers[at - 1];
@@ -139,27 +139,32 @@ static void set_speeds(struct bm_machine *m, const struct bm_description *d)
 
 /* A host's node in the description: by its name, or the part before the first
  * '.'; else a new one. -1: no memory. */
-static int find_node(struct bm_description *d, const struct bm_told *told)
+static int find_node(struct bm_description *d,
+                     const struct bm_rank_location *location)
 {
-    const char *dot = memchr(told->host, '.', told->host_bytes);
-    int i = bm_roster_find(&d->node_names, told->host, told->host_bytes);
+    const char *dot = memchr(location->host, '.', location->host_bytes);
+    int i = bm_name_table_find(&d->node_names, location->host,
+                               location->host_bytes);
 
     if (i < 0 && dot)
-        i = bm_roster_find(&d->node_names, told->host,
-                           (size_t)(dot - told->host));
-    return i >= 0 ? i : bm_description_node(d, told->host, told->host_bytes, 0);
+        i = bm_name_table_find(&d->node_names, location->host,
+                               (size_t)(dot - location->host));
+    return i >= 0 ? i
+                  : bm_description_node(d, location->host, location->host_bytes,
+                                        0);
 }
 
 /* The switches above a node that Slurm tells: "s0.s4". One is known by all the
  * names from the top down to it. ENOMEM. */
 static int hang_up(struct bm_description *d, int node,
-                   const struct bm_told *told)
+                   const struct bm_rank_location *location)
 {
     int parent = -1;
 
-    for (size_t i = 0; i <= told->switches_bytes; i++)
-        if (i && (i == told->switches_bytes || told->switches[i] == '.')) {
-            int s = bm_description_switch(d, told->switches, i, 0);
+    for (size_t i = 0; i <= location->switches_bytes; i++)
+        if (i &&
+            (i == location->switches_bytes || location->switches[i] == '.')) {
+            int s = bm_description_switch(d, location->switches, i, 0);
 
             if (s < 0)
                 return BOUMA_ENOMEM;
@@ -171,25 +176,25 @@ static int hang_up(struct bm_description *d, int node,
 }
 
 /* The least that any node has. */
-static void hear_tiers(struct bm_description *d, const struct bm_told *told,
-                       int rank)
+static void hear_tiers(struct bm_description *d,
+                       const struct bm_rank_location *location, int rank)
 {
     struct bm_tier *dram = &d->tiers[BOUMA_TIER_DRAM - 1];
     struct bm_tier *hbm = &d->tiers[BOUMA_TIER_HBM - 1];
 
     dram->kind = BOUMA_TIER_DRAM;
-    if (!rank || told->dram < dram->capacity)
-        dram->capacity = told->dram;
-    if (!rank || told->hbm < hbm->capacity)
-        hbm->capacity = told->hbm;
+    if (!rank || location->dram < dram->capacity)
+        dram->capacity = location->dram;
+    if (!rank || location->hbm < hbm->capacity)
+        hbm->capacity = location->hbm;
     hbm->kind = hbm->capacity ? BOUMA_TIER_HBM : (bouma_tier)0;
 }
 
 /* What one rank told; 'automatic' is about more than the host. */
 static int hear_rank(struct bm_machine *m, struct bm_description *d, int rank,
-                     const struct bm_told *told, int automatic)
+                     const struct bm_rank_location *location, int automatic)
 {
-    int known = d->node_names.count, node = find_node(d, told);
+    int known = d->node_names.count, node = find_node(d, location);
     int rc = node < 0 ? BOUMA_ENOMEM : BOUMA_OK;
 
     if (rc)
@@ -197,18 +202,18 @@ static int hear_rank(struct bm_machine *m, struct bm_description *d, int rank,
     m->node_of[rank] = node;
     if (!automatic)
         return rc;
-    m->package[rank] = (int16_t)told->package;
-    hear_tiers(d, told, rank);
-    return node == known ? hang_up(d, node, told) : BOUMA_OK;
+    m->package[rank] = (int16_t)location->package;
+    hear_tiers(d, location, rank);
+    return node == known ? hang_up(d, node, location) : BOUMA_OK;
 }
 
 /* Put the ranks on the nodes of the description, whose numbers are in
  * node_of[]. */
 static int hear(struct bm_machine *m, struct bm_description *d,
-                const struct bm_buffer *told, const size_t *sizes,
+                const struct bm_buffer *location, const size_t *sizes,
                 int automatic, struct bm_error *error)
 {
-    struct bm_cursor all = bm_cursor_of(told->data, told->size);
+    struct bm_cursor all = bm_cursor_of(location->data, location->size);
     int rc = BOUMA_OK;
 
     m->node_of = bm_new(m->a, (size_t)m->ranks, sizeof(*m->node_of));
@@ -218,9 +223,9 @@ static int hear(struct bm_machine *m, struct bm_description *d,
         rc = BOUMA_ENOMEM;
     for (int r = 0; !rc && r < m->ranks; r++) {
         const uint8_t *bytes = bm_get_bytes(&all, sizes[r]);
-        struct bm_told one;
+        struct bm_rank_location one;
 
-        if (!bytes || !bm_told_get(&one, bytes, sizes[r]))
+        if (!bytes || !bm_rank_location_get(&one, bytes, sizes[r]))
             return bm_fail(error, BOUMA_EMISMATCH,
                            "rank %d: what it tells of its place cannot be "
                            "read; do all ranks use the same library?",
@@ -301,11 +306,11 @@ static int count_nodes(const struct bm_machine *m,
 static int set_target_hops(struct bm_machine *m, const struct bm_description *d,
                            const int *seats)
 {
-    int named = d->node_names.count, nodes = count_nodes(m, d), told = 0;
+    int named = d->node_names.count, nodes = count_nodes(m, d), location = 0;
 
     for (int i = 0; i < named; i++)
-        told |= d->nodes[i].target >= 0;
-    if (!told)
+        location |= d->nodes[i].target >= 0;
+    if (!location)
         return BOUMA_OK;
     m->target_hops = bm_new(m->a, (size_t)nodes, sizeof(*m->target_hops));
     if (!m->target_hops)
@@ -387,11 +392,12 @@ static int wants_hosts(const struct bm_description *d, const char *spec)
 }
 
 static int place_ranks(struct bm_machine *m, struct bm_description *d,
-                       const char *spec, const struct bm_buffer *told,
+                       const char *spec, const struct bm_buffer *location,
                        const size_t *sizes, struct bm_error *error)
 {
-    int hosts = told && wants_hosts(d, spec);
-    int rc = hosts ? hear(m, d, told, sizes, is_auto(spec), error) : BOUMA_OK;
+    int hosts = location && wants_hosts(d, spec);
+    int rc =
+        hosts ? hear(m, d, location, sizes, is_auto(spec), error) : BOUMA_OK;
 
     if (!rc)
         rc = bm_description_topology(&m->topology, d, error);
@@ -402,7 +408,7 @@ static int place_ranks(struct bm_machine *m, struct bm_description *d,
 
 int bm_machine_make(struct bm_machine **out, const bouma_allocator *a,
                     const char *spec, const char *file, size_t file_bytes,
-                    int ranks, const struct bm_buffer *told,
+                    int ranks, const struct bm_buffer *location,
                     const size_t *sizes, struct bm_error *error)
 {
     struct bm_machine *m = bm_new(a, 1, sizeof(*m));
@@ -417,7 +423,7 @@ int bm_machine_make(struct bm_machine **out, const bouma_allocator *a,
     bm_description_init(&d, a);
     rc = describe(&d, spec, file, file_bytes, error);
     if (!rc)
-        rc = place_ranks(m, &d, spec, told, sizes, error);
+        rc = place_ranks(m, &d, spec, location, sizes, error);
     if (!rc)
         set_speeds(m, &d);
     bm_description_release(&d);

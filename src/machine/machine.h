@@ -19,7 +19,7 @@ struct bm_machine; /* made of what all ranks tell; the same on each */
 void bm_machine_tell(struct bm_buffer *out, const char *spec);
 
 /* The machine of a spec ("", "flat", "torus:8x8x8", "auto", a path) for 'ranks'
- * ranks. 'told' has what they told, one after the other, sizes[ranks] bytes
+ * ranks. 'location' has what they told, one after the other, sizes[ranks] bytes
  * each; NULL: nobody was asked, as for a plan without ranks. Without, and with
  * "per=N", ranks fill nodes in order. A machine file is text that the caller
  * has loaded (one rank reads it): 'file' and 'file_bytes', NULL for other
@@ -28,7 +28,7 @@ void bm_machine_tell(struct bm_buffer *out, const char *spec);
  */
 int bm_machine_make(struct bm_machine **out, const bouma_allocator *a,
                     const char *spec, const char *file, size_t file_bytes,
-                    int ranks, const struct bm_buffer *told,
+                    int ranks, const struct bm_buffer *location,
                     const size_t *sizes, struct bm_error *error);
 void bm_machine_free(struct bm_machine *m); /* accepts NULL */
 

@@ -74,7 +74,7 @@ static void put_nodes(struct bm_buffer *out, const struct bm_description *d)
 {
     for (int i = 0; i < d->node_names.count; i++) {
         put(out, "node ");
-        put(out, bm_roster_name(&d->node_names, i));
+        put(out, bm_name_table_name(&d->node_names, i));
         if (d->nodes[i].at >= 0)
             put_place(out, d, d->nodes[i].at);
         if (d->nodes[i].target >= 0)
@@ -86,27 +86,27 @@ static void put_nodes(struct bm_buffer *out, const struct bm_description *d)
 /* All switches, so that they keep their order; then what is below each. */
 static void put_switches(struct bm_buffer *out, const struct bm_description *d)
 {
-    const struct bm_roster *names = &d->switch_names;
+    const struct bm_name_table *names = &d->switch_names;
 
     for (int s = 0; s < names->count; s++) {
         put(out, "switch ");
-        put(out, bm_roster_name(names, s));
+        put(out, bm_name_table_name(names, s));
         put(out, "\n");
     }
     for (int s = 0; s < names->count; s++)
         if (d->switches[s].parent >= 0) {
             put(out, "switch ");
-            put(out, bm_roster_name(names, d->switches[s].parent));
+            put(out, bm_name_table_name(names, d->switches[s].parent));
             put(out, " switches ");
-            put(out, bm_roster_name(names, s));
+            put(out, bm_name_table_name(names, s));
             put(out, "\n");
         }
     for (int i = 0; i < d->node_names.count; i++)
         if (d->nodes[i].parent >= 0) {
             put(out, "switch ");
-            put(out, bm_roster_name(names, d->nodes[i].parent));
+            put(out, bm_name_table_name(names, d->nodes[i].parent));
             put(out, " nodes ");
-            put(out, bm_roster_name(&d->node_names, i));
+            put(out, bm_name_table_name(&d->node_names, i));
             put(out, "\n");
         }
 }
@@ -151,7 +151,7 @@ static void put_target(struct bm_buffer *out, const struct bm_description *d)
     }
     if (d->target_switch >= 0) {
         put(out, " switch ");
-        put(out, bm_roster_name(&d->switch_names, d->target_switch));
+        put(out, bm_name_table_name(&d->switch_names, d->target_switch));
     }
     put(out, "\n");
 }

@@ -8,15 +8,15 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "machine/lines.h"
+#include "machine/node_list.h"
 #include "machine/quantity.h"
-#include "machine/scribe.h"
+#include "machine/tokenizer.h"
 
 struct reading {
     struct bm_description *d;
-    struct bm_lines lines;
+    struct bm_tokenizer lines;
     struct bm_error *error;
-    struct bm_scribe scribe;
+    struct bm_node_list list;
 
     /* What the line is about. */
     int place, target; /* of its nodes */
@@ -25,7 +25,7 @@ struct reading {
 
 static int wrong(struct reading *r, struct bm_word word, const char *what)
 {
-    return bm_lines_wrong(&r->lines, word, what, r->error);
+    return bm_tokenizer_wrong(&r->lines, word, what, r->error);
 }
 
 /* A node of a 'node' line; those of a list are on places that follow. */
@@ -38,7 +38,8 @@ static int set_node(void *context, int i)
         if (node->at >= 0 && node->at != r->place)
             return bm_fail(r->error, BOUMA_EINVAL,
                            "line %d: node %s is at another place already",
-                           r->lines.line, bm_roster_name(&r->d->node_names, i));
+                           r->lines.line,
+                           bm_name_table_name(&r->d->node_names, i));
         node->at = r->place++;
     }
     node->target = r->target >= 0 ? r->target : node->target;
@@ -71,19 +72,19 @@ static int value_size(struct reading *r, struct bm_word word, void *to)
 static int value_nodes(struct reading *r, struct bm_word word, void *to)
 {
     (void)to;
-    return bm_scribe_nodes(&r->scribe, word);
+    return bm_node_list_nodes(&r->list, word);
 }
 
 static int value_switches(struct reading *r, struct bm_word word, void *to)
 {
     (void)to;
-    return bm_scribe_switches(&r->scribe, word);
+    return bm_node_list_switches(&r->list, word);
 }
 
 /* The number of a switch; a line for it may still come. */
 static int value_switch(struct reading *r, struct bm_word word, void *to)
 {
-    return bm_scribe_switch(&r->scribe, word, to);
+    return bm_node_list_switch(&r->list, word, to);
 }
 
 /* A whole number from 'least' on; -1: it is none. */
@@ -212,7 +213,7 @@ static const struct key *find_key(const struct key *keys, struct bm_word word)
 static int read_pairs(struct reading *r, const struct key *keys, int first,
                       void *base)
 {
-    const struct bm_lines *l = &r->lines;
+    const struct bm_tokenizer *l = &r->lines;
     int rc = BOUMA_OK;
 
     for (int i = first; !rc && i < l->count; i += 2) {
@@ -251,11 +252,11 @@ static int line_network(struct reading *r)
 
 static int line_switch(struct reading *r)
 {
-    int rc = bm_scribe_switch(&r->scribe, r->lines.words[1], &r->scribe.parent);
+    int rc = bm_node_list_switch(&r->list, r->lines.words[1], &r->list.parent);
 
     if (rc)
         return rc;
-    r->d->switches[r->scribe.parent].filled = 1;
+    r->d->switches[r->list.parent].filled = 1;
     return read_pairs(r, switch_keys, 2, r->d);
 }
 
@@ -266,7 +267,8 @@ static int line_node(struct reading *r)
     r->place = r->target = -1;
     rc = read_pairs(r, node_keys, 2, r->d);
     return rc ? rc
-              : bm_scribe_each_node(&r->scribe, r->lines.words[1], set_node, r);
+              : bm_node_list_each_node(&r->list, r->lines.words[1], set_node,
+                                       r);
 }
 
 static int line_tier(struct reading *r)
@@ -314,7 +316,7 @@ static int read_line(struct reading *r)
 {
     struct bm_word word = r->lines.words[0];
 
-    r->scribe.line = r->lines.line;
+    r->list.line = r->lines.line;
     for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
         if (bm_word_is(word, lines[i].name))
             return r->lines.count > 1 ? lines[i].read(r)
@@ -337,13 +339,13 @@ static int check_switches(const struct bm_description *d,
             return bm_fail(error, BOUMA_EINVAL,
                            "line %d: no line tells what is below switch %s",
                            d->switches[i].line,
-                           bm_roster_name(&d->switch_names, i));
+                           bm_name_table_name(&d->switch_names, i));
         else if (kind && kind != &bm_topology_tree)
             return bm_fail(error, BOUMA_EINVAL,
                            "line %d: switch %s: a %s has its own switches; "
                            "'network tree' is of those that are named",
                            d->switches[i].line,
-                           bm_roster_name(&d->switch_names, i), kind->name);
+                           bm_name_table_name(&d->switch_names, i), kind->name);
     return BOUMA_OK;
 }
 
@@ -366,12 +368,14 @@ static int check_places(const struct bm_description *d, struct bm_error *error)
             rc = bm_fail(error, BOUMA_EINVAL,
                          "line %d: node %s is behind the last place of the "
                          "network",
-                         d->nodes[i].line, bm_roster_name(&d->node_names, i));
+                         d->nodes[i].line,
+                         bm_name_table_name(&d->node_names, i));
         else if (at >= 0 && taken[at])
-            rc = bm_fail(error, BOUMA_EINVAL,
-                         "line %d: node %s is where another one is, %s",
-                         d->nodes[i].line, bm_roster_name(&d->node_names, i),
-                         bm_roster_name(&d->node_names, taken[at] - 1));
+            rc =
+                bm_fail(error, BOUMA_EINVAL,
+                        "line %d: node %s is where another one is, %s",
+                        d->nodes[i].line, bm_name_table_name(&d->node_names, i),
+                        bm_name_table_name(&d->node_names, taken[at] - 1));
         else if (at >= 0)
             taken[at] = i + 1;
     }
@@ -392,7 +396,7 @@ static int check_whole(const struct bm_description *d, struct bm_error *error)
 static int read_version(struct reading *r)
 {
     struct bm_word nothing = {"", 0};
-    int rc = bm_lines_next(&r->lines, r->error);
+    int rc = bm_tokenizer_next(&r->lines, r->error);
 
     if (rc < 0)
         return rc;
@@ -411,11 +415,11 @@ int bm_machine_file_parse(struct bm_description *d, const char *text,
     struct reading r = {.d = d,
                         .lines = {.text = text, .bytes = bytes},
                         .error = error,
-                        .scribe = {.d = d, .error = error}};
+                        .list = {.d = d, .error = error}};
     int rc = read_version(&r);
 
     while (!rc) {
-        int more = bm_lines_next(&r.lines, error);
+        int more = bm_tokenizer_next(&r.lines, error);
 
         if (more <= 0) {
             rc = more;

@@ -6,8 +6,8 @@
 
 #include "machine/machine.h"
 #include "machine/machine_hwloc.h"
+#include "machine/rank_location.h"
 #include "machine/slurm.h"
-#include "machine/told.h"
 #include "machine/topology.h"
 
 /* Names have no blanks and are printable. */
@@ -46,7 +46,7 @@ static int wants_nothing(const char *spec)
 
 void bm_machine_tell(struct bm_buffer *out, const char *spec)
 {
-    struct bm_told told = {.package = -1};
+    struct bm_rank_location location = {.package = -1};
     struct bm_slurm_place place;
     struct bm_inside inside;
     char host[BM_HOST_BYTES] = "";
@@ -57,14 +57,14 @@ void bm_machine_tell(struct bm_buffer *out, const char *spec)
         memcpy(host, "localhost", sizeof("localhost"));
     clean(host);
     ask_slurm(&place, host);
-    told.host = place.node[0] ? place.node : host;
-    told.host_bytes = strlen(told.host);
-    told.switches = place.switches;
-    told.switches_bytes = strlen(place.switches);
+    location.host = place.node[0] ? place.node : host;
+    location.host_bytes = strlen(location.host);
+    location.switches = place.switches;
+    location.switches_bytes = strlen(place.switches);
     if (!strcmp(spec, "auto") && bm_hwloc_here(&inside)) {
-        told.package = inside.package;
-        told.dram = inside.dram;
-        told.hbm = inside.hbm;
+        location.package = inside.package;
+        location.dram = inside.dram;
+        location.hbm = inside.hbm;
     }
-    bm_told_put(out, &told);
+    bm_rank_location_put(out, &location);
 }

@@ -8,8 +8,8 @@
 
 #include "base/clock.h"
 #include "base/mix.h"
-#include "machine/bank.h"
-#include "machine/nameless.h"
+#include "machine/temp_file.h"
+#include "machine/tier_memory.h"
 
 #define MOST_TRIES  100
 #define COPY_BYTES  ((size_t)64 << 20) /* more than caches have */
@@ -81,11 +81,12 @@ int bm_measure_memory(bouma_speed *out, bouma_tier tier, int tries,
 {
     const size_t stride = 64 / sizeof(uint32_t);
     double times[MOST_TRIES], waits[MOST_TRIES];
-    struct bm_bank to = {0}, from = {0};
-    int rc = bm_bank_new(&to, tier, COPY_BYTES, NULL, a, error);
+    struct bm_tier_memory to = {0}, from = {0};
+    int rc = bm_tier_memory_new(&to, tier, COPY_BYTES, NULL, a, error);
 
     if (!rc)
-        rc = bm_bank_new(&from, BOUMA_TIER_DRAM, COPY_BYTES, NULL, a, error);
+        rc = bm_tier_memory_new(&from, BOUMA_TIER_DRAM, COPY_BYTES, NULL, a,
+                                error);
     if (!rc) {
         memset(from.data, 1, COPY_BYTES);
         copy(to.data, from.data); /* pages are there now */
@@ -97,8 +98,8 @@ int bm_measure_memory(bouma_speed *out, bouma_tier tier, int tries,
         out->latency = bm_median(waits, (size_t)tries);
         out->bandwidth = (double)COPY_BYTES / bm_median(times, (size_t)tries);
     }
-    bm_bank_free(&from);
-    bm_bank_free(&to);
+    bm_tier_memory_free(&from);
+    bm_tier_memory_free(&to);
     return rc;
 }
 
@@ -172,7 +173,7 @@ int bm_measure_storage(bouma_speed *out, const char *directory, uint64_t bytes,
     if (!piece)
         return bm_fail(error, BOUMA_ENOMEM, "no memory for a buffer");
     fill(piece, PIECE_BYTES);
-    file = bm_nameless_open(directory, a, error);
+    file = bm_temp_file_open(directory, a, error);
     if (file < 0) {
         bm_drop(a, piece);
         return error->status;

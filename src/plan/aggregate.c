@@ -87,8 +87,9 @@ static int by_tree(struct bm_aggregation *out, const struct task *t)
 /* ---- places in the bounds of all ---------------------------------------- */
 
 /* In which of 'cells' equal parts of an axis the centre of an item lies. */
-static int64_t cell_of(const struct bm_item *item, const struct bm_extent *all,
-                       int axis, int64_t cells)
+static int64_t cell_of(const struct bm_item *item,
+                       const struct bm_tree_extent *all, int axis,
+                       int64_t cells)
 {
     double at = 0.5 * bm_item_centre(item, axis) - 0.5 * all->low[axis];
     double place;
@@ -105,7 +106,7 @@ static int64_t cell_of(const struct bm_item *item, const struct bm_extent *all,
  * the side of a cube are not divided; of the others, the numbers of cells that
  * a cube's side gives are rounded up or down, whichever brings their product
  * nearest to 'files' (and of those, the most cubic). */
-static void choose_cells(int64_t cells[3], const struct bm_extent *all,
+static void choose_cells(int64_t cells[3], const struct bm_tree_extent *all,
                          int ndims, int64_t files)
 {
     int divided[3] = {0}, changed = 1;
@@ -169,7 +170,7 @@ static void choose_cells(int64_t cells[3], const struct bm_extent *all,
 
 static int by_grid(struct bm_aggregation *out, const struct task *t)
 {
-    struct bm_extent all;
+    struct bm_tree_extent all;
     uint32_t *number;
     int64_t cells[3];
     size_t cell_count;
@@ -204,7 +205,7 @@ static void order_items(struct bm_keyed *order, const struct task *t)
     /* A place is a double: no more bits than it has. */
     int ndims = t->spec->ndims, bits = bm_morton_bits(ndims);
     int64_t cells = (int64_t)1 << (bits < 52 ? bits : 52);
-    struct bm_extent all;
+    struct bm_tree_extent all;
 
     bm_items_extent(&all, t->items, t->count);
     for (size_t i = 0; i < t->count; i++) {

@@ -35,7 +35,7 @@ struct bm_unit {
 
 /* `kdtree` cuts at edges of the units' bounds, `split` between their centres.
  * For files of `split` within a tenth of their mean, no unit may have more than
- * an eighth of the target: sieve.h.
+ * an eighth of the target: particle_router.h.
  *
  * With 'files' there are, if there are as many units with particles,
  * - of `kdtree`: exactly so many;

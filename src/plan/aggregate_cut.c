@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-void bm_items_extent(struct bm_extent *out, const struct bm_item *items,
+void bm_items_extent(struct bm_tree_extent *out, const struct bm_item *items,
                      size_t count)
 {
     for (int d = 0; d < 3; d++) {
@@ -30,13 +30,14 @@ struct goal {
     uint64_t whole, part, of;
 };
 
-static struct goal goal_of(uint64_t total, const struct bm_cut_wish *wish)
+static struct goal goal_of(uint64_t total, const struct bm_cut_request *request)
 {
     /* total * part / of, where the product may be too large. */
-    uint64_t rest = total % wish->of * wish->part;
+    uint64_t rest = total % request->of * request->part;
 
-    return (struct goal){total / wish->of * wish->part + rest / wish->of,
-                         rest % wish->of, wish->of};
+    return (struct goal){total / request->of * request->part +
+                             rest / request->of,
+                         rest % request->of, request->of};
 }
 
 /* Set cut->left and how far that is from the goal. */
@@ -193,9 +194,9 @@ static int cut_axis(struct bm_cut *cut, struct bm_weight *scratch,
 }
 
 void bm_cut_order(struct bm_cut *cut, const struct bm_item *items, size_t count,
-                  uint64_t total, const struct bm_cut_wish *wish)
+                  uint64_t total, const struct bm_cut_request *request)
 {
-    struct goal goal = goal_of(total, wish);
+    struct goal goal = goal_of(total, request);
     struct bm_cut here = {.axis = -1};
     uint64_t left = 0;
 
@@ -212,14 +213,14 @@ void bm_cut_order(struct bm_cut *cut, const struct bm_item *items, size_t count,
 
 void bm_cut_best(struct bm_cut *cut, struct bm_weight *scratch,
                  const struct bm_item *items, size_t count, uint64_t total,
-                 const struct bm_cut_wish *wish)
+                 const struct bm_cut_request *request)
 {
-    struct goal goal = goal_of(total, wish);
-    struct bm_extent extent;
+    struct goal goal = goal_of(total, request);
+    struct bm_tree_extent extent;
     int axes[3] = {0, 1, 2};
 
     bm_items_extent(&extent, items, count);
-    for (int i = 1; i < wish->ndims; i++) /* the longest one first */
+    for (int i = 1; i < request->ndims; i++) /* the longest one first */
         for (int k = i;
              k > 0 && extent.half[axes[k]] > extent.half[axes[k - 1]]; k--) {
             int axis = axes[k];
@@ -227,10 +228,11 @@ void bm_cut_best(struct bm_cut *cut, struct bm_weight *scratch,
             axes[k] = axes[k - 1];
             axes[k - 1] = axis;
         }
-    for (int by_centres = wish->by_centres; by_centres < 2; by_centres++) {
+    for (int by_centres = request->by_centres; by_centres < 2; by_centres++) {
         int found = 0;
 
-        for (int i = 0; i < wish->ndims && !(found && !wish->best_axis); i++) {
+        for (int i = 0; i < request->ndims && !(found && !request->best_axis);
+             i++) {
             struct bm_cut here;
 
             if (!cut_axis(&here, scratch, items, count, total, &goal, axes[i],
@@ -243,5 +245,5 @@ void bm_cut_best(struct bm_cut *cut, struct bm_weight *scratch,
         if (found)
             return;
     }
-    bm_cut_order(cut, items, count, total, wish);
+    bm_cut_order(cut, items, count, total, request);
 }

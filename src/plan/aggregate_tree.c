@@ -174,7 +174,7 @@ struct rules {
     uint64_t capacity; /* particles */
     double overfull;   /* particles */
     double lopsided;
-    struct bm_cut_wish wish;
+    struct bm_cut_request request;
 };
 
 static int is_lopsided(const struct node *n, const struct bm_cut *cut,
@@ -193,7 +193,7 @@ static int grow(struct build *b, const struct rules *rules)
     while (b->waiting_count) {
         uint32_t at = take(b);
         const struct node *n = &b->nodes[at];
-        struct bm_cut_wish wish = rules->wish;
+        struct bm_cut_request request = rules->request;
         struct bm_cut cut;
         int rc;
 
@@ -205,14 +205,15 @@ static int grow(struct build *b, const struct rules *rules)
              leaves >= BM_AGGREGATE_FILES))
             break;
         if (rules->by_files) {
-            wish.part = n->files / 2;
-            wish.of = n->files;
+            request.part = n->files / 2;
+            request.of = n->files;
         }
         if (n->depth < DEEP)
             bm_cut_best(&cut, b->scratch, b->items + n->first, n->items,
-                        n->count, &wish);
+                        n->count, &request);
         else
-            bm_cut_order(&cut, b->items + n->first, n->items, n->count, &wish);
+            bm_cut_order(&cut, b->items + n->first, n->items, n->count,
+                         &request);
         if (!rules->by_files && (double)n->count <= rules->overfull &&
             is_lopsided(n, &cut, rules->lopsided))
             continue;
@@ -279,8 +280,8 @@ int bm_aggregation_build(struct bm_aggregation *out,
         .lopsided = spec->lopsided > 0 ? spec->lopsided : 4,
         /* Edges of pieces lie together on the borders of octree cells, with
          * many pieces between; files were up to 1.9 times the mean by them. */
-        .wish = {1, 2, spec->ndims, spec->best_axis,
-                 spec->scheme == BOUMA_ASSIGN_SPLIT},
+        .request = {1, 2, spec->ndims, spec->best_axis,
+                    spec->scheme == BOUMA_ASSIGN_SPLIT},
     };
     struct node root = {.items = (uint32_t)count, .axis = -1};
     int rc = BOUMA_ENOMEM;

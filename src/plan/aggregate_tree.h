@@ -24,17 +24,17 @@ struct bm_weight {
 };
 
 /* The bounds of items, and their extents in half. */
-struct bm_extent {
+struct bm_tree_extent {
     double low[3], high[3], half[3];
 };
 
-void bm_items_extent(struct bm_extent *out, const struct bm_item *items,
+void bm_items_extent(struct bm_tree_extent *out, const struct bm_item *items,
                      size_t count);
 
 /* ---- one cut ------------------------------------------------------------ */
 
 /* The left side shall have part/of of all particles. */
-struct bm_cut_wish {
+struct bm_cut_request {
     uint64_t part, of; /* 0 < part < of <= 2^21 */
     int ndims;
     int best_axis;
@@ -47,27 +47,29 @@ struct bm_cut {
     int axis;
     double split;
     size_t left_items;
-    uint64_t left;        /* particles */
-    uint64_t off, off_of; /* how far from the wish: off + off_of/of particles */
+    uint64_t left; /* particles */
+    uint64_t off,
+        off_of; /* how far from the request: off + off_of/of particles */
 };
 
-/* The cut nearest to the wish, of two or more items that have 'total'
+/* The cut nearest to the request, of two or more items that have 'total'
  * particles together; 'scratch' has room for all of them.
  *
  * Candidates are both edges of every item's bounds, along the longest axis of
  * the bounds of all (or along each). Of two that are as near, the longer axis
  * and then the smaller left side wins; edges between the same two centres
- * divide alike, and the nearest to the wish is given. Where no edge has centres
- * on both its sides along that axis, the next longest is tried; where none has
- * along any, the centres are the candidates; where all centres are one, the
- * items are divided by their order. With 'by_centres', no edges are tried. */
+ * divide alike, and the nearest to the request is given. Where no edge has
+ * centres on both its sides along that axis, the next longest is tried; where
+ * none has along any, the centres are the candidates; where all centres are
+ * one, the items are divided by their order. With 'by_centres', no edges are
+ * tried. */
 void bm_cut_best(struct bm_cut *cut, struct bm_weight *scratch,
                  const struct bm_item *items, size_t count, uint64_t total,
-                 const struct bm_cut_wish *wish);
+                 const struct bm_cut_request *request);
 
-/* The division by order that is nearest to the wish. */
+/* The division by order that is nearest to the request. */
 void bm_cut_order(struct bm_cut *cut, const struct bm_item *items, size_t count,
-                  uint64_t total, const struct bm_cut_wish *wish);
+                  uint64_t total, const struct bm_cut_request *request);
 
 /* ---- the tree ----------------------------------------------------------- */
 

@@ -34,8 +34,8 @@ int bm_collector_extend(struct bm_collector *c, uint64_t count);
 uint8_t *bm_collector_lane(const struct bm_collector *c, size_t v,
                            int component);
 
-/* Append a batch: for bm_hunt(), whose 'context' is the collector. Not 0 if
- * there is no memory. */
+/* Append a batch: for bm_particle_query(), whose 'context' is the collector.
+ * Not 0 if there is no memory. */
 int bm_collector_add(void *context, const bouma_batch *batch);
 
 /* Sort what was drawn by its keys, and keep only the first 'count'. BOUMA_OK or

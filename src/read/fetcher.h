@@ -1,7 +1,7 @@
 /* fetcher.h -- how all samples are read: a plan of pieces of one subfile is
  * read in few large reads, and worked on by the threads of the step. Boxes,
  * refinements and queries of grids (fetch.c) and queries and restarts of
- * particles (hunt.c) go through it, batch by batch. */
+ * particles (particle_query.c) go through it, batch by batch. */
 #ifndef BM_FETCHER_H
 #define BM_FETCHER_H
 

@@ -121,8 +121,8 @@ void bm_selection_of(bouma_selection *out, const struct bm_object *grid,
 
 /* ---- particles ---------------------------------------------------------- */
 
-/* The tree of a cloud of an open source; loaded once. */
-int bm_step_tree(struct bouma_step *step, size_t source, size_t cloud,
+/* The tree of a summary of an open source; loaded once. */
+int bm_step_tree(struct bouma_step *step, size_t source, size_t summary,
                  const struct bm_tree **out);
 
 /* Particles by chance. Each has a key, a number from 0 to 2^64 - 1 that follows
@@ -136,7 +136,7 @@ struct bm_draw {
 };
 
 /* A query in full: variables are there, all is checked. */
-struct bm_hunt {
+struct bm_particle_query {
     struct bouma_step *step;
     struct bm_object *set;
     bouma_particles_query query;
@@ -148,12 +148,12 @@ struct bm_hunt {
     const uint64_t *from, *to;
     size_t file_count;
     struct bm_draw *draw; /* NULL: not by chance */
-    /* NULL, or, with one file: what was read of it for other hunts, and is read
-     * for this one; and the values of it that were decoded. With 'each' NULL
-     * all that can match is read, and nothing else is done. */
+    /* NULL, or, with one file: what was read of it for other queries, and is
+     * read for this one; and the values of it that were decoded. With 'each'
+     * NULL all that can match is read, and nothing else is done. */
     struct bm_shelf *shelf, *values;
 };
-int bm_hunt(const struct bm_hunt *hunt);
+int bm_particle_query(const struct bm_particle_query *query);
 
 /* ---- refinement --------------------------------------------------------- */
 

@@ -6,14 +6,14 @@
 #include <string.h>
 
 #include "base/search.h"
-#include "engine/flows.h"
+#include "engine/flow_builder.h"
 #include "plan/distribute.h"
 #include "read/read.h"
 
-#define WISH_BYTES 60
+#define REQUEST_BYTES 60
 
 /* What some rank wants; 'number' is its place among that rank's requests. */
-struct wish {
+struct rank_request {
     uint32_t variable;
     int level;
     int rank;
@@ -21,11 +21,11 @@ struct wish {
     bouma_box box;
 };
 
-/* The wishes for one variable at one level: who reads which chunk. */
+/* The requests for one variable at one level: who reads which chunk. */
 struct group {
-    const struct wish *wishes;
+    const struct rank_request *rank_requests;
     size_t count;
-    struct bm_block *blocks; /* one for each wish */
+    struct bm_block *blocks; /* one for each request */
     struct bm_partition partition;
     int *owner;
     int64_t *mine;      /* chunks that this rank reads, ascending */
@@ -41,18 +41,18 @@ struct place {
 
 /* A part of a chunk that another rank reads for this one. */
 struct want {
-    const struct wish *wish;
+    const struct rank_request *rank_request;
     struct bm_footprint part;
 };
 
 struct collective {
     struct bouma_step *step;
     const struct bm_read_request *requests;
-    struct wish *wishes;
-    size_t wish_count;
+    struct rank_request *rank_requests;
+    size_t rank_request_count;
     struct group *groups;
     size_t group_count;
-    struct bm_flows flows;
+    struct bm_flow_builder flows;
     struct bm_pipe *pipe;
     /* What others want of this rank's chunks: where it is in its stream, and
      * the chunks with which its rounds begin; 'rest' is the one behind the
@@ -76,7 +76,7 @@ struct collective {
 
 static int by_group(const void *left, const void *right)
 {
-    const struct wish *a = left, *b = right;
+    const struct rank_request *a = left, *b = right;
 
     if (a->variable != b->variable)
         return a->variable < b->variable ? -1 : 1;
@@ -87,8 +87,8 @@ static int by_group(const void *left, const void *right)
     return a->number < b->number ? -1 : a->number > b->number;
 }
 
-/* Gather the wishes of all ranks. Collective. */
-static int gather_wishes(struct collective *c, size_t count, int rc)
+/* Gather the requests of all ranks. Collective. */
+static int gather_rank_requests(struct collective *c, size_t count, int rc)
 {
     struct bouma_dataset *ds = c->step->ds;
     size_t *sizes = bm_new(ds->a, (size_t)ds->comm->size, sizeof(*sizes));
@@ -111,15 +111,16 @@ static int gather_wishes(struct collective *c, size_t count, int rc)
         rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to read");
     rc = bm_comm_collect(ds->comm, &mine, &all, sizes, 1, rc, &ds->error);
     if (!rc) {
-        c->wish_count = all.size / WISH_BYTES;
-        c->wishes = bm_new_raw(ds->a, c->wish_count, sizeof(*c->wishes));
-        if (!c->wishes)
+        c->rank_request_count = all.size / REQUEST_BYTES;
+        c->rank_requests =
+            bm_new_raw(ds->a, c->rank_request_count, sizeof(*c->rank_requests));
+        if (!c->rank_requests)
             rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to read");
     }
     in = bm_cursor_of(all.data, all.size);
     for (int r = 0; r < ds->comm->size && !rc; r++)
-        for (size_t i = 0; i < sizes[r] / WISH_BYTES; i++) {
-            struct wish *w = &c->wishes[n++];
+        for (size_t i = 0; i < sizes[r] / REQUEST_BYTES; i++) {
+            struct rank_request *w = &c->rank_requests[n++];
 
             w->rank = r;
             w->variable = bm_get_u32(&in);
@@ -130,8 +131,9 @@ static int gather_wishes(struct collective *c, size_t count, int rc)
                 w->box.hi[d] = bm_get_i64(&in);
             }
         }
-    if (!rc && c->wish_count)
-        qsort(c->wishes, c->wish_count, sizeof(*c->wishes), by_group);
+    if (!rc && c->rank_request_count)
+        qsort(c->rank_requests, c->rank_request_count,
+              sizeof(*c->rank_requests), by_group);
     bm_buffer_release(&mine);
     bm_buffer_release(&all);
     bm_drop(ds->a, sizes);
@@ -171,13 +173,14 @@ static int add_part(struct collective *c, int wanting, uint64_t bytes)
     if (!grown)
         return BOUMA_ENOMEM;
     c->part_at = grown;
-    grown[c->part_count++] =
-        bm_flows_add(&c->flows, c->step->ds->comm->rank, wanting, bytes, 0);
+    grown[c->part_count++] = bm_flow_builder_add(
+        &c->flows, c->step->ds->comm->rank, wanting, bytes, 0);
     return BOUMA_OK;
 }
 
 /* A part of a chunk that this rank gets from another. */
-static int add_want(struct collective *c, int reader, const struct wish *wish,
+static int add_want(struct collective *c, int reader,
+                    const struct rank_request *rank_request,
                     const struct bm_footprint *part, uint64_t bytes)
 {
     struct want *grown =
@@ -186,8 +189,9 @@ static int add_want(struct collective *c, int reader, const struct wish *wish,
     if (!grown)
         return BOUMA_ENOMEM;
     c->wants = grown;
-    bm_flows_add(&c->flows, reader, wish->rank, bytes, c->want_count);
-    grown[c->want_count++] = (struct want){wish, *part};
+    bm_flow_builder_add(&c->flows, reader, rank_request->rank, bytes,
+                        c->want_count);
+    grown[c->want_count++] = (struct want){rank_request, *part};
     return BOUMA_OK;
 }
 
@@ -203,7 +207,8 @@ static int add_round(struct collective *c, struct place first)
     c->round_at = at ? at : c->round_at;
     if (!rounds || !at)
         return BOUMA_ENOMEM;
-    at[c->round_count] = bm_flows_bytes(&c->flows, c->step->ds->comm->rank);
+    at[c->round_count] =
+        bm_flow_builder_bytes(&c->flows, c->step->ds->comm->rank);
     rounds[c->round_count] = c->round_count ? first : (struct place){0, 0};
     c->round_count++;
     return BOUMA_OK;
@@ -231,7 +236,7 @@ static int plan_chunk(struct collective *c, struct group *g, int64_t chunk)
 {
     struct bouma_dataset *ds = c->step->ds;
     const struct bouma_variable *v =
-        c->step->schema.by_id[g->wishes[0].variable];
+        c->step->schema.by_id[g->rank_requests[0].variable];
     const struct bm_chunking *chunking = &g->partition.chunking;
     int me = ds->comm->rank, rc = BOUMA_OK;
     int reader = g->owner[chunk];
@@ -247,14 +252,14 @@ static int plan_chunk(struct collective *c, struct group *g, int64_t chunk)
     if (!bytes)
         return rc;
     c->shared = 1;
-    if (bm_flows_fit(&c->flows, reader, bytes, ds->site.buffer_bytes) &&
+    if (bm_flow_builder_fit(&c->flows, reader, bytes, ds->env.buffer_bytes) &&
         reader == me)
         rc = add_round(c, place);
     if (reader == me)
         c->rest = (struct place){place.group, place.chunk + 1};
     for (int64_t k = g->partition.first[chunk];
          k < g->partition.first[chunk + 1] && !rc; k++) {
-        const struct wish *w = &g->wishes[g->partition.part[k]];
+        const struct rank_request *w = &g->rank_requests[g->partition.part[k]];
         struct bm_footprint part = bm_partition_part(&g->partition, chunk, k);
 
         bytes = part_bytes(v, &part);
@@ -265,7 +270,7 @@ static int plan_chunk(struct collective *c, struct group *g, int64_t chunk)
         else if (w->rank == me)
             rc = add_want(c, reader, w, &part, bytes);
         else
-            bm_flows_add(&c->flows, reader, w->rank, bytes, 0);
+            bm_flow_builder_add(&c->flows, reader, w->rank, bytes, 0);
     }
     return rc;
 }
@@ -282,12 +287,12 @@ static int plan_group(struct collective *c, struct group *g)
 {
     struct bouma_dataset *ds = c->step->ds;
     const struct bouma_variable *v =
-        c->step->schema.by_id[g->wishes[0].variable];
+        c->step->schema.by_id[g->rank_requests[0].variable];
     struct bm_chunking chunking = v->object->layout->chunking(v->object);
     size_t chunks = (size_t)chunking.count;
     int rc;
 
-    chunking.level = g->wishes[0].level;
+    chunking.level = g->rank_requests[0].level;
     g->blocks = bm_new_raw(ds->a, g->count, sizeof(*g->blocks));
     g->owner = bm_new_raw(ds->a, chunks, sizeof(*g->owner));
     g->mine = bm_new_raw(ds->a, chunks, sizeof(*g->mine));
@@ -296,7 +301,8 @@ static int plan_group(struct collective *c, struct group *g)
     if (!g->blocks || !g->owner || !g->mine || !g->keys || !g->first_part)
         return BOUMA_ENOMEM;
     for (size_t i = 0; i < g->count; i++)
-        g->blocks[i] = (struct bm_block){g->wishes[i].rank, g->wishes[i].box};
+        g->blocks[i] = (struct bm_block){g->rank_requests[i].rank,
+                                         g->rank_requests[i].box};
     rc = bm_partition_init(&g->partition, ds->a, chunking, g->blocks, g->count);
     if (!rc)
         rc = bm_distribute_readers(g->owner, &g->partition, ds->comm->size);
@@ -311,19 +317,20 @@ static int make_pipe(struct collective *c);
 static int plan_groups(struct collective *c)
 {
     struct bouma_dataset *ds = c->step->ds;
-    int rc = bm_flows_init(&c->flows, ds->comm);
+    int rc = bm_flow_builder_init(&c->flows, ds->comm);
 
-    c->groups = bm_new(ds->a, c->wish_count, sizeof(*c->groups));
+    c->groups = bm_new(ds->a, c->rank_request_count, sizeof(*c->groups));
     if (!c->groups)
         rc = BOUMA_ENOMEM;
-    for (size_t i = 0, end; i < c->wish_count && !rc; i = end) {
+    for (size_t i = 0, end; i < c->rank_request_count && !rc; i = end) {
         struct group *g = &c->groups[c->group_count++];
 
-        for (end = i + 1; end < c->wish_count &&
-                          c->wishes[end].variable == c->wishes[i].variable &&
-                          c->wishes[end].level == c->wishes[i].level;)
+        for (end = i + 1;
+             end < c->rank_request_count &&
+             c->rank_requests[end].variable == c->rank_requests[i].variable &&
+             c->rank_requests[end].level == c->rank_requests[i].level;)
             end++;
-        g->wishes = c->wishes + i;
+        g->rank_requests = c->rank_requests + i;
         g->count = end - i;
         rc = plan_group(c, g);
     }
@@ -352,7 +359,7 @@ static int give_to_group(void *context, const struct bm_decoding *d,
     struct collective *c = context;
     struct group *g = c->current;
     const struct bouma_variable *v =
-        c->step->schema.by_id[g->wishes[0].variable];
+        c->step->schema.by_id[g->rank_requests[0].variable];
     const struct bm_chunking *chunking = &g->partition.chunking;
     int64_t chunk = chunking->calls->find(chunking->own, d->key);
     size_t next = first_part(g, chunk);
@@ -360,7 +367,7 @@ static int give_to_group(void *context, const struct bm_decoding *d,
     (void)error;
     for (int64_t k = g->partition.first[chunk];
          k < g->partition.first[chunk + 1]; k++) {
-        const struct wish *w = &g->wishes[g->partition.part[k]];
+        const struct rank_request *w = &g->rank_requests[g->partition.part[k]];
         struct bm_footprint part = bm_partition_part(&g->partition, chunk, k);
 
         if (w->rank == c->step->ds->comm->rank) {
@@ -384,12 +391,12 @@ static int fetch_range(struct collective *c, struct place from, struct place to)
          i++) {
         struct group *g = &c->groups[i];
         const struct bouma_variable *v =
-            c->step->schema.by_id[g->wishes[0].variable];
+            c->step->schema.by_id[g->rank_requests[0].variable];
         size_t first = i == from.group ? from.chunk : 0;
         size_t end = i == to.group ? to.chunk : g->mine_count;
         struct bm_fetch fetch = {.step = c->step,
                                  .variable = v,
-                                 .fine = g->wishes[0].level,
+                                 .fine = g->rank_requests[0].level,
                                  .coarse = v->object->levels - 1,
                                  .keys = g->keys + first,
                                  .count = end - first,
@@ -432,7 +439,7 @@ static void take_part(void *context, size_t tag, const uint8_t *room)
 {
     struct collective *c = context;
     const struct want *want = &c->wants[tag];
-    const struct bm_read_request *to = &c->requests[want->wish->number];
+    const struct bm_read_request *to = &c->requests[want->rank_request->number];
     const struct bm_footprint *part = &want->part;
     struct bm_lattice all = bm_lattice_of(&to->box, to->level);
     struct bm_lattice l = {.start = {0, 0, 0}};
@@ -466,7 +473,8 @@ static int make_pipe(struct collective *c)
 
     options.reading = 1;
     options.unthreaded = 1;
-    return bm_flows_pipe(&c->flows, 0, &c->pipe, ds->comm, &options, &calls);
+    return bm_flow_builder_pipe(&c->flows, 0, &c->pipe, ds->comm, &options,
+                                &calls);
 }
 
 /* Collective, up to the agreement that the caller makes. */
@@ -489,7 +497,7 @@ static void release(struct collective *c)
     const bouma_allocator *a = c->step->ds->a;
 
     bm_pipe_free(c->pipe);
-    bm_flows_release(&c->flows);
+    bm_flow_builder_release(&c->flows);
     for (size_t i = 0; i < c->group_count; i++) {
         bm_partition_release(&c->groups[i].partition);
         bm_drop(a, c->groups[i].blocks);
@@ -499,7 +507,7 @@ static void release(struct collective *c)
         bm_drop(a, c->groups[i].first_part);
     }
     bm_drop(a, c->groups);
-    bm_drop(a, c->wishes);
+    bm_drop(a, c->rank_requests);
     bm_drop(a, c->part_at);
     bm_drop(a, c->rounds);
     bm_drop(a, c->round_at);
@@ -520,7 +528,7 @@ int bm_read_all(struct bouma_step *step, const struct bm_read_request *requests,
     if (rc == BOUMA_EMISMATCH && !ds->error.status)
         bm_fail(&ds->error, rc, "the ranks read different steps");
     if (!rc) {
-        rc = gather_wishes(&c, count, rc);
+        rc = gather_rank_requests(&c, count, rc);
         if (!rc)
             rc = plan_groups(&c);
         rc = bm_comm_agree(ds->comm, rc, &ds->error);

@@ -12,15 +12,14 @@
 #include <string.h>
 
 #include "base/search.h"
-#include "engine/flows.h"
+#include "engine/flow_builder.h"
 #include "plan/assign.h"
 #include "read/collector.h"
 #include "read/restart_boxes.h"
 #include "read/shelf.h"
 
 /* What a reader has for a rank. */
-struct catch
-{
+struct reply {
     uint64_t at;           /* in the stream of this reader */
     uint64_t first, count; /* of the particles in 'found' */
 };
@@ -35,10 +34,10 @@ struct restart {
     struct bouma_step *step;
     struct bm_object *set;
     const bouma_particles_query *query;
-    struct bm_wishes wishes;
+    struct bm_requests requests;
     struct own_file *mine;
     size_t mine_count;
-    struct catch *catches;     /* [ranks], of the slice at hand */
+    struct reply *replies;     /* [ranks], of the slice at hand */
     struct bm_collector found; /* in it, for one rank after the other */
     uint64_t *first; /* [ranks + 1], of what each reader has for this one */
     size_t lanes;    /* components of all variables */
@@ -54,10 +53,11 @@ static int no_memory(struct restart *r)
                    "no memory to read particles");
 }
 
-/* ---- wishes ------------------------------------------------------------- */
+/* ---- requests -------------------------------------------------------------
+ */
 
 /* Collective. */
-static int share_wishes(struct restart *r, int rc)
+static int share_requests(struct restart *r, int rc)
 {
     struct bouma_dataset *ds = r->step->ds;
     int ranks = ds->comm->size;
@@ -67,7 +67,7 @@ static int share_wishes(struct restart *r, int rc)
 
     bm_buffer_init(&mine, ds->a);
     bm_buffer_init(&all, ds->a);
-    r->wishes.all = bm_new(ds->a, (size_t)ranks, sizeof(*r->wishes.all));
+    r->requests.all = bm_new(ds->a, (size_t)ranks, sizeof(*r->requests.all));
     r->first = bm_new(ds->a, (size_t)ranks + 1, sizeof(*r->first));
     bm_put_u32(&mine, r->query ? (uint32_t)r->query->boxed : 0);
     bm_put_u32(&mine, r->query ? r->query->closed : 0);
@@ -75,12 +75,12 @@ static int share_wishes(struct restart *r, int rc)
         bm_put_f64(&mine, r->query ? r->query->low[d] : 0);
         bm_put_f64(&mine, r->query ? r->query->high[d] : 0);
     }
-    if (!rc && (!sizes || !r->wishes.all || !r->first || mine.failed))
+    if (!rc && (!sizes || !r->requests.all || !r->first || mine.failed))
         rc = no_memory(r);
     rc = bm_comm_collect(ds->comm, &mine, &all, sizes, 1, rc, &ds->error);
     c = bm_cursor_of(all.data, all.size);
     for (int i = 0; i < ranks && !rc; i++) {
-        struct bm_wish *w = &r->wishes.all[i];
+        struct bm_request *w = &r->requests.all[i];
 
         w->boxed = (int)bm_get_u32(&c);
         w->closed = bm_get_u32(&c);
@@ -100,7 +100,7 @@ static int share_wishes(struct restart *r, int rc)
 
 static int reader_of(const struct restart *r, size_t file)
 {
-    return bm_spread_file((int64_t)r->wishes.top->files,
+    return bm_spread_file((int64_t)r->requests.top->files,
                           r->step->ds->comm->size, (int64_t)file);
 }
 
@@ -117,7 +117,7 @@ struct slice {
  */
 static uint64_t slice_places(const struct restart *r)
 {
-    uint64_t bytes = r->step->ds->site.buffer_bytes;
+    uint64_t bytes = r->step->ds->env.buffer_bytes;
     uint64_t each = (r->sample + 1) * bm_bat_of(r->set)->detail.chunk;
 
     return bm_bat_of(r->set)->detail.chunk * (bytes > each ? bytes / each : 1);
@@ -134,40 +134,40 @@ static int count_slices(const struct restart *r, uint64_t *out)
     if (!count)
         return BOUMA_ENOMEM;
     *out = 0;
-    for (size_t f = 0; f < r->wishes.top->files; f++) {
+    for (size_t f = 0; f < r->requests.top->files; f++) {
         uint64_t *here = &count[reader_of(r, f)];
 
-        *here += (r->wishes.top->clouds[f]->count + places - 1) / places;
+        *here += (r->requests.top->summaries[f]->count + places - 1) / places;
         *out = *here > *out ? *here : *out;
     }
     bm_drop(a, count);
     return BOUMA_OK;
 }
 
-/* Look in a slice for what a wish says; without 'found' it is only read. */
-static int hunt_slice(struct restart *r, struct slice *s,
-                      const struct bm_wish *w, uint64_t from, uint64_t to,
-                      struct bm_collector *found)
+/* Look in a slice for what a request says; without 'found' it is only read. */
+static int query_slice(struct restart *r, struct slice *s,
+                       const struct bm_request *w, uint64_t from, uint64_t to,
+                       struct bm_collector *found)
 {
     struct bouma_dataset *ds = r->step->ds;
-    struct bm_hunt hunt = {.step = r->step,
-                           .set = r->set,
-                           .query = *r->query,
-                           .each = found ? bm_collector_add : NULL,
-                           .context = found,
-                           .files = &s->file,
-                           .from = &from,
-                           .to = &to,
-                           .file_count = 1,
-                           .shelf = &s->shelf,
-                           .values = &s->values};
+    struct bm_particle_query query = {.step = r->step,
+                                      .set = r->set,
+                                      .query = *r->query,
+                                      .each = found ? bm_collector_add : NULL,
+                                      .context = found,
+                                      .files = &s->file,
+                                      .from = &from,
+                                      .to = &to,
+                                      .file_count = 1,
+                                      .shelf = &s->shelf,
+                                      .values = &s->values};
     int rc;
 
-    hunt.query.boxed = w->boxed;
-    memcpy(hunt.query.low, w->low, sizeof(w->low));
-    memcpy(hunt.query.high, w->high, sizeof(w->high));
-    hunt.query.closed = w->closed;
-    rc = bm_hunt(&hunt);
+    query.query.boxed = w->boxed;
+    memcpy(query.query.low, w->low, sizeof(w->low));
+    memcpy(query.query.high, w->high, sizeof(w->high));
+    query.query.closed = w->closed;
+    rc = bm_particle_query(&query);
     if (rc == BOUMA_EABORTED) { /* which the collector does for memory */
         bm_error_clear(&ds->error);
         rc = no_memory(r);
@@ -186,18 +186,18 @@ static void let_go(struct restart *r, struct bm_collector *c)
 }
 
 /* Look in a slice for what each rank wants. */
-static int catch_slice(struct restart *r, struct slice *s)
+static int collect_slice(struct restart *r, struct slice *s)
 {
-    const struct bm_cloud *c = r->wishes.top->clouds[s->file];
+    const struct bm_particle_summary *c = r->requests.top->summaries[s->file];
     uint64_t ranks = (uint64_t)r->step->ds->comm->size;
-    struct bm_wish all;
+    struct bm_request all;
     int rc = BOUMA_OK;
 
     bm_shelf_clear(&s->shelf);
     bm_shelf_clear(&s->values);
     bm_collector_clear(&r->found);
-    if (bm_wishes_box(&r->wishes, c, &all))
-        rc = hunt_slice(r, s, &all, s->from, s->to, NULL);
+    if (bm_requests_box(&r->requests, c, &all))
+        rc = query_slice(r, s, &all, s->from, s->to, NULL);
     /* It may have met damage that nobody asks for: each reads its own then. */
     if (rc && rc != BOUMA_ENOMEM) {
         bm_error_clear(&r->step->ds->error);
@@ -207,7 +207,7 @@ static int catch_slice(struct restart *r, struct slice *s)
     for (uint64_t i = 0; i < ranks && !rc; i++) {
         uint64_t from = s->from, to = s->to;
 
-        if (r->wishes.shares) {
+        if (r->requests.shares) {
             uint64_t begin = bm_cut(r->set->particles, ranks, i);
             uint64_t end = bm_cut(r->set->particles, ranks, i + 1);
 
@@ -216,10 +216,10 @@ static int catch_slice(struct restart *r, struct slice *s)
             from = begin > from ? begin : from;
             to = end < to ? end : to;
         }
-        r->catches[i].first = r->found.count;
-        if (from < to && bm_wishes_meet(&r->wishes, &r->wishes.all[i], c))
-            rc = hunt_slice(r, s, &r->wishes.all[i], from, to, &r->found);
-        r->catches[i].count = r->found.count - r->catches[i].first;
+        r->replies[i].first = r->found.count;
+        if (from < to && bm_requests_meet(&r->requests, &r->requests.all[i], c))
+            rc = query_slice(r, s, &r->requests.all[i], from, to, &r->found);
+        r->replies[i].count = r->found.count - r->replies[i].first;
     }
     return rc;
 }
@@ -230,13 +230,13 @@ static int list_mine(struct restart *r)
     uint64_t at = 0;
 
     r->mine =
-        bm_new_raw(r->step->ds->a, r->wishes.top->files, sizeof(*r->mine));
+        bm_new_raw(r->step->ds->a, r->requests.top->files, sizeof(*r->mine));
     if (!r->mine)
         return no_memory(r);
-    for (size_t f = 0; f < r->wishes.top->files; f++) {
+    for (size_t f = 0; f < r->requests.top->files; f++) {
         if (reader_of(r, f) == r->step->ds->comm->rank)
             r->mine[r->mine_count++] = (struct own_file){f, at};
-        at += r->wishes.top->clouds[f]->count;
+        at += r->requests.top->summaries[f]->count;
     }
     return BOUMA_OK;
 }
@@ -247,8 +247,8 @@ static int prepare(struct restart *r, uint64_t *rounds)
     struct bouma_dataset *ds = r->step->ds;
     int rc = list_mine(r);
 
-    r->catches = bm_new(ds->a, (size_t)ds->comm->size, sizeof(*r->catches));
-    if (!rc && (!r->catches || count_slices(r, rounds) ||
+    r->replies = bm_new(ds->a, (size_t)ds->comm->size, sizeof(*r->replies));
+    if (!rc && (!r->replies || count_slices(r, rounds) ||
                 bm_collector_init(&r->found, ds->a, r->query->variables,
                                   r->query->variable_count) ||
                 bm_collector_init(&r->out, ds->a, r->query->variables,
@@ -256,19 +256,20 @@ static int prepare(struct restart *r, uint64_t *rounds)
         rc = no_memory(r);
     if (!rc) /* less will do if there is not so much */
         bm_collector_reserve(
-            &r->out, bm_wishes_expect(&r->wishes, ds->comm->rank, r->query));
+            &r->out,
+            bm_requests_expect(&r->requests, ds->comm->rank, r->query));
     return rc;
 }
 
 /* The next slice of this rank's files, if there is one, for all ranks. */
-static int catch_next(struct restart *r, size_t *k, struct slice *s)
+static int collect_next(struct restart *r, size_t *k, struct slice *s)
 {
     uint64_t places = slice_places(r), count;
 
     for (int i = 0; i < r->step->ds->comm->size; i++)
-        r->catches[i].count = 0;
+        r->replies[i].count = 0;
     if (*k < r->mine_count &&
-        s->to == r->wishes.top->clouds[r->mine[*k].file]->count) {
+        s->to == r->requests.top->summaries[r->mine[*k].file]->count) {
         ++*k;
         s->to = 0;
     }
@@ -277,30 +278,31 @@ static int catch_next(struct restart *r, size_t *k, struct slice *s)
     s->file = r->mine[*k].file;
     s->at = r->mine[*k].at;
     s->from = s->to;
-    count = r->wishes.top->clouds[s->file]->count;
+    count = r->requests.top->summaries[s->file]->count;
     s->to = count - s->from < places ? count : s->from + places;
-    return catch_slice(r, s);
+    return collect_slice(r, s);
 }
 
 /* ---- particles go to the ranks ------------------------------------------ */
 
 /* The lanes of what a reader has for a rank, one after the other. Rounds are
  * filled, whatever is in them. */
-static void list_lanes(struct restart *r, struct bm_flows *flows, int reader,
-                       int rank, uint64_t count)
+static void list_lanes(struct restart *r, struct bm_flow_builder *flows,
+                       int reader, int rank, uint64_t count)
 {
     size_t tag = (size_t)reader * r->lanes;
 
     for (size_t v = 0; v < r->query->variable_count; v++)
         for (int c = 0; c < r->query->variables[v]->components; c++)
-            bm_flows_add(flows, reader, rank,
-                         count * bm_variable_value_size(r->query->variables[v]),
-                         tag++);
+            bm_flow_builder_add(
+                flows, reader, rank,
+                count * bm_variable_value_size(r->query->variables[v]), tag++);
 }
 
 /* Readers tell how many they have for whom, and all ranks learn where that is
  * in the readers' streams. Collective. */
-static int share_counts(struct restart *r, struct bm_flows *flows, int rc)
+static int share_counts(struct restart *r, struct bm_flow_builder *flows,
+                        int rc)
 {
     struct bouma_dataset *ds = r->step->ds;
     int ranks = ds->comm->size;
@@ -311,11 +313,11 @@ static int share_counts(struct restart *r, struct bm_flows *flows, int rc)
     bm_buffer_init(&mine, ds->a);
     bm_buffer_init(&all, ds->a);
     for (int i = 0; i < ranks && !rc; i++)
-        if (r->catches[i].count) {
+        if (r->replies[i].count) {
             bm_put_u32(&mine, (uint32_t)i);
-            bm_put_u64(&mine, r->catches[i].count);
+            bm_put_u64(&mine, r->replies[i].count);
         }
-    if (!rc && (!sizes || mine.failed || bm_flows_init(flows, ds->comm)))
+    if (!rc && (!sizes || mine.failed || bm_flow_builder_init(flows, ds->comm)))
         rc = no_memory(r);
     rc = bm_comm_collect(ds->comm, &mine, &all, sizes, 1, rc, &ds->error);
     at = all.data;
@@ -380,24 +382,24 @@ static int load_found(void *context, uint64_t at, uint8_t *data, uint64_t bytes,
     uint64_t begin;
 
     (void)error;
-    BM_BISECT(i, ranks, k, r->catches[k].at <= at);
-    for (begin = r->catches[i].at; i < ranks && begin < w.end; i++)
+    BM_BISECT(i, ranks, k, r->replies[k].at <= at);
+    for (begin = r->replies[i].at; i < ranks && begin < w.end; i++)
         for (size_t v = 0; v < r->query->variable_count; v++) {
             const struct bouma_variable *variable = r->query->variables[v];
             size_t size = bm_variable_value_size(variable);
-            uint64_t lane = r->catches[i].count * size;
+            uint64_t lane = r->replies[i].count * size;
 
             for (int k = 0; k < variable->components && lane; k++) {
                 copy_part(&w, begin, lane,
                           bm_collector_lane(&r->found, v, k) +
-                              r->catches[i].first * size);
+                              r->replies[i].first * size);
                 begin += lane;
             }
         }
     return BOUMA_OK;
 }
 
-static int make_pipe(struct restart *r, struct bm_flows *flows)
+static int make_pipe(struct restart *r, struct bm_flow_builder *flows)
 {
     struct bouma_dataset *ds = r->step->ds;
     struct bm_pipe_options options = bm_dataset_pipe(ds);
@@ -405,19 +407,19 @@ static int make_pipe(struct restart *r, struct bm_flows *flows)
         .context = r, .bytes = lane_room, .store = load_found};
 
     options.reading = 1;
-    return bm_flows_pipe(flows, ds->site.buffer_bytes, &r->pipe, ds->comm,
-                         &options, &calls);
+    return bm_flow_builder_pipe(flows, ds->env.buffer_bytes, &r->pipe, ds->comm,
+                                &options, &calls);
 }
 
 /* Collective. */
-static int deliver(struct restart *r, struct bm_flows *flows, int rc)
+static int deliver(struct restart *r, struct bm_flow_builder *flows, int rc)
 {
     struct bouma_dataset *ds = r->step->ds;
     uint64_t at = 0;
 
     for (int i = 0; i < ds->comm->size && !rc; i++) {
-        r->catches[i].at = at;
-        at += r->catches[i].count * r->sample;
+        r->replies[i].at = at;
+        at += r->replies[i].count * r->sample;
     }
     if (!rc) {
         r->had = r->out.count;
@@ -445,12 +447,12 @@ static int go_through(struct restart *r)
 
     rc = bm_comm_agree(r->step->ds->comm, rc, &r->step->ds->error);
     for (; rounds && !rc; rounds--) {
-        struct bm_flows flows = {0};
+        struct bm_flow_builder flows = {0};
 
-        rc = catch_next(r, &k, &s);
+        rc = collect_next(r, &k, &s);
         rc = share_counts(r, &flows, rc);
         rc = deliver(r, &flows, rc);
-        bm_flows_release(&flows);
+        bm_flow_builder_release(&flows);
     }
     bm_shelf_release(&s.shelf);
     bm_shelf_release(&s.values);
@@ -461,13 +463,14 @@ int bm_restart(bouma_particle_data **out, struct bouma_step *step,
                struct bm_object *set, const bouma_particles_query *query,
                int shares, int rc)
 {
-    struct restart r = {.step = step,
-                        .set = set,
-                        .query = query,
-                        .wishes = {.set = set,
-                                   .top = bm_manifest_top(&step->manifest, set),
-                                   .ranks = step->ds->comm->size,
-                                   .shares = shares}};
+    struct restart r = {
+        .step = step,
+        .set = set,
+        .query = query,
+        .requests = {.set = set,
+                     .top = bm_manifest_file_tree(&step->manifest, set),
+                     .ranks = step->ds->comm->size,
+                     .shares = shares}};
     struct bouma_dataset *ds = step->ds;
 
     *out = NULL;
@@ -475,9 +478,9 @@ int bm_restart(bouma_particle_data **out, struct bouma_step *step,
         r.lanes += (size_t)query->variables[v]->components;
         r.sample += bm_variable_sample_size(query->variables[v]);
     }
-    rc = share_wishes(&r, rc);
+    rc = share_requests(&r, rc);
     if (!rc) {
-        bm_wishes_close_faces(&r.wishes);
+        bm_requests_close_faces(&r.requests);
         rc = go_through(&r);
         /* What is for others is not needed any more. */
         let_go(&r, &r.found);
@@ -492,9 +495,9 @@ int bm_restart(bouma_particle_data **out, struct bouma_step *step,
         *out = NULL;
     }
     let_go(&r, &r.out);
-    bm_drop(ds->a, r.catches);
+    bm_drop(ds->a, r.replies);
     bm_drop(ds->a, r.mine);
-    bm_drop(ds->a, r.wishes.all);
+    bm_drop(ds->a, r.requests.all);
     bm_drop(ds->a, r.first);
     return rc;
 }

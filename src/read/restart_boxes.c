@@ -6,12 +6,12 @@
 #include "plan/rounds.h"
 
 /* The bounds of all finite positions; 0 if there are none. */
-static int bounds_of_all(const struct bm_wishes *r, double *near, double *far)
+static int bounds_of_all(const struct bm_requests *r, double *near, double *far)
 {
     int any = 0;
 
     for (size_t f = 0; f < r->top->files; f++) {
-        const struct bm_cloud *c = r->top->clouds[f];
+        const struct bm_particle_summary *c = r->top->summaries[f];
 
         if (c->strays == c->count)
             continue;
@@ -26,8 +26,8 @@ static int bounds_of_all(const struct bm_wishes *r, double *near, double *far)
 
 /* Whether two boxes share something along all axes but one: some width, or the
  * place where one has no width. */
-static int beside(const struct bm_wish *a, const struct bm_wish *b, int but,
-                  int ndims)
+static int beside(const struct bm_request *a, const struct bm_request *b,
+                  int but, int ndims)
 {
     for (int d = 0; d < ndims; d++) {
         double low = fmax(a->low[d], b->low[d]);
@@ -41,7 +41,7 @@ static int beside(const struct bm_wish *a, const struct bm_wish *b, int but,
 }
 
 /* Whether any box goes on behind a face. */
-static int any_goes_on(const struct bm_wishes *r, int axis, double face)
+static int any_goes_on(const struct bm_requests *r, int axis, double face)
 {
     for (int i = 0; i < r->ranks; i++)
         if (r->all[i].boxed && r->all[i].high[axis] > face)
@@ -50,7 +50,7 @@ static int any_goes_on(const struct bm_wishes *r, int axis, double face)
 }
 
 /* Whether a box beside that of a rank goes on behind a face. */
-static int goes_on(const struct bm_wishes *r, int rank, int axis, double face)
+static int goes_on(const struct bm_requests *r, int rank, int axis, double face)
 {
     for (int i = 0; i < r->ranks; i++)
         if (r->all[i].boxed && r->all[i].high[axis] > face &&
@@ -59,7 +59,7 @@ static int goes_on(const struct bm_wishes *r, int rank, int axis, double face)
     return 0;
 }
 
-void bm_wishes_close_faces(struct bm_wishes *r)
+void bm_requests_close_faces(struct bm_requests *r)
 {
     double near[3], far[3];
 
@@ -69,7 +69,7 @@ void bm_wishes_close_faces(struct bm_wishes *r)
         int any = any_goes_on(r, d, far[d]);
 
         for (int i = 0; i < r->ranks; i++) {
-            struct bm_wish *w = &r->all[i];
+            struct bm_request *w = &r->all[i];
 
             if (w->boxed && !w->said && w->high[d] >= far[d] &&
                 (w->low[d] < w->high[d] || !(near[d] < far[d])) &&
@@ -79,8 +79,8 @@ void bm_wishes_close_faces(struct bm_wishes *r)
     }
 }
 
-int bm_wishes_meet(const struct bm_wishes *r, const struct bm_wish *w,
-                   const struct bm_cloud *c)
+int bm_requests_meet(const struct bm_requests *r, const struct bm_request *w,
+                     const struct bm_particle_summary *c)
 {
     int apart = c->strays == c->count;
 
@@ -90,8 +90,9 @@ int bm_wishes_meet(const struct bm_wishes *r, const struct bm_wish *w,
 }
 
 /* The part of a file's box that a box, which meets it, has. */
-static double part_of_file(const struct bm_wishes *r, const struct bm_wish *w,
-                           const struct bm_cloud *c)
+static double part_of_file(const struct bm_requests *r,
+                           const struct bm_request *w,
+                           const struct bm_particle_summary *c)
 {
     double part = 1;
 
@@ -112,11 +113,11 @@ static uint64_t some_of(double part, uint64_t count)
     return n < (double)count ? (uint64_t)n : count;
 }
 
-uint64_t bm_wishes_expect(const struct bm_wishes *r, int rank,
-                          const bouma_particles_query *q)
+uint64_t bm_requests_expect(const struct bm_requests *r, int rank,
+                            const bouma_particles_query *q)
 {
     uint64_t ranks = (uint64_t)r->ranks, at = (uint64_t)rank, n = 0;
-    const struct bm_wish *w = &r->all[rank];
+    const struct bm_request *w = &r->all[rank];
 
     if (q->condition_count)
         return 0;
@@ -124,29 +125,29 @@ uint64_t bm_wishes_expect(const struct bm_wishes *r, int rank,
         n = bm_cut(r->set->particles, ranks, at + 1) -
             bm_cut(r->set->particles, ranks, at);
     for (size_t f = 0; f < r->top->files && !r->shares; f++) {
-        const struct bm_cloud *c = r->top->clouds[f];
+        const struct bm_particle_summary *c = r->top->summaries[f];
 
         if (!w->boxed)
             n += c->count;
-        else if (bm_wishes_meet(r, w, c))
+        else if (bm_requests_meet(r, w, c))
             n += some_of(part_of_file(r, w, c), c->count - c->strays);
     }
     return some_of(q->quality - q->from, n);
 }
 
-int bm_wishes_box(const struct bm_wishes *r, const struct bm_cloud *c,
-                  struct bm_wish *out)
+int bm_requests_box(const struct bm_requests *r,
+                    const struct bm_particle_summary *c, struct bm_request *out)
 {
     double parts = 0;
     int any = 0;
 
-    *out = (struct bm_wish){.boxed = !r->shares, .closed = 7};
+    *out = (struct bm_request){.boxed = !r->shares, .closed = 7};
     if (r->shares)
         return 1;
     for (int i = 0; i < r->ranks; i++) {
-        const struct bm_wish *w = &r->all[i];
+        const struct bm_request *w = &r->all[i];
 
-        if (!bm_wishes_meet(r, w, c))
+        if (!bm_requests_meet(r, w, c))
             continue;
         if (!w->boxed) {
             out->boxed = 0;

@@ -6,7 +6,7 @@
 #include "read/read.h"
 
 /* What one rank wants. */
-struct bm_wish {
+struct bm_request {
     int boxed;
     double low[3], high[3];
     unsigned closed;
@@ -14,10 +14,10 @@ struct bm_wish {
 };
 
 /* What all ranks want. */
-struct bm_wishes {
+struct bm_requests {
     const struct bm_object *set;
-    const struct bm_top *top;
-    struct bm_wish *all; /* [ranks] */
+    const struct bm_file_tree *top;
+    struct bm_request *all; /* [ranks] */
     int ranks;
     int shares; /* no boxes: equal shares */
 };
@@ -25,20 +25,21 @@ struct bm_wishes {
 /* A box that ends at the far face of all particles includes it, unless another
  * rank's box goes on behind it there, which then has it. A box without width
  * has nothing, but where all particles are in one plane. */
-void bm_wishes_close_faces(struct bm_wishes *r);
+void bm_requests_close_faces(struct bm_requests *r);
 
 /* Whether a rank's box can have particles of a file. */
-int bm_wishes_meet(const struct bm_wishes *r, const struct bm_wish *w,
-                   const struct bm_cloud *c);
+int bm_requests_meet(const struct bm_requests *r, const struct bm_request *w,
+                     const struct bm_particle_summary *c);
 
 /* The box around all that ranks want of a file; 0 if they leave out much of it,
  * so that reading all that is in it would be a waste. */
-int bm_wishes_box(const struct bm_wishes *r, const struct bm_cloud *c,
-                  struct bm_wish *out);
+int bm_requests_box(const struct bm_requests *r,
+                    const struct bm_particle_summary *c,
+                    struct bm_request *out);
 
 /* How many particles a rank will get, as far as boxes tell; 0 where conditions
  * decide. */
-uint64_t bm_wishes_expect(const struct bm_wishes *r, int rank,
-                          const bouma_particles_query *q);
+uint64_t bm_requests_expect(const struct bm_requests *r, int rank,
+                            const bouma_particles_query *q);
 
 #endif

@@ -368,7 +368,7 @@ int bm_step_source(struct bouma_step *step, size_t i, struct bm_source **out)
     if (step->open_files >= MOST_OPEN_FILES)
         close_oldest(step);
     count = bm_dataset_places(step->ds, places);
-    /* The first is the twin, which is not asked to be whole. */
+    /* The first is the local copy, which is not asked to be whole. */
     for (int k = 0; k < count && rc; k++) {
         bm_error_clear(&why);
         rc = open_source(step, i, places[k], &is_cut[k], &why);
@@ -409,21 +409,21 @@ static int load_tree(struct bouma_step *step, size_t source,
                      const struct bm_summary *s, struct bm_tree *tree)
 {
     const struct bm_manifest *m = &step->manifest;
-    const struct bm_cloud *cloud = bm_cloud_of(s);
+    const struct bm_particle_summary *summary = bm_particle_summary_of(s);
     struct bouma_dataset *ds = step->ds;
     struct bm_step_address address = {ds->id, m->step, m->generation};
-    size_t bytes = (size_t)cloud->tree_bytes;
+    size_t bytes = (size_t)summary->tree_bytes;
     char full[1200];
     uint8_t *raw;
     int rc;
 
     bm_step_source_name(step, source, full, sizeof(full));
-    if (cloud->tree_bytes > ds->store.memory_limit)
+    if (summary->tree_bytes > ds->store.memory_limit)
         return bm_fail(&ds->error, BOUMA_ELIMIT,
                        "%s: its tree has %" PRIu64
                        " bytes, more than the option 'memory_limit' allows",
-                       full, cloud->tree_bytes);
-    rc = bm_step_source_has(step, source, s->index_offset, cloud->tree_bytes,
+                       full, summary->tree_bytes);
+    rc = bm_step_source_has(step, source, s->index_offset, summary->tree_bytes,
                             "the tree over its particles", &ds->error);
     if (rc)
         return rc;
@@ -434,16 +434,16 @@ static int load_tree(struct bouma_step *step, size_t source,
     rc = bm_file_read(&step->sources[source].file, raw, bytes, s->index_offset,
                       &ds->error);
     if (!rc &&
-        bm_summary_hash_index(s, &address, raw, bytes) != cloud->tree_hash)
+        bm_summary_hash_index(s, &address, raw, bytes) != summary->tree_hash)
         rc = bm_fail(&ds->error, BOUMA_EFORMAT,
                      "%s: the tree of \"%s\" is damaged: its checksum does not "
                      "match; all particles can still be read at once",
-                     full, cloud->set->name);
+                     full, summary->set->name);
     if (!rc) {
         struct bm_codec_state codec;
 
         bm_codec_state_init(&codec, ds->a);
-        rc = bm_cloud_decode_tree(tree, cloud, raw, bytes, &codec);
+        rc = bm_particle_summary_decode_tree(tree, summary, raw, bytes, &codec);
         bm_codec_state_release(&codec);
         if (rc)
             bm_fail(&ds->error, rc,
@@ -455,7 +455,7 @@ static int load_tree(struct bouma_step *step, size_t source,
     return rc;
 }
 
-int bm_step_tree(struct bouma_step *step, size_t source, size_t cloud,
+int bm_step_tree(struct bouma_step *step, size_t source, size_t summary,
                  const struct bm_tree **out)
 {
     struct bm_source *s = &step->sources[source];
@@ -469,15 +469,15 @@ int bm_step_tree(struct bouma_step *step, size_t source, size_t cloud,
             return bm_fail(&step->ds->error, BOUMA_ENOMEM,
                            "no memory for trees");
     }
-    if (!s->trees[cloud].a) {
-        bm_tree_init(&s->trees[cloud], step->ds->a);
-        rc = load_tree(step, source, s->head.summaries.entries[cloud],
-                       &s->trees[cloud]);
+    if (!s->trees[summary].a) {
+        bm_tree_init(&s->trees[summary], step->ds->a);
+        rc = load_tree(step, source, s->head.summaries.entries[summary],
+                       &s->trees[summary]);
         if (rc)
-            bm_tree_release(&s->trees[cloud]);
+            bm_tree_release(&s->trees[summary]);
         if (rc)
-            memset(&s->trees[cloud], 0, sizeof(s->trees[cloud]));
+            memset(&s->trees[summary], 0, sizeof(s->trees[summary]));
     }
-    *out = &s->trees[cloud];
+    *out = &s->trees[summary];
     return rc;
 }

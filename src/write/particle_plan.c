@@ -143,7 +143,7 @@ static int place_by_cost(struct bm_particle_plan *plan, struct bm_set_plan *set,
                          const struct bouma_dataset *ds)
 {
     struct bm_place_task task =
-        bm_site_place_task(&ds->site, &ds->options, ds->comm->size);
+        bm_io_environment_place_task(&ds->env, &ds->options, ds->comm->size);
     struct bm_gathering g = {.files = set->files.files,
                              .first = set->first_delivery};
     int rc = BOUMA_ENOMEM;
@@ -194,21 +194,22 @@ static int make_files(struct bm_particle_plan *plan, struct bm_set_plan *set,
         spec.target = bm_particle_target(set, ds);
     rc = bm_aggregate(&set->files, plan->a, &spec, set->units, set->unit_count);
     for (size_t k = set->first_swarm; k < set->end_swarm && !rc; k++) {
-        struct bm_swarm_units *u = &plan->swarms[k];
+        struct bm_particle_block_units *u = &plan->blocks[k];
         struct bm_positions p;
 
         if (!u->sample.count)
             continue;
-        bm_swarm_positions(&p, &ds->swarms[k]);
-        rc = bm_sieve_make(&u->sieve, plan->a, &p, &set->files, &u->sample,
-                           set->files.file + set->my_first + u->first);
+        bm_particle_block_positions(&p, &ds->blocks[k]);
+        rc = bm_particle_router_make(
+            &u->router, plan->a, &p, &set->files, &u->sample,
+            set->files.file + set->my_first + u->first);
     }
     return rc;
 }
 
 /* What this rank has for which file, of all that is not one unit. */
-static void tell_sieves(const struct bm_particle_plan *plan,
-                        struct bm_buffer *out)
+static void tell_routers(const struct bm_particle_plan *plan,
+                         struct bm_buffer *out)
 {
     for (size_t i = 0; i < plan->set_count; i++) {
         const struct bm_set_plan *set = &plan->sets[i];
@@ -217,10 +218,10 @@ static void tell_sieves(const struct bm_particle_plan *plan,
         if (!set->cut)
             continue;
         for (size_t k = set->first_swarm; k < set->end_swarm; k++)
-            count += (uint32_t)plan->swarms[k].sieve.count;
+            count += (uint32_t)plan->blocks[k].router.count;
         bm_put_u32(out, count);
         for (size_t k = set->first_swarm; k < set->end_swarm; k++) {
-            const struct bm_sieve *s = &plan->swarms[k].sieve;
+            const struct bm_particle_router *s = &plan->blocks[k].router;
 
             for (size_t j = 0; j < s->count; j++) {
                 bm_put_u32(out, s->files[j]);
@@ -233,7 +234,7 @@ static void tell_sieves(const struct bm_particle_plan *plan,
 static int check_counts(const struct bm_set_plan *set, struct bm_error *error)
 {
     for (int64_t f = 0; f < set->files.files; f++)
-        if (set->files.counts[f] > BM_MAX_CLOUD)
+        if (set->files.counts[f] > BM_MAX_PARTICLE_SUMMARY)
             return bm_fail(error, BOUMA_ELIMIT,
                            "a file of particles \"%s\" would have %" PRIu64
                            " of them, which is beyond 2^32; ask for more or "
@@ -272,7 +273,7 @@ static int exchange_counts(struct bm_particle_plan *plan,
     bm_buffer_init(&mine, ds->a);
     bm_buffer_init(&all, ds->a);
     if (!rc)
-        tell_sieves(plan, &mine);
+        tell_routers(plan, &mine);
     if (!rc && (!sizes || !told || mine.failed))
         rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to plan particles");
     rc = bm_comm_collect(ds->comm, &mine, &all, sizes, 1, rc, &ds->error);
@@ -292,14 +293,14 @@ static int exchange_counts(struct bm_particle_plan *plan,
 
 static int by_set(const void *left, const void *right)
 {
-    const struct bm_swarm *a = left, *b = right;
+    const struct bm_particle_block *a = left, *b = right;
 
     if (a->set->number != b->set->number)
         return a->set->number < b->set->number ? -1 : 1;
     return a->serial < b->serial ? -1 : a->serial > b->serial;
 }
 
-/* Every set with its swarms, which are sorted. */
+/* Every set with its blocks of particles, which are sorted. */
 static int make_sets(struct bm_particle_plan *plan, struct bouma_dataset *ds)
 {
     int sets = bm_schema_count(&ds->schema, BM_PARTICLES);
@@ -308,18 +309,18 @@ static int make_sets(struct bm_particle_plan *plan, struct bouma_dataset *ds)
     plan->a = ds->a;
     plan->scheme = bm_particle_scheme(ds->options.assign);
     plan->sets = bm_new(ds->a, (size_t)sets, sizeof(*plan->sets));
-    plan->swarms = bm_new(ds->a, ds->swarm_count, sizeof(*plan->swarms));
-    if (!plan->sets || !plan->swarms)
+    plan->blocks = bm_new(ds->a, ds->block_count, sizeof(*plan->blocks));
+    if (!plan->sets || !plan->blocks)
         return bm_fail(&ds->error, BOUMA_ENOMEM, "no memory for particles");
-    plan->swarm_count = ds->swarm_count;
-    if (ds->swarm_count)
-        qsort(ds->swarms, ds->swarm_count, sizeof(*ds->swarms), by_set);
+    plan->block_count = ds->block_count;
+    if (ds->block_count)
+        qsort(ds->blocks, ds->block_count, sizeof(*ds->blocks), by_set);
     for (int i = 0; i < sets; i++) {
         struct bm_set_plan *set = &plan->sets[plan->set_count++];
 
         set->set = bm_schema_nth(&ds->schema, BM_PARTICLES, i);
         set->first_swarm = next;
-        while (next < ds->swarm_count && ds->swarms[next].set == set->set)
+        while (next < ds->block_count && ds->blocks[next].set == set->set)
             next++;
         set->end_swarm = next;
     }
@@ -386,11 +387,11 @@ void bm_particle_plan_release(struct bm_particle_plan *plan)
         bm_drop(plan->a, set->deliveries);
         bm_drop(plan->a, set->first_delivery);
     }
-    for (size_t k = 0; k < plan->swarm_count; k++) {
-        bm_sample_release(&plan->swarms[k].sample);
-        bm_sieve_release(&plan->swarms[k].sieve);
+    for (size_t k = 0; k < plan->block_count; k++) {
+        bm_sample_release(&plan->blocks[k].sample);
+        bm_particle_router_release(&plan->blocks[k].router);
     }
     bm_drop(plan->a, plan->sets);
-    bm_drop(plan->a, plan->swarms);
+    bm_drop(plan->a, plan->blocks);
     memset(plan, 0, sizeof(*plan));
 }

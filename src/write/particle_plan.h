@@ -6,7 +6,7 @@
 #include "dataset/dataset.h"
 #include "plan/aggregate.h"
 #include "plan/assign.h"
-#include "plan/sieve.h"
+#include "plan/particle_router.h"
 
 /* What one rank sends to one file of a set. */
 struct bm_delivery {
@@ -21,8 +21,9 @@ struct bm_set_plan {
     struct bm_object *set;
     struct bouma_variable **variables; /* [count], present; position first */
     int count;
-    size_t first_swarm, end_swarm; /* of this rank, in ds->swarms */
-    uint64_t bytes;                /* of one particle */
+    size_t first_swarm,
+        end_swarm;  /* of this rank, in ds->blocks of particles */
+    uint64_t bytes; /* of one particle */
     uint64_t particles;
     struct bm_unit *units; /* [unit_count], of all ranks, ascending by rank */
     size_t unit_count;
@@ -38,20 +39,20 @@ struct bm_set_plan {
     size_t *first_delivery; /* [files.files + 1] */
 };
 
-/* A swarm of this rank: one unit or, if its particles may go to several files,
- * a sample of them. */
-struct bm_swarm_units {
+/* A block of particles of this rank: one unit or, if its particles may go to
+ * several files, a sample of them. */
+struct bm_particle_block_units {
     size_t first;            /* unit of the set, counted from my_first */
-    struct bm_sample sample; /* count 0: the swarm is one unit */
-    struct bm_sieve sieve;   /* then of no use */
+    struct bm_sample sample; /* count 0: the block of particles is one unit */
+    struct bm_particle_router router; /* then of no use */
 };
 
 struct bm_particle_plan {
     const bouma_allocator *a;
     struct bm_set_plan *sets; /* [set_count] */
     size_t set_count;
-    struct bm_swarm_units *swarms; /* [ds->swarm_count] */
-    size_t swarm_count;
+    struct bm_particle_block_units *blocks; /* [ds->block_count] */
+    size_t block_count;
     bouma_assign scheme;
     int64_t files;
 };
@@ -59,8 +60,9 @@ struct bm_particle_plan {
 /* Which scheme the options mean for particles. */
 bouma_assign bm_particle_scheme(bouma_assign assign);
 
-/* Where the particles of a swarm are. */
-void bm_swarm_positions(struct bm_positions *p, const struct bm_swarm *swarm);
+/* Where the particles of a block of particles are. */
+void bm_particle_block_positions(struct bm_positions *p,
+                                 const struct bm_particle_block *block);
 
 /* The units of all sets, from what ranks hold; and the bytes that a file of a
  * set is to have. 'rc' is this rank's status so far; only for lack of memory

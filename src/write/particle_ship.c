@@ -9,19 +9,19 @@
 #include <string.h>
 
 #include "base/search.h"
-#include "engine/flows.h"
+#include "engine/flow_builder.h"
 
 /* ---- what a rank sends to a file ---------------------------------------- */
 
-/* The lane of a swarm that a variable's component is. */
-static const struct bm_lane *lane_of(const struct bm_swarm *swarm,
-                                     const struct bouma_variable *v,
-                                     int component)
+/* The lane of a block of particles that a variable's component is. */
+static const struct bm_particle_lane *
+lane_of(const struct bm_particle_block *block, const struct bouma_variable *v,
+        int component)
 {
-    return &swarm->lanes[bm_variable_lane(v) + (size_t)component];
+    return &block->lanes[bm_variable_lane(v) + (size_t)component];
 }
 
-static int is_dense(const struct bm_lane *lane, size_t size)
+static int is_dense(const struct bm_particle_lane *lane, size_t size)
 {
     return lane->stride == (int64_t)size && !((uintptr_t)lane->data % size);
 }
@@ -32,21 +32,22 @@ static uint32_t file_of(const struct bm_set_plan *set, size_t unit)
     return set->files.file[set->my_first + unit];
 }
 
-/* If all that this rank has for a file is one whole swarm, that; else NULL. */
-static const struct bm_swarm *only_swarm(const struct bm_particle_write *p,
-                                         const struct bm_set_plan *set,
-                                         uint32_t file)
+/* If all that this rank has for a file is one whole block of particles, that;
+ * else NULL. */
+static const struct bm_particle_block *
+only_particle_block(const struct bm_particle_write *p,
+                    const struct bm_set_plan *set, uint32_t file)
 {
-    const struct bm_swarm *only = NULL;
+    const struct bm_particle_block *only = NULL;
 
     for (size_t k = set->first_swarm; k < set->end_swarm; k++) {
-        const struct bm_swarm *s = &p->ds->swarms[k];
-        const struct bm_swarm_units *u = &p->plan.swarms[k];
+        const struct bm_particle_block *s = &p->ds->blocks[k];
+        const struct bm_particle_block_units *u = &p->plan.blocks[k];
         int here, all = 1;
 
         if (u->sample.count) {
-            here = bm_sieve_find(&u->sieve, file) >= 0;
-            all = u->sieve.count == 1;
+            here = bm_particle_router_find(&u->router, file) >= 0;
+            all = u->router.count == 1;
         } else {
             here = file_of(set, u->first) == file;
         }
@@ -59,8 +60,8 @@ static const struct bm_swarm *only_swarm(const struct bm_particle_write *p,
 }
 
 /* Copy 'n' values that are 'stride' apart. */
-static void copy_values(uint8_t *to, const struct bm_lane *lane, size_t size,
-                        uint64_t n)
+static void copy_values(uint8_t *to, const struct bm_particle_lane *lane,
+                        size_t size, uint64_t n)
 {
     const uint8_t *from = lane->data;
 
@@ -84,8 +85,8 @@ static void copy_values(uint8_t *to, const struct bm_lane *lane, size_t size,
 }
 
 /* Copy those of some particles; gives the end. */
-static uint8_t *copy_some(uint8_t *to, const struct bm_lane *lane, size_t size,
-                          const uint32_t *index, uint64_t n)
+static uint8_t *copy_some(uint8_t *to, const struct bm_particle_lane *lane,
+                          size_t size, const uint32_t *index, uint64_t n)
 {
     switch (size) {
     case 8:
@@ -107,8 +108,8 @@ static uint8_t *copy_some(uint8_t *to, const struct bm_lane *lane, size_t size,
 }
 
 /* The values of one lane of the particles that this rank has for a file, from
- * number 'from' to 'end': in the order of swarms, in each as they were given.
- * Gives the end. */
+ * number 'from' to 'end': in the order of blocks of particles, in each as they
+ * were given. Gives the end. */
 static uint8_t *pack(const struct bm_particle_write *p,
                      const struct bm_set_plan *set, uint32_t file,
                      const struct bouma_variable *v, int component,
@@ -118,18 +119,18 @@ static uint8_t *pack(const struct bm_particle_write *p,
     uint64_t before = 0;
 
     for (size_t k = set->first_swarm; k < set->end_swarm && before < end; k++) {
-        const struct bm_swarm *s = &p->ds->swarms[k];
-        const struct bm_swarm_units *u = &p->plan.swarms[k];
+        const struct bm_particle_block *s = &p->ds->blocks[k];
+        const struct bm_particle_block_units *u = &p->plan.blocks[k];
         const uint32_t *index = NULL;
-        struct bm_lane lane;
+        struct bm_particle_lane lane;
         uint64_t n = 0, low, high;
 
         if (u->sample.count) {
-            int64_t slot = bm_sieve_find(&u->sieve, file);
+            int64_t slot = bm_particle_router_find(&u->router, file);
 
             if (slot >= 0) {
-                index = u->sieve.index + u->sieve.first[slot];
-                n = u->sieve.first[slot + 1] - u->sieve.first[slot];
+                index = u->router.index + u->router.first[slot];
+                n = u->router.first[slot + 1] - u->router.first[slot];
             }
         } else if (file_of(set, u->first) == file) {
             n = s->count;
@@ -154,7 +155,8 @@ static uint8_t *pack(const struct bm_particle_write *p,
 /* ---- what comes --------------------------------------------------------- */
 
 /* Whether all that comes to a file of this rank is this rank's own. */
-static int is_own(const struct bm_particle_write *p, const struct bm_bundle *b)
+static int is_own(const struct bm_particle_write *p,
+                  const struct bm_particle_file *b)
 {
     const struct bm_set_plan *set = b->set;
     size_t first = set->first_delivery[b->file];
@@ -165,11 +167,11 @@ static int is_own(const struct bm_particle_write *p, const struct bm_bundle *b)
 
 /* An array for each lane of a file of this rank; or the arrays of this rank
  * itself, if nothing else comes. */
-static int make_columns(struct bm_particle_write *p, struct bm_bundle *b)
+static int make_columns(struct bm_particle_write *p, struct bm_particle_file *b)
 {
     const struct bm_set_plan *set = b->set;
-    const struct bm_swarm *whole =
-        is_own(p, b) ? only_swarm(p, set, b->file) : NULL;
+    const struct bm_particle_block *whole =
+        is_own(p, b) ? only_particle_block(p, set, b->file) : NULL;
     size_t lane_at = 0;
 
     for (int j = 0; j < set->count; j++) {
@@ -178,7 +180,8 @@ static int make_columns(struct bm_particle_write *p, struct bm_bundle *b)
 
         for (int c = 0; c < v->components; c++, lane_at++) {
             struct bm_column_data *column = &b->columns[lane_at];
-            const struct bm_lane *lane = whole ? lane_of(whole, v, c) : NULL;
+            const struct bm_particle_lane *lane =
+                whole ? lane_of(whole, v, c) : NULL;
 
             if (lane && is_dense(lane, size) &&
                 !bm_codec_find((int)v->codec)->round) {
@@ -195,7 +198,7 @@ static int make_columns(struct bm_particle_write *p, struct bm_bundle *b)
 }
 
 /* What this rank has for its own file. */
-static void pack_own(struct bm_particle_write *p, struct bm_bundle *b,
+static void pack_own(struct bm_particle_write *p, struct bm_particle_file *b,
                      const struct bm_delivery *d)
 {
     size_t lane_at = 0;
@@ -243,7 +246,7 @@ static const uint8_t *unpack_parcel(const struct bm_parcel *c,
         size_t bytes = (size_t)(c->end - c->from) * size;
 
         for (int k = 0; k < v->components; k++, lane_at++) {
-            uint8_t *to = c->bundle->columns[lane_at].own;
+            uint8_t *to = c->particle_file->columns[lane_at].own;
 
             memcpy(to + (c->delivery->first + c->from) * size, data, bytes);
             data += bytes;
@@ -280,14 +283,15 @@ static int add_parcel(const bouma_allocator *a, struct bm_parcel **list,
 }
 
 /* The part of a delivery that goes in one round of several. */
-static int route_parcel(struct bm_particle_write *p, struct bm_flows *flows,
-                        struct bm_parcel *c)
+static int route_parcel(struct bm_particle_write *p,
+                        struct bm_flow_builder *flows, struct bm_parcel *c)
 {
     const bouma_allocator *a = p->ds->a;
     int writer = c->set->writer[c->delivery->file], me = p->ds->comm->rank;
 
-    c->at = bm_flows_add(flows, writer, c->delivery->rank,
-                         (c->end - c->from) * c->set->bytes, p->sent_count);
+    c->at =
+        bm_flow_builder_add(flows, writer, c->delivery->rank,
+                            (c->end - c->from) * c->set->bytes, p->sent_count);
     if (c->end == c->from)
         return BOUMA_OK;
     if (writer == me)
@@ -297,16 +301,17 @@ static int route_parcel(struct bm_particle_write *p, struct bm_flows *flows,
     return BOUMA_OK;
 }
 
-/* What goes between ranks for a file; 'bundle', if it is this rank's. */
-static int route_file(struct bm_particle_write *p, struct bm_flows *flows,
+/* What goes between ranks for a file; 'particle_file', if it is this rank's. */
+static int route_file(struct bm_particle_write *p,
+                      struct bm_flow_builder *flows,
                       const struct bm_set_plan *set, uint32_t file,
-                      struct bm_bundle *bundle)
+                      struct bm_particle_file *particle_file)
 {
     const struct bm_delivery *first =
         &set->deliveries[set->first_delivery[file]];
     const struct bm_delivery *end =
         &set->deliveries[set->first_delivery[file + 1]];
-    uint64_t buffer = p->ds->site.buffer_bytes, bytes = 0, rounds;
+    uint64_t buffer = p->ds->env.buffer_bytes, bytes = 0, rounds;
     uint64_t slack =
         (uint64_t)(end - first) * set->bytes; /* shares are whole */
     int rc = BOUMA_OK;
@@ -318,11 +323,12 @@ static int route_file(struct bm_particle_write *p, struct bm_flows *flows,
         slack = 0;
     rounds = (bytes + buffer - slack - 1) / (buffer - slack);
     for (uint64_t r = 0; r < rounds && !rc; r++) {
-        bm_flows_fit(flows, set->writer[file], bytes / rounds + slack, buffer);
+        bm_flow_builder_fit(flows, set->writer[file], bytes / rounds + slack,
+                            buffer);
         for (const struct bm_delivery *d = first; d < end && !rc; d++) {
             struct bm_parcel c = {set,
                                   d,
-                                  bundle,
+                                  particle_file,
                                   bm_cut(d->count, rounds, r),
                                   bm_cut(d->count, rounds, r + 1),
                                   0};
@@ -338,24 +344,25 @@ static int route_file(struct bm_particle_write *p, struct bm_flows *flows,
 /* The tier of this rank's buffers: that of its first file. */
 static bouma_tier own_tier(const struct bm_particle_write *p)
 {
-    const struct bm_bundle *b = p->bundles;
+    const struct bm_particle_file *b = p->particle_files;
 
-    return p->bundle_count ? b->set->tier[b->file] : p->ds->options.tier;
+    return p->particle_file_count ? b->set->tier[b->file] : p->ds->options.tier;
 }
 
-static int make_pipe(struct bm_particle_write *p, struct bm_flows *flows)
+static int make_pipe(struct bm_particle_write *p, struct bm_flow_builder *flows)
 {
     struct bm_pipe_options options = bm_dataset_pipe(p->ds);
     struct bm_pipe_calls calls = {
         .context = p, .fill = fill_parcel, .store = unpack_round};
 
     options.tier = own_tier(p);
-    return bm_flows_pipe(flows, 0, &p->pipe, p->ds->comm, &options, &calls);
+    return bm_flow_builder_pipe(flows, 0, &p->pipe, p->ds->comm, &options,
+                                &calls);
 }
 
 /* ---- all of it ---------------------------------------------------------- */
 
-static int make_bundles(struct bm_particle_write *p)
+static int make_particle_files(struct bm_particle_write *p)
 {
     struct bouma_dataset *ds = p->ds;
     size_t count = 0;
@@ -364,14 +371,15 @@ static int make_bundles(struct bm_particle_write *p)
     for (size_t i = 0; i < p->plan.set_count; i++)
         for (int64_t f = 0; f < p->plan.sets[i].files.files; f++)
             count += p->plan.sets[i].writer[f] == ds->comm->rank;
-    p->bundles = bm_new(ds->a, count, sizeof(*p->bundles));
-    if (!p->bundles)
+    p->particle_files = bm_new(ds->a, count, sizeof(*p->particle_files));
+    if (!p->particle_files)
         return BOUMA_ENOMEM;
     for (size_t i = 0; i < p->plan.set_count; i++)
         for (int64_t f = 0; f < p->plan.sets[i].files.files && !rc; f++)
             if (p->plan.sets[i].writer[f] == ds->comm->rank)
-                rc = bm_bundle_init(&p->bundles[p->bundle_count++], ds,
-                                    &p->plan.sets[i], (uint32_t)f);
+                rc = bm_particle_file_init(
+                    &p->particle_files[p->particle_file_count++], ds,
+                    &p->plan.sets[i], (uint32_t)f);
     return rc;
 }
 
@@ -381,16 +389,16 @@ static int route_all(struct bm_particle_write *p)
 {
     int me = p->ds->comm->rank;
     size_t next = 0;
-    struct bm_flows flows;
-    int rc = bm_flows_init(&flows, p->ds->comm);
+    struct bm_flow_builder flows;
+    int rc = bm_flow_builder_init(&flows, p->ds->comm);
 
     for (size_t i = 0; i < p->plan.set_count; i++) {
         const struct bm_set_plan *set = &p->plan.sets[i];
 
         p->raw_bytes += set->particles * set->bytes;
         for (int64_t f = 0; f < set->files.files && !rc; f++) {
-            struct bm_bundle *b =
-                set->writer[f] == me ? &p->bundles[next++] : NULL;
+            struct bm_particle_file *b =
+                set->writer[f] == me ? &p->particle_files[next++] : NULL;
 
             if (b && !is_own(p, b))
                 rc = make_columns(p, b);
@@ -400,7 +408,7 @@ static int route_all(struct bm_particle_write *p)
     }
     if (!rc && p->shipped_bytes)
         rc = make_pipe(p, &flows);
-    bm_flows_release(&flows);
+    bm_flow_builder_release(&flows);
     return rc;
 }
 
@@ -413,7 +421,7 @@ int bm_particles_prepare(struct bm_particle_write *p, struct bouma_dataset *ds,
     rc = bm_particle_plan_make(&p->plan, ds, rc);
     if (rc)
         return rc;
-    rc = make_bundles(p);
+    rc = make_particle_files(p);
     if (!rc)
         rc = route_all(p);
     if (rc)
@@ -428,19 +436,19 @@ int bm_particles_exchange(struct bm_particle_write *p)
 
     if (p->shipped_bytes)
         rc = bm_pipe_open(p->pipe, ds->comm, &ds->pool, rc, &ds->error);
-    for (size_t i = 0; i < p->bundle_count && !rc; i++) {
-        const struct bm_bundle *b = &p->bundles[i];
+    for (size_t i = 0; i < p->particle_file_count && !rc; i++) {
+        const struct bm_particle_file *b = &p->particle_files[i];
         const struct bm_set_plan *set = b->set;
 
         for (size_t k = set->first_delivery[b->file];
              k < set->first_delivery[b->file + 1]; k++)
             if (set->deliveries[k].rank == ds->comm->rank && !is_own(p, b))
-                pack_own(p, &p->bundles[i], &set->deliveries[k]);
+                pack_own(p, &p->particle_files[i], &set->deliveries[k]);
     }
     if (p->shipped_bytes && !rc)
         rc = bm_pipe_run(p->pipe, 1, rc, &ds->error);
     if (p->pipe)
-        p->rounds = bm_pipe_deeds_of(p->pipe).rounds;
+        p->rounds = bm_pipe_stats_of(p->pipe).rounds;
     bm_pipe_free(p->pipe);
     p->pipe = NULL;
     return rc;
@@ -448,7 +456,7 @@ int bm_particles_exchange(struct bm_particle_write *p)
 
 int bm_particles_take(struct bm_particle_write *p, size_t i)
 {
-    struct bm_bundle *b = &p->bundles[i];
+    struct bm_particle_file *b = &p->particle_files[i];
     int rc;
 
     if (!is_own(p, b))
@@ -468,9 +476,9 @@ void bm_particles_release(struct bm_particle_write *p)
     if (!p->ds)
         return;
     a = p->ds->a;
-    for (size_t i = 0; i < p->bundle_count; i++)
-        bm_bundle_release(&p->bundles[i]);
-    bm_drop(a, p->bundles);
+    for (size_t i = 0; i < p->particle_file_count; i++)
+        bm_particle_file_release(&p->particle_files[i]);
+    bm_drop(a, p->particle_files);
     bm_codec_state_release(&p->codec);
     bm_pipe_free(p->pipe);
     bm_drop(a, p->sent);

@@ -4,22 +4,23 @@
 #define BM_PARTICLE_SHIP_H
 
 #include "engine/pipe.h"
-#include "write/bundle.h"
+#include "write/particle_file.h"
 
 /* What one rank has for a file in one round: some of its particles. */
 struct bm_parcel {
     const struct bm_set_plan *set;
     const struct bm_delivery *delivery;
-    struct bm_bundle *bundle; /* if this rank writes the file */
-    uint64_t from, end;       /* of those of the delivery */
-    uint64_t at;              /* in the stream of the file's writer */
+    struct bm_particle_file *particle_file; /* if this rank writes the file */
+    uint64_t from, end;                     /* of those of the delivery */
+    uint64_t at; /* in the stream of the file's writer */
 };
 
 struct bm_particle_write {
     struct bouma_dataset *ds;
     struct bm_particle_plan plan;
-    struct bm_bundle *bundles; /* [bundle_count], the files of this rank */
-    size_t bundle_count;
+    struct bm_particle_file
+        *particle_files; /* [particle_file_count], the files of this rank */
+    size_t particle_file_count;
     struct bm_codec_state codec;
     struct bm_pipe *pipe;
     struct bm_parcel *sent, *come; /* through the pipe */

@@ -22,41 +22,42 @@
 
 /* ---- what this rank tells ----------------------------------------------- */
 
-void bm_swarm_positions(struct bm_positions *p, const struct bm_swarm *swarm)
+void bm_particle_block_positions(struct bm_positions *p,
+                                 const struct bm_particle_block *block)
 {
-    const struct bm_object *set = swarm->set;
+    const struct bm_object *set = block->set;
 
     memset(p, 0, sizeof(*p));
     p->ndims = set->ndims;
     p->type = set->variables[0]->type;
-    p->count = (size_t)swarm->count;
+    p->count = (size_t)block->count;
     for (int d = 0; d < set->ndims; d++) {
-        p->axis[d] = swarm->lanes[d].data;
-        p->stride[d] = swarm->lanes[d].stride;
+        p->axis[d] = block->lanes[d].data;
+        p->stride[d] = block->lanes[d].stride;
     }
 }
 
-/* Whether a swarm has a variable. */
-static int has_variable(const struct bm_swarm *s, int j)
+/* Whether a block of particles has a variable. */
+static int has_variable(const struct bm_particle_block *s, int j)
 {
     size_t lane = bm_variable_lane(s->set->variables[j]);
 
     return lane < s->lane_count && s->lanes[lane].data;
 }
 
-static struct bm_unit unit_of(const struct bm_swarm *swarm, int rank)
+static struct bm_unit unit_of(const struct bm_particle_block *block, int rank)
 {
-    struct bm_unit u = {.count = swarm->count, .rank = rank};
+    struct bm_unit u = {.count = block->count, .rank = rank};
     struct bm_positions p;
 
-    if (swarm->bounded) {
-        memcpy(u.low, swarm->low, sizeof(u.low));
-        memcpy(u.high, swarm->high, sizeof(u.high));
+    if (block->bounded) {
+        memcpy(u.low, block->low, sizeof(u.low));
+        memcpy(u.high, block->high, sizeof(u.high));
         return u;
     }
-    bm_swarm_positions(&p, swarm);
+    bm_particle_block_positions(&p, block);
     bm_positions_bounds(&p, u.low, u.high);
-    for (int d = 0; d < swarm->set->ndims; d++)
+    for (int d = 0; d < block->set->ndims; d++)
         if (!(u.low[d] <= u.high[d])) /* none that is finite */
             u.low[d] = u.high[d] = 0;
     return u;
@@ -83,19 +84,20 @@ static void get_unit(struct bm_unit *u, struct bm_cursor *c, int ndims,
     }
 }
 
-/* Of each set: the number of swarms, for each of them (none is empty) a unit,
- * and a byte for each variable: whether all swarms have it. */
+/* Of each set: the number of blocks of particles, for each of them (none is
+ * empty) a unit, and a byte for each variable: whether all blocks of particles
+ * have it. */
 static int describe(struct bm_particle_plan *plan, struct bouma_dataset *ds,
                     struct bm_buffer *out)
 {
     for (size_t i = 0; i < plan->set_count; i++) {
         const struct bm_set_plan *plan_of = &plan->sets[i];
         const struct bm_object *set = plan_of->set;
-        const struct bm_swarm *first = NULL;
+        const struct bm_particle_block *first = NULL;
 
         bm_put_u32(out, (uint32_t)(plan_of->end_swarm - plan_of->first_swarm));
         for (size_t k = plan_of->first_swarm; k < plan_of->end_swarm; k++) {
-            const struct bm_swarm *s = &ds->swarms[k];
+            const struct bm_particle_block *s = &ds->blocks[k];
             struct bm_unit u;
 
             u = unit_of(s, ds->comm->rank);
@@ -347,8 +349,8 @@ static size_t points_for(const struct bm_set_plan *set,
     return (size_t)((double)count / (double)set->particles * all) + 1;
 }
 
-/* For each swarm of a set that is cut: the number of points (0: it stays
- * whole), and these. */
+/* For each block of particles of a set that is cut: the number of points (0: it
+ * stays whole), and these. */
 static int draw_samples(struct bm_particle_plan *plan, struct bouma_dataset *ds,
                         struct bm_buffer *out)
 {
@@ -356,11 +358,11 @@ static int draw_samples(struct bm_particle_plan *plan, struct bouma_dataset *ds,
         struct bm_set_plan *set = &plan->sets[i];
 
         for (size_t k = set->first_swarm; k < set->end_swarm && set->cut; k++) {
-            const struct bm_swarm *s = &ds->swarms[k];
-            struct bm_sample *sample = &plan->swarms[k].sample;
+            const struct bm_particle_block *s = &ds->blocks[k];
+            struct bm_sample *sample = &plan->blocks[k].sample;
             struct bm_positions p;
 
-            bm_swarm_positions(&p, s);
+            bm_particle_block_positions(&p, s);
             if (s->count > most_of(set, ds) &&
                 bm_sample_make(sample, plan->a, &p,
                                points_for(set, ds, s->count)))
@@ -458,7 +460,8 @@ static int refine_units(struct bm_particle_plan *plan, struct bouma_dataset *ds,
     return rc;
 }
 
-/* Which of its set's units, from my_first on, each swarm of this rank is. */
+/* Which of its set's units, from my_first on, each block of particles of this
+ * rank is. */
 static void number_units(struct bm_particle_plan *plan)
 {
     for (size_t i = 0; i < plan->set_count; i++) {
@@ -466,7 +469,7 @@ static void number_units(struct bm_particle_plan *plan)
         size_t next = 0;
 
         for (size_t k = set->first_swarm; k < set->end_swarm; k++) {
-            struct bm_swarm_units *u = &plan->swarms[k];
+            struct bm_particle_block_units *u = &plan->blocks[k];
 
             u->first = next;
             next += u->sample.count ? u->sample.count : 1;

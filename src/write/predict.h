@@ -12,7 +12,7 @@
  * A chunk that is too large for its slot (a misfit) leaves it empty but for the
  * record. When all are encoded, their sizes are told to everyone, and misfits
  * go to the same writers, behind the others. Files are placed ones
- * (layout/places.h), as chunks are stored as they come. */
+ * (layout/chunk_offsets.h), as chunks are stored as they come. */
 #ifndef BM_PREDICT_H
 #define BM_PREDICT_H
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/search.h"
-#include "engine/flows.h"
+#include "engine/flow_builder.h"
 #include "plan/schedule.h"
 #include "write/predict.h"
 
@@ -40,7 +40,7 @@ static size_t place_in_mine(const struct bm_write_plan *plan, size_t chunk)
 /* What goes to the writers that concern this rank, while it is put together. */
 struct routes {
     struct bm_write_job *job;
-    struct bm_flows flows;
+    struct bm_flow_builder flows;
     uint8_t *concerned;    /* [ranks]: some file of this writer concerns it */
     struct bm_slot *slots; /* of the largest file */
     uint64_t most;         /* bytes of slots in a round */
@@ -122,8 +122,9 @@ static int route_file(struct routes *r, size_t file, size_t subfile)
             slot->owner == me ? place_in_mine(job->plan.grids, chunk) : 0;
         uint64_t at;
 
-        bm_flows_fit(&r->flows, writer, slot->bytes, r->most);
-        at = bm_flows_add(&r->flows, writer, slot->owner, slot->bytes, m);
+        bm_flow_builder_fit(&r->flows, writer, slot->bytes, r->most);
+        at =
+            bm_flow_builder_add(&r->flows, writer, slot->owner, slot->bytes, m);
         if (slot->owner != me && writer != me)
             continue;
         if (writer == me)
@@ -156,11 +157,11 @@ static int route_files(struct routes *r)
         if (!r->concerned[writer])
             continue;
         bytes = file_bytes(job, f);
-        bm_flows_fit(&r->flows, writer, bytes, 0);
+        bm_flow_builder_fit(&r->flows, writer, bytes, 0);
         if (job->transit.cargo == BM_SLOTS || concerns(job, f))
             rc = route_file(r, f, subfile);
         else
-            bm_flows_skip(&r->flows, writer, bytes);
+            bm_flow_builder_skip(&r->flows, writer, bytes);
         subfile += writer == job->ds->comm->rank;
     }
     return rc;
@@ -173,7 +174,7 @@ static void clear_shipment(struct bm_write_job *job)
 {
     if (job->transit.pipe)
         job->transit.earlier_rounds +=
-            bm_pipe_deeds_of(job->transit.pipe).rounds;
+            bm_pipe_stats_of(job->transit.pipe).rounds;
     bm_pipe_free(job->transit.pipe);
     job->transit.pipe = NULL;
     bm_drop(job->ds->a, job->transit.arrivals);
@@ -204,7 +205,7 @@ static int reserve_routes(struct routes *r)
                                      sizeof(*transit->send_m));
     transit->arrivals = bm_new_raw(a, incoming, sizeof(*transit->arrivals));
     return r->slots && r->concerned && transit->send_m && transit->arrivals
-               ? bm_flows_init(&r->flows, job->ds->comm)
+               ? bm_flow_builder_init(&r->flows, job->ds->comm)
                : BOUMA_ENOMEM;
 }
 
@@ -216,8 +217,7 @@ int bm_ship_plan(struct bm_write_job *job)
 
     clear_shipment(job);
     if (transit->cargo == BM_SLOTS)
-        r.most =
-            job->ds->site.buffer_bytes / (uint64_t)bm_predict_division(job);
+        r.most = job->ds->env.buffer_bytes / (uint64_t)bm_predict_division(job);
     rc = reserve_routes(&r);
     if (!rc)
         rc = route_files(&r);
@@ -228,7 +228,7 @@ int bm_ship_plan(struct bm_write_job *job)
                  : BOUMA_OK;
     if (!rc)
         rc = make_pipe(&r);
-    bm_flows_release(&r.flows);
+    bm_flow_builder_release(&r.flows);
     bm_drop(job->ds->a, r.slots);
     bm_drop(job->ds->a, r.concerned);
     if (rc)
@@ -371,8 +371,9 @@ static int make_pipe(struct routes *r)
         options.buffers = MOST_BUFFERS;
     options.tier = own_tier(job);
     /* What has slots is cut between them already. */
-    return bm_flows_pipe(&r->flows, slots ? 0 : job->ds->site.buffer_bytes,
-                         &job->transit.pipe, job->ds->comm, &options, &calls);
+    return bm_flow_builder_pipe(
+        &r->flows, slots ? 0 : job->ds->env.buffer_bytes, &job->transit.pipe,
+        job->ds->comm, &options, &calls);
 }
 
 int bm_ship_chunks(struct bm_write_job *job, int stored, int rc)
@@ -380,6 +381,6 @@ int bm_ship_chunks(struct bm_write_job *job, int stored, int rc)
     rc = bm_pipe_run(job->transit.pipe, stored, rc, &job->ds->error);
     bm_job_lap(job, BM_SHIP);
     job->result.seconds[BM_STORE] +=
-        bm_pipe_deeds_of(job->transit.pipe).seconds;
+        bm_pipe_stats_of(job->transit.pipe).seconds;
     return rc;
 }

@@ -109,8 +109,8 @@ static int make_directory(struct bm_write_job *job)
 }
 
 /* Rank 0 makes the directory, so that it is there when files are made; it tells
- * if an earlier version of the step is there. With 'persist', each twin has one
- * rank that does. */
+ * if an earlier version of the step is there. With 'persist', each local copy
+ * has one rank that does. */
 static int prepare_directory(struct bm_write_job *job, int *replacing)
 {
     struct bouma_dataset *ds = job->ds;

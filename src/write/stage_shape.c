@@ -104,7 +104,8 @@ static int store_bundle(void *context, size_t i, struct bm_error *error)
 {
     struct bm_write_job *job = context;
 
-    return bm_bundle_store(&job->held.particles.bundles[i], error);
+    return bm_particle_file_store(&job->held.particles.particle_files[i],
+                                  error);
 }
 
 /* Shape this rank's files of particles, one after the other; each is stored,
@@ -117,41 +118,42 @@ static int shape_particles(struct bm_write_job *job)
     int rc = BOUMA_OK, stored;
     size_t done, handed = 0;
 
-    if (!p->bundle_count)
+    if (!p->particle_file_count)
         return rc;
-    job->transit.bundler =
-        bm_keeper_new(job->ds->a, p->bundle_count, store_bundle, job, 1);
-    if (!job->transit.bundler)
+    job->transit.particle_storer = bm_io_thread_new(
+        job->ds->a, p->particle_file_count, store_bundle, job, 1);
+    if (!job->transit.particle_storer)
         return bm_fail(&job->ds->error, BOUMA_ENOMEM,
                        "no memory to store particles");
-    bm_keeper_set_trace(job->transit.bundler, job->ds->tracing.trace,
-                        "store file", "file");
-    for (size_t i = 0; i < p->bundle_count && !rc; i++) {
+    bm_io_thread_set_trace(job->transit.particle_storer, job->ds->tracing.trace,
+                           "store file", "file");
+    for (size_t i = 0; i < p->particle_file_count && !rc; i++) {
         double begun = bm_clock();
 
         rc = bm_particles_take(p, i);
         if (!rc)
-            rc = bm_bundle_shape(&p->bundles[i], job->ds, &p->codec,
-                                 &job->entry, (uint32_t)job->plan.all_files);
+            rc = bm_particle_file_shape(&p->particle_files[i], job->ds,
+                                        &p->codec, &job->entry,
+                                        (uint32_t)job->plan.all_files);
         job->held.shaper.encode_seconds += bm_clock() - begun;
         bm_job_lap(job, BM_SHAPE);
         if (!rc)
-            rc = bm_bundle_open(&p->bundles[i], job->ds);
+            rc = bm_particle_file_open(&p->particle_files[i], job->ds);
         if (!rc)
-            bm_keeper_hand(job->transit.bundler, i);
+            bm_io_thread_hand(job->transit.particle_storer, i);
         handed += !rc;
-        while (bm_keeper_next(job->transit.bundler, &done,
-                              handed > 1 && !job->defers)) {
-            bm_bundle_drop(&p->bundles[done]);
+        while (bm_io_thread_next(job->transit.particle_storer, &done,
+                                 handed > 1 && !job->defers)) {
+            bm_particle_file_drop(&p->particle_files[done]);
             handed--;
         }
         bm_job_lap(job, BM_STORE);
     }
     if (job->defers && !rc)
         return rc;
-    stored = bm_keeper_wait(job->transit.bundler, &job->ds->error);
-    while (bm_keeper_next(job->transit.bundler, &done, 0))
-        bm_bundle_drop(&p->bundles[done]);
+    stored = bm_io_thread_wait(job->transit.particle_storer, &job->ds->error);
+    while (bm_io_thread_next(job->transit.particle_storer, &done, 0))
+        bm_particle_file_drop(&p->particle_files[done]);
     bm_job_lap(job, BM_STORE);
     return rc ? rc : stored;
 }

@@ -43,15 +43,15 @@ static int end_files(void *context, size_t only, struct bm_error *error)
     int rc = bm_pipe_wait(job->transit.pipe, error);
 
     (void)only;
-    if (!rc && job->transit.bundler)
-        rc = bm_keeper_wait(job->transit.bundler, error);
+    if (!rc && job->transit.particle_storer)
+        rc = bm_io_thread_wait(job->transit.particle_storer, error);
     for (size_t i = 0; i < bm_job_subfile_count(job) && !rc; i++)
         rc =
             bm_subfile_finish(bm_job_subfile(job, i), job->synced, hold, error);
     return rc;
 }
 
-/* All but the deeds of ranks, which are there. */
+/* All but the statistics of ranks, which are there. */
 static void fill_record(struct bm_write_job *job, bouma_record *r,
                         const struct bm_manifest *m, const uint64_t *slowest)
 {
@@ -85,18 +85,18 @@ static void fill_record(struct bm_write_job *job, bouma_record *r,
 }
 
 /* What a rank did, in front of what it says of its subfiles. */
-static void tell_deeds(struct bm_buffer *b, const struct bm_write_job *job)
+static void tell_stats(struct bm_buffer *b, const struct bm_write_job *job)
 {
     uint64_t rounds = job->transit.earlier_rounds;
 
     if (job->transit.pipe) /* else it could not be made */
-        rounds += bm_pipe_deeds_of(job->transit.pipe).rounds;
+        rounds += bm_pipe_stats_of(job->transit.pipe).rounds;
     bm_put_u64(b, bm_route_message_count(&job->held.shaper.sends));
     bm_put_u64(b, rounds + job->held.particles.rounds);
     bm_put_f64(b, job->held.shaper.encode_seconds);
 }
 
-static void add_deeds(bouma_record *r, struct bm_cursor *c, int ranks)
+static void add_stats(bouma_record *r, struct bm_cursor *c, int ranks)
 {
     double seconds;
 
@@ -109,7 +109,7 @@ static void add_deeds(bouma_record *r, struct bm_cursor *c, int ranks)
 }
 
 /* What the ranks told rank 0, sizes[ranks] bytes each: the manifest's subfiles,
- * and their deeds in its record. */
+ * and their statistics in its record. */
 static int decode_infos(struct bm_manifest *m, const struct bm_buffer *all,
                         const size_t *sizes, int ranks, struct bm_error *error)
 {
@@ -119,7 +119,7 @@ static int decode_infos(struct bm_manifest *m, const struct bm_buffer *all,
     for (int r = 0; r < ranks && !rc; data += sizes[r], r++) {
         struct bm_cursor c = bm_cursor_of(data, sizes[r]);
 
-        add_deeds(&m->record, &c, ranks);
+        add_stats(&m->record, &c, ranks);
         while (bm_cursor_left(&c) && !rc) {
             uint32_t number = bm_get_u32(&c);
 
@@ -137,7 +137,7 @@ static int decode_infos(struct bm_manifest *m, const struct bm_buffer *all,
 }
 
 /* The trees over the files of particles, in the manifest. */
-static int make_tops(struct bm_write_job *job, struct bm_manifest *m)
+static int make_file_trees(struct bm_write_job *job, struct bm_manifest *m)
 {
     const struct bm_particle_plan *plan = &job->held.particles.plan;
     struct bm_aggregation *trees =
@@ -147,7 +147,7 @@ static int make_tops(struct bm_write_job *job, struct bm_manifest *m)
     for (size_t i = 0; i < plan->set_count && trees; i++)
         trees[i] = plan->sets[i].files;
     if (trees)
-        rc = bm_manifest_make_tops(m, trees);
+        rc = bm_manifest_make_file_trees(m, trees);
     bm_drop(job->ds->a, trees);
     return rc ? bm_fail(&job->ds->error, rc,
                         rc == BOUMA_ENOMEM
@@ -186,7 +186,7 @@ static int make_manifest(struct bm_write_job *job,
     if (!rc)
         rc = decode_infos(&m, infos, sizes, ds->comm->size, &ds->error);
     if (!rc)
-        rc = make_tops(job, &m);
+        rc = make_file_trees(job, &m);
     if (!rc) {
         fill_record(job, &m.record, &m, slowest);
         job->result.record = m.record;
@@ -219,7 +219,7 @@ static int seal(struct bm_write_job *job, struct report *r, int rc)
         rc = bm_borrowed_check(ds);
     if (!r->sizes && !rc)
         rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to end the step");
-    tell_deeds(&r->mine, job);
+    tell_stats(&r->mine, job);
     return seal_subfiles(job, &r->mine, rc);
 }
 
@@ -262,11 +262,11 @@ int bm_stage_store_meanwhile(struct bm_write_job *job, int rc)
 
     rc = seal(job, &report, rc);
     if (!rc) {
-        job->transit.closer = bm_keeper_new(ds->a, 1, end_files, job, 1);
+        job->transit.closer = bm_io_thread_new(ds->a, 1, end_files, job, 1);
         if (job->transit.closer) {
-            bm_keeper_set_trace(job->transit.closer, ds->tracing.trace,
-                                "end files", NULL);
-            bm_keeper_hand(job->transit.closer, 0);
+            bm_io_thread_set_trace(job->transit.closer, ds->tracing.trace,
+                                   "end files", NULL);
+            bm_io_thread_hand(job->transit.closer, 0);
         } else {
             rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to end the step");
         }
@@ -277,11 +277,11 @@ int bm_stage_store_meanwhile(struct bm_write_job *job, int rc)
 int bm_stage_store_wait(struct bm_write_job *job, int rc)
 {
     struct bouma_dataset *ds = job->ds;
-    int stored = bm_keeper_wait(job->transit.closer, &ds->error);
+    int stored = bm_io_thread_wait(job->transit.closer, &ds->error);
     uint64_t seconds;
 
     rc = bm_comm_agree(ds->comm, rc ? rc : stored, &ds->error);
-    seconds = (uint64_t)(bm_keeper_seconds(job->transit.closer) * 1e9);
+    seconds = (uint64_t)(bm_io_thread_seconds(job->transit.closer) * 1e9);
     if (!rc)
         rc = bm_comm_max(ds->comm, &seconds, 1, &ds->error);
     job->result.record.seconds.store += (double)seconds * 1e-9;

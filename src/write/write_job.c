@@ -117,12 +117,13 @@ struct bm_subfile *bm_job_subfile(struct bm_write_job *job, size_t i)
 
     return i < held->subfile_count
                ? &held->subfiles[i]
-               : &held->particles.bundles[i - held->subfile_count].subfile;
+               : &held->particles.particle_files[i - held->subfile_count]
+                      .subfile;
 }
 
 size_t bm_job_subfile_count(const struct bm_write_job *job)
 {
-    return job->held.subfile_count + job->held.particles.bundle_count;
+    return job->held.subfile_count + job->held.particles.particle_file_count;
 }
 
 /* ---- beginning and end -------------------------------------------------- */
@@ -145,8 +146,8 @@ static void release(struct bm_write_job *job)
 {
     struct bouma_dataset *ds = job->ds;
 
-    bm_keeper_free(job->transit.closer);
-    bm_keeper_free(job->transit.bundler);
+    bm_io_thread_free(job->transit.closer);
+    bm_io_thread_free(job->transit.particle_storer);
     bm_pipe_free(job->transit.pipe);
     for (size_t i = 0; i < bm_job_subfile_count(job); i++) {
         struct bm_subfile *f = bm_job_subfile(job, i);

@@ -14,7 +14,7 @@
 #define BM_WRITE_JOB_H
 
 #include "comm/route.h"
-#include "engine/keeper.h"
+#include "engine/io_thread.h"
 #include "engine/pipe.h"
 #include "plan/assign.h"
 #include "write/particle_ship.h"
@@ -85,10 +85,11 @@ struct bm_job_transit {
     size_t *send_m;              /* [record_sends.count] */
     struct bm_arrival *arrivals; /* ascending */
     size_t arrival_count;
-    struct bm_pipe *pipe;      /* for the chunks' bytes */
-    uint64_t earlier_rounds;   /* of pipes before it */
-    struct bm_keeper *bundler; /* stores the files of particles; NULL: none */
-    struct bm_keeper *closer;  /* ends all files meanwhile; NULL: not so */
+    struct bm_pipe *pipe;    /* for the chunks' bytes */
+    uint64_t earlier_rounds; /* of pipes before it */
+    struct bm_io_thread
+        *particle_storer;        /* stores the files of particles; NULL: none */
+    struct bm_io_thread *closer; /* ends all files meanwhile; NULL: not so */
 };
 
 struct bm_job_result {

@@ -30,7 +30,7 @@ done
 expect 0 "$BOUMA" drain near/run.bouma far/run.bouma
 [[ $out == *"0 steps drained"*"3 steps there before"* ]] || complain "$out"
 
-# The whole dataset from its twin, and steps that are missing.
+# The whole dataset from its local copy, and steps that are missing.
 rm -r far/run.bouma
 BOUMA_OPTIONS='persist=yes;local=near' refuse 2 'drain it' "$BOUMA" import \
     a0.npy --into far/run.bouma

@@ -49,8 +49,8 @@ void explore_pairs(struct tally *t, const struct omission *omission);
  * takes names that are taken; it dies in any of its calls. */
 void explore_lost_claims(struct tally *t, const struct omission *omission);
 
-/* explore_drain.c: a writer whose steps persist in a twin, and those who drain
- * it later, die in any of their calls. */
+/* explore_drain.c: a writer whose steps persist in a local copy, and those who
+ * drain it later, die in any of their calls. */
 void explore_drains(struct tally *t, const struct omission *omission);
 
 /* explore_removal.c: one whose dataset makes way for another, or who drops

@@ -1,7 +1,8 @@
-/* explore_drain.c -- steps persist in a twin and are drained; the machine dies
- * anywhere in that, and anywhere in the drain that follows. The twin is a
- * dataset as any other; of the place that is drained to more is promised: what
- * the library has said is there, is there, and steps come in their order. */
+/* explore_drain.c -- steps persist in a local copy and are drained; the machine
+ * dies anywhere in that, and anywhere in the drain that follows. The local copy
+ * is a dataset as any other; of the place that is drained to more is promised:
+ * what the library has said is there, is there, and steps come in their order.
+ */
 #include <stdio.h>
 
 #include "chance.h"
@@ -11,7 +12,7 @@
 #define STEPS       3
 #define REPETITIONS 8
 #define LOCAL       "near"
-#define TWIN        LOCAL "/" EXPLORE_PATH
+#define LOCAL_COPY  LOCAL "/" EXPLORE_PATH
 
 static const struct variant variant = {.name = "drain",
                                        .durability = BOUMA_DURABLE};
@@ -33,7 +34,7 @@ static bouma_options options_of(const struct pair *p, int persist)
     return opts;
 }
 
-/* All that the twin has acknowledged is in its place now. */
+/* All that the local copy has acknowledged is in its place now. */
 static void drained(struct pair *p)
 {
     for (int i = 0; i < STEPS; i++)
@@ -86,7 +87,7 @@ static void crash(struct pair *p, enum weak_crash how)
     bouma_options opts = options_of(p, 0);
 
     weak_fs_crash(p->fs, how);
-    oracle_check(&p->near, p->tally, TWIN, &opts, event);
+    oracle_check(&p->near, p->tally, LOCAL_COPY, &opts, event);
     oracle_check(&p->far, p->tally, EXPLORE_PATH, &opts, event);
     if (p->far.readable)
         check_order(p);
@@ -99,7 +100,7 @@ static void drain_later(struct pair *p, long die_at)
     int rc;
 
     weak_fs_die_at(p->fs, die_at);
-    rc = bouma_drain(TWIN, EXPLORE_PATH, 0, &opts, NULL, message,
+    rc = bouma_drain(LOCAL_COPY, EXPLORE_PATH, 0, &opts, NULL, message,
                      sizeof(message));
     if (!rc) {
         oracle_created(&p->far);

@@ -15,9 +15,9 @@
 #define STATES 12 /* after each death: none kept, killed, and some kept */
 #define LOCAL  "near"
 
-/* What makes way: just a dataset; one with another file in it; one with a twin
- * that has another file in it. */
-enum kind { PLAIN, BESIDE, TWIN, KINDS };
+/* What makes way: just a dataset; one with another file in it; one with a local
+ * copy that has another file in it. */
+enum kind { PLAIN, BESIDE, LOCAL_COPY, KINDS };
 
 static const struct variant variant = {
     .name = "removal", .durability = BOUMA_DURABLE, .replace = 1};
@@ -53,7 +53,7 @@ static bouma_options options_of_kind(struct weak_fs *fs, unsigned char id,
 {
     bouma_options o = options_for(fs, id);
 
-    o.persist = kind == TWIN;
+    o.persist = kind == LOCAL_COPY;
     if (o.persist)
         snprintf(o.local, sizeof(o.local), "%s", LOCAL);
     return o;
@@ -87,7 +87,8 @@ static void prepare(struct weak_fs *fs, struct oracle *o, enum kind kind)
     bouma_dataset_close(ds);
     bouma_dataset_free(ds);
     if (kind != PLAIN)
-        put_note(fs, kind == TWIN ? LOCAL "/" EXPLORE_PATH : EXPLORE_PATH);
+        put_note(fs,
+                 kind == LOCAL_COPY ? LOCAL "/" EXPLORE_PATH : EXPLORE_PATH);
 }
 
 /* A whole dataset has nothing that verify would call damaged or lost. */
@@ -148,12 +149,12 @@ static int start_anew(struct weak_fs *fs, struct oracle *o, struct tally *t,
     if (!rc) {
         oracle_created(o);
         rc = write_step(o, ds, &writer, 0, 2);
-        if (kind == TWIN) /* it is only there so far */
+        if (kind == LOCAL_COPY) /* it is only there so far */
             o->steps[0].acked = o->steps[0].durable = -1;
     }
     if (!rc)
         rc = bouma_dataset_close(ds);
-    if (!rc && kind == TWIN)
+    if (!rc && kind == LOCAL_COPY)
         oracle_acked(o, 0, 2);
     if (rc && !weak_fs_is_dead(fs))
         tally_add(&t->stuck, "not started anew: %s", bouma_error_message(ds));

@@ -6,7 +6,7 @@
 #
 # BUILD holds the programs kill_writer and kill_check; the options are handed to
 # the library, such as durability=fast. With persist=yes, what a killed writer
-# has left in the twin is drained, by a `bouma drain` (in $BOUMA) that is killed
+# has left in the local copy is drained, by a `bouma drain` (in $BOUMA) that is killed
 # as well, and one that is not. Exit status 1 on any loss.
 set -u
 build=$1

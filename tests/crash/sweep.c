@@ -69,8 +69,8 @@ static int try_point(struct totals *totals, const struct sweep_act *act,
     return reached;
 }
 
-/* All indices, until a run ends before the fault; of particles and twins every
- * 'stride'-th. */
+/* All indices, until a run ends before the fault; of particles and local copies
+ * every 'stride'-th. */
 static long sweep(struct totals *totals, const struct sweep_act *act,
                   const struct fault *fault, long stride)
 {
@@ -84,7 +84,7 @@ static long sweep(struct totals *totals, const struct sweep_act *act,
     return at - step;
 }
 
-/* sweep [STRIDE [ACT]]: of particles and twins, which take longer, every
+/* sweep [STRIDE [ACT]]: of particles and local copies, which take longer, every
  * STRIDE-th place; 4 if nothing is said. Only one act. */
 int main(int argc, char **argv)
 {

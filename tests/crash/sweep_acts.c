@@ -302,7 +302,7 @@ static int play_read(struct sweep_run *run)
 }
 
 /* Particles: each rank for itself, and all ranks together. */
-static int play_hunt(struct sweep_run *run)
+static int play_query(struct sweep_run *run)
 {
     const struct sweep_team *team = run->team;
     bouma_step *step = NULL;
@@ -378,15 +378,16 @@ static int play_by_cost(struct sweep_run *run)
     return play_append(run);
 }
 
-/* ---- twins -------------------------------------------------------------- */
+/* ---- local copies
+ * -------------------------------------------------------------- */
 
 void sweep_node(char *out, size_t bytes, const char *path, int rank)
 {
     snprintf(out, bytes, "%.200s.node%d", path, rank % 2);
 }
 
-/* The twin of this rank's node. */
-static void twin_of(const struct sweep_run *run, char *out, size_t bytes)
+/* The local copy of this rank's node. */
+static void local_copy_of(const struct sweep_run *run, char *out, size_t bytes)
 {
     const char *name = strrchr(run->path, '/');
 
@@ -424,8 +425,8 @@ static int play_persist(struct sweep_run *run)
     return status ? status : drain_and_close(run);
 }
 
-/* Of twins that have all steps, to a dataset that has none. */
-static int drain_twins(struct sweep_run *run, int remove)
+/* Of local copies that have all steps, to a dataset that has none. */
+static int drain_local_copies(struct sweep_run *run, int remove)
 {
     bouma_drain_report report;
     char message[640] = "";
@@ -433,8 +434,8 @@ static int drain_twins(struct sweep_run *run, int remove)
 
     /* A claim that could not be given back is still that of this process. */
     run->opts.force = run->calm;
-    status = run->team->drain(run->twin, run->path, remove, &run->opts, &report,
-                              message, sizeof(message));
+    status = run->team->drain(run->local_copy, run->path, remove, &run->opts,
+                              &report, message, sizeof(message));
     run->opts.force = 0;
     if (run->calm &&
         (status ||
@@ -448,12 +449,12 @@ static int drain_twins(struct sweep_run *run, int remove)
 
 static int play_drain(struct sweep_run *run)
 {
-    return drain_twins(run, 0);
+    return drain_local_copies(run, 0);
 }
 
 static int play_remove(struct sweep_run *run)
 {
-    return drain_twins(run, 1);
+    return drain_local_copies(run, 1);
 }
 
 /* ---- what is there before ----------------------------------------------- */
@@ -496,7 +497,7 @@ static void prepare_nodes(struct sweep_run *run)
     run->opts.persist = 1;
 }
 
-static void prepare_twins(struct sweep_run *run)
+static void prepare_local_copies(struct sweep_run *run)
 {
     prepare_nodes(run);
     run->calm = 1;
@@ -506,12 +507,12 @@ static void prepare_twins(struct sweep_run *run)
     run->is_open = run->is_closed = run->calm = 0;
 }
 
-/* Steps 0 and 1 in the twins only: the dataset gets another name. */
+/* Steps 0 and 1 in the local copies only: the dataset gets another name. */
 static void prepare_left_behind(struct sweep_run *run)
 {
-    prepare_twins(run);
+    prepare_local_copies(run);
     run->opts.persist = 0;
-    twin_of(run, run->twin, sizeof(run->twin));
+    local_copy_of(run, run->local_copy, sizeof(run->local_copy));
     strcat(run->path, "2");
 }
 
@@ -527,11 +528,11 @@ const struct sweep_act sweep_acts[] = {
     {"cost", prepare_dataset, play_by_cost, 3, 2, 0, 0, 0, 0},
     {"particles", prepare_dataset, play_append, 3, 2, 0, 0, 1, 0},
     {"particles by cost", prepare_dataset, play_by_cost, 3, 2, 0, 0, 1, 0},
-    {"hunt", prepare_dataset, play_hunt, 2, 2, 1, 0, 1, 0},
+    {"query", prepare_dataset, play_query, 2, 2, 1, 0, 1, 0},
     {"check", prepare_dataset, play_verify, 2, 2, 1, 0, 1, 0},
     {"mend", prepare_held_step, play_repair, 3, 2, 0, 1, 1, 0},
     {"persist_new", prepare_nodes, play_persist_new, 2, 0, 0, 0, 0, 1},
-    {"persist", prepare_twins, play_persist, 3, 2, 0, 0, 0, 1},
+    {"persist", prepare_local_copies, play_persist, 3, 2, 0, 0, 0, 1},
     {"drain", prepare_left_behind, play_drain, 2, 0, 0, 0, 0, 1},
     {"remove", prepare_left_behind, play_remove, 2, 0, 0, 0, 0, 1},
 };
@@ -582,7 +583,7 @@ static void check_steps(struct sweep_run *run, int count, const char *when)
     bouma_dataset *ds = NULL;
     int status;
 
-    opts.local[0] = 0; /* in its place, not in a twin */
+    opts.local[0] = 0; /* in its place, not in a local copy */
     status = run->team->open(&ds, run->path, &opts);
     if (status)
         sweep_violation(run, "%s: cannot open: %s", when,
@@ -643,7 +644,7 @@ static void check_claim(struct sweep_run *run)
     int lowest, highest;
 
     /* Who drains has no handle by which a claim could be given back later. */
-    run->team->compare(run->twin[0] && run->io.sticky, &lowest, &highest);
+    run->team->compare(run->local_copy[0] && run->io.sticky, &lowest, &highest);
     opts.force = highest;
     if (run->team->append(&ds, run->path, &opts))
         sweep_violation(run, "in the end: cannot append: %s",

@@ -41,7 +41,7 @@ struct sweep_run {
     bouma_options opts;
 
     char path[256];
-    char twin[512]; /* that is drained */
+    char local_copy[512]; /* that is drained */
     bouma_dataset *ds;
     int is_open, is_closed;
     struct scenario_writer writer;
@@ -65,7 +65,7 @@ struct sweep_act {
     int reads_only; /* the dataset can be used for the next run again */
     int repairs;    /* not for MPI */
     int particles;  /* that is what steps have, in place of a grid */
-    int persists;   /* with a twin, see sweep_node() */
+    int persists;   /* with a local copy, see sweep_node() */
 };
 
 extern const struct sweep_act sweep_acts[];
@@ -75,7 +75,7 @@ extern const int sweep_act_count;
  * fifth, from the second on, and anything else is a name. */
 int sweep_act_chosen(int i, const char *which);
 
-/* The directory of a rank's node, where twins are. */
+/* The directory of a rank's node, where local copies are. */
 void sweep_node(char *out, size_t bytes, const char *path, int rank);
 
 /* Begin a run of 'act' on the dataset 'path' of 'disk'. */

@@ -71,8 +71,8 @@ static inline void forge_write(struct forge *f)
                              .levels = 3,
                              .unit = "m"};
     bouma_variable_spec kind = {.size = sizeof(kind), .type = BOUMA_F32};
-    bouma_particles_spec swarm = {
-        .size = sizeof(swarm), .ndims = 2, .type = BOUMA_F32};
+    bouma_particles_spec particle_block = {
+        .size = sizeof(particle_block), .ndims = 2, .type = BOUMA_F32};
     static float field[FORGE_EDGE][FORGE_EDGE];
     bouma_box all = {.hi = {FORGE_EDGE, FORGE_EDGE}};
     bouma_particles *dust = NULL;
@@ -86,7 +86,7 @@ static inline void forge_write(struct forge *f)
     REQUIRE(!bouma_grid_define(&g, ds, "meadow", &shape));
     REQUIRE(!bouma_variable_define(&heat, g, "heat", &kind));
     if (f->with_particles) {
-        REQUIRE(!bouma_particles_define(&dust, ds, "dust", &swarm));
+        REQUIRE(!bouma_particles_define(&dust, ds, "dust", &particle_block));
         REQUIRE(!bouma_particles_define_variable(&mass, dust, "mass", &kind));
     }
     for (int s = 0; s < FORGE_STEPS; s++) {

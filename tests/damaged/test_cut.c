@@ -54,7 +54,7 @@ static void know(struct layout *l, const struct forge *f, size_t i)
         add_section(l, &source->head.sections[s]);
     if (source->head.summaries.count) {
         const struct bm_summary *dust = source->head.summaries.entries[0];
-        const struct bm_cloud *c = bm_cloud_of(dust);
+        const struct bm_particle_summary *c = bm_particle_summary_of(dust);
 
         l->tree = dust->index_offset + c->tree_bytes;
         l->dust_levels = c->set->levels;

@@ -1,7 +1,7 @@
 /* test_damage_particles.c -- bytes of a small dataset of particles are changed,
  * its files cut, exchanged or taken away: a query gives the right particles or
  * an error, and verify finds the damage. What repair can mend, it mends. */
-#include "../helpers/swarm.h"
+#include "../helpers/particle_block.h"
 #include "damage_io.h"
 
 enum { COUNT = 700, SUBFILES = 3, FILES = 2 + 1 + SUBFILES, ASKS = 5 };
@@ -12,7 +12,7 @@ struct world {
     bouma_io *memory;
     struct damage_io io;
     bouma_options options;
-    struct swarm swarm;
+    struct particle_block particle_block;
     char names[FILES][96];
     uint64_t bytes[FILES], head_bytes[FILES];
     uint8_t there[COUNT];
@@ -25,18 +25,18 @@ enum { AT_DATASET, AT_INDEX, AT_MANIFEST, AT_SUBFILES };
 static void write_dataset(struct world *w, bouma_order order)
 {
     bouma_options options = w->options;
-    struct swarm_set set;
+    struct particle_block_set set;
     bouma_dataset *ds;
 
     options.files = SUBFILES;
     options.order = order;
     memset(options.id, 7, sizeof(options.id));
     REQUIRE(!bouma_dataset_create(&ds, PATH, &options));
-    REQUIRE(!swarm_define(
+    REQUIRE(!particle_block_define(
         &set, ds, "dust", 2, BOUMA_F64,
         order == BOUMA_ORDER_LEVEL ? BOUMA_CODEC_ZSTD : BOUMA_CODEC_RAW, 32));
     REQUIRE(!bouma_step_begin(ds, 0, 0));
-    REQUIRE(!swarm_put(&set, &w->swarm));
+    REQUIRE(!particle_block_put(&set, &w->particle_block));
     REQUIRE(!bouma_step_end(ds, NULL));
     REQUIRE(!bouma_dataset_close(ds));
     bouma_dataset_free(ds);
@@ -79,7 +79,7 @@ struct outcome {
     bouma_verify_report report;
 };
 
-static int should_match(const struct swarm *s, uint64_t k, int ask)
+static int should_match(const struct particle_block *s, uint64_t k, int ask)
 {
     double x = s->position[2 * k], y = s->position[2 * k + 1];
 
@@ -96,9 +96,9 @@ static int should_match(const struct swarm *s, uint64_t k, int ask)
 }
 
 /* -1 an error, 0 right, 1 wrong. */
-static int ask(struct world *w, struct swarm_set *set, int which)
+static int ask(struct world *w, struct particle_block_set *set, int which)
 {
-    const struct swarm *s = &w->swarm;
+    const struct particle_block *s = &w->particle_block;
     bouma_particle_data *d = NULL;
     bouma_particles_query q;
     bouma_condition c;
@@ -136,7 +136,7 @@ static int ask(struct world *w, struct swarm_set *set, int which)
     for (uint64_t i = 0; i < d->count && !wrong; i++) {
         uint64_t k = ((uint64_t *)d->columns[ID])[i];
 
-        wrong = k >= COUNT || w->there[k] || !swarm_same(s, k, d, i);
+        wrong = k >= COUNT || w->there[k] || !particle_block_same(s, k, d, i);
         if (!wrong)
             w->there[k] = 1;
     }
@@ -150,7 +150,7 @@ static void look(struct world *w, struct outcome *o)
 {
     bouma_dataset *ds;
     bouma_step *step = NULL;
-    struct swarm_set set;
+    struct particle_block_set set;
     char message[640];
     int opened;
 
@@ -159,7 +159,7 @@ static void look(struct world *w, struct outcome *o)
     o->opened = bouma_dataset_open(&ds, PATH, &w->options);
     opened = !o->opened && !bouma_step_open(&step, ds, 0);
     if (opened)
-        swarm_find(&set, step, "dust");
+        particle_block_find(&set, step, "dust");
     for (int i = 0; i < ASKS; i++) {
         int result = opened ? ask(w, &set, i) : -1;
 
@@ -364,7 +364,7 @@ static void run(bouma_order order)
     damage_io_init(&w.io, w.memory);
     bouma_options_init(&w.options, sizeof(w.options));
     w.options.io = &w.io.io;
-    swarm_make(&w.swarm, WITH_STRAYS, COUNT, 2, BOUMA_F64, 0);
+    particle_block_make(&w.particle_block, WITH_STRAYS, COUNT, 2, BOUMA_F64, 0);
     write_dataset(&w, order);
     know_files(&w);
     check_undamaged(&w);
@@ -373,7 +373,7 @@ static void run(bouma_order order)
     a_head_is_healed_by_its_copy(&w);
     a_lost_manifest_is_made_anew(&w);
     a_damaged_tree_is_told(&w);
-    swarm_free(&w.swarm);
+    particle_block_free(&w.particle_block);
     bouma_io_memory_free(w.memory);
 }
 

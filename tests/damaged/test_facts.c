@@ -15,9 +15,9 @@ static struct bm_part_info *part(struct bm_manifest *m)
     return &m->subfiles[0].parts[0]; /* of the grid */
 }
 
-static struct bm_cloud *cloud(struct bm_manifest *m)
+static struct bm_particle_summary *cloud(struct bm_manifest *m)
 {
-    return bm_cloud_of(m->subfiles[DUST].summaries.entries[0]);
+    return bm_particle_summary_of(m->subfiles[DUST].summaries.entries[0]);
 }
 
 #define LIE(name, statement)                                                   \
@@ -58,14 +58,14 @@ LIE(tree_bytes, cloud(m)->tree_bytes++)
 LIE(tree_hash, cloud(m)->tree_hash ^= 1)
 LIE(dust_low, cloud(m)->low[0] -= 1)
 LIE(dust_high, cloud(m)->high[1] += 1)
-LIE(rows, cloud(m)->rows--; m->tops[0].rows--)
+LIE(rows, cloud(m)->rows--; m->file_trees[0].rows--)
 LIE(row_low, cloud(m)->bins[0].low.f -= 1)
 LIE(row_high, cloud(m)->bins[0].high.f += 1)
 LIE(row_finite, cloud(m)->bins[0].finite ^= 1)
 LIE(bitmap, cloud(m)->bitmaps[0] ^= 4)
-LIE(top_bitmap, m->tops[0].bitmaps[0] ^= 4)
-LIE(top_file, m->tops[0].nodes[m->tops[0].node_count - 1].file = 0)
-LIE(top_axis, m->tops[0].nodes[m->tops[0].node_count - 1].axis = 2)
+LIE(top_bitmap, m->file_trees[0].bitmaps[0] ^= 4)
+LIE(top_file, m->file_trees[0].nodes[m->file_trees[0].node_count - 1].file = 0)
+LIE(top_axis, m->file_trees[0].nodes[m->file_trees[0].node_count - 1].axis = 2)
 
 static const struct {
     const char *name;
@@ -218,9 +218,9 @@ static void lies_about_particles_are_named(void)
         REQUIRE(!bouma_step_open(&open, ds, STEP));
         REQUIRE(!bm_step_source(open, DUST, &source));
         for (int k = 0; k < 2; k++) {
-            struct bm_cloud *c =
+            struct bm_particle_summary *c =
                 k ? cloud(&open->manifest)
-                  : bm_cloud_of(source->head.summaries.entries[0]);
+                  : bm_particle_summary_of(source->head.summaries.entries[0]);
 
             c->low[0] -= i == 0;
             c->high[1] += i == 1;
@@ -238,7 +238,7 @@ static void lies_about_particles_are_named(void)
         memcpy(open->manifest.subfiles[DUST].head_hash, hash, 16);
         /* The bitmaps over files follow from the clouds: none, so that these
          * are all that is wrong. */
-        open->manifest.tops[0].node_count = 0;
+        open->manifest.file_trees[0].node_count = 0;
         save_manifest(&f, &open->manifest);
         bouma_step_free(open);
         bouma_dataset_free(ds);

@@ -1,7 +1,7 @@
 /* fuzz_schema.c -- the description of grids and variables. What is accepted is
  * encoded again, to the same bytes. */
 #include "fuzz_help.h"
-#include "layout/cloud.h"
+#include "layout/particle_summary.h"
 #include "layout/patch.h"
 #include "layout/schema.h"
 
@@ -14,12 +14,12 @@ static void use(const struct bouma_variable *v)
     if (v->object->kind == BM_PARTICLES) {
         uint64_t values[BM_MAX_LEVELS], sum = 0;
 
-        HOLDS(bm_cloud_chunks(v->object, 100) >= 1);
-        HOLDS(bm_cloud_values(v->object, 100, 3, 0, values) ==
-              bm_cloud_chunk_places(v->object, 100, 0));
+        HOLDS(bm_particle_summary_chunks(v->object, 100) >= 1);
+        HOLDS(bm_particle_summary_values(v->object, 100, 3, 0, values) ==
+              bm_particle_summary_chunk_places(v->object, 100, 0));
         for (int k = 0; k < v->object->levels; k++)
             sum += values[k];
-        HOLDS(sum == bm_cloud_chunk_places(v->object, 100, 0));
+        HOLDS(sum == bm_particle_summary_chunk_places(v->object, 100, 0));
         return;
     }
     for (int i = 0; i < 3; i++) {

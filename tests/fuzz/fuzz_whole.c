@@ -13,8 +13,8 @@
 
 #include "bouma.h"
 #include "fuzz_help.h"
-#include "layout/cloud.h"
 #include "layout/head.h"
+#include "layout/particle_summary.h"
 #include "store/index.h"
 #include "store/store.h"
 
@@ -312,7 +312,7 @@ static size_t find(const struct content *c, const void *bytes, size_t n)
 static void note_tree(struct original *o, int file, const struct bm_summary *s,
                       uint64_t step)
 {
-    const struct bm_cloud *cloud = bm_cloud_of(s);
+    const struct bm_particle_summary *cloud = bm_particle_summary_of(s);
     int manifest = AT_STEPS + (int)step * PER_STEP;
     uint8_t hash[4];
 

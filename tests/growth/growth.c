@@ -149,14 +149,14 @@ static void add_files(struct bm_manifest *m, size_t n)
     REQUIRE(!bm_manifest_set_subfiles(m, n));
     for (size_t i = 0; i < n; i++) {
         struct bm_subfile_info *info = &m->subfiles[i];
-        struct bm_cloud *cloud;
+        struct bm_particle_summary *cloud;
 
         bm_summaries_init(&info->summaries, m->a);
         REQUIRE(!bm_summaries_add(&info->summaries, m->schema->objects[i]));
         info->parts = bm_new(m->a, 1, sizeof(*info->parts));
         REQUIRE(info->parts);
-        cloud = bm_cloud_of(info->summaries.entries[0]);
-        REQUIRE(!bm_cloud_set_rows(cloud, NULL, 0));
+        cloud = bm_particle_summary_of(info->summaries.entries[0]);
+        REQUIRE(!bm_particle_summary_set_rows(cloud, NULL, 0));
         info->count = cloud->count = 1;
         info->parts->variable = (uint32_t)i;
         info->parts->chunks = 1;
@@ -164,7 +164,7 @@ static void add_files(struct bm_manifest *m, size_t n)
         REQUIRE(info->parts->ranges);
         info->parts->ranges->count = 1;
     }
-    REQUIRE(!bm_manifest_make_tops(m, NULL));
+    REQUIRE(!bm_manifest_make_file_trees(m, NULL));
 }
 
 static void try_manifest(const char *what, size_t n)

@@ -17,7 +17,7 @@ static const struct field field = {BOUMA_F32, 2, 2, {43, 29, 0}, 5};
 
 struct trial {
     const struct ranks *ranks;
-    char path[512], local[600], twin[1200];
+    char path[512], local[600], local_copy[1200];
     enum cut cut;
     bouma_options options;
     bouma_codec codec;
@@ -34,7 +34,8 @@ static void trial_init(struct trial *t, const struct ranks *ranks, int number)
     t->codec = codecs[number / CUTS % 2];
     path_in(ranks, t->path, "rows", number);
     snprintf(t->local, sizeof(t->local), "%s.local", t->path);
-    snprintf(t->twin, sizeof(t->twin), "%s%s", t->local, strrchr(t->path, '/'));
+    snprintf(t->local_copy, sizeof(t->local_copy), "%s%s", t->local,
+             strrchr(t->path, '/'));
     bouma_options_init(&t->options, sizeof(t->options));
     t->options.durability = BOUMA_FAST;
     t->options.files = 1 + number % 3;
@@ -280,16 +281,16 @@ static void repair(const struct trial *t)
     check_all(t->path);
 }
 
-/* What a twin has, to another place. */
+/* What a local copy has, to another place. */
 static void drain(const struct trial *t)
 {
     bouma_drain_report report;
     char message[512] = "", other[600];
 
     snprintf(other, sizeof(other), "%s.other", t->path);
-    CHECK_EQ(
-        bouma_drain(t->twin, other, 0, NULL, &report, message, sizeof(message)),
-        BOUMA_OK);
+    CHECK_EQ(bouma_drain(t->local_copy, other, 0, NULL, &report, message,
+                         sizeof(message)),
+             BOUMA_OK);
     CHECK_EQ(report.published, STEPS);
     check_all(other);
 }

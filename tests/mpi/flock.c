@@ -27,13 +27,14 @@ void flock_make(struct flock *out, const struct flock_spec *spec, int ranks,
 {
     out->ranks = ranks;
     out->count = 0;
-    out->swarms = calloc((size_t)ranks, sizeof(*out->swarms));
-    REQUIRE(out->swarms);
+    out->particle_blocks = calloc((size_t)ranks, sizeof(*out->particle_blocks));
+    REQUIRE(out->particle_blocks);
     for (int r = 0; r < ranks; r++) {
-        struct swarm *s = &out->swarms[r];
+        struct particle_block *s = &out->particle_blocks[r];
 
-        swarm_make(s, spec->shape, count_of(spec, ranks, r, step), spec->ndims,
-                   spec->type, (uint64_t)r * IDS_OF_A_RANK + 7);
+        particle_block_make(s, spec->shape, count_of(spec, ranks, r, step),
+                            spec->ndims, spec->type,
+                            (uint64_t)r * IDS_OF_A_RANK + 7);
         for (uint64_t i = 0; i < s->count && spec->apart; i++) {
             uint64_t at = i * (uint64_t)spec->ndims;
 
@@ -49,28 +50,28 @@ void flock_make(struct flock *out, const struct flock_spec *spec, int ranks,
 void flock_free(struct flock *f)
 {
     for (int r = 0; r < f->ranks; r++)
-        swarm_free(&f->swarms[r]);
-    free(f->swarms);
-    f->swarms = NULL;
+        particle_block_free(&f->particle_blocks[r]);
+    free(f->particle_blocks);
+    f->particle_blocks = NULL;
 }
 
-const struct swarm *flock_find(const struct flock *f, uint64_t id, uint64_t *at,
-                               uint64_t *place)
+const struct particle_block *flock_find(const struct flock *f, uint64_t id,
+                                        uint64_t *at, uint64_t *place)
 {
     uint64_t rank = id / IDS_OF_A_RANK;
 
     *at = *place = id % IDS_OF_A_RANK - 7;
-    if (rank >= (uint64_t)f->ranks || *at >= f->swarms[rank].count)
+    if (rank >= (uint64_t)f->ranks || *at >= f->particle_blocks[rank].count)
         return NULL;
     for (uint64_t r = 0; r < rank; r++)
-        *place += f->swarms[r].count;
-    return &f->swarms[rank];
+        *place += f->particle_blocks[r].count;
+    return &f->particle_blocks[rank];
 }
 
 /* ---- memory ------------------------------------------------------------- */
 
-static const uint8_t *value_at(const struct swarm *s, int variable, uint64_t i,
-                               int component)
+static const uint8_t *value_at(const struct particle_block *s, int variable,
+                               uint64_t i, int component)
 {
     uint64_t at = i * (uint64_t)s->ndims + (uint64_t)component;
 
@@ -94,10 +95,10 @@ static const uint8_t *value_at(const struct swarm *s, int variable, uint64_t i,
     }
 }
 
-static void shape_of(const struct swarm *s, int variable, int *components,
-                     size_t *size)
+static void shape_of(const struct particle_block *s, int variable,
+                     int *components, size_t *size)
 {
-    static const size_t sizes[SWARM_VARIABLES] = {0, 8, 8, 4, 4, 1, 8};
+    static const size_t sizes[PARTICLE_BLOCK_VARIABLES] = {0, 8, 8, 4, 4, 1, 8};
 
     *components = variable == POSITION   ? s->ndims
                   : variable == VELOCITY ? 3
@@ -118,8 +119,8 @@ static uint8_t *add_memory(struct flock_put *put, size_t bytes)
 /* Particles from..to, a record for each, without padding: so most values are
  * not aligned; the last one first, if 'backwards'. */
 static void as_records(struct flock_put *put, bouma_column *columns,
-                       const struct swarm *s, int variables, uint64_t from,
-                       uint64_t to, int backwards)
+                       const struct particle_block *s, int variables,
+                       uint64_t from, uint64_t to, int backwards)
 {
     uint64_t n = to - from;
     size_t record = 0, at = 0, size;
@@ -148,7 +149,7 @@ static void as_records(struct flock_put *put, bouma_column *columns,
  * (from an odd address on), or each in an array of its own. */
 enum apart { SIDE_BY_SIDE, PLANES, ARRAYS };
 static void as_arrays(struct flock_put *put, bouma_column *columns,
-                      const void *parts[][3], const struct swarm *s,
+                      const void *parts[][3], const struct particle_block *s,
                       int variables, uint64_t from, uint64_t to, enum apart how)
 {
     uint64_t n = to - from;
@@ -182,12 +183,14 @@ static void as_arrays(struct flock_put *put, bouma_column *columns,
     }
 }
 
-static int hand_over_block(struct flock_put *out, const struct swarm_set *set,
-                           const struct swarm *s, int variables, uint64_t from,
-                           uint64_t to, const double *bounds, int layout)
+static int hand_over_block(struct flock_put *out,
+                           const struct particle_block_set *set,
+                           const struct particle_block *s, int variables,
+                           uint64_t from, uint64_t to, const double *bounds,
+                           int layout)
 {
-    const void *parts[SWARM_VARIABLES][3];
-    bouma_column columns[SWARM_VARIABLES];
+    const void *parts[PARTICLE_BLOCK_VARIABLES][3];
+    bouma_column columns[PARTICLE_BLOCK_VARIABLES];
 
     memset(columns, 0, sizeof(columns));
     for (int v = 0; v < variables; v++)
@@ -201,8 +204,8 @@ static int hand_over_block(struct flock_put *out, const struct swarm_set *set,
                                (size_t)variables, bounds);
 }
 
-int flock_hand_over(struct flock_put *out, const struct swarm_set *set,
-                    const struct swarm *s, int variables,
+int flock_hand_over(struct flock_put *out, const struct particle_block_set *set,
+                    const struct particle_block *s, int variables,
                     enum bounding bounding, uint64_t *random)
 {
     static const double same[6] = {0, 1, 0, 1, 0, 1};
@@ -252,8 +255,8 @@ uint64_t flock_wrong(const struct flock *f, const bouma_particle_data *d,
 
     memset(there, 0, (size_t)f->count);
     for (uint64_t i = 0; i < d->count; i++) {
-        const struct swarm *s = flock_find(f, id[i], &at, &place);
-        int right = s && !there[place] && swarm_same(s, at, d, i);
+        const struct particle_block *s = flock_find(f, id[i], &at, &place);
+        int right = s && !there[place] && particle_block_same(s, at, d, i);
 
         wrong += !right;
         if (s)
@@ -262,7 +265,7 @@ uint64_t flock_wrong(const struct flock *f, const bouma_particle_data *d,
     return wrong;
 }
 
-static int matches(const struct swarm *s, uint64_t i,
+static int matches(const struct particle_block *s, uint64_t i,
                    const bouma_particles_query *q, const double *mass)
 {
     for (int d = 0; d < s->ndims && q->boxed; d++) {
@@ -281,17 +284,18 @@ uint64_t flock_missed(const struct flock *f, const bouma_particles_query *q,
     uint64_t missed = 0, place = 0;
 
     for (int r = 0; r < f->ranks; r++)
-        for (uint64_t i = 0; i < f->swarms[r].count; i++)
-            missed += matches(&f->swarms[r], i, q, mass) != there[place++];
+        for (uint64_t i = 0; i < f->particle_blocks[r].count; i++)
+            missed +=
+                matches(&f->particle_blocks[r], i, q, mass) != there[place++];
     return missed;
 }
 
 static double some_coordinate(const struct flock *f, int axis, uint64_t *random)
 {
-    const struct swarm *s;
+    const struct particle_block *s;
 
     do
-        s = &f->swarms[check_below(random, f->ranks)];
+        s = &f->particle_blocks[check_below(random, f->ranks)];
     while (!s->count);
     return s->position[(uint64_t)check_below(random, (int64_t)s->count) *
                            (uint64_t)s->ndims +
@@ -302,7 +306,7 @@ void flock_box(const struct flock *f, bouma_particles_query *q,
                uint64_t *random)
 {
     q->boxed = f->count > 0;
-    for (int d = 0; d < f->swarms[0].ndims && q->boxed; d++) {
+    for (int d = 0; d < f->particle_blocks[0].ndims && q->boxed; d++) {
         double a = some_coordinate(f, d, random);
         double b = some_coordinate(f, d, random);
 

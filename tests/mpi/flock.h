@@ -1,10 +1,10 @@
-/* flock.h -- for tests with several ranks: swarms of which each rank has its
- * own, handed over in many memory layouts, and a look at all of them together
- * to compare with what is read. */
+/* flock.h -- for tests with several ranks: blocks of particles of which each
+ * rank has its own, handed over in many memory layouts, and a look at all of
+ * them together to compare with what is read. */
 #ifndef FLOCK_H
 #define FLOCK_H
 
-#include "../helpers/swarm.h"
+#include "../helpers/particle_block.h"
 #include "blocks.h"
 
 /* How many particles which rank has. */
@@ -26,7 +26,7 @@ enum bounding {
 /* The particles of all ranks in one step. */
 struct flock {
     int ranks;
-    struct swarm *swarms; /* [ranks] */
+    struct particle_block *particle_blocks; /* [ranks] */
     uint64_t count;
 };
 
@@ -44,10 +44,10 @@ void flock_make(struct flock *out, const struct flock_spec *spec, int ranks,
                 int step);
 void flock_free(struct flock *f);
 
-/* The swarm of a particle by its id, its place there, and its place among all;
- * NULL if there is none. */
-const struct swarm *flock_find(const struct flock *f, uint64_t id, uint64_t *at,
-                               uint64_t *place);
+/* The block of particles of a particle by its id, its place there, and its
+ * place among all; NULL if there is none. */
+const struct particle_block *flock_find(const struct flock *f, uint64_t id,
+                                        uint64_t *at, uint64_t *place);
 
 /* The memory that was handed over, until the step has ended. */
 struct flock_put {
@@ -56,10 +56,10 @@ struct flock_put {
     int count;
 };
 
-/* Hand over this rank's swarm in one block to three, in random layouts; the
- * first 'variables' of its variables. */
-int flock_hand_over(struct flock_put *out, const struct swarm_set *set,
-                    const struct swarm *s, int variables,
+/* Hand over this rank's block of particles in one block to three, in random
+ * layouts; the first 'variables' of its variables. */
+int flock_hand_over(struct flock_put *out, const struct particle_block_set *set,
+                    const struct particle_block *s, int variables,
                     enum bounding bounding, uint64_t *random);
 /* The number of arrays that somebody has changed. */
 int flock_put_free(struct flock_put *put);

@@ -1,6 +1,6 @@
 /* test_mpi_anew.c -- steps written again, dropped, and datasets started anew,
  * by all ranks together: one status, the same list of steps everywhere, and no
- * file left of what is gone. Also with twins, which ranks share. */
+ * file left of what is gone. Also with local copies, which ranks share. */
 #include <dirent.h>
 #include <sys/stat.h>
 
@@ -61,7 +61,7 @@ static int damages(const char *path)
 }
 
 static void series(struct ranks *ranks, const bouma_options *given,
-                   const char *path, const char *twin)
+                   const char *path, const char *local_copy)
 {
     struct writer w = {.ranks = ranks};
     bouma_options o = *given;
@@ -80,7 +80,7 @@ static void series(struct ranks *ranks, const bouma_options *given,
         MPI_Barrier(MPI_COMM_WORLD);
         for (int64_t i = 0; i < 5; i++) {
             CHECK_EQ(entries(path, i), 3);
-            CHECK(!twin || entries(twin, i) == 3);
+            CHECK(!local_copy || entries(local_copy, i) == 3);
         }
         MPI_Barrier(MPI_COMM_WORLD);
         rc = bouma_dataset_truncate(w.ds, ranks->size > 1 ? ranks->rank : -9);
@@ -93,9 +93,9 @@ static void series(struct ranks *ranks, const bouma_options *given,
         bouma_dataset_free(w.ds);
         MPI_Barrier(MPI_COMM_WORLD);
         CHECK_EQ(entries(path, -1), 3);
-        CHECK(!twin || entries(twin, -1) == 3);
+        CHECK(!local_copy || entries(local_copy, -1) == 3);
         CHECK_EQ(damages(path), 0);
-        CHECK(!twin || damages(twin) == 0);
+        CHECK(!local_copy || damages(local_copy) == 0);
 
         o.clobber = 0;
         rc = bouma_dataset_create_mpi(&w.ds, MPI_COMM_WORLD, path, &o);
@@ -106,11 +106,11 @@ static void series(struct ranks *ranks, const bouma_options *given,
     }
 }
 
-/* A file in one node's twin that is none of the dataset's keeps all places from
- * making way. */
-static void all_twins_make_way_or_none(struct ranks *ranks)
+/* A file in one node's local copy that is none of the dataset's keeps all
+ * places from making way. */
+static void all_local_copies_make_way_or_none(struct ranks *ranks)
 {
-    char path[512], near[512], twin[512], name[600];
+    char path[512], near[512], local_copy[512], name[600];
     struct writer w = {.ranks = ranks};
     bouma_options o;
     FILE *file;
@@ -119,7 +119,7 @@ static void all_twins_make_way_or_none(struct ranks *ranks)
     path_in(ranks, path, "places", 0);
     path_in(ranks, near, "node", ranks->rank);
     CHECK(!mkdir(near, 0777));
-    snprintf(twin, sizeof(twin), "%.200s/places0", near);
+    snprintf(local_copy, sizeof(local_copy), "%.200s/places0", near);
     bouma_options_init(&o, sizeof(o));
     o.files = 2;
     o.persist = 1;
@@ -132,7 +132,7 @@ static void all_twins_make_way_or_none(struct ranks *ranks)
         write_step(&w, i, 0);
     CHECK_EQ(bouma_dataset_close(w.ds), BOUMA_OK);
     bouma_dataset_free(w.ds);
-    snprintf(name, sizeof(name), "%s/steps/00000001/mine", twin);
+    snprintf(name, sizeof(name), "%s/steps/00000001/mine", local_copy);
     if (ranks->rank == ranks->size - 1) {
         file = fopen(name, "w");
         REQUIRE(file);
@@ -145,8 +145,8 @@ static void all_twins_make_way_or_none(struct ranks *ranks)
     bouma_dataset_free(w.ds);
     MPI_Barrier(MPI_COMM_WORLD);
     CHECK_EQ(entries(path, -1), 3);
-    CHECK_EQ(entries(twin, -1), 3);
-    CHECK(entries(twin, 0) > 0);
+    CHECK_EQ(entries(local_copy, -1), 3);
+    CHECK(entries(local_copy, 0) > 0);
     MPI_Barrier(MPI_COMM_WORLD);
     if (ranks->rank == ranks->size - 1)
         CHECK(!remove(name));
@@ -154,7 +154,7 @@ static void all_twins_make_way_or_none(struct ranks *ranks)
     CHECK_EQ(bouma_dataset_create_mpi(&w.ds, MPI_COMM_WORLD, path, &o),
              BOUMA_OK);
     CHECK_EQ(bouma_dataset_step_count(w.ds), 0);
-    CHECK_EQ(entries(twin, -1), 0);
+    CHECK_EQ(entries(local_copy, -1), 0);
     CHECK_EQ(bouma_dataset_close(w.ds), BOUMA_OK);
     bouma_dataset_free(w.ds);
 }
@@ -199,11 +199,11 @@ int main(int argc, char **argv)
 {
     static const bouma_durability modes[3] = {BOUMA_DURABLE, BOUMA_FAST,
                                               BOUMA_GROUP};
-    char path[512], twin[512];
+    char path[512], local_copy[512];
     struct ranks ranks;
 
     ranks_init(&ranks, &argc, &argv);
-    all_twins_make_way_or_none(&ranks);
+    all_local_copies_make_way_or_none(&ranks);
     all_ranks_need_a_place_for_the_handle(&ranks);
     for (int i = 0; i < 5; i++) {
         bouma_options o;
@@ -225,8 +225,9 @@ int main(int argc, char **argv)
         REQUIRE(strlen(path) < sizeof(o.local));
         strcpy(o.local, path);
         path_in(&ranks, path, "far", i);
-        snprintf(twin, sizeof(twin), "%s/%s", o.local, strrchr(path, '/') + 1);
-        series(&ranks, &o, path, twin);
+        snprintf(local_copy, sizeof(local_copy), "%s/%s", o.local,
+                 strrchr(path, '/') + 1);
+        series(&ranks, &o, path, local_copy);
     }
     return ranks_end(&ranks, check_counts()->failed, check_counts()->checks);
 }

@@ -16,17 +16,18 @@ struct world {
     int nodes;
     char path[512];  /* of the dataset */
     char local[800]; /* of this rank's node */
-    char twin[1400];
+    char local_copy[1400];
     struct field field;
 };
 
-/* The directory of a node, and the twin in it. */
+/* The directory of a node, and the local copy in it. */
 static void node_dir(const struct world *w, int node, char *out, size_t bytes)
 {
     snprintf(out, bytes, "%s.node%d", w->path, node);
 }
 
-static void node_twin(const struct world *w, int node, char *out, size_t bytes)
+static void node_local_copy(const struct world *w, int node, char *out,
+                            size_t bytes)
 {
     snprintf(out, bytes, "%s.node%d%s", w->path, node, strrchr(w->path, '/'));
 }
@@ -40,7 +41,8 @@ static void world_make(struct world *w, const struct ranks *ranks, int nodes,
     w->field = (struct field){BOUMA_F32, 1, 3, {N, N - 3, 5}, 9};
     path_in(ranks, w->path, "drain", number * 100 + nodes);
     node_dir(w, ranks->rank % w->nodes, w->local, sizeof(w->local));
-    node_twin(w, ranks->rank % w->nodes, w->twin, sizeof(w->twin));
+    node_local_copy(w, ranks->rank % w->nodes, w->local_copy,
+                    sizeof(w->local_copy));
     for (int node = 0; node < w->nodes && ranks->rank == 0; node++) {
         char dir[800];
 
@@ -174,25 +176,25 @@ static uint64_t bytes_of(const char *path, int64_t step)
     return bytes;
 }
 
-/* What a twin does not have, as it is on other nodes, is no damage, and not
- * lost. One rank. */
-static void check_part(const char *twin, int is_part)
+/* What a local copy does not have, as it is on other nodes, is no damage, and
+ * not lost. One rank. */
+static void check_part(const char *local_copy, int is_part)
 {
     bouma_repair_report repaired;
     bouma_verify_report report;
     char message[640], lost[1500];
 
-    CHECK_EQ(bouma_verify(twin, BOUMA_VERIFY_DEEP, NULL, NULL, NULL, &report,
-                          message, sizeof(message)),
+    CHECK_EQ(bouma_verify(local_copy, BOUMA_VERIFY_DEEP, NULL, NULL, NULL,
+                          &report, message, sizeof(message)),
              BOUMA_OK);
     CHECK_EQ(report.damages, 0);
     CHECK_EQ(report.notes, is_part ? STEPS : 0);
-    CHECK_EQ(bouma_repair(twin, 1, NULL, NULL, NULL, &repaired, message,
+    CHECK_EQ(bouma_repair(local_copy, 1, NULL, NULL, NULL, &repaired, message,
                           sizeof(message)),
              BOUMA_OK);
     CHECK_EQ(repaired.hopeless, 0);
     CHECK_EQ(repaired.actions, 0);
-    snprintf(lost, sizeof(lost), "%s/lost", twin);
+    snprintf(lost, sizeof(lost), "%s/lost", local_copy);
     CHECK(access(lost, F_OK));
 }
 
@@ -219,7 +221,7 @@ static void steps_come_from_all_nodes(const struct ranks *ranks, int nodes)
     check_steps(&w, w.path, STEPS);
     check_sound(w.path);
     if (w.nodes == 1)
-        check_steps(&w, w.twin, STEPS);
+        check_steps(&w, w.local_copy, STEPS);
     plain = options_of(&w, 0);
     snprintf(other, sizeof(other), "%s.plain", w.path);
     begin(&writer, &w, other, &plain, 0);
@@ -229,12 +231,12 @@ static void steps_come_from_all_nodes(const struct ranks *ranks, int nodes)
     for (int64_t step = 0; step < STEPS && !ranks->rank; step++)
         CHECK(same_subfiles(w.path, other, step));
     for (int node = 0; node < w.nodes && !ranks->rank; node++) {
-        char twin[1400];
+        char local_copy[1400];
 
-        node_twin(&w, node, twin, sizeof(twin));
-        check_part(twin, w.nodes > 1);
-        CHECK_EQ(entries(twin, 0, "manifest$"), 1);
-        files += entries(twin, 0, "d[.]");
+        node_local_copy(&w, node, local_copy, sizeof(local_copy));
+        check_part(local_copy, w.nodes > 1);
+        CHECK_EQ(entries(local_copy, 0, "manifest$"), 1);
+        files += entries(local_copy, 0, "d[.]");
     }
     if (!ranks->rank)
         CHECK_EQ(files, entries(w.path, 0, "d[.]"));
@@ -318,7 +320,7 @@ static void a_failure_is_told_to_all(const struct ranks *ranks, int nodes)
     bouma_dataset_free(writer.ds);
     hide(&w, 0);
     check_steps(&w, w.path, 2);
-    rc = bouma_drain_mpi(MPI_COMM_WORLD, w.twin, w.path, 0, &o, &report,
+    rc = bouma_drain_mpi(MPI_COMM_WORLD, w.local_copy, w.path, 0, &o, &report,
                          message, sizeof(message));
     CHECK(same_on_all(rc, message));
     CHECK_EQ(rc, BOUMA_OK);
@@ -328,10 +330,10 @@ static void a_failure_is_told_to_all(const struct ranks *ranks, int nodes)
     check_sound(w.path);
 }
 
-/* A dataset that is lost comes back from its twins: by all ranks together, or
- * by one program for each node. */
-static void twins_make_the_dataset_anew(const struct ranks *ranks, int nodes,
-                                        int together)
+/* A dataset that is lost comes back from its local copies: by all ranks
+ * together, or by one program for each node. */
+static void local_copies_make_the_dataset_anew(const struct ranks *ranks,
+                                               int nodes, int together)
 {
     bouma_drain_report report;
     struct writer writer;
@@ -352,21 +354,21 @@ static void twins_make_the_dataset_anew(const struct ranks *ranks, int nodes,
         remove_tree(w.path);
     MPI_Barrier(MPI_COMM_WORLD);
     if (together) {
-        CHECK_EQ(bouma_drain_mpi(MPI_COMM_WORLD, w.twin, w.path, 1, &o, &report,
-                                 message, sizeof(message)),
+        CHECK_EQ(bouma_drain_mpi(MPI_COMM_WORLD, w.local_copy, w.path, 1, &o,
+                                 &report, message, sizeof(message)),
                  BOUMA_OK);
         CHECK_EQ(report.published, STEPS);
         CHECK_EQ(report.removed, STEPS);
         CHECK_EQ(report.files, files * STEPS);
-        CHECK_EQ(entries(w.twin, 0, ""), 0);
+        CHECK_EQ(entries(w.local_copy, 0, ""), 0);
     }
     for (int node = 0; node < w.nodes && !together && !ranks->rank; node++) {
-        char twin[1400];
+        char local_copy[1400];
 
-        node_twin(&w, node, twin, sizeof(twin));
-        CHECK_EQ(
-            bouma_drain(twin, w.path, 0, &o, &report, message, sizeof(message)),
-            BOUMA_OK);
+        node_local_copy(&w, node, local_copy, sizeof(local_copy));
+        CHECK_EQ(bouma_drain(local_copy, w.path, 0, &o, &report, message,
+                             sizeof(message)),
+                 BOUMA_OK);
         CHECK(node + 1 < w.nodes || report.published + report.present == STEPS);
     }
     check_steps(&w, w.path, STEPS);
@@ -393,7 +395,7 @@ static void what_is_replaced_is_replaced_everywhere(const struct ranks *ranks,
     CHECK_EQ(write_step(&writer, 1), BOUMA_OK);
     end(&writer);
     check_steps(&w, w.path, 2);
-    /* Without: the twins are behind, and then go on. */
+    /* Without: the local copies are behind, and then go on. */
     o.persist = 0;
     begin(&writer, &w, w.path, &o, 1);
     CHECK_EQ(write_step(&writer, 2), BOUMA_OK);
@@ -431,7 +433,8 @@ static void counter_init(struct counter *c)
     c->bytes = 0;
 }
 
-/* Before a twin is emptied, each file is read once, by one of the ranks. */
+/* Before a local copy is emptied, each file is read once, by one of the ranks.
+ */
 static void files_are_checked_once(const struct ranks *ranks, int nodes)
 {
     bouma_drain_report report;
@@ -455,8 +458,8 @@ static void files_are_checked_once(const struct ranks *ranks, int nodes)
     MPI_Barrier(MPI_COMM_WORLD);
     counter_init(&counter);
     o.io = &counter.io;
-    CHECK_EQ(bouma_drain_mpi(MPI_COMM_WORLD, w.twin, w.path, 1, &o, &report,
-                             message, sizeof(message)),
+    CHECK_EQ(bouma_drain_mpi(MPI_COMM_WORLD, w.local_copy, w.path, 1, &o,
+                             &report, message, sizeof(message)),
              BOUMA_OK);
     CHECK_EQ(report.present, STEPS);
     CHECK_EQ(report.removed, STEPS);
@@ -467,8 +470,8 @@ static void files_are_checked_once(const struct ranks *ranks, int nodes)
     check_steps(&w, w.path, STEPS);
 }
 
-/* One that cannot be read in one twin, and is whole in another, is not of an
- * earlier writing; and it keeps only its own step from being removed. */
+/* One that cannot be read in one local copy, and is whole in another, is not of
+ * an earlier writing; and it keeps only its own step from being removed. */
 static void a_damaged_manifest_is_not_older(const struct ranks *ranks)
 {
     bouma_drain_report report;
@@ -486,20 +489,20 @@ static void a_damaged_manifest_is_not_older(const struct ranks *ranks)
     end(&writer);
     MPI_Barrier(MPI_COMM_WORLD);
     if (!ranks->rank) {
-        char twin[1400], name[1500];
+        char local_copy[1400], name[1500];
         FILE *f;
 
-        node_twin(&w, 1, twin, sizeof(twin));
-        snprintf(name, sizeof(name), "%s/steps/00000001/manifest", twin);
+        node_local_copy(&w, 1, local_copy, sizeof(local_copy));
+        snprintf(name, sizeof(name), "%s/steps/00000001/manifest", local_copy);
         f = fopen(name, "w");
         REQUIRE(f && fputs("junk", f) >= 0 && !fclose(f));
         /* So nothing there knows of which writing it was. */
-        snprintf(name, sizeof(name), "%s/index", twin);
+        snprintf(name, sizeof(name), "%s/index", local_copy);
         REQUIRE(!unlink(name));
     }
     MPI_Barrier(MPI_COMM_WORLD);
     for (int remove = 0; remove < 2; remove++) {
-        rc = bouma_drain_mpi(MPI_COMM_WORLD, w.twin, w.path, remove, &o,
+        rc = bouma_drain_mpi(MPI_COMM_WORLD, w.local_copy, w.path, remove, &o,
                              &report, message, sizeof(message));
         CHECK_EQ(rc, remove ? BOUMA_EFORMAT : BOUMA_OK);
         CHECK(same_on_all(rc, message));
@@ -510,13 +513,13 @@ static void a_damaged_manifest_is_not_older(const struct ranks *ranks)
     }
     CHECK_TEXT(message, "step 1 was not removed: ");
     CHECK_TEXT(message, ".node1/");
-    CHECK(entries(w.twin, 1, "d[.]") > 0);
-    CHECK_EQ(entries(w.twin, 2, ""), 0);
+    CHECK(entries(w.local_copy, 1, "d[.]") > 0);
+    CHECK_EQ(entries(w.local_copy, 2, ""), 0);
     check_steps(&w, w.path, STEPS);
 }
 
-/* The twin of one node is in the way: nobody begins. */
-static void a_twin_in_the_way_is_told_to_all(const struct ranks *ranks)
+/* The local copy of one node is in the way: nobody begins. */
+static void a_local_copy_in_the_way_is_told_to_all(const struct ranks *ranks)
 {
     bouma_dataset *ds;
     bouma_options o;
@@ -525,7 +528,7 @@ static void a_twin_in_the_way_is_told_to_all(const struct ranks *ranks)
 
     world_make(&w, ranks, ranks->size, 7);
     if (ranks->rank == ranks->size - 1) {
-        CHECK_EQ(bouma_dataset_create(&ds, w.twin, NULL), BOUMA_OK);
+        CHECK_EQ(bouma_dataset_create(&ds, w.local_copy, NULL), BOUMA_OK);
         CHECK_EQ(bouma_dataset_close(ds), BOUMA_OK);
         bouma_dataset_free(ds);
     }
@@ -556,12 +559,12 @@ int main(int argc, char **argv)
         ranks_read_what_is_near(&ranks, nodes);
         a_failure_is_told_to_all(&ranks, nodes);
         for (int together = 0; together < 2; together++)
-            twins_make_the_dataset_anew(&ranks, nodes, together);
+            local_copies_make_the_dataset_anew(&ranks, nodes, together);
         what_is_replaced_is_replaced_everywhere(&ranks, nodes);
         files_are_checked_once(&ranks, nodes);
     }
     if (ranks.size > 1)
         a_damaged_manifest_is_not_older(&ranks);
-    a_twin_in_the_way_is_told_to_all(&ranks);
+    a_local_copy_in_the_way_is_told_to_all(&ranks);
     return ranks_end(&ranks, check_counts()->failed, check_counts()->checks);
 }

@@ -22,14 +22,14 @@ struct test {
  * set is. */
 static int variables_of(int step)
 {
-    return step == 1 ? LARGE : SWARM_VARIABLES;
+    return step == 1 ? LARGE : PARTICLE_BLOCK_VARIABLES;
 }
 
 static const struct flock_spec second = {
     UNIFORM, SHARE_UNEVENLY, 1, BOUMA_F32, 20, 0};
 
 struct sets {
-    struct swarm_set dust, gas;
+    struct particle_block_set dust, gas;
     bouma_particles *nothing;
     bouma_variable *grid;
 };
@@ -46,12 +46,13 @@ static void define(struct sets *out, const struct test *t, bouma_dataset *ds)
         CHECK_EQ(bouma_grid_define(&g, ds, "g", &grid), BOUMA_OK);
         CHECK_EQ(bouma_variable_define(&out->grid, g, "v", &kind), BOUMA_OK);
     }
-    CHECK_EQ(swarm_define(&out->dust, ds, "dust", t->spec.ndims, t->spec.type,
-                          t->codec, t->leaf),
+    CHECK_EQ(particle_block_define(&out->dust, ds, "dust", t->spec.ndims,
+                                   t->spec.type, t->codec, t->leaf),
              BOUMA_OK);
     CHECK_EQ(bouma_particles_define(&out->nothing, ds, "nothing", &spec),
              BOUMA_OK);
-    CHECK_EQ(swarm_define(&out->gas, ds, "gas", 1, BOUMA_F32, 0, 0), BOUMA_OK);
+    CHECK_EQ(particle_block_define(&out->gas, ds, "gas", 1, BOUMA_F32, 0, 0),
+             BOUMA_OK);
 }
 
 static void write_step(struct test *t, const struct sets *sets,
@@ -67,13 +68,14 @@ static void write_step(struct test *t, const struct sets *sets,
     flock_make(&all, &t->spec, t->ranks->size, step);
     flock_make(&others, &second, t->ranks->size, step);
     CHECK_EQ(bouma_step_begin(ds, step, step), BOUMA_OK);
-    CHECK_EQ(flock_hand_over(&dust, &sets->dust, &all.swarms[t->ranks->rank],
+    CHECK_EQ(flock_hand_over(&dust, &sets->dust,
+                             &all.particle_blocks[t->ranks->rank],
                              variables_of(step), t->bounding, &t->own),
              BOUMA_OK);
     if (step < STEPS - 1)
         CHECK_EQ(flock_hand_over(&gas, &sets->gas,
-                                 &others.swarms[t->ranks->rank], 2, BOUNDS_NONE,
-                                 &t->own),
+                                 &others.particle_blocks[t->ranks->rank], 2,
+                                 BOUNDS_NONE, &t->own),
                  BOUMA_OK);
     if (t->with_grid) {
         cutting_make(&cutting, (enum cut)(step % CUTS), &t->field,
@@ -137,7 +139,7 @@ static void check_info(const struct flock *all, const struct test *t,
         CHECK(strays > 0);
 }
 
-static void query(const struct flock *all, const struct swarm_set *set,
+static void query(const struct flock *all, const struct particle_block_set *set,
                   bouma_dataset *ds, uint64_t *random, uint8_t *there)
 {
     bouma_particles_query q;
@@ -149,7 +151,8 @@ static void query(const struct flock *all, const struct swarm_set *set,
     bouma_particles_query_init(&q, sizeof(q));
     if (way)
         flock_box(all, &q, random);
-    q.closed = (unsigned)check_below(random, 1 << all->swarms[0].ndims);
+    q.closed =
+        (unsigned)check_below(random, 1 << all->particle_blocks[0].ndims);
     mass[0] = (double)check_below(random, 20) * 0.1;
     mass[1] = mass[0] + (double)check_below(random, 10) * 0.1;
     CHECK_EQ(bouma_condition_set(&c, set->variables[MASS], 0, mass[0], mass[1]),
@@ -192,7 +195,7 @@ static void all_of(const struct flock *all, bouma_particles *particles,
 static void read_step(struct test *t, bouma_dataset *ds, int number)
 {
     struct flock all, others;
-    struct swarm_set set;
+    struct particle_block_set set;
     bouma_step *step;
     uint8_t *there;
     int rc = bouma_step_open(&step, ds, number);
@@ -206,7 +209,7 @@ static void read_step(struct test *t, bouma_dataset *ds, int number)
     flock_make(&others, &second, t->ranks->size, number);
     there = malloc((size_t)all.count + 1);
     REQUIRE(there);
-    swarm_find(&set, step, "dust");
+    particle_block_find(&set, step, "dust");
     check_info(&all, t, set.particles);
     all_of(&all, set.particles, ds, there, variables_of(number));
     for (int i = 0; i < 4; i++)
@@ -305,7 +308,7 @@ static void one_rank_fails_all(struct ranks *ranks)
     struct flock_spec spec = {UNIFORM, SHARE_EVENLY, 2, BOUMA_F64, 50, 0};
     int last = ranks->rank == ranks->size - 1;
     uint64_t random = (uint64_t)ranks->rank;
-    struct swarm_set set;
+    struct particle_block_set set;
     struct flock_put put;
     struct flock all;
     bouma_options options;
@@ -319,14 +322,15 @@ static void one_rank_fails_all(struct ranks *ranks)
                                       path_in(ranks, path, "fails", 0),
                                       &options),
              BOUMA_OK);
-    CHECK_EQ(swarm_define(&set, ds, "dust", 2, BOUMA_F64, 0, 0), BOUMA_OK);
+    CHECK_EQ(particle_block_define(&set, ds, "dust", 2, BOUMA_F64, 0, 0),
+             BOUMA_OK);
     for (int i = 0; i < 3; i++) {
         int rc;
 
         CHECK_EQ(bouma_step_begin(ds, 0, 0), BOUMA_OK);
-        flock_hand_over(&put, &set, &all.swarms[ranks->rank],
-                        i == 0 && last ? LARGE : SWARM_VARIABLES, BOUNDS_NONE,
-                        &random);
+        flock_hand_over(&put, &set, &all.particle_blocks[ranks->rank],
+                        i == 0 && last ? LARGE : PARTICLE_BLOCK_VARIABLES,
+                        BOUNDS_NONE, &random);
         if (i == 1 && last)
             CHECK_EQ(bouma_particles_put(set.particles, 3, NULL, 0, NULL),
                      BOUMA_EINVAL);

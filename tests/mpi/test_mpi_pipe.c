@@ -9,7 +9,7 @@
 
 #include "../helpers/check.h"
 #include "comm/comm_mpi.h"
-#include "engine/flows.h"
+#include "engine/flow_builder.h"
 
 enum { PIECES = 40, STREAM = 6000 };
 
@@ -112,10 +112,10 @@ static struct bm_flow *make_flows(struct trial *t, size_t *count, uint64_t most,
 {
     int size = t->comm->size, me = t->comm->rank;
     const bouma_allocator *a = t->comm->a;
-    struct bm_flows made;
+    struct bm_flow_builder made;
     struct bm_flow *flows;
 
-    CHECK_EQ(bm_flows_init(&made, t->comm), BOUMA_OK);
+    CHECK_EQ(bm_flow_builder_init(&made, t->comm), BOUMA_OK);
     for (int g = 0; g < size; g++) {
         struct bm_stream_part parts[3];
         size_t part = 0;
@@ -126,11 +126,11 @@ static struct bm_flow *make_flows(struct trial *t, size_t *count, uint64_t most,
             uint64_t bytes = (uint64_t)check_below(
                 random,
                 check_below(random, 5) ? (int64_t)(most / PIECES * 2) : 2);
-            uint64_t at = bm_flows_bytes(&made, g);
+            uint64_t at = bm_flow_builder_bytes(&made, g);
             int rank = (int)check_below(random, size);
 
-            bm_flows_fit(&made, g, bytes, t->buffer);
-            CHECK_EQ(bm_flows_add(
+            bm_flow_builder_fit(&made, g, bytes, t->buffer);
+            CHECK_EQ(bm_flow_builder_add(
                          &made, g, rank, bytes,
                          rank == me ? add_source(t, g, at, bytes, reading) : 0),
                      at);
@@ -139,13 +139,13 @@ static struct bm_flow *make_flows(struct trial *t, size_t *count, uint64_t most,
                 part++;
         }
         if (g == me)
-            t->stream_bytes = bm_flows_bytes(&made, g);
+            t->stream_bytes = bm_flow_builder_bytes(&made, g);
         t->parts[g][0] = parts[0];
         t->parts[g][1] = parts[1];
         t->parts[g][2] = parts[2];
     }
-    CHECK_EQ(bm_flows_seal(&made, 0, &flows, count), BOUMA_OK);
-    bm_flows_release(&made);
+    CHECK_EQ(bm_flow_builder_seal(&made, 0, &flows, count), BOUMA_OK);
+    bm_flow_builder_release(&made);
     for (size_t i = 0; i < *count; i++) {
         if (t->taking) {
             if (flows[i].rounds.largest > t->buffer)

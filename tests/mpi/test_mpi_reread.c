@@ -47,7 +47,7 @@ static void write_all(const struct ranks *ranks, const struct flock *all,
                       const char *path, int files)
 {
     uint64_t random = (uint64_t)ranks->rank;
-    struct swarm_set set;
+    struct particle_block_set set;
     struct flock_put put;
     bouma_options options;
     bouma_dataset *ds;
@@ -57,10 +57,11 @@ static void write_all(const struct ranks *ranks, const struct flock *all,
     options.files = files;
     CHECK_EQ(bouma_dataset_create_mpi(&ds, MPI_COMM_WORLD, path, &options),
              BOUMA_OK);
-    CHECK_EQ(swarm_define(&set, ds, "dust", 3, BOUMA_F32, 0, 0), BOUMA_OK);
+    CHECK_EQ(particle_block_define(&set, ds, "dust", 3, BOUMA_F32, 0, 0),
+             BOUMA_OK);
     CHECK_EQ(bouma_step_begin(ds, 0, 0), BOUMA_OK);
-    CHECK_EQ(flock_hand_over(&put, &set, &all->swarms[ranks->rank],
-                             SWARM_VARIABLES, BOUNDS_NONE, &random),
+    CHECK_EQ(flock_hand_over(&put, &set, &all->particle_blocks[ranks->rank],
+                             PARTICLE_BLOCK_VARIABLES, BOUNDS_NONE, &random),
              BOUMA_OK);
     CHECK_EQ(bouma_step_end(ds, NULL), BOUMA_OK);
     flock_put_free(&put);
@@ -83,7 +84,7 @@ static void read_all(const struct ranks *ranks, const struct flock *all,
     bouma_particles_query q;
     bouma_particle_data *d = NULL;
     bouma_dataset_info info;
-    struct swarm_set set;
+    struct particle_block_set set;
     uint64_t sums[2] = {0};
     bouma_dataset *ds;
     bouma_step *step;
@@ -96,7 +97,7 @@ static void read_all(const struct ranks *ranks, const struct flock *all,
              BOUMA_OK);
     CHECK_EQ(bouma_step_open(&step, ds, 0), BOUMA_OK);
     CHECK_EQ(bouma_step_details_get(step, &details), BOUMA_OK);
-    swarm_find(&set, step, "dust");
+    particle_block_find(&set, step, "dust");
     bouma_particles_info_get(set.particles, &about);
     bouma_particles_query_init(&q, sizeof(q));
     q.boxed = 1;

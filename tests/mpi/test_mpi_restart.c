@@ -13,7 +13,7 @@ struct test {
     MPI_Comm comm; /* of those that read */
     int rank, size;
     bouma_dataset *ds;
-    struct swarm_set set;
+    struct particle_block_set set;
     bouma_particles_info info;
     uint8_t *there; /* [all.count] */
     int *times;     /* [all.count], how many ranks have it */
@@ -21,7 +21,7 @@ struct test {
 
 static void write_all(struct test *t, const char *path)
 {
-    struct swarm_set set, other;
+    struct particle_block_set set, other;
     struct flock_put put;
     bouma_options options;
     bouma_dataset *ds;
@@ -32,14 +32,17 @@ static void write_all(struct test *t, const char *path)
     options.assign = (bouma_assign)check_below(&t->shared, 9);
     CHECK_EQ(bouma_dataset_create_mpi(&ds, MPI_COMM_WORLD, path, &options),
              BOUMA_OK);
-    CHECK_EQ(swarm_define(&set, ds, "dust", t->spec.ndims, t->spec.type, 0, 16),
+    CHECK_EQ(particle_block_define(&set, ds, "dust", t->spec.ndims,
+                                   t->spec.type, 0, 16),
              BOUMA_OK);
-    CHECK_EQ(swarm_define(&other, ds, "nothing", 3, BOUMA_F32, 0, 0), BOUMA_OK);
+    CHECK_EQ(particle_block_define(&other, ds, "nothing", 3, BOUMA_F32, 0, 0),
+             BOUMA_OK);
     for (int step = 0; step < 2; step++) {
         CHECK_EQ(bouma_step_begin(ds, step, 0), BOUMA_OK);
-        CHECK_EQ(flock_hand_over(&put, &set, &t->all.swarms[t->ranks->rank],
-                                 SWARM_VARIABLES, BOUNDS_NONE, &t->own),
-                 BOUMA_OK);
+        CHECK_EQ(
+            flock_hand_over(&put, &set, &t->all.particle_blocks[t->ranks->rank],
+                            PARTICLE_BLOCK_VARIABLES, BOUNDS_NONE, &t->own),
+            BOUMA_OK);
         CHECK_EQ(bouma_step_end(ds, NULL), BOUMA_OK);
         flock_put_free(&put);
     }
@@ -252,9 +255,9 @@ static void shares_of_what_matches(struct test *t)
     q.condition_count = 1;
     d = restart(t, &q);
     for (int r = 0; r < t->all.ranks; r++)
-        for (uint64_t i = 0; i < t->all.swarms[r].count; i++, k++)
-            wanted[k] =
-                t->all.swarms[r].kind[i] >= -3 && t->all.swarms[r].kind[i] <= 5;
+        for (uint64_t i = 0; i < t->all.particle_blocks[r].count; i++, k++)
+            wanted[k] = t->all.particle_blocks[r].kind[i] >= -3 &&
+                        t->all.particle_blocks[r].kind[i] <= 5;
     CHECK_EQ(not_once(t, wanted), 0);
     bouma_particle_data_free(d);
     d = NULL;
@@ -381,7 +384,7 @@ static void read_with(struct test *t, const char *path, int readers)
                  BOUMA_OK);
         CHECK_EQ(bouma_step_open(&step, t->ds, 0), BOUMA_OK);
         CHECK_EQ(bouma_step_open(&other, t->ds, 1), BOUMA_OK);
-        swarm_find(&t->set, step, "dust");
+        particle_block_find(&t->set, step, "dust");
         bouma_particles_info_get(t->set.particles, &t->info);
         CHECK_EQ(t->info.count, t->all.count);
         tiles_have_each_particle_once(t);

@@ -35,8 +35,8 @@ static int open_sources(struct import *import, struct context *ctx)
     first = import->sources;
     for (int i = 0; i < import->count; i++) {
         struct source *source = &import->sources[i];
-        int rc =
-            source_open(source, ctx, args->operands[i], &import->request.wish);
+        int rc = source_open(source, ctx, args->operands[i],
+                             &import->request.request);
         char here[FORMAT_BYTES], there[FORMAT_BYTES];
 
         if (rc)

@@ -24,18 +24,19 @@ static int read_type(struct import_request *request, struct context *ctx)
 
     if (!text)
         return DONE;
-    request->wish.type = bouma_type_parse(text);
-    if (!request->wish.type || request->wish.type == BOUMA_STRING)
+    request->request.type = bouma_type_parse(text);
+    if (!request->request.type || request->request.type == BOUMA_STRING)
         return context_fail(ctx, CALL_AT_FAULT, "--type %s: there are %s", text,
                             TYPE_NAMES);
     return DONE;
 }
 
-static int read_wish(struct import_request *request, struct context *ctx)
+static int read_request(struct import_request *request, struct context *ctx)
 {
     int64_t components = 0;
-    int rc = arguments_integers(request->args, ctx, "shape",
-                                request->wish.shape, &request->wish.ndims);
+    int rc =
+        arguments_integers(request->args, ctx, "shape", request->request.shape,
+                           &request->request.ndims);
 
     if (!rc)
         rc =
@@ -44,7 +45,7 @@ static int read_wish(struct import_request *request, struct context *ctx)
         rc = context_fail(ctx, CALL_AT_FAULT,
                           "--components %lld: at most %d are possible",
                           (long long)components, INT16_MAX);
-    request->wish.components = (int)components;
+    request->request.components = (int)components;
     return rc ? rc : read_type(request, ctx);
 }
 
@@ -269,7 +270,7 @@ int import_request_read(struct import_request *out, struct context *ctx,
     if (!rc)
         rc = read_step(out, ctx);
     if (!rc)
-        rc = read_wish(out, ctx);
+        rc = read_request(out, ctx);
     if (!rc)
         rc = read_codec(out, ctx);
     if (!rc)

@@ -16,7 +16,7 @@ struct import_request {
     bouma_grid_spec grid;           /* shape: by the sources */
     bouma_variable_spec variable;   /* type, components, unit: by the source */
     int patches, spacings, origins; /* how many values were given */
-    struct source_wish wish;
+    struct source_request request;
     bouma_options opts;
 };
 

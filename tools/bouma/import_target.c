@@ -17,8 +17,8 @@ int import_target_failed(const struct import_target *target,
 }
 
 /* When two imports start at once, the second one appends. If there is nothing
- * to append to, what exists is a twin that was left behind: creating has told
- * of it. */
+ * to append to, what exists is a local copy that was left behind: creating has
+ * told of it. */
 int import_target_open(struct import_target *out, struct context *ctx,
                        struct import_request *request)
 {
@@ -146,11 +146,12 @@ int import_target_attributes(const struct import_target *target,
     return status;
 }
 
-/* The same of the twin, on each node: it is named as the dataset, in 'local'.
+/* The same of the local copy, on each node: it is named as the dataset, in
+ * 'local'.
  */
-static void remove_empty_twin(const struct import_request *request)
+static void remove_empty_local_copy(const struct import_request *request)
 {
-    char twin[BOUMA_PATH_BYTES + 4096];
+    char local_copy[BOUMA_PATH_BYTES + 4096];
     const char *path = request->path;
     size_t end = strlen(path), begin;
 
@@ -161,9 +162,10 @@ static void remove_empty_twin(const struct import_request *request)
     for (begin = end; begin > 0 && path[begin - 1] != '/';)
         begin--;
     if (begin < end &&
-        (size_t)snprintf(twin, sizeof(twin), "%s/%.*s", request->opts.local,
-                         (int)(end - begin), path + begin) < sizeof(twin))
-        remove_empty_dataset(twin);
+        (size_t)snprintf(local_copy, sizeof(local_copy), "%s/%.*s",
+                         request->opts.local, (int)(end - begin),
+                         path + begin) < sizeof(local_copy))
+        remove_empty_dataset(local_copy);
 }
 
 int import_target_close(struct import_target *target, struct context *ctx,
@@ -176,6 +178,6 @@ int import_target_close(struct import_target *target, struct context *ctx,
     if (rc && empty && context_prints(ctx))
         remove_empty_dataset(request->path);
     if (rc && empty)
-        remove_empty_twin(request);
+        remove_empty_local_copy(request);
     return status && !rc ? import_target_failed(target, ctx, status) : rc;
 }

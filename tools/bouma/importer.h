@@ -1,9 +1,9 @@
 /* importer.h -- the files that `bouma import` reads, as a table.
  *
- * A format is a file of its own, with its record, and a line in the list below. A
- * file has the first format of the table whose suffix it has, or, of particles,
- * as which it begins; messages, help and the manual page list what the table
- * has. */
+ * A format is a file of its own, with its record, and a line in the list below.
+ * A file has the first format of the table whose suffix it has, or, of
+ * particles, as which it begins; messages, help and the manual page list what
+ * the table has. */
 #ifndef IMPORTER_H
 #define IMPORTER_H
 
@@ -19,7 +19,7 @@ struct importer {
     /* Of grids: find type, shape and strides of the samples in 'source->file',
      * which is open. */
     int (*open_grid)(struct source *source, struct context *ctx,
-                     const struct source_wish *wish);
+                     const struct source_request *request);
 
     /* Of particles. Whether a file begins as one of this format does; may be
      * NULL. */

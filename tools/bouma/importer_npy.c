@@ -37,21 +37,21 @@ static int split_axes(struct source *source, struct context *ctx,
 }
 
 /* Options that repeat what the file says must agree with it. */
-static int compare_wish(const struct source *source, struct context *ctx,
-                        const struct source_wish *wish)
+static int compare_request(const struct source *source, struct context *ctx,
+                           const struct source_request *request)
 {
     char theirs[FORMAT_BYTES];
 
-    if (wish->type && wish->type != source->type)
+    if (request->type && request->type != source->type)
         return context_fail(ctx, CALL_AT_FAULT,
                             "%s: --type %s, but the file has %s; leave --type "
                             "out",
-                            source->path, bouma_type_name(wish->type),
+                            source->path, bouma_type_name(request->type),
                             bouma_type_name(source->type));
-    if (wish->ndims &&
-        (wish->ndims != source->ndims ||
-         memcmp(wish->shape, source->shape,
-                (size_t)wish->ndims * sizeof(wish->shape[0])) != 0))
+    if (request->ndims &&
+        (request->ndims != source->ndims ||
+         memcmp(request->shape, source->shape,
+                (size_t)request->ndims * sizeof(request->shape[0])) != 0))
         return context_fail(ctx, CALL_AT_FAULT,
                             "%s: the file has %s samples; leave --shape out",
                             source->path,
@@ -60,7 +60,7 @@ static int compare_wish(const struct source *source, struct context *ctx,
 }
 
 static int open_npy(struct source *source, struct context *ctx,
-                    const struct source_wish *wish)
+                    const struct source_request *request)
 {
     struct npy_header header;
     char message[256];
@@ -77,9 +77,9 @@ static int open_npy(struct source *source, struct context *ctx,
                             source->path);
     source->type = header.type;
     source->swapped = header.swapped;
-    rc = split_axes(source, ctx, &header, wish->components);
+    rc = split_axes(source, ctx, &header, request->components);
     if (!rc)
-        rc = compare_wish(source, ctx, wish);
+        rc = compare_request(source, ctx, request);
     if (rc)
         return rc;
     if (header.data_bytes != found)

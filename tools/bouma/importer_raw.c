@@ -28,23 +28,24 @@ static uint64_t total_bytes(const struct source *source)
 }
 
 static int open_raw(struct source *source, struct context *ctx,
-                    const struct source_wish *wish)
+                    const struct source_request *request)
 {
     char shape[FORMAT_BYTES];
     uint64_t expected;
 
-    if (!wish->ndims || !wish->type)
+    if (!request->ndims || !request->type)
         return context_fail(ctx, CALL_AT_FAULT,
                             "%s: a file of plain values says nothing about "
                             "itself; add %s",
                             source->path,
-                            wish->ndims  ? "--type, such as --type f32"
-                            : wish->type ? "--shape NZ,NY,NX"
-                                         : "--shape NZ,NY,NX and --type f32");
-    source->type = wish->type;
-    source->ndims = wish->ndims;
-    source->components = wish->components ? wish->components : 1;
-    memcpy(source->shape, wish->shape, sizeof(source->shape));
+                            request->ndims ? "--type, such as --type f32"
+                            : request->type
+                                ? "--shape NZ,NY,NX"
+                                : "--shape NZ,NY,NX and --type f32");
+    source->type = request->type;
+    source->ndims = request->ndims;
+    source->components = request->components ? request->components : 1;
+    memcpy(source->shape, request->shape, sizeof(source->shape));
     expected = total_bytes(source);
     if (expected == 0)
         return context_fail(ctx, DATA_AT_FAULT,
@@ -117,14 +118,14 @@ static bool parse_column(const char *text, struct table_column *out,
 int particles_source_open_column(struct particles_source *out,
                                  struct context *ctx, const char *text)
 {
-    struct table_column wish = {.components = 1}, *column;
+    struct table_column request = {.components = 1}, *column;
     struct table_message message;
     const char *path;
     size_t item;
     int rc;
 
     *out = (struct particles_source){.importer = &import_column};
-    if (!parse_column(text, &wish, &path))
+    if (!parse_column(text, &request, &path))
         return context_fail(ctx, CALL_AT_FAULT,
                             "--column %s: write it as NAME:TYPE=FILE or "
                             "NAME:TYPE:COMPONENTS=FILE; types are %s",
@@ -132,19 +133,20 @@ int particles_source_open_column(struct particles_source *out,
     rc = mapped_file_open(&out->file, ctx, path);
     if (rc)
         return rc;
-    item = bouma_type_size(wish.type) * (size_t)wish.components;
+    item = bouma_type_size(request.type) * (size_t)request.components;
     if (out->file.size % item != 0)
         return context_fail(ctx, DATA_AT_FAULT,
                             "%s: has %zu bytes, which is not a multiple of the "
                             "%zu bytes of a particle",
                             path, out->file.size, item);
-    column = table_add(&out->table, wish.name, strlen(wish.name), &message);
+    column =
+        table_add(&out->table, request.name, strlen(request.name), &message);
     if (!column)
         return particles_source_refuse(out, ctx, &message);
-    column->type = wish.type;
-    column->components = wish.components;
+    column->type = request.type;
+    column->components = request.components;
     column->rows = out->file.size / item;
     column->stride = (int64_t)item;
-    column->component_stride = (int64_t)bouma_type_size(wish.type);
+    column->component_stride = (int64_t)bouma_type_size(request.type);
     return DONE;
 }

@@ -61,24 +61,24 @@ int locate_step(bouma_step **out, int64_t *number, struct context *ctx,
 }
 
 /* What a command has asked for. */
-struct wish {
+struct request {
     const char *object;
     const char *variable; /* NULL: any */
     bool grid, particles; /* of which kinds the object can be */
 };
 
-static bool grants(bouma_step *step, const struct wish *wish)
+static bool grants(bouma_step *step, const struct request *request)
 {
     bouma_grid *grid =
-        wish->grid ? bouma_step_find_grid(step, wish->object) : NULL;
+        request->grid ? bouma_step_find_grid(step, request->object) : NULL;
     bouma_variable_info about = {0};
 
-    if (wish->particles && bouma_step_find_particles(step, wish->object))
+    if (request->particles && bouma_step_find_particles(step, request->object))
         return true;
-    if (grid && wish->variable)
-        bouma_variable_info_get(bouma_grid_find_variable(grid, wish->variable),
-                                &about);
-    return grid && (!wish->variable || about.present);
+    if (grid && request->variable)
+        bouma_variable_info_get(
+            bouma_grid_find_variable(grid, request->variable), &about);
+    return grid && (!request->variable || about.present);
 }
 
 enum { FAR = 64 }; /* steps that are looked at for what one has not */
@@ -86,7 +86,7 @@ enum { FAR = 64 }; /* steps that are looked at for what one has not */
 /* A step that has it: the last one of those before, or the first one after;
  * "; step 3 has it (--step 3)", or nothing. Collective. */
 static const char *elsewhere(char out[96], struct located_step in,
-                             const struct wish *wish)
+                             const struct request *request)
 {
     int64_t count = bouma_dataset_step_count(in.ds), at = 0, past = count;
     bouma_step_info about;
@@ -108,7 +108,7 @@ static const char *elsewhere(char out[96], struct located_step in,
 
         if (i < 0 || i >= count || bouma_dataset_step_get(in.ds, i, &about))
             continue;
-        if (!bouma_step_open(&step, in.ds, about.step) && grants(step, wish))
+        if (!bouma_step_open(&step, in.ds, about.step) && grants(step, request))
             snprintf(out, 96, "; step %lld has it (--step %lld)",
                      (long long)about.step, (long long)about.step);
         bouma_step_free(step);
@@ -128,9 +128,9 @@ static int not_found(struct context *ctx, const struct name_list *names,
 
 /* All that a step has, of either kind. */
 static int no_object(struct context *ctx, struct located_step in,
-                     const char *what, const struct wish *wish)
+                     const char *what, const struct request *request)
 {
-    struct name_list names = {.near = {.word = wish->object}};
+    struct name_list names = {.near = {.word = request->object}};
     bouma_particles_info particles;
     char where[32], other[96];
     bouma_grid_info grid;
@@ -144,7 +144,7 @@ static int no_object(struct context *ctx, struct located_step in,
         name_list_add(&names, particles.name, "particles");
     }
     snprintf(where, sizeof(where), "step %lld", (long long)in.number);
-    return not_found(ctx, &names, what, where, elsewhere(other, in, wish));
+    return not_found(ctx, &names, what, where, elsewhere(other, in, request));
 }
 
 /* What a grid can do, particles do by other commands. */
@@ -157,17 +157,17 @@ static int is_particles(struct context *ctx, const char *name)
 }
 
 static int no_grid(struct context *ctx, struct located_step in,
-                   const struct wish *wish)
+                   const struct request *request)
 {
-    return bouma_step_find_particles(in.step, wish->object)
-               ? is_particles(ctx, wish->object)
-               : no_object(ctx, in, "grid", wish);
+    return bouma_step_find_particles(in.step, request->object)
+               ? is_particles(ctx, request->object)
+               : no_object(ctx, in, "grid", request);
 }
 
 static int no_variable(struct context *ctx, struct located_step in,
-                       bouma_grid *grid, const struct wish *wish)
+                       bouma_grid *grid, const struct request *request)
 {
-    struct name_list names = {.near = {.word = wish->variable}};
+    struct name_list names = {.near = {.word = request->variable}};
     bouma_variable_info about;
     char other[96];
 
@@ -176,8 +176,8 @@ static int no_variable(struct context *ctx, struct located_step in,
         if (about.present)
             name_list_add(&names, about.name, NULL);
     }
-    return not_found(ctx, &names, "variable", wish->object,
-                     elsewhere(other, in, wish));
+    return not_found(ctx, &names, "variable", request->object,
+                     elsewhere(other, in, request));
 }
 
 int locate_variable(bouma_grid **grid, bouma_variable **variable,
@@ -185,7 +185,7 @@ int locate_variable(bouma_grid **grid, bouma_variable **variable,
                     const char *name)
 {
     const char *slash = strchr(name, '/');
-    struct wish wish = {.grid = true};
+    struct request request = {.grid = true};
     bouma_variable_info about = {0};
     char object[256];
 
@@ -195,15 +195,15 @@ int locate_variable(bouma_grid **grid, bouma_variable **variable,
                             "'%s' is not of the form OBJECT/VAR", name);
     memcpy(object, name, (size_t)(slash - name));
     object[slash - name] = '\0';
-    wish.object = object;
-    wish.variable = slash + 1;
+    request.object = object;
+    request.variable = slash + 1;
     *grid = bouma_step_find_grid(in.step, object);
     if (!*grid)
-        return no_grid(ctx, in, &wish);
+        return no_grid(ctx, in, &request);
     *variable = bouma_grid_find_variable(*grid, slash + 1);
     if (*variable)
         bouma_variable_info_get(*variable, &about);
-    return about.present ? DONE : no_variable(ctx, in, *grid, &wish);
+    return about.present ? DONE : no_variable(ctx, in, *grid, &request);
 }
 
 /* The only variable of a grid that the step has. */
@@ -234,19 +234,20 @@ int locate_drawable(bouma_grid **grid, bouma_variable **variable,
                     struct context *ctx, struct located_step in,
                     const char *name)
 {
-    const struct wish wish = {.object = name, .grid = true, .particles = true};
+    const struct request request = {
+        .object = name, .grid = true, .particles = true};
 
     if (strchr(name, '/'))
         return locate_variable(grid, variable, ctx, in, name);
     *grid = bouma_step_find_grid(in.step, name);
     return *grid ? only_variable(variable, ctx, *grid, name)
-                 : no_object(ctx, in, "grid or set of particles", &wish);
+                 : no_object(ctx, in, "grid or set of particles", &request);
 }
 
 int locate_particles(bouma_particles **out, struct context *ctx,
                      struct located_step in, const char *name)
 {
-    const struct wish wish = {.object = name, .particles = true};
+    const struct request request = {.object = name, .particles = true};
 
     *out = bouma_step_find_particles(in.step, name);
     if (*out)
@@ -256,7 +257,7 @@ int locate_particles(bouma_particles **out, struct context *ctx,
                             "'%s' is a grid; read it with: %s read DS %s/VAR "
                             "-o OUT.npy",
                             name, session_program(), name);
-    return no_object(ctx, in, "set of particles", &wish);
+    return no_object(ctx, in, "set of particles", &request);
 }
 
 int locate_attribute(bouma_variable **out, struct context *ctx,

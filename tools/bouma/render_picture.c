@@ -225,7 +225,7 @@ static void draw_curve(struct canvas *canvas, const struct layout *l,
     struct axis axis = {picture->width, raster->columns, picture->column_extent,
                         picture->level};
     double unit = (double)((int64_t)1 << picture->level);
-    int last_x = 0, last_top = 0, last_bottom = 0;
+    int last_x = 0, last_file_tree = 0, last_bottom = 0;
     bool joined = false;
 
     for (int i = 0; i < raster->columns; i++) {
@@ -244,14 +244,14 @@ static void draw_curve(struct canvas *canvas, const struct layout *l,
         top = line_y(l, picture, raster->high[i]);
         bottom = line_y(l, picture, raster->value[i]);
         canvas_line(canvas, x, top, x, bottom, ACCENT);
-        if (joined && last_top > bottom)
-            canvas_line(canvas, last_x, last_top, x, bottom, ACCENT);
+        if (joined && last_file_tree > bottom)
+            canvas_line(canvas, last_x, last_file_tree, x, bottom, ACCENT);
         else if (joined)
             canvas_line(canvas, last_x, last_bottom < top ? last_bottom : top,
                         x, top, ACCENT);
         joined = true;
         last_x = x;
-        last_top = top;
+        last_file_tree = top;
         last_bottom = bottom;
     }
 }

@@ -27,7 +27,7 @@ void source_set_strides(struct source *source, bool fortran)
 }
 
 int source_open(struct source *out, struct context *ctx, const char *path,
-                const struct source_wish *wish)
+                const struct source_request *request)
 {
     const struct importer *importer;
     int rc;
@@ -36,7 +36,7 @@ int source_open(struct source *out, struct context *ctx, const char *path,
     rc = importer_find_grid(&importer, ctx, path);
     if (!rc)
         rc = mapped_file_open(&out->file, ctx, path);
-    return rc ? rc : importer->open_grid(out, ctx, wish);
+    return rc ? rc : importer->open_grid(out, ctx, request);
 }
 
 void source_close(struct source *source)

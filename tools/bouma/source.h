@@ -9,7 +9,7 @@
 #include "mapped_file.h"
 
 /* What is known of the samples before the file is opened. */
-struct source_wish {
+struct source_request {
     int ndims; /* 0: as the file says */
     int64_t shape[BOUMA_MAX_DIMS];
     bouma_type type; /* 0: as the file says */
@@ -31,7 +31,7 @@ struct source {
 /* Open 'path', a text that must outlive *out. The caller ends *out with
  * source_close(), after a failure too. */
 int source_open(struct source *out, struct context *ctx, const char *path,
-                const struct source_wish *wish);
+                const struct source_request *request);
 void source_close(struct source *source);
 
 /* The samples lo <= index < hi of the slow axis, all of the others: their box,

@@ -1,6 +1,6 @@
 /* What cannot be done with particles is refused, with a message that says what
  * to do; and what was refused leaves no trace. */
-#include "swarm.h"
+#include "particle_block.h"
 #include "tells.h"
 
 static bouma_io *io;
@@ -133,24 +133,26 @@ static void wrong_puts_fail_their_step_only(void)
     const bouma_variable_spec number = {.size = sizeof(number),
                                         .type = BOUMA_F64};
     bouma_options o = memory_options();
-    struct swarm_set set, other;
+    struct particle_block_set set, other;
     bouma_column columns[2], one;
     const void *parts[3] = {NULL, NULL, NULL};
     bouma_variable *sample, *late;
-    struct swarm s;
+    struct particle_block s;
     bouma_dataset *ds;
     bouma_grid *grid;
 
-    swarm_make(&s, UNIFORM, 64, 3, BOUMA_F64, 0);
+    particle_block_make(&s, UNIFORM, 64, 3, BOUMA_F64, 0);
     parts[0] = parts[1] = s.mass;
     CHECK_EQ(bouma_dataset_create(&ds, "put", &o), BOUMA_OK);
-    CHECK_EQ(swarm_define(&set, ds, "dust", 3, BOUMA_F64, 0, 0), BOUMA_OK);
-    CHECK_EQ(swarm_define(&other, ds, "gas", 3, BOUMA_F64, 0, 0), BOUMA_OK);
+    CHECK_EQ(particle_block_define(&set, ds, "dust", 3, BOUMA_F64, 0, 0),
+             BOUMA_OK);
+    CHECK_EQ(particle_block_define(&other, ds, "gas", 3, BOUMA_F64, 0, 0),
+             BOUMA_OK);
     CHECK_EQ(bouma_grid_define(&grid, ds, "g", &square), BOUMA_OK);
     CHECK_EQ(bouma_variable_define(&sample, grid, "v", &number), BOUMA_OK);
     columns[0] =
         (bouma_column){.variable = set.variables[POSITION], .data = s.position};
-    TELLS(ds, swarm_put(&set, &s), BOUMA_ESTATE, "bouma_step_begin");
+    TELLS(ds, particle_block_put(&set, &s), BOUMA_ESTATE, "bouma_step_begin");
     TELLS(ds, bouma_particles_put(set.particles, 0, NULL, 0, NULL),
           BOUMA_ESTATE, "bouma_step_begin");
     CHECK_EQ(bouma_dataset_clear_failures(ds), BOUMA_OK);
@@ -159,7 +161,7 @@ static void wrong_puts_fail_their_step_only(void)
         int rc;
 
         CHECK_EQ(bouma_step_begin(ds, 0, 0), BOUMA_OK);
-        CHECK_EQ(swarm_put(&set, &s), BOUMA_OK);
+        CHECK_EQ(particle_block_put(&set, &s), BOUMA_OK);
         columns[1] =
             (bouma_column){.variable = set.variables[MASS], .data = s.mass};
         leave_stale(ds);
@@ -242,13 +244,13 @@ static void wrong_puts_fail_their_step_only(void)
         CHECK_TEXT(bouma_error_message(ds), words);
     }
     CHECK_EQ(bouma_step_begin(ds, 0, 0), BOUMA_OK);
-    CHECK_EQ(swarm_put(&set, &s), BOUMA_OK);
+    CHECK_EQ(particle_block_put(&set, &s), BOUMA_OK);
     CHECK_EQ(bouma_particles_put(set.particles, 0, NULL, 0, NULL), BOUMA_OK);
     CHECK_EQ(bouma_step_end(ds, NULL), BOUMA_OK);
 
     /* A variable that is defined behind a put. */
     CHECK_EQ(bouma_step_begin(ds, 1, 0), BOUMA_OK);
-    CHECK_EQ(swarm_put(&set, &s), BOUMA_OK);
+    CHECK_EQ(particle_block_put(&set, &s), BOUMA_OK);
     CHECK_EQ(
         bouma_particles_define_variable(&late, set.particles, "late", &number),
         BOUMA_OK);
@@ -257,13 +259,13 @@ static void wrong_puts_fail_their_step_only(void)
              BOUMA_EINVAL);
     TELLS(ds, bouma_step_end(ds, NULL), BOUMA_EINVAL, "position");
     CHECK_EQ(bouma_step_begin(ds, 1, 0), BOUMA_OK);
-    CHECK_EQ(swarm_put(&set, &s), BOUMA_OK);
+    CHECK_EQ(particle_block_put(&set, &s), BOUMA_OK);
     CHECK_EQ(bouma_step_end(ds, NULL), BOUMA_OK);
 
     CHECK_EQ(bouma_dataset_close(ds), BOUMA_OK);
-    TELLS(ds, swarm_put(&set, &s), BOUMA_ESTATE, "was closed");
+    TELLS(ds, particle_block_put(&set, &s), BOUMA_ESTATE, "was closed");
     bouma_dataset_free(ds);
-    swarm_free(&s);
+    particle_block_free(&s);
 }
 
 /* ---- reading ------------------------------------------------------------ */
@@ -296,7 +298,7 @@ static int refuse(void *user, const bouma_batch *batch)
 
 /* Reads while it is called. */
 struct nested {
-    struct swarm_set *set;
+    struct particle_block_set *set;
     bouma_variable *sample;
     bouma_dataset *ds;
     int calls;
@@ -327,7 +329,7 @@ static int read_again(void *user, const bouma_batch *batch)
     return 0;
 }
 
-static void write_data(const struct swarm *s)
+static void write_data(const struct particle_block *s)
 {
     const bouma_grid_spec square = {
         .size = sizeof(square), .ndims = 2, .shape = {8, 8}};
@@ -336,7 +338,7 @@ static void write_data(const struct swarm *s)
     static double samples[64];
     bouma_options o = memory_options();
     bouma_variable *v, *absent;
-    struct swarm_set set, other;
+    struct particle_block_set set, other;
     bouma_particle_data *d;
     bouma_particles_query q;
     bouma_condition c;
@@ -345,15 +347,17 @@ static void write_data(const struct swarm *s)
     bouma_dataset *ds;
 
     CHECK_EQ(bouma_dataset_create(&ds, "data", &o), BOUMA_OK);
-    CHECK_EQ(swarm_define(&set, ds, "dust", 3, BOUMA_F64, 0, 8), BOUMA_OK);
+    CHECK_EQ(particle_block_define(&set, ds, "dust", 3, BOUMA_F64, 0, 8),
+             BOUMA_OK);
     CHECK_EQ(bouma_particles_define_variable(&absent, set.particles, "absent",
                                              &number),
              BOUMA_OK);
-    CHECK_EQ(swarm_define(&other, ds, "gas", 3, BOUMA_F64, 0, 0), BOUMA_OK);
+    CHECK_EQ(particle_block_define(&other, ds, "gas", 3, BOUMA_F64, 0, 0),
+             BOUMA_OK);
     CHECK_EQ(bouma_grid_define(&grid, ds, "g", &square), BOUMA_OK);
     CHECK_EQ(bouma_variable_define(&v, grid, "v", &number), BOUMA_OK);
     CHECK_EQ(bouma_step_begin(ds, 5, 0), BOUMA_OK);
-    CHECK_EQ(swarm_put(&set, s), BOUMA_OK);
+    CHECK_EQ(particle_block_put(&set, s), BOUMA_OK);
     CHECK_EQ(bouma_variable_put(v, NULL, samples, NULL), BOUMA_OK);
     /* What is being written cannot be read. */
     TELLS(ds, bouma_particles_read(&d, set.particles, NULL), BOUMA_ESTATE,
@@ -377,7 +381,7 @@ static void write_data(const struct swarm *s)
 static void wrong_queries_are_refused(void)
 {
     bouma_options o = memory_options();
-    struct swarm_set set, other;
+    struct particle_block_set set, other;
     bouma_variable *absent, *sample, *twice[2];
     bouma_particles_query q, long_query[2];
     bouma_particle_data *d;
@@ -390,17 +394,17 @@ static void wrong_queries_are_refused(void)
     bouma_range range;
     bouma_dataset *ds;
     bouma_step *step;
-    struct swarm s;
+    struct particle_block s;
     struct nested nested;
     double room[64];
     int calls = 0;
 
-    swarm_make(&s, UNIFORM, 500, 3, BOUMA_F64, 0);
+    particle_block_make(&s, UNIFORM, 500, 3, BOUMA_F64, 0);
     write_data(&s);
     CHECK_EQ(bouma_dataset_open(&ds, "data", &o), BOUMA_OK);
     CHECK_EQ(bouma_step_open(&step, ds, 5), BOUMA_OK);
-    swarm_find(&set, step, "dust");
-    swarm_find(&other, step, "gas");
+    particle_block_find(&set, step, "dust");
+    particle_block_find(&other, step, "gas");
     absent = bouma_particles_find_variable(set.particles, "absent");
     sample = bouma_grid_find_variable(bouma_step_find_grid(step, "g"), "v");
     REQUIRE(absent && sample);
@@ -564,13 +568,13 @@ static void wrong_queries_are_refused(void)
              BOUMA_OK);
 
     /* What is read cannot be written. */
-    TELLS(ds, swarm_put(&set, &s), BOUMA_ESTATE, "reading only");
+    TELLS(ds, particle_block_put(&set, &s), BOUMA_ESTATE, "reading only");
     TELLS(ds,
           bouma_particles_define_variable(&twice[0], set.particles, "x", NULL),
           BOUMA_ESTATE, "reading only");
     bouma_step_free(step);
     bouma_dataset_free(ds);
-    swarm_free(&s);
+    particle_block_free(&s);
 }
 
 static void nothing_is_done_without_a_handle(void)

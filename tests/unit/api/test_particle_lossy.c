@@ -1,7 +1,7 @@
 /* Particles within a tolerance: every value that is read is within it of the
  * one that was given, what is found is what a look at the values that are read
  * finds, and the errors that are told are those that were made. */
-#include "swarm.h"
+#include "particle_block.h"
 
 static bouma_io *io;
 
@@ -12,7 +12,8 @@ struct lossy {
     double tolerance[3];
 };
 
-static void define(struct lossy *l, bouma_dataset *ds, const struct swarm *s)
+static void define(struct lossy *l, bouma_dataset *ds,
+                   const struct particle_block *s)
 {
     bouma_particles_spec spec = {.size = sizeof(spec),
                                  .ndims = s->ndims,
@@ -38,7 +39,7 @@ static void define(struct lossy *l, bouma_dataset *ds, const struct swarm *s)
     l->position = bouma_particles_variable(l->particles, 0);
 }
 
-static int put(const struct lossy *l, const struct swarm *s)
+static int put(const struct lossy *l, const struct particle_block *s)
 {
     const void *parts[3] = {s->velocity, s->velocity + s->count,
                             s->velocity + 2 * s->count};
@@ -70,7 +71,7 @@ static void widen(double *most, double error)
 }
 
 /* All values against those that were given; and what is told of them. */
-static void check_errors(const struct lossy *l, const struct swarm *s,
+static void check_errors(const struct lossy *l, const struct particle_block *s,
                          const bouma_particle_data *all)
 {
     const uint64_t *id = all->columns[1];
@@ -86,7 +87,7 @@ static void check_errors(const struct lossy *l, const struct swarm *s,
         seen[k] = 1;
         for (int d = 0; d < s->ndims; d++)
             widen(&most[0],
-                  off(swarm_position_of(all, s->type, d, i),
+                  off(particle_block_position_of(all, s->type, d, i),
                       s->position[k * (uint64_t)s->ndims + (uint64_t)d]));
         widen(&most[1], off(((double *)all->columns[2])[i], s->mass[k]));
         for (uint64_t c = 0; c < 3; c++)
@@ -110,7 +111,7 @@ static void check_errors(const struct lossy *l, const struct swarm *s,
 }
 
 /* Ranges and boxes, by the values as they are read. */
-static void check_queries(const struct lossy *l, const struct swarm *s,
+static void check_queries(const struct lossy *l, const struct particle_block *s,
                           const bouma_particle_data *all)
 {
     const double *a = all->columns[2];
@@ -131,10 +132,10 @@ static void check_queries(const struct lossy *l, const struct swarm *s,
                 ends[k] = a[check_random(&state) % all->count];
             while (isnan(ends[k]));
         for (int axis = 0; axis < s->ndims; axis++) {
-            double x = swarm_position_of(all, s->type, axis,
-                                         check_random(&state) % all->count);
-            double y = swarm_position_of(all, s->type, axis,
-                                         check_random(&state) % all->count);
+            double x = particle_block_position_of(
+                all, s->type, axis, check_random(&state) % all->count);
+            double y = particle_block_position_of(
+                all, s->type, axis, check_random(&state) % all->count);
 
             q.low[axis] = isnan(x) || isnan(y) ? -INFINITY : fmin(x, y);
             q.high[axis] = isnan(x) || isnan(y) ? INFINITY : fmax(x, y);
@@ -149,7 +150,7 @@ static void check_queries(const struct lossy *l, const struct swarm *s,
                 !q.condition_count || (a[i] >= c.low.f && a[i] <= c.high.f);
 
             for (int axis = 0; axis < s->ndims && q.boxed; axis++) {
-                double x = swarm_position_of(all, s->type, axis, i);
+                double x = particle_block_position_of(all, s->type, axis, i);
 
                 in &= isfinite(x) && x >= q.low[axis] &&
                       (q.closed >> axis & 1 ? x <= q.high[axis]
@@ -180,14 +181,14 @@ static void run(enum shape shape, int ndims, bouma_type type,
     bouma_dataset *ds;
     bouma_step *step = NULL;
     char message[400];
-    struct swarm s;
+    struct particle_block s;
 
     io = bouma_io_memory_new();
     bouma_options_init(&o, sizeof(o));
     o.io = io;
     o.durability = BOUMA_FAST;
     o.files = 3;
-    swarm_make(&s, shape, 9000, ndims, type, 0);
+    particle_block_make(&s, shape, 9000, ndims, type, 0);
     CHECK_EQ(bouma_dataset_create(&ds, "lossy", &o), BOUMA_OK);
     define(&l, ds, &s);
     CHECK_EQ(bouma_step_begin(ds, 0, 0), BOUMA_OK);
@@ -217,7 +218,7 @@ static void run(enum shape shape, int ndims, bouma_type type,
                           message, sizeof(message)),
              BOUMA_OK);
     CHECK_EQ(report.damages + report.notes, 0);
-    swarm_free(&s);
+    particle_block_free(&s);
     bouma_io_memory_free(io);
     if (check_counts()->failed != before)
         printf("  shape %d, %d-D, %s, tolerances %g %g %g\n", (int)shape, ndims,

@@ -1,21 +1,24 @@
 /* Particles through the public functions: what is written comes back, and what
  * is found is what a look at every particle finds. */
-#include "swarm.h"
+#include "particle_block.h"
 
 static bouma_io *io;
 
-/* Write one swarm, in two blocks, and open it again. */
-static bouma_step *write_and_open(bouma_dataset **ds, struct swarm_set *set,
-                                  const struct swarm *s, bouma_options *opts,
-                                  bouma_codec codec, int leaf)
+/* Write one block of particles, in two blocks, and open it again. */
+static bouma_step *write_and_open(bouma_dataset **ds,
+                                  struct particle_block_set *set,
+                                  const struct particle_block *s,
+                                  bouma_options *opts, bouma_codec codec,
+                                  int leaf)
 {
     bouma_step *step = NULL;
 
     CHECK_EQ(bouma_dataset_create(ds, "a.bouma", opts), BOUMA_OK);
-    CHECK_EQ(swarm_define(set, *ds, "dust", s->ndims, s->type, codec, leaf),
-             BOUMA_OK);
+    CHECK_EQ(
+        particle_block_define(set, *ds, "dust", s->ndims, s->type, codec, leaf),
+        BOUMA_OK);
     CHECK_EQ(bouma_step_begin(*ds, 0, 0), BOUMA_OK);
-    CHECK_EQ(swarm_put(set, s), BOUMA_OK);
+    CHECK_EQ(particle_block_put(set, s), BOUMA_OK);
     if (bouma_step_end(*ds, NULL))
         printf("%s\n", bouma_error_message(*ds));
     CHECK_EQ(bouma_dataset_close(*ds), BOUMA_OK);
@@ -24,7 +27,7 @@ static bouma_step *write_and_open(bouma_dataset **ds, struct swarm_set *set,
     if (bouma_step_open(&step, *ds, 0))
         printf("%s\n", bouma_error_message(*ds));
     if (step)
-        swarm_find(set, step, "dust");
+        particle_block_find(set, step, "dust");
     return step;
 }
 
@@ -36,10 +39,10 @@ static void setup(bouma_options *opts)
     opts->durability = BOUMA_FAST;
 }
 
-/* All particles that are in 'd' are of the swarm, none twice; and, of each of
- * the swarm, whether it is there. */
-static void check_found(const struct swarm *s, const bouma_particle_data *d,
-                        uint8_t *there)
+/* All particles that are in 'd' are of the block of particles, none twice; and,
+ * of each of the block of particles, whether it is there. */
+static void check_found(const struct particle_block *s,
+                        const bouma_particle_data *d, uint8_t *there)
 {
     const uint64_t *id = d->columns[ID];
 
@@ -47,7 +50,7 @@ static void check_found(const struct swarm *s, const bouma_particle_data *d,
     for (uint64_t i = 0; i < d->count; i++) {
         uint64_t k = id[i] - s->id[0];
 
-        CHECK(k < s->count && !there[k] && swarm_same(s, k, d, i));
+        CHECK(k < s->count && !there[k] && particle_block_same(s, k, d, i));
         if (k < s->count)
             there[k] = 1;
     }
@@ -72,8 +75,8 @@ static void what_is_written_comes_back(void)
     for (int shape = 0; shape < SHAPES; shape++)
         for (size_t c = 0; c < sizeof(counts) / sizeof(*counts); c++) {
             int ndims = 1 + (shape + (int)c) % 3;
-            struct swarm s;
-            struct swarm_set set;
+            struct particle_block s;
+            struct particle_block_set set;
             bouma_particle_data *d = NULL;
             bouma_particles_info info;
             bouma_options opts;
@@ -84,8 +87,8 @@ static void what_is_written_comes_back(void)
             setup(&opts);
             opts.file_size = c % 2 ? 0 : 100000;
             opts.order = c % 3 ? BOUMA_ORDER_LEVEL : BOUMA_ORDER_CHUNK;
-            swarm_make(&s, (enum shape)shape, counts[c], ndims,
-                       c % 2 ? BOUMA_F64 : BOUMA_F32, 5);
+            particle_block_make(&s, (enum shape)shape, counts[c], ndims,
+                                c % 2 ? BOUMA_F64 : BOUMA_F32, 5);
             there = malloc((size_t)s.count);
             step = write_and_open(&ds, &set, &s, &opts, codecs[c % 2],
                                   c % 2 ? 0 : 16);
@@ -100,14 +103,14 @@ static void what_is_written_comes_back(void)
             bouma_step_free(step);
             bouma_dataset_free(ds);
             verify(&opts);
-            swarm_free(&s);
+            particle_block_free(&s);
             free(there);
             bouma_io_memory_free(io);
         }
 }
 
 /* Whether particle k matches, by a look at it. */
-static int matches(const struct swarm *s, uint64_t k,
+static int matches(const struct particle_block *s, uint64_t k,
                    const bouma_particles_query *q, double mass_low,
                    double mass_high, int with_mass)
 {
@@ -129,8 +132,8 @@ static void queries_find_what_brute_force_finds(void)
     uint64_t state = 4;
 
     for (int shape = 0; shape < SHAPES; shape++) {
-        struct swarm s;
-        struct swarm_set set;
+        struct particle_block s;
+        struct particle_block_set set;
         bouma_options opts;
         bouma_dataset *ds;
         bouma_step *step;
@@ -139,8 +142,8 @@ static void queries_find_what_brute_force_finds(void)
 
         setup(&opts);
         opts.file_size = 200000;
-        swarm_make(&s, (enum shape)shape, 30000, 3,
-                   shape % 2 ? BOUMA_F64 : BOUMA_F32, 1);
+        particle_block_make(&s, (enum shape)shape, 30000, 3,
+                            shape % 2 ? BOUMA_F64 : BOUMA_F32, 1);
         there = malloc((size_t)s.count);
         step = write_and_open(&ds, &set, &s, &opts, BOUMA_CODEC_ZSTD, 64);
         for (int trial = 0; trial < 60 && step; trial++) {
@@ -200,7 +203,7 @@ static void queries_find_what_brute_force_finds(void)
         CHECK(found > 0);
         bouma_step_free(step);
         bouma_dataset_free(ds);
-        swarm_free(&s);
+        particle_block_free(&s);
         free(there);
         bouma_io_memory_free(io);
     }
@@ -209,14 +212,14 @@ static void queries_find_what_brute_force_finds(void)
 /* Values on the edges of bins, and the largest one, are not lost. */
 static void all_ranges_of_integers_are_right(void)
 {
-    struct swarm s;
-    struct swarm_set set;
+    struct particle_block s;
+    struct particle_block_set set;
     bouma_options opts;
     bouma_dataset *ds;
     bouma_step *step;
 
     setup(&opts);
-    swarm_make(&s, UNIFORM, 20000, 2, BOUMA_F64, 0);
+    particle_block_make(&s, UNIFORM, 20000, 2, BOUMA_F64, 0);
     step = write_and_open(&ds, &set, &s, &opts, BOUMA_CODEC_RAW, 32);
     for (int low = -9; low <= 9; low++)
         for (int high = low - 1; high <= 9; high++) {
@@ -256,7 +259,7 @@ static void all_ranges_of_integers_are_right(void)
     }
     bouma_step_free(step);
     bouma_dataset_free(ds);
-    swarm_free(&s);
+    particle_block_free(&s);
     bouma_io_memory_free(io);
 }
 
@@ -268,8 +271,8 @@ static void quality_is_a_share(void)
                                   0.2, 0.5,    0.9,  1};
 
     for (int shape = 0; shape < SHAPES; shape++) {
-        struct swarm s;
-        struct swarm_set set;
+        struct particle_block s;
+        struct particle_block_set set;
         bouma_options opts;
         bouma_dataset *ds;
         bouma_step *step;
@@ -278,7 +281,7 @@ static void quality_is_a_share(void)
 
         setup(&opts);
         opts.files = 5;
-        swarm_make(&s, (enum shape)shape, 100000, 3, BOUMA_F32, 0);
+        particle_block_make(&s, (enum shape)shape, 100000, 3, BOUMA_F32, 0);
         seen = calloc(1, (size_t)s.count);
         there = calloc(1, (size_t)s.count);
         step = write_and_open(&ds, &set, &s, &opts, BOUMA_CODEC_RAW, 0);
@@ -314,7 +317,7 @@ static void quality_is_a_share(void)
         CHECK_EQ(before, s.count);
         bouma_step_free(step);
         bouma_dataset_free(ds);
-        swarm_free(&s);
+        particle_block_free(&s);
         free(seen);
         free(there);
         bouma_io_memory_free(io);
@@ -324,8 +327,8 @@ static void quality_is_a_share(void)
 static void samples_have_the_size_that_was_asked_for(void)
 {
     static const uint64_t sizes[] = {0, 1, 10, 1000, 29999, 30000, 50000};
-    struct swarm s;
-    struct swarm_set set;
+    struct particle_block s;
+    struct particle_block_set set;
     bouma_options opts;
     bouma_dataset *ds;
     bouma_step *step;
@@ -333,7 +336,7 @@ static void samples_have_the_size_that_was_asked_for(void)
 
     setup(&opts);
     opts.files = 3;
-    swarm_make(&s, CLUSTERED, 30000, 3, BOUMA_F32, 0);
+    particle_block_make(&s, CLUSTERED, 30000, 3, BOUMA_F32, 0);
     there = malloc((size_t)s.count);
     step = write_and_open(&ds, &set, &s, &opts, BOUMA_CODEC_ZSTD, 0);
     for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
@@ -353,7 +356,7 @@ static void samples_have_the_size_that_was_asked_for(void)
     }
     bouma_step_free(step);
     bouma_dataset_free(ds);
-    swarm_free(&s);
+    particle_block_free(&s);
     free(there);
     bouma_io_memory_free(io);
 }
@@ -384,11 +387,11 @@ static void the_layout_costs_little(void)
         value[k] = malloc(sizeof(double) * N);
     for (int i = 0; i < N; i++) {
         for (int c = 0; c < 3; c++)
-            position[3 * i + c] = (float)swarm_unit(&state);
+            position[3 * i + c] = (float)particle_block_unit(&state);
         for (int k = 0; k < 4; k++)
-            value[k][i] =
-                k < 2 ? (double)position[3 * i + k] + 0.01 * swarm_unit(&state)
-                      : swarm_unit(&state);
+            value[k][i] = k < 2 ? (double)position[3 * i + k] +
+                                      0.01 * particle_block_unit(&state)
+                                : particle_block_unit(&state);
     }
     CHECK_EQ(bouma_dataset_create(&ds, "c.bouma", &opts), BOUMA_OK);
     CHECK_EQ(bouma_particles_define(&set, ds, "p", &spec), BOUMA_OK);

@@ -554,7 +554,8 @@ static void no_memory_is_no_damage(void)
     CHECK(done);
 }
 
-/* ---- wrong wishes ------------------------------------------------------- */
+/* ---- wrong requests -------------------------------------------------------
+ */
 
 static void wrong_tolerances_are_told(void)
 {

@@ -389,7 +389,7 @@ static void what_is_interrupted_can_be_done_again(int beside)
     restore(outer);
 }
 
-static void twins_make_way_too(void)
+static void local_copies_make_way_too(void)
 {
     bouma_options o = options_for(memory, 1);
     struct scenario_writer writer = {0};
@@ -418,7 +418,7 @@ static void twins_make_way_too(void)
     CHECK_EQ(id, 2);
 }
 
-/* A dataset "far/NAME" with a twin "near/NAME", of three steps each. */
+/* A dataset "far/NAME" with a local copy "near/NAME", of three steps each. */
 static void make_pair(const char *name)
 {
     bouma_options o = options_for(memory, 1);
@@ -478,14 +478,14 @@ static void all_places_make_way_or_none(void)
     CHECK_EQ(clobber_pair("b", memory, "near"), BOUMA_EEXISTS);
     CHECK_EQ(steps_of("near/b", &id), 3);
     CHECK_EQ(steps_of("far/b", &id), 3);
-    /* A twin that is the dataset itself. */
+    /* A local copy that is the dataset itself. */
     CHECK_EQ(clobber_pair("b", memory, "far"), BOUMA_EINVAL);
     CHECK_EQ(steps_of("far/b", &id), 3);
     CHECK_EQ(id, 1);
 }
 
-/* Killed anywhere, with a file of its own in the twin. The old dataset, as long
- * as it is whole, can be appended to when its twin is gone. */
+/* Killed anywhere, with a file of its own in the local copy. The old dataset,
+ * as long as it is whole, can be appended to when its local copy is gone. */
 static void pairs_are_interrupted_and_done_again(void)
 {
     bouma_io *outer = memory;
@@ -769,7 +769,7 @@ int main(void)
     what_is_interrupted_can_be_done_again(1);
     pairs_are_interrupted_and_done_again();
     damaged_datasets_make_way();
-    twins_make_way_too();
+    local_copies_make_way_too();
     all_places_make_way_or_none();
     files_that_are_still_open_do_no_harm();
     messages_tell_what_helps();

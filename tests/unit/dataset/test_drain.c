@@ -1,5 +1,6 @@
-/* Steps that persist in a twin, and come to their place. Each claim is tried on
- * files, where a thread drains, and in memory, where the caller does. */
+/* Steps that persist in a local copy, and come to their place. Each claim is
+ * tried on files, where a thread drains, and in memory, where the caller does.
+ */
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -11,11 +12,12 @@
 #include "must.h"
 #include "scenario.h"
 
-/* Two places: DIR/far/d.bouma is the dataset, DIR/near/d.bouma its twin. */
+/* Two places: DIR/far/d.bouma is the dataset, DIR/near/d.bouma its local copy.
+ */
 struct world {
     const bouma_io *io;
     bouma_io *memory; /* NULL: files */
-    char dir[64], far[128], near[128], twin[160];
+    char dir[64], far[128], near[128], local_copy[160];
 };
 
 static void world_make(struct world *w, int in_memory)
@@ -30,7 +32,7 @@ static void world_make(struct world *w, int in_memory)
     if (!in_memory) {
         REQUIRE(!mkdir(w->far, 0777) && !mkdir(w->near, 0777));
     }
-    snprintf(w->twin, sizeof(w->twin), "%s/d.bouma", w->near);
+    snprintf(w->local_copy, sizeof(w->local_copy), "%s/d.bouma", w->near);
     strcat(w->far, "/d.bouma");
 }
 
@@ -121,7 +123,7 @@ static void steps_are_in_both_places(const struct world *w)
     create(&writer, w);
     for (int step = 0; step < 3; step++) {
         write_step(&writer, step, 5);
-        CHECK_EQ(look(w, w->twin, step), 5); /* at once */
+        CHECK_EQ(look(w, w->local_copy, step), 5); /* at once */
     }
     MUST(writer.ds, bouma_dataset_drain(writer.ds));
     for (int step = 0; step < 3; step++)
@@ -130,7 +132,7 @@ static void steps_are_in_both_places(const struct world *w)
     end(&writer);
     CHECK_EQ(look(w, w->far, 3), 6);
     CHECK_EQ(findings(w, w->far), 0);
-    CHECK_EQ(findings(w, w->twin), 0);
+    CHECK_EQ(findings(w, w->local_copy), 0);
 }
 
 static void what_is_near_is_read_there(const struct world *w)
@@ -179,13 +181,13 @@ static void a_step_that_is_replaced_is_replaced_in_both(const struct world *w)
     end(&writer);
     CHECK_EQ(look(w, w->far, 0), 1);
     CHECK_EQ(look(w, w->far, 1), 3);
-    CHECK_EQ(look(w, w->twin, 1), 3);
-    /* Behind the twin's back: what is newer counts. */
+    CHECK_EQ(look(w, w->local_copy, 1), 3);
+    /* Behind the local copy's back: what is newer counts. */
     o.persist = 0;
     append(&writer, w->far, &o);
     write_step(&writer, 0, 4);
     end(&writer);
-    CHECK_EQ(look(w, w->twin, 0), 1);
+    CHECK_EQ(look(w, w->local_copy, 0), 1);
     o = options_of(w, 0);
     MUST(writer.ds, bouma_dataset_open(&writer.ds, w->far, &o));
     for (int step = 0; step < 2; step++) {
@@ -221,7 +223,7 @@ static void writers_with_and_without_go_on(const struct world *w)
     end(&writer);
     for (int step = 0; step < 4; step++) {
         CHECK_EQ(look(w, w->far, step), 1);
-        CHECK_EQ(look(w, w->twin, step), step % 2 ? -1 : 1);
+        CHECK_EQ(look(w, w->local_copy, step), step % 2 ? -1 : 1);
     }
     CHECK_EQ(findings(w, w->far), 0);
 }
@@ -253,18 +255,18 @@ static void wrong_options_are_refused(const struct world *w)
     bouma_dataset_free(ds);
 }
 
-static void a_twin_of_another_is_not_touched(const struct world *w)
+static void a_local_copy_of_another_is_not_touched(const struct world *w)
 {
     bouma_options o = options_of(w, 1), plain = options_of(w, 0);
     struct writer writer;
     bouma_dataset *ds;
 
     memset(&writer, 0, sizeof(writer));
-    MUST(writer.ds, bouma_dataset_create(&writer.ds, w->twin, &plain));
+    MUST(writer.ds, bouma_dataset_create(&writer.ds, w->local_copy, &plain));
     write_step(&writer, 0, 9);
     end(&writer);
     CHECK_EQ(bouma_dataset_create(&ds, w->far, &o), BOUMA_EEXISTS);
-    CHECK_TEXT(bouma_error_message(ds), w->twin);
+    CHECK_TEXT(bouma_error_message(ds), w->local_copy);
     bouma_dataset_free(ds);
     memset(&writer, 0, sizeof(writer));
     MUST(writer.ds, bouma_dataset_create(&writer.ds, w->far, &plain));
@@ -274,7 +276,7 @@ static void a_twin_of_another_is_not_touched(const struct world *w)
     CHECK_TEXT(bouma_error_message(ds), "another dataset");
     bouma_dataset_free(ds);
     /* Nor is it read. */
-    CHECK_EQ(look(w, w->twin, 0), 9);
+    CHECK_EQ(look(w, w->local_copy, 0), 9);
     MUST(ds, bouma_dataset_open(&ds, w->far, &plain));
     {
         int generation = -1;
@@ -290,19 +292,19 @@ static void a_twin_of_another_is_not_touched(const struct world *w)
     end(&writer);
 }
 
-static void the_dataset_is_not_its_own_twin(const struct world *w)
+static void the_dataset_is_not_its_own_local_copy(const struct world *w)
 {
     bouma_options o = options_of(w, 1), plain = options_of(w, 0);
     struct writer writer;
     bouma_dataset *ds;
 
-    MUST(ds, bouma_dataset_create(&ds, w->twin, &plain));
+    MUST(ds, bouma_dataset_create(&ds, w->local_copy, &plain));
     bouma_dataset_close(ds);
     bouma_dataset_free(ds);
-    CHECK_EQ(bouma_dataset_append(&ds, w->twin, &o), BOUMA_EBUSY);
+    CHECK_EQ(bouma_dataset_append(&ds, w->local_copy, &o), BOUMA_EBUSY);
     CHECK_TEXT(bouma_error_message(ds), "is the dataset itself");
     bouma_dataset_free(ds);
-    append(&writer, w->twin, &plain);
+    append(&writer, w->local_copy, &plain);
     write_step(&writer, 0, 1);
     end(&writer);
 }
@@ -399,7 +401,7 @@ static void damage_does_not_get_through(const struct world *w)
     write_step(&writer, 0, 1);
     CHECK(bouma_dataset_drain(writer.ds) != BOUMA_OK);
     hide(w, 0);
-    subfile_of(name, sizeof(name), w->twin, 0);
+    subfile_of(name, sizeof(name), w->local_copy, 0);
     fd = open(name, O_RDWR);
     REQUIRE(fd >= 0 && !fstat(fd, &st));
     for (off_t at = 0; at < st.st_size; at++) {
@@ -420,8 +422,9 @@ static void damage_does_not_get_through(const struct world *w)
     CHECK_EQ(look(w, w->far, 0), 1);
 }
 
-/* A handle that is freed with copies under way leaves a twin that is whole. */
-static void freeing_leaves_the_twin_whole(const struct world *w)
+/* A handle that is freed with copies under way leaves a local copy that is
+ * whole. */
+static void freeing_leaves_the_local_copy_whole(const struct world *w)
 {
     bouma_options o = options_of(w, 1);
     struct writer writer;
@@ -431,7 +434,7 @@ static void freeing_leaves_the_twin_whole(const struct world *w)
         write_step(&writer, step, 1);
     bouma_dataset_free(writer.ds);
     for (int step = 0; step < 4; step++)
-        CHECK_EQ(look(w, w->twin, step), 1);
+        CHECK_EQ(look(w, w->local_copy, step), 1);
     for (int step = 1, gone = 0; step < 4; step++) {
         int here = look(w, w->far, step);
 
@@ -457,8 +460,8 @@ static int drain(const struct world *w, const char *from, int remove,
     return rc;
 }
 
-/* Steps 0 to 'steps' - 1 in the twin only: the dataset itself is there, and has
- * none, or is not there. */
+/* Steps 0 to 'steps' - 1 in the local copy only: the dataset itself is there,
+ * and has none, or is not there. */
 static void leave_behind(const struct world *w, int steps)
 {
     struct writer writer;
@@ -467,7 +470,7 @@ static void leave_behind(const struct world *w, int steps)
     {
         bouma_options o = options_of(w, 0);
 
-        MUST(writer.ds, bouma_dataset_create(&writer.ds, w->twin, &o));
+        MUST(writer.ds, bouma_dataset_create(&writer.ds, w->local_copy, &o));
     }
     for (int step = 0; step < steps; step++)
         write_step(&writer, step, 1);
@@ -479,7 +482,7 @@ static void what_was_left_behind_is_drained(const struct world *w)
     bouma_drain_report report;
 
     leave_behind(w, 20); /* more than one claim */
-    CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_OK);
+    CHECK_EQ(drain(w, w->local_copy, 0, &report), BOUMA_OK);
     CHECK_EQ(report.steps, 20);
     CHECK_EQ(report.published, 20);
     CHECK_EQ(report.files, 60);
@@ -487,7 +490,7 @@ static void what_was_left_behind_is_drained(const struct world *w)
     for (int step = 0; step < 20; step++)
         CHECK_EQ(look(w, w->far, step), 1);
     CHECK_EQ(findings(w, w->far), 0);
-    CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_OK);
+    CHECK_EQ(drain(w, w->local_copy, 0, &report), BOUMA_OK);
     CHECK_EQ(report.present, 20);
     CHECK_EQ(report.published + report.files + report.bytes, 0);
 }
@@ -499,7 +502,7 @@ static void writing_goes_on_after_a_drain(const struct world *w)
     struct writer writer;
 
     leave_behind(w, 2);
-    CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_OK);
+    CHECK_EQ(drain(w, w->local_copy, 0, &report), BOUMA_OK);
     o.replace = 1;
     append(&writer, w->far, &o);
     write_step(&writer, 1, 2);
@@ -507,7 +510,7 @@ static void writing_goes_on_after_a_drain(const struct world *w)
     end(&writer);
     CHECK_EQ(look(w, w->far, 1), 2);
     CHECK_EQ(look(w, w->far, 2), 1);
-    CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_OK);
+    CHECK_EQ(drain(w, w->local_copy, 0, &report), BOUMA_OK);
     CHECK_EQ(report.present, 3);
 }
 
@@ -518,18 +521,18 @@ static void a_newer_step_takes_the_place_of_an_older(const struct world *w)
     struct writer writer;
 
     leave_behind(w, 2);
-    CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_OK);
+    CHECK_EQ(drain(w, w->local_copy, 0, &report), BOUMA_OK);
     o.replace = 1;
-    append(&writer, w->twin, &o);
+    append(&writer, w->local_copy, &o);
     write_step(&writer, 0, 2);
     end(&writer);
-    CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_OK);
+    CHECK_EQ(drain(w, w->local_copy, 0, &report), BOUMA_OK);
     CHECK_EQ(report.published, 1);
     CHECK_EQ(report.replaced, 1);
     CHECK_EQ(report.present, 1);
     CHECK_EQ(report.older, 0);
     CHECK_EQ(look(w, w->far, 0), 2);
-    CHECK_EQ(look(w, w->twin, 0), 2);
+    CHECK_EQ(look(w, w->local_copy, 0), 2);
 }
 
 /* And stays where it is, on both sides. */
@@ -540,21 +543,21 @@ static void an_older_step_is_kept(const struct world *w)
     struct writer writer;
 
     leave_behind(w, 3);
-    CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_OK);
+    CHECK_EQ(drain(w, w->local_copy, 0, &report), BOUMA_OK);
     o.replace = 1;
     append(&writer, w->far, &o);
     write_step(&writer, 1, 3);
     end(&writer);
-    CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_OK);
+    CHECK_EQ(drain(w, w->local_copy, 0, &report), BOUMA_OK);
     CHECK_EQ(report.published + report.replaced, 0);
     CHECK_EQ(report.present, 2);
     CHECK_EQ(report.older, 1);
-    CHECK_EQ(drain(w, w->twin, 1, &report), BOUMA_OK);
+    CHECK_EQ(drain(w, w->local_copy, 1, &report), BOUMA_OK);
     CHECK_EQ(report.removed, 2);
     CHECK_EQ(report.older, 1);
-    CHECK_EQ(look(w, w->twin, 0), -1);
-    CHECK_EQ(look(w, w->twin, 1), 1);
-    CHECK_EQ(look(w, w->twin, 2), -1);
+    CHECK_EQ(look(w, w->local_copy, 0), -1);
+    CHECK_EQ(look(w, w->local_copy, 1), 1);
+    CHECK_EQ(look(w, w->local_copy, 2), -1);
     CHECK_EQ(look(w, w->far, 1), 3);
     CHECK_EQ(findings(w, w->far), 0);
 }
@@ -568,22 +571,22 @@ static void neither_of_two_writings_is_dropped(const struct world *w)
     struct writer writer;
 
     leave_behind(w, 1);
-    CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_OK);
+    CHECK_EQ(drain(w, w->local_copy, 0, &report), BOUMA_OK);
     o.replace = 1;
     append(&writer, w->far, &o); /* epoch 3: a drain had the second */
     write_step(&writer, 0, 3);
     end(&writer);
-    append(&writer, w->twin, &o);
+    append(&writer, w->local_copy, &o);
     end(&writer);
-    append(&writer, w->twin, &o);
+    append(&writer, w->local_copy, &o);
     write_step(&writer, 0, 4);
     end(&writer);
     for (int remove = 0; remove < 2; remove++) {
-        CHECK_EQ(drain(w, w->twin, remove, &report), BOUMA_EEXISTS);
+        CHECK_EQ(drain(w, w->local_copy, remove, &report), BOUMA_EEXISTS);
         CHECK_EQ(report.failed, 1);
         CHECK_EQ(report.removed + report.published, 0);
         CHECK_EQ(look(w, w->far, 0), 3);
-        CHECK_EQ(look(w, w->twin, 0), 4);
+        CHECK_EQ(look(w, w->local_copy, 0), 4);
     }
 }
 
@@ -597,7 +600,7 @@ static void another_dataset_is_not_drained_to(const struct world *w)
     memset(&writer, 0, sizeof(writer));
     MUST(writer.ds, bouma_dataset_create(&writer.ds, w->far, &o));
     end(&writer);
-    CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_EEXISTS);
+    CHECK_EQ(drain(w, w->local_copy, 0, &report), BOUMA_EEXISTS);
     CHECK_EQ(look(w, w->far, 0), -1);
     CHECK_EQ(drain(w, w->near, 0, &report), BOUMA_ENOTFOUND);
     CHECK_EQ(drain(w, w->far, 0, &report), BOUMA_EINVAL);
@@ -639,15 +642,15 @@ static void a_foreign_directory_is_left_alone(const struct world *w)
     REQUIRE(!mkdir(w->far, 0777));
     scribble(w->far, "thesis.tex");
     for (int remove = 0; remove < 2; remove++) {
-        CHECK_EQ(bouma_drain(w->twin, w->far, remove, NULL, &report, message,
-                             sizeof(message)),
+        CHECK_EQ(bouma_drain(w->local_copy, w->far, remove, NULL, &report,
+                             message, sizeof(message)),
                  BOUMA_EEXISTS);
         CHECK_TEXT(message, "is no bouma dataset");
         CHECK_TEXT(message, w->far);
         CHECK_EQ(entries(w->far), 1);
     }
-    CHECK_EQ(look(w, w->twin, 0), 1);
-    /* Nor becomes one a twin. */
+    CHECK_EQ(look(w, w->local_copy, 0), 1);
+    /* Nor becomes one a local copy. */
     snprintf(other, sizeof(other), "%s/x.bouma", w->near);
     REQUIRE(!mkdir(other, 0777));
     scribble(other, "thesis.tex");
@@ -662,7 +665,7 @@ static void a_foreign_directory_is_left_alone(const struct world *w)
     snprintf(message, sizeof(message), "%s/thesis.tex", w->far);
     REQUIRE(!unlink(message));
     scribble(w->far, "DATASET.tmp.00000001");
-    CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_OK);
+    CHECK_EQ(drain(w, w->local_copy, 0, &report), BOUMA_OK);
     CHECK_EQ(look(w, w->far, 0), 1);
 }
 
@@ -674,15 +677,15 @@ static void what_is_safe_can_be_removed(const struct world *w)
     bouma_dataset *ds;
 
     leave_behind(w, 3);
-    CHECK_EQ(drain(w, w->twin, 1, &report), BOUMA_OK);
+    CHECK_EQ(drain(w, w->local_copy, 1, &report), BOUMA_OK);
     CHECK_EQ(report.removed, 3);
     CHECK_EQ(report.published, 3);
     for (int step = 0; step < 3; step++) {
         CHECK_EQ(look(w, w->far, step), 1);
-        CHECK_EQ(look(w, w->twin, step), -1);
+        CHECK_EQ(look(w, w->local_copy, step), -1);
     }
-    CHECK_EQ(findings(w, w->twin), 0);
-    MUST(ds, bouma_dataset_open(&ds, w->twin, &o));
+    CHECK_EQ(findings(w, w->local_copy), 0);
+    MUST(ds, bouma_dataset_open(&ds, w->local_copy, &o));
     CHECK_EQ(bouma_dataset_step_count(ds), 0);
     bouma_dataset_free(ds);
     /* And it can be used on. */
@@ -690,7 +693,7 @@ static void what_is_safe_can_be_removed(const struct world *w)
     append(&writer, w->far, &o);
     write_step(&writer, 3, 1);
     end(&writer);
-    CHECK_EQ(look(w, w->twin, 3), 1);
+    CHECK_EQ(look(w, w->local_copy, 3), 1);
     CHECK_EQ(look(w, w->far, 3), 1);
 }
 
@@ -701,23 +704,23 @@ static void who_writes_is_not_disturbed(const struct world *w)
     struct writer writer;
 
     leave_behind(w, 1);
-    CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_OK);
-    append(&writer, w->twin, &o);
+    CHECK_EQ(drain(w, w->local_copy, 0, &report), BOUMA_OK);
+    append(&writer, w->local_copy, &o);
     write_step(&writer, 1, 1);
-    CHECK_EQ(drain(w, w->twin, 1, &report), BOUMA_EBUSY);
+    CHECK_EQ(drain(w, w->local_copy, 1, &report), BOUMA_EBUSY);
     CHECK_EQ(report.removed, 0);
     write_step(&writer, 2, 1);
     end(&writer);
-    CHECK_EQ(look(w, w->twin, 0), 1);
+    CHECK_EQ(look(w, w->local_copy, 0), 1);
     /* Step 2 waits until the dataset is free. */
     append(&writer, w->far, &o);
-    CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_EBUSY);
+    CHECK_EQ(drain(w, w->local_copy, 0, &report), BOUMA_EBUSY);
     end(&writer);
-    CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_OK);
+    CHECK_EQ(drain(w, w->local_copy, 0, &report), BOUMA_OK);
     CHECK_EQ(look(w, w->far, 2), 1);
 }
 
-/* Files only: a second node is a copy of the twin without some files. */
+/* Files only: a second node is a copy of the local copy without some files. */
 static void each_node_brings_its_files(const struct world *w)
 {
     bouma_drain_report report;
@@ -727,9 +730,9 @@ static void each_node_brings_its_files(const struct world *w)
     snprintf(other, sizeof(other), "%s/other.bouma", w->near);
     snprintf(command, sizeof(command),
              "cp -r %s %s && rm %s/steps/*/d.0000* %s/steps/*/d.000[12]*",
-             w->twin, other, w->twin, other);
+             w->local_copy, other, w->local_copy, other);
     REQUIRE(!system(command));
-    CHECK_EQ(drain(w, w->twin, 1, &report), BOUMA_OK);
+    CHECK_EQ(drain(w, w->local_copy, 1, &report), BOUMA_OK);
     CHECK_EQ(report.waiting, 2);
     CHECK_EQ(report.files, 4);
     CHECK_EQ(report.published + report.removed, 0);
@@ -740,7 +743,7 @@ static void each_node_brings_its_files(const struct world *w)
     CHECK_EQ(look(w, w->far, 0), 1);
     CHECK_EQ(look(w, w->far, 1), 1);
     CHECK_EQ(findings(w, w->far), 0);
-    CHECK_EQ(drain(w, w->twin, 1, &report), BOUMA_OK);
+    CHECK_EQ(drain(w, w->local_copy, 1, &report), BOUMA_OK);
     CHECK_EQ(report.removed, 2);
 }
 
@@ -774,33 +777,35 @@ static void a_loss_is_known_there_too(const struct world *w)
     struct writer writer;
 
     leave_behind(w, 4);
-    snprintf(command, sizeof(command), "rm -r %s/steps/0000000[12]", w->twin);
+    snprintf(command, sizeof(command), "rm -r %s/steps/0000000[12]",
+             w->local_copy);
     REQUIRE(!system(command));
     /* One is on record, the other is not. */
-    CHECK_EQ(bouma_repair(w->twin, 1, &o, NULL, NULL, &repair, message,
+    CHECK_EQ(bouma_repair(w->local_copy, 1, &o, NULL, NULL, &repair, message,
                           sizeof(message)),
              BOUMA_OK);
-    snprintf(command, sizeof(command), "rm -r %s/steps/00000003", w->twin);
+    snprintf(command, sizeof(command), "rm -r %s/steps/00000003",
+             w->local_copy);
     REQUIRE(!system(command));
-    CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_OK);
+    CHECK_EQ(drain(w, w->local_copy, 0, &report), BOUMA_OK);
     CHECK_EQ(report.published, 1);
     CHECK_EQ(report.losses, 3);
     CHECK_EQ(findings(w, w->far), 3);
     snprintf(command, sizeof(command),
-             "cmp %s/lost/00000001.loss %s/lost/00000001.loss", w->twin,
+             "cmp %s/lost/00000001.loss %s/lost/00000001.loss", w->local_copy,
              w->far);
     CHECK(!system(command)); /* with its date */
     /* Once is enough, and a claim is not needed to see that. */
     append(&writer, w->far, &o);
-    CHECK_EQ(drain(w, w->twin, 1, &report), BOUMA_OK);
+    CHECK_EQ(drain(w, w->local_copy, 1, &report), BOUMA_OK);
     CHECK_EQ(report.losses, 0);
     end(&writer);
-    CHECK_EQ(findings(w, w->twin), 3);
+    CHECK_EQ(findings(w, w->local_copy), 3);
     /* What comes after all is not lost. */
-    append(&writer, w->twin, &o);
+    append(&writer, w->local_copy, &o);
     write_step(&writer, 2, 5);
     end(&writer);
-    CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_OK);
+    CHECK_EQ(drain(w, w->local_copy, 0, &report), BOUMA_OK);
     CHECK_EQ(look(w, w->far, 2), 5);
     CHECK_EQ(findings(w, w->far), 2);
     snprintf(command, sizeof(command), "%s/lost/00000002.loss", w->far);
@@ -814,14 +819,15 @@ static void a_loss_after_the_drain_does_no_harm(const struct world *w)
     char command[400];
 
     leave_behind(w, 2);
-    CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_OK);
-    snprintf(command, sizeof(command), "rm -r %s/steps/00000001", w->twin);
+    CHECK_EQ(drain(w, w->local_copy, 0, &report), BOUMA_OK);
+    snprintf(command, sizeof(command), "rm -r %s/steps/00000001",
+             w->local_copy);
     REQUIRE(!system(command));
-    CHECK_EQ(drain(w, w->twin, 1, &report), BOUMA_OK);
+    CHECK_EQ(drain(w, w->local_copy, 1, &report), BOUMA_OK);
     CHECK_EQ(report.losses, 0);
     CHECK_EQ(report.removed, 1);
     CHECK_EQ(findings(w, w->far), 0);
-    CHECK_EQ(findings(w, w->twin), 1);
+    CHECK_EQ(findings(w, w->local_copy), 1);
 }
 
 /* A file is lost, and known to be: no other node will bring it. */
@@ -833,16 +839,16 @@ static void a_lost_file_is_not_waited_for(const struct world *w)
     char name[300], message[640];
 
     leave_behind(w, 2);
-    subfile_of(name, sizeof(name), w->twin, 1);
+    subfile_of(name, sizeof(name), w->local_copy, 1);
     REQUIRE(!unlink(name));
-    CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_OK);
+    CHECK_EQ(drain(w, w->local_copy, 0, &report), BOUMA_OK);
     CHECK_EQ(report.waiting, 1);
-    CHECK_EQ(bouma_repair(w->twin, 1, &o, NULL, NULL, &repair, message,
+    CHECK_EQ(bouma_repair(w->local_copy, 1, &o, NULL, NULL, &repair, message,
                           sizeof(message)),
              BOUMA_OK);
-    CHECK_EQ(
-        bouma_drain(w->twin, w->far, 1, &o, &report, message, sizeof(message)),
-        BOUMA_EFORMAT);
+    CHECK_EQ(bouma_drain(w->local_copy, w->far, 1, &o, &report, message,
+                         sizeof(message)),
+             BOUMA_EFORMAT);
     CHECK_TEXT(message, "step 1 was not drained");
     CHECK_TEXT(message, "is lost (recorded ");
     CHECK_EQ(report.failed, 1);
@@ -861,17 +867,17 @@ static void a_damaged_chunk_is_not_a_lost_step(const struct world *w)
     char name[300], lost[200], message[640];
 
     leave_behind(w, 3);
-    subfile_of(name, sizeof(name), w->twin, 1);
+    subfile_of(name, sizeof(name), w->local_copy, 1);
     flip_middle(name);
-    CHECK_EQ(bouma_repair(w->twin, 1, &o, NULL, NULL, &repair, message,
+    CHECK_EQ(bouma_repair(w->local_copy, 1, &o, NULL, NULL, &repair, message,
                           sizeof(message)),
              BOUMA_OK);
-    snprintf(lost, sizeof(lost), "%s/lost", w->twin);
+    snprintf(lost, sizeof(lost), "%s/lost", w->local_copy);
     CHECK_EQ(entries(lost), 1);
     scribble(lost, "00000002.loss");
-    subfile_of(name, sizeof(name), w->twin, 2);
+    subfile_of(name, sizeof(name), w->local_copy, 2);
     REQUIRE(!unlink(name)); /* waits for it */
-    CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_EFORMAT);
+    CHECK_EQ(drain(w, w->local_copy, 0, &report), BOUMA_EFORMAT);
     CHECK_EQ(report.failed, 1);
     CHECK_EQ(report.waiting, 1);
     CHECK_EQ(report.losses, 0);
@@ -888,7 +894,7 @@ static void a_drain_leaves_one_claim(const struct world *w)
     char epochs[200];
 
     leave_behind(w, 50);
-    CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_OK);
+    CHECK_EQ(drain(w, w->local_copy, 0, &report), BOUMA_OK);
     CHECK_EQ(report.published, 50);
     snprintf(epochs, sizeof(epochs), "%s/epochs", w->far);
     CHECK_EQ(entries(epochs), 1);
@@ -901,9 +907,9 @@ static void a_damaged_step_does_not_hold_up_others(const struct world *w)
     char name[300];
 
     leave_behind(w, 3);
-    subfile_of(name, sizeof(name), w->twin, 1);
+    subfile_of(name, sizeof(name), w->local_copy, 1);
     flip(name, 700);
-    CHECK_EQ(drain(w, w->twin, 1, &report), BOUMA_EFORMAT);
+    CHECK_EQ(drain(w, w->local_copy, 1, &report), BOUMA_EFORMAT);
     CHECK_EQ(report.failed, 1);
     CHECK_EQ(report.published, 2);
     CHECK_EQ(report.removed, 2);
@@ -911,7 +917,7 @@ static void a_damaged_step_does_not_hold_up_others(const struct world *w)
     CHECK_EQ(look(w, w->far, 1), -1);
     CHECK_EQ(look(w, w->far, 2), 1);
     flip(name, 700);
-    CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_OK);
+    CHECK_EQ(drain(w, w->local_copy, 0, &report), BOUMA_OK);
     CHECK_EQ(look(w, w->far, 1), 1);
 }
 
@@ -924,21 +930,21 @@ static void what_is_refused_leaves_nothing(const struct world *w)
     char name[300], dir[200];
 
     leave_behind(w, 4);
-    CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_OK);
+    CHECK_EQ(drain(w, w->local_copy, 0, &report), BOUMA_OK);
     for (int step = 1; step < 3; step++) {
         snprintf(dir, sizeof(dir), "%s/steps/%08d", w->far, step);
         REQUIRE(!remove_tree(dir));
     }
-    subfile_of(name, sizeof(name), w->twin, 1);
+    subfile_of(name, sizeof(name), w->local_copy, 1);
     flip_middle(name);
-    CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_EFORMAT);
+    CHECK_EQ(drain(w, w->local_copy, 0, &report), BOUMA_EFORMAT);
     CHECK_EQ(report.failed, 1);
     CHECK_EQ(report.published, 1);
     CHECK_EQ(report.losses, 1);
     snprintf(dir, sizeof(dir), "%s/steps/00000001", w->far);
     CHECK(access(dir, F_OK));
     CHECK_EQ(findings(w, w->far), 1);
-    CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_EFORMAT);
+    CHECK_EQ(drain(w, w->local_copy, 0, &report), BOUMA_EFORMAT);
     CHECK_EQ(report.losses, 0);
     CHECK(access(dir, F_OK));
     CHECK_EQ(findings(w, w->far), 1);
@@ -950,12 +956,12 @@ static void what_is_damaged_there_stays_here(const struct world *w)
     char name[300];
 
     leave_behind(w, 1);
-    CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_OK);
+    CHECK_EQ(drain(w, w->local_copy, 0, &report), BOUMA_OK);
     subfile_of(name, sizeof(name), w->far, 0);
     flip(name, 700);
-    CHECK_EQ(drain(w, w->twin, 1, &report), BOUMA_EFORMAT);
+    CHECK_EQ(drain(w, w->local_copy, 1, &report), BOUMA_EFORMAT);
     CHECK_EQ(report.removed, 0);
-    CHECK_EQ(look(w, w->twin, 0), 1);
+    CHECK_EQ(look(w, w->local_copy, 0), 1);
 }
 
 /* Only that one stays; also if its damage was forgotten there. The message
@@ -968,13 +974,13 @@ static void a_step_damaged_there_does_not_hold_up_others(const struct world *w)
     char name[300], message[640];
 
     leave_behind(w, 4);
-    CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_OK);
+    CHECK_EQ(drain(w, w->local_copy, 0, &report), BOUMA_OK);
     for (int step = 1; step < 3; step++) {
         subfile_of(name, sizeof(name), w->far, step);
         flip_middle(name);
     }
     for (int forgotten = 0; forgotten < 2; forgotten++) {
-        CHECK_EQ(bouma_drain(w->twin, w->far, 1, &o, &report, message,
+        CHECK_EQ(bouma_drain(w->local_copy, w->far, 1, &o, &report, message,
                              sizeof(message)),
                  BOUMA_EFORMAT);
         CHECK_TEXT(message, "step 1 was not removed: ");
@@ -983,7 +989,7 @@ static void a_step_damaged_there_does_not_hold_up_others(const struct world *w)
         CHECK_EQ(report.failed, 2);
         CHECK_EQ(report.removed, forgotten ? 0 : 2);
         for (int step = 0; step < 4; step++)
-            CHECK_EQ(look(w, w->twin, step), step % 3 ? 1 : -1);
+            CHECK_EQ(look(w, w->local_copy, step), step % 3 ? 1 : -1);
         CHECK_EQ(bouma_repair(w->far, 1, &o, NULL, NULL, &repair, message,
                               sizeof(message)),
                  BOUMA_OK);
@@ -991,7 +997,7 @@ static void a_step_damaged_there_does_not_hold_up_others(const struct world *w)
                                      message, sizeof(message)),
                  BOUMA_OK);
     }
-    CHECK_EQ(findings(w, w->twin), 0);
+    CHECK_EQ(findings(w, w->local_copy), 0);
 }
 
 /* What comes after the last epoch is not the first one. */
@@ -1003,24 +1009,24 @@ static void epochs_do_not_begin_anew(const struct world *w)
     struct writer writer;
 
     leave_behind(w, 1);
-    snprintf(name, sizeof(name), "%s/epochs/4294967294", w->twin);
+    snprintf(name, sizeof(name), "%s/epochs/4294967294", w->local_copy);
     REQUIRE(!mkdir(name, 0777));
     o.force = 1;
-    append(&writer, w->twin, &o);
+    append(&writer, w->local_copy, &o);
     write_step(&writer, 1, 1);
     end(&writer);
-    CHECK_EQ(drain(w, w->twin, 0, &report), BOUMA_OK);
+    CHECK_EQ(drain(w, w->local_copy, 0, &report), BOUMA_OK);
     CHECK_EQ(report.published, 2);
     snprintf(name, sizeof(name), "%s/epochs/4294967295", w->far);
     CHECK(!access(name, F_OK));
-    /* Nobody can claim the twin any more. */
-    CHECK_EQ(
-        bouma_drain(w->twin, w->far, 1, &o, &report, message, sizeof(message)),
-        BOUMA_ELIMIT);
+    /* Nobody can claim the local copy any more. */
+    CHECK_EQ(bouma_drain(w->local_copy, w->far, 1, &o, &report, message,
+                         sizeof(message)),
+             BOUMA_ELIMIT);
     CHECK_TEXT(message, "no epochs are left");
     CHECK_EQ(report.removed, 0);
-    CHECK_EQ(look(w, w->twin, 0), 1);
-    CHECK_EQ(look(w, w->twin, 1), 1);
+    CHECK_EQ(look(w, w->local_copy, 0), 1);
+    CHECK_EQ(look(w, w->local_copy, 1), 1);
 }
 
 /* Of two copies that were both cut, the one with more is read: here it lacks
@@ -1037,7 +1043,7 @@ static void the_longer_of_two_cut_copies_is_read(const struct world *w)
     write_step(&writer, 1, 1);
     end(&writer);
     for (int step = 0; step < 2; step++) {
-        subfile_of(names[step], sizeof(names[step]), w->twin, step);
+        subfile_of(names[step], sizeof(names[step]), w->local_copy, step);
         subfile_of(names[!step], sizeof(names[!step]), w->far, step);
         REQUIRE(!stat(names[0], &st) && !truncate(names[0], st.st_size - 1));
         for (off_t bytes = st.st_size - 2; bytes > 0; bytes -= 16) {
@@ -1071,8 +1077,8 @@ int main(void)
         a_step_that_is_replaced_is_replaced_in_both,
         writers_with_and_without_go_on,
         wrong_options_are_refused,
-        a_twin_of_another_is_not_touched,
-        the_dataset_is_not_its_own_twin,
+        a_local_copy_of_another_is_not_touched,
+        the_dataset_is_not_its_own_local_copy,
         what_was_left_behind_is_drained,
         writing_goes_on_after_a_drain,
         a_newer_step_takes_the_place_of_an_older,
@@ -1085,7 +1091,7 @@ int main(void)
         a_failure_is_told_and_tried_again,
         what_was_not_drained_is_noted,
         damage_does_not_get_through,
-        freeing_leaves_the_twin_whole,
+        freeing_leaves_the_local_copy_whole,
         who_writes_is_not_disturbed,
         a_foreign_directory_is_left_alone,
         each_node_brings_its_files,

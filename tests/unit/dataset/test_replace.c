@@ -247,7 +247,7 @@ static void other_readers_are_told_to_open_it_again(void)
     bouma_dataset_free(ds);
 }
 
-static void twins_and_their_places_free_files(void)
+static void local_copies_and_their_places_free_files(void)
 {
     struct scenario_writer writer = {0};
     bouma_dataset *ds;
@@ -497,7 +497,7 @@ int main(void)
     a_killed_writer_leaves_notes_and_repair_removes();
     own_readers_are_waited_for();
     other_readers_are_told_to_open_it_again();
-    twins_and_their_places_free_files();
+    local_copies_and_their_places_free_files();
     steps_after_a_restart_point_go();
     interrupted_truncations_leave_no_gap();
     losses_beyond_are_forgotten();

@@ -4,14 +4,14 @@
 #include "fault_alloc.h"
 #include "machine/hostlist.h"
 #include "machine/machine.h"
+#include "machine/rank_location.h"
 #include "machine/slurm.h"
-#include "machine/told.h"
 
 #define MOST 64
 
 /* What the ranks of a run told. */
 struct run {
-    struct bm_buffer told;
+    struct bm_buffer location;
     size_t sizes[MOST];
     int ranks;
     struct bm_error error;
@@ -21,34 +21,34 @@ struct run {
 static void run_init(struct run *r)
 {
     memset(r, 0, sizeof(*r));
-    bm_buffer_init(&r->told, bm_allocator_default());
+    bm_buffer_init(&r->location, bm_allocator_default());
 }
 
 static void run_release(struct run *r)
 {
     bm_machine_free(r->m);
-    bm_buffer_release(&r->told);
+    bm_buffer_release(&r->location);
 }
 
-static void tell(struct run *r, const struct bm_told *told)
+static void tell(struct run *r, const struct bm_rank_location *location)
 {
-    size_t before = r->told.size;
+    size_t before = r->location.size;
 
-    bm_told_put(&r->told, told);
-    r->sizes[r->ranks++] = r->told.size - before;
+    bm_rank_location_put(&r->location, location);
+    r->sizes[r->ranks++] = r->location.size - before;
 }
 
 static void tell_host(struct run *r, const char *host, const char *switches)
 {
-    struct bm_told told = {.host = host,
-                           .host_bytes = strlen(host),
-                           .switches = switches,
-                           .switches_bytes = strlen(switches),
-                           .package = r->ranks % 2,
-                           .dram = 64 + (uint64_t)r->ranks,
-                           .hbm = 16};
+    struct bm_rank_location location = {.host = host,
+                                        .host_bytes = strlen(host),
+                                        .switches = switches,
+                                        .switches_bytes = strlen(switches),
+                                        .package = r->ranks % 2,
+                                        .dram = 64 + (uint64_t)r->ranks,
+                                        .hbm = 16};
 
-    tell(r, &told);
+    tell(r, &location);
 }
 
 static int make(struct run *r, const bouma_allocator *a, const char *spec,
@@ -57,7 +57,7 @@ static int make(struct run *r, const bouma_allocator *a, const char *spec,
     bm_machine_free(r->m);
     memset(&r->error, 0, sizeof(r->error));
     return bm_machine_make(&r->m, a, spec, file, file ? strlen(file) : 0,
-                           r->ranks, &r->told, r->sizes, &r->error);
+                           r->ranks, &r->location, r->sizes, &r->error);
 }
 
 static const struct bm_network *network(struct run *r, const char *spec,
@@ -133,7 +133,7 @@ static void hosts_are_found_in_a_file(void)
 static void what_hwloc_told_are_tiers_and_sockets(void)
 {
     const struct bm_tier *t;
-    struct bm_told poor = {
+    struct bm_rank_location poor = {
         .host = "b", .host_bytes = 1, .package = -1, .dram = 7};
     struct run r;
     size_t n;
@@ -165,18 +165,18 @@ static void a_process_tells_what_can_be_heard(void)
 
     for (size_t i = 0; i < sizeof(specs) / sizeof(specs[0]); i++) {
         run_init(&r);
-        bm_machine_tell(&r.told, specs[i]);
-        r.sizes[r.ranks++] = r.told.size;
-        CHECK(r.told.size > 0);
+        bm_machine_tell(&r.location, specs[i]);
+        r.sizes[r.ranks++] = r.location.size;
+        CHECK(r.location.size > 0);
         CHECK_EQ(make(&r, bm_allocator_default(), specs[i], "machine 1"), 0);
         CHECK(r.m);
         run_release(&r);
     }
     run_init(&r);
-    bm_machine_tell(&r.told, "");
-    bm_machine_tell(&r.told, "flat");
-    bm_machine_tell(&r.told, "torus:4,per=2");
-    CHECK_EQ(r.told.size, 0); /* nobody needs to know */
+    bm_machine_tell(&r.location, "");
+    bm_machine_tell(&r.location, "flat");
+    bm_machine_tell(&r.location, "torus:4,per=2");
+    CHECK_EQ(r.location.size, 0); /* nobody needs to know */
     run_release(&r);
 }
 
@@ -367,7 +367,7 @@ static void no_bytes_that_are_told_do_harm(void)
         tell_host(&r, "host1", "s0.s1");
         tell_host(&r, "host2", "s0.s2");
         for (int64_t k = 1 + check_below(&seed, 3); k; k--)
-            r.told.data[check_below(&seed, (int64_t)r.told.size)] =
+            r.location.data[check_below(&seed, (int64_t)r.location.size)] =
                 (uint8_t)check_random(&seed);
         if (i % 3 == 0)
             r.sizes[1] = (size_t)check_below(&seed, 200);

@@ -221,7 +221,7 @@ static double extent(const struct set *s, int d)
     return 0.5 * high - 0.5 * low;
 }
 
-/* |left of/part of it - wish|, as |left * of - total * part|. */
+/* |left of/part of it - request|, as |left * of - total * part|. */
 static uint64_t off(uint64_t left, uint64_t total, uint64_t part, uint64_t of)
 {
     return left * of > total * part ? left * of - total * part

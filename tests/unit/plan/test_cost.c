@@ -5,7 +5,7 @@
 #include "check.h"
 #include "fault_alloc.h"
 #include "machine/machine.h"
-#include "machine/told.h"
+#include "machine/rank_location.h"
 #include "plan/placement.h"
 #include "torus.h"
 
@@ -128,10 +128,11 @@ static void tell_hosts(struct bm_buffer *out, size_t sizes[4])
     bm_buffer_init(out, memory());
     for (int r = 0; r < 4; r++) {
         char name[] = {'p', (char)('0' + r), 0};
-        struct bm_told told = {.host = name, .host_bytes = 2, .package = -1};
+        struct bm_rank_location told = {
+            .host = name, .host_bytes = 2, .package = -1};
         size_t before = out->size;
 
-        bm_told_put(out, &told);
+        bm_rank_location_put(out, &told);
         sizes[r] = out->size - before;
     }
     REQUIRE(!out->failed);

@@ -3,7 +3,7 @@
 #include "plan/aggregate.h"
 
 #include "check.h"
-#include "plan/sieve.h"
+#include "plan/particle_router.h"
 
 /* Ranks that share the unit cube as 8 x 8 x 4 boxes, and particles in blobs
  * that have little to do with them; some are spread all over. */
@@ -183,17 +183,17 @@ static struct evenness evenness_of_split(const struct cloud *c, uint64_t target)
     exact = calloc((size_t)g.files, sizeof(*exact));
     for (int r = 0; r < RANKS; r++) {
         struct bm_positions p = positions_of(c, r);
-        struct bm_sieve s;
+        struct bm_particle_router s;
 
         if (!samples[r].count && c->units[r].count)
             exact[g.file[first[r]]] += c->units[r].count;
         if (!samples[r].count)
             continue;
-        REQUIRE(!bm_sieve_make(&s, bm_allocator_default(), &p, &g, &samples[r],
-                               g.file + first[r]));
+        REQUIRE(!bm_particle_router_make(&s, bm_allocator_default(), &p, &g,
+                                         &samples[r], g.file + first[r]));
         for (size_t i = 0; i < s.count; i++)
             exact[s.files[i]] += EACH * (s.first[i + 1] - s.first[i]);
-        bm_sieve_release(&s);
+        bm_particle_router_release(&s);
         bm_sample_release(&samples[r]);
     }
     e.files = g.files;

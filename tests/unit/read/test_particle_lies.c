@@ -1,21 +1,21 @@
 /* Manifests of particles that are sealed well and say what is not so: refused,
  * before anything is looked up by what they say. */
+#include "particle_block.h"
 #include "read/read.h"
 #include "store/envelope.h"
-#include "swarm.h"
 
 static bouma_io *io;
 static bouma_options options;
 
-static void write_dataset(const struct swarm *s)
+static void write_dataset(const struct particle_block *s)
 {
-    struct swarm_set set;
+    struct particle_block_set set;
     bouma_dataset *ds;
 
     REQUIRE(!bouma_dataset_create(&ds, "d", &options));
-    REQUIRE(!swarm_define(&set, ds, "dust", 2, BOUMA_F64, 0, 16));
+    REQUIRE(!particle_block_define(&set, ds, "dust", 2, BOUMA_F64, 0, 16));
     REQUIRE(!bouma_step_begin(ds, 0, 0));
-    REQUIRE(!swarm_put(&set, s));
+    REQUIRE(!particle_block_put(&set, s));
     REQUIRE(!bouma_step_end(ds, NULL));
     REQUIRE(!bouma_dataset_close(ds));
     bouma_dataset_free(ds);
@@ -43,7 +43,7 @@ static void replace_manifest(bouma_dataset *ds, const bouma_step *step)
 /* Open the step and ask for what needs trees and maps: an error, or all. */
 static int ask(uint64_t *found)
 {
-    struct swarm_set set;
+    struct particle_block_set set;
     bouma_particle_data *d = NULL;
     bouma_particles_query q;
     bouma_condition c;
@@ -54,7 +54,7 @@ static int ask(uint64_t *found)
     if (!rc)
         rc = bouma_step_open(&step, ds, 0);
     if (!rc) {
-        swarm_find(&set, step, "dust");
+        particle_block_find(&set, step, "dust");
         bouma_particles_query_init(&q, sizeof(q));
         rc = bouma_condition_set(&c, set.variables[LARGE], 0, -INFINITY,
                                  INFINITY);
@@ -72,14 +72,14 @@ static int ask(uint64_t *found)
 
 static void lies_are_found(void)
 {
-    struct swarm s;
+    struct particle_block s;
     uint64_t found;
 
-    swarm_make(&s, WITH_STRAYS, 400, 2, BOUMA_F64, 0);
+    particle_block_make(&s, WITH_STRAYS, 400, 2, BOUMA_F64, 0);
     write_dataset(&s);
     for (int lie = 0; lie < 8; lie++) {
-        struct bm_cloud *cloud, truth;
-        struct bm_top *top;
+        struct bm_particle_summary *cloud, truth;
+        struct bm_file_tree *top;
         bouma_type type;
         bouma_dataset *ds;
         bouma_step *step;
@@ -87,8 +87,9 @@ static void lies_are_found(void)
 
         REQUIRE(!bouma_dataset_open(&ds, "d", &options));
         REQUIRE(!bouma_step_open(&step, ds, 0));
-        cloud = bm_cloud_of(step->manifest.subfiles[0].summaries.entries[0]);
-        top = &step->manifest.tops[0];
+        cloud = bm_particle_summary_of(
+            step->manifest.subfiles[0].summaries.entries[0]);
+        top = &step->manifest.file_trees[0];
         truth = *cloud;
         type = cloud->types[0];
         switch (lie) {
@@ -130,7 +131,7 @@ static void lies_are_found(void)
         bouma_step_free(step);
         bouma_dataset_free(ds);
     }
-    swarm_free(&s);
+    particle_block_free(&s);
 }
 
 int main(void)

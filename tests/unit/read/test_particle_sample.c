@@ -2,14 +2,14 @@
  * too, and different seeds independent. Seeds are fixed, so that chance gives
  * the same on every run; bounds are five standard deviations. */
 #include "must.h"
-#include "swarm.h"
+#include "particle_block.h"
 
 struct trial {
     bouma_io *io;
     bouma_dataset *ds;
     bouma_step *step;
-    struct swarm s;
-    struct swarm_set set;
+    struct particle_block s;
+    struct particle_block_set set;
     bouma_particles_query id; /* only the id is read */
 };
 
@@ -25,18 +25,18 @@ static void begin(struct trial *t, enum shape shape, uint64_t count, int files,
     opts.io = t->io;
     opts.durability = BOUMA_FAST;
     opts.files = files;
-    swarm_make(&t->s, shape, count, 3, BOUMA_F32, 0);
+    particle_block_make(&t->s, shape, count, 3, BOUMA_F32, 0);
     MUST(t->ds, bouma_dataset_create(&t->ds, "a.bouma", &opts));
-    MUST(t->ds, swarm_define(&t->set, t->ds, "dust", 3, BOUMA_F32,
-                             BOUMA_CODEC_RAW, 0));
+    MUST(t->ds, particle_block_define(&t->set, t->ds, "dust", 3, BOUMA_F32,
+                                      BOUMA_CODEC_RAW, 0));
     MUST(t->ds, bouma_step_begin(t->ds, step, 0));
-    MUST(t->ds, swarm_put(&t->set, &t->s));
+    MUST(t->ds, particle_block_put(&t->set, &t->s));
     MUST(t->ds, bouma_step_end(t->ds, NULL));
     MUST(t->ds, bouma_dataset_close(t->ds));
     bouma_dataset_free(t->ds);
     MUST(t->ds, bouma_dataset_open(&t->ds, "a.bouma", &opts));
     MUST(t->ds, bouma_step_open(&t->step, t->ds, step));
-    swarm_find(&t->set, t->step, "dust");
+    particle_block_find(&t->set, t->step, "dust");
     bouma_particles_query_init(&t->id, sizeof(t->id));
     t->id.variables = &t->set.variables[ID];
     t->id.variable_count = 1;
@@ -46,7 +46,7 @@ static void end(struct trial *t)
 {
     bouma_step_free(t->step);
     bouma_dataset_free(t->ds);
-    swarm_free(&t->s);
+    particle_block_free(&t->s);
     bouma_io_memory_free(t->io);
 }
 

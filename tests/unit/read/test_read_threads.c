@@ -3,7 +3,7 @@
 #include <pthread.h>
 
 #include "base/hash.h"
-#include "swarm.h"
+#include "particle_block.h"
 
 #define PARTICLES 160000
 #define SIDE      96
@@ -68,13 +68,14 @@ static void give(const void *data, uint64_t bytes)
 
 /* ---- particles ----------------------------------------------------------- */
 
-static const size_t sample_bytes[SWARM_VARIABLES] = {24, 8, 8, 4, 12, 1, 8};
+static const size_t sample_bytes[PARTICLE_BLOCK_VARIABLES] = {24, 8, 8, 4,
+                                                              12, 1, 8};
 
 static int take_batch(void *user, const bouma_batch *batch)
 {
     (void)user;
     give(&batch->count, sizeof(batch->count));
-    for (int i = 0; i < SWARM_VARIABLES; i++)
+    for (int i = 0; i < PARTICLE_BLOCK_VARIABLES; i++)
         give(batch->columns[i], batch->count * sample_bytes[i]);
     return called();
 }
@@ -97,7 +98,7 @@ enum question {
     QUESTIONS
 };
 
-static int ask(struct swarm_set *set, enum question question)
+static int ask(struct particle_block_set *set, enum question question)
 {
     bouma_particle_data *d = NULL;
     bouma_particles_query q;
@@ -200,8 +201,8 @@ static void write_all(const bouma_options *given, bouma_codec codec)
     bouma_variable_spec spec = {
         .size = sizeof(spec), .type = BOUMA_F32, .codec = codec};
     bouma_options opts = *given;
-    struct swarm_set set;
-    struct swarm s;
+    struct particle_block_set set;
+    struct particle_block s;
     bouma_variable *v;
     bouma_grid *grid;
     bouma_dataset *ds;
@@ -209,18 +210,18 @@ static void write_all(const bouma_options *given, bouma_codec codec)
     opts.files = 3;
     for (size_t i = 0; i < sizeof(samples) / sizeof(*samples); i++)
         samples[i] = (float)(i % 977) / 8;
-    swarm_make(&s, CLUSTERED, PARTICLES, 3, BOUMA_F64, 5);
+    particle_block_make(&s, CLUSTERED, PARTICLES, 3, BOUMA_F64, 5);
     REQUIRE(!bouma_dataset_create(&ds, "a.bouma", &opts));
-    REQUIRE(!swarm_define(&set, ds, "dust", 3, s.type, codec, 0));
+    REQUIRE(!particle_block_define(&set, ds, "dust", 3, s.type, codec, 0));
     REQUIRE(!bouma_grid_define(&grid, ds, "air", &grid_spec));
     REQUIRE(!bouma_variable_define(&v, grid, "p", &spec));
     REQUIRE(!bouma_step_begin(ds, 0, 0));
-    REQUIRE(!swarm_put(&set, &s));
+    REQUIRE(!particle_block_put(&set, &s));
     REQUIRE(!bouma_variable_put(v, NULL, samples, NULL));
     REQUIRE(!bouma_step_end(ds, NULL));
     REQUIRE(!bouma_dataset_close(ds));
     bouma_dataset_free(ds);
-    swarm_free(&s);
+    particle_block_free(&s);
 }
 
 /* Ask one question of a dataset that was just opened, with so many threads. */
@@ -228,14 +229,14 @@ static struct transcript watch(const bouma_options *given, int threads,
                                int question)
 {
     bouma_options opts = *given;
-    struct swarm_set set;
+    struct particle_block_set set;
     bouma_dataset *ds;
     bouma_step *step;
 
     opts.threads = threads;
     REQUIRE(!bouma_dataset_open(&ds, "a.bouma", &opts));
     REQUIRE(!bouma_step_open(&step, ds, 0));
-    swarm_find(&set, step, "dust");
+    particle_block_find(&set, step, "dust");
     memset(&now, 0, sizeof(now));
     now.caller = pthread_self();
     threads_started = 0;

@@ -1,0 +1,261 @@
+/* local_copy.c -- see local_copy.h. */
+#include "dataset/local_copy.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "dataset/clobber.h"
+#include "dataset/drain.h"
+#include "store/identity.h"
+
+int bm_local_copy_path(char *out, size_t bytes, const char *local,
+                       const char *path, struct bm_error *error)
+{
+    size_t end = strlen(path), begin;
+
+    while (end && path[end - 1] == '/')
+        end--;
+    for (begin = end; begin && path[begin - 1] != '/'; begin--)
+        ;
+    path += begin;
+    end -= begin;
+    if (!end || !strncmp(path, ".", end) || !strncmp(path, "..", end))
+        return bm_fail(error, BOUMA_EINVAL,
+                       "the dataset has no name of its own by which it could "
+                       "be kept in the directory of the option 'local'; give a "
+                       "path that ends in one");
+    if ((size_t)snprintf(out, bytes, "%s/%.*s", local, (int)end, path) >= bytes)
+        return bm_fail(error, BOUMA_EINVAL, "%s/%.*s: the path is too long",
+                       local, (int)end, path);
+    return BOUMA_OK;
+}
+
+/* ---- writing ------------------------------------------------------------ */
+
+static int check_options(struct bouma_dataset *ds)
+{
+    if (!ds->options.local[0])
+        return bm_fail(&ds->error, BOUMA_EINVAL,
+                       "the option 'persist' needs the option 'local': the "
+                       "directory on storage of the node to keep steps in");
+    if (ds->options.durability == BOUMA_GROUP)
+        return bm_fail(&ds->error, BOUMA_EINVAL,
+                       "the option 'persist' does not go with the option "
+                       "'durability' = group; use durable or fast");
+    return BOUMA_OK;
+}
+
+static int refuse(const char *path, struct bm_error *error)
+{
+    return bm_fail(error, BOUMA_EEXISTS,
+                   "%s: has other files, and is no bouma dataset; nothing was "
+                   "changed there",
+                   path);
+}
+
+/* The last epoch of a local copy that may be there. */
+static int look(struct bouma_dataset *ds, const char *path, uint32_t *last)
+{
+    struct bm_error why = {0};
+    char local_copy[1024];
+    struct bm_store s;
+    int rc = bm_local_copy_path(local_copy, sizeof(local_copy),
+                                ds->options.local, path, &ds->error);
+
+    if (rc)
+        return rc;
+    rc = bm_store_open(&s, ds->options.io, ds->a, local_copy, 0, &why);
+    /* If there can be none, that is to be known before anything is made. */
+    if (rc == BOUMA_ENOTFOUND && ds->mode == BM_MODE_CREATE) {
+        bm_store_close(&s);
+        bm_error_clear(&why);
+        rc = bm_store_open(&s, ds->options.io, ds->a, local_copy, 1, &why);
+        bm_store_close(&s);
+        if (rc && rc != BOUMA_EEXISTS)
+            return bm_fail(&ds->error, rc, "%s", why.text);
+        return BOUMA_OK;
+    }
+    if (!rc && ds->mode == BM_MODE_CREATE && !ds->options.clobber &&
+        !bm_store_is_absent(&s, BM_NAME_DATASET))
+        rc = bm_fail(&ds->error, BOUMA_EEXISTS,
+                     "%s: exists already, perhaps from an earlier run: drain "
+                     "it (`bouma drain`) or remove it, or choose another name",
+                     local_copy);
+    else if (!rc && ds->mode == BM_MODE_CREATE && !ds->options.clobber &&
+             !bm_clobber_is_vacant(&s))
+        rc = refuse(local_copy, &ds->error);
+    /* Of a creation that was killed there may be no directory of epochs. */
+    if (!rc && bm_epoch_last(&s, last, &why))
+        *last = 0;
+    bm_store_close(&s);
+    if (rc && !ds->error.status)
+        rc = rc == BOUMA_ENOTFOUND ? BOUMA_OK
+                                   : bm_fail(&ds->error, rc, "%s", why.text);
+    return rc;
+}
+
+int bm_local_copy_look(struct bouma_dataset *ds, const char *path,
+                       uint32_t *least)
+{
+    uint32_t last = 0;
+    uint64_t largest = 0;
+    int rc = check_options(ds);
+
+    if (!rc)
+        rc = look(ds, path, &last);
+    rc = bm_comm_agree(ds->comm, rc, &ds->error);
+    largest = last;
+    if (!rc)
+        rc = bm_comm_max(ds->comm, &largest, 1, &ds->error);
+    *least = largest < UINT32_MAX ? (uint32_t)largest + 1 : UINT32_MAX;
+    return rc;
+}
+
+/* Several ranks, and programs, may be about it at once. What is in the way is
+ * left to who loads the identity. */
+static int make_identity(struct bm_store *s, const uint8_t id[16], int anyway,
+                         struct bm_error *error)
+{
+    struct bm_error why = {0};
+    int rc = BOUMA_OK;
+
+    if (anyway || bm_clobber_is_vacant(s))
+        rc = bm_identity_create(s, id, &why);
+    return rc && rc != BOUMA_EEXISTS ? bm_fail(error, rc, "%s", why.text)
+                                     : BOUMA_OK;
+}
+
+int bm_place_make(struct bm_store *s, const bouma_io *io,
+                  const bouma_allocator *a, const char *path,
+                  const uint8_t id[16], int anyway, struct bm_error *error)
+{
+    struct bm_error why = {0};
+    uint8_t found[16];
+    int rc = bm_store_open(s, io, a, path, 1, &why), major = 0, minor = 0;
+
+    if (rc == BOUMA_EEXISTS) {
+        bm_store_close(s);
+        rc = bm_store_open(s, io, a, path, 0, error);
+    } else if (rc) {
+        bm_fail(error, rc, "%s", why.text);
+    }
+    if (!rc && bm_store_is_absent(s, BM_NAME_DATASET))
+        rc = make_identity(s, id, anyway, error);
+    bm_error_clear(&why);
+    if (!rc) {
+        rc = bm_identity_load(s, found, &major, &minor, &why);
+        if (rc == BOUMA_ENOTFOUND && bm_store_is_absent(s, BM_NAME_CLOBBERED))
+            rc = refuse(path, error);
+        else if (rc)
+            bm_fail(error, rc, "%s", why.text);
+    }
+    if (!rc && memcmp(found, id, 16))
+        rc = BOUMA_EEXISTS;
+    return rc;
+}
+
+/* One who keeps manifests in a local copy, but is not rank 0: as it is done for
+ * any dataset that is opened to append. */
+static int settle_local_copy(struct bouma_dataset *ds)
+{
+    struct bm_step_list found;
+    int stale = 0, rc;
+
+    bm_step_list_init(&found, ds->a);
+    rc = bm_steps_find(&ds->store, ds->id, &found, &stale, BM_FIND_SETTLE, NULL,
+                       NULL, &ds->error);
+    if (!rc)
+        rc = stale ? bm_steps_write_index(&ds->store, ds->id, &found, NULL,
+                                          NULL, &ds->error)
+                   : bm_store_sync_dir(&ds->store, "", &ds->error);
+    bm_step_list_release(&found);
+    return rc ? rc : bm_commit_load_losses(ds);
+}
+
+int bm_local_copy_enter(struct bouma_dataset *ds)
+{
+    char path[1024];
+    struct bm_store local_copy;
+    int rc = bm_local_copy_path(path, sizeof(path), ds->options.local,
+                                ds->store.path, &ds->error);
+
+    memset(&local_copy, 0, sizeof(local_copy));
+    if (!rc)
+        rc = bm_place_make(&local_copy, ds->options.io, ds->a, path, ds->id,
+                           ds->mode == BM_MODE_CREATE && ds->options.clobber,
+                           &ds->error);
+    if (rc == BOUMA_EEXISTS)
+        bm_fail(&ds->error, rc,
+                "%s: is another dataset than the one that is written; drain it "
+                "(`bouma drain`) or remove it, or choose another directory for "
+                "the option 'local'",
+                path);
+    if (rc) {
+        bm_store_close(&local_copy);
+        return rc;
+    }
+    local_copy.memory_limit = ds->options.memory_limit;
+    ds->second = ds->store;
+    ds->claims_second = ds->claims;
+    ds->store = local_copy;
+    rc = bm_epoch_take(&ds->store, ds->epoch, ds->options.force, &ds->claims,
+                       &ds->error);
+    if (!rc && ds->comm->rank == 0 && !ds->claims)
+        rc = bm_fail(&ds->error, BOUMA_EBUSY,
+                     "%s: is the dataset itself, or was claimed by another "
+                     "program just now",
+                     path);
+    if (!rc && ds->claims)
+        bm_identity_unmark(&ds->store);
+    if (!rc && ds->comm->rank != 0 && ds->claims)
+        rc = settle_local_copy(ds);
+    return rc ? rc : bm_drain_new(ds);
+}
+
+int bm_local_copy_is_part(struct bm_store *s, const uint8_t id[16])
+{
+    struct bm_error ignored = {0};
+    struct bm_buffer b;
+    int is_part;
+
+    bm_buffer_init(&b, s->a);
+    is_part = !bm_store_load(s, BM_NAME_PART, &b, 16, &ignored) &&
+              b.size == 16 && !memcmp(b.data, id, 16);
+    bm_buffer_release(&b);
+    return is_part;
+}
+
+void bm_local_copy_mark_part(struct bm_store *s, const uint8_t id[16])
+{
+    struct bm_error ignored = {0};
+
+    if (bm_local_copy_is_part(s, id))
+        return;
+    bm_store_remove(s, BM_NAME_PART);
+    if (!bm_store_save(s, BM_NAME_PART, id, 16, 1, &ignored))
+        bm_store_sync_dir(s, "", &ignored);
+}
+
+/* ---- reading ------------------------------------------------------------ */
+
+int bm_local_copy_find(struct bouma_dataset *ds)
+{
+    struct bm_error ignored = {0};
+    int major, minor, found;
+    char path[1024];
+    uint8_t id[16];
+
+    if (!ds->options.local[0] ||
+        bm_local_copy_path(path, sizeof(path), ds->options.local,
+                           ds->store.path, &ignored))
+        return BOUMA_OK;
+    found =
+        !bm_store_open(&ds->second, ds->options.io, ds->a, path, 0, &ignored) &&
+        !bm_identity_load(&ds->second, id, &major, &minor, &ignored) &&
+        !memcmp(id, ds->id, 16);
+    if (!found)
+        bm_store_close(&ds->second);
+    ds->second.memory_limit = ds->options.memory_limit;
+    return BOUMA_OK;
+}

@@ -1,0 +1,41 @@
+/* io_environment.h -- where a program runs, as far as moving bytes is
+ * concerned: the machine, if anyone asks for it, and what follows from it and
+ * the options. The same on all ranks. */
+#ifndef BM_IO_ENVIRONMENT_H
+#define BM_IO_ENVIRONMENT_H
+
+#include "comm/comm.h"
+#include "machine/machine.h"
+#include "plan/placement.h"
+#include "store/store.h"
+
+struct bm_io_environment {
+    struct bm_machine *machine; /* NULL: nobody asks for it */
+    uint64_t buffer_bytes;      /* of each of a writer's buffers */
+    uint64_t grain; /* what the storage has small blocks for; 0: it is best
+                       written in pieces of the buffer's size */
+    bouma_transport transport; /* 0: the usual one */
+    const char *local;         /* directory on storage of the node, or "" */
+};
+
+/* The machine that 'options' (complete, and staying where they are) ask for.
+ * Collective. A zeroed site can be released. */
+int bm_io_environment_find(struct bm_io_environment *env, struct bm_comm *comm,
+                           const bouma_options *options,
+                           struct bm_error *error);
+void bm_io_environment_release(struct bm_io_environment *env);
+
+/* How large buffers are: as the options say, or the target's stripes, or what
+ * the storage says of itself, or else 'otherwise'. Collective. */
+int bm_io_environment_choose_buffer(struct bm_io_environment *env,
+                                    struct bm_comm *comm,
+                                    const bouma_options *options,
+                                    const struct bm_store *store,
+                                    uint64_t otherwise, struct bm_error *error);
+
+/* How the writers of files are chosen. */
+struct bm_place_task
+bm_io_environment_place_task(const struct bm_io_environment *env,
+                             const bouma_options *options, int ranks);
+
+#endif

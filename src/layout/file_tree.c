@@ -1,0 +1,311 @@
+/* file_tree.c -- see file_tree.h; docs/format.md has its bytes. */
+#include "layout/file_tree.h"
+
+#include <math.h>
+#include <string.h>
+
+void bm_file_tree_init(struct bm_file_tree *t, const bouma_allocator *a,
+                       const struct bm_object *set)
+{
+    memset(t, 0, sizeof(*t));
+    t->a = a;
+    t->set = set;
+}
+
+void bm_file_tree_release(struct bm_file_tree *t)
+{
+    if (!t->a)
+        return;
+    bm_drop(t->a, t->summaries);
+    bm_drop(t->a, t->subfiles);
+    bm_drop(t->a, t->nodes);
+    bm_drop(t->a, t->bins);
+    bm_drop(t->a, t->bitmaps);
+    memset(t, 0, sizeof(*t));
+}
+
+int bm_file_tree_add_file(struct bm_file_tree *t,
+                          const struct bm_particle_summary *summary,
+                          size_t subfile)
+{
+    const struct bm_particle_summary **summaries =
+        bm_grow(t->a, t->summaries, t->files, sizeof(*summaries));
+    size_t *subfiles;
+
+    if (!summaries)
+        return BOUMA_ENOMEM;
+    t->summaries = summaries;
+    subfiles = bm_grow(t->a, t->subfiles, t->files, sizeof(*subfiles));
+    if (!subfiles)
+        return BOUMA_ENOMEM;
+    t->subfiles = subfiles;
+    summaries[t->files] = summary;
+    subfiles[t->files++] = subfile;
+    return BOUMA_OK;
+}
+
+/* ---- the tree ----------------------------------------------------------- */
+
+/* Whether nodes[count] are a binary tree in preorder whose leaves are the files
+ * 0, 1, 2 ...: a walk that always knows where the next right child must be. */
+static int is_tree(const struct bm_file_tree *t)
+{
+    size_t files = 0, open = 1; /* subtrees that are still to come */
+
+    for (size_t i = 0; i < t->node_count; i++) {
+        const struct bm_file_tree_node *n = &t->nodes[i];
+
+        if (!open)
+            return 0;
+        if (n->right) {
+            if (n->right <= i + 1 || n->right >= t->node_count ||
+                n->axis < -1 || n->axis >= t->set->ndims || isnan(n->split))
+                return 0;
+            open++;
+        } else {
+            if (n->file != files || n->axis != -1)
+                return 0;
+            files++;
+            open--;
+        }
+    }
+    if (open || files != t->files)
+        return 0;
+    /* From behind, the size of each subtree is known: right children must be
+     * where the left ones end. The sizes are kept in 'count' meanwhile. */
+    for (size_t i = t->node_count; i-- > 0;) {
+        struct bm_file_tree_node *n = &t->nodes[i];
+
+        n->count = 1;
+        if (!n->right)
+            continue;
+        if (n->right != i + 1 + t->nodes[i + 1].count)
+            return 0;
+        n->count += t->nodes[i + 1].count + t->nodes[n->right].count;
+    }
+    return 1;
+}
+
+/* Of all files, the same attributes; the bins over all of their ranges. */
+static int make_bins(struct bm_file_tree *t)
+{
+    t->rows = t->files ? t->summaries[0]->rows : 0;
+    t->bins = bm_new(t->a, t->rows, sizeof(*t->bins));
+    if (!t->bins)
+        return BOUMA_ENOMEM;
+    for (size_t f = 0; f < t->files; f++)
+        if (t->summaries[f]->rows != t->rows ||
+            (t->rows && memcmp(t->summaries[f]->types, t->summaries[0]->types,
+                               t->rows * sizeof(*t->summaries[f]->types))))
+            return BOUMA_EFORMAT;
+    for (uint32_t i = 0; i < t->rows; i++) {
+        bouma_type type = t->summaries[0]->types[i];
+        struct bm_range all = {{0}, {0}, 0, 0};
+        int finite = 1;
+
+        for (size_t f = 0; f < t->files; f++) {
+            const struct bm_particle_summary *c = t->summaries[f];
+            struct bm_range one = {c->bins[i].low, c->bins[i].high, 1, 0};
+
+            if (c->bitmaps[i]) /* else it has no values, and no range */
+                bm_range_join(&all, type, &one);
+            finite &= c->bins[i].finite;
+        }
+        bm_bins_init(&t->bins[i], type, all.low, all.high);
+        t->bins[i].finite = finite;
+    }
+    return BOUMA_OK;
+}
+
+static void fill_leaf(struct bm_file_tree *t, size_t i)
+{
+    struct bm_file_tree_node *n = &t->nodes[i];
+    const struct bm_particle_summary *c = t->summaries[n->file];
+
+    n->count = c->count;
+    for (int d = 0; d < t->set->ndims; d++) {
+        n->low[d] = c->strays < c->count ? c->low[d] : INFINITY;
+        n->high[d] = c->strays < c->count ? c->high[d] : -INFINITY;
+    }
+    for (uint32_t r = 0; r < t->rows; r++)
+        t->bitmaps[i * t->rows + r] =
+            bm_bins_remap(&c->bins[r], c->bitmaps[r], &t->bins[r]);
+}
+
+static void fill_inner(struct bm_file_tree *t, size_t i)
+{
+    struct bm_file_tree_node *n = &t->nodes[i];
+    const struct bm_file_tree_node *left = n + 1, *right = &t->nodes[n->right];
+
+    n->count = left->count + right->count;
+    for (int d = 0; d < t->set->ndims; d++) {
+        n->low[d] = fmin(left->low[d], right->low[d]);
+        n->high[d] = fmax(left->high[d], right->high[d]);
+    }
+    for (uint32_t r = 0; r < t->rows; r++)
+        t->bitmaps[i * t->rows + r] = t->bitmaps[(i + 1) * t->rows + r] |
+                                      t->bitmaps[n->right * t->rows + r];
+}
+
+/* With the nodes there: check them, and fill in what follows. */
+static int complete(struct bm_file_tree *t)
+{
+    int rc = make_bins(t);
+
+    if (!rc && t->node_count && !is_tree(t))
+        rc = BOUMA_EFORMAT;
+    if (rc)
+        return rc;
+    t->bitmaps = bm_new(t->a, t->node_count * t->rows, sizeof(*t->bitmaps));
+    if (!t->bitmaps)
+        return BOUMA_ENOMEM;
+    for (size_t i = t->node_count; i-- > 0;)
+        if (t->nodes[i].right)
+            fill_inner(t, i);
+        else
+            fill_leaf(t, i);
+    return BOUMA_OK;
+}
+
+int bm_file_tree_make(struct bm_file_tree *t,
+                      const struct bm_aggregation_node *nodes, size_t count)
+{
+    t->nodes = bm_new(t->a, count, sizeof(*t->nodes));
+    if (!t->nodes)
+        return BOUMA_ENOMEM;
+    t->node_count = count;
+    for (size_t i = 0; i < count; i++)
+        t->nodes[i] = (struct bm_file_tree_node){.right = nodes[i].right,
+                                                 .file = nodes[i].file,
+                                                 .axis = nodes[i].axis,
+                                                 .split = nodes[i].split};
+    return complete(t);
+}
+
+/* ---- bytes -------------------------------------------------------------- */
+
+void bm_file_tree_encode(struct bm_buffer *b, const struct bm_file_tree *t)
+{
+    bm_put_u64(b, t->node_count);
+    for (size_t i = 0; i < t->node_count; i++) {
+        const struct bm_file_tree_node *n = &t->nodes[i];
+
+        bm_put_u32(b, n->right);
+        bm_put_u32(b, n->file);
+        bm_put_u32(b, (uint32_t)(n->axis + 1));
+        bm_put_f64(b, n->split);
+        for (uint32_t r = 0; r < t->rows; r++)
+            bm_put_u32(b, t->bitmaps[i * t->rows + r]);
+    }
+}
+
+int bm_file_tree_decode(struct bm_file_tree *t, struct bm_cursor *c)
+{
+    size_t count = bm_get_count(c, 20);
+    struct bm_cursor again = *c;
+    uint32_t rows = t->files ? t->summaries[0]->rows : 0;
+    int rc;
+
+    if (c->failed || count > 2 * t->files)
+        return BOUMA_EFORMAT;
+    t->nodes = bm_new(t->a, count, sizeof(*t->nodes));
+    if (!t->nodes)
+        return BOUMA_ENOMEM;
+    t->node_count = count;
+    for (size_t i = 0; i < count; i++) {
+        struct bm_file_tree_node *n = &t->nodes[i];
+        uint32_t axis;
+
+        n->right = bm_get_u32(c);
+        n->file = bm_get_u32(c);
+        axis = bm_get_u32(c);
+        n->axis = axis <= 3 ? (int)axis - 1 : 3;
+        n->split = bm_get_f64(c);
+        bm_get_bytes(c, 4 * (size_t)rows);
+    }
+    if (c->failed)
+        return BOUMA_EFORMAT;
+    rc = complete(t);
+    /* The bitmaps follow from the files: they must be what they are. */
+    for (size_t i = 0; i < count && !rc; i++) {
+        bm_get_bytes(&again, 20);
+        for (uint32_t r = 0; r < rows && !rc; r++)
+            if (bm_get_u32(&again) != t->bitmaps[i * rows + r])
+                rc = BOUMA_EFORMAT;
+    }
+    return rc;
+}
+
+/* ---- queries ------------------------------------------------------------ */
+
+static int meets(const struct bm_file_tree_query *q, int ndims,
+                 const double *low, const double *high)
+{
+    for (int d = 0; d < ndims; d++)
+        if (!(high[d] >= q->low[d]) ||
+            !(q->closed >> d & 1 ? low[d] <= q->high[d] : low[d] < q->high[d]))
+            return 0;
+    return 1;
+}
+
+/* Whether a file can match, by what is known of it. */
+static int file_matches(const struct bm_particle_summary *c,
+                        const struct bm_file_tree_query *q)
+{
+    if (q->boxed &&
+        (c->strays == c->count || !meets(q, c->set->ndims, c->low, c->high)))
+        return 0;
+    if (c->strays) /* they are in no bitmap */
+        return 1;
+    for (size_t i = 0; i < q->rows; i++)
+        if (!(c->bitmaps[q->row[i]] &
+              bm_bins_select(&c->bins[q->row[i]], q->least[i], q->most[i])))
+            return 0;
+    return 1;
+}
+
+static int node_matches(const struct bm_file_tree *t, size_t i,
+                        const struct bm_file_tree_query *q, int strays)
+{
+    const struct bm_file_tree_node *n = &t->nodes[i];
+
+    if (q->boxed && !meets(q, t->set->ndims, n->low, n->high))
+        return 0;
+    for (size_t k = 0; k < q->rows && !strays; k++)
+        if (!(t->bitmaps[i * t->rows + q->row[k]] &
+              bm_bins_select(&t->bins[q->row[k]], q->least[k], q->most[k])))
+            return 0;
+    return 1;
+}
+
+size_t bm_file_tree_select(const struct bm_file_tree *t,
+                           const struct bm_file_tree_query *query,
+                           size_t *files)
+{
+    size_t n = 0;
+    int strays = 0;
+
+    if (!t->node_count) {
+        for (size_t f = 0; f < t->files; f++)
+            if (file_matches(t->summaries[f], query))
+                files[n++] = f;
+        return n;
+    }
+    for (size_t f = 0; f < t->files; f++)
+        strays |= t->summaries[f]->strays > 0;
+    /* In preorder a subtree that cannot match is left out by going to where it
+     * ends: behind its last leaf, which is that of its rightmost child. */
+    for (size_t i = 0; i < t->node_count;) {
+        const struct bm_file_tree_node *node = &t->nodes[i];
+
+        if (!node_matches(t, i, query, strays)) {
+            while (t->nodes[i].right)
+                i = t->nodes[i].right;
+        } else if (!node->right &&
+                   file_matches(t->summaries[node->file], query)) {
+            files[n++] = node->file;
+        }
+        i++;
+    }
+    return n;
+}

@@ -1,0 +1,347 @@
+/* particle_query.c -- particles by box, ranges of values and quality.
+ *
+ * The tree over the files says which can have any, the tree of a file which
+ * runs of places. Chunks that these runs meet are read at the levels that are
+ * wanted: first the columns that are compared, then the others, and of these
+ * only pieces that have a match. */
+#include <string.h>
+
+#include "read/particle_query.h"
+
+/* What is read at once: enough for long reads, little enough for caches. */
+#define BATCH_BYTES  ((uint64_t)1 << 19)
+#define BATCH_CHUNKS 16
+
+int bm_query_no_memory(struct bm_error *error)
+{
+    return bm_fail(error, BOUMA_ENOMEM, "no memory to look for particles");
+}
+
+static int no_memory(struct bm_query_state *s)
+{
+    return bm_query_no_memory(&s->step->ds->error);
+}
+
+/* ---- which runs --------------------------------------------------------- */
+
+/* All places that are asked for; there are some. */
+static int take_all(struct bm_query_state *s, uint64_t from, uint64_t to)
+{
+    struct bm_query_file *f = &s->file;
+
+    f->runs = bm_new(s->step->ds->a, 1, sizeof(*f->runs));
+    if (!f->runs)
+        return no_memory(s);
+    f->runs[0] = (struct bm_run){(uint32_t)from, (uint32_t)to, 1};
+    f->run_count = 1;
+    return BOUMA_OK;
+}
+
+/* Particles that are in no tree, of the places from 'from' up to 'to': they can
+ * match unless there is a box. */
+static int add_strays(struct bm_query_state *s, uint64_t from, uint64_t to)
+{
+    struct bm_query_file *f = &s->file;
+    uint64_t begin = f->summary->count - f->summary->strays;
+    struct bm_run *grown;
+
+    begin = begin > from ? begin : from;
+    if (begin >= to || s->query->query.boxed)
+        return BOUMA_OK;
+    grown =
+        bm_resize(s->step->ds->a, f->runs, f->run_count + 1, sizeof(*grown));
+    if (!grown)
+        return no_memory(s);
+    f->runs = grown;
+    grown[f->run_count++] = (struct bm_run){(uint32_t)begin, (uint32_t)to, 0};
+    return BOUMA_OK;
+}
+
+static int find_runs(struct bm_query_state *s, size_t summary, uint64_t from,
+                     uint64_t to)
+{
+    struct bm_query_question *q = &s->asked;
+    struct bm_query_file *f = &s->file;
+    const struct bm_tree *tree;
+    int rc;
+
+    bm_drop(s->step->ds->a, f->runs);
+    f->runs = NULL;
+    f->run_count = f->next_run = 0;
+    if (from >= to)
+        return BOUMA_OK;
+    if (!q->test_count)
+        return take_all(s, from, to);
+    rc = bm_step_tree(s->step, f->source, summary, &tree);
+    if (rc)
+        return rc;
+    for (size_t i = 0; i < q->tree.rows; i++)
+        f->wanted[i] = bm_bins_select(&tree->bins[q->tree.row[i]], q->least[i],
+                                      q->most[i]);
+    q->tree.wanted = f->wanted;
+    q->tree.begin = (uint32_t)from;
+    q->tree.end = (uint32_t)to;
+    if (bm_tree_select(tree, &q->tree, &f->runs, &f->run_count))
+        return no_memory(s);
+    return add_strays(s, from, to);
+}
+
+/* ---- one batch ---------------------------------------------------------- */
+
+/* Whether a level has any of the ranks that are wanted; and all of them. */
+static int level_wanted(const struct bm_query_state *s, int k)
+{
+    const struct bm_detail *d = &bm_bat_of(s->set)->detail;
+
+    return d->limit[k] > s->asked.t_from && d->limit[k + 1] < s->asked.t_to;
+}
+
+int bm_query_level_whole(const struct bm_query_state *s, int k)
+{
+    const struct bm_detail *d = &bm_bat_of(s->set)->detail;
+
+    return d->limit[k + 1] >= s->asked.t_from && d->limit[k] <= s->asked.t_to;
+}
+
+static void empty_batch(struct bm_query_state *s)
+{
+    s->batch.piece_count = s->batch.chunk_count = 0;
+    s->batch.places = 0;
+}
+
+/* One more; the first of its chunk or not. */
+static int add_piece(struct bm_query_state *s,
+                     const struct bm_query_piece *piece)
+{
+    const bouma_allocator *a = s->step->ds->a;
+    struct bm_query_batch *b = &s->batch;
+    struct bm_query_piece *pieces =
+        bm_grow(a, b->pieces, b->piece_count, sizeof(*pieces));
+    size_t *first;
+
+    if (!pieces)
+        return no_memory(s);
+    b->pieces = pieces;
+    if (!b->piece_count || pieces[b->piece_count - 1].chunk != piece->chunk) {
+        first = bm_grow(a, b->first_piece, b->chunk_count, sizeof(*first));
+        if (!first)
+            return no_memory(s);
+        b->first_piece = first;
+        first[b->chunk_count++] = b->piece_count;
+    }
+    pieces[b->piece_count++] = *piece;
+    b->places += piece->count;
+    return BOUMA_OK;
+}
+
+/* Enter the pieces of a chunk; gives their stored bytes, of all columns. */
+static int add_chunk(struct bm_query_state *s, size_t chunk, uint64_t *bytes)
+{
+    const struct bm_particle_summary *summary = s->file.summary;
+    const struct bm_query_column *columns = s->asked.columns;
+    uint64_t values[BM_MAX_LEVELS];
+    uint64_t drawn =
+        s->query->draw ? bm_query_draw_levels(s, chunk) : UINT64_MAX;
+    int rc = BOUMA_OK;
+
+    bm_particle_summary_values(s->set, summary->count, summary->seed, chunk,
+                               values);
+    for (int k = s->set->levels - 1; k >= 0 && !rc; k--) {
+        size_t at = chunk * (size_t)s->set->levels + (size_t)k;
+        struct bm_query_piece piece = {.chunk = chunk,
+                                       .level = k,
+                                       .count = (uint32_t)values[k],
+                                       .chosen = (size_t)s->batch.places,
+                                       .choice = BM_ALL_MATCH};
+
+        if (!level_wanted(s, k) || !values[k])
+            continue;
+        if (!(drawn >> k & 1)) {
+            s->done += values[k];
+            continue;
+        }
+        rc = add_piece(s, &piece);
+        for (int i = 0; i < s->asked.column_count; i++)
+            *bytes += columns[i].section->sizes[at];
+    }
+    return rc;
+}
+
+/* Read and check some columns of those pieces that have a match. */
+static int read_columns(struct bm_query_state *s, struct bm_fetcher *f,
+                        int first, int last)
+{
+    const struct bm_query_batch *b = &s->batch;
+    size_t width = (size_t)(last - first);
+    int rc;
+
+    if (bm_fetcher_begin(f, s->file.source, b->piece_count * width))
+        return no_memory(s);
+    for (size_t p = 0; p < b->piece_count; p++)
+        for (int i = first; i < last && b->pieces[p].choice; i++)
+            bm_fetcher_add(f, s->asked.columns[i].section, b->pieces[p].chunk,
+                           b->pieces[p].level, p * width + (size_t)(i - first));
+    rc = bm_fetcher_read(f);
+    return rc ? rc : bm_fetcher_check(f);
+}
+
+static void tell_progress(struct bm_query_state *s)
+{
+    const bouma_options *o = &s->step->ds->options;
+
+    s->done += s->batch.places;
+    if (o->progress && s->step->ds->comm->rank == 0)
+        o->progress(o->progress_user, "reading",
+                    s->done < s->total ? s->done : s->total, s->total);
+}
+
+static int run_batch(struct bm_query_state *s)
+{
+    struct bm_query_batch *b = &s->batch;
+    int tested = s->asked.tested_count, all = s->asked.column_count;
+    int rc = BOUMA_OK;
+
+    if (!s->query->each) {
+        rc = read_columns(s, &b->tested, 0, all);
+    } else {
+        if (tested)
+            rc = read_columns(s, &b->tested, 0, tested);
+        if (!rc)
+            rc = bm_query_choose(s);
+        if (!rc)
+            rc = read_columns(s, &b->others, tested, all);
+        if (!rc)
+            rc = bm_query_deliver(s);
+    }
+    tell_progress(s);
+    empty_batch(s);
+    return rc;
+}
+
+/* ---- files -------------------------------------------------------------- */
+
+/* The next chunk from 'chunk' on that a run meets; the number of chunks if
+ * there is none. */
+static size_t next_chunk(struct bm_query_state *s, size_t chunk)
+{
+    uint32_t size = bm_bat_of(s->set)->detail.chunk;
+    struct bm_query_file *f = &s->file;
+
+    while (f->next_run < f->run_count &&
+           f->runs[f->next_run].end <= (uint64_t)chunk * size)
+        f->next_run++;
+    if (f->next_run == f->run_count)
+        return (size_t)bm_particle_summary_chunks(s->set, f->summary->count);
+    return f->runs[f->next_run].begin / size > chunk
+               ? f->runs[f->next_run].begin / size
+               : chunk;
+}
+
+/* What a file has of the set and of all columns; *place is that of the set
+ * among its summaries. */
+static int open_file(struct bm_query_state *s, size_t subfile, size_t *place)
+{
+    struct bm_query_file *f = &s->file;
+    struct bm_query_question *q = &s->asked;
+    const struct bm_summary_list *all;
+    struct bm_source *source;
+    int rc = bm_step_source(s->step, subfile, &source), whole;
+
+    if (rc)
+        return rc;
+    all = &source->head.summaries;
+    f->source = subfile;
+    *place = 0;
+    while (*place < all->count && all->entries[*place]->object != s->set)
+        ++*place;
+    f->summary = *place < all->count
+                     ? bm_particle_summary_of(all->entries[*place])
+                     : NULL;
+    whole = f->summary != NULL;
+    for (int i = 0; i < q->column_count; i++) {
+        q->columns[i].section =
+            bm_head_section(&source->head, q->columns[i].variable->id);
+        whole &= q->columns[i].section != NULL;
+    }
+    return whole ? BOUMA_OK
+                 : bm_fail(&s->step->ds->error, BOUMA_EFORMAT,
+                           "subfile %zu has not the particles that the "
+                           "manifest says",
+                           subfile);
+}
+
+static int query_file(struct bm_query_state *s, size_t subfile, uint64_t from,
+                      uint64_t to)
+{
+    uint64_t bytes = 0;
+    size_t chunks, place, batch = 0;
+    int rc = open_file(s, subfile, &place);
+
+    if (rc)
+        return rc;
+    if (s->query->draw)
+        bm_query_draw_file(s);
+    chunks = (size_t)bm_particle_summary_chunks(s->set, s->file.summary->count);
+    rc = find_runs(s, place, from,
+                   to < s->file.summary->count ? to : s->file.summary->count);
+    for (size_t c = next_chunk(s, 0); c < chunks && !rc;
+         c = next_chunk(s, c + 1)) {
+        rc = add_chunk(s, c, &bytes);
+        batch++;
+        if (!rc && bytes >= BATCH_BYTES && batch >= BATCH_CHUNKS) {
+            rc = run_batch(s);
+            bytes = batch = 0;
+        }
+    }
+    return rc ? rc : run_batch(s);
+}
+
+/* The files that can have what is looked for. */
+static size_t select_files(struct bm_query_state *s,
+                           const struct bm_file_tree *top, size_t *files)
+{
+    const struct bm_query_question *asked = &s->asked;
+    struct bm_file_tree_query q = {.boxed = asked->tree.boxed &&
+                                            s->query->query.boxed,
+                                   .closed = 7,
+                                   .row = asked->tree.row,
+                                   .least = asked->least,
+                                   .most = asked->most,
+                                   .rows = asked->tree.rows};
+
+    memcpy(q.low, asked->tree.low, sizeof(q.low));
+    memcpy(q.high, asked->tree.high, sizeof(q.high));
+    return bm_file_tree_select(top, &q, files);
+}
+
+int bm_particle_query(const struct bm_particle_query *query)
+{
+    struct bm_query_state s = {
+        .query = query, .step = query->step, .set = query->set};
+    const struct bm_file_tree *top =
+        bm_manifest_file_tree(&query->step->manifest, s.set);
+    const bouma_allocator *a = query->step->ds->a;
+    size_t *files = NULL, count = query->file_count;
+    int rc = bm_query_init(&s);
+
+    if (!rc && !query->files) {
+        files = bm_new(a, top->files, sizeof(*files));
+        if (!files)
+            rc = no_memory(&s);
+        else
+            count = s.asked.never ? 0 : select_files(&s, top, files);
+    }
+    for (size_t i = 0; i < count && !rc; i++)
+        s.total +=
+            top->summaries[query->files ? query->files[i] : files[i]]->count;
+    s.total = (uint64_t)((double)s.total * (s.asked.t_to - s.asked.t_from) /
+                         bm_bat_of(s.set)->detail.chunk);
+    for (size_t i = 0; i < count && !rc && !s.asked.never; i++)
+        rc = query_file(
+            &s, top->subfiles[query->files ? query->files[i] : files[i]],
+            query->from ? query->from[i] : 0,
+            query->to ? query->to[i] : UINT64_MAX);
+    bm_drop(a, files);
+    bm_query_release(&s);
+    return rc;
+}

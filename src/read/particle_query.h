@@ -1,0 +1,148 @@
+/* particle_query.h -- a query of particles while it runs: particle_query_run.c
+ * makes it from what is asked, particle_query.c reads, particle_query_choose.c
+ * says which particles match, particle_query_deliver.c hands them over. */
+#ifndef BM_PARTICLE_QUERY_H
+#define BM_PARTICLE_QUERY_H
+
+#include <pthread.h>
+
+#include "read/fetcher.h"
+
+/* ---- what is asked: particle_query_run.c
+ * ----------------------------------------- */
+
+/* A variable that is looked at, or handed over, or both. */
+struct bm_query_column {
+    const struct bouma_variable *variable;
+    const struct bm_section *section; /* of the file at hand */
+    int tested;                       /* it takes part in a test */
+    int out;                          /* place among those wanted, or -1 */
+    size_t value_size, sample_size;   /* of the variable */
+    int plain; /* aligned bytes as stored are the values */
+};
+
+/* A component must be from low to high. */
+struct bm_query_test {
+    int column;
+    int component;
+    int of_position;
+    bouma_scalar low, high;
+};
+
+struct bm_query_question {
+    struct bm_query_column *columns; /* [column_count], tested ones first */
+    int column_count, tested_count, out_count;
+    struct bm_query_test *tests;
+    size_t test_count;
+    struct bm_tree_query tree;  /* the box is closed */
+    bouma_scalar *least, *most; /* [tree.rows] */
+    int never;                  /* nothing can match */
+    double t_from, t_to;
+};
+
+/* ---- the file at hand, and the batch --------------------------------------
+ */
+
+struct bm_query_file {
+    size_t source;
+    const struct bm_particle_summary *summary;
+    uint32_t *wanted; /* bins, of the rows that are asked for */
+    struct bm_run *runs;
+    size_t run_count;
+    size_t next_run; /* the first that may meet the next chunk */
+    uint64_t stream; /* of its keys: particle_query_draw.c */
+};
+
+#define BM_ALL_MATCH UINT32_MAX
+
+/* A level of a chunk. */
+struct bm_query_piece {
+    size_t chunk;
+    int level;
+    uint32_t count;
+    size_t chosen;   /* where its choice begins in 'choices' */
+    uint32_t choice; /* how many match; BM_ALL_MATCH: all, without a list */
+    size_t room;     /* bytes, for values that are decoded or picked */
+};
+
+struct bm_query_batch {
+    struct bm_query_piece *pieces; /* chunk by chunk, coarse to fine */
+    size_t piece_count;
+    size_t *first_piece; /* of each chunk that has some */
+    size_t chunk_count;
+    uint64_t places;                  /* particles of all pieces */
+    struct bm_fetcher tested, others; /* columns */
+    /* Memory, kept from one batch to the next: */
+    struct bm_block_of_memory choices; /* uint16_t [places] */
+    struct bm_block_of_memory keys;    /* uint64_t [places], if drawn */
+    struct bm_block_of_memory out;     /* const void * [pieces][out_count] */
+    struct bm_block_of_memory picked;  /* values of those that match */
+};
+
+struct bm_query_state {
+    const struct bm_particle_query *query;
+    struct bouma_step *step;
+    const struct bm_object *set;
+    struct bm_query_question asked;
+    struct bm_query_file file;
+    struct bm_query_batch batch;
+    pthread_mutex_t keeping; /* of query->values */
+    int has_mutex;
+    uint64_t done, total; /* particles, for the progress */
+};
+
+/* Make it, and drop it. A zeroed one but for query, step and set can be
+ * released. */
+int bm_query_init(struct bm_query_state *s);
+void bm_query_release(struct bm_query_state *s);
+
+/* The message for it. */
+int bm_query_no_memory(struct bm_error *error);
+
+/* Whether all ranks of a level are wanted. */
+int bm_query_level_whole(const struct bm_query_state *s, int k);
+
+/* ---- which particles match: particle_query_choose.c
+ * -------------------------------- */
+
+/* Which particles of all pieces of the batch match, on the threads. */
+int bm_query_choose(struct bm_query_state *s);
+
+/* A chunk while a thread looks at it. */
+struct bm_query_chunk {
+    size_t chunk;
+    const uint16_t *places; /* by level */
+    const uint32_t *first;  /* [levels], in places */
+    uint16_t *chosen;       /* numbers in a piece, */
+    uint32_t count;         /* so many */
+};
+
+/* By chance, where query->draw is not NULL. Begin with the file at hand. */
+void bm_query_draw_file(struct bm_query_state *s);
+/* The levels of a chunk in which a place of a run has a wanted key, as bits. */
+uint64_t bm_query_draw_levels(const struct bm_query_state *s, size_t chunk);
+/* Keep those of c->chosen that have a wanted key; and tell the keys of
+ * those that match. */
+void bm_query_draw(const struct bm_query_state *s, struct bm_query_chunk *c,
+                   int level);
+void bm_query_draw_keys(const struct bm_query_state *s,
+                        const struct bm_query_chunk *c, int level,
+                        uint64_t *keys);
+
+/* ---- values: particle_query_deliver.c
+ * ---------------------------------------------- */
+
+/* The values of a column of a piece that was read: [components][count],
+ * aligned. They are decoded into 'room', or the coder's if it is NULL, unless
+ * they are somewhere already. */
+int bm_query_values(struct bm_query_state *s, const struct bm_turn *turn,
+                    const struct bm_query_piece *p, int column, void *room,
+                    const uint8_t **out);
+
+/* Hand over what matches, piece by piece. */
+int bm_query_deliver(struct bm_query_state *s);
+
+/* The rooms of a coder. */
+enum { BM_HUNT_LISTS, BM_HUNT_VALUES };
+
+#endif

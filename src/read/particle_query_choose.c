@@ -1,0 +1,259 @@
+/* particle_query_choose.c -- which particles of a piece match: by place, by
+ * rank, by the values of each column that is tested. */
+#include <math.h>
+#include <string.h>
+
+#include "read/particle_query.h"
+
+/* Keep those of list[n] whose value is from low to high. */
+#define KEEP(name, ctype, member)                                              \
+    static uint32_t keep_##name(const void *data, uint16_t *list, uint32_t n,  \
+                                bouma_scalar low, bouma_scalar high)           \
+    {                                                                          \
+        const ctype *v = data;                                                 \
+        uint32_t m = 0;                                                        \
+                                                                               \
+        for (uint32_t i = 0; i < n; i++) {                                     \
+            uint16_t at = list[i];                                             \
+                                                                               \
+            list[m] = at;                                                      \
+            m += (v[at] >= low.member) & (v[at] <= high.member);               \
+        }                                                                      \
+        return m;                                                              \
+    }
+KEEP(i8, int8_t, i)
+KEEP(i16, int16_t, i)
+KEEP(i32, int32_t, i)
+KEEP(i64, int64_t, i)
+KEEP(u8, uint8_t, u)
+KEEP(u16, uint16_t, u)
+KEEP(u32, uint32_t, u)
+KEEP(u64, uint64_t, u)
+KEEP(f32, float, f)
+KEEP(f64, double, f)
+
+static uint32_t (*const keepers[])(const void *data, uint16_t *list, uint32_t n,
+                                   bouma_scalar low, bouma_scalar high) = {
+    [BOUMA_I8] = keep_i8,   [BOUMA_I16] = keep_i16, [BOUMA_I32] = keep_i32,
+    [BOUMA_I64] = keep_i64, [BOUMA_U8] = keep_u8,   [BOUMA_U16] = keep_u16,
+    [BOUMA_U32] = keep_u32, [BOUMA_U64] = keep_u64, [BOUMA_F32] = keep_f32,
+    [BOUMA_F64] = keep_f64};
+
+/* What the runs have of a chunk: all of it, wholly inside the box or not; or
+ * some places. */
+struct cover {
+    const struct bm_run *runs; /* that meet it */
+    size_t count;
+    int whole;  /* one run has all of it */
+    int inside; /* no run has to be compared with the box */
+};
+
+static struct cover cover_of(const struct bm_query_state *s, size_t chunk)
+{
+    const struct bm_query_file *f = &s->file;
+    uint64_t begin = (uint64_t)chunk * bm_bat_of(s->set)->detail.chunk;
+    uint64_t end = begin + bm_particle_summary_chunk_places(
+                               s->set, f->summary->count, chunk);
+    struct cover c = {NULL, 0, 0, 1};
+    size_t lo = 0, hi = f->run_count;
+
+    while (lo < hi) { /* the first run that ends behind the chunk's begin */
+        size_t mid = lo + (hi - lo) / 2;
+
+        if (f->runs[mid].end <= begin)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    c.runs = &f->runs[lo];
+    for (; lo < f->run_count && f->runs[lo].begin < end; lo++) {
+        c.count++;
+        c.inside &= f->runs[lo].inside;
+    }
+    c.whole = c.count == 1 && c.runs[0].begin <= begin && c.runs[0].end >= end;
+    return c;
+}
+
+/* A chunk while it is looked at, with the memory for it. */
+struct look {
+    struct bm_query_state *s;
+    const struct bm_turn *turn;
+    struct cover cover;
+    struct bm_query_chunk chunk;
+    uint16_t *places;
+    uint8_t *in_run; /* [chunk] of its places */
+    uint32_t first[BM_MAX_LEVELS];
+    int arranged;
+};
+
+/* The places of its levels, and which of them are in runs. */
+static void arrange(struct look *l)
+{
+    const struct bm_query_state *s = l->s;
+    const struct bm_particle_summary *summary = s->file.summary;
+    const struct bm_detail *d = &bm_bat_of(s->set)->detail;
+    size_t chunk = l->chunk.chunk;
+    uint32_t places =
+        bm_particle_summary_chunk_places(s->set, summary->count, chunk);
+    uint64_t base = (uint64_t)chunk * d->chunk;
+
+    if (l->arranged)
+        return;
+    l->arranged = 1;
+    bm_detail_order(d, bm_detail_shift(d, summary->seed, chunk), places,
+                    l->places, l->first);
+    memset(l->in_run, 0, places);
+    for (size_t i = 0; i < l->cover.count; i++) {
+        const struct bm_run *run = &l->cover.runs[i];
+        uint64_t begin = run->begin > base ? run->begin - base : 0;
+        uint64_t end = run->end - base;
+
+        memset(l->in_run + begin, 1,
+               (size_t)((end < places ? end : places) - begin));
+    }
+}
+
+/* A number of ranks from which on, with the offset, they are at least t. */
+static uint32_t rank_from(double t, double offset)
+{
+    double r = ceil(t - offset);
+
+    return r > 0 ? (uint32_t)r : 0;
+}
+
+/* The candidates of a piece by place and rank. */
+static void list_candidates(struct look *l, const struct bm_query_piece *p)
+{
+    const struct bm_query_state *s = l->s;
+    const struct bm_detail *d = &bm_bat_of(s->set)->detail;
+    uint32_t shift = bm_detail_shift(d, s->file.summary->seed, p->chunk);
+    double offset = bm_detail_offset(s->file.summary->seed, p->chunk);
+    uint32_t low = rank_from(s->asked.t_from, offset), n = 0;
+    uint32_t high = rank_from(s->asked.t_to, offset);
+    int whole_level = bm_query_level_whole(s, p->level);
+    uint16_t *chosen = l->chunk.chosen;
+    const uint16_t *places;
+
+    l->chunk.count = p->count;
+    if (l->cover.whole && whole_level) {
+        for (uint32_t i = 0; i < p->count; i++)
+            chosen[i] = (uint16_t)i;
+        return;
+    }
+    arrange(l);
+    places = l->places + l->first[p->level];
+    if (whole_level)
+        for (uint32_t i = 0; i < p->count; i++) {
+            chosen[n] = (uint16_t)i;
+            n += l->in_run[places[i]];
+        }
+    else
+        for (uint32_t i = 0; i < p->count; i++) {
+            uint32_t rank = d->rank[places[i] ^ shift];
+
+            chosen[n] = (uint16_t)i;
+            n += l->in_run[places[i]] & (rank >= low) & (rank < high);
+        }
+    l->chunk.count = n;
+}
+
+/* Keep those candidates that pass all tests. */
+static int test_values(struct look *l, const struct bm_query_piece *p)
+{
+    const struct bm_query_question *q = &l->s->asked;
+    const uint8_t *values = NULL;
+    int rc = BOUMA_OK, decoded = -1;
+
+    for (size_t i = 0; i < q->test_count && l->chunk.count && !rc; i++) {
+        const struct bm_query_test *t = &q->tests[i];
+        const struct bouma_variable *v = q->columns[t->column].variable;
+
+        if (t->of_position && l->cover.inside)
+            continue;
+        if (t->column != decoded)
+            rc = bm_query_values(l->s, l->turn, p, t->column, NULL, &values);
+        decoded = t->column;
+        if (!rc)
+            l->chunk.count = keepers[v->type](
+                values +
+                    (size_t)t->component * p->count * bm_variable_value_size(v),
+                l->chunk.chosen, l->chunk.count, t->low, t->high);
+    }
+    return rc;
+}
+
+static int choose_piece(struct look *l, struct bm_query_piece *p)
+{
+    const struct bm_query_state *s = l->s;
+    int drawn = s->query->draw != NULL;
+    uint16_t *choices = s->batch.choices.data;
+    uint64_t *keys = s->batch.keys.data;
+    int rc;
+
+    if (l->cover.whole && bm_query_level_whole(s, p->level) &&
+        !s->asked.test_count && !drawn)
+        return BOUMA_OK;
+    list_candidates(l, p);
+    if (drawn) {
+        arrange(l);
+        bm_query_draw(s, &l->chunk, p->level);
+    }
+    rc = test_values(l, p);
+    if (rc || (l->chunk.count == p->count && !drawn))
+        return rc;
+    p->choice = l->chunk.count;
+    if (p->choice)
+        memcpy(choices + p->chosen, l->chunk.chosen,
+               p->choice * sizeof(*choices));
+    if (drawn)
+        bm_query_draw_keys(s, &l->chunk, p->level, keys + p->chosen);
+    return BOUMA_OK;
+}
+
+/* The pieces of a chunk, one after the other: they share its order. */
+static int choose_chunk(void *context, const struct bm_turn *turn)
+{
+    struct bm_query_state *s = context;
+    struct bm_query_batch *b = &s->batch;
+    struct bm_block_of_memory *room = &turn->coder->room[BM_HUNT_LISTS];
+    size_t size = bm_bat_of(s->set)->detail.chunk, i = turn->number;
+    size_t next =
+        i + 1 < b->chunk_count ? b->first_piece[i + 1] : b->piece_count;
+    struct look l = {.s = s, .turn = turn};
+    int rc = BOUMA_OK;
+
+    if (bm_block_grow(turn->coder->a, room, size * 5))
+        return bm_query_no_memory(turn->error);
+    l.places = room->data;
+    l.in_run = (uint8_t *)(l.places + 2 * size);
+    l.chunk =
+        (struct bm_query_chunk){.chunk = b->pieces[b->first_piece[i]].chunk,
+                                .places = l.places,
+                                .first = l.first,
+                                .chosen = l.places + size};
+    l.cover = cover_of(s, l.chunk.chunk);
+    for (size_t p = b->first_piece[i]; p < next && !rc; p++)
+        rc = choose_piece(&l, &b->pieces[p]);
+    return rc;
+}
+
+int bm_query_choose(struct bm_query_state *s)
+{
+    const bouma_allocator *a = s->step->ds->a;
+    const struct bm_query_question *q = &s->asked;
+    struct bm_query_batch *b = &s->batch;
+    struct bm_work work = {.context = s,
+                           .count = b->chunk_count,
+                           .name = "decode values",
+                           .run = choose_chunk};
+    size_t sample = s->query->draw ? sizeof(uint64_t) : 0;
+
+    if (bm_block_grow(a, &b->choices, (size_t)b->places * sizeof(uint16_t)) ||
+        (s->query->draw &&
+         bm_block_grow(a, &b->keys, (size_t)b->places * sizeof(uint64_t))))
+        return bm_query_no_memory(&s->step->ds->error);
+    for (int i = 0; i < q->tested_count; i++)
+        sample += bm_variable_sample_size(q->columns[i].variable);
+    work.bytes = (double)b->places * (double)sample;
+    return bm_work_run(s->step, &work);
+}
