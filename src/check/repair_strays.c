@@ -70,7 +70,8 @@ static int look_at(struct bm_repair *r, uint64_t step)
     char name[BM_NAME_BYTES], text[200];
     int rc;
 
-    if (!bm_step_peek(&r->ds.store, step, r->ds.id, &found) || found.step == step)
+    if (!bm_step_peek(&r->ds.store, step, r->ds.id, &found) ||
+        found.step == step)
         return BOUMA_OK;
     if (bm_step_list_put(&r->strays, stray))
         return bm_fail(r->error, BOUMA_ENOMEM, "no memory to repair");
