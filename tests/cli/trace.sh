@@ -53,6 +53,32 @@ expect 0 "$BOUMA" import rho.npy --into off.bouma
 
 BOUMA_TRACE=t.json expect 0 "$BOUMA" import rho.npy --into a.bouma
 check t.json 1 describe,plan,distribute,"shape grids",assign,ship,store,commit,"write step","encode chunk" a.bouma
+# The sums, as text, JSON and a picture.
+expect 0 "$BOUMA" trace t.json
+grep -q '^stage  *shape grids  *1 ' <<<"$out" || complain "no sum of a stage: $out"
+! grep -q '^file' <("$BOUMA" trace t.json --kind stage) || complain "--kind is ignored"
+expect 0 "$BOUMA" trace t.json --json
+echo "$out" >out.txt
+"$PYTHON" -c "
+import json
+sums = {(e['kind'], e['name']): e for e in json.load(open('out.txt'))['events']}
+spans = [e for e in json.load(open('t.json'))['traceEvents'] if e['ph'] == 'X']
+for (kind, name), e in sums.items():
+    own = [s for s in spans if (s['cat'], s['name']) == (kind, name)]
+    assert e['events'] == len(own), e
+    assert abs(e['slowest'] - 1e-6 * sum(s['dur'] for s in own)) < 1e-6, e
+    assert e['bytes'] == sum(s['args'].get('bytes', 0) for s in own if 'args' in s), e
+assert sum(e['events'] for e in sums.values()) == len(spans)" 2>.why || complain "sums: $(<.why)"
+expect 0 "$BOUMA" trace t.json -o t.png
+[[ $(head -c 4 t.png | tail -c 3) == PNG ]] || complain "no picture"
+refuse 1 'no trace that bouma has written' "$BOUMA" trace rho.npy
+refuse 2 'No such file' "$BOUMA" trace nothing.json
+refuse 2 'kind' "$BOUMA" trace t.json --kind walk
+sed 's/"dur":/"dur":-/' t.json >hurt.json
+refuse 1 'is damaged' "$BOUMA" trace hurt.json
+sed 's/"pid":0/"pid":99999999999/' t.json >hurt.json
+refuse 1 'is damaged' "$BOUMA" trace hurt.json
+
 # Another process replaces it; the option is the same as the variable.
 BOUMA_TRACE=t.json expect 0 "$BOUMA" read a.bouma grid/rho -o out.npy
 check t.json 1 "read boxes of all",fetch,"decode chunk",read

@@ -72,6 +72,7 @@ extern const struct command *const commands[];
     X(drain)                                                                   \
     X(plan)                                                                    \
     X(probe)                                                                   \
+    X(trace)                                                                   \
     X(completion)                                                              \
     X(help)
 #define COMMAND_LIST_ENTRY(name) extern const struct command cmd_##name;
