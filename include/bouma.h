@@ -633,10 +633,10 @@ typedef struct bouma_record {
     int64_t misfits;       /* chunks that were larger than predicted */
 } bouma_record;
 
-/* Write the step and commit it: after BOUMA_OK it is there, whole (and, unless
- * told otherwise, durable); after a failure it is not, or it is there whole,
- * and the dataset can be used further, also to write the step once more.
- * 'record' may be NULL. Collective. */
+/* Write the step and commit it. After BOUMA_OK it is complete and, by default,
+ * durable. After a failure it is either absent or complete, and the dataset can
+ * be used further, also to write the step once more. 'record' may be NULL.
+ * Collective. */
 BOUMA_API int bouma_step_end(bouma_dataset *ds, bouma_record *record);
 
 /* With the option 'async', bouma_step_end() returns once all that was handed

@@ -105,8 +105,9 @@ static const struct bm_option table[] = {
      HELP("give up after so long without a sign of another rank; default: "
           "1800; inf: never")},
     {INTEGER(threads, 256), USE(STEPS),
-     HELP("threads that work on each rank; default: 1 with several ranks, else "
-          "one for each processor, up to 8")},
+     HELP(
+         "worker threads per rank; default: 1 with several ranks, else one for "
+         "each processor, up to 8")},
     {FLAG(best_axis, "best-axis", yes_no), USE(SAME | STEPS),
      HELP("split trees over ranks (kdtree, split) along the axis where that is "
           "most even, not along the longest")},

@@ -169,9 +169,8 @@ int bm_dataset_add_note(struct bouma_dataset *ds, const char *format, ...)
 
 enum bm_find {
     BM_FIND_PLAIN,
-    /* A writer's way: steps that the index does not know may be visible but
-     * not durable yet, if their writer was killed, and are made so before
-     * anything builds on them. */
+    /* For writers: sync steps that the index does not know. Their writer may
+     * have been killed before they were durable. */
     BM_FIND_SETTLE = 1,
     /* The index is not believed, every manifest is asked. */
     BM_FIND_EXACT = 2

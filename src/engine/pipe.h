@@ -14,9 +14,9 @@
  *     reading: a round is loaded, ahead of its use; then it is open, and those
  *              that want pieces of it get them and tell the gatherer
  *
- * What is told are notes: OPEN, which the first rounds of a write do without,
- * and DONE. Both carry whether their sender has failed: then no bytes move any
- * more, but rounds are gone through to the end, so that nobody is left waiting.
+ * Control messages: OPEN, which the first rounds of a write do without, and
+ * DONE. Both tell whether their sender has failed: then no more bytes move, but
+ * all rounds are run to the end, so that nobody is left waiting.
  *
  * Ranks that share memory with a gatherer put their pieces into its buffers
  * themselves. Others, and all with BOUMA_TRANSPORT_MESSAGES, send them when

@@ -13,9 +13,9 @@
  * Where nobody asked for `split`, ranks stay whole as long as cutting them
  * costs more than it saves: a write with it took 1.6 times as long, with the
  * same particles on each rank. */
-#define PARTS_OF_A_FILE     64
-#define UNEVEN              1.1
-#define UNEVEN_IF_ASKED_NOT 1.75
+#define PARTS_OF_A_FILE         64
+#define IMBALANCE_LIMIT         1.1
+#define DEFAULT_IMBALANCE_LIMIT 1.75
 /* Particles that stand for those of a file, and most of them, of all ranks. */
 #define POINTS_OF_A_FILE 4096
 #define MOST_POINTS      ((double)(1 << 19))
@@ -289,7 +289,8 @@ static int is_even(const struct bm_particle_plan *plan,
     struct bm_aggregation trial;
     int rc = bm_aggregate(&trial, plan->a, &spec, set->units, set->unit_count);
     uint64_t wanted = each ? (set->particles + each / 2) / each : 1;
-    double most = ds->options.assign ? UNEVEN : UNEVEN_IF_ASKED_NOT;
+    double most =
+        ds->options.assign ? IMBALANCE_LIMIT : DEFAULT_IMBALANCE_LIMIT;
 
     for (int64_t f = 0; f < trial.files && !rc; f++)
         if (trial.counts[f] > largest)

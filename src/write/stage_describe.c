@@ -125,7 +125,7 @@ static int prepare_directory(struct bm_write_job *job, int *replacing)
     bm_name_manifest(name, job->entry.step);
     *replacing = bm_store_exists(&ds->store, name);
     if (!ds->options.replace && *replacing) {
-        /* Who hears that will not write it: so it had better be durable. */
+        /* The caller will rely on the old step: make it durable. */
         rc = bm_commit_settle(ds, job->entry.step);
         return rc ? rc
                   : bm_fail(&ds->error, BOUMA_EEXISTS,

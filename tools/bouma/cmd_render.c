@@ -28,8 +28,7 @@ static const struct option_spec options[] = {
     {.name = "project",
      .argument = "HOW",
      .choices = "max|min|mean",
-     .help = "draw what is left of all samples along an axis; of particles, "
-             "default: mean"},
+     .help = "reduce along an axis; of particles, default: mean"},
     {.name = "axis",
      .argument = "AXIS",
      .choices = "z|y|x",
