@@ -192,9 +192,11 @@ refuse 2 "did you mean 'mass'" "$BOUMA" query run.bouma p --step 3 --where 'mas 
 refuse 2 "there is no set of particles 'q'" "$BOUMA" query run.bouma q
 refuse 2 "there is no set of particles 'flt' in step 5; did you mean 'flat'" \
     "$BOUMA" query run.bouma flt
-refuse 2 "--seed 18446744073709551616: must be a whole number from 0 to \
+refuse 2 "--seed 18446744073709551616: must be a whole number from 1 to \
 18446744073709551615" "$BOUMA" query run.bouma p --step 3 --sample 5 \
     --seed 18446744073709551616
+refuse 2 "--seed 0: must be a whole number from 1" "$BOUMA" query run.bouma p \
+    --step 3 --sample 5 --seed 0
 refuse 2 "--seed -1: must be a whole number" "$BOUMA" query run.bouma p \
     --step 3 --sample 5 --seed=-1
 expect 0 "$BOUMA" query run.bouma p --step 3 --sample 5 --seed 18446744073709551615

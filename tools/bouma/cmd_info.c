@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "arguments.h"
+#include "end_reading.h"
 #include "info.h"
 
 static const struct option_spec options[] = {
@@ -96,7 +97,7 @@ static int run(struct context *ctx, const struct arguments *args)
     if (!rc)
         rc = ctx->json ? info_print_json(&info, ctx)
                        : info_print_text(&info, ctx);
-    bouma_dataset_free(info.ds);
+    end_reading_alone(ctx, info.ds);
     return rc;
 }
 

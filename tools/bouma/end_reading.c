@@ -13,13 +13,24 @@ static void close_traced(struct context *ctx, bouma_dataset *ds)
         context_note(ctx, "%s", bouma_dataset_note(ds, notes));
 }
 
-void end_reading(struct context *ctx, bouma_dataset *ds, int rc)
+static bool is_traced(void)
 {
     bouma_options opts;
 
     bouma_options_init(&opts, sizeof(opts));
-    if (!bouma_options_environment(&opts, NULL, 0) && opts.trace[0] &&
-        !session_agree(ctx->session, rc || !ds, NULL, 0))
+    return !bouma_options_environment(&opts, NULL, 0) && opts.trace[0];
+}
+
+void end_reading(struct context *ctx, bouma_dataset *ds, int rc)
+{
+    if (is_traced() && !session_agree(ctx->session, rc || !ds, NULL, 0))
+        close_traced(ctx, ds);
+    bouma_dataset_free(ds);
+}
+
+void end_reading_alone(struct context *ctx, bouma_dataset *ds)
+{
+    if (ds && is_traced())
         close_traced(ctx, ds);
     bouma_dataset_free(ds);
 }

@@ -90,6 +90,11 @@ static int read_tolerance(struct import_request *request, struct context *ctx)
                             "--%s %s: it must be above 0; to keep every bit, "
                             "leave it out",
                             name, arguments_text(args, name));
+    if (relative && request->variable.tolerance >= 1)
+        return context_fail(ctx, CALL_AT_FAULT,
+                            "--relative %s: it is a part of the range of the "
+                            "values, such as 1e-3, and must be below 1",
+                            arguments_text(args, name));
     request->variable.tolerance_kind =
         relative ? BOUMA_RELATIVE : BOUMA_ABSOLUTE;
     return DONE;
@@ -211,13 +216,15 @@ static int check_texts(const struct import_request *request,
     int units = arguments_count(args, "unit");
 
     if (vars && vars != sources && !request->particles_name)
-        return context_fail(ctx, CALL_AT_FAULT,
-                            "%d --var for %d files: name each of them, or none",
-                            vars, sources);
+        return context_fail(
+            ctx, CALL_AT_FAULT,
+            "%d --var for %d file%s: name each of them, or none", vars, sources,
+            sources == 1 ? "" : "s");
     if (units > 1 && units != sources)
-        return context_fail(ctx, CALL_AT_FAULT,
-                            "%d --unit for %d files: give one, or one for each",
-                            units, sources);
+        return context_fail(
+            ctx, CALL_AT_FAULT,
+            "%d --unit for %d file%s: give one, or one for each", units,
+            sources, sources == 1 ? "" : "s");
     for (int i = 0; i < arguments_count(args, "attr"); i++) {
         const char *text = arguments_nth(args, "attr", i);
         size_t length = strcspn(text, "=");

@@ -9,13 +9,15 @@
 #include "arguments.h"
 #include "print_json.h"
 
-static bool wants_color(void)
+/* Not under mpirun: it gives processes a terminal though its own output may be
+ * a file. */
+static bool wants_color(const struct session *session)
 {
     const char *term = getenv("TERM");
     const char *no_color = getenv("NO_COLOR"); /* no-color.org */
 
-    return isatty(STDOUT_FILENO) && term && strcmp(term, "dumb") != 0 &&
-           !(no_color && no_color[0]);
+    return session_size(session) == 1 && isatty(STDOUT_FILENO) && term &&
+           strcmp(term, "dumb") != 0 && !(no_color && no_color[0]);
 }
 
 /* Known before the arguments are parsed, as that can fail, too. */
@@ -150,8 +152,7 @@ static int flush_output(struct context *ctx, int rc)
 
 int main(int argc, char **argv)
 {
-    struct context ctx = {.color = wants_color(),
-                          .json = BOUMA_WITH_JANSSON && wants_json(argv)};
+    struct context ctx = {.json = BOUMA_WITH_JANSSON && wants_json(argv)};
     int rc;
 
     ctx.session = session_start(&argc, &argv);
@@ -159,6 +160,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "%s: out of memory\n", session_program());
         return DATA_AT_FAULT;
     }
+    ctx.color = wants_color(ctx.session);
     warn_under_mpirun(&ctx);
     rc = flush_output(&ctx, dispatch(&ctx, argc, argv));
     rc = context_agree(&ctx, rc);

@@ -113,11 +113,11 @@ static int read_sample(struct particle_query *query, struct context *ctx,
     int64_t sample = 0;
     int rc = arguments_integer(args, ctx, "sample", 0, &sample);
 
-    if (!rc && seed && !parse_large(seed, &query->seed))
-        rc =
-            context_fail(ctx, CALL_AT_FAULT,
-                         "--seed %s: must be a whole number from 0 to %" PRIu64,
-                         seed, UINT64_MAX);
+    if (!rc && seed && (!parse_large(seed, &query->seed) || !query->seed))
+        rc = context_fail(ctx, CALL_AT_FAULT,
+                          "--seed %s: must be a whole number from 1 to %" PRIu64
+                          "; without --seed the sample is an even one",
+                          seed, UINT64_MAX);
     query->sampled = arguments_has(args, "sample");
     if (!rc && query->sampled &&
         (arguments_has(args, "quality") || arguments_has(args, "from")))
