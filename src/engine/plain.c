@@ -129,7 +129,7 @@ int bm_plain_open(struct bouma_io_file **out, struct bm_comm *comm,
         if (!rc)
             hash = hash_of(path, mode, options);
     }
-    rc = bm_comm_begin(comm, "opening a plain file", hash, NULL, 0, rc,
+    rc = bm_comm_begin(comm, "opening a plain file", hash, NULL, rc,
                        f ? &f->error : &none);
     if (!f) {
         bm_comm_free(comm);
@@ -492,10 +492,9 @@ int bm_plain_declare(struct bouma_io_file *f, size_t variables,
     f->variables = variables;
     if (!rc)
         rc = list_segments(f, &mine, count, size, offset);
-    rc = bm_comm_begin(f->comm, "declaring variables", 0, NULL, 0, rc,
-                       &f->error);
+    rc = bm_comm_begin(f->comm, "declaring variables", 0, NULL, rc, &f->error);
     if (!rc)
-        rc = bm_comm_collect(f->comm, &mine, &all, sizes, 1, rc, &f->error);
+        rc = bm_comm_collect(f->comm, &mine, &all, sizes, rc, &f->error);
     if (!rc)
         rc = plan_segments(f, &all, sizes);
     bm_buffer_release(&mine);

@@ -133,8 +133,7 @@ int bm_step_open(struct bouma_step **out, struct bouma_dataset *ds,
         rc = bm_fail(&ds->error, BOUMA_EINVAL,
                      "a rank has no place for the handle of step %" PRIu64,
                      step);
-    rc = bm_comm_begin(ds->comm, "opening a step", step, NULL, 0, rc,
-                       &ds->error);
+    rc = bm_comm_begin(ds->comm, "opening a step", step, NULL, rc, &ds->error);
     if (rc == BOUMA_EMISMATCH && !ds->error.status)
         bm_fail(&ds->error, rc, "the ranks open different steps");
     if (!rc) {

@@ -441,7 +441,7 @@ static int refine_units(struct bm_particle_plan *plan, struct bouma_dataset *ds,
     rc = cursors ? draw_samples(plan, ds, &mine) : BOUMA_ENOMEM;
     if (rc)
         bm_fail(&ds->error, rc, "no memory for a sample of particles");
-    rc = bm_comm_collect(ds->comm, &mine, &all, sizes, 1, rc, &ds->error);
+    rc = bm_comm_collect(ds->comm, &mine, &all, sizes, rc, &ds->error);
     at = all.data;
     for (int r = 0; r < ranks && !rc; at += sizes[r], r++)
         cursors[r] = bm_cursor_of(at, sizes[r]);
@@ -490,7 +490,7 @@ int bm_particle_units_find(struct bm_particle_plan *plan,
         rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory for particles");
     if (!rc)
         rc = describe(plan, ds, &mine);
-    rc = bm_comm_collect(ds->comm, &mine, &all, sizes, 1, rc, &ds->error);
+    rc = bm_comm_collect(ds->comm, &mine, &all, sizes, rc, &ds->error);
     if (!rc)
         rc = take_all(plan, &all, sizes, ds->comm->size, ds->comm->rank,
                       &ds->error);

@@ -15,7 +15,7 @@ static int make_plan(struct bm_write_job *job)
     bm_buffer_init(&all, ds->a);
     if (!sizes)
         rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to plan the step");
-    rc = bm_comm_collect(ds->comm, &job->given.blocks, &all, sizes, 1, rc,
+    rc = bm_comm_collect(ds->comm, &job->given.blocks, &all, sizes, rc,
                          &ds->error);
     bm_job_lap(job, BM_DESCRIBE);
     if (!rc)
