@@ -228,6 +228,7 @@ static int load_head(struct bouma_step *step, size_t i, uint64_t offset,
     const struct bm_subfile_info *info = &step->manifest.subfiles[i];
     struct bm_source *s = &step->sources[i];
     const bouma_allocator *a = step->ds->a;
+    struct bm_head_bytes from;
     uint8_t *raw;
     int same = 0, rc = BOUMA_OK;
 
@@ -241,10 +242,10 @@ static int load_head(struct bouma_step *step, size_t i, uint64_t offset,
         return bm_fail(error, BOUMA_ENOMEM, "%s: no memory for its head", full);
     rc = bm_file_read(&s->file, raw, (size_t)info->head_bytes, offset, error);
     bm_head_init(&s->head, a);
+    from = (struct bm_head_bytes){raw, (size_t)info->head_bytes,
+                                  info->file_bytes, step->ds->id, full};
     if (!rc)
-        rc = bm_head_decode(&s->head, &step->schema, NULL, raw,
-                            (size_t)info->head_bytes, info->file_bytes,
-                            step->ds->id, full, error);
+        rc = bm_head_decode(&s->head, &step->schema, NULL, &from, error);
     if (!rc &&
         bm_summaries_compare(&same, &s->head.summaries, &info->summaries))
         rc = bm_fail(error, BOUMA_ENOMEM, "%s: no memory for its head", full);
