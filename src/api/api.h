@@ -44,6 +44,8 @@ int bm_api_check_writing(bouma_dataset *ds);
  * 'what'. */
 int bm_api_check_put(bouma_dataset *ds, const struct bm_schema *schema,
                      const char *what);
+/* The same for a definition of 'name', whose handle goes to 'out'. */
+int bm_api_check_defining(bouma_dataset *ds, const void *out, const char *name);
 /* A definition or a put has ended with 'rc', which comes back: a failure is
  * remembered, and fails the next step. Of a definition: 'owner' (may be NULL)
  * and 'name' tell which. */

@@ -193,7 +193,7 @@ int bouma_dataset_close(bouma_dataset *ds)
     if (rc)
         return rc;
     settled = bm_api_settle(ds, NULL);
-    rc = bm_comm_begin(ds->comm, "closing", 0, NULL, 0, BOUMA_OK, &ds->error);
+    rc = bm_comm_begin(ds->comm, "closing", 0, NULL, BOUMA_OK, &ds->error);
     if (rc) /* the ranks are not together: nothing is closed */
         return rc;
     if (ds->held_count)
@@ -284,7 +284,7 @@ static int begin(bouma_dataset *ds, const char *what)
     int rc = bm_api_begin(ds, BM_TO_USE);
 
     return rc ? rc
-              : bm_comm_begin(ds->comm, what, 0, NULL, 0, BOUMA_OK, &ds->error);
+              : bm_comm_begin(ds->comm, what, 0, NULL, BOUMA_OK, &ds->error);
 }
 
 int bouma_dataset_flush(bouma_dataset *ds)
@@ -321,7 +321,7 @@ int bouma_dataset_truncate(bouma_dataset *ds, int64_t step)
                      "steps cannot be dropped behind step %" PRId64
                      "; the first is 0, and -1 drops all",
                      step);
-    rc = bm_comm_begin(ds->comm, "dropping steps", (uint64_t)step, NULL, 0, rc,
+    rc = bm_comm_begin(ds->comm, "dropping steps", (uint64_t)step, NULL, rc,
                        &ds->error);
     if (rc == BOUMA_EMISMATCH && !ds->error.status)
         bm_fail(&ds->error, rc, "the ranks drop different steps");

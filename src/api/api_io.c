@@ -32,8 +32,8 @@ int bm_api_io_open(bouma_io_file **out, struct bm_comm *comm, const char *path,
         rc = bm_fail(&error, BOUMA_EINVAL,
                      "%s: there is no mode %d of bouma_io_open()", path,
                      (int)mode);
-    rc = bm_plain_open(out ? out : &nowhere, comm, path, mode, &options, rc,
-                       &error);
+    rc =
+        bm_plain_open(out ? out : &nowhere, comm, path, mode, &options, &error);
     bm_plain_free(nowhere);
     return rc;
 }

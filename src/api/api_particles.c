@@ -21,11 +21,7 @@ int bouma_particles_define(bouma_particles **out, bouma_dataset *ds,
         *out = NULL;
     if (!ds)
         return BOUMA_EINVAL;
-    rc = bm_api_check_writing(ds);
-    if (!rc && !out)
-        rc = bm_fail(&ds->error, BOUMA_EINVAL,
-                     "\"%s\": there is no place for its handle",
-                     name ? name : "");
+    rc = bm_api_check_defining(ds, out, name);
     if (!rc)
         rc = bm_api_copy_spec(&ds->error, &own, sizeof(own), spec,
                               spec ? spec->size : 0, "bouma_particles_spec");
@@ -124,6 +120,29 @@ static int add_particle_block(bouma_dataset *ds,
     return BOUMA_OK;
 }
 
+/* Everything that a caller has said of its particles. */
+static int fill_block(struct bm_particle_block *block,
+                      const bouma_column *columns, size_t column_count,
+                      const double *bounds, struct bm_error *error)
+{
+    const char *name = block->set->name;
+    int rc = BOUMA_OK;
+
+    if (column_count && !columns)
+        return bm_fail(error, BOUMA_EINVAL, "particles \"%s\": no columns",
+                       name);
+    for (size_t i = 0; i < column_count && !rc; i++)
+        rc = fill_lanes(block, &columns[i], error);
+    if (!rc && !block->lanes[0].data)
+        rc = bm_fail(error, BOUMA_EINVAL,
+                     "particles \"%s\": there is no column for the position",
+                     name);
+    if (!rc && block->count >= BM_MAX_PARTICLES)
+        rc = bm_fail(error, BOUMA_ELIMIT,
+                     "particles \"%s\": there are 2^62 or more", name);
+    return rc ? rc : fill_bounds(block, bounds, error);
+}
+
 static int put_particles(struct bm_object *set, uint64_t count,
                          const bouma_column *columns, size_t column_count,
                          const double *bounds, int copy)
@@ -143,18 +162,8 @@ static int put_particles(struct bm_object *set, uint64_t count,
     block.lanes = bm_new(ds->a, block.lane_count, sizeof(*block.lanes));
     if (!block.lanes)
         rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory for particles");
-    if (!rc && column_count && !columns)
-        rc = bm_fail(&ds->error, BOUMA_EINVAL, "%s: no columns", text);
-    for (size_t i = 0; i < column_count && !rc; i++)
-        rc = fill_lanes(&block, &columns[i], &ds->error);
-    if (!rc && !block.lanes[0].data)
-        rc = bm_fail(&ds->error, BOUMA_EINVAL,
-                     "%s: there is no column for the position", text);
-    if (!rc && count >= BM_MAX_PARTICLES)
-        rc = bm_fail(&ds->error, BOUMA_ELIMIT, "%s: there are 2^62 or more",
-                     text);
     if (!rc)
-        rc = fill_bounds(&block, bounds, &ds->error);
+        rc = fill_block(&block, columns, column_count, bounds, &ds->error);
     if (!rc && copy)
         rc = bm_particle_block_keep_copy(ds, &block);
     else if (!rc && ds->options.check > 0)

@@ -89,7 +89,7 @@ static int find_places(struct probe *p, struct bm_error *error)
              : bm_fail(error, BOUMA_ENOMEM, "no memory for places of ranks");
     rc = bm_comm_agree(comm, rc, error);
     if (!rc)
-        rc = bm_comm_collect(comm, &mine, &all, sizes, 1, rc, error);
+        rc = bm_comm_collect(comm, &mine, &all, sizes, rc, error);
     if (!rc)
         rc = bm_machine_make(&p->machine, comm->a, "auto", NULL, 0, comm->size,
                              &all, sizes, error);

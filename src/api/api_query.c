@@ -455,7 +455,7 @@ int bouma_particles_restart(bouma_particle_data **out,
                      "a rank has no place for the particles of a restart");
     shares = !query || own.shares;
     rc = bm_comm_begin(ds->comm, "a restart read",
-                       rc ? 0 : hash_query(set, &own, shares), NULL, 0, rc,
+                       rc ? 0 : hash_query(set, &own, shares), NULL, rc,
                        &ds->error);
     if (rc == BOUMA_EMISMATCH && !ds->error.status)
         bm_fail(&ds->error, rc,

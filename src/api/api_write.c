@@ -34,6 +34,17 @@ int bm_api_check_writing(bouma_dataset *ds)
     return rc;
 }
 
+int bm_api_check_defining(bouma_dataset *ds, const void *out, const char *name)
+{
+    int rc = bm_api_check_writing(ds);
+
+    if (!rc && !out)
+        rc = bm_fail(&ds->error, BOUMA_EINVAL,
+                     "\"%s\": there is no place for its handle",
+                     name ? name : "");
+    return rc;
+}
+
 int bm_api_copy_spec(struct bm_error *error, void *out, size_t bytes,
                      const void *spec, size_t spec_bytes, const char *what)
 {
@@ -93,11 +104,7 @@ int bouma_grid_define(bouma_grid **out, bouma_dataset *ds, const char *name,
         *out = NULL;
     if (!ds)
         return BOUMA_EINVAL;
-    rc = bm_api_check_writing(ds);
-    if (!rc && !out)
-        rc = bm_fail(&ds->error, BOUMA_EINVAL,
-                     "\"%s\": there is no place for its handle",
-                     name ? name : "");
+    rc = bm_api_check_defining(ds, out, name);
     if (!rc)
         rc = bm_api_copy_spec(&ds->error, &own, sizeof(own), spec,
                               spec ? spec->size : 0, "bouma_grid_spec");
@@ -119,11 +126,7 @@ int bm_api_define_variable(bouma_variable **out, struct bm_object *object,
         *out = NULL;
     if (!ds)
         return BOUMA_EINVAL;
-    rc = bm_api_check_writing(ds);
-    if (!rc && !out)
-        rc = bm_fail(&ds->error, BOUMA_EINVAL,
-                     "\"%s\": there is no place for its handle",
-                     name ? name : "");
+    rc = bm_api_check_defining(ds, out, name);
     if (!rc && object->schema->step)
         rc = bm_fail(&ds->error, BOUMA_ESTATE,
                      "%s \"%s\" belongs to a step that is read; define one "

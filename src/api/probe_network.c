@@ -10,15 +10,21 @@
 #define SMALL      ((size_t)8)
 #define LARGE      ((size_t)4 << 20)
 
-/* A way to bring bytes to another rank: 'bytes' go from rank 0 to 'peer', and a
- * few come back; both call it. Puts into windows would be a second one. */
-typedef int round_trip(struct bm_comm *comm, int peer, void *data, size_t bytes,
-                       struct bm_error *error);
+/* Rank 0 and another one; each has its own end. */
+struct link {
+    struct bm_comm *comm;
+    int peer;   /* the rank at the other end */
+    void *data; /* [LARGE] */
+};
 
-static int message_round(struct bm_comm *comm, int peer, void *data,
-                         size_t bytes, struct bm_error *error)
+/* 'bytes' go from rank 0 to the other one, and a few come back; both call it.
+ */
+static int round_trip(const struct link *l, size_t bytes,
+                      struct bm_error *error)
 {
-    struct bm_message there = {peer, data, bytes}, back = {peer, data, SMALL};
+    struct bm_message there = {l->peer, l->data, bytes};
+    struct bm_message back = {l->peer, l->data, SMALL};
+    struct bm_comm *comm = l->comm;
     int rc;
 
     if (comm->rank == 0) {
@@ -50,32 +56,28 @@ static int choose_partners(int *out, const struct bm_comm *comm,
 }
 
 /* The seconds of a round, one of several in a row. */
-static int time_rounds(double *out, struct bm_comm *comm, round_trip *trip,
-                       int peer, void *data, size_t bytes, int rounds,
-                       struct bm_error *error)
+static int time_rounds(double *out, const struct link *l, size_t bytes,
+                       int rounds, struct bm_error *error)
 {
     double start = bm_clock();
     int rc = BOUMA_OK;
 
     for (int i = 0; !rc && i < rounds; i++)
-        rc = trip(comm, peer, data, bytes, error);
+        rc = round_trip(l, bytes, error);
     *out = (bm_clock() - start) / rounds;
     return rc;
 }
 
-static int measure_peer(bouma_speed *out, struct bm_comm *comm,
-                        round_trip *trip, int peer, void *data, int tries,
+static int measure_link(bouma_speed *out, const struct link *l, int tries,
                         struct bm_error *error)
 {
     double small[MOST_TRIES], large[MOST_TRIES], wait, time;
     int rc = BOUMA_OK;
 
     for (int i = -1; !rc && i < tries; i++) { /* the first one only warms up */
-        rc = time_rounds(&small[i < 0 ? 0 : i], comm, trip, peer, data, SMALL,
-                         ROUNDS, error);
+        rc = time_rounds(&small[i < 0 ? 0 : i], l, SMALL, ROUNDS, error);
         if (!rc)
-            rc = time_rounds(&large[i < 0 ? 0 : i], comm, trip, peer, data,
-                             LARGE, 1, error);
+            rc = time_rounds(&large[i < 0 ? 0 : i], l, LARGE, 1, error);
     }
     if (rc)
         return rc;
@@ -100,11 +102,11 @@ int bm_probe_network(struct bm_comm *comm, const struct bm_machine *machine,
     rc = bm_comm_agree(comm, rc, error);
     count = choose_partners(partners, comm, bm_machine_network(machine));
     for (int i = 0; !rc && i < count; i++) {
+        struct link l = {comm, comm->rank ? 0 : partners[i], data};
         bouma_speed speed = {0, 0};
 
         if (comm->rank == 0 || comm->rank == partners[i])
-            rc = measure_peer(&speed, comm, message_round,
-                              comm->rank ? 0 : partners[i], data, tries, error);
+            rc = measure_link(&speed, &l, tries, error);
         latency[i] = speed.latency;
         bandwidth[i] = speed.bandwidth;
         rc = bm_comm_agree(comm, rc, error);

@@ -206,7 +206,7 @@ static int open_places(struct bm_drain_all *r)
         rc = bm_fail(r->error, BOUMA_ENOMEM, "%s: no memory", r->near_path);
     if (!rc)
         rc = open_near(r, &mine);
-    rc = bm_comm_collect(r->comm, &mine, &all, sizes, 1, rc, r->error);
+    rc = bm_comm_collect(r->comm, &mine, &all, sizes, rc, r->error);
     if (!rc)
         rc = join_lists(r, &all, sizes);
     if (!rc && r->comm->rank == 0) {
@@ -270,7 +270,7 @@ int bm_drain_share_out(struct bm_drain_all *r, const struct bm_manifest *m,
     }
     if (!sizes || !load || mine.failed)
         rc = bm_fail(r->error, BOUMA_ENOMEM, "%s: no memory", r->near_path);
-    rc = bm_comm_collect(r->comm, &mine, &all, sizes, 1, rc, r->error);
+    rc = bm_comm_collect(r->comm, &mine, &all, sizes, rc, r->error);
     for (size_t i = 0; i < count && !rc; i++) {
         const uint8_t *has = all.data;
 
@@ -536,7 +536,7 @@ static int sum_up(struct bm_drain_all *r, int rc)
     bm_put_u64(&mine, r->report->removed);
     if (summed || mine.failed)
         summed = bm_fail(&why, BOUMA_ENOMEM, "no memory to sum up");
-    summed = bm_comm_collect(r->comm, &mine, &all, sizes, 1, summed, &why);
+    summed = bm_comm_collect(r->comm, &mine, &all, sizes, summed, &why);
     r->report->files = r->report->bytes = 0;
     r->report->published = r->report->replaced = 0;
     r->report->losses = r->report->removed = 0;

@@ -369,8 +369,9 @@ static int load_head(struct bm_repair *r, struct bm_head *head,
     bm_head_init(head, r->ds.a);
     rc = load_front(r, &b, &e, &bytes, name, &why);
     if (!rc) {
-        rc = bm_head_decode(head, schema, own, b.data, b.size, bytes, r->ds.id,
-                            name, &why);
+        struct bm_head_bytes from = {b.data, b.size, bytes, r->ds.id, name};
+
+        rc = bm_head_decode(head, schema, own, &from, &why);
         memcpy(hash, e.hash, 16);
         /* A manifest that is made of it would lack what it has more. */
         if (!rc && bm_envelope_is_newer(&e))

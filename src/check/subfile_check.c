@@ -140,6 +140,7 @@ static int check_head(struct subfile_check *c, struct bm_head *head,
 {
     const struct bm_manifest *m = &c->step->manifest;
     const struct bm_subfile_info *info = &m->subfiles[c->i];
+    struct bm_head_bytes from;
     struct bm_error why = {0};
     const char *what = NULL;
     int rc;
@@ -148,8 +149,9 @@ static int check_head(struct subfile_check *c, struct bm_head *head,
     bm_head_init(head, c->step->ds->a);
     if (!load(c, offset, info->head_bytes))
         return 0;
-    rc = bm_head_decode(head, &c->step->schema, NULL, c->raw.data, c->raw.size,
-                        info->file_bytes, c->step->ds->id, which, &why);
+    from = (struct bm_head_bytes){c->raw.data, c->raw.size, info->file_bytes,
+                                  c->step->ds->id, which};
+    rc = bm_head_decode(head, &c->step->schema, NULL, &from, &why);
     /* Whatever version it claims to have. */
     if ((!rc || rc == BOUMA_EVERSION) &&
         !bm_envelope_has_hash(c->raw.data, c->raw.size, info->head_hash)) {

@@ -214,11 +214,10 @@ static int bring_together(struct verify *v, struct bm_buffer *all, int rc)
     bm_put_u64(&mine, v->findings.unchecked);
     if (!sizes && !rc)
         rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to verify");
-    rc = bm_comm_collect(ds->comm, &v->findings.bytes, all, sizes, 1, rc,
+    rc = bm_comm_collect(ds->comm, &v->findings.bytes, all, sizes, rc,
                          &ds->error);
     if (!rc)
-        rc =
-            bm_comm_collect(ds->comm, &mine, &counts, sizes, 1, rc, &ds->error);
+        rc = bm_comm_collect(ds->comm, &mine, &counts, sizes, rc, &ds->error);
     memset(&v->report, 0, sizeof(v->report));
     c = bm_cursor_of(counts.data, counts.size);
     for (int r = 0; r < ds->comm->size && !rc; r++) {

@@ -145,7 +145,7 @@ int bm_comm_agree(struct bm_comm *comm, int rc, struct bm_error *error)
 }
 
 int bm_comm_begin(struct bm_comm *comm, const char *call, uint64_t hash,
-                  uint64_t *largest, int count, int rc, struct bm_error *error)
+                  uint64_t largest[2], int rc, struct bm_error *error)
 {
     uint64_t id = bm_hash64(call, strlen(call), 0);
     /* A value and its complement: both are the largest only if all are equal.
@@ -153,8 +153,8 @@ int bm_comm_begin(struct bm_comm *comm, const char *call, uint64_t hash,
     uint64_t v[7] = {pack(rc, comm->rank), id, ~id, hash, ~hash, 0, 0};
     int failed;
 
-    for (int i = 0; i < count; i++)
-        v[5 + i] = largest[i];
+    if (largest)
+        memcpy(v + 5, largest, 2 * sizeof(*v));
     brace(comm, rc);
     failed = comm->functions->max(comm, v, 7);
     if (failed)
@@ -173,8 +173,8 @@ int bm_comm_begin(struct bm_comm *comm, const char *call, uint64_t hash,
     }
     if (v[3] != ~v[4])
         return BOUMA_EMISMATCH; /* the caller finds out what differs */
-    for (int i = 0; i < count; i++)
-        largest[i] = v[5 + i];
+    if (largest)
+        memcpy(largest, v + 5, 2 * sizeof(*v));
     return BOUMA_OK;
 }
 
@@ -213,49 +213,69 @@ int bm_comm_share(struct bm_comm *comm, struct bm_buffer *buffer, int root,
     return comm_failed(comm, error, failed);
 }
 
-int bm_comm_collect(struct bm_comm *comm, struct bm_buffer *mine,
-                    struct bm_buffer *all, size_t *sizes, int to_all, int rc,
-                    struct bm_error *error)
+/* The sizes of all ranks' buffers, everywhere. */
+static int tell_sizes(struct bm_comm *comm, const struct bm_buffer *mine,
+                      size_t *sizes, int rc, struct bm_error *error)
 {
-    uint64_t bytes = mine->size, *told;
-    size_t total = 0;
-    int failed;
+    uint64_t bytes = mine->size;
+    uint64_t *told = bm_new(comm->a, (size_t)comm->size, sizeof(*told));
 
     if (mine->failed && !rc)
         rc = bm_fail(error, BOUMA_ENOMEM, "no memory for a message");
-    told = bm_new(comm->a, (size_t)comm->size, sizeof(*told));
     if (!told && !rc)
         rc = bm_fail(error, BOUMA_ENOMEM, "no memory for %d sizes", comm->size);
     /* Who has no memory for what all tell cannot take part in that. */
     rc = bm_comm_agree(comm, rc, error);
-    if (rc)
-        goto out;
-    failed = comm->functions->tell(comm, &bytes, 1, told);
-    if (failed) {
-        rc = comm_failed(comm, error, failed);
-        goto out;
-    }
-    for (int r = 0; r < comm->size; r++) {
+    if (!rc)
+        rc = comm_failed(comm, error,
+                         comm->functions->tell(comm, &bytes, 1, told));
+    for (int r = 0; r < comm->size && !rc; r++)
         sizes[r] = told[r];
+    if (!comm->lost)
+        bm_drop(comm->a, told);
+    return rc;
+}
+
+/* The buffers of all ranks, of which the sizes are known, on one (-1: on all).
+ */
+static int gather(struct bm_comm *comm, struct bm_buffer *mine,
+                  struct bm_buffer *all, const size_t *sizes, int root,
+                  struct bm_error *error)
+{
+    size_t total = 0;
+    int rc = BOUMA_OK;
+
+    for (int r = 0; r < comm->size; r++)
         total += sizes[r];
-    }
     bm_buffer_clear(all);
-    if ((to_all || comm->rank == 0) && !bm_buffer_extend(all, total))
+    if ((root < 0 || comm->rank == root) && !bm_buffer_extend(all, total))
         rc = bm_fail(error, BOUMA_ENOMEM,
                      "no memory for %zu bytes gathered from %d ranks", total,
                      comm->size);
     rc = bm_comm_agree(comm, rc, error);
-    if (rc)
-        goto out;
-    failed = comm->functions->gather(comm, mine->data, mine->size, all->data,
-                                     sizes, to_all ? -1 : 0);
-    rc = comm_failed(comm, error, failed);
-out:
+    if (!rc)
+        rc = comm_failed(comm, error,
+                         comm->functions->gather(comm, mine->data, mine->size,
+                                                 all->data, sizes, root));
     abandon(comm, mine);
     abandon(comm, all);
-    if (!comm->lost)
-        bm_drop(comm->a, told);
     return rc;
+}
+
+int bm_comm_collect(struct bm_comm *comm, struct bm_buffer *mine,
+                    struct bm_buffer *all, size_t *sizes, int rc,
+                    struct bm_error *error)
+{
+    rc = tell_sizes(comm, mine, sizes, rc, error);
+    return rc ? rc : gather(comm, mine, all, sizes, -1, error);
+}
+
+int bm_comm_collect_at_root(struct bm_comm *comm, struct bm_buffer *mine,
+                            struct bm_buffer *all, size_t *sizes, int rc,
+                            struct bm_error *error)
+{
+    rc = tell_sizes(comm, mine, sizes, rc, error);
+    return rc ? rc : gather(comm, mine, all, sizes, 0, error);
 }
 
 int bm_comm_exchange(struct bm_comm *comm, const struct bm_message *sends,

@@ -105,10 +105,10 @@ int bm_comm_agree(struct bm_comm *comm, int rc, struct bm_error *error);
 /* The same at the beginning of a collective call, which also finds ranks that
  * are in another call ('call', a short name) or have other arguments (hashed
  * in 'hash': EMISMATCH without a message, and the caller finds out what). What
- * ranks may differ in is brought to the largest of all: largest[count], at most
- * 2 values, in place. */
+ * ranks may differ in is brought to the largest of all, in place; NULL: there
+ * is nothing. */
 int bm_comm_begin(struct bm_comm *comm, const char *call, uint64_t hash,
-                  uint64_t *largest, int count, int rc, struct bm_error *error);
+                  uint64_t largest[2], int rc, struct bm_error *error);
 
 /* The largest of each value over all ranks, in place. */
 #define BM_COMM_MAX_VALUES 16 /* in one call */
@@ -121,12 +121,15 @@ int bm_comm_max(struct bm_comm *comm, uint64_t *values, int count,
 int bm_comm_share(struct bm_comm *comm, struct bm_buffer *buffer, int root,
                   int rc, struct bm_error *error);
 
-/* The buffers of all ranks, one after the other, on all ranks or (to_all = 0)
- * on rank 0 only; sizes[comm->size] are filled in everywhere. Ranks hand in
- * their status, and all get the worst. */
+/* The buffers of all ranks, one after the other, on all ranks or on rank 0
+ * only; sizes[comm->size] are filled in everywhere. Ranks hand in their status,
+ * and all get the worst. */
 int bm_comm_collect(struct bm_comm *comm, struct bm_buffer *mine,
-                    struct bm_buffer *all, size_t *sizes, int to_all, int rc,
+                    struct bm_buffer *all, size_t *sizes, int rc,
                     struct bm_error *error);
+int bm_comm_collect_at_root(struct bm_comm *comm, struct bm_buffer *mine,
+                            struct bm_buffer *all, size_t *sizes, int rc,
+                            struct bm_error *error);
 
 /* Send and receive messages whose sizes both ends know; any rank may send to
  * any, itself too. Not collective; the caller agrees afterwards. */

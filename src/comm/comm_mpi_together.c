@@ -49,6 +49,27 @@ int bm_mpi_max(struct bm_comm *comm, uint64_t *values, int count)
     return rc;
 }
 
+/* This rank in a binomial tree. */
+struct family {
+    int parent; /* -1: it is the root */
+    int children[DEPTH], count;
+};
+
+static struct family find_family(const struct bm_comm *comm, int root)
+{
+    struct family f = {.parent = -1};
+    int place = rank_at(comm, -root), mask = 1;
+
+    while (mask < comm->size && !(place & mask))
+        mask *= 2;
+    if (place)
+        f.parent = rank_at(comm, -mask);
+    for (mask /= 2; mask; mask /= 2)
+        if (place + mask < comm->size)
+            f.children[f.count++] = rank_at(comm, mask);
+    return f;
+}
+
 /* Down a binomial tree, in segments: one is passed on while the next one
  * comes. */
 static int pass_down(struct bm_mpi_comm *m, uint8_t *data, size_t bytes,
@@ -56,31 +77,24 @@ static int pass_down(struct bm_mpi_comm *m, uint8_t *data, size_t bytes,
 {
     const struct bm_comm *comm = &m->base;
     size_t most = comm->message_bytes < SEGMENT ? comm->message_bytes : SEGMENT;
-    int place = rank_at(comm, -root), mask = 1, children[DEPTH], count = 0;
+    struct family f = find_family(comm, root);
     MPI_Request up = MPI_REQUEST_NULL, down[DEPTH];
-    int parent = -1, rc = 0, sent = 0;
+    int rc = 0, sent = 0;
 
-    while (mask < comm->size && !(place & mask))
-        mask *= 2;
-    if (place)
-        parent = rank_at(comm, -mask);
-    for (mask /= 2; mask; mask /= 2)
-        if (place + mask < comm->size)
-            children[count++] = rank_at(comm, mask);
-    if (parent >= 0 && bytes)
-        rc = bm_mpi_receive(m, data, bytes < most ? bytes : most, parent,
+    if (f.parent >= 0 && bytes)
+        rc = bm_mpi_receive(m, data, bytes < most ? bytes : most, f.parent,
                             BM_MPI_MESSAGE, &up);
     for (size_t at = 0; at < bytes && !rc; at += most) {
         size_t n = bytes - at < most ? bytes - at : most, next = bytes - at - n;
 
         rc = bm_mpi_wait(m, &up, 1);
-        if (!rc && parent >= 0 && next)
+        if (!rc && f.parent >= 0 && next)
             rc = bm_mpi_receive(m, data + at + n, next < most ? next : most,
-                                parent, BM_MPI_MESSAGE, &up);
+                                f.parent, BM_MPI_MESSAGE, &up);
         if (!rc)
             rc = bm_mpi_wait(m, down, sent);
-        for (sent = 0; sent < count && !rc; sent += !rc)
-            rc = bm_mpi_send(m, data + at, n, children[sent], BM_MPI_MESSAGE,
+        for (sent = 0; sent < f.count && !rc; sent += !rc)
+            rc = bm_mpi_send(m, data + at, n, f.children[sent], BM_MPI_MESSAGE,
                              &down[sent]);
     }
     return rc ? rc : bm_mpi_wait(m, down, sent);

@@ -139,6 +139,7 @@ static int load_head(struct bm_file *f, struct bm_head *h,
                      struct bm_error *error)
 {
     uint8_t front[BM_ENVELOPE_BYTES];
+    struct bm_head_bytes from;
     struct bm_envelope e;
     char full[1200];
     int rc;
@@ -160,10 +161,8 @@ static int load_head(struct bm_file *f, struct bm_head *h,
         rc = bm_fail(error, BOUMA_ENOMEM, "%s: no memory for its head", full);
     if (!rc)
         rc = bm_file_read(f, raw->data, raw->size, 0, error);
-    if (!rc)
-        rc = bm_head_decode(h, NULL, schema, raw->data, raw->size, file_bytes,
-                            id, full, error);
-    return rc;
+    from = (struct bm_head_bytes){raw->data, raw->size, file_bytes, id, full};
+    return rc ? rc : bm_head_decode(h, NULL, schema, &from, error);
 }
 
 /* ---- on the way --------------------------------------------------------- */

@@ -541,7 +541,7 @@ int bm_dataset_open(struct bouma_dataset **out, struct bm_comm *comm,
 
     rc = bm_io_check_ranks(ds->options.io, comm->size, path, &ds->error);
     rc = bm_comm_begin(comm, "opening a dataset", bm_options_hash(ds, path),
-                       NULL, 0, rc, &ds->error);
+                       NULL, rc, &ds->error);
     if (rc == BOUMA_EMISMATCH && !ds->error.status)
         rc = bm_options_mismatch(ds, path);
     if (rc)
@@ -585,8 +585,7 @@ int bm_dataset_open(struct bouma_dataset **out, struct bm_comm *comm,
 
 int bm_dataset_refresh(struct bouma_dataset *ds)
 {
-    int rc =
-        bm_comm_begin(ds->comm, "refresh", 0, NULL, 0, BOUMA_OK, &ds->error);
+    int rc = bm_comm_begin(ds->comm, "refresh", 0, NULL, BOUMA_OK, &ds->error);
 
     if (rc)
         return rc;

@@ -39,7 +39,7 @@ static int make_machine(struct bm_machine **out, struct bm_comm *comm,
     bm_machine_tell(&mine, spec);
     if (!sizes || mine.failed)
         rc = bm_fail(error, BOUMA_ENOMEM, "no memory for the machine");
-    rc = bm_comm_collect(comm, &mine, &all, sizes, 1, rc, error);
+    rc = bm_comm_collect(comm, &mine, &all, sizes, rc, error);
     if (!rc)
         rc = bm_machine_make(out, comm->a, spec,
                              bm_machine_is_file(spec) ? (const char *)file->data

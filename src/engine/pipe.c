@@ -190,24 +190,6 @@ void bm_pipe_free(struct bm_pipe *p)
 
 /* ---- buffers ------------------------------------------------------------ */
 
-/* The buffers that this rank needs: none, if all goes without a copy. */
-static size_t needed(const struct bm_pipe *p, int *others)
-{
-    const struct bm_flow *f = p->own ? p->own->flow : NULL;
-    int any = 0;
-
-    *others = 0;
-    for (size_t r = 0; f && r < f->rounds.count; r++)
-        for (size_t i = p->first_cut[r]; i < p->first_cut[r + 1]; i++) {
-            struct bm_stretch s = bm_stretch_of(f, p->cuts[i], r);
-            int own = s.piece->rank == p->comm->rank;
-
-            any |= !own || !bm_pipe_is_direct(p, p->own, s.bytes);
-            *others |= !own;
-        }
-    return any ? p->slot_count * p->own->slot_bytes : 0;
-}
-
 /* Memory in a tier for this rank alone. With 'instead', of which is told
  * whether it was needed, DRAM is as good; a tier that did not have so much
  * before is not asked again. */
@@ -248,66 +230,118 @@ static int renew_port(struct bm_pipe_pool *pool, int which, size_t bytes,
     return rc;
 }
 
+/* The buffers that a rank needs. */
+struct buffers {
+    size_t bytes; /* 0: none, since all goes without a copy */
+    int others;   /* have something for them */
+    bouma_tier tier;
+    int in_port; /* they are in DRAM, so in the port if there is one */
+};
+
+static void count_buffers(struct buffers *out, const struct bm_pipe *p)
+{
+    const struct bm_flow *f = p->own ? p->own->flow : NULL;
+    int any = 0;
+
+    for (size_t r = 0; f && r < f->rounds.count; r++)
+        for (size_t i = p->first_cut[r]; i < p->first_cut[r + 1]; i++) {
+            struct bm_stretch s = bm_stretch_of(f, p->cuts[i], r);
+            int own = s.piece->rank == p->comm->rank;
+
+            any |= !own || !bm_pipe_is_direct(p, p->own, s.bytes);
+            out->others |= !own;
+        }
+    out->bytes = any ? p->slot_count * p->own->slot_bytes : 0;
+}
+
+/* What this rank needs; those in a tier are made. */
+static int find_buffers(struct buffers *out, const struct bm_pipe *p,
+                        struct bm_pipe_pool *pool, struct bm_error *error)
+{
+    count_buffers(out, p);
+    out->tier = p->o.tier ? p->o.tier : BOUMA_TIER_DRAM;
+    out->in_port = out->tier == BOUMA_TIER_DRAM;
+    if (!out->bytes || out->in_port)
+        return BOUMA_OK;
+    return get_memory(p, pool, out->bytes, out->tier,
+                      p->o.strict ? NULL : &out->in_port, error);
+}
+
 /* The bytes that this rank's port must have; whether the one that is there has
  * not. Never less than before, else two kinds of data would take turns. But
  * others take what is in a port for the buffers of its owner, so there may be
  * none if others have something for it, and its buffers are somewhere else. */
-static size_t port_bytes(const struct bm_port *port, size_t bytes, int others,
-                         int in_port, uint64_t *renew)
+static size_t port_bytes(const struct bm_port *port, const struct buffers *b,
+                         uint64_t *renew)
 {
-    size_t had = port ? port->bytes : 0;
-    size_t wanted = in_port ? (bytes > had ? bytes : had) : others ? 0 : had;
+    size_t had = port ? port->bytes : 0, wanted = had;
 
+    if (b->in_port)
+        wanted = b->bytes > had ? b->bytes : had;
+    else if (b->others)
+        wanted = 0;
     *renew = !port || wanted != had;
     return wanted;
+}
+
+/* With ports and tiers there: the memory of the pipe. 'mixed': some rank has
+ * its buffers in a tier. Collective. */
+static int take_buffers(struct bm_pipe *p, const struct buffers *b, int mixed,
+                        struct bm_error *error)
+{
+    int rc = BOUMA_OK;
+
+    if (!b->in_port)
+        p->memory = p->pool->memories[b->tier].data;
+    else if (p->port)
+        p->memory = p->port->memory;
+    if (p->port && p->port->all_near && !mixed)
+        return rc; /* nothing that could fail any more, on any rank */
+    if (b->bytes && !p->port && b->in_port) {
+        rc = get_memory(p, p->pool, b->bytes, BOUMA_TIER_DRAM, NULL, error);
+        p->memory = p->pool->memories[BOUMA_TIER_DRAM].data;
+    }
+    if (!rc && p->comm->size > 1 && prepare_messages(p))
+        rc = bm_fail(error, BOUMA_ENOMEM, "no memory for messages");
+    return bm_comm_agree(p->comm, rc, error);
 }
 
 int bm_pipe_open(struct bm_pipe *p, struct bm_comm *comm,
                  struct bm_pipe_pool *pool, int rc, struct bm_error *error)
 {
-    bouma_tier tier = p && p->o.tier ? p->o.tier : BOUMA_TIER_DRAM;
-    int others = 0, in_port = tier == BOUMA_TIER_DRAM, mixed;
-    size_t bytes = p && !rc ? needed(p, &others) : 0, shared[2];
-    uint64_t said[5] = {0};
+    /* What a rank says of itself, and is true then of some rank. Of the ports,
+     * whether they must be made anew. */
+    enum { FAILED, IN_PORT, IN_TIER, RENEW, SAID = RENEW + 2 };
+    struct buffers buffers = {.in_port = 1};
+    size_t shared[2];
+    uint64_t said[SAID] = {0};
+    int mixed;
 
     assert(!pool->user); /* see struct bm_pipe_pool */
     pool->comm = comm;
     if (p)
         p->pool = pool;
-    if (bytes && !in_port)
-        rc = get_memory(p, pool, bytes, tier, p->o.strict ? NULL : &in_port,
-                        error);
+    if (p && !rc)
+        rc = find_buffers(&buffers, p, pool, error);
     for (int i = 0; i < 2; i++)
-        shared[i] =
-            port_bytes(pool->ports[i], bytes, others, in_port, &said[3 + i]);
+        shared[i] = port_bytes(pool->ports[i], &buffers, &said[RENEW + i]);
     /* Whatever this rank has to say comes with the agreement. */
-    said[0] = rc != BOUMA_OK;
-    said[1] = others && in_port && p->o.transport != BOUMA_TRANSPORT_MESSAGES;
-    said[2] = others && !in_port;
-    if (bm_comm_max(comm, said, 5, error))
+    said[FAILED] = rc != BOUMA_OK;
+    said[IN_PORT] = buffers.others && buffers.in_port &&
+                    p->o.transport != BOUMA_TRANSPORT_MESSAGES;
+    said[IN_TIER] = buffers.others && !buffers.in_port;
+    if (bm_comm_max(comm, said, SAID, error))
         return BOUMA_ECOMM;
-    if (said[0])
+    if (said[FAILED])
         return bm_comm_agree(comm, rc, error);
-    mixed = said[2] != 0;
-    if (said[1] && said[3 + mixed] && !pool->refused)
+    mixed = said[IN_TIER] != 0;
+    if (said[IN_PORT] && said[RENEW + mixed] && !pool->refused)
         rc = renew_port(pool, mixed, shared[mixed], error);
     if (rc)
         return rc;
     pool->user = p;
-    p->port = said[1] && !pool->refused ? pool->ports[mixed] : NULL;
-    if (!in_port)
-        p->memory = pool->memories[tier].data;
-    else if (p->port)
-        p->memory = p->port->memory;
-    if (p->port && p->port->all_near && !mixed)
-        return rc; /* nothing that could fail any more, on any rank */
-    if (bytes && !p->port && in_port) {
-        rc = get_memory(p, pool, bytes, BOUMA_TIER_DRAM, NULL, error);
-        p->memory = pool->memories[BOUMA_TIER_DRAM].data;
-    }
-    if (!rc && comm->size > 1 && prepare_messages(p))
-        rc = bm_fail(error, BOUMA_ENOMEM, "no memory for messages");
-    return bm_comm_agree(comm, rc, error);
+    p->port = said[IN_PORT] && !pool->refused ? pool->ports[mixed] : NULL;
+    return take_buffers(p, &buffers, mixed, error);
 }
 
 static int hear_notes(struct bm_pipe *p)

@@ -104,11 +104,11 @@ static uint64_t hash_of(const char *path, bouma_io_mode mode,
 
 int bm_plain_open(struct bouma_io_file **out, struct bm_comm *comm,
                   const char *path, bouma_io_mode mode,
-                  const bouma_options *options, int rc,
-                  const struct bm_error *error)
+                  const bouma_options *options, const struct bm_error *error)
 {
     struct bouma_io_file *f = bm_new(comm->a, 1, sizeof(*f));
     struct bm_error none = {0};
+    int rc = error->status;
     uint64_t hash = 0;
     char *dir = NULL;
 
@@ -129,7 +129,7 @@ int bm_plain_open(struct bouma_io_file **out, struct bm_comm *comm,
         if (!rc)
             hash = hash_of(path, mode, options);
     }
-    rc = bm_comm_begin(comm, "opening a plain file", hash, NULL, 0, rc,
+    rc = bm_comm_begin(comm, "opening a plain file", hash, NULL, rc,
                        f ? &f->error : &none);
     if (!f) {
         bm_comm_free(comm);
@@ -430,6 +430,47 @@ static int share_report(struct bouma_io_file *f, uint64_t *numbers)
     return rc;
 }
 
+/* The segments of this rank's variables, into 'out' and f->bytes. */
+static int list_segments(struct bouma_io_file *f, struct bm_buffer *out,
+                         const uint64_t *count, const uint64_t *size,
+                         const uint64_t *offset)
+{
+    int rc = BOUMA_OK;
+
+    for (size_t i = 0; i < f->variables && !rc; i++) {
+        if (size[i] && count[i] > (uint64_t)INT64_MAX / size[i])
+            rc = bm_fail(&f->error, BOUMA_EINVAL,
+                         "variable %zu has %" PRIu64 " elements of %" PRIu64
+                         " bytes, which is more than a file can have",
+                         i, count[i], size[i]);
+        else
+            f->bytes[i] = count[i] * size[i];
+        bm_put_u64(out, offset[i]);
+        bm_put_u64(out, rc ? 0 : f->bytes[i]);
+    }
+    return rc;
+}
+
+/* Plan what all ranks have declared; those that write open the file.
+ * Collective. */
+static int plan_segments(struct bouma_io_file *f, const struct bm_buffer *all,
+                         const size_t *sizes)
+{
+    int rc = make_domain(f, all, sizes), rank = f->comm->rank;
+
+    if (rc)
+        bm_fail(&f->error, rc,
+                rc == BOUMA_ENOMEM ? "no memory to plan what was declared"
+                : rc == BOUMA_ELIMIT
+                    ? "more bytes are declared than can be planned; a "
+                      "larger 'buffer_bytes' may help"
+                    : "a variable reaches beyond the largest file");
+    if (!rc && f->domain.first[rank + 1] > f->domain.first[rank] &&
+        !f->file.store)
+        rc = open_file(f);
+    return bm_comm_agree(f->comm, rc, &f->error);
+}
+
 int bm_plain_declare(struct bouma_io_file *f, size_t variables,
                      const uint64_t *count, const uint64_t *size,
                      const uint64_t *offset, int rc)
@@ -448,38 +489,14 @@ int bm_plain_declare(struct bouma_io_file *f, size_t variables,
             rc = bm_fail(&f->error, BOUMA_ENOMEM,
                          "no memory to declare %zu variables", variables);
     }
-    for (size_t i = 0; i < variables && !rc; i++) {
-        if (size[i] && count[i] > (uint64_t)INT64_MAX / size[i])
-            rc = bm_fail(&f->error, BOUMA_EINVAL,
-                         "variable %zu has %" PRIu64 " elements of %" PRIu64
-                         " bytes, which is more than a file can have",
-                         i, count[i], size[i]);
-        else
-            f->bytes[i] = count[i] * size[i];
-        bm_put_u64(&mine, offset[i]);
-        bm_put_u64(&mine, rc ? 0 : f->bytes[i]);
-    }
     f->variables = variables;
-    rc = bm_comm_begin(f->comm, "declaring variables", 0, NULL, 0, rc,
-                       &f->error);
     if (!rc)
-        rc = bm_comm_collect(f->comm, &mine, &all, sizes, 1, rc, &f->error);
-    if (!rc) {
-        rc = make_domain(f, &all, sizes);
-        if (rc)
-            bm_fail(&f->error, rc,
-                    rc == BOUMA_ENOMEM ? "no memory to plan what was declared"
-                    : rc == BOUMA_ELIMIT
-                        ? "more bytes are declared than can be planned; a "
-                          "larger 'buffer_bytes' may help"
-                        : "a variable reaches beyond the largest file");
-        if (!rc &&
-            f->domain.first[f->comm->rank + 1] >
-                f->domain.first[f->comm->rank] &&
-            !f->file.store)
-            rc = open_file(f);
-        rc = bm_comm_agree(f->comm, rc, &f->error);
-    }
+        rc = list_segments(f, &mine, count, size, offset);
+    rc = bm_comm_begin(f->comm, "declaring variables", 0, NULL, rc, &f->error);
+    if (!rc)
+        rc = bm_comm_collect(f->comm, &mine, &all, sizes, rc, &f->error);
+    if (!rc)
+        rc = plan_segments(f, &all, sizes);
     bm_buffer_release(&mine);
     bm_buffer_release(&all);
     bm_drop(f->a, sizes);

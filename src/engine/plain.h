@@ -42,14 +42,14 @@ struct bouma_io_file {
 };
 
 /* Takes 'comm' over, also on failure. *out is there unless there was no memory
- * even for that. 'rc' and 'error' are what was found before. Collective. */
+ * even for that. 'error' is what this rank has found wrong. Collective. */
 int bm_plain_open(struct bouma_io_file **out, struct bm_comm *comm,
                   const char *path, bouma_io_mode mode,
-                  const bouma_options *options, int rc,
-                  const struct bm_error *error);
+                  const bouma_options *options, const struct bm_error *error);
 void bm_plain_free(struct bouma_io_file *f);
 
-/* The rest is collective, too; 'rc' is what this rank has found wrong. */
+/* The rest is collective, too; 'rc' is what this rank has found wrong, and told
+ * in f->error. */
 int bm_plain_declare(struct bouma_io_file *f, size_t variables,
                      const uint64_t *count, const uint64_t *size,
                      const uint64_t *offset, int rc);

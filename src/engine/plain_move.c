@@ -219,7 +219,7 @@ int bm_plain_move(struct bouma_io_file *f, void *const *data, int reading,
     f->reading = reading;
     rc = bm_comm_begin(
         f->comm, reading ? "reading a plain file" : "writing a plain file", 0,
-        NULL, 0, rc, &f->error);
+        NULL, rc, &f->error);
     if (rc)
         return rc;
     rc = make_pipe(f, &pipe, reading);

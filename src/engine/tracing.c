@@ -124,7 +124,7 @@ static int write_file(const struct bm_tracing *t, struct bm_comm *comm,
     if (!sizes || !piece || events.failed || mine.failed)
         rc = bm_fail(error, BOUMA_ENOMEM, "%s: no memory to write the trace",
                      path);
-    rc = bm_comm_collect(comm, &mine, &all, sizes, 0, rc, error);
+    rc = bm_comm_collect_at_root(comm, &mine, &all, sizes, rc, error);
     if (!rc && comm->rank == 0) {
         describe(&about, t, comm, what);
         rc = bm_trace_file_open(&f, path, &about, error);

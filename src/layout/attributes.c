@@ -4,6 +4,28 @@
 
 #include "layout/schema.h"
 
+/* The bytes of the UTF-8 character at 'p', as the Unicode Standard has them
+ * (table 3-7); 0: it is none. The text ends with a zero byte, which no
+ * character goes beyond. */
+static int character_bytes(const unsigned char *p)
+{
+    int bytes = *p < 0x80   ? 1
+                : *p < 0xc2 ? 0
+                : *p < 0xe0 ? 2
+                : *p < 0xf0 ? 3
+                : *p < 0xf5 ? 4
+                            : 0;
+    unsigned char low = *p == 0xe0 ? 0xa0 : *p == 0xf0 ? 0x90 : 0x80;
+    unsigned char high = *p == 0xed ? 0x9f : *p == 0xf4 ? 0x8f : 0xbf;
+
+    if (bytes > 1 && (p[1] < low || p[1] > high))
+        return 0;
+    for (int i = 2; i < bytes; i++)
+        if ((p[i] & 0xc0) != 0x80)
+            return 0;
+    return bytes;
+}
+
 const char *bm_name_check(const char *name)
 {
     const unsigned char *p = (const unsigned char *)name;
@@ -14,28 +36,16 @@ const char *bm_name_check(const char *name)
     if (n > BM_MAX_NAME)
         return "is longer than 255 bytes";
     while (*p) {
-        int more = *p < 0x80   ? 0
-                   : *p < 0xc2 ? -1
-                   : *p < 0xe0 ? 1
-                   : *p < 0xf0 ? 2
-                   : *p < 0xf5 ? 3
-                               : -1;
-        unsigned char second_low = *p == 0xe0 ? 0xa0 : *p == 0xf0 ? 0x90 : 0x80;
-        unsigned char second_high = *p == 0xed   ? 0x9f
-                                    : *p == 0xf4 ? 0x8f
-                                                 : 0xbf;
+        int bytes = character_bytes(p);
 
         if (*p < 0x20 || *p == 0x7f)
             return "has a control character";
         if (*p == '/')
             return "has a '/', which separates the names of objects and "
                    "variables";
-        if (more < 0 || (more && (p[1] < second_low || p[1] > second_high)))
+        if (!bytes)
             return "is not UTF-8";
-        for (int i = 2; i <= more; i++)
-            if ((p[i] & 0xc0) != 0x80)
-                return "is not UTF-8";
-        p += 1 + more;
+        p += bytes;
     }
     return NULL;
 }

@@ -157,12 +157,14 @@ void bm_grid_patch_give(const struct bm_decoding *d,
 {
     const struct decoding *own = d->own;
     bouma_box clip = bm_footprint_bounds(&target->samples);
-    int64_t first[3];
+    struct bm_level_memory to = {.data = target->data,
+                                 .component_stride = target->component_stride};
 
-    for (int i = 0; i < 3; i++)
-        first[i] = target->samples.start[i] >> d->level;
-    bm_patch_give(&own->patch, &own->samples, &clip, first, target->data,
-                  target->stride, target->component_stride);
+    for (int i = 0; i < 3; i++) {
+        to.first[i] = target->samples.start[i] >> d->level;
+        to.stride[i] = target->stride[i];
+    }
+    bm_patch_give(&own->patch, &own->samples, &clip, &to);
 }
 
 /* What level 0 adds, and what the coarser ones have; or all of them. */

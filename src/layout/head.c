@@ -460,74 +460,96 @@ static int compare_schema(struct bm_cursor *c, const struct bm_schema *schema)
     return rc;
 }
 
-int bm_head_decode(struct bm_head *h, const struct bm_schema *schema,
-                   struct bm_schema *own, const uint8_t *data, size_t bytes,
-                   uint64_t file_bytes, const uint8_t *id, const char *name,
-                   struct bm_error *error)
+/* The numbers in front; the derived ones are what they must turn out to be.
+ * EVERSION tells what is not known. */
+static int decode_front(struct bm_head *h, struct bm_cursor *c,
+                        const char *name, struct bm_error *error)
 {
-    struct bm_envelope e;
-    struct bm_cursor c;
-    uint64_t data_bytes;
     uint32_t placed;
-    size_t count;
-    int rc =
-        bm_envelope_open(&e, &c, data, bytes, BM_KIND_HEAD, id, name, error);
 
-    if (rc)
-        return rc;
-    h->step = bm_get_u64(&c);
-    h->time = bm_get_f64(&c);
-    h->subfile = bm_get_u32(&c);
-    h->subfiles = bm_get_u32(&c);
-    h->generation.epoch = bm_get_u32(&c);
-    h->generation.attempt = bm_get_u32(&c);
-    h->order = (bouma_order)bm_get_u32(&c);
-    placed = bm_get_u32(&c);
+    h->step = bm_get_u64(c);
+    h->time = bm_get_f64(c);
+    h->subfile = bm_get_u32(c);
+    h->subfiles = bm_get_u32(c);
+    h->generation.epoch = bm_get_u32(c);
+    h->generation.attempt = bm_get_u32(c);
+    h->order = (bouma_order)bm_get_u32(c);
+    placed = bm_get_u32(c);
     h->placed = placed != 0;
-    h->data_bytes = data_bytes = bm_get_u64(&c);
-    h->data_offset = h->placed ? bm_get_u64(&c) : 0;
-    if (!c.failed && (placed > 1 || h->order > BOUMA_ORDER_CHUNK))
+    h->data_bytes = bm_get_u64(c);
+    h->data_offset = h->placed ? bm_get_u64(c) : 0;
+    if (!c->failed && (placed > 1 || h->order > BOUMA_ORDER_CHUNK))
         return bm_fail(error, BOUMA_EVERSION,
                        "%s: " BM_NEWER "its order (%d) or how its levels are "
                        "placed (%" PRIu32 ") is not known to this version",
                        name, (int)h->order, placed);
     if (h->step > INT64_MAX || h->subfiles > BM_MAX_SUBFILES ||
         h->subfile >= h->subfiles || h->order < BOUMA_ORDER_LEVEL ||
-        data_bytes > BM_MAX_DATA_BYTES || h->data_offset > BM_MAX_DATA_BYTES)
-        c.failed = 1;
-    if (!c.failed) {
-        rc = schema ? compare_schema(&c, schema)
-                    : bm_schema_decode(own, &c, name, error);
-        schema = schema ? schema : own;
-    }
-    if (!rc)
-        rc = bm_summaries_decode(&h->summaries, schema, &c);
-    count = rc ? 0 : bm_get_count(&c, 28);
+        h->data_bytes > BM_MAX_DATA_BYTES || h->data_offset > BM_MAX_DATA_BYTES)
+        c->failed = 1;
+    return BOUMA_OK;
+}
+
+/* Summaries and sections, which end the head. */
+static int decode_table(struct bm_head *h, const struct bm_schema *schema,
+                        struct bm_cursor *c)
+{
+    int rc = bm_summaries_decode(&h->summaries, schema, c);
+    size_t count = rc ? 0 : bm_get_count(c, BM_SECTION_BYTES);
+
     for (size_t i = 0; i < count && !rc; i++)
-        rc = decode_section(h, schema, &c);
+        rc = decode_section(h, schema, c);
     if (!rc)
         rc = check_summaries(h);
-    if (!rc && (c.failed || bm_cursor_left(&c)))
+    if (!rc && (c->failed || bm_cursor_left(c)))
         rc = BOUMA_EFORMAT;
-    if (!rc)
-        rc = bm_head_arrange(h, schema);
-    if (!rc && (h->data_bytes != data_bytes || h->head_bytes != bytes ||
-                h->file_bytes != file_bytes))
-        rc = BOUMA_EFORMAT;
-    if (!rc && h->placed)
-        rc = bm_chunk_offsets_check(h);
-    if (rc == BOUMA_ENOMEM)
-        return bm_fail(error, rc, "%s: no memory for its table", name);
-    if (rc == BOUMA_EVERSION) /* the schema has told what it is */
-        return rc;
-    if (rc) {
-        char text[160];
+    return rc;
+}
 
-        snprintf(text, sizeof(text),
-                 "the table of chunks is damaged, or the file has not the size "
-                 "it tells (%" PRIu64 " bytes)",
-                 file_bytes);
-        return bm_envelope_fail(&e, name, error, text);
-    }
-    return BOUMA_OK;
+/* What follows from the table must be what the head and the file say. */
+static int check_arranged(struct bm_head *h, const struct bm_schema *schema,
+                          const struct bm_head_bytes *from)
+{
+    uint64_t data_bytes = h->data_bytes;
+    int rc = bm_head_arrange(h, schema);
+
+    if (!rc && (h->data_bytes != data_bytes || h->head_bytes != from->bytes ||
+                h->file_bytes != from->file_bytes))
+        rc = BOUMA_EFORMAT;
+    return rc || !h->placed ? rc : bm_chunk_offsets_check(h);
+}
+
+int bm_head_decode(struct bm_head *h, const struct bm_schema *schema,
+                   struct bm_schema *own, const struct bm_head_bytes *from,
+                   struct bm_error *error)
+{
+    struct bm_envelope e;
+    struct bm_cursor c;
+    char text[160];
+    int rc = bm_envelope_open(&e, &c, from->data, from->bytes, BM_KIND_HEAD,
+                              from->id, from->name, error);
+
+    if (!rc)
+        rc = decode_front(h, &c, from->name, error);
+    if (rc)
+        return rc;
+    if (c.failed)
+        rc = BOUMA_EFORMAT;
+    else
+        rc = schema ? compare_schema(&c, schema)
+                    : bm_schema_decode(own, &c, from->name, error);
+    schema = schema ? schema : own;
+    if (!rc)
+        rc = decode_table(h, schema, &c);
+    if (!rc)
+        rc = check_arranged(h, schema, from);
+    if (rc == BOUMA_ENOMEM)
+        return bm_fail(error, rc, "%s: no memory for its table", from->name);
+    if (!rc || rc == BOUMA_EVERSION) /* the schema has told what it is */
+        return rc;
+    snprintf(text, sizeof(text),
+             "the table of chunks is damaged, or the file has not the size "
+             "it tells (%" PRIu64 " bytes)",
+             from->file_bytes);
+    return bm_envelope_fail(&e, from->name, error, text);
 }

@@ -103,13 +103,20 @@ void bm_head_encode(struct bm_buffer *b, const struct bm_head *h,
                     const struct bm_schema *schema, const uint8_t id[16],
                     uint8_t hash[16]);
 
+/* The bytes of a head, and what is known of its file. */
+struct bm_head_bytes {
+    const uint8_t *data;
+    size_t bytes;
+    uint64_t file_bytes; /* the size of the file */
+    const uint8_t *id;   /* of the dataset; NULL: any */
+    const char *name;    /* for messages */
+};
+
 /* Decode and check all that can be checked. 'schema' is that of the step (its
  * manifest's); NULL if there is none, then 'own' (an empty schema) receives the
- * subfile's own copy. 'file_bytes' is the size of the file; 'id' may be NULL.
- */
+ * subfile's own copy. */
 int bm_head_decode(struct bm_head *h, const struct bm_schema *schema,
-                   struct bm_schema *own, const uint8_t *data, size_t bytes,
-                   uint64_t file_bytes, const uint8_t *id, const char *name,
+                   struct bm_schema *own, const struct bm_head_bytes *from,
                    struct bm_error *error);
 
 /* How far values of level 0 that are read may lie beyond the range of those

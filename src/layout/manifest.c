@@ -560,56 +560,72 @@ int bm_manifest_peek(struct bm_step_entry *out, const struct bm_buffer *b,
                     : BOUMA_OK;
 }
 
+/* The numbers in front. EVERSION tells what is not known. */
+static int decode_front(struct bm_manifest *m, struct bm_cursor *c,
+                        const char *name, struct bm_error *error)
+{
+    unsigned spare;
+
+    m->step = bm_get_u64(c);
+    m->time = bm_get_f64(c);
+    m->generation.epoch = bm_get_u32(c);
+    m->generation.attempt = bm_get_u32(c);
+    m->nonce = bm_get_u64(c);
+    m->order = (bouma_order)bm_get_u8(c);
+    m->distribute = (bouma_distribute)bm_get_u8(c);
+    m->assign = (bouma_assign)bm_get_u8(c);
+    m->place = (bouma_place)bm_get_u8(c);
+    m->assign_particles = (bouma_assign)bm_get_u8(c);
+    spare = bm_get_u8(c);
+    spare |= bm_get_u16(c);
+    if (!c->failed && (spare || m->order > BOUMA_ORDER_CHUNK))
+        return bm_fail(error, BOUMA_EVERSION,
+                       "%s: " BM_NEWER "its order (%d) or bytes that were zero "
+                       "(%u) are not known to this version",
+                       name, (int)m->order, spare);
+    if (m->step > INT64_MAX || m->order < BOUMA_ORDER_LEVEL)
+        c->failed = 1;
+    decode_record(&m->record, c);
+    return BOUMA_OK;
+}
+
+/* The table of subfiles, and the trees over them. */
+static int decode_subfiles(struct bm_manifest *m, struct bm_cursor *c)
+{
+    size_t count = bm_get_count(c, 40);
+    int rc = c->failed || count > BM_MAX_SUBFILES
+                 ? BOUMA_EFORMAT
+                 : bm_manifest_set_subfiles(m, count);
+
+    for (size_t i = 0; i < count && !rc; i++)
+        rc = bm_subfile_info_decode(&m->subfiles[i], c, m->schema);
+    if (!rc)
+        rc = list_files(m);
+    for (size_t i = 0; i < m->file_tree_count && !rc; i++)
+        rc = bm_file_tree_decode(&m->file_trees[i], c);
+    return rc;
+}
+
 int bm_manifest_decode(struct bm_manifest *m, const uint8_t *data, size_t bytes,
                        const uint8_t *id, const char *name,
                        struct bm_error *error)
 {
     struct bm_envelope e;
     struct bm_cursor c;
-    size_t count = 0;
-    unsigned spare;
     int rc = bm_envelope_open(&e, &c, data, bytes, BM_KIND_MANIFEST, id, name,
                               error);
 
+    if (!rc)
+        rc = decode_front(m, &c, name, error);
     if (rc)
         return rc;
-    m->step = bm_get_u64(&c);
-    m->time = bm_get_f64(&c);
-    m->generation.epoch = bm_get_u32(&c);
-    m->generation.attempt = bm_get_u32(&c);
-    m->nonce = bm_get_u64(&c);
-    m->order = (bouma_order)bm_get_u8(&c);
-    m->distribute = (bouma_distribute)bm_get_u8(&c);
-    m->assign = (bouma_assign)bm_get_u8(&c);
-    m->place = (bouma_place)bm_get_u8(&c);
-    m->assign_particles = (bouma_assign)bm_get_u8(&c);
-    spare = bm_get_u8(&c);
-    spare |= bm_get_u16(&c);
-    if (!c.failed && (spare || m->order > BOUMA_ORDER_CHUNK))
-        return bm_fail(error, BOUMA_EVERSION,
-                       "%s: " BM_NEWER "its order (%d) or bytes that were zero "
-                       "(%u) are not known to this version",
-                       name, (int)m->order, spare);
-    if (m->step > INT64_MAX || m->order < BOUMA_ORDER_LEVEL)
-        c.failed = 1;
-    decode_record(&m->record, &c);
     rc = bm_attributes_decode(&m->dataset_attributes, &c);
     if (!rc)
         rc = bm_attributes_decode(&m->attributes, &c);
     if (!rc)
         rc = bm_schema_decode(m->schema, &c, name, error);
-    if (!rc) {
-        count = bm_get_count(&c, 40);
-        rc = c.failed || count > BM_MAX_SUBFILES
-                 ? BOUMA_EFORMAT
-                 : bm_manifest_set_subfiles(m, count);
-    }
-    for (size_t i = 0; i < count && !rc; i++)
-        rc = bm_subfile_info_decode(&m->subfiles[i], &c, m->schema);
     if (!rc)
-        rc = list_files(m);
-    for (size_t i = 0; i < m->file_tree_count && !rc; i++)
-        rc = bm_file_tree_decode(&m->file_trees[i], &c);
+        rc = decode_subfiles(m, &c);
     if (!rc && (c.failed || bm_cursor_left(&c)))
         rc = BOUMA_EFORMAT;
     if (!rc)

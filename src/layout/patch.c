@@ -185,10 +185,10 @@ void bm_patch_merge(const struct bm_patch *p, const struct bm_patch_samples *s,
 }
 
 void bm_patch_give(const struct bm_patch *p, const struct bm_patch_samples *s,
-                   const bouma_box *clip, const int64_t first[3], uint8_t *data,
-                   const int64_t stride[3], int64_t component_stride)
+                   const bouma_box *clip, const struct bm_level_memory *to)
 {
     const struct bm_lattice *l = &p->lattice[s->level];
+    uint8_t *data = to->data;
     struct bm_lattice wanted;
     struct bm_strided part;
     bouma_box box;
@@ -201,11 +201,11 @@ void bm_patch_give(const struct bm_patch *p, const struct bm_patch_samples *s,
             return;
         part.lo[d] = wanted.start[d] - l->start[d];
         part.hi[d] = part.lo[d] + wanted.count[d];
-        part.stride[d] = stride[d];
-        data += (wanted.start[d] - first[d]) * stride[d];
+        part.stride[d] = to->stride[d];
+        data += (wanted.start[d] - to->first[d]) * to->stride[d];
     }
     for (size_t c = 0; c < (size_t)p->components;
-         c++, data += component_stride) {
+         c++, data += to->component_stride) {
         size_t details = c * p->values[s->level] * p->size;
 
         if (!s->detail)

@@ -64,11 +64,17 @@ size_t bm_patch_dense_bytes(const struct bm_patch *p, int level);
 void bm_patch_merge(const struct bm_patch *p, const struct bm_patch_samples *s,
                     uint8_t *dense);
 
-/* Give those that lie in 'clip' to memory: 'data' is at the sample with index
- * 'first' in units of 2^level; strides from one sample of the level to the
- * next. */
+/* Memory for samples of one level: 'data' is at the sample with index 'first'
+ * in units of 2^level; strides from one sample of the level to the next. */
+struct bm_level_memory {
+    uint8_t *data;
+    int64_t first[3];
+    int64_t stride[3];
+    int64_t component_stride;
+};
+
+/* Give those that lie in 'clip' to memory. */
 void bm_patch_give(const struct bm_patch *p, const struct bm_patch_samples *s,
-                   const bouma_box *clip, const int64_t first[3], uint8_t *data,
-                   const int64_t stride[3], int64_t component_stride);
+                   const bouma_box *clip, const struct bm_level_memory *to);
 
 #endif

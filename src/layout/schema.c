@@ -165,24 +165,22 @@ size_t bm_variable_lane(const struct bouma_variable *variable)
 
 /* ---- defining ----------------------------------------------------------- */
 
-/* Append a pointer to an array of them, and its new name to their names. */
-static int append(const bouma_allocator *a, void *array, int *count, void *item,
-                  struct bm_catalogue *names, bm_name_at name_at,
-                  const char *name)
+/* Append a pointer to an array of them, of which the catalogue has as many.
+ * Its name goes there; the caller counts it. */
+static int append(const bouma_allocator *a, struct bm_catalogue *names,
+                  void *array, bm_name_at name_at, void *item)
 {
+    size_t count = names->count, rank;
     void **old, **grown;
-    size_t rank;
 
     memcpy(&old, array, sizeof(old));
-    grown = bm_grow(a, old, (size_t)*count, sizeof(*grown));
+    grown = bm_grow(a, old, count, sizeof(*grown));
     if (!grown)
         return BOUMA_ENOMEM;
     memcpy(array, &grown, sizeof(grown));
-    bm_catalogue_find(names, grown, name_at, name, &rank);
-    if (bm_catalogue_add(names, a, rank))
-        return BOUMA_ENOMEM;
-    grown[(*count)++] = item;
-    return BOUMA_OK;
+    grown[count] = item;
+    bm_catalogue_find(names, grown, name_at, name_at(grown, count), &rank);
+    return bm_catalogue_add(names, a, rank);
 }
 
 /* Whether there can be one more of that name. */
@@ -219,10 +217,11 @@ static int add_object(struct bm_schema *schema, struct bm_object *object)
     if (grown)
         alike->objects = grown;
     object->number = (uint32_t)schema->count;
-    if (!grown || append(schema->a, &schema->objects, &schema->count, object,
-                         &schema->names, object_name, object->name))
+    if (!grown || append(schema->a, &schema->names, &schema->objects,
+                         object_name, object))
         return bm_fail(schema->error, BOUMA_ENOMEM, "%s \"%s\": no memory",
                        bm_object_kind_name(object->kind), object->name);
+    schema->count++;
     alike->objects[alike->count++] = object;
     return BOUMA_OK;
 }
@@ -357,15 +356,12 @@ static void tell_codecs(char *text, size_t room, const struct bm_layout *layout,
         }
 }
 
-/* What is wrong with a variable, maybe in 'text', or NULL. */
-static const char *check_variable(char *text, size_t room,
-                                  const struct bm_object *grid,
-                                  const bouma_variable_spec *spec,
-                                  int components)
+/* What is wrong with one field of a spec by itself, maybe in 'text', or NULL.
+ */
+static const char *check_fields(char *text, size_t room,
+                                const struct bm_object *grid,
+                                const bouma_variable_spec *spec, int components)
 {
-    const char *wrong;
-
-    *text = '\0';
     if (!bm_type_valid((int)spec->type))
         snprintf(text, room,
                  "has the type %d, which is none; such as "
@@ -392,9 +388,21 @@ static const char *check_variable(char *text, size_t room,
              spec->tolerance_kind != BOUMA_RELATIVE)
         return "has a tolerance that is neither BOUMA_ABSOLUTE nor "
                "BOUMA_RELATIVE";
-    if (*text)
-        return text;
-    wrong = check_codec(text, room, spec);
+    else
+        return NULL;
+    return text;
+}
+
+/* What is wrong with a variable, maybe in 'text', or NULL. */
+static const char *check_variable(char *text, size_t room,
+                                  const struct bm_object *grid,
+                                  const bouma_variable_spec *spec,
+                                  int components)
+{
+    const char *wrong = check_fields(text, room, grid, spec, components);
+
+    if (!wrong)
+        wrong = check_codec(text, room, spec);
     if (wrong)
         return wrong;
     if (spec->nominal && spec->nominal != 1)
@@ -450,12 +458,12 @@ int bm_schema_add_variable(struct bm_object *grid, struct bouma_variable **out,
     v->unit = bm_copy_text(schema->a, spec->unit);
     v->ranges = bm_new(schema->a, (size_t)components, sizeof(*v->ranges));
     if (!v->name || !v->unit || !v->ranges ||
-        append(schema->a, &grid->variables, &grid->count, v, &grid->names,
-               variable_name, v->name)) {
+        append(schema->a, &grid->names, &grid->variables, variable_name, v)) {
         variable_free(v, schema->a);
         return bm_fail(error, BOUMA_ENOMEM, "variable \"%s/%s\": no memory",
                        grid->name, name);
     }
+    grid->count++;
     schema->defined++;
     *out = v;
     return BOUMA_OK;

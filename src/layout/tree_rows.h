@@ -205,7 +205,8 @@ static void NAME(find_cells)(uint16_t *cells, uint32_t *counts,
 }
 
 /* Bring n particles (at most BLOCK) to their buckets, with the lower bits of
- * their cells. */
+ * their cells. Many arguments, as this is the inner loop of the build: no struct
+ * stands between it and its arrays. */
 static void NAME(to_buckets)(void *items, uint8_t *lower, uint32_t *next,
                              const struct grid *g, const uint16_t *cells,
                              const struct bm_positions *p, size_t begin,

@@ -127,7 +127,8 @@ static BITS NAME(select)(BITS *v, size_t n, size_t k, size_t *before)
 }
 
 /* The same for coordinates between low and high. Those in the same one of some
- * bins of equal width come near; v and bins have room for n. */
+ * bins of equal width come near; v and bins have room for n. Many arguments,
+ * as it is called by every split(): no struct is filled for it. */
 static REAL NAME(find)(const struct NAME(item) * items, size_t n, size_t k,
                        int axis, REAL low, REAL high, BITS *v, uint8_t *bins,
                        size_t *before)
@@ -160,7 +161,8 @@ static REAL NAME(find)(const struct NAME(item) * items, size_t n, size_t k,
 
 /* The first 'left' of n items in the order of an axis, then the others; each
  * part in the order in which it was, which also decides between equals. Gives
- * the least coordinate of the others. */
+ * the least coordinate of the others. Many arguments, as it is called for
+ * every node of a treelet: no struct is filled for it. */
 static REAL NAME(split)(struct NAME(item) *restrict to,
                         const struct NAME(item) *restrict from, size_t n,
                         size_t left, int axis, const struct NAME(box) * box,

@@ -109,7 +109,7 @@ static int gather_rank_requests(struct collective *c, size_t count, int rc)
     }
     if (!sizes && !rc)
         rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to read");
-    rc = bm_comm_collect(ds->comm, &mine, &all, sizes, 1, rc, &ds->error);
+    rc = bm_comm_collect(ds->comm, &mine, &all, sizes, rc, &ds->error);
     if (!rc) {
         c->rank_request_count = all.size / REQUEST_BYTES;
         c->rank_requests =
@@ -523,7 +523,7 @@ int bm_read_all(struct bouma_step *step, const struct bm_read_request *requests,
     memset(&c, 0, sizeof(c));
     c.step = step;
     c.requests = requests;
-    rc = bm_comm_begin(ds->comm, "reading a step", step->manifest.step, NULL, 0,
+    rc = bm_comm_begin(ds->comm, "reading a step", step->manifest.step, NULL,
                        rc, &ds->error);
     if (rc == BOUMA_EMISMATCH && !ds->error.status)
         bm_fail(&ds->error, rc, "the ranks read different steps");

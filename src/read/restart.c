@@ -77,7 +77,7 @@ static int share_requests(struct restart *r, int rc)
     }
     if (!rc && (!sizes || !r->requests.all || !r->first || mine.failed))
         rc = no_memory(r);
-    rc = bm_comm_collect(ds->comm, &mine, &all, sizes, 1, rc, &ds->error);
+    rc = bm_comm_collect(ds->comm, &mine, &all, sizes, rc, &ds->error);
     c = bm_cursor_of(all.data, all.size);
     for (int i = 0; i < ranks && !rc; i++) {
         struct bm_request *w = &r->requests.all[i];
@@ -319,7 +319,7 @@ static int share_counts(struct restart *r, struct bm_flow_builder *flows,
         }
     if (!rc && (!sizes || mine.failed || bm_flow_builder_init(flows, ds->comm)))
         rc = no_memory(r);
-    rc = bm_comm_collect(ds->comm, &mine, &all, sizes, 1, rc, &ds->error);
+    rc = bm_comm_collect(ds->comm, &mine, &all, sizes, rc, &ds->error);
     at = all.data;
     for (int i = 0; i < ranks && !rc; at += sizes[i], i++) {
         struct bm_cursor c = bm_cursor_of(at, sizes[i]);

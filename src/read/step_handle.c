@@ -133,8 +133,7 @@ int bm_step_open(struct bouma_step **out, struct bouma_dataset *ds,
         rc = bm_fail(&ds->error, BOUMA_EINVAL,
                      "a rank has no place for the handle of step %" PRIu64,
                      step);
-    rc = bm_comm_begin(ds->comm, "opening a step", step, NULL, 0, rc,
-                       &ds->error);
+    rc = bm_comm_begin(ds->comm, "opening a step", step, NULL, rc, &ds->error);
     if (rc == BOUMA_EMISMATCH && !ds->error.status)
         bm_fail(&ds->error, rc, "the ranks open different steps");
     if (!rc) {
@@ -229,6 +228,7 @@ static int load_head(struct bouma_step *step, size_t i, uint64_t offset,
     const struct bm_subfile_info *info = &step->manifest.subfiles[i];
     struct bm_source *s = &step->sources[i];
     const bouma_allocator *a = step->ds->a;
+    struct bm_head_bytes from;
     uint8_t *raw;
     int same = 0, rc = BOUMA_OK;
 
@@ -242,10 +242,10 @@ static int load_head(struct bouma_step *step, size_t i, uint64_t offset,
         return bm_fail(error, BOUMA_ENOMEM, "%s: no memory for its head", full);
     rc = bm_file_read(&s->file, raw, (size_t)info->head_bytes, offset, error);
     bm_head_init(&s->head, a);
+    from = (struct bm_head_bytes){raw, (size_t)info->head_bytes,
+                                  info->file_bytes, step->ds->id, full};
     if (!rc)
-        rc = bm_head_decode(&s->head, &step->schema, NULL, raw,
-                            (size_t)info->head_bytes, info->file_bytes,
-                            step->ds->id, full, error);
+        rc = bm_head_decode(&s->head, &step->schema, NULL, &from, error);
     if (!rc &&
         bm_summaries_compare(&same, &s->head.summaries, &info->summaries))
         rc = bm_fail(error, BOUMA_ENOMEM, "%s: no memory for its head", full);

@@ -276,7 +276,7 @@ static int exchange_counts(struct bm_particle_plan *plan,
         tell_routers(plan, &mine);
     if (!rc && (!sizes || !told || mine.failed))
         rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to plan particles");
-    rc = bm_comm_collect(ds->comm, &mine, &all, sizes, 1, rc, &ds->error);
+    rc = bm_comm_collect(ds->comm, &mine, &all, sizes, rc, &ds->error);
     at = all.data;
     for (size_t r = 0; r < ranks && !rc; at += sizes[r], r++)
         told[r] = bm_cursor_of(at, sizes[r]);

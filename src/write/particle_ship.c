@@ -107,16 +107,16 @@ static uint8_t *copy_some(uint8_t *to, const struct bm_particle_lane *lane,
     return to + n * size;
 }
 
-/* The values of one lane of the particles that this rank has for a file, from
- * number 'from' to 'end': in the order of blocks of particles, in each as they
- * were given. Gives the end. */
+/* The values of one lane of a parcel of this rank: in the order of blocks of
+ * particles, in each as they were given. Gives the end. */
 static uint8_t *pack(const struct bm_particle_write *p,
-                     const struct bm_set_plan *set, uint32_t file,
-                     const struct bouma_variable *v, int component,
-                     uint64_t from, uint64_t end, uint8_t *to)
+                     const struct bm_parcel *parcel,
+                     const struct bouma_variable *v, int component, uint8_t *to)
 {
+    const struct bm_set_plan *set = parcel->set;
+    uint64_t from = parcel->from, end = parcel->end, before = 0;
+    uint32_t file = parcel->delivery->file;
     size_t size = bm_variable_value_size(v);
-    uint64_t before = 0;
 
     for (size_t k = set->first_swarm; k < set->end_swarm && before < end; k++) {
         const struct bm_particle_block *s = &p->ds->blocks[k];
@@ -201,6 +201,7 @@ static int make_columns(struct bm_particle_write *p, struct bm_particle_file *b)
 static void pack_own(struct bm_particle_write *p, struct bm_particle_file *b,
                      const struct bm_delivery *d)
 {
+    struct bm_parcel all = {.set = b->set, .delivery = d, .end = d->count};
     size_t lane_at = 0;
 
     for (int j = 0; j < b->set->count; j++) {
@@ -211,8 +212,7 @@ static void pack_own(struct bm_particle_write *p, struct bm_particle_file *b,
             uint8_t *to = b->columns[lane_at].own;
 
             if (to)
-                pack(p, b->set, b->file, v, c, 0, d->count,
-                     to + d->first * size);
+                pack(p, &all, v, c, to + d->first * size);
         }
     }
 }
@@ -229,8 +229,7 @@ static void fill_parcel(void *context, size_t tag, uint8_t *room)
         const struct bouma_variable *v = c->set->variables[j];
 
         for (int k = 0; k < v->components; k++)
-            room =
-                pack(p, c->set, c->delivery->file, v, k, c->from, c->end, room);
+            room = pack(p, c, v, k, room);
     }
 }
 

@@ -139,11 +139,16 @@ static int grow_units(struct bm_set_plan *set, const bouma_allocator *a,
     return BOUMA_OK;
 }
 
-/* One rank's word on one set. 'given' has what the first rank with particles
- * said of variables. */
+/* The variables that ranks with particles of a set have for them. */
+struct given {
+    uint8_t has[BM_MAX_VARIABLES];
+    int by; /* the first rank with particles; -1: none so far */
+};
+
+/* One rank's word on one set. */
 static int take_description(struct bm_particle_plan *plan,
                             struct bm_set_plan *set, struct bm_cursor *c,
-                            int rank, uint8_t *given, int *given_by,
+                            int rank, struct given *given,
                             struct bm_error *error)
 {
     uint32_t count = bm_get_u32(c);
@@ -166,18 +171,18 @@ static int take_description(struct bm_particle_plan *plan,
     for (int j = 0; j < set->set->count; j++) {
         uint8_t has = bm_get_u8(c);
 
-        if (count && *given_by >= 0 && has != given[j])
+        if (count && given->by >= 0 && has != given->has[j])
             return bm_fail(error, BOUMA_EMISMATCH,
                            "rank %d hands over particles \"%s\" with \"%s\", "
                            "rank %d without it",
-                           has ? rank : *given_by, set->set->name,
+                           has ? rank : given->by, set->set->name,
                            set->set->variables[j]->name,
-                           has ? *given_by : rank);
+                           has ? given->by : rank);
         if (count)
-            given[j] = has;
+            given->has[j] = has;
     }
-    if (count && *given_by < 0)
-        *given_by = rank;
+    if (count && given->by < 0)
+        given->by = rank;
     return BOUMA_OK;
 }
 
@@ -203,29 +208,28 @@ static int take_all(struct bm_particle_plan *plan, const struct bm_buffer *all,
 {
     struct bm_cursor *cursors =
         bm_new(plan->a, (size_t)ranks, sizeof(*cursors));
-    uint8_t given[BM_MAX_VARIABLES];
     const uint8_t *at = all->data;
+    struct given given;
     int rc = cursors ? BOUMA_OK : BOUMA_ENOMEM;
 
     for (int r = 0; r < ranks && !rc; at += sizes[r], r++)
         cursors[r] = bm_cursor_of(at, sizes[r]);
     for (size_t i = 0; i < plan->set_count && !rc; i++) {
         struct bm_set_plan *set = &plan->sets[i];
-        int given_by = -1;
 
-        memset(given, 0, (size_t)set->set->count);
+        memset(given.has, 0, (size_t)set->set->count);
+        given.by = -1;
         for (int r = 0; r < ranks && !rc; r++) {
             if (r == rank)
                 set->my_first = set->unit_count;
-            rc = take_description(plan, set, &cursors[r], r, given, &given_by,
-                                  error);
+            rc = take_description(plan, set, &cursors[r], r, &given, error);
             if (!rc && cursors[r].failed)
                 rc = bm_fail(
                     error, BOUMA_ECOMM,
                     "the description of particles could not be decoded");
         }
         if (!rc)
-            rc = list_variables(plan, set, given);
+            rc = list_variables(plan, set, given.has);
     }
     bm_drop(plan->a, cursors);
     return rc;
@@ -442,7 +446,7 @@ static int refine_units(struct bm_particle_plan *plan, struct bouma_dataset *ds,
     rc = cursors ? draw_samples(plan, ds, &mine) : BOUMA_ENOMEM;
     if (rc)
         bm_fail(&ds->error, rc, "no memory for a sample of particles");
-    rc = bm_comm_collect(ds->comm, &mine, &all, sizes, 1, rc, &ds->error);
+    rc = bm_comm_collect(ds->comm, &mine, &all, sizes, rc, &ds->error);
     at = all.data;
     for (int r = 0; r < ranks && !rc; at += sizes[r], r++)
         cursors[r] = bm_cursor_of(at, sizes[r]);
@@ -491,7 +495,7 @@ int bm_particle_units_find(struct bm_particle_plan *plan,
         rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory for particles");
     if (!rc)
         rc = describe(plan, ds, &mine);
-    rc = bm_comm_collect(ds->comm, &mine, &all, sizes, 1, rc, &ds->error);
+    rc = bm_comm_collect(ds->comm, &mine, &all, sizes, rc, &ds->error);
     if (!rc)
         rc = take_all(plan, &all, sizes, ds->comm->size, ds->comm->rank,
                       &ds->error);

@@ -23,7 +23,8 @@ struct stage {
     struct bm_file *file; /* NULL: empty */
     uint64_t at;
     size_t used;
-    uint8_t *data; /* [stage_bytes] */
+    uint8_t *data;
+    size_t room; /* bytes there */
 };
 
 struct bm_prediction {
@@ -37,7 +38,6 @@ struct bm_prediction {
 
     /* Of a writer, and used by the thread that stores: */
     uint8_t *stage_memory;
-    size_t stage_bytes;
     struct stage stages[BM_MAX_LEVELS]; /* by room of the file */
 };
 
@@ -257,18 +257,20 @@ static int make_stages(struct bm_write_job *job)
 {
     struct bm_prediction *p = job->plan.prediction;
     uint64_t buffer = job->ds->env.buffer_bytes;
+    size_t room = buffer < STAGE_BYTES ? (size_t)buffer : STAGE_BYTES;
     size_t levels = 1;
 
     for (size_t i = 0; i < job->plan.grids->grid_count; i++)
         if ((size_t)bm_pieces(job->plan.grids->grids[i].grid) > levels)
             levels = (size_t)bm_pieces(job->plan.grids->grids[i].grid);
-    p->stage_bytes = buffer < STAGE_BYTES ? (size_t)buffer : STAGE_BYTES;
-    p->stage_memory = bm_new_raw(job->ds->a, levels, p->stage_bytes);
+    p->stage_memory = bm_new_raw(job->ds->a, levels, room);
     if (!p->stage_memory)
         return bm_fail(&job->ds->error, BOUMA_ENOMEM,
                        "no memory to store chunks");
-    for (size_t k = 0; k < levels; k++)
-        p->stages[k].data = p->stage_memory + k * p->stage_bytes;
+    for (size_t k = 0; k < levels; k++) {
+        p->stages[k].data = p->stage_memory + k * room;
+        p->stages[k].room = room;
+    }
     return BOUMA_OK;
 }
 
@@ -319,20 +321,19 @@ static int flush_stages(struct bm_prediction *p, struct bm_error *error)
 }
 
 /* Write bytes to a place, maybe later, with those that come behind them. */
-static int put(struct bm_prediction *p, struct stage *stage,
-               struct bm_file *file, uint64_t at, const uint8_t *data,
-               size_t bytes, struct bm_error *error)
+static int put(struct stage *stage, struct bm_file *file, uint64_t at,
+               const uint8_t *data, size_t bytes, struct bm_error *error)
 {
     int rc = BOUMA_OK;
 
     if (!bytes)
         return rc;
     if (stage->file && (stage->file != file || stage->at + stage->used != at ||
-                        bytes > p->stage_bytes - stage->used))
+                        bytes > stage->room - stage->used))
         rc = flush_stage(stage, error);
     if (rc)
         return rc;
-    if (bytes >= p->stage_bytes)
+    if (bytes >= stage->room)
         return bm_file_write(file, data, bytes, at, error);
     if (!stage->file) {
         stage->file = file;
@@ -364,9 +365,8 @@ static int store_slot(struct bm_write_job *job, const struct bm_arrival *c,
         int room = bm_subfile_place(f, c->t, k);
         size_t bytes = section->sizes[row + (size_t)k];
 
-        rc = put(job->plan.prediction, &job->plan.prediction->stages[room],
-                 &f->file, section->offsets[row + (size_t)k], data, bytes,
-                 error);
+        rc = put(&job->plan.prediction->stages[room], &f->file,
+                 section->offsets[row + (size_t)k], data, bytes, error);
         data += bytes;
     }
     return rc;

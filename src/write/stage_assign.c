@@ -93,12 +93,16 @@ static int make_subfiles(struct bm_write_job *job)
     job->held.subfiles = bm_new(ds->a, count, sizeof(*job->held.subfiles));
     if (!job->held.subfiles)
         return bm_fail(&ds->error, BOUMA_ENOMEM, "no memory for subfiles");
-    for (int64_t f = 0; f < job->plan.files.files && !rc; f++)
-        if (bm_job_writer(job, (size_t)f) == ds->comm->rank)
-            rc = bm_subfile_init(&job->held.subfiles[job->held.subfile_count++],
-                                 ds, job->plan.grids, &job->plan.files,
-                                 (uint32_t)f, (uint32_t)job->plan.all_files,
-                                 &job->entry);
+    for (int64_t f = 0; f < job->plan.files.files && !rc; f++) {
+        struct bm_subfile *s = &job->held.subfiles[job->held.subfile_count];
+
+        if (bm_job_writer(job, (size_t)f) != ds->comm->rank)
+            continue;
+        bm_subfile_init(s, ds, &job->entry, (uint32_t)f,
+                        (uint32_t)job->plan.all_files);
+        job->held.subfile_count++;
+        rc = bm_subfile_make(s, ds, job->plan.grids, &job->plan.files);
+    }
     return rc;
 }
 

@@ -171,7 +171,7 @@ int bm_stage_describe(struct bm_write_job *job, int rc)
                  : replacing      ? 2
                              : !ds->plan || job->given.hash != ds->plan_hash;
     largest[1] = ds->attempt; /* a rank may have missed one that failed */
-    rc = bm_comm_begin(ds->comm, "the end of a step", hash, largest, 2, rc,
+    rc = bm_comm_begin(ds->comm, "the end of a step", hash, largest, rc,
                        &ds->error);
     if (rc == BOUMA_EMISMATCH && !ds->error.status)
         rc = bm_job_mismatch(job);

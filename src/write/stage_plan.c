@@ -8,6 +8,7 @@ static int make_plan(struct bm_write_job *job)
     struct bouma_dataset *ds = job->ds;
     size_t *sizes = bm_new(ds->a, (size_t)ds->comm->size, sizeof(*sizes));
     struct bm_buffer all;
+    struct bm_descriptions told = {&all, sizes, ds->comm->size, ds->comm->rank};
     int rc = BOUMA_OK;
 
     bm_plan_free(ds->plan);
@@ -15,13 +16,12 @@ static int make_plan(struct bm_write_job *job)
     bm_buffer_init(&all, ds->a);
     if (!sizes)
         rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to plan the step");
-    rc = bm_comm_collect(ds->comm, &job->given.blocks, &all, sizes, 1, rc,
+    rc = bm_comm_collect(ds->comm, &job->given.blocks, &all, sizes, rc,
                          &ds->error);
     bm_job_lap(job, BM_DESCRIBE);
     if (!rc)
         rc = bm_plan_make(&ds->plan, ds->a, &ds->schema, ds->options.distribute,
-                          &all, sizes, ds->comm->size, ds->comm->rank,
-                          &ds->error);
+                          &told, &ds->error);
     bm_buffer_release(&all);
     bm_drop(ds->a, sizes);
     ds->plan_hash = job->given.hash;

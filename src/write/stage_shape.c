@@ -63,7 +63,7 @@ int bm_job_gather_sizes(struct bm_write_job *job, int rc)
     }
     if (!rc && (!sizes || !next || reserve_sizes(job)))
         rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory for the sizes");
-    rc = bm_comm_collect(ds->comm, &mine, &all, sizes, 1, rc, &ds->error);
+    rc = bm_comm_collect(ds->comm, &mine, &all, sizes, rc, &ds->error);
     for (size_t r = 0; r < ranks && !rc; r++) {
         next[r] = at;
         at += sizes[r];

@@ -230,8 +230,8 @@ static int gather_reports(struct bm_write_job *job, struct report *r, int rc)
     uint64_t slowest[BM_COMMIT]; /* which is not over */
 
     bm_job_lap(job, BM_STORE);
-    rc = bm_comm_collect(ds->comm, &r->mine, &r->all, r->sizes, 0, rc,
-                         &ds->error);
+    rc = bm_comm_collect_at_root(ds->comm, &r->mine, &r->all, r->sizes, rc,
+                                 &ds->error);
     for (int i = 0; i < BM_COMMIT; i++)
         slowest[i] = (uint64_t)(job->result.seconds[i] * 1e9);
     if (!rc)

@@ -35,14 +35,10 @@ static int make_table(struct bm_subfile *f, const bouma_allocator *a,
     return rc;
 }
 
-int bm_subfile_init(struct bm_subfile *f, struct bouma_dataset *ds,
-                    const struct bm_write_plan *plan,
-                    const struct bm_assignment *files, uint32_t number,
-                    uint32_t subfiles, const struct bm_step_entry *entry)
+void bm_subfile_init(struct bm_subfile *f, const struct bouma_dataset *ds,
+                     const struct bm_step_entry *entry, uint32_t number,
+                     uint32_t subfiles)
 {
-    char name[BM_NAME_BYTES];
-    int rc;
-
     memset(f, 0, sizeof(*f));
     bm_head_init(&f->head, ds->a);
     f->head.step = entry->step;
@@ -51,6 +47,16 @@ int bm_subfile_init(struct bm_subfile *f, struct bouma_dataset *ds,
     f->head.subfiles = subfiles;
     f->head.generation = entry->generation;
     f->head.order = ds->options.order;
+}
+
+int bm_subfile_make(struct bm_subfile *f, struct bouma_dataset *ds,
+                    const struct bm_write_plan *plan,
+                    const struct bm_assignment *files)
+{
+    uint32_t number = f->head.subfile;
+    char name[BM_NAME_BYTES];
+    int rc;
+
     f->chunks = files->first[number + 1] - files->first[number];
     f->slots = bm_new_raw(ds->a, f->chunks, sizeof(*f->slots));
     f->losses = bm_new(ds->a, f->chunks, sizeof(*f->losses));
@@ -61,7 +67,7 @@ int bm_subfile_init(struct bm_subfile *f, struct bouma_dataset *ds,
     if (rc)
         return bm_fail(&ds->error, rc,
                        "no memory for the table of subfile %" PRIu32, number);
-    bm_name_subfile(name, entry->step, number, entry->generation);
+    bm_name_subfile(name, f->head.step, number, f->head.generation);
     return bm_file_open(&f->file, &ds->store, name, BOUMA_OPEN_CREATE,
                         &ds->error);
 }

@@ -23,12 +23,14 @@ struct bm_subfile {
         front; /* the head, and zeros up to the data; once sealed */
 };
 
-/* Make the file and its table, still without sizes; 'subfiles' is the number of
- * all. A zeroed one can be released. */
-int bm_subfile_init(struct bm_subfile *f, struct bouma_dataset *ds,
+/* Subfile 'number' of 'subfiles' of a step. A zeroed one can be released. */
+void bm_subfile_init(struct bm_subfile *f, const struct bouma_dataset *ds,
+                     const struct bm_step_entry *entry, uint32_t number,
+                     uint32_t subfiles);
+/* Make the file and its table, still without sizes. */
+int bm_subfile_make(struct bm_subfile *f, struct bouma_dataset *ds,
                     const struct bm_write_plan *plan,
-                    const struct bm_assignment *files, uint32_t number,
-                    uint32_t subfiles, const struct bm_step_entry *entry);
+                    const struct bm_assignment *files);
 void bm_subfile_release(struct bm_subfile *f);
 
 /* Enter the record of chunk 't' of this file (see shape.h) into the table. */

@@ -111,10 +111,9 @@ struct gathered {
 };
 
 struct reader {
-    const struct bm_buffer *all;
-    const size_t *sizes;
-    int ranks;
-    struct entry *entries; /* [variables] */
+    const struct bm_descriptions *told;
+    struct entry *entries;     /* [variables], of the rank that is read */
+    struct gathered *gathered; /* [variables], once all are read */
     size_t variables;
 };
 
@@ -124,10 +123,11 @@ static int each_entry(const struct reader *r,
                                    const struct entry *entry),
                       void *context)
 {
-    const uint8_t *p = r->all->data;
+    const size_t *sizes = r->told->sizes;
+    const uint8_t *p = r->told->all->data;
 
-    for (int rank = 0; rank < r->ranks; p += r->sizes[rank], rank++) {
-        int n = parse(r->entries, r->variables, p, r->sizes[rank]);
+    for (int rank = 0; rank < r->told->ranks; p += sizes[rank], rank++) {
+        int n = parse(r->entries, r->variables, p, sizes[rank]);
 
         if (n < 0)
             return BOUMA_ECOMM;
@@ -194,18 +194,18 @@ static int cover_fault(const struct bouma_variable *v,
                    box);
 }
 
+/* The blocks of a variable, and who encodes which of its chunks. */
 static int decompose(struct bm_decomposition *d, const bouma_allocator *a,
                      const struct reader *r, const struct bouma_variable *v,
-                     size_t blocks, bouma_distribute scheme, int rank,
-                     struct bm_error *error)
+                     bouma_distribute scheme, struct bm_error *error)
 {
-    struct collector c = {d, v->id, rank};
+    struct collector c = {d, v->id, r->told->rank};
     struct bm_cover_fault fault;
     struct bm_chunking chunking = v->object->layout->chunking(v->object);
     int rc = BOUMA_ENOMEM;
 
     d->grid = v->object;
-    d->blocks = bm_new_raw(a, blocks, sizeof(*d->blocks));
+    d->blocks = bm_new_raw(a, r->gathered[v->id].blocks, sizeof(*d->blocks));
     d->owner = bm_new_raw(a, (size_t)chunking.count, sizeof(*d->owner));
     if (d->blocks && d->owner)
         rc = each_entry(r, collect_entry, &c);
@@ -217,7 +217,7 @@ static int decompose(struct bm_decomposition *d, const bouma_allocator *a,
     if (rc == BOUMA_ECOVER)
         return cover_fault(v, &fault, error);
     if (!rc)
-        rc = bm_distribute(d->owner, scheme, &d->partition, r->ranks,
+        rc = bm_distribute(d->owner, scheme, &d->partition, r->told->ranks,
                            &d->report);
     return rc;
 }
@@ -272,10 +272,11 @@ struct bm_chunk bm_plan_chunk(const struct bm_write_plan *plan, size_t chunk)
 /* A grid with the variables that are present; each with its decomposition,
  * made anew or shared with an earlier variable of the grid. */
 static int plan_grid(struct bm_write_plan *plan, const struct bm_object *grid,
-                     const struct gathered *gathered, const struct reader *r,
-                     bouma_distribute scheme, int rank, struct bm_error *error)
+                     const struct reader *r, bouma_distribute scheme,
+                     struct bm_error *error)
 {
     struct bm_plan_grid *g = &plan->grids[plan->grid_count];
+    const struct gathered *gathered = r->gathered;
     int rc = BOUMA_OK;
 
     g->grid = grid;
@@ -300,8 +301,7 @@ static int plan_grid(struct bm_write_plan *plan, const struct bm_object *grid,
                 d = g->of[k];
         if (!d) {
             d = &plan->decompositions[plan->decomposition_count++];
-            rc = decompose(d, plan->a, r, v, gathered[v->id].blocks, scheme,
-                           rank, error);
+            rc = decompose(d, plan->a, r, v, scheme, error);
         }
         g->variables[g->count] = v;
         g->of[g->count++] = d;
@@ -413,17 +413,16 @@ static int list_files(struct bm_write_plan *plan)
 
 int bm_plan_make(struct bm_write_plan **out, const bouma_allocator *a,
                  const struct bm_schema *schema, bouma_distribute scheme,
-                 const struct bm_buffer *all, const size_t *sizes, int ranks,
-                 int rank, struct bm_error *error)
+                 const struct bm_descriptions *told, struct bm_error *error)
 {
     struct bm_write_plan *plan = bm_new(a, 1, sizeof(*plan));
-    struct gathered *gathered = bm_new(a, schema->variables, sizeof(*gathered));
-    struct reader r = {all, sizes, ranks, NULL, schema->variables};
+    struct reader r = {.told = told, .variables = schema->variables};
     int rc = BOUMA_ENOMEM;
 
     *out = plan;
+    r.gathered = bm_new(a, schema->variables, sizeof(*r.gathered));
     r.entries = bm_new(a, schema->variables, sizeof(*r.entries));
-    if (!plan || !gathered || !r.entries)
+    if (!plan || !r.gathered || !r.entries)
         goto out;
     plan->a = a;
     plan->decompositions =
@@ -431,11 +430,10 @@ int bm_plan_make(struct bm_write_plan **out, const bouma_allocator *a,
     plan->grids = bm_new(a, (size_t)schema->count, sizeof(*plan->grids));
     if (!plan->decompositions || !plan->grids)
         goto out;
-    rc = each_entry(&r, gather_entry, gathered);
+    rc = each_entry(&r, gather_entry, r.gathered);
     for (int i = 0; i < schema->count && !rc; i++)
         if (schema->objects[i]->layout->chunking)
-            rc = plan_grid(plan, schema->objects[i], gathered, &r, scheme, rank,
-                           error);
+            rc = plan_grid(plan, schema->objects[i], &r, scheme, error);
     if (!rc && plan->chunks > UINT32_MAX)
         rc = bm_fail(error, BOUMA_ELIMIT,
                      "the step has %zu chunks, more than 2^32; choose larger "
@@ -444,7 +442,7 @@ int bm_plan_make(struct bm_write_plan **out, const bouma_allocator *a,
     if (!rc)
         rc = list_files(plan);
     if (!rc)
-        rc = bm_plan_list_owners(plan, ranks, rank);
+        rc = bm_plan_list_owners(plan, told->ranks, told->rank);
     if (!rc && scheme == BOUMA_DISTRIBUTE_WEIGHTED) {
         plan->times = bm_new(a, plan->chunks, sizeof(*plan->times));
         rc = plan->times ? BOUMA_OK : BOUMA_ENOMEM;
@@ -452,7 +450,7 @@ int bm_plan_make(struct bm_write_plan **out, const bouma_allocator *a,
 out:
     if (rc == BOUMA_ENOMEM)
         bm_fail(error, rc, "no memory to plan the step");
-    bm_drop(a, gathered);
+    bm_drop(a, r.gathered);
     bm_drop(a, r.entries);
     if (rc && plan) {
         plan->a = a;

@@ -84,12 +84,18 @@ struct bm_chunk bm_plan_chunk(const struct bm_write_plan *plan, size_t chunk);
 void bm_plan_describe(struct bm_buffer *out, const struct bm_put *puts,
                       size_t count);
 
-/* From the descriptions of all ranks (one after the other, sizes[ranks]). The
- * schema is numbered. Same result and message on all ranks, but for ENOMEM. */
+/* The descriptions of all ranks, one after the other. */
+struct bm_descriptions {
+    const struct bm_buffer *all;
+    const size_t *sizes; /* [ranks] */
+    int ranks, rank;     /* this one */
+};
+
+/* The schema is numbered. Same result and message on all ranks, but for ENOMEM.
+ */
 int bm_plan_make(struct bm_write_plan **out, const bouma_allocator *a,
                  const struct bm_schema *schema, bouma_distribute scheme,
-                 const struct bm_buffer *all, const size_t *sizes, int ranks,
-                 int rank, struct bm_error *error);
+                 const struct bm_descriptions *told, struct bm_error *error);
 void bm_plan_free(struct bm_write_plan *plan);
 
 /* Fill in all that follows from the owners of the decompositions: owner, mine,

@@ -58,15 +58,16 @@ static void write_dataset(const struct world *w, bouma_order order)
 /* Which bytes of the file are there for something. */
 static void know_bytes(struct world *w)
 {
+    struct bm_head_bytes from = {w->bytes, 0, w->size, NULL, "subfile"};
     struct bm_error error = {0};
     struct bm_schema schema;
     struct bm_head h;
 
     w->head_bytes = 64 + (size_t)bm_load_u64(w->bytes + 16);
+    from.bytes = w->head_bytes;
     bm_schema_init(&schema, bm_allocator_default(), &error);
     bm_head_init(&h, bm_allocator_default());
-    REQUIRE(!bm_head_decode(&h, NULL, &schema, w->bytes, w->head_bytes, w->size,
-                            NULL, "subfile", &error));
+    REQUIRE(!bm_head_decode(&h, NULL, &schema, &from, &error));
     REQUIRE(h.placed && h.head_bytes == w->head_bytes);
     memset(w->means, 1, w->size);
     memset(w->means + h.data_offset, 0, h.data_bytes);

@@ -52,9 +52,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const bouma_allocator *a = bm_allocator_default();
     struct bm_error error = {0};
+    struct bm_head_bytes from = {.name = "head"};
     struct bm_schema schema;
     struct bm_head head;
-    uint64_t file_bytes = 0;
     uint8_t *copy;
     size_t n;
 
@@ -66,13 +66,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         fuzz_seal(copy, n, BM_KIND_HEAD);
     /* head, zeros up to a multiple of 64 or to where it says, data, head */
     if (n >= 120)
-        file_bytes = (bm_load_u32(copy + 100) ? bm_load_u64(copy + 112)
-                                              : (n + 63) / 64 * 64) +
-                     bm_load_u64(copy + 104) + n;
+        from.file_bytes = (bm_load_u32(copy + 100) ? bm_load_u64(copy + 112)
+                                                   : (n + 63) / 64 * 64) +
+                          bm_load_u64(copy + 104) + n;
+    from.data = copy;
+    from.bytes = n;
     bm_schema_init(&schema, a, &error);
     bm_head_init(&head, a);
-    if (!bm_head_decode(&head, NULL, &schema, copy, n, file_bytes, NULL, "head",
-                        &error)) {
+    if (!bm_head_decode(&head, NULL, &schema, &from, &error)) {
         struct bm_buffer b;
         uint8_t hash[16];
 

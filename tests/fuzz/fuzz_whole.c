@@ -333,14 +333,15 @@ static void note_levels(struct original *o, int file)
 {
     const struct content *c = &o->files[file];
     uint64_t step = (uint64_t)((file - AT_STEPS) / PER_STEP);
+    struct bm_head_bytes from = {c->bytes, head_bytes(c), c->size, NULL,
+                                 "head"};
     struct bm_error error = {0};
     struct bm_schema schema;
     struct bm_head h;
 
     bm_schema_init(&schema, bm_allocator_default(), &error);
     bm_head_init(&h, bm_allocator_default());
-    HOLDS(!bm_head_decode(&h, NULL, &schema, c->bytes, head_bytes(c), c->size,
-                          NULL, "head", &error));
+    HOLDS(!bm_head_decode(&h, NULL, &schema, &from, &error));
     HOLDS(h.placed == (o == &originals[1] && step == 1 && !h.summaries.count));
     for (size_t s = 0; s < h.count; s++)
         for (size_t k = 0; k < h.sections[s].count; k++)

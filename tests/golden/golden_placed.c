@@ -120,6 +120,7 @@ static int place_subfile(const char *path, const struct bm_manifest *m,
     const bouma_allocator *a = m->a;
     struct bm_error error = {0};
     struct bm_buffer from, b;
+    struct bm_head_bytes front;
     struct bm_head old, h;
     uint8_t hash[16];
     int bad;
@@ -128,11 +129,11 @@ static int place_subfile(const char *path, const struct bm_manifest *m,
     bm_buffer_init(&b, a);
     bm_head_init(&old, a);
     bm_head_init(&h, a);
-    bad = load(&from, path) ||
-          bm_head_decode(&old, m->schema, NULL, from.data, info->head_bytes,
-                         from.size, id, path, &error) ||
-          bm_head_decode(&h, m->schema, NULL, from.data, info->head_bytes,
-                         from.size, id, path, &error) ||
+    bad = load(&from, path);
+    front = (struct bm_head_bytes){from.data, info->head_bytes, from.size, id,
+                                   path};
+    bad = bad || bm_head_decode(&old, m->schema, NULL, &front, &error) ||
+          bm_head_decode(&h, m->schema, NULL, &front, &error) ||
           choose_places(&h, m->schema);
     if (!bad) {
         bm_head_encode(&b, &h, m->schema, id, hash);

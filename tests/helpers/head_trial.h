@@ -32,6 +32,7 @@ struct head_trial {
 static inline int try_head(void *context, const uint8_t *data, size_t bytes)
 {
     const struct head_trial *t = context;
+    struct bm_head_bytes from = {data, bytes, t->file_bytes, head_id, "file"};
     struct bm_error error = {0}, usual = {0};
     struct bm_schema own;
     struct bm_head h;
@@ -39,8 +40,7 @@ static inline int try_head(void *context, const uint8_t *data, size_t bytes)
 
     bm_schema_init(&own, bm_allocator_default(), &usual);
     bm_head_init(&h, bm_allocator_default());
-    rc = bm_head_decode(&h, t->schema, &own, data, bytes, t->file_bytes,
-                        head_id, "file", &error);
+    rc = bm_head_decode(&h, t->schema, &own, &from, &error);
     if (rc) {
         check_refusal(rc, &error, "file: ");
     } else {

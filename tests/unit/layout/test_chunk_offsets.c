@@ -130,6 +130,7 @@ static int through_bytes(const struct bm_head *h,
 static void check_round_trip(const struct bm_schema *schema, bouma_order order)
 {
     struct bm_error error = {0};
+    struct bm_head_bytes from;
     struct bm_head was, is;
     struct bm_buffer b;
 
@@ -139,8 +140,9 @@ static void check_round_trip(const struct bm_schema *schema, bouma_order order)
     CHECK_EQ(through_bytes(&was, schema), BOUMA_OK);
     head_bytes(&b, &was, schema);
     bm_head_init(&is, bm_allocator_default());
-    REQUIRE(!bm_head_decode(&is, schema, NULL, b.data, b.size, was.file_bytes,
-                            head_id, "file", &error));
+    from =
+        (struct bm_head_bytes){b.data, b.size, was.file_bytes, head_id, "file"};
+    REQUIRE(!bm_head_decode(&is, schema, NULL, &from, &error));
     CHECK(is.placed == 1 && is.data_offset == was.data_offset &&
           is.data_bytes == was.data_bytes && is.count == was.count);
     for (size_t k = 0; k < is.count; k++)
@@ -464,7 +466,7 @@ static void each_failed_allocation_is_told(void)
     struct bm_schema schema;
     struct bm_buffer b;
     struct bm_head h;
-    uint64_t file_bytes;
+    struct bm_head_bytes from;
     struct fault_alloc memory;
     int rc = BOUMA_ENOMEM, calls = 0;
 
@@ -473,13 +475,13 @@ static void each_failed_allocation_is_told(void)
     build_head(&h, &schema, 0, 1, BOUMA_ORDER_LEVEL);
     place_somehow(&h, &schema);
     head_bytes(&b, &h, &schema);
-    file_bytes = h.file_bytes;
+    from =
+        (struct bm_head_bytes){b.data, b.size, h.file_bytes, head_id, "file"};
     bm_head_release(&h);
     for (; rc && calls < 1000; calls++) {
         fault_alloc_arm(&memory, calls + 1, 1);
         bm_head_init(&h, &memory.table);
-        rc = bm_head_decode(&h, &schema, NULL, b.data, b.size, file_bytes,
-                            head_id, "file", &error);
+        rc = bm_head_decode(&h, &schema, NULL, &from, &error);
         CHECK(rc == BOUMA_OK || rc == BOUMA_ENOMEM);
         bm_head_release(&h);
         CHECK_EQ(memory.live, 0);

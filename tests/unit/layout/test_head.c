@@ -129,14 +129,15 @@ static void a_head_goes_through_its_bytes(void)
     struct bm_schema schema;
     struct bm_buffer b;
     struct head_trial t;
+    struct bm_head_bytes from;
     struct bm_head was, is;
 
     encode_sample(&b, &schema, &t, BOUMA_ORDER_CHUNK);
     CHECK_EQ(try_head(&t, b.data, b.size), BOUMA_OK);
     build_head(&was, &schema, 1, 3, BOUMA_ORDER_CHUNK);
     bm_head_init(&is, bm_allocator_default());
-    REQUIRE(!bm_head_decode(&is, &schema, NULL, b.data, b.size, t.file_bytes,
-                            NULL, "file", &error));
+    from = (struct bm_head_bytes){b.data, b.size, t.file_bytes, NULL, "file"};
+    REQUIRE(!bm_head_decode(&is, &schema, NULL, &from, &error));
     CHECK(is.step == 42 && is.time == 0.125 && is.subfile == 1 &&
           is.subfiles == 3 && is.generation.epoch == 3 &&
           is.generation.attempt == 2 && is.order == BOUMA_ORDER_CHUNK);
@@ -256,14 +257,14 @@ static void a_head_of_another_dataset_or_version_is_refused(void)
     struct bm_error error = {0};
     struct bm_schema schema;
     struct bm_buffer b;
+    struct bm_head_bytes from;
     struct bm_head h;
     struct head_trial t;
 
     encode_sample(&b, &schema, &t, BOUMA_ORDER_LEVEL);
     bm_head_init(&h, bm_allocator_default());
-    CHECK_EQ(bm_head_decode(&h, &schema, NULL, b.data, b.size, t.file_bytes,
-                            other, "file", &error),
-             BOUMA_EFORMAT);
+    from = (struct bm_head_bytes){b.data, b.size, t.file_bytes, other, "file"};
+    CHECK_EQ(bm_head_decode(&h, &schema, NULL, &from, &error), BOUMA_EFORMAT);
     CHECK_TEXT(error.text, "another dataset");
     bm_store_u16(b.data + 12, 2);
     mend_envelope(b.data, b.size);

@@ -137,11 +137,11 @@ static void check_give(const struct taken *t, const struct field *f, int at,
 {
     enum { MARK = 0xa5 };
     int components = f->variable->components;
-    int64_t unit = (int64_t)1 << at, stride[3], component_stride, first[3],
-            n[3];
+    int64_t unit = (int64_t)1 << at, n[3];
+    struct bm_level_memory to;
     struct bm_lattice whole;
     struct bm_patch_samples samples;
-    uint8_t *memory, *data, *dense = NULL;
+    uint8_t *memory, *dense = NULL;
     size_t bytes;
     bouma_box clip;
     int bad = 0;
@@ -154,21 +154,21 @@ static void check_give(const struct taken *t, const struct field *f, int at,
     }
     whole = bm_lattice_of(&clip, at);
     for (int d = 0; d < 3; d++) {
-        first[d] = whole.start[d];
+        to.first[d] = whole.start[d];
         n[d] = whole.count[d];
     }
-    component_stride = (int64_t)f->size;
-    stride[2] = (int64_t)f->sample + check_below(state, 2);
-    stride[1] = stride[2] * n[2];
-    stride[0] = stride[1] * n[1];
-    bytes = (size_t)(stride[0] * n[0]);
+    to.component_stride = (int64_t)f->size;
+    to.stride[2] = (int64_t)f->sample + check_below(state, 2);
+    to.stride[1] = to.stride[2] * n[2];
+    to.stride[0] = to.stride[1] * n[1];
+    bytes = (size_t)(to.stride[0] * n[0]);
     memory = malloc(bytes + 1);
     REQUIRE(memory);
     memset(memory, MARK, bytes + 1);
-    data = memory;
+    to.data = memory;
     if (bytes && check_below(state, 2)) { /* rows from the last to the first */
-        data += stride[1] * (n[1] - 1);
-        stride[1] = -stride[1];
+        to.data += to.stride[1] * (n[1] - 1);
+        to.stride[1] = -to.stride[1];
     }
     samples = (struct bm_patch_samples){at, t->level[at], dense};
     for (int k = t->p.levels - 1; k > at; k--) {
@@ -190,19 +190,18 @@ static void check_give(const struct taken *t, const struct field *f, int at,
         dense = merged;
         samples = (struct bm_patch_samples){at, NULL, dense};
     }
-    bm_patch_give(&t->p, &samples, &clip, first, data, stride,
-                  component_stride);
+    bm_patch_give(&t->p, &samples, &clip, &to);
     free(dense);
     for (int64_t z = 0; z < n[0]; z++)
         for (int64_t y = 0; y < n[1]; y++)
             for (int64_t x = 0; x < n[2]; x++) {
-                int64_t where[3] = {(first[0] + z) * unit,
-                                    (first[1] + y) * unit,
-                                    (first[2] + x) * unit};
+                int64_t where[3] = {(to.first[0] + z) * unit,
+                                    (to.first[1] + y) * unit,
+                                    (to.first[2] + x) * unit};
                 bouma_box one = {{where[0], where[1], where[2]},
                                  {where[0] + 1, where[1] + 1, where[2] + 1}};
-                uint8_t *p =
-                    data + z * stride[0] + y * stride[1] + x * stride[2];
+                uint8_t *p = to.data + z * to.stride[0] + y * to.stride[1] +
+                             x * to.stride[2];
 
                 if (bm_box_inside(&one, &t->p.box)) {
                     bad |= memcmp(p, field_at(f, where[0], where[1], where[2]),

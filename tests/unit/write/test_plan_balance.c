@@ -75,9 +75,12 @@ static void begin(struct test *t, bouma_distribute scheme)
 {
     memset(t, 0, sizeof(*t));
     describe(t);
-    for (int r = 0; r < RANKS; r++)
+    for (int r = 0; r < RANKS; r++) {
+        struct bm_descriptions told = {&t->all, t->sizes, RANKS, r};
+
         REQUIRE(!bm_plan_make(&t->plans[r], bm_allocator_default(), &t->schema,
-                              scheme, &t->all, t->sizes, RANKS, r, &t->error));
+                              scheme, &told, &t->error));
+    }
 }
 
 static void end(struct test *t)
@@ -245,14 +248,14 @@ static void every_lack_of_memory_is_told(void)
         struct bm_write_plan *plan;
         uint64_t state = 52;
         struct test t;
+        struct bm_descriptions told = {&t.all, t.sizes, RANKS, 2};
         int changed;
 
         memset(&t, 0, sizeof(t));
         describe(&t);
         fault_alloc_disarm(&memory);
         REQUIRE(!bm_plan_make(&plan, &memory.table, &t.schema,
-                              BOUMA_DISTRIBUTE_WEIGHTED, &t.all, t.sizes, RANKS,
-                              2, &t.error));
+                              BOUMA_DISTRIBUTE_WEIGHTED, &told, &t.error));
         for (size_t i = 0; i < plan->chunks; i++)
             plan->times[i] = random_time(&state);
         plan->timed = 1;
