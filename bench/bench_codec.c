@@ -245,9 +245,10 @@ static void run_codec(const struct bm_codec *codec, int nominal,
         *encode += measure_now() - begun;
         begun = measure_now();
         for (int k = LEVELS - 1; k >= 0; k--) {
-            if (codec->decode_field(state, levels[k & 1],
-                                    k + 1 < LEVELS ? levels[!(k & 1)] : NULL,
-                                    &f, k, out.data + at, sizes[k]))
+            if (codec->decode_field(
+                    state, levels[k & 1],
+                    k + 1 < LEVELS ? levels[!(k & 1)] : NULL, &f,
+                    &(struct bm_coded_level){k, out.data + at, sizes[k]}))
                 fail("does not decode");
             at += sizes[k];
         }

@@ -190,9 +190,14 @@ static int make_machine(bouma_plan *plan, struct bm_error *error)
     if (is_file)
         rc = bm_text_file_load(&file, spec, error);
     if (!rc)
-        rc = bm_machine_make(&plan->machine, &plan->a, spec,
-                             is_file ? (const char *)file.data : NULL,
-                             file.size, plan->task.ranks, NULL, NULL, error);
+        rc = bm_machine_make(
+            &plan->machine, &plan->a,
+            &(struct bm_machine_source){
+                .spec = spec,
+                .file = is_file ? (const char *)file.data : NULL,
+                .file_bytes = file.size,
+                .ranks = plan->task.ranks},
+            error);
     bm_buffer_release(&file);
     return rc;
 }
@@ -385,7 +390,7 @@ int bouma_plan_explain(const bouma_plan *plan, int64_t file,
     if (file < 0 || file >= e->files)
         return BOUMA_ENOTFOUND;
     rc = bm_cost_table(&table, &count, plan->counter.a, &plan->task.rule,
-                       &e->gathering, plan->task.ranks, file);
+                       &e->gathering, file);
     for (size_t i = 0; i < count && !rc; i++) {
         bouma_plan_cost row = cost_row(plan, &table[i], &e->choice[file]);
 

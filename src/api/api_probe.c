@@ -91,8 +91,12 @@ static int find_places(struct probe *p, struct bm_error *error)
     if (!rc)
         rc = bm_comm_collect(comm, &mine, &all, sizes, rc, error);
     if (!rc)
-        rc = bm_machine_make(&p->machine, comm->a, "auto", NULL, 0, comm->size,
-                             &all, sizes, error);
+        rc = bm_machine_make(&p->machine, comm->a,
+                             &(struct bm_machine_source){.spec = "auto",
+                                                         .ranks = comm->size,
+                                                         .locations = &all,
+                                                         .sizes = sizes},
+                             error);
     rc = bm_comm_agree(comm, rc, error);
     bm_buffer_release(&all);
     bm_buffer_release(&mine);

@@ -66,6 +66,14 @@ void *bm_codec_work(struct bm_codec_state *state, size_t bytes)
                                                         : state->work.data;
 }
 
+void *bm_carve(struct bm_carver *c, size_t bytes)
+{
+    void *part = c->at ? c->at + c->bytes : NULL;
+
+    c->bytes += (bytes + 63) / 64 * 64;
+    return part;
+}
+
 /* ---- several components ------------------------------------------------- */
 
 /* Put the levels of all components, which lie one component after the other in
@@ -92,12 +100,12 @@ static void interleave(struct bm_buffer *out, const struct bm_buffer *parts,
     }
 }
 
-int bm_codec_encode_fields(const struct bm_codec *codec,
-                           struct bm_codec_state *state, struct bm_buffer *out,
+int bm_codec_encode_fields(struct bm_codec_state *state, struct bm_buffer *out,
                            uint32_t *sizes, struct bm_loss *loss,
-                           const struct bm_field *field, int components,
-                           const void *samples)
+                           const struct bm_field *field, const void *samples)
 {
+    const struct bm_codec *codec = field->codec;
+    int components = field->components;
     size_t bytes = (size_t)bm_lattice_samples(&field->lattice[0]) * field->size;
     struct bm_buffer parts;
     uint32_t *each;
@@ -121,37 +129,37 @@ int bm_codec_encode_fields(const struct bm_codec *codec,
     return !rc && out->failed ? BOUMA_ENOMEM : rc;
 }
 
-int bm_codec_decode_fields(const struct bm_codec *codec,
-                           struct bm_codec_state *state, void *samples,
+int bm_codec_decode_fields(struct bm_codec_state *state, void *samples,
                            const void *coarse, const struct bm_field *field,
-                           int components, int k, const uint8_t *in,
-                           size_t stored)
+                           const struct bm_coded_level *piece)
 {
+    int k = piece->level, components = field->components;
     size_t bytes = (size_t)bm_lattice_samples(&field->lattice[k]) * field->size;
     size_t coarse_bytes =
         k + 1 < field->levels
             ? (size_t)bm_lattice_samples(&field->lattice[k + 1]) * field->size
             : 0;
-    struct bm_cursor sizes, c = bm_cursor_of(in, stored);
+    struct bm_cursor sizes, c = bm_cursor_of(piece->data, piece->bytes);
     int rc = BOUMA_OK;
 
     if (components == 1 || !bytes)
-        return codec->decode_field(state, samples, coarse, field, k, in,
-                                   stored);
+        return field->codec->decode_field(state, samples, coarse, field, piece);
     sizes = c;
-    if (stored) /* else the level adds nothing to the coarser one */
+    if (piece->bytes) /* else the level adds nothing to the coarser one */
         bm_get_bytes(&c, 4 * (size_t)components);
     for (int i = 0; i < components && !rc; i++) {
-        size_t part = stored ? bm_get_u32(&sizes) : 0;
-        const uint8_t *data = bm_get_bytes(&c, part);
+        struct bm_coded_level part = {.level = k};
 
-        rc = !data ? BOUMA_EFORMAT
-                   : codec->decode_field(state,
-                                         (uint8_t *)samples + (size_t)i * bytes,
-                                         coarse ? (const uint8_t *)coarse +
-                                                      (size_t)i * coarse_bytes
-                                                : NULL,
-                                         field, k, data, part);
+        part.bytes = piece->bytes ? bm_get_u32(&sizes) : 0;
+        part.data = bm_get_bytes(&c, part.bytes);
+        rc = !part.data
+                 ? BOUMA_EFORMAT
+                 : field->codec->decode_field(
+                       state, (uint8_t *)samples + (size_t)i * bytes,
+                       coarse
+                           ? (const uint8_t *)coarse + (size_t)i * coarse_bytes
+                           : NULL,
+                       field, &part);
     }
     return !rc && (c.failed || bm_cursor_left(&c)) ? BOUMA_EFORMAT : rc;
 }

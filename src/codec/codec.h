@@ -48,9 +48,21 @@ struct bm_samples {
     size_t size;  /* bytes of a value: 1, 2, 4 or 8 */
 };
 
-/* One component of a chunk, for codecs that know where samples lie. */
+/* Parts of one block of memory, one after the other; with NULL it only
+ * counts. */
+struct bm_carver {
+    uint8_t *at;
+    size_t bytes;
+};
+
+void *bm_carve(struct bm_carver *c, size_t bytes);
+
+/* A variable of a chunk, for codecs that know where samples lie. They take its
+ * components one by one. */
 struct bm_field {
+    const struct bm_codec *codec;
     bouma_type type;
+    int components;
     size_t size; /* bytes of a sample */
     int levels;
     const struct bm_lattice *lattice; /* [levels] */
@@ -64,6 +76,13 @@ struct bm_field {
 
 struct bm_window {
     int64_t lo[3], hi[3];
+};
+
+/* A level of a field as it is stored. */
+struct bm_coded_level {
+    int level;
+    const uint8_t *data;
+    size_t bytes;
 };
 
 /* What a lossy codec did to some samples. */
@@ -117,11 +136,11 @@ struct bm_codec {
     int (*encode_field)(struct bm_codec_state *state, struct bm_buffer *out,
                         uint32_t *sizes, struct bm_loss *loss,
                         const struct bm_field *field, const void *samples);
-    /* The samples of level k, dense; 'coarse' are those of level k + 1 (NULL
-     * for the coarsest). As 'decode'. */
+    /* The samples of a piece's level, dense; 'coarse' are those of the next
+     * coarser one (NULL for the coarsest). As 'decode'. */
     int (*decode_field)(struct bm_codec_state *state, void *samples,
-                        const void *coarse, const struct bm_field *field, int k,
-                        const uint8_t *in, size_t stored);
+                        const void *coarse, const struct bm_field *field,
+                        const struct bm_coded_level *piece);
 
     /* Round values of particles, in place, before they are sorted, indexed and
      * encoded, and add to *loss. */
@@ -135,19 +154,15 @@ struct bm_codec {
                        size_t stored);
 };
 
-/* All components of a chunk with a codec that has 'encode_field': 'samples' are
+/* All components of a field whose codec has 'encode_field': 'samples' are
  * [components][samples of the level]. Several components of a level are stored
  * as their sizes (u32 each) and then their bytes. */
-int bm_codec_encode_fields(const struct bm_codec *codec,
-                           struct bm_codec_state *state, struct bm_buffer *out,
+int bm_codec_encode_fields(struct bm_codec_state *state, struct bm_buffer *out,
                            uint32_t *sizes, struct bm_loss *loss,
-                           const struct bm_field *field, int components,
-                           const void *samples);
-int bm_codec_decode_fields(const struct bm_codec *codec,
-                           struct bm_codec_state *state, void *samples,
+                           const struct bm_field *field, const void *samples);
+int bm_codec_decode_fields(struct bm_codec_state *state, void *samples,
                            const void *coarse, const struct bm_field *field,
-                           int components, int k, const uint8_t *in,
-                           size_t stored);
+                           const struct bm_coded_level *piece);
 
 /* NULL if there is none with that number. */
 const struct bm_codec *bm_codec_find(int codec);

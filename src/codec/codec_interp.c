@@ -38,12 +38,15 @@ BM_CLONES static void get_small(int32_t *restrict codes,
 /* What is known of a piece while it is being read. */
 struct reading {
     struct bm_interp_piece w;
+    const struct bm_passes *passes;
+    struct bm_interp_space space;
+    int k; /* the level, or the pass that is the root */
     struct bm_rans_decoder *rans;
     int how, order;
     int few;
     const uint8_t *choices;
     size_t choice_count, choice;
-    const uint8_t *exact; /* [exact_count] samples */
+    uint8_t *exact; /* [exact_count] samples */
     size_t exact_count, exact_used;
     const struct bm_window *wanted; /* of the pass; NULL: all */
     int failed;
@@ -170,10 +173,10 @@ static void decode_octant(struct reading *r, const struct bm_lookup *l, int p)
         }
 }
 
-static void decode_pass(struct reading *r, const struct bm_interp_space *s,
-                        const struct bm_passes *p, int j, const uint8_t *coarse)
+static void decode_pass(struct reading *r, int j, const uint8_t *coarse)
 {
-    const struct bm_octants *o = &p->octants[j];
+    const struct bm_interp_space *s = &r->space;
+    const struct bm_octants *o = &r->passes->octants[j];
     struct bm_interp_piece *w = &r->w;
     struct bm_lookup l = {o, w->kernels, w->field->size, coarse, s->sorted};
 
@@ -211,10 +214,10 @@ static void decode_root(struct reading *r, uint8_t *decoded)
 
 /* Everything of a coded piece that comes before its integers. */
 static int begin_reading(struct bm_codec_state *state, struct reading *r,
-                         struct bm_cursor *in, uint8_t *exact, size_t n)
+                         struct bm_cursor *in)
 {
     struct bm_interp_piece *w = &r->w;
-    size_t bytes;
+    size_t n = bm_interp_piece_samples(r->passes, r->k), bytes;
     const uint8_t *data;
     int rc = BOUMA_OK;
 
@@ -222,14 +225,13 @@ static int begin_reading(struct bm_codec_state *state, struct reading *r,
     r->few = n < FEW_SAMPLES;
     r->choices = bm_get_bytes(in, r->choice_count);
     r->exact_count = bm_get_u32(in);
-    r->exact = exact;
     if (in->failed || r->how > HOW_RANS || r->exact_count > n)
         return BOUMA_EFORMAT;
     if (r->exact_count) {
         bytes = bm_get_u32(in);
         data = bm_get_bytes(in, bytes);
-        rc = data ? bm_zstd_unpack(state, exact, r->exact_count, w->field->size,
-                                   data, bytes)
+        rc = data ? bm_zstd_unpack(state, r->exact, r->exact_count,
+                                   w->field->size, data, bytes)
                   : BOUMA_EFORMAT;
     }
     if (rc)
@@ -267,16 +269,16 @@ static size_t octants_of(const struct bm_passes *p, int fine, int coarse)
 }
 
 static int decode_coded(struct bm_codec_state *state, struct reading *r,
-                        const struct bm_interp_space *s,
-                        const struct bm_passes *p, int k, uint8_t *samples,
-                        const void *coarse, struct bm_cursor *in,
-                        uint8_t *exact)
+                        uint8_t *samples, const void *coarse,
+                        struct bm_cursor *in)
 {
-    int last = k < p->root ? k : p->count - 1, now = 0, rc;
+    const struct bm_passes *p = r->passes;
+    const struct bm_interp_space *s = &r->space;
+    int k = r->k, last = k < p->root ? k : p->count - 1, now = 0, rc;
     size_t size = r->w.field->size;
 
     r->choice_count = octants_of(p, k, last);
-    rc = begin_reading(state, r, in, exact, bm_interp_piece_samples(p, k));
+    rc = begin_reading(state, r, in);
     if (rc)
         return rc;
     if (k == p->root) {
@@ -287,7 +289,7 @@ static int decode_coded(struct bm_codec_state *state, struct reading *r,
         uint8_t *to = j > k ? s->dense[!now] : samples;
 
         r->wanted = j > k ? NULL : r->w.field->wanted;
-        decode_pass(r, s, p, j, coarse);
+        decode_pass(r, j, coarse);
         bm_octants_merge_with(&p->octants[j], size, to, s->sorted, coarse);
         coarse = to;
         now = !now;
@@ -297,56 +299,71 @@ static int decode_coded(struct bm_codec_state *state, struct reading *r,
     return reading_ended(r) ? BOUMA_OK : BOUMA_EFORMAT;
 }
 
-static int decode_field(struct bm_codec_state *state, void *samples,
-                        const void *coarse, const struct bm_field *f, int k,
-                        const uint8_t *in, size_t stored)
+static int decode_exact(struct bm_codec_state *state, struct reading *r,
+                        void *samples, const void *coarse,
+                        const struct bm_cursor *in)
 {
-    struct bm_cursor c = bm_cursor_of(in, stored);
+    const struct bm_passes *p = r->passes;
+    int k = r->k;
+    size_t size = r->w.field->size;
+    size_t kept = k < p->root ? bm_interp_samples(p, k + 1) : 0;
+    uint8_t *sorted = r->space.sorted;
+    int rc = bm_zstd_unpack(state, sorted + kept * size,
+                            bm_interp_piece_samples(p, k), size, in->p,
+                            bm_cursor_left(in));
+
+    if (!rc && k < p->count)
+        bm_octants_merge_with(&p->octants[k], size, samples, sorted,
+                              kept ? coarse : sorted);
+    else if (!rc)
+        memcpy(samples, sorted, size);
+    return rc;
+}
+
+/* The memory for a piece. */
+static void lay_out(struct bm_carver *c, struct reading *r)
+{
+    size_t size = r->w.field->size;
+
+    c->bytes = 0;
+    bm_interp_lay_out(c, &r->space, &r->w, r->passes, r->k, size);
+    r->exact = bm_carve(c, bm_interp_piece_samples(r->passes, r->k) * size);
+    r->rans = bm_carve(c, sizeof(*r->rans));
+}
+
+static int decode_field(struct bm_codec_state *state, void *samples,
+                        const void *coarse, const struct bm_field *f,
+                        const struct bm_coded_level *piece)
+{
+    struct bm_cursor c = bm_cursor_of(piece->data, piece->bytes);
     struct bm_carver memory = {NULL, 0};
     struct bm_passes p;
     struct reading r;
-    struct bm_interp_space s;
-    size_t n, kept;
-    uint8_t *exact;
-    int form, rc;
+    int k = piece->level, form, rc;
 
     if (!bm_lattice_samples(&f->lattice[k]))
-        return stored ? BOUMA_EFORMAT : BOUMA_OK;
-    memset(&r, 0, sizeof(r));
+        return piece->bytes ? BOUMA_EFORMAT : BOUMA_OK;
     bm_interp_passes(&p, f);
     if (k >= p.root && k < p.coarsest) {
         memcpy(samples, coarse, f->size);
-        return stored ? BOUMA_EFORMAT : BOUMA_OK;
+        return piece->bytes ? BOUMA_EFORMAT : BOUMA_OK;
     }
-    k = k < p.root ? k : p.root;
+    memset(&r, 0, sizeof(r));
+    r.passes = &p;
+    r.k = k < p.root ? k : p.root;
     bm_interp_piece_init(&r.w, f, state->a);
-    n = bm_interp_piece_samples(&p, k);
-    kept = k < p.root ? bm_interp_samples(&p, k + 1) : 0;
-    for (int i = 0; i < 2; i++) { /* count, then lay out */
-        memory.bytes = 0;
-        bm_interp_lay_out(&memory, &s, &r.w, &p, k, f->size);
-        exact = bm_interp_carve(&memory, n * f->size);
-        r.rans = bm_interp_carve(&memory, sizeof(*r.rans));
-        if (i == 0) {
-            memory.at = bm_codec_work(state, memory.bytes);
-            if (!memory.at)
-                return BOUMA_ENOMEM;
-        }
-    }
+    lay_out(&memory, &r); /* to count */
+    memory.at = bm_codec_work(state, memory.bytes);
+    if (!memory.at)
+        return BOUMA_ENOMEM;
+    lay_out(&memory, &r);
     form = bm_get_u8(&c);
-    if (form == FORM_EXACT) {
-        rc = bm_zstd_unpack(state, s.sorted + kept * f->size, n, f->size, c.p,
-                            bm_cursor_left(&c));
-        if (!rc && k < p.count)
-            bm_octants_merge_with(&p.octants[k], f->size, samples, s.sorted,
-                                  kept ? coarse : s.sorted);
-        else if (!rc)
-            memcpy(samples, s.sorted, f->size);
-    } else if (form == FORM_CODED && bm_interp_can_quantise(f, &r.w.quantum)) {
-        rc = decode_coded(state, &r, &s, &p, k, samples, coarse, &c, exact);
-    } else {
+    if (form == FORM_EXACT)
+        rc = decode_exact(state, &r, samples, coarse, &c);
+    else if (form == FORM_CODED && bm_interp_can_quantise(f, &r.w.quantum))
+        rc = decode_coded(state, &r, samples, coarse, &c);
+    else
         rc = BOUMA_EFORMAT;
-    }
     bm_interp_piece_release(&r.w);
     return rc;
 }

@@ -50,21 +50,6 @@ static const struct {
 #define MOST_COARSER  32
 #define MOST_ATTEMPTS 4
 
-/* Parts of one block of memory, one after the other; with NULL it only
- * counts. */
-struct carver {
-    uint8_t *at;
-    size_t bytes;
-};
-
-static void *carve(struct carver *c, size_t bytes)
-{
-    void *part = c->at ? c->at + c->bytes : NULL;
-
-    c->bytes += (bytes + 63) / 64 * 64;
-    return part;
-}
-
 /* What decoding of level k, and of all coarser ones, needs. */
 struct decoding {
     const struct bm_field *field;
@@ -80,16 +65,16 @@ static size_t bitmap_bytes(size_t samples)
     return (samples + 7) / 8;
 }
 
-static void lay_out(struct carver *c, struct decoding *d, int k)
+static void lay_out(struct bm_carver *c, struct decoding *d, int k)
 {
     const struct bm_levels *l = &d->levels;
     size_t n = bm_level_samples(l, k), size = d->field->size;
     size_t coarse = k < l->root ? bm_level_samples(l, k + 1) : 0;
 
-    d->sorted = carve(c, n * size);
-    d->coarse = carve(c, coarse * size);
-    d->holes = carve(c, bitmap_bytes(n));
-    d->values = carve(c, n * size);
+    d->sorted = bm_carve(c, n * size);
+    d->coarse = bm_carve(c, coarse * size);
+    d->holes = bm_carve(c, bitmap_bytes(n));
+    d->values = bm_carve(c, n * size);
 }
 
 static struct bm_zfp zfp_of(const struct bm_field *f, const struct bm_levels *l,
@@ -204,27 +189,27 @@ static int decode_holes(struct bm_codec_state *state, struct decoding *d, int k,
     return rc;
 }
 
-static int decode_level(struct bm_codec_state *state, struct decoding *d, int k,
-                        void *samples, const void *coarse, const uint8_t *piece,
-                        size_t stored)
+static int decode_level(struct bm_codec_state *state, struct decoding *d,
+                        void *samples, const void *coarse,
+                        const struct bm_coded_level *piece)
 {
     const struct bm_levels *l = &d->levels;
-    struct bm_cursor in = bm_cursor_of(piece, stored);
-    size_t size = d->field->size;
+    struct bm_cursor in = bm_cursor_of(piece->data, piece->bytes);
     struct bm_band bands[BM_MAX_BANDS];
     struct bm_zfp z;
-    int form, eighths, count, rc = BOUMA_OK;
+    int k = piece->level, form, eighths, count, rc = BOUMA_OK;
 
     if (!bm_level_held(l, k)) {
-        memcpy(samples, coarse, bm_level_samples(l, k) * size);
-        return stored ? BOUMA_EFORMAT : BOUMA_OK;
+        memcpy(samples, coarse, bm_level_samples(l, k) * l->size);
+        return piece->bytes ? BOUMA_EFORMAT : BOUMA_OK;
     }
     form = bm_get_u8(&in);
     if (in.failed || form > FORM_HOLES)
         return BOUMA_EFORMAT;
     if (form == FORM_EXACT)
-        return bm_level_unpack(state, samples, coarse, l, k, size, d->sorted,
-                               in.p, bm_cursor_left(&in));
+        return bm_level_unpack(
+            state, samples, coarse, l, d->sorted,
+            &(struct bm_coded_level){k, in.p, bm_cursor_left(&in)});
     eighths = (int16_t)bm_get_u16(&in);
     if (in.failed || eighths < BM_EIGHTHS_MIN || eighths > BM_EIGHTHS_MAX)
         return BOUMA_EFORMAT;
@@ -233,8 +218,7 @@ static int decode_level(struct bm_codec_state *state, struct decoding *d, int k,
     if (rc)
         return rc;
     z = zfp_of(d->field, l, k, eighths);
-    count =
-        bm_level_bands(bands, l, k, k < l->root ? d->sorted : samples, size);
+    count = bm_level_bands(bands, l, k, k < l->root ? d->sorted : samples);
     rc = bm_zfp_decode(state, bands, count, &z, in.p, bm_cursor_left(&in));
     if (rc)
         return rc;
@@ -247,14 +231,15 @@ static int decode_level(struct bm_codec_state *state, struct decoding *d, int k,
 }
 
 static int decode_field(struct bm_codec_state *state, void *samples,
-                        const void *coarse, const struct bm_field *f, int k,
-                        const uint8_t *in, size_t stored)
+                        const void *coarse, const struct bm_field *f,
+                        const struct bm_coded_level *piece)
 {
-    struct carver memory = {NULL, 0};
+    struct bm_carver memory = {NULL, 0};
     struct decoding d = {.field = f};
+    int k = piece->level;
 
     if (!bm_lattice_samples(&f->lattice[k]))
-        return stored ? BOUMA_EFORMAT : BOUMA_OK;
+        return piece->bytes ? BOUMA_EFORMAT : BOUMA_OK;
     bm_levels_list(&d.levels, f);
     lay_out(&memory, &d, k);
     memory.at = bm_codec_work(state, memory.bytes);
@@ -262,7 +247,7 @@ static int decode_field(struct bm_codec_state *state, void *samples,
         return BOUMA_ENOMEM;
     memory.bytes = 0;
     lay_out(&memory, &d, k);
-    return decode_level(state, &d, k, samples, coarse, in, stored);
+    return decode_level(state, &d, samples, coarse, piece);
 }
 
 /* ---- encoding ----------------------------------------------------------- */
@@ -278,17 +263,17 @@ struct encoding {
     int with_holes;
 };
 
-static void lay_out_encoding(struct carver *c, struct encoding *e)
+static void lay_out_encoding(struct bm_carver *c, struct encoding *e)
 {
     const struct bm_levels *l = &e->d.levels;
     size_t size = e->d.field->size;
 
     lay_out(c, &e->d, 0);
-    e->dense = carve(c, bm_level_samples(l, 0) * size);
-    e->decoded[0] = carve(c, bm_level_samples(l, 0) * size);
-    e->decoded[1] = carve(c, l->root ? bm_level_samples(l, 1) * size : 0);
+    e->dense = bm_carve(c, bm_level_samples(l, 0) * size);
+    e->decoded[0] = bm_carve(c, bm_level_samples(l, 0) * size);
+    e->decoded[1] = bm_carve(c, l->root ? bm_level_samples(l, 1) * size : 0);
     for (int k = 0; k <= l->root; k++)
-        e->coefficients[k] = carve(c, bm_level_samples(l, k) * size);
+        e->coefficients[k] = bm_carve(c, bm_level_samples(l, k) * size);
 }
 
 /* Find the holes of level k: d->holes and d->values. Returns how many. */
@@ -371,7 +356,7 @@ static int encode_level(struct bm_codec_state *state, struct bm_buffer *out,
     size_t size = e->d.field->size, holes;
     struct bm_zfp z = zfp_of(e->d.field, l, k, eighths);
     struct bm_band bands[BM_MAX_BANDS];
-    int count = bm_level_bands(bands, l, k, e->coefficients[k], size), rc;
+    int count = bm_level_bands(bands, l, k, e->coefficients[k]), rc;
 
     holes = e->with_holes ? find_holes(e, k) : 0;
     bm_put_u8(out, holes ? FORM_HOLES : FORM_COEFFICIENTS);
@@ -398,47 +383,58 @@ static int axes_of(const struct bm_levels *l)
     return (n[0] > 1) + (n[1] > 1) + (n[2] > 1);
 }
 
-/* All levels, with coefficients to about 2^(eighths / 8); *fits if none is much
- * longer than its samples. */
+/* All pieces of a field at one tolerance. */
+struct attempt {
+    int eighths;                   /* coefficients to about 2^(eighths / 8) */
+    size_t begin;                  /* of the pieces in the buffer */
+    uint32_t sizes[BM_MAX_LEVELS]; /* of them */
+    int fits; /* none is much longer than its samples; if not, some may be
+                 missing */
+    struct bm_loss loss;
+};
+
+/* Append all levels, and set begin, sizes and fits. */
 static int encode_levels(struct bm_codec_state *state, struct bm_buffer *out,
-                         uint32_t *sizes, struct encoding *e, int eighths,
-                         int *fits)
+                         struct encoding *e, struct attempt *to)
 {
     const struct bm_levels *l = &e->d.levels;
     int rc = BOUMA_OK;
 
-    *fits = 1;
-    for (int k = l->root; k >= 0 && !rc && *fits; k--) {
+    to->begin = out->size;
+    to->fits = 1;
+    for (int k = l->root; k >= 0 && !rc && to->fits; k--) {
         size_t begin = out->size, held = bm_level_held(l, k);
-        int less = k * first_guess[axes_of(l)].coarser, now = eighths;
+        int less = k * first_guess[axes_of(l)].coarser, now = to->eighths;
 
         if (!e->d.field->nominal)
             now -= less < MOST_COARSER ? less : MOST_COARSER;
         if (held)
             rc = encode_level(state, out, e, k,
                               now < BM_EIGHTHS_MIN ? BM_EIGHTHS_MIN : now);
-        sizes[k] = (uint32_t)(out->size - begin);
-        *fits = sizes[k] <= held * e->d.field->size + MOST_EXTRA;
+        to->sizes[k] = (uint32_t)(out->size - begin);
+        to->fits = to->sizes[k] <= held * e->d.field->size + MOST_EXTRA;
     }
     return rc;
 }
 
 /* What is lost, by decoding all of it. */
-static int measure(struct bm_codec_state *state, struct bm_loss *loss,
-                   struct encoding *e, const uint8_t *pieces,
-                   const uint32_t *sizes)
+static int measure(struct bm_codec_state *state, const struct bm_buffer *out,
+                   struct encoding *e, struct attempt *of)
 {
     const struct bm_levels *l = &e->d.levels;
+    struct bm_coded_level piece = {.data = out->data + of->begin};
     int rc = BOUMA_OK;
 
     for (int k = l->root; k >= 0 && !rc; k--) {
-        rc = decode_level(state, &e->d, k, e->decoded[k & 1],
-                          e->decoded[!(k & 1)], pieces, sizes[k]);
-        pieces += sizes[k];
+        piece.level = k;
+        piece.bytes = of->sizes[k];
+        rc = decode_level(state, &e->d, e->decoded[k & 1], e->decoded[!(k & 1)],
+                          &piece);
+        piece.data += piece.bytes;
     }
     if (!rc)
-        *loss = bm_values_loss(e->d.field->type, e->samples, e->decoded[0],
-                               bm_level_samples(l, 0));
+        of->loss = bm_values_loss(e->d.field->type, e->samples, e->decoded[0],
+                                  bm_level_samples(l, 0));
     return rc;
 }
 
@@ -450,13 +446,13 @@ static int encode_exactly(struct bm_codec_state *state, struct bm_buffer *out,
     int rc = BOUMA_OK;
 
     /* The coefficients lie together, with gaps between them. */
-    bm_levels_sort(sorted, l, e->d.field->size, e->coefficients[0], e->samples);
+    bm_levels_sort(sorted, l, e->coefficients[0], e->samples);
     for (int k = l->root; k >= 0 && !rc; k--) {
         size_t begin = out->size;
 
         if (bm_level_held(l, k)) {
             bm_put_u8(out, FORM_EXACT);
-            rc = bm_level_pack(state, out, l, k, e->d.field->size, sorted[k]);
+            rc = bm_level_pack(state, out, l, k, sorted[k]);
         }
         sizes[k] = (uint32_t)(out->size - begin);
     }
@@ -486,40 +482,43 @@ static int prepare(struct encoding *e)
     return f->bound > 1 / far && bm_values_largest(f->type, e->dense, n) < far;
 }
 
-/* Smooth samples take little time and often less than half of the bound: have
- * another attempt at a larger tolerance, and keep what is shorter. The first
- * one begins at 'begin' and is the last in 'out'. */
+/* Smooth samples take little time and often less than half of the bound: make
+ * another attempt at a larger tolerance, and keep what is shorter. 'first' is
+ * the last in 'out'. */
 static int try_more(struct bm_codec_state *state, struct bm_buffer *out,
-                    uint32_t *sizes, struct bm_loss *loss, struct encoding *e,
-                    int eighths, size_t begin)
+                    struct encoding *e, struct attempt *first)
 {
-    const struct bm_levels *l = &e->d.levels;
-    size_t end = out->size, plain = bm_level_samples(l, 0) * e->d.field->size;
-    double bound = e->d.field->bound;
-    uint32_t other[BM_MAX_LEVELS];
-    struct bm_loss now;
-    int more, fits, rc;
+    size_t plain = bm_level_samples(&e->d.levels, 0) * e->d.field->size;
+    size_t end = out->size, bytes = end - first->begin;
+    double bound = e->d.field->bound, largest = first->loss.largest;
+    struct attempt other;
+    int more, rc;
 
-    if (end - begin > plain / 16 || !(loss->largest > 0))
+    if (bytes > plain / 16 || !(largest > 0))
         return BOUMA_OK;
-    more = loss->largest > 0.1 * bound
-               ? (int)(8 * log2(0.8 * bound / loss->largest))
-               : 24;
-    rc = encode_levels(state, out, other, e,
-                       eighths + more < BM_EIGHTHS_MAX ? eighths + more
-                                                       : BM_EIGHTHS_MAX,
-                       &fits);
-    if (!rc && fits)
-        rc = measure(state, &now, e, out->data + end, other);
-    if (!rc && fits && out->size - end < end - begin &&
-        now.largest <= bound * (1 - 0x1p-20)) {
-        memmove(out->data + begin, out->data + end, out->size - end);
-        end = begin + (out->size - end);
-        memcpy(sizes, other, sizeof(*sizes) * (size_t)(l->root + 1));
-        *loss = now;
+    more = largest > 0.1 * bound ? (int)(8 * log2(0.8 * bound / largest)) : 24;
+    other.eighths = first->eighths + more < BM_EIGHTHS_MAX
+                        ? first->eighths + more
+                        : BM_EIGHTHS_MAX;
+    rc = encode_levels(state, out, e, &other);
+    if (!rc && other.fits)
+        rc = measure(state, out, e, &other);
+    if (!rc && other.fits && out->size - end < bytes &&
+        other.loss.largest <= bound * (1 - 0x1p-20)) {
+        memmove(out->data + first->begin, out->data + end, out->size - end);
+        end = first->begin + (out->size - end);
+        other.begin = first->begin;
+        *first = other;
     }
     out->size = end;
     return rc;
+}
+
+static void add_loss(struct bm_loss *loss, const struct bm_loss *more)
+{
+    loss->largest =
+        more->largest > loss->largest ? more->largest : loss->largest;
+    loss->squares += more->squares;
 }
 
 static int encode_within(struct bm_codec_state *state, struct bm_buffer *out,
@@ -531,32 +530,31 @@ static int encode_within(struct bm_codec_state *state, struct bm_buffer *out,
     double far = f->type == BOUMA_F32 ? 0x1p100 : 0x1p900;
     double bound = f->bound < far ? f->bound : far;
     double share = f->nominal ? 1 : first_guess[axes_of(&e->d.levels)].share;
-    int eighths = bm_zfp_eighths(bound * share);
-    int fits = 1, rc = transform(e);
+    struct attempt now = {.eighths = bm_zfp_eighths(bound * share), .fits = 1};
+    int rc = transform(e);
 
     /* Differences are rounded, too. */
     bound *= f->type == BOUMA_F32 ? 1 - 0x1p-22 : 1 - 0x1p-51;
-    for (int i = 0; i < MOST_ATTEMPTS && fits && !rc; i++) {
-        struct bm_loss now = {INFINITY, INFINITY};
-
+    for (int i = 0; i < MOST_ATTEMPTS && now.fits && !rc; i++) {
+        now.loss = (struct bm_loss){INFINITY, INFINITY};
         out->size = begin;
-        rc = encode_levels(state, out, sizes, e, eighths, &fits);
-        if (rc || !fits)
+        rc = encode_levels(state, out, e, &now);
+        if (rc || !now.fits)
             break;
         if (!f->nominal)
-            rc = measure(state, &now, e, out->data + begin, sizes);
+            rc = measure(state, out, e, &now);
         if (rc)
             break;
-        if (f->nominal || now.largest <= bound) {
-            if (!f->nominal && i == 0 && 2 * now.largest < bound)
-                rc = try_more(state, out, sizes, &now, e, eighths, begin);
-            loss->largest =
-                now.largest > loss->largest ? now.largest : loss->largest;
-            loss->squares += now.squares;
+        if (f->nominal || now.loss.largest <= bound) {
+            if (!f->nominal && i == 0 && 2 * now.loss.largest < bound)
+                rc = try_more(state, out, e, &now);
+            memcpy(sizes, now.sizes,
+                   sizeof(*sizes) * (size_t)(e->d.levels.root + 1));
+            add_loss(loss, &now.loss);
             return rc;
         }
-        eighths -= tighten(now.largest, bound);
-        fits = eighths >= BM_EIGHTHS_MIN;
+        now.eighths -= tighten(now.loss.largest, bound);
+        now.fits = now.eighths >= BM_EIGHTHS_MIN;
     }
     out->size = begin;
     return rc ? rc : encode_exactly(state, out, sizes, e);
@@ -567,7 +565,7 @@ static int encode_field(struct bm_codec_state *state, struct bm_buffer *out,
                         const struct bm_field *f, const void *samples)
 {
     struct encoding e = {.d = {.field = f}, .samples = samples};
-    struct carver memory = {NULL, 0};
+    struct bm_carver memory = {NULL, 0};
     int rc;
 
     memset(sizes, 0, sizeof(*sizes) * (size_t)f->levels);

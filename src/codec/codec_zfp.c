@@ -26,51 +26,57 @@ static struct bm_zfp zfp_of(const struct bm_field *f, const struct bm_levels *l,
     return z;
 }
 
-/* Append what zfp makes of a level; *same if 'back' then has the same bytes,
- * and there are fewer than the samples have. */
+struct encoding {
+    const struct bm_field *field;
+    struct bm_levels levels;
+    uint8_t *sorted[BM_MAX_LEVELS]; /* the samples of each level */
+    uint8_t *back;                  /* room for one of them, decoded */
+};
+
+/* Append what zfp makes of level k; *same if it decodes to the same bytes, and
+ * is shorter than the samples. */
 static int encode_by_zfp(struct bm_codec_state *state, struct bm_buffer *out,
-                         const struct bm_field *f, const struct bm_levels *l,
-                         int k, uint8_t *sorted, uint8_t *back, int *same)
+                         struct encoding *e, int k, int *same)
 {
-    size_t begin = out->size, held = bm_level_held(l, k) * f->size;
-    size_t kept = bm_level_samples(l, k) * f->size - held;
-    struct bm_zfp z = zfp_of(f, l, k);
+    const struct bm_levels *l = &e->levels;
+    size_t begin = out->size, held = bm_level_held(l, k) * l->size;
+    size_t kept = bm_level_samples(l, k) * l->size - held;
+    struct bm_zfp z = zfp_of(e->field, l, k);
     struct bm_band bands[BM_MAX_BANDS];
-    int count = bm_level_bands(bands, l, k, sorted, f->size), rc;
+    int count = bm_level_bands(bands, l, k, e->sorted[k]), rc;
 
     rc = bm_zfp_encode(state, out, &z, bands, count);
     *same = !rc && out->size - begin < held;
     if (!*same)
         return rc;
-    bm_level_bands(bands, l, k, back, f->size);
+    bm_level_bands(bands, l, k, e->back);
     rc = bm_zfp_decode(state, bands, count, &z, out->data + begin,
                        out->size - begin);
-    *same = !rc && !memcmp(sorted + kept, back + kept, held);
+    *same = !rc && !memcmp(e->sorted[k] + kept, e->back + kept, held);
     return rc;
 }
 
 static int encode_level(struct bm_codec_state *state, struct bm_buffer *out,
-                        const struct bm_field *f, const struct bm_levels *l,
-                        int k, uint8_t *sorted, uint8_t *back)
+                        struct encoding *e, int k)
 {
     size_t begin = out->size;
     int same, rc;
 
     bm_put_u8(out, FORM_ZFP);
-    rc = encode_by_zfp(state, out, f, l, k, sorted, back, &same);
+    rc = encode_by_zfp(state, out, e, k, &same);
     if (rc || same)
         return rc;
     out->size = begin;
     bm_put_u8(out, FORM_ZSTD);
-    return bm_level_pack(state, out, l, k, f->size, sorted);
+    return bm_level_pack(state, out, &e->levels, k, e->sorted[k]);
 }
 
 static int encode_field(struct bm_codec_state *state, struct bm_buffer *out,
                         uint32_t *sizes, struct bm_loss *loss,
                         const struct bm_field *f, const void *samples)
 {
-    uint8_t *sorted[BM_MAX_LEVELS], *memory;
-    struct bm_levels l;
+    struct encoding e;
+    const struct bm_levels *l = &e.levels;
     size_t all, first;
     int rc = BOUMA_OK;
 
@@ -78,40 +84,41 @@ static int encode_field(struct bm_codec_state *state, struct bm_buffer *out,
     memset(sizes, 0, sizeof(*sizes) * (size_t)f->levels);
     if (!bm_lattice_samples(&f->lattice[0]))
         return BOUMA_OK;
-    bm_levels_list(&l, f);
-    all = bm_levels_samples(&l) * f->size;
-    first = bm_level_samples(&l, 0) * f->size;
-    memory = bm_codec_work(state, all + first);
-    if (!memory)
+    e.field = f;
+    bm_levels_list(&e.levels, f);
+    all = bm_levels_samples(l) * f->size;
+    first = bm_level_samples(l, 0) * f->size;
+    e.back = bm_codec_work(state, all + first);
+    if (!e.back)
         return BOUMA_ENOMEM;
-    bm_levels_sort(sorted, &l, f->size, memory + first, samples);
-    for (int k = l.root; k >= 0 && !rc; k--) {
+    bm_levels_sort(e.sorted, l, e.back + first, samples);
+    for (int k = l->root; k >= 0 && !rc; k--) {
         size_t begin = out->size;
 
-        if (bm_level_held(&l, k))
-            rc = encode_level(state, out, f, &l, k, sorted[k], memory);
+        if (bm_level_held(l, k))
+            rc = encode_level(state, out, &e, k);
         sizes[k] = (uint32_t)(out->size - begin);
     }
     return rc ? rc : out->failed ? BOUMA_ENOMEM : BOUMA_OK;
 }
 
 static int decode_field(struct bm_codec_state *state, void *samples,
-                        const void *coarse, const struct bm_field *f, int k,
-                        const uint8_t *in, size_t stored)
+                        const void *coarse, const struct bm_field *f,
+                        const struct bm_coded_level *piece)
 {
-    struct bm_cursor c = bm_cursor_of(in, stored);
+    struct bm_cursor c = bm_cursor_of(piece->data, piece->bytes);
     struct bm_band bands[BM_MAX_BANDS];
     struct bm_levels l;
     struct bm_zfp z;
     uint8_t *sorted;
-    int form, count, rc;
+    int k = piece->level, form, count, rc;
 
     if (!bm_lattice_samples(&f->lattice[k]))
-        return stored ? BOUMA_EFORMAT : BOUMA_OK;
+        return piece->bytes ? BOUMA_EFORMAT : BOUMA_OK;
     bm_levels_list(&l, f);
     if (!bm_level_held(&l, k)) {
         memcpy(samples, coarse, bm_level_samples(&l, k) * f->size);
-        return stored ? BOUMA_EFORMAT : BOUMA_OK;
+        return piece->bytes ? BOUMA_EFORMAT : BOUMA_OK;
     }
     sorted = bm_codec_work(state, bm_level_samples(&l, k) * f->size);
     if (!sorted)
@@ -120,11 +127,11 @@ static int decode_field(struct bm_codec_state *state, void *samples,
     if (c.failed || form > FORM_ZFP)
         return BOUMA_EFORMAT;
     if (form == FORM_ZSTD)
-        return bm_level_unpack(state, samples, coarse, &l, k, f->size, sorted,
-                               c.p, bm_cursor_left(&c));
+        return bm_level_unpack(
+            state, samples, coarse, &l, sorted,
+            &(struct bm_coded_level){k, c.p, bm_cursor_left(&c)});
     z = zfp_of(f, &l, k);
-    count =
-        bm_level_bands(bands, &l, k, k < l.root ? sorted : samples, f->size);
+    count = bm_level_bands(bands, &l, k, k < l.root ? sorted : samples);
     rc = bm_zfp_decode(state, bands, count, &z, c.p, bm_cursor_left(&c));
     if (!rc && k < l.root)
         bm_octants_merge_with(&l.octants[k], f->size, samples, sorted, coarse);

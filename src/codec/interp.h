@@ -34,6 +34,8 @@ struct bm_quantum {
     double bound, step, inverse; /* exact in the type of the samples */
 };
 
+/* The inner loops for one type of sample. They are called for each row, with
+ * all arguments in registers. */
 struct bm_interp_kernels {
     void (*blend)(void *out, const void *const row[4], const double weight[4],
                   int64_t n, int more);
@@ -139,14 +141,6 @@ void bm_interp_restore(uint8_t *sorted, const struct bm_buffer *where,
                        const uint8_t *exact, size_t size);
 
 /* ---- memory ------------------------------------------------------------- */
-
-/* Parts of one block, one after the other; with NULL it only counts. */
-struct bm_carver {
-    uint8_t *at;
-    size_t bytes;
-};
-
-void *bm_interp_carve(struct bm_carver *c, size_t bytes);
 
 struct bm_interp_space {
     uint8_t *sorted;   /* of one pass, as decoded */

@@ -236,29 +236,39 @@ static void piece_begin(struct bm_interp_piece *w)
     memset(&w->loss, 0, sizeof(w->loss));
 }
 
-/* The original samples of all passes, sorted; original[j] points to pass j's.
- */
-static void sort_all(uint8_t *original[], uint8_t *to,
-                     const struct bm_passes *p, size_t size,
-                     const void *samples)
+struct encoding {
+    const struct bm_passes *passes;
+    struct bm_interp_piece piece;
+    struct bm_interp_space space;
+    /* The samples of each pass, sorted; behind the last one, those of the
+     * chunk, which begin with the one that is left. */
+    const uint8_t *original[MAX_PASSES + 1];
+    int now; /* space.dense[now] has the coarser samples, as decoded */
+};
+
+/* Sort the samples of all passes. */
+static void sort_all(struct encoding *e, uint8_t *to, const void *samples)
 {
+    const struct bm_passes *p = e->passes;
+    size_t size = e->piece.field->size;
     const void *dense = samples;
 
     for (int j = 0; j < p->count; j++) {
-        original[j] = to;
+        e->original[j] = to;
         bm_octants_split(&p->octants[j], size, to, dense);
         dense = to;
         to += bm_interp_samples(p, j) * size;
     }
+    e->original[p->count] = samples;
 }
 
-/* What the octants of pass j become; *coarse are the samples decoded so far. */
-static void encode_pass(struct bm_interp_piece *w,
-                        const struct bm_interp_space *s,
-                        const struct bm_passes *p, int j, const uint8_t *coarse,
-                        const uint8_t *original)
+/* What the octants of pass j become. */
+static void encode_pass(struct encoding *e, int j)
 {
-    const struct bm_octants *o = &p->octants[j];
+    const struct bm_octants *o = &e->passes->octants[j];
+    const struct bm_interp_space *s = &e->space;
+    struct bm_interp_piece *w = &e->piece;
+    const uint8_t *coarse = s->dense[e->now];
     struct bm_lookup l = {o, w->kernels, w->field->size, coarse, s->sorted};
 
     if (!bm_values_finite(w->field->type, coarse, o->size[0])) {
@@ -269,7 +279,8 @@ static void encode_pass(struct bm_interp_piece *w,
         int octant = bm_octant_order[i];
 
         if (o->size[octant])
-            encode_octant(w, &l, octant, original + o->at[octant] * l.size);
+            encode_octant(w, &l, octant,
+                          e->original[j] + o->at[octant] * l.size);
     }
     if (w->where.size && !w->exact.failed && !w->where.failed)
         bm_interp_restore(
@@ -278,55 +289,103 @@ static void encode_pass(struct bm_interp_piece *w,
     bm_buffer_clear(&w->where);
 }
 
+/* Append the samples of level k that the coarser one has not, as they are. */
+static int put_samples(struct bm_codec_state *state, struct bm_buffer *out,
+                       const struct encoding *e, int k)
+{
+    const struct bm_passes *p = e->passes;
+    size_t size = e->piece.field->size;
+    size_t kept = k < p->root ? bm_interp_samples(p, k + 1) : 0;
+
+    bm_put_u8(out, FORM_EXACT);
+    return bm_zstd_pack(state, out, e->original[k] + kept * size,
+                        bm_interp_piece_samples(p, k), size);
+}
+
+/* Bring the samples to what will be decoded of an exact piece of level k. */
+static void take_original(struct encoding *e, int k)
+{
+    const struct bm_passes *p = e->passes;
+    size_t size = e->piece.field->size;
+    size_t kept = k < p->root ? bm_interp_samples(p, k + 1) : 0;
+
+    if (k < p->count)
+        memcpy(e->space.sorted + kept * size, e->original[k] + kept * size,
+               bm_interp_piece_samples(p, k) * size);
+    if (!kept) /* the first octant, too */
+        memcpy(e->space.dense[e->now], e->original[k],
+               k < p->count ? p->octants[k].size[0] * size : size);
+}
+
 /* End the piece of level k, and bring the samples to what will be decoded. */
 static int end_piece(struct bm_codec_state *state, struct bm_buffer *out,
-                     struct bm_interp_piece *w, const struct bm_interp_space *s,
-                     const struct bm_passes *p, int k, uint8_t *coarse,
-                     const uint8_t *original, struct bm_loss *loss)
+                     struct encoding *e, int k, struct bm_loss *loss)
 {
-    size_t size = w->field->size,
-           kept = k < p->root ? bm_interp_samples(p, k + 1) : 0;
-    size_t n = bm_interp_piece_samples(p, k);
-    int exact, rc = put_piece(state, out, w, &exact);
+    const struct bm_loss *lost = &e->piece.loss;
+    int exact, rc = put_piece(state, out, &e->piece, &exact);
 
     if (rc)
         return rc;
     if (exact) {
-        if (k < p->count) {
-            const struct bm_octants *o = &p->octants[k];
-
-            memcpy(s->sorted + kept * size, original + kept * size, n * size);
-            if (!kept) /* the first octant, too */
-                memcpy(coarse, original, o->size[0] * size);
-        } else {
-            memcpy(coarse, original, size);
-        }
-        bm_put_u8(out, FORM_EXACT);
-        return bm_zstd_pack(state, out, original + kept * size, n, size);
+        take_original(e, k);
+        return put_samples(state, out, e, k);
     }
-    if (w->loss.largest > loss->largest)
-        loss->largest = w->loss.largest;
-    loss->squares += w->loss.squares;
+    if (lost->largest > loss->largest)
+        loss->largest = lost->largest;
+    loss->squares += lost->squares;
     return BOUMA_OK;
+}
+
+static uint32_t *size_of_piece(uint32_t *sizes, const struct bm_passes *p,
+                               int k)
+{
+    return &sizes[k < p->root ? k : p->coarsest];
 }
 
 /* With pieces that hold nothing but exact samples. */
 static int encode_exactly(struct bm_codec_state *state, struct bm_buffer *out,
-                          uint32_t *sizes, const struct bm_passes *p,
-                          uint8_t *const original[], const void *samples,
-                          size_t size)
+                          uint32_t *sizes, const struct encoding *e)
 {
+    const struct bm_passes *p = e->passes;
     int rc = BOUMA_OK;
 
     for (int k = p->root; k >= 0 && !rc; k--) {
-        size_t kept = k < p->root ? bm_interp_samples(p, k + 1) : 0;
         size_t begin = out->size;
-        const uint8_t *from = k < p->count ? original[k] : samples;
 
-        bm_put_u8(out, FORM_EXACT);
-        rc = bm_zstd_pack(state, out, from + kept * size,
-                          bm_interp_piece_samples(p, k), size);
-        sizes[k < p->root ? k : p->coarsest] = (uint32_t)(out->size - begin);
+        rc = put_samples(state, out, e, k);
+        *size_of_piece(sizes, p, k) = (uint32_t)(out->size - begin);
+    }
+    return rc;
+}
+
+/* With integers, as far as that is shorter. */
+static int encode_integers(struct bm_codec_state *state, struct bm_buffer *out,
+                           uint32_t *sizes, struct bm_loss *loss,
+                           struct encoding *e)
+{
+    const struct bm_passes *p = e->passes;
+    const struct bm_interp_space *s = &e->space;
+    size_t size = e->piece.field->size;
+    int rc = BOUMA_OK;
+
+    piece_begin(&e->piece);
+    encode_root(&e->piece, s->dense[0], e->original[p->count]);
+    for (int j = p->count; j >= 0 && !rc; j--) {
+        size_t begin = out->size;
+
+        if (j < p->root)
+            piece_begin(&e->piece);
+        if (j < p->count)
+            encode_pass(e, j);
+        if (j <= p->root) {
+            rc = end_piece(state, out, e, j, loss);
+            *size_of_piece(sizes, p, j) = (uint32_t)(out->size - begin);
+        }
+        if (j > 0 && j < p->count) {
+            bm_octants_merge_with(&p->octants[j], size, s->dense[!e->now],
+                                  s->sorted, s->dense[e->now]);
+            e->now = !e->now;
+        }
     }
     return rc;
 }
@@ -335,55 +394,32 @@ int bm_interp_encode(struct bm_codec_state *state, struct bm_buffer *out,
                      uint32_t *sizes, struct bm_loss *loss,
                      const struct bm_field *f, const void *samples)
 {
-    uint8_t *original[MAX_PASSES + 1] = {NULL};
     struct bm_passes p;
-    struct bm_interp_piece w;
-    struct bm_interp_space s;
+    struct encoding e;
     struct bm_carver c = {NULL, 0};
     size_t all = 0;
-    int rc = BOUMA_OK, now = 0;
+    int rc;
 
     memset(sizes, 0, sizeof(*sizes) * (size_t)f->levels);
     if (!bm_lattice_samples(&f->lattice[0]))
         return BOUMA_OK;
     bm_interp_passes(&p, f);
-    bm_interp_piece_init(&w, f, state->a);
+    e.passes = &p;
+    e.now = 0;
+    bm_interp_piece_init(&e.piece, f, state->a);
     for (int j = 0; j < p.count; j++)
         all += bm_interp_samples(&p, j) * f->size;
-    bm_interp_lay_out(&c, &s, &w, &p, 0, f->size);
-    bm_interp_carve(&c, all);
+    bm_interp_lay_out(&c, &e.space, &e.piece, &p, 0, f->size);
+    bm_carve(&c, all);
     c.at = bm_codec_work(state, c.bytes);
     if (!c.at)
         return BOUMA_ENOMEM;
     c.bytes = 0;
-    bm_interp_lay_out(&c, &s, &w, &p, 0, f->size);
-    sort_all(original, bm_interp_carve(&c, all), &p, f->size, samples);
-    if (!bm_interp_can_quantise(f, &w.quantum)) {
-        rc = encode_exactly(state, out, sizes, &p, original, samples, f->size);
-        bm_interp_piece_release(&w);
-        return rc;
-    }
-    piece_begin(&w);
-    encode_root(&w, s.dense[0],
-                p.count ? original[p.count - 1] : (const uint8_t *)samples);
-    for (int j = p.count; j >= 0 && !rc; j--) {
-        size_t begin = out->size;
-        const uint8_t *from = j < p.count ? original[j] : samples;
-
-        if (j < p.root)
-            piece_begin(&w);
-        if (j < p.count)
-            encode_pass(&w, &s, &p, j, s.dense[now], from);
-        if (j <= p.root) {
-            rc = end_piece(state, out, &w, &s, &p, j, s.dense[now], from, loss);
-            sizes[j < p.root ? j : p.coarsest] = (uint32_t)(out->size - begin);
-        }
-        if (j > 0 && j < p.count) {
-            bm_octants_merge_with(&p.octants[j], f->size, s.dense[!now],
-                                  s.sorted, s.dense[now]);
-            now = !now;
-        }
-    }
-    bm_interp_piece_release(&w);
+    bm_interp_lay_out(&c, &e.space, &e.piece, &p, 0, f->size);
+    sort_all(&e, bm_carve(&c, all), samples);
+    rc = bm_interp_can_quantise(f, &e.piece.quantum)
+             ? encode_integers(state, out, sizes, loss, &e)
+             : encode_exactly(state, out, sizes, &e);
+    bm_interp_piece_release(&e.piece);
     return rc;
 }

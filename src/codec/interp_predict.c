@@ -140,41 +140,52 @@ static inline struct taps taps_at(int64_t j, int64_t evens, int linear,
     return t;
 }
 
+/* How a row is predicted along one of its axes. */
+struct method {
+    int linear, axes;
+    int more; /* add to what other axes gave */
+};
+
+/* The even samples of a line, or rows of them, from which those between are
+ * predicted. */
+struct evens {
+    const uint8_t *data;
+    int64_t count, pitch; /* bytes from one to the next */
+};
+
 /* Axis 2: along the row itself. */
-static void predict_along(const struct bm_lookup *l, uint8_t *row,
-                          const uint8_t *source, int64_t n, int64_t evens,
-                          int linear, int axes, int more)
+static void predict_along(const struct bm_lookup *l, uint8_t *row, int64_t n,
+                          struct evens evens, struct method m)
 {
-    int64_t begin = linear ? 0 : 1, end = evens - (linear ? 1 : 2), j = 0;
+    int64_t begin = m.linear ? 0 : 1, j = 0;
+    int64_t end = evens.count - (m.linear ? 1 : 2);
     int64_t size = (int64_t)l->size;
 
     while (j < n) {
-        struct taps t = taps_at(j, evens, linear, axes);
+        struct taps t = taps_at(j, evens.count, m.linear, m.axes);
         int64_t length = j == begin && begin < end ? end - begin : 1;
         const void *rows[4];
 
         for (int i = 0; i < 4; i++)
-            rows[i] = source + t.at[i] * size;
+            rows[i] = evens.data + t.at[i] * size;
         /* Lines have weight 0 for the outer samples, wherever they are. */
-        if (linear && length > 1)
+        if (m.linear && length > 1)
             rows[0] = rows[1], rows[3] = rows[2];
-        l->kernels->blend(row + j * size, rows, t.weight, length, more);
+        l->kernels->blend(row + j * size, rows, t.weight, length, m.more);
         j += length;
     }
 }
 
-/* Axis 0 or 1: across rows. */
-static void predict_across(const struct bm_lookup *l, uint8_t *row,
-                           const uint8_t *source, int64_t pitch, int64_t j,
-                           int64_t n, int64_t evens, int linear, int axes,
-                           int more)
+/* Axis 0 or 1: across rows; 'row' comes after row j of the even ones. */
+static void predict_across(const struct bm_lookup *l, uint8_t *row, int64_t n,
+                           int64_t j, struct evens evens, struct method m)
 {
-    struct taps t = taps_at(j, evens, linear, axes);
+    struct taps t = taps_at(j, evens.count, m.linear, m.axes);
     const void *rows[4];
 
     for (int i = 0; i < 4; i++)
-        rows[i] = source + t.at[i] * pitch;
-    l->kernels->blend(row, rows, t.weight, n, more);
+        rows[i] = evens.data + t.at[i] * evens.pitch;
+    l->kernels->blend(row, rows, t.weight, n, m.more);
 }
 
 /* The predictions for row (z, y) of octant p. */
@@ -183,8 +194,9 @@ void bm_interp_predict(const struct bm_lookup *l, uint8_t *row, int p,
 {
     const struct bm_octants *o = l->octants;
     int64_t n = o->count[p][2], size = (int64_t)l->size;
-    int linear = (choice & LINEAR) != 0, more = 0;
-    int axes = (choice & 1) + (choice >> 1 & 1) + (choice >> 2 & 1);
+    struct method m = {.linear = (choice & LINEAR) != 0,
+                       .axes = (choice & 1) + (choice >> 1 & 1) +
+                               (choice >> 2 & 1)};
 
     for (int axis = 0; axis < 3; axis++) {
         int bit = 4 >> axis, from = p ^ bit;
@@ -195,15 +207,19 @@ void bm_interp_predict(const struct bm_lookup *l, uint8_t *row, int p,
         if (!(choice & bit))
             continue;
         if (axis == 0)
-            predict_across(l, row, source + y * pitch, plane, z, n, count[0],
-                           linear, axes, more);
+            predict_across(l, row, n, z,
+                           (struct evens){source + y * pitch, count[0], plane},
+                           m);
         else if (axis == 1)
-            predict_across(l, row, source + z * plane, pitch, y, n, count[1],
-                           linear, axes, more);
+            predict_across(l, row, n, y,
+                           (struct evens){source + z * plane, count[1], pitch},
+                           m);
         else
-            predict_along(l, row, source + z * plane + y * pitch, n, count[2],
-                          linear, axes, more);
-        more = 1;
+            predict_along(
+                l, row, n,
+                (struct evens){source + z * plane + y * pitch, count[2], size},
+                m);
+        m.more = 1;
     }
 }
 
@@ -270,19 +286,6 @@ void bm_interp_tables(uint8_t *restrict table, const struct bm_octants *o,
 
 /* ---- memory ------------------------------------------------------------- */
 
-static size_t aligned(size_t bytes)
-{
-    return (bytes + 63) / 64 * 64;
-}
-
-void *bm_interp_carve(struct bm_carver *c, size_t bytes)
-{
-    void *part = c->at ? c->at + c->bytes : NULL;
-
-    c->bytes += aligned(bytes);
-    return part;
-}
-
 void bm_interp_lay_out(struct bm_carver *c, struct bm_interp_space *s,
                        struct bm_interp_piece *w, const struct bm_passes *p,
                        int first, size_t size)
@@ -291,15 +294,15 @@ void bm_interp_lay_out(struct bm_carver *c, struct bm_interp_space *s,
     size_t coarse = first < p->count ? bm_interp_samples(p, first + 1) : 1;
     size_t row = first < p->count ? (size_t)p->octants[first].n[2] : 1;
 
-    s->sorted = bm_interp_carve(c, n * size);
-    s->dense[0] = bm_interp_carve(c, coarse * size);
-    s->dense[1] = bm_interp_carve(c, coarse * size);
-    s->cleaned = bm_interp_carve(c, coarse * size);
-    w->symbols = bm_interp_carve(c, n);
-    w->table = bm_interp_carve(c, n);
-    w->magnitudes = bm_interp_carve(c, n + 64);
-    w->row = bm_interp_carve(c, row * size);
-    w->codes = bm_interp_carve(c, row * sizeof(int32_t));
+    s->sorted = bm_carve(c, n * size);
+    s->dense[0] = bm_carve(c, coarse * size);
+    s->dense[1] = bm_carve(c, coarse * size);
+    s->cleaned = bm_carve(c, coarse * size);
+    w->symbols = bm_carve(c, n);
+    w->table = bm_carve(c, n);
+    w->magnitudes = bm_carve(c, n + 64);
+    w->row = bm_carve(c, row * size);
+    w->codes = bm_carve(c, row * sizeof(int32_t));
 }
 
 void bm_interp_piece_init(struct bm_interp_piece *w, const struct bm_field *f,

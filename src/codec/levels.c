@@ -14,6 +14,7 @@ void bm_levels_list(struct bm_levels *l, const struct bm_field *field)
         bm_octants_init(&l->octants[k], field->lattice[k].count);
     }
     l->root = k;
+    l->size = field->size;
 }
 
 size_t bm_level_samples(const struct bm_levels *l, int k)
@@ -39,7 +40,7 @@ size_t bm_levels_samples(const struct bm_levels *l)
 }
 
 int bm_level_bands(struct bm_band bands[BM_MAX_BANDS],
-                   const struct bm_levels *l, int k, void *sorted, size_t size)
+                   const struct bm_levels *l, int k, void *sorted)
 {
     const struct bm_octants *o = &l->octants[k];
 
@@ -51,24 +52,24 @@ int bm_level_bands(struct bm_band bands[BM_MAX_BANDS],
     for (int i = 1; i < BM_OCTANTS; i++) {
         int p = bm_octant_order[i];
 
-        bands[i - 1].data = (uint8_t *)sorted + o->at[p] * size;
+        bands[i - 1].data = (uint8_t *)sorted + o->at[p] * l->size;
         memcpy(bands[i - 1].count, o->count[p], sizeof(o->count[p]));
     }
     return BM_OCTANTS - 1;
 }
 
 void bm_levels_sort(uint8_t *sorted[BM_MAX_LEVELS], const struct bm_levels *l,
-                    size_t size, void *memory, const void *samples)
+                    void *memory, const void *samples)
 {
     const void *dense = samples;
     uint8_t *to = memory;
 
     for (int k = 0; k <= l->root; k++) {
-        size_t bytes = bm_level_samples(l, k) * size;
+        size_t bytes = bm_level_samples(l, k) * l->size;
 
         sorted[k] = to;
         if (k < l->root)
-            bm_octants_split(&l->octants[k], size, to, dense);
+            bm_octants_split(&l->octants[k], l->size, to, dense);
         else
             memcpy(to, dense, bytes);
         dense = to; /* octant 0 comes first */
@@ -77,28 +78,30 @@ void bm_levels_sort(uint8_t *sorted[BM_MAX_LEVELS], const struct bm_levels *l,
 }
 
 int bm_level_pack(struct bm_codec_state *state, struct bm_buffer *out,
-                  const struct bm_levels *l, int k, size_t size,
-                  const void *sorted)
+                  const struct bm_levels *l, int k, const void *sorted)
 {
     size_t held = bm_level_held(l, k), n = bm_level_samples(l, k);
 
-    return bm_zstd_pack(state, out, (const uint8_t *)sorted + (n - held) * size,
-                        held, size);
+    return bm_zstd_pack(state, out,
+                        (const uint8_t *)sorted + (n - held) * l->size, held,
+                        l->size);
 }
 
 int bm_level_unpack(struct bm_codec_state *state, void *samples,
-                    const void *coarse, const struct bm_levels *l, int k,
-                    size_t size, void *spare, const uint8_t *in, size_t bytes)
+                    const void *coarse, const struct bm_levels *l, void *spare,
+                    const struct bm_coded_level *packed)
 {
+    int k = packed->level;
     size_t held = bm_level_held(l, k), n = bm_level_samples(l, k);
     uint8_t *sorted = spare;
     int rc;
 
     if (k == l->root)
-        return bm_zstd_unpack(state, samples, n, size, in, bytes);
-    rc = bm_zstd_unpack(state, sorted + (n - held) * size, held, size, in,
-                        bytes);
+        return bm_zstd_unpack(state, samples, n, l->size, packed->data,
+                              packed->bytes);
+    rc = bm_zstd_unpack(state, sorted + (n - held) * l->size, held, l->size,
+                        packed->data, packed->bytes);
     if (!rc)
-        bm_octants_merge_with(&l->octants[k], size, samples, sorted, coarse);
+        bm_octants_merge_with(&l->octants[k], l->size, samples, sorted, coarse);
     return rc;
 }

@@ -12,6 +12,7 @@
 struct bm_levels {
     struct bm_octants octants[BM_MAX_LEVELS]; /* up to the root */
     int root;
+    size_t size; /* bytes of a sample */
 };
 
 void bm_levels_list(struct bm_levels *l, const struct bm_field *field);
@@ -25,20 +26,20 @@ size_t bm_levels_samples(const struct bm_levels *l);
 /* What the piece of level k holds, in its sorted samples: of the root, dense.
  * Returns how many. */
 int bm_level_bands(struct bm_band bands[BM_MAX_BANDS],
-                   const struct bm_levels *l, int k, void *sorted, size_t size);
+                   const struct bm_levels *l, int k, void *sorted);
 
 /* The samples of all levels as they are, sorted (of the root, dense):
  * sorted[k] points to those of level k, which lie in 'memory'. */
 void bm_levels_sort(uint8_t *sorted[BM_MAX_LEVELS], const struct bm_levels *l,
-                    size_t size, void *memory, const void *samples);
+                    void *memory, const void *samples);
 
 /* Append what bm_zstd_pack() makes of the values that the piece of level k
- * holds; and get the samples back. 'spare' has room for those of the level. */
+ * holds; and get the samples back from 'packed'. 'spare' has room for those of
+ * the level. */
 int bm_level_pack(struct bm_codec_state *state, struct bm_buffer *out,
-                  const struct bm_levels *l, int k, size_t size,
-                  const void *sorted);
+                  const struct bm_levels *l, int k, const void *sorted);
 int bm_level_unpack(struct bm_codec_state *state, void *samples,
-                    const void *coarse, const struct bm_levels *l, int k,
-                    size_t size, void *spare, const uint8_t *in, size_t bytes);
+                    const void *coarse, const struct bm_levels *l, void *spare,
+                    const struct bm_coded_level *packed);
 
 #endif

@@ -41,10 +41,17 @@ static int make_machine(struct bm_machine **out, struct bm_comm *comm,
         rc = bm_fail(error, BOUMA_ENOMEM, "no memory for the machine");
     rc = bm_comm_collect(comm, &mine, &all, sizes, rc, error);
     if (!rc)
-        rc = bm_machine_make(out, comm->a, spec,
-                             bm_machine_is_file(spec) ? (const char *)file->data
-                                                      : NULL,
-                             file->size, comm->size, &all, sizes, error);
+        rc = bm_machine_make(
+            out, comm->a,
+            &(struct bm_machine_source){.spec = spec,
+                                        .file = bm_machine_is_file(spec)
+                                                    ? (const char *)file->data
+                                                    : NULL,
+                                        .file_bytes = file->size,
+                                        .ranks = comm->size,
+                                        .locations = &all,
+                                        .sizes = sizes},
+            error);
     if (rc && !error->status)
         bm_fail(error, rc, "no memory for the machine");
     bm_buffer_release(&mine);

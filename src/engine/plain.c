@@ -244,6 +244,7 @@ static int gather_blocks(struct bm_gathering *g, const struct bouma_io_file *f,
     memset(g, 0, sizeof(*g));
     g->a = f->a;
     g->files = count_writers(f);
+    g->ranks = f->comm->size;
     g->first = bm_new(f->a, (size_t)g->files + 1, sizeof(*g->first));
     g->rank = bm_new_raw(f->a, ranks, sizeof(*g->rank));
     g->bytes = bm_new_raw(f->a, ranks, sizeof(*g->bytes));
@@ -367,10 +368,10 @@ static int make_domain(struct bouma_io_file *f, const struct bm_buffer *all,
         rc = choose_gatherers(f, gatherer, segments, n);
     f->buffer_bytes = segments ? choose_cell(f, segments, n) : 0;
     if (!rc) {
-        struct bm_domain_rule rule = {f->buffer_bytes, f->env.grain, SHARE};
+        struct bm_domain_rule rule = {f->buffer_bytes, f->env.grain, SHARE,
+                                      f->comm->size, gatherer};
 
-        rc = bm_domain_init(&f->domain, f->a, segments, n, f->comm->size,
-                            gatherer, &rule);
+        rc = bm_domain_init(&f->domain, f->a, segments, n, &rule);
     }
     bm_drop(f->a, segments);
     bm_drop(f->a, gatherer);

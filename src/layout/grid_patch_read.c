@@ -75,8 +75,8 @@ static int window_of(struct bm_window *out, const struct bm_patch *p, int level,
 }
 
 /* With a codec that makes a level from the next coarser one. */
-static int decode_fields(struct bm_decoding *d, const struct bm_codec *codec,
-                         const uint8_t *data, size_t bytes)
+static int decode_fields(struct bm_decoding *d, const uint8_t *data,
+                         size_t bytes)
 {
     struct decoding *own = d->own;
     struct bm_block_of_memory *room = &d->coder->room[SAMPLES + (d->level & 1)];
@@ -90,8 +90,8 @@ static int decode_fields(struct bm_decoding *d, const struct bm_codec *codec,
         f.wanted = &wanted;
     if (!rc)
         rc = bm_codec_decode_fields(
-            codec, &d->coder->codec, room->data, own->samples.dense, &f,
-            own->patch.components, d->level, data, bytes);
+            &d->coder->codec, room->data, own->samples.dense, &f,
+            &(struct bm_coded_level){d->level, data, bytes});
     own->samples.dense = room->data;
     return rc;
 }
@@ -134,7 +134,7 @@ int bm_grid_patch_decode(struct bm_decoding *d, const uint8_t *data,
         own->samples.detail = data;
         return BOUMA_OK;
     }
-    return codec->decode_field ? decode_fields(d, codec, data, bytes)
+    return codec->decode_field ? decode_fields(d, data, bytes)
                                : decode_detail(d, codec, data, bytes);
 }
 

@@ -65,8 +65,8 @@ static int encode_fields(struct bm_encoding *e, struct bm_buffer *out)
     struct bm_field f = bm_patch_field(p, e->variable);
 
     bm_patch_dense_ranges(p, e->variable->type, own->samples, e->ranges);
-    return bm_codec_encode_fields(own->codec, &e->coder->codec, out, e->sizes,
-                                  &e->loss, &f, p->components, own->samples);
+    return bm_codec_encode_fields(&e->coder->codec, out, e->sizes, &e->loss, &f,
+                                  own->samples);
 }
 
 /* What is there after a failure is of no use. */

@@ -147,7 +147,9 @@ void bm_patch_dense_ranges(const struct bm_patch *p, bouma_type type,
 struct bm_field bm_patch_field(const struct bm_patch *p,
                                const struct bouma_variable *variable)
 {
-    struct bm_field f = {.type = variable->type,
+    struct bm_field f = {.codec = bm_codec_find((int)variable->codec),
+                         .type = variable->type,
+                         .components = p->components,
                          .size = p->size,
                          .levels = p->levels,
                          .lattice = p->lattice,

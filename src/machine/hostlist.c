@@ -5,11 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "machine/tokenizer.h"
+
 #define BRACKETS 4 /* in one name, at most */
 
 struct listing {
-    const char *list;
-    size_t bytes;
+    struct bm_word list;
     bm_each_host *each;
     void *context;
     struct bm_error *error;
@@ -18,45 +19,45 @@ struct listing {
 
 static int wrong(const struct listing *l, const char *what)
 {
-    int shown = l->bytes > 80 ? 80 : (int)l->bytes;
+    int shown = l->list.bytes > 80 ? 80 : (int)l->list.bytes;
 
-    return bm_fail(l->error, BOUMA_EINVAL, "'%.*s%s': %s", shown, l->list,
-                   shown < (int)l->bytes ? "..." : "", what);
+    return bm_fail(l->error, BOUMA_EINVAL, "'%.*s%s': %s", shown, l->list.text,
+                   shown < (int)l->list.bytes ? "..." : "", what);
 }
 
 /* Digits from *at on; their number, 0 if there are none or too many. */
-static int digits(const char *text, size_t bytes, size_t *at, uint64_t *out)
+static int digits(struct bm_word word, size_t *at, uint64_t *out)
 {
     int n = 0;
 
     *out = 0;
-    for (; *at < bytes && text[*at] >= '0' && text[*at] <= '9'; ++*at, n++) {
+    for (; *at < word.bytes && word.text[*at] >= '0' && word.text[*at] <= '9';
+         ++*at, n++) {
         if (n == 18)
             return 0;
-        *out = *out * 10 + (uint64_t)(text[*at] - '0');
+        *out = *out * 10 + (uint64_t)(word.text[*at] - '0');
     }
     return n;
 }
 
-static int expand(struct listing *l, const char *rest, size_t bytes,
-                  size_t have, int brackets);
+static int expand(struct listing *l, struct bm_word rest, size_t have,
+                  int brackets);
 
 /* One range, "01-16" or "7", of a bracket; 'tail' is what follows it. */
-static int expand_range(struct listing *l, const char *range, size_t bytes,
-                        const char *tail, size_t tail_bytes, size_t have,
-                        int brackets)
+static int expand_range(struct listing *l, struct bm_word range,
+                        struct bm_word tail, size_t have, int brackets)
 {
     size_t at = 0;
     uint64_t low, high;
-    int width = digits(range, bytes, &at, &low), rc = BOUMA_OK;
+    int width = digits(range, &at, &low), rc = BOUMA_OK;
 
     high = low;
-    if (width && at < bytes && range[at] == '-') {
+    if (width && at < range.bytes && range.text[at] == '-') {
         at++;
-        if (!digits(range, bytes, &at, &high))
+        if (!digits(range, &at, &high))
             width = 0;
     }
-    if (!width || at != bytes)
+    if (!width || at != range.bytes)
         return wrong(l, "in brackets there are numbers such as 7 or 01-16");
     if (low > high)
         return wrong(l, "a range ends before it begins");
@@ -68,16 +69,17 @@ static int expand_range(struct listing *l, const char *range, size_t bytes,
         if (have + n >= BM_HOST_BYTES)
             return wrong(l, "a name is too long");
         memcpy(l->name + have, text, n);
-        rc = expand(l, tail, tail_bytes, have + n, brackets);
+        rc = expand(l, tail, have + n, brackets);
     }
     return rc;
 }
 
 /* Everything that the first bracket of 'rest' stands for. */
-static int expand_bracket(struct listing *l, const char *rest, size_t bytes,
-                          size_t have, int brackets)
+static int expand_bracket(struct listing *l, struct bm_word rest, size_t have,
+                          int brackets)
 {
-    const char *end = memchr(rest, ']', bytes);
+    const char *end = memchr(rest.text, ']', rest.bytes);
+    struct bm_word tail;
     size_t inside, start = 1;
     int rc = BOUMA_OK;
 
@@ -85,33 +87,36 @@ static int expand_bracket(struct listing *l, const char *rest, size_t bytes,
         return wrong(l, "a '[' has no ']'");
     if (brackets == BRACKETS)
         return wrong(l, "a name has too many brackets");
-    inside = (size_t)(end - rest);
+    inside = (size_t)(end - rest.text);
+    tail = (struct bm_word){end + 1, rest.bytes - inside - 1};
     while (!rc && start <= inside) {
-        const char *comma = memchr(rest + start, ',', inside - start);
-        size_t stop = comma ? (size_t)(comma - rest) : inside;
+        struct bm_word range = {rest.text + start, inside - start};
+        const char *comma = memchr(range.text, ',', range.bytes);
+        size_t stop = comma ? (size_t)(comma - rest.text) : inside;
 
-        rc = expand_range(l, rest + start, stop - start, end + 1,
-                          bytes - inside - 1, have, brackets + 1);
+        range.bytes = stop - start;
+        rc = expand_range(l, range, tail, have, brackets + 1);
         start = stop + 1;
     }
     return rc;
 }
 
 /* A name of which 'have' bytes are known and 'rest' is still to come. */
-static int expand(struct listing *l, const char *rest, size_t bytes,
-                  size_t have, int brackets)
+static int expand(struct listing *l, struct bm_word rest, size_t have,
+                  int brackets)
 {
-    const char *open = bytes ? memchr(rest, '[', bytes) : NULL;
-    size_t plain = open ? (size_t)(open - rest) : bytes;
+    const char *open = rest.bytes ? memchr(rest.text, '[', rest.bytes) : NULL;
+    size_t plain = open ? (size_t)(open - rest.text) : rest.bytes;
 
     if (have + plain >= BM_HOST_BYTES)
         return wrong(l, "a name is too long");
-    if (memchr(rest, ']', plain))
+    if (memchr(rest.text, ']', plain))
         return wrong(l, "a ']' has no '['");
-    memcpy(l->name + have, rest, plain);
+    memcpy(l->name + have, rest.text, plain);
     have += plain;
     if (open)
-        return expand_bracket(l, open, bytes - plain, have, brackets);
+        return expand_bracket(l, (struct bm_word){open, rest.bytes - plain},
+                              have, brackets);
     if (!have)
         return wrong(l, "a name is missing");
     return l->each(l->context, l->name, have);
@@ -131,8 +136,7 @@ static size_t name_end(const char *list, size_t bytes, size_t start)
 int bm_hostlist_each(const char *list, size_t bytes, bm_each_host *each,
                      void *context, struct bm_error *error)
 {
-    struct listing l = {.list = list,
-                        .bytes = bytes,
+    struct listing l = {.list = {list, bytes},
                         .each = each,
                         .context = context,
                         .error = error};
@@ -140,7 +144,7 @@ int bm_hostlist_each(const char *list, size_t bytes, bm_each_host *each,
 
     for (size_t start = 0, end; !rc && start <= bytes; start = end + 1) {
         end = name_end(list, bytes, start);
-        rc = expand(&l, list + start, end - start, 0, 0);
+        rc = expand(&l, (struct bm_word){list + start, end - start}, 0, 0);
     }
     return rc;
 }

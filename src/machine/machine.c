@@ -135,6 +135,11 @@ static void set_speeds(struct bm_machine *m, const struct bm_description *d)
     memcpy(m->local, d->local, sizeof(m->local));
 }
 
+static int is_auto(const char *spec)
+{
+    return !strcmp(spec, "auto");
+}
+
 /* ---- where ranks are ---------------------------------------------------- */
 
 /* A host's node in the description: by its name, or the part before the first
@@ -210,11 +215,12 @@ static int hear_rank(struct bm_machine *m, struct bm_description *d, int rank,
 /* Put the ranks on the nodes of the description, whose numbers are in
  * node_of[]. */
 static int hear(struct bm_machine *m, struct bm_description *d,
-                const struct bm_buffer *location, const size_t *sizes,
-                int automatic, struct bm_error *error)
+                const struct bm_machine_source *source, struct bm_error *error)
 {
-    struct bm_cursor all = bm_cursor_of(location->data, location->size);
-    int rc = BOUMA_OK;
+    const struct bm_buffer *told = source->locations;
+    struct bm_cursor all = bm_cursor_of(told->data, told->size);
+    const size_t *sizes = source->sizes;
+    int automatic = is_auto(source->spec), rc = BOUMA_OK;
 
     m->node_of = bm_new(m->a, (size_t)m->ranks, sizeof(*m->node_of));
     if (automatic)
@@ -345,11 +351,6 @@ static int seat(struct bm_machine *m, const struct bm_description *d,
 
 /* ---- specs -------------------------------------------------------------- */
 
-static int is_auto(const char *spec)
-{
-    return !strcmp(spec, "auto");
-}
-
 int bm_machine_is_file(const char *spec)
 {
     size_t n = strlen(spec);
@@ -358,9 +359,11 @@ int bm_machine_is_file(const char *spec)
     return n && !is_auto(spec) && (!kind || kind == &bm_topology_tree);
 }
 
-static int describe(struct bm_description *d, const char *spec,
-                    const char *file, size_t file_bytes, struct bm_error *error)
+static int describe(struct bm_description *d,
+                    const struct bm_machine_source *source,
+                    struct bm_error *error)
 {
+    const char *spec = source->spec, *file = source->file;
     int rc;
 
     if (!spec[0] || is_auto(spec))
@@ -371,10 +374,10 @@ static int describe(struct bm_description *d, const char *spec,
         rc = bm_fail(
             error, BOUMA_EINVAL,
             "is not a model such as torus:8x8x8, and no such file was read");
-    else if (bm_topology_conf_is(file, file_bytes))
-        rc = bm_topology_conf_parse(d, file, file_bytes, error);
+    else if (bm_topology_conf_is(file, source->file_bytes))
+        rc = bm_topology_conf_parse(d, file, source->file_bytes, error);
     else
-        rc = bm_machine_file_parse(d, file, file_bytes, error);
+        rc = bm_machine_file_parse(d, file, source->file_bytes, error);
     if (rc)
         bm_error_prefix(
             error, bm_machine_is_file(spec) ? "machine file %s" : "machine %s",
@@ -392,12 +395,11 @@ static int wants_hosts(const struct bm_description *d, const char *spec)
 }
 
 static int place_ranks(struct bm_machine *m, struct bm_description *d,
-                       const char *spec, const struct bm_buffer *location,
-                       const size_t *sizes, struct bm_error *error)
+                       const struct bm_machine_source *source,
+                       struct bm_error *error)
 {
-    int hosts = location && wants_hosts(d, spec);
-    int rc =
-        hosts ? hear(m, d, location, sizes, is_auto(spec), error) : BOUMA_OK;
+    int hosts = source->locations && wants_hosts(d, source->spec);
+    int rc = hosts ? hear(m, d, source, error) : BOUMA_OK;
 
     if (!rc)
         rc = bm_description_topology(&m->topology, d, error);
@@ -407,9 +409,8 @@ static int place_ranks(struct bm_machine *m, struct bm_description *d,
 }
 
 int bm_machine_make(struct bm_machine **out, const bouma_allocator *a,
-                    const char *spec, const char *file, size_t file_bytes,
-                    int ranks, const struct bm_buffer *location,
-                    const size_t *sizes, struct bm_error *error)
+                    const struct bm_machine_source *source,
+                    struct bm_error *error)
 {
     struct bm_machine *m = bm_new(a, 1, sizeof(*m));
     struct bm_description d;
@@ -419,11 +420,11 @@ int bm_machine_make(struct bm_machine **out, const bouma_allocator *a,
     if (!m)
         return bm_fail(error, BOUMA_ENOMEM, "no memory for a machine");
     m->a = a;
-    m->ranks = ranks;
+    m->ranks = source->ranks;
     bm_description_init(&d, a);
-    rc = describe(&d, spec, file, file_bytes, error);
+    rc = describe(&d, source, error);
     if (!rc)
-        rc = place_ranks(m, &d, spec, location, sizes, error);
+        rc = place_ranks(m, &d, source, error);
     if (!rc)
         set_speeds(m, &d);
     bm_description_release(&d);

@@ -18,18 +18,26 @@ struct bm_machine; /* made of what all ranks tell; the same on each */
  * only if 'spec' is one that wants to know. */
 void bm_machine_tell(struct bm_buffer *out, const char *spec);
 
-/* The machine of a spec ("", "flat", "torus:8x8x8", "auto", a path) for 'ranks'
- * ranks. 'location' has what they told, one after the other, sizes[ranks] bytes
- * each; NULL: nobody was asked, as for a plan without ranks. Without, and with
- * "per=N", ranks fill nodes in order. A machine file is text that the caller
- * has loaded (one rank reads it): 'file' and 'file_bytes', NULL for other
- * specs. A topology.conf of Slurm can be given as well. EINVAL with a message
- * that names line and word, EMISMATCH if what is told makes no sense, ENOMEM.
- */
+/* What a machine is made from. */
+struct bm_machine_source {
+    const char *spec; /* "", "flat", "torus:8x8x8", "auto", a path */
+    /* The text of a machine file, or of a topology.conf of Slurm, which the
+     * caller has loaded (one rank reads it); NULL for other specs. */
+    const char *file;
+    size_t file_bytes;
+    int ranks;
+    /* What the ranks told, one after the other, sizes[ranks] bytes each; NULL:
+     * nobody was asked, as for a plan without ranks. */
+    const struct bm_buffer *locations;
+    const size_t *sizes;
+};
+
+/* If nobody was asked, and with "per=N", ranks fill nodes in order. EINVAL with
+ * a message that names line and word, EMISMATCH if what is told makes no sense,
+ * ENOMEM. */
 int bm_machine_make(struct bm_machine **out, const bouma_allocator *a,
-                    const char *spec, const char *file, size_t file_bytes,
-                    int ranks, const struct bm_buffer *location,
-                    const size_t *sizes, struct bm_error *error);
+                    const struct bm_machine_source *source,
+                    struct bm_error *error);
 void bm_machine_free(struct bm_machine *m); /* accepts NULL */
 
 /* Whether a spec is the path of a machine file. */

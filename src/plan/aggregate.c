@@ -102,16 +102,14 @@ static int64_t cell_of(const struct bm_item *item,
 
 /* ---- a uniform grid ----------------------------------------------------- */
 
-/* About 'files' cells that are as cubic as can be. Axes that are shorter than
- * the side of a cube are not divided; of the others, the numbers of cells that
- * a cube's side gives are rounded up or down, whichever brings their product
- * nearest to 'files' (and of those, the most cubic). */
-static void choose_cells(int64_t cells[3], const struct bm_tree_extent *all,
-                         int ndims, int64_t files)
+/* The axes that are divided: those that are not shorter than the side of a
+ * cube, of which as many as there are files fill the bounds. Returns the side.
+ */
+static double choose_axes(int divided[3], const struct bm_tree_extent *all,
+                          int ndims, int64_t files)
 {
-    int divided[3] = {0}, changed = 1;
-    double side = 0, best = INFINITY, best_aspect = INFINITY;
-    int64_t low[3] = {1, 1, 1};
+    int changed = 1;
+    double side = 0;
 
     for (int d = 0; d < ndims; d++)
         divided[d] = all->half[d] > 0;
@@ -132,7 +130,15 @@ static void choose_cells(int64_t cells[3], const struct bm_tree_extent *all,
                 changed = 1;
             }
     }
-    for (int d = 0; d < ndims; d++)
+    return side;
+}
+
+/* The cells of such a side along each axis, rounded down. */
+static void count_cells(int64_t low[3], const int divided[3],
+                        const struct bm_tree_extent *all, double side,
+                        int64_t files)
+{
+    for (int d = 0; d < 3; d++)
         if (divided[d]) {
             /* Extents so small that they have no logarithm's worth of digits
              * are not divided. */
@@ -143,27 +149,54 @@ static void choose_cells(int64_t cells[3], const struct bm_tree_extent *all,
     for (int d = 0; d < 3; d++) /* nor beyond what is wanted, by rounding */
         while (low[d] > 1 && low[0] * low[1] * low[2] > 2 * files)
             low[d] = (low[d] + 1) / 2;
+}
+
+/* The longest side of a cell over its shortest, of the axes that are divided.
+ */
+static double aspect_of(const int64_t cells[3], const int divided[3],
+                        const struct bm_tree_extent *all)
+{
+    double longest = 0, shortest = INFINITY;
+
+    for (int d = 0; d < 3; d++)
+        if (divided[d]) {
+            double length = all->half[d] / (double)cells[d];
+
+            longest = length > longest ? length : longest;
+            shortest = length < shortest ? length : shortest;
+        }
+    return longest / shortest;
+}
+
+/* About 'files' cells that are as cubic as can be. Axes that are shorter than
+ * the side of a cube are not divided; of the others, the numbers of cells that
+ * a cube's side gives are rounded up or down, whichever brings their product
+ * nearest to 'files' (and of those, the most cubic). */
+static void choose_cells(int64_t cells[3], const struct bm_tree_extent *all,
+                         int ndims, int64_t files)
+{
+    int divided[3] = {0};
+    double side = choose_axes(divided, all, ndims, files);
+    double best = INFINITY, best_aspect = INFINITY;
+    int64_t low[3] = {1, 1, 1};
+
+    count_cells(low, divided, all, side, files);
     memcpy(cells, low, sizeof(low));
     for (int up = 0; up < 8; up++) {
         int64_t n[3], product = 1;
-        double off, longest = 0, shortest = INFINITY;
+        double off, aspect;
 
         for (int d = 0; d < 3; d++) {
             n[d] = low[d] + (divided[d] && up >> d & 1);
             product *= n[d]; /* below 2^63: each is at most 2^20 + 1 */
-            if (divided[d]) {
-                double length = all->half[d] / (double)n[d];
-
-                longest = length > longest ? length : longest;
-                shortest = length < shortest ? length : shortest;
-            }
         }
         off = fabs(log((double)product / (double)files));
+        aspect = aspect_of(n, divided, all);
         if (product > BM_AGGREGATE_FILES || off > best ||
-            (off == best && !(longest / shortest < best_aspect)))
+            (off == best && !(aspect < best_aspect)))
             continue;
         best = off;
-        best_aspect = longest / shortest;
+        best_aspect = aspect;
         memcpy(cells, n, sizeof(n));
     }
 }

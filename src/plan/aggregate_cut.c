@@ -137,11 +137,23 @@ static double weighted_rank(struct bm_weight *w, size_t count, uint64_t wanted,
     return select_weighted(w, inside, wanted);
 }
 
+/* A set of items to be cut in two. */
+struct cutting {
+    const struct bm_item *items;
+    size_t count;
+    uint64_t total; /* particles of all */
+    struct goal goal;
+    struct bm_weight *scratch; /* [count] */
+};
+
 /* The best cut along an axis; 0 if no candidate has items on both sides. */
-static int cut_axis(struct bm_cut *cut, struct bm_weight *scratch,
-                    const struct bm_item *items, size_t count, uint64_t total,
-                    const struct goal *goal, int axis, int by_centres)
+static int cut_axis(struct bm_cut *cut, const struct cutting *c, int axis,
+                    int by_centres)
 {
+    const struct bm_item *items = c->items;
+    const struct goal *goal = &c->goal;
+    struct bm_weight *scratch = c->scratch;
+    size_t count = c->count;
     double below = -INFINITY, above = INFINITY, median;
     double low = INFINITY, high = -INFINITY;
     uint64_t left_below = 0, left_above = 0;
@@ -188,9 +200,9 @@ static int cut_axis(struct bm_cut *cut, struct bm_weight *scratch,
     other.split = above;
     other.left_items = items_above;
     measure(&other, left_above, goal);
-    if (left_above < total && (!left_below || nearer(&other, cut)))
+    if (left_above < c->total && (!left_below || nearer(&other, cut)))
         *cut = other;
-    return left_below || left_above < total;
+    return left_below || left_above < c->total;
 }
 
 void bm_cut_order(struct bm_cut *cut, const struct bm_item *items, size_t count,
@@ -215,7 +227,7 @@ void bm_cut_best(struct bm_cut *cut, struct bm_weight *scratch,
                  const struct bm_item *items, size_t count, uint64_t total,
                  const struct bm_cut_request *request)
 {
-    struct goal goal = goal_of(total, request);
+    struct cutting c = {items, count, total, goal_of(total, request), scratch};
     struct bm_tree_extent extent;
     int axes[3] = {0, 1, 2};
 
@@ -235,8 +247,7 @@ void bm_cut_best(struct bm_cut *cut, struct bm_weight *scratch,
              i++) {
             struct bm_cut here;
 
-            if (!cut_axis(&here, scratch, items, count, total, &goal, axes[i],
-                          by_centres))
+            if (!cut_axis(&here, &c, axes[i], by_centres))
                 continue;
             if (!found || nearer(&here, cut))
                 *cut = here;

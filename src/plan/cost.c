@@ -329,17 +329,18 @@ static int make_room(struct placer *p, size_t most)
 
 static int placer_init(struct placer *p, const bouma_allocator *a,
                        const struct bm_cost_rule *rule,
-                       const struct bm_gathering *g, int ranks)
+                       const struct bm_gathering *g)
 {
     size_t most = 0;
     int rc;
 
+    assert(g->ranks >= 1);
     assert(rule->tier_count >= 1 && rule->tier_count <= 32);
     memset(p, 0, sizeof(*p));
     p->a = a;
     p->rule = rule;
     p->gathering = g;
-    p->ranks = ranks;
+    p->ranks = g->ranks;
     for (size_t t = rule->tier_count; t-- > 0;)
         if (rule->tiers[t].kind == BOUMA_TIER_DRAM)
             p->dram = t;
@@ -351,8 +352,8 @@ static int placer_init(struct placer *p, const bouma_allocator *a,
     for (size_t i = 0; i < g->first[g->files]; i++)
         p->all_bytes += (double)g->bytes[i];
     rc = find_nodes(p);
-    p->rank_bytes = bm_new(a, (size_t)ranks, sizeof(*p->rank_bytes));
-    p->rank_tiers = bm_new(a, (size_t)ranks, sizeof(*p->rank_tiers));
+    p->rank_bytes = bm_new(a, (size_t)g->ranks, sizeof(*p->rank_bytes));
+    p->rank_tiers = bm_new(a, (size_t)g->ranks, sizeof(*p->rank_tiers));
     if (!rc && (!p->rank_bytes || !p->rank_tiers))
         rc = BOUMA_ENOMEM;
     return rc ? rc : make_room(p, most);
@@ -367,10 +368,10 @@ static bouma_tier tier_of(const struct bm_cost_rule *rule,
 
 int bm_place_by_cost(int *writer, bouma_tier *tier, struct bm_cost *choice,
                      const bouma_allocator *a, const struct bm_cost_rule *rule,
-                     const struct bm_gathering *gathering, int ranks)
+                     const struct bm_gathering *gathering)
 {
     struct placer p;
-    int rc = placer_init(&p, a, rule, gathering, ranks);
+    int rc = placer_init(&p, a, rule, gathering);
 
     for (int64_t f = 0; f < gathering->files && !rc; f++) {
         struct bm_cost c;
@@ -379,9 +380,9 @@ int bm_place_by_cost(int *writer, bouma_tier *tier, struct bm_cost *choice,
         if (rc)
             break;
         if (c.rank < 0)
-            c = (struct bm_cost){.rank =
-                                     bm_spread_file(gathering->files, ranks, f),
-                                 .tier = p.dram};
+            c = (struct bm_cost){
+                .rank = bm_spread_file(gathering->files, gathering->ranks, f),
+                .tier = p.dram};
         writer[f] = c.rank;
         if (tier)
             tier[f] = tier_of(rule, &c);
@@ -394,12 +395,12 @@ int bm_place_by_cost(int *writer, bouma_tier *tier, struct bm_cost *choice,
 
 int bm_cost_table(struct bm_cost **out, size_t *count, const bouma_allocator *a,
                   const struct bm_cost_rule *rule,
-                  const struct bm_gathering *gathering, int ranks, int64_t file)
+                  const struct bm_gathering *gathering, int64_t file)
 {
     const size_t *first = &gathering->first[file];
     struct bm_cost ignored;
     struct placer p;
-    int rc = placer_init(&p, a, rule, gathering, ranks);
+    int rc = placer_init(&p, a, rule, gathering);
 
     *count = 0;
     *out = bm_new(a, (first[1] - first[0]) * rule->tier_count, sizeof(**out));

@@ -102,18 +102,17 @@ double bm_cost_sum(const struct bm_cost *cost);
 /* The cheapest writer and tier of each file, among those that fit; where none
  * does, DRAM (or what 'only' says) on the rank where that would be cheapest,
  * and 'fits' is 0. A file that nobody sends to is written by the rank that
- * `spread` gives it to. 'tier' and 'choice' (each [files]) may be NULL. ranks
- * are all there are. BOUMA_OK or ENOMEM. */
+ * `spread` gives it to. 'tier' and 'choice' (each [files]) may be NULL.
+ * BOUMA_OK or ENOMEM. */
 int bm_place_by_cost(int *writer, bouma_tier *tier, struct bm_cost *choice,
                      const bouma_allocator *a, const struct bm_cost_rule *rule,
-                     const struct bm_gathering *gathering, int ranks);
+                     const struct bm_gathering *gathering);
 
 /* All that can be chosen for 'file', when those before it have been placed: for
  * each rank of its group, ascending, each tier. The caller drops *out. */
 int bm_cost_table(struct bm_cost **out, size_t *count, const bouma_allocator *a,
                   const struct bm_cost_rule *rule,
-                  const struct bm_gathering *gathering, int ranks,
-                  int64_t file);
+                  const struct bm_gathering *gathering, int64_t file);
 
 /* Bytes times the links that they go over on their way to the writers. */
 double bm_byte_hops(const struct bm_network *network,

@@ -65,8 +65,11 @@ static uint64_t nearest(uint64_t offset, uint64_t grain)
 
 /* The borders of what gatherers' ranks have. */
 static int find_borders(struct borders *b, const struct bm_domain *d,
-                        const int *gatherer, uint64_t grain)
+                        const struct bm_domain_rule *rule)
 {
+    const int *gatherer = rule->gatherer;
+    uint64_t grain = rule->grain;
+
     b->count = 0;
     b->at = bm_new_raw(d->a, 2 * d->segment_count, sizeof(*b->at));
     if (!b->at)
@@ -148,15 +151,14 @@ static size_t cut(const struct bm_domain *d, const struct bm_domain_rule *rule,
     return c.count;
 }
 
-static int make_cells(struct bm_domain *d, const int *gatherer,
-                      const struct bm_domain_rule *rule)
+static int make_cells(struct bm_domain *d, const struct bm_domain_rule *rule)
 {
     struct borders borders;
     int rc;
 
     if (d->bytes / rule->buffer > MOST_CELLS)
         return BOUMA_ELIMIT;
-    rc = find_borders(&borders, d, gatherer, rule->grain);
+    rc = find_borders(&borders, d, rule);
 
     if (!rc) {
         d->cell_count = cut(d, rule, &borders, NULL);
@@ -272,76 +274,82 @@ static void join_shares(struct shares *all)
     all->count = n;
 }
 
-/* The gatherer of a cell whose shares are list[0] up to list[count - 1]: of
- * those that are not full the one that has most of it; or any that is not
- * full, from *next on. */
-static int choose(const struct share *list, size_t count, uint64_t bytes,
-                  const uint64_t *load, uint64_t most, const int *gatherers,
-                  size_t gatherer_count, size_t *next)
+/* How much each gatherer has so far. */
+struct loads {
+    uint64_t *bytes; /* [ranks] */
+    uint64_t most;   /* that one may have */
+    int *gatherers;  /* each once, ascending */
+    size_t count;    /* of them */
+    size_t next;     /* the one to take first for cells of which those that
+                         hold them are full */
+};
+
+/* The gatherer of a cell of so many bytes, whose shares are list[0] up to
+ * list[count - 1]: of those that are not full the one that has most of it; or
+ * any that is not full. */
+static int choose(struct loads *l, uint64_t bytes, const struct share *list,
+                  size_t count)
 {
     const struct share *best = NULL;
 
     for (size_t i = 0; i < count; i++)
-        if (load[list[i].gatherer] + bytes <= most &&
+        if (l->bytes[list[i].gatherer] + bytes <= l->most &&
             (!best || list[i].bytes > best->bytes))
             best = &list[i];
     if (best)
         return best->gatherer;
-    for (size_t tries = 0; tries < gatherer_count; tries++) {
-        if (load[gatherers[*next]] + bytes <= most)
+    for (size_t tries = 0; tries < l->count; tries++) {
+        if (l->bytes[l->gatherers[l->next]] + bytes <= l->most)
             break;
-        *next = (*next + 1) % gatherer_count;
+        l->next = (l->next + 1) % l->count;
     }
-    return gatherers[*next];
+    return l->gatherers[l->next];
 }
 
-/* The ranks that gather, each once, ascending; gives their number. */
-static size_t list_gatherers(int *out, uint64_t *marks, const int *gatherer,
-                             int ranks)
+/* List the ranks that gather. */
+static void list_gatherers(struct loads *l, const struct bm_domain_rule *rule)
 {
-    size_t n = 0;
+    uint64_t *marks = l->bytes;
 
-    for (int r = 0; r < ranks; r++)
-        marks[gatherer[r]] = 1;
-    for (int r = 0; r < ranks; r++)
+    for (int r = 0; r < rule->ranks; r++)
+        marks[rule->gatherer[r]] = 1;
+    for (int r = 0; r < rule->ranks; r++)
         if (marks[r])
-            out[n++] = r;
-    memset(marks, 0, (size_t)ranks * sizeof(*marks));
-    return n;
+            l->gatherers[l->count++] = r;
+    memset(marks, 0, (size_t)rule->ranks * sizeof(*marks));
 }
 
-static int assign(struct bm_domain *d, int ranks, const int *gatherer,
-                  const struct bm_domain_rule *rule)
+static int assign(struct bm_domain *d, const struct bm_domain_rule *rule)
 {
-    uint64_t *load = bm_new(d->a, (size_t)ranks, sizeof(*load)), most;
-    int *gatherers = bm_new_raw(d->a, (size_t)ranks, sizeof(*gatherers));
-    struct shares all = {.d = d, .gatherer = gatherer};
-    size_t count, next = 0, at = 0;
-    int rc = load && gatherers ? BOUMA_OK : BOUMA_ENOMEM;
+    size_t ranks = (size_t)rule->ranks, at = 0;
+    struct loads l = {.bytes = bm_new(d->a, ranks, sizeof(*l.bytes)),
+                      .gatherers =
+                          bm_new_raw(d->a, ranks, sizeof(*l.gatherers))};
+    struct shares all = {.d = d, .gatherer = rule->gatherer};
+    int rc = l.bytes && l.gatherers ? BOUMA_OK : BOUMA_ENOMEM;
 
     for (size_t s = 0; s < d->segment_count && !rc; s++)
         rc = bm_domain_walk(d, s, add_share, &all);
     if (!rc) {
         join_shares(&all);
-        count = list_gatherers(gatherers, load, gatherer, ranks);
-        most = (uint64_t)((double)d->bytes / (double)count * rule->share) +
-               rule->buffer;
+        list_gatherers(&l, rule);
+        l.most = (uint64_t)((double)d->bytes / (double)l.count * rule->share) +
+                 rule->buffer;
         for (size_t c = 0; c < d->cell_count; c++) {
             size_t end = at;
             struct bm_cell *cell = &d->cells[c];
 
             while (end < all.count && all.list[end].cell == c)
                 end++;
-            cell->gatherer = choose(all.list + at, end - at, cell->bytes, load,
-                                    most, gatherers, count, &next);
-            cell->at = load[cell->gatherer];
-            load[cell->gatherer] += cell->bytes;
+            cell->gatherer = choose(&l, cell->bytes, all.list + at, end - at);
+            cell->at = l.bytes[cell->gatherer];
+            l.bytes[cell->gatherer] += cell->bytes;
             at = end;
         }
     }
     bm_drop(d->a, all.list);
-    bm_drop(d->a, load);
-    bm_drop(d->a, gatherers);
+    bm_drop(d->a, l.bytes);
+    bm_drop(d->a, l.gatherers);
     return rc;
 }
 
@@ -362,8 +370,8 @@ static int list_cells(struct bm_domain *d, int ranks)
 }
 
 int bm_domain_init(struct bm_domain *d, const bouma_allocator *a,
-                   const struct bm_segment *segments, size_t count, int ranks,
-                   const int *gatherer, const struct bm_domain_rule *rule)
+                   const struct bm_segment *segments, size_t count,
+                   const struct bm_domain_rule *rule)
 {
     int rc;
 
@@ -383,10 +391,10 @@ int bm_domain_init(struct bm_domain *d, const bouma_allocator *a,
     if (d->segment_count)
         qsort(d->segments, d->segment_count, sizeof(*d->segments), by_offset);
     cover(d);
-    rc = make_cells(d, gatherer, rule);
+    rc = make_cells(d, rule);
     if (!rc)
-        rc = assign(d, ranks, gatherer, rule);
-    return rc ? rc : list_cells(d, ranks);
+        rc = assign(d, rule);
+    return rc ? rc : list_cells(d, rule->ranks);
 }
 
 void bm_domain_release(struct bm_domain *d)

@@ -53,14 +53,16 @@ struct bm_domain_rule {
                         segments that are several times as long; 0: at
                         multiples of the buffer */
     double share;    /* of the mean, that a gatherer may have */
+    int ranks;
+    const int *gatherer; /* [ranks], who gathers what a rank has, as long as
+                            that is no more than its share */
 };
 
-/* gatherer[rank] is the one that gathers what 'rank' has, as long as it has no
- * more than its share. The segments are copied. BOUMA_OK, ENOMEM, EINVAL if a
- * segment reaches beyond 2^63, or ELIMIT if there would be too many cells. */
+/* The segments are copied. BOUMA_OK, ENOMEM, EINVAL if a segment reaches beyond
+ * 2^63, or ELIMIT if there would be too many cells. */
 int bm_domain_init(struct bm_domain *d, const bouma_allocator *a,
-                   const struct bm_segment *segments, size_t count, int ranks,
-                   const int *gatherer, const struct bm_domain_rule *rule);
+                   const struct bm_segment *segments, size_t count,
+                   const struct bm_domain_rule *rule);
 void bm_domain_release(struct bm_domain *d);
 
 /* The bytes that are declared but not gathered by the rank that has them. */

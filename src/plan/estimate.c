@@ -443,7 +443,7 @@ static int place_files(struct bm_estimate *e, const struct chunks *c,
                                     task->ranks);
     if (!rc && e->choice)
         rc = p->choose(e->writer, e->tier, e->choice, e->a, &task->rule,
-                       &e->gathering, task->ranks);
+                       &e->gathering);
     else if (!rc)
         rc = bm_place_files(e->writer, e->tier, e->a, &place, e->files, NULL);
     if (!rc && task->rule.network)
@@ -454,21 +454,23 @@ static int place_files(struct bm_estimate *e, const struct chunks *c,
 
 /* ---- chunks on their way ------------------------------------------------ */
 
-/* Room for the chunks that a rank takes in. */
+/* What a writer takes in, round by round. */
 struct intake {
-    struct bm_slot *slots;
-    uint64_t *keys; /* what makes a message: the round and the sender */
+    int writer;
+    uint64_t buffer;       /* bytes of a round */
+    uint64_t rounds;       /* so far */
+    struct bm_slot *slots; /* room for the chunks of a file */
+    uint64_t *keys;        /* what makes a message: the round and the sender */
+    size_t key_count;
 };
 
-/* What of a file comes from elsewhere, round by round: the number of keys.
- * *rounds is that of the writer's rounds before, and with it. */
-static size_t take_in(struct bm_estimate *e, const struct chunks *c,
-                      struct intake *in, int64_t file, int writer,
-                      uint64_t buffer, uint64_t *keys, uint64_t *rounds)
+/* A file: what of it comes from elsewhere. */
+static void take_in(struct bm_estimate *e, const struct chunks *c,
+                    struct intake *in, int64_t file)
 {
     size_t first = c->files.first[file];
-    size_t count = c->files.first[file + 1] - first, n = 0;
-    uint64_t all;
+    size_t count = c->files.first[file + 1] - first;
+    uint64_t buffer = in->buffer, all;
 
     for (size_t i = 0; i < count; i++) {
         uint32_t chunk = c->files.chunk[first + i];
@@ -480,17 +482,17 @@ static size_t take_in(struct bm_estimate *e, const struct chunks *c,
     for (size_t i = 0; i < count; i++) {
         const struct bm_slot *slot = &in->slots[i];
 
-        if (slot->owner == writer || !slot->bytes)
+        if (slot->owner == in->writer || !slot->bytes)
             continue;
         e->shipped_bytes += slot->bytes;
         for (uint64_t r = slot->at / buffer;
              r <= (slot->at + slot->bytes - 1) / buffer; r++)
-            keys[n++] = (*rounds + r) << 32 | (uint32_t)slot->owner;
+            in->keys[in->key_count++] =
+                (in->rounds + r) << 32 | (uint32_t)slot->owner;
     }
-    *rounds += (all + buffer - 1) / buffer;
-    if ((int64_t)*rounds > e->rounds)
-        e->rounds = (int64_t)*rounds;
-    return n;
+    in->rounds += (all + buffer - 1) / buffer;
+    if ((int64_t)in->rounds > e->rounds)
+        e->rounds = (int64_t)in->rounds;
 }
 
 /* What a rank sends to another in one round counts as one message. */
@@ -498,9 +500,9 @@ static int count_ships(struct bm_estimate *e, const struct chunks *c,
                        const struct bm_estimate_task *task)
 {
     struct grouping written = {0};
-    struct intake in = {0};
-    uint64_t buffer =
-        task->rule.buffer_bytes ? task->rule.buffer_bytes : BM_BUFFER_BYTES;
+    struct intake in = {.buffer = task->rule.buffer_bytes
+                                      ? task->rule.buffer_bytes
+                                      : BM_BUFFER_BYTES};
     size_t most = 0, most_file = 0;
     int rc = group(&written, e->a, task->ranks, e->writer, e->files);
 
@@ -512,7 +514,8 @@ static int count_ships(struct bm_estimate *e, const struct chunks *c,
 
             most_file = n > most_file ? n : most_file;
             /* A chunk may be in several rounds, but most end where one does. */
-            all += n + (size_t)(e->file_bytes[written.thing[i]] / buffer) + 1;
+            all +=
+                n + (size_t)(e->file_bytes[written.thing[i]] / in.buffer) + 1;
         }
         most = all > most ? all : most;
         e->writers += written.first[r + 1] > written.first[r];
@@ -523,13 +526,12 @@ static int count_ships(struct bm_estimate *e, const struct chunks *c,
         rc = in.slots && in.keys ? BOUMA_OK : BOUMA_ENOMEM;
     }
     for (int r = 0; r < task->ranks && !rc; r++) {
-        uint64_t rounds = 0;
-        size_t n = 0;
-
+        in.writer = r;
+        in.rounds = 0;
+        in.key_count = 0;
         for (int64_t i = written.first[r]; i < written.first[r + 1]; i++)
-            n += take_in(e, c, &in, written.thing[i], r, buffer, in.keys + n,
-                         &rounds);
-        e->shipped_messages += count_different(in.keys, n);
+            take_in(e, c, &in, written.thing[i]);
+        e->shipped_messages += count_different(in.keys, in.key_count);
     }
     bm_drop(e->a, in.slots);
     bm_drop(e->a, in.keys);

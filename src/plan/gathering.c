@@ -44,6 +44,7 @@ int bm_gathering_of_chunks(struct bm_gathering *out, const bouma_allocator *a,
     memset(out, 0, sizeof(*out));
     out->a = a;
     out->files = files->files;
+    out->ranks = ranks;
     out->first = bm_new(a, (size_t)files->files + 1, sizeof(*out->first));
     out->rank = bm_new_raw(a, sizes->count, sizeof(*out->rank));
     out->bytes = bm_new_raw(a, sizes->count, sizeof(*out->bytes));

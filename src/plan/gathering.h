@@ -8,6 +8,7 @@
 struct bm_gathering {
     const bouma_allocator *a;
     int64_t files;
+    int ranks;       /* all there are */
     size_t *first;   /* [files + 1] */
     int *rank;       /* [first[files]] */
     uint64_t *bytes; /* [first[files]], what the rank sends; not 0 */

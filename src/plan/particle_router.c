@@ -125,17 +125,14 @@ static uint32_t add_step(struct net *net, const struct todo *t)
 }
 
 /* Only planes that the bounds are on both sides of matter. 'stack' has room for
- * a node at each depth and one more. */
-static void cast_net(struct net *net, const struct bm_aggregation *tree,
-                     const double *below, struct todo *stack,
-                     struct bm_particle_router *out, const double *low,
-                     const double *high)
+ * a node at each depth and one more; it begins with the root and the bounds of
+ * all particles. */
+static void cast_net(struct net *net, struct bm_particle_router *out,
+                     const struct bm_aggregation *tree, const double *below,
+                     struct todo *stack)
 {
     size_t waiting = 1;
 
-    memset(&stack[0], 0, sizeof(stack[0]));
-    memcpy(stack[0].low, low, sizeof(stack[0].low));
-    memcpy(stack[0].high, high, sizeof(stack[0].high));
     while (waiting) {
         struct todo t = stack[--waiting], right;
         const struct bm_aggregation_node *n = &tree->nodes[t.node];
@@ -287,7 +284,6 @@ int bm_particle_router_make(struct bm_particle_router *out,
     struct todo *stack = bm_new(a, MOST_DEPTH, sizeof(*stack));
     uint32_t *to = bm_new_raw(a, p->count, sizeof(*to));
     struct net net = {.steps = bm_new(a, nodes, sizeof(*net.steps))};
-    double low[3], high[3];
     int rc = p->count >= UINT32_MAX ? BOUMA_ELIMIT : BOUMA_OK;
 
     memset(out, 0, sizeof(*out));
@@ -299,9 +295,9 @@ int bm_particle_router_make(struct bm_particle_router *out,
                 !out->first || !out->index))
         rc = BOUMA_ENOMEM;
     if (!rc) {
-        bm_positions_bounds(p, low, high);
+        bm_positions_bounds(p, stack[0].low, stack[0].high);
         count_below(tree, below);
-        cast_net(&net, tree, below, stack, out, low, high);
+        cast_net(&net, out, tree, below, stack);
         drop_all(&net, p, out, sample, file, to);
         list_by_file(out, to, p->count);
     }

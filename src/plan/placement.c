@@ -26,8 +26,7 @@ int bm_place_files(int *writer, bouma_tier *tier, const bouma_allocator *a,
     bouma_tier only = task->rule.only;
 
     if (p->choose)
-        return p->choose(writer, tier, NULL, a, &task->rule, gathering,
-                         task->ranks);
+        return p->choose(writer, tier, NULL, a, &task->rule, gathering);
     for (int64_t f = 0; f < files; f++) {
         writer[f] = p->formula(files, task->ranks, f);
         if (tier)

@@ -22,7 +22,7 @@ struct bm_placement {
      * 'choice' may be NULL. BOUMA_OK or ENOMEM. */
     int (*choose)(int *writer, bouma_tier *tier, struct bm_cost *choice,
                   const bouma_allocator *a, const struct bm_cost_rule *rule,
-                  const struct bm_gathering *gathering, int ranks);
+                  const struct bm_gathering *gathering);
 };
 
 const struct bm_placement *bm_placement_of(bouma_place scheme);

@@ -145,6 +145,7 @@ static int place_by_cost(struct bm_particle_plan *plan, struct bm_set_plan *set,
     struct bm_place_task task =
         bm_io_environment_place_task(&ds->env, &ds->options, ds->comm->size);
     struct bm_gathering g = {.files = set->files.files,
+                             .ranks = ds->comm->size,
                              .first = set->first_delivery};
     int rc = BOUMA_ENOMEM;
 

@@ -94,9 +94,9 @@ static void decode_part(struct bm_codec_state *state, const struct patch *p,
         wanted.hi[d] = wanted.lo[d] + (n[d] > 0);
     }
     field.wanted = &wanted;
-    HOLDS(bm_codec_interp.decode_field(state, out,
-                                       k + 1 < p->field.levels ? coarse : NULL,
-                                       &field, k, in, size) == verdict);
+    HOLDS(bm_codec_interp.decode_field(
+              state, out, k + 1 < p->field.levels ? coarse : NULL, &field,
+              &(struct bm_coded_level){k, in, size}) == verdict);
     if (!verdict && level_bytes(p, k)) {
         size_t at = (size_t)((wanted.lo[0] * n[1] + wanted.lo[1]) * n[2] +
                              wanted.lo[2]) *
@@ -115,9 +115,9 @@ static void decode(struct bm_codec_state *state, const struct patch *p,
     uint8_t *out = malloc(level_bytes(p, k) + !level_bytes(p, k));
 
     HOLDS(out);
-    rc = bm_codec_interp.decode_field(state, out,
-                                      k + 1 < p->field.levels ? coarse : NULL,
-                                      &p->field, k, in, size);
+    rc = bm_codec_interp.decode_field(
+        state, out, k + 1 < p->field.levels ? coarse : NULL, &p->field,
+        &(struct bm_coded_level){k, in, size});
     HOLDS(rc == BOUMA_OK || rc == BOUMA_EFORMAT);
     decode_part(state, p, header, k, rc, out, coarse, in, size);
     free(out);
@@ -146,8 +146,9 @@ static void round_trip(struct bm_codec_state *state, const struct patch *p,
 
         fine = malloc(level_bytes(p, k) + !level_bytes(p, k));
         HOLDS(fine);
-        HOLDS(!bm_codec_interp.decode_field(state, fine, coarse, &p->field, k,
-                                            in, sizes[k]));
+        HOLDS(!bm_codec_interp.decode_field(
+            state, fine, coarse, &p->field,
+            &(struct bm_coded_level){k, in, sizes[k]}));
         at += sizes[k];
         free(in);
         free(coarse);

@@ -18,18 +18,16 @@
 struct fuzz_field {
     struct bm_lattice lattice[BM_MAX_LEVELS];
     struct bm_field field;
-    int components;
 };
 
 static inline size_t fuzz_bytes(const struct fuzz_field *f, int k)
 {
     return (size_t)bm_lattice_samples(&f->lattice[k]) * f->field.size *
-           (size_t)f->components;
+           (size_t)f->field.components;
 }
 
 /* Decode all levels; level 0 in *out, which the caller frees. */
-static inline int fuzz_decode_levels(const struct bm_codec *codec,
-                                     struct bm_codec_state *state,
+static inline int fuzz_decode_levels(struct bm_codec_state *state,
                                      const struct fuzz_field *f, uint8_t **out,
                                      struct bm_cursor *c)
 {
@@ -45,8 +43,8 @@ static inline int fuzz_decode_levels(const struct bm_codec *codec,
         piece = fuzz_copy(bm_get_bytes(c, size), size);
         fine = calloc(fuzz_bytes(f, k) + 1, 1);
         HOLDS(fine);
-        rc = bm_codec_decode_fields(codec, state, fine, coarse, &f->field,
-                                    f->components, k, piece, size);
+        rc = bm_codec_decode_fields(state, fine, coarse, &f->field,
+                                    &(struct bm_coded_level){k, piece, size});
         HOLDS(rc == BOUMA_OK || rc == BOUMA_EFORMAT);
         free(piece);
         free(coarse);
@@ -56,11 +54,11 @@ static inline int fuzz_decode_levels(const struct bm_codec *codec,
     return rc;
 }
 
-static inline void fuzz_field_round_trip(const struct bm_codec *codec,
-                                         struct bm_codec_state *state,
+static inline void fuzz_field_round_trip(struct bm_codec_state *state,
                                          const struct fuzz_field *f,
                                          const uint8_t *data, size_t bytes)
 {
+    const struct bm_codec *codec = f->field.codec;
     size_t all = fuzz_bytes(f, 0), n = all / f->field.size, at = 0;
     uint8_t *samples = calloc(all + 1, 1), *back;
     struct bm_loss loss = {0, 0};
@@ -73,15 +71,15 @@ static inline void fuzz_field_round_trip(const struct bm_codec *codec,
         samples[i] = data[i % bytes];
     bm_buffer_init(&out, state->a);
     bm_buffer_init(&framed, state->a);
-    HOLDS(!bm_codec_encode_fields(codec, state, &out, sizes, &loss, &f->field,
-                                  f->components, samples));
+    HOLDS(
+        !bm_codec_encode_fields(state, &out, sizes, &loss, &f->field, samples));
     for (int k = f->field.levels - 1; k >= 0; k--) {
         bm_put_u32(&framed, sizes[k]);
         bm_put_bytes(&framed, out.data + at, sizes[k]);
         at += sizes[k];
     }
     c = bm_cursor_of(framed.data, framed.size);
-    HOLDS(!fuzz_decode_levels(codec, state, f, &back, &c));
+    HOLDS(!fuzz_decode_levels(state, f, &back, &c));
     for (size_t i = 0; i < n; i++) {
         float x, y;
 
@@ -125,12 +123,13 @@ static inline int fuzz_field(const struct bm_codec *codec, const uint8_t *data,
     if (bytes < 6)
         return 0;
     memset(&f, 0, sizeof(f));
+    f.field.codec = codec;
     f.field.type = types[data[0] & (codec->lossy ? 1 : 3)];
     f.field.size = bouma_type_size(f.field.type);
     f.field.levels = 1 + (data[3] & 7) % 5;
     f.field.lattice = f.lattice;
     f.field.bound = codec->lossy ? pow(10, (int8_t)data[5]) : 0;
-    f.components = 1 + (data[3] >> 6) % 3;
+    f.field.components = 1 + (data[3] >> 6) % 3;
     for (int d = 0; d < 3; d++) {
         int n = d == 2 ? data[2] & 15 : data[1] >> 4 * d & 15;
 
@@ -142,9 +141,9 @@ static inline int fuzz_field(const struct bm_codec *codec, const uint8_t *data,
     bm_codec_state_init(&state, bm_allocator_default());
     c = bm_cursor_of(data + 6, bytes - 6);
     if (data[0] & 4)
-        fuzz_field_round_trip(codec, &state, &f, data + 6, bytes - 6);
+        fuzz_field_round_trip(&state, &f, data + 6, bytes - 6);
     else
-        fuzz_decode_levels(codec, &state, &f, &back, &c);
+        fuzz_decode_levels(&state, &f, &back, &c);
     free(back);
     bm_codec_state_release(&state);
     return 0;

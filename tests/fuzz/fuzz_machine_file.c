@@ -33,8 +33,12 @@ static void look(const void *text, size_t bytes)
     struct bm_machine *m;
     int ranks[RANKS];
 
-    if (bm_machine_make(&m, bm_allocator_default(), "file", text, bytes, RANKS,
-                        NULL, NULL, &error)) {
+    if (bm_machine_make(&m, bm_allocator_default(),
+                        &(struct bm_machine_source){.spec = "file",
+                                                    .file = text,
+                                                    .file_bytes = bytes,
+                                                    .ranks = RANKS},
+                        &error)) {
         HOLDS(!m && error.text[0]);
         return;
     }

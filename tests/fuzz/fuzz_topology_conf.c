@@ -32,8 +32,11 @@ static void hear(uint8_t *told, size_t bytes)
     size_t sizes[2] = {bytes / 2, bytes - bytes / 2};
     struct bm_error error = {0};
     struct bm_machine *m;
-    int rc = bm_machine_make(&m, bm_allocator_default(), "auto", NULL, 0, 2,
-                             &all, sizes, &error);
+    int rc = bm_machine_make(
+        &m, bm_allocator_default(),
+        &(struct bm_machine_source){
+            .spec = "auto", .ranks = 2, .locations = &all, .sizes = sizes},
+        &error);
 
     HOLDS(!rc == !!m && (!rc || error.text[0]));
     if (m) {

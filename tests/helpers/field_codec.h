@@ -14,7 +14,6 @@
 struct patch {
     struct bm_lattice lattice[BM_MAX_LEVELS];
     struct bm_field field;
-    int components;
     size_t samples, bytes; /* of one component; of all */
     uint8_t *data;
 };
@@ -34,11 +33,11 @@ static inline void patch_init(struct patch *p, bouma_type type,
     for (int k = 0; k < levels; k++)
         p->lattice[k] = bm_lattice_of(&box, k);
     p->field = (struct bm_field){.type = type,
+                                 .components = components,
                                  .size = bouma_type_size(type),
                                  .levels = levels,
                                  .lattice = p->lattice,
                                  .bound = bound};
-    p->components = components;
     p->samples = (size_t)(n[0] * n[1] * n[2]);
     p->bytes = p->samples * p->field.size * (size_t)components;
     p->data = calloc(p->bytes + 1, 1);
@@ -98,7 +97,7 @@ enum {
 /* Samples of some kind; those of integers are multiplied. */
 static inline void patch_fill(struct patch *p, int kind, uint64_t *random)
 {
-    size_t all = p->samples * (size_t)p->components;
+    size_t all = p->samples * (size_t)p->field.components;
     int wide = p->field.type == BOUMA_F64;
     double times = bm_type_is_float(p->field.type) ? 1 : 1e6;
     const int64_t *n = p->lattice[0].count;
@@ -149,16 +148,16 @@ static inline uint8_t *round_trip(const struct bm_codec *codec,
 
     REQUIRE(before);
     memcpy(before, p->data, p->bytes);
+    p->field.codec = codec;
     bm_buffer_init(&out, state->a);
     memset(loss, 0, sizeof(*loss));
-    rc = bm_codec_encode_fields(codec, state, &out, sizes, loss, &p->field,
-                                p->components, p->data);
+    rc = bm_codec_encode_fields(state, &out, sizes, loss, &p->field, p->data);
     CHECK(rc == BOUMA_OK || rc == BOUMA_ENOMEM);
     CHECK(!memcmp(before, p->data, p->bytes));
     for (int k = p->field.levels - 1; k >= 0 && !rc; k--) {
         const struct bm_lattice *l = &p->lattice[k];
         size_t bytes = (size_t)bm_lattice_samples(l) * p->field.size *
-                       (size_t)p->components;
+                       (size_t)p->field.components;
         size_t held = (size_t)(k + 1 < p->field.levels ? bm_lattice_details(l)
                                                        : bm_lattice_samples(l));
         /* Just as long as told, for a sanitizer to see. */
@@ -167,11 +166,11 @@ static inline uint8_t *round_trip(const struct bm_codec *codec,
         fine = malloc(bytes ? bytes : 1);
         REQUIRE(piece && fine);
         memcpy(piece, out.data + at, sizes[k]);
-        CHECK(codec->plausible(held * p->field.size * (size_t)p->components,
-                               sizes[k]));
+        CHECK(codec->plausible(
+            held * p->field.size * (size_t)p->field.components, sizes[k]));
         rc = bm_codec_decode_fields(
-            codec, state, fine, k + 1 < p->field.levels ? coarse : NULL,
-            &p->field, p->components, k, piece, sizes[k]);
+            state, fine, k + 1 < p->field.levels ? coarse : NULL, &p->field,
+            &(struct bm_coded_level){k, piece, sizes[k]});
         CHECK(rc == BOUMA_OK || rc == BOUMA_ENOMEM);
         at += sizes[k];
         free(piece);

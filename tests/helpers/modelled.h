@@ -11,8 +11,9 @@ static inline struct bm_machine *machine_of(const char *spec, int ranks)
     struct bm_error error = {0};
     struct bm_machine *m = NULL;
 
-    if (bm_machine_make(&m, bm_allocator_default(), spec, NULL, 0, ranks, NULL,
-                        NULL, &error))
+    if (bm_machine_make(
+            &m, bm_allocator_default(),
+            &(struct bm_machine_source){.spec = spec, .ranks = ranks}, &error))
         printf("%s: %s\n", spec, error.text);
     REQUIRE(m);
     return m;

@@ -257,7 +257,9 @@ static int chunk_begin(void **out, struct bm_coder *coder,
 static struct bm_field field_of(const struct chunk *c,
                                 const struct bouma_variable *v)
 {
-    return (struct bm_field){.type = v->type,
+    return (struct bm_field){.codec = bm_codec_find((int)v->codec),
+                             .type = v->type,
+                             .components = v->components,
                              .size = c->size,
                              .levels = 1,
                              .lattice = &c->lattice,
@@ -350,9 +352,8 @@ static int encode_pieces(struct bm_encoding *e, struct bm_buffer *out)
 
     range_of(c, e->variable, e->ranges);
     if (codec->encode_field)
-        return bm_codec_encode_fields(codec, &e->coder->codec, out, e->sizes,
-                                      &e->loss, &f, e->variable->components,
-                                      c->samples);
+        return bm_codec_encode_fields(&e->coder->codec, out, e->sizes, &e->loss,
+                                      &f, c->samples);
     room = codec->bound(c->bytes);
     if (!to)
         to = bm_buffer_extend(out, room);
@@ -384,9 +385,9 @@ static int decode_piece(struct bm_decoding *d, const uint8_t *data,
 
     d->level = 0;
     return codec->decode_field
-               ? bm_codec_decode_fields(codec, &d->coder->codec, c->samples,
-                                        NULL, &f, d->variable->components, 0,
-                                        data, bytes)
+               ? bm_codec_decode_fields(
+                     &d->coder->codec, c->samples, NULL, &f,
+                     &(struct bm_coded_level){0, data, bytes})
                : codec->decode(&d->coder->codec, &out, data, bytes);
 }
 

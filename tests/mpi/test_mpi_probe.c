@@ -18,8 +18,11 @@ static bouma_transport transport_in_file(const bouma_probe_report *report)
     size_t length = bouma_probe_text(report, text, sizeof(text));
 
     REQUIRE(length && length < sizeof(text));
-    REQUIRE(!bm_machine_make(&m, bm_allocator_default(), "m", text, length, 1,
-                             NULL, NULL, &error));
+    REQUIRE(!bm_machine_make(
+        &m, bm_allocator_default(),
+        &(struct bm_machine_source){
+            .spec = "m", .file = text, .file_bytes = length, .ranks = 1},
+        &error));
     transport = bm_machine_transport(m);
     bm_machine_free(m);
     return transport;

@@ -59,7 +59,6 @@ static double sample_of(enum kind kind, const int64_t at[3], uint64_t *state)
 struct patch {
     struct bm_lattice lattice[12];
     struct bm_field field;
-    int components;
     uint8_t *samples;
     size_t count; /* samples of level 0 */
 };
@@ -72,12 +71,13 @@ static void make(struct patch *p, const bouma_box *box, int levels,
 
     for (int k = 0; k < levels; k++)
         p->lattice[k] = bm_lattice_of(box, k);
-    p->field = (struct bm_field){.type = type,
+    p->field = (struct bm_field){.codec = &bm_codec_interp,
+                                 .type = type,
+                                 .components = components,
                                  .size = type == BOUMA_F32 ? 4 : 8,
                                  .levels = levels,
                                  .lattice = p->lattice,
                                  .bound = bound};
-    p->components = components;
     p->count = (size_t)bm_lattice_samples(&p->lattice[0]);
     p->samples = to = malloc(p->count * p->field.size * (size_t)components + 1);
     REQUIRE(p->samples);
@@ -115,7 +115,7 @@ static int level_is_right(const struct patch *p, int k, const uint8_t *got,
     const struct bm_lattice *l = &p->lattice[k], *l0 = &p->lattice[0];
     size_t n = 0;
 
-    for (int c = 0; c < p->components; c++)
+    for (int c = 0; c < p->field.components; c++)
         for (int64_t z = 0; z < l->count[0]; z++)
             for (int64_t y = 0; y < l->count[1]; y++)
                 for (int64_t x = 0; x < l->count[2]; x++, n++) {
@@ -150,27 +150,28 @@ static size_t round_trip(struct bm_codec_state *state, const struct patch *p)
     struct bm_loss loss = {0, 0};
     struct bm_buffer out;
     uint8_t *dense[2], *whole;
-    size_t at = 0, bytes = p->count * p->field.size * (size_t)p->components;
+    size_t at = 0,
+           bytes = p->count * p->field.size * (size_t)p->field.components;
     double largest = 0;
 
     bm_buffer_init(&out, state->a);
-    CHECK_EQ(bm_codec_encode_fields(codec, state, &out, sizes, &loss, &p->field,
-                                    p->components, p->samples),
+    CHECK_EQ(bm_codec_encode_fields(state, &out, sizes, &loss, &p->field,
+                                    p->samples),
              BOUMA_OK);
     dense[0] = malloc(bytes + 1);
     dense[1] = malloc(bytes + 1);
     REQUIRE(dense[0] && dense[1]);
     for (int k = p->field.levels - 1; k >= 0; k--) {
         size_t level = (size_t)bm_lattice_samples(&p->lattice[k]) *
-                       p->field.size * (size_t)p->components;
+                       p->field.size * (size_t)p->field.components;
         uint8_t *to = dense[k & 1];
 
-        CHECK(
-            codec->plausible(k + 1 < p->field.levels
-                                 ? (size_t)bm_lattice_details(&p->lattice[k]) *
-                                       p->field.size * (size_t)p->components
-                                 : level,
-                             sizes[k]));
+        CHECK(codec->plausible(
+            k + 1 < p->field.levels
+                ? (size_t)bm_lattice_details(&p->lattice[k]) * p->field.size *
+                      (size_t)p->field.components
+                : level,
+            sizes[k]));
         REQUIRE(at + sizes[k] <= out.size);
         to[level] = 0x5a;
         /* From memory of its own size, so that a step outside is seen. */
@@ -179,9 +180,9 @@ static size_t round_trip(struct bm_codec_state *state, const struct patch *p)
         if (sizes[k])
             memcpy(whole, out.data + at, sizes[k]);
         CHECK_EQ(bm_codec_decode_fields(
-                     codec, state, to,
+                     state, to,
                      k + 1 < p->field.levels ? dense[!(k & 1)] : NULL,
-                     &p->field, p->components, k, whole, sizes[k]),
+                     &p->field, &(struct bm_coded_level){k, whole, sizes[k]}),
                  BOUMA_OK);
         free(whole);
         CHECK_EQ(to[level], 0x5a);
@@ -191,8 +192,8 @@ static size_t round_trip(struct bm_codec_state *state, const struct patch *p)
     }
     CHECK_EQ(at, out.size);
     CHECK(fabs(loss.largest - largest) <= 1e-6 * largest + DBL_MIN);
-    CHECK(loss.squares <= (double)(p->count * (size_t)p->components) * largest *
-                                  largest * (1 + 1e-6) +
+    CHECK(loss.squares <= (double)(p->count * (size_t)p->field.components) *
+                                  largest * largest * (1 + 1e-6) +
                               DBL_MIN);
     free(dense[0]);
     free(dense[1]);
@@ -263,7 +264,8 @@ static void parts_are_those_of_the_whole(void)
             REQUIRE(level[k]);
             CHECK_EQ(bm_codec_interp.decode_field(
                          &state, level[k], k < 2 ? level[k + 1] : NULL,
-                         &p.field, k, out.data + at, sizes[k]),
+                         &p.field,
+                         &(struct bm_coded_level){k, out.data + at, sizes[k]}),
                      BOUMA_OK);
             at += sizes[k];
         }
@@ -276,9 +278,10 @@ static void parts_are_those_of_the_whole(void)
         p.field.wanted = &wanted;
         part = calloc(p.count, 8);
         REQUIRE(part);
-        CHECK_EQ(bm_codec_interp.decode_field(&state, part, level[1], &p.field,
-                                              0, out.data + at - sizes[0],
-                                              sizes[0]),
+        CHECK_EQ(bm_codec_interp.decode_field(
+                     &state, part, level[1], &p.field,
+                     &(struct bm_coded_level){0, out.data + at - sizes[0],
+                                              sizes[0]}),
                  BOUMA_OK);
         for (int64_t z = wanted.lo[0]; z < wanted.hi[0]; z++)
             for (int64_t y = wanted.lo[1]; y < wanted.hi[1]; y++) {
@@ -447,8 +450,9 @@ static void damaged_bytes_do_no_harm(void)
             piece[check_below(&random, (int64_t)cut)] ^=
                 (uint8_t)(1 << check_below(&random, 8));
         memset(coarse, 0, p.count * 8);
-        rc = bm_codec_interp.decode_field(&state, coarse, NULL, &p.field, 2,
-                                          piece, cut);
+        rc = bm_codec_interp.decode_field(
+            &state, coarse, NULL, &p.field,
+            &(struct bm_coded_level){2, piece, cut});
         CHECK(rc == BOUMA_OK || rc == BOUMA_EFORMAT);
         refused += rc != BOUMA_OK;
         free(piece);
@@ -459,8 +463,9 @@ static void damaged_bytes_do_no_harm(void)
         for (int n = 0; n < 3 && bytes; n++)
             piece[check_below(&random, (int64_t)bytes)] =
                 (uint8_t)check_random(&random);
-        rc = bm_codec_interp.decode_field(&state, fine, coarse, &p.field, 1,
-                                          piece, bytes);
+        rc = bm_codec_interp.decode_field(
+            &state, fine, coarse, &p.field,
+            &(struct bm_coded_level){1, piece, bytes});
         CHECK(rc == BOUMA_OK || rc == BOUMA_EFORMAT);
         free(piece);
         free(coarse);

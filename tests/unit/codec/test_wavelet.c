@@ -89,7 +89,7 @@ static void lines_have_no_details(void)
 static void check_kept(const struct patch *p, const uint8_t *back,
                        const struct bm_loss *loss, double bound)
 {
-    size_t all = p->samples * (size_t)p->components;
+    size_t all = p->samples * (size_t)p->field.components;
     double largest = 0, squares = 0;
     int kept = 1;
 
@@ -255,12 +255,14 @@ static void holes_are_at_coarser_levels_too(void)
     CHECK_EQ(bm_codec_wavelet.encode_field(&state, &out, sizes, &loss, &p.field,
                                            p.data),
              BOUMA_OK);
-    CHECK_EQ(bm_codec_wavelet.decode_field(&state, coarse, NULL, &p.field, 2,
-                                           out.data, sizes[2]),
+    CHECK_EQ(bm_codec_wavelet.decode_field(
+                 &state, coarse, NULL, &p.field,
+                 &(struct bm_coded_level){2, out.data, sizes[2]}),
              BOUMA_OK);
     at = sizes[2];
-    CHECK_EQ(bm_codec_wavelet.decode_field(&state, fine, coarse, &p.field, 1,
-                                           out.data + at, sizes[1]),
+    CHECK_EQ(bm_codec_wavelet.decode_field(
+                 &state, fine, coarse, &p.field,
+                 &(struct bm_coded_level){1, out.data + at, sizes[1]}),
              BOUMA_OK);
     for (int i = 0; i < 2 * 4 * 4; i++)
         CHECK_EQ(isnan(coarse[i]) != 0, i % 4 * 4 + i / 4 % 4 * 4 < 9);
@@ -304,15 +306,17 @@ static void damage_stays_inside(void)
             REQUIRE(piece && shorter);
             memcpy(piece, out.data + at, sizes[k]);
             memcpy(shorter, piece, less);
-            CHECK(bm_codec_wavelet.decode_field(&state, fine, coarse, &p.field,
-                                                k, shorter,
-                                                less) == BOUMA_EFORMAT ||
+            CHECK(bm_codec_wavelet.decode_field(
+                      &state, fine, coarse, &p.field,
+                      &(struct bm_coded_level){k, shorter, less}) ==
+                      BOUMA_EFORMAT ||
                   piece[0] == 0);
             for (int64_t i = check_below(&random, 4); i >= 0; i--)
                 piece[check_below(&random, sizes[k])] ^=
                     (uint8_t)(1 << check_below(&random, 8));
-            rc = bm_codec_wavelet.decode_field(&state, fine, coarse, &p.field,
-                                               k, piece, sizes[k]);
+            rc = bm_codec_wavelet.decode_field(
+                &state, fine, coarse, &p.field,
+                &(struct bm_coded_level){k, piece, sizes[k]});
             CHECK(rc == BOUMA_OK || rc == BOUMA_EFORMAT);
             at += sizes[k];
             free(piece);

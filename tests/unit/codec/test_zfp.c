@@ -127,7 +127,8 @@ static void damage_stays_inside(void)
                 piece[check_below(&random, sizes[k])] ^=
                     (uint8_t)(1 << check_below(&random, 8));
             rc = bm_codec_zfp_reversible.decode_field(
-                &state, fine, coarse, &p.field, k, piece, sizes[k]);
+                &state, fine, coarse, &p.field,
+                &(struct bm_coded_level){k, piece, sizes[k]});
             CHECK(rc == BOUMA_OK || rc == BOUMA_EFORMAT);
             at += sizes[k];
             free(piece);

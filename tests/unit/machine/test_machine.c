@@ -56,8 +56,15 @@ static int make(struct run *r, const bouma_allocator *a, const char *spec,
 {
     bm_machine_free(r->m);
     memset(&r->error, 0, sizeof(r->error));
-    return bm_machine_make(&r->m, a, spec, file, file ? strlen(file) : 0,
-                           r->ranks, &r->location, r->sizes, &r->error);
+    return bm_machine_make(
+        &r->m, a,
+        &(struct bm_machine_source){.spec = spec,
+                                    .file = file,
+                                    .file_bytes = file ? strlen(file) : 0,
+                                    .ranks = r->ranks,
+                                    .locations = &r->location,
+                                    .sizes = r->sizes},
+        &r->error);
 }
 
 static const struct bm_network *network(struct run *r, const char *spec,

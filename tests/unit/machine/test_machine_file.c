@@ -18,8 +18,12 @@ static struct bm_machine *machine_of(const char *text, int ranks)
     struct bm_error error = {0};
     struct bm_machine *m = NULL;
 
-    if (bm_machine_make(&m, bm_allocator_default(), "here/m", text,
-                        strlen(text), ranks, NULL, NULL, &error))
+    if (bm_machine_make(&m, bm_allocator_default(),
+                        &(struct bm_machine_source){.spec = "here/m",
+                                                    .file = text,
+                                                    .file_bytes = strlen(text),
+                                                    .ranks = ranks},
+                        &error))
         printf("%s\n", error.text);
     REQUIRE(m);
     return m;
@@ -324,9 +328,13 @@ static void what_is_wrong_is_told_by_line_and_word(void)
         struct bm_error error = {0};
         struct bm_machine *m;
 
-        CHECK_EQ(bm_machine_make(&m, bm_allocator_default(), "m.txt",
-                                 cases[i].text, strlen(cases[i].text), 1, NULL,
-                                 NULL, &error),
+        CHECK_EQ(bm_machine_make(&m, bm_allocator_default(),
+                                 &(struct bm_machine_source){
+                                     .spec = "m.txt",
+                                     .file = cases[i].text,
+                                     .file_bytes = strlen(cases[i].text),
+                                     .ranks = 1},
+                                 &error),
                  BOUMA_EINVAL);
         CHECK_TEXT(error.text, cases[i].words);
     }
@@ -337,8 +345,10 @@ static void a_file_that_was_not_read_is_told_of(void)
     struct bm_error error = {0};
     struct bm_machine *m;
 
-    CHECK_EQ(bm_machine_make(&m, bm_allocator_default(), "tours:3", NULL, 0, 1,
-                             NULL, NULL, &error),
+    CHECK_EQ(bm_machine_make(
+                 &m, bm_allocator_default(),
+                 &(struct bm_machine_source){.spec = "tours:3", .ranks = 1},
+                 &error),
              BOUMA_EINVAL);
     CHECK_TEXT(error.text, "tours:3");
 }

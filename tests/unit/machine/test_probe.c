@@ -155,8 +155,11 @@ static void a_report_becomes_a_machine_file(void)
     CHECK_TEXT(text, "# Measured by 6 ranks on 3 nodes;");
     CHECK_TEXT(text, "# One rank gathers 4.57GB/s by windows, 3GB/s by "
                      "messages.\n");
-    REQUIRE(!bm_machine_make(&m, bm_allocator_default(), "m", text, length, 6,
-                             NULL, NULL, &error));
+    REQUIRE(!bm_machine_make(
+        &m, bm_allocator_default(),
+        &(struct bm_machine_source){
+            .spec = "m", .file = text, .file_bytes = length, .ranks = 6},
+        &error));
     n = bm_machine_network(m);
     CHECK(n->latency == 1.5e-6 && n->bandwidth == 1.25e10);
     CHECK(n->target_latency == 1e-3 && n->target_bandwidth == 5e8);

@@ -240,8 +240,10 @@ static void a_wrong_spec_is_told_by_its_word(void)
         struct bm_error error = {0};
         struct bm_machine *m;
 
-        CHECK_EQ(bm_machine_make(&m, bm_allocator_default(), cases[i].spec,
-                                 NULL, 0, 8, NULL, NULL, &error),
+        CHECK_EQ(bm_machine_make(&m, bm_allocator_default(),
+                                 &(struct bm_machine_source){
+                                     .spec = cases[i].spec, .ranks = 8},
+                                 &error),
                  BOUMA_EINVAL);
         CHECK(!m);
         CHECK_TEXT(error.text, cases[i].words);

@@ -77,6 +77,7 @@ static void toy_init(struct toy *toy)
     *toy = (struct toy){
         {0, 4}, {0, 1, 2, 3}, {10 * MB, 50 * MB, 20 * MB, 5 * MB}, {0}};
     toy->gathering = (struct bm_gathering){.files = 1,
+                                           .ranks = 4,
                                            .first = toy->first,
                                            .rank = toy->rank,
                                            .bytes = toy->bytes};
@@ -98,8 +99,7 @@ static void the_example_of_the_paper_comes_out(void)
     int writer;
 
     toy_init(&toy);
-    REQUIRE(
-        !bm_cost_table(&costs, &count, memory(), &rule, &toy.gathering, 4, 0));
+    REQUIRE(!bm_cost_table(&costs, &count, memory(), &rule, &toy.gathering, 0));
     CHECK_EQ(count, 4 * TOY_TIERS);
     for (size_t i = 0; i < count; i++) {
         double sum = bm_cost_sum(&costs[i]);
@@ -112,7 +112,7 @@ static void the_example_of_the_paper_comes_out(void)
         CHECK(fabs(sum - table[i / TOY_TIERS][i % TOY_TIERS]) < 5.1e-4);
     }
     CHECK(!bm_place_by_cost(&writer, &tier, &choice, memory(), &rule,
-                            &toy.gathering, 4));
+                            &toy.gathering));
     CHECK_EQ(writer, 1);
     CHECK_EQ(tier, BOUMA_TIER_HBM);
     CHECK_EQ(choice.rank, 1);
@@ -162,18 +162,23 @@ static void the_example_can_be_told_in_a_file(void)
 
     toy_init(&toy);
     tell_hosts(&hosts, sizes);
-    CHECK_EQ(bm_machine_make(&m, memory(), "./four.machine", text, strlen(text),
-                             4, &hosts, sizes, &error),
-             BOUMA_OK);
+    CHECK_EQ(
+        bm_machine_make(&m, memory(),
+                        &(struct bm_machine_source){.spec = "./four.machine",
+                                                    .file = text,
+                                                    .file_bytes = strlen(text),
+                                                    .ranks = 4,
+                                                    .locations = &hosts,
+                                                    .sizes = sizes},
+                        &error),
+        BOUMA_OK);
     bm_buffer_release(&hosts);
     REQUIRE(m);
     told.network = bm_machine_network(m);
     told.tiers = bm_machine_tiers(m, &told.tier_count);
     CHECK_EQ(told.tier_count, TOY_TIERS);
-    REQUIRE(
-        !bm_cost_table(&costs, &count, memory(), &rule, &toy.gathering, 4, 0));
-    REQUIRE(
-        !bm_cost_table(&same, &count, memory(), &told, &toy.gathering, 4, 0));
+    REQUIRE(!bm_cost_table(&costs, &count, memory(), &rule, &toy.gathering, 0));
+    REQUIRE(!bm_cost_table(&same, &count, memory(), &told, &toy.gathering, 0));
     for (size_t i = 0; i < count; i++) {
         CHECK_EQ(same[i].rank, costs[i].rank);
         CHECK(fabs(bm_cost_sum(&same[i]) - bm_cost_sum(&costs[i])) < 1e-6);
@@ -194,7 +199,7 @@ static bouma_tier toy_tier(const struct bm_cost_rule *rule, int *rank,
 
     toy_init(&toy);
     CHECK(!bm_place_by_cost(rank, &tier, &choice, memory(), rule,
-                            &toy.gathering, 4));
+                            &toy.gathering));
     *fits = choice.fits;
     return tier;
 }
@@ -271,11 +276,11 @@ static void ranks_of_a_node_share_its_tiers(void)
     size_t first[] = {0, 1, 2, 3};
     int rank[] = {0, 1, 0}, writer[3];
     uint64_t bytes[] = {5 * MB, 5 * MB, 5 * MB};
-    struct bm_gathering g = {NULL, 3, first, rank, bytes};
+    struct bm_gathering g = {NULL, 3, 2, first, rank, bytes};
     bouma_tier tier[3];
 
     tiers[0].capacity = 3 << 20;
-    CHECK(!bm_place_by_cost(writer, tier, NULL, memory(), &rule, &g, 2));
+    CHECK(!bm_place_by_cost(writer, tier, NULL, memory(), &rule, &g));
     CHECK(writer[0] == 0 && writer[1] == 1 && writer[2] == 0);
     CHECK_EQ(tier[0], BOUMA_TIER_HBM);
     CHECK_EQ(tier[1], BOUMA_TIER_DRAM);
@@ -283,7 +288,7 @@ static void ranks_of_a_node_share_its_tiers(void)
     rule.persist = 1;
     tiers[0].persistence = tiers[1].persistence = BM_KEEPS_FOR_JOB;
     tiers[0].capacity = 12 * MB;
-    CHECK(!bm_place_by_cost(writer, tier, NULL, memory(), &rule, &g, 2));
+    CHECK(!bm_place_by_cost(writer, tier, NULL, memory(), &rule, &g));
     CHECK_EQ(tier[0], BOUMA_TIER_HBM);
     CHECK_EQ(tier[1], BOUMA_TIER_HBM);
     CHECK_EQ(tier[2], BOUMA_TIER_DRAM);
@@ -291,28 +296,23 @@ static void ranks_of_a_node_share_its_tiers(void)
 
 /* ---- groups at random --------------------------------------------------- */
 
-struct groups {
-    struct bm_gathering g;
-    int ranks;
-};
-
-static void groups_init(struct groups *out, int ranks, int64_t files,
+static void groups_init(struct bm_gathering *out, int ranks, int64_t files,
                         size_t most)
 {
     memset(out, 0, sizeof(*out));
+    out->a = memory();
+    out->files = files;
     out->ranks = ranks;
-    out->g.a = memory();
-    out->g.files = files;
-    out->g.first = bm_new(memory(), (size_t)files + 1, sizeof(size_t));
-    out->g.rank = bm_new(memory(), most, sizeof(int));
-    out->g.bytes = bm_new(memory(), most, sizeof(uint64_t));
-    REQUIRE(out->g.first && out->g.rank && out->g.bytes);
+    out->first = bm_new(memory(), (size_t)files + 1, sizeof(size_t));
+    out->rank = bm_new(memory(), most, sizeof(int));
+    out->bytes = bm_new(memory(), most, sizeof(uint64_t));
+    REQUIRE(out->first && out->rank && out->bytes);
 }
 
 /* Each rank sends to a file with a chance of one in 'rare'; bytes differ much
  * or, if even, not at all. */
-static void groups_at_random(struct groups *out, uint64_t *state, int ranks,
-                             int64_t files, int rare, int even)
+static void groups_at_random(struct bm_gathering *out, uint64_t *state,
+                             int ranks, int64_t files, int rare, int even)
 {
     size_t n = 0;
 
@@ -320,24 +320,23 @@ static void groups_at_random(struct groups *out, uint64_t *state, int ranks,
     for (int64_t f = 0; f < files; f++) {
         for (int r = 0; r < ranks; r++)
             if (!check_below(state, rare)) {
-                out->g.rank[n] = r;
-                out->g.bytes[n++] =
-                    even ? MB
-                         : (uint64_t)1 << check_below(state, 28) |
-                               (uint64_t)check_below(state, 1000);
+                out->rank[n] = r;
+                out->bytes[n++] = even ? MB
+                                       : (uint64_t)1 << check_below(state, 28) |
+                                             (uint64_t)check_below(state, 1000);
             }
-        out->g.first[f + 1] = n;
+        out->first[f + 1] = n;
     }
 }
 
 /* The formula of cost.h, written down once more, pair by pair. */
 static double plain_cost(const struct bm_cost_rule *rule,
-                         const struct groups *groups, int64_t f, int to,
+                         const struct bm_gathering *groups, int64_t f, int to,
                          const struct bm_tier *t, const uint64_t *gathered,
                          const uint64_t *node_gathered)
 {
     const struct bm_network *n = rule->network;
-    const struct bm_gathering *g = &groups->g;
+    const struct bm_gathering *g = groups;
     double dram = torus_tiers[1].bandwidth, c1 = 0, links = 0, sum = 0, all = 0;
     double inside = fmin(dram, t->bandwidth);
     double on = fmin(fmin(n->bandwidth, t->bandwidth), n->target_bandwidth);
@@ -366,17 +365,16 @@ static double plain_cost(const struct bm_cost_rule *rule,
 /* Check each choice: nothing else is cheaper, and nothing with a lower rank is
  * as cheap. Capacities are not tight here. */
 static void check_choices(const struct bm_cost_rule *rule,
-                          const struct groups *groups)
+                          const struct bm_gathering *groups)
 {
     uint64_t gathered[512] = {0}, node_gathered[512] = {0};
-    const struct bm_gathering *g = &groups->g;
+    const struct bm_gathering *g = groups;
     struct bm_cost choice[64];
     bouma_tier tier[64];
     int writer[64];
 
     REQUIRE(g->files <= 64 && groups->ranks <= 512);
-    CHECK(!bm_place_by_cost(writer, tier, choice, memory(), rule, g,
-                            groups->ranks));
+    CHECK(!bm_place_by_cost(writer, tier, choice, memory(), rule, g));
     for (int64_t f = 0; f < g->files; f++) {
         double chosen;
 
@@ -425,12 +423,12 @@ static void choices_are_the_cheapest_of_all(void)
                                         .tier_count = 3,
                                         .buffers = 1,
                                         .buffer_bytes = 1};
-            struct groups groups;
+            struct bm_gathering groups;
 
             groups_at_random(&groups, &state, nodes * t->ranks_a_node,
                              1 + check_below(&state, 12), 1 + k % 4, k % 2);
             check_choices(&rule, &groups);
-            bm_gathering_release(&groups.g);
+            bm_gathering_release(&groups);
         }
 }
 
@@ -440,19 +438,19 @@ static void ties_go_to_the_lowest_rank_and_files_spread(void)
     struct torus ring = {{1, 1, 8}, 1};
     struct bm_network network = torus_network(&ring);
     struct bm_cost_rule rule = {&network, torus_tiers, 2, 0, 2, 1 << 20, 0};
-    struct groups groups;
+    struct bm_gathering groups;
     uint64_t state = 2;
     int writer[8], seen = 0;
 
     network.latency = 0; /* no way is shorter */
     groups_at_random(&groups, &state, 8, 8, 1, 1);
-    CHECK(!bm_place_by_cost(writer, NULL, NULL, memory(), &rule, &groups.g, 8));
+    CHECK(!bm_place_by_cost(writer, NULL, NULL, memory(), &rule, &groups));
     for (int f = 0; f < 8; f++) {
         CHECK_EQ(writer[f], f);
         seen |= 1 << writer[f];
     }
     CHECK_EQ(seen, 255);
-    bm_gathering_release(&groups.g);
+    bm_gathering_release(&groups);
 }
 
 static void a_file_goes_to_who_has_most_of_it(void)
@@ -463,13 +461,13 @@ static void a_file_goes_to_who_has_most_of_it(void)
     size_t first[] = {0, 3};
     int rank[] = {0, 1, 2}, writer;
     uint64_t bytes[] = {5 * MB, 6 * MB, 7 * MB};
-    struct bm_gathering g = {NULL, 1, first, rank, bytes};
+    struct bm_gathering g = {NULL, 1, 3, first, rank, bytes};
 
     network.latency = 0;
-    CHECK(!bm_place_by_cost(&writer, NULL, NULL, memory(), &rule, &g, 3));
+    CHECK(!bm_place_by_cost(&writer, NULL, NULL, memory(), &rule, &g));
     CHECK_EQ(writer, 2);
     bytes[1] = 7 * MB;
-    CHECK(!bm_place_by_cost(&writer, NULL, NULL, memory(), &rule, &g, 3));
+    CHECK(!bm_place_by_cost(&writer, NULL, NULL, memory(), &rule, &g));
     CHECK_EQ(writer, 1);
 }
 
@@ -506,10 +504,10 @@ static void nodes_have_any_numbers(void)
     size_t first[] = {0, 6, 9};
     int rank[] = {0, 1, 2, 3, 4, 5, 0, 2, 4}, writer[2];
     uint64_t bytes[] = {MB, 2 * MB, MB, 3 * MB, MB, MB, MB, MB, MB};
-    struct bm_gathering g = {NULL, 2, first, rank, bytes};
+    struct bm_gathering g = {NULL, 2, 6, first, rank, bytes};
     struct bm_cost choice[2];
 
-    CHECK(!bm_place_by_cost(writer, NULL, choice, memory(), &rule, &g, 6));
+    CHECK(!bm_place_by_cost(writer, NULL, choice, memory(), &rule, &g));
     CHECK_EQ(writer[0], 1); /* on the node that has 5 MB, the lower one */
     CHECK_EQ(choice[0].node, 3);
     CHECK_EQ(writer[1], 0); /* where there are two */
@@ -567,8 +565,8 @@ static int morton(int i)
 
 /* Runs of ranks on the order of their blocks make files of about equal bytes;
  * with 'mixed', ranks lie anywhere in the machine. */
-static void groups_of_load(struct groups *out, enum load load, int64_t files,
-                           int mixed)
+static void groups_of_load(struct bm_gathering *out, enum load load,
+                           int64_t files, int mixed)
 {
     uint64_t state = 7, bytes[512], sum = 0, upto = 0;
     int at[512];
@@ -589,24 +587,24 @@ static void groups_of_load(struct groups *out, enum load load, int64_t files,
         for (; n < 512 &&
                (upto * (uint64_t)files < sum * (uint64_t)(f + 1) || n == from);
              n++) {
-            out->g.rank[n] = at[n];
-            out->g.bytes[n] = bytes[n];
+            out->rank[n] = at[n];
+            out->bytes[n] = bytes[n];
             upto += bytes[n];
         }
-        out->g.first[f + 1] = n;
+        out->first[f + 1] = n;
     }
 }
 
 /* Counted pair by pair. */
-static double count_byte_hops(const struct groups *groups,
+static double count_byte_hops(const struct bm_gathering *groups,
                               const struct torus *t, const int *writer)
 {
     double sum = 0;
 
-    for (int64_t f = 0; f < groups->g.files; f++)
-        for (size_t i = groups->g.first[f]; i < groups->g.first[f + 1]; i++)
-            sum += (double)groups->g.bytes[i] *
-                   torus_hops(t, groups->g.rank[i], writer[f]);
+    for (int64_t f = 0; f < groups->files; f++)
+        for (size_t i = groups->first[f]; i < groups->first[f + 1]; i++)
+            sum += (double)groups->bytes[i] *
+                   torus_hops(t, groups->rank[i], writer[f]);
     return sum;
 }
 
@@ -621,7 +619,7 @@ static void byte_hops_on_a_torus_are_fewer_than_of_other_schemes(void)
         int64_t files = i / LOADS % 2 ? 16 : 64;
         int mixed = i / LOADS / 2;
         double hops[4] = {0};
-        struct groups groups;
+        struct bm_gathering groups;
         int writer[64];
 
         groups_of_load(&groups, load, files, mixed);
@@ -629,10 +627,10 @@ static void byte_hops_on_a_torus_are_fewer_than_of_other_schemes(void)
             struct bm_place_task task = {
                 s, 512, {&network, torus_tiers, 3, 0, 2, 32 << 20, 0}};
 
-            CHECK(!bm_place_files(writer, NULL, memory(), &task, files,
-                                  &groups.g));
+            CHECK(
+                !bm_place_files(writer, NULL, memory(), &task, files, &groups));
             hops[s] = count_byte_hops(&groups, &torus, writer);
-            CHECK(hops[s] == bm_byte_hops(&network, &groups.g, writer));
+            CHECK(hops[s] == bm_byte_hops(&network, &groups, writer));
         }
         printf("    %-9s %2d files%s: %.3f of spread, %.3f of first\n",
                names[load], (int)files, mixed ? ", mixed" : "",
@@ -640,7 +638,7 @@ static void byte_hops_on_a_torus_are_fewer_than_of_other_schemes(void)
                hops[BOUMA_PLACE_COST] / hops[BOUMA_PLACE_FIRST]);
         CHECK(hops[BOUMA_PLACE_COST] < hops[BOUMA_PLACE_SPREAD]);
         CHECK(hops[BOUMA_PLACE_COST] < hops[BOUMA_PLACE_FIRST]);
-        bm_gathering_release(&groups.g);
+        bm_gathering_release(&groups);
     }
 }
 
@@ -661,12 +659,12 @@ static void no_memory_is_told_and_none_is_lost(void)
         size_t count;
 
         fault_alloc_arm(&memory, tries + 1, 1);
-        rc = bm_place_by_cost(&writer, NULL, NULL, a, &rule, &toy.gathering, 4);
+        rc = bm_place_by_cost(&writer, NULL, NULL, a, &rule, &toy.gathering);
         CHECK(!rc || rc == BOUMA_ENOMEM);
         CHECK_EQ(memory.live, 0);
         fault_alloc_arm(&memory, tries + 1, 1);
-        CHECK_EQ(bm_cost_table(&table, &count, a, &rule, &toy.gathering, 4,
-                               0) == BOUMA_OK,
+        CHECK_EQ(bm_cost_table(&table, &count, a, &rule, &toy.gathering, 0) ==
+                     BOUMA_OK,
                  memory.fired == 0);
         bm_drop(a, table);
         CHECK_EQ(memory.live, 0);

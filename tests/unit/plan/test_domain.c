@@ -69,11 +69,12 @@ static void every_byte_has_its_place(void)
     for (int tries = 0; tries < 400; tries++) {
         struct bm_segment segments[MOST];
         size_t count = (size_t)check_below(&state, MOST);
+        int gatherer[RANKS];
         struct bm_domain_rule rule = {1 + (uint64_t)check_below(&state, 400), 0,
-                                      1.25};
+                                      1.25, RANKS, gatherer};
         uint64_t bytes = 0;
         unsigned char covered[FILE_BYTES] = {0};
-        int gatherer[RANKS], overlap = (int)check_below(&state, 2);
+        int overlap = (int)check_below(&state, 2);
         struct bm_domain d;
         struct seen seen = {&d, covered, 0, 0};
         uint64_t at = 0;
@@ -96,7 +97,7 @@ static void every_byte_has_its_place(void)
         if (rule.buffer > 8 && check_below(&state, 2))
             rule.grain = 1 + (uint64_t)check_below(&state, 8);
         REQUIRE(!bm_domain_init(&d, bm_allocator_default(), segments, count,
-                                RANKS, gatherer, &rule));
+                                &rule));
         for (size_t s = 0; s < d.segment_count; s++)
             bm_domain_walk(&d, s, check_stretch, &seen);
         CHECK_EQ(seen.bytes, bytes);
@@ -121,8 +122,9 @@ static void what_is_even_does_not_move(void)
         gatherer[r] = r;
         segments[r] = (struct bm_segment){(uint64_t)r * 4096, 4096, r, 0};
     }
-    REQUIRE(!bm_domain_init(&d, bm_allocator_default(), segments, RANKS, RANKS,
-                            gatherer, &(struct bm_domain_rule){1024, 0, 1.25}));
+    REQUIRE(!bm_domain_init(
+        &d, bm_allocator_default(), segments, RANKS,
+        &(struct bm_domain_rule){1024, 0, 1.25, RANKS, gatherer}));
     CHECK_EQ(bm_domain_moved(&d), 0);
     CHECK_EQ(d.cell_count, RANKS * 4);
     bm_domain_release(&d);
@@ -135,8 +137,8 @@ static void long_segments_stay_with_their_ranks(void)
     enum { VARIABLES = 9, GRAIN = 16 };
     struct bm_segment segments[RANKS * VARIABLES];
     uint64_t state = 5, at = 0, sizes[RANKS];
-    struct bm_domain_rule rule = {1024, GRAIN, 4};
     int gatherer[RANKS];
+    struct bm_domain_rule rule = {1024, GRAIN, 4, RANKS, gatherer};
     struct bm_domain d;
     size_t n = 0;
 
@@ -149,15 +151,13 @@ static void long_segments_stay_with_their_ranks(void)
             segments[n++] = (struct bm_segment){at, sizes[r], r, v};
             at += sizes[r];
         }
-    REQUIRE(!bm_domain_init(&d, bm_allocator_default(), segments, n, RANKS,
-                            gatherer, &rule));
+    REQUIRE(!bm_domain_init(&d, bm_allocator_default(), segments, n, &rule));
     CHECK(bm_domain_moved(&d) <= n * GRAIN / 2);
     CHECK(d.cell_count <= at / rule.buffer + 2 * n);
     check_cells(&d, rule.buffer, gatherer);
     bm_domain_release(&d);
     rule.grain = 0;
-    REQUIRE(!bm_domain_init(&d, bm_allocator_default(), segments, n, RANKS,
-                            gatherer, &rule));
+    REQUIRE(!bm_domain_init(&d, bm_allocator_default(), segments, n, &rule));
     CHECK(bm_domain_moved(&d) > at / 8);
     bm_domain_release(&d);
 }
@@ -173,8 +173,9 @@ static void no_cell_ends_between_ranks_of_a_gatherer(void)
         gatherer[r] = r / 3 * 3;
         segments[r] = (struct bm_segment){(uint64_t)r * 200, 200, r, 0};
     }
-    REQUIRE(!bm_domain_init(&d, bm_allocator_default(), segments, RANKS, RANKS,
-                            gatherer, &(struct bm_domain_rule){1000, 8, 2}));
+    REQUIRE(
+        !bm_domain_init(&d, bm_allocator_default(), segments, RANKS,
+                        &(struct bm_domain_rule){1000, 8, 2, RANKS, gatherer}));
     CHECK_EQ(d.cell_count, 3);
     for (size_t c = 0; c < d.cell_count && c < 3; c++) {
         CHECK_EQ(d.cells[c].bytes, 600);
@@ -198,8 +199,9 @@ static void no_gatherer_has_much_more_than_its_share(void)
         segments[r] = (struct bm_segment){offset, bytes, r, 0};
         offset += bytes;
     }
-    REQUIRE(!bm_domain_init(&d, bm_allocator_default(), segments, RANKS, RANKS,
-                            gatherer, &(struct bm_domain_rule){1000, 0, 1.25}));
+    REQUIRE(!bm_domain_init(
+        &d, bm_allocator_default(), segments, RANKS,
+        &(struct bm_domain_rule){1000, 0, 1.25, RANKS, gatherer}));
     for (size_t c = 0; c < d.cell_count; c++)
         load[d.cells[c].gatherer] += d.cells[c].bytes;
     for (int r = 0; r < RANKS; r++)
@@ -216,9 +218,9 @@ static void a_file_has_an_end(void)
     for (int i = 0; i < 2; i++) {
         struct bm_domain d;
 
-        CHECK_EQ(bm_domain_init(&d, bm_allocator_default(), &wrong[i], 1, 1,
-                                gatherer,
-                                &(struct bm_domain_rule){1000, 0, 1.25}),
+        CHECK_EQ(bm_domain_init(
+                     &d, bm_allocator_default(), &wrong[i], 1,
+                     &(struct bm_domain_rule){1000, 0, 1.25, 1, gatherer}),
                  BOUMA_EINVAL);
         bm_domain_release(&d);
     }
@@ -231,9 +233,10 @@ static void there_are_not_too_many_cells(void)
     int gatherer[1] = {0};
     struct bm_domain d;
 
-    CHECK_EQ(bm_domain_init(&d, bm_allocator_default(), &huge, 1, 1, gatherer,
-                            &(struct bm_domain_rule){1 << 20, 0, 1.25}),
-             BOUMA_ELIMIT);
+    CHECK_EQ(
+        bm_domain_init(&d, bm_allocator_default(), &huge, 1,
+                       &(struct bm_domain_rule){1 << 20, 0, 1.25, 1, gatherer}),
+        BOUMA_ELIMIT);
     bm_domain_release(&d);
 }
 
@@ -255,8 +258,9 @@ static void many_ranks_are_planned(void)
             segments[n++] = (struct bm_segment){
                 ((uint64_t)v * MANY + (uint64_t)r) << 20, 1 << 20, r, v};
     }
-    REQUIRE(!bm_domain_init(&d, a, segments, n, MANY, gatherer,
-                            &(struct bm_domain_rule){4 << 20, 0, 1.25}));
+    REQUIRE(!bm_domain_init(
+        &d, a, segments, n,
+        &(struct bm_domain_rule){4 << 20, 0, 1.25, MANY, gatherer}));
     CHECK_EQ(d.bytes, (uint64_t)n << 20);
     CHECK_EQ(d.cell_count, n / 4);
     CHECK_EQ(bm_domain_moved(&d), (d.bytes / 64) * 63);

@@ -181,7 +181,7 @@ static void large_groups_are_placed(void)
     struct bm_machine *m = machine_of("torus:64x64x32", ranks);
     struct bm_place_task task = task_of(m, BOUMA_PLACE_COST, ranks);
     size_t count = (size_t)ranks * (size_t)files;
-    struct bm_gathering g = {.a = a, .files = files};
+    struct bm_gathering g = {.a = a, .files = files, .ranks = ranks};
     uint64_t state = 1;
     double since;
     int writer[4];
