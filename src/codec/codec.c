@@ -66,14 +66,6 @@ void *bm_codec_work(struct bm_codec_state *state, size_t bytes)
                                                         : state->work.data;
 }
 
-void *bm_carve(struct bm_carver *c, size_t bytes)
-{
-    void *part = c->at ? c->at + c->bytes : NULL;
-
-    c->bytes += (bytes + 63) / 64 * 64;
-    return part;
-}
-
 /* ---- several components ------------------------------------------------- */
 
 /* Put the levels of all components, which lie one component after the other in

@@ -15,7 +15,7 @@
 /* ---- what it is --------------------------------------------------------- */
 
 /* Whether a file tells which dataset this is. */
-static int load_identity(struct bm_store *s, const char *name,
+static int load_identity(struct bm_store *s, const char *name, uint8_t id[16],
                          struct bm_error *error)
 {
     struct bm_envelope e;
@@ -28,6 +28,8 @@ static int load_identity(struct bm_store *s, const char *name,
     if (!rc)
         rc = bm_envelope_open(&e, &body, b.data, b.size, BM_KIND_DATASET, NULL,
                               name, error);
+    if (!rc)
+        memcpy(id, e.id, 16);
     bm_buffer_release(&b);
     return rc;
 }
@@ -74,13 +76,14 @@ static int judge(const struct bm_store *s, const struct search *search, int rc,
                                        : BOUMA_OK;
 }
 
-static int is_dataset(struct bm_store *s, struct bm_error *error)
+static int is_dataset(struct bm_store *s, uint8_t id[16],
+                      struct bm_error *error)
 {
     struct bm_error why = {0}, mark = {0};
-    int rc = load_identity(s, BM_NAME_DATASET, &why);
+    int rc = load_identity(s, BM_NAME_DATASET, id, &why);
 
     if (rc == BOUMA_ENOTFOUND) {
-        rc = load_identity(s, BM_NAME_CLOBBERED, &mark);
+        rc = load_identity(s, BM_NAME_CLOBBERED, id, &mark);
         why = mark;
     }
     if (!rc)
@@ -115,7 +118,7 @@ int bm_clobber_begin(struct bm_clobber *c, struct bm_store *s, int force,
     memset(c, 0, sizeof(*c));
     c->s = s;
     bm_step_list_init(&c->there, s->a);
-    rc = is_dataset(s, error);
+    rc = is_dataset(s, c->id, error);
     if (!rc) {
         rc = bm_store_list(s, BM_NAME_EPOCHS, ignore_entry, NULL, &why);
         c->has_epochs = rc != BOUMA_ENOTFOUND;

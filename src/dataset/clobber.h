@@ -8,6 +8,7 @@
  * pause then, set *more, and are called again (see bm_comm_do()). */
 struct bm_clobber {
     struct bm_store *s;        /* the caller's */
+    uint8_t id[16];            /* of the dataset */
     int has_epochs;            /* or it lacks that directory */
     uint32_t epoch;            /* of its claim */
     int listed;                /* 'there' is complete */

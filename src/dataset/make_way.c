@@ -76,6 +76,36 @@ static int look_at_all(struct bouma_dataset *ds, struct way *w,
     return rc;
 }
 
+/* A local copy goes if it is one of this dataset; one with steps of another
+ * stays, as what is not drained is nowhere else. Collective. */
+static int check_belongs(struct bouma_dataset *ds, struct way *w)
+{
+    struct bm_store *s = &w->local_copy.s;
+    uint64_t all[3] = {0};
+    int rc;
+
+    if (w->dataset.there) {
+        all[0] = 1;
+        all[1] = bm_load_u64(w->dataset.clobber.id);
+        all[2] = bm_load_u64(w->dataset.clobber.id + 8);
+    }
+    rc = bm_comm_max(ds->comm, all, 3, &ds->error);
+    if (rc || !w->local_copy.there || bm_clobber_is_vacant(s))
+        return rc;
+    if (!all[0])
+        return bm_fail(&ds->error, BOUMA_EEXISTS,
+                       "%s: has steps of a dataset that is not there; drain "
+                       "them with `bouma drain`, or remove it yourself",
+                       s->path);
+    if (bm_load_u64(w->local_copy.clobber.id) != all[1] ||
+        bm_load_u64(w->local_copy.clobber.id + 8) != all[2])
+        return bm_fail(&ds->error, BOUMA_EEXISTS,
+                       "%s: has steps of another dataset; remove it yourself, "
+                       "or choose another directory for the option 'local'",
+                       s->path);
+    return BOUMA_OK;
+}
+
 /* The dataset gets a later epoch than the local copies, which are claimed again
  * for the new one. */
 static int claim_all(struct bouma_dataset *ds, struct way *w)
@@ -132,6 +162,10 @@ int bm_make_way(struct bouma_dataset *ds, const char *path)
     memset(&w, 0, sizeof(w));
     rc = look_at_all(ds, &w, path);
     rc = bm_comm_agree(comm, rc, &ds->error);
+    if (!rc && ds->options.persist) {
+        rc = check_belongs(ds, &w);
+        rc = bm_comm_agree(comm, rc, &ds->error);
+    }
     w.epoch = ds->epoch;
     if (ds->options.persist)
         ds->epoch += ds->epoch < UINT32_MAX;

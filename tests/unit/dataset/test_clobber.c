@@ -418,6 +418,43 @@ static void local_copies_make_way_too(void)
     CHECK_EQ(id, 2);
 }
 
+/* What is in the directory 'local' under the same name, and is no copy of the
+ * dataset, stays. */
+static void what_is_no_local_copy_stays(void)
+{
+    bouma_options o = options_for(memory, 1);
+    struct scenario_writer writer = {0};
+    unsigned char id = 0;
+    bouma_dataset *ds;
+
+    MUST(ds, bouma_dataset_create(&ds, "near/alien", &o));
+    MUST(ds, scenario_write(ds, &writer, 0, 0, 0, 1));
+    MUST(ds, bouma_dataset_close(ds));
+    bouma_dataset_free(ds);
+    o.id[0] = 2;
+    o.persist = o.clobber = 1;
+    snprintf(o.local, sizeof(o.local), "near");
+    /* There is no such dataset, */
+    CHECK_EQ(bouma_dataset_create(&ds, "far/alien", &o), BOUMA_EEXISTS);
+    CHECK_TEXT(bouma_error_message(ds), "a dataset that is not there");
+    bouma_dataset_free(ds);
+    /* or it is another one. */
+    o.persist = 0;
+    memset(&writer, 0, sizeof(writer));
+    MUST(ds, bouma_dataset_create(&ds, "far/alien", &o));
+    MUST(ds, scenario_write(ds, &writer, 0, 0, 0, 1));
+    MUST(ds, bouma_dataset_close(ds));
+    bouma_dataset_free(ds);
+    o.persist = 1;
+    CHECK_EQ(bouma_dataset_create(&ds, "far/alien", &o), BOUMA_EEXISTS);
+    CHECK_TEXT(bouma_error_message(ds), "of another dataset");
+    bouma_dataset_free(ds);
+    CHECK_EQ(steps_of("near/alien", &id), 1);
+    CHECK_EQ(id, 1);
+    CHECK_EQ(steps_of("far/alien", &id), 1);
+    CHECK_EQ(id, 2);
+}
+
 /* A dataset "far/NAME" with a local copy "near/NAME", of three steps each. */
 static void make_pair(const char *name)
 {
@@ -770,6 +807,7 @@ int main(void)
     pairs_are_interrupted_and_done_again();
     damaged_datasets_make_way();
     local_copies_make_way_too();
+    what_is_no_local_copy_stays();
     all_places_make_way_or_none();
     files_that_are_still_open_do_no_harm();
     messages_tell_what_helps();
