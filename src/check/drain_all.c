@@ -557,23 +557,22 @@ static int sum_up(struct bm_drain_all *r, int rc)
     return rc;
 }
 
-int bm_drain_all(struct bm_comm *comm, const char *near, const char *far,
-                 int remove, const bouma_options *options,
-                 bouma_drain_report *report, struct bm_error *error)
+int bm_drain_all(struct bm_comm *comm, struct bm_request *q, const char *near,
+                 int remove, bouma_drain_report *report)
 {
     struct bm_drain_all r = {.comm = comm,
                              .a = comm->a,
-                             .options = options,
+                             .options = &q->options,
                              .near_path = near,
-                             .far_path = far,
+                             .far_path = q->path,
                              .report = report,
-                             .error = error};
+                             .error = &q->error};
     int rc;
 
     bm_losses_init(&r.losses, r.a);
     bm_losses_init(&r.lost, r.a);
     bm_step_list_init(&r.gone, r.a);
-    comm->timeout = options->timeout;
+    comm->timeout = q->options.timeout;
     memset(report, 0, sizeof(*report));
     rc = open_places(&r);
     if (!rc) {
@@ -588,7 +587,7 @@ int bm_drain_all(struct bm_comm *comm, const char *near, const char *far,
         bm_copier_release(&r.copier);
     }
     if (!rc && r.problem.status)
-        rc = bm_fail(error, r.problem.status, "%s", r.problem.text);
+        rc = bm_fail(&q->error, r.problem.status, "%s", r.problem.text);
     bm_drain_publish_end(&r);
     bm_losses_release(&r.losses);
     bm_losses_release(&r.lost);

@@ -195,38 +195,38 @@ static int repair_all(struct bm_repair *r)
     return rc;
 }
 
-int bm_repair_init(struct bm_repair *r, const char *path, int apply,
-                   const bouma_options *options, const bouma_allocator *a,
-                   bouma_repair_report *report, struct bm_error *error)
+int bm_repair_init(struct bm_repair *r, struct bm_request *q, int apply,
+                   bouma_repair_report *report)
 {
+    const bouma_allocator *a = q->a;
     int rc;
 
     memset(r, 0, sizeof(*r));
     memset(report, 0, sizeof(*report));
+    r->request = q;
     r->apply = apply;
     r->report = report;
-    r->error = error;
+    r->error = &q->error;
     r->ds.a = a;
-    r->ds.options = *options;
+    r->ds.options = q->options;
     bm_findings_init(&r->findings, a);
     bm_losses_init(&r->records, a);
     bm_losses_init(&r->losses, a);
     bm_step_list_init(&r->known, a);
     bm_step_list_init(&r->strays, a);
     bm_step_list_init(&r->returned, a);
-    rc = bm_store_open(&r->ds.store, options->io, a, path, 0, error);
+    rc = bm_store_open(&r->ds.store, q->options.io, a, q->path, 0, r->error);
     if (!rc)
-        r->ds.store.memory_limit = options->memory_limit;
+        r->ds.store.memory_limit = q->options.memory_limit;
     return rc;
 }
 
-int bm_repair_finish(struct bm_repair *r, int rc,
-                     void (*each)(void *user, const bouma_finding *f),
-                     void *user)
+int bm_repair_finish(struct bm_repair *r, int rc)
 {
     if (!rc && r->findings.bytes.failed)
         rc = bm_fail(r->error, BOUMA_ENOMEM, "no memory to repair");
-    bm_findings_each(&r->findings.bytes, r->ds.a, each, user);
+    bm_findings_each(&r->findings.bytes, r->ds.a, r->request->each,
+                     r->request->user);
     bm_store_close(&r->ds.store);
     bm_losses_release(&r->records);
     bm_losses_release(&r->losses);
@@ -237,15 +237,12 @@ int bm_repair_finish(struct bm_repair *r, int rc,
     return rc;
 }
 
-int bm_repair(const char *path, int apply, const bouma_options *options,
-              const bouma_allocator *a,
-              void (*each)(void *user, const bouma_finding *f), void *user,
-              bouma_repair_report *report, struct bm_error *error)
+int bm_repair(struct bm_request *q, int apply, bouma_repair_report *report)
 {
     struct bm_repair r;
-    int rc = bm_repair_init(&r, path, apply, options, a, report, error);
+    int rc = bm_repair_init(&r, q, apply, report);
 
     if (!rc)
         rc = repair_all(&r);
-    return bm_repair_finish(&r, rc, each, user);
+    return bm_repair_finish(&r, rc);
 }

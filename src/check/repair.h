@@ -6,6 +6,7 @@
 #include "store/envelope.h"
 
 struct bm_repair {
+    struct bm_request *request;
     struct bouma_dataset ds; /* only what the checks need */
     int apply;
     int is_part;        /* of a local copy of several nodes */
@@ -23,16 +24,13 @@ struct bm_repair {
                                      would be */
     int has_index;                /* that can be read, if there is one */
     bouma_repair_report *report;
-    struct bm_error *error;
+    struct bm_error *error; /* of the request */
 };
 
-int bm_repair_init(struct bm_repair *r, const char *path, int apply,
-                   const bouma_options *options, const bouma_allocator *a,
-                   bouma_repair_report *report, struct bm_error *error);
+int bm_repair_init(struct bm_repair *r, struct bm_request *q, int apply,
+                   bouma_repair_report *report);
 /* Tell the findings, release all, and return the status. */
-int bm_repair_finish(struct bm_repair *r, int rc,
-                     void (*each)(void *user, const bouma_finding *f),
-                     void *user);
+int bm_repair_finish(struct bm_repair *r, int rc);
 
 /* Tell of an action. Returns whether to carry it out: not if the claim is lost,
  * either, which ends the repair. */

@@ -273,21 +273,18 @@ static int look_at_all(struct verify *v)
     return rc;
 }
 
-int bm_verify(struct bm_comm *comm, const char *path, bouma_verify_depth depth,
-              const bouma_options *options,
-              void (*each)(void *user, const bouma_finding *f), void *user,
-              bouma_verify_report *report, struct bm_error *error)
+int bm_verify(struct bm_comm *comm, struct bm_request *q,
+              bouma_verify_depth depth, bouma_verify_report *report)
 {
     const bouma_allocator *a = comm->a;
     struct bouma_dataset *ds = NULL;
     struct verify v = {.depth = depth};
-    bouma_options here = *options;
+    bouma_options here = q->options;
     struct bm_buffer all;
     int rc;
 
-    here.local[0] =
-        0; /* it is this place that is checked, and not its local copy */
-    rc = bm_dataset_open(&ds, comm, BM_MODE_READ, path, &here, a);
+    here.local[0] = 0; /* this place is checked, and not its local copy */
+    rc = bm_dataset_open(&ds, comm, BM_MODE_READ, q->path, &here, a);
     bm_findings_init(&v.findings, a);
     bm_losses_init(&v.losses, a);
     bm_losses_init(&v.records, a);
@@ -300,10 +297,10 @@ int bm_verify(struct bm_comm *comm, const char *path, bouma_verify_depth depth,
         rc = bring_together(&v, &all, rc);
     }
     if (!rc) {
-        bm_findings_each(&all, a, each, user);
+        bm_findings_each(&all, a, q->each, q->user);
         *report = v.report;
     } else {
-        bm_fail(error, rc, "%s",
+        bm_fail(&q->error, rc, "%s",
                 ds ? ds->error.text : bouma_status_text(BOUMA_ENOMEM));
     }
     bm_buffer_release(&all);
