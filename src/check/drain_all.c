@@ -42,7 +42,9 @@ static int open_near(struct bm_drain_all *r, struct bm_buffer *mine)
 {
     struct bm_error why = {0};
     struct bm_step_list list;
-    int rc, stale, major, minor;
+    struct bm_step_search search = {
+        .store = &r->near, .id = r->id, .found = &list, .how = BM_FIND_EXACT};
+    int rc, major, minor;
 
     rc = bm_store_open(&r->near, r->options->io, r->a, r->near_path, 0, &why);
     if (rc == BOUMA_ENOTFOUND)
@@ -54,8 +56,7 @@ static int open_near(struct bm_drain_all *r, struct bm_buffer *mine)
     bm_step_list_init(&list, r->a);
     rc = bm_identity_load(&r->near, r->id, &major, &minor, r->error);
     if (!rc)
-        rc = bm_steps_find(&r->near, r->id, &list, &stale, BM_FIND_EXACT, NULL,
-                           NULL, r->error);
+        rc = bm_steps_find(&search, r->error);
     if (!rc)
         rc = bm_losses_find_all(&r->near, r->id, &r->losses, 1, r->error);
     if (!rc)

@@ -108,13 +108,16 @@ static int repair_step(struct bm_repair *r, uint64_t number)
 static int repair_index(struct bm_repair *r)
 {
     struct bm_step_list found;
-    int stale = 0, rc;
+    struct bm_step_search search = {.store = &r->ds.store,
+                                    .id = r->ds.id,
+                                    .found = &found,
+                                    .how = BM_FIND_EXACT +
+                                           (r->apply ? BM_FIND_SETTLE : 0)};
+    int rc;
 
     bm_step_list_init(&found, r->ds.a);
-    rc = bm_steps_find(&r->ds.store, r->ds.id, &found, &stale,
-                       BM_FIND_EXACT + (r->apply ? BM_FIND_SETTLE : 0), NULL,
-                       NULL, r->error);
-    if (!rc && stale &&
+    rc = bm_steps_find(&search, r->error);
+    if (!rc && search.stale &&
         bm_repair_act(r, -1, BM_NAME_INDEX, "the index written anew"))
         rc = bm_index_rebuild(&r->ds.store, r->ds.id, &found, r->error);
     bm_step_list_release(&found);

@@ -92,9 +92,14 @@ static int look_around(struct verify *v)
 {
     struct bouma_dataset *ds = v->ds;
     struct bm_step_list found;
+    struct bm_step_search search = {.store = &ds->store,
+                                    .id = ds->id,
+                                    .found = &found,
+                                    .note = note,
+                                    .context = v};
     struct bm_error why = {0};
     uint32_t last;
-    int stale = 0, rc = look_for_losses(v);
+    int rc = look_for_losses(v);
 
     if (rc)
         return rc;
@@ -103,9 +108,8 @@ static int look_around(struct verify *v)
         bm_findings_add(&v->findings, bm_severity_of(rc), -1, BM_NAME_EPOCHS,
                         "%s", why.text);
     bm_step_list_init(&found, ds->a);
-    rc = bm_steps_find(&ds->store, ds->id, &found, &stale, 0, note, v,
-                       &ds->error);
-    if (!rc && stale) {
+    rc = bm_steps_find(&search, &ds->error);
+    if (!rc && search.stale) {
         int missing = bm_store_is_absent(&ds->store, BM_NAME_INDEX);
 
         bm_findings_add(&v->findings, BOUMA_NOTE, -1, BM_NAME_INDEX,

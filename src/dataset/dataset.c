@@ -131,13 +131,14 @@ static int add_second(struct bouma_dataset *ds, struct bm_step_list *found,
                       uint64_t *missing)
 {
     struct bm_step_list other;
+    struct bm_step_search search = {
+        .store = &ds->second, .id = ds->id, .found = &other};
     size_t at = 0, count;
-    int stale = 0, rc;
+    int rc;
 
     *missing = 0;
     bm_step_list_init(&other, ds->a);
-    rc = bm_steps_find(&ds->second, ds->id, &other, &stale, BM_FIND_PLAIN, NULL,
-                       NULL, &ds->error);
+    rc = bm_steps_find(&search, &ds->error);
     for (size_t i = 0; i < found->count && !rc; i++)
         *missing += !bm_step_list_next(&other, &at, found->entries[i].step);
     at = 0;
@@ -164,20 +165,25 @@ static int add_second(struct bouma_dataset *ds, struct bm_step_list *found,
 static int list_steps(struct bouma_dataset *ds)
 {
     struct bm_step_list found;
-    int append = ds->mode == BM_MODE_APPEND, stale = 0, rc;
+    int append = ds->mode == BM_MODE_APPEND, rc;
+    struct bm_step_search search = {.store = &ds->store,
+                                    .id = ds->id,
+                                    .found = &found,
+                                    .how =
+                                        append ? BM_FIND_SETTLE : BM_FIND_PLAIN,
+                                    .note = append ? note_text : NULL,
+                                    .context = ds};
     uint64_t missing = 0;
 
     bm_step_list_init(&found, ds->a);
-    rc = bm_steps_find(&ds->store, ds->id, &found, &stale,
-                       append ? BM_FIND_SETTLE : BM_FIND_PLAIN,
-                       append ? note_text : NULL, ds, &ds->error);
+    rc = bm_steps_find(&search, &ds->error);
     /* An index that says the same may be the work of a writer that was killed
      * before its name was durable. The one before it would come back, which
      * knows steps that this one does not, and we are about to write. */
     if (!rc && append)
-        rc = stale ? bm_steps_write_index(&ds->store, ds->id, &found, note_text,
-                                          ds, &ds->error)
-                   : bm_store_sync_dir(&ds->store, "", &ds->error);
+        rc = search.stale ? bm_steps_write_index(&ds->store, ds->id, &found,
+                                                 note_text, ds, &ds->error)
+                          : bm_store_sync_dir(&ds->store, "", &ds->error);
     if (!rc && append)
         rc = bm_commit_load_losses(ds);
     if (!rc && ds->second.root)

@@ -160,15 +160,18 @@ int bm_place_make(struct bm_store *s, const bouma_io *io,
 static int settle_local_copy(struct bouma_dataset *ds)
 {
     struct bm_step_list found;
-    int stale = 0, rc;
+    struct bm_step_search search = {.store = &ds->store,
+                                    .id = ds->id,
+                                    .found = &found,
+                                    .how = BM_FIND_SETTLE};
+    int rc;
 
     bm_step_list_init(&found, ds->a);
-    rc = bm_steps_find(&ds->store, ds->id, &found, &stale, BM_FIND_SETTLE, NULL,
-                       NULL, &ds->error);
+    rc = bm_steps_find(&search, &ds->error);
     if (!rc)
-        rc = stale ? bm_steps_write_index(&ds->store, ds->id, &found, NULL,
-                                          NULL, &ds->error)
-                   : bm_store_sync_dir(&ds->store, "", &ds->error);
+        rc = search.stale ? bm_steps_write_index(&ds->store, ds->id, &found,
+                                                 NULL, NULL, &ds->error)
+                          : bm_store_sync_dir(&ds->store, "", &ds->error);
     bm_step_list_release(&found);
     return rc ? rc : bm_commit_load_losses(ds);
 }
