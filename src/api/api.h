@@ -111,8 +111,12 @@ void bm_api_tell(char *message, size_t bytes, const char *text);
 int bm_api_alone(struct bm_comm **out, const bouma_options *opts, char *message,
                  size_t bytes);
 
-/* The path and the options of a request: checked, and complete then. */
+/* What a caller asks, in one piece. */
 struct bm_request;
+struct bm_request bm_api_ask(const char *path, const bouma_options *opts,
+                             void (*each)(void *user, const bouma_finding *f),
+                             void *user, char *message, size_t bytes);
+/* Its path and its options: checked, and complete then. */
 int bm_api_accept(struct bm_request *q);
 /* Tell the caller what its error says. */
 void bm_api_answer(const struct bm_request *q);

@@ -4,6 +4,18 @@
 #include "api/api.h"
 #include "check/check.h"
 
+struct bm_request bm_api_ask(const char *path, const bouma_options *opts,
+                             void (*each)(void *user, const bouma_finding *f),
+                             void *user, char *message, size_t bytes)
+{
+    return (struct bm_request){.path = path,
+                               .given = opts,
+                               .each = each,
+                               .user = user,
+                               .message = message,
+                               .message_bytes = bytes};
+}
+
 int bm_api_accept(struct bm_request *q)
 {
     q->a = bm_api_allocator(q->given);
@@ -46,12 +58,7 @@ int bouma_verify(const char *path, bouma_verify_depth depth,
     BM_STRICT_MATH;
     struct bm_comm *comm;
     int rc = bm_api_alone(&comm, opts, message, bytes);
-    struct bm_request q = {.path = path,
-                           .given = opts,
-                           .each = each,
-                           .user = user,
-                           .message = message,
-                           .message_bytes = bytes};
+    struct bm_request q = bm_api_ask(path, opts, each, user, message, bytes);
 
     return rc ? rc : bm_api_verify(comm, &q, depth, report);
 }
@@ -61,12 +68,7 @@ int bouma_repair(const char *path, int apply, const bouma_options *opts,
                  bouma_repair_report *report, char *message, size_t bytes)
 {
     BM_STRICT_MATH;
-    struct bm_request q = {.path = path,
-                           .given = opts,
-                           .each = each,
-                           .user = user,
-                           .message = message,
-                           .message_bytes = bytes};
+    struct bm_request q = bm_api_ask(path, opts, each, user, message, bytes);
     bouma_repair_report own;
     int rc = bm_api_accept(&q);
 
@@ -104,12 +106,7 @@ int bouma_repair_forget(const char *path, int64_t step, int apply,
                         size_t bytes)
 {
     BM_STRICT_MATH;
-    struct bm_request q = {.path = path,
-                           .given = opts,
-                           .each = each,
-                           .user = user,
-                           .message = message,
-                           .message_bytes = bytes};
+    struct bm_request q = bm_api_ask(path, opts, each, user, message, bytes);
     bouma_repair_report own;
     int rc = bm_api_accept(&q);
 

@@ -35,10 +35,7 @@ int bouma_drain(const char *local, const char *path, int remove,
     BM_STRICT_MATH;
     struct bm_comm *comm;
     int rc = bm_api_alone(&comm, opts, message, bytes);
-    struct bm_request q = {.path = path,
-                           .given = opts,
-                           .message = message,
-                           .message_bytes = bytes};
+    struct bm_request q = bm_api_ask(path, opts, NULL, NULL, message, bytes);
 
     return rc ? rc : bm_api_drain(comm, &q, local, remove, report);
 }

@@ -92,12 +92,7 @@ int bouma_verify_mpi(MPI_Comm mpi, const char *path, bouma_verify_depth depth,
     BM_STRICT_MATH;
     struct bm_comm *comm;
     int rc = together(&comm, mpi, opts, message, bytes);
-    struct bm_request q = {.path = path,
-                           .given = opts,
-                           .each = each,
-                           .user = user,
-                           .message = message,
-                           .message_bytes = bytes};
+    struct bm_request q = bm_api_ask(path, opts, each, user, message, bytes);
 
     return rc ? rc : bm_api_verify(comm, &q, depth, report);
 }
@@ -120,10 +115,7 @@ int bouma_drain_mpi(MPI_Comm mpi, const char *local, const char *path,
     BM_STRICT_MATH;
     struct bm_comm *comm;
     int rc = together(&comm, mpi, opts, message, bytes);
-    struct bm_request q = {.path = path,
-                           .given = opts,
-                           .message = message,
-                           .message_bytes = bytes};
+    struct bm_request q = bm_api_ask(path, opts, NULL, NULL, message, bytes);
 
     return rc ? rc : bm_api_drain(comm, &q, local, remove, report);
 }

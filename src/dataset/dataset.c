@@ -468,9 +468,9 @@ static int count_local_copies(struct bouma_dataset *ds)
     return rc;
 }
 
-int bm_dataset_open(struct bouma_dataset **out, struct bm_comm *comm,
-                    enum bm_mode mode, const char *path,
-                    const bouma_options *options, const bouma_allocator *a)
+/* A handle of all ranks or of none; 'comm' is its own from then on. */
+static int make_handle(struct bouma_dataset **out, struct bm_comm *comm,
+                       const char *path, const bouma_allocator *a)
 {
     struct bm_error error = {0};
     struct bouma_dataset *ds = bm_new(a, 1, sizeof(*ds));
@@ -480,28 +480,37 @@ int bm_dataset_open(struct bouma_dataset **out, struct bm_comm *comm,
     if (!ds)
         rc = bm_fail(&error, BOUMA_ENOMEM, "%s: no memory to open it", path);
     rc = bm_comm_agree(comm, rc, &error);
-    if (rc) {
+    if (rc)
         bm_comm_free(comm);
-        if (ds) {
-            ds->a = a;
-            ds->error = error;
-        }
+    if (!ds)
         return rc;
-    }
     ds->a = a;
-    ds->options = *options;
-    ds->mode = mode;
-    ds->comm = comm;
-    bm_step_list_init(&ds->steps, a);
-    bm_step_list_init(&ds->unsettled, a);
-    bm_losses_init(&ds->losses, a);
-    bm_step_list_init(&ds->replaced, a);
-    bm_schema_init(&ds->schema, a, &ds->error);
-    ds->schema.dataset = ds;
-    bm_attributes_init(&ds->attributes, a, &ds->error);
-    bm_attributes_init(&ds->step_attributes, a, &ds->error);
+    if (rc)
+        ds->error = error;
+    else
+        ds->comm = comm;
+    return rc;
+}
 
-    rc = bm_io_check_ranks(ds->options.io, comm->size, path, &ds->error);
+static void init_contents(struct bouma_dataset *ds)
+{
+    bm_step_list_init(&ds->steps, ds->a);
+    bm_step_list_init(&ds->unsettled, ds->a);
+    bm_losses_init(&ds->losses, ds->a);
+    bm_step_list_init(&ds->replaced, ds->a);
+    bm_schema_init(&ds->schema, ds->a, &ds->error);
+    ds->schema.dataset = ds;
+    bm_attributes_init(&ds->attributes, ds->a, &ds->error);
+    bm_attributes_init(&ds->step_attributes, ds->a, &ds->error);
+}
+
+/* All ranks open the same dataset in the same way; and its options begin to
+ * count. Collective. */
+static int agree_on_options(struct bouma_dataset *ds, const char *path)
+{
+    struct bm_comm *comm = ds->comm;
+    int rc = bm_io_check_ranks(ds->options.io, comm->size, path, &ds->error);
+
     rc = bm_comm_begin(comm, "opening a dataset", bm_options_hash(ds, path),
                        NULL, 0, rc, &ds->error);
     if (rc == BOUMA_EMISMATCH && !ds->error.status)
@@ -514,28 +523,64 @@ int bm_dataset_open(struct bouma_dataset **out, struct bm_comm *comm,
     bm_tracing_begin(&ds->tracing, comm, &ds->options);
     ds->env.local = ds->options.local;
     ds->env.transport = ds->options.transport;
-    if (mode != BM_MODE_READ)
-        rc = bm_io_environment_find(&ds->env, comm, &ds->options, &ds->error);
+    return BOUMA_OK;
+}
+
+/* Before anything is opened: where one who writes is, what its local copies
+ * have, and what is to make way for it. Collective. */
+static int prepare(struct bouma_dataset *ds, const char *path)
+{
+    int rc = BOUMA_OK;
+
+    if (ds->mode != BM_MODE_READ)
+        rc = bm_io_environment_find(&ds->env, ds->comm, &ds->options,
+                                    &ds->error);
     if (!rc && persists(ds))
         rc = bm_local_copy_look(ds, path, &ds->epoch);
-    if (!rc && mode == BM_MODE_CREATE && ds->options.clobber)
+    if (!rc && ds->mode == BM_MODE_CREATE && ds->options.clobber)
         rc = bm_make_way(ds, path);
-    if (rc)
-        return rc;
-    if (comm->rank == 0)
+    return rc;
+}
+
+/* Rank 0 first, then the others. Collective. */
+static int open_in_order(struct bouma_dataset *ds, const char *path)
+{
+    int rc = BOUMA_OK;
+
+    if (ds->comm->rank == 0)
         rc = open_on_disk(ds, path);
     rc = share_found(ds, rc);
     if (rc)
         return rc;
-    if (comm->rank != 0)
+    if (ds->comm->rank != 0)
         rc = open_too(ds, path);
     ds->store.memory_limit = ds->options.memory_limit;
-    ds->held = bm_new(a, (size_t)ds->options.group, sizeof(*ds->held));
+    ds->held = bm_new(ds->a, (size_t)ds->options.group, sizeof(*ds->held));
     if (!ds->held && !rc)
         rc = bm_fail(&ds->error, BOUMA_ENOMEM, "%s: no memory", path);
     /* Attributes that were read can be changed by one who writes. */
-    ds->attributes.fixed = mode == BM_MODE_READ;
-    rc = bm_comm_agree(comm, rc, &ds->error);
+    ds->attributes.fixed = ds->mode == BM_MODE_READ;
+    return bm_comm_agree(ds->comm, rc, &ds->error);
+}
+
+int bm_dataset_open(struct bouma_dataset **out, struct bm_comm *comm,
+                    enum bm_mode mode, const char *path,
+                    const bouma_options *options, const bouma_allocator *a)
+{
+    struct bouma_dataset *ds;
+    int rc = make_handle(out, comm, path, a);
+
+    if (rc)
+        return rc;
+    ds = *out;
+    ds->options = *options;
+    ds->mode = mode;
+    init_contents(ds);
+    rc = agree_on_options(ds, path);
+    if (!rc)
+        rc = prepare(ds, path);
+    if (!rc)
+        rc = open_in_order(ds, path);
     if (!rc && persists(ds))
         rc = count_local_copies(ds);
     if (!rc)
