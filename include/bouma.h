@@ -684,7 +684,9 @@ BOUMA_API int bouma_dataset_drain(bouma_dataset *ds);
 /* Drop all steps after 'step' (-1: all steps), durably: for a run that goes on
  * from there, and writes them anew. A step is dropped whole or not at all, the
  * last one first, also where the call is interrupted. With 'persist' they are
- * dropped from the local copies as well. Waits for a step that is being stored,
+ * dropped from the local copies as well; local copies that this call does not
+ * know keep their copies, but it is on record that these were dropped, and no
+ * drain brings them back. Waits for a step that is being stored,
  * finishes a group and drains before. Collective. */
 BOUMA_API int bouma_dataset_truncate(bouma_dataset *ds, int64_t step);
 
@@ -1281,9 +1283,10 @@ typedef struct bouma_drain_report {
     uint64_t files, bytes;
     uint64_t older; /* not copied, as a later writing of them is known */
     uint64_t
-        replaced;    /* of 'published': took the place of an earlier writing */
-    uint64_t losses; /* of steps, that were put on record there: they are lost
-                        here or there, and did not come */
+        replaced;     /* of 'published': took the place of an earlier writing */
+    uint64_t losses;  /* of steps, that were put on record there: they are lost
+                         here or there, and did not come */
+    uint64_t dropped; /* not copied: dropped there by a truncation */
 } bouma_drain_report;
 
 /* Finish what a program with the option 'persist' could not: copy all steps
@@ -1299,7 +1302,9 @@ typedef struct bouma_drain_report {
  * the earlier one; if the dataset has it, nothing is copied, and the local copy
  * keeps its own ('older'). If neither is later, though they differ, the step is
  * left as it is in both (BOUMA_EEXISTS). A step that the local copy has lost,
- * and the dataset does not have, is put on record there as lost.
+ * and the dataset does not have, is put on record there as lost. One that was
+ * dropped there by bouma_dataset_truncate() is not copied ('dropped'); if the
+ * record of these is damaged, nothing is (BOUMA_EFORMAT).
  *
  * If there are several nodes, each has a local copy with the files of its own
  * ranks: drain each, in any order or at once; a step is published by whoever
@@ -1308,7 +1313,7 @@ typedef struct bouma_drain_report {
  * With 'remove', steps of which the dataset has this very writing are removed
  * from the local copy, after all bytes of their files have been read there and
  * found right. What is damaged there stays in the local copy, also if that was
- * forgotten.
+ * forgotten. Steps that were dropped there are removed as well.
  *
  * A step that is damaged, here or there, does not keep others from being copied
  * and removed: it is counted as 'failed', and 'message' (of 'bytes' bytes) is

@@ -78,6 +78,10 @@ int bm_loss_is_of(const struct bm_lost_step *lost, const struct bm_manifest *m);
 int bm_verify(struct bm_comm *comm, struct bm_request *q,
               bouma_verify_depth depth, bouma_verify_report *report);
 
+/* Whether the record of dropped steps can be read; BOUMA_OK or ENOMEM. */
+int bm_check_truncations(struct bm_store *s, const uint8_t id[16],
+                         struct bm_findings *out);
+
 /* Steps that are lost as a whole, as findings. */
 void bm_losses_tell(const struct bm_loss_list *list, struct bm_findings *out);
 /* Of all records of losses, those that are damaged and of steps that are there:

@@ -227,6 +227,8 @@ static int open_places(struct bm_drain_all *r)
                      "%s: cannot be drained to where it is (%s)", r->near_path,
                      r->far_path);
     r->far.memory_limit = r->options->memory_limit;
+    if (!rc)
+        rc = bm_drain_load_dropped(r, r->error);
     bm_buffer_release(&mine);
     bm_buffer_release(&all);
     bm_drop(r->a, sizes);
@@ -404,7 +406,8 @@ static int settle_step(struct bm_drain_all *r, uint64_t step)
 }
 
 /* The manifest of the step on all ranks, and what its place has of it: 'done',
- * if that is this writing or a later one. Collective. */
+ * if that is this writing or a later one, or this one was dropped. Collective.
+ */
 static int load_step(struct bm_drain_all *r, struct bm_drain_step *s,
                      struct bm_buffer *b, int *done)
 {
@@ -425,9 +428,8 @@ static int load_step(struct bm_drain_all *r, struct bm_drain_step *s,
     state = (uint64_t)there;
     if (!rc)
         rc = bm_comm_max(r->comm, &state, 1, r->error);
-    s->is_there = !rc && state == BM_THERE_SAME;
-    s->is_older |= !rc && state == BM_THERE_LATER;
-    *done = s->is_there || state == BM_THERE_LATER;
+    bm_drain_note(s, rc ? BM_THERE_NONE : (enum bm_drain_there)state);
+    *done = state >= BM_THERE_DROPPED;
     return rc;
 }
 
@@ -507,8 +509,10 @@ static int drain_steps(struct bm_drain_all *r)
         rc = r->comm->rank == 0 ? bm_drain_record(r) : BOUMA_OK;
         rc = bm_comm_agree(r->comm, rc, r->error);
     }
-    for (size_t i = 0; i < r->count; i++)
+    for (size_t i = 0; i < r->count; i++) {
         r->report->older += (uint64_t)r->steps[i].is_older;
+        r->report->dropped += (uint64_t)r->steps[i].dropped;
+    }
     return rc;
 }
 
@@ -573,6 +577,7 @@ int bm_drain_all(struct bm_comm *comm, struct bm_request *q, const char *near,
     bm_losses_init(&r.losses, r.a);
     bm_losses_init(&r.lost, r.a);
     bm_step_list_init(&r.gone, r.a);
+    bm_truncations_init(&r.truncations, r.a);
     comm->timeout = q->options.timeout;
     memset(report, 0, sizeof(*report));
     rc = open_places(&r);
@@ -593,6 +598,7 @@ int bm_drain_all(struct bm_comm *comm, struct bm_request *q, const char *near,
     bm_losses_release(&r.losses);
     bm_losses_release(&r.lost);
     bm_step_list_release(&r.gone);
+    bm_truncations_release(&r.truncations);
     bm_drop(r.a, r.steps);
     bm_store_close(&r.near);
     bm_store_close(&r.far);

@@ -11,6 +11,7 @@
 #include "check/check.h"
 #include "dataset/copy.h"
 #include "store/losses.h"
+#include "store/truncations.h"
 
 #define BM_DRAIN_BATCH 16 /* steps published under one claim */
 
@@ -20,6 +21,7 @@ struct bm_drain_step {
     int owner;     /* the first rank whose local copy has its manifest */
     int is_there;  /* in its place, this writing of it */
     int is_older;  /* than the writing in its place, or in another local copy */
+    int dropped;   /* by a truncation, and not in its place */
     int forgotten; /* its manifest cannot be read */
 };
 
@@ -31,12 +33,13 @@ struct bm_drain_all {
     struct bm_store near, far;
     int has_near; /* this rank has a local copy */
     uint8_t id[16];
-    struct bm_drain_step *steps; /* [count], in the order of writing */
-    size_t count, at;            /* 'at': the one that is being copied */
-    struct bm_loss_list losses;  /* of this rank's local copy */
-    struct bm_loss_list lost;    /* whole steps, of all local copies */
-    struct bm_step_list gone;    /* rank 0: that the place has lost, and that
-                                    were put on record there by this drain */
+    struct bm_drain_step *steps;       /* [count], in the order of writing */
+    size_t count, at;                  /* 'at': the one that is being copied */
+    struct bm_loss_list losses;        /* of this rank's local copy */
+    struct bm_loss_list lost;          /* whole steps, of all local copies */
+    struct bm_step_list gone;          /* rank 0: that the place has lost, and
+                                          that this drain put on record there */
+    struct bm_truncations truncations; /* of the place */
     struct bm_copier copier;
     int settled;                    /* the file DATASET there is durable */
     uint64_t step_bytes, step_done; /* of this one, on this rank */
@@ -67,7 +70,8 @@ int bm_drain_go_on(struct bm_drain_all *r, uint64_t step, const char *what,
 
 /* Remove the steps that are in their place from the local copy of this rank's
  * node, after every byte of them was read there and found right. A step of
- * which the two have different writings stays. Collective. */
+ * which the two have different writings stays; but one that was dropped goes,
+ * too. Collective. */
 int bm_drain_remove(struct bm_drain_all *r);
 
 /* ---- publishing: drain_publish.c ---------------------------------------- */
@@ -76,14 +80,23 @@ int bm_drain_remove(struct bm_drain_all *r);
 enum bm_drain_there {
     BM_THERE_NONE, /* also one that is damaged: it is written anew */
     BM_THERE_EARLIER,
+    BM_THERE_DROPPED, /* none, or another one: this one was dropped there */
     BM_THERE_LATER,
     BM_THERE_SAME /* byte for byte the manifest in 'bytes' */
 };
 
-/* Another step of the same writing is an error: EEXISTS. */
+/* Another step of the same writing is an error: EEXISTS; unless it was dropped.
+ */
 int bm_drain_compare(struct bm_drain_all *r, const struct bm_buffer *bytes,
                      const struct bm_step_entry *entry,
                      enum bm_drain_there *there);
+
+/* What is known of a step now. */
+void bm_drain_note(struct bm_drain_step *s, enum bm_drain_there there);
+
+/* Which steps were dropped there. If that cannot be told, none may be copied.
+ */
+int bm_drain_load_dropped(struct bm_drain_all *r, struct bm_error *error);
 
 /* Steps whose files are all there, with their manifests. */
 struct bm_drain_batch {

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "check/drain_all.h"
+#include "dataset/sweep.h"
 #include "store/identity.h"
 
 #define MOST_TRIES 20 /* to claim the place */
@@ -18,9 +19,11 @@ int bm_drain_compare(struct bm_drain_all *r, const struct bm_buffer *bytes,
     struct bm_step_entry other;
     char name[BM_NAME_BYTES];
     struct bm_buffer b;
-    int rc;
+    int dropped =
+            bm_truncations_has(&r->truncations, entry->step, entry->generation),
+        rc;
 
-    *there = BM_THERE_NONE;
+    *there = dropped ? BM_THERE_DROPPED : BM_THERE_NONE;
     bm_buffer_init(&b, r->a);
     bm_name_manifest(name, entry->step);
     rc = bm_store_load(&r->far, name, &b, r->far.memory_limit, &why);
@@ -32,6 +35,8 @@ int bm_drain_compare(struct bm_drain_all *r, const struct bm_buffer *bytes,
         bm_fail(r->error, rc, "%s", why.text);
     else if (b.size == bytes->size && !memcmp(b.data, bytes->data, b.size))
         *there = BM_THERE_SAME;
+    else if (dropped)
+        ;
     else if (bm_generation_is_later(other.generation, entry->generation))
         *there = BM_THERE_LATER;
     else if (bm_generation_is_later(entry->generation, other.generation))
@@ -44,6 +49,29 @@ int bm_drain_compare(struct bm_drain_all *r, const struct bm_buffer *bytes,
                     r->far_path, name, r->near_path, entry->generation.epoch,
                     entry->generation.attempt);
     bm_buffer_release(&b);
+    return rc;
+}
+
+void bm_drain_note(struct bm_drain_step *s, enum bm_drain_there there)
+{
+    s->is_there = there == BM_THERE_SAME;
+    s->dropped = there == BM_THERE_DROPPED;
+    s->is_older = !s->dropped && (s->is_older || there == BM_THERE_LATER);
+}
+
+int bm_drain_load_dropped(struct bm_drain_all *r, struct bm_error *error)
+{
+    struct bm_error why = {0};
+    int rc = bm_truncations_load(&r->far, r->id, &r->truncations, &why);
+
+    if (rc == BOUMA_EFORMAT)
+        bm_fail(error, rc,
+                "%s; so it is not known which steps were dropped by a "
+                "truncation, and nothing was copied (`bouma repair` moves "
+                "this record to lost/; dropped steps are drained again then)",
+                why.text);
+    else if (rc)
+        bm_fail(error, rc, "%s", why.text);
     return rc;
 }
 
@@ -146,8 +174,11 @@ static int claim(struct bm_drain_all *r, struct bouma_dataset *t)
     if (r->own)
         bm_epoch_remove(&t->store, r->own);
     r->own = t->epoch;
-    if (!alone || !t->listed)
+    if (!alone || !t->listed) {
         rc = look(r, t);
+        if (!rc)
+            rc = bm_drain_load_dropped(r, &t->error);
+    }
     t->listed = !rc;
     return rc;
 }
@@ -192,6 +223,20 @@ static int under_claim(struct bm_drain_all *r,
 
 /* ---- steps -------------------------------------------------------------- */
 
+/* It was dropped while its files were copied. */
+static void sweep_dropped(struct bm_drain_all *r,
+                          const struct bm_step_entry *entry)
+{
+    struct bm_generation next = entry->generation;
+    char dir[BM_NAME_BYTES];
+
+    next.attempt += next.attempt < UINT32_MAX;
+    bm_sweep_older(&r->far, entry->step, next, 1);
+    bm_copies_remove(&r->far, entry->step, entry->generation);
+    bm_name_step(dir, entry->step);
+    bm_store_remove_dir(&r->far, dir);
+}
+
 static int publish_step(struct bm_drain_all *r, struct bm_drain_step *s,
                         const struct bm_buffer *manifest)
 {
@@ -201,7 +246,12 @@ static int publish_step(struct bm_drain_all *r, struct bm_drain_step *s,
 
     if (rc)
         return bm_fail(&t->error, rc, "%s", r->error->text);
-    s->is_older |= there == BM_THERE_LATER;
+    bm_drain_note(s, there);
+    s->is_there = 0; /* till it is durable */
+    if (s->dropped) {
+        sweep_dropped(r, &s->entry);
+        return BOUMA_OK;
+    }
     if (there == BM_THERE_LATER)
         return bm_commit_settle(t, s->entry.step);
     rc = there == BM_THERE_SAME ? bm_commit_settle(t, s->entry.step)
@@ -237,6 +287,7 @@ int bm_drain_publish(struct bm_drain_all *r, struct bm_drain_batch *batch)
         for (size_t i = 0; i < batch->count; i++) {
             bm_put_u8(&states, (uint8_t)batch->steps[i]->is_there);
             bm_put_u8(&states, (uint8_t)batch->steps[i]->is_older);
+            bm_put_u8(&states, (uint8_t)batch->steps[i]->dropped);
         }
         if (!rc && states.failed)
             rc = bm_fail(r->error, BOUMA_ENOMEM, "%s: no memory", r->far_path);
@@ -244,8 +295,9 @@ int bm_drain_publish(struct bm_drain_all *r, struct bm_drain_batch *batch)
     rc = bm_comm_share(r->comm, &states, 0, rc, r->error);
     for (size_t i = 0; i < batch->count; i++) {
         if (!rc) {
-            batch->steps[i]->is_there = states.data[2 * i];
-            batch->steps[i]->is_older = states.data[2 * i + 1];
+            batch->steps[i]->is_there = states.data[3 * i];
+            batch->steps[i]->is_older = states.data[3 * i + 1];
+            batch->steps[i]->dropped = states.data[3 * i + 2];
         }
         bm_buffer_release(&batch->manifests[i]);
     }
@@ -256,7 +308,8 @@ int bm_drain_publish(struct bm_drain_all *r, struct bm_drain_batch *batch)
 
 /* ---- losses ------------------------------------------------------------- */
 
-/* Whether the place neither has the step, nor knows that it is lost. */
+/* Whether the place neither has the step, nor knows that it is lost, nor has
+ * dropped it. */
 static int is_unknown(struct bm_drain_all *r, const struct bm_loss_list *known,
                       const struct bm_lost_step *lost)
 {
@@ -264,7 +317,9 @@ static int is_unknown(struct bm_drain_all *r, const struct bm_loss_list *known,
     char name[BM_NAME_BYTES];
 
     bm_name_manifest(name, lost->entry.step);
-    return bm_store_is_absent(&r->far, name) &&
+    return !bm_truncations_has(&r->truncations, lost->entry.step,
+                               lost->entry.generation) &&
+           bm_store_is_absent(&r->far, name) &&
            (!k || !bm_lost_step_is_whole(k) ||
             !bm_step_entry_is_same(&k->entry, &lost->entry));
 }

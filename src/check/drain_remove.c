@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "check/drain_all.h"
+#include "dataset/dropped.h"
 #include "dataset/sweep.h"
 #include "store/identity.h"
 
@@ -174,6 +175,18 @@ static int remove_step(struct bm_drain_all *r, uint64_t step)
     return rc ? rc : bm_sweep_step(&sweep, &r->near, step, r->error);
 }
 
+/* One that was dropped: nobody wants it any more. Collective. */
+static int remove_dropped(struct bm_drain_all *r, uint64_t step, int claims)
+{
+    struct bm_dropped d = {&r->near, &r->far, r->id, &r->truncations};
+    int removed = 0, rc = BOUMA_OK;
+
+    if (claims)
+        rc = bm_dropped_remove(&d, step, &removed, r->error);
+    r->report->removed += (uint64_t)removed;
+    return bm_comm_agree(r->comm, rc, r->error);
+}
+
 /* The index without what was removed. */
 static int mend_index(struct bm_drain_all *r)
 {
@@ -223,6 +236,8 @@ int bm_drain_remove(struct bm_drain_all *r)
         uint64_t step = r->steps[i].entry.step;
         int safe, found;
 
+        if (r->steps[i].dropped)
+            rc = remove_dropped(r, step, claims);
         if (!r->steps[i].is_there)
             continue;
         found = check_step(r, far, &r->steps[i], &safe);

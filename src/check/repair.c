@@ -184,6 +184,8 @@ static int repair_all(struct bm_repair *r)
     if (!rc && has_steps)
         rc = bm_repair_strays(r);
     if (!rc)
+        rc = bm_repair_truncations(r);
+    if (!rc)
         rc = bm_repair_losses(r);
     if (!rc && has_steps)
         rc = repair_steps(r);

@@ -118,6 +118,11 @@ int bm_repair_steps_dir(struct bm_repair *r, int *is_there);
  * a step is none. */
 int bm_repair_strays(struct bm_repair *r);
 
+/* ---- dropped steps: truncations_check.c ---------------------------------- */
+
+/* Their record is moved to lost/ if it is damaged. */
+int bm_repair_truncations(struct bm_repair *r);
+
 /* ---- losses -------------------------------------------------------------- */
 
 /* Load those that are known, put on record what is not, and tell them. */

@@ -101,6 +101,8 @@ static int look_around(struct verify *v)
     uint32_t last;
     int rc = look_for_losses(v);
 
+    if (!rc && bm_check_truncations(&ds->store, ds->id, &v->findings))
+        rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to verify");
     if (rc)
         return rc;
     rc = bm_epoch_last(&ds->store, &last, &why);

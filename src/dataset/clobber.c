@@ -10,6 +10,7 @@
 #include "store/identity.h"
 #include "store/index.h"
 #include "store/losses.h"
+#include "store/truncations.h"
 
 /* ---- what it is --------------------------------------------------------- */
 
@@ -247,7 +248,9 @@ static int is_moved(const char *entry)
 
     return dot && dot[1] && !dot[1 + strspn(dot + 1, "0123456789")] &&
            (!strncmp(entry, BM_NAME_STEPS ".", strlen(BM_NAME_STEPS ".")) ||
-            !strncmp(entry, BM_NAME_DATASET ".", strlen(BM_NAME_DATASET ".")));
+            !strncmp(entry, BM_NAME_DATASET ".", strlen(BM_NAME_DATASET ".")) ||
+            !strncmp(entry, BM_NAME_TRUNCATIONS ".",
+                     strlen(BM_NAME_TRUNCATIONS ".")));
 }
 
 /* What repair put there; and records of losses, also unfinished. */
@@ -319,6 +322,7 @@ int bm_clobber_is_vacant(struct bm_store *s)
     lost = bm_store_list(s, BM_NAME_LOST, find_lost, NULL, &ignored);
     return bm_store_is_absent(s, BM_NAME_DATASET) &&
            bm_store_is_absent(s, BM_NAME_INDEX) &&
+           bm_store_is_absent(s, BM_NAME_TRUNCATIONS) &&
            (!steps || steps == BOUMA_ENOTFOUND) &&
            (!lost || lost == BOUMA_ENOTFOUND);
 }
@@ -386,6 +390,10 @@ int bm_clobber_remove(struct bm_clobber *c, double until, int *more,
     if (!bm_store_is_absent(s, BM_NAME_INDEX))
         rc = bm_fail(error, BOUMA_EIO,
                      "%s/" BM_NAME_INDEX ": could not be removed", s->path);
+    if (!rc && !bm_truncations_remove(s))
+        rc = bm_fail(error, BOUMA_EIO,
+                     "%s/" BM_NAME_TRUNCATIONS ": could not be removed",
+                     s->path);
     if (!rc)
         rc = bm_store_make_dir(s, BM_NAME_STEPS, 1, error);
     if (!rc)

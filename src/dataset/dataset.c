@@ -14,6 +14,7 @@
 #include "dataset/local_copy.h"
 #include "dataset/make_way.h"
 #include "store/identity.h"
+#include "store/truncations.h"
 
 /* Of each buffer, where the storage does not tell: some chunks. */
 #define BUFFER_BYTES ((uint64_t)4 << 20)
@@ -125,11 +126,29 @@ static int share_found(struct bouma_dataset *ds, int rc)
 
 /* ---- rank 0 ------------------------------------------------------------- */
 
+/* A reader's, whose second place is a local copy: steps that it should not
+ * have. */
+static int load_dropped(struct bouma_dataset *ds, struct bm_truncations *t)
+{
+    struct bm_error why = {0};
+    int rc = ds->mode == BM_MODE_READ
+                 ? bm_truncations_load(&ds->store, ds->id, t, &why)
+                 : BOUMA_OK;
+
+    if (rc && rc != BOUMA_ENOMEM)
+        rc = bm_dataset_add_note(ds,
+                                 "%s; so steps that were dropped by a "
+                                 "truncation may be listed, as %s has them",
+                                 why.text, ds->second.path);
+    return rc;
+}
+
 /* Add what only the second place has, or has in a later writing. Those that the
  * second one lacks are 'missing' there. */
 static int add_second(struct bouma_dataset *ds, struct bm_step_list *found,
                       uint64_t *missing)
 {
+    struct bm_truncations dropped;
     struct bm_step_list other;
     struct bm_step_search search = {
         .store = &ds->second, .id = ds->id, .found = &other};
@@ -138,7 +157,10 @@ static int add_second(struct bouma_dataset *ds, struct bm_step_list *found,
 
     *missing = 0;
     bm_step_list_init(&other, ds->a);
-    rc = bm_steps_find(&search, &ds->error);
+    bm_truncations_init(&dropped, ds->a);
+    rc = load_dropped(ds, &dropped);
+    if (!rc)
+        rc = bm_steps_find(&search, &ds->error);
     for (size_t i = 0; i < found->count && !rc; i++)
         *missing += !bm_step_list_next(&other, &at, found->entries[i].step);
     at = 0;
@@ -151,6 +173,8 @@ static int add_second(struct bouma_dataset *ds, struct bm_step_list *found,
         /* Of those of one step the one that is added last stays. */
         if ((!e || bm_generation_is_later(other.entries[i].generation,
                                           e->generation)) &&
+            !bm_truncations_has(&dropped, other.entries[i].step,
+                                other.entries[i].generation) &&
             bm_step_list_add(found, other.entries[i]))
             rc = BOUMA_ENOMEM;
     }
@@ -158,6 +182,7 @@ static int add_second(struct bouma_dataset *ds, struct bm_step_list *found,
         rc = bm_step_list_sort(found);
     if (rc == BOUMA_ENOMEM)
         bm_fail(&ds->error, rc, "%s: no memory", ds->second.path);
+    bm_truncations_release(&dropped);
     bm_step_list_release(&other);
     return rc;
 }
@@ -308,10 +333,29 @@ static int can_wait(const struct bouma_dataset *ds)
     return ds->mode == BM_MODE_READ && ds->comm->size == 1 && !ds->second.root;
 }
 
+/* What is written must be later than what was dropped, also if the directory
+ * of epochs was lost: else it would never be drained. */
+static void begin_beyond_dropped(struct bouma_dataset *ds)
+{
+    struct bm_error ignored = {0};
+    struct bm_truncations t;
+
+    bm_truncations_init(&t, ds->a);
+    if (!bm_truncations_load(&ds->store, ds->id, &t, &ignored) &&
+        bm_truncations_epoch(&t) >= ds->epoch && t.count)
+        ds->epoch =
+            bm_truncations_epoch(&t) + (bm_truncations_epoch(&t) < UINT32_MAX);
+    bm_truncations_release(&t);
+}
+
 static int claim(struct bouma_dataset *ds, char *note, size_t note_bytes)
 {
-    int rc = bm_epoch_claim(&ds->store, &ds->epoch, ds->options.force, note,
-                            note_bytes, &ds->error);
+    int rc;
+
+    if (ds->mode == BM_MODE_APPEND)
+        begin_beyond_dropped(ds);
+    rc = bm_epoch_claim(&ds->store, &ds->epoch, ds->options.force, note,
+                        note_bytes, &ds->error);
 
     ds->claims = ds->epoch != 0;
     return rc;

@@ -7,6 +7,7 @@
 
 #include "dataset/clobber.h"
 #include "dataset/drain.h"
+#include "dataset/dropped.h"
 #include "store/identity.h"
 
 int bm_local_copy_path(char *out, size_t bytes, const char *local,
@@ -176,6 +177,37 @@ static int settle_local_copy(struct bouma_dataset *ds)
     return rc ? rc : bm_commit_load_losses(ds);
 }
 
+/* Steps that were dropped without the local copy go from it now: else they
+ * would be among those that are written next. If the record of these cannot be
+ * read they stay: writing goes on, and `bouma drain` tells of it. Notes are
+ * those of rank
+ * 0, which all ranks have. */
+static int drop_steps(struct bouma_dataset *ds)
+{
+    struct bm_error why = {0};
+    uint64_t count = 0;
+    int rc =
+        bm_dropped_remove_all(&ds->store, &ds->second, ds->id, &count, &why);
+    int unknown = rc == BOUMA_EFORMAT || rc == BOUMA_EVERSION;
+
+    if (rc && !unknown)
+        return bm_fail(&ds->error, rc, "%s", why.text);
+    rc = BOUMA_OK;
+    if (ds->comm->rank == 0 && unknown)
+        rc = bm_dataset_add_note(ds,
+                                 "%s; so steps that were dropped by a "
+                                 "truncation may still be in %s",
+                                 why.text, ds->store.path);
+    if (ds->comm->rank == 0 && count && !rc)
+        rc = bm_dataset_add_note(ds,
+                                 "%" PRIu64 " step%s removed from %s: dropped "
+                                 "by a truncation of %s",
+                                 count, count == 1 ? " was" : "s were",
+                                 ds->store.path, ds->second.path);
+    return rc ? bm_fail(&ds->error, rc, "%s: no memory", ds->store.path)
+              : BOUMA_OK;
+}
+
 int bm_local_copy_enter(struct bouma_dataset *ds)
 {
     char path[1024];
@@ -211,6 +243,8 @@ int bm_local_copy_enter(struct bouma_dataset *ds)
                      path);
     if (!rc && ds->claims)
         bm_identity_unmark(&ds->store);
+    if (!rc && ds->claims && ds->mode == BM_MODE_APPEND)
+        rc = drop_steps(ds);
     if (!rc && ds->comm->rank != 0 && ds->claims)
         rc = settle_local_copy(ds);
     return rc ? rc : bm_drain_new(ds);

@@ -8,6 +8,7 @@
 #include "dataset/sweep.h"
 #include "store/identity.h"
 #include "store/losses.h"
+#include "store/truncations.h"
 
 /* What is left of an ascending list: steps up to 'last'. */
 static size_t count_kept(const struct bm_step_list *list, int64_t last)
@@ -109,6 +110,17 @@ static int truncate_all(struct bouma_dataset *ds, struct bm_store *s, int mine,
     return bm_comm_agree(ds->comm, rc, &ds->error);
 }
 
+/* Rank 0: before anything goes it is on record where steps are drained to.
+ * Local copies that this handle does not have keep their copies. Steps that it
+ * writes from now on are of later attempts. */
+static int record(struct bouma_dataset *ds, int64_t last)
+{
+    struct bm_truncation now = {last, {ds->epoch, ds->attempt}};
+
+    return bm_truncations_record(ds->drain ? &ds->second : &ds->store, ds->id,
+                                 now, &ds->error);
+}
+
 int bm_dataset_truncate(struct bouma_dataset *ds, int64_t last)
 {
     int first = ds->comm->rank == 0, mine = first || ds->claims, rc = BOUMA_OK;
@@ -122,6 +134,8 @@ int bm_dataset_truncate(struct bouma_dataset *ds, int64_t last)
     rc = bm_comm_agree(ds->comm, rc, &ds->error);
     if (!rc && mine)
         rc = bm_commit_settle_all(ds);
+    if (!rc && first)
+        rc = record(ds, last);
     rc = bm_comm_agree(ds->comm, rc, &ds->error);
     if (!rc)
         rc = truncate_all(ds, &ds->store, mine, last);

@@ -97,6 +97,7 @@ int bm_store_is_no_file(struct bm_store *s, const char *name);
 #define BM_NAME_STEPS       "steps"
 #define BM_NAME_INDEX       "index"
 #define BM_NAME_LOST        "lost"
+#define BM_NAME_TRUNCATIONS "truncations"
 
 /* Which writing of a step: the epoch of its writer, and the attempt in it. */
 struct bm_generation {

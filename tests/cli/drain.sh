@@ -119,6 +119,43 @@ jq -e '.published == 1 and .losses == 1 and .failed == 1' <<<"$out" \
     >/dev/null || complain "$out"
 rm -r near2 near3 far2.bouma far3.bouma
 
+# Steps that were dropped from the dataset do not come back; new ones are drained.
+mkdir ssd project
+for i in 0 1 2 2; do
+    BOUMA_OPTIONS='persist=yes;local=ssd' expect 0 "$BOUMA" import a$i.npy \
+        --into project/r.bouma --var a
+done
+expect 0 "$BOUMA" truncate project/r.bouma --after 0
+expect 0 "$BOUMA" import a2.npy --into project/r.bouma --var a
+expect 0 "$BOUMA" drain ssd/r.bouma project/r.bouma
+[[ $out == *"0 steps drained"*"1 step there before"* ]] || complain "$out"
+[[ $out == *"3 steps not copied: dropped by a truncation of project/r.bouma"* ]] ||
+    complain "$out"
+[[ $(ls project/r.bouma/steps) == 00000000$'\n'00000001 ]] ||
+    complain "$(ls project/r.bouma/steps)"
+BOUMA_OPTIONS='local=ssd' expect 0 "$BOUMA" info project/r.bouma --json
+jq -e '.steps | length == 2' <<<"$out" >/dev/null || complain "$out"
+cp -r ssd ssd2
+expect 0 "$BOUMA" drain ssd2/r.bouma project/r.bouma --remove --json
+jq -e '.dropped == 3 and .older == 0 and .removed == 4 and .published == 0' \
+    <<<"$out" >/dev/null || complain "$out"
+[[ -z $(ls ssd2/r.bouma/steps) ]] || complain "not removed"
+BOUMA_OPTIONS='persist=yes;local=ssd' expect 0 "$BOUMA" import a1.npy \
+    --into project/r.bouma --var a
+[[ $(ls ssd/r.bouma/steps) == 00000000$'\n'00000002 ]] ||
+    complain "$(ls ssd/r.bouma/steps)"
+rm -r project/r.bouma/steps/00000002
+expect 0 "$BOUMA" drain ssd/r.bouma project/r.bouma
+[[ $out == *"1 step drained"* && $out != *"dropped"* ]] || complain "$out"
+printf x >project/r.bouma/truncations
+expect 1 "$BOUMA" verify project/r.bouma
+[[ $out$err == *"which steps were dropped is not known"* ]] || complain "$out$err"
+refuse 1 'nothing was copied' "$BOUMA" drain ssd/r.bouma project/r.bouma
+expect 0 "$BOUMA" repair project/r.bouma --apply
+[[ -e project/r.bouma/lost/truncations.0 ]] || complain "$out"
+expect 0 "$BOUMA" verify project/r.bouma
+rm -r ssd ssd2 project
+
 # Other files are left alone.
 mkdir home
 touch home/thesis.tex

@@ -1,8 +1,9 @@
 /* explore_removal.c -- the machine dies while a dataset makes way for another,
  * or while steps are dropped. Of a dataset that makes way, all is there or it
  * is none; of steps that are dropped, each is there whole or not at all, and
- * none is lost. Whoever does the same again comes to its end. And of a step
- * that was lost and is written again, the loss is known or the step is there.
+ * none is lost, and none comes back from a local copy that still has it.
+ * Whoever does the same again comes to its end. And of a step that was lost and
+ * is written again, the loss is known or the step is there.
  */
 #include <stdio.h>
 #include <string.h>
@@ -250,12 +251,17 @@ void explore_clobbers(struct tally *t, const struct omission *omission)
 
 /* ---- steps are dropped --------------------------------------------------- */
 
+/* Of a dataset without a local copy; with one that is left as it is, and
+ * drained afterwards; with one that is truncated together with it. */
+enum dropping { ALONE, WITHOUT_TWIN, WITH_TWIN, DROPPINGS };
+
 /* Drop the last steps; with 'more', write the next one then. */
 static void drop_steps(struct weak_fs *fs, struct oracle *o, struct tally *t,
-                       int more)
+                       enum dropping how, int more)
 {
     struct scenario_writer writer = {0};
-    bouma_options opts = options_for(fs, 0);
+    bouma_options opts =
+        options_of_kind(fs, 0, how == WITH_TWIN ? LOCAL_COPY : PLAIN);
     bouma_dataset *ds = NULL;
     int rc = bouma_dataset_append(&ds, EXPLORE_PATH, &opts);
 
@@ -266,10 +272,15 @@ static void drop_steps(struct weak_fs *fs, struct oracle *o, struct tally *t,
         rc = bouma_dataset_truncate(ds, KEPT - 1);
     for (int i = KEPT; i < STEPS && !rc; i++)
         o->steps[i].tried = -1; /* and now they must not */
-    if (!rc && more)
+    if (!rc && more) {
         rc = write_step(o, ds, &writer, KEPT, 3);
+        if (how == WITH_TWIN) /* it is only there so far */
+            o->steps[KEPT].acked = o->steps[KEPT].durable = -1;
+    }
     if (!rc)
         rc = bouma_dataset_close(ds);
+    if (!rc && more && how == WITH_TWIN)
+        oracle_acked(o, KEPT, 3);
     if (rc && !weak_fs_is_dead(fs))
         tally_add(&t->stuck, "not dropped: %s", bouma_error_message(ds));
     bouma_dataset_free(ds);
@@ -309,41 +320,97 @@ static void look_at_truncated(struct weak_fs *fs, struct oracle *o,
     bouma_dataset_free(ds);
 }
 
-void explore_truncations(struct tally *t, const struct omission *omission)
+/* Bits of the steps that are there. */
+static unsigned steps_there(struct weak_fs *fs)
+{
+    bouma_options opts = options_for(fs, 0);
+    bouma_dataset *ds = NULL;
+    bouma_step_info info;
+    unsigned bits = 0;
+
+    if (!bouma_dataset_open(&ds, EXPLORE_PATH, &opts))
+        for (int64_t i = 0; !bouma_dataset_step_get(ds, i, &info); i++)
+            bits |= 1u << info.step;
+    bouma_dataset_free(ds);
+    return bits;
+}
+
+/* The local copy has old steps, which are dropped, or are there anyway: a drain
+ * brings none of them back. A local copy that is written has the new one, too.
+ */
+static void drain_truncated(struct weak_fs *fs, struct tally *t,
+                            enum dropping how, int remove)
+{
+    bouma_options opts = options_for(fs, 0);
+    unsigned before = steps_there(fs), after;
+    char message[640] = "";
+
+    if (bouma_drain(LOCAL "/" EXPLORE_PATH, EXPLORE_PATH, remove, &opts, NULL,
+                    message, sizeof(message)))
+        tally_add(&t->stuck, "cannot drain: %s", message);
+    after = steps_there(fs);
+    if (after & ~before & ~(how == WITH_TWIN ? 1u << KEPT : 0u))
+        tally_add(&t->silent, "steps %x after a drain, and %x before", after,
+                  before);
+}
+
+/* What the death of one who truncates has left. */
+static void follow_truncation(struct weak_fs *fs, struct oracle *o,
+                              struct tally *t, enum dropping how,
+                              enum oracle_event event)
+{
+    for (int again = 0; again < 2; again++) {
+        if (again) {
+            drop_steps(fs, o, t, how, 1);
+            weak_fs_crash(fs, WEAK_CRASH_NONE_KEPT);
+        }
+        look_at_truncated(fs, o, t, again ? ORACLE_POWER_LOSS : event);
+        if (how == ALONE)
+            continue;
+        drain_truncated(fs, t, how, again);
+        look_at_truncated(fs, o, t, again ? ORACLE_POWER_LOSS : event);
+    }
+}
+
+static void explore_dropping(struct tally *t, const struct omission *omission,
+                             enum dropping how)
 {
     struct weak_fs *base = weak_fs_new(1);
     struct oracle before;
     int died = 1;
 
-    prepare(base, &before, PLAIN);
+    prepare(base, &before, how == ALONE ? PLAIN : LOCAL_COPY);
     for (long at = 1; died; at++) {
         struct weak_fs *first = weak_fs_clone(base, (uint64_t)at);
         struct oracle after = before;
 
         weak_fs_drop(first, omission->what, omission->pattern);
         weak_fs_die_at(first, at);
-        drop_steps(first, &after, t, at % 2 == 0);
+        drop_steps(first, &after, t, how, at % 2 == 0);
         died = weak_fs_is_dead(first);
-        for (int i = 0; i < STATES; i++) {
+        for (int i = 0; i < (how == ALONE ? STATES : STATES / 2); i++) {
             struct weak_fs *fs =
                 weak_fs_clone(first, (uint64_t)(at * 1000 + i));
             struct oracle o = after;
             char context[64];
 
-            snprintf(context, sizeof(context), "truncate, call %ld, state %d",
-                     at, i);
+            snprintf(context, sizeof(context),
+                     "truncate %d, call %ld, state %d", (int)how, at, i);
             oracle_report_as(omission->what ? NULL : context);
             weak_fs_crash(fs, crash_number(i));
-            look_at_truncated(fs, &o, t, event_number(i));
-            drop_steps(fs, &o, t, 1);
-            weak_fs_crash(fs, WEAK_CRASH_NONE_KEPT);
-            look_at_truncated(fs, &o, t, ORACLE_POWER_LOSS);
+            follow_truncation(fs, &o, t, how, event_number(i));
             oracle_report_as(NULL);
             weak_fs_free(fs);
         }
         weak_fs_free(first);
     }
     weak_fs_free(base);
+}
+
+void explore_truncations(struct tally *t, const struct omission *omission)
+{
+    for (int how = 0; how < DROPPINGS; how++)
+        explore_dropping(t, omission, (enum dropping)how);
 }
 
 /* ---- a lost step is written again ---------------------------------------- */

@@ -54,6 +54,16 @@ for name, step, files in ("step", 7, ()), ("files", 7, ((0, 0), (3, 4096))), ("a
     save("fuzz_losses", name, b"\1" + bytes(64) + body + b"".join(struct.pack("<IQ", *f) for f in files))
 save("fuzz_losses", "unsealed", b"\0" + bytes(64) + body)
 
+# Records of dropped steps: one, several, and some that contradict themselves.
+for name, items in (("one", ((-1, 3, 0),)), ("several", ((0, 2, 0), (7, 2, 5), (40, 9, 1))),
+                    ("included", ((5, 2, 0), (7, 2, 0))), ("descending", ((7, 2, 0), (5, 3, 0))),
+                    ("none", ()), ("epoch", ((5, 0, 1),)), ("step", ((-2, 1, 0),))):
+    body = struct.pack("<Q", len(items)) + b"".join(struct.pack("<qII", *i) for i in items)
+    save("fuzz_truncations", name, b"\1" + bytes(64) + body)
+save("fuzz_truncations", "short", b"\1" + bytes(64) + struct.pack("<QqI", 1, 5, 2))
+save("fuzz_truncations", "many", b"\1" + bytes(64) + struct.pack("<QqII", 1 << 60, 5, 2, 0))
+save("fuzz_truncations", "unsealed", b"\0" + bytes(64) + body)
+
 numbers = bytes(range(64)) * 4
 for codec in ("raw", "zstd"):
     for bits in range(4):

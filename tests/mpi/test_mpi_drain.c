@@ -518,6 +518,62 @@ static void a_damaged_manifest_is_not_older(const struct ranks *ranks)
     check_steps(&w, w.path, STEPS);
 }
 
+/* Drop all steps but the first, without the local copies; a drain of all of
+ * them brings none back. */
+static void drop_and_drain(const struct world *w, int remove)
+{
+    bouma_drain_report report;
+    bouma_options o = options_of(w, 0);
+    char message[640];
+    bouma_dataset *ds;
+    int rc;
+
+    CHECK_EQ(bouma_dataset_append_mpi(&ds, MPI_COMM_WORLD, w->path, &o),
+             BOUMA_OK);
+    CHECK_EQ(bouma_dataset_truncate(ds, 0), BOUMA_OK);
+    CHECK_EQ(bouma_dataset_close(ds), BOUMA_OK);
+    bouma_dataset_free(ds);
+    rc = bouma_drain_mpi(MPI_COMM_WORLD, w->local_copy, w->path, remove, &o,
+                         &report, message, sizeof(message));
+    CHECK_EQ(rc, BOUMA_OK);
+    CHECK(same_on_all(rc, message));
+    CHECK_EQ(report.steps, STEPS);
+    CHECK_EQ(report.present, 1);
+    CHECK_EQ(report.dropped, STEPS - 1);
+    CHECK_EQ(report.published + report.older + report.files, 0);
+    CHECK_EQ(report.removed, remove ? STEPS : 0);
+    check_steps(w, w->path, 1);
+}
+
+/* Whoever goes on with the local copies removes dropped steps from each of
+ * them. */
+static void dropped_steps_stay_dropped(const struct ranks *ranks, int nodes)
+{
+    struct writer writer;
+    bouma_options o;
+    struct world w;
+
+    world_make(&w, ranks, nodes, 10);
+    o = options_of(&w, 1);
+    begin(&writer, &w, w.path, &o, 0);
+    for (int64_t step = 0; step < STEPS; step++)
+        CHECK_EQ(write_step(&writer, step), BOUMA_OK);
+    end(&writer);
+    drop_and_drain(&w, 0);
+    begin(&writer, &w, w.path, &o, 1);
+    for (int64_t step = 1; step < STEPS; step++) {
+        CHECK_EQ(entries(w.local_copy, step, ""), 0);
+        MPI_Barrier(MPI_COMM_WORLD);
+        CHECK_EQ(write_step(&writer, step), BOUMA_OK);
+    }
+    end(&writer);
+    check_steps(&w, w.path, STEPS);
+    drop_and_drain(&w, 1);
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int64_t step = 0; step < STEPS; step++)
+        CHECK_EQ(entries(w.local_copy, step, ""), 0);
+}
+
 /* The local copy of one node is in the way: nobody begins. */
 static void a_local_copy_in_the_way_is_told_to_all(const struct ranks *ranks)
 {
@@ -562,6 +618,7 @@ int main(int argc, char **argv)
             local_copies_make_the_dataset_anew(&ranks, nodes, together);
         what_is_replaced_is_replaced_everywhere(&ranks, nodes);
         files_are_checked_once(&ranks, nodes);
+        dropped_steps_stay_dropped(&ranks, nodes);
     }
     if (ranks.size > 1)
         a_damaged_manifest_is_not_older(&ranks);

@@ -11,7 +11,8 @@
 
 static const struct option_spec options[] = {
     {.name = "remove",
-     .help = "then remove from LOCAL what DS has, the same and whole"},
+     .help =
+         "then remove from LOCAL what DS has, the same and whole, or dropped"},
     {.field = "force"},
     {0}};
 
@@ -20,7 +21,7 @@ static bool did_something(const bouma_drain_report *report)
 {
     return report->present || report->published || report->waiting ||
            report->failed || report->removed || report->files ||
-           report->older || report->losses;
+           report->older || report->losses || report->dropped;
 }
 
 static void print_text(const struct session_drain *drain, double seconds)
@@ -43,6 +44,9 @@ static void print_text(const struct session_drain *drain, double seconds)
     if (report->older)
         printf("%s not copied, and kept here: a later writing is known\n",
                format_count(a, report->older, "step"));
+    if (report->dropped)
+        printf("%s not copied: dropped by a truncation of %s\n",
+               format_count(a, report->dropped, "step"), drain->path);
     if (report->losses)
         printf("%s put on record there: see `bouma verify`\n",
                format_count(a, report->losses, "lost step"));
@@ -67,6 +71,7 @@ static int print_object(struct context *ctx, const struct session_drain *drain,
     json_put(root, "published", json_count(report->published));
     json_put(root, "replaced", json_count(report->replaced));
     json_put(root, "older", json_count(report->older));
+    json_put(root, "dropped", json_count(report->dropped));
     json_put(root, "losses", json_count(report->losses));
     json_put(root, "waiting", json_count(report->waiting));
     json_put(root, "failed", json_count(report->failed));
@@ -124,7 +129,9 @@ const struct command cmd_drain = {
         "If a step was written again in LOCAL or DS, the later writing counts: "
         "that of\nthe later writer. From LOCAL it replaces the earlier one in "
         "DS. If DS has it,\nLOCAL keeps its own, also with --remove. Steps "
-        "that LOCAL has lost are put on\nrecord in DS.\n"
+        "that LOCAL has lost are put on\nrecord in DS. Steps that `bouma "
+        "truncate` has dropped from DS are not copied, and\n--remove removes "
+        "them.\n"
         "\n"
         "A step that is damaged, in LOCAL or DS, stays in LOCAL. The others "
         "go on, and\nthe exit status tells of the failure.\n"

@@ -82,9 +82,10 @@ const struct command cmd_truncate = {
     .examples = "  bouma truncate run.bouma --after 40\n",
     .notes = "Steps are dropped for good, the last one first; each is there "
              "whole or not at all,\nalso where the command is interrupted.\n\n"
-             "Of a run with the option persist, steps are on the storage of "
-             "nodes, too: a later\ndrain brings them back. Truncate with the "
-             "same options (BOUMA_OPTIONS=\n\"persist=yes;local=DIR\"), on "
-             "every node, or remove these copies.\n",
+             "Copies that a run with the option persist has left on the "
+             "storage of nodes stay,\nbut no drain brings them back. To "
+             "remove them, too, truncate with the same options\n"
+             "(BOUMA_OPTIONS=\"persist=yes;local=DIR\"), on every node; or "
+             "use `bouma drain --remove`.\n",
     .options = options,
     .run = run};

@@ -1,0 +1,379 @@
+/* Steps that were dropped from a dataset, and are still in its local copy: no
+ * drain and no reader brings them back. */
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "bouma.h"
+#include "check.h"
+#include "files.h"
+#include "must.h"
+#include "scenario.h"
+
+/* DIR/far/d.bouma is the dataset, DIR/near/d.bouma its local copy. */
+struct world {
+    char dir[64], far[128], near[128], local_copy[160];
+};
+
+static bouma_options options_of(const struct world *w, int persist)
+{
+    bouma_options o;
+
+    bouma_options_init(&o, sizeof(o));
+    o.files = 2;
+    o.persist = persist;
+    if (persist)
+        snprintf(o.local, sizeof(o.local), "%s", w->near);
+    return o;
+}
+
+struct writer {
+    bouma_dataset *ds;
+    struct scenario_writer s;
+};
+
+static void append(struct writer *w, const char *path, const bouma_options *o)
+{
+    memset(w, 0, sizeof(*w));
+    MUST(w->ds, bouma_dataset_append(&w->ds, path, o));
+}
+
+static void write_step(struct writer *w, int64_t step, int generation)
+{
+    MUST(w->ds, scenario_write(w->ds, &w->s, step, generation, 0, 1));
+}
+
+static void end(struct writer *w)
+{
+    MUST(w->ds, bouma_dataset_close(w->ds));
+    bouma_dataset_free(w->ds);
+}
+
+/* Steps 0 to 3 in both places, all of generation 1. */
+static void world_make(struct world *w)
+{
+    struct writer writer = {0};
+    bouma_options o;
+
+    memset(w, 0, sizeof(*w));
+    snprintf(w->dir, sizeof(w->dir), "/tmp/test_dropped.XXXXXX");
+    REQUIRE(mkdtemp(w->dir));
+    snprintf(w->far, sizeof(w->far), "%s/far", w->dir);
+    snprintf(w->near, sizeof(w->near), "%s/near", w->dir);
+    REQUIRE(!mkdir(w->far, 0777) && !mkdir(w->near, 0777));
+    snprintf(w->local_copy, sizeof(w->local_copy), "%s/d.bouma", w->near);
+    strcat(w->far, "/d.bouma");
+    o = options_of(w, 1);
+    MUST(writer.ds, bouma_dataset_create(&writer.ds, w->far, &o));
+    for (int step = 0; step < 4; step++)
+        write_step(&writer, step, 1);
+    end(&writer);
+}
+
+static void truncate_after(const struct world *w, int persist, int64_t last)
+{
+    bouma_options o = options_of(w, persist);
+    struct writer writer;
+
+    append(&writer, w->far, &o);
+    MUST(writer.ds, bouma_dataset_truncate(writer.ds, last));
+    end(&writer);
+}
+
+static int drain(const struct world *w, int remove, bouma_drain_report *report)
+{
+    bouma_options o = options_of(w, 0);
+    char message[640];
+
+    return bouma_drain(w->local_copy, w->far, remove, &o, report, message,
+                       sizeof(message));
+}
+
+/* Which generation of steps 0 to 3 is in a place, as digits, '-' for none. With
+ * 'local' also from the local copy. */
+static const char *look(const struct world *w, const char *path, int local,
+                        char text[5])
+{
+    bouma_options o = options_of(w, 0);
+    bouma_dataset *ds;
+
+    if (local)
+        snprintf(o.local, sizeof(o.local), "%s", w->near);
+    MUST(ds, bouma_dataset_open(&ds, path, &o));
+    for (int step = 0; step < 4; step++) {
+        int generation = -1;
+        enum scenario_verdict verdict = scenario_read(ds, step, &generation);
+
+        text[step] = verdict == SCENARIO_EXACT    ? (char)('0' + generation)
+                     : verdict == SCENARIO_ABSENT ? '-'
+                                                  : '?';
+    }
+    text[4] = 0;
+    bouma_dataset_free(ds);
+    return text;
+}
+
+static uint64_t damages(const struct world *w, const char *path)
+{
+    bouma_options o = options_of(w, 0);
+    bouma_verify_report report;
+    char message[640];
+
+    REQUIRE(!bouma_verify(path, BOUMA_VERIFY_DEEP, &o, NULL, NULL, &report,
+                          message, sizeof(message)));
+    return report.damages + report.unchecked;
+}
+
+static void shell(const struct world *w, const char *command)
+{
+    char text[400];
+
+    snprintf(text, sizeof(text), "cd %s && %s", w->dir, command);
+    REQUIRE(!system(text));
+}
+
+/* ---- claims ------------------------------------------------------------- */
+
+/* Only those that are not there: the new step 1 has taken no part in it. */
+static void dropped_steps_do_not_come_back(const struct world *w)
+{
+    bouma_options o = options_of(w, 0);
+    bouma_drain_report report;
+    struct writer writer;
+    char text[5];
+
+    truncate_after(w, 0, 0);
+    append(&writer, w->far, &o);
+    write_step(&writer, 1, 2);
+    end(&writer);
+    CHECK_TEXT(look(w, w->far, 1, text), "12--");
+    for (int remove = 0; remove < 2; remove++) {
+        CHECK_EQ(drain(w, remove, &report), BOUMA_OK);
+        CHECK_EQ(report.steps, 4);
+        CHECK_EQ(report.dropped, 3);
+        CHECK_EQ(report.present, 1);
+        CHECK_EQ(report.published + report.files + report.older, 0);
+        CHECK_EQ(report.removed, remove ? 4 : 0);
+        CHECK_TEXT(look(w, w->far, 0, text), "12--");
+        CHECK_TEXT(look(w, w->local_copy, 0, text), remove ? "----" : "1111");
+    }
+    CHECK_EQ(damages(w, w->far) + damages(w, w->local_copy), 0);
+}
+
+/* Nor do those that the dataset never had. */
+static void what_was_never_drained_is_dropped_too(const struct world *w)
+{
+    bouma_drain_report report;
+    char text[5];
+
+    shell(w, "rm -r far/d.bouma/steps/0000000[23] far/d.bouma/index");
+    truncate_after(w, 0, 1);
+    CHECK_EQ(drain(w, 0, &report), BOUMA_OK);
+    CHECK_EQ(report.dropped, 2);
+    CHECK_TEXT(look(w, w->far, 1, text), "11--");
+}
+
+/* One who opens with the local copy drops from it what was dropped without. */
+static void who_goes_on_with_a_local_copy_cleans_it(const struct world *w)
+{
+    bouma_options o = options_of(w, 1);
+    bouma_drain_report report;
+    struct writer writer;
+    char text[5];
+
+    truncate_after(w, 0, 1);
+    append(&writer, w->far, &o);
+    CHECK_EQ(bouma_dataset_step_count(writer.ds), 2);
+    CHECK_TEXT(bouma_dataset_note(writer.ds, 0), "2 steps were removed from");
+    write_step(&writer, 2, 2);
+    end(&writer);
+    CHECK_TEXT(look(w, w->far, 0, text), "112-");
+    CHECK_TEXT(look(w, w->local_copy, 0, text), "112-");
+    /* What was written since is drained as any step. */
+    shell(w, "rm -r far/d.bouma/steps/00000002 far/d.bouma/index");
+    CHECK_EQ(drain(w, 0, &report), BOUMA_OK);
+    CHECK_EQ(report.published, 1);
+    CHECK_EQ(report.dropped, 0);
+    CHECK_TEXT(look(w, w->far, 0, text), "112-");
+    CHECK_EQ(damages(w, w->far) + damages(w, w->local_copy), 0);
+}
+
+/* Steps that the same handle writes afterwards are of the same epoch. */
+static void who_truncates_can_write_on(const struct world *w)
+{
+    bouma_options o = options_of(w, 1);
+    bouma_drain_report report;
+    struct writer writer;
+    char text[5];
+
+    append(&writer, w->far, &o);
+    write_step(&writer, 4, 1);
+    MUST(writer.ds, bouma_dataset_truncate(writer.ds, 1));
+    write_step(&writer, 2, 2);
+    MUST(writer.ds, bouma_dataset_truncate(writer.ds, 2));
+    write_step(&writer, 3, 3);
+    end(&writer);
+    CHECK_TEXT(look(w, w->local_copy, 0, text), "1123");
+    shell(w, "rm -r far/d.bouma/steps/0000000[23] far/d.bouma/index");
+    CHECK_EQ(drain(w, 1, &report), BOUMA_OK);
+    CHECK_EQ(report.published, 2);
+    CHECK_EQ(report.dropped, 0);
+    CHECK_EQ(report.removed, 4);
+    CHECK_TEXT(look(w, w->far, 0, text), "1123");
+}
+
+/* A node that took no part in the truncation keeps its files. */
+static void
+the_local_copy_of_an_absent_node_brings_nothing(const struct world *w)
+{
+    bouma_drain_report report;
+    char text[5];
+
+    shell(w, "cp -r near absent");
+    truncate_after(w, 1, 0);
+    CHECK_TEXT(look(w, w->local_copy, 0, text), "1---");
+    shell(w, "rm -r near && mv absent near");
+    CHECK_EQ(drain(w, 0, &report), BOUMA_OK);
+    CHECK_EQ(report.dropped, 3);
+    CHECK_TEXT(look(w, w->far, 1, text), "1---");
+}
+
+/* Who truncated was killed: what is still there is there, and the local copy
+ * keeps its copy until that is known to be whole. */
+static void an_interrupted_truncation_costs_no_copy(const struct world *w)
+{
+    bouma_drain_report report;
+    char text[5];
+
+    shell(w, "cp -r far save");
+    truncate_after(w, 0, 0);
+    shell(w, "cp far/d.bouma/truncations save/d.bouma &&"
+             "rm -r far && mv save far &&"
+             "cp far/d.bouma/steps/00000002/manifest kept &&"
+             "printf x >far/d.bouma/steps/00000002/manifest");
+    CHECK_EQ(drain(w, 1, &report), BOUMA_OK);
+    CHECK_EQ(report.present, 3);
+    CHECK_EQ(report.dropped, 1);
+    CHECK_EQ(report.removed, 3);
+    CHECK_TEXT(look(w, w->local_copy, 0, text), "--1-");
+    /* It is not removed by one who opens with the local copy, either. */
+    truncate_after(w, 1, 3);
+    CHECK_TEXT(look(w, w->local_copy, 0, text), "--1-");
+    shell(w, "mv kept far/d.bouma/steps/00000002/manifest");
+    CHECK_TEXT(look(w, w->far, 0, text), "1111");
+}
+
+/* A step that was dropped is not put on record as lost. */
+static void a_dropped_step_is_not_lost(const struct world *w)
+{
+    bouma_drain_report report;
+
+    shell(w, "rm -r near/d.bouma/steps/00000003");
+    truncate_after(w, 0, 1);
+    CHECK_EQ(drain(w, 0, &report), BOUMA_OK);
+    CHECK_EQ(report.losses, 0);
+    CHECK_EQ(report.dropped, 1);
+    CHECK_EQ(damages(w, w->far), 0);
+}
+
+static void note_text(void *user, const bouma_finding *f)
+{
+    if (!strcmp(f->name, "truncations"))
+        snprintf(user, 640, "%s", f->text);
+}
+
+/* Nothing is drained while nobody knows what was dropped. */
+static void a_damaged_record_is_told(const struct world *w)
+{
+    bouma_options o = options_of(w, 0);
+    bouma_verify_report report;
+    bouma_repair_report repair;
+    bouma_drain_report drained;
+    char message[640] = "", text[640] = "", steps[5];
+    struct writer writer;
+
+    truncate_after(w, 0, 1);
+    shell(w, "printf x | dd of=far/d.bouma/truncations bs=1 seek=70 "
+             "conv=notrunc status=none");
+    CHECK_EQ(bouma_verify(w->far, BOUMA_VERIFY_QUICK, &o, note_text, text,
+                          &report, message, sizeof(message)),
+             BOUMA_OK);
+    CHECK_EQ(report.damages, 1);
+    CHECK_TEXT(text, "which steps were dropped is not known any more");
+    CHECK_EQ(bouma_drain(w->local_copy, w->far, 0, &o, &drained, message,
+                         sizeof(message)),
+             BOUMA_EFORMAT);
+    CHECK_TEXT(message, "nothing was copied (`bouma repair`");
+    CHECK_TEXT(look(w, w->far, 0, steps), "11--");
+    append(&writer, w->far, &o);
+    CHECK_EQ(bouma_dataset_truncate(writer.ds, 0), BOUMA_EFORMAT);
+    CHECK_TEXT(bouma_error_message(writer.ds), "no step was dropped");
+    end(&writer);
+    CHECK_TEXT(look(w, w->far, 0, steps), "11--");
+    /* Writing and reading go on. */
+    o = options_of(w, 1);
+    append(&writer, w->far, &o);
+    CHECK_TEXT(bouma_dataset_note(writer.ds, 0), "may still be in");
+    end(&writer);
+    CHECK_TEXT(look(w, w->far, 1, steps), "1111");
+    for (int apply = 0; apply < 2; apply++) {
+        text[0] = 0;
+        CHECK_EQ(bouma_repair(w->far, apply, &o, note_text, text, &repair,
+                              message, sizeof(message)),
+                 BOUMA_OK);
+        CHECK_EQ(repair.actions, 1);
+        CHECK_TEXT(text, "come back with a drain");
+        CHECK_EQ(damages(w, w->far), !apply);
+    }
+    CHECK_EQ(drain(w, 0, &drained), BOUMA_OK);
+    CHECK_EQ(drained.published, 2);
+    /* Nothing of it stays when another takes the place of the dataset. */
+    truncate_after(w, 1, 1);
+    o.clobber = 1;
+    MUST(writer.ds, bouma_dataset_create(&writer.ds, w->far, &o));
+    end(&writer);
+    shell(w, "test ! -e far/d.bouma/truncations && test ! -e far/d.bouma/lost");
+}
+
+/* Without its epochs a dataset would begin with numbers that were dropped. */
+static void epochs_stay_beyond_what_was_dropped(const struct world *w)
+{
+    bouma_options o = options_of(w, 1);
+    bouma_drain_report report;
+    struct writer writer;
+    char text[5];
+
+    shell(w, "mkdir far/d.bouma/epochs/000050");
+    truncate_after(w, 0, 1);
+    shell(w, "rm -r far/d.bouma/epochs/*");
+    append(&writer, w->far, &o);
+    write_step(&writer, 2, 2);
+    end(&writer);
+    shell(w, "rm -r far/d.bouma/steps/00000002 far/d.bouma/index");
+    CHECK_EQ(drain(w, 0, &report), BOUMA_OK);
+    CHECK_EQ(report.published, 1);
+    CHECK_TEXT(look(w, w->far, 0, text), "112-");
+}
+
+int main(void)
+{
+    static void (*const claims[])(const struct world *w) = {
+        dropped_steps_do_not_come_back,
+        what_was_never_drained_is_dropped_too,
+        who_goes_on_with_a_local_copy_cleans_it,
+        who_truncates_can_write_on,
+        the_local_copy_of_an_absent_node_brings_nothing,
+        an_interrupted_truncation_costs_no_copy,
+        a_dropped_step_is_not_lost,
+        a_damaged_record_is_told,
+        epochs_stay_beyond_what_was_dropped,
+    };
+
+    for (size_t i = 0; i < sizeof(claims) / sizeof(claims[0]); i++) {
+        struct world w;
+
+        world_make(&w);
+        claims[i](&w);
+        CHECK(!remove_tree(w.dir));
+    }
+    return check_result();
+}
