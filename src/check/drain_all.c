@@ -211,8 +211,10 @@ static int open_places(struct bm_drain_all *r)
     if (!rc)
         rc = join_lists(r, &all, sizes);
     if (!rc && r->comm->rank == 0) {
-        rc = bm_place_make(&r->far, r->options->io, r->a, r->far_path, r->id, 0,
-                           r->error);
+        rc =
+            bm_place_open(&r->far, r->options->io, r->a, r->far_path, r->error);
+        if (!rc)
+            rc = bm_place_settle(&r->far, r->id, 0, r->error);
         if (rc == BOUMA_EEXISTS)
             bm_fail(r->error, rc,
                     "%s: is another dataset than %s; nothing was copied",

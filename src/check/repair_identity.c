@@ -36,8 +36,9 @@ static int search_head(void *context, const char *entry)
     bm_name_subfile(name, search->step, subfile, g);
     bm_buffer_init(&b, r->ds.a);
     if (!bm_repair_load_front(r, &b, &e, &bytes, name, &ignored) &&
-        !bm_envelope_open(&e, &body, b.data, b.size, BM_KIND_HEAD, NULL, name,
-                          &ignored)) {
+        !bm_envelope_open(&e, &body,
+                          &(struct bm_metadata){b.data, b.size, NULL, name},
+                          BM_KIND_HEAD, &ignored)) {
         memcpy(r->ds.id, e.id, 16);
         search->ids->found = 1;
     }
@@ -77,8 +78,9 @@ static int search_id(void *context, const char *entry)
     bm_name_manifest(name, step);
     bm_buffer_init(&b, s->a);
     if (!bm_store_load(s, name, &b, s->memory_limit, &ignored) &&
-        !bm_envelope_open(&e, &body, b.data, b.size, BM_KIND_MANIFEST, NULL,
-                          name, &ignored)) {
+        !bm_envelope_open(&e, &body,
+                          &(struct bm_metadata){b.data, b.size, NULL, name},
+                          BM_KIND_MANIFEST, &ignored)) {
         memcpy(search->r->ds.id, e.id, 16);
         search->found = 1;
     }

@@ -471,7 +471,8 @@ int bm_head_decode(struct bm_head *h, const struct bm_schema *schema,
     uint32_t placed;
     size_t count;
     int rc =
-        bm_envelope_open(&e, &c, data, bytes, BM_KIND_HEAD, id, name, error);
+        bm_envelope_open(&e, &c, &(struct bm_metadata){data, bytes, id, name},
+                         BM_KIND_HEAD, error);
 
     if (rc)
         return rc;

@@ -1345,8 +1345,8 @@ static void records_keep_files_and_pieces(void)
     bm_loss_encode(&b, &lost, id);
     for (size_t bytes = 0; bytes <= b.size; bytes++) {
         struct bm_lost_step back = {.files = NULL};
-        int rc =
-            bm_loss_decode_record(&back, a, b.data, bytes, id, "x", &error);
+        int rc = bm_loss_decode_record(
+            &back, a, &(struct bm_metadata){b.data, bytes, id, "x"}, &error);
 
         CHECK_EQ(rc, bytes == b.size ? BOUMA_OK : BOUMA_EFORMAT);
         if (!rc)
