@@ -113,11 +113,20 @@ void bm_api_tell(char *message, size_t bytes, const char *text);
 int bm_api_alone(struct bm_comm **out, const bouma_options *opts, char *message,
                  size_t bytes);
 
-/* bouma_verify() over a communicator, which is taken over. Collective. */
-int bm_api_verify(struct bm_comm *comm, const char *path,
-                  bouma_verify_depth depth, const bouma_options *opts,
-                  void (*each)(void *user, const bouma_finding *f), void *user,
-                  bouma_verify_report *report, char *message, size_t bytes);
+/* What a caller asks, in one piece. */
+struct bm_request;
+struct bm_request bm_api_ask(const char *path, const bouma_options *opts,
+                             void (*each)(void *user, const bouma_finding *f),
+                             void *user, char *message, size_t bytes);
+/* Its path and its options: checked, and complete then. */
+int bm_api_accept(struct bm_request *q);
+/* Tell the caller what its error says. */
+void bm_api_answer(const struct bm_request *q);
+
+/* bouma_verify() over a communicator, which is taken over. 'report' may be
+ * NULL. Collective. */
+int bm_api_verify(struct bm_comm *comm, struct bm_request *q,
+                  bouma_verify_depth depth, bouma_verify_report *report);
 
 /* bouma_probe() over a communicator, which is taken over. Collective. */
 int bm_api_probe(struct bm_comm *comm, const bouma_probe_spec *spec,
@@ -125,8 +134,7 @@ int bm_api_probe(struct bm_comm *comm, const bouma_probe_spec *spec,
                  char *message, size_t bytes);
 
 /* bouma_drain(), the same. */
-int bm_api_drain(struct bm_comm *comm, const char *local, const char *path,
-                 int remove, const bouma_options *opts,
-                 bouma_drain_report *report, char *message, size_t bytes);
+int bm_api_drain(struct bm_comm *comm, struct bm_request *q, const char *local,
+                 int remove, bouma_drain_report *report);
 
 #endif

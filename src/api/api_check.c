@@ -4,28 +4,47 @@
 #include "api/api.h"
 #include "check/check.h"
 
-int bm_api_verify(struct bm_comm *comm, const char *path,
-                  bouma_verify_depth depth, const bouma_options *opts,
-                  void (*each)(void *user, const bouma_finding *f), void *user,
-                  bouma_verify_report *report, char *message, size_t bytes)
+struct bm_request bm_api_ask(const char *path, const bouma_options *opts,
+                             void (*each)(void *user, const bouma_finding *f),
+                             void *user, char *message, size_t bytes)
 {
-    struct bm_error error = {0};
+    return (struct bm_request){.path = path,
+                               .given = opts,
+                               .each = each,
+                               .user = user,
+                               .message = message,
+                               .message_bytes = bytes};
+}
+
+int bm_api_accept(struct bm_request *q)
+{
+    q->a = bm_api_allocator(q->given);
+    return bm_api_check(&q->options, q->given, q->path, &q->error);
+}
+
+void bm_api_answer(const struct bm_request *q)
+{
+    bm_api_tell(q->message, q->message_bytes, q->error.text);
+}
+
+int bm_api_verify(struct bm_comm *comm, struct bm_request *q,
+                  bouma_verify_depth depth, bouma_verify_report *report)
+{
     bouma_verify_report own;
-    bouma_options options;
-    int rc = bm_api_check(&options, opts, path, &error);
+    int rc = bm_api_accept(q);
 
     memset(&own, 0, sizeof(own));
     if (!rc && (depth < BOUMA_VERIFY_QUICK || depth > BOUMA_VERIFY_DEEP))
-        rc = bm_fail(&error, BOUMA_EINVAL,
+        rc = bm_fail(&q->error, BOUMA_EINVAL,
                      "there is no depth %d of checks; they are %d "
                      "(BOUMA_VERIFY_QUICK) to %d (BOUMA_VERIFY_DEEP)",
                      (int)depth, BOUMA_VERIFY_QUICK, BOUMA_VERIFY_DEEP);
-    rc = bm_comm_agree(comm, rc, &error);
+    rc = bm_comm_agree(comm, rc, &q->error);
     if (rc)
         bm_comm_free(comm);
     else
-        rc = bm_verify(comm, path, depth, &options, each, user, &own, &error);
-    bm_api_tell(message, bytes, error.text);
+        rc = bm_verify(comm, q, depth, &own);
+    bm_api_answer(q);
     if (report)
         *report = own;
     return rc;
@@ -39,10 +58,9 @@ int bouma_verify(const char *path, bouma_verify_depth depth,
     BM_STRICT_MATH;
     struct bm_comm *comm;
     int rc = bm_api_alone(&comm, opts, message, bytes);
+    struct bm_request q = bm_api_ask(path, opts, each, user, message, bytes);
 
-    return rc ? rc
-              : bm_api_verify(comm, path, depth, opts, each, user, report,
-                              message, bytes);
+    return rc ? rc : bm_api_verify(comm, &q, depth, report);
 }
 
 int bouma_repair(const char *path, int apply, const bouma_options *opts,
@@ -50,16 +68,14 @@ int bouma_repair(const char *path, int apply, const bouma_options *opts,
                  bouma_repair_report *report, char *message, size_t bytes)
 {
     BM_STRICT_MATH;
-    struct bm_error error = {0};
+    struct bm_request q = bm_api_ask(path, opts, each, user, message, bytes);
     bouma_repair_report own;
-    bouma_options options;
-    int rc = bm_api_check(&options, opts, path, &error);
+    int rc = bm_api_accept(&q);
 
     memset(&own, 0, sizeof(own));
     if (!rc)
-        rc = bm_repair(path, apply, &options, bm_api_allocator(opts), each,
-                       user, &own, &error);
-    bm_api_tell(message, bytes, error.text);
+        rc = bm_repair(&q, apply, &own);
+    bm_api_answer(&q);
     if (report)
         *report = own;
     return rc;
@@ -90,20 +106,18 @@ int bouma_repair_forget(const char *path, int64_t step, int apply,
                         size_t bytes)
 {
     BM_STRICT_MATH;
-    struct bm_error error = {0};
+    struct bm_request q = bm_api_ask(path, opts, each, user, message, bytes);
     bouma_repair_report own;
-    bouma_options options;
-    int rc = bm_api_check(&options, opts, path, &error);
+    int rc = bm_api_accept(&q);
 
     memset(&own, 0, sizeof(own));
     if (!rc && step < -1)
-        rc = bm_fail(&error, BOUMA_EINVAL,
+        rc = bm_fail(&q.error, BOUMA_EINVAL,
                      "step is %lld; it must be 0 or more, or -1 for all",
                      (long long)step);
     if (!rc)
-        rc = bm_forget(path, step, apply, &options, bm_api_allocator(opts),
-                       each, user, &own, &error);
-    bm_api_tell(message, bytes, error.text);
+        rc = bm_forget(&q, step, apply, &own);
+    bm_api_answer(&q);
     if (report)
         *report = own;
     return rc;

@@ -4,28 +4,25 @@
 #include "api/api.h"
 #include "check/drain_all.h"
 
-int bm_api_drain(struct bm_comm *comm, const char *local, const char *path,
-                 int remove, const bouma_options *opts,
-                 bouma_drain_report *report, char *message, size_t bytes)
+int bm_api_drain(struct bm_comm *comm, struct bm_request *q, const char *local,
+                 int remove, bouma_drain_report *report)
 {
-    struct bm_error error = {0};
     bouma_drain_report own;
-    bouma_options options;
-    int rc = bm_api_check(&options, opts, path, &error);
+    int rc = bm_api_accept(q);
 
     memset(&own, 0, sizeof(own));
     if (!rc && (!local || !*local))
-        rc = bm_fail(&error, BOUMA_EINVAL,
+        rc = bm_fail(&q->error, BOUMA_EINVAL,
                      "the path of the dataset to drain is empty");
-    if (!rc && !strcmp(local, path))
-        rc = bm_fail(&error, BOUMA_EINVAL,
-                     "%s: cannot be drained to where it is", path);
-    rc = bm_comm_agree(comm, rc, &error);
+    if (!rc && !strcmp(local, q->path))
+        rc = bm_fail(&q->error, BOUMA_EINVAL,
+                     "%s: cannot be drained to where it is", q->path);
+    rc = bm_comm_agree(comm, rc, &q->error);
     if (rc)
         bm_comm_free(comm);
     else
-        rc = bm_drain_all(comm, local, path, remove, &options, &own, &error);
-    bm_api_tell(message, bytes, error.text);
+        rc = bm_drain_all(comm, q, local, remove, &own);
+    bm_api_answer(q);
     if (report)
         *report = own;
     return rc;
@@ -38,8 +35,7 @@ int bouma_drain(const char *local, const char *path, int remove,
     BM_STRICT_MATH;
     struct bm_comm *comm;
     int rc = bm_api_alone(&comm, opts, message, bytes);
+    struct bm_request q = bm_api_ask(path, opts, NULL, NULL, message, bytes);
 
-    return rc ? rc
-              : bm_api_drain(comm, local, path, remove, opts, report, message,
-                             bytes);
+    return rc ? rc : bm_api_drain(comm, &q, local, remove, report);
 }

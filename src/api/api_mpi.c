@@ -2,6 +2,7 @@
 #include "bouma_mpi.h"
 
 #include "api/api.h"
+#include "check/check.h"
 #include "comm/comm_mpi.h"
 
 /* A communicator of the library's own. The options are looked at again later,
@@ -91,10 +92,9 @@ int bouma_verify_mpi(MPI_Comm mpi, const char *path, bouma_verify_depth depth,
     BM_STRICT_MATH;
     struct bm_comm *comm;
     int rc = together(&comm, mpi, opts, message, bytes);
+    struct bm_request q = bm_api_ask(path, opts, each, user, message, bytes);
 
-    return rc ? rc
-              : bm_api_verify(comm, path, depth, opts, each, user, report,
-                              message, bytes);
+    return rc ? rc : bm_api_verify(comm, &q, depth, report);
 }
 
 int bouma_probe_mpi(MPI_Comm mpi, const bouma_probe_spec *spec,
@@ -115,8 +115,7 @@ int bouma_drain_mpi(MPI_Comm mpi, const char *local, const char *path,
     BM_STRICT_MATH;
     struct bm_comm *comm;
     int rc = together(&comm, mpi, opts, message, bytes);
+    struct bm_request q = bm_api_ask(path, opts, NULL, NULL, message, bytes);
 
-    return rc ? rc
-              : bm_api_drain(comm, local, path, remove, opts, report, message,
-                             bytes);
+    return rc ? rc : bm_api_drain(comm, &q, local, remove, report);
 }

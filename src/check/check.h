@@ -5,6 +5,20 @@
 #include "dataset/lost.h"
 #include "read/read.h"
 
+/* What a caller of verify, repair, forget or drain asks, and where the answer
+ * goes. */
+struct bm_request {
+    const char *path;
+    const bouma_options *given; /* the caller's; may be NULL */
+    bouma_options options;      /* the same, complete */
+    const bouma_allocator *a;   /* theirs, or the default */
+    void (*each)(void *user, const bouma_finding *f); /* may be NULL */
+    void *user;
+    char *message; /* [message_bytes], the caller's room; may be NULL */
+    size_t message_bytes;
+    struct bm_error error; /* what will be told there */
+};
+
 /* Findings, collected as bytes so that ranks can send them to each other. */
 struct bm_findings {
     struct bm_buffer bytes;
@@ -61,10 +75,8 @@ int bm_tell_attributes(const struct bm_lost_step *known,
 int bm_loss_is_of(const struct bm_lost_step *lost, const struct bm_manifest *m);
 
 /* All ranks of 'comm', which is taken over. Collective. */
-int bm_verify(struct bm_comm *comm, const char *path, bouma_verify_depth depth,
-              const bouma_options *options,
-              void (*each)(void *user, const bouma_finding *f), void *user,
-              bouma_verify_report *report, struct bm_error *error);
+int bm_verify(struct bm_comm *comm, struct bm_request *q,
+              bouma_verify_depth depth, bouma_verify_report *report);
 
 /* Whether the record of dropped steps can be read; BOUMA_OK or ENOMEM. */
 int bm_check_truncations(struct bm_store *s, const uint8_t id[16],
@@ -82,15 +94,10 @@ int bm_losses_each(const char *path, const bouma_options *options,
                    void (*each)(void *user, const bouma_loss *loss), void *user,
                    struct bm_error *error);
 /* Forget that of a step; -1: all. One process. */
-int bm_forget(const char *path, int64_t step, int apply,
-              const bouma_options *options, const bouma_allocator *a,
-              void (*each)(void *user, const bouma_finding *f), void *user,
-              bouma_repair_report *report, struct bm_error *error);
+int bm_forget(struct bm_request *q, int64_t step, int apply,
+              bouma_repair_report *report);
 
 /* One process. */
-int bm_repair(const char *path, int apply, const bouma_options *options,
-              const bouma_allocator *a,
-              void (*each)(void *user, const bouma_finding *f), void *user,
-              bouma_repair_report *report, struct bm_error *error);
+int bm_repair(struct bm_request *q, int apply, bouma_repair_report *report);
 
 #endif

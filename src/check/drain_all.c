@@ -42,7 +42,9 @@ static int open_near(struct bm_drain_all *r, struct bm_buffer *mine)
 {
     struct bm_error why = {0};
     struct bm_step_list list;
-    int rc, stale, major, minor;
+    struct bm_step_search search = {
+        .store = &r->near, .id = r->id, .found = &list, .how = BM_FIND_EXACT};
+    int rc, major, minor;
 
     rc = bm_store_open(&r->near, r->options->io, r->a, r->near_path, 0, &why);
     if (rc == BOUMA_ENOTFOUND)
@@ -54,8 +56,7 @@ static int open_near(struct bm_drain_all *r, struct bm_buffer *mine)
     bm_step_list_init(&list, r->a);
     rc = bm_identity_load(&r->near, r->id, &major, &minor, r->error);
     if (!rc)
-        rc = bm_steps_find(&r->near, r->id, &list, &stale, BM_FIND_EXACT, NULL,
-                           NULL, r->error);
+        rc = bm_steps_find(&search, r->error);
     if (!rc)
         rc = bm_losses_find_all(&r->near, r->id, &r->losses, 1, r->error);
     if (!rc)
@@ -210,8 +211,10 @@ static int open_places(struct bm_drain_all *r)
     if (!rc)
         rc = join_lists(r, &all, sizes);
     if (!rc && r->comm->rank == 0) {
-        rc = bm_place_make(&r->far, r->options->io, r->a, r->far_path, r->id, 0,
-                           r->error);
+        rc =
+            bm_place_open(&r->far, r->options->io, r->a, r->far_path, r->error);
+        if (!rc)
+            rc = bm_place_settle(&r->far, r->id, 0, r->error);
         if (rc == BOUMA_EEXISTS)
             bm_fail(r->error, rc,
                     "%s: is another dataset than %s; nothing was copied",
@@ -561,24 +564,23 @@ static int sum_up(struct bm_drain_all *r, int rc)
     return rc;
 }
 
-int bm_drain_all(struct bm_comm *comm, const char *near, const char *far,
-                 int remove, const bouma_options *options,
-                 bouma_drain_report *report, struct bm_error *error)
+int bm_drain_all(struct bm_comm *comm, struct bm_request *q, const char *near,
+                 int remove, bouma_drain_report *report)
 {
     struct bm_drain_all r = {.comm = comm,
                              .a = comm->a,
-                             .options = options,
+                             .options = &q->options,
                              .near_path = near,
-                             .far_path = far,
+                             .far_path = q->path,
                              .report = report,
-                             .error = error};
+                             .error = &q->error};
     int rc;
 
     bm_losses_init(&r.losses, r.a);
     bm_losses_init(&r.lost, r.a);
     bm_step_list_init(&r.gone, r.a);
     bm_truncations_init(&r.truncations, r.a);
-    comm->timeout = options->timeout;
+    comm->timeout = q->options.timeout;
     memset(report, 0, sizeof(*report));
     rc = open_places(&r);
     if (!rc) {
@@ -593,7 +595,7 @@ int bm_drain_all(struct bm_comm *comm, const char *near, const char *far,
         bm_copier_release(&r.copier);
     }
     if (!rc && r.problem.status)
-        rc = bm_fail(error, r.problem.status, "%s", r.problem.text);
+        rc = bm_fail(&q->error, r.problem.status, "%s", r.problem.text);
     bm_drain_publish_end(&r);
     bm_losses_release(&r.losses);
     bm_losses_release(&r.lost);

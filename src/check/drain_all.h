@@ -51,11 +51,11 @@ struct bm_drain_all {
     struct bm_error *error;
 };
 
-/* Copy and publish, and with 'remove' remove from the local copies what is safe
- * then. Takes 'comm' over. Collective. */
-int bm_drain_all(struct bm_comm *comm, const char *near, const char *far,
-                 int remove, const bouma_options *options,
-                 bouma_drain_report *report, struct bm_error *error);
+/* Copy what the local copies 'near' have to the path of the request, publish it
+ * there, and with 'remove' remove from the local copies what is safe then.
+ * Takes 'comm' over. Collective. */
+int bm_drain_all(struct bm_comm *comm, struct bm_request *q, const char *near,
+                 int remove, bouma_drain_report *report);
 
 /* Which rank takes care of which file of a step: of those whose local copy has
  * it, the one that has the fewest bytes so far; -1 if none has. A rank without

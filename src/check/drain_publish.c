@@ -129,8 +129,12 @@ static int note_gone(struct bm_drain_all *r, struct bouma_dataset *t)
  * it may have made way for another dataset. */
 static int look(struct bm_drain_all *r, struct bouma_dataset *t)
 {
+    struct bm_step_search search = {.store = &t->store,
+                                    .id = t->id,
+                                    .found = &t->steps,
+                                    .how = BM_FIND_SETTLE};
     uint8_t id[16];
-    int major, minor, stale = 0;
+    int major, minor;
     int rc = bm_identity_load(&t->store, id, &major, &minor, &t->error);
 
     if (!rc && memcmp(id, t->id, 16))
@@ -140,14 +144,13 @@ static int look(struct bm_drain_all *r, struct bouma_dataset *t)
     if (rc)
         return rc;
     t->steps.count = t->unsettled.count = 0;
-    rc = bm_steps_find(&t->store, t->id, &t->steps, &stale, BM_FIND_SETTLE,
-                       NULL, NULL, &t->error);
-    if (!rc && stale)
+    rc = bm_steps_find(&search, &t->error);
+    if (!rc && search.stale)
         rc = note_gone(r, t);
     if (!rc)
-        rc = stale ? bm_steps_write_index(&t->store, t->id, &t->steps, NULL,
-                                          NULL, &t->error)
-                   : bm_store_sync_dir(&t->store, "", &t->error);
+        rc = search.stale ? bm_steps_write_index(&t->store, t->id, &t->steps,
+                                                 NULL, NULL, &t->error)
+                          : bm_store_sync_dir(&t->store, "", &t->error);
     return rc ? rc : bm_commit_load_losses(t);
 }
 

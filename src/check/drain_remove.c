@@ -191,11 +191,12 @@ static int remove_dropped(struct bm_drain_all *r, uint64_t step, int claims)
 static int mend_index(struct bm_drain_all *r)
 {
     struct bm_step_list left;
-    int stale, rc;
+    struct bm_step_search search = {
+        .store = &r->near, .id = r->id, .found = &left, .how = BM_FIND_SETTLE};
+    int rc;
 
     bm_step_list_init(&left, r->a);
-    rc = bm_steps_find(&r->near, r->id, &left, &stale, BM_FIND_SETTLE, NULL,
-                       NULL, r->error);
+    rc = bm_steps_find(&search, r->error);
     if (!rc)
         rc = bm_steps_write_index(&r->near, r->id, &left, NULL, NULL, r->error);
     bm_step_list_release(&left);

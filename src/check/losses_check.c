@@ -412,15 +412,13 @@ static int forget_all(struct bm_repair *r, int64_t step)
     return rc;
 }
 
-int bm_forget(const char *path, int64_t step, int apply,
-              const bouma_options *options, const bouma_allocator *a,
-              void (*each)(void *user, const bouma_finding *f), void *user,
-              bouma_repair_report *report, struct bm_error *error)
+int bm_forget(struct bm_request *q, int64_t step, int apply,
+              bouma_repair_report *report)
 {
     struct bm_repair r;
-    int rc = bm_repair_init(&r, path, apply, options, a, report, error);
+    int rc = bm_repair_init(&r, q, apply, report);
 
     if (!rc)
         rc = forget_all(&r, step);
-    return bm_repair_finish(&r, rc, each, user);
+    return bm_repair_finish(&r, rc);
 }

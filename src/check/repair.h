@@ -3,8 +3,10 @@
 #define BM_REPAIR_H
 
 #include "check/check.h"
+#include "store/envelope.h"
 
 struct bm_repair {
+    struct bm_request *request;
     struct bouma_dataset ds; /* only what the checks need */
     int apply;
     int is_part;        /* of a local copy of several nodes */
@@ -22,16 +24,13 @@ struct bm_repair {
                                      would be */
     int has_index;                /* that can be read, if there is one */
     bouma_repair_report *report;
-    struct bm_error *error;
+    struct bm_error *error; /* of the request */
 };
 
-int bm_repair_init(struct bm_repair *r, const char *path, int apply,
-                   const bouma_options *options, const bouma_allocator *a,
-                   bouma_repair_report *report, struct bm_error *error);
+int bm_repair_init(struct bm_repair *r, struct bm_request *q, int apply,
+                   bouma_repair_report *report);
 /* Tell the findings, release all, and return the status. */
-int bm_repair_finish(struct bm_repair *r, int rc,
-                     void (*each)(void *user, const bouma_finding *f),
-                     void *user);
+int bm_repair_finish(struct bm_repair *r, int rc);
 
 /* Tell of an action. Returns whether to carry it out: not if the claim is lost,
  * either, which ends the repair. */
@@ -67,6 +66,44 @@ int bm_repair_subfile(struct bm_repair *r, struct bouma_step *step, size_t i,
  * that is there again by it; m->count: none. */
 int bm_repair_mended(struct bm_repair *r, const struct bm_manifest *m,
                      size_t *back);
+
+/* ---- the dataset's own file: repair_identity.c --------------------------- */
+
+/* Find the identity; *anew is set if its file is to be written. */
+int bm_repair_find_identity(struct bm_repair *r, int *anew);
+/* Once the dataset is claimed: it may have been written anew till then, or have
+ * made way for another. */
+int bm_repair_identity(struct bm_repair *r, int anew);
+
+/* ---- manifests: repair_manifest.c ---------------------------------------- */
+
+/* A step in memory, for the checks; its manifest is filled by the caller. */
+void bm_repair_step_init(struct bm_repair *r, struct bouma_step *step);
+void bm_repair_step_release(struct bouma_step *step);
+
+/* The bytes of the head at the front of a file of *bytes, and no more. EFORMAT
+ * if there is none. */
+int bm_repair_load_front(struct bm_repair *r, struct bm_buffer *b,
+                         struct bm_envelope *e, uint64_t *bytes,
+                         const char *name, struct bm_error *why);
+/* Load the head of a subfile. With 'schema' it must describe that; else it
+ * fills 'own'. Any damage is EFORMAT. */
+int bm_repair_load_head(struct bm_repair *r, struct bm_head *head,
+                        uint8_t hash[16], const struct bm_schema *schema,
+                        struct bm_schema *own, const char *name);
+
+/* Publish the manifest that the writer of a step has left unpublished; or one
+ * made anew from the subfiles of a generation. EFORMAT if there is no way to
+ * one, or the step is not whole. If one that is 'damaged' is in its place, it
+ * is moved to lost/. */
+int bm_repair_publish_written(struct bm_repair *r, uint64_t number,
+                              struct bm_generation g, int damaged);
+int bm_repair_rebuild_manifest(struct bm_repair *r, uint64_t number,
+                               struct bm_generation g, int damaged);
+
+/* ---- a step without a manifest that can be read: repair_unpublished.c ---- */
+
+int bm_repair_unpublished(struct bm_repair *r, uint64_t number, int damaged);
 
 /* ---- directories --------------------------------------------------------- */
 

@@ -164,8 +164,10 @@ static int good_head(struct bm_repair *r, struct bm_buffer *out,
         return bm_fail(r->error, rc, "%s", why.text);
     if (rc || !bm_envelope_has_hash(out->data, out->size, info->head_hash))
         return BOUMA_EFORMAT;
-    rc = bm_envelope_open(&e, &body, out->data, out->size, BM_KIND_HEAD,
-                          r->ds.id, f->name, &why);
+    rc = bm_envelope_open(
+        &e, &body,
+        &(struct bm_metadata){out->data, out->size, r->ds.id, f->name},
+        BM_KIND_HEAD, &why);
     return rc == BOUMA_EVERSION ? bm_fail(r->error, rc, "%s", why.text) : rc;
 }
 

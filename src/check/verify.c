@@ -92,9 +92,14 @@ static int look_around(struct verify *v)
 {
     struct bouma_dataset *ds = v->ds;
     struct bm_step_list found;
+    struct bm_step_search search = {.store = &ds->store,
+                                    .id = ds->id,
+                                    .found = &found,
+                                    .note = note,
+                                    .context = v};
     struct bm_error why = {0};
     uint32_t last;
-    int stale = 0, rc = look_for_losses(v);
+    int rc = look_for_losses(v);
 
     if (!rc && bm_check_truncations(&ds->store, ds->id, &v->findings))
         rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to verify");
@@ -105,9 +110,8 @@ static int look_around(struct verify *v)
         bm_findings_add(&v->findings, bm_severity_of(rc), -1, BM_NAME_EPOCHS,
                         "%s", why.text);
     bm_step_list_init(&found, ds->a);
-    rc = bm_steps_find(&ds->store, ds->id, &found, &stale, 0, note, v,
-                       &ds->error);
-    if (!rc && stale) {
+    rc = bm_steps_find(&search, &ds->error);
+    if (!rc && search.stale) {
         int missing = bm_store_is_absent(&ds->store, BM_NAME_INDEX);
 
         bm_findings_add(&v->findings, BOUMA_NOTE, -1, BM_NAME_INDEX,
@@ -123,20 +127,82 @@ static int look_around(struct verify *v)
     return rc;
 }
 
+/* Rank 0: what the manifest of a step tells, and what lies beside it. The index
+ * has it 'listed'. */
+static void look_at_manifest(struct verify *v, const struct bouma_step *step,
+                             const struct bm_step_entry *listed,
+                             const struct bm_lost_step *known)
+{
+    const struct bm_manifest *m = &step->manifest;
+    const struct bm_step_entry is = {m->step, m->time, m->generation};
+    const char *wrong = bm_manifest_check_record(m);
+    struct bm_findings *out = &v->findings;
+    char name[BM_NAME_BYTES];
+    uint64_t older;
+
+    v->report.bytes += step->manifest_bytes;
+    bm_name_manifest(name, m->step);
+    if (wrong)
+        bm_findings_add(out, BOUMA_DAMAGE, (int64_t)m->step, name,
+                        "its record does not fit its files: %s", wrong);
+    if (!bm_step_entry_is_same(listed, &is))
+        bm_findings_add(out, BOUMA_NOTE, (int64_t)m->step, BM_NAME_INDEX,
+                        "the index tells of another version of this step; "
+                        "it is only a cache, `bouma repair` writes it anew");
+    bm_tell_attributes(known, m, out);
+    older = bm_sweep_older(&v->ds->store, m->step, m->generation, 0);
+    bm_name_step(name, m->step);
+    if (older)
+        bm_findings_add(out, BOUMA_NOTE, (int64_t)m->step, name,
+                        "%" PRIu64 " file%s left of an earlier writing of "
+                        "this step; `bouma repair` removes them",
+                        older, older == 1 ? " is" : "s are");
+}
+
+/* This rank's share of the subfiles of a step. */
+static int look_at_subfiles(struct verify *v, struct bouma_step *step,
+                            const struct bm_lost_step *known)
+{
+    const struct bm_comm *comm = v->ds->comm;
+    struct bm_check how = {
+        .depth = v->depth, .is_part = v->is_part, .known = known};
+    int rc = BOUMA_OK;
+
+    for (size_t i = 0; i < step->manifest.count && !rc; i++)
+        if (v->subfile++ % (size_t)comm->size == (size_t)comm->rank)
+            rc = bm_check_subfile(step, i, &how, &v->findings, &v->report);
+    bm_tell_elsewhere(how.elsewhere, &step->manifest, &v->findings);
+    return rc;
+}
+
+/* Damage that was found since 'before' is none if a writer was at work: the
+ * step is another one now. */
+static void take_back(struct verify *v, struct bouma_step *step,
+                      const struct bm_findings *before)
+{
+    uint64_t number = step->manifest.step;
+    struct bm_error meanwhile = {0};
+    char name[BM_NAME_BYTES];
+
+    if (v->findings.damages == before->damages ||
+        !bm_step_is_current(step, &v->ds->store, &meanwhile))
+        return;
+    bm_name_step(name, number);
+    bm_findings_return(&v->findings, before);
+    bm_findings_add(&v->findings, BOUMA_NOTE, (int64_t)number, name, "%s",
+                    meanwhile.text);
+}
+
 /* One step. What is wrong with its manifest is noted by rank 0. Collective. */
 static int verify_step(struct verify *v, uint64_t number)
 {
     struct bouma_dataset *ds = v->ds;
-    const struct bm_step_entry *e = bm_step_list_find(&ds->steps, number);
-    struct bm_step_entry listed = *e; /* opening the step corrects it */
-    char name[BM_NAME_BYTES];
+    /* A copy: opening the step corrects it. */
+    struct bm_step_entry listed = *bm_step_list_find(&ds->steps, number);
+    const struct bm_lost_step *known = bm_losses_find(&v->records, number);
     struct bm_findings before = v->findings;
-    struct bm_check how = {.depth = v->depth,
-                           .is_part = v->is_part,
-                           .known = bm_losses_find(&v->records, number)};
-    struct bm_error meanwhile = {0};
+    char name[BM_NAME_BYTES];
     struct bouma_step *step;
-    uint64_t older;
     int rc;
 
     bm_name_manifest(name, number);
@@ -155,40 +221,11 @@ static int verify_step(struct verify *v, uint64_t number)
         bm_error_clear(&ds->error);
         return BOUMA_OK;
     }
-    if (ds->comm->rank == 0) {
-        const char *wrong = bm_manifest_check_record(&step->manifest);
-
-        v->report.bytes += step->manifest_bytes;
-        if (wrong)
-            bm_findings_add(&v->findings, BOUMA_DAMAGE, (int64_t)number, name,
-                            "its record does not fit its files: %s", wrong);
-        if (!bm_step_entry_is_same(&listed, e))
-            bm_findings_add(&v->findings, BOUMA_NOTE, (int64_t)number,
-                            BM_NAME_INDEX,
-                            "the index tells of another version of this step; "
-                            "it is only a cache, `bouma repair` writes it "
-                            "anew");
-        bm_tell_attributes(how.known, &step->manifest, &v->findings);
-        older =
-            bm_sweep_older(&ds->store, number, step->manifest.generation, 0);
-        bm_name_step(name, number);
-        if (older)
-            bm_findings_add(&v->findings, BOUMA_NOTE, (int64_t)number, name,
-                            "%" PRIu64 " file%s left of an earlier writing of "
-                            "this step; `bouma repair` removes them",
-                            older, older == 1 ? " is" : "s are");
-    }
-    for (size_t i = 0; i < step->manifest.count && !rc; i++)
-        if (v->subfile++ % (size_t)ds->comm->size == (size_t)ds->comm->rank)
-            rc = bm_check_subfile(step, i, &how, &v->findings, &v->report);
-    bm_tell_elsewhere(how.elsewhere, &step->manifest, &v->findings);
-    if (!rc && v->findings.damages > before.damages &&
-        bm_step_is_current(step, &ds->store, &meanwhile)) {
-        /* Not damage: a writer was at work. */
-        bm_findings_return(&v->findings, &before);
-        bm_findings_add(&v->findings, BOUMA_NOTE, (int64_t)number, name, "%s",
-                        meanwhile.text);
-    }
+    if (ds->comm->rank == 0)
+        look_at_manifest(v, step, &listed, known);
+    rc = look_at_subfiles(v, step, known);
+    if (!rc)
+        take_back(v, step, &before);
     bm_step_free(step);
     if (rc)
         bm_fail(&ds->error, rc, "no memory to verify");
@@ -274,21 +311,18 @@ static int look_at_all(struct verify *v)
     return rc;
 }
 
-int bm_verify(struct bm_comm *comm, const char *path, bouma_verify_depth depth,
-              const bouma_options *options,
-              void (*each)(void *user, const bouma_finding *f), void *user,
-              bouma_verify_report *report, struct bm_error *error)
+int bm_verify(struct bm_comm *comm, struct bm_request *q,
+              bouma_verify_depth depth, bouma_verify_report *report)
 {
     const bouma_allocator *a = comm->a;
     struct bouma_dataset *ds = NULL;
     struct verify v = {.depth = depth};
-    bouma_options here = *options;
+    bouma_options here = q->options;
     struct bm_buffer all;
     int rc;
 
-    here.local[0] =
-        0; /* it is this place that is checked, and not its local copy */
-    rc = bm_dataset_open(&ds, comm, BM_MODE_READ, path, &here, a);
+    here.local[0] = 0; /* this place is checked, and not its local copy */
+    rc = bm_dataset_open(&ds, comm, BM_MODE_READ, q->path, &here, a);
     bm_findings_init(&v.findings, a);
     bm_losses_init(&v.losses, a);
     bm_losses_init(&v.records, a);
@@ -301,10 +335,10 @@ int bm_verify(struct bm_comm *comm, const char *path, bouma_verify_depth depth,
         rc = bring_together(&v, &all, rc);
     }
     if (!rc) {
-        bm_findings_each(&all, a, each, user);
+        bm_findings_each(&all, a, q->each, q->user);
         *report = v.report;
     } else {
-        bm_fail(error, rc, "%s",
+        bm_fail(&q->error, rc, "%s",
                 ds ? ds->error.text : bouma_status_text(BOUMA_ENOMEM));
     }
     bm_buffer_release(&all);

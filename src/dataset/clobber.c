@@ -26,8 +26,9 @@ static int load_identity(struct bm_store *s, const char *name, uint8_t id[16],
     bm_buffer_init(&b, s->a);
     rc = bm_store_load(s, name, &b, 4096, error);
     if (!rc)
-        rc = bm_envelope_open(&e, &body, b.data, b.size, BM_KIND_DATASET, NULL,
-                              name, error);
+        rc = bm_envelope_open(&e, &body,
+                              &(struct bm_metadata){b.data, b.size, NULL, name},
+                              BM_KIND_DATASET, error);
     if (!rc)
         memcpy(id, e.id, 16);
     bm_buffer_release(&b);

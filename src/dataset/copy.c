@@ -131,15 +131,15 @@ static int is_good(const struct trip *t, const struct span *s,
     }
 }
 
-/* The head at 'offset' of an open file: its bytes in 'raw', decoded in 'h',
- * which has a schema of its own. */
-static int load_head(struct bm_file *f, struct bm_head *h,
-                     struct bm_schema *schema, struct bm_buffer *raw,
-                     uint64_t file_bytes, const uint8_t id[16],
-                     struct bm_error *error)
+/* The head at the front of the open file, as bytes and decoded. */
+static int load_head(struct trip *t)
 {
+    uint64_t file_bytes = t->file_bytes;
+    struct bm_error *error = t->error;
+    struct bm_buffer *raw = &t->head_raw;
     uint8_t front[BM_ENVELOPE_BYTES];
     struct bm_head_bytes from;
+    struct bm_file *f = &t->in;
     struct bm_envelope e;
     char full[1200];
     int rc;
@@ -161,8 +161,9 @@ static int load_head(struct bm_file *f, struct bm_head *h,
         rc = bm_fail(error, BOUMA_ENOMEM, "%s: no memory for its head", full);
     if (!rc)
         rc = bm_file_read(f, raw->data, raw->size, 0, error);
-    from = (struct bm_head_bytes){raw->data, raw->size, file_bytes, id, full};
-    return rc ? rc : bm_head_decode(h, NULL, schema, &from, error);
+    from = (struct bm_head_bytes){raw->data, raw->size, file_bytes, t->c->id,
+                                  full};
+    return rc ? rc : bm_head_decode(&t->head, NULL, &t->schema, &from, error);
 }
 
 /* ---- on the way --------------------------------------------------------- */
@@ -279,8 +280,7 @@ static int set_out(struct trip *t, const char *name, uint64_t step,
     if (!rc)
         rc = bm_file_size(&t->in, &t->file_bytes, t->error);
     if (!rc)
-        rc = load_head(&t->in, &t->head, &t->schema, &t->head_raw,
-                       t->file_bytes, t->c->id, t->error);
+        rc = load_head(t);
     if (!rc && (t->head.step != step || t->head.subfile != subfile ||
                 t->head.generation.epoch != g.epoch ||
                 t->head.generation.attempt != g.attempt ||
@@ -333,8 +333,9 @@ static int has_heads(struct bm_store *s, const char *name, uint64_t file_bytes,
            bm_buffer_extend(&b, (size_t)head_bytes);
     for (int i = 0; i < 2 && good; i++)
         good = !bm_file_read(&f, b.data, b.size, at[i], &ignored) &&
-               !bm_envelope_open(&e, &body, b.data, b.size, BM_KIND_HEAD, id,
-                                 name, &ignored) &&
+               !bm_envelope_open(
+                   &e, &body, &(struct bm_metadata){b.data, b.size, id, name},
+                   BM_KIND_HEAD, &ignored) &&
                !memcmp(e.hash, hash, 16);
     bm_buffer_release(&b);
     bm_file_close(&f, &ignored);

@@ -181,14 +181,22 @@ enum bm_find {
 int bm_steps_list(struct bm_store *s, struct bm_step_list *out,
                   struct bm_error *error);
 
-/* The committed steps, from the index and the directories; for rank 0. 'how' is
- * a sum of bm_find. With 'note' (may be NULL) every oddity is told. *stale is
- * set if the index does not say the same, and not if it cannot be read: then it
- * is left as it is. */
-int bm_steps_find(struct bm_store *s, const uint8_t id[16],
-                  struct bm_step_list *out, int *stale, int how,
-                  int (*note)(void *context, const char *text), void *context,
-                  struct bm_error *error);
+/* A look for the committed steps of a dataset. */
+struct bm_step_search {
+    struct bm_store *store;
+    const uint8_t *id;          /* of the dataset */
+    struct bm_step_list *found; /* an empty list, to be filled */
+    int how;                    /* a sum of bm_find */
+    /* Is told every oddity; may be NULL. */
+    int (*note)(void *context, const char *text);
+    void *context;
+    /* Found: the index does not say the same. Not set if it cannot be read:
+     * then it is left as it is. */
+    int stale;
+};
+
+/* The committed steps, from the index and the directories; for rank 0. */
+int bm_steps_find(struct bm_step_search *search, struct bm_error *error);
 
 /* Steps that the index knows, and whose directories are not there, into an
  * empty list. Fails if the index cannot be read. */

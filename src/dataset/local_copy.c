@@ -127,27 +127,32 @@ static int make_identity(struct bm_store *s, const uint8_t id[16], int anyway,
                                      : BOUMA_OK;
 }
 
-int bm_place_make(struct bm_store *s, const bouma_io *io,
+int bm_place_open(struct bm_store *s, const bouma_io *io,
                   const bouma_allocator *a, const char *path,
-                  const uint8_t id[16], int anyway, struct bm_error *error)
+                  struct bm_error *error)
 {
     struct bm_error why = {0};
-    uint8_t found[16];
-    int rc = bm_store_open(s, io, a, path, 1, &why), major = 0, minor = 0;
+    int rc = bm_store_open(s, io, a, path, 1, &why);
 
-    if (rc == BOUMA_EEXISTS) {
-        bm_store_close(s);
-        rc = bm_store_open(s, io, a, path, 0, error);
-    } else if (rc) {
-        bm_fail(error, rc, "%s", why.text);
-    }
-    if (!rc && bm_store_is_absent(s, BM_NAME_DATASET))
+    if (rc != BOUMA_EEXISTS)
+        return rc ? bm_fail(error, rc, "%s", why.text) : BOUMA_OK;
+    bm_store_close(s);
+    return bm_store_open(s, io, a, path, 0, error);
+}
+
+int bm_place_settle(struct bm_store *s, const uint8_t id[16], int anyway,
+                    struct bm_error *error)
+{
+    struct bm_error why = {0};
+    int rc = BOUMA_OK, major = 0, minor = 0;
+    uint8_t found[16];
+
+    if (bm_store_is_absent(s, BM_NAME_DATASET))
         rc = make_identity(s, id, anyway, error);
-    bm_error_clear(&why);
     if (!rc) {
         rc = bm_identity_load(s, found, &major, &minor, &why);
         if (rc == BOUMA_ENOTFOUND && bm_store_is_absent(s, BM_NAME_CLOBBERED))
-            rc = refuse(path, error);
+            rc = refuse(s->path, error);
         else if (rc)
             bm_fail(error, rc, "%s", why.text);
     }
@@ -161,15 +166,18 @@ int bm_place_make(struct bm_store *s, const bouma_io *io,
 static int settle_local_copy(struct bouma_dataset *ds)
 {
     struct bm_step_list found;
-    int stale = 0, rc;
+    struct bm_step_search search = {.store = &ds->store,
+                                    .id = ds->id,
+                                    .found = &found,
+                                    .how = BM_FIND_SETTLE};
+    int rc;
 
     bm_step_list_init(&found, ds->a);
-    rc = bm_steps_find(&ds->store, ds->id, &found, &stale, BM_FIND_SETTLE, NULL,
-                       NULL, &ds->error);
+    rc = bm_steps_find(&search, &ds->error);
     if (!rc)
-        rc = stale ? bm_steps_write_index(&ds->store, ds->id, &found, NULL,
-                                          NULL, &ds->error)
-                   : bm_store_sync_dir(&ds->store, "", &ds->error);
+        rc = search.stale ? bm_steps_write_index(&ds->store, ds->id, &found,
+                                                 NULL, NULL, &ds->error)
+                          : bm_store_sync_dir(&ds->store, "", &ds->error);
     bm_step_list_release(&found);
     return rc ? rc : bm_commit_load_losses(ds);
 }
@@ -214,9 +222,12 @@ int bm_local_copy_enter(struct bouma_dataset *ds)
 
     memset(&local_copy, 0, sizeof(local_copy));
     if (!rc)
-        rc = bm_place_make(&local_copy, ds->options.io, ds->a, path, ds->id,
-                           ds->mode == BM_MODE_CREATE && ds->options.clobber,
-                           &ds->error);
+        rc =
+            bm_place_open(&local_copy, ds->options.io, ds->a, path, &ds->error);
+    if (!rc)
+        rc = bm_place_settle(&local_copy, ds->id,
+                             ds->mode == BM_MODE_CREATE && ds->options.clobber,
+                             &ds->error);
     if (rc == BOUMA_EEXISTS)
         bm_fail(&ds->error, rc,
                 "%s: is another dataset than the one that is written; drain it "

@@ -17,13 +17,17 @@
 int bm_local_copy_path(char *out, size_t bytes, const char *local,
                        const char *path, struct bm_error *error);
 
-/* Open the dataset 'id' in a place, and make it there if nothing is. EEXISTS if
- * there is something else, which is left as it is; without a message, if that
- * is another dataset. With 'anyway' other files do no harm: they are what a
- * dataset that made way has left. The store is to be closed in any case. */
-int bm_place_make(struct bm_store *s, const bouma_io *io,
+/* Open a place, and make its directory if it is missing. The store is to be
+ * closed in any case. */
+int bm_place_open(struct bm_store *s, const bouma_io *io,
                   const bouma_allocator *a, const char *path,
-                  const uint8_t id[16], int anyway, struct bm_error *error);
+                  struct bm_error *error);
+/* See that it has the dataset 'id', and make that if nothing is there. EEXISTS
+ * if there is something else, which is left as it is; without a message, if
+ * that is another dataset. With 'anyway' other files do no harm: they are what
+ * a dataset that made way has left. */
+int bm_place_settle(struct bm_store *s, const uint8_t id[16], int anyway,
+                    struct bm_error *error);
 
 /* Before a dataset is created or opened to append: whether a local copy can be;
  * and the least epoch that nobody has used. Collective. */

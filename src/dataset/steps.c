@@ -77,6 +77,7 @@ struct leftovers {
     uint64_t subfiles, manifests, copies;
     struct bm_generation latest; /* of the subfiles */
     uint64_t of_latest;          /* how many are of that */
+    uint32_t last;               /* the highest number of those */
 };
 
 static int count_leftover(void *context, const char *entry)
@@ -91,40 +92,39 @@ static int count_leftover(void *context, const char *entry)
         return 0;
     if (!l->subfiles++ || bm_generation_is_later(g, l->latest)) {
         l->latest = g;
-        l->of_latest = 0;
+        l->of_latest = l->last = 0;
     }
-    l->of_latest +=
-        g.epoch == l->latest.epoch && g.attempt == l->latest.attempt;
+    if (g.epoch == l->latest.epoch && g.attempt == l->latest.attempt) {
+        l->of_latest++;
+        l->last = subfile > l->last ? subfile : l->last;
+    }
     return 0;
 }
 
-/* Whether all subfiles of a writing seem to be there: one of them has both
- * heads, and there are as many as it says. Cheap, as it is asked for whenever a
- * dataset is opened. */
+/* Whether all subfiles of a writing seem to be there: none is missing among
+ * their names, and the first one says that there are no more. Its head at the
+ * front is written last. It is asked for whenever a dataset is opened to
+ * append, of each step that has no manifest, so it reads a few bytes once, and
+ * only if the names are right. */
 static int looks_whole(struct bm_store *s, uint64_t step,
                        const struct leftovers *l)
 {
-    uint8_t front[BM_ENVELOPE_BYTES + 24], back[BM_ENVELOPE_BYTES];
+    uint8_t front[BM_ENVELOPE_BYTES + 24];
     struct bm_error ignored = {0};
     char name[BM_NAME_BYTES];
     struct bm_envelope e;
-    uint64_t bytes = 0;
     struct bm_file f;
-    int whole;
+    int is_head;
 
     bm_name_subfile(name, step, 0, l->latest);
-    if (!l->subfiles || bm_file_open(&f, s, name, BOUMA_OPEN_READ, &ignored))
+    if (!l->subfiles || l->of_latest != (uint64_t)l->last + 1 ||
+        bm_file_open(&f, s, name, BOUMA_OPEN_READ, &ignored))
         return 0;
-    whole = !bm_file_size(&f, &bytes, &ignored) && bytes >= sizeof(front) &&
-            !bm_file_read(&f, front, sizeof(front), 0, &ignored) &&
-            !bm_envelope_peek(&e, front, BM_ENVELOPE_BYTES, BM_KIND_HEAD, name,
-                              &ignored) &&
-            e.body_bytes <= bytes - BM_ENVELOPE_BYTES &&
-            !bm_file_read(&f, back, sizeof(back),
-                          bytes - BM_ENVELOPE_BYTES - e.body_bytes, &ignored);
+    is_head = !bm_file_read(&f, front, sizeof(front), 0, &ignored) &&
+              !bm_envelope_peek(&e, front, BM_ENVELOPE_BYTES, BM_KIND_HEAD,
+                                name, &ignored);
     bm_file_close(&f, &ignored);
-    return whole && !memcmp(front, back, sizeof(back)) &&
-           bm_load_u64(front + BM_ENVELOPE_BYTES) == step &&
+    return is_head && bm_load_u64(front + BM_ENVELOPE_BYTES) == step &&
            bm_load_u32(front + BM_ENVELOPE_BYTES + 20) == l->of_latest;
 }
 
@@ -164,119 +164,160 @@ static int note_incomplete(struct bm_store *s, uint64_t step,
     return note(context, text);
 }
 
-/* How bm_steps_find() goes about it. */
-struct search {
-    struct bm_store *s;
-    const uint8_t *id;
-    struct bm_step_list *out;
-    int stale, how;
-    int (*note)(void *context, const char *text);
-    void *context;
-    struct bm_error *error;
-};
-
 /* Make a step durable that its writer may not have. */
-static int settle_step(struct search *w, uint64_t step, struct bm_error *why)
+static int settle_step(const struct bm_step_search *w, uint64_t step,
+                       struct bm_error *why)
 {
     char dir[BM_NAME_BYTES];
 
     bm_name_step(dir, step);
-    return bm_store_sync_dir(w->s, dir, why);
+    return bm_store_sync_dir(w->store, dir, why);
+}
+
+/* A step whose manifest can be read. The index says 'cached' of it, which may
+ * be NULL. */
+static int list_committed(struct bm_step_search *w, const struct bm_manifest *m,
+                          const struct bm_step_entry *cached,
+                          struct bm_error *why)
+{
+    struct bm_step_entry entry = {m->step, m->time, m->generation};
+    int rc = BOUMA_OK;
+
+    if (!cached || !bm_step_entry_is_same(cached, &entry)) {
+        w->stale = 1;
+        if (w->how & BM_FIND_SETTLE)
+            rc = settle_step(w, m->step, why);
+    }
+    return rc ? rc : bm_step_list_put(w->found, entry);
+}
+
+/* Whether a step that fails so when its manifest is loaded is listed. */
+static int is_listed(int rc)
+{
+    return rc == BOUMA_ENOTFOUND || rc == BOUMA_EFORMAT ||
+           rc == BOUMA_EVERSION || rc == BOUMA_ELIMIT || rc == BOUMA_EIO;
+}
+
+/* Not one to read, but one to know about: it is listed, and opening it tells
+ * what is wrong. If the device 'has_failed', it may be one that can be read
+ * next time. 'why' tells of the manifest; then of what failed here. */
+static int list_unreadable(struct bm_step_search *w,
+                           const struct bm_step_entry *entry, int has_failed,
+                           struct bm_error *why)
+{
+    int is_new = has_failed && !entry->generation.epoch;
+    struct bm_error failed = {0};
+    int rc = BOUMA_OK;
+
+    w->stale |= is_new;
+    if (is_new && w->how & BM_FIND_SETTLE)
+        rc = settle_step(w, entry->step, &failed);
+    if (!rc)
+        rc = bm_step_list_put(w->found, *entry);
+    if (!rc && w->note)
+        rc = w->note(w->context, why->text);
+    *why = failed; /* and not what was noted */
+    return rc;
 }
 
 /* Look at the manifest of a step of which the index says 'cached', which may
  * be NULL. */
-static int probe(struct search *w, uint64_t step,
-                 const struct bm_step_entry *cached)
+static int probe(struct bm_step_search *w, uint64_t step,
+                 const struct bm_step_entry *cached, struct bm_error *error)
 {
-    struct bm_step_entry entry = {step, 0, {0, 0}};
+    struct bm_step_entry number = {step, 0, {0, 0}};
     int is_known = cached && cached->generation.epoch;
     struct bm_error why = {0};
     struct bm_schema schema;
     struct bm_manifest m;
     int rc;
 
-    bm_schema_init(&schema, w->s->a, &why);
-    bm_manifest_init(&m, w->s->a, &schema, &why);
-    rc = bm_manifest_load(&m, w->s, step, NULL, w->id, &why);
+    bm_schema_init(&schema, w->store->a, &why);
+    bm_manifest_init(&m, w->store->a, &schema, &why);
+    rc = bm_manifest_load(&m, w->store, step, NULL, w->id, &why);
     if (!rc) {
-        entry.time = m.time;
-        entry.generation = m.generation;
-        if (!cached || !bm_step_entry_is_same(cached, &entry)) {
-            w->stale = 1;
-            rc =
-                w->how & BM_FIND_SETTLE ? settle_step(w, step, &why) : BOUMA_OK;
-        }
-        if (!rc)
-            rc = bm_step_list_put(w->out, entry);
+        rc = list_committed(w, &m, cached, &why);
     } else if (rc == BOUMA_ENOTFOUND && !is_known) {
         bm_error_clear(&why);
-        rc = w->note ? note_incomplete(w->s, step, w->note, w->context)
+        rc = w->note ? note_incomplete(w->store, step, w->note, w->context)
                      : BOUMA_OK;
-    } else if (rc == BOUMA_ENOTFOUND || rc == BOUMA_EFORMAT ||
-               rc == BOUMA_EVERSION || rc == BOUMA_ELIMIT || rc == BOUMA_EIO) {
-        /* Not one to read, but one to know about: it is listed, and opening
-         * it tells what is wrong. If the device has failed, it may be one that
-         * can be read next time. */
-        int settles = rc == BOUMA_EIO && !is_known && w->how & BM_FIND_SETTLE;
-        struct bm_error failed = {0};
-
-        w->stale |= rc == BOUMA_EIO && !is_known;
-        rc = settles ? settle_step(w, step, &failed) : BOUMA_OK;
-        if (!rc)
-            rc = bm_step_list_put(w->out, is_known ? *cached : entry);
-        if (!rc && w->note)
-            rc = w->note(w->context, why.text);
-        why = failed; /* and not what was noted */
+    } else if (is_listed(rc)) {
+        rc = list_unreadable(w, is_known ? cached : &number, rc == BOUMA_EIO,
+                             &why);
     }
     if (rc)
-        bm_fail(w->error, rc, "%s", why.text[0] ? why.text : "no memory");
+        bm_fail(error, rc, "%s", why.text[0] ? why.text : "no memory");
     bm_manifest_release(&m);
     bm_schema_release(&schema);
     return rc;
 }
 
-int bm_steps_find(struct bm_store *s, const uint8_t id[16],
-                  struct bm_step_list *out, int *stale, int how,
-                  int (*note)(void *context, const char *text), void *context,
-                  struct bm_error *error)
+/* What the index says. */
+struct cache {
+    struct bm_step_list steps;
+    size_t bad;        /* entries */
+    int is_unreadable; /* the directories will tell */
+};
+
+static int load_cache(struct bm_step_search *w, struct cache *c,
+                      struct bm_error *error)
 {
-    struct search w = {s, id, out, 0, how, note, context, error};
-    struct bm_step_list cached, found;
     struct bm_error why = {0};
-    size_t bad = 0, known = 0, listed = 0, at = 0;
-    int rc, is_unreadable;
+    int rc = bm_index_load(w->store, w->id, &c->steps, &c->bad, &why);
 
-    bm_step_list_init(&cached, s->a);
-    bm_step_list_init(&found, s->a);
-    rc = bm_index_load(s, id, &cached, &bad, &why);
-    is_unreadable = rc && rc != BOUMA_ENOMEM; /* the directories will tell */
-    if (rc && !is_unreadable)
-        bm_fail(error, rc, "%s", why.text);
-    else if (is_unreadable && note && note(context, why.text))
-        rc = bm_fail(error, BOUMA_ENOMEM, "%s: no memory", s->path);
-    else
-        rc = BOUMA_OK;
-    if (!rc)
-        rc = bm_steps_list(s, &found, error);
-    for (size_t i = 0; i < found.count && !rc; i++) {
-        uint64_t step = found.entries[i].step;
-        const struct bm_step_entry *e = bm_step_list_next(&cached, &at, step);
+    if (rc == BOUMA_ENOMEM)
+        return bm_fail(error, rc, "%s", why.text);
+    c->is_unreadable = rc != BOUMA_OK;
+    return rc && w->note && w->note(w->context, why.text)
+               ? bm_fail(error, BOUMA_ENOMEM, "%s: no memory", w->store->path)
+               : BOUMA_OK;
+}
 
-        known += e && e->generation.epoch;
-        if (!e || !e->generation.epoch || how & BM_FIND_EXACT)
-            rc = probe(&w, step, e);
-        else if (bm_step_list_put(out, *e))
-            rc = bm_fail(error, BOUMA_ENOMEM, "%s: no memory", s->path);
+/* List one step after the other. *known counts those that the index knows. */
+static int go_through(struct bm_step_search *w, const struct bm_step_list *dirs,
+                      const struct bm_step_list *cached, size_t *known,
+                      struct bm_error *error)
+{
+    size_t at = 0;
+    int rc = BOUMA_OK;
+
+    for (size_t i = 0; i < dirs->count && !rc; i++) {
+        uint64_t step = dirs->entries[i].step;
+        const struct bm_step_entry *e = bm_step_list_next(cached, &at, step);
+        int is_known = e && e->generation.epoch;
+
+        *known += (size_t)is_known;
+        if (!is_known || w->how & BM_FIND_EXACT)
+            rc = probe(w, step, e, error);
+        else if (bm_step_list_put(w->found, *e))
+            rc = bm_fail(error, BOUMA_ENOMEM, "%s: no memory", w->store->path);
     }
-    if (!rc && how & BM_FIND_SETTLE && w.stale)
-        rc = bm_store_sync_dir(s, BM_NAME_STEPS, error);
+    return rc;
+}
+
+int bm_steps_find(struct bm_step_search *w, struct bm_error *error)
+{
+    struct cache c = {.bad = 0};
+    size_t known = 0, listed = 0;
+    struct bm_step_list dirs;
+    int rc;
+
+    w->stale = 0;
+    bm_step_list_init(&c.steps, w->store->a);
+    bm_step_list_init(&dirs, w->store->a);
+    rc = load_cache(w, &c, error);
+    if (!rc)
+        rc = bm_steps_list(w->store, &dirs, error);
+    if (!rc)
+        rc = go_through(w, &dirs, &c.steps, &known, error);
+    if (!rc && w->how & BM_FIND_SETTLE && w->stale)
+        rc = bm_store_sync_dir(w->store, BM_NAME_STEPS, error);
     /* That it has forgotten a step that is not there says nothing. */
-    for (size_t i = 0; i < cached.count; i++)
-        listed += cached.entries[i].generation.epoch != 0;
-    *stale = !is_unreadable && (w.stale || bad || known != listed);
-    bm_step_list_release(&cached);
-    bm_step_list_release(&found);
+    for (size_t i = 0; i < c.steps.count; i++)
+        listed += c.steps.entries[i].generation.epoch != 0;
+    w->stale = !c.is_unreadable && (w->stale || c.bad || known != listed);
+    bm_step_list_release(&c.steps);
+    bm_step_list_release(&dirs);
     return rc;
 }
 

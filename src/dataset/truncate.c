@@ -50,13 +50,14 @@ static void init(struct truncation *t, struct bm_store *s,
 static int forget(struct truncation *t, struct bm_error *error)
 {
     struct bm_step_list known;
-    int stale = 0, rc;
+    struct bm_step_search search = {
+        .store = t->s, .id = t->id, .found = &known, .how = BM_FIND_SETTLE};
+    int rc;
 
     bm_step_list_init(&known, t->s->a);
     rc = bm_steps_list(t->s, &t->there, error);
     if (!rc)
-        rc = bm_steps_find(t->s, t->id, &known, &stale, BM_FIND_SETTLE, NULL,
-                           NULL, error);
+        rc = bm_steps_find(&search, error);
     t->kept = count_kept(&t->there, t->last);
     known.count = count_kept(&known, t->last);
     if (!rc)

@@ -526,8 +526,8 @@ int bm_head_decode(struct bm_head *h, const struct bm_schema *schema,
     struct bm_envelope e;
     struct bm_cursor c;
     char text[160];
-    int rc = bm_envelope_open(&e, &c, from->data, from->bytes, BM_KIND_HEAD,
-                              from->id, from->name, error);
+    struct bm_metadata in = {from->data, from->bytes, from->id, from->name};
+    int rc = bm_envelope_open(&e, &c, &in, BM_KIND_HEAD, error);
 
     if (!rc)
         rc = decode_front(h, &c, from->name, error);

@@ -547,8 +547,9 @@ int bm_manifest_peek(struct bm_step_entry *out, const struct bm_buffer *b,
 {
     struct bm_envelope e;
     struct bm_cursor c;
-    int rc = bm_envelope_open(&e, &c, b->data, b->size, BM_KIND_MANIFEST, id,
-                              name, error);
+    int rc = bm_envelope_open(&e, &c,
+                              &(struct bm_metadata){b->data, b->size, id, name},
+                              BM_KIND_MANIFEST, error);
 
     if (rc)
         return rc;
@@ -612,8 +613,9 @@ int bm_manifest_decode(struct bm_manifest *m, const uint8_t *data, size_t bytes,
 {
     struct bm_envelope e;
     struct bm_cursor c;
-    int rc = bm_envelope_open(&e, &c, data, bytes, BM_KIND_MANIFEST, id, name,
-                              error);
+    int rc =
+        bm_envelope_open(&e, &c, &(struct bm_metadata){data, bytes, id, name},
+                         BM_KIND_MANIFEST, error);
 
     if (!rc)
         rc = decode_front(m, &c, name, error);

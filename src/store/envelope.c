@@ -117,10 +117,12 @@ int bm_envelope_fail(const struct bm_envelope *e, const char *name,
 }
 
 int bm_envelope_open(struct bm_envelope *out, struct bm_cursor *body,
-                     const uint8_t *data, size_t bytes, enum bm_kind kind,
-                     const uint8_t *id, const char *name,
+                     const struct bm_metadata *in, enum bm_kind kind,
                      struct bm_error *error)
 {
+    const uint8_t *data = in->data;
+    const char *name = in->name;
+    size_t bytes = in->bytes;
     struct bm_error why = {0};
     int rc = bm_envelope_peek(out, data, bytes, kind, name, &why);
     uint8_t hash[16];
@@ -143,7 +145,7 @@ int bm_envelope_open(struct bm_envelope *out, struct bm_cursor *body,
         return bm_fail(error, BOUMA_EFORMAT,
                        "%s: the checksum does not match; the file is damaged",
                        name);
-    if (id && memcmp(id, out->id, 16))
+    if (in->id && memcmp(in->id, out->id, 16))
         return bm_fail(error, BOUMA_EFORMAT, "%s: belongs to another dataset",
                        name);
     /* Zero in all versions up to this one. */

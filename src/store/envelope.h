@@ -37,11 +37,17 @@ int bm_envelope_peek(struct bm_envelope *out, const uint8_t *data, size_t bytes,
                      enum bm_kind kind, const char *name,
                      struct bm_error *error);
 
-/* Check all; 'data' has just the envelope and its body. 'id' may be NULL: any
- * dataset. *body is then set to the bytes behind. */
+/* Metadata as they were read: the envelope and its body, and no more. */
+struct bm_metadata {
+    const uint8_t *data; /* [bytes] */
+    size_t bytes;
+    const uint8_t *id; /* of the dataset that they should be of; NULL: any */
+    const char *name;  /* for messages */
+};
+
+/* Check all; *body is then set to the bytes behind the envelope. */
 int bm_envelope_open(struct bm_envelope *out, struct bm_cursor *body,
-                     const uint8_t *data, size_t bytes, enum bm_kind kind,
-                     const uint8_t *id, const char *name,
+                     const struct bm_metadata *in, enum bm_kind kind,
                      struct bm_error *error);
 
 /* Whether the bytes have this checksum, and say so, whatever else they are. */

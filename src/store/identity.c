@@ -132,8 +132,9 @@ int bm_identity_load(struct bm_store *s, uint8_t id[16], int *major, int *minor,
     else if (rc)
         bm_fail(error, rc, "%s", why.text);
     if (!rc)
-        rc = bm_envelope_open(&e, &body, b.data, b.size, BM_KIND_DATASET, NULL,
-                              name, error);
+        rc = bm_envelope_open(&e, &body,
+                              &(struct bm_metadata){b.data, b.size, NULL, name},
+                              BM_KIND_DATASET, error);
     if (!rc && bm_cursor_left(&body))
         rc = bm_envelope_fail(&e, name, error, "is longer than it should be");
     if (!rc) {
@@ -248,28 +249,33 @@ static int deny(struct bm_store *s, uint32_t epoch, int force, char *owner,
     return rc ? bm_fail(error, rc, "%s", why.text) : BOUMA_OK;
 }
 
-/* The writer of an epoch that is signed: may another take over from it? */
-static int check_owner(struct bm_store *s, uint32_t epoch, const char *owner,
-                       int force, char *note, size_t note_bytes,
-                       struct bm_error *error)
+/* Who has claimed an epoch, and signed it unless 'owner' is empty. */
+struct writer {
+    uint32_t epoch;
+    char owner[512];
+};
+
+/* One that has signed: may another take over from it? */
+static int check_writer(struct bm_store *s, const struct writer *w, int force,
+                        char *note, size_t note_bytes, struct bm_error *error)
 {
     char name[BM_NAME_BYTES];
     int alive;
 
-    bm_name_epoch_closed(name, epoch);
+    bm_name_epoch_closed(name, w->epoch);
     if (bm_store_exists(s, name))
         return BOUMA_OK;
-    alive = s->io->alive(s->io->user, owner);
+    alive = s->io->alive(s->io->user, w->owner);
     if (alive == 1 && !force)
         return bm_fail(error, BOUMA_EBUSY,
                        "%s: is being written by another program (%s); wait for "
                        "it, or take over with the option 'force'",
-                       s->path, owner);
+                       s->path, w->owner);
     snprintf(note, note_bytes,
              alive ? "writer number %u (%s) did not close the dataset; if it "
                      "still runs, its next step will fail"
                    : "writer number %u (%s) ended without closing the dataset",
-             epoch, owner);
+             w->epoch, w->owner);
     return BOUMA_OK;
 }
 
@@ -279,22 +285,21 @@ static int check_before(struct bm_store *s, uint64_t bound, int force,
                         char *note, size_t note_bytes, struct bm_error *error)
 {
     int denies = bound != ALL, rc;
-    char owner[512] = "";
-    uint32_t epoch;
+    struct writer w = {.owner = ""};
 
     note[0] = 0;
     for (;;) {
-        rc = last_below(s, bound, &epoch, error);
-        if (rc || !epoch)
+        rc = last_below(s, bound, &w.epoch, error);
+        if (rc || !w.epoch)
             return rc;
-        rc = owner_of(s, epoch, owner, sizeof(owner), error);
-        if (!rc && !owner[0] && denies)
-            rc = deny(s, epoch, force, owner, sizeof(owner), error);
+        rc = owner_of(s, w.epoch, w.owner, sizeof(w.owner), error);
+        if (!rc && !w.owner[0] && denies)
+            rc = deny(s, w.epoch, force, w.owner, sizeof(w.owner), error);
         if (rc)
             return rc;
-        if (owner[0])
-            return check_owner(s, epoch, owner, force, note, note_bytes, error);
-        bound = epoch;
+        if (w.owner[0])
+            return check_writer(s, &w, force, note, note_bytes, error);
+        bound = w.epoch;
     }
 }
 

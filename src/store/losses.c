@@ -263,14 +263,12 @@ static int decode_parts(struct bm_lost_step *lost, const bouma_allocator *a,
 }
 
 int bm_loss_decode_record(struct bm_lost_step *lost, const bouma_allocator *a,
-                          const uint8_t *data, size_t bytes, const uint8_t *id,
-                          const char *name, struct bm_error *error)
+                          const struct bm_metadata *in, struct bm_error *error)
 {
     struct bm_envelope e;
     struct bm_cursor c;
     uint32_t flags, count;
-    int rc =
-        bm_envelope_open(&e, &c, data, bytes, BM_KIND_LOSS, id, name, error);
+    int rc = bm_envelope_open(&e, &c, in, BM_KIND_LOSS, error);
 
     if (rc)
         return rc;
@@ -285,10 +283,10 @@ int bm_loss_decode_record(struct bm_lost_step *lost, const bouma_allocator *a,
         rc = count ? decode_parts(lost, a, &c, count, 1) : BOUMA_EFORMAT;
     }
     if (rc == BOUMA_ENOMEM)
-        return bm_fail(error, rc, "%s: no memory", name);
+        return bm_fail(error, rc, "%s: no memory", in->name);
     if (rc || c.failed || bm_cursor_left(&c) ||
         flags > (ACCEPTED | HAS_PIECES) || lost->entry.step > INT64_MAX)
-        return bm_envelope_fail(&e, name, error, "contradicts itself");
+        return bm_envelope_fail(&e, in->name, error, "contradicts itself");
     return BOUMA_OK;
 }
 
@@ -334,8 +332,9 @@ static int load(struct loader *l, uint64_t step)
     bm_buffer_init(&b, l->s->a);
     rc = bm_store_load(l->s, name, &b, l->s->memory_limit, &why);
     if (!rc)
-        rc = bm_loss_decode_record(&lost, l->s->a, b.data, b.size, l->id, name,
-                                   &why);
+        rc = bm_loss_decode_record(
+            &lost, l->s->a, &(struct bm_metadata){b.data, b.size, l->id, name},
+            &why);
     bm_buffer_release(&b);
     if (!rc && lost.entry.step != step)
         rc = BOUMA_EFORMAT;

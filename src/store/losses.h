@@ -8,6 +8,7 @@
 #ifndef BM_LOSSES_H
 #define BM_LOSSES_H
 
+#include "store/envelope.h"
 #include "store/index.h"
 
 /* A file of which less is left than was written. */
@@ -100,8 +101,7 @@ void bm_loss_encode(struct bm_buffer *b, const struct bm_lost_step *lost,
                     const uint8_t id[16]);
 /* Into a zeroed one, which is the caller's to release. */
 int bm_loss_decode_record(struct bm_lost_step *lost, const bouma_allocator *a,
-                          const uint8_t *data, size_t bytes, const uint8_t *id,
-                          const char *name, struct bm_error *error);
+                          const struct bm_metadata *in, struct bm_error *error);
 
 /* Remove the records of all steps beyond 'last' (-1: of all), durably. */
 int bm_losses_truncate(struct bm_store *s, int64_t last,

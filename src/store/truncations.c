@@ -108,12 +108,11 @@ int bm_truncations_decode(struct bm_truncations *t, const uint8_t *data,
                           size_t bytes, const uint8_t *id, const char *name,
                           struct bm_error *error)
 {
+    struct bm_metadata in = {data, bytes, id, name};
     struct bm_envelope e;
     struct bm_cursor c;
     uint64_t count;
-    int rc = bm_envelope_open(&e, &c, data, bytes, BM_KIND_TRUNCATIONS, id,
-                              name, error),
-        sound;
+    int rc = bm_envelope_open(&e, &c, &in, BM_KIND_TRUNCATIONS, error), sound;
 
     if (rc)
         return rc;

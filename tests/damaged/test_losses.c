@@ -669,6 +669,80 @@ static void subfiles_tell_which_dataset_it_is(void)
     forge_end(&f);
 }
 
+/* ---- many leftovers ------------------------------------------------------ */
+
+static struct {
+    const bouma_io *inner;
+    void *subfile; /* the last one that was opened */
+    int opens, reads;
+    size_t bytes;
+} looks;
+
+static int open_counted(void *user, void *root, void **file, const char *name,
+                        bouma_open_mode mode)
+{
+    int rc = looks.inner->open(user, root, file, name, mode);
+    int is_subfile = strstr(name, "/d.") != NULL;
+
+    looks.opens += is_subfile;
+    if (!rc && is_subfile)
+        looks.subfile = *file;
+    else if (!rc && looks.subfile == *file)
+        looks.subfile = NULL;
+    return rc;
+}
+
+static int read_counted(void *user, void *file, void *data, size_t bytes,
+                        uint64_t offset, size_t *done)
+{
+    if (file == looks.subfile) {
+        looks.reads++;
+        looks.bytes += bytes;
+    }
+    return looks.inner->read(user, file, data, bytes, offset, done);
+}
+
+/* Opening to append looks into one file of a step without a manifest, once, and
+ * into none if a file is missing. */
+static void leftovers_cost_one_small_read(void)
+{
+    bouma_options options;
+    bouma_dataset *ds;
+    struct forge f;
+    char name[96];
+    bouma_io io;
+
+    forge_begin(&f, BOUMA_ORDER_LEVEL, 0);
+    forge_remove(&f, "index");
+    for (int step = 0; step < FORGE_STEPS; step++) {
+        forge_name_manifest(name, step);
+        forge_remove(&f, name);
+    }
+    forge_name_subfile(name, 1, 0);
+    forge_remove(&f, name);
+    io = *f.io;
+    io.open = open_counted;
+    io.read = read_counted;
+    looks.inner = f.io;
+    options = f.options;
+    options.io = &io;
+    REQUIRE(!bouma_dataset_append(&ds, FORGE_PATH, &options));
+    REQUIRE(bouma_dataset_note(ds, FORGE_STEPS - 1) != NULL);
+    CHECK_TEXT(bouma_dataset_note(ds, 0), "its files seem to be all there (2)");
+    CHECK_TEXT(bouma_dataset_note(ds, 1), "step 1 is incomplete (1 file, ");
+    CHECK_EQ(looks.opens, FORGE_STEPS - 1);
+    CHECK_EQ(looks.reads, FORGE_STEPS - 1);
+    CHECK(looks.bytes <= 128 * (FORGE_STEPS - 1));
+    REQUIRE(!bouma_dataset_close(ds));
+    bouma_dataset_free(ds);
+    looks.opens = looks.reads = 0;
+    REQUIRE(!bouma_dataset_open(&ds, FORGE_PATH, &options));
+    CHECK_EQ(bouma_dataset_step_count(ds), 0);
+    CHECK_EQ(looks.opens, 0); /* who reads is told nothing of them */
+    bouma_dataset_free(ds);
+    forge_end(&f);
+}
+
 /* ---- what is no file ----------------------------------------------------- */
 
 static void put_directory(const struct forge *f, const char *name)
@@ -1271,8 +1345,8 @@ static void records_keep_files_and_pieces(void)
     bm_loss_encode(&b, &lost, id);
     for (size_t bytes = 0; bytes <= b.size; bytes++) {
         struct bm_lost_step back = {.files = NULL};
-        int rc =
-            bm_loss_decode_record(&back, a, b.data, bytes, id, "x", &error);
+        int rc = bm_loss_decode_record(
+            &back, a, &(struct bm_metadata){b.data, bytes, id, "x"}, &error);
 
         CHECK_EQ(rc, bytes == b.size ? BOUMA_OK : BOUMA_EFORMAT);
         if (!rc)
@@ -1309,6 +1383,7 @@ int main(void)
     a_stray_step_may_be_the_better_one();
     directories_are_moved_away();
     subfiles_tell_which_dataset_it_is();
+    leftovers_cost_one_small_read();
     damages_are_counted_alike();
     damaged_data_can_be_accepted();
     a_damaged_manifest_can_be_accepted();

@@ -326,7 +326,13 @@ static void a_note_that_fails_is_no_damage(const char *name)
     struct bm_step_list found;
     struct bm_store s;
     struct trial t;
-    int stale, notes = 0;
+    int notes = 0;
+    struct bm_step_search search = {.store = &s,
+                                    .id = t.f.options.id,
+                                    .found = &found,
+                                    .how = BM_FIND_EXACT,
+                                    .note = has_no_memory,
+                                    .context = &notes};
 
     begin(&t, name, DAMAGE_CLOSED, 0, 1);
     memset(&s, 0, sizeof(s));
@@ -334,9 +340,7 @@ static void a_note_that_fails_is_no_damage(const char *name)
                            &error));
     s.memory_limit = 1 << 20;
     bm_step_list_init(&found, bm_allocator_default());
-    CHECK_EQ(bm_steps_find(&s, t.f.options.id, &found, &stale, BM_FIND_EXACT,
-                           has_no_memory, &notes, &error),
-             BOUMA_ENOMEM);
+    CHECK_EQ(bm_steps_find(&search, &error), BOUMA_ENOMEM);
     CHECK_EQ(notes, 1);
     CHECK_TEXT(error.text, "no memory");
     bm_step_list_release(&found);

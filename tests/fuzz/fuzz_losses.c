@@ -10,10 +10,10 @@ static void try_record(const uint8_t *data, size_t size)
 {
     struct bm_lost_step lost = {0};
     struct bm_error error = {0};
+    struct bm_metadata in = {data, size, fuzz_id, "loss"};
     struct bm_buffer b;
 
-    if (bm_loss_decode_record(&lost, bm_allocator_default(), data, size,
-                              fuzz_id, "loss", &error)) {
+    if (bm_loss_decode_record(&lost, bm_allocator_default(), &in, &error)) {
         HOLDS(error.text[0]);
     } else {
         HOLDS(lost.entry.step <= INT64_MAX);

@@ -1,0 +1,326 @@
+/* dataset_found.c -- what there is in a dataset: its steps, its attributes, and
+ * notes about what is odd. Rank 0 looks for it, and tells the others. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "dataset/dataset_found.h"
+#include "store/truncations.h"
+
+/* ---- notes ---------------------------------------------------------------- */
+
+int bm_dataset_add_note(struct bouma_dataset *ds, const char *format, ...)
+{
+    char text[512], **grown, *copy;
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    copy = bm_copy_text(ds->a, text);
+    grown =
+        copy ? bm_grow(ds->a, ds->notes, (size_t)ds->note_count, sizeof(*grown))
+             : NULL;
+    if (!grown) {
+        bm_drop(ds->a, copy);
+        return BOUMA_ENOMEM;
+    }
+    ds->notes = grown;
+    ds->notes[ds->note_count++] = copy;
+    return BOUMA_OK;
+}
+
+static int note_text(void *context, const char *text)
+{
+    return bm_dataset_add_note(context, "%s", text);
+}
+
+void bm_dataset_clear_notes(struct bouma_dataset *ds)
+{
+    for (int i = 0; i < ds->note_count; i++)
+        bm_drop(ds->a, ds->notes[i]);
+    ds->note_count = 0;
+}
+
+/* ---- what rank 0 finds, as a message to the others ---------------------- */
+
+static void encode_found(struct bm_buffer *b, const struct bouma_dataset *ds)
+{
+    bm_put_bytes(b, ds->id, 16);
+    bm_put_u32(b, (uint32_t)ds->major);
+    bm_put_u32(b, (uint32_t)ds->minor);
+    bm_put_u32(b, ds->epoch);
+    bm_put_u64(b, ds->steps.count);
+    for (size_t i = 0; i < ds->steps.count; i++)
+        bm_put_step_entry(b, &ds->steps.entries[i]);
+    bm_put_u64(b, (uint64_t)ds->note_count);
+    for (int i = 0; i < ds->note_count; i++)
+        bm_put_text(b, ds->notes[i]);
+    bm_attributes_encode(b, &ds->attributes);
+}
+
+static int decode_found(struct bouma_dataset *ds, const struct bm_buffer *b)
+{
+    struct bm_cursor c = bm_cursor_of(b->data, b->size);
+    const uint8_t *id = bm_get_bytes(&c, 16);
+    size_t count;
+    int rc = BOUMA_OK;
+
+    if (id)
+        memcpy(ds->id, id, 16);
+    ds->major = (int)bm_get_u32(&c);
+    ds->minor = (int)bm_get_u32(&c);
+    ds->epoch = bm_get_u32(&c);
+    count = bm_get_count(&c, BM_STEP_ENTRY_BYTES);
+    ds->steps.count = 0;
+    rc = bm_step_list_reserve(&ds->steps, count);
+    for (size_t i = 0; i < count && !rc; i++)
+        rc = bm_step_list_put(&ds->steps, bm_get_step_entry(&c));
+    count = bm_get_count(&c, 2);
+    bm_dataset_clear_notes(ds);
+    for (size_t i = 0; i < count && !rc; i++) {
+        int no_memory = 0;
+        char *text = bm_get_text(&c, ds->a, &no_memory);
+
+        rc = text ? bm_dataset_add_note(ds, "%s", text) : BOUMA_ENOMEM;
+        bm_drop(ds->a, text);
+    }
+    bm_attributes_clear(&ds->attributes);
+    if (!rc)
+        rc = bm_attributes_decode(&ds->attributes, &c);
+    ds->listed = ds->described = 1;
+    return rc;
+}
+
+int bm_dataset_share_found(struct bouma_dataset *ds, int rc)
+{
+    struct bm_buffer b;
+
+    bm_buffer_init(&b, ds->a);
+    if (ds->comm->rank == 0 && ds->comm->size > 1 && !rc)
+        encode_found(&b, ds);
+    rc = bm_comm_share(ds->comm, &b, 0, rc, &ds->error);
+    if (!rc && ds->comm->rank != 0 && decode_found(ds, &b))
+        rc = bm_fail(&ds->error, BOUMA_ENOMEM, "%s: no memory for its steps",
+                     ds->store.path);
+    bm_buffer_release(&b);
+    return bm_comm_agree(ds->comm, rc, &ds->error);
+}
+
+/* ---- rank 0 ------------------------------------------------------------- */
+
+/* A reader's, whose second place is a local copy: steps that it should not
+ * have. */
+static int load_dropped(struct bouma_dataset *ds, struct bm_truncations *t)
+{
+    struct bm_error why = {0};
+    int rc = ds->mode == BM_MODE_READ
+                 ? bm_truncations_load(&ds->store, ds->id, t, &why)
+                 : BOUMA_OK;
+
+    if (rc && rc != BOUMA_ENOMEM)
+        rc = bm_dataset_add_note(ds,
+                                 "%s; so steps that were dropped by a "
+                                 "truncation may be listed, as %s has them",
+                                 why.text, ds->second.path);
+    return rc;
+}
+
+/* Add what only the second place has, or has in a later writing. Those that the
+ * second one lacks are 'missing' there. */
+static int add_second(struct bouma_dataset *ds, struct bm_step_list *found,
+                      uint64_t *missing)
+{
+    struct bm_truncations dropped;
+    struct bm_step_list other;
+    struct bm_step_search search = {
+        .store = &ds->second, .id = ds->id, .found = &other};
+    size_t at = 0, count;
+    int rc;
+
+    *missing = 0;
+    bm_step_list_init(&other, ds->a);
+    bm_truncations_init(&dropped, ds->a);
+    rc = load_dropped(ds, &dropped);
+    if (!rc)
+        rc = bm_steps_find(&search, &ds->error);
+    for (size_t i = 0; i < found->count && !rc; i++)
+        *missing += !bm_step_list_next(&other, &at, found->entries[i].step);
+    at = 0;
+    count = found->count;
+    for (size_t i = 0; i < other.count && !rc; i++) {
+        const struct bm_step_list old = {ds->a, found->entries, count, count};
+        const struct bm_step_entry *e =
+            bm_step_list_next(&old, &at, other.entries[i].step);
+
+        /* Of those of one step the one that is added last stays. */
+        if ((!e || bm_generation_is_later(other.entries[i].generation,
+                                          e->generation)) &&
+            !bm_truncations_has(&dropped, other.entries[i].step,
+                                other.entries[i].generation) &&
+            bm_step_list_add(found, other.entries[i]))
+            rc = BOUMA_ENOMEM;
+    }
+    if (!rc)
+        rc = bm_step_list_sort(found);
+    if (rc == BOUMA_ENOMEM)
+        bm_fail(&ds->error, rc, "%s: no memory", ds->second.path);
+    bm_truncations_release(&dropped);
+    bm_step_list_release(&other);
+    return rc;
+}
+
+int bm_dataset_find_steps(struct bouma_dataset *ds)
+{
+    struct bm_step_list found;
+    int append = ds->mode == BM_MODE_APPEND, rc;
+    struct bm_step_search search = {.store = &ds->store,
+                                    .id = ds->id,
+                                    .found = &found,
+                                    .how =
+                                        append ? BM_FIND_SETTLE : BM_FIND_PLAIN,
+                                    .note = append ? note_text : NULL,
+                                    .context = ds};
+    uint64_t missing = 0;
+
+    bm_step_list_init(&found, ds->a);
+    rc = bm_steps_find(&search, &ds->error);
+    /* An index that says the same may be the work of a writer that was killed
+     * before its name was durable. The one before it would come back, which
+     * knows steps that this one does not, and we are about to write. */
+    if (!rc && append)
+        rc = search.stale ? bm_steps_write_index(&ds->store, ds->id, &found,
+                                                 note_text, ds, &ds->error)
+                          : bm_store_sync_dir(&ds->store, "", &ds->error);
+    if (!rc && append)
+        rc = bm_commit_load_losses(ds);
+    if (!rc && ds->second.root)
+        rc = add_second(ds, &found, &missing);
+    if (!rc && append && missing &&
+        bm_dataset_add_note(ds,
+                            "%" PRIu64 " step%s in %s only; `bouma drain` "
+                            "copies what is missing to %s",
+                            missing, missing == 1 ? " is" : "s are",
+                            ds->store.path, ds->second.path))
+        rc = bm_fail(&ds->error, BOUMA_ENOMEM, "%s: no memory", ds->store.path);
+    if (rc) {
+        bm_step_list_release(&found);
+        return rc;
+    }
+    bm_step_list_release(&ds->steps);
+    ds->steps = found;
+    ds->listed = 1;
+    return BOUMA_OK;
+}
+
+int bm_dataset_places(struct bouma_dataset *ds, struct bm_store *places[2])
+{
+    int reads = ds->mode == BM_MODE_READ;
+
+    places[0] = ds->second.root && reads ? &ds->second : &ds->store;
+    places[1] = reads ? &ds->store : &ds->second;
+    return ds->second.root ? 2 : 1;
+}
+
+int bm_dataset_manifest(struct bouma_dataset *ds, uint64_t step,
+                        struct bm_buffer *out, struct bm_store **place,
+                        struct bm_error *error)
+{
+    const struct bm_step_entry *listed = bm_step_list_find(&ds->steps, step);
+    struct bm_error why = {0};
+    struct bm_step_entry entry;
+    struct bm_store *places[2];
+    char name[BM_NAME_BYTES];
+    int count = bm_dataset_places(ds, places);
+
+    bm_name_manifest(name, step);
+    *place = places[0];
+    if (count > 1) {
+        /* The local copy's is as good as the other if it is not older. */
+        if (!bm_store_load(places[0], name, out, places[0]->memory_limit,
+                           &why) &&
+            !bm_manifest_peek(&entry, out, ds->id, name, &why) &&
+            !(listed &&
+              bm_generation_is_later(listed->generation, entry.generation)))
+            return BOUMA_OK;
+        *place = places[1];
+    }
+    return bm_store_load(*place, name, out, (*place)->memory_limit, error);
+}
+
+/* The dataset's attributes are those of its newest step. A manifest that
+ * cannot be read does not keep a dataset from being opened. */
+int bm_dataset_find_attributes(struct bouma_dataset *ds)
+{
+    struct bm_error why = {0};
+    struct bm_store *place = &ds->store;
+    struct bm_schema schema;
+    struct bm_manifest m;
+    struct bm_buffer b;
+    uint64_t newest;
+    int rc = BOUMA_OK;
+
+    bm_attributes_clear(&ds->attributes);
+    if (!ds->steps.count)
+        return BOUMA_OK;
+    newest = ds->steps.entries[ds->steps.count - 1].step;
+    bm_schema_init(&schema, ds->a, &why);
+    bm_manifest_init(&m, ds->a, &schema, &why);
+    bm_buffer_init(&b, ds->a);
+    if (ds->second.root)
+        rc = bm_dataset_manifest(ds, newest, &b, &place, &why);
+    bm_buffer_release(&b);
+    if (!rc)
+        rc = bm_manifest_load(&m, place, newest, NULL, ds->id, &why);
+    if (!rc) {
+        struct bouma_attributes swap = ds->attributes;
+
+        ds->attributes = m.dataset_attributes;
+        ds->attributes.error = &ds->error;
+        m.dataset_attributes = swap;
+    } else if (rc == BOUMA_ENOMEM) {
+        bm_fail(&ds->error, rc, "%s", why.text);
+    } else {
+        rc = bm_dataset_add_note(ds, "%s", why.text);
+    }
+    bm_manifest_release(&m);
+    bm_schema_release(&schema);
+    ds->described |= !rc;
+    return rc;
+}
+
+int bm_dataset_list(struct bouma_dataset *ds)
+{
+    return ds->listed ? BOUMA_OK : bm_dataset_find_steps(ds);
+}
+
+int bm_dataset_describe(struct bouma_dataset *ds)
+{
+    int rc;
+
+    if (ds->described)
+        return BOUMA_OK;
+    rc = bm_dataset_list(ds);
+    if (!rc)
+        rc = bm_dataset_find_attributes(ds);
+    ds->attributes.fixed = ds->mode == BM_MODE_READ;
+    return rc;
+}
+
+int bm_dataset_refresh(struct bouma_dataset *ds)
+{
+    int rc = bm_comm_begin(ds->comm, "refresh", 0, NULL, BOUMA_OK, &ds->error);
+
+    if (rc)
+        return rc;
+    if (ds->comm->rank == 0) {
+        bm_dataset_clear_notes(ds);
+        rc = bm_dataset_find_steps(ds);
+        if (!rc && ds->mode == BM_MODE_READ)
+            rc = bm_dataset_find_attributes(ds);
+    }
+    rc = bm_dataset_share_found(ds, rc);
+    ds->attributes.fixed = ds->mode == BM_MODE_READ;
+    return rc;
+}
