@@ -104,15 +104,15 @@ static int fill_bounds(struct bm_particle_block *block, const double *bounds,
 static int add_particle_block(bouma_dataset *ds,
                               const struct bm_particle_block *block)
 {
-    if (ds->block_count == ds->swarm_room) {
-        size_t room = ds->swarm_room * 2 + 4;
+    if (ds->block_count == ds->block_room) {
+        size_t room = ds->block_room * 2 + 4;
         struct bm_particle_block *grown =
             bm_resize(ds->a, ds->blocks, room, sizeof(*grown));
 
         if (!grown)
             return bm_fail(&ds->error, BOUMA_ENOMEM, "no memory for particles");
         ds->blocks = grown;
-        ds->swarm_room = room;
+        ds->block_room = room;
     }
     ds->blocks[ds->block_count] = *block;
     ds->blocks[ds->block_count].serial = ds->block_count;
@@ -247,7 +247,7 @@ bouma_attributes *bouma_particles_attributes(bouma_particles *particles)
 }
 
 /* The tree over the files of a set that is read, or NULL. */
-static const struct bm_file_tree *top_of(const bouma_particles *particles)
+static const struct bm_file_tree *file_tree_of(const bouma_particles *particles)
 {
     const bouma_step *step = particles ? particles->object.schema->step : NULL;
 
@@ -256,15 +256,15 @@ static const struct bm_file_tree *top_of(const bouma_particles *particles)
 }
 
 /* The bounds of all finite positions, or zeros. */
-static void join_bounds(const struct bm_file_tree *top, double *low,
+static void join_bounds(const struct bm_file_tree *tree, double *low,
                         double *high)
 {
     int any = 0;
 
-    for (size_t f = 0; f < top->files; f++) {
-        const struct bm_particle_summary *c = top->summaries[f];
+    for (size_t f = 0; f < tree->files; f++) {
+        const struct bm_particle_summary *c = tree->summaries[f];
 
-        for (int d = 0; d < top->set->ndims && c->strays < c->count; d++) {
+        for (int d = 0; d < tree->set->ndims && c->strays < c->count; d++) {
             low[d] = any ? fmin(low[d], c->low[d]) : c->low[d];
             high[d] = any ? fmax(high[d], c->high[d]) : c->high[d];
         }
@@ -276,7 +276,7 @@ void bouma_particles_info_get(const bouma_particles *particles,
                               bouma_particles_info *out)
 {
     BM_STRICT_MATH;
-    const struct bm_file_tree *top = top_of(particles);
+    const struct bm_file_tree *tree = file_tree_of(particles);
     const struct bm_object *set;
 
     if (!out)
@@ -293,11 +293,11 @@ void bouma_particles_info_get(const bouma_particles *particles,
     out->levels = set->levels;
     out->count = set->particles;
     out->strays = set->strays;
-    if (!top)
+    if (!tree)
         return;
-    out->files = (int64_t)top->files;
-    out->tree_nodes = (int64_t)top->node_count;
-    join_bounds(top, out->low, out->high);
+    out->files = (int64_t)tree->files;
+    out->tree_nodes = (int64_t)tree->node_count;
+    join_bounds(tree, out->low, out->high);
 }
 
 static struct bm_error *error_of(const bouma_particles *particles)
@@ -324,16 +324,16 @@ int bouma_particles_file_get(const bouma_particles *particles, int64_t i,
                              bouma_particles_file *out)
 {
     BM_STRICT_MATH;
-    const struct bm_file_tree *top = top_of(particles);
+    const struct bm_file_tree *tree = file_tree_of(particles);
     const struct bm_particle_summary *c;
 
     if (!out)
         return bm_api_no_place(error_of(particles), "facts of a file");
     memset(out, 0, sizeof(*out));
-    if (!top || i < 0 || (uint64_t)i >= top->files)
-        return no_such_number(particles, "files", top ? top->files : 0, i);
-    c = top->summaries[i];
-    out->file = (int64_t)top->subfiles[i];
+    if (!tree || i < 0 || (uint64_t)i >= tree->files)
+        return no_such_number(particles, "files", tree ? tree->files : 0, i);
+    c = tree->summaries[i];
+    out->file = (int64_t)tree->subfiles[i];
     out->count = c->count;
     out->strays = c->strays;
     out->tree_bytes = c->tree_bytes;
@@ -346,15 +346,16 @@ int bouma_particles_node_get(const bouma_particles *particles, int64_t i,
                              bouma_particles_node *out)
 {
     BM_STRICT_MATH;
-    const struct bm_file_tree *top = top_of(particles);
+    const struct bm_file_tree *tree = file_tree_of(particles);
     const struct bm_file_tree_node *n;
 
     if (!out)
         return bm_api_no_place(error_of(particles), "facts of a node");
     memset(out, 0, sizeof(*out));
-    if (!top || i < 0 || (uint64_t)i >= top->node_count)
-        return no_such_number(particles, "nodes", top ? top->node_count : 0, i);
-    n = &top->nodes[i];
+    if (!tree || i < 0 || (uint64_t)i >= tree->node_count)
+        return no_such_number(particles, "nodes", tree ? tree->node_count : 0,
+                              i);
+    n = &tree->nodes[i];
     out->right = n->right;
     out->file = n->right ? -1 : (int64_t)n->file;
     out->axis = n->axis;

@@ -215,23 +215,23 @@ static int check_alone(const bouma_particles_query *q,
                      : BOUMA_OK;
 }
 
-static int run(struct bm_particle_query *hunt)
+static int run(struct bm_particle_query *own)
 {
-    struct bouma_dataset *ds = hunt->step->ds;
+    struct bouma_dataset *ds = own->step->ds;
     double begun = bm_trace_now(ds->tracing.trace);
 
-    return bm_api_traced(ds, "query particles", begun, bm_particle_query(hunt));
+    return bm_api_traced(ds, "query particles", begun, bm_particle_query(own));
 }
 
 /* bm_particle_query() into a collector. */
-static int collect(struct bm_particle_query *hunt, struct bm_collector *c)
+static int collect(struct bm_particle_query *own, struct bm_collector *c)
 {
-    struct bm_error *error = &hunt->step->ds->error;
+    struct bm_error *error = &own->step->ds->error;
     int rc;
 
-    hunt->each = bm_collector_add;
-    hunt->context = c;
-    rc = run(hunt);
+    own->each = bm_collector_add;
+    own->context = c;
+    rc = run(own);
     if (rc == BOUMA_EABORTED) { /* which the collector does for memory */
         bm_error_clear(error);
         rc = bm_fail(error, BOUMA_ENOMEM,
@@ -246,7 +246,7 @@ int bouma_particles_query_run(bouma_particles *particles,
                               void *user)
 {
     BM_STRICT_MATH;
-    struct bm_particle_query hunt;
+    struct bm_particle_query own;
     bouma_variable **list;
     struct bm_object *set;
     int rc;
@@ -255,25 +255,25 @@ int bouma_particles_query_run(bouma_particles *particles,
         return BOUMA_EINVAL;
     set = &particles->object;
     bm_error_clear(set->schema->error);
-    memset(&hunt, 0, sizeof(hunt));
-    rc = complete(&hunt.query, &list, set, query);
+    memset(&own, 0, sizeof(own));
+    rc = complete(&own.query, &list, set, query);
     if (!rc)
-        rc = check_alone(&hunt.query, set);
+        rc = check_alone(&own.query, set);
     if (!rc && !each)
         rc = bm_fail(set->schema->error, BOUMA_EINVAL,
                      "a query has no function to hand particles to");
-    hunt.step = set->schema->step;
-    hunt.set = set;
-    hunt.each = each;
-    hunt.context = user;
+    own.step = set->schema->step;
+    own.set = set;
+    own.each = each;
+    own.context = user;
     if (!rc)
-        rc = run(&hunt);
+        rc = run(&own);
     bm_drop(set->schema->a, list);
     return rc;
 }
 
 /* What is wrong before anything is read: as complete(), with a collector. */
-static int begin(struct bm_particle_query *hunt, struct bm_collector *c,
+static int begin(struct bm_particle_query *own, struct bm_collector *c,
                  bouma_variable ***list, bouma_particles *particles,
                  const bouma_particles_query *query)
 {
@@ -281,15 +281,15 @@ static int begin(struct bm_particle_query *hunt, struct bm_collector *c,
     int rc;
 
     bm_error_clear(set->schema->error);
-    memset(hunt, 0, sizeof(*hunt));
+    memset(own, 0, sizeof(*own));
     memset(c, 0, sizeof(*c));
-    rc = complete(&hunt->query, list, set, query);
+    rc = complete(&own->query, list, set, query);
     if (!rc)
-        rc = check_alone(&hunt->query, set);
-    hunt->step = set->schema->step;
-    hunt->set = set;
-    if (!rc && bm_collector_init(c, set->schema->a, hunt->query.variables,
-                                 hunt->query.variable_count))
+        rc = check_alone(&own->query, set);
+    own->step = set->schema->step;
+    own->set = set;
+    if (!rc && bm_collector_init(c, set->schema->a, own->query.variables,
+                                 own->query.variable_count))
         rc = bm_fail(set->schema->error, BOUMA_ENOMEM,
                      "no memory for particles");
     return rc;
@@ -314,16 +314,16 @@ int bouma_particles_read(bouma_particle_data **out, bouma_particles *particles,
 {
     BM_STRICT_MATH;
     struct bm_collector c;
-    struct bm_particle_query hunt;
+    struct bm_particle_query own;
     bouma_variable **list;
     int rc;
 
     if (!out || !particles)
         return BOUMA_EINVAL;
     *out = NULL;
-    rc = begin(&hunt, &c, &list, particles, query);
+    rc = begin(&own, &c, &list, particles, query);
     if (!rc)
-        rc = collect(&hunt, &c);
+        rc = collect(&own, &c);
     return finish(out, &c, list, &particles->object, rc);
 }
 
@@ -345,13 +345,13 @@ static uint64_t key_at(double share)
  * at more of them as long as too few were found. The even sample takes the
  * share by quality; the others by key, so that what is in them depends on keys
  * only, and not on the shares. */
-static int draw(struct bm_particle_query *hunt, struct bm_collector *c,
+static int draw(struct bm_particle_query *own, struct bm_collector *c,
                 uint64_t count)
 {
-    uint64_t all = hunt->set->particles;
+    uint64_t all = own->set->particles;
     uint64_t wanted = some_more(count < all ? count : all);
     double share = all ? (double)wanted / (double)all : 1, before = 0;
-    int even = hunt->draw->seed == 0, rc = BOUMA_OK;
+    int even = own->draw->seed == 0, rc = BOUMA_OK;
 
     while (!rc && count && before < 1) {
         uint64_t factor = c->count ? wanted / c->count + 1 : 8;
@@ -359,11 +359,11 @@ static int draw(struct bm_particle_query *hunt, struct bm_collector *c,
         if (before > 0)
             share = before * (double)(factor < 8 ? factor : 8);
         share = fmin(share, 1);
-        hunt->query.from = even ? before : 0;
-        hunt->query.quality = even ? share : 1;
-        hunt->draw->first = even ? 0 : key_at(before);
-        hunt->draw->last = even || share >= 1 ? UINT64_MAX : key_at(share) - 1;
-        rc = collect(hunt, c);
+        own->query.from = even ? before : 0;
+        own->query.quality = even ? share : 1;
+        own->draw->first = even ? 0 : key_at(before);
+        own->draw->last = even || share >= 1 ? UINT64_MAX : key_at(share) - 1;
+        rc = collect(own, c);
         before = c->count >= count ? 1 : share;
     }
     return rc;
@@ -377,7 +377,7 @@ int bouma_particles_sample(bouma_particle_data **out,
     BM_STRICT_MATH;
     struct bm_draw keys = {.seed = seed};
     struct bm_collector c;
-    struct bm_particle_query hunt;
+    struct bm_particle_query own;
     bouma_variable **list;
     struct bm_object *set;
     int rc;
@@ -386,11 +386,11 @@ int bouma_particles_sample(bouma_particle_data **out,
         return BOUMA_EINVAL;
     *out = NULL;
     set = &particles->object;
-    rc = begin(&hunt, &c, &list, particles, query);
-    hunt.draw = &keys;
+    rc = begin(&own, &c, &list, particles, query);
+    own.draw = &keys;
     c.draw = &keys;
     if (!rc)
-        rc = draw(&hunt, &c, count);
+        rc = draw(&own, &c, count);
     if (!rc && bm_collector_thin(&c, count))
         rc =
             bm_fail(set->schema->error, BOUMA_ENOMEM, "no memory for a sample");

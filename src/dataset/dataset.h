@@ -102,7 +102,7 @@ struct bouma_dataset {
     struct bm_put *puts;
     size_t put_count, put_room;
     struct bm_particle_block *blocks;
-    size_t block_count, swarm_room;
+    size_t block_count, block_room;
     struct bm_refused_list refused;
     struct bm_write_job *pending; /* is still being stored; NULL: none is */
     struct bm_write_plan *plan;   /* of the last step, for reuse */

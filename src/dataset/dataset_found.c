@@ -237,7 +237,7 @@ int bm_dataset_manifest(struct bouma_dataset *ds, uint64_t step,
     bm_name_manifest(name, step);
     *place = places[0];
     if (count > 1) {
-        /* The local copy's is as good as the other if it is not older. */
+        /* The manifest of the local copy is as good as the other if it is not older. */
         if (!bm_store_load(places[0], name, out, places[0]->memory_limit,
                            &why) &&
             !bm_manifest_peek(&entry, out, ds->id, name, &why) &&

@@ -6,7 +6,7 @@
  * All places are claimed under one epoch, later than any that one of them has
  * seen, so names are never used twice in any of them. Which ranks share a local
  * copy nobody is told: it is known by who made the directory of the epoch in
- * it. That rank also keeps the local copy's copy of each manifest. */
+ * it. That rank also keeps its manifests. */
 #ifndef BM_LOCAL_COPY_H
 #define BM_LOCAL_COPY_H
 

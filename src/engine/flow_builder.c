@@ -116,7 +116,7 @@ int bm_flow_builder_seal(struct bm_flow_builder *f, uint64_t buffer,
         if (f->made[i].concerned)
             rc = seal_one(f, buffer, &(*out)[(*count)++], i);
     if (rc) {
-        bm_flow_builder_free(f->a, *out, *count);
+        bm_flows_free(f->a, *out, *count);
         *out = NULL;
         *count = 0;
     }

@@ -19,7 +19,7 @@ struct bm_io_environment {
 };
 
 /* The machine that 'options' (complete, and staying where they are) ask for.
- * Collective. A zeroed site can be released. */
+ * Collective. A zeroed environment can be released. */
 int bm_io_environment_find(struct bm_io_environment *env, struct bm_comm *comm,
                            const bouma_options *options,
                            struct bm_error *error);

@@ -8,7 +8,7 @@
 
 struct bm_io_thread {
     const bouma_allocator *a;
-    bm_keep *keep;
+    bm_io_job *run;
     void *context;
     pthread_t thread;
     int wanted, threaded;
@@ -28,7 +28,7 @@ static void do_job(struct bm_io_thread *k, size_t job)
 {
     struct bm_error error = {0};
     double begun = bm_clock();
-    int rc = k->error.status ? BOUMA_OK : k->keep(k->context, job, &error);
+    int rc = k->error.status ? BOUMA_OK : k->run(k->context, job, &error);
 
     if (rc && !error.status)
         bm_fail(&error, rc, "what was gathered could not be stored");
@@ -80,7 +80,7 @@ static void *work(void *context)
 }
 
 struct bm_io_thread *bm_io_thread_new(const bouma_allocator *a, size_t jobs,
-                                      bm_keep *keep, void *context,
+                                      bm_io_job *run, void *context,
                                       int threaded)
 {
     struct bm_io_thread *k = bm_new(a, 1, sizeof(*k));
@@ -92,7 +92,7 @@ struct bm_io_thread *bm_io_thread_new(const bouma_allocator *a, size_t jobs,
         return NULL;
     }
     k->a = a;
-    k->keep = keep;
+    k->run = run;
     k->context = context;
     k->jobs = list;
     k->room = jobs;

@@ -12,13 +12,13 @@
 struct bm_io_thread;
 
 /* Store job number 'job'. */
-typedef int bm_keep(void *context, size_t job, struct bm_error *error);
+typedef int bm_io_job(void *context, size_t job, struct bm_error *error);
 
 /* One that takes at most 'jobs' jobs. NULL if there is no memory. Without a
  * thread, because none is wanted or can be started, the jobs are done by
  * whoever asks for the next that is over, or waits for them. */
 struct bm_io_thread *bm_io_thread_new(const bouma_allocator *a, size_t jobs,
-                                      bm_keep *keep, void *context,
+                                      bm_io_job *run, void *context,
                                       int threaded);
 /* Before the first job: jobs are events of 'trace' (may be NULL), called 'name'
  * (a constant), with their number as 'counted'. */

@@ -84,8 +84,8 @@ static int prepare_messages(struct bm_pipe *p)
     return rc;
 }
 
-void bm_flow_builder_free(const bouma_allocator *a, struct bm_flow *flows,
-                          size_t count)
+void bm_flows_free(const bouma_allocator *a, struct bm_flow *flows,
+                   size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         bm_rounds_release(&flows[i].rounds);
@@ -136,7 +136,7 @@ int bm_pipe_new(struct bm_pipe **out, struct bm_comm *comm,
 
     *out = p;
     if (!p) {
-        bm_flow_builder_free(comm->a, flows, count);
+        bm_flows_free(comm->a, flows, count);
         return BOUMA_ENOMEM;
     }
     p->comm = comm;
@@ -172,7 +172,7 @@ void bm_pipe_free(struct bm_pipe *p)
         bm_transfer_release(&p->lanes[i].transfer);
     for (size_t i = 0; i < p->slot_count && p->slots; i++)
         bm_transfer_release(&p->slots[i].transfer);
-    bm_flow_builder_free(p->a, p->flows, p->flow_count);
+    bm_flows_free(p->a, p->flows, p->flow_count);
     bm_drop(p->a, p->lanes);
     bm_drop(p->a, p->opened);
     bm_drop(p->a, p->slots);
@@ -344,7 +344,7 @@ int bm_pipe_open(struct bm_pipe *p, struct bm_comm *comm,
     return take_buffers(p, &buffers, mixed, error);
 }
 
-static int hear_notes(struct bm_pipe *p)
+static int hear_control(struct bm_pipe *p)
 {
     int any = 0, heard = 1;
 
@@ -381,7 +381,7 @@ int bm_pipe_step(struct bm_pipe *p)
     for (size_t r = 0; r < p->slot_count && !p->begun; r++)
         bm_gather_begin(p, r);
     p->begun = 1;
-    any = hear_notes(p);
+    any = hear_control(p);
     if (p->own && !p->o.unthreaded)
         any |= bm_gather_jobs(p, 0);
     if (p->own)

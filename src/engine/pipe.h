@@ -47,8 +47,8 @@ struct bm_flow {
     size_t count;
 };
 
-void bm_flow_builder_free(const bouma_allocator *a, struct bm_flow *flows,
-                          size_t count);
+void bm_flows_free(const bouma_allocator *a, struct bm_flow *flows,
+                   size_t count);
 
 #define BM_PIPE_TIERS (BOUMA_TIER_LOCAL + 1)
 

@@ -184,7 +184,7 @@ static int make_pipe(struct bouma_io_file *f, struct bm_pipe **out, int reading)
     if (!rc)
         rc = bm_pipe_new(out, f->comm, g.flows, g.flow_count, &o, &calls);
     else
-        bm_flow_builder_free(f->a, g.flows, g.flow_count);
+        bm_flows_free(f->a, g.flows, g.flow_count);
     bm_drop(f->a, g.flow_of);
     bm_drop(f->a, g.room);
     return rc ? bm_fail(&f->error, rc, "no memory to move what was declared")

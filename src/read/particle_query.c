@@ -298,7 +298,7 @@ static int query_file(struct bm_query_state *s, size_t subfile, uint64_t from,
 
 /* The files that can have what is looked for. */
 static size_t select_files(struct bm_query_state *s,
-                           const struct bm_file_tree *top, size_t *files)
+                           const struct bm_file_tree *tree, size_t *files)
 {
     const struct bm_query_question *asked = &s->asked;
     struct bm_file_tree_query q = {.boxed = asked->tree.boxed &&
@@ -311,34 +311,34 @@ static size_t select_files(struct bm_query_state *s,
 
     memcpy(q.low, asked->tree.low, sizeof(q.low));
     memcpy(q.high, asked->tree.high, sizeof(q.high));
-    return bm_file_tree_select(top, &q, files);
+    return bm_file_tree_select(tree, &q, files);
 }
 
 int bm_particle_query(const struct bm_particle_query *query)
 {
     struct bm_query_state s = {
         .query = query, .step = query->step, .set = query->set};
-    const struct bm_file_tree *top =
+    const struct bm_file_tree *tree =
         bm_manifest_file_tree(&query->step->manifest, s.set);
     const bouma_allocator *a = query->step->ds->a;
     size_t *files = NULL, count = query->file_count;
     int rc = bm_query_init(&s);
 
     if (!rc && !query->files) {
-        files = bm_new(a, top->files, sizeof(*files));
+        files = bm_new(a, tree->files, sizeof(*files));
         if (!files)
             rc = no_memory(&s);
         else
-            count = s.asked.never ? 0 : select_files(&s, top, files);
+            count = s.asked.never ? 0 : select_files(&s, tree, files);
     }
     for (size_t i = 0; i < count && !rc; i++)
         s.total +=
-            top->summaries[query->files ? query->files[i] : files[i]]->count;
+            tree->summaries[query->files ? query->files[i] : files[i]]->count;
     s.total = (uint64_t)((double)s.total * (s.asked.t_to - s.asked.t_from) /
                          bm_bat_of(s.set)->detail.chunk);
     for (size_t i = 0; i < count && !rc && !s.asked.never; i++)
         rc = query_file(
-            &s, top->subfiles[query->files ? query->files[i] : files[i]],
+            &s, tree->subfiles[query->files ? query->files[i] : files[i]],
             query->from ? query->from[i] : 0,
             query->to ? query->to[i] : UINT64_MAX);
     bm_drop(a, files);

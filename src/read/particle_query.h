@@ -15,7 +15,6 @@
 struct bm_query_column {
     const struct bouma_variable *variable;
     const struct bm_section *section; /* of the file at hand */
-    int tested;                       /* it takes part in a test */
     int out;                          /* place among those wanted, or -1 */
     size_t value_size, sample_size;   /* of the variable */
     int plain; /* aligned bytes as stored are the values */
@@ -143,6 +142,6 @@ int bm_query_values(struct bm_query_state *s, const struct bm_turn *turn,
 int bm_query_deliver(struct bm_query_state *s);
 
 /* The rooms of a coder. */
-enum { BM_HUNT_LISTS, BM_HUNT_VALUES };
+enum { BM_QUERY_LISTS, BM_QUERY_VALUES };
 
 #endif

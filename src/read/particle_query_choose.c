@@ -215,7 +215,7 @@ static int choose_chunk(void *context, const struct bm_turn *turn)
 {
     struct bm_query_state *s = context;
     struct bm_query_batch *b = &s->batch;
-    struct bm_block_of_memory *room = &turn->coder->room[BM_HUNT_LISTS];
+    struct bm_block_of_memory *room = &turn->coder->room[BM_QUERY_LISTS];
     size_t size = bm_bat_of(s->set)->detail.chunk, i = turn->number;
     size_t next =
         i + 1 < b->chunk_count ? b->first_piece[i + 1] : b->piece_count;

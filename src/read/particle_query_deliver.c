@@ -58,7 +58,7 @@ int bm_query_values(struct bm_query_state *s, const struct bm_turn *turn,
     const struct bm_query_column *c = &s->asked.columns[column];
     const struct bm_extent *e = stored(s, p, column);
     size_t bytes = (size_t)p->count * c->sample_size;
-    struct bm_block_of_memory *own = &turn->coder->room[BM_HUNT_VALUES];
+    struct bm_block_of_memory *own = &turn->coder->room[BM_QUERY_VALUES];
     int rc, done = 0;
 
     *out = e->data;

@@ -67,7 +67,6 @@ static void add_test(struct bm_query_state *s, const struct bouma_variable *v,
     struct bm_query_question *q = &s->asked;
     int column = add_column(q, v);
 
-    q->columns[column].tested = 1;
     q->tested_count = q->column_count; /* nothing else is there yet */
     q->tests[q->test_count++] = (struct bm_query_test){
         column, component, v == s->set->variables[0], low, high};

@@ -100,7 +100,7 @@ static int share_requests(struct restart *r, int rc)
 
 static int reader_of(const struct restart *r, size_t file)
 {
-    return bm_spread_file((int64_t)r->requests.top->files,
+    return bm_spread_file((int64_t)r->requests.tree->files,
                           r->step->ds->comm->size, (int64_t)file);
 }
 
@@ -134,10 +134,10 @@ static int count_slices(const struct restart *r, uint64_t *out)
     if (!count)
         return BOUMA_ENOMEM;
     *out = 0;
-    for (size_t f = 0; f < r->requests.top->files; f++) {
+    for (size_t f = 0; f < r->requests.tree->files; f++) {
         uint64_t *here = &count[reader_of(r, f)];
 
-        *here += (r->requests.top->summaries[f]->count + places - 1) / places;
+        *here += (r->requests.tree->summaries[f]->count + places - 1) / places;
         *out = *here > *out ? *here : *out;
     }
     bm_drop(a, count);
@@ -188,7 +188,7 @@ static void let_go(struct restart *r, struct bm_collector *c)
 /* Look in a slice for what each rank wants. */
 static int collect_slice(struct restart *r, struct slice *s)
 {
-    const struct bm_particle_summary *c = r->requests.top->summaries[s->file];
+    const struct bm_particle_summary *c = r->requests.tree->summaries[s->file];
     uint64_t ranks = (uint64_t)r->step->ds->comm->size;
     struct bm_request all;
     int rc = BOUMA_OK;
@@ -230,13 +230,13 @@ static int list_mine(struct restart *r)
     uint64_t at = 0;
 
     r->mine =
-        bm_new_raw(r->step->ds->a, r->requests.top->files, sizeof(*r->mine));
+        bm_new_raw(r->step->ds->a, r->requests.tree->files, sizeof(*r->mine));
     if (!r->mine)
         return no_memory(r);
-    for (size_t f = 0; f < r->requests.top->files; f++) {
+    for (size_t f = 0; f < r->requests.tree->files; f++) {
         if (reader_of(r, f) == r->step->ds->comm->rank)
             r->mine[r->mine_count++] = (struct own_file){f, at};
-        at += r->requests.top->summaries[f]->count;
+        at += r->requests.tree->summaries[f]->count;
     }
     return BOUMA_OK;
 }
@@ -269,7 +269,7 @@ static int collect_next(struct restart *r, size_t *k, struct slice *s)
     for (int i = 0; i < r->step->ds->comm->size; i++)
         r->replies[i].count = 0;
     if (*k < r->mine_count &&
-        s->to == r->requests.top->summaries[r->mine[*k].file]->count) {
+        s->to == r->requests.tree->summaries[r->mine[*k].file]->count) {
         ++*k;
         s->to = 0;
     }
@@ -278,7 +278,7 @@ static int collect_next(struct restart *r, size_t *k, struct slice *s)
     s->file = r->mine[*k].file;
     s->at = r->mine[*k].at;
     s->from = s->to;
-    count = r->requests.top->summaries[s->file]->count;
+    count = r->requests.tree->summaries[s->file]->count;
     s->to = count - s->from < places ? count : s->from + places;
     return collect_slice(r, s);
 }
@@ -468,7 +468,7 @@ int bm_restart(bouma_particle_data **out, struct bouma_step *step,
         .set = set,
         .query = query,
         .requests = {.set = set,
-                     .top = bm_manifest_file_tree(&step->manifest, set),
+                     .tree = bm_manifest_file_tree(&step->manifest, set),
                      .ranks = step->ds->comm->size,
                      .shares = shares}};
     struct bouma_dataset *ds = step->ds;

@@ -10,8 +10,8 @@ static int bounds_of_all(const struct bm_requests *r, double *near, double *far)
 {
     int any = 0;
 
-    for (size_t f = 0; f < r->top->files; f++) {
-        const struct bm_particle_summary *c = r->top->summaries[f];
+    for (size_t f = 0; f < r->tree->files; f++) {
+        const struct bm_particle_summary *c = r->tree->summaries[f];
 
         if (c->strays == c->count)
             continue;
@@ -124,8 +124,8 @@ uint64_t bm_requests_expect(const struct bm_requests *r, int rank,
     if (r->shares)
         n = bm_cut(r->set->particles, ranks, at + 1) -
             bm_cut(r->set->particles, ranks, at);
-    for (size_t f = 0; f < r->top->files && !r->shares; f++) {
-        const struct bm_particle_summary *c = r->top->summaries[f];
+    for (size_t f = 0; f < r->tree->files && !r->shares; f++) {
+        const struct bm_particle_summary *c = r->tree->summaries[f];
 
         if (!w->boxed)
             n += c->count;

@@ -16,7 +16,7 @@ struct bm_request {
 /* What all ranks want. */
 struct bm_requests {
     const struct bm_object *set;
-    const struct bm_file_tree *top;
+    const struct bm_file_tree *tree;
     struct bm_request *all; /* [ranks] */
     int ranks;
     int shares; /* no boxes: equal shares */

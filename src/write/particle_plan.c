@@ -194,7 +194,7 @@ static int make_files(struct bm_particle_plan *plan, struct bm_set_plan *set,
     if (set->particles)
         spec.target = bm_particle_target(set, ds);
     rc = bm_aggregate(&set->files, plan->a, &spec, set->units, set->unit_count);
-    for (size_t k = set->first_swarm; k < set->end_swarm && !rc; k++) {
+    for (size_t k = set->first_block; k < set->end_block && !rc; k++) {
         struct bm_particle_block_units *u = &plan->blocks[k];
         struct bm_positions p;
 
@@ -218,10 +218,10 @@ static void tell_routers(const struct bm_particle_plan *plan,
 
         if (!set->cut)
             continue;
-        for (size_t k = set->first_swarm; k < set->end_swarm; k++)
+        for (size_t k = set->first_block; k < set->end_block; k++)
             count += (uint32_t)plan->blocks[k].router.count;
         bm_put_u32(out, count);
-        for (size_t k = set->first_swarm; k < set->end_swarm; k++) {
+        for (size_t k = set->first_block; k < set->end_block; k++) {
             const struct bm_particle_router *s = &plan->blocks[k].router;
 
             for (size_t j = 0; j < s->count; j++) {
@@ -320,10 +320,10 @@ static int make_sets(struct bm_particle_plan *plan, struct bouma_dataset *ds)
         struct bm_set_plan *set = &plan->sets[plan->set_count++];
 
         set->set = bm_schema_nth(&ds->schema, BM_PARTICLES, i);
-        set->first_swarm = next;
+        set->first_block = next;
         while (next < ds->block_count && ds->blocks[next].set == set->set)
             next++;
-        set->end_swarm = next;
+        set->end_block = next;
     }
     return BOUMA_OK;
 }

@@ -21,9 +21,8 @@ struct bm_set_plan {
     struct bm_object *set;
     struct bouma_variable **variables; /* [count], present; position first */
     int count;
-    size_t first_swarm,
-        end_swarm;  /* of this rank, in ds->blocks of particles */
-    uint64_t bytes; /* of one particle */
+    size_t first_block, end_block; /* of this rank, in ds->blocks */
+    uint64_t bytes;                /* of one particle */
     uint64_t particles;
     struct bm_unit *units; /* [unit_count], of all ranks, ascending by rank */
     size_t unit_count;

@@ -40,7 +40,7 @@ only_particle_block(const struct bm_particle_write *p,
 {
     const struct bm_particle_block *only = NULL;
 
-    for (size_t k = set->first_swarm; k < set->end_swarm; k++) {
+    for (size_t k = set->first_block; k < set->end_block; k++) {
         const struct bm_particle_block *s = &p->ds->blocks[k];
         const struct bm_particle_block_units *u = &p->plan.blocks[k];
         int here, all = 1;
@@ -118,7 +118,7 @@ static uint8_t *pack(const struct bm_particle_write *p,
     uint32_t file = parcel->delivery->file;
     size_t size = bm_variable_value_size(v);
 
-    for (size_t k = set->first_swarm; k < set->end_swarm && before < end; k++) {
+    for (size_t k = set->first_block; k < set->end_block && before < end; k++) {
         const struct bm_particle_block *s = &p->ds->blocks[k];
         const struct bm_particle_block_units *u = &p->plan.blocks[k];
         const uint32_t *index = NULL;

@@ -95,8 +95,8 @@ static int describe(struct bm_particle_plan *plan, struct bouma_dataset *ds,
         const struct bm_object *set = plan_of->set;
         const struct bm_particle_block *first = NULL;
 
-        bm_put_u32(out, (uint32_t)(plan_of->end_swarm - plan_of->first_swarm));
-        for (size_t k = plan_of->first_swarm; k < plan_of->end_swarm; k++) {
+        bm_put_u32(out, (uint32_t)(plan_of->end_block - plan_of->first_block));
+        for (size_t k = plan_of->first_block; k < plan_of->end_block; k++) {
             const struct bm_particle_block *s = &ds->blocks[k];
             struct bm_unit u;
 
@@ -362,7 +362,7 @@ static int draw_samples(struct bm_particle_plan *plan, struct bouma_dataset *ds,
     for (size_t i = 0; i < plan->set_count; i++) {
         struct bm_set_plan *set = &plan->sets[i];
 
-        for (size_t k = set->first_swarm; k < set->end_swarm && set->cut; k++) {
+        for (size_t k = set->first_block; k < set->end_block && set->cut; k++) {
             const struct bm_particle_block *s = &ds->blocks[k];
             struct bm_sample *sample = &plan->blocks[k].sample;
             struct bm_positions p;
@@ -473,7 +473,7 @@ static void number_units(struct bm_particle_plan *plan)
         const struct bm_set_plan *set = &plan->sets[i];
         size_t next = 0;
 
-        for (size_t k = set->first_swarm; k < set->end_swarm; k++) {
+        for (size_t k = set->first_block; k < set->end_block; k++) {
             struct bm_particle_block_units *u = &plan->blocks[k];
 
             u->first = next;

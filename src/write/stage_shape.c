@@ -100,7 +100,7 @@ int bm_stage_shape_grids(struct bm_write_job *job, int rc)
 /* ---- particles ---------------------------------------------------------- */
 
 /* The thread that stores files of particles: the i-th of them. */
-static int store_bundle(void *context, size_t i, struct bm_error *error)
+static int store_particle_file(void *context, size_t i, struct bm_error *error)
 {
     struct bm_write_job *job = context;
 
@@ -121,7 +121,7 @@ static int shape_particles(struct bm_write_job *job)
     if (!p->particle_file_count)
         return rc;
     job->transit.particle_storer = bm_io_thread_new(
-        job->ds->a, p->particle_file_count, store_bundle, job, 1);
+        job->ds->a, p->particle_file_count, store_particle_file, job, 1);
     if (!job->transit.particle_storer)
         return bm_fail(&job->ds->error, BOUMA_ENOMEM,
                        "no memory to store particles");

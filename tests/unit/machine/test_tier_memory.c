@@ -54,7 +54,7 @@ static void dram_begins_at_a_page(void)
 
 static void memory_of_a_local_tier_leaves_no_file(void)
 {
-    char directory[] = "/tmp/bouma-memory of a tier-XXXXXX";
+    char directory[] = "/tmp/bouma-tier-XXXXXX";
     struct bm_error error = {0};
     struct bm_tier_memory b, c;
 
