@@ -219,6 +219,11 @@ static int open_places(struct bm_drain_all *r)
             bm_fail(r->error, rc,
                     "%s: is another dataset than %s; nothing was copied",
                     r->far_path, r->near_path);
+        if (!rc && bm_local_copy_is_marked(&r->far, BM_NAME_LOCAL, r->id))
+            rc = bm_fail(r->error, BOUMA_EINVAL,
+                         "%s: is a local copy; the local copy comes first: "
+                         "`bouma drain LOCAL DS`",
+                         r->far_path);
     }
     rc = bm_comm_agree(r->comm, rc, r->error);
     if (!rc && r->comm->rank != 0)

@@ -178,7 +178,8 @@ static int repair_all(struct bm_repair *r)
         rc = load_index(r);
     if (!rc)
         rc = bm_repair_identity(r, anew);
-    r->is_part = !rc && bm_local_copy_is_part(&r->ds.store, r->ds.id);
+    r->is_part =
+        !rc && bm_local_copy_is_marked(&r->ds.store, BM_NAME_PART, r->ds.id);
     if (!rc)
         rc = bm_repair_steps_dir(r, &has_steps);
     if (!rc && has_steps)

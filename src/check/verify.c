@@ -295,7 +295,7 @@ static int look_at_all(struct verify *v)
     struct bm_error why = {0};
     int rc = BOUMA_OK;
 
-    v->is_part = bm_local_copy_is_part(&ds->store, ds->id);
+    v->is_part = bm_local_copy_is_marked(&ds->store, BM_NAME_PART, ds->id);
     /* A rank that cannot read them takes what is known for news. */
     if (bm_losses_load(&ds->store, ds->id, &v->records, &why) == BOUMA_ENOMEM)
         rc = bm_fail(&ds->error, BOUMA_ENOMEM, "%s", why.text);

@@ -210,7 +210,7 @@ static int count_local_copies(struct bouma_dataset *ds)
 
     ds->local_copies = 1 + (others != 0);
     if (!rc && others && ds->claims)
-        bm_local_copy_mark_part(&ds->store, ds->id);
+        bm_local_copy_mark(&ds->store, BM_NAME_PART, ds->id);
     return rc;
 }
 

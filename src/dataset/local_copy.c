@@ -249,8 +249,10 @@ int bm_local_copy_enter(struct bouma_dataset *ds)
                      "%s: is the dataset itself, or was claimed by another "
                      "program just now",
                      path);
-    if (!rc && ds->claims)
+    if (!rc && ds->claims) {
         bm_identity_unmark(&ds->store);
+        bm_local_copy_mark(&ds->store, BM_NAME_LOCAL, ds->id);
+    }
     if (!rc && ds->claims && ds->mode == BM_MODE_APPEND)
         rc = drop_steps(ds);
     if (!rc && ds->comm->rank != 0 && ds->claims)
@@ -258,27 +260,29 @@ int bm_local_copy_enter(struct bouma_dataset *ds)
     return rc ? rc : bm_drain_new(ds);
 }
 
-int bm_local_copy_is_part(struct bm_store *s, const uint8_t id[16])
+int bm_local_copy_is_marked(struct bm_store *s, const char *mark,
+                            const uint8_t id[16])
 {
     struct bm_error ignored = {0};
     struct bm_buffer b;
-    int is_part;
+    int is_marked;
 
     bm_buffer_init(&b, s->a);
-    is_part = !bm_store_load(s, BM_NAME_PART, &b, 16, &ignored) &&
-              b.size == 16 && !memcmp(b.data, id, 16);
+    is_marked = !bm_store_load(s, mark, &b, 16, &ignored) && b.size == 16 &&
+                !memcmp(b.data, id, 16);
     bm_buffer_release(&b);
-    return is_part;
+    return is_marked;
 }
 
-void bm_local_copy_mark_part(struct bm_store *s, const uint8_t id[16])
+void bm_local_copy_mark(struct bm_store *s, const char *mark,
+                        const uint8_t id[16])
 {
     struct bm_error ignored = {0};
 
-    if (bm_local_copy_is_part(s, id))
+    if (bm_local_copy_is_marked(s, mark, id))
         return;
-    bm_store_remove(s, BM_NAME_PART);
-    if (!bm_store_save(s, BM_NAME_PART, id, 16, 1, &ignored))
+    bm_store_remove(s, mark);
+    if (!bm_store_save(s, mark, id, 16, 1, &ignored))
         bm_store_sync_dir(s, "", &ignored);
 }
 

@@ -39,12 +39,15 @@ int bm_local_copy_look(struct bouma_dataset *ds, const char *path,
  * missing, takes its place. Rank 0 first, then the others. */
 int bm_local_copy_enter(struct bouma_dataset *ds);
 
-/* A local copy that is not the only one has some of the subfiles, and a mark
- * that says so: a file with the id of the dataset. To make it is best effort.
- */
-#define BM_NAME_PART BM_NAME_DATASET_NEW "part"
-void bm_local_copy_mark_part(struct bm_store *s, const uint8_t id[16]);
-int bm_local_copy_is_part(struct bm_store *s, const uint8_t id[16]);
+/* Marks of a local copy, files with the id of the dataset: that it is one; and
+ * that it is not the only one, and has just some of the subfiles. To make them
+ * is best effort. */
+#define BM_NAME_LOCAL BM_NAME_DATASET_NEW "local"
+#define BM_NAME_PART  BM_NAME_DATASET_NEW "part"
+void bm_local_copy_mark(struct bm_store *s, const char *mark,
+                        const uint8_t id[16]);
+int bm_local_copy_is_marked(struct bm_store *s, const char *mark,
+                            const uint8_t id[16]);
 
 /* Before reading: the local copy as the second place, if there is one. */
 int bm_local_copy_find(struct bouma_dataset *ds);

@@ -204,7 +204,8 @@ static int last_below(struct bm_store *s, uint64_t bound, uint32_t *last,
     return rc ? bm_fail(error, rc, "%s", why.text) : BOUMA_OK;
 }
 
-/* What is known of the writer of an epoch, as text; "" if it has not signed. */
+/* What is known of the writer of an epoch, as text; "" if it has not signed. One
+ * that closed the dataset on a full disk has it in the file 'closed'. */
 static int owner_of(struct bm_store *s, uint32_t epoch, char *text,
                     size_t bytes, struct bm_error *error)
 {
@@ -217,6 +218,11 @@ static int owner_of(struct bm_store *s, uint32_t epoch, char *text,
     bm_name_epoch_owner(name, epoch);
     bm_buffer_init(&b, s->a);
     rc = bm_store_load(s, name, &b, 4096, &why);
+    if (rc == BOUMA_ENOTFOUND) {
+        bm_error_clear(&why);
+        bm_name_epoch_closed(name, epoch);
+        rc = bm_store_load(s, name, &b, 4096, &why);
+    }
     if (!rc) {
         size_t n = b.size < bytes - 1 ? b.size : bytes - 1;
 
@@ -523,7 +529,7 @@ int bm_epoch_check(struct bm_store *s, uint32_t epoch, struct bm_error *error)
 int bm_epoch_close(struct bm_store *s, uint32_t epoch, struct bm_error *error)
 {
     char closed[BM_NAME_BYTES], owner[BM_NAME_BYTES];
-    struct bm_error why = {0};
+    struct bm_error why = {0}, ignored = {0};
     int rc;
 
     bm_name_epoch_closed(closed, epoch);
@@ -531,10 +537,10 @@ int bm_epoch_close(struct bm_store *s, uint32_t epoch, struct bm_error *error)
     rc = bm_store_save(s, closed, "", 0, 0, &why);
     if (!rc || rc == BOUMA_EEXISTS)
         return BOUMA_OK;
-    /* On a full disk a file can be removed where none can be made; and an epoch
-     * without an owner keeps nobody out. */
-    bm_store_remove(s, owner);
-    return bm_fail(error, rc, "%s", why.text);
+    /* On a full disk a file can be renamed where none can be made. */
+    return bm_store_publish(s, owner, closed, 0, &ignored)
+               ? bm_fail(error, rc, "%s", why.text)
+               : BOUMA_OK;
 }
 
 void bm_epoch_remove(struct bm_store *s, uint32_t epoch)

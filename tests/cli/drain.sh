@@ -26,6 +26,10 @@ for place in near far; do
     done
 done
 
+# The wrong way round.
+refuse 2 'the local copy comes first' "$BOUMA" drain far/run.bouma near/run.bouma --remove
+expect 0 "$BOUMA" read far/run.bouma grid/a --step 1 -o out.npy
+
 # All is there: nothing to do.
 expect 0 "$BOUMA" drain near/run.bouma far/run.bouma
 [[ $out == *"0 steps drained"*"3 steps there before"* ]] || complain "$out"
