@@ -45,7 +45,8 @@ int bm_drain_compare(struct bm_drain_all *r, const struct bm_buffer *bytes,
         rc =
             bm_fail(r->error, BOUMA_EEXISTS,
                     "%s/%s: is another one than that of %s, though both are of "
-                    "epoch %" PRIu32 ", attempt %" PRIu32,
+                    "epoch %" PRIu32 ", attempt %" PRIu32
+                    "; remove the step that is wrong from one of them",
                     r->far_path, name, r->near_path, entry->generation.epoch,
                     entry->generation.attempt);
     bm_buffer_release(&b);

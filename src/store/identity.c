@@ -29,7 +29,10 @@ static int tell_missing(struct bm_store *s, struct bm_error *error)
         return bm_fail(error, BOUMA_ENOTFOUND,
                        "%s: was being removed, to make way for a new dataset, "
                        "and that was interrupted; create the new one again, "
-                       "with the option 'clobber' (`bouma import --clobber`)",
+                       "with the option 'clobber' (`bouma import --clobber`), "
+                       "or rename " BM_NAME_CLOBBERED
+                       " in it to " BM_NAME_DATASET
+                       " to keep what is left of the old one",
                        s->path);
     rc = bm_store_list(s, BM_NAME_STEPS, find_step, &steps, &why);
     if (rc == BOUMA_ENOTFOUND)
@@ -311,8 +314,11 @@ static int check_before(struct bm_store *s, uint64_t bound, int force,
 
 static int overtaken(const struct bm_store *s, struct bm_error *error)
 {
-    return bm_fail(error, BOUMA_EBUSY,
-                   "%s: another program has claimed it just now", s->path);
+    return bm_fail(
+        error, BOUMA_EBUSY,
+        "%s: another program has claimed it just now; try again when it is "
+        "done",
+        s->path);
 }
 
 /* Say who has claimed an epoch. EBUSY if that was denied. */
