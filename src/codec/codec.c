@@ -4,14 +4,9 @@
 #include <string.h>
 #include <zstd.h>
 
-static const struct bm_codec *const codecs[] = {
-    [BOUMA_CODEC_ZSTD] = &bm_codec_zstd,
-    [BOUMA_CODEC_RAW] = &bm_codec_raw,
-    [BOUMA_CODEC_INTERP] = &bm_codec_interp,
-    [BOUMA_CODEC_WAVELET] = &bm_codec_wavelet,
-    [BOUMA_CODEC_ZFP_REVERSIBLE] = &bm_codec_zfp_reversible,
-    [BOUMA_CODEC_QUANTISE] = &bm_codec_quantise,
-};
+#define ENTRY(name, number) [BOUMA_CODEC_##number] = &bm_codec_##name,
+static const struct bm_codec *const codecs[] = {BM_CODECS(ENTRY)};
+#undef ENTRY
 
 const struct bm_codec *bm_codec_find(int codec)
 {

@@ -173,8 +173,19 @@ int bm_codec_decode_fields(struct bm_codec_state *state, void *samples,
 /* NULL if there is none with that number. */
 const struct bm_codec *bm_codec_find(int codec);
 
-extern const struct bm_codec bm_codec_raw, bm_codec_zstd, bm_codec_interp,
-    bm_codec_wavelet, bm_codec_zfp_reversible, bm_codec_quantise;
+/* All codecs, with their names in BOUMA_CODEC_LIST: a new one adds a line here
+ * and there. */
+#define BM_CODECS(X)                                                           \
+    X(raw, RAW)                                                                \
+    X(zstd, ZSTD)                                                              \
+    X(interp, INTERP)                                                          \
+    X(wavelet, WAVELET)                                                        \
+    X(zfp_reversible, ZFP_REVERSIBLE)                                          \
+    X(quantise, QUANTISE)
+#define BM_CODECS_ENTRY(name, number)                                          \
+    extern const struct bm_codec bm_codec_##name;
+BM_CODECS(BM_CODECS_ENTRY)
+#undef BM_CODECS_ENTRY
 
 /* What zstd makes of 'count' values, byte-shuffled, or the values themselves if
  * that is not smaller; appended. And back from exactly 'bytes' bytes. */

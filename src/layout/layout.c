@@ -3,17 +3,9 @@
 
 #include <string.h>
 
-#ifdef BM_LAYOUT_OF_TEST /* a test compiles this file with one of its own */
-extern const struct bm_layout BM_LAYOUT_OF_TEST;
-#endif
-
-static const struct bm_layout *const layouts[] = {
-    &bm_layout_grid_patch,
-    &bm_layout_particles_bat,
-#ifdef BM_LAYOUT_OF_TEST
-    &BM_LAYOUT_OF_TEST,
-#endif
-};
+#define ENTRY(name) &bm_layout_##name,
+static const struct bm_layout *const layouts[] = {BM_LAYOUTS(ENTRY)};
+#undef ENTRY
 
 enum { COUNT = sizeof(layouts) / sizeof(layouts[0]) };
 

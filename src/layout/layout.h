@@ -259,6 +259,17 @@ bouma_box bm_chunk_bounds(const struct bm_object *o, uint64_t key);
 const struct bm_layout *bm_layout_find(int kind, int code);
 int bm_layout_last_code(void);
 
-extern const struct bm_layout bm_layout_grid_patch, bm_layout_particles_bat;
+/* All layouts: a new one adds a line here. A test compiles layout.c with one
+ * line more. */
+#ifndef BM_LAYOUTS_OF_TEST
+#define BM_LAYOUTS_OF_TEST(X)
+#endif
+#define BM_LAYOUTS(X)                                                          \
+    X(grid_patch)                                                              \
+    X(particles_bat)                                                           \
+    BM_LAYOUTS_OF_TEST(X)
+#define BM_LAYOUTS_ENTRY(name) extern const struct bm_layout bm_layout_##name;
+BM_LAYOUTS(BM_LAYOUTS_ENTRY)
+#undef BM_LAYOUTS_ENTRY
 
 #endif

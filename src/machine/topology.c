@@ -7,9 +7,9 @@
 
 /* ---- texts -------------------------------------------------------------- */
 
-static const struct bm_topology_kind *const kinds[] = {
-    &bm_topology_flat, &bm_topology_torus, &bm_topology_dragonfly,
-    &bm_topology_fattree, &bm_topology_tree};
+#define ENTRY(name) &bm_topology_##name,
+static const struct bm_topology_kind *const kinds[] = {BM_TOPOLOGIES(ENTRY)};
+#undef ENTRY
 
 const struct bm_topology_kind *bm_model_kind(const char *text, size_t bytes)
 {

@@ -39,8 +39,17 @@ struct bm_topology_kind {
                 double *sums);
 };
 
-extern const struct bm_topology_kind bm_topology_flat, bm_topology_torus,
-    bm_topology_dragonfly, bm_topology_fattree, bm_topology_tree;
+/* All kinds of networks: a new one adds a line here. */
+#define BM_TOPOLOGIES(X)                                                       \
+    X(flat)                                                                    \
+    X(torus)                                                                   \
+    X(dragonfly)                                                               \
+    X(fattree)                                                                 \
+    X(tree)
+#define BM_TOPOLOGIES_ENTRY(name)                                              \
+    extern const struct bm_topology_kind bm_topology_##name;
+BM_TOPOLOGIES(BM_TOPOLOGIES_ENTRY)
+#undef BM_TOPOLOGIES_ENTRY
 
 /* A model as a text tells it: "torus:8x8x4,per=16,io=128". */
 struct bm_model {
