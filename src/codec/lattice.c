@@ -298,8 +298,8 @@ struct row_place {
     int64_t detail, coarse;
 };
 
-static struct row_place place_row(const struct bm_lattice *l, int64_t z,
-                                  int64_t y, int64_t x)
+static inline __attribute__((always_inline)) struct row_place
+place_row(const struct bm_lattice *l, int64_t z, int64_t y, int64_t x)
 {
     int64_t ey = evens(l->start[1], l->count[1]);
     int64_t ex = evens(l->start[2], l->count[2]);
