@@ -28,7 +28,8 @@ bouma_box bm_footprint_bounds(const struct bm_footprint *f)
 
     for (int d = 0; d < 3; d++) {
         box.lo[d] = f->start[d];
-        box.hi[d] = f->start[d] + ((f->count[d] - 1) << f->shift[d]) + 1;
+        box.hi[d] =
+            f->start[d] + (f->count[d] - 1) * ((int64_t)1 << f->shift[d]) + 1;
     }
     return box;
 }
@@ -39,7 +40,7 @@ struct bm_footprint bm_footprint_cut(const struct bm_footprint *f,
     struct bm_footprint out = *f;
 
     for (int d = 0; d < 3; d++) {
-        out.start[d] += part->lo[d] << f->shift[d];
+        out.start[d] += part->lo[d] * ((int64_t)1 << f->shift[d]);
         out.count[d] =
             part->hi[d] > part->lo[d] ? part->hi[d] - part->lo[d] : 0;
     }
@@ -53,13 +54,15 @@ struct bm_footprint bm_footprint_at_level(const struct bm_footprint *f,
 
     for (int d = 0; d < 3; d++) {
         int shift = f->shift[d] < level ? f->shift[d] : level;
-        int64_t last = f->start[d] + ((f->count[d] - 1) << f->shift[d]);
+        int64_t last =
+            f->start[d] + (f->count[d] - 1) * ((int64_t)1 << f->shift[d]);
 
         if (f->start[d] & (((int64_t)1 << shift) - 1)) {
             out.count[d] = 0; /* all lie between multiples */
         } else if (f->shift[d] < level) {
             out.shift[d] = level;
-            out.start[d] = (((f->start[d] - 1) >> level) + 1) << level;
+            out.start[d] =
+                (((f->start[d] - 1) >> level) + 1) * ((int64_t)1 << level);
             out.count[d] =
                 last < out.start[d] ? 0 : ((last - out.start[d]) >> level) + 1;
         }
