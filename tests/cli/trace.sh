@@ -100,5 +100,27 @@ if [[ -n ${BOUMA_MPI:-} && -n ${MPIRUN:-} ]]; then
     check m.json 3 describe,plan,ship,store,commit,max m.bouma
     BOUMA_TRACE=m.json expect 0 $MPIRUN -n 2 "$BOUMA_MPI" read m.bouma grid/rho -o m.npy
     check m.json 2 "open step",max
+
+    # Of one rank only: all are told, and none waits for the others.
+    cat >on_one.sh <<'END'
+rank=${OMPI_COMM_WORLD_RANK:-$PMI_RANK}
+[ "$rank" = "$1" ] && export BOUMA_TRACE=one.json
+shift
+exec "$@"
+END
+    # on_one RANK COMMAND TEXT: bouma-mpi on two ranks fails, and says TEXT.
+    on_one()
+    {
+        # shellcheck disable=SC2086  # words
+        run timeout 60 $MPIRUN -n 2 sh on_one.sh "$1" "$BOUMA_MPI" $2
+        [[ $status -ne 0 && $status -ne 124 && $err == *"$3"* ]] ||
+            complain "trace on rank $1, $2: $status: $err"
+    }
+    on_one 0 "read m.bouma grid/rho -o one.npy" "'trace'"
+    on_one 1 "read m.bouma grid/rho -o one.npy" "'trace'"
+    on_one 0 "query m.bouma grid" "'trace'"
+    on_one 1 "render m.bouma grid/rho -o one.png" "'trace'"
+    on_one 0 "verify m.bouma" "'trace'"
+    on_one 0 "read m.bouma grid/rho -o one.what" "one.what"
 fi
 finish
