@@ -460,7 +460,7 @@ const char *bm_option_written(const struct bm_option *option, uint64_t number,
         snprintf(text, bytes, "%d", (int)number);
         break;
     case BM_OPTION_TEXT:
-        name = "another text";
+        name = "a text"; /* that the number does not tell */
         break;
     case BM_OPTION_SECONDS:
         memcpy(&seconds, &number, sizeof(seconds));

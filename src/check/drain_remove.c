@@ -214,6 +214,7 @@ static int open_far(struct bm_drain_all *r, struct bouma_dataset **out)
 
     *out = NULL;
     plain.local[0] = 0;
+    plain.trace[0] = 0; /* one path, and many ranks */
     if (!rc)
         rc =
             bm_dataset_open(out, self, BM_MODE_READ, r->far_path, &plain, r->a);

@@ -311,6 +311,22 @@ static int look_at_all(struct verify *v)
     return rc;
 }
 
+/* The trace ends; one that cannot be written is a finding, but none of the
+ * dataset. Collective. */
+static void end_trace(struct verify *v, struct bm_request *q)
+{
+    struct bouma_dataset *ds = v->ds;
+    int known = ds->note_count;
+
+    bm_dataset_end_trace(ds);
+    if (ds->note_count > known && q->each) {
+        bouma_finding f = {BOUMA_NOTE, -1, "", ds->notes[known]};
+
+        q->each(q->user, &f);
+    }
+    v->report.notes += ds->note_count > known;
+}
+
 int bm_verify(struct bm_comm *comm, struct bm_request *q,
               bouma_verify_depth depth, bouma_verify_report *report)
 {
@@ -336,6 +352,8 @@ int bm_verify(struct bm_comm *comm, struct bm_request *q,
     }
     if (!rc) {
         bm_findings_each(&all, a, q->each, q->user);
+        if (ds->opened)
+            end_trace(&v, q);
         *report = v.report;
     } else {
         bm_fail(&q->error, rc, "%s",

@@ -353,6 +353,7 @@ void bm_dataset_end_trace(struct bouma_dataset *ds)
 {
     struct bm_error why = {0};
 
+    bm_drain_stop(ds->drain); /* its thread is traced, too */
     if (bm_tracing_end(&ds->tracing, ds->comm, &ds->options, ds->store.path,
                        &why))
         bm_dataset_add_note(ds, "%s", why.text);

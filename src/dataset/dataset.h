@@ -123,8 +123,8 @@ int bm_dataset_open(struct bouma_dataset **out, struct bm_comm *comm,
                     const bouma_options *options, const bouma_allocator *a);
 void bm_dataset_free(struct bouma_dataset *ds);
 
-/* Write the trace, if there is to be one; if that fails, a note says why.
- * Collective. */
+/* At its end: nothing is drained any more, and the trace is written, if there
+ * is to be one; if that fails, a note says why. Collective. */
 void bm_dataset_end_trace(struct bouma_dataset *ds);
 
 /* Forget what was handed over for a step. */

@@ -259,7 +259,7 @@ int bm_drain_new(struct bouma_dataset *ds)
     return rc;
 }
 
-void bm_drain_free(struct bm_drain *d)
+void bm_drain_stop(struct bm_drain *d)
 {
     if (!d)
         return;
@@ -270,7 +270,15 @@ void bm_drain_free(struct bm_drain *d)
         pthread_cond_signal(&d->given);
         pthread_mutex_unlock(&d->lock);
         pthread_join(d->thread, NULL);
+        d->threaded = 0;
     }
+}
+
+void bm_drain_free(struct bm_drain *d)
+{
+    if (!d)
+        return;
+    bm_drain_stop(d);
     while (d->first)
         drop_first(d);
     bm_drop(d->a, d->spare);

@@ -21,7 +21,10 @@
 /* With both stores of the dataset open: begin. On rank 0 the list of steps, so
  * far that of the second place, is taken over; so is that of losses. */
 int bm_drain_new(struct bouma_dataset *ds);
-/* Stops what is being done. Accepts NULL. */
+/* End what is being done, and the thread: nothing more can be handed over.
+ * Accepts NULL, and may be called twice. */
+void bm_drain_stop(struct bm_drain *d);
+/* Stops it first. Accepts NULL. */
 void bm_drain_free(struct bm_drain *d);
 
 /* While nothing is drained: the losses on record in the second place may be

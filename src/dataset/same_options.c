@@ -73,6 +73,11 @@ static int compare(struct bouma_dataset *ds, const char *path,
     if (which == mine.count)
         return BOUMA_OK;
     option = mine.option[which];
+    if (option && option->kind == BM_OPTION_TEXT) /* of which hashes are told */
+        return bm_fail(&ds->error, BOUMA_EMISMATCH,
+                       "rank %d opens %s with another text for option '%s' "
+                       "than rank 0; all ranks must give the same options",
+                       me, path, option->about.name);
     if (option)
         return bm_fail(
             &ds->error, BOUMA_EMISMATCH,

@@ -9,16 +9,15 @@
 struct bm_trace_file {
     const char *path; /* the caller's */
     const bouma_io *io;
-    void *root, *file; /* NULL: not open */
-    char name[BM_NAME_BYTES];
+    void *root, *file;        /* NULL: not open */
+    char part[BM_NAME_BYTES]; /* what is written, till it is whole */
+    struct bm_buffer mark;    /* what all traces of this process begin with */
     uint64_t at;
 };
 
-/* Make the file, with all but events. One that holds a trace of another process
- * is replaced; beside one of this process another is made, with "-2", "-3" and
- * so on in its name; what is no trace stays, and that is EEXISTS. 'about' is
- * more of the header: members of a JSON object, each followed by a comma. A
- * zeroed struct can always be closed. */
+/* Begin the file, with all but events, under a name of its own. 'about' is more
+ * of the header: members of a JSON object, each followed by a comma. A zeroed
+ * struct can always be closed. */
 int bm_trace_file_open(struct bm_trace_file *f, const char *path,
                        const struct bm_buffer *about, struct bm_error *error);
 
@@ -26,7 +25,10 @@ int bm_trace_file_open(struct bm_trace_file *f, const char *path,
 int bm_trace_file_write(struct bm_trace_file *f, const void *text, size_t bytes,
                         struct bm_error *error);
 
-/* End it; after a failure ('rc', which comes back) it is removed. */
+/* End it, and give it its name. A trace of another process is replaced; beside
+ * one of this process it gets "-2", "-3" and so on in its name, also if several
+ * threads come at once; what is no trace stays, and that is EEXISTS. After a
+ * failure ('rc', which comes back) it is removed. */
 int bm_trace_file_close(struct bm_trace_file *f, int rc,
                         struct bm_error *error);
 

@@ -86,6 +86,10 @@ BOUMA_OPTIONS=trace=o.json expect 0 "$BOUMA" info a.bouma
 check o.json 1 "open step",read
 [[ ! -e t-2.json ]] || complain "a trace of another process was kept"
 
+BOUMA_TRACE=v.json expect 0 "$BOUMA" verify a.bouma
+check v.json 1 read
+rm v.json
+
 # What is no trace is not replaced; the command does its work and tells.
 cp rho.npy mine.npy
 BOUMA_TRACE=mine.npy expect 0 "$BOUMA" read a.bouma grid/rho -o again.npy
@@ -100,5 +104,37 @@ if [[ -n ${BOUMA_MPI:-} && -n ${MPIRUN:-} ]]; then
     check m.json 3 describe,plan,ship,store,commit,max m.bouma
     BOUMA_TRACE=m.json expect 0 $MPIRUN -n 2 "$BOUMA_MPI" read m.bouma grid/rho -o m.npy
     check m.json 2 "open step",max
+
+    BOUMA_TRACE=v.json expect 0 $MPIRUN -n 2 "$BOUMA_MPI" verify m.bouma
+    check v.json 2 max
+    BOUMA_TRACE=no/where.json expect 0 $MPIRUN -n 2 "$BOUMA_MPI" verify m.bouma
+    [[ $out$err == *"no/where.json: the trace could not be written"* ]] || complain "verify: $out $err"
+    # Draining is not traced, whoever opens what for it.
+    mkdir near
+    BOUMA_OPTIONS=persist=1,local=$PWD/near expect 0 "$BOUMA" import rho.npy --into p.bouma
+    BOUMA_TRACE=p.json expect 0 $MPIRUN -n 2 "$BOUMA_MPI" drain near/p.bouma p.bouma --remove
+    [[ -z $(ls p*.json 2>/dev/null) ]] || complain "a drain was traced: $(ls p*.json)"
+
+    # Of one rank only: all are told, and none waits for the others.
+    cat >on_one.sh <<'END'
+rank=${OMPI_COMM_WORLD_RANK:-$PMI_RANK}
+[ "$rank" = "$1" ] && export BOUMA_TRACE=one.json
+shift
+exec "$@"
+END
+    # on_one RANK COMMAND TEXT: bouma-mpi on two ranks fails, and says TEXT.
+    on_one()
+    {
+        # shellcheck disable=SC2086  # words
+        run timeout 60 $MPIRUN -n 2 sh on_one.sh "$1" "$BOUMA_MPI" $2
+        [[ $status -ne 0 && $status -ne 124 && $err == *"$3"* ]] ||
+            complain "trace on rank $1, $2: $status: $err"
+    }
+    on_one 0 "read m.bouma grid/rho -o one.npy" "'trace'"
+    on_one 1 "read m.bouma grid/rho -o one.npy" "'trace'"
+    on_one 0 "query m.bouma grid" "'trace'"
+    on_one 1 "render m.bouma grid/rho -o one.png" "'trace'"
+    on_one 0 "verify m.bouma" "'trace'"
+    on_one 0 "read m.bouma grid/rho -o one.what" "one.what"
 fi
 finish

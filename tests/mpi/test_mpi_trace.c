@@ -291,7 +291,8 @@ static void ranks_that_differ_are_told(const struct ranks *r)
     CHECK_EQ(life_act(&l, LIFE_CREATE),
              r->size > 1 ? BOUMA_EMISMATCH : BOUMA_OK);
     if (r->size > 1)
-        CHECK_TEXT(life_message(&l), "'trace'");
+        CHECK_TEXT(life_message(&l),
+                   "with another text for option 'trace' than rank 0;");
     life_end(&l, 0);
 }
 

@@ -23,7 +23,11 @@ static bool is_traced(void)
 
 void end_reading(struct context *ctx, bouma_dataset *ds, int rc)
 {
-    if (is_traced() && !session_agree(ctx->session, rc || !ds, NULL, 0))
+    /* The environment may differ from process to process, the calls may not:
+     * all of them ask, also those that know the answer. */
+    bool alone = rc || !ds || !is_traced();
+
+    if (!session_agree(ctx->session, alone, NULL, 0))
         close_traced(ctx, ds);
     bouma_dataset_free(ds);
 }

@@ -11,6 +11,7 @@
 #include "files.h"
 #include "must.h"
 #include "scenario.h"
+#include "trace_lines.h"
 
 /* Two places: DIR/far/d.bouma is the dataset, DIR/near/d.bouma its local copy.
  */
@@ -1058,6 +1059,35 @@ static void the_longer_of_two_cut_copies_is_read(const struct world *w)
     }
 }
 
+/* The thread may be at work when the trace is written: it ends before. */
+static void the_trace_is_of_the_drain_too(const struct world *w)
+{
+    for (int closes = 0; closes < 2; closes++) {
+        bouma_options o = options_of(w, 1);
+        struct writer writer = {0};
+        struct trace_lines t;
+        size_t drained = 0;
+
+        snprintf(o.trace, sizeof(o.trace), "%s/trace%d.json", w->dir, closes);
+        o.clobber = 1;
+        MUST(writer.ds, bouma_dataset_create(&writer.ds, w->far, &o));
+        for (int64_t step = 0; step < 4; step++)
+            write_step(&writer, step, 0);
+        if (closes)
+            end(&writer);
+        else
+            bouma_dataset_free(writer.ds);
+        CHECK(trace_load(&t, o.trace));
+        for (size_t i = 0; i < t.count; i++)
+            drained += t.events[i].track > 0 &&
+                       !strcmp(t.events[i].kind, "file") &&
+                       !strncmp(t.events[i].file, "steps/", 6);
+        CHECK(!closes || drained > 0);
+        CHECK_EQ(trace_crossed(&t), 0);
+        trace_drop(&t);
+    }
+}
+
 typedef void claim(const struct world *w);
 
 static void try_claim(claim *c, int in_memory)
@@ -1106,6 +1136,7 @@ int main(void)
         a_step_damaged_there_does_not_hold_up_others,
         epochs_do_not_begin_anew,
         the_longer_of_two_cut_copies_is_read,
+        the_trace_is_of_the_drain_too,
     };
 
     for (size_t i = 0; i < sizeof(both) / sizeof(both[0]); i++)
