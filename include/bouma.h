@@ -303,7 +303,11 @@ typedef struct bouma_options {
                     8. With more than 1 the allocator's functions must be safe
                     to be called by several at once */
 
-    /* Called on rank 0 now and then while a call takes long. */
+    /* Called on rank 0 now and then while a call takes long, on the thread
+     * that made the call. It must not use or free the dataset at work, nor
+     * anything opened from it: reads of a step that is being read are refused
+     * with BOUMA_ESTATE, and bouma_step_free() and bouma_dataset_free() do
+     * nothing then. */
     void (*progress)(void *user, const char *what, uint64_t done,
                      uint64_t total);
     void *progress_user;
@@ -907,7 +911,7 @@ BOUMA_API int bouma_step_read(bouma_step *step, const bouma_request *requests,
  * not called for parts without samples at the level. It returns 0 to go on,
  * anything else ends the call with BOUMA_EABORTED. Both are called by the
  * thread that asks, 'each' in an order that depends on the files and levels
- * only; neither may read the step meanwhile (BOUMA_ESTATE). */
+ * only; neither may read the step meanwhile (BOUMA_ESTATE), nor free it. */
 typedef struct bouma_patch_info {
     bouma_box box; /* all of the patch, in samples of level 0 */
     int levels, components;
@@ -1050,7 +1054,7 @@ BOUMA_API void bouma_particles_query_init(bouma_particles_query *query,
 /* Hand all particles that match to 'each', batch by batch, in no particular
  * order (but always the same): no other ones, none twice. It returns 0 to go
  * on, anything else ends the call with BOUMA_EABORTED. It may not read the step
- * meanwhile (BOUMA_ESTATE). Only this rank. */
+ * meanwhile (BOUMA_ESTATE), nor free it. Only this rank. */
 BOUMA_API int bouma_particles_query_run(
     bouma_particles *particles, const bouma_particles_query *query,
     int (*each)(void *user, const bouma_batch *batch), void *user);
