@@ -121,7 +121,9 @@ typedef struct bouma_box {
 
 /* Where the samples of a box lie in memory, from the box's first sample at the
  * 'data' pointer that goes with it. Strides are in bytes, as in NumPy, and may
- * be negative; all zero means: dense, components innermost. */
+ * be negative; all zero means: dense, components innermost. A single 0 repeats
+ * a sample that is put, and is refused where one is read; so is any stride that
+ * is less than a value has bytes (BOUMA_EINVAL). */
 typedef struct bouma_memory {
     int64_t stride[BOUMA_MAX_DIMS];
     int64_t component_stride;
@@ -130,7 +132,7 @@ typedef struct bouma_memory {
 /* Fill 'out' for a box inside a larger dense array, such as one with ghost
  * cells: the array has 'extent' samples along each axis, the components of a
  * sample side by side. The 'data' pointer to hand over with it is that of the
- * box's own first sample. */
+ * box's own first sample. All zeros if 'ndims' is not 1 to 3. */
 BOUMA_API void bouma_memory_inside(bouma_memory *out, bouma_type type,
                                    int components, int ndims,
                                    const int64_t *extent);
@@ -576,7 +578,8 @@ BOUMA_API int bouma_particles_define_variable(bouma_variable **out,
                                               const bouma_variable_spec *spec);
 
 /* Where the values of a variable lie: in one array, or each component in an
- * array of its own. Strides are in bytes, and may be anything. */
+ * array of its own. Strides are in bytes, and may be negative; values must not
+ * overlap (BOUMA_EINVAL). */
 typedef struct bouma_column {
     bouma_variable *variable;
     const void *data;         /* of the first particle; NULL if there are */
@@ -1469,7 +1472,7 @@ BOUMA_API int bouma_probe(const bouma_probe_spec *spec,
 
 /* The machine file of a report, which docs/machine.md describes. Like
  * snprintf(): up to 'bytes' bytes with the NUL go to 'text', and the length of
- * all of it comes back (0: no memory). */
+ * all of it comes back (0: no memory, or no report). */
 BOUMA_API size_t bouma_probe_text(const bouma_probe_report *report, char *text,
                                   size_t bytes);
 

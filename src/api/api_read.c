@@ -425,7 +425,10 @@ static int make_request(struct bm_read_request *out, bouma_variable *v,
     out->level = level;
     out->data = data;
     bm_memory_lift(out->stride, &out->component_stride, memory, v, l.count);
-    return BOUMA_OK;
+    return bm_lattice_samples(&l)
+               ? bm_api_check_strides(v, l.count, out->stride,
+                                      out->component_stride, 0)
+               : BOUMA_OK;
 }
 
 static int is_empty(const struct bm_read_request *r)
