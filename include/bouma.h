@@ -476,7 +476,8 @@ typedef struct bouma_grid_spec {
 } bouma_grid_spec;
 
 /* What a tolerance is: a number in the variable's unit, or a part of its range
- * (largest less smallest finite value of the step, of all components). */
+ * (largest less smallest finite value of the step, of all components), which is
+ * below 1. */
 typedef enum bouma_tolerance {
     BOUMA_ABSOLUTE = 0,
     BOUMA_RELATIVE = 1

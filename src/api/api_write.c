@@ -161,6 +161,12 @@ int bm_api_define_variable(bouma_variable **out, struct bm_object *object,
     if (!rc)
         rc = bm_api_copy_spec(&ds->error, &own, sizeof(own), spec,
                               spec ? spec->size : 0, "bouma_variable_spec");
+    /* Files may have it: it was not always refused. */
+    if (!rc && own.tolerance_kind == BOUMA_RELATIVE && own.tolerance >= 1)
+        rc = bm_fail(&ds->error, BOUMA_EINVAL,
+                     "variable \"%s/%s\" has a relative tolerance of %g; it is "
+                     "a part of the range, below 1",
+                     object->name, name ? name : "", own.tolerance);
     if (!rc)
         rc = bm_schema_add_variable(object, out, name, &own);
     return bm_api_defined(ds, object, name, BM_OF_DATASET, rc);
