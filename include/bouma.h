@@ -121,7 +121,9 @@ typedef struct bouma_box {
 
 /* Where the samples of a box lie in memory, from the box's first sample at the
  * 'data' pointer that goes with it. Strides are in bytes, as in NumPy, and may
- * be negative; all zero means: dense, components innermost. */
+ * be negative; all zero means: dense, components innermost. A single 0 repeats
+ * a sample that is put, and is refused where one is read; so is any stride that
+ * is less than a value has bytes (BOUMA_EINVAL). */
 typedef struct bouma_memory {
     int64_t stride[BOUMA_MAX_DIMS];
     int64_t component_stride;
@@ -130,7 +132,7 @@ typedef struct bouma_memory {
 /* Fill 'out' for a box inside a larger dense array, such as one with ghost
  * cells: the array has 'extent' samples along each axis, the components of a
  * sample side by side. The 'data' pointer to hand over with it is that of the
- * box's own first sample. */
+ * box's own first sample. All zeros if 'ndims' is not 1 to 3. */
 BOUMA_API void bouma_memory_inside(bouma_memory *out, bouma_type type,
                                    int components, int ndims,
                                    const int64_t *extent);
@@ -303,7 +305,11 @@ typedef struct bouma_options {
                     8. With more than 1 the allocator's functions must be safe
                     to be called by several at once */
 
-    /* Called on rank 0 now and then while a call takes long. */
+    /* Called on rank 0 now and then while a call takes long, on the thread
+     * that made the call. It must not use or free the dataset at work, nor
+     * anything opened from it: reads of a step that is being read are refused
+     * with BOUMA_ESTATE, and bouma_step_free() and bouma_dataset_free() do
+     * nothing then. */
     void (*progress)(void *user, const char *what, uint64_t done,
                      uint64_t total);
     void *progress_user;
@@ -470,7 +476,8 @@ typedef struct bouma_grid_spec {
 } bouma_grid_spec;
 
 /* What a tolerance is: a number in the variable's unit, or a part of its range
- * (largest less smallest finite value of the step, of all components). */
+ * (largest less smallest finite value of the step, of all components), which is
+ * below 1. */
 typedef enum bouma_tolerance {
     BOUMA_ABSOLUTE = 0,
     BOUMA_RELATIVE = 1
@@ -572,7 +579,8 @@ BOUMA_API int bouma_particles_define_variable(bouma_variable **out,
                                               const bouma_variable_spec *spec);
 
 /* Where the values of a variable lie: in one array, or each component in an
- * array of its own. Strides are in bytes, and may be anything. */
+ * array of its own. Strides are in bytes, and may be negative; values must not
+ * overlap (BOUMA_EINVAL). */
 typedef struct bouma_column {
     bouma_variable *variable;
     const void *data;         /* of the first particle; NULL if there are */
@@ -907,7 +915,7 @@ BOUMA_API int bouma_step_read(bouma_step *step, const bouma_request *requests,
  * not called for parts without samples at the level. It returns 0 to go on,
  * anything else ends the call with BOUMA_EABORTED. Both are called by the
  * thread that asks, 'each' in an order that depends on the files and levels
- * only; neither may read the step meanwhile (BOUMA_ESTATE). */
+ * only; neither may read the step meanwhile (BOUMA_ESTATE), nor free it. */
 typedef struct bouma_patch_info {
     bouma_box box; /* all of the patch, in samples of level 0 */
     int levels, components;
@@ -1050,7 +1058,7 @@ BOUMA_API void bouma_particles_query_init(bouma_particles_query *query,
 /* Hand all particles that match to 'each', batch by batch, in no particular
  * order (but always the same): no other ones, none twice. It returns 0 to go
  * on, anything else ends the call with BOUMA_EABORTED. It may not read the step
- * meanwhile (BOUMA_ESTATE). Only this rank. */
+ * meanwhile (BOUMA_ESTATE), nor free it. Only this rank. */
 BOUMA_API int bouma_particles_query_run(
     bouma_particles *particles, const bouma_particles_query *query,
     int (*each)(void *user, const bouma_batch *batch), void *user);
@@ -1465,7 +1473,7 @@ BOUMA_API int bouma_probe(const bouma_probe_spec *spec,
 
 /* The machine file of a report, which docs/machine.md describes. Like
  * snprintf(): up to 'bytes' bytes with the NUL go to 'text', and the length of
- * all of it comes back (0: no memory). */
+ * all of it comes back (0: no memory, or no report). */
 BOUMA_API size_t bouma_probe_text(const bouma_probe_report *report, char *text,
                                   size_t bytes);
 

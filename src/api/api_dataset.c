@@ -237,6 +237,9 @@ void bouma_dataset_free(bouma_dataset *ds)
 
     if (!ds)
         return;
+    for (const struct bm_open_step *s = ds->open_steps; s; s = s->next)
+        if (s->busy) /* by a callback of a call that goes on */
+            return;
     bm_write_release(ds);
     bm_dataset_free(ds);
 }

@@ -41,6 +41,30 @@ int bouma_particles_define_variable(bouma_variable **out,
                                   name, spec);
 }
 
+/* Whether particles, or their components, would overlap. */
+static int check_strides(const bouma_column *column, struct bm_error *error)
+{
+    const bouma_variable *v = column->variable;
+    int64_t size = (int64_t)bm_variable_value_size(v);
+    int64_t apart = column->parts ? 0 : column->component_stride;
+    int64_t whole = column->parts || apart ? size : size * v->components;
+
+    if (column->stride && column->stride > -whole && column->stride < whole)
+        return bm_fail(error, BOUMA_EINVAL,
+                       "particles \"%s\": with a stride of %lld bytes the "
+                       "values of \"%s\", of %lld bytes each, would overlap",
+                       v->object->name, (long long)column->stride, v->name,
+                       (long long)whole);
+    if (apart && apart > -size && apart < size && v->components > 1)
+        return bm_fail(error, BOUMA_EINVAL,
+                       "particles \"%s\": with a component_stride of %lld "
+                       "bytes the components of \"%s\", of %lld bytes each, "
+                       "would overlap",
+                       v->object->name, (long long)apart, v->name,
+                       (long long)size);
+    return BOUMA_OK;
+}
+
 /* The lanes of one column. */
 static int fill_lanes(struct bm_particle_block *block,
                       const bouma_column *column, struct bm_error *error)
@@ -81,7 +105,7 @@ static int fill_lanes(struct bm_particle_block *block,
                            "particles \"%s\": no data for \"%s\"", set->name,
                            v->name);
     }
-    return BOUMA_OK;
+    return check_strides(column, error);
 }
 
 static int fill_bounds(struct bm_particle_block *block, const double *bounds,

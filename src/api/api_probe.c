@@ -317,9 +317,10 @@ size_t bouma_probe_text(const bouma_probe_report *report, char *text,
     size_t size;
 
     bm_buffer_init(&b, bm_allocator_default());
-    encode(&b, report);
+    if (report)
+        encode(&b, report);
     size = b.failed ? 0 : b.size;
-    if (bytes) {
+    if (text && bytes) {
         size_t n = size < bytes ? size : bytes - 1;
 
         if (n)

@@ -1,5 +1,6 @@
 /* api_query.c -- queries of particles: checked, completed, run. */
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "api/api.h"
@@ -78,13 +79,13 @@ int bouma_condition_set(bouma_condition *out, bouma_variable *variable,
 
 void bouma_particles_query_init(bouma_particles_query *query, size_t size)
 {
-    size_t own = sizeof(*query);
+    size_t least = offsetof(bouma_particles_query, boxed);
 
+    if (!query || size < least)
+        return;
     memset(query, 0, size);
-    if (size >= own) {
-        query->size = size;
-        query->quality = 1;
-    }
+    query->size = size;
+    query->quality = 1;
 }
 
 static int check_condition(const struct bm_object *set,

@@ -27,7 +27,8 @@ int bouma_step_open(bouma_step **out, bouma_dataset *ds, int64_t step)
 
 void bouma_step_free(bouma_step *step)
 {
-    bm_step_free(step);
+    if (step && !step->open.busy) /* else it is a callback's mistake */
+        bm_step_free(step);
 }
 
 int bouma_step_details_get(const bouma_step *step, bouma_step_details *out)
@@ -303,14 +304,14 @@ static int check_present(const bouma_variable *v)
     return BOUMA_OK;
 }
 
-/* Threads of a query are at work while it calls its caller back. */
+/* Threads of a read or query are at work while it calls its caller back. */
 int bm_api_check_idle(const struct bouma_step *step)
 {
-    return step && step->busy
+    return step && step->open.busy
                ? bm_fail(&step->ds->error, BOUMA_ESTATE,
-                         "a query is reading this step: what it calls must not "
-                         "read the step; note what is wanted, and read it "
-                         "after the query")
+                         "a read or query of this step is under way: what it "
+                         "calls back must not read the step; note what is "
+                         "wanted, and read it after the call")
                : BOUMA_OK;
 }
 
@@ -424,7 +425,10 @@ static int make_request(struct bm_read_request *out, bouma_variable *v,
     out->level = level;
     out->data = data;
     bm_memory_lift(out->stride, &out->component_stride, memory, v, l.count);
-    return BOUMA_OK;
+    return bm_lattice_samples(&l)
+               ? bm_api_check_strides(v, l.count, out->stride,
+                                      out->component_stride, 0)
+               : BOUMA_OK;
 }
 
 static int is_empty(const struct bm_read_request *r)

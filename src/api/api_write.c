@@ -13,7 +13,11 @@ void bouma_memory_inside(bouma_memory *out, bouma_type type, int components,
 {
     int64_t stride = (int64_t)bouma_type_size(type);
 
+    if (!out)
+        return;
     memset(out, 0, sizeof(*out));
+    if (!extent || ndims < 1 || ndims > BOUMA_MAX_DIMS)
+        return;
     out->component_stride = stride;
     stride *= components > 0 ? components : 1;
     for (int d = ndims - 1; d >= 0; d--) {
@@ -55,6 +59,27 @@ int bm_api_copy_spec(struct bm_error *error, void *out, size_t bytes,
                           "newer version are set"
                         : "%s is NULL; it must tell what to define%.0s",
                    what, what);
+}
+
+int bm_api_check_strides(const bouma_variable *v, const int64_t count[3],
+                         const int64_t stride[3], int64_t component_stride,
+                         int may_repeat)
+{
+    int64_t size = (int64_t)bm_variable_value_size(v);
+
+    for (int d = 0; d < 4; d++) {
+        int64_t n = d < 3 ? count[d] : v->components;
+        int64_t one = d < 3 ? stride[d] : component_stride;
+
+        if (n > 1 && one > -size && one < size && (one || !may_repeat))
+            return bm_fail(v->object->schema->error, BOUMA_EINVAL,
+                           "variable \"%s/%s\": with a %s of %lld bytes its "
+                           "values, of %lld bytes each, would overlap",
+                           v->object->name, v->name,
+                           d < 3 ? "stride" : "component_stride",
+                           (long long)one, (long long)size);
+    }
+    return BOUMA_OK;
 }
 
 /* Keys of what is refused and has no name. */
@@ -136,6 +161,12 @@ int bm_api_define_variable(bouma_variable **out, struct bm_object *object,
     if (!rc)
         rc = bm_api_copy_spec(&ds->error, &own, sizeof(own), spec,
                               spec ? spec->size : 0, "bouma_variable_spec");
+    /* Files may have it: it was not always refused. */
+    if (!rc && own.tolerance_kind == BOUMA_RELATIVE && own.tolerance >= 1)
+        rc = bm_fail(&ds->error, BOUMA_EINVAL,
+                     "variable \"%s/%s\" has a relative tolerance of %g; it is "
+                     "a part of the range, below 1",
+                     object->name, name ? name : "", own.tolerance);
     if (!rc)
         rc = bm_schema_add_variable(object, out, name, &own);
     return bm_api_defined(ds, object, name, BM_OF_DATASET, rc);
@@ -280,9 +311,11 @@ static int put_block(bouma_variable *v, const bouma_box *box, const void *data,
         shape[d] = put.from.box.hi[d] - put.from.box.lo[d];
     bm_memory_lift(put.from.stride, &put.from.component_stride, memory, v,
                    shape);
-    if (copy)
+    rc = bm_api_check_strides(v, shape, put.from.stride,
+                              put.from.component_stride, 1);
+    if (!rc && copy)
         rc = bm_put_keep_copy(ds, &put);
-    else if (ds->options.check > 0)
+    else if (!rc && ds->options.check > 0)
         bm_put_remember(&put);
     if (!rc)
         rc = add_put(ds, &put);

@@ -83,6 +83,7 @@ static int take_over(struct bouma_dataset *ds, const char *path, char *note,
     int more = 0, rc;
 
     rc = bm_store_open(s, ds->options.io, ds->a, path, 0, &why);
+    s->memory_limit = ds->options.memory_limit;
     if (rc == BOUMA_ENOTFOUND || rc == BOUMA_EINVAL) /* a link, or a file */
         return bm_fail(&ds->error, BOUMA_EEXISTS,
                        "%s: exists already, as a file or a link that leads "
@@ -124,6 +125,7 @@ static int create_on_disk(struct bouma_dataset *ds, const char *path,
     if (ds->claims) /* another has made way, in this directory */
         return bm_identity_create(&ds->store, ds->id, &ds->error);
     rc = bm_store_open(&ds->store, io, ds->a, path, 1, &why);
+    ds->store.memory_limit = ds->options.memory_limit;
     if (rc == BOUMA_EEXISTS) {
         bm_store_close(&ds->store);
         rc = take_over(ds, path, note, note_bytes);
@@ -155,6 +157,7 @@ static int open_on_disk(struct bouma_dataset *ds, const char *path)
     } else {
         rc = bm_store_open(&ds->store, ds->options.io, ds->a, path, 0,
                            &ds->error);
+        ds->store.memory_limit = ds->options.memory_limit;
     }
     if (!rc)
         rc = bm_identity_load(&ds->store, ds->id, &ds->major, &ds->minor,
@@ -193,6 +196,7 @@ static int open_too(struct bouma_dataset *ds, const char *path)
     int rc =
         bm_store_open(&ds->store, ds->options.io, ds->a, path, 0, &ds->error);
 
+    ds->store.memory_limit = ds->options.memory_limit;
     if (!rc && ds->mode == BM_MODE_READ)
         rc = bm_local_copy_find(ds);
     if (!rc && persists(ds))
@@ -300,7 +304,6 @@ static int open_in_order(struct bouma_dataset *ds, const char *path)
         return rc;
     if (ds->comm->rank != 0)
         rc = open_too(ds, path);
-    ds->store.memory_limit = ds->options.memory_limit;
     ds->held = bm_new(ds->a, (size_t)ds->options.group, sizeof(*ds->held));
     if (!ds->held && !rc)
         rc = bm_fail(&ds->error, BOUMA_ENOMEM, "%s: no memory", path);

@@ -59,6 +59,7 @@ struct bm_open_step {
     uint64_t step;
     struct bm_generation generation;
     struct bm_open_step *next;
+    int busy; /* calls that read it, and may call their caller back */
 };
 
 struct bouma_dataset {

@@ -211,6 +211,7 @@ static void wait_for_rest(struct bm_drain *d)
 static int make_target(struct bm_drain *d, struct bouma_dataset *ds)
 {
     struct bouma_dataset *t = bm_new(ds->a, 1, sizeof(*t));
+    int rc;
 
     d->target = t;
     if (!t)
@@ -226,8 +227,10 @@ static int make_target(struct bm_drain *d, struct bouma_dataset *ds)
     bm_step_list_init(&ds->steps, ds->a);
     t->losses = ds->losses;
     bm_losses_init(&ds->losses, ds->a);
-    return bm_store_open(&t->store, ds->options.io, ds->a, ds->second.path, 0,
-                         &ds->error);
+    rc = bm_store_open(&t->store, ds->options.io, ds->a, ds->second.path, 0,
+                       &ds->error);
+    t->store.memory_limit = ds->options.memory_limit;
+    return rc;
 }
 
 int bm_drain_new(struct bouma_dataset *ds)
@@ -249,6 +252,7 @@ int bm_drain_new(struct bouma_dataset *ds)
     if (!rc)
         rc = bm_store_open(&d->far, ds->options.io, ds->a, ds->second.path, 0,
                            &ds->error);
+    d->near.memory_limit = d->far.memory_limit = ds->options.memory_limit;
     bm_copier_init(&d->copier, &d->near, &d->far, ds->id, ds->a);
     d->copier.stop = &d->stop;
     if (!rc && ds->comm->rank == 0)

@@ -67,6 +67,7 @@ static int look(struct bouma_dataset *ds, const char *path, uint32_t *last)
     if (rc)
         return rc;
     rc = bm_store_open(&s, ds->options.io, ds->a, local_copy, 0, &why);
+    s.memory_limit = ds->options.memory_limit;
     /* If there can be none, that is to be known before anything is made. */
     if (rc == BOUMA_ENOTFOUND && ds->mode == BM_MODE_CREATE) {
         bm_store_close(&s);
@@ -224,6 +225,7 @@ int bm_local_copy_enter(struct bouma_dataset *ds)
     if (!rc)
         rc =
             bm_place_open(&local_copy, ds->options.io, ds->a, path, &ds->error);
+    local_copy.memory_limit = ds->options.memory_limit;
     if (!rc)
         rc = bm_place_settle(&local_copy, ds->id,
                              ds->mode == BM_MODE_CREATE && ds->options.clobber,
@@ -238,7 +240,6 @@ int bm_local_copy_enter(struct bouma_dataset *ds)
         bm_store_close(&local_copy);
         return rc;
     }
-    local_copy.memory_limit = ds->options.memory_limit;
     ds->second = ds->store;
     ds->claims_second = ds->claims;
     ds->store = local_copy;

@@ -37,6 +37,7 @@ static int look(struct bouma_dataset *ds, struct place *p, const char *path)
     struct bm_error why = {0};
     int rc = bm_store_open(&p->s, ds->options.io, ds->a, path, 0, &why);
 
+    p->s.memory_limit = ds->options.memory_limit;
     if (rc == BOUMA_ENOTFOUND)
         return BOUMA_OK;
     if (rc == BOUMA_EINVAL) /* a file */

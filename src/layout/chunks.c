@@ -2,18 +2,53 @@
  * layout: see layout.h. */
 #include "layout/layout.h"
 
-/* Shell sort: short lists mostly, and no memory of its own. */
-static void sort_keys(uint64_t *keys, size_t n)
-{
-    for (size_t gap = n / 2; gap; gap /= 2)
-        for (size_t i = gap; i < n; i++) {
-            uint64_t one = keys[i];
-            size_t j = i;
+#define DIGIT_BITS 8
+#define DIGITS     (1 << DIGIT_BITS)
 
-            for (; j >= gap && keys[j - gap] > one; j -= gap)
-                keys[j] = keys[j - gap];
-            keys[j] = one;
-        }
+/* By one digit of them; those that have the same one stay in their order. */
+static void sort_by_digit(uint64_t *to, const uint64_t *keys, size_t n,
+                          int shift)
+{
+    size_t place[DIGITS] = {0}, before = 0;
+
+    for (size_t i = 0; i < n; i++)
+        place[keys[i] >> shift & (DIGITS - 1)]++;
+    for (int d = 0; d < DIGITS; d++) {
+        size_t count = place[d];
+
+        place[d] = before;
+        before += count;
+    }
+    for (size_t i = 0; i < n; i++)
+        to[place[keys[i] >> shift & (DIGITS - 1)]++] = keys[i];
+}
+
+/* Radix sort, which takes time that grows with n: keys are small numbers.
+ * BOUMA_OK or ENOMEM. */
+static int sort_keys(uint64_t **keys, size_t n, const bouma_allocator *a)
+{
+    uint64_t largest = 0, *from = *keys, *to;
+    int is_sorted = 1;
+
+    for (size_t i = 0; i < n; i++) {
+        is_sorted &= largest <= from[i];
+        largest = largest > from[i] ? largest : from[i];
+    }
+    if (is_sorted)
+        return BOUMA_OK;
+    to = bm_new_raw(a, n, sizeof(*to));
+    if (!to)
+        return BOUMA_ENOMEM;
+    for (int shift = 0; shift < 64 && largest >> shift; shift += DIGIT_BITS) {
+        uint64_t *sorted = to;
+
+        sort_by_digit(to, from, n, shift);
+        to = from;
+        from = sorted;
+    }
+    *keys = from;
+    bm_drop(a, to);
+    return BOUMA_OK;
 }
 
 struct selection {
@@ -55,7 +90,11 @@ int bm_chunks_select(uint64_t **keys, size_t *count, const struct bm_object *o,
         return BOUMA_ENOMEM;
     s.count = 0;
     calls->touched(s.chunking.own, box, level, select_chunks, &s);
-    sort_keys(s.keys, s.count);
+    if (sort_keys(keys, s.count, o->a)) {
+        bm_drop(o->a, *keys);
+        *keys = NULL;
+        return BOUMA_ENOMEM;
+    }
     *count = s.count;
     return BOUMA_OK;
 }

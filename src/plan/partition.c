@@ -158,21 +158,47 @@ static int mark_parts(const struct bm_partition *p, int64_t chunk,
     return 0;
 }
 
-/* The bounds of the samples of a chunk that are not marked. */
-static bouma_box bounds_of_unmarked(const struct bm_footprint *whole,
-                                    const uint64_t *bits)
+/* Whether no sample in a box is marked. */
+static int is_unmarked(const struct bm_footprint *whole, const uint64_t *bits,
+                       const bouma_box *box)
 {
-    bouma_box out = {{0, 0, 0}, {0, 0, 0}};
-    uint64_t sample = 0;
+    int64_t ny = whole->count[1], nx = whole->count[2];
 
-    for (int64_t z = 0; z < whole->count[0]; z++)
-        for (int64_t y = 0; y < whole->count[1]; y++)
-            for (int64_t x = 0; x < whole->count[2]; x++, sample++)
-                if (!(bits[sample >> 6] >> (sample & 63) & 1)) {
-                    bouma_box one = {{z, y, x}, {z + 1, y + 1, x + 1}};
+    for (int64_t z = box->lo[0]; z < box->hi[0]; z++)
+        for (int64_t y = box->lo[1]; y < box->hi[1]; y++)
+            for (int64_t x = box->lo[2]; x < box->hi[2]; x++) {
+                uint64_t sample = (uint64_t)((z * ny + y) * nx + x);
 
-                    out = bm_box_join(&out, &one);
-                }
+                if (bits[sample >> 6] >> (sample & 63) & 1)
+                    return 0;
+            }
+    return 1;
+}
+
+/* A box of samples of a chunk that are not marked, from the first one on: as
+ * far as it goes, but not over samples of other chunks. */
+static bouma_box find_unmarked(const struct bm_footprint *whole,
+                               const uint64_t *bits)
+{
+    int64_t ny = whole->count[1], nx = whole->count[2], first = 0;
+    bouma_box out;
+
+    while (bits[first >> 6] >> (first & 63) & 1)
+        first++;
+    out =
+        (bouma_box){{first / nx / ny, first / nx % ny, first % nx}, {0, 0, 0}};
+    for (int d = 0; d < 3; d++)
+        out.hi[d] = out.lo[d] + 1;
+    for (int d = 2; d >= 0; d--) {
+        bouma_box next = out;
+
+        for (; out.hi[d] < whole->count[d] && !whole->shift[d]; out.hi[d]++) {
+            next.lo[d] = out.hi[d];
+            next.hi[d] = out.hi[d] + 1;
+            if (!is_unmarked(whole, bits, &next))
+                break;
+        }
+    }
     return region_of(whole, &out);
 }
 
@@ -224,7 +250,7 @@ static int check_chunk(const struct bm_partition *p, int64_t chunk,
         find_overlap(p, chunk, &whole, fault);
         rc = BOUMA_ECOVER;
     } else if (sum != samples) {
-        fault->region = bounds_of_unmarked(&whole, bits);
+        fault->region = find_unmarked(&whole, bits);
         fault->rank[0] = fault->rank[1] = -1;
         rc = BOUMA_ECOVER;
     }

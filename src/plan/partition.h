@@ -36,8 +36,8 @@ void bm_partition_release(struct bm_partition *p);
 struct bm_footprint bm_partition_part(const struct bm_partition *p,
                                       int64_t chunk, int64_t i);
 
-/* What is wrong with a cover: 'region' is held by nobody (rank[0] is -1), or by
- * both ranks. */
+/* What is wrong with a cover: all of 'region' is held by nobody (rank[0] is
+ * -1), or by both ranks. */
 struct bm_cover_fault {
     bouma_box region;
     int rank[2];

@@ -142,12 +142,10 @@ static void tell_progress(void *context, size_t taken)
 {
     const struct batch *b = context;
     const struct bm_fetch *f = b->fetch;
-    const bouma_options *o = &f->step->ds->options;
 
-    if (o->progress && f->step->ds->comm->rank == 0)
-        o->progress(o->progress_user, "reading",
-                    f->before + b->done + (taken < b->count ? taken : b->count),
-                    f->total ? f->total : f->count);
+    bm_step_tell_progress(
+        f->step, f->before + b->done + (taken < b->count ? taken : b->count),
+        f->total ? f->total : f->count);
 }
 
 /* The bytes of what is decoded. */
@@ -317,6 +315,7 @@ int bm_fetch(const struct bm_fetch *fetch)
     struct batch b = {.fetch = fetch, .fetcher = {.step = step}};
     int rc = chunks ? BOUMA_OK : no_memory(&b);
 
+    step->open.busy++;
     b.fine = bm_finest_piece(variable->object, fetch->fine);
     b.coarse = fetch->coarse < variable->object->levels - 1
                    ? bm_finest_piece(variable->object, fetch->coarse + 1) - 1
@@ -341,5 +340,6 @@ int bm_fetch(const struct bm_fetch *fetch)
                      found < count ? count - found : found - count, count);
     bm_fetcher_release(&b.fetcher);
     bm_drop(step->ds->a, chunks);
+    step->open.busy--;
     return rc;
 }

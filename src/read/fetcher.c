@@ -152,12 +152,14 @@ static int run_one(void *context, size_t i, size_t worker)
     return rc;
 }
 
-/* Which turns are next, and where their rooms are. BOUMA_OK or ENOMEM. */
+/* Which turns are next, and where their rooms are: no more of them than the
+ * memory limit allows, but one. BOUMA_OK or ENOMEM. */
 static int plan_wave(struct wave *w)
 {
     const struct bm_work *work = w->work;
     size_t left = work->count - w->first, bytes = 0;
     size_t workers = (size_t)w->step->worker_count;
+    uint64_t limit = w->step->ds->store.memory_limit;
 
     w->count = 0;
     if (!work->deliver && !work->room) {
@@ -165,11 +167,14 @@ static int plan_wave(struct wave *w)
         return BOUMA_OK;
     }
     do {
-        w->at[w->count] = bytes;
-        if (work->room)
-            bytes += work->room(work->context, w->first + w->count);
-        bytes = (bytes + ROOM_ALIGN - 1) / ROOM_ALIGN * ROOM_ALIGN;
-        w->count++;
+        size_t at = (bytes + ROOM_ALIGN - 1) / ROOM_ALIGN * ROOM_ALIGN;
+        size_t room =
+            work->room ? work->room(work->context, w->first + w->count) : 0;
+
+        if (w->count && at + room > limit)
+            break;
+        bytes = at + room;
+        w->at[w->count++] = at;
     } while (w->count < left && w->count < WAVE_TURNS && workers > 1 &&
              (bytes < WAVE_BYTES || w->count < workers));
     return work->room ? bm_block_grow(w->step->ds->a, work->memory, bytes)

@@ -187,12 +187,9 @@ static int read_columns(struct bm_query_state *s, struct bm_fetcher *f,
 
 static void tell_progress(struct bm_query_state *s)
 {
-    const bouma_options *o = &s->step->ds->options;
-
     s->done += s->batch.places;
-    if (o->progress && s->step->ds->comm->rank == 0)
-        o->progress(o->progress_user, "reading",
-                    s->done < s->total ? s->done : s->total, s->total);
+    bm_step_tell_progress(s->step, s->done < s->total ? s->done : s->total,
+                          s->total);
 }
 
 static int run_batch(struct bm_query_state *s)
@@ -324,6 +321,7 @@ int bm_particle_query(const struct bm_particle_query *query)
     size_t *files = NULL, count = query->file_count;
     int rc = bm_query_init(&s);
 
+    query->step->open.busy++;
     if (!rc && !query->files) {
         files = bm_new(a, tree->files, sizeof(*files));
         if (!files)
@@ -343,5 +341,6 @@ int bm_particle_query(const struct bm_particle_query *query)
             query->to ? query->to[i] : UINT64_MAX);
     bm_drop(a, files);
     bm_query_release(&s);
+    query->step->open.busy--;
     return rc;
 }

@@ -182,9 +182,7 @@ static int deliver_piece(void *context, const struct bm_turn *turn)
         return BOUMA_OK;
     if (s->query->draw)
         s->query->draw->keys = (uint64_t *)s->batch.keys.data + p->chosen;
-    s->step->busy = 1;
     rc = s->query->each(s->query->context, &batch);
-    s->step->busy = 0;
     if (rc) /* where a call that it made has failed, that is the reason */
         return bm_fail(&s->step->ds->error, BOUMA_EABORTED,
                        "the caller ended the query");

@@ -254,6 +254,7 @@ int bm_query(struct bouma_step *step, const struct bouma_variable *variable,
                        variable->object->name);
     rc = bm_chunks_select(&keys, &count, variable->object, lifted, 0);
 
+    step->open.busy++; /* while levels are chosen, too */
     q.entries = bm_new_raw(a, count + 1, sizeof(*q.entries));
     q.ranges = bm_new(a, (size_t)variable->components, sizeof(*q.ranges));
     if (!q.entries || !q.ranges)
@@ -269,10 +270,9 @@ int bm_query(struct bouma_step *step, const struct bouma_variable *variable,
             rc = bm_fail(&step->ds->error, BOUMA_EFORMAT,
                          "step %" PRIu64 ": a patch is in two subfiles",
                          step->manifest.step);
-    step->busy = !rc;
     for (int k = variable->object->levels - 1; k >= 0 && !rc; k--)
         rc = fetch_level(&q, k, keys, &before);
-    step->busy = 0;
+    step->open.busy--;
     bm_drop(variable->object->a, keys);
     bm_drop(a, q.entries);
     bm_drop(a, q.ranges);

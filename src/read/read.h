@@ -29,13 +29,17 @@ struct bouma_step {
     uint64_t clock;
     struct bm_worker *workers; /* [worker_count], one for each thread */
     int worker_count;
-    int busy; /* a query calls its caller back: no other call may read */
 };
 
 /* Collective. The message is in the dataset. */
 int bm_step_open(struct bouma_step **out, struct bouma_dataset *ds,
                  uint64_t step);
 void bm_step_free(struct bouma_step *step);
+
+/* Tell the caller's 'progress', if there is one. What it calls leaves no
+ * message behind. */
+void bm_step_tell_progress(struct bouma_step *step, uint64_t done,
+                           uint64_t total);
 
 /* Whether a place has another version of the step now than the one that was
  * opened: ESTATE, or ENOTFOUND if it has none any more, with a message. */

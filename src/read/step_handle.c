@@ -154,7 +154,7 @@ int bm_step_open(struct bouma_step **out, struct bouma_dataset *ds,
         return rc;
     }
     s->open =
-        (struct bm_open_step){step, s->manifest.generation, ds->open_steps};
+        (struct bm_open_step){step, s->manifest.generation, ds->open_steps, 0};
     ds->open_steps = &s->open;
     *out = s;
     return BOUMA_OK;
@@ -189,6 +189,19 @@ void bm_step_free(struct bouma_step *step)
     bm_manifest_release(&step->manifest);
     bm_schema_release(&step->schema);
     bm_drop(a, step);
+}
+
+void bm_step_tell_progress(struct bouma_step *step, uint64_t done,
+                           uint64_t total)
+{
+    const bouma_options *o = &step->ds->options;
+    struct bm_error before;
+
+    if (!o->progress || step->ds->comm->rank != 0)
+        return;
+    before = step->ds->error;
+    o->progress(o->progress_user, "reading", done, total);
+    step->ds->error = before;
 }
 
 void bm_step_source_name(const struct bouma_step *step, size_t i, char *text,

@@ -1,6 +1,8 @@
 /* test_memory_limit.c -- a small file can claim large content (a bomb): with
  * the option memory_limit, no allocation for it goes beyond, whatever is done
  * with the dataset. */
+#include <pthread.h>
+
 #include "../helpers/check.h"
 #include "bouma.h"
 
@@ -8,13 +10,17 @@ enum { ROWS = 512, COLUMNS = 1024, LIMIT = 1 << 20 };
 
 #define PATH "bomb.bouma"
 
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
 /* An allocator that notes the largest block it was asked for. */
 static void *resize(void *user, void *block, size_t bytes)
 {
     size_t *largest = user;
 
+    pthread_mutex_lock(&lock);
     if (bytes > *largest)
         *largest = bytes;
+    pthread_mutex_unlock(&lock);
     return realloc(block, bytes);
 }
 
@@ -93,6 +99,86 @@ static void verify_and_repair_keep_to_the_limit(const bouma_options *options)
              BOUMA_OK);
 }
 
+/* ---- many things that each keep to it ------------------------------------ */
+
+#define MANY "many.bouma"
+
+static int count_patch(void *user, const bouma_patch_info *patch, int level,
+                       const bouma_selection *selection, const void *samples)
+{
+    (void)patch;
+    (void)level;
+    CHECK_EQ(selection->bytes, (uint64_t)LIMIT / 2);
+    CHECK(((const double *)samples)[0] == 0);
+    ++*(int *)user;
+    return 0;
+}
+
+/* Eight patches of half the limit, and steps whose list is large. */
+static void write_many(const bouma_options *options)
+{
+    bouma_grid_spec shape = {.size = sizeof(shape),
+                             .ndims = 2,
+                             .shape = {ROWS, COLUMNS},
+                             .patch = {ROWS / 2, COLUMNS / 4},
+                             .levels = 1};
+    bouma_variable_spec kind = {.size = sizeof(kind), .type = BOUMA_F64};
+    bouma_dataset *ds;
+    bouma_variable *v;
+    bouma_grid *g;
+
+    REQUIRE(!bouma_dataset_create(&ds, MANY, options));
+    REQUIRE(!bouma_grid_define(&g, ds, "g", &shape));
+    REQUIRE(!bouma_variable_define(&v, g, "v", &kind));
+    for (int i = 0; i < 200; i++) {
+        REQUIRE(!bouma_step_begin(ds, i, 0));
+        if (!i)
+            REQUIRE(!bouma_variable_put(v, NULL, zeros, NULL));
+        REQUIRE(!bouma_step_end(ds, NULL));
+    }
+    REQUIRE(!bouma_dataset_close(ds));
+    bouma_dataset_free(ds);
+}
+
+/* Patches that are decoded at once lie side by side. */
+static void threads_together_keep_to_the_limit(const bouma_options *given)
+{
+    bouma_options options = *given;
+    bouma_patch_query query = {.size = sizeof(query), .each = count_patch};
+    bouma_dataset *ds;
+    bouma_variable *v;
+    bouma_step *step;
+    int calls = 0;
+
+    query.user = &calls;
+    options.threads = 4;
+    REQUIRE(!bouma_dataset_open(&ds, MANY, &options));
+    REQUIRE(!bouma_step_open(&step, ds, 0));
+    v = bouma_grid_find_variable(bouma_step_find_grid(step, "g"), "v");
+    REQUIRE(v);
+    CHECK_EQ(bouma_variable_query(v, &query), BOUMA_OK);
+    CHECK_EQ(calls, 8);
+    bouma_step_free(step);
+    bouma_dataset_free(ds);
+}
+
+/* Who writes needs the list of steps at once; without the index it is made from
+ * directories, and that is told. */
+static void an_open_keeps_to_the_limit(const bouma_options *given)
+{
+    bouma_options options = *given;
+    bouma_dataset *ds;
+
+    options.memory_limit = 5000;
+    REQUIRE(!bouma_dataset_append(&ds, MANY, &options));
+    CHECK(bouma_dataset_note(ds, 0));
+    if (bouma_dataset_note(ds, 0))
+        CHECK_TEXT(bouma_dataset_note(ds, 0), "memory_limit");
+    CHECK_EQ(bouma_dataset_step_count(ds), 200);
+    CHECK_EQ(bouma_dataset_close(ds), BOUMA_OK);
+    bouma_dataset_free(ds);
+}
+
 int main(void)
 {
     size_t largest = 0;
@@ -104,6 +190,7 @@ int main(void)
     bouma_options_init(&options, sizeof(options));
     options.io = io;
     write_bomb(&options);
+    write_many(&options);
     options.allocator = &allocator;
     options.memory_limit = LIMIT;
     a_read_keeps_to_the_limit(&options);
@@ -111,8 +198,12 @@ int main(void)
     largest = 0;
     verify_and_repair_keep_to_the_limit(&options);
     CHECK(largest <= LIMIT);
+    if (largest <= LIMIT)
+        threads_together_keep_to_the_limit(&options);
+    CHECK(largest <= LIMIT);
     if (largest > LIMIT)
         printf("the largest allocation was of %zu bytes\n", largest);
+    an_open_keeps_to_the_limit(&options);
     bouma_io_memory_free(io);
     return check_result();
 }

@@ -1,7 +1,7 @@
 /* growth.c -- something done to N things, for growth.sh to count instructions:
  *
  *   growth steps|attributes|variables|grids|files|assign|drain|planes|
- *          listing|sets N
+ *          listing|sets|patches N
  *
  * What is counted is what measured() does. */
 #include <unistd.h>
@@ -9,6 +9,7 @@
 #include "codec/lattice.h"
 #include "crowd.h"
 #include "files.h"
+#include "layout/layout.h"
 #include "layout/manifest.h"
 #include "plan/assign.h"
 #include "write/particle_plan.h"
@@ -79,6 +80,37 @@ static void try_planes(size_t n)
     free(t.data);
     free(t.detail);
     free(t.coarse);
+}
+
+/* ---- patches of a box ---------------------------------------------------- */
+
+static void select_patches(void *what)
+{
+    const struct bm_object *o = what;
+    uint64_t *keys;
+    size_t count;
+
+    REQUIRE(!bm_chunks_select(&keys, &count, o, &o->domain, 0));
+    for (size_t i = 1; i < count; i += 997)
+        REQUIRE(keys[i - 1] < keys[i]);
+    bm_drop(o->a, keys);
+}
+
+/* n planes of 64 x 64 patches, whose keys are in Morton order. */
+static void try_patches(size_t n)
+{
+    bouma_grid_spec spec = {.size = sizeof(spec),
+                            .ndims = 3,
+                            .shape = {4 * (int64_t)n, 256, 256},
+                            .patch = {4, 4, 4}};
+    struct bm_error error = {0};
+    struct bm_schema schema;
+    struct bm_object *o;
+
+    bm_schema_init(&schema, bm_allocator_default(), &error);
+    REQUIRE(!bm_schema_add_grid(&schema, &o, "g", &spec));
+    measured(select_patches, o);
+    bm_schema_release(&schema);
 }
 
 /* ---- manifests ---------------------------------------------------------- */
@@ -427,6 +459,8 @@ int main(int argc, char **argv)
         try_drain(n);
     else if (!strcmp(argv[1], "planes"))
         try_planes(n);
+    else if (!strcmp(argv[1], "patches"))
+        try_patches(n);
     else if (!strcmp(argv[1], "sets"))
         try_sets(n);
     else if (!strcmp(argv[1], "listing"))

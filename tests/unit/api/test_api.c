@@ -267,6 +267,50 @@ static void strides_may_be_negative_and_components_apart(void)
     field_release(&f);
 }
 
+/* A plane that is put as all planes; and strides that are too small, such as
+ * those that count samples. */
+static void samples_may_be_repeated_but_not_overlap(void)
+{
+    static const int64_t shape[2] = {6, 5};
+    static const bouma_memory wrong[] = {
+        {{5, 1, 0}, 0}, {{10, 2, 0}, 4}, {{40, -3, 0}, 4}, {{40, 8, 0}, 3}};
+    bouma_options o = memory_options();
+    const char *path = fresh_path();
+    const bouma_memory row = {{0, 8, 0}, 4};
+    int32_t samples[6][5][2], back[6][5][2];
+    bouma_variable *v;
+    bouma_dataset *ds;
+    bouma_step *step;
+    struct field f;
+
+    for (int i = 0; i < 60; i++)
+        samples[i / 10][i / 2 % 5][i % 2] = i % 10;
+    field_init(&f, BOUMA_I32, 2, 2, shape, 44);
+    MUST(ds, bouma_dataset_create(&ds, path, &o));
+    v = define(ds, "g", &f, 4, BOUMA_CODEC_ZSTD);
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+        MUST(ds, bouma_step_begin(ds, 0, 0));
+        CHECK_EQ(bouma_variable_put(v, NULL, samples, &wrong[i]), BOUMA_EINVAL);
+        CHECK_TEXT(bouma_error_message(ds), "overlap");
+        CHECK_EQ(bouma_step_end(ds, NULL), BOUMA_EINVAL);
+    }
+    MUST(ds, bouma_step_begin(ds, 0, 0));
+    MUST(ds, bouma_variable_put(v, NULL, samples, &row));
+    MUST(ds, bouma_step_end(ds, NULL));
+    MUST(ds, bouma_step_open(&step, ds, 0));
+    v = bouma_grid_variable(bouma_step_grid(step, 0), 0);
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
+        CHECK_EQ(bouma_variable_read(v, 0, NULL, back, &wrong[i]),
+                 BOUMA_EINVAL);
+    CHECK_EQ(bouma_variable_read(v, 0, NULL, back, &row), BOUMA_EINVAL);
+    CHECK_TEXT(bouma_error_message(ds), "a stride of 0 bytes");
+    MUST(ds, bouma_variable_read(v, 0, NULL, back, NULL));
+    CHECK(!memcmp(samples, back, sizeof(back)));
+    bouma_step_free(step);
+    bouma_dataset_free(ds);
+    field_release(&f);
+}
+
 /* ---- several of everything ---------------------------------------------- */
 
 static void several_grids_and_variables_live_together(void)
@@ -471,6 +515,7 @@ int main(void)
     all_schemes_give_the_same_data();
     ghost_cells_are_left_out();
     strides_may_be_negative_and_components_apart();
+    samples_may_be_repeated_but_not_overlap();
     several_grids_and_variables_live_together();
     refinement_reads_each_byte_once();
     a_step_reads_many_boxes_at_once();

@@ -173,6 +173,13 @@ static void wrong_variables_are_refused(void)
     spec = specs[0];
     spec.type = BOUMA_I32;
     CHECK_EQ(bouma_variable_define(&v, grid, "v", &spec), BOUMA_EINVAL);
+    spec = specs[1];
+    CHECK_EQ(spec.tolerance_kind, BOUMA_RELATIVE);
+    spec.tolerance = 1;
+    CHECK_EQ(bouma_variable_define(&v, grid, "v", &spec), BOUMA_EINVAL);
+    CHECK_TEXT(bouma_error_message(ds), "a part of the range, below 1");
+    spec.tolerance = 0.999;
+    MUST(ds, bouma_variable_define(&v, grid, "v", &spec));
     bouma_dataset_free(ds);
 }
 

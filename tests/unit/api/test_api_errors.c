@@ -348,7 +348,7 @@ static void boxes_at_the_ends_of_the_numbers_are_refused(void)
 static void overlapping_and_missing_blocks_are_named(void)
 {
     bouma_box low = {{0, 0, 0}, {5, 8, 8}}, high = {{4, 0, 0}, {8, 8, 8}};
-    bouma_box rest = {{6, 0, 0}, {8, 8, 8}};
+    bouma_box rest = {{6, 0, 0}, {8, 8, 8}}, inner = {{1, 1, 1}, {7, 7, 7}};
     struct writer w;
 
     begin_writing(&w, "cover");
@@ -368,6 +368,11 @@ static void overlapping_and_missing_blocks_are_named(void)
         CHECK_FAILS(w.ds, bouma_step_end(w.ds, NULL), BOUMA_ECOVER,
                     "no rank holds the samples in [5:6,0:4,0:4]");
     }
+    /* What is missing lies around what is held. */
+    MUST(w.ds, bouma_step_begin(w.ds, 0, 0));
+    MUST(w.ds, bouma_variable_put(w.v, &inner, samples, NULL));
+    CHECK_FAILS(w.ds, bouma_step_end(w.ds, NULL), BOUMA_ECOVER,
+                "no rank holds the samples in [0:1,0:4,0:4]");
     MUST(w.ds, write_step(&w, 0));
     CHECK_EQ(bouma_dataset_step_count(w.ds), 1);
     bouma_dataset_free(w.ds);

@@ -451,6 +451,7 @@ static void write_data0(void)
 
 static void nothing_is_done_without_a_handle(void)
 {
+    char text[4] = "x";
     bouma_selection selection;
     bouma_step_details details;
     bouma_dataset_info dataset;
@@ -512,6 +513,34 @@ static void nothing_is_done_without_a_handle(void)
     CHECK_EQ(bouma_attributes_get(NULL, 0, &got), BOUMA_ENOTFOUND);
     CHECK_EQ(bouma_attributes_find(NULL, "x", &got), BOUMA_ENOTFOUND);
     CHECK_EQ(bouma_attributes_set_number(NULL, "x", 1), BOUMA_ESTATE);
+    bouma_particles_query_init(NULL, sizeof(bouma_particles_query));
+    bouma_memory_inside(NULL, BOUMA_F32, 1, 3, (int64_t[]){4, 4, 4});
+    CHECK_EQ(bouma_probe_text(NULL, text, sizeof(text)), 0);
+    CHECK(!text[0]);
+    CHECK_EQ(bouma_probe_text(NULL, NULL, 9), 0);
+}
+
+/* Axes that no array has are none. */
+static void memory_has_three_axes_at_most(void)
+{
+    static const int64_t extent[5] = {4, 5, 6, 7, 8};
+    struct {
+        bouma_memory memory;
+        int64_t behind[2];
+    } m;
+
+    for (int ndims = -1; ndims <= 5; ndims++) {
+        memset(&m, 0x55, sizeof(m));
+        bouma_memory_inside(&m.memory, BOUMA_F32, 1, ndims, extent);
+        CHECK(m.behind[0] == m.behind[1] && m.behind[0] != 0);
+        CHECK_EQ(m.memory.component_stride, ndims >= 1 && ndims <= 3 ? 4 : 0);
+        CHECK_EQ(m.memory.stride[0], ndims == 1   ? 4
+                                     : ndims == 2 ? 20
+                                     : ndims == 3 ? 120
+                                                  : 0);
+    }
+    bouma_memory_inside(&m.memory, BOUMA_F32, 1, 3, NULL);
+    CHECK_EQ(m.memory.stride[2], 0);
 }
 
 int main(void)
@@ -527,6 +556,7 @@ int main(void)
     write_data0();
     without_memory_a_message_is_left();
     nothing_is_done_without_a_handle();
+    memory_has_three_axes_at_most();
     bouma_io_memory_free(io);
     return check_result();
 }

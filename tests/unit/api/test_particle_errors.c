@@ -135,7 +135,7 @@ static void wrong_puts_fail_their_step_only(void)
     bouma_options o = memory_options();
     struct particle_block_set set, other;
     bouma_column columns[2], one;
-    const void *parts[3] = {NULL, NULL, NULL};
+    const void *parts[3] = {NULL, NULL, NULL}, *whole_parts[3];
     bouma_variable *sample, *late;
     struct particle_block s;
     bouma_dataset *ds;
@@ -143,6 +143,7 @@ static void wrong_puts_fail_their_step_only(void)
 
     particle_block_make(&s, UNIFORM, 64, 3, BOUMA_F64, 0);
     parts[0] = parts[1] = s.mass;
+    whole_parts[0] = whole_parts[1] = whole_parts[2] = s.mass;
     CHECK_EQ(bouma_dataset_create(&ds, "put", &o), BOUMA_OK);
     CHECK_EQ(particle_block_define(&set, ds, "dust", 3, BOUMA_F64, 0, 0),
              BOUMA_OK);
@@ -156,7 +157,7 @@ static void wrong_puts_fail_their_step_only(void)
     TELLS(ds, bouma_particles_put(set.particles, 0, NULL, 0, NULL),
           BOUMA_ESTATE, "bouma_step_begin");
     CHECK_EQ(bouma_dataset_clear_failures(ds), BOUMA_OK);
-    for (int i = 0; i < 14; i++) {
+    for (int i = 0; i < 18; i++) {
         const char *words = NULL;
         int rc;
 
@@ -228,6 +229,33 @@ static void wrong_puts_fail_their_step_only(void)
             words = "variable is not one of theirs";
             rc = PUT(2, NULL);
             break;
+        case 13:
+            columns[1].stride = 4;
+            words = "a stride of 4 bytes";
+            rc = PUT(2, NULL);
+            break;
+        case 14: /* that of a component */
+            columns[1] = (bouma_column){.variable = set.variables[VELOCITY],
+                                        .data = s.velocity,
+                                        .stride = -4};
+            words = "of 12 bytes each";
+            rc = PUT(2, NULL);
+            break;
+        case 15:
+            columns[1] = (bouma_column){.variable = set.variables[VELOCITY],
+                                        .data = s.velocity,
+                                        .stride = 12,
+                                        .component_stride = 2};
+            words = "a component_stride of 2 bytes";
+            rc = PUT(2, NULL);
+            break;
+        case 16:
+            columns[1] = (bouma_column){.variable = set.variables[VELOCITY],
+                                        .parts = whole_parts,
+                                        .stride = 3};
+            words = "a stride of 3 bytes";
+            rc = PUT(2, NULL);
+            break;
         default: /* the first put has all variables, this one has not */
             words = "\"dust/id\"";
             CHECK_EQ(PUT(2, NULL), BOUMA_OK);
@@ -235,12 +263,12 @@ static void wrong_puts_fail_their_step_only(void)
         }
 #undef PUT
         CHECK_EQ(rc, BOUMA_EINVAL);
-        if (i < 13) {
+        if (i < 17) {
             check_fresh(ds, words);
             CHECK_TEXT(bouma_error_message(ds), words);
         }
         rc = bouma_step_end(ds, NULL);
-        CHECK_EQ(rc, i < 13 ? BOUMA_EINVAL : BOUMA_EMISMATCH);
+        CHECK_EQ(rc, i < 17 ? BOUMA_EINVAL : BOUMA_EMISMATCH);
         CHECK_TEXT(bouma_error_message(ds), words);
     }
     CHECK_EQ(bouma_step_begin(ds, 0, 0), BOUMA_OK);
@@ -461,6 +489,13 @@ static void wrong_queries_are_refused(void)
     long_query[0].size = sizeof(long_query);
     TELLS(ds, bouma_particles_read(&d, set.particles, long_query), BOUMA_EINVAL,
           "bouma_particles_query_init");
+    /* Of a program that knew no 'shares'. */
+    memset(&q, 0xff, sizeof(q));
+    bouma_particles_query_init(&q, offsetof(bouma_particles_query, shares));
+    CHECK_EQ(q.shares, -1);
+    CHECK_EQ(ASK, BOUMA_OK);
+    CHECK(d && d->count > 0);
+    bouma_particle_data_free(d);
     AGAIN;
     q.from = 0.6;
     q.quality = 0.5;
