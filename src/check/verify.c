@@ -155,7 +155,8 @@ static void look_at_manifest(struct verify *v, const struct bouma_step *step,
     if (older)
         bm_findings_add(out, BOUMA_NOTE, (int64_t)m->step, name,
                         "%" PRIu64 " file%s left of an earlier writing of "
-                        "this step; `bouma repair` removes them",
+                        "this step, or of another step; `bouma repair "
+                        "--apply` clears up",
                         older, older == 1 ? " is" : "s are");
 }
 

@@ -29,7 +29,8 @@ int bm_manifest_load(struct bm_manifest *m, struct bm_store *s, uint64_t step,
     if (!rc && m->step != step)
         rc = bm_fail(error, BOUMA_EFORMAT,
                      "%s: holds the manifest of step %" PRIu64
-                     ", not of step %" PRIu64 "; move it back or away",
+                     ", not of step %" PRIu64 "; `bouma repair --apply` puts "
+                     "it right",
                      full, m->step, step);
     bm_buffer_release(&b);
     return rc;

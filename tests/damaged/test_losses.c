@@ -556,7 +556,8 @@ static void a_stray_step_is_put_right(int is_copied)
         forge_verify(&f, &found, BOUMA_VERIFY_QUICK);
         CHECK_EQ(found.verified.damages, 2 - is_copied);
         CHECK_TEXT(found.text, "2 7 steps/00000007/manifest holds the manifest "
-                               "of step 1, not of step 7; move it back");
+                               "of step 1, not of step 7; `bouma repair "
+                               "--apply` puts it right");
         for (int apply = 0; apply < 2; apply++) {
             forge_repair(&f, &found, apply);
             CHECK_EQ(found.repaired.hopeless, 0);
@@ -603,7 +604,7 @@ static void a_stray_step_hides_no_loss(void)
     forge_end(&f);
 }
 
-/* Of two places of a step neither can be read as it: nothing is moved. */
+/* Of two places of a step its own one lacks files: it gets them back. */
 static void a_stray_step_may_be_the_better_one(void)
 {
     struct forge_findings found;
@@ -620,10 +621,184 @@ static void a_stray_step_may_be_the_better_one(void)
     forge_name_subfile(name, STEP, 0);
     forge_remove(&f, name);
     forge_repair(&f, &found, 1);
-    CHECK_TEXT(found.text, "2 7 steps/00000007/manifest holds the manifest");
-    CHECK(forge_exists(&f, "steps/00000007/manifest"));
-    CHECK(!forge_exists(&f, "lost/00000007.loss"));
+    CHECK_TEXT(found.text, "is a file of step 1; moved back to that");
+    CHECK_TEXT(found.text, "is the manifest of step 1; moved back to that");
+    CHECK_EQ(found.repaired.hopeless, 0);
+    CHECK(forge_exists(&f, "lost/steps.00000001.manifest.0"));
+    nothing_is_lost(&f);
+    CHECK_EQ(forge_read(&f, STEP, 0), BOUMA_OK);
     free(file.data);
+    forge_end(&f);
+}
+
+/* Rename an entry of the dataset. */
+static void rename_entry(const struct forge *f, const char *from,
+                         const char *to)
+{
+    const bouma_io *io = f->io;
+    void *root;
+
+    REQUIRE(!io->attach(io->user, &root, FORGE_PATH, 0));
+    REQUIRE(!io->publish(io->user, root, from, to, 1));
+    io->detach(io->user, root);
+}
+
+struct carrier {
+    const struct forge *f;
+    int from, to;
+    const char *prefix; /* of what is moved */
+};
+
+static int carry(void *context, const char *entry)
+{
+    const struct carrier *c = context;
+    char from[96], to[96];
+
+    if (strncmp(entry, c->prefix, strlen(c->prefix)))
+        return 0;
+    snprintf(from, sizeof(from), "steps/%08d/%.60s", c->from, entry);
+    snprintf(to, sizeof(to), "steps/%08d/%.60s", c->to, entry);
+    rename_entry(c->f, from, to);
+    return 0;
+}
+
+/* mv steps/FROM/PREFIX* steps/TO/ */
+static void move_files(const struct forge *f, int from, int to,
+                       const char *prefix)
+{
+    struct carrier c = {f, from, to, prefix};
+    const bouma_io *io = f->io;
+    char dir[96];
+    void *root;
+
+    snprintf(dir, sizeof(dir), "steps/%08d", from);
+    REQUIRE(!io->attach(io->user, &root, FORGE_PATH, 0));
+    REQUIRE(!io->list(io->user, root, dir, carry, &c));
+    io->detach(io->user, root);
+}
+
+/* All steps can be read; 'hopeless' damages stay, and a second repair finds
+ * nothing to do. */
+static void all_are_back(const struct forge *f, int hopeless)
+{
+    struct forge_findings found;
+
+    forge_repair(f, &found, 0);
+    forge_repair(f, &found, 1);
+    CHECK_EQ(found.repaired.hopeless, hopeless);
+    for (int s = 0; s < 3; s++)
+        CHECK_EQ(forge_read(f, s, 0), BOUMA_OK);
+    forge_repair(f, &found, 1);
+    CHECK_EQ(found.repaired.actions, 0);
+    CHECK_EQ(found.repaired.hopeless, hopeless);
+}
+
+/* By their names these files are an earlier writing of step 2. */
+static void files_of_another_step_go_back(void)
+{
+    struct forge f;
+
+    forge_begin(&f, BOUMA_ORDER_LEVEL, 0);
+    move_files(&f, 1, 2, "d.");
+    all_are_back(&f, 0);
+    nothing_is_lost(&f);
+    forge_end(&f);
+
+    /* With the manifest: that of step 1 is lost, its subfiles stay. */
+    forge_begin(&f, BOUMA_ORDER_LEVEL, 0);
+    move_files(&f, 2, 1, "");
+    all_are_back(&f, 1);
+    CHECK(!forge_exists(&f, "lost/00000002.loss"));
+    forge_end(&f);
+}
+
+/* The subfiles beside it are whole, and those of their own step. */
+static void a_stray_manifest_does_not_hide_subfiles(void)
+{
+    struct forge_file file;
+    struct forge f;
+    char from[96], to[96];
+
+    forge_name_manifest(from, 1);
+    forge_name_manifest(to, 2);
+    for (int is_moved = 0; is_moved < 2; is_moved++) {
+        forge_begin(&f, BOUMA_ORDER_LEVEL, 0);
+        forge_load(&f, &file, from);
+        forge_save(&f, to, file.data, file.bytes);
+        free(file.data);
+        if (is_moved)
+            forge_remove(&f, from);
+        all_are_back(&f, 1);
+        CHECK(!forge_exists(&f, "lost/00000001.loss"));
+        CHECK_EQ(forge_exists(&f, "lost/steps.00000002.manifest.0"), !is_moved);
+        forge_end(&f);
+    }
+}
+
+static void swapped_steps_are_put_right(void)
+{
+    struct forge f;
+
+    forge_begin(&f, BOUMA_ORDER_LEVEL, 0);
+    rename_entry(&f, "steps/00000001", "elsewhere");
+    rename_entry(&f, "steps/00000002", "steps/00000001");
+    rename_entry(&f, "elsewhere", "steps/00000002");
+    all_are_back(&f, 0);
+    nothing_is_lost(&f);
+    forge_end(&f);
+
+    /* Three in a ring. */
+    forge_begin(&f, BOUMA_ORDER_LEVEL, 0);
+    rename_entry(&f, "steps/00000000", "elsewhere");
+    rename_entry(&f, "steps/00000001", "steps/00000000");
+    rename_entry(&f, "steps/00000002", "steps/00000001");
+    rename_entry(&f, "elsewhere", "steps/00000002");
+    all_are_back(&f, 0);
+    nothing_is_lost(&f);
+    forge_end(&f);
+}
+
+/* The copy is whole, and the step is not. */
+static void a_whole_copy_replaces_a_cut_file(void)
+{
+    struct forge_file file;
+    struct forge f;
+    char name[96];
+
+    forge_begin(&f, BOUMA_ORDER_LEVEL, 0);
+    move_step(&f, 1);
+    forge_name_subfile(name, STEP, 0);
+    forge_load(&f, &file, name);
+    forge_save(&f, name, file.data, 100);
+    free(file.data);
+    all_are_back(&f, 0);
+    nothing_is_lost(&f);
+    forge_end(&f);
+}
+
+/* Step 5 is one of another dataset: no loss of this one. */
+static void a_foreign_step_is_no_loss(void)
+{
+    struct forge_findings found;
+    struct forge_file file;
+    struct forge f;
+
+    forge_begin(&f, BOUMA_ORDER_LEVEL, 0);
+    move_step(&f, 1);
+    forge_load(&f, &file, "steps/00000007/manifest");
+    file.data[32] ^= 1; /* of the id */
+    mend_envelope(file.data, file.bytes);
+    forge_save(&f, "steps/00000007/manifest", file.data, file.bytes);
+    free(file.data);
+    forge_verify(&f, &found, BOUMA_VERIFY_QUICK);
+    CHECK_TEXT(found.text, "belongs to another dataset; `bouma repair --apply` "
+                           "moves it to lost/");
+    forge_repair(&f, &found, 1);
+    CHECK_TEXT(found.text, "belongs to another dataset; moved to lost/");
+    CHECK_EQ(found.repaired.hopeless, 0);
+    CHECK(!forge_exists(&f, "lost/00000007.loss"));
+    CHECK(!forge_exists(&f, "steps/00000007/manifest"));
+    nothing_is_lost(&f);
     forge_end(&f);
 }
 
@@ -1381,6 +1556,11 @@ int main(void)
     a_stray_step_is_put_right(1);
     a_stray_step_hides_no_loss();
     a_stray_step_may_be_the_better_one();
+    files_of_another_step_go_back();
+    a_stray_manifest_does_not_hide_subfiles();
+    swapped_steps_are_put_right();
+    a_whole_copy_replaces_a_cut_file();
+    a_foreign_step_is_no_loss();
     directories_are_moved_away();
     subfiles_tell_which_dataset_it_is();
     leftovers_cost_one_small_read();
