@@ -42,7 +42,7 @@ static int look_for_losses(struct verify *v)
     bm_step_list_init(&cached, ds->a);
     rc = bm_index_load(&ds->store, ds->id, &cached, &bad, &why);
     bm_step_list_release(&cached);
-    has_index = !rc;
+    has_index = !rc && !v->is_part; /* else it tells of other nodes, too */
     if (rc && rc != BOUMA_ENOMEM) {
         bm_findings_add(&v->findings, bm_severity_of(rc), -1, BM_NAME_INDEX,
                         "%s; so steps that only it knows, as they are lost, "
@@ -58,7 +58,7 @@ static int look_for_losses(struct verify *v)
     if (rc == BOUMA_ENOMEM)
         return bm_fail(&ds->error, rc, "%s", why.text);
     bm_losses_tell(&v->losses, &v->findings);
-    bm_losses_tell_vague(&v->records, &ds->store, &v->findings);
+    bm_losses_tell_vague(&v->records, &ds->store, ds->id, &v->findings);
     if (rc)
         bm_findings_add(&v->findings, bm_severity_of(rc), -1, BM_NAME_LOST,
                         "%s", why.text);

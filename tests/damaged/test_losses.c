@@ -5,6 +5,7 @@
 
 #include "forge.h"
 
+#include "dataset/local_copy.h"
 #include "layout/manifest.h"
 #include "store/losses.h"
 
@@ -987,6 +988,131 @@ static void directories_are_moved_away(void)
     a_directory_is_no_file("DATASET", 0, BOUMA_OK);
 }
 
+/* What has the name of a mended copy does not keep repair from the rest. */
+static void a_mended_copy_is_no_file(void)
+{
+    struct forge_findings found;
+    struct forge f;
+
+    forge_begin(&f, BOUMA_ORDER_LEVEL, 0);
+    put_directory(&f, "steps/00000000/mended.tmp.e5");
+    forge_remove(&f, "steps/00000001/manifest");
+    for (int apply = 0; apply < 2; apply++) {
+        forge_repair(&f, &found, apply);
+        CHECK_TEXT(found.text, "mended.tmp.e5");
+        CHECK_TEXT(found.text, "and no file; moved to lost/");
+        CHECK_EQ(found.repaired.hopeless, 1);
+    }
+    put_directory_fails(&f, "lost/steps.00000000.mended.tmp.e5.0.other");
+    CHECK_EQ(forge_read(&f, STEP, 0), BOUMA_OK);
+    only_attributes_are_lost(&f);
+    forge_end(&f);
+}
+
+/* ---- records and dropped steps ------------------------------------------- */
+
+/* Put the loss of step 1 on record, at the time 7. */
+static void record_loss(const struct forge *f)
+{
+    struct bm_lost_step lost = {.entry = {STEP, 0.5, {1, 2}}, .recorded = 7};
+    struct bm_buffer b;
+
+    put_directory(f, "lost");
+    bm_buffer_init(&b, bm_allocator_default());
+    bm_loss_encode(&b, &lost, f->options.id);
+    forge_save(f, "lost/00000001.loss", b.data, b.size);
+    bm_buffer_release(&b);
+}
+
+/* A manifest of another dataset does not end a loss, and what is lost of a step
+ * that is there was lost at that time. */
+static void a_record_ends_when_the_step_is_whole(void)
+{
+    struct forge_findings found;
+    struct forge_file file;
+    struct forge f;
+    char name[96];
+
+    forge_begin(&f, BOUMA_ORDER_LEVEL, 0);
+    record_loss(&f);
+    forge_load(&f, &file, "steps/00000001/manifest");
+    file.data[32] ^= 1; /* of the id */
+    mend_envelope(file.data, file.bytes);
+    remove_step(&f, 0);
+    forge_save(&f, "steps/00000001/manifest", file.data, file.bytes);
+    free(file.data);
+    CHECK_EQ(losses(&f).count, 1);
+    CHECK_EQ(losses(&f).last.recorded, 7);
+    forge_repair(&f, &found, 1);
+    CHECK_EQ(losses(&f).count, 1);
+    CHECK_EQ(losses(&f).last.recorded, 7);
+    forge_end(&f);
+
+    forge_begin(&f, BOUMA_ORDER_LEVEL, 0);
+    record_loss(&f);
+    forge_name_subfile(name, STEP, 0);
+    forge_remove(&f, name);
+    forge_repair(&f, &found, 1);
+    CHECK(!strstr(found.text, "the record of a loss removed"));
+    CHECK_EQ(losses(&f).count, 1);
+    CHECK_EQ(losses(&f).last.files, 1);
+    CHECK_EQ(losses(&f).last.recorded, 7);
+    forge_end(&f);
+}
+
+/* A truncation has removed the manifest of step 1, and its files are left. */
+static void a_dropped_step_does_not_come_back(int is_stray)
+{
+    const char *dir = is_stray ? "steps/00000007" : "steps/00000001";
+    struct forge_findings found;
+    bouma_dataset *ds;
+    struct forge f;
+
+    forge_begin(&f, BOUMA_ORDER_LEVEL, 0);
+    rename_entry(&f, "steps/00000001", "elsewhere");
+    REQUIRE(!bouma_dataset_append(&ds, FORGE_PATH, &f.options));
+    REQUIRE(!bouma_dataset_truncate(ds, 0));
+    REQUIRE(!bouma_dataset_close(ds));
+    bouma_dataset_free(ds);
+    rename_entry(&f, "elsewhere", dir);
+    if (!is_stray) {
+        forge_remove(&f, "steps/00000001/manifest");
+        REQUIRE(!bouma_dataset_append(&ds, FORGE_PATH, &f.options));
+        CHECK(bouma_dataset_note(ds, 0));
+        CHECK_TEXT(bouma_dataset_note(ds, 0), "was dropped by a truncation");
+        CHECK(!strstr(bouma_dataset_note(ds, 0), "repair"));
+        bouma_dataset_free(ds);
+    }
+    for (int apply = 0; apply < 2; apply++) {
+        forge_repair(&f, &found, apply);
+        CHECK_TEXT(found.text, "dropped by a truncation");
+        CHECK_TEXT(found.text, "moved to lost/");
+        CHECK_EQ(found.repaired.hopeless, 0);
+    }
+    CHECK_EQ(forge_read(&f, STEP, 0), BOUMA_ENOTFOUND);
+    nothing_is_lost(&f);
+    forge_repair(&f, &found, 1);
+    CHECK_EQ(found.repaired.actions, 0);
+    forge_end(&f);
+}
+
+/* Of a local copy of several nodes: what is not here is on others. */
+static void a_part_does_not_lose_steps(void)
+{
+    struct forge_findings found;
+    struct forge f;
+
+    for (int with_directory = 0; with_directory < 2; with_directory++) {
+        forge_begin(&f, BOUMA_ORDER_LEVEL, 0);
+        forge_save(&f, BM_NAME_PART, f.options.id, 16);
+        remove_step(&f, with_directory);
+        forge_repair(&f, &found, 1);
+        CHECK_EQ(found.repaired.hopeless, 0);
+        CHECK(!forge_exists(&f, "lost/00000001.loss"));
+        forge_end(&f);
+    }
+}
+
 /* ---- a step that is removed just now ------------------------------------- */
 
 static struct {
@@ -1562,6 +1688,11 @@ int main(void)
     a_whole_copy_replaces_a_cut_file();
     a_foreign_step_is_no_loss();
     directories_are_moved_away();
+    a_mended_copy_is_no_file();
+    a_record_ends_when_the_step_is_whole();
+    a_dropped_step_does_not_come_back(0);
+    a_dropped_step_does_not_come_back(1);
+    a_part_does_not_lose_steps();
     subfiles_tell_which_dataset_it_is();
     leftovers_cost_one_small_read();
     damages_are_counted_alike();
