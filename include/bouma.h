@@ -1259,6 +1259,8 @@ typedef struct bouma_loss {
                          a part, and the rest can be read */
     int accepted;     /* of files: forgotten, so that verify has but notes */
     int is_known;     /* the time is */
+    int attributes;   /* one of 'files' is the manifest: it was made anew, and
+                         attributes of the step and of the dataset are lost */
 } bouma_loss;
 
 /* Tell each loss that is known of the dataset at 'path', by ascending step. A

@@ -87,7 +87,8 @@ void bm_losses_tell(const struct bm_loss_list *list, struct bm_findings *out);
 /* Of all records of losses, those that are damaged and of steps that are there:
  * they tell of no loss. */
 void bm_losses_tell_vague(const struct bm_loss_list *records,
-                          struct bm_store *s, struct bm_findings *out);
+                          struct bm_store *s, const uint8_t id[16],
+                          struct bm_findings *out);
 /* All of them, for a caller. */
 int bm_losses_each(const char *path, const bouma_options *options,
                    const bouma_allocator *a,

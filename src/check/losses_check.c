@@ -34,7 +34,8 @@ int bm_losses_each(const char *path, const bouma_options *options,
                            l->recorded,
                            bm_lost_step_files(l),
                            l->accepted,
-                           l->entry.generation.epoch != 0};
+                           l->entry.generation.epoch != 0,
+                           bm_lost_step_has_piece(l, BM_LOST_ATTRIBUTES, 0)};
 
         each(user, &loss);
     }
@@ -98,13 +99,14 @@ void bm_losses_tell(const struct bm_loss_list *list, struct bm_findings *out)
 }
 
 void bm_losses_tell_vague(const struct bm_loss_list *records,
-                          struct bm_store *s, struct bm_findings *out)
+                          struct bm_store *s, const uint8_t id[16],
+                          struct bm_findings *out)
 {
     for (size_t i = 0; i < records->count; i++) {
         const struct bm_lost_step *l = &records->steps[i];
         char name[BM_NAME_BYTES];
 
-        if (!bm_lost_step_is_vague(l) || !bm_loss_is_over(s, l))
+        if (!bm_lost_step_is_vague(l) || !bm_loss_is_over(s, id, l))
             continue;
         bm_name_loss(name, l->entry.step);
         bm_findings_add(out, BOUMA_DAMAGE, (int64_t)l->entry.step, name,
@@ -144,20 +146,11 @@ int bm_repair_losses(struct bm_repair *r)
             rc = bm_repair_no_file(r, (int64_t)r->records.steps[i].entry.step,
                                    name);
     }
-    /* Records that mean nothing any more. One that is damaged stays until the
-     * step was looked at. */
-    for (size_t i = 0; i < r->records.count && !rc; i++) {
-        const struct bm_lost_step *l = &r->records.steps[i];
-
-        if (bm_lost_step_is_vague(l) || !bm_loss_is_over(s, l))
-            continue;
-        bm_name_loss(name, l->entry.step);
-        if (bm_repair_act(r, (int64_t)l->entry.step, name, AGAIN))
-            rc = bm_losses_remove(s, l->entry.step, r->error);
-    }
+    /* Records that mean nothing any more stay until the step was looked at. Of
+     * a part of a local copy, the index tells of what is on other nodes. */
     if (!rc)
-        rc =
-            bm_losses_find_all(s, r->ds.id, &r->losses, r->has_index, r->error);
+        rc = bm_losses_find_all(s, r->ds.id, &r->losses,
+                                r->has_index && !r->is_part, r->error);
     drop_returned(r);
     for (size_t i = 0; i < r->losses.count && !rc; i++) {
         struct bm_lost_step *l = &r->losses.steps[i];
@@ -176,9 +169,21 @@ int bm_repair_losses(struct bm_repair *r)
     return rc;
 }
 
+/* When a loss of this writing was put on record first; 0: it is not. */
+static int64_t time_on_record(const struct bm_repair *r,
+                              const struct bm_step_entry *entry)
+{
+    const struct bm_lost_step *l = bm_losses_find(&r->records, entry->step);
+
+    return l && l->recorded > 0 && bm_step_entry_is_same(&l->entry, entry)
+               ? l->recorded
+               : 0;
+}
+
 int bm_repair_lost_step(struct bm_repair *r, const struct bm_step_entry *entry)
 {
-    struct bm_lost_step lost = {.entry = *entry};
+    struct bm_lost_step lost = {.entry = *entry,
+                                .recorded = time_on_record(r, entry)};
     struct bm_store *s = &r->ds.store;
     char name[BM_NAME_BYTES], dir[BM_NAME_BYTES];
     int rc = BOUMA_OK;
@@ -227,9 +232,12 @@ int bm_repair_lost_attributes(struct bm_repair *r, const struct bm_manifest *m,
 {
     struct bm_lost_step lost = {.entry = {m->step, m->time, m->generation},
                                 .accepted = !committed};
-    int rc = bm_lost_step_add_piece(&lost, BM_LOST_ATTRIBUTES, 0, r->ds.a)
-                 ? bm_fail(r->error, BOUMA_ENOMEM, "no memory to repair")
-                 : bm_losses_save(&r->ds.store, r->ds.id, &lost, r->error);
+    int rc;
+
+    lost.recorded = time_on_record(r, &lost.entry);
+    rc = bm_lost_step_add_piece(&lost, BM_LOST_ATTRIBUTES, 0, r->ds.a)
+             ? bm_fail(r->error, BOUMA_ENOMEM, "no memory to repair")
+             : bm_losses_save(&r->ds.store, r->ds.id, &lost, r->error);
 
     r->report->hopeless += !rc && committed;
     if (!rc)
@@ -264,15 +272,16 @@ int bm_repair_lost_parts(struct bm_repair *r, const struct bm_manifest *m,
                    ? bm_losses_remove(s, m->step, r->error)
                    : BOUMA_OK;
     if (bm_lost_step_is_whole(now))
-        return known && bm_repair_act(r, (int64_t)m->step, name, AGAIN)
+        return record && !record->unreadable && is_all &&
+                       bm_repair_act(r, (int64_t)m->step, name, AGAIN)
                    ? bm_losses_remove(s, m->step, r->error)
                    : BOUMA_OK;
     if (known && bm_lost_step_covers(known, now)) {
         if (bm_lost_step_covers(now, known))
             return BOUMA_OK;
         now->accepted = known->accepted; /* else there is more to forget */
-        now->recorded = known->recorded;
     }
+    now->recorded = time_on_record(r, &now->entry);
     return bm_repair_act(r, (int64_t)m->step, name,
                          is_left ? "what is lost of the step put on record; "
                                    "the rest can be read"

@@ -1,7 +1,8 @@
 /* repair.c -- mends what can be mended; what is in the way is moved to lost/.
  * Every step that becomes visible by it has been checked to the last byte
  * before. Without 'apply' it only tells what it would do. Removed are only
- *   - the files of an earlier writing of a step that is whole,
+ *   - the files of an earlier writing of a step that is whole, if they say
+ *     that they are of this step,
  *   - the record of a loss that is over, and the old index, when written anew,
  *   - the empty directory of a step whose loss is on record,
  *   - its own temporary files. */
@@ -9,25 +10,9 @@
 
 #include "check/repair.h"
 #include "dataset/local_copy.h"
-#include "dataset/sweep.h"
 #include "store/identity.h"
 
 /* ---- a published step --------------------------------------------------- */
-
-/* A step that is whole needs no files of an earlier writing: a replacement that
- * was killed after its commit has left them. They are not moved to lost/: they
- * were to go. */
-static void remove_older(struct bm_repair *r, const struct bm_manifest *m)
-{
-    struct bm_store *s = &r->ds.store;
-    char dir[BM_NAME_BYTES];
-
-    bm_name_step(dir, m->step);
-    if (bm_sweep_older(s, m->step, m->generation, 0) &&
-        bm_repair_act(r, (int64_t)m->step, dir,
-                      "the files of an earlier writing of the step removed"))
-        bm_sweep_older(s, m->step, m->generation, 1);
-}
 
 /* Attributes that are on record as lost stay so: nothing brings them back. */
 static int keep_attributes(struct bm_repair *r, const struct bm_manifest *m,
@@ -62,7 +47,7 @@ static int repair_published(struct bm_repair *r, struct bouma_step *step)
      * the only one that is. */
     if (!rc && is_all && !r->elsewhere && r->report->hopeless == hopeless &&
         bm_lost_step_is_whole(&now))
-        remove_older(r, &step->manifest);
+        rc = bm_repair_older(r, &step->manifest);
     if (!rc)
         rc = keep_attributes(r, &step->manifest, &now);
     if (!rc)
@@ -140,7 +125,8 @@ static int load_index(struct bm_repair *r)
     return rc ? bm_repair_leave(r, -1, BM_NAME_INDEX, rc) : BOUMA_OK;
 }
 
-/* All that are there, but for those that hold another one. */
+/* All that are there, but for those that hold another one, or would get files
+ * back. */
 static int repair_steps(struct bm_repair *r)
 {
     struct bm_step_list steps;
@@ -149,7 +135,9 @@ static int repair_steps(struct bm_repair *r)
     bm_step_list_init(&steps, r->ds.a);
     rc = bm_steps_list(&r->ds.store, &steps, r->error);
     for (size_t i = 0; i < steps.count && !rc; i++) {
-        if (!bm_step_list_find(&r->strays, steps.entries[i].step))
+        if (!bm_step_list_find(&r->strays, steps.entries[i].step) &&
+            (r->apply ||
+             !bm_step_list_find(&r->returned, steps.entries[i].step)))
             rc = repair_step(r, steps.entries[i].step);
         if (r->ds.options.progress)
             r->ds.options.progress(r->ds.options.progress_user, "repairing",
@@ -178,14 +166,15 @@ static int repair_all(struct bm_repair *r)
         rc = load_index(r);
     if (!rc)
         rc = bm_repair_identity(r, anew);
+    r->has_identity = !anew;
     r->is_part =
         !rc && bm_local_copy_is_marked(&r->ds.store, BM_NAME_PART, r->ds.id);
     if (!rc)
         rc = bm_repair_steps_dir(r, &has_steps);
-    if (!rc && has_steps)
-        rc = bm_repair_strays(r);
     if (!rc)
         rc = bm_repair_truncations(r);
+    if (!rc && has_steps)
+        rc = bm_repair_strays(r);
     if (!rc)
         rc = bm_repair_losses(r);
     if (!rc && has_steps)
@@ -221,6 +210,7 @@ int bm_repair_init(struct bm_repair *r, struct bm_request *q, int apply,
     bm_step_list_init(&r->known, a);
     bm_step_list_init(&r->strays, a);
     bm_step_list_init(&r->returned, a);
+    bm_truncations_init(&r->truncations, a);
     rc = bm_store_open(&r->ds.store, q->options.io, a, q->path, 0, r->error);
     if (!rc)
         r->ds.store.memory_limit = q->options.memory_limit;
@@ -239,6 +229,7 @@ int bm_repair_finish(struct bm_repair *r, int rc)
     bm_step_list_release(&r->known);
     bm_step_list_release(&r->strays);
     bm_step_list_release(&r->returned);
+    bm_truncations_release(&r->truncations);
     bm_findings_release(&r->findings);
     return rc;
 }

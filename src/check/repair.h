@@ -4,6 +4,7 @@
 
 #include "check/check.h"
 #include "store/envelope.h"
+#include "store/truncations.h"
 
 struct bm_repair {
     struct bm_request *request;
@@ -19,10 +20,14 @@ struct bm_repair {
     struct bm_loss_list records;  /* of losses, as they were at first */
     struct bm_loss_list losses;   /* those that are known */
     struct bm_step_list known;    /* to the index */
-    struct bm_step_list strays;   /* directories that hold another step */
+    struct bm_step_list strays;   /* directories that hold another step, and
+                                     are not looked at */
     struct bm_step_list returned; /* steps that are back in their place, or
                                      would be */
-    int has_index;                /* that can be read, if there is one */
+    struct bm_truncations truncations; /* what was dropped on purpose */
+    int has_index;                     /* that can be read, if there is one */
+    int has_identity; /* the dataset's own file is whole: else the id is that of
+                         some step */
     bouma_repair_report *report;
     struct bm_error *error; /* of the request */
 };
@@ -86,6 +91,17 @@ void bm_repair_step_release(struct bouma_step *step);
 int bm_repair_load_front(struct bm_repair *r, struct bm_buffer *b,
                          struct bm_envelope *e, uint64_t *bytes,
                          const char *name, struct bm_error *why);
+/* What the head at the front of a subfile says of it. */
+struct bm_repair_front {
+    uint8_t id[16];
+    uint64_t step;
+    struct bm_generation generation;
+    uint64_t bytes; /* of the file */
+};
+/* EFORMAT if the head is damaged or not there; any other status is a failure to
+ * look. No message is left. */
+int bm_repair_peek_head(struct bm_repair *r, const char *name,
+                        struct bm_repair_front *out);
 /* Load the head of a subfile. With 'schema' it must describe that; else it
  * fills 'own'. Any damage is EFORMAT. */
 int bm_repair_load_head(struct bm_repair *r, struct bm_head *head,
@@ -118,9 +134,46 @@ int bm_repair_steps_dir(struct bm_repair *r, int *is_there);
  * a step is none. */
 int bm_repair_strays(struct bm_repair *r);
 
+/* ---- files in the directory of another step: repair_stray_files.c -------- */
+
+/* What is in the directory of a step, whose manifest says 'manifest', perhaps
+ * of another step (NULL: none that can be read). */
+struct bm_stray_files {
+    uint64_t strays; /* subfiles of other steps than the manifest's */
+    uint64_t others; /* subfiles of the directory's own step, or that cannot be
+                        told */
+    uint64_t better; /* subfiles of the manifest's step, which has them not in
+                        its own place, or damaged */
+};
+int bm_repair_count_strays(struct bm_repair *r, uint64_t dir,
+                           const struct bm_step_entry *manifest,
+                           struct bm_stray_files *out);
+/* Move each subfile to the step that its head names; to lost/ if it is there
+ * already, or was dropped. */
+int bm_repair_return_files(struct bm_repair *r, uint64_t dir,
+                           const struct bm_step_entry *manifest);
+/* The same with a manifest. If that of a third step is in its place, as if
+ * directories were swapped, it waits there under another name, and goes into
+ * 'waiting'. */
+int bm_repair_return_manifest(struct bm_repair *r, uint64_t dir,
+                              const struct bm_step_entry *manifest,
+                              struct bm_step_list *waiting);
+/* When all others are out of their way. */
+int bm_repair_return_waiting(struct bm_repair *r,
+                             const struct bm_step_list *waiting);
+/* The manifest and the subfiles of another dataset go to lost/. */
+int bm_repair_foreign(struct bm_repair *r, uint64_t dir);
+
+/* ---- files of an earlier writing: repair_older.c ------------------------- */
+
+/* A step that is whole needs none: a replacement that was killed after its
+ * commit has left them. They are removed if they say that they are of this
+ * step; else they are moved to lost/. */
+int bm_repair_older(struct bm_repair *r, const struct bm_manifest *m);
+
 /* ---- dropped steps: truncations_check.c ---------------------------------- */
 
-/* Their record is moved to lost/ if it is damaged. */
+/* Load their record; it is moved to lost/ if it is damaged. */
 int bm_repair_truncations(struct bm_repair *r);
 
 /* ---- losses -------------------------------------------------------------- */

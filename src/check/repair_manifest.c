@@ -170,6 +170,34 @@ int bm_repair_load_front(struct bm_repair *r, struct bm_buffer *b,
     return rc;
 }
 
+int bm_repair_peek_head(struct bm_repair *r, const char *name,
+                        struct bm_repair_front *out)
+{
+    struct bm_error ignored = {0};
+    struct bm_envelope e;
+    struct bm_cursor c;
+    struct bm_buffer b;
+    int rc;
+
+    bm_buffer_init(&b, r->ds.a);
+    rc = bm_repair_load_front(r, &b, &e, &out->bytes, name, &ignored);
+    if (!rc)
+        rc = bm_envelope_open(&e, &c,
+                              &(struct bm_metadata){b.data, b.size, NULL, name},
+                              BM_KIND_HEAD, &ignored);
+    if (!rc) {
+        memcpy(out->id, e.id, 16);
+        out->step = bm_get_u64(&c);
+        bm_get_f64(&c); /* its time */
+        bm_get_u64(&c); /* its number, and how many there are */
+        out->generation.epoch = bm_get_u32(&c);
+        out->generation.attempt = bm_get_u32(&c);
+        rc = c.failed || out->step > INT64_MAX ? BOUMA_EFORMAT : BOUMA_OK;
+    }
+    bm_buffer_release(&b);
+    return rc && bm_is_damage(rc) ? BOUMA_EFORMAT : rc;
+}
+
 int bm_repair_load_head(struct bm_repair *r, struct bm_head *head,
                         uint8_t hash[16], const struct bm_schema *schema,
                         struct bm_schema *own, const char *name)

@@ -290,6 +290,8 @@ static int finish_mended(struct bm_repair *r, const struct bm_manifest *m,
     int is_back = 0, rc;
 
     bm_name_mended(mended, m->step, epoch);
+    if (bm_store_is_no_file(s, mended))
+        return bm_repair_no_file(r, (int64_t)m->step, mended);
     rc = bm_file_open(&f, s, mended, BOUMA_OPEN_READ, &why);
     if (rc == BOUMA_ENOTFOUND)
         return BOUMA_OK;
@@ -302,10 +304,12 @@ static int finish_mended(struct bm_repair *r, const struct bm_manifest *m,
     if (i < m->count) {
         bm_name_subfile(name, m->step, (uint32_t)i, m->generation);
         rc = bm_file_open(&f, s, name, BOUMA_OPEN_READ, &why);
-        if (rc && rc != BOUMA_ENOTFOUND)
+        if (rc && !bm_is_damage(rc))
             return bm_fail(r->error, rc, "%s", why.text);
         if (!rc)
             bm_file_close(&f, &ignored);
+        else if (rc == BOUMA_EFORMAT) /* no file: it makes way first */
+            return BOUMA_OK;
         else
             is_back = 1;
     }

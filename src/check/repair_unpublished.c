@@ -7,6 +7,10 @@
 
 /* What is in the directory of a step. */
 struct contents {
+    const struct bm_truncations *truncations;
+    uint64_t step;
+    uint64_t dropped; /* files of writings that were dropped: not counted
+                         below */
     struct bm_generation manifest, subfiles; /* the latest ones */
     int manifests;
     uint64_t subfile_count;
@@ -23,6 +27,13 @@ static int look(void *context, const char *entry)
 
     c->any = 1;
     c->arrives |= bm_name_is_copy(entry, &g);
+    if ((bm_name_parse_manifest_new(entry, &g) ||
+         bm_name_parse_subfile(entry, &subfile, &g)) &&
+        bm_truncations_has(c->truncations, c->step, g)) {
+        c->dropped++;
+        c->movable = 1;
+        return 0;
+    }
     c->movable |=
         bm_name_written(name, 0, entry) || bm_name_parse_mended(entry, &epoch);
     if (bm_name_parse_manifest_new(entry, &g)) {
@@ -136,13 +147,16 @@ static int clear_away(struct bm_repair *r, uint64_t step,
     if (c->any && !c->movable) /* files of others */
         return BOUMA_OK;
     if (!bm_repair_act(r, (int64_t)step, dir,
-                       !c->any     ? "the empty directory of the step removed"
+                       !c->any ? "the empty directory of the step removed"
+                       : c->dropped && !c->manifests && !c->subfile_count
+                           ? "what is left of a step that was dropped by a "
+                             "truncation moved to lost/"
                        : was_there ? "what is left of the step moved to lost/"
                                    : "the leftovers of a step that was never "
                                      "complete moved to lost/"))
         return BOUMA_OK;
     move_leftovers(&mover, dir);
-    if (!mover.rc && was_there)
+    if (!mover.rc && (was_there || c->dropped))
         bm_store_remove_dir(&r->ds.store, dir);
     return mover.rc;
 }
@@ -169,18 +183,21 @@ static int find_manifest(struct bm_repair *r, uint64_t number,
 
 int bm_repair_unpublished(struct bm_repair *r, uint64_t number, int damaged)
 {
-    struct contents c = {.any = 0};
+    struct contents c = {.truncations = &r->truncations, .step = number};
     struct leftovers newer = {r, number, BOUMA_OK, 0};
     const struct bm_step_entry *known = bm_step_list_find(&r->known, number);
     struct bm_error ignored = {0};
     char dir[BM_NAME_BYTES];
     int rc;
 
-    if (known && !known->generation.epoch)
+    if (known &&
+        (!known->generation.epoch ||
+         bm_truncations_has(&r->truncations, number, known->generation)))
         known = NULL;
     bm_name_step(dir, number);
     rc = bm_store_list(&r->ds.store, dir, look, &c, r->error);
-    if (rc || (!c.manifests && !c.subfile_count && !damaged && !known))
+    if (rc ||
+        (!c.manifests && !c.subfile_count && !c.dropped && !damaged && !known))
         return rc;
     rc = find_manifest(r, number, &c, known, damaged);
     if (rc != BOUMA_EFORMAT)
@@ -191,12 +208,14 @@ int bm_repair_unpublished(struct bm_repair *r, uint64_t number, int damaged)
     bm_store_list(&r->ds.store, dir, look_for_newer, &newer, &ignored);
     if (newer.rc)
         return newer.rc;
-    if (c.subfile_count && (c.arrives || r->is_part)) {
+    if ((c.subfile_count && c.arrives) ||
+        (r->is_part && (c.subfile_count || known))) {
         bm_findings_add(&r->findings, BOUMA_NOTE, (int64_t)number, dir,
-                        c.arrives ? "waits for files that were not drained "
-                                    "yet; left as it is"
-                                  : "its manifest is missing here, and may be "
-                                    "on other nodes; left as it is");
+                        c.subfile_count && c.arrives
+                            ? "waits for files that were not drained "
+                              "yet; left as it is"
+                            : "its manifest is missing here, and may be "
+                              "on other nodes; left as it is");
         return BOUMA_OK;
     }
     if (known)

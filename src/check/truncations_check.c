@@ -2,26 +2,17 @@
  * and if it is damaged, it is moved out of the way. Nothing else knows what it
  * said. */
 #include "check/repair.h"
-#include "store/truncations.h"
-
-static int load(struct bm_store *s, const uint8_t id[16],
-                struct bm_error *error)
-{
-    struct bm_truncations t;
-    int rc;
-
-    bm_truncations_init(&t, s->a);
-    rc = bm_truncations_load(s, id, &t, error);
-    bm_truncations_release(&t);
-    return rc;
-}
 
 int bm_check_truncations(struct bm_store *s, const uint8_t id[16],
                          struct bm_findings *out)
 {
     struct bm_error why = {0};
-    int rc = load(s, id, &why);
+    struct bm_truncations t;
+    int rc;
 
+    bm_truncations_init(&t, s->a);
+    rc = bm_truncations_load(s, id, &t, &why);
+    bm_truncations_release(&t);
     if (rc == BOUMA_ENOMEM)
         return rc;
     if (rc)
@@ -38,7 +29,7 @@ int bm_check_truncations(struct bm_store *s, const uint8_t id[16],
 int bm_repair_truncations(struct bm_repair *r)
 {
     struct bm_error why = {0};
-    int rc = load(&r->ds.store, r->ds.id, &why);
+    int rc = bm_truncations_load(&r->ds.store, r->ds.id, &r->truncations, &why);
 
     r->changing = 0;
     if (rc && !bm_is_damage(rc)) {

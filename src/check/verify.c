@@ -42,7 +42,7 @@ static int look_for_losses(struct verify *v)
     bm_step_list_init(&cached, ds->a);
     rc = bm_index_load(&ds->store, ds->id, &cached, &bad, &why);
     bm_step_list_release(&cached);
-    has_index = !rc;
+    has_index = !rc && !v->is_part; /* else it tells of other nodes, too */
     if (rc && rc != BOUMA_ENOMEM) {
         bm_findings_add(&v->findings, bm_severity_of(rc), -1, BM_NAME_INDEX,
                         "%s; so steps that only it knows, as they are lost, "
@@ -58,7 +58,7 @@ static int look_for_losses(struct verify *v)
     if (rc == BOUMA_ENOMEM)
         return bm_fail(&ds->error, rc, "%s", why.text);
     bm_losses_tell(&v->losses, &v->findings);
-    bm_losses_tell_vague(&v->records, &ds->store, &v->findings);
+    bm_losses_tell_vague(&v->records, &ds->store, ds->id, &v->findings);
     if (rc)
         bm_findings_add(&v->findings, bm_severity_of(rc), -1, BM_NAME_LOST,
                         "%s", why.text);
@@ -155,7 +155,8 @@ static void look_at_manifest(struct verify *v, const struct bouma_step *step,
     if (older)
         bm_findings_add(out, BOUMA_NOTE, (int64_t)m->step, name,
                         "%" PRIu64 " file%s left of an earlier writing of "
-                        "this step; `bouma repair` removes them",
+                        "this step, or of another step; `bouma repair "
+                        "--apply` clears up",
                         older, older == 1 ? " is" : "s are");
 }
 

@@ -39,14 +39,15 @@ static int is_short(struct bm_store *s, const struct bm_lost_step *l,
     return rc || bytes <= lost->bytes;
 }
 
-int bm_loss_is_over(struct bm_store *s, const struct bm_lost_step *l)
+int bm_loss_is_over(struct bm_store *s, const uint8_t id[16],
+                    const struct bm_lost_step *l)
 {
     struct bm_step_entry entry;
     int is_there, over;
 
     if (l->unreadable) /* it may be of parts of the step */
         return 0;
-    is_there = bm_step_peek(s, l->entry.step, NULL, &entry) &&
+    is_there = bm_step_peek(s, l->entry.step, id, &entry) &&
                entry.step == l->entry.step;
     /* A step that is there (again) is not lost as a whole. */
     if (bm_lost_step_is_whole(l))
@@ -88,7 +89,7 @@ int bm_losses_find_all(struct bm_store *s, const uint8_t id[16],
 
     bm_step_list_init(&gone, s->a);
     for (size_t i = 0; i < list->count && !rc; i++)
-        if (!bm_loss_is_over(s, &list->steps[i]))
+        if (!bm_loss_is_over(s, id, &list->steps[i]))
             list->steps[n++] = list->steps[i];
         else
             bm_lost_step_release(&list->steps[i], s->a);

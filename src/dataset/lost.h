@@ -13,7 +13,8 @@ int bm_step_peek(struct bm_store *s, uint64_t step, const uint8_t *id,
 /* Whether a record means nothing any more: what it says is there again, or was
  * written anew. So is one that is damaged, if the step is there: only a look at
  * the step can tell whether parts of it are lost. */
-int bm_loss_is_over(struct bm_store *s, const struct bm_lost_step *l);
+int bm_loss_is_over(struct bm_store *s, const uint8_t id[16],
+                    const struct bm_lost_step *l);
 
 /* All losses of a dataset: those on record, unless they are over, and with
  * 'ask_index' steps that the index knows and that are gone. Into an empty list.

@@ -8,6 +8,7 @@
 #include "dataset/dataset.h"
 #include "store/envelope.h"
 #include "store/losses.h"
+#include "store/truncations.h"
 
 int bm_manifest_load(struct bm_manifest *m, struct bm_store *s, uint64_t step,
                      const char *name, const uint8_t *id,
@@ -29,7 +30,8 @@ int bm_manifest_load(struct bm_manifest *m, struct bm_store *s, uint64_t step,
     if (!rc && m->step != step)
         rc = bm_fail(error, BOUMA_EFORMAT,
                      "%s: holds the manifest of step %" PRIu64
-                     ", not of step %" PRIu64 "; move it back or away",
+                     ", not of step %" PRIu64 "; `bouma repair --apply` puts "
+                     "it right",
                      full, m->step, step);
     bm_buffer_release(&b);
     return rc;
@@ -75,9 +77,10 @@ int bm_steps_list(struct bm_store *s, struct bm_step_list *out,
 
 struct leftovers {
     uint64_t subfiles, manifests, copies;
-    struct bm_generation latest; /* of the subfiles */
-    uint64_t of_latest;          /* how many are of that */
-    uint32_t last;               /* the highest number of those */
+    struct bm_generation latest;  /* of the subfiles */
+    uint64_t of_latest;           /* how many are of that */
+    uint32_t last;                /* the highest number of those */
+    struct bm_generation written; /* of the latest manifest */
 };
 
 static int count_leftover(void *context, const char *entry)
@@ -86,7 +89,9 @@ static int count_leftover(void *context, const char *entry)
     struct bm_generation g;
     uint32_t subfile;
 
-    l->manifests += (uint64_t)bm_name_parse_manifest_new(entry, &g);
+    if (bm_name_parse_manifest_new(entry, &g) &&
+        (!l->manifests++ || bm_generation_is_later(g, l->written)))
+        l->written = g;
     l->copies += (uint64_t)bm_name_is_copy(entry, &g);
     if (!bm_name_parse_subfile(entry, &subfile, &g))
         return 0;
@@ -128,18 +133,42 @@ static int looks_whole(struct bm_store *s, uint64_t step,
            bm_load_u32(front + BM_ENVELOPE_BYTES + 20) == l->of_latest;
 }
 
-/* A remark about a directory without a manifest. */
-static int note_incomplete(struct bm_store *s, uint64_t step,
-                           int (*note)(void *, const char *), void *context)
+/* Whether a writing was dropped: a truncation that was cut short has left it.
+ */
+static int is_dropped(const struct bm_step_search *w, uint64_t step,
+                      struct bm_generation g)
 {
+    struct bm_error ignored = {0};
+    struct bm_truncations t;
+    int has;
+
+    bm_truncations_init(&t, w->store->a);
+    has = !bm_truncations_load(w->store, w->id, &t, &ignored) &&
+          bm_truncations_has(&t, step, g);
+    bm_truncations_release(&t);
+    return has;
+}
+
+/* A remark about a directory without a manifest. */
+static int note_incomplete(const struct bm_step_search *w, uint64_t step)
+{
+    struct bm_store *s = w->store;
     struct bm_error ignored = {0};
     struct leftovers l = {.subfiles = 0};
     char name[BM_NAME_BYTES], text[256];
+    int is_whole;
 
     bm_name_step(name, step);
     if (bm_store_list(s, name, count_leftover, &l, &ignored))
         return BOUMA_OK;
-    if (l.manifests)
+    is_whole = !l.manifests && !l.copies && looks_whole(s, step, &l);
+    if ((l.manifests && is_dropped(w, step, l.written)) ||
+        (is_whole && is_dropped(w, step, l.latest)))
+        snprintf(text, sizeof(text),
+                 "step %" PRIu64 " was dropped by a truncation, ignored; "
+                 "%" PRIu64 " of its files are left",
+                 step, l.subfiles);
+    else if (l.manifests)
         snprintf(text, sizeof(text),
                  "step %" PRIu64 " was written (%" PRIu64
                  " files) but not published, ignored; `bouma repair` checks "
@@ -150,7 +179,7 @@ static int note_incomplete(struct bm_store *s, uint64_t step,
                  "step %" PRIu64 " is not complete yet (%" PRIu64
                  " files): others were not drained, ignored",
                  step, l.subfiles);
-    else if (looks_whole(s, step, &l))
+    else if (is_whole)
         snprintf(text, sizeof(text),
                  "step %" PRIu64 " has no manifest, ignored; its files seem to "
                  "be all there (%" PRIu64 "): `bouma repair` checks them, and "
@@ -161,7 +190,7 @@ static int note_incomplete(struct bm_store *s, uint64_t step,
                  "step %" PRIu64 " is incomplete (%" PRIu64
                  " file%s, no manifest), ignored",
                  step, l.subfiles, l.subfiles == 1 ? "" : "s");
-    return note(context, text);
+    return w->note(w->context, text);
 }
 
 /* Make a step durable that its writer may not have. */
@@ -239,8 +268,7 @@ static int probe(struct bm_step_search *w, uint64_t step,
         rc = list_committed(w, &m, cached, &why);
     } else if (rc == BOUMA_ENOTFOUND && !is_known) {
         bm_error_clear(&why);
-        rc = w->note ? note_incomplete(w->store, step, w->note, w->context)
-                     : BOUMA_OK;
+        rc = w->note ? note_incomplete(w, step) : BOUMA_OK;
     } else if (is_listed(rc)) {
         rc = list_unreadable(w, is_known ? cached : &number, rc == BOUMA_EIO,
                              &why);

@@ -99,7 +99,8 @@ static int fill_step(struct bouma_step *s, struct bouma_dataset *ds,
     if (!rc && s->manifest.step != step)
         rc = bm_fail(&ds->error, BOUMA_EFORMAT,
                      "%s: holds the manifest of step %" PRIu64
-                     ", not of step %" PRIu64 "; move it back or away",
+                     ", not of step %" PRIu64 "; `bouma repair --apply` puts "
+                     "it right",
                      full, s->manifest.step, step);
     if (rc)
         return rc;

@@ -146,8 +146,11 @@ int bm_envelope_open(struct bm_envelope *out, struct bm_cursor *body,
                        "%s: the checksum does not match; the file is damaged",
                        name);
     if (in->id && memcmp(in->id, out->id, 16))
-        return bm_fail(error, BOUMA_EFORMAT, "%s: belongs to another dataset",
-                       name);
+        return bm_fail(error, BOUMA_EFORMAT, "%s: belongs to another dataset%s",
+                       name,
+                       kind == BM_KIND_MANIFEST
+                           ? "; `bouma repair --apply` moves it to lost/"
+                           : "");
     /* Zero in all versions up to this one. */
     if (bm_load_u64(data + AT_BODY + 8))
         return bm_fail(error, BOUMA_EVERSION,

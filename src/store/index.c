@@ -159,6 +159,11 @@ const struct bm_step_entry *bm_step_list_next(const struct bm_step_list *list,
                : NULL;
 }
 
+int bm_generation_is_same(struct bm_generation a, struct bm_generation b)
+{
+    return a.epoch == b.epoch && a.attempt == b.attempt;
+}
+
 int bm_generation_is_later(struct bm_generation a, struct bm_generation b)
 {
     return a.epoch != b.epoch ? a.epoch > b.epoch : a.attempt > b.attempt;

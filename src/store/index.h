@@ -49,6 +49,7 @@ const struct bm_step_entry *bm_step_list_next(const struct bm_step_list *list,
                                               size_t *at, uint64_t step);
 
 /* Whether 'a' was written after 'b'. */
+int bm_generation_is_same(struct bm_generation a, struct bm_generation b);
 int bm_generation_is_later(struct bm_generation a, struct bm_generation b);
 
 int bm_step_entry_is_same(const struct bm_step_entry *a,

@@ -5,6 +5,7 @@
 
 #include "forge.h"
 
+#include "dataset/local_copy.h"
 #include "layout/manifest.h"
 #include "store/losses.h"
 
@@ -556,7 +557,8 @@ static void a_stray_step_is_put_right(int is_copied)
         forge_verify(&f, &found, BOUMA_VERIFY_QUICK);
         CHECK_EQ(found.verified.damages, 2 - is_copied);
         CHECK_TEXT(found.text, "2 7 steps/00000007/manifest holds the manifest "
-                               "of step 1, not of step 7; move it back");
+                               "of step 1, not of step 7; `bouma repair "
+                               "--apply` puts it right");
         for (int apply = 0; apply < 2; apply++) {
             forge_repair(&f, &found, apply);
             CHECK_EQ(found.repaired.hopeless, 0);
@@ -603,7 +605,7 @@ static void a_stray_step_hides_no_loss(void)
     forge_end(&f);
 }
 
-/* Of two places of a step neither can be read as it: nothing is moved. */
+/* Of two places of a step its own one lacks files: it gets them back. */
 static void a_stray_step_may_be_the_better_one(void)
 {
     struct forge_findings found;
@@ -620,10 +622,184 @@ static void a_stray_step_may_be_the_better_one(void)
     forge_name_subfile(name, STEP, 0);
     forge_remove(&f, name);
     forge_repair(&f, &found, 1);
-    CHECK_TEXT(found.text, "2 7 steps/00000007/manifest holds the manifest");
-    CHECK(forge_exists(&f, "steps/00000007/manifest"));
-    CHECK(!forge_exists(&f, "lost/00000007.loss"));
+    CHECK_TEXT(found.text, "is a file of step 1; moved back to that");
+    CHECK_TEXT(found.text, "is the manifest of step 1; moved back to that");
+    CHECK_EQ(found.repaired.hopeless, 0);
+    CHECK(forge_exists(&f, "lost/steps.00000001.manifest.0"));
+    nothing_is_lost(&f);
+    CHECK_EQ(forge_read(&f, STEP, 0), BOUMA_OK);
     free(file.data);
+    forge_end(&f);
+}
+
+/* Rename an entry of the dataset. */
+static void rename_entry(const struct forge *f, const char *from,
+                         const char *to)
+{
+    const bouma_io *io = f->io;
+    void *root;
+
+    REQUIRE(!io->attach(io->user, &root, FORGE_PATH, 0));
+    REQUIRE(!io->publish(io->user, root, from, to, 1));
+    io->detach(io->user, root);
+}
+
+struct carrier {
+    const struct forge *f;
+    int from, to;
+    const char *prefix; /* of what is moved */
+};
+
+static int carry(void *context, const char *entry)
+{
+    const struct carrier *c = context;
+    char from[96], to[96];
+
+    if (strncmp(entry, c->prefix, strlen(c->prefix)))
+        return 0;
+    snprintf(from, sizeof(from), "steps/%08d/%.60s", c->from, entry);
+    snprintf(to, sizeof(to), "steps/%08d/%.60s", c->to, entry);
+    rename_entry(c->f, from, to);
+    return 0;
+}
+
+/* mv steps/FROM/PREFIX* steps/TO/ */
+static void move_files(const struct forge *f, int from, int to,
+                       const char *prefix)
+{
+    struct carrier c = {f, from, to, prefix};
+    const bouma_io *io = f->io;
+    char dir[96];
+    void *root;
+
+    snprintf(dir, sizeof(dir), "steps/%08d", from);
+    REQUIRE(!io->attach(io->user, &root, FORGE_PATH, 0));
+    REQUIRE(!io->list(io->user, root, dir, carry, &c));
+    io->detach(io->user, root);
+}
+
+/* All steps can be read; 'hopeless' damages stay, and a second repair finds
+ * nothing to do. */
+static void all_are_back(const struct forge *f, int hopeless)
+{
+    struct forge_findings found;
+
+    forge_repair(f, &found, 0);
+    forge_repair(f, &found, 1);
+    CHECK_EQ(found.repaired.hopeless, hopeless);
+    for (int s = 0; s < 3; s++)
+        CHECK_EQ(forge_read(f, s, 0), BOUMA_OK);
+    forge_repair(f, &found, 1);
+    CHECK_EQ(found.repaired.actions, 0);
+    CHECK_EQ(found.repaired.hopeless, hopeless);
+}
+
+/* By their names these files are an earlier writing of step 2. */
+static void files_of_another_step_go_back(void)
+{
+    struct forge f;
+
+    forge_begin(&f, BOUMA_ORDER_LEVEL, 0);
+    move_files(&f, 1, 2, "d.");
+    all_are_back(&f, 0);
+    nothing_is_lost(&f);
+    forge_end(&f);
+
+    /* With the manifest: that of step 1 is lost, its subfiles stay. */
+    forge_begin(&f, BOUMA_ORDER_LEVEL, 0);
+    move_files(&f, 2, 1, "");
+    all_are_back(&f, 1);
+    CHECK(!forge_exists(&f, "lost/00000002.loss"));
+    forge_end(&f);
+}
+
+/* The subfiles beside it are whole, and those of their own step. */
+static void a_stray_manifest_does_not_hide_subfiles(void)
+{
+    struct forge_file file;
+    struct forge f;
+    char from[96], to[96];
+
+    forge_name_manifest(from, 1);
+    forge_name_manifest(to, 2);
+    for (int is_moved = 0; is_moved < 2; is_moved++) {
+        forge_begin(&f, BOUMA_ORDER_LEVEL, 0);
+        forge_load(&f, &file, from);
+        forge_save(&f, to, file.data, file.bytes);
+        free(file.data);
+        if (is_moved)
+            forge_remove(&f, from);
+        all_are_back(&f, 1);
+        CHECK(!forge_exists(&f, "lost/00000001.loss"));
+        CHECK_EQ(forge_exists(&f, "lost/steps.00000002.manifest.0"), !is_moved);
+        forge_end(&f);
+    }
+}
+
+static void swapped_steps_are_put_right(void)
+{
+    struct forge f;
+
+    forge_begin(&f, BOUMA_ORDER_LEVEL, 0);
+    rename_entry(&f, "steps/00000001", "elsewhere");
+    rename_entry(&f, "steps/00000002", "steps/00000001");
+    rename_entry(&f, "elsewhere", "steps/00000002");
+    all_are_back(&f, 0);
+    nothing_is_lost(&f);
+    forge_end(&f);
+
+    /* Three in a ring. */
+    forge_begin(&f, BOUMA_ORDER_LEVEL, 0);
+    rename_entry(&f, "steps/00000000", "elsewhere");
+    rename_entry(&f, "steps/00000001", "steps/00000000");
+    rename_entry(&f, "steps/00000002", "steps/00000001");
+    rename_entry(&f, "elsewhere", "steps/00000002");
+    all_are_back(&f, 0);
+    nothing_is_lost(&f);
+    forge_end(&f);
+}
+
+/* The copy is whole, and the step is not. */
+static void a_whole_copy_replaces_a_cut_file(void)
+{
+    struct forge_file file;
+    struct forge f;
+    char name[96];
+
+    forge_begin(&f, BOUMA_ORDER_LEVEL, 0);
+    move_step(&f, 1);
+    forge_name_subfile(name, STEP, 0);
+    forge_load(&f, &file, name);
+    forge_save(&f, name, file.data, 100);
+    free(file.data);
+    all_are_back(&f, 0);
+    nothing_is_lost(&f);
+    forge_end(&f);
+}
+
+/* Step 5 is one of another dataset: no loss of this one. */
+static void a_foreign_step_is_no_loss(void)
+{
+    struct forge_findings found;
+    struct forge_file file;
+    struct forge f;
+
+    forge_begin(&f, BOUMA_ORDER_LEVEL, 0);
+    move_step(&f, 1);
+    forge_load(&f, &file, "steps/00000007/manifest");
+    file.data[32] ^= 1; /* of the id */
+    mend_envelope(file.data, file.bytes);
+    forge_save(&f, "steps/00000007/manifest", file.data, file.bytes);
+    free(file.data);
+    forge_verify(&f, &found, BOUMA_VERIFY_QUICK);
+    CHECK_TEXT(found.text, "belongs to another dataset; `bouma repair --apply` "
+                           "moves it to lost/");
+    forge_repair(&f, &found, 1);
+    CHECK_TEXT(found.text, "belongs to another dataset; moved to lost/");
+    CHECK_EQ(found.repaired.hopeless, 0);
+    CHECK(!forge_exists(&f, "lost/00000007.loss"));
+    CHECK(!forge_exists(&f, "steps/00000007/manifest"));
+    nothing_is_lost(&f);
     forge_end(&f);
 }
 
@@ -810,6 +986,131 @@ static void directories_are_moved_away(void)
     a_directory_is_no_file("steps/00000001/d.0000.e1a2", 1, BOUMA_EFORMAT);
     a_directory_is_no_file("index", 0, BOUMA_OK);
     a_directory_is_no_file("DATASET", 0, BOUMA_OK);
+}
+
+/* What has the name of a mended copy does not keep repair from the rest. */
+static void a_mended_copy_is_no_file(void)
+{
+    struct forge_findings found;
+    struct forge f;
+
+    forge_begin(&f, BOUMA_ORDER_LEVEL, 0);
+    put_directory(&f, "steps/00000000/mended.tmp.e5");
+    forge_remove(&f, "steps/00000001/manifest");
+    for (int apply = 0; apply < 2; apply++) {
+        forge_repair(&f, &found, apply);
+        CHECK_TEXT(found.text, "mended.tmp.e5");
+        CHECK_TEXT(found.text, "and no file; moved to lost/");
+        CHECK_EQ(found.repaired.hopeless, 1);
+    }
+    put_directory_fails(&f, "lost/steps.00000000.mended.tmp.e5.0.other");
+    CHECK_EQ(forge_read(&f, STEP, 0), BOUMA_OK);
+    only_attributes_are_lost(&f);
+    forge_end(&f);
+}
+
+/* ---- records and dropped steps ------------------------------------------- */
+
+/* Put the loss of step 1 on record, at the time 7. */
+static void record_loss(const struct forge *f)
+{
+    struct bm_lost_step lost = {.entry = {STEP, 0.5, {1, 2}}, .recorded = 7};
+    struct bm_buffer b;
+
+    put_directory(f, "lost");
+    bm_buffer_init(&b, bm_allocator_default());
+    bm_loss_encode(&b, &lost, f->options.id);
+    forge_save(f, "lost/00000001.loss", b.data, b.size);
+    bm_buffer_release(&b);
+}
+
+/* A manifest of another dataset does not end a loss, and what is lost of a step
+ * that is there was lost at that time. */
+static void a_record_ends_when_the_step_is_whole(void)
+{
+    struct forge_findings found;
+    struct forge_file file;
+    struct forge f;
+    char name[96];
+
+    forge_begin(&f, BOUMA_ORDER_LEVEL, 0);
+    record_loss(&f);
+    forge_load(&f, &file, "steps/00000001/manifest");
+    file.data[32] ^= 1; /* of the id */
+    mend_envelope(file.data, file.bytes);
+    remove_step(&f, 0);
+    forge_save(&f, "steps/00000001/manifest", file.data, file.bytes);
+    free(file.data);
+    CHECK_EQ(losses(&f).count, 1);
+    CHECK_EQ(losses(&f).last.recorded, 7);
+    forge_repair(&f, &found, 1);
+    CHECK_EQ(losses(&f).count, 1);
+    CHECK_EQ(losses(&f).last.recorded, 7);
+    forge_end(&f);
+
+    forge_begin(&f, BOUMA_ORDER_LEVEL, 0);
+    record_loss(&f);
+    forge_name_subfile(name, STEP, 0);
+    forge_remove(&f, name);
+    forge_repair(&f, &found, 1);
+    CHECK(!strstr(found.text, "the record of a loss removed"));
+    CHECK_EQ(losses(&f).count, 1);
+    CHECK_EQ(losses(&f).last.files, 1);
+    CHECK_EQ(losses(&f).last.recorded, 7);
+    forge_end(&f);
+}
+
+/* A truncation has removed the manifest of step 1, and its files are left. */
+static void a_dropped_step_does_not_come_back(int is_stray)
+{
+    const char *dir = is_stray ? "steps/00000007" : "steps/00000001";
+    struct forge_findings found;
+    bouma_dataset *ds;
+    struct forge f;
+
+    forge_begin(&f, BOUMA_ORDER_LEVEL, 0);
+    rename_entry(&f, "steps/00000001", "elsewhere");
+    REQUIRE(!bouma_dataset_append(&ds, FORGE_PATH, &f.options));
+    REQUIRE(!bouma_dataset_truncate(ds, 0));
+    REQUIRE(!bouma_dataset_close(ds));
+    bouma_dataset_free(ds);
+    rename_entry(&f, "elsewhere", dir);
+    if (!is_stray) {
+        forge_remove(&f, "steps/00000001/manifest");
+        REQUIRE(!bouma_dataset_append(&ds, FORGE_PATH, &f.options));
+        CHECK(bouma_dataset_note(ds, 0));
+        CHECK_TEXT(bouma_dataset_note(ds, 0), "was dropped by a truncation");
+        CHECK(!strstr(bouma_dataset_note(ds, 0), "repair"));
+        bouma_dataset_free(ds);
+    }
+    for (int apply = 0; apply < 2; apply++) {
+        forge_repair(&f, &found, apply);
+        CHECK_TEXT(found.text, "dropped by a truncation");
+        CHECK_TEXT(found.text, "moved to lost/");
+        CHECK_EQ(found.repaired.hopeless, 0);
+    }
+    CHECK_EQ(forge_read(&f, STEP, 0), BOUMA_ENOTFOUND);
+    nothing_is_lost(&f);
+    forge_repair(&f, &found, 1);
+    CHECK_EQ(found.repaired.actions, 0);
+    forge_end(&f);
+}
+
+/* Of a local copy of several nodes: what is not here is on others. */
+static void a_part_does_not_lose_steps(void)
+{
+    struct forge_findings found;
+    struct forge f;
+
+    for (int with_directory = 0; with_directory < 2; with_directory++) {
+        forge_begin(&f, BOUMA_ORDER_LEVEL, 0);
+        forge_save(&f, BM_NAME_PART, f.options.id, 16);
+        remove_step(&f, with_directory);
+        forge_repair(&f, &found, 1);
+        CHECK_EQ(found.repaired.hopeless, 0);
+        CHECK(!forge_exists(&f, "lost/00000001.loss"));
+        forge_end(&f);
+    }
 }
 
 /* ---- a step that is removed just now ------------------------------------- */
@@ -1381,7 +1682,17 @@ int main(void)
     a_stray_step_is_put_right(1);
     a_stray_step_hides_no_loss();
     a_stray_step_may_be_the_better_one();
+    files_of_another_step_go_back();
+    a_stray_manifest_does_not_hide_subfiles();
+    swapped_steps_are_put_right();
+    a_whole_copy_replaces_a_cut_file();
+    a_foreign_step_is_no_loss();
     directories_are_moved_away();
+    a_mended_copy_is_no_file();
+    a_record_ends_when_the_step_is_whole();
+    a_dropped_step_does_not_come_back(0);
+    a_dropped_step_does_not_come_back(1);
+    a_part_does_not_lose_steps();
     subfiles_tell_which_dataset_it_is();
     leftovers_cost_one_small_read();
     damages_are_counted_alike();

@@ -188,9 +188,12 @@ static void print_loss(void *user, const bouma_loss *loss)
         return;
     printf("  %slost%s: step %" PRId64, context_red(ctx), context_plain(ctx),
            loss->step);
-    if (loss->files)
-        printf(", parts of %" PRId64 " of its files", loss->files);
-    else if (loss->is_known)
+    if (loss->files > loss->attributes)
+        printf(", parts of %" PRId64 " of its files",
+               loss->files - loss->attributes);
+    if (loss->attributes)
+        printf(", attributes, with its manifest");
+    if (!loss->files && loss->is_known)
         printf(", time %g", loss->time);
     puts(loss->recorded ? "" : " (not on record: see bouma repair)");
 }
