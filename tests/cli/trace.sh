@@ -79,6 +79,46 @@ refuse 1 'is damaged' "$BOUMA" trace hurt.json
 sed 's/"pid":0/"pid":99999999999/' t.json >hurt.json
 refuse 1 'is damaged' "$BOUMA" trace hurt.json
 
+# Forged ones: told in one line, or summed up; never more.
+forged()
+{
+    "$PYTHON" - "$1" <<'END'
+import sys
+text = open('t.json').read()
+first = text.index('{"ph":"X"')
+def line(pid=0, name='b', ts='1', dur='1', rest='}'):
+    return '{"ph":"X","pid":%s,"tid":0,"cat":"stage","name":"%s","ts":%s,"dur":%s%s,\n' % (pid, name, ts, dur, rest)
+def with_line(*args, **kw):
+    return text[:first] + line(*args, **kw) + text[first:]
+forged = {
+    'empty': '', 'cut': text[:first + 40], 'no_end': text[:text.rindex(',\n{') + 2],
+    'more': text + 'more', 'binary': '{"otherData":{"writer":"bouma"\n' + '\0\xff\n' * 99,
+    'nan': with_line(ts='nan'), 'inf': with_line(dur='inf'), 'far': with_line(ts='1e300'),
+    'negative': with_line(ts='-1'), 'less': with_line(pid='-1'), 'bytes': with_line(rest=',"args":{"bytes":-1}}'),
+    'many': with_line(rest=',"args":{"bytes":99999999999999999999}}'),
+    'long': with_line(rest=',"args":{"file":"' + 'x' * 9999 + '","bytes":7}}'),
+    'name': with_line(name='x' * 40), 'control': with_line(name='\x1b[31mred'),
+    'back': text.replace('\n]}', ',\n' + line(5) + line(4).rstrip(',\n') + '\n]}'),
+    'kinds': text[:first] + ''.join(line(name='k%d' % i) for i in range(300)) + text[first:],
+    'last': text.replace('\n]}', ',\n' + line(2**24 - 1).rstrip(',\n') + '\n]}'),
+    'zero': text[:first] + line(ts='0', dur='0').rstrip(',\n') + '\n]}\n'}
+open('forged.json', 'w', encoding='latin-1').write(forged[sys.argv[1]])
+END
+}
+forged empty
+refuse 1 'no trace that bouma has written' "$BOUMA" trace forged.json
+for kind in cut no_end more binary nan inf far negative less bytes many long name control back; do
+    forged $kind
+    refuse 1 'is damaged' "$BOUMA" trace forged.json
+done
+forged kinds
+refuse 1 'more than 256 kinds' "$BOUMA" trace forged.json
+for kind in last zero; do
+    forged $kind
+    expect 0 "$BOUMA" trace forged.json -o forged.png
+done
+refuse 1 '.' "$BOUMA" trace .
+
 # Another process replaces it; the option is the same as the variable.
 BOUMA_TRACE=t.json expect 0 "$BOUMA" read a.bouma grid/rho -o out.npy
 check t.json 1 "read boxes of all",fetch,"decode chunk",read

@@ -155,6 +155,10 @@ for file in 3, 4, 5, 6, 8, 9, 10, 11:
         save("fuzz_whole", "other_data_%d_%d" % (file, at), struct.pack("<BBBHBB", ALL, 1, file, at, 1 + at % 255, 0))
 
 # Sources of particles, and conditions on them.
+trace_line = b'{"ph":"X","pid":0,"tid":1000,"cat":"file","name":"write","ts":12.345,"dur":0.5'
+save("fuzz_trace_line", "plain", trace_line + b"},")
+save("fuzz_trace_line", "args", trace_line + b',"args":{"file":"steps/0/0.data","bytes":4096,"offset":8}},')
+save("fuzz_trace_line", "nan", trace_line.replace(b"12.345", b"nan") + b"},")
 save("fuzz_csv", "plain", b"x,y,z,id\n1,2.5,-3e4,7\r\n\n4,nan,inf,18446744073709551615\n")
 save("fuzz_csv", "quoted", b"# \"a b\";y\n 1 ; \"2\"\n-3;4\n")
 save("fuzz_csv", "tabs", b"\xef\xbb\xbfa\tb\n1\t2\n3\t4")

@@ -321,14 +321,17 @@ static void each_option_that_must_agree_is_told(struct ranks *ranks)
     for (int i = 0; ranks->size > 1 && (about = bouma_options_info(i)); i++) {
         int same = about->use & BOUMA_OPTION_SAME;
         bouma_options options;
-        int rc;
+        int is_text, rc;
 
         bouma_options_init(&options, sizeof(options));
         snprintf(options.local, sizeof(options.local), "here");
         options.buffers = 4; /* the default depends on 'async' */
         give(&options, about, last);
         rc = bouma_dataset_open_mpi(&s.ds, MPI_COMM_WORLD, s.path, &options);
-        snprintf(name, sizeof(name), "for option '%s', rank 0", about->name);
+        is_text = !strcmp(about->name, "machine") ||
+                  !strcmp(about->name, "trace"); /* of those that must agree */
+        snprintf(name, sizeof(name), "for option '%s'%s rank 0", about->name,
+                 is_text ? " than" : ",");
         check_failure(&s, rc, same ? BOUMA_EMISMATCH : BOUMA_ENOTFOUND,
                       same ? name : "nowhere");
         bouma_dataset_free(s.ds);

@@ -29,8 +29,10 @@ enum { MOST_SUMS = 256 };
 struct sum {
     char kind[TRACE_WORD], name[TRACE_WORD];
     uint64_t events, bytes;
-    double *seconds; /* [ranks], of each */
-    int ranks;
+    int rank;       /* the last that had one */
+    double seconds; /* of it */
+    double most;    /* of a rank before it */
+    double all;     /* of all */
 };
 
 struct sums {
@@ -56,6 +58,12 @@ static struct sum *find(struct sums *s, const struct trace_event *e)
     return sum < s->all + s->count ? sum : NULL;
 }
 
+/* Of the slowest rank. */
+static double longest(const struct sum *sum)
+{
+    return sum->seconds > sum->most ? sum->seconds : sum->most;
+}
+
 static int add(void *user, const struct trace_event *e)
 {
     struct sums *s = user;
@@ -70,39 +78,16 @@ static int add(void *user, const struct trace_event *e)
         return context_fail(s->ctx, DATA_AT_FAULT,
                             "the trace has more than %d kinds of events",
                             MOST_SUMS);
-    if (e->rank >= sum->ranks) {
-        int ranks = e->rank < 2 * sum->ranks ? 2 * sum->ranks : e->rank + 1;
-        double *grown = realloc(sum->seconds, (size_t)ranks * sizeof(*grown));
-
-        if (!grown)
-            return context_fail_memory(s->ctx);
-        for (int i = sum->ranks; i < ranks; i++)
-            grown[i] = 0;
-        sum->seconds = grown;
-        sum->ranks = ranks;
+    if (e->rank != sum->rank) { /* ranks come one after the other */
+        sum->most = longest(sum);
+        sum->seconds = 0;
+        sum->rank = e->rank;
     }
-    sum->seconds[e->rank] += e->seconds;
+    sum->seconds += e->seconds;
+    sum->all += e->seconds;
     sum->events++;
     sum->bytes += e->bytes;
     return DONE;
-}
-
-static double longest(const struct sum *sum)
-{
-    double most = 0;
-
-    for (int i = 0; i < sum->ranks; i++)
-        most = sum->seconds[i] > most ? sum->seconds[i] : most;
-    return most;
-}
-
-static double mean(const struct sum *sum, int ranks)
-{
-    double all = 0;
-
-    for (int i = 0; i < sum->ranks; i++)
-        all += sum->seconds[i];
-    return all / ranks;
 }
 
 /* Kinds from the outside in; of each, what takes longest first. */
@@ -148,7 +133,7 @@ static int print_table(const struct sums *s, struct context *ctx)
         text_table_add(&table, "%" PRIu64, sum->events);
         text_table_add(&table, "%s",
                        sum->bytes ? format_bytes(text, sum->bytes) : "");
-        text_table_add(&table, "%s", format_seconds(text, mean(sum, s->ranks)));
+        text_table_add(&table, "%s", format_seconds(text, sum->all / s->ranks));
         text_table_add(&table, "%s", format_seconds(text, most));
         text_table_add(&table, "%.0f%%", s->end > 0 ? 100 * most / s->end : 0);
     }
@@ -179,7 +164,7 @@ static int print_sums(const struct sums *s, struct context *ctx,
         json_put(one, "name", json_text(sum->name));
         json_put(one, "events", json_count(sum->events));
         json_put(one, "bytes", json_count(sum->bytes));
-        json_put(one, "mean", json_number(mean(sum, s->ranks)));
+        json_put(one, "mean", json_number(sum->all / s->ranks));
         json_put(one, "slowest", json_number(longest(sum)));
         json_array_append_new(list, one);
     }
@@ -222,8 +207,6 @@ static int run(struct context *ctx, const struct arguments *args)
     }
     if (!rc && picture)
         rc = draw(s, ctx, path, picture);
-    for (int i = 0; s && i < s->count; i++)
-        free(s->all[i].seconds);
     free(s);
     return rc;
 }

@@ -3,23 +3,11 @@
 #ifndef TRACE_EVENTS_H
 #define TRACE_EVENTS_H
 
-#include <stdint.h>
-
 #include "context.h"
+#include "trace_line.h"
 
-enum { TRACE_WORD = 32, TRACE_RANKS = 1 << 24 };
-
-/* Something that a rank did: from 'begin' on, for so many seconds. Track 0 is
- * the main thread. */
-struct trace_event {
-    int rank, track;
-    char kind[TRACE_WORD], name[TRACE_WORD];
-    double begin, seconds;
-    uint64_t bytes; /* 0: not told */
-};
-
-/* Call 'each' for every event of the file, in its order; what it returns, if
- * that is not DONE, ends the reading. */
+/* Call 'each' for every event of the file, in its order, which is that of
+ * ranks; what it returns, if that is not DONE, ends the reading. */
 int trace_events_read(struct context *ctx, const char *path,
                       int (*each)(void *user, const struct trace_event *event),
                       void *user);

@@ -53,12 +53,19 @@ static int ink_of(struct picture *p, const char *stage)
     return i < MOST_STAGES ? OWN_INK + i : FAINT;
 }
 
+/* Where a moment is: also if the file has become another since its end was
+ * looked for. */
+static int column_of(const struct picture *p, double moment)
+{
+    return moment < p->seconds ? (int)(moment / p->seconds * WIDTH) : WIDTH;
+}
+
 static int draw_event(void *user, const struct trace_event *e)
 {
     struct picture *p = user;
     int row = e->rank < p->ranks ? row_of(p, e->rank) : -1;
-    int x = (int)(e->begin / p->seconds * WIDTH);
-    int end = (int)((e->begin + e->seconds) / p->seconds * WIDTH);
+    int x = column_of(p, e->begin);
+    int end = column_of(p, e->begin + e->seconds);
     int width = end > x ? end - x : 1, part = p->row * 3 / 5, y;
 
     if (row < 0)
