@@ -350,7 +350,8 @@ BOUMA_API void bouma_options_init(bouma_options *opts, size_t size);
 
 /* Set a field by its name and text, as "assign" and "optimal", "file_size" and
  * "64MiB", "durability" and "group=4". BOUMA_EINVAL if there is no such field
- * or value; 'message' (of 'bytes' bytes, may be NULL) then says which are.
+ * or value; 'message' (of 'bytes' bytes, may be NULL) then says which are, the
+ * options stay as they were, and nothing remembers it: look at the status.
  *
  * The environment variable BOUMA_OPTIONS ("files=4;order=chunk;") sets fields
  * that the program leaves at zero, but not 'clobber'; BOUMA_TIER ("hbm") does
@@ -454,7 +455,8 @@ BOUMA_API const char *bouma_error_message(const bouma_dataset *ds);
 
 /* Remarks of bouma_dataset_append(), such as "step 42 is incomplete (5
  * subfiles, no manifest), ignored"; of bouma_step_end(), on a tolerance that
- * leaves little of a variable's values; and of bouma_dataset_create() and
+ * leaves little of a variable's values, and on the first step that nothing was
+ * put in though there are variables; and of bouma_dataset_create() and
  * bouma_dataset_truncate(), on directories of removed steps that had to stay:
  * the i-th, or NULL past the last. */
 BOUMA_API const char *bouma_dataset_note(const bouma_dataset *ds, int i);

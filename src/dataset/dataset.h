@@ -91,6 +91,7 @@ struct bouma_dataset {
 
     /* Writing: */
     struct bm_schema schema;
+    int told_empty; /* that a step has no data */
     uint32_t epoch, attempt;
     uint32_t copies; /* of manifests that were begun here: names them */
     int claims, claims_second; /* the epoch of this place is this rank's */

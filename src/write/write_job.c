@@ -175,12 +175,28 @@ static void release(struct bm_write_job *job)
     bm_buffer_release(&job->result.manifest);
 }
 
+/* It may be meant; more likely a put was forgotten. Told once. */
+static void tell_empty(const struct bm_write_job *job)
+{
+    struct bouma_dataset *ds = job->ds;
+
+    if (job->result.record.raw_bytes || !ds->schema.count || ds->told_empty)
+        return;
+    ds->told_empty = 1;
+    bm_dataset_add_note(ds,
+                        "step %" PRIu64 " has no data: no rank has put any of "
+                        "the variables that are defined",
+                        job->entry.step);
+}
+
 /* The step is committed, or has failed ('rc'): clean up. Collective. */
 static int conclude(struct bm_write_job *job, int rc)
 {
     struct bouma_dataset *ds = job->ds;
 
     release(job);
+    if (!rc)
+        tell_empty(job);
     if (rc)
         bm_job_remove_directory(job, rc);
     if (!rc && ds->held_count >= ds->options.group)

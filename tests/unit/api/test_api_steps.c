@@ -147,12 +147,18 @@ static void a_step_may_be_empty(void)
         MUST(w.ds, bouma_dataset_create(&w.ds, path, &o));
         MUST(w.ds, bouma_step_begin(w.ds, 5, 0)); /* nothing defined */
         MUST(w.ds, bouma_step_end(w.ds, NULL));
+        CHECK(!bouma_dataset_note(w.ds, 0));
         define_two(&w);
-        MUST(w.ds, bouma_step_begin(w.ds, 6, 0)); /* nothing put */
-        MUST(w.ds, bouma_step_end(w.ds, NULL));
+        for (int i = 6; i < 8; i++) { /* nothing put: told once */
+            MUST(w.ds, bouma_step_begin(w.ds, i, 0));
+            MUST(w.ds, bouma_step_end(w.ds, NULL));
+            REQUIRE(bouma_dataset_note(w.ds, 0));
+            CHECK_TEXT(bouma_dataset_note(w.ds, 0), "step 6 has no data");
+            CHECK(!bouma_dataset_note(w.ds, 1));
+        }
         MUST(w.ds, bouma_dataset_close(w.ds));
         bouma_dataset_free(w.ds);
-        CHECK_EQ(count_steps(path), 2);
+        CHECK_EQ(count_steps(path), 3);
         MUST(w.ds, bouma_dataset_open(&w.ds, path, &o));
         MUST(w.ds, bouma_step_open(&step, w.ds, 5));
         CHECK_EQ(bouma_step_grid_count(step), 0);
