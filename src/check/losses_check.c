@@ -246,11 +246,28 @@ int bm_repair_lost_attributes(struct bm_repair *r, const struct bm_manifest *m,
     return rc;
 }
 
+/* Nothing of a step is lost: what is on record is over. */
+static int end_record(struct bm_repair *r, uint64_t step)
+{
+    const struct bm_lost_step *record = bm_losses_find(&r->records, step);
+    char name[BM_NAME_BYTES];
+
+    if (!record || record->unreadable)
+        return BOUMA_OK;
+    bm_name_loss(name, step);
+    return bm_repair_act(r, (int64_t)step, name,
+                         bm_lost_step_is_vague(record)
+                             ? "the damaged record of a loss removed, as "
+                               "nothing of the step is lost"
+                             : AGAIN)
+               ? bm_losses_remove(&r->ds.store, step, r->error)
+               : BOUMA_OK;
+}
+
 int bm_repair_lost_parts(struct bm_repair *r, const struct bm_manifest *m,
                          struct bm_lost_step *now, int is_all, int is_left)
 {
     const struct bm_lost_step *known = bm_losses_find(&r->losses, m->step);
-    const struct bm_lost_step *record = bm_losses_find(&r->records, m->step);
     struct bm_store *s = &r->ds.store;
     char name[BM_NAME_BYTES];
 
@@ -265,17 +282,8 @@ int bm_repair_lost_parts(struct bm_repair *r, const struct bm_manifest *m,
     if (known && !is_all)
         return BOUMA_OK;
     bm_name_loss(name, m->step);
-    if (bm_lost_step_is_whole(now) && record && bm_lost_step_is_vague(record))
-        return is_all && bm_repair_act(r, (int64_t)m->step, name,
-                                       "the damaged record of a loss removed, "
-                                       "as nothing of the step is lost")
-                   ? bm_losses_remove(s, m->step, r->error)
-                   : BOUMA_OK;
     if (bm_lost_step_is_whole(now))
-        return record && !record->unreadable && is_all &&
-                       bm_repair_act(r, (int64_t)m->step, name, AGAIN)
-                   ? bm_losses_remove(s, m->step, r->error)
-                   : BOUMA_OK;
+        return is_all ? end_record(r, m->step) : BOUMA_OK;
     if (known && bm_lost_step_covers(known, now)) {
         if (bm_lost_step_covers(now, known))
             return BOUMA_OK;

@@ -156,7 +156,8 @@ static int go_through(struct walk *w)
 
     bm_name_step(dir, w->dir);
     rc = bm_store_list(&w->r->ds.store, dir, look_at_file, w, &why);
-    if (w->rc || !rc || rc == BOUMA_ENOTFOUND)
+    /* That it cannot be listed is told when the step is looked at. */
+    if (w->rc || !rc || rc == BOUMA_ENOTFOUND || w->count)
         return w->rc;
     return bm_fail(w->r->error, rc, "%s", why.text);
 }

@@ -158,6 +158,29 @@ static int look_at_stray(struct bm_repair *r, uint64_t step,
     return rc || files.others ? rc : is_emptied(r, later, step);
 }
 
+/* Whether the manifest is surely that of another dataset: by its id, and not as
+ * it could not be read a moment ago. */
+static int is_foreign(struct bm_repair *r, uint64_t step)
+{
+    struct bm_store *s = &r->ds.store;
+    struct bm_error ignored = {0};
+    char name[BM_NAME_BYTES];
+    struct bm_envelope e;
+    struct bm_cursor body;
+    struct bm_buffer b;
+    int is;
+
+    bm_name_manifest(name, step);
+    bm_buffer_init(&b, s->a);
+    is = !bm_store_load(s, name, &b, s->memory_limit, &ignored) &&
+         !bm_envelope_open(&e, &body,
+                           &(struct bm_metadata){b.data, b.size, NULL, name},
+                           BM_KIND_MANIFEST, &ignored) &&
+         memcmp(e.id, r->ds.id, 16);
+    bm_buffer_release(&b);
+    return is;
+}
+
 /* One directory of a step. */
 static int look_at(struct bm_repair *r, uint64_t step, struct later *later)
 {
@@ -169,7 +192,7 @@ static int look_at(struct bm_repair *r, uint64_t step, struct later *later)
     if (is_ours && found.step != step)
         return look_at_stray(r, step, &found, later);
     /* An id that was found in a step says nothing of the others. */
-    if (!is_ours && r->has_identity && bm_step_peek(s, step, NULL, &found)) {
+    if (!is_ours && r->has_identity && is_foreign(r, step)) {
         rc = bm_repair_foreign(r, step);
         if (!rc && !r->apply)
             rc = skip(r, step);

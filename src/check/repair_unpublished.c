@@ -181,19 +181,27 @@ static int find_manifest(struct bm_repair *r, uint64_t number,
     return rc;
 }
 
+/* What the index knows of a step that is not dropped; NULL: nothing. */
+static const struct bm_step_entry *known_of(const struct bm_repair *r,
+                                            uint64_t step)
+{
+    const struct bm_step_entry *e = bm_step_list_find(&r->known, step);
+
+    return e && e->generation.epoch &&
+                   !bm_truncations_has(&r->truncations, step, e->generation)
+               ? e
+               : NULL;
+}
+
 int bm_repair_unpublished(struct bm_repair *r, uint64_t number, int damaged)
 {
     struct contents c = {.truncations = &r->truncations, .step = number};
     struct leftovers newer = {r, number, BOUMA_OK, 0};
-    const struct bm_step_entry *known = bm_step_list_find(&r->known, number);
+    const struct bm_step_entry *known = known_of(r, number);
     struct bm_error ignored = {0};
     char dir[BM_NAME_BYTES];
     int rc;
 
-    if (known &&
-        (!known->generation.epoch ||
-         bm_truncations_has(&r->truncations, number, known->generation)))
-        known = NULL;
     bm_name_step(dir, number);
     rc = bm_store_list(&r->ds.store, dir, look, &c, r->error);
     if (rc ||

@@ -95,6 +95,7 @@ static int look_around(struct verify *v)
     struct bm_step_search search = {.store = &ds->store,
                                     .id = ds->id,
                                     .found = &found,
+                                    .how = BM_FIND_QUIET,
                                     .note = note,
                                     .context = v};
     struct bm_error why = {0};

@@ -175,7 +175,10 @@ enum bm_find {
      * have been killed before they were durable. */
     BM_FIND_SETTLE = 1,
     /* The index is not believed, every manifest is asked. */
-    BM_FIND_EXACT = 2
+    BM_FIND_EXACT = 2,
+    /* For who opens each step that is found: what is wrong with its manifest is
+     * told then, and is no note. */
+    BM_FIND_QUIET = 4
 };
 
 /* The numbers of all directories of steps, with and without manifests, into an

@@ -243,7 +243,7 @@ static int list_unreadable(struct bm_step_search *w,
         rc = settle_step(w, entry->step, &failed);
     if (!rc)
         rc = bm_step_list_put(w->found, *entry);
-    if (!rc && w->note)
+    if (!rc && w->note && !(w->how & BM_FIND_QUIET))
         rc = w->note(w->context, why->text);
     *why = failed; /* and not what was noted */
     return rc;

@@ -98,6 +98,51 @@ run "$BOUMA" info bad.bouma
 [[ $status == 1 && $out == *damaged* ]] || complain "info gave $status: $out"
 expect 1 "$BOUMA" info bad.bouma --json
 
+# The copy of a step under another number: each says how to put it right, once.
+fresh
+cp -r bad.bouma/steps/00000001 bad.bouma/steps/00000007
+refuse 1 '`bouma repair --apply` puts it right' \
+    "$BOUMA" read bad.bouma grid/a -o out.npy
+expect 1 "$BOUMA" verify bad.bouma quick
+[[ $(grep -c "holds the manifest of step 1, not of step 7" <<<"$out") == 1 ]] ||
+    complain "verify said: $out"
+expect 0 "$BOUMA" repair bad.bouma --apply
+expect 0 "$BOUMA" verify bad.bouma
+expect 0 "$BOUMA" read bad.bouma grid/a -o out.npy
+
+# Files of one step in the directory of another, where they look like those of
+# an earlier writing: they go back.
+fresh
+mv bad.bouma/steps/00000001/d.* bad.bouma/steps/00000002/
+expect 0 "$BOUMA" repair bad.bouma --apply
+expect 0 "$BOUMA" verify bad.bouma
+expect 0 "$BOUMA" read bad.bouma grid/a --step 1 -o out.npy
+equal out.npy "np.load('a.npy')"
+
+# A step of another dataset is no loss of this one.
+fresh
+rm -rf other.bouma
+expect 0 "$BOUMA" import a.npy --into other.bouma --patch 16 --files 2
+cp -r other.bouma/steps/00000000 bad.bouma/steps/00000005
+expect 1 "$BOUMA" verify bad.bouma quick
+[[ $out == *"belongs to another dataset; \`bouma repair --apply\` moves"* ]] ||
+    complain "verify said: $out"
+expect 0 "$BOUMA" repair bad.bouma --apply
+expect 0 "$BOUMA" verify bad.bouma
+[[ -e bad.bouma/lost/steps.00000005.manifest.0 ]] || complain "it is gone"
+[[ ! -e bad.bouma/lost/00000005.loss ]] || complain "a false loss on record"
+
+# A pipe does not end the repair of all steps.
+fresh
+mkfifo bad.bouma/steps/00000000/mended.tmp.e5
+rm bad.bouma/steps/00000001/manifest
+expect 1 "$BOUMA" repair bad.bouma --apply
+expect 0 "$BOUMA" read bad.bouma grid/a --step 1 -o out.npy
+# And attributes are no file.
+expect 0 "$BOUMA" info bad.bouma
+[[ $out == *"lost: step 1, attributes, with its manifest"* ]] ||
+    complain "info said: $out"
+
 # A step that is gone is damage, on record until it is forgotten.
 fresh
 rm -r bad.bouma/steps/00000001

@@ -354,6 +354,24 @@ static void drain_truncated(struct weak_fs *fs, struct tally *t,
                   before);
 }
 
+/* Repair brings back none that is dropped; the next one may be published that
+ * was written then. */
+static void repair_truncated(struct weak_fs *fs, struct tally *t)
+{
+    bouma_options opts = options_for(fs, 0);
+    unsigned before = steps_there(fs), after;
+    bouma_repair_report report;
+    char message[640] = "";
+
+    if (bouma_repair(EXPLORE_PATH, 1, &opts, NULL, NULL, &report, message,
+                     sizeof(message)))
+        tally_add(&t->stuck, "cannot repair: %s", message);
+    after = steps_there(fs);
+    if (after & ~before & ~(1u << KEPT))
+        tally_add(&t->silent, "steps %x after a repair, and %x before", after,
+                  before);
+}
+
 /* What the death of one who truncates has left. */
 static void follow_truncation(struct weak_fs *fs, struct oracle *o,
                               struct tally *t, enum dropping how,
@@ -366,8 +384,9 @@ static void follow_truncation(struct weak_fs *fs, struct oracle *o,
         }
         look_at_truncated(fs, o, t, again ? ORACLE_POWER_LOSS : event);
         if (how == ALONE)
-            continue;
-        drain_truncated(fs, t, how, again);
+            repair_truncated(fs, t);
+        else
+            drain_truncated(fs, t, how, again);
         look_at_truncated(fs, o, t, again ? ORACLE_POWER_LOSS : event);
     }
 }
