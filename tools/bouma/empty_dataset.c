@@ -5,6 +5,7 @@
  *     DATASET
  *     epochs/000001/owner, and closed
  *     steps/
+ *     DATASET.tmp.local, and .part, of a local copy
  *
  * It is taken apart name by name, the directory of the steps first: who has
  * begun a step meanwhile keeps it all, as a directory that is not empty cannot
@@ -58,7 +59,9 @@ static bool drop(const char *path, const char *name, int (*how)(const char *))
 
 void remove_empty_dataset(const char *path)
 {
-    static const char *const root[] = {"DATASET", "epochs", "steps", NULL};
+    static const char *const root[] = {
+        "DATASET",           "epochs",           "steps",
+        "DATASET.tmp.local", "DATASET.tmp.part", NULL};
     static const char *const epochs[] = {"000001", NULL};
     static const char *const first[] = {"owner", "closed", NULL};
     static const char *const none[] = {NULL};
@@ -76,6 +79,8 @@ void remove_empty_dataset(const char *path)
             mkdir(steps, 0777);
         return;
     }
+    drop(path, "DATASET.tmp.part", unlink);
+    drop(path, "DATASET.tmp.local", unlink);
     drop(path, "DATASET", unlink);
     rmdir(path);
 }
