@@ -24,11 +24,12 @@ bouma_attributes *bouma_dataset_attributes(bouma_dataset *ds)
 
 bouma_attributes *bouma_dataset_step_attributes(bouma_dataset *ds)
 {
-    if (ds && !ds->in_step && !bm_api_check_open(ds))
+    if (ds && !ds->given.in_step && !bm_api_check_open(ds))
         bm_api_put(ds, bm_fail(&ds->error, BOUMA_ESTATE,
                                "no step was begun; call bouma_step_begin() "
                                "first"));
-    return ds && ds->in_step ? owned(&ds->step_attributes, ds) : NULL;
+    return ds && ds->given.in_step ? owned(&ds->given.step_attributes, ds)
+                                   : NULL;
 }
 
 bouma_attributes *bouma_step_attributes(bouma_step *step)
@@ -103,7 +104,8 @@ int bouma_attributes_set(bouma_attributes *attributes, const char *name,
         return rc;
     return bm_api_defined(
         ds, attributes, name,
-        attributes == &ds->step_attributes ? BM_OF_STEP : BM_OF_DATASET, rc);
+        attributes == &ds->given.step_attributes ? BM_OF_STEP : BM_OF_DATASET,
+        rc);
 }
 
 int bouma_attributes_set_text(bouma_attributes *attributes, const char *name,

@@ -196,7 +196,7 @@ int bouma_dataset_close(bouma_dataset *ds)
     rc = bm_comm_begin(ds->comm, "closing", 0, NULL, BOUMA_OK, &ds->error);
     if (rc) /* the ranks are not together: nothing is closed */
         return rc;
-    if (ds->held_count)
+    if (ds->commits.held_count)
         flushed = bm_commit_flush(ds);
     if (ds->drain)
         drained = bm_drain_finish(ds);
@@ -214,7 +214,7 @@ int bouma_dataset_close(bouma_dataset *ds)
     }
     if (!flushed)
         flushed = settled;
-    if (!rc && !flushed && !drained && ds->in_step)
+    if (!rc && !flushed && !drained && ds->given.in_step)
         rc = bm_fail(&ds->error, BOUMA_ESTATE,
                      "step %" PRIu64 " was begun and not ended; it is dropped, "
                      "and the dataset closed",
@@ -226,7 +226,7 @@ int bouma_dataset_close(bouma_dataset *ds)
                        &ds->error);
     bm_dataset_end_trace(ds);
     ds->closed = 1;
-    ds->in_step = 0;
+    ds->given.in_step = 0;
     bm_dataset_forget_puts(ds);
     return rc;
 }
@@ -297,7 +297,7 @@ int bouma_dataset_flush(bouma_dataset *ds)
 
     if (rc)
         return rc;
-    if (ds->held_count) {
+    if (ds->commits.held_count) {
         rc = bm_commit_flush(ds);
         return rc || !ds->options.replace ? rc : bm_sweep_replaced(ds);
     }
@@ -314,7 +314,7 @@ int bouma_dataset_truncate(bouma_dataset *ds, int64_t step)
 
     if (rc)
         return rc;
-    if (ds->in_step)
+    if (ds->given.in_step)
         rc = bm_fail(&ds->error, BOUMA_ESTATE,
                      "step %" PRIu64 " was begun and not ended; end it before "
                      "others are dropped",
@@ -328,7 +328,7 @@ int bouma_dataset_truncate(bouma_dataset *ds, int64_t step)
                        &ds->error);
     if (rc == BOUMA_EMISMATCH && !ds->error.status)
         bm_fail(&ds->error, rc, "the ranks drop different steps");
-    if (!rc && ds->held_count)
+    if (!rc && ds->commits.held_count)
         rc = bm_commit_flush(ds);
     if (!rc && ds->drain)
         rc = bm_drain_finish(ds);

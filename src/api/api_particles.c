@@ -128,19 +128,19 @@ static int fill_bounds(struct bm_particle_block *block, const double *bounds,
 static int add_particle_block(bouma_dataset *ds,
                               const struct bm_particle_block *block)
 {
-    if (ds->block_count == ds->block_room) {
-        size_t room = ds->block_room * 2 + 4;
+    if (ds->given.block_count == ds->given.block_room) {
+        size_t room = ds->given.block_room * 2 + 4;
         struct bm_particle_block *grown =
-            bm_resize(ds->a, ds->blocks, room, sizeof(*grown));
+            bm_resize(ds->a, ds->given.blocks, room, sizeof(*grown));
 
         if (!grown)
             return bm_fail(&ds->error, BOUMA_ENOMEM, "no memory for particles");
-        ds->blocks = grown;
-        ds->block_room = room;
+        ds->given.blocks = grown;
+        ds->given.block_room = room;
     }
-    ds->blocks[ds->block_count] = *block;
-    ds->blocks[ds->block_count].serial = ds->block_count;
-    ds->block_count++;
+    ds->given.blocks[ds->given.block_count] = *block;
+    ds->given.blocks[ds->given.block_count].serial = ds->given.block_count;
+    ds->given.block_count++;
     return BOUMA_OK;
 }
 

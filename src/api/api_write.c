@@ -91,7 +91,8 @@ static int note_refusal(bouma_dataset *ds, uint64_t key,
 {
     if (!ds->opened || ds->closed || ds->mode == BM_MODE_READ)
         return rc; /* no step can be written anyway */
-    return bm_refused_note(&ds->refused, ds->a, key, scope, rc, &ds->error);
+    return bm_refused_note(&ds->given.refused, ds->a, key, scope, rc,
+                           &ds->error);
 }
 
 int bm_api_defined(bouma_dataset *ds, const void *owner, const char *name,
@@ -111,7 +112,7 @@ int bouma_dataset_clear_failures(bouma_dataset *ds)
     int rc = ds ? bm_api_check_writing(ds) : BOUMA_EINVAL;
 
     if (!rc)
-        bm_refused_clear(&ds->refused, ds->a);
+        bm_refused_clear(&ds->given.refused, ds->a);
     for (int i = 0; !rc && i < ds->schema.count; i++)
         ds->schema.objects[i]->may_be_bare = !ds->schema.objects[i]->count;
     return rc;
@@ -189,7 +190,7 @@ int bm_api_check_put(bouma_dataset *ds, const struct bm_schema *schema,
         rc = bm_fail(&ds->error, BOUMA_ESTATE,
                      "%s belongs to a step that is read; define one to write",
                      what);
-    if (!rc && !ds->in_step)
+    if (!rc && !ds->given.in_step)
         rc = bm_fail(&ds->error, BOUMA_ESTATE,
                      "no step was begun; call bouma_step_begin() first");
     return rc;
@@ -199,9 +200,9 @@ int bm_api_check_put(bouma_dataset *ds, const struct bm_schema *schema,
 
 static void forget_step(bouma_dataset *ds)
 {
-    ds->in_step = 0;
+    ds->given.in_step = 0;
     bm_dataset_forget_puts(ds);
-    bm_attributes_clear(&ds->step_attributes);
+    bm_attributes_clear(&ds->given.step_attributes);
 }
 
 static int begin(bouma_dataset *ds, int64_t step, double time)
@@ -211,7 +212,7 @@ static int begin(bouma_dataset *ds, int64_t step, double time)
 
     if (rc)
         return rc;
-    if (ds->in_step)
+    if (ds->given.in_step)
         return bm_fail(&ds->error, BOUMA_ESTATE,
                        "step %" PRIu64 " was begun and not ended; call "
                        "bouma_step_end() or bouma_step_abort() first",
@@ -225,7 +226,7 @@ static int begin(bouma_dataset *ds, int64_t step, double time)
                        ": its time is %g; it must be a finite number",
                        step, time);
     forget_step(ds);
-    ds->in_step = 1;
+    ds->given.in_step = 1;
     ds->step = (uint64_t)step;
     ds->time = time;
     return BOUMA_OK;
@@ -239,18 +240,19 @@ int bouma_step_begin(bouma_dataset *ds, int64_t step, double time)
 
 static int add_put(bouma_dataset *ds, const struct bm_put *put)
 {
-    if (ds->put_count == ds->put_room) {
-        size_t room = ds->put_room * 2 + 16;
-        struct bm_put *grown = bm_resize(ds->a, ds->puts, room, sizeof(*grown));
+    if (ds->given.put_count == ds->given.put_room) {
+        size_t room = ds->given.put_room * 2 + 16;
+        struct bm_put *grown =
+            bm_resize(ds->a, ds->given.puts, room, sizeof(*grown));
 
         if (!grown)
             return bm_fail(&ds->error, BOUMA_ENOMEM, "no memory for a block");
-        ds->puts = grown;
-        ds->put_room = room;
+        ds->given.puts = grown;
+        ds->given.put_room = room;
     }
-    ds->puts[ds->put_count] = *put;
-    ds->puts[ds->put_count].serial = ds->put_count;
-    ds->put_count++;
+    ds->given.puts[ds->given.put_count] = *put;
+    ds->given.puts[ds->given.put_count].serial = ds->given.put_count;
+    ds->given.put_count++;
     return BOUMA_OK;
 }
 
@@ -351,9 +353,10 @@ static int end(bouma_dataset *ds, int status, bouma_record *record)
     rc = bm_api_check_writing(ds);
     if (!ds->opened) /* there are no ranks to tell */
         return rc;
-    if (!rc && !status && !ds->in_step) /* perhaps since it could not be */
-        rc = bm_refused_tell(&ds->refused, &ds->error);
-    if (!rc && !ds->in_step)
+    if (!rc && !status &&
+        !ds->given.in_step) /* perhaps since it could not be */
+        rc = bm_refused_tell(&ds->given.refused, &ds->error);
+    if (!rc && !ds->given.in_step)
         rc = bm_fail(&ds->error, BOUMA_ESTATE,
                      "no step was begun; call bouma_step_begin() first");
     if (!rc)
@@ -361,7 +364,7 @@ static int end(bouma_dataset *ds, int status, bouma_record *record)
     settled = bm_api_settle(ds, NULL);
     begun = bm_trace_now(ds->tracing.trace);
     rc = settled ? settled : bm_write_step(ds, rc, record);
-    bm_refused_end_step(&ds->refused);
+    bm_refused_end_step(&ds->given.refused);
     forget_step(ds);
     return bm_api_traced(ds, "write step", begun, rc);
 }

@@ -91,7 +91,7 @@ static int make_target(struct bm_drain_all *r)
     t->options.replace = 1;
     memcpy(t->id, r->id, 16);
     bm_step_list_init(&t->steps, r->a);
-    bm_step_list_init(&t->unsettled, r->a);
+    bm_step_list_init(&t->commits.unsettled, r->a);
     bm_losses_init(&t->losses, r->a);
     r->target = t;
     return BOUMA_OK;
@@ -104,7 +104,7 @@ void bm_drain_publish_end(struct bm_drain_all *r)
     if (!t)
         return;
     bm_step_list_release(&t->steps);
-    bm_step_list_release(&t->unsettled);
+    bm_step_list_release(&t->commits.unsettled);
     bm_losses_release(&t->losses);
     bm_store_close(&t->store);
     bm_drop(r->a, t);
@@ -144,7 +144,7 @@ static int look(struct bm_drain_all *r, struct bouma_dataset *t)
                      t->store.path);
     if (rc)
         return rc;
-    t->steps.count = t->unsettled.count = 0;
+    t->steps.count = t->commits.unsettled.count = 0;
     rc = bm_steps_find(&search, &t->error);
     if (!rc && search.stale)
         rc = note_gone(r, t);

@@ -195,19 +195,19 @@ static int try_all(struct bouma_dataset *ds, const char *what,
 
     if (ds->options.check != 1)
         return rc;
-    for (size_t i = 0; i < ds->put_count && !rc; i++) {
-        struct bm_spread s = spread_of_put(&ds->puts[i]);
+    for (size_t i = 0; i < ds->given.put_count && !rc; i++) {
+        struct bm_spread s = spread_of_put(&ds->given.puts[i]);
 
-        if (!ds->puts[i].copy && !test(&s, ds->puts[i].hash))
-            rc = blame_put(ds, &ds->puts[i], what);
+        if (!ds->given.puts[i].copy && !test(&s, ds->given.puts[i].hash))
+            rc = blame_put(ds, &ds->given.puts[i], what);
     }
-    for (size_t i = 0; i < ds->block_count && !rc; i++) {
+    for (size_t i = 0; i < ds->given.block_count && !rc; i++) {
         struct trial t = {test, NULL};
 
-        if (!ds->blocks[i].copy)
-            each_lane(&ds->blocks[i], &t, try_lane);
+        if (!ds->given.blocks[i].copy)
+            each_lane(&ds->given.blocks[i], &t, try_lane);
         if (t.failed)
-            rc = blame_lane(ds, &ds->blocks[i], t.failed, what);
+            rc = blame_lane(ds, &ds->given.blocks[i], t.failed, what);
     }
     return rc;
 }

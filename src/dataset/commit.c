@@ -56,7 +56,7 @@ static int publish(struct bouma_dataset *ds, const struct bm_step_entry *entry,
                        "'replace' to write it again",
                        ds->store.path, entry->step);
     /* It may be visible or not: make durable what is there before going on. */
-    bm_step_list_put(&ds->unsettled,
+    bm_step_list_put(&ds->commits.unsettled,
                      (struct bm_step_entry){entry->step, 0, {0, 0}});
     return bm_fail(&ds->error, rc, "%s", why.text);
 }
@@ -67,7 +67,7 @@ static int publish(struct bouma_dataset *ds, const struct bm_step_entry *entry,
  * perhaps not even there, and not for the index. */
 int bm_commit_settle_all(struct bouma_dataset *ds)
 {
-    struct bm_step_list *list = &ds->unsettled;
+    struct bm_step_list *list = &ds->commits.unsettled;
     int rc = BOUMA_OK;
 
     for (size_t i = 0; i < list->count && !rc; i++) {
@@ -92,8 +92,8 @@ int bm_commit_settle(struct bouma_dataset *ds, uint64_t step)
 
     if (ds->options.durability == BOUMA_FAST)
         return BOUMA_OK;
-    if (!bm_step_list_find(&ds->unsettled, step) &&
-        bm_step_list_put(&ds->unsettled, entry))
+    if (!bm_step_list_find(&ds->commits.unsettled, step) &&
+        bm_step_list_put(&ds->commits.unsettled, entry))
         return bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to list a step");
     return bm_commit_settle_all(ds);
 }
@@ -134,7 +134,7 @@ static int finish(struct bouma_dataset *ds, const struct bm_step_entry *entry,
             bm_index_append(&ds->store, ds->id, entry);
         return BOUMA_OK;
     }
-    bm_step_list_put(&ds->unsettled, *entry); /* there is room */
+    bm_step_list_put(&ds->commits.unsettled, *entry); /* there is room */
     rc = bm_commit_settle_all(ds);
     if (!rc)
         forget_loss(ds, entry->step);
@@ -142,7 +142,7 @@ static int finish(struct bouma_dataset *ds, const struct bm_step_entry *entry,
      * no ranks has no readers either; it copies steps, and of one that was
      * written again meanwhile some files may have been copied. */
     if (!rc && !is_new && ds->comm)
-        bm_step_list_put(&ds->replaced, *entry); /* there is room */
+        bm_step_list_put(&ds->commits.replaced, *entry); /* there is room */
     else if (!rc && !ds->comm && ds->options.replace)
         bm_sweep_older(&ds->store, entry->step, entry->generation, 1);
     return rc;
@@ -152,10 +152,10 @@ static int finish(struct bouma_dataset *ds, const struct bm_step_entry *entry,
 static void hold(struct bouma_dataset *ds, const struct bm_step_entry *entry,
                  struct bm_file *manifest)
 {
-    ds->held[ds->held_count].entry = *entry;
-    ds->held[ds->held_count].manifest = *manifest;
-    ds->held[ds->held_count].published = 0;
-    ds->held_count++;
+    ds->commits.held[ds->commits.held_count].entry = *entry;
+    ds->commits.held[ds->commits.held_count].manifest = *manifest;
+    ds->commits.held[ds->commits.held_count].published = 0;
+    ds->commits.held_count++;
     manifest->handle = NULL; /* it is held now */
 }
 
@@ -216,8 +216,8 @@ int bm_commit_copy(struct bouma_dataset *ds, const struct bm_step_entry *entry,
     int rc, published = 0;
 
     if (bm_step_list_reserve(&ds->steps, 1) ||
-        bm_step_list_reserve(&ds->unsettled, 2) ||
-        (ds->comm && bm_step_list_reserve(&ds->replaced, 1)))
+        bm_step_list_reserve(&ds->commits.unsettled, 2) ||
+        (ds->comm && bm_step_list_reserve(&ds->commits.replaced, 1)))
         return bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to list a step");
     bm_name_manifest_new(name, entry->step,
                          (struct bm_generation){ds->epoch, ++ds->copies});
@@ -235,16 +235,16 @@ static int sync_subfiles(struct bouma_dataset *ds)
 {
     int rc = BOUMA_OK;
 
-    for (size_t i = 0; i < ds->held_file_count; i++) {
+    for (size_t i = 0; i < ds->commits.held_file_count; i++) {
         int closed;
 
         if (!rc)
-            rc = bm_file_sync(&ds->held_files[i], &ds->error);
-        closed = bm_file_close(&ds->held_files[i], &ds->error);
+            rc = bm_file_sync(&ds->commits.held_files[i], &ds->error);
+        closed = bm_file_close(&ds->commits.held_files[i], &ds->error);
         if (!rc)
             rc = closed;
     }
-    ds->held_file_count = 0;
+    ds->commits.held_file_count = 0;
     return rc;
 }
 
@@ -257,21 +257,21 @@ static int publish_held(struct bouma_dataset *ds)
 
     if (!rc)
         rc = bm_commit_settle_all(ds);
-    for (int i = 0; i < ds->held_count; i++) {
+    for (int i = 0; i < ds->commits.held_count; i++) {
         char dir[BM_NAME_BYTES];
         int closed;
 
-        bm_name_step(dir, ds->held[i].entry.step);
+        bm_name_step(dir, ds->commits.held[i].entry.step);
         if (!rc)
-            rc = bm_file_sync(&ds->held[i].manifest, &ds->error);
-        closed = bm_file_close(&ds->held[i].manifest, &ds->error);
+            rc = bm_file_sync(&ds->commits.held[i].manifest, &ds->error);
+        closed = bm_file_close(&ds->commits.held[i].manifest, &ds->error);
         if (!rc)
             rc = closed;
         if (!rc)
             rc = bm_store_sync_dir(&ds->store, dir, &ds->error);
     }
-    for (int i = 0; i < ds->held_count && !rc; i++) {
-        const struct bm_step_entry *entry = &ds->held[i].entry;
+    for (int i = 0; i < ds->commits.held_count && !rc; i++) {
+        const struct bm_step_entry *entry = &ds->commits.held[i].entry;
         char name[BM_NAME_BYTES];
         int is_new;
 
@@ -282,7 +282,7 @@ static int publish_held(struct bouma_dataset *ds)
             rc = BOUMA_OK;
             continue;
         }
-        ds->held[i].published = !rc;
+        ds->commits.held[i].published = !rc;
         if (!rc)
             rc = finish(ds, entry, 1, is_new);
     }
@@ -295,14 +295,15 @@ static int share_published(struct bouma_dataset *ds)
     enum { AT_ONCE = 8 };
     int rc = BOUMA_OK;
 
-    for (int i = 0; i < ds->held_count && !rc; i += AT_ONCE) {
+    for (int i = 0; i < ds->commits.held_count && !rc; i += AT_ONCE) {
         uint64_t flags[AT_ONCE] = {0};
 
-        for (int k = 0; k < AT_ONCE && i + k < ds->held_count; k++)
-            flags[k] = (uint64_t)ds->held[i + k].published;
+        for (int k = 0; k < AT_ONCE && i + k < ds->commits.held_count; k++)
+            flags[k] = (uint64_t)ds->commits.held[i + k].published;
         rc = bm_comm_max(ds->comm, flags, AT_ONCE, &ds->error);
-        for (int k = 0; k < AT_ONCE && i + k < ds->held_count && !rc; k++)
-            ds->held[i + k].published = flags[k] != 0;
+        for (int k = 0; k < AT_ONCE && i + k < ds->commits.held_count && !rc;
+             k++)
+            ds->commits.held[i + k].published = flags[k] != 0;
     }
     return rc;
 }
@@ -311,19 +312,20 @@ static void name_unpublished(struct bouma_dataset *ds)
 {
     int first = -1, last = -1;
 
-    for (int i = 0; i < ds->held_count; i++)
-        if (!ds->held[i].published) {
+    for (int i = 0; i < ds->commits.held_count; i++)
+        if (!ds->commits.held[i].published) {
             first = first < 0 ? i : first;
             last = i;
         }
     if (first == last && first >= 0)
         bm_error_prefix(&ds->error, "step %" PRIu64 " could not be committed",
-                        ds->held[first].entry.step);
+                        ds->commits.held[first].entry.step);
     else if (first >= 0)
         bm_error_prefix(&ds->error,
                         "steps %" PRIu64 " to %" PRIu64
                         " could not all be committed",
-                        ds->held[first].entry.step, ds->held[last].entry.step);
+                        ds->commits.held[first].entry.step,
+                        ds->commits.held[last].entry.step);
 }
 
 int bm_commit_flush(struct bouma_dataset *ds)
@@ -334,11 +336,11 @@ int bm_commit_flush(struct bouma_dataset *ds)
     if (ds->comm->rank == 0) {
         if (!rc)
             rc = publish_held(ds);
-        for (int i = 0; i < ds->held_count; i++) {
+        for (int i = 0; i < ds->commits.held_count; i++) {
             struct bm_error ignored = {0};
 
-            if (ds->held[i].manifest.store)
-                bm_file_close(&ds->held[i].manifest, &ignored);
+            if (ds->commits.held[i].manifest.store)
+                bm_file_close(&ds->commits.held[i].manifest, &ignored);
         }
         if (rc)
             name_unpublished(ds);
@@ -346,9 +348,9 @@ int bm_commit_flush(struct bouma_dataset *ds)
     rc = bm_comm_agree(ds->comm, rc, &ds->error);
     if (rc)
         shared = share_published(ds);
-    for (int i = 0; i < ds->held_count && !shared; i++)
-        if (!rc || ds->held[i].published) /* there is room for them */
-            bm_step_list_put(&ds->steps, ds->held[i].entry);
-    ds->held_count = 0;
+    for (int i = 0; i < ds->commits.held_count && !shared; i++)
+        if (!rc || ds->commits.held[i].published) /* there is room for them */
+            bm_step_list_put(&ds->steps, ds->commits.held[i].entry);
+    ds->commits.held_count = 0;
     return rc ? rc : shared;
 }

@@ -245,13 +245,13 @@ static int make_handle(struct bouma_dataset **out, struct bm_comm *comm,
 static void init_contents(struct bouma_dataset *ds)
 {
     bm_step_list_init(&ds->steps, ds->a);
-    bm_step_list_init(&ds->unsettled, ds->a);
+    bm_step_list_init(&ds->commits.unsettled, ds->a);
     bm_losses_init(&ds->losses, ds->a);
-    bm_step_list_init(&ds->replaced, ds->a);
+    bm_step_list_init(&ds->commits.replaced, ds->a);
     bm_schema_init(&ds->schema, ds->a, &ds->error);
     ds->schema.dataset = ds;
     bm_attributes_init(&ds->attributes, ds->a, &ds->error);
-    bm_attributes_init(&ds->step_attributes, ds->a, &ds->error);
+    bm_attributes_init(&ds->given.step_attributes, ds->a, &ds->error);
 }
 
 /* All ranks open the same dataset in the same way; and its options begin to
@@ -304,8 +304,9 @@ static int open_in_order(struct bouma_dataset *ds, const char *path)
         return rc;
     if (ds->comm->rank != 0)
         rc = open_too(ds, path);
-    ds->held = bm_new(ds->a, (size_t)ds->options.group, sizeof(*ds->held));
-    if (!ds->held && !rc)
+    ds->commits.held =
+        bm_new(ds->a, (size_t)ds->options.group, sizeof(*ds->commits.held));
+    if (!ds->commits.held && !rc)
         rc = bm_fail(&ds->error, BOUMA_ENOMEM, "%s: no memory", path);
     /* Attributes that were read can be changed by one who writes. */
     ds->attributes.fixed = ds->mode == BM_MODE_READ;
@@ -364,14 +365,14 @@ void bm_dataset_end_trace(struct bouma_dataset *ds)
 
 void bm_dataset_forget_puts(struct bouma_dataset *ds)
 {
-    for (size_t i = 0; i < ds->put_count; i++)
-        bm_drop(ds->a, ds->puts[i].copy);
-    ds->put_count = 0;
-    for (size_t i = 0; i < ds->block_count; i++) {
-        bm_drop(ds->a, ds->blocks[i].lanes);
-        bm_drop(ds->a, ds->blocks[i].copy);
+    for (size_t i = 0; i < ds->given.put_count; i++)
+        bm_drop(ds->a, ds->given.puts[i].copy);
+    ds->given.put_count = 0;
+    for (size_t i = 0; i < ds->given.block_count; i++) {
+        bm_drop(ds->a, ds->given.blocks[i].lanes);
+        bm_drop(ds->a, ds->given.blocks[i].copy);
     }
-    ds->block_count = 0;
+    ds->given.block_count = 0;
 }
 
 int bm_dataset_threads(const struct bouma_dataset *ds)
@@ -409,26 +410,26 @@ void bm_dataset_free(struct bouma_dataset *ds)
      * same; and perhaps what kept it from that is over. */
     bm_drain_free(ds->drain);
     bm_dataset_release(ds, &ignored);
-    for (int i = 0; i < ds->held_count; i++)
-        if (ds->held[i].manifest.store)
-            bm_file_close(&ds->held[i].manifest, &ignored);
-    for (size_t i = 0; i < ds->held_file_count; i++)
-        bm_file_close(&ds->held_files[i], &ignored);
-    bm_drop(ds->a, ds->held);
-    bm_drop(ds->a, ds->held_files);
-    bm_attributes_release(&ds->step_attributes);
+    for (int i = 0; i < ds->commits.held_count; i++)
+        if (ds->commits.held[i].manifest.store)
+            bm_file_close(&ds->commits.held[i].manifest, &ignored);
+    for (size_t i = 0; i < ds->commits.held_file_count; i++)
+        bm_file_close(&ds->commits.held_files[i], &ignored);
+    bm_drop(ds->a, ds->commits.held);
+    bm_drop(ds->a, ds->commits.held_files);
+    bm_attributes_release(&ds->given.step_attributes);
     bm_attributes_release(&ds->attributes);
     bm_dataset_forget_puts(ds);
-    bm_drop(ds->a, ds->puts);
-    bm_drop(ds->a, ds->blocks);
-    bm_refused_clear(&ds->refused, ds->a);
+    bm_drop(ds->a, ds->given.puts);
+    bm_drop(ds->a, ds->given.blocks);
+    bm_refused_clear(&ds->given.refused, ds->a);
     bm_schema_release(&ds->schema);
     bm_dataset_clear_notes(ds);
     bm_drop(ds->a, ds->notes);
     bm_step_list_release(&ds->steps);
-    bm_step_list_release(&ds->unsettled);
+    bm_step_list_release(&ds->commits.unsettled);
     bm_losses_release(&ds->losses);
-    bm_step_list_release(&ds->replaced);
+    bm_step_list_release(&ds->commits.replaced);
     bm_store_close(&ds->store);
     bm_store_close(&ds->second);
     if (ds->comm)

@@ -62,6 +62,27 @@ struct bm_open_step {
     int busy; /* calls that read it, and may call their caller back */
 };
 
+/* What the caller gave for the step that is being written. */
+struct bm_given {
+    int in_step; /* one was begun */
+    struct bouma_attributes step_attributes;
+    struct bm_put *puts;
+    size_t put_count, put_room;
+    struct bm_particle_block *blocks;
+    size_t block_count, block_room;
+    struct bm_refused_list refused;
+};
+
+/* What was committed, and is not yet all over. */
+struct bm_commits {
+    struct bm_held_step *held; /* [options.group], of BOUMA_GROUP */
+    int held_count;
+    struct bm_file *held_files; /* subfiles of this rank, not yet durable */
+    size_t held_file_count;
+    struct bm_step_list unsettled; /* visible, but perhaps not durable */
+    struct bm_step_list replaced;  /* durable; older versions can be removed */
+};
+
 struct bouma_dataset {
     struct bm_error error;
     const bouma_allocator *a;
@@ -97,25 +118,14 @@ struct bouma_dataset {
     int claims, claims_second; /* the epoch of this place is this rank's */
     int local_copies;          /* that the ranks write to; of 'persist' */
     struct bm_drain *drain;    /* the same; else NULL */
-    int in_step;
     uint64_t step;
     double time;
-    struct bouma_attributes step_attributes;
-    struct bm_put *puts;
-    size_t put_count, put_room;
-    struct bm_particle_block *blocks;
-    size_t block_count, block_room;
-    struct bm_refused_list refused;
+    struct bm_given given;
     struct bm_write_job *pending; /* is still being stored; NULL: none is */
     struct bm_write_plan *plan;   /* of the last step, for reuse */
     uint64_t plan_hash;
-    struct bm_held_step *held; /* [options.group], of BOUMA_GROUP */
-    int held_count;
-    struct bm_loss_list losses;    /* on record here, of who commits */
-    struct bm_step_list unsettled; /* visible, but perhaps not durable */
-    struct bm_step_list replaced;  /* durable; older versions can be removed */
-    struct bm_file *held_files;    /* subfiles of this rank, not yet durable */
-    size_t held_file_count;
+    struct bm_loss_list losses; /* on record here, of who commits */
+    struct bm_commits commits;
 };
 
 /* Open, create or open to append. Takes 'comm' over, also on failure. On

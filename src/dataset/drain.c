@@ -222,7 +222,7 @@ static int make_target(struct bm_drain *d, struct bouma_dataset *ds)
     t->options.durability = BOUMA_DURABLE;
     memcpy(t->id, ds->id, 16);
     t->epoch = ds->epoch;
-    bm_step_list_init(&t->unsettled, ds->a);
+    bm_step_list_init(&t->commits.unsettled, ds->a);
     t->steps = ds->steps;
     bm_step_list_init(&ds->steps, ds->a);
     t->losses = ds->losses;
@@ -288,7 +288,7 @@ void bm_drain_free(struct bm_drain *d)
     bm_drop(d->a, d->spare);
     if (d->target) {
         bm_step_list_release(&d->target->steps);
-        bm_step_list_release(&d->target->unsettled);
+        bm_step_list_release(&d->target->commits.unsettled);
         bm_losses_release(&d->target->losses);
         bm_store_close(&d->target->store);
         bm_drop(d->a, d->target);

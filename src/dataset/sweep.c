@@ -172,10 +172,10 @@ int bm_sweep_tell(struct bouma_dataset *ds, const struct bm_sweep *w,
 
 void bm_sweep_all_replaced(struct bouma_dataset *ds)
 {
-    for (size_t i = 0; i < ds->replaced.count; i++)
-        bm_sweep_older(&ds->store, ds->replaced.entries[i].step,
-                       ds->replaced.entries[i].generation, 1);
-    ds->replaced.count = 0;
+    for (size_t i = 0; i < ds->commits.replaced.count; i++)
+        bm_sweep_older(&ds->store, ds->commits.replaced.entries[i].step,
+                       ds->commits.replaced.entries[i].generation, 1);
+    ds->commits.replaced.count = 0;
 }
 
 /* Whether this rank has a step open that was written again since. */

@@ -148,7 +148,7 @@ int bm_dataset_truncate(struct bouma_dataset *ds, int64_t last)
     rc = bm_comm_agree(ds->comm, rc, &ds->error);
     if (!rc) {
         ds->steps.count = count_kept(&ds->steps, last);
-        ds->replaced.count = count_kept(&ds->replaced, last);
+        ds->commits.replaced.count = count_kept(&ds->commits.replaced, last);
     }
     return rc;
 }

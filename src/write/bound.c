@@ -115,16 +115,18 @@ struct span {
 static struct span puts_of(const struct bouma_dataset *ds,
                            const struct bouma_variable *v)
 {
-    const struct bm_put *puts = ds->puts;
+    const struct bm_put *puts = ds->given.puts;
     struct span s = {0, 0};
 
-    if (!ds->put_count)
+    if (!ds->given.put_count)
         return s;
     if (puts[0].variable->id < v->id) {
-        BM_BISECT(s.first, ds->put_count, i, puts[i].variable->id < v->id);
+        BM_BISECT(s.first, ds->given.put_count, i,
+                  puts[i].variable->id < v->id);
         s.first++;
     }
-    for (s.end = s.first; s.end < ds->put_count && puts[s.end].variable == v;)
+    for (s.end = s.first;
+         s.end < ds->given.put_count && puts[s.end].variable == v;)
         s.end++;
     return s;
 }
@@ -141,7 +143,7 @@ static struct extent common_extent(const struct bouma_dataset *ds,
     size_t count = 0, wanted, put = mine.first, trimmed;
 
     for (size_t k = mine.first; k < mine.end; k++)
-        total += values_of(&ds->puts[k]);
+        total += values_of(&ds->given.puts[k]);
     wanted = total < SAMPLE ? (size_t)total : SAMPLE;
     for (size_t i = 0; i < wanted; i++) {
         /* Anywhere in the i-th part, so that no pattern is met. */
@@ -150,9 +152,9 @@ static struct extent common_extent(const struct bouma_dataset *ds,
         uint64_t at = first + bm_mix_next(i) % (next - first);
         double value;
 
-        while (at - before >= values_of(&ds->puts[put]))
-            before += values_of(&ds->puts[put++]);
-        value = value_at(&ds->puts[put], at - before);
+        while (at - before >= values_of(&ds->given.puts[put]))
+            before += values_of(&ds->given.puts[put++]);
+        value = value_at(&ds->given.puts[put], at - before);
         if (value - value == 0)
             sample[count++] = value;
     }
@@ -245,7 +247,7 @@ static int reduce(struct bouma_dataset *ds, struct bouma_variable **variables,
         struct extent e = {0, 0, 0};
 
         for (size_t k = mine.first; k < mine.end; k++)
-            widen_by_put(&e, &ds->puts[k]);
+            widen_by_put(&e, &ds->given.puts[k]);
         put_extent(&ends[i][0], &e);
         e = common_extent(ds, variables[i]);
         put_extent(&ends[i][2], &e);

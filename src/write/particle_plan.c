@@ -200,7 +200,7 @@ static int make_files(struct bm_particle_plan *plan, struct bm_set_plan *set,
 
         if (!u->sample.count)
             continue;
-        bm_particle_block_positions(&p, &ds->blocks[k]);
+        bm_particle_block_positions(&p, &ds->given.blocks[k]);
         rc = bm_particle_router_make(
             &u->router, plan->a, &p, &set->files, &u->sample,
             set->files.file + set->my_first + u->first);
@@ -310,18 +310,20 @@ static int make_sets(struct bm_particle_plan *plan, struct bouma_dataset *ds)
     plan->a = ds->a;
     plan->scheme = bm_particle_scheme(ds->options.assign);
     plan->sets = bm_new(ds->a, (size_t)sets, sizeof(*plan->sets));
-    plan->blocks = bm_new(ds->a, ds->block_count, sizeof(*plan->blocks));
+    plan->blocks = bm_new(ds->a, ds->given.block_count, sizeof(*plan->blocks));
     if (!plan->sets || !plan->blocks)
         return bm_fail(&ds->error, BOUMA_ENOMEM, "no memory for particles");
-    plan->block_count = ds->block_count;
-    if (ds->block_count)
-        qsort(ds->blocks, ds->block_count, sizeof(*ds->blocks), by_set);
+    plan->block_count = ds->given.block_count;
+    if (ds->given.block_count)
+        qsort(ds->given.blocks, ds->given.block_count,
+              sizeof(*ds->given.blocks), by_set);
     for (int i = 0; i < sets; i++) {
         struct bm_set_plan *set = &plan->sets[plan->set_count++];
 
         set->set = bm_schema_nth(&ds->schema, BM_PARTICLES, i);
         set->first_block = next;
-        while (next < ds->block_count && ds->blocks[next].set == set->set)
+        while (next < ds->given.block_count &&
+               ds->given.blocks[next].set == set->set)
             next++;
         set->end_block = next;
     }

@@ -21,7 +21,7 @@ struct bm_set_plan {
     struct bm_object *set;
     struct bouma_variable **variables; /* [count], present; position first */
     int count;
-    size_t first_block, end_block; /* of this rank, in ds->blocks */
+    size_t first_block, end_block; /* of this rank, in ds->given.blocks */
     uint64_t bytes;                /* of one particle */
     uint64_t particles;
     struct bm_unit *units; /* [unit_count], of all ranks, ascending by rank */
@@ -50,7 +50,7 @@ struct bm_particle_plan {
     const bouma_allocator *a;
     struct bm_set_plan *sets; /* [set_count] */
     size_t set_count;
-    struct bm_particle_block_units *blocks; /* [ds->block_count] */
+    struct bm_particle_block_units *blocks; /* [ds->given.block_count] */
     size_t block_count;
     bouma_assign scheme;
     int64_t files;

@@ -41,7 +41,7 @@ only_particle_block(const struct bm_particle_write *p,
     const struct bm_particle_block *only = NULL;
 
     for (size_t k = set->first_block; k < set->end_block; k++) {
-        const struct bm_particle_block *s = &p->ds->blocks[k];
+        const struct bm_particle_block *s = &p->ds->given.blocks[k];
         const struct bm_particle_block_units *u = &p->plan.blocks[k];
         int here, all = 1;
 
@@ -119,7 +119,7 @@ static uint8_t *pack(const struct bm_particle_write *p,
     size_t size = bm_variable_value_size(v);
 
     for (size_t k = set->first_block; k < set->end_block && before < end; k++) {
-        const struct bm_particle_block *s = &p->ds->blocks[k];
+        const struct bm_particle_block *s = &p->ds->given.blocks[k];
         const struct bm_particle_block_units *u = &p->plan.blocks[k];
         const uint32_t *index = NULL;
         struct bm_particle_lane lane;

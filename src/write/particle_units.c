@@ -97,7 +97,7 @@ static int describe(struct bm_particle_plan *plan, struct bouma_dataset *ds,
 
         bm_put_u32(out, (uint32_t)(plan_of->end_block - plan_of->first_block));
         for (size_t k = plan_of->first_block; k < plan_of->end_block; k++) {
-            const struct bm_particle_block *s = &ds->blocks[k];
+            const struct bm_particle_block *s = &ds->given.blocks[k];
             struct bm_unit u;
 
             u = unit_of(s, ds->comm->rank);
@@ -363,7 +363,7 @@ static int draw_samples(struct bm_particle_plan *plan, struct bouma_dataset *ds,
         struct bm_set_plan *set = &plan->sets[i];
 
         for (size_t k = set->first_block; k < set->end_block && set->cut; k++) {
-            const struct bm_particle_block *s = &ds->blocks[k];
+            const struct bm_particle_block *s = &ds->given.blocks[k];
             struct bm_sample *sample = &plan->blocks[k].sample;
             struct bm_positions p;
 

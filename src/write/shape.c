@@ -347,8 +347,8 @@ int bm_shaper_init(struct bm_shaper *s, struct bouma_dataset *ds,
                 bm_codec_find((int)plan->grids[i].variables[j]->codec)->sized;
     s->first_put = bm_new(ds->a, ds->schema.variables, sizeof(*s->first_put));
     rc = s->first_put ? plan_records(s) : BOUMA_ENOMEM;
-    for (size_t i = ds->put_count; i-- > 0 && !rc;)
-        s->first_put[ds->puts[i].variable->id] = &ds->puts[i];
+    for (size_t i = ds->given.put_count; i-- > 0 && !rc;)
+        s->first_put[ds->given.puts[i].variable->id] = &ds->given.puts[i];
     if (!rc)
         rc = plan_parts(s);
     if (rc)

@@ -21,16 +21,18 @@ static int reserve_drain(struct bm_write_job *job)
 int bm_job_reserve_lists(struct bm_write_job *job)
 {
     struct bouma_dataset *ds = job->ds;
-    size_t count = ds->held_file_count + bm_job_subfile_count(job);
+    size_t count = ds->commits.held_file_count + bm_job_subfile_count(job);
     struct bm_file *grown;
 
-    grown = bm_resize(ds->a, ds->held_files, count, sizeof(*grown));
+    grown = bm_resize(ds->a, ds->commits.held_files, count, sizeof(*grown));
     if (grown)
-        ds->held_files = grown;
+        ds->commits.held_files = grown;
     if (!grown ||
         bm_step_list_reserve(&ds->steps, (size_t)ds->options.group + 1) ||
-        bm_step_list_reserve(&ds->unsettled, (size_t)ds->options.group + 1) ||
-        bm_step_list_reserve(&ds->replaced, (size_t)ds->options.group + 1))
+        bm_step_list_reserve(&ds->commits.unsettled,
+                             (size_t)ds->options.group + 1) ||
+        bm_step_list_reserve(&ds->commits.replaced,
+                             (size_t)ds->options.group + 1))
         return bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to list the step");
     return ds->drain ? reserve_drain(job) : BOUMA_OK;
 }
@@ -70,9 +72,11 @@ static void list_step(struct bm_write_job *job)
         return;
     }
     if (ds->comm->rank != 0) /* rank 0 holds it since the commit */
-        ds->held[ds->held_count++] = (struct bm_held_step){.entry = job->entry};
+        ds->commits.held[ds->commits.held_count++] =
+            (struct bm_held_step){.entry = job->entry};
     for (size_t i = 0; i < bm_job_subfile_count(job); i++) {
-        ds->held_files[ds->held_file_count++] = bm_job_subfile(job, i)->file;
+        ds->commits.held_files[ds->commits.held_file_count++] =
+            bm_job_subfile(job, i)->file;
         bm_job_subfile(job, i)->file.handle = NULL;
     }
 }

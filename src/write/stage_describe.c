@@ -30,7 +30,7 @@ static int hash_step(const struct bm_write_job *job, uint64_t *hash)
     bm_put_f64(&b, job->entry.time);
     bm_schema_encode(&b, &ds->schema);
     bm_attributes_encode(&b, &ds->attributes);
-    bm_attributes_encode(&b, &ds->step_attributes);
+    bm_attributes_encode(&b, &ds->given.step_attributes);
     failed = b.failed;
     *hash = failed ? 0 : bm_hash64(b.data, b.size, 0);
     bm_buffer_release(&b);
@@ -53,9 +53,10 @@ static int describe(struct bm_write_job *job, uint64_t *hash)
     if (hash_step(job, hash))
         return bm_fail(&ds->error, BOUMA_ENOMEM,
                        "no memory to describe the step");
-    if (ds->put_count)
-        qsort(ds->puts, ds->put_count, sizeof(*ds->puts), by_variable);
-    bm_plan_describe(mine, ds->puts, ds->put_count);
+    if (ds->given.put_count)
+        qsort(ds->given.puts, ds->given.put_count, sizeof(*ds->given.puts),
+              by_variable);
+    bm_plan_describe(mine, ds->given.puts, ds->given.put_count);
     /* The plan depends on the grids, too: hash their description. */
     bm_buffer_init(&shape, ds->a);
     bm_schema_encode(&shape, &ds->schema);
@@ -141,8 +142,9 @@ static int prepare_directory(struct bm_write_job *job, int *replacing)
                            "option 'replace' to write it again",
                            ds->second.path, job->entry.step);
     }
-    for (int i = 0; i < ds->held_count; i++)
-        if (ds->held[i].entry.step == job->entry.step && !ds->options.replace)
+    for (int i = 0; i < ds->commits.held_count; i++)
+        if (ds->commits.held[i].entry.step == job->entry.step &&
+            !ds->options.replace)
             return bm_fail(&ds->error, BOUMA_EEXISTS,
                            "%s: step %" PRIu64 " was written already and waits "
                            "for its group",
@@ -160,7 +162,7 @@ int bm_stage_describe(struct bm_write_job *job, int rc)
         bm_fail(&ds->error, rc, "step %" PRIu64 " was aborted by the caller",
                 job->entry.step);
     else if (!rc)
-        rc = bm_refused_tell(&ds->refused, &ds->error);
+        rc = bm_refused_tell(&ds->given.refused, &ds->error);
     if (!rc)
         rc = describe(job, &hash);
     if (!rc)

@@ -179,7 +179,7 @@ static int make_manifest(struct bm_write_job *job,
     m.assign_particles = bm_particle_scheme(ds->options.assign);
     m.place = ds->options.place;
     m.dataset_attributes = ds->attributes;
-    m.attributes = ds->step_attributes;
+    m.attributes = ds->given.step_attributes;
     rc = bm_manifest_set_subfiles(&m, (size_t)job->plan.all_files);
     if (rc)
         bm_fail(&ds->error, rc, "no memory for the manifest");

@@ -199,7 +199,7 @@ static int conclude(struct bm_write_job *job, int rc)
         tell_empty(job);
     if (rc)
         bm_job_remove_directory(job, rc);
-    if (!rc && ds->held_count >= ds->options.group)
+    if (!rc && ds->commits.held_count >= ds->options.group)
         rc = bm_commit_flush(ds);
     if (!rc && ds->options.replace)
         rc = bm_sweep_replaced(ds);
