@@ -200,7 +200,7 @@ int bouma_dataset_close(bouma_dataset *ds)
         flushed = bm_commit_flush(ds);
     if (ds->drain)
         drained = bm_drain_finish(ds);
-    if (ds->mode != BM_MODE_READ && (ds->comm->rank == 0 || ds->claims)) {
+    if (ds->mode != BM_MODE_READ && (ds->comm->rank == 0 || ds->claim.claims)) {
         struct bm_error why = {0};
         int released;
 

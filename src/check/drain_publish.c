@@ -164,17 +164,17 @@ static int claim(struct bm_drain_all *r, struct bouma_dataset *t)
     char note[512];
     int rc, alone;
 
-    t->copies = 0;
-    t->epoch = r->least;
-    rc = bm_epoch_claim(&t->store, &t->epoch, r->options->force, note,
+    t->claim.copies = 0;
+    t->claim.epoch = r->least;
+    rc = bm_epoch_claim(&t->store, &t->claim.epoch, r->options->force, note,
                         sizeof(note), &t->error);
-    t->claims = t->epoch != 0;
+    t->claim.claims = t->claim.epoch != 0;
     if (rc)
         return rc;
-    alone = r->own && t->epoch == r->own + 1;
+    alone = r->own && t->claim.epoch == r->own + 1;
     if (r->own)
         bm_epoch_remove(&t->store, r->own);
-    r->own = t->epoch;
+    r->own = t->claim.epoch;
     if (!alone || !t->listed) {
         rc = look(r, t);
         if (!rc)
@@ -212,9 +212,10 @@ static int under_claim(struct bm_drain_all *r,
             rc = work(r, what);
         /* Then something may be visible that is not listed, or not durable. */
         t->listed &= !rc;
-        closed = t->claims ? bm_epoch_close(&t->store, t->epoch, &t->error)
-                           : BOUMA_OK;
-        t->claims = 0;
+        closed = t->claim.claims
+                     ? bm_epoch_close(&t->store, t->claim.epoch, &t->error)
+                     : BOUMA_OK;
+        t->claim.claims = 0;
         rc = rc ? rc : closed;
     }
     if (rc)

@@ -394,7 +394,7 @@ static int forget_all(struct bm_repair *r, int64_t step)
 
     rc = bm_identity_load(s, r->ds.id, &r->ds.major, &r->ds.minor, r->error);
     if (!rc && r->apply)
-        rc = bm_epoch_claim(s, &r->ds.epoch, r->ds.options.force, note,
+        rc = bm_epoch_claim(s, &r->ds.claim.epoch, r->ds.options.force, note,
                             sizeof(note), r->error);
     if (!rc) /* till now it may have made way for another */
         rc =
@@ -422,8 +422,8 @@ static int forget_all(struct bm_repair *r, int64_t step)
                      s->path, step);
     if (!rc)
         rc = bm_repair_check_claim(r);
-    if (r->ds.epoch) {
-        closed = bm_epoch_close(s, r->ds.epoch, r->error);
+    if (r->ds.claim.epoch) {
+        closed = bm_epoch_close(s, r->ds.claim.epoch, r->error);
         rc = rc ? rc : closed;
     }
     return rc;

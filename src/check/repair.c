@@ -156,9 +156,9 @@ static int repair_all(struct bm_repair *r)
     if (!rc)
         rc = bm_repair_epochs(r, &epoch);
     if (!rc && r->apply) {
-        r->ds.epoch = epoch;
-        rc = bm_epoch_claim(&r->ds.store, &r->ds.epoch, r->ds.options.force,
-                            note, sizeof(note), r->error);
+        r->ds.claim.epoch = epoch;
+        rc = bm_epoch_claim(&r->ds.store, &r->ds.claim.epoch,
+                            r->ds.options.force, note, sizeof(note), r->error);
     }
     /* Not before the claim: another program may have dropped steps until then,
      * and what it has left of them is no loss. */
@@ -183,8 +183,8 @@ static int repair_all(struct bm_repair *r)
         rc = repair_index(r);
     if (!rc)
         rc = bm_repair_check_claim(r);
-    if (r->ds.epoch) {
-        closed = bm_epoch_close(&r->ds.store, r->ds.epoch, r->error);
+    if (r->ds.claim.epoch) {
+        closed = bm_epoch_close(&r->ds.store, r->ds.claim.epoch, r->error);
         rc = rc ? rc : closed;
     }
     return rc;

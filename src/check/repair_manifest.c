@@ -326,7 +326,8 @@ int bm_repair_rebuild_manifest(struct bm_repair *r, uint64_t number,
 
     bm_name_manifest(old, number);
     /* Under the repairer's own epoch: the old name may be taken. */
-    bm_name_manifest_new(name, number, (struct bm_generation){r->ds.epoch, 0});
+    bm_name_manifest_new(name, number,
+                         (struct bm_generation){r->ds.claim.epoch, 0});
     bm_repair_step_init(r, &step);
     rc = manifest_from_heads(r, &step, number, g);
     if (!rc)

@@ -24,8 +24,9 @@ int bm_repair_act(struct bm_repair *r, int64_t step, const char *name,
 
 int bm_repair_check_claim(struct bm_repair *r)
 {
-    if (r->apply && r->ds.epoch && !r->unclaimed)
-        r->unclaimed = bm_epoch_check(&r->ds.store, r->ds.epoch, r->error);
+    if (r->apply && r->ds.claim.epoch && !r->unclaimed)
+        r->unclaimed =
+            bm_epoch_check(&r->ds.store, r->ds.claim.epoch, r->error);
     return r->unclaimed;
 }
 
@@ -191,7 +192,7 @@ static int replace_heads(struct bm_repair *r, uint64_t step, const char *name,
     int rc;
 
     bm_name_step(dir, step);
-    bm_name_mended(mended, step, r->ds.epoch);
+    bm_name_mended(mended, step, r->ds.claim.epoch);
     bm_store_remove(&r->ds.store, mended);
     r->changing = 0; /* nothing is, until the copy is whole */
     rc = copy_file(r, name, mended, head, bytes);

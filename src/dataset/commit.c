@@ -181,7 +181,7 @@ static int commit_bytes(struct bouma_dataset *ds,
     if (!rc && synced)
         rc = bm_file_sync(&f, &ds->error);
     if (!rc)
-        rc = bm_epoch_check(&ds->store, ds->epoch, &ds->error);
+        rc = bm_epoch_check(&ds->store, ds->claim.epoch, &ds->error);
     if (!rc && ds->options.durability == BOUMA_GROUP)
         hold(ds, entry, &f);
     closed = f.store ? bm_file_close(&f, &ds->error) : BOUMA_OK;
@@ -219,8 +219,9 @@ int bm_commit_copy(struct bouma_dataset *ds, const struct bm_step_entry *entry,
         bm_step_list_reserve(&ds->commits.unsettled, 2) ||
         (ds->comm && bm_step_list_reserve(&ds->commits.replaced, 1)))
         return bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to list a step");
-    bm_name_manifest_new(name, entry->step,
-                         (struct bm_generation){ds->epoch, ++ds->copies});
+    bm_name_manifest_new(
+        name, entry->step,
+        (struct bm_generation){ds->claim.epoch, ++ds->claim.copies});
     rc = commit_bytes(ds, entry, name, manifest, 1, &published);
     if (!rc)
         bm_step_list_put(&ds->steps, *entry);
@@ -252,7 +253,7 @@ static int sync_subfiles(struct bouma_dataset *ds)
  * by another writer's does not keep the others from being published. */
 static int publish_held(struct bouma_dataset *ds)
 {
-    int rc = bm_epoch_check(&ds->store, ds->epoch, &ds->error);
+    int rc = bm_epoch_check(&ds->store, ds->claim.epoch, &ds->error);
     int taken = BOUMA_OK;
 
     if (!rc)

@@ -44,8 +44,8 @@ static void begin_beyond_dropped(struct bouma_dataset *ds)
 
     bm_truncations_init(&t, ds->a);
     if (!bm_truncations_load(&ds->store, ds->id, &t, &ignored) &&
-        bm_truncations_epoch(&t) >= ds->epoch && t.count)
-        ds->epoch =
+        bm_truncations_epoch(&t) >= ds->claim.epoch && t.count)
+        ds->claim.epoch =
             bm_truncations_epoch(&t) + (bm_truncations_epoch(&t) < UINT32_MAX);
     bm_truncations_release(&t);
 }
@@ -56,10 +56,10 @@ static int claim(struct bouma_dataset *ds, char *note, size_t note_bytes)
 
     if (ds->mode == BM_MODE_APPEND)
         begin_beyond_dropped(ds);
-    rc = bm_epoch_claim(&ds->store, &ds->epoch, ds->options.force, note,
+    rc = bm_epoch_claim(&ds->store, &ds->claim.epoch, ds->options.force, note,
                         note_bytes, &ds->error);
 
-    ds->claims = ds->epoch != 0;
+    ds->claim.claims = ds->claim.epoch != 0;
     return rc;
 }
 
@@ -100,9 +100,9 @@ static int take_over(struct bouma_dataset *ds, const char *path, char *note,
         return claim_new(ds, note, note_bytes);
     rc = bm_clobber_begin(&c, s, ds->options.force, &ds->error);
     if (!rc) {
-        rc = bm_clobber_claim(&c, &ds->epoch, ds->options.force, note,
+        rc = bm_clobber_claim(&c, &ds->claim.epoch, ds->options.force, note,
                               note_bytes, &ds->error);
-        ds->claims = ds->epoch != 0;
+        ds->claim.claims = ds->claim.epoch != 0;
     }
     if (!rc && !bm_clobber_is_unfinished(s))
         rc = bm_fail(&ds->error, BOUMA_EEXISTS,
@@ -122,7 +122,7 @@ static int create_on_disk(struct bouma_dataset *ds, const char *path,
     struct bm_error why = {0};
     int rc;
 
-    if (ds->claims) /* another has made way, in this directory */
+    if (ds->claim.claims) /* another has made way, in this directory */
         return bm_identity_create(&ds->store, ds->id, &ds->error);
     rc = bm_store_open(&ds->store, io, ds->a, path, 1, &why);
     ds->store.memory_limit = ds->options.memory_limit;
@@ -141,7 +141,7 @@ static int create_on_disk(struct bouma_dataset *ds, const char *path,
     return bm_identity_create(&ds->store, ds->id, &ds->error);
 }
 
-/* The least epoch that will do is in ds->epoch. */
+/* The least epoch that will do is in ds->claim.epoch. */
 static int open_on_disk(struct bouma_dataset *ds, const char *path)
 {
     char note[512] = "";
@@ -164,7 +164,7 @@ static int open_on_disk(struct bouma_dataset *ds, const char *path)
                               &ds->error);
     if (!rc && ds->mode == BM_MODE_READ) {
         rc = bm_local_copy_find(ds);
-    } else if (!rc && !ds->claims) {
+    } else if (!rc && !ds->claim.claims) {
         rc = claim(ds, note, sizeof(note));
         /* Till now it may have made way for another. */
         if (!rc)
@@ -209,11 +209,11 @@ static int open_too(struct bouma_dataset *ds, const char *path)
  * Collective. */
 static int count_local_copies(struct bouma_dataset *ds)
 {
-    uint64_t others = ds->comm->rank != 0 && ds->claims;
+    uint64_t others = ds->comm->rank != 0 && ds->claim.claims;
     int rc = bm_comm_max(ds->comm, &others, 1, &ds->error);
 
     ds->local_copies = 1 + (others != 0);
-    if (!rc && others && ds->claims)
+    if (!rc && others && ds->claim.claims)
         bm_local_copy_mark(&ds->store, BM_NAME_PART, ds->id);
     return rc;
 }
@@ -286,7 +286,7 @@ static int prepare(struct bouma_dataset *ds, const char *path)
         rc = bm_io_environment_find(&ds->env, ds->comm, &ds->options,
                                     &ds->error);
     if (!rc && persists(ds))
-        rc = bm_local_copy_look(ds, path, &ds->epoch);
+        rc = bm_local_copy_look(ds, path, &ds->claim.epoch);
     if (!rc && ds->mode == BM_MODE_CREATE && ds->options.clobber)
         rc = bm_make_way(ds, path);
     return rc;
@@ -344,12 +344,12 @@ int bm_dataset_release(struct bouma_dataset *ds, struct bm_error *error)
 {
     int rc = BOUMA_OK, second = BOUMA_OK;
 
-    if (ds->claims)
-        rc = bm_epoch_close(&ds->store, ds->epoch, error);
-    if (ds->claims_second)
-        second = bm_epoch_close(&ds->second, ds->epoch, error);
-    ds->claims &= rc != BOUMA_OK;
-    ds->claims_second &= second != BOUMA_OK;
+    if (ds->claim.claims)
+        rc = bm_epoch_close(&ds->store, ds->claim.epoch, error);
+    if (ds->claim.claims_second)
+        second = bm_epoch_close(&ds->second, ds->claim.epoch, error);
+    ds->claim.claims &= rc != BOUMA_OK;
+    ds->claim.claims_second &= second != BOUMA_OK;
     return rc ? rc : second;
 }
 

@@ -62,6 +62,13 @@ struct bm_open_step {
     int busy; /* calls that read it, and may call their caller back */
 };
 
+/* By which this handle writes. */
+struct bm_claim {
+    uint32_t epoch, attempt;
+    uint32_t copies; /* of manifests that were begun here: names them */
+    int claims, claims_second; /* the epoch of this place is this rank's */
+};
+
 /* What the caller gave for the step that is being written. */
 struct bm_given {
     int in_step; /* one was begun */
@@ -113,11 +120,9 @@ struct bouma_dataset {
     /* Writing: */
     struct bm_schema schema;
     int told_empty; /* that a step has no data */
-    uint32_t epoch, attempt;
-    uint32_t copies; /* of manifests that were begun here: names them */
-    int claims, claims_second; /* the epoch of this place is this rank's */
-    int local_copies;          /* that the ranks write to; of 'persist' */
-    struct bm_drain *drain;    /* the same; else NULL */
+    struct bm_claim claim;
+    int local_copies;       /* that the ranks write to; of 'persist' */
+    struct bm_drain *drain; /* the same; else NULL */
     uint64_t step;
     double time;
     struct bm_given given;

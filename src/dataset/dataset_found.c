@@ -50,7 +50,7 @@ static void encode_found(struct bm_buffer *b, const struct bouma_dataset *ds)
     bm_put_bytes(b, ds->id, 16);
     bm_put_u32(b, (uint32_t)ds->major);
     bm_put_u32(b, (uint32_t)ds->minor);
-    bm_put_u32(b, ds->epoch);
+    bm_put_u32(b, ds->claim.epoch);
     bm_put_u64(b, ds->steps.count);
     for (size_t i = 0; i < ds->steps.count; i++)
         bm_put_step_entry(b, &ds->steps.entries[i]);
@@ -71,7 +71,7 @@ static int decode_found(struct bouma_dataset *ds, const struct bm_buffer *b)
         memcpy(ds->id, id, 16);
     ds->major = (int)bm_get_u32(&c);
     ds->minor = (int)bm_get_u32(&c);
-    ds->epoch = bm_get_u32(&c);
+    ds->claim.epoch = bm_get_u32(&c);
     count = bm_get_count(&c, BM_STEP_ENTRY_BYTES);
     ds->steps.count = 0;
     rc = bm_step_list_reserve(&ds->steps, count);

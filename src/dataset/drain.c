@@ -221,7 +221,7 @@ static int make_target(struct bm_drain *d, struct bouma_dataset *ds)
     t->options = ds->options;
     t->options.durability = BOUMA_DURABLE;
     memcpy(t->id, ds->id, 16);
-    t->epoch = ds->epoch;
+    t->claim.epoch = ds->claim.epoch;
     bm_step_list_init(&t->commits.unsettled, ds->a);
     t->steps = ds->steps;
     bm_step_list_init(&ds->steps, ds->a);
@@ -377,7 +377,7 @@ static void spread_manifest(struct bouma_dataset *ds,
             rc = BOUMA_ENOTFOUND; /* that of an older one */
     }
     rc = bm_comm_share(ds->comm, &b, 0, rc, &ignored);
-    if (!rc && ds->comm->rank != 0 && ds->claims) {
+    if (!rc && ds->comm->rank != 0 && ds->claim.claims) {
         bm_error_clear(&ds->error);
         bm_commit_copy(ds, entry, &b);
         ds->error = kept;

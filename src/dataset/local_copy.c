@@ -241,22 +241,22 @@ int bm_local_copy_enter(struct bouma_dataset *ds)
         return rc;
     }
     ds->second = ds->store;
-    ds->claims_second = ds->claims;
+    ds->claim.claims_second = ds->claim.claims;
     ds->store = local_copy;
-    rc = bm_epoch_take(&ds->store, ds->epoch, ds->options.force, &ds->claims,
-                       &ds->error);
-    if (!rc && ds->comm->rank == 0 && !ds->claims)
+    rc = bm_epoch_take(&ds->store, ds->claim.epoch, ds->options.force,
+                       &ds->claim.claims, &ds->error);
+    if (!rc && ds->comm->rank == 0 && !ds->claim.claims)
         rc = bm_fail(&ds->error, BOUMA_EBUSY,
                      "%s: is the dataset itself, or was claimed by another "
                      "program just now",
                      path);
-    if (!rc && ds->claims) {
+    if (!rc && ds->claim.claims) {
         bm_identity_unmark(&ds->store);
         bm_local_copy_mark(&ds->store, BM_NAME_LOCAL, ds->id);
     }
-    if (!rc && ds->claims && ds->mode == BM_MODE_APPEND)
+    if (!rc && ds->claim.claims && ds->mode == BM_MODE_APPEND)
         rc = drop_steps(ds);
-    if (!rc && ds->comm->rank != 0 && ds->claims)
+    if (!rc && ds->comm->rank != 0 && ds->claim.claims)
         rc = settle_local_copy(ds);
     return rc ? rc : bm_drain_new(ds);
 }

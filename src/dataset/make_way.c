@@ -123,9 +123,9 @@ static int claim_all(struct bouma_dataset *ds, struct way *w)
         char note[512];
 
         rc =
-            bm_clobber_claim(&w->dataset.clobber, &ds->epoch, ds->options.force,
-                             note, sizeof(note), &ds->error);
-        ds->claims = ds->epoch != 0;
+            bm_clobber_claim(&w->dataset.clobber, &ds->claim.epoch,
+                             ds->options.force, note, sizeof(note), &ds->error);
+        ds->claim.claims = ds->claim.epoch != 0;
     }
     return rc;
 }
@@ -167,9 +167,9 @@ int bm_make_way(struct bouma_dataset *ds, const char *path)
         rc = check_belongs(ds, &w);
         rc = bm_comm_agree(comm, rc, &ds->error);
     }
-    w.epoch = ds->epoch;
+    w.epoch = ds->claim.epoch;
     if (ds->options.persist)
-        ds->epoch += ds->epoch < UINT32_MAX;
+        ds->claim.epoch += ds->claim.epoch < UINT32_MAX;
     if (!rc) {
         rc = claim_all(ds, &w);
         rc = bm_comm_agree(comm, rc, &ds->error);
@@ -193,7 +193,7 @@ int bm_make_way(struct bouma_dataset *ds, const char *path)
     rc = bm_comm_agree(comm, rc, &ds->error);
     release(&w.local_copy);
     bm_clobber_release(&w.dataset.clobber);
-    if (ds->claims)
+    if (ds->claim.claims)
         ds->store = w.dataset.s;
     else
         bm_store_close(&w.dataset.s);

@@ -42,7 +42,7 @@ static void init(struct truncation *t, struct bm_store *s,
     memset(t, 0, sizeof(*t));
     t->s = s;
     t->id = ds->id;
-    t->epoch = ds->epoch;
+    t->epoch = ds->claim.epoch;
     t->last = last;
     bm_step_list_init(&t->there, s->a);
 }
@@ -115,7 +115,7 @@ static int truncate_all(struct bouma_dataset *ds, struct bm_store *s, int mine,
  * writes from now on are of later attempts. */
 static int record(struct bouma_dataset *ds, int64_t last)
 {
-    struct bm_truncation now = {last, {ds->epoch, ds->attempt}};
+    struct bm_truncation now = {last, {ds->claim.epoch, ds->claim.attempt}};
 
     return bm_truncations_record(ds->drain ? &ds->second : &ds->store, ds->id,
                                  now, &ds->error);
@@ -123,12 +123,13 @@ static int record(struct bouma_dataset *ds, int64_t last)
 
 int bm_dataset_truncate(struct bouma_dataset *ds, int64_t last)
 {
-    int first = ds->comm->rank == 0, mine = first || ds->claims, rc = BOUMA_OK;
+    int first = ds->comm->rank == 0, mine = first || ds->claim.claims,
+        rc = BOUMA_OK;
 
     if (mine) {
-        rc = bm_epoch_check(&ds->store, ds->epoch, &ds->error);
+        rc = bm_epoch_check(&ds->store, ds->claim.epoch, &ds->error);
         if (!rc && ds->drain && first)
-            rc = bm_epoch_check(&ds->second, ds->epoch, &ds->error);
+            rc = bm_epoch_check(&ds->second, ds->claim.epoch, &ds->error);
     }
     /* No place is touched unless all are ours. */
     rc = bm_comm_agree(ds->comm, rc, &ds->error);

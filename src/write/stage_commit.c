@@ -93,7 +93,8 @@ int bm_stage_commit(struct bm_write_job *job, int rc)
                        &published);
     /* Who has taken over may have repaired the step: so its files stay. */
     if (rc && ds->comm->rank == 0)
-        published |= bm_epoch_check(&ds->store, ds->epoch, &ds->error) != 0;
+        published |=
+            bm_epoch_check(&ds->store, ds->claim.epoch, &ds->error) != 0;
     bm_job_lap(job, BM_COMMIT);
     job->result.record.seconds.commit = job->result.seconds[BM_COMMIT];
     rc = share_outcome(job, published, rc);
@@ -115,6 +116,6 @@ void bm_job_remove_directory(struct bm_write_job *job, int rc)
         return;
     bm_name_step(name, job->entry.step);
     if (job->held.made_directory &&
-        !bm_epoch_check(&ds->store, ds->epoch, &ignored))
+        !bm_epoch_check(&ds->store, ds->claim.epoch, &ignored))
         bm_store_remove_dir(&ds->store, name);
 }

@@ -119,8 +119,8 @@ static int prepare_directory(struct bm_write_job *job, int *replacing)
     int rc;
 
     if (ds->comm->rank != 0)
-        return ds->claims ? make_directory(job) : BOUMA_OK;
-    rc = bm_epoch_check(&ds->store, ds->epoch, &ds->error);
+        return ds->claim.claims ? make_directory(job) : BOUMA_OK;
+    rc = bm_epoch_check(&ds->store, ds->claim.epoch, &ds->error);
     if (rc)
         return rc;
     bm_name_manifest(name, job->entry.step);
@@ -172,7 +172,7 @@ int bm_stage_describe(struct bm_write_job *job, int rc)
     largest[0] = bare_grid(ds, 0) ? 3
                  : replacing      ? 2
                              : !ds->plan || job->given.hash != ds->plan_hash;
-    largest[1] = ds->attempt; /* a rank may have missed one that failed */
+    largest[1] = ds->claim.attempt; /* a rank may have missed one that failed */
     rc = bm_comm_begin(ds->comm, "the end of a step", hash, largest, rc,
                        &ds->error);
     if (rc == BOUMA_EMISMATCH && !ds->error.status)
@@ -183,8 +183,9 @@ int bm_stage_describe(struct bm_write_job *job, int rc)
      * any case (in a group, later). */
     job->synced = ds->options.durability == BOUMA_DURABLE ||
                   (ds->options.durability == BOUMA_FAST && largest[0] == 2);
-    ds->attempt = (uint32_t)largest[1] + 1;
-    job->entry.generation = (struct bm_generation){ds->epoch, ds->attempt};
+    ds->claim.attempt = (uint32_t)largest[1] + 1;
+    job->entry.generation =
+        (struct bm_generation){ds->claim.epoch, ds->claim.attempt};
     job->given.is_new = largest[0] != 0;
     return bm_job_agreed(job, rc);
 }
