@@ -79,8 +79,9 @@ static int prepare_messages(struct bm_pipe *p)
     }
     if (!rc && p->own)
         bm_gather_most(p, &most, &bytes);
-    for (size_t i = 0; i < p->slot_count && !rc; i++)
-        rc = bm_transfer_init(&p->slots[i].transfer, p->comm, most, bytes);
+    for (size_t i = 0; i < p->gathering.slot_count && !rc; i++)
+        rc = bm_transfer_init(&p->gathering.slots[i].transfer, p->comm, most,
+                              bytes);
     return rc;
 }
 
@@ -165,21 +166,21 @@ void bm_pipe_free(struct bm_pipe *p)
 {
     if (!p)
         return;
-    bm_io_thread_free(p->io);
+    bm_io_thread_free(p->gathering.io);
     if (p->pool)
         p->pool->user = NULL;
     for (size_t i = 0; i < p->flow_count && p->lanes; i++)
         bm_transfer_release(&p->lanes[i].transfer);
-    for (size_t i = 0; i < p->slot_count && p->slots; i++)
-        bm_transfer_release(&p->slots[i].transfer);
+    for (size_t i = 0; i < p->gathering.slot_count && p->gathering.slots; i++)
+        bm_transfer_release(&p->gathering.slots[i].transfer);
     bm_flows_free(p->a, p->flows, p->flow_count);
     bm_drop(p->a, p->lanes);
     bm_drop(p->a, p->opened);
-    bm_drop(p->a, p->slots);
-    bm_drop(p->a, p->first_cut);
-    bm_drop(p->a, p->cuts);
-    bm_drop(p->a, p->first_rank);
-    bm_drop(p->a, p->ranks);
+    bm_drop(p->a, p->gathering.slots);
+    bm_drop(p->a, p->gathering.first_cut);
+    bm_drop(p->a, p->gathering.cuts);
+    bm_drop(p->a, p->gathering.first_rank);
+    bm_drop(p->a, p->gathering.ranks);
     /* With something under way that was given up, they must stay. */
     if (!p->comm->lost) {
         bm_drop(p->a, p->scratch);
@@ -244,14 +245,15 @@ static void count_buffers(struct buffers *out, const struct bm_pipe *p)
     int any = 0;
 
     for (size_t r = 0; f && r < f->rounds.count; r++)
-        for (size_t i = p->first_cut[r]; i < p->first_cut[r + 1]; i++) {
-            struct bm_stretch s = bm_stretch_of(f, p->cuts[i], r);
+        for (size_t i = p->gathering.first_cut[r];
+             i < p->gathering.first_cut[r + 1]; i++) {
+            struct bm_stretch s = bm_stretch_of(f, p->gathering.cuts[i], r);
             int own = s.piece->rank == p->comm->rank;
 
             any |= !own || !bm_pipe_is_direct(p, p->own, s.bytes);
             out->others |= !own;
         }
-    out->bytes = any ? p->slot_count * p->own->slot_bytes : 0;
+    out->bytes = any ? p->gathering.slot_count * p->own->slot_bytes : 0;
 }
 
 /* What this rank needs; those in a tier are made. */
@@ -292,14 +294,14 @@ static int take_buffers(struct bm_pipe *p, const struct buffers *b, int mixed,
     int rc = BOUMA_OK;
 
     if (!b->in_port)
-        p->memory = p->pool->memories[b->tier].data;
+        p->gathering.memory = p->pool->memories[b->tier].data;
     else if (p->port)
-        p->memory = p->port->memory;
+        p->gathering.memory = p->port->memory;
     if (p->port && p->port->all_near && !mixed)
         return rc; /* nothing that could fail any more, on any rank */
     if (b->bytes && !p->port && b->in_port) {
         rc = get_memory(p, p->pool, b->bytes, BOUMA_TIER_DRAM, NULL, error);
-        p->memory = p->pool->memories[BOUMA_TIER_DRAM].data;
+        p->gathering.memory = p->pool->memories[BOUMA_TIER_DRAM].data;
     }
     if (!rc && p->comm->size > 1 && prepare_messages(p))
         rc = bm_fail(error, BOUMA_ENOMEM, "no memory for messages");
@@ -378,9 +380,9 @@ int bm_pipe_step(struct bm_pipe *p)
 {
     int any;
 
-    for (size_t r = 0; r < p->slot_count && !p->begun; r++)
+    for (size_t r = 0; r < p->gathering.slot_count && !p->gathering.begun; r++)
         bm_gather_begin(p, r);
-    p->begun = 1;
+    p->gathering.begun = 1;
     any = hear_control(p);
     if (p->own && !p->o.unthreaded)
         any |= bm_gather_jobs(p, 0);
@@ -397,7 +399,7 @@ static int is_finished(const struct bm_pipe *p, int stored)
             return 0;
     if (!p->own)
         return 1;
-    return (stored || p->o.reading ? p->over : p->handed) ==
+    return (stored || p->o.reading ? p->gathering.over : p->gathering.handed) ==
            p->own->flow->rounds.count;
 }
 
@@ -405,7 +407,7 @@ static int is_finished(const struct bm_pipe *p, int stored)
  * or has anything to do with it any more. */
 static int waits_for_thread(const struct bm_pipe *p)
 {
-    size_t waited = p->o.reading ? p->over : p->handed;
+    size_t waited = p->o.reading ? p->gathering.over : p->gathering.handed;
 
     if (!p->own || p->rc)
         return 0;
@@ -451,7 +453,8 @@ int bm_pipe_run(struct bm_pipe *p, int stored, int rc, struct bm_error *error)
     if (waited > 0)
         bm_trace_add_until(trace, "wait", "wait for others", since, waited,
                            NULL);
-    kept = p->io ? bm_io_thread_status(p->io, &p->error) : BOUMA_OK;
+    kept = p->gathering.io ? bm_io_thread_status(p->gathering.io, &p->error)
+                           : BOUMA_OK;
     bm_pipe_fail(p, kept);
     if (p->rc && p->error.status)
         bm_fail(error, p->error.status, "%s", p->error.text);
@@ -460,12 +463,14 @@ int bm_pipe_run(struct bm_pipe *p, int stored, int rc, struct bm_error *error)
 
 int bm_pipe_wait(struct bm_pipe *p, struct bm_error *error)
 {
-    return p->io ? bm_io_thread_wait(p->io, error) : BOUMA_OK;
+    return p->gathering.io ? bm_io_thread_wait(p->gathering.io, error)
+                           : BOUMA_OK;
 }
 
 struct bm_pipe_stats bm_pipe_stats_of(const struct bm_pipe *p)
 {
     return (struct bm_pipe_stats){
-        p->moved, p->moved_rounds, p->io ? bm_io_thread_seconds(p->io) : 0,
-        p->own ? p->slot_count * p->own->slot_bytes : 0};
+        p->moved, p->moved_rounds,
+        p->gathering.io ? bm_io_thread_seconds(p->gathering.io) : 0,
+        p->own ? p->gathering.slot_count * p->own->slot_bytes : 0};
 }

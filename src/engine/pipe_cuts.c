@@ -114,17 +114,19 @@ static int list_cuts(struct bm_pipe *p)
     const struct bm_flow *f = p->own->flow;
     size_t rounds = f->rounds.count;
 
-    p->first_cut = bm_new(p->a, rounds + 2, sizeof(*p->first_cut));
-    if (!p->first_cut)
+    p->gathering.first_cut =
+        bm_new(p->a, rounds + 2, sizeof(*p->gathering.first_cut));
+    if (!p->gathering.first_cut)
         return BOUMA_ENOMEM;
     /* Two places on, so that the second time leaves them where they belong. */
-    visit_cuts(f, p->first_cut + 2, NULL);
+    visit_cuts(f, p->gathering.first_cut + 2, NULL);
     for (size_t r = 0; r < rounds; r++)
-        p->first_cut[r + 2] += p->first_cut[r + 1];
-    p->cuts = bm_new_raw(p->a, p->first_cut[rounds + 1], sizeof(*p->cuts));
-    if (!p->cuts)
+        p->gathering.first_cut[r + 2] += p->gathering.first_cut[r + 1];
+    p->gathering.cuts = bm_new_raw(p->a, p->gathering.first_cut[rounds + 1],
+                                   sizeof(*p->gathering.cuts));
+    if (!p->gathering.cuts)
         return BOUMA_ENOMEM;
-    visit_cuts(f, p->first_cut + 1, p->cuts);
+    visit_cuts(f, p->gathering.first_cut + 1, p->gathering.cuts);
     return BOUMA_OK;
 }
 
@@ -134,22 +136,26 @@ static int list_ranks(struct bm_pipe *p)
     size_t rounds = f->rounds.count, n = 0;
     size_t *seen = bm_new(p->a, (size_t)p->comm->size, sizeof(*seen));
 
-    p->first_rank = bm_new(p->a, rounds + 1, sizeof(*p->first_rank));
-    p->ranks = bm_new_raw(p->a, p->first_cut[rounds], sizeof(*p->ranks));
-    if (seen && p->first_rank && p->ranks)
+    p->gathering.first_rank =
+        bm_new(p->a, rounds + 1, sizeof(*p->gathering.first_rank));
+    p->gathering.ranks = bm_new_raw(p->a, p->gathering.first_cut[rounds],
+                                    sizeof(*p->gathering.ranks));
+    if (seen && p->gathering.first_rank && p->gathering.ranks)
         for (size_t r = 0; r < rounds; r++) {
-            for (size_t i = p->first_cut[r]; i < p->first_cut[r + 1]; i++) {
-                int rank = f->pieces[p->cuts[i]].rank;
+            for (size_t i = p->gathering.first_cut[r];
+                 i < p->gathering.first_cut[r + 1]; i++) {
+                int rank = f->pieces[p->gathering.cuts[i]].rank;
 
                 if (seen[rank] == r + 1)
                     continue;
                 seen[rank] = r + 1;
-                p->ranks[n++] = rank;
+                p->gathering.ranks[n++] = rank;
             }
-            p->first_rank[r + 1] = n;
+            p->gathering.first_rank[r + 1] = n;
         }
     bm_drop(p->a, seen);
-    return seen && p->first_rank && p->ranks ? BOUMA_OK : BOUMA_ENOMEM;
+    return seen && p->gathering.first_rank && p->gathering.ranks ? BOUMA_OK
+                                                                 : BOUMA_ENOMEM;
 }
 
 int bm_gather_list(struct bm_pipe *p)
@@ -167,10 +173,11 @@ void bm_gather_most(const struct bm_pipe *p, size_t *most, size_t *most_bytes)
     for (size_t r = 0; r < f->rounds.count; r++) {
         size_t bytes = 0;
 
-        for (size_t i = p->first_cut[r]; i < p->first_cut[r + 1]; i++)
-            bytes += (size_t)bm_stretch_of(f, p->cuts[i], r).bytes;
-        if (p->first_cut[r + 1] - p->first_cut[r] > *most)
-            *most = p->first_cut[r + 1] - p->first_cut[r];
+        for (size_t i = p->gathering.first_cut[r];
+             i < p->gathering.first_cut[r + 1]; i++)
+            bytes += (size_t)bm_stretch_of(f, p->gathering.cuts[i], r).bytes;
+        if (p->gathering.first_cut[r + 1] - p->gathering.first_cut[r] > *most)
+            *most = p->gathering.first_cut[r + 1] - p->gathering.first_cut[r];
         if (bytes > *most_bytes)
             *most_bytes = bytes;
     }

@@ -16,9 +16,9 @@ static int keep_round(void *context, size_t round, struct bm_error *error)
 
     if (bm_gather_slot(p, round)->poor)
         return rc;
-    for (size_t i = p->first_cut[round]; i < p->first_cut[round + 1] && !rc;
-         i++) {
-        struct bm_stretch s = bm_stretch_of(f, p->cuts[i], round);
+    for (size_t i = p->gathering.first_cut[round];
+         i < p->gathering.first_cut[round + 1] && !rc; i++) {
+        struct bm_stretch s = bm_stretch_of(f, p->gathering.cuts[i], round);
         uint64_t here = begin + s.in_round;
 
         if (s.piece->rank != p->comm->rank ||
@@ -45,14 +45,14 @@ static void hand_over(struct bm_pipe *p, size_t round)
 {
     /* Of a rank that has failed, nothing is to be stored. */
     bm_gather_slot(p, round)->poor |= p->rc != BOUMA_OK;
-    p->handed++;
-    bm_io_thread_hand(p->io, round);
+    p->gathering.handed++;
+    bm_io_thread_hand(p->gathering.io, round);
 }
 
 /* Whether the storing of this rank has failed. */
 static int has_failed(struct bm_pipe *p)
 {
-    return bm_io_thread_status(p->io, &p->error) != BOUMA_OK || p->rc;
+    return bm_io_thread_status(p->gathering.io, &p->error) != BOUMA_OK || p->rc;
 }
 
 /* ---- buffers ------------------------------------------------------------ */
@@ -82,27 +82,32 @@ int bm_gather_prepare(struct bm_pipe *p)
     /* What is loaded straight to where it goes is nowhere for others. */
     if (p->o.reading && overlap(p->own->flow))
         p->o.copy = 1;
-    p->slot_count =
+    p->gathering.slot_count =
         rounds < (size_t)p->o.buffers ? rounds : (size_t)p->o.buffers;
-    p->slots = bm_new(p->a, p->slot_count, sizeof(*p->slots));
+    p->gathering.slots =
+        bm_new(p->a, p->gathering.slot_count, sizeof(*p->gathering.slots));
     if (!rc)
-        p->io = bm_io_thread_new(p->a, rounds, keep_round, p, !p->o.unthreaded);
-    if (p->io)
-        bm_io_thread_set_trace(p->io, p->comm->trace,
+        p->gathering.io =
+            bm_io_thread_new(p->a, rounds, keep_round, p, !p->o.unthreaded);
+    if (p->gathering.io)
+        bm_io_thread_set_trace(p->gathering.io, p->comm->trace,
                                p->o.reading ? "load round" : "store round",
                                "round");
-    return !rc && p->slots && p->io ? BOUMA_OK : BOUMA_ENOMEM;
+    return !rc && p->gathering.slots && p->gathering.io ? BOUMA_OK
+                                                        : BOUMA_ENOMEM;
 }
 
 struct bm_pipe_slot *bm_gather_slot(const struct bm_pipe *p, size_t round)
 {
-    return &p->slots[round % p->slot_count];
+    return &p->gathering.slots[round % p->gathering.slot_count];
 }
 
 uint8_t *bm_gather_memory(const struct bm_pipe *p, size_t round)
 {
-    return p->memory ? p->memory + round % p->slot_count * p->own->slot_bytes
-                     : NULL;
+    return p->gathering.memory
+               ? p->gathering.memory +
+                     round % p->gathering.slot_count * p->own->slot_bytes
+               : NULL;
 }
 
 int bm_gather_is_near(const struct bm_pipe *p, int rank)
@@ -117,9 +122,10 @@ static void start_messages(struct bm_pipe *p, size_t round, int empty)
     struct bm_pipe_slot *slot = bm_gather_slot(p, round);
     int channel = (int)(round % (size_t)p->o.buffers), rc = BOUMA_OK;
 
-    for (size_t i = p->first_cut[round]; i < p->first_cut[round + 1] && !rc;
-         i++) {
-        struct bm_stretch s = bm_stretch_of(p->own->flow, p->cuts[i], round);
+    for (size_t i = p->gathering.first_cut[round];
+         i < p->gathering.first_cut[round + 1] && !rc; i++) {
+        struct bm_stretch s =
+            bm_stretch_of(p->own->flow, p->gathering.cuts[i], round);
         struct bm_message m = {s.piece->rank,
                                bm_gather_memory(p, round) + s.in_round,
                                (size_t)s.bytes};
@@ -145,7 +151,7 @@ static void start_messages(struct bm_pipe *p, size_t round, int empty)
 static int is_told(const struct bm_pipe *p, int rank, size_t round)
 {
     if (!p->o.reading)
-        return round >= p->slot_count;
+        return round >= p->gathering.slot_count;
     return bm_gather_is_near(p, rank) || bm_pipe_is_made(p);
 }
 
@@ -154,18 +160,20 @@ static void open_round(struct bm_pipe *p, size_t round)
 {
     struct bm_pipe_slot *slot = bm_gather_slot(p, round);
     int failed = has_failed(p);
-    size_t first = p->first_rank[round], end = p->first_rank[round + 1];
+    size_t first = p->gathering.first_rank[round],
+           end = p->gathering.first_rank[round + 1];
     size_t near = 0, far = 0;
 
     slot->open = 1;
     slot->opened = bm_trace_now(p->comm->trace);
     for (size_t i = first; i < end; i++) {
-        if (bm_gather_is_near(p, p->ranks[i]))
+        if (bm_gather_is_near(p, p->gathering.ranks[i]))
             near++;
         else
             far++;
-        if (p->ranks[i] != p->comm->rank && is_told(p, p->ranks[i], round))
-            bm_pipe_note(p, p->ranks[i], BM_OPEN, round, failed);
+        if (p->gathering.ranks[i] != p->comm->rank &&
+            is_told(p, p->gathering.ranks[i], round))
+            bm_pipe_note(p, p->gathering.ranks[i], BM_OPEN, round, failed);
     }
     slot->missing = near + (far > 0); /* messages are done all at once */
     if (far)
@@ -190,7 +198,7 @@ void bm_gather_begin(struct bm_pipe *p, size_t round)
 static void tell_progress(const struct bm_pipe *p)
 {
     if (p->calls.progress)
-        p->calls.progress(p->calls.context, p->over,
+        p->calls.progress(p->calls.context, p->gathering.over,
                           p->own->flow->rounds.count);
 }
 
@@ -200,7 +208,7 @@ static void trace_round(const struct bm_pipe *p, size_t round)
     const uint64_t *start = p->own->flow->rounds.start;
 
     bm_trace_add_buffer(
-        p->comm->trace, round % p->slot_count,
+        p->comm->trace, round % p->gathering.slot_count,
         p->o.reading ? "deliver round" : "gather round",
         bm_gather_slot(p, round)->opened,
         &(struct bm_trace_args){.bytes = start[round + 1] - start[round],
@@ -216,18 +224,19 @@ static void close_round(struct bm_pipe *p, size_t round)
     bm_gather_slot(p, round)->closed = 1;
     if (p->comm->trace)
         trace_round(p, round);
-    while (p->closed < p->own->flow->rounds.count &&
-           bm_gather_slot(p, p->closed)->round == p->closed &&
-           bm_gather_slot(p, p->closed)->closed) {
-        size_t next = p->closed++;
+    while (p->gathering.closed < p->own->flow->rounds.count &&
+           bm_gather_slot(p, p->gathering.closed)->round ==
+               p->gathering.closed &&
+           bm_gather_slot(p, p->gathering.closed)->closed) {
+        size_t next = p->gathering.closed++;
 
         bm_gather_slot(p, next)->closed = 0;
         if (!p->o.reading) {
             hand_over(p, next);
         } else {
-            p->over++;
+            p->gathering.over++;
             tell_progress(p);
-            bm_gather_begin(p, next + p->slot_count);
+            bm_gather_begin(p, next + p->gathering.slot_count);
         }
     }
 }
@@ -247,15 +256,15 @@ int bm_gather_jobs(struct bm_pipe *p, int wait)
     int any = 0;
 
     /* Without a thread each job takes its time: one, then the others again. */
-    while (p->io && !(any && p->o.unthreaded) &&
-           bm_io_thread_next(p->io, &round, wait && !any)) {
+    while (p->gathering.io && !(any && p->o.unthreaded) &&
+           bm_io_thread_next(p->gathering.io, &round, wait && !any)) {
         any = 1;
         if (p->o.reading) {
             open_round(p, round);
         } else {
-            p->over++;
+            p->gathering.over++;
             tell_progress(p);
-            bm_gather_begin(p, round + p->slot_count);
+            bm_gather_begin(p, round + p->gathering.slot_count);
         }
     }
     return any;
@@ -265,8 +274,8 @@ int bm_gather_transfers(struct bm_pipe *p)
 {
     int any = 0;
 
-    for (size_t i = 0; i < p->slot_count; i++) {
-        struct bm_pipe_slot *slot = &p->slots[i];
+    for (size_t i = 0; i < p->gathering.slot_count; i++) {
+        struct bm_pipe_slot *slot = &p->gathering.slots[i];
         int done, empty;
 
         if (!slot->waiting)

@@ -39,6 +39,20 @@ struct bm_pipe_slot {
     int waiting;
 };
 
+/* What a gatherer has. */
+struct bm_pipe_gathering {
+    uint8_t *memory;
+    struct bm_pipe_slot *slots; /* [o.buffers] */
+    size_t slot_count;
+    size_t *first_cut;  /* [rounds + 1]; in: */
+    size_t *cuts;       /* the pieces of each round */
+    size_t *first_rank; /* [rounds + 1]; in: */
+    int *ranks;         /* those that have pieces of it */
+    struct bm_io_thread *io;
+    int begun;
+    size_t closed, handed, over; /* rounds */
+};
+
 struct bm_pipe {
     struct bm_comm *comm;
     const bouma_allocator *a;
@@ -60,17 +74,7 @@ struct bm_pipe {
     size_t stage_bytes;
     struct bm_lane *staging; /* whose it is */
 
-    /* Of a gatherer: */
-    uint8_t *memory;
-    struct bm_pipe_slot *slots; /* [o.buffers] */
-    size_t slot_count;
-    size_t *first_cut;  /* [rounds + 1]; in: */
-    size_t *cuts;       /* the pieces of each round */
-    size_t *first_rank; /* [rounds + 1]; in: */
-    int *ranks;         /* those that have pieces of it */
-    struct bm_io_thread *io;
-    int begun;
-    size_t closed, handed, over; /* rounds */
+    struct bm_pipe_gathering gathering; /* of a gatherer */
 
     int rc;
     int broken; /* nothing can be told to other ranks any more */

@@ -16,7 +16,7 @@ struct bm_lane *bm_lane_to(struct bm_pipe *p, int gatherer)
 uint8_t *bm_lane_room(const struct bm_pipe *p, const struct bm_lane *l)
 {
     if (l == p->own)
-        return p->memory;
+        return p->gathering.memory;
     return p->port ? bm_port_room(p->port, l->flow->gatherer) : NULL;
 }
 
