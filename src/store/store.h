@@ -18,7 +18,7 @@ struct bm_store {
     void *root;
     char *path;
     uint64_t memory_limit;
-    uint64_t bytes_read, bytes_written, files_opened;
+    _Atomic uint64_t bytes_read, bytes_written, files_opened;
     pthread_mutex_t lock; /* files may be written by a thread meanwhile; the
                              table's functions are called one at a time */
 };
