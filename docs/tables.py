@@ -12,6 +12,7 @@ import os
 import re
 import subprocess
 import sys
+import textwrap
 
 here = os.path.dirname(os.path.abspath(__file__))
 
@@ -27,12 +28,11 @@ def words(option):
 
 
 def guide_options(tables):
-    yield "| option | values | |"
-    yield "|---|---|---|"
     for option in tables["options"]:
         quote = "`%s`" if option["choices"] or not option["argument"] else "%s"
         values = ", ".join(quote % word for word in words(option))
-        yield "| `%s` | %s | %s |" % (option["name"], values, option["help"])
+        item = "- `%s` = %s: %s" % (option["name"], values, option["help"])
+        yield from textwrap.wrap(item, 120, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
 
 # ---- the manual page -------------------------------------------------------
