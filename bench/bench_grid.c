@@ -17,6 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "asleep.h"
 #include "bouma_mpi.h"
 #include "flame.h"
 #include "measure.h"
@@ -454,7 +455,7 @@ int main(int argc, char **argv)
     MPI_Barrier(MPI_COMM_WORLD);
     if (b.rank == 0)
         bench_read(&b, path);
-    MPI_Barrier(MPI_COMM_WORLD);
+    wait_asleep();
     take_block(&b, 1); /* so that patches are shared */
     bench_balance(&b, path);
     if (b.rank == 0)

@@ -15,8 +15,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "asleep.h"
 #include "bouma_mpi.h"
 #include "measure.h"
 #include "particles.h"
@@ -154,21 +154,6 @@ static void remove_all(const struct bench *b)
             particles_path(path, b, i, backend);
             measure_remove(path);
         }
-}
-
-/* Wait for rank 0 without taking a processor from it. */
-static void wait_asleep(void)
-{
-    const struct timespec nap = {0, 20000000};
-    MPI_Request request;
-    int done = 0;
-
-    MPI_Ibarrier(MPI_COMM_WORLD, &request);
-    while (!done) {
-        MPI_Test(&request, &done, MPI_STATUS_IGNORE);
-        if (!done)
-            nanosleep(&nap, NULL);
-    }
 }
 
 int main(int argc, char **argv)
