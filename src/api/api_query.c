@@ -219,7 +219,7 @@ static int check_alone(const bouma_particles_query *q,
 static int run(struct bm_particle_query *own)
 {
     struct bouma_dataset *ds = own->step->ds;
-    double begun = bm_trace_now(ds->tracing.trace);
+    double begun = bm_trace_now(ds->engine.tracing.trace);
 
     return bm_api_traced(ds, "query particles", begun, bm_particle_query(own));
 }
@@ -463,7 +463,7 @@ int bouma_particles_restart(bouma_particle_data **out,
                 "the ranks ask for different steps, particles, variables, "
                 "conditions or qualities, or some for a box and some for a "
                 "share; only their boxes may differ");
-    begun = bm_trace_now(ds->tracing.trace);
+    begun = bm_trace_now(ds->engine.tracing.trace);
     if (!rc)
         rc = bm_restart(out, set->schema->step, set, &own, shares, rc);
     bm_drop(set->schema->a, list);

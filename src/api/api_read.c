@@ -19,7 +19,7 @@ int bouma_step_open(bouma_step **out, bouma_dataset *ds, int64_t step)
     rc = bm_api_begin(ds, BM_TO_READ);
     if (rc)
         return rc;
-    begun = bm_trace_now(ds->tracing.trace);
+    begun = bm_trace_now(ds->engine.tracing.trace);
     /* A negative number is no step of any dataset: let all ranks hear so. */
     rc = bm_step_open(out, ds, (uint64_t)step);
     return bm_api_traced(ds, "open step", begun, rc);
@@ -455,7 +455,7 @@ int bouma_variable_read(bouma_variable *variable, int level,
     if (rc || is_empty(&r))
         return rc;
     step = variable->object->schema->step;
-    begun = bm_trace_now(step->ds->tracing.trace);
+    begun = bm_trace_now(step->ds->engine.tracing.trace);
     rc = bm_read_box(step, &r);
     return bm_api_traced(step->ds, "read box", begun, rc);
 }
@@ -498,7 +498,7 @@ int bouma_step_read(bouma_step *step, const bouma_request *requests,
                               r->memory);
         n += !rc && !is_empty(&own[n]);
     }
-    begun = bm_trace_now(ds->tracing.trace);
+    begun = bm_trace_now(ds->engine.tracing.trace);
     rc = bm_read_all(step, own, n, rc);
     bm_drop(ds->a, own);
     return bm_api_traced(ds, "read boxes of all", begun, rc);
@@ -544,7 +544,7 @@ int bouma_variable_query(bouma_variable *variable,
     if (rc)
         return rc;
     step = variable->object->schema->step;
-    begun = bm_trace_now(step->ds->tracing.trace);
+    begun = bm_trace_now(step->ds->engine.tracing.trace);
     rc = bm_query(step, variable, query, &lifted);
     return bm_api_traced(step->ds, "query patches", begun, rc);
 }
@@ -585,7 +585,7 @@ int bouma_refinement_next(bouma_refinement *refinement)
     rc = bm_api_check_idle(refinement->step);
     if (rc)
         return rc;
-    begun = bm_trace_now(ds->tracing.trace);
+    begun = bm_trace_now(ds->engine.tracing.trace);
     rc = bm_refinement_next(refinement);
     return bm_api_traced(ds, "refine", begun, rc);
 }

@@ -90,9 +90,9 @@ static int make_target(struct bm_drain_all *r)
     t->options.durability = BOUMA_DURABLE;
     t->options.replace = 1;
     memcpy(t->id, r->id, 16);
-    bm_step_list_init(&t->steps, r->a);
+    bm_step_list_init(&t->found.steps, r->a);
     bm_step_list_init(&t->commits.unsettled, r->a);
-    bm_losses_init(&t->losses, r->a);
+    bm_losses_init(&t->commits.losses, r->a);
     r->target = t;
     return BOUMA_OK;
 }
@@ -103,9 +103,9 @@ void bm_drain_publish_end(struct bm_drain_all *r)
 
     if (!t)
         return;
-    bm_step_list_release(&t->steps);
+    bm_step_list_release(&t->found.steps);
     bm_step_list_release(&t->commits.unsettled);
-    bm_losses_release(&t->losses);
+    bm_losses_release(&t->commits.losses);
     bm_store_close(&t->store);
     bm_drop(r->a, t);
     r->target = NULL;
@@ -132,7 +132,7 @@ static int look(struct bm_drain_all *r, struct bouma_dataset *t)
 {
     struct bm_step_search search = {.store = &t->store,
                                     .id = t->id,
-                                    .found = &t->steps,
+                                    .found = &t->found.steps,
                                     .how = BM_FIND_SETTLE};
     uint8_t id[16];
     int major, minor;
@@ -144,14 +144,15 @@ static int look(struct bm_drain_all *r, struct bouma_dataset *t)
                      t->store.path);
     if (rc)
         return rc;
-    t->steps.count = t->commits.unsettled.count = 0;
+    t->found.steps.count = t->commits.unsettled.count = 0;
     rc = bm_steps_find(&search, &t->error);
     if (!rc && search.stale)
         rc = note_gone(r, t);
     if (!rc)
-        rc = search.stale ? bm_steps_write_index(&t->store, t->id, &t->steps,
-                                                 NULL, NULL, &t->error)
-                          : bm_store_sync_dir(&t->store, "", &t->error);
+        rc = search.stale
+                 ? bm_steps_write_index(&t->store, t->id, &t->found.steps, NULL,
+                                        NULL, &t->error)
+                 : bm_store_sync_dir(&t->store, "", &t->error);
     return rc ? rc : bm_commit_load_losses(t);
 }
 
@@ -175,12 +176,12 @@ static int claim(struct bm_drain_all *r, struct bouma_dataset *t)
     if (r->own)
         bm_epoch_remove(&t->store, r->own);
     r->own = t->claim.epoch;
-    if (!alone || !t->listed) {
+    if (!alone || !t->found.listed) {
         rc = look(r, t);
         if (!rc)
             rc = bm_drain_load_dropped(r, &t->error);
     }
-    t->listed = !rc;
+    t->found.listed = !rc;
     return rc;
 }
 
@@ -211,7 +212,7 @@ static int under_claim(struct bm_drain_all *r,
         if (!rc)
             rc = work(r, what);
         /* Then something may be visible that is not listed, or not durable. */
-        t->listed &= !rc;
+        t->found.listed &= !rc;
         closed = t->claim.claims
                      ? bm_epoch_close(&t->store, t->claim.epoch, &t->error)
                      : BOUMA_OK;
@@ -333,7 +334,7 @@ static int record_all(struct bm_drain_all *r, void *what)
 
     (void)what;
     for (size_t i = 0; i < r->lost.count && !rc; i++)
-        if (is_unknown(r, &t->losses, &r->lost.steps[i])) {
+        if (is_unknown(r, &t->commits.losses, &r->lost.steps[i])) {
             rc = bm_losses_save(&t->store, r->id, &r->lost.steps[i], &t->error);
             r->report->losses += !rc;
         }

@@ -223,10 +223,10 @@ static int make_target(struct bm_drain *d, struct bouma_dataset *ds)
     memcpy(t->id, ds->id, 16);
     t->claim.epoch = ds->claim.epoch;
     bm_step_list_init(&t->commits.unsettled, ds->a);
-    t->steps = ds->steps;
-    bm_step_list_init(&ds->steps, ds->a);
-    t->losses = ds->losses;
-    bm_losses_init(&ds->losses, ds->a);
+    t->found.steps = ds->found.steps;
+    bm_step_list_init(&ds->found.steps, ds->a);
+    t->commits.losses = ds->commits.losses;
+    bm_losses_init(&ds->commits.losses, ds->a);
     rc = bm_store_open(&t->store, ds->options.io, ds->a, ds->second.path, 0,
                        &ds->error);
     t->store.memory_limit = ds->options.memory_limit;
@@ -238,12 +238,12 @@ int bm_drain_new(struct bouma_dataset *ds)
     struct bm_drain *d = bm_new(ds->a, 1, sizeof(*d));
     int rc;
 
-    ds->drain = d;
+    ds->draining.drain = d;
     if (!d)
         return bm_fail(&ds->error, BOUMA_ENOMEM, "%s: no memory",
                        ds->store.path);
     d->a = ds->a;
-    d->trace = ds->tracing.trace;
+    d->trace = ds->engine.tracing.trace;
     pthread_mutex_init(&d->lock, NULL);
     pthread_cond_init(&d->given, NULL);
     pthread_cond_init(&d->rests, NULL);
@@ -287,9 +287,9 @@ void bm_drain_free(struct bm_drain *d)
         drop_first(d);
     bm_drop(d->a, d->spare);
     if (d->target) {
-        bm_step_list_release(&d->target->steps);
+        bm_step_list_release(&d->target->found.steps);
         bm_step_list_release(&d->target->commits.unsettled);
-        bm_losses_release(&d->target->losses);
+        bm_losses_release(&d->target->commits.losses);
         bm_store_close(&d->target->store);
         bm_drop(d->a, d->target);
     }
@@ -304,7 +304,7 @@ void bm_drain_free(struct bm_drain *d)
 
 int bm_drain_load_losses(struct bouma_dataset *ds)
 {
-    struct bm_drain *d = ds->drain;
+    struct bm_drain *d = ds->draining.drain;
     int rc;
 
     if (!d->target)
@@ -336,7 +336,7 @@ uint32_t *bm_drain_reserve(struct bm_drain *d, size_t count)
 /* How many steps all ranks have copied: rank 0 may publish them. Collective. */
 static int agree_on_copied(struct bouma_dataset *ds, struct bm_error *error)
 {
-    struct bm_drain *d = ds->drain;
+    struct bm_drain *d = ds->draining.drain;
     uint64_t least;
     int rc;
 
@@ -388,14 +388,14 @@ static void spread_manifest(struct bouma_dataset *ds,
 void bm_drain_hand(struct bouma_dataset *ds, const struct bm_step_entry *entry,
                    int certain)
 {
-    struct bm_drain *d = ds->drain;
+    struct bm_drain *d = ds->draining.drain;
     struct bm_error ignored = {0};
     struct job *job = d->spare;
 
     d->spare = NULL;
     job->entry = *entry;
     job->certain = certain;
-    if (ds->local_copies > 1)
+    if (ds->draining.local_copies > 1)
         spread_manifest(ds, entry);
     pthread_mutex_lock(&d->lock);
     if (d->last)
@@ -435,7 +435,7 @@ static int status_of(struct bm_drain *d, struct bouma_dataset *ds)
 
 int bm_drain_finish(struct bouma_dataset *ds)
 {
-    struct bm_drain *d = ds->drain;
+    struct bm_drain *d = ds->draining.drain;
     int rc, agreed;
 
     pthread_mutex_lock(&d->lock);

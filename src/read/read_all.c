@@ -252,7 +252,8 @@ static int plan_chunk(struct collective *c, struct group *g, int64_t chunk)
     if (!bytes)
         return rc;
     c->shared = 1;
-    if (bm_flow_builder_fit(&c->flows, reader, bytes, ds->env.buffer_bytes) &&
+    if (bm_flow_builder_fit(&c->flows, reader, bytes,
+                            ds->engine.env.buffer_bytes) &&
         reader == me)
         rc = add_round(c, place);
     if (reader == me)
@@ -484,7 +485,7 @@ static int fetch_all(struct collective *c)
     int rc = BOUMA_OK;
 
     if (c->shared)
-        rc = bm_pipe_open(c->pipe, ds->comm, &ds->pool, rc, &ds->error);
+        rc = bm_pipe_open(c->pipe, ds->comm, &ds->engine.pool, rc, &ds->error);
     if (!rc && c->shared)
         rc = bm_pipe_run(c->pipe, 1, rc, &ds->error);
     if (!rc)

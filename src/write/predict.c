@@ -92,7 +92,7 @@ size_t bm_predict_misfits(const struct bm_write_job *job)
  * this rank looks after them only between two chunks. */
 static int divide_buffers(const struct bm_write_job *job)
 {
-    uint64_t buffer = job->ds->env.buffer_bytes, largest = 1;
+    uint64_t buffer = job->ds->engine.env.buffer_bytes, largest = 1;
 
     for (size_t i = 0; i < job->plan.grids->chunks; i++)
         if (bm_predict_slot_bytes(job, i) > largest)
@@ -256,7 +256,7 @@ int bm_predict_carry_out(struct bm_write_job *job)
 static int make_stages(struct bm_write_job *job)
 {
     struct bm_prediction *p = job->plan.prediction;
-    uint64_t buffer = job->ds->env.buffer_bytes;
+    uint64_t buffer = job->ds->engine.env.buffer_bytes;
     size_t room = buffer < STAGE_BYTES ? (size_t)buffer : STAGE_BYTES;
     size_t levels = 1;
 
@@ -411,7 +411,8 @@ int bm_predict_ship_misfits(struct bm_write_job *job, int rc)
     job->transit.cargo = BM_MISFITS;
     if (!rc)
         rc = bm_ship_plan(job);
-    rc = bm_pipe_open(job->transit.pipe, ds->comm, &ds->pool, rc, &ds->error);
+    rc = bm_pipe_open(job->transit.pipe, ds->comm, &ds->engine.pool, rc,
+                      &ds->error);
     if (rc)
         return rc;
     place_misfits(job);

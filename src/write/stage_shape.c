@@ -125,8 +125,8 @@ static int shape_particles(struct bm_write_job *job)
     if (!job->transit.particle_storer)
         return bm_fail(&job->ds->error, BOUMA_ENOMEM,
                        "no memory to store particles");
-    bm_io_thread_set_trace(job->transit.particle_storer, job->ds->tracing.trace,
-                           "store file", "file");
+    bm_io_thread_set_trace(job->transit.particle_storer,
+                           job->ds->engine.tracing.trace, "store file", "file");
     for (size_t i = 0; i < p->particle_file_count && !rc; i++) {
         double begun = bm_clock();
 
