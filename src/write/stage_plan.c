@@ -35,7 +35,7 @@ static int reuse_plan(struct bm_write_job *job)
     struct bouma_dataset *ds = job->ds;
     int rc, changed;
 
-    if (!ds->carried.plan->timed)
+    if (!ds->carried.plan->times.known)
         return BOUMA_OK;
     rc = bm_plan_balance(ds->carried.plan, ds->comm->size, ds->comm->rank,
                          &changed);
