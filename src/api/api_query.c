@@ -107,7 +107,7 @@ static int check_condition(const struct bm_object *set,
         return bm_fail(error, BOUMA_EINVAL,
                        "a condition on \"%s/%s\" has NaN as a limit", set->name,
                        v->name);
-    if (!v->present && set->particles)
+    if (!v->in_step.present && set->particles)
         return bm_fail(error, BOUMA_ENOTFOUND,
                        "variable \"%s/%s\" is not in this step", set->name,
                        v->name);
@@ -155,7 +155,7 @@ static int check_variables(const struct bm_object *set,
                            "particles \"%s\": a variable that is asked for is "
                            "not one of theirs",
                            set->name);
-        if (!v->present && set->particles)
+        if (!v->in_step.present && set->particles)
             return bm_fail(error, BOUMA_ENOTFOUND,
                            "variable \"%s/%s\" is not in this step", set->name,
                            v->name);
@@ -199,7 +199,7 @@ static int complete(bouma_particles_query *out, bouma_variable ***list,
             return bm_fail(error, BOUMA_ENOMEM, "no memory for a query");
         out->variable_count = 0;
         for (int i = 0; i < set->count; i++)
-            if (set->variables[i]->present || !set->particles)
+            if (set->variables[i]->in_step.present || !set->particles)
                 (*list)[out->variable_count++] = set->variables[i];
         out->variables = *list;
     }

@@ -233,7 +233,7 @@ static double psnr_of(const struct bouma_variable *v)
     double low = INFINITY, high = -INFINITY, samples = 0;
 
     for (int j = 0; j < v->components; j++) {
-        const struct bm_range *r = &v->ranges[j];
+        const struct bm_range *r = &v->in_step.ranges[j];
 
         samples += (double)r->count;
         if (r->count) {
@@ -241,13 +241,14 @@ static double psnr_of(const struct bouma_variable *v)
             high = fmax(high, bm_scalar_double(r->high, v->type));
         }
     }
-    if (isinf(v->loss.squares))
+    if (isinf(v->in_step.loss.squares))
         return NAN; /* nobody looked */
-    if (!(v->loss.squares > 0) || !(high > low))
+    if (!(v->in_step.loss.squares > 0) || !(high > low))
         return INFINITY;
     if (isinf(high - low))
         return NAN; /* the finite range is not recorded */
-    return 20 * log10(high - low) - 10 * log10(v->loss.squares / samples);
+    return 20 * log10(high - low) -
+           10 * log10(v->in_step.loss.squares / samples);
 }
 
 uint64_t bouma_variable_level_bytes(const bouma_variable *variable, int level)
@@ -256,7 +257,7 @@ uint64_t bouma_variable_level_bytes(const bouma_variable *variable, int level)
                     ? bm_added_piece(variable->object, level)
                     : -1;
 
-    return piece < 0 ? 0 : variable->level_bytes[piece];
+    return piece < 0 ? 0 : variable->in_step.level_bytes[piece];
 }
 
 void bouma_variable_info_get(const bouma_variable *variable,
@@ -275,13 +276,13 @@ void bouma_variable_info_get(const bouma_variable *variable,
     out->codec = variable->codec;
     out->codec_level = variable->effort;
     out->unit = variable->unit;
-    out->present = variable->present;
-    out->raw_bytes = variable->raw_bytes;
-    out->stored_bytes = variable->stored_bytes;
+    out->present = variable->in_step.present;
+    out->raw_bytes = variable->in_step.raw_bytes;
+    out->stored_bytes = variable->in_step.stored_bytes;
     out->tolerance = variable->tolerance;
     out->tolerance_kind = variable->tolerance_kind;
     out->bound = variable->bound;
-    out->largest_error = variable->loss.largest;
+    out->largest_error = variable->in_step.loss.largest;
     out->span = variable->span;
     out->psnr = psnr_of(variable);
     out->nominal = variable->nominal;
@@ -297,7 +298,7 @@ static int check_present(const bouma_variable *v)
                        "variable \"%s/%s\" is being written; open a step to "
                        "read",
                        v->object->name, v->name);
-    if (!v->present)
+    if (!v->in_step.present)
         return bm_fail(error, BOUMA_ENOTFOUND,
                        "variable \"%s/%s\" is not in this step",
                        v->object->name, v->name);
@@ -339,7 +340,7 @@ int bouma_variable_range(const bouma_variable *variable, int component,
                        "none is at place %d",
                        variable->object->name, variable->name,
                        variable->components, component);
-    bm_range_public(out, &variable->ranges[component], variable->type);
+    bm_range_public(out, &variable->in_step.ranges[component], variable->type);
     return BOUMA_OK;
 }
 
