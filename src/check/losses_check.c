@@ -392,13 +392,14 @@ static int forget_all(struct bm_repair *r, int64_t step)
     char note[512];
     int rc, closed, found = 0, failure = BOUMA_OK;
 
-    rc = bm_identity_load(s, r->ds.id, &r->ds.major, &r->ds.minor, r->error);
+    rc = bm_identity_load(s, r->ds.id, &r->ds.version.major,
+                          &r->ds.version.minor, r->error);
     if (!rc && r->apply)
         rc = bm_epoch_claim(s, &r->ds.claim.epoch, r->ds.options.force, note,
                             sizeof(note), r->error);
     if (!rc) /* till now it may have made way for another */
-        rc =
-            bm_identity_load(s, r->ds.id, &r->ds.major, &r->ds.minor, r->error);
+        rc = bm_identity_load(s, r->ds.id, &r->ds.version.major,
+                              &r->ds.version.minor, r->error);
     if (!rc)
         failure = bm_losses_find_all(s, r->ds.id, &r->losses, 1, &why);
     r->has_index = !failure;

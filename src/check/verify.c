@@ -200,7 +200,7 @@ static int verify_step(struct verify *v, uint64_t number)
 {
     struct bouma_dataset *ds = v->ds;
     /* A copy: opening the step corrects it. */
-    struct bm_step_entry listed = *bm_step_list_find(&ds->steps, number);
+    struct bm_step_entry listed = *bm_step_list_find(&ds->found.steps, number);
     const struct bm_lost_step *known = bm_losses_find(&v->records, number);
     struct bm_findings before = v->findings;
     char name[BM_NAME_BYTES];
@@ -304,11 +304,11 @@ static int look_at_all(struct verify *v)
     if (ds->comm->rank == 0 && !rc)
         rc = look_around(v);
     rc = bm_comm_agree(ds->comm, rc, &ds->error);
-    for (size_t i = 0; i < ds->steps.count && !rc; i++) {
-        rc = verify_step(v, ds->steps.entries[i].step);
+    for (size_t i = 0; i < ds->found.steps.count && !rc; i++) {
+        rc = verify_step(v, ds->found.steps.entries[i].step);
         if (ds->options.progress && ds->comm->rank == 0)
             ds->options.progress(ds->options.progress_user, "verifying", i + 1,
-                                 ds->steps.count);
+                                 ds->found.steps.count);
     }
     return rc;
 }
@@ -318,15 +318,15 @@ static int look_at_all(struct verify *v)
 static void end_trace(struct verify *v, struct bm_request *q)
 {
     struct bouma_dataset *ds = v->ds;
-    int known = ds->note_count;
+    int known = ds->found.note_count;
 
     bm_dataset_end_trace(ds);
-    if (ds->note_count > known && q->each) {
-        bouma_finding f = {BOUMA_NOTE, -1, "", ds->notes[known]};
+    if (ds->found.note_count > known && q->each) {
+        bouma_finding f = {BOUMA_NOTE, -1, "", ds->found.notes[known]};
 
         q->each(q->user, &f);
     }
-    v->report.notes += ds->note_count > known;
+    v->report.notes += ds->found.note_count > known;
 }
 
 int bm_verify(struct bm_comm *comm, struct bm_request *q,

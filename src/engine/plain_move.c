@@ -23,8 +23,9 @@ static int add_piece(void *context, const struct bm_domain_stretch *s)
 {
     struct gathering *g = context;
     struct bouma_io_file *f = g->f;
-    const struct bm_segment *segment = &f->domain.segments[s->segment];
-    int me = f->comm->rank, gatherer = f->domain.cells[s->cell].gatherer;
+    const struct bm_segment *segment = &f->declared.domain.segments[s->segment];
+    int me = f->comm->rank,
+        gatherer = f->declared.domain.cells[s->cell].gatherer;
     int mine = segment->rank == me;
     struct bm_flow *flow;
 
@@ -34,12 +35,13 @@ static int add_piece(void *context, const struct bm_domain_stretch *s)
         if (g->flow_of[gatherer] < 0)
             g->flow_of[gatherer] = 0;
         g->room[gatherer]++;
-        f->place_count += (size_t)mine;
+        f->call.place_count += (size_t)mine;
         return 0;
     }
     flow = &g->flows[g->flow_of[gatherer]];
     if (mine)
-        f->places[g->place] = (struct bm_source_place){segment->tag, s->from};
+        f->call.places[g->place] =
+            (struct bm_source_place){segment->tag, s->from};
     flow->pieces[flow->count++] =
         (struct bm_piece){segment->rank, s->at, s->bytes, mine ? g->place : 0};
     g->place += (size_t)mine;
@@ -65,10 +67,10 @@ static int by_place(const void *left, const void *right)
 static int make_flows(struct gathering *g)
 {
     struct bouma_io_file *f = g->f;
-    const struct bm_domain *d = &f->domain;
+    const struct bm_domain *d = &f->declared.domain;
     int rc = BOUMA_OK;
 
-    f->place_count = 0;
+    f->call.place_count = 0;
     g->flow_of = bm_new_raw(f->a, (size_t)f->comm->size, sizeof(*g->flow_of));
     g->room = bm_new(f->a, (size_t)f->comm->size, sizeof(*g->room));
     if (!g->flow_of || !g->room)
@@ -83,8 +85,9 @@ static int make_flows(struct gathering *g)
         if (g->flow_of[r] == 0)
             g->flow_of[r] = (int)g->flow_count++;
     g->flows = bm_new(f->a, g->flow_count, sizeof(*g->flows));
-    f->places = bm_new_raw(f->a, f->place_count, sizeof(*f->places));
-    if (!g->flows || !f->places) {
+    f->call.places =
+        bm_new_raw(f->a, f->call.place_count, sizeof(*f->call.places));
+    if (!g->flows || !f->call.places) {
         g->flow_count = 0;
         return BOUMA_ENOMEM;
     }
@@ -112,7 +115,8 @@ static uint8_t *bytes_of(void *context, size_t tag)
 {
     struct bouma_io_file *f = context;
 
-    return (uint8_t *)f->data[f->places[tag].variable] + f->places[tag].from;
+    return (uint8_t *)f->call.data[f->call.places[tag].variable] +
+           f->call.places[tag].from;
 }
 
 /* Store or load: a stretch of the stream is one or, with holes in the file,
@@ -125,7 +129,8 @@ static int keep(void *context, uint64_t at, uint8_t *data, uint64_t bytes,
 
     while (bytes && !rc) {
         uint64_t run;
-        uint64_t offset = bm_domain_offset(&f->domain, f->comm->rank, at, &run);
+        uint64_t offset =
+            bm_domain_offset(&f->declared.domain, f->comm->rank, at, &run);
 
         if (run > bytes)
             run = bytes;
@@ -156,7 +161,8 @@ static void tell_progress(void *context, size_t done, size_t rounds)
 
     if (f->comm->rank == 0)
         f->options.progress(f->options.progress_user,
-                            f->reading ? "reading" : "writing", done, rounds);
+                            f->call.reading ? "reading" : "writing", done,
+                            rounds);
 }
 
 /* A pipe for what is declared. A file is mostly written once, and then to make
@@ -168,9 +174,9 @@ static int make_pipe(struct bouma_io_file *f, struct bm_pipe **out, int reading)
         .buffers = f->options.buffers,
         .transport = f->options.transport ? f->options.transport
                                           : BOUMA_TRANSPORT_MESSAGES,
-        .tier = f->tier,
+        .tier = f->declared.tier,
         .strict = f->options.tier != 0,
-        .local = f->env.local,
+        .local = f->engine.env.local,
     };
     struct bm_pipe_calls calls = {
         .context = f,
@@ -195,7 +201,7 @@ static int make_pipe(struct bouma_io_file *f, struct bm_pipe **out, int reading)
  * wide holes in the file. */
 static int reserve(struct bouma_io_file *f)
 {
-    const struct bm_domain *d = &f->domain;
+    const struct bm_domain *d = &f->declared.domain;
     const struct bm_covered *last;
     uint64_t end;
 
@@ -215,8 +221,8 @@ int bm_plain_move(struct bouma_io_file *f, void *const *data, int reading,
     double begun = bm_clock();
     uint64_t most[3] = {0}; /* failed, seconds, seconds of storing */
 
-    f->data = data;
-    f->reading = reading;
+    f->call.data = data;
+    f->call.reading = reading;
     rc = bm_comm_begin(
         f->comm, reading ? "reading a plain file" : "writing a plain file", 0,
         NULL, rc, &f->error);
@@ -225,7 +231,7 @@ int bm_plain_move(struct bouma_io_file *f, void *const *data, int reading,
     rc = make_pipe(f, &pipe, reading);
     if (!rc && !reading)
         rc = reserve(f);
-    rc = bm_pipe_open(pipe, f->comm, &f->pool, rc, &f->error);
+    rc = bm_pipe_open(pipe, f->comm, &f->engine.pool, rc, &f->error);
     if (!rc) {
         f->written |= !reading;
         rc = bm_pipe_run(pipe, 1, rc, &f->error);
@@ -240,8 +246,8 @@ int bm_plain_move(struct bouma_io_file *f, void *const *data, int reading,
         f->report.store_seconds = (double)most[2] * 1e-9;
     }
     bm_pipe_free(pipe);
-    bm_drop(f->a, f->places);
-    f->places = NULL;
-    f->data = NULL;
+    bm_drop(f->a, f->call.places);
+    f->call.places = NULL;
+    f->call.data = NULL;
     return rc;
 }

@@ -24,7 +24,7 @@ static void variable_free(struct bouma_variable *v, const bouma_allocator *a)
     bm_attributes_release(&v->attributes);
     bm_drop(a, v->name);
     bm_drop(a, v->unit);
-    bm_drop(a, v->ranges);
+    bm_drop(a, v->in_step.ranges);
     bm_drop(a, v);
 }
 
@@ -456,8 +456,9 @@ int bm_schema_add_variable(struct bm_object *grid, struct bouma_variable **out,
     v->bound = v->tolerance_kind == BOUMA_ABSOLUTE ? v->tolerance : 0;
     v->name = bm_copy_text(schema->a, name);
     v->unit = bm_copy_text(schema->a, spec->unit);
-    v->ranges = bm_new(schema->a, (size_t)components, sizeof(*v->ranges));
-    if (!v->name || !v->unit || !v->ranges ||
+    v->in_step.ranges =
+        bm_new(schema->a, (size_t)components, sizeof(*v->in_step.ranges));
+    if (!v->name || !v->unit || !v->in_step.ranges ||
         append(schema->a, &grid->names, &grid->variables, variable_name, v)) {
         variable_free(v, schema->a);
         return bm_fail(error, BOUMA_ENOMEM, "variable \"%s/%s\": no memory",

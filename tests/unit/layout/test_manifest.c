@@ -82,13 +82,13 @@ static void check_consistent(const struct bm_manifest *m)
                     CHECK(bm_box_inside(&m->subfiles[f].parts[k].bounds,
                                         &domain));
                 }
-        CHECK_EQ(variable->present, chunks > 0);
+        CHECK_EQ(variable->in_step.present, chunks > 0);
         if (chunks) {
             CHECK_EQ(chunks, bm_tiling_of(variable->object)->patches);
-            CHECK_EQ(variable->stored_bytes, stored);
-            CHECK_EQ(variable->raw_bytes, bm_box_volume(&domain) *
-                                              bm_variable_value_size(variable) *
-                                              (uint64_t)variable->components);
+            CHECK_EQ(variable->in_step.stored_bytes, stored);
+            CHECK_EQ(variable->in_step.raw_bytes,
+                     bm_box_volume(&domain) * bm_variable_value_size(variable) *
+                         (uint64_t)variable->components);
         }
     }
 }
