@@ -17,6 +17,9 @@ struct rows {
     int front; /* files begin with a table of all chunks: see fill_front() */
 };
 
+/* A test can have chunks looked for in other files than they were put into. */
+int grid_rows_file_shift;
+
 static const struct rows *rows_of(const struct bm_object *o)
 {
     return o->own;
@@ -160,7 +163,7 @@ static void order(const void *own, int64_t *out)
 
 static int64_t file_of(const void *own, int64_t chunk)
 {
-    return chunk % ((const struct rows *)own)->files;
+    return (chunk + grid_rows_file_shift) % ((const struct rows *)own)->files;
 }
 
 #define CALLS                                                                  \

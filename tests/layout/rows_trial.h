@@ -10,6 +10,7 @@
 enum { LEVELS = 4, STEPS = 2, CHUNKS = 8 };
 
 extern const struct bm_layout bm_layout_grid_rows;
+extern int grid_rows_file_shift;
 
 /* The values of variable "v" of grid "g". */
 extern const struct field rows_field;

@@ -203,6 +203,38 @@ static void a_manifest_is_made_anew(const struct trial *t)
     check_all(t->path);
 }
 
+struct wrong {
+    int files, named;
+};
+
+static void note_wrong(void *user, const bouma_finding *finding)
+{
+    struct wrong *w = user;
+
+    w->files += strstr(finding->text, "are in a wrong file") != NULL;
+    w->named += strstr(finding->text,
+                       "variable \"g/v\": each 8-th row from row 1 on is in "
+                       "file 1, its layout puts it into file 2; 3 of 3 "
+                       "chunks") != NULL;
+}
+
+/* Chunks must be where the layout has them. */
+static void chunks_in_wrong_files_are_found(const struct trial *t)
+{
+    bouma_verify_report report;
+    struct wrong wrong = {0, 0};
+    char message[512];
+
+    grid_rows_file_shift = 1;
+    CHECK_EQ(bouma_verify(t->path, BOUMA_VERIFY_META, NULL, note_wrong, &wrong,
+                          &report, message, sizeof(message)),
+             BOUMA_OK);
+    grid_rows_file_shift = 0;
+    CHECK_EQ(report.damages, FILES * STEPS);
+    CHECK_EQ(wrong.files, FILES * STEPS);
+    CHECK_EQ(wrong.named, STEPS);
+}
+
 /* ---- trials -------------------------------------------------------------- */
 
 static void front_init(struct trial *t, const struct ranks *ranks, int number)
@@ -229,6 +261,7 @@ static void fronts_go_all_the_way(const struct ranks *ranks, int number)
     if (!ranks->rank && number % CUTS == 1) {
         all_before_the_data_is_mended(&t);
         a_cut_file_tells_what_is_lost(&t);
+        chunks_in_wrong_files_are_found(&t);
         a_manifest_is_made_anew(&t);
         check_front(&t);
     }
