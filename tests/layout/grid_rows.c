@@ -79,13 +79,15 @@ static void encode_schema(struct bm_buffer *b, const struct bm_object *o)
 static int decode_schema(struct bm_object *o, struct bm_cursor *c)
 {
     bouma_grid_spec spec = {.ndims = o->ndims, .levels = o->levels};
+    int shift;
 
     spec.shape[0] = bm_get_i64(c);
     spec.shape[1] = bm_get_i64(c);
-    spec.patch[0] = (int64_t)1 << (bm_get_u8(c) & 31);
+    shift = bm_get_u8(c);
+    spec.patch[0] = (int64_t)1 << (shift & 31);
     spec.patch[1] = bm_get_u8(c);
     spec.patch[2] = bm_get_u8(c);
-    return c->failed ? BOUMA_EFORMAT : define(o, &spec);
+    return c->failed || shift > 30 ? BOUMA_EFORMAT : define(o, &spec);
 }
 
 static const char *check_variable(const struct bm_object *o,
