@@ -86,8 +86,8 @@ int bm_repair_identity(struct bm_repair *r, int anew);
 void bm_repair_step_init(struct bm_repair *r, struct bouma_step *step);
 void bm_repair_step_release(struct bouma_step *step);
 
-/* The bytes of the head at the front of a file of *bytes, and no more. EFORMAT
- * if there is none. */
+/* The bytes of the first head of a file of *bytes, and no more. EFORMAT if there
+ * is none. */
 int bm_repair_load_front(struct bm_repair *r, struct bm_buffer *b,
                          struct bm_envelope *e, uint64_t *bytes,
                          const char *name, struct bm_error *why);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/search.h"
-#include "store/envelope.h"
+#include "layout/front.h"
 
 void bm_manifest_init(struct bm_manifest *m, const bouma_allocator *a,
                       struct bm_schema *schema, struct bm_error *error)
@@ -90,6 +90,7 @@ int bm_subfile_info_of(struct bm_subfile_info *out, const struct bm_head *h,
     memset(out, 0, sizeof(*out));
     out->file_bytes = h->file_bytes;
     out->head_bytes = h->head_bytes;
+    out->head_offset = h->head_offset;
     memcpy(out->head_hash, head_hash, 16);
     bm_summaries_init(&out->summaries, a);
     out->parts = bm_new(a, h->count, sizeof(*out->parts));
@@ -211,6 +212,7 @@ int bm_subfile_info_decode(struct bm_subfile_info *out, struct bm_cursor *c,
                            const struct bm_schema *schema)
 {
     struct bm_contents contents = {has_part, NULL, out};
+    struct bm_front front = {0};
     const uint8_t *hash;
     size_t count;
     int rc;
@@ -237,8 +239,13 @@ int bm_subfile_info_decode(struct bm_subfile_info *out, struct bm_cursor *c,
         rc = decode_part(&out->parts[i], c, out, schema);
         if (!rc && i && out->parts[i].variable <= out->parts[i - 1].variable)
             rc = BOUMA_EFORMAT;
+        if (!rc)
+            rc = bm_front_join(&front,
+                               schema->by_id[out->parts[i].variable]->object);
     }
-    if (!rc && !bm_summaries_fit(&out->summaries, &contents))
+    out->head_offset = bm_front_end(front.bytes);
+    if (!rc && (!bm_summaries_fit(&out->summaries, &contents) ||
+                out->head_offset > out->file_bytes - 2 * out->head_bytes))
         rc = BOUMA_EFORMAT;
     return rc;
 }

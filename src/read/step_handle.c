@@ -302,15 +302,16 @@ int bm_step_is_current(const struct bouma_step *step, struct bm_store *place,
     return rc;
 }
 
-/* Load the head: it stands at both ends, and if one is damaged, or cannot be
- * read, the other serves. Of a file that was cut only the first is left. */
+/* Load the head: it stands at both ends (behind the front, if there is one), and
+ * if one is damaged, or cannot be read, the other serves. Of a file that was cut
+ * only the first is left. */
 static int load_any_head(struct bouma_step *step, size_t i, const char *full,
                          struct bm_error *error)
 {
     const struct bm_subfile_info *info = &step->manifest.subfiles[i];
     int is_cut = step->sources[i].bytes < info->file_bytes;
     struct bm_error why = {0}, again = {0};
-    int rc = load_head(step, i, 0, full, &why);
+    int rc = load_head(step, i, info->head_offset, full, &why);
 
     if (!is_cut &&
         (rc == BOUMA_EFORMAT || rc == BOUMA_EVERSION || rc == BOUMA_EIO))
@@ -352,7 +353,7 @@ static int open_source(struct bouma_step *step, size_t i,
     if (!rc && s->bytes != info->file_bytes) {
         *is_cut |= s->bytes < info->file_bytes;
         if (!cut_will_do || s->bytes > info->file_bytes ||
-            s->bytes < info->head_bytes)
+            s->bytes < info->head_offset + info->head_bytes)
             rc = bm_fail(error, BOUMA_EFORMAT,
                          "%s: has %" PRIu64 " bytes where %" PRIu64
                          " were written; the file is damaged",

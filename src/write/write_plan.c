@@ -1,13 +1,14 @@
 /* write_plan.c -- see write_plan.h. */
 #include "write/write_plan.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/search.h"
-
 #include "base/hash.h"
+#include "base/search.h"
+#include "layout/front.h"
 #include "plan/assign.h"
 
 #define NO_ENTRY   UINT32_MAX
@@ -385,8 +386,13 @@ static int list_files(struct bm_write_plan *plan)
     int fixed = 0;
     size_t n = 0;
 
-    for (size_t i = 0; i < plan->grid_count; i++)
-        fixed |= plan->grids[i].chunking.calls->file != NULL;
+    for (size_t i = 0; i < plan->grid_count; i++) {
+        const struct bm_chunking_functions *c = plan->grids[i].chunking.calls;
+
+        /* A file with a front has nothing else. */
+        assert(c->file || !bm_front_bytes(plan->grids[i].grid));
+        fixed |= c->file != NULL;
+    }
     if (!fixed)
         return BOUMA_OK;
     plan->file = bm_new_raw(plan->a, plan->chunks, sizeof(*plan->file));
