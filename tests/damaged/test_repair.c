@@ -1,0 +1,110 @@
+/* What repair chooses, and what does not stop it. */
+#include "forge.h"
+
+#include "store/index.h"
+
+enum { STEP = 1 };
+
+/* ---- several writings of a step ------------------------------------------ */
+
+/* Without a manifest, and without an index that would tell which it was. */
+static void take_manifest(const struct forge *f)
+{
+    char name[96];
+
+    forge_name_manifest(name, STEP);
+    forge_remove(f, name);
+    forge_remove(f, "index");
+}
+
+/* The step is there again, by a repair that tells beforehand what it does. */
+static void is_made_anew(const struct forge *f)
+{
+    struct forge_findings found;
+
+    for (int apply = 0; apply < 2; apply++) {
+        forge_repair(f, &found, apply);
+        CHECK_TEXT(found.text, "made anew from the subfiles");
+        CHECK_TEXT(found.text, "later ones are not whole");
+    }
+    CHECK_EQ(forge_read(f, STEP, 0), BOUMA_OK);
+    forge_repair(f, &found, 1);
+    CHECK_EQ(found.repaired.actions, 0);
+}
+
+/* A killed writer has begun to write the step again. */
+static void a_writing_that_is_whole_wins_over_a_later_one_that_is_not(void)
+{
+    static const char *const names[] = {"steps/00000001/d.0000.e2a1",
+                                        "steps/00000001/d.0000.e3a1",
+                                        "steps/00000001/d.0001.e4a1"};
+    struct forge_file file;
+    struct forge f;
+    char name[96];
+
+    for (int several = 0; several < 2; several++) {
+        forge_begin(&f, BOUMA_ORDER_LEVEL, 0);
+        take_manifest(&f);
+        forge_save(&f, names[0], (const uint8_t *)"", 0);
+        if (several) {
+            forge_name_subfile(name, STEP, 0);
+            forge_load(&f, &file, name);
+            forge_save(&f, names[1], file.data, file.bytes / 2);
+            forge_save(&f, names[2], (const uint8_t *)"x", 1);
+            free(file.data);
+        }
+        is_made_anew(&f);
+        forge_end(&f);
+    }
+}
+
+/* A manifest that was written and not published, and a later one that was cut.
+ */
+static void so_does_a_manifest(void)
+{
+    struct forge_findings found;
+    struct forge_file file;
+    struct forge f;
+    char name[96];
+
+    forge_begin(&f, BOUMA_ORDER_LEVEL, 0);
+    forge_name_manifest(name, STEP);
+    forge_load(&f, &file, name);
+    take_manifest(&f);
+    forge_save(&f, "steps/00000001/manifest.tmp.e1a2", file.data, file.bytes);
+    forge_save(&f, "steps/00000001/manifest.tmp.e2a1", file.data, 40);
+    forge_repair(&f, &found, 1);
+    CHECK_TEXT(found.text, "the step is whole, its manifest published");
+    CHECK_EQ(forge_read(&f, STEP, 0), BOUMA_OK);
+    free(file.data);
+    forge_end(&f);
+}
+
+/* The index says that a later writing was committed: its loss is not to be
+ * hidden by an earlier one. */
+static void but_not_over_one_that_was_committed(void)
+{
+    struct bm_step_entry later = {STEP, 0.5, {2, 1}};
+    uint8_t record[BM_INDEX_RECORD];
+    struct forge_findings found;
+    struct forge f;
+
+    forge_begin(&f, BOUMA_ORDER_LEVEL, 0);
+    take_manifest(&f);
+    forge_save(&f, "steps/00000001/d.0000.e2a1", (const uint8_t *)"", 0);
+    bm_index_encode(record, &later, f.options.id);
+    forge_save(&f, "index", record, sizeof(record));
+    forge_repair(&f, &found, 1);
+    CHECK(!strstr(found.text, "made anew from the subfiles"));
+    CHECK(found.repaired.hopeless > 0);
+    CHECK(forge_read(&f, STEP, 0) != BOUMA_OK);
+    forge_end(&f);
+}
+
+int main(void)
+{
+    a_writing_that_is_whole_wins_over_a_later_one_that_is_not();
+    so_does_a_manifest();
+    but_not_over_one_that_was_committed();
+    return check_result();
+}
