@@ -82,6 +82,9 @@ int bm_verify(struct bm_comm *comm, struct bm_request *q,
 int bm_check_truncations(struct bm_store *s, const uint8_t id[16],
                          struct bm_findings *out);
 
+/* What is no file, or no directory, and should be one, as notes: kinds.c. */
+void bm_check_kinds(struct bm_store *s, struct bm_findings *out);
+
 /* Steps that are lost as a whole, as findings. */
 void bm_losses_tell(const struct bm_loss_list *list, struct bm_findings *out);
 /* Of all records of losses, those that are damaged and of steps that are there:

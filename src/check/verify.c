@@ -106,6 +106,7 @@ static int look_around(struct verify *v)
         rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to verify");
     if (rc)
         return rc;
+    bm_check_kinds(&ds->store, &v->findings);
     rc = bm_epoch_last(&ds->store, &last, &why);
     if (rc)
         bm_findings_add(&v->findings, bm_severity_of(rc), -1, BM_NAME_EPOCHS,

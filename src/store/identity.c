@@ -207,8 +207,16 @@ static int last_below(struct bm_store *s, uint64_t bound, uint32_t *last,
     return rc ? bm_fail(error, rc, "%s", why.text) : BOUMA_OK;
 }
 
+/* Whether a file that failed so when it was loaded is not there. */
+static int is_no_file(struct bm_store *s, const char *name, int rc)
+{
+    return rc == BOUMA_ENOTFOUND ||
+           (rc == BOUMA_EFORMAT && bm_store_is_no_file(s, name));
+}
+
 /* What is known of the writer of an epoch, as text; "" if it has not signed. One
- * that closed the dataset on a full disk has it in the file 'closed'. */
+ * that closed the dataset on a full disk has it in the file 'closed'. What is no
+ * file is no signature, and nobody can sign in its place. */
 static int owner_of(struct bm_store *s, uint32_t epoch, char *text,
                     size_t bytes, struct bm_error *error)
 {
@@ -221,7 +229,7 @@ static int owner_of(struct bm_store *s, uint32_t epoch, char *text,
     bm_name_epoch_owner(name, epoch);
     bm_buffer_init(&b, s->a);
     rc = bm_store_load(s, name, &b, 4096, &why);
-    if (rc == BOUMA_ENOTFOUND) {
+    if (is_no_file(s, name, rc)) {
         bm_error_clear(&why);
         bm_name_epoch_closed(name, epoch);
         rc = bm_store_load(s, name, &b, 4096, &why);
@@ -231,7 +239,7 @@ static int owner_of(struct bm_store *s, uint32_t epoch, char *text,
 
         memcpy(text, b.data, n);
         text[n] = 0;
-    } else if (rc == BOUMA_ENOTFOUND) {
+    } else if (is_no_file(s, name, rc)) {
         rc = BOUMA_OK;
     } else {
         bm_fail(error, rc, "%s", why.text);

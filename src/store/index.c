@@ -5,8 +5,6 @@
 
 #include "base/hash.h"
 
-#define INDEX_NEW "index.tmp"
-
 void bm_step_list_init(struct bm_step_list *list, const bouma_allocator *a)
 {
     memset(list, 0, sizeof(*list));
@@ -324,7 +322,7 @@ int bm_index_forget(struct bm_store *s, const uint8_t id[16], uint64_t step,
 void bm_index_remove(struct bm_store *s)
 {
     bm_store_remove(s, BM_NAME_INDEX);
-    bm_store_remove(s, INDEX_NEW);
+    bm_store_remove(s, BM_NAME_INDEX_NEW);
 }
 
 int bm_index_rebuild(struct bm_store *s, const uint8_t id[16],
@@ -345,11 +343,11 @@ int bm_index_rebuild(struct bm_store *s, const uint8_t id[16],
     if (b.failed)
         rc = bm_fail(error, BOUMA_ENOMEM, "%s: no memory for the index",
                      s->path);
-    bm_store_remove(s, INDEX_NEW);
+    bm_store_remove(s, BM_NAME_INDEX_NEW);
     if (!rc)
-        rc = bm_store_save(s, INDEX_NEW, b.data, b.size, 1, error);
+        rc = bm_store_save(s, BM_NAME_INDEX_NEW, b.data, b.size, 1, error);
     if (!rc)
-        rc = bm_store_publish(s, INDEX_NEW, BM_NAME_INDEX, 1, error);
+        rc = bm_store_publish(s, BM_NAME_INDEX_NEW, BM_NAME_INDEX, 1, error);
     /* Else the old file could come back after what is appended to this one. */
     if (!rc)
         rc = bm_store_sync_dir(s, "", error);

@@ -101,10 +101,93 @@ static void but_not_over_one_that_was_committed(void)
     forge_end(&f);
 }
 
+/* ---- what is no file, or no directory ------------------------------------ */
+
+static void make_dir(const struct forge *f, const char *name)
+{
+    const bouma_io *io = f->io;
+    void *root;
+
+    REQUIRE(!io->attach(io->user, &root, FORGE_PATH, 0));
+    REQUIRE(!io->make_dir(io->user, root, name));
+    io->detach(io->user, root);
+}
+
+/* After a repair all is as it should be, and steps can be written. */
+static void is_mended(const struct forge *f, const char *what)
+{
+    bouma_repair_report report = {0};
+    struct forge_findings found;
+    char message[640] = "";
+    bouma_dataset *ds;
+
+    forge_verify(f, &found, BOUMA_VERIFY_QUICK);
+    CHECK_TEXT(found.text, what);
+    CHECK_EQ(found.verified.unchecked, 0);
+    for (int apply = 0; apply < 2; apply++) {
+        int rc = bouma_repair(FORGE_PATH, apply, &f->options, forge_note,
+                              &found, &report, message, sizeof(message));
+
+        if (rc)
+            printf("%s, apply %d: %s\n", what, apply, message);
+        CHECK_EQ(rc, BOUMA_OK);
+        CHECK(report.actions > 0);
+    }
+    if (!strstr(found.text, "moved to lost/"))
+        printf("%s: %s", what, found.text);
+    CHECK_TEXT(found.text, "moved to lost/");
+    forge_repair(f, &found, 1);
+    if (found.text[0])
+        printf("%s, again: %s", what, found.text);
+    CHECK_EQ(found.repaired.actions, 0);
+    for (int step = 0; step < FORGE_STEPS; step++)
+        CHECK_EQ(forge_read(f, step, 0), BOUMA_OK);
+    CHECK_EQ(bouma_dataset_append(&ds, FORGE_PATH, &f->options), BOUMA_OK);
+    CHECK_EQ(bouma_dataset_truncate(ds, 0), BOUMA_OK);
+    CHECK_EQ(bouma_dataset_close(ds), BOUMA_OK);
+    bouma_dataset_free(ds);
+}
+
+static void directories_in_the_place_of_files_are_moved(void)
+{
+    static const char *const names[] = {
+        "epochs/000001/owner", "epochs/000001/closed", "index",
+        "index.tmp",           "truncations",          "truncations.tmp"};
+    struct forge f;
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        for (int full = 0; full < 2; full++) {
+            char inside[96];
+
+            forge_begin(&f, BOUMA_ORDER_LEVEL, 0);
+            if (forge_exists(&f, names[i]))
+                forge_remove(&f, names[i]);
+            make_dir(&f, names[i]);
+            snprintf(inside, sizeof(inside), "%s/file", names[i]);
+            if (full)
+                forge_save(&f, inside, (const uint8_t *)"x", 1);
+            is_mended(&f, names[i]);
+            forge_end(&f);
+        }
+}
+
+static void a_file_in_the_place_of_lost_is_moved(void)
+{
+    struct forge f;
+
+    forge_begin(&f, BOUMA_ORDER_LEVEL, 0);
+    forge_save(&f, "lost", (const uint8_t *)"x", 1);
+    make_dir(&f, "index.tmp"); /* which is to be moved there */
+    is_mended(&f, "lost");
+    forge_end(&f);
+}
+
 int main(void)
 {
     a_writing_that_is_whole_wins_over_a_later_one_that_is_not();
     so_does_a_manifest();
     but_not_over_one_that_was_committed();
+    directories_in_the_place_of_files_are_moved();
+    a_file_in_the_place_of_lost_is_moved();
     return check_result();
 }
