@@ -2,6 +2,7 @@
 #include "store/identity.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
@@ -389,6 +390,21 @@ int bm_epoch_last(struct bm_store *s, uint32_t *last, struct bm_error *error)
     return last_below(s, ALL, last, error);
 }
 
+int bm_epoch_after(const char *path, uint32_t epoch, uint32_t *next,
+                   struct bm_error *error)
+{
+    *next = epoch;
+    if (epoch == UINT32_MAX)
+        return bm_fail(error, BOUMA_ELIMIT,
+                       "%s: no epochs are left: a writer has claimed %" PRIu32
+                       ", the last one, so nothing more can be written here; "
+                       "if it was none, remove " BM_NAME_EPOCHS "/%" PRIu32
+                       " in it",
+                       path, epoch, epoch);
+    ++*next;
+    return BOUMA_OK;
+}
+
 /* Writers that have claimed an epoch and left no file cannot be known. With a
  * gap for them nobody gets the epoch of one that may still run, and its next
  * commit finds that it was taken over. */
@@ -478,12 +494,11 @@ int bm_epoch_claim(struct bm_store *s, uint32_t *epoch, int force, char *note,
         rc = bm_epoch_last(s, &last, error);
         if (!rc)
             rc = check_before(s, ALL, force, note, note_bytes, error);
-        if (!rc && last == UINT32_MAX)
-            rc =
-                bm_fail(error, BOUMA_ELIMIT, "%s: no epochs are left", s->path);
+        if (!rc)
+            rc = bm_epoch_after(s->path, last, &next, error);
         if (rc)
             return rc;
-        next = last + 1 > least ? last + 1 : least;
+        next = next > least ? next : least;
         bm_name_epoch(name, next);
         code = s->io->make_dir(s->io->user, s->root, name);
     }
