@@ -274,29 +274,38 @@ int bm_index_load(struct bm_store *s, const uint8_t id[16],
 }
 
 static int append(struct bm_store *s, const uint8_t id[16],
-                  const struct bm_step_entry *entry, int sync,
+                  const struct bm_step_entry *entries, size_t count, int sync,
                   struct bm_error *error)
 {
-    uint8_t record[2 * BM_INDEX_RECORD] = {0};
+    struct bm_buffer b;
     struct bm_file f;
     uint64_t bytes = 0;
-    size_t gap = 0;
     int rc, closed;
 
     rc = bm_file_open(&f, s, BM_NAME_INDEX, BOUMA_OPEN_APPEND, error);
     if (rc)
         return rc;
+    bm_buffer_init(&b, s->a);
     rc = bm_file_size(&f, &bytes, error);
     /* An append that failed half way may have left a part of a record, behind
      * which no reader would look for the next one. */
-    if (bytes % BM_INDEX_RECORD)
-        gap = BM_INDEX_RECORD - (size_t)(bytes % BM_INDEX_RECORD);
-    bm_index_encode(record + gap, entry, id);
+    for (; bytes % BM_INDEX_RECORD; bytes++)
+        bm_put_u8(&b, 0);
+    for (size_t i = 0; i < count; i++) {
+        uint8_t *record = bm_buffer_extend(&b, BM_INDEX_RECORD);
+
+        if (record)
+            bm_index_encode(record, &entries[i], id);
+    }
+    if (!rc && b.failed)
+        rc = bm_fail(error, BOUMA_ENOMEM, "%s: no memory for the index",
+                     s->path);
     if (!rc)
-        rc = bm_file_write(&f, record, gap + BM_INDEX_RECORD, 0, error);
+        rc = bm_file_write(&f, b.data, b.size, 0, error);
     if (!rc && sync)
         rc = bm_file_sync(&f, error);
     closed = bm_file_close(&f, error);
+    bm_buffer_release(&b);
     return rc ? rc : closed;
 }
 
@@ -305,18 +314,27 @@ void bm_index_append(struct bm_store *s, const uint8_t id[16],
 {
     struct bm_error ignored = {0};
 
-    append(s, id, entry, 0, &ignored);
+    append(s, id, entry, 1, 0, &ignored);
+}
+
+int bm_index_forget_all(struct bm_store *s, const uint8_t id[16],
+                        const struct bm_step_list *steps,
+                        struct bm_error *error)
+{
+    int rc = append(s, id, steps->entries, steps->count, 1, error);
+
+    /* The name, too: it may be that of a file whose writer was killed before
+     * it was durable, and an older one would come back in its place. */
+    return rc ? rc : bm_store_sync_dir(s, "", error);
 }
 
 int bm_index_forget(struct bm_store *s, const uint8_t id[16], uint64_t step,
                     struct bm_error *error)
 {
     struct bm_step_entry entry = {step, 0, {0, 0}};
-    int rc = append(s, id, &entry, 1, error);
+    struct bm_step_list one = {.entries = &entry, .count = 1};
 
-    /* The name, too: it may be that of a file whose writer was killed before
-     * it was durable, and an older one would come back in its place. */
-    return rc ? rc : bm_store_sync_dir(s, "", error);
+    return bm_index_forget_all(s, id, &one, error);
 }
 
 void bm_index_remove(struct bm_store *s)
