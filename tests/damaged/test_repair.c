@@ -182,6 +182,89 @@ static void a_file_in_the_place_of_lost_is_moved(void)
     forge_end(&f);
 }
 
+/* ---- two copies of a file ------------------------------------------------ */
+
+static void copy(const struct forge *f, const char *from, const char *to)
+{
+    struct forge_file file;
+
+    forge_load(f, &file, from);
+    forge_save(f, to, file.data, file.bytes);
+    free(file.data);
+}
+
+/* Flip a bit of the data, just before the second head. */
+static void flip(const struct forge *f, const char *name)
+{
+    struct forge_file file;
+
+    forge_load(f, &file, name);
+    file.data[file.bytes - forge_head_bytes(&file) - 1] ^= 4;
+    forge_save(f, name, file.data, file.bytes);
+    free(file.data);
+}
+
+/* All is whole after a repair that tells 'text'. */
+static void is_whole_again(const struct forge *f, const char *text)
+{
+    struct forge_findings found;
+
+    for (int apply = 0; apply < 2; apply++) {
+        forge_repair(f, &found, apply);
+        CHECK_TEXT(found.text, text);
+        CHECK_EQ(found.repaired.hopeless, 0);
+    }
+    forge_repair(f, &found, 1);
+    CHECK_EQ(found.repaired.actions, 0);
+    forge_verify(f, &found, BOUMA_VERIFY_DEEP);
+    CHECK_EQ(found.verified.damages, 0);
+    for (int step = 0; step < FORGE_STEPS; step++)
+        CHECK_EQ(forge_read(f, step, 0), BOUMA_OK);
+}
+
+static void of_two_copies_the_one_that_is_whole_is_taken(void)
+{
+    static const char stray[] = "steps/00000002/d.0000.e1a2";
+    struct forge f;
+    char name[96];
+
+    forge_name_subfile(name, STEP, 0);
+    for (int in_place = 0; in_place < 2; in_place++) {
+        forge_begin(&f, BOUMA_ORDER_LEVEL, 0);
+        copy(&f, name, stray);
+        flip(&f, in_place ? name : stray);
+        is_whole_again(&f, in_place ? "put in its place, and the damaged one "
+                                      "moved to lost/"
+                                    : "is a copy of a file of step 1, which is "
+                                      "there; moved to lost/");
+        CHECK(!forge_exists(&f, stray));
+        forge_end(&f);
+    }
+}
+
+/* A copy of a whole step, under another number. */
+static void so_it_is_in_a_copy_of_the_step(void)
+{
+    static const char *const names[] = {"manifest", "d.0000.e1a2",
+                                        "d.0001.e1a2"};
+    char from[96], to[96];
+    struct forge f;
+
+    for (int damaged = 1; damaged < 3; damaged++) {
+        forge_begin(&f, BOUMA_ORDER_LEVEL, 0);
+        make_dir(&f, "steps/00000007");
+        for (int i = 0; i < 3; i++) {
+            snprintf(from, sizeof(from), "steps/00000001/%s", names[i]);
+            snprintf(to, sizeof(to), "steps/00000007/%s", names[i]);
+            copy(&f, from, to);
+        }
+        snprintf(from, sizeof(from), "steps/00000001/%s", names[damaged]);
+        flip(&f, from);
+        is_whole_again(&f, "put in its place");
+        forge_end(&f);
+    }
+}
+
 int main(void)
 {
     a_writing_that_is_whole_wins_over_a_later_one_that_is_not();
@@ -189,5 +272,7 @@ int main(void)
     but_not_over_one_that_was_committed();
     directories_in_the_place_of_files_are_moved();
     a_file_in_the_place_of_lost_is_moved();
+    of_two_copies_the_one_that_is_whole_is_taken();
+    so_it_is_in_a_copy_of_the_step();
     return check_result();
 }
