@@ -1222,7 +1222,9 @@ typedef struct bouma_verify_report {
 
 /* Check the dataset at 'path'. 'each' (may be NULL) is told each finding, on
  * every rank. BOUMA_OK means that the check could be made, whatever it found;
- * on failure 'message' (of 'bytes' bytes) says why it could not. */
+ * on failure 'message' (of 'bytes' bytes) says why it could not. A program may
+ * be writing meanwhile: a step that it replaces or drops is a note; BOUMA_ESTATE
+ * if it has put another dataset in the place of this one. */
 BOUMA_API int bouma_verify(const char *path, bouma_verify_depth depth,
                            const bouma_options *opts,
                            void (*each)(void *user, const bouma_finding *f),

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/plain_text.h"
 
 /* ---- the table ---------------------------------------------------------- */
 
@@ -177,7 +178,7 @@ static int parse_bytes(const char *text, uint64_t most, uint64_t *out)
     static const char units[] = "KMGTP";
     const char *unit;
     char *end;
-    double v = strtod(text, &end);
+    double v = bm_parse_real(text, &end);
 
     if (end == text || !(v >= 0))
         return 0;
@@ -221,7 +222,7 @@ static int parse_seconds(const char *text, double *out)
 {
     char *end;
 
-    *out = strtod(text, &end);
+    *out = bm_parse_real(text, &end);
     return end != text && !*end && *out >= 0;
 }
 
@@ -339,7 +340,7 @@ int bm_option_check(const struct bm_option *option, const bouma_options *opts,
         snprintf(text, bytes, "%" PRIu64, v.bytes);
         return !option->most || v.bytes <= option->most;
     case BM_OPTION_SECONDS:
-        snprintf(text, bytes, "%g", v.seconds);
+        bm_format(text, bytes, "%g", v.seconds);
         return v.seconds >= 0;
     case BM_OPTION_TEXT:
         break;
@@ -464,7 +465,7 @@ const char *bm_option_written(const struct bm_option *option, uint64_t number,
         break;
     case BM_OPTION_SECONDS:
         memcpy(&seconds, &number, sizeof(seconds));
-        snprintf(text, bytes, "%g", seconds);
+        bm_format(text, bytes, "%g", seconds);
         break;
     case BM_OPTION_FLAG:
     case BM_OPTION_INTEGER:

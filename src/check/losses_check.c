@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/plain_text.h"
 #include "check/repair.h"
 #include "store/identity.h"
 
@@ -59,7 +60,7 @@ static void tell(const struct bm_lost_step *l, struct bm_findings *out)
     }
     bm_name_step(dir, l->entry.step);
     if (l->entry.generation.epoch)
-        snprintf(time, sizeof(time), " (time %g)", l->entry.time);
+        bm_format(time, sizeof(time), " (time %g)", l->entry.time);
     if (bm_lost_step_is_whole(l))
         bm_findings_add(out, BOUMA_DAMAGE, (int64_t)l->entry.step, dir,
                         "step %" PRIu64 "%s was committed and is lost (%s)",

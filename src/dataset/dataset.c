@@ -37,28 +37,33 @@ static int can_wait(const struct bouma_dataset *ds)
 
 /* What is written must be later than what was dropped, also if the directory
  * of epochs was lost: else it would never be drained. */
-static void begin_beyond_dropped(struct bouma_dataset *ds)
+static int begin_beyond_dropped(struct bouma_dataset *ds)
 {
     struct bm_error ignored = {0};
     struct bm_truncations t;
+    int rc = BOUMA_OK;
 
     bm_truncations_init(&t, ds->a);
     if (!bm_truncations_load(&ds->store, ds->id, &t, &ignored) &&
         bm_truncations_epoch(&t) >= ds->claim.epoch && t.count)
-        ds->claim.epoch =
-            bm_truncations_epoch(&t) + (bm_truncations_epoch(&t) < UINT32_MAX);
+        rc = bm_epoch_after(ds->store.path, bm_truncations_epoch(&t),
+                            &ds->claim.epoch, &ds->error);
     bm_truncations_release(&t);
+    return rc;
 }
 
 static int claim(struct bouma_dataset *ds, char *note, size_t note_bytes)
 {
-    int rc;
+    int rc = BOUMA_OK;
 
     if (ds->mode == BM_MODE_APPEND)
-        begin_beyond_dropped(ds);
+        rc = begin_beyond_dropped(ds);
+    if (rc) {
+        ds->claim.epoch = 0;
+        return rc;
+    }
     rc = bm_epoch_claim(&ds->store, &ds->claim.epoch, ds->options.force, note,
                         note_bytes, &ds->error);
-
     ds->claim.claims = ds->claim.epoch != 0;
     return rc;
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/plain_text.h"
 #include "dataset/dataset_found.h"
 #include "store/truncations.h"
 
@@ -33,7 +34,7 @@ int bm_dataset_add_note(struct bouma_dataset *ds, const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    vsnprintf(text, sizeof(text), format, args);
+    bm_format_list(text, sizeof(text), format, args);
     va_end(args);
     return add_note(&ds->found, ds->a, text);
 }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/plain_text.h"
 #include "codec/codec.h"
 
 void bm_schema_init(struct bm_schema *schema, const bouma_allocator *a,
@@ -381,9 +382,9 @@ static const char *check_fields(char *text, size_t room,
         snprintf(text, room, "has the codec level %d; 0 to 22 are possible",
                  spec->codec_level);
     else if (!(spec->tolerance >= 0) || spec->tolerance > DBL_MAX)
-        snprintf(text, room,
-                 "has a tolerance of %g; it must be finite and not negative",
-                 spec->tolerance);
+        bm_format(text, room,
+                  "has a tolerance of %g; it must be finite and not negative",
+                  spec->tolerance);
     else if (spec->tolerance_kind != BOUMA_ABSOLUTE &&
              spec->tolerance_kind != BOUMA_RELATIVE)
         return "has a tolerance that is neither BOUMA_ABSOLUTE nor "

@@ -1030,6 +1030,63 @@ static void epochs_do_not_begin_anew(const struct world *w)
     CHECK_EQ(look(w, w->local_copy, 1), 1);
 }
 
+static void append_is_refused(const struct world *w, const bouma_options *o,
+                              const char *place)
+{
+    bouma_dataset *ds;
+
+    CHECK_EQ(bouma_dataset_append(&ds, w->far, o), BOUMA_ELIMIT);
+    CHECK_TEXT(bouma_error_message(ds), "no epochs are left");
+    CHECK_TEXT(bouma_error_message(ds), "remove epochs/4294967295");
+    CHECK_TEXT(bouma_error_message(ds), place);
+    bouma_dataset_free(ds);
+}
+
+/* Nor is the last one claimed twice, here or there. */
+static void nobody_comes_after_the_last_epoch(const struct world *w)
+{
+    const char *const places[2] = {w->far, w->local_copy};
+    bouma_options o = options_of(w, 1);
+    struct writer writer;
+
+    create(&writer, w);
+    write_step(&writer, 0, 1);
+    end(&writer);
+    for (int i = 0; i < 2; i++) {
+        char last[300], far[300];
+
+        snprintf(last, sizeof(last), "%s/epochs/4294967295", places[i]);
+        snprintf(far, sizeof(far), "%s/epochs/4294967295", w->far);
+        REQUIRE(!mkdir(last, 0777));
+        append_is_refused(w, &o, places[i]);
+        REQUIRE(!rmdir(last));
+        CHECK(access(far, F_OK)); /* no claim was left */
+    }
+    append(&writer, w->far, &o);
+    write_step(&writer, 1, 1);
+    end(&writer);
+}
+
+/* Without epochs/, the record of dropped steps still knows the last one. */
+static void nothing_is_written_that_counts_as_dropped(const struct world *w)
+{
+    bouma_options o = options_of(w, 0);
+    char name[300];
+    struct writer writer;
+
+    create(&writer, w);
+    write_step(&writer, 0, 1);
+    end(&writer);
+    snprintf(name, sizeof(name), "%s/epochs/4294967294", w->far);
+    REQUIRE(!mkdir(name, 0777));
+    append(&writer, w->far, &o);
+    MUST(writer.ds, bouma_dataset_truncate(writer.ds, -1));
+    end(&writer);
+    snprintf(name, sizeof(name), "%s/epochs", w->far);
+    REQUIRE(!remove_tree(name) && !mkdir(name, 0777));
+    append_is_refused(w, &o, w->far);
+}
+
 /* Of two copies that were both cut, the one with more is read: here it lacks
  * nothing but its second head. */
 static void the_longer_of_two_cut_copies_is_read(const struct world *w)
@@ -1135,6 +1192,8 @@ int main(void)
         what_is_damaged_there_stays_here,
         a_step_damaged_there_does_not_hold_up_others,
         epochs_do_not_begin_anew,
+        nobody_comes_after_the_last_epoch,
+        nothing_is_written_that_counts_as_dropped,
         the_longer_of_two_cut_copies_is_read,
         the_trace_is_of_the_drain_too,
     };

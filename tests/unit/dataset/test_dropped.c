@@ -354,6 +354,55 @@ static void epochs_stay_beyond_what_was_dropped(const struct world *w)
     CHECK_TEXT(look(w, w->far, 0, text), "112-");
 }
 
+static struct {
+    bouma_io io;
+    int syncs;
+} counting;
+
+static int count_sync(void *user, void *file)
+{
+    counting.syncs++;
+    return bouma_io_posix()->sync(user, file);
+}
+
+static int count_sync_dir(void *user, void *root, const char *name)
+{
+    counting.syncs++;
+    return bouma_io_posix()->sync_dir(user, root, name);
+}
+
+/* The syncs of who opens the dataset with a local copy, in which so many steps
+ * were dropped meanwhile. */
+static int syncs_for(const struct world *w, int first, int steps)
+{
+    bouma_options o = options_of(w, 1);
+    struct writer writer;
+    char text[5];
+
+    append(&writer, w->far, &o);
+    for (int step = first; step < steps; step++)
+        write_step(&writer, step, 1);
+    end(&writer);
+    truncate_after(w, 0, -1);
+    counting.io = *bouma_io_posix();
+    counting.io.sync = count_sync;
+    counting.io.sync_dir = count_sync_dir;
+    counting.syncs = 0;
+    o.io = &counting.io;
+    append(&writer, w->far, &o);
+    end(&writer);
+    CHECK_TEXT(look(w, w->local_copy, 0, text), "----");
+    return counting.syncs;
+}
+
+/* One for each manifest that goes: the index forgets all of them at once. */
+static void many_steps_take_few_syncs(const struct world *w)
+{
+    int few = syncs_for(w, 4, 4), many = syncs_for(w, 0, 12);
+
+    CHECK_EQ(many - few, 12 - 4);
+}
+
 int main(void)
 {
     static void (*const claims[])(const struct world *w) = {
@@ -366,6 +415,7 @@ int main(void)
         a_dropped_step_is_not_lost,
         a_damaged_record_is_told,
         epochs_stay_beyond_what_was_dropped,
+        many_steps_take_few_syncs,
     };
 
     for (size_t i = 0; i < sizeof(claims) / sizeof(claims[0]); i++) {
