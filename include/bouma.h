@@ -263,6 +263,20 @@ BOUMA_API bouma_tier bouma_tier_parse(const char *text);
 BOUMA_API bouma_transport bouma_transport_parse(const char *text);
 BOUMA_API bouma_predict bouma_predict_parse(const char *text);
 
+/* What a codec is like: 1 or 0 each. */
+typedef struct bouma_codec_info {
+    int grids, particles; /* variables of these can have it */
+    int tolerance;        /* it needs one */
+    int effort;           /* 'codec_level' counts */
+    int averages;         /* coarser levels of a grid are averages, for which no
+                             tolerance holds; else they are samples */
+} bouma_codec_info;
+/* BOUMA_OK, or EINVAL and a zeroed *out if there is no such codec. */
+BOUMA_API int bouma_codec_info_get(bouma_codec codec, bouma_codec_info *out);
+
+/* 1 if it is a choice for grids; 0 if for particles alone, or none. */
+BOUMA_API int bouma_assign_is_for_grids(bouma_assign choice);
+
 #define BOUMA_PATH_BYTES 256
 
 /* Zero means "choose for me" in every field; new fields go at the end. Set
@@ -503,6 +517,10 @@ typedef struct bouma_variable_spec {
      * are larger. */
     int nominal;
 } bouma_variable_spec;
+
+/* The codec that a variable of a grid gets: the one it asks for, or the one
+ * that is chosen for it. */
+BOUMA_API bouma_codec bouma_grid_codec(const bouma_variable_spec *spec);
 
 /* Define a grid, and a variable of a grid, before the step that first uses it.
  * All ranks define the same ones in the same order; that is checked when a step

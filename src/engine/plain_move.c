@@ -1,111 +1,55 @@
 /* plain_move.c -- what was declared for a plain file, between memory and the
  * file: the flows of it, and a pipe for them. See plain.h. */
-#include <stdlib.h>
-
 #include "base/clock.h"
+#include "engine/flow_builder.h"
 #include "engine/plain.h"
 
 /* ---- flows -------------------------------------------------------------- */
 
 struct gathering {
     struct bouma_io_file *f;
-    struct bm_flow *flows; /* by gatherer */
-    size_t flow_count;
-    int *flow_of; /* [ranks], -1: none */
-    size_t *room; /* [flow_count] */
-    int counting;
-    size_t place;
+    struct bm_flow_builder flows;
 };
 
-/* A stretch of a segment; those of other ranks count if this rank gathers
- * them. */
+/* A stretch of a segment. */
 static int add_piece(void *context, const struct bm_domain_stretch *s)
 {
     struct gathering *g = context;
     struct bouma_io_file *f = g->f;
     const struct bm_segment *segment = &f->declared.domain.segments[s->segment];
-    int me = f->comm->rank,
-        gatherer = f->declared.domain.cells[s->cell].gatherer;
-    int mine = segment->rank == me;
-    struct bm_flow *flow;
+    struct bm_piece piece = {segment->rank, s->at, s->bytes, 0};
 
-    if (!mine && gatherer != me)
-        return 0;
-    if (g->counting) {
-        if (g->flow_of[gatherer] < 0)
-            g->flow_of[gatherer] = 0;
-        g->room[gatherer]++;
-        f->call.place_count += (size_t)mine;
-        return 0;
+    if (segment->rank == f->comm->rank) {
+        struct bm_source_place *places =
+            bm_grow(f->a, f->call.places, f->call.place_count, sizeof(*places));
+
+        if (!places)
+            return BOUMA_ENOMEM;
+        f->call.places = places;
+        piece.tag = f->call.place_count++;
+        places[piece.tag] = (struct bm_source_place){segment->tag, s->from};
     }
-    flow = &g->flows[g->flow_of[gatherer]];
-    if (mine)
-        f->call.places[g->place] =
-            (struct bm_source_place){segment->tag, s->from};
-    flow->pieces[flow->count++] =
-        (struct bm_piece){segment->rank, s->at, s->bytes, mine ? g->place : 0};
-    g->place += (size_t)mine;
-    return 0;
+    bm_flow_builder_place(&g->flows, f->declared.domain.cells[s->cell].gatherer,
+                          &piece);
+    return BOUMA_OK;
 }
 
-static int by_place(const void *left, const void *right)
-{
-    const struct bm_piece *a = left, *b = right;
-
-    if (a->at != b->at)
-        return a->at < b->at ? -1 : 1;
-    if (a->rank != b->rank)
-        return a->rank < b->rank ? -1 : 1;
-    if (a->bytes != b->bytes)
-        return a->bytes < b->bytes ? -1 : 1;
-    return a->tag < b->tag ? -1 : a->tag > b->tag;
-}
-
-/* The flows that concern this rank. Segments ascend by offset, and so do the
- * places of their stretches in each flow; those that overlap are sorted, on
- * both sides alike. */
+/* Each cell is a round; segments lie in them, and may overlap. */
 static int make_flows(struct gathering *g)
 {
     struct bouma_io_file *f = g->f;
     const struct bm_domain *d = &f->declared.domain;
-    int rc = BOUMA_OK;
+    int rc = bm_flow_builder_init(&g->flows, f->comm);
 
     f->call.place_count = 0;
-    g->flow_of = bm_new_raw(f->a, (size_t)f->comm->size, sizeof(*g->flow_of));
-    g->room = bm_new(f->a, (size_t)f->comm->size, sizeof(*g->room));
-    if (!g->flow_of || !g->room)
-        return BOUMA_ENOMEM;
-    for (int r = 0; r < f->comm->size; r++)
-        g->flow_of[r] = -1;
-    g->counting = 1;
-    for (size_t s = 0; s < d->segment_count; s++)
-        bm_domain_walk(d, s, add_piece, g);
-    g->counting = 0;
-    for (int r = 0; r < f->comm->size; r++)
-        if (g->flow_of[r] == 0)
-            g->flow_of[r] = (int)g->flow_count++;
-    g->flows = bm_new(f->a, g->flow_count, sizeof(*g->flows));
-    f->call.places =
-        bm_new_raw(f->a, f->call.place_count, sizeof(*f->call.places));
-    if (!g->flows || !f->call.places) {
-        g->flow_count = 0;
-        return BOUMA_ENOMEM;
-    }
-    for (int r = 0; r < f->comm->size && !rc; r++)
-        if (g->flow_of[r] >= 0) {
-            struct bm_flow *flow = &g->flows[g->flow_of[r]];
+    for (size_t c = 0; c < d->cell_count && !rc; c++) {
+        const struct bm_cell *cell = &d->cells[c];
 
-            flow->gatherer = r;
-            flow->pieces = bm_new_raw(f->a, g->room[r], sizeof(*flow->pieces));
-            rc = flow->pieces ? bm_domain_rounds(d, r, &flow->rounds)
-                              : BOUMA_ENOMEM;
-        }
+        bm_flow_builder_fit(&g->flows, cell->gatherer, cell->bytes, 0);
+        bm_flow_builder_skip(&g->flows, cell->gatherer, cell->bytes);
+    }
     for (size_t s = 0; s < d->segment_count && !rc; s++)
-        bm_domain_walk(d, s, add_piece, g);
-    for (size_t i = 0; i < g->flow_count && !rc; i++)
-        if (g->flows[i].count)
-            qsort(g->flows[i].pieces, g->flows[i].count,
-                  sizeof(*g->flows[i].pieces), by_place);
+        rc = bm_domain_walk(d, s, add_piece, g);
     return rc;
 }
 
@@ -188,11 +132,8 @@ static int make_pipe(struct bouma_io_file *f, struct bm_pipe **out, int reading)
     int rc = make_flows(&g);
 
     if (!rc)
-        rc = bm_pipe_new(out, f->comm, g.flows, g.flow_count, &o, &calls);
-    else
-        bm_flows_free(f->a, g.flows, g.flow_count);
-    bm_drop(f->a, g.flow_of);
-    bm_drop(f->a, g.room);
+        rc = bm_flow_builder_pipe(&g.flows, 0, out, f->comm, &o, &calls);
+    bm_flow_builder_release(&g.flows);
     return rc ? bm_fail(&f->error, rc, "no memory to move what was declared")
               : rc;
 }

@@ -414,6 +414,20 @@ static const char *check_variable(char *text, size_t room,
     return grid->layout->check_variable(grid, spec, components);
 }
 
+/* What is asked for, or what the layout has for it. */
+static bouma_codec codec_of(const struct bm_layout *layout,
+                            const bouma_variable_spec *spec)
+{
+    return spec->codec            ? spec->codec
+           : spec->tolerance <= 0 ? BOUMA_CODEC_ZSTD
+                                  : layout->lossy;
+}
+
+bouma_codec bm_schema_grid_codec(const bouma_variable_spec *spec)
+{
+    return codec_of(&bm_layout_grid_patch, spec);
+}
+
 int bm_schema_add_variable(struct bm_object *grid, struct bouma_variable **out,
                            const char *name, const bouma_variable_spec *spec)
 {
@@ -447,9 +461,7 @@ int bm_schema_add_variable(struct bm_object *grid, struct bouma_variable **out,
     v->object = grid;
     v->type = spec->type;
     v->components = components;
-    v->codec = spec->codec            ? spec->codec
-               : spec->tolerance <= 0 ? BOUMA_CODEC_ZSTD
-                                      : grid->layout->lossy;
+    v->codec = codec_of(grid->layout, spec);
     v->effort = spec->codec_level;
     v->tolerance = spec->tolerance;
     v->tolerance_kind = spec->tolerance_kind;

@@ -175,11 +175,8 @@ static int parse_request(struct planning *planning, struct context *ctx)
         rc = parse_factor(planning, ctx, "ratio", &spec->ratio);
     if (!rc)
         rc = parse_factor(planning, ctx, "vary", &spec->vary);
-    if (!rc && arguments_assigns_particles(args))
-        rc = context_fail(ctx, CALL_AT_FAULT,
-                          "--assign %s is for particles, and this plans a "
-                          "grid; there are " GRID_ASSIGNS,
-                          arguments_text(args, "assign"));
+    if (!rc)
+        rc = arguments_check_grid_assign(args, ctx, ", and this plans a grid;");
     if (!rc)
         rc = arguments_fields(args, ctx, &planning->opts);
     return rc ? rc : parse_telling(planning, ctx);
@@ -342,7 +339,7 @@ static bool choose_pair(bouma_options *opts, int i)
 
     if ((opts->distribute && opts->distribute != distribute) ||
         (opts->assign && opts->assign != assign) ||
-        assign > BOUMA_ASSIGN_SINGLE)
+        !bouma_assign_is_for_grids(assign))
         return false;
     opts->distribute = distribute;
     opts->assign = assign;

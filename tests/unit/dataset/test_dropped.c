@@ -7,7 +7,7 @@
 #include "check.h"
 #include "files.h"
 #include "must.h"
-#include "scenario.h"
+#include "step_writer.h"
 
 /* DIR/far/d.bouma is the dataset, DIR/near/d.bouma its local copy. */
 struct world {
@@ -24,28 +24,6 @@ static bouma_options options_of(const struct world *w, int persist)
     if (persist)
         snprintf(o.local, sizeof(o.local), "%s", w->near);
     return o;
-}
-
-struct writer {
-    bouma_dataset *ds;
-    struct scenario_writer s;
-};
-
-static void append(struct writer *w, const char *path, const bouma_options *o)
-{
-    memset(w, 0, sizeof(*w));
-    MUST(w->ds, bouma_dataset_append(&w->ds, path, o));
-}
-
-static void write_step(struct writer *w, int64_t step, int generation)
-{
-    MUST(w->ds, scenario_write(w->ds, &w->s, step, generation, 0, 1));
-}
-
-static void end(struct writer *w)
-{
-    MUST(w->ds, bouma_dataset_close(w->ds));
-    bouma_dataset_free(w->ds);
 }
 
 /* Steps 0 to 3 in both places, all of generation 1. */
@@ -138,13 +116,10 @@ static void dropped_steps_do_not_come_back(const struct world *w)
 {
     bouma_options o = options_of(w, 0);
     bouma_drain_report report;
-    struct writer writer;
     char text[5];
 
     truncate_after(w, 0, 0);
-    append(&writer, w->far, &o);
-    write_step(&writer, 1, 2);
-    end(&writer);
+    append_step(w->far, &o, 1, 2);
     CHECK_TEXT(look(w, w->far, 1, text), "12--");
     for (int remove = 0; remove < 2; remove++) {
         CHECK_EQ(drain(w, remove, &report), BOUMA_OK);
@@ -339,15 +314,12 @@ static void epochs_stay_beyond_what_was_dropped(const struct world *w)
 {
     bouma_options o = options_of(w, 1);
     bouma_drain_report report;
-    struct writer writer;
     char text[5];
 
     shell(w, "mkdir far/d.bouma/epochs/000050");
     truncate_after(w, 0, 1);
     shell(w, "rm -r far/d.bouma/epochs/*");
-    append(&writer, w->far, &o);
-    write_step(&writer, 2, 2);
-    end(&writer);
+    append_step(w->far, &o, 2, 2);
     shell(w, "rm -r far/d.bouma/steps/00000002 far/d.bouma/index");
     CHECK_EQ(drain(w, 0, &report), BOUMA_OK);
     CHECK_EQ(report.published, 1);
