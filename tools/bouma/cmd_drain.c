@@ -11,8 +11,8 @@
 
 static const struct option_spec options[] = {
     {.name = "remove",
-     .help =
-         "then remove from LOCAL what DS has, the same and whole, or dropped"},
+     .help = "then remove from LOCAL the steps that DS has, identical and "
+             "whole, or has dropped"},
     {.field = "force"},
     {0}};
 

@@ -21,17 +21,17 @@ static const struct option_spec options[] = {
     {.name = "output",
      .letter = 'o',
      .argument = "OUT",
-     .help = "the file, whose end tells its format, or - for text; default: "
-             "count them only"},
+     .help = "output file, its extension sets the format; -: text on standard "
+             "output; default: only count"},
     {.name = "step",
      .argument = "N",
      .help = "number of the step; default: the last"},
     {.name = "quality",
      .argument = "Q",
-     .help = "the share of the particles, 0 to 1; default: 1, all"},
+     .help = "fraction of the particles, 0 to 1; default: 1, all"},
     {.name = "from",
      .argument = "Q0",
-     .help = "only what quality Q has beyond Q0; default: 0"},
+     .help = "only the particles that quality Q adds to Q0; default: 0"},
     {.name = "box",
      .argument = "BOX",
      .help = "x0:x1,y0:y1,z0:z1 in coordinates; default: all"},
@@ -40,13 +40,14 @@ static const struct option_spec options[] = {
      .help = "conditions, such as '3 < mass <= 5 && velocity[2] > 0'"},
     {.name = "sample",
      .argument = "N",
-     .help = "so many of them: an even sample"},
+     .help = "a sample of N particles, uniform in space"},
     {.name = "seed",
      .argument = "S",
-     .help = "of --sample: a random one, another for each S from 1 on"},
+     .help = "with --sample: a simple random sample; S = 1, 2, ...: "
+             "independent samples"},
     {.name = "variables",
      .argument = "A,B",
-     .help = "what to hand over; default: position and all attributes"},
+     .help = "variables to read; default: position and all attributes"},
     {0}};
 
 /* A request, and what it needs while it is carried out. */

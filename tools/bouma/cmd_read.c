@@ -20,8 +20,8 @@ static const struct option_spec options[] = {
     {.name = "output",
      .letter = 'o',
      .argument = "OUT",
-     .help = "the file, whose end tells its format, or - for plain values "
-             "(required)"},
+     .help = "output file, its extension sets the format; -: plain values on "
+             "standard output (required)"},
     {.name = "step",
      .argument = "N",
      .help = "number of the step; default: the last"},

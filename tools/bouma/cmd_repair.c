@@ -10,7 +10,8 @@
 #include "report_findings.h"
 
 static const struct option_spec options[] = {
-    {.name = "apply", .help = "do it; without, only tell what would be done"},
+    {.name = "apply",
+     .help = "do it; without this, only report what would be done"},
     {.name = "forget",
      .argument = "STEP",
      .help = "forget that this step is lost, or a part of it; `all`: all "
