@@ -40,7 +40,7 @@ static const struct option_spec options[] = {
      .help = "conditions, such as '3 < mass <= 5 && velocity[2] > 0'"},
     {.name = "sample",
      .argument = "N",
-     .help = "a sample of N particles, uniform in space"},
+     .help = "an even sample: N particles, spread uniformly in space"},
     {.name = "seed",
      .argument = "S",
      .help = "with --sample: a simple random sample; S = 1, 2, ...: "
