@@ -154,13 +154,16 @@ const struct command cmd_import = {
         "  bouma import dump.lammpstrj --particles atoms --into run.bouma\n"
         "  bouma import p.csv --particles p --position-tolerance 1e-3 --into "
         "run.bouma\n",
-    .notes = "All arrays become variables of one grid, in one step. Columns "
-             "of particles may\ncome from several files. Frames of a dump "
-             "become steps: TIMESTEP is the number,\nand scaled coordinates "
-             "become x, y and z.\n\n"
-             "Coarse levels have samples of level 0, within the tolerance if "
-             "there is one. With\nthe codec wavelet they are averages, and "
-             "the tolerance holds at level 0 only.\n",
+    .notes =
+        "All arrays become variables of one grid, in one step. Columns of "
+        "particles may\n"
+        "come from several files. Frames of a dump become steps: TIMESTEP is "
+        "the number,\n"
+        "and scaled coordinates become x, y and z.\n"
+        "\n"
+        "Coarse levels are subsamples of level 0, with the same tolerance. "
+        "With the codec\n"
+        "wavelet they are averages, and the tolerance holds at level 0 only.\n",
     .options = options,
     .imports = true,
     .takes = BOUMA_OPTION_STEPS,
