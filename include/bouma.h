@@ -123,8 +123,8 @@ typedef struct bouma_box {
 /* Where the samples of a box lie in memory, relative to its first sample at
  * 'data'. Strides are in bytes, as in NumPy, and may be negative; all zero
  * means dense, components innermost. In a put, a single stride of 0 repeats a
- * sample; in a read it is refused. So is any other stride shorter than a value
- * (BOUMA_EINVAL). */
+ * sample; in a read it is BOUMA_EINVAL, and so is, in either, any other stride
+ * shorter than a value. */
 typedef struct bouma_memory {
     int64_t stride[BOUMA_MAX_DIMS];
     int64_t component_stride;
