@@ -30,5 +30,7 @@ int bouma_assign_is_for_grids(bouma_assign choice)
 
 bouma_codec bouma_grid_codec(const bouma_variable_spec *spec)
 {
+    BM_STRICT_MATH;
+
     return spec ? bm_schema_grid_codec(spec) : 0;
 }
