@@ -15,7 +15,7 @@ enum { FILES = 3, FRONT = 16 + 12 * CHUNKS, HEAD = 128 };
 /* ---- a file as bytes ----------------------------------------------------- */
 
 struct bytes {
-    char name[1200];
+    char name[1600];
     uint8_t *data;
     size_t size, head; /* bytes of its head */
 };
@@ -268,6 +268,27 @@ static void fronts_go_all_the_way(const struct ranks *ranks, int number)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* Drain does not take a file whose front is damaged. */
+static void damage_is_not_drained(const struct trial *t)
+{
+    char name[BM_NAME_BYTES], other[600], message[512] = "";
+    bouma_drain_report report;
+    struct bytes b;
+
+    bm_name_subfile(name, 1, 2, (struct bm_generation){1, 2});
+    snprintf(b.name, sizeof(b.name), "%s/%s", t->local_copy, name);
+    bytes_load(&b);
+    flip(&b, 17);
+    free(b.data);
+    snprintf(other, sizeof(other), "%s.damaged", t->path);
+    CHECK_EQ(bouma_drain(t->local_copy, other, 0, NULL, &report, message,
+                         sizeof(message)),
+             BOUMA_EFORMAT);
+    CHECK(strstr(message, "the bytes in front of its head are damaged") !=
+          NULL);
+    CHECK_EQ(report.published, STEPS - 1);
+}
+
 static void fronts_are_drained(const struct ranks *ranks, int number)
 {
     struct trial t;
@@ -278,6 +299,7 @@ static void fronts_are_drained(const struct ranks *ranks, int number)
     if (!ranks->rank) {
         check_all(t.path);
         drain(&t);
+        damage_is_not_drained(&t);
     }
     MPI_Barrier(MPI_COMM_WORLD);
 }
