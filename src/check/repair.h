@@ -121,6 +121,11 @@ int bm_repair_rebuild_manifest(struct bm_repair *r, uint64_t number,
 
 int bm_repair_unpublished(struct bm_repair *r, uint64_t number, int damaged);
 
+/* ---- what is no file, or no directory: kinds.c --------------------------- */
+
+/* It is moved to lost/, which is made first if a file is in its place. */
+int bm_repair_kinds(struct bm_repair *r);
+
 /* ---- directories --------------------------------------------------------- */
 
 /* epochs/ is made anew if it is missing. *least is an epoch that no file has in

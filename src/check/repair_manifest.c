@@ -264,7 +264,7 @@ static int sum_up(struct bm_manifest *m, const struct bm_schema *schema)
     if (!rc)
         rc = bm_manifest_total(m);
     for (uint32_t i = 0; i < schema->variables && !rc; i++)
-        m->record.raw_bytes += schema->by_id[i]->raw_bytes;
+        m->record.raw_bytes += schema->by_id[i]->in_step.raw_bytes;
     return rc;
 }
 

@@ -605,6 +605,8 @@ int bm_check_subfile(struct bouma_step *step, size_t i, struct bm_check *how,
     bm_buffer_init(&c.pieces[1], step->ds->a);
     bm_name_subfile(c.name, step->manifest.step, (uint32_t)i,
                     step->manifest.generation);
+    if (how->name)
+        snprintf(c.name, sizeof(c.name), "%s", how->name);
     report->files++;
     rc = bm_file_open(&c.file, &step->ds->store, c.name, BOUMA_OPEN_READ, &why);
     if (!rc)

@@ -154,6 +154,7 @@ int bm_zstd_unpack(struct bm_codec_state *state, void *values, size_t count,
 
 const struct bm_codec bm_codec_zstd = {.name = "zstd",
                                        .uses = BM_FOR_FIELDS | BM_FOR_LISTS,
+                                       .has_effort = 1,
                                        .bound = bound,
                                        .encode = encode,
                                        .decode = decode,

@@ -96,19 +96,29 @@ struct bm_section *bm_head_section(const struct bm_head *h, uint32_t variable)
                : NULL;
 }
 
-int64_t bm_section_find(const struct bm_section *s, uint64_t key)
+/* Whether a key is in a list that is not empty, and its place. */
+static int find_key(const uint64_t *keys, size_t count, uint64_t key,
+                    size_t *at)
 {
-    size_t lo = 0, hi = s->count;
+    *at = 0;
+    BM_BISECT(*at, count, i, keys[i] <= key);
+    return keys[*at] == key;
+}
 
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
+/* Of the two lists, the shorter one is gone through: a step may have many
+ * files, and many chunks may be wanted. */
+size_t bm_section_common(const struct bm_section *s, const uint64_t *keys,
+                         size_t count, size_t *at)
+{
+    size_t found = 0, place;
 
-        if (s->keys[mid] < key)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo < s->count && s->keys[lo] == key ? (int64_t)lo : -1;
+    for (size_t i = 0; i < count && count < s->count; i++)
+        if (find_key(s->keys, s->count, keys[i], &place))
+            at[found++] = place;
+    for (size_t i = 0; i < s->count && count && s->count <= count; i++)
+        if (find_key(keys, count, s->keys[i], &place))
+            at[found++] = i;
+    return found;
 }
 
 /* ---- arrangement -------------------------------------------------------- */

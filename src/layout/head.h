@@ -100,8 +100,10 @@ int bm_head_bound(uint64_t *out, const struct bm_head *h,
                   const struct bm_schema *schema, uint64_t data_bytes);
 
 struct bm_section *bm_head_section(const struct bm_head *h, uint32_t variable);
-/* The place of a key, or -1. */
-int64_t bm_section_find(const struct bm_section *s, uint64_t key);
+/* Which of the keys (ascending) the section has: where they stand in it, into
+ * at[count], ascending. Their number. */
+size_t bm_section_common(const struct bm_section *s, const uint64_t *keys,
+                         size_t count, size_t *at);
 
 /* With its envelope, into an empty buffer; gives the hash of the envelope. */
 void bm_head_encode(struct bm_buffer *b, const struct bm_head *h,

@@ -271,6 +271,9 @@ static inline int bm_added_piece(const struct bm_object *o, int level)
  * the object's memory. BOUMA_OK or ENOMEM. */
 int bm_chunks_select(uint64_t **keys, size_t *count, const struct bm_object *o,
                      const bouma_box *box, int level);
+/* The same keys in ascending order; *keys may become another block of 'a'.
+ * BOUMA_OK or ENOMEM. */
+int bm_keys_sort(uint64_t **keys, size_t count, const bouma_allocator *a);
 /* The smallest box around the samples of a chunk. */
 bouma_box bm_chunk_bounds(const struct bm_object *o, uint64_t key);
 

@@ -247,10 +247,10 @@ void bm_plan_free(struct bm_write_plan *plan)
     bm_drop(a, plan->file);
     bm_drop(a, plan->owner);
     bm_drop(a, plan->mine);
-    bm_drop(a, plan->times);
-    bm_drop(a, plan->sizes);
-    bm_drop(a, plan->size_bytes);
-    bm_drop(a, plan->shares);
+    bm_drop(a, plan->times.each);
+    bm_drop(a, plan->sizes.each);
+    bm_drop(a, plan->sizes.size_bytes);
+    bm_drop(a, plan->sizes.shares);
     bm_drop(a, plan);
 }
 
@@ -450,8 +450,8 @@ int bm_plan_make(struct bm_write_plan **out, const bouma_allocator *a,
     if (!rc)
         rc = bm_plan_list_owners(plan, told->ranks, told->rank);
     if (!rc && scheme == BOUMA_DISTRIBUTE_WEIGHTED) {
-        plan->times = bm_new(a, plan->chunks, sizeof(*plan->times));
-        rc = plan->times ? BOUMA_OK : BOUMA_ENOMEM;
+        plan->times.each = bm_new(a, plan->chunks, sizeof(*plan->times.each));
+        rc = plan->times.each ? BOUMA_OK : BOUMA_ENOMEM;
     }
 out:
     if (rc == BOUMA_ENOMEM)
