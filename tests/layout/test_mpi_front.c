@@ -15,7 +15,7 @@ enum { FILES = 3, FRONT = 16 + 12 * CHUNKS, HEAD = 128 };
 /* ---- a file as bytes ----------------------------------------------------- */
 
 struct bytes {
-    char name[1200];
+    char name[1600];
     uint8_t *data;
     size_t size, head; /* bytes of its head */
 };
@@ -268,6 +268,27 @@ static void fronts_go_all_the_way(const struct ranks *ranks, int number)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* Drain does not take a file whose front is damaged. */
+static void damage_is_not_drained(const struct trial *t)
+{
+    char name[BM_NAME_BYTES], other[600], message[512] = "";
+    bouma_drain_report report;
+    struct bytes b;
+
+    bm_name_subfile(name, 1, 2, (struct bm_generation){1, 2});
+    snprintf(b.name, sizeof(b.name), "%s/%s", t->local_copy, name);
+    bytes_load(&b);
+    flip(&b, 17);
+    free(b.data);
+    snprintf(other, sizeof(other), "%s.damaged", t->path);
+    CHECK_EQ(bouma_drain(t->local_copy, other, 0, NULL, &report, message,
+                         sizeof(message)),
+             BOUMA_EFORMAT);
+    CHECK(strstr(message, "the bytes in front of its head are damaged") !=
+          NULL);
+    CHECK_EQ(report.published, STEPS - 1);
+}
+
 static void fronts_are_drained(const struct ranks *ranks, int number)
 {
     struct trial t;
@@ -278,7 +299,147 @@ static void fronts_are_drained(const struct ranks *ranks, int number)
     if (!ranks->rank) {
         check_all(t.path);
         drain(&t);
+        damage_is_not_drained(&t);
     }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* ---- beside other objects ------------------------------------------------ */
+
+enum { ROWS = 2 }; /* grids that have a front */
+
+struct objects {
+    bouma_variable *rows[ROWS], *patches;
+    bouma_particles *dust;
+};
+
+static const struct field patches_field = {BOUMA_F32, 1, 2, {23, 17, 0}, 9};
+
+static bouma_variable *define_rows(bouma_dataset *ds, const char *name,
+                                   int64_t files)
+{
+    bouma_grid_spec grid = {.size = sizeof(grid),
+                            .ndims = 2,
+                            .shape = {rows_field.shape[0], rows_field.shape[1]},
+                            .patch = {CHUNKS, files, 1},
+                            .levels = LEVELS};
+    bouma_variable_spec spec = {.size = sizeof(spec),
+                                .type = rows_field.type,
+                                .components = rows_field.components};
+    struct bm_object *object;
+    bouma_variable *v = NULL;
+
+    REQUIRE(!bm_schema_add(&ds->schema, &object, &bm_layout_grid_rows, name, "",
+                           &grid));
+    REQUIRE(!bouma_variable_define(&v, (bouma_grid *)object, "v", &spec));
+    return v;
+}
+
+static void define_objects(struct objects *o, bouma_dataset *ds)
+{
+    bouma_particles_spec dust = {.size = sizeof(dust), .ndims = 1};
+
+    REQUIRE(!field_define(&o->patches, ds, &patches_field));
+    o->rows[0] = define_rows(ds, "r", FILES);
+    REQUIRE(!bouma_particles_define(&o->dust, ds, "dust", &dust));
+    o->rows[1] = define_rows(ds, "s", 2);
+}
+
+static void write_objects(const struct trial *t)
+{
+    uint64_t shared = 3, own = 4 + (uint64_t)t->ranks->rank;
+    float positions[2] = {(float)t->ranks->rank, 0.5F};
+    struct cutting cuttings[ROWS + 1];
+    struct puts puts[ROWS + 1];
+    struct objects o;
+    bouma_dataset *ds;
+
+    REQUIRE(
+        !bouma_dataset_create_mpi(&ds, MPI_COMM_WORLD, t->path, &t->options));
+    define_objects(&o, ds);
+    CHECK_EQ(bouma_step_begin(ds, 1, 0), BOUMA_OK);
+    for (int i = 0; i <= ROWS; i++) {
+        const struct field *f = i < ROWS ? &rows_field : &patches_field;
+
+        cutting_make(&cuttings[i], t->cut, f, t->ranks->size, &shared);
+        CHECK_EQ(puts_make(&puts[i], i < ROWS ? o.rows[i] : o.patches, f,
+                           &cuttings[i], 1, &own),
+                 BOUMA_OK);
+    }
+    CHECK_EQ(bouma_particles_put(
+                 o.dust, 2,
+                 &(bouma_column){.variable = bouma_particles_find_variable(
+                                     o.dust, "position"),
+                                 .data = positions},
+                 1, NULL),
+             BOUMA_OK);
+    CHECK_EQ(bouma_step_end(ds, NULL), BOUMA_OK);
+    for (int i = 0; i <= ROWS; i++)
+        CHECK_EQ(puts_free(&puts[i]), 0);
+    CHECK_EQ(bouma_dataset_close(ds), BOUMA_OK);
+    bouma_dataset_free(ds);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void check_rows(bouma_step *step, const char *name)
+{
+    bouma_grid *g = bouma_step_find_grid(step, name);
+    bouma_variable *v = g ? bouma_grid_find_variable(g, "v") : NULL;
+    bouma_selection all;
+    void *data;
+
+    REQUIRE(v && !bouma_variable_select(v, 0, NULL, &all));
+    data = malloc(all.bytes);
+    REQUIRE(data);
+    CHECK_EQ(bouma_variable_read(v, 0, NULL, data, NULL), BOUMA_OK);
+    CHECK_EQ(field_wrong(&rows_field, &all, 0, data, 1), 0);
+    free(data);
+}
+
+/* Files that layouts have fixed come first; the others begin with heads. */
+static void check_objects(const struct trial *t)
+{
+    bouma_verify_report report;
+    bouma_dataset *ds;
+    bouma_step *step;
+    bouma_file_info file;
+    char message[512];
+    int files = 0;
+
+    CHECK_EQ(bouma_verify(t->path, BOUMA_VERIFY_DEEP, NULL, NULL, NULL, &report,
+                          message, sizeof(message)),
+             BOUMA_OK);
+    CHECK(!report.damages && !report.unchecked && !report.notes);
+    CHECK_EQ(wrong_on_disk(t->path, 1, "v", &patches_field), 0);
+    REQUIRE(!bouma_dataset_open(&ds, t->path, NULL));
+    REQUIRE(!bouma_step_open(&step, ds, 1));
+    check_rows(step, "r");
+    check_rows(step, "s");
+    for (; !bouma_step_file_get(step, files, &file); files++) {
+        char name[BM_NAME_BYTES];
+        struct bytes b;
+
+        bm_name_subfile(name, 1, (uint32_t)files, (struct bm_generation){1, 1});
+        snprintf(b.name, sizeof(b.name), "%s/%s", t->path, name);
+        bytes_load(&b);
+        CHECK_EQ(!memcmp(b.data, "rows of a grid\r\n", 16), files < FILES + 2);
+        CHECK_EQ(!memcmp(b.data, "BOUMA\r\n\x1a", 8), files >= FILES + 2);
+        free(b.data);
+    }
+    CHECK(files > FILES + 2);
+    bouma_step_free(step);
+    bouma_dataset_free(ds);
+}
+
+static void other_objects_are_in_other_files(const struct ranks *ranks,
+                                             int number)
+{
+    struct trial t;
+
+    trial_init(&t, ranks, number);
+    write_objects(&t);
+    if (!ranks->rank)
+        check_objects(&t);
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
@@ -290,5 +451,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < 2 * CUTS; i++)
         fronts_go_all_the_way(&ranks, i);
     fronts_are_drained(&ranks, 2 * CUTS);
+    other_objects_are_in_other_files(&ranks, 2 * CUTS + 1);
+    other_objects_are_in_other_files(&ranks, 2 * CUTS + 2);
     return ranks_end(&ranks, check_counts()->failed, check_counts()->checks);
 }
