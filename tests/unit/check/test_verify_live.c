@@ -71,12 +71,34 @@ static int open_late(void *user, void *root, void **file, const char *name,
     return live.memory->open(user, root, file, name, mode);
 }
 
+struct entries {
+    char names[64][64];
+    int count;
+};
+
+static int add_entry(void *context, const char *entry)
+{
+    struct entries *e = context;
+
+    REQUIRE(e->count < 64 && strlen(entry) < sizeof(e->names[0]));
+    strcpy(e->names[e->count++], entry);
+    return 0;
+}
+
+/* The table in memory lets no other thread in while it lists, and the writer has
+ * one. So the list is taken first: the writer may work at any entry of it. */
 static int list_late(void *user, void *root, const char *name,
                      int (*each)(void *context, const char *entry),
                      void *context)
 {
+    struct entries e = {.count = 0};
+    int code;
+
     tick();
-    return live.memory->list(user, root, name, each, context);
+    code = live.memory->list(user, root, name, add_entry, &e);
+    for (int i = 0; i < e.count && !code; i++)
+        code = each(context, e.names[i]);
+    return code;
 }
 
 static int read_late(void *user, void *file, void *data, size_t bytes,
