@@ -65,6 +65,10 @@ struct bm_check {
  * lost is told, and the rest looked at. */
 int bm_check_subfile(struct bouma_step *step, size_t i, struct bm_check *how,
                      struct bm_findings *out, bouma_verify_report *report);
+/* Whether the chunks of subfile 'i', which has this head, belong into it. */
+void bm_check_files(const struct bm_manifest *m, size_t i,
+                    const struct bm_head *head, const char *name,
+                    struct bm_findings *out);
 /* A note, if some of the files of a step are on other nodes. */
 void bm_tell_elsewhere(uint64_t files, const struct bm_manifest *m,
                        struct bm_findings *out);

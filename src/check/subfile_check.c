@@ -229,66 +229,6 @@ static void damaged_level(struct subfile_check *c, const struct bm_section *s,
     damaged_piece(c, offset, text);
 }
 
-/* ---- in which file chunks are -------------------------------------------- */
-
-static int has_part(const struct bm_manifest *m, size_t i, uint32_t variable)
-{
-    return i < m->count && bm_subfile_info_part(&m->subfiles[i], variable);
-}
-
-/* Whether subfile 'i' is the one with that number among those that a layout has
- * fixed: they stand together, and all have a part of each variable. */
-static int is_file(const struct bm_manifest *m, size_t i, uint32_t variable,
-                   size_t number)
-{
-    return number <= i && has_part(m, i - number, variable) &&
-           (number == i || !has_part(m, i - number - 1, variable));
-}
-
-/* Chunks are in another file than the layout puts them into: 'first', which
- * should be in the one with that number, and more. */
-static void wrong_file(struct subfile_check *c, const struct bm_section *s,
-                       size_t first, size_t number, size_t wrong)
-{
-    const struct bm_manifest *m = &c->step->manifest;
-    char where[200], file[32] = "no file of the step";
-
-    for (size_t i = 0; i < m->count; i++)
-        if (has_part(m, i, s->variable->id) && !number--)
-            snprintf(file, sizeof(file), "file %zu", i);
-    bm_section_text(where, sizeof(where), s, first);
-    bm_findings_add(c->out, BOUMA_DAMAGE, (int64_t)m->step, c->name,
-                    "variable \"%s/%s\": %s is in file %zu, its layout puts it "
-                    "into %s; %zu of %zu chunks are in a wrong file",
-                    s->variable->object->name, s->variable->name, where, c->i,
-                    file, wrong, s->count);
-}
-
-/* If the layout says in which file a chunk must be, readers look nowhere else.
- */
-static void check_file(struct subfile_check *c, const struct bm_section *s)
-{
-    const struct bm_object *o = s->variable->object;
-    struct bm_chunking chunking;
-    size_t wrong = 0, first = 0, should = 0;
-
-    if (!o->layout->chunking)
-        return;
-    chunking = o->layout->chunking(o);
-    for (size_t i = s->count; i-- > 0 && chunking.calls->file;) {
-        int64_t chunk = chunking.calls->find(chunking.own, s->keys[i]);
-        size_t number = (size_t)chunking.calls->file(chunking.own, chunk);
-
-        if (is_file(&c->step->manifest, c->i, s->variable->id, number))
-            continue;
-        wrong++;
-        first = i;
-        should = number;
-    }
-    if (wrong)
-        wrong_file(c, s, first, should, wrong);
-}
-
 /* ---- a file that was cut ------------------------------------------------- */
 
 #define NAMED 3 /* chunks */
@@ -523,8 +463,8 @@ static void check_content(struct subfile_check *c, bouma_verify_depth depth)
         check_front(c, &head);
     if (good && c->how->data_only)
         bm_findings_return(c->out, &before);
-    for (size_t s = 0; s < head.count && good; s++)
-        check_file(c, &head.sections[s]);
+    if (good)
+        bm_check_files(&c->step->manifest, c->i, &head, c->name, c->out);
     if (good && is_cut)
         tell_lost(c, &head);
     if (!good && !c->vague)
