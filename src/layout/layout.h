@@ -139,6 +139,24 @@ struct bm_target {
     int64_t component_stride;
 };
 
+struct bm_head;
+
+#define BM_MAX_FRONT_BYTES ((uint64_t)1 << 30)
+
+/* Files that begin with bytes of another format: see front.h. Such an object
+ * has files for itself: its chunking has 'file'. */
+struct bm_front_functions {
+    /* How many bytes files of the object begin with, at most
+     * BM_MAX_FRONT_BYTES: 'define' and 'check_variable' see to that. 0: none,
+     * and files are as those of any object. */
+    uint64_t (*bytes)(const struct bm_object *o);
+    /* These bytes, which are zero before. They follow from the head alone, once
+     * all sizes and offsets are there: so they can be checked, and made
+     * anew. */
+    void (*fill)(uint8_t *out, const struct bm_head *h,
+                 const struct bm_object *o);
+};
+
 struct bm_layout {
     enum bm_object_kind kind;
     uint8_t code;          /* in files; never changes */
@@ -222,6 +240,7 @@ struct bm_layout {
 
     /* ---- what a file has of an object; NULL: nothing but chunks ---- */
     const struct bm_summary_functions *summary;
+    const struct bm_front_functions *front; /* NULL: files begin with heads */
     int file_tree; /* the manifest has a tree over its summaries: see file_tree.h */
 };
 

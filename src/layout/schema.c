@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/plain_text.h"
 #include "codec/codec.h"
 
 void bm_schema_init(struct bm_schema *schema, const bouma_allocator *a,
@@ -24,7 +25,7 @@ static void variable_free(struct bouma_variable *v, const bouma_allocator *a)
     bm_attributes_release(&v->attributes);
     bm_drop(a, v->name);
     bm_drop(a, v->unit);
-    bm_drop(a, v->ranges);
+    bm_drop(a, v->in_step.ranges);
     bm_drop(a, v);
 }
 
@@ -406,9 +407,9 @@ static const char *check_fields(char *text, size_t room,
         snprintf(text, room, "has the codec level %d; 0 to 22 are possible",
                  spec->codec_level);
     else if (!(spec->tolerance >= 0) || spec->tolerance > DBL_MAX)
-        snprintf(text, room,
-                 "has a tolerance of %g; it must be finite and not negative",
-                 spec->tolerance);
+        bm_format(text, room,
+                  "has a tolerance of %g; it must be finite and not negative",
+                  spec->tolerance);
     else if (spec->tolerance_kind != BOUMA_ABSOLUTE &&
              spec->tolerance_kind != BOUMA_RELATIVE)
         return "has a tolerance that is neither BOUMA_ABSOLUTE nor "
@@ -436,6 +437,20 @@ static const char *check_variable(char *text, size_t room,
         return "has a nominal tolerance, which is for the codec wavelet only; "
                "choose that, or leave 'nominal' out";
     return grid->layout->check_variable(grid, spec, components);
+}
+
+/* What is asked for, or what the layout has for it. */
+static bouma_codec codec_of(const struct bm_layout *layout,
+                            const bouma_variable_spec *spec)
+{
+    return spec->codec            ? spec->codec
+           : spec->tolerance <= 0 ? BOUMA_CODEC_ZSTD
+                                  : layout->lossy;
+}
+
+bouma_codec bm_schema_grid_codec(const bouma_variable_spec *spec)
+{
+    return codec_of(&bm_layout_grid_patch, spec);
 }
 
 int bm_schema_add_variable(struct bm_object *grid, struct bouma_variable **out,
@@ -471,9 +486,7 @@ int bm_schema_add_variable(struct bm_object *grid, struct bouma_variable **out,
     v->object = grid;
     v->type = spec->type;
     v->components = components;
-    v->codec = spec->codec            ? spec->codec
-               : spec->tolerance <= 0 ? BOUMA_CODEC_ZSTD
-                                      : grid->layout->lossy;
+    v->codec = codec_of(grid->layout, spec);
     v->effort = spec->codec_level;
     v->tolerance = spec->tolerance;
     v->tolerance_kind = spec->tolerance_kind;
@@ -481,8 +494,9 @@ int bm_schema_add_variable(struct bm_object *grid, struct bouma_variable **out,
     v->bound = v->tolerance_kind == BOUMA_ABSOLUTE ? v->tolerance : 0;
     v->name = bm_copy_text(schema->a, name);
     v->unit = bm_copy_text(schema->a, spec->unit);
-    v->ranges = bm_new(schema->a, (size_t)components, sizeof(*v->ranges));
-    if (!v->name || !v->unit || !v->ranges ||
+    v->in_step.ranges =
+        bm_new(schema->a, (size_t)components, sizeof(*v->in_step.ranges));
+    if (!v->name || !v->unit || !v->in_step.ranges ||
         append(schema->a, &grid->names, &grid->variables, variable_name, v)) {
         variable_free(v, schema->a);
         return bm_fail(error, BOUMA_ENOMEM, "variable \"%s/%s\": no memory",

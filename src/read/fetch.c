@@ -206,7 +206,7 @@ static uint64_t chunk_bytes(const struct batch *b, size_t chunk)
 /* The chunks of one subfile, batch by batch. */
 static int fetch_source(struct batch *b, const size_t *chunks, size_t count)
 {
-    struct bm_trace *trace = b->fetch->step->ds->tracing.trace;
+    struct bm_trace *trace = b->fetch->step->ds->engine.tracing.trace;
     size_t first = 0;
     int rc = BOUMA_OK;
 

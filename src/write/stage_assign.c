@@ -36,7 +36,7 @@ static int place_files(struct bm_write_job *job,
                        const struct bm_chunk_sizes *sizes)
 {
     struct bm_place_task task = bm_io_environment_place_task(
-        &job->ds->env, &job->ds->options, job->ds->comm->size);
+        &job->ds->engine.env, &job->ds->options, job->ds->comm->size);
 
     return bm_place_chunks(&job->plan.files, &task, sizes)
                ? bm_fail(&job->ds->error, BOUMA_ENOMEM,

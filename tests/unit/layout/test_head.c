@@ -207,19 +207,13 @@ static void damage_is_found_by_the_checksum(void)
 static void mended_damage_is_refused_or_consistent(void)
 {
     struct bm_schema schema;
-    struct damage_counts n;
     struct bm_buffer b;
     struct head_trial t;
 
     encode_sample(&b, &schema, &t, BOUMA_ORDER_LEVEL);
     for (int own = 0; own < 2; own++) {
         t.schema = own ? NULL : &schema;
-        n = hurt_bytes(try_head, &t, b.data, b.size, 1);
-        CHECK(n.accepted > 0 && n.accepted < n.tried);
-        n = cut_bytes(try_head, &t, b.data, b.size, 1);
-        CHECK_EQ(n.accepted, 0);
-        n = scramble_bytes(try_head, &t, b.data, b.size, 1, 36, 4000);
-        CHECK(n.accepted < n.tried);
+        check_damage(try_head, &t, &b, 1, 36, 4000);
     }
     bm_buffer_release(&b);
     bm_schema_release(&schema);
