@@ -202,6 +202,23 @@ typedef enum bouma_place { BOUMA_PLACE_LIST(BOUMA_CHOICE_ENTRY) } bouma_place;
     X(ORDER_CHUNK, 2, "chunk") /* the levels of a chunk together */
 typedef enum bouma_order { BOUMA_ORDER_LIST(BOUMA_CHOICE_ENTRY) } bouma_order;
 
+/* How an object lies in files. */
+#define BOUMA_LAYOUT_LIST(X)                                                   \
+    X(LAYOUT_PATCH, 1, "patch") /* grids: patches (default) */                 \
+    X(LAYOUT_TREE, 2, "tree")   /* particles: sorted along a tree */           \
+    X(LAYOUT_HZ, 3, "hz")       /* grids: one HZ order over all samples */
+typedef enum bouma_layout {
+    BOUMA_LAYOUT_LIST(BOUMA_CHOICE_ENTRY)
+} bouma_layout;
+
+/* How samples lie in a block of layout hz. */
+#define BOUMA_HZ_ORDER_LIST(X)                                                 \
+    X(HZ_ROWS, 1, "rows") /* C order (default) */                              \
+    X(HZ_CURVE, 2, "hz")  /* in HZ order; blocks at borders are filled up */
+typedef enum bouma_hz_order {
+    BOUMA_HZ_ORDER_LIST(BOUMA_CHOICE_ENTRY)
+} bouma_hz_order;
+
 /* How samples are stored. */
 #define BOUMA_CODEC_LIST(X)                                                    \
     X(CODEC_ZSTD, 1, "zstd")       /* bytes shuffled, then zstd (default) */   \
@@ -251,6 +268,8 @@ BOUMA_API const char *bouma_distribute_name(bouma_distribute choice);
 BOUMA_API const char *bouma_assign_name(bouma_assign choice);
 BOUMA_API const char *bouma_place_name(bouma_place choice);
 BOUMA_API const char *bouma_order_name(bouma_order choice);
+BOUMA_API const char *bouma_layout_name(bouma_layout choice);
+BOUMA_API const char *bouma_hz_order_name(bouma_hz_order choice);
 BOUMA_API const char *bouma_codec_name(bouma_codec choice);
 BOUMA_API const char *bouma_tier_name(bouma_tier choice);
 BOUMA_API const char *bouma_transport_name(bouma_transport choice);
@@ -260,6 +279,8 @@ BOUMA_API bouma_distribute bouma_distribute_parse(const char *text);
 BOUMA_API bouma_assign bouma_assign_parse(const char *text);
 BOUMA_API bouma_place bouma_place_parse(const char *text);
 BOUMA_API bouma_order bouma_order_parse(const char *text);
+BOUMA_API bouma_layout bouma_layout_parse(const char *text);
+BOUMA_API bouma_hz_order bouma_hz_order_parse(const char *text);
 BOUMA_API bouma_codec bouma_codec_parse(const char *text);
 BOUMA_API bouma_tier bouma_tier_parse(const char *text);
 BOUMA_API bouma_transport bouma_transport_parse(const char *text);
@@ -490,6 +511,16 @@ typedef struct bouma_grid_spec {
     double origin[BOUMA_MAX_DIMS];  /* position of sample 0 */
     double spacing[BOUMA_MAX_DIMS]; /* 0: 1 */
     const char *unit;               /* of positions, such as "m"; may be NULL */
+    bouma_layout layout;            /* 0: BOUMA_LAYOUT_PATCH */
+    /* Of BOUMA_LAYOUT_HZ, which has no patches; a level is as coarse as one
+     * likes, and costs nothing. */
+    const char *hz_template; /* such as "zyxzyx": the axis that each split
+                                 halves, the coarsest first; x is the last axis.
+                                 It covers the shape. NULL: the longest one is
+                                 split first, of equal ones z, then y */
+    int hz_block_bits;       /* log2 of the samples in a block; 0: 15, or all */
+    int hz_blocks_per_file;  /* 0: 512 */
+    bouma_hz_order hz_order; /* 0: BOUMA_HZ_ROWS */
 } bouma_grid_spec;
 
 /* A tolerance is a number in the unit of the variable, or a fraction (below 1)
@@ -838,7 +869,11 @@ typedef struct bouma_grid_info {
     double origin[BOUMA_MAX_DIMS], spacing[BOUMA_MAX_DIMS];
     const char *unit;
     int variables;
-    int64_t patches;
+    int64_t patches; /* or blocks of BOUMA_LAYOUT_HZ, which have no 'patch' */
+    bouma_layout layout;
+    char hz_template[64]; /* of BOUMA_LAYOUT_HZ, else empty */
+    int hz_block_bits, hz_blocks_per_file;
+    bouma_hz_order hz_order;
 } bouma_grid_info;
 BOUMA_API void bouma_grid_info_get(const bouma_grid *grid,
                                    bouma_grid_info *out);

@@ -201,7 +201,6 @@ void bouma_grid_info_get(const bouma_grid *grid, bouma_grid_info *out)
 {
     BM_STRICT_MATH;
     const struct bm_object *object;
-    int64_t edges[3];
     int first;
 
     if (!out)
@@ -211,19 +210,19 @@ void bouma_grid_info_get(const bouma_grid *grid, bouma_grid_info *out)
         return;
     object = &grid->object;
     first = 3 - object->ndims;
-    object->layout->edges(object, edges);
     out->name = object->name;
     out->ndims = object->ndims;
     out->levels = object->levels;
     for (int d = 0; d < object->ndims; d++) {
         out->shape[d] = object->domain.hi[first + d];
-        out->patch[d] = edges[first + d];
         out->origin[d] = object->origin[d];
         out->spacing[d] = object->spacing[d];
     }
     out->unit = object->unit;
     out->variables = object->count;
     out->patches = object->layout->chunking(object).count;
+    out->layout = (bouma_layout)object->layout->code;
+    object->layout->info(object, out);
 }
 
 /* Peak signal to noise: the width of the range over the root of the mean

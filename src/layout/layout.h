@@ -190,7 +190,7 @@ struct bm_layout {
     int (*has_chunk)(const struct bm_object *o, const struct bm_summary *s,
                      uint64_t key);
     /* The values of one component in each piece, into values[pieces]; gives
-     * their sum. */
+     * the samples of the chunk. There may be more values, to fill it up. */
     uint64_t (*values)(const struct bm_object *o, const struct bm_summary *s,
                        uint64_t key, uint64_t values[BM_MAX_LEVELS]);
     /* Where a chunk is, for messages: "patch [0:4,0:8]". */
@@ -207,9 +207,8 @@ struct bm_layout {
      * sends what to whom and who reads what for whom, follows from it. NULL:
      * chunks are no sets of samples with indices. */
     struct bm_chunking (*chunking)(const struct bm_object *o);
-    /* The samples of a whole chunk along each axis: those at the borders may
-     * have fewer. */
-    void (*edges)(const struct bm_object *o, int64_t edges[3]);
+    /* Tell what is the layout's own. */
+    void (*info)(const struct bm_object *o, bouma_grid_info *out);
 
     /* ---- encoding them ---- */
     /* BOUMA_OK or ENOMEM; once it succeeded, it does so for chunks that are no
@@ -288,6 +287,7 @@ int bm_layout_last_code(void);
 #endif
 #define BM_LAYOUTS(X)                                                          \
     X(grid_patch)                                                              \
+    X(grid_hz)                                                                 \
     X(particles_bat)                                                           \
     BM_LAYOUTS_OF_TEST(X)
 #define BM_LAYOUTS_ENTRY(name) extern const struct bm_layout bm_layout_##name;

@@ -265,8 +265,33 @@ int bm_schema_add(struct bm_schema *schema, struct bm_object **out,
 int bm_schema_add_grid(struct bm_schema *schema, struct bm_object **out,
                        const char *name, const bouma_grid_spec *spec)
 {
-    return bm_schema_add(schema, out, &bm_layout_grid_patch, name, spec->unit,
-                         spec);
+    int code = spec->layout ? (int)spec->layout : BOUMA_LAYOUT_PATCH;
+    const struct bm_layout *layout = bm_layout_find(BM_GRID, code);
+
+    if (!layout)
+        return bm_fail(schema->error, BOUMA_EINVAL,
+                       "grid \"%s\": there is no layout %d for grids", name,
+                       code);
+    return bm_schema_add(schema, out, layout, name, spec->unit, spec);
+}
+
+int bm_schema_set_axes(struct bm_object *o, const bouma_grid_spec *spec)
+{
+    if (spec->ndims < 1 || spec->ndims > 3)
+        return bm_fail(o->schema->error, BOUMA_EINVAL,
+                       "grid \"%s\": ndims is %d; it must be 1 to 3", o->name,
+                       spec->ndims);
+    o->ndims = spec->ndims;
+    for (int d = 0; d < spec->ndims; d++) {
+        o->origin[d] = spec->origin[d];
+        o->spacing[d] = spec->spacing[d] != 0 ? spec->spacing[d] : 1;
+        if (!isfinite(o->origin[d]) || !isfinite(o->spacing[d]))
+            return bm_fail(o->schema->error, BOUMA_EINVAL,
+                           "grid \"%s\" has an origin or spacing that is not "
+                           "a finite number",
+                           o->name);
+    }
+    return BOUMA_OK;
 }
 
 static int is_lossy(int codec)

@@ -181,11 +181,12 @@ static struct bm_chunking chunking(const struct bm_object *o)
                                 (int64_t)1 << rows_of(o)->shift, 0};
 }
 
-static void edges(const struct bm_object *o, int64_t out[3])
+static void info(const struct bm_object *o, bouma_grid_info *out)
 {
     struct bm_footprint f = footprint(o->own, 0);
 
-    memcpy(out, f.count, sizeof(f.count));
+    out->patch[0] = f.count[1];
+    out->patch[1] = f.count[2];
 }
 
 static uint64_t most_values(const struct bm_object *o)
@@ -482,7 +483,7 @@ const struct bm_layout bm_layout_grid_rows = {
     .chunks = chunks,
     .samples = samples,
     .chunking = chunking,
-    .edges = edges,
+    .info = info,
     .encode_begin = encode_begin,
     .take = take,
     .encode_pieces = encode_pieces,
