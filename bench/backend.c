@@ -30,7 +30,7 @@ void backend_remove(const struct backend_input *in, const char *name)
     MPI_Barrier(in->comm);
 }
 
-void backend_settle(const struct backend_input *in)
+void backend_sync(const struct backend_input *in)
 {
     if (in->rank == 0) {
         int fd = open(in->directory, O_RDONLY | O_DIRECTORY);

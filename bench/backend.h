@@ -56,7 +56,7 @@ void backend_remove(const struct backend_input *in, const char *name);
 
 /* Rank 0 has the file system finish what it still does in the background, such
  * as giving back the blocks of removed files, while all wait. */
-void backend_settle(const struct backend_input *in);
+void backend_sync(const struct backend_input *in);
 
 /* Say what went wrong and end all ranks. */
 _Noreturn void backend_fail(const char *format, ...)

@@ -154,7 +154,7 @@ static void measure_backend(struct result *r, int repetition,
 {
     const bouma_phases *p = &r->backend.record.seconds;
 
-    backend_settle(in); /* the last way's work is not charged to this one */
+    backend_sync(in); /* the last way's work is not charged to this one */
     r->write[repetition] = slowest(r->backend.write, &r->backend, in);
     r->phase[0][repetition] = p->describe;
     r->phase[1][repetition] = p->plan;

@@ -22,7 +22,7 @@ static const char *const phase_names[PHASES] = {
 /* ---- writing ------------------------------------------------------------ */
 
 /* What was written before is not charged to what comes next. */
-static void settle(const struct bench *b)
+static void sync_before(const struct bench *b)
 {
     if (b->rank == 0) {
         int fd = open(b->directory, O_RDONLY | O_DIRECTORY);
@@ -99,7 +99,7 @@ static double write_dataset(const struct bench *b, int distribution,
     particles_path(path, b, distribution, backend);
     if (b->rank == 0 && measure_remove(path))
         fail("cannot remove a dataset");
-    settle(b);
+    sync_before(b);
     bouma_options_init(&o, sizeof(o));
     o.durability = BOUMA_FAST;
     check(bouma_dataset_create_mpi(&ds, MPI_COMM_WORLD, path, &o), ds);
@@ -123,7 +123,7 @@ static double run_floor(const struct bench *b, int distribution,
 
     snprintf(path, sizeof(path), "%s/floor.%d", b->directory, b->rank);
     unlink(path);
-    settle(b);
+    sync_before(b);
     begun = measure_now();
     if (cloud_floor_run(f, &b->clouds[distribution], path, mine))
         fail("cannot write a plain file");

@@ -1279,7 +1279,7 @@ typedef struct bouma_verify_report {
  * rank. BOUMA_OK means that the check was made, whatever it found; on failure
  * 'message' (of 'bytes' bytes) says why it could not be made. A program may be
  * writing meanwhile: a step that it replaces or drops is a note; BOUMA_ESTATE
- * if it has put another dataset in the place of this one. */
+ * if it has replaced this dataset by another. */
 BOUMA_API int bouma_verify(const char *path, bouma_verify_depth depth,
                            const bouma_options *opts,
                            void (*each)(void *user, const bouma_finding *f),

@@ -21,7 +21,7 @@ int bm_api_check_open(bouma_dataset *ds);
 /* A step that is still being stored is committed, or has failed, before
  * anything else happens: here and nowhere else, so that no pipeline has to
  * think of another. Its record, if that is not NULL. Collective. */
-int bm_api_settle(bouma_dataset *ds, bouma_record *record);
+int bm_api_finish_write(bouma_dataset *ds, bouma_record *record);
 
 /* What a call has a dataset for. */
 enum bm_api_use {
@@ -31,7 +31,7 @@ enum bm_api_use {
 };
 
 /* How a collective call on a dataset (may be NULL) begins: it is good for that,
- * the message of an earlier call is cleared, and bm_api_settle(). */
+ * the message of an earlier call is cleared, and bm_api_finish_write(). */
 int bm_api_begin(bouma_dataset *ds, enum bm_api_use use);
 
 /* A call has ended with 'rc', which comes back: tell the trace, if there is
@@ -83,8 +83,8 @@ int bm_api_no_such(struct bm_error *error, const char *kind, const char *name,
                    const char *(*nth)(const void *list, int i),
                    const void *list);
 
-/* EINVAL: the caller gives no place for 'what'. 'error' may be NULL. */
-int bm_api_no_place(struct bm_error *error, const char *what);
+/* EINVAL: the caller gives no pointer for 'what'. 'error' may be NULL. */
+int bm_api_no_output(struct bm_error *error, const char *what);
 
 /* Copy a caller's struct of 'given_bytes' into a zeroed one of ours; a longer
  * one of a newer caller must end in zeros. 1 if that is so. */

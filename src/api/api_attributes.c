@@ -132,8 +132,8 @@ int bouma_attributes_get(const bouma_attributes *attributes, int i,
     const struct bm_attribute *e;
 
     if (!out)
-        return bm_api_no_place(attributes ? attributes->error : NULL,
-                               "an attribute");
+        return bm_api_no_output(attributes ? attributes->error : NULL,
+                                "an attribute");
     memset(out, 0, sizeof(*out));
     if (!attributes)
         return BOUMA_ENOTFOUND;
@@ -162,8 +162,8 @@ int bouma_attributes_find(const bouma_attributes *attributes, const char *name,
     const struct bm_attribute *e;
 
     if (!out)
-        return bm_api_no_place(attributes ? attributes->error : NULL,
-                               "an attribute");
+        return bm_api_no_output(attributes ? attributes->error : NULL,
+                                "an attribute");
     memset(out, 0, sizeof(*out));
     if (!attributes)
         return BOUMA_ENOTFOUND;

@@ -61,7 +61,7 @@ int bm_api_check(bouma_options *out, const bouma_options *given,
     return rc ? rc : wrong;
 }
 
-int bm_api_no_place(struct bm_error *error, const char *what)
+int bm_api_no_output(struct bm_error *error, const char *what)
 {
     if (error)
         bm_error_clear(error);
@@ -185,14 +185,14 @@ int bm_api_traced(bouma_dataset *ds, const char *call, double begun, int rc)
 int bouma_dataset_close(bouma_dataset *ds)
 {
     BM_STRICT_MATH;
-    int rc, settled, flushed = BOUMA_OK, drained = BOUMA_OK;
+    int rc, finished, flushed = BOUMA_OK, drained = BOUMA_OK;
 
     if (!ds)
         return BOUMA_EINVAL;
     rc = bm_api_check_open(ds);
     if (rc)
         return rc;
-    settled = bm_api_settle(ds, NULL);
+    finished = bm_api_finish_write(ds, NULL);
     rc = bm_comm_begin(ds->comm, "closing", 0, NULL, BOUMA_OK, &ds->error);
     if (rc) /* the ranks are not together: nothing is closed */
         return rc;
@@ -204,7 +204,7 @@ int bouma_dataset_close(bouma_dataset *ds)
         struct bm_error why = {0};
         int released;
 
-        rc = bm_commit_settle_all(ds);
+        rc = bm_commit_sync_all(ds);
         if (!rc)
             bm_sweep_all_replaced(&ds->commits.replaced, &ds->store);
         /* A step that is not durable now, the next writer will see to. */
@@ -213,7 +213,7 @@ int bouma_dataset_close(bouma_dataset *ds)
             rc = bm_fail(&ds->error, released, "%s", why.text);
     }
     if (!flushed)
-        flushed = settled;
+        flushed = finished;
     if (!rc && !flushed && !drained && ds->given.in_step)
         rc = bm_fail(&ds->error, BOUMA_ESTATE,
                      "step %" PRIu64 " was begun and not ended; it is dropped, "
@@ -278,7 +278,7 @@ int bouma_dataset_wait(bouma_dataset *ds, bouma_record *record)
 
     if (record)
         memset(record, 0, sizeof(*record));
-    return rc ? rc : bm_api_settle(ds, record);
+    return rc ? rc : bm_api_finish_write(ds, record);
 }
 
 /* What is under way is over, and the ranks are together. Collective. */
@@ -302,7 +302,7 @@ int bouma_dataset_flush(bouma_dataset *ds)
         return rc || !ds->options.replace ? rc : bm_sweep_replaced(ds);
     }
     if (ds->comm->rank == 0)
-        rc = bm_commit_settle_all(ds);
+        rc = bm_commit_sync_all(ds);
     rc = bm_comm_agree(ds->comm, rc, &ds->error);
     return rc || !ds->draining.drain ? rc : bm_drain_finish(ds);
 }
@@ -359,7 +359,7 @@ int64_t bouma_dataset_step_count(const bouma_dataset *ds)
 }
 
 /* Not that of a failed opening, which stays. */
-static struct bm_error *no_place_error(const bouma_dataset *ds)
+static struct bm_error *no_output_error(const bouma_dataset *ds)
 {
     return ds && ds->opened ? (struct bm_error *)&ds->error : NULL;
 }
@@ -370,7 +370,8 @@ int bouma_dataset_step_get(const bouma_dataset *ds, int64_t i,
     int rc;
 
     if (!out)
-        return bm_api_no_place(no_place_error(ds), "a step's number and time");
+        return bm_api_no_output(no_output_error(ds),
+                                "a step's number and time");
     memset(out, 0, sizeof(*out));
     if (!ds)
         return BOUMA_EINVAL;
@@ -396,7 +397,7 @@ int bouma_dataset_step_get(const bouma_dataset *ds, int64_t i,
 int bouma_dataset_info_get(const bouma_dataset *ds, bouma_dataset_info *out)
 {
     if (!out)
-        return bm_api_no_place(no_place_error(ds), "facts of a dataset");
+        return bm_api_no_output(no_output_error(ds), "facts of a dataset");
     memset(out, 0, sizeof(*out));
     if (!ds)
         return BOUMA_EINVAL;

@@ -352,7 +352,7 @@ int bouma_particles_file_get(const bouma_particles *particles, int64_t i,
     const struct bm_particle_summary *c;
 
     if (!out)
-        return bm_api_no_place(error_of(particles), "facts of a file");
+        return bm_api_no_output(error_of(particles), "facts of a file");
     memset(out, 0, sizeof(*out));
     if (!tree || i < 0 || (uint64_t)i >= tree->files)
         return no_such_number(particles, "files", tree ? tree->files : 0, i);
@@ -374,7 +374,7 @@ int bouma_particles_node_get(const bouma_particles *particles, int64_t i,
     const struct bm_file_tree_node *n;
 
     if (!out)
-        return bm_api_no_place(error_of(particles), "facts of a node");
+        return bm_api_no_output(error_of(particles), "facts of a node");
     memset(out, 0, sizeof(*out));
     if (!tree || i < 0 || (uint64_t)i >= tree->node_count)
         return no_such_number(particles, "nodes", tree ? tree->node_count : 0,

@@ -74,7 +74,7 @@ static void tell_progress(const struct probe *p, int step)
 }
 
 /* Which ranks are on which node, and what memory nodes have. */
-static int find_places(struct probe *p, struct bm_error *error)
+static int find_locations(struct probe *p, struct bm_error *error)
 {
     struct bm_comm *comm = p->comm;
     size_t *sizes = bm_new(comm->a, (size_t)comm->size, sizeof(*sizes));
@@ -86,7 +86,7 @@ static int find_places(struct probe *p, struct bm_error *error)
     bm_machine_tell(&mine, "auto");
     rc = sizes && !mine.failed
              ? BOUMA_OK
-             : bm_fail(error, BOUMA_ENOMEM, "no memory for places of ranks");
+             : bm_fail(error, BOUMA_ENOMEM, "no memory for locations of ranks");
     rc = bm_comm_agree(comm, rc, error);
     if (!rc)
         rc = bm_comm_collect(comm, &mine, &all, sizes, rc, error);
@@ -104,7 +104,7 @@ static int find_places(struct probe *p, struct bm_error *error)
     return rc;
 }
 
-static void report_places(struct probe *p)
+static void report_locations(struct probe *p)
 {
     const struct bm_network *n = bm_machine_network(p->machine);
     const struct bm_tier *tiers;
@@ -192,11 +192,11 @@ static int measure_ranks(struct probe *p, struct bm_error *error)
 
 static int measure(struct probe *p, struct bm_error *error)
 {
-    int rc = find_places(p, error);
+    int rc = find_locations(p, error);
 
     if (rc)
         return rc;
-    report_places(p);
+    report_locations(p);
     if (p->spec.local)
         memcpy(p->report.local_path, p->spec.local, strlen(p->spec.local));
     if (p->comm->rank == 0)

@@ -47,7 +47,7 @@ int bouma_condition_set(bouma_condition *out, bouma_variable *variable,
     struct bm_error *error;
 
     if (!out)
-        return bm_api_no_place(
+        return bm_api_no_output(
             variable ? variable->object->schema->error : NULL, "a condition");
     memset(out, 0, sizeof(*out));
     if (!variable)

@@ -37,8 +37,8 @@ int bouma_step_details_get(const bouma_step *step, bouma_step_details *out)
     const struct bm_manifest *m;
 
     if (!out)
-        return bm_api_no_place(step ? &step->ds->error : NULL,
-                               "details of a step");
+        return bm_api_no_output(step ? &step->ds->error : NULL,
+                                "details of a step");
     memset(out, 0, sizeof(*out));
     if (!step)
         return BOUMA_EINVAL;
@@ -60,8 +60,8 @@ int bouma_step_file_get(const bouma_step *step, int64_t i, bouma_file_info *out)
     const struct bm_subfile_info *info;
 
     if (!out)
-        return bm_api_no_place(step ? &step->ds->error : NULL,
-                               "facts of a file");
+        return bm_api_no_output(step ? &step->ds->error : NULL,
+                                "facts of a file");
     memset(out, 0, sizeof(*out));
     if (!step)
         return BOUMA_EINVAL;
@@ -323,7 +323,7 @@ int bouma_variable_range(const bouma_variable *variable, int component,
     int rc;
 
     if (!out)
-        return bm_api_no_place(
+        return bm_api_no_output(
             variable ? variable->object->schema->error : NULL, "a range");
     memset(out, 0, sizeof(*out));
     if (!variable)
@@ -385,7 +385,7 @@ int bouma_variable_select(const bouma_variable *variable, int level,
     int rc;
 
     if (!out)
-        return bm_api_no_place(
+        return bm_api_no_output(
             variable ? variable->object->schema->error : NULL, "a selection");
     memset(out, 0, sizeof(*out));
     if (!variable)

@@ -86,25 +86,25 @@ int bm_api_check_strides(const bouma_variable *v, const int64_t count[3],
 #define KEY_PUT   0
 #define KEY_BEGIN 1
 
-static int note_refusal(bouma_dataset *ds, uint64_t key,
-                        enum bm_refused_scope scope, int rc)
+static int add_refusal(bouma_dataset *ds, uint64_t key,
+                       enum bm_refused_scope scope, int rc)
 {
     if (!ds->opened || ds->closed || ds->mode == BM_MODE_READ)
         return rc; /* no step can be written anyway */
-    return bm_refused_note(&ds->given.refused, ds->a, key, scope, rc,
-                           &ds->error);
+    return bm_refused_add(&ds->given.refused, ds->a, key, scope, rc,
+                          &ds->error);
 }
 
 int bm_api_defined(bouma_dataset *ds, const void *owner, const char *name,
                    enum bm_refused_scope scope, int rc)
 {
-    return note_refusal(ds, bm_refused_key(owner, name), scope, rc);
+    return add_refusal(ds, bm_refused_key(owner, name), scope, rc);
 }
 
 /* A put that succeeds says nothing of one that has failed. */
 int bm_api_put(bouma_dataset *ds, int rc)
 {
-    return rc ? note_refusal(ds, KEY_PUT, BM_OF_STEP, rc) : rc;
+    return rc ? add_refusal(ds, KEY_PUT, BM_OF_STEP, rc) : rc;
 }
 
 int bouma_dataset_clear_failures(bouma_dataset *ds)
@@ -234,7 +234,7 @@ static int begin(bouma_dataset *ds, int64_t step, double time)
 
 int bouma_step_begin(bouma_dataset *ds, int64_t step, double time)
 {
-    return ds ? note_refusal(ds, KEY_BEGIN, BM_OF_STEP, begin(ds, step, time))
+    return ds ? add_refusal(ds, KEY_BEGIN, BM_OF_STEP, begin(ds, step, time))
               : BOUMA_EINVAL;
 }
 
@@ -346,7 +346,7 @@ int bouma_variable_put_copy(bouma_variable *variable, const bouma_box *box,
 static int end(bouma_dataset *ds, int status, bouma_record *record)
 {
     double begun;
-    int rc, settled;
+    int rc, finished;
 
     if (!ds)
         return BOUMA_EINVAL;
@@ -361,9 +361,9 @@ static int end(bouma_dataset *ds, int status, bouma_record *record)
                      "no step was begun; call bouma_step_begin() first");
     if (!rc)
         rc = status;
-    settled = bm_api_settle(ds, NULL);
+    finished = bm_api_finish_write(ds, NULL);
     begun = bm_trace_now(ds->engine.tracing.trace);
-    rc = settled ? settled : bm_write_step(ds, rc, record);
+    rc = finished ? finished : bm_write_step(ds, rc, record);
     bm_refused_end_step(&ds->given.refused);
     forget_step(ds);
     return bm_api_traced(ds, "write step", begun, rc);

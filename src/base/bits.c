@@ -1,15 +1,15 @@
 /* bits.c -- see bits.h. */
 #include "base/bits.h"
 
-/* Each bit of the mask goes right by the number of places below it that are not
- * in the mask: in step k, those go by 2^k whose number has bit k. Fills move[k]
- * with these bits, where they are before step k. */
+/* Each bit of the mask goes right by the number of positions below it that are
+ * not in the mask: in step k, those go by 2^k whose number has bit k. Fills
+ * move[k] with these bits, where they are before step k. */
 static void find_moves(uint64_t move[6], uint64_t mask)
 {
-    uint64_t gaps = ~mask << 1; /* below each place; one counter each */
+    uint64_t gaps = ~mask << 1; /* below each position; one counter each */
 
     for (int k = 0; k < 6; k++) {
-        uint64_t odd = gaps; /* gaps at and below each place: odd or even */
+        uint64_t odd = gaps; /* gaps at and below each position: odd or even */
 
         for (int shift = 1; shift < 64; shift *= 2)
             odd ^= odd << shift;

@@ -1,5 +1,5 @@
-/* bits.h -- bits of a word between being side by side and being at the places of
- * a mask.
+/* bits.h -- bits of a word between being side by side and being at the
+ * positions of a mask.
  *
  *     mask  0 1 0 1 1 0        spread   word d c b a -> 0 c 0 b a 0
  *                              collect  0 c 0 b a 0  -> 0 0 0 c b a

@@ -1,4 +1,4 @@
-/* catalogue.h -- a list of named things, found by name: their places, in the
+/* catalogue.h -- a list of named things, found by name: their indices, in the
  * order of the names. What the list is made of, its owner knows. */
 #ifndef BM_CATALOGUE_H
 #define BM_CATALOGUE_H
@@ -9,14 +9,14 @@
 
 /* Zeroed, it is empty. */
 struct bm_catalogue {
-    uint16_t *order; /* places in the list */
+    uint16_t *order; /* indices in the list */
     size_t count;
 };
 
-/* The name of what is at a place of a list. */
-typedef const char *(*bm_name_at)(const void *list, size_t place);
+/* The name of what is at an index of a list. */
+typedef const char *(*bm_name_at)(const void *list, size_t index);
 
-/* The place of what has this name, or -1. *rank (may be NULL) is how many names
+/* The index of what has this name, or -1. *rank (may be NULL) is how many names
  * are before it. Takes no more comparisons than the count has bits. */
 int bm_catalogue_find(const struct bm_catalogue *c, const void *list,
                       bm_name_at name_at, const char *name, size_t *rank);

@@ -40,8 +40,8 @@ void bm_error_clear(struct bm_error *error)
 
 /* The first failure counts: 1 if this is it. */
 BM_PRINTF(3, 0)
-static int note(struct bm_error *error, int status, const char *format,
-                va_list args)
+static int record(struct bm_error *error, int status, const char *format,
+                  va_list args)
 {
     if (error->status != BOUMA_OK)
         return 0;
@@ -55,7 +55,7 @@ int bm_fail(struct bm_error *error, int status, const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    note(error, status, format, args);
+    record(error, status, format, args);
     va_end(args);
     return status;
 }
@@ -82,13 +82,13 @@ int bm_fail_io(struct bm_error *error, int code, const char *format, ...)
     int status = status_of_errno(code);
     char reason[128];
     va_list args;
-    int noted;
+    int recorded;
     size_t n;
 
     va_start(args, format);
-    noted = note(error, status, format, args);
+    recorded = record(error, status, format, args);
     va_end(args);
-    if (!noted)
+    if (!recorded)
         return status;
     n = strlen(error->text);
     /* The GNU and the XSI strerror_r differ in what they return; strerror is

@@ -4,9 +4,9 @@
 
 #include <stddef.h>
 
-/* Move 'at' up to the last place before 'end' for which 'holds', an expression
+/* Move 'at' up to the last index before 'end' for which 'holds', an expression
  * of 'i', is true. It is true at 'at' (or nothing is moved), and from some
- * place on it is not:
+ * index on it is not:
  *
  *     size_t at = 0;
  *

@@ -271,7 +271,7 @@ static void put_event(struct bm_buffer *out, const struct bm_trace *t,
     bm_trace_put(out, "},\n");
 }
 
-/* A name, or a place in the order of tracks, of the rank or of a track. */
+/* A name, or a position in the order of tracks, of the rank or of a track. */
 static void put_about(struct bm_buffer *out, const struct bm_trace *t,
                       uint32_t track, const char *what, const char *value)
 {

@@ -48,7 +48,7 @@ void bm_findings_each(const struct bm_buffer *bytes, const bouma_allocator *a,
 /* How to look at a subfile, and what of it is damaged. */
 struct bm_check {
     bouma_verify_depth depth;
-    const char *name; /* under which it lies; NULL: in its own place */
+    const char *name;                 /* under which it lies; NULL: its own */
     const struct bm_lost_step *known; /* on record of the step; may be NULL */
     int is_part; /* of a local copy of several nodes: a file that is not here is on
                     another */

@@ -201,7 +201,7 @@ static int join_lists(struct bm_drain_all *r, const struct bm_buffer *all,
 }
 
 /* Collective. */
-static int open_places(struct bm_drain_all *r)
+static int open_stores(struct bm_drain_all *r)
 {
     size_t *sizes = bm_new(r->a, (size_t)r->comm->size, sizeof(*sizes));
     struct bm_buffer mine, all;
@@ -217,10 +217,10 @@ static int open_places(struct bm_drain_all *r)
     if (!rc)
         rc = join_lists(r, &all, sizes);
     if (!rc && r->comm->rank == 0) {
-        rc = bm_place_open(&r->far.store, r->options->io, r->a, r->far.path,
-                           r->error);
+        rc = bm_store_open_or_make(&r->far.store, r->options->io, r->a,
+                                   r->far.path, r->error);
         if (!rc)
-            rc = bm_place_settle(&r->far.store, r->id, 0, r->error);
+            rc = bm_identity_ensure(&r->far.store, r->id, 0, r->error);
         if (rc == BOUMA_EEXISTS)
             bm_fail(r->error, rc,
                     "%s: is another dataset than %s; nothing was copied",
@@ -308,7 +308,7 @@ int bm_drain_share_out(struct bm_drain_all *r, const struct bm_manifest *m,
     return rc;
 }
 
-/* Whether this rank's local copy is known to have lost the file, and the place
+/* Whether this rank's local copy is known to have lost the file, and the target
  * does not have it: then there is nothing to wait for. */
 static int check_lost(const struct bm_drain_near *near,
                       struct bm_drain_far *far, const struct bm_manifest *m,
@@ -325,7 +325,7 @@ static int check_lost(const struct bm_drain_near *near,
                    name, bm_loss_date(date, lost));
 }
 
-/* Rank 0: a step that lacks this file waits for it, and who repairs the place
+/* Rank 0: a step that lacks this file waits for it, and who repairs the target
  * shall know that: there is a copy of it that is not whole yet. It goes when
  * the step is published. Best effort. */
 static void mark_waiting(struct bm_store *far, const struct bm_manifest *m,
@@ -409,21 +409,21 @@ static int copy_step(struct bm_drain_all *r, const struct bm_buffer *bytes,
 
 /* Rank 0: who published it may have been killed before it was durable. Nobody
  * is told that it is there before that. */
-static int settle_step(struct bm_drain_far *far, uint64_t step,
-                       struct bm_error *error)
+static int sync_step(struct bm_drain_far *far, uint64_t step,
+                     struct bm_error *error)
 {
     char dir[BM_NAME_BYTES];
     int rc;
 
     bm_name_step(dir, step);
     rc = bm_store_sync_dir(&far->store, dir, error);
-    if (!rc && !far->settled)
+    if (!rc && !far->dataset_synced)
         rc = bm_store_sync_dir(&far->store, "", error);
-    far->settled = 1;
+    far->dataset_synced = 1;
     return rc ? rc : bm_store_sync_dir(&far->store, BM_NAME_STEPS, error);
 }
 
-/* The manifest of the step on all ranks, and what its place has of it: 'done',
+/* The manifest of the step on all ranks, and what the target has of it: 'done',
  * if that is this writing or a later one, or this one was dropped. Collective.
  */
 static int load_step(struct bm_drain_all *r, struct bm_drain_step *s,
@@ -442,12 +442,12 @@ static int load_step(struct bm_drain_all *r, struct bm_drain_step *s,
     if (!rc && r->comm->rank == 0)
         rc = bm_drain_compare(r, b, &s->entry, &there);
     if (!rc && there >= BM_THERE_LATER)
-        rc = settle_step(&r->far, s->entry.step, r->error);
+        rc = sync_step(&r->far, s->entry.step, r->error);
     rc = bm_comm_agree(r->comm, rc, r->error);
     state = (uint64_t)there;
     if (!rc)
         rc = bm_comm_max(r->comm, &state, 1, r->error);
-    bm_drain_note(s, rc ? BM_THERE_NONE : (enum bm_drain_there)state);
+    bm_drain_update_step(s, rc ? BM_THERE_NONE : (enum bm_drain_there)state);
     *done = state >= BM_THERE_DROPPED;
     return rc;
 }
@@ -600,7 +600,7 @@ int bm_drain_all(struct bm_comm *comm, struct bm_request *q, const char *near,
     bm_truncations_init(&r.far.truncations, r.a);
     comm->timeout = q->options.timeout;
     memset(report, 0, sizeof(*report));
-    rc = open_places(&r);
+    rc = open_stores(&r);
     if (!rc) {
         bm_copier_init(&r.copier, &r.near.store, &r.far.store, r.id, r.a);
         r.copier.told = tell;

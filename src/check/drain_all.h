@@ -1,5 +1,5 @@
 /* drain_all.h -- `bouma drain`: all that the local copies of a dataset have,
- * and its place does not, is copied there.
+ * and the dataset itself (the target) does not, is copied there.
  *
  * Each rank looks at the local copy of its own node. A file is copied by one of
  * the ranks whose local copy has it. A step is published when all its files are
@@ -18,10 +18,10 @@
 /* A step that a local copy has. */
 struct bm_drain_step {
     struct bm_step_entry entry;
-    int owner;     /* the first rank whose local copy has its manifest */
-    int is_there;  /* in its place, this writing of it */
-    int is_older;  /* than the writing in its place, or in another local copy */
-    int dropped;   /* by a truncation, and not in its place */
+    int owner;    /* the first rank whose local copy has its manifest */
+    int is_there; /* in the target, this writing of it */
+    int is_older; /* than the writing in the target, or in another local copy */
+    int dropped;  /* by a truncation, and not in the target */
     int forgotten; /* its manifest cannot be read */
 };
 
@@ -33,12 +33,12 @@ struct bm_drain_near {
     struct bm_loss_list losses; /* on record in it */
 };
 
-/* The place that is drained to. */
+/* The target that is drained to. */
 struct bm_drain_far {
     const char *path;
     struct bm_store store;
     struct bm_truncations truncations;
-    int settled;              /* the file DATASET there is durable */
+    int dataset_synced;       /* the file DATASET there is durable */
     struct bm_step_list gone; /* rank 0: that it has lost, and that this drain
                                  put on record there */
 };
@@ -58,7 +58,7 @@ struct bm_drain_progress {
 
 /* Rank 0: by which it publishes. */
 struct bm_drain_claim {
-    struct bouma_dataset *target; /* a handle of the place; NULL: none yet */
+    struct bouma_dataset *target; /* a handle of the target; NULL: none yet */
     uint32_t least;               /* epoch: later than all local copies' */
     uint32_t own;                 /* the last of ours */
 };
@@ -91,12 +91,12 @@ int bm_drain_all(struct bm_comm *comm, struct bm_request *q, const char *near,
 int bm_drain_share_out(struct bm_drain_all *r, const struct bm_manifest *m,
                        int *rank_of);
 /* What is wrong with one step only does not keep the others from going on: then
- * it is noted, as in "step 3 was not drained", and the status is BOUMA_OK. The
- * same on all ranks. */
+ * a note says so, as in "step 3 was not drained", and the status is BOUMA_OK.
+ * The same on all ranks. */
 int bm_drain_go_on(struct bm_drain_all *r, uint64_t step, const char *what,
                    int rc);
 
-/* Remove the steps that are in their place from the local copy of this rank's
+/* Remove the steps that are in the target from the local copy of this rank's
  * node, after every byte of them was read there and found right. A step of
  * which the two have different writings stays; but one that was dropped goes,
  * too. Collective. */
@@ -104,7 +104,7 @@ int bm_drain_remove(struct bm_drain_all *r);
 
 /* ---- publishing: drain_publish.c ---------------------------------------- */
 
-/* What the place has of a step. */
+/* What the target has of a step. */
 enum bm_drain_there {
     BM_THERE_NONE, /* also one that is damaged: it is written anew */
     BM_THERE_EARLIER,
@@ -120,7 +120,7 @@ int bm_drain_compare(struct bm_drain_all *r, const struct bm_buffer *bytes,
                      enum bm_drain_there *there);
 
 /* What is known of a step now. */
-void bm_drain_note(struct bm_drain_step *s, enum bm_drain_there there);
+void bm_drain_update_step(struct bm_drain_step *s, enum bm_drain_there there);
 
 /* Which steps were dropped there. If that cannot be told, none may be copied.
  */
@@ -137,12 +137,12 @@ struct bm_drain_batch {
 /* Publish them; what became of each is known to all ranks. Collective. */
 int bm_drain_publish(struct bm_drain_all *r, struct bm_drain_batch *batch);
 
-/* Rank 0: steps that a local copy has lost, and the place does not have, are
- * put on record there, and counted together with those that the place itself
+/* Rank 0: steps that a local copy has lost, and the target does not have, are
+ * put on record there, and counted together with those that the target itself
  * has lost and that are on record since it was claimed. */
 int bm_drain_record(struct bm_drain_all *r);
 
-/* Forget the handle of the place. */
+/* Forget the handle of the target. */
 void bm_drain_publish_end(struct bm_drain_claim *claim,
                           const bouma_allocator *a);
 

@@ -1,4 +1,4 @@
-/* drain_publish.c -- steps become visible in the place that a local copy is
+/* drain_publish.c -- steps become visible in the target that a local copy is
  * drained to, and what a local copy has lost is put on record there. For rank
  * 0, but for the one function that tells the others. */
 #include <inttypes.h>
@@ -9,7 +9,7 @@
 #include "dataset/sweep.h"
 #include "store/identity.h"
 
-#define MOST_TRIES 20 /* to claim the place */
+#define MOST_TRIES 20 /* to claim the target */
 
 int bm_drain_compare(struct bm_drain_all *r, const struct bm_buffer *bytes,
                      const struct bm_step_entry *entry,
@@ -54,7 +54,7 @@ int bm_drain_compare(struct bm_drain_all *r, const struct bm_buffer *bytes,
     return rc;
 }
 
-void bm_drain_note(struct bm_drain_step *s, enum bm_drain_there there)
+void bm_drain_update_step(struct bm_drain_step *s, enum bm_drain_there there)
 {
     s->is_there = there == BM_THERE_SAME;
     s->dropped = there == BM_THERE_DROPPED;
@@ -80,7 +80,7 @@ int bm_drain_load_dropped(struct bm_drain_far *far, const uint8_t *id,
 
 /* ---- the claim ---------------------------------------------------------- */
 
-/* The place, as far as the commit needs a handle of it. */
+/* The target, as far as the commit needs a handle of it. */
 static int make_target(struct bm_drain_all *r)
 {
     struct bouma_dataset *t = bm_new(r->a, 1, sizeof(*t));
@@ -93,7 +93,7 @@ static int make_target(struct bm_drain_all *r)
     t->options.replace = 1;
     memcpy(t->id, r->id, 16);
     bm_step_list_init(&t->found.steps, r->a);
-    bm_step_list_init(&t->commits.unsettled, r->a);
+    bm_step_list_init(&t->commits.unsynced, r->a);
     bm_losses_init(&t->commits.losses, r->a);
     r->claim.target = t;
     return BOUMA_OK;
@@ -107,15 +107,15 @@ void bm_drain_publish_end(struct bm_drain_claim *claim,
     if (!t)
         return;
     bm_step_list_release(&t->found.steps);
-    bm_step_list_release(&t->commits.unsettled);
+    bm_step_list_release(&t->commits.unsynced);
     bm_losses_release(&t->commits.losses);
     bm_store_close(&t->store);
     bm_drop(a, t);
     claim->target = NULL;
 }
 
-/* Steps that the place has lost: they are put on record with the next index. */
-static int note_gone(struct bm_drain_far *far, struct bouma_dataset *t)
+/* Steps that the target has lost are put on record with the next index. */
+static int record_gone(struct bm_drain_far *far, struct bouma_dataset *t)
 {
     struct bm_step_list gone;
     int rc;
@@ -136,7 +136,7 @@ static int look(struct bm_drain_far *far, struct bouma_dataset *t)
     struct bm_step_search search = {.store = &t->store,
                                     .id = t->id,
                                     .found = &t->found.steps,
-                                    .how = BM_FIND_SETTLE};
+                                    .how = BM_FIND_SYNC};
     uint8_t id[16];
     int major, minor;
     int rc = bm_identity_load(&t->store, id, &major, &minor, &t->error);
@@ -147,10 +147,10 @@ static int look(struct bm_drain_far *far, struct bouma_dataset *t)
                      t->store.path);
     if (rc)
         return rc;
-    t->found.steps.count = t->commits.unsettled.count = 0;
+    t->found.steps.count = t->commits.unsynced.count = 0;
     rc = bm_steps_find(&search, &t->error);
     if (!rc && search.stale)
-        rc = note_gone(far, t);
+        rc = record_gone(far, t);
     if (!rc)
         rc = search.stale
                  ? bm_steps_write_index(&t->store, t->id, &t->found.steps, NULL,
@@ -252,15 +252,15 @@ static int publish_step(struct bm_drain_all *r, struct bm_drain_step *s,
 
     if (rc)
         return bm_fail(&t->error, rc, "%s", r->error->text);
-    bm_drain_note(s, there);
+    bm_drain_update_step(s, there);
     s->is_there = 0; /* till it is durable */
     if (s->dropped) {
         sweep_dropped(&r->far.store, &s->entry);
         return BOUMA_OK;
     }
     if (there == BM_THERE_LATER)
-        return bm_commit_settle(t, s->entry.step);
-    rc = there == BM_THERE_SAME ? bm_commit_settle(t, s->entry.step)
+        return bm_commit_sync(t, s->entry.step);
+    rc = there == BM_THERE_SAME ? bm_commit_sync(t, s->entry.step)
                                 : bm_commit_copy(t, &s->entry, manifest);
     if (rc)
         return rc;
@@ -314,7 +314,7 @@ int bm_drain_publish(struct bm_drain_all *r, struct bm_drain_batch *batch)
 
 /* ---- losses ------------------------------------------------------------- */
 
-/* Whether the place neither has the step, nor knows that it is lost, nor has
+/* Whether the target neither has the step, nor knows that it is lost, nor has
  * dropped it. */
 static int is_unknown(struct bm_drain_far *far,
                       const struct bm_loss_list *known,
@@ -346,7 +346,7 @@ static int record_all(struct bm_drain_all *r, void *what)
     return rc;
 }
 
-/* Steps that were missed when the place was claimed, and have not come. */
+/* Steps that were missed when the target was claimed, and have not come. */
 static void count_gone(struct bm_drain_far *far, bouma_drain_report *report)
 {
     char name[BM_NAME_BYTES];

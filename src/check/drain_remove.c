@@ -1,4 +1,4 @@
-/* drain_remove.c -- a local copy gives up what its place has. */
+/* drain_remove.c -- a local copy gives up what its target has. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -47,7 +47,7 @@ static int has_files_of(struct bm_store *near, const struct bm_manifest *m)
     return 1;
 }
 
-/* Whether the place has what this rank's local copy has, to the byte of the
+/* Whether the target has what this rank's local copy has, to the byte of the
  * manifest, in which the hashes of all files are. A local copy may have files
  * of a step, but no manifest: then their heads tell. Two manifests of one
  * writing are an error. */
@@ -103,7 +103,7 @@ static void tell_first(void *user, const bouma_finding *f)
                 f->text);
 }
 
-/* Every byte of those files of a step that fall to this rank, in the place
+/* Every byte of those files of a step that fall to this rank, in the target
  * where they are to stay. Damage that was forgotten there counts, too: the copy
  * in the local copy may be the only one that is whole. */
 static int check_files(struct bm_drain_all *r, struct bouma_step *step,
@@ -196,7 +196,7 @@ static int mend_index(struct bm_store *near, const uint8_t *id,
 {
     struct bm_step_list left;
     struct bm_step_search search = {
-        .store = near, .id = id, .found = &left, .how = BM_FIND_SETTLE};
+        .store = near, .id = id, .found = &left, .how = BM_FIND_SYNC};
     int rc;
 
     bm_step_list_init(&left, near->a);
@@ -209,7 +209,7 @@ static int mend_index(struct bm_store *near, const uint8_t *id,
 
 /* ---- the whole ---------------------------------------------------------- */
 
-/* This rank's own handle of the place. */
+/* This rank's own handle of the target. */
 static int open_far(struct bm_drain_all *r, struct bouma_dataset **out)
 {
     bouma_options plain = *r->options;

@@ -1,5 +1,5 @@
 /* kinds.c -- what has the name of a file that writers make and is none, which
- * keeps them from making it; and a file in the place of lost/. */
+ * keeps them from making it; and a file named lost. */
 #include <errno.h>
 #include <stdio.h>
 

@@ -119,7 +119,7 @@ void bm_losses_tell_vague(const struct bm_loss_list *records,
 
 /* ---- repair -------------------------------------------------------------- */
 
-/* A step that would be in its place again is no loss. */
+/* A step that would be back is no loss. */
 static void drop_returned(struct bm_repair *r)
 {
     struct bm_loss_list *list = &r->losses;

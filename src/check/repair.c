@@ -97,7 +97,7 @@ static int repair_index(struct bm_repair *r)
                                     .id = r->ds.id,
                                     .found = &found,
                                     .how = BM_FIND_EXACT +
-                                           (r->apply ? BM_FIND_SETTLE : 0)};
+                                           (r->apply ? BM_FIND_SYNC : 0)};
     int rc;
 
     bm_step_list_init(&found, r->ds.a);

@@ -22,7 +22,7 @@ struct bm_repair {
     struct bm_step_list known;    /* to the index */
     struct bm_step_list strays;   /* directories that hold another step, and
                                      are not looked at */
-    struct bm_step_list returned; /* steps that are back in their place, or
+    struct bm_step_list returned; /* steps that are back where they belong, or
                                      would be */
     struct bm_truncations truncations; /* what was dropped on purpose */
     int has_index;                     /* that can be read, if there is one */
@@ -66,7 +66,7 @@ int bm_repair_no_file(struct bm_repair *r, int64_t step, const char *name);
 int bm_repair_subfile(struct bm_repair *r, struct bouma_step *step, size_t i,
                       struct bm_lost_step *now, uint64_t *whole);
 
-/* A copy that a killed repair has left is put in the place of its file, if that
+/* A copy that a killed repair has left is put where its file was, if that
  * is out of the way already, and removed if it is not. *back is the subfile
  * that is there again by it; m->count: none. */
 int bm_repair_mended(struct bm_repair *r, const struct bm_manifest *m,
@@ -110,7 +110,7 @@ int bm_repair_load_head(struct bm_repair *r, struct bm_head *head,
 
 /* Publish the manifest that the writer of a step has left unpublished; or one
  * made anew from the subfiles of a generation. EFORMAT if there is no way to
- * one, or the step is not whole. If one that is 'damaged' is in its place, it
+ * one, or the step is not whole. If one that is 'damaged' is there, it
  * is moved to lost/. */
 int bm_repair_publish_written(struct bm_repair *r, uint64_t number,
                               struct bm_generation g, int damaged);
@@ -123,7 +123,7 @@ int bm_repair_unpublished(struct bm_repair *r, uint64_t number, int damaged);
 
 /* ---- what is no file, or no directory: kinds.c --------------------------- */
 
-/* It is moved to lost/, which is made first if a file is in its place. */
+/* It is moved to lost/, which is made first if a file has its name. */
 int bm_repair_kinds(struct bm_repair *r);
 
 /* ---- directories --------------------------------------------------------- */
@@ -147,8 +147,8 @@ struct bm_stray_files {
     uint64_t strays; /* subfiles of other steps than the manifest's */
     uint64_t others; /* subfiles of the directory's own step, or that cannot be
                         told */
-    uint64_t better; /* subfiles of the manifest's step, which has them not in
-                        its own place, or damaged */
+    uint64_t better; /* subfiles of the manifest's step, which has them
+                        not in its own directory, or damaged */
 };
 int bm_repair_count_strays(struct bm_repair *r, uint64_t dir,
                            const struct bm_step_entry *manifest,
@@ -157,7 +157,7 @@ int bm_repair_count_strays(struct bm_repair *r, uint64_t dir,
  * already, or was dropped. */
 int bm_repair_return_files(struct bm_repair *r, uint64_t dir,
                            const struct bm_step_entry *manifest);
-/* The same with a manifest. If that of a third step is in its place, as if
+/* The same with a manifest. If that of a third step is there, as if
  * directories were swapped, it waits there under another name, and goes into
  * 'waiting'. */
 int bm_repair_return_manifest(struct bm_repair *r, uint64_t dir,

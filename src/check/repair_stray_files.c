@@ -15,7 +15,7 @@ struct walk {
     const struct bm_step_entry *manifest; /* as it says; may be NULL */
     struct bm_stray_files *count;         /* NULL: the files are moved */
     int rc;
-    struct bouma_step step; /* with the manifest in the place of 'number' */
+    struct bouma_step step; /* with the manifest in the directory of 'number' */
     uint64_t number;
     int is_open, is_whole; /* it was looked for; and it could be read */
 };
@@ -27,8 +27,9 @@ static void close_step(struct walk *w)
     w->is_open = 0;
 }
 
-/* The manifest of a step in its own place: the same for many files. *out is NULL
- * if there is none that can be read. What is returned is a failure to look. */
+/* The manifest of a step in its own directory: the same for many files. *out is
+ * NULL if there is none that can be read. What is returned is a failure to
+ * look. */
 static int open_step(struct walk *w, uint64_t number, struct bouma_step **out)
 {
     struct bm_repair *r = w->r;
@@ -49,7 +50,7 @@ static int open_step(struct walk *w, uint64_t number, struct bouma_step **out)
                                    : BOUMA_OK;
 }
 
-/* Move a file to its own place, durably there before it is gone here. */
+/* Move a file to its own directory, durably there before it is gone here. */
 static int move_file(struct bm_repair *r, const char *from, uint64_t dir,
                      const char *to, uint64_t step)
 {
@@ -83,7 +84,8 @@ struct stray {
     uint64_t step; /* its own */
     uint32_t subfile;
     struct bm_generation g;
-    char name[BM_NAME_BYTES], own[BM_NAME_BYTES]; /* where it is; its place */
+    char name[BM_NAME_BYTES],
+        own[BM_NAME_BYTES]; /* where it is; where it belongs */
 };
 
 static void name_stray(struct stray *f, uint64_t dir)
@@ -114,8 +116,8 @@ static int weigh(struct bouma_step *step, uint32_t subfile, const char *name,
     return rc;
 }
 
-/* Whether the file in its own place is worse than the stray: the checksums in
- * its head tell, which the manifest names. */
+/* Whether the file in its own directory is worse than the stray: the checksums
+ * in its head tell, which the manifest names. */
 static int compare_data(struct bouma_step *step, const struct stray *f,
                         int *is_worse)
 {
@@ -131,7 +133,7 @@ static int compare_data(struct bouma_step *step, const struct stray *f,
     return rc;
 }
 
-/* Whether the file in its own place is not there, or less than the one that
+/* Whether the file in its own directory is not there, or less than the one that
  * strayed. Without a manifest the head at the front and the length tell. What
  * is returned is a failure to look. */
 static int compare(struct walk *w, const struct stray *f, int *is_worse)
@@ -158,7 +160,7 @@ static int compare(struct walk *w, const struct stray *f, int *is_worse)
                : BOUMA_OK;
 }
 
-/* Move it to its own place, or to lost/. */
+/* Move it to its own directory, or to lost/. */
 static int return_file(struct walk *w, const struct stray *f)
 {
     struct bm_repair *r = w->r;

@@ -13,7 +13,7 @@ static int any_entry(void *context, const char *entry)
     return 0;
 }
 
-/* Whether the place of a step is free: nothing is in it. */
+/* Whether the directory of a step is free: nothing is in it. */
 static int is_free(struct bm_repair *r, uint64_t step)
 {
     struct bm_error ignored = {0};
@@ -91,7 +91,7 @@ static int is_emptied(struct bm_repair *r, struct later *l, uint64_t step)
                : BOUMA_OK;
 }
 
-/* Without 'apply': what was in the place of strays is lost, unless it strayed,
+/* Without 'apply': what was where strays are is lost, unless it strayed,
  * too. Else that is seen when they are gone. */
 static int tell_losses(struct bm_repair *r, const struct bm_step_list *emptied)
 {
@@ -108,7 +108,7 @@ static int tell_losses(struct bm_repair *r, const struct bm_step_list *emptied)
     return rc;
 }
 
-/* A directory of which files are to go to several places: one by one. */
+/* A directory of which files are to go to several directories: one by one. */
 static int sort_out(struct bm_repair *r, uint64_t step,
                     const struct bm_step_entry *found, struct later *later)
 {

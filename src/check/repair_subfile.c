@@ -181,9 +181,9 @@ static int good_head(struct bm_repair *r, struct bm_buffer *out,
     return rc == BOUMA_EVERSION ? bm_fail(r->error, rc, "%s", why.text) : rc;
 }
 
-/* Put a mended copy in the place of a file that is out of the way. */
-static int put_in_place(struct bm_repair *r, uint64_t step, const char *mended,
-                        const char *name)
+/* Put a mended copy where a file was that is out of the way. */
+static int put_back(struct bm_repair *r, uint64_t step, const char *mended,
+                    const char *name)
 {
     char dir[BM_NAME_BYTES];
     int rc = bm_store_publish(&r->ds.store, mended, name, 0, r->error);
@@ -192,7 +192,7 @@ static int put_in_place(struct bm_repair *r, uint64_t step, const char *mended,
     return rc ? rc : bm_store_sync_dir(&r->ds.store, dir, r->error);
 }
 
-/* Put a mended copy of a subfile in its place. Who is killed in between leaves
+/* Put a mended copy of a subfile where it was. Who is killed in between leaves
  * the copy: see bm_repair_mended(). */
 static int replace_ends(struct bm_repair *r, uint64_t step, const char *name,
                         const struct mended *as)
@@ -212,7 +212,7 @@ static int replace_ends(struct bm_repair *r, uint64_t step, const char *name,
         rc = bm_store_sync_dir(&r->ds.store, dir, r->error);
     if (!rc)
         rc = bm_repair_move_away(r, name);
-    return rc ? rc : put_in_place(r, step, mended, name);
+    return rc ? rc : put_back(r, step, mended, name);
 }
 
 /* Look at the data of a file. Of one that is too short, or missing, tell with
@@ -389,7 +389,7 @@ static int finish_mended(struct bm_repair *r, const struct bm_manifest *m,
         return bm_repair_act(r, (int64_t)m->step, name,
                              "the mended copy that a killed repair has left "
                              "put in its place")
-                   ? put_in_place(r, m->step, mended, name)
+                   ? put_back(r, m->step, mended, name)
                    : BOUMA_OK;
     }
     /* Who lives, and has lost its claim to us, may be about to need it. */

@@ -192,7 +192,7 @@ static void check_front(struct subfile_check *c, const struct bm_head *head)
 }
 
 /* The zero bytes between head and data: checked so that no byte of a file goes
- * without a check. In a placed subfile there may be many. */
+ * without a check. In a subfile with stored offsets there may be many. */
 static void check_padding(struct subfile_check *c, const struct bm_head *head)
 {
     uint64_t begin = head->head_offset + head->head_bytes, at = begin;
@@ -286,23 +286,24 @@ static void tell_lost(struct subfile_check *c, const struct bm_head *head)
             tell_lost_level(c, &head->sections[i], k);
 }
 
-/* Whether values may have become others: the range that was noted, widened by
- * the bound, must hold what was decoded, and the other way round. */
-static int range_fits(const struct bm_range *noted,
+/* Whether values may have become others: the range that was recorded, widened
+ * by the bound, must hold what was decoded, and the other way round. */
+static int range_fits(const struct bm_range *recorded,
                       const struct bm_range *found,
                       const struct bouma_variable *v)
 {
-    double slack = bm_variable_slack(v, noted);
+    double slack = bm_variable_slack(v, recorded);
 
     if (!(slack > 0))
-        return bm_range_equal(noted, found, v->type);
-    if (noted->count != found->count || noted->nans != found->nans)
+        return bm_range_equal(recorded, found, v->type);
+    if (recorded->count != found->count || recorded->nans != found->nans)
         return 0;
-    return !noted->count || ((found->low.f >= noted->low.f - slack &&
-                              found->low.f <= noted->low.f + slack &&
-                              found->high.f >= noted->high.f - slack &&
-                              found->high.f <= noted->high.f + slack) ||
-                             isinf(noted->low.f) || isinf(noted->high.f));
+    return !recorded->count ||
+           ((found->low.f >= recorded->low.f - slack &&
+             found->low.f <= recorded->low.f + slack &&
+             found->high.f >= recorded->high.f - slack &&
+             found->high.f <= recorded->high.f + slack) ||
+            isinf(recorded->low.f) || isinf(recorded->high.f));
 }
 
 /* 1 if level k of a chunk was read, into c->raw, and is what was written. */
@@ -367,7 +368,7 @@ static void check_ranges(struct subfile_check *c, const struct bm_section *s,
     for (size_t j = 0; j < components; j++)
         if (!range_fits(&s->ranges[chunk * components + j], &ranges[j], v))
             damaged_level(c, s, chunk, 0,
-                          "the values are not in the range that was noted");
+                          "the values are not in the range that was recorded");
 }
 
 /* One chunk: every level's checksum and, if 'deep', its decoding and range. */
@@ -506,8 +507,9 @@ int bm_loss_is_of(const struct bm_lost_step *lost, const struct bm_manifest *m)
 
 /* The file has not its length, or is missing, as 'missing' tells: a damage, or
  * a note if it is known and was forgotten. */
-static void note_length(struct subfile_check *c,
-                        const struct bm_subfile_info *info, const char *missing)
+static void report_length(struct subfile_check *c,
+                          const struct bm_subfile_info *info,
+                          const char *missing)
 {
     const struct bm_lost_step *known = record_of(c);
     const struct bm_lost_file *file =
@@ -556,7 +558,7 @@ int bm_check_subfile(struct bouma_step *step, size_t i, struct bm_check *how,
     } else if (rc && !bm_is_damage(rc)) {
         damage(&c, rc, why.text);
     } else if (rc || (c.bytes != info->file_bytes && !how->data_only)) {
-        note_length(&c, info, rc ? why.text : NULL);
+        report_length(&c, info, rc ? why.text : NULL);
         if (!rc && c.bytes < info->file_bytes &&
             c.bytes >= info->head_offset + info->head_bytes)
             check_content(&c, how->depth);

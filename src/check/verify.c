@@ -247,7 +247,7 @@ static int open_step(struct verify *v, struct bouma_step **step,
     return bm_step_open(step, v->ds, number);
 }
 
-/* One step. What is wrong with its manifest is noted by rank 0. Collective. */
+/* One step. Rank 0 reports what is wrong with its manifest. Collective. */
 static int verify_step(struct verify *v, uint64_t number)
 {
     struct bouma_dataset *ds = v->ds;
@@ -408,7 +408,7 @@ int bm_verify(struct bm_comm *comm, struct bm_request *q,
     struct bm_buffer all;
     int rc;
 
-    here.local[0] = 0; /* this place is checked, and not its local copy */
+    here.local[0] = 0; /* this store is checked, and not its local copy */
     rc = bm_dataset_open(&ds, comm, BM_MODE_READ, q->path, &here, a);
     bm_findings_init(&v.findings, a);
     bm_losses_init(&v.losses, a);

@@ -116,7 +116,7 @@ static void keep_row(struct reading *r, uint8_t *decoded, int64_t n,
         }
         if (decoded) {
             memcpy(decoded + (size_t)i * size, w->row + (size_t)i * size, size);
-            w->kernels->settle(decoded, i, r->exact + r->exact_used * size);
+            w->kernels->set_value(decoded, i, r->exact + r->exact_used * size);
         }
         r->exact_used++;
         bm_put_u32(&w->where, (uint32_t)(index + (size_t)i));

@@ -8,7 +8,7 @@
 #include "base/bytes.h"
 
 /* Byte b of value i, the least significant one being the first, goes to plane
- * b, place i. */
+ * b, at index i. */
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 #define PLANE(b, bytes) ((bytes)-1 - (b))
 #else

@@ -266,14 +266,14 @@ int bm_rans_encode(struct bm_buffer *out, const uint8_t *symbols,
 
 /* ---- decoding ----------------------------------------------------------- */
 
-static void fill_slots(uint8_t *symbols, uint32_t *places,
+static void fill_slots(uint8_t *symbols, uint32_t *spans,
                        const uint32_t *frequency)
 {
     uint32_t at = 0;
 
     for (uint32_t s = 0; s < BM_SYMBOLS; s++) {
         memset(symbols + at, (int)s, frequency[s]);
-        places[s] = frequency[s] | at << 16;
+        spans[s] = frequency[s] | at << 16;
         at += frequency[s];
     }
     /* A table without symbols: nothing asks for it, or the data is damaged. */
@@ -292,7 +292,7 @@ int bm_rans_begin(struct bm_rans_decoder *d, const uint8_t *data, size_t bytes,
         if (!get_table(&bits, counts))
             return BOUMA_EFORMAT;
         scale(frequency, counts);
-        fill_slots(d->symbols[t], d->places[t], frequency);
+        fill_slots(d->symbols[t], d->spans[t], frequency);
     }
     d->p = bits.p - bits.count / 8; /* whole bytes that were not needed */
     d->end = bits.end;
@@ -310,9 +310,9 @@ static inline uint8_t pop(const struct bm_rans_decoder *d, uint8_t table,
 {
     uint32_t slot = *x & (uint32_t)(RANS_TOTAL - 1);
     uint8_t symbol = d->symbols[table][slot];
-    uint32_t place = d->places[table][symbol];
+    uint32_t span = d->spans[table][symbol];
 
-    *x = (place & 0xffff) * (*x >> RANS_BITS) + slot - (place >> 16);
+    *x = (span & 0xffff) * (*x >> RANS_BITS) + slot - (span >> 16);
     return symbol;
 }
 

@@ -129,7 +129,7 @@ struct bm_rans_decoder {
     const uint8_t *p, *end;
     int tables;
     uint8_t symbols[BM_RANS_TABLES][4096]; /* of each slot */
-    uint32_t places[BM_RANS_TABLES][128];  /* of each symbol: its frequency, and
+    uint32_t spans[BM_RANS_TABLES][128];   /* of each symbol: its frequency, and
                                               its first slot << 16 */
 };
 

@@ -47,7 +47,7 @@ struct bm_interp_kernels {
                     int64_t n, const struct bm_quantum *quantum);
     double (*miss)(const void *samples, const void *predicted, int64_t n,
                    double most);
-    void (*settle)(void *row, int64_t i, const void *value);
+    void (*set_value)(void *row, int64_t i, const void *value);
 };
 
 extern const struct bm_interp_kernels bm_interp_f32, bm_interp_f64;

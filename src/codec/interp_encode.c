@@ -46,7 +46,7 @@ static void put_row(struct bm_interp_piece *w, uint8_t *decoded,
             symbols[i] = BM_ESCAPE;
             bm_put_bytes(&w->exact, value, w->field->size);
             bm_put_u32(&w->where, (uint32_t)(index + (size_t)i));
-            w->kernels->settle(decoded, i, value);
+            w->kernels->set_value(decoded, i, value);
         } else {
             symbols[i] = bm_symbol_put(&w->writer, bm_fold(q));
         }

@@ -134,7 +134,7 @@ BM_CLONES static double NAME(miss)(const void *samples, const void *predicted,
 
 /* One sample stored as it is, and what others are predicted from instead: it
  * must be finite. */
-static void NAME(settle)(void *row, int64_t i, const void *value)
+static void NAME(set_value)(void *row, int64_t i, const void *value)
 {
     REAL *out = row;
     REAL x;
@@ -147,4 +147,4 @@ static void NAME(settle)(void *row, int64_t i, const void *value)
 }
 
 const struct bm_interp_kernels NAME(bm_interp) = {
-    NAME(blend), NAME(quantise), NAME(rebuild), NAME(miss), NAME(settle)};
+    NAME(blend), NAME(quantise), NAME(rebuild), NAME(miss), NAME(set_value)};

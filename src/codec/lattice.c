@@ -240,8 +240,8 @@ static int closest_axis(const struct bm_strided *part)
 }
 
 /* Columns of the other order that are gone through together: as many cache
- * lines stay where they are even if all of them compete for one place, as they
- * do if rows are a power of two apart. */
+ * lines stay where they are even if all of them compete for one set of the
+ * cache, as they do if rows are a power of two apart. */
 #define TILE 8
 
 /* Memory in Fortran's order, or otherwise turned: along x each sample lies in
@@ -293,19 +293,19 @@ walk_runs(const struct copying *c, run_function *const each, const int to_write)
 
 /* Where the part of row (z, y) that begins at x lies among the details, and
  * among the coarser samples if the row has any. */
-struct row_place {
+struct row_start {
     int mixed; /* the row has samples of the coarser level */
     int64_t detail, coarse;
 };
 
-static inline __attribute__((always_inline)) struct row_place
-place_row(const struct bm_lattice *l, int64_t z, int64_t y, int64_t x)
+static inline __attribute__((always_inline)) struct row_start
+start_of_row(const struct bm_lattice *l, int64_t z, int64_t y, int64_t x)
 {
     int64_t ey = evens(l->start[1], l->count[1]);
     int64_t ex = evens(l->start[2], l->count[2]);
     int64_t z_evens = evens(l->start[0], z), y_evens = evens(l->start[1], y);
     int z_even = ((l->start[0] + z) & 1) == 0;
-    struct row_place r;
+    struct row_start r;
 
     r.mixed = z_even && ((l->start[1] + y) & 1) == 0;
     r.detail = (z * l->count[1] + y) * l->count[2] -
@@ -318,7 +318,7 @@ place_row(const struct bm_lattice *l, int64_t z, int64_t y, int64_t x)
 static inline void split_run(const struct copying *c, uint8_t *p, int64_t z,
                              int64_t y, int64_t x, int64_t n)
 {
-    struct row_place at = place_row(c->l, z, y, x);
+    struct row_start at = start_of_row(c->l, z, y, x);
 
     if (at.mixed)
         c->rows->split(c->detail + at.detail * c->size,
@@ -347,7 +347,7 @@ void bm_lattice_split(const struct bm_lattice *l, size_t size,
 static inline void merge_run(const struct copying *c, uint8_t *p, int64_t z,
                              int64_t y, int64_t x, int64_t n)
 {
-    struct row_place at = place_row(c->l, z, y, x);
+    struct row_start at = start_of_row(c->l, z, y, x);
 
     if (at.mixed)
         c->rows->merge(p, c->part->stride[2], c->detail + at.detail * c->size,
@@ -374,8 +374,8 @@ void bm_lattice_merge(const struct bm_lattice *l, size_t size,
 }
 
 /* Where a sample lies in the dense array of all of them. */
-static uint8_t *dense_place(const struct copying *c, int64_t z, int64_t y,
-                            int64_t x)
+static uint8_t *dense_row(const struct copying *c, int64_t z, int64_t y,
+                          int64_t x)
 {
     return c->detail +
            ((z * c->l->count[1] + y) * c->l->count[2] + x) * c->size;
@@ -384,7 +384,7 @@ static uint8_t *dense_place(const struct copying *c, int64_t z, int64_t y,
 static inline void pack_run(const struct copying *c, uint8_t *p, int64_t z,
                             int64_t y, int64_t x, int64_t n)
 {
-    c->rows->take(dense_place(c, z, y, x), p, c->part->stride[2], n);
+    c->rows->take(dense_row(c, z, y, x), p, c->part->stride[2], n);
 }
 
 void bm_lattice_pack(const struct bm_lattice *l, size_t size,
@@ -404,7 +404,7 @@ void bm_lattice_pack(const struct bm_lattice *l, size_t size,
 static inline void unpack_run(const struct copying *c, uint8_t *p, int64_t z,
                               int64_t y, int64_t x, int64_t n)
 {
-    c->rows->give(p, c->part->stride[2], dense_place(c, z, y, x), n);
+    c->rows->give(p, c->part->stride[2], dense_row(c, z, y, x), n);
 }
 
 void bm_lattice_unpack(const struct bm_lattice *l, size_t size,

@@ -468,7 +468,7 @@ int bm_quantise_encode(struct bm_codec_state *state, struct bm_buffer *out,
 
 /* ---- decoding ----------------------------------------------------------- */
 
-/* The places and values of those that are kept. */
+/* The indices and values of those that are kept. */
 static int get_kept(struct bm_codec_state *state, struct bm_cursor *c,
                     struct part *p, size_t count)
 {

@@ -313,17 +313,17 @@ int bm_comm_do(struct bm_comm *comm, bm_comm_work *work, void *context,
 
 /* ---- without waiting ---------------------------------------------------- */
 
-int bm_comm_note(struct bm_comm *comm, const struct bm_note *note,
-                 struct bm_error *error)
+int bm_comm_signal(struct bm_comm *comm, const struct bm_signal *signal,
+                   struct bm_error *error)
 {
-    return comm_failed(comm, error, comm->functions->note(comm, note));
+    return comm_failed(comm, error, comm->functions->signal(comm, signal));
 }
 
-int bm_comm_hear(struct bm_comm *comm, struct bm_note *note, int *heard,
+int bm_comm_hear(struct bm_comm *comm, struct bm_signal *signal, int *heard,
                  struct bm_error *error)
 {
     *heard = 0;
-    return comm_failed(comm, error, comm->functions->hear(comm, note, heard));
+    return comm_failed(comm, error, comm->functions->hear(comm, signal, heard));
 }
 
 int bm_transfer_init(struct bm_transfer *t, struct bm_comm *comm,

@@ -34,7 +34,7 @@ struct bm_message {
 
 /* A few bytes that whoever gets them need not expect from anyone in
  * particular. */
-struct bm_note {
+struct bm_signal {
     int peer; /* to whom; or from whom */
     uint32_t what;
     uint64_t value;
@@ -77,8 +77,8 @@ struct bm_comm_functions {
                     size_t receive_count);
     void (*release)(struct bm_comm *comm);
 
-    int (*note)(struct bm_comm *comm, const struct bm_note *note);
-    int (*hear)(struct bm_comm *comm, struct bm_note *note, int *heard);
+    int (*signal)(struct bm_comm *comm, const struct bm_signal *signal);
+    int (*hear)(struct bm_comm *comm, struct bm_signal *signal, int *heard);
     size_t (*request_bytes)(const struct bm_comm *comm, size_t messages,
                             size_t bytes);
     int (*start)(struct bm_transfer *t, int channel,
@@ -150,13 +150,13 @@ int bm_comm_do(struct bm_comm *comm, bm_comm_work *work, void *context,
 
 /* ---- without waiting ---------------------------------------------------- */
 
-/* Send a note; and take the next one that has come, if any (*heard). Between
- * two ranks they come in the order in which they were sent. Whoever uses notes
- * knows how many are coming, and has taken all of them before others may use
- * them. */
-int bm_comm_note(struct bm_comm *comm, const struct bm_note *note,
-                 struct bm_error *error);
-int bm_comm_hear(struct bm_comm *comm, struct bm_note *note, int *heard,
+/* Send a signal; and take the next one that has come, if any (*heard). Between
+ * two ranks they come in the order in which they were sent. Whoever uses
+ * signals knows how many are coming, and has taken all of them before others
+ * may use them. */
+int bm_comm_signal(struct bm_comm *comm, const struct bm_signal *signal,
+                   struct bm_error *error);
+int bm_comm_hear(struct bm_comm *comm, struct bm_signal *signal, int *heard,
                  struct bm_error *error);
 
 /* Room for 'messages' messages of 'bytes' bytes in all; ENOMEM. */

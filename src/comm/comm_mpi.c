@@ -1,4 +1,4 @@
-/* comm_mpi.c -- the communicator over MPI: requests, notes and transfers, and
+/* comm_mpi.c -- the communicator over MPI: requests, signals and transfers, and
  * what happens when MPI fails or a rank does not come.
  *
  * MPI is asked for nothing but messages between two ranks, and never in a call
@@ -226,39 +226,40 @@ int bm_mpi_start(struct bm_mpi_comm *m, const struct bm_message *message,
 /* ---- without waiting ---------------------------------------------------- */
 
 /* One that is not being sent any more; waits if there is none. */
-static struct bm_mpi_note *free_note(struct bm_mpi_comm *m)
+static struct bm_mpi_signal *free_signal(struct bm_mpi_comm *m)
 {
     struct bm_error ignored = {0};
     double since = bm_clock();
     unsigned idle = 0;
 
     do
-        for (int i = 0; i < BM_MPI_NOTES; i++) {
+        for (int i = 0; i < BM_MPI_SIGNALS; i++) {
             int done = 0;
 
-            if (bm_mpi_test(m, &m->notes[i].request, &done, MPI_STATUS_IGNORE))
+            if (bm_mpi_test(m, &m->signals[i].request, &done,
+                            MPI_STATUS_IGNORE))
                 return NULL;
             if (done)
-                return &m->notes[i];
+                return &m->signals[i];
         }
     while (!bm_comm_idle(&m->base, ++idle, since, &ignored));
     return NULL;
 }
 
-static int mpi_note(struct bm_comm *comm, const struct bm_note *note)
+static int mpi_signal(struct bm_comm *comm, const struct bm_signal *signal)
 {
     struct bm_mpi_comm *m = (struct bm_mpi_comm *)comm;
-    struct bm_mpi_note *n = free_note(m);
+    struct bm_mpi_signal *n = free_signal(m);
 
     if (!n)
         return BOUMA_ECOMM;
-    n->words[0] = note->what;
-    n->words[1] = note->value;
-    return bm_mpi_send(m, n->words, sizeof(n->words), note->peer, BM_MPI_NOTE,
-                       &n->request);
+    n->words[0] = signal->what;
+    n->words[1] = signal->value;
+    return bm_mpi_send(m, n->words, sizeof(n->words), signal->peer,
+                       BM_MPI_SIGNAL, &n->request);
 }
 
-static int mpi_hear(struct bm_comm *comm, struct bm_note *note, int *heard)
+static int mpi_hear(struct bm_comm *comm, struct bm_signal *signal, int *heard)
 {
     struct bm_mpi_comm *m = (struct bm_mpi_comm *)comm;
     MPI_Status status;
@@ -267,7 +268,7 @@ static int mpi_hear(struct bm_comm *comm, struct bm_note *note, int *heard)
 
     spare_memory(m);
     while (!comm->lost) {
-        rc = MPI_Iprobe(MPI_ANY_SOURCE, BM_MPI_NOTE, m->comm, heard, &status);
+        rc = MPI_Iprobe(MPI_ANY_SOURCE, BM_MPI_SIGNAL, m->comm, heard, &status);
         if (!rc)
             break;
         if (!try_again(m, ++tries))
@@ -280,12 +281,12 @@ static int mpi_hear(struct bm_comm *comm, struct bm_note *note, int *heard)
     if (!*heard)
         return 0;
     rc = bm_mpi_receive(m, m->heard, sizeof(m->heard), status.MPI_SOURCE,
-                        BM_MPI_NOTE, &request);
+                        BM_MPI_SIGNAL, &request);
     if (!rc)
         rc = bm_mpi_wait(m, &request, 1);
     *heard = !rc;
-    *note =
-        (struct bm_note){status.MPI_SOURCE, (uint32_t)m->heard[0], m->heard[1]};
+    *signal = (struct bm_signal){status.MPI_SOURCE, (uint32_t)m->heard[0],
+                                 m->heard[1]};
     return rc;
 }
 
@@ -369,14 +370,14 @@ static void mpi_release(struct bm_comm *comm)
     MPI_Finalized(&finalized);
     if (finalized || m->comm == MPI_COMM_NULL || comm->lost)
         return;
-    /* They have been heard: whoever sends notes has agreed on that. So MPI just
-     * has to notice; if it does not, they stay with the communicator, since
-     * nobody wants to wait for an end. */
-    for (int i = 0; i < BM_MPI_NOTES; i++) {
+    /* They have been heard: whoever sends signals has agreed on that. So MPI
+     * just has to notice; if it does not, they stay with the communicator,
+     * since nobody wants to wait for an end. */
+    for (int i = 0; i < BM_MPI_SIGNALS; i++) {
         int done = 0;
 
         for (int tries = 0; tries < NOTICES && !done; tries++)
-            if (MPI_Test(&m->notes[i].request, &done, MPI_STATUS_IGNORE))
+            if (MPI_Test(&m->signals[i].request, &done, MPI_STATUS_IGNORE))
                 break;
         comm->lost |= !done;
     }
@@ -389,14 +390,14 @@ static void init(struct bm_mpi_comm *m, const bouma_allocator *a,
 {
     static const struct bm_comm_functions functions = {
         bm_mpi_max,        bm_mpi_broadcast, bm_mpi_tell, bm_mpi_gather,
-        bm_mpi_exchange,   mpi_release,      mpi_note,    mpi_hear,
+        bm_mpi_exchange,   mpi_release,      mpi_signal,  mpi_hear,
         mpi_request_bytes, mpi_start,        mpi_test,    mpi_cancel,
         mpi_listen,        mpi_warn};
 
     memset(m, 0, sizeof(*m));
     m->comm = MPI_COMM_NULL;
-    for (int i = 0; i < BM_MPI_NOTES; i++)
-        m->notes[i].request = MPI_REQUEST_NULL;
+    for (int i = 0; i < BM_MPI_SIGNALS; i++)
+        m->signals[i].request = MPI_REQUEST_NULL;
     m->base.functions = &functions;
     m->base.a = a;
     m->base.size = 1; /* there is nobody to talk to yet */

@@ -7,13 +7,13 @@
 
 #include "comm/comm.h"
 
-struct bm_mpi_note {
+struct bm_mpi_signal {
     uint64_t words[2];
     MPI_Request request;
 };
 
-#define BM_MPI_NOTES 64
-#define BM_MPI_SMALL 4096
+#define BM_MPI_SIGNALS 64
+#define BM_MPI_SMALL   4096
 
 struct bm_mpi_comm {
     struct bm_comm base;
@@ -23,10 +23,10 @@ struct bm_mpi_comm {
     uint64_t out[BM_COMM_MAX_VALUES], in[BM_COMM_MAX_VALUES];
     uint8_t small[BM_MPI_SMALL];
     uint64_t heard[2];
-    char loss[BM_ERROR_BYTES];              /* why another rank is lost */
-    struct bm_mpi_note notes[BM_MPI_NOTES]; /* that are being sent */
-    MPI_Request making;                     /* of 'comm' itself */
-    int poor[2];                            /* who has no memory for it */
+    char loss[BM_ERROR_BYTES];                    /* why another rank is lost */
+    struct bm_mpi_signal signals[BM_MPI_SIGNALS]; /* that are being sent */
+    MPI_Request making;                           /* of 'comm' itself */
+    int poor[2];                                  /* who has no memory for it */
 };
 
 /* A duplicate of 'comm' whose errors are returned. Waits no longer than
@@ -37,7 +37,7 @@ int bm_comm_mpi_new(struct bm_comm **out, const bouma_allocator *a,
 
 /* ---- between the files --------------------------------------------------- */
 
-enum { BM_MPI_MESSAGE = 1, BM_MPI_NOTE, BM_MPI_LOSS, BM_MPI_TRANSFER };
+enum { BM_MPI_MESSAGE = 1, BM_MPI_SIGNAL, BM_MPI_LOSS, BM_MPI_TRANSFER };
 
 /* Begin to send or receive 'bytes' bytes, at most 2^30. 0, or the communicator
  * is lost; the same of what follows. */

@@ -58,14 +58,14 @@ struct family {
 static struct family find_family(const struct bm_comm *comm, int root)
 {
     struct family f = {.parent = -1};
-    int place = rank_at(comm, -root), mask = 1;
+    int relative = rank_at(comm, -root), mask = 1;
 
-    while (mask < comm->size && !(place & mask))
+    while (mask < comm->size && !(relative & mask))
         mask *= 2;
-    if (place)
+    if (relative)
         f.parent = rank_at(comm, -mask);
     for (mask /= 2; mask; mask /= 2)
-        if (place + mask < comm->size)
+        if (relative + mask < comm->size)
             f.children[f.count++] = rank_at(comm, mask);
     return f;
 }

@@ -57,19 +57,19 @@ static void self_release(struct bm_comm *comm)
     (void)comm;
 }
 
-/* Nobody sends notes to itself, nor messages of which it does not know when
+/* Nobody sends signals to itself, nor messages of which it does not know when
  * they come. */
-static int self_note(struct bm_comm *comm, const struct bm_note *note)
+static int self_signal(struct bm_comm *comm, const struct bm_signal *signal)
 {
     (void)comm;
-    (void)note;
+    (void)signal;
     return 1;
 }
 
-static int self_hear(struct bm_comm *comm, struct bm_note *note, int *heard)
+static int self_hear(struct bm_comm *comm, struct bm_signal *signal, int *heard)
 {
     (void)comm;
-    (void)note;
+    (void)signal;
     *heard = 0;
     return 0;
 }
@@ -120,9 +120,9 @@ static void self_warn(struct bm_comm *comm)
 int bm_comm_self_new(struct bm_comm **out, const bouma_allocator *a)
 {
     static const struct bm_comm_functions functions = {
-        self_max,           self_broadcast, self_tell, self_gather,
-        self_exchange,      self_release,   self_note, self_hear,
-        self_request_bytes, self_start,     self_test, self_cancel,
+        self_max,           self_broadcast, self_tell,   self_gather,
+        self_exchange,      self_release,   self_signal, self_hear,
+        self_request_bytes, self_start,     self_test,   self_cancel,
         self_listen,        self_warn};
     struct bm_comm *comm = bm_new(a, 1, sizeof(*comm));
 

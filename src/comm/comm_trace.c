@@ -93,14 +93,14 @@ static void pass_release(struct bm_comm *comm)
     comm->untraced->release(comm);
 }
 
-static int pass_note(struct bm_comm *comm, const struct bm_note *note)
+static int pass_signal(struct bm_comm *comm, const struct bm_signal *signal)
 {
-    return comm->untraced->note(comm, note);
+    return comm->untraced->signal(comm, signal);
 }
 
-static int pass_hear(struct bm_comm *comm, struct bm_note *note, int *heard)
+static int pass_hear(struct bm_comm *comm, struct bm_signal *signal, int *heard)
 {
-    return comm->untraced->hear(comm, note, heard);
+    return comm->untraced->hear(comm, signal, heard);
 }
 
 static size_t pass_request_bytes(const struct bm_comm *comm, size_t messages,
@@ -138,7 +138,7 @@ void bm_comm_set_trace(struct bm_comm *comm, struct bm_trace *trace)
         .gather = trace_gather,
         .exchange = trace_exchange,
         .release = pass_release,
-        .note = pass_note,
+        .signal = pass_signal,
         .hear = pass_hear,
         .request_bytes = pass_request_bytes,
         .start = trace_start,

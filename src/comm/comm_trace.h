@@ -7,7 +7,7 @@
 #include "comm/comm.h"
 
 /* From now on (or, with NULL, no more) exchanges of this communicator are
- * events of 'trace', which stays the caller's. Calls that do not wait (notes,
+ * events of 'trace', which stays the caller's. Calls that do not wait (signals,
  * and asking for them) are left out. */
 void bm_comm_set_trace(struct bm_comm *comm, struct bm_trace *trace);
 

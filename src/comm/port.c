@@ -14,7 +14,7 @@
 /* What ranks tell each other. */
 struct told {
     uint64_t node;
-    struct bm_shared_place place; /* of 0 bytes: none */
+    struct bm_shared_handle handle; /* of 0 bytes: none */
 };
 #define WORDS (sizeof(struct told) / sizeof(uint64_t))
 
@@ -74,8 +74,8 @@ static int map_others(struct inside *p)
 
         if (t->node != p->told[p->comm->rank].node)
             p->base.all_near = 0;
-        else if (t->place.bytes && r != p->comm->rank && !code)
-            code = bm_shared_map(&p->rooms[r], &t->place);
+        else if (t->handle.bytes && r != p->comm->rank && !code)
+            code = bm_shared_map(&p->rooms[r], &t->handle);
     }
     return code;
 }
@@ -97,7 +97,7 @@ int bm_port_new(struct bm_port **out, struct bm_comm *comm, size_t bytes,
             p->rooms[r].file = -1;
     }
     if (!failed && bytes)
-        failed = bm_shared_make(&p->rooms[comm->rank], &mine.place, bytes);
+        failed = bm_shared_make(&p->rooms[comm->rank], &mine.handle, bytes);
     rc = has_any(comm, &failed, error);
     if (!rc && !failed) {
         if (comm->functions->tell(comm, (const uint64_t *)&mine, (int)WORDS,
@@ -132,10 +132,11 @@ int bm_port_is_seen(const struct bm_port *base, int peer)
 }
 
 /* On processors that reorder memory accesses, what was written to the memory
- * must be there before the note that tells so, and what is read or overwritten
- * after a note must not be read or overwritten before it. MPI orders the bytes
- * of its own messages; whether it does more, which it mostly does, it need not
- * say. Notes are rare, so the strongest fence will do at both ends. */
+ * must be there before the signal that tells so, and what is read or
+ * overwritten after a signal must not be read or overwritten before it. MPI
+ * orders the bytes of its own messages; whether it does more, which it mostly
+ * does, it need not say. Signals are rare, so the strongest fence will do at
+ * both ends. */
 void bm_port_fence(void)
 {
     atomic_thread_fence(memory_order_seq_cst);

@@ -24,7 +24,7 @@ uint8_t *bm_port_room(const struct bm_port *p, int peer);
 /* Whether another rank sees the memory of this one. */
 int bm_port_is_seen(const struct bm_port *p, int peer);
 
-/* Before a note that tells others about this memory, and after one was heard.
+/* Before a signal that tells others about this memory, and after one was heard.
  */
 void bm_port_fence(void);
 

@@ -15,14 +15,14 @@ void bm_route_release(struct bm_route *r)
     if (!r->a)
         return;
     bm_drop(r->a, r->items);
-    bm_drop(r->a, r->place);
+    bm_drop(r->a, r->item_of);
     bm_drop(r->a, r->messages);
     bm_drop(r->a, r->first_message);
     bm_drop(r->a, r->data);
     bm_route_init(r, r->a);
 }
 
-void bm_route_settle(struct bm_route *r, const struct bm_comm *comm)
+void bm_route_leak_if_lost(struct bm_route *r, const struct bm_comm *comm)
 {
     if (comm->lost)
         r->data = NULL;
@@ -76,7 +76,7 @@ static size_t lay_out(struct bm_route *r)
         at += item->bytes;
         if (at > r->data_bytes)
             r->data_bytes = at;
-        r->place[item->serial] = i;
+        r->item_of[item->serial] = i;
     }
     return messages;
 }
@@ -106,8 +106,8 @@ int bm_route_seal(struct bm_route *r)
 
     if (r->failed)
         return BOUMA_ENOMEM;
-    r->place = bm_new_raw(r->a, r->count, sizeof(*r->place));
-    if (!r->place)
+    r->item_of = bm_new_raw(r->a, r->count, sizeof(*r->item_of));
+    if (!r->item_of)
         return BOUMA_ENOMEM;
     if (r->count)
         qsort(r->items, r->count, sizeof(*r->items), by_round_and_peer);
@@ -125,7 +125,7 @@ int bm_route_seal(struct bm_route *r)
 
 uint8_t *bm_route_at(const struct bm_route *r, size_t serial)
 {
-    return r->data + r->items[r->place[serial]].offset;
+    return r->data + r->items[r->item_of[serial]].offset;
 }
 
 size_t bm_route_message_count(const struct bm_route *r)

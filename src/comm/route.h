@@ -1,7 +1,7 @@
 /* route.h -- what goes between ranks in one phase: items of known size, packed
  * into one message for each pair of ranks and round.
  *
- * Both ends list their items in the same order, so an item has the same place
+ * Both ends list their items in the same order, so an item has the same offset
  * in the message on either side, and nothing but payload is sent. All memory is
  * there once a route is sealed: the exchange itself cannot run out of it. */
 #ifndef BM_ROUTE_H
@@ -21,7 +21,7 @@ struct bm_route {
     const bouma_allocator *a;
     struct bm_route_item *items; /* by serial, until sealed; then see below */
     size_t count, capacity;
-    size_t *place; /* [count]: items[place[serial]] is item 'serial' */
+    size_t *item_of; /* [count]: items[item_of[serial]] is item 'serial' */
     struct bm_message *messages;
     size_t *first_message; /* [rounds + 1] */
     uint32_t rounds;
@@ -34,7 +34,7 @@ void bm_route_init(struct bm_route *r, const bouma_allocator *a);
 void bm_route_release(struct bm_route *r);
 /* After an exchange: if the communicator is lost, MPI may still use the data,
  * which is then never given back. */
-void bm_route_settle(struct bm_route *r, const struct bm_comm *comm);
+void bm_route_leak_if_lost(struct bm_route *r, const struct bm_comm *comm);
 
 /* Its serial number is the count of those before. */
 void bm_route_add(struct bm_route *r, uint32_t round, int peer, size_t bytes);

@@ -54,7 +54,7 @@ static int map(struct bm_shared *out, int file, size_t bytes)
     return 0;
 }
 
-int bm_shared_make(struct bm_shared *out, struct bm_shared_place *place,
+int bm_shared_make(struct bm_shared *out, struct bm_shared_handle *handle,
                    size_t bytes)
 {
     struct stat s;
@@ -74,7 +74,7 @@ int bm_shared_make(struct bm_shared *out, struct bm_shared_place *place,
     if (code)
         bm_shared_release(out);
     else
-        *place = (struct bm_shared_place){
+        *handle = (struct bm_shared_handle){
             (uint64_t)getpid(), (uint64_t)out->file, (uint64_t)s.st_dev,
             (uint64_t)s.st_ino, bytes};
     return code;
@@ -82,7 +82,7 @@ int bm_shared_make(struct bm_shared *out, struct bm_shared_place *place,
 
 /* The file is looked at before it is opened: if it is not the right one, who
  * knows what opening it would do. */
-int bm_shared_map(struct bm_shared *out, const struct bm_shared_place *place)
+int bm_shared_map(struct bm_shared *out, const struct bm_shared_handle *handle)
 {
     char path[64];
     struct stat s;
@@ -90,18 +90,18 @@ int bm_shared_map(struct bm_shared *out, const struct bm_shared_place *place)
 
     *out = (struct bm_shared){NULL, 0, -1};
     snprintf(path, sizeof(path), "/proc/%" PRIu64 "/fd/%" PRIu64,
-             place->process, place->file);
+             handle->process, handle->file);
     found = open(path, O_PATH | O_CLOEXEC);
     if (found < 0 || fstat(found, &s))
         code = errno;
-    else if ((uint64_t)s.st_dev != place->device ||
-             (uint64_t)s.st_ino != place->inode ||
-             (uint64_t)s.st_size != place->bytes)
+    else if ((uint64_t)s.st_dev != handle->device ||
+             (uint64_t)s.st_ino != handle->inode ||
+             (uint64_t)s.st_size != handle->bytes)
         code = ESTALE;
     if (!code) {
         snprintf(path, sizeof(path), "/proc/self/fd/%d", found);
         file = open(path, O_RDWR | O_CLOEXEC);
-        code = file < 0 ? errno : map(out, file, (size_t)place->bytes);
+        code = file < 0 ? errno : map(out, file, (size_t)handle->bytes);
     }
     if (file >= 0)
         close(file);
@@ -112,18 +112,18 @@ int bm_shared_map(struct bm_shared *out, const struct bm_shared_place *place)
 
 #else
 
-int bm_shared_make(struct bm_shared *out, struct bm_shared_place *place,
+int bm_shared_make(struct bm_shared *out, struct bm_shared_handle *handle,
                    size_t bytes)
 {
-    (void)place;
+    (void)handle;
     (void)bytes;
     *out = (struct bm_shared){NULL, 0, -1};
     return ENOSYS;
 }
 
-int bm_shared_map(struct bm_shared *out, const struct bm_shared_place *place)
+int bm_shared_map(struct bm_shared *out, const struct bm_shared_handle *handle)
 {
-    (void)place;
+    (void)handle;
     *out = (struct bm_shared){NULL, 0, -1};
     return ENOSYS;
 }

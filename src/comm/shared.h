@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 /* Where the memory is, for others; plain numbers. */
-struct bm_shared_place {
+struct bm_shared_handle {
     uint64_t process, file; /* the maker's, as long as its file is open */
     uint64_t device, inode;
     uint64_t bytes;
@@ -21,10 +21,10 @@ struct bm_shared {
 
 /* Make memory of 'bytes' bytes, more than 0. All of it is there: using it
  * cannot fail later. 0, or an errno. */
-int bm_shared_make(struct bm_shared *out, struct bm_shared_place *place,
+int bm_shared_make(struct bm_shared *out, struct bm_shared_handle *handle,
                    size_t bytes);
 /* Map what another process has made. 0, or an errno. */
-int bm_shared_map(struct bm_shared *out, const struct bm_shared_place *place);
+int bm_shared_map(struct bm_shared *out, const struct bm_shared_handle *handle);
 /* All have mapped it: nobody can from now on. */
 void bm_shared_seal(struct bm_shared *s);
 void bm_shared_release(struct bm_shared *s);

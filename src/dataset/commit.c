@@ -56,7 +56,7 @@ static int publish(struct bouma_dataset *ds, const struct bm_step_entry *entry,
                        "'replace' to write it again",
                        ds->store.path, entry->step);
     /* It may be visible or not: make durable what is there before going on. */
-    bm_step_list_put(&ds->commits.unsettled,
+    bm_step_list_put(&ds->commits.unsynced,
                      (struct bm_step_entry){entry->step, 0, {0, 0}});
     return bm_fail(&ds->error, rc, "%s", why.text);
 }
@@ -65,9 +65,9 @@ static int publish(struct bouma_dataset *ds, const struct bm_step_entry *entry,
  * failed is visible already: it stays on the list, and what is committed later
  * is committed only when it has become durable, too. One of generation 0 is
  * perhaps not even there, and not for the index. */
-int bm_commit_settle_all(struct bouma_dataset *ds)
+int bm_commit_sync_all(struct bouma_dataset *ds)
 {
-    struct bm_step_list *list = &ds->commits.unsettled;
+    struct bm_step_list *list = &ds->commits.unsynced;
     int rc = BOUMA_OK;
 
     for (size_t i = 0; i < list->count && !rc; i++) {
@@ -86,16 +86,16 @@ int bm_commit_settle_all(struct bouma_dataset *ds)
     return rc;
 }
 
-int bm_commit_settle(struct bouma_dataset *ds, uint64_t step)
+int bm_commit_sync(struct bouma_dataset *ds, uint64_t step)
 {
     struct bm_step_entry entry = {step, 0, {0, 0}};
 
     if (ds->options.durability == BOUMA_FAST)
         return BOUMA_OK;
-    if (!bm_step_list_find(&ds->commits.unsettled, step) &&
-        bm_step_list_put(&ds->commits.unsettled, entry))
+    if (!bm_step_list_find(&ds->commits.unsynced, step) &&
+        bm_step_list_put(&ds->commits.unsynced, entry))
         return bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to list a step");
-    return bm_commit_settle_all(ds);
+    return bm_commit_sync_all(ds);
 }
 
 int bm_commit_load_losses(struct bouma_dataset *ds)
@@ -135,8 +135,8 @@ static int finish(struct bouma_dataset *ds, const struct bm_step_entry *entry,
             bm_index_append(&ds->store, ds->id, entry);
         return BOUMA_OK;
     }
-    bm_step_list_put(&ds->commits.unsettled, *entry); /* there is room */
-    rc = bm_commit_settle_all(ds);
+    bm_step_list_put(&ds->commits.unsynced, *entry); /* there is room */
+    rc = bm_commit_sync_all(ds);
     if (!rc)
         forget_loss(&ds->commits.losses, &ds->store, entry->step);
     /* Only now, as no power loss brings the old version back. A handle that has
@@ -172,7 +172,7 @@ static int commit_bytes(struct bouma_dataset *ds,
 
     memset(&f, 0, sizeof(f));
     bm_name_step(dir, entry->step);
-    rc = bm_commit_settle_all(ds);
+    rc = bm_commit_sync_all(ds);
     if (!rc && synced)
         rc = bm_store_sync_dir(&ds->store, dir, &ds->error);
     if (!rc)
@@ -217,7 +217,7 @@ int bm_commit_copy(struct bouma_dataset *ds, const struct bm_step_entry *entry,
     int rc, published = 0;
 
     if (bm_step_list_reserve(&ds->found.steps, 1) ||
-        bm_step_list_reserve(&ds->commits.unsettled, 2) ||
+        bm_step_list_reserve(&ds->commits.unsynced, 2) ||
         (ds->comm && bm_step_list_reserve(&ds->commits.replaced, 1)))
         return bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to list a step");
     bm_name_manifest_new(
@@ -259,7 +259,7 @@ static int publish_held(struct bouma_dataset *ds)
     int taken = BOUMA_OK;
 
     if (!rc)
-        rc = bm_commit_settle_all(ds);
+        rc = bm_commit_sync_all(ds);
     for (int i = 0; i < c->held_count; i++) {
         char dir[BM_NAME_BYTES];
         int closed;

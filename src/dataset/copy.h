@@ -1,4 +1,4 @@
-/* copy.h -- subfiles from one place of a dataset to another, every byte checked
+/* copy.h -- subfiles from one store of a dataset to another, every byte checked
  * on its way: what does not match its checksums does not arrive. */
 #ifndef BM_COPY_H
 #define BM_COPY_H
@@ -11,7 +11,7 @@
 
 struct bm_copier {
     struct bm_store *from, *to;
-    uint8_t id[16]; /* of the dataset, in both places */
+    uint8_t id[16]; /* of the dataset, in both stores */
     struct bm_buffer piece;
     atomic_int *stop; /* may be NULL; 1: give up, with EABORTED */
     uint64_t bytes;   /* copied so far */

@@ -250,7 +250,7 @@ static int make_handle(struct bouma_dataset **out, struct bm_comm *comm,
 static void init_contents(struct bouma_dataset *ds)
 {
     bm_step_list_init(&ds->found.steps, ds->a);
-    bm_step_list_init(&ds->commits.unsettled, ds->a);
+    bm_step_list_init(&ds->commits.unsynced, ds->a);
     bm_losses_init(&ds->commits.losses, ds->a);
     bm_step_list_init(&ds->commits.replaced, ds->a);
     bm_schema_init(&ds->schema, ds->a, &ds->error);
@@ -431,7 +431,7 @@ static void release_commits(struct bm_commits *c, const bouma_allocator *a)
         bm_file_close(&c->held_files[i], &ignored);
     bm_drop(a, c->held);
     bm_drop(a, c->held_files);
-    bm_step_list_release(&c->unsettled);
+    bm_step_list_release(&c->unsynced);
     bm_step_list_release(&c->replaced);
     bm_losses_release(&c->losses);
 }

@@ -64,7 +64,7 @@ struct bm_open_step {
 struct bm_claim {
     uint32_t epoch, attempt;
     uint32_t copies; /* of manifests that were begun here: names them */
-    int claims, claims_second; /* the epoch of this place is this rank's */
+    int claims, claims_second; /* the epoch of this store is this rank's */
 };
 
 /* What the caller gave for the step that is being written. */
@@ -86,9 +86,9 @@ struct bm_commits {
     int held_count;
     struct bm_file *held_files; /* subfiles of this rank, not yet durable */
     size_t held_file_count;
-    struct bm_step_list unsettled; /* visible, but perhaps not durable */
-    struct bm_step_list replaced;  /* durable; older versions can be removed */
-    struct bm_loss_list losses;    /* on record here, of who commits */
+    struct bm_step_list unsynced; /* visible, but perhaps not durable */
+    struct bm_step_list replaced; /* durable; older versions can be removed */
+    struct bm_loss_list losses;   /* on record here, of who commits */
 };
 
 /* What one who writes carries over from step to step. */
@@ -99,8 +99,8 @@ struct bm_carried {
     int told_empty; /* that a step has no data */
 };
 
-/* Of one who writes with 'persist': how steps get from local copies to their
- * place. */
+/* Of one who writes with 'persist': how steps get from local copies to the
+ * target. */
 struct bm_draining {
     int local_copies;       /* that the ranks write to */
     struct bm_drain *drain; /* NULL without 'persist' */
@@ -132,7 +132,7 @@ struct bouma_dataset {
     struct bm_comm *comm;
     struct bm_store store; /* where steps are written; or read, most of all */
     /* Not open: there is none. Of one who writes with 'persist', whose store is
-     * the local copy: the place that steps are drained to. Of one who reads
+     * the local copy: the target that steps are drained to. Of one who reads
      * with 'local': the local copy. */
     struct bm_store second;
     uint8_t id[16];
@@ -180,13 +180,13 @@ int bm_options_mismatch(struct bouma_dataset *ds, const char *path);
 /* Give the claims of this rank back, unless that was done. */
 int bm_dataset_release(struct bouma_dataset *ds, struct bm_error *error);
 
-/* Where a file of a step is looked for, in this order: 1 place or 2. */
-int bm_dataset_places(struct bouma_dataset *ds, struct bm_store *places[2]);
+/* Where a file of a step is looked for, in this order: 1 store or 2. */
+int bm_dataset_stores(struct bouma_dataset *ds, struct bm_store *stores[2]);
 
 /* Rank 0: the bytes of the manifest of a step, and where it was found. If there
  * are two, that of the later writing. */
 int bm_dataset_manifest(struct bouma_dataset *ds, uint64_t step,
-                        struct bm_buffer *out, struct bm_store **place,
+                        struct bm_buffer *out, struct bm_store **store,
                         struct bm_error *error);
 
 /* Before the steps that were found are used by what a reader calls; and before
@@ -205,7 +205,7 @@ enum bm_find {
     BM_FIND_PLAIN,
     /* For writers: sync steps that the index does not know. Their writer may
      * have been killed before they were durable. */
-    BM_FIND_SETTLE = 1,
+    BM_FIND_SYNC = 1,
     /* The index is not believed, every manifest is asked. */
     BM_FIND_EXACT = 2,
     /* For who opens each step that is found: what is wrong with its manifest is
@@ -263,10 +263,10 @@ int bm_commit(struct bouma_dataset *ds, const struct bm_step_entry *entry,
  * all here. */
 int bm_commit_copy(struct bouma_dataset *ds, const struct bm_step_entry *entry,
                    const struct bm_buffer *manifest);
-/* Rank 0: make a visible step durable, and all that is not settled. */
-int bm_commit_settle(struct bouma_dataset *ds, uint64_t step);
-/* Rank 0: all that is not settled. */
-int bm_commit_settle_all(struct bouma_dataset *ds);
+/* Rank 0: make a visible step durable, and all that is not synced. */
+int bm_commit_sync(struct bouma_dataset *ds, uint64_t step);
+/* Rank 0: all that is not synced. */
+int bm_commit_sync_all(struct bouma_dataset *ds);
 /* Finish a group: sync and publish all that is held. Collective. */
 int bm_commit_flush(struct bouma_dataset *ds);
 

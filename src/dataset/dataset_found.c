@@ -129,7 +129,7 @@ int bm_dataset_share_found(struct bouma_dataset *ds, int rc)
 
 /* ---- rank 0 ------------------------------------------------------------- */
 
-/* A reader's, whose second place is a local copy: steps that it should not
+/* A reader's, whose second store is a local copy: steps that it should not
  * have. */
 static int load_dropped(struct bouma_dataset *ds, struct bm_truncations *t)
 {
@@ -146,7 +146,7 @@ static int load_dropped(struct bouma_dataset *ds, struct bm_truncations *t)
     return rc;
 }
 
-/* Add what only the second place has, or has in a later writing. Those that the
+/* Add what only the second store has, or has in a later writing. Those that the
  * second one lacks are 'missing' there. */
 static int add_second(struct bouma_dataset *ds, struct bm_step_list *found,
                       uint64_t *missing)
@@ -198,7 +198,7 @@ int bm_dataset_find_steps(struct bouma_dataset *ds)
                                     .id = ds->id,
                                     .found = &found,
                                     .how =
-                                        append ? BM_FIND_SETTLE : BM_FIND_PLAIN,
+                                        append ? BM_FIND_SYNC : BM_FIND_PLAIN,
                                     .note = append ? note_text : NULL,
                                     .context = ds};
     uint64_t missing = 0;
@@ -233,40 +233,40 @@ int bm_dataset_find_steps(struct bouma_dataset *ds)
     return BOUMA_OK;
 }
 
-int bm_dataset_places(struct bouma_dataset *ds, struct bm_store *places[2])
+int bm_dataset_stores(struct bouma_dataset *ds, struct bm_store *stores[2])
 {
     int reads = ds->mode == BM_MODE_READ;
 
-    places[0] = ds->second.root && reads ? &ds->second : &ds->store;
-    places[1] = reads ? &ds->store : &ds->second;
+    stores[0] = ds->second.root && reads ? &ds->second : &ds->store;
+    stores[1] = reads ? &ds->store : &ds->second;
     return ds->second.root ? 2 : 1;
 }
 
 int bm_dataset_manifest(struct bouma_dataset *ds, uint64_t step,
-                        struct bm_buffer *out, struct bm_store **place,
+                        struct bm_buffer *out, struct bm_store **store,
                         struct bm_error *error)
 {
     const struct bm_step_entry *listed =
         bm_step_list_find(&ds->found.steps, step);
     struct bm_error why = {0};
     struct bm_step_entry entry;
-    struct bm_store *places[2];
+    struct bm_store *stores[2];
     char name[BM_NAME_BYTES];
-    int count = bm_dataset_places(ds, places);
+    int count = bm_dataset_stores(ds, stores);
 
     bm_name_manifest(name, step);
-    *place = places[0];
+    *store = stores[0];
     if (count > 1) {
         /* The manifest of the local copy is as good as the other if it is not older. */
-        if (!bm_store_load(places[0], name, out, places[0]->memory_limit,
+        if (!bm_store_load(stores[0], name, out, stores[0]->memory_limit,
                            &why) &&
             !bm_manifest_peek(&entry, out, ds->id, name, &why) &&
             !(listed &&
               bm_generation_is_later(listed->generation, entry.generation)))
             return BOUMA_OK;
-        *place = places[1];
+        *store = stores[1];
     }
-    return bm_store_load(*place, name, out, (*place)->memory_limit, error);
+    return bm_store_load(*store, name, out, (*store)->memory_limit, error);
 }
 
 /* The dataset's attributes are those of its newest step. A manifest that
@@ -274,7 +274,7 @@ int bm_dataset_manifest(struct bouma_dataset *ds, uint64_t step,
 int bm_dataset_find_attributes(struct bouma_dataset *ds)
 {
     struct bm_error why = {0};
-    struct bm_store *place = &ds->store;
+    struct bm_store *store = &ds->store;
     struct bm_schema schema;
     struct bm_manifest m;
     struct bm_buffer b;
@@ -289,10 +289,10 @@ int bm_dataset_find_attributes(struct bouma_dataset *ds)
     bm_manifest_init(&m, ds->a, &schema, &why);
     bm_buffer_init(&b, ds->a);
     if (ds->second.root)
-        rc = bm_dataset_manifest(ds, newest, &b, &place, &why);
+        rc = bm_dataset_manifest(ds, newest, &b, &store, &why);
     bm_buffer_release(&b);
     if (!rc)
-        rc = bm_manifest_load(&m, place, newest, NULL, ds->id, &why);
+        rc = bm_manifest_load(&m, store, newest, NULL, ds->id, &why);
     if (!rc) {
         struct bouma_attributes swap = ds->found.attributes;
 

@@ -43,7 +43,7 @@ struct bm_drain {
     const bouma_allocator *a;
     struct bm_store near, far; /* roots of the thread's own */
     struct bm_copier copier;
-    /* Rank 0: a handle of the place that is drained to, as far as the commit
+    /* Rank 0: a handle of the target that is drained to, as far as the commit
      * needs one. */
     struct bouma_dataset *target;
     struct job *spare;      /* of the step that is being written */
@@ -90,7 +90,7 @@ static int copy_job(struct bm_drain *d, const struct job *job,
     return rc;
 }
 
-/* Whether the other place has this very manifest already: after a commit whose
+/* Whether the target has this very manifest already: after a commit whose
  * outcome was not certain. */
 static int is_published(struct bm_drain *d, const char *name,
                         const struct bm_buffer *manifest)
@@ -134,7 +134,7 @@ static int publish_job(struct bm_drain *d, const struct job *job,
     if (!rc && entry.generation.epoch == job->entry.generation.epoch &&
         entry.generation.attempt == job->entry.generation.attempt) {
         rc = is_published(d, name, &b)
-                 ? bm_commit_settle(target, entry.step)
+                 ? bm_commit_sync(target, entry.step)
                  : bm_commit_copy(target, &job->entry, &b);
         if (rc)
             bm_fail(error, rc, "%s", target->error.text);
@@ -237,7 +237,7 @@ static int make_target(struct bm_drain *d, struct bouma_dataset *ds)
     t->options.durability = BOUMA_DURABLE;
     memcpy(t->id, ds->id, 16);
     t->claim.epoch = ds->claim.epoch;
-    bm_step_list_init(&t->commits.unsettled, ds->a);
+    bm_step_list_init(&t->commits.unsynced, ds->a);
     t->found.steps = ds->found.steps;
     bm_step_list_init(&ds->found.steps, ds->a);
     t->commits.losses = ds->commits.losses;
@@ -303,7 +303,7 @@ void bm_drain_free(struct bm_drain *d)
     bm_drop(d->a, d->spare);
     if (d->target) {
         bm_step_list_release(&d->target->found.steps);
-        bm_step_list_release(&d->target->commits.unsettled);
+        bm_step_list_release(&d->target->commits.unsynced);
         bm_losses_release(&d->target->commits.losses);
         bm_store_close(&d->target->store);
         bm_drop(d->a, d->target);

@@ -1,16 +1,16 @@
-/* drain.h -- steps that were written to a local copy are copied to their place
- * while the program goes on, by a thread on each rank that makes no call of
- * MPI:
+/* drain.h -- steps that were written to a local copy are copied to the dataset
+ * itself (the target) while the program goes on, by a thread on each rank that
+ * makes no call of MPI:
  *
  *     hand     a step is committed in the local copy; its rank's files are
  *     queued
  *     copy     the thread copies them, checks and syncs them
  *     agree    at the next collective call: all ranks have copied it
- *     publish  rank 0's thread commits the manifest in the other place
+ *     publish  rank 0's thread commits the manifest in the target
  *
  * Steps are published in the order in which they were handed over. What fails
  * is tried again at the next step, and told by bm_drain_finish(); the local
- * copy has everything in any case. The thread has its own roots in both places.
+ * copy has everything in any case. The thread has its own roots in both stores.
  * Where it may not be (see 'concurrent' in bouma_io; an allocator of the
  * caller's), the same is done by whoever hands over. */
 #ifndef BM_DRAIN_H
@@ -19,7 +19,7 @@
 #include "dataset/dataset.h"
 
 /* With both stores of the dataset open: begin. On rank 0 the list of steps, so
- * far that of the second place, is taken over; so is that of losses. */
+ * far that of the second store, is taken over; so is that of losses. */
 int bm_drain_new(struct bouma_dataset *ds);
 /* End what is being done, and the thread: nothing more can be handed over.
  * Accepts NULL, and may be called twice. */
@@ -27,7 +27,7 @@ void bm_drain_stop(struct bm_drain *d);
 /* Stops it first. Accepts NULL. */
 void bm_drain_free(struct bm_drain *d);
 
-/* While nothing is drained: the losses on record in the second place may be
+/* While nothing is drained: the losses on record in the second store may be
  * others now. */
 int bm_drain_load_losses(struct bouma_dataset *ds);
 

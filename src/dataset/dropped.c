@@ -3,7 +3,7 @@
 
 #include "dataset/sweep.h"
 
-/* What a place has of a step; UNKNOWN: it cannot be read. */
+/* What a store has of a step; UNKNOWN: it cannot be read. */
 enum has { NONE, DROPPED, LATER, UNKNOWN };
 
 static int look(const struct bm_dropped *d, struct bm_store *s, uint64_t step,
@@ -38,7 +38,7 @@ static int look_at(const struct bm_dropped *d, uint64_t step, int *goes,
     int rc = look(d, d->local_copy, step, &here, error);
 
     if (!rc && here == DROPPED)
-        rc = look(d, d->place, step, &there, error);
+        rc = look(d, d->target, step, &there, error);
     *goes = !rc && here == DROPPED && (there == NONE || there == LATER);
     return rc;
 }
@@ -106,19 +106,19 @@ static int find_all(const struct bm_dropped *d, struct bm_step_list *out,
     return rc;
 }
 
-int bm_dropped_remove_all(struct bm_store *local_copy, struct bm_store *place,
+int bm_dropped_remove_all(struct bm_store *local_copy, struct bm_store *target,
                           const uint8_t id[16], uint64_t *removed,
                           struct bm_error *error)
 {
     struct bm_truncations t;
-    struct bm_dropped d = {local_copy, place, id, &t};
+    struct bm_dropped d = {local_copy, target, id, &t};
     struct bm_step_list all;
     int rc;
 
     *removed = 0;
     bm_step_list_init(&all, local_copy->a);
     bm_truncations_init(&t, local_copy->a);
-    rc = bm_truncations_load(place, id, &t, error);
+    rc = bm_truncations_load(target, id, &t, error);
     if (!rc && t.count)
         rc = find_all(&d, &all, error);
     /* All at once: it takes two syncs. */

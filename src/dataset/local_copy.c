@@ -133,9 +133,9 @@ static int make_identity(struct bm_store *s, const uint8_t id[16], int anyway,
                                      : BOUMA_OK;
 }
 
-int bm_place_open(struct bm_store *s, const bouma_io *io,
-                  const bouma_allocator *a, const char *path,
-                  struct bm_error *error)
+int bm_store_open_or_make(struct bm_store *s, const bouma_io *io,
+                          const bouma_allocator *a, const char *path,
+                          struct bm_error *error)
 {
     struct bm_error why = {0};
     int rc = bm_store_open(s, io, a, path, 1, &why);
@@ -146,8 +146,8 @@ int bm_place_open(struct bm_store *s, const bouma_io *io,
     return bm_store_open(s, io, a, path, 0, error);
 }
 
-int bm_place_settle(struct bm_store *s, const uint8_t id[16], int anyway,
-                    struct bm_error *error)
+int bm_identity_ensure(struct bm_store *s, const uint8_t id[16], int anyway,
+                       struct bm_error *error)
 {
     struct bm_error why = {0};
     int rc = BOUMA_OK, major = 0, minor = 0;
@@ -169,13 +169,13 @@ int bm_place_settle(struct bm_store *s, const uint8_t id[16], int anyway,
 
 /* One who keeps manifests in a local copy, but is not rank 0: as it is done for
  * any dataset that is opened to append. */
-static int settle_local_copy(struct bouma_dataset *ds)
+static int sync_local_copy(struct bouma_dataset *ds)
 {
     struct bm_step_list found;
     struct bm_step_search search = {.store = &ds->store,
                                     .id = ds->id,
                                     .found = &found,
-                                    .how = BM_FIND_SETTLE};
+                                    .how = BM_FIND_SYNC};
     int rc;
 
     bm_step_list_init(&found, ds->a);
@@ -228,13 +228,13 @@ int bm_local_copy_enter(struct bouma_dataset *ds)
 
     memset(&local_copy, 0, sizeof(local_copy));
     if (!rc)
-        rc =
-            bm_place_open(&local_copy, ds->options.io, ds->a, path, &ds->error);
+        rc = bm_store_open_or_make(&local_copy, ds->options.io, ds->a, path,
+                                   &ds->error);
     local_copy.memory_limit = ds->options.memory_limit;
     if (!rc)
-        rc = bm_place_settle(&local_copy, ds->id,
-                             ds->mode == BM_MODE_CREATE && ds->options.clobber,
-                             &ds->error);
+        rc = bm_identity_ensure(
+            &local_copy, ds->id,
+            ds->mode == BM_MODE_CREATE && ds->options.clobber, &ds->error);
     if (rc == BOUMA_EEXISTS)
         bm_fail(&ds->error, rc,
                 "%s: is another dataset than the one that is written; drain it "
@@ -262,7 +262,7 @@ int bm_local_copy_enter(struct bouma_dataset *ds)
     if (!rc && ds->claim.claims && ds->mode == BM_MODE_APPEND)
         rc = drop_steps(ds);
     if (!rc && ds->comm->rank != 0 && ds->claim.claims)
-        rc = settle_local_copy(ds);
+        rc = sync_local_copy(ds);
     return rc ? rc : bm_drain_new(ds);
 }
 

@@ -3,7 +3,7 @@
  * same id. The ranks of a node write there; what they have written is drained
  * to the path (drain.h).
  *
- * All places are claimed under one epoch, later than any that one of them has
+ * All stores are claimed under one epoch, later than any that one of them has
  * seen, so names are never used twice in any of them. Which ranks share a local
  * copy nobody is told: it is known by who made the directory of the epoch in
  * it. That rank also keeps its manifests. */
@@ -17,17 +17,17 @@
 int bm_local_copy_path(char *out, size_t bytes, const char *local,
                        const char *path, struct bm_error *error);
 
-/* Open a place, and make its directory if it is missing. The store is to be
+/* Open a store, and make its directory if it is missing. The store is to be
  * closed in any case. */
-int bm_place_open(struct bm_store *s, const bouma_io *io,
-                  const bouma_allocator *a, const char *path,
-                  struct bm_error *error);
+int bm_store_open_or_make(struct bm_store *s, const bouma_io *io,
+                          const bouma_allocator *a, const char *path,
+                          struct bm_error *error);
 /* See that it has the dataset 'id', and make that if nothing is there. EEXISTS
  * if there is something else, which is left as it is; without a message, if
  * that is another dataset. With 'anyway' other files do no harm: they are what
  * a dataset that made way has left. */
-int bm_place_settle(struct bm_store *s, const uint8_t id[16], int anyway,
-                    struct bm_error *error);
+int bm_identity_ensure(struct bm_store *s, const uint8_t id[16], int anyway,
+                       struct bm_error *error);
 
 /* Before a dataset is created or opened to append: whether a local copy can be;
  * and the least epoch that nobody has used. Collective. */
@@ -35,8 +35,8 @@ int bm_local_copy_look(struct bouma_dataset *ds, const char *path,
                        uint32_t *least);
 
 /* With the store open and the epoch claimed, or known from rank 0 who claimed
- * it: the store becomes the second place, and the local copy, made if it is
- * missing, takes its place. Rank 0 first, then the others. */
+ * it: the store becomes the second store, and the local copy, made if
+ * it is missing, the first. Rank 0 first, then the others. */
 int bm_local_copy_enter(struct bouma_dataset *ds);
 
 /* Marks of a local copy, files with the id of the dataset: that it is one; and
@@ -49,7 +49,7 @@ void bm_local_copy_mark(struct bm_store *s, const char *mark,
 int bm_local_copy_is_marked(struct bm_store *s, const char *mark,
                             const uint8_t id[16]);
 
-/* Before reading: the local copy as the second place, if there is one. */
+/* Before reading: the local copy as the second store, if there is one. */
 int bm_local_copy_find(struct bouma_dataset *ds);
 
 #endif

@@ -7,8 +7,8 @@
 #include "dataset/local_copy.h"
 #include "store/identity.h"
 
-/* One place of this rank. */
-struct place {
+/* One store of this rank, to be claimed. */
+struct claim {
     struct bm_store s;
     int there; /* something is in the way */
     struct bm_clobber clobber;
@@ -16,14 +16,14 @@ struct place {
 
 /* What this rank has to do with it. */
 struct way {
-    struct place dataset;    /* rank 0 */
-    struct place local_copy; /* with 'persist'; of those that share it, the one
+    struct claim dataset;    /* rank 0 */
+    struct claim local_copy; /* with 'persist'; of those that share it, the one
                              that claims it goes on */
     uint32_t epoch;          /* of the local copy's claim */
     int taken;               /* by this rank */
 };
 
-static void release(struct place *p)
+static void release(struct claim *p)
 {
     bm_clobber_release(&p->clobber);
     bm_store_close(&p->s);
@@ -32,7 +32,7 @@ static void release(struct place *p)
 /* ---- looking ------------------------------------------------------------ */
 
 /* What is in the way, and whether it is a dataset that may go. */
-static int look(struct bouma_dataset *ds, struct place *p, const char *path)
+static int look(struct bouma_dataset *ds, struct claim *p, const char *path)
 {
     struct bm_error why = {0};
     int rc = bm_store_open(&p->s, ds->options.io, ds->a, path, 0, &why);
@@ -148,7 +148,7 @@ static int check_all(void *context, double until, int *more,
 static int remove_one(void *context, double until, int *more,
                       struct bm_error *error)
 {
-    struct place *p = context;
+    struct claim *p = context;
 
     return bm_clobber_remove(&p->clobber, until, more, error);
 }

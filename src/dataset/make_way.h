@@ -6,10 +6,10 @@
 
 #include "dataset/dataset.h"
 
-/* All places are checked and claimed, by all ranks, before anything is removed
+/* All stores are checked and claimed, by all ranks, before anything is removed
  * anywhere; local copies go first. If there was a dataset at 'path', rank 0 has
- * its directory open afterwards, in ds->store, under a claim. ds->claim.epoch is the
- * least one that the new dataset may have. Collective. */
+ * its directory open afterwards, in ds->store, under a claim. ds->claim.epoch
+ * is the least one that the new dataset may have. Collective. */
 int bm_make_way(struct bouma_dataset *ds, const char *path);
 
 #endif

@@ -48,9 +48,9 @@ static void add(struct bm_refused_list *list, const bouma_allocator *a,
     }
 }
 
-int bm_refused_note(struct bm_refused_list *list, const bouma_allocator *a,
-                    uint64_t key, enum bm_refused_scope scope, int rc,
-                    const struct bm_error *error)
+int bm_refused_add(struct bm_refused_list *list, const bouma_allocator *a,
+                   uint64_t key, enum bm_refused_scope scope, int rc,
+                   const struct bm_error *error)
 {
     struct bm_refused *known = find(list->entries, list->count, key);
     struct bm_refused *spare = find(list->spare, list->spare_count, key);

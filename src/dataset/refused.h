@@ -38,9 +38,9 @@ uint64_t bm_refused_key(const void *owner, const char *name);
 
 /* What became of something: refused with 'rc', for which 'error' has the
  * message; or granted, which makes an earlier refusal good. 'rc' comes back. */
-int bm_refused_note(struct bm_refused_list *list, const bouma_allocator *a,
-                    uint64_t key, enum bm_refused_scope scope, int rc,
-                    const struct bm_error *error);
+int bm_refused_add(struct bm_refused_list *list, const bouma_allocator *a,
+                   uint64_t key, enum bm_refused_scope scope, int rc,
+                   const struct bm_error *error);
 
 /* The first refusal that stands, as message and status; BOUMA_OK if none. */
 int bm_refused_tell(const struct bm_refused_list *list, struct bm_error *error);

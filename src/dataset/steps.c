@@ -193,8 +193,8 @@ static int note_incomplete(const struct bm_step_search *w, uint64_t step)
 }
 
 /* Make a step durable that its writer may not have. */
-static int settle_step(const struct bm_step_search *w, uint64_t step,
-                       struct bm_error *why)
+static int sync_step(const struct bm_step_search *w, uint64_t step,
+                     struct bm_error *why)
 {
     char dir[BM_NAME_BYTES];
 
@@ -213,8 +213,8 @@ static int list_committed(struct bm_step_search *w, const struct bm_manifest *m,
 
     if (!cached || !bm_step_entry_is_same(cached, &entry)) {
         w->stale = 1;
-        if (w->how & BM_FIND_SETTLE)
-            rc = settle_step(w, m->step, why);
+        if (w->how & BM_FIND_SYNC)
+            rc = sync_step(w, m->step, why);
     }
     return rc ? rc : bm_step_list_put(w->found, entry);
 }
@@ -238,13 +238,13 @@ static int list_unreadable(struct bm_step_search *w,
     int rc = BOUMA_OK;
 
     w->stale |= is_new;
-    if (is_new && w->how & BM_FIND_SETTLE)
-        rc = settle_step(w, entry->step, &failed);
+    if (is_new && w->how & BM_FIND_SYNC)
+        rc = sync_step(w, entry->step, &failed);
     if (!rc)
         rc = bm_step_list_put(w->found, *entry);
     if (!rc && w->note && !(w->how & BM_FIND_QUIET))
         rc = w->note(w->context, why->text);
-    *why = failed; /* and not what was noted */
+    *why = failed; /* and not what the note tells */
     return rc;
 }
 
@@ -337,7 +337,7 @@ int bm_steps_find(struct bm_step_search *w, struct bm_error *error)
         rc = bm_steps_list(w->store, &dirs, error);
     if (!rc)
         rc = go_through(w, &dirs, &c.steps, &known, error);
-    if (!rc && w->how & BM_FIND_SETTLE && w->stale)
+    if (!rc && w->how & BM_FIND_SYNC && w->stale)
         rc = bm_store_sync_dir(w->store, BM_NAME_STEPS, error);
     /* That it has forgotten a step that is not there says nothing. */
     for (size_t i = 0; i < c.steps.count; i++)

@@ -20,7 +20,7 @@ static size_t count_kept(const struct bm_step_list *list, int64_t last)
     return n;
 }
 
-/* In one place. The index forgets the steps first, durably, so that it never
+/* In one store. The index forgets the steps first, durably, so that it never
  * knows one that is gone; losses among those that stay are put on record. Then
  * the others go, the last one first: who is interrupted leaves steps without a
  * gap. What killed writers have left beyond the last step goes, too, and so
@@ -51,7 +51,7 @@ static int forget(struct truncation *t, struct bm_error *error)
 {
     struct bm_step_list known;
     struct bm_step_search search = {
-        .store = t->s, .id = t->id, .found = &known, .how = BM_FIND_SETTLE};
+        .store = t->s, .id = t->id, .found = &known, .how = BM_FIND_SYNC};
     int rc;
 
     bm_step_list_init(&known, t->s->a);
@@ -67,7 +67,7 @@ static int forget(struct truncation *t, struct bm_error *error)
     return rc;
 }
 
-static int truncate_place(void *context, double until, int *more,
+static int truncate_store(void *context, double until, int *more,
                           struct bm_error *error)
 {
     struct truncation *t = context;
@@ -95,7 +95,7 @@ static int truncate_place(void *context, double until, int *more,
     return rc;
 }
 
-/* On ranks that have this place ('mine'). Collective. */
+/* On ranks that have this store ('mine'). Collective. */
 static int truncate_all(struct bouma_dataset *ds, struct bm_store *s, int mine,
                         int64_t last)
 {
@@ -103,7 +103,7 @@ static int truncate_all(struct bouma_dataset *ds, struct bm_store *s, int mine,
     int rc;
 
     init(&t, s, ds, last);
-    rc = bm_comm_do(ds->comm, mine ? truncate_place : NULL, &t, &ds->error);
+    rc = bm_comm_do(ds->comm, mine ? truncate_store : NULL, &t, &ds->error);
     if (!rc && mine)
         rc = bm_sweep_tell(ds, &t.sweep, s);
     bm_step_list_release(&t.there);
@@ -131,10 +131,10 @@ int bm_dataset_truncate(struct bouma_dataset *ds, int64_t last)
         if (!rc && ds->draining.drain && first)
             rc = bm_epoch_check(&ds->second, ds->claim.epoch, &ds->error);
     }
-    /* No place is touched unless all are ours. */
+    /* No store is touched unless all are ours. */
     rc = bm_comm_agree(ds->comm, rc, &ds->error);
     if (!rc && mine)
-        rc = bm_commit_settle_all(ds);
+        rc = bm_commit_sync_all(ds);
     if (!rc && first)
         rc = record(ds, last);
     rc = bm_comm_agree(ds->comm, rc, &ds->error);

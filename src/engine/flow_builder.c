@@ -84,10 +84,10 @@ uint64_t bm_flow_builder_add(struct bm_flow_builder *f, int gatherer, int rank,
     return at;
 }
 
-void bm_flow_builder_place(struct bm_flow_builder *f, int gatherer,
-                           const struct bm_piece *piece)
+void bm_flow_builder_add_at(struct bm_flow_builder *f, int gatherer,
+                            const struct bm_piece *piece)
 {
-    f->made[gatherer].placed = 1;
+    f->made[gatherer].unsorted = 1;
     keep(f, gatherer, piece);
 }
 
@@ -96,7 +96,7 @@ uint64_t bm_flow_builder_bytes(const struct bm_flow_builder *f, int gatherer)
     return f->made[gatherer].bytes;
 }
 
-static int by_place(const void *left, const void *right)
+static int by_offset(const void *left, const void *right)
 {
     const struct bm_piece *a = left, *b = right;
 
@@ -118,8 +118,8 @@ static int seal_one(struct bm_flow_builder *f, uint64_t buffer,
 
     for (size_t i = 0; i < m->part_count; i++)
         largest = m->parts[i].bytes > largest ? m->parts[i].bytes : largest;
-    if (m->placed && m->count)
-        qsort(m->pieces, m->count, sizeof(*m->pieces), by_place);
+    if (m->unsorted && m->count)
+        qsort(m->pieces, m->count, sizeof(*m->pieces), by_offset);
     flow->gatherer = gatherer;
     flow->pieces = m->pieces;
     flow->count = m->count;

@@ -15,7 +15,7 @@ struct bm_flow_made {
     struct bm_piece *pieces;
     size_t count;
     int concerned; /* this rank has pieces, or gathers them */
-    int placed;    /* some are where the caller says: not in order yet */
+    int unsorted;  /* some are where the caller says: not in order yet */
 };
 
 struct bm_flow_builder {
@@ -34,18 +34,18 @@ void bm_flow_builder_release(struct bm_flow_builder *f);
 int bm_flow_builder_fit(struct bm_flow_builder *f, int gatherer, uint64_t bytes,
                         uint64_t most);
 
-/* A piece of a rank, behind those before it; gives its place in the stream. */
+/* A piece of a rank, behind those before it; gives its offset in the stream. */
 uint64_t bm_flow_builder_add(struct bm_flow_builder *f, int gatherer, int rank,
                              uint64_t bytes, size_t tag);
 
-/* A piece at its place among the bytes of all parts, which
+/* A piece at its offset among the bytes of all parts, which
  * bm_flow_builder_skip() has made or will make; others may overlap it. Pieces
- * of one place are ordered alike on both sides. */
-void bm_flow_builder_place(struct bm_flow_builder *f, int gatherer,
-                           const struct bm_piece *piece);
+ * of one offset are ordered alike on both sides. */
+void bm_flow_builder_add_at(struct bm_flow_builder *f, int gatherer,
+                            const struct bm_piece *piece);
 
 /* The bytes of a piece, without the piece: of ranks that are neither this one
- * nor do they go to it, or of pieces that have places of their own. */
+ * nor do they go to it, or of pieces that have offsets of their own. */
 void bm_flow_builder_skip(struct bm_flow_builder *f, int gatherer,
                           uint64_t bytes);
 

@@ -49,18 +49,18 @@ int bm_pipe_is_direct(const struct bm_pipe *p, const struct bm_lane *l,
            bytes >= DIRECT;
 }
 
-void bm_pipe_note(struct bm_pipe *p, int peer, uint32_t what, size_t round,
-                  int failed)
+void bm_pipe_signal(struct bm_pipe *p, int peer, uint32_t what, size_t round,
+                    int failed)
 {
-    struct bm_note n = {peer, what, round | (failed ? BM_CONTROL_FAILED : 0)};
+    struct bm_signal n = {peer, what, round | (failed ? BM_CONTROL_FAILED : 0)};
 
     bm_port_fence();
-    bm_pipe_break(p, bm_comm_note(p->comm, &n, &p->failure.error));
+    bm_pipe_break(p, bm_comm_signal(p->comm, &n, &p->failure.error));
 }
 
 /* ---- making and ending -------------------------------------------------- */
 
-/* For messages, requests and, for what is filled or taken, a place for it. */
+/* For messages, requests and, for what is filled or taken, room for it. */
 static int prepare_messages(struct bm_pipe *p)
 {
     size_t most = 0, bytes = 0;
@@ -352,7 +352,7 @@ static int hear_control(struct bm_pipe *p)
     int any = 0, heard = 1;
 
     while (heard && p->comm->size > 1 && !p->failure.broken) {
-        struct bm_note n;
+        struct bm_signal n;
         size_t round;
 
         bm_pipe_break(p, bm_comm_hear(p->comm, &n, &heard, &p->failure.error));

@@ -79,7 +79,7 @@ struct bm_pipe_calls {
  * They belong to one pipe at a time. A pipe that bm_pipe_run() did not wait for
  * ('stored' is 0: a step that is stored while the program goes on) has them
  * till it is freed. That is before anyone opens the next: every collective call
- * settles such a step first (api/api_begin.c), and within a step the pipe of
+ * finishes such a step first (api/api_begin.c), and within a step the pipe of
  * the particles is run to its end and freed before that of the grids is opened.
  * Of other ranks nobody is left in the last pipe either: all meet in
  * bm_pipe_open() before anyone uses its port. */

@@ -88,9 +88,9 @@ void bm_flow_most(const struct bm_flow *f, int rank, size_t *most,
 /* ---- of the gatherer ---------------------------------------------------- */
 
 /* Go through the pieces by round: the number of those in round r is added to
- * place[r], and, if 'cuts' is not NULL, they are put there, from that place
+ * next[r], and, if 'cuts' is not NULL, they are put there, from that index
  * on. */
-static void visit_cuts(const struct bm_flow *f, size_t *place, size_t *cuts)
+static void visit_cuts(const struct bm_flow *f, size_t *next, size_t *cuts)
 {
     for (size_t i = 0; i < f->count; i++) {
         size_t last;
@@ -100,8 +100,8 @@ static void visit_cuts(const struct bm_flow *f, size_t *place, size_t *cuts)
         last = bm_flow_last_round(f, i);
         for (size_t r = bm_flow_first_round(f, i); r <= last; r++) {
             if (cuts)
-                cuts[place[r]] = i;
-            place[r]++;
+                cuts[next[r]] = i;
+            next[r]++;
         }
     }
 }
@@ -114,7 +114,7 @@ static int list_cuts(struct bm_pipe_gathering *g, const struct bm_flow *f,
     g->first_cut = bm_new(a, rounds + 2, sizeof(*g->first_cut));
     if (!g->first_cut)
         return BOUMA_ENOMEM;
-    /* Two places on, so that the second time leaves them where they belong. */
+    /* Two entries on, so that the second time leaves them where they belong. */
     visit_cuts(f, g->first_cut + 2, NULL);
     for (size_t r = 0; r < rounds; r++)
         g->first_cut[r + 2] += g->first_cut[r + 1];

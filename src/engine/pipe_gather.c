@@ -177,7 +177,7 @@ static void open_round(struct bm_pipe *p, size_t round)
             far++;
         if (p->gathering.ranks[i] != p->comm->rank &&
             is_told(p, p->gathering.ranks[i], round))
-            bm_pipe_note(p, p->gathering.ranks[i], BM_OPEN, round, failed);
+            bm_pipe_signal(p, p->gathering.ranks[i], BM_OPEN, round, failed);
     }
     slot->missing = near + (far > 0); /* messages are done all at once */
     if (far)

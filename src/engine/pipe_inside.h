@@ -11,7 +11,7 @@
 
 enum { BM_OPEN = 1, BM_DONE = 2 };
 
-#define BM_CONTROL_FAILED ((uint64_t)1 << 63) /* in the value of a note */
+#define BM_CONTROL_FAILED ((uint64_t)1 << 63) /* in the value of a signal */
 
 /* This rank's part in a flow: its pieces in order, one after the other. */
 struct bm_lane {
@@ -119,8 +119,8 @@ int bm_pipe_is_made(const struct bm_pipe_calls *calls);
 int bm_pipe_is_direct(const struct bm_pipe *p, const struct bm_lane *l,
                       uint64_t bytes);
 
-void bm_pipe_note(struct bm_pipe *p, int peer, uint32_t what, size_t round,
-                  int failed);
+void bm_pipe_signal(struct bm_pipe *p, int peer, uint32_t what, size_t round,
+                    int failed);
 
 /* ---- which piece lies in which round ------------------------------------ */
 

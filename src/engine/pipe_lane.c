@@ -67,7 +67,7 @@ static void take(const struct bm_pipe_calls *calls, struct bm_scratch *scratch,
 
 /* ---- by memory that both see -------------------------------------------- */
 
-/* Move a stretch between this rank's memory and its place in a buffer. 0: not
+/* Move a stretch between this rank's memory and its offset in a buffer. 0: not
  * yet. */
 static int move(struct bm_pipe *p, struct bm_lane *l,
                 const struct bm_stretch *s, uint8_t *room)
@@ -100,8 +100,8 @@ static void finish_round(struct bm_pipe *p, struct bm_lane *l, size_t round)
         return;
     }
     p->moved.rounds++;
-    bm_pipe_note(p, l->flow->gatherer, BM_DONE, round,
-                 p->failure.rc != BOUMA_OK);
+    bm_pipe_signal(p, l->flow->gatherer, BM_DONE, round,
+                   p->failure.rc != BOUMA_OK);
 }
 
 /* One stretch. */

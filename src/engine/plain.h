@@ -24,7 +24,7 @@ struct bm_declared {
 };
 
 /* Where a piece of this rank is in memory. */
-struct bm_source_place {
+struct bm_plain_source {
     uint32_t variable;
     uint64_t from;
 };
@@ -32,9 +32,9 @@ struct bm_source_place {
 /* The call that is on: what it moves, and where to. */
 struct bm_plain_call {
     int reading;
-    void *const *data;              /* [variables], the caller's */
-    struct bm_source_place *places; /* [place_count]; the tags of pieces */
-    size_t place_count;
+    void *const *data;               /* [variables], the caller's */
+    struct bm_plain_source *sources; /* [source_count]; the tags of pieces */
+    size_t source_count;
 };
 
 struct bouma_io_file {

@@ -20,17 +20,17 @@ static int add_piece(void *context, const struct bm_domain_stretch *s)
     struct bm_piece piece = {segment->rank, s->at, s->bytes, 0};
 
     if (segment->rank == f->comm->rank) {
-        struct bm_source_place *places =
-            bm_grow(f->a, f->call.places, f->call.place_count, sizeof(*places));
+        struct bm_plain_source *sources = bm_grow(
+            f->a, f->call.sources, f->call.source_count, sizeof(*sources));
 
-        if (!places)
+        if (!sources)
             return BOUMA_ENOMEM;
-        f->call.places = places;
-        piece.tag = f->call.place_count++;
-        places[piece.tag] = (struct bm_source_place){segment->tag, s->from};
+        f->call.sources = sources;
+        piece.tag = f->call.source_count++;
+        sources[piece.tag] = (struct bm_plain_source){segment->tag, s->from};
     }
-    bm_flow_builder_place(&g->flows, f->declared.domain.cells[s->cell].gatherer,
-                          &piece);
+    bm_flow_builder_add_at(&g->flows,
+                           f->declared.domain.cells[s->cell].gatherer, &piece);
     return BOUMA_OK;
 }
 
@@ -41,7 +41,7 @@ static int make_flows(struct gathering *g)
     const struct bm_domain *d = &f->declared.domain;
     int rc = bm_flow_builder_init(&g->flows, f->comm);
 
-    f->call.place_count = 0;
+    f->call.source_count = 0;
     for (size_t c = 0; c < d->cell_count && !rc; c++) {
         const struct bm_cell *cell = &d->cells[c];
 
@@ -59,8 +59,8 @@ static uint8_t *bytes_of(void *context, size_t tag)
 {
     struct bouma_io_file *f = context;
 
-    return (uint8_t *)f->call.data[f->call.places[tag].variable] +
-           f->call.places[tag].from;
+    return (uint8_t *)f->call.data[f->call.sources[tag].variable] +
+           f->call.sources[tag].from;
 }
 
 /* Store or load: a stretch of the stream is one or, with holes in the file,
@@ -187,8 +187,8 @@ int bm_plain_move(struct bouma_io_file *f, void *const *data, int reading,
         f->report.store_seconds = (double)most[2] * 1e-9;
     }
     bm_pipe_free(pipe);
-    bm_drop(f->a, f->call.places);
-    f->call.places = NULL;
+    bm_drop(f->a, f->call.sources);
+    f->call.sources = NULL;
     f->call.data = NULL;
     return rc;
 }

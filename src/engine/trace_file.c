@@ -108,7 +108,7 @@ static int choose(const struct bm_trace_file *f, int *number, enum found *found,
 }
 
 /* A trace of another process makes way. It is moved aside first, and looked at
- * there: meanwhile another thread may have put its own in that place. */
+ * there: meanwhile another thread may have put its own under that name. */
 static int make_way(const struct bm_trace_file *f, const char *name)
 {
     char aside[BM_NAME_BYTES + 8], free_name[BM_NAME_BYTES];
@@ -129,7 +129,7 @@ static int make_way(const struct bm_trace_file *f, const char *name)
 }
 
 /* The file is whole: now it gets its name, which others may want, too. */
-static int settle(const struct bm_trace_file *f, struct bm_error *error)
+static int publish_file(const struct bm_trace_file *f, struct bm_error *error)
 {
     enum found found;
     int number = 1, code = EEXIST, rc;
@@ -241,7 +241,7 @@ int bm_trace_file_close(struct bm_trace_file *f, int rc, struct bm_error *error)
             rc = bm_fail_io(error, code, "%s: the trace could not be written",
                             f->path);
         if (!rc)
-            rc = settle(f, error);
+            rc = publish_file(f, error);
         if (rc)
             f->io->remove(f->io->user, f->root, f->part);
     }

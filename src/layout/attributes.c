@@ -78,9 +78,9 @@ void bm_attributes_release(struct bouma_attributes *attributes)
     bm_catalogue_release(&attributes->names, attributes->a);
 }
 
-static const char *name_at(const void *list, size_t place)
+static const char *name_at(const void *list, size_t index)
 {
-    return ((const struct bm_attribute *)list)[place].name;
+    return ((const struct bm_attribute *)list)[index].name;
 }
 
 struct bm_attribute *

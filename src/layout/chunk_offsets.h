@@ -4,8 +4,8 @@
  *     order=level:  for each level, coarse to fine: chunks
  *     order=chunk:  for each chunk: levels, coarse to fine
  *
- * Usually their places follow from that and the sizes. In a placed subfile they
- * are stored, each as the difference to where it would lie right behind the one
+ * Usually their offsets follow from that and the sizes. A subfile may also
+ * store them, each as the difference to where it would lie right behind the one
  * before it in the walk (the first: at the start of the data), so that a
  * regular layout costs a byte a level. Those of no bytes are not stored: they
  * lie where they would. */
@@ -17,9 +17,9 @@
 /* From data_offset on: those of trees and levels, and data_bytes. */
 void bm_chunk_offsets_derive(struct bm_head *h);
 
-/* ---- of a placed subfile ------------------------------------------------ */
+/* ---- of a subfile with stored offsets ----------------------------------- */
 
-/* Give levels of no bytes their place. */
+/* Give levels of no bytes their offsets. */
 void bm_chunk_offsets_fill(struct bm_head *h);
 
 size_t bm_chunk_offsets_bytes(const struct bm_head *h,

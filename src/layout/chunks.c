@@ -9,18 +9,18 @@
 static void sort_by_digit(uint64_t *to, const uint64_t *keys, size_t n,
                           int shift)
 {
-    size_t place[DIGITS] = {0}, before = 0;
+    size_t next[DIGITS] = {0}, before = 0;
 
     for (size_t i = 0; i < n; i++)
-        place[keys[i] >> shift & (DIGITS - 1)]++;
+        next[keys[i] >> shift & (DIGITS - 1)]++;
     for (int d = 0; d < DIGITS; d++) {
-        size_t count = place[d];
+        size_t count = next[d];
 
-        place[d] = before;
+        next[d] = before;
         before += count;
     }
     for (size_t i = 0; i < n; i++)
-        to[place[keys[i] >> shift & (DIGITS - 1)]++] = keys[i];
+        to[next[keys[i] >> shift & (DIGITS - 1)]++] = keys[i];
 }
 
 /* Radix sort, which takes time that grows with n: keys are small numbers. */

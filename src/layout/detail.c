@@ -1,4 +1,4 @@
-/* detail.c -- see detail.h: ranks, and the places of each level. */
+/* detail.c -- see detail.h: ranks, and the slots of each level. */
 #include "layout/detail.h"
 
 #include <assert.h>
@@ -48,12 +48,12 @@ int bm_detail_valid(uint32_t chunk, int levels, const uint32_t *limit)
 
 /* ---- ranks -------------------------------------------------------------- */
 
-/* Ranks of all places, from the coarsest nodes down: when bit h is decided, the
- * places that share the bits from h on have the same rank but for its higher
+/* Ranks of all slots, from the coarsest nodes down: when bit h is decided, the
+ * slots that share the bits from h on have the same rank but for its higher
  * bits, which are not decided yet. */
 static void fill_ranks(uint16_t *rank, uint32_t chunk)
 {
-    uint32_t step = 1; /* what bit h of a place becomes in a rank */
+    uint32_t step = 1; /* what bit h of a slot becomes in a rank */
 
     memset(rank, 0, sizeof(*rank) * chunk);
     for (uint32_t run = chunk; run > 1; run /= 2, step *= 2)
@@ -116,35 +116,35 @@ double bm_detail_offset(uint64_t seed, uint64_t chunk)
 
 /* ---- levels of a chunk -------------------------------------------------- */
 
-void bm_detail_counts(const struct bm_detail *d, uint32_t shift,
-                      uint32_t places, uint64_t counts[BM_MAX_LEVELS])
+void bm_detail_counts(const struct bm_detail *d, uint32_t shift, uint32_t slots,
+                      uint64_t counts[BM_MAX_LEVELS])
 {
-    assert(shift < d->chunk && places <= d->chunk);
+    assert(shift < d->chunk && slots <= d->chunk);
     for (int k = 0; k < d->levels; k++)
         counts[k] =
-            places == d->chunk ? d->limit[k] - d->limit[k + 1] : (uint64_t)0;
-    for (uint32_t p = 0; p < places && places < d->chunk; p++)
+            slots == d->chunk ? d->limit[k] - d->limit[k + 1] : (uint64_t)0;
+    for (uint32_t p = 0; p < slots && slots < d->chunk; p++)
         counts[d->level[p ^ shift]]++;
 }
 
 /* A counting sort. A counter that was just stored takes long to be loaded
- * again, so four quarters of the places are gone through in turn, each with its
- * own counters: that is more than twice as fast. The last few places, if they
+ * again, so four quarters of the slots are gone through in turn, each with its
+ * own counters: that is more than twice as fast. The last few slots, if they
  * are no multiple of four, are the last quarter's. */
 enum { QUARTERS = 4 };
 
-void bm_detail_order(const struct bm_detail *d, uint32_t shift, uint32_t places,
+void bm_detail_order(const struct bm_detail *d, uint32_t shift, uint32_t slots,
                      uint16_t *order, uint32_t first[BM_MAX_LEVELS])
 {
     uint32_t at[QUARTERS][BM_MAX_LEVELS] = {{0}}, sum = 0;
     const uint8_t *level = d->level;
-    const uint32_t quarter = places / QUARTERS;
+    const uint32_t quarter = slots / QUARTERS;
 
-    assert(shift < d->chunk && places <= d->chunk);
+    assert(shift < d->chunk && slots <= d->chunk);
     for (uint32_t i = 0; i < quarter; i++)
         for (uint32_t j = 0; j < QUARTERS; j++)
             at[j][level[(i + j * quarter) ^ shift]]++;
-    for (uint32_t p = QUARTERS * quarter; p < places; p++)
+    for (uint32_t p = QUARTERS * quarter; p < slots; p++)
         at[QUARTERS - 1][level[p ^ shift]]++;
 
     for (int k = d->levels - 1; k >= 0; k--) {
@@ -163,7 +163,7 @@ void bm_detail_order(const struct bm_detail *d, uint32_t shift, uint32_t places,
 
             order[at[j][level[p ^ shift]]++] = (uint16_t)p;
         }
-    for (uint32_t p = QUARTERS * quarter; p < places; p++)
+    for (uint32_t p = QUARTERS * quarter; p < slots; p++)
         order[at[QUARTERS - 1][level[p ^ shift]]++] = (uint16_t)p;
 }
 

@@ -1,17 +1,17 @@
 /* detail.h -- levels of detail of particles.
  *
  * The particles of a file stand in the order of its tree, so that every region
- * of the tree is a run of places. A chunk is 'chunk' places of that order (a
- * power of two; the last one may be shorter). Inside a chunk each place has a
- * rank, the bits of the place reversed and scrambled:
+ * of the tree is a run of slots. A chunk is 'chunk' slots of that order (a
+ * power of two; the last one may be shorter). Inside a chunk each slot has a
+ * rank, the bits of the slot reversed and scrambled:
  *
- *     the first 2^k ranks have one place in each of 2^k equal runs, anywhere in
+ *     the first 2^k ranks have one slot in each of 2^k equal runs, anywhere in
  *     it with the same chance (Owen's scrambling)
  *
  * so those with a rank below q * chunk are a sample of the share q of the
  * particles, spread evenly over every region, and each particle is in it with
  * the same chance. Level k has the ranks from limit[k + 1] up to limit[k]; the
- * coarsest is the last. Chunks differ by a shift, which is xored to the place.
+ * coarsest is the last. Chunks differ by a shift, which is xored to the slot.
  *
  * In full, so that others can read what is stored by levels: mix(x) is the end
  * of a step of splitmix64, on 64-bit numbers, and next(x) the whole step:
@@ -21,19 +21,19 @@
  *     mix = x ^ x >> 31
  *     next(x) = mix(x + 0x9e3779b97f4a7c15)
  *
- * With 2^b places in a chunk, bit h of place p is decided at a node of the
- * binary tree over the places, numbered as a heap is:
+ * With 2^b slots in a chunk, bit h of slot p is decided at a node of the
+ * binary tree over the slots, numbered as a heap is:
  *
  *     node = 2^(b-1-h) + floor(p / 2^(h+1))
  *
  *                  1               h = 2     b = 3
  *             2         3          h = 1
  *           4   5     6   7        h = 0
- *          0 1 2 3   4 5 6 7       places
+ *          0 1 2 3   4 5 6 7       slots
  *
  * The bit is flipped if the highest bit of mix(node) is set. The b bits that
  * come out, in reversed order (bit 0 is the highest), are the rank that p has
- * without a shift. With the shift s, place p has the rank of p ^ s. Of seed and
+ * without a shift. With the shift s, slot p has the rank of p ^ s. Of seed and
  * chunk number:
  *
  *     h = next(next(seed) ^ chunk)     shift = h mod 2^b
@@ -56,7 +56,7 @@ struct bm_detail {
     int levels;
     uint32_t limit[BM_MAX_LEVELS + 1]; /* [levels + 1]; 0 at the end */
     uint16_t *rank;                    /* [chunk] */
-    uint8_t *level;                    /* [chunk] of the same places */
+    uint8_t *level;                    /* [chunk] of the same slots */
 };
 
 /* The usual limits: tenths down to a tenth of the chunk, then halves as long as
@@ -74,7 +74,7 @@ int bm_detail_init(struct bm_detail *d, const bouma_allocator *a,
                    uint32_t chunk, int levels, const uint32_t *limit);
 void bm_detail_release(struct bm_detail *d);
 
-/* What is xored to the places of a chunk; and a number from 0 up to 1 that is
+/* What is xored to the slots of a chunk; and a number from 0 up to 1 that is
  * added to its ranks, so that any share is met on average: q * chunk is above
  * rank + offset for q * chunk of the ranks, in the mean of all chunks. */
 uint32_t bm_detail_shift(const struct bm_detail *d, uint64_t seed,
@@ -85,14 +85,14 @@ double bm_detail_offset(uint64_t seed, uint64_t chunk);
  * than this. Shares that a level ends at, but for rounding, end there. */
 double bm_detail_threshold(const struct bm_detail *d, double q);
 
-/* Particles of each level among the first 'places' of a chunk. */
-void bm_detail_counts(const struct bm_detail *d, uint32_t shift,
-                      uint32_t places, uint64_t counts[BM_MAX_LEVELS]);
+/* Particles of each level among the first 'slots' of a chunk. */
+void bm_detail_counts(const struct bm_detail *d, uint32_t shift, uint32_t slots,
+                      uint64_t counts[BM_MAX_LEVELS]);
 
-/* All levels at once: the places of each level in ascending order, the coarsest
+/* All levels at once: the slots of each level in ascending order, the coarsest
  * level first. Those of level k are order[first[k]] up to the first of level
- * k - 1 (for level 0: up to 'places'). */
-void bm_detail_order(const struct bm_detail *d, uint32_t shift, uint32_t places,
+ * k - 1 (for level 0: up to 'slots'). */
+void bm_detail_order(const struct bm_detail *d, uint32_t shift, uint32_t slots,
                      uint16_t *order, uint32_t first[BM_MAX_LEVELS]);
 
 #endif

@@ -8,7 +8,7 @@
 #include "plan/aggregate.h"
 
 struct bm_file_tree_node {
-    uint32_t right; /* place of the right child; 0: a leaf */
+    uint32_t right; /* index of the right child; 0: a leaf */
     uint32_t file;  /* of a leaf, among the set's own */
     int axis;       /* -1: of a leaf, or of nodes divided by their order */
     double split;

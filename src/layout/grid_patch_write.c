@@ -97,7 +97,7 @@ int bm_grid_patch_encode(struct bm_encoding *e, struct bm_buffer *out)
 
     if (own->codec->encode_field)
         return encode_fields(e, out);
-    bm_patch_settle(p, own->level, e->coder->room[SCRATCH].data);
+    bm_patch_fill_coarser(p, own->level, e->coder->room[SCRATCH].data);
     bm_patch_ranges(p, e->variable->type, own->level, e->ranges);
     for (int k = p->levels - 1; k >= 0 && !rc; k--)
         rc = encode_level(e, k, out);

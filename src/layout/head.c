@@ -96,7 +96,7 @@ struct bm_section *bm_head_section(const struct bm_head *h, uint32_t variable)
                : NULL;
 }
 
-/* Whether a key is in a list that is not empty, and its place. */
+/* Whether a key is in a list that is not empty, and its index. */
 static int find_key(const uint64_t *keys, size_t count, uint64_t key,
                     size_t *at)
 {
@@ -110,13 +110,13 @@ static int find_key(const uint64_t *keys, size_t count, uint64_t key,
 size_t bm_section_common(const struct bm_section *s, const uint64_t *keys,
                          size_t count, size_t *at)
 {
-    size_t found = 0, place;
+    size_t found = 0, index;
 
     for (size_t i = 0; i < count && count < s->count; i++)
-        if (find_key(s->keys, s->count, keys[i], &place))
-            at[found++] = place;
+        if (find_key(s->keys, s->count, keys[i], &index))
+            at[found++] = index;
     for (size_t i = 0; i < s->count && count && s->count <= count; i++)
-        if (find_key(keys, count, s->keys[i], &place))
+        if (find_key(keys, count, s->keys[i], &index))
             at[found++] = i;
     return found;
 }
@@ -163,7 +163,7 @@ static size_t keys_bytes(const struct bm_section *s)
     return bytes;
 }
 
-/* But for the places of a placed subfile. */
+/* But for stored offsets. */
 static size_t table_bytes(const struct bm_section *s)
 {
     size_t bytes = s->count * bm_head_row_bytes(s->variable) + keys_bytes(s);
@@ -190,10 +190,10 @@ static size_t bytes_before_sections(const struct bm_head *h,
     return bytes;
 }
 
-/* Whether a placed head fits in front of the data, and not far too much room
- * was left for it. bm_head_bound() is less than 4 times what comes out: a level
- * has at least 5 bytes and at most 18. */
-static int placed_well(const struct bm_head *h)
+/* Whether a head with stored offsets fits in front of the data, and not far too
+ * much room was left for it. bm_head_bound() is less than 4 times what comes
+ * out: a level has at least 5 bytes and at most 18. */
+static int offsets_fit(const struct bm_head *h)
 {
     uint64_t room = h->data_offset - h->head_offset;
 
@@ -225,14 +225,14 @@ int bm_head_arrange(struct bm_head *h, const struct bm_schema *schema)
         return BOUMA_EFORMAT;
     h->front_bytes = front.bytes;
     h->head_offset = bm_front_end(front.bytes);
-    h->head_bytes =
-        before + (h->placed ? 8 : 0) + (h->front_bytes ? BM_FRONT_RECORD : 0);
+    h->head_bytes = before + (h->has_offsets ? 8 : 0) +
+                    (h->front_bytes ? BM_FRONT_RECORD : 0);
     for (size_t i = 0; i < h->count; i++) {
         h->head_bytes += BM_SECTION_BYTES + table_bytes(&h->sections[i]);
-        if (h->placed)
+        if (h->has_offsets)
             h->head_bytes += bm_chunk_offsets_bytes(h, &h->sections[i]);
     }
-    if (h->placed) {
+    if (h->has_offsets) {
         bm_chunk_offsets_fill(h);
     } else {
         h->data_offset =
@@ -241,7 +241,7 @@ int bm_head_arrange(struct bm_head *h, const struct bm_schema *schema)
         bm_chunk_offsets_derive(h);
     }
     h->file_bytes = h->data_offset + h->data_bytes + h->head_bytes;
-    return !h->placed || placed_well(h) ? BOUMA_OK : BOUMA_EFORMAT;
+    return !h->has_offsets || offsets_fit(h) ? BOUMA_OK : BOUMA_EFORMAT;
 }
 
 int bm_head_bound(uint64_t *out, const struct bm_head *h,
@@ -301,9 +301,9 @@ int bm_range_decode(struct bm_range *range, struct bm_cursor *c,
  * axis makes more than 3 of the errors of a level, so three of them 27; that is
  * some fifty times what occurs. The arithmetic is that of the type. */
 double bm_variable_slack(const struct bouma_variable *v,
-                         const struct bm_range *noted)
+                         const struct bm_range *recorded)
 {
-    double largest = fmax(fabs(noted->low.f), fabs(noted->high.f));
+    double largest = fmax(fabs(recorded->low.f), fabs(recorded->high.f));
 
     if (!v->nominal)
         return v->bound;
@@ -346,7 +346,7 @@ static void encode_section(struct bm_buffer *b, const struct bm_head *h,
         bm_put_bytes_of(b, s->ranges[i].nans, nan_bytes(v));
     for (size_t i = 0; i < levels; i++)
         bm_put_varint(b, s->sizes[i]);
-    if (h->placed)
+    if (h->has_offsets)
         bm_chunk_offsets_encode(b, h, s);
     for (size_t i = 0; i < levels; i++)
         bm_put_u32(b, s->hashes[i]);
@@ -364,9 +364,9 @@ void bm_head_encode(struct bm_buffer *b, const struct bm_head *h,
     bm_put_u32(b, h->generation.epoch);
     bm_put_u32(b, h->generation.attempt);
     bm_put_u32(b, (uint32_t)h->order);
-    bm_put_u32(b, h->placed ? 1 : 0);
+    bm_put_u32(b, h->has_offsets ? 1 : 0);
     bm_put_u64(b, h->data_bytes);
-    if (h->placed)
+    if (h->has_offsets)
         bm_put_u64(b, h->data_offset);
     bm_schema_encode(b, schema);
     bm_summaries_encode(b, &h->summaries);
@@ -423,7 +423,7 @@ static int decode_columns(struct bm_head *h, struct bm_section *s,
                 return BOUMA_EFORMAT;
         }
     }
-    if (h->placed && bm_chunk_offsets_decode(h, s, c))
+    if (h->has_offsets && bm_chunk_offsets_decode(h, s, c))
         return BOUMA_EFORMAT;
     for (size_t i = 0; i < s->count * (size_t)s->levels; i++)
         s->hashes[i] = bm_get_u32(c);
@@ -502,7 +502,7 @@ static int compare_schema(struct bm_cursor *c, const struct bm_schema *schema)
 static int decode_front(struct bm_head *h, struct bm_cursor *c,
                         const char *name, struct bm_error *error)
 {
-    uint32_t placed;
+    uint32_t has_offsets;
 
     h->step = bm_get_u64(c);
     h->time = bm_get_f64(c);
@@ -511,15 +511,15 @@ static int decode_front(struct bm_head *h, struct bm_cursor *c,
     h->generation.epoch = bm_get_u32(c);
     h->generation.attempt = bm_get_u32(c);
     h->order = (bouma_order)bm_get_u32(c);
-    placed = bm_get_u32(c);
-    h->placed = placed != 0;
+    has_offsets = bm_get_u32(c);
+    h->has_offsets = has_offsets != 0;
     h->data_bytes = bm_get_u64(c);
-    h->data_offset = h->placed ? bm_get_u64(c) : 0;
-    if (!c->failed && (placed > 1 || h->order > BOUMA_ORDER_CHUNK))
+    h->data_offset = h->has_offsets ? bm_get_u64(c) : 0;
+    if (!c->failed && (has_offsets > 1 || h->order > BOUMA_ORDER_CHUNK))
         return bm_fail(error, BOUMA_EVERSION,
                        "%s: " BM_NEWER "its order (%d) or how its levels are "
                        "placed (%" PRIu32 ") is not known to this version",
-                       name, (int)h->order, placed);
+                       name, (int)h->order, has_offsets);
     if (h->step > INT64_MAX || h->subfiles > BM_MAX_SUBFILES ||
         h->subfile >= h->subfiles || h->order < BOUMA_ORDER_LEVEL ||
         h->data_bytes > BM_MAX_DATA_BYTES || h->data_offset > BM_MAX_DATA_BYTES)
@@ -559,7 +559,7 @@ static int check_arranged(struct bm_head *h, const struct bm_schema *schema,
     if (!rc && (h->data_bytes != data_bytes || h->head_bytes != from->bytes ||
                 h->file_bytes != from->file_bytes))
         rc = BOUMA_EFORMAT;
-    return rc || !h->placed ? rc : bm_chunk_offsets_check(h);
+    return rc || !h->has_offsets ? rc : bm_chunk_offsets_check(h);
 }
 
 int bm_head_decode(struct bm_head *h, const struct bm_schema *schema,

@@ -10,10 +10,10 @@
  *     order=chunk:  for each section: for each chunk: levels, coarse to fine
  *
  * so no offset can point anywhere wrong. A writer that stores chunks before it
- * has all sizes makes a *placed* subfile instead: the table has the places, and
- * there may be more room behind the first head, and gaps between levels. A file
- * may begin with bytes of another format, in front of the first head: see
- * front.h. */
+ * has all sizes makes a subfile *with stored offsets* instead: they are in the
+ * table, and there may be more room behind the first head, and gaps between
+ * levels. A file may begin with bytes of another format, in front of the first
+ * head: see front.h. */
 #ifndef BM_HEAD_H
 #define BM_HEAD_H
 
@@ -23,8 +23,8 @@
 #define BM_MAX_SUBFILES   ((uint32_t)1 << 20)
 #define BM_MAX_DATA_BYTES ((uint64_t)1 << 61)
 #define BM_DATA_ALIGNMENT 64 /* data_offset is a multiple of it */
-/* What a placed subfile may leave free in front of the data, beyond 4 times the
- * bytes of its head. */
+/* What a subfile with stored offsets may leave free in front of the data,
+ * beyond 4 times the bytes of its head. */
 #define BM_SPARE_BYTES   ((uint64_t)1 << 20)
 #define BM_HEAD_COPIES   2  /* in a file */
 #define BM_SECTION_BYTES 28 /* of a section, without its chunks */
@@ -50,7 +50,7 @@ struct bm_head {
     uint32_t subfile, subfiles;
     struct bm_generation generation;
     bouma_order order;
-    int placed; /* the table has the places; never with summaries */
+    int has_offsets; /* the table stores them; never with summaries */
     struct bm_summary_list summaries;
     struct bm_section *sections; /* [count], ascending by variable */
     size_t count;
@@ -58,7 +58,7 @@ struct bm_head {
     /* What is in front of the first head, and where that begins: see front.h;
      * derived. */
     uint64_t front_bytes, head_offset;
-    /* Derived, and so are the offsets of the sections, unless 'placed'. */
+    /* Derived, and so are the offsets of the sections, unless 'has_offsets'. */
     uint64_t data_offset, data_bytes;
 };
 
@@ -75,7 +75,7 @@ int bm_head_add_section(struct bm_head *h,
 uint64_t bm_section_values(const struct bm_section *s, size_t chunk,
                            uint64_t values[BM_MAX_LEVELS]);
 
-/* Bytes of one chunk in the table, but for its key, sizes and places; and what
+/* Bytes of one chunk in the table, but for its key, sizes and offsets; and what
  * they follow from. 'most' values of a component are in a chunk. */
 size_t bm_head_row_bytes(const struct bouma_variable *v);
 size_t bm_table_row_bytes(bouma_type type, int components, int pieces,
@@ -85,17 +85,18 @@ size_t bm_table_row_bytes(bouma_type type, int components, int pieces,
 void bm_section_text(char *text, size_t bytes, const struct bm_section *s,
                      size_t chunk);
 
-/* From the sizes, fill in the derived fields. Of a placed head, these are its
- * own bytes, those of the file, and the offsets of levels that have no bytes;
- * EFORMAT if data_offset leaves too little or too much room for it, or there
- * are summaries. EFORMAT also if an object with a front is not alone. Else
- * BOUMA_OK or ENOMEM. */
+/* From the sizes, fill in the derived fields. Of a head with stored offsets,
+ * these are its own bytes, those of the file, and the offsets of levels that
+ * have no bytes; EFORMAT if data_offset leaves too little or too much room for
+ * it, or there are summaries. EFORMAT also if an object with a front is not
+ * alone. Else BOUMA_OK or ENOMEM. */
 int bm_head_arrange(struct bm_head *h, const struct bm_schema *schema);
 
-/* Where a placed head of these sections, with their keys, ends at most, whatever
- * its sizes and offsets, if its data have no more than so many bytes (at most
- * BM_MAX_DATA_BYTES). Any data_offset from there up to 1 MiB more will do, if it
- * is a multiple of BM_DATA_ALIGNMENT. BOUMA_OK, ENOMEM, or EFORMAT as above. */
+/* Where a head with stored offsets of these sections, with their keys, ends at
+ * most, whatever its sizes and offsets, if its data have no more than so many
+ * bytes (at most BM_MAX_DATA_BYTES). Any data_offset from there up to 1 MiB
+ * more will do, if it is a multiple of BM_DATA_ALIGNMENT. BOUMA_OK, ENOMEM, or
+ * EFORMAT as above. */
 int bm_head_bound(uint64_t *out, const struct bm_head *h,
                   const struct bm_schema *schema, uint64_t data_bytes);
 

@@ -27,7 +27,7 @@ struct bm_index {
     uint32_t hash; /* see bm_summary_hash_index() */
 };
 
-/* In place of a level, in the address of an index. */
+/* Instead of a level, in the address of an index. */
 #define BM_INDEX_LEVEL UINT32_MAX
 
 /* The variables that a file has; and the range of a component's values. */

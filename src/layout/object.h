@@ -74,7 +74,7 @@ struct bm_variable_in_step {
 
 struct bouma_variable {
     struct bm_object *object;
-    uint32_t id; /* its place among all variables of the schema */
+    uint32_t id; /* its index among all variables of the schema */
     char *name, *unit;
     bouma_type type;
     int components;
@@ -99,7 +99,7 @@ struct bm_object {
     struct bm_schema *schema;
     const struct bm_layout *layout;
     enum bm_object_kind kind; /* the layout's */
-    uint32_t number;          /* its place among all objects of the schema */
+    uint32_t number;          /* its index among all objects of the schema */
     char *name, *unit;
     int ndims;
     int levels;
@@ -143,7 +143,7 @@ struct bouma_variable *bm_grid_find_variable(const struct bm_object *grid,
 /* Bytes of one value; and of all components of a sample. */
 size_t bm_variable_value_size(const struct bouma_variable *variable);
 size_t bm_variable_sample_size(const struct bouma_variable *variable);
-/* The place of its first component among those of all variables of its object.
+/* The index of its first component among those of all variables of its object.
  */
 size_t bm_variable_lane(const struct bouma_variable *variable);
 

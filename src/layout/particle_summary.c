@@ -339,28 +339,26 @@ const struct bm_summary_functions bm_particle_summary_functions = {
 
 /* ---- chunks ------------------------------------------------------------- */
 
-uint64_t bm_particle_summary_chunks(const struct bm_object *set,
-                                    uint64_t places)
+uint64_t bm_particle_summary_chunks(const struct bm_object *set, uint64_t slots)
 {
-    return (places + bm_bat_of(set)->detail.chunk - 1) /
+    return (slots + bm_bat_of(set)->detail.chunk - 1) /
            bm_bat_of(set)->detail.chunk;
 }
 
-uint32_t bm_particle_summary_chunk_places(const struct bm_object *set,
-                                          uint64_t places, uint64_t chunk)
+uint32_t bm_particle_summary_chunk_slots(const struct bm_object *set,
+                                         uint64_t slots, uint64_t chunk)
 {
-    uint64_t left = places - chunk * bm_bat_of(set)->detail.chunk;
+    uint64_t left = slots - chunk * bm_bat_of(set)->detail.chunk;
 
     return left < bm_bat_of(set)->detail.chunk ? (uint32_t)left
                                                : bm_bat_of(set)->detail.chunk;
 }
 
-uint64_t bm_particle_summary_values(const struct bm_object *set,
-                                    uint64_t places, uint64_t seed,
-                                    uint64_t chunk,
+uint64_t bm_particle_summary_values(const struct bm_object *set, uint64_t slots,
+                                    uint64_t seed, uint64_t chunk,
                                     uint64_t values[BM_MAX_LEVELS])
 {
-    uint32_t here = bm_particle_summary_chunk_places(set, places, chunk);
+    uint32_t here = bm_particle_summary_chunk_slots(set, slots, chunk);
     uint32_t shift = bm_detail_shift(&bm_bat_of(set)->detail, seed, chunk);
 
     bm_detail_counts(&bm_bat_of(set)->detail, shift, here, values);

@@ -63,16 +63,15 @@ int bm_particle_summary_decode_tree(struct bm_tree *tree,
                                     const uint8_t *data, size_t bytes,
                                     struct bm_codec_state *state);
 
-/* The chunks that so many places make. */
+/* The chunks that so many slots make. */
 uint64_t bm_particle_summary_chunks(const struct bm_object *set,
-                                    uint64_t places);
-/* The places of one chunk. */
-uint32_t bm_particle_summary_chunk_places(const struct bm_object *set,
-                                          uint64_t places, uint64_t chunk);
+                                    uint64_t slots);
+/* The slots of one chunk. */
+uint32_t bm_particle_summary_chunk_slots(const struct bm_object *set,
+                                         uint64_t slots, uint64_t chunk);
 /* Particles of a chunk at each level, into values[levels]; gives their sum. */
-uint64_t bm_particle_summary_values(const struct bm_object *set,
-                                    uint64_t places, uint64_t seed,
-                                    uint64_t chunk,
+uint64_t bm_particle_summary_values(const struct bm_object *set, uint64_t slots,
+                                    uint64_t seed, uint64_t chunk,
                                     uint64_t values[BM_MAX_LEVELS]);
 
 /* One level of a chunk of a variable, [components][count], to bytes (appended)

@@ -155,7 +155,7 @@ static uint64_t most_values(const struct bm_object *o)
     return bm_bat_of(o)->detail.chunk;
 }
 
-static uint64_t places_of(const struct bm_summary *s)
+static uint64_t slots_of(const struct bm_summary *s)
 {
     return s ? bm_particle_summary_of(s)->count : 0;
 }
@@ -163,27 +163,27 @@ static uint64_t places_of(const struct bm_summary *s)
 static int has_chunk(const struct bm_object *o, const struct bm_summary *s,
                      uint64_t key)
 {
-    return key < bm_particle_summary_chunks(o, places_of(s));
+    return key < bm_particle_summary_chunks(o, slots_of(s));
 }
 
 static uint64_t values_of(const struct bm_object *o, const struct bm_summary *s,
                           uint64_t key, uint64_t values[BM_MAX_LEVELS])
 {
     return bm_particle_summary_values(
-        o, places_of(s), bm_particle_summary_of(s)->seed, key, values);
+        o, slots_of(s), bm_particle_summary_of(s)->seed, key, values);
 }
 
 static void text_of(char *text, size_t bytes, const struct bm_object *o,
                     uint64_t key)
 {
-    snprintf(text, bytes, "particles from place %" PRIu64 " on",
+    snprintf(text, bytes, "particles from slot %" PRIu64 " on",
              key * bm_bat_of(o)->detail.chunk);
 }
 
 static struct bm_limits chunks(const struct bm_object *o,
                                const struct bm_summary *s)
 {
-    uint64_t n = bm_particle_summary_chunks(o, places_of(s));
+    uint64_t n = bm_particle_summary_chunks(o, slots_of(s));
 
     return (struct bm_limits){n, n};
 }
@@ -191,7 +191,7 @@ static struct bm_limits chunks(const struct bm_object *o,
 static struct bm_limits samples(const struct bm_object *o,
                                 const struct bm_summary *s)
 {
-    uint64_t n = s ? places_of(s) : o->particles;
+    uint64_t n = s ? slots_of(s) : o->particles;
 
     return (struct bm_limits){n, n};
 }

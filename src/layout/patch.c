@@ -98,8 +98,8 @@ void bm_patch_take_dense(const struct bm_patch *p,
                         dense + (size_t)c * dense_bytes(p, 0));
 }
 
-void bm_patch_settle(const struct bm_patch *p, uint8_t *const level[],
-                     uint8_t *scratch)
+void bm_patch_fill_coarser(const struct bm_patch *p, uint8_t *const level[],
+                           uint8_t *scratch)
 {
     uint8_t *spare = scratch + dense_bytes(p, 1) * (size_t)p->components;
 
@@ -109,7 +109,7 @@ void bm_patch_settle(const struct bm_patch *p, uint8_t *const level[],
         for (int k = 1; k < p->levels; k++) {
             uint8_t *details = level[k] + (size_t)c * p->values[k] * p->size;
             struct bm_strided whole = bm_lattice_whole(&p->lattice[k], p->size);
-            /* Two places in turn, each large enough for level 2. */
+            /* Two buffers in turn, each large enough for level 2. */
             uint8_t *coarse = spare + (k & 1 ? 0 : dense_bytes(p, 2));
 
             if (k == p->levels - 1)

@@ -27,11 +27,11 @@ size_t bm_patch_scratch_bytes(const struct bm_patch *p);
 
 /* Take what lies in 'from' of the patch (which it must meet). level[k] points
  * to room for bm_patch_level_bytes(k). When all parts have been taken,
- * bm_patch_settle() fills the coarser levels. The same scratch for all. */
+ * bm_patch_fill_coarser() fills the others. The same scratch for all. */
 void bm_patch_take(const struct bm_patch *p, const struct bm_memory_box *from,
                    uint8_t *const level[], uint8_t *scratch);
-void bm_patch_settle(const struct bm_patch *p, uint8_t *const level[],
-                     uint8_t *scratch);
+void bm_patch_fill_coarser(const struct bm_patch *p, uint8_t *const level[],
+                           uint8_t *scratch);
 
 /* The same for codecs that want all samples in one array: [components], dense.
  */

@@ -104,9 +104,9 @@ const char *bm_object_kind_name(enum bm_object_kind kind)
     return bm_kind_words(kind)->name;
 }
 
-static const char *object_name(const void *list, size_t place)
+static const char *object_name(const void *list, size_t index)
 {
-    return ((struct bm_object *const *)list)[place]->name;
+    return ((struct bm_object *const *)list)[index]->name;
 }
 
 struct bm_object *bm_schema_find(const struct bm_schema *schema,
@@ -131,9 +131,9 @@ int bm_schema_count(const struct bm_schema *schema, enum bm_object_kind kind)
     return schema->of_kind[kind].count;
 }
 
-static const char *variable_name(const void *list, size_t place)
+static const char *variable_name(const void *list, size_t index)
 {
-    return ((struct bouma_variable *const *)list)[place]->name;
+    return ((struct bouma_variable *const *)list)[index]->name;
 }
 
 struct bouma_variable *bm_grid_find_variable(const struct bm_object *grid,

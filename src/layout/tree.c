@@ -84,7 +84,7 @@ struct search {
     const struct bm_tree_query *query;
     struct visit *pending;
     size_t depth, room;
-    uint32_t begin, end; /* places */
+    uint32_t begin, end; /* slots */
     struct bm_run *runs;
     size_t count, runs_room;
 };

@@ -21,8 +21,8 @@
 struct bm_tree_node {
     double split; /* the smallest coordinate on the right; none on the left is
                      larger */
-    uint32_t begin, end; /* places */
-    uint32_t right;      /* place of the right child in the list; 0: a leaf */
+    uint32_t begin, end; /* slots */
+    uint32_t right;      /* index of the right child in the list; 0: a leaf */
     uint8_t axis;
 };
 
@@ -45,7 +45,7 @@ struct bm_tree {
 void bm_tree_init(struct bm_tree *t, const bouma_allocator *a);
 void bm_tree_release(struct bm_tree *t);
 
-/* Sort particles: order[p] is the one that is stored at place p; those whose
+/* Sort particles: order[p] is the one that is stored at slot p; those whose
  * position is not finite come last, in the order in which they were given, and
  * are not in the tree. The result depends on the particles only, not on the
  * number of threads. Fewer than 2^32 particles. BOUMA_OK or ENOMEM. */
@@ -59,7 +59,7 @@ int bm_tree_build(struct bm_tree *t, uint32_t *order,
 uint32_t bm_tree_left(uint32_t n, uint32_t leaf);
 
 /* Room for the bitmaps of 'maps' rows, zeroed. Then, row by row: of bins and
- * the values in the order of places, the bitmaps of leaves; and at last those
+ * the values in the order of slots, the bitmaps of leaves; and at last those
  * of inner nodes, from their children's. */
 int bm_tree_add_maps(struct bm_tree *t, uint32_t maps);
 void bm_tree_fill_map(struct bm_tree *t, uint32_t map,
@@ -84,7 +84,7 @@ int bm_tree_decode(struct bm_tree *t, const uint8_t *data, size_t bytes,
                    const struct bm_tree_spec *spec,
                    struct bm_codec_state *state);
 
-/* A run of places, and whether all of its particles lie in the box. */
+/* A run of slots, and whether all of its particles lie in the box. */
 struct bm_run {
     uint32_t begin, end;
     int inside;
@@ -99,7 +99,7 @@ struct bm_tree_query {
     const uint32_t *wanted; /* [rows] bins, of the rows in row[] */
     const uint32_t *row;
     size_t rows;
-    uint32_t begin, end; /* of the places that are asked for; end 0: of all */
+    uint32_t begin, end; /* of the slots that are asked for; end 0: of all */
 };
 
 /* The runs that can have matching particles, ascending, neighbours of one kind

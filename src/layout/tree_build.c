@@ -52,7 +52,7 @@ struct grid {
 struct run {
     uint32_t begin, end;
     uint32_t parent; /* whose right child it is, if 'right' */
-    uint32_t heap;   /* place in the last cut; 0: a part of its own */
+    uint32_t heap;   /* index in the last cut; 0: a part of its own */
     uint8_t right, buffer, nested;
     uint8_t exact; /* cuts do not help here */
 };
@@ -62,7 +62,7 @@ struct treelet {
     void *items[2]; /* of a bucket */
     uint8_t *bins;  /* scratch */
     uint32_t *order;
-    uint32_t base; /* place of the first item */
+    uint32_t base; /* index of the first item */
     uint32_t leaf;
     uint32_t spare; /* nodes that there may be beyond the fewest possible */
     struct bm_tree_node *nodes;
@@ -71,7 +71,7 @@ struct treelet {
 
 /* The i-th of a sample of 'size' of n: spread evenly, but not at equal
  * distances, which would see little of a lattice. */
-static inline size_t sample_place(size_t i, size_t size, size_t n)
+static inline size_t sample_index(size_t i, size_t size, size_t n)
 {
     size_t begin = (size_t)((uint64_t)i * n / size);
     size_t end = (size_t)((uint64_t)(i + 1) * n / size);
@@ -114,7 +114,7 @@ static inline int many(uint32_t n, uint32_t leaf)
 struct cell {
     double low[3];
     uint32_t key, begin, end;
-    size_t nodes;        /* of its treelet: their place in the arena... */
+    size_t nodes;        /* of its treelet: their offset in the arena... */
     uint32_t node_count; /* ...and number */
 };
 
@@ -128,7 +128,7 @@ struct build {
     struct grid *grid;
     uint16_t *cell_of; /* [particles] */
     uint32_t *counts;  /* [parts][cells + 1] */
-    uint32_t *next;    /* [parts][buckets + 1], the next place in each */
+    uint32_t *next;    /* [parts][buckets + 1], the next index in each */
     size_t item;       /* bytes */
     void *items;       /* [particles], in the order of buckets */
     uint8_t *lower;    /* [particles], lower bits of their cells */
@@ -323,7 +323,7 @@ static int make_grid(struct build *b)
     return BOUMA_OK;
 }
 
-/* From counts to places; cells that have any particles are listed, with room
+/* From counts to offsets; cells that have any particles are listed, with room
  * for their treelets. */
 static int list_cells(struct build *b)
 {
@@ -369,7 +369,7 @@ static int list_cells(struct build *b)
 
 /* ---- nodes -------------------------------------------------------------- */
 
-/* One cell, whose items are at their places: its lowest coordinates, and its
+/* One cell, whose items are where they belong: its lowest coordinates, and its
  * treelet or at least its order. */
 static void finish_cell(struct build *b, struct cell *c, struct treelet *let)
 {
@@ -476,7 +476,7 @@ static void copy_treelet(struct build *b, const struct cell *c)
     t->node_count += c->node_count;
 }
 
-/* All nodes over cells, with the treelets in their places. */
+/* All nodes over cells, with the treelets where they belong. */
 static int join_nodes(struct build *b)
 {
     struct bm_tree *t = b->t;

@@ -109,7 +109,7 @@ static size_t id_bytes(uint64_t distinct, uint64_t leaves)
                : 0;
 }
 
-static uint32_t place_in(const uint32_t *list, uint32_t count, uint32_t word)
+static uint32_t index_in(const uint32_t *list, uint32_t count, uint32_t word)
 {
     uint32_t low = 0, high = count - 1;
 
@@ -151,12 +151,12 @@ static int encode_map(struct bm_buffer *out, const struct bm_tree *t,
     }
     id = (uint8_t *)id32;
     for (uint32_t i = 0; i < leaves; i++) {
-        uint16_t place = (uint16_t)place_in(list, distinct, w[i]);
+        uint16_t index = (uint16_t)index_in(list, distinct, w[i]);
 
         if (size == 1)
-            id[i] = (uint8_t)place;
+            id[i] = (uint8_t)index;
         else
-            memcpy(id + 2 * (size_t)i, &place, 2);
+            memcpy(id + 2 * (size_t)i, &index, 2);
     }
     bm_put_varint(out, distinct);
     rc = put_packed(out, state, list, distinct, sizeof(*list));
@@ -353,7 +353,7 @@ static int decode_nodes(struct bm_tree *t, struct bm_cursor *in,
     return rc;
 }
 
-/* 'leaves' bitmaps, in place of their numbers in a list. */
+/* 'leaves' bitmaps, instead of their numbers in a list. */
 static int decode_list(uint32_t **words, struct bm_cursor *in,
                        const struct bm_tree *t, struct bm_codec_state *state,
                        uint64_t distinct, uint32_t leaves)

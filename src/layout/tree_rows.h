@@ -134,12 +134,12 @@ BM_CLONES static void NAME(quantise)(int32_t *restrict out,
                                      REAL origin, REAL scale)
 {
     for (size_t i = 0; i < n; i++) {
-        REAL place = (x[i] * pre - origin) * scale;
+        REAL step = (x[i] * pre - origin) * scale;
 
         /* What is not finite is anywhere; NaN is also what flat axes give. */
-        place = place > 0 ? place : 0;
-        place = place < STEPS - 1 ? place : STEPS - 1;
-        out[i] = (int32_t)place;
+        step = step > 0 ? step : 0;
+        step = step < STEPS - 1 ? step : STEPS - 1;
+        out[i] = (int32_t)step;
     }
 }
 
@@ -158,7 +158,7 @@ static void NAME(sample)(uint32_t counts[3][STEPS], const struct grid *g,
             for (size_t k = 0; k < n; k++)
                 memcpy(&x[k],
                        (const char *)p->axis[axis] +
-                           (int64_t)sample_place(i + k, size, p->count) *
+                           (int64_t)sample_index(i + k, size, p->count) *
                                p->stride[axis],
                        sizeof(REAL));
             NAME(quantise)
@@ -175,30 +175,30 @@ static void NAME(find_cells)(uint16_t *cells, uint32_t *counts,
                              const struct grid *g, const struct bm_positions *p,
                              size_t begin, size_t n)
 {
-    int32_t place[3][BLOCK];
+    int32_t step[3][BLOCK];
     REAL room[BLOCK];
 
     for (int axis = 0; axis < 3; axis++) {
         const REAL *x;
 
         if (axis >= p->ndims) {
-            memset(place[axis], 0, sizeof(place[axis]));
+            memset(step[axis], 0, sizeof(step[axis]));
             continue;
         }
         x = NAME(load)(room, p, axis, begin, n);
         NAME(quantise)
-        (place[axis], x, n, (REAL)g->pre, (REAL)g->origin[axis],
+        (step[axis], x, n, (REAL)g->pre, (REAL)g->origin[axis],
          (REAL)g->scale[axis]);
         for (size_t i = 0; !g->all_finite && i < n; i++)
             if (x[i] - x[i] != 0)
-                place[0][i] = INT32_MIN;
+                step[0][i] = INT32_MIN;
     }
     for (size_t i = 0; i < n; i++) {
         unsigned cell = g->cells;
 
-        if (place[0][i] >= 0)
-            cell = g->bits[0][place[0][i]] | g->bits[1][place[1][i]] |
-                   g->bits[2][place[2][i]];
+        if (step[0][i] >= 0)
+            cell = g->bits[0][step[0][i]] | g->bits[1][step[1][i]] |
+                   g->bits[2][step[2][i]];
         cells[i] = (uint16_t)cell;
         counts[cell]++;
     }

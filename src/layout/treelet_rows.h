@@ -209,7 +209,7 @@ static void NAME(split_sample)(struct NAME(wide) * w,
     uint32_t per = SAMPLE_PER_PART, from = 0;
 
     for (uint32_t i = 0; i < per * w->ways; i++)
-        sample[0][i] = items[sample_place(i, per * w->ways, n)];
+        sample[0][i] = items[sample_index(i, per * w->ways, n)];
     for (uint32_t first = 1, size = per * w->ways; first < w->ways;
          first *= 2, size /= 2, from = !from)
         for (uint32_t i = 0; i < first; i++) {

@@ -23,7 +23,7 @@ void bm_description_release(struct bm_description *d)
     memset(d, 0, sizeof(*d));
 }
 
-/* The place of a name in a table of names, which is also its place in 'list',
+/* The index of a name in a table of names, which is also its index in 'list',
  * with room for 'room' entries of 'size' bytes; added if it is new. -1: no
  * memory, or too many names. */
 static int enter(struct bm_name_table *names, void **list, size_t *room,

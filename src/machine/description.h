@@ -13,7 +13,7 @@
 struct bm_described_node {
     int line;   /* where it is first named */
     int parent; /* its switch; -1: none is told */
-    int at;     /* its place in the model; -1: none is told */
+    int at;     /* its position in the model; -1: none is told */
     int target; /* links to the storage; -1: not told */
 };
 

@@ -70,7 +70,7 @@ static int network_sums(const void *context, const bouma_allocator *a,
 
 /* ---- how fast ----------------------------------------------------------- */
 
-/* Common orders of magnitude; only what differs between places matters. */
+/* Common orders of magnitude; only the differences matter. */
 struct bm_tier bm_machine_default_tier(bouma_tier kind)
 {
     static const struct bm_tier dram = {.kind = BOUMA_TIER_DRAM,
@@ -229,17 +229,17 @@ static int hear(struct bm_machine *m, struct bm_description *d,
 
         if (!bytes || !bm_rank_location_get(&one, bytes, sizes[r]))
             return bm_fail(error, BOUMA_EMISMATCH,
-                           "rank %d: what it tells of its place cannot be "
+                           "rank %d: what it tells of its location cannot be "
                            "read; do all ranks use the same library?",
                            r);
         rc = hear_rank(m, d, r, &one, automatic);
     }
-    return rc ? bm_fail(error, rc, "no memory for the places of %d ranks",
+    return rc ? bm_fail(error, rc, "no memory for the locations of %d ranks",
                         m->ranks)
               : BOUMA_OK;
 }
 
-/* ---- places in the network ---------------------------------------------- */
+/* ---- positions in the network ------------------------------------------- */
 
 static int too_few(const struct bm_machine *m, struct bm_error *error,
                    int64_t wanted, const char *what)
@@ -269,8 +269,8 @@ static int fill_in_order(struct bm_machine *m, int per, struct bm_error *error)
     return BOUMA_OK;
 }
 
-/* Where the nodes of a description are in a model: where it says, others on the
- * first places that are free. */
+/* Where the nodes of a description are in a model: where it says, others on
+ * the first free positions. */
 static int seat_nodes(int *seats, const struct bm_machine *m,
                       const struct bm_description *d, struct bm_error *error)
 {
@@ -390,9 +390,9 @@ static int wants_hosts(const struct bm_description *d, const char *spec)
     return d->model.kind && d->model.kind != &bm_topology_flat && !d->model.per;
 }
 
-static int place_ranks(struct bm_machine *m, struct bm_description *d,
-                       const struct bm_machine_source *source,
-                       struct bm_error *error)
+static int locate_ranks(struct bm_machine *m, struct bm_description *d,
+                        const struct bm_machine_source *source,
+                        struct bm_error *error)
 {
     int hosts = source->locations && wants_hosts(d, source->spec);
     int rc = hosts ? hear(m, d, source, error) : BOUMA_OK;
@@ -420,7 +420,7 @@ int bm_machine_make(struct bm_machine **out, const bouma_allocator *a,
     bm_description_init(&d, a);
     rc = describe(&d, source, error);
     if (!rc)
-        rc = place_ranks(m, &d, source, error);
+        rc = locate_ranks(m, &d, source, error);
     if (!rc)
         set_speeds(m, &d);
     bm_description_release(&d);

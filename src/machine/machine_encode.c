@@ -56,9 +56,9 @@ static void put_network(struct bm_buffer *out, const struct bm_description *d)
     put(out, "\n");
 }
 
-/* The coordinates of a place, for each number of the model. */
-static void put_place(struct bm_buffer *out, const struct bm_description *d,
-                      int place)
+/* The coordinates of a position, for each number of the model. */
+static void put_position(struct bm_buffer *out, const struct bm_description *d,
+                         int position)
 {
     struct bm_error error = {0};
     struct bm_topology t;
@@ -67,7 +67,7 @@ static void put_place(struct bm_buffer *out, const struct bm_description *d,
         return;
     for (int i = 0; i < t.axes; i++)
         put_count(out, i ? "," : " at ",
-                  (uint64_t)(place / t.stride[i] % t.extent[i]));
+                  (uint64_t)(position / t.stride[i] % t.extent[i]));
 }
 
 static void put_nodes(struct bm_buffer *out, const struct bm_description *d)
@@ -76,7 +76,7 @@ static void put_nodes(struct bm_buffer *out, const struct bm_description *d)
         put(out, "node ");
         put(out, bm_name_table_name(&d->node_names, i));
         if (d->nodes[i].at >= 0)
-            put_place(out, d, d->nodes[i].at);
+            put_position(out, d, d->nodes[i].at);
         if (d->nodes[i].target >= 0)
             put_count(out, " target ", (uint64_t)d->nodes[i].target);
         put(out, "\n");

@@ -19,7 +19,7 @@ struct reading {
     struct bm_node_list list;
 
     /* What the line is about. */
-    int place, target; /* of its nodes */
+    int position, target; /* of its nodes */
     struct bm_tier *tier;
 };
 
@@ -28,19 +28,19 @@ static int wrong(struct reading *r, struct bm_word word, const char *what)
     return bm_tokenizer_wrong(&r->lines, word, what, r->error);
 }
 
-/* A node of a 'node' line; those of a list are on places that follow. */
+/* A node of a 'node' line; those of a list are at the positions that follow. */
 static int set_node(void *context, int i)
 {
     struct reading *r = context;
     struct bm_described_node *node = &r->d->nodes[i];
 
-    if (r->place >= 0) {
-        if (node->at >= 0 && node->at != r->place)
+    if (r->position >= 0) {
+        if (node->at >= 0 && node->at != r->position)
             return bm_fail(r->error, BOUMA_EINVAL,
                            "line %d: node %s is at another place already",
                            r->lines.line,
                            bm_name_table_name(&r->d->node_names, i));
-        node->at = r->place++;
+        node->at = r->position++;
     }
     node->target = r->target >= 0 ? r->target : node->target;
     return BOUMA_OK;
@@ -114,7 +114,7 @@ static int value_at(struct reading *r, struct bm_word word, void *to)
     const struct bm_model *model = &r->d->model;
     struct bm_error error = {0};
     struct bm_topology t = {0};
-    int place = 0, axis = 0;
+    int position = 0, axis = 0;
     size_t start = 0;
 
     (void)to;
@@ -133,12 +133,12 @@ static int value_at(struct reading *r, struct bm_word word, void *to)
 
         if (v < 0 || v >= t.extent[axis])
             return wrong(r, word, "a coordinate is outside of the network");
-        place += v * t.stride[axis];
+        position += v * t.stride[axis];
         start = end + 1;
     }
     if (axis != t.axes || start <= word.bytes)
         return wrong(r, word, "must have as many coordinates as the network");
-    r->place = place;
+    r->position = position;
     return BOUMA_OK;
 }
 
@@ -264,7 +264,7 @@ static int line_node(struct reading *r)
 {
     int rc;
 
-    r->place = r->target = -1;
+    r->position = r->target = -1;
     rc = read_pairs(r, node_keys, 2, r->d);
     return rc ? rc
               : bm_node_list_each_node(&r->list, r->lines.words[1], set_node,
@@ -349,8 +349,9 @@ static int check_switches(const struct bm_description *d,
     return BOUMA_OK;
 }
 
-/* No two nodes are at one place of the model. */
-static int check_places(const struct bm_description *d, struct bm_error *error)
+/* No two nodes have the same position in the model. */
+static int check_positions(const struct bm_description *d,
+                           struct bm_error *error)
 {
     struct bm_topology t;
     int rc = bm_topology_shape(&t, &d->model, error);
@@ -389,7 +390,7 @@ static int check_whole(const struct bm_description *d, struct bm_error *error)
 
     return rc || !d->model.axes || !d->node_names.count
                ? rc
-               : check_places(d, error);
+               : check_positions(d, error);
 }
 
 /* "machine 1" comes first. */

@@ -135,7 +135,7 @@ int bm_hwloc_here(struct bm_inside *out)
 
 /* ---- memory ------------------------------------------------------------- */
 
-struct place {
+struct bound_memory {
     const bouma_allocator *a;
     hwloc_topology_t topology;
     void *data;
@@ -150,7 +150,7 @@ static int find_node(hwloc_topology_t topology)
     return inside.hbm_node;
 }
 
-static int allocate(struct place *p, int node, struct bm_error *error)
+static int allocate(struct bound_memory *p, int node, struct bm_error *error)
 {
     hwloc_obj_t o = NULL;
 
@@ -175,7 +175,7 @@ static int allocate(struct place *p, int node, struct bm_error *error)
 int bm_hwloc_memory(void **out, void **owner, size_t bytes, int node,
                     const bouma_allocator *a, struct bm_error *error)
 {
-    struct place *p = bm_new(a, 1, sizeof(*p));
+    struct bound_memory *p = bm_new(a, 1, sizeof(*p));
     int rc;
 
     if (!p)
@@ -200,7 +200,7 @@ int bm_hwloc_memory(void **out, void **owner, size_t bytes, int node,
 
 void bm_hwloc_memory_free(void *owner)
 {
-    struct place *p = owner;
+    struct bound_memory *p = owner;
 
     if (p->data)
         hwloc_free(p->topology, p->data, p->bytes);

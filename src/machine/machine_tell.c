@@ -1,4 +1,4 @@
-/* machine_tell.c -- what a process knows of where it is. The one place in
+/* machine_tell.c -- what a process knows of where it is. The one file in
  * src/machine that asks the environment. */
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static void clean(char *name)
             *name = '?';
 }
 
-static void ask_slurm(struct bm_slurm_place *out, const char *host)
+static void ask_slurm(struct bm_slurm_location *out, const char *host)
 {
     struct bm_slurm env = {.address = getenv("SLURM_TOPOLOGY_ADDR"),
                            .pattern = getenv("SLURM_TOPOLOGY_ADDR_PATTERN"),
@@ -47,7 +47,7 @@ static int wants_nothing(const char *spec)
 void bm_machine_tell(struct bm_buffer *out, const char *spec)
 {
     struct bm_rank_location location = {0};
-    struct bm_slurm_place place;
+    struct bm_slurm_location slurm;
     struct bm_inside inside;
     char host[BM_HOST_BYTES] = "";
 
@@ -56,11 +56,11 @@ void bm_machine_tell(struct bm_buffer *out, const char *spec)
     if (gethostname(host, sizeof(host) - 1) || !host[0])
         memcpy(host, "localhost", sizeof("localhost"));
     clean(host);
-    ask_slurm(&place, host);
-    location.host = place.node[0] ? place.node : host;
+    ask_slurm(&slurm, host);
+    location.host = slurm.node[0] ? slurm.node : host;
     location.host_bytes = strlen(location.host);
-    location.switches = place.switches;
-    location.switches_bytes = strlen(place.switches);
+    location.switches = slurm.switches;
+    location.switches_bytes = strlen(slurm.switches);
     if (!strcmp(spec, "auto") && bm_hwloc_here(&inside)) {
         location.dram = inside.dram;
         location.hbm = inside.hbm;

@@ -1,4 +1,4 @@
-/* machine_without_hwloc.c -- takes the place of machine_hwloc.c in a build
+/* machine_without_hwloc.c -- replaces machine_hwloc.c in a build
  * without hwloc: nobody can tell what is inside of a node. */
 #include "machine/machine_hwloc.h"
 

@@ -40,8 +40,8 @@ static double since(double start)
 
 /* ---- memory ------------------------------------------------------------- */
 
-/* Places, in a random order that is one circle (Sattolo): place i has the
- * number of the next. Each stands in a cache line of its own. */
+/* Entries, in a random order that is one circle (Sattolo): entry i has
+ * the number of the next. Each stands in a cache line of its own. */
 static void make_circle(uint32_t *next, size_t stride, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)

@@ -165,21 +165,22 @@ static void put_number(struct bm_buffer *out, double v,
                        const struct unit *units)
 {
     const struct unit *u = units;
-    int power, places;
+    int power, decimals;
     uint64_t digits = six_digits(v, &power), scale = 1;
     char text[64];
 
     while (power <= u->power && u[1].name)
         u++;
-    places = 6 - power + u->power;
-    for (; places > 0 && digits % 10 == 0; places--)
+    decimals = 6 - power + u->power;
+    for (; decimals > 0 && digits % 10 == 0; decimals--)
         digits /= 10;
-    for (; places < 0; places++)
+    for (; decimals < 0; decimals++)
         digits *= 10;
-    for (int i = 0; i < places; i++)
+    for (int i = 0; i < decimals; i++)
         scale *= 10;
-    snprintf(text, sizeof(text), places ? "%" PRIu64 ".%0*" PRIu64 : "%" PRIu64,
-             digits / scale, places, digits % scale);
+    snprintf(text, sizeof(text),
+             decimals ? "%" PRIu64 ".%0*" PRIu64 : "%" PRIu64, digits / scale,
+             decimals, digits % scale);
     bm_put_bytes(out, text, strlen(text));
     bm_put_bytes(out, u->name, strlen(u->name));
 }

@@ -12,7 +12,7 @@ static int same_host(const char *a, const char *b)
     return n && n == strcspn(b, ".") && !strncmp(a, b, n);
 }
 
-static int take_name(struct bm_slurm_place *out, const char *name,
+static int take_name(struct bm_slurm_location *out, const char *name,
                      const char *host)
 {
     size_t n = name ? strlen(name) : 0;
@@ -38,7 +38,7 @@ static const char *node_of(const char *address, const char *pattern)
     return strcmp(pattern, "node") || !address[0] ? NULL : address;
 }
 
-static void take_address(struct bm_slurm_place *out, const char *address,
+static void take_address(struct bm_slurm_location *out, const char *address,
                          const char *pattern, const char *host)
 {
     const char *node = address && pattern ? node_of(address, pattern) : NULL;
@@ -51,7 +51,7 @@ static void take_address(struct bm_slurm_place *out, const char *address,
 }
 
 struct counting {
-    struct bm_slurm_place *out;
+    struct bm_slurm_location *out;
     const char *host;
     long left;
 };
@@ -69,7 +69,7 @@ static int take_nth(void *context, const char *name, size_t bytes)
     return BOUMA_ENOTFOUND; /* of no use any more: ends the list */
 }
 
-void bm_slurm_read(struct bm_slurm_place *out, const struct bm_slurm *env,
+void bm_slurm_read(struct bm_slurm_location *out, const struct bm_slurm *env,
                    const char *host)
 {
     struct bm_error error = {0};

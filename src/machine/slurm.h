@@ -13,7 +13,7 @@ struct bm_slurm {
     const char *node_id;   /* SLURM_NODEID: which of the list */
 };
 
-struct bm_slurm_place {
+struct bm_slurm_location {
     char node[BM_HOST_BYTES]; /* Slurm's name of the node; empty: not known */
     char switches[1024];      /* above it, from the top: "s0.s4.s8" */
 };
@@ -21,7 +21,7 @@ struct bm_slurm_place {
 /* 'host' is the name that the node itself has. A program that mpirun started
  * may have the variables of another node: only those are taken that are of a
  * node with this name, up to the first '.'. */
-void bm_slurm_read(struct bm_slurm_place *out, const struct bm_slurm *env,
+void bm_slurm_read(struct bm_slurm_location *out, const struct bm_slurm *env,
                    const char *host);
 
 #endif

@@ -52,14 +52,14 @@ static int parse_extents(struct bm_model *m, const char *text, size_t bytes,
                          size_t *at, struct bm_error *error)
 {
     do {
-        size_t place = ++*at;
+        size_t start = ++*at;
         int v = number(text, bytes, at);
 
         if (!v)
-            return wrong(error, text, bytes, place,
+            return wrong(error, text, bytes, start,
                          "a number from 1 to 2147483647");
         if (m->axes == m->kind->most_axes)
-            return wrong(error, text, bytes, place, "no further number");
+            return wrong(error, text, bytes, start, "no further number");
         m->extent[m->axes++] = v;
     } while (*at < bytes && text[*at] == 'x');
     return BOUMA_OK;
@@ -69,23 +69,23 @@ static int parse_extents(struct bm_model *m, const char *text, size_t bytes,
 static int parse_option(struct bm_model *m, const char *text, size_t bytes,
                         size_t *at, struct bm_error *error)
 {
-    size_t place = *at + 1;
+    size_t start = *at + 1;
     int *to = NULL;
 
-    if (bytes - place > 4 && !memcmp(text + place, "per=", 4)) {
-        *at = place + 4;
+    if (bytes - start > 4 && !memcmp(text + start, "per=", 4)) {
+        *at = start + 4;
         to = &m->per;
-    } else if (bytes - place > 3 && !memcmp(text + place, "io=", 3)) {
-        *at = place + 3;
+    } else if (bytes - start > 3 && !memcmp(text + start, "io=", 3)) {
+        *at = start + 3;
         to = &m->io;
     }
-    if (text[place - 1] != ',' || !to)
-        return wrong(error, text, bytes, text[place - 1] == ',' ? place : *at,
+    if (text[start - 1] != ',' || !to)
+        return wrong(error, text, bytes, text[start - 1] == ',' ? start : *at,
                      ",per=RANKS or ,io=NODES or the end");
-    place = *at;
+    start = *at;
     *to = number(text, bytes, at);
     return *to ? BOUMA_OK
-               : wrong(error, text, bytes, place,
+               : wrong(error, text, bytes, start,
                        "a number from 1 to 2147483647");
 }
 

@@ -24,28 +24,28 @@ static int hops(const struct bm_topology *t, int from, int to)
 
 /* ---- sums, axis by axis ------------------------------------------------- */
 
-/* Places on a ring, ascending. What the ring is cut at is no border: place
- * i + count is place i, one turn further. */
+/* Positions on a ring, ascending. What the ring is cut at is no border:
+ * position i + count is position i, one turn further. */
 struct ring {
     int extent;
     size_t count;
-    int *place;
-    double *weight;   /* of all places before one: [2 * count + 1] */
-    double *moment;   /* of weight times place, in the same way */
-    int *cell;        /* for each rank of the sum: its place, by number */
-    double *at_place; /* the sum at each place */
+    int *position;
+    double *weight;      /* of all positions before one: [2 * count + 1] */
+    double *moment;      /* of weight times position, in the same way */
+    int *cell;           /* for each rank of the sum: its position, by number */
+    double *at_position; /* the sum at each position */
     struct bm_summand *sorted;
 };
 
 /* A list of all coordinates if they are few; else one of those that occur. */
-static void list_places(struct ring *r, const struct bm_topology *t, int axis,
-                        const int *nodes, size_t count)
+static void list_positions(struct ring *r, const struct bm_topology *t,
+                           int axis, const int *nodes, size_t count)
 {
     r->extent = t->extent[axis];
     r->count = 0;
     if ((size_t)r->extent <= count) {
         for (; r->count < (size_t)r->extent; r->count++)
-            r->place[r->count] = (int)r->count;
+            r->position[r->count] = (int)r->count;
         for (size_t i = 0; i < count; i++)
             r->cell[i] = coordinate(t, axis, nodes[i]);
         return;
@@ -58,7 +58,7 @@ static void list_places(struct ring *r, const struct bm_topology *t, int axis,
     bm_summands_sort(r->sorted, count);
     for (size_t i = 0; i < count; i++) {
         if (!i || r->sorted[i].key != r->sorted[i - 1].key)
-            r->place[r->count++] = r->sorted[i].key;
+            r->position[r->count++] = r->sorted[i].key;
         r->cell[r->sorted[i].index] = (int)r->count - 1;
     }
 }
@@ -73,7 +73,7 @@ static void sum_weights(struct ring *r, const double *weight, size_t count)
         r->weight[r->cell[i] + 1] += weight ? weight[i] : 1;
     r->moment[0] = 0;
     for (size_t i = 0; i < n; i++) {
-        r->moment[i + 1] = r->moment[i] + r->weight[i + 1] * r->place[i];
+        r->moment[i + 1] = r->moment[i] + r->weight[i + 1] * r->position[i];
         r->weight[i + 1] += r->weight[i];
     }
     for (size_t i = 1; i <= n; i++) {
@@ -83,18 +83,18 @@ static void sum_weights(struct ring *r, const double *weight, size_t count)
     }
 }
 
-/* The sum of weight times distance from place i. Those in the first half turn
- * are reached forwards, the others backwards; 'half' is the first of these, and
- * only moves on as i does. */
+/* The sum of weight times distance from position i. Those in the first half
+ * turn are reached forwards, the others backwards; 'half' is the first of
+ * these, and only moves on as i does. */
 static double distance_sum(const struct ring *r, size_t i, size_t *half)
 {
-    double here = r->place[i], turn = here + r->extent;
+    double here = r->position[i], turn = here + r->extent;
     size_t end = i + r->count, n = r->count;
 
-    while (*half < end &&
-           (*half < n ? r->place[*half] : r->place[*half - n] + r->extent) -
-                   r->place[i] <=
-               r->extent / 2)
+    while (*half < end && (*half < n ? r->position[*half]
+                                     : r->position[*half - n] + r->extent) -
+                                  r->position[i] <=
+                              r->extent / 2)
         ++*half;
     return (r->moment[*half] - r->moment[i]) -
            here * (r->weight[*half] - r->weight[i]) +
@@ -109,9 +109,9 @@ static void add_axis(struct ring *r, const double *weight, size_t count,
 
     sum_weights(r, weight, count);
     for (size_t i = 0; i < r->count; i++)
-        r->at_place[i] = distance_sum(r, i, &half);
+        r->at_position[i] = distance_sum(r, i, &half);
     for (size_t i = 0; i < count; i++)
-        sums[i] += r->at_place[r->cell[i]];
+        sums[i] += r->at_position[r->cell[i]];
 }
 
 static int torus_sums(const struct bm_topology *t, const bouma_allocator *a,
@@ -121,27 +121,28 @@ static int torus_sums(const struct bm_topology *t, const bouma_allocator *a,
     struct ring r = {0};
     int rc;
 
-    r.place = bm_new_raw(a, count, sizeof(*r.place));
+    r.position = bm_new_raw(a, count, sizeof(*r.position));
     r.weight = bm_new_raw(a, 2 * count + 1, sizeof(*r.weight));
     r.moment = bm_new_raw(a, 2 * count + 1, sizeof(*r.moment));
     r.cell = bm_new_raw(a, count, sizeof(*r.cell));
-    r.at_place = bm_new_raw(a, count, sizeof(*r.at_place));
+    r.at_position = bm_new_raw(a, count, sizeof(*r.at_position));
     r.sorted = bm_new_raw(a, count, sizeof(*r.sorted));
-    rc = r.place && r.weight && r.moment && r.cell && r.at_place && r.sorted
+    rc = r.position && r.weight && r.moment && r.cell && r.at_position &&
+                 r.sorted
              ? BOUMA_OK
              : BOUMA_ENOMEM;
     for (size_t i = 0; !rc && i < count; i++)
         sums[i] = 0;
     for (int d = 0; !rc && d < t->axes; d++) {
-        list_places(&r, t, d, nodes, count);
+        list_positions(&r, t, d, nodes, count);
         add_axis(&r, weight, count, sums);
     }
     bm_drop(a, r.sorted);
-    bm_drop(a, r.at_place);
+    bm_drop(a, r.at_position);
     bm_drop(a, r.cell);
     bm_drop(a, r.moment);
     bm_drop(a, r.weight);
-    bm_drop(a, r.place);
+    bm_drop(a, r.position);
     return rc;
 }
 

@@ -87,7 +87,7 @@ static int by_split(struct bm_aggregation *out, const struct task *t)
                                 t->files);
 }
 
-/* ---- places in the bounds of all ---------------------------------------- */
+/* ---- cells in the bounds of all ----------------------------------------- */
 
 /* In which of 'cells' equal parts of an axis the centre of an item lies. */
 static int64_t cell_of(const struct bm_item *item,
@@ -95,12 +95,12 @@ static int64_t cell_of(const struct bm_item *item,
                        int64_t cells)
 {
     double at = 0.5 * bm_item_centre(item, axis) - 0.5 * all->low[axis];
-    double place;
+    double cell;
 
     if (!(all->half[axis] > 0))
         return 0;
-    place = at / all->half[axis] * (double)cells;
-    return place < 0 ? 0 : place < (double)(cells) ? (int64_t)place : cells - 1;
+    cell = at / all->half[axis] * (double)cells;
+    return cell < 0 ? 0 : cell < (double)(cells) ? (int64_t)cell : cells - 1;
 }
 
 /* ---- a uniform grid ----------------------------------------------------- */
@@ -238,7 +238,7 @@ static int by_grid(struct bm_aggregation *out, const struct task *t)
 
 static void order_items(struct bm_keyed *order, const struct task *t)
 {
-    /* A place is a double: no more bits than it has. */
+    /* The number of a cell is a double: no more bits than it has. */
     int ndims = t->spec->ndims, bits = bm_morton_bits(ndims);
     int64_t cells = (int64_t)1 << (bits < 52 ? bits : 52);
     struct bm_tree_extent all;

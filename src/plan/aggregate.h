@@ -62,7 +62,7 @@ struct bm_aggregation_spec {
 /* A node of the aggregation tree, in preorder: the left child of an inner node
  * is the next one. Files are numbered in the order of the leaves. */
 struct bm_aggregation_node {
-    uint32_t right; /* place of the right child; 0: a leaf */
+    uint32_t right; /* index of the right child; 0: a leaf */
     uint32_t file;  /* of a leaf */
     int axis;       /* -1 of a leaf, and where no plane divides the units (their
                        centres are one): then they are divided by their order */

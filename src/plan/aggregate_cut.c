@@ -1,10 +1,10 @@
-/* aggregate_cut.c -- the best place to cut a set of units in two.
+/* aggregate_cut.c -- where to cut a set of units in two.
  *
- * The particles left of a candidate grow with its place, so only two candidates
- * along an axis can be the best: the last before the wanted share of particles
- * is reached, and the first at or after that. The place where it is reached is
- * the weighted median of the centres, found by selection; so a cut costs time
- * in proportion to the units, and nothing is sorted. */
+ * The particles left of a candidate grow with its coordinate, so only two
+ * candidates along an axis can be the best: the last before the wanted share of
+ * particles is reached, and the first at or after that. The point where it is
+ * reached is the weighted median of the centres, found by selection; so a cut
+ * costs time in proportion to the units, and nothing is sorted. */
 #include "plan/aggregate_tree.h"
 
 #include <math.h>

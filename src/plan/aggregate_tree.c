@@ -245,15 +245,15 @@ static int finish(struct bm_aggregation *out, const struct build *b)
     while (waiting) {
         struct later now = stack[--waiting];
         const struct node *n = &b->nodes[now.node];
-        uint32_t place = (uint32_t)out->node_count;
+        uint32_t index = (uint32_t)out->node_count;
 
         if (now.parent != UINT32_MAX)
-            out->nodes[now.parent].right = place;
+            out->nodes[now.parent].right = index;
         for (; n->child; n = &b->nodes[n->child]) {
-            place = (uint32_t)out->node_count++;
-            out->nodes[place] =
+            index = (uint32_t)out->node_count++;
+            out->nodes[index] =
                 (struct bm_aggregation_node){0, 0, n->axis, n->split};
-            stack[waiting++] = (struct later){n->child + 1, place};
+            stack[waiting++] = (struct later){n->child + 1, index};
         }
         out->nodes[out->node_count++] =
             (struct bm_aggregation_node){0, (uint32_t)out->files, -1, 0};

@@ -10,7 +10,7 @@
 /* Where the bytes of a file come from: what is on one node is taken together,
  * as it is equally far from anywhere. */
 struct site {
-    int node;            /* its place in names[] */
+    int node;            /* its index in names[] */
     double ranks, bytes; /* that send */
 };
 
@@ -34,12 +34,12 @@ struct placer {
     double all_bytes;
     size_t dram;          /* the tier that it is */
     int *names;           /* [nodes], the network's numbers, ascending */
-    int *node;            /* [ranks], the place of its node in names[] */
+    int *node;            /* [ranks], the index of its node in names[] */
     uint64_t *rank_bytes; /* [ranks], that it gathers */
     uint32_t *rank_tiers; /* [ranks], bit t: it has buffers in tier t */
     uint64_t *node_bytes; /* [nodes] */
     uint64_t *used;       /* [nodes][tiers], bytes */
-    size_t *site_of;      /* [nodes], 0: none, else its place + 1 */
+    size_t *site_of;      /* [nodes], 0: none, else its index + 1 */
     struct file_sites sites;
 };
 
@@ -101,15 +101,15 @@ static void list_sites(struct placer *p, int64_t file)
     s->count = 0;
     s->bytes = 0;
     for (size_t i = g->first[file]; i < g->first[file + 1]; i++) {
-        size_t *place = &p->site_of[p->node[g->rank[i]]];
+        size_t *entry = &p->site_of[p->node[g->rank[i]]];
 
-        if (!*place) {
+        if (!*entry) {
             s->at[s->count] = g->rank[i];
             s->each[s->count] = (struct site){p->node[g->rank[i]], 0, 0};
-            *place = ++s->count;
+            *entry = ++s->count;
         }
-        s->each[*place - 1].ranks += 1;
-        s->each[*place - 1].bytes += (double)g->bytes[i];
+        s->each[*entry - 1].ranks += 1;
+        s->each[*entry - 1].bytes += (double)g->bytes[i];
         s->bytes += (double)g->bytes[i];
     }
 }
@@ -169,8 +169,8 @@ static struct bm_cost cost_of(const struct placer *p, int rank, size_t tier)
 {
     const struct bm_network *n = p->rule->network;
     const struct bm_tier *t = &p->rule->tiers[tier];
-    size_t place = p->site_of[p->node[rank]] - 1;
-    const struct site *site = &p->sites.each[place];
+    size_t at = p->site_of[p->node[rank]] - 1;
+    const struct site *site = &p->sites.each[at];
     double inside = slower(p->rule->tiers[p->dram].bandwidth, t->bandwidth);
     double in = slower(n->bandwidth, inside);
     double on = slower(slower(n->bandwidth, t->bandwidth), n->target_bandwidth);
@@ -179,13 +179,13 @@ static struct bm_cost cost_of(const struct placer *p, int rank, size_t tier)
         .rank = rank, .node = p->names[site->node], .tier = tier};
 
     c.fits = fits(p, rank, tier);
-    c.gather = larger(n->latency, t->latency) * p->sites.hops[place] +
+    c.gather = larger(n->latency, t->latency) * p->sites.hops[at] +
                t->latency * site->ranks +
                seconds(p->sites.bytes - site->bytes, in) +
                seconds(site->bytes, inside);
     c.store = n->latency * n->hops_to_target(n->context, rank) +
               n->target_latency + seconds(p->sites.bytes, on);
-    c.links = share * seconds(p->sites.byte_hops[place], n->bandwidth);
+    c.links = share * seconds(p->sites.byte_hops[at], n->bandwidth);
     c.wait = seconds((double)p->node_bytes[site->node], slower(in, on)) +
              seconds((double)p->rank_bytes[rank], inside);
     return c;
@@ -272,9 +272,9 @@ static int ascending(const void *left, const void *right)
     return *a < *b ? -1 : *a > *b;
 }
 
-/* The place of a node in names[], mostly that of the rank before, or the next
+/* The index of a node in names[], mostly that of the rank before, or the next
  * one. */
-static int place_of(const struct placer *p, int name, int before)
+static int index_of(const struct placer *p, int name, int before)
 {
     size_t at = 0;
 
@@ -302,7 +302,7 @@ static void list_nodes(struct placer *p)
         if (!p->nodes || p->names[p->nodes - 1] != p->names[r])
             p->names[p->nodes++] = p->names[r];
     for (int r = 0; r < p->ranks; r++)
-        p->node[r] = place_of(p, p->node[r], r ? p->node[r - 1] : 0);
+        p->node[r] = index_of(p, p->node[r], r ? p->node[r - 1] : 0);
 }
 
 static int find_nodes(struct placer *p)

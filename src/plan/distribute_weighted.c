@@ -43,9 +43,9 @@ static void release(struct sharing *s, const bouma_allocator *a)
     bm_drop(a, s->before);
 }
 
-/* place[ranks] is where a rank was entered last: a rank may have several parts
+/* entry[ranks] is where a rank was entered last: a rank may have several parts
  * of a chunk. */
-static void fill(struct sharing *s, const struct bm_partition *p, size_t *place)
+static void fill(struct sharing *s, const struct bm_partition *p, size_t *entry)
 {
     size_t n = 0;
 
@@ -59,10 +59,10 @@ static void fill(struct sharing *s, const struct bm_partition *p, size_t *place)
         whole = bm_chunking_footprint(&p->chunking, i);
         for (int64_t k = p->first[i]; k < p->first[i + 1]; k++) {
             int rank = rank_of_part(p, k);
-            size_t at = place[rank];
+            size_t at = entry[rank];
 
             if (at < begin || at >= n || s->rank[at] != rank) {
-                at = place[rank] = n++;
+                at = entry[rank] = n++;
                 s->rank[at] = rank;
                 s->held[at] = 0;
             }
@@ -78,7 +78,7 @@ static void fill(struct sharing *s, const struct bm_partition *p, size_t *place)
 static int find_shared(struct sharing *s, const struct bm_partition *p,
                        int ranks)
 {
-    size_t *place = bm_new(p->a, (size_t)ranks, sizeof(*place));
+    size_t *entry = bm_new(p->a, (size_t)ranks, sizeof(*entry));
     size_t count = 0, parts = 0;
     int rc = BOUMA_ENOMEM;
 
@@ -92,11 +92,11 @@ static int find_shared(struct sharing *s, const struct bm_partition *p,
     s->rank = bm_new_raw(p->a, parts, sizeof(*s->rank));
     s->held = bm_new_raw(p->a, parts, sizeof(*s->held));
     s->before = bm_new_raw(p->a, count, sizeof(*s->before));
-    if (place && s->chunk && s->first && s->rank && s->held && s->before) {
-        fill(s, p, place);
+    if (entry && s->chunk && s->first && s->rank && s->held && s->before) {
+        fill(s, p, entry);
         rc = BOUMA_OK;
     }
-    bm_drop(p->a, place);
+    bm_drop(p->a, entry);
     return rc;
 }
 

@@ -57,8 +57,8 @@ const char *bm_estimate_grid(struct bm_estimate_task *task, int ndims,
 /* Samples of the grid, and of a whole patch. */
 uint64_t bm_estimate_samples(const struct bm_estimate_task *task);
 uint64_t bm_estimate_patch_samples(const struct bm_estimate_task *task);
-/* The patch at some place among all, along the grid's own axes; -1 if there is
- * none. */
+/* The patch at some coordinates among all, along the grid's own axes; -1 if
+ * there is none. */
 int64_t bm_estimate_patch(const struct bm_estimate_task *task,
                           const int64_t *at);
 

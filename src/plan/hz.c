@@ -73,17 +73,18 @@ static int bad_letter(struct bm_error *error, const char *text, size_t at,
     const char *known = strchr("xyz", c);
 
     if (known)
-        return bm_fail(error, BOUMA_EINVAL,
-                       "the template has a '%c' at place %zu, but the grid has "
-                       "%d %s: only %s",
-                       c, at + 1, ndims, ndims == 1 ? "axis" : "axes",
-                       allowed[ndims - 1]);
+        return bm_fail(
+            error, BOUMA_EINVAL,
+            "the template has a '%c' at position %zu, but the grid has "
+            "%d %s: only %s",
+            c, at + 1, ndims, ndims == 1 ? "axis" : "axes", allowed[ndims - 1]);
     if (c < ' ' || c > '~')
-        return bm_fail(error, BOUMA_EINVAL,
-                       "the template has byte 0x%02x at place %zu: axes are %s",
-                       c, at + 1, allowed[ndims - 1]);
+        return bm_fail(
+            error, BOUMA_EINVAL,
+            "the template has byte 0x%02x at position %zu: axes are %s", c,
+            at + 1, allowed[ndims - 1]);
     return bm_fail(error, BOUMA_EINVAL,
-                   "the template has a '%c' at place %zu: axes are %s", c,
+                   "the template has a '%c' at position %zu: axes are %s", c,
                    at + 1, allowed[ndims - 1]);
 }
 

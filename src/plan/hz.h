@@ -1,10 +1,10 @@
 /* hz.h -- index templates: Z order and HZ order of a grid, in both directions.
  *
  * A template is a string over the axes, such as "yxyxyx": each character halves
- * an axis, the coarsest split first. x is the last axis of a grid (the one whose
- * samples are next to each other), y the one before it, z the one before that.
- * Along an axis, the template covers 2^n samples, n being how often the axis is
- * in it.
+ * an axis, the coarsest split first. x is the last axis of a grid (the one
+ * whose samples are next to each other), y the one before it, z the one before
+ * that. Along an axis, the template covers 2^n samples, n being how often the
+ * axis is in it.
  *
  * Z order: the address of a sample has a bit for each character, the first one
  * the highest; along each axis, the bits of its index in their order.
@@ -14,9 +14,9 @@
  *
  * HZ order sorts the same samples by level, and each level by Z. Level 0 is the
  * first sample; level l > 0 has those whose Z address has its lowest bit set at
- * place bits - l: 2^(l-1) addresses, from 2^(l-1) on. Levels 0 to l together are
- * a lattice: every 2^s-th sample of each axis, s being how often the axis is in
- * the characters behind the first l.
+ * position bits - l: 2^(l-1) addresses, from 2^(l-1) on. Levels 0 to l together
+ * are a lattice: every 2^s-th sample of each axis, s being how often the axis
+ * is in the characters behind the first l.
  *
  * The template covers at least the domain; addresses beyond it are padding.
  * Pure; no memory. Axes are lifted, as in boxes (see box.h): axis 2 is x. */
@@ -46,9 +46,9 @@ enum bm_hz_rule {
  * BM_HZ_BITS characters. */
 int bm_hz_from_shape(struct bm_hz *hz, const int64_t shape[3],
                      enum bm_hz_rule rule);
-/* From text; the shape is what it must cover, of a grid of 'ndims' axes. What is
- * wrong is a message in 'error' ("the template has a 'q' at place 3: ..."):
- * EINVAL. */
+/* From text; the shape is what it must cover, of a grid of 'ndims' axes. What
+ * is wrong is a message in 'error' ("the template has a 'q' at position 3:
+ * ..."): EINVAL. */
 int bm_hz_parse(struct bm_hz *hz, const char *text, int ndims,
                 const int64_t shape[3], struct bm_error *error);
 /* The text, with its NUL. */

@@ -46,8 +46,8 @@ struct tiles {
     /* Each bit of a Z address is in one of these. Those of a tile are its
      * samples, the lowest ones of each axis. */
     uint64_t inside, along_x, outside;
-    /* Of each sample in one order, its place in the other: of the runs' in the
-     * tile's rows, or back. Runs are part by part, those of a part from the
+    /* Of each sample in one order, its position in the other: of the runs' in
+     * the tile's rows, or back. Runs are part by part, those of a part from the
      * coarsest level on. */
     uint16_t place[1 << TILE_BITS];
     _Alignas(LINE) uint8_t buffer[TILE_BYTES];
@@ -116,7 +116,7 @@ static void fill_places_on_hz(uint16_t *place, const uint16_t *on_z,
 
     for (int first = 0; first < 1 << t->bits; first += part) {
         place[first] = on_z[first];
-        /* Level by level, those with the lowest bit at the same place. */
+        /* Level by level, those with the lowest bit at the same position. */
         for (int n = part / 2, low = 1; n; n /= 2, low *= 2)
             for (int i = 0; i < n; i++)
                 place[first + n + i] = on_z[first + (2 * i + 1) * low];

@@ -81,7 +81,7 @@ struct step {
     uint32_t next[2]; /* not above the plane, above */
     int axis;         /* -1: no plane, by turns */
     double split;
-    uint32_t slot;       /* of a file: its place in 'files' */
+    uint32_t slot;       /* of a file: its index in 'files' */
     double share, turns; /* of those that come by, on the left; so far */
 };
 

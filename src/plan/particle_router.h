@@ -44,7 +44,7 @@ int bm_particle_router_make(struct bm_particle_router *out,
                             const uint32_t *file);
 void bm_particle_router_release(struct bm_particle_router *s);
 
-/* The place of a file in s->files, or -1. */
+/* The index of a file in s->files, or -1. */
 int64_t bm_particle_router_find(const struct bm_particle_router *s,
                                 uint32_t file);
 

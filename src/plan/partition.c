@@ -220,8 +220,8 @@ static int few_are_disjoint(const struct bm_partition *p, int64_t chunk,
 }
 
 /* A chunk whose parts have the right number of samples in sum is covered if no
- * two meet; one with another number is at fault anyway, and only the place is
- * sought. */
+ * two meet; one with another number is at fault anyway, and only where has to
+ * be found. */
 static int check_chunk(const struct bm_partition *p, int64_t chunk,
                        struct bm_cover_fault *fault)
 {

@@ -9,7 +9,7 @@ static int by_owner(const void *left, const void *right)
 
     if (a->owner != b->owner)
         return a->owner < b->owner ? -1 : 1;
-    return a->place < b->place ? -1 : a->place > b->place;
+    return a->index < b->index ? -1 : a->index > b->index;
 }
 
 static int by_turn(const void *left, const void *right)

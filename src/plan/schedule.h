@@ -13,7 +13,7 @@
 #define BM_BUFFER_BYTES ((uint64_t)4 << 20)
 
 struct bm_slot {
-    uint32_t place; /* of the chunk among those of the file */
+    uint32_t index; /* of the chunk among those of the file */
     int owner;
     uint64_t bytes;
     uint64_t before; /* bytes of the owner's earlier chunks of this file */

@@ -30,7 +30,7 @@ int bm_extents_fetch(struct bouma_step *step, size_t source,
                      struct bm_extent *extents, size_t count,
                      struct bm_shelf *shelf);
 
-/* Check one that was read. Whatever is wrong is told with its place, to the
+/* Check one that was read. Whatever is wrong is told with its offset, to the
  * byte. */
 int bm_extent_check(const struct bouma_step *step, size_t source,
                     const struct bm_extent *extent, struct bm_error *error);

@@ -18,7 +18,7 @@ struct batch {
     int fine, coarse; /* pieces; fine > coarse: no new ones are needed */
     struct bm_fetcher fetcher;
     const struct bm_section *section; /* of the subfile at hand */
-    const size_t *chunks;             /* places in the section */
+    const size_t *chunks;             /* indices in the section */
     size_t count;
     size_t done; /* chunks, in all batches before */
 };
@@ -251,27 +251,27 @@ static int any_inside(const struct batch *b, const bouma_box *bounds)
 }
 
 /* In the order of the file, so that batches are read in few pieces: that of the
- * table, in which they come, unless the writer chose the places. */
+ * table, in which they come, unless the writer stored offsets. */
 static int sort_chunks(const struct batch *b, const struct bm_head *head,
                        size_t *chunks, size_t n)
 {
     const bouma_allocator *a = b->fetch->step->ds->a;
-    struct bm_keyed *placed;
+    struct bm_keyed *by_offset;
 
-    if (!head->placed || !n)
+    if (!head->has_offsets || !n)
         return BOUMA_OK;
-    placed = bm_new_raw(a, n, sizeof(*placed));
-    if (!placed)
+    by_offset = bm_new_raw(a, n, sizeof(*by_offset));
+    if (!by_offset)
         return no_memory(b);
     for (size_t i = 0; i < n; i++)
-        placed[i] = (struct bm_keyed){
+        by_offset[i] = (struct bm_keyed){
             b->section->offsets[chunks[i] * (size_t)b->section->levels +
                                 (size_t)b->fine],
             chunks[i]};
-    qsort(placed, n, sizeof(*placed), bm_keyed_compare);
+    qsort(by_offset, n, sizeof(*by_offset), bm_keyed_compare);
     for (size_t i = 0; i < n; i++)
-        chunks[i] = placed[i].at;
-    bm_drop(a, placed);
+        chunks[i] = by_offset[i].at;
+    bm_drop(a, by_offset);
     return BOUMA_OK;
 }
 

@@ -1,7 +1,7 @@
 /* particle_query.c -- particles by box, ranges of values and quality.
  *
  * The tree over the files says which can have any, the tree of a file which
- * runs of places. Chunks that these runs meet are read at the levels that are
+ * runs of slots. Chunks that these runs meet are read at the levels that are
  * wanted: first the columns that are compared, then the others, and of these
  * only pieces that have a match. */
 #include <string.h>
@@ -24,7 +24,7 @@ static int no_memory(struct bm_query_state *s)
 
 /* ---- which runs --------------------------------------------------------- */
 
-/* All places that are asked for; there are some. */
+/* All slots that are asked for; there are some. */
 static int take_all(struct bm_query_state *s, uint64_t from, uint64_t to)
 {
     struct bm_query_file *f = &s->file;
@@ -37,7 +37,7 @@ static int take_all(struct bm_query_state *s, uint64_t from, uint64_t to)
     return BOUMA_OK;
 }
 
-/* Particles that are in no tree, of the places from 'from' up to 'to': they can
+/* Particles that are in no tree, of the slots from 'from' up to 'to': they can
  * match unless there is a box. */
 static int add_strays(struct bm_query_state *s, uint64_t from, uint64_t to)
 {
@@ -106,7 +106,7 @@ int bm_query_level_whole(const struct bm_query_state *s, int k)
 static void empty_batch(struct bm_query_state *s)
 {
     s->batch.piece_count = s->batch.chunk_count = 0;
-    s->batch.places = 0;
+    s->batch.slots = 0;
 }
 
 /* One more; the first of its chunk or not. */
@@ -130,7 +130,7 @@ static int add_piece(struct bm_query_state *s,
         first[b->chunk_count++] = b->piece_count;
     }
     pieces[b->piece_count++] = *piece;
-    b->places += piece->count;
+    b->slots += piece->count;
     return BOUMA_OK;
 }
 
@@ -151,7 +151,7 @@ static int add_chunk(struct bm_query_state *s, size_t chunk, uint64_t *bytes)
         struct bm_query_piece piece = {.chunk = chunk,
                                        .level = k,
                                        .count = (uint32_t)values[k],
-                                       .chosen = (size_t)s->batch.places,
+                                       .chosen = (size_t)s->batch.slots,
                                        .choice = BM_ALL_MATCH};
 
         if (!level_wanted(s, k) || !values[k])
@@ -187,7 +187,7 @@ static int read_columns(struct bm_query_state *s, struct bm_fetcher *f,
 
 static void tell_progress(struct bm_query_state *s)
 {
-    s->done += s->batch.places;
+    s->done += s->batch.slots;
     bm_step_tell_progress(s->step, s->done < s->total ? s->done : s->total,
                           s->total);
 }
@@ -234,9 +234,9 @@ static size_t next_chunk(struct bm_query_state *s, size_t chunk)
                : chunk;
 }
 
-/* What a file has of the set and of all columns; *place is that of the set
+/* What a file has of the set and of all columns; *index is that of the set
  * among its summaries. */
-static int open_file(struct bm_query_state *s, size_t subfile, size_t *place)
+static int open_file(struct bm_query_state *s, size_t subfile, size_t *index)
 {
     struct bm_query_file *f = &s->file;
     struct bm_query_question *q = &s->asked;
@@ -248,11 +248,11 @@ static int open_file(struct bm_query_state *s, size_t subfile, size_t *place)
         return rc;
     all = &source->head.summaries;
     f->source = subfile;
-    *place = 0;
-    while (*place < all->count && all->entries[*place]->object != s->set)
-        ++*place;
-    f->summary = *place < all->count
-                     ? bm_particle_summary_of(all->entries[*place])
+    *index = 0;
+    while (*index < all->count && all->entries[*index]->object != s->set)
+        ++*index;
+    f->summary = *index < all->count
+                     ? bm_particle_summary_of(all->entries[*index])
                      : NULL;
     whole = f->summary != NULL;
     for (int i = 0; i < q->column_count; i++) {
@@ -271,15 +271,15 @@ static int query_file(struct bm_query_state *s, size_t subfile, uint64_t from,
                       uint64_t to)
 {
     uint64_t bytes = 0;
-    size_t chunks, place, batch = 0;
-    int rc = open_file(s, subfile, &place);
+    size_t chunks, index, batch = 0;
+    int rc = open_file(s, subfile, &index);
 
     if (rc)
         return rc;
     if (s->query->draw)
         bm_query_draw_file(s);
     chunks = (size_t)bm_particle_summary_chunks(s->set, s->file.summary->count);
-    rc = find_runs(s, place, from,
+    rc = find_runs(s, index, from,
                    to < s->file.summary->count ? to : s->file.summary->count);
     for (size_t c = next_chunk(s, 0); c < chunks && !rc;
          c = next_chunk(s, c + 1)) {

@@ -15,7 +15,7 @@
 struct bm_query_column {
     const struct bouma_variable *variable;
     const struct bm_section *section; /* of the file at hand */
-    int out;                          /* place among those wanted, or -1 */
+    int out;                          /* index among those wanted, or -1 */
     size_t value_size, sample_size;   /* of the variable */
     int plain; /* aligned bytes as stored are the values */
 };
@@ -69,11 +69,11 @@ struct bm_query_batch {
     size_t piece_count;
     size_t *first_piece; /* of each chunk that has some */
     size_t chunk_count;
-    uint64_t places;                  /* particles of all pieces */
+    uint64_t slots;                   /* particles of all pieces */
     struct bm_fetcher tested, others; /* columns */
     /* Memory, kept from one batch to the next: */
-    struct bm_block_of_memory choices; /* uint16_t [places] */
-    struct bm_block_of_memory keys;    /* uint64_t [places], if drawn */
+    struct bm_block_of_memory choices; /* uint16_t [slots] */
+    struct bm_block_of_memory keys;    /* uint64_t [slots], if drawn */
     struct bm_block_of_memory out;     /* const void * [pieces][out_count] */
     struct bm_block_of_memory picked;  /* values of those that match */
 };
@@ -110,15 +110,15 @@ int bm_query_choose(struct bm_query_state *s);
 /* A chunk while a thread looks at it. */
 struct bm_query_chunk {
     size_t chunk;
-    const uint16_t *places; /* by level */
-    const uint32_t *first;  /* [levels], in places */
-    uint16_t *chosen;       /* numbers in a piece, */
-    uint32_t count;         /* so many */
+    const uint16_t *slots; /* by level */
+    const uint32_t *first; /* [levels], in slots */
+    uint16_t *chosen;      /* numbers in a piece, */
+    uint32_t count;        /* so many */
 };
 
 /* By chance, where query->draw is not NULL. Begin with the file at hand. */
 void bm_query_draw_file(struct bm_query_state *s);
-/* The levels of a chunk in which a place of a run has a wanted key, as bits. */
+/* The levels of a chunk in which a slot of a run has a wanted key, as bits. */
 uint64_t bm_query_draw_levels(const struct bm_query_state *s, size_t chunk);
 /* Keep those of c->chosen that have a wanted key; and tell the keys of
  * those that match. */

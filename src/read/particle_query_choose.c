@@ -1,4 +1,4 @@
-/* particle_query_choose.c -- which particles of a piece match: by place, by
+/* particle_query_choose.c -- which particles of a piece match: by slot, by
  * rank, by the values of each column that is tested. */
 #include <math.h>
 #include <string.h>
@@ -40,7 +40,7 @@ static uint32_t (*const keepers[])(const void *data, uint16_t *list, uint32_t n,
     [BOUMA_F64] = keep_f64};
 
 /* What the runs have of a chunk: all of it, wholly inside the box or not; or
- * some places. */
+ * some slots. */
 struct cover {
     const struct bm_run *runs; /* that meet it */
     size_t count;
@@ -52,7 +52,7 @@ static struct cover cover_of(const struct bm_query_state *s, size_t chunk)
 {
     const struct bm_query_file *f = &s->file;
     uint64_t begin = (uint64_t)chunk * bm_bat_of(s->set)->detail.chunk;
-    uint64_t end = begin + bm_particle_summary_chunk_places(
+    uint64_t end = begin + bm_particle_summary_chunk_slots(
                                s->set, f->summary->count, chunk);
     struct cover c = {NULL, 0, 0, 1};
     size_t lo = 0, hi = f->run_count;
@@ -80,36 +80,36 @@ struct look {
     const struct bm_turn *turn;
     struct cover cover;
     struct bm_query_chunk chunk;
-    uint16_t *places;
-    uint8_t *in_run; /* [chunk] of its places */
+    uint16_t *slots;
+    uint8_t *in_run; /* [chunk] of its slots */
     uint32_t first[BM_MAX_LEVELS];
     int arranged;
 };
 
-/* The places of its levels, and which of them are in runs. */
+/* The slots of its levels, and which of them are in runs. */
 static void arrange(struct look *l)
 {
     const struct bm_query_state *s = l->s;
     const struct bm_particle_summary *summary = s->file.summary;
     const struct bm_detail *d = &bm_bat_of(s->set)->detail;
     size_t chunk = l->chunk.chunk;
-    uint32_t places =
-        bm_particle_summary_chunk_places(s->set, summary->count, chunk);
+    uint32_t slots =
+        bm_particle_summary_chunk_slots(s->set, summary->count, chunk);
     uint64_t base = (uint64_t)chunk * d->chunk;
 
     if (l->arranged)
         return;
     l->arranged = 1;
-    bm_detail_order(d, bm_detail_shift(d, summary->seed, chunk), places,
-                    l->places, l->first);
-    memset(l->in_run, 0, places);
+    bm_detail_order(d, bm_detail_shift(d, summary->seed, chunk), slots,
+                    l->slots, l->first);
+    memset(l->in_run, 0, slots);
     for (size_t i = 0; i < l->cover.count; i++) {
         const struct bm_run *run = &l->cover.runs[i];
         uint64_t begin = run->begin > base ? run->begin - base : 0;
         uint64_t end = run->end - base;
 
         memset(l->in_run + begin, 1,
-               (size_t)((end < places ? end : places) - begin));
+               (size_t)((end < slots ? end : slots) - begin));
     }
 }
 
@@ -121,7 +121,7 @@ static uint32_t rank_from(double t, double offset)
     return r > 0 ? (uint32_t)r : 0;
 }
 
-/* The candidates of a piece by place and rank. */
+/* The candidates of a piece by slot and rank. */
 static void list_candidates(struct look *l, const struct bm_query_piece *p)
 {
     const struct bm_query_state *s = l->s;
@@ -132,7 +132,7 @@ static void list_candidates(struct look *l, const struct bm_query_piece *p)
     uint32_t high = rank_from(s->asked.t_to, offset);
     int whole_level = bm_query_level_whole(s, p->level);
     uint16_t *chosen = l->chunk.chosen;
-    const uint16_t *places;
+    const uint16_t *slots;
 
     l->chunk.count = p->count;
     if (l->cover.whole && whole_level) {
@@ -141,18 +141,18 @@ static void list_candidates(struct look *l, const struct bm_query_piece *p)
         return;
     }
     arrange(l);
-    places = l->places + l->first[p->level];
+    slots = l->slots + l->first[p->level];
     if (whole_level)
         for (uint32_t i = 0; i < p->count; i++) {
             chosen[n] = (uint16_t)i;
-            n += l->in_run[places[i]];
+            n += l->in_run[slots[i]];
         }
     else
         for (uint32_t i = 0; i < p->count; i++) {
-            uint32_t rank = d->rank[places[i] ^ shift];
+            uint32_t rank = d->rank[slots[i] ^ shift];
 
             chosen[n] = (uint16_t)i;
-            n += l->in_run[places[i]] & (rank >= low) & (rank < high);
+            n += l->in_run[slots[i]] & (rank >= low) & (rank < high);
         }
     l->chunk.count = n;
 }
@@ -224,13 +224,13 @@ static int choose_chunk(void *context, const struct bm_turn *turn)
 
     if (bm_block_grow(turn->coder->a, room, size * 5))
         return bm_query_no_memory(turn->error);
-    l.places = room->data;
-    l.in_run = (uint8_t *)(l.places + 2 * size);
+    l.slots = room->data;
+    l.in_run = (uint8_t *)(l.slots + 2 * size);
     l.chunk =
         (struct bm_query_chunk){.chunk = b->pieces[b->first_piece[i]].chunk,
-                                .places = l.places,
+                                .slots = l.slots,
                                 .first = l.first,
-                                .chosen = l.places + size};
+                                .chosen = l.slots + size};
     l.cover = cover_of(s, l.chunk.chunk);
     for (size_t p = b->first_piece[i]; p < next && !rc; p++)
         rc = choose_piece(&l, &b->pieces[p]);
@@ -248,12 +248,12 @@ int bm_query_choose(struct bm_query_state *s)
                            .run = choose_chunk};
     size_t sample = s->query->draw ? sizeof(uint64_t) : 0;
 
-    if (bm_block_grow(a, &b->choices, (size_t)b->places * sizeof(uint16_t)) ||
+    if (bm_block_grow(a, &b->choices, (size_t)b->slots * sizeof(uint16_t)) ||
         (s->query->draw &&
-         bm_block_grow(a, &b->keys, (size_t)b->places * sizeof(uint64_t))))
+         bm_block_grow(a, &b->keys, (size_t)b->slots * sizeof(uint64_t))))
         return bm_query_no_memory(&s->step->ds->error);
     for (int i = 0; i < q->tested_count; i++)
         sample += bm_variable_sample_size(q->columns[i].variable);
-    work.bytes = (double)b->places * (double)sample;
+    work.bytes = (double)b->slots * (double)sample;
     return bm_work_run(s->step, &work);
 }

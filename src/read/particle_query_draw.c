@@ -1,5 +1,5 @@
-/* particle_query_draw.c -- particles by chance: the keys of places. A file has
- * a stream of splitmix64 of its own, and the key of a place is the number
+/* particle_query_draw.c -- particles by chance: the keys of slots. A file has
+ * a stream of splitmix64 of its own, and the key of a slot is the number
  * there. So a particle's key costs nothing to store, levels of a chunk in which
  * nobody has a wanted key need not be read, and no other particle's key can be
  * told from it.
@@ -7,17 +7,17 @@
 #include "base/mix.h"
 #include "read/particle_query.h"
 
-static uint64_t key_of(const struct bm_query_state *s, uint64_t place)
+static uint64_t key_of(const struct bm_query_state *s, uint64_t slot)
 {
-    return bm_mix(s->file.stream + (place + 1) * BM_MIX_STEP);
+    return bm_mix(s->file.stream + (slot + 1) * BM_MIX_STEP);
 }
 
-static int is_drawn(const struct bm_query_state *s, uint64_t place)
+static int is_drawn(const struct bm_query_state *s, uint64_t slot)
 {
     const struct bm_draw *draw = s->query->draw;
 
     /* One comparison for both ends. */
-    return key_of(s, place) - draw->first <= draw->last - draw->first;
+    return key_of(s, slot) - draw->first <= draw->last - draw->first;
 }
 
 void bm_query_draw_file(struct bm_query_state *s)
@@ -34,9 +34,9 @@ uint64_t bm_query_draw_levels(const struct bm_query_state *s, size_t chunk)
     const struct bm_detail *d = &bm_bat_of(s->set)->detail;
     const struct bm_query_file *f = &s->file;
     uint32_t shift = bm_detail_shift(d, f->summary->seed, chunk);
-    uint32_t places =
-        bm_particle_summary_chunk_places(s->set, f->summary->count, chunk);
-    uint64_t begin = (uint64_t)chunk * d->chunk, end = begin + places;
+    uint32_t slots =
+        bm_particle_summary_chunk_slots(s->set, f->summary->count, chunk);
+    uint64_t begin = (uint64_t)chunk * d->chunk, end = begin + slots;
     uint64_t levels = 0;
 
     if (s->query->draw->first == 0 && s->query->draw->last == UINT64_MAX)
@@ -56,7 +56,7 @@ uint64_t bm_query_draw_levels(const struct bm_query_state *s, size_t chunk)
 void bm_query_draw(const struct bm_query_state *s, struct bm_query_chunk *c,
                    int level)
 {
-    const uint16_t *places = c->places + c->first[level];
+    const uint16_t *slots = c->slots + c->first[level];
     uint64_t begin = (uint64_t)c->chunk * bm_bat_of(s->set)->detail.chunk;
     uint32_t m = 0;
 
@@ -64,7 +64,7 @@ void bm_query_draw(const struct bm_query_state *s, struct bm_query_chunk *c,
         uint16_t at = c->chosen[i];
 
         c->chosen[m] = at;
-        m += (uint32_t)is_drawn(s, begin + places[at]);
+        m += (uint32_t)is_drawn(s, begin + slots[at]);
     }
     c->count = m;
 }
@@ -73,9 +73,9 @@ void bm_query_draw_keys(const struct bm_query_state *s,
                         const struct bm_query_chunk *c, int level,
                         uint64_t *keys)
 {
-    const uint16_t *places = c->places + c->first[level];
+    const uint16_t *slots = c->slots + c->first[level];
     uint64_t begin = (uint64_t)c->chunk * bm_bat_of(s->set)->detail.chunk;
 
     for (uint32_t i = 0; i < c->count; i++)
-        keys[i] = key_of(s, begin + places[c->chosen[i]]);
+        keys[i] = key_of(s, begin + slots[c->chosen[i]]);
 }

@@ -9,7 +9,7 @@
 /* A chunk that will be read, and where its entry in the tables is. */
 struct entry {
     uint64_t key;
-    size_t source, place;
+    size_t source, index;
     int level;
 };
 
@@ -20,7 +20,7 @@ struct query {
     bouma_box box; /* lifted */
     struct entry *entries;
     size_t count;
-    size_t *places;      /* in the table of the subfile whose turn it is */
+    size_t *indices;     /* in the table of the subfile whose turn it is */
     bouma_range *ranges; /* [components], of the patch whose turn it is */
     uint64_t level_bytes[BM_MAX_LEVELS];
     struct bm_block_of_memory samples; /* of some patches */
@@ -40,28 +40,28 @@ static int may_have(const struct query *q, const struct bm_range *range)
 
 /* What the tables tell of a patch; valid until the next. */
 static bouma_patch_info describe(struct query *q, const struct bm_section *s,
-                                 size_t place)
+                                 size_t index)
 {
     const struct bouma_variable *v = q->variable;
-    bouma_box box = bm_chunk_bounds(v->object, s->keys[place]);
+    bouma_box box = bm_chunk_bounds(v->object, s->keys[index]);
     bouma_patch_info info = {bm_box_lower(&box, v->object->ndims),
                              v->object->levels, v->components, q->ranges,
                              q->level_bytes};
 
     for (int j = 0; j < v->components; j++)
         bm_range_public(&q->ranges[j],
-                        &s->ranges[place * (size_t)v->components + (size_t)j],
+                        &s->ranges[index * (size_t)v->components + (size_t)j],
                         v->type);
     for (int k = 0; k < v->object->levels; k++) {
         int piece = bm_added_piece(v->object, k);
 
         q->level_bytes[k] =
-            piece < 0 ? 0 : s->sizes[place * (size_t)s->levels + (size_t)piece];
+            piece < 0 ? 0 : s->sizes[index * (size_t)s->levels + (size_t)piece];
     }
     return info;
 }
 
-/* Decide on one patch, whose entry is there, with a source and a place. */
+/* Decide on one patch, whose entry is there, with a source and an index. */
 static int decide(struct query *q, const struct bm_section *s, struct entry *e)
 {
     const bouma_patch_query *asked = q->asked;
@@ -69,12 +69,12 @@ static int decide(struct query *q, const struct bm_section *s, struct entry *e)
 
     e->level = -1;
     if (asked->within &&
-        !may_have(q, &s->ranges[e->place * (size_t)q->variable->components +
+        !may_have(q, &s->ranges[e->index * (size_t)q->variable->components +
                                 (size_t)asked->component]))
         return BOUMA_OK;
     e->level = asked->level;
     if (asked->choose) {
-        info = describe(q, s, e->place);
+        info = describe(q, s, e->index);
         e->level = asked->choose(asked->user, &info);
     }
     return e->level < q->variable->object->levels
@@ -90,7 +90,7 @@ static int decide(struct query *q, const struct bm_section *s, struct entry *e)
 static int look_at(struct query *q, size_t file, const struct bm_section *s,
                    const uint64_t *keys, size_t count)
 {
-    size_t n = bm_section_common(s, keys, count, q->places);
+    size_t n = bm_section_common(s, keys, count, q->indices);
     int rc = BOUMA_OK;
 
     for (size_t i = 0; i < n && !rc; i++) {
@@ -100,7 +100,7 @@ static int look_at(struct query *q, size_t file, const struct bm_section *s,
             return bm_fail(&q->step->ds->error, BOUMA_EFORMAT,
                            "step %" PRIu64 ": a patch is in two subfiles",
                            q->step->manifest.step);
-        *e = (struct entry){s->keys[q->places[i]], file, q->places[i], -1};
+        *e = (struct entry){s->keys[q->indices[i]], file, q->indices[i], -1};
         rc = decide(q, s, e);
         q->count += e->level >= 0;
     }
@@ -214,7 +214,7 @@ static int hand_over(void *context, uint64_t key, const uint8_t *room,
         return rc;
     }
     info =
-        describe(q, bm_head_section(&source->head, q->variable->id), e->place);
+        describe(q, bm_head_section(&source->head, q->variable->id), e->index);
     return q->asked->each(q->asked->user, &info, e->level, &selection, room)
                ? bm_fail(error, BOUMA_EABORTED, "the caller ended the query")
                : BOUMA_OK;
@@ -267,8 +267,8 @@ int bm_query(struct bouma_step *step, const struct bouma_variable *variable,
     step->open.busy++; /* while levels are chosen, too */
     q.entries = bm_new_raw(a, count + 1, sizeof(*q.entries));
     q.ranges = bm_new(a, (size_t)variable->components, sizeof(*q.ranges));
-    q.places = bm_new_raw(a, count, sizeof(*q.places));
-    if (!q.entries || !q.ranges || !q.places)
+    q.indices = bm_new_raw(a, count, sizeof(*q.indices));
+    if (!q.entries || !q.ranges || !q.indices)
         rc = BOUMA_ENOMEM;
     if (rc)
         bm_fail(&step->ds->error, rc, "no memory to query");
@@ -287,7 +287,7 @@ int bm_query(struct bouma_step *step, const struct bouma_variable *variable,
     bm_drop(variable->object->a, keys);
     bm_drop(a, q.entries);
     bm_drop(a, q.ranges);
-    bm_drop(a, q.places);
+    bm_drop(a, q.indices);
     bm_drop(a, q.samples.data);
     return rc;
 }

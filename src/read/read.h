@@ -41,9 +41,9 @@ void bm_step_free(struct bouma_step *step);
 void bm_step_tell_progress(struct bouma_step *step, uint64_t done,
                            uint64_t total);
 
-/* Whether a place has another version of the step now than the one that was
+/* Whether a store has another version of the step now than the one that was
  * opened: ESTATE, or ENOTFOUND if it has none any more, with a message. */
-int bm_step_is_current(const struct bouma_step *step, struct bm_store *place,
+int bm_step_is_current(const struct bouma_step *step, struct bm_store *store,
                        struct bm_error *error);
 
 /* The i-th subfile, opened, with its table. */
@@ -80,7 +80,7 @@ struct bm_fetch {
     void *context;
     uint64_t before, total; /* chunks, for the progress of a larger call */
     const bouma_box *clip;  /* 'each' looks at nothing else; NULL: at all */
-    const struct bm_fetch_ordered *ordered; /* in place of 'each', or NULL */
+    const struct bm_fetch_ordered *ordered; /* instead of 'each', or NULL */
 };
 
 /* For callers that want chunks one by one: in the order of files, and of the
@@ -130,7 +130,7 @@ int bm_step_tree(struct bouma_step *step, size_t source, size_t summary,
                  const struct bm_tree **out);
 
 /* Particles by chance. Each has a key, a number from 0 to 2^64 - 1 that follows
- * from the seed, the step, the set, the file and the place in it, and from
+ * from the seed, the step, the set, the file and the slot in it, and from
  * nothing else. Those with the n smallest keys are a simple random sample of n,
  * whatever is asked for, in however many steps keys are gone through. */
 struct bm_draw {
@@ -147,7 +147,7 @@ struct bm_particle_query {
     int (*each)(void *context, const bouma_batch *batch);
     void *context;
     /* NULL: files that can match; else just these of the set, and of them the
-     * places from[i] up to to[i]. */
+     * slots from[i] up to to[i]. */
     const size_t *files;
     const uint64_t *from, *to;
     size_t file_count;

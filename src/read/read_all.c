@@ -12,7 +12,7 @@
 
 #define REQUEST_BYTES 60
 
-/* What some rank wants; 'number' is its place among that rank's requests. */
+/* What some rank wants; 'number' is its index among that rank's requests. */
 struct rank_request {
     uint32_t variable;
     int level;
@@ -35,7 +35,7 @@ struct group {
 };
 
 /* A chunk that this rank reads. */
-struct place {
+struct cursor {
     size_t group, chunk; /* in group.mine */
 };
 
@@ -50,10 +50,10 @@ struct want {
 struct stream {
     uint64_t *part_at; /* where each part is in it */
     size_t part_count;
-    struct place *rounds; /* the chunks with which its rounds begin */
+    struct cursor *rounds; /* the chunks with which its rounds begin */
     uint64_t *round_at;
     size_t round_count;
-    struct place rest; /* the chunk behind the last */
+    struct cursor rest; /* the chunk behind the last */
 };
 
 /* The chunks that are being fetched. */
@@ -203,9 +203,9 @@ static int add_want(struct collective *c, int reader,
 
 /* A round begins 'at' there, with a chunk; the first with all before it. */
 static int add_round(struct stream *s, const bouma_allocator *a, uint64_t at,
-                     struct place first)
+                     struct cursor first)
 {
-    struct place *rounds =
+    struct cursor *rounds =
         bm_grow(a, s->rounds, s->round_count, sizeof(*rounds));
     uint64_t *round_at =
         bm_grow(a, s->round_at, s->round_count, sizeof(*round_at));
@@ -215,7 +215,7 @@ static int add_round(struct stream *s, const bouma_allocator *a, uint64_t at,
     if (!rounds || !round_at)
         return BOUMA_ENOMEM;
     round_at[s->round_count] = at;
-    rounds[s->round_count] = s->round_count ? first : (struct place){0, 0};
+    rounds[s->round_count] = s->round_count ? first : (struct cursor){0, 0};
     s->round_count++;
     return BOUMA_OK;
 }
@@ -247,7 +247,7 @@ static int plan_chunk(struct collective *c, struct group *g, int64_t chunk)
     int me = ds->comm->rank, rc = BOUMA_OK;
     int reader = g->owner[chunk];
     uint64_t bytes = chunk_bytes(g, v, chunk);
-    struct place place = {(size_t)(g - c->groups), g->mine_count};
+    struct cursor cursor = {(size_t)(g - c->groups), g->mine_count};
 
     if (reader == me) {
         g->first_part[g->mine_count] = c->stream.part_count;
@@ -262,9 +262,9 @@ static int plan_chunk(struct collective *c, struct group *g, int64_t chunk)
                             ds->engine.env.buffer_bytes) &&
         reader == me)
         rc = add_round(&c->stream, ds->a, bm_flow_builder_bytes(&c->flows, me),
-                       place);
+                       cursor);
     if (reader == me)
-        c->stream.rest = (struct place){place.group, place.chunk + 1};
+        c->stream.rest = (struct cursor){cursor.group, cursor.chunk + 1};
     for (int64_t k = g->partition.first[chunk];
          k < g->partition.first[chunk + 1] && !rc; k++) {
         const struct rank_request *w = &g->rank_requests[g->partition.part[k]];
@@ -393,7 +393,8 @@ static int give_to_group(void *context, const struct bm_decoding *d,
 }
 
 /* Read the chunks of this rank from one up to another. */
-static int fetch_range(struct collective *c, struct place from, struct place to)
+static int fetch_range(struct collective *c, struct cursor from,
+                       struct cursor to)
 {
     int rc = BOUMA_OK;
 
@@ -499,7 +500,7 @@ static int fetch_all(struct collective *c)
     if (!rc && c->shared)
         rc = bm_pipe_run(c->pipe, 1, rc, &ds->error);
     if (!rc)
-        rc = fetch_range(c, c->stream.rest, (struct place){c->group_count, 0});
+        rc = fetch_range(c, c->stream.rest, (struct cursor){c->group_count, 0});
     return rc;
 }
 

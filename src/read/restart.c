@@ -109,13 +109,13 @@ static int reader_of(const struct restart *r, size_t file)
 struct slice {
     size_t file;
     uint64_t at;       /* particles in the files before it */
-    uint64_t from, to; /* places in it */
+    uint64_t from, to; /* slots in it */
     struct bm_shelf shelf, values;
 };
 
-/* The places of a slice: whole chunks, of a buffer. The same on all ranks.
+/* The slots of a slice: whole chunks, of a buffer. The same on all ranks.
  */
-static uint64_t slice_places(const struct restart *r)
+static uint64_t slice_slots(const struct restart *r)
 {
     uint64_t bytes = r->step->ds->engine.env.buffer_bytes;
     uint64_t each = (r->sample + 1) * bm_bat_of(r->set)->detail.chunk;
@@ -129,7 +129,7 @@ static int count_slices(const struct restart *r, uint64_t *out)
     const bouma_allocator *a = r->step->ds->a;
     uint64_t *count =
         bm_new(a, (size_t)r->step->ds->comm->size, sizeof(*count));
-    uint64_t places = slice_places(r);
+    uint64_t slots = slice_slots(r);
 
     if (!count)
         return BOUMA_ENOMEM;
@@ -137,7 +137,7 @@ static int count_slices(const struct restart *r, uint64_t *out)
     for (size_t f = 0; f < r->requests.tree->files; f++) {
         uint64_t *here = &count[reader_of(r, f)];
 
-        *here += (r->requests.tree->summaries[f]->count + places - 1) / places;
+        *here += (r->requests.tree->summaries[f]->count + slots - 1) / slots;
         *out = *here > *out ? *here : *out;
     }
     bm_drop(a, count);
@@ -264,7 +264,7 @@ static int prepare(struct restart *r, uint64_t *rounds)
 /* The next slice of this rank's files, if there is one, for all ranks. */
 static int collect_next(struct restart *r, size_t *k, struct slice *s)
 {
-    uint64_t places = slice_places(r), count;
+    uint64_t slots = slice_slots(r), count;
 
     for (int i = 0; i < r->step->ds->comm->size; i++)
         r->replies[i].count = 0;
@@ -279,7 +279,7 @@ static int collect_next(struct restart *r, size_t *k, struct slice *s)
     s->at = r->mine[*k].at;
     s->from = s->to;
     count = r->requests.tree->summaries[s->file]->count;
-    s->to = count - s->from < places ? count : s->from + places;
+    s->to = count - s->from < slots ? count : s->from + slots;
     return collect_slice(r, s);
 }
 

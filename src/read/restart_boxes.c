@@ -25,7 +25,7 @@ static int bounds_of_all(const struct bm_requests *r, double *near, double *far)
 }
 
 /* Whether two boxes share something along all axes but one: some width, or the
- * place where one has no width. */
+ * plane where one has no width. */
 static int beside(const struct bm_request *a, const struct bm_request *b,
                   int but, int ndims)
 {

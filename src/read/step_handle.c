@@ -56,14 +56,14 @@ static int tell_missing(struct bouma_dataset *ds, uint64_t step)
 static int load_manifest(struct bouma_dataset *ds, uint64_t step,
                          const char *name, struct bm_buffer *out)
 {
-    struct bm_store *place;
+    struct bm_store *store;
     struct bm_error why = {0};
     int rc;
 
     /* A step is there if it has a manifest: the list of all is for those that
      * have none, to tell what is wrong. */
     if (!ds->found.listed) {
-        rc = bm_dataset_manifest(ds, step, out, &place, &why);
+        rc = bm_dataset_manifest(ds, step, out, &store, &why);
         if (rc != BOUMA_ENOTFOUND)
             return rc ? bm_fail(&ds->error, rc, "%s", why.text) : BOUMA_OK;
         bm_error_clear(&why);
@@ -73,12 +73,12 @@ static int load_manifest(struct bouma_dataset *ds, uint64_t step,
     }
     if (!bm_step_list_find(&ds->found.steps, step))
         return tell_missing(ds, step);
-    rc = bm_dataset_manifest(ds, step, out, &place, &why);
+    rc = bm_dataset_manifest(ds, step, out, &store, &why);
     if (rc == BOUMA_ENOTFOUND)
         return bm_fail(&ds->error, BOUMA_EFORMAT,
                        "%s/%s: is gone, though the step was committed; `bouma "
                        "repair` may help",
-                       place->path, name);
+                       store->path, name);
     return rc ? bm_fail(&ds->error, rc, "%s", why.text) : BOUMA_OK;
 }
 
@@ -208,12 +208,12 @@ void bm_step_tell_progress(struct bouma_step *step, uint64_t done,
 void bm_step_source_name(const struct bouma_step *step, size_t i, char *text,
                          size_t bytes)
 {
-    const struct bm_store *place = step->sources[i].file.store;
+    const struct bm_store *store = step->sources[i].file.store;
     char name[BM_NAME_BYTES];
 
     bm_name_subfile(name, step->manifest.step, (uint32_t)i,
                     step->manifest.generation);
-    snprintf(text, bytes, "%s/%s", place ? place->path : step->ds->store.path,
+    snprintf(text, bytes, "%s/%s", store ? store->path : step->ds->store.path,
              name);
 }
 
@@ -273,7 +273,7 @@ static int load_head(struct bouma_step *step, size_t i, uint64_t offset,
     return rc;
 }
 
-int bm_step_is_current(const struct bouma_step *step, struct bm_store *place,
+int bm_step_is_current(const struct bouma_step *step, struct bm_store *store,
                        struct bm_error *error)
 {
     const struct bm_manifest *m = &step->manifest;
@@ -285,17 +285,17 @@ int bm_step_is_current(const struct bouma_step *step, struct bm_store *place,
 
     bm_name_manifest(name, m->step);
     bm_buffer_init(&b, step->ds->a);
-    rc = bm_store_load(place, name, &b, place->memory_limit, &ignored);
+    rc = bm_store_load(store, name, &b, store->memory_limit, &ignored);
     if (rc == BOUMA_ENOTFOUND)
         bm_fail(error, rc,
                 "%s: step %" PRIu64 " was removed since it was opened",
-                place->path, m->step);
+                store->path, m->step);
     else if (!rc && !bm_manifest_peek(&now, &b, step->ds->id, name, &ignored) &&
              bm_generation_is_later(now.generation, m->generation))
         rc = bm_fail(error, BOUMA_ESTATE,
                      "%s: step %" PRIu64 " was written again since it was "
                      "opened; free it and open it again",
-                     place->path, m->step);
+                     store->path, m->step);
     else
         rc = BOUMA_OK;
     bm_buffer_release(&b);
@@ -320,10 +320,10 @@ static int load_any_head(struct bouma_step *step, size_t i, const char *full,
     return rc ? bm_fail(error, rc, "%s", why.text) : BOUMA_OK;
 }
 
-/* Open the file in one place, and see that it is the right one. One that is too
+/* Open the file in one store, and see that it is the right one. One that is too
  * short will do if *is_cut says so; else *is_cut is set. */
 static int open_source(struct bouma_step *step, size_t i,
-                       struct bm_store *place, int *is_cut,
+                       struct bm_store *store, int *is_cut,
                        struct bm_error *error)
 {
     const struct bm_subfile_info *info = &step->manifest.subfiles[i];
@@ -334,10 +334,10 @@ static int open_source(struct bouma_step *step, size_t i,
 
     bm_name_subfile(name, step->manifest.step, (uint32_t)i,
                     step->manifest.generation);
-    snprintf(full, sizeof(full), "%s/%s", place->path, name);
-    rc = bm_file_open(&s->file, place, name, BOUMA_OPEN_READ, &again);
+    snprintf(full, sizeof(full), "%s/%s", store->path, name);
+    rc = bm_file_open(&s->file, store, name, BOUMA_OPEN_READ, &again);
     if (rc == BOUMA_ENOTFOUND) {
-        rc = bm_step_is_current(step, place, error);
+        rc = bm_step_is_current(step, store, error);
         return rc ? rc
                   : bm_fail(error, BOUMA_EFORMAT,
                             step->manifest.count > 1
@@ -372,7 +372,7 @@ int bm_step_source(struct bouma_step *step, size_t i, struct bm_source **out)
 {
     struct bm_source *s = &step->sources[i];
     struct bm_error why = {0}, ignored = {0};
-    struct bm_store *places[2];
+    struct bm_store *stores[2];
     int rc = BOUMA_EFORMAT, count, is_cut[2] = {0, 0};
     uint64_t left[2] = {0, 0}; /* of copies that were cut */
 
@@ -382,11 +382,11 @@ int bm_step_source(struct bouma_step *step, size_t i, struct bm_source **out)
         return BOUMA_OK;
     if (step->open_files >= MOST_OPEN_FILES)
         close_oldest(step);
-    count = bm_dataset_places(step->ds, places);
+    count = bm_dataset_stores(step->ds, stores);
     /* The first is the local copy, which is not asked to be whole. */
     for (int k = 0; k < count && rc; k++) {
         bm_error_clear(&why);
-        rc = open_source(step, i, places[k], &is_cut[k], &why);
+        rc = open_source(step, i, stores[k], &is_cut[k], &why);
         left[k] = is_cut[k] ? s->bytes : 0;
     }
     /* Whatever is left of it is of use: coarse levels stand first. The copy of
@@ -396,7 +396,7 @@ int bm_step_source(struct bouma_step *step, size_t i, struct bm_source **out)
 
         bm_error_clear(&ignored);
         if (is_cut[which])
-            rc = open_source(step, i, places[which], &is_cut[which], &ignored);
+            rc = open_source(step, i, stores[which], &is_cut[which], &ignored);
     }
     if (rc)
         return bm_fail(&step->ds->error, rc, "%s", why.text);

@@ -73,7 +73,7 @@ int bm_envelope_peek(struct bm_envelope *out, const uint8_t *data, size_t bytes,
     return BOUMA_OK;
 }
 
-/* Whether the version is all that is damaged: with ours in its place, the
+/* Whether the version is all that is damaged: with ours instead, the
  * checksum matches. Only the bytes of another major version may have another
  * checksum than ours. */
 static int version_is_damaged(const uint8_t *data, size_t bytes)

@@ -215,9 +215,9 @@ static int is_no_file(struct bm_store *s, const char *name, int rc)
            (rc == BOUMA_EFORMAT && bm_store_is_no_file(s, name));
 }
 
-/* What is known of the writer of an epoch, as text; "" if it has not signed. One
- * that closed the dataset on a full disk has it in the file 'closed'. What is no
- * file is no signature, and nobody can sign in its place. */
+/* What is known of the writer of an epoch, as text; "" if it has not signed.
+ * One that closed the dataset on a full disk has it in the file 'closed'. What
+ * is no file is no signature, and nobody can sign instead. */
 static int owner_of(struct bm_store *s, uint32_t epoch, char *text,
                     size_t bytes, struct bm_error *error)
 {

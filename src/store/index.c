@@ -19,8 +19,8 @@ void bm_step_list_release(struct bm_step_list *list)
     list->count = list->capacity = 0;
 }
 
-/* The place of 'step', or where it would be. */
-static size_t place_of(const struct bm_step_list *list, uint64_t step)
+/* The index of 'step', or where it would be. */
+static size_t index_of(const struct bm_step_list *list, uint64_t step)
 {
     size_t lo = 0, hi = list->count;
 
@@ -41,7 +41,7 @@ static size_t place_of(const struct bm_step_list *list, uint64_t step)
 const struct bm_step_entry *bm_step_list_find(const struct bm_step_list *list,
                                               uint64_t step)
 {
-    size_t i = place_of(list, step);
+    size_t i = index_of(list, step);
 
     return i < list->count && list->entries[i].step == step ? &list->entries[i]
                                                             : NULL;
@@ -66,7 +66,7 @@ int bm_step_list_reserve(struct bm_step_list *list, size_t more)
 
 int bm_step_list_put(struct bm_step_list *list, struct bm_step_entry entry)
 {
-    size_t i = place_of(list, entry.step);
+    size_t i = index_of(list, entry.step);
 
     if (i < list->count && list->entries[i].step == entry.step) {
         list->entries[i] = entry;
@@ -103,18 +103,18 @@ static void sort_by_byte(struct bm_step_entry *to,
                          const struct bm_step_entry *from, size_t count,
                          int shift)
 {
-    size_t place[256] = {0}, sum = 0;
+    size_t next[256] = {0}, sum = 0;
 
     for (size_t i = 0; i < count; i++)
-        place[from[i].step >> shift & 255]++;
+        next[from[i].step >> shift & 255]++;
     for (int b = 0; b < 256; b++) {
-        size_t n = place[b];
+        size_t n = next[b];
 
-        place[b] = sum;
+        next[b] = sum;
         sum += n;
     }
     for (size_t i = 0; i < count; i++)
-        to[place[from[i].step >> shift & 255]++] = from[i];
+        to[next[from[i].step >> shift & 255]++] = from[i];
 }
 
 int bm_step_list_sort(struct bm_step_list *list)
@@ -324,7 +324,7 @@ int bm_index_forget_all(struct bm_store *s, const uint8_t id[16],
     int rc = append(s, id, steps->entries, steps->count, 1, error);
 
     /* The name, too: it may be that of a file whose writer was killed before
-     * it was durable, and an older one would come back in its place. */
+     * it was durable, and an older one would come back. */
     return rc ? rc : bm_store_sync_dir(s, "", error);
 }
 

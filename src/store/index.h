@@ -5,8 +5,8 @@
  * reader to open every manifest. For rank 0.
  *
  * What it says of a step is true of the step's manifest, if that can be read,
- * in whatever state a power loss leaves the two: before a manifest takes the
- * place of another, or of one that the index knows, the index forgets the step
+ * in whatever state a power loss leaves the two: before a manifest replaces
+ * another, or one that the index knows, the index forgets the step
  * durably; and it learns of it again when the new one is durable. Only of a
  * step that is new may it learn earlier: it has just one manifest. */
 #ifndef BM_INDEX_H
@@ -86,7 +86,7 @@ int bm_index_forget_all(struct bm_store *s, const uint8_t id[16],
                         struct bm_error *error);
 /* Remove it, of a dataset that is to go. */
 void bm_index_remove(struct bm_store *s);
-/* Write it anew and put it in the place of the old one, durably. Entries of
+/* Write it anew and replace the old one, durably. Entries of
  * generation 0 are left out. */
 int bm_index_rebuild(struct bm_store *s, const uint8_t id[16],
                      const struct bm_step_list *list, struct bm_error *error);

@@ -306,7 +306,7 @@ static int posix_open(void *user, void *root, void **file, const char *name,
     unwalk(unwrap(root), dir);
     if (code)
         return code;
-    /* A pipe or device in place of a file would block or have no size. */
+    /* A pipe or device instead of a file would block or have no size. */
     code = fstat(fd, &st) ? errno : 0;
     if (code || !S_ISREG(st.st_mode)) {
         close(fd);

@@ -146,7 +146,7 @@ int bm_lost_step_add_piece(struct bm_lost_step *lost, uint32_t subfile,
     return BOUMA_OK;
 }
 
-static int by_place(const void *left, const void *right)
+static int by_offset(const void *left, const void *right)
 {
     const struct bm_lost_piece *a = left, *b = right;
 
@@ -158,7 +158,8 @@ static int by_place(const void *left, const void *right)
 void bm_lost_step_sort(struct bm_lost_step *lost)
 {
     if (lost->piece_count)
-        qsort(lost->pieces, lost->piece_count, sizeof(*lost->pieces), by_place);
+        qsort(lost->pieces, lost->piece_count, sizeof(*lost->pieces),
+              by_offset);
 }
 
 int bm_lost_step_has_piece(const struct bm_lost_step *lost, uint32_t subfile,
@@ -168,8 +169,8 @@ int bm_lost_step_has_piece(const struct bm_lost_step *lost, uint32_t subfile,
     size_t at = 0;
 
     BM_BISECT(at, lost->piece_count, i,
-              by_place(&lost->pieces[i], &piece) <= 0);
-    return at < lost->piece_count && !by_place(&lost->pieces[at], &piece);
+              by_offset(&lost->pieces[i], &piece) <= 0);
+    return at < lost->piece_count && !by_offset(&lost->pieces[at], &piece);
 }
 
 uint32_t bm_lost_step_files(const struct bm_lost_step *lost)
@@ -255,7 +256,7 @@ static int decode_parts(struct bm_lost_step *lost, const bouma_allocator *a,
         rc = pieces ? bm_lost_step_add_piece(lost, subfile, number, a)
                     : bm_lost_step_add(lost, subfile, number, a);
         if (!rc && i &&
-            (pieces ? by_place(&lost->pieces[i - 1], &lost->pieces[i]) >= 0
+            (pieces ? by_offset(&lost->pieces[i - 1], &lost->pieces[i]) >= 0
                     : lost->files[i - 1].subfile >= subfile))
             rc = BOUMA_EFORMAT;
     }

@@ -18,13 +18,13 @@ struct bm_lost_file {
 };
 
 /* What has a checksum of its own, and does not match it: a level of a chunk, or
- * a tree over particles. The place tells which one. */
+ * a tree over particles. The offset tells which one. */
 struct bm_lost_piece {
     uint32_t subfile;
     uint64_t offset; /* 0: both heads, and so the whole file */
 };
 
-/* In the place of a subfile: the manifest was made anew, without the attributes
+/* Instead of a subfile: the manifest was made anew, without the attributes
  * of the step and of the dataset. */
 #define BM_LOST_ATTRIBUTES UINT32_MAX
 

@@ -44,7 +44,7 @@ int bm_truncations_decode(struct bm_truncations *t, const uint8_t *data,
                           size_t bytes, const uint8_t *id, const char *name,
                           struct bm_error *error);
 
-/* Those of a dataset, in the place of what is in 't'. None if nothing is on
+/* Those of a dataset, instead of what is in 't'. None if nothing is on
  * record; after a failure, too. */
 int bm_truncations_load(struct bm_store *s, const uint8_t id[16],
                         struct bm_truncations *t, struct bm_error *error);

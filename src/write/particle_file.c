@@ -64,10 +64,10 @@ struct work {
     const struct bm_object *set;
     uint64_t seed;
     size_t chunks;
-    uint32_t *order;  /* [count], the tree's */
-    uint16_t *places; /* [count], of each chunk by level */
-    uint32_t *first;  /* [chunks][levels], in 'places' of the chunk */
-    size_t *at;       /* [chunks][levels], see place_pieces() */
+    uint32_t *order; /* [count], the tree's */
+    uint16_t *slots; /* [count], of each chunk by level */
+    uint32_t *first; /* [chunks][levels], in 'slots' of the chunk */
+    size_t *at;      /* [chunks][levels], see locate_pieces() */
 };
 
 /* What a thread needs beside that, to shape one variable after the other. */
@@ -81,9 +81,9 @@ struct hand {
     size_t room_bytes;
 };
 
-static uint32_t chunk_places(const struct work *w, size_t chunk)
+static uint32_t chunk_slots(const struct work *w, size_t chunk)
 {
-    return bm_particle_summary_chunk_places(w->set, w->b->count, chunk);
+    return bm_particle_summary_chunk_slots(w->set, w->b->count, chunk);
 }
 
 /* The particles of a level of a chunk. */
@@ -91,7 +91,7 @@ static uint32_t piece_count(const struct work *w, size_t chunk, int level)
 {
     const uint32_t *first = w->first + chunk * (size_t)w->set->levels;
 
-    return (level ? first[level - 1] : chunk_places(w, chunk)) - first[level];
+    return (level ? first[level - 1] : chunk_slots(w, chunk)) - first[level];
 }
 
 static int make_work(struct work *w)
@@ -101,10 +101,10 @@ static int make_work(struct work *w)
 
     w->chunks = (size_t)bm_particle_summary_chunks(w->set, n);
     w->order = bm_new_raw(a, n, sizeof(*w->order));
-    w->places = bm_new_raw(a, n, sizeof(*w->places));
+    w->slots = bm_new_raw(a, n, sizeof(*w->slots));
     w->first = bm_new_raw(a, w->chunks * levels, sizeof(*w->first));
     w->at = bm_new_raw(a, w->chunks * levels, sizeof(*w->at));
-    return w->order && w->places && w->first && w->at ? BOUMA_OK : BOUMA_ENOMEM;
+    return w->order && w->slots && w->first && w->at ? BOUMA_OK : BOUMA_ENOMEM;
 }
 
 static void drop_work(struct work *w)
@@ -112,25 +112,25 @@ static void drop_work(struct work *w)
     const bouma_allocator *a = w->ds->a;
 
     bm_drop(a, w->order);
-    bm_drop(a, w->places);
+    bm_drop(a, w->slots);
     bm_drop(a, w->first);
     bm_drop(a, w->at);
 }
 
-/* Which places have which level, in every chunk. */
+/* Which slots have which level, in every chunk. */
 static void find_levels(struct work *w)
 {
     const struct bm_detail *d = &bm_bat_of(w->set)->detail;
 
     for (size_t c = 0; c < w->chunks; c++)
-        bm_detail_order(d, bm_detail_shift(d, w->seed, c), chunk_places(w, c),
-                        w->places + c * d->chunk,
+        bm_detail_order(d, bm_detail_shift(d, w->seed, c), chunk_slots(w, c),
+                        w->slots + c * d->chunk,
                         w->first + c * (size_t)w->set->levels);
 }
 
 /* Where the values of a level of a chunk stand among those of the variable,
  * counted in particles: levels coarse to fine, in each the chunks. */
-static void place_pieces(const struct work *w)
+static void locate_pieces(const struct work *w)
 {
     size_t levels = (size_t)w->set->levels, next = 0;
 
@@ -155,7 +155,7 @@ static void find_ranges(const struct hand *h, struct bm_section *s,
 
         bm_range_add(r, v->type,
                      h->sorted + c * bm_bat_of(w->set)->detail.chunk * size,
-                     chunk_places(w, c));
+                     chunk_slots(w, c));
         bm_range_join(all, v->type, r);
     }
 }
@@ -179,7 +179,7 @@ static void fill_map(const struct hand *h, uint32_t row,
     bm_tree_fill_map(t, row, &bins, h->sorted);
 }
 
-/* Put the lane that is in h->sorted to its places among the levels. */
+/* Put the lane that is in h->sorted to its slots among the levels. */
 static void split_levels(const struct hand *h, const struct bouma_variable *v,
                          int component)
 {
@@ -196,13 +196,12 @@ static void split_levels(const struct hand *h, const struct bouma_variable *v,
                           (size_t)n * size * (size_t)component;
 
             bm_gather_near(to, h->sorted + base * size,
-                           w->places + base + w->first[c * levels + k], n,
-                           size);
+                           w->slots + base + w->first[c * levels + k], n, size);
         }
     }
 }
 
-/* Encode the pieces of a variable, in the order in which they stand, and note
+/* Encode the pieces of a variable, in the order in which they stand, and record
  * their sizes and checksums. */
 static int encode_pieces(struct hand *hand, int j, struct bm_section *s)
 {
@@ -442,7 +441,7 @@ int bm_particle_file_shape(struct bm_particle_file *b, struct bouma_dataset *ds,
         rc = build_tree(&w);
     if (!rc) {
         find_levels(&w);
-        place_pieces(&w);
+        locate_pieces(&w);
         rc = shape_variables(&w);
     }
     if (!rc)

@@ -35,7 +35,7 @@ int bm_particle_file_init(struct bm_particle_file *b, struct bouma_dataset *ds,
 void bm_particle_file_release(struct bm_particle_file *b);
 
 /* With all particles there: sort, index and encode them. The head has all but
- * its places then. */
+ * its offsets then. */
 int bm_particle_file_shape(struct bm_particle_file *b, struct bouma_dataset *ds,
                            struct bm_codec_state *codec,
                            const struct bm_step_entry *entry,

@@ -13,7 +13,7 @@ struct bm_delivery {
     uint32_t file; /* of the set */
     int rank;
     uint64_t count;
-    uint64_t first; /* place of the first one in the file's arrays */
+    uint64_t first; /* index of the first one in the file's arrays */
 };
 
 /* One set of particles of the step. */

@@ -7,7 +7,7 @@
 /* After a search that was of no use, so many steps pass without one. */
 #define PAUSE 8
 
-/* Owners of one decomposition that may take the place of its own. */
+/* Owners of one decomposition that may replace its own. */
 struct candidate {
     int *owner;
     uint64_t *weight; /* [chunks], of all variables laid out so */

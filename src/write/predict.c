@@ -18,7 +18,7 @@ struct turn {
     size_t m;
 };
 
-/* Bytes for one place of a file that wait for more. */
+/* Bytes for one range of a file that wait for more. */
 struct stage {
     struct bm_file *file; /* NULL: empty */
     uint64_t at;
@@ -326,7 +326,7 @@ static int flush_stages(struct bm_prediction *p, struct bm_error *error)
     return rc;
 }
 
-/* Write bytes to a place, maybe later, with those that come behind them. */
+/* Write bytes to an offset, maybe later, with those that come behind them. */
 static int put(struct stage *stage, struct bm_file *file, uint64_t at,
                const uint8_t *data, size_t bytes, struct bm_error *error)
 {
@@ -359,16 +359,16 @@ static int store_slot(struct bm_write_job *job, const struct bm_arrival *c,
     struct bm_subfile *f = &job->held.subfiles[c->subfile];
     const struct bm_section *section =
         &f->head.sections[f->slots[c->t].section];
-    size_t row = f->slots[c->t].place * (size_t)section->levels;
+    size_t row = f->slots[c->t].index * (size_t)section->levels;
     size_t record = bm_record_bytes(section->variable);
     const uint8_t *data = slot + record;
     int rc = BOUMA_OK;
 
-    bm_subfile_note(f, c->t, slot, 1);
+    bm_subfile_enter(f, c->t, slot, 1);
     if (bm_subfile_chunk_bytes(f, c->t) > c->bytes - record)
         return rc; /* a misfit: later */
     for (int k = section->levels - 1; k >= 0 && !rc; k--) {
-        int room = bm_subfile_place(f, c->t, k);
+        int room = bm_subfile_reserve(f, c->t, k);
         size_t bytes = section->sizes[row + (size_t)k];
 
         rc = put(&job->plan.prediction->stages[room], &f->file,
@@ -397,16 +397,16 @@ int bm_predict_store(void *context, uint64_t at, uint8_t *data, uint64_t bytes,
 
 /* ---- what did not fit --------------------------------------------------- */
 
-/* Find places for the misfits that come to this rank: their records are there.
+/* Reserve room for the misfits that come to this rank: their records are there.
  */
-static void place_misfits(struct bm_write_job *job)
+static void reserve_misfits(struct bm_write_job *job)
 {
     for (size_t i = 0; i < job->transit.arrival_count; i++) {
         const struct bm_arrival *c = &job->transit.arrivals[i];
         struct bm_subfile *f = &job->held.subfiles[c->subfile];
 
         for (int k = f->head.sections[f->slots[c->t].section].levels; k-- > 0;)
-            bm_subfile_place(f, c->t, k);
+            bm_subfile_reserve(f, c->t, k);
     }
 }
 
@@ -421,14 +421,14 @@ int bm_predict_ship_misfits(struct bm_write_job *job, int rc)
                       &ds->error);
     if (rc)
         return rc;
-    place_misfits(job);
+    reserve_misfits(job);
     return bm_ship_chunks(job, 1, rc);
 }
 
-int bm_predict_settle(struct bm_write_job *job, int rc)
+int bm_predict_make_heads(struct bm_write_job *job, int rc)
 {
     for (size_t i = 0; i < job->held.subfile_count && !rc; i++)
-        rc = bm_subfile_settle(&job->held.subfiles[i], job->ds);
+        rc = bm_subfile_finish_head(&job->held.subfiles[i], job->ds);
     return rc;
 }
 

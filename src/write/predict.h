@@ -11,7 +11,7 @@
  *
  * A chunk that is too large for its slot (a misfit) leaves it empty but for the
  * record. When all are encoded, their sizes are told to everyone, and misfits
- * go to the same writers, behind the others. Files are placed ones
+ * go to the same writers, behind the others. Files store their offsets
  * (layout/chunk_offsets.h), as chunks are stored as they come. */
 #ifndef BM_PREDICT_H
 #define BM_PREDICT_H
@@ -57,7 +57,7 @@ size_t bm_predict_misfits(const struct bm_write_job *job);
 /* Ship and store these. Collective. */
 int bm_predict_ship_misfits(struct bm_write_job *job, int rc);
 /* Then, the heads of this rank's files. */
-int bm_predict_settle(struct bm_write_job *job, int rc);
+int bm_predict_make_heads(struct bm_write_job *job, int rc);
 
 /* For the prediction of the next step: room for what has to be kept of the
  * levels of this rank's files; and keep it, once sizes are known. */

@@ -139,8 +139,8 @@ int bm_shaper_exchange(struct bm_shaper *s)
     receives = bm_route_messages(&s->receives, 0, &receive_count);
     rc = bm_comm_exchange(s->ds->comm, sends, send_count, receives,
                           receive_count, &s->ds->error);
-    bm_route_settle(&s->sends, s->ds->comm);
-    bm_route_settle(&s->receives, s->ds->comm);
+    bm_route_leak_if_lost(&s->sends, s->ds->comm);
+    bm_route_leak_if_lost(&s->receives, s->ds->comm);
     return rc;
 }
 
@@ -158,8 +158,8 @@ static void begin_chunk(struct bm_shaper *s, struct bm_encoding *e,
 
 /* What came out of a chunk, into its record; the pieces, one after the other,
  * are 'data'. */
-static void note_chunk(struct bm_shaper *s, size_t m,
-                       const struct bm_encoding *e, const uint8_t *data)
+static void record_chunk(struct bm_shaper *s, size_t m,
+                         const struct bm_encoding *e, const uint8_t *data)
 {
     uint8_t *out = s->records + s->record_at[m];
     int levels = bm_pieces(e->variable->object);
@@ -227,7 +227,7 @@ void bm_shaper_fill(struct bm_shaper *s, size_t m, uint8_t *out)
     layout->encode_begin(&e); /* which has its memory, see plan_records() */
     take_parts(s, m, &c, &e);
     layout->encode_pieces(&e, NULL);
-    note_chunk(s, m, &e, out);
+    record_chunk(s, m, &e, out);
     s->encode_seconds += bm_clock() - begun;
     if (s->ds->engine.tracing.trace)
         trace_chunk(s, m, begun, s->encoded_bytes[m]);
@@ -250,11 +250,11 @@ static int encode_chunk(struct bm_shaper *s, size_t m)
     take_parts(s, m, &c, &e);
     rc = layout->encode_pieces(&e, &s->encoded);
     if (!rc)
-        note_chunk(s, m, &e, s->encoded.data + at);
+        record_chunk(s, m, &e, s->encoded.data + at);
     return rc;
 }
 
-static void note_time(struct bm_shaper *s, size_t m, double seconds)
+static void record_time(struct bm_shaper *s, size_t m, double seconds)
 {
     double units = seconds / BM_TIME_UNIT;
 
@@ -273,7 +273,7 @@ int bm_shaper_encode(struct bm_shaper *s, size_t m)
     s->encoded_at[m] = s->encoded.size;
     rc = encode_chunk(s, m);
     s->encoded_bytes[m] = s->encoded.size - s->encoded_at[m];
-    note_time(s, m, bm_clock() - begun);
+    record_time(s, m, bm_clock() - begun);
     if (s->ds->engine.tracing.trace)
         trace_chunk(s, m, begun, s->encoded_bytes[m]);
     s->encoded_count++;

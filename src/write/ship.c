@@ -28,8 +28,8 @@ static int concerns(const struct bm_write_job *job, size_t file)
     return 0;
 }
 
-/* The place of a chunk among this rank's own. */
-static size_t place_in_mine(const struct bm_write_plan *plan, size_t chunk)
+/* The index of a chunk among this rank's own. */
+static size_t index_in_mine(const struct bm_write_plan *plan, size_t chunk)
 {
     size_t at = 0;
 
@@ -105,7 +105,7 @@ static int route_record(struct bm_write_job *job, int owner, int writer,
 }
 
 /* What one file means for this rank: pieces of the flow to its writer, and
- * records that go there. 'subfile' is its place among those of this rank. */
+ * records that go there. 'subfile' is its index among those of this rank. */
 static int route_file(struct routes *r, size_t file, size_t subfile)
 {
     struct bm_write_job *job = r->job;
@@ -117,9 +117,9 @@ static int route_file(struct routes *r, size_t file, size_t subfile)
     for (size_t i = 0; i < count && !rc; i++) {
         const struct bm_slot *slot = &r->slots[i];
         size_t first = job->plan.files.first[file];
-        uint32_t chunk = job->plan.files.chunk[first + slot->place];
+        uint32_t chunk = job->plan.files.chunk[first + slot->index];
         size_t m =
-            slot->owner == me ? place_in_mine(job->plan.grids, chunk) : 0;
+            slot->owner == me ? index_in_mine(job->plan.grids, chunk) : 0;
         uint64_t at;
 
         bm_flow_builder_fit(&r->flows, writer, slot->bytes, r->most);
@@ -129,7 +129,7 @@ static int route_file(struct routes *r, size_t file, size_t subfile)
             continue;
         if (writer == me)
             transit->arrivals[transit->arrival_count++] = (struct bm_arrival){
-                at, subfile, slot->place, slot->owner, m, slot->bytes};
+                at, subfile, slot->index, slot->owner, m, slot->bytes};
         if (transit->cargo == BM_CHUNKS)
             rc = route_record(job, slot->owner, writer, chunk, m);
         if (transit->cargo == BM_SLOTS && slot->owner == me)
@@ -258,8 +258,8 @@ int bm_ship_records(struct bm_write_job *job, int rc)
     }
     exchanged = bm_comm_exchange(job->ds->comm, sends, send_count, receives,
                                  receive_count, &job->ds->error);
-    bm_route_settle(&job->transit.record_sends, job->ds->comm);
-    bm_route_settle(&job->transit.record_receives, job->ds->comm);
+    bm_route_leak_if_lost(&job->transit.record_sends, job->ds->comm);
+    bm_route_leak_if_lost(&job->transit.record_receives, job->ds->comm);
     for (size_t i = 0, received = 0; i < job->transit.arrival_count; i++) {
         const struct bm_arrival *c = &job->transit.arrivals[i];
         const uint8_t *record =
@@ -270,8 +270,8 @@ int bm_ship_records(struct bm_write_job *job, int rc)
                                : bm_route_at(&job->transit.record_receives,
                                              received++);
         if (record)
-            bm_subfile_note(&job->held.subfiles[c->subfile], c->t, record,
-                            !job->held.shaper.sized);
+            bm_subfile_enter(&job->held.subfiles[c->subfile], c->t, record,
+                             !job->held.shaper.sized);
     }
     return rc ? rc : exchanged;
 }

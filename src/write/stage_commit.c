@@ -29,7 +29,7 @@ int bm_job_reserve_lists(struct bm_write_job *job)
         ds->commits.held_files = grown;
     if (!grown ||
         bm_step_list_reserve(&ds->found.steps, (size_t)ds->options.group + 1) ||
-        bm_step_list_reserve(&ds->commits.unsettled,
+        bm_step_list_reserve(&ds->commits.unsynced,
                              (size_t)ds->options.group + 1) ||
         bm_step_list_reserve(&ds->commits.replaced,
                              (size_t)ds->options.group + 1))

@@ -127,7 +127,7 @@ static int prepare_directory(struct bm_write_job *job, int *replacing)
     *replacing = bm_store_exists(&ds->store, name);
     if (!ds->options.replace && *replacing) {
         /* The caller will rely on the old step: make it durable. */
-        rc = bm_commit_settle(ds, job->entry.step);
+        rc = bm_commit_sync(ds, job->entry.step);
         return rc ? rc
                   : bm_fail(&ds->error, BOUMA_EEXISTS,
                             "%s: step %" PRIu64 " exists already; set the "
@@ -136,7 +136,7 @@ static int prepare_directory(struct bm_write_job *job, int *replacing)
     }
     if (ds->draining.drain &&
         bm_step_list_find(&ds->found.steps, job->entry.step)) {
-        *replacing = 1; /* perhaps in the other place only */
+        *replacing = 1; /* perhaps in the other store only */
         if (!ds->options.replace)
             return bm_fail(&ds->error, BOUMA_EEXISTS,
                            "%s: step %" PRIu64 " exists already; set the "
@@ -168,7 +168,7 @@ int bm_stage_describe(struct bm_write_job *job, int rc)
         rc = describe(job, &hash);
     if (!rc)
         rc = prepare_directory(job, &replacing);
-    /* 1: a new plan is needed; 2: and an earlier version is in place; 3: a grid
+    /* 1: a new plan is needed; 2: and there is an earlier version; 3: a grid
      * has no variable, which is told once ranks are known to have the same. */
     largest[0] = bare_grid(ds, 0) ? 3
                  : replacing      ? 2

@@ -34,7 +34,7 @@ static uint64_t tell_size(const struct bm_write_job *job, size_t m)
            (uint64_t)bm_table_recorded_bytes(v, record) << SIZE_BITS;
 }
 
-static void note_size(struct bm_job_plan *plan, size_t chunk, uint64_t told)
+static void record_size(struct bm_job_plan *plan, size_t chunk, uint64_t told)
 {
     struct bm_plan_sizes *kept = &plan->grids->sizes;
 
@@ -73,13 +73,13 @@ int bm_job_gather_sizes(struct bm_write_job *job, int rc)
         at += sizes[r];
     }
     for (size_t i = 0; i < plan->chunks && !rc; i++) {
-        size_t *place = &next[plan->owner[i]];
+        size_t *here = &next[plan->owner[i]];
 
-        note_size(&job->plan, i, bm_load_u64(all.data + *place));
-        *place += 8;
+        record_size(&job->plan, i, bm_load_u64(all.data + *here));
+        *here += 8;
         if (plan->times.each) {
-            plan->times.each[i] = bm_load_u32(all.data + *place);
-            *place += 4;
+            plan->times.each[i] = bm_load_u32(all.data + *here);
+            *here += 4;
         }
     }
     if (!rc) {

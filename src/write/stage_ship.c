@@ -53,7 +53,7 @@ int bm_stage_ship_predicted(struct bm_write_job *job, int rc)
         job->result.misfits = bm_predict_misfits(job);
     if (!rc && job->result.misfits)
         rc = bm_predict_ship_misfits(job, rc);
-    rc = bm_predict_settle(job, rc);
+    rc = bm_predict_make_heads(job, rc);
     if (!rc)
         bm_predict_keep(job);
     return rc;

@@ -30,8 +30,8 @@ static int make_table(struct bm_subfile *f, const bouma_allocator *a,
         struct bm_section *s = bm_head_section(&f->head, c.variable->id);
 
         f->slots[t].section = (uint32_t)(s - f->head.sections);
-        f->slots[t].place = (uint32_t)count[c.variable->id]++;
-        s->keys[f->slots[t].place] = c.key;
+        f->slots[t].index = (uint32_t)count[c.variable->id]++;
+        s->keys[f->slots[t].index] = c.key;
     }
     bm_drop(a, count);
     return rc;
@@ -92,24 +92,24 @@ void bm_subfile_release(struct bm_subfile *f)
     bm_head_release(&f->head);
 }
 
-void bm_subfile_note(struct bm_subfile *f, size_t t, const uint8_t *record,
-                     int sizes)
+void bm_subfile_enter(struct bm_subfile *f, size_t t, const uint8_t *record,
+                      int sizes)
 {
     struct bm_section *s = &f->head.sections[f->slots[t].section];
-    size_t place = f->slots[t].place;
+    size_t index = f->slots[t].index;
     size_t components = (size_t)s->variable->components;
     uint64_t values[BM_MAX_LEVELS];
-    uint64_t samples = bm_section_values(s, place, values);
+    uint64_t samples = bm_section_values(s, index, values);
 
     for (int k = 0; k < s->levels; k++, record += 8) {
-        size_t at = place * (size_t)s->levels + (size_t)k;
+        size_t at = index * (size_t)s->levels + (size_t)k;
 
         if (sizes)
             s->sizes[at] = bm_load_u32(record);
         s->hashes[at] = bm_load_u32(record + 4);
     }
     for (size_t j = 0; j < components; j++, record += 24) {
-        struct bm_range *range = &s->ranges[place * components + j];
+        struct bm_range *range = &s->ranges[index * components + j];
 
         range->low.u = bm_load_u64(record);
         range->high.u = bm_load_u64(record + 8);
@@ -156,7 +156,7 @@ int bm_subfile_arrange(struct bm_subfile *f, struct bouma_dataset *ds)
     return bm_file_reserve(&f->file, f->head.file_bytes, &ds->error);
 }
 
-/* ---- placed files ------------------------------------------------------- */
+/* ---- files with stored offsets ------------------------------------------ */
 
 uint64_t bm_subfile_levels(const struct bm_subfile *f, uint64_t *bytes)
 {
@@ -197,7 +197,7 @@ int bm_subfile_make_rooms(struct bm_subfile *f, struct bouma_dataset *ds,
 {
     uint64_t of_samples[BM_MAX_LEVELS], samples, sum = 0, at;
 
-    f->head.placed = 1;
+    f->head.has_offsets = 1;
     bm_subfile_assume_sizes(f);
     samples = bm_subfile_levels(f, of_samples);
     f->rooms = bm_new(ds->a, BM_MAX_LEVELS, sizeof(*f->rooms));
@@ -221,10 +221,10 @@ int bm_subfile_make_rooms(struct bm_subfile *f, struct bouma_dataset *ds,
     return BOUMA_OK;
 }
 
-int bm_subfile_place(struct bm_subfile *f, size_t t, int k)
+int bm_subfile_reserve(struct bm_subfile *f, size_t t, int k)
 {
     const struct bm_section *s = &f->head.sections[f->slots[t].section];
-    size_t at = (size_t)f->slots[t].place * (size_t)s->levels + (size_t)k;
+    size_t at = (size_t)f->slots[t].index * (size_t)s->levels + (size_t)k;
     int room = s->sizes[at] <= f->rooms[k].end - f->rooms[k].at ? k : 0;
 
     s->offsets[at] = f->rooms[room].at;
@@ -232,7 +232,7 @@ int bm_subfile_place(struct bm_subfile *f, size_t t, int k)
     return room;
 }
 
-int bm_subfile_settle(struct bm_subfile *f, struct bouma_dataset *ds)
+int bm_subfile_finish_head(struct bm_subfile *f, struct bouma_dataset *ds)
 {
     int rc;
 
@@ -254,7 +254,7 @@ int bm_subfile_settle(struct bm_subfile *f, struct bouma_dataset *ds)
 uint64_t bm_subfile_chunk_bytes(const struct bm_subfile *f, size_t t)
 {
     const struct bm_section *s = &f->head.sections[f->slots[t].section];
-    size_t row = (size_t)f->slots[t].place * (size_t)s->levels;
+    size_t row = (size_t)f->slots[t].index * (size_t)s->levels;
     uint64_t bytes = 0;
 
     for (int k = 0; k < s->levels; k++)
@@ -267,7 +267,7 @@ int bm_subfile_write(struct bm_subfile *f, size_t t, uint64_t from,
                      struct bm_error *error)
 {
     const struct bm_section *s = &f->head.sections[f->slots[t].section];
-    size_t row = (size_t)f->slots[t].place * (size_t)s->levels;
+    size_t row = (size_t)f->slots[t].index * (size_t)s->levels;
     int rc = BOUMA_OK;
 
     for (int k = s->levels - 1; k >= 0 && bytes && !rc;) {

@@ -11,11 +11,12 @@ struct bm_subfile {
     size_t chunks;
     struct bm_subfile_slot {
         uint32_t section;
-        uint32_t place;
+        uint32_t index;
     } * slots;              /* [chunks], in the order of the step */
     struct bm_loss *losses; /* [chunks] */
-    /* Where the next bytes of each level go, if the file is placed. Room 0 is
-     * the last one, has no end, and takes what does not fit elsewhere. */
+    /* Where the next bytes of each level go, if the file has stored offsets.
+     * Room 0 is the last one, has no end, and takes what does not fit
+     * elsewhere. */
     struct bm_room {
         uint64_t at, end;
     } * rooms; /* [BM_MAX_LEVELS], else NULL */
@@ -35,8 +36,8 @@ int bm_subfile_make(struct bm_subfile *f, struct bouma_dataset *ds,
 void bm_subfile_release(struct bm_subfile *f);
 
 /* Enter the record of chunk 't' of this file (see shape.h) into the table. */
-void bm_subfile_note(struct bm_subfile *f, size_t t, const uint8_t *record,
-                     int sizes);
+void bm_subfile_enter(struct bm_subfile *f, size_t t, const uint8_t *record,
+                      int sizes);
 
 /* Where sizes are known without a record: those of the samples. */
 void bm_subfile_assume_sizes(struct bm_subfile *f);
@@ -44,16 +45,17 @@ void bm_subfile_assume_sizes(struct bm_subfile *f);
 /* With all sizes there, find where everything goes. */
 int bm_subfile_arrange(struct bm_subfile *f, struct bouma_dataset *ds);
 
-/* Instead, before any size is known: a placed file with rooms for levels.
- * 'expected' is a guess at the bytes of its chunks, and share[BM_MAX_LEVELS] at
- * what each level has of them; NULL: as of the samples. */
+/* Instead, before any size is known: a file with stored offsets, and rooms for
+ * levels. 'expected' is a guess at the bytes of its chunks, and
+ * share[BM_MAX_LEVELS] at what each level has of them; NULL: as of the samples.
+ */
 int bm_subfile_make_rooms(struct bm_subfile *f, struct bouma_dataset *ds,
                           uint64_t expected, const uint64_t *share);
 /* Once the record of chunk 't' is there: find where its level 'k' goes. The
  * room that it comes from. */
-int bm_subfile_place(struct bm_subfile *f, size_t t, int k);
-/* With all chunks placed, the head follows. */
-int bm_subfile_settle(struct bm_subfile *f, struct bouma_dataset *ds);
+int bm_subfile_reserve(struct bm_subfile *f, size_t t, int k);
+/* With room for all chunks reserved, the head follows. */
+int bm_subfile_finish_head(struct bm_subfile *f, struct bouma_dataset *ds);
 
 /* Add up the bytes of all chunks by level, into bytes[BM_MAX_LEVELS]; gives
  * their sum. */

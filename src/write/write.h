@@ -11,7 +11,7 @@ int bm_write_step(struct bouma_dataset *ds, int status, bouma_record *record);
 
 /* If a step is still being stored: wait for it and commit it. Its record, if
  * that is not NULL. Collective; nothing happens if there is none. */
-int bm_write_settle(struct bouma_dataset *ds, bouma_record *record);
+int bm_write_finish(struct bouma_dataset *ds, bouma_record *record);
 
 /* Forget the plan of the last step, and a step that is still being stored. */
 void bm_write_release(struct bm_carried *carried, const bouma_allocator *a);

@@ -207,7 +207,7 @@ static int conclude(struct bm_write_job *job, int rc)
     return rc;
 }
 
-int bm_write_settle(struct bouma_dataset *ds, bouma_record *record)
+int bm_write_finish(struct bouma_dataset *ds, bouma_record *record)
 {
     struct bm_write_job *job = ds->carried.pending;
     int rc;

@@ -16,7 +16,7 @@ trap 'rm -rf "$folder"' EXIT
 cd "$folder" || exit 1
 unset BOUMA_OPTIONS
 
-# complain TEXT: note a failure, with the line of the test it comes from.
+# complain TEXT: record a failure, with the line of the test it comes from.
 complain()
 {
     local i=0

@@ -32,7 +32,7 @@ with open('$1', 'r+b') as f:
     f.write(bytes([b ^ 4]))"
 }
 
-# Every bit counts: try some places over a file, and the manifest.
+# Every bit counts: try some bytes of a file, and the manifest.
 size=$(stat -c %s "$(fresh; echo "$victim")")
 for offset in 0 9 70 $((size / 2)) $((size - 1)); do
     fresh
@@ -199,7 +199,7 @@ expect 0 "$BOUMA" repair bad.bouma --forget all --apply
 refuse 2 "there is no step in bad.bouma yet" "$BOUMA" read bad.bouma grid/a \
     -o out.npy
 
-# The next import does not take the place of a lost step.
+# The next import does not replace a lost step.
 fresh
 last=$("$BOUMA" info bad.bouma --json | jq '.steps[-1].step')
 rm -r "bad.bouma/steps/$(printf %08d "$last")"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# drain.sh -- what was kept on local storage comes to its place.
+# drain.sh -- what was kept on local storage comes to the dataset.
 source "$(dirname "$0")/common.bash"
 
 python "
@@ -58,7 +58,7 @@ BOUMA_OPTIONS='persist=yes;local=near' expect 0 "$BOUMA" import a0.npy \
 [[ $err == *"note: 1 step is in near/again.bouma only"* ]] || complain "$err"
 rm -r far/again.bouma near/again.bouma
 
-# A place by another name is the same place: nothing may be lost.
+# A directory by another name is the same directory: nothing may be lost.
 ln -s run.bouma far/alias.bouma
 for alias in ./far/run.bouma far/../far/run.bouma "$PWD/far/run.bouma/" \
     far/alias.bouma; do

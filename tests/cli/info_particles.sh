@@ -20,7 +20,7 @@ o = json.load(open('.json'))['steps'][0]['objects'][0]
 assert o['assign'] == '${assign:-split}', o['assign']"
 done
 
-# No plane divides particles that are all at one place.
+# No plane divides particles that are all at one point.
 if [[ -n ${BOUMA_MPI:-} && -x $BOUMA_MPI ]]; then
     # shellcheck disable=SC2086  # a command and its options
     expect 0 $MPIRUN -n 4 "$BOUMA_MPI" import same.npz --particles p \

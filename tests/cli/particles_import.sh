@@ -206,7 +206,7 @@ assert of['mass']['codec'] == 'quantise' and 0 < of['mass']['max_error'] <= 1e-3
 assert of['kind']['codec'] == 'zstd' and of['kind']['range'] == [int(a['kind'].min()), int(a['kind'].max())]
 assert of['mass']['raw_bytes'] == 3001 * 8 and of['mass']['stored_bytes'] > 0 and len(of['v']['range']) == 2"
 
-# What is wrong is told, with its place, and leaves no dataset behind.
+# What is wrong is told, with its line, and leaves no dataset behind.
 python "
 z = open('stored.npz', 'rb').read()
 open('cut.npz', 'wb').write(z[:-30])

@@ -6,7 +6,7 @@ import zlib
 
 
 def read(path):
-    """Rows of bytes, which are places in a list of (red, green, blue). Every
+    """Rows of bytes, which are indices in a list of (red, green, blue). Every
     checksum is looked at."""
     data = open(path, "rb").read()
     assert data[:8] == b"\x89PNG\r\n\x1a\n", "not a PNG file"

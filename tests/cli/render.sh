@@ -1,5 +1,5 @@
 #!/bin/bash
-# render.sh -- pictures show the samples that NumPy has at the same places.
+# render.sh -- pictures show the samples that NumPy has at the same indices.
 source "$(dirname "$0")/common.bash"
 
 python "

@@ -38,7 +38,7 @@ def same_cells(values, empty):
     pixels = inside('out.png')
     want = np.where(empty, 255, grey(np.where(empty, 0, values), low, high))[::-1]
     assert pixels.shape[:2] == want.shape, (pixels.shape, want.shape)
-    # The very last bits of a place can fall to either side of a border.
+    # The very last bits of a position can fall to either side of a border.
     differ = np.abs(pixels[:, :, 0] - want) > 1
     assert differ.mean() < 1e-3, differ.mean()
 "

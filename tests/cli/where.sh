@@ -1,6 +1,6 @@
 #!/bin/bash
 # where.sh -- conditions at their limits give what Python's own arithmetic gives;
-# what is not supported is explained, with its place in the text.
+# what is not supported is explained, with its position in the text.
 source "$(dirname "$0")/common.bash"
 
 # Small numbers, limits, and their neighbours, of every type.

@@ -1,6 +1,6 @@
 /* explore_drain.c -- steps persist in a local copy and are drained; the machine
  * dies anywhere in that, and anywhere in the drain that follows. The local copy
- * is a dataset as any other; of the place that is drained to more is promised:
+ * is a dataset as any other; of the target that is drained to more is promised:
  * what the library has said is there, is there, and steps come in their order.
  */
 #include <stdio.h>
@@ -34,7 +34,7 @@ static bouma_options options_of(const struct pair *p, int persist)
     return opts;
 }
 
-/* All that the local copy has acknowledged is in its place now. */
+/* All that the local copy has acknowledged is in the target now. */
 static void drained(struct pair *p)
 {
     for (int i = 0; i < STEPS; i++)

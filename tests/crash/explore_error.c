@@ -1,4 +1,4 @@
-/* explore_error.c -- a call fails, the program notes it and goes on. */
+/* explore_error.c -- a call fails, the program sees it and goes on. */
 #include <stdio.h>
 
 #include "explore.h"

@@ -1,6 +1,6 @@
 /* explore_pairs.c -- two programs that change one dataset: one comes to its end
- * between two calls of the other, at every place in turn. Each gets what it was
- * told, or changes nothing; and nobody's data are lost by it. */
+ * between two calls of the other, after each call in turn. Each gets what it
+ * was told, or changes nothing; and nobody's data are lost by it. */
 #include <stdio.h>
 #include <string.h>
 
@@ -288,7 +288,7 @@ static void act_at(void *user, long call)
         s->status = acts[s->act].run(s->io, s->force);
 }
 
-static void note_status(struct tally *t, struct outcome *o, int act, int rc)
+static void record_status(struct tally *t, struct outcome *o, int act, int rc)
 {
     /* What the other has done may be in the way, which is told. */
     if (rc && !(o->force && rc == BOUMA_EIO) && rc != BOUMA_EBUSY &&
@@ -317,8 +317,8 @@ static int race(struct tally *t, const struct weak_fs *base, int first, int act,
     rc = acts[first].run(&io.table, 0);
     reached = io.calls >= at;
     if (reached) {
-        note_status(t, &o, first, rc);
-        note_status(t, &o, act, second.status);
+        record_status(t, &o, first, rc);
+        record_status(t, &o, act, second.status);
         if (rc && second.status)
             tally_add(&t->stuck, "neither had success: %s and %s",
                       bouma_status_name(rc), bouma_status_name(second.status));

@@ -1,5 +1,5 @@
 /* explore_race.c -- two programs at once: one of them acts between two calls of
- * the other, at every place in turn. */
+ * the other, after each call in turn. */
 #include <stdio.h>
 
 #include "explore.h"

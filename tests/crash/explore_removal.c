@@ -23,7 +23,7 @@ enum kind { PLAIN, BESIDE, LOCAL_COPY, KINDS };
 static const struct variant variant = {
     .name = "removal", .durability = BOUMA_DURABLE, .replace = 1};
 
-static void put_note(struct weak_fs *fs, const char *path)
+static void put_foreign_file(struct weak_fs *fs, const char *path)
 {
     const bouma_io *io = weak_fs_io(fs);
     void *root, *file;
@@ -88,8 +88,8 @@ static void prepare(struct weak_fs *fs, struct oracle *o, enum kind kind)
     bouma_dataset_close(ds);
     bouma_dataset_free(ds);
     if (kind != PLAIN)
-        put_note(fs,
-                 kind == LOCAL_COPY ? LOCAL "/" EXPLORE_PATH : EXPLORE_PATH);
+        put_foreign_file(fs, kind == LOCAL_COPY ? LOCAL "/" EXPLORE_PATH
+                                                : EXPLORE_PATH);
 }
 
 /* A whole dataset has nothing that verify would call damaged or lost. */
@@ -135,7 +135,7 @@ static enum oracle_event event_number(int i)
 
 /* ---- a dataset makes way ------------------------------------------------- */
 
-/* Number 2 takes the place of number 1, and has one step. */
+/* Number 2 replaces number 1, and has one step. */
 static int start_anew(struct weak_fs *fs, struct oracle *o, struct tally *t,
                       enum kind kind)
 {

@@ -32,7 +32,7 @@ case "$*" in *persist=yes*)
     ;;
 esac
 
-# drain ROUND: bring what is near to its place.
+# drain ROUND: copy what is near to the dataset.
 drain()
 {
     [ -e "$near/d.bouma/DATASET" ] || return 0

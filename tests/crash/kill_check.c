@@ -2,10 +2,10 @@
  *
  *     kill_check [--repair] DATASET LOG
  *
- * LOG is what kill_writer or powercut_writer noted. With --repair, what a group
- * held back is published first. A dataset that cannot be opened is an error
- * only if LOG has something about it; the line "created" says that it was made.
- * Exit status: 0 all is well, 1 a promise is broken. */
+ * LOG is what kill_writer or powercut_writer recorded. With --repair, what a
+ * group held back is published first. A dataset that cannot be opened is an
+ * error only if LOG has something about it; the line "created" says that it was
+ * made. Exit status: 0 all is well, 1 a promise is broken. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +37,7 @@ static int check_listed(bouma_dataset *ds)
     return broken;
 }
 
-/* Every acknowledged one must be listed, in the version that was noted. */
+/* Every acknowledged one must be listed, in the version that was recorded. */
 static int check_log(bouma_dataset *ds, FILE *log, long *count)
 {
     char line[64];
@@ -45,14 +45,14 @@ static int check_log(bouma_dataset *ds, FILE *log, long *count)
 
     while (fgets(line, sizeof(line), log)) {
         long long step;
-        int noted, found = -1;
+        int recorded, found = -1;
 
-        if (sscanf(line, "%lld %d", &step, &noted) != 2)
+        if (sscanf(line, "%lld %d", &step, &recorded) != 2)
             continue;
         (*count)++;
         if (scenario_read(ds, step, &found) != SCENARIO_EXACT)
             broken += complain("lost", step, bouma_error_message(ds));
-        else if (found != noted)
+        else if (found != recorded)
             broken += complain("another version", step, "");
     }
     return broken;

@@ -3,7 +3,7 @@
  *     mpirun -n N kill_writer DATASET LOG PIDS RUN [OPTION=VALUE...]
  *
  * Opens or makes DATASET and writes on after its last step, as generation RUN.
- * A step that was acknowledged is noted in LOG as "step generation"; so LOG
+ * A step that was acknowledged is recorded in LOG as "step generation"; so LOG
  * never promises more than the library did. Each rank leaves its process id in
  * the file PIDS.<rank>. */
 #include <fcntl.h>
@@ -38,7 +38,7 @@ static void leave_pid(const char *prefix, int rank)
 }
 
 /* One write() a line: a line is there whole or not at all. */
-static void note(int log, int64_t step, int generation)
+static void record(int log, int64_t step, int generation)
 {
     char line[64];
     int count =
@@ -102,7 +102,7 @@ int main(int argc, char **argv)
         if (scenario_write(ds, &writer, step, generation, rank, ranks))
             return fail(ds, "step");
         if (rank == 0)
-            note(log, step, generation);
+            record(log, step, generation);
     }
     bouma_dataset_close(ds);
     bouma_dataset_free(ds);

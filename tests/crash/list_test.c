@@ -124,7 +124,7 @@ static struct weak_fs *prepared(void)
 
 /* ---- claims ------------------------------------------------------------- */
 
-/* A step that takes the place of another is synced, and known to the index. */
+/* A step that replaces another is synced, and known to the index. */
 static void a_fast_replacement_is_durable(void)
 {
     struct weak_fs *fs = prepared();
@@ -155,7 +155,7 @@ static void the_index_is_not_behind_a_repair(void)
 }
 
 /* The index was written anew without a step that is lost, and its writer killed
- * at any place: the old index must not come back when the step is written. */
+ * at any call: the old index must not come back when the step is written. */
 static void an_old_index_does_not_come_back(void)
 {
     struct weak_fs *base = prepared();

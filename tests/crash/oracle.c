@@ -84,7 +84,7 @@ void oracle_failed(struct oracle *o)
 
 void oracle_acked(struct oracle *o, int step, int generation)
 {
-    /* What takes the place of another is synced in any case. */
+    /* What replaces another is synced in any case. */
     if (o->durability == BOUMA_FAST && o->steps[step].acked >= 0)
         o->steps[step].durable = generation;
     o->steps[step].acked = generation;
@@ -104,7 +104,7 @@ static int required(const struct oracle *o, const struct oracle_step *s,
         return s->durable;
     if (event == ORACLE_KILL && o->durability == BOUMA_GROUP)
         return s->durable;
-    /* A repair puts nothing in the place of a step that is whole. */
+    /* A repair replaces no step that is whole. */
     if (o->durability == BOUMA_GROUP && s->durable >= 0)
         return s->durable;
     return s->acked;

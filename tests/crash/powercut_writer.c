@@ -4,9 +4,9 @@
  *
  * In call number CALL of the store, the file system at MOUNT is shut down as by
  * a power cut: what is not on the disk is lost. FLAG 2 drops the journal that
- * is still in memory, 1 writes it first. Acknowledged steps are noted in LOG,
- * which must be elsewhere. Exit status: 0 the power was cut in that call, 10
- * the writer was done before (and the power was cut then). */
+ * is still in memory, 1 writes it first. Acknowledged steps are recorded in
+ * LOG, which must be elsewhere. Exit status: 0 the power was cut in that call,
+ * 10 the writer was done before (and the power was cut then). */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,7 +46,7 @@ static void before_call(void *user, long call)
         cut(p);
 }
 
-/* Create, write, close; note what was acknowledged. */
+/* Create, write, close; record what was acknowledged. */
 static void write_all(const char *path, const bouma_options *opts, int log)
 {
     struct scenario_writer writer = {0};

@@ -85,7 +85,7 @@ static long sweep(struct totals *totals, const struct sweep_act *act,
 }
 
 /* sweep [STRIDE [ACT]]: of particles and local copies, which take longer, every
- * STRIDE-th place; 4 if nothing is said. Only one act. */
+ * STRIDE-th call; 4 if nothing is said. Only one act. */
 int main(int argc, char **argv)
 {
     long violations = 0, chosen = 0, stride = argc > 1 ? atol(argv[1]) : 4;

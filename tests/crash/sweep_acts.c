@@ -240,7 +240,7 @@ static int refine(bouma_variable *variable)
     return status;
 }
 
-/* A part of the grid, at its place in an array of the grid's size. */
+/* A part of the grid, where it belongs in an array of the grid's size. */
 static int read_box(struct sweep_run *run, bouma_variable *variable)
 {
     static const int64_t extent[2] = {SCENARIO_ROWS, SCENARIO_COLUMNS};
@@ -583,7 +583,7 @@ static void check_steps(struct sweep_run *run, int count, const char *when)
     bouma_dataset *ds = NULL;
     int status;
 
-    opts.local[0] = 0; /* in its place, not in a local copy */
+    opts.local[0] = 0; /* the dataset itself, not a local copy */
     status = run->team->open(&ds, run->path, &opts);
     if (status)
         sweep_violation(run, "%s: cannot open: %s", when,

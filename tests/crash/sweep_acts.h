@@ -1,5 +1,5 @@
 /* sweep_acts.h -- what a program does with the library, in acts. A sweep runs
- * an act with a fault at every place in turn, then once more without: the same
+ * an act with a fault at every call in turn, then once more without: the same
  * handle must do it.
  *
  * The acts are the same with and without MPI; struct sweep_team says how. */
@@ -64,7 +64,7 @@ struct sweep_act {
     int old_steps;  /* that must be there whatever fails */
     int reads_only; /* the dataset can be used for the next run again */
     int repairs;    /* not for MPI */
-    int particles;  /* that is what steps have, in place of a grid */
+    int particles;  /* that is what steps have, instead of a grid */
     int persists;   /* with a local copy, see sweep_node() */
 };
 

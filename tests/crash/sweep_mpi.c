@@ -3,7 +3,7 @@
  * may wait for ever.
  *
  *     mpirun -n N sweep_mpi [STRIDE [ACT]]
- *         only every STRIDE-th place; only one act, by name, or a part of them,
+ *         only every STRIDE-th call; only one act, by name, or a part of them,
  *         such as 2/5
  *
  * Files are in a directory made under $TMPDIR (or /dev/shm: a sync costs
@@ -19,7 +19,7 @@
 #include "files.h"
 #include "sweep_acts.h"
 
-#define PARTICLE_STRIDES 9    /* they have more places, and take longer */
+#define PARTICLE_STRIDES 9    /* they have more calls, and take longer */
 #define PATIENCE_SECONDS 1500 /* for hangs: one run takes milliseconds */
 
 static char context[192]; /* the run at work, also for the signal handler */
@@ -87,7 +87,7 @@ static int any(int mine)
 /* ---- files -------------------------------------------------------------- */
 
 /* An empty directory, the same for all ranks. */
-static void make_workplace(char *path, size_t bytes, int rank)
+static void make_directory(char *path, size_t bytes, int rank)
 {
     if (rank == 0) {
         const char *parent = getenv("TMPDIR");
@@ -118,33 +118,33 @@ static void give_up(int signal_number)
     _exit(3);
 }
 
-enum place { PLACE_FIRST_RANK, PLACE_LAST_RANK, PLACE_ALL_RANKS, PLACES };
-static const char *const place_names[] = {"rank 0", "last rank", "all ranks"};
+enum where { ON_FIRST_RANK, ON_LAST_RANK, ON_ALL_RANKS, WHERE_COUNT };
+static const char *const where_names[] = {"rank 0", "last rank", "all ranks"};
 
 struct sweep {
     struct sweep_team team;
     const struct sweep_act *act;
-    char workplace[128];
+    char directory[128];
     int ready; /* the dataset of an act that only reads is there */
     long stride, points, violations;
 };
 
-/* As in sweep.c; the fault is in 'place'. */
-static int try_point(struct sweep *s, enum place place,
+/* As in sweep.c; the fault is on the ranks of 'where'. */
+static int try_point(struct sweep *s, enum where where,
                      const struct fault *fault, long at, int sticky)
 {
     int rank = s->team.rank;
-    int here = place == PLACE_ALL_RANKS ||
-               rank == (place == PLACE_FIRST_RANK ? 0 : s->team.ranks - 1);
+    int here = where == ON_ALL_RANKS ||
+               rank == (where == ON_FIRST_RANK ? 0 : s->team.ranks - 1);
     struct sweep_run run;
     char path[160];
     int reached;
 
     snprintf(context, sizeof(context), "%s, %s, %s %ld%s", s->act->name,
-             place_names[place], fault ? fault->name : "allocation", at,
+             where_names[where], fault ? fault->name : "allocation", at,
              sticky ? " from then on" : "");
     alarm(PATIENCE_SECONDS);
-    snprintf(path, sizeof(path), "%s/d.bouma", s->workplace);
+    snprintf(path, sizeof(path), "%s/d.bouma", s->directory);
     sweep_run_init(&run, s->act, &s->team, bouma_io_posix(), path);
     run.context = context;
     if (s->act->prepare && !s->ready) {
@@ -175,7 +175,7 @@ static int try_point(struct sweep *s, enum place place,
 
 static void sweep(struct sweep *s, const struct fault *fault)
 {
-    for (int i = 0; i < 2 * PLACES; i++) {
+    for (int i = 0; i < 2 * WHERE_COUNT; i++) {
         long at = 1;
 
         while (try_point(s, i / 2, fault, at, i % 2))
@@ -201,7 +201,7 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &s.team.ranks);
     signal(SIGALRM, give_up);
     s.stride = argc > 1 ? atol(argv[1]) : 1;
-    make_workplace(s.workplace, sizeof(s.workplace), s.team.rank);
+    make_directory(s.directory, sizeof(s.directory), s.team.rank);
 
     for (int i = 0; i < sweep_act_count; i++) {
         s.act = &sweep_acts[i];
@@ -220,14 +220,14 @@ int main(int argc, char **argv)
             printf("%-10s ranks=%d points=%ld violations=%ld\n", s.act->name,
                    s.team.ranks, s.points, s.violations);
             fflush(stdout);
-            remove_tree(s.workplace);
-            mkdir(s.workplace, 0700);
+            remove_tree(s.directory);
+            mkdir(s.directory, 0700);
         }
         MPI_Barrier(MPI_COMM_WORLD);
         violations += s.violations;
     }
     if (s.team.rank == 0)
-        remove_tree(s.workplace);
+        remove_tree(s.directory);
     MPI_Finalize();
     return violations || !chosen ? EXIT_FAILURE : EXIT_SUCCESS;
 }

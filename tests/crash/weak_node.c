@@ -31,7 +31,7 @@ static void *copy_of(const void *list, size_t bytes)
     return bytes ? memcpy(weak_must(malloc(bytes)), list, bytes) : NULL;
 }
 
-/* Write at any place; a gap before it is zeros. */
+/* Write at any offset; a gap before it is zeros. */
 static void bytes_put(struct weak_bytes *b, size_t offset, const void *data,
                       size_t count)
 {
@@ -149,7 +149,7 @@ void weak_node_write(struct weak_node *file, size_t offset, const void *data,
     bytes_put(&file->now, offset, data, count);
 }
 
-static void write_settle(struct weak_node *n, const struct weak_write *w)
+static void write_sync(struct weak_node *n, const struct weak_write *w)
 {
     bytes_put(&n->durable, w->offset, n->journal.data + w->journal_offset,
               w->count);
@@ -177,7 +177,7 @@ static void file_sync(struct weak_node *n)
         if (n->writes[i].lost)
             n->writes[kept++] = n->writes[i];
         else
-            write_settle(n, &n->writes[i]);
+            write_sync(n, &n->writes[i]);
     }
     n->write_count = kept;
     if (!kept)
@@ -199,7 +199,7 @@ static void file_crash(struct weak_node *n, unsigned keep, uint64_t *chance)
         if (keep == 0 || w->lost)
             continue;
         if (chance_below(chance, 8) < keep) {
-            write_settle(n, w);
+            write_sync(n, w);
             continue;
         }
         switch (chance_below(chance, 3)) {

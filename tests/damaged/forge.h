@@ -30,8 +30,8 @@ struct forge {
     int with_particles;
 };
 
-/* What forge_begin() makes: subfiles of steps 1 and 2 that are placed. */
-enum { FORGE_GRID = 0, FORGE_DUST = 1, FORGE_PLACED = 2 };
+/* What forge_begin() makes; the last: with stored offsets in steps 1 and 2. */
+enum { FORGE_GRID = 0, FORGE_DUST = 1, FORGE_OFFSETS = 2 };
 
 /* A file in memory. */
 struct forge_file {
@@ -114,7 +114,7 @@ static inline void forge_begin(struct forge *f, bouma_order order, int what)
     f->options.io = f->io;
     f->options.files = FORGE_FILES;
     f->options.order = order;
-    f->options.predict = what == FORGE_PLACED ? BOUMA_PREDICT_ON : 0;
+    f->options.predict = what == FORGE_OFFSETS ? BOUMA_PREDICT_ON : 0;
     memset(f->options.id, 5, sizeof(f->options.id));
     forge_write(f);
 }
@@ -171,7 +171,7 @@ static inline void forge_remove(const struct forge *f, const char *name)
     io->detach(io->user, root);
 }
 
-/* Put bytes in the place of a file, which need not be there. */
+/* Put bytes where a file is, which need not be there. */
 static inline void forge_save(const struct forge *f, const char *name,
                               const uint8_t *data, size_t bytes)
 {
@@ -199,7 +199,7 @@ static inline void forge_name_subfile(char name[96], int step, int i)
     snprintf(name, 96, "steps/%08d/d.%04d.e1a%d", step, i, step + 1);
 }
 
-/* The place of a text in a file: it must be there. */
+/* The offset of a text in a file: it must be there. */
 static inline size_t forge_find(const struct forge_file *file, const void *text,
                                 size_t bytes)
 {
@@ -274,7 +274,7 @@ struct forge_findings {
     char text[8192]; /* a line each: severity, step, name, text */
 };
 
-static inline void forge_note(void *user, const bouma_finding *finding)
+static inline void forge_record(void *user, const bouma_finding *finding)
 {
     struct forge_findings *out = user;
     size_t n = strlen(out->text);
@@ -291,7 +291,7 @@ static inline void forge_verify(const struct forge *f,
     char message[640] = "";
 
     memset(out, 0, sizeof(*out));
-    CHECK_EQ(bouma_verify(FORGE_PATH, depth, &f->options, forge_note, out,
+    CHECK_EQ(bouma_verify(FORGE_PATH, depth, &f->options, forge_record, out,
                           &out->verified, message, sizeof(message)),
              BOUMA_OK);
 }
@@ -302,7 +302,7 @@ static inline void forge_repair(const struct forge *f,
     char message[640] = "";
 
     memset(out, 0, sizeof(*out));
-    CHECK_EQ(bouma_repair(FORGE_PATH, apply, &f->options, forge_note, out,
+    CHECK_EQ(bouma_repair(FORGE_PATH, apply, &f->options, forge_record, out,
                           &out->repaired, message, sizeof(message)),
              BOUMA_OK);
 }

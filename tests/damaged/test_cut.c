@@ -14,8 +14,8 @@ struct layout {
     uint64_t grid[LEVELS + 1];          /* of what level k and those above
                                            it need; [LEVELS]: the head */
     uint64_t dust[BM_MAX_LEVELS], tree; /* the same of particles */
-    uint64_t places[BM_MAX_LEVELS];     /* particles up to level k */
-    int dust_levels, placed;
+    uint64_t limits[BM_MAX_LEVELS];     /* particles up to level k */
+    int dust_levels, has_offsets;
     uint64_t chunk;
 };
 
@@ -47,7 +47,7 @@ static void know(struct layout *l, const struct forge *f, size_t i)
     REQUIRE(!bm_step_source(step, i, &source));
     l->bytes = source->head.file_bytes;
     l->head_bytes = source->head.head_bytes;
-    l->placed = source->head.placed;
+    l->has_offsets = source->head.has_offsets;
     for (int k = 0; k <= LEVELS && !source->head.summaries.count; k++)
         l->grid[k] = l->head_bytes;
     for (size_t s = 0; s < source->head.count; s++)
@@ -60,7 +60,7 @@ static void know(struct layout *l, const struct forge *f, size_t i)
         l->dust_levels = c->set->levels;
         l->chunk = bm_bat_of(c->set)->detail.chunk;
         for (int k = 0; k < l->dust_levels; k++)
-            l->places[k] = bm_bat_of(c->set)->detail.limit[k];
+            l->limits[k] = bm_bat_of(c->set)->detail.limit[k];
     }
     bouma_step_free(step);
     bouma_dataset_free(ds);
@@ -124,7 +124,7 @@ static void dust_that_is_there_can_be_read(const struct forge *whole,
 {
     for (int k = l->dust_levels - 1; k >= 0; k -= 3)
         for (int conditions = 0; conditions < 2; conditions++) {
-            double quality = (double)l->places[k] / (double)l->chunk;
+            double quality = (double)l->limits[k] / (double)l->chunk;
             int there = cut >= l->dust[k] && (!conditions || cut >= l->tree);
             uint64_t count, right;
 
@@ -151,7 +151,7 @@ static void cut_everywhere(bouma_order order, int what)
         uint64_t stride = STRIDE;
 
         know(&l, &f, i);
-        CHECK_EQ(l.placed, what == FORGE_PLACED);
+        CHECK_EQ(l.has_offsets, what == FORGE_OFFSETS);
         CHECK_EQ(l.dust_levels > 0, what == FORGE_DUST);
         if (what == FORGE_DUST)
             stride = l.bytes / 9;
@@ -337,9 +337,9 @@ int main(void)
 {
     for (int order = BOUMA_ORDER_LEVEL; order <= BOUMA_ORDER_CHUNK; order++) {
         cut_everywhere((bouma_order)order, FORGE_GRID);
-        cut_everywhere((bouma_order)order, FORGE_PLACED);
+        cut_everywhere((bouma_order)order, FORGE_OFFSETS);
         cut_everywhere((bouma_order)order, FORGE_DUST);
-        for (int what = FORGE_GRID; what <= FORGE_PLACED; what++) {
+        for (int what = FORGE_GRID; what <= FORGE_OFFSETS; what++) {
             is_salvaged((bouma_order)order, what, 2, 0);
             is_salvaged((bouma_order)order, what, 6, 0);
             is_salvaged((bouma_order)order, what, 0, 1);

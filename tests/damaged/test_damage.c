@@ -364,7 +364,7 @@ static void lost_pages_are_found(struct world *w)
                            .kind = DAMAGE_ZERO, .at = 0, .count = at + 64});
 }
 
-static void missing_and_misplaced_files_are_found(struct world *w)
+static void missing_and_stray_files_are_found(struct world *w)
 {
     for (int i = 0; i < w->count; i++) {
         if (w->files[i].role != ROLE_MANIFEST)
@@ -398,7 +398,7 @@ static void run(bouma_order order, int flips)
     any_longer_file_is_found(&w);
     random_damage_is_found(&w, &random, flips);
     lost_pages_are_found(&w);
-    missing_and_misplaced_files_are_found(&w);
+    missing_and_stray_files_are_found(&w);
     an_undamaged_dataset_is_right(&w);
     bouma_io_memory_free(w.memory);
 }

@@ -1,5 +1,5 @@
 /* test_facts.c -- facts that are stored twice. In each of them in turn a lie is
- * told in one place, and sealed with the right checksum: verify names it. The
+ * told once, and sealed with the right checksum: verify names it. The
  * table in docs/format.md has them all. */
 #include "forge.h"
 #include "read/read.h"
@@ -15,7 +15,7 @@ static struct bm_part_info *part(struct bm_manifest *m)
     return &m->subfiles[0].parts[0]; /* of the grid */
 }
 
-static struct bm_particle_summary *cloud(struct bm_manifest *m)
+static struct bm_particle_summary *summary(struct bm_manifest *m)
 {
     return bm_particle_summary_of(m->subfiles[DUST].summaries.entries[0]);
 }
@@ -51,18 +51,18 @@ LIE(high, part(m)->ranges[0].high.f += 1)
 LIE(nans, part(m)->ranges[0].nans++; part(m)->ranges[0].count--)
 LIE(unit, m->schema->objects[0]->unit[0] = 'k')
 LIE(origin, m->schema->objects[0]->origin[0] = 3)
-LIE(particles, cloud(m)->count++)
-LIE(strays, cloud(m)->strays++)
-LIE(seed, cloud(m)->seed++)
-LIE(tree_bytes, cloud(m)->tree_bytes++)
-LIE(tree_hash, cloud(m)->tree_hash ^= 1)
-LIE(dust_low, cloud(m)->low[0] -= 1)
-LIE(dust_high, cloud(m)->high[1] += 1)
-LIE(rows, cloud(m)->rows--; m->file_trees[0].rows--)
-LIE(row_low, cloud(m)->bins[0].low.f -= 1)
-LIE(row_high, cloud(m)->bins[0].high.f += 1)
-LIE(row_finite, cloud(m)->bins[0].finite ^= 1)
-LIE(bitmap, cloud(m)->bitmaps[0] ^= 4)
+LIE(particles, summary(m)->count++)
+LIE(strays, summary(m)->strays++)
+LIE(seed, summary(m)->seed++)
+LIE(tree_bytes, summary(m)->tree_bytes++)
+LIE(tree_hash, summary(m)->tree_hash ^= 1)
+LIE(dust_low, summary(m)->low[0] -= 1)
+LIE(dust_high, summary(m)->high[1] += 1)
+LIE(rows, summary(m)->rows--; m->file_trees[0].rows--)
+LIE(row_low, summary(m)->bins[0].low.f -= 1)
+LIE(row_high, summary(m)->bins[0].high.f += 1)
+LIE(row_finite, summary(m)->bins[0].finite ^= 1)
+LIE(bitmap, summary(m)->bitmaps[0] ^= 4)
 LIE(top_bitmap, m->file_trees[0].bitmaps[0] ^= 4)
 LIE(top_file, m->file_trees[0].nodes[m->file_trees[0].node_count - 1].file = 0)
 LIE(top_axis, m->file_trees[0].nodes[m->file_trees[0].node_count - 1].axis = 2)
@@ -153,7 +153,8 @@ static void lies_of_the_manifest_are_named(void)
         forge_begin(&f, BOUMA_ORDER_LEVEL, FORGE_DUST);
         REQUIRE(!bouma_dataset_open(&ds, FORGE_PATH, &f.options));
         REQUIRE(!bouma_step_open(&open, ds, STEP));
-        REQUIRE(cloud(&open->manifest)->rows == 1 && open->manifest.count == 4);
+        REQUIRE(summary(&open->manifest)->rows == 1 &&
+                open->manifest.count == 4);
         save_manifest(&f, &open->manifest); /* the truth is sound */
         forge_verify(&f, &found, BOUMA_VERIFY_DEEP);
         CHECK_EQ(found.verified.damages, 0);
@@ -198,7 +199,7 @@ static void lies_of_a_head_are_named(void)
         }
 }
 
-/* ---- lies of a cloud: in both places, against its chunks ------------------
+/* ---- lies of a summary: in both copies, against its chunks ----------------
  */
 
 static void lies_about_particles_are_named(void)
@@ -219,7 +220,7 @@ static void lies_about_particles_are_named(void)
         REQUIRE(!bm_step_source(open, DUST, &source));
         for (int k = 0; k < 2; k++) {
             struct bm_particle_summary *c =
-                k ? cloud(&open->manifest)
+                k ? summary(&open->manifest)
                   : bm_particle_summary_of(source->head.summaries.entries[0]);
 
             c->low[0] -= i == 0;
@@ -236,7 +237,7 @@ static void lies_about_particles_are_named(void)
         memcpy(file.data + file.bytes - b.size, b.data, b.size);
         forge_save(&f, file.name, file.data, file.bytes);
         memcpy(open->manifest.subfiles[DUST].head_hash, hash, 16);
-        /* The bitmaps over files follow from the clouds: none, so that these
+        /* The bitmaps over files follow from the summaries: none, so that these
          * are all that is wrong. */
         open->manifest.file_trees[0].node_count = 0;
         save_manifest(&f, &open->manifest);

@@ -51,7 +51,7 @@ struct known {
     bouma_loss last;
 };
 
-static void note_loss(void *user, const bouma_loss *loss)
+static void add_loss(void *user, const bouma_loss *loss)
 {
     struct known *k = user;
 
@@ -64,7 +64,7 @@ static struct known losses(const struct forge *f)
     struct known k;
 
     memset(&k, 0, sizeof(k));
-    CHECK_EQ(bouma_losses(FORGE_PATH, &f->options, note_loss, &k, NULL, 0),
+    CHECK_EQ(bouma_losses(FORGE_PATH, &f->options, add_loss, &k, NULL, 0),
              BOUMA_OK);
     return k;
 }
@@ -147,7 +147,7 @@ static void forget(const struct forge *f, int64_t step, int apply, int status)
         CHECK_TEXT(message, "is on record; `bouma repair --apply` finds");
 }
 
-/* Write step 1 again, in the place of what is there. */
+/* Write step 1 again, instead of what is there. */
 static void append_anew(const struct forge *f)
 {
     bouma_options options = f->options;
@@ -253,8 +253,8 @@ static void other_losses_stay(void)
     for (int apply = 0; apply < 2; apply++) {
         memset(&found, 0, sizeof(found));
         CHECK_EQ(bouma_repair_forget(FORGE_PATH, STEP, apply, &f.options,
-                                     forge_note, &found, &found.repaired, NULL,
-                                     0),
+                                     forge_record, &found, &found.repaired,
+                                     NULL, 0),
                  BOUMA_OK);
         CHECK_EQ(found.repaired.actions, 1);
         CHECK_EQ(found.repaired.hopeless, 1);
@@ -518,7 +518,7 @@ static void a_step_that_the_index_forgot_is_not_lost(void)
     forge_end(&f);
 }
 
-/* ---- a step in the place of another -------------------------------------- */
+/* ---- a step where another was -------------------------------------------- */
 
 static int copy_entry(void *context, const char *entry)
 {
@@ -611,7 +611,7 @@ static void a_stray_step_hides_no_loss(void)
     forge_end(&f);
 }
 
-/* Of two places of a step its own one lacks files: it gets them back. */
+/* Of two directories of a step its own lacks files: it gets them back. */
 static void a_stray_step_may_be_the_better_one(void)
 {
     struct forge_findings found;
@@ -950,7 +950,7 @@ static void put_directory_fails(const struct forge *f, const char *name)
     io->detach(io->user, root);
 }
 
-/* A directory in the place of a file is as if that were missing: it is damage,
+/* A directory instead of a file is as if that were missing: it is damage,
  * and is moved away. 'stays': of what was in the file something is lost. */
 static void a_directory_is_no_file(const char *name, int stays, int reads)
 {
@@ -1155,7 +1155,7 @@ static void steps_that_are_dropped_meanwhile_are_not_lost(void)
     io.list = list_late;
     options = f.options;
     options.io = &io;
-    CHECK_EQ(bouma_losses(FORGE_PATH, &options, note_loss, &k, NULL, 0),
+    CHECK_EQ(bouma_losses(FORGE_PATH, &options, add_loss, &k, NULL, 0),
              BOUMA_OK);
     CHECK_EQ(race.truncates, 0);
     CHECK_EQ(k.count, 0);

@@ -12,7 +12,7 @@ enum { ROWS = 512, COLUMNS = 1024, LIMIT = 1 << 20 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* An allocator that notes the largest block it was asked for. */
+/* An allocator that records the largest block it was asked for. */
 static void *resize(void *user, void *block, size_t bytes)
 {
     size_t *largest = user;

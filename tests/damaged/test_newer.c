@@ -7,7 +7,7 @@
 enum { STEP = 1, MOST = 8 };
 
 /* From where bytes are counted. */
-enum place {
+enum where {
     FILE_START,
     OBJECT,   /* its name, as a text; before it: kind, layout, ndims, levels */
     VARIABLE, /* what follows its name and its empty unit */
@@ -17,7 +17,7 @@ enum place {
 /* One byte is changed, and maybe more. */
 struct forgery {
     const char *name;
-    enum place place;
+    enum where where;
     int apart, value;
     int minor; /* a minor version that we do not know */
     int more;  /* bytes at the end */
@@ -47,15 +47,15 @@ static const struct forgery manifests[] = {
 
 static const struct forgery heads[] = {
     {"order", FILE_START, 96, 3, 0, 0},
-    {"placing", FILE_START, 100, 2, 0, 0},
+    {"offsets", FILE_START, 100, 2, 0, 0},
     {"flag in the envelope", FILE_START, FORGE_ZERO, 1, 0, 0},
     {"major version", FILE_START, FORGE_MAJOR, 2, 0, 0}};
 
 static const struct forgery dataset = MORE_FIELDS;
 
-static size_t find_place(const struct forge_file *file, enum place place)
+static size_t find_offset(const struct forge_file *file, enum where where)
 {
-    switch (place) {
+    switch (where) {
     case OBJECT:
         return forge_find(file, "\6\0meadow", 8);
     case VARIABLE:
@@ -69,7 +69,7 @@ static size_t find_place(const struct forge_file *file, enum place place)
 
 static void forge(struct forge_file *file, const struct forgery *forgery)
 {
-    size_t at = find_place(file, forgery->place);
+    size_t at = find_offset(file, forgery->where);
     size_t more = (size_t)forgery->more;
 
     file->data[at + (size_t)forgery->apart] = (uint8_t)forgery->value;

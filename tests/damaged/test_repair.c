@@ -125,7 +125,7 @@ static void is_mended(const struct forge *f, const char *what)
     CHECK_TEXT(found.text, what);
     CHECK_EQ(found.verified.unchecked, 0);
     for (int apply = 0; apply < 2; apply++) {
-        int rc = bouma_repair(FORGE_PATH, apply, &f->options, forge_note,
+        int rc = bouma_repair(FORGE_PATH, apply, &f->options, forge_record,
                               &found, &report, message, sizeof(message));
 
         if (rc)
@@ -148,7 +148,7 @@ static void is_mended(const struct forge *f, const char *what)
     bouma_dataset_free(ds);
 }
 
-static void directories_in_the_place_of_files_are_moved(void)
+static void directories_named_as_files_are_moved(void)
 {
     static const char *const names[] = {
         "epochs/000001/owner", "epochs/000001/closed", "index",
@@ -171,7 +171,7 @@ static void directories_in_the_place_of_files_are_moved(void)
         }
 }
 
-static void a_file_in_the_place_of_lost_is_moved(void)
+static void a_file_named_lost_is_moved(void)
 {
     struct forge f;
 
@@ -229,14 +229,14 @@ static void of_two_copies_the_one_that_is_whole_is_taken(void)
     char name[96];
 
     forge_name_subfile(name, STEP, 0);
-    for (int in_place = 0; in_place < 2; in_place++) {
+    for (int own = 0; own < 2; own++) {
         forge_begin(&f, BOUMA_ORDER_LEVEL, 0);
         copy(&f, name, stray);
-        flip(&f, in_place ? name : stray);
-        is_whole_again(&f, in_place ? "put in its place, and the damaged one "
-                                      "moved to lost/"
-                                    : "is a copy of a file of step 1, which is "
-                                      "there; moved to lost/");
+        flip(&f, own ? name : stray);
+        is_whole_again(&f, own ? "put in its place, and the damaged one "
+                                 "moved to lost/"
+                               : "is a copy of a file of step 1, which is "
+                                 "there; moved to lost/");
         CHECK(!forge_exists(&f, stray));
         forge_end(&f);
     }
@@ -270,8 +270,8 @@ int main(void)
     a_writing_that_is_whole_wins_over_a_later_one_that_is_not();
     so_does_a_manifest();
     but_not_over_one_that_was_committed();
-    directories_in_the_place_of_files_are_moved();
-    a_file_in_the_place_of_lost_is_moved();
+    directories_named_as_files_are_moved();
+    a_file_named_lost_is_moved();
     of_two_copies_the_one_that_is_whole_is_taken();
     so_it_is_in_a_copy_of_the_step();
     return check_result();

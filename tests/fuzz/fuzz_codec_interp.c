@@ -1,7 +1,7 @@
 /* fuzz_codec_interp.c -- pieces of codec `interp`. The input is
  *
  *     f64 (1 bit), direction (1), levels - 1 (3), level (3)
- *     | extents - 1 of the patch: 3 x u8 | its place: 3 x u8
+ *     | extents - 1 of the patch: 3 x u8 | its coordinates: 3 x u8
  *     | i8, which gives the bound | what the coarser samples are u8 | bytes
  *
  * The bytes are decoded as the piece of the level; or they are samples, which

@@ -1,6 +1,6 @@
 /* fuzz_head.c -- the head of a subfile. The first byte of the input says
  * whether the rest is sealed; the size of the file is made to fit. What is
- * accepted has no level outside of the data and no two in one place, and is
+ * accepted has no level outside of the data and no two that overlap, and is
  * encoded again, to the same bytes. One layout (tests/layout/grid_rows.c) has
  * files that begin with bytes of another format. */
 #include "fuzz_help.h"
@@ -17,7 +17,7 @@ static int by_begin(const void *left, const void *right)
     return a->begin < b->begin ? -1 : a->begin > b->begin;
 }
 
-static void check_places(const struct bm_head *h)
+static void check_offsets(const struct bm_head *h)
 {
     uint64_t end = h->data_offset + h->data_bytes;
     struct stretch *all;
@@ -43,12 +43,13 @@ static void check_places(const struct bm_head *h)
     for (size_t i = 1; i < n; i++)
         HOLDS(all[i - 1].end <= all[i].begin);
     free(all);
-    HOLDS(!h->placed || !h->summaries.count);
+    HOLDS(!h->has_offsets || !h->summaries.count);
     HOLDS(h->head_offset % 64 == 0 && h->head_offset >= h->front_bytes &&
           h->head_offset < h->front_bytes + 64);
     HOLDS(h->data_offset % 64 == 0 &&
           h->data_offset >= h->head_offset + h->head_bytes);
-    HOLDS(h->placed || h->data_offset < h->head_offset + h->head_bytes + 64);
+    HOLDS(h->has_offsets ||
+          h->data_offset < h->head_offset + h->head_bytes + 64);
     HOLDS(h->file_bytes == end + h->head_bytes);
 }
 
@@ -102,7 +103,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         struct bm_buffer b;
         uint8_t hash[16];
 
-        check_places(&head);
+        check_offsets(&head);
         check_front(&head);
         bm_buffer_init(&b, a);
         bm_head_encode(&b, &head, &schema, copy + 32, hash);

@@ -16,10 +16,10 @@ static void use(const struct bouma_variable *v)
 
         HOLDS(bm_particle_summary_chunks(v->object, 100) >= 1);
         HOLDS(bm_particle_summary_values(v->object, 100, 3, 0, values) ==
-              bm_particle_summary_chunk_places(v->object, 100, 0));
+              bm_particle_summary_chunk_slots(v->object, 100, 0));
         for (int k = 0; k < v->object->levels; k++)
             sum += values[k];
-        HOLDS(sum == bm_particle_summary_chunk_places(v->object, 100, 0));
+        HOLDS(sum == bm_particle_summary_chunk_slots(v->object, 100, 0));
         return;
     }
     for (int i = 0; i < 3; i++) {

@@ -5,9 +5,9 @@
  *
  * and a rest of an odd number of bytes (1 or 3) asks for the other one of two
  * datasets: it has the codecs wavelet and zfp-reversible, particles whose
- * values are all quantised, and in its second step placed subfiles. Checksums
- * are then made right, as the flags say: of chunks in the heads, of heads in
- * the manifests, and of both in themselves. */
+ * values are all quantised, and in its second step subfiles with stored
+ * offsets. Checksums are then made right, as the flags say: of chunks in the
+ * heads, of heads in the manifests, and of both in themselves. */
 #include <math.h>
 #include <stdio.h>
 
@@ -63,7 +63,7 @@ static struct content changed[FILES];
 static float warm[STEPS][ROWS][COLUMNS];
 static double cold[STEPS][ROWS][COLUMNS];
 static uint16_t pairs[STEPS][ROWS][COLUMNS][2];
-static float places[PARTICLES][2];
+static float positions[PARTICLES][2];
 static double masses[PARTICLES];
 static int16_t kinds_of[PARTICLES][2];
 static float waves[STEPS][DEPTH][HEIGHT][WIDTH];
@@ -104,8 +104,8 @@ static void define_particles(bouma_particles **out, bouma_variable **v,
     HOLDS(!bouma_particles_define_variable(&v[2], *out, "kind", &kind));
     v[0] = bouma_particles_variable(*out, 0);
     for (int i = 0; i < PARTICLES; i++) {
-        places[i][0] = i % 30 == 4 ? (float)NAN : (float)(i * 7 % 90) / 8;
-        places[i][1] = (float)(i * 11 % 90) / 16;
+        positions[i][0] = i % 30 == 4 ? (float)NAN : (float)(i * 7 % 90) / 8;
+        positions[i][1] = (float)(i * 11 % 90) / 16;
         masses[i] = i % 20 == 3 ? (double)NAN : i * 0.125;
         kinds_of[i][0] = (int16_t)(i % 5);
         kinds_of[i][1] = (int16_t)(-100 * i);
@@ -114,7 +114,7 @@ static void define_particles(bouma_particles **out, bouma_variable **v,
 
 static void put_particles(bouma_particles *p, bouma_variable **v, int step)
 {
-    bouma_column columns[3] = {{.variable = v[0], .data = places},
+    bouma_column columns[3] = {{.variable = v[0], .data = positions},
                                {.variable = v[1], .data = masses},
                                {.variable = v[2], .data = kinds_of}};
 
@@ -197,9 +197,9 @@ static void define_quantised(bouma_particles **out, bouma_variable **v,
 
 static void put_quantised(bouma_particles *p, bouma_variable **v, int step)
 {
-    bouma_column columns[3] = {{.variable = v[0], .data = places},
+    bouma_column columns[3] = {{.variable = v[0], .data = positions},
                                {.variable = v[1], .data = masses},
-                               {.variable = v[2], .data = places}};
+                               {.variable = v[2], .data = positions}};
 
     HOLDS(!bouma_particles_put(p, (uint64_t)(PARTICLES - 20 * step), columns, 3,
                                NULL));
@@ -309,27 +309,27 @@ static size_t find(const struct content *c, const void *bytes, size_t n)
 }
 
 /* The checksum of a tree stands in the head and in the manifest. */
-static void note_tree(struct original *o, int file, const struct bm_summary *s,
-                      uint64_t step)
+static void record_tree(struct original *o, int file,
+                        const struct bm_summary *s, uint64_t step)
 {
-    const struct bm_particle_summary *cloud = bm_particle_summary_of(s);
+    const struct bm_particle_summary *summary = bm_particle_summary_of(s);
     int manifest = AT_STEPS + (int)step * PER_STEP;
     uint8_t hash[4];
 
     HOLDS(o->level_count < MAX_LEVELS);
-    bm_store_u32(hash, cloud->tree_hash);
+    bm_store_u32(hash, summary->tree_hash);
     o->levels[o->level_count++] =
         (struct level){file,
                        s->index_offset,
-                       cloud->tree_hash,
-                       (uint32_t)cloud->tree_bytes,
+                       summary->tree_hash,
+                       (uint32_t)summary->tree_bytes,
                        {fuzz_id, step, 1, (uint32_t)step + 1,
-                        cloud->set->variables[0]->id, 0, BM_INDEX_LEVEL},
+                        summary->set->variables[0]->id, 0, BM_INDEX_LEVEL},
                        find(&o->files[file], hash, 4),
                        find(&o->files[manifest], hash, 4)};
 }
 
-static void note_levels(struct original *o, int file)
+static void record_levels(struct original *o, int file)
 {
     const struct content *c = &o->files[file];
     uint64_t step = (uint64_t)((file - AT_STEPS) / PER_STEP);
@@ -342,7 +342,8 @@ static void note_levels(struct original *o, int file)
     bm_schema_init(&schema, bm_allocator_default(), &error);
     bm_head_init(&h, bm_allocator_default());
     HOLDS(!bm_head_decode(&h, NULL, &schema, &from, &error));
-    HOLDS(h.placed == (o == &originals[1] && step == 1 && !h.summaries.count));
+    HOLDS(h.has_offsets ==
+          (o == &originals[1] && step == 1 && !h.summaries.count));
     for (size_t s = 0; s < h.count; s++)
         for (size_t k = 0; k < h.sections[s].count; k++)
             for (int l = 0; l < h.sections[s].levels; l++) {
@@ -363,7 +364,7 @@ static void note_levels(struct original *o, int file)
                     0};
             }
     for (size_t i = 0; i < h.summaries.count; i++)
-        note_tree(o, file, h.summaries.entries[i], step);
+        record_tree(o, file, h.summaries.entries[i], step);
     bm_head_release(&h);
     bm_schema_release(&schema);
 }
@@ -384,7 +385,7 @@ static void make_original(int which)
     load_original(o, io);
     for (int i = AT_STEPS; i < FILES; i++)
         if ((i - AT_STEPS) % PER_STEP)
-            note_levels(o, i);
+            record_levels(o, i);
     bouma_io_memory_free(io);
 }
 
@@ -533,7 +534,7 @@ static volatile uint8_t touched;
 /* Levels of variables that were decoded, and variables of particles. */
 static long decoded[BOUMA_CODEC_QUANTISE + 1];
 
-static void note_decoded(const bouma_variable *v)
+static void record_decoded(const bouma_variable *v)
 {
     bouma_variable_info info;
 
@@ -571,7 +572,7 @@ static void use_variable(bouma_variable *v, int count)
         data = malloc(s.bytes + 1);
         HOLDS(data);
         if (!bouma_variable_read(v, level, NULL, data, NULL))
-            note_decoded(v);
+            record_decoded(v);
         free(data);
     }
     if (count < 1 || bouma_variable_select(v, 0, NULL, &s) || s.bytes > 1 << 22)
@@ -648,7 +649,7 @@ static void use_particles(bouma_particles *p)
     if (!bouma_particles_restart(&d, p, NULL)) {
         HOLDS(d->count == all);
         for (int v = 0; v < count && all; v++)
-            note_decoded(bouma_particles_variable(p, v));
+            record_decoded(bouma_particles_variable(p, v));
     }
     bouma_particle_data_free(d);
 }

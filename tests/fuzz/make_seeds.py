@@ -33,7 +33,7 @@ def head_of(subfile):
 
 # One small dataset and, for the many kinds of attributes, one large manifest;
 # and one with tolerances; particles, of one file and of several; and subfiles
-# whose table has the places.
+# whose table has the offsets.
 for name in ("point", "cube", "line_zstd", "interp_plane", "placed_level",
              "placed_chunk", "mote", "foam", "flock"):
     path = os.path.join(golden, name + ".bouma")
@@ -42,8 +42,8 @@ for name in ("point", "cube", "line_zstd", "interp_plane", "placed_level",
     head = head_of(subfile)
     save("fuzz_manifest", name, b"\1" + manifest)
     save("fuzz_head", name, b"\1" + head)
-    placed = struct.unpack("<I", head[64 + 36:64 + 40])[0]
-    save("fuzz_schema", name, head[64 + 48 + 8 * placed:])
+    has_offsets = struct.unpack("<I", head[64 + 36:64 + 40])[0]
+    save("fuzz_schema", name, head[64 + 48 + 8 * has_offsets:])
     save("fuzz_index", name, b"\1" + load(path + "/index"))
     save("fuzz_dataset_file", name, b"\1" + load(path + "/DATASET"))
 save("fuzz_dataset_file", "unsealed", b"\0" + load(path + "/DATASET"))
@@ -80,19 +80,19 @@ for name, n, frame in frames:
          bytes([0, n & 255, n >> 8]) + bytes.fromhex(frame))
 
 # fuzz_codec_interp: the pieces of the first patch of each lossy variable, and of
-# one at an odd place, if they are small; and samples.
+# one at odd coordinates, if they are small; and samples.
 def save_pieces(variable, chunk, name):
     grid = variable.grid
     extents = [1] * 3
-    places = [0] * 3
+    start = [0] * 3
     for axis, (low, high) in enumerate(chunk.box, 3 - grid.ndims):
         extents[axis] = high - low
-        places[axis] = chunk.place[axis - 3 + grid.ndims] % 8
+        start[axis] = chunk.address[axis - 3 + grid.ndims] % 8
     wide = variable.dtype.itemsize == 8
     for level in range(min(grid.levels, 8)):
         piece = chunk.pieces(level)[0]
         head = (wide | (min(grid.levels, 8) - 1) << 2 | level << 5,
-                *(n - 1 for n in extents), *places, 256 - (1 if wide else 6), 0)
+                *(n - 1 for n in extents), *start, 256 - (1 if wide else 6), 0)
         if max(extents) <= 256 and 0 < len(piece) <= 1000:
             save("fuzz_codec_interp", "%s_%d" % (name, level),
                  bytes(head) + piece)
@@ -105,9 +105,9 @@ for name in ("interp_line", "interp_plane", "interp_cube"):
         for variable in grid.variables.values():
             name = grid.name + "_" + variable.name.replace(" ", "_")
             save_pieces(variable, variable.chunks[min(variable.chunks)], name)
-            for place, chunk in sorted(variable.chunks.items()):
+            for address, chunk in sorted(variable.chunks.items()):
                 full = tuple(b - a for a, b in chunk.box) == grid.edges
-                if full and any(p % 2 for p in place):
+                if full and any(p % 2 for p in address):
                     save_pieces(variable, chunk, name + "_odd")
                     break
 for flags, type_ in ((2, "f32"), (3, "f64")):
@@ -149,7 +149,7 @@ for other in 0, 1:
         save("fuzz_whole", "%sflip_%d" % (name, file), bytes([ALL, 1, file, 70, 0, 1]) + rest)
         save("fuzz_whole", "%scut_%d" % (name, file), bytes([ALL, 4, file, 60, 0, 0]) + rest)
         save("fuzz_whole", "%sinsert_%d" % (name, file), bytes([ALL, 5, file, 100, 0, 7]) + rest)
-# In the data of the other dataset: grids, then placed ones, and particles.
+# In the data of the other dataset: grids, then those with stored offsets, and particles.
 for file in 3, 4, 5, 6, 8, 9, 10, 11:
     for at in range(600, 2600, 400):
         save("fuzz_whole", "other_data_%d_%d" % (file, at), struct.pack("<BBBHBB", ALL, 1, file, at, 1 + at % 255, 0))

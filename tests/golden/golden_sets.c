@@ -2,8 +2,8 @@
  * released: new things go into new sets. */
 #include "golden_sets.h"
 
+#include "golden_offsets.h"
 #include "golden_particles.h"
-#include "golden_placed.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -199,7 +199,7 @@ static const struct set sets[] = {
        {LOSSY("smooth f32", BOUMA_F32, 1, BOUMA_ABSOLUTE, 1e-2),
         LOSSY("holes f64", BOUMA_F64, 3, BOUMA_ABSOLUTE, 1e-2),
         LOSSY("noise f32", BOUMA_F32, 1, BOUMA_RELATIVE, 1e-9)}}}},
-    /* Some subfiles of these are placed; see golden_placed.h. */
+    /* Some subfiles of these have stored offsets; see golden_offsets.h. */
     {"placed_level",
      BOUMA_ORDER_LEVEL,
      BOUMA_ASSIGN_COUNT,
@@ -268,7 +268,7 @@ int golden_has_zstd(int i)
     return 0;
 }
 
-int golden_is_placed(int i)
+int golden_has_offsets(int i)
 {
     return i < SETS && !strncmp(sets[i].name, "placed", 6);
 }
@@ -475,9 +475,9 @@ static const bouma_attribute attributes[] = {
 enum { ATTRIBUTES = sizeof(attributes) / sizeof(attributes[0]) };
 
 /* All of them, and one that tells where they are. */
-static int set_attributes(bouma_attributes *to, const char *place)
+static int set_attributes(bouma_attributes *to, const char *owner)
 {
-    int rc = bouma_attributes_set_text(to, "place", place);
+    int rc = bouma_attributes_set_text(to, "place", owner);
 
     for (int i = 0; i < ATTRIBUTES && !rc; i++)
         rc = bouma_attributes_set(to, attributes[i].name, attributes[i].type,
@@ -485,7 +485,7 @@ static int set_attributes(bouma_attributes *to, const char *place)
     return rc;
 }
 
-static int wrong_attributes(const bouma_attributes *from, const char *place,
+static int wrong_attributes(const bouma_attributes *from, const char *owner,
                             int expected)
 {
     int wrong = bouma_attributes_count(from) != (expected ? ATTRIBUTES + 1 : 0);
@@ -494,7 +494,7 @@ static int wrong_attributes(const bouma_attributes *from, const char *place,
     if (!expected)
         return wrong;
     wrong += bouma_attributes_find(from, "place", &got) ||
-             got.type != BOUMA_STRING || strcmp(got.values, place);
+             got.type != BOUMA_STRING || strcmp(got.values, owner);
     for (int i = 0; i < ATTRIBUTES; i++) {
         const bouma_attribute *a = &attributes[i];
 
@@ -504,7 +504,7 @@ static int wrong_attributes(const bouma_attributes *from, const char *place,
             memcmp(got.values, a->values, a->count * bouma_type_size(a->type));
     }
     if (wrong)
-        printf("attributes of the %s: %d are wrong\n", place, wrong);
+        printf("attributes of the %s: %d are wrong\n", owner, wrong);
     return wrong;
 }
 
@@ -602,8 +602,8 @@ int golden_write(int i, const char *path)
     if (rc)
         fprintf(stderr, "%s: %s\n", path, bouma_error_message(ds));
     bouma_dataset_free(ds);
-    for (int k = 0; golden_is_placed(i) && s->steps[k] >= 0 && !rc; k++)
-        rc = golden_place(path, s->steps[k]) ? BOUMA_EIO : BOUMA_OK;
+    for (int k = 0; golden_has_offsets(i) && s->steps[k] >= 0 && !rc; k++)
+        rc = golden_store_offsets(path, s->steps[k]) ? BOUMA_EIO : BOUMA_OK;
     return rc;
 }
 

@@ -9,8 +9,8 @@
  * version of zstd. */
 const char *golden_name(int i);
 int golden_has_zstd(int i);
-/* Whether it has placed subfiles. */
-int golden_is_placed(int i);
+/* Whether it has subfiles with stored offsets. */
+int golden_has_offsets(int i);
 /* Whether it is only read: today's writer cuts its files elsewhere. */
 int golden_is_old(int i);
 

@@ -181,15 +181,15 @@ static void add_files(struct bm_manifest *m, size_t n)
     REQUIRE(!bm_manifest_set_subfiles(m, n));
     for (size_t i = 0; i < n; i++) {
         struct bm_subfile_info *info = &m->subfiles[i];
-        struct bm_particle_summary *cloud;
+        struct bm_particle_summary *summary;
 
         bm_summaries_init(&info->summaries, m->a);
         REQUIRE(!bm_summaries_add(&info->summaries, m->schema->objects[i]));
         info->parts = bm_new(m->a, 1, sizeof(*info->parts));
         REQUIRE(info->parts);
-        cloud = bm_particle_summary_of(info->summaries.entries[0]);
-        REQUIRE(!bm_particle_summary_set_rows(cloud, NULL, 0));
-        info->count = cloud->count = 1;
+        summary = bm_particle_summary_of(info->summaries.entries[0]);
+        REQUIRE(!bm_particle_summary_set_rows(summary, NULL, 0));
+        info->count = summary->count = 1;
         info->parts->variable = (uint32_t)i;
         info->parts->chunks = 1;
         info->parts->ranges = bm_new(m->a, 1, sizeof(*info->parts->ranges));
@@ -267,7 +267,7 @@ static void try_assign(size_t n)
 
 /* ---- draining ----------------------------------------------------------- */
 
-struct places {
+struct paths {
     char dir[64], near[80], far[80];
     size_t steps;
     bouma_io io; /* files, without waiting for the disk */
@@ -290,7 +290,7 @@ static int skip_sync_dir(void *user, void *root, const char *name)
 
 static void drain(void *what)
 {
-    const struct places *p = what;
+    const struct paths *p = what;
     bouma_drain_report report;
     bouma_options o;
     char message[640];
@@ -307,7 +307,7 @@ static void try_drain(size_t n)
 {
     bouma_grid_spec g = {.size = sizeof(g), .ndims = 1, .shape = {1}};
     bouma_variable_spec v = {.size = sizeof(v), .type = BOUMA_I8};
-    struct places p = {.dir = "/tmp/growth.XXXXXX", .steps = n};
+    struct paths p = {.dir = "/tmp/growth.XXXXXX", .steps = n};
     const int8_t data = 1;
     bouma_variable *variable;
     bouma_dataset *ds;

@@ -12,7 +12,7 @@ struct test_blocks {
     size_t count;
 };
 
-/* Cut 'box' at random places until pieces are small or chance says stop, and
+/* Cut 'box' at random until pieces are small or chance says stop, and
  * give each piece to a random rank. The pieces cover the box exactly once. */
 static inline void cut_randomly(struct test_blocks *out, uint64_t *state,
                                 bouma_box box, int depth, int ranks)

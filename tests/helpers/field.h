@@ -84,7 +84,7 @@ static inline size_t field_sample(const struct field *f)
 }
 
 /* Call 'each' for every sample of the box at a level, in C order, with its
- * place among those of the result. */
+ * index among those of the result. */
 static inline int64_t field_select(const struct field *f, int level,
                                    const bouma_box *box, int64_t shape[3],
                                    int64_t first[3])

@@ -62,9 +62,9 @@ static inline void slow_index(const char *text, uint64_t z, int64_t index[3])
     index[0] = index[1] = index[2] = 0;
     for (int i = 0; text[i]; i++) {
         int axis = axis_of_letter(text[i]);
-        int place = (int)strlen(text) - 1 - i;
+        int bit = (int)strlen(text) - 1 - i;
 
-        index[axis] = 2 * index[axis] + (int64_t)(z >> place) % 2;
+        index[axis] = 2 * index[axis] + (int64_t)(z >> bit) % 2;
     }
 }
 

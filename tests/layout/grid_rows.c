@@ -319,7 +319,7 @@ static struct bm_field field_of(const struct chunk *c,
 
 /* The bytes of the chunk's sample that is sample 'i' of other ones; -1 if it
  * has none. */
-static int64_t place_of(const struct chunk *c, const struct bm_footprint *other,
+static int64_t index_of(const struct chunk *c, const struct bm_footprint *other,
                         const int64_t i[3])
 {
     int64_t at[3];
@@ -345,7 +345,7 @@ static void copy_common(const struct chunk *c, const struct bouma_variable *v,
 
     for (i[1] = 0; i[1] < other->samples.count[1]; i[1]++)
         for (i[2] = 0; i[2] < other->samples.count[2]; i[2]++) {
-            int64_t at = place_of(c, &other->samples, i);
+            int64_t at = index_of(c, &other->samples, i);
             uint8_t *to =
                 other->data + i[1] * other->stride[1] + i[2] * other->stride[2];
 

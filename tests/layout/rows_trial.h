@@ -40,7 +40,7 @@ void read_step(const struct trial *t);
 uint64_t damages(const char *path);
 /* All values are right, and verify finds nothing. */
 void check_all(const char *path);
-/* What the local copy has, to another place. */
+/* What the local copy has, to another directory. */
 void drain(const struct trial *t);
 
 #endif

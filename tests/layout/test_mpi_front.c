@@ -80,7 +80,7 @@ static void check_front(const struct trial *t)
         CHECK(!memcmp(b.data + HEAD, "BOUMA\r\n\x1a", 8));
         CHECK(!memcmp(b.data + HEAD, b.data + b.size - b.head, b.head));
         if (t->cut != CUT_BISECTION) /* which cuts each step anew */
-            CHECK_EQ(bm_load_u32(b.data + HEAD + 100), /* placed */
+            CHECK_EQ(bm_load_u32(b.data + HEAD + 100), /* stored offsets */
                      t->options.predict == BOUMA_PREDICT_ON);
         CHECK_EQ(bm_load_u64(b.data + b.size - 16), FRONT);
         CHECK_EQ(bm_load_u64(b.data + b.size - 8), b.head);
@@ -137,22 +137,22 @@ static void check_mended(const struct trial *t, const struct bytes *b)
 static void all_before_the_data_is_mended(const struct trial *t)
 {
     struct bytes b = bytes_of(t, 1);
-    size_t places[] = {0,
-                       20,
-                       FRONT - 1,
-                       FRONT,
-                       HEAD - 1,
-                       HEAD,
-                       HEAD + 12,
-                       HEAD + 64,
-                       HEAD + 70,
-                       b.size - 1,
-                       HEAD + b.head - 1,
-                       b.size - 9,
-                       b.size - b.head};
+    size_t offsets[] = {0,
+                        20,
+                        FRONT - 1,
+                        FRONT,
+                        HEAD - 1,
+                        HEAD,
+                        HEAD + 12,
+                        HEAD + 64,
+                        HEAD + 70,
+                        b.size - 1,
+                        HEAD + b.head - 1,
+                        b.size - 9,
+                        b.size - b.head};
 
-    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-        flip(&b, places[i]);
+    for (size_t i = 0; i < sizeof(offsets) / sizeof(offsets[0]); i++) {
+        flip(&b, offsets[i]);
         check_mended(t, &b);
     }
     flip(&b, 30); /* and the head behind it */
@@ -207,7 +207,7 @@ struct wrong {
     int files, named;
 };
 
-static void note_wrong(void *user, const bouma_finding *finding)
+static void record_wrong(void *user, const bouma_finding *finding)
 {
     struct wrong *w = user;
 
@@ -226,8 +226,8 @@ static void chunks_in_wrong_files_are_found(const struct trial *t)
     char message[512];
 
     grid_rows_file_shift = 1;
-    CHECK_EQ(bouma_verify(t->path, BOUMA_VERIFY_META, NULL, note_wrong, &wrong,
-                          &report, message, sizeof(message)),
+    CHECK_EQ(bouma_verify(t->path, BOUMA_VERIFY_META, NULL, record_wrong,
+                          &wrong, &report, message, sizeof(message)),
              BOUMA_OK);
     grid_rows_file_shift = 0;
     CHECK_EQ(report.damages, FILES * STEPS);

@@ -56,15 +56,15 @@ void flock_free(struct flock *f)
 }
 
 const struct particle_block *flock_find(const struct flock *f, uint64_t id,
-                                        uint64_t *at, uint64_t *place)
+                                        uint64_t *at, uint64_t *among_all)
 {
     uint64_t rank = id / IDS_OF_A_RANK;
 
-    *at = *place = id % IDS_OF_A_RANK - 7;
+    *at = *among_all = id % IDS_OF_A_RANK - 7;
     if (rank >= (uint64_t)f->ranks || *at >= f->particle_blocks[rank].count)
         return NULL;
     for (uint64_t r = 0; r < rank; r++)
-        *place += f->particle_blocks[r].count;
+        *among_all += f->particle_blocks[r].count;
     return &f->particle_blocks[rank];
 }
 
@@ -251,16 +251,16 @@ uint64_t flock_wrong(const struct flock *f, const bouma_particle_data *d,
                      uint8_t *there)
 {
     const uint64_t *id = d->columns[ID];
-    uint64_t wrong = 0, at, place;
+    uint64_t wrong = 0, at, among_all;
 
     memset(there, 0, (size_t)f->count);
     for (uint64_t i = 0; i < d->count; i++) {
-        const struct particle_block *s = flock_find(f, id[i], &at, &place);
-        int right = s && !there[place] && particle_block_same(s, at, d, i);
+        const struct particle_block *s = flock_find(f, id[i], &at, &among_all);
+        int right = s && !there[among_all] && particle_block_same(s, at, d, i);
 
         wrong += !right;
         if (s)
-            there[place] = 1;
+            there[among_all] = 1;
     }
     return wrong;
 }
@@ -281,12 +281,12 @@ static int matches(const struct particle_block *s, uint64_t i,
 uint64_t flock_missed(const struct flock *f, const bouma_particles_query *q,
                       const double *mass, const uint8_t *there)
 {
-    uint64_t missed = 0, place = 0;
+    uint64_t missed = 0, among_all = 0;
 
     for (int r = 0; r < f->ranks; r++)
         for (uint64_t i = 0; i < f->particle_blocks[r].count; i++)
-            missed +=
-                matches(&f->particle_blocks[r], i, q, mass) != there[place++];
+            missed += matches(&f->particle_blocks[r], i, q, mass) !=
+                      there[among_all++];
     return missed;
 }
 

@@ -36,7 +36,7 @@ struct flock_spec {
     int ndims;
     bouma_type type;
     uint64_t count; /* of a rank, about */
-    int apart;      /* each rank has a place of its own */
+    int apart;      /* each rank has a box of its own */
 };
 
 /* The same on all ranks. */
@@ -44,10 +44,10 @@ void flock_make(struct flock *out, const struct flock_spec *spec, int ranks,
                 int step);
 void flock_free(struct flock *f);
 
-/* The block of particles of a particle by its id, its place there, and its
- * place among all; NULL if there is none. */
+/* The block of particles of a particle by its id, its index there, and its
+ * index among all; NULL if there is none. */
 const struct particle_block *flock_find(const struct flock *f, uint64_t id,
-                                        uint64_t *at, uint64_t *place);
+                                        uint64_t *at, uint64_t *among_all);
 
 /* The memory that was handed over, until the step has ended. */
 struct flock_put {

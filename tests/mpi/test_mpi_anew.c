@@ -107,7 +107,7 @@ static void series(struct ranks *ranks, const bouma_options *given,
 }
 
 /* A file in one node's local copy that is none of the dataset's keeps all
- * places from making way. */
+ * stores from making way. */
 static void all_local_copies_make_way_or_none(struct ranks *ranks)
 {
     char path[512], near[512], local_copy[512], name[600];
@@ -159,8 +159,8 @@ static void all_local_copies_make_way_or_none(struct ranks *ranks)
     bouma_dataset_free(w.ds);
 }
 
-/* One rank has no place for a handle: all hear so, and nobody waits. */
-static void all_ranks_need_a_place_for_the_handle(struct ranks *ranks)
+/* One rank has no pointer for a handle: all hear so, and nobody waits. */
+static void all_ranks_need_a_pointer_for_the_handle(struct ranks *ranks)
 {
     int none = ranks->rank == ranks->size - 1, rc;
     struct writer w = {.ranks = ranks};
@@ -204,7 +204,7 @@ int main(int argc, char **argv)
 
     ranks_init(&ranks, &argc, &argv);
     all_local_copies_make_way_or_none(&ranks);
-    all_ranks_need_a_place_for_the_handle(&ranks);
+    all_ranks_need_a_pointer_for_the_handle(&ranks);
     for (int i = 0; i < 5; i++) {
         bouma_options o;
 

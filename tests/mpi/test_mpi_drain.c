@@ -1,6 +1,6 @@
 /* test_mpi_drain.c -- steps that persist on several nodes, which are
  * directories here: each rank writes to that of its own, and what all of them
- * have comes to one place. */
+ * have comes to one target. */
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -200,7 +200,7 @@ static void check_part(const char *local_copy, int is_part)
 
 /* ---- claims ------------------------------------------------------------- */
 
-/* The same files come to the place as without. */
+/* The same files come to the target as without. */
 static void steps_come_from_all_nodes(const struct ranks *ranks, int nodes)
 {
     bouma_options plain, o;

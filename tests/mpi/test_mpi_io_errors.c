@@ -328,7 +328,7 @@ struct outcome {
 };
 
 /* Without memory for a handle there is no message on that rank. */
-static void note(struct outcome *o, const bouma_io_file *file, int rc)
+static void record(struct outcome *o, const bouma_io_file *file, int rc)
 {
     int with_message = sum_of(!file) == 0;
 
@@ -363,15 +363,15 @@ static struct outcome try_faults(struct setting *s, int reading)
     int rc = open_file(s, &file, reading ? BOUMA_IO_READ : BOUMA_IO_CREATE);
     int opened = !rc;
 
-    note(&o, file, rc);
+    record(&o, file, rc);
     if (opened) {
         rc = declare_and_move(s, file, reading);
-        note(&o, file, rc);
+        record(&o, file, rc);
         if (rc) {
             disarm(s);
             CHECK_EQ(declare_and_move(s, file, reading), BOUMA_OK);
         }
-        note(&o, file, bouma_io_close(file));
+        record(&o, file, bouma_io_close(file));
     }
     bouma_io_free(file);
     o.fired = sum_of(s->io.fired + s->memory.fired);

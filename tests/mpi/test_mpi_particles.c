@@ -173,7 +173,7 @@ static void all_of(const struct flock *all, bouma_particles *particles,
                    bouma_dataset *ds, uint8_t *there, int variables)
 {
     bouma_particle_data *d;
-    uint64_t at, place, found = 0;
+    uint64_t at, among_all, found = 0;
 
     CHECK_EQ(bouma_particles_read(&d, particles, NULL), BOUMA_OK);
     if (!d) {
@@ -187,7 +187,7 @@ static void all_of(const struct flock *all, bouma_particles *particles,
         CHECK_EQ(flock_wrong(all, d, there), 0);
     for (uint64_t i = 0; i < d->count; i++)
         found += flock_find(all, ((uint64_t *)d->columns[ID])[i], &at,
-                            &place) != NULL;
+                            &among_all) != NULL;
     CHECK_EQ(found, all->count);
     bouma_particle_data_free(d);
 }

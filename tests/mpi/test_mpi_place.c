@@ -135,7 +135,7 @@ static void wrong_machines_are_refused_by_all(const struct ranks *r)
         CHECK_TEXT(bouma_error_message(ds), wrong[i].part);
         CHECK(access(path, F_OK) != 0);
         bouma_dataset_free(ds);
-        /* It counts for more than the place. */
+        /* It counts for more than the option 'place'. */
         o.place = BOUMA_PLACE_SPREAD;
         CHECK_EQ(bouma_dataset_create_mpi(&ds, MPI_COMM_WORLD, path, &o),
                  wrong[i].status);

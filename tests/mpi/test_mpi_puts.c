@@ -189,7 +189,7 @@ static void copies_may_change(struct ranks *ranks, int async)
 }
 
 /* Rows of a rank handed over one by one, each packed by "the compiler" into the
- * same place. */
+ * same memory. */
 static void put_rows(struct setting *s, int64_t step, put_call *put)
 {
     const bouma_box *own = &s->slabs.blocks[s->ranks->rank].box;

@@ -351,10 +351,10 @@ static void only_what_is_wanted_comes(struct test *t)
         CHECK_EQ(d->variable_count, q.variable_count);
         CHECK_EQ(d->count, t->info.count - t->info.strays);
         for (uint64_t i = 0; i < d->count && q.variable_count; i++) {
-            uint64_t at, place;
+            uint64_t at, among_all;
 
             sum += flock_find(&t->all, ((uint64_t *)d->columns[0])[i], &at,
-                              &place) != NULL;
+                              &among_all) != NULL;
         }
         bouma_particle_data_free(d);
     }

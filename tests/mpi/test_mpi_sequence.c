@@ -7,8 +7,8 @@
  *     test_mpi_sequence FILE write    make it
  *
  * A line for each act of each rank; "as usual" is what the first mode has.
- * Notes and transfers of the engine come in any order: they are counted. Bytes
- * are left out: versions of zstd differ in them. */
+ * Signals and transfers of the engine come in any order: they are counted.
+ * Bytes are left out: versions of zstd differ in them. */
 #include <stdarg.h>
 
 #include "life.h"
@@ -24,8 +24,8 @@ enum { LINE = 2048 };
 struct recorder {
     const struct bm_comm_functions *real;
     struct bm_comm_functions overheard;
-    char line[LINE];             /* of the act so far */
-    long notes, sends, receives; /* since the last exchange */
+    char line[LINE];               /* of the act so far */
+    long signals, sends, receives; /* since the last exchange */
 };
 
 static struct recorder *recorder(void)
@@ -54,11 +54,11 @@ static void add_engine(void)
 {
     struct recorder *r = recorder();
 
-    if (r->notes)
-        add(" notes:%ld", r->notes);
+    if (r->signals)
+        add(" notes:%ld", r->signals);
     if (r->sends || r->receives)
         add(" sends:%ld,%ld", r->sends, r->receives);
-    r->notes = r->sends = r->receives = 0;
+    r->signals = r->sends = r->receives = 0;
 }
 
 static int hear_max(struct bm_comm *comm, uint64_t *values, int count)
@@ -111,10 +111,10 @@ static int hear_exchange(struct bm_comm *comm, const struct bm_message *sends,
                                       receive_count);
 }
 
-static int hear_note(struct bm_comm *comm, const struct bm_note *note)
+static int count_signal(struct bm_comm *comm, const struct bm_signal *signal)
 {
-    recorder()->notes++;
-    return recorder()->real->note(comm, note);
+    recorder()->signals++;
+    return recorder()->real->signal(comm, signal);
 }
 
 static int hear_start(struct bm_transfer *t, int channel,
@@ -141,7 +141,7 @@ static void overhear(struct bm_comm *comm)
     r->overheard.tell = hear_tell;
     r->overheard.gather = hear_gather;
     r->overheard.exchange = hear_exchange;
-    r->overheard.note = hear_note;
+    r->overheard.signal = count_signal;
     r->overheard.start = hear_start;
     comm->functions = &r->overheard;
 }

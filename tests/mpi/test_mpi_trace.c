@@ -236,7 +236,7 @@ static void one_rank_may_free_it(const struct ranks *r)
     CHECK_EQ(access(path, F_OK) == 0, r->size == 1);
 }
 
-/* The second trace has no place: that fails nothing. */
+/* The second trace has no directory: that fails nothing. */
 static void plain_files_are_traced(const struct ranks *r)
 {
     uint64_t count = 10000, size = 4, offset = count * size * (uint64_t)r->rank;

@@ -11,7 +11,7 @@ from bouma_common import Cursor, Damage, ceil_div, check
 ORDER = 1, 2, 4, 3, 5, 6, 7  # of octants
 MOST = 2**25  # folded integers are less
 KEPT = 72  # the symbol of a sample that is kept exactly
-EXACT = None  # in place of its integer
+EXACT = None  # instead of its integer
 LIMITS = {2: (0, 1, 3, 9, 23, 59), 3: (0, 2, 5, 14, 35, 89)}  # by the number of odd axes
 
 
@@ -47,12 +47,12 @@ class Bytes:
 
 class Bits:
     def __init__(self, data):
-        self.data, self.place = data, 0
+        self.data, self.at = data, 0
 
     def take(self, n):
-        check(self.place + n <= 8 * len(self.data), "bits end too early")
-        first, self.place = self.place, self.place + n
-        word = int.from_bytes(self.data[first // 8:ceil_div(self.place, 8)], "little")
+        check(self.at + n <= 8 * len(self.data), "bits end too early")
+        first, self.at = self.at, self.at + n
+        word = int.from_bytes(self.data[first // 8:ceil_div(self.at, 8)], "little")
         return word >> first % 8 & (1 << n) - 1
 
     def golomb(self, order, most=31):
@@ -64,8 +64,8 @@ class Bits:
 
     def end(self):
         """Goes to the next whole byte; returns what is left."""
-        check(self.take(-self.place % 8) == 0, "bits at the end that are not 0")
-        return self.data[self.place // 8:]
+        check(self.take(-self.at % 8) == 0, "bits at the end that are not 0")
+        return self.data[self.at // 8:]
 
 
 def unfold(v, most=MOST):
@@ -186,7 +186,7 @@ class Interp:
         return total
 
     def along(self, source, odd, lines, divisor):
-        """The predictions at 'odd' odd places along axis 0."""
+        """The predictions at 'odd' odd indices along axis 0."""
         e = source.shape[0]
         result = np.empty((odd,) + source.shape[1:], self.type)
         for j in range(odd):
@@ -218,7 +218,7 @@ def octant_of(samples, octant):
 
 
 def finite(samples):
-    """Section 5: what predictions take in place of samples that are not finite."""
+    """Section 5: what predictions take instead of samples that are not finite."""
     row = samples.ravel()
     good = np.isfinite(row)
     if good.all():
@@ -347,11 +347,11 @@ class Quantise:
         if some_kept:
             r = part.varint()
             check(1 <= r < n, "a bad number of kept values")
-            place = -1
+            at = -1
             for _ in range(r):
-                place += 1 + part.varint()
-                check(place < n, "a kept value beyond the end")
-                kept[place] = True
+                at += 1 + part.varint()
+                check(at < n, "a kept value beyond the end")
+                kept[at] = True
             values[kept] = zstd(part.take(part.one("I")), r, self.dtype)
         folded = [part.varint()]
         left = n - int(kept.sum()) - 1

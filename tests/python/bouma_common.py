@@ -147,7 +147,7 @@ class Variable:
         self.check_tolerance(cursor)
         cursor.check(owner.largest * self.components * self.dtype.itemsize <= 2**30, "chunks of more than 1 GiB")
         self.attributes = cursor.attributes()
-        self.chunks = {}  # by place; empty if the variable is not in the step
+        self.chunks = {}  # by address; empty if the variable is not in the step
 
     def check_tolerance(self, cursor):
         cursor.check(self.kind <= (3 if self.codec == "wavelet" else 1), f"unknown kind {self.kind} of tolerance")
@@ -173,7 +173,7 @@ class Chunk:
         self.sizes, self.checksums = sizes, checksums
         self.offsets = [0] * len(sizes)
         self.what = f"{subfile.path}: variable {variable.number}, key {key}"
-        self.locate()  # sets place, samples and slack: how far values may be beyond their range
+        self.locate()  # sets address, samples and slack: how far values may be beyond their range
         check(all(nans <= self.samples), f"{self.what}: more NaN than samples")
         check(all(low <= high), f"{self.what}: bad range")  # false for NaN, too
         check(all((n < self.samples) or (a == b == 0) for n, a, b in zip(nans, low, high)),

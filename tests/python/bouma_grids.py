@@ -29,8 +29,8 @@ class Grid:
             cursor.check(edge <= 1 << (extent - 1).bit_length(), f"patch edge {edge} is too large for {extent}")
         cursor.check(1 <= self.levels <= min(32, max(self.edges).bit_length()), f"{self.levels} levels")
         cursor.check(math.prod(self.shape) < 2**62, "too many samples")
-        self.places = tuple(ceil_div(extent, edge) for extent, edge in zip(self.shape, self.edges))
-        cursor.check(math.prod(self.places) <= 2**31, "too many patches")
+        self.patch_counts = tuple(ceil_div(extent, edge) for extent, edge in zip(self.shape, self.edges))
+        cursor.check(math.prod(self.patch_counts) <= 2**31, "too many patches")
         self.whole = math.prod(self.edges)
         self.largest = math.prod(map(min, zip(self.shape, self.edges)))
         self.attributes = cursor.attributes()
@@ -42,20 +42,20 @@ class Grid:
     def check_complete(self, cursor, subfiles):
         """Section 6: every patch of a variable that is present is in one subfile."""
         for variable in self.variables.values():
-            patches = math.prod(self.places)
+            patches = math.prod(self.patch_counts)
             cursor.check(len(variable.chunks) in (0, patches), f"variable {variable.name!r} lacks patches")
 
-    def place(self, key):
-        """Section 4: the place of the patch with this Morton key."""
-        place = [0] * self.ndims
+    def coordinates(self, key):
+        """Section 4: the coordinates of the patch with this Morton key."""
+        found = [0] * self.ndims
         for bit in range(64):
             axis = self.ndims - 1 - bit % self.ndims
-            place[axis] |= (key >> bit & 1) << bit // self.ndims
-        return tuple(place)
+            found[axis] |= (key >> bit & 1) << bit // self.ndims
+        return tuple(found)
 
-    def patch_box(self, place):
+    def patch_box(self, patch):
         """Per axis (low, high), half-open, in samples."""
-        return [(p * edge, min((p + 1) * edge, extent)) for p, edge, extent in zip(place, self.edges, self.shape)]
+        return [(p * edge, min((p + 1) * edge, extent)) for p, edge, extent in zip(patch, self.edges, self.shape)]
 
     def level_box(self, box, level):
         """The part of a box that a level has, in samples of that level."""
@@ -83,13 +83,13 @@ class GridVariable(Variable):
         wanted = grid.level_box(box, level)
         result = np.zeros([self.components] + [high - low for low, high in wanted], self.dtype)
         touched = [range(low // edge, ceil_div(high, edge)) for (low, high), edge in zip(box, grid.edges)]
-        for place in itertools.product(*touched):
-            held = grid.level_box(grid.patch_box(place), level)
+        for patch in itertools.product(*touched):
+            held = grid.level_box(grid.patch_box(patch), level)
             common = [(max(a, c), min(b, d)) for (a, b), (c, d) in zip(wanted, held)]
             if all(low < high for low, high in common):
                 target = tuple(slice(low - w, high - w) for (low, high), (w, _) in zip(common, wanted))
                 source = tuple(slice(low - h, high - h) for (low, high), (h, _) in zip(common, held))
-                result[(slice(None),) + target] = self.chunks[place].read(level)[(slice(None),) + source]
+                result[(slice(None),) + target] = self.chunks[patch].read(level)[(slice(None),) + source]
         return result[0] if self.components == 1 else np.ascontiguousarray(np.moveaxis(result, 0, -1))
 
 
@@ -98,9 +98,9 @@ class Patch(Chunk):
 
     def locate(self):
         grid = self.variable.grid
-        self.place = grid.place(self.key)
-        check(all(p < n for p, n in zip(self.place, grid.places)), f"{self.what}: not in the grid")
-        self.box = grid.patch_box(self.place)
+        self.address = grid.coordinates(self.key)
+        check(all(p < n for p, n in zip(self.address, grid.patch_counts)), f"{self.what}: not in the grid")
+        self.box = grid.patch_box(self.address)
         self.samples = math.prod(b - a for a, b in self.box)
         self.slack = self.variable.bound
         self.known = {}  # by level: what read_pieces made

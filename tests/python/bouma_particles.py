@@ -1,4 +1,4 @@
-"""Particles of the bouma format: clouds, levels of detail, trees and bitmaps. Written from docs/format.md alone. See
+"""Particles of the bouma format: summaries, levels of detail, trees and bitmaps. Written from docs/format.md alone. See
 bouma_reader.py."""
 
 import functools
@@ -14,7 +14,7 @@ BINS = 32
 
 
 class Particles:
-    """A set of particles, in clouds: one in each subfile that has any."""
+    """A set of particles, in one or more files, with a summary in each subfile that has any."""
 
     codecs = {1: "zstd", 2: "raw", 6: "quantise"}
 
@@ -30,12 +30,12 @@ class Particles:
         self.largest = self.whole
         self.limits = list(cursor.unpack(f"{self.levels}I")) + [0]
         cursor.check(1 <= self.leaf <= 65536, f"leaves of {self.leaf} particles")
-        cursor.check(1 <= self.whole <= 32768 and self.whole & (self.whole - 1) == 0, f"chunks of {self.whole} places")
+        cursor.check(1 <= self.whole <= 32768 and self.whole & (self.whole - 1) == 0, f"chunks of {self.whole} slots")
         cursor.check(self.limits[0] == self.whole and all(a > b for a, b in zip(self.limits, self.limits[1:])),
                      "limits that do not descend from the chunk")
         self.attributes = cursor.attributes()
         self.variables = {}
-        self.clouds, self.tree = [], None
+        self.summaries, self.tree = [], None
 
     def variable(self, cursor, step, number):
         return Column(cursor, step, self, number)
@@ -47,8 +47,8 @@ class Particles:
         self.position = first
 
     def check_complete(self, cursor, subfiles):
-        """All clouds have all chunks of the same variables."""
-        chunks = sum(ceil_div(cloud.particles, self.whole) for cloud in self.clouds)
+        """All files have all chunks of the same variables."""
+        chunks = sum(ceil_div(summary.particles, self.whole) for summary in self.summaries)
         for variable in self.variables.values():
             cursor.check(len(variable.chunks) in (0, chunks), f"variable {variable.name!r} lacks chunks")
 
@@ -60,34 +60,34 @@ class Particles:
 
     def read(self, quality=1.0):
         """The share of the particles, in the order in which they are stored: an array for each variable that is
-        present, and '#file', '#place' (in the cloud), '#level', '#rank' of each particle."""
-        parts = [cloud.read(self.threshold(quality)) for cloud in self.clouds]
+        present, and '#file', '#slot' (in its file), '#level', '#rank' of each particle."""
+        parts = [summary.read(self.threshold(quality)) for summary in self.summaries]
         if not parts:
             return {}
         return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
     def check(self):
         """Reads all there is, and compares the particles with what trees, bitmaps and bounds say of them."""
-        for cloud in self.clouds:
-            cloud.check()
+        for summary in self.summaries:
+            summary.check()
         self.tree.check()
 
 
 class Column(Variable):
     def chunk(self, *fields):
-        return Places(*fields)
+        return Slots(*fields)
 
 
-class Places(Chunk):
-    """The values of one variable at the places of one chunk."""
+class Slots(Chunk):
+    """The values of one variable at the slots of one chunk."""
 
     def locate(self):
         particles = self.variable.owner
-        cloud = self.subfile.clouds[particles.number]
-        self.place, self.slack = (self.subfile.number, self.key), 0
-        check(self.key < ceil_div(cloud.particles, particles.whole), f"{self.what}: a chunk beyond the last particle")
-        self.samples = min(particles.whole, cloud.particles - self.key * particles.whole)
-        self.ranks, self.levels, self.offset = cloud.detail(self.key, self.samples)
+        summary = self.subfile.summaries[particles.number]
+        self.address, self.slack = (self.subfile.number, self.key), 0
+        check(self.key < ceil_div(summary.particles, particles.whole), f"{self.what}: a chunk beyond the last particle")
+        self.samples = min(particles.whole, summary.particles - self.key * particles.whole)
+        self.ranks, self.levels, self.offset = summary.detail(self.key, self.samples)
         self.counts = np.bincount(self.levels, minlength=particles.levels)
 
     def count(self, level):
@@ -105,7 +105,7 @@ class Places(Chunk):
             raise Damage(f"{self.what}: level {level}: {damage}") from damage
 
     def read(self, threshold):
-        """The chosen places, and their values, of components and places."""
+        """The chosen slots, and their values, of components and slots."""
         chosen = np.flatnonzero(self.ranks + self.offset < threshold)
         values = np.zeros((self.variable.components, self.samples), self.variable.dtype)
         for level in set(self.levels[chosen].tolist()):
@@ -136,7 +136,7 @@ def ranks_without_shift(whole):
 
 
 def ranks(whole, seed, key):
-    """Section 4: the ranks of the places of a chunk, and the chunk's offset."""
+    """Section 4: the ranks of the slots of a chunk, and the chunk's offset."""
     number = following(following(seed) ^ key)
     return ranks_without_shift(whole)[np.arange(whole) ^ number % whole], (number >> 32) / 2**32
 
@@ -164,25 +164,25 @@ class Row:
         return np.where(np.isnan(values), -1, np.clip(np.nan_to_num(found, nan=-1), 0, BINS - 1)).astype(int)
 
     def bitmaps(self, values, starts):
-        """Those of runs of values that begin at these places, each up to the next one."""
+        """Those of runs of values that begin at these indices, each up to the next one."""
         found = self.bins(values)
         return np.bitwise_or.reduceat(np.where(found < 0, 0, 1 << np.maximum(found, 0)), starts).tolist()
 
 
-class Cloud:
+class ParticleSummary:
     """Section 6: what a subfile has of a set."""
 
     def __init__(self, subfile, cursor, objects):
         self.subfile = subfile
         self.number, self.particles, self.strays, self.seed, self.tree_size, self.tree_sum = cursor.unpack("IQQQQI")
         cursor.check(self.number < len(objects) and isinstance(objects[self.number], Particles),
-                     f"a cloud of object {self.number}, which is no set of particles")
+                     f"a summary of object {self.number}, which is no set of particles")
         self.owner = objects[self.number]
         self.what = f"{subfile.path}: particles {self.owner.name!r}"
         cursor.check(1 <= self.particles < 2**32 and self.strays <= self.particles, "a bad number of particles")
         cursor.check(self.tree_size < 2**40, "a tree that is too large")
         self.bounds = [cursor.unpack("dd") for _ in range(self.owner.ndims)]
-        cursor.check(all(-math.inf < low <= high < math.inf for low, high in self.bounds), "bad bounds of a cloud")
+        cursor.check(all(-math.inf < low <= high < math.inf for low, high in self.bounds), "bad bounds of a summary")
         self.rows = []
         for _ in range(cursor.one("I")):
             kind = cursor.one("B")
@@ -194,10 +194,10 @@ class Cloud:
             self.rows.append(row)
 
     @functools.lru_cache
-    def detail(self, key, places):
-        """Section 4: the rank and the level of each place of a chunk, and the chunk's offset."""
+    def detail(self, key, slots):
+        """Section 4: the rank and the level of each slot of a chunk, and the chunk's offset."""
         found, offset = ranks(self.owner.whole, self.seed, key)
-        found = found[:places]
+        found = found[:slots]
         return found, sum((found < limit).astype(int) for limit in self.owner.limits) - 1, offset
 
     def variables(self):
@@ -205,22 +205,22 @@ class Cloud:
         return [v for v in self.owner.variables.values() if v.number in self.subfile.parts]
 
     def check_parts(self, cursor, parts):
-        cursor.check(self.owner.position.number in parts, "a cloud without positions")
+        cursor.check(self.owner.position.number in parts, "a summary without positions")
         types = [v.dtype for v in self.variables()[1:] for _ in range(v.components)]
         cursor.check([row.dtype for row in self.rows] == types, "rows that are not those of the variables")
         chunks = ceil_div(self.particles, self.owner.whole)
-        cursor.check(all(parts[v.number].count == chunks for v in self.variables()), "a cloud that lacks chunks")
+        cursor.check(all(parts[v.number].count == chunks for v in self.variables()), "a file that lacks chunks")
 
     def read(self, threshold):
         variables = self.variables()
-        found = {name: [] for name in ["#file", "#place", "#level", "#rank"] + [v.name for v in variables]}
+        found = {name: [] for name in ["#file", "#slot", "#level", "#rank"] + [v.name for v in variables]}
         for key in range(ceil_div(self.particles, self.owner.whole)):
             for variable in variables:
                 chunk = variable.chunks[self.subfile.number, key]
                 chosen, values = chunk.read(threshold)
                 found[variable.name].append(values[0] if variable.components == 1 else values.T)
             found["#file"].append(np.full(len(chosen), self.subfile.number))
-            found["#place"].append(key * self.owner.whole + chosen)
+            found["#slot"].append(key * self.owner.whole + chosen)
             found["#level"].append(chunk.levels[chosen])
             found["#rank"].append(chunk.ranks[chosen])
         return {name: np.concatenate(parts) for name, parts in found.items()}
@@ -259,19 +259,19 @@ class Cloud:
 
 
 class Tree:
-    """Section 6: the k-d tree over the particles of a cloud."""
+    """Section 6: the k-d tree over the particles of a file."""
 
-    def __init__(self, cursor, cloud):
-        self.what, self.cloud = cursor.what, cloud
-        dtype, ndims = cloud.owner.position.dtype, cloud.owner.ndims
+    def __init__(self, cursor, summary):
+        self.what, self.summary = cursor.what, summary
+        dtype, ndims = summary.owner.position.dtype, summary.owner.ndims
         self.leaf, self.count = cursor.varint(), cursor.varint()
-        cursor.check(self.leaf == cloud.owner.leaf, "leaves that are not those of the schema")
-        cursor.check(self.count == cloud.particles - cloud.strays, "a wrong number of particles")
+        cursor.check(self.leaf == summary.owner.leaf, "leaves that are not those of the schema")
+        cursor.check(self.count == summary.particles - summary.strays, "a wrong number of particles")
         self.inner, self.bounds, self.axes, self.splits = 0, [], [], []
         lefts = []
         if self.count:
             self.bounds = [tuple(cursor.array(dtype, 2)) for _ in range(ndims)]
-            cursor.check(self.bounds == cloud.bounds, "bounds that are not those of the cloud")
+            cursor.check(self.bounds == summary.bounds, "bounds that are not those of the summary")
             self.inner = cursor.varint()
             cursor.check(self.inner < self.count, "too many nodes")
             self.axes = packed(cursor, self.inner, "u1").tolist()
@@ -281,10 +281,10 @@ class Tree:
             inside.end()
             self.splits = packed(cursor, self.inner, dtype)
         self.rows, self.bitmaps = [], []
-        for row in cloud.rows:
+        for row in summary.rows:
             self.rows.append(Row(row.dtype, *cursor.array(row.dtype, 2)))
             cursor.check((self.rows[-1].low, self.rows[-1].high) == (row.low, row.high),
-                         "bins that are not the cloud's")
+                         "bins that are not the summary's")
             self.bitmaps.append(self.read_bitmaps(cursor) if self.count else [])
         cursor.end()
         self.nodes = []  # (first, last, region, number of the inner node or None, end of its left child), in preorder
@@ -318,9 +318,9 @@ class Tree:
         cursor.check(distinct <= 65536 and 4 * distinct + size * leaves < 4 * leaves, "a list of bitmaps in vain")
         table = packed(cursor, distinct, "<u4").tolist()
         cursor.check(all(a < b for a, b in zip(table, table[1:])), "bitmaps that do not ascend")
-        places = packed(cursor, leaves, f"<u{size}").tolist()
-        cursor.check(set(places) == set(range(distinct)), "bitmaps that no leaf has, or a leaf without one")
-        return [table[place] for place in places]
+        numbers = packed(cursor, leaves, f"<u{size}").tolist()
+        cursor.check(set(numbers) == set(range(distinct)), "bitmaps that no leaf has, or a leaf without one")
+        return [table[number] for number in numbers]
 
     def check(self, positions, values):
         """Every particle is in the region of all its nodes, and its values in the bitmaps of its leaf, which have no
@@ -335,8 +335,8 @@ class Tree:
         leaves = [first for first, _, _, inner, _ in self.nodes if inner is None]
         for row, bitmaps, column in zip(self.rows, self.bitmaps, values):
             check(not leaves or bitmaps == row.bitmaps(column, leaves), f"{self.what}: wrong bitmap of a leaf")
-        for row, bitmaps in zip(self.cloud.rows, self.bitmaps):
-            check(row.bits == functools.reduce(int.__or__, bitmaps, 0), f"{self.what}: not the bitmap of the cloud")
+        for row, bitmaps in zip(self.summary.rows, self.bitmaps):
+            check(row.bits == functools.reduce(int.__or__, bitmaps, 0), f"{self.what}: not the bitmap of the summary")
 
 
 def packed(cursor, count, dtype):
@@ -352,12 +352,12 @@ class FileTree:
     """Section 7: the tree over the files of a set."""
 
     def __init__(self, cursor, particles):
-        self.clouds, self.what = particles.clouds, f"{cursor.what}: particles {particles.name!r}"
-        types = [[row.dtype for row in cloud.rows] for cloud in self.clouds]
-        cursor.check(all(t == types[0] for t in types), "clouds with different rows")
+        self.summaries, self.what = particles.summaries, f"{cursor.what}: particles {particles.name!r}"
+        types = [[row.dtype for row in summary.rows] for summary in self.summaries]
+        cursor.check(all(t == types[0] for t in types), "summaries with different rows")
         rows = len(types[0]) if types else 0
         count = cursor.one("Q")
-        cursor.check(count in (0, 2 * len(self.clouds) - 1), "a tree of a wrong number of files")
+        cursor.check(count in (0, 2 * len(self.summaries) - 1), "a tree of a wrong number of files")
         self.nodes = [cursor.unpack("IIId") + (cursor.array("<u4", rows).tolist(),) for _ in range(count)]
         files = 0
         waiting = [0] if count else []  # numbers that nodes must have, the next one last
@@ -369,13 +369,13 @@ class FileTree:
             else:
                 cursor.check(file == files and axis == 0, "files that are not in order")
                 files += 1
-        cursor.check(not waiting and files in (0, len(self.clouds)), "a tree that lacks files")
+        cursor.check(not waiting and files in (0, len(self.summaries)), "a tree that lacks files")
 
     def check(self):
         if not self.nodes:
             return
-        for k in range(len(self.clouds[0].rows)):
-            parts = [cloud.rows[k] for cloud in self.clouds]
+        for k in range(len(self.summaries[0].rows)):
+            parts = [summary.rows[k] for summary in self.summaries]
             filled = [row for row in parts if row.bits]
             all_files = Row(parts[0].dtype, min((row.low for row in filled), default=0),
                             max((row.high for row in filled), default=0))
@@ -405,8 +405,8 @@ def values_by_bin(row):
         width = (high - low) // BINS + 1
         starts = range(low, high + 1, width)
         return [(b, row.dtype.type(v), row.dtype.type(min(v + width - 1, high))) for b, v in enumerate(starts)]
-    # By bisection, as bins never decrease as values grow: the first place of each bin, and the end.
-    first, last = places_of(np.array([row.low, row.high], "f8"))
+    # By bisection, as bins never decrease as values grow: the first step of each bin, and the end.
+    first, last = steps_of(np.array([row.low, row.high], "f8"))
     a, c = np.full(BINS, first), np.full(BINS, last)
     while np.any(a < c):
         middle = (a >> 1) + (c >> 1) + (a & c & 1)
@@ -418,11 +418,11 @@ def values_by_bin(row):
     return [(b, values[b], values_at(ends[b:b + 1])[0]) for b in range(BINS) if held[b] and a[b] <= ends[b]]
 
 
-def places_of(values):
+def steps_of(values):
     """An integer for each f64, in the same order."""
     bits = (values + 0.0).view("i8")
     return np.where(bits >= 0, bits, -(bits & 2**63 - 1))
 
 
-def values_at(places):
-    return np.copysign(np.abs(places).view("f8"), places)
+def values_at(steps):
+    return np.copysign(np.abs(steps).view("f8"), steps)

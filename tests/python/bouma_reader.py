@@ -22,7 +22,7 @@ import xxhash
 
 from bouma_common import NOMINAL, DATASET, HEAD, MANIFEST, Damage, ceil_div, check, envelope, read_whole
 from bouma_grids import Grid
-from bouma_particles import Cloud, FileTree, Particles
+from bouma_particles import FileTree, Particles, ParticleSummary
 
 INDEX_MAGIC = b"bmstep\r\n"
 ORDERS = {1: "level", 2: "chunk"}
@@ -67,12 +67,12 @@ class Subfile:
         self.path = os.path.join(step.path, f"d.{number:04}.e{step.epoch}a{step.attempt}")
         self.size, self.head_size, self.digest = cursor.unpack("QQ16s")
         begin = cursor.position
-        self.clouds = {}  # by object number
+        self.summaries = {}  # by object number
         for _ in range(cursor.one("Q")):
-            cloud = Cloud(self, cursor, objects)
-            cursor.check(cloud.number > max(self.clouds, default=-1), "clouds that do not ascend")
-            self.clouds[cloud.number] = cloud
-        self.cloud_bytes = cursor.data[begin:cursor.position]
+            summary = ParticleSummary(self, cursor, objects)
+            cursor.check(summary.number > max(self.summaries, default=-1), "summaries that do not ascend")
+            self.summaries[summary.number] = summary
+        self.summary_bytes = cursor.data[begin:cursor.position]
         self.parts = {}
         for _ in range(cursor.one("Q")):
             part, count = cursor.unpack("IQ")
@@ -83,8 +83,8 @@ class Subfile:
             box = [cursor.unpack("qq") for _ in range(variable.owner.ndims if isinstance(variable.owner, Grid) else 0)]
             ranges = np.dtype([("nans", "<u8"), ("others", "<u8"), ("low", variable.dtype), ("high", variable.dtype)])
             self.parts[part] = Part(count, stored, losses, box, cursor.array(ranges, variable.components).tolist())
-        for cloud in self.clouds.values():
-            cloud.check_parts(cursor, self.parts)
+        for summary in self.summaries.values():
+            summary.check_parts(cursor, self.parts)
 
     def pread(self, offset, size):
         try:
@@ -108,12 +108,12 @@ class Subfile:
         expected = struct.pack("<QdIIIII", self.step.number, self.step.time, self.number, files, self.step.epoch,
                                self.step.attempt, self.step.order)
         check(cursor.take(len(expected)) == expected, f"{self.path}: contradicts the manifest")
-        placed, stored = cursor.unpack("IQ")
-        cursor.check(placed in (0, 1) and stored <= 2**61, "places of an unknown kind, or too many bytes")
-        begin = cursor.one("Q") if placed else ceil_div(self.head_size, 64) * 64
-        self.places = (begin, begin + stored) if placed else None
+        has_offsets, stored = cursor.unpack("IQ")
+        cursor.check(has_offsets in (0, 1) and stored <= 2**61, "offsets of an unknown kind, or too many bytes")
+        begin = cursor.one("Q") if has_offsets else ceil_div(self.head_size, 64) * 64
+        self.data_range = (begin, begin + stored) if has_offsets else None
         check(cursor.take(len(schema)) == schema, f"{self.path}: not the schema of the manifest")
-        check(cursor.take(len(self.cloud_bytes)) == self.cloud_bytes, f"{self.path}: not the clouds of the manifest")
+        check(cursor.take(len(self.summary_bytes)) == self.summary_bytes, f"{self.path}: not the summaries of the manifest")
         cursor.check(cursor.one("Q") == len(self.parts), "wrong number of sections")
         sections = [self.section(cursor, variables[number]) for number in self.parts]
         cursor.end()
@@ -121,10 +121,10 @@ class Subfile:
         cursor.check(begin % 64 == 0 and self.head_size <= begin <= 4 * self.head_size + 2**20, "no room for the head")
         check(not any(self.pread(self.head_size, begin - self.head_size)), f"{self.path}: padding that is not zero")
         check(begin + stored + self.head_size == self.size, f"{self.path}: wrong size of the file")
-        if placed:
-            self.check_places(sections)
+        if has_offsets:
+            self.check_offsets(sections)
         else:
-            check(self.set_places(sections, begin) == begin + stored, f"{self.path}: sizes that do not add up")
+            check(self.set_offsets(sections, begin) == begin + stored, f"{self.path}: sizes that do not add up")
 
     def section(self, cursor, variable):
         number, largest, squares, count = cursor.unpack("IddQ")
@@ -143,14 +143,14 @@ class Subfile:
         nans = np.array([cursor.number(width) for _ in range(math.prod(shape))], "u8").reshape(shape)
         sizes = [[cursor.varint() for _ in range(levels)] for _ in range(count)]
         cursor.check(all(size < 2**32 for row in sizes for size in row), "a size beyond 2^32")
-        offsets = self.read_places(cursor, sizes) if self.places else [[0] * levels] * count
+        offsets = self.read_offsets(cursor, sizes) if self.data_range else [[0] * levels] * count
         checksums = cursor.array("<u4", count, levels).tolist()
         chunks = [variable.chunk(self, variable, keys[i], ranges[i, :, 0], ranges[i, :, 1], nans[i], sizes[i],
                                  checksums[i]) for i in range(count)]
-        for chunk, places in zip(chunks, offsets):
-            chunk.offsets = list(places)
-            check(chunk.place not in variable.chunks, f"{chunk.what}: is there twice")
-            variable.chunks[chunk.place] = chunk
+        for chunk, row in zip(chunks, offsets):
+            chunk.offsets = list(row)
+            check(chunk.address not in variable.chunks, f"{chunk.what}: is there twice")
+            variable.chunks[chunk.address] = chunk
         summary = self.summary(chunks, variable, (largest, squares))
         cursor.check(summary == self.parts[number], "chunks that contradict the manifest")
         return chunks
@@ -169,10 +169,10 @@ class Subfile:
         sizes = [sum(level) for level in zip(*(c.sizes for c in chunks))]
         return Part(len(chunks), sizes, losses, box, ranges)
 
-    def read_places(self, cursor, sizes):
-        """Section 6, places: the offsets of the levels of a section in a placed subfile, as the sizes are listed."""
-        cursor.check(not self.clouds, "particles in a placed subfile")
-        at, end = self.places
+    def read_offsets(self, cursor, sizes):
+        """Section 6, offsets: those of the levels of a section if they are stored, as the sizes are listed."""
+        cursor.check(not self.summaries, "particles in a subfile with stored offsets")
+        at, end = self.data_range
         begin = at
         offsets = [[begin] * len(row) for row in sizes]
         row = [(i, k) for i in range(len(sizes)) for k in reversed(range(len(sizes[i])))]
@@ -187,22 +187,22 @@ class Subfile:
                 at += sizes[i][k]
         return offsets
 
-    def check_places(self, sections):
+    def check_offsets(self, sections):
         """No byte is in two levels."""
         taken = sorted((c.offsets[k], c.offsets[k] + c.sizes[k])
                        for chunks in sections for c in chunks for k in range(len(c.sizes)) if c.sizes[k])
         check(all(a[1] <= b[0] for a, b in zip(taken, taken[1:])), f"{self.path}: levels that overlap")
 
-    def set_places(self, sections, offset):
-        """Section 6, places: sets the offsets of all trees and levels, and returns the end."""
+    def set_offsets(self, sections, offset):
+        """Section 6, offsets: sets the offsets of all trees and levels, and returns the end."""
         if ORDERS[self.step.order] == "chunk":
             row = [(c, k) for chunks in sections for c in chunks for k in reversed(range(len(c.sizes)))]
         else:
             most = max((len(chunks[0].sizes) for chunks in sections), default=0)
             row = [(c, k) for k in reversed(range(most)) for chunks in sections for c in chunks if k < len(c.sizes)]
-        for cloud in self.clouds.values():
-            cloud.offset = offset
-            offset += cloud.tree_size
+        for summary in self.summaries.values():
+            summary.offset = offset
+            offset += summary.tree_size
         for chunk, level in row:
             chunk.offsets[level] = offset
             offset += chunk.sizes[level]
@@ -236,7 +236,7 @@ class Step:
         self.grids = {name: owner for name, owner in self.objects.items() if isinstance(owner, Grid)}
         self.particles = {name: owner for name, owner in self.objects.items() if isinstance(owner, Particles)}
         for particles in self.particles.values():
-            particles.clouds = [s.clouds[particles.number] for s in self.subfiles if particles.number in s.clouds]
+            particles.summaries = [s.summaries[particles.number] for s in self.subfiles if particles.number in s.summaries]
             particles.tree = FileTree(cursor, particles)
         cursor.end()
         for subfile in self.subfiles:

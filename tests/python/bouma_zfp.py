@@ -7,7 +7,7 @@ import numpy as np
 
 from bouma_common import check
 
-# The order of coefficients: places along the axes, the fastest one first.
+# The order of coefficients: indices along the axes, the fastest one first.
 CUBE = """000 100 010 001 011 101 110 200 020 002 111 210 201 021 120 102 012 300 030 003 211 121 112 022 202 220 310
     301 031 130 103 013 122 212 221 311 131 113 320 302 032 230 203 023 222 321 312 132 231 213 123 033 303 330 322
     232 223 133 313 331 233 323 332 333"""
@@ -17,12 +17,12 @@ ORDER = {3: CUBE, 2: SQUARE, 1: LINE}
 REVERSIBLE = -1075  # minexp
 
 
-def places(axes):
+def orders(axes):
     """Where each coefficient belongs in a block in C order."""
     return [sum(int(digit) * 4**axis for axis, digit in enumerate(word)) for word in ORDER[axes].split()]
 
 
-PLACES = {axes: places(axes) for axes in ORDER}
+ORDERS = {axes: orders(axes) for axes in ORDER}
 
 
 class Stream:
@@ -111,9 +111,9 @@ class Blocks:
                 n += 1
         mask = int("10" * (self.width // 2), 2)
         block = np.zeros(size, self.signed)
-        for place, value in zip(PLACES[self.axes], values):
+        for at, value in zip(ORDERS[self.axes], values):
             value = ((value ^ mask) - mask) % 2**self.width
-            block[place] = value - 2**self.width if value >> self.width - 1 else value
+            block[at] = value - 2**self.width if value >> self.width - 1 else value
         return block.reshape((4,) * self.axes)
 
 

@@ -207,7 +207,7 @@ def rows(columns, names):
 
 
 def inside(positions, box):
-    """Which particles are in a half-open box; those that have no place are in none."""
+    """Which particles are in a half-open box; those that have no position are in none."""
     return np.all([(low <= x) & (x < high) & np.isfinite(x) for (low, high), x in zip(box, positions.T)], axis=0)
 
 
@@ -231,11 +231,11 @@ def compare_query(what, path, step, particles, quality, box, scratch):
 
 def compare_particles(path, step, particles, told, scratch):
     what = f"{path} step {step.number} {particles.name}"
-    filled = [cloud.bounds for cloud in particles.clouds if cloud.strays < cloud.particles]
+    filled = [summary.bounds for summary in particles.summaries if summary.strays < summary.particles]
     bounds = [[min(low for low, _ in axis), max(high for _, high in axis)] for axis in zip(*filled)]
     keys = "count", "strays", "ndims", "levels", "unit", "files", "tree_nodes"
-    ours = (sum(c.particles for c in particles.clouds), sum(c.strays for c in particles.clouds), particles.ndims,
-            particles.levels, particles.unit, len(particles.clouds), len(particles.tree.nodes))
+    ours = (sum(c.particles for c in particles.summaries), sum(c.strays for c in particles.summaries), particles.ndims,
+            particles.levels, particles.unit, len(particles.summaries), len(particles.tree.nodes))
     report(tuple(told[key] or "" if key == "unit" else told[key] for key in keys) == ours, f"{what}: info")
     report(not filled or [list(b) for b in zip(told["low"], told["high"])] == bounds, f"{what}: bounds")
     report(same_attributes(particles.attributes, told["remarks"]), f"{what}: attributes")
@@ -257,7 +257,7 @@ def compare_particles(path, step, particles, told, scratch):
             report(variable.bound or same(values, given), f"{name}: not what was given")
     if "id" in whole:
         report(sorted(whole["id"]) == list(range(told["count"])), f"{what}: not all particles, or one twice")
-    if not particles.clouds:
+    if not particles.summaries:
         return
     for quality in 1.0, 0.5, 0.37, 0.1, 0.004:
         compare_query(what, path, step, particles, quality, None, scratch)

@@ -60,7 +60,7 @@ struct cursor {
     int next;
 };
 
-/* Note one option. 'attached' is the value that came in the same word, or
+/* Enter one option. 'attached' is the value that came in the same word, or
  * NULL; then the next word is the value, if the option takes one. */
 static int add_option(struct arguments *args, struct context *ctx,
                       struct cursor *cursor, const struct option_spec *option,

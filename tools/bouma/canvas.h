@@ -1,6 +1,6 @@
 /* canvas.h -- a picture in memory: pixels that are numbers of colours.
  *
- * Places count pixels from the upper left corner. What lies outside of the
+ * Positions count pixels from the upper left corner. What lies outside of the
  * canvas is not drawn. */
 #ifndef CANVAS_H
 #define CANVAS_H

@@ -1,5 +1,5 @@
 /* cmd_drain.c -- bouma drain: steps that were kept on local storage come to
- * their place. */
+ * the dataset itself. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -120,28 +120,29 @@ const struct command cmd_drain = {
         "  bouma drain /local/ssd/run.bouma /project/run.bouma --remove\n"
         "  mpirun -N 1 bouma-mpi drain /local/ssd/run.bouma "
         "/project/run.bouma\n",
-    .notes = "LOCAL is the dataset that a program with the option 'persist' "
-             "has left. Steps that\n"
-             "DS has are not copied again. Every byte is checked, and a step "
-             "appears when it is\n"
-             "complete. An interrupted drain can be repeated, and continues "
-             "where it stopped.\n"
-             "\n"
-             "If a step was rewritten in LOCAL or DS, the version of the later "
-             "writer counts. If\n"
-             "LOCAL has it, it replaces that of DS; if DS has it, LOCAL keeps "
-             "its own, also with\n"
-             "--remove. Steps that LOCAL has lost are recorded in DS. Steps "
-             "that `bouma\n"
-             "truncate` has dropped from DS are not copied, and --remove "
-             "removes them.\n"
-             "\n"
-             "A step that is damaged, in LOCAL or DS, stays in LOCAL. The "
-             "others are drained,\n"
-             "and the exit status is that of the failure.\n"
-             "\n"
-             "With several nodes, each has the files of its own processes: "
-             "drain all of them, in\n"
-             "any order or at once (as in the last example).\n",
+    .footer =
+        "LOCAL is the dataset that a program with the option 'persist' "
+        "has left. Steps that\n"
+        "DS has are not copied again. Every byte is checked, and a step "
+        "appears when it is\n"
+        "complete. An interrupted drain can be repeated, and continues "
+        "where it stopped.\n"
+        "\n"
+        "If a step was rewritten in LOCAL or DS, the version of the later "
+        "writer counts. If\n"
+        "LOCAL has it, it replaces that of DS; if DS has it, LOCAL keeps "
+        "its own, also with\n"
+        "--remove. Steps that LOCAL has lost are recorded in DS. Steps "
+        "that `bouma\n"
+        "truncate` has dropped from DS are not copied, and --remove "
+        "removes them.\n"
+        "\n"
+        "A step that is damaged, in LOCAL or DS, stays in LOCAL. The "
+        "others are drained,\n"
+        "and the exit status is that of the failure.\n"
+        "\n"
+        "With several nodes, each has the files of its own processes: "
+        "drain all of them, in\n"
+        "any order or at once (as in the last example).\n",
     .options = options,
     .run = run};

@@ -154,7 +154,7 @@ const struct command cmd_import = {
         "  bouma import dump.lammpstrj --particles atoms --into run.bouma\n"
         "  bouma import p.csv --particles p --position-tolerance 1e-3 --into "
         "run.bouma\n",
-    .notes =
+    .footer =
         "All arrays become variables of one grid, in one step. Columns of "
         "particles may\n"
         "come from several files. Frames of a dump become steps: TIMESTEP is "

@@ -111,6 +111,6 @@ const struct command cmd_info = {
                 "  bouma info run.bouma --step 40\n"
                 "  bouma info run.bouma --tree\n"
                 "  bouma info run.bouma --json | jq '.steps[].time'\n",
-    .notes = "Balance is the size of the largest file over the mean.\n",
+    .footer = "Balance is the size of the largest file over the mean.\n",
     .options = options,
     .run = run};

@@ -476,20 +476,21 @@ const struct command cmd_plan = {
         "  bouma plan --ranks 96 --shape 500,500,500 --files 8 --compare\n"
         "  bouma plan --ranks 512 --shape 512,512,512 --place cost --machine "
         "torus:8x8x8 --explain\n",
-    .notes = "Each process holds one block of a grid with one variable. The "
-             "library plans a real\n"
-             "write by the same functions. File sizes include chunks and their "
-             "table entries.\n"
-             "The time and memory of planning are those of every process of "
-             "the write.\n"
-             "\n"
-             "With --machine, ranks fill nodes in order. --explain shows the "
-             "costs of each\n"
-             "candidate: C1 to gather a file, C2 to move it on to the target, "
-             "LINKS for links\n"
-             "that other files share, WAIT for files already gathered there. "
-             "The smallest sum is\n"
-             "chosen (*). See docs/placement.md.\n",
+    .footer =
+        "Each process holds one block of a grid with one variable. The "
+        "library plans a real\n"
+        "write by the same functions. File sizes include chunks and their "
+        "table entries.\n"
+        "The time and memory of planning are those of every process of "
+        "the write.\n"
+        "\n"
+        "With --machine, ranks fill nodes in order. --explain shows the "
+        "costs of each\n"
+        "candidate: C1 to gather a file, C2 to move it on to the target, "
+        "LINKS for links\n"
+        "that other files share, WAIT for files already gathered there. "
+        "The smallest sum is\n"
+        "chosen (*). See docs/placement.md.\n",
     .options = options,
     .exports = EXPORT_PICTURE,
     .takes = BOUMA_OPTION_PLAN,

@@ -222,16 +222,17 @@ const struct command cmd_probe = {
         "  bouma probe --target /scratch/me\n"
         "  mpirun -n 8 bouma-mpi probe --target /scratch/me --local /tmp -o "
         "here.machine\n",
-    .notes = "The machine file is for the option 'machine' of a write; "
-             "docs/machine.md explains\n"
-             "how to edit it. Latency and bandwidth of memory are those of one "
-             "process. The\n"
-             "network is measured between the first process and some others, "
-             "on other nodes if\n"
-             "there are any. Gathering is the rate at which the first process "
-             "receives from all\n"
-             "others by each transport; the file names the faster one. Storage "
-             "is measured with\n"
-             "files that are written, synced and removed.\n",
+    .footer =
+        "The machine file is for the option 'machine' of a write; "
+        "docs/machine.md explains\n"
+        "how to edit it. Latency and bandwidth of memory are those of one "
+        "process. The\n"
+        "network is measured between the first process and some others, "
+        "on other nodes if\n"
+        "there are any. Gathering is the rate at which the first process "
+        "receives from all\n"
+        "others by each transport; the file names the faster one. Storage "
+        "is measured with\n"
+        "files that are written, synced and removed.\n",
     .options = options,
     .run = run};

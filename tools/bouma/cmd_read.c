@@ -318,16 +318,17 @@ const struct command cmd_read = {
         "  bouma read run.bouma grid/rho --step 40 --box :,100:200,-64: -o "
         "part.npy\n"
         "  bouma read run.bouma grid/rho --level 2 -o - | od -f | head\n",
-    .notes = "Boxes are half-open. An end that is left out is that of the "
-             "grid; a negative one\n"
-             "counts back from there. A box that extends beyond the grid is an "
-             "error.\n"
-             "\n"
-             "Level K has the samples whose indices are multiples of 2^K. With "
-             "the codec wavelet\n"
-             "it has averages around them, for which no tolerance holds; "
-             "`bouma info` marks such\n"
-             "variables.\n",
+    .footer =
+        "Boxes are half-open. An end that is left out is that of the "
+        "grid; a negative one\n"
+        "counts back from there. A box that extends beyond the grid is an "
+        "error.\n"
+        "\n"
+        "Level K has the samples whose indices are multiples of 2^K. With "
+        "the codec wavelet\n"
+        "it has averages around them, for which no tolerance holds; "
+        "`bouma info` marks such\n"
+        "variables.\n",
     .options = options,
     .exports = EXPORT_SAMPLES,
     .run = run};

@@ -157,7 +157,7 @@ const struct command cmd_repair = {
     .examples = "  bouma repair run.bouma\n"
                 "  bouma repair run.bouma --apply\n"
                 "  bouma repair run.bouma --forget 35 --apply\n",
-    .notes =
+    .footer =
         "All data are read and compared with their checksums. A damaged head, "
         "end or\n"
         "manifest is rebuilt from its copy, missing directories and the index "

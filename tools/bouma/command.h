@@ -39,7 +39,7 @@ struct command {
     const char *words;    /* "a|b": what operands can be, besides files; NULL:
                              just that */
     const char *examples; /* lines, each ended */
-    const char *notes;    /* lines below the options; NULL: none */
+    const char *footer;   /* lines below the options; NULL: none */
     const struct option_spec *options;
     unsigned takes;        /* BOUMA_OPTION_*: so does it take all options of the
                               library for that; 0: none but those in 'options' */

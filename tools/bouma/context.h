@@ -1,7 +1,7 @@
 /* context.h -- what every command is given, and how it fails.
  *
  * A command returns an outcome, which becomes the exit status. A process that
- * fails notes why with context_fail(); after work that can fail on one process
+ * fails says why with context_fail(); after work that can fail on one process
  * only, all meet in context_agree() and go on, or leave, together. main()
  * prints the message, on process 0. */
 #ifndef CONTEXT_H

@@ -111,8 +111,8 @@ void command_print_help(const struct command *command)
     print_options(command, false);
     print_options(command, true);
     print_formats(command);
-    if (command->notes)
-        printf("\n%s", command->notes);
+    if (command->footer)
+        printf("\n%s", command->footer);
 }
 
 void program_print_help(void)

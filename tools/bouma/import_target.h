@@ -34,10 +34,10 @@ int import_target_choose_step(const struct import_target *target,
 int import_target_attributes(const struct import_target *target,
                              const struct import_request *request);
 
-/* Print what the dataset has noted since the last time. */
+/* Print the notes of the dataset since the last time. */
 void import_target_tell(struct import_target *target, struct context *ctx);
 
-/* Note that there are fewer files than --files says, and why. */
+/* Print a note that there are fewer files than --files says, and why. */
 void import_target_tell_files(const struct context *ctx,
                               const struct import_request *request,
                               const bouma_record *record, const char *why);

@@ -92,7 +92,7 @@ static const char *elsewhere(char out[96], struct located_step in,
     bouma_step_info about;
 
     out[0] = '\0';
-    while (at < past) { /* find its place */
+    while (at < past) { /* find where it belongs */
         int64_t middle = at + (past - at) / 2;
 
         if (bouma_dataset_step_get(in.ds, middle, &about))

@@ -1,6 +1,6 @@
 /* output.h -- the file that a command writes, with all processes at once.
  *
- * It is made under a temporary name beside its place and renamed when it is
+ * It is made under a temporary name beside its own and renamed when it is
  * complete, so nobody ever sees half of it. "-" is standard output instead,
  * where process 0 alone writes, from the start to the end. */
 #ifndef OUTPUT_H
@@ -26,7 +26,7 @@ int output_create(struct output *out, struct context *ctx, const char *path);
 int output_write(struct output *output, struct context *ctx, const void *data,
                  size_t bytes, uint64_t offset);
 
-/* Put the file in its place, if every process comes with DONE; remove it
+/* Give the file its name, if every process comes with DONE; remove it
  * otherwise. Returns the worst outcome of all. Collective. */
 int output_finish(struct output *output, struct context *ctx, int outcome);
 

@@ -96,8 +96,8 @@ static void add_disc(const struct drawing *drawing, double x, double y,
 /* ---- particles ----------------------------------------------------------- */
 
 /* Where a coordinate is in cells; the far face belongs to the last one. */
-static double place(const struct particle_raster *raster, int axis, int cells,
-                    double coordinate)
+static double in_cells(const struct particle_raster *raster, int axis,
+                       int cells, double coordinate)
 {
     double low = raster->low[axis], high = raster->high[axis];
 
@@ -116,19 +116,20 @@ static int take_batch(void *user, const bouma_batch *batch)
 
     for (uint64_t i = 0; i < batch->count; i++) {
         double value = 1, y = 0.5,
-               x = place(
+               x = in_cells(
                    raster, raster->column_axis, drawing->columns,
                    value_at(batch->columns[0], type,
                             (uint64_t)raster->column_axis * batch->count + i));
 
         if (raster->row_axis >= 0)
-            y = place(raster, raster->row_axis, drawing->rows,
-                      value_at(batch->columns[0], type,
-                               (uint64_t)raster->row_axis * batch->count + i));
+            y = in_cells(
+                raster, raster->row_axis, drawing->rows,
+                value_at(batch->columns[0], type,
+                         (uint64_t)raster->row_axis * batch->count + i));
         if (raster->rule != SPLAT_DENSITY)
             value = value_at(batch->columns[1], infos[1].type,
                              (uint64_t)raster->component * batch->count + i);
-        /* Not at a finite place, or none that is seen; NaN has no colour. */
+        /* Not at a finite position, or none that is seen; NaN has no colour. */
         if (!(x > -margin && x < drawing->columns + margin && y > -margin &&
               y < drawing->rows + margin) ||
             isnan(value))
@@ -142,8 +143,8 @@ static int take_batch(void *user, const bouma_batch *batch)
 /* ---- all together -------------------------------------------------------- */
 
 /* The value of a cell, from what it was given. */
-static double settle(const struct particle_raster *raster, size_t cell,
-                     double quality)
+static double cell_value(const struct particle_raster *raster, size_t cell,
+                         double quality)
 {
     double sum = raster->sum[cell], weight = raster->weight[cell];
 
@@ -215,6 +216,6 @@ int particle_raster_draw(struct raster *out, struct particle_raster *raster,
     session_combine(ctx->session, raster->weight, cells, SESSION_SUM);
     raster->particles = session_sum(ctx->session, raster->particles);
     for (size_t i = 0; i < cells; i++)
-        out->value[i] = out->high[i] = settle(raster, i, quality);
+        out->value[i] = out->high[i] = cell_value(raster, i, quality);
     return DONE;
 }

@@ -277,9 +277,9 @@ static int select_samples(struct rendering *rendering, struct context *ctx)
 
 /* ---- drawing ------------------------------------------------------------- */
 
-/* Infinities have no place among colours: then the finite values drawn count.
+/* Infinities have no colour: then the finite values drawn count.
  * And there must be something between the ends. */
-static void settle_range(struct rendering *rendering)
+static void make_range_finite(struct rendering *rendering)
 {
     struct render_picture *picture = &rendering->picture;
     const struct raster *raster = &rendering->raster;
@@ -332,7 +332,7 @@ static int draw(struct rendering *rendering, struct context *ctx)
     if (rc)
         return rc;
     if (session_rank(ctx->session) == 0) {
-        settle_range(rendering);
+        make_range_finite(rendering);
         write_texts(rendering);
         rendering->picture.raster = &rendering->raster;
         rendering->picture.title = rendering->title;

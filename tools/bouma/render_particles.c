@@ -258,7 +258,7 @@ static int choose(struct rendering *rendering, struct context *ctx)
 
 /* As it is given; the recorded range of an attribute, so that pictures can be
  * compared; else what is drawn. */
-static int settle_range(struct rendering *rendering, struct context *ctx)
+static int choose_range(struct rendering *rendering, struct context *ctx)
 {
     struct render_picture *picture = &rendering->picture;
     const struct raster *raster = &rendering->raster;
@@ -331,7 +331,7 @@ static int draw(struct rendering *rendering, struct context *ctx)
 
     if (rc)
         return rc;
-    rc = settle_range(rendering, ctx);
+    rc = choose_range(rendering, ctx);
     if (!rc && session_rank(ctx->session) == 0) {
         write_texts(rendering);
         rendering->picture.raster = &rendering->raster;

@@ -134,7 +134,7 @@ static int cell_at(const struct axis *axis, int pixel)
                  axis->level);
 }
 
-/* The place of a pixel's middle between cell 'i' and the next: the part of the
+/* Where a pixel's middle lies between cell 'i' and the next: the part of the
  * way. Samples lie in the middle of their pixels at full resolution. */
 static double part_at(const struct axis *axis, int pixel, int *i)
 {

@@ -47,7 +47,7 @@ static size_t scan_decimal(const char *text, struct decimal *out)
 /* The whole part, and whether there is something behind it. */
 static void split(const struct decimal *decimal, struct where_number *out)
 {
-    long long place = 0; /* of the digit, from the left */
+    long long index = 0; /* of the digit, from the left */
     bool zero = true;
 
     for (const char *c = decimal->digits; c < decimal->end; c++) {
@@ -56,15 +56,15 @@ static void split(const struct decimal *decimal, struct where_number *out)
         if (*c == '.')
             continue;
         zero = zero && digit == 0;
-        if (place >= decimal->before)
+        if (index >= decimal->before)
             out->fraction = out->fraction || digit != 0;
         else if (out->whole > (UINT64_MAX - digit) / 10)
             out->huge = true;
         else
             out->whole = 10 * out->whole + digit;
-        place++;
+        index++;
     }
-    for (; !zero && !out->huge && place < decimal->before; place++)
+    for (; !zero && !out->huge && index < decimal->before; index++)
         if (out->whole > UINT64_MAX / 10)
             out->huge = true;
         else
@@ -110,19 +110,19 @@ size_t where_number_parse(struct where_number *out, const char *text)
 
 /* Integers of both kinds as steps from the smallest one of 64 bits, so that one
  * code does for both. */
-static uint64_t place_signed(int64_t value)
+static uint64_t key_of_signed(int64_t value)
 {
     return (uint64_t)value + ((uint64_t)1 << 63);
 }
 
-static int64_t value_of_place(uint64_t place)
+static int64_t value_of_key(uint64_t key)
 {
     /* Not by conversion, whose result beyond INT64_MAX C leaves open. */
-    return place >> 63 ? (int64_t)(place & INT64_MAX)
-                       : (int64_t)place - INT64_MAX - 1;
+    return key >> 63 ? (int64_t)(key & INT64_MAX)
+                     : (int64_t)key - INT64_MAX - 1;
 }
 
-/* Where a number lies among the integers: 'below' is the place of the largest
+/* Where a number lies among the integers: 'below' is the key of the largest
  * integer that is not above it. */
 struct among {
     bool under, over; /* all integers of the kind are above, or below it */
@@ -138,7 +138,7 @@ static struct among find_signed(const struct where_number *number)
     if (!number->negative) {
         among.over = number->huge || number->whole >= limit;
         if (!among.over)
-            among.below = place_signed((int64_t)number->whole);
+            among.below = key_of_signed((int64_t)number->whole);
         return among;
     }
     /* -3.5 is above -4. */
@@ -161,10 +161,10 @@ static struct among find_unsigned(const struct where_number *number)
     return among;
 }
 
-/* Places from *low to *high; false if there are none. */
-static bool range_of_places(const struct among *among,
-                            enum where_comparison comparison, uint64_t *low,
-                            uint64_t *high)
+/* Keys from *low to *high; false if there are none. */
+static bool range_of_keys(const struct among *among,
+                          enum where_comparison comparison, uint64_t *low,
+                          uint64_t *high)
 {
     bool upward = comparison == WHERE_MORE || comparison == WHERE_AT_LEAST;
 
@@ -262,10 +262,10 @@ bool where_number_range(const struct where_number *number, bouma_type type,
     if (kind == REAL)
         return range_of_reals(number, comparison, &low->f, &high->f);
     among = kind == SIGNED ? find_signed(number) : find_unsigned(number);
-    some = range_of_places(&among, comparison, &low->u, &high->u);
+    some = range_of_keys(&among, comparison, &low->u, &high->u);
     if (kind == SIGNED) {
-        low->i = value_of_place(low->u);
-        high->i = value_of_place(high->u);
+        low->i = value_of_key(low->u);
+        high->i = value_of_key(high->u);
     }
     return some;
 }

@@ -1,4 +1,4 @@
-/* without_jansson.h -- takes the place of jansson.h in a build without jansson:
+/* without_jansson.h -- replaces jansson.h in a build without jansson:
  * no value can be made. The program refuses --json before any is printed. */
 #ifndef WITHOUT_JANSSON_H
 #define WITHOUT_JANSSON_H

@@ -549,7 +549,7 @@ static void a_lost_file_dataset_is_told(void)
     bouma_dataset_free(ds);
 }
 
-static void a_place_for_the_handle_is_needed(void)
+static void a_pointer_for_the_handle_is_needed(void)
 {
     bouma_options o = memory_options();
     char message[640] = "";
@@ -602,7 +602,7 @@ int main(void)
     specs_of_other_versions_are_refused();
     a_newer_format_is_refused();
     a_lost_file_dataset_is_told();
-    a_place_for_the_handle_is_needed();
+    a_pointer_for_the_handle_is_needed();
     statuses_have_names_and_texts();
     bouma_io_memory_free(io);
     return check_result();

@@ -7,9 +7,9 @@
 
 enum { MOST = 500 };
 
-static const char *name_at(const void *list, size_t place)
+static const char *name_at(const void *list, size_t index)
 {
-    return ((const char(*)[8])list)[place];
+    return ((const char(*)[8])list)[index];
 }
 
 static int search(char (*names)[8], size_t count, const char *name)

@@ -11,17 +11,17 @@
 
 #define LOCALE "de_DE.UTF-8"
 
-static char place[] = "/tmp/test_locale.XXXXXX";
+static char directory[] = "/tmp/test_locale.XXXXXX";
 
-/* Make the locale in a place of our own: few machines have it. */
+/* Make the locale in a directory of our own: few machines have it. */
 static int make_locale(void)
 {
     char command[256];
 
     snprintf(command, sizeof(command),
              "localedef -i de_DE -f UTF-8 '%s/" LOCALE "' >'%s/told' 2>&1",
-             place, place);
-    return !system(command) && !setenv("LOCPATH", place, 1) &&
+             directory, directory);
+    return !system(command) && !setenv("LOCPATH", directory, 1) &&
            setlocale(LC_ALL, LOCALE) && localeconv()->decimal_point[0] == ',';
 }
 
@@ -92,7 +92,7 @@ static void a_trace_is_json(void)
     REQUIRE(io);
     bouma_options_init(&o, sizeof(o));
     o.io = io;
-    snprintf(o.trace, sizeof(o.trace), "%s/trace.json", place);
+    snprintf(o.trace, sizeof(o.trace), "%s/trace.json", directory);
     MUST(ds, bouma_dataset_create(&ds, "d", &o));
     MUST(ds, bouma_step_begin(ds, 0, 0.5));
     MUST(ds, bouma_step_end(ds, NULL));
@@ -131,10 +131,10 @@ static void messages_have_a_point(void)
 
 int main(void)
 {
-    REQUIRE(mkdtemp(place));
+    REQUIRE(mkdtemp(directory));
     if (!make_locale()) {
         printf("skipped: localedef cannot make the locale " LOCALE " here\n");
-        remove_tree(place);
+        remove_tree(directory);
         return 77;
     }
     texts_of_numbers_have_a_point();
@@ -142,6 +142,6 @@ int main(void)
     a_trace_is_json();
     messages_have_a_point();
     the_locale_is_left_alone();
-    REQUIRE(!remove_tree(place));
+    REQUIRE(!remove_tree(directory));
     return check_result();
 }

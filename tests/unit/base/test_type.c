@@ -108,8 +108,8 @@ static void ranges_of_integers_are_exact(void)
             }
 }
 
-/* The one smallest or largest value, at each place in turn. */
-static void an_extreme_is_found_at_every_place(void)
+/* The one smallest or largest value, at each index in turn. */
+static void an_extreme_is_found_at_every_index(void)
 {
     for (size_t n = 1; n <= 67; n++)
         for (size_t at = 0; at < n; at++) {
@@ -348,7 +348,7 @@ static void types_have_names_and_sizes(void)
 int main(void)
 {
     ranges_of_integers_are_exact();
-    an_extreme_is_found_at_every_place();
+    an_extreme_is_found_at_every_index();
     floats_of_all_kinds_are_ranged();
     nothing_but_nan_leaves_low_and_high_at_zero();
     infinities_alone_are_a_range();

@@ -1,6 +1,6 @@
 /* A dataset is verified while a writer changes it: what was replaced or dropped
  * meanwhile is no damage. The writer does its work between two calls of the
- * reader's I/O table, at each place there is. */
+ * reader's I/O table, at each pair of calls in turn. */
 #include "bouma.h"
 #include "must.h"
 #include "scenario.h"

@@ -55,7 +55,7 @@ static double sample_of(enum kind kind, const int64_t at[3], uint64_t *state)
     return 0;
 }
 
-/* A patch with samples of one kind, at some place of a grid. */
+/* A patch with samples of one kind, somewhere in a grid. */
 struct patch {
     struct bm_lattice lattice[12];
     struct bm_field field;

@@ -148,7 +148,7 @@ static void the_bound_holds(void)
     bm_codec_state_release(&state);
 }
 
-/* A patch whose coarse levels have no samples, as its place is odd there. */
+/* A patch whose coarse levels have no samples, as its indices are odd there. */
 static void levels_may_be_empty(void)
 {
     static const int64_t lo[3] = {4, 8, 0}, n[3] = {4, 8, 16};

@@ -1,4 +1,4 @@
-/* Items packed into messages: both ends find every item at the same place of
+/* Items packed into messages: both ends find every item at the same offset of
  * the same message, and nothing overlaps. */
 #include "comm/route.h"
 

@@ -493,8 +493,8 @@ static int attach_no_far(void *user, void **root, const char *path, int create)
                : memory->attach(user, root, path, create);
 }
 
-/* Whatever keeps one place from making way keeps all of them. */
-static void all_places_make_way_or_none(void)
+/* Whatever keeps one store from making way keeps all of them. */
+static void all_stores_make_way_or_none(void)
 {
     bouma_io sick = *memory;
     unsigned char id = 0;
@@ -802,7 +802,7 @@ int main(void)
     damaged_datasets_make_way();
     local_copies_make_way_too();
     what_is_no_local_copy_stays();
-    all_places_make_way_or_none();
+    all_stores_make_way_or_none();
     files_that_are_still_open_do_no_harm();
     messages_tell_what_helps();
     ranks_meet_while_many_files_are_removed();

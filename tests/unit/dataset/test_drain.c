@@ -1,4 +1,4 @@
-/* Steps that persist in a local copy, and come to their place. Each claim is
+/* Steps that persist in a local copy, and come to the target. Each claim is
  * tried on files, where a thread drains, and in memory, where the caller does.
  */
 #include <dirent.h>
@@ -13,7 +13,7 @@
 #include "step_writer.h"
 #include "trace_lines.h"
 
-/* Two places: DIR/far/d.bouma is the dataset, DIR/near/d.bouma its local copy.
+/* Two stores: DIR/far/d.bouma is the dataset, DIR/near/d.bouma its local copy.
  */
 struct world {
     const bouma_io *io;
@@ -63,7 +63,7 @@ static void create(struct writer *w, const struct world *world)
     MUST(w->ds, bouma_dataset_create(&w->ds, world->far, &o));
 }
 
-/* The generation of a step in one place; -1 if it is not there, -2 if it is not
+/* The generation of a step in one store; -1 if it is not there, -2 if it is not
  * right. */
 static int look(const struct world *w, const char *path, int64_t step)
 {
@@ -95,7 +95,7 @@ static uint64_t findings(const struct world *w, const char *path)
 
 /* ---- claims ------------------------------------------------------------- */
 
-static void steps_are_in_both_places(const struct world *w)
+static void steps_are_in_both_stores(const struct world *w)
 {
     struct writer writer;
 
@@ -277,7 +277,7 @@ static void the_dataset_is_not_its_own_local_copy(const struct world *w)
     append_step(w->local_copy, &plain, 0, 1);
 }
 
-/* ---- on files: the place is out of reach for a while --------------------- */
+/* ---- on files: the target is out of reach for a while -------------------- */
 
 static void hide(const struct world *w, int hidden)
 {
@@ -339,7 +339,7 @@ static void what_was_not_drained_is_noted(const struct world *w)
     end(&writer);
 }
 
-/* The first subfile of a step in one place. */
+/* The first subfile of a step in one store. */
 static void subfile_of(char *out, size_t bytes, const char *path, int64_t step)
 {
     char dir[200];
@@ -482,7 +482,7 @@ static void writing_goes_on_after_a_drain(const struct world *w)
     CHECK_EQ(report.present, 3);
 }
 
-static void a_newer_step_takes_the_place_of_an_older(const struct world *w)
+static void a_newer_step_replaces_an_older(const struct world *w)
 {
     bouma_options o = options_of(w, 0);
     bouma_drain_report report;
@@ -767,7 +767,7 @@ static void a_loss_is_known_there_too(const struct world *w)
     CHECK(access(command, F_OK));
 }
 
-/* What the place has is not lost there. */
+/* What the target has is not lost there. */
 static void a_loss_after_the_drain_does_no_harm(const struct world *w)
 {
     bouma_drain_report report;
@@ -841,7 +841,7 @@ static void a_damaged_chunk_is_not_a_lost_step(const struct world *w)
     CHECK(access(lost, F_OK));
 }
 
-/* In a drain of several batches the place is claimed for each; but just one of
+/* In a drain of several batches the target is claimed for each; but just one of
  * these claims is left behind. */
 static void a_drain_leaves_one_claim(const struct world *w)
 {
@@ -876,7 +876,7 @@ static void a_damaged_step_does_not_hold_up_others(const struct world *w)
     CHECK_EQ(look(w, w->far, 1), 1);
 }
 
-/* A step that the place has lost, and that is damaged here, does not come, nor
+/* A step that the target has lost, and that is damaged here, does not come, nor
  * does its directory: it stays one loss, and the drain tells that this is on
  * record now. One that comes is none. */
 static void what_is_refused_leaves_nothing(const struct world *w)
@@ -982,21 +982,21 @@ static void epochs_do_not_begin_anew(const struct world *w)
 }
 
 static void append_is_refused(const struct world *w, const bouma_options *o,
-                              const char *place)
+                              const char *path)
 {
     bouma_dataset *ds;
 
     CHECK_EQ(bouma_dataset_append(&ds, w->far, o), BOUMA_ELIMIT);
     CHECK_TEXT(bouma_error_message(ds), "no epochs are left");
     CHECK_TEXT(bouma_error_message(ds), "remove epochs/4294967295");
-    CHECK_TEXT(bouma_error_message(ds), place);
+    CHECK_TEXT(bouma_error_message(ds), path);
     bouma_dataset_free(ds);
 }
 
 /* Nor is the last one claimed twice, here or there. */
 static void nobody_comes_after_the_last_epoch(const struct world *w)
 {
-    const char *const places[2] = {w->far, w->local_copy};
+    const char *const paths[2] = {w->far, w->local_copy};
     bouma_options o = options_of(w, 1);
     struct writer writer;
 
@@ -1006,10 +1006,10 @@ static void nobody_comes_after_the_last_epoch(const struct world *w)
     for (int i = 0; i < 2; i++) {
         char last[300], far[300];
 
-        snprintf(last, sizeof(last), "%s/epochs/4294967295", places[i]);
+        snprintf(last, sizeof(last), "%s/epochs/4294967295", paths[i]);
         snprintf(far, sizeof(far), "%s/epochs/4294967295", w->far);
         REQUIRE(!mkdir(last, 0777));
-        append_is_refused(w, &o, places[i]);
+        append_is_refused(w, &o, paths[i]);
         REQUIRE(!rmdir(last));
         CHECK(access(far, F_OK)); /* no claim was left */
     }
@@ -1110,7 +1110,7 @@ static void try_claim(claim *c, int in_memory)
 int main(void)
 {
     static claim *const both[] = {
-        steps_are_in_both_places,
+        steps_are_in_both_stores,
         what_is_near_is_read_there,
         a_step_that_is_replaced_is_replaced_in_both,
         writers_with_and_without_go_on,
@@ -1119,7 +1119,7 @@ int main(void)
         the_dataset_is_not_its_own_local_copy,
         what_was_left_behind_is_drained,
         writing_goes_on_after_a_drain,
-        a_newer_step_takes_the_place_of_an_older,
+        a_newer_step_replaces_an_older,
         an_older_step_is_kept,
         neither_of_two_writings_is_dropped,
         another_dataset_is_not_drained_to,

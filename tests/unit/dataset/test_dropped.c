@@ -26,7 +26,7 @@ static bouma_options options_of(const struct world *w, int persist)
     return o;
 }
 
-/* Steps 0 to 3 in both places, all of generation 1. */
+/* Steps 0 to 3 in both stores, all of generation 1. */
 static void world_make(struct world *w)
 {
     struct writer writer = {0};
@@ -66,7 +66,7 @@ static int drain(const struct world *w, int remove, bouma_drain_report *report)
                        sizeof(message));
 }
 
-/* Which generation of steps 0 to 3 is in a place, as digits, '-' for none. With
+/* Which generation of steps 0 to 3 is in a store, as digits, '-' for none. With
  * 'local' also from the local copy. */
 static const char *look(const struct world *w, const char *path, int local,
                         char text[5])
@@ -250,7 +250,7 @@ static void a_dropped_step_is_not_lost(const struct world *w)
     CHECK_EQ(damages(w, w->far), 0);
 }
 
-static void note_text(void *user, const bouma_finding *f)
+static void add_text(void *user, const bouma_finding *f)
 {
     if (!strcmp(f->name, "truncations"))
         snprintf(user, 640, "%s", f->text);
@@ -269,7 +269,7 @@ static void a_damaged_record_is_told(const struct world *w)
     truncate_after(w, 0, 1);
     shell(w, "printf x | dd of=far/d.bouma/truncations bs=1 seek=70 "
              "conv=notrunc status=none");
-    CHECK_EQ(bouma_verify(w->far, BOUMA_VERIFY_QUICK, &o, note_text, text,
+    CHECK_EQ(bouma_verify(w->far, BOUMA_VERIFY_QUICK, &o, add_text, text,
                           &report, message, sizeof(message)),
              BOUMA_OK);
     CHECK_EQ(report.damages, 1);
@@ -292,7 +292,7 @@ static void a_damaged_record_is_told(const struct world *w)
     CHECK_TEXT(look(w, w->far, 1, steps), "1111");
     for (int apply = 0; apply < 2; apply++) {
         text[0] = 0;
-        CHECK_EQ(bouma_repair(w->far, apply, &o, note_text, text, &repair,
+        CHECK_EQ(bouma_repair(w->far, apply, &o, add_text, text, &repair,
                               message, sizeof(message)),
                  BOUMA_OK);
         CHECK_EQ(repair.actions, 1);
@@ -301,7 +301,7 @@ static void a_damaged_record_is_told(const struct world *w)
     }
     CHECK_EQ(drain(w, 0, &drained), BOUMA_OK);
     CHECK_EQ(drained.published, 2);
-    /* Nothing of it stays when another takes the place of the dataset. */
+    /* Nothing of it stays when another replaces the dataset. */
     truncate_after(w, 1, 1);
     o.clobber = 1;
     MUST(writer.ds, bouma_dataset_create(&writer.ds, w->far, &o));

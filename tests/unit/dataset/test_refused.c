@@ -82,7 +82,7 @@ static void careless_programs_hear_of_definitions(void)
     bouma_dataset_free(ds);
 }
 
-static void a_handle_needs_a_place(void)
+static void a_handle_needs_a_pointer(void)
 {
     bouma_dataset *ds = create(NULL);
     bouma_grid *g;
@@ -284,10 +284,10 @@ static void what_was_not_remembered_is_not_made_good_by_halves(void)
     CHECK_EQ(memory.live, 0);
 }
 
-/* With no memory to note any of them: those of a step are over with the step,
+/* With no memory to record any of them: those of a step are over with the step,
  * those of the dataset when the same is done with success; of more than can be
  * known, at the latest when the caller says so. */
-static void what_there_was_no_memory_to_note_is_over_in_time(void)
+static void what_there_was_no_memory_to_record_is_over_in_time(void)
 {
     struct fault_alloc memory;
 
@@ -351,14 +351,14 @@ int main(void)
     REQUIRE(io);
     unsetenv("BOUMA_OPTIONS");
     careless_programs_hear_of_definitions();
-    a_handle_needs_a_place();
+    a_handle_needs_a_pointer();
     each_failure_is_made_good_by_its_own_name();
     grids_need_variables();
     attributes_count_as_well();
     steps_fail_once_for_what_is_theirs();
     no_memory_is_not_forgotten();
     what_was_not_remembered_is_not_made_good_by_halves();
-    what_there_was_no_memory_to_note_is_over_in_time();
+    what_there_was_no_memory_to_record_is_over_in_time();
     readers_have_nothing_to_clear();
     bouma_io_memory_free(io);
     return check_result();

@@ -247,7 +247,7 @@ static void other_readers_are_told_to_open_it_again(void)
     bouma_dataset_free(ds);
 }
 
-static void local_copies_and_their_places_free_files(void)
+static void local_copies_and_their_targets_free_files(void)
 {
     struct scenario_writer writer = {0};
     bouma_dataset *ds;
@@ -411,7 +411,7 @@ static int has_record(const char *path)
 }
 
 /* The record of a lost step goes when the step is written again, durably: in
- * both places, and also if it was made by a truncation of the same handle. What
+ * both stores, and also if it was made by a truncation of the same handle. What
  * is written fast may be lost again, and then the record is all there is. */
 static void losses_end_when_the_step_is_written_again(void)
 {
@@ -497,7 +497,7 @@ int main(void)
     a_killed_writer_leaves_notes_and_repair_removes();
     own_readers_are_waited_for();
     other_readers_are_told_to_open_it_again();
-    local_copies_and_their_places_free_files();
+    local_copies_and_their_targets_free_files();
     steps_after_a_restart_point_go();
     interrupted_truncations_leave_no_gap();
     losses_beyond_are_forgotten();

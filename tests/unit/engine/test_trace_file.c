@@ -15,11 +15,11 @@ enum { THREADS = 8, PROCESSES = 4, ROUNDS = 20 };
 static const char foreign[] =
     "{\"otherData\":{\"writer\":\"bouma\",\"process\":\"another\",\n";
 
-struct place {
+struct directory {
     char dir[64], path[128];
 };
 
-static void place_make(struct place *p)
+static void directory_make(struct directory *p)
 {
     snprintf(p->dir, sizeof(p->dir), "/tmp/test_trace_file.XXXXXX");
     REQUIRE(mkdtemp(p->dir));
@@ -91,11 +91,11 @@ static void threads_get_a_file_each(void)
 {
     for (int round = 0; round < ROUNDS; round++) {
         pthread_t threads[THREADS];
-        struct place p;
+        struct directory p;
         struct crowd c;
         char name[160];
 
-        place_make(&p);
+        directory_make(&p);
         c.path = p.path;
         REQUIRE(!pthread_barrier_init(&c.start, NULL, THREADS));
         if (round % 3)
@@ -125,9 +125,9 @@ static void processes_replace_each_others(void)
     for (int round = 0; round < ROUNDS; round++) {
         pid_t pids[PROCESSES];
         int start[2];
-        struct place p;
+        struct directory p;
 
-        place_make(&p);
+        directory_make(&p);
         REQUIRE(!pipe(start));
         for (int i = 0; i < PROCESSES; i++) {
             pids[i] = fork();
@@ -159,10 +159,10 @@ static void what_is_no_trace_stays(void)
 {
     char link[160], text[16] = "";
     struct bm_error error = {0};
-    struct place p;
+    struct directory p;
     FILE *f;
 
-    place_make(&p);
+    directory_make(&p);
     put(p.path, "mine");
     CHECK_EQ(write_trace(p.path, &error), BOUMA_EEXISTS);
     CHECK_TEXT(error.text, "a file t.json that is no trace");

@@ -1,5 +1,5 @@
-/* Placed subfiles: their table says where each chunk level lies. What goes
- * through the bytes, what it costs, and all lies about places. */
+/* Stored offsets: the table of a subfile says where each chunk level lies. What
+ * goes through the bytes, what it costs, and all lies about offsets. */
 #include "layout/chunk_offsets.h"
 #include "layout/particle_summary.h"
 
@@ -11,7 +11,7 @@ static const bouma_order orders[2] = {BOUMA_ORDER_LEVEL, BOUMA_ORDER_CHUNK};
 
 enum { MOST = 4096, FAR_AWAY = 100000 };
 
-/* ---- sample places ------------------------------------------------------ */
+/* ---- sample offsets ----------------------------------------------------- */
 
 /* Short patches with many levels: most have nothing at the coarse ones. */
 static void build_sparse_schema(struct bm_schema *s, struct bm_error *error)
@@ -63,13 +63,13 @@ static size_t list_levels(const struct bm_head *h, struct stretch *out)
 
 /* As a writer does it that does not know the sizes yet: room for any head, then
  * the levels in no order, with gaps, and the last one far away. */
-static void place_somehow(struct bm_head *h, const struct bm_schema *schema)
+static void choose_offsets(struct bm_head *h, const struct bm_schema *schema)
 {
     static struct stretch all[MOST];
     size_t n = list_levels(h, all);
     uint64_t state = 7, at, bound;
 
-    h->placed = 1;
+    h->has_offsets = 1;
     REQUIRE(!bm_head_bound(&bound, h, schema, (uint64_t)1 << 40));
     h->data_offset = at = (bound + 63) / 64 * 64;
     for (; n; n--) {
@@ -93,7 +93,7 @@ static int by_offset(const void *left, const void *right)
 }
 
 /* What a reader relies on. */
-static void check_places(const struct bm_head *h)
+static void check_offsets(const struct bm_head *h)
 {
     static struct stretch all[MOST];
     size_t n = list_levels(h, all);
@@ -117,7 +117,7 @@ static void check_places(const struct bm_head *h)
 static int through_bytes(const struct bm_head *h,
                          const struct bm_schema *schema)
 {
-    struct head_trial t = {schema, h->file_bytes, check_places};
+    struct head_trial t = {schema, h->file_bytes, check_offsets};
     struct bm_buffer b;
     int rc;
 
@@ -135,15 +135,15 @@ static void check_round_trip(const struct bm_schema *schema, bouma_order order)
     struct bm_buffer b;
 
     build_head(&was, schema, 1, 3, order);
-    place_somehow(&was, schema);
-    check_places(&was);
+    choose_offsets(&was, schema);
+    check_offsets(&was);
     CHECK_EQ(through_bytes(&was, schema), BOUMA_OK);
     head_bytes(&b, &was, schema);
     bm_head_init(&is, bm_allocator_default());
     from =
         (struct bm_head_bytes){b.data, b.size, was.file_bytes, head_id, "file"};
     REQUIRE(!bm_head_decode(&is, schema, NULL, &from, &error));
-    CHECK(is.placed == 1 && is.data_offset == was.data_offset &&
+    CHECK(is.has_offsets == 1 && is.data_offset == was.data_offset &&
           is.data_bytes == was.data_bytes && is.count == was.count);
     for (size_t k = 0; k < is.count; k++)
         CHECK(
@@ -154,7 +154,7 @@ static void check_round_trip(const struct bm_schema *schema, bouma_order order)
     bm_buffer_release(&b);
 }
 
-static void places_go_through_the_bytes(void)
+static void offsets_go_through_the_bytes(void)
 {
     struct bm_error error = {0};
     struct bm_schema schema, sparse;
@@ -171,7 +171,7 @@ static void places_go_through_the_bytes(void)
 
 /* Levels of no bytes lie behind the one before them, whatever the writer said,
  * and cost nothing. */
-static void levels_of_no_bytes_have_one_place(void)
+static void levels_of_no_bytes_have_one_offset(void)
 {
     static struct stretch all[MOST];
     struct bm_error error = {0};
@@ -184,7 +184,7 @@ static void levels_of_no_bytes_have_one_place(void)
         uint64_t bytes;
 
         build_head(&h, &schema, 0, 1, orders[i]);
-        place_somehow(&h, &schema);
+        choose_offsets(&h, &schema);
         bytes = h.head_bytes;
         for (size_t k = 0; k < h.count; k++) {
             struct bm_section *s = &h.sections[k];
@@ -206,7 +206,7 @@ static void levels_of_no_bytes_have_one_place(void)
     bm_schema_release(&schema);
 }
 
-static void a_placed_subfile_may_be_empty(void)
+static void a_subfile_with_offsets_may_be_empty(void)
 {
     struct bm_error error = {0};
     struct bm_schema schema;
@@ -215,7 +215,7 @@ static void a_placed_subfile_may_be_empty(void)
     build_schema(&schema, &error);
     build_head(&h, &schema, 1000, 1001, BOUMA_ORDER_LEVEL);
     CHECK_EQ(h.count, 0);
-    place_somehow(&h, &schema);
+    choose_offsets(&h, &schema);
     h.data_bytes = 0;
     REQUIRE(!bm_head_arrange(&h, &schema));
     CHECK_EQ(through_bytes(&h, &schema), BOUMA_OK);
@@ -223,7 +223,7 @@ static void a_placed_subfile_may_be_empty(void)
     bm_schema_release(&schema);
 }
 
-static void hurt_places_are_refused_or_consistent(void)
+static void hurt_offsets_are_refused_or_consistent(void)
 {
     struct bm_error error = {0};
     struct bm_schema schema;
@@ -234,9 +234,9 @@ static void hurt_places_are_refused_or_consistent(void)
 
     build_schema(&schema, &error);
     build_head(&h, &schema, 1, 3, BOUMA_ORDER_CHUNK);
-    place_somehow(&h, &schema);
+    choose_offsets(&h, &schema);
     head_bytes(&b, &h, &schema);
-    t = (struct head_trial){&schema, h.file_bytes, check_places};
+    t = (struct head_trial){&schema, h.file_bytes, check_offsets};
     n = hurt_bytes(try_head, &t, b.data, b.size, 0);
     CHECK_EQ(n.accepted, 0);
     check_damage(try_head, &t, &b, 1, 36, 4000);
@@ -267,7 +267,7 @@ enum lie {
     TOUCHING, /* still the truth */
     AT_THE_END,
     OVERLAP,
-    SAME_PLACE,
+    SAME_OFFSET,
     INSIDE_ANOTHER,
     BEFORE_THE_DATA,
     BEHIND_THE_DATA,
@@ -294,7 +294,7 @@ static void tell(struct bm_head *h, enum lie lie)
     case OVERLAP:
         *e.last.offset = *e.first.offset + e.first.bytes - 1;
         break;
-    case SAME_PLACE:
+    case SAME_OFFSET:
         *e.last.offset = *e.first.offset;
         break;
     case INSIDE_ANOTHER: /* a long one that begins before all others */
@@ -324,7 +324,7 @@ static void tell(struct bm_head *h, enum lie lie)
     }
 }
 
-static void lies_about_places_are_refused(void)
+static void lies_about_offsets_are_refused(void)
 {
     struct bm_error error = {0};
     struct bm_schema schema;
@@ -336,7 +336,7 @@ static void lies_about_places_are_refused(void)
             int rc;
 
             build_head(&h, &schema, 0, 2, orders[i]);
-            place_somehow(&h, &schema);
+            choose_offsets(&h, &schema);
             tell(&h, (enum lie)lie);
             rc = bm_head_arrange(&h, &schema);
             CHECK_EQ(rc, lie == TOO_MANY_BYTES ? BOUMA_EFORMAT : BOUMA_OK);
@@ -359,7 +359,7 @@ static void the_head_must_fit(void)
 
     build_schema(&schema, &error);
     build_head(&h, &schema, 0, 1, BOUMA_ORDER_LEVEL);
-    place_somehow(&h, &schema);
+    choose_offsets(&h, &schema);
     least = (h.head_bytes + 63) / 64 * 64;
     most = (4 * h.head_bytes + (1 << 20)) / 64 * 64;
     for (int i = 0; i < 6; i++) {
@@ -380,7 +380,7 @@ static void the_head_must_fit(void)
     bm_schema_release(&schema);
 }
 
-static void another_kind_of_places_is_refused(void)
+static void another_kind_of_offsets_is_refused(void)
 {
     struct bm_error error = {0};
     struct bm_schema schema;
@@ -390,9 +390,9 @@ static void another_kind_of_places_is_refused(void)
 
     build_schema(&schema, &error);
     build_head(&h, &schema, 0, 1, BOUMA_ORDER_LEVEL);
-    place_somehow(&h, &schema);
+    choose_offsets(&h, &schema);
     head_bytes(&b, &h, &schema);
-    t = (struct head_trial){&schema, h.file_bytes, check_places};
+    t = (struct head_trial){&schema, h.file_bytes, check_offsets};
     for (uint32_t kind = 0; kind < 4; kind++) {
         bm_store_u32(b.data + ENVELOPE_BYTES + 36, kind);
         mend_envelope(b.data, b.size);
@@ -407,8 +407,8 @@ static void another_kind_of_places_is_refused(void)
 }
 
 /* One particle: its position is one chunk. */
-static void build_cloud(struct bm_schema *schema, struct bm_head *h,
-                        struct bm_error *error)
+static void build_particles(struct bm_schema *schema, struct bm_head *h,
+                            struct bm_error *error)
 {
     bouma_particles_spec spec = {.size = sizeof(spec), .ndims = 1};
     struct bouma_particles *set;
@@ -433,17 +433,17 @@ static void build_cloud(struct bm_schema *schema, struct bm_head *h,
     REQUIRE(!bm_head_arrange(h, schema));
 }
 
-static void particles_are_never_placed(void)
+static void particles_have_no_offsets(void)
 {
     struct bm_error error = {0};
     struct bm_schema schema;
     struct bm_head h;
     uint64_t file_bytes;
 
-    build_cloud(&schema, &h, &error);
+    build_particles(&schema, &h, &error);
     CHECK_EQ(through_bytes(&h, &schema), BOUMA_OK);
     file_bytes = h.file_bytes;
-    h.placed = 1;
+    h.has_offsets = 1;
     h.data_offset += 64;
     h.sections[0].offsets[0] += 64;
     CHECK_EQ(bm_head_arrange(&h, &schema), BOUMA_EFORMAT);
@@ -468,7 +468,7 @@ static void each_failed_allocation_is_told(void)
     fault_alloc_init(&memory);
     build_schema(&schema, &error);
     build_head(&h, &schema, 0, 1, BOUMA_ORDER_LEVEL);
-    place_somehow(&h, &schema);
+    choose_offsets(&h, &schema);
     head_bytes(&b, &h, &schema);
     from =
         (struct bm_head_bytes){b.data, b.size, h.file_bytes, head_id, "file"};
@@ -504,7 +504,7 @@ static void a_regular_layout_costs_a_byte_a_level(void)
         build_head(&h, &schema, 0, 1, orders[i]);
         plain = h.head_bytes;
         moved = 4 * plain / 64 * 64 - h.data_offset;
-        h.placed = 1;
+        h.has_offsets = 1;
         h.data_offset += moved;
         for (size_t k = 0; k < h.count; k++) {
             const struct bm_section *s = &h.sections[k];
@@ -536,7 +536,7 @@ static void no_head_is_larger_than_its_bound(void)
             struct bm_head h;
 
             build_head(&h, &schema, 0, 1, BOUMA_ORDER_CHUNK);
-            h.placed = 1;
+            h.has_offsets = 1;
             REQUIRE(!bm_head_bound(&bound, &h, &schema, data_bytes));
             h.data_offset = (bound + 63) / 64 * 64;
             h.data_bytes = data_bytes;
@@ -561,14 +561,14 @@ static void no_head_is_larger_than_its_bound(void)
 
 int main(void)
 {
-    places_go_through_the_bytes();
-    levels_of_no_bytes_have_one_place();
-    a_placed_subfile_may_be_empty();
-    hurt_places_are_refused_or_consistent();
-    lies_about_places_are_refused();
+    offsets_go_through_the_bytes();
+    levels_of_no_bytes_have_one_offset();
+    a_subfile_with_offsets_may_be_empty();
+    hurt_offsets_are_refused_or_consistent();
+    lies_about_offsets_are_refused();
     the_head_must_fit();
-    another_kind_of_places_is_refused();
-    particles_are_never_placed();
+    another_kind_of_offsets_is_refused();
+    particles_have_no_offsets();
     each_failed_allocation_is_told();
     a_regular_layout_costs_a_byte_a_level();
     no_head_is_larger_than_its_bound();

@@ -1,4 +1,4 @@
-/* Levels of detail: ranks, shares, and the places of each level. */
+/* Levels of detail: ranks, shares, and the slots of each level. */
 #include "layout/detail.h"
 
 #include "check.h"
@@ -103,10 +103,10 @@ static void ranks_are_those_of_the_description(void)
 }
 
 /* A permutation; and each 2^k ranks that begin at a multiple of 2^k (so the
- * first 2^k, too) have one place in each of 2^k equal runs. */
+ * first 2^k, too) have one slot in each of 2^k equal runs. */
 static void ranks_are_spread_over_equal_runs(void)
 {
-    static uint32_t place[BM_MAX_DETAIL_CHUNK];
+    static uint32_t slot[BM_MAX_DETAIL_CHUNK];
     static uint8_t seen[BM_MAX_DETAIL_CHUNK];
 
     for (size_t c = 0; c < CHUNKS; c++) {
@@ -118,7 +118,7 @@ static void ranks_are_spread_over_equal_runs(void)
             REQUIRE(d.rank[p] < d.chunk);
             all &= !seen[d.rank[p]];
             seen[d.rank[p]] = 1;
-            place[d.rank[p]] = p;
+            slot[d.rank[p]] = p;
         }
         CHECK(all);
         for (uint32_t n = 1; n <= d.chunk; n *= 2) {
@@ -127,7 +127,7 @@ static void ranks_are_spread_over_equal_runs(void)
             for (uint32_t r = 0; r < d.chunk; r += n) {
                 memset(seen, 0, n);
                 for (uint32_t i = 0; i < n; i++) {
-                    uint8_t *run = &seen[place[r + i] / (d.chunk / n)];
+                    uint8_t *run = &seen[slot[r + i] / (d.chunk / n)];
 
                     one_each &= !*run;
                     *run = 1;
@@ -139,9 +139,9 @@ static void ranks_are_spread_over_equal_runs(void)
     }
 }
 
-/* An aligned run of 2^j places has its share of the first q ranks but for less
+/* An aligned run of 2^j slots has its share of the first q ranks but for less
  * than one; any run, which is put together of these, for less than 2b. */
-static void every_run_of_places_has_its_share(void)
+static void every_run_of_slots_has_its_share(void)
 {
     enum { CHUNK = 512, BITS = 9 };
     struct bm_detail d = usual(CHUNK);
@@ -169,12 +169,12 @@ static void every_run_of_places_has_its_share(void)
             }
     }
     CHECK(even && fair);
-    printf("any run of places, any share: off by %.2f at most\n",
+    printf("any run of slots, any share: off by %.2f at most\n",
            (double)worst / CHUNK);
     bm_detail_release(&d);
 }
 
-static void every_place_is_equally_often_in_a_sample(void)
+static void every_slot_is_equally_often_in_a_sample(void)
 {
     static uint32_t times[1024];
     struct bm_detail d = usual(1024);
@@ -229,23 +229,23 @@ static int in_level(const struct bm_detail *d, int k, uint32_t p)
 }
 
 static void check_order(const struct bm_detail *d, uint32_t shift,
-                        uint32_t places)
+                        uint32_t slots)
 {
     static uint16_t order[BM_MAX_DETAIL_CHUNK];
     uint32_t first[BM_MAX_LEVELS], n = 0;
     uint64_t counts[BM_MAX_LEVELS];
     int right = 1;
 
-    bm_detail_order(d, shift, places, order, first);
-    bm_detail_counts(d, shift, places, counts);
+    bm_detail_order(d, shift, slots, order, first);
+    bm_detail_counts(d, shift, slots, counts);
     for (int k = d->levels - 1; k >= 0; k--) {
         right &= first[k] == n;
-        for (uint32_t p = 0; p < places; p++)
+        for (uint32_t p = 0; p < slots; p++)
             if (in_level(d, k, p ^ shift))
-                right &= n < places && order[n++] == p;
+                right &= n < slots && order[n++] == p;
         right &= counts[k] == n - first[k];
     }
-    CHECK(right && n == places);
+    CHECK(right && n == slots);
 }
 
 static void order_and_count_are_those_of_a_search(void)
@@ -288,8 +288,8 @@ int main(void)
     wrong_limits_are_refused();
     ranks_are_those_of_the_description();
     ranks_are_spread_over_equal_runs();
-    every_run_of_places_has_its_share();
-    every_place_is_equally_often_in_a_sample();
+    every_run_of_slots_has_its_share();
+    every_slot_is_equally_often_in_a_sample();
     shifts_and_offsets_are_even();
     order_and_count_are_those_of_a_search();
     one_level_has_all();

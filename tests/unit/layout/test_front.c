@@ -173,7 +173,7 @@ static void what_a_head_says_of_its_front_is_checked(void)
     bm_schema_release(&schema);
 }
 
-static void placed_files_leave_room_behind_the_front(void)
+static void files_with_offsets_leave_room_behind_the_front(void)
 {
     struct bm_error error = {0};
     struct bm_schema schema;
@@ -183,7 +183,7 @@ static void placed_files_leave_room_behind_the_front(void)
 
     rows_schema(&schema, &error);
     rows_head(&h, &schema, 0, 1);
-    h.placed = 1;
+    h.has_offsets = 1;
     h.data_bytes = 100;
     REQUIRE(!bm_head_bound(&bound, &h, &schema, 100));
     for (int i = 0; i < 4; i++) {
@@ -207,7 +207,7 @@ static void placed_files_leave_room_behind_the_front(void)
     bm_schema_release(&schema);
 }
 
-/* In the manifest, the place of the head follows from the object, too. */
+/* In the manifest, the slot of the head follows from the object, too. */
 static void manifests_know_where_heads_are(void)
 {
     struct bm_error error = {0};
@@ -334,7 +334,7 @@ int main(void)
     files_without_a_front_are_as_ever();
     an_object_with_a_front_is_alone();
     what_a_head_says_of_its_front_is_checked();
-    placed_files_leave_room_behind_the_front();
+    files_with_offsets_leave_room_behind_the_front();
     manifests_know_where_heads_are();
     heads_are_found_without_a_manifest();
     return check_result();

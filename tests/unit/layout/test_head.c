@@ -70,10 +70,10 @@ static void levels_come_coarse_to_fine(void)
 
         for (size_t k = 0; k < s->count; k++)
             for (int level = s->levels - 1; level >= 0; level--) {
-                size_t place = k * (size_t)s->levels + (size_t)level;
+                size_t at_level = k * (size_t)s->levels + (size_t)level;
 
-                CHECK_EQ(s->offsets[place], at);
-                at += s->sizes[place];
+                CHECK_EQ(s->offsets[at_level], at);
+                at += s->sizes[at_level];
             }
     }
     bm_head_release(&h);
@@ -219,7 +219,7 @@ static void mended_damage_is_refused_or_consistent(void)
     bm_schema_release(&schema);
 }
 
-/* Two chunks that changed places, two sections that did, a chunk twice. */
+/* Two chunks that were swapped, two sections that were, a chunk twice. */
 static void keys_and_sections_out_of_order_are_refused(void)
 {
     struct bm_error error = {0};

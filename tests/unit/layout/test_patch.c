@@ -121,7 +121,7 @@ static void take(struct taken *t, const struct field *f, int64_t patch,
         from.stride[0] = from.stride[1] * f->shape[1];
         bm_patch_take(&t->p, &from, t->level, t->scratch);
     }
-    bm_patch_settle(&t->p, t->level, t->scratch);
+    bm_patch_fill_coarser(&t->p, t->level, t->scratch);
 }
 
 static void drop(struct taken *t)

@@ -13,7 +13,7 @@ enum { ROWS = 4 };
 static const bouma_type row_types[ROWS] = {BOUMA_F64, BOUMA_F32, BOUMA_U8,
                                            BOUMA_I64};
 
-/* A tree with the particles it was made of, in the order of places. */
+/* A tree with the particles it was made of, in the order of slots. */
 struct sample {
     struct bm_tree t;
     int ndims;

@@ -8,17 +8,17 @@
 #include "fault_alloc.h"
 
 /* Positions with a stride, so that nothing relies on dense arrays. */
-struct cloud {
+struct points {
     struct bm_positions p;
     double *x; /* [count][3], as stored */
     void *raw;
 };
 
-static struct cloud cloud_of(const double *x, size_t count, int ndims,
-                             bouma_type type)
+static struct points points_of(const double *x, size_t count, int ndims,
+                               bouma_type type)
 {
     size_t size = bouma_type_size(type);
-    struct cloud c = {.p = {.ndims = ndims, .type = type, .count = count}};
+    struct points c = {.p = {.ndims = ndims, .type = type, .count = count}};
 
     c.x = calloc(count + 1, 3 * sizeof(double));
     c.raw = malloc((count + 1) * 3 * size);
@@ -41,13 +41,13 @@ static struct cloud cloud_of(const double *x, size_t count, int ndims,
     return c;
 }
 
-static void cloud_free(struct cloud *c)
+static void points_free(struct points *c)
 {
     free(c->x);
     free(c->raw);
 }
 
-static int finite_at(const struct cloud *c, uint32_t i)
+static int finite_at(const struct points *c, uint32_t i)
 {
     for (int axis = 0; axis < c->p.ndims; axis++)
         if (!isfinite(c->x[3 * i + (uint32_t)axis]))
@@ -55,7 +55,7 @@ static int finite_at(const struct cloud *c, uint32_t i)
     return 1;
 }
 
-static void check_order(const struct bm_tree *t, const struct cloud *c,
+static void check_order(const struct bm_tree *t, const struct points *c,
                         const uint32_t *order)
 {
     char *seen = calloc(c->p.count + 1, 1);
@@ -76,7 +76,7 @@ static void check_order(const struct bm_tree *t, const struct cloud *c,
     free(seen);
 }
 
-static void check_bounds(const struct bm_tree *t, const struct cloud *c)
+static void check_bounds(const struct bm_tree *t, const struct points *c)
 {
     for (int axis = 0; axis < 3; axis++) {
         double low = INFINITY, high = -INFINITY;
@@ -94,7 +94,7 @@ static void check_bounds(const struct bm_tree *t, const struct cloud *c)
 
 /* A node, its children and its split; gives the number of nodes below it and
  * itself. Trees of tests are not deep. */
-static uint32_t check_node(const struct bm_tree *t, const struct cloud *c,
+static uint32_t check_node(const struct bm_tree *t, const struct points *c,
                            const uint32_t *order, uint32_t at)
 {
     const struct bm_tree_node *node = &t->nodes[at], *left, *right;
@@ -128,7 +128,7 @@ static uint32_t check_node(const struct bm_tree *t, const struct cloud *c,
     return nodes + check_node(t, c, order, node->right);
 }
 
-static void check_tree(const struct bm_tree *t, const struct cloud *c,
+static void check_tree(const struct bm_tree *t, const struct points *c,
                        const uint32_t *order)
 {
     check_order(t, c, order);
@@ -154,10 +154,10 @@ static void check_same(const struct bm_tree *a, const struct bm_tree *b)
 }
 
 /* x is [count][3]; all checks, for one and for more threads. */
-static void try_cloud(const double *x, size_t count, int ndims, bouma_type type,
-                      uint32_t leaf)
+static void try_points(const double *x, size_t count, int ndims,
+                       bouma_type type, uint32_t leaf)
 {
-    struct cloud c = cloud_of(x, count, ndims, type);
+    struct points c = points_of(x, count, ndims, type);
     uint32_t *order = malloc((count + 1) * sizeof(*order));
     uint32_t *again = malloc((count + 1) * sizeof(*again));
     struct bm_tree t;
@@ -178,7 +178,7 @@ static void try_cloud(const double *x, size_t count, int ndims, bouma_type type,
     bm_tree_release(&t);
     free(order);
     free(again);
-    cloud_free(&c);
+    points_free(&c);
 }
 
 static double uniform(uint64_t *state)
@@ -232,16 +232,16 @@ static void trees_of_all_kinds_hold(void)
                 REQUIRE(x);
                 for (size_t i = 0; i < 3 * n; i++)
                     x[i] = coordinate((enum kind)kind, &state);
-                try_cloud(x, n, ndims, k % 2 ? BOUMA_F32 : BOUMA_F64,
-                          n > 5000 ? 256 : 1 + (uint32_t)(k * 7 % 10));
-                try_cloud(x, n, ndims, k % 2 ? BOUMA_F64 : BOUMA_F32,
-                          n > 1000 ? 16 : 8);
+                try_points(x, n, ndims, k % 2 ? BOUMA_F32 : BOUMA_F64,
+                           n > 5000 ? 256 : 1 + (uint32_t)(k * 7 % 10));
+                try_points(x, n, ndims, k % 2 ? BOUMA_F64 : BOUMA_F32,
+                           n > 1000 ? 16 : 8);
                 free(x);
             }
 }
 
 /* One axis far longer than another, or flat; and all on a line. */
-static void long_and_flat_clouds_hold(void)
+static void long_and_flat_boxes_hold(void)
 {
     enum { N = 6000 };
     static double x[3 * N];
@@ -255,8 +255,8 @@ static void long_and_flat_clouds_hold(void)
             x[3 * i + 1] = shape == 1 ? u : shape == 2 ? 1e-5 * v : v;
             x[3 * i + 2] = shape == 3 ? 1e308 * (u - 0.5) * 3.5 : 5;
         }
-        try_cloud(x, N, 3, BOUMA_F64, 4);
-        try_cloud(x, N, 2, BOUMA_F32, 4);
+        try_points(x, N, 3, BOUMA_F64, 4);
+        try_points(x, N, 2, BOUMA_F32, 4);
     }
 }
 
@@ -272,9 +272,9 @@ static void tiny_and_huge_ranges_hold(void)
         for (size_t i = 0; i < 3 * (size_t)N; i++)
             x[i] = (double)(check_below(&state, 2001) - 1000) *
                    (scales[k] > 1e300 ? scales[k] / 1000 : scales[k]);
-        try_cloud(x, N, 3, BOUMA_F64, 3);
+        try_points(x, N, 3, BOUMA_F64, 3);
         if (scales[k] < 1e31)
-            try_cloud(x, N, 3, BOUMA_F32, 3);
+            try_points(x, N, 3, BOUMA_F32, 3);
     }
 }
 
@@ -284,20 +284,20 @@ static void doubles_are_kept_apart(void)
     enum { N = 4000 };
     static double x[3 * N];
     uint64_t state = 13;
-    struct cloud c;
+    struct points c;
     uint32_t order[N];
     struct bm_tree t;
 
     for (size_t i = 0; i < 3 * (size_t)N; i++)
         x[i] = 1 + 1e-12 * uniform(&state);
-    try_cloud(x, N, 3, BOUMA_F64, 5);
-    c = cloud_of(x, N, 1, BOUMA_F64);
+    try_points(x, N, 3, BOUMA_F64, 5);
+    c = points_of(x, N, 1, BOUMA_F64);
     bm_tree_init(&t, bm_allocator_default());
     CHECK(!bm_tree_build(&t, order, &c.p, 1, 1));
     for (size_t i = 1; i < N; i++) /* leaves of one: all is sorted */
         CHECK(c.x[3 * order[i - 1]] <= c.x[3 * order[i]]);
     bm_tree_release(&t);
-    cloud_free(&c);
+    points_free(&c);
 }
 
 /* Equal particles keep the order in which they were given. */
@@ -305,20 +305,20 @@ static void equals_stay_in_order(void)
 {
     enum { N = 3000 };
     static double x[3 * N];
-    struct cloud c;
+    struct points c;
     uint32_t order[N];
     struct bm_tree t;
 
     for (size_t i = 0; i < 3 * (size_t)N; i++)
         x[i] = -2;
-    c = cloud_of(x, N, 3, BOUMA_F32);
+    c = points_of(x, N, 3, BOUMA_F32);
     bm_tree_init(&t, bm_allocator_default());
     CHECK(!bm_tree_build(&t, order, &c.p, 7, 2));
     for (uint32_t i = 0; i < N; i++)
         CHECK_EQ(order[i], i);
     CHECK_EQ(t.node_count, 2 * ((N + 6) / 7) - 1);
     bm_tree_release(&t);
-    cloud_free(&c);
+    points_free(&c);
 }
 
 /* More cells than one key has bits for, more particles than one part. */
@@ -332,8 +332,8 @@ static void many_particles_hold(void)
     for (int kind = 0; kind < 2; kind++) {
         for (size_t i = 0; i < 3 * (size_t)N; i++)
             x[i] = coordinate(kind ? BLOBS : UNIFORM, &state);
-        try_cloud(x, N, 3, BOUMA_F32, 16);
-        try_cloud(x, N, 3, BOUMA_F64, 128);
+        try_points(x, N, 3, BOUMA_F32, 16);
+        try_points(x, N, 3, BOUMA_F64, 128);
     }
     free(x);
 }
@@ -362,13 +362,13 @@ static void no_memory_is_told_and_nothing_leaks(void)
     static uint32_t order[N];
     uint64_t state = 15;
     struct fault_alloc memory;
-    struct cloud c;
+    struct points c;
     int failed = 0, rc = 1;
 
     fault_alloc_init(&memory);
     for (size_t i = 0; i < 3 * (size_t)N; i++)
         x[i] = coordinate(BLOBS, &state);
-    c = cloud_of(x, N, 3, BOUMA_F32);
+    c = points_of(x, N, 3, BOUMA_F32);
     for (long most = 0; rc && most < 1000; most++) {
         struct bm_tree t;
 
@@ -381,13 +381,13 @@ static void no_memory_is_told_and_nothing_leaks(void)
         CHECK_EQ(memory.live, 0);
     }
     CHECK(!rc && failed > 4);
-    cloud_free(&c);
+    points_free(&c);
 }
 
 int main(void)
 {
     trees_of_all_kinds_hold();
-    long_and_flat_clouds_hold();
+    long_and_flat_boxes_hold();
     tiny_and_huge_ranges_hold();
     doubles_are_kept_apart();
     equals_stay_in_order();

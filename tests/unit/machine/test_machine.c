@@ -131,7 +131,7 @@ static void hosts_are_found_in_a_file(void)
     n = network(&r, "m", torus);
     CHECK_EQ(n->node(n->context, 2), 0);
     CHECK_EQ(n->node(n->context, 1), 4);
-    CHECK_EQ(n->node(n->context, 0), 1); /* the first place that is free */
+    CHECK_EQ(n->node(n->context, 0), 1); /* the first free position */
     CHECK_EQ(n->node(n->context, 3), 2);
     run_release(&r);
 }
@@ -184,47 +184,48 @@ static void a_process_tells_what_can_be_heard(void)
 
 /* ---- Slurm --------------------------------------------------------------- */
 
-static const struct bm_slurm_place *
-slurm_place(const char *address, const char *pattern, const char *host)
+static const struct bm_slurm_location *
+slurm_location(const char *address, const char *pattern, const char *host)
 {
-    static struct bm_slurm_place place;
+    static struct bm_slurm_location location;
     struct bm_slurm env = {.address = address, .pattern = pattern};
 
-    bm_slurm_read(&place, &env, host);
-    return &place;
+    bm_slurm_read(&location, &env, host);
+    return &location;
 }
 
 static void an_address_of_slurm_has_switches_and_a_node(void)
 {
-    const struct bm_slurm_place *p =
-        slurm_place("s0.s4.s8.tux1", "switch.switch.switch.node", "tux1");
+    const struct bm_slurm_location *p =
+        slurm_location("s0.s4.s8.tux1", "switch.switch.switch.node", "tux1");
 
     CHECK(!strcmp(p->node, "tux1"));
     CHECK(!strcmp(p->switches, "s0.s4.s8"));
-    p = slurm_place("s[0-1].leaf.n1.cl", "switch.switch.node", "n1.cl.org");
+    p = slurm_location("s[0-1].leaf.n1.cl", "switch.switch.node", "n1.cl.org");
     CHECK(!strcmp(p->node, "n1.cl"));
     CHECK(!strcmp(p->switches, "s[0-1].leaf"));
-    p = slurm_place("tux1", "node", "tux1");
+    p = slurm_location("tux1", "node", "tux1");
     CHECK(!strcmp(p->node, "tux1") && !p->switches[0]);
 }
 
 static void an_address_that_does_not_fit_is_left_out(void)
 {
     /* Of another node: mpirun has handed on its own environment. */
-    CHECK(!slurm_place("s0.tux2", "switch.node", "tux1")->switches[0]);
-    CHECK(!slurm_place("s0.tux1", "switch.switch.node", "tux1")->switches[0]);
-    CHECK(!slurm_place("s0.tux1", "switch.nod", "tux1")->switches[0]);
-    CHECK(!slurm_place("s0.tux1", "", "tux1")->switches[0]);
-    CHECK(!slurm_place("s0.tux1", NULL, "tux1")->switches[0]);
-    CHECK(!slurm_place(".tux1", "switch.node", "tux1")->switches[0]);
-    CHECK(!slurm_place("", "node", "")->node[0]);
+    CHECK(!slurm_location("s0.tux2", "switch.node", "tux1")->switches[0]);
+    CHECK(
+        !slurm_location("s0.tux1", "switch.switch.node", "tux1")->switches[0]);
+    CHECK(!slurm_location("s0.tux1", "switch.nod", "tux1")->switches[0]);
+    CHECK(!slurm_location("s0.tux1", "", "tux1")->switches[0]);
+    CHECK(!slurm_location("s0.tux1", NULL, "tux1")->switches[0]);
+    CHECK(!slurm_location(".tux1", "switch.node", "tux1")->switches[0]);
+    CHECK(!slurm_location("", "node", "")->node[0]);
 }
 
-static void slurm_knows_a_node_by_its_place_in_the_list(void)
+static void slurm_knows_a_node_by_its_index_in_the_list(void)
 {
     struct bm_slurm env = {.node_list = "gpu[1-3],login,cpu[08-10]",
                            .node_id = "5"};
-    struct bm_slurm_place p;
+    struct bm_slurm_location p;
 
     bm_slurm_read(&p, &env, "cpu09.site");
     CHECK(!strcmp(p.node, "cpu09"));
@@ -449,7 +450,7 @@ int main(void)
     a_process_tells_what_can_be_heard();
     an_address_of_slurm_has_switches_and_a_node();
     an_address_that_does_not_fit_is_left_out();
-    slurm_knows_a_node_by_its_place_in_the_list();
+    slurm_knows_a_node_by_its_index_in_the_list();
     switches_that_ranks_told_are_a_tree();
     a_topology_conf_is_read();
     lists_of_hosts_are_expanded();

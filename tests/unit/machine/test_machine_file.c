@@ -251,7 +251,7 @@ static void a_file_survives_being_written_again(void)
     bm_buffer_release(&text);
 }
 
-static void nodes_have_places_in_a_model(void)
+static void nodes_have_positions_in_a_model(void)
 {
     struct bm_machine *m =
         machine_of("machine 1\nnetwork torus:4x4\nnode far at 2,2\n"
@@ -259,7 +259,7 @@ static void nodes_have_places_in_a_model(void)
                    16);
     const struct bm_network *n = bm_machine_network(m);
 
-    /* Without hosts, ranks fill places in order. */
+    /* Without hosts, ranks fill positions in order. */
     CHECK_EQ(n->hops(n->context, 0, 10), 4);
     CHECK_EQ(n->hops_to_target(n->context, 4), 9);
     CHECK_EQ(n->hops_to_target(n->context, 7), 9);
@@ -389,7 +389,7 @@ int main(void)
     a_file_says_all_of_a_machine();
     a_file_can_say_next_to_nothing();
     a_file_survives_being_written_again();
-    nodes_have_places_in_a_model();
+    nodes_have_positions_in_a_model();
     what_is_wrong_is_told_by_line_and_word();
     a_file_that_was_not_read_is_told_of();
     return check_result();

@@ -172,7 +172,7 @@ static void distances_and_sums_fit_for_any_shape(void)
     }
 }
 
-/* Few ranks on a long ring: places are listed, not counted. */
+/* Few ranks on a long ring: positions are listed, not counted. */
 static void sums_on_a_long_ring_fit(void)
 {
     struct bm_machine *m = machine_of("torus:100003x2", 200006);

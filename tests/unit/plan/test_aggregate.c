@@ -368,7 +368,7 @@ static size_t check_node(const struct bm_aggregation *g, struct rule *rule,
     return end;
 }
 
-static void kdtree_cuts_at_the_best_place(void)
+static void kdtree_cuts_where_it_is_best(void)
 {
     uint64_t state = 32;
 
@@ -673,7 +673,7 @@ static void cells_of_aug_are_cubes(void)
 int main(void)
 {
     every_unit_is_in_one_file();
-    kdtree_cuts_at_the_best_place();
+    kdtree_cuts_where_it_is_best();
     identical_units_are_divided_evenly();
     lopsided_cuts_do_not_go_on_for_ever();
     large_numbers_are_right();

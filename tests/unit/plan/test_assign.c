@@ -58,7 +58,7 @@ static void check_contiguous(const struct bm_assignment *a, size_t count)
         CHECK_EQ(a->chunk[i], i);
 }
 
-/* The smallest possible largest file, by trying every place for every cut. */
+/* The smallest possible largest file, by trying every cut everywhere. */
 static uint64_t try_all(const uint64_t *bytes, size_t count, int64_t files)
 {
     uint64_t best = UINT64_MAX, sum = 0;

@@ -137,7 +137,7 @@ static void tell_hosts(struct bm_buffer *out, size_t sizes[4])
     REQUIRE(!out->failed);
 }
 
-/* The same as a machine file, nodes being places in a torus. */
+/* The same as a machine file, nodes being positions in a torus. */
 static void the_example_can_be_told_in_a_file(void)
 {
     static const char text[] =

@@ -66,7 +66,7 @@ static void check_cells(const struct bm_domain *d, uint64_t buffer,
     }
 }
 
-static void every_byte_has_its_place(void)
+static void every_byte_is_in_one_cell(void)
 {
     uint64_t state = 77;
 
@@ -275,7 +275,7 @@ static void many_ranks_are_planned(void)
 
 int main(void)
 {
-    every_byte_has_its_place();
+    every_byte_is_in_one_cell();
     what_is_even_does_not_move();
     long_segments_stay_with_their_ranks();
     no_cell_ends_between_ranks_of_a_gatherer();

@@ -11,7 +11,7 @@
 #define SAMPLES 1000000
 #define EACH    10 /* particles that a sample stands for */
 
-struct cloud {
+struct points {
     float *at[3];            /* [SAMPLES], those of a rank together */
     size_t first[RANKS + 1]; /* samples of a rank */
     struct bm_unit units[RANKS];
@@ -37,11 +37,11 @@ static int rank_of(const double at[3])
     return (int)(at[0] * 8) * 32 + (int)(at[1] * 8) * 4 + (int)(at[2] * 4);
 }
 
-static void cloud_init(struct cloud *c, uint64_t seed)
+static void points_init(struct points *c, uint64_t seed)
 {
     double centre[12][3], sigma[12], at[3];
     uint64_t state = seed;
-    size_t place[RANKS];
+    size_t next[RANKS];
     int blobs = 4 + (int)check_below(&state, 9);
 
     for (int b = 0; b < blobs; b++) {
@@ -72,7 +72,7 @@ static void cloud_init(struct cloud *c, uint64_t seed)
             if (!pass) {
                 c->first[rank_of(at) + 1]++;
             } else {
-                size_t k = place[rank_of(at)]++;
+                size_t k = next[rank_of(at)]++;
 
                 for (int d = 0; d < 3; d++)
                     c->at[d][k] = (float)at[d];
@@ -80,7 +80,7 @@ static void cloud_init(struct cloud *c, uint64_t seed)
         }
         for (int r = 0; !pass && r < RANKS; r++) {
             c->first[r + 1] += c->first[r];
-            place[r] = c->first[r];
+            next[r] = c->first[r];
         }
     }
     for (int r = 0; r < RANKS; r++) {
@@ -97,7 +97,7 @@ static void cloud_init(struct cloud *c, uint64_t seed)
     }
 }
 
-static void cloud_release(struct cloud *c)
+static void points_release(struct points *c)
 {
     for (int d = 0; d < 3; d++)
         free(c->at[d]);
@@ -132,7 +132,7 @@ static struct evenness evenness_of(bouma_assign scheme, uint64_t target,
     return e;
 }
 
-static struct bm_positions positions_of(const struct cloud *c, int r)
+static struct bm_positions positions_of(const struct points *c, int r)
 {
     size_t first = c->first[r];
 
@@ -146,7 +146,8 @@ static struct bm_positions positions_of(const struct cloud *c, int r)
 
 /* With ranks that have more than a part of a file standing as samples, each
  * particle falling to its file. */
-static struct evenness evenness_of_split(const struct cloud *c, uint64_t target)
+static struct evenness evenness_of_split(const struct points *c,
+                                         uint64_t target)
 {
     struct bm_aggregation_spec spec = {.scheme = BOUMA_ASSIGN_SPLIT,
                                        .ndims = 3,
@@ -218,10 +219,10 @@ static void files_are_even(void)
     int compared = 0;
 
     for (uint64_t seed = 1; seed <= 4; seed++) {
-        struct cloud c;
+        struct points c;
         uint64_t largest = 0;
 
-        cloud_init(&c, seed);
+        points_init(&c, seed);
         for (int r = 0; r < RANKS; r++)
             largest = c.units[r].count > largest ? c.units[r].count : largest;
         for (uint64_t files = 8; files <= 128; files *= 2) {
@@ -242,7 +243,7 @@ static void files_are_even(void)
             CHECK_EQ(even.files, files);
             CHECK(even.largest <= 1.1 * even.mean);
         }
-        cloud_release(&c);
+        points_release(&c);
     }
     CHECK(compared >= 3);
 }

@@ -6,7 +6,7 @@
 #include "check.h"
 #include "templates.h"
 
-static void bits_go_to_their_places_on_any_processor(void)
+static void bits_are_spread_alike_on_any_processor(void)
 {
     uint64_t state = 1;
 
@@ -236,18 +236,21 @@ static void bad_templates_are_told_apart(void)
     char text[BM_HZ_BITS + 3];
 
     check_refused("zyqzyx", 3, 4,
-                  "the template has a 'q' at place 3: axes are x, y and z");
+                  "the template has a 'q' at position 3: axes are x, y and z");
     check_refused("yX", 2, 2,
-                  "the template has a 'X' at place 2: axes are x and y");
-    check_refused("x x", 1, 2, "the template has a ' ' at place 2: axes are x");
+                  "the template has a 'X' at position 2: axes are x and y");
+    check_refused("x x", 1, 2,
+                  "the template has a ' ' at position 2: axes are x");
     check_refused("x\xc3\xa9", 1, 2,
-                  "the template has byte 0xc3 at place 2: axes are x");
-    check_refused("zyxzyx", 2, 4,
-                  "the template has a 'z' at place 1, but the grid has 2 axes: "
-                  "only x and y");
-    check_refused("xy", 1, 2,
-                  "the template has a 'y' at place 2, but the grid has 1 axis: "
-                  "only x");
+                  "the template has byte 0xc3 at position 2: axes are x");
+    check_refused(
+        "zyxzyx", 2, 4,
+        "the template has a 'z' at position 1, but the grid has 2 axes: "
+        "only x and y");
+    check_refused(
+        "xy", 1, 2,
+        "the template has a 'y' at position 2, but the grid has 1 axis: "
+        "only x");
     check_refused("yxx", 2, 4,
                   "the template \"yxx\" is too short: the grid has 4 samples "
                   "along y, so it needs 2 of this letter, not 1");
@@ -344,7 +347,7 @@ static void figure_11_has_an_order_for_each_partition(void)
 
 int main(void)
 {
-    bits_go_to_their_places_on_any_processor();
+    bits_are_spread_alike_on_any_processor();
     short_templates_give_every_address();
     long_templates_give_every_address();
     blocks_are_lattices();

@@ -124,8 +124,8 @@ static void particles_fall_to_their_side(void)
                     CHECK(j == router.first[k] || i > router.index[j - 1]);
                     CHECK(may_be_in(&g, router.files[k], i));
                 }
-                /* Nearly alike, but where many share a place, or strays all go
-                 * one way. */
+                /* Nearly alike, but where many share a position, or strays all
+                 * go one way. */
                 CHECK(shape == 1 || shape == 3 ||
                       (double)(router.first[k + 1] - router.first[k]) <
                           1.5 * COUNT / (double)g.files + 30);

@@ -68,7 +68,7 @@ struct plan {
     struct bm_block *blocks;
     struct bm_partition partition;
     int *owner;    /* by patch */
-    int *in_order; /* by place on the order */
+    int *in_order; /* by index in the order */
     int64_t *order;
     uint64_t *bytes; /* on the order */
     struct bm_distribution report;

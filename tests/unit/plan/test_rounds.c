@@ -1,4 +1,4 @@
-/* Streams cut into rounds: full buffers, ends of parts, places in the file. */
+/* Streams cut into rounds: full buffers, ends of parts, offsets in the file. */
 #include "plan/rounds.h"
 
 #include "bouma.h"

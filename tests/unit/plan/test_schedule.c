@@ -47,15 +47,15 @@ static void all_chunks_are_there_with_what_came_before(void)
         memcpy(given, slots, sizeof(slots));
         bm_schedule(slots, count);
         for (size_t i = 0; i < count; i++) {
-            const struct bm_slot *was = &given[slots[i].place / 3];
+            const struct bm_slot *was = &given[slots[i].index / 3];
             uint64_t before = 0;
 
-            CHECK(!seen[slots[i].place / 3]);
-            seen[slots[i].place / 3] = 1;
+            CHECK(!seen[slots[i].index / 3]);
+            seen[slots[i].index / 3] = 1;
             CHECK_EQ(slots[i].owner, was->owner);
             CHECK_EQ(slots[i].bytes, was->bytes);
             for (size_t k = 0; k < count; k++)
-                if (given[k].owner == was->owner && given[k].place < was->place)
+                if (given[k].owner == was->owner && given[k].index < was->index)
                     before += given[k].bytes;
             CHECK_EQ(slots[i].before, before);
             if (i)
@@ -83,7 +83,7 @@ static void the_order_is_the_same_from_any_order(void)
         }
         CHECK_EQ(bm_schedule(slots, count), bm_schedule(shuffled, count));
         for (size_t i = 0; i < count; i++) {
-            CHECK_EQ(slots[i].place, shuffled[i].place);
+            CHECK_EQ(slots[i].index, shuffled[i].index);
             CHECK_EQ(slots[i].before, shuffled[i].before);
             CHECK_EQ(slots[i].at, shuffled[i].at);
         }
@@ -102,8 +102,8 @@ static void an_owner_sends_its_chunks_in_their_order(void)
         bm_schedule(slots, count);
         for (size_t i = 0; i < count; i++) {
             CHECK(!last[slots[i].owner] ||
-                  slots[i].place >= last[slots[i].owner]);
-            last[slots[i].owner] = slots[i].place;
+                  slots[i].index >= last[slots[i].owner]);
+            last[slots[i].owner] = slots[i].index;
         }
     }
 }
@@ -118,7 +118,7 @@ static void owners_take_turns(void)
     CHECK_EQ(bm_schedule(slots, 40), 400);
     for (uint32_t i = 0; i < 40; i++) {
         CHECK_EQ(slots[i].owner, i % 4);
-        CHECK_EQ(slots[i].place, i % 4 * 10 + i / 4);
+        CHECK_EQ(slots[i].index, i % 4 * 10 + i / 4);
         CHECK_EQ(slots[i].at, i * 10);
     }
 }

@@ -21,7 +21,7 @@ static void write_dataset(const struct particle_block *s)
     bouma_dataset_free(ds);
 }
 
-/* Write the manifest of an open step in place of that on disk. */
+/* Write the manifest of an open step instead of that on disk. */
 static void replace_manifest(bouma_dataset *ds, const bouma_step *step)
 {
     static const char name[] = "steps/00000000/manifest";
@@ -78,7 +78,7 @@ static void lies_are_found(void)
     particle_block_make(&s, WITH_STRAYS, 400, 2, BOUMA_F64, 0);
     write_dataset(&s);
     for (int lie = 0; lie < 8; lie++) {
-        struct bm_particle_summary *cloud, truth;
+        struct bm_particle_summary *summary, truth;
         struct bm_file_tree *top;
         bouma_type type;
         bouma_dataset *ds;
@@ -87,34 +87,34 @@ static void lies_are_found(void)
 
         REQUIRE(!bouma_dataset_open(&ds, "d", &options));
         REQUIRE(!bouma_step_open(&step, ds, 0));
-        cloud = bm_particle_summary_of(
+        summary = bm_particle_summary_of(
             step->manifest.subfiles[0].summaries.entries[0]);
         top = &step->manifest.file_trees[0];
-        truth = *cloud;
-        type = cloud->types[0];
+        truth = *summary;
+        type = summary->types[0];
         switch (lie) {
         case 1:
-            cloud->rows = 0;
+            summary->rows = 0;
             top->rows = 0;
             break;
         case 2:
-            cloud->rows--;
+            summary->rows--;
             top->rows--;
             break;
         case 3:
-            cloud->types[0] = BOUMA_I64;
+            summary->types[0] = BOUMA_I64;
             break;
         case 4:
-            cloud->strays++;
+            summary->strays++;
             break;
         case 5:
-            cloud->seed++;
+            summary->seed++;
             break;
         case 6:
-            cloud->tree_hash ^= 1;
+            summary->tree_hash ^= 1;
             break;
         case 7:
-            cloud->tree_bytes--;
+            summary->tree_bytes--;
             break;
         default:
             break;
@@ -123,9 +123,9 @@ static void lies_are_found(void)
         rc = ask(&found);
         CHECK_EQ(rc, lie ? BOUMA_EFORMAT : BOUMA_OK);
         CHECK_EQ(found, lie ? 0 : s.count);
-        cloud->types[0] = type;
-        truth.types = cloud->types;
-        *cloud = truth;
+        summary->types[0] = type;
+        truth.types = summary->types;
+        *summary = truth;
         top->rows = truth.rows;
         replace_manifest(ds, step);
         bouma_step_free(step);

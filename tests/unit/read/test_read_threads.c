@@ -24,7 +24,7 @@ struct transcript {
 static struct transcript now;
 static int threads_started;
 
-static void note(const void *data, size_t bytes)
+static void record(const void *data, size_t bytes)
 {
     now.hash = bm_hash64(data, bytes, now.hash);
 }
@@ -48,8 +48,8 @@ static int watched_read(void *user, void *file, void *data, size_t bytes,
 {
     now.reads++;
     now.bytes_read += bytes;
-    note(&offset, sizeof(offset));
-    note(&bytes, sizeof(bytes));
+    record(&offset, sizeof(offset));
+    record(&bytes, sizeof(bytes));
     return memory->read(user, file, data, bytes, offset, done);
 }
 
@@ -62,7 +62,7 @@ static int called(void)
 
 static void give(const void *data, uint64_t bytes)
 {
-    note(data, (size_t)bytes);
+    record(data, (size_t)bytes);
     now.bytes_given += bytes;
 }
 

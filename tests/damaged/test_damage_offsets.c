@@ -1,9 +1,9 @@
-/* test_damage_placed.c -- a subfile whose table has the places of its chunks:
+/* test_damage_offsets.c -- a subfile whose table has the offsets of its chunks:
  * each byte that means anything is checked, a lost head is taken from the other
  * end, and a lost manifest is made anew. */
 #include <unistd.h>
 
-#include "../golden/golden_placed.h"
+#include "../golden/golden_offsets.h"
 #include "../helpers/check.h"
 #include "../helpers/files.h"
 #include "bouma.h"
@@ -52,7 +52,7 @@ static void write_dataset(const struct world *w, bouma_order order)
     REQUIRE(!bouma_step_end(ds, NULL));
     REQUIRE(!bouma_dataset_close(ds));
     bouma_dataset_free(ds);
-    REQUIRE(!golden_place(w->path, 0));
+    REQUIRE(!golden_store_offsets(w->path, 0));
 }
 
 /* Which bytes of the file are there for something. */
@@ -68,7 +68,7 @@ static void know_bytes(struct world *w)
     bm_schema_init(&schema, bm_allocator_default(), &error);
     bm_head_init(&h, bm_allocator_default());
     REQUIRE(!bm_head_decode(&h, NULL, &schema, &from, &error));
-    REQUIRE(h.placed && h.head_bytes == w->head_bytes);
+    REQUIRE(h.has_offsets && h.head_bytes == w->head_bytes);
     memset(w->means, 1, w->size);
     memset(w->means + h.data_offset, 0, h.data_bytes);
     for (size_t i = 0; i < h.sections[0].count * 4; i++)
@@ -81,7 +81,7 @@ static void begin(struct world *w, bouma_order order)
 {
     FILE *f;
 
-    snprintf(w->base, sizeof(w->base), "/tmp/bouma-placed-XXXXXX");
+    snprintf(w->base, sizeof(w->base), "/tmp/bouma-offsets-XXXXXX");
     REQUIRE(mkdtemp(w->base));
     snprintf(w->path, sizeof(w->path), "%s/set.bouma", w->base);
     snprintf(w->subfile, sizeof(w->subfile), "%s/steps/00000000/d.0000.e1a1",

@@ -1,5 +1,5 @@
-/* golden_placed.c -- see golden_placed.h. */
-#include "golden_placed.h"
+/* golden_offsets.c -- see golden_offsets.h. */
+#include "golden_offsets.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -32,7 +32,7 @@ static int save(const struct bm_buffer *b, const char *path)
     return (f && fclose(f)) || bad;
 }
 
-/* ---- places ------------------------------------------------------------- */
+/* ---- offsets ------------------------------------------------------------ */
 
 /* A level of a chunk, by its entry in the columns. */
 struct level {
@@ -65,13 +65,13 @@ static void put(const struct level *l, uint64_t *at)
 
 /* From the last of the table to the first, with a gap behind every third; the
  * one in the middle comes last, far away. */
-static int choose_places(struct bm_head *h, const struct bm_schema *schema)
+static int choose_offsets(struct bm_head *h, const struct bm_schema *schema)
 {
     size_t n = list_levels(h, NULL);
     struct level *levels = bm_new(h->a, n, sizeof(*levels));
     uint64_t bound, at;
 
-    h->placed = 1;
+    h->has_offsets = 1;
     if (!levels || !n || bm_head_bound(&bound, h, schema, h->file_bytes * 2)) {
         bm_drop(h->a, levels);
         return 1;
@@ -114,7 +114,7 @@ static void move_levels(struct bm_buffer *b, const struct bm_head *h,
     memcpy(data + h->file_bytes - head, data, head);
 }
 
-static int place_subfile(const char *path, const struct bm_manifest *m,
+static int store_offsets(const char *path, const struct bm_manifest *m,
                          struct bm_subfile_info *info, const uint8_t id[16])
 {
     const bouma_allocator *a = m->a;
@@ -134,7 +134,7 @@ static int place_subfile(const char *path, const struct bm_manifest *m,
                                    path};
     bad = bad || bm_head_decode(&old, m->schema, NULL, &front, &error) ||
           bm_head_decode(&h, m->schema, NULL, &front, &error) ||
-          choose_places(&h, m->schema);
+          choose_offsets(&h, m->schema);
     if (!bad) {
         bm_head_encode(&b, &h, m->schema, id, hash);
         move_levels(&b, &h, &old, &from);
@@ -166,7 +166,7 @@ static void count_bytes(struct bm_manifest *m)
     r->mean_file = r->stored_bytes / m->count;
 }
 
-int golden_place(const char *path, int64_t step)
+int golden_store_offsets(const char *path, int64_t step)
 {
     const bouma_allocator *a = bm_allocator_default();
     char manifest[1200], name[BM_NAME_BYTES], file[1200];
@@ -189,7 +189,7 @@ int golden_place(const char *path, int64_t step)
     for (size_t i = (size_t)step % 2; i < m.count && !bad; i += 2) {
         bm_name_subfile(name, m.step, (uint32_t)i, m.generation);
         snprintf(file, sizeof(file), "%s/%s", path, name);
-        bad = place_subfile(file, &m, &m.subfiles[i], id);
+        bad = store_offsets(file, &m, &m.subfiles[i], id);
     }
     if (!bad) {
         count_bytes(&m);
@@ -198,8 +198,8 @@ int golden_place(const char *path, int64_t step)
         bad = b.failed || save(&b, manifest);
     }
     if (bad)
-        fprintf(stderr, "%s: step %" PRId64 ": not placed: %s\n", path, step,
-                error.text);
+        fprintf(stderr, "%s: step %" PRId64 ": offsets not stored: %s\n", path,
+                step, error.text);
     bm_manifest_release(&m);
     bm_schema_release(&schema);
     bm_buffer_release(&b);
