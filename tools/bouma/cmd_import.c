@@ -9,7 +9,9 @@ static const struct option_spec options[] = {
      .help = "the dataset; made if there is none (required)"},
     {.name = "step",
      .argument = "N",
-     .help = "number of the step; default: one after the last"},
+     .help =
+         "number of the step; default: one after the last; of .idx files: "
+         "the timesteps to take, N, last or FIRST:END[:EACH]; default: all"},
     {.name = "time", .argument = "T", .help = "its time; default: its number"},
     {.field = "replace"},
     {.field = "clobber"},
@@ -25,7 +27,8 @@ static const struct option_spec options[] = {
      .argument = "NAME",
      .many = true,
      .help = "name of a variable, for each SRC; default: the file's; of "
-             "particles: a column to take; default: all"},
+             "particles: a column to take, of .idx files a field; default: "
+             "all"},
     {.name = "position",
      .scope = FOR_PARTICLES,
      .argument = "COLUMNS",
@@ -78,6 +81,10 @@ static const struct option_spec options[] = {
      .scope = FOR_GRIDS,
      .argument = "N",
      .help = "values a sample: the last axis of a .npy file"},
+    {.name = "fill-missing",
+     .scope = FOR_GRIDS,
+     .help = ".idx: take the fields' default values for samples that cannot be "
+             "read, as their file is missing or damaged; default: fail"},
     {.name = "codec",
      .argument = "CODEC",
      .choices = CHOICES(BOUMA_CODEC_LIST),
@@ -124,7 +131,8 @@ static const struct option_spec options[] = {
      .many = true,
      .help = "a remark on the step; numbers are kept as such"},
     {.field = "memory_limit",
-     .help = "particles, and arrays in the other byte order: memory that a "
+     .help = "particles, .idx files, and arrays in the other byte order: "
+             "memory that a "
              "process may take; default: half of the node's, divided among "
              "its processes"},
     {0}};
@@ -148,11 +156,14 @@ const struct command cmd_import = {
         "  bouma import rho.npy T.npy --into run.bouma --step 40 --time 0.4\n"
         "  bouma import v.npy --components 3 --unit m/s --into run.bouma\n"
         "  mpirun -n 8 bouma-mpi import rho.npy --into run.bouma --files 4\n"
+        "  bouma import sim.idx --into run.bouma --var rho --step 0:100:10\n"
         "  bouma import atoms.npz --particles atoms --into run.bouma\n"
         "  bouma import dump.lammpstrj --particles atoms --into run.bouma\n"
         "  bouma import p.csv --particles p --position-tolerance 1e-3 --into "
         "run.bouma\n",
-    .notes = "All arrays become variables of one grid, in one step. Columns "
+    .notes = "All arrays become variables of one grid, in one step. Of an IDX "
+             "dataset, the\nfields become variables, and timesteps become "
+             "steps of their numbers. Columns "
              "of particles may\ncome from several files. Frames of a dump "
              "become steps: TIMESTEP is the number,\nand scaled coordinates "
              "become x, y and z.\n\n"
