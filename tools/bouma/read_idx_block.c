@@ -77,6 +77,41 @@ static const char *codec_name(enum idx_codec codec)
     return NULL;
 }
 
+static zfp_type zfp_type_of(bouma_type type)
+{
+    switch (type) {
+    case BOUMA_F32:
+        return zfp_type_float;
+    case BOUMA_F64:
+        return zfp_type_double;
+    case BOUMA_I32:
+        return zfp_type_int32;
+    case BOUMA_I64:
+        return zfp_type_int64;
+    default:
+        return zfp_type_none;
+    }
+}
+
+/* The parameters of zfp are the field's. */
+static bool check_zfp(const struct idx_header *header,
+                      const struct idx_field *field,
+                      struct idx_message *message)
+{
+    if (field->components != 1 || header->ndims < 2 ||
+        zfp_type_of(field->type) == zfp_type_none)
+        return refuse(message,
+                      "compressed by zfp, which does not do %d components of "
+                      "%s on %d axes",
+                      field->components, bouma_type_name(field->type),
+                      header->ndims);
+    if (field->zfp.mode == IDX_ZFP_UNKNOWN)
+        return refuse(message, "compressed by zfp, but the field's "
+                               "default_compression does not say how, such as "
+                               "zfp-reversible-reversible");
+    return true;
+}
+
 /* What only needs the header to be refused. */
 static bool check_block(const struct idx_block *block,
                         const struct idx_header *header, size_t field,
@@ -99,7 +134,8 @@ static bool check_block(const struct idx_block *block,
     if (header->order.full && !block->row_major)
         return refuse(message, "in HZ order, which is not read where the mask "
                                "begins with F");
-    return true;
+    return block->codec != IDX_ZFP ||
+           check_zfp(header, &header->fields[field], message);
 }
 
 bool idx_block_plain(struct idx_block *out, const struct idx_header *header,
@@ -188,22 +224,6 @@ uint64_t idx_block_memory(const struct idx_header *header, size_t field)
     return bytes + most;
 }
 
-static zfp_type zfp_type_of(bouma_type type)
-{
-    switch (type) {
-    case BOUMA_F32:
-        return zfp_type_float;
-    case BOUMA_F64:
-        return zfp_type_double;
-    case BOUMA_I32:
-        return zfp_type_int32;
-    case BOUMA_I64:
-        return zfp_type_int64;
-    default:
-        return zfp_type_none;
-    }
-}
-
 static void zfp_set(zfp_stream *stream, const struct idx_zfp *how)
 {
     if (how->mode == IDX_REVERSIBLE)
@@ -246,22 +266,10 @@ static bool decode_zfp(void *out, const struct idx_header *header,
                        const struct idx_block *block, const uint8_t *in,
                        struct idx_message *message)
 {
-    const struct idx_field *field = &header->fields[place->field];
     size_t room = zfp_room(header, place) + block->size;
     void *padded;
     bool ok;
 
-    if (field->components != 1 || header->ndims < 2 ||
-        zfp_type_of(field->type) == zfp_type_none)
-        return refuse(message,
-                      "compressed by zfp, which does not do %d "
-                      "components of %s on %d axes",
-                      field->components, bouma_type_name(field->type),
-                      header->ndims);
-    if (field->zfp.mode == IDX_ZFP_UNKNOWN)
-        return refuse(message, "compressed by zfp, but the field's "
-                               "default_compression does not say how, such as "
-                               "zfp-reversible-reversible");
     padded = calloc(1, room);
     if (!padded)
         return refuse(message, "there is no memory to decompress it");
