@@ -262,6 +262,7 @@ wrong "line 6, (fields): field b has no type" "1*int16 description(of + and more
 wrong "line 6, (fields): field a is there twice" "  b " "  a "
 wrong "line 6, (fields): 'x' is not" "default_value(0)" "default_value(x)"
 wrong "line 15, (time): '(2,6)' is not of the form" "(2,6,2)" "(2,6)"
+wrong "line 15, (time): ')2,6,2)' is not of the form" "(2,6,2)" ")2,6,2)"
 wrong "line 15, (time): timestep 1 is before the first, 2" "(2,6,2)" "(2,1,1)"
 wrong "line 15, (time): '0' is not a whole number from 1" "(2,6,2)" "(2,6,0)"
 wrong "line 15, (time): '2.5' is not a whole number" "(2,6,2)" "(2.5,6,2)"

@@ -107,20 +107,20 @@ bool idx_add_steps(struct idx_parser *parser, struct piece first,
 /* "(a,b,step)", and step over it. */
 static bool read_range(struct idx_parser *parser, struct piece *rest)
 {
-    struct piece part[3];
     const char *close = memchr(rest->at, ')', rest->length);
     const char *at = rest->at + 1;
+    bool ok = rest->at[0] == '(' && close;
+    struct piece part[3];
 
-    for (int i = 0; close && i < 3; i++) {
+    for (int i = 0; ok && i < 3; i++) {
         const char *end = i < 2 ? memchr(at, ',', (size_t)(close - at)) : close;
 
-        if (!end)
-            return idx_refuse(parser, "'%.*s' is not of the form (a,b,step)",
-                              (int)(close + 1 - rest->at), rest->at);
-        part[i] = trimmed((struct piece){at, (size_t)(end - at)});
-        at = end + 1;
+        ok = end != NULL;
+        if (ok)
+            part[i] = trimmed((struct piece){at, (size_t)(end - at)});
+        at = ok ? end + 1 : at;
     }
-    if (rest->at[0] != '(' || !close)
+    if (!ok)
         return idx_refuse(parser, "'%.*s' is not of the form (a,b,step)",
                           rest->length < 40 ? (int)rest->length : 40, rest->at);
     rest->length -= (size_t)(close + 1 - rest->at);
