@@ -23,19 +23,17 @@ on()
 # compare X.idx DS: all steps and variables are what is in X.idx.
 compare()
 {
-    local list step var
+    local list step var count=0 args=()
     "$BOUMA" info "$2" --json >info.json
-    list=$("$PYTHON" -c "import json
-for s in json.load(open('info.json'))['steps']:
-    for o in s['objects']:
-        for v in o['variables']:
-            print(s['step'], v['name'])")
+    list=$(jq -r '.steps[] | .step as $s | .objects[].variables[] | "\($s) \(.name)"' info.json)
     [[ -n $list ]] || complain "$2 is empty"
     while read -r step var; do
-        expect 0 "$BOUMA" read "$2" "grid/$var" --step "$step" -o out.npy
-        "$PYTHON" -B "$tests/../python/compare_idx.py" --file "$1" "$var" "$step" out.npy ||
-            complain "$1: $var at step $step on $ranks ranks"
+        count=$((count + 1))
+        expect 0 "$BOUMA" read "$2" "grid/$var" --step "$step" -o "out$count.npy"
+        args+=("$var" "$step" "out$count.npy")
     done <<<"$list"
+    "$PYTHON" -B "$tests/../python/compare_idx.py" --file "$1" "${args[@]}" ||
+        complain "$1 on $ranks ranks is not what it should be"
 }
 
 # try X.idx [OPTIONS...]: import it on $ranks processes, and compare.

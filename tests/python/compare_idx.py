@@ -2,7 +2,7 @@
 """Reads IDX datasets with idx_reader.py, and compares them with what is in them.
 
     compare_idx.py DIRECTORY...              each has datasets, as NAME/*.idx
-    compare_idx.py --file X.idx FIELD STEP OUT.npy   is what bouma has read of a field the same?
+    compare_idx.py --file X.idx [FIELD STEP OUT.npy]...    is what bouma has read of its fields the same?
 
 What is in them: NAME.FIELD.tSTEP.npy beside the header, or else what truth() computes. Exit status 1 if anything
 differs.
@@ -63,8 +63,9 @@ def same(idx, field, step, data):
 
 def main():
     if sys.argv[1] == "--file":
-        path, field, step, read = sys.argv[2:]
-        sys.exit(not same(Idx(path), field, int(step), np.load(read)))
+        idx, rest = Idx(sys.argv[2]), sys.argv[3:]
+        results = [same(idx, f, int(s), np.load(r)) for f, s, r in zip(rest[::3], rest[1::3], rest[2::3])]
+        sys.exit(not (results and all(results)))
     failed = count = 0
     for directory in sys.argv[1:]:
         if not os.path.isdir(directory):
