@@ -1,5 +1,5 @@
 #!/bin/sh
-# run.sh NAME [ARGUMENTS] -- run a benchmark (write, open, plan, grid, particles or aggregate), clean up.
+# run.sh NAME [ARGUMENTS] -- run a benchmark (write, open, plan, grid, hz, particles or aggregate), clean up.
 #
 # The programs are in $BUILD/bench (default: build/bench). The data go to a new
 # directory in $BENCH_DIR (default: the current one), removed at the end: what
@@ -7,7 +7,7 @@
 set -eu
 
 usage() {
-    echo "usage: [BUILD=build] [BENCH_DIR=.] [RANKS=4] [TURBULENCE=FILE] $0 write|open|plan|grid|particles|aggregate [ARGUMENTS]" >&2
+    echo "usage: [BUILD=build] [BENCH_DIR=.] [RANKS=4] [TURBULENCE=FILE] $0 write|open|plan|grid|hz|particles|aggregate [ARGUMENTS]" >&2
     exit 2
 }
 
@@ -16,7 +16,7 @@ name=$1
 shift
 programs=${BUILD:-build}/bench
 case $name in
-write | open | plan | grid | particles | aggregate) ;;
+write | open | plan | grid | hz | particles | aggregate) ;;
 *) usage ;;
 esac
 [ -x "$programs/bench_$name" ] || {
@@ -57,6 +57,9 @@ aggregate) # plain files, then grids on few ranks
         "${MPIRUN:-mpirun}" --oversubscribe --timeout 1200 -n $ranks \
             "$programs/bench_aggregate" overlap --directory "$data" "$@"
     done
+    ;;
+hz) # writes nothing
+    "$programs/bench_hz" "$@"
     ;;
 plan) # writes nothing
     "$programs/bench_plan" "$@"

@@ -1,17 +1,17 @@
-/* boiler.c -- a simulation of particles that writes, and goes on from what it
- * has written: coal dust is blown through eight burners into a boiler, where a
- * swirling flow carries it up.
+/* boiler.c -- a particle simulation that writes its output and restarts from
+ * it: coal dust is blown through eight burners into a boiler, where a swirling
+ * flow carries it up.
  *
  *   mpirun -n 4 boiler [--steps N] [--particles N] [--restart STEP] [PATH]
  *
- * writes steps up to number N, with so many new particles in each, beside a
- * small grid: the temperature of the gas. With --restart, the particles of a
- * step are read back first, on any number of ranks, and steps after it are
- * written anew: the same ones, to the last bit, as nothing depends on ranks.
+ * writes steps 0 to N (--steps), with new particles (--particles) in each, and a
+ * small grid: the temperature of the gas. With --restart, it reads the particles
+ * of a step back, on any number of ranks, and writes the later steps again: they
+ * are the same to the last bit, as nothing depends on ranks.
  *
- * The box of the boiler is cut into cells, and each rank has a block of them,
- * with the particles in it. As these gather where the flow takes them, some
- * ranks have many and others none; the files come out alike nonetheless. */
+ * The boiler is divided into cells, and each rank has a block of them, with the
+ * particles in it. The flow concentrates the particles, so some ranks have many
+ * and others none; the files are nearly equal nonetheless. */
 #include <bouma_mpi.h>
 
 #include <math.h>
@@ -26,7 +26,7 @@ enum { NX = 16, NY = 16, NZ = 32, SUBSTEPS = 20 };
 
 static const int cells[3] = {NX, NY, NZ}; /* along x, y, z */
 
-/* As a simulation may have them: all that belongs to a particle together. */
+/* An array of structs, as simulations may have it. */
 struct particle {
     double position[3];       /* x, y, z in m */
     double temperature, mass; /* K, kg */
@@ -65,8 +65,7 @@ static void *allocate(void *old, size_t bytes)
     return data;
 }
 
-/* ---- who has what ---------------------------------------------------------
- */
+/* ---- who has what ------------------------------------------------------- */
 
 static void block_init(struct block *b)
 {
@@ -145,8 +144,7 @@ static void migrate(struct block *b)
     free(sent);
 }
 
-/* ---- the simulation -------------------------------------------------------
- */
+/* ---- the simulation ----------------------------------------------------- */
 
 /* A number from -1 to 1 that depends on nothing but 'id' and 'which'. */
 static double scatter(uint64_t id, uint64_t which)
@@ -252,8 +250,7 @@ static void simulate(struct block *b, int64_t step, uint64_t new_ones)
     }
 }
 
-/* ---- input and output -----------------------------------------------------
- */
+/* ---- input and output --------------------------------------------------- */
 
 /* Handles of what a step has. */
 struct output {
@@ -315,8 +312,8 @@ static void output_init(struct output *out, const struct block *b,
           out->ds);
 }
 
-/* Particles are handed over as they lie in memory: a column tells where the
- * first value is, and how far it is to the next. */
+/* Particles are handed over as they lie in memory: a column has the address of
+ * the first value and the distance to the next. */
 static void write_step(const struct output *out, const struct block *b,
                        int64_t step, uint64_t new_ones)
 {
@@ -397,7 +394,7 @@ static void read_step(struct block *b, const char *path, int64_t number,
     }
     check(bouma_particles_restart(&data, coal, &query), ds);
 
-    /* Columns have all values of one component, then those of the next. */
+    /* A column has all values of one component, then those of the next. */
     const double *position = data->columns[0], *temperature = data->columns[1];
     const double *mass = data->columns[2];
     const uint64_t *id = data->columns[3];

@@ -1,5 +1,5 @@
-/* both_ways.h -- what hacc_io.c and s3d_io.c have in common: files opened and
- * closed, errors told, and what came out by MPI-IO and by bouma compared.
+/* both_ways.h -- common parts of hacc_io.c and s3d_io.c: open and close files,
+ * report errors, and compare the results of MPI-IO and bouma.
  * A program defines PROGRAM, its name, and then includes this. */
 #ifndef BOTH_WAYS_H
 #define BOTH_WAYS_H
@@ -13,8 +13,7 @@
 
 enum { PATH_BYTES = 4096 };
 
-/* ---- errors ---------------------------------------------------------------
- */
+/* ---- errors ------------------------------------------------------------- */
 
 static void fail(const char *what)
 {
@@ -35,8 +34,7 @@ static void check_mpi(int rc, const char *what)
         fail(what);
 }
 
-/* ---- files of bouma -------------------------------------------------------
- */
+/* ---- files of bouma ----------------------------------------------------- */
 
 static bouma_io_file *open_bouma(const char *path, bouma_io_mode mode,
                                  const bouma_options *options)
@@ -74,8 +72,7 @@ static void close_bouma(bouma_io_file *file)
     bouma_io_free(file);
 }
 
-/* ---- both, compared -------------------------------------------------------
- */
+/* ---- both, compared ----------------------------------------------------- */
 
 static int same_files(const char *left, const char *right, uint64_t bytes)
 {

@@ -30,22 +30,22 @@ for level in 3 2 1 0; do
 done
 say "A program without MPI reads a box of it, coarse to fine:"
 example_read_box heat.bouma
-say "The cells that the isosurface at 60 K crosses, with fine data read only where it can be:"
+say "The cells that the isosurface at 60 K crosses; fine data are read only where it can be:"
 example_isosurface heat.bouma cube exact 60
 say "bouma read heat.bouma cube/temperature --level 2 -o coarse.npy"
 bouma read heat.bouma cube/temperature --level 2 -o coarse.npy
 say "bouma verify heat.bouma deep"
 bouma verify heat.bouma deep
 
-say "Coal is blown into a boiler: particles become more, and gather on some of the 4 ranks:"
+say "Coal is blown into a boiler: the particles multiply, and concentrate on some of the 4 ranks:"
 $mpirun -n 4 "$build/bin/example_boiler" boiler.bouma
 say "bouma info boiler.bouma"
 bouma info boiler.bouma
-say "The last step by quality, the share of the particles: a tenth, then up to 0.4, then the rest:"
+say "The last step by quality, the fraction of the particles: a tenth, then up to 0.4, then the rest:"
 bouma query boiler.bouma coal --quality 0.1 -o tenth.npz
 bouma query boiler.bouma coal --from 0.1 --quality 0.4 -o more.npz
 bouma query boiler.bouma coal --from 0.4 -o rest.npz
-say "Where it is hot, at the wall; and a thousand of all, by chance:"
+say "The hot particles at the wall; and an even sample of a thousand:"
 bouma query boiler.bouma coal --box 0:0.1,:,1: --where 'temperature > 1500'
 bouma query boiler.bouma coal --sample 1000 -o thousand.csv
 say "bouma render boiler.bouma coal[/temperature] --axis y --quality Q -o ..."
@@ -55,7 +55,7 @@ for quality in 0.1 0.4 1; do
     bouma render boiler.bouma coal/temperature --axis y --quality $quality --size 384 \
         --colours magma -o "$pictures/temperature$quality.png"
 done
-say "3 ranks read step 8 back and go on from there, to the same particles:"
+say "3 ranks restart from step 8, and get the same particles:"
 $mpirun -n 3 "$build/bin/example_boiler" --restart 8 boiler.bouma
 say "bouma verify boiler.bouma deep"
 bouma verify boiler.bouma deep
@@ -65,7 +65,7 @@ if command -v lmp >/dev/null; then
     "$source/lammps/run.sh" "$work"
     cp impact*.png "$pictures"
 else
-    say "LAMMPS is not installed: its example is left out."
+    say "LAMMPS is not installed: its example is skipped."
 fi
 
 say "The pictures:"

@@ -1,16 +1,15 @@
-/* hacc_io.c -- from MPI-IO to bouma: the output of a simulation of particles
- * (HACC's, a cosmology code), by a sequence of MPI_File_write_at_all() and by
- * one call of bouma. The two files are the same, byte by byte.
+/* hacc_io.c -- from MPI-IO to bouma: the output of a particle simulation (HACC,
+ * a cosmology code), by a sequence of MPI_File_write_at_all() and by one call
+ * of bouma. The two files are the same, byte by byte.
  *
  *   mpirun -n 4 hacc_io [--particles N] [--files N] [DIRECTORY]
  *
- * Each rank has some N particles, some ranks more, some less, with nine
- * variables, in one of two layouts:
+ * Each rank has about N particles, with nine variables, in one of two layouts:
  *
  *     aos  rank by rank: all its xx, all its yy, ... all its mask
  *     soa  variable by variable: the xx of all ranks, the yy of all ranks, ...
  *
- * What to do with a program that has such calls of MPI-IO:
+ * To convert a program, replace these calls of MPI-IO:
  *
  *     MPI_File_open                       bouma_io_open_mpi
  *     the first MPI_File_write_at_all,
@@ -21,9 +20,9 @@
  * that are neighbours in the file are gathered across variables and ranks, and
  * written in large pieces by a few ranks, while the next ones are on their way.
  *
- * With --files N, ranks are divided into N groups, each with a file of its own
- * (hacc.aos.dat.0000, hacc.aos.dat.0001, ...): bouma_io_group() tells which.
- * Files are opened, closed and compared in both_ways.h. */
+ * With --files N, ranks are divided into N groups, each with its own file
+ * (hacc.aos.dat.0000, hacc.aos.dat.0001, ...): see bouma_io_group().
+ * both_ways.h opens, closes and compares files. */
 #define PROGRAM "hacc_io"
 #include "both_ways.h"
 
@@ -32,7 +31,7 @@ enum { VARIABLES = 9 };
 enum layout { AOS, SOA, LAYOUTS };
 static const char *const layout_names[LAYOUTS] = {"aos", "soa"};
 
-/* xx yy zz vx vy vz phi, the identity, and a mask: 38 bytes a particle. */
+/* xx yy zz vx vy vz phi, the identity, and a mask: 38 bytes per particle. */
 static const uint64_t sizes[VARIABLES] = {4, 4, 4, 4, 4, 4, 4, 8, 2};
 
 struct particles {
@@ -41,8 +40,7 @@ struct particles {
     void *data[VARIABLES];
 };
 
-/* ---- particles ------------------------------------------------------------
- */
+/* ---- particles ---------------------------------------------------------- */
 
 static void particles_init(struct particles *p, uint64_t count)
 {
@@ -94,8 +92,7 @@ static void locate(struct particles *p, enum layout layout, MPI_Comm comm)
     }
 }
 
-/* ---- with MPI-IO ----------------------------------------------------------
- */
+/* ---- with MPI-IO -------------------------------------------------------- */
 
 static MPI_Datatype type_of(int v)
 {
@@ -133,8 +130,7 @@ static void read_mpiio(struct particles *p, MPI_Comm comm, const char *path)
     check_mpi(MPI_File_close(&file), "MPI_File_close");
 }
 
-/* ---- with bouma -----------------------------------------------------------
- */
+/* ---- with bouma --------------------------------------------------------- */
 
 static void write_bouma(bouma_io_file *file, const struct particles *p)
 {
@@ -148,8 +144,7 @@ static void read_bouma(bouma_io_file *file, struct particles *p)
     check(bouma_io_read(file, p->data), file);
 }
 
-/* ---- both, compared -------------------------------------------------------
- */
+/* ---- both, compared ----------------------------------------------------- */
 
 static int same_particles(const struct particles *a, const struct particles *b)
 {

@@ -1,12 +1,11 @@
-/* heat.c -- a simulation that writes: heat spreads from hot balls, each rank
- * has some planes of the grid with ghost cells around them.
+/* heat.c -- a simulation that writes a grid: heat spreads from hot balls; each
+ * rank has some planes of the grid, with ghost cells around them.
  *
  *   mpirun -n 4 heat [heat.bouma]
  *
- * The temperature is handed over as it lies among its ghost cells, without a
- * copy, and stored within a tolerance; then once more with every bit, so that
- * levels.c can compare. The flux, a vector a sample, comes from a dense array,
- * in the last step only. */
+ * The temperature is handed over in place, among its ghost cells, and stored
+ * with a tolerance; then once more exactly, so that levels.c can compare. The
+ * flux, a vector per sample, comes from a dense array, in the last step only. */
 #include <bouma_mpi.h>
 
 #include <math.h>

@@ -1,18 +1,18 @@
-/* isosurface.c -- count the cells that an isosurface crosses, with a look at
- * fine data only where it can be.
+/* isosurface.c -- count the cells that an isosurface crosses; fine data are
+ * read only where the surface can be.
  *
  *   isosurface DATASET GRID VARIABLE VALUE
  *
  * A cell has eight neighbouring samples at its corners. The surface crosses it
- * if some of them are below VALUE and others are not. So of a patch that is all
- * below or all above nothing else needs to be known, not even for the cells
+ * if some of them are below VALUE and others are not. So a
+ * patch that is all below or all above need not be read, not even for the cells
  * that it shares with its neighbours: its range stands for its samples, and
- * level 0 is read only where the range has the value. (Where there is NaN as
- * well, one has to look which samples are. Cells with NaN are not crossed.)
+ * level 0 is read only where the range contains the value. (Patches with NaN
+ * are read as well, to find these samples. Cells with NaN are not crossed.)
  *
- * The ranges are those of the samples as they were written. What is read may be
- * beyond them by the bound of a lossy variable, hence they are widened by it.
- * In the end everything is read, and the count must be the same. */
+ * The ranges are those of the original samples. Values that are read may be
+ * outside by the bound of a lossy variable, so the ranges are widened by it.
+ * At the end everything is read, and the count must be the same. */
 #include <bouma.h>
 
 #include <math.h>
@@ -38,7 +38,7 @@ static void *allocate(int64_t count, size_t size)
     return p;
 }
 
-/* A dataset opened anew, so that what it reads can be told. */
+/* A dataset opened separately, so that its bytes can be counted. */
 struct opened {
     bouma_dataset *ds;
     bouma_step *step;
@@ -68,7 +68,7 @@ static struct opened open_last(char **name)
     return o;
 }
 
-/* Close it; gives the bytes that were read. */
+/* Close it; returns the bytes that were read. */
 static uint64_t close_again(struct opened *o)
 {
     bouma_dataset_info info;

@@ -1,5 +1,5 @@
-/* levels.c -- what a coarse look costs, and how far off it is: one plane of a
- * lossy variable at each level, beside the same plane of an exact one.
+/* levels.c -- cost and error of coarse levels: one plane of a lossy variable at
+ * each level, compared with the same plane of an exact one.
  *
  *   levels DATASET GRID VARIABLE EXACT PLANE
  *
@@ -19,8 +19,8 @@ static void check(int rc, const bouma_dataset *ds)
     }
 }
 
-/* One plane as doubles, read by a dataset opened for it alone, so that the
- * bytes are those that just this takes. */
+/* One plane as doubles, read through its own dataset handle, so that its bytes
+ * can be counted. */
 struct plane {
     double *samples;
     uint64_t count, bytes_read;

@@ -1,10 +1,10 @@
-/* read_box.c -- look at a dataset: list what its last step has, then read the
- * middle of one variable coarse to fine.
+/* read_box.c -- inspect a dataset: list the content of its last step, then read
+ * the middle of one variable from coarse to fine.
  *
  *   read_box DATASET [GRID VARIABLE]
  *
- * Every level reads only what the coarser ones have not read, and in the end
- * the array is the one that a single read at full resolution gives. */
+ * Each level reads only the bytes that the coarser ones have not read; the final
+ * array is the same as that of a single read at full resolution. */
 #include <bouma.h>
 
 #include <math.h>

@@ -1,6 +1,6 @@
-/* s3d_io.c -- from MPI-IO to bouma: the checkpoint of a simulation on a grid
- * (S3D's, of turbulent flames), through file views of MPI-IO and by one call of
- * bouma. The two files are the same, byte by byte.
+/* s3d_io.c -- from MPI-IO to bouma: the checkpoint of a grid simulation (S3D,
+ * turbulent flames), through file views of MPI-IO and by one call of bouma. The
+ * two files are the same, byte by byte.
  *
  *   mpirun -n 4 s3d_io [--size N] [--species N] [--files N] [DIRECTORY]
  *
@@ -13,16 +13,15 @@
  *     pressure               [z][y][x]
  *     temperature            [z][y][x]
  *
- * So a rank's block of an array is many short rows, far apart. To MPI-IO they
- * are told by a type for each array, MPI_Type_create_subarray(), and set as the
- * view of the file. bouma takes any number of variables, and all that it wants
- * to know of them is where in the file their bytes are: here every row is one.
- * That costs little, also for many thousands of them, and all four arrays go in
- * one call.
+ * So a rank's block of an array is many short rows, far apart. MPI-IO describes
+ * them by a type for each array, MPI_Type_create_subarray(), as the view of the
+ * file. bouma takes any number of variables, and needs only the offset and size
+ * of each: here every row is one. That is cheap even for many thousands of
+ * rows, and all four arrays go in one call.
  *
- * With --files N, ranks are divided into N groups, each with a grid and a file
- * of its own (s3d.dat.0000, s3d.dat.0001, ...). Files are opened, closed and
- * compared in both_ways.h. */
+ * With --files N, ranks are divided into N groups, each with its own grid and
+ * file (s3d.dat.0000, s3d.dat.0001, ...). both_ways.h opens, closes and compares
+ * files. */
 #define PROGRAM "s3d_io"
 #include "both_ways.h"
 
@@ -45,8 +44,7 @@ static void *allocate(size_t bytes)
     return block;
 }
 
-/* ---- the grid -------------------------------------------------------------
- */
+/* ---- the grid ----------------------------------------------------------- */
 
 /* Cut a grid into blocks, one for each rank of 'comm'. */
 static void block_init(struct block *b, int size, int species, MPI_Comm comm)
@@ -95,8 +93,7 @@ static uint64_t array_bytes(const struct block *b, int array)
            (uint64_t)b->shape[1] * (uint64_t)b->shape[2] * sizeof(double);
 }
 
-/* ---- with MPI-IO ----------------------------------------------------------
- */
+/* ---- with MPI-IO -------------------------------------------------------- */
 
 /* This rank's part of an array, as a view of the file. */
 static MPI_Datatype view_of(const struct block *b, int array)
@@ -145,8 +142,7 @@ static void move_mpiio(const struct block *b, MPI_Comm comm, const char *path,
     check_mpi(MPI_File_close(&file), "MPI_File_close");
 }
 
-/* ---- with bouma -----------------------------------------------------------
- */
+/* ---- with bouma --------------------------------------------------------- */
 
 /* All rows of a block: where they are in the file and in memory. */
 struct rows {
@@ -205,8 +201,8 @@ static void rows_free(struct rows *r)
     free(r->data);
 }
 
-/* A program that writes a checkpoint again and again, of a grid that stays,
- * declares its rows once, and then just calls bouma_io_write(). */
+/* A program that writes checkpoints of the same grid declares its rows once,
+ * then calls bouma_io_write() for each. */
 static void write_bouma(bouma_io_file *file, const struct block *b)
 {
     struct rows rows;
@@ -229,8 +225,7 @@ static void read_bouma(bouma_io_file *file, const struct block *b)
     rows_free(&rows);
 }
 
-/* ---- both, compared -------------------------------------------------------
- */
+/* ---- both, compared ----------------------------------------------------- */
 
 static int same_blocks(const struct block *a, const struct block *b)
 {

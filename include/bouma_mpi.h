@@ -1,6 +1,6 @@
 /* bouma_mpi.h -- bouma in MPI programs: link libbouma_mpi instead of libbouma.
  *
- * The communicator is duplicated, so the library's messages never meet the
+ * The library duplicates the communicator, so its messages never mix with the
  * program's. MPI_THREAD_FUNNELED is enough. Everything else is in bouma.h. */
 #ifndef BOUMA_MPI_H
 #define BOUMA_MPI_H
@@ -13,7 +13,8 @@
 extern "C" {
 #endif
 
-/* As their namesakes in bouma.h, for all ranks of 'comm'. Collective. */
+/* As the functions of the same names in bouma.h, for all ranks of 'comm'.
+ * Collective. */
 BOUMA_API int bouma_dataset_create_mpi(bouma_dataset **out, MPI_Comm comm,
                                        const char *path,
                                        const bouma_options *opts);
@@ -28,7 +29,7 @@ BOUMA_API int bouma_io_open_mpi(bouma_io_file **out, MPI_Comm comm,
                                 const char *path, bouma_io_mode mode,
                                 const bouma_options *opts);
 
-/* The work is divided among the ranks, and every rank gets every finding. */
+/* The ranks share the work, and every rank gets every finding. */
 BOUMA_API int bouma_verify_mpi(MPI_Comm comm, const char *path,
                                bouma_verify_depth depth,
                                const bouma_options *opts,
@@ -36,15 +37,14 @@ BOUMA_API int bouma_verify_mpi(MPI_Comm comm, const char *path,
                                void *user, bouma_verify_report *report,
                                char *message, size_t bytes);
 
-/* Every rank gets the same report; only here the network is measured. Rank 0
- * looks at memory and storages, while the others wait. */
+/* Also measures the network; every rank gets the same report. Rank 0 measures
+ * memory and storage while the others wait. */
 BOUMA_API int bouma_probe_mpi(MPI_Comm comm, const bouma_probe_spec *spec,
                               const bouma_options *opts,
                               bouma_probe_report *report, char *message,
                               size_t bytes);
 
-/* Each rank looks for 'local' on its own node; the copying is divided among the
- * ranks. */
+/* Each rank looks for 'local' on its own node; the ranks share the copying. */
 BOUMA_API int bouma_drain_mpi(MPI_Comm comm, const char *local,
                               const char *path, int remove,
                               const bouma_options *opts,

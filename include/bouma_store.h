@@ -1,15 +1,15 @@
 /* bouma_store.h -- bring your own storage and your own memory.
  *
  * All file access of the library goes through one table of functions, all
- * memory through another. The default tables use POSIX and malloc; put your
- * own into bouma_options to store elsewhere, to count, or to make calls fail.
+ * memory through another. The default tables use POSIX and malloc; put your own
+ * into bouma_options to store elsewhere, to count calls, or to make them fail.
  *
  * Every function of bouma_io returns 0 or a positive errno value. A root is a
  * directory that holds one dataset; a 'name' is relative to it, made of parts
  * that the library derives from integers ("steps/00000042/manifest"), never
- * read from a file. An implementation must not follow symbolic links below
- * the root. Calls on one root come from one thread at a time, not always the
- * same: what is written may be written by a thread of the library. */
+ * read from a file. An implementation must not follow symbolic links below the
+ * root. Calls on one root come from one thread at a time, but not always from
+ * the same one: a thread of the library may write. */
 #ifndef BOUMA_STORE_H
 #define BOUMA_STORE_H
 
@@ -26,8 +26,8 @@ extern "C" {
 #define BOUMA_API
 #endif
 
-/* Memory. 'resize' acts as realloc (NULL makes a new block; 'bytes' is never
- * zero) and returns NULL when there is no memory; 'release' accepts NULL. */
+/* Memory. 'resize' acts as realloc (NULL: a new block; 'bytes' is never zero)
+ * and returns NULL if there is no memory; 'release' accepts NULL. */
 typedef struct bouma_allocator {
     void *user;
     void *(*resize)(void *user, void *block, size_t bytes);
@@ -37,34 +37,33 @@ typedef struct bouma_allocator {
 typedef enum bouma_open_mode {
     BOUMA_OPEN_READ = 1,   /* an existing regular file, for reading */
     BOUMA_OPEN_CREATE = 2, /* a new file, for writing; EEXIST if it exists */
-    BOUMA_OPEN_APPEND = 3, /* made if missing; 'write' ignores the offset and
+    BOUMA_OPEN_APPEND = 3, /* created if missing; 'write' ignores the offset and
                               appends */
-    BOUMA_OPEN_UPDATE = 4, /* made if missing, for reading and writing; what is
-                              there stays. Follows links, as the next two */
+    BOUMA_OPEN_UPDATE = 4, /* created if missing, for reading and writing; the
+                              content stays. Follows links, as the next two */
     BOUMA_OPEN_EMPTY = 5,  /* the same, but emptied */
     BOUMA_OPEN_VIEW = 6    /* an existing file of any program, for reading */
 } bouma_open_mode;
 
 typedef struct bouma_io {
     size_t size; /* sizeof(bouma_io) */
-    void *user;  /* handed to every function */
+    void *user;  /* passed to every function */
 
     /* Begin and end work on the directory 'path'. With 'create' the directory
-     * is made: EEXIST if it exists already. */
+     * is created: EEXIST if it exists already. */
     int (*attach)(void *user, void **root, const char *path, int create);
     void (*detach)(void *user, void *root);
 
     int (*make_dir)(void *user, void *root, const char *name);
     /* Call 'each' with the name of every entry, in any order, until it returns
-     * non-zero, which then is the result. */
+     * non-zero; return that. */
     int (*list)(void *user, void *root, const char *name,
                 int (*each)(void *context, const char *entry), void *context);
     /* Make the entries of a directory durable; "" is the root itself. */
     int (*sync_dir)(void *user, void *root, const char *name);
-    /* Rename, in one step, also from one directory of the root to another; a
-     * directory takes along what is in it.
-     * Without 'replace', EEXIST if 'to' exists, and then nothing has changed.
-     */
+    /* Rename atomically, also from one directory of the root to another, and
+     * directories with their content. Without 'replace', EEXIST if 'to' exists,
+     * and nothing changes. */
     int (*publish)(void *user, void *root, const char *from, const char *to,
                    int replace);
     int (*remove)(void *user, void *root, const char *name);
@@ -72,8 +71,8 @@ typedef struct bouma_io {
     int (*open)(void *user, void *root, void **file, const char *name,
                 bouma_open_mode mode);
     int (*file_size)(void *user, void *file, uint64_t *bytes);
-    /* May move fewer bytes than asked, as pread and pwrite; *done says how
-     * many. A read of 0 bytes is the end of the file. */
+    /* May transfer fewer bytes than asked, as pread and pwrite; *done is their
+     * number. A read of 0 bytes is the end of the file. */
     int (*read)(void *user, void *file, void *data, size_t bytes,
                 uint64_t offset, size_t *done);
     int (*write)(void *user, void *file, const void *data, size_t bytes,
@@ -81,26 +80,27 @@ typedef struct bouma_io {
     int (*sync)(void *user, void *file);
     int (*close)(void *user, void *file);
 
-    /* Who is this process: one line of text, NUL-terminated, kept with the
-     * epoch that a writer claims; and whether the process of such a line still
-     * runs: 1 yes, 0 no, -1 cannot be told (it is on another machine). */
+    /* 'identity' describes this process in one line of text, NUL-terminated,
+     * which is stored with the epoch that a writer claims. 'alive' says whether
+     * the process of such a line still runs: 1 yes, 0 no, -1 unknown (it is on
+     * another machine). */
     int (*identity)(void *user, char *text, size_t bytes);
     int (*alive)(void *user, const char *text);
 
-    /* May be NULL. The file will have so many bytes: a hint, by which a file
-     * system can make room at once; or learn now that there is none (ENOSPC).
-     */
+    /* May be NULL. A hint that the file will have 'bytes' bytes, so that a file
+     * system can allocate them at once, or report now that there is no space
+     * (ENOSPC). */
     int (*reserve)(void *user, void *file, uint64_t bytes);
 
-    /* May be NULL. Remove a directory, if it is empty; else ENOTEMPTY. */
+    /* May be NULL. Remove an empty directory; else ENOTEMPTY. */
     int (*remove_dir)(void *user, void *root, const char *name);
 
-    /* May be NULL. The size of the pieces in which the storage keeps files
-     * (blocks, stripes), which writes had better be a multiple of. */
+    /* May be NULL. The size of the blocks or stripes of the storage; writes
+     * should be multiples of it. */
     int (*block_bytes)(void *user, void *root, uint64_t *bytes);
 
-    /* 1: calls on different roots may come from several threads at once. Else
-     * what could be done in the background is done by whoever calls. */
+    /* 1: calls on different roots may come from several threads at once.
+     * Otherwise background work is done on the calling thread. */
     int concurrent;
 
     /* May be NULL. Whether two roots are the same directory. */
@@ -110,12 +110,12 @@ typedef struct bouma_io {
 /* The table for POSIX file systems. */
 BOUMA_API const bouma_io *bouma_io_posix(void);
 
-/* A table that keeps everything in memory, with its own state; for tests, and
- * for programs of one process that stage data or have no file system. Others do
- * not see it, so a dataset or file of several ranks cannot be opened with it
- * (BOUMA_EINVAL): stage these in a directory, as in /dev/shm, or by the option
- * 'local'. Several threads may use it, each with datasets of its own. NULL if
- * there is no memory. Datasets that use it must be freed first. */
+/* A table that keeps everything in memory; for tests, and for serial programs
+ * that stage data or have no file system. Other processes do not see it, so a
+ * dataset or file of several ranks cannot be opened with it (BOUMA_EINVAL):
+ * stage these in a directory, as in /dev/shm, or with the option 'local'.
+ * Several threads may use it, each with its own datasets. NULL if there is no
+ * memory. Free the datasets that use it first. */
 BOUMA_API bouma_io *bouma_io_memory_new(void);
 BOUMA_API void bouma_io_memory_free(bouma_io *io);
 

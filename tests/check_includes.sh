@@ -1,6 +1,7 @@
 #!/bin/sh
 # The order of folders in src/: each includes only itself and those before it.
-# Only the files for MPI include mpi.h. With a library (libbouma.a) as argument:
+# Only the files for MPI include mpi.h. Reals become text, and text reals, only in
+# base/plain_text.c, which minds the locale. With a library (libbouma.a) as argument:
 # all its global names begin with bouma_ or bm_.
 #
 #   check_includes.sh [LIBRARY...]
@@ -46,6 +47,13 @@ wrong=$(grep -HnE '#[[:space:]]*include[[:space:]]*[<"](mpi|bouma_mpi)\.h' \
     src/*/*.[ch] include/*.h |
     grep -vE '^(src/comm/comm_mpi(_together)?\.[ch]|src/api/api_mpi\.c|include/bouma_mpi\.h):' ||
     true)
+if [ -n "$wrong" ]; then
+    echo "$wrong"
+    failed=1
+fi
+
+wrong=$(grep -HnE '\<(v[a-z]*printf|strto(d|f|ld)|ato[fld])[[:space:]]*\(|[^_a-z]snprintf\(.*%[-+ #0-9.*]*[aefgAEFG]' \
+    src/*/*.[ch] | grep -v '^src/base/plain_text\.c:' || true)
 if [ -n "$wrong" ]; then
     echo "$wrong"
     failed=1

@@ -7,6 +7,7 @@
 set -eu
 cd "${1:-$(dirname "$0")/../src/api}"
 exempt='
+bouma_assign_is_for_grids bouma_codec_info_get
 bouma_attributes_count bouma_attributes_find bouma_attributes_get
 bouma_attributes_set bouma_attributes_set_number bouma_attributes_set_text
 bouma_dataset_attributes bouma_dataset_clear_failures bouma_dataset_info_get

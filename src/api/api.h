@@ -35,7 +35,7 @@ enum bm_api_use {
 int bm_api_begin(bouma_dataset *ds, enum bm_api_use use);
 
 /* A call has ended with 'rc', which comes back: tell the trace, if there is
- * one. It began at 'begun', a bm_trace_now() of ds->tracing.trace. */
+ * one. It began at 'begun', a bm_trace_now() of ds->engine.tracing.trace. */
 int bm_api_traced(bouma_dataset *ds, const char *call, double begun, int rc);
 
 /* Whether things can be defined and written. */

@@ -17,9 +17,9 @@ bouma_attributes *bouma_dataset_attributes(bouma_dataset *ds)
         bm_api_check_open(ds); /* for its message */
     if (!ds || !ds->opened)
         return NULL;
-    if (!ds->described)
+    if (!ds->found.described)
         bm_error_clear(&ds->error);
-    return bm_dataset_describe(ds) ? NULL : owned(&ds->attributes, ds);
+    return bm_dataset_describe(ds) ? NULL : owned(&ds->found.attributes, ds);
 }
 
 bouma_attributes *bouma_dataset_step_attributes(bouma_dataset *ds)

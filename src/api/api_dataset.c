@@ -177,8 +177,8 @@ int bm_api_check_open(bouma_dataset *ds)
 
 int bm_api_traced(bouma_dataset *ds, const char *call, double begun, int rc)
 {
-    if (ds->tracing.trace)
-        bm_trace_add(ds->tracing.trace, "call", call, begun, NULL);
+    if (ds->engine.tracing.trace)
+        bm_trace_add(ds->engine.tracing.trace, "call", call, begun, NULL);
     return rc;
 }
 
@@ -198,7 +198,7 @@ int bouma_dataset_close(bouma_dataset *ds)
         return rc;
     if (ds->commits.held_count)
         flushed = bm_commit_flush(ds);
-    if (ds->drain)
+    if (ds->draining.drain)
         drained = bm_drain_finish(ds);
     if (ds->mode != BM_MODE_READ && (ds->comm->rank == 0 || ds->claim.claims)) {
         struct bm_error why = {0};
@@ -206,7 +206,7 @@ int bouma_dataset_close(bouma_dataset *ds)
 
         rc = bm_commit_settle_all(ds);
         if (!rc)
-            bm_sweep_all_replaced(ds);
+            bm_sweep_all_replaced(&ds->commits.replaced, &ds->store);
         /* A step that is not durable now, the next writer will see to. */
         released = bm_dataset_release(ds, &why);
         if (!rc && released)
@@ -218,7 +218,7 @@ int bouma_dataset_close(bouma_dataset *ds)
         rc = bm_fail(&ds->error, BOUMA_ESTATE,
                      "step %" PRIu64 " was begun and not ended; it is dropped, "
                      "and the dataset closed",
-                     ds->step);
+                     ds->given.step);
     rc = bm_comm_agree(ds->comm,
                        flushed   ? flushed
                        : drained ? drained
@@ -227,7 +227,7 @@ int bouma_dataset_close(bouma_dataset *ds)
     bm_dataset_end_trace(ds);
     ds->closed = 1;
     ds->given.in_step = 0;
-    bm_dataset_forget_puts(ds);
+    bm_given_forget_puts(&ds->given, ds->a);
     return rc;
 }
 
@@ -240,7 +240,7 @@ void bouma_dataset_free(bouma_dataset *ds)
     for (const struct bm_open_step *s = ds->open_steps; s; s = s->next)
         if (s->busy) /* by a callback of a call that goes on */
             return;
-    bm_write_release(ds);
+    bm_write_release(&ds->carried, ds->a);
     bm_dataset_free(ds);
 }
 
@@ -253,14 +253,14 @@ const char *bouma_error_message(const bouma_dataset *ds)
 
 const char *bouma_dataset_note(const bouma_dataset *ds, int i)
 {
-    if (ds && ds->opened && !ds->described) {
+    if (ds && ds->opened && !ds->found.described) {
         bouma_dataset *here = (bouma_dataset *)ds;
         struct bm_error last = ds->error;
 
         bm_dataset_describe(here); /* who asks for steps learns of a failure */
         here->error = last;
     }
-    return ds && i >= 0 && i < ds->note_count ? ds->notes[i] : NULL;
+    return ds && i >= 0 && i < ds->found.note_count ? ds->found.notes[i] : NULL;
 }
 
 int bouma_dataset_refresh(bouma_dataset *ds)
@@ -304,7 +304,7 @@ int bouma_dataset_flush(bouma_dataset *ds)
     if (ds->comm->rank == 0)
         rc = bm_commit_settle_all(ds);
     rc = bm_comm_agree(ds->comm, rc, &ds->error);
-    return rc || !ds->drain ? rc : bm_drain_finish(ds);
+    return rc || !ds->draining.drain ? rc : bm_drain_finish(ds);
 }
 
 int bouma_dataset_truncate(bouma_dataset *ds, int64_t step)
@@ -318,7 +318,7 @@ int bouma_dataset_truncate(bouma_dataset *ds, int64_t step)
         rc = bm_fail(&ds->error, BOUMA_ESTATE,
                      "step %" PRIu64 " was begun and not ended; end it before "
                      "others are dropped",
-                     ds->step);
+                     ds->given.step);
     if (!rc && step < -1)
         rc = bm_fail(&ds->error, BOUMA_EINVAL,
                      "steps cannot be dropped behind step %" PRId64
@@ -330,7 +330,7 @@ int bouma_dataset_truncate(bouma_dataset *ds, int64_t step)
         bm_fail(&ds->error, rc, "the ranks drop different steps");
     if (!rc && ds->commits.held_count)
         rc = bm_commit_flush(ds);
-    if (!rc && ds->drain)
+    if (!rc && ds->draining.drain)
         rc = bm_drain_finish(ds);
     return rc ? rc : bm_dataset_truncate(ds, step);
 }
@@ -340,7 +340,7 @@ int bouma_dataset_drain(bouma_dataset *ds)
     BM_STRICT_MATH;
     int rc = begin(ds, "draining");
 
-    return rc || !ds->drain ? rc : bm_drain_finish(ds);
+    return rc || !ds->draining.drain ? rc : bm_drain_finish(ds);
 }
 
 /* 'const' is about what is in the dataset, not about what the handle has read
@@ -353,9 +353,9 @@ static int list_steps(const bouma_dataset *ds)
 
 int64_t bouma_dataset_step_count(const bouma_dataset *ds)
 {
-    if (ds && ds->opened && !ds->listed && list_steps(ds))
+    if (ds && ds->opened && !ds->found.listed && list_steps(ds))
         return -1;
-    return ds ? (int64_t)ds->steps.count : 0;
+    return ds ? (int64_t)ds->found.steps.count : 0;
 }
 
 /* Not that of a failed opening, which stays. */
@@ -376,20 +376,20 @@ int bouma_dataset_step_get(const bouma_dataset *ds, int64_t i,
         return BOUMA_EINVAL;
     if (!ds->opened)
         return bm_api_check_open((bouma_dataset *)ds);
-    rc = ds->listed ? BOUMA_OK : list_steps(ds);
+    rc = ds->found.listed ? BOUMA_OK : list_steps(ds);
     if (rc)
         return rc;
-    if (i < 0 || (size_t)i >= ds->steps.count) {
+    if (i < 0 || (size_t)i >= ds->found.steps.count) {
         struct bm_error *error = (struct bm_error *)&ds->error;
 
         bm_error_clear(error);
         return bm_fail(error, BOUMA_ENOTFOUND,
                        "%s: has %zu steps, counted from 0; none is at place "
                        "%" PRId64,
-                       ds->store.path, ds->steps.count, i);
+                       ds->store.path, ds->found.steps.count, i);
     }
-    out->step = (int64_t)ds->steps.entries[i].step;
-    out->time = ds->steps.entries[i].time;
+    out->step = (int64_t)ds->found.steps.entries[i].step;
+    out->time = ds->found.steps.entries[i].time;
     return BOUMA_OK;
 }
 
@@ -401,13 +401,13 @@ int bouma_dataset_info_get(const bouma_dataset *ds, bouma_dataset_info *out)
     if (!ds)
         return BOUMA_EINVAL;
     memcpy(out->id, ds->id, 16);
-    out->format_major = ds->major;
-    out->format_minor = ds->minor;
+    out->format_major = ds->version.major;
+    out->format_minor = ds->version.minor;
     out->bytes_read = ds->store.bytes_read + ds->second.bytes_read;
     out->bytes_written = ds->store.bytes_written;
     out->files_opened = ds->store.files_opened + ds->second.files_opened;
     out->local_bytes_read = ds->mode == BM_MODE_READ ? ds->second.bytes_read
-                            : ds->drain              ? ds->store.bytes_read
+                            : ds->draining.drain     ? ds->store.bytes_read
                                                      : 0;
     return BOUMA_OK;
 }

@@ -90,7 +90,7 @@ static int move(bouma_io_file *file, void *const *data, int reading)
 
     if (rc)
         return rc;
-    if (!file->declared)
+    if (!file->declared.complete)
         return bm_fail(&file->error, BOUMA_ESTATE,
                        "nothing is declared; %s comes after "
                        "bouma_io_declare()",
@@ -99,8 +99,8 @@ static int move(bouma_io_file *file, void *const *data, int reading)
         return bm_fail(&file->error, BOUMA_ESTATE,
                        "%s/%s: was opened for reading", file->store.path,
                        file->name);
-    for (size_t i = 0; i < file->variables && !rc; i++)
-        if (file->bytes[i] && (!data || !data[i]))
+    for (size_t i = 0; i < file->declared.variables && !rc; i++)
+        if (file->declared.bytes[i] && (!data || !data[i]))
             rc = bm_fail(&file->error, BOUMA_EINVAL,
                          "%s: there is no data for variable %zu", call, i);
     return bm_plain_move(file, data, reading, rc);
@@ -145,11 +145,11 @@ int bouma_io_group(const bouma_io_file *file, int *group, int *rank, int *ranks)
     if (!file || !file->opened)
         return BOUMA_EINVAL;
     if (group)
-        *group = file->group;
+        *group = file->group.number;
     if (rank)
-        *rank = file->comm->rank - file->first_rank;
+        *rank = file->comm->rank - file->group.first_rank;
     if (ranks)
-        *ranks = file->ranks;
+        *ranks = file->group.ranks;
     return BOUMA_OK;
 }
 

@@ -189,7 +189,7 @@ static int put_particles(struct bm_object *set, uint64_t count,
     if (!rc)
         rc = fill_block(&block, columns, column_count, bounds, &ds->error);
     if (!rc && copy)
-        rc = bm_particle_block_keep_copy(ds, &block);
+        rc = bm_particle_block_keep_copy(&block, ds->a, &ds->error);
     else if (!rc && ds->options.check > 0)
         bm_particle_block_remember(&block);
     if (!rc)

@@ -107,7 +107,7 @@ static int check_condition(const struct bm_object *set,
         return bm_fail(error, BOUMA_EINVAL,
                        "a condition on \"%s/%s\" has NaN as a limit", set->name,
                        v->name);
-    if (!v->present && set->particles)
+    if (!v->in_step.present && set->particles)
         return bm_fail(error, BOUMA_ENOTFOUND,
                        "variable \"%s/%s\" is not in this step", set->name,
                        v->name);
@@ -155,7 +155,7 @@ static int check_variables(const struct bm_object *set,
                            "particles \"%s\": a variable that is asked for is "
                            "not one of theirs",
                            set->name);
-        if (!v->present && set->particles)
+        if (!v->in_step.present && set->particles)
             return bm_fail(error, BOUMA_ENOTFOUND,
                            "variable \"%s/%s\" is not in this step", set->name,
                            v->name);
@@ -199,7 +199,7 @@ static int complete(bouma_particles_query *out, bouma_variable ***list,
             return bm_fail(error, BOUMA_ENOMEM, "no memory for a query");
         out->variable_count = 0;
         for (int i = 0; i < set->count; i++)
-            if (set->variables[i]->present || !set->particles)
+            if (set->variables[i]->in_step.present || !set->particles)
                 (*list)[out->variable_count++] = set->variables[i];
         out->variables = *list;
     }
@@ -219,7 +219,7 @@ static int check_alone(const bouma_particles_query *q,
 static int run(struct bm_particle_query *own)
 {
     struct bouma_dataset *ds = own->step->ds;
-    double begun = bm_trace_now(ds->tracing.trace);
+    double begun = bm_trace_now(ds->engine.tracing.trace);
 
     return bm_api_traced(ds, "query particles", begun, bm_particle_query(own));
 }
@@ -463,7 +463,7 @@ int bouma_particles_restart(bouma_particle_data **out,
                 "the ranks ask for different steps, particles, variables, "
                 "conditions or qualities, or some for a box and some for a "
                 "share; only their boxes may differ");
-    begun = bm_trace_now(ds->tracing.trace);
+    begun = bm_trace_now(ds->engine.tracing.trace);
     if (!rc)
         rc = bm_restart(out, set->schema->step, set, &own, shares, rc);
     bm_drop(set->schema->a, list);

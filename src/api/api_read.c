@@ -19,7 +19,7 @@ int bouma_step_open(bouma_step **out, bouma_dataset *ds, int64_t step)
     rc = bm_api_begin(ds, BM_TO_READ);
     if (rc)
         return rc;
-    begun = bm_trace_now(ds->tracing.trace);
+    begun = bm_trace_now(ds->engine.tracing.trace);
     /* A negative number is no step of any dataset: let all ranks hear so. */
     rc = bm_step_open(out, ds, (uint64_t)step);
     return bm_api_traced(ds, "open step", begun, rc);
@@ -201,7 +201,6 @@ void bouma_grid_info_get(const bouma_grid *grid, bouma_grid_info *out)
 {
     BM_STRICT_MATH;
     const struct bm_object *object;
-    int64_t edges[3];
     int first;
 
     if (!out)
@@ -211,19 +210,19 @@ void bouma_grid_info_get(const bouma_grid *grid, bouma_grid_info *out)
         return;
     object = &grid->object;
     first = 3 - object->ndims;
-    object->layout->edges(object, edges);
     out->name = object->name;
     out->ndims = object->ndims;
     out->levels = object->levels;
     for (int d = 0; d < object->ndims; d++) {
         out->shape[d] = object->domain.hi[first + d];
-        out->patch[d] = edges[first + d];
         out->origin[d] = object->origin[d];
         out->spacing[d] = object->spacing[d];
     }
     out->unit = object->unit;
     out->variables = object->count;
     out->patches = object->layout->chunking(object).count;
+    out->layout = (bouma_layout)object->layout->code;
+    object->layout->info(object, out);
 }
 
 /* Peak signal to noise: the width of the range over the root of the mean
@@ -233,7 +232,7 @@ static double psnr_of(const struct bouma_variable *v)
     double low = INFINITY, high = -INFINITY, samples = 0;
 
     for (int j = 0; j < v->components; j++) {
-        const struct bm_range *r = &v->ranges[j];
+        const struct bm_range *r = &v->in_step.ranges[j];
 
         samples += (double)r->count;
         if (r->count) {
@@ -241,13 +240,14 @@ static double psnr_of(const struct bouma_variable *v)
             high = fmax(high, bm_scalar_double(r->high, v->type));
         }
     }
-    if (isinf(v->loss.squares))
+    if (isinf(v->in_step.loss.squares))
         return NAN; /* nobody looked */
-    if (!(v->loss.squares > 0) || !(high > low))
+    if (!(v->in_step.loss.squares > 0) || !(high > low))
         return INFINITY;
     if (isinf(high - low))
         return NAN; /* the finite range is not recorded */
-    return 20 * log10(high - low) - 10 * log10(v->loss.squares / samples);
+    return 20 * log10(high - low) -
+           10 * log10(v->in_step.loss.squares / samples);
 }
 
 uint64_t bouma_variable_level_bytes(const bouma_variable *variable, int level)
@@ -256,7 +256,7 @@ uint64_t bouma_variable_level_bytes(const bouma_variable *variable, int level)
                     ? bm_added_piece(variable->object, level)
                     : -1;
 
-    return piece < 0 ? 0 : variable->level_bytes[piece];
+    return piece < 0 ? 0 : variable->in_step.level_bytes[piece];
 }
 
 void bouma_variable_info_get(const bouma_variable *variable,
@@ -275,13 +275,13 @@ void bouma_variable_info_get(const bouma_variable *variable,
     out->codec = variable->codec;
     out->codec_level = variable->effort;
     out->unit = variable->unit;
-    out->present = variable->present;
-    out->raw_bytes = variable->raw_bytes;
-    out->stored_bytes = variable->stored_bytes;
+    out->present = variable->in_step.present;
+    out->raw_bytes = variable->in_step.raw_bytes;
+    out->stored_bytes = variable->in_step.stored_bytes;
     out->tolerance = variable->tolerance;
     out->tolerance_kind = variable->tolerance_kind;
     out->bound = variable->bound;
-    out->largest_error = variable->loss.largest;
+    out->largest_error = variable->in_step.loss.largest;
     out->span = variable->span;
     out->psnr = psnr_of(variable);
     out->nominal = variable->nominal;
@@ -297,7 +297,7 @@ static int check_present(const bouma_variable *v)
                        "variable \"%s/%s\" is being written; open a step to "
                        "read",
                        v->object->name, v->name);
-    if (!v->present)
+    if (!v->in_step.present)
         return bm_fail(error, BOUMA_ENOTFOUND,
                        "variable \"%s/%s\" is not in this step",
                        v->object->name, v->name);
@@ -339,7 +339,7 @@ int bouma_variable_range(const bouma_variable *variable, int component,
                        "none is at place %d",
                        variable->object->name, variable->name,
                        variable->components, component);
-    bm_range_public(out, &variable->ranges[component], variable->type);
+    bm_range_public(out, &variable->in_step.ranges[component], variable->type);
     return BOUMA_OK;
 }
 
@@ -455,7 +455,7 @@ int bouma_variable_read(bouma_variable *variable, int level,
     if (rc || is_empty(&r))
         return rc;
     step = variable->object->schema->step;
-    begun = bm_trace_now(step->ds->tracing.trace);
+    begun = bm_trace_now(step->ds->engine.tracing.trace);
     rc = bm_read_box(step, &r);
     return bm_api_traced(step->ds, "read box", begun, rc);
 }
@@ -498,7 +498,7 @@ int bouma_step_read(bouma_step *step, const bouma_request *requests,
                               r->memory);
         n += !rc && !is_empty(&own[n]);
     }
-    begun = bm_trace_now(ds->tracing.trace);
+    begun = bm_trace_now(ds->engine.tracing.trace);
     rc = bm_read_all(step, own, n, rc);
     bm_drop(ds->a, own);
     return bm_api_traced(ds, "read boxes of all", begun, rc);
@@ -544,7 +544,7 @@ int bouma_variable_query(bouma_variable *variable,
     if (rc)
         return rc;
     step = variable->object->schema->step;
-    begun = bm_trace_now(step->ds->tracing.trace);
+    begun = bm_trace_now(step->ds->engine.tracing.trace);
     rc = bm_query(step, variable, query, &lifted);
     return bm_api_traced(step->ds, "query patches", begun, rc);
 }
@@ -585,7 +585,7 @@ int bouma_refinement_next(bouma_refinement *refinement)
     rc = bm_api_check_idle(refinement->step);
     if (rc)
         return rc;
-    begun = bm_trace_now(ds->tracing.trace);
+    begun = bm_trace_now(ds->engine.tracing.trace);
     rc = bm_refinement_next(refinement);
     return bm_api_traced(ds, "refine", begun, rc);
 }

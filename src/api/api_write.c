@@ -201,7 +201,7 @@ int bm_api_check_put(bouma_dataset *ds, const struct bm_schema *schema,
 static void forget_step(bouma_dataset *ds)
 {
     ds->given.in_step = 0;
-    bm_dataset_forget_puts(ds);
+    bm_given_forget_puts(&ds->given, ds->a);
     bm_attributes_clear(&ds->given.step_attributes);
 }
 
@@ -216,7 +216,7 @@ static int begin(bouma_dataset *ds, int64_t step, double time)
         return bm_fail(&ds->error, BOUMA_ESTATE,
                        "step %" PRIu64 " was begun and not ended; call "
                        "bouma_step_end() or bouma_step_abort() first",
-                       ds->step);
+                       ds->given.step);
     if (step < 0)
         return bm_fail(&ds->error, BOUMA_EINVAL,
                        "step numbers begin at 0; this is %" PRId64, step);
@@ -227,8 +227,8 @@ static int begin(bouma_dataset *ds, int64_t step, double time)
                        step, time);
     forget_step(ds);
     ds->given.in_step = 1;
-    ds->step = (uint64_t)step;
-    ds->time = time;
+    ds->given.step = (uint64_t)step;
+    ds->given.time = time;
     return BOUMA_OK;
 }
 
@@ -316,7 +316,7 @@ static int put_block(bouma_variable *v, const bouma_box *box, const void *data,
     rc = bm_api_check_strides(v, shape, put.from.stride,
                               put.from.component_stride, 1);
     if (!rc && copy)
-        rc = bm_put_keep_copy(ds, &put);
+        rc = bm_put_keep_copy(&put, ds->a, &ds->error);
     else if (!rc && ds->options.check > 0)
         bm_put_remember(&put);
     if (!rc)
@@ -362,7 +362,7 @@ static int end(bouma_dataset *ds, int status, bouma_record *record)
     if (!rc)
         rc = status;
     settled = bm_api_settle(ds, NULL);
-    begun = bm_trace_now(ds->tracing.trace);
+    begun = bm_trace_now(ds->engine.tracing.trace);
     rc = settled ? settled : bm_write_step(ds, rc, record);
     bm_refused_end_step(&ds->given.refused);
     forget_step(ds);

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/plain_text.h"
+
 const char *bouma_status_name(int status)
 {
     switch (status) {
@@ -44,7 +46,7 @@ static int note(struct bm_error *error, int status, const char *format,
     if (error->status != BOUMA_OK)
         return 0;
     error->status = status;
-    vsnprintf(error->text, sizeof(error->text), format, args);
+    bm_format_list(error->text, sizeof(error->text), format, args);
     return 1;
 }
 
@@ -132,7 +134,7 @@ void bm_error_prefix(struct bm_error *error, const char *format, ...)
 
     memcpy(old, error->text, sizeof(old));
     va_start(args, format);
-    vsnprintf(error->text, sizeof(error->text), format, args);
+    bm_format_list(error->text, sizeof(error->text), format, args);
     va_end(args);
     n = strlen(error->text);
     snprintf(error->text + n, sizeof(error->text) - n, ": %s", old);

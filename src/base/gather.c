@@ -33,38 +33,23 @@ GATHER(16)
 GATHER(32)
 GATHER(64)
 
-void bm_gather(void *to, const void *from, const uint32_t *places, size_t n,
-               size_t size)
-{
-    switch (size) {
-    case 1:
-        gather_8(to, from, places, n);
-        break;
-    case 2:
-        gather_16(to, from, places, n);
-        break;
-    case 4:
-        gather_32(to, from, places, n);
-        break;
-    default:
-        gather_64(to, from, places, n);
+#define BY_SIZE(function, name, place)                                         \
+    void function(void *to, const void *from, const place *places, size_t n,   \
+                  size_t size)                                                 \
+    {                                                                          \
+        switch (size) {                                                        \
+        case 1:                                                                \
+            name##_8(to, from, places, n);                                     \
+            break;                                                             \
+        case 2:                                                                \
+            name##_16(to, from, places, n);                                    \
+            break;                                                             \
+        case 4:                                                                \
+            name##_32(to, from, places, n);                                    \
+            break;                                                             \
+        default:                                                               \
+            name##_64(to, from, places, n);                                    \
+        }                                                                      \
     }
-}
-
-void bm_gather_near(void *to, const void *from, const uint16_t *places,
-                    size_t n, size_t size)
-{
-    switch (size) {
-    case 1:
-        near_8(to, from, places, n);
-        break;
-    case 2:
-        near_16(to, from, places, n);
-        break;
-    case 4:
-        near_32(to, from, places, n);
-        break;
-    default:
-        near_64(to, from, places, n);
-    }
-}
+BY_SIZE(bm_gather, gather, uint32_t)
+BY_SIZE(bm_gather_near, near, uint16_t)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/plain_text.h"
 
 /* ---- the table ---------------------------------------------------------- */
 
@@ -65,93 +66,95 @@ enum {
 static const struct bm_option table[] = {
     {CHOICE(durability, BOUMA_DURABILITY_LIST, "MODE"), USE(SAME | STEPS),
      .standard = BOUMA_DURABLE, .prefix = "group=", .count = "group",
-     HELP("what survives a power loss; group=K: K steps at once")},
+     HELP("what survives a power loss; group=K syncs K steps at once")},
     {INTEGER(group, 1000), USE(SAME | STEPS), .standard = 8,
-     HELP("steps that become durable together, with durability group; default: "
+     HELP("steps that become durable together with durability group; default: "
           "8")},
     {FLAG(replace, "replace", yes_no), USE(SAME | STEPS),
-     HELP("a step that exists may be written again")},
+     HELP("allow a step that exists to be written again")},
     {FLAG(force, "force", yes_no), USE(SAME | STEPS),
-     HELP("also if another writer seems to be at work")},
+     HELP("go on even if another writer seems to be active")},
     {INTEGER(files, 1 << 20), USE(SAME | STEPS | PLAN),
-     HELP("number of files of a step, of grids and of each set of particles; "
-          "default: of some 64 MiB, at most one a rank")},
+     HELP("number of files of a step, for grids and for each set of particles; "
+          "default: files of about 64 MiB, at most one per rank")},
     {BYTES(file_size, "file-size", 0), USE(SAME | STEPS | PLAN),
-     HELP("wanted size of a file, such as 64M, if files is not given")},
+     HELP("desired size of a file, such as 64M, if files is not given")},
     {CHOICE(distribute, BOUMA_DISTRIBUTE_LIST, "SCHEME"),
      USE(SAME | STEPS | PLAN), .standard = BOUMA_DISTRIBUTE_BALANCED,
-     HELP("which rank puts a patch together and encodes it; weighted: balanced "
-          "by the times of the step before")},
+     HELP("which rank assembles and encodes a shared patch; weighted: balance "
+          "the encoding times of the previous step")},
     {CHOICE(assign, BOUMA_ASSIGN_LIST, "SCHEME"), USE(SAME | STEPS | PLAN),
-     HELP("which file holds a chunk, or which particles; kdtree, aug and "
-          "split: particles only")},
+     HELP("which file holds a chunk or a particle; kdtree, aug and split: "
+          "particles only")},
     {CHOICE(place, BOUMA_PLACE_LIST, "SCHEME"), USE(SAME | STEPS | PLAN),
      .standard = BOUMA_PLACE_SPREAD,
      HELP("which rank writes a file; cost: the one that gathers it at the "
           "least cost on the machine")},
     {CHOICE(order, BOUMA_ORDER_LIST, "ORDER"), USE(SAME | STEPS),
      .standard = BOUMA_ORDER_LEVEL,
-     HELP("coarse levels of all chunks first (best for looking), or the levels "
-          "of each chunk together (best for random access)")},
+     HELP("order in a file: coarse levels of all chunks first (best for "
+          "viewing), or the levels of each chunk together (best for random "
+          "access)")},
     {BYTES(message_bytes, "message-bytes", 1 << 30), USE(SAME | STEPS),
      .standard = GIB, HELP("longest message between ranks; default: 1 GiB")},
     {BYTES(buffer_bytes, "buffer-bytes", 0), USE(SAME | STEPS | PLAN),
-     HELP("size of each buffer of a writer; default: the block or stripe of "
-          "the storage from 1 MiB on, else 4 MiB, of plain files 1 MiB")},
-    {BYTES(memory_limit, "memory-limit", 0), USE(STEPS), .standard = 16 * GIB,
-     HELP("largest single allocation for what is in a file, but for files up "
-          "to 4 KiB; default: 16 GiB")},
-    {SECONDS(timeout), USE(STEPS), .standard = PATIENCE,
-     HELP("give up after so long without a sign of another rank; default: "
-          "1800; inf: never")},
-    {INTEGER(threads, 256), USE(STEPS),
      HELP(
-         "worker threads per rank; default: 1 with several ranks, else one for "
-         "each processor, up to 8")},
+         "size of each buffer of a writer; default: the block or stripe of the "
+         "storage if that is at least 1 MiB, else 4 MiB; plain files: 1 MiB")},
+    {BYTES(memory_limit, "memory-limit", 0), USE(STEPS), .standard = 16 * GIB,
+     HELP("largest single allocation for the content of a file, except for "
+          "files up to 4 KiB; default: 16 GiB")},
+    {SECONDS(timeout), USE(STEPS), .standard = PATIENCE,
+     HELP("give up after this time without a message from another rank; "
+          "default: 1800; inf: never")},
+    {INTEGER(threads, 256), USE(STEPS),
+     HELP("worker threads per rank; default: 1 with several ranks, else one "
+          "per processor, up to 8")},
     {FLAG(best_axis, "best-axis", yes_no), USE(SAME | STEPS),
-     HELP("split trees over ranks (kdtree, split) along the axis where that is "
-          "most even, not along the longest")},
+     HELP("split trees over ranks (kdtree, split) along the axis with the most "
+          "even split, not along the longest")},
     {TEXT(machine, "SPEC"), USE(SAME | STEPS | PLAN),
-     HELP("what is where and how fast, for place cost: flat, torus:8x8x8, "
-          "another model, auto, or a machine file; default: flat")},
+     HELP("network and speeds, for place cost: flat, torus:8x8x8 or another "
+          "model, auto, or a machine file; default: flat")},
     {CHOICE(tier, BOUMA_TIER_LIST, "TIER"), USE(SAME | STEPS | PLAN),
      .variable = "BOUMA_TIER",
-     HELP("the memory that a writer's buffers are in; local: a file in the "
-          "directory local; default: dram, or by cost")},
+     HELP("memory for the buffers of a writer; local: a file in the directory "
+          "local; default: dram, with place cost the cheapest")},
     {TEXT(local, "DIR"), USE(STEPS),
-     HELP("a directory on storage of the node: for persist, for tier local, "
-          "and to read what is kept there")},
+     HELP("a directory on node-local storage: for persist, for tier local, and "
+          "to read the steps kept there")},
     {FLAG(persist, "persist", yes_no), USE(SAME | STEPS),
-     HELP("keep steps in the directory local, and copy them to their place "
-          "meanwhile")},
+     HELP("commit steps in the directory local, and copy them to the dataset "
+          "in the background")},
     {INTEGER(buffers, 4096), USE(SAME | STEPS | PLAN),
      HELP("buffers of a writer: while one is stored, the next is filled; "
           "default: 2, with async 16")},
     {CHOICE(transport, BOUMA_TRANSPORT_LIST, "HOW"), USE(SAME | STEPS),
-     HELP("how bytes get to a writer; windows: ranks of its node put them into "
-          "its memory; default: windows, of plain files messages, or by the "
-          "machine file")},
+     HELP("how bytes get to a writer; windows: ranks on its node copy them "
+          "into its memory; default: windows, for plain files messages, unless "
+          "the machine file says otherwise")},
     {FLAG(async, "async", yes_no), USE(SAME | STEPS),
-     HELP("a step ends when all is gathered, and is stored meanwhile")},
+     HELP("end a step when its data are gathered, and store it in the "
+          "background")},
     {CHOICE(predict, BOUMA_PREDICT_LIST, "WHEN"), USE(SAME | STEPS),
      .standard = BOUMA_PREDICT_OFF,
-     HELP("in a series, the sizes of the last step choose the files of the "
-          "next, so that chunks are stored while others are encoded; default: "
+     HELP("from the second step on, choose files by the sizes of the previous "
+          "step, so that chunks are stored while others are encoded; default: "
           "off")},
     {INTEGER(writers, 1 << 20), USE(0),
-     HELP("ranks that write a plain file (bouma_io_*); default: all up to 16, "
-          "then 16, or one in 8 if that is more")},
+     HELP("ranks that write a plain file (bouma_io_*); default: all ranks up "
+          "to 16, else 16 or one in 8, whichever is more")},
     {FLAG(check, "check", on_off), USE(STEPS), .standard = CHECK_BY_DEFAULT,
-     HELP("a step fails if an array that was put has changed before the step "
-          "had ended; default: in debug builds only")},
+     HELP("fail a step if an array changes between the put and the end of the "
+          "step; default: in debug builds only")},
     {FLAG(clobber, "clobber", yes_no), USE(SAME | STEPS),
      .reason = "removes datasets, so only a program can set it (`bouma import "
                "--clobber`)",
-     HELP("start anew: a dataset that is there is removed, and nothing but a "
-          "dataset")},
+     HELP("start anew: remove a dataset that is there, and never anything "
+          "else")},
     {TEXT(trace, "FILE"), USE(SAME | STEPS), .variable = "BOUMA_TRACE",
-     HELP("write what each rank does when to FILE, as a trace for Perfetto; "
-          "'off': do not, whatever BOUMA_TRACE says")},
+     HELP("write a trace of all ranks for Perfetto to FILE; off: no trace, "
+          "even if BOUMA_TRACE is set")},
 };
 enum { OPTIONS = sizeof(table) / sizeof(table[0]) };
 _Static_assert((int)OPTIONS <= (int)BM_OPTIONS_MOST, "BM_OPTIONS_MOST");
@@ -177,7 +180,7 @@ static int parse_bytes(const char *text, uint64_t most, uint64_t *out)
     static const char units[] = "KMGTP";
     const char *unit;
     char *end;
-    double v = strtod(text, &end);
+    double v = bm_parse_real(text, &end);
 
     if (end == text || !(v >= 0))
         return 0;
@@ -221,7 +224,7 @@ static int parse_seconds(const char *text, double *out)
 {
     char *end;
 
-    *out = strtod(text, &end);
+    *out = bm_parse_real(text, &end);
     return end != text && !*end && *out >= 0;
 }
 
@@ -339,7 +342,7 @@ int bm_option_check(const struct bm_option *option, const bouma_options *opts,
         snprintf(text, bytes, "%" PRIu64, v.bytes);
         return !option->most || v.bytes <= option->most;
     case BM_OPTION_SECONDS:
-        snprintf(text, bytes, "%g", v.seconds);
+        bm_format(text, bytes, "%g", v.seconds);
         return v.seconds >= 0;
     case BM_OPTION_TEXT:
         break;
@@ -464,7 +467,7 @@ const char *bm_option_written(const struct bm_option *option, uint64_t number,
         break;
     case BM_OPTION_SECONDS:
         memcpy(&seconds, &number, sizeof(seconds));
-        snprintf(text, bytes, "%g", seconds);
+        bm_format(text, bytes, "%g", seconds);
         break;
     case BM_OPTION_FLAG:
     case BM_OPTION_INTEGER:

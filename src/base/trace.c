@@ -1,5 +1,6 @@
 /* trace.c -- see trace.h. */
 #include "base/trace.h"
+#include "base/plain_text.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -176,7 +177,7 @@ void bm_trace_put(struct bm_buffer *out, const char *format, ...)
     va_list arguments;
 
     va_start(arguments, format);
-    vsnprintf(text, sizeof(text), format, arguments);
+    bm_format_list(text, sizeof(text), format, arguments);
     va_end(arguments);
     bm_put_bytes(out, text, strlen(text));
 }

@@ -48,6 +48,7 @@ void bm_findings_each(const struct bm_buffer *bytes, const bouma_allocator *a,
 /* How to look at a subfile, and what of it is damaged. */
 struct bm_check {
     bouma_verify_depth depth;
+    const char *name; /* under which it lies; NULL: in its own place */
     const struct bm_lost_step *known; /* on record of the step; may be NULL */
     int is_part; /* of a local copy of several nodes: a file that is not here is on
                     another */
@@ -64,6 +65,10 @@ struct bm_check {
  * lost is told, and the rest looked at. */
 int bm_check_subfile(struct bouma_step *step, size_t i, struct bm_check *how,
                      struct bm_findings *out, bouma_verify_report *report);
+/* Whether the chunks of subfile 'i', which has this head, belong into it. */
+void bm_check_files(const struct bm_manifest *m, size_t i,
+                    const struct bm_head *head, const char *name,
+                    struct bm_findings *out);
 /* A note, if some of the files of a step are on other nodes. */
 void bm_tell_elsewhere(uint64_t files, const struct bm_manifest *m,
                        struct bm_findings *out);
@@ -81,6 +86,9 @@ int bm_verify(struct bm_comm *comm, struct bm_request *q,
 /* Whether the record of dropped steps can be read; BOUMA_OK or ENOMEM. */
 int bm_check_truncations(struct bm_store *s, const uint8_t id[16],
                          struct bm_findings *out);
+
+/* What is no file, or no directory, and should be one, as notes: kinds.c. */
+void bm_check_kinds(struct bm_store *s, struct bm_findings *out);
 
 /* Steps that are lost as a whole, as findings. */
 void bm_losses_tell(const struct bm_loss_list *list, struct bm_findings *out);

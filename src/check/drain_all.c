@@ -22,17 +22,18 @@ static int is_gone(const struct bm_lost_step *lost,
 }
 
 /* Its id, its steps, and those that it has lost. */
-static void encode_near(struct bm_buffer *b, const struct bm_drain_all *r,
+static void encode_near(struct bm_buffer *b, const uint8_t *id,
+                        const struct bm_loss_list *losses,
                         const struct bm_step_list *list)
 {
-    bm_put_bytes(b, r->id, 16);
+    bm_put_bytes(b, id, 16);
     bm_put_u64(b, list->count);
     for (size_t i = 0; i < list->count; i++)
         bm_put_step_entry(b, &list->entries[i]);
-    for (size_t i = 0; i < r->losses.count; i++)
-        if (is_gone(&r->losses.steps[i], list)) {
-            bm_put_step_entry(b, &r->losses.steps[i].entry);
-            bm_put_i64(b, r->losses.steps[i].recorded);
+    for (size_t i = 0; i < losses->count; i++)
+        if (is_gone(&losses->steps[i], list)) {
+            bm_put_step_entry(b, &losses->steps[i].entry);
+            bm_put_i64(b, losses->steps[i].recorded);
         }
 }
 
@@ -42,27 +43,31 @@ static int open_near(struct bm_drain_all *r, struct bm_buffer *mine)
 {
     struct bm_error why = {0};
     struct bm_step_list list;
-    struct bm_step_search search = {
-        .store = &r->near, .id = r->id, .found = &list, .how = BM_FIND_EXACT};
+    struct bm_step_search search = {.store = &r->near.store,
+                                    .id = r->id,
+                                    .found = &list,
+                                    .how = BM_FIND_EXACT};
     int rc, major, minor;
 
-    rc = bm_store_open(&r->near, r->options->io, r->a, r->near_path, 0, &why);
+    rc = bm_store_open(&r->near.store, r->options->io, r->a, r->near.path, 0,
+                       &why);
     if (rc == BOUMA_ENOTFOUND)
         return BOUMA_OK;
     if (rc)
         return bm_fail(r->error, rc, "%s", why.text);
-    r->has_near = 1;
-    r->near.memory_limit = r->options->memory_limit;
+    r->near.exists = 1;
+    r->near.store.memory_limit = r->options->memory_limit;
     bm_step_list_init(&list, r->a);
-    rc = bm_identity_load(&r->near, r->id, &major, &minor, r->error);
+    rc = bm_identity_load(&r->near.store, r->id, &major, &minor, r->error);
     if (!rc)
         rc = bm_steps_find(&search, r->error);
     if (!rc)
-        rc = bm_losses_find_all(&r->near, r->id, &r->losses, 1, r->error);
+        rc = bm_losses_find_all(&r->near.store, r->id, &r->near.losses, 1,
+                                r->error);
     if (!rc)
-        encode_near(mine, r, &list);
+        encode_near(mine, r->id, &r->near.losses, &list);
     if (!rc && mine->failed)
-        rc = bm_fail(r->error, BOUMA_ENOMEM, "%s: no memory", r->near_path);
+        rc = bm_fail(r->error, BOUMA_ENOMEM, "%s: no memory", r->near.path);
     bm_step_list_release(&list);
     return rc;
 }
@@ -93,22 +98,23 @@ static int by_step(const void *left, const void *right)
 }
 
 /* Of several that tell of one step, one. */
-static void join_steps(struct bm_drain_all *r)
+static void join_steps(struct bm_drain_steps *steps)
 {
     size_t kept = 0;
 
-    if (r->count)
-        qsort(r->steps, r->count, sizeof(*r->steps), by_step);
-    for (size_t i = 0; i < r->count; i++)
-        if (!kept || r->steps[kept - 1].entry.step != r->steps[i].entry.step)
-            r->steps[kept++] = r->steps[i];
-        else if (!r->steps[i].forgotten &&
-                 bm_generation_is_later(r->steps[kept - 1].entry.generation,
-                                        r->steps[i].entry.generation))
-            r->steps[kept - 1].is_older = 1;
-    r->count = kept;
+    if (steps->count)
+        qsort(steps->each, steps->count, sizeof(*steps->each), by_step);
+    for (size_t i = 0; i < steps->count; i++)
+        if (!kept ||
+            steps->each[kept - 1].entry.step != steps->each[i].entry.step)
+            steps->each[kept++] = steps->each[i];
+        else if (!steps->each[i].forgotten &&
+                 bm_generation_is_later(steps->each[kept - 1].entry.generation,
+                                        steps->each[i].entry.generation))
+            steps->each[kept - 1].is_older = 1;
+    steps->count = kept;
     if (kept)
-        qsort(r->steps, kept, sizeof(*r->steps), by_writing);
+        qsort(steps->each, kept, sizeof(*steps->each), by_writing);
 }
 
 /* A step that a local copy has lost. */
@@ -116,10 +122,10 @@ static int join_loss(struct bm_drain_all *r, struct bm_cursor *c)
 {
     struct bm_step_entry e = bm_get_step_entry(c);
     int64_t recorded = bm_get_i64(c);
-    struct bm_lost_step *lost = bm_losses_append(&r->lost, &e);
+    struct bm_lost_step *lost = bm_losses_append(&r->steps.lost, &e);
 
     if (!lost)
-        return bm_fail(r->error, BOUMA_ENOMEM, "%s: no memory", r->near_path);
+        return bm_fail(r->error, BOUMA_ENOMEM, "%s: no memory", r->near.path);
     lost->recorded = recorded;
     return BOUMA_OK;
 }
@@ -150,10 +156,10 @@ static int join_lists(struct bm_drain_all *r, const struct bm_buffer *all,
     struct bm_cursor c = bm_cursor_of(all->data, all->size);
     int known = 0, rc = BOUMA_OK;
 
-    r->steps =
-        bm_new(r->a, all->size / BM_STEP_ENTRY_BYTES + 1, sizeof(*r->steps));
-    if (!r->steps)
-        return bm_fail(r->error, BOUMA_ENOMEM, "%s: no memory", r->near_path);
+    r->steps.each = bm_new(r->a, all->size / BM_STEP_ENTRY_BYTES + 1,
+                           sizeof(*r->steps.each));
+    if (!r->steps.each)
+        return bm_fail(r->error, BOUMA_ENOMEM, "%s: no memory", r->near.path);
     for (int rank = 0; rank < r->comm->size; rank++) {
         const uint8_t *id = sizes[rank] ? bm_get_bytes(&c, 16) : NULL;
         uint64_t steps;
@@ -164,19 +170,19 @@ static int join_lists(struct bm_drain_all *r, const struct bm_buffer *all,
             return bm_fail(r->error, BOUMA_EMISMATCH,
                            "%s: is one dataset on one node, and another one on "
                            "the node of rank %d",
-                           r->near_path, rank);
+                           r->near.path, rank);
         memcpy(r->id, id, 16);
         known = 1;
         steps = bm_get_u64(&c);
         for (uint64_t n = steps; n; n--) {
             struct bm_step_entry e = bm_get_step_entry(&c);
 
-            r->steps[r->count++] = (struct bm_drain_step){
+            r->steps.each[r->steps.count++] = (struct bm_drain_step){
                 .entry = e, .owner = rank, .forgotten = !e.generation.epoch};
-            if (e.generation.epoch >= r->least)
-                r->least = e.generation.epoch < UINT32_MAX
-                               ? e.generation.epoch + 1
-                               : UINT32_MAX;
+            if (e.generation.epoch >= r->claim.least)
+                r->claim.least = e.generation.epoch < UINT32_MAX
+                                     ? e.generation.epoch + 1
+                                     : UINT32_MAX;
         }
         for (size_t n = (sizes[rank] - 24 - steps * BM_STEP_ENTRY_BYTES) /
                         (BM_STEP_ENTRY_BYTES + 8);
@@ -187,10 +193,10 @@ static int join_lists(struct bm_drain_all *r, const struct bm_buffer *all,
     }
     if (!known)
         return bm_fail(r->error, BOUMA_ENOTFOUND,
-                       "%s: there is no such dataset", r->near_path);
-    join_steps(r);
-    join_losses(&r->lost);
-    r->report->steps = r->count;
+                       "%s: there is no such dataset", r->near.path);
+    join_steps(&r->steps);
+    join_losses(&r->steps.lost);
+    r->report->steps = r->steps.count;
     return BOUMA_OK;
 }
 
@@ -204,38 +210,38 @@ static int open_places(struct bm_drain_all *r)
     bm_buffer_init(&mine, r->a);
     bm_buffer_init(&all, r->a);
     if (!sizes)
-        rc = bm_fail(r->error, BOUMA_ENOMEM, "%s: no memory", r->near_path);
+        rc = bm_fail(r->error, BOUMA_ENOMEM, "%s: no memory", r->near.path);
     if (!rc)
         rc = open_near(r, &mine);
     rc = bm_comm_collect(r->comm, &mine, &all, sizes, rc, r->error);
     if (!rc)
         rc = join_lists(r, &all, sizes);
     if (!rc && r->comm->rank == 0) {
-        rc =
-            bm_place_open(&r->far, r->options->io, r->a, r->far_path, r->error);
+        rc = bm_place_open(&r->far.store, r->options->io, r->a, r->far.path,
+                           r->error);
         if (!rc)
-            rc = bm_place_settle(&r->far, r->id, 0, r->error);
+            rc = bm_place_settle(&r->far.store, r->id, 0, r->error);
         if (rc == BOUMA_EEXISTS)
             bm_fail(r->error, rc,
                     "%s: is another dataset than %s; nothing was copied",
-                    r->far_path, r->near_path);
-        if (!rc && bm_local_copy_is_marked(&r->far, BM_NAME_LOCAL, r->id))
+                    r->far.path, r->near.path);
+        if (!rc && bm_local_copy_is_marked(&r->far.store, BM_NAME_LOCAL, r->id))
             rc = bm_fail(r->error, BOUMA_EINVAL,
                          "%s: is a local copy; the local copy comes first: "
                          "`bouma drain LOCAL DS`",
-                         r->far_path);
+                         r->far.path);
     }
     rc = bm_comm_agree(r->comm, rc, r->error);
     if (!rc && r->comm->rank != 0)
-        rc = bm_store_open(&r->far, r->options->io, r->a, r->far_path, 0,
+        rc = bm_store_open(&r->far.store, r->options->io, r->a, r->far.path, 0,
                            r->error);
-    if (!rc && r->has_near && bm_store_same(&r->near, &r->far))
+    if (!rc && r->near.exists && bm_store_same(&r->near.store, &r->far.store))
         rc = bm_fail(r->error, BOUMA_EINVAL,
-                     "%s: cannot be drained to where it is (%s)", r->near_path,
-                     r->far_path);
-    r->far.memory_limit = r->options->memory_limit;
+                     "%s: cannot be drained to where it is (%s)", r->near.path,
+                     r->far.path);
+    r->far.store.memory_limit = r->options->memory_limit;
     if (!rc)
-        rc = bm_drain_load_dropped(r, r->error);
+        rc = bm_drain_load_dropped(&r->far, r->id, r->error);
     bm_buffer_release(&mine);
     bm_buffer_release(&all);
     bm_drop(r->a, sizes);
@@ -250,12 +256,14 @@ static void tell(void *user, uint64_t bytes)
     const uint64_t parts = 1000;
     uint64_t part;
 
-    r->step_done += bytes;
-    part = r->step_bytes ? r->step_done * parts / r->step_bytes : parts;
+    r->progress.done += bytes;
+    part = r->progress.bytes ? r->progress.done * parts / r->progress.bytes
+                             : parts;
     if (r->options->progress && r->comm->rank == 0)
         r->options->progress(r->options->progress_user, "draining",
-                             r->at * parts + (part < parts ? part : parts),
-                             r->count * parts);
+                             r->progress.at * parts +
+                                 (part < parts ? part : parts),
+                             r->steps.count * parts);
 }
 
 int bm_drain_share_out(struct bm_drain_all *r, const struct bm_manifest *m,
@@ -274,10 +282,11 @@ int bm_drain_share_out(struct bm_drain_all *r, const struct bm_manifest *m,
 
         bm_name_subfile(name, m->step, (uint32_t)i, m->generation);
         /* One that cannot be looked at is there: who reads it tells why. */
-        bm_put_u8(&mine, r->has_near && !bm_store_is_absent(&r->near, name));
+        bm_put_u8(&mine,
+                  r->near.exists && !bm_store_is_absent(&r->near.store, name));
     }
     if (!sizes || !load || mine.failed)
-        rc = bm_fail(r->error, BOUMA_ENOMEM, "%s: no memory", r->near_path);
+        rc = bm_fail(r->error, BOUMA_ENOMEM, "%s: no memory", r->near.path);
     rc = bm_comm_collect(r->comm, &mine, &all, sizes, rc, r->error);
     for (size_t i = 0; i < count && !rc; i++) {
         const uint8_t *has = all.data;
@@ -290,8 +299,8 @@ int bm_drain_share_out(struct bm_drain_all *r, const struct bm_manifest *m,
         if (rank_of[i] >= 0)
             load[rank_of[i]] += m->subfiles[i].file_bytes;
     }
-    r->step_bytes = rc ? 0 : load[r->comm->rank];
-    r->step_done = 0;
+    r->progress.bytes = rc ? 0 : load[r->comm->rank];
+    r->progress.done = 0;
     bm_buffer_release(&mine);
     bm_buffer_release(&all);
     bm_drop(r->a, sizes);
@@ -301,24 +310,25 @@ int bm_drain_share_out(struct bm_drain_all *r, const struct bm_manifest *m,
 
 /* Whether this rank's local copy is known to have lost the file, and the place
  * does not have it: then there is nothing to wait for. */
-static int check_lost(struct bm_drain_all *r, const struct bm_manifest *m,
-                      uint32_t i)
+static int check_lost(const struct bm_drain_near *near,
+                      struct bm_drain_far *far, const struct bm_manifest *m,
+                      uint32_t i, struct bm_error *error)
 {
-    const struct bm_lost_step *lost = bm_losses_find(&r->losses, m->step);
+    const struct bm_lost_step *lost = bm_losses_find(&near->losses, m->step);
     char name[BM_NAME_BYTES], date[BM_LOSS_DATE];
 
     if (!bm_loss_is_of(lost, m) || !bm_lost_step_file(lost, i) ||
-        bm_subfile_is_there(&r->far, m, i))
+        bm_subfile_is_there(&far->store, m, i))
         return BOUMA_OK;
     bm_name_subfile(name, m->step, i, m->generation);
-    return bm_fail(r->error, BOUMA_EFORMAT, "%s/%s: is lost (%s)", r->near_path,
+    return bm_fail(error, BOUMA_EFORMAT, "%s/%s: is lost (%s)", near->path,
                    name, bm_loss_date(date, lost));
 }
 
 /* Rank 0: a step that lacks this file waits for it, and who repairs the place
  * shall know that: there is a copy of it that is not whole yet. It goes when
  * the step is published. Best effort. */
-static void mark_waiting(struct bm_drain_all *r, const struct bm_manifest *m,
+static void mark_waiting(struct bm_store *far, const struct bm_manifest *m,
                          uint32_t subfile)
 {
     struct bm_error ignored = {0};
@@ -326,7 +336,7 @@ static void mark_waiting(struct bm_drain_all *r, const struct bm_manifest *m,
     struct bm_file f;
 
     bm_name_copy(name, m->step, subfile, m->generation, 0);
-    if (!bm_file_open(&f, &r->far, name, BOUMA_OPEN_CREATE, &ignored))
+    if (!bm_file_open(&f, far, name, BOUMA_OPEN_CREATE, &ignored))
         bm_file_close(&f, &ignored);
 }
 
@@ -345,9 +355,9 @@ static int copy_files(struct bm_drain_all *r, const struct bm_manifest *m,
             rc = bm_copy_subfile(&r->copier, m->step, m->generation,
                                  (uint32_t)i, &m->subfiles[i], r->error);
         else if (rank_of[i] < 0)
-            rc = check_lost(r, m, (uint32_t)i);
+            rc = check_lost(&r->near, &r->far, m, (uint32_t)i, r->error);
         if (!rc && rank_of[i] < 0 && r->comm->rank == 0 &&
-            !bm_subfile_is_there(&r->far, m, (uint32_t)i)) {
+            !bm_subfile_is_there(&r->far.store, m, (uint32_t)i)) {
             if (!*missing)
                 waits_for = (uint32_t)i;
             ++*missing;
@@ -355,7 +365,7 @@ static int copy_files(struct bm_drain_all *r, const struct bm_manifest *m,
         r->report->files += r->copier.bytes > before;
     }
     if (!rc && *missing)
-        mark_waiting(r, m, waits_for);
+        mark_waiting(&r->far.store, m, waits_for);
     return rc;
 }
 
@@ -371,12 +381,12 @@ static int copy_step(struct bm_drain_all *r, const struct bm_buffer *bytes,
 
     bm_schema_init(&schema, r->a, r->error);
     bm_manifest_init(&m, r->a, &schema, r->error);
-    rc = bm_manifest_decode(&m, bytes->data, bytes->size, r->id, r->near_path,
+    rc = bm_manifest_decode(&m, bytes->data, bytes->size, r->id, r->near.path,
                             r->error);
     if (!rc) {
         rank_of = bm_new(r->a, m.count, sizeof(*rank_of));
         if (!rank_of)
-            rc = bm_fail(r->error, BOUMA_ENOMEM, "%s: no memory", r->near_path);
+            rc = bm_fail(r->error, BOUMA_ENOMEM, "%s: no memory", r->near.path);
     }
     rc = bm_comm_agree(r->comm, rc, r->error);
     if (!rc)
@@ -399,17 +409,18 @@ static int copy_step(struct bm_drain_all *r, const struct bm_buffer *bytes,
 
 /* Rank 0: who published it may have been killed before it was durable. Nobody
  * is told that it is there before that. */
-static int settle_step(struct bm_drain_all *r, uint64_t step)
+static int settle_step(struct bm_drain_far *far, uint64_t step,
+                       struct bm_error *error)
 {
     char dir[BM_NAME_BYTES];
     int rc;
 
     bm_name_step(dir, step);
-    rc = bm_store_sync_dir(&r->far, dir, r->error);
-    if (!rc && !r->settled)
-        rc = bm_store_sync_dir(&r->far, "", r->error);
-    r->settled = 1;
-    return rc ? rc : bm_store_sync_dir(&r->far, BM_NAME_STEPS, r->error);
+    rc = bm_store_sync_dir(&far->store, dir, error);
+    if (!rc && !far->settled)
+        rc = bm_store_sync_dir(&far->store, "", error);
+    far->settled = 1;
+    return rc ? rc : bm_store_sync_dir(&far->store, BM_NAME_STEPS, error);
 }
 
 /* The manifest of the step on all ranks, and what its place has of it: 'done',
@@ -425,12 +436,13 @@ static int load_step(struct bm_drain_all *r, struct bm_drain_step *s,
 
     bm_name_manifest(name, s->entry.step);
     if (r->comm->rank == s->owner)
-        rc = bm_store_load(&r->near, name, b, r->near.memory_limit, r->error);
+        rc = bm_store_load(&r->near.store, name, b, r->near.store.memory_limit,
+                           r->error);
     rc = bm_comm_share(r->comm, b, s->owner, rc, r->error);
     if (!rc && r->comm->rank == 0)
         rc = bm_drain_compare(r, b, &s->entry, &there);
     if (!rc && there >= BM_THERE_LATER)
-        rc = settle_step(r, s->entry.step);
+        rc = settle_step(&r->far, s->entry.step, r->error);
     rc = bm_comm_agree(r->comm, rc, r->error);
     state = (uint64_t)there;
     if (!rc)
@@ -466,7 +478,7 @@ static int drain_step(struct bm_drain_all *r, struct bm_drain_step *s,
     if (s->forgotten)
         rc = bm_fail(r->error, BOUMA_EFORMAT,
                      "%s: the manifest of step %" PRIu64 " cannot be read",
-                     r->near_path, s->entry.step);
+                     r->near.path, s->entry.step);
     if (!rc)
         rc = load_step(r, s, b, &done);
     if (!rc && done)
@@ -487,14 +499,15 @@ static int drain_steps(struct bm_drain_all *r)
     struct bm_drain_batch *batch = bm_new(r->a, 1, sizeof(*batch));
     int rc =
         batch ? BOUMA_OK
-              : bm_fail(r->error, BOUMA_ENOMEM, "%s: no memory", r->near_path);
+              : bm_fail(r->error, BOUMA_ENOMEM, "%s: no memory", r->near.path);
 
     rc = bm_comm_agree(r->comm, rc, r->error);
-    for (r->at = 0; r->at < r->count && !rc; r->at++) {
-        rc = drain_step(r, &r->steps[r->at], batch);
+    for (r->progress.at = 0; r->progress.at < r->steps.count && !rc;
+         r->progress.at++) {
+        rc = drain_step(r, &r->steps.each[r->progress.at], batch);
         if (!rc && batch->count == BM_DRAIN_BATCH)
             rc = bm_drain_publish(r, batch);
-        r->step_bytes = 0;
+        r->progress.bytes = 0;
         if (!rc)
             tell(r, 0);
     }
@@ -516,9 +529,9 @@ static int drain_steps(struct bm_drain_all *r)
         rc = r->comm->rank == 0 ? bm_drain_record(r) : BOUMA_OK;
         rc = bm_comm_agree(r->comm, rc, r->error);
     }
-    for (size_t i = 0; i < r->count; i++) {
-        r->report->older += (uint64_t)r->steps[i].is_older;
-        r->report->dropped += (uint64_t)r->steps[i].dropped;
+    for (size_t i = 0; i < r->steps.count; i++) {
+        r->report->older += (uint64_t)r->steps.each[i].is_older;
+        r->report->dropped += (uint64_t)r->steps.each[i].dropped;
     }
     return rc;
 }
@@ -575,21 +588,21 @@ int bm_drain_all(struct bm_comm *comm, struct bm_request *q, const char *near,
     struct bm_drain_all r = {.comm = comm,
                              .a = comm->a,
                              .options = &q->options,
-                             .near_path = near,
-                             .far_path = q->path,
+                             .near.path = near,
+                             .far.path = q->path,
                              .report = report,
                              .error = &q->error};
     int rc;
 
-    bm_losses_init(&r.losses, r.a);
-    bm_losses_init(&r.lost, r.a);
-    bm_step_list_init(&r.gone, r.a);
-    bm_truncations_init(&r.truncations, r.a);
+    bm_losses_init(&r.near.losses, r.a);
+    bm_losses_init(&r.steps.lost, r.a);
+    bm_step_list_init(&r.far.gone, r.a);
+    bm_truncations_init(&r.far.truncations, r.a);
     comm->timeout = q->options.timeout;
     memset(report, 0, sizeof(*report));
     rc = open_places(&r);
     if (!rc) {
-        bm_copier_init(&r.copier, &r.near, &r.far, r.id, r.a);
+        bm_copier_init(&r.copier, &r.near.store, &r.far.store, r.id, r.a);
         r.copier.told = tell;
         r.copier.user = &r;
         rc = drain_steps(&r);
@@ -601,14 +614,14 @@ int bm_drain_all(struct bm_comm *comm, struct bm_request *q, const char *near,
     }
     if (!rc && r.problem.status)
         rc = bm_fail(&q->error, r.problem.status, "%s", r.problem.text);
-    bm_drain_publish_end(&r);
-    bm_losses_release(&r.losses);
-    bm_losses_release(&r.lost);
-    bm_step_list_release(&r.gone);
-    bm_truncations_release(&r.truncations);
-    bm_drop(r.a, r.steps);
-    bm_store_close(&r.near);
-    bm_store_close(&r.far);
+    bm_drain_publish_end(&r.claim, r.a);
+    bm_losses_release(&r.near.losses);
+    bm_losses_release(&r.steps.lost);
+    bm_step_list_release(&r.far.gone);
+    bm_truncations_release(&r.far.truncations);
+    bm_drop(r.a, r.steps.each);
+    bm_store_close(&r.near.store);
+    bm_store_close(&r.far.store);
     bm_comm_free(comm);
     return rc;
 }

@@ -25,27 +25,55 @@ struct bm_drain_step {
     int forgotten; /* its manifest cannot be read */
 };
 
+/* The local copy of this rank's node. */
+struct bm_drain_near {
+    const char *path;
+    struct bm_store store;
+    int exists;                 /* this rank has one */
+    struct bm_loss_list losses; /* on record in it */
+};
+
+/* The place that is drained to. */
+struct bm_drain_far {
+    const char *path;
+    struct bm_store store;
+    struct bm_truncations truncations;
+    int settled;              /* the file DATASET there is durable */
+    struct bm_step_list gone; /* rank 0: that it has lost, and that this drain
+                                 put on record there */
+};
+
+/* What all local copies have together; the same on all ranks. */
+struct bm_drain_steps {
+    struct bm_drain_step *each; /* [count], in the order of writing */
+    size_t count;
+    struct bm_loss_list lost; /* whole steps */
+};
+
+/* How far this rank is. */
+struct bm_drain_progress {
+    size_t at;            /* the step that is being copied */
+    uint64_t bytes, done; /* of this step */
+};
+
+/* Rank 0: by which it publishes. */
+struct bm_drain_claim {
+    struct bouma_dataset *target; /* a handle of the place; NULL: none yet */
+    uint32_t least;               /* epoch: later than all local copies' */
+    uint32_t own;                 /* the last of ours */
+};
+
 struct bm_drain_all {
     struct bm_comm *comm;
     const bouma_allocator *a;
     const bouma_options *options;
-    const char *near_path, *far_path;
-    struct bm_store near, far;
-    int has_near; /* this rank has a local copy */
     uint8_t id[16];
-    struct bm_drain_step *steps;       /* [count], in the order of writing */
-    size_t count, at;                  /* 'at': the one that is being copied */
-    struct bm_loss_list losses;        /* of this rank's local copy */
-    struct bm_loss_list lost;          /* whole steps, of all local copies */
-    struct bm_step_list gone;          /* rank 0: that the place has lost, and
-                                          that this drain put on record there */
-    struct bm_truncations truncations; /* of the place */
+    struct bm_drain_near near;
+    struct bm_drain_far far;
+    struct bm_drain_steps steps;
     struct bm_copier copier;
-    int settled;                    /* the file DATASET there is durable */
-    uint64_t step_bytes, step_done; /* of this one, on this rank */
-    struct bouma_dataset *target;   /* rank 0: the place, to publish there */
-    uint32_t least,
-        own; /* epochs: later than all local copies'; the last of ours */
+    struct bm_drain_progress progress;
+    struct bm_drain_claim claim;
     struct bm_error problem; /* the first of a step: others go on */
     bouma_drain_report *report;
     struct bm_error *error;
@@ -96,7 +124,8 @@ void bm_drain_note(struct bm_drain_step *s, enum bm_drain_there there);
 
 /* Which steps were dropped there. If that cannot be told, none may be copied.
  */
-int bm_drain_load_dropped(struct bm_drain_all *r, struct bm_error *error);
+int bm_drain_load_dropped(struct bm_drain_far *far, const uint8_t *id,
+                          struct bm_error *error);
 
 /* Steps whose files are all there, with their manifests. */
 struct bm_drain_batch {
@@ -114,6 +143,7 @@ int bm_drain_publish(struct bm_drain_all *r, struct bm_drain_batch *batch);
 int bm_drain_record(struct bm_drain_all *r);
 
 /* Forget the handle of the place. */
-void bm_drain_publish_end(struct bm_drain_all *r);
+void bm_drain_publish_end(struct bm_drain_claim *claim,
+                          const bouma_allocator *a);
 
 #endif

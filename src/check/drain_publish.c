@@ -19,14 +19,15 @@ int bm_drain_compare(struct bm_drain_all *r, const struct bm_buffer *bytes,
     struct bm_step_entry other;
     char name[BM_NAME_BYTES];
     struct bm_buffer b;
-    int dropped =
-            bm_truncations_has(&r->truncations, entry->step, entry->generation),
+    int dropped = bm_truncations_has(&r->far.truncations, entry->step,
+                                     entry->generation),
         rc;
 
     *there = dropped ? BM_THERE_DROPPED : BM_THERE_NONE;
     bm_buffer_init(&b, r->a);
     bm_name_manifest(name, entry->step);
-    rc = bm_store_load(&r->far, name, &b, r->far.memory_limit, &why);
+    rc =
+        bm_store_load(&r->far.store, name, &b, r->far.store.memory_limit, &why);
     if (!rc)
         rc = bm_manifest_peek(&other, &b, r->id, name, &why);
     if (rc == BOUMA_ENOTFOUND || rc == BOUMA_EFORMAT)
@@ -47,7 +48,7 @@ int bm_drain_compare(struct bm_drain_all *r, const struct bm_buffer *bytes,
                     "%s/%s: is another one than that of %s, though both are of "
                     "epoch %" PRIu32 ", attempt %" PRIu32
                     "; remove the step that is wrong from one of them",
-                    r->far_path, name, r->near_path, entry->generation.epoch,
+                    r->far.path, name, r->near.path, entry->generation.epoch,
                     entry->generation.attempt);
     bm_buffer_release(&b);
     return rc;
@@ -60,10 +61,11 @@ void bm_drain_note(struct bm_drain_step *s, enum bm_drain_there there)
     s->is_older = !s->dropped && (s->is_older || there == BM_THERE_LATER);
 }
 
-int bm_drain_load_dropped(struct bm_drain_all *r, struct bm_error *error)
+int bm_drain_load_dropped(struct bm_drain_far *far, const uint8_t *id,
+                          struct bm_error *error)
 {
     struct bm_error why = {0};
-    int rc = bm_truncations_load(&r->far, r->id, &r->truncations, &why);
+    int rc = bm_truncations_load(&far->store, id, &far->truncations, &why);
 
     if (rc == BOUMA_EFORMAT)
         bm_fail(error, rc,
@@ -84,55 +86,56 @@ static int make_target(struct bm_drain_all *r)
     struct bouma_dataset *t = bm_new(r->a, 1, sizeof(*t));
 
     if (!t)
-        return bm_fail(r->error, BOUMA_ENOMEM, "%s: no memory", r->far_path);
+        return bm_fail(r->error, BOUMA_ENOMEM, "%s: no memory", r->far.path);
     t->a = r->a;
     t->options = *r->options;
     t->options.durability = BOUMA_DURABLE;
     t->options.replace = 1;
     memcpy(t->id, r->id, 16);
-    bm_step_list_init(&t->steps, r->a);
+    bm_step_list_init(&t->found.steps, r->a);
     bm_step_list_init(&t->commits.unsettled, r->a);
-    bm_losses_init(&t->losses, r->a);
-    r->target = t;
+    bm_losses_init(&t->commits.losses, r->a);
+    r->claim.target = t;
     return BOUMA_OK;
 }
 
-void bm_drain_publish_end(struct bm_drain_all *r)
+void bm_drain_publish_end(struct bm_drain_claim *claim,
+                          const bouma_allocator *a)
 {
-    struct bouma_dataset *t = r->target;
+    struct bouma_dataset *t = claim->target;
 
     if (!t)
         return;
-    bm_step_list_release(&t->steps);
+    bm_step_list_release(&t->found.steps);
     bm_step_list_release(&t->commits.unsettled);
-    bm_losses_release(&t->losses);
+    bm_losses_release(&t->commits.losses);
     bm_store_close(&t->store);
-    bm_drop(r->a, t);
-    r->target = NULL;
+    bm_drop(a, t);
+    claim->target = NULL;
 }
 
 /* Steps that the place has lost: they are put on record with the next index. */
-static int note_gone(struct bm_drain_all *r, struct bouma_dataset *t)
+static int note_gone(struct bm_drain_far *far, struct bouma_dataset *t)
 {
     struct bm_step_list gone;
     int rc;
 
-    bm_step_list_init(&gone, r->a);
+    bm_step_list_init(&gone, t->a);
     rc = bm_steps_gone(&t->store, t->id, &gone, &t->error);
     for (size_t i = 0; i < gone.count && !rc; i++)
-        if (bm_step_list_put(&r->gone, gone.entries[i]))
-            rc = bm_fail(&t->error, BOUMA_ENOMEM, "%s: no memory", r->far_path);
+        if (bm_step_list_put(&far->gone, gone.entries[i]))
+            rc = bm_fail(&t->error, BOUMA_ENOMEM, "%s: no memory", far->path);
     bm_step_list_release(&gone);
     return rc;
 }
 
 /* As any writer begins: see what is there, and make it durable. Till the claim
  * it may have made way for another dataset. */
-static int look(struct bm_drain_all *r, struct bouma_dataset *t)
+static int look(struct bm_drain_far *far, struct bouma_dataset *t)
 {
     struct bm_step_search search = {.store = &t->store,
                                     .id = t->id,
-                                    .found = &t->steps,
+                                    .found = &t->found.steps,
                                     .how = BM_FIND_SETTLE};
     uint8_t id[16];
     int major, minor;
@@ -144,14 +147,15 @@ static int look(struct bm_drain_all *r, struct bouma_dataset *t)
                      t->store.path);
     if (rc)
         return rc;
-    t->steps.count = t->commits.unsettled.count = 0;
+    t->found.steps.count = t->commits.unsettled.count = 0;
     rc = bm_steps_find(&search, &t->error);
     if (!rc && search.stale)
-        rc = note_gone(r, t);
+        rc = note_gone(far, t);
     if (!rc)
-        rc = search.stale ? bm_steps_write_index(&t->store, t->id, &t->steps,
-                                                 NULL, NULL, &t->error)
-                          : bm_store_sync_dir(&t->store, "", &t->error);
+        rc = search.stale
+                 ? bm_steps_write_index(&t->store, t->id, &t->found.steps, NULL,
+                                        NULL, &t->error)
+                 : bm_store_sync_dir(&t->store, "", &t->error);
     return rc ? rc : bm_commit_load_losses(t);
 }
 
@@ -165,22 +169,22 @@ static int claim(struct bm_drain_all *r, struct bouma_dataset *t)
     int rc, alone;
 
     t->claim.copies = 0;
-    t->claim.epoch = r->least;
+    t->claim.epoch = r->claim.least;
     rc = bm_epoch_claim(&t->store, &t->claim.epoch, r->options->force, note,
                         sizeof(note), &t->error);
     t->claim.claims = t->claim.epoch != 0;
     if (rc)
         return rc;
-    alone = r->own && t->claim.epoch == r->own + 1;
-    if (r->own)
-        bm_epoch_remove(&t->store, r->own);
-    r->own = t->claim.epoch;
-    if (!alone || !t->listed) {
-        rc = look(r, t);
+    alone = r->claim.own && t->claim.epoch == r->claim.own + 1;
+    if (r->claim.own)
+        bm_epoch_remove(&t->store, r->claim.own);
+    r->claim.own = t->claim.epoch;
+    if (!alone || !t->found.listed) {
+        rc = look(&r->far, t);
         if (!rc)
-            rc = bm_drain_load_dropped(r, &t->error);
+            rc = bm_drain_load_dropped(&r->far, r->id, &t->error);
     }
-    t->listed = !rc;
+    t->found.listed = !rc;
     return rc;
 }
 
@@ -192,11 +196,11 @@ static int under_claim(struct bm_drain_all *r,
 {
     const struct timespec moment = {0, 50000000};
     struct bouma_dataset *t;
-    int rc = r->target ? BOUMA_OK : make_target(r), closed;
+    int rc = r->claim.target ? BOUMA_OK : make_target(r), closed;
 
     if (rc)
         return rc;
-    t = r->target;
+    t = r->claim.target;
     rc = BOUMA_EBUSY;
     for (int tries = 0; rc == BOUMA_EBUSY && tries < MOST_TRIES; tries++) {
         if (tries)
@@ -204,14 +208,14 @@ static int under_claim(struct bm_drain_all *r,
         bm_error_clear(&t->error);
         rc = t->store.root ? BOUMA_OK
                            : bm_store_open(&t->store, r->options->io, r->a,
-                                           r->far_path, 0, &t->error);
+                                           r->far.path, 0, &t->error);
         t->store.memory_limit = r->options->memory_limit;
         if (!rc)
             rc = claim(r, t);
         if (!rc)
             rc = work(r, what);
         /* Then something may be visible that is not listed, or not durable. */
-        t->listed &= !rc;
+        t->found.listed &= !rc;
         closed = t->claim.claims
                      ? bm_epoch_close(&t->store, t->claim.epoch, &t->error)
                      : BOUMA_OK;
@@ -226,23 +230,23 @@ static int under_claim(struct bm_drain_all *r,
 /* ---- steps -------------------------------------------------------------- */
 
 /* It was dropped while its files were copied. */
-static void sweep_dropped(struct bm_drain_all *r,
+static void sweep_dropped(struct bm_store *far,
                           const struct bm_step_entry *entry)
 {
     struct bm_generation next = entry->generation;
     char dir[BM_NAME_BYTES];
 
     next.attempt += next.attempt < UINT32_MAX;
-    bm_sweep_older(&r->far, entry->step, next, 1);
-    bm_copies_remove(&r->far, entry->step, entry->generation);
+    bm_sweep_older(far, entry->step, next, 1);
+    bm_copies_remove(far, entry->step, entry->generation);
     bm_name_step(dir, entry->step);
-    bm_store_remove_dir(&r->far, dir);
+    bm_store_remove_dir(far, dir);
 }
 
 static int publish_step(struct bm_drain_all *r, struct bm_drain_step *s,
                         const struct bm_buffer *manifest)
 {
-    struct bouma_dataset *t = r->target;
+    struct bouma_dataset *t = r->claim.target;
     enum bm_drain_there there;
     int rc = bm_drain_compare(r, manifest, &s->entry, &there);
 
@@ -251,7 +255,7 @@ static int publish_step(struct bm_drain_all *r, struct bm_drain_step *s,
     bm_drain_note(s, there);
     s->is_there = 0; /* till it is durable */
     if (s->dropped) {
-        sweep_dropped(r, &s->entry);
+        sweep_dropped(&r->far.store, &s->entry);
         return BOUMA_OK;
     }
     if (there == BM_THERE_LATER)
@@ -263,7 +267,7 @@ static int publish_step(struct bm_drain_all *r, struct bm_drain_step *s,
     s->is_there = 1;
     r->report->published++;
     r->report->replaced += there == BM_THERE_EARLIER;
-    bm_copies_remove(&r->far, s->entry.step, s->entry.generation);
+    bm_copies_remove(&r->far.store, s->entry.step, s->entry.generation);
     return BOUMA_OK;
 }
 
@@ -292,7 +296,7 @@ int bm_drain_publish(struct bm_drain_all *r, struct bm_drain_batch *batch)
             bm_put_u8(&states, (uint8_t)batch->steps[i]->dropped);
         }
         if (!rc && states.failed)
-            rc = bm_fail(r->error, BOUMA_ENOMEM, "%s: no memory", r->far_path);
+            rc = bm_fail(r->error, BOUMA_ENOMEM, "%s: no memory", r->far.path);
     }
     rc = bm_comm_share(r->comm, &states, 0, rc, r->error);
     for (size_t i = 0; i < batch->count; i++) {
@@ -312,42 +316,44 @@ int bm_drain_publish(struct bm_drain_all *r, struct bm_drain_batch *batch)
 
 /* Whether the place neither has the step, nor knows that it is lost, nor has
  * dropped it. */
-static int is_unknown(struct bm_drain_all *r, const struct bm_loss_list *known,
+static int is_unknown(struct bm_drain_far *far,
+                      const struct bm_loss_list *known,
                       const struct bm_lost_step *lost)
 {
     const struct bm_lost_step *k = bm_losses_find(known, lost->entry.step);
     char name[BM_NAME_BYTES];
 
     bm_name_manifest(name, lost->entry.step);
-    return !bm_truncations_has(&r->truncations, lost->entry.step,
+    return !bm_truncations_has(&far->truncations, lost->entry.step,
                                lost->entry.generation) &&
-           bm_store_is_absent(&r->far, name) &&
+           bm_store_is_absent(&far->store, name) &&
            (!k || !bm_lost_step_is_whole(k) ||
             !bm_step_entry_is_same(&k->entry, &lost->entry));
 }
 
 static int record_all(struct bm_drain_all *r, void *what)
 {
-    struct bouma_dataset *t = r->target;
+    struct bouma_dataset *t = r->claim.target;
     int rc = BOUMA_OK;
 
     (void)what;
-    for (size_t i = 0; i < r->lost.count && !rc; i++)
-        if (is_unknown(r, &t->losses, &r->lost.steps[i])) {
-            rc = bm_losses_save(&t->store, r->id, &r->lost.steps[i], &t->error);
+    for (size_t i = 0; i < r->steps.lost.count && !rc; i++)
+        if (is_unknown(&r->far, &t->commits.losses, &r->steps.lost.steps[i])) {
+            rc = bm_losses_save(&t->store, r->id, &r->steps.lost.steps[i],
+                                &t->error);
             r->report->losses += !rc;
         }
     return rc;
 }
 
 /* Steps that were missed when the place was claimed, and have not come. */
-static void count_gone(struct bm_drain_all *r)
+static void count_gone(struct bm_drain_far *far, bouma_drain_report *report)
 {
     char name[BM_NAME_BYTES];
 
-    for (size_t i = 0; i < r->gone.count; i++) {
-        bm_name_loss(name, r->gone.entries[i].step);
-        r->report->losses += bm_store_exists(&r->far, name) != 0;
+    for (size_t i = 0; i < far->gone.count; i++) {
+        bm_name_loss(name, far->gone.entries[i].step);
+        report->losses += bm_store_exists(&far->store, name) != 0;
     }
 }
 
@@ -356,13 +362,14 @@ int bm_drain_record(struct bm_drain_all *r)
     struct bm_loss_list known;
     int any = 0, rc;
 
-    count_gone(r);
+    count_gone(&r->far, r->report);
 
     bm_losses_init(&known, r->a);
-    rc = r->lost.count ? bm_losses_load(&r->far, r->id, &known, r->error)
-                       : BOUMA_OK;
-    for (size_t i = 0; i < r->lost.count && !rc; i++)
-        any |= is_unknown(r, &known, &r->lost.steps[i]);
+    rc = r->steps.lost.count
+             ? bm_losses_load(&r->far.store, r->id, &known, r->error)
+             : BOUMA_OK;
+    for (size_t i = 0; i < r->steps.lost.count && !rc; i++)
+        any |= is_unknown(&r->far, &known, &r->steps.lost.steps[i]);
     bm_losses_release(&known);
     return any ? under_claim(r, record_all, NULL) : rc;
 }

@@ -14,7 +14,8 @@ static int claim_near(struct bm_drain_all *r, uint32_t *epoch, int *claims)
 {
     uint32_t last = 0;
     uint64_t largest;
-    int rc = r->has_near ? bm_epoch_last(&r->near, &last, r->error) : BOUMA_OK;
+    int rc = r->near.exists ? bm_epoch_last(&r->near.store, &last, r->error)
+                            : BOUMA_OK;
 
     rc = bm_comm_agree(r->comm, rc, r->error);
     largest = last;
@@ -23,25 +24,24 @@ static int claim_near(struct bm_drain_all *r, uint32_t *epoch, int *claims)
     if (!rc && largest == UINT32_MAX)
         rc = bm_fail(r->error, BOUMA_ELIMIT,
                      "%s: no epochs are left, so nothing can be removed",
-                     r->near_path);
+                     r->near.path);
     *epoch = (uint32_t)largest + 1;
     *claims = 0;
-    if (!rc && r->has_near)
-        rc = bm_epoch_take(&r->near, *epoch, r->options->force, claims,
+    if (!rc && r->near.exists)
+        rc = bm_epoch_take(&r->near.store, *epoch, r->options->force, claims,
                            r->error);
     return bm_comm_agree(r->comm, rc, r->error);
 }
 
 /* Whether the local copy has no other file under the name of one of the step's.
  */
-static int has_files_of(struct bm_drain_all *r, const struct bm_manifest *m)
+static int has_files_of(struct bm_store *near, const struct bm_manifest *m)
 {
     for (uint32_t i = 0; i < m->count; i++) {
         char name[BM_NAME_BYTES];
 
         bm_name_subfile(name, m->step, i, m->generation);
-        if (!bm_store_is_absent(&r->near, name) &&
-            !bm_subfile_is_there(&r->near, m, i))
+        if (!bm_store_is_absent(near, name) && !bm_subfile_is_there(near, m, i))
             return 0;
     }
     return 1;
@@ -63,17 +63,18 @@ static int compare(struct bm_drain_all *r, const struct bouma_step *step,
 
     bm_buffer_init(&b, r->a);
     bm_name_manifest(name, s->entry.step);
-    rc = bm_store_load(&r->near, name, &b, r->near.memory_limit, &why);
+    rc = bm_store_load(&r->near.store, name, &b, r->near.store.memory_limit,
+                       &why);
     *same = 0;
     if (rc == BOUMA_ENOTFOUND) {
         rc = BOUMA_OK;
-        *same = has_files_of(r, &step->manifest);
+        *same = has_files_of(&r->near.store, &step->manifest);
     } else if (rc) {
         bm_fail(r->error, rc, "%s", why.text);
     } else {
         rc = bm_manifest_peek(&entry, &b, r->id, name, &why);
         if (rc)
-            bm_fail(r->error, rc, "%s/%s", r->near_path, why.text);
+            bm_fail(r->error, rc, "%s/%s", r->near.path, why.text);
         else
             rc = bm_drain_compare(r, &b, &entry, &there);
         *same = !rc && there == BM_THERE_SAME;
@@ -98,7 +99,7 @@ static void tell_first(void *user, const bouma_finding *f)
     struct bm_drain_all *r = first->r;
 
     if (f->severity != BOUMA_NOTE && !r->error->status)
-        bm_fail(r->error, first->status, "%s/%s: %s", r->far_path, f->name,
+        bm_fail(r->error, first->status, "%s/%s: %s", r->far.path, f->name,
                 f->text);
 }
 
@@ -125,7 +126,7 @@ static int check_files(struct bm_drain_all *r, struct bouma_step *step,
         rc = first.status = findings.failure ? findings.failure : BOUMA_EFORMAT;
         bm_findings_each(&findings.bytes, r->a, tell_first, &first);
         if (!r->error->status)
-            bm_fail(r->error, rc, "%s: is damaged there", r->far_path);
+            bm_fail(r->error, rc, "%s: is damaged there", r->far.path);
     }
     bm_findings_release(&findings);
     return rc;
@@ -140,7 +141,7 @@ static int check_step(struct bm_drain_all *r, struct bouma_dataset *far,
     int *rank_of = NULL, rc = BOUMA_OK;
 
     *safe = 0;
-    if (r->has_near) {
+    if (r->near.exists) {
         bm_error_clear(&far->error);
         rc = bm_step_open(&step, far, s->entry.step);
         if (rc)
@@ -151,7 +152,7 @@ static int check_step(struct bm_drain_all *r, struct bouma_dataset *far,
     if (!rc && *safe) {
         rank_of = bm_new(r->a, step->manifest.count, sizeof(*rank_of));
         if (!rank_of)
-            rc = bm_fail(r->error, BOUMA_ENOMEM, "%s: no memory", r->near_path);
+            rc = bm_fail(r->error, BOUMA_ENOMEM, "%s: no memory", r->near.path);
     }
     rc = bm_comm_agree(r->comm, rc, r->error);
     if (!rc)
@@ -167,18 +168,20 @@ static int check_step(struct bm_drain_all *r, struct bouma_dataset *far,
 
 /* The index forgets it, then the manifest goes, then the rest: so nothing is
  * ever listed that is not there. */
-static int remove_step(struct bm_drain_all *r, uint64_t step)
+static int remove_step(struct bm_store *near, const uint8_t *id, uint64_t step,
+                       struct bm_error *error)
 {
     struct bm_sweep sweep = {.until = INFINITY};
-    int rc = bm_index_forget(&r->near, r->id, step, r->error);
+    int rc = bm_index_forget(near, id, step, error);
 
-    return rc ? rc : bm_sweep_step(&sweep, &r->near, step, r->error);
+    return rc ? rc : bm_sweep_step(&sweep, near, step, error);
 }
 
 /* One that was dropped: nobody wants it any more. Collective. */
 static int remove_dropped(struct bm_drain_all *r, uint64_t step, int claims)
 {
-    struct bm_dropped d = {&r->near, &r->far, r->id, &r->truncations};
+    struct bm_dropped d = {&r->near.store, &r->far.store, r->id,
+                           &r->far.truncations};
     int removed = 0, rc = BOUMA_OK;
 
     if (claims)
@@ -188,17 +191,18 @@ static int remove_dropped(struct bm_drain_all *r, uint64_t step, int claims)
 }
 
 /* The index without what was removed. */
-static int mend_index(struct bm_drain_all *r)
+static int mend_index(struct bm_store *near, const uint8_t *id,
+                      struct bm_error *error)
 {
     struct bm_step_list left;
     struct bm_step_search search = {
-        .store = &r->near, .id = r->id, .found = &left, .how = BM_FIND_SETTLE};
+        .store = near, .id = id, .found = &left, .how = BM_FIND_SETTLE};
     int rc;
 
-    bm_step_list_init(&left, r->a);
-    rc = bm_steps_find(&search, r->error);
+    bm_step_list_init(&left, near->a);
+    rc = bm_steps_find(&search, error);
     if (!rc)
-        rc = bm_steps_write_index(&r->near, r->id, &left, NULL, NULL, r->error);
+        rc = bm_steps_write_index(near, id, &left, NULL, NULL, error);
     bm_step_list_release(&left);
     return rc;
 }
@@ -217,7 +221,7 @@ static int open_far(struct bm_drain_all *r, struct bouma_dataset **out)
     plain.trace[0] = 0; /* one path, and many ranks */
     if (!rc)
         rc =
-            bm_dataset_open(out, self, BM_MODE_READ, r->far_path, &plain, r->a);
+            bm_dataset_open(out, self, BM_MODE_READ, r->far.path, &plain, r->a);
     return rc ? bm_fail(r->error, rc, "%s",
                         *out ? (*out)->error.text : "no memory")
               : BOUMA_OK;
@@ -230,28 +234,28 @@ int bm_drain_remove(struct bm_drain_all *r)
     int claims, rc = claim_near(r, &epoch, &claims);
 
     if (!rc) {
-        rc = r->has_near ? open_far(r, &far) : BOUMA_OK;
+        rc = r->near.exists ? open_far(r, &far) : BOUMA_OK;
         rc = bm_comm_agree(r->comm, rc, r->error);
     }
-    for (size_t i = 0; i < r->count && !rc; i++) {
-        uint64_t step = r->steps[i].entry.step;
+    for (size_t i = 0; i < r->steps.count && !rc; i++) {
+        uint64_t step = r->steps.each[i].entry.step;
         int safe, found;
 
-        if (r->steps[i].dropped)
+        if (r->steps.each[i].dropped)
             rc = remove_dropped(r, step, claims);
-        if (!r->steps[i].is_there)
+        if (!r->steps.each[i].is_there)
             continue;
-        found = check_step(r, far, &r->steps[i], &safe);
+        found = check_step(r, far, &r->steps.each[i], &safe);
         rc = bm_drain_go_on(r, step, "removed", found);
         if (!found && claims && safe)
-            rc = remove_step(r, step);
+            rc = remove_step(&r->near.store, r->id, step, r->error);
         r->report->removed += !found && !rc && claims && safe;
         rc = bm_comm_agree(r->comm, rc, r->error);
     }
     bm_dataset_free(far);
     if (claims) {
-        int mended = mend_index(r);
-        int closed = bm_epoch_close(&r->near, epoch, r->error);
+        int mended = mend_index(&r->near.store, r->id, r->error);
+        int closed = bm_epoch_close(&r->near.store, epoch, r->error);
 
         rc = rc ? rc : mended ? mended : closed;
     }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/plain_text.h"
 #include "check/check.h"
 
 void bm_findings_init(struct bm_findings *f, const bouma_allocator *a)
@@ -55,7 +56,7 @@ void bm_findings_add(struct bm_findings *f, bouma_severity severity,
     va_list args;
 
     va_start(args, format);
-    vsnprintf(text, sizeof(text), format, args);
+    bm_format_list(text, sizeof(text), format, args);
     va_end(args);
     bm_put_u8(&f->bytes, (uint8_t)severity);
     bm_put_i64(&f->bytes, step);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/plain_text.h"
 #include "check/repair.h"
 #include "store/identity.h"
 
@@ -59,7 +60,7 @@ static void tell(const struct bm_lost_step *l, struct bm_findings *out)
     }
     bm_name_step(dir, l->entry.step);
     if (l->entry.generation.epoch)
-        snprintf(time, sizeof(time), " (time %g)", l->entry.time);
+        bm_format(time, sizeof(time), " (time %g)", l->entry.time);
     if (bm_lost_step_is_whole(l))
         bm_findings_add(out, BOUMA_DAMAGE, (int64_t)l->entry.step, dir,
                         "step %" PRIu64 "%s was committed and is lost (%s)",
@@ -392,13 +393,14 @@ static int forget_all(struct bm_repair *r, int64_t step)
     char note[512];
     int rc, closed, found = 0, failure = BOUMA_OK;
 
-    rc = bm_identity_load(s, r->ds.id, &r->ds.major, &r->ds.minor, r->error);
+    rc = bm_identity_load(s, r->ds.id, &r->ds.version.major,
+                          &r->ds.version.minor, r->error);
     if (!rc && r->apply)
         rc = bm_epoch_claim(s, &r->ds.claim.epoch, r->ds.options.force, note,
                             sizeof(note), r->error);
     if (!rc) /* till now it may have made way for another */
-        rc =
-            bm_identity_load(s, r->ds.id, &r->ds.major, &r->ds.minor, r->error);
+        rc = bm_identity_load(s, r->ds.id, &r->ds.version.major,
+                              &r->ds.version.minor, r->error);
     if (!rc)
         failure = bm_losses_find_all(s, r->ds.id, &r->losses, 1, &why);
     r->has_index = !failure;

@@ -147,19 +147,27 @@ static int repair_steps(struct bm_repair *r)
     return rc;
 }
 
-static int repair_all(struct bm_repair *r)
+/* Claim the dataset, with 'apply', and make room for what is to be written. */
+static int claim(struct bm_repair *r)
 {
     uint32_t epoch = 0;
     char note[512];
-    int has_steps = 0, anew = 0, rc = bm_repair_find_identity(r, &anew), closed;
+    int rc = bm_repair_epochs(r, &epoch);
 
-    if (!rc)
-        rc = bm_repair_epochs(r, &epoch);
     if (!rc && r->apply) {
         r->ds.claim.epoch = epoch;
         rc = bm_epoch_claim(&r->ds.store, &r->ds.claim.epoch,
                             r->ds.options.force, note, sizeof(note), r->error);
     }
+    return rc ? rc : bm_repair_kinds(r);
+}
+
+static int repair_all(struct bm_repair *r)
+{
+    int has_steps = 0, anew = 0, rc = bm_repair_find_identity(r, &anew), closed;
+
+    if (!rc)
+        rc = claim(r);
     /* Not before the claim: another program may have dropped steps until then,
      * and what it has left of them is no loss. */
     if (!rc)

@@ -86,8 +86,8 @@ int bm_repair_identity(struct bm_repair *r, int anew);
 void bm_repair_step_init(struct bm_repair *r, struct bouma_step *step);
 void bm_repair_step_release(struct bouma_step *step);
 
-/* The bytes of the head at the front of a file of *bytes, and no more. EFORMAT
- * if there is none. */
+/* The bytes of the first head of a file of *bytes, and no more. EFORMAT if there
+ * is none. */
 int bm_repair_load_front(struct bm_repair *r, struct bm_buffer *b,
                          struct bm_envelope *e, uint64_t *bytes,
                          const char *name, struct bm_error *why);
@@ -120,6 +120,11 @@ int bm_repair_rebuild_manifest(struct bm_repair *r, uint64_t number,
 /* ---- a step without a manifest that can be read: repair_unpublished.c ---- */
 
 int bm_repair_unpublished(struct bm_repair *r, uint64_t number, int damaged);
+
+/* ---- what is no file, or no directory: kinds.c --------------------------- */
+
+/* It is moved to lost/, which is made first if a file is in its place. */
+int bm_repair_kinds(struct bm_repair *r);
 
 /* ---- directories --------------------------------------------------------- */
 

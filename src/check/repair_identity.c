@@ -93,7 +93,8 @@ int bm_repair_find_identity(struct bm_repair *r, int *anew)
     struct bm_store *s = &r->ds.store;
     struct id_search search = {r, 0};
     struct bm_error why = {0}, ignored = {0};
-    int rc = bm_identity_load(s, r->ds.id, &r->ds.major, &r->ds.minor, &why);
+    int rc = bm_identity_load(s, r->ds.id, &r->ds.version.major,
+                              &r->ds.version.minor, &why);
 
     if (rc != BOUMA_EFORMAT)
         return rc ? bm_fail(r->error, rc, "%s", why.text) : BOUMA_OK;
@@ -123,7 +124,8 @@ int bm_repair_identity(struct bm_repair *r, int anew)
 
     if (!r->apply && !anew)
         return BOUMA_OK;
-    rc = bm_identity_load(s, r->ds.id, &r->ds.major, &r->ds.minor, &why);
+    rc = bm_identity_load(s, r->ds.id, &r->ds.version.major,
+                          &r->ds.version.minor, &why);
     if (rc != BOUMA_EFORMAT || !anew)
         return rc ? bm_fail(r->error, rc, "%s", why.text) : BOUMA_OK;
     rc = BOUMA_OK;

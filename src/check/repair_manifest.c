@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "check/repair.h"
+#include "layout/front.h"
 
 void bm_repair_step_init(struct bm_repair *r, struct bouma_step *step)
 {
@@ -141,17 +142,16 @@ int bm_repair_load_front(struct bm_repair *r, struct bm_buffer *b,
 {
     struct bm_error ignored = {0};
     struct bm_file f;
+    struct bm_first_head first;
     int rc = bm_file_open(&f, &r->ds.store, name, BOUMA_OPEN_READ, why);
 
     if (rc)
         return rc;
     rc = bm_file_size(&f, bytes, why);
-    if (!rc && !bm_buffer_extend(b, BM_ENVELOPE_BYTES))
-        rc = BOUMA_ENOMEM;
     if (!rc)
-        rc = bm_file_read(&f, b->data, b->size, 0, why);
-    if (!rc)
-        rc = bm_envelope_peek(e, b->data, b->size, BM_KIND_HEAD, name, why);
+        rc = bm_front_find_head(&first, &f, *bytes, name, why);
+    if (!rc || rc == BOUMA_EVERSION)
+        *e = first.envelope;
     /* Perhaps it is just the version that is damaged: decoding tells. */
     if (!rc || rc == BOUMA_EVERSION) {
         bm_error_clear(why);
@@ -161,10 +161,9 @@ int bm_repair_load_front(struct bm_repair *r, struct bm_buffer *b,
                            "%s: its head has %" PRIu64 " bytes, more than the "
                            "option 'memory_limit' allows",
                            name, e->body_bytes + BM_ENVELOPE_BYTES)
-             : !bm_buffer_extend(b, (size_t)e->body_bytes)
+             : !bm_buffer_extend(b, BM_ENVELOPE_BYTES + (size_t)e->body_bytes)
                  ? BOUMA_ENOMEM
-                 : bm_file_read(&f, b->data + BM_ENVELOPE_BYTES,
-                                (size_t)e->body_bytes, BM_ENVELOPE_BYTES, why);
+                 : bm_file_read(&f, b->data, b->size, first.offset, why);
     }
     bm_file_close(&f, &ignored); /* only read from */
     return rc;
@@ -265,7 +264,7 @@ static int sum_up(struct bm_manifest *m, const struct bm_schema *schema)
     if (!rc)
         rc = bm_manifest_total(m);
     for (uint32_t i = 0; i < schema->variables && !rc; i++)
-        m->record.raw_bytes += schema->by_id[i]->raw_bytes;
+        m->record.raw_bytes += schema->by_id[i]->in_step.raw_bytes;
     return rc;
 }
 

@@ -15,7 +15,39 @@ struct walk {
     const struct bm_step_entry *manifest; /* as it says; may be NULL */
     struct bm_stray_files *count;         /* NULL: the files are moved */
     int rc;
+    struct bouma_step step; /* with the manifest in the place of 'number' */
+    uint64_t number;
+    int is_open, is_whole; /* it was looked for; and it could be read */
 };
+
+static void close_step(struct walk *w)
+{
+    if (w->is_open)
+        bm_repair_step_release(&w->step);
+    w->is_open = 0;
+}
+
+/* The manifest of a step in its own place: the same for many files. *out is NULL
+ * if there is none that can be read. What is returned is a failure to look. */
+static int open_step(struct walk *w, uint64_t number, struct bouma_step **out)
+{
+    struct bm_repair *r = w->r;
+    struct bm_error why = {0};
+    int rc = BOUMA_OK;
+
+    if (!w->is_open || w->number != number) {
+        close_step(w);
+        bm_repair_step_init(r, &w->step);
+        rc = bm_manifest_load(&w->step.manifest, &r->ds.store, number, NULL,
+                              r->ds.id, &why);
+        w->is_open = 1;
+        w->is_whole = !rc;
+        w->number = number;
+    }
+    *out = w->is_whole ? &w->step : NULL;
+    return rc && !bm_is_damage(rc) ? bm_fail(r->error, rc, "%s", why.text)
+                                   : BOUMA_OK;
+}
 
 /* Move a file to its own place, durably there before it is gone here. */
 static int move_file(struct bm_repair *r, const char *from, uint64_t dir,
@@ -46,101 +78,157 @@ static int is_returned(struct bm_repair *r, uint64_t step)
                : BOUMA_OK;
 }
 
-/* Whether the file in its own place is not there, or less than the one that
- * strayed, as far as the head at the front and the length tell. What is
- * returned is a failure to look. */
-static int compare(struct bm_repair *r, const char *own, const char *stray,
-                   int *is_worse)
+/* A subfile in the directory of another step. */
+struct stray {
+    uint64_t step; /* its own */
+    uint32_t subfile;
+    struct bm_generation g;
+    char name[BM_NAME_BYTES], own[BM_NAME_BYTES]; /* where it is; its place */
+};
+
+static void name_stray(struct stray *f, uint64_t dir)
 {
+    bm_name_subfile(f->name, dir, f->subfile, f->g);
+    bm_name_subfile(f->own, f->step, f->subfile, f->g);
+}
+
+/* How much of a file is what was written. */
+struct worth {
+    uint64_t whole, damages;
+};
+
+static int weigh(struct bouma_step *step, uint32_t subfile, const char *name,
+                 struct worth *out)
+{
+    struct bm_check how = {.depth = BOUMA_VERIFY_FULL, .name = name};
+    bouma_verify_report report = {0};
+    struct bm_findings found;
+    int rc;
+
+    bm_findings_init(&found, step->ds->a);
+    rc = bm_check_subfile(step, subfile, &how, &found, &report);
+    if (!rc)
+        rc = found.failure;
+    *out = (struct worth){how.whole, found.damages};
+    bm_findings_release(&found);
+    return rc;
+}
+
+/* Whether the file in its own place is worse than the stray: the checksums in
+ * its head tell, which the manifest names. */
+static int compare_data(struct bouma_step *step, const struct stray *f,
+                        int *is_worse)
+{
+    struct worth own, stray = {0, 0};
+    int rc = weigh(step, f->subfile, f->own, &own);
+
+    *is_worse = 0;
+    if (rc || !own.damages)
+        return rc;
+    rc = weigh(step, f->subfile, f->name, &stray);
+    *is_worse = !rc && (stray.whole != own.whole ? stray.whole > own.whole
+                                                 : stray.damages < own.damages);
+    return rc;
+}
+
+/* Whether the file in its own place is not there, or less than the one that
+ * strayed. Without a manifest the head at the front and the length tell. What
+ * is returned is a failure to look. */
+static int compare(struct walk *w, const struct stray *f, int *is_worse)
+{
+    struct bm_repair *r = w->r;
     struct bm_repair_front a, b;
-    int rc = bm_repair_peek_head(r, own, &a);
-    int is_whole = !bm_repair_peek_head(r, stray, &b);
+    struct bouma_step *step;
+    int rc = bm_repair_peek_head(r, f->own, &a), opened;
+    int is_whole = !bm_repair_peek_head(r, f->name, &b);
 
     *is_worse = is_whole && (rc == BOUMA_EFORMAT || (!rc && a.bytes < b.bytes));
+    opened = open_step(w, f->step, &step);
+    if (opened)
+        return opened;
+    if (step && f->subfile < step->manifest.count &&
+        bm_generation_is_same(step->manifest.generation, f->g) &&
+        bm_store_exists(&r->ds.store, f->own))
+        rc = compare_data(step, f, is_worse);
     return rc && rc != BOUMA_EFORMAT
                ? bm_fail(r->error, rc,
                          "%s: could not be looked at, and %s is "
                          "perhaps the same",
-                         own, stray)
+                         f->own, f->name)
                : BOUMA_OK;
 }
 
-/* A subfile of 'step' in the directory of another. */
-static int return_file(struct bm_repair *r, uint64_t dir, uint64_t step,
-                       uint32_t subfile, struct bm_generation g)
+/* Move it to its own place, or to lost/. */
+static int return_file(struct walk *w, const struct stray *f)
 {
+    struct bm_repair *r = w->r;
     struct bm_store *s = &r->ds.store;
-    char from[BM_NAME_BYTES], to[BM_NAME_BYTES], text[240];
-    int dropped = bm_truncations_has(&r->truncations, step, g), worse = 0, rc;
+    int dropped = bm_truncations_has(&r->truncations, f->step, f->g), worse = 0;
+    char text[240];
+    int rc;
 
-    bm_name_subfile(from, dir, subfile, g);
-    bm_name_subfile(to, step, subfile, g);
     r->changing = 0;
-    rc = dropped ? BOUMA_OK : compare(r, to, from, &worse);
+    rc = dropped ? BOUMA_OK : compare(w, f, &worse);
     if (rc)
         return rc;
     snprintf(text, sizeof(text),
              dropped ? "is a file of step %" PRIu64
                        ", which was dropped by a truncation; moved to lost/"
-             : bm_store_is_absent(s, to) ? "is a file of step %" PRIu64
-                                           "; moved back to that"
+             : bm_store_is_absent(s, f->own) ? "is a file of step %" PRIu64
+                                               "; moved back to that"
              : worse ? "is a file of step %" PRIu64
                        ", where it is damaged; put in its place, and the "
                        "damaged one moved to lost/"
                      : "is a copy of a file of step %" PRIu64
                        ", which is there; moved to lost/",
-             step);
-    rc = dropped ? BOUMA_OK : is_returned(r, step);
-    if (rc || !bm_repair_act(r, (int64_t)dir, from, text))
+             f->step);
+    rc = dropped ? BOUMA_OK : is_returned(r, f->step);
+    if (rc || !bm_repair_act(r, (int64_t)w->dir, f->name, text))
         return rc;
-    if (worse && !bm_store_is_absent(s, to))
-        rc = bm_repair_move_away(r, to);
+    if (worse && !bm_store_is_absent(s, f->own))
+        rc = bm_repair_move_away(r, f->own);
     if (rc)
         return rc;
-    return !dropped && bm_store_is_absent(s, to)
-               ? move_file(r, from, dir, to, step)
-               : bm_repair_move_away(r, from);
+    return !dropped && bm_store_is_absent(s, f->own)
+               ? move_file(r, f->name, w->dir, f->own, f->step)
+               : bm_repair_move_away(r, f->name);
 }
 
 /* Count a subfile of the step that the manifest tells of. */
-static void count_along(struct walk *w, uint32_t subfile,
-                        struct bm_generation g)
+static void count_along(struct walk *w, const struct stray *f)
 {
-    char from[BM_NAME_BYTES], to[BM_NAME_BYTES];
     int is_worse;
 
-    bm_name_subfile(from, w->dir, subfile, g);
-    bm_name_subfile(to, w->manifest->step, subfile, g);
-    w->rc = compare(w->r, to, from, &is_worse);
+    w->rc = compare(w, f, &is_worse);
     w->count->better += (uint64_t)is_worse;
 }
 
 static int look_at_file(void *context, const char *entry)
 {
     struct walk *w = context;
-    struct bm_repair_front front = {.step = w->dir};
-    char name[BM_NAME_BYTES];
-    struct bm_generation g;
-    uint32_t subfile;
+    struct bm_repair_front front;
+    struct stray f = {.step = w->dir};
     int is_along, is_told;
 
-    if (!bm_name_parse_subfile(entry, &subfile, &g))
+    if (!bm_name_parse_subfile(entry, &f.subfile, &f.g))
         return 0;
-    is_along = w->manifest && bm_generation_is_same(g, w->manifest->generation);
+    is_along =
+        w->manifest && bm_generation_is_same(f.g, w->manifest->generation);
     if (is_along && w->manifest->step == w->dir)
         return 0; /* the usual case */
-    bm_name_subfile(name, w->dir, subfile, g);
-    is_told = !bm_repair_peek_head(w->r, name, &front) &&
+    name_stray(&f, w->dir);
+    is_told = !bm_repair_peek_head(w->r, f.name, &front) &&
               !memcmp(front.id, w->r->ds.id, 16) &&
-              bm_generation_is_same(front.generation, g);
-    if (!is_told) /* a name tells something, too */
-        front.step = is_along ? w->manifest->step : w->dir;
+              bm_generation_is_same(front.generation, f.g);
+    /* A name tells something, too. */
+    f.step = is_told ? front.step : is_along ? w->manifest->step : w->dir;
+    name_stray(&f, w->dir);
     if (!w->count) {
-        if (front.step != w->dir)
-            w->rc = return_file(w->r, w->dir, front.step, subfile, g);
-    } else if (is_along && front.step == w->manifest->step) {
-        count_along(w, subfile, g);
-    } else if (front.step != w->dir) {
+        if (f.step != w->dir)
+            w->rc = return_file(w, &f);
+    } else if (is_along && f.step == w->manifest->step) {
+        count_along(w, &f);
+    } else if (f.step != w->dir) {
         w->count->strays++;
     } else {
         w->count->others++;
@@ -156,6 +244,7 @@ static int go_through(struct walk *w)
 
     bm_name_step(dir, w->dir);
     rc = bm_store_list(&w->r->ds.store, dir, look_at_file, w, &why);
+    close_step(w);
     /* That it cannot be listed is told when the step is looked at. */
     if (w->rc || !rc || rc == BOUMA_ENOTFOUND || w->count)
         return w->rc;
@@ -166,7 +255,7 @@ int bm_repair_count_strays(struct bm_repair *r, uint64_t dir,
                            const struct bm_step_entry *manifest,
                            struct bm_stray_files *out)
 {
-    struct walk w = {r, dir, manifest, out, BOUMA_OK};
+    struct walk w = {.r = r, .dir = dir, .manifest = manifest, .count = out};
 
     memset(out, 0, sizeof(*out));
     return go_through(&w);
@@ -175,7 +264,7 @@ int bm_repair_count_strays(struct bm_repair *r, uint64_t dir,
 int bm_repair_return_files(struct bm_repair *r, uint64_t dir,
                            const struct bm_step_entry *manifest)
 {
-    struct walk w = {r, dir, manifest, NULL, BOUMA_OK};
+    struct walk w = {.r = r, .dir = dir, .manifest = manifest};
 
     return go_through(&w);
 }
@@ -282,7 +371,7 @@ static int move_foreign(void *context, const char *entry)
 
 int bm_repair_foreign(struct bm_repair *r, uint64_t dir)
 {
-    struct walk w = {r, dir, NULL, NULL, BOUMA_OK};
+    struct walk w = {.r = r, .dir = dir};
     struct bm_error ignored = {0};
     char name[BM_NAME_BYTES];
     int rc;

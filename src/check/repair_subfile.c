@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "check/repair.h"
-#include "store/envelope.h"
+#include "layout/front.h"
 #include "store/identity.h"
 
 #define PIECE ((size_t)1 << 20) /* bytes that are copied at once */
@@ -89,22 +89,31 @@ int bm_repair_no_file(struct bm_repair *r, int64_t step, const char *name)
                : BOUMA_OK;
 }
 
-/* Copy the first 'bytes' of a file in pieces, with 'head' at both ends. The
- * file may end in the second head: then there is less to copy. */
+/* What a mended file is to have: the bytes before its first head (see front.h),
+ * its head, and so many bytes. */
+struct mended {
+    const struct bm_buffer *front, *head;
+    uint64_t bytes;
+};
+
+/* Copy a file in pieces, with new bytes at both ends. It may end in the second
+ * head: then there is less to copy. */
 static int copy_pieces(struct bm_repair *r, struct bm_file *out,
-                       struct bm_file *in, const struct bm_buffer *head,
-                       uint64_t bytes)
+                       struct bm_file *in, const struct mended *as)
 {
-    uint64_t limit = r->ds.store.memory_limit;
-    uint64_t at = head->size, end = bytes - head->size;
+    const struct bm_buffer *front = as->front, *head = as->head;
+    uint64_t limit = r->ds.store.memory_limit, bytes = as->bytes;
+    uint64_t at = front->size + head->size, end = bytes - head->size;
     struct bm_buffer b;
     int rc = bm_file_reserve(out, bytes, r->error);
 
     bm_buffer_init(&b, r->ds.a);
     if (!rc && !bm_buffer_extend(&b, limit < PIECE ? (size_t)limit : PIECE))
         rc = bm_fail(r->error, BOUMA_ENOMEM, "no memory to repair");
+    if (!rc && front->size)
+        rc = bm_file_write(out, front->data, front->size, 0, r->error);
     if (!rc)
-        rc = bm_file_write(out, head->data, head->size, 0, r->error);
+        rc = bm_file_write(out, head->data, head->size, front->size, r->error);
     while (!rc && at < end) {
         size_t n = end - at < b.size ? (size_t)(end - at) : b.size;
 
@@ -120,7 +129,7 @@ static int copy_pieces(struct bm_repair *r, struct bm_file *out,
 }
 
 static int copy_file(struct bm_repair *r, const char *from, const char *to,
-                     const struct bm_buffer *head, uint64_t bytes)
+                     const struct mended *as)
 {
     struct bm_error ignored = {0};
     struct bm_file in, out;
@@ -131,7 +140,7 @@ static int copy_file(struct bm_repair *r, const char *from, const char *to,
         return rc;
     rc = bm_file_open(&out, &r->ds.store, to, BOUMA_OPEN_CREATE, r->error);
     if (!rc) {
-        rc = copy_pieces(r, &out, &in, head, bytes);
+        rc = copy_pieces(r, &out, &in, as);
         if (!rc)
             rc = bm_file_sync(&out, r->error);
         closed = bm_file_close(&out, r->error);
@@ -183,10 +192,10 @@ static int put_in_place(struct bm_repair *r, uint64_t step, const char *mended,
     return rc ? rc : bm_store_sync_dir(&r->ds.store, dir, r->error);
 }
 
-/* Put a mended copy of a subfile, of so many bytes, in its place. Who is killed
- * in between leaves the copy: see bm_repair_mended(). */
-static int replace_heads(struct bm_repair *r, uint64_t step, const char *name,
-                         const struct bm_buffer *head, uint64_t bytes)
+/* Put a mended copy of a subfile in its place. Who is killed in between leaves
+ * the copy: see bm_repair_mended(). */
+static int replace_ends(struct bm_repair *r, uint64_t step, const char *name,
+                        const struct mended *as)
 {
     char mended[BM_NAME_BYTES], dir[BM_NAME_BYTES];
     int rc;
@@ -195,7 +204,7 @@ static int replace_heads(struct bm_repair *r, uint64_t step, const char *name,
     bm_name_mended(mended, step, r->ds.claim.epoch);
     bm_store_remove(&r->ds.store, mended);
     r->changing = 0; /* nothing is, until the copy is whole */
-    rc = copy_file(r, name, mended, head, bytes);
+    rc = copy_file(r, name, mended, as);
     if (rc)
         bm_store_remove(&r->ds.store, mended);
     r->changing |= !rc;
@@ -230,9 +239,28 @@ static int look_at_data(struct bm_repair *r, struct bouma_step *step, size_t i,
 struct ends {
     struct bm_buffer front, back;
     int front_rc, back_rc; /* EFORMAT: damaged, or not there */
+    /* What must stand before the first head, and does not if it is 'foreign':
+     * see front.h. Only of files with a good head. */
+    struct bm_buffer before;
+    int foreign;
     uint64_t bytes;
     int cut;
 };
+
+static void ends_init(struct ends *e, const bouma_allocator *a)
+{
+    memset(e, 0, sizeof(*e));
+    bm_buffer_init(&e->front, a);
+    bm_buffer_init(&e->back, a);
+    bm_buffer_init(&e->before, a);
+}
+
+static void ends_release(struct ends *e)
+{
+    bm_buffer_release(&e->front);
+    bm_buffer_release(&e->back);
+    bm_buffer_release(&e->before);
+}
 
 /* Load both heads; what is returned is a failure to look. */
 static int load_ends(struct bm_repair *r, struct ends *e,
@@ -246,12 +274,57 @@ static int load_ends(struct bm_repair *r, struct ends *e,
     /* One that was cut in the second head has all of its data. */
     if (rc || e->bytes < back)
         return rc;
-    e->front_rc = good_head(r, &e->front, f, info, 0);
+    e->front_rc = good_head(r, &e->front, f, info, info->head_offset);
     if (!e->cut)
         e->back_rc = good_head(r, &e->back, f, info, back);
     return e->front_rc && e->front_rc != BOUMA_EFORMAT ? e->front_rc
            : e->back_rc && e->back_rc != BOUMA_EFORMAT ? e->back_rc
                                                        : BOUMA_OK;
+}
+
+/* Compare what stands before the first head with what follows from it. */
+static int compare_front(struct bm_repair *r, struct ends *e,
+                         const struct bm_manifest *m, size_t i,
+                         struct bm_file *f)
+{
+    const struct bm_subfile_info *info = &m->subfiles[i];
+    const struct bm_buffer *good = e->front_rc ? &e->back : &e->front;
+    struct bm_head_bytes from = {good->data, good->size, info->file_bytes,
+                                 r->ds.id, f->name};
+    struct bm_error why = {0};
+    struct bm_buffer found;
+    struct bm_head head;
+    int rc = BOUMA_OK;
+
+    if (!info->head_offset || (e->front_rc && e->back_rc))
+        return rc;
+    if (info->head_offset > r->ds.store.memory_limit)
+        return bm_fail(r->error, BOUMA_ELIMIT,
+                       "%s: has %" PRIu64 " bytes in front of its head, more "
+                       "than the option 'memory_limit' allows",
+                       f->name, info->head_offset);
+    bm_head_init(&head, r->ds.a);
+    bm_buffer_init(&found, r->ds.a);
+    rc = bm_head_decode(&head, m->schema, NULL, &from, &why);
+    if (!rc)
+        bm_front_make(&e->before, &head);
+    if (rc && bm_is_damage(rc)) /* in spite of its checksum: it is no head */
+        e->front_rc = e->back_rc = BOUMA_EFORMAT;
+    else if (rc)
+        bm_fail(r->error, rc, "%s", why.text);
+    else if (e->before.failed ||
+             !bm_buffer_extend(&found, (size_t)info->head_offset))
+        rc = bm_fail(r->error, BOUMA_ENOMEM, "no memory to repair");
+    if (!rc) {
+        rc = bm_file_read(f, found.data, found.size, 0, &why);
+        e->foreign = rc || e->before.size != found.size ||
+                     memcmp(e->before.data, found.data, found.size) != 0;
+        rc = rc && !bm_is_damage(rc) ? bm_fail(r->error, rc, "%s", why.text)
+                                     : BOUMA_OK;
+    }
+    bm_buffer_release(&found);
+    bm_head_release(&head);
+    return e->front_rc && e->back_rc ? BOUMA_OK : rc;
 }
 
 /* Which subfile an open file is a whole copy of, as far as its heads and its
@@ -266,13 +339,10 @@ static int copy_of(struct bm_repair *r, const struct bm_manifest *m,
         struct ends e;
         int is_it;
 
-        memset(&e, 0, sizeof(e));
-        bm_buffer_init(&e.front, r->ds.a);
-        bm_buffer_init(&e.back, r->ds.a);
+        ends_init(&e, r->ds.a);
         rc = load_ends(r, &e, info, f);
         is_it = !e.front_rc && !e.back_rc && e.bytes == info->file_bytes;
-        bm_buffer_release(&e.front);
-        bm_buffer_release(&e.back);
+        ends_release(&e);
         if (is_it)
             break;
     }
@@ -368,20 +438,20 @@ static int mend_ends(struct bm_repair *r, const struct ends *e,
                      const struct bm_manifest *m, size_t i, const char *name)
 {
     uint64_t bytes = m->subfiles[i].file_bytes;
-    int rc = BOUMA_OK;
+    struct mended as = {&e->before, e->front_rc ? &e->back : &e->front, bytes};
+    int heads = !e->front_rc && !e->back_rc, rc = BOUMA_OK;
 
-    if (!e->front_rc && !e->back_rc && e->bytes == bytes)
+    if (heads && !e->foreign && e->bytes == bytes)
         return rc;
     if (r->apply)
-        rc = replace_heads(r, m->step, name, e->front_rc ? &e->back : &e->front,
-                           bytes);
+        rc = replace_ends(r, m->step, name, &as);
     if (!rc) /* what cannot be done is not told */
         bm_repair_act(r, (int64_t)m->step, name,
                       e->cut ? "its end, which was cut off, made anew from the "
                                "head at its front"
-                      : e->bytes > bytes
-                          ? "what was behind its end cut off"
-                          : "a damaged head replaced by its copy");
+                      : e->bytes > bytes ? "what was behind its end cut off"
+                      : heads ? "the bytes in front of its head made anew"
+                              : "a damaged head replaced by its copy");
     return rc;
 }
 
@@ -396,7 +466,6 @@ static int mend_subfile(struct bm_repair *r, struct bouma_step *step, size_t i,
     struct bm_file f;
     int rc, is_lost;
 
-    memset(&e, 0, sizeof(e));
     rc = bm_file_open(&f, &r->ds.store, name, BOUMA_OPEN_READ, &why);
     if (rc && rc != BOUMA_ENOTFOUND && rc != BOUMA_EFORMAT)
         return bm_fail(r->error, rc, "%s", why.text);
@@ -409,10 +478,11 @@ static int mend_subfile(struct bm_repair *r, struct bouma_step *step, size_t i,
                              : BOUMA_OK;
     if (rc)
         return rc;
-    bm_buffer_init(&e.front, r->ds.a);
-    bm_buffer_init(&e.back, r->ds.a);
+    ends_init(&e, r->ds.a);
     if (!is_lost) {
         rc = load_ends(r, &e, &m->subfiles[i], &f);
+        if (!rc)
+            rc = compare_front(r, &e, m, i, &f);
         bm_file_close(&f, &ignored);
         is_lost = e.cut && e.front_rc;
     }
@@ -424,8 +494,7 @@ static int mend_subfile(struct bm_repair *r, struct bouma_step *step, size_t i,
     if (!rc && is_lost && r->report->unchecked == unchecked &&
         bm_lost_step_add(now, (uint32_t)i, e.bytes, r->ds.a))
         rc = bm_fail(r->error, BOUMA_ENOMEM, "no memory to repair");
-    bm_buffer_release(&e.front);
-    bm_buffer_release(&e.back);
+    ends_release(&e);
     return rc;
 }
 

@@ -2,21 +2,52 @@
  * one, or what is left of it is moved to lost/. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "check/repair.h"
 
+/* Writings of a step, in any order, and perhaps more than once. */
+struct writings {
+    struct bm_generation *list;
+    size_t count;
+};
+
 /* What is in the directory of a step. */
 struct contents {
+    const bouma_allocator *a;
     const struct bm_truncations *truncations;
     uint64_t step;
     uint64_t dropped; /* files of writings that were dropped: not counted
                          below */
-    struct bm_generation manifest, subfiles; /* the latest ones */
-    int manifests;
-    uint64_t subfile_count;
+    struct writings manifests, subfiles;
     int any, movable; /* entries; and some that are moved to lost/ */
     int arrives;      /* a drain has not brought all of its files yet */
 };
+
+/* 0 or ENOMEM. */
+static int add_writing(struct writings *w, struct bm_generation g,
+                       const bouma_allocator *a)
+{
+    struct bm_generation *grown;
+
+    if (w->count && bm_generation_is_same(w->list[w->count - 1], g))
+        return 0;
+    grown = bm_grow(a, w->list, w->count, sizeof(*grown));
+    if (!grown)
+        return ENOMEM;
+    w->list = grown;
+    w->list[w->count++] = g;
+    return 0;
+}
+
+static int latest_first(const void *left, const void *right)
+{
+    const struct bm_generation *a = left, *b = right;
+
+    return bm_generation_is_later(*a, *b)   ? -1
+           : bm_generation_is_later(*b, *a) ? 1
+                                            : 0;
+}
 
 static int look(void *context, const char *entry)
 {
@@ -36,14 +67,11 @@ static int look(void *context, const char *entry)
     }
     c->movable |=
         bm_name_written(name, 0, entry) || bm_name_parse_mended(entry, &epoch);
-    if (bm_name_parse_manifest_new(entry, &g)) {
-        if (!c->manifests++ || bm_generation_is_later(g, c->manifest))
-            c->manifest = g;
-    } else if (bm_name_parse_subfile(entry, &subfile, &g)) {
-        if (!c->subfile_count++ || bm_generation_is_later(g, c->subfiles))
-            c->subfiles = g;
-    }
-    return 0;
+    if (bm_name_parse_manifest_new(entry, &g))
+        return add_writing(&c->manifests, g, c->a);
+    return bm_name_parse_subfile(entry, &subfile, &g)
+               ? add_writing(&c->subfiles, g, c->a)
+               : 0;
 }
 
 /* What killed writers left of a step. */
@@ -148,7 +176,7 @@ static int clear_away(struct bm_repair *r, uint64_t step,
         return BOUMA_OK;
     if (!bm_repair_act(r, (int64_t)step, dir,
                        !c->any ? "the empty directory of the step removed"
-                       : c->dropped && !c->manifests && !c->subfile_count
+                       : c->dropped && !c->manifests.count && !c->subfiles.count
                            ? "what is left of a step that was dropped by a "
                              "truncation moved to lost/"
                        : was_there ? "what is left of the step moved to lost/"
@@ -161,23 +189,51 @@ static int clear_away(struct bm_repair *r, uint64_t step,
     return mover.rc;
 }
 
+/* By which a manifest is published for a writing; EFORMAT if that is not whole.
+ */
+typedef int publish_function(struct bm_repair *r, uint64_t number,
+                             struct bm_generation g, int damaged);
+
+/* The latest one of these that is whole. Without 'all' it is the latest, or
+ * none is. */
+static int publish_latest(struct bm_repair *r, const struct contents *c,
+                          const struct writings *w, int all, int damaged,
+                          publish_function *publish)
+{
+    char dir[BM_NAME_BYTES];
+    int rc = BOUMA_EFORMAT;
+    size_t i = 0;
+
+    if (w->count) /* else there is no list */
+        qsort(w->list, w->count, sizeof(*w->list), latest_first);
+    for (; i < w->count && rc == BOUMA_EFORMAT && (all || !i); i++)
+        if (!i || !bm_generation_is_same(w->list[i], w->list[i - 1]))
+            rc = publish(r, c->step, w->list[i], damaged);
+    bm_name_step(dir, c->step);
+    if (!rc && !bm_generation_is_same(w->list[0], w->list[i - 1]))
+        bm_findings_add(&r->findings, BOUMA_NOTE, (int64_t)c->step, dir,
+                        "holds several writings of the step; the latest that "
+                        "is whole was chosen, later ones are not whole");
+    return rc;
+}
+
 /* A manifest for a step that has none that can be read; EFORMAT if there is no
- * way to one. */
-static int find_manifest(struct bm_repair *r, uint64_t number,
-                         const struct contents *c,
+ * way to one. The latest writing may be what a killed writer has left. The
+ * index tells which one was committed: no earlier one is taken then. Neither is
+ * one if the rest of the latest is elsewhere, or on its way. */
+static int find_manifest(struct bm_repair *r, const struct contents *c,
                          const struct bm_step_entry *known, int damaged)
 {
-    int rc = c->manifests
-                 ? bm_repair_publish_written(r, number, c->manifest, damaged)
-                 : BOUMA_EFORMAT;
+    int all = !known && !c->arrives && !r->is_part;
+    int rc = publish_latest(r, c, &c->manifests, all, damaged,
+                            bm_repair_publish_written);
 
-    if (rc == BOUMA_EFORMAT && c->subfile_count)
-        rc = bm_repair_rebuild_manifest(r, number, c->subfiles, damaged);
-    /* The latest may be what a killed writer has left, and an earlier one the
-     * one that was committed. Without the index nobody can tell. */
-    if (rc == BOUMA_EFORMAT && c->subfile_count && known &&
-        bm_generation_is_later(c->subfiles, known->generation))
-        rc = bm_repair_rebuild_manifest(r, number, known->generation, damaged);
+    if (rc == BOUMA_EFORMAT)
+        rc = publish_latest(r, c, &c->subfiles, all, damaged,
+                            bm_repair_rebuild_manifest);
+    if (rc == BOUMA_EFORMAT && c->subfiles.count && known &&
+        bm_generation_is_later(c->subfiles.list[0], known->generation))
+        rc = bm_repair_rebuild_manifest(r, c->step, known->generation, damaged);
     return rc;
 }
 
@@ -193,40 +249,51 @@ static const struct bm_step_entry *known_of(const struct bm_repair *r,
                : NULL;
 }
 
+/* A step of which no manifest can be made. The index knows it as 'known', which
+ * may be NULL. */
+static int give_up(struct bm_repair *r, const struct contents *c,
+                   const struct bm_step_entry *known)
+{
+    struct leftovers newer = {r, c->step, BOUMA_OK, 0};
+    int arrives = c->subfiles.count && c->arrives, rc = BOUMA_OK;
+    struct bm_error ignored = {0};
+    char dir[BM_NAME_BYTES];
+
+    bm_name_step(dir, c->step);
+    bm_store_list(&r->ds.store, dir, look_for_newer, &newer, &ignored);
+    if (newer.rc)
+        return newer.rc;
+    if (arrives || (r->is_part && (c->subfiles.count || known))) {
+        bm_findings_add(&r->findings, BOUMA_NOTE, (int64_t)c->step, dir,
+                        arrives ? "waits for files that were not drained "
+                                  "yet; left as it is"
+                                : "its manifest is missing here, and may be "
+                                  "on other nodes; left as it is");
+        return BOUMA_OK;
+    }
+    if (known)
+        rc = bm_repair_lost_step(r, known);
+    return rc ? rc : clear_away(r, c->step, c, known != NULL);
+}
+
 int bm_repair_unpublished(struct bm_repair *r, uint64_t number, int damaged)
 {
-    struct contents c = {.truncations = &r->truncations, .step = number};
-    struct leftovers newer = {r, number, BOUMA_OK, 0};
+    struct contents c = {
+        .a = r->ds.a, .truncations = &r->truncations, .step = number};
     const struct bm_step_entry *known = known_of(r, number);
-    struct bm_error ignored = {0};
     char dir[BM_NAME_BYTES];
     int rc;
 
     bm_name_step(dir, number);
     rc = bm_store_list(&r->ds.store, dir, look, &c, r->error);
-    if (rc ||
-        (!c.manifests && !c.subfile_count && !c.dropped && !damaged && !known))
-        return rc;
-    rc = find_manifest(r, number, &c, known, damaged);
-    if (rc != BOUMA_EFORMAT)
-        return rc;
-    rc = BOUMA_OK;
-    if (damaged)
-        return bm_repair_lost_manifest(r, number);
-    bm_store_list(&r->ds.store, dir, look_for_newer, &newer, &ignored);
-    if (newer.rc)
-        return newer.rc;
-    if ((c.subfile_count && c.arrives) ||
-        (r->is_part && (c.subfile_count || known))) {
-        bm_findings_add(&r->findings, BOUMA_NOTE, (int64_t)number, dir,
-                        c.subfile_count && c.arrives
-                            ? "waits for files that were not drained "
-                              "yet; left as it is"
-                            : "its manifest is missing here, and may be "
-                              "on other nodes; left as it is");
-        return BOUMA_OK;
+    if (!rc && (c.manifests.count || c.subfiles.count || c.dropped || damaged ||
+                known)) {
+        rc = find_manifest(r, &c, known, damaged);
+        if (rc == BOUMA_EFORMAT)
+            rc = damaged ? bm_repair_lost_manifest(r, number)
+                         : give_up(r, &c, known);
     }
-    if (known)
-        rc = bm_repair_lost_step(r, known);
-    return rc ? rc : clear_away(r, number, &c, known != NULL);
+    bm_drop(r->ds.a, c.manifests.list);
+    bm_drop(r->ds.a, c.subfiles.list);
+    return rc;
 }

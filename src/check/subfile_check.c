@@ -7,7 +7,7 @@
 
 #include "base/hash.h"
 #include "check/check.h"
-#include "store/envelope.h"
+#include "layout/front.h"
 
 #define PADDING_PIECE 4096 /* bytes read at once */
 
@@ -173,11 +173,29 @@ static int check_head(struct subfile_check *c, struct bm_head *head,
     return !rc;
 }
 
+/* What stands before the first head follows from the head. */
+static void check_front(struct subfile_check *c, const struct bm_head *head)
+{
+    struct bm_buffer made;
+
+    if (!head->head_offset || !load(c, 0, head->head_offset))
+        return;
+    bm_buffer_init(&made, c->step->ds->a);
+    bm_front_make(&made, head);
+    if (made.failed)
+        c->no_memory = 1;
+    else if (memcmp(made.data, c->raw.data, made.size))
+        damage(c, BOUMA_EFORMAT,
+               "the bytes in front of its head are not those that follow from "
+               "the head");
+    bm_buffer_release(&made);
+}
+
 /* The zero bytes between head and data: checked so that no byte of a file goes
  * without a check. In a placed subfile there may be many. */
 static void check_padding(struct subfile_check *c, const struct bm_head *head)
 {
-    uint64_t at = head->head_bytes;
+    uint64_t begin = head->head_offset + head->head_bytes, at = begin;
 
     while (at < head->data_offset && at < c->bytes) {
         uint64_t end =
@@ -189,7 +207,7 @@ static void check_padding(struct subfile_check *c, const struct bm_head *head)
             return;
         for (uint64_t i = 0; i < n; i++)
             if (c->raw.data[i]) {
-                damaged_piece(c, head->head_bytes,
+                damaged_piece(c, begin,
                               "bytes between head and data are not zero");
                 return;
             }
@@ -430,7 +448,7 @@ static void check_content(struct subfile_check *c, bouma_verify_depth depth)
 
     bm_head_init(&head, c->step->ds->a);
     bm_head_init(&second, c->step->ds->a);
-    good = check_head(c, &head, 0, "the head at the front");
+    good = check_head(c, &head, info->head_offset, "the head at the front");
     if (!is_cut &&
         check_head(c, &second, info->file_bytes - info->head_bytes,
                    "the head at the end") &&
@@ -441,8 +459,12 @@ static void check_content(struct subfile_check *c, bouma_verify_depth depth)
         second = swap;
         good = 1;
     }
+    if (good)
+        check_front(c, &head);
     if (good && c->how->data_only)
         bm_findings_return(c->out, &before);
+    if (good)
+        bm_check_files(&c->step->manifest, c->i, &head, c->name, c->out);
     if (good && is_cut)
         tell_lost(c, &head);
     if (!good && !c->vague)
@@ -523,6 +545,8 @@ int bm_check_subfile(struct bouma_step *step, size_t i, struct bm_check *how,
     bm_buffer_init(&c.pieces[1], step->ds->a);
     bm_name_subfile(c.name, step->manifest.step, (uint32_t)i,
                     step->manifest.generation);
+    if (how->name)
+        snprintf(c.name, sizeof(c.name), "%s", how->name);
     report->files++;
     rc = bm_file_open(&c.file, &step->ds->store, c.name, BOUMA_OPEN_READ, &why);
     if (!rc)
@@ -533,7 +557,8 @@ int bm_check_subfile(struct bouma_step *step, size_t i, struct bm_check *how,
         damage(&c, rc, why.text);
     } else if (rc || (c.bytes != info->file_bytes && !how->data_only)) {
         note_length(&c, info, rc ? why.text : NULL);
-        if (!rc && c.bytes < info->file_bytes && c.bytes >= info->head_bytes)
+        if (!rc && c.bytes < info->file_bytes &&
+            c.bytes >= info->head_offset + info->head_bytes)
             check_content(&c, how->depth);
     } else if (how->depth >= BOUMA_VERIFY_META) {
         check_content(&c, how->depth);

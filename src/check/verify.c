@@ -106,6 +106,7 @@ static int look_around(struct verify *v)
         rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to verify");
     if (rc)
         return rc;
+    bm_check_kinds(&ds->store, &v->findings);
     rc = bm_epoch_last(&ds->store, &last, &why);
     if (rc)
         bm_findings_add(&v->findings, bm_severity_of(rc), -1, BM_NAME_EPOCHS,
@@ -195,21 +196,68 @@ static void take_back(struct verify *v, struct bouma_step *step,
                     meanwhile.text);
 }
 
+/* Rank 0: whether a step whose manifest is gone was dropped meanwhile. Who does
+ * that has the index forget it first; a step that is lost stays in there. */
+static int was_dropped(struct verify *v, const char *manifest, uint64_t number)
+{
+    struct bm_store *s = &v->ds->store;
+    const struct bm_step_entry *known;
+    struct bm_error ignored = {0};
+    struct bm_step_list index;
+    size_t bad;
+    int is_dropped;
+
+    if (!bm_store_is_absent(s, manifest) ||
+        bm_store_is_absent(s, BM_NAME_INDEX))
+        return 0;
+    bm_step_list_init(&index, v->ds->a);
+    is_dropped = !bm_index_load(s, v->ds->id, &index, &bad, &ignored) && !bad;
+    known = bm_step_list_find(&index, number);
+    is_dropped &= !known || !known->generation.epoch;
+    bm_step_list_release(&index);
+    return is_dropped;
+}
+
+/* Rank 0: a step that could not be opened, as 'rc' and ds->error tell. */
+static void note_closed(struct verify *v, uint64_t number, int rc)
+{
+    char name[BM_NAME_BYTES];
+
+    bm_name_manifest(name, number);
+    if (bm_is_damage(rc) && was_dropped(v, name, number))
+        bm_findings_add(&v->findings, BOUMA_NOTE, (int64_t)number, name,
+                        "step %" PRIu64 " was removed meanwhile", number);
+    else
+        bm_findings_add(&v->findings, bm_severity_of(rc), (int64_t)number, name,
+                        "%s", v->ds->error.text);
+}
+
+/* Open a step. What seems damaged may just have been on its way to be written
+ * again: so a second look decides. Collective. */
+static int open_step(struct verify *v, struct bouma_step **step,
+                     uint64_t number)
+{
+    int rc;
+
+    bm_error_clear(&v->ds->error);
+    rc = bm_step_open(step, v->ds, number);
+    if (!bm_is_damage(rc))
+        return rc;
+    bm_error_clear(&v->ds->error);
+    return bm_step_open(step, v->ds, number);
+}
+
 /* One step. What is wrong with its manifest is noted by rank 0. Collective. */
 static int verify_step(struct verify *v, uint64_t number)
 {
     struct bouma_dataset *ds = v->ds;
     /* A copy: opening the step corrects it. */
-    struct bm_step_entry listed = *bm_step_list_find(&ds->steps, number);
+    struct bm_step_entry listed = *bm_step_list_find(&ds->found.steps, number);
     const struct bm_lost_step *known = bm_losses_find(&v->records, number);
     struct bm_findings before = v->findings;
-    char name[BM_NAME_BYTES];
     struct bouma_step *step;
-    int rc;
+    int rc = open_step(v, &step, number);
 
-    bm_name_manifest(name, number);
-    bm_error_clear(&ds->error);
-    rc = bm_step_open(&step, ds, number);
     if (rc == BOUMA_ENOMEM || rc == BOUMA_ECOMM)
         return rc;
     if (ds->comm->rank == 0) {
@@ -218,8 +266,7 @@ static int verify_step(struct verify *v, uint64_t number)
     }
     if (rc) {
         if (ds->comm->rank == 0)
-            bm_findings_add(&v->findings, bm_severity_of(rc), (int64_t)number,
-                            name, "%s", ds->error.text);
+            note_closed(v, number, rc);
         bm_error_clear(&ds->error);
         return BOUMA_OK;
     }
@@ -290,6 +337,26 @@ static int look_from_outside(struct verify *v)
     return rc ? BOUMA_OK : look_for_losses(v);
 }
 
+/* Rank 0: ESTATE if the dataset has made way for another one, or is about to:
+ * what was found is not true any more. */
+static int check_identity(struct verify *v)
+{
+    struct bouma_dataset *ds = v->ds;
+    struct bm_error ignored = {0};
+    int major, minor, rc;
+    uint8_t id[16];
+
+    rc = bm_identity_load(&ds->store, id, &major, &minor, &ignored);
+    if (rc ? rc != BOUMA_ENOTFOUND ||
+                 bm_store_is_absent(&ds->store, BM_NAME_CLOBBERED)
+           : !memcmp(id, ds->id, 16))
+        return BOUMA_OK;
+    return bm_fail(&ds->error, BOUMA_ESTATE,
+                   "%s: was replaced by another dataset while it was "
+                   "verified; verify that",
+                   ds->store.path);
+}
+
 /* All that there is to look at. Collective. */
 static int look_at_all(struct verify *v)
 {
@@ -304,12 +371,14 @@ static int look_at_all(struct verify *v)
     if (ds->comm->rank == 0 && !rc)
         rc = look_around(v);
     rc = bm_comm_agree(ds->comm, rc, &ds->error);
-    for (size_t i = 0; i < ds->steps.count && !rc; i++) {
-        rc = verify_step(v, ds->steps.entries[i].step);
+    for (size_t i = 0; i < ds->found.steps.count && !rc; i++) {
+        rc = verify_step(v, ds->found.steps.entries[i].step);
         if (ds->options.progress && ds->comm->rank == 0)
             ds->options.progress(ds->options.progress_user, "verifying", i + 1,
-                                 ds->steps.count);
+                                 ds->found.steps.count);
     }
+    if (!rc && ds->comm->rank == 0)
+        rc = check_identity(v);
     return rc;
 }
 
@@ -318,15 +387,15 @@ static int look_at_all(struct verify *v)
 static void end_trace(struct verify *v, struct bm_request *q)
 {
     struct bouma_dataset *ds = v->ds;
-    int known = ds->note_count;
+    int known = ds->found.note_count;
 
     bm_dataset_end_trace(ds);
-    if (ds->note_count > known && q->each) {
-        bouma_finding f = {BOUMA_NOTE, -1, "", ds->notes[known]};
+    if (ds->found.note_count > known && q->each) {
+        bouma_finding f = {BOUMA_NOTE, -1, "", ds->found.notes[known]};
 
         q->each(q->user, &f);
     }
-    v->report.notes += ds->note_count > known;
+    v->report.notes += ds->found.note_count > known;
 }
 
 int bm_verify(struct bm_comm *comm, struct bm_request *q,

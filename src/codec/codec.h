@@ -124,6 +124,10 @@ struct bm_codec {
     unsigned types;
     /* Can do without a check of the bound. */
     int nominal;
+    /* 'encode' asks for an effort. */
+    int has_effort;
+    /* Coarser levels are averages, for which no bound holds, not samples. */
+    int averages;
     /* Room that 'encode' needs for 'bytes' bytes of samples. */
     size_t (*bound)(size_t bytes);
     /* BOUMA_OK or ENOMEM; *stored is at most 'bound'. */

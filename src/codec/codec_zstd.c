@@ -34,38 +34,22 @@ SHUFFLE(2)
 SHUFFLE(4)
 SHUFFLE(8)
 
-static void shuffle(uint8_t *out, const uint8_t *in, size_t n, size_t size)
-{
-    switch (size) {
-    case 2:
-        shuffle_2(out, in, n);
-        break;
-    case 4:
-        shuffle_4(out, in, n);
-        break;
-    case 8:
-        shuffle_8(out, in, n);
-        break;
-    default:
-        memcpy(out, in, n);
-    }
-}
+typedef void move_function(uint8_t *restrict out, const uint8_t *restrict in,
+                           size_t n);
 
-static void unshuffle(uint8_t *out, const uint8_t *in, size_t n, size_t size)
+/* By the bytes of a value; those of one byte need not move. */
+static move_function *const shuffles[] = {
+    [2] = shuffle_2, [4] = shuffle_4, [8] = shuffle_8};
+static move_function *const unshuffles[] = {
+    [2] = unshuffle_2, [4] = unshuffle_4, [8] = unshuffle_8};
+
+static void move(move_function *const *functions, uint8_t *out,
+                 const uint8_t *in, size_t n, size_t size)
 {
-    switch (size) {
-    case 2:
-        unshuffle_2(out, in, n);
-        break;
-    case 4:
-        unshuffle_4(out, in, n);
-        break;
-    case 8:
-        unshuffle_8(out, in, n);
-        break;
-    default:
+    if (functions[size])
+        functions[size](out, in, n);
+    else
         memcpy(out, in, n);
-    }
 }
 
 static size_t bound(size_t bytes)
@@ -88,7 +72,7 @@ static int encode(struct bm_codec_state *state, uint8_t *out, size_t *stored,
     scratch = bm_codec_scratch(state, bytes);
     if (!state->zstd_encoder || !scratch)
         return BOUMA_ENOMEM;
-    shuffle(scratch, in->data, in->count, in->size);
+    move(shuffles, scratch, in->data, in->count, in->size);
     n = ZSTD_compressCCtx(state->zstd_encoder, out, bound(bytes), scratch,
                           bytes, effort ? effort : 1);
     if (ZSTD_isError(n) || n >= bytes) {
@@ -121,7 +105,7 @@ static int decode(struct bm_codec_state *state, const struct bm_samples *out,
         if (ZSTD_decompressDCtx(state->zstd_decoder, scratch, bytes, in,
                                 stored) != bytes)
             return BOUMA_EFORMAT;
-        unshuffle(out->data, scratch, out->count, out->size);
+        move(unshuffles, out->data, scratch, out->count, out->size);
     }
     return BOUMA_OK;
 }
@@ -154,6 +138,7 @@ int bm_zstd_unpack(struct bm_codec_state *state, void *values, size_t count,
 
 const struct bm_codec bm_codec_zstd = {.name = "zstd",
                                        .uses = BM_FOR_FIELDS | BM_FOR_LISTS,
+                                       .has_effort = 1,
                                        .bound = bound,
                                        .encode = encode,
                                        .decode = decode,

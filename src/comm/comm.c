@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/hash.h"
+#include "base/plain_text.h"
 
 /* A status as a number of which the largest is the worst, and among equals
  * that of the lowest rank: status in the high half, rank in the low. */
@@ -47,7 +48,7 @@ int bm_comm_lose(struct bm_comm *comm, const char *format, ...)
         return BOUMA_ECOMM;
     comm->lost = 1;
     va_start(arguments, format);
-    vsnprintf(comm->why, sizeof(comm->why), format, arguments);
+    bm_format_list(comm->why, sizeof(comm->why), format, arguments);
     va_end(arguments);
     comm->functions->warn(comm);
     return BOUMA_ECOMM;

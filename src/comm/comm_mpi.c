@@ -27,6 +27,7 @@
 #include <sys/mman.h>
 
 #include "base/clock.h"
+#include "base/plain_text.h"
 
 /* ---- when MPI fails ------------------------------------------------------ */
 
@@ -438,11 +439,11 @@ static int wait_for_making(struct bm_mpi_comm *m, MPI_Comm comm,
         if (code)
             return fail_making(comm, code, "MPI_Test failed", error);
         if (m->base.lost) {
-            snprintf(text, sizeof(text),
-                     "waited %g s for the other ranks to open this (option "
-                     "'timeout'); all ranks must make the same calls in the "
-                     "same order",
-                     m->base.timeout);
+            bm_format(text, sizeof(text),
+                      "waited %g s for the other ranks to open this (option "
+                      "'timeout'); all ranks must make the same calls in the "
+                      "same order",
+                      m->base.timeout);
             return fail_making(comm, 0, text, error);
         }
         if (done)

@@ -30,15 +30,16 @@ static struct bm_spread spread_of_lane(const struct bm_particle_block *block,
 
 /* ---- copies ------------------------------------------------------------- */
 
-int bm_put_keep_copy(struct bouma_dataset *ds, struct bm_put *put)
+int bm_put_keep_copy(struct bm_put *put, const bouma_allocator *a,
+                     struct bm_error *error)
 {
     struct bm_spread s = spread_of_put(put);
     size_t bytes = bm_spread_bytes(&s);
     int64_t stride[BM_SPREAD_AXES];
 
-    put->copy = bm_new_raw(ds->a, bytes, 1);
+    put->copy = bm_new_raw(a, bytes, 1);
     if (!put->copy)
-        return bm_fail(&ds->error, BOUMA_ENOMEM,
+        return bm_fail(error, BOUMA_ENOMEM,
                        "variable \"%s/%s\": no memory for a copy of %zu bytes",
                        put->variable->object->name, put->variable->name, bytes);
     bm_spread_copy(put->copy, stride, &s);
@@ -93,16 +94,17 @@ static void copy_lane(void *context, struct bm_particle_lane *lane,
     *to += bm_spread_bytes(s);
 }
 
-int bm_particle_block_keep_copy(struct bouma_dataset *ds,
-                                struct bm_particle_block *block)
+int bm_particle_block_keep_copy(struct bm_particle_block *block,
+                                const bouma_allocator *a,
+                                struct bm_error *error)
 {
     size_t bytes = 0;
     uint8_t *to;
 
     each_lane(block, &bytes, add_bytes);
-    block->copy = to = bm_new_raw(ds->a, bytes, 1);
+    block->copy = to = bm_new_raw(a, bytes, 1);
     if (!to)
-        return bm_fail(&ds->error, BOUMA_ENOMEM,
+        return bm_fail(error, BOUMA_ENOMEM,
                        "particles \"%s\": no memory for a copy of %zu bytes",
                        block->set->name, bytes);
     each_lane(block, &to, copy_lane);
@@ -130,21 +132,21 @@ void bm_particle_block_remember(struct bm_particle_block *block)
     each_lane(block, NULL, hash_lane);
 }
 
-static int blame_put(struct bouma_dataset *ds, const struct bm_put *put,
+static int blame_put(struct bm_error *error, const struct bm_put *put,
                      const char *what)
 {
     const struct bouma_variable *v = put->variable;
     char box[160];
 
     bm_box_text(box, sizeof(box), &put->from.box, v->object->ndims);
-    return bm_fail(&ds->error, BOUMA_ESTATE,
+    return bm_fail(error, BOUMA_ESTATE,
                    "variable \"%s/%s\": the array for the box %s was %s "
                    "before the step had ended; leave it as it is till then, or "
                    "hand it over with bouma_variable_put_copy()",
                    v->object->name, v->name, box, what);
 }
 
-static int blame_lane(struct bouma_dataset *ds,
+static int blame_lane(struct bm_error *error,
                       const struct bm_particle_block *block,
                       const struct bm_particle_lane *lane, const char *what)
 {
@@ -154,7 +156,7 @@ static int blame_lane(struct bouma_dataset *ds,
         if (bm_variable_lane(block->set->variables[i]) <=
             (size_t)(lane - block->lanes))
             name = block->set->variables[i]->name;
-    return bm_fail(&ds->error, BOUMA_ESTATE,
+    return bm_fail(error, BOUMA_ESTATE,
                    "particles \"%s\": the array for \"%s\" was %s before "
                    "the step had ended; leave it as it is till then, or hand "
                    "it over with bouma_particles_put_copy()",
@@ -188,36 +190,39 @@ static void try_lane(void *context, struct bm_particle_lane *lane,
 }
 
 /* Try all arrays that are borrowed; the first that fails is 'what'. */
-static int try_all(struct bouma_dataset *ds, const char *what,
-                   int (*test)(const struct bm_spread *s, uint64_t hash))
+static int try_all(const struct bm_given *given, const char *what,
+                   int (*test)(const struct bm_spread *s, uint64_t hash),
+                   struct bm_error *error)
 {
     int rc = BOUMA_OK;
 
-    if (ds->options.check != 1)
-        return rc;
-    for (size_t i = 0; i < ds->given.put_count && !rc; i++) {
-        struct bm_spread s = spread_of_put(&ds->given.puts[i]);
+    for (size_t i = 0; i < given->put_count && !rc; i++) {
+        struct bm_spread s = spread_of_put(&given->puts[i]);
 
-        if (!ds->given.puts[i].copy && !test(&s, ds->given.puts[i].hash))
-            rc = blame_put(ds, &ds->given.puts[i], what);
+        if (!given->puts[i].copy && !test(&s, given->puts[i].hash))
+            rc = blame_put(error, &given->puts[i], what);
     }
-    for (size_t i = 0; i < ds->given.block_count && !rc; i++) {
+    for (size_t i = 0; i < given->block_count && !rc; i++) {
         struct trial t = {test, NULL};
 
-        if (!ds->given.blocks[i].copy)
-            each_lane(&ds->given.blocks[i], &t, try_lane);
+        if (!given->blocks[i].copy)
+            each_lane(&given->blocks[i], &t, try_lane);
         if (t.failed)
-            rc = blame_lane(ds, &ds->given.blocks[i], t.failed, what);
+            rc = blame_lane(error, &given->blocks[i], t.failed, what);
     }
     return rc;
 }
 
 int bm_borrowed_is_there(struct bouma_dataset *ds)
 {
-    return try_all(ds, "freed", still_mapped);
+    return ds->options.check == 1
+               ? try_all(&ds->given, "freed", still_mapped, &ds->error)
+               : BOUMA_OK;
 }
 
 int bm_borrowed_check(struct bouma_dataset *ds)
 {
-    return try_all(ds, "changed", same_values);
+    return ds->options.check == 1
+               ? try_all(&ds->given, "changed", same_values, &ds->error)
+               : BOUMA_OK;
 }

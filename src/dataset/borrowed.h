@@ -9,9 +9,11 @@
 
 /* A block or particles that a caller hands over, to be read from a copy; ENOMEM
  * and a message. */
-int bm_put_keep_copy(struct bouma_dataset *ds, struct bm_put *put);
-int bm_particle_block_keep_copy(struct bouma_dataset *ds,
-                                struct bm_particle_block *block);
+int bm_put_keep_copy(struct bm_put *put, const bouma_allocator *a,
+                     struct bm_error *error);
+int bm_particle_block_keep_copy(struct bm_particle_block *block,
+                                const bouma_allocator *a,
+                                struct bm_error *error);
 
 /* Remember what is in borrowed arrays. */
 void bm_put_remember(struct bm_put *put);

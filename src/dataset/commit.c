@@ -30,7 +30,7 @@ static int publish(struct bouma_dataset *ds, const struct bm_step_entry *entry,
     bm_name_manifest(to, entry->step);
     /* Whatever the index says of this step is over now. (It can know a step
      * whose manifest a power loss took away.) */
-    *is_new = !bm_step_list_find(&ds->steps, entry->step) &&
+    *is_new = !bm_step_list_find(&ds->found.steps, entry->step) &&
               (!ds->options.replace || bm_store_is_absent(&ds->store, to));
     if (!*is_new) {
         rc = bm_index_forget(&ds->store, ds->id, entry->step, &ds->error);
@@ -103,9 +103,9 @@ int bm_commit_load_losses(struct bouma_dataset *ds)
     struct bm_error why = {0};
     int rc;
 
-    bm_losses_release(&ds->losses);
-    bm_losses_init(&ds->losses, ds->a);
-    rc = bm_losses_load(&ds->store, ds->id, &ds->losses, &why);
+    bm_losses_release(&ds->commits.losses);
+    bm_losses_init(&ds->commits.losses, ds->a);
+    rc = bm_losses_load(&ds->store, ds->id, &ds->commits.losses, &why);
     return rc == BOUMA_ENOMEM ? bm_fail(&ds->error, rc, "%s", why.text)
                               : BOUMA_OK;
 }
@@ -114,12 +114,13 @@ int bm_commit_load_losses(struct bouma_dataset *ds)
  * long as that is so, but may outlive it. One that is not durable keeps it: a
  * power loss would take the step, and with the record all that is known of it.
  */
-static void forget_loss(struct bouma_dataset *ds, uint64_t step)
+static void forget_loss(const struct bm_loss_list *losses, struct bm_store *s,
+                        uint64_t step)
 {
     struct bm_error ignored = {0};
 
-    if (bm_losses_find(&ds->losses, step))
-        bm_losses_remove(&ds->store, step, &ignored);
+    if (bm_losses_find(losses, step))
+        bm_losses_remove(s, step, &ignored);
 }
 
 /* Without a sync the index may learn only of a new step: after a power loss the
@@ -137,7 +138,7 @@ static int finish(struct bouma_dataset *ds, const struct bm_step_entry *entry,
     bm_step_list_put(&ds->commits.unsettled, *entry); /* there is room */
     rc = bm_commit_settle_all(ds);
     if (!rc)
-        forget_loss(ds, entry->step);
+        forget_loss(&ds->commits.losses, &ds->store, entry->step);
     /* Only now, as no power loss brings the old version back. A handle that has
      * no ranks has no readers either; it copies steps, and of one that was
      * written again meanwhile some files may have been copied. */
@@ -149,13 +150,13 @@ static int finish(struct bouma_dataset *ds, const struct bm_step_entry *entry,
 }
 
 /* There is room for a whole group, and a full one is flushed. */
-static void hold(struct bouma_dataset *ds, const struct bm_step_entry *entry,
+static void hold(struct bm_commits *c, const struct bm_step_entry *entry,
                  struct bm_file *manifest)
 {
-    ds->commits.held[ds->commits.held_count].entry = *entry;
-    ds->commits.held[ds->commits.held_count].manifest = *manifest;
-    ds->commits.held[ds->commits.held_count].published = 0;
-    ds->commits.held_count++;
+    c->held[c->held_count].entry = *entry;
+    c->held[c->held_count].manifest = *manifest;
+    c->held[c->held_count].published = 0;
+    c->held_count++;
     manifest->handle = NULL; /* it is held now */
 }
 
@@ -183,7 +184,7 @@ static int commit_bytes(struct bouma_dataset *ds,
     if (!rc)
         rc = bm_epoch_check(&ds->store, ds->claim.epoch, &ds->error);
     if (!rc && ds->options.durability == BOUMA_GROUP)
-        hold(ds, entry, &f);
+        hold(&ds->commits, entry, &f);
     closed = f.store ? bm_file_close(&f, &ds->error) : BOUMA_OK;
     if (!rc)
         rc = closed;
@@ -215,7 +216,7 @@ int bm_commit_copy(struct bouma_dataset *ds, const struct bm_step_entry *entry,
     char name[BM_NAME_BYTES];
     int rc, published = 0;
 
-    if (bm_step_list_reserve(&ds->steps, 1) ||
+    if (bm_step_list_reserve(&ds->found.steps, 1) ||
         bm_step_list_reserve(&ds->commits.unsettled, 2) ||
         (ds->comm && bm_step_list_reserve(&ds->commits.replaced, 1)))
         return bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to list a step");
@@ -224,7 +225,7 @@ int bm_commit_copy(struct bouma_dataset *ds, const struct bm_step_entry *entry,
         (struct bm_generation){ds->claim.epoch, ++ds->claim.copies});
     rc = commit_bytes(ds, entry, name, manifest, 1, &published);
     if (!rc)
-        bm_step_list_put(&ds->steps, *entry);
+        bm_step_list_put(&ds->found.steps, *entry);
     return rc;
 }
 
@@ -232,20 +233,20 @@ int bm_commit_copy(struct bouma_dataset *ds, const struct bm_step_entry *entry,
 
 /* Sync and close what this rank has written. After a failed sync the file is
  * not to be trusted any more, so all are given up. */
-static int sync_subfiles(struct bouma_dataset *ds)
+static int sync_subfiles(struct bm_commits *c, struct bm_error *error)
 {
     int rc = BOUMA_OK;
 
-    for (size_t i = 0; i < ds->commits.held_file_count; i++) {
+    for (size_t i = 0; i < c->held_file_count; i++) {
         int closed;
 
         if (!rc)
-            rc = bm_file_sync(&ds->commits.held_files[i], &ds->error);
-        closed = bm_file_close(&ds->commits.held_files[i], &ds->error);
+            rc = bm_file_sync(&c->held_files[i], error);
+        closed = bm_file_close(&c->held_files[i], error);
         if (!rc)
             rc = closed;
     }
-    ds->commits.held_file_count = 0;
+    c->held_file_count = 0;
     return rc;
 }
 
@@ -253,26 +254,27 @@ static int sync_subfiles(struct bouma_dataset *ds)
  * by another writer's does not keep the others from being published. */
 static int publish_held(struct bouma_dataset *ds)
 {
+    struct bm_commits *c = &ds->commits;
     int rc = bm_epoch_check(&ds->store, ds->claim.epoch, &ds->error);
     int taken = BOUMA_OK;
 
     if (!rc)
         rc = bm_commit_settle_all(ds);
-    for (int i = 0; i < ds->commits.held_count; i++) {
+    for (int i = 0; i < c->held_count; i++) {
         char dir[BM_NAME_BYTES];
         int closed;
 
-        bm_name_step(dir, ds->commits.held[i].entry.step);
+        bm_name_step(dir, c->held[i].entry.step);
         if (!rc)
-            rc = bm_file_sync(&ds->commits.held[i].manifest, &ds->error);
-        closed = bm_file_close(&ds->commits.held[i].manifest, &ds->error);
+            rc = bm_file_sync(&c->held[i].manifest, &ds->error);
+        closed = bm_file_close(&c->held[i].manifest, &ds->error);
         if (!rc)
             rc = closed;
         if (!rc)
             rc = bm_store_sync_dir(&ds->store, dir, &ds->error);
     }
-    for (int i = 0; i < ds->commits.held_count && !rc; i++) {
-        const struct bm_step_entry *entry = &ds->commits.held[i].entry;
+    for (int i = 0; i < c->held_count && !rc; i++) {
+        const struct bm_step_entry *entry = &c->held[i].entry;
         char name[BM_NAME_BYTES];
         int is_new;
 
@@ -283,7 +285,7 @@ static int publish_held(struct bouma_dataset *ds)
             rc = BOUMA_OK;
             continue;
         }
-        ds->commits.held[i].published = !rc;
+        c->held[i].published = !rc;
         if (!rc)
             rc = finish(ds, entry, 1, is_new);
     }
@@ -291,67 +293,67 @@ static int publish_held(struct bouma_dataset *ds)
 }
 
 /* Which steps rank 0 has published, on all ranks. Collective. */
-static int share_published(struct bouma_dataset *ds)
+static int share_published(struct bm_commits *c, struct bm_comm *comm,
+                           struct bm_error *error)
 {
     enum { AT_ONCE = 8 };
     int rc = BOUMA_OK;
 
-    for (int i = 0; i < ds->commits.held_count && !rc; i += AT_ONCE) {
+    for (int i = 0; i < c->held_count && !rc; i += AT_ONCE) {
         uint64_t flags[AT_ONCE] = {0};
 
-        for (int k = 0; k < AT_ONCE && i + k < ds->commits.held_count; k++)
-            flags[k] = (uint64_t)ds->commits.held[i + k].published;
-        rc = bm_comm_max(ds->comm, flags, AT_ONCE, &ds->error);
-        for (int k = 0; k < AT_ONCE && i + k < ds->commits.held_count && !rc;
-             k++)
-            ds->commits.held[i + k].published = flags[k] != 0;
+        for (int k = 0; k < AT_ONCE && i + k < c->held_count; k++)
+            flags[k] = (uint64_t)c->held[i + k].published;
+        rc = bm_comm_max(comm, flags, AT_ONCE, error);
+        for (int k = 0; k < AT_ONCE && i + k < c->held_count && !rc; k++)
+            c->held[i + k].published = flags[k] != 0;
     }
     return rc;
 }
 
-static void name_unpublished(struct bouma_dataset *ds)
+static void name_unpublished(const struct bm_commits *c, struct bm_error *error)
 {
     int first = -1, last = -1;
 
-    for (int i = 0; i < ds->commits.held_count; i++)
-        if (!ds->commits.held[i].published) {
+    for (int i = 0; i < c->held_count; i++)
+        if (!c->held[i].published) {
             first = first < 0 ? i : first;
             last = i;
         }
     if (first == last && first >= 0)
-        bm_error_prefix(&ds->error, "step %" PRIu64 " could not be committed",
-                        ds->commits.held[first].entry.step);
+        bm_error_prefix(error, "step %" PRIu64 " could not be committed",
+                        c->held[first].entry.step);
     else if (first >= 0)
-        bm_error_prefix(&ds->error,
+        bm_error_prefix(error,
                         "steps %" PRIu64 " to %" PRIu64
                         " could not all be committed",
-                        ds->commits.held[first].entry.step,
-                        ds->commits.held[last].entry.step);
+                        c->held[first].entry.step, c->held[last].entry.step);
 }
 
 int bm_commit_flush(struct bouma_dataset *ds)
 {
-    int rc = sync_subfiles(ds), shared = BOUMA_OK;
+    struct bm_commits *c = &ds->commits;
+    int rc = sync_subfiles(c, &ds->error), shared = BOUMA_OK;
 
     rc = bm_comm_agree(ds->comm, rc, &ds->error);
     if (ds->comm->rank == 0) {
         if (!rc)
             rc = publish_held(ds);
-        for (int i = 0; i < ds->commits.held_count; i++) {
+        for (int i = 0; i < c->held_count; i++) {
             struct bm_error ignored = {0};
 
-            if (ds->commits.held[i].manifest.store)
-                bm_file_close(&ds->commits.held[i].manifest, &ignored);
+            if (c->held[i].manifest.store)
+                bm_file_close(&c->held[i].manifest, &ignored);
         }
         if (rc)
-            name_unpublished(ds);
+            name_unpublished(c, &ds->error);
     }
     rc = bm_comm_agree(ds->comm, rc, &ds->error);
     if (rc)
-        shared = share_published(ds);
-    for (int i = 0; i < ds->commits.held_count && !shared; i++)
-        if (!rc || ds->commits.held[i].published) /* there is room for them */
-            bm_step_list_put(&ds->steps, ds->commits.held[i].entry);
-    ds->commits.held_count = 0;
+        shared = share_published(c, ds->comm, &ds->error);
+    for (int i = 0; i < c->held_count && !shared; i++)
+        if (!rc || c->held[i].published) /* there is room for them */
+            bm_step_list_put(&ds->found.steps, c->held[i].entry);
+    c->held_count = 0;
     return rc ? rc : shared;
 }

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "store/envelope.h"
+#include "layout/front.h"
 #include "store/identity.h"
 
 #define PIECE_BYTES ((size_t)4 << 20)
@@ -48,7 +48,7 @@ struct trip {
     uint64_t file_bytes;
     struct bm_schema schema;
     struct bm_head head;
-    struct bm_buffer head_raw;
+    struct bm_buffer head_raw, front; /* what is before the first head */
     struct span *spans;
     size_t span_count, next;
     struct bm_error *error;
@@ -131,39 +131,44 @@ static int is_good(const struct trip *t, const struct span *s,
     }
 }
 
-/* The head at the front of the open file, as bytes and decoded. */
+/* The first head of the open file, as bytes and decoded; and what stands before
+ * it. */
 static int load_head(struct trip *t)
 {
     uint64_t file_bytes = t->file_bytes;
     struct bm_error *error = t->error;
     struct bm_buffer *raw = &t->head_raw;
-    uint8_t front[BM_ENVELOPE_BYTES];
+    struct bm_first_head first;
     struct bm_head_bytes from;
+    uint64_t body;
     struct bm_file *f = &t->in;
-    struct bm_envelope e;
     char full[1200];
     int rc;
 
     snprintf(full, sizeof(full), "%s/%s", f->store->path, f->name);
-    if (file_bytes < 2 * sizeof(front))
+    if (file_bytes < 2 * BM_ENVELOPE_BYTES)
         return bm_fail(error, BOUMA_EFORMAT, "%s: is too short", full);
-    rc = bm_file_read(f, front, sizeof(front), 0, error);
-    if (!rc)
-        rc = bm_envelope_peek(&e, front, sizeof(front), BM_KIND_HEAD, full,
-                              error);
-    if (!rc && e.body_bytes > (file_bytes - 2 * sizeof(front)) / 2)
+    rc = bm_front_find_head(&first, f, file_bytes, full, error);
+    body = first.envelope.body_bytes;
+    if (!rc && body > (file_bytes - 2 * BM_ENVELOPE_BYTES) / 2)
         rc = bm_fail(error, BOUMA_EFORMAT, "%s: is truncated", full);
-    if (!rc && e.body_bytes > f->store->memory_limit)
+    if (!rc && body + first.offset > f->store->memory_limit)
         rc = bm_fail(error, BOUMA_ELIMIT,
                      "%s: its head has %" PRIu64 " bytes, beyond the limit",
-                     full, e.body_bytes);
-    if (!rc && !bm_buffer_extend(raw, sizeof(front) + (size_t)e.body_bytes))
+                     full, body + first.offset);
+    if (!rc && !bm_buffer_extend(raw, BM_ENVELOPE_BYTES + (size_t)body))
         rc = bm_fail(error, BOUMA_ENOMEM, "%s: no memory for its head", full);
     if (!rc)
-        rc = bm_file_read(f, raw->data, raw->size, 0, error);
+        rc = bm_file_read(f, raw->data, raw->size, first.offset, error);
     from = (struct bm_head_bytes){raw->data, raw->size, file_bytes, t->c->id,
                                   full};
-    return rc ? rc : bm_head_decode(&t->head, NULL, &t->schema, &from, error);
+    if (!rc)
+        rc = bm_head_decode(&t->head, NULL, &t->schema, &from, error);
+    if (!rc)
+        bm_front_make(&t->front, &t->head);
+    return t->front.failed ? bm_fail(error, BOUMA_ENOMEM,
+                                     "%s: no memory for its head", full)
+                           : rc;
 }
 
 /* ---- on the way --------------------------------------------------------- */
@@ -196,7 +201,8 @@ static uint64_t piece_bytes(const struct trip *t, uint64_t at)
 static int check_padding(struct trip *t, uint64_t at)
 {
     const struct bm_buffer *piece = &t->c->piece;
-    uint64_t i = t->head_raw.size > at ? t->head_raw.size : at;
+    uint64_t begin = t->head.head_offset + t->head_raw.size;
+    uint64_t i = begin > at ? begin : at;
 
     for (; i < t->head.data_offset && i < at + piece->size; i++)
         if (piece->data[i - at])
@@ -207,16 +213,18 @@ static int check_padding(struct trip *t, uint64_t at)
     return BOUMA_OK;
 }
 
-/* Whether the piece has the head's bytes where one stands, from 'begin' on. */
-static int has_head(const struct trip *t, uint64_t at, uint64_t begin)
+/* Whether the file has these bytes from 'begin' on, as far as they are in the
+ * piece. */
+static int has_bytes(const struct trip *t, uint64_t at,
+                     const struct bm_buffer *bytes, uint64_t begin)
 {
     const struct bm_buffer *piece = &t->c->piece;
     uint64_t end = at + piece->size, from = begin > at ? begin : at;
 
-    if (end > begin + t->head_raw.size)
-        end = begin + t->head_raw.size;
+    if (end > begin + bytes->size)
+        end = begin + bytes->size;
     return from >= end ||
-           !memcmp(piece->data + (from - at), t->head_raw.data + (from - begin),
+           !memcmp(piece->data + (from - at), bytes->data + (from - begin),
                    (size_t)(end - from));
 }
 
@@ -231,9 +239,13 @@ static int check_piece(struct trip *t, uint64_t at)
                      piece->data + (t->spans[t->next].offset - at)))
             return damaged(t, t->spans[t->next].offset);
     /* Both heads are the one that was looked at. */
-    if (!has_head(t, at, 0))
-        return damaged(t, 0);
-    if (!has_head(t, at, t->file_bytes - t->head_raw.size))
+    if (!has_bytes(t, at, &t->front, 0))
+        return bm_fail(t->error, BOUMA_EFORMAT,
+                       "%s/%s: the bytes in front of its head are damaged",
+                       t->in.store->path, t->in.name);
+    if (!has_bytes(t, at, &t->head_raw, t->head.head_offset))
+        return damaged(t, t->head.head_offset);
+    if (!has_bytes(t, at, &t->head_raw, t->file_bytes - t->head_raw.size))
         return damaged(t, t->file_bytes - t->head_raw.size);
     return check_padding(t, at);
 }
@@ -310,14 +322,21 @@ static void come_home(struct trip *t)
     bm_head_release(&t->head);
     bm_schema_release(&t->schema);
     bm_buffer_release(&t->head_raw);
+    bm_buffer_release(&t->front);
 }
 
-/* Whether the file 'name' has so many bytes and these heads. */
-static int has_heads(struct bm_store *s, const char *name, uint64_t file_bytes,
-                     const uint8_t hash[16], uint64_t head_bytes,
-                     const uint8_t *id)
+/* Which heads a file should have. */
+struct heads {
+    uint64_t offset, bytes, file_bytes;
+    const uint8_t *hash;
+    const uint8_t *id; /* NULL: any */
+};
+
+/* Whether the file 'name' has its bytes and these heads. */
+static int has_heads(struct bm_store *s, const char *name,
+                     const struct heads *h)
 {
-    uint64_t at[2] = {0, file_bytes - head_bytes}, bytes = 0;
+    uint64_t at[2] = {h->offset, h->file_bytes - h->bytes}, bytes = 0;
     struct bm_error ignored = {0};
     struct bm_envelope e;
     struct bm_cursor body;
@@ -328,15 +347,16 @@ static int has_heads(struct bm_store *s, const char *name, uint64_t file_bytes,
     if (bm_file_open(&f, s, name, BOUMA_OPEN_READ, &ignored))
         return 0;
     bm_buffer_init(&b, s->a);
-    good = !bm_file_size(&f, &bytes, &ignored) && bytes == file_bytes &&
-           head_bytes <= bytes && head_bytes <= s->memory_limit &&
-           bm_buffer_extend(&b, (size_t)head_bytes);
+    good = !bm_file_size(&f, &bytes, &ignored) && bytes == h->file_bytes &&
+           h->bytes <= bytes && h->bytes <= s->memory_limit &&
+           bm_buffer_extend(&b, (size_t)h->bytes);
     for (int i = 0; i < 2 && good; i++)
-        good = !bm_file_read(&f, b.data, b.size, at[i], &ignored) &&
-               !bm_envelope_open(
-                   &e, &body, &(struct bm_metadata){b.data, b.size, id, name},
-                   BM_KIND_HEAD, &ignored) &&
-               !memcmp(e.hash, hash, 16);
+        good =
+            !bm_file_read(&f, b.data, b.size, at[i], &ignored) &&
+            !bm_envelope_open(
+                &e, &body, &(struct bm_metadata){b.data, b.size, h->id, name},
+                BM_KIND_HEAD, &ignored) &&
+            !memcmp(e.hash, h->hash, 16);
     bm_buffer_release(&b);
     bm_file_close(&f, &ignored);
     return good;
@@ -349,8 +369,18 @@ int bm_subfile_is_there(struct bm_store *s, const struct bm_manifest *m,
     char name[BM_NAME_BYTES];
 
     bm_name_subfile(name, m->step, subfile, m->generation);
-    return has_heads(s, name, info->file_bytes, info->head_hash,
-                     info->head_bytes, NULL);
+    return has_heads(s, name,
+                     &(struct heads){info->head_offset, info->head_bytes,
+                                     info->file_bytes, info->head_hash, NULL});
+}
+
+/* Whether what is to be copied is there, whole. */
+static int has_arrived(const struct trip *t, const char *name)
+{
+    return has_heads(t->c->to, name,
+                     &(struct heads){t->head.head_offset, t->head_raw.size,
+                                     t->file_bytes, t->head_raw.data + 48,
+                                     t->c->id});
 }
 
 /* The file to copy to, in the directory of the step. Another copier that has
@@ -401,8 +431,7 @@ static int arrive(struct trip *t, const char *copy, const char *name)
     if (!rc) {
         rc = bm_store_publish(to, copy, name, 0, &why);
         /* The answer may be lost; or someone has tidied up. */
-        if (rc && has_heads(to, name, t->file_bytes, t->head_raw.data + 48,
-                            t->head_raw.size, t->c->id)) {
+        if (rc && has_arrived(t, name)) {
             bm_store_remove(to, copy);
             return BOUMA_OK;
         }
@@ -433,9 +462,9 @@ int bm_copy_subfile(struct bm_copier *c, uint64_t step,
     bm_schema_init(&t.schema, c->from->a, error);
     bm_head_init(&t.head, c->from->a);
     bm_buffer_init(&t.head_raw, c->from->a);
+    bm_buffer_init(&t.front, c->from->a);
     rc = set_out(&t, name, step, generation, subfile, info);
-    if (!rc && !has_heads(c->to, name, t.file_bytes, t.head_raw.data + 48,
-                          t.head_raw.size, c->id))
+    if (!rc && !has_arrived(&t, name))
         rc = arrive(&t, copy, name);
     come_home(&t);
     return rc;

@@ -37,28 +37,33 @@ static int can_wait(const struct bouma_dataset *ds)
 
 /* What is written must be later than what was dropped, also if the directory
  * of epochs was lost: else it would never be drained. */
-static void begin_beyond_dropped(struct bouma_dataset *ds)
+static int begin_beyond_dropped(struct bouma_dataset *ds)
 {
     struct bm_error ignored = {0};
     struct bm_truncations t;
+    int rc = BOUMA_OK;
 
     bm_truncations_init(&t, ds->a);
     if (!bm_truncations_load(&ds->store, ds->id, &t, &ignored) &&
         bm_truncations_epoch(&t) >= ds->claim.epoch && t.count)
-        ds->claim.epoch =
-            bm_truncations_epoch(&t) + (bm_truncations_epoch(&t) < UINT32_MAX);
+        rc = bm_epoch_after(ds->store.path, bm_truncations_epoch(&t),
+                            &ds->claim.epoch, &ds->error);
     bm_truncations_release(&t);
+    return rc;
 }
 
 static int claim(struct bouma_dataset *ds, char *note, size_t note_bytes)
 {
-    int rc;
+    int rc = BOUMA_OK;
 
     if (ds->mode == BM_MODE_APPEND)
-        begin_beyond_dropped(ds);
+        rc = begin_beyond_dropped(ds);
+    if (rc) {
+        ds->claim.epoch = 0;
+        return rc;
+    }
     rc = bm_epoch_claim(&ds->store, &ds->claim.epoch, ds->options.force, note,
                         note_bytes, &ds->error);
-
     ds->claim.claims = ds->claim.epoch != 0;
     return rc;
 }
@@ -160,16 +165,16 @@ static int open_on_disk(struct bouma_dataset *ds, const char *path)
         ds->store.memory_limit = ds->options.memory_limit;
     }
     if (!rc)
-        rc = bm_identity_load(&ds->store, ds->id, &ds->major, &ds->minor,
-                              &ds->error);
+        rc = bm_identity_load(&ds->store, ds->id, &ds->version.major,
+                              &ds->version.minor, &ds->error);
     if (!rc && ds->mode == BM_MODE_READ) {
         rc = bm_local_copy_find(ds);
     } else if (!rc && !ds->claim.claims) {
         rc = claim(ds, note, sizeof(note));
         /* Till now it may have made way for another. */
         if (!rc)
-            rc = bm_identity_load(&ds->store, ds->id, &ds->major, &ds->minor,
-                                  &ds->error);
+            rc = bm_identity_load(&ds->store, ds->id, &ds->version.major,
+                                  &ds->version.minor, &ds->error);
         if (!rc)
             bm_identity_unmark(&ds->store);
     }
@@ -212,7 +217,7 @@ static int count_local_copies(struct bouma_dataset *ds)
     uint64_t others = ds->comm->rank != 0 && ds->claim.claims;
     int rc = bm_comm_max(ds->comm, &others, 1, &ds->error);
 
-    ds->local_copies = 1 + (others != 0);
+    ds->draining.local_copies = 1 + (others != 0);
     if (!rc && others && ds->claim.claims)
         bm_local_copy_mark(&ds->store, BM_NAME_PART, ds->id);
     return rc;
@@ -244,13 +249,13 @@ static int make_handle(struct bouma_dataset **out, struct bm_comm *comm,
 
 static void init_contents(struct bouma_dataset *ds)
 {
-    bm_step_list_init(&ds->steps, ds->a);
+    bm_step_list_init(&ds->found.steps, ds->a);
     bm_step_list_init(&ds->commits.unsettled, ds->a);
-    bm_losses_init(&ds->losses, ds->a);
+    bm_losses_init(&ds->commits.losses, ds->a);
     bm_step_list_init(&ds->commits.replaced, ds->a);
     bm_schema_init(&ds->schema, ds->a, &ds->error);
     ds->schema.dataset = ds;
-    bm_attributes_init(&ds->attributes, ds->a, &ds->error);
+    bm_attributes_init(&ds->found.attributes, ds->a, &ds->error);
     bm_attributes_init(&ds->given.step_attributes, ds->a, &ds->error);
 }
 
@@ -270,9 +275,9 @@ static int agree_on_options(struct bouma_dataset *ds, const char *path)
     if (ds->options.message_bytes)
         comm->message_bytes = (size_t)ds->options.message_bytes;
     comm->timeout = ds->options.timeout;
-    bm_tracing_begin(&ds->tracing, comm, &ds->options);
-    ds->env.local = ds->options.local;
-    ds->env.transport = ds->options.transport;
+    bm_tracing_begin(&ds->engine.tracing, comm, &ds->options);
+    ds->engine.env.local = ds->options.local;
+    ds->engine.env.transport = ds->options.transport;
     return BOUMA_OK;
 }
 
@@ -283,7 +288,7 @@ static int prepare(struct bouma_dataset *ds, const char *path)
     int rc = BOUMA_OK;
 
     if (ds->mode != BM_MODE_READ)
-        rc = bm_io_environment_find(&ds->env, ds->comm, &ds->options,
+        rc = bm_io_environment_find(&ds->engine.env, ds->comm, &ds->options,
                                     &ds->error);
     if (!rc && persists(ds))
         rc = bm_local_copy_look(ds, path, &ds->claim.epoch);
@@ -309,7 +314,7 @@ static int open_in_order(struct bouma_dataset *ds, const char *path)
     if (!ds->commits.held && !rc)
         rc = bm_fail(&ds->error, BOUMA_ENOMEM, "%s: no memory", path);
     /* Attributes that were read can be changed by one who writes. */
-    ds->attributes.fixed = ds->mode == BM_MODE_READ;
+    ds->found.attributes.fixed = ds->mode == BM_MODE_READ;
     return bm_comm_agree(ds->comm, rc, &ds->error);
 }
 
@@ -334,8 +339,9 @@ int bm_dataset_open(struct bouma_dataset **out, struct bm_comm *comm,
     if (!rc && persists(ds))
         rc = count_local_copies(ds);
     if (!rc)
-        rc = bm_io_environment_choose_buffer(
-            &ds->env, comm, &ds->options, &ds->store, BUFFER_BYTES, &ds->error);
+        rc = bm_io_environment_choose_buffer(&ds->engine.env, comm,
+                                             &ds->options, &ds->store,
+                                             BUFFER_BYTES, &ds->error);
     ds->opened = !rc;
     return rc;
 }
@@ -357,22 +363,22 @@ void bm_dataset_end_trace(struct bouma_dataset *ds)
 {
     struct bm_error why = {0};
 
-    bm_drain_stop(ds->drain); /* its thread is traced, too */
-    if (bm_tracing_end(&ds->tracing, ds->comm, &ds->options, ds->store.path,
-                       &why))
+    bm_drain_stop(ds->draining.drain); /* its thread is traced, too */
+    if (bm_tracing_end(&ds->engine.tracing, ds->comm, &ds->options,
+                       ds->store.path, &why))
         bm_dataset_add_note(ds, "%s", why.text);
 }
 
-void bm_dataset_forget_puts(struct bouma_dataset *ds)
+void bm_given_forget_puts(struct bm_given *given, const bouma_allocator *a)
 {
-    for (size_t i = 0; i < ds->given.put_count; i++)
-        bm_drop(ds->a, ds->given.puts[i].copy);
-    ds->given.put_count = 0;
-    for (size_t i = 0; i < ds->given.block_count; i++) {
-        bm_drop(ds->a, ds->given.blocks[i].lanes);
-        bm_drop(ds->a, ds->given.blocks[i].copy);
+    for (size_t i = 0; i < given->put_count; i++)
+        bm_drop(a, given->puts[i].copy);
+    given->put_count = 0;
+    for (size_t i = 0; i < given->block_count; i++) {
+        bm_drop(a, given->blocks[i].lanes);
+        bm_drop(a, given->blocks[i].copy);
     }
-    ds->given.block_count = 0;
+    given->block_count = 0;
 }
 
 int bm_dataset_threads(const struct bouma_dataset *ds)
@@ -391,10 +397,43 @@ int bm_dataset_threads(const struct bouma_dataset *ds)
 struct bm_pipe_options bm_dataset_pipe(const struct bouma_dataset *ds)
 {
     return (struct bm_pipe_options){.buffers = ds->options.buffers,
-                                    .transport = ds->env.transport,
+                                    .transport = ds->engine.env.transport,
                                     .tier = ds->options.tier,
                                     .strict = ds->options.tier != 0,
-                                    .local = ds->env.local};
+                                    .local = ds->engine.env.local};
+}
+
+static void release_found(struct bm_found *found, const bouma_allocator *a)
+{
+    bm_attributes_release(&found->attributes);
+    bm_found_clear_notes(found, a);
+    bm_drop(a, found->notes);
+    bm_step_list_release(&found->steps);
+}
+
+static void release_given(struct bm_given *given, const bouma_allocator *a)
+{
+    bm_attributes_release(&given->step_attributes);
+    bm_given_forget_puts(given, a);
+    bm_drop(a, given->puts);
+    bm_drop(a, given->blocks);
+    bm_refused_clear(&given->refused, a);
+}
+
+static void release_commits(struct bm_commits *c, const bouma_allocator *a)
+{
+    struct bm_error ignored = {0};
+
+    for (int i = 0; i < c->held_count; i++)
+        if (c->held[i].manifest.store)
+            bm_file_close(&c->held[i].manifest, &ignored);
+    for (size_t i = 0; i < c->held_file_count; i++)
+        bm_file_close(&c->held_files[i], &ignored);
+    bm_drop(a, c->held);
+    bm_drop(a, c->held_files);
+    bm_step_list_release(&c->unsettled);
+    bm_step_list_release(&c->replaced);
+    bm_losses_release(&c->losses);
 }
 
 void bm_dataset_free(struct bouma_dataset *ds)
@@ -408,34 +447,15 @@ void bm_dataset_free(struct bouma_dataset *ds)
         bm_dataset_end_trace(ds);
     /* A writer that is gone without closing, or could not, is gone all the
      * same; and perhaps what kept it from that is over. */
-    bm_drain_free(ds->drain);
+    bm_drain_free(ds->draining.drain);
     bm_dataset_release(ds, &ignored);
-    for (int i = 0; i < ds->commits.held_count; i++)
-        if (ds->commits.held[i].manifest.store)
-            bm_file_close(&ds->commits.held[i].manifest, &ignored);
-    for (size_t i = 0; i < ds->commits.held_file_count; i++)
-        bm_file_close(&ds->commits.held_files[i], &ignored);
-    bm_drop(ds->a, ds->commits.held);
-    bm_drop(ds->a, ds->commits.held_files);
-    bm_attributes_release(&ds->given.step_attributes);
-    bm_attributes_release(&ds->attributes);
-    bm_dataset_forget_puts(ds);
-    bm_drop(ds->a, ds->given.puts);
-    bm_drop(ds->a, ds->given.blocks);
-    bm_refused_clear(&ds->given.refused, ds->a);
+    release_commits(&ds->commits, ds->a);
+    release_given(&ds->given, ds->a);
+    release_found(&ds->found, ds->a);
     bm_schema_release(&ds->schema);
-    bm_dataset_clear_notes(ds);
-    bm_drop(ds->a, ds->notes);
-    bm_step_list_release(&ds->steps);
-    bm_step_list_release(&ds->commits.unsettled);
-    bm_losses_release(&ds->losses);
-    bm_step_list_release(&ds->commits.replaced);
     bm_store_close(&ds->store);
     bm_store_close(&ds->second);
-    if (ds->comm)
-        bm_pipe_pool_release(&ds->pool);
-    bm_io_environment_release(&ds->env);
-    bm_tracing_release(&ds->tracing, ds->comm);
+    bm_engine_release(&ds->engine, ds->comm);
     bm_comm_free(ds->comm);
     bm_drop(ds->a, ds);
 }

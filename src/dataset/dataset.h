@@ -7,9 +7,7 @@
 #include "codec/lattice.h"
 #include "comm/comm.h"
 #include "dataset/refused.h"
-#include "engine/io_environment.h"
-#include "engine/pipe.h"
-#include "engine/tracing.h"
+#include "engine/engine.h"
 #include "layout/manifest.h"
 #include "layout/schema.h"
 #include "plan/placement.h"
@@ -72,6 +70,8 @@ struct bm_claim {
 /* What the caller gave for the step that is being written. */
 struct bm_given {
     int in_step; /* one was begun */
+    uint64_t step;
+    double time;
     struct bouma_attributes step_attributes;
     struct bm_put *puts;
     size_t put_count, put_room;
@@ -88,6 +88,39 @@ struct bm_commits {
     size_t held_file_count;
     struct bm_step_list unsettled; /* visible, but perhaps not durable */
     struct bm_step_list replaced;  /* durable; older versions can be removed */
+    struct bm_loss_list losses;    /* on record here, of who commits */
+};
+
+/* What one who writes carries over from step to step. */
+struct bm_carried {
+    struct bm_write_job *pending; /* is still being stored; NULL: none is */
+    struct bm_write_plan *plan;   /* of the last step, for reuse */
+    uint64_t plan_hash;
+    int told_empty; /* that a step has no data */
+};
+
+/* Of one who writes with 'persist': how steps get from local copies to their
+ * place. */
+struct bm_draining {
+    int local_copies;       /* that the ranks write to */
+    struct bm_drain *drain; /* NULL without 'persist' */
+};
+
+/* What there is in the dataset, as far as that was looked for. A reader of one
+ * process looks when it is asked, see bm_dataset_list() and
+ * bm_dataset_describe(); all others when they open it. */
+struct bm_found {
+    int listed;    /* the steps are there */
+    int described; /* so are notes and attributes */
+    struct bm_step_list steps;
+    char **notes;
+    int note_count;
+    struct bouma_attributes attributes;
+};
+
+/* Of the format in which it is written. */
+struct bm_version {
+    int major, minor;
 };
 
 struct bouma_dataset {
@@ -103,33 +136,17 @@ struct bouma_dataset {
      * with 'local': the local copy. */
     struct bm_store second;
     uint8_t id[16];
-    int major, minor;
-    struct bm_io_environment env;
-    struct bm_tracing tracing;
-    struct bm_pipe_pool pool;
-    /* A reader of one process gets these when they are asked for, see
-     * bm_dataset_list() and bm_dataset_describe(); else they are always there.
-     */
-    int listed, described;
-    struct bm_step_list steps;
-    char **notes;
-    int note_count;
-    struct bouma_attributes attributes;
+    struct bm_version version;
+    struct bm_engine engine;
+    struct bm_found found;
     struct bm_open_step *open_steps;
 
     /* Writing: */
     struct bm_schema schema;
-    int told_empty; /* that a step has no data */
     struct bm_claim claim;
-    int local_copies;       /* that the ranks write to; of 'persist' */
-    struct bm_drain *drain; /* the same; else NULL */
-    uint64_t step;
-    double time;
+    struct bm_draining draining;
     struct bm_given given;
-    struct bm_write_job *pending; /* is still being stored; NULL: none is */
-    struct bm_write_plan *plan;   /* of the last step, for reuse */
-    uint64_t plan_hash;
-    struct bm_loss_list losses; /* on record here, of who commits */
+    struct bm_carried carried;
     struct bm_commits commits;
 };
 
@@ -145,7 +162,7 @@ void bm_dataset_free(struct bouma_dataset *ds);
 void bm_dataset_end_trace(struct bouma_dataset *ds);
 
 /* Forget what was handed over for a step. */
-void bm_dataset_forget_puts(struct bouma_dataset *ds);
+void bm_given_forget_puts(struct bm_given *given, const bouma_allocator *a);
 
 /* How many threads work for a call on this rank: as many as wanted; or as there
  * are processors, if nobody else needs them and the allocator is known to bear
@@ -172,8 +189,8 @@ int bm_dataset_manifest(struct bouma_dataset *ds, uint64_t step,
                         struct bm_buffer *out, struct bm_store **place,
                         struct bm_error *error);
 
-/* Before ds->steps is used by what a reader calls; and before ds->attributes or
- * the notes are. Not collective. */
+/* Before the steps that were found are used by what a reader calls; and before
+ * attributes or notes are. Not collective. */
 int bm_dataset_list(struct bouma_dataset *ds);
 int bm_dataset_describe(struct bouma_dataset *ds);
 

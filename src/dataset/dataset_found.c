@@ -5,30 +5,38 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/plain_text.h"
 #include "dataset/dataset_found.h"
 #include "store/truncations.h"
 
 /* ---- notes ---------------------------------------------------------------- */
 
+static int add_note(struct bm_found *found, const bouma_allocator *a,
+                    const char *text)
+{
+    char *copy = bm_copy_text(a, text), **grown = NULL;
+
+    if (copy)
+        grown =
+            bm_grow(a, found->notes, (size_t)found->note_count, sizeof(*grown));
+    if (!grown) {
+        bm_drop(a, copy);
+        return BOUMA_ENOMEM;
+    }
+    found->notes = grown;
+    found->notes[found->note_count++] = copy;
+    return BOUMA_OK;
+}
+
 int bm_dataset_add_note(struct bouma_dataset *ds, const char *format, ...)
 {
-    char text[512], **grown, *copy;
+    char text[512];
     va_list args;
 
     va_start(args, format);
-    vsnprintf(text, sizeof(text), format, args);
+    bm_format_list(text, sizeof(text), format, args);
     va_end(args);
-    copy = bm_copy_text(ds->a, text);
-    grown =
-        copy ? bm_grow(ds->a, ds->notes, (size_t)ds->note_count, sizeof(*grown))
-             : NULL;
-    if (!grown) {
-        bm_drop(ds->a, copy);
-        return BOUMA_ENOMEM;
-    }
-    ds->notes = grown;
-    ds->notes[ds->note_count++] = copy;
-    return BOUMA_OK;
+    return add_note(&ds->found, ds->a, text);
 }
 
 static int note_text(void *context, const char *text)
@@ -36,61 +44,72 @@ static int note_text(void *context, const char *text)
     return bm_dataset_add_note(context, "%s", text);
 }
 
-void bm_dataset_clear_notes(struct bouma_dataset *ds)
+void bm_found_clear_notes(struct bm_found *found, const bouma_allocator *a)
 {
-    for (int i = 0; i < ds->note_count; i++)
-        bm_drop(ds->a, ds->notes[i]);
-    ds->note_count = 0;
+    for (int i = 0; i < found->note_count; i++)
+        bm_drop(a, found->notes[i]);
+    found->note_count = 0;
 }
 
 /* ---- what rank 0 finds, as a message to the others ---------------------- */
 
-static void encode_found(struct bm_buffer *b, const struct bouma_dataset *ds)
+static void encode_found(struct bm_buffer *b, const struct bm_found *found)
 {
-    bm_put_bytes(b, ds->id, 16);
-    bm_put_u32(b, (uint32_t)ds->major);
-    bm_put_u32(b, (uint32_t)ds->minor);
-    bm_put_u32(b, ds->claim.epoch);
-    bm_put_u64(b, ds->steps.count);
-    for (size_t i = 0; i < ds->steps.count; i++)
-        bm_put_step_entry(b, &ds->steps.entries[i]);
-    bm_put_u64(b, (uint64_t)ds->note_count);
-    for (int i = 0; i < ds->note_count; i++)
-        bm_put_text(b, ds->notes[i]);
-    bm_attributes_encode(b, &ds->attributes);
+    bm_put_u64(b, found->steps.count);
+    for (size_t i = 0; i < found->steps.count; i++)
+        bm_put_step_entry(b, &found->steps.entries[i]);
+    bm_put_u64(b, (uint64_t)found->note_count);
+    for (int i = 0; i < found->note_count; i++)
+        bm_put_text(b, found->notes[i]);
+    bm_attributes_encode(b, &found->attributes);
 }
 
-static int decode_found(struct bouma_dataset *ds, const struct bm_buffer *b)
+static int decode_found(struct bm_found *found, const bouma_allocator *a,
+                        struct bm_cursor *c)
+{
+    size_t count = bm_get_count(c, BM_STEP_ENTRY_BYTES);
+    int rc;
+
+    found->steps.count = 0;
+    rc = bm_step_list_reserve(&found->steps, count);
+    for (size_t i = 0; i < count && !rc; i++)
+        rc = bm_step_list_put(&found->steps, bm_get_step_entry(c));
+    count = bm_get_count(c, 2);
+    bm_found_clear_notes(found, a);
+    for (size_t i = 0; i < count && !rc; i++) {
+        int no_memory = 0;
+        char *text = bm_get_text(c, a, &no_memory);
+
+        rc = text ? add_note(found, a, text) : BOUMA_ENOMEM;
+        bm_drop(a, text);
+    }
+    bm_attributes_clear(&found->attributes);
+    if (!rc)
+        rc = bm_attributes_decode(&found->attributes, c);
+    found->listed = found->described = 1;
+    return rc;
+}
+
+static void encode(struct bm_buffer *b, const struct bouma_dataset *ds)
+{
+    bm_put_bytes(b, ds->id, 16);
+    bm_put_u32(b, (uint32_t)ds->version.major);
+    bm_put_u32(b, (uint32_t)ds->version.minor);
+    bm_put_u32(b, ds->claim.epoch);
+    encode_found(b, &ds->found);
+}
+
+static int decode(struct bouma_dataset *ds, const struct bm_buffer *b)
 {
     struct bm_cursor c = bm_cursor_of(b->data, b->size);
     const uint8_t *id = bm_get_bytes(&c, 16);
-    size_t count;
-    int rc = BOUMA_OK;
 
     if (id)
         memcpy(ds->id, id, 16);
-    ds->major = (int)bm_get_u32(&c);
-    ds->minor = (int)bm_get_u32(&c);
+    ds->version.major = (int)bm_get_u32(&c);
+    ds->version.minor = (int)bm_get_u32(&c);
     ds->claim.epoch = bm_get_u32(&c);
-    count = bm_get_count(&c, BM_STEP_ENTRY_BYTES);
-    ds->steps.count = 0;
-    rc = bm_step_list_reserve(&ds->steps, count);
-    for (size_t i = 0; i < count && !rc; i++)
-        rc = bm_step_list_put(&ds->steps, bm_get_step_entry(&c));
-    count = bm_get_count(&c, 2);
-    bm_dataset_clear_notes(ds);
-    for (size_t i = 0; i < count && !rc; i++) {
-        int no_memory = 0;
-        char *text = bm_get_text(&c, ds->a, &no_memory);
-
-        rc = text ? bm_dataset_add_note(ds, "%s", text) : BOUMA_ENOMEM;
-        bm_drop(ds->a, text);
-    }
-    bm_attributes_clear(&ds->attributes);
-    if (!rc)
-        rc = bm_attributes_decode(&ds->attributes, &c);
-    ds->listed = ds->described = 1;
-    return rc;
+    return decode_found(&ds->found, ds->a, &c);
 }
 
 int bm_dataset_share_found(struct bouma_dataset *ds, int rc)
@@ -99,9 +118,9 @@ int bm_dataset_share_found(struct bouma_dataset *ds, int rc)
 
     bm_buffer_init(&b, ds->a);
     if (ds->comm->rank == 0 && ds->comm->size > 1 && !rc)
-        encode_found(&b, ds);
+        encode(&b, ds);
     rc = bm_comm_share(ds->comm, &b, 0, rc, &ds->error);
-    if (!rc && ds->comm->rank != 0 && decode_found(ds, &b))
+    if (!rc && ds->comm->rank != 0 && decode(ds, &b))
         rc = bm_fail(&ds->error, BOUMA_ENOMEM, "%s: no memory for its steps",
                      ds->store.path);
     bm_buffer_release(&b);
@@ -208,9 +227,9 @@ int bm_dataset_find_steps(struct bouma_dataset *ds)
         bm_step_list_release(&found);
         return rc;
     }
-    bm_step_list_release(&ds->steps);
-    ds->steps = found;
-    ds->listed = 1;
+    bm_step_list_release(&ds->found.steps);
+    ds->found.steps = found;
+    ds->found.listed = 1;
     return BOUMA_OK;
 }
 
@@ -227,7 +246,8 @@ int bm_dataset_manifest(struct bouma_dataset *ds, uint64_t step,
                         struct bm_buffer *out, struct bm_store **place,
                         struct bm_error *error)
 {
-    const struct bm_step_entry *listed = bm_step_list_find(&ds->steps, step);
+    const struct bm_step_entry *listed =
+        bm_step_list_find(&ds->found.steps, step);
     struct bm_error why = {0};
     struct bm_step_entry entry;
     struct bm_store *places[2];
@@ -261,10 +281,10 @@ int bm_dataset_find_attributes(struct bouma_dataset *ds)
     uint64_t newest;
     int rc = BOUMA_OK;
 
-    bm_attributes_clear(&ds->attributes);
-    if (!ds->steps.count)
+    bm_attributes_clear(&ds->found.attributes);
+    if (!ds->found.steps.count)
         return BOUMA_OK;
-    newest = ds->steps.entries[ds->steps.count - 1].step;
+    newest = ds->found.steps.entries[ds->found.steps.count - 1].step;
     bm_schema_init(&schema, ds->a, &why);
     bm_manifest_init(&m, ds->a, &schema, &why);
     bm_buffer_init(&b, ds->a);
@@ -274,10 +294,10 @@ int bm_dataset_find_attributes(struct bouma_dataset *ds)
     if (!rc)
         rc = bm_manifest_load(&m, place, newest, NULL, ds->id, &why);
     if (!rc) {
-        struct bouma_attributes swap = ds->attributes;
+        struct bouma_attributes swap = ds->found.attributes;
 
-        ds->attributes = m.dataset_attributes;
-        ds->attributes.error = &ds->error;
+        ds->found.attributes = m.dataset_attributes;
+        ds->found.attributes.error = &ds->error;
         m.dataset_attributes = swap;
     } else if (rc == BOUMA_ENOMEM) {
         bm_fail(&ds->error, rc, "%s", why.text);
@@ -286,25 +306,25 @@ int bm_dataset_find_attributes(struct bouma_dataset *ds)
     }
     bm_manifest_release(&m);
     bm_schema_release(&schema);
-    ds->described |= !rc;
+    ds->found.described |= !rc;
     return rc;
 }
 
 int bm_dataset_list(struct bouma_dataset *ds)
 {
-    return ds->listed ? BOUMA_OK : bm_dataset_find_steps(ds);
+    return ds->found.listed ? BOUMA_OK : bm_dataset_find_steps(ds);
 }
 
 int bm_dataset_describe(struct bouma_dataset *ds)
 {
     int rc;
 
-    if (ds->described)
+    if (ds->found.described)
         return BOUMA_OK;
     rc = bm_dataset_list(ds);
     if (!rc)
         rc = bm_dataset_find_attributes(ds);
-    ds->attributes.fixed = ds->mode == BM_MODE_READ;
+    ds->found.attributes.fixed = ds->mode == BM_MODE_READ;
     return rc;
 }
 
@@ -315,12 +335,12 @@ int bm_dataset_refresh(struct bouma_dataset *ds)
     if (rc)
         return rc;
     if (ds->comm->rank == 0) {
-        bm_dataset_clear_notes(ds);
+        bm_found_clear_notes(&ds->found, ds->a);
         rc = bm_dataset_find_steps(ds);
         if (!rc && ds->mode == BM_MODE_READ)
             rc = bm_dataset_find_attributes(ds);
     }
     rc = bm_dataset_share_found(ds, rc);
-    ds->attributes.fixed = ds->mode == BM_MODE_READ;
+    ds->found.attributes.fixed = ds->mode == BM_MODE_READ;
     return rc;
 }

@@ -12,6 +12,6 @@ int bm_dataset_find_attributes(struct bouma_dataset *ds);
 int bm_dataset_share_found(struct bouma_dataset *ds, int rc);
 
 /* Forget all notes. */
-void bm_dataset_clear_notes(struct bouma_dataset *ds);
+void bm_found_clear_notes(struct bm_found *found, const bouma_allocator *a);
 
 #endif

@@ -16,6 +16,29 @@ struct job {
     uint32_t subfiles[]; /* [count], of this rank */
 };
 
+/* The thread, and whom it waits for. */
+struct worker {
+    int threaded; /* there is one; else who hands over does its work */
+    pthread_t thread;
+    atomic_int stop;
+    pthread_mutex_t lock; /* of 'ending', the queue and the failure */
+    pthread_cond_t given, rests;
+    int ending;
+};
+
+/* Steps that were handed over. */
+struct queue {
+    struct job *first, *last; /* not yet published; on other ranks: copied */
+    struct job *to_copy;      /* NULL: all are copied */
+    uint64_t copied, agreed, published; /* steps */
+};
+
+/* Why it rests, though there is something to do. */
+struct failure {
+    struct bm_error error;
+    uint64_t step;
+};
+
 struct bm_drain {
     const bouma_allocator *a;
     struct bm_store near, far; /* roots of the thread's own */
@@ -25,18 +48,9 @@ struct bm_drain {
     struct bouma_dataset *target;
     struct job *spare;      /* of the step that is being written */
     struct bm_trace *trace; /* NULL: none */
-
-    int threaded;
-    pthread_t thread;
-    atomic_int stop;
-    pthread_mutex_t lock; /* of what follows */
-    pthread_cond_t given, rests;
-    struct job *first, *last; /* not yet published; on other ranks: copied */
-    struct job *to_copy;      /* NULL: all are copied */
-    uint64_t handed, copied, agreed, published; /* steps */
-    int ending;
-    struct bm_error error; /* why it rests, though there is something to do */
-    uint64_t failed;       /* the step */
+    struct worker worker;
+    struct queue queue;
+    struct failure failure;
 };
 
 /* ---- the work ----------------------------------------------------------- */
@@ -132,43 +146,44 @@ static int publish_job(struct bm_drain *d, const struct job *job,
 /* With the lock: something can be done now. */
 static int has_work(const struct bm_drain *d)
 {
-    return !d->error.status &&
-           ((d->target && d->published < d->agreed) || d->to_copy);
+    return !d->failure.error.status &&
+           ((d->target && d->queue.published < d->queue.agreed) ||
+            d->queue.to_copy);
 }
 
 /* With the lock: jobs that nobody needs any more. */
-static void drop_first(struct bm_drain *d)
+static void drop_first(struct queue *q, const bouma_allocator *a)
 {
-    struct job *job = d->first;
+    struct job *job = q->first;
 
-    d->first = job->next;
-    if (!d->first)
-        d->last = NULL;
-    bm_drop(d->a, job);
+    q->first = job->next;
+    if (!q->first)
+        q->last = NULL;
+    bm_drop(a, job);
 }
 
 /* With the lock, which is not held meanwhile. */
 static void work_once(struct bm_drain *d)
 {
-    int publishing = d->target && d->published < d->agreed;
-    struct job *job = publishing ? d->first : d->to_copy;
+    int publishing = d->target && d->queue.published < d->queue.agreed;
+    struct job *job = publishing ? d->queue.first : d->queue.to_copy;
     struct bm_error error = {0};
     int rc;
 
-    pthread_mutex_unlock(&d->lock);
+    pthread_mutex_unlock(&d->worker.lock);
     rc = publishing ? publish_job(d, job, &error) : copy_job(d, job, &error);
-    pthread_mutex_lock(&d->lock);
+    pthread_mutex_lock(&d->worker.lock);
     if (rc) {
-        d->error = error;
-        d->failed = job->entry.step;
+        d->failure.error = error;
+        d->failure.step = job->entry.step;
     } else if (publishing) {
-        d->published++;
-        drop_first(d);
+        d->queue.published++;
+        drop_first(&d->queue, d->a);
     } else {
-        d->copied++;
-        d->to_copy = job->next;
+        d->queue.copied++;
+        d->queue.to_copy = job->next;
         if (!d->target)
-            drop_first(d);
+            drop_first(&d->queue, d->a);
     }
 }
 
@@ -177,16 +192,16 @@ static void *work(void *context)
     struct bm_drain *d = context;
 
     bm_trace_enter(d->trace, "drain thread");
-    pthread_mutex_lock(&d->lock);
-    while (!d->ending) {
+    pthread_mutex_lock(&d->worker.lock);
+    while (!d->worker.ending) {
         if (has_work(d)) {
             work_once(d);
             continue;
         }
-        pthread_cond_signal(&d->rests);
-        pthread_cond_wait(&d->given, &d->lock);
+        pthread_cond_signal(&d->worker.rests);
+        pthread_cond_wait(&d->worker.given, &d->worker.lock);
     }
-    pthread_mutex_unlock(&d->lock);
+    pthread_mutex_unlock(&d->worker.lock);
     bm_trace_leave(d->trace);
     return NULL;
 }
@@ -195,11 +210,11 @@ static void *work(void *context)
  * done. */
 static void wait_for_rest(struct bm_drain *d)
 {
-    if (d->threaded)
-        pthread_cond_signal(&d->given);
+    if (d->worker.threaded)
+        pthread_cond_signal(&d->worker.given);
     while (has_work(d)) {
-        if (d->threaded)
-            pthread_cond_wait(&d->rests, &d->lock);
+        if (d->worker.threaded)
+            pthread_cond_wait(&d->worker.rests, &d->worker.lock);
         else
             work_once(d);
     }
@@ -223,10 +238,10 @@ static int make_target(struct bm_drain *d, struct bouma_dataset *ds)
     memcpy(t->id, ds->id, 16);
     t->claim.epoch = ds->claim.epoch;
     bm_step_list_init(&t->commits.unsettled, ds->a);
-    t->steps = ds->steps;
-    bm_step_list_init(&ds->steps, ds->a);
-    t->losses = ds->losses;
-    bm_losses_init(&ds->losses, ds->a);
+    t->found.steps = ds->found.steps;
+    bm_step_list_init(&ds->found.steps, ds->a);
+    t->commits.losses = ds->commits.losses;
+    bm_losses_init(&ds->commits.losses, ds->a);
     rc = bm_store_open(&t->store, ds->options.io, ds->a, ds->second.path, 0,
                        &ds->error);
     t->store.memory_limit = ds->options.memory_limit;
@@ -238,15 +253,15 @@ int bm_drain_new(struct bouma_dataset *ds)
     struct bm_drain *d = bm_new(ds->a, 1, sizeof(*d));
     int rc;
 
-    ds->drain = d;
+    ds->draining.drain = d;
     if (!d)
         return bm_fail(&ds->error, BOUMA_ENOMEM, "%s: no memory",
                        ds->store.path);
     d->a = ds->a;
-    d->trace = ds->tracing.trace;
-    pthread_mutex_init(&d->lock, NULL);
-    pthread_cond_init(&d->given, NULL);
-    pthread_cond_init(&d->rests, NULL);
+    d->trace = ds->engine.tracing.trace;
+    pthread_mutex_init(&d->worker.lock, NULL);
+    pthread_cond_init(&d->worker.given, NULL);
+    pthread_cond_init(&d->worker.rests, NULL);
     rc = bm_store_open(&d->near, ds->options.io, ds->a, ds->store.path, 0,
                        &ds->error);
     if (!rc)
@@ -254,12 +269,12 @@ int bm_drain_new(struct bouma_dataset *ds)
                            &ds->error);
     d->near.memory_limit = d->far.memory_limit = ds->options.memory_limit;
     bm_copier_init(&d->copier, &d->near, &d->far, ds->id, ds->a);
-    d->copier.stop = &d->stop;
+    d->copier.stop = &d->worker.stop;
     if (!rc && ds->comm->rank == 0)
         rc = make_target(d, ds);
     if (!rc && ds->options.io->concurrent &&
         (ds->a == bm_allocator_default() || ds->options.threads > 1))
-        d->threaded = !pthread_create(&d->thread, NULL, work, d);
+        d->worker.threaded = !pthread_create(&d->worker.thread, NULL, work, d);
     return rc;
 }
 
@@ -267,14 +282,14 @@ void bm_drain_stop(struct bm_drain *d)
 {
     if (!d)
         return;
-    atomic_store(&d->stop, 1);
-    if (d->threaded) {
-        pthread_mutex_lock(&d->lock);
-        d->ending = 1;
-        pthread_cond_signal(&d->given);
-        pthread_mutex_unlock(&d->lock);
-        pthread_join(d->thread, NULL);
-        d->threaded = 0;
+    atomic_store(&d->worker.stop, 1);
+    if (d->worker.threaded) {
+        pthread_mutex_lock(&d->worker.lock);
+        d->worker.ending = 1;
+        pthread_cond_signal(&d->worker.given);
+        pthread_mutex_unlock(&d->worker.lock);
+        pthread_join(d->worker.thread, NULL);
+        d->worker.threaded = 0;
     }
 }
 
@@ -283,38 +298,38 @@ void bm_drain_free(struct bm_drain *d)
     if (!d)
         return;
     bm_drain_stop(d);
-    while (d->first)
-        drop_first(d);
+    while (d->queue.first)
+        drop_first(&d->queue, d->a);
     bm_drop(d->a, d->spare);
     if (d->target) {
-        bm_step_list_release(&d->target->steps);
+        bm_step_list_release(&d->target->found.steps);
         bm_step_list_release(&d->target->commits.unsettled);
-        bm_losses_release(&d->target->losses);
+        bm_losses_release(&d->target->commits.losses);
         bm_store_close(&d->target->store);
         bm_drop(d->a, d->target);
     }
     bm_copier_release(&d->copier);
     bm_store_close(&d->near);
     bm_store_close(&d->far);
-    pthread_cond_destroy(&d->rests);
-    pthread_cond_destroy(&d->given);
-    pthread_mutex_destroy(&d->lock);
+    pthread_cond_destroy(&d->worker.rests);
+    pthread_cond_destroy(&d->worker.given);
+    pthread_mutex_destroy(&d->worker.lock);
     bm_drop(d->a, d);
 }
 
 int bm_drain_load_losses(struct bouma_dataset *ds)
 {
-    struct bm_drain *d = ds->drain;
+    struct bm_drain *d = ds->draining.drain;
     int rc;
 
     if (!d->target)
         return BOUMA_OK;
-    pthread_mutex_lock(&d->lock);
+    pthread_mutex_lock(&d->worker.lock);
     bm_error_clear(&d->target->error);
     rc = bm_commit_load_losses(d->target);
     if (rc)
         bm_fail(&ds->error, rc, "%s", d->target->error.text);
-    pthread_mutex_unlock(&d->lock);
+    pthread_mutex_unlock(&d->worker.lock);
     return rc;
 }
 
@@ -336,20 +351,20 @@ uint32_t *bm_drain_reserve(struct bm_drain *d, size_t count)
 /* How many steps all ranks have copied: rank 0 may publish them. Collective. */
 static int agree_on_copied(struct bouma_dataset *ds, struct bm_error *error)
 {
-    struct bm_drain *d = ds->drain;
+    struct bm_drain *d = ds->draining.drain;
     uint64_t least;
     int rc;
 
-    pthread_mutex_lock(&d->lock);
-    least = ~d->copied;
-    pthread_mutex_unlock(&d->lock);
+    pthread_mutex_lock(&d->worker.lock);
+    least = ~d->queue.copied;
+    pthread_mutex_unlock(&d->worker.lock);
     rc = bm_comm_max(ds->comm, &least, 1, error);
-    pthread_mutex_lock(&d->lock);
+    pthread_mutex_lock(&d->worker.lock);
     if (!rc)
-        d->agreed = ~least;
-    if (d->threaded)
-        pthread_cond_signal(&d->given);
-    pthread_mutex_unlock(&d->lock);
+        d->queue.agreed = ~least;
+    if (d->worker.threaded)
+        pthread_cond_signal(&d->worker.given);
+    pthread_mutex_unlock(&d->worker.lock);
     return rc;
 }
 
@@ -388,33 +403,32 @@ static void spread_manifest(struct bouma_dataset *ds,
 void bm_drain_hand(struct bouma_dataset *ds, const struct bm_step_entry *entry,
                    int certain)
 {
-    struct bm_drain *d = ds->drain;
+    struct bm_drain *d = ds->draining.drain;
     struct bm_error ignored = {0};
     struct job *job = d->spare;
 
     d->spare = NULL;
     job->entry = *entry;
     job->certain = certain;
-    if (ds->local_copies > 1)
+    if (ds->draining.local_copies > 1)
         spread_manifest(ds, entry);
-    pthread_mutex_lock(&d->lock);
-    if (d->last)
-        d->last->next = job;
+    pthread_mutex_lock(&d->worker.lock);
+    if (d->queue.last)
+        d->queue.last->next = job;
     else
-        d->first = job;
-    d->last = job;
-    if (!d->to_copy)
-        d->to_copy = job;
-    d->handed++;
-    bm_error_clear(&d->error); /* what failed is tried again */
-    if (!d->threaded)
+        d->queue.first = job;
+    d->queue.last = job;
+    if (!d->queue.to_copy)
+        d->queue.to_copy = job;
+    bm_error_clear(&d->failure.error); /* what failed is tried again */
+    if (!d->worker.threaded)
         wait_for_rest(d);
-    pthread_mutex_unlock(&d->lock);
+    pthread_mutex_unlock(&d->worker.lock);
     agree_on_copied(ds, &ignored);
-    pthread_mutex_lock(&d->lock);
-    if (!d->threaded)
+    pthread_mutex_lock(&d->worker.lock);
+    if (!d->worker.threaded)
         wait_for_rest(d);
-    pthread_mutex_unlock(&d->lock);
+    pthread_mutex_unlock(&d->worker.lock);
 }
 
 /* ---- waiting ------------------------------------------------------------ */
@@ -422,31 +436,32 @@ void bm_drain_hand(struct bouma_dataset *ds, const struct bm_step_entry *entry,
 /* With the lock: what is to be told. */
 static int status_of(struct bm_drain *d, struct bouma_dataset *ds)
 {
-    int rc = d->error.status;
+    int rc = d->failure.error.status;
 
     if (rc)
         bm_fail(&ds->error, rc,
                 "step %" PRIu64 " is whole in %s, but not yet in %s: %s; what "
                 "is not there yet is copied by the next "
                 "bouma_dataset_drain(), or by `bouma drain`",
-                d->failed, d->near.path, d->far.path, d->error.text);
+                d->failure.step, d->near.path, d->far.path,
+                d->failure.error.text);
     return rc;
 }
 
 int bm_drain_finish(struct bouma_dataset *ds)
 {
-    struct bm_drain *d = ds->drain;
+    struct bm_drain *d = ds->draining.drain;
     int rc, agreed;
 
-    pthread_mutex_lock(&d->lock);
-    bm_error_clear(&d->error); /* what failed is tried again */
+    pthread_mutex_lock(&d->worker.lock);
+    bm_error_clear(&d->failure.error); /* what failed is tried again */
     wait_for_rest(d);
-    pthread_mutex_unlock(&d->lock);
+    pthread_mutex_unlock(&d->worker.lock);
     agreed = agree_on_copied(ds, &ds->error);
-    pthread_mutex_lock(&d->lock);
+    pthread_mutex_lock(&d->worker.lock);
     if (!agreed)
         wait_for_rest(d);
     rc = status_of(d, ds);
-    pthread_mutex_unlock(&d->lock);
+    pthread_mutex_unlock(&d->worker.lock);
     return bm_comm_agree(ds->comm, agreed ? agreed : rc, &ds->error);
 }

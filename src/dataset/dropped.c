@@ -30,47 +30,80 @@ static int look(const struct bm_dropped *d, struct bm_store *s, uint64_t step,
     return rc == BOUMA_ENOMEM ? bm_fail(error, rc, "%s", why.text) : BOUMA_OK;
 }
 
-/* As any step is removed: the index forgets it, then the manifest goes,
- * durably, then the files. */
-static int remove_manifest(struct bm_store *local_copy, const uint8_t id[16],
-                           uint64_t step, struct bm_error *error)
+/* Whether a step is to go from the local copy. */
+static int look_at(const struct bm_dropped *d, uint64_t step, int *goes,
+                   struct bm_error *error)
 {
-    char name[BM_NAME_BYTES];
-    int rc = bm_index_forget(local_copy, id, step, error);
+    enum has here = NONE, there = NONE;
+    int rc = look(d, d->local_copy, step, &here, error);
 
+    if (!rc && here == DROPPED)
+        rc = look(d, d->place, step, &there, error);
+    *goes = !rc && here == DROPPED && (there == NONE || there == LATER);
+    return rc;
+}
+
+/* As any step is removed, once the index has forgotten it: the manifest goes,
+ * durably, then the files. */
+static int remove_step(const struct bm_dropped *d, uint64_t step,
+                       struct bm_error *error)
+{
+    struct bm_generation next = bm_truncations_limit(d->truncations, step);
+    struct bm_store *s = d->local_copy;
+    char name[BM_NAME_BYTES];
+    int rc;
+
+    bm_name_manifest(name, step);
+    bm_store_remove(s, name);
+    if (!bm_store_is_absent(s, name))
+        return bm_fail(error, BOUMA_EIO, "%s/%s: could not be removed", s->path,
+                       name);
+    bm_name_step(name, step);
+    rc = bm_store_sync_dir(s, name, error);
     if (rc)
         return rc;
-    bm_name_manifest(name, step);
-    bm_store_remove(local_copy, name);
-    if (!bm_store_is_absent(local_copy, name))
-        return bm_fail(error, BOUMA_EIO, "%s/%s: could not be removed",
-                       local_copy->path, name);
-    bm_name_step(name, step);
-    return bm_store_sync_dir(local_copy, name, error);
+    next.attempt += next.attempt < UINT32_MAX; /* the first that stays */
+    bm_sweep_older(s, step, next, 1);
+    bm_store_remove_dir(s, name);
+    return BOUMA_OK;
 }
 
 int bm_dropped_remove(const struct bm_dropped *d, uint64_t step, int *removed,
                       struct bm_error *error)
 {
-    struct bm_generation next = bm_truncations_limit(d->truncations, step);
-    enum has here = NONE, there = NONE;
-    char dir[BM_NAME_BYTES];
-    int rc = look(d, d->local_copy, step, &here, error);
+    int rc = look_at(d, step, removed, error);
 
-    *removed = 0;
-    if (!rc && here == DROPPED)
-        rc = look(d, d->place, step, &there, error);
-    if (rc || here != DROPPED || there == DROPPED || there == UNKNOWN)
+    if (!*removed)
         return rc;
-    rc = remove_manifest(d->local_copy, d->id, step, error);
-    if (rc)
-        return rc;
-    next.attempt += next.attempt < UINT32_MAX; /* the first that stays */
-    bm_sweep_older(d->local_copy, step, next, 1);
-    bm_name_step(dir, step);
-    bm_store_remove_dir(d->local_copy, dir);
-    *removed = 1;
-    return BOUMA_OK;
+    rc = bm_index_forget(d->local_copy, d->id, step, error);
+    if (!rc)
+        rc = remove_step(d, step, error);
+    *removed = !rc;
+    return rc;
+}
+
+/* Those that are to go, ascending. */
+static int find_all(const struct bm_dropped *d, struct bm_step_list *out,
+                    struct bm_error *error)
+{
+    struct bm_step_list there;
+    int rc, goes;
+
+    bm_step_list_init(&there, d->local_copy->a);
+    rc = bm_steps_list(d->local_copy, &there, error);
+    for (size_t i = 0; i < there.count && !rc; i++) {
+        uint64_t step = there.entries[i].step;
+
+        if (!bm_truncations_limit(d->truncations, step).epoch)
+            continue;
+        rc = look_at(d, step, &goes, error);
+        if (goes &&
+            bm_step_list_put(out, (struct bm_step_entry){step, 0, {0, 0}}))
+            rc = bm_fail(error, BOUMA_ENOMEM, "%s: no memory",
+                         d->local_copy->path);
+    }
+    bm_step_list_release(&there);
+    return rc;
 }
 
 int bm_dropped_remove_all(struct bm_store *local_copy, struct bm_store *place,
@@ -79,22 +112,24 @@ int bm_dropped_remove_all(struct bm_store *local_copy, struct bm_store *place,
 {
     struct bm_truncations t;
     struct bm_dropped d = {local_copy, place, id, &t};
-    struct bm_step_list there;
-    int rc, one;
+    struct bm_step_list all;
+    int rc;
 
     *removed = 0;
-    bm_step_list_init(&there, local_copy->a);
+    bm_step_list_init(&all, local_copy->a);
     bm_truncations_init(&t, local_copy->a);
     rc = bm_truncations_load(place, id, &t, error);
     if (!rc && t.count)
-        rc = bm_steps_list(local_copy, &there, error);
+        rc = find_all(&d, &all, error);
+    /* All at once: it takes two syncs. */
+    if (!rc && all.count)
+        rc = bm_index_forget_all(local_copy, id, &all, error);
     /* The last one first: who is interrupted leaves steps without a gap. */
-    for (size_t i = there.count; i && !rc; i--)
-        if (bm_truncations_limit(&t, there.entries[i - 1].step).epoch) {
-            rc = bm_dropped_remove(&d, there.entries[i - 1].step, &one, error);
-            *removed += (uint64_t)one;
-        }
+    for (size_t i = all.count; i && !rc; i--) {
+        rc = remove_step(&d, all.entries[i - 1].step, error);
+        *removed += !rc;
+    }
     bm_truncations_release(&t);
-    bm_step_list_release(&there);
+    bm_step_list_release(&all);
     return rc;
 }

@@ -102,6 +102,7 @@ int bm_local_copy_look(struct bouma_dataset *ds, const char *path,
 {
     uint32_t last = 0;
     uint64_t largest = 0;
+    char local_copy[1024] = "";
     int rc = check_options(ds);
 
     if (!rc)
@@ -110,8 +111,12 @@ int bm_local_copy_look(struct bouma_dataset *ds, const char *path,
     largest = last;
     if (!rc)
         rc = bm_comm_max(ds->comm, &largest, 1, &ds->error);
-    *least = largest < UINT32_MAX ? (uint32_t)largest + 1 : UINT32_MAX;
-    return rc;
+    if (!rc)
+        rc = bm_local_copy_path(local_copy, sizeof(local_copy),
+                                ds->options.local, path, &ds->error);
+    return rc ? rc
+              : bm_epoch_after(local_copy, (uint32_t)largest, least,
+                               &ds->error);
 }
 
 /* Several ranks, and programs, may be about it at once. What is in the way is

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "dataset/dataset.h"
-#include "store/envelope.h"
+#include "layout/front.h"
 #include "store/losses.h"
 #include "store/truncations.h"
 
@@ -114,10 +114,10 @@ static int count_leftover(void *context, const char *entry)
 static int looks_whole(struct bm_store *s, uint64_t step,
                        const struct leftovers *l)
 {
-    uint8_t front[BM_ENVELOPE_BYTES + 24];
+    struct bm_first_head first;
+    uint64_t bytes;
     struct bm_error ignored = {0};
     char name[BM_NAME_BYTES];
-    struct bm_envelope e;
     struct bm_file f;
     int is_head;
 
@@ -125,12 +125,11 @@ static int looks_whole(struct bm_store *s, uint64_t step,
     if (!l->subfiles || l->of_latest != (uint64_t)l->last + 1 ||
         bm_file_open(&f, s, name, BOUMA_OPEN_READ, &ignored))
         return 0;
-    is_head = !bm_file_read(&f, front, sizeof(front), 0, &ignored) &&
-              !bm_envelope_peek(&e, front, BM_ENVELOPE_BYTES, BM_KIND_HEAD,
-                                name, &ignored);
+    is_head = !bm_file_size(&f, &bytes, &ignored) &&
+              !bm_front_find_head(&first, &f, bytes, name, &ignored);
     bm_file_close(&f, &ignored);
-    return is_head && bm_load_u64(front + BM_ENVELOPE_BYTES) == step &&
-           bm_load_u32(front + BM_ENVELOPE_BYTES + 20) == l->of_latest;
+    return is_head && bm_load_u64(first.begin + BM_ENVELOPE_BYTES) == step &&
+           bm_load_u32(first.begin + BM_ENVELOPE_BYTES + 20) == l->of_latest;
 }
 
 /* Whether a writing was dropped: a truncation that was cut short has left it.

@@ -170,19 +170,20 @@ int bm_sweep_tell(struct bouma_dataset *ds, const struct bm_sweep *w,
 
 /* ---- versions that were replaced ---------------------------------------- */
 
-void bm_sweep_all_replaced(struct bouma_dataset *ds)
+void bm_sweep_all_replaced(struct bm_step_list *replaced, struct bm_store *s)
 {
-    for (size_t i = 0; i < ds->commits.replaced.count; i++)
-        bm_sweep_older(&ds->store, ds->commits.replaced.entries[i].step,
-                       ds->commits.replaced.entries[i].generation, 1);
-    ds->commits.replaced.count = 0;
+    for (size_t i = 0; i < replaced->count; i++)
+        bm_sweep_older(s, replaced->entries[i].step,
+                       replaced->entries[i].generation, 1);
+    replaced->count = 0;
 }
 
 /* Whether this rank has a step open that was written again since. */
 static int reads_older(const struct bouma_dataset *ds)
 {
     for (const struct bm_open_step *o = ds->open_steps; o; o = o->next) {
-        const struct bm_step_entry *e = bm_step_list_find(&ds->steps, o->step);
+        const struct bm_step_entry *e =
+            bm_step_list_find(&ds->found.steps, o->step);
 
         if (e && bm_generation_is_later(e->generation, o->generation))
             return 1;
@@ -196,6 +197,6 @@ int bm_sweep_replaced(struct bouma_dataset *ds)
     int rc = bm_comm_max(ds->comm, &any, 1, &ds->error);
 
     if (!rc && !any)
-        bm_sweep_all_replaced(ds);
+        bm_sweep_all_replaced(&ds->commits.replaced, &ds->store);
     return rc;
 }

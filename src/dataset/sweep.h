@@ -50,6 +50,6 @@ int bm_sweep_tell(struct bouma_dataset *ds, const struct bm_sweep *w,
  * but not while a rank has an older version open. Collective. */
 int bm_sweep_replaced(struct bouma_dataset *ds);
 /* The same when nobody reads any more. */
-void bm_sweep_all_replaced(struct bouma_dataset *ds);
+void bm_sweep_all_replaced(struct bm_step_list *replaced, struct bm_store *s);
 
 #endif

@@ -117,8 +117,8 @@ static int record(struct bouma_dataset *ds, int64_t last)
 {
     struct bm_truncation now = {last, {ds->claim.epoch, ds->claim.attempt}};
 
-    return bm_truncations_record(ds->drain ? &ds->second : &ds->store, ds->id,
-                                 now, &ds->error);
+    return bm_truncations_record(ds->draining.drain ? &ds->second : &ds->store,
+                                 ds->id, now, &ds->error);
 }
 
 int bm_dataset_truncate(struct bouma_dataset *ds, int64_t last)
@@ -128,7 +128,7 @@ int bm_dataset_truncate(struct bouma_dataset *ds, int64_t last)
 
     if (mine) {
         rc = bm_epoch_check(&ds->store, ds->claim.epoch, &ds->error);
-        if (!rc && ds->drain && first)
+        if (!rc && ds->draining.drain && first)
             rc = bm_epoch_check(&ds->second, ds->claim.epoch, &ds->error);
     }
     /* No place is touched unless all are ours. */
@@ -140,15 +140,16 @@ int bm_dataset_truncate(struct bouma_dataset *ds, int64_t last)
     rc = bm_comm_agree(ds->comm, rc, &ds->error);
     if (!rc)
         rc = truncate_all(ds, &ds->store, mine, last);
-    if (!rc && ds->drain) /* local copies first: they would be drained again */
+    if (!rc && ds->draining
+                   .drain) /* local copies first: they would be drained again */
         rc = truncate_all(ds, &ds->second, first, last);
     if (!rc && mine)
         rc = bm_commit_load_losses(ds);
-    if (!rc && ds->drain)
+    if (!rc && ds->draining.drain)
         rc = bm_drain_load_losses(ds);
     rc = bm_comm_agree(ds->comm, rc, &ds->error);
     if (!rc) {
-        ds->steps.count = count_kept(&ds->steps, last);
+        ds->found.steps.count = count_kept(&ds->found.steps, last);
         ds->commits.replaced.count = count_kept(&ds->commits.replaced, last);
     }
     return rc;

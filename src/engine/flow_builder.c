@@ -1,6 +1,7 @@
 /* flow_builder.c -- see flow_builder.h. */
 #include "engine/flow_builder.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 int bm_flow_builder_init(struct bm_flow_builder *f, const struct bm_comm *comm)
@@ -54,30 +55,58 @@ void bm_flow_builder_skip(struct bm_flow_builder *f, int gatherer,
         m->parts[m->part_count - 1].bytes += bytes;
 }
 
-uint64_t bm_flow_builder_add(struct bm_flow_builder *f, int gatherer, int rank,
-                             uint64_t bytes, size_t tag)
+/* Keep a piece that concerns this rank. */
+static void keep(struct bm_flow_builder *f, int gatherer,
+                 const struct bm_piece *piece)
 {
     struct bm_flow_made *m = &f->made[gatherer];
-    uint64_t at = m->bytes;
     struct bm_piece *pieces;
 
-    bm_flow_builder_skip(f, gatherer, bytes);
-    if (rank != f->rank && gatherer != f->rank)
-        return at;
+    if (piece->rank != f->rank && gatherer != f->rank)
+        return;
     m->concerned = 1;
     pieces = bm_grow(f->a, m->pieces, m->count, sizeof(*pieces));
     if (!pieces) {
         f->failed = 1;
-        return at;
+        return;
     }
     m->pieces = pieces;
-    pieces[m->count++] = (struct bm_piece){rank, at, bytes, tag};
+    pieces[m->count++] = *piece;
+}
+
+uint64_t bm_flow_builder_add(struct bm_flow_builder *f, int gatherer, int rank,
+                             uint64_t bytes, size_t tag)
+{
+    uint64_t at = f->made[gatherer].bytes;
+
+    bm_flow_builder_skip(f, gatherer, bytes);
+    keep(f, gatherer, &(struct bm_piece){rank, at, bytes, tag});
     return at;
+}
+
+void bm_flow_builder_place(struct bm_flow_builder *f, int gatherer,
+                           const struct bm_piece *piece)
+{
+    f->made[gatherer].placed = 1;
+    keep(f, gatherer, piece);
 }
 
 uint64_t bm_flow_builder_bytes(const struct bm_flow_builder *f, int gatherer)
 {
     return f->made[gatherer].bytes;
+}
+
+static int by_place(const void *left, const void *right)
+{
+    const struct bm_piece *a = left, *b = right;
+
+    if (a->at != b->at)
+        return a->at < b->at ? -1 : 1;
+    if (a->rank != b->rank)
+        return a->rank < b->rank ? -1 : 1;
+    if (a->bytes != b->bytes)
+        return a->bytes < b->bytes ? -1 : 1;
+    return a->tag < b->tag ? -1 : a->tag > b->tag;
 }
 
 /* The rounds of what was made; the pieces change hands. */
@@ -89,6 +118,8 @@ static int seal_one(struct bm_flow_builder *f, uint64_t buffer,
 
     for (size_t i = 0; i < m->part_count; i++)
         largest = m->parts[i].bytes > largest ? m->parts[i].bytes : largest;
+    if (m->placed && m->count)
+        qsort(m->pieces, m->count, sizeof(*m->pieces), by_place);
     flow->gatherer = gatherer;
     flow->pieces = m->pieces;
     flow->count = m->count;

@@ -15,6 +15,7 @@ struct bm_flow_made {
     struct bm_piece *pieces;
     size_t count;
     int concerned; /* this rank has pieces, or gathers them */
+    int placed;    /* some are where the caller says: not in order yet */
 };
 
 struct bm_flow_builder {
@@ -37,8 +38,14 @@ int bm_flow_builder_fit(struct bm_flow_builder *f, int gatherer, uint64_t bytes,
 uint64_t bm_flow_builder_add(struct bm_flow_builder *f, int gatherer, int rank,
                              uint64_t bytes, size_t tag);
 
-/* The same for bytes of ranks that are neither this one nor do they go to it.
- */
+/* A piece at its place among the bytes of all parts, which
+ * bm_flow_builder_skip() has made or will make; others may overlap it. Pieces
+ * of one place are ordered alike on both sides. */
+void bm_flow_builder_place(struct bm_flow_builder *f, int gatherer,
+                           const struct bm_piece *piece);
+
+/* The bytes of a piece, without the piece: of ranks that are neither this one
+ * nor do they go to it, or of pieces that have places of their own. */
 void bm_flow_builder_skip(struct bm_flow_builder *f, int gatherer,
                           uint64_t bytes);
 

@@ -22,8 +22,8 @@ void bm_pipe_pool_release(struct bm_pipe_pool *pool)
 
 void bm_pipe_fail(struct bm_pipe *p, int rc)
 {
-    if (!p->rc)
-        p->rc = rc;
+    if (!p->failure.rc)
+        p->failure.rc = rc;
 }
 
 static size_t round_up(size_t bytes)
@@ -34,18 +34,19 @@ static size_t round_up(size_t bytes)
 void bm_pipe_break(struct bm_pipe *p, int rc)
 {
     bm_pipe_fail(p, rc);
-    p->broken |= rc != BOUMA_OK;
+    p->failure.broken |= rc != BOUMA_OK;
 }
 
-int bm_pipe_is_made(const struct bm_pipe *p)
+int bm_pipe_is_made(const struct bm_pipe_calls *calls)
 {
-    return p->calls.fill || p->calls.take;
+    return calls->fill || calls->take;
 }
 
 int bm_pipe_is_direct(const struct bm_pipe *p, const struct bm_lane *l,
                       uint64_t bytes)
 {
-    return l == p->own && !p->o.copy && !bm_pipe_is_made(p) && bytes >= DIRECT;
+    return l == p->own && !p->o.copy && !bm_pipe_is_made(&p->calls) &&
+           bytes >= DIRECT;
 }
 
 void bm_pipe_note(struct bm_pipe *p, int peer, uint32_t what, size_t round,
@@ -54,7 +55,7 @@ void bm_pipe_note(struct bm_pipe *p, int peer, uint32_t what, size_t round,
     struct bm_note n = {peer, what, round | (failed ? BM_CONTROL_FAILED : 0)};
 
     bm_port_fence();
-    bm_pipe_break(p, bm_comm_note(p->comm, &n, &p->error));
+    bm_pipe_break(p, bm_comm_note(p->comm, &n, &p->failure.error));
 }
 
 /* ---- making and ending -------------------------------------------------- */
@@ -65,20 +66,20 @@ static int prepare_messages(struct bm_pipe *p)
     size_t most = 0, bytes = 0;
     int rc = BOUMA_OK;
 
-    for (size_t i = 0; i < p->flow_count && !rc; i++) {
-        if (&p->lanes[i] == p->own || bm_lane_room(p, &p->lanes[i]))
+    for (size_t i = 0; i < p->lanes.count && !rc; i++) {
+        if (&p->lanes.each[i] == p->own || bm_lane_room(p, &p->lanes.each[i]))
             continue;
-        bm_lane_most(p, &p->lanes[i], &most, &bytes);
-        rc = bm_transfer_init(&p->lanes[i].transfer, p->comm, most, bytes);
-        if (bytes > p->stage_bytes)
-            p->stage_bytes = bytes;
+        bm_flow_most(&p->lanes.flows[i], p->comm->rank, &most, &bytes);
+        rc = bm_transfer_init(&p->lanes.each[i].transfer, p->comm, most, bytes);
+        if (bytes > p->stage.bytes)
+            p->stage.bytes = bytes;
     }
-    if (!rc && bm_pipe_is_made(p) && p->stage_bytes) {
-        p->stage = bm_new_raw(p->a, p->stage_bytes, 1);
-        rc = p->stage ? BOUMA_OK : BOUMA_ENOMEM;
+    if (!rc && bm_pipe_is_made(&p->calls) && p->stage.bytes) {
+        p->stage.memory = bm_new_raw(p->a, p->stage.bytes, 1);
+        rc = p->stage.memory ? BOUMA_OK : BOUMA_ENOMEM;
     }
     if (!rc && p->own)
-        bm_gather_most(p, &most, &bytes);
+        bm_gather_most(&p->gathering, p->own->flow, &most, &bytes);
     for (size_t i = 0; i < p->gathering.slot_count && !rc; i++)
         rc = bm_transfer_init(&p->gathering.slots[i].transfer, p->comm, most,
                               bytes);
@@ -95,35 +96,35 @@ void bm_flows_free(const bouma_allocator *a, struct bm_flow *flows,
     bm_drop(a, flows);
 }
 
-/* The largest piece of this rank. */
-static uint64_t largest_piece(const struct bm_pipe *p, const struct bm_flow *f)
+/* The largest piece of a rank. */
+static uint64_t largest_piece(const struct bm_flow *f, int rank)
 {
     uint64_t largest = 0;
 
-    for (size_t i = bm_lane_skip(p, f, 0); i < f->count;
-         i = bm_lane_skip(p, f, i + 1))
+    for (size_t i = bm_flow_skip(f, rank, 0); i < f->count;
+         i = bm_flow_skip(f, rank, i + 1))
         largest = f->pieces[i].bytes > largest ? f->pieces[i].bytes : largest;
     return largest;
 }
 
 static void init_lane(struct bm_pipe *p, size_t i)
 {
-    struct bm_lane *l = &p->lanes[i];
+    struct bm_lane *l = &p->lanes.each[i];
 
-    l->flow = &p->flows[i];
+    l->flow = &p->lanes.flows[i];
     l->slot_bytes = round_up((size_t)l->flow->rounds.largest);
-    l->opened = &p->opened[i * (size_t)p->o.buffers];
+    l->opened = &p->lanes.opened[i * (size_t)p->o.buffers];
     for (int k = 0; k < p->o.buffers; k++)
         l->opened[k] = p->o.reading ? -1 : k;
-    l->next = bm_lane_skip(p, l->flow, 0);
+    l->next = bm_flow_skip(l->flow, p->comm->rank, 0);
     bm_lane_find_round(l);
     if (l->flow->gatherer == p->comm->rank && l->flow->rounds.count)
         p->own = l;
-    if (bm_pipe_is_made(p)) {
-        uint64_t largest = largest_piece(p, l->flow);
+    if (bm_pipe_is_made(&p->calls)) {
+        uint64_t largest = largest_piece(l->flow, p->comm->rank);
 
-        if (largest > p->scratch_bytes)
-            p->scratch_bytes = (size_t)largest;
+        if (largest > p->scratch.bytes)
+            p->scratch.bytes = (size_t)largest;
     }
 }
 
@@ -144,20 +145,20 @@ int bm_pipe_new(struct bm_pipe **out, struct bm_comm *comm,
     p->a = comm->a;
     p->o = *options;
     p->calls = *calls;
-    p->flows = flows;
-    p->flow_count = count;
-    p->lanes = bm_new(p->a, count, sizeof(*p->lanes));
-    p->opened =
-        bm_new(p->a, count * (size_t)options->buffers, sizeof(*p->opened));
-    if (!p->lanes || !p->opened)
+    p->lanes.flows = flows;
+    p->lanes.count = count;
+    p->lanes.each = bm_new(p->a, count, sizeof(*p->lanes.each));
+    p->lanes.opened = bm_new(p->a, count * (size_t)options->buffers,
+                             sizeof(*p->lanes.opened));
+    if (!p->lanes.each || !p->lanes.opened)
         return BOUMA_ENOMEM;
     for (size_t i = 0; i < count; i++)
         init_lane(p, i);
     if (p->own)
         rc = bm_gather_prepare(p);
-    if (!rc && p->scratch_bytes) {
-        p->scratch = bm_new_raw(p->a, p->scratch_bytes, 1);
-        rc = p->scratch ? BOUMA_OK : BOUMA_ENOMEM;
+    if (!rc && p->scratch.bytes) {
+        p->scratch.memory = bm_new_raw(p->a, p->scratch.bytes, 1);
+        rc = p->scratch.memory ? BOUMA_OK : BOUMA_ENOMEM;
     }
     return rc;
 }
@@ -169,13 +170,13 @@ void bm_pipe_free(struct bm_pipe *p)
     bm_io_thread_free(p->gathering.io);
     if (p->pool)
         p->pool->user = NULL;
-    for (size_t i = 0; i < p->flow_count && p->lanes; i++)
-        bm_transfer_release(&p->lanes[i].transfer);
+    for (size_t i = 0; i < p->lanes.count && p->lanes.each; i++)
+        bm_transfer_release(&p->lanes.each[i].transfer);
     for (size_t i = 0; i < p->gathering.slot_count && p->gathering.slots; i++)
         bm_transfer_release(&p->gathering.slots[i].transfer);
-    bm_flows_free(p->a, p->flows, p->flow_count);
-    bm_drop(p->a, p->lanes);
-    bm_drop(p->a, p->opened);
+    bm_flows_free(p->a, p->lanes.flows, p->lanes.count);
+    bm_drop(p->a, p->lanes.each);
+    bm_drop(p->a, p->lanes.opened);
     bm_drop(p->a, p->gathering.slots);
     bm_drop(p->a, p->gathering.first_cut);
     bm_drop(p->a, p->gathering.cuts);
@@ -183,8 +184,8 @@ void bm_pipe_free(struct bm_pipe *p)
     bm_drop(p->a, p->gathering.ranks);
     /* With something under way that was given up, they must stay. */
     if (!p->comm->lost) {
-        bm_drop(p->a, p->scratch);
-        bm_drop(p->a, p->stage);
+        bm_drop(p->a, p->scratch.memory);
+        bm_drop(p->a, p->stage.memory);
     }
     bm_drop(p->a, p);
 }
@@ -350,24 +351,25 @@ static int hear_control(struct bm_pipe *p)
 {
     int any = 0, heard = 1;
 
-    while (heard && p->comm->size > 1 && !p->broken) {
+    while (heard && p->comm->size > 1 && !p->failure.broken) {
         struct bm_note n;
         size_t round;
 
-        bm_pipe_break(p, bm_comm_hear(p->comm, &n, &heard, &p->error));
+        bm_pipe_break(p, bm_comm_hear(p->comm, &n, &heard, &p->failure.error));
         if (!heard)
             break;
         any = 1;
         bm_port_fence();
         round = (size_t)(n.value & ~BM_CONTROL_FAILED);
         if (n.what == BM_OPEN) {
-            struct bm_lane *l = bm_lane_to(p, n.peer);
+            struct bm_lane *l = bm_lane_to(&p->lanes, n.peer);
 
             if (l) {
                 l->opened[round % (size_t)p->o.buffers] = (int64_t)round;
                 l->dead |= (n.value & BM_CONTROL_FAILED) != 0;
             }
-        } else if (p->own && bm_gather_slot(p, round)->round == round) {
+        } else if (p->own &&
+                   bm_gather_slot(&p->gathering, round)->round == round) {
             bm_gather_one_done(p, round, (n.value & BM_CONTROL_FAILED) != 0);
         }
     }
@@ -392,11 +394,20 @@ int bm_pipe_step(struct bm_pipe *p)
     return any || (p->own && p->o.unthreaded && bm_gather_jobs(p, 0));
 }
 
+/* Whether this rank has put, or got, all of its pieces. */
+static int lanes_are_over(const struct bm_lanes *lanes)
+{
+    for (size_t i = 0; i < lanes->count; i++)
+        if (lanes->each[i].round < lanes->flows[i].rounds.count ||
+            lanes->each[i].waiting)
+            return 0;
+    return 1;
+}
+
 static int is_finished(const struct bm_pipe *p, int stored)
 {
-    for (size_t i = 0; i < p->flow_count; i++)
-        if (p->lanes[i].round < p->flows[i].rounds.count || p->lanes[i].waiting)
-            return 0;
+    if (!lanes_are_over(&p->lanes))
+        return 0;
     if (!p->own)
         return 1;
     return (stored || p->o.reading ? p->gathering.over : p->gathering.handed) ==
@@ -409,14 +420,11 @@ static int waits_for_thread(const struct bm_pipe *p)
 {
     size_t waited = p->o.reading ? p->gathering.over : p->gathering.handed;
 
-    if (!p->own || p->rc)
+    if (!p->own || p->failure.rc)
         return 0;
     if (p->comm->size == 1)
         return 1;
-    for (size_t i = 0; i < p->flow_count; i++)
-        if (p->lanes[i].round < p->flows[i].rounds.count || p->lanes[i].waiting)
-            return 0;
-    return waited == p->own->flow->rounds.count;
+    return lanes_are_over(&p->lanes) && waited == p->own->flow->rounds.count;
 }
 
 static int wait_for_thread(struct bm_pipe *p)
@@ -437,7 +445,7 @@ int bm_pipe_run(struct bm_pipe *p, int stored, int rc, struct bm_error *error)
     int kept;
 
     bm_pipe_fail(p, rc);
-    while (!is_finished(p, stored) && !p->broken) {
+    while (!is_finished(p, stored) && !p->failure.broken) {
         if (bm_pipe_step(p)) {
             if (waited > 0)
                 bm_trace_add_until(trace, "wait", "wait for others", since,
@@ -446,19 +454,21 @@ int bm_pipe_run(struct bm_pipe *p, int stored, int rc, struct bm_error *error)
             idle = 0;
             since = bm_clock();
         } else if (!waits_for_thread(p) || !wait_for_thread(p)) {
-            bm_pipe_break(p, bm_comm_idle(p->comm, idle++, since, &p->error));
+            bm_pipe_break(
+                p, bm_comm_idle(p->comm, idle++, since, &p->failure.error));
             waited = bm_trace_now(trace);
         }
     }
     if (waited > 0)
         bm_trace_add_until(trace, "wait", "wait for others", since, waited,
                            NULL);
-    kept = p->gathering.io ? bm_io_thread_status(p->gathering.io, &p->error)
-                           : BOUMA_OK;
+    kept = p->gathering.io
+               ? bm_io_thread_status(p->gathering.io, &p->failure.error)
+               : BOUMA_OK;
     bm_pipe_fail(p, kept);
-    if (p->rc && p->error.status)
-        bm_fail(error, p->error.status, "%s", p->error.text);
-    return rc ? rc : p->rc;
+    if (p->failure.rc && p->failure.error.status)
+        bm_fail(error, p->failure.error.status, "%s", p->failure.error.text);
+    return rc ? rc : p->failure.rc;
 }
 
 int bm_pipe_wait(struct bm_pipe *p, struct bm_error *error)
@@ -470,7 +480,7 @@ int bm_pipe_wait(struct bm_pipe *p, struct bm_error *error)
 struct bm_pipe_stats bm_pipe_stats_of(const struct bm_pipe *p)
 {
     return (struct bm_pipe_stats){
-        p->moved, p->moved_rounds,
+        p->moved.bytes, p->moved.rounds,
         p->gathering.io ? bm_io_thread_seconds(p->gathering.io) : 0,
         p->own ? p->gathering.slot_count * p->own->slot_bytes : 0};
 }

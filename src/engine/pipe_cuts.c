@@ -26,10 +26,9 @@ size_t bm_flow_last_round(const struct bm_flow *f, size_t piece)
 
 /* ---- of a rank that has pieces ------------------------------------------ */
 
-size_t bm_lane_skip(const struct bm_pipe *p, const struct bm_flow *f, size_t i)
+size_t bm_flow_skip(const struct bm_flow *f, int rank, size_t i)
 {
-    while (i < f->count &&
-           (f->pieces[i].rank != p->comm->rank || !f->pieces[i].bytes))
+    while (i < f->count && (f->pieces[i].rank != rank || !f->pieces[i].bytes))
         i++;
     return i;
 }
@@ -50,28 +49,26 @@ void bm_lane_find_round(struct bm_lane *l)
     l->round = bm_rounds_find(r, at);
 }
 
-void bm_lane_advance(const struct bm_pipe *p, struct bm_lane *l,
-                     const struct bm_stretch *s)
+void bm_lane_advance(struct bm_lane *l, int rank, const struct bm_stretch *s)
 {
     l->from = s->from + s->bytes;
     if (l->from == s->piece->bytes) {
-        l->next = bm_lane_skip(p, l->flow, l->next + 1);
+        l->next = bm_flow_skip(l->flow, rank, l->next + 1);
         l->from = 0;
     }
     bm_lane_find_round(l);
 }
 
-void bm_lane_most(const struct bm_pipe *p, const struct bm_lane *l,
-                  size_t *most, size_t *most_bytes)
+void bm_flow_most(const struct bm_flow *f, int rank, size_t *most,
+                  size_t *most_bytes)
 {
-    const struct bm_flow *f = l->flow;
     size_t round = SIZE_MAX, n = 0;
     uint64_t bytes = 0;
 
     *most = 0;
     *most_bytes = 0;
-    for (size_t i = bm_lane_skip(p, f, 0); i < f->count;
-         i = bm_lane_skip(p, f, i + 1)) {
+    for (size_t i = bm_flow_skip(f, rank, 0); i < f->count;
+         i = bm_flow_skip(f, rank, i + 1)) {
         size_t last = bm_flow_last_round(f, i);
 
         for (size_t r = bm_flow_first_round(f, i); r <= last; r++) {
@@ -109,75 +106,68 @@ static void visit_cuts(const struct bm_flow *f, size_t *place, size_t *cuts)
     }
 }
 
-static int list_cuts(struct bm_pipe *p)
+static int list_cuts(struct bm_pipe_gathering *g, const struct bm_flow *f,
+                     const bouma_allocator *a)
 {
-    const struct bm_flow *f = p->own->flow;
     size_t rounds = f->rounds.count;
 
-    p->gathering.first_cut =
-        bm_new(p->a, rounds + 2, sizeof(*p->gathering.first_cut));
-    if (!p->gathering.first_cut)
+    g->first_cut = bm_new(a, rounds + 2, sizeof(*g->first_cut));
+    if (!g->first_cut)
         return BOUMA_ENOMEM;
     /* Two places on, so that the second time leaves them where they belong. */
-    visit_cuts(f, p->gathering.first_cut + 2, NULL);
+    visit_cuts(f, g->first_cut + 2, NULL);
     for (size_t r = 0; r < rounds; r++)
-        p->gathering.first_cut[r + 2] += p->gathering.first_cut[r + 1];
-    p->gathering.cuts = bm_new_raw(p->a, p->gathering.first_cut[rounds + 1],
-                                   sizeof(*p->gathering.cuts));
-    if (!p->gathering.cuts)
+        g->first_cut[r + 2] += g->first_cut[r + 1];
+    g->cuts = bm_new_raw(a, g->first_cut[rounds + 1], sizeof(*g->cuts));
+    if (!g->cuts)
         return BOUMA_ENOMEM;
-    visit_cuts(f, p->gathering.first_cut + 1, p->gathering.cuts);
+    visit_cuts(f, g->first_cut + 1, g->cuts);
     return BOUMA_OK;
 }
 
-static int list_ranks(struct bm_pipe *p)
+static int list_ranks(struct bm_pipe_gathering *g, const struct bm_flow *f,
+                      int ranks, const bouma_allocator *a)
 {
-    const struct bm_flow *f = p->own->flow;
     size_t rounds = f->rounds.count, n = 0;
-    size_t *seen = bm_new(p->a, (size_t)p->comm->size, sizeof(*seen));
+    size_t *seen = bm_new(a, (size_t)ranks, sizeof(*seen));
 
-    p->gathering.first_rank =
-        bm_new(p->a, rounds + 1, sizeof(*p->gathering.first_rank));
-    p->gathering.ranks = bm_new_raw(p->a, p->gathering.first_cut[rounds],
-                                    sizeof(*p->gathering.ranks));
-    if (seen && p->gathering.first_rank && p->gathering.ranks)
+    g->first_rank = bm_new(a, rounds + 1, sizeof(*g->first_rank));
+    g->ranks = bm_new_raw(a, g->first_cut[rounds], sizeof(*g->ranks));
+    if (seen && g->first_rank && g->ranks)
         for (size_t r = 0; r < rounds; r++) {
-            for (size_t i = p->gathering.first_cut[r];
-                 i < p->gathering.first_cut[r + 1]; i++) {
-                int rank = f->pieces[p->gathering.cuts[i]].rank;
+            for (size_t i = g->first_cut[r]; i < g->first_cut[r + 1]; i++) {
+                int rank = f->pieces[g->cuts[i]].rank;
 
                 if (seen[rank] == r + 1)
                     continue;
                 seen[rank] = r + 1;
-                p->gathering.ranks[n++] = rank;
+                g->ranks[n++] = rank;
             }
-            p->gathering.first_rank[r + 1] = n;
+            g->first_rank[r + 1] = n;
         }
-    bm_drop(p->a, seen);
-    return seen && p->gathering.first_rank && p->gathering.ranks ? BOUMA_OK
-                                                                 : BOUMA_ENOMEM;
+    bm_drop(a, seen);
+    return seen && g->first_rank && g->ranks ? BOUMA_OK : BOUMA_ENOMEM;
 }
 
-int bm_gather_list(struct bm_pipe *p)
+int bm_gather_list(struct bm_pipe_gathering *g, const struct bm_flow *f,
+                   int ranks, const bouma_allocator *a)
 {
-    int rc = list_cuts(p);
+    int rc = list_cuts(g, f, a);
 
-    return rc ? rc : list_ranks(p);
+    return rc ? rc : list_ranks(g, f, ranks, a);
 }
 
-void bm_gather_most(const struct bm_pipe *p, size_t *most, size_t *most_bytes)
+void bm_gather_most(const struct bm_pipe_gathering *g, const struct bm_flow *f,
+                    size_t *most, size_t *most_bytes)
 {
-    const struct bm_flow *f = p->own->flow;
-
     *most = *most_bytes = 0;
     for (size_t r = 0; r < f->rounds.count; r++) {
         size_t bytes = 0;
 
-        for (size_t i = p->gathering.first_cut[r];
-             i < p->gathering.first_cut[r + 1]; i++)
-            bytes += (size_t)bm_stretch_of(f, p->gathering.cuts[i], r).bytes;
-        if (p->gathering.first_cut[r + 1] - p->gathering.first_cut[r] > *most)
-            *most = p->gathering.first_cut[r + 1] - p->gathering.first_cut[r];
+        for (size_t i = g->first_cut[r]; i < g->first_cut[r + 1]; i++)
+            bytes += (size_t)bm_stretch_of(f, g->cuts[i], r).bytes;
+        if (g->first_cut[r + 1] - g->first_cut[r] > *most)
+            *most = g->first_cut[r + 1] - g->first_cut[r];
         if (bytes > *most_bytes)
             *most_bytes = bytes;
     }

@@ -14,7 +14,7 @@ static int keep_round(void *context, size_t round, struct bm_error *error)
     uint8_t *buffer = bm_gather_memory(p, round);
     int rc = BOUMA_OK;
 
-    if (bm_gather_slot(p, round)->poor)
+    if (bm_gather_slot(&p->gathering, round)->poor)
         return rc;
     for (size_t i = p->gathering.first_cut[round];
          i < p->gathering.first_cut[round + 1] && !rc; i++) {
@@ -44,7 +44,7 @@ static int keep_round(void *context, size_t round, struct bm_error *error)
 static void hand_over(struct bm_pipe *p, size_t round)
 {
     /* Of a rank that has failed, nothing is to be stored. */
-    bm_gather_slot(p, round)->poor |= p->rc != BOUMA_OK;
+    bm_gather_slot(&p->gathering, round)->poor |= p->failure.rc != BOUMA_OK;
     p->gathering.handed++;
     bm_io_thread_hand(p->gathering.io, round);
 }
@@ -52,7 +52,9 @@ static void hand_over(struct bm_pipe *p, size_t round)
 /* Whether the storing of this rank has failed. */
 static int has_failed(struct bm_pipe *p)
 {
-    return bm_io_thread_status(p->gathering.io, &p->error) != BOUMA_OK || p->rc;
+    return bm_io_thread_status(p->gathering.io, &p->failure.error) !=
+               BOUMA_OK ||
+           p->failure.rc;
 }
 
 /* ---- buffers ------------------------------------------------------------ */
@@ -74,7 +76,7 @@ static int overlap(const struct bm_flow *f)
 int bm_gather_prepare(struct bm_pipe *p)
 {
     size_t rounds = p->own->flow->rounds.count;
-    int rc = bm_gather_list(p);
+    int rc = bm_gather_list(&p->gathering, p->own->flow, p->comm->size, p->a);
 
     /* Nothing could go on meanwhile. */
     if (p->comm->size == 1 && rounds == 1)
@@ -97,9 +99,10 @@ int bm_gather_prepare(struct bm_pipe *p)
                                                         : BOUMA_ENOMEM;
 }
 
-struct bm_pipe_slot *bm_gather_slot(const struct bm_pipe *p, size_t round)
+struct bm_pipe_slot *bm_gather_slot(const struct bm_pipe_gathering *g,
+                                    size_t round)
 {
-    return &p->gathering.slots[round % p->gathering.slot_count];
+    return &g->slots[round % g->slot_count];
 }
 
 uint8_t *bm_gather_memory(const struct bm_pipe *p, size_t round)
@@ -119,7 +122,7 @@ int bm_gather_is_near(const struct bm_pipe *p, int rank)
  * nothing that could be used. */
 static void start_messages(struct bm_pipe *p, size_t round, int empty)
 {
-    struct bm_pipe_slot *slot = bm_gather_slot(p, round);
+    struct bm_pipe_slot *slot = bm_gather_slot(&p->gathering, round);
     int channel = (int)(round % (size_t)p->o.buffers), rc = BOUMA_OK;
 
     for (size_t i = p->gathering.first_cut[round];
@@ -134,10 +137,11 @@ static void start_messages(struct bm_pipe *p, size_t round, int empty)
             continue;
         if (p->o.reading) {
             m.data = empty ? NULL : m.data;
-            rc = bm_transfer_send(&slot->transfer, channel, &m, 1, &p->error);
+            rc = bm_transfer_send(&slot->transfer, channel, &m, 1,
+                                  &p->failure.error);
         } else {
-            rc =
-                bm_transfer_receive(&slot->transfer, channel, &m, 1, &p->error);
+            rc = bm_transfer_receive(&slot->transfer, channel, &m, 1,
+                                     &p->failure.error);
         }
     }
     bm_pipe_break(p, rc);
@@ -152,13 +156,13 @@ static int is_told(const struct bm_pipe *p, int rank, size_t round)
 {
     if (!p->o.reading)
         return round >= p->gathering.slot_count;
-    return bm_gather_is_near(p, rank) || bm_pipe_is_made(p);
+    return bm_gather_is_near(p, rank) || bm_pipe_is_made(&p->calls);
 }
 
 /* Let others (and this rank) at the buffer of a round. */
 static void open_round(struct bm_pipe *p, size_t round)
 {
-    struct bm_pipe_slot *slot = bm_gather_slot(p, round);
+    struct bm_pipe_slot *slot = bm_gather_slot(&p->gathering, round);
     int failed = has_failed(p);
     size_t first = p->gathering.first_rank[round],
            end = p->gathering.first_rank[round + 1];
@@ -182,7 +186,7 @@ static void open_round(struct bm_pipe *p, size_t round)
 
 void bm_gather_begin(struct bm_pipe *p, size_t round)
 {
-    struct bm_pipe_slot *slot = bm_gather_slot(p, round);
+    struct bm_pipe_slot *slot = bm_gather_slot(&p->gathering, round);
 
     if (round >= p->own->flow->rounds.count)
         return;
@@ -210,7 +214,7 @@ static void trace_round(const struct bm_pipe *p, size_t round)
     bm_trace_add_buffer(
         p->comm->trace, round % p->gathering.slot_count,
         p->o.reading ? "deliver round" : "gather round",
-        bm_gather_slot(p, round)->opened,
+        bm_gather_slot(&p->gathering, round)->opened,
         &(struct bm_trace_args){.bytes = start[round + 1] - start[round],
                                 .counted = "round",
                                 .number = round});
@@ -220,17 +224,17 @@ static void trace_round(const struct bm_pipe *p, size_t round)
  * complete first: those that have pieces count on it. */
 static void close_round(struct bm_pipe *p, size_t round)
 {
-    bm_gather_slot(p, round)->open = 0;
-    bm_gather_slot(p, round)->closed = 1;
+    bm_gather_slot(&p->gathering, round)->open = 0;
+    bm_gather_slot(&p->gathering, round)->closed = 1;
     if (p->comm->trace)
         trace_round(p, round);
     while (p->gathering.closed < p->own->flow->rounds.count &&
-           bm_gather_slot(p, p->gathering.closed)->round ==
+           bm_gather_slot(&p->gathering, p->gathering.closed)->round ==
                p->gathering.closed &&
-           bm_gather_slot(p, p->gathering.closed)->closed) {
+           bm_gather_slot(&p->gathering, p->gathering.closed)->closed) {
         size_t next = p->gathering.closed++;
 
-        bm_gather_slot(p, next)->closed = 0;
+        bm_gather_slot(&p->gathering, next)->closed = 0;
         if (!p->o.reading) {
             hand_over(p, next);
         } else {
@@ -243,7 +247,7 @@ static void close_round(struct bm_pipe *p, size_t round)
 
 void bm_gather_one_done(struct bm_pipe *p, size_t round, int failed)
 {
-    struct bm_pipe_slot *slot = bm_gather_slot(p, round);
+    struct bm_pipe_slot *slot = bm_gather_slot(&p->gathering, round);
 
     slot->poor |= failed;
     if (--slot->missing == 0)
@@ -280,7 +284,8 @@ int bm_gather_transfers(struct bm_pipe *p)
 
         if (!slot->waiting)
             continue;
-        bm_pipe_break(p, bm_transfer_test(&slot->transfer, &done, &p->error));
+        bm_pipe_break(
+            p, bm_transfer_test(&slot->transfer, &done, &p->failure.error));
         if (!done)
             continue;
         any = 1;

@@ -53,34 +53,58 @@ struct bm_pipe_gathering {
     size_t closed, handed, over; /* rounds */
 };
 
+/* This rank's part in all flows. */
+struct bm_lanes {
+    struct bm_flow *flows; /* [count], by gatherer */
+    struct bm_lane *each;  /* [count] */
+    size_t count;
+    int64_t *opened; /* [count][buffers] */
+    size_t turn;     /* the lane that is asked first */
+};
+
+/* Room for the largest piece that is filled or taken, if it cannot be in a
+ * buffer. */
+struct bm_scratch {
+    uint8_t *memory;
+    size_t bytes;
+    int full;   /* with a piece that was filled: */
+    size_t tag; /* this one */
+};
+
+/* By messages: what is filled, or to be taken, of a round. */
+struct bm_stage {
+    uint8_t *memory;
+    size_t bytes;
+    struct bm_lane *user; /* whose round it is; NULL: it is free */
+};
+
+/* What has gone wrong on this rank. */
+struct bm_pipe_failure {
+    int rc;
+    int broken; /* nothing can be told to other ranks any more */
+    struct bm_error error;
+};
+
+/* What this rank has put into buffers of others, or got from there. */
+struct bm_pipe_moved {
+    uint64_t bytes;
+    size_t rounds;
+};
+
 struct bm_pipe {
     struct bm_comm *comm;
     const bouma_allocator *a;
     struct bm_pipe_options o;
     struct bm_pipe_calls calls;
-    struct bm_flow *flows;
-    size_t flow_count;
-    struct bm_lane *lanes; /* [flow_count] */
-    int64_t *opened;       /* [flow_count][buffers] */
-    size_t turn;           /* the lane that is asked first */
-    struct bm_lane *own;   /* of the flow that this rank gathers; NULL: none */
+    struct bm_lanes lanes;
+    struct bm_lane *own; /* of the flow that this rank gathers; NULL: none */
+    struct bm_pipe_gathering gathering; /* of a gatherer */
     struct bm_pipe_pool *pool; /* whose buffers it has; NULL: not opened */
     struct bm_port *port;      /* NULL: all by messages */
-    uint8_t *scratch; /* of the largest piece that is filled or taken */
-    size_t scratch_bytes, scratch_tag;
-    int scratch_full;
-    uint8_t
-        *stage; /* by messages: what is filled, or to be taken, of a round */
-    size_t stage_bytes;
-    struct bm_lane *staging; /* whose it is */
-
-    struct bm_pipe_gathering gathering; /* of a gatherer */
-
-    int rc;
-    int broken; /* nothing can be told to other ranks any more */
-    struct bm_error error;
-    uint64_t moved;
-    size_t moved_rounds;
+    struct bm_scratch scratch;
+    struct bm_stage stage;
+    struct bm_pipe_failure failure;
+    struct bm_pipe_moved moved;
 };
 
 /* The first failure of this rank counts. What breaks the pipe ends it here, at
@@ -89,7 +113,7 @@ void bm_pipe_fail(struct bm_pipe *p, int rc);
 void bm_pipe_break(struct bm_pipe *p, int rc);
 
 /* Whether pieces are made, or taken, by a call, instead of being somewhere. */
-int bm_pipe_is_made(const struct bm_pipe *p);
+int bm_pipe_is_made(const struct bm_pipe_calls *calls);
 
 /* Whether a stretch of an own piece goes without a copy. */
 int bm_pipe_is_direct(const struct bm_pipe *p, const struct bm_lane *l,
@@ -113,29 +137,31 @@ struct bm_stretch bm_stretch_of(const struct bm_flow *f, size_t piece,
 size_t bm_flow_first_round(const struct bm_flow *f, size_t piece);
 size_t bm_flow_last_round(const struct bm_flow *f, size_t piece);
 
-/* The piece of this rank from number 'i' on. */
-size_t bm_lane_skip(const struct bm_pipe *p, const struct bm_flow *f, size_t i);
+/* The piece of 'rank' from number 'i' on. */
+size_t bm_flow_skip(const struct bm_flow *f, int rank, size_t i);
 /* Find the round of the next byte. Rounds only ascend. */
 void bm_lane_find_round(struct bm_lane *l);
-/* Go on behind a stretch. */
-void bm_lane_advance(const struct bm_pipe *p, struct bm_lane *l,
-                     const struct bm_stretch *s);
-/* Of this rank's pieces in a flow: the most in one round, and their bytes. */
-void bm_lane_most(const struct bm_pipe *p, const struct bm_lane *l,
-                  size_t *most, size_t *most_bytes);
+/* Go on behind a stretch; 'rank' is this one. */
+void bm_lane_advance(struct bm_lane *l, int rank, const struct bm_stretch *s);
+/* Of the pieces of 'rank' in a flow: the most in one round, and their bytes. */
+void bm_flow_most(const struct bm_flow *f, int rank, size_t *most,
+                  size_t *most_bytes);
 
-/* The pieces of each round of the flow that this rank gathers, and the ranks
- * that have them. ENOMEM. */
-int bm_gather_list(struct bm_pipe *p);
+/* The pieces of each round of a flow that this rank gathers, and those of all
+ * 'ranks' that have them. ENOMEM. */
+int bm_gather_list(struct bm_pipe_gathering *g, const struct bm_flow *f,
+                   int ranks, const bouma_allocator *a);
 /* Of all pieces that this rank gathers: the most in one round, and their bytes,
  * which are more than a buffer's if pieces overlap. */
-void bm_gather_most(const struct bm_pipe *p, size_t *most, size_t *most_bytes);
+void bm_gather_most(const struct bm_pipe_gathering *g, const struct bm_flow *f,
+                    size_t *most, size_t *most_bytes);
 
 /* ---- the gatherer's side ------------------------------------------------ */
 
 int bm_gather_prepare(struct bm_pipe *p); /* ENOMEM */
 /* The buffer of a round, and where it is; NULL if all goes without a copy. */
-struct bm_pipe_slot *bm_gather_slot(const struct bm_pipe *p, size_t round);
+struct bm_pipe_slot *bm_gather_slot(const struct bm_pipe_gathering *g,
+                                    size_t round);
 uint8_t *bm_gather_memory(const struct bm_pipe *p, size_t round);
 /* Whether a rank gets at the buffers itself, so that no messages are needed. */
 int bm_gather_is_near(const struct bm_pipe *p, int rank);
@@ -154,7 +180,7 @@ int bm_gather_transfers(struct bm_pipe *p);
  * NULL: not at all, so by messages. */
 uint8_t *bm_lane_room(const struct bm_pipe *p, const struct bm_lane *l);
 /* The lane of the flow to a gatherer; NULL: none. */
-struct bm_lane *bm_lane_to(struct bm_pipe *p, int gatherer);
+struct bm_lane *bm_lane_to(const struct bm_lanes *lanes, int gatherer);
 /* Go on with one of them. 0: none can. */
 int bm_lanes_step(struct bm_pipe *p);
 

@@ -25,21 +25,23 @@
 
 /* ---- opening ------------------------------------------------------------ */
 
-static int64_t file_count(const struct bouma_io_file *f)
+static int64_t file_count(const bouma_options *o, const struct bm_comm *comm)
 {
-    if (f->options.files < 1)
+    if (o->files < 1)
         return 1;
-    return f->options.files < f->comm->size ? f->options.files : f->comm->size;
+    return o->files < comm->size ? o->files : comm->size;
 }
 
 /* The ranks of this rank's file. */
-static void find_group(struct bouma_io_file *f)
+static void find_group(struct bm_file_group *group, const bouma_options *o,
+                       const struct bm_comm *comm)
 {
-    int64_t ranks = f->comm->size, files = file_count(f);
+    int64_t ranks = comm->size, files = file_count(o, comm);
 
-    f->group = (int)((((int64_t)f->comm->rank + 1) * files - 1) / ranks);
-    f->first_rank = (int)(f->group * ranks / files);
-    f->ranks = (int)((f->group + 1) * ranks / files) - f->first_rank;
+    group->number = (int)((((int64_t)comm->rank + 1) * files - 1) / ranks);
+    group->first_rank = (int)(group->number * ranks / files);
+    group->ranks =
+        (int)((group->number + 1) * ranks / files) - group->first_rank;
 }
 
 /* Directory and name of a path; the name gets the number of the group. */
@@ -57,7 +59,7 @@ static int split_path(struct bouma_io_file *f, const char *path, char **dir)
     if (slash)
         (*dir)[slash > path ? slash - path : 1] = 0;
     if (f->options.files > 1)
-        snprintf(f->name, bytes, "%s.%04d", name, f->group);
+        snprintf(f->name, bytes, "%s.%04d", name, f->group.number);
     else
         snprintf(f->name, bytes, "%s", name);
     if (!*name || strlen(f->name) >= BM_NAME_BYTES)
@@ -78,7 +80,7 @@ static int open_file(struct bouma_io_file *f)
 /* The first rank of a file: make it, or see that it is there. */
 static int begin_file(struct bouma_io_file *f)
 {
-    if (f->comm->rank != f->first_rank)
+    if (f->comm->rank != f->group.first_rank)
         return BOUMA_OK;
     /* What is there is emptied: it keeps its owner, links and stripes. */
     if (f->mode == BOUMA_IO_CREATE)
@@ -123,7 +125,7 @@ int bm_plain_open(struct bouma_io_file **out, struct bm_comm *comm,
         f->mode = mode;
         comm->timeout = options->timeout;
         comm->message_bytes = options->message_bytes;
-        find_group(f);
+        find_group(&f->group, options, comm);
         if (!rc)
             rc = bm_io_check_ranks(options->io, comm->size, path, &f->error);
         if (!rc)
@@ -141,9 +143,10 @@ int bm_plain_open(struct bouma_io_file **out, struct bm_comm *comm,
                 "different options (files, writers, place, machine, buffers, "
                 "buffer_bytes, transport, tier, message_bytes, trace)");
     if (!rc)
-        bm_tracing_begin(&f->tracing, comm, &f->options);
+        bm_tracing_begin(&f->engine.tracing, comm, &f->options);
     if (!rc)
-        rc = bm_io_environment_find(&f->env, comm, &f->options, &f->error);
+        rc = bm_io_environment_find(&f->engine.env, comm, &f->options,
+                                    &f->error);
     if (rc)
         return rc;
     rc = split_path(f, path, &dir);
@@ -154,19 +157,21 @@ int bm_plain_open(struct bouma_io_file **out, struct bm_comm *comm,
     bm_drop(f->a, dir);
     rc = bm_comm_agree(comm, rc, &f->error);
     if (!rc)
-        rc = bm_io_environment_choose_buffer(
-            &f->env, comm, &f->options, &f->store, BUFFER_BYTES, &f->error);
+        rc =
+            bm_io_environment_choose_buffer(&f->engine.env, comm, &f->options,
+                                            &f->store, BUFFER_BYTES, &f->error);
     f->opened = !rc;
     return rc;
 }
 
-static void forget_declaration(struct bouma_io_file *f)
+static void forget_declared(struct bm_declared *declared,
+                            const bouma_allocator *a)
 {
-    bm_domain_release(&f->domain);
-    bm_drop(f->a, f->bytes);
-    f->bytes = NULL;
-    f->variables = 0;
-    f->declared = 0;
+    bm_domain_release(&declared->domain);
+    bm_drop(a, declared->bytes);
+    declared->bytes = NULL;
+    declared->variables = 0;
+    declared->complete = 0;
 }
 
 /* If there is to be one. A failure is no more than a message. */
@@ -174,7 +179,7 @@ static void end_trace(struct bouma_io_file *f)
 {
     struct bm_error why = {0};
 
-    if (bm_tracing_end(&f->tracing, f->comm, &f->options, f->name, &why))
+    if (bm_tracing_end(&f->engine.tracing, f->comm, &f->options, f->name, &why))
         bm_fail(&f->error, BOUMA_OK, "%s", why.text);
 }
 
@@ -192,10 +197,8 @@ void bm_plain_free(struct bouma_io_file *f)
     if (f->opened && f->comm->size == 1)
         end_trace(f);
     bm_store_close(&f->store);
-    forget_declaration(f);
-    bm_pipe_pool_release(&f->pool);
-    bm_io_environment_release(&f->env);
-    bm_tracing_release(&f->tracing, f->comm);
+    forget_declared(&f->declared, f->a);
+    bm_engine_release(&f->engine, f->comm);
     bm_comm_free(f->comm);
     bm_drop(a, f->name);
     bm_drop(a, f);
@@ -208,7 +211,7 @@ int bm_plain_close(struct bouma_io_file *f)
     if (f->written && f->options.durability == BOUMA_DURABLE) {
         if (f->file.store)
             rc = bm_file_sync(&f->file, &f->error);
-        if (!rc && f->comm->rank == f->first_rank)
+        if (!rc && f->comm->rank == f->group.first_rank)
             rc = bm_store_sync_dir(&f->store, "", &f->error);
     }
     closed = f->file.store ? bm_file_close(&f->file, &f->error) : BOUMA_OK;
@@ -221,9 +224,10 @@ int bm_plain_close(struct bouma_io_file *f)
 /* ---- declaring ---------------------------------------------------------- */
 
 /* How many ranks of this file write. */
-static int64_t count_writers(const struct bouma_io_file *f)
+static int64_t count_writers(const struct bm_file_group *group,
+                             const bouma_options *o)
 {
-    int64_t ranks = f->ranks, writers = f->options.writers;
+    int64_t ranks = group->ranks, writers = o->writers;
 
     if (!writers)
         writers = ranks <= ALL_WRITE           ? ranks
@@ -243,7 +247,7 @@ static int gather_blocks(struct bm_gathering *g, const struct bouma_io_file *f,
 
     memset(g, 0, sizeof(*g));
     g->a = f->a;
-    g->files = count_writers(f);
+    g->files = count_writers(&f->group, &f->options);
     g->ranks = f->comm->size;
     g->first = bm_new(f->a, (size_t)g->files + 1, sizeof(*g->first));
     g->rank = bm_new_raw(f->a, ranks, sizeof(*g->rank));
@@ -273,16 +277,16 @@ static int place_writers(struct bouma_io_file *f, int *writer, bouma_tier *tier,
                          const int *block_of)
 {
     const struct bm_placement *p = bm_placement_of(f->options.place);
-    int64_t writers = count_writers(f);
-    struct bm_place_task task =
-        bm_io_environment_place_task(&f->env, &f->options, f->comm->size);
+    int64_t writers = count_writers(&f->group, &f->options);
+    struct bm_place_task task = bm_io_environment_place_task(
+        &f->engine.env, &f->options, f->comm->size);
     struct bm_gathering g;
     int rc;
 
     for (int64_t b = 0; b < writers; b++) {
-        writer[b] = f->first_rank;
+        writer[b] = f->group.first_rank;
         if (p->formula)
-            writer[b] += p->formula(writers, f->ranks, b);
+            writer[b] += p->formula(writers, f->group.ranks, b);
         tier[b] = f->options.tier;
     }
     if (p->formula)
@@ -299,27 +303,27 @@ static int choose_gatherers(struct bouma_io_file *f, int *gatherer,
                             const struct bm_segment *segments, size_t count)
 {
     size_t ranks = (size_t)f->comm->size;
-    int64_t writers = count_writers(f);
+    int64_t writers = count_writers(&f->group, &f->options);
     int *block_of = bm_new_raw(f->a, ranks, sizeof(*block_of));
     int *writer = bm_new_raw(f->a, (size_t)writers, sizeof(*writer));
     bouma_tier *tier = bm_new(f->a, (size_t)writers, sizeof(*tier));
     int rc = block_of && writer && tier ? BOUMA_OK : BOUMA_ENOMEM;
 
     for (int r = 0; r < f->comm->size && !rc; r++) {
-        int64_t at = r - f->first_rank;
+        int64_t at = r - f->group.first_rank;
 
-        block_of[r] = at < 0 || at >= f->ranks
+        block_of[r] = at < 0 || at >= f->group.ranks
                           ? -1
-                          : (int)(((at + 1) * writers - 1) / f->ranks);
+                          : (int)(((at + 1) * writers - 1) / f->group.ranks);
     }
     if (!rc)
         rc = place_writers(f, writer, tier, segments, count, block_of);
-    f->tier = f->options.tier;
+    f->declared.tier = f->options.tier;
     for (int r = 0; r < f->comm->size && !rc; r++)
         gatherer[r] = writer[block_of[r] < 0 ? 0 : block_of[r]];
     for (int64_t b = 0; b < writers && !rc; b++)
         if (writer[b] == f->comm->rank)
-            f->tier = tier[b];
+            f->declared.tier = tier[b];
     bm_drop(f->a, block_of);
     bm_drop(f->a, writer);
     bm_drop(f->a, tier);
@@ -328,16 +332,16 @@ static int choose_gatherers(struct bouma_io_file *f, int *gatherer,
 
 /* Large files have larger cells, so that they can be listed; unless the caller
  * says how large. */
-static uint64_t choose_cell(const struct bouma_io_file *f,
+static uint64_t choose_cell(const struct bm_io_environment *env,
+                            const bouma_options *o,
                             const struct bm_segment *segments, size_t count)
 {
-    uint64_t cell = f->env.buffer_bytes, bytes = 0;
+    uint64_t cell = env->buffer_bytes, bytes = 0;
 
     for (size_t i = 0; i < count; i++)
         bytes +=
             segments[i].bytes < LARGE_FILE ? segments[i].bytes : LARGE_FILE;
-    while (!f->options.buffer_bytes && cell < LARGEST_CELL &&
-           bytes / cell > MANY_CELLS)
+    while (!o->buffer_bytes && cell < LARGEST_CELL && bytes / cell > MANY_CELLS)
         cell *= 2;
     return cell;
 }
@@ -352,26 +356,29 @@ static int make_domain(struct bouma_io_file *f, const struct bm_buffer *all,
     int *gatherer = bm_new(f->a, (size_t)f->comm->size, sizeof(*gatherer));
     int rc;
 
-    for (int r = 0; r < f->ranks; r++)
-        count += sizes[f->first_rank + r] / 16;
+    for (int r = 0; r < f->group.ranks; r++)
+        count += sizes[f->group.first_rank + r] / 16;
     segments = bm_new_raw(f->a, count, sizeof(*segments));
     for (int r = 0; r < f->comm->size && segments; r++)
         for (size_t i = 0; i < sizes[r] / 16; i++) {
             struct bm_segment s = {bm_get_u64(&c), 0, r, (uint32_t)i};
 
             s.bytes = bm_get_u64(&c);
-            if (r >= f->first_rank && r < f->first_rank + f->ranks)
+            if (r >= f->group.first_rank &&
+                r < f->group.first_rank + f->group.ranks)
                 segments[n++] = s;
         }
     rc = segments && gatherer ? BOUMA_OK : BOUMA_ENOMEM;
     if (!rc)
         rc = choose_gatherers(f, gatherer, segments, n);
-    f->buffer_bytes = segments ? choose_cell(f, segments, n) : 0;
+    f->declared.buffer_bytes =
+        segments ? choose_cell(&f->engine.env, &f->options, segments, n) : 0;
     if (!rc) {
-        struct bm_domain_rule rule = {f->buffer_bytes, f->env.grain, SHARE,
-                                      f->comm->size, gatherer};
+        struct bm_domain_rule rule = {f->declared.buffer_bytes,
+                                      f->engine.env.grain, SHARE, f->comm->size,
+                                      gatherer};
 
-        rc = bm_domain_init(&f->domain, f->a, segments, n, &rule);
+        rc = bm_domain_init(&f->declared.domain, f->a, segments, n, &rule);
     }
     bm_drop(f->a, segments);
     bm_drop(f->a, gatherer);
@@ -379,21 +386,22 @@ static int make_domain(struct bouma_io_file *f, const struct bm_buffer *all,
 }
 
 /* What the plan of this rank's file says of the report. */
-static void begin_report(struct bouma_io_file *f)
+static void begin_report(bouma_io_report *report,
+                         const struct bm_declared *declared, int ranks)
 {
-    const struct bm_domain *d = &f->domain;
+    const struct bm_domain *d = &declared->domain;
 
-    memset(&f->report, 0, sizeof(f->report));
+    memset(report, 0, sizeof(*report));
     for (size_t i = 0; i < d->segment_count; i++)
-        f->report.bytes += d->segments[i].bytes;
-    f->report.moved_bytes = bm_domain_moved(d);
-    f->report.buffer_bytes = f->buffer_bytes;
-    for (int r = 0; r < f->comm->size; r++) {
+        report->bytes += d->segments[i].bytes;
+    report->moved_bytes = bm_domain_moved(d);
+    report->buffer_bytes = declared->buffer_bytes;
+    for (int r = 0; r < ranks; r++) {
         int64_t rounds = (int64_t)(d->first[r + 1] - d->first[r]);
 
-        f->report.writers += rounds > 0;
-        if (rounds > f->report.rounds)
-            f->report.rounds = rounds;
+        report->writers += rounds > 0;
+        if (rounds > report->rounds)
+            report->rounds = rounds;
     }
 }
 
@@ -403,8 +411,8 @@ enum { SHARED = 4 }; /* numbers of a report */
 static int share_report(struct bouma_io_file *f, uint64_t *numbers)
 {
     bouma_io_report *r = &f->report;
-    size_t files = (size_t)file_count(f);
-    uint64_t *mine = numbers + SHARED * (size_t)f->group;
+    size_t files = (size_t)file_count(&f->options, f->comm);
+    uint64_t *mine = numbers + SHARED * (size_t)f->group.number;
     int rc = BOUMA_OK;
 
     if (files == 1)
@@ -431,23 +439,23 @@ static int share_report(struct bouma_io_file *f, uint64_t *numbers)
     return rc;
 }
 
-/* The segments of this rank's variables, into 'out' and f->bytes. */
-static int list_segments(struct bouma_io_file *f, struct bm_buffer *out,
+/* The segments of this rank's variables, into 'out' and declared->bytes. */
+static int list_segments(struct bm_declared *declared, struct bm_buffer *out,
                          const uint64_t *count, const uint64_t *size,
-                         const uint64_t *offset)
+                         const uint64_t *offset, struct bm_error *error)
 {
     int rc = BOUMA_OK;
 
-    for (size_t i = 0; i < f->variables && !rc; i++) {
+    for (size_t i = 0; i < declared->variables && !rc; i++) {
         if (size[i] && count[i] > (uint64_t)INT64_MAX / size[i])
-            rc = bm_fail(&f->error, BOUMA_EINVAL,
+            rc = bm_fail(error, BOUMA_EINVAL,
                          "variable %zu has %" PRIu64 " elements of %" PRIu64
                          " bytes, which is more than a file can have",
                          i, count[i], size[i]);
         else
-            f->bytes[i] = count[i] * size[i];
+            declared->bytes[i] = count[i] * size[i];
         bm_put_u64(out, offset[i]);
-        bm_put_u64(out, rc ? 0 : f->bytes[i]);
+        bm_put_u64(out, rc ? 0 : declared->bytes[i]);
     }
     return rc;
 }
@@ -466,7 +474,8 @@ static int plan_segments(struct bouma_io_file *f, const struct bm_buffer *all,
                     ? "more bytes are declared than can be planned; a "
                       "larger 'buffer_bytes' may help"
                     : "a variable reaches beyond the largest file");
-    if (!rc && f->domain.first[rank + 1] > f->domain.first[rank] &&
+    if (!rc &&
+        f->declared.domain.first[rank + 1] > f->declared.domain.first[rank] &&
         !f->file.store)
         rc = open_file(f);
     return bm_comm_agree(f->comm, rc, &f->error);
@@ -478,21 +487,23 @@ int bm_plain_declare(struct bouma_io_file *f, size_t variables,
 {
     size_t *sizes = bm_new(f->a, (size_t)f->comm->size, sizeof(*sizes));
     uint64_t *numbers =
-        bm_new(f->a, SHARED * (size_t)file_count(f), sizeof(*numbers));
+        bm_new(f->a, SHARED * (size_t)file_count(&f->options, f->comm),
+               sizeof(*numbers));
     struct bm_buffer mine, all;
 
-    forget_declaration(f);
+    forget_declared(&f->declared, f->a);
     bm_buffer_init(&mine, f->a);
     bm_buffer_init(&all, f->a);
     if (!rc) {
-        f->bytes = bm_new_raw(f->a, variables, sizeof(*f->bytes));
-        if (!f->bytes || !sizes || !numbers)
+        f->declared.bytes =
+            bm_new_raw(f->a, variables, sizeof(*f->declared.bytes));
+        if (!f->declared.bytes || !sizes || !numbers)
             rc = bm_fail(&f->error, BOUMA_ENOMEM,
                          "no memory to declare %zu variables", variables);
     }
-    f->variables = variables;
+    f->declared.variables = variables;
     if (!rc)
-        rc = list_segments(f, &mine, count, size, offset);
+        rc = list_segments(&f->declared, &mine, count, size, offset, &f->error);
     rc = bm_comm_begin(f->comm, "declaring variables", 0, NULL, rc, &f->error);
     if (!rc)
         rc = bm_comm_collect(f->comm, &mine, &all, sizes, rc, &f->error);
@@ -502,12 +513,12 @@ int bm_plain_declare(struct bouma_io_file *f, size_t variables,
     bm_buffer_release(&all);
     bm_drop(f->a, sizes);
     if (!rc) {
-        begin_report(f);
+        begin_report(&f->report, &f->declared, f->comm->size);
         rc = share_report(f, numbers);
     }
     if (rc)
-        forget_declaration(f);
+        forget_declared(&f->declared, f->a);
     bm_drop(f->a, numbers);
-    f->declared = !rc;
+    f->declared.complete = !rc;
     return rc;
 }

@@ -3,11 +3,39 @@
 #ifndef BM_PLAIN_H
 #define BM_PLAIN_H
 
-#include "engine/io_environment.h"
-#include "engine/pipe.h"
-#include "engine/tracing.h"
+#include "engine/engine.h"
 #include "plan/domain.h"
 #include "store/store.h"
+
+/* The ranks that share a file; all of them, unless there are several files. */
+struct bm_file_group {
+    int number;
+    int first_rank, ranks;
+};
+
+/* What was declared, and the plan that follows from it. */
+struct bm_declared {
+    int complete; /* by all ranks: it can be moved */
+    size_t variables;
+    uint64_t *bytes; /* [variables] */
+    struct bm_domain domain;
+    uint64_t buffer_bytes; /* of cells */
+    bouma_tier tier;       /* of this rank's buffers */
+};
+
+/* Where a piece of this rank is in memory. */
+struct bm_source_place {
+    uint32_t variable;
+    uint64_t from;
+};
+
+/* The call that is on: what it moves, and where to. */
+struct bm_plain_call {
+    int reading;
+    void *const *data;              /* [variables], the caller's */
+    struct bm_source_place *places; /* [place_count]; the tags of pieces */
+    size_t place_count;
+};
 
 struct bouma_io_file {
     struct bm_error error;
@@ -18,26 +46,11 @@ struct bouma_io_file {
     struct bm_store store; /* of the file's directory */
     struct bm_file file;   /* open, if this rank has anything to do with it */
     char *name;            /* of the group's file, in the directory */
-    struct bm_io_environment env;
-    struct bm_tracing tracing;
-    bouma_tier tier; /* of this rank's buffers */
     int opened, closed, written;
-    int group, first_rank, ranks; /* of this rank's file */
-
-    /* What was declared: */
-    int declared;
-    size_t variables;
-    uint64_t *bytes; /* [variables] */
-    struct bm_domain domain;
-    struct bm_pipe_pool pool;
-    uint64_t buffer_bytes; /* of cells */
-    void *const *data;     /* of the call that is on */
-    int reading;
-    struct bm_source_place {
-        uint32_t variable;
-        uint64_t from;
-    } * places; /* [place_count]; the tags of pieces */
-    size_t place_count;
+    struct bm_file_group group; /* of this rank's file */
+    struct bm_engine engine;
+    struct bm_declared declared;
+    struct bm_plain_call call;
     bouma_io_report report;
 };
 

@@ -23,9 +23,8 @@ static void sort_by_digit(uint64_t *to, const uint64_t *keys, size_t n,
         to[place[keys[i] >> shift & (DIGITS - 1)]++] = keys[i];
 }
 
-/* Radix sort, which takes time that grows with n: keys are small numbers.
- * BOUMA_OK or ENOMEM. */
-static int sort_keys(uint64_t **keys, size_t n, const bouma_allocator *a)
+/* Radix sort, which takes time that grows with n: keys are small numbers. */
+int bm_keys_sort(uint64_t **keys, size_t n, const bouma_allocator *a)
 {
     uint64_t largest = 0, *from = *keys, *to;
     int is_sorted = 1;
@@ -90,7 +89,7 @@ int bm_chunks_select(uint64_t **keys, size_t *count, const struct bm_object *o,
         return BOUMA_ENOMEM;
     s.count = 0;
     calls->touched(s.chunking.own, box, level, select_chunks, &s);
-    if (sort_keys(keys, s.count, o->a)) {
+    if (bm_keys_sort(keys, s.count, o->a)) {
         bm_drop(o->a, *keys);
         *keys = NULL;
         return BOUMA_ENOMEM;

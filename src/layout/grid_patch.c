@@ -1,7 +1,6 @@
 /* grid_patch.c -- see grid_patch.h. */
 #include "layout/grid_patch_inside.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -19,20 +18,14 @@ static int max_levels(const struct bm_tiling *t)
 
 /* ---- schema -------------------------------------------------------------- */
 
-/* What is wrong with the axes, as the end of a sentence, or NULL. */
-static const char *set_axes(struct bm_object *o, struct bm_tiling *t,
+/* What is wrong with the patches, as the end of a sentence, or NULL. */
+static const char *set_patches(struct bm_object *o, struct bm_tiling *t,
                             const bouma_grid_spec *spec)
 {
     const char *wrong;
     int64_t edge[3];
 
     bm_tiling_edges(edge, spec->ndims, spec->shape, spec->patch);
-    for (int d = 0; d < spec->ndims; d++) {
-        o->origin[d] = spec->origin[d];
-        o->spacing[d] = spec->spacing[d] != 0 ? spec->spacing[d] : 1;
-        if (!isfinite(o->origin[d]) || !isfinite(o->spacing[d]))
-            return "has an origin or spacing that is not a finite number";
-    }
     wrong = bm_tiling_init(t, spec->ndims, spec->shape, edge);
     if (!wrong)
         o->domain = bm_tiling_domain(t);
@@ -45,16 +38,15 @@ static int define(struct bm_object *o, const void *wanted)
     struct bm_error *error = o->schema->error;
     struct bm_grid_patch *own = bm_new(o->a, 1, sizeof(*own));
     const char *wrong;
+    int rc;
 
     if (!own)
         return bm_fail(error, BOUMA_ENOMEM, "grid \"%s\": no memory", o->name);
     o->own = own;
-    if (spec->ndims < 1 || spec->ndims > 3)
-        return bm_fail(error, BOUMA_EINVAL,
-                       "grid \"%s\": ndims is %d; it must be 1 to 3", o->name,
-                       spec->ndims);
-    o->ndims = spec->ndims;
-    wrong = set_axes(o, &own->tiling, spec);
+    rc = bm_schema_set_axes(o, spec);
+    if (rc)
+        return rc;
+    wrong = set_patches(o, &own->tiling, spec);
     if (wrong)
         return bm_fail(error, BOUMA_EINVAL, "grid \"%s\" %s", o->name, wrong);
     if (spec->levels < 0 || spec->levels > max_levels(&own->tiling))
@@ -193,9 +185,10 @@ static struct bm_chunking chunking(const struct bm_object *o)
     return bm_chunking_of_tiling(bm_tiling_of(o));
 }
 
-static void edges_of(const struct bm_object *o, int64_t edges[3])
+static void info(const struct bm_object *o, bouma_grid_info *out)
 {
-    memcpy(edges, bm_tiling_of(o)->edge, sizeof(bm_tiling_of(o)->edge));
+    for (int d = 0; d < o->ndims; d++)
+        out->patch[d] = bm_tiling_of(o)->edge[3 - o->ndims + d];
 }
 
 static void text_of(char *text, size_t bytes, const struct bm_object *o,
@@ -234,6 +227,7 @@ const struct bm_layout bm_layout_grid_patch = {
     .check_variable = check_variable,
     .complete = complete,
     .differs = differs,
+    .info = info,
     .most_values = most_values,
     .has_chunk = has_chunk,
     .values = values_of,
@@ -241,7 +235,6 @@ const struct bm_layout bm_layout_grid_patch = {
     .chunks = chunks,
     .samples = samples,
     .chunking = chunking,
-    .edges = edges_of,
     .encode_begin = bm_grid_patch_encode_begin,
     .take = bm_grid_patch_take,
     .encode_pieces = bm_grid_patch_encode,

@@ -9,7 +9,7 @@
 #include "base/search.h"
 #include "codec/codec.h"
 #include "layout/chunk_offsets.h"
-#include "store/envelope.h"
+#include "layout/front.h"
 
 void bm_head_init(struct bm_head *h, const bouma_allocator *a)
 {
@@ -96,19 +96,29 @@ struct bm_section *bm_head_section(const struct bm_head *h, uint32_t variable)
                : NULL;
 }
 
-int64_t bm_section_find(const struct bm_section *s, uint64_t key)
+/* Whether a key is in a list that is not empty, and its place. */
+static int find_key(const uint64_t *keys, size_t count, uint64_t key,
+                    size_t *at)
 {
-    size_t lo = 0, hi = s->count;
+    *at = 0;
+    BM_BISECT(*at, count, i, keys[i] <= key);
+    return keys[*at] == key;
+}
 
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
+/* Of the two lists, the shorter one is gone through: a step may have many
+ * files, and many chunks may be wanted. */
+size_t bm_section_common(const struct bm_section *s, const uint64_t *keys,
+                         size_t count, size_t *at)
+{
+    size_t found = 0, place;
 
-        if (s->keys[mid] < key)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo < s->count && s->keys[lo] == key ? (int64_t)lo : -1;
+    for (size_t i = 0; i < count && count < s->count; i++)
+        if (find_key(s->keys, s->count, keys[i], &place))
+            at[found++] = place;
+    for (size_t i = 0; i < s->count && count && s->count <= count; i++)
+        if (find_key(keys, count, s->keys[i], &place))
+            at[found++] = i;
+    return found;
 }
 
 /* ---- arrangement -------------------------------------------------------- */
@@ -185,19 +195,38 @@ static size_t bytes_before_sections(const struct bm_head *h,
  * has at least 5 bytes and at most 18. */
 static int placed_well(const struct bm_head *h)
 {
+    uint64_t room = h->data_offset - h->head_offset;
+
     return !h->summaries.count && h->data_offset % BM_DATA_ALIGNMENT == 0 &&
-           h->data_offset >= h->head_bytes &&
-           h->data_offset <= 4 * h->head_bytes + BM_SPARE_BYTES &&
+           h->data_offset >= h->head_offset && room >= h->head_bytes &&
+           room <= 4 * h->head_bytes + BM_SPARE_BYTES &&
            h->data_bytes <= BM_MAX_DATA_BYTES;
+}
+
+/* What stands before the first head follows from the objects. */
+static int find_front(struct bm_front *out, const struct bm_head *h)
+{
+    int rc = BOUMA_OK;
+
+    memset(out, 0, sizeof(*out));
+    for (size_t i = 0; i < h->count && !rc; i++)
+        rc = bm_front_join(out, h->sections[i].variable->object);
+    return rc;
 }
 
 int bm_head_arrange(struct bm_head *h, const struct bm_schema *schema)
 {
     size_t before = bytes_before_sections(h, schema);
+    struct bm_front front;
 
     if (!before)
         return BOUMA_ENOMEM;
-    h->head_bytes = before + (h->placed ? 8 : 0);
+    if (find_front(&front, h))
+        return BOUMA_EFORMAT;
+    h->front_bytes = front.bytes;
+    h->head_offset = bm_front_end(front.bytes);
+    h->head_bytes =
+        before + (h->placed ? 8 : 0) + (h->front_bytes ? BM_FRONT_RECORD : 0);
     for (size_t i = 0; i < h->count; i++) {
         h->head_bytes += BM_SECTION_BYTES + table_bytes(&h->sections[i]);
         if (h->placed)
@@ -206,8 +235,9 @@ int bm_head_arrange(struct bm_head *h, const struct bm_schema *schema)
     if (h->placed) {
         bm_chunk_offsets_fill(h);
     } else {
-        h->data_offset = (h->head_bytes + BM_DATA_ALIGNMENT - 1) /
-                         BM_DATA_ALIGNMENT * BM_DATA_ALIGNMENT;
+        h->data_offset =
+            (h->head_offset + h->head_bytes + BM_DATA_ALIGNMENT - 1) /
+            BM_DATA_ALIGNMENT * BM_DATA_ALIGNMENT;
         bm_chunk_offsets_derive(h);
     }
     h->file_bytes = h->data_offset + h->data_bytes + h->head_bytes;
@@ -220,11 +250,14 @@ int bm_head_bound(uint64_t *out, const struct bm_head *h,
     uint64_t largest = data_bytes < UINT32_MAX ? data_bytes : UINT32_MAX;
     /* A level lies no further than the data are long from where it would. */
     size_t level = bm_varint_bytes(largest) + bm_varint_bytes(2 * data_bytes);
+    struct bm_front front;
 
     *out = bytes_before_sections(h, schema);
     if (!*out)
         return BOUMA_ENOMEM;
-    *out += 8;
+    if (find_front(&front, h))
+        return BOUMA_EFORMAT;
+    *out += bm_front_end(front.bytes) + 8 + (front.bytes ? BM_FRONT_RECORD : 0);
     for (size_t i = 0; i < h->count; i++) {
         const struct bm_section *s = &h->sections[i];
 
@@ -340,6 +373,10 @@ void bm_head_encode(struct bm_buffer *b, const struct bm_head *h,
     bm_put_u64(b, h->count);
     for (size_t i = 0; i < h->count; i++)
         encode_section(b, h, &h->sections[i]);
+    if (h->front_bytes) {
+        bm_put_u64(b, h->front_bytes);
+        bm_put_u64(b, h->head_bytes);
+    }
     bm_envelope_seal(b, BM_KIND_HEAD, id, hash);
 }
 
@@ -490,17 +527,23 @@ static int decode_front(struct bm_head *h, struct bm_cursor *c,
     return BOUMA_OK;
 }
 
-/* Summaries and sections, which end the head. */
+/* Summaries and sections, and what is told of a front, which ends the head. */
 static int decode_table(struct bm_head *h, const struct bm_schema *schema,
-                        struct bm_cursor *c)
+                        struct bm_cursor *c, size_t head_bytes)
 {
     int rc = bm_summaries_decode(&h->summaries, schema, c);
     size_t count = rc ? 0 : bm_get_count(c, BM_SECTION_BYTES);
+    struct bm_front front;
 
     for (size_t i = 0; i < count && !rc; i++)
         rc = decode_section(h, schema, c);
     if (!rc)
         rc = check_summaries(h);
+    if (!rc)
+        rc = find_front(&front, h);
+    if (!rc && front.bytes &&
+        (bm_get_u64(c) != front.bytes || bm_get_u64(c) != head_bytes))
+        rc = BOUMA_EFORMAT;
     if (!rc && (c->failed || bm_cursor_left(c)))
         rc = BOUMA_EFORMAT;
     return rc;
@@ -540,7 +583,7 @@ int bm_head_decode(struct bm_head *h, const struct bm_schema *schema,
                     : bm_schema_decode(own, &c, from->name, error);
     schema = schema ? schema : own;
     if (!rc)
-        rc = decode_table(h, schema, &c);
+        rc = decode_table(h, schema, &c, from->bytes);
     if (!rc)
         rc = check_arranged(h, schema, from);
     if (rc == BOUMA_ENOMEM)

@@ -11,7 +11,9 @@
  *
  * so no offset can point anywhere wrong. A writer that stores chunks before it
  * has all sizes makes a *placed* subfile instead: the table has the places, and
- * there may be more room behind the first head, and gaps between levels. */
+ * there may be more room behind the first head, and gaps between levels. A file
+ * may begin with bytes of another format, in front of the first head: see
+ * front.h. */
 #ifndef BM_HEAD_H
 #define BM_HEAD_H
 
@@ -53,6 +55,9 @@ struct bm_head {
     struct bm_section *sections; /* [count], ascending by variable */
     size_t count;
     uint64_t head_bytes, file_bytes; /* derived */
+    /* What is in front of the first head, and where that begins: see front.h;
+     * derived. */
+    uint64_t front_bytes, head_offset;
     /* Derived, and so are the offsets of the sections, unless 'placed'. */
     uint64_t data_offset, data_bytes;
 };
@@ -83,20 +88,22 @@ void bm_section_text(char *text, size_t bytes, const struct bm_section *s,
 /* From the sizes, fill in the derived fields. Of a placed head, these are its
  * own bytes, those of the file, and the offsets of levels that have no bytes;
  * EFORMAT if data_offset leaves too little or too much room for it, or there
- * are summaries. Else BOUMA_OK or ENOMEM. */
+ * are summaries. EFORMAT also if an object with a front is not alone. Else
+ * BOUMA_OK or ENOMEM. */
 int bm_head_arrange(struct bm_head *h, const struct bm_schema *schema);
 
-/* The most bytes that a placed head of these sections, with their keys, can
- * have, whatever its sizes and offsets, if its data have no more than so many
- * bytes (at most BM_MAX_DATA_BYTES). Any data_offset from there up to 1 MiB
- * more will do, if it is a multiple of BM_DATA_ALIGNMENT. BOUMA_OK or ENOMEM.
- */
+/* Where a placed head of these sections, with their keys, ends at most, whatever
+ * its sizes and offsets, if its data have no more than so many bytes (at most
+ * BM_MAX_DATA_BYTES). Any data_offset from there up to 1 MiB more will do, if it
+ * is a multiple of BM_DATA_ALIGNMENT. BOUMA_OK, ENOMEM, or EFORMAT as above. */
 int bm_head_bound(uint64_t *out, const struct bm_head *h,
                   const struct bm_schema *schema, uint64_t data_bytes);
 
 struct bm_section *bm_head_section(const struct bm_head *h, uint32_t variable);
-/* The place of a key, or -1. */
-int64_t bm_section_find(const struct bm_section *s, uint64_t key);
+/* Which of the keys (ascending) the section has: where they stand in it, into
+ * at[count], ascending. Their number. */
+size_t bm_section_common(const struct bm_section *s, const uint64_t *keys,
+                         size_t count, size_t *at);
 
 /* With its envelope, into an empty buffer; gives the hash of the envelope. */
 void bm_head_encode(struct bm_buffer *b, const struct bm_head *h,

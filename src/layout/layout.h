@@ -139,6 +139,24 @@ struct bm_target {
     int64_t component_stride;
 };
 
+struct bm_head;
+
+#define BM_MAX_FRONT_BYTES ((uint64_t)1 << 30)
+
+/* Files that begin with bytes of another format: see front.h. Such an object
+ * has files for itself: its chunking has 'file'. */
+struct bm_front_functions {
+    /* How many bytes files of the object begin with, at most
+     * BM_MAX_FRONT_BYTES: 'define' and 'check_variable' see to that. 0: none,
+     * and files are as those of any object. */
+    uint64_t (*bytes)(const struct bm_object *o);
+    /* These bytes, which are zero before. They follow from the head alone, once
+     * all sizes and offsets are there: so they can be checked, and made
+     * anew. */
+    void (*fill)(uint8_t *out, const struct bm_head *h,
+                 const struct bm_object *o);
+};
+
 struct bm_layout {
     enum bm_object_kind kind;
     uint8_t code;          /* in files; never changes */
@@ -172,7 +190,7 @@ struct bm_layout {
     int (*has_chunk)(const struct bm_object *o, const struct bm_summary *s,
                      uint64_t key);
     /* The values of one component in each piece, into values[pieces]; gives
-     * their sum. */
+     * the samples of the chunk. There may be more values, to fill it up. */
     uint64_t (*values)(const struct bm_object *o, const struct bm_summary *s,
                        uint64_t key, uint64_t values[BM_MAX_LEVELS]);
     /* Where a chunk is, for messages: "patch [0:4,0:8]". */
@@ -189,9 +207,8 @@ struct bm_layout {
      * sends what to whom and who reads what for whom, follows from it. NULL:
      * chunks are no sets of samples with indices. */
     struct bm_chunking (*chunking)(const struct bm_object *o);
-    /* The samples of a whole chunk along each axis: those at the borders may
-     * have fewer. */
-    void (*edges)(const struct bm_object *o, int64_t edges[3]);
+    /* Tell what is the layout's own. */
+    void (*info)(const struct bm_object *o, bouma_grid_info *out);
 
     /* ---- encoding them ---- */
     /* BOUMA_OK or ENOMEM; once it succeeded, it does so for chunks that are no
@@ -223,6 +240,7 @@ struct bm_layout {
 
     /* ---- what a file has of an object; NULL: nothing but chunks ---- */
     const struct bm_summary_functions *summary;
+    const struct bm_front_functions *front; /* NULL: files begin with heads */
     int file_tree; /* the manifest has a tree over its summaries: see file_tree.h */
 };
 
@@ -252,6 +270,9 @@ static inline int bm_added_piece(const struct bm_object *o, int level)
  * the object's memory. BOUMA_OK or ENOMEM. */
 int bm_chunks_select(uint64_t **keys, size_t *count, const struct bm_object *o,
                      const bouma_box *box, int level);
+/* The same keys in ascending order; *keys may become another block of 'a'.
+ * BOUMA_OK or ENOMEM. */
+int bm_keys_sort(uint64_t **keys, size_t count, const bouma_allocator *a);
 /* The smallest box around the samples of a chunk. */
 bouma_box bm_chunk_bounds(const struct bm_object *o, uint64_t key);
 
@@ -266,6 +287,7 @@ int bm_layout_last_code(void);
 #endif
 #define BM_LAYOUTS(X)                                                          \
     X(grid_patch)                                                              \
+    X(grid_hz)                                                                 \
     X(particles_bat)                                                           \
     BM_LAYOUTS_OF_TEST(X)
 #define BM_LAYOUTS_ENTRY(name) extern const struct bm_layout bm_layout_##name;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/search.h"
-#include "store/envelope.h"
+#include "layout/front.h"
 
 void bm_manifest_init(struct bm_manifest *m, const bouma_allocator *a,
                       struct bm_schema *schema, struct bm_error *error)
@@ -90,6 +90,7 @@ int bm_subfile_info_of(struct bm_subfile_info *out, const struct bm_head *h,
     memset(out, 0, sizeof(*out));
     out->file_bytes = h->file_bytes;
     out->head_bytes = h->head_bytes;
+    out->head_offset = h->head_offset;
     memcpy(out->head_hash, head_hash, 16);
     bm_summaries_init(&out->summaries, a);
     out->parts = bm_new(a, h->count, sizeof(*out->parts));
@@ -211,6 +212,7 @@ int bm_subfile_info_decode(struct bm_subfile_info *out, struct bm_cursor *c,
                            const struct bm_schema *schema)
 {
     struct bm_contents contents = {has_part, NULL, out};
+    struct bm_front front = {0};
     const uint8_t *hash;
     size_t count;
     int rc;
@@ -237,8 +239,13 @@ int bm_subfile_info_decode(struct bm_subfile_info *out, struct bm_cursor *c,
         rc = decode_part(&out->parts[i], c, out, schema);
         if (!rc && i && out->parts[i].variable <= out->parts[i - 1].variable)
             rc = BOUMA_EFORMAT;
+        if (!rc)
+            rc = bm_front_join(&front,
+                               schema->by_id[out->parts[i].variable]->object);
     }
-    if (!rc && !bm_summaries_fit(&out->summaries, &contents))
+    out->head_offset = bm_front_end(front.bytes);
+    if (!rc && (!bm_summaries_fit(&out->summaries, &contents) ||
+                out->head_offset > out->file_bytes - 2 * out->head_bytes))
         rc = BOUMA_EFORMAT;
     return rc;
 }
@@ -299,12 +306,13 @@ static void reset_totals(struct bm_schema *schema)
         schema->objects[i]->particles = schema->objects[i]->strays = 0;
     for (uint32_t id = 0; id < schema->variables; id++) {
         struct bouma_variable *v = schema->by_id[id];
+        struct bm_variable_in_step *t = &v->in_step;
 
-        v->present = 0;
-        v->raw_bytes = v->stored_bytes = 0;
-        memset(v->level_bytes, 0, sizeof(v->level_bytes));
-        memset(&v->loss, 0, sizeof(v->loss));
-        memset(v->ranges, 0, sizeof(*v->ranges) * (size_t)v->components);
+        t->present = 0;
+        t->raw_bytes = t->stored_bytes = 0;
+        memset(t->level_bytes, 0, sizeof(t->level_bytes));
+        memset(&t->loss, 0, sizeof(t->loss));
+        memset(t->ranges, 0, sizeof(*t->ranges) * (size_t)v->components);
     }
 }
 
@@ -320,16 +328,17 @@ static void add_subfile(struct bm_schema *schema,
     for (size_t i = 0; i < info->count; i++) {
         const struct bm_part_info *part = &info->parts[i];
         struct bouma_variable *v = schema->by_id[part->variable];
+        struct bm_variable_in_step *t = &v->in_step;
 
-        v->present = 1;
-        v->raw_bytes += part->chunks; /* chunks, till below */
+        t->present = 1;
+        t->raw_bytes += part->chunks; /* chunks, till below */
         for (int k = 0; k < bm_pieces(v->object); k++) {
-            v->level_bytes[k] += part->level_bytes[k];
-            v->stored_bytes += part->level_bytes[k];
+            t->level_bytes[k] += part->level_bytes[k];
+            t->stored_bytes += part->level_bytes[k];
         }
-        bm_loss_join(&v->loss, &part->loss);
+        bm_loss_join(&t->loss, &part->loss);
         for (int j = 0; j < v->components; j++)
-            bm_range_join(&v->ranges[j], v->type, &part->ranges[j]);
+            bm_range_join(&t->ranges[j], v->type, &part->ranges[j]);
     }
 }
 
@@ -346,19 +355,20 @@ int bm_manifest_total(struct bm_manifest *m)
         const struct bm_object *o = v->object;
         uint64_t samples = o->layout->samples(o, NULL).most;
 
-        if (!v->present) {
+        if (!v->in_step.present) {
             /* Particles have positions. */
             if (o->particles && v == o->variables[0])
                 rc = BOUMA_EFORMAT;
             continue;
         }
         if (!o->layout->summary &&
-            v->raw_bytes != o->layout->chunks(o, NULL).most)
+            v->in_step.raw_bytes != o->layout->chunks(o, NULL).most)
             rc = BOUMA_EFORMAT;
         for (int j = 0; j < v->components; j++)
-            if (v->ranges[j].count + v->ranges[j].nans != samples)
+            if (v->in_step.ranges[j].count + v->in_step.ranges[j].nans !=
+                samples)
                 rc = BOUMA_EFORMAT;
-        v->raw_bytes = samples * bm_variable_sample_size(v);
+        v->in_step.raw_bytes = samples * bm_variable_sample_size(v);
     }
     return rc;
 }
@@ -436,7 +446,7 @@ const char *bm_manifest_check_record(const struct bm_manifest *m)
     int64_t chunks = 0;
 
     for (uint32_t id = 0; id < m->schema->variables; id++)
-        raw += m->schema->by_id[id]->raw_bytes;
+        raw += m->schema->by_id[id]->in_step.raw_bytes;
     for (size_t i = 0; i < m->count; i++) {
         const struct bm_subfile_info *info = &m->subfiles[i];
 

@@ -19,6 +19,7 @@ struct bm_part_info {
 
 struct bm_subfile_info {
     uint64_t file_bytes, head_bytes;
+    uint64_t head_offset; /* of the first head: see front.h; derived */
     uint8_t head_hash[16];
     struct bm_summary_list summaries;
     struct bm_part_info *parts; /* [count], ascending by variable */

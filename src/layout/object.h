@@ -63,6 +63,15 @@ const char *bm_name_check(const char *name);
 
 /* ---- objects and variables ---------------------------------------------- */
 
+/* What a step that was written has of a variable. */
+struct bm_variable_in_step {
+    int present;
+    uint64_t raw_bytes, stored_bytes;
+    uint64_t level_bytes[BM_MAX_LEVELS]; /* of pieces */
+    struct bm_loss loss;
+    struct bm_range *ranges; /* [components] */
+};
+
 struct bouma_variable {
     struct bm_object *object;
     uint32_t id; /* its place among all variables of the schema */
@@ -79,13 +88,7 @@ struct bouma_variable {
                      tolerance is relative; else 0 */
     int warned;   /* that the bound is beyond it */
     struct bouma_attributes attributes;
-
-    /* Of a step that was written: */
-    int present;
-    uint64_t raw_bytes, stored_bytes;
-    uint64_t level_bytes[BM_MAX_LEVELS]; /* of pieces */
-    struct bm_loss loss;
-    struct bm_range *ranges; /* [components] */
+    struct bm_variable_in_step in_step;
 };
 
 enum bm_object_kind { BM_GRID = 1, BM_PARTICLES = 2, BM_LAST_KIND = 2 };

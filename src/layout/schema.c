@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/plain_text.h"
 #include "codec/codec.h"
 
 void bm_schema_init(struct bm_schema *schema, const bouma_allocator *a,
@@ -24,7 +25,7 @@ static void variable_free(struct bouma_variable *v, const bouma_allocator *a)
     bm_attributes_release(&v->attributes);
     bm_drop(a, v->name);
     bm_drop(a, v->unit);
-    bm_drop(a, v->ranges);
+    bm_drop(a, v->in_step.ranges);
     bm_drop(a, v);
 }
 
@@ -264,8 +265,33 @@ int bm_schema_add(struct bm_schema *schema, struct bm_object **out,
 int bm_schema_add_grid(struct bm_schema *schema, struct bm_object **out,
                        const char *name, const bouma_grid_spec *spec)
 {
-    return bm_schema_add(schema, out, &bm_layout_grid_patch, name, spec->unit,
-                         spec);
+    int code = spec->layout ? (int)spec->layout : BOUMA_LAYOUT_PATCH;
+    const struct bm_layout *layout = bm_layout_find(BM_GRID, code);
+
+    if (!layout)
+        return bm_fail(schema->error, BOUMA_EINVAL,
+                       "grid \"%s\": there is no layout %d for grids", name,
+                       code);
+    return bm_schema_add(schema, out, layout, name, spec->unit, spec);
+}
+
+int bm_schema_set_axes(struct bm_object *o, const bouma_grid_spec *spec)
+{
+    if (spec->ndims < 1 || spec->ndims > 3)
+        return bm_fail(o->schema->error, BOUMA_EINVAL,
+                       "grid \"%s\": ndims is %d; it must be 1 to 3", o->name,
+                       spec->ndims);
+    o->ndims = spec->ndims;
+    for (int d = 0; d < spec->ndims; d++) {
+        o->origin[d] = spec->origin[d];
+        o->spacing[d] = spec->spacing[d] != 0 ? spec->spacing[d] : 1;
+        if (!isfinite(o->origin[d]) || !isfinite(o->spacing[d]))
+            return bm_fail(o->schema->error, BOUMA_EINVAL,
+                           "grid \"%s\" has an origin or spacing that is not "
+                           "a finite number",
+                           o->name);
+    }
+    return BOUMA_OK;
 }
 
 static int is_lossy(int codec)
@@ -381,9 +407,9 @@ static const char *check_fields(char *text, size_t room,
         snprintf(text, room, "has the codec level %d; 0 to 22 are possible",
                  spec->codec_level);
     else if (!(spec->tolerance >= 0) || spec->tolerance > DBL_MAX)
-        snprintf(text, room,
-                 "has a tolerance of %g; it must be finite and not negative",
-                 spec->tolerance);
+        bm_format(text, room,
+                  "has a tolerance of %g; it must be finite and not negative",
+                  spec->tolerance);
     else if (spec->tolerance_kind != BOUMA_ABSOLUTE &&
              spec->tolerance_kind != BOUMA_RELATIVE)
         return "has a tolerance that is neither BOUMA_ABSOLUTE nor "
@@ -411,6 +437,20 @@ static const char *check_variable(char *text, size_t room,
         return "has a nominal tolerance, which is for the codec wavelet only; "
                "choose that, or leave 'nominal' out";
     return grid->layout->check_variable(grid, spec, components);
+}
+
+/* What is asked for, or what the layout has for it. */
+static bouma_codec codec_of(const struct bm_layout *layout,
+                            const bouma_variable_spec *spec)
+{
+    return spec->codec            ? spec->codec
+           : spec->tolerance <= 0 ? BOUMA_CODEC_ZSTD
+                                  : layout->lossy;
+}
+
+bouma_codec bm_schema_grid_codec(const bouma_variable_spec *spec)
+{
+    return codec_of(&bm_layout_grid_patch, spec);
 }
 
 int bm_schema_add_variable(struct bm_object *grid, struct bouma_variable **out,
@@ -446,9 +486,7 @@ int bm_schema_add_variable(struct bm_object *grid, struct bouma_variable **out,
     v->object = grid;
     v->type = spec->type;
     v->components = components;
-    v->codec = spec->codec            ? spec->codec
-               : spec->tolerance <= 0 ? BOUMA_CODEC_ZSTD
-                                      : grid->layout->lossy;
+    v->codec = codec_of(grid->layout, spec);
     v->effort = spec->codec_level;
     v->tolerance = spec->tolerance;
     v->tolerance_kind = spec->tolerance_kind;
@@ -456,8 +494,9 @@ int bm_schema_add_variable(struct bm_object *grid, struct bouma_variable **out,
     v->bound = v->tolerance_kind == BOUMA_ABSOLUTE ? v->tolerance : 0;
     v->name = bm_copy_text(schema->a, name);
     v->unit = bm_copy_text(schema->a, spec->unit);
-    v->ranges = bm_new(schema->a, (size_t)components, sizeof(*v->ranges));
-    if (!v->name || !v->unit || !v->ranges ||
+    v->in_step.ranges =
+        bm_new(schema->a, (size_t)components, sizeof(*v->in_step.ranges));
+    if (!v->name || !v->unit || !v->in_step.ranges ||
         append(schema->a, &grid->names, &grid->variables, variable_name, v)) {
         variable_free(v, schema->a);
         return bm_fail(error, BOUMA_ENOMEM, "variable \"%s/%s\": no memory",

@@ -30,8 +30,12 @@ void bm_schema_release(struct bm_schema *schema);
 int bm_schema_add(struct bm_schema *schema, struct bm_object **out,
                   const struct bm_layout *layout, const char *name,
                   const char *unit, const void *spec);
+/* Of a new grid: number of axes, origin, spacing. */
+int bm_schema_set_axes(struct bm_object *o, const bouma_grid_spec *spec);
 int bm_schema_add_grid(struct bm_schema *schema, struct bm_object **out,
                        const char *name, const bouma_grid_spec *spec);
+/* The codec that a variable of a grid gets. */
+bouma_codec bm_schema_grid_codec(const bouma_variable_spec *spec);
 int bm_schema_add_variable(struct bm_object *grid, struct bouma_variable **out,
                            const char *name, const bouma_variable_spec *spec);
 

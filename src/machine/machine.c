@@ -11,7 +11,6 @@ struct bm_machine {
     int ranks;
     int per;          /* rank / per is the node; 0: node_of[rank] is */
     int *node_of;     /* [ranks] or NULL */
-    int16_t *package; /* [ranks] or NULL */
     int *target_hops; /* [nodes], -1: as the topology has it; or NULL */
     struct bm_topology topology;
     struct bm_network network;
@@ -207,7 +206,6 @@ static int hear_rank(struct bm_machine *m, struct bm_description *d, int rank,
     m->node_of[rank] = node;
     if (!automatic)
         return rc;
-    m->package[rank] = (int16_t)location->package;
     hear_tiers(d, location, rank);
     return node == known ? hang_up(d, node, location) : BOUMA_OK;
 }
@@ -223,9 +221,7 @@ static int hear(struct bm_machine *m, struct bm_description *d,
     int automatic = is_auto(source->spec), rc = BOUMA_OK;
 
     m->node_of = bm_new(m->a, (size_t)m->ranks, sizeof(*m->node_of));
-    if (automatic)
-        m->package = bm_new(m->a, (size_t)m->ranks, sizeof(*m->package));
-    if (!m->node_of || (automatic && !m->package))
+    if (!m->node_of)
         rc = BOUMA_ENOMEM;
     for (int r = 0; !rc && r < m->ranks; r++) {
         const uint8_t *bytes = bm_get_bytes(&all, sizes[r]);
@@ -441,7 +437,6 @@ void bm_machine_free(struct bm_machine *m)
         return;
     bm_topology_release(&m->topology);
     bm_drop(m->a, m->target_hops);
-    bm_drop(m->a, m->package);
     bm_drop(m->a, m->node_of);
     bm_drop(m->a, m);
 }
@@ -473,9 +468,4 @@ uint64_t bm_machine_stripe(const struct bm_machine *m)
 bouma_transport bm_machine_transport(const struct bm_machine *m)
 {
     return m->transport;
-}
-
-int bm_machine_package(const struct bm_machine *m, int rank)
-{
-    return m->package ? m->package[rank] : -1;
 }

@@ -56,9 +56,5 @@ const char *bm_machine_local(const struct bm_machine *m);
 uint64_t bm_machine_stripe(const struct bm_machine *m);
 /* The transport that a machine file prefers; 0: none. */
 bouma_transport bm_machine_transport(const struct bm_machine *m);
-/* The socket that a rank is bound to, from 0, as "auto" finds it; -1: not
- * known. Ranks of one node and one socket are nearer to each other than hops,
- * 0 for all of a node, can tell. */
-int bm_machine_package(const struct bm_machine *m, int rank);
 
 #endif

@@ -64,18 +64,6 @@ static int is_dram(hwloc_obj_t node)
     return !node->subtype || is_called(node, "DRAM");
 }
 
-/* The only object of a type that has all of the binding; -1: there is none. */
-static int inside_of(hwloc_topology_t topology, hwloc_obj_type_t type,
-                     hwloc_const_bitmap_t binding)
-{
-    hwloc_obj_t o = NULL;
-
-    while ((o = hwloc_get_next_obj_by_type(topology, type, o)))
-        if (hwloc_bitmap_isincluded(binding, o->cpuset))
-            return (int)o->logical_index;
-    return -1;
-}
-
 static void look_at_memory(struct bm_inside *out, hwloc_topology_t topology,
                            hwloc_const_bitmap_t binding)
 {
@@ -103,13 +91,9 @@ static void look_at_memory(struct bm_inside *out, hwloc_topology_t topology,
 void bm_hwloc_look(struct bm_inside *out, hwloc_topology_t topology,
                    const struct hwloc_bitmap_s *binding)
 {
-    int n = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PACKAGE);
-
     if (!binding)
         binding = hwloc_topology_get_topology_cpuset(topology);
-    *out = (struct bm_inside){.packages = n > 0 ? n : 1, .hbm_node = -1};
-    out->package = inside_of(topology, HWLOC_OBJ_PACKAGE, binding);
-    out->numa = inside_of(topology, HWLOC_OBJ_NUMANODE, binding);
+    *out = (struct bm_inside){.hbm_node = -1};
     look_at_memory(out, topology, binding);
 }
 

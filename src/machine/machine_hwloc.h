@@ -9,9 +9,6 @@ struct hwloc_topology; /* hwloc_topology_t points to one */
 struct hwloc_bitmap_s;
 
 struct bm_inside {
-    int packages;  /* sockets of the node */
-    int package;   /* that all of the binding is in, from 0; -1: several */
-    int numa;      /* the same for nodes of memory */
     uint64_t dram; /* bytes of the node */
     uint64_t hbm;  /* bytes of memory of high bandwidth; 0: there is none */
     int hbm_node;  /* the nearest one, hwloc's logical index; -1: none */

@@ -46,7 +46,7 @@ static int wants_nothing(const char *spec)
 
 void bm_machine_tell(struct bm_buffer *out, const char *spec)
 {
-    struct bm_rank_location location = {.package = -1};
+    struct bm_rank_location location = {0};
     struct bm_slurm_place place;
     struct bm_inside inside;
     char host[BM_HOST_BYTES] = "";
@@ -62,7 +62,6 @@ void bm_machine_tell(struct bm_buffer *out, const char *spec)
     location.switches = place.switches;
     location.switches_bytes = strlen(place.switches);
     if (!strcmp(spec, "auto") && bm_hwloc_here(&inside)) {
-        location.package = inside.package;
         location.dram = inside.dram;
         location.hbm = inside.hbm;
     }

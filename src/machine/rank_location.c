@@ -28,7 +28,6 @@ void bm_rank_location_put(struct bm_buffer *out,
 {
     put_text(out, location->host, location->host_bytes);
     put_text(out, location->switches, location->switches_bytes);
-    bm_put_u16(out, (uint16_t)(location->package + 1));
     bm_put_u64(out, location->dram);
     bm_put_u64(out, location->hbm);
 }
@@ -43,7 +42,6 @@ int bm_rank_location_get(struct bm_rank_location *out, const void *data,
     out->switches = get_text(&c, &out->switches_bytes);
     for (size_t i = 0; !c.failed && i < out->switches_bytes; i++)
         depth += out->switches[i] == '.';
-    out->package = (int)bm_get_u16(&c) - 1;
     out->dram = bm_get_u64(&c);
     out->hbm = bm_get_u64(&c);
     return !c.failed && !bm_cursor_left(&c) && out->host_bytes &&

@@ -9,7 +9,6 @@ struct bm_rank_location {
     size_t host_bytes;
     const char *switches; /* above the host, from the top, joined by '.' */
     size_t switches_bytes;
-    int package; /* the socket that the process is bound to; -1: not known */
     uint64_t dram, hbm; /* bytes of the node; 0: not known, none */
 };
 

@@ -74,14 +74,17 @@ static void choose_sizes(struct task *t)
 
 /* ---- the tree ----------------------------------------------------------- */
 
+/* As many files as follow from the sizes of leaves, unless a number is given. */
 static int by_tree(struct bm_aggregation *out, const struct task *t)
 {
-    int64_t files = t->files;
-
-    if (t->spec->scheme == BOUMA_ASSIGN_KDTREE && t->spec->files <= 0)
-        files = 0;
     return bm_aggregation_build(out, t->spec, t->items, t->count, t->capacity,
-                                files);
+                                t->spec->files > 0 ? t->files : 0);
+}
+
+static int by_split(struct bm_aggregation *out, const struct task *t)
+{
+    return bm_aggregation_build(out, t->spec, t->items, t->count, t->capacity,
+                                t->files);
 }
 
 /* ---- places in the bounds of all ---------------------------------------- */
@@ -307,22 +310,18 @@ out:
 /* Fills out->file[] of units with particles, and out->files. */
 typedef int scheme_function(struct bm_aggregation *out, const struct task *t);
 
-static scheme_function *scheme_of(bouma_assign scheme)
+/* NULL if there is none. */
+static scheme_function *scheme_of(bouma_assign choice)
 {
-    switch (scheme) {
-    case BOUMA_ASSIGN_KDTREE:
-    case BOUMA_ASSIGN_SPLIT:
-        return by_tree;
-    case BOUMA_ASSIGN_AUG:
-        return by_grid;
-    case BOUMA_ASSIGN_OPTIMAL:
-    case BOUMA_ASSIGN_RUNNING:
-    case BOUMA_ASSIGN_COUNT:
-    case BOUMA_ASSIGN_PER_RANK:
-    case BOUMA_ASSIGN_SINGLE:
-        return by_curve;
-    }
-    return NULL;
+    static scheme_function *const schemes[] = {
+        [BOUMA_ASSIGN_OPTIMAL] = by_curve, [BOUMA_ASSIGN_RUNNING] = by_curve,
+        [BOUMA_ASSIGN_COUNT] = by_curve,   [BOUMA_ASSIGN_PER_RANK] = by_curve,
+        [BOUMA_ASSIGN_SINGLE] = by_curve,  [BOUMA_ASSIGN_KDTREE] = by_tree,
+        [BOUMA_ASSIGN_AUG] = by_grid,      [BOUMA_ASSIGN_SPLIT] = by_split,
+    };
+    size_t i = (size_t)choice;
+
+    return i < sizeof(schemes) / sizeof(schemes[0]) ? schemes[i] : NULL;
 }
 
 /* The items, their number and that of their particles. */

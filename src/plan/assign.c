@@ -63,7 +63,7 @@ static int by_running_average(size_t *end, const bouma_allocator *a,
     return BOUMA_OK;
 }
 
-/* ---- the rest ----------------------------------------------------------- */
+/* ---- the table ---------------------------------------------------------- */
 
 /* Files in the order of the ranks that have chunks at all. */
 static int per_rank(struct bm_assignment *out,
@@ -85,25 +85,62 @@ static int per_rank(struct bm_assignment *out,
     return BOUMA_OK;
 }
 
-static int contiguous(struct bm_assignment *out, bouma_assign scheme,
+/* A row for each way to cut files; one of the two functions is there. */
+struct scheme {
+    scheme_function *ends; /* files are runs of chunks */
+    int (*each)(struct bm_assignment *out, const struct bm_chunk_sizes *sizes,
+                int ranks);
+    int one_file;
+    int of_particles; /* it means `optimal` here: aggregate.c has its own row */
+};
+
+static const struct scheme schemes[] = {
+    [BOUMA_ASSIGN_OPTIMAL] = {.ends = bm_assign_optimal},
+    [BOUMA_ASSIGN_RUNNING] = {.ends = by_running_average},
+    [BOUMA_ASSIGN_COUNT] = {.ends = by_count},
+    [BOUMA_ASSIGN_PER_RANK] = {.each = per_rank},
+    [BOUMA_ASSIGN_SINGLE] = {.ends = by_count, .one_file = 1},
+    [BOUMA_ASSIGN_KDTREE] = {.ends = bm_assign_optimal, .of_particles = 1},
+    [BOUMA_ASSIGN_AUG] = {.ends = bm_assign_optimal, .of_particles = 1},
+    [BOUMA_ASSIGN_SPLIT] = {.ends = bm_assign_optimal, .of_particles = 1},
+};
+
+/* NULL if there is none. */
+static const struct scheme *scheme_of(bouma_assign choice)
+{
+    size_t i = (size_t)choice;
+
+    return i < sizeof(schemes) / sizeof(schemes[0]) &&
+                   (schemes[i].ends || schemes[i].each)
+               ? &schemes[i]
+               : NULL;
+}
+
+int bm_assign_is_for_grids(bouma_assign choice)
+{
+    const struct scheme *scheme = scheme_of(choice);
+
+    return scheme && !scheme->of_particles;
+}
+
+bouma_assign bm_assign_in_order(bouma_assign choice)
+{
+    const struct scheme *scheme = scheme_of(choice);
+
+    return !choice || (scheme && scheme->of_particles) ? BOUMA_ASSIGN_OPTIMAL
+                                                       : choice;
+}
+
+static int contiguous(struct bm_assignment *out, scheme_function *cut,
                       const struct bm_chunk_sizes *sizes)
 {
-    static scheme_function *const schemes[] = {
-        [BOUMA_ASSIGN_OPTIMAL] = bm_assign_optimal,
-        [BOUMA_ASSIGN_RUNNING] = by_running_average,
-        [BOUMA_ASSIGN_COUNT] = by_count,
-        [BOUMA_ASSIGN_SINGLE] = by_count,
-        [BOUMA_ASSIGN_KDTREE] = bm_assign_optimal,
-        [BOUMA_ASSIGN_AUG] = bm_assign_optimal,
-        [BOUMA_ASSIGN_SPLIT] = bm_assign_optimal,
-    };
     size_t *end = bm_new(out->a, (size_t)out->files, sizeof(*end));
     size_t i = 0;
     int rc;
 
     if (!end)
         return BOUMA_ENOMEM;
-    rc = schemes[scheme](end, out->a, sizes, out->files);
+    rc = cut(end, out->a, sizes, out->files);
     for (int64_t f = 0; f < out->files && !rc; f++)
         while (i < end[f])
             out->file[i++] = (uint32_t)f;
@@ -125,14 +162,6 @@ static int invert(struct bm_assignment *out, size_t count)
     for (size_t i = 0; i < count; i++)
         out->chunk[out->first[out->file[i] + 1]++] = (uint32_t)i;
     return BOUMA_OK;
-}
-
-bouma_assign bm_assign_in_order(bouma_assign scheme)
-{
-    return !scheme || scheme == BOUMA_ASSIGN_KDTREE ||
-                   scheme == BOUMA_ASSIGN_AUG || scheme == BOUMA_ASSIGN_SPLIT
-               ? BOUMA_ASSIGN_OPTIMAL
-               : scheme;
 }
 
 /* Chunks that may be in any file, assigned as if there were no others. */
@@ -193,29 +222,30 @@ static int around_fixed(struct bm_assignment *out, bouma_assign scheme,
 }
 
 int bm_assign(struct bm_assignment *out, const bouma_allocator *a,
-              bouma_assign scheme, const struct bm_chunk_sizes *sizes,
+              bouma_assign choice, const struct bm_chunk_sizes *sizes,
               int64_t files, int ranks)
 {
+    const struct scheme *scheme = scheme_of(choice);
     int rc;
 
     memset(out, 0, sizeof(*out));
     out->a = a;
-    if (scheme < BOUMA_ASSIGN_OPTIMAL || scheme > BOUMA_ASSIGN_SPLIT)
+    if (!scheme)
         return BOUMA_EINVAL;
     if (sizes->count > UINT32_MAX)
         return BOUMA_ELIMIT;
-    out->files = scheme == BOUMA_ASSIGN_SINGLE || files < 1 ? 1 : files;
+    out->files = scheme->one_file || files < 1 ? 1 : files;
     if ((uint64_t)out->files > sizes->count)
         out->files = sizes->count ? (int64_t)sizes->count : 1;
     out->file = bm_new_raw(a, sizes->count, sizeof(*out->file));
     if (!out->file)
         rc = BOUMA_ENOMEM;
     else if (sizes->fixed)
-        rc = around_fixed(out, scheme, sizes, files, ranks);
-    else if (scheme == BOUMA_ASSIGN_PER_RANK)
-        rc = per_rank(out, sizes, ranks);
+        rc = around_fixed(out, choice, sizes, files, ranks);
+    else if (scheme->each)
+        rc = scheme->each(out, sizes, ranks);
     else
-        rc = contiguous(out, scheme, sizes);
+        rc = contiguous(out, scheme->ends, sizes);
     if (!rc)
         rc = invert(out, sizes->count);
     if (rc)

@@ -51,16 +51,19 @@ struct bm_assignment {
 int64_t bm_assign_files(uint64_t bytes, size_t chunks, int ranks, int wanted,
                         uint64_t file_size);
 
+/* 1 if it is one for grids, 0 if it is for particles alone, or none. */
+int bm_assign_is_for_grids(bouma_assign choice);
+
 /* What a choice means for chunks in their order: `optimal` where it is none, or
  * one for particles (`kdtree`, `aug`, `split`: see aggregate.h). */
-bouma_assign bm_assign_in_order(bouma_assign scheme);
+bouma_assign bm_assign_in_order(bouma_assign choice);
 
 /* BOUMA_OK, ENOMEM, EINVAL for an unknown scheme, ELIMIT for 2^32 chunks.
  * 'files' of all, with those that are fixed, if so many are needed. With
  * `per-rank` and `single`, 'files' is not asked. The schemes for particles
  * (`kdtree`, `aug`, `split`: see aggregate.h) mean `optimal` here. */
 int bm_assign(struct bm_assignment *out, const bouma_allocator *a,
-              bouma_assign scheme, const struct bm_chunk_sizes *sizes,
+              bouma_assign choice, const struct bm_chunk_sizes *sizes,
               int64_t files, int ranks);
 /* The scheme `optimal` by itself: fills end[files], file f has the chunks from
  * end[f - 1] up to end[f]. Each has at least one; there are as many chunks. The

@@ -47,6 +47,34 @@ struct bm_footprint bm_footprint_cut(const struct bm_footprint *f,
     return out;
 }
 
+struct bm_footprint bm_footprint_common(const struct bm_footprint *a,
+                                        const struct bm_footprint *b)
+{
+    struct bm_footprint out = *a;
+
+    for (int d = 0; d < 3; d++) {
+        const struct bm_footprint *wide = a->shift[d] > b->shift[d] ? a : b;
+        const struct bm_footprint *near = wide == a ? b : a;
+        int64_t step = (int64_t)1 << wide->shift[d], unit;
+        int64_t end = wide->start[d] + wide->count[d] * step;
+        int64_t near_end;
+
+        unit = (int64_t)1 << near->shift[d];
+        near_end = near->start[d] + near->count[d] * unit;
+        out.shift[d] = wide->shift[d];
+        out.start[d] = wide->start[d];
+        if (near->start[d] > wide->start[d]) /* up to its first one or beyond */
+            out.start[d] +=
+                (near->start[d] - wide->start[d] + step - 1) & ~(step - 1);
+        end = end < near_end ? end : near_end;
+        out.count[d] = (wide->start[d] - near->start[d]) & (unit - 1) ||
+                               end <= out.start[d]
+                           ? 0
+                           : ((end - out.start[d] - 1) >> out.shift[d]) + 1;
+    }
+    return out;
+}
+
 struct bm_footprint bm_footprint_at_level(const struct bm_footprint *f,
                                           int level)
 {

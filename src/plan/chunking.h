@@ -61,6 +61,9 @@ static inline uint64_t bm_footprint_samples_in(const struct bm_footprint *f,
 /* Such a part as a footprint. */
 struct bm_footprint bm_footprint_cut(const struct bm_footprint *f,
                                      const bouma_box *part);
+/* Those that both have. */
+struct bm_footprint bm_footprint_common(const struct bm_footprint *a,
+                                        const struct bm_footprint *b);
 /* Those whose indices are multiples of 2^level. */
 struct bm_footprint bm_footprint_at_level(const struct bm_footprint *f,
                                           int level);

@@ -14,6 +14,17 @@ struct site {
     double ranks, bytes; /* that send */
 };
 
+/* Where the bytes of one file come from, and how far that is. */
+struct file_sites {
+    size_t count;
+    struct site *each;
+    int *at;           /* a rank of the site */
+    double *weight;    /* of the site */
+    double *hops;      /* to the site, from all ranks */
+    double *byte_hops; /* the same, each times its bytes */
+    double bytes;
+};
+
 /* What has been placed, and room for one file. */
 struct placer {
     const bouma_allocator *a;
@@ -29,15 +40,7 @@ struct placer {
     uint64_t *node_bytes; /* [nodes] */
     uint64_t *used;       /* [nodes][tiers], bytes */
     size_t *site_of;      /* [nodes], 0: none, else its place + 1 */
-
-    /* Of one file: */
-    size_t site_count;
-    struct site *sites;
-    int *at;           /* a rank of the site */
-    double *weight;    /* of the site */
-    double *hops;      /* to the site, from all ranks */
-    double *byte_hops; /* the same, each times its bytes */
-    double bytes;
+    struct file_sites sites;
 };
 
 /* ---- speeds ------------------------------------------------------------- */
@@ -68,24 +71,24 @@ double bm_cost_sum(const struct bm_cost *cost)
 /* ---- one file ----------------------------------------------------------- */
 
 /* All pairs, for networks that know no better. */
-static void sum_pairs(const struct placer *p, const double *weight, double *sum)
+static void sum_pairs(const struct bm_network *n, const struct file_sites *s,
+                      double *sum)
 {
-    const struct bm_network *n = p->rule->network;
-
-    for (size_t i = 0; i < p->site_count; i++) {
+    for (size_t i = 0; i < s->count; i++) {
         sum[i] = 0;
-        for (size_t k = 0; k < p->site_count; k++)
-            sum[i] += weight[k] * n->hops(n->context, p->at[k], p->at[i]);
+        for (size_t k = 0; k < s->count; k++)
+            sum[i] += s->weight[k] * n->hops(n->context, s->at[k], s->at[i]);
     }
 }
 
-static int sum_hops(struct placer *p, double *sum)
+static int sum_hops(const struct placer *p, double *sum)
 {
     const struct bm_network *n = p->rule->network;
+    const struct file_sites *s = &p->sites;
 
     if (n->sums)
-        return n->sums(n->context, p->a, p->at, p->weight, p->site_count, sum);
-    sum_pairs(p, p->weight, sum);
+        return n->sums(n->context, p->a, s->at, s->weight, s->count, sum);
+    sum_pairs(n, s, sum);
     return BOUMA_OK;
 }
 
@@ -93,41 +96,43 @@ static int sum_hops(struct placer *p, double *sum)
 static void list_sites(struct placer *p, int64_t file)
 {
     const struct bm_gathering *g = p->gathering;
+    struct file_sites *s = &p->sites;
 
-    p->site_count = 0;
-    p->bytes = 0;
+    s->count = 0;
+    s->bytes = 0;
     for (size_t i = g->first[file]; i < g->first[file + 1]; i++) {
         size_t *place = &p->site_of[p->node[g->rank[i]]];
 
         if (!*place) {
-            p->at[p->site_count] = g->rank[i];
-            p->sites[p->site_count] = (struct site){p->node[g->rank[i]], 0, 0};
-            *place = ++p->site_count;
+            s->at[s->count] = g->rank[i];
+            s->each[s->count] = (struct site){p->node[g->rank[i]], 0, 0};
+            *place = ++s->count;
         }
-        p->sites[*place - 1].ranks += 1;
-        p->sites[*place - 1].bytes += (double)g->bytes[i];
-        p->bytes += (double)g->bytes[i];
+        s->each[*place - 1].ranks += 1;
+        s->each[*place - 1].bytes += (double)g->bytes[i];
+        s->bytes += (double)g->bytes[i];
     }
 }
 
 static void forget_sites(struct placer *p)
 {
-    for (size_t i = 0; i < p->site_count; i++)
-        p->site_of[p->sites[i].node] = 0;
+    for (size_t i = 0; i < p->sites.count; i++)
+        p->site_of[p->sites.each[i].node] = 0;
 }
 
 /* Where a file's bytes are, and how far that is from each node of its group. */
 static int look_at(struct placer *p, int64_t file)
 {
+    struct file_sites *s = &p->sites;
     int rc;
 
     list_sites(p, file);
-    for (size_t i = 0; i < p->site_count; i++)
-        p->weight[i] = p->sites[i].ranks;
-    rc = sum_hops(p, p->hops);
-    for (size_t i = 0; i < p->site_count; i++)
-        p->weight[i] = p->sites[i].bytes;
-    return rc ? rc : sum_hops(p, p->byte_hops);
+    for (size_t i = 0; i < s->count; i++)
+        s->weight[i] = s->each[i].ranks;
+    rc = sum_hops(p, s->hops);
+    for (size_t i = 0; i < s->count; i++)
+        s->weight[i] = s->each[i].bytes;
+    return rc ? rc : sum_hops(p, s->byte_hops);
 }
 
 /* The bytes that a rank must have in a tier besides those that it has there. */
@@ -136,7 +141,7 @@ static uint64_t wanted(const struct placer *p, int rank, size_t tier)
     uint64_t bytes;
 
     if (p->rule->persist)
-        return (uint64_t)p->bytes;
+        return (uint64_t)p->sites.bytes;
     if (p->rank_tiers[rank] >> tier & 1)
         return 0;
     return __builtin_mul_overflow((uint64_t)p->rule->buffers,
@@ -165,21 +170,22 @@ static struct bm_cost cost_of(const struct placer *p, int rank, size_t tier)
     const struct bm_network *n = p->rule->network;
     const struct bm_tier *t = &p->rule->tiers[tier];
     size_t place = p->site_of[p->node[rank]] - 1;
-    const struct site *site = &p->sites[place];
+    const struct site *site = &p->sites.each[place];
     double inside = slower(p->rule->tiers[p->dram].bandwidth, t->bandwidth);
     double in = slower(n->bandwidth, inside);
     double on = slower(slower(n->bandwidth, t->bandwidth), n->target_bandwidth);
-    double share = 1 - p->bytes / p->all_bytes;
+    double share = 1 - p->sites.bytes / p->all_bytes;
     struct bm_cost c = {
         .rank = rank, .node = p->names[site->node], .tier = tier};
 
     c.fits = fits(p, rank, tier);
-    c.gather = larger(n->latency, t->latency) * p->hops[place] +
-               t->latency * site->ranks + seconds(p->bytes - site->bytes, in) +
+    c.gather = larger(n->latency, t->latency) * p->sites.hops[place] +
+               t->latency * site->ranks +
+               seconds(p->sites.bytes - site->bytes, in) +
                seconds(site->bytes, inside);
     c.store = n->latency * n->hops_to_target(n->context, rank) +
-              n->target_latency + seconds(p->bytes, on);
-    c.links = share * seconds(p->byte_hops[place], n->bandwidth);
+              n->target_latency + seconds(p->sites.bytes, on);
+    c.links = share * seconds(p->sites.byte_hops[place], n->bandwidth);
     c.wait = seconds((double)p->node_bytes[site->node], slower(in, on)) +
              seconds((double)p->rank_bytes[rank], inside);
     return c;
@@ -224,8 +230,8 @@ static void take(struct placer *p, const struct bm_cost *c)
         p->used[(size_t)node * p->rule->tier_count + c->tier] +=
             wanted(p, c->rank, c->tier);
     p->rank_tiers[c->rank] |= (uint32_t)1 << c->tier;
-    p->rank_bytes[c->rank] += (uint64_t)p->bytes;
-    p->node_bytes[node] += (uint64_t)p->bytes;
+    p->rank_bytes[c->rank] += (uint64_t)p->sites.bytes;
+    p->node_bytes[node] += (uint64_t)p->sites.bytes;
 }
 
 /* Place a file, or find that nobody sends to it: then the rank is -1. */
@@ -252,11 +258,11 @@ static void placer_release(struct placer *p)
     bm_drop(p->a, p->node_bytes);
     bm_drop(p->a, p->used);
     bm_drop(p->a, p->site_of);
-    bm_drop(p->a, p->sites);
-    bm_drop(p->a, p->at);
-    bm_drop(p->a, p->weight);
-    bm_drop(p->a, p->hops);
-    bm_drop(p->a, p->byte_hops);
+    bm_drop(p->a, p->sites.each);
+    bm_drop(p->a, p->sites.at);
+    bm_drop(p->a, p->sites.weight);
+    bm_drop(p->a, p->sites.hops);
+    bm_drop(p->a, p->sites.byte_hops);
 }
 
 static int ascending(const void *left, const void *right)
@@ -315,14 +321,15 @@ static int find_nodes(struct placer *p)
 }
 
 /* Room for the sites of a group of 'most' ranks. */
-static int make_room(struct placer *p, size_t most)
+static int make_room(struct file_sites *s, const bouma_allocator *a,
+                     size_t most)
 {
-    p->sites = bm_new_raw(p->a, most, sizeof(*p->sites));
-    p->at = bm_new_raw(p->a, most, sizeof(*p->at));
-    p->weight = bm_new_raw(p->a, most, sizeof(*p->weight));
-    p->hops = bm_new_raw(p->a, most, sizeof(*p->hops));
-    p->byte_hops = bm_new_raw(p->a, most, sizeof(*p->byte_hops));
-    return p->sites && p->at && p->weight && p->hops && p->byte_hops
+    s->each = bm_new_raw(a, most, sizeof(*s->each));
+    s->at = bm_new_raw(a, most, sizeof(*s->at));
+    s->weight = bm_new_raw(a, most, sizeof(*s->weight));
+    s->hops = bm_new_raw(a, most, sizeof(*s->hops));
+    s->byte_hops = bm_new_raw(a, most, sizeof(*s->byte_hops));
+    return s->each && s->at && s->weight && s->hops && s->byte_hops
                ? BOUMA_OK
                : BOUMA_ENOMEM;
 }
@@ -356,7 +363,7 @@ static int placer_init(struct placer *p, const bouma_allocator *a,
     p->rank_tiers = bm_new(a, (size_t)g->ranks, sizeof(*p->rank_tiers));
     if (!rc && (!p->rank_bytes || !p->rank_tiers))
         rc = BOUMA_ENOMEM;
-    return rc ? rc : make_room(p, most);
+    return rc ? rc : make_room(&p->sites, a, most);
 }
 
 /* The tier that a choice means. */

@@ -434,27 +434,6 @@ uint64_t bm_domain_moved(const struct bm_domain *d)
     return m.bytes;
 }
 
-int bm_domain_rounds(const struct bm_domain *d, int gatherer,
-                     struct bm_rounds *out)
-{
-    size_t first = d->first[gatherer], count = d->first[gatherer + 1] - first;
-
-    memset(out, 0, sizeof(*out));
-    out->a = d->a;
-    out->count = count;
-    out->start = bm_new(d->a, count + 1, sizeof(*out->start));
-    if (!out->start)
-        return BOUMA_ENOMEM;
-    for (size_t i = 0; i < count; i++) {
-        uint64_t bytes = d->cells[d->order[first + i]].bytes;
-
-        out->start[i + 1] = out->start[i] + bytes;
-        if (bytes > out->largest)
-            out->largest = bytes;
-    }
-    return BOUMA_OK;
-}
-
 uint64_t bm_domain_offset(const struct bm_domain *d, int gatherer, uint64_t at,
                           uint64_t *run)
 {

@@ -6,7 +6,8 @@
  * storage has no use for that, where what one gatherer's ranks have begins or
  * ends, so that it need not move. A cell goes to one gatherer: that of the
  * ranks which have most of it; unless this one has more than its share, then to
- * another. A gatherer's cells, one after the other, are its stream. */
+ * another. A gatherer's cells, one after the other, are its stream, and
+ * its rounds. */
 #ifndef BM_DOMAIN_H
 #define BM_DOMAIN_H
 
@@ -14,7 +15,6 @@
 #include <stdint.h>
 
 #include "base/memory.h"
-#include "plan/rounds.h"
 
 /* What rank 'rank' has: its segment number 'tag'. */
 struct bm_segment {
@@ -67,10 +67,6 @@ void bm_domain_release(struct bm_domain *d);
 
 /* The bytes that are declared but not gathered by the rank that has them. */
 uint64_t bm_domain_moved(const struct bm_domain *d);
-
-/* The rounds of a gatherer: its cells. */
-int bm_domain_rounds(const struct bm_domain *d, int gatherer,
-                     struct bm_rounds *out);
 
 /* Call 'each' with every stretch of segment 's' (a number in d->segments) that
  * lies in one cell: from byte 'from' of the segment on. It returns 0 to go on.

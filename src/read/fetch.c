@@ -13,6 +13,8 @@
 
 struct batch {
     const struct bm_fetch *fetch;
+    uint64_t *keys;   /* of all chunks, ascending */
+    uint8_t *wanted;  /* [subfiles], if the layout says in which they are */
     int fine, coarse; /* pieces; fine > coarse: no new ones are needed */
     struct bm_fetcher fetcher;
     const struct bm_section *section; /* of the subfile at hand */
@@ -204,7 +206,7 @@ static uint64_t chunk_bytes(const struct batch *b, size_t chunk)
 /* The chunks of one subfile, batch by batch. */
 static int fetch_source(struct batch *b, const size_t *chunks, size_t count)
 {
-    struct bm_trace *trace = b->fetch->step->ds->tracing.trace;
+    struct bm_trace *trace = b->fetch->step->ds->engine.tracing.trace;
     size_t first = 0;
     int rc = BOUMA_OK;
 
@@ -237,11 +239,10 @@ const struct bm_part_info *bm_step_part(const struct bouma_step *step,
 }
 
 /* Whether some of the chunks lie in the bounds of a subfile's part. */
-static int any_inside(const struct bm_object *o, const bouma_box *bounds,
-                      const uint64_t *keys, size_t count)
+static int any_inside(const struct batch *b, const bouma_box *bounds)
 {
-    for (size_t i = 0; i < count; i++) {
-        bouma_box box = bm_chunk_bounds(o, keys[i]);
+    for (size_t i = 0; i < b->fetch->count; i++) {
+        bouma_box box = bm_chunk_bounds(b->fetch->variable->object, b->keys[i]);
 
         if (bm_box_inside(&box, bounds))
             return 1;
@@ -249,22 +250,14 @@ static int any_inside(const struct bm_object *o, const bouma_box *bounds,
     return 0;
 }
 
-static int by_place(const void *left, const void *right)
-{
-    const size_t *a = left, *b = right;
-
-    return *a < *b ? -1 : *a > *b;
-}
-
 /* In the order of the file, so that batches are read in few pieces: that of the
- * table, unless the writer chose the places. */
+ * table, in which they come, unless the writer chose the places. */
 static int sort_chunks(const struct batch *b, const struct bm_head *head,
                        size_t *chunks, size_t n)
 {
     const bouma_allocator *a = b->fetch->step->ds->a;
     struct bm_keyed *placed;
 
-    qsort(chunks, n, sizeof(*chunks), by_place);
     if (!head->placed || !n)
         return BOUMA_OK;
     placed = bm_new_raw(a, n, sizeof(*placed));
@@ -288,7 +281,6 @@ static int find_chunks(struct batch *b, size_t file, size_t *chunks,
 {
     const struct bm_fetch *f = b->fetch;
     struct bm_source *source;
-    size_t n = 0;
     int rc = bm_step_source(f->step, file, &source);
 
     *found = 0;
@@ -296,50 +288,86 @@ static int find_chunks(struct batch *b, size_t file, size_t *chunks,
         return rc;
     b->fetcher.source = file;
     b->section = bm_head_section(&source->head, f->variable->id);
-    for (size_t k = 0; k < f->count && b->section; k++) {
-        int64_t at = bm_section_find(b->section, f->keys[k]);
+    if (b->section)
+        *found = bm_section_common(b->section, b->keys, f->count, chunks);
+    return sort_chunks(b, &source->head, chunks, *found);
+}
 
-        if (at >= 0)
-            chunks[n++] = (size_t)at;
+/* If the layout says which of the grid's files has a chunk: mark them. Others
+ * are not opened. BOUMA_OK or ENOMEM. */
+static int mark_files(struct batch *b)
+{
+    const struct bm_object *o = b->fetch->variable->object;
+    struct bm_chunking c = o->layout->chunking(o);
+    size_t files = b->fetch->step->manifest.count;
+
+    if (!c.calls->file)
+        return BOUMA_OK;
+    b->wanted = bm_new(b->fetch->step->ds->a, files, 1);
+    for (size_t i = 0; i < b->fetch->count && b->wanted; i++) {
+        int64_t file = c.calls->file(c.own, c.calls->find(c.own, b->keys[i]));
+
+        if ((size_t)file < files)
+            b->wanted[file] = 1;
     }
-    *found = n;
-    return sort_chunks(b, &source->head, chunks, n);
+    return b->wanted ? BOUMA_OK : BOUMA_ENOMEM;
+}
+
+/* The chunks that some subfile has, one subfile after the other. */
+static int fetch_files(struct batch *b, size_t *chunks)
+{
+    const struct bm_fetch *f = b->fetch;
+    const struct bm_manifest *m = &f->step->manifest;
+    size_t found = 0, file = 0; /* among those of the grid */
+    int rc = BOUMA_OK;
+
+    for (size_t i = 0; i < m->count && found < f->count && !rc; i++) {
+        const struct bm_part_info *part =
+            bm_step_part(f->step, i, f->variable->id);
+        size_t n = 0;
+
+        if (!part ||
+            !(b->wanted ? b->wanted[file++] : any_inside(b, &part->bounds)))
+            continue;
+        rc = find_chunks(b, i, chunks, &n);
+        found += n;
+        if (!rc)
+            rc = fetch_source(b, chunks, n);
+    }
+    if (rc || found == f->count)
+        return rc;
+    return bm_fail(&f->step->ds->error, BOUMA_EFORMAT,
+                   "step %" PRIu64 ": %zu of %zu chunks are in no subfile "
+                   "or in several",
+                   m->step,
+                   found < f->count ? f->count - found : found - f->count,
+                   f->count);
 }
 
 int bm_fetch(const struct bm_fetch *fetch)
 {
-    struct bouma_step *step = fetch->step;
-    const struct bouma_variable *variable = fetch->variable;
-    size_t count = fetch->count, found = 0;
-    size_t *chunks = bm_new_raw(step->ds->a, count, sizeof(*chunks));
-    struct batch b = {.fetch = fetch, .fetcher = {.step = step}};
-    int rc = chunks ? BOUMA_OK : no_memory(&b);
+    const bouma_allocator *a = fetch->step->ds->a;
+    const struct bm_object *o = fetch->variable->object;
+    size_t *chunks = bm_new_raw(a, fetch->count, sizeof(*chunks));
+    struct batch b = {.fetch = fetch, .fetcher = {.step = fetch->step}};
+    int rc;
 
-    step->open.busy++;
-    b.fine = bm_finest_piece(variable->object, fetch->fine);
-    b.coarse = fetch->coarse < variable->object->levels - 1
-                   ? bm_finest_piece(variable->object, fetch->coarse + 1) - 1
-                   : bm_pieces(variable->object) - 1;
-    for (size_t i = 0; i < step->manifest.count && found < count && !rc; i++) {
-        const struct bm_part_info *part = bm_step_part(step, i, variable->id);
-        size_t n = 0;
-
-        if (!part ||
-            !any_inside(variable->object, &part->bounds, fetch->keys, count))
-            continue;
-        rc = find_chunks(&b, i, chunks, &n);
-        found += n;
-        if (!rc)
-            rc = fetch_source(&b, chunks, n);
-    }
-    if (!rc && found != count)
-        rc = bm_fail(&step->ds->error, BOUMA_EFORMAT,
-                     "step %" PRIu64 ": %zu of %zu chunks are in no subfile "
-                     "or in several",
-                     step->manifest.step,
-                     found < count ? count - found : found - count, count);
+    fetch->step->open.busy++;
+    b.keys = bm_new_raw(a, fetch->count, sizeof(*b.keys));
+    if (b.keys && fetch->count)
+        memcpy(b.keys, fetch->keys, fetch->count * sizeof(*b.keys));
+    b.fine = bm_finest_piece(o, fetch->fine);
+    b.coarse = fetch->coarse < o->levels - 1
+                   ? bm_finest_piece(o, fetch->coarse + 1) - 1
+                   : bm_pieces(o) - 1;
+    rc = chunks && b.keys && !bm_keys_sort(&b.keys, fetch->count, a) &&
+                 !mark_files(&b)
+             ? fetch_files(&b, chunks)
+             : no_memory(&b);
     bm_fetcher_release(&b.fetcher);
-    bm_drop(step->ds->a, chunks);
-    step->open.busy--;
+    bm_drop(a, b.wanted);
+    bm_drop(a, b.keys);
+    bm_drop(a, chunks);
+    fetch->step->open.busy--;
     return rc;
 }

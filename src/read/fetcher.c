@@ -134,7 +134,7 @@ static int run_one(void *context, size_t i, size_t worker)
 {
     struct wave *w = context;
     struct bm_turn turn = turn_of(w, i, worker);
-    struct bm_trace *trace = w->step->ds->tracing.trace;
+    struct bm_trace *trace = w->step->ds->engine.tracing.trace;
     double begun = bm_trace_now(trace);
     int rc = w->work->run(w->work->context, &turn);
     size_t run = atomic_fetch_add(&w->run, 1) + 1;

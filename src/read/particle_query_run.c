@@ -37,7 +37,7 @@ static uint32_t row_of(const struct bm_object *set,
     uint32_t row = (uint32_t)component;
 
     for (int j = 1; set->variables[j] != v; j++)
-        if (set->variables[j]->present)
+        if (set->variables[j]->in_step.present)
             row += (uint32_t)set->variables[j]->components;
     return row;
 }

@@ -20,6 +20,7 @@ struct query {
     bouma_box box; /* lifted */
     struct entry *entries;
     size_t count;
+    size_t *places;      /* in the table of the subfile whose turn it is */
     bouma_range *ranges; /* [components], of the patch whose turn it is */
     uint64_t level_bytes[BM_MAX_LEVELS];
     struct bm_block_of_memory samples; /* of some patches */
@@ -85,6 +86,27 @@ static int decide(struct query *q, const struct bm_section *s, struct entry *e)
                          q->variable->object->levels - 1);
 }
 
+/* Look at the chunks of a subfile that are wanted. */
+static int look_at(struct query *q, size_t file, const struct bm_section *s,
+                   const uint64_t *keys, size_t count)
+{
+    size_t n = bm_section_common(s, keys, count, q->places);
+    int rc = BOUMA_OK;
+
+    for (size_t i = 0; i < n && !rc; i++) {
+        struct entry *e = &q->entries[q->count];
+
+        if (q->count == count)
+            return bm_fail(&q->step->ds->error, BOUMA_EFORMAT,
+                           "step %" PRIu64 ": a patch is in two subfiles",
+                           q->step->manifest.step);
+        *e = (struct entry){s->keys[q->places[i]], file, q->places[i], -1};
+        rc = decide(q, s, e);
+        q->count += e->level >= 0;
+    }
+    return rc;
+}
+
 /* Look at the tables of all subfiles that may matter. 'keys' are those of
  * the chunks that meet the box. */
 static int look(struct query *q, const uint64_t *keys, size_t count)
@@ -104,20 +126,8 @@ static int look(struct query *q, const uint64_t *keys, size_t count)
             continue;
         rc = bm_step_source(q->step, i, &source);
         s = rc ? NULL : bm_head_section(&source->head, q->variable->id);
-        for (size_t k = 0; k < count && s && !rc; k++) {
-            int64_t at = bm_section_find(s, keys[k]);
-            struct entry *e = &q->entries[q->count];
-
-            if (at < 0)
-                continue;
-            if (q->count == count)
-                return bm_fail(&q->step->ds->error, BOUMA_EFORMAT,
-                               "step %" PRIu64 ": a patch is in two subfiles",
-                               q->step->manifest.step);
-            *e = (struct entry){keys[k], i, (size_t)at, -1};
-            rc = decide(q, s, e);
-            q->count += e->level >= 0;
-        }
+        if (s)
+            rc = look_at(q, i, s, keys, count);
     }
     return rc;
 }
@@ -257,7 +267,8 @@ int bm_query(struct bouma_step *step, const struct bouma_variable *variable,
     step->open.busy++; /* while levels are chosen, too */
     q.entries = bm_new_raw(a, count + 1, sizeof(*q.entries));
     q.ranges = bm_new(a, (size_t)variable->components, sizeof(*q.ranges));
-    if (!q.entries || !q.ranges)
+    q.places = bm_new_raw(a, count, sizeof(*q.places));
+    if (!q.entries || !q.ranges || !q.places)
         rc = BOUMA_ENOMEM;
     if (rc)
         bm_fail(&step->ds->error, rc, "no memory to query");
@@ -276,6 +287,7 @@ int bm_query(struct bouma_step *step, const struct bouma_variable *variable,
     bm_drop(variable->object->a, keys);
     bm_drop(a, q.entries);
     bm_drop(a, q.ranges);
+    bm_drop(a, q.places);
     bm_drop(a, q.samples.data);
     return rc;
 }

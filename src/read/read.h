@@ -172,10 +172,12 @@ struct bouma_refinement {
     const struct bouma_variable *variable;
     bouma_box box;
     int level;
-    uint8_t *data;  /* dense, of the current level */
-    uint64_t *keys; /* [count], ascending */
-    size_t count;
-    uint8_t **kept; /* [count]: samples of 'level', which the next builds on */
+    uint8_t *data; /* dense, of the current level */
+    struct bm_refined {
+        uint64_t *keys; /* [count], ascending: chunks with samples of it */
+        size_t count;
+        uint8_t **kept; /* [count]: the samples, which the next builds on */
+    } chunks;
 };
 
 #endif

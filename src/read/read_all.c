@@ -30,7 +30,7 @@ struct group {
     int *owner;
     int64_t *mine;      /* chunks that this rank reads, ascending */
     uint64_t *keys;     /* of them */
-    size_t *first_part; /* of each, in collective.part_at */
+    size_t *first_part; /* of each, in stream.part_at */
     size_t mine_count;
 };
 
@@ -45,6 +45,25 @@ struct want {
     struct bm_footprint part;
 };
 
+/* What others want of this rank's chunks, in the stream that this rank reads for
+ * them. */
+struct stream {
+    uint64_t *part_at; /* where each part is in it */
+    size_t part_count;
+    struct place *rounds; /* the chunks with which its rounds begin */
+    uint64_t *round_at;
+    size_t round_count;
+    struct place rest; /* the chunk behind the last */
+};
+
+/* The chunks that are being fetched. */
+struct fetching {
+    struct group *group;
+    uint8_t *buffer; /* of a round that begins here in the stream: */
+    uint64_t buffer_at;
+    uint64_t done, total; /* chunks */
+};
+
 struct collective {
     struct bouma_step *step;
     const struct bm_read_request *requests;
@@ -54,24 +73,11 @@ struct collective {
     size_t group_count;
     struct bm_flow_builder flows;
     struct bm_pipe *pipe;
-    /* What others want of this rank's chunks: where it is in its stream, and
-     * the chunks with which its rounds begin; 'rest' is the one behind the
-     * last. */
-    uint64_t *part_at;
-    size_t part_count;
-    struct place *rounds;
-    uint64_t *round_at;
-    size_t round_count;
-    struct place rest;
+    struct stream stream;
     struct want *wants;
     size_t want_count;
     int shared; /* some chunk is wanted by several ranks */
-
-    /* While chunks are fetched: */
-    struct group *current;
-    uint8_t *buffer; /* of a round that begins here in the stream: */
-    uint64_t buffer_at;
-    uint64_t done, total; /* chunks */
+    struct fetching fetching;
 };
 
 static int by_group(const void *left, const void *right)
@@ -167,13 +173,13 @@ static size_t part_bytes(const struct bouma_variable *v,
  * are in the stream. */
 static int add_part(struct collective *c, int wanting, uint64_t bytes)
 {
-    uint64_t *grown =
-        bm_grow(c->step->ds->a, c->part_at, c->part_count, sizeof(*c->part_at));
+    uint64_t *grown = bm_grow(c->step->ds->a, c->stream.part_at,
+                              c->stream.part_count, sizeof(*c->stream.part_at));
 
     if (!grown)
         return BOUMA_ENOMEM;
-    c->part_at = grown;
-    grown[c->part_count++] = bm_flow_builder_add(
+    c->stream.part_at = grown;
+    grown[c->stream.part_count++] = bm_flow_builder_add(
         &c->flows, c->step->ds->comm->rank, wanting, bytes, 0);
     return BOUMA_OK;
 }
@@ -195,22 +201,22 @@ static int add_want(struct collective *c, int reader,
     return BOUMA_OK;
 }
 
-/* A round of this rank begins with a chunk; the first with all before it. */
-static int add_round(struct collective *c, struct place first)
+/* A round begins 'at' there, with a chunk; the first with all before it. */
+static int add_round(struct stream *s, const bouma_allocator *a, uint64_t at,
+                     struct place first)
 {
-    const bouma_allocator *a = c->step->ds->a;
     struct place *rounds =
-        bm_grow(a, c->rounds, c->round_count, sizeof(*rounds));
-    uint64_t *at = bm_grow(a, c->round_at, c->round_count, sizeof(*at));
+        bm_grow(a, s->rounds, s->round_count, sizeof(*rounds));
+    uint64_t *round_at =
+        bm_grow(a, s->round_at, s->round_count, sizeof(*round_at));
 
-    c->rounds = rounds ? rounds : c->rounds;
-    c->round_at = at ? at : c->round_at;
-    if (!rounds || !at)
+    s->rounds = rounds ? rounds : s->rounds;
+    s->round_at = round_at ? round_at : s->round_at;
+    if (!rounds || !round_at)
         return BOUMA_ENOMEM;
-    at[c->round_count] =
-        bm_flow_builder_bytes(&c->flows, c->step->ds->comm->rank);
-    rounds[c->round_count] = c->round_count ? first : (struct place){0, 0};
-    c->round_count++;
+    round_at[s->round_count] = at;
+    rounds[s->round_count] = s->round_count ? first : (struct place){0, 0};
+    s->round_count++;
     return BOUMA_OK;
 }
 
@@ -244,19 +250,21 @@ static int plan_chunk(struct collective *c, struct group *g, int64_t chunk)
     struct place place = {(size_t)(g - c->groups), g->mine_count};
 
     if (reader == me) {
-        g->first_part[g->mine_count] = c->part_count;
+        g->first_part[g->mine_count] = c->stream.part_count;
         g->keys[g->mine_count] = chunking->calls->key(chunking->own, chunk);
         g->mine[g->mine_count++] = chunk;
-        c->total++;
+        c->fetching.total++;
     }
     if (!bytes)
         return rc;
     c->shared = 1;
-    if (bm_flow_builder_fit(&c->flows, reader, bytes, ds->env.buffer_bytes) &&
+    if (bm_flow_builder_fit(&c->flows, reader, bytes,
+                            ds->engine.env.buffer_bytes) &&
         reader == me)
-        rc = add_round(c, place);
+        rc = add_round(&c->stream, ds->a, bm_flow_builder_bytes(&c->flows, me),
+                       place);
     if (reader == me)
-        c->rest = (struct place){place.group, place.chunk + 1};
+        c->stream.rest = (struct place){place.group, place.chunk + 1};
     for (int64_t k = g->partition.first[chunk];
          k < g->partition.first[chunk + 1] && !rc; k++) {
         const struct rank_request *w = &g->rank_requests[g->partition.part[k]];
@@ -357,7 +365,7 @@ static int give_to_group(void *context, const struct bm_decoding *d,
                          struct bm_error *error)
 {
     struct collective *c = context;
-    struct group *g = c->current;
+    struct group *g = c->fetching.group;
     const struct bouma_variable *v =
         c->step->schema.by_id[g->rank_requests[0].variable];
     const struct bm_chunking *chunking = &g->partition.chunking;
@@ -373,8 +381,10 @@ static int give_to_group(void *context, const struct bm_decoding *d,
         if (w->rank == c->step->ds->comm->rank) {
             bm_read_give(d, &c->requests[w->number]);
         } else if (part_bytes(v, &part)) {
-            struct bm_target target = dense_part(
-                v, &part, c->buffer + (c->part_at[next++] - c->buffer_at));
+            struct bm_target target =
+                dense_part(v, &part,
+                           c->fetching.buffer + (c->stream.part_at[next++] -
+                                                 c->fetching.buffer_at));
 
             v->object->layout->give(d, &target);
         }
@@ -402,13 +412,13 @@ static int fetch_range(struct collective *c, struct place from, struct place to)
                                  .count = end - first,
                                  .each = give_to_group,
                                  .context = c,
-                                 .before = c->done,
-                                 .total = c->total};
+                                 .before = c->fetching.done,
+                                 .total = c->fetching.total};
 
-        c->current = g;
+        c->fetching.group = g;
         if (end > first)
             rc = bm_fetch(&fetch);
-        c->done += end - first;
+        c->fetching.done += end - first;
     }
     return rc;
 }
@@ -421,16 +431,17 @@ static int load_round(void *context, uint64_t at, uint8_t *data, uint64_t bytes,
                       struct bm_error *error)
 {
     struct collective *c = context;
+    const struct stream *s = &c->stream;
     size_t round = 0;
     int rc;
 
     (void)bytes;
-    BM_BISECT(round, c->round_count, i, c->round_at[i] <= at);
-    c->buffer = data;
-    c->buffer_at = at;
-    rc = fetch_range(c, c->rounds[round],
-                     round + 1 < c->round_count ? c->rounds[round + 1]
-                                                : c->rest);
+    BM_BISECT(round, s->round_count, i, s->round_at[i] <= at);
+    c->fetching.buffer = data;
+    c->fetching.buffer_at = at;
+    rc = fetch_range(c, s->rounds[round],
+                     round + 1 < s->round_count ? s->rounds[round + 1]
+                                                : s->rest);
     return rc ? bm_fail(error, rc, "%s", c->step->ds->error.text) : rc;
 }
 
@@ -484,11 +495,11 @@ static int fetch_all(struct collective *c)
     int rc = BOUMA_OK;
 
     if (c->shared)
-        rc = bm_pipe_open(c->pipe, ds->comm, &ds->pool, rc, &ds->error);
+        rc = bm_pipe_open(c->pipe, ds->comm, &ds->engine.pool, rc, &ds->error);
     if (!rc && c->shared)
         rc = bm_pipe_run(c->pipe, 1, rc, &ds->error);
     if (!rc)
-        rc = fetch_range(c, c->rest, (struct place){c->group_count, 0});
+        rc = fetch_range(c, c->stream.rest, (struct place){c->group_count, 0});
     return rc;
 }
 
@@ -508,9 +519,9 @@ static void release(struct collective *c)
     }
     bm_drop(a, c->groups);
     bm_drop(a, c->rank_requests);
-    bm_drop(a, c->part_at);
-    bm_drop(a, c->rounds);
-    bm_drop(a, c->round_at);
+    bm_drop(a, c->stream.part_at);
+    bm_drop(a, c->stream.rounds);
+    bm_drop(a, c->stream.round_at);
     bm_drop(a, c->wants);
 }
 

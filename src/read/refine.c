@@ -1,6 +1,7 @@
 /* refine.c -- the same box at finer and finer levels, every byte read once.
- * The samples of the levels already read are kept, patch by patch, because the
- * next finer level is put together from them. */
+ * The samples of the levels already read are kept, chunk by chunk, because the
+ * next finer level is put together from them. A chunk is read from the first
+ * level on at which it has samples in the box. */
 #include <string.h>
 
 #include "base/search.h"
@@ -11,14 +12,14 @@ struct refining {
     int level; /* to which it goes */
     uint8_t *data;
     int64_t stride[3];
-    uint8_t **kept; /* [count], of the new level */
+    struct bm_refined chunks; /* of the new level */
 };
 
-static size_t find_chunk(const struct bouma_refinement *r, uint64_t key)
+static size_t find_chunk(const struct bm_refined *chunks, uint64_t key)
 {
     size_t at = 0;
 
-    BM_BISECT(at, r->count, i, r->keys[i] <= key);
+    BM_BISECT(at, chunks->count, i, chunks->keys[i] <= key);
     return at;
 }
 
@@ -39,7 +40,7 @@ static int refine_chunk(void *context, const struct bm_decoding *chunk,
         if (!samples)
             return bm_fail(error, BOUMA_ENOMEM, "no memory to refine");
         layout->keep(chunk, samples);
-        w->kept[find_chunk(r, chunk->key)] = samples;
+        w->chunks.kept[find_chunk(&w->chunks, chunk->key)] = samples;
     }
     memcpy(request.stride, w->stride, sizeof(request.stride));
     request.component_stride = (int64_t)bm_variable_value_size(r->variable);
@@ -49,59 +50,111 @@ static int refine_chunk(void *context, const struct bm_decoding *chunk,
 
 static const uint8_t *coarser_samples(void *context, uint64_t key)
 {
-    struct refining *w = context;
+    const struct bm_refined *chunks = &((struct refining *)context)->r->chunks;
 
-    return w->r->kept[find_chunk(w->r, key)];
+    return chunks->kept[find_chunk(chunks, key)];
 }
 
-static void forget(struct bouma_refinement *r, uint8_t **kept)
+static void forget(const struct bouma_refinement *r, struct bm_refined *chunks)
 {
-    for (size_t i = 0; i < r->count && kept; i++)
-        bm_drop(r->step->ds->a, kept[i]);
-    bm_drop(r->step->ds->a, kept);
+    for (size_t i = 0; i < chunks->count && chunks->kept; i++)
+        bm_drop(r->step->ds->a, chunks->kept[i]);
+    bm_drop(r->step->ds->a, chunks->kept);
+    bm_drop(r->variable->object->a, chunks->keys);
+    *chunks = (struct bm_refined){NULL, 0, NULL};
 }
 
-/* Chunks without samples at a coarse level may have some at a finer one: they
- * are in the list from the start, and their empty levels cost nothing. */
-static int go_to(struct bouma_refinement *r, int level, int coarse)
+/* The keys of the new level: those that the level before has, too, and then
+ * the others. How many there are of the first kind. */
+static size_t split_keys(uint64_t *out, const struct refining *w)
+{
+    const struct bm_refined *old = &w->r->chunks;
+    size_t shared = 0, other = 0, at = 0;
+
+    for (int others = 0; others < 2; others++) {
+        at = 0;
+        for (size_t i = 0; i < w->chunks.count; i++) {
+            uint64_t key = w->chunks.keys[i];
+            int is_old;
+
+            while (at < old->count && old->keys[at] < key)
+                at++;
+            is_old = at < old->count && old->keys[at] == key;
+            if (is_old && !others)
+                out[shared++] = key;
+            else if (!is_old && others)
+                out[shared + other++] = key;
+        }
+    }
+    return shared;
+}
+
+/* Chunks that the level before has, too, need one more level; others all from
+ * the coarsest on. */
+static int fetch_chunks(struct refining *w)
+{
+    struct bouma_refinement *r = w->r;
+    const bouma_allocator *a = r->step->ds->a;
+    uint64_t *keys = bm_new_raw(a, w->chunks.count, sizeof(*keys));
+    struct bm_fetch fetch = {.step = r->step,
+                             .variable = r->variable,
+                             .fine = w->level,
+                             .coarse = w->level,
+                             .keys = keys,
+                             .total = w->chunks.count,
+                             .each = refine_chunk,
+                             .coarser = coarser_samples,
+                             .context = w};
+    int rc;
+
+    if (!keys)
+        return bm_fail(&r->step->ds->error, BOUMA_ENOMEM,
+                       "no memory to refine");
+    fetch.count = split_keys(keys, w);
+    rc = fetch.count ? bm_fetch(&fetch) : BOUMA_OK;
+    fetch.before = fetch.count;
+    fetch.keys += fetch.count;
+    fetch.count = w->chunks.count - fetch.count;
+    fetch.coarse = r->variable->object->levels - 1;
+    if (!rc && fetch.count)
+        rc = bm_fetch(&fetch);
+    bm_drop(a, keys);
+    return rc;
+}
+
+static int go_to(struct bouma_refinement *r, int level)
 {
     struct bouma_dataset *ds = r->step->ds;
     struct bm_lattice l = bm_lattice_of(&r->box, level);
-    struct refining w = {r, level, NULL, {0, 0, 0}, NULL};
-    struct bm_fetch fetch = {.step = r->step,
-                             .variable = r->variable,
-                             .fine = level,
-                             .coarse = coarse,
-                             .keys = r->keys,
-                             .count = r->count,
-                             .each = refine_chunk,
-                             .coarser = coarser_samples,
-                             .context = &w};
+    struct refining w = {.r = r, .level = level};
     int64_t component_stride;
     uint64_t bytes = bm_lattice_samples(&l) *
                      bm_variable_value_size(r->variable) *
                      (uint64_t)r->variable->components;
-    int rc = BOUMA_OK;
+    int rc;
 
     if (bytes > ds->store.memory_limit)
         return bm_fail(
             &ds->error, BOUMA_ELIMIT,
             "the array would be larger than the option 'memory_limit' allows");
-    w.data = bm_new_raw(ds->a, (size_t)bytes, 1);
-    w.kept = bm_new(ds->a, r->count, sizeof(*w.kept));
-    if (!w.data || !w.kept)
-        rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to refine");
+    rc = bm_chunks_select(&w.chunks.keys, &w.chunks.count, r->variable->object,
+                          &r->box, level);
+    if (!rc) {
+        w.data = bm_new_raw(ds->a, (size_t)bytes, 1);
+        w.chunks.kept = bm_new(ds->a, w.chunks.count, sizeof(*w.chunks.kept));
+    }
     bm_memory_lift(w.stride, &component_stride, NULL, r->variable, l.count);
-    if (!rc)
-        rc = bm_fetch(&fetch);
+    rc = w.data && w.chunks.kept
+             ? fetch_chunks(&w)
+             : bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to refine");
     if (rc) {
-        forget(r, w.kept);
+        forget(r, &w.chunks);
         bm_drop(ds->a, w.data);
         return rc;
     }
-    forget(r, r->kept);
+    forget(r, &r->chunks);
     bm_drop(ds->a, r->data);
-    r->kept = w.kept;
+    r->chunks = w.chunks;
     r->data = w.data;
     r->level = level;
     return BOUMA_OK;
@@ -121,11 +174,7 @@ int bm_refinement_open(struct bouma_refinement **out, struct bouma_step *step,
     r->step = step;
     r->variable = variable;
     r->box = *lifted;
-    rc = bm_chunks_select(&r->keys, &r->count, variable->object, lifted, 0);
-    if (rc)
-        bm_fail(&step->ds->error, rc, "no memory to refine");
-    else
-        rc = go_to(r, level, variable->object->levels - 1);
+    rc = go_to(r, level);
     if (rc) {
         bm_refinement_free(r);
         return rc;
@@ -139,7 +188,7 @@ int bm_refinement_next(struct bouma_refinement *r)
     if (r->level == 0)
         return bm_fail(&r->step->ds->error, BOUMA_ENOTFOUND,
                        "level 0 is the finest there is");
-    return go_to(r, r->level - 1, r->level - 1);
+    return go_to(r, r->level - 1);
 }
 
 void bm_refinement_free(struct bouma_refinement *r)
@@ -149,8 +198,7 @@ void bm_refinement_free(struct bouma_refinement *r)
     if (!r)
         return;
     a = r->step->ds->a;
-    forget(r, r->kept);
-    bm_drop(r->variable->object->a, r->keys);
+    forget(r, &r->chunks);
     bm_drop(a, r->data);
     bm_drop(a, r);
 }

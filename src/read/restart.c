@@ -117,7 +117,7 @@ struct slice {
  */
 static uint64_t slice_places(const struct restart *r)
 {
-    uint64_t bytes = r->step->ds->env.buffer_bytes;
+    uint64_t bytes = r->step->ds->engine.env.buffer_bytes;
     uint64_t each = (r->sample + 1) * bm_bat_of(r->set)->detail.chunk;
 
     return bm_bat_of(r->set)->detail.chunk * (bytes > each ? bytes / each : 1);
@@ -407,8 +407,8 @@ static int make_pipe(struct restart *r, struct bm_flow_builder *flows)
         .context = r, .bytes = lane_room, .store = load_found};
 
     options.reading = 1;
-    return bm_flow_builder_pipe(flows, ds->env.buffer_bytes, &r->pipe, ds->comm,
-                                &options, &calls);
+    return bm_flow_builder_pipe(flows, ds->engine.env.buffer_bytes, &r->pipe,
+                                ds->comm, &options, &calls);
 }
 
 /* Collective. */
@@ -427,7 +427,7 @@ static int deliver(struct restart *r, struct bm_flow_builder *flows, int rc)
             make_pipe(r, flows))
             rc = no_memory(r);
     }
-    rc = bm_pipe_open(r->pipe, ds->comm, &ds->pool, rc, &ds->error);
+    rc = bm_pipe_open(r->pipe, ds->comm, &ds->engine.pool, rc, &ds->error);
     if (!rc)
         rc = bm_pipe_run(r->pipe, 1, rc, &ds->error);
     rc = bm_comm_agree(ds->comm, rc, &ds->error);

@@ -12,7 +12,7 @@
  * and is lost must not pass for one that never was. */
 static int tell_missing(struct bouma_dataset *ds, uint64_t step)
 {
-    const struct bm_step_list *have = &ds->steps;
+    const struct bm_step_list *have = &ds->found.steps;
     const char *path = ds->store.path;
     const struct bm_lost_step *lost = NULL;
     struct bm_error why = {0};
@@ -62,7 +62,7 @@ static int load_manifest(struct bouma_dataset *ds, uint64_t step,
 
     /* A step is there if it has a manifest: the list of all is for those that
      * have none, to tell what is wrong. */
-    if (!ds->listed) {
+    if (!ds->found.listed) {
         rc = bm_dataset_manifest(ds, step, out, &place, &why);
         if (rc != BOUMA_ENOTFOUND)
             return rc ? bm_fail(&ds->error, rc, "%s", why.text) : BOUMA_OK;
@@ -71,7 +71,7 @@ static int load_manifest(struct bouma_dataset *ds, uint64_t step,
         if (rc)
             return rc;
     }
-    if (!bm_step_list_find(&ds->steps, step))
+    if (!bm_step_list_find(&ds->found.steps, step))
         return tell_missing(ds, step);
     rc = bm_dataset_manifest(ds, step, out, &place, &why);
     if (rc == BOUMA_ENOTFOUND)
@@ -105,8 +105,8 @@ static int fill_step(struct bouma_step *s, struct bouma_dataset *ds,
     if (rc)
         return rc;
     /* What the list says came from the index, and may be of another time. */
-    if (bm_step_list_find(&ds->steps, step))
-        bm_step_list_put(&ds->steps,
+    if (bm_step_list_find(&ds->found.steps, step))
+        bm_step_list_put(&ds->found.steps,
                          (struct bm_step_entry){step, s->manifest.time,
                                                 s->manifest.generation});
     s->sources = bm_new(ds->a, s->manifest.count, sizeof(*s->sources));
@@ -302,15 +302,16 @@ int bm_step_is_current(const struct bouma_step *step, struct bm_store *place,
     return rc;
 }
 
-/* Load the head: it stands at both ends, and if one is damaged, or cannot be
- * read, the other serves. Of a file that was cut only the first is left. */
+/* Load the head: it stands at both ends (behind the front, if there is one), and
+ * if one is damaged, or cannot be read, the other serves. Of a file that was cut
+ * only the first is left. */
 static int load_any_head(struct bouma_step *step, size_t i, const char *full,
                          struct bm_error *error)
 {
     const struct bm_subfile_info *info = &step->manifest.subfiles[i];
     int is_cut = step->sources[i].bytes < info->file_bytes;
     struct bm_error why = {0}, again = {0};
-    int rc = load_head(step, i, 0, full, &why);
+    int rc = load_head(step, i, info->head_offset, full, &why);
 
     if (!is_cut &&
         (rc == BOUMA_EFORMAT || rc == BOUMA_EVERSION || rc == BOUMA_EIO))
@@ -352,7 +353,7 @@ static int open_source(struct bouma_step *step, size_t i,
     if (!rc && s->bytes != info->file_bytes) {
         *is_cut |= s->bytes < info->file_bytes;
         if (!cut_will_do || s->bytes > info->file_bytes ||
-            s->bytes < info->head_bytes)
+            s->bytes < info->head_offset + info->head_bytes)
             rc = bm_fail(error, BOUMA_EFORMAT,
                          "%s: has %" PRIu64 " bytes where %" PRIu64
                          " were written; the file is damaged",

@@ -2,6 +2,7 @@
 #include "store/identity.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
@@ -207,8 +208,16 @@ static int last_below(struct bm_store *s, uint64_t bound, uint32_t *last,
     return rc ? bm_fail(error, rc, "%s", why.text) : BOUMA_OK;
 }
 
+/* Whether a file that failed so when it was loaded is not there. */
+static int is_no_file(struct bm_store *s, const char *name, int rc)
+{
+    return rc == BOUMA_ENOTFOUND ||
+           (rc == BOUMA_EFORMAT && bm_store_is_no_file(s, name));
+}
+
 /* What is known of the writer of an epoch, as text; "" if it has not signed. One
- * that closed the dataset on a full disk has it in the file 'closed'. */
+ * that closed the dataset on a full disk has it in the file 'closed'. What is no
+ * file is no signature, and nobody can sign in its place. */
 static int owner_of(struct bm_store *s, uint32_t epoch, char *text,
                     size_t bytes, struct bm_error *error)
 {
@@ -221,7 +230,7 @@ static int owner_of(struct bm_store *s, uint32_t epoch, char *text,
     bm_name_epoch_owner(name, epoch);
     bm_buffer_init(&b, s->a);
     rc = bm_store_load(s, name, &b, 4096, &why);
-    if (rc == BOUMA_ENOTFOUND) {
+    if (is_no_file(s, name, rc)) {
         bm_error_clear(&why);
         bm_name_epoch_closed(name, epoch);
         rc = bm_store_load(s, name, &b, 4096, &why);
@@ -231,7 +240,7 @@ static int owner_of(struct bm_store *s, uint32_t epoch, char *text,
 
         memcpy(text, b.data, n);
         text[n] = 0;
-    } else if (rc == BOUMA_ENOTFOUND) {
+    } else if (is_no_file(s, name, rc)) {
         rc = BOUMA_OK;
     } else {
         bm_fail(error, rc, "%s", why.text);
@@ -381,6 +390,21 @@ int bm_epoch_last(struct bm_store *s, uint32_t *last, struct bm_error *error)
     return last_below(s, ALL, last, error);
 }
 
+int bm_epoch_after(const char *path, uint32_t epoch, uint32_t *next,
+                   struct bm_error *error)
+{
+    *next = epoch;
+    if (epoch == UINT32_MAX)
+        return bm_fail(error, BOUMA_ELIMIT,
+                       "%s: no epochs are left: a writer has claimed %" PRIu32
+                       ", the last one, so nothing more can be written here; "
+                       "if it was none, remove " BM_NAME_EPOCHS "/%" PRIu32
+                       " in it",
+                       path, epoch, epoch);
+    ++*next;
+    return BOUMA_OK;
+}
+
 /* Writers that have claimed an epoch and left no file cannot be known. With a
  * gap for them nobody gets the epoch of one that may still run, and its next
  * commit finds that it was taken over. */
@@ -470,12 +494,11 @@ int bm_epoch_claim(struct bm_store *s, uint32_t *epoch, int force, char *note,
         rc = bm_epoch_last(s, &last, error);
         if (!rc)
             rc = check_before(s, ALL, force, note, note_bytes, error);
-        if (!rc && last == UINT32_MAX)
-            rc =
-                bm_fail(error, BOUMA_ELIMIT, "%s: no epochs are left", s->path);
+        if (!rc)
+            rc = bm_epoch_after(s->path, last, &next, error);
         if (rc)
             return rc;
-        next = last + 1 > least ? last + 1 : least;
+        next = next > least ? next : least;
         bm_name_epoch(name, next);
         code = s->io->make_dir(s->io->user, s->root, name);
     }

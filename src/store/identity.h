@@ -19,6 +19,11 @@ void bm_identity_random(uint8_t id[16]);
 /* The last epoch that was claimed; 0 if there is none. */
 int bm_epoch_last(struct bm_store *s, uint32_t *last, struct bm_error *error);
 
+/* The one after 'epoch'. ELIMIT if that is the last there is: the first one does
+ * not come again. */
+int bm_epoch_after(const char *path, uint32_t epoch, uint32_t *next,
+                   struct bm_error *error);
+
 /* If the directory of epochs is lost: one beyond *epoch and beyond those of all
  * writers that have left files, with room for some that have not. What could
  * not be looked at does not count, and its failure comes back. */

@@ -5,8 +5,6 @@
 
 #include "base/hash.h"
 
-#define INDEX_NEW "index.tmp"
-
 void bm_step_list_init(struct bm_step_list *list, const bouma_allocator *a)
 {
     memset(list, 0, sizeof(*list));
@@ -276,29 +274,38 @@ int bm_index_load(struct bm_store *s, const uint8_t id[16],
 }
 
 static int append(struct bm_store *s, const uint8_t id[16],
-                  const struct bm_step_entry *entry, int sync,
+                  const struct bm_step_entry *entries, size_t count, int sync,
                   struct bm_error *error)
 {
-    uint8_t record[2 * BM_INDEX_RECORD] = {0};
+    struct bm_buffer b;
     struct bm_file f;
     uint64_t bytes = 0;
-    size_t gap = 0;
     int rc, closed;
 
     rc = bm_file_open(&f, s, BM_NAME_INDEX, BOUMA_OPEN_APPEND, error);
     if (rc)
         return rc;
+    bm_buffer_init(&b, s->a);
     rc = bm_file_size(&f, &bytes, error);
     /* An append that failed half way may have left a part of a record, behind
      * which no reader would look for the next one. */
-    if (bytes % BM_INDEX_RECORD)
-        gap = BM_INDEX_RECORD - (size_t)(bytes % BM_INDEX_RECORD);
-    bm_index_encode(record + gap, entry, id);
+    for (; bytes % BM_INDEX_RECORD; bytes++)
+        bm_put_u8(&b, 0);
+    for (size_t i = 0; i < count; i++) {
+        uint8_t *record = bm_buffer_extend(&b, BM_INDEX_RECORD);
+
+        if (record)
+            bm_index_encode(record, &entries[i], id);
+    }
+    if (!rc && b.failed)
+        rc = bm_fail(error, BOUMA_ENOMEM, "%s: no memory for the index",
+                     s->path);
     if (!rc)
-        rc = bm_file_write(&f, record, gap + BM_INDEX_RECORD, 0, error);
+        rc = bm_file_write(&f, b.data, b.size, 0, error);
     if (!rc && sync)
         rc = bm_file_sync(&f, error);
     closed = bm_file_close(&f, error);
+    bm_buffer_release(&b);
     return rc ? rc : closed;
 }
 
@@ -307,24 +314,33 @@ void bm_index_append(struct bm_store *s, const uint8_t id[16],
 {
     struct bm_error ignored = {0};
 
-    append(s, id, entry, 0, &ignored);
+    append(s, id, entry, 1, 0, &ignored);
 }
 
-int bm_index_forget(struct bm_store *s, const uint8_t id[16], uint64_t step,
-                    struct bm_error *error)
+int bm_index_forget_all(struct bm_store *s, const uint8_t id[16],
+                        const struct bm_step_list *steps,
+                        struct bm_error *error)
 {
-    struct bm_step_entry entry = {step, 0, {0, 0}};
-    int rc = append(s, id, &entry, 1, error);
+    int rc = append(s, id, steps->entries, steps->count, 1, error);
 
     /* The name, too: it may be that of a file whose writer was killed before
      * it was durable, and an older one would come back in its place. */
     return rc ? rc : bm_store_sync_dir(s, "", error);
 }
 
+int bm_index_forget(struct bm_store *s, const uint8_t id[16], uint64_t step,
+                    struct bm_error *error)
+{
+    struct bm_step_entry entry = {step, 0, {0, 0}};
+    struct bm_step_list one = {.entries = &entry, .count = 1};
+
+    return bm_index_forget_all(s, id, &one, error);
+}
+
 void bm_index_remove(struct bm_store *s)
 {
     bm_store_remove(s, BM_NAME_INDEX);
-    bm_store_remove(s, INDEX_NEW);
+    bm_store_remove(s, BM_NAME_INDEX_NEW);
 }
 
 int bm_index_rebuild(struct bm_store *s, const uint8_t id[16],
@@ -345,11 +361,11 @@ int bm_index_rebuild(struct bm_store *s, const uint8_t id[16],
     if (b.failed)
         rc = bm_fail(error, BOUMA_ENOMEM, "%s: no memory for the index",
                      s->path);
-    bm_store_remove(s, INDEX_NEW);
+    bm_store_remove(s, BM_NAME_INDEX_NEW);
     if (!rc)
-        rc = bm_store_save(s, INDEX_NEW, b.data, b.size, 1, error);
+        rc = bm_store_save(s, BM_NAME_INDEX_NEW, b.data, b.size, 1, error);
     if (!rc)
-        rc = bm_store_publish(s, INDEX_NEW, BM_NAME_INDEX, 1, error);
+        rc = bm_store_publish(s, BM_NAME_INDEX_NEW, BM_NAME_INDEX, 1, error);
     /* Else the old file could come back after what is appended to this one. */
     if (!rc)
         rc = bm_store_sync_dir(s, "", error);

@@ -80,6 +80,10 @@ void bm_index_append(struct bm_store *s, const uint8_t id[16],
  * it, and its manifest is asked. The entry has then generation 0. */
 int bm_index_forget(struct bm_store *s, const uint8_t id[16], uint64_t step,
                     struct bm_error *error);
+/* The same for many at once; all their entries have generation 0. */
+int bm_index_forget_all(struct bm_store *s, const uint8_t id[16],
+                        const struct bm_step_list *steps,
+                        struct bm_error *error);
 /* Remove it, of a dataset that is to go. */
 void bm_index_remove(struct bm_store *s);
 /* Write it anew and put it in the place of the old one, durably. Entries of

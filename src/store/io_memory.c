@@ -22,7 +22,7 @@ struct node {
 
 struct memory {
     bouma_io io;
-    pthread_mutex_t lock; /* recursive: a list may be asked for in a list */
+    pthread_mutex_t lock;
     struct node *nodes;
 };
 
@@ -150,25 +150,47 @@ static int memory_make_dir(void *user, void *root, const char *name)
     return add(user, join(((struct root *)root)->path, name), 1, NULL);
 }
 
-static int memory_list(void *user, void *root, const char *name,
-                       int (*each)(void *context, const char *entry),
-                       void *context)
+/* Whether a node is right in the directory of this path; its name there. */
+static const char *name_in(const struct node *node, const char *path)
+{
+    size_t length = strlen(path);
+
+    if (!node->path || strncmp(node->path, path, length) ||
+        node->path[length] != '/' || strchr(node->path + length + 1, '/'))
+        return NULL;
+    return node->path + length + 1;
+}
+
+/* Copies of the names of what is in a directory, each with its 0, one after the
+ * other: the caller frees *out, after a failure too. */
+static int memory_list(void *user, void *root, const char *name, char **out,
+                       size_t *bytes)
 {
     struct memory *m = user;
     int code;
     struct node *dir = find_in(m, root, name, &code);
-    size_t length;
+    size_t room = 0;
 
-    if (!dir)
-        return code;
-    if (!dir->is_dir)
-        return ENOTDIR;
-    length = strlen(dir->path);
-    for (struct node *n = m->nodes; n && !code; n = n->next)
-        if (n->path && !strncmp(n->path, dir->path, length) &&
-            n->path[length] == '/' && !strchr(n->path + length + 1, '/'))
-            code = each(context, n->path + length + 1);
-    return code;
+    *out = NULL;
+    *bytes = 0;
+    if (!dir || !dir->is_dir)
+        return dir ? ENOTDIR : code;
+    for (struct node *n = m->nodes; n; n = n->next) {
+        const char *entry = name_in(n, dir->path);
+        size_t more = entry ? strlen(entry) + 1 : 0;
+
+        if (*bytes + more > room) {
+            char *grown = realloc(*out, room = 2 * (*bytes + more));
+
+            if (!grown)
+                return ENOMEM;
+            *out = grown;
+        }
+        if (entry)
+            memcpy(*out + *bytes, entry, more);
+        *bytes += more;
+    }
+    return 0;
 }
 
 static int memory_sync_dir(void *user, void *root, const char *name)
@@ -238,22 +260,19 @@ static int memory_remove(void *user, void *root, const char *name)
     return 0;
 }
 
-static int any_entry(void *context, const char *entry)
-{
-    (void)context;
-    (void)entry;
-    return ENOTEMPTY;
-}
-
 static int memory_remove_dir(void *user, void *root, const char *name)
 {
-    int code = memory_list(user, root, name, any_entry, NULL);
-    struct node *node = code ? NULL : find_in(user, root, name, &code);
+    struct memory *m = user;
+    int code;
+    struct node *dir = find_in(m, root, name, &code);
 
-    if (!node)
-        return code;
-    free(node->path);
-    node->path = NULL;
+    if (!dir || !dir->is_dir)
+        return dir ? ENOTDIR : code;
+    for (struct node *n = m->nodes; n; n = n->next)
+        if (name_in(n, dir->path))
+            return ENOTEMPTY;
+    free(dir->path);
+    dir->path = NULL;
     return 0;
 }
 
@@ -398,12 +417,22 @@ static int locked_make_dir(void *user, void *root, const char *name)
     return unlock(user, memory_make_dir(user, root, name));
 }
 
+/* What is called back may ask for another list, or have a lock of its own that
+ * others have while they wait for this one. */
 static int locked_list(void *user, void *root, const char *name,
                        int (*each)(void *context, const char *entry),
                        void *context)
 {
+    char *names;
+    size_t bytes;
+    int code;
+
     lock(user);
-    return unlock(user, memory_list(user, root, name, each, context));
+    code = unlock(user, memory_list(user, root, name, &names, &bytes));
+    for (size_t at = 0; at < bytes && !code; at += strlen(names + at) + 1)
+        code = each(context, names + at);
+    free(names);
+    return code;
 }
 
 static int locked_sync_dir(void *user, void *root, const char *name)
@@ -461,21 +490,11 @@ static int locked_write(void *user, void *file, const void *data, size_t bytes,
 bouma_io *bouma_io_memory_new(void)
 {
     struct memory *m = calloc(1, sizeof(*m));
-    pthread_mutexattr_t recursive;
 
-    if (!m)
-        return NULL;
-    if (pthread_mutexattr_init(&recursive)) {
+    if (!m || pthread_mutex_init(&m->lock, NULL)) {
         free(m);
         return NULL;
     }
-    pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
-    if (pthread_mutex_init(&m->lock, &recursive)) {
-        pthread_mutexattr_destroy(&recursive);
-        free(m);
-        return NULL;
-    }
-    pthread_mutexattr_destroy(&recursive);
     m->io = (bouma_io){
         .size = sizeof(bouma_io),
         .user = m,

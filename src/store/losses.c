@@ -368,18 +368,28 @@ static int load_entry(void *context, const char *entry)
     return l->rc != BOUMA_OK; /* stops the listing */
 }
 
+/* Go through lost/. If it is missing, or a file, there is nothing in it. */
+static int list_lost(struct bm_store *s,
+                     int (*each)(void *context, const char *entry),
+                     void *context, struct bm_error *error)
+{
+    struct bm_error why = {0};
+    int rc = bm_store_list(s, BM_NAME_LOST, each, context, &why);
+
+    if (!rc || rc == BOUMA_ENOTFOUND || bm_store_exists(s, BM_NAME_LOST))
+        return BOUMA_OK;
+    return bm_fail(error, rc, "%s", why.text);
+}
+
 int bm_losses_load(struct bm_store *s, const uint8_t id[16],
                    struct bm_loss_list *list, struct bm_error *error)
 {
     struct loader l = {s, id, list, error, BOUMA_OK};
-    struct bm_error why = {0};
-    int rc = bm_store_list(s, BM_NAME_LOST, load_entry, &l, &why);
+    int rc;
 
+    rc = list_lost(s, load_entry, &l, error);
     bm_losses_sort(list);
-    if (l.rc)
-        return l.rc;
-    return rc && rc != BOUMA_ENOTFOUND ? bm_fail(error, rc, "%s", why.text)
-                                       : BOUMA_OK;
+    return l.rc ? l.rc : rc;
 }
 
 int bm_losses_save(struct bm_store *s, const uint8_t id[16],
@@ -449,12 +459,10 @@ static int remove_beyond(void *context, const char *entry)
 int bm_losses_truncate(struct bm_store *s, int64_t last, struct bm_error *error)
 {
     struct truncation t = {.s = s, .last = last};
-    struct bm_error why = {0};
-    int rc = bm_store_list(s, BM_NAME_LOST, remove_beyond, &t, &why);
+    int rc = list_lost(s, remove_beyond, &t, error);
 
     if (rc)
-        return rc == BOUMA_ENOTFOUND ? BOUMA_OK
-                                     : bm_fail(error, rc, "%s", why.text);
+        return rc;
     if (t.left[0])
         return bm_fail(error, BOUMA_EIO, "%s/%s: could not be removed", s->path,
                        t.left);

@@ -90,14 +90,16 @@ int bm_store_is_no_file(struct bm_store *s, const char *name);
 
 /* ---- names, derived from integers only ---------------------------------- */
 
-#define BM_NAME_DATASET     "DATASET"
-#define BM_NAME_DATASET_NEW "DATASET.tmp."
-#define BM_NAME_CLOBBERED   BM_NAME_DATASET_NEW "clobbered"
-#define BM_NAME_EPOCHS      "epochs"
-#define BM_NAME_STEPS       "steps"
-#define BM_NAME_INDEX       "index"
-#define BM_NAME_LOST        "lost"
-#define BM_NAME_TRUNCATIONS "truncations"
+#define BM_NAME_DATASET         "DATASET"
+#define BM_NAME_DATASET_NEW     "DATASET.tmp."
+#define BM_NAME_CLOBBERED       BM_NAME_DATASET_NEW "clobbered"
+#define BM_NAME_EPOCHS          "epochs"
+#define BM_NAME_STEPS           "steps"
+#define BM_NAME_INDEX           "index"
+#define BM_NAME_INDEX_NEW       BM_NAME_INDEX ".tmp"
+#define BM_NAME_LOST            "lost"
+#define BM_NAME_TRUNCATIONS     "truncations"
+#define BM_NAME_TRUNCATIONS_NEW BM_NAME_TRUNCATIONS ".tmp"
 
 /* Which writing of a step: the epoch of its writer, and the attempt in it. */
 struct bm_generation {

@@ -7,7 +7,6 @@
 #include "store/envelope.h"
 #include "store/identity.h"
 
-#define NAME_NEW   BM_NAME_TRUNCATIONS ".tmp"
 #define ITEM_BYTES 16
 
 void bm_truncations_init(struct bm_truncations *t, const bouma_allocator *a)
@@ -172,15 +171,18 @@ static int save(struct bm_store *s, const uint8_t id[16],
     bm_buffer_init(&b, s->a);
     bm_truncations_encode(&b, t, id);
     if (b.failed)
-        rc = bm_fail(error, BOUMA_ENOMEM, NAME_NEW ": no memory");
+        rc =
+            bm_fail(error, BOUMA_ENOMEM, BM_NAME_TRUNCATIONS_NEW ": no memory");
     if (!rc) {
-        bm_store_remove(s, NAME_NEW); /* of one who was killed */
-        rc = bm_store_save(s, NAME_NEW, b.data, b.size, 1, error);
+        bm_store_remove(s, BM_NAME_TRUNCATIONS_NEW); /* of one who was killed */
+        rc =
+            bm_store_save(s, BM_NAME_TRUNCATIONS_NEW, b.data, b.size, 1, error);
     }
     if (!rc)
         rc = bm_epoch_check(s, epoch, error);
     if (!rc)
-        rc = bm_store_publish(s, NAME_NEW, BM_NAME_TRUNCATIONS, 1, error);
+        rc = bm_store_publish(s, BM_NAME_TRUNCATIONS_NEW, BM_NAME_TRUNCATIONS,
+                              1, error);
     bm_buffer_release(&b);
     return rc;
 }
@@ -211,8 +213,8 @@ int bm_truncations_record(struct bm_store *s, const uint8_t id[16],
 
 int bm_truncations_remove(struct bm_store *s)
 {
-    bm_store_remove(s, NAME_NEW);
+    bm_store_remove(s, BM_NAME_TRUNCATIONS_NEW);
     bm_store_remove(s, BM_NAME_TRUNCATIONS);
-    return bm_store_is_absent(s, NAME_NEW) &&
+    return bm_store_is_absent(s, BM_NAME_TRUNCATIONS_NEW) &&
            bm_store_is_absent(s, BM_NAME_TRUNCATIONS);
 }

@@ -179,7 +179,8 @@ static void tell_outliers(struct bouma_dataset *ds, struct bouma_variable *v)
         "of its values lie within %.4g: outliers make the range, and little "
         "may be left of the others; use an absolute tolerance, or remove the "
         "outliers",
-        v->object->name, v->name, ds->step, v->bound, v->tolerance, v->span);
+        v->object->name, v->name, ds->given.step, v->bound, v->tolerance,
+        v->span);
 }
 
 /* ---- all ranks ---------------------------------------------------------- */

@@ -142,8 +142,8 @@ static int place_in_order(struct bm_particle_plan *plan,
 static int place_by_cost(struct bm_particle_plan *plan, struct bm_set_plan *set,
                          const struct bouma_dataset *ds)
 {
-    struct bm_place_task task =
-        bm_io_environment_place_task(&ds->env, &ds->options, ds->comm->size);
+    struct bm_place_task task = bm_io_environment_place_task(
+        &ds->engine.env, &ds->options, ds->comm->size);
     struct bm_gathering g = {.files = set->files.files,
                              .ranks = ds->comm->size,
                              .first = set->first_delivery};

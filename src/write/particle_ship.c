@@ -310,7 +310,7 @@ static int route_file(struct bm_particle_write *p,
         &set->deliveries[set->first_delivery[file]];
     const struct bm_delivery *end =
         &set->deliveries[set->first_delivery[file + 1]];
-    uint64_t buffer = p->ds->env.buffer_bytes, bytes = 0, rounds;
+    uint64_t buffer = p->ds->engine.env.buffer_bytes, bytes = 0, rounds;
     uint64_t slack =
         (uint64_t)(end - first) * set->bytes; /* shares are whole */
     int rc = BOUMA_OK;
@@ -434,7 +434,7 @@ int bm_particles_exchange(struct bm_particle_write *p)
     int rc = BOUMA_OK;
 
     if (p->shipped_bytes)
-        rc = bm_pipe_open(p->pipe, ds->comm, &ds->pool, rc, &ds->error);
+        rc = bm_pipe_open(p->pipe, ds->comm, &ds->engine.pool, rc, &ds->error);
     for (size_t i = 0; i < p->particle_file_count && !rc; i++) {
         const struct bm_particle_file *b = &p->particle_files[i];
         const struct bm_set_plan *set = b->set;

@@ -42,7 +42,7 @@ static void weigh(struct candidate *c, const struct bm_write_plan *plan)
         for (int64_t p = 0; p < g->chunking.count; p++)
             for (size_t j = 0; j < g->count; j++)
                 c[g->of[j] - plan->decompositions].weight[g->order[p]] +=
-                    plan->times[n++];
+                    plan->times.each[n++];
     }
 }
 
@@ -102,18 +102,18 @@ int bm_plan_balance(struct bm_write_plan *plan, int ranks, int rank,
     int rc = BOUMA_OK;
 
     *changed = 0;
-    if (!plan->timed)
+    if (!plan->times.known)
         return BOUMA_OK;
-    if (plan->pause) {
-        plan->pause--;
+    if (plan->times.pause) {
+        plan->times.pause--;
         return BOUMA_OK;
     }
     load = bm_new(plan->a, (size_t)ranks, sizeof(*load));
     if (!load)
         return BOUMA_ENOMEM;
     for (size_t i = 0; i < plan->chunks; i++) {
-        load[plan->owner[i]] += plan->times[i];
-        total += plan->times[i];
+        load[plan->owner[i]] += plan->times.each[i];
+        total += plan->times.each[i];
     }
     before = largest(load, ranks);
     /* Times are never twice the same: a tenth is not worth a search, and other
@@ -128,7 +128,7 @@ int bm_plan_balance(struct bm_write_plan *plan, int ranks, int rank,
     if (*changed)
         rc = take_owners(plan, c, ranks, rank);
     else
-        plan->pause = PAUSE;
+        plan->times.pause = PAUSE;
 out:
     free_candidates(c, plan);
     bm_drop(plan->a, load);

@@ -46,15 +46,14 @@ struct bm_prediction {
 int bm_predict_possible(const struct bm_write_job *job)
 {
     return job->ds->options.predict == BOUMA_PREDICT_ON &&
-           job->plan.grids->known && job->plan.grids->chunks;
+           job->plan.grids->sizes.known && job->plan.grids->chunks;
 }
 
 /* What a chunk may have: somewhat more than it had. */
-static uint64_t guess_room(const struct bm_write_job *job, size_t chunk)
+static uint64_t guess_room(const struct bm_write_plan *plan, size_t chunk)
 {
-    const struct bouma_variable *v =
-        bm_plan_chunk(job->plan.grids, chunk).variable;
-    uint64_t had = job->plan.grids->sizes[chunk];
+    const struct bouma_variable *v = bm_plan_chunk(plan, chunk).variable;
+    uint64_t had = plan->sizes.each[chunk];
 
     return bm_codec_find((int)v->codec)->sized ? had : had + had / 16 + 16;
 }
@@ -92,7 +91,7 @@ size_t bm_predict_misfits(const struct bm_write_job *job)
  * this rank looks after them only between two chunks. */
 static int divide_buffers(const struct bm_write_job *job)
 {
-    uint64_t buffer = job->ds->env.buffer_bytes, largest = 1;
+    uint64_t buffer = job->ds->engine.env.buffer_bytes, largest = 1;
 
     for (size_t i = 0; i < job->plan.grids->chunks; i++)
         if (bm_predict_slot_bytes(job, i) > largest)
@@ -139,9 +138,9 @@ int bm_predict_begin(struct bm_write_job *job)
             rc = BOUMA_ENOMEM;
     }
     for (size_t i = 0; i < job->plan.grids->chunks && !rc; i++) {
-        job->plan.bytes[i] = job->plan.grids->sizes[i];
-        job->plan.size_bytes[i] = job->plan.grids->size_bytes[i];
-        p->room[i] = guess_room(job, i);
+        job->plan.bytes[i] = job->plan.grids->sizes.each[i];
+        job->plan.size_bytes[i] = job->plan.grids->sizes.size_bytes[i];
+        p->room[i] = guess_room(job->plan.grids, i);
     }
     if (!rc) {
         p->division = divide_buffers(job);
@@ -256,7 +255,7 @@ int bm_predict_carry_out(struct bm_write_job *job)
 static int make_stages(struct bm_write_job *job)
 {
     struct bm_prediction *p = job->plan.prediction;
-    uint64_t buffer = job->ds->env.buffer_bytes;
+    uint64_t buffer = job->ds->engine.env.buffer_bytes;
     size_t room = buffer < STAGE_BYTES ? (size_t)buffer : STAGE_BYTES;
     size_t levels = 1;
 
@@ -274,27 +273,34 @@ static int make_stages(struct bm_write_job *job)
     return BOUMA_OK;
 }
 
+/* What the levels of a file had of its bytes in the last step; NULL: this rank
+ * did not write it. */
+static const struct bm_level_share *
+find_share(const struct bm_plan_sizes *sizes, uint32_t file)
+{
+    size_t at = 0;
+
+    BM_BISECT(at, sizes->share_count, k, sizes->shares[k].file <= file);
+    return at < sizes->share_count && sizes->shares[at].file == file
+               ? &sizes->shares[at]
+               : NULL;
+}
+
 /* The bytes that each of this rank's files will have, and how its levels shared
  * them when it had that number the last time. */
 int bm_predict_rooms(struct bm_write_job *job)
 {
-    const struct bm_write_plan *plan = job->plan.grids;
     int rc = BOUMA_OK;
 
     for (size_t i = 0; i < job->held.subfile_count && !rc; i++) {
         struct bm_subfile *f = &job->held.subfiles[i];
         const size_t *first = job->plan.files.first + f->head.subfile;
-        const struct bm_level_share *share = NULL;
+        const struct bm_level_share *share =
+            find_share(&job->plan.grids->sizes, f->head.subfile);
         uint64_t expected = 0;
-        size_t known = 0;
 
         for (size_t t = first[0]; t < first[1]; t++)
             expected += job->plan.bytes[job->plan.files.chunk[t]];
-        BM_BISECT(known, plan->share_count, k,
-                  plan->shares[k].file <= f->head.subfile);
-        if (known < plan->share_count &&
-            plan->shares[known].file == f->head.subfile)
-            share = &plan->shares[known];
         rc = bm_subfile_make_rooms(f, job->ds, expected,
                                    share ? share->bytes : NULL);
     }
@@ -411,7 +417,8 @@ int bm_predict_ship_misfits(struct bm_write_job *job, int rc)
     job->transit.cargo = BM_MISFITS;
     if (!rc)
         rc = bm_ship_plan(job);
-    rc = bm_pipe_open(job->transit.pipe, ds->comm, &ds->pool, rc, &ds->error);
+    rc = bm_pipe_open(job->transit.pipe, ds->comm, &ds->engine.pool, rc,
+                      &ds->error);
     if (rc)
         return rc;
     place_misfits(job);
@@ -429,30 +436,31 @@ int bm_predict_settle(struct bm_write_job *job, int rc)
 
 int bm_predict_reserve(struct bm_write_job *job)
 {
-    struct bm_write_plan *plan = job->plan.grids;
+    struct bm_plan_sizes *sizes = &job->plan.grids->sizes;
     struct bm_level_share *grown;
 
     if (job->ds->options.predict != BOUMA_PREDICT_ON ||
-        plan->share_room >= job->held.subfile_count)
+        sizes->share_room >= job->held.subfile_count)
         return BOUMA_OK;
-    grown = bm_resize(plan->a, plan->shares, job->held.subfile_count,
-                      sizeof(*grown));
+    grown = bm_resize(job->plan.grids->a, sizes->shares,
+                      job->held.subfile_count, sizeof(*grown));
     if (!grown)
         return bm_fail(&job->ds->error, BOUMA_ENOMEM,
                        "no memory for the sizes of levels");
-    plan->shares = grown;
-    plan->share_room = job->held.subfile_count;
+    sizes->shares = grown;
+    sizes->share_room = job->held.subfile_count;
     return BOUMA_OK;
 }
 
 void bm_predict_keep(struct bm_write_job *job)
 {
-    if (job->ds->options.predict != BOUMA_PREDICT_ON || !job->plan.grids->known)
+    struct bm_plan_sizes *sizes = &job->plan.grids->sizes;
+
+    if (job->ds->options.predict != BOUMA_PREDICT_ON || !sizes->known)
         return;
-    job->plan.grids->share_count = job->held.subfile_count;
+    sizes->share_count = job->held.subfile_count;
     for (size_t i = 0; i < job->held.subfile_count; i++) {
-        job->plan.grids->shares[i].file = job->held.subfiles[i].head.subfile;
-        bm_subfile_levels(&job->held.subfiles[i],
-                          job->plan.grids->shares[i].bytes);
+        sizes->shares[i].file = job->held.subfiles[i].head.subfile;
+        bm_subfile_levels(&job->held.subfiles[i], sizes->shares[i].bytes);
     }
 }

@@ -210,7 +210,7 @@ static void take_parts(struct bm_shaper *s, size_t m, const struct bm_chunk *c,
 static void trace_chunk(const struct bm_shaper *s, size_t m, double begun,
                         uint64_t bytes)
 {
-    bm_trace_add(s->ds->tracing.trace, "chunk", "encode chunk", begun,
+    bm_trace_add(s->ds->engine.tracing.trace, "chunk", "encode chunk", begun,
                  &(struct bm_trace_args){.bytes = bytes,
                                          .counted = "chunk",
                                          .number = s->plan->mine[m]});
@@ -229,7 +229,7 @@ void bm_shaper_fill(struct bm_shaper *s, size_t m, uint8_t *out)
     layout->encode_pieces(&e, NULL);
     note_chunk(s, m, &e, out);
     s->encode_seconds += bm_clock() - begun;
-    if (s->ds->tracing.trace)
+    if (s->ds->engine.tracing.trace)
         trace_chunk(s, m, begun, s->encoded_bytes[m]);
 }
 
@@ -274,7 +274,7 @@ int bm_shaper_encode(struct bm_shaper *s, size_t m)
     rc = encode_chunk(s, m);
     s->encoded_bytes[m] = s->encoded.size - s->encoded_at[m];
     note_time(s, m, bm_clock() - begun);
-    if (s->ds->tracing.trace)
+    if (s->ds->engine.tracing.trace)
         trace_chunk(s, m, begun, s->encoded_bytes[m]);
     s->encoded_count++;
     if (o->progress && s->ds->comm->rank == 0)

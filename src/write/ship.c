@@ -217,7 +217,8 @@ int bm_ship_plan(struct bm_write_job *job)
 
     clear_shipment(job);
     if (transit->cargo == BM_SLOTS)
-        r.most = job->ds->env.buffer_bytes / (uint64_t)bm_predict_division(job);
+        r.most = job->ds->engine.env.buffer_bytes /
+                 (uint64_t)bm_predict_division(job);
     rc = reserve_routes(&r);
     if (!rc)
         rc = route_files(&r);
@@ -372,8 +373,8 @@ static int make_pipe(struct routes *r)
     options.tier = own_tier(job);
     /* What has slots is cut between them already. */
     return bm_flow_builder_pipe(
-        &r->flows, slots ? 0 : job->ds->env.buffer_bytes, &job->transit.pipe,
-        job->ds->comm, &options, &calls);
+        &r->flows, slots ? 0 : job->ds->engine.env.buffer_bytes,
+        &job->transit.pipe, job->ds->comm, &options, &calls);
 }
 
 int bm_ship_chunks(struct bm_write_job *job, int stored, int rc)

@@ -36,7 +36,7 @@ static int place_files(struct bm_write_job *job,
                        const struct bm_chunk_sizes *sizes)
 {
     struct bm_place_task task = bm_io_environment_place_task(
-        &job->ds->env, &job->ds->options, job->ds->comm->size);
+        &job->ds->engine.env, &job->ds->options, job->ds->comm->size);
 
     return bm_place_chunks(&job->plan.files, &task, sizes)
                ? bm_fail(&job->ds->error, BOUMA_ENOMEM,
@@ -129,8 +129,11 @@ static void know_sizes(struct bm_write_job *job)
         const struct bm_object *o = c.variable->object;
         uint64_t values[BM_MAX_LEVELS];
 
-        job->plan.bytes[i] = o->layout->values(o, NULL, c.key, values) *
-                             bm_variable_sample_size(c.variable);
+        o->layout->values(o, NULL, c.key, values);
+        job->plan.bytes[i] = 0;
+        for (int k = 0; k < bm_pieces(o); k++)
+            job->plan.bytes[i] +=
+                values[k] * bm_variable_sample_size(c.variable);
         job->plan.size_bytes[i] = bm_table_size_bytes(c.variable, values);
     }
 }

@@ -8,7 +8,7 @@
 static int reserve_drain(struct bm_write_job *job)
 {
     size_t count = bm_job_subfile_count(job);
-    uint32_t *numbers = bm_drain_reserve(job->ds->drain, count);
+    uint32_t *numbers = bm_drain_reserve(job->ds->draining.drain, count);
 
     if (!numbers)
         return bm_fail(&job->ds->error, BOUMA_ENOMEM,
@@ -28,13 +28,13 @@ int bm_job_reserve_lists(struct bm_write_job *job)
     if (grown)
         ds->commits.held_files = grown;
     if (!grown ||
-        bm_step_list_reserve(&ds->steps, (size_t)ds->options.group + 1) ||
+        bm_step_list_reserve(&ds->found.steps, (size_t)ds->options.group + 1) ||
         bm_step_list_reserve(&ds->commits.unsettled,
                              (size_t)ds->options.group + 1) ||
         bm_step_list_reserve(&ds->commits.replaced,
                              (size_t)ds->options.group + 1))
         return bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to list the step");
-    return ds->drain ? reserve_drain(job) : BOUMA_OK;
+    return ds->draining.drain ? reserve_drain(job) : BOUMA_OK;
 }
 
 /* Tell all ranks how the commit went: the record, or whether the files can be
@@ -65,10 +65,10 @@ static void list_step(struct bm_write_job *job)
 {
     struct bouma_dataset *ds = job->ds;
 
-    if (ds->drain)
+    if (ds->draining.drain)
         bm_drain_hand(ds, &job->entry, 1);
     if (ds->options.durability != BOUMA_GROUP) {
-        bm_step_list_put(&ds->steps, job->entry);
+        bm_step_list_put(&ds->found.steps, job->entry);
         return;
     }
     if (ds->comm->rank != 0) /* rank 0 holds it since the commit */
@@ -100,7 +100,7 @@ int bm_stage_commit(struct bm_write_job *job, int rc)
     rc = share_outcome(job, published, rc);
     if (!rc)
         list_step(job);
-    else if (ds->drain && job->result.keep && rc != BOUMA_ECOMM)
+    else if (ds->draining.drain && job->result.keep && rc != BOUMA_ECOMM)
         bm_drain_hand(ds, &job->entry, 0);
     return rc;
 }

@@ -29,7 +29,7 @@ static int hash_step(const struct bm_write_job *job, uint64_t *hash)
     bm_put_u64(&b, job->entry.step);
     bm_put_f64(&b, job->entry.time);
     bm_schema_encode(&b, &ds->schema);
-    bm_attributes_encode(&b, &ds->attributes);
+    bm_attributes_encode(&b, &ds->found.attributes);
     bm_attributes_encode(&b, &ds->given.step_attributes);
     failed = b.failed;
     *hash = failed ? 0 : bm_hash64(b.data, b.size, 0);
@@ -134,7 +134,8 @@ static int prepare_directory(struct bm_write_job *job, int *replacing)
                             "option 'replace' to write it again",
                             ds->store.path, job->entry.step);
     }
-    if (ds->drain && bm_step_list_find(&ds->steps, job->entry.step)) {
+    if (ds->draining.drain &&
+        bm_step_list_find(&ds->found.steps, job->entry.step)) {
         *replacing = 1; /* perhaps in the other place only */
         if (!ds->options.replace)
             return bm_fail(&ds->error, BOUMA_EEXISTS,
@@ -171,7 +172,8 @@ int bm_stage_describe(struct bm_write_job *job, int rc)
      * has no variable, which is told once ranks are known to have the same. */
     largest[0] = bare_grid(ds, 0) ? 3
                  : replacing      ? 2
-                             : !ds->plan || job->given.hash != ds->plan_hash;
+                                  : !ds->carried.plan ||
+                                   job->given.hash != ds->carried.plan_hash;
     largest[1] = ds->claim.attempt; /* a rank may have missed one that failed */
     rc = bm_comm_begin(ds->comm, "the end of a step", hash, largest, rc,
                        &ds->error);

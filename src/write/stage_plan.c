@@ -11,8 +11,8 @@ static int make_plan(struct bm_write_job *job)
     struct bm_descriptions told = {&all, sizes, ds->comm->size, ds->comm->rank};
     int rc = BOUMA_OK;
 
-    bm_plan_free(ds->plan);
-    ds->plan = NULL;
+    bm_plan_free(ds->carried.plan);
+    ds->carried.plan = NULL;
     bm_buffer_init(&all, ds->a);
     if (!sizes)
         rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to plan the step");
@@ -20,11 +20,11 @@ static int make_plan(struct bm_write_job *job)
                          &ds->error);
     bm_job_lap(job, BM_DESCRIBE);
     if (!rc)
-        rc = bm_plan_make(&ds->plan, ds->a, &ds->schema, ds->options.distribute,
-                          &told, &ds->error);
+        rc = bm_plan_make(&ds->carried.plan, ds->a, &ds->schema,
+                          ds->options.distribute, &told, &ds->error);
     bm_buffer_release(&all);
     bm_drop(ds->a, sizes);
-    ds->plan_hash = job->given.hash;
+    ds->carried.plan_hash = job->given.hash;
     return rc;
 }
 
@@ -35,15 +35,16 @@ static int reuse_plan(struct bm_write_job *job)
     struct bouma_dataset *ds = job->ds;
     int rc, changed;
 
-    if (!ds->plan->timed)
+    if (!ds->carried.plan->times.known)
         return BOUMA_OK;
-    rc = bm_plan_balance(ds->plan, ds->comm->size, ds->comm->rank, &changed);
+    rc = bm_plan_balance(ds->carried.plan, ds->comm->size, ds->comm->rank,
+                         &changed);
     if (rc)
         bm_fail(&ds->error, rc, "no memory to plan the step");
     rc = bm_comm_agree(ds->comm, rc, &ds->error);
     if (rc) { /* the plans of others may have changed */
-        bm_plan_free(ds->plan);
-        ds->plan = NULL;
+        bm_plan_free(ds->carried.plan);
+        ds->carried.plan = NULL;
     }
     return rc;
 }
@@ -60,7 +61,7 @@ static int plan_grids(struct bm_write_job *job)
         rc = reuse_plan(job);
     }
     bm_buffer_release(&job->given.blocks);
-    job->plan.grids = job->ds->plan;
+    job->plan.grids = job->ds->carried.plan;
     return bm_job_agreed(job, rc);
 }
 

@@ -7,17 +7,16 @@
 /* ---- grids -------------------------------------------------------------- */
 
 /* Keep the sizes for the prediction of the next step. */
-static int reserve_sizes(struct bm_write_job *job)
+static int reserve_sizes(struct bm_plan_sizes *sizes, size_t chunks,
+                         const bouma_allocator *a)
 {
-    struct bm_write_plan *plan = job->plan.grids;
-
-    if (job->ds->options.predict != BOUMA_PREDICT_ON || plan->sizes)
+    if (sizes->each)
         return BOUMA_OK;
-    if (!plan->size_bytes)
-        plan->size_bytes = bm_new_raw(plan->a, plan->chunks, 1);
-    if (plan->size_bytes)
-        plan->sizes = bm_new_raw(plan->a, plan->chunks, sizeof(*plan->sizes));
-    return plan->sizes ? BOUMA_OK : BOUMA_ENOMEM;
+    if (!sizes->size_bytes)
+        sizes->size_bytes = bm_new_raw(a, chunks, 1);
+    if (sizes->size_bytes)
+        sizes->each = bm_new_raw(a, chunks, sizeof(*sizes->each));
+    return sizes->each ? BOUMA_OK : BOUMA_ENOMEM;
 }
 
 /* What others are told of a chunk's size: its bytes, and above them those that
@@ -35,13 +34,15 @@ static uint64_t tell_size(const struct bm_write_job *job, size_t m)
            (uint64_t)bm_table_recorded_bytes(v, record) << SIZE_BITS;
 }
 
-static void note_size(struct bm_write_job *job, size_t chunk, uint64_t told)
+static void note_size(struct bm_job_plan *plan, size_t chunk, uint64_t told)
 {
-    job->plan.bytes[chunk] = told & (((uint64_t)1 << SIZE_BITS) - 1);
-    job->plan.size_bytes[chunk] = (uint8_t)(told >> SIZE_BITS);
-    if (job->plan.grids->sizes) {
-        job->plan.grids->sizes[chunk] = job->plan.bytes[chunk];
-        job->plan.grids->size_bytes[chunk] = job->plan.size_bytes[chunk];
+    struct bm_plan_sizes *kept = &plan->grids->sizes;
+
+    plan->bytes[chunk] = told & (((uint64_t)1 << SIZE_BITS) - 1);
+    plan->size_bytes[chunk] = (uint8_t)(told >> SIZE_BITS);
+    if (kept->each) {
+        kept->each[chunk] = plan->bytes[chunk];
+        kept->size_bytes[chunk] = plan->size_bytes[chunk];
     }
 }
 
@@ -49,6 +50,7 @@ static void note_size(struct bm_write_job *job, size_t chunk, uint64_t told)
 int bm_job_gather_sizes(struct bm_write_job *job, int rc)
 {
     struct bouma_dataset *ds = job->ds;
+    struct bm_write_plan *plan = job->plan.grids;
     size_t ranks = (size_t)ds->comm->size, at = 0;
     size_t *sizes = bm_new(ds->a, ranks, sizeof(*sizes));
     size_t *next = bm_new(ds->a, ranks, sizeof(*next));
@@ -56,31 +58,33 @@ int bm_job_gather_sizes(struct bm_write_job *job, int rc)
 
     bm_buffer_init(&mine, ds->a);
     bm_buffer_init(&all, ds->a);
-    for (size_t m = 0; m < job->plan.grids->mine_count && !rc; m++) {
+    for (size_t m = 0; m < plan->mine_count && !rc; m++) {
         bm_put_u64(&mine, tell_size(job, m));
-        if (job->plan.grids->times)
+        if (plan->times.each)
             bm_put_u32(&mine, job->held.shaper.times[m]);
     }
-    if (!rc && (!sizes || !next || reserve_sizes(job)))
+    if (!rc && (!sizes || !next ||
+                (ds->options.predict == BOUMA_PREDICT_ON &&
+                 reserve_sizes(&plan->sizes, plan->chunks, plan->a))))
         rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory for the sizes");
     rc = bm_comm_collect(ds->comm, &mine, &all, sizes, rc, &ds->error);
     for (size_t r = 0; r < ranks && !rc; r++) {
         next[r] = at;
         at += sizes[r];
     }
-    for (size_t i = 0; i < job->plan.grids->chunks && !rc; i++) {
-        size_t *place = &next[job->plan.grids->owner[i]];
+    for (size_t i = 0; i < plan->chunks && !rc; i++) {
+        size_t *place = &next[plan->owner[i]];
 
-        note_size(job, i, bm_load_u64(all.data + *place));
+        note_size(&job->plan, i, bm_load_u64(all.data + *place));
         *place += 8;
-        if (job->plan.grids->times) {
-            job->plan.grids->times[i] = bm_load_u32(all.data + *place);
+        if (plan->times.each) {
+            plan->times.each[i] = bm_load_u32(all.data + *place);
             *place += 4;
         }
     }
     if (!rc) {
-        job->plan.grids->timed = job->plan.grids->times != NULL;
-        job->plan.grids->known = job->plan.grids->sizes != NULL;
+        plan->times.known = plan->times.each != NULL;
+        plan->sizes.known = plan->sizes.each != NULL;
     }
     bm_buffer_release(&mine);
     bm_buffer_release(&all);
@@ -125,8 +129,8 @@ static int shape_particles(struct bm_write_job *job)
     if (!job->transit.particle_storer)
         return bm_fail(&job->ds->error, BOUMA_ENOMEM,
                        "no memory to store particles");
-    bm_io_thread_set_trace(job->transit.particle_storer, job->ds->tracing.trace,
-                           "store file", "file");
+    bm_io_thread_set_trace(job->transit.particle_storer,
+                           job->ds->engine.tracing.trace, "store file", "file");
     for (size_t i = 0; i < p->particle_file_count && !rc; i++) {
         double begun = bm_clock();
 

@@ -178,7 +178,7 @@ static int make_manifest(struct bm_write_job *job,
     m.assign = bm_assign_in_order(ds->options.assign);
     m.assign_particles = bm_particle_scheme(ds->options.assign);
     m.place = ds->options.place;
-    m.dataset_attributes = ds->attributes;
+    m.dataset_attributes = ds->found.attributes;
     m.attributes = ds->given.step_attributes;
     rc = bm_manifest_set_subfiles(&m, (size_t)job->plan.all_files);
     if (rc)
@@ -264,8 +264,8 @@ int bm_stage_store_meanwhile(struct bm_write_job *job, int rc)
     if (!rc) {
         job->transit.closer = bm_io_thread_new(ds->a, 1, end_files, job, 1);
         if (job->transit.closer) {
-            bm_io_thread_set_trace(job->transit.closer, ds->tracing.trace,
-                                   "end files", NULL);
+            bm_io_thread_set_trace(job->transit.closer,
+                                   ds->engine.tracing.trace, "end files", NULL);
             bm_io_thread_hand(job->transit.closer, 0);
         } else {
             rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to end the step");

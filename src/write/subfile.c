@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "layout/front.h"
+
 /* Chunks by variable, with their keys: a file's chunks are on the order of the
  * step, so those of one variable come by ascending key. */
 static int make_table(struct bm_subfile *f, const bouma_allocator *a,
@@ -83,8 +85,10 @@ void bm_subfile_release(struct bm_subfile *f)
         bm_drop(f->head.a, f->losses);
         bm_drop(f->head.a, f->rooms);
     }
-    if (f->front.a)
+    if (f->front.a) {
         bm_buffer_release(&f->front);
+        bm_buffer_release(&f->foreign);
+    }
     bm_head_release(&f->head);
 }
 
@@ -290,7 +294,7 @@ int bm_subfile_seal(struct bm_subfile *f, struct bouma_dataset *ds,
                     uint8_t hash[16])
 {
     struct bm_buffer *b = &f->front;
-    size_t gap = f->head.data_offset - f->head.head_bytes;
+    size_t gap = f->head.data_offset - f->head.head_offset - f->head.head_bytes;
     uint8_t *zeros;
 
     join_losses(f);
@@ -299,10 +303,13 @@ int bm_subfile_seal(struct bm_subfile *f, struct bouma_dataset *ds,
     zeros = bm_buffer_extend(b, gap);
     if (zeros)
         memset(zeros, 0, gap);
-    return b->failed ? bm_fail(&ds->error, BOUMA_ENOMEM,
-                               "no memory for the head of subfile %" PRIu32,
-                               f->head.subfile)
-                     : BOUMA_OK;
+    bm_buffer_init(&f->foreign, ds->a);
+    bm_front_make(&f->foreign, &f->head);
+    return b->failed || f->foreign.failed
+               ? bm_fail(&ds->error, BOUMA_ENOMEM,
+                         "no memory for the head of subfile %" PRIu32,
+                         f->head.subfile)
+               : BOUMA_OK;
 }
 
 int bm_subfile_finish(struct bm_subfile *f, int sync, int hold,
@@ -313,8 +320,13 @@ int bm_subfile_finish(struct bm_subfile *f, int sync, int hold,
                            data_end, error);
     int closed;
 
+    if (!rc && f->foreign.size)
+        rc =
+            bm_file_write(&f->file, f->foreign.data, f->foreign.size, 0, error);
+    /* The first head comes last: see looks_whole() of steps.c. */
     if (!rc)
-        rc = bm_file_write(&f->file, f->front.data, f->front.size, 0, error);
+        rc = bm_file_write(&f->file, f->front.data, f->front.size,
+                           f->head.head_offset, error);
     if (!rc && sync)
         rc = bm_file_sync(&f->file, error);
     if (!rc && hold)

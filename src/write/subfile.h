@@ -19,8 +19,9 @@ struct bm_subfile {
     struct bm_room {
         uint64_t at, end;
     } * rooms; /* [BM_MAX_LEVELS], else NULL */
-    struct bm_buffer
-        front; /* the head, and zeros up to the data; once sealed */
+    /* Once sealed: the head, and zeros up to the data; and what stands before
+     * it (see front.h). */
+    struct bm_buffer front, foreign;
 };
 
 /* Subfile 'number' of 'subfiles' of a step. A zeroed one can be released. */

@@ -14,6 +14,6 @@ int bm_write_step(struct bouma_dataset *ds, int status, bouma_record *record);
 int bm_write_settle(struct bouma_dataset *ds, bouma_record *record);
 
 /* Forget the plan of the last step, and a step that is still being stored. */
-void bm_write_release(struct bouma_dataset *ds);
+void bm_write_release(struct bm_carried *carried, const bouma_allocator *a);
 
 #endif

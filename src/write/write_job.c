@@ -77,7 +77,7 @@ static int run(struct bm_write_job *job, const struct stage *const *stages,
                int rc)
 {
     for (; *stages && !job->failed; stages++) {
-        struct bm_trace *trace = job->ds->tracing.trace;
+        struct bm_trace *trace = job->ds->engine.tracing.trace;
         double begun = bm_trace_now(trace);
 
         rc = (*stages)->run(job, rc);
@@ -131,8 +131,8 @@ size_t bm_job_subfile_count(const struct bm_write_job *job)
 static void init(struct bm_write_job *job, struct bouma_dataset *ds)
 {
     job->ds = ds;
-    job->entry.step = ds->step;
-    job->entry.time = ds->time;
+    job->entry.step = ds->given.step;
+    job->entry.time = ds->given.time;
     job->defers = ds->options.async;
     job->result.since = bm_clock();
     bm_route_init(&job->transit.record_sends, ds->a);
@@ -180,9 +180,10 @@ static void tell_empty(const struct bm_write_job *job)
 {
     struct bouma_dataset *ds = job->ds;
 
-    if (job->result.record.raw_bytes || !ds->schema.count || ds->told_empty)
+    if (job->result.record.raw_bytes || !ds->schema.count ||
+        ds->carried.told_empty)
         return;
-    ds->told_empty = 1;
+    ds->carried.told_empty = 1;
     bm_dataset_add_note(ds,
                         "step %" PRIu64 " has no data: no rank has put any of "
                         "the variables that are defined",
@@ -208,12 +209,12 @@ static int conclude(struct bm_write_job *job, int rc)
 
 int bm_write_settle(struct bouma_dataset *ds, bouma_record *record)
 {
-    struct bm_write_job *job = ds->pending;
+    struct bm_write_job *job = ds->carried.pending;
     int rc;
 
     if (!job)
         return BOUMA_OK;
-    ds->pending = NULL;
+    ds->carried.pending = NULL;
     rc = conclude(job, run(job, later, BOUMA_OK));
     if (rc)
         bm_error_prefix(&ds->error,
@@ -247,24 +248,24 @@ int bm_write_step(struct bouma_dataset *ds, int status, bouma_record *record)
                  (job->defers ? async[sizes_of(job)] : at_once[sizes_of(job)]),
                  rc);
     if (!rc && job->defers)
-        ds->pending = job;
+        ds->carried.pending = job;
     else
         rc = conclude(job, rc);
     if (record)
         *record = job->result.record;
-    if (job != &none && job != ds->pending)
+    if (job != &none && job != ds->carried.pending)
         bm_drop(ds->a, job);
     return rc;
 }
 
-void bm_write_release(struct bouma_dataset *ds)
+void bm_write_release(struct bm_carried *carried, const bouma_allocator *a)
 {
-    if (ds->pending) {
-        ds->pending->result.keep = 1;
-        release(ds->pending);
-        bm_drop(ds->a, ds->pending);
-        ds->pending = NULL;
+    if (carried->pending) {
+        carried->pending->result.keep = 1;
+        release(carried->pending);
+        bm_drop(a, carried->pending);
+        carried->pending = NULL;
     }
-    bm_plan_free(ds->plan);
-    ds->plan = NULL;
+    bm_plan_free(carried->plan);
+    carried->plan = NULL;
 }

@@ -1,13 +1,14 @@
 /* write_plan.c -- see write_plan.h. */
 #include "write/write_plan.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/search.h"
-
 #include "base/hash.h"
+#include "base/search.h"
+#include "layout/front.h"
 #include "plan/assign.h"
 
 #define NO_ENTRY   UINT32_MAX
@@ -246,10 +247,10 @@ void bm_plan_free(struct bm_write_plan *plan)
     bm_drop(a, plan->file);
     bm_drop(a, plan->owner);
     bm_drop(a, plan->mine);
-    bm_drop(a, plan->times);
-    bm_drop(a, plan->sizes);
-    bm_drop(a, plan->size_bytes);
-    bm_drop(a, plan->shares);
+    bm_drop(a, plan->times.each);
+    bm_drop(a, plan->sizes.each);
+    bm_drop(a, plan->sizes.size_bytes);
+    bm_drop(a, plan->sizes.shares);
     bm_drop(a, plan);
 }
 
@@ -385,8 +386,13 @@ static int list_files(struct bm_write_plan *plan)
     int fixed = 0;
     size_t n = 0;
 
-    for (size_t i = 0; i < plan->grid_count; i++)
-        fixed |= plan->grids[i].chunking.calls->file != NULL;
+    for (size_t i = 0; i < plan->grid_count; i++) {
+        const struct bm_chunking_functions *c = plan->grids[i].chunking.calls;
+
+        /* A file with a front has nothing else. */
+        assert(c->file || !bm_front_bytes(plan->grids[i].grid));
+        fixed |= c->file != NULL;
+    }
     if (!fixed)
         return BOUMA_OK;
     plan->file = bm_new_raw(plan->a, plan->chunks, sizeof(*plan->file));
@@ -444,8 +450,8 @@ int bm_plan_make(struct bm_write_plan **out, const bouma_allocator *a,
     if (!rc)
         rc = bm_plan_list_owners(plan, told->ranks, told->rank);
     if (!rc && scheme == BOUMA_DISTRIBUTE_WEIGHTED) {
-        plan->times = bm_new(a, plan->chunks, sizeof(*plan->times));
-        rc = plan->times ? BOUMA_OK : BOUMA_ENOMEM;
+        plan->times.each = bm_new(a, plan->chunks, sizeof(*plan->times.each));
+        rc = plan->times.each ? BOUMA_OK : BOUMA_ENOMEM;
     }
 out:
     if (rc == BOUMA_ENOMEM)

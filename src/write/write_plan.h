@@ -39,6 +39,24 @@ struct bm_level_share {
     uint64_t bytes[BM_MAX_LEVELS];
 };
 
+/* With `weighted`: what it took to encode each chunk in the last step, the same
+ * on all ranks. */
+struct bm_plan_times {
+    uint32_t *each; /* [chunks], else NULL */
+    int known;      /* they are there */
+    int pause;      /* steps until owners are sought again */
+};
+
+/* With `predict`: the stored bytes of each chunk in the last step, the same on
+ * all ranks; and the levels of the files that this rank wrote. */
+struct bm_plan_sizes {
+    uint64_t *each;                /* [chunks], else NULL */
+    uint8_t *size_bytes;           /* [chunks]: see table_costs.h */
+    int known;                     /* they are there */
+    struct bm_level_share *shares; /* [share_room], ascending by file */
+    size_t share_count, share_room;
+};
+
 struct bm_write_plan {
     const bouma_allocator *a;
     struct bm_decomposition *decompositions;
@@ -54,20 +72,8 @@ struct bm_write_plan {
     size_t mine_count;
     uint64_t raw_bytes, moved_bytes;
     int64_t most_patches; /* of any rank; once for variables laid out alike */
-
-    /* With `weighted`: what it took to encode each chunk in the last step, the
-     * same on all ranks. */
-    uint32_t *times; /* [chunks], else NULL */
-    int timed;       /* they are there */
-    int pause;       /* steps until owners are sought again */
-
-    /* With `predict`: the stored bytes of each chunk in the last step, the same
-     * on all ranks; and the levels of the files that this rank wrote. */
-    uint64_t *sizes;               /* [chunks], else NULL */
-    uint8_t *size_bytes;           /* [chunks]: see table_costs.h */
-    int known;                     /* they are there */
-    struct bm_level_share *shares; /* [share_room], ascending by file */
-    size_t share_count, share_room;
+    struct bm_plan_times times;
+    struct bm_plan_sizes sizes;
 };
 
 /* What a chunk is. */

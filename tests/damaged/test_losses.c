@@ -123,6 +123,16 @@ static void nothing_is_lost(const struct forge *f)
     CHECK_EQ(found.repaired.hopeless, 0);
 }
 
+/* A second repair finds nothing to do. */
+static void end_repaired(struct forge *f)
+{
+    struct forge_findings found;
+
+    forge_repair(f, &found, 1);
+    CHECK_EQ(found.repaired.actions, 0);
+    forge_end(f);
+}
+
 static void forget(const struct forge *f, int64_t step, int apply, int status)
 {
     bouma_repair_report report;
@@ -256,9 +266,7 @@ static void other_losses_stay(void)
                                  &found.repaired, NULL, 0),
              BOUMA_OK);
     CHECK_EQ(found.repaired.hopeless, 0);
-    forge_repair(&f, &found, 1);
-    CHECK_EQ(found.repaired.actions, 0);
-    forge_end(&f);
+    end_repaired(&f);
 }
 
 /* The next writer makes the index anew, and repair has not been there. */
@@ -573,9 +581,7 @@ static void a_stray_step_is_put_right(int is_copied)
         CHECK_EQ(forge_exists(&f, "lost/steps.00000007.manifest.0"), is_copied);
         nothing_is_lost(&f);
         CHECK_EQ(forge_read(&f, STEP, 0), BOUMA_OK);
-        forge_repair(&f, &found, 1);
-        CHECK_EQ(found.repaired.actions, 0);
-        forge_end(&f);
+        end_repaired(&f);
     }
 }
 
@@ -1091,9 +1097,7 @@ static void a_dropped_step_does_not_come_back(int is_stray)
     }
     CHECK_EQ(forge_read(&f, STEP, 0), BOUMA_ENOTFOUND);
     nothing_is_lost(&f);
-    forge_repair(&f, &found, 1);
-    CHECK_EQ(found.repaired.actions, 0);
-    forge_end(&f);
+    end_repaired(&f);
 }
 
 /* Of a local copy of several nodes: what is not here is on others. */

@@ -129,4 +129,20 @@ scramble_bytes(decode_try *decode, void *context, const uint8_t *data,
     return n;
 }
 
+/* Of bytes whose checksum fits, or that have none: some changes make other
+ * valid bytes, no cut does. 'seed' and 'tries' are for scrambling. */
+static inline void check_damage(decode_try *decode, void *context,
+                                const struct bm_buffer *b, int mend,
+                                uint64_t seed, int tries)
+{
+    struct damage_counts n =
+        hurt_bytes(decode, context, b->data, b->size, mend);
+
+    CHECK(n.accepted > 0 && n.accepted < n.tried);
+    n = cut_bytes(decode, context, b->data, b->size, mend);
+    CHECK_EQ(n.accepted, 0);
+    n = scramble_bytes(decode, context, b->data, b->size, mend, seed, tries);
+    CHECK(n.accepted < n.tried);
+}
+
 #endif

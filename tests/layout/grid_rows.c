@@ -8,13 +8,17 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "layout/schema.h"
+#include "layout/head.h"
 
 struct rows {
     int64_t shape[2];
     int shift; /* 2^shift chunks, each with the rows so far apart */
     int files; /* 0: chunks are in any; else in turn in one of so many */
+    int front; /* files begin with a table of all chunks: see fill_front() */
 };
+
+/* A test can have chunks looked for in other files than they were put into. */
+int grid_rows_file_shift;
 
 static const struct rows *rows_of(const struct bm_object *o)
 {
@@ -23,7 +27,8 @@ static const struct rows *rows_of(const struct bm_object *o)
 
 /* ---- schema -------------------------------------------------------------- */
 
-/* spec->patch[0] is the number of chunks, patch[1] that of files. */
+/* spec->patch[0] is the number of chunks, patch[1] that of files, patch[2]
+ * whether they have a front. */
 static int define(struct bm_object *o, const void *wanted)
 {
     const bouma_grid_spec *spec = wanted;
@@ -39,10 +44,13 @@ static int define(struct bm_object *o, const void *wanted)
         spec->shape[1] < 1 || spec->shape[0] > 1 << 20 ||
         spec->shape[1] > 1 << 20 || spec->patch[0] != 1 << own->shift ||
         spec->levels < 1 || spec->levels > 20 || spec->patch[1] < 0 ||
-        spec->patch[1] > spec->patch[0] || spec->patch[1] > 255)
+        spec->patch[1] > spec->patch[0] || spec->patch[1] > 255 ||
+        spec->patch[2] < 0 || spec->patch[2] > (spec->patch[1] > 0) ||
+        (spec->patch[2] && spec->patch[0] > 1 << 12))
         return bm_fail(o->schema->error, BOUMA_EINVAL,
                        "grid \"%s\" cannot be cut into rows", o->name);
     own->files = (int)spec->patch[1];
+    own->front = (int)spec->patch[2];
     o->ndims = 2;
     o->levels = spec->levels;
     o->domain = (bouma_box){{0, 0, 0}, {1, spec->shape[0], spec->shape[1]}};
@@ -65,17 +73,21 @@ static void encode_schema(struct bm_buffer *b, const struct bm_object *o)
     bm_put_i64(b, rows_of(o)->shape[1]);
     bm_put_u8(b, (uint8_t)rows_of(o)->shift);
     bm_put_u8(b, (uint8_t)rows_of(o)->files);
+    bm_put_u8(b, (uint8_t)rows_of(o)->front);
 }
 
 static int decode_schema(struct bm_object *o, struct bm_cursor *c)
 {
     bouma_grid_spec spec = {.ndims = o->ndims, .levels = o->levels};
+    int shift;
 
     spec.shape[0] = bm_get_i64(c);
     spec.shape[1] = bm_get_i64(c);
-    spec.patch[0] = (int64_t)1 << (bm_get_u8(c) & 31);
+    shift = bm_get_u8(c);
+    spec.patch[0] = (int64_t)1 << (shift & 31);
     spec.patch[1] = bm_get_u8(c);
-    return c->failed ? BOUMA_EFORMAT : define(o, &spec);
+    spec.patch[2] = bm_get_u8(c);
+    return c->failed || shift > 30 ? BOUMA_EFORMAT : define(o, &spec);
 }
 
 static const char *check_variable(const struct bm_object *o,
@@ -153,7 +165,7 @@ static void order(const void *own, int64_t *out)
 
 static int64_t file_of(const void *own, int64_t chunk)
 {
-    return chunk % ((const struct rows *)own)->files;
+    return (chunk + grid_rows_file_shift) % ((const struct rows *)own)->files;
 }
 
 #define CALLS                                                                  \
@@ -169,11 +181,12 @@ static struct bm_chunking chunking(const struct bm_object *o)
                                 (int64_t)1 << rows_of(o)->shift, 0};
 }
 
-static void edges(const struct bm_object *o, int64_t out[3])
+static void info(const struct bm_object *o, bouma_grid_info *out)
 {
     struct bm_footprint f = footprint(o->own, 0);
 
-    memcpy(out, f.count, sizeof(f.count));
+    out->patch[0] = f.count[1];
+    out->patch[1] = f.count[2];
 }
 
 static uint64_t most_values(const struct bm_object *o)
@@ -219,6 +232,42 @@ static struct bm_limits samples(const struct bm_object *o,
     (void)s;
     return (struct bm_limits){0, bm_box_volume(&o->domain)};
 }
+
+/* ---- the front of files --------------------------------------------------- */
+
+enum { ENTRY = 12 };
+
+/* For each variable of the grid and each chunk an entry: all files have the
+ * same number of bytes. */
+static uint64_t front_bytes(const struct bm_object *o)
+{
+    return rows_of(o)->front
+               ? 16 + ENTRY * (((uint64_t)o->count) << rows_of(o)->shift)
+               : 0;
+}
+
+/* "rows of a grid\r\n", then offset (u64) and size (u32) of each chunk; zero if
+ * it is in another file. */
+static void fill_front(uint8_t *out, const struct bm_head *h,
+                       const struct bm_object *o)
+{
+    memcpy(out, "rows of a grid\r\n", 16);
+    for (size_t i = 0; i < h->count; i++) {
+        const struct bm_section *s = &h->sections[i];
+        uint64_t row = 0;
+
+        while (o->variables[row] != s->variable)
+            row++;
+        for (size_t k = 0; k < s->count; k++) {
+            uint64_t entry = (row << rows_of(o)->shift) + s->keys[k];
+
+            bm_store_u64(out + 16 + ENTRY * entry, s->offsets[k]);
+            bm_store_u32(out + 24 + ENTRY * entry, s->sizes[k]);
+        }
+    }
+}
+
+static const struct bm_front_functions front = {front_bytes, fill_front};
 
 /* ---- pieces -------------------------------------------------------------- */
 
@@ -434,7 +483,7 @@ const struct bm_layout bm_layout_grid_rows = {
     .chunks = chunks,
     .samples = samples,
     .chunking = chunking,
-    .edges = edges,
+    .info = info,
     .encode_begin = encode_begin,
     .take = take,
     .encode_pieces = encode_pieces,
@@ -444,4 +493,5 @@ const struct bm_layout bm_layout_grid_rows = {
     .sample_bytes = sample_bytes,
     .keep = keep,
     .give = give,
+    .front = &front,
 };

@@ -152,7 +152,7 @@ static void without_the_option_there_is_none(const struct ranks *r)
 
     life_init(&l, r, 100);
     acts(&l, LIFE_CREATE, LIFE_CLOSE);
-    CHECK(!l.ds->tracing.trace && !l.ds->comm->trace);
+    CHECK(!l.ds->engine.tracing.trace && !l.ds->comm->trace);
     CHECK(l.ds->options.io == bouma_io_posix());
     life_end(&l, 0);
 }
@@ -167,7 +167,7 @@ static void a_full_buffer_drops_events(const struct ranks *r)
     snprintf(l.options.trace, sizeof(l.options.trace), "%.200s/full.json",
              r->dir);
     acts(&l, LIFE_CREATE, LIFE_CREATE);
-    l.ds->tracing.trace->room = r->rank ? 0 : 20;
+    l.ds->engine.tracing.trace->room = r->rank ? 0 : 20;
     acts(&l, LIFE_FIRST_STEP, LIFE_CLOSE);
     CHECK(!bouma_dataset_note(l.ds, 0));
     if (r->rank == 0) {

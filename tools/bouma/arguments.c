@@ -1,6 +1,7 @@
 /* arguments.c -- the arguments of a command, parsed by its table of options. */
 #include "arguments.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -324,11 +325,37 @@ int arguments_fields(const struct arguments *args, struct context *ctx,
     return DONE;
 }
 
-bool arguments_assigns_particles(const struct arguments *args)
+/* "optimal, running and single": what grids have. */
+static const char *grid_assigns(char *text, size_t room)
 {
-    const char *text = arguments_text(args, "assign");
-    bouma_assign assign = text ? bouma_assign_parse(text) : 0;
+#define VALUE(name, value, word) value,
+    static const bouma_assign all[] = {BOUMA_ASSIGN_LIST(VALUE)};
+#undef VALUE
+    const char *last = NULL;
+    size_t at = 0;
 
-    return assign == BOUMA_ASSIGN_KDTREE || assign == BOUMA_ASSIGN_AUG ||
-           assign == BOUMA_ASSIGN_SPLIT;
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        if (!bouma_assign_is_for_grids(all[i]))
+            continue;
+        if (last)
+            at += (size_t)snprintf(text + at, room - at, "%s%s", at ? ", " : "",
+                                   last);
+        last = bouma_assign_name(all[i]);
+    }
+    snprintf(text + at, room - at, " and %s", last);
+    return text;
+}
+
+int arguments_check_grid_assign(const struct arguments *args,
+                                struct context *ctx, const char *why)
+{
+    const char *assign = arguments_text(args, "assign");
+    char text[512];
+
+    if (!assign || !bouma_assign_parse(assign) ||
+        bouma_assign_is_for_grids(bouma_assign_parse(assign)))
+        return DONE;
+    return context_fail(ctx, CALL_AT_FAULT,
+                        "--assign %s is for particles%s there are %s", assign,
+                        why, grid_assigns(text, sizeof(text)));
 }

@@ -56,7 +56,9 @@ int arguments_choice(const struct arguments *args, struct context *ctx,
 int arguments_fields(const struct arguments *args, struct context *ctx,
                      bouma_options *opts);
 
-/* Whether --assign names a way that is for particles alone. */
-bool arguments_assigns_particles(const struct arguments *args);
+/* Refuse an --assign that is for particles alone; 'why' goes before "there are
+ * ..." in the message. */
+int arguments_check_grid_assign(const struct arguments *args,
+                                struct context *ctx, const char *why);
 
 #endif

@@ -21,7 +21,4 @@ static inline const char *choice_text(const char *name)
     return name ? name : "?";
 }
 
-/* Ways to assign that go with grids; the others are for particles. */
-#define GRID_ASSIGNS "optimal, running, count, per-rank and single"
-
 #endif

@@ -11,8 +11,8 @@
 
 static const struct option_spec options[] = {
     {.name = "remove",
-     .help =
-         "then remove from LOCAL what DS has, the same and whole, or dropped"},
+     .help = "then remove from LOCAL the steps that DS has, identical and "
+             "whole, or has dropped"},
     {.field = "force"},
     {0}};
 
@@ -120,24 +120,28 @@ const struct command cmd_drain = {
         "  bouma drain /local/ssd/run.bouma /project/run.bouma --remove\n"
         "  mpirun -N 1 bouma-mpi drain /local/ssd/run.bouma "
         "/project/run.bouma\n",
-    .notes =
-        "LOCAL is what a program with the option 'persist' has left. Steps "
-        "that DS has\nare not copied again; every byte is checked on its "
-        "way, and a step appears\nwhole or not at all. What was "
-        "interrupted goes on where it was.\n"
-        "\n"
-        "If a step was written again in LOCAL or DS, the later writing counts: "
-        "that of\nthe later writer. From LOCAL it replaces the earlier one in "
-        "DS. If DS has it,\nLOCAL keeps its own, also with --remove. Steps "
-        "that LOCAL has lost are put on\nrecord in DS. Steps that `bouma "
-        "truncate` has dropped from DS are not copied, and\n--remove removes "
-        "them.\n"
-        "\n"
-        "A step that is damaged, in LOCAL or DS, stays in LOCAL. The others "
-        "go on, and\nthe exit status tells of the failure.\n"
-        "\n"
-        "Of several nodes, each has the files of its own processes: drain "
-        "all of them,\nin any order or at once (as in the last "
-        "example).\n",
+    .notes = "LOCAL is the dataset that a program with the option 'persist' "
+             "has left. Steps that\n"
+             "DS has are not copied again. Every byte is checked, and a step "
+             "appears when it is\n"
+             "complete. An interrupted drain can be repeated, and continues "
+             "where it stopped.\n"
+             "\n"
+             "If a step was rewritten in LOCAL or DS, the version of the later "
+             "writer counts. If\n"
+             "LOCAL has it, it replaces that of DS; if DS has it, LOCAL keeps "
+             "its own, also with\n"
+             "--remove. Steps that LOCAL has lost are recorded in DS. Steps "
+             "that `bouma\n"
+             "truncate` has dropped from DS are not copied, and --remove "
+             "removes them.\n"
+             "\n"
+             "A step that is damaged, in LOCAL or DS, stays in LOCAL. The "
+             "others are drained,\n"
+             "and the exit status is that of the failure.\n"
+             "\n"
+             "With several nodes, each has the files of its own processes: "
+             "drain all of them, in\n"
+             "any order or at once (as in the last example).\n",
     .options = options,
     .run = run};

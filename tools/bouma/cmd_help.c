@@ -142,7 +142,7 @@ static int run(struct context *ctx, const struct arguments *args)
 }
 
 const struct command cmd_help = {.name = "help",
-                                 .summary = "tell what the commands do",
+                                 .summary = "explain the commands",
                                  .operands = "[COMMAND]",
                                  .least = 0,
                                  .most = 1,

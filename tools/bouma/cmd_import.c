@@ -26,9 +26,9 @@ static const struct option_spec options[] = {
     {.name = "var",
      .argument = "NAME",
      .many = true,
-     .help = "name of a variable, for each SRC; default: the file's; of "
-             "particles: a column to take, of .idx files a field; default: "
-             "all"},
+     .help = "name of the variable, one for each SRC; default: that of the "
+             "file; particles: a column to import, .idx: a field; "
+             "default: all"},
     {.name = "position",
      .scope = FOR_PARTICLES,
      .argument = "COLUMNS",
@@ -38,7 +38,8 @@ static const struct option_spec options[] = {
      .scope = FOR_PARTICLES,
      .argument = "TYPE",
      .choices = "f32|f64",
-     .help = "particles: default: f32 if the columns are, else f64"},
+     .help = "particles: type of positions; default: f32 if the columns are, "
+             "else f64"},
     {.name = "position-tolerance",
      .scope = FOR_PARTICLES,
      .argument = "E",
@@ -67,7 +68,7 @@ static const struct option_spec options[] = {
     {.name = "leaf",
      .scope = FOR_PARTICLES,
      .argument = "N",
-     .help = "particles: at most so many in a leaf of the tree; default: 256"},
+     .help = "particles: most particles in a leaf of the tree; default: 256"},
     {.name = "shape",
      .scope = FOR_GRIDS,
      .argument = "NZ,NY,NX",
@@ -80,30 +81,31 @@ static const struct option_spec options[] = {
     {.name = "components",
      .scope = FOR_GRIDS,
      .argument = "N",
-     .help = "values a sample: the last axis of a .npy file"},
+     .help = "values per sample: the last axis of a .npy file"},
     {.name = "fill-missing",
      .scope = FOR_GRIDS,
-     .help = ".idx: take the fields' default values for samples that cannot be "
-             "read, as their file is missing or damaged; default: fail"},
+     .help = ".idx: use the field's default value for samples that cannot be "
+             "read because a file is missing or damaged; default: fail"},
     {.name = "codec",
      .argument = "CODEC",
      .choices = CHOICES(BOUMA_CODEC_LIST),
-     .help = "how values are stored; default: interp with a tolerance "
-             "(quantise of particles), zstd without"},
+     .help = "how values are stored; default: zstd, with a tolerance interp "
+             "(particles: quantise)"},
     {.name = "tolerance",
      .argument = "E",
-     .help = "largest error of any value; without one, every bit is kept; of "
-             "particles: of attributes that are f32 or f64"},
+     .help = "largest error of any value; default: none, every bit is kept; "
+             "particles: for all f32 and f64 attributes"},
     {.name = "relative",
      .scope = FOR_GRIDS,
      .argument = "E",
-     .help = "the same, as a part of the range of the variable's values"},
+     .help = "largest error, as a fraction of the range of the variable"},
     {.name = "codec-level",
      .argument = "N",
      .help = "effort of zstd, 1 to 22; default: 1"},
     {.name = "nominal",
      .scope = FOR_GRIDS,
-     .help = "wavelet: a tolerance of coefficients, not checked; faster"},
+     .help = "wavelet: faster, but the tolerance is of coefficients, and "
+             "errors are not checked"},
     {.name = "patch",
      .scope = FOR_GRIDS,
      .argument = "P[,P,P]",
@@ -115,7 +117,7 @@ static const struct option_spec options[] = {
     {.name = "spacing",
      .scope = FOR_GRIDS,
      .argument = "S[,S,S]",
-     .help = "distance of samples along each axis"},
+     .help = "distance between samples along each axis"},
     {.name = "origin",
      .scope = FOR_GRIDS,
      .argument = "Z,Y,X",
@@ -129,7 +131,7 @@ static const struct option_spec options[] = {
     {.name = "attr",
      .argument = "NAME=VALUE",
      .many = true,
-     .help = "a remark on the step; numbers are kept as such"},
+     .help = "a remark on the step; numbers stay numbers"},
     {.field = "memory_limit",
      .help = "particles, .idx files, and arrays in the other byte order: "
              "memory that a "
@@ -161,15 +163,18 @@ const struct command cmd_import = {
         "  bouma import dump.lammpstrj --particles atoms --into run.bouma\n"
         "  bouma import p.csv --particles p --position-tolerance 1e-3 --into "
         "run.bouma\n",
-    .notes = "All arrays become variables of one grid, in one step. Of an IDX "
-             "dataset, the\nfields become variables, and timesteps become "
-             "steps of their numbers. Columns "
-             "of particles may\ncome from several files. Frames of a dump "
-             "become steps: TIMESTEP is the number,\nand scaled coordinates "
-             "become x, y and z.\n\n"
-             "Coarse levels have samples of level 0, within the tolerance if "
-             "there is one. With\nthe codec wavelet they are averages, and "
-             "the tolerance holds at level 0 only.\n",
+    .notes =
+        "All arrays become variables of one grid, in one step. The fields of "
+        "an IDX dataset\n"
+        "become variables, its timesteps steps with their numbers. Columns of "
+        "particles may\n"
+        "come from several files. Frames of a dump become steps: TIMESTEP is "
+        "the number,\n"
+        "and scaled coordinates become x, y and z.\n"
+        "\n"
+        "Coarse levels are subsamples of level 0, with the same tolerance. "
+        "With the codec\n"
+        "wavelet they are averages, and the tolerance holds at level 0 only.\n",
     .options = options,
     .imports = true,
     .takes = BOUMA_OPTION_STEPS,

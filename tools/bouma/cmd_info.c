@@ -103,7 +103,7 @@ static int run(struct context *ctx, const struct arguments *args)
 
 const struct command cmd_info = {
     .name = "info",
-    .summary = "tell what is in a dataset",
+    .summary = "show the content of a dataset",
     .operands = "DS [options]",
     .least = 1,
     .most = 1,

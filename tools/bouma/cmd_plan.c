@@ -26,26 +26,27 @@ static const struct option_spec options[] = {
      .help = "processes along each axis; default: blocks most like cubes"},
     {.name = "patch",
      .argument = "P[,P,P]",
-     .help = "samples along a patch; default: 64, of two axes 256"},
+     .help = "samples along a patch; default: 64, with two axes 256"},
     {.name = "type",
      .argument = "TYPE",
      .choices = TYPES,
-     .help = "of a sample; default: f32"},
+     .help = "type of a sample; default: f32"},
     {.name = "components",
      .argument = "C",
-     .help = "values a sample; default: 1"},
+     .help = "values per sample; default: 1"},
     {.name = "ratio",
      .argument = "R",
-     .help = "of raw to stored bytes; default: 1"},
+     .help = "ratio of raw to stored bytes; default: 1"},
     {.name = "vary",
      .argument = "V",
      .help = "stored sizes differ by up to this factor, smoothly in space"},
     {.name = "explain",
-     .help = "with --place cost: what each writer would cost, of some files"},
+     .help =
+         "with --place cost: what each candidate would cost, for some files"},
     {.name = "file",
      .argument = "I",
-     .help = "with --explain: of this file, counted from 0"},
-    {.name = "compare", .help = "a table of all ways to distribute and assign"},
+     .help = "with --explain: only this file, counted from 0"},
+    {.name = "compare", .help = "compare all ways to distribute and assign"},
     {.name = "output",
      .letter = 'o',
      .argument = "OUT.png",
@@ -175,11 +176,8 @@ static int parse_request(struct planning *planning, struct context *ctx)
         rc = parse_factor(planning, ctx, "ratio", &spec->ratio);
     if (!rc)
         rc = parse_factor(planning, ctx, "vary", &spec->vary);
-    if (!rc && arguments_assigns_particles(args))
-        rc = context_fail(ctx, CALL_AT_FAULT,
-                          "--assign %s is for particles, and this plans a "
-                          "grid; there are " GRID_ASSIGNS,
-                          arguments_text(args, "assign"));
+    if (!rc)
+        rc = arguments_check_grid_assign(args, ctx, ", and this plans a grid;");
     if (!rc)
         rc = arguments_fields(args, ctx, &planning->opts);
     return rc ? rc : parse_telling(planning, ctx);
@@ -342,7 +340,7 @@ static bool choose_pair(bouma_options *opts, int i)
 
     if ((opts->distribute && opts->distribute != distribute) ||
         (opts->assign && opts->assign != assign) ||
-        assign > BOUMA_ASSIGN_SINGLE)
+        !bouma_assign_is_for_grids(assign))
         return false;
     opts->distribute = distribute;
     opts->assign = assign;
@@ -467,7 +465,7 @@ static int run(struct context *ctx, const struct arguments *args)
 
 const struct command cmd_plan = {
     .name = "plan",
-    .summary = "tell what a write would do at any scale, without data",
+    .summary = "predict a write at any scale, without data",
     .operands = "--ranks N --shape NZ,NY,NX [options]",
     .least = 0,
     .most = 0,
@@ -478,16 +476,20 @@ const struct command cmd_plan = {
         "  bouma plan --ranks 96 --shape 500,500,500 --files 8 --compare\n"
         "  bouma plan --ranks 512 --shape 512,512,512 --place cost --machine "
         "torus:8x8x8 --explain\n",
-    .notes =
-        "Each process holds one block of a grid with one variable. The plan is "
-        "that of the\nlibrary for a real write; sizes of files are those of "
-        "chunks "
-        "and of their\nentries in tables. Planning is what every "
-        "process of the write would do.\n\n"
-        "With --machine, ranks fill nodes in order. --explain: C1 is the time "
-        "to gather a\nfile, C2 that on to the target, LINKS what others could "
-        "use, WAIT for files that\nare gathered there already; the smallest "
-        "sum is chosen (*). docs/placement.md.\n",
+    .notes = "Each process holds one block of a grid with one variable. The "
+             "library plans a real\n"
+             "write by the same functions. File sizes include chunks and their "
+             "table entries.\n"
+             "The time and memory of planning are those of every process of "
+             "the write.\n"
+             "\n"
+             "With --machine, ranks fill nodes in order. --explain shows the "
+             "costs of each\n"
+             "candidate: C1 to gather a file, C2 to move it on to the target, "
+             "LINKS for links\n"
+             "that other files share, WAIT for files already gathered there. "
+             "The smallest sum is\n"
+             "chosen (*). See docs/placement.md.\n",
     .options = options,
     .exports = EXPORT_PICTURE,
     .takes = BOUMA_OPTION_PLAN,

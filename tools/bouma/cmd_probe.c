@@ -16,16 +16,16 @@
 static const struct option_spec options[] = {
     {.name = "target",
      .argument = "DIR",
-     .help = "measure the storage of this directory, for datasets"},
+     .help = "measure the storage of datasets in this directory"},
     {.name = "local",
      .argument = "DIR",
-     .help = "and of this one, on storage of the node"},
+     .help = "measure node-local storage in this directory"},
     {.name = "bytes",
      .argument = "BYTES",
-     .help = "to write to a storage in each try, such as 1G; default: 64M"},
+     .help = "bytes to write in each try, such as 1G; default: 64M"},
     {.name = "tries",
      .argument = "N",
-     .help = "whose median counts; default: 5"},
+     .help = "number of tries, of which the median counts; default: 5"},
     {.name = "output",
      .letter = 'o',
      .argument = "OUT",
@@ -222,13 +222,16 @@ const struct command cmd_probe = {
         "  bouma probe --target /scratch/me\n"
         "  mpirun -n 8 bouma-mpi probe --target /scratch/me --local /tmp -o "
         "here.machine\n",
-    .notes =
-        "The machine file is for the option 'machine' of a write, and can be "
-        "changed by hand:\ndocs/machine.md says how. Latency and bandwidth of "
-        "memory are those of one process.\nThe network is measured between the "
-        "first process and some others, on other nodes\nif there are any; "
-        "gathering is what the first process gets from the others\nat once by "
-        "each transport, and the file names the faster one. Storage is "
-        "measured\nby files that are written, synced and gone at the end.\n",
+    .notes = "The machine file is for the option 'machine' of a write; "
+             "docs/machine.md explains\n"
+             "how to edit it. Latency and bandwidth of memory are those of one "
+             "process. The\n"
+             "network is measured between the first process and some others, "
+             "on other nodes if\n"
+             "there are any. Gathering is the rate at which the first process "
+             "receives from all\n"
+             "others by each transport; the file names the faster one. Storage "
+             "is measured with\n"
+             "files that are written, synced and removed.\n",
     .options = options,
     .run = run};

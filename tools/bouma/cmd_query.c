@@ -21,17 +21,17 @@ static const struct option_spec options[] = {
     {.name = "output",
      .letter = 'o',
      .argument = "OUT",
-     .help = "the file, whose end tells its format, or - for text; default: "
-             "count them only"},
+     .help = "output file, its extension sets the format; -: text on standard "
+             "output; default: only count"},
     {.name = "step",
      .argument = "N",
      .help = "number of the step; default: the last"},
     {.name = "quality",
      .argument = "Q",
-     .help = "the share of the particles, 0 to 1; default: 1, all"},
+     .help = "fraction of the particles, 0 to 1; default: 1, all"},
     {.name = "from",
      .argument = "Q0",
-     .help = "only what quality Q has beyond Q0; default: 0"},
+     .help = "only the particles that quality Q adds to Q0; default: 0"},
     {.name = "box",
      .argument = "BOX",
      .help = "x0:x1,y0:y1,z0:z1 in coordinates; default: all"},
@@ -40,13 +40,14 @@ static const struct option_spec options[] = {
      .help = "conditions, such as '3 < mass <= 5 && velocity[2] > 0'"},
     {.name = "sample",
      .argument = "N",
-     .help = "so many of them: an even sample"},
+     .help = "an even sample: N particles, spread uniformly in space"},
     {.name = "seed",
      .argument = "S",
-     .help = "of --sample: a random one, another for each S from 1 on"},
+     .help = "with --sample: a simple random sample; S = 1, 2, ...: "
+             "independent samples"},
     {.name = "variables",
      .argument = "A,B",
-     .help = "what to hand over; default: position and all attributes"},
+     .help = "variables to read; default: position and all attributes"},
     {0}};
 
 /* A request, and what it needs while it is carried out. */
@@ -296,13 +297,17 @@ const struct command cmd_query = {
         "  bouma query run.bouma atoms --where '3 < mass <= 5 && x < 0.5'\n"
         "  bouma query run.bouma atoms --sample 1000 --variables "
         "position,mass -o some.npz\n",
-    .notes =
-        "Boxes are half-open, in the order of the position's components; an "
-        "end that is\nleft out is open. In EXPR, comparisons (<, <=, >, >=, "
-        "==) of a variable with a\nnumber are joined by && or 'and'; all must "
-        "hold. name[2] is a component, 'a b' a\nname with blanks, and x, y "
-        "and z are the position's, unless an attribute has\nthat name. "
-        "Queries from 0 to 0.1 and from 0.1 to 1 give each particle once.\n",
+    .notes = "Boxes are half-open, in the order of the position's components; "
+             "an end that is\n"
+             "left out is unbounded. In EXPR, comparisons (<, <=, >, >=, ==) "
+             "of a variable with\n"
+             "a number are joined by && or 'and'; all must hold. name[2] is a "
+             "component, 'a b' a\n"
+             "name with blanks, and x, y and z are the components of the "
+             "position, unless an\n"
+             "attribute has that name. Queries from 0 to 0.1 and from 0.1 to 1 "
+             "give each\n"
+             "particle once.\n",
     .options = options,
     .exports = EXPORT_PARTICLES,
     .run = run};

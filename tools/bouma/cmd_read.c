@@ -20,8 +20,8 @@ static const struct option_spec options[] = {
     {.name = "output",
      .letter = 'o',
      .argument = "OUT",
-     .help = "the file, whose end tells its format, or - for plain values "
-             "(required)"},
+     .help = "output file, its extension sets the format; -: plain values on "
+             "standard output (required)"},
     {.name = "step",
      .argument = "N",
      .help = "number of the step; default: the last"},
@@ -318,13 +318,16 @@ const struct command cmd_read = {
         "  bouma read run.bouma grid/rho --step 40 --box :,100:200,-64: -o "
         "part.npy\n"
         "  bouma read run.bouma grid/rho --level 2 -o - | od -f | head\n",
-    .notes =
-        "Boxes are half-open. An end that is left out is that of the grid; a "
-        "negative one\ncounts back from there. A box that goes beyond the grid "
-        "is refused, not cut.\n\nLevel K has values at the indices that are "
-        "multiples of 2^K: the samples that are\nthere, or, with the codec "
-        "wavelet, averages around them, for which no tolerance\nholds. "
-        "`bouma info` marks such variables.\n",
+    .notes = "Boxes are half-open. An end that is left out is that of the "
+             "grid; a negative one\n"
+             "counts back from there. A box that extends beyond the grid is an "
+             "error.\n"
+             "\n"
+             "Level K has the samples whose indices are multiples of 2^K. With "
+             "the codec wavelet\n"
+             "it has averages around them, for which no tolerance holds; "
+             "`bouma info` marks such\n"
+             "variables.\n",
     .options = options,
     .exports = EXPORT_SAMPLES,
     .run = run};

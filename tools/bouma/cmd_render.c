@@ -28,28 +28,29 @@ static const struct option_spec options[] = {
     {.name = "project",
      .argument = "HOW",
      .choices = "max|min|mean",
-     .help = "reduce along an axis; of particles, default: mean"},
+     .help = "reduce along an axis; default for particles: mean"},
     {.name = "axis",
      .argument = "AXIS",
      .choices = "z|y|x",
-     .help = "of --project, or of a slice through the middle; default: the "
-             "slowest; of particles: z"},
+     .help = "axis of the projection or of a slice through the middle; "
+             "default: the slowest; particles: z"},
     {.name = "component",
      .argument = "J",
-     .help = "of a variable with several; default: 0"},
+     .help = "component of a vector variable; default: 0"},
     {.name = "range",
      .argument = "LO,HI",
      .help = "values at the ends of the colours; default: the recorded range"},
     {.name = "colours",
      .argument = "MAP",
      .choices = COLOUR_MAPS,
-     .help = "default: viridis"},
+     .help = "colour map; default: viridis"},
     {.name = "size",
      .argument = "PIXELS",
-     .help = "of the longer side; default: a whole number a sample, about 512"},
+     .help = "length of the longer side; default: a whole number per sample, "
+             "about 512"},
     {.name = "quality",
      .argument = "Q",
-     .help = "particles: the share of them, 0 to 1; default: 1, all"},
+     .help = "particles: fraction of them, 0 to 1; default: 1, all"},
     {.name = "box",
      .argument = "BOX",
      .help = "particles: x0:x1,y0:y1,z0:z1 in coordinates; default: all"},
@@ -58,7 +59,7 @@ static const struct option_spec options[] = {
      .help = "particles: conditions, as in query"},
     {.name = "radius",
      .argument = "PIXELS",
-     .help = "particles: of one at quality 1; default: by their number"},
+     .help = "particles: radius of one at quality 1; default: by their number"},
     {.name = "smooth", .help = "interpolate between samples"},
     {0}};
 
@@ -185,16 +186,21 @@ const struct command cmd_render = {
         "  bouma render run.bouma atoms --quality 0.1 -o density.png\n"
         "  bouma render run.bouma atoms/mass --axis y --where 'mass > 2' -o "
         "mass.png\n",
-    .notes =
-        "A variable with two axes is drawn as it is, one with a single axis as "
-        "a line.\nSample 0 is at the lower left. An index counts samples of "
-        "level 0, from the end\nif it is negative; at level K it becomes the "
-        "multiple of 2^K below it. All levels\nare drawn with the same size "
-        "and colours, so that they can be compared. NaN is\npink.\n\nOf "
-        "particles, their number at each pixel is drawn (its "
-        "logarithm, divided by the\nquality), or the mean, the largest or "
-        "the smallest value of an attribute, seen along\nan axis. With fewer "
-        "of them, each is drawn larger, so that they fill the picture.\n",
+    .notes = "A variable with two axes is drawn as it is, one with a single "
+             "axis as a line.\n"
+             "Sample 0 is at the lower left. An index counts samples of level "
+             "0, from the end if\n"
+             "it is negative; at level K the multiple of 2^K below it is "
+             "drawn. All levels are\n"
+             "drawn with the same size and colours, so that they can be "
+             "compared. NaN is pink.\n"
+             "\n"
+             "Particles are seen along an axis. The picture shows their number "
+             "at each pixel\n"
+             "(its logarithm, divided by the quality), or the mean, largest or "
+             "smallest value of\n"
+             "an attribute. The fewer particles there are, the larger each is "
+             "drawn.\n",
     .options = options,
     .exports = EXPORT_PICTURE,
     .run = run};

@@ -10,7 +10,8 @@
 #include "report_findings.h"
 
 static const struct option_spec options[] = {
-    {.name = "apply", .help = "do it; without, only tell what would be done"},
+    {.name = "apply",
+     .help = "do it; without this, only report what would be done"},
     {.name = "forget",
      .argument = "STEP",
      .help = "forget that this step is lost, or a part of it; `all`: all "
@@ -149,7 +150,7 @@ static int run(struct context *ctx, const struct arguments *args)
 
 const struct command cmd_repair = {
     .name = "repair",
-    .summary = "mend a dataset; a dry run unless --apply is given",
+    .summary = "repair a dataset; a dry run unless --apply is given",
     .operands = "DS [--apply] [--forget STEP]",
     .least = 1,
     .most = 1,
@@ -157,27 +158,37 @@ const struct command cmd_repair = {
                 "  bouma repair run.bouma --apply\n"
                 "  bouma repair run.bouma --forget 35 --apply\n",
     .notes =
-        "All data are read and compared with their checksums. A head, an "
-        "end or a manifest that\nis damaged is made anew from what is "
-        "stored twice, missing directories and the index\nare made anew, "
-        "and steps that a killed program left whole are published. What "
-        "is lost\n(steps, files, chunks) goes on record, and stays a "
-        "damage until it is forgotten\n(--forget) or the step is written "
-        "again; all else can be read.\n\n"
-        "What is in the way is moved to lost/ in the dataset: also "
-        "directories, pipes and\ndevices that have the name of a file, and "
-        "a copy of a step under another number; a\nstep that was renamed "
-        "gets its number back. Removed are only: the files of an\nearlier "
-        "writing of a step that was written again and is whole; the "
-        "record of a loss\nthat is over or forgotten; the old index, when "
-        "it is written anew; the empty directory\nof a step that is "
-        "lost.\n\n"
-        "The exit status is that of verify: 0 if all is mended, 1 if "
-        "damage stays, 2 if some of\nit could not be looked at, as the "
-        "device fails, a newer version wrote it, or the option\n"
-        "memory_limit is too low; that is left as it is. After --forget "
-        "with --apply, all\ndata are verified for it; without --apply, "
-        "--forget reads no data, and knows of damage\nwhat is on record, "
-        "and steps that are gone.\n",
+        "All data are read and compared with their checksums. A damaged head, "
+        "end or\n"
+        "manifest is rebuilt from its copy, missing directories and the index "
+        "are rebuilt,\n"
+        "and complete steps that a killed program has left are published. "
+        "Losses (steps,\n"
+        "files, chunks) are recorded, and count as damage until they are "
+        "forgotten\n"
+        "(--forget) or the step is rewritten; everything else can be read.\n"
+        "\n"
+        "Whatever is in the way is moved to lost/ in the dataset. This "
+        "includes\n"
+        "directories, pipes and devices that have the name of a file, and a "
+        "copy of a step\n"
+        "under another number. A renamed step gets its number back. Only these "
+        "are removed:\n"
+        "the files of an earlier version of a step that was rewritten and is "
+        "whole; the\n"
+        "record of a loss that is over or forgotten; the old index, when it is "
+        "rebuilt; the\n"
+        "empty directory of a lost step.\n"
+        "\n"
+        "The exit status is that of verify: 0 if everything is repaired, 1 if "
+        "damage\n"
+        "remains, 2 if something could not be checked (the device fails, a "
+        "newer version\n"
+        "wrote it, or the option memory_limit is too low), which is left as it "
+        "is. With\n"
+        "--forget and --apply, all data are verified for that; --forget "
+        "without --apply\n"
+        "reads no data, and knows only of recorded damage and of missing "
+        "steps.\n",
     .options = options,
     .run = run};

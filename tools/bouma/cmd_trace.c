@@ -213,18 +213,20 @@ static int run(struct context *ctx, const struct arguments *args)
 
 const struct command cmd_trace = {
     .name = "trace",
-    .summary = "tell where the time went, from a trace",
+    .summary = "summarise a trace: where the time went",
     .operands = "TRACE.json",
     .least = 1,
     .most = 1,
     .examples = "  BOUMA_TRACE=t.json mpirun -n 4 ./simulation\n"
                 "  bouma trace t.json --kind stage\n"
                 "  bouma trace t.json -o t.png\n",
-    .notes = "TRACE.json is what the library writes with BOUMA_TRACE or the "
-             "option trace.\nMEAN and SLOWEST are seconds of a rank, in all "
-             "events of that name; SHARE is\nthat of the slowest rank in the "
-             "whole time. Events lie inside each other: a call\nhas stages, a "
-             "stage waits, exchanges and files.\n",
+    .notes = "TRACE.json is the file that the library writes with BOUMA_TRACE "
+             "or the option\n"
+             "trace. MEAN and SLOWEST are seconds per rank, over all events of "
+             "that name; SHARE\n"
+             "is the time of the slowest rank as a part of the total time. "
+             "Events are nested: a\n"
+             "call has stages; a stage has waits, exchanges and files.\n",
     .options = options,
     .exports = EXPORT_PICTURE,
     .run = run};

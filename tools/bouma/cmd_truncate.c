@@ -80,12 +80,16 @@ const struct command cmd_truncate = {
     .least = 1,
     .most = 1,
     .examples = "  bouma truncate run.bouma --after 40\n",
-    .notes = "Steps are dropped for good, the last one first; each is there "
-             "whole or not at all,\nalso where the command is interrupted.\n\n"
-             "Copies that a run with the option persist has left on the "
-             "storage of nodes stay,\nbut no drain brings them back. To "
-             "remove them, too, truncate with the same options\n"
-             "(BOUMA_OPTIONS=\"persist=yes;local=DIR\"), on every node; or "
-             "use `bouma drain --remove`.\n",
+    .notes = "Steps are dropped for good, the last one first. If the command "
+             "is interrupted,\n"
+             "each step is either complete or dropped.\n"
+             "\n"
+             "Copies that a run with the option persist has left on nodes "
+             "stay, but no drain\n"
+             "brings them back. To remove them, too, truncate with the same "
+             "options\n"
+             "(BOUMA_OPTIONS=\"persist=yes;local=DIR\"), on every node; or use "
+             "`bouma drain\n"
+             "--remove`.\n",
     .options = options,
     .run = run};

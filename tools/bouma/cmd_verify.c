@@ -111,7 +111,7 @@ static int run(struct context *ctx, const struct arguments *args)
 
 const struct command cmd_verify = {
     .name = "verify",
-    .summary = "check that a dataset is sound",
+    .summary = "check a dataset for damage",
     .operands = "DS [quick|meta|full|deep]",
     .least = 1,
     .most = 2,
@@ -119,20 +119,23 @@ const struct command cmd_verify = {
     .examples = "  bouma verify run.bouma\n"
                 "  bouma verify run.bouma quick\n"
                 "  mpirun -n 16 bouma-mpi verify run.bouma deep\n",
-    .notes =
-        "quick  manifests, and the sizes of files\n"
-        "meta   and the tables of chunks\n"
-        "full   and every checksum (default)\n"
-        "deep   and every chunk decoded, its range compared\n"
-        "\n"
-        "The exit status is 0 if it is sound, 1 if it is damaged, 2 if it, "
-        "or a part of\nit, could not be checked: as the device fails, "
-        "a newer version wrote it, or the\noption memory_limit is too low.\n"
-        "\n"
-        "That a step is lost as a whole is known from the index, and then "
-        "from the record\nthat bouma repair keeps in lost/. If the index is "
-        "lost together with a step, before\nthat is on record, verify can only "
-        "note that steps of a writer are missed; of the\nlast step of a writer "
-        "not even that is left.\n",
+    .notes = "quick  manifests and file sizes\n"
+             "meta   also the tables of chunks\n"
+             "full   also every checksum (default)\n"
+             "deep   also decodes every chunk and compares its range\n"
+             "\n"
+             "The exit status is 0 if the dataset is sound, 1 if it is "
+             "damaged, 2 if it or a\n"
+             "part of it could not be checked: the device fails, a newer "
+             "version wrote it, or\n"
+             "the option memory_limit is too low.\n"
+             "\n"
+             "The index, or the record that bouma repair keeps in lost/, shows "
+             "that a whole step\n"
+             "is lost. If the index is lost together with a step before the "
+             "loss is on record,\n"
+             "verify can only note a gap in the steps of a writer; if it was "
+             "the writer's last\n"
+             "step, nothing shows that it existed.\n",
     .options = options,
     .run = run};

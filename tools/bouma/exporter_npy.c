@@ -6,5 +6,5 @@ _Static_assert((int)NPY_MAX_HEADER <= (int)EXPORT_HEADER, "EXPORT_HEADER");
 
 const struct exporter export_npy = {.suffix = ".npy",
                                     .takes = EXPORT_SAMPLES,
-                                    .help = "an array of NumPy",
+                                    .help = "a NumPy array",
                                     .header = npy_format};

@@ -178,7 +178,7 @@ static int npz_finish(struct particle_sink *sink)
 const struct exporter export_npz = {
     .suffix = ".npz",
     .takes = EXPORT_PARTICLES,
-    .help = "arrays of NumPy, one for each variable; types are kept",
+    .help = "NumPy arrays, one for each variable; types are kept",
     .open = npz_open,
     .take = npz_take,
     .finish = npz_finish,

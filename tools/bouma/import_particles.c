@@ -7,6 +7,7 @@
 
 #include "format_text.h"
 #include "import_memory.h"
+#include "import_request.h"
 #include "import_run.h"
 #include "import_target.h"
 #include "particle_set.h"
@@ -134,7 +135,7 @@ static int attribute_spec(const struct import *import, struct context *ctx,
                           "bit; leave it out",
                           column->name, tolerance,
                           bouma_type_name(column->type));
-    if (out->codec == BOUMA_CODEC_QUANTISE && !(out->tolerance > 0))
+    if (!(out->tolerance > 0) && import_codec_yields(out->codec))
         out->codec = 0;
     return rc;
 }
@@ -166,7 +167,7 @@ static int particles_spec(const struct import *import, struct context *ctx,
     }
     if (!rc && tolerance)
         rc = parse_tolerance(ctx, option, tolerance, &out->tolerance);
-    if (out->codec == BOUMA_CODEC_QUANTISE && !(out->tolerance > 0))
+    if (!(out->tolerance > 0) && import_codec_yields(out->codec))
         out->codec = 0;
     return rc;
 }

@@ -103,24 +103,32 @@ static int read_tolerance(struct import_request *request, struct context *ctx)
     return DONE;
 }
 
-/* Attributes without a tolerance are stored by zstd where others are quantised.
- */
+bool import_codec_yields(bouma_codec codec)
+{
+    bouma_codec_info about;
+
+    bouma_codec_info_get(codec, &about);
+    return about.particles && about.tolerance;
+}
+
+/* Of particles, zstd stores what has no tolerance, unless another codec does
+ * without. */
 static int check_effort(const struct import_request *request,
                         struct context *ctx)
 {
-    bouma_codec codec = request->variable.codec;
-    bool lossy = request->variable.tolerance > 0;
-    bool zstd = request->particles_name
-                    ? !codec || codec == BOUMA_CODEC_QUANTISE
-                    : !codec && !lossy;
+    bool particles = request->particles_name != NULL;
+    bouma_codec codec = particles ? request->variable.codec
+                                  : bouma_grid_codec(&request->variable);
+    bouma_codec_info about;
 
-    if (!request->variable.codec_level || zstd || codec == BOUMA_CODEC_ZSTD)
+    bouma_codec_info_get(codec, &about);
+    if (!request->variable.codec_level || about.effort ||
+        (particles && (!codec || import_codec_yields(codec))))
         return DONE;
     return context_fail(ctx, CALL_AT_FAULT,
                         "--codec-level %d: it is the effort of zstd, and %s "
                         "has none; leave it out",
-                        request->variable.codec_level,
-                        codec ? bouma_codec_name(codec) : "interp");
+                        request->variable.codec_level, bouma_codec_name(codec));
 }
 
 static int check_patch(const struct import_request *request,
@@ -186,6 +194,7 @@ static int check_kind(const struct import_request *request, struct context *ctx)
 {
     bool particles = request->particles_name != NULL;
     enum option_scope other = particles ? FOR_GRIDS : FOR_PARTICLES;
+    int rc;
 
     for (int n = 0; n < request->args->given_count; n++)
         if (request->args->given[n].option.scope == other)
@@ -196,17 +205,15 @@ static int check_kind(const struct import_request *request, struct context *ctx)
                                     : "--%s is for particles; add --particles "
                                       "NAME",
                                 request->args->given[n].option.name);
-    if (!particles && arguments_assigns_particles(request->args))
-        return context_fail(ctx, CALL_AT_FAULT,
-                            "--assign %s is for particles; for grids there "
-                            "are " GRID_ASSIGNS,
-                            arguments_text(request->args, "assign"));
-    if (!particles && request->args->operand_count == 0)
-        return context_fail(ctx, CALL_AT_FAULT,
-                            "too few arguments; usage: %s import "
-                            "SRC... --into DS [options]",
-                            session_program());
-    return DONE;
+    if (particles)
+        return DONE;
+    rc = arguments_check_grid_assign(request->args, ctx, "; for grids");
+    if (!rc && request->args->operand_count == 0)
+        rc = context_fail(ctx, CALL_AT_FAULT,
+                          "too few arguments; usage: %s import "
+                          "SRC... --into DS [options]",
+                          session_program());
+    return rc;
 }
 
 /* One name for each source, or none at all; attributes with a name. */

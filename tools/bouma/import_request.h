@@ -35,4 +35,8 @@ void import_request_name(const struct import_request *request, int i, char *out,
                          size_t bytes);
 const char *import_request_unit(const struct import_request *request, int i);
 
+/* Whether a codec for particles is left to those that have a tolerance: others
+ * get the one that is chosen for them. */
+bool import_codec_yields(bouma_codec codec);
+
 #endif

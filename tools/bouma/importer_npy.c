@@ -114,8 +114,8 @@ static int open_columns(struct particles_source *source, struct context *ctx)
 const struct importer import_npy = {
     .name = ".npy",
     .suffixes = ".npy",
-    .grids = "an array of NumPy, of 1 to 3 axes, in C or Fortran order",
-    .particles = "an array of NumPy: a column, or several if it has records",
+    .grids = "a NumPy array of 1 to 3 axes, in C or Fortran order",
+    .particles = "a NumPy array: a column, or several if it has records",
     .open_grid = open_npy,
     .open = open_columns,
     .load = particles_source_load_plain};

@@ -60,7 +60,7 @@ static int load(struct particles_source *source, struct context *ctx,
 const struct importer import_npz = {
     .name = ".npz",
     .suffixes = ".npz",
-    .particles = "arrays of NumPy: each is a column, those with two axes are "
+    .particles = "NumPy arrays: each is a column, those with two axes are "
                  "vectors",
     .begins = begins,
     .open = open_npz,

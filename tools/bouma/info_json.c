@@ -53,8 +53,10 @@ static json_t *variable_json(bouma_variable *variable, int levels)
 {
     json_t *object = json_object();
     bouma_variable_info about;
+    bouma_codec_info codec;
 
     bouma_variable_info_get(variable, &about);
+    bouma_codec_info_get(about.codec, &codec);
     json_put(object, "name", json_text(about.name));
     json_put(object, "type", json_text(bouma_type_name(about.type)));
     json_put(object, "components", json_integer(about.components));
@@ -67,9 +69,8 @@ static json_t *variable_json(bouma_variable *variable, int levels)
     json_put(object, "stored_bytes", json_count(about.stored_bytes));
     json_put(object, "ratio", json_ratio(about.raw_bytes, about.stored_bytes));
     json_put(object, "level_bytes", level_bytes_json(variable, levels));
-    json_put(
-        object, "coarse_levels",
-        json_text(about.codec == BOUMA_CODEC_WAVELET ? "averages" : "samples"));
+    json_put(object, "coarse_levels",
+             json_text(codec.averages ? "averages" : "samples"));
     json_put(object, "tolerance", json_number(about.tolerance));
     json_put(object, "relative",
              json_boolean(about.tolerance_kind == BOUMA_RELATIVE));

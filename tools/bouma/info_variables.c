@@ -40,8 +40,10 @@ static void add_range(struct text_table *table, const bouma_variable *variable,
 static bool has_averages(const struct info_variables *variables,
                          const bouma_variable_info *about)
 {
-    return about->present && about->codec == BOUMA_CODEC_WAVELET &&
-           variables->levels > 1;
+    bouma_codec_info codec;
+
+    bouma_codec_info_get(about->codec, &codec);
+    return about->present && codec.averages && variables->levels > 1;
 }
 
 /* A row for the variable; of several components, one more for each. */

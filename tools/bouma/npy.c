@@ -7,11 +7,12 @@
  * padded with blanks, and then the values. */
 #include "npy.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "python_text.h"
 
 static const char magic[6] = "\x93NUMPY";
 
@@ -25,7 +26,7 @@ static char native_order(void)
 /* ---- reading ------------------------------------------------------------- */
 
 struct scan {
-    const char *at, *end; /* what is left of the text */
+    struct python_text text;
     char *message;
     size_t message_bytes;
 };
@@ -41,70 +42,23 @@ refuse(const struct scan *scan, const char *format, ...)
     return false;
 }
 
-static void skip_blanks(struct scan *scan)
-{
-    while (scan->at < scan->end && isspace((unsigned char)*scan->at))
-        scan->at++;
-}
-
-/* Step over 'c' and the blanks before it, if it comes next. */
-static bool take(struct scan *scan, char c)
-{
-    skip_blanks(scan);
-    if (scan->at == scan->end || *scan->at != c)
-        return false;
-    scan->at++;
-    return true;
-}
-
-static bool take_word(struct scan *scan, const char *word)
+static bool take_word(struct python_text *text, const char *word)
 {
     size_t length = strlen(word);
 
-    skip_blanks(scan);
-    if ((size_t)(scan->end - scan->at) < length ||
-        memcmp(scan->at, word, length) != 0)
+    skip_blanks(text);
+    if ((size_t)(text->end - text->at) < length ||
+        memcmp(text->at, word, length) != 0)
         return false;
-    scan->at += length;
+    text->at += length;
     return true;
 }
 
-/* A text in quotes; longer ones than fit into 'out' are not ours. */
-static bool take_text(struct scan *scan, char *out, size_t bytes)
+static bool take_extent(struct python_text *text, int64_t *out)
 {
-    char quote;
-    size_t n = 0;
-
-    skip_blanks(scan);
-    if (scan->at == scan->end || (*scan->at != '\'' && *scan->at != '"'))
+    if (!take_whole(text, INT64_MAX, out))
         return false;
-    quote = *scan->at++;
-    while (scan->at < scan->end && *scan->at != quote) {
-        if (n + 1 == bytes)
-            return false;
-        out[n++] = *scan->at++;
-    }
-    out[n] = '\0';
-    return take(scan, quote);
-}
-
-static bool take_extent(struct scan *scan, int64_t *out)
-{
-    const char *start;
-
-    skip_blanks(scan);
-    start = scan->at;
-    *out = 0;
-    while (scan->at < scan->end && isdigit((unsigned char)*scan->at)) {
-        int digit = *scan->at++ - '0';
-
-        if (*out > (INT64_MAX - digit) / 10)
-            return false;
-        *out = 10 * *out + digit;
-    }
-    if (scan->at == start)
-        return false;
-    take(scan, 'L'); /* Python 2 wrote (64L, 32L) */
+    take(text, 'L'); /* Python 2 wrote (64L, 32L) */
     return true;
 }
 
@@ -120,7 +74,7 @@ static bool take_descr(struct scan *scan, struct npy_header *out)
     char text[16];
     const char *code = text;
 
-    if (!take_text(scan, text, sizeof(text)))
+    if (!take_text(&scan->text, text, sizeof(text)))
         return refuse(scan, "its values are records, not plain numbers; save "
                             "each field as an array, as a['x'] is");
     if (*code != '\0' && strchr("<>=|", *code))
@@ -146,25 +100,25 @@ static bool take_descr(struct scan *scan, struct npy_header *out)
 
 static bool take_order(struct scan *scan, struct npy_header *out)
 {
-    if (take_word(scan, "True"))
+    if (take_word(&scan->text, "True"))
         out->fortran = true;
-    else if (!take_word(scan, "False"))
+    else if (!take_word(&scan->text, "False"))
         return refuse(scan, "fortran_order is neither True nor False");
     return true;
 }
 
 static bool take_shape(struct scan *scan, struct npy_header *out)
 {
-    if (!take(scan, '('))
+    if (!take(&scan->text, '('))
         return refuse(scan, "the shape is not a tuple");
-    while (!take(scan, ')')) {
+    while (!take(&scan->text, ')')) {
         if (out->ndims == NPY_MAX_DIMS)
             return refuse(scan, "it has more than %d axes", NPY_MAX_DIMS);
-        if (!take_extent(scan, &out->shape[out->ndims]))
+        if (!take_extent(&scan->text, &out->shape[out->ndims]))
             return refuse(scan, "the shape is not made of whole numbers");
         out->ndims++;
-        if (!take(scan, ',')) {
-            if (!take(scan, ')'))
+        if (!take(&scan->text, ',')) {
+            if (!take(&scan->text, ')'))
                 return refuse(scan, "the shape does not end");
             return true;
         }
@@ -185,12 +139,13 @@ static bool take_dictionary(struct scan *scan, struct npy_header *out)
     bool seen[ENTRIES] = {false};
     char key[32];
 
-    if (!take(scan, '{'))
+    if (!take(&scan->text, '{'))
         return refuse(scan, "the header is not a dictionary");
-    while (!take(scan, '}')) {
+    while (!take(&scan->text, '}')) {
         size_t i = 0;
 
-        if (!take_text(scan, key, sizeof(key)) || !take(scan, ':'))
+        if (!take_text(&scan->text, key, sizeof(key)) ||
+            !take(&scan->text, ':'))
             return refuse(scan, "the header is not a dictionary");
         while (i < ENTRIES && strcmp(key, entries[i].key) != 0)
             i++;
@@ -200,8 +155,8 @@ static bool take_dictionary(struct scan *scan, struct npy_header *out)
         seen[i] = true;
         if (!entries[i].take(scan, out))
             return false;
-        if (!take(scan, ',')) {
-            if (!take(scan, '}'))
+        if (!take(&scan->text, ',')) {
+            if (!take(&scan->text, '}'))
                 return refuse(scan, "the header is not a dictionary");
             break;
         }
@@ -248,13 +203,13 @@ bool npy_parse(struct npy_header *out, const void *bytes, size_t count,
     if (length > count - start)
         return refuse(&scan, "its header goes beyond its end");
 
-    scan.at = (const char *)raw + start;
-    scan.end = scan.at + length;
+    scan.text.at = (const char *)raw + start;
+    scan.text.end = scan.text.at + length;
     out->data_offset = start + length;
     if (!take_dictionary(&scan, out) || !count_bytes(&scan, out))
         return false;
-    skip_blanks(&scan);
-    if (scan.at != scan.end)
+    skip_blanks(&scan.text);
+    if (scan.text.at != scan.text.end)
         return refuse(&scan, "there is more than a dictionary in its header");
     return true;
 }

@@ -9,58 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is left of the list. */
-struct list {
-    const char *at, *end;
-};
+#include "python_text.h"
 
-static void skip_blanks(struct list *list)
+static bool take_count(struct python_text *list, int *out)
 {
-    while (list->at < list->end && isspace((unsigned char)*list->at))
-        list->at++;
-}
+    int64_t count = 0;
+    bool fine = take_whole(list, INT16_MAX, &count) && count > 0;
 
-static bool take(struct list *list, char c)
-{
-    skip_blanks(list);
-    if (list->at == list->end || *list->at != c)
-        return false;
-    list->at++;
-    return true;
-}
-
-static bool take_text(struct list *list, char *out, size_t bytes)
-{
-    size_t n = 0;
-    char quote;
-
-    skip_blanks(list);
-    if (list->at == list->end || (*list->at != '\'' && *list->at != '"'))
-        return false;
-    quote = *list->at++;
-    while (list->at < list->end && *list->at != quote) {
-        /* An escape, or a name within a name, is nobody's column. */
-        if (n + 1 == bytes || *list->at == '\\')
-            return false;
-        out[n++] = *list->at++;
-    }
-    out[n] = '\0';
-    return take(list, quote);
-}
-
-static bool take_count(struct list *list, int *out)
-{
-    const char *start;
-
-    skip_blanks(list);
-    start = list->at;
-    *out = 0;
-    while (list->at < list->end && isdigit((unsigned char)*list->at)) {
-        *out = 10 * *out + (*list->at++ - '0');
-        if (*out > INT16_MAX)
-            return false;
-    }
-    return list->at > start && *out > 0;
+    *out = (int)count;
+    return fine;
 }
 
 /* The end of the text in brackets that begins at 'at', past the last one; NULL
@@ -87,7 +44,7 @@ static const char *skip_brackets(const char *at, const char *end)
 
 /* The text of the header; false if there is none. */
 static bool header_text(const unsigned char *raw, size_t count,
-                        struct list *out, size_t *start)
+                        struct python_text *out, size_t *start)
 {
     size_t length;
 
@@ -106,16 +63,16 @@ static bool header_text(const unsigned char *raw, size_t count,
 }
 
 /* The '[' that follows 'descr':, or NULL. */
-static const char *find_list(const struct list *text)
+static const char *find_list(const struct python_text *text)
 {
     static const char key[] = "descr";
-    struct list rest;
+    struct python_text rest;
     const char *at =
         memmem(text->at, (size_t)(text->end - text->at), key, strlen(key));
 
     if (!at)
         return NULL;
-    rest = (struct list){at + strlen(key), text->end};
+    rest = (struct python_text){at + strlen(key), text->end};
     if (!take(&rest, '\'') && !take(&rest, '"'))
         return NULL;
     if (!take(&rest, ':'))
@@ -126,7 +83,7 @@ static const char *find_list(const struct list *text)
 
 bool npy_has_records(const void *bytes, size_t count)
 {
-    struct list text;
+    struct python_text text;
     size_t start;
 
     return header_text(bytes, count, &text, &start) && find_list(&text);
@@ -174,7 +131,7 @@ static bool parse_padding(struct npy_field *field, const char *descr)
 }
 
 /* ('v', '<f8', (3,)), without its opening bracket. */
-static bool take_field(struct list *list, struct npy_field *field,
+static bool take_field(struct python_text *list, struct npy_field *field,
                        char *message, size_t message_bytes)
 {
     char descr[32];
@@ -224,7 +181,7 @@ static bool keep_field(struct npy_record *record, const struct npy_field *field)
     return true;
 }
 
-static bool take_fields(struct npy_record *out, struct list *list,
+static bool take_fields(struct npy_record *out, struct python_text *list,
                         char *message, size_t message_bytes)
 {
     take(list, '[');
@@ -248,7 +205,7 @@ static bool take_fields(struct npy_record *out, struct list *list,
 /* ---- the rest ------------------------------------------------------------ */
 
 /* The header with a plain type for the list, from 'list' to 'end'. */
-static bool parse_plain(struct npy_header *out, const struct list *text,
+static bool parse_plain(struct npy_header *out, const struct python_text *text,
                         const char *list, const char *end, char *message,
                         size_t message_bytes)
 {
@@ -278,7 +235,7 @@ bool npy_record_parse(struct npy_record *out, const void *bytes, size_t count,
                       char *message, size_t message_bytes)
 {
     struct npy_header header;
-    struct list text, list;
+    struct python_text text, list;
     const char *begin, *end;
     size_t start;
 
@@ -291,7 +248,7 @@ bool npy_record_parse(struct npy_record *out, const void *bytes, size_t count,
     if (!end ||
         !parse_plain(&header, &text, begin, end, message, message_bytes))
         return false;
-    list = (struct list){begin, end};
+    list = (struct python_text){begin, end};
     if (!take_fields(out, &list, message, message_bytes))
         return false;
     snprintf(message, message_bytes, "an array of records has one axis");

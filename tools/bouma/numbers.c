@@ -82,10 +82,13 @@ bool parse_number(const char *text, double *out)
     return scan_number(&text, out) && *text == '\0';
 }
 
-bool parse_integers(const char *text, int64_t *out, int most, int *count)
+/* Up to 'most' of what 'scan' takes, into out[i], with commas between. */
+static bool parse_list(const char *text, void *out,
+                       bool (*scan)(const char **cursor, void *out, int i),
+                       int most, int *count)
 {
     for (*count = 0; *count < most;) {
-        if (!scan_integer(&text, &out[(*count)++]))
+        if (!scan(&text, out, (*count)++))
             return false;
         if (*text == '\0')
             return true;
@@ -95,17 +98,24 @@ bool parse_integers(const char *text, int64_t *out, int most, int *count)
     return false;
 }
 
+static bool scan_nth_integer(const char **cursor, void *out, int i)
+{
+    return scan_integer(cursor, (int64_t *)out + i);
+}
+
+static bool scan_nth_number(const char **cursor, void *out, int i)
+{
+    return scan_number(cursor, (double *)out + i);
+}
+
+bool parse_integers(const char *text, int64_t *out, int most, int *count)
+{
+    return parse_list(text, out, scan_nth_integer, most, count);
+}
+
 bool parse_numbers(const char *text, double *out, int most, int *count)
 {
-    for (*count = 0; *count < most;) {
-        if (!scan_number(&text, &out[(*count)++]))
-            return false;
-        if (*text == '\0')
-            return true;
-        if (*text++ != ',')
-            return false;
-    }
-    return false;
+    return parse_list(text, out, scan_nth_number, most, count);
 }
 
 /* One end of an axis of a box, or 'otherwise' if it is left out. */

@@ -207,14 +207,14 @@ static int choose_looks(struct rendering *rendering, struct context *ctx)
     picture->smooth = arguments_has(rendering->args, "smooth");
     picture->level = rendering->source.level;
     picture->line = row < first;
-    picture->row_extent =
+    picture->rows.extent =
         picture->line ? 1 : rendering->grid.shape[row - first];
-    picture->column_extent = rendering->grid.shape[column - first];
-    picture->row_high = (double)picture->row_extent;
-    picture->column_high = (double)picture->column_extent;
+    picture->columns.extent = rendering->grid.shape[column - first];
+    picture->rows.high = (double)picture->rows.extent;
+    picture->columns.high = (double)picture->columns.extent;
     picture->least_tick = 1;
-    picture->row_name = axis_names[row];
-    picture->column_name = axis_names[column];
+    picture->rows.name = axis_names[row];
+    picture->columns.name = axis_names[column];
     render_picture_size(picture, size);
 
     rendering->raster.across = across;

@@ -170,24 +170,25 @@ static void choose_size(struct rendering *rendering, int64_t size)
     const struct particle_raster *splats = &rendering->splats;
     double longer_side = (double)(size ? size : USUAL), longer;
 
-    picture->column_low = splats->low[splats->column_axis];
-    picture->column_high = splats->high[splats->column_axis];
-    picture->row_high = 1;
+    picture->columns.low = splats->low[splats->column_axis];
+    picture->columns.high = splats->high[splats->column_axis];
+    picture->rows.high = 1;
     if (splats->row_axis >= 0) {
-        picture->row_low = splats->low[splats->row_axis];
-        picture->row_high = splats->high[splats->row_axis];
+        picture->rows.low = splats->low[splats->row_axis];
+        picture->rows.high = splats->high[splats->row_axis];
     }
     longer =
-        fmax(picture->column_high - picture->column_low,
-             splats->row_axis < 0 ? 0 : picture->row_high - picture->row_low);
-    picture->width =
-        (int)fmax(THINNEST, round((picture->column_high - picture->column_low) /
-                                  longer * longer_side));
+        fmax(picture->columns.high - picture->columns.low,
+             splats->row_axis < 0 ? 0 : picture->rows.high - picture->rows.low);
+    picture->width = (int)fmax(
+        THINNEST, round((picture->columns.high - picture->columns.low) /
+                        longer * longer_side));
     picture->height =
         picture->line
             ? picture->width / 2
-            : (int)fmax(THINNEST, round((picture->row_high - picture->row_low) /
-                                        longer * longer_side));
+            : (int)fmax(THINNEST,
+                        round((picture->rows.high - picture->rows.low) /
+                              longer * longer_side));
 }
 
 static int choose_looks(struct rendering *rendering, struct context *ctx)
@@ -205,10 +206,10 @@ static int choose_looks(struct rendering *rendering, struct context *ctx)
     choose_size(rendering, size);
     rendering->raster.columns = picture->width;
     rendering->raster.rows = picture->line ? 1 : picture->height;
-    picture->column_extent = rendering->raster.columns;
-    picture->row_extent = rendering->raster.rows;
-    picture->column_name = axis_names[splats->column_axis];
-    picture->row_name =
+    picture->columns.extent = rendering->raster.columns;
+    picture->rows.extent = rendering->raster.rows;
+    picture->columns.name = axis_names[splats->column_axis];
+    picture->rows.name =
         splats->row_axis < 0 ? "" : axis_names[splats->row_axis];
     return DONE;
 }

@@ -27,7 +27,7 @@ static int at_least(int64_t pixels)
 
 void render_picture_size(struct render_picture *picture, int64_t size)
 {
-    int64_t rows = picture->row_extent, columns = picture->column_extent;
+    int64_t rows = picture->rows.extent, columns = picture->columns.extent;
     int64_t longer = rows > columns ? rows : columns;
     int64_t whole = longer < USUAL ? (USUAL + longer / 2) / longer : 1;
     int64_t shrink = (longer + LARGEST_USUAL - 1) / LARGEST_USUAL;
@@ -76,10 +76,10 @@ static struct layout arrange(const struct render_picture *picture)
     l.values = ticks_choose(picture->low, picture->high,
                             ticks_for(picture->height, 3 * text), 0);
     l.rows =
-        ticks_choose(picture->row_low, picture->row_high,
+        ticks_choose(picture->rows.low, picture->rows.high,
                      ticks_for(picture->height, 6 * text), picture->least_tick);
     l.columns =
-        ticks_choose(picture->column_low, picture->column_high,
+        ticks_choose(picture->columns.low, picture->columns.high,
                      ticks_for(picture->width, 10 * text), picture->least_tick);
     l.top = 4 * l.gap + 2 * text;
     l.left =
@@ -95,7 +95,7 @@ static struct layout arrange(const struct render_picture *picture)
     if (!picture->line) {
         /* A label that has no room beside the bar begins further left, but not
          * before the end of the rows' name. */
-        int first = 3 * l.gap + text_width(picture->row_name, scale);
+        int first = 3 * l.gap + text_width(picture->rows.name, scale);
         int length = text_width(picture->label, scale);
 
         l.label = l.bar + length > l.width ? l.width - length : l.bar;
@@ -187,10 +187,10 @@ static void draw_cells(struct canvas *canvas, const struct layout *l,
                        const struct render_picture *picture)
 {
     const struct raster *raster = picture->raster;
-    struct axis rows = {picture->height, raster->rows, picture->row_extent,
+    struct axis rows = {picture->height, raster->rows, picture->rows.extent,
                         picture->level};
     struct axis columns = {picture->width, raster->columns,
-                           picture->column_extent, picture->level};
+                           picture->columns.extent, picture->level};
 
     for (int y = 0; y < picture->height; y++)
         for (int x = 0; x < picture->width; x++) {
@@ -222,8 +222,8 @@ static void draw_curve(struct canvas *canvas, const struct layout *l,
                        const struct render_picture *picture)
 {
     const struct raster *raster = picture->raster;
-    struct axis axis = {picture->width, raster->columns, picture->column_extent,
-                        picture->level};
+    struct axis axis = {picture->width, raster->columns,
+                        picture->columns.extent, picture->level};
     double unit = (double)((int64_t)1 << picture->level);
     int last_x = 0, last_file_tree = 0, last_bottom = 0;
     bool joined = false;
@@ -264,8 +264,8 @@ static void draw_value_ticks(struct canvas *canvas, const struct layout *l,
                              const struct ticks *ticks, int x, bool leftward)
 {
     bool values = ticks == &l->values;
-    double low = values ? picture->low : picture->row_low;
-    double high = values ? picture->high : picture->row_high;
+    double low = values ? picture->low : picture->rows.low;
+    double high = values ? picture->high : picture->rows.high;
 
     for (long i = ticks->first; i <= ticks->last; i++) {
         char text[FORMAT_BYTES];
@@ -287,8 +287,8 @@ static void draw_column_ticks(struct canvas *canvas, const struct layout *l,
 
     for (long i = l->columns.first; i <= l->columns.last; i++) {
         char text[FORMAT_BYTES];
-        double part = (ticks_value(&l->columns, i) - picture->column_low) /
-                      (picture->column_high - picture->column_low);
+        double part = (ticks_value(&l->columns, i) - picture->columns.low) /
+                      (picture->columns.high - picture->columns.low);
         int x = l->left + (int)(part * (picture->width - 1) + 0.5);
         int wide = text_width(ticks_text(text, &l->columns, i), l->scale);
 
@@ -298,8 +298,9 @@ static void draw_column_ticks(struct canvas *canvas, const struct layout *l,
     canvas_text(
         canvas,
         l->left +
-            (picture->width - text_width(picture->column_name, l->scale)) / 2,
-        y + 2 * l->gap + text_height(l->scale), l->scale, picture->column_name);
+            (picture->width - text_width(picture->columns.name, l->scale)) / 2,
+        y + 2 * l->gap + text_height(l->scale), l->scale,
+        picture->columns.name);
 }
 
 static bool has_missing(const struct raster *raster)
@@ -359,7 +360,7 @@ int render_picture_draw(struct canvas *out, struct context *ctx,
     draw_cells(out, &l, picture);
     draw_value_ticks(out, &l, picture, &l.rows, l.left, true);
     canvas_text(out, l.gap, 2 * l.gap + text_height(l.scale), l.scale,
-                picture->row_name);
+                picture->rows.name);
     draw_bar(out, &l, picture);
     return DONE;
 }

@@ -6,21 +6,25 @@
 #include "canvas.h"
 #include "raster.h"
 
+/* One direction of a picture. */
+struct picture_axis {
+    const char *name;
+    int64_t extent;   /* samples at full resolution */
+    double low, high; /* numbers at the ends of the axis */
+};
+
 struct render_picture {
     const struct raster *raster;
     bool line; /* one row, drawn as a curve */
     bool smooth;
     int level;
-    int64_t row_extent, column_extent; /* samples at full resolution */
-    double row_low, row_high;          /* numbers at the ends of the axes */
-    double column_low, column_high;
+    struct picture_axis rows, columns;
     double least_tick; /* no closer are the numbers at the axes; 0: any */
     bool blank;        /* cells without a value are no NaN, but empty */
     int width, height; /* pixels for them */
     double low, high;  /* values at the ends of the colours */
     const struct colour_map *map;
     const char *title, *label; /* label: the variable and its unit */
-    const char *row_name, *column_name;
 };
 
 /* Pixels for so many samples: --size for the longer side, or, if that is 0,

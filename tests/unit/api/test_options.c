@@ -113,6 +113,52 @@ static void every_choice_has_a_name(void)
     CHECK_EQ(bouma_durability_parse("group"), BOUMA_GROUP);
 }
 
+static void codecs_tell_what_they_are_like(void)
+{
+    static const struct {
+        bouma_codec codec;
+        bouma_codec_info about;
+    } cases[] = {{BOUMA_CODEC_ZSTD, {1, 1, 0, 1, 0}},
+                 {BOUMA_CODEC_RAW, {1, 1, 0, 0, 0}},
+                 {BOUMA_CODEC_INTERP, {1, 0, 1, 0, 0}},
+                 {BOUMA_CODEC_WAVELET, {1, 0, 1, 0, 1}},
+                 {BOUMA_CODEC_ZFP_REVERSIBLE, {1, 0, 0, 0, 0}},
+                 {BOUMA_CODEC_QUANTISE, {0, 1, 1, 0, 0}}};
+    static const int none[] = {-1, 0, 7, 1000};
+    static const bouma_codec_info nothing;
+    bouma_codec_info about;
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        CHECK_EQ(bouma_codec_info_get(cases[i].codec, &about), BOUMA_OK);
+        CHECK(!memcmp(&about, &cases[i].about, sizeof(about)));
+    }
+    for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
+        CHECK_EQ(bouma_codec_info_get((bouma_codec)none[i], &about),
+                 BOUMA_EINVAL);
+        CHECK(!memcmp(&about, &nothing, sizeof(about)));
+    }
+    CHECK_EQ(bouma_codec_info_get(BOUMA_CODEC_RAW, NULL), BOUMA_EINVAL);
+}
+
+static void a_grid_chooses_its_codec_by_the_tolerance(void)
+{
+    bouma_variable_spec spec = {.size = sizeof(spec), .type = BOUMA_F32};
+
+    CHECK_EQ(bouma_grid_codec(&spec), BOUMA_CODEC_ZSTD);
+    spec.tolerance = 0.5;
+    CHECK_EQ(bouma_grid_codec(&spec), BOUMA_CODEC_INTERP);
+    spec.codec = BOUMA_CODEC_WAVELET;
+    CHECK_EQ(bouma_grid_codec(&spec), BOUMA_CODEC_WAVELET);
+    CHECK_EQ(bouma_grid_codec(NULL), 0);
+}
+
+static void some_ways_to_assign_are_for_particles(void)
+{
+    for (int i = -1; i < 12; i++)
+        CHECK_EQ(bouma_assign_is_for_grids((bouma_assign)i),
+                 i >= BOUMA_ASSIGN_OPTIMAL && i <= BOUMA_ASSIGN_SINGLE);
+}
+
 static void sizes_have_units(void)
 {
     static const struct {
@@ -602,6 +648,9 @@ int main(void)
     unsetenv("BOUMA_OPTIONS");
     every_choice_is_set_by_its_name();
     every_choice_has_a_name();
+    codecs_tell_what_they_are_like();
+    a_grid_chooses_its_codec_by_the_tolerance();
+    some_ways_to_assign_are_for_particles();
     sizes_have_units();
     wrong_values_are_told();
     a_group_can_have_its_number();

@@ -20,6 +20,12 @@ static bouma_options options_for(const bouma_io *io, unsigned char id)
     return o;
 }
 
+static void close_dataset(bouma_dataset *ds)
+{
+    MUST(ds, bouma_dataset_close(ds));
+    bouma_dataset_free(ds);
+}
+
 /* A dataset with some steps, of which each was written once. */
 static void make_old(const char *path, int steps)
 {
@@ -30,8 +36,7 @@ static void make_old(const char *path, int steps)
     MUST(ds, bouma_dataset_create(&ds, path, &o));
     for (int i = 0; i < steps; i++)
         MUST(ds, scenario_write(ds, &writer, i, 0, 0, 1));
-    MUST(ds, bouma_dataset_close(ds));
-    bouma_dataset_free(ds);
+    close_dataset(ds);
 }
 
 /* Start anew and write one step. */
@@ -220,8 +225,7 @@ static void files_that_cannot_be_removed_are_not_tried_for_ever(void)
     MUST(ds, bouma_dataset_truncate(ds, 0));
     CHECK_TEXT(bouma_dataset_note(ds, 0), "could not be removed");
     CHECK(attempts > 0);
-    MUST(ds, bouma_dataset_close(ds));
-    bouma_dataset_free(ds);
+    close_dataset(ds);
     attempts = 0;
     o.clobber = 1;
     CHECK_EQ(bouma_dataset_create(&ds, "stuck", &o), BOUMA_EIO);
@@ -245,8 +249,7 @@ static int make_dir_late(void *user, void *root, const char *name)
         others_turn = 0;
         MUST(ds, bouma_dataset_append(&ds, "quick", &o));
         MUST(ds, scenario_write(ds, &writer, 5, 0, 0, 1));
-        MUST(ds, bouma_dataset_close(ds));
-        bouma_dataset_free(ds);
+        close_dataset(ds);
     }
     return memory->make_dir(user, root, name);
 }
@@ -292,8 +295,7 @@ static void who_appends_finds_the_new_dataset(void)
     MUST(ds, bouma_dataset_append(&ds, "slow", &o));
     CHECK_EQ(bouma_dataset_step_count(ds), 1);
     MUST(ds, scenario_write(ds, &writer, 9, 0, 0, 1));
-    MUST(ds, bouma_dataset_close(ds));
-    bouma_dataset_free(ds);
+    close_dataset(ds);
     CHECK_EQ(steps_of("slow", &id), 2);
     CHECK_EQ(id, 2);
 }
@@ -401,8 +403,7 @@ static void local_copies_make_way_too(void)
     MUST(ds, bouma_dataset_create(&ds, "far/t", &o));
     for (int i = 0; i < 3; i++)
         MUST(ds, scenario_write(ds, &writer, i, 0, 0, 1));
-    MUST(ds, bouma_dataset_close(ds));
-    bouma_dataset_free(ds);
+    close_dataset(ds);
     o.id[0] = 2;
     CHECK_EQ(bouma_dataset_create(&ds, "far/t", &o), BOUMA_EEXISTS);
     bouma_dataset_free(ds);
@@ -410,8 +411,7 @@ static void local_copies_make_way_too(void)
     memset(&writer, 0, sizeof(writer));
     MUST(ds, bouma_dataset_create(&ds, "far/t", &o));
     MUST(ds, scenario_write(ds, &writer, 1, 1, 0, 1));
-    MUST(ds, bouma_dataset_close(ds));
-    bouma_dataset_free(ds);
+    close_dataset(ds);
     CHECK_EQ(steps_of("near/t", &id), 1);
     CHECK_EQ(id, 2);
     CHECK_EQ(steps_of("far/t", &id), 1);
@@ -429,8 +429,7 @@ static void what_is_no_local_copy_stays(void)
 
     MUST(ds, bouma_dataset_create(&ds, "near/alien", &o));
     MUST(ds, scenario_write(ds, &writer, 0, 0, 0, 1));
-    MUST(ds, bouma_dataset_close(ds));
-    bouma_dataset_free(ds);
+    close_dataset(ds);
     o.id[0] = 2;
     o.persist = o.clobber = 1;
     snprintf(o.local, sizeof(o.local), "near");
@@ -443,8 +442,7 @@ static void what_is_no_local_copy_stays(void)
     memset(&writer, 0, sizeof(writer));
     MUST(ds, bouma_dataset_create(&ds, "far/alien", &o));
     MUST(ds, scenario_write(ds, &writer, 0, 0, 0, 1));
-    MUST(ds, bouma_dataset_close(ds));
-    bouma_dataset_free(ds);
+    close_dataset(ds);
     o.persist = 1;
     CHECK_EQ(bouma_dataset_create(&ds, "far/alien", &o), BOUMA_EEXISTS);
     CHECK_TEXT(bouma_error_message(ds), "of another dataset");
@@ -469,8 +467,7 @@ static void make_pair(const char *name)
     MUST(ds, bouma_dataset_create(&ds, path, &o));
     for (int i = 0; i < 3; i++)
         MUST(ds, scenario_write(ds, &writer, i, 0, 0, 1));
-    MUST(ds, bouma_dataset_close(ds));
-    bouma_dataset_free(ds);
+    close_dataset(ds);
 }
 
 static int clobber_pair(const char *name, const bouma_io *io, const char *local)
@@ -552,8 +549,7 @@ static void pairs_are_interrupted_and_done_again(void)
             snprintf(o.local, sizeof(o.local), "near");
             MUST(ds, bouma_dataset_append(&ds, far, &o));
             CHECK_EQ(bouma_dataset_step_count(ds), 3);
-            MUST(ds, bouma_dataset_close(ds));
-            bouma_dataset_free(ds);
+            close_dataset(ds);
             CHECK(!has_file(near, "DATASET.tmp.clobbered"));
             appended++;
         }
@@ -623,8 +619,7 @@ static void files_that_are_still_open_do_no_harm(void)
     CHECK_TEXT(bouma_dataset_note(ds, 1), "2 directories");
     for (int i = 1; i < 3; i++)
         MUST(ds, scenario_write(ds, &writer, i, 0, 0, 1));
-    MUST(ds, bouma_dataset_close(ds));
-    bouma_dataset_free(ds);
+    close_dataset(ds);
     CHECK_EQ(steps_of("nfs", &id), 3);
     CHECK_EQ(id, 2);
     /* A removal that ended just before the new dataset was made. */
@@ -785,8 +780,7 @@ static void ranks_meet_while_many_files_are_removed(void)
     MUST(ds, bouma_dataset_truncate(ds, 1));
     CHECK(most_removals > 0 && most_removals <= 4);
     CHECK_EQ(bouma_dataset_step_count(ds), 2);
-    MUST(ds, bouma_dataset_close(ds));
-    bouma_dataset_free(ds);
+    close_dataset(ds);
 }
 
 int main(void)

@@ -10,7 +10,7 @@
 #include "check.h"
 #include "files.h"
 #include "must.h"
-#include "scenario.h"
+#include "step_writer.h"
 #include "trace_lines.h"
 
 /* Two places: DIR/far/d.bouma is the dataset, DIR/near/d.bouma its local copy.
@@ -55,34 +55,12 @@ static bouma_options options_of(const struct world *w, int persist)
     return o;
 }
 
-struct writer {
-    bouma_dataset *ds;
-    struct scenario_writer s;
-};
-
 static void create(struct writer *w, const struct world *world)
 {
     bouma_options o = options_of(world, 1);
 
     memset(w, 0, sizeof(*w));
     MUST(w->ds, bouma_dataset_create(&w->ds, world->far, &o));
-}
-
-static void append(struct writer *w, const char *path, const bouma_options *o)
-{
-    memset(w, 0, sizeof(*w));
-    MUST(w->ds, bouma_dataset_append(&w->ds, path, o));
-}
-
-static void write_step(struct writer *w, int64_t step, int generation)
-{
-    MUST(w->ds, scenario_write(w->ds, &w->s, step, generation, 0, 1));
-}
-
-static void end(struct writer *w)
-{
-    MUST(w->ds, bouma_dataset_close(w->ds));
-    bouma_dataset_free(w->ds);
 }
 
 /* The generation of a step in one place; -1 if it is not there, -2 if it is not
@@ -185,9 +163,7 @@ static void a_step_that_is_replaced_is_replaced_in_both(const struct world *w)
     CHECK_EQ(look(w, w->local_copy, 1), 3);
     /* Behind the local copy's back: what is newer counts. */
     o.persist = 0;
-    append(&writer, w->far, &o);
-    write_step(&writer, 0, 4);
-    end(&writer);
+    append_step(w->far, &o, 0, 4);
     CHECK_EQ(look(w, w->local_copy, 0), 1);
     o = options_of(w, 0);
     MUST(writer.ds, bouma_dataset_open(&writer.ds, w->far, &o));
@@ -209,9 +185,7 @@ static void writers_with_and_without_go_on(const struct world *w)
     create(&writer, w);
     write_step(&writer, 0, 1);
     end(&writer);
-    append(&writer, w->far, &plain);
-    write_step(&writer, 1, 1);
-    end(&writer);
+    append_step(w->far, &plain, 1, 1);
     append(&writer, w->far, &o);
     CHECK_EQ(bouma_dataset_step_count(writer.ds), 2);
     CHECK_EQ(bouma_dataset_step_get(writer.ds, 1, &info), BOUMA_OK);
@@ -219,9 +193,7 @@ static void writers_with_and_without_go_on(const struct world *w)
     CHECK_EQ(scenario_write(writer.ds, &writer.s, 1, 2, 0, 1), BOUMA_EEXISTS);
     write_step(&writer, 2, 1);
     end(&writer);
-    append(&writer, w->far, &plain);
-    write_step(&writer, 3, 1);
-    end(&writer);
+    append_step(w->far, &plain, 3, 1);
     for (int step = 0; step < 4; step++) {
         CHECK_EQ(look(w, w->far, step), 1);
         CHECK_EQ(look(w, w->local_copy, step), step % 2 ? -1 : 1);
@@ -288,15 +260,12 @@ static void a_local_copy_of_another_is_not_touched(const struct world *w)
     bouma_dataset_free(ds);
     /* The claim of the append that failed was given back. */
     memset(&writer, 0, sizeof(writer));
-    append(&writer, w->far, &plain);
-    write_step(&writer, 1, 1);
-    end(&writer);
+    append_step(w->far, &plain, 1, 1);
 }
 
 static void the_dataset_is_not_its_own_local_copy(const struct world *w)
 {
     bouma_options o = options_of(w, 1), plain = options_of(w, 0);
-    struct writer writer;
     bouma_dataset *ds;
 
     MUST(ds, bouma_dataset_create(&ds, w->local_copy, &plain));
@@ -305,9 +274,7 @@ static void the_dataset_is_not_its_own_local_copy(const struct world *w)
     CHECK_EQ(bouma_dataset_append(&ds, w->local_copy, &o), BOUMA_EBUSY);
     CHECK_TEXT(bouma_error_message(ds), "is the dataset itself");
     bouma_dataset_free(ds);
-    append(&writer, w->local_copy, &plain);
-    write_step(&writer, 0, 1);
-    end(&writer);
+    append_step(w->local_copy, &plain, 0, 1);
 }
 
 /* ---- on files: the place is out of reach for a while --------------------- */
@@ -519,14 +486,11 @@ static void a_newer_step_takes_the_place_of_an_older(const struct world *w)
 {
     bouma_options o = options_of(w, 0);
     bouma_drain_report report;
-    struct writer writer;
 
     leave_behind(w, 2);
     CHECK_EQ(drain(w, w->local_copy, 0, &report), BOUMA_OK);
     o.replace = 1;
-    append(&writer, w->local_copy, &o);
-    write_step(&writer, 0, 2);
-    end(&writer);
+    append_step(w->local_copy, &o, 0, 2);
     CHECK_EQ(drain(w, w->local_copy, 0, &report), BOUMA_OK);
     CHECK_EQ(report.published, 1);
     CHECK_EQ(report.replaced, 1);
@@ -541,14 +505,11 @@ static void an_older_step_is_kept(const struct world *w)
 {
     bouma_options o = options_of(w, 0);
     bouma_drain_report report;
-    struct writer writer;
 
     leave_behind(w, 3);
     CHECK_EQ(drain(w, w->local_copy, 0, &report), BOUMA_OK);
     o.replace = 1;
-    append(&writer, w->far, &o);
-    write_step(&writer, 1, 3);
-    end(&writer);
+    append_step(w->far, &o, 1, 3);
     CHECK_EQ(drain(w, w->local_copy, 0, &report), BOUMA_OK);
     CHECK_EQ(report.published + report.replaced, 0);
     CHECK_EQ(report.present, 2);
@@ -579,9 +540,7 @@ static void neither_of_two_writings_is_dropped(const struct world *w)
     end(&writer);
     append(&writer, w->local_copy, &o);
     end(&writer);
-    append(&writer, w->local_copy, &o);
-    write_step(&writer, 0, 4);
-    end(&writer);
+    append_step(w->local_copy, &o, 0, 4);
     for (int remove = 0; remove < 2; remove++) {
         CHECK_EQ(drain(w, w->local_copy, remove, &report), BOUMA_EEXISTS);
         CHECK_EQ(report.failed, 1);
@@ -674,7 +633,6 @@ static void what_is_safe_can_be_removed(const struct world *w)
 {
     bouma_options o = options_of(w, 0);
     bouma_drain_report report;
-    struct writer writer;
     bouma_dataset *ds;
 
     leave_behind(w, 3);
@@ -691,9 +649,7 @@ static void what_is_safe_can_be_removed(const struct world *w)
     bouma_dataset_free(ds);
     /* And it can be used on. */
     o.persist = 1;
-    append(&writer, w->far, &o);
-    write_step(&writer, 3, 1);
-    end(&writer);
+    append_step(w->far, &o, 3, 1);
     CHECK_EQ(look(w, w->local_copy, 3), 1);
     CHECK_EQ(look(w, w->far, 3), 1);
 }
@@ -803,9 +759,7 @@ static void a_loss_is_known_there_too(const struct world *w)
     end(&writer);
     CHECK_EQ(findings(w, w->local_copy), 3);
     /* What comes after all is not lost. */
-    append(&writer, w->local_copy, &o);
-    write_step(&writer, 2, 5);
-    end(&writer);
+    append_step(w->local_copy, &o, 2, 5);
     CHECK_EQ(drain(w, w->local_copy, 0, &report), BOUMA_OK);
     CHECK_EQ(look(w, w->far, 2), 5);
     CHECK_EQ(findings(w, w->far), 2);
@@ -1007,15 +961,12 @@ static void epochs_do_not_begin_anew(const struct world *w)
     bouma_options o = options_of(w, 0);
     bouma_drain_report report;
     char name[300], message[640];
-    struct writer writer;
 
     leave_behind(w, 1);
     snprintf(name, sizeof(name), "%s/epochs/4294967294", w->local_copy);
     REQUIRE(!mkdir(name, 0777));
     o.force = 1;
-    append(&writer, w->local_copy, &o);
-    write_step(&writer, 1, 1);
-    end(&writer);
+    append_step(w->local_copy, &o, 1, 1);
     CHECK_EQ(drain(w, w->local_copy, 0, &report), BOUMA_OK);
     CHECK_EQ(report.published, 2);
     snprintf(name, sizeof(name), "%s/epochs/4294967295", w->far);
@@ -1028,6 +979,63 @@ static void epochs_do_not_begin_anew(const struct world *w)
     CHECK_EQ(report.removed, 0);
     CHECK_EQ(look(w, w->local_copy, 0), 1);
     CHECK_EQ(look(w, w->local_copy, 1), 1);
+}
+
+static void append_is_refused(const struct world *w, const bouma_options *o,
+                              const char *place)
+{
+    bouma_dataset *ds;
+
+    CHECK_EQ(bouma_dataset_append(&ds, w->far, o), BOUMA_ELIMIT);
+    CHECK_TEXT(bouma_error_message(ds), "no epochs are left");
+    CHECK_TEXT(bouma_error_message(ds), "remove epochs/4294967295");
+    CHECK_TEXT(bouma_error_message(ds), place);
+    bouma_dataset_free(ds);
+}
+
+/* Nor is the last one claimed twice, here or there. */
+static void nobody_comes_after_the_last_epoch(const struct world *w)
+{
+    const char *const places[2] = {w->far, w->local_copy};
+    bouma_options o = options_of(w, 1);
+    struct writer writer;
+
+    create(&writer, w);
+    write_step(&writer, 0, 1);
+    end(&writer);
+    for (int i = 0; i < 2; i++) {
+        char last[300], far[300];
+
+        snprintf(last, sizeof(last), "%s/epochs/4294967295", places[i]);
+        snprintf(far, sizeof(far), "%s/epochs/4294967295", w->far);
+        REQUIRE(!mkdir(last, 0777));
+        append_is_refused(w, &o, places[i]);
+        REQUIRE(!rmdir(last));
+        CHECK(access(far, F_OK)); /* no claim was left */
+    }
+    append(&writer, w->far, &o);
+    write_step(&writer, 1, 1);
+    end(&writer);
+}
+
+/* Without epochs/, the record of dropped steps still knows the last one. */
+static void nothing_is_written_that_counts_as_dropped(const struct world *w)
+{
+    bouma_options o = options_of(w, 0);
+    char name[300];
+    struct writer writer;
+
+    create(&writer, w);
+    write_step(&writer, 0, 1);
+    end(&writer);
+    snprintf(name, sizeof(name), "%s/epochs/4294967294", w->far);
+    REQUIRE(!mkdir(name, 0777));
+    append(&writer, w->far, &o);
+    MUST(writer.ds, bouma_dataset_truncate(writer.ds, -1));
+    end(&writer);
+    snprintf(name, sizeof(name), "%s/epochs", w->far);
+    REQUIRE(!remove_tree(name) && !mkdir(name, 0777));
+    append_is_refused(w, &o, w->far);
 }
 
 /* Of two copies that were both cut, the one with more is read: here it lacks
@@ -1135,6 +1143,8 @@ int main(void)
         what_is_damaged_there_stays_here,
         a_step_damaged_there_does_not_hold_up_others,
         epochs_do_not_begin_anew,
+        nobody_comes_after_the_last_epoch,
+        nothing_is_written_that_counts_as_dropped,
         the_longer_of_two_cut_copies_is_read,
         the_trace_is_of_the_drain_too,
     };

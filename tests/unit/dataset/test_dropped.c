@@ -7,7 +7,7 @@
 #include "check.h"
 #include "files.h"
 #include "must.h"
-#include "scenario.h"
+#include "step_writer.h"
 
 /* DIR/far/d.bouma is the dataset, DIR/near/d.bouma its local copy. */
 struct world {
@@ -24,28 +24,6 @@ static bouma_options options_of(const struct world *w, int persist)
     if (persist)
         snprintf(o.local, sizeof(o.local), "%s", w->near);
     return o;
-}
-
-struct writer {
-    bouma_dataset *ds;
-    struct scenario_writer s;
-};
-
-static void append(struct writer *w, const char *path, const bouma_options *o)
-{
-    memset(w, 0, sizeof(*w));
-    MUST(w->ds, bouma_dataset_append(&w->ds, path, o));
-}
-
-static void write_step(struct writer *w, int64_t step, int generation)
-{
-    MUST(w->ds, scenario_write(w->ds, &w->s, step, generation, 0, 1));
-}
-
-static void end(struct writer *w)
-{
-    MUST(w->ds, bouma_dataset_close(w->ds));
-    bouma_dataset_free(w->ds);
 }
 
 /* Steps 0 to 3 in both places, all of generation 1. */
@@ -138,13 +116,10 @@ static void dropped_steps_do_not_come_back(const struct world *w)
 {
     bouma_options o = options_of(w, 0);
     bouma_drain_report report;
-    struct writer writer;
     char text[5];
 
     truncate_after(w, 0, 0);
-    append(&writer, w->far, &o);
-    write_step(&writer, 1, 2);
-    end(&writer);
+    append_step(w->far, &o, 1, 2);
     CHECK_TEXT(look(w, w->far, 1, text), "12--");
     for (int remove = 0; remove < 2; remove++) {
         CHECK_EQ(drain(w, remove, &report), BOUMA_OK);
@@ -339,19 +314,65 @@ static void epochs_stay_beyond_what_was_dropped(const struct world *w)
 {
     bouma_options o = options_of(w, 1);
     bouma_drain_report report;
-    struct writer writer;
     char text[5];
 
     shell(w, "mkdir far/d.bouma/epochs/000050");
     truncate_after(w, 0, 1);
     shell(w, "rm -r far/d.bouma/epochs/*");
-    append(&writer, w->far, &o);
-    write_step(&writer, 2, 2);
-    end(&writer);
+    append_step(w->far, &o, 2, 2);
     shell(w, "rm -r far/d.bouma/steps/00000002 far/d.bouma/index");
     CHECK_EQ(drain(w, 0, &report), BOUMA_OK);
     CHECK_EQ(report.published, 1);
     CHECK_TEXT(look(w, w->far, 0, text), "112-");
+}
+
+static struct {
+    bouma_io io;
+    int syncs;
+} counting;
+
+static int count_sync(void *user, void *file)
+{
+    counting.syncs++;
+    return bouma_io_posix()->sync(user, file);
+}
+
+static int count_sync_dir(void *user, void *root, const char *name)
+{
+    counting.syncs++;
+    return bouma_io_posix()->sync_dir(user, root, name);
+}
+
+/* The syncs of who opens the dataset with a local copy, in which so many steps
+ * were dropped meanwhile. */
+static int syncs_for(const struct world *w, int first, int steps)
+{
+    bouma_options o = options_of(w, 1);
+    struct writer writer;
+    char text[5];
+
+    append(&writer, w->far, &o);
+    for (int step = first; step < steps; step++)
+        write_step(&writer, step, 1);
+    end(&writer);
+    truncate_after(w, 0, -1);
+    counting.io = *bouma_io_posix();
+    counting.io.sync = count_sync;
+    counting.io.sync_dir = count_sync_dir;
+    counting.syncs = 0;
+    o.io = &counting.io;
+    append(&writer, w->far, &o);
+    end(&writer);
+    CHECK_TEXT(look(w, w->local_copy, 0, text), "----");
+    return counting.syncs;
+}
+
+/* One for each manifest that goes: the index forgets all of them at once. */
+static void many_steps_take_few_syncs(const struct world *w)
+{
+    int few = syncs_for(w, 4, 4), many = syncs_for(w, 0, 12);
+
+    CHECK_EQ(many - few, 12 - 4);
 }
 
 int main(void)
@@ -366,6 +387,7 @@ int main(void)
         a_dropped_step_is_not_lost,
         a_damaged_record_is_told,
         epochs_stay_beyond_what_was_dropped,
+        many_steps_take_few_syncs,
     };
 
     for (size_t i = 0; i < sizeof(claims) / sizeof(claims[0]); i++) {

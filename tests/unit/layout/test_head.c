@@ -81,6 +81,31 @@ static void levels_come_coarse_to_fine(void)
     bm_schema_release(&schema);
 }
 
+/* Every other key up to 'end', and all that the section has: more of them than
+ * it has, or fewer. */
+static void check_common(const struct bm_section *s, uint64_t first,
+                         uint64_t end)
+{
+    uint64_t keys[4096];
+    size_t at[4096], n = 0, expected = 0, found;
+
+    REQUIRE(end <= 4096);
+    for (uint64_t key = first; key < end; key += 1 + key % 2)
+        keys[n++] = key;
+    found = bm_section_common(s, keys, n, at);
+    for (size_t i = 0; i < s->count; i++) {
+        int is_wanted = 0;
+
+        for (size_t k = 0; k < n; k++)
+            is_wanted |= keys[k] == s->keys[i];
+        if (is_wanted) {
+            REQUIRE(expected < found);
+            CHECK_EQ(at[expected++], i);
+        }
+    }
+    CHECK_EQ(found, expected);
+}
+
 static void keys_are_found(void)
 {
     struct bm_error error = {0};
@@ -91,17 +116,18 @@ static void keys_are_found(void)
     build_head(&h, &schema, 1, 2, BOUMA_ORDER_LEVEL);
     for (uint32_t v = 0; v < schema.variables; v++) {
         struct bm_section *s = bm_head_section(&h, v);
-        uint64_t last = 0;
 
-        REQUIRE(s && s->variable->id == v);
-        for (size_t i = 0; i < s->count; i++) {
-            CHECK_EQ(bm_section_find(s, s->keys[i]), i);
-            for (uint64_t key = last; key < s->keys[i]; key++)
-                CHECK_EQ(bm_section_find(s, key), -1);
-            last = s->keys[i] + 1;
-        }
-        CHECK_EQ(bm_section_find(s, last), -1);
-        CHECK_EQ(bm_section_find(s, UINT64_MAX), -1);
+        REQUIRE(s && s->variable->id == v && s->count && s->count <= 64);
+        for (uint64_t first = 0; first < 40; first++)
+            for (uint64_t end = first; end < 40; end++)
+                check_common(s, first, end);
+        check_common(s, 0, s->keys[s->count - 1] + 1);
+        check_common(s, 0, 4096);
+        CHECK_EQ(bm_section_common(s, s->keys, s->count, (size_t[64]){0}),
+                 s->count);
+        CHECK_EQ(
+            bm_section_common(s, (uint64_t[]){UINT64_MAX}, 1, (size_t[1]){0}),
+            0);
     }
     CHECK(!bm_head_section(&h, schema.variables));
     bm_head_release(&h);
@@ -181,19 +207,13 @@ static void damage_is_found_by_the_checksum(void)
 static void mended_damage_is_refused_or_consistent(void)
 {
     struct bm_schema schema;
-    struct damage_counts n;
     struct bm_buffer b;
     struct head_trial t;
 
     encode_sample(&b, &schema, &t, BOUMA_ORDER_LEVEL);
     for (int own = 0; own < 2; own++) {
         t.schema = own ? NULL : &schema;
-        n = hurt_bytes(try_head, &t, b.data, b.size, 1);
-        CHECK(n.accepted > 0 && n.accepted < n.tried);
-        n = cut_bytes(try_head, &t, b.data, b.size, 1);
-        CHECK_EQ(n.accepted, 0);
-        n = scramble_bytes(try_head, &t, b.data, b.size, 1, 36, 4000);
-        CHECK(n.accepted < n.tried);
+        check_damage(try_head, &t, &b, 1, 36, 4000);
     }
     bm_buffer_release(&b);
     bm_schema_release(&schema);

@@ -44,7 +44,6 @@ static void tell_host(struct run *r, const char *host, const char *switches)
                                         .host_bytes = strlen(host),
                                         .switches = switches,
                                         .switches_bytes = strlen(switches),
-                                        .package = r->ranks % 2,
                                         .dram = 64 + (uint64_t)r->ranks,
                                         .hbm = 16};
 
@@ -140,8 +139,7 @@ static void hosts_are_found_in_a_file(void)
 static void what_hwloc_told_are_tiers_and_sockets(void)
 {
     const struct bm_tier *t;
-    struct bm_rank_location poor = {
-        .host = "b", .host_bytes = 1, .package = -1, .dram = 7};
+    struct bm_rank_location poor = {.host = "b", .host_bytes = 1, .dram = 7};
     struct run r;
     size_t n;
 
@@ -154,14 +152,11 @@ static void what_hwloc_told_are_tiers_and_sockets(void)
     CHECK_EQ(t[0].kind, BOUMA_TIER_HBM);
     CHECK_EQ(t[0].capacity, 16);
     CHECK_EQ(t[1].capacity, 64); /* the least of all nodes */
-    CHECK_EQ(bm_machine_package(r.m, 0), 0);
-    CHECK_EQ(bm_machine_package(r.m, 1), 1);
     tell(&r, &poor);
     network(&r, "auto", NULL);
     t = bm_machine_tiers(r.m, &n);
     CHECK_EQ(n, 1); /* one node has no such memory */
     CHECK_EQ(t[0].capacity, 7);
-    CHECK_EQ(bm_machine_package(r.m, 2), -1);
     run_release(&r);
 }
 

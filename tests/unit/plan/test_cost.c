@@ -128,8 +128,7 @@ static void tell_hosts(struct bm_buffer *out, size_t sizes[4])
     bm_buffer_init(out, memory());
     for (int r = 0; r < 4; r++) {
         char name[] = {'p', (char)('0' + r), 0};
-        struct bm_rank_location told = {
-            .host = name, .host_bytes = 2, .package = -1};
+        struct bm_rank_location told = {.host = name, .host_bytes = 2};
         size_t before = out->size;
 
         bm_rank_location_put(out, &told);

@@ -616,6 +616,48 @@ static void threads_share_a_table_in_memory(void)
     bouma_io_memory_free(io);
 }
 
+struct listed {
+    bouma_io *io;
+    void *root;
+    int count;
+};
+
+static void *list_again(void *argument)
+{
+    struct listed *l = argument;
+    struct listing all = {.count = 0};
+
+    CHECK_EQ(l->io->list(l->io->user, l->root, "", collect, &all), 0);
+    CHECK_EQ(all.count, 2);
+    return NULL;
+}
+
+/* Waits for a thread that uses the same table: it would wait for ever if the
+ * table were locked. */
+static int wait_for_another(void *context, const char *entry)
+{
+    struct listed *l = context;
+    pthread_t thread;
+
+    (void)entry;
+    l->count++;
+    REQUIRE(!pthread_create(&thread, NULL, list_again, l));
+    return pthread_join(thread, NULL);
+}
+
+static void a_list_is_told_while_others_use_the_table(void)
+{
+    struct listed l = {.io = bouma_io_memory_new()};
+
+    REQUIRE(l.io && !l.io->attach(l.io->user, &l.root, "data", 1));
+    CHECK_EQ(write_text(l.io, l.root, "a", BOUMA_OPEN_CREATE, "1"), 0);
+    CHECK_EQ(write_text(l.io, l.root, "b", BOUMA_OPEN_CREATE, "2"), 0);
+    CHECK_EQ(l.io->list(l.io->user, l.root, "", wait_for_another, &l), 0);
+    CHECK_EQ(l.count, 2);
+    l.io->detach(l.io->user, l.root);
+    bouma_io_memory_free(l.io);
+}
+
 int main(void)
 {
     char dir[] = "/tmp/bouma-test-store-XXXXXX";
@@ -634,6 +676,7 @@ int main(void)
     a_file_that_ends_early_is_damaged();
     the_first_error_is_the_one_that_is_kept();
     threads_share_a_table_in_memory();
+    a_list_is_told_while_others_use_the_table();
     CHECK_EQ(remove_tree(dir), 0);
     return check_result();
 }

@@ -133,10 +133,11 @@ static void list_chunks(struct trial *t)
             struct stored *c = &t->chunks[i];
             const struct bm_section *s =
                 bm_head_section(&source->head, c->variable->id);
-            int64_t at = s ? bm_section_find(s, c->key) : -1;
+            size_t at = 0;
+            int found = s && bm_section_common(s, &c->key, 1, &at) == 1;
 
-            for (int k = 0; at >= 0 && k < s->levels; k++)
-                c->sizes[k] = s->sizes[at * s->levels + k];
+            for (int k = 0; found && k < s->levels; k++)
+                c->sizes[k] = s->sizes[at * (size_t)s->levels + (size_t)k];
         }
     }
 }

@@ -99,8 +99,8 @@ static void tell_times(struct test *t, uint32_t (*time)(uint64_t *state),
         uint64_t own = state;
 
         for (size_t i = 0; i < t->plans[r]->chunks; i++)
-            t->plans[r]->times[i] = time(&own);
-        t->plans[r]->timed = 1;
+            t->plans[r]->times.each[i] = time(&own);
+        t->plans[r]->times.known = 1;
     }
 }
 
@@ -122,8 +122,8 @@ static uint64_t slowest(const struct bm_write_plan *plan, uint64_t *total)
 
     *total = 0;
     for (size_t i = 0; i < plan->chunks; i++) {
-        load[plan->owner[i]] += plan->times[i];
-        *total += plan->times[i];
+        load[plan->owner[i]] += plan->times.each[i];
+        *total += plan->times.each[i];
     }
     for (int r = 0; r < RANKS; r++)
         most = load[r] > most ? load[r] : most;
@@ -175,7 +175,7 @@ static void other_owners_are_the_same_on_all_ranks(void)
         tell_times(&t, random_time, check_random(&state));
         before = slowest(t.plans[0], &total);
         for (int r = 0; r < RANKS; r++) {
-            t.plans[r]->pause = 0;
+            t.plans[r]->times.pause = 0;
             CHECK_EQ(bm_plan_balance(t.plans[r], RANKS, r, &changed[r]),
                      BOUMA_OK);
             CHECK_EQ(changed[r], changed[0]);
@@ -220,13 +220,13 @@ static void a_search_that_found_nothing_is_not_repeated_at_once(void)
 
     begin(&t, BOUMA_DISTRIBUTE_WEIGHTED);
     p = t.plans[0];
-    p->timed = 1;
-    p->times[17] = 5000;
+    p->times.known = 1;
+    p->times.each[17] = 5000;
     CHECK_EQ(bm_plan_balance(p, RANKS, 0, &changed), BOUMA_OK);
     CHECK_EQ(changed, 0);
-    CHECK(p->pause > 0);
-    for (int left = p->pause; left > 0; left--) {
-        CHECK_EQ(p->pause, left);
+    CHECK(p->times.pause > 0);
+    for (int left = p->times.pause; left > 0; left--) {
+        CHECK_EQ(p->times.pause, left);
         CHECK_EQ(bm_plan_balance(p, RANKS, 0, &changed), BOUMA_OK);
         CHECK_EQ(changed, 0);
     }
@@ -257,8 +257,8 @@ static void every_lack_of_memory_is_told(void)
         REQUIRE(!bm_plan_make(&plan, &memory.table, &t.schema,
                               BOUMA_DISTRIBUTE_WEIGHTED, &told, &t.error));
         for (size_t i = 0; i < plan->chunks; i++)
-            plan->times[i] = random_time(&state);
-        plan->timed = 1;
+            plan->times.each[i] = random_time(&state);
+        plan->times.known = 1;
         fault_alloc_arm(&memory, n + 1, 1);
         rc = bm_plan_balance(plan, RANKS, 2, &changed);
         CHECK(rc == BOUMA_ENOMEM || (rc == BOUMA_OK && changed));
@@ -275,9 +275,9 @@ static void only_weighted_asks_for_times(void)
         struct test t;
 
         begin(&t, (bouma_distribute)scheme);
-        CHECK_EQ(t.plans[0]->times != NULL,
+        CHECK_EQ(t.plans[0]->times.each != NULL,
                  scheme == BOUMA_DISTRIBUTE_WEIGHTED);
-        CHECK_EQ(t.plans[0]->timed, 0);
+        CHECK_EQ(t.plans[0]->times.known, 0);
         check_plans(&t);
         end(&t);
     }

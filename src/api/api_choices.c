@@ -1,0 +1,36 @@
+/* api_choices.c -- what choices mean, from the tables that have them. */
+#include <string.h>
+
+#include "api/api.h"
+#include "codec/codec.h"
+#include "layout/schema.h"
+#include "plan/assign.h"
+
+int bouma_codec_info_get(bouma_codec codec, bouma_codec_info *out)
+{
+    const struct bm_codec *c = bm_codec_find((int)codec);
+
+    if (!out)
+        return BOUMA_EINVAL;
+    memset(out, 0, sizeof(*out));
+    if (!c)
+        return BOUMA_EINVAL;
+    out->grids = (c->uses & BM_FOR_FIELDS) != 0;
+    out->particles = (c->uses & BM_FOR_LISTS) != 0;
+    out->tolerance = c->lossy;
+    out->effort = c->has_effort;
+    out->averages = c->averages;
+    return BOUMA_OK;
+}
+
+int bouma_assign_is_for_grids(bouma_assign choice)
+{
+    return bm_assign_is_for_grids(choice);
+}
+
+bouma_codec bouma_grid_codec(const bouma_variable_spec *spec)
+{
+    BM_STRICT_MATH;
+
+    return spec ? bm_schema_grid_codec(spec) : 0;
+}

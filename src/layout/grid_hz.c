@@ -1,0 +1,327 @@
+/* grid_hz.c -- see grid_hz.h. */
+#include "layout/grid_hz.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { BLOCK_BITS = 15, MOST_BLOCK_BITS = 30, BLOCKS_PER_FILE = 512 };
+
+#define MOST_SAMPLES ((int64_t)1 << 40) /* along an axis */
+
+/* ---- schema -------------------------------------------------------------- */
+
+static int max_levels(const struct bm_hz *hz)
+{
+    int most = 0;
+
+    for (int d = 0; d < 3; d++)
+        most = hz->count[d] > most ? hz->count[d] : most;
+    return most + 1 < BM_MAX_LEVELS ? most + 1 : BM_MAX_LEVELS;
+}
+
+/* What is wrong with the numbers of a spec, as the end of a sentence, or NULL.
+ */
+static const char *check_spec(const bouma_grid_spec *spec)
+{
+    for (int d = 0; d < spec->ndims; d++) {
+        if (spec->shape[d] < 1)
+            return "has an axis without samples";
+        if (spec->shape[d] > MOST_SAMPLES)
+            return "has an axis of more than 2^40 samples";
+        if (spec->patch[d])
+            return "is in HZ order, which has no patches";
+    }
+    if (spec->hz_block_bits < 0 || spec->hz_block_bits > MOST_BLOCK_BITS)
+        return "needs hz_block_bits from 1 to 30";
+    if (spec->hz_blocks_per_file < 0)
+        return "has a negative hz_blocks_per_file";
+    if (spec->hz_order && !bouma_hz_order_name(spec->hz_order))
+        return "has an hz_order that is none";
+    return NULL;
+}
+
+static int find_template(struct bm_hz *hz, const struct bm_object *o,
+                         const bouma_grid_spec *spec)
+{
+    struct bm_error why = {0};
+    int rc;
+
+    if (spec->hz_template) {
+        rc = bm_hz_parse(hz, spec->hz_template, o->ndims, o->domain.hi, &why);
+        return rc ? bm_fail(o->schema->error, rc, "grid \"%s\": %s", o->name,
+                            why.text)
+                  : BOUMA_OK;
+    }
+    rc = bm_hz_from_shape(hz, o->domain.hi, BM_HZ_LONGEST);
+    return rc ? bm_fail(o->schema->error, rc,
+                        "grid \"%s\" has more samples than an HZ order of 62 "
+                        "bits covers",
+                        o->name)
+              : BOUMA_OK;
+}
+
+static int make_blocks(struct bm_object *o, const struct bm_hz *hz,
+                       const bouma_grid_spec *spec)
+{
+    struct bm_grid_hz *own = o->own;
+    int bits = spec->hz_block_bits ? spec->hz_block_bits : BLOCK_BITS;
+    int rc;
+
+    if (!spec->hz_block_bits && bits > hz->bits)
+        bits = hz->bits;
+    if (bits > hz->bits)
+        return bm_fail(o->schema->error, BOUMA_EINVAL,
+                       "grid \"%s\" has blocks of 2^%d samples, more than the "
+                       "2^%d that its template covers",
+                       o->name, bits, hz->bits);
+    own->order = spec->hz_order ? spec->hz_order : BOUMA_HZ_ROWS;
+    rc = bm_hz_blocks_init(&own->blocks, o->a, hz, o->domain.hi, bits,
+                           spec->hz_blocks_per_file ? spec->hz_blocks_per_file
+                                                    : BLOCKS_PER_FILE);
+    return rc == BOUMA_ELIMIT
+               ? bm_fail(o->schema->error, BOUMA_EINVAL,
+                         "grid \"%s\" would need more than 2^20 files; choose "
+                         "more blocks a file",
+                         o->name)
+           : rc ? bm_fail(o->schema->error, rc, "grid \"%s\": no memory",
+                          o->name)
+                : BOUMA_OK;
+}
+
+static int define(struct bm_object *o, const void *wanted)
+{
+    const bouma_grid_spec *spec = wanted;
+    struct bm_error *error = o->schema->error;
+    const char *wrong;
+    struct bm_hz hz;
+    int rc;
+
+    o->own = bm_new(o->a, 1, sizeof(struct bm_grid_hz));
+    if (!o->own)
+        return bm_fail(error, BOUMA_ENOMEM, "grid \"%s\": no memory", o->name);
+    rc = bm_schema_set_axes(o, spec);
+    if (rc)
+        return rc;
+    wrong = check_spec(spec);
+    if (wrong)
+        return bm_fail(error, BOUMA_EINVAL, "grid \"%s\" %s", o->name, wrong);
+    for (int d = 0; d < 3; d++)
+        o->domain.hi[d] =
+            d < 3 - o->ndims ? 1 : spec->shape[d - (3 - o->ndims)];
+    rc = find_template(&hz, o, spec);
+    if (!rc)
+        rc = make_blocks(o, &hz, spec);
+    if (!rc && (spec->levels < 0 || spec->levels > max_levels(&hz)))
+        rc = bm_fail(error, BOUMA_EINVAL,
+                     "grid \"%s\" has %d levels, but its template allows 1 to "
+                     "%d",
+                     o->name, spec->levels, max_levels(&hz));
+    o->levels = spec->levels ? spec->levels : max_levels(&hz);
+    return rc;
+}
+
+static void release(struct bm_object *o)
+{
+    struct bm_grid_hz *own = o->own;
+
+    if (own)
+        bm_hz_blocks_release(&own->blocks);
+    bm_drop(o->a, own);
+    o->own = NULL;
+}
+
+static void encode(struct bm_buffer *b, const struct bm_object *o)
+{
+    const struct bm_grid_hz *own = bm_grid_hz_of(o);
+    char text[BM_HZ_BITS + 1];
+
+    for (int d = 0; d < o->ndims; d++) {
+        bm_put_i64(b, o->domain.hi[3 - o->ndims + d]);
+        bm_put_f64(b, o->origin[d]);
+        bm_put_f64(b, o->spacing[d]);
+    }
+    bm_hz_text(text, &own->blocks.hz);
+    bm_put_text(b, text);
+    bm_put_u8(b, (uint8_t)own->blocks.block_bits);
+    bm_put_u8(b, (uint8_t)own->order);
+    bm_put_u32(b, (uint32_t)own->blocks.blocks_per_file);
+}
+
+/* Bytes say what a caller could have said, and go through the same checks; of
+ * what a caller may leave out, only the block of a single sample is 0. */
+static int decode(struct bm_object *o, struct bm_cursor *c)
+{
+    bouma_grid_spec spec = {.size = sizeof(spec)};
+    int no_memory = 0, rc;
+    uint32_t blocks;
+    char *text;
+
+    spec.ndims = o->ndims;
+    spec.levels = o->levels;
+    for (int d = 0; d < o->ndims; d++) {
+        spec.shape[d] = bm_get_i64(c);
+        spec.origin[d] = bm_get_f64(c);
+        spec.spacing[d] = bm_get_f64(c);
+        if (spec.spacing[d] == 0)
+            return BOUMA_EFORMAT;
+    }
+    text = bm_get_text(c, o->a, &no_memory);
+    spec.hz_template = text;
+    spec.hz_block_bits = bm_get_u8(c);
+    spec.hz_order = (bouma_hz_order)bm_get_u8(c);
+    blocks = bm_get_u32(c);
+    spec.hz_blocks_per_file = (int)(blocks & INT32_MAX);
+    if (no_memory)
+        rc = BOUMA_ENOMEM;
+    else
+        rc = c->failed || !text || !blocks || blocks > INT32_MAX ||
+                     !spec.hz_order || (!spec.hz_block_bits && *text)
+                 ? BOUMA_EFORMAT
+                 : define(o, &spec);
+    bm_drop(o->a, text);
+    return rc;
+}
+
+static const char *check_variable(const struct bm_object *o,
+                                  const bouma_variable_spec *spec,
+                                  int components)
+{
+    uint64_t values = (uint64_t)1 << bm_grid_hz_of(o)->blocks.block_bits;
+
+    return values > BM_MAX_CHUNK / bouma_type_size(spec->type) /
+                        (uint64_t)components
+               ? "has blocks of more than 1 GiB; choose a smaller "
+                 "'hz_block_bits'"
+               : NULL;
+}
+
+static int complete(const struct bm_object *o)
+{
+    (void)o;
+    return 1;
+}
+
+static int differs(char *text, size_t bytes, const struct bm_object *mine,
+                   const struct bm_object *root, int me)
+{
+    const struct bm_grid_hz *a = bm_grid_hz_of(mine), *b = bm_grid_hz_of(root);
+    char mine_box[128], root_box[128];
+
+    bm_box_text(mine_box, sizeof(mine_box), &mine->domain, mine->ndims);
+    bm_box_text(root_box, sizeof(root_box), &root->domain, root->ndims);
+    if (strcmp(mine_box, root_box))
+        snprintf(text, bytes, "rank %d has grid \"%s\" as %s, rank 0 as %s", me,
+                 mine->name, mine_box, root_box);
+    else if (a->blocks.hz.bits != b->blocks.hz.bits ||
+             memcmp(a->blocks.hz.axis, b->blocks.hz.axis,
+                    (size_t)a->blocks.hz.bits) ||
+             a->blocks.block_bits != b->blocks.block_bits ||
+             a->blocks.blocks_per_file != b->blocks.blocks_per_file ||
+             a->order != b->order || mine->levels != root->levels)
+        snprintf(text, bytes,
+                 "rank %d has grid \"%s\" with another template, other blocks "
+                 "or levels than rank 0",
+                 me, mine->name);
+    else
+        return 0;
+    return 1;
+}
+
+static void info(const struct bm_object *o, bouma_grid_info *out)
+{
+    const struct bm_grid_hz *own = bm_grid_hz_of(o);
+
+    bm_hz_text(out->hz_template, &own->blocks.hz);
+    out->hz_block_bits = own->blocks.block_bits;
+    out->hz_blocks_per_file = (int)own->blocks.blocks_per_file;
+    out->hz_order = own->order;
+}
+
+/* ---- chunks -------------------------------------------------------------- */
+
+static uint64_t most_values(const struct bm_object *o)
+{
+    return (uint64_t)1 << bm_grid_hz_of(o)->blocks.block_bits;
+}
+
+static struct bm_chunking chunking(const struct bm_object *o)
+{
+    return bm_hz_blocks_chunking(&bm_grid_hz_of(o)->blocks);
+}
+
+static int has_chunk(const struct bm_object *o, const struct bm_summary *s,
+                     uint64_t key)
+{
+    struct bm_chunking c = chunking(o);
+
+    (void)s;
+    return c.calls->find(c.own, key) >= 0;
+}
+
+static uint64_t values_of(const struct bm_object *o, const struct bm_summary *s,
+                          uint64_t key, uint64_t values[BM_MAX_LEVELS])
+{
+    struct bm_footprint f =
+        bm_hz_blocks_footprint(&bm_grid_hz_of(o)->blocks, key);
+    uint64_t samples = bm_footprint_samples(&f);
+
+    (void)s;
+    values[0] = bm_grid_hz_stored(bm_grid_hz_of(o), samples);
+    return samples;
+}
+
+static void text_of(char *text, size_t bytes, const struct bm_object *o,
+                    uint64_t key)
+{
+    bouma_box box = bm_chunk_bounds(o, key);
+    char region[160];
+
+    bm_box_text(region, sizeof(region), &box, o->ndims);
+    snprintf(text, bytes, "block %llu in %s", (unsigned long long)key, region);
+}
+
+static struct bm_limits chunks(const struct bm_object *o,
+                               const struct bm_summary *s)
+{
+    (void)s;
+    return (struct bm_limits){1, (uint64_t)bm_grid_hz_of(o)->blocks.count};
+}
+
+static struct bm_limits samples(const struct bm_object *o,
+                                const struct bm_summary *s)
+{
+    (void)s;
+    return (struct bm_limits){0, bm_box_volume(&o->domain)};
+}
+
+const struct bm_layout bm_layout_grid_hz = {
+    .kind = BM_GRID,
+    .code = BOUMA_LAYOUT_HZ,
+    .pieces = 1,
+    .use = BM_FOR_FIELDS,
+    .lossy = BOUMA_CODEC_INTERP,
+    .define = define,
+    .release = release,
+    .encode_schema = encode,
+    .decode_schema = decode,
+    .check_variable = check_variable,
+    .complete = complete,
+    .differs = differs,
+    .info = info,
+    .most_values = most_values,
+    .has_chunk = has_chunk,
+    .values = values_of,
+    .text = text_of,
+    .chunks = chunks,
+    .samples = samples,
+    .chunking = chunking,
+    .encode_begin = bm_grid_hz_encode_begin,
+    .take = bm_grid_hz_take,
+    .encode_pieces = bm_grid_hz_encode,
+    .decode_begin = bm_grid_hz_decode_begin,
+    .decode_piece = bm_grid_hz_decode,
+    .ranges = bm_grid_hz_ranges,
+    .sample_bytes = bm_grid_hz_sample_bytes,
+    .keep = bm_grid_hz_keep,
+    .give = bm_grid_hz_give,
+};

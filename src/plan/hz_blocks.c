@@ -1,0 +1,386 @@
+/* hz_blocks.c -- see hz_blocks.h. */
+#include "plan/hz_blocks.h"
+
+#include <string.h>
+
+#include "base/search.h"
+
+/* ---- runs of blocks ------------------------------------------------------ */
+
+/* The blocks of a level, as a lattice: those whose first characters say how far
+ * along each axis they are. */
+struct run {
+    int prefix;       /* characters before those inside a block */
+    int shift[3];     /* a block is 2^shift samples after the one before it */
+    int64_t from[3];  /* the first sample of the first block */
+    int64_t limit[3]; /* blocks along each axis that have samples */
+};
+
+static struct run run_of(const struct bm_hz_blocks *o, int j)
+{
+    struct run r = {.prefix = j ? j - 1 : 0};
+    int set = r.prefix + o->block_bits; /* the character that is 1 in all */
+
+    for (int d = 0; d < 3; d++) {
+        r.shift[d] = o->behind[r.prefix][d];
+        if (j && o->hz.axis[set] == d)
+            r.from[d] = (int64_t)1 << o->behind[set + 1][d];
+        if (o->shape[d] > r.from[d])
+            r.limit[d] = ((o->shape[d] - r.from[d] - 1) >> r.shift[d]) + 1;
+    }
+    return r;
+}
+
+/* A part of a run: blocks that have the same first characters. */
+struct branch {
+    int depth;     /* so many */
+    int64_t at[3]; /* the first of them along each axis, */
+    int bits[3];   /* and 2^bits of them */
+};
+
+static struct branch whole_run(const struct bm_hz_blocks *o,
+                               const struct run *r)
+{
+    struct branch b = {0};
+
+    for (int d = 0; d < 3; d++)
+        b.bits[d] = o->behind[0][d] - o->behind[r->prefix][d];
+    return b;
+}
+
+/* How many blocks of a branch have samples. */
+static int64_t count_blocks(const struct run *r, const struct branch *b)
+{
+    int64_t n = 1;
+
+    for (int d = 0; d < 3; d++) {
+        int64_t most = (int64_t)1 << b->bits[d], left = r->limit[d] - b->at[d];
+
+        n *= left < 0 ? 0 : left < most ? left : most;
+    }
+    return n;
+}
+
+/* The half of it in which the next character is 0 or 1. */
+static struct branch half_of(const struct bm_hz_blocks *o,
+                             const struct branch *b, int bit)
+{
+    struct branch half = *b;
+    int axis = o->hz.axis[half.depth++];
+
+    half.bits[axis]--;
+    half.at[axis] += (int64_t)bit << half.bits[axis];
+    return half;
+}
+
+static int run_of_block(uint64_t block)
+{
+    return block ? 64 - __builtin_clzll(block) : 0;
+}
+
+/* How many blocks before this one have samples, and whether it has some. */
+static int64_t count_before(const struct bm_hz_blocks *o, uint64_t block,
+                            int *has)
+{
+    int j = run_of_block(block);
+    struct run r = run_of(o, j);
+    struct branch b = whole_run(o, &r);
+    int64_t n = o->first[j];
+
+    for (int i = r.prefix - 1; i >= 0; i--) {
+        struct branch low = half_of(o, &b, 0);
+        int bit = (int)(block >> i & 1);
+
+        if (bit)
+            n += count_blocks(&r, &low);
+        b = bit ? half_of(o, &b, 1) : low;
+    }
+    *has = count_blocks(&r, &b) > 0;
+    return n;
+}
+
+int64_t bm_hz_blocks_chunk(const struct bm_hz_blocks *o, uint64_t block)
+{
+    int has;
+    int64_t chunk = count_before(o, block, &has);
+
+    return has ? chunk : -1;
+}
+
+uint64_t bm_hz_blocks_block(const struct bm_hz_blocks *o, int64_t chunk)
+{
+    size_t j = 0;
+    struct branch b;
+    struct run r;
+    uint64_t block;
+
+    BM_BISECT(j, (size_t)(o->hz.bits - o->block_bits + 1), i,
+              o->first[i] <= chunk);
+    r = run_of(o, (int)j);
+    b = whole_run(o, &r);
+    chunk -= o->first[j];
+    block = j > 0;
+    for (int i = 0; i < r.prefix; i++) {
+        struct branch low = half_of(o, &b, 0);
+        int64_t before = count_blocks(&r, &low);
+        int bit = chunk >= before;
+
+        block = block << 1 | (uint64_t)bit;
+        if (bit)
+            chunk -= before;
+        b = bit ? half_of(o, &b, 1) : low;
+    }
+    return block;
+}
+
+/* The samples of block b->at of a run, which has some in the domain. */
+static struct bm_footprint block_at(const struct bm_hz_blocks *o,
+                                    const struct run *r, const int64_t at[3])
+{
+    int inside = r->prefix + o->block_bits;
+    struct bm_footprint f;
+
+    for (int d = 0; d < 3; d++) {
+        int64_t most;
+
+        f.shift[d] = o->behind[inside][d];
+        f.start[d] = r->from[d] + (at[d] << r->shift[d]);
+        f.count[d] = (int64_t)1 << (r->shift[d] - f.shift[d]);
+        most = ((o->shape[d] - 1 - f.start[d]) >> f.shift[d]) + 1;
+        f.count[d] = f.count[d] < most ? f.count[d] : most;
+    }
+    return f;
+}
+
+struct bm_footprint bm_hz_blocks_footprint(const struct bm_hz_blocks *o,
+                                           uint64_t block)
+{
+    struct run r = run_of(o, run_of_block(block));
+    struct branch b = whole_run(o, &r);
+
+    for (int i = r.prefix - 1; i >= 0; i--)
+        b = half_of(o, &b, (int)(block >> i & 1));
+    return block_at(o, &r, b.at);
+}
+
+/* ---- the chunking -------------------------------------------------------- */
+
+static struct bm_footprint footprint(const void *own, int64_t chunk)
+{
+    return bm_hz_blocks_footprint(own, bm_hz_blocks_block(own, chunk));
+}
+
+struct search {
+    const struct bm_hz_blocks *o;
+    const bouma_box *box;
+    int level;
+    struct run run;
+    bm_chunk_run each;
+    void *context;
+    int64_t first, end; /* chunks that are not told yet */
+};
+
+static void tell(struct search *s, int64_t first, int64_t count)
+{
+    if (first != s->end) {
+        if (s->end > s->first)
+            s->each(s->context, s->first, s->end);
+        s->first = first;
+    }
+    s->end = first + count;
+}
+
+enum meets { NONE, SOME, ALL };
+
+/* How many of the blocks of a branch have samples in the box; at coarser
+ * levels, ALL may be some, and NONE is sure. */
+static enum meets meets(const struct search *s, const struct branch *b)
+{
+    enum meets result = ALL;
+
+    for (int d = 0; d < 3; d++) {
+        int size = s->run.shift[d] + b->bits[d];
+        int64_t lo = b->at[d] << s->run.shift[d];
+        int64_t hi = lo + ((int64_t)1 << size);
+
+        hi = hi < s->o->shape[d] ? hi : s->o->shape[d];
+        if (lo >= s->box->hi[d] || hi <= s->box->lo[d] ||
+            (size < s->level && lo & (((int64_t)1 << s->level) - 1)))
+            return NONE;
+        if (lo < s->box->lo[d] || hi > s->box->hi[d])
+            result = SOME;
+    }
+    return result;
+}
+
+/* One block: whether it has samples of the level in the box. */
+static int block_meets(const struct search *s, const struct branch *b)
+{
+    struct bm_footprint f = block_at(s->o, &s->run, b->at);
+
+    if (s->level)
+        f = bm_footprint_at_level(&f, s->level);
+    return bm_footprint_samples_in(&f, s->box) > 0;
+}
+
+/* Depth first, so that chunks come in ascending order; 'chunk' is the first one
+ * of the branch. */
+static void search_branch(struct search *s, struct branch b, int64_t chunk)
+{
+    /* Those that wait for their turn: one of each depth at most. */
+    struct {
+        struct branch b;
+        int64_t chunk;
+    } later[BM_HZ_BITS];
+    int waiting = 0;
+
+    for (;;) {
+        int64_t count = count_blocks(&s->run, &b);
+        enum meets how = count ? meets(s, &b) : NONE;
+
+        if (how == SOME && b.depth < s->run.prefix) {
+            struct branch low = half_of(s->o, &b, 0);
+
+            later[waiting].b = half_of(s->o, &b, 1);
+            later[waiting++].chunk = chunk + count_blocks(&s->run, &low);
+            b = low;
+            continue;
+        }
+        if (how == ALL || (how == SOME && block_meets(s, &b)))
+            tell(s, chunk, count);
+        if (!waiting)
+            return;
+        waiting--;
+        b = later[waiting].b;
+        chunk = later[waiting].chunk;
+    }
+}
+
+static void touched(const void *own, const bouma_box *box, int level,
+                    bm_chunk_run each, void *context)
+{
+    const struct bm_hz_blocks *o = own;
+    struct search s = {o, box, level, {0}, each, context, 0, 0};
+
+    for (int j = 0; j <= o->hz.bits - o->block_bits; j++) {
+        int set = o->block_bits + j - 1; /* the character of the level */
+
+        /* Along its axis, samples are odd multiples of a power of two. */
+        if (j && o->behind[set + 1][o->hz.axis[set]] < level)
+            continue;
+        s.run = run_of(o, j);
+        search_branch(&s, whole_run(o, &s.run), o->first[j]);
+    }
+    if (s.end > s.first)
+        each(context, s.first, s.end);
+}
+
+static uint64_t key_of(const void *own, int64_t chunk)
+{
+    return bm_hz_blocks_block(own, chunk);
+}
+
+static int64_t find(const void *own, uint64_t key)
+{
+    const struct bm_hz_blocks *o = own;
+
+    return key >> (o->hz.bits - o->block_bits) ? -1
+                                               : bm_hz_blocks_chunk(o, key);
+}
+
+static void order(const void *own, int64_t *out)
+{
+    for (int64_t i = 0; i < ((const struct bm_hz_blocks *)own)->count; i++)
+        out[i] = i;
+}
+
+static int64_t file_of(const void *own, int64_t chunk)
+{
+    const struct bm_hz_blocks *o = own;
+    int64_t file = (int64_t)bm_hz_blocks_block(o, chunk) / o->blocks_per_file;
+    size_t at = 0;
+
+    if (!o->start)
+        return file;
+    BM_BISECT(at, (size_t)o->files, i, o->start[i] <= file);
+    return (int64_t)at;
+}
+
+uint64_t bm_hz_blocks_file_start(const struct bm_hz_blocks *o, int64_t file)
+{
+    return (uint64_t)((o->start ? o->start[file] : file) * o->blocks_per_file);
+}
+
+struct bm_chunking bm_hz_blocks_chunking(const struct bm_hz_blocks *o)
+{
+    static const struct bm_chunking_functions calls = {.strided = 1,
+                                                       .footprint = footprint,
+                                                       .touched = touched,
+                                                       .key = key_of,
+                                                       .find = find,
+                                                       .order = order,
+                                                       .file = file_of};
+
+    return (struct bm_chunking){&calls, o, o->count, 0};
+}
+
+/* ---- all ----------------------------------------------------------------- */
+
+/* Which of all files have chunks. */
+static int number_files(struct bm_hz_blocks *o, int64_t all)
+{
+    uint64_t blocks = (uint64_t)1 << (o->hz.bits - o->block_bits);
+    int64_t before = 0;
+
+    o->start = bm_new_raw(o->a, (size_t)all, sizeof(*o->start));
+    if (!o->start)
+        return BOUMA_ENOMEM;
+    for (int64_t f = 0; f < all; f++) {
+        uint64_t end = (uint64_t)(f + 1) * (uint64_t)o->blocks_per_file;
+        int has;
+        int64_t to = end < blocks ? count_before(o, end, &has) : o->count;
+
+        if (to > before)
+            o->start[o->files++] = (uint32_t)f;
+        before = to;
+    }
+    return BOUMA_OK;
+}
+
+int bm_hz_blocks_init(struct bm_hz_blocks *o, const bouma_allocator *a,
+                      const struct bm_hz *hz, const int64_t shape[3],
+                      int block_bits, int64_t blocks_per_file)
+{
+    int runs = hz->bits - block_bits;
+    int64_t all = ((((int64_t)1 << runs) - 1) / blocks_per_file) + 1;
+
+    memset(o, 0, sizeof(*o));
+    o->a = a;
+    o->hz = *hz;
+    memcpy(o->shape, shape, sizeof(o->shape));
+    o->block_bits = block_bits;
+    o->blocks_per_file = blocks_per_file;
+    for (int i = hz->bits - 1; i >= 0; i--) {
+        memcpy(o->behind[i], o->behind[i + 1], sizeof(o->behind[i]));
+        o->behind[i][hz->axis[i]]++;
+    }
+    for (int j = 0; j <= runs; j++) {
+        struct run r = run_of(o, j);
+        struct branch b = whole_run(o, &r);
+
+        o->first[j + 1] = o->first[j] + count_blocks(&r, &b);
+    }
+    o->count = o->first[runs + 1];
+    if (all > BM_HZ_MAX_FILES)
+        return BOUMA_ELIMIT;
+    if (o->count < (int64_t)1 << runs)
+        return number_files(o, all);
+    o->files = all;
+    return BOUMA_OK;
+}
+
+void bm_hz_blocks_release(struct bm_hz_blocks *o)
+{
+    bm_drop(o->a, o->start);
+    o->start = NULL;
+}
