@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # check_repo.sh -- nothing is tracked that does not belong into a repository: no file
 # above 1 MiB, no program, object file or dump, and no other binary file but golden
-# files, corpora of the fuzz targets and pictures.
+# files, IDX datasets, corpora of the fuzz targets and pictures.
 set -euo pipefail
 cd "${1:-$(dirname "$0")/..}"
 if ! git rev-parse --git-dir >/dev/null 2>&1; then
@@ -26,7 +26,7 @@ while IFS= read -r -d '' file; do
     .ELF* | '!<arch>'*) complain "$file: a program, an object file or a dump" ;;
     *)
         case $file in
-        tests/golden/* | tests/fuzz/corpus/* | docs/pictures/*.png) ;;
+        tests/golden/* | tests/idx/* | tests/fuzz/corpus/* | docs/pictures/*.png) ;;
         *) complain "$file: a binary file" ;;
         esac
         ;;

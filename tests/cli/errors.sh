@@ -33,7 +33,7 @@ refuse 2 "none of quick, meta, full and deep" "$BOUMA" verify run.bouma fully
 # import
 refuse 2 "say where to" "$BOUMA" import a.npy
 refuse 2 "none.npy" "$BOUMA" import none.npy --into x.bouma
-refuse 2 "grids come from .npy and .raw" "$BOUMA" import a.txt --into x.bouma
+refuse 2 "grids come from .npy, .raw and .idx" "$BOUMA" import a.txt --into x.bouma
 refuse 2 "--shape NZ,NY,NX and --type" "$BOUMA" import a.raw --into x.bouma
 refuse 2 "add --type" "$BOUMA" import a.raw --shape 24,24,24 --into x.bouma
 refuse 1 "expected 52992 bytes for 24 x 24 x 23 samples of 1 f32, found 55296" \

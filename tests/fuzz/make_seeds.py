@@ -7,6 +7,7 @@ import io
 import os
 import struct
 import sys
+import zlib
 
 import numpy as np
 
@@ -175,6 +176,38 @@ for name, text in (("chain", b"3 < mass <= 5 && v[2] > 0 and x < 1e400"),
                    ("names", b"'mass' == 18446744073709551615 and c[1] >= -.5e-3"),
                    ("no", b"id != 3 || (big < 2)"), ("inf", b"id < -inf")):
     save("fuzz_where", name, text)
+# Headers of IDX datasets, and blocks behind their headers.
+idx_text = (b"# made by hand\r\n(version)\n6\n(box)\n3 19 0 8 2 7 0 0\n(fields)\n"
+            b"a float64 default_compression(zfp-accuracy=1e-3-accuracy=1e-3) default_layout(hzorder) + \n"
+            b"b 3*uint8 default_value(7) min(0 0 0)\n(bits)\nV012012010210\n(bitsperblock)\n5\n(blocksperfile)\n4\n"
+            b"(filename_template)\n./d/%01x/%02x.bin\n(time)\nt%04d/ (0,8,2) (10,12,1)\n"
+            b"(physic_box)\n0 1 -1 1 0 .5\n(io mode)\nidx\n(endian)\nlittle\n")
+save("fuzz_idx_header", "text", idx_text)
+save("fuzz_idx_header", "full", idx_text.replace(b"V0", b"F0").replace(b"\n5\n", b"\n12\n"))
+save("fuzz_idx_header", "old", b"(version)\n1\n(box)\n0 36 0 20\n(fields)\nv float32 compressed\n(bits)\nV01010101010\n"
+     b"(bitsperblock)\n6\n(blocksperfile)\n4\n(logic_to_physic)\n2 0 1\n0 3 1\n0 0 1\n(time)\n* * t%d\n")
+save("fuzz_idx_header", "arco", b"(version)\n6\n(box)\n0 36 0 20\n(fields)\nv float32\n(bits)\nV01010101010\n"
+     b"(bitsperblock)\n6\n(blocksperfile)\n1\n(arco)\n256\n")
+save("fuzz_idx_header", "xml", b'<?xml version="1.0"?><!-- x --><dataset><idxfile><version value="6"/>'
+     b'<bitmask value="V0101"/><box value=\'0 4 0 4\' /><bitsperblock value="2"/><blocksperfile value="1"/>'
+     b'<time_template value="t&lt;%02d/"/><field name="v" dtype="int16[2]" default_layout="0"/>'
+     b'<timestep from="0" to="4" step="2"/><timestep when="9"/></idxfile></dataset>')
+
+
+def save_block(name, header, flags, data):
+    at = struct.pack(">10I", 0, 0, 80, 0, len(data), flags, 0, 0, 0, 0)
+    if header == 5:  # of 12 bytes, behind a preamble of 16
+        at = struct.pack(">3I28x", 28, len(data), flags)
+    save("fuzz_idx_block", name, bytes([header]) + at + data)
+
+
+save_block("raw", 0, 0x10, bytes(range(256)))
+save_block("zip", 0, 3, zlib.compress(bytes(range(256))))
+save_block("lz4", 0, 7, b"\x1f\x05\x01\x00" + bytes([231]) + b"\x50\x05\x05\x05\x05\x05")
+for header in 1, 2, 3:
+    save_block("zfp_%d" % header, header, 0x18, bytes((37 * i + 11) % 251 for i in range(300)))
+save_block("full", 4, 0x10, bytes(768))
+save_block("old", 5, 1, zlib.compress(bytes(64)))
 
 
 def save_npz(name, how, **arrays):

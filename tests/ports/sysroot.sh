@@ -8,7 +8,7 @@ arch=$1
 mkdir -p "$2"
 dir=$(cd "$2" && pwd)
 packages=(libzstd1 libzstd-dev libzfp1 libzfp-dev libxxhash0 libxxhash-dev libhwloc15 libhwloc-dev libudev1
-          libjansson4 libjansson-dev libpng16-16 libpng-dev zlib1g zlib1g-dev libgomp1)
+          libjansson4 libjansson-dev libpng16-16 libpng-dev liblz4-1 liblz4-dev zlib1g zlib1g-dev libgomp1)
 
 [ "$(cat "$dir/complete" 2>/dev/null)" != "${packages[*]}" ] || exit 0
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# without_libraries.sh -- built without hwloc, jansson and libpng: the unit tests,
+# without_libraries.sh -- built without hwloc, jansson, libpng and lz4: the unit tests,
 # and the main commands; nothing is linked with them.
 #
 # Needs the packages of a build.
@@ -8,8 +8,8 @@ cd "$(dirname "$0")/../.."
 build=$PWD/build-without_libraries
 
 mkdir -p "$build"
-cmake -S . -B "$build" -G Ninja -DBOUMA_HWLOC=OFF -DBOUMA_JANSSON=OFF -DBOUMA_PNG=OFF -DBOUMA_MPI=OFF \
-    -DBOUMA_WERROR=ON >"$build/log" 2>&1 || {
+cmake -S . -B "$build" -G Ninja -DBOUMA_HWLOC=OFF -DBOUMA_JANSSON=OFF -DBOUMA_PNG=OFF -DBOUMA_LZ4=OFF \
+    -DBOUMA_MPI=OFF -DBOUMA_WERROR=ON >"$build/log" 2>&1 || {
     cat "$build/log"
     exit 1
 }
@@ -33,15 +33,20 @@ check() {
     fi
 }
 says_what_is_missing() {
-    "$build/bin/bouma" --version | grep -qx 'built without hwloc, jansson, libpng'
+    "$build/bin/bouma" --version | grep -qx 'built without hwloc, jansson, libpng, lz4'
 }
 needs_none_of_them() {
-    ! readelf -d "$build/bin/bouma" "$build/libbouma.so" | grep -E 'NEEDED.*(hwloc|jansson|png)' &&
+    ! readelf -d "$build/bin/bouma" "$build/libbouma.so" | grep -E 'NEEDED.*(hwloc|jansson|png|lz4)' &&
         ! grep -r hwloc "$build/bouma.pc"
 }
 includes_none_of_them() {
-    ! ninja -C "$build" -t deps | grep -E '/(hwloc|jansson|png)\.h$'
+    ! ninja -C "$build" -t deps | grep -E '/(hwloc|jansson|png|lz4)\.h$'
 }
+refuses_lz4() {
+    ! "$build/bin/bouma" import tests/idx/j3d_lz4/j3d_lz4.idx --into "$build/lz4.bouma" >"$build/log" 2>&1 &&
+        grep -q 'compressed by lz4, which this program is built without' "$build/log"
+}
+check "an IDX dataset that needs lz4 is refused" refuses_lz4
 check "bouma --version says what is missing" says_what_is_missing
 check "no header of them is included" includes_none_of_them
 check "none of them is linked" needs_none_of_them

@@ -9,7 +9,9 @@ static const struct option_spec options[] = {
      .help = "the dataset; made if there is none (required)"},
     {.name = "step",
      .argument = "N",
-     .help = "number of the step; default: one after the last"},
+     .help =
+         "number of the step; default: one after the last; of .idx files: "
+         "the timesteps to take, N, last or FIRST:END[:EACH]; default: all"},
     {.name = "time", .argument = "T", .help = "its time; default: its number"},
     {.field = "replace"},
     {.field = "clobber"},
@@ -25,7 +27,8 @@ static const struct option_spec options[] = {
      .argument = "NAME",
      .many = true,
      .help = "name of the variable, one for each SRC; default: that of the "
-             "file; particles: a column to import; default: all"},
+             "file; particles: a column to import, .idx: a field; "
+             "default: all"},
     {.name = "position",
      .scope = FOR_PARTICLES,
      .argument = "COLUMNS",
@@ -79,6 +82,10 @@ static const struct option_spec options[] = {
      .scope = FOR_GRIDS,
      .argument = "N",
      .help = "values per sample: the last axis of a .npy file"},
+    {.name = "fill-missing",
+     .scope = FOR_GRIDS,
+     .help = ".idx: use the field's default value for samples that cannot be "
+             "read because a file is missing or damaged; default: fail"},
     {.name = "codec",
      .argument = "CODEC",
      .choices = CHOICES(BOUMA_CODEC_LIST),
@@ -126,7 +133,8 @@ static const struct option_spec options[] = {
      .many = true,
      .help = "a remark on the step; numbers stay numbers"},
     {.field = "memory_limit",
-     .help = "particles, and arrays in the other byte order: memory that a "
+     .help = "particles, .idx files, and arrays in the other byte order: "
+             "memory that a "
              "process may take; default: half of the node's, divided among "
              "its processes"},
     {0}};
@@ -150,12 +158,15 @@ const struct command cmd_import = {
         "  bouma import rho.npy T.npy --into run.bouma --step 40 --time 0.4\n"
         "  bouma import v.npy --components 3 --unit m/s --into run.bouma\n"
         "  mpirun -n 8 bouma-mpi import rho.npy --into run.bouma --files 4\n"
+        "  bouma import sim.idx --into run.bouma --var rho --step 0:100:10\n"
         "  bouma import atoms.npz --particles atoms --into run.bouma\n"
         "  bouma import dump.lammpstrj --particles atoms --into run.bouma\n"
         "  bouma import p.csv --particles p --position-tolerance 1e-3 --into "
         "run.bouma\n",
     .footer =
-        "All arrays become variables of one grid, in one step. Columns of "
+        "All arrays become variables of one grid, in one step. The fields of "
+        "an IDX dataset\n"
+        "become variables, its timesteps steps with their numbers. Columns of "
         "particles may\n"
         "come from several files. Frames of a dump become steps: TIMESTEP is "
         "the number,\n"

@@ -1,27 +1,62 @@
 /* import_grid.c -- bouma import: arrays from files become the variables of one
- * grid in one step. */
+ * grid in one step, or in several if a file lists them. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "division.h"
 #include "format_text.h"
 #include "import_memory.h"
 #include "import_run.h"
 #include "import_target.h"
+#include "importer.h"
 #include "print_json.h"
 #include "stopwatch.h"
+
+/* A step that was written. */
+struct written {
+    int64_t step;
+    double time;
+    bouma_record record;
+};
 
 /* What is needed while the request is carried out. */
 struct import {
     struct import_request request;
+    struct grid_series series; /* if the request says so: it has the sources */
     struct source *sources;
     int count; /* of sources */
     struct import_target target;
-    bouma_record record;
+    bouma_grid *grid;
+    bouma_variable **variables; /* [count] */
+    struct written *steps;      /* [step_count] */
+    size_t step_count;
     double seconds;
 };
+
+/* What the file says of positions, unless the command line does. */
+static int open_series(struct import *import, struct context *ctx)
+{
+    struct import_request *request = &import->request;
+    struct grid_series *series = &import->series;
+    int rc = grid_series_open(series, ctx, request->args->operands[0],
+                              request->args);
+
+    if (rc)
+        return rc;
+    import->sources = series->sources;
+    import->count = series->source_count;
+    request->step = series->steps[0];
+    rc = import_request_shape(request, ctx, series->sources[0].ndims,
+                              series->sources[0].shape);
+    for (int i = 0; i < request->grid.ndims; i++) {
+        if (!request->origins)
+            request->grid.origin[i] = series->origin[i];
+        if (!request->spacings)
+            request->grid.spacing[i] = series->spacing[i];
+    }
+    return rc;
+}
 
 static int open_sources(struct import *import, struct context *ctx)
 {
@@ -75,14 +110,25 @@ static void tell_patch(const struct import *import, const struct context *ctx,
                      format_shape(patch, about.ndims, about.patch));
 }
 
-/* Define all in the target; *grid is the grid. */
-static int define_variables(struct import *import, bouma_grid **grid,
-                            bouma_variable **variables)
+static void variable_name(const struct import *import, int i, char *out,
+                          size_t bytes)
+{
+    if (import->sources[i].name)
+        snprintf(out, bytes, "%s", import->sources[i].name);
+    else
+        import_request_name(&import->request, i, out, bytes);
+}
+
+/* Define all in the target. */
+static int define_variables(struct import *import)
 {
     const struct import_request *request = &import->request;
-    int status = bouma_grid_define(grid, import->target.ds, request->grid_name,
-                                   &request->grid);
+    const struct grid_series *series = &import->series;
+    int status = bouma_grid_define(&import->grid, import->target.ds,
+                                   request->grid_name, &request->grid);
 
+    if (!status && request->series)
+        status = series->importer->describe_series(series, import->grid);
     for (int i = 0; !status && i < import->count; i++) {
         bouma_variable_spec spec = request->variable;
         char name[512];
@@ -90,8 +136,9 @@ static int define_variables(struct import *import, bouma_grid **grid,
         spec.type = import->sources[i].type;
         spec.components = import->sources[i].components;
         spec.unit = import_request_unit(request, i);
-        import_request_name(request, i, name, sizeof(name));
-        status = bouma_variable_define(&variables[i], *grid, name, &spec);
+        variable_name(import, i, name, sizeof(name));
+        status = bouma_variable_define(&import->variables[i], import->grid,
+                                       name, &spec);
     }
     return status;
 }
@@ -100,25 +147,18 @@ static int define_variables(struct import *import, bouma_grid **grid,
 static int define_all(void *user, struct context *ctx)
 {
     struct import *import = user;
-    bouma_variable **variables =
-        calloc((size_t)import->count, sizeof(*variables));
-    bouma_grid *grid;
-    int status = variables ? BOUMA_OK : BOUMA_ENOMEM;
+    int status = define_variables(import);
 
-    if (!status)
-        status = define_variables(import, &grid, variables);
     if (!status)
         status = bouma_step_begin(import->target.ds, import->request.step,
                                   import->request.time);
     if (!status)
         status = import_target_attributes(&import->target, &import->request);
-    free(variables);
     return status ? import_target_failed(&import->target, ctx, status) : DONE;
 }
 
 /* Hand over the layers of every variable that are this process's. */
-static int put_variables(struct import *import, const struct context *ctx,
-                         bouma_variable **variables)
+static int put_variables(struct import *import, const struct context *ctx)
 {
     int status = BOUMA_OK;
 
@@ -128,13 +168,12 @@ static int put_variables(struct import *import, const struct context *ctx,
         bouma_box box;
         const void *data;
 
-        divide_evenly(source->shape[source->slow_axis],
-                      session_size(ctx->session), session_rank(ctx->session),
-                      &first, &last);
+        source_part(source, ctx, &first, &last);
         if (first == last)
             continue;
         data = source_layers(source, first, last, &box);
-        status = bouma_variable_put(variables[i], &box, data, &source->memory);
+        status = bouma_variable_put(import->variables[i], &box, data,
+                                    &source->memory);
     }
     return status;
 }
@@ -144,122 +183,199 @@ static int put_variables(struct import *import, const struct context *ctx,
 static int write_step(struct import *import, struct context *ctx)
 {
     const struct import_request *request = &import->request;
-    bouma_variable **variables =
-        calloc((size_t)import->count, sizeof(*variables));
-    bouma_grid *grid;
-    int status = variables ? BOUMA_OK : BOUMA_ENOMEM;
+    struct written *out = &import->steps[import->step_count];
+    int status =
+        bouma_step_begin(import->target.ds, request->step, request->time);
     int rc = DONE;
 
     if (!status)
-        status = define_variables(import, &grid, variables);
-    if (!status)
-        tell_patch(import, ctx, grid);
-    if (!status)
-        status =
-            bouma_step_begin(import->target.ds, request->step, request->time);
-    if (!status)
         status = import_target_attributes(&import->target, request);
     if (!status)
-        status = put_variables(import, ctx, variables);
+        status = put_variables(import, ctx);
     if (status)
         rc = import_target_failed(&import->target, ctx, status);
-    free(variables);
     rc = context_agree(ctx, rc);
     if (rc) {
         bouma_step_abort(import->target.ds);
         return rc;
     }
-    status = bouma_step_end(import->target.ds, &import->record);
-    if (!status)
-        import_target_tell(&import->target, ctx);
-    if (!status)
-        import_target_tell_files(ctx, request, &import->record,
+    *out = (struct written){.step = request->step, .time = request->time};
+    status = bouma_step_end(import->target.ds, &out->record);
+    if (status)
+        return import_target_failed(&import->target, ctx, status);
+    import_target_tell(&import->target, ctx);
+    if (import->step_count++ == 0)
+        import_target_tell_files(ctx, request, &out->record,
                                  "a patch is never cut; --patch makes smaller "
                                  "ones");
-    return status ? import_target_failed(&import->target, ctx, status) : DONE;
+    return DONE;
+}
+
+/* Steps that a file lists have its numbers. */
+static int write_series(struct import *import, struct context *ctx)
+{
+    struct import_request *request = &import->request;
+    struct grid_series *series = &import->series;
+    int rc = DONE;
+
+    for (size_t i = 0; !rc && i < series->step_count; i++) {
+        rc = series->importer->load_series(series, ctx, i);
+        request->step = series->steps[i];
+        if (!request->time_given)
+            request->time = (double)request->step;
+        if (!rc)
+            rc = write_step(import, ctx);
+    }
+    return rc;
 }
 
 static int write_dataset(struct import *import, struct context *ctx)
 {
-    int rc = import_target_open(&import->target, ctx, &import->request);
+    int status, rc = import_target_open(&import->target, ctx, &import->request);
 
     if (rc)
         return rc;
-    rc = import_target_choose_step(&import->target, ctx, &import->request);
-    if (!rc)
-        rc = write_step(import, ctx);
+    if (!import->request.series)
+        rc = import_target_choose_step(&import->target, ctx, &import->request);
+    status = rc ? BOUMA_OK : define_variables(import);
+    if (status)
+        rc = import_target_failed(&import->target, ctx, status);
+    rc = context_agree(ctx, rc);
+    if (!rc) {
+        tell_patch(import, ctx, import->grid);
+        rc = import->request.series ? write_series(import, ctx)
+                                    : write_step(import, ctx);
+    }
     return import_target_close(&import->target, ctx, &import->request, rc);
 }
 
 static int print_text(const struct import *import)
 {
     const struct import_request *request = &import->request;
-    const bouma_record *record = &import->record;
+    const struct written *last = &import->steps[import->step_count - 1];
     char raw[FORMAT_BYTES], stored[FORMAT_BYTES], ratio[FORMAT_BYTES],
         files[FORMAT_BYTES], seconds[FORMAT_BYTES];
+    uint64_t raw_bytes = 0, stored_bytes = 0, file_count = 0;
 
-    printf("%s%s: step %" PRId64 ", %s -> %s (%s) in %s, %s\n", request->path,
-           import->target.created ? " (new)" : "", request->step,
-           format_bytes(raw, record->raw_bytes),
-           format_bytes(stored, record->stored_bytes),
-           format_ratio(ratio, record->raw_bytes, record->stored_bytes),
-           format_count(files, (uint64_t)record->files, "file"),
+    for (size_t i = 0; i < import->step_count; i++) {
+        raw_bytes += import->steps[i].record.raw_bytes;
+        stored_bytes += import->steps[i].record.stored_bytes;
+        file_count += (uint64_t)import->steps[i].record.files;
+    }
+    printf("%s%s: ", request->path, import->target.created ? " (new)" : "");
+    if (import->step_count == 1)
+        printf("step %" PRId64, last->step);
+    else
+        printf("%zu steps, %" PRId64 " to %" PRId64, import->step_count,
+               import->steps[0].step, last->step);
+    printf(", %s -> %s (%s) in %s, %s\n", format_bytes(raw, raw_bytes),
+           format_bytes(stored, stored_bytes),
+           format_ratio(ratio, raw_bytes, stored_bytes),
+           format_count(files, file_count, "file"),
            format_seconds(seconds, import->seconds));
     return DONE;
 }
 
+static void put_step(json_t *object, const struct written *step)
+{
+    json_put(object, "step", json_integer(step->step));
+    json_put(object, "time", json_number(step->time));
+    json_put_record(object, &step->record);
+}
+
+/* The last step is told twice, so that scripts for one need not look into the
+ * list. */
 static int print_object(const struct import *import, struct context *ctx)
 {
     const struct import_request *request = &import->request;
-    const bouma_record *record = &import->record;
     json_t *root = json_object();
-    json_t *names = json_array();
+    json_t *names = json_array(), *steps = json_array();
     char name[512];
 
     for (int i = 0; i < import->count; i++) {
-        import_request_name(request, i, name, sizeof(name));
+        variable_name(import, i, name, sizeof(name));
         json_array_append_new(names, json_text(name));
+    }
+    for (size_t i = 0; i < import->step_count; i++) {
+        json_t *object = json_object();
+
+        put_step(object, &import->steps[i]);
+        json_array_append_new(steps, object);
     }
     json_put(root, "dataset", json_text(request->path));
     json_put(root, "created", json_boolean(import->target.created));
-    json_put(root, "step", json_integer(request->step));
-    json_put(root, "time", json_number(request->time));
     json_put(root, "grid", json_text(request->grid_name));
     json_put(root, "shape",
              json_integers(request->grid.shape, request->grid.ndims));
     json_put(root, "variables", names);
-    json_put_record(root, record);
+    put_step(root, &import->steps[import->step_count - 1]);
+    json_put(root, "steps", steps);
     json_put(root, "seconds", json_number(import->seconds));
     json_put(root, "notes", json_notes(import->target.ds));
     return print_json(ctx, root);
+}
+
+/* Room for what is defined and written. */
+static int make_room(struct import *import, struct context *ctx)
+{
+    size_t steps = import->request.series ? import->series.step_count : 1;
+
+    import->variables =
+        calloc((size_t)import->count, sizeof(*import->variables));
+    import->steps = calloc(steps, sizeof(*import->steps));
+    return import->variables && import->steps ? DONE : context_fail_memory(ctx);
+}
+
+static int prepare(struct import *import, struct context *ctx)
+{
+    const struct arguments *args = import->request.args;
+    uint64_t limit = import_memory_limit(ctx, &import->request.opts);
+    int rc = import->request.series ? open_series(import, ctx)
+                                    : open_sources(import, ctx);
+
+    if (!rc)
+        rc = import_memory_check_sources(ctx, import->sources, import->count,
+                                         limit,
+                                         arguments_has(args, "memory-limit"));
+    if (!rc)
+        rc = make_room(import, ctx);
+    if (!rc)
+        rc = import_target_rehearse(&import->target, ctx, define_all, import);
+    rc = context_agree(ctx, rc);
+    if (!rc && import->request.series)
+        rc = import->series.importer->check_series(&import->series, ctx);
+    return rc;
+}
+
+static void release(struct import *import)
+{
+    bouma_dataset_free(import->target.ds);
+    if (import->request.series) {
+        grid_series_close(&import->series);
+    } else {
+        for (int i = 0; i < import->count; i++)
+            source_close(&import->sources[i]);
+        free(import->sources);
+    }
+    free(import->variables);
+    free(import->steps);
 }
 
 int import_grid(struct context *ctx, const struct arguments *args)
 {
     double start = stopwatch_now();
     struct import import = {0};
-    int rc = import_request_read(&import.request, ctx, args);
-    uint64_t limit = import_memory_limit(ctx, &import.request.opts);
+    int rc =
+        context_agree(ctx, import_request_read(&import.request, ctx, args));
 
     if (!rc)
-        rc = open_sources(&import, ctx);
-    if (!rc)
-        rc = import_memory_check_sources(ctx, import.sources, import.count,
-                                         limit,
-                                         arguments_has(args, "memory-limit"));
-    if (!rc)
-        rc = import_target_rehearse(&import.target, ctx, define_all, &import);
-    rc = context_agree(ctx, rc);
+        rc = prepare(&import, ctx);
     if (!rc)
         rc = write_dataset(&import, ctx);
     progress_bar_clear(&import.target.bar);
     import.seconds = stopwatch_now() - start;
     if (!rc && context_prints(ctx))
         rc = ctx->json ? print_object(&import, ctx) : print_text(&import);
-
-    bouma_dataset_free(import.target.ds);
-    for (int i = 0; i < import.count; i++)
-        source_close(&import.sources[i]);
-    free(import.sources);
+    release(&import);
     return rc;
 }

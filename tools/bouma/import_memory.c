@@ -122,16 +122,16 @@ int import_memory_check_sources(struct context *ctx,
                                 const struct source *sources, int count,
                                 uint64_t limit, bool limited)
 {
-    uint64_t processes = (uint64_t)session_size(ctx->session), need = 0;
     char needed[FORMAT_BYTES], allowed[FORMAT_BYTES];
-    const struct source *swapped = NULL;
+    const struct source *holder = NULL;
+    uint64_t need = 0;
 
     for (int i = 0; i < count; i++)
-        if (sources[i].swapped) {
-            swapped = &sources[i];
-            need = plus(need, swapped->file.size / processes);
+        if (sources[i].held) {
+            holder = &sources[i];
+            need = plus(need, holder->held);
         }
-    if (!swapped && limited)
+    if (!holder && limited)
         return context_fail(ctx, CALL_AT_FAULT,
                             "--memory-limit: arrays in the byte order of this "
                             "machine are used where they lie in their files; "
@@ -140,10 +140,12 @@ int import_memory_check_sources(struct context *ctx,
         return DONE;
     return context_fail(
         ctx, DATA_AT_FAULT,
-        "%s: to put its values into the byte order of this machine takes %s of "
-        "memory, and at most %s may be used; raise --memory-limit, import "
-        "fewer files at once, or share the work among more processes (mpirun "
-        "-n N bouma-mpi)",
-        swapped->path, format_bytes(needed, need),
-        format_bytes(allowed, limit));
+        "%s: to %s takes %s of memory, and at most %s may be used; raise "
+        "--memory-limit, import fewer %s at once, or share the work among more "
+        "processes (mpirun -n N bouma-mpi)",
+        holder->path,
+        holder->name ? "put its samples together"
+                     : "put its values into the byte order of this machine",
+        format_bytes(needed, need), format_bytes(allowed, limit),
+        holder->name ? "variables (--var)" : "files");
 }

@@ -25,7 +25,7 @@ int import_memory_check(struct context *ctx, const struct particle_set *set,
                         const struct import_request *request, uint64_t limit);
 
 /* The same for arrays of grids: memory is needed for those in the other byte
- * order. If there are none, a limit on the command line ('limited') is refused.
+ * order, and for those that are put together from blocks. If there are none, a limit on the command line ('limited') is refused.
  */
 int import_memory_check_sources(struct context *ctx,
                                 const struct source *sources, int count,

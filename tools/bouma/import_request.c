@@ -5,13 +5,16 @@
 #include <string.h>
 
 #include "choice_names.h"
+#include "importer.h"
 
 /* ---- reading ------------------------------------------------------------- */
 
 static int read_step(struct import_request *request, struct context *ctx)
 {
-    int rc = arguments_integer(request->args, ctx, "step", 0, &request->step);
+    int rc = DONE;
 
+    if (!request->series)
+        rc = arguments_integer(request->args, ctx, "step", 0, &request->step);
     request->step_given = arguments_has(request->args, "step");
     request->time_given = arguments_has(request->args, "time");
     return rc ? rc
@@ -222,12 +225,20 @@ static int check_texts(const struct import_request *request,
     int vars = arguments_count(args, "var");
     int units = arguments_count(args, "unit");
 
-    if (vars && vars != sources && !request->particles_name)
+    if (request->series && sources > 1)
+        return context_fail(ctx, CALL_AT_FAULT,
+                            "%d files, and one of them has variables of its "
+                            "own: import it by a call of its own",
+                            sources);
+    if (!request->series && arguments_has(args, "fill-missing"))
+        return context_fail(ctx, CALL_AT_FAULT,
+                            "--fill-missing is for .idx files; leave it out");
+    if (vars && vars != sources && !request->particles_name && !request->series)
         return context_fail(
             ctx, CALL_AT_FAULT,
             "%d --var for %d file%s: name each of them, or none", vars, sources,
             sources == 1 ? "" : "s");
-    if (units > 1 && units != sources)
+    if (units > 1 && units != sources && !request->series)
         return context_fail(
             ctx, CALL_AT_FAULT,
             "%d --unit for %d file%s: give one, or one for each", units,
@@ -275,6 +286,9 @@ int import_request_read(struct import_request *out, struct context *ctx,
     bouma_options_init(&out->opts, sizeof(out->opts));
     if (!out->grid_name)
         out->grid_name = "grid";
+    for (int i = 0; !out->particles_name && i < args->operand_count; i++)
+        if (importer_find_series(args->operands[i]))
+            out->series = true;
     if (!out->path)
         return context_fail(ctx, CALL_AT_FAULT,
                             "say where to write: --into NAME.bouma");

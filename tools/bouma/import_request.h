@@ -16,6 +16,7 @@ struct import_request {
     bouma_grid_spec grid;           /* shape: by the sources */
     bouma_variable_spec variable;   /* type, components, unit: by the source */
     int patches, spacings, origins; /* how many values were given */
+    bool series; /* SRC has variables and steps of its own: see grid_series.h */
     struct source_request request;
     bouma_options opts;
 };

@@ -63,6 +63,14 @@ static int unknown(struct context *ctx, const char *path)
                         list_names(particles, sizeof(particles), true));
 }
 
+const struct importer *importer_find_series(const char *path)
+{
+    for (int i = 0; importers[i]; i++)
+        if (importers[i]->open_series && has_suffix(importers[i], path))
+            return importers[i];
+    return NULL;
+}
+
 int importer_find_grid(const struct importer **out, struct context *ctx,
                        const char *path)
 {

@@ -7,6 +7,7 @@
 #ifndef IMPORTER_H
 #define IMPORTER_H
 
+#include "grid_series.h"
 #include "particles_source.h"
 #include "source.h"
 
@@ -20,6 +21,22 @@ struct importer {
      * which is open. */
     int (*open_grid)(struct source *source, struct context *ctx,
                      const struct source_request *request);
+
+    /* Of grids of which one file lists several variables, in several steps:
+     * find these in 'series->file', which is open, and take those that --var
+     * and --step choose. close_series() ends what 'series->state' holds, after
+     * a failure too. */
+    int (*open_series)(struct grid_series *series, struct context *ctx,
+                       const struct arguments *args);
+    void (*close_series)(struct grid_series *series);
+    /* Whether all is there that will be loaded; may print notes. Collective. */
+    int (*check_series)(struct grid_series *series, struct context *ctx);
+    /* Load the layers of all variables that are this process's, of the i-th
+     * step. Collective. */
+    int (*load_series)(struct grid_series *series, struct context *ctx,
+                       size_t i);
+    /* Set attributes of the grid; a status of the library. */
+    int (*describe_series)(const struct grid_series *series, bouma_grid *grid);
 
     /* Of particles. Whether a file begins as one of this format does; may be
      * NULL. */
@@ -49,7 +66,8 @@ struct importer {
     X(npy)                                                                     \
     X(lammps)                                                                  \
     X(csv)                                                                     \
-    X(raw)
+    X(raw)                                                                     \
+    X(idx)
 #define IMPORTER_LIST_ENTRY(name) extern const struct importer import_##name;
 IMPORTER_LIST(IMPORTER_LIST_ENTRY)
 #undef IMPORTER_LIST_ENTRY
@@ -63,6 +81,7 @@ const struct importer *importer_at(int i);
 
 /* The format of a file of samples, by its name; of one of particles, that is
  * open. */
+const struct importer *importer_find_series(const char *path); /* or NULL */
 int importer_find_grid(const struct importer **out, struct context *ctx,
                        const char *path);
 int importer_find_particles(const struct importer **out, struct context *ctx,

@@ -55,7 +55,8 @@ static const struct {
     bool here;
 } libraries[] = {{"hwloc", BOUMA_WITH_HWLOC},
                  {"jansson", BOUMA_WITH_JANSSON},
-                 {"libpng", BOUMA_WITH_PNG}};
+                 {"libpng", BOUMA_WITH_PNG},
+                 {"lz4", BOUMA_WITH_LZ4}};
 enum { LIBRARY_COUNT = sizeof(libraries) / sizeof(libraries[0]) };
 
 /* A line of those that are here, or are not; none if there are none. */

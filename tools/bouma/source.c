@@ -1,6 +1,7 @@
 /* source.c -- a file of samples to import: see importer.h. */
 #include "source.h"
 
+#include "division.h"
 #include "importer.h"
 
 /* ---- shape and strides --------------------------------------------------- */
@@ -36,12 +37,23 @@ int source_open(struct source *out, struct context *ctx, const char *path,
     rc = importer_find_grid(&importer, ctx, path);
     if (!rc)
         rc = mapped_file_open(&out->file, ctx, path);
-    return rc ? rc : importer->open_grid(out, ctx, request);
+    if (!rc)
+        rc = importer->open_grid(out, ctx, request);
+    if (!rc && out->swapped) /* the layers of this process */
+        out->held = out->file.size / (uint64_t)session_size(ctx->session);
+    return rc;
 }
 
 void source_close(struct source *source)
 {
     mapped_file_close(&source->file);
+}
+
+void source_part(const struct source *source, const struct context *ctx,
+                 int64_t *first, int64_t *last)
+{
+    divide_evenly(source->shape[source->slow_axis], session_size(ctx->session),
+                  session_rank(ctx->session), first, last);
 }
 
 /* ---- samples ------------------------------------------------------------- */
@@ -62,7 +74,7 @@ const void *source_layers(struct source *source, int64_t lo, int64_t hi,
 {
     int axis = source->slow_axis;
     int64_t stride = source->memory.stride[axis];
-    unsigned char *first = source->data + lo * stride;
+    unsigned char *first = source->data + (lo - source->from) * stride;
     bool apart = source->memory.component_stride > stride;
     int runs = apart ? source->components : 1;
 

@@ -18,6 +18,7 @@ struct source_request {
 
 struct source {
     const char *path;
+    const char *name; /* of the variable; NULL: that of the file */
     bouma_type type;
     int ndims, components;
     int64_t shape[BOUMA_MAX_DIMS];
@@ -25,7 +26,10 @@ struct source {
     int slow_axis; /* whose layers lie one after the other in the file */
     bool swapped;  /* values are in the other byte order */
     struct mapped_file file;
-    unsigned char *data; /* of the first sample, in 'file' */
+    unsigned char *data; /* of the first sample that there is, in 'file' */
+    int64_t from;        /* of these: the index along the slow axis */
+    uint64_t held; /* bytes of memory that it takes; 0: it is used where it lies
+                    */
 };
 
 /* Open 'path', a text that must outlive *out. The caller ends *out with
@@ -39,6 +43,10 @@ void source_close(struct source *source);
  * once only: it is put into this machine's byte order in place. */
 const void *source_layers(struct source *source, int64_t lo, int64_t hi,
                           bouma_box *box);
+
+/* Which layers of the slow axis this process takes: first <= index < last. */
+void source_part(const struct source *source, const struct context *ctx,
+                 int64_t *first, int64_t *last);
 
 /* For importers: the strides of a dense array, the last axis and then its
  * components fastest, or the first axis fastest and the components slowest of
