@@ -869,7 +869,8 @@ typedef struct bouma_grid_info {
     double origin[BOUMA_MAX_DIMS], spacing[BOUMA_MAX_DIMS];
     const char *unit;
     int variables;
-    int64_t patches; /* or blocks of BOUMA_LAYOUT_HZ, which have no 'patch' */
+    int64_t patches; /* of BOUMA_LAYOUT_HZ: blocks; 'patch' is what one of the
+                        finest level spans */
     bouma_layout layout;
     char hz_template[64]; /* of BOUMA_LAYOUT_HZ, else empty */
     int hz_block_bits, hz_blocks_per_file;

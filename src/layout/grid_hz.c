@@ -231,6 +231,8 @@ static void info(const struct bm_object *o, bouma_grid_info *out)
 {
     const struct bm_grid_hz *own = bm_grid_hz_of(o);
 
+    for (int d = 0; d < o->ndims; d++)
+        out->patch[d] = own->blocks.span[3 - o->ndims + d];
     bm_hz_text(out->hz_template, &own->blocks.hz);
     out->hz_block_bits = own->blocks.block_bits;
     out->hz_blocks_per_file = (int)own->blocks.blocks_per_file;

@@ -371,6 +371,8 @@ int bm_hz_blocks_init(struct bm_hz_blocks *o, const bouma_allocator *a,
         o->first[j + 1] = o->first[j] + count_blocks(&r, &b);
     }
     o->count = o->first[runs + 1];
+    for (int d = 0; d < 3; d++)
+        o->span[d] = (int64_t)1 << o->behind[runs ? runs - 1 : 0][d];
     if (all > BM_HZ_MAX_FILES)
         return BOUMA_ELIMIT;
     if (o->count < (int64_t)1 << runs)

@@ -28,6 +28,7 @@ struct bm_hz_blocks {
      * each, and their end. */
     int64_t first[BM_HZ_BITS + 2];
     int64_t count;   /* of chunks */
+    int64_t span[3]; /* of a block of the finest level, along each axis */
     int64_t files;   /* that have some */
     uint32_t *start; /* [files]: how many files could be before each, if not
                         all have chunks; else NULL */

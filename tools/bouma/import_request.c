@@ -161,6 +161,50 @@ static int check_spacing(const struct import_request *request,
     return DONE;
 }
 
+/* The options of layout hz. */
+static int read_hz(struct import_request *request, struct context *ctx)
+{
+    const struct arguments *args = request->args;
+    bouma_grid_spec *grid = &request->grid;
+    int64_t bits = 0, blocks = 0;
+    const char *order = NULL;
+    int rc = arguments_integer(args, ctx, "hz-block-bits", 1, &bits);
+
+    if (!rc)
+        rc = arguments_integer(args, ctx, "hz-blocks-per-file", 1, &blocks);
+    if (!rc)
+        rc = arguments_choice(args, ctx, "hz-order", &order);
+    if (!rc && (bits > 30 || blocks > INT32_MAX))
+        rc = context_fail(ctx, CALL_AT_FAULT, "--hz-%s is too large",
+                          bits > 30 ? "block-bits" : "blocks-per-file");
+    grid->hz_block_bits = (int)bits;
+    grid->hz_blocks_per_file = (int)blocks;
+    grid->hz_order = bouma_hz_order_parse(order);
+    grid->hz_template = arguments_text(args, "hz-template");
+    return rc;
+}
+
+static int read_layout(struct import_request *request, struct context *ctx)
+{
+    static const char *const others[] = {"hz-template", "hz-block-bits",
+                                         "hz-blocks-per-file", "hz-order"};
+    const char *layout = NULL;
+    int rc = arguments_choice(request->args, ctx, "layout", &layout);
+
+    request->grid.layout = bouma_layout_parse(layout);
+    if (!rc && request->grid.layout == BOUMA_LAYOUT_HZ)
+        return arguments_text(request->args, "patch")
+                   ? context_fail(ctx, CALL_AT_FAULT,
+                                  "--patch is for --layout patch; blocks of hz "
+                                  "have --hz-block-bits")
+                   : read_hz(request, ctx);
+    for (size_t i = 0; i < sizeof(others) / sizeof(*others) && !rc; i++)
+        if (arguments_text(request->args, others[i]))
+            rc = context_fail(ctx, CALL_AT_FAULT, "--%s needs --layout hz",
+                              others[i]);
+    return rc;
+}
+
 static int read_grid(struct import_request *request, struct context *ctx)
 {
     const struct arguments *args = request->args;
@@ -173,6 +217,8 @@ static int read_grid(struct import_request *request, struct context *ctx)
                           "--levels %lld: no grid has that many",
                           (long long)levels);
     grid->levels = (int)levels;
+    if (!rc)
+        rc = read_layout(request, ctx);
     if (!rc)
         rc = arguments_integers(args, ctx, "patch", grid->patch,
                                 &request->patches);

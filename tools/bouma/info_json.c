@@ -103,7 +103,16 @@ static json_t *grid_json(bouma_grid *grid)
     json_put(object, "kind", json_text("grid"));
     json_put(object, "shape", json_integers(about.shape, about.ndims));
     json_put(object, "patch", json_integers(about.patch, about.ndims));
-    json_put(object, "layout", json_text("patch"));
+    json_put(object, "layout",
+             json_text(choice_text(bouma_layout_name(about.layout))));
+    if (*about.hz_template) {
+        json_put(object, "hz_template", json_text(about.hz_template));
+        json_put(object, "hz_block_bits", json_integer(about.hz_block_bits));
+        json_put(object, "hz_blocks_per_file",
+                 json_integer(about.hz_blocks_per_file));
+        json_put(object, "hz_order",
+                 json_text(choice_text(bouma_hz_order_name(about.hz_order))));
+    }
     json_put(object, "levels", json_integer(about.levels));
     json_put(object, "patches", json_integer(about.patches));
     json_put(object, "origin", json_numbers(about.origin, about.ndims));

@@ -26,12 +26,15 @@ static int print_grid(bouma_grid *grid, struct context *ctx)
     bouma_grid_info_get(grid, &about);
     variables.count = about.variables;
     variables.levels = about.levels;
-    printf("\n  %sgrid %s%s: %s samples, patches %s (%" PRId64
-           "), levels 0 to %d\n",
-           context_bold(ctx), about.name, context_plain(ctx),
-           format_shape(shape, about.ndims, about.shape),
-           format_shape(patch, about.ndims, about.patch), about.patches,
-           about.levels - 1);
+    printf("\n  %sgrid %s%s: %s samples, ", context_bold(ctx), about.name,
+           context_plain(ctx), format_shape(shape, about.ndims, about.shape));
+    if (about.layout == BOUMA_LAYOUT_HZ)
+        printf("HZ order %s, blocks of %lld (%" PRId64 ")", about.hz_template,
+               1LL << about.hz_block_bits, about.patches);
+    else
+        printf("patches %s (%" PRId64 ")",
+               format_shape(patch, about.ndims, about.patch), about.patches);
+    printf(", levels 0 to %d\n", about.levels - 1);
     printf("    origin %s; spacing %s",
            format_point(origin, about.ndims, about.origin),
            format_point(spacing, about.ndims, about.spacing));
