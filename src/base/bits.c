@@ -1,9 +1,9 @@
 /* bits.c -- see bits.h. */
 #include "base/bits.h"
 
-/* Each bit of the mask goes right by the number of places below it that are not
- * in the mask: in step k, those go by 2^k whose number has bit k. Fills move[k]
- * with these bits, where they are before step k. */
+/* Each bit of the mask goes right by the number of places below it that are
+ * not in the mask: in step k, those go by 2^k whose number has bit k. Fills
+ * move[k] with these bits, where they are before step k. */
 static void find_moves(uint64_t move[6], uint64_t mask)
 {
     uint64_t gaps = ~mask << 1; /* below each place; one counter each */

@@ -6,13 +6,13 @@
  *     to HZ:  rows --copy--> a tile in C order  --table--> runs
  *     back:   runs --copy--> a tile in HZ order --table--> rows
  *
- * The rows of a tile lie so far apart that they fight for the same few places of
- * the first cache, so they are copied, and the table works on what is close
+ * The rows of a tile lie so far apart that they fight for the same few places
+ * of the first cache, so they are copied, and the table works on what is close
  * together. The runs of a tile, 512, 256, 128, ... samples of "zyxzyxzyxzyx",
  * belong to a level each.
  *
- * - Tiles are visited along x first, as far as a page goes: each page of the rows
- *   is looked up once. Behind that they are visited on their order.
+ * - Tiles are visited along x first, as far as a page goes: each page of the
+ *   rows is looked up once. Behind that they are visited on their order.
  * - The lines that the next tile reads and writes are fetched into the second
  *   cache meanwhile, some for each line that is stored.
  * - Stores go through the caches: to lines that are there they are as fast as
@@ -46,8 +46,9 @@ struct tile {
     struct run run[MOST_RUNS];
 };
 
-/* Lines of the next tile: of its rows, which are the same for all tiles but for
- * their start, and of its runs. Some are due for each line that is stored. */
+/* Lines of the next tile: of its rows, which are the same for all tiles but
+ * for their start, and of its runs. Some are due for each line that is
+ * stored. */
 struct fetches {
     const uint8_t *start;
     int64_t row[MOST_FETCHES]; /* bytes behind the start */
@@ -76,7 +77,7 @@ struct tiles {
     struct fetches fetches;
 };
 
-/* ---- how tiles are ------------------------------------------------------- */
+/* ---- how tiles are ------------------------------------------------------ */
 
 /* The largest b with 'size' 2^b no more than 'bytes', which is no less. */
 static int bits_within(size_t size, size_t bytes)
@@ -111,8 +112,8 @@ static void choose_tiles(struct tiles *t)
         t->extent[d] = bm_bits_count(hz->mask[d] & t->inside);
 }
 
-/* Places on Z order, for all samples of a tile: the table for a bit more is the
- * table so far, and once more with that bit's step. */
+/* Places on Z order, for all samples of a tile: the table for a bit more is
+ * the table so far, and once more with that bit's step. */
 static void fill_places_on_z(uint16_t *place, const struct tiles *t)
 {
     int step[3] = {1 << (t->extent[2] + t->extent[1]), 1 << t->extent[2], 1};
@@ -222,7 +223,7 @@ static void find_tile(struct tile *tile, const struct tiles *t, uint64_t z)
     } while (part);
 }
 
-/* ---- fetches ------------------------------------------------------------- */
+/* ---- fetches ------------------------------------------------------------ */
 
 /* The lines of a row: at its samples, if these are further apart, and the last
  * one, which is another if the row does not begin with a line. */
@@ -329,7 +330,7 @@ INNER void pick_lines(uint8_t *out, struct tiles *t, const uint16_t *place,
     pick(out + (size_t)i * size, t->buffer, place + i, count - i, size);
 }
 
-/* ---- parts of tiles ------------------------------------------------------- */
+/* ---- parts of tiles ----------------------------------------------------- */
 
 INNER void get_rows(struct tiles *t, const struct tile *tile, size_t size)
 {
@@ -395,7 +396,7 @@ INNER void put_runs(uint8_t *out, struct tiles *t, const struct tile *tile,
                    t->place + tile->run[r].from, tile->run[r].count, size);
 }
 
-/* ---- both ways ----------------------------------------------------------- */
+/* ---- both ways ---------------------------------------------------------- */
 
 /* Call something with the size as a constant. */
 #define FOR_SIZE(size, call)                                                   \

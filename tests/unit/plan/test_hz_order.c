@@ -15,8 +15,8 @@ static uint8_t byte_of(uint64_t z, size_t b)
 
 enum { GAP = 0xa5 };
 
-/* Rows in a block of memory, with room around: axes in any order and direction,
- * and bytes between samples. */
+/* Rows in a block of memory, with room around: axes in any order and
+ * direction, and bytes between samples. */
 struct memory {
     uint8_t *block;
     size_t bytes;
