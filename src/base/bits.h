@@ -5,8 +5,9 @@
  *                              collect  0 c 0 b a 0  -> 0 0 0 c b a
  *
  * Processors with BMI2 have an instruction for each (pdep, pext), which is
- * looked for at each call: a load and a test. Others take six steps of shifts and
- * masks (Hacker's Delight, 7-4 and 7-5): no table, and no loop over the bits. */
+ * looked for at each call: a load and a test. Others take six steps of shifts
+ * and masks (Hacker's Delight, 7-4 and 7-5): no table, and no loop over the
+ * bits. */
 #ifndef BM_BITS_H
 #define BM_BITS_H
 
