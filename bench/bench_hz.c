@@ -1,15 +1,16 @@
-/* bench_hz.c -- samples into HZ order and back, beside memcpy of the same array.
+/* bench_hz.c -- samples into HZ order and back, beside memcpy of the same
+ * array.
  *
  *   bench_hz [--edge 256] [--repetitions 9]
  *
  * A cube of f32 in one thread. Every repetition goes through all of them; what
  * counts is processor time, in which other programs are not: the ratio of the
- * medians, and beside it that of the shortest times. Results are checked against
- * a loop over all samples: a wrong one ends the program with an error. A missed
- * target does not.
+ * medians, and beside it that of the shortest times. Results are checked
+ * against a loop over all samples: a wrong one ends the program with an error.
+ * A missed target does not.
  *
- * Arrays begin with a cache line, or 16 bytes behind one, as malloc() has large
- * ones. */
+ * Arrays begin with a cache line, or 16 bytes behind one, as malloc() has
+ * large ones. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

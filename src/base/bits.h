@@ -4,10 +4,10 @@
  *     mask  0 1 0 1 1 0        spread   word d c b a -> 0 c 0 b a 0
  *                              collect  0 c 0 b a 0  -> 0 0 0 c b a
  *
- * Processors with BMI2 have an instruction for each (pdep, pext); it is looked
- * for when it is needed, which costs less than a call. Others take six steps of
- * shifts and masks (Hacker's Delight, 7-4 and 7-5): no table, and no loop over
- * the bits. */
+ * Processors with BMI2 have an instruction for each (pdep, pext), which is
+ * looked for at each call: a load and a test. Others take six steps of shifts
+ * and masks (Hacker's Delight, 7-4 and 7-5): no table, and no loop over the
+ * bits. */
 #ifndef BM_BITS_H
 #define BM_BITS_H
 

@@ -8,7 +8,7 @@
 
 static const char letters[3] = {'z', 'y', 'x'}; /* of the lifted axes */
 
-/* ---- templates ----------------------------------------------------------- */
+/* ---- templates ---------------------------------------------------------- */
 
 static void append(struct bm_hz *hz, int axis)
 {
@@ -63,7 +63,7 @@ int bm_hz_from_shape(struct bm_hz *hz, const int64_t shape[3],
     return BOUMA_OK;
 }
 
-/* ---- text ---------------------------------------------------------------- */
+/* ---- text --------------------------------------------------------------- */
 
 static int bad_letter(struct bm_error *error, const char *text, size_t at,
                       int ndims)
@@ -124,7 +124,7 @@ void bm_hz_text(char text[BM_HZ_BITS + 1], const struct bm_hz *hz)
     text[hz->bits] = 0;
 }
 
-/* ---- addresses ----------------------------------------------------------- */
+/* ---- addresses ---------------------------------------------------------- */
 
 uint64_t bm_hz_z_of(const struct bm_hz *hz, const int64_t index[3])
 {
@@ -167,7 +167,7 @@ void bm_hz_lattice(const struct bm_hz *hz, int level, int shift[3])
         shift[d] = bm_bits_count(hz->mask[d] & bm_bits_low(hz->bits - level));
 }
 
-/* ---- blocks -------------------------------------------------------------- */
+/* ---- blocks ------------------------------------------------------------- */
 
 /* The characters that tell the samples of a block apart are those from 'first'
  * on, b of them. */

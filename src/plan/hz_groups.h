@@ -1,11 +1,11 @@
 /* hz_groups.h -- the ranks that hold samples of a file: its group.
  *
- * A file is some blocks in a row of an HZ order (see hz.h). In runs of a power of
- * two they are a lattice, and the cells that a lattice meets are known along each
- * axis: the effort is by ranks of the group, not by samples.
+ * A file is some blocks in a row of an HZ order (see hz.h). In runs of a power
+ * of two they are a lattice, and the cells that a lattice meets are known
+ * along each axis: the effort is by ranks of the group, not by samples.
  *
- * If the template conforms to the ranks (see hz_ranks.h), the groups of a level's
- * files go up the ranks, and two in a row share one rank at most. */
+ * If the template conforms to the ranks (see hz_ranks.h), the groups of a
+ * level's files go up the ranks, and two in a row share one rank at most. */
 #ifndef BM_HZ_GROUPS_H
 #define BM_HZ_GROUPS_H
 

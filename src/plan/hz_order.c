@@ -6,23 +6,20 @@
  *     to HZ:  rows --copy--> a tile in C order  --table--> runs
  *     back:   runs --copy--> a tile in HZ order --table--> rows
  *
- * The rows of a tile lie so far apart that they fight for the same few places of
- * the first cache, so they are copied, and the table works on what is close
+ * The rows of a tile lie so far apart that they fight for the same few slots
+ * of the first cache, so they are copied, and the table works on what is close
  * together. The runs of a tile, 512, 256, 128, ... samples of "zyxzyxzyxzyx",
  * belong to a level each.
  *
- * - Tiles are visited along x first, as far as a page goes: each page of the rows
- *   is looked up once. Behind that they are visited on their order.
- * - What the next tile needs is fetched into the second cache meanwhile, a line
- *   for each line that is stored.
- * - Large results are stored around the caches, by whole lines: they would have
- *   to be read first, and would not stay there. */
+ * - Tiles are visited along x first, as far as a page goes: each page of the
+ *   rows is looked up once. Behind that they are visited on their order.
+ * - The lines that the next tile reads and writes are fetched into the second
+ *   cache meanwhile, some for each line that is stored.
+ * - Stores go through the caches. Stores around them were no faster where this
+ *   was measured (one core of Zen 4), and they need whole lines. */
 #include "plan/hz_order.h"
 
 #include <string.h>
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
 
 #include "base/bits.h"
 
@@ -31,8 +28,33 @@ enum {
     PAGE = 4096,
     TILE_BITS = 12,
     TILE_BYTES = 4096,
-    AROUND_CACHES = 8 << 20, /* results of so many bytes */
-    MOST_FETCHES = 8 * TILE_BYTES / LINE
+    MOST_FETCHES = 512,
+    MOST_RUNS = 448 /* of 64 parts of 64 samples, which are the most */
+};
+
+/* Samples of a tile that follow each other in the order, at this address; the
+ * first one is number 'from' of the tile. */
+struct run {
+    int from, count;
+    uint64_t address;
+};
+
+struct tile {
+    uint64_t z;     /* of its first sample */
+    uint8_t *start; /* where that is in the rows */
+    int runs;
+    struct run run[MOST_RUNS];
+};
+
+/* Lines of the next tile: of its rows, which are the same for all tiles but
+ * for their start, and of its runs. Some are due for each line that is
+ * stored. */
+struct fetches {
+    const uint8_t *start;
+    int64_t row[MOST_FETCHES]; /* bytes behind the start */
+    const uint8_t *run[MOST_FETCHES];
+    int rows, rows_done, rows_due;
+    int runs, runs_done, runs_due;
 };
 
 struct tiles {
@@ -42,21 +64,20 @@ struct tiles {
     int bits;      /* 2^bits samples are a tile */
     int part_bits; /* 2^part_bits of them follow each other in Z: a part */
     int extent[3]; /* of a tile: 2^extent samples */
-    int around;    /* store around the caches */
+    int at_lines;  /* each tile's rows begin with a line */
     /* Each bit of a Z address is in one of these. Those of a tile are its
      * samples, the lowest ones of each axis. */
     uint64_t inside, along_x, outside;
     /* Of each sample in one order, its position in the other: of the runs' in
      * the tile's rows, or back. Runs are part by part, those of a part from the
      * coarsest level on. */
-    uint16_t place[1 << TILE_BITS];
+    uint16_t slot[1 << TILE_BITS];
     _Alignas(LINE) uint8_t buffer[TILE_BYTES];
-    /* Lines that the next tile needs. */
-    int fetches, fetched, fetches_per_line;
-    const uint8_t *fetch[MOST_FETCHES];
+    struct tile tile[2]; /* this one and the next, by turns */
+    struct fetches fetches;
 };
 
-/* ---- how tiles are ------------------------------------------------------- */
+/* ---- how tiles are ------------------------------------------------------ */
 
 /* The largest b with 'size' 2^b no more than 'bytes', which is no less. */
 static int bits_within(size_t size, size_t bytes)
@@ -91,35 +112,35 @@ static void choose_tiles(struct tiles *t)
         t->extent[d] = bm_bits_count(hz->mask[d] & t->inside);
 }
 
-/* Places on Z order, for all samples of a tile: the table for a bit more is the
- * table so far, and once more with that bit's step. */
-static void fill_places_on_z(uint16_t *place, const struct tiles *t)
+/* Slots on Z order, for all samples of a tile: the table for a bit more is
+ * the table so far, and once more with that bit's step. */
+static void fill_slots_on_z(uint16_t *slot, const struct tiles *t)
 {
     int step[3] = {1 << (t->extent[2] + t->extent[1]), 1 << t->extent[2], 1};
     uint64_t left = t->inside;
 
-    place[0] = 0;
+    slot[0] = 0;
     for (int b = 0; b < t->bits; b++, left &= left - 1) {
         int axis = t->hz->axis[t->hz->bits - 1 - __builtin_ctzll(left)];
 
         for (int i = 0; i < 1 << b; i++)
-            place[(1 << b) + i] = (uint16_t)(place[i] + step[axis]);
+            slot[(1 << b) + i] = (uint16_t)(slot[i] + step[axis]);
         step[axis] *= 2;
     }
 }
 
 /* The same on the order of runs. */
-static void fill_places_on_hz(uint16_t *place, const uint16_t *on_z,
+static void fill_slots_on_hz(uint16_t *slot, const uint16_t *on_z,
                               const struct tiles *t)
 {
     int part = 1 << t->part_bits;
 
     for (int first = 0; first < 1 << t->bits; first += part) {
-        place[first] = on_z[first];
+        slot[first] = on_z[first];
         /* Level by level, those with the lowest bit at the same position. */
         for (int n = part / 2, low = 1; n; n /= 2, low *= 2)
             for (int i = 0; i < n; i++)
-                place[first + n + i] = on_z[first + (2 * i + 1) * low];
+                slot[first + n + i] = on_z[first + (2 * i + 1) * low];
     }
 }
 
@@ -131,23 +152,25 @@ static void tiles_init(struct tiles *t, const struct bm_hz *hz,
     t->hz = hz;
     t->rows = rows;
     t->order = order;
-    t->around = hz->bits >= bits_within(rows->size, AROUND_CACHES);
-    t->fetches = t->fetched = t->fetches_per_line = 0;
+    t->fetches.rows = t->fetches.runs = 0;
+    t->at_lines = (((uintptr_t)rows->data | (uintptr_t)rows->stride[0] |
+                    (uintptr_t)rows->stride[1]) &
+                   (LINE - 1)) == 0;
     choose_tiles(t);
-    fill_places_on_z(order == BM_ORDER_Z ? t->place : on_z, t);
+    fill_slots_on_z(order == BM_ORDER_Z ? t->slot : on_z, t);
     if (order == BM_ORDER_HZ)
-        fill_places_on_hz(t->place, on_z, t);
+        fill_slots_on_hz(t->slot, on_z, t);
 }
 
-/* From now on, the places of the rows' samples in runs. */
-static void invert_places(struct tiles *t)
+/* From now on, the slots of the rows' samples in runs. */
+static void invert_slots(struct tiles *t)
 {
     uint16_t back[1 << TILE_BITS];
     int count = 1 << t->bits;
 
     for (int i = 0; i < count; i++)
-        back[t->place[i]] = (uint16_t)i;
-    memcpy(t->place, back, (size_t)count * sizeof(*back));
+        back[t->slot[i]] = (uint16_t)i;
+    memcpy(t->slot, back, (size_t)count * sizeof(*back));
 }
 
 /* The Z address of the next tile, 0 behind the last. */
@@ -161,39 +184,109 @@ static uint64_t next_tile(const struct tiles *t, uint64_t z)
     return along | beyond;
 }
 
-/* ---- fetches ------------------------------------------------------------- */
-
-/* Some bytes in a row. */
-static inline void fetches_add(struct tiles *t, const uint8_t *start,
-                               size_t bytes)
+/* The runs of a part that begins at a Z address, the longest first. */
+static void add_runs(struct tile *tile, const struct tiles *t, uint64_t z,
+                     int from)
 {
-    const uint8_t *line = start - ((uintptr_t)start & (LINE - 1));
+    uint64_t guarded = z | (uint64_t)1 << t->hz->bits;
+    struct run *run = tile->run + tile->runs;
+    int p = 0;
 
-    do {
-        if (t->fetches == MOST_FETCHES)
-            return;
-        t->fetch[t->fetches++] = line;
-        line += LINE;
-    } while (line < start + bytes);
+    if (t->order == BM_ORDER_Z) {
+        *run = (struct run){from, 1 << t->part_bits, z};
+        tile->runs++;
+        return;
+    }
+    for (int n = (1 << t->part_bits) / 2; n; n /= 2, p++)
+        *run++ =
+            (struct run){from + n, n, (guarded | (uint64_t)1 << p) >> (p + 1)};
+    *run = (struct run){from, 1, bm_hz_of_z(t->hz, z)};
+    tile->runs += p + 1;
 }
 
-/* Spread over the lines of a tile. */
-static void fetches_end(struct tiles *t)
+static void find_tile(struct tile *tile, const struct tiles *t, uint64_t z)
 {
+    uint64_t parts = t->inside & ~bm_bits_low(t->part_bits), part = 0;
+    int64_t at[3];
+    int from = 0;
+
+    tile->z = z;
+    tile->start = t->rows->data;
+    bm_hz_index_of(t->hz, z, at);
+    for (int d = 0; d < 3; d++)
+        tile->start += at[d] * t->rows->stride[d];
+    tile->runs = 0;
+    do {
+        add_runs(tile, t, z | part, from);
+        from += 1 << t->part_bits;
+        part = (part - parts) & parts;
+    } while (part);
+}
+
+/* ---- fetches ------------------------------------------------------------ */
+
+/* The lines of a row: at its samples, if these are further apart, and the last
+ * one, which is another if the row does not begin with a line. */
+static void fetch_row(struct tiles *t, int64_t row)
+{
+    int64_t stride = t->rows->stride[2], apart = stride < 0 ? -stride : stride;
+    int64_t span = apart * ((1 << t->extent[2]) - 1);
+    int64_t lo = stride < 0 ? -span : 0,
+            last = span + (int64_t)t->rows->size - 1;
+    struct fetches *f = &t->fetches;
+
+    for (int64_t at = 0; at <= last; at += apart > LINE ? apart : LINE)
+        if (f->rows < MOST_FETCHES)
+            f->row[f->rows++] = row + lo + at;
+    if (!t->at_lines && f->rows < MOST_FETCHES)
+        f->row[f->rows++] = row + lo + last;
+}
+
+/* Of all rows of a tile, once for all tiles. */
+static void fetch_rows(struct tiles *t)
+{
+    for (int i = 0; i < 1 << t->extent[0]; i++)
+        for (int j = 0; j < 1 << t->extent[1]; j++)
+            fetch_row(t, i * t->rows->stride[0] + j * t->rows->stride[1]);
+}
+
+/* The lines of a tile's runs. */
+static void fetch_runs(struct tiles *t, const uint8_t *data,
+                       const struct tile *tile)
+{
+    struct fetches *f = &t->fetches;
+    size_t size = t->rows->size;
+
+    f->runs = 0;
+    for (int r = 0; r < tile->runs; r++) {
+        const uint8_t *run = data + tile->run[r].address * size;
+        size_t before = (uintptr_t)run & (LINE - 1);
+        size_t bytes = (size_t)tile->run[r].count * size + before;
+
+        for (size_t i = 0; i < bytes && f->runs < MOST_FETCHES; i += LINE)
+            f->run[f->runs++] = run + (i ? i - before : 0);
+    }
+}
+
+/* They are spread over the lines of this tile. */
+static void begin_fetches(struct tiles *t, const struct tile *next)
+{
+    struct fetches *f = &t->fetches;
     int lines = (int)((t->rows->size << t->bits) / LINE);
 
-    t->fetched = 0;
-    t->fetches_per_line = lines ? (t->fetches + lines - 1) / lines : 0;
+    f->start = next->start;
+    f->rows_done = f->runs_done = 0;
+    f->rows_due = lines ? (f->rows + lines - 1) / lines : 0;
+    f->runs_due = lines ? (f->runs + lines - 1) / lines : 0;
 }
 
-/* The share that is due for a line. */
-static inline void fetch_some(struct tiles *t)
+/* Those that are due for a line. */
+static inline void fetch_due(struct fetches *f)
 {
-    int end = t->fetched + t->fetches_per_line;
-
-    end = end < t->fetches ? end : t->fetches;
-    for (; t->fetched < end; t->fetched++)
-        __builtin_prefetch(t->fetch[t->fetched], 0, 2);
+    for (int i = 0; i < f->rows_due && f->rows_done < f->rows; i++)
+        __builtin_prefetch(f->start + f->row[f->rows_done++], 0, 2);
+    for (int i = 0; i < f->runs_due && f->runs_done < f->runs; i++)
+        __builtin_prefetch(f->run[f->runs_done++], 0, 2);
 }
 
 /* ---- inner loops ---------------------------------------------------------
@@ -201,19 +294,19 @@ static inline void fetch_some(struct tiles *t)
 
 #define INNER static inline __attribute__((always_inline))
 
-/* Samples of a tile from their places. */
-INNER void pick(uint8_t *out, const uint8_t *tile, const uint16_t *place,
+/* Samples of a tile from their slots. */
+INNER void pick(uint8_t *out, const uint8_t *tile, const uint16_t *slot,
                 int count, size_t size)
 {
     for (int i = 0; i < count; i++)
-        memcpy(out + (size_t)i * size, tile + place[i] * size, size);
+        memcpy(out + (size_t)i * size, tile + slot[i] * size, size);
 }
 
 INNER void pick_apart(uint8_t *out, int64_t stride, const uint8_t *tile,
-                      const uint16_t *place, int count, size_t size)
+                      const uint16_t *slot, int count, size_t size)
 {
     for (int i = 0; i < count; i++)
-        memcpy(out + i * stride, tile + place[i] * size, size);
+        memcpy(out + i * stride, tile + slot[i] * size, size);
 }
 
 INNER void load_apart(uint8_t *out, const uint8_t *in, int64_t stride,
@@ -223,85 +316,26 @@ INNER void load_apart(uint8_t *out, const uint8_t *in, int64_t stride,
         memcpy(out + (size_t)i * size, in + i * stride, size);
 }
 
-#if defined(__SSE2__)
-INNER __m128i one_of(const uint8_t *tile, int place)
-{
-    int32_t sample;
-
-    memcpy(&sample, tile + (size_t)place * 4, 4);
-    return _mm_cvtsi32_si128(sample);
-}
-
-INNER __m128i four_of(const uint8_t *tile, const uint16_t *place)
-{
-    return _mm_unpacklo_epi64(
-        _mm_unpacklo_epi32(one_of(tile, place[0]), one_of(tile, place[1])),
-        _mm_unpacklo_epi32(one_of(tile, place[2]), one_of(tile, place[3])));
-}
-
-/* A line of samples, around the caches. */
-INNER void pick_line_around(uint8_t *out, const uint8_t *tile,
-                            const uint16_t *place, size_t size)
-{
-    __m128i *to = (__m128i *)(void *)out;
-
-    if (size == 4) { /* put together in registers */
-        for (int i = 0; i < 4; i++)
-            _mm_stream_si128(to + i, four_of(tile, place + 4 * i));
-    } else {
-        __m128i line[4];
-
-        pick((uint8_t *)line, tile, place, (int)(LINE / size), size);
-        for (int i = 0; i < 4; i++)
-            _mm_stream_si128(to + i, line[i]);
-    }
-}
-#endif
-
 /* A run or a row of samples that lie side by side. */
-INNER void pick_lines(uint8_t *out, struct tiles *t, const uint16_t *place,
+INNER void pick_lines(uint8_t *out, struct tiles *t, const uint16_t *slot,
                       int count, size_t size)
 {
     const int per_line = size < LINE ? (int)(LINE / size) : 1;
     int i = 0;
 
-#if defined(__SSE2__)
-    uintptr_t head = -(uintptr_t)out & (LINE - 1);
-
-    if (t->around && LINE % size == 0 && head % size == 0 &&
-        (int)(head / size) < count) {
-        pick(out, t->buffer, place, (int)(head / size), size);
-        for (i = (int)(head / size); i + per_line <= count; i += per_line) {
-            pick_line_around(out + (size_t)i * size, t->buffer, place + i,
-                             size);
-            fetch_some(t);
-        }
-    }
-#endif
     for (; i + per_line <= count; i += per_line) {
-        pick(out + (size_t)i * size, t->buffer, place + i, per_line, size);
-        fetch_some(t);
+        pick(out + (size_t)i * size, t->buffer, slot + i, per_line, size);
+        fetch_due(&t->fetches);
     }
-    pick(out + (size_t)i * size, t->buffer, place + i, count - i, size);
+    pick(out + (size_t)i * size, t->buffer, slot + i, count - i, size);
 }
 
-/* ---- rows of a tile ------------------------------------------------------ */
+/* ---- parts of tiles ----------------------------------------------------- */
 
-static uint8_t *tile_start(const struct tiles *t, uint64_t z)
-{
-    uint8_t *data = t->rows->data;
-    int64_t at[3];
-
-    bm_hz_index_of(t->hz, z, at);
-    for (int d = 0; d < 3; d++)
-        data += at[d] * t->rows->stride[d];
-    return data;
-}
-
-INNER void get_rows(struct tiles *t, uint64_t z, size_t size)
+INNER void get_rows(struct tiles *t, const struct tile *tile, size_t size)
 {
     const int64_t *stride = t->rows->stride;
-    const uint8_t *slab = tile_start(t, z);
+    const uint8_t *slab = tile->start;
     int count = 1 << t->extent[2];
     size_t bytes = size << t->extent[2];
     uint8_t *out = t->buffer;
@@ -321,11 +355,11 @@ INNER void get_rows(struct tiles *t, uint64_t z, size_t size)
     }
 }
 
-INNER void put_rows(struct tiles *t, uint64_t z, size_t size)
+INNER void put_rows(struct tiles *t, const struct tile *tile, size_t size)
 {
     const int64_t *stride = t->rows->stride;
-    uint8_t *slab = tile_start(t, z);
-    const uint16_t *place = t->place;
+    const uint16_t *slot = t->slot;
+    uint8_t *slab = tile->start;
     int count = 1 << t->extent[2];
 
     for (int i = 0; i < 1 << t->extent[0]; i++, slab += stride[0]) {
@@ -333,130 +367,36 @@ INNER void put_rows(struct tiles *t, uint64_t z, size_t size)
 
         for (int j = 0; j < 1 << t->extent[1]; j++, row += stride[1]) {
             if (stride[2] != (int64_t)size) {
-                pick_apart(row, stride[2], t->buffer, place, count, size);
-                fetch_some(t);
+                pick_apart(row, stride[2], t->buffer, slot, count, size);
+                fetch_due(&t->fetches);
             } else {
-                pick_lines(row, t, place, count, size);
+                pick_lines(row, t, slot, count, size);
             }
-            place += count;
+            slot += count;
         }
     }
 }
 
-static void fetch_rows(struct tiles *t, uint64_t z)
-{
-    const int64_t *stride = t->rows->stride;
-    const uint8_t *slab = tile_start(t, z);
-    int64_t span = stride[2] * ((1 << t->extent[2]) - 1);
-    size_t bytes = (size_t)(span < 0 ? -span : span) + t->rows->size;
-
-    slab += span < 0 ? span : 0;
-    for (int i = 0; i < 1 << t->extent[0]; i++, slab += stride[0]) {
-        const uint8_t *row = slab;
-
-        for (int j = 0; j < 1 << t->extent[1]; j++, row += stride[1])
-            fetches_add(t, row, bytes);
-    }
-}
-
-/* Whether they begin with lines, so that tiles have no parts of lines. */
-static int rows_are_lines(const struct bm_hz_rows *rows)
-{
-    return (((uintptr_t)rows->data | (uintptr_t)rows->stride[0] |
-             (uintptr_t)rows->stride[1]) &
-            (LINE - 1)) == 0;
-}
-
-/* ---- runs of a tile ------------------------------------------------------ */
-
-/* Samples of a tile that follow each other in the order, at this address; the
- * first one is number 'from' of the tile. */
-struct run {
-    int from, count;
-    uint64_t address;
-};
-
-/* The runs of a part that begins at a Z address, the longest first; returns
- * their number. */
-static int find_runs(struct run runs[TILE_BITS + 1], const struct tiles *t,
-                     uint64_t z, int from)
-{
-    uint64_t guarded = z | (uint64_t)1 << t->hz->bits;
-    int p = 0;
-
-    if (t->order == BM_ORDER_Z) {
-        runs[0] = (struct run){from, 1 << t->part_bits, z};
-        return 1;
-    }
-    for (int n = (1 << t->part_bits) / 2; n; n /= 2, p++)
-        runs[p] =
-            (struct run){from + n, n, (guarded | (uint64_t)1 << p) >> (p + 1)};
-    runs[p] = (struct run){from, 1, bm_hz_of_z(t->hz, z)};
-    return p + 1;
-}
-
-/* The runs of part 'k' of a tile: its bits are the tile's highest, of x. */
-static int find_part_runs(struct run runs[TILE_BITS + 1], const struct tiles *t,
-                          uint64_t z, int k)
-{
-    uint64_t high = t->inside & ~bm_bits_low(t->part_bits);
-
-    if (k)
-        z |= bm_bits_spread((uint64_t)k, high);
-    return find_runs(runs, t, z, k << t->part_bits);
-}
-
-INNER void put_runs(uint8_t *out, struct tiles *t, uint64_t z, size_t size)
-{
-    for (int k = 0; k < 1 << (t->bits - t->part_bits); k++) {
-        struct run runs[TILE_BITS + 1];
-        int count = find_part_runs(runs, t, z, k);
-
-        for (int r = 0; r < count; r++)
-            pick_lines(out + runs[r].address * size, t, t->place + runs[r].from,
-                       runs[r].count, size);
-    }
-}
-
-static void get_runs(struct tiles *t, const uint8_t *in, uint64_t z)
+static void get_runs(struct tiles *t, const struct tile *tile,
+                     const uint8_t *in)
 {
     size_t size = t->rows->size;
 
-    for (int k = 0; k < 1 << (t->bits - t->part_bits); k++) {
-        struct run runs[TILE_BITS + 1];
-        int count = find_part_runs(runs, t, z, k);
-
-        for (int r = 0; r < count; r++)
-            memcpy(t->buffer + (size_t)runs[r].from * size,
-                   in + runs[r].address * size, (size_t)runs[r].count * size);
-    }
+    for (int r = 0; r < tile->runs; r++)
+        memcpy(t->buffer + (size_t)tile->run[r].from * size,
+               in + tile->run[r].address * size,
+               (size_t)tile->run[r].count * size);
 }
 
-/* All lines, or those that are stored in part: they are read first. */
-static void fetch_runs(struct tiles *t, const uint8_t *data, uint64_t z,
-                       int partial)
+INNER void put_runs(uint8_t *out, struct tiles *t, const struct tile *tile,
+                    size_t size)
 {
-    size_t size = t->rows->size;
-
-    for (int k = 0; k < 1 << (t->bits - t->part_bits); k++) {
-        struct run runs[TILE_BITS + 1];
-        int count = find_part_runs(runs, t, z, k);
-
-        for (int r = 0; r < count; r++) {
-            const uint8_t *run = data + runs[r].address * size;
-            size_t bytes = (size_t)runs[r].count * size;
-
-            if (!partial || bytes < LINE) {
-                fetches_add(t, run, bytes);
-            } else if ((uintptr_t)run & (LINE - 1)) {
-                fetches_add(t, run, 1);
-                fetches_add(t, run + bytes - 1, 1);
-            }
-        }
-    }
+    for (int r = 0; r < tile->runs; r++)
+        pick_lines(out + tile->run[r].address * size, t,
+                   t->slot + tile->run[r].from, tile->run[r].count, size);
 }
 
-/* ---- both ways ----------------------------------------------------------- */
+/* ---- both ways ---------------------------------------------------------- */
 
 /* Call something with the size as a constant. */
 #define FOR_SIZE(size, call)                                                   \
@@ -488,47 +428,38 @@ static void fetch_runs(struct tiles *t, const uint8_t *data, uint64_t z,
 
 INNER void pack_tiles(uint8_t *out, struct tiles *t, size_t size)
 {
-    uint64_t z = 0, next;
+    struct tile *now = &t->tile[0], *next = &t->tile[1], *swap;
 
+    fetch_rows(t);
+    find_tile(now, t, 0);
     do {
-        next = next_tile(t, z);
-        t->fetches = 0;
-        fetch_rows(t, next);
-        if (t->around)
-            fetch_runs(t, out, next, 1);
-        fetches_end(t);
-        get_rows(t, z, size);
-        put_runs(out, t, z, size);
-        z = next;
-    } while (z);
+        find_tile(next, t, next_tile(t, now->z));
+        fetch_runs(t, out, next);
+        begin_fetches(t, next);
+        get_rows(t, now, size);
+        put_runs(out, t, now, size);
+        swap = now;
+        now = next;
+        next = swap;
+    } while (now->z);
 }
 
 INNER void unpack_tiles(struct tiles *t, const uint8_t *in, size_t size)
 {
-    int partial = t->around && !rows_are_lines(t->rows);
-    uint64_t z = 0, next;
+    struct tile *now = &t->tile[0], *next = &t->tile[1], *swap;
 
-    t->around = t->around && !partial;
-
+    fetch_rows(t);
+    find_tile(now, t, 0);
     do {
-        next = next_tile(t, z);
-        t->fetches = 0;
-        fetch_runs(t, in, next, 0);
-        if (partial)
-            fetch_rows(t, next);
-        fetches_end(t);
-        get_runs(t, in, z);
-        put_rows(t, z, size);
-        z = next;
-    } while (z);
-}
-
-/* Stores around the caches come before those that follow. */
-static void finish_around(void)
-{
-#if defined(__SSE2__)
-    _mm_sfence();
-#endif
+        find_tile(next, t, next_tile(t, now->z));
+        fetch_runs(t, in, next);
+        begin_fetches(t, next);
+        get_runs(t, now, in);
+        put_rows(t, now, size);
+        swap = now;
+        now = next;
+        next = swap;
+    } while (now->z);
 }
 
 void bm_hz_pack(uint8_t *out, const struct bm_hz *hz, enum bm_hz_order order,
@@ -540,7 +471,6 @@ void bm_hz_pack(uint8_t *out, const struct bm_hz *hz, enum bm_hz_order order,
 #define PACK(n) pack_tiles(out, &t, n)
     FOR_SIZE(rows->size, PACK)
 #undef PACK
-    finish_around();
 }
 
 void bm_hz_unpack(const struct bm_hz_rows *rows, const struct bm_hz *hz,
@@ -549,9 +479,8 @@ void bm_hz_unpack(const struct bm_hz_rows *rows, const struct bm_hz *hz,
     struct tiles t;
 
     tiles_init(&t, hz, order, rows);
-    invert_places(&t);
+    invert_slots(&t);
 #define UNPACK(n) unpack_tiles(&t, in, n)
     FOR_SIZE(rows->size, UNPACK)
 #undef UNPACK
-    finish_around();
 }

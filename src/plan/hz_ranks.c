@@ -6,7 +6,7 @@
 
 #include "base/bits.h"
 
-/* ---- templates of parts --------------------------------------------------- */
+/* ---- templates of parts ------------------------------------------------- */
 
 /* 'bits' characters of an axis behind those that are there. */
 static int append(struct bm_hz *hz, int axis, int bits)
@@ -77,7 +77,7 @@ int bm_hz_ranks_template(struct bm_hz *hz, const struct bm_hz_ranks *r)
     return rc;
 }
 
-/* ---- numbers of ranks ------------------------------------------------------ */
+/* ---- numbers of ranks --------------------------------------------------- */
 
 /* Cells of the prefix with the same first characters are a box. */
 struct cells {
@@ -108,8 +108,8 @@ static int64_t ranks_in(const struct bm_hz_ranks *r, const struct cells *c)
     return n;
 }
 
-/* Ranks before a cell in Z order of the prefix: at each character, those of the
- * lower half if it is in the upper one. */
+/* Ranks before a cell in Z order of the prefix: at each character, those of
+ * the lower half if it is in the upper one. */
 static int count_before(const struct bm_hz_ranks *r, const int64_t cell[3])
 {
     struct cells c = all_cells(r);
@@ -166,7 +166,7 @@ int bm_hz_ranks_of_sample(const struct bm_hz_ranks *r, const int64_t index[3])
     return bm_hz_ranks_at(r, cell);
 }
 
-/* ---- the plain case -------------------------------------------------------- */
+/* ---- the plain case ----------------------------------------------------- */
 
 /* Characters that have an effect: those of the prefix, or those of a template
  * which tell cells apart. */
@@ -203,10 +203,10 @@ static void drop_last_of(struct characters *c, int axis)
         }
 }
 
-/* 1 if it is plain that the template conforms: blocks are powers of two, and its
- * characters are first those of the prefix, in their order, and then those of
- * the samples. The last character has no part in the order of any level, and
- * bits that are 0 in the whole domain have none. */
+/* 1 if it is plain that the template conforms: blocks are powers of two, and
+ * its characters are first those of the prefix, in their order, and then those
+ * of the samples. The last character has no part in the order of any level,
+ * and bits that are 0 in the whole domain have none. */
 static int plainly_conforms(const struct bm_hz_ranks *r, const struct bm_hz *hz)
 {
     struct characters wanted;
@@ -241,7 +241,7 @@ static int plainly_conforms(const struct bm_hz_ranks *r, const struct bm_hz *hz)
     return found == wanted.count;
 }
 
-/* ---- any case --------------------------------------------------------------- */
+/* ---- any case ----------------------------------------------------------- */
 
 /* Samples of one level with the same first characters: along an axis 2^left of
  * them, 2^shift apart, those beyond the domain with them. */
@@ -257,8 +257,8 @@ struct visits {
     int last;     /* rank visited; -1: none */
 };
 
-/* Whether samples of the branch are in the domain; 'rank' is theirs if they are
- * all of one, else -1. */
+/* Whether samples of the branch are in the domain; 'rank' is theirs if they
+ * are all of one, else -1. */
 static int look_at(int *rank, const struct visits *v, const struct branch *b)
 {
     const struct bm_hz_ranks *r = v->ranks;
@@ -281,8 +281,8 @@ static int look_at(int *rank, const struct visits *v, const struct branch *b)
     return 1;
 }
 
-/* Visit the samples of a branch in Z order, by branches that are on one rank; 0
- * if a rank is below the one before it. 'depth' characters are fixed. */
+/* Visit the samples of a branch in Z order, by branches that are on one rank;
+ * 0 if a rank is below the one before it. 'depth' characters are fixed. */
 static int visit(struct visits *v, struct branch b, int depth)
 {
     int rank, axis, ascending;

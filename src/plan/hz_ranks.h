@@ -1,25 +1,26 @@
 /* hz_ranks.h -- ranks of a regular decomposition, and templates that fit them.
  *
- * Ranks are cells of a grid of processes; each holds a box of samples, all of one
- * size (those at the far borders may have less).
+ * Ranks are cells of a grid of processes; each holds a box of samples, all of
+ * one size (those at the far borders may have less).
  *
  *     grid 2 x 3 of blocks of 4 x 4        row-major    column-major    Morton
  *         domain 7 x 12                      0 1 2         0 2 4         0 1 4
  *                                            3 4 5         1 3 5         2 3 5
  *
- * A template conforms to the ranks if each level of its HZ order visits them in
- * ascending order. Then the ranks that hold samples of a file lie between those
- * of its first and its last one, and the files of a level go up the ranks. Such a
- * template has two parts:
+ * A template conforms to the ranks if each level of its HZ order visits them
+ * in ascending order. Then the ranks that hold samples of a file lie between
+ * those of its first and its last one, and the files of a level go up the
+ * ranks. Such a template has two parts:
  *
  *     zzzyyyxxx zyxzyxzyx
  *     ---------             the prefix numbers the cells as the ranks are
  *               ---------   the suffix takes the samples of a cell in turns
  *
- * (Kumar et al., "Reducing network congestion and synchronization
- * overhead during data aggregation when writing hierarchical data", III-B). A grid of processes
- * that is no power of two lacks some cells that the prefix has; ranks are
- * numbered without gaps on the same order. Pure; no memory. Axes are lifted. */
+ * (Kumar et al., "Reducing network congestion and synchronization overhead
+ * during data aggregation when writing hierarchical data", III-B). A grid of
+ * processes that is no power of two lacks some cells that the prefix has;
+ * ranks are numbered without gaps on the same order. Pure; no memory. Axes are
+ * lifted. */
 #ifndef BM_HZ_RANKS_H
 #define BM_HZ_RANKS_H
 
@@ -54,7 +55,8 @@ void bm_hz_ranks_cell(const struct bm_hz_ranks *r, int rank, int64_t cell[3]);
 int bm_hz_ranks_of_sample(const struct bm_hz_ranks *r, const int64_t index[3]);
 
 /* The template for the ranks, which conforms to them. EINVAL if a block is no
- * power of two along an axis, or if it needs more than BM_HZ_BITS characters. */
+ * power of two along an axis, or if it needs more than BM_HZ_BITS
+ * characters. */
 int bm_hz_ranks_template(struct bm_hz *hz, const struct bm_hz_ranks *r);
 
 /* 1 if a template, which covers the shape, conforms to the ranks. Samples that

@@ -1,5 +1,5 @@
-/* templates.h -- index templates for tests, and their orders by the definition:
- * loops over characters and bits, nothing of the library's. */
+/* templates.h -- index templates for tests, and their orders by the
+ * definition: loops over characters and bits, nothing of the library's. */
 #ifndef TEMPLATES_H
 #define TEMPLATES_H
 
@@ -81,8 +81,8 @@ static inline int slow_level(const char *text, uint64_t z)
     return level;
 }
 
-/* The HZ address: all coarser levels are before it, and those of its own with a
- * smaller Z address. */
+/* The HZ address: all coarser levels are before it, and those of its own with
+ * a smaller Z address. */
 static inline uint64_t slow_hz(const char *text, uint64_t z)
 {
     int level = slow_level(text, z), length = (int)strlen(text);

@@ -93,7 +93,7 @@ static void long_templates_give_every_address(void)
     }
 }
 
-/* ---- lattices and blocks ------------------------------------------------- */
+/* ---- lattices and blocks ------------------------------------------------ */
 
 /* Levels 0 to 'level' are the samples that the lattice has, all of them. */
 static void check_lattice(const struct bm_hz *hz, const char *text, int level)
@@ -166,7 +166,7 @@ static void blocks_are_lattices(void)
     }
 }
 
-/* ---- from shapes and from text ------------------------------------------- */
+/* ---- from shapes and from text ------------------------------------------ */
 
 static void check_shape(int64_t nz, int64_t ny, int64_t nx,
                         enum bm_hz_rule rule, const char *expected)
@@ -263,7 +263,7 @@ static void bad_templates_are_told_apart(void)
                   "the template has 63 characters: 62 are the most");
 }
 
-/* ---- the paper ------------------------------------------------------------ */
+/* ---- the paper ---------------------------------------------------------- */
 
 static void figure_1_is_the_hz_order_of_yxyxyx(void)
 {

@@ -26,7 +26,7 @@ static struct bm_hz_ranks plane_ranks(int64_t edge, int64_t along,
                     (int64_t[3]){1, along, along}, order);
 }
 
-/* ---- numbers -------------------------------------------------------------- */
+/* ---- numbers ------------------------------------------------------------ */
 
 /* The usual Morton key, bit by bit. */
 static uint64_t slow_morton(const int64_t cell[3])
@@ -119,7 +119,7 @@ static void bad_decompositions_are_refused(void)
     }
 }
 
-/* ---- what conforms -------------------------------------------------------- */
+/* ---- what conforms ------------------------------------------------------ */
 
 /* By all samples of all levels. */
 static int slowly_conforms(const struct bm_hz_ranks *r, const char *text)
@@ -243,7 +243,7 @@ static void templates_of_ranks_begin_as_ranks_go(void)
     CHECK_EQ(bm_hz_ranks_template(&hz, &r), BOUMA_EINVAL);
 }
 
-/* ---- groups ---------------------------------------------------------------- */
+/* ---- groups ------------------------------------------------------------- */
 
 static struct bm_hz_group slow_group(const struct bm_hz_ranks *r,
                                      const char *text, uint64_t first,
@@ -307,8 +307,8 @@ static void groups_are_the_ranks_with_samples(void)
     }
 }
 
-/* 131,072 ranks with 32^3 samples each, files of 16 blocks of 2^15: groups of a
- * level follow each other, and each rank has samples in each fine level. */
+/* 131,072 ranks with 32^3 samples each, files of 16 blocks of 2^15: groups of
+ * a level follow each other, and each rank has samples in each fine level. */
 static void many_ranks_have_groups_that_follow_each_other(void)
 {
     const int64_t grid[3] = {32, 64, 64}, block[3] = {32, 32, 32};
@@ -365,7 +365,7 @@ static void no_memory_for_groups_is_told(void)
     bm_hz_groups_release(&groups);
 }
 
-/* ---- the paper -------------------------------------------------------------- */
+/* ---- the paper ---------------------------------------------------------- */
 
 /* The ranks that a level visits: up to 16, each visit once. */
 static void check_visits(const struct bm_hz_ranks *r, const char *text,
