@@ -77,17 +77,20 @@ static int decode_piece(const struct batch *b, struct bm_decoding *d,
     return rc ? bm_fail(error, rc, "no memory to decode a chunk") : BOUMA_OK;
 }
 
-/* Whether its samples are within the limit. */
+/* Whether its samples are within the limit, and what is decoded to get them. */
 static int check_size(const struct batch *b, const struct bm_decoding *d,
                       struct bm_error *error)
 {
     const struct bouma_variable *v = d->variable;
-    size_t bytes = v->object->layout->sample_bytes(d, d->fine);
+    uint64_t bytes = v->object->layout->sample_bytes(d, d->fine);
+    uint64_t decoded = bm_chunk_value_bytes(v, d->summary, d->key, b->fine);
 
+    bytes = decoded > bytes ? decoded : bytes;
     return bytes > b->fetch->step->ds->store.memory_limit
                ? bm_fail(error, BOUMA_ELIMIT,
-                         "a patch of \"%s/%s\" has %zu bytes of samples, more "
-                         "than the option 'memory_limit' allows",
+                         "a chunk of \"%s/%s\" has %" PRIu64
+                         " bytes of samples, more than the option "
+                         "'memory_limit' allows",
                          v->object->name, v->name, bytes)
                : BOUMA_OK;
 }
