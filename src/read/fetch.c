@@ -16,6 +16,7 @@ struct batch {
     const struct bm_fetch *fetch;
     uint64_t *keys;   /* of all chunks, ascending */
     uint8_t *found;   /* [count]: which of them some subfile has */
+    size_t next;      /* that any_inside() looks at */
     uint8_t *wanted;  /* [subfiles], if the layout says in which they are */
     int fine, coarse; /* pieces; fine > coarse: no new ones are needed */
     struct bm_fetcher fetcher;
@@ -243,14 +244,20 @@ const struct bm_part_info *bm_step_part(const struct bouma_step *step,
     return bm_subfile_info_part(&step->manifest.subfiles[file], variable);
 }
 
-/* Whether some of the chunks lie in the bounds of a subfile's part. */
-static int any_inside(const struct batch *b, const bouma_box *bounds)
+/* Whether some of the chunks lie in the bounds of a subfile's part. Subfiles
+ * have mostly chunks behind those of the subfile before: the search goes on
+ * where it ended there. */
+static int any_inside(struct batch *b, const bouma_box *bounds)
 {
-    for (size_t i = 0; i < b->fetch->count; i++) {
-        bouma_box box = bm_chunk_bounds(b->fetch->variable->object, b->keys[i]);
+    size_t count = b->fetch->count;
+
+    for (size_t n = 0; n < count; n++) {
+        bouma_box box =
+            bm_chunk_bounds(b->fetch->variable->object, b->keys[b->next]);
 
         if (bm_box_inside(&box, bounds))
             return 1;
+        b->next = b->next + 1 < count ? b->next + 1 : 0;
     }
     return 0;
 }
