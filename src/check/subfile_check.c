@@ -332,9 +332,8 @@ static int fits_memory(struct subfile_check *c, const struct bm_section *s,
                        size_t chunk)
 {
     const struct bouma_variable *v = s->variable;
-    uint64_t values[BM_MAX_LEVELS];
 
-    if (bm_section_values(s, chunk, values) * bm_variable_sample_size(v) <=
+    if (bm_chunk_value_bytes(v, s->summary, s->keys[chunk], 0) <=
         c->step->ds->store.memory_limit)
         return 1;
     bm_findings_add(c->out, BOUMA_NOTE, (int64_t)c->step->manifest.step,

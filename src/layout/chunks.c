@@ -129,3 +129,15 @@ void bm_memory_lift(int64_t stride[3], int64_t *component_stride,
     stride[1] = stride[2] * shape[2];
     stride[0] = stride[1] * shape[1];
 }
+
+uint64_t bm_chunk_value_bytes(const struct bouma_variable *v,
+                              const struct bm_summary *s, uint64_t key,
+                              int finest)
+{
+    uint64_t values[BM_MAX_LEVELS], count = 0;
+
+    v->object->layout->values(v->object, s, key, values);
+    for (int k = finest; k < bm_pieces(v->object); k++)
+        count += values[k];
+    return count * bm_variable_sample_size(v);
+}

@@ -60,11 +60,29 @@ static int find_template(struct bm_hz *hz, const struct bm_object *o,
               : BOUMA_OK;
 }
 
+/* A step can have so many files, and to number those that have samples takes
+ * memory and time for each: of all grids together, which a file may list. */
+static int count_files(struct bm_object *o, int64_t most)
+{
+    int64_t others = o->schema->fixed_files;
+
+    if (most > BM_HZ_MAX_FILES - others)
+        return bm_fail(o->schema->error, BOUMA_EINVAL,
+                       "grid \"%s\"%s would need more than 2^20 files; choose "
+                       "more blocks a file",
+                       o->name, others ? " and those before it" : "");
+    o->schema->fixed_files += most;
+    ((struct bm_grid_hz *)o->own)->most_files = most;
+    return BOUMA_OK;
+}
+
 static int make_blocks(struct bm_object *o, const struct bm_hz *hz,
                        const bouma_grid_spec *spec)
 {
     struct bm_grid_hz *own = o->own;
     int bits = spec->hz_block_bits ? spec->hz_block_bits : BLOCK_BITS;
+    int64_t blocks =
+        spec->hz_blocks_per_file ? spec->hz_blocks_per_file : BLOCKS_PER_FILE;
     int rc;
 
     if (!spec->hz_block_bits && bits > hz->bits)
@@ -75,17 +93,12 @@ static int make_blocks(struct bm_object *o, const struct bm_hz *hz,
                        "2^%d that its template covers",
                        o->name, bits, hz->bits);
     own->order = spec->hz_order ? spec->hz_order : BOUMA_HZ_ROWS;
-    rc = bm_hz_blocks_init(&own->blocks, o->a, hz, o->domain.hi, bits,
-                           spec->hz_blocks_per_file ? spec->hz_blocks_per_file
-                                                    : BLOCKS_PER_FILE);
-    return rc == BOUMA_ELIMIT
-               ? bm_fail(o->schema->error, BOUMA_EINVAL,
-                         "grid \"%s\" would need more than 2^20 files; choose "
-                         "more blocks a file",
-                         o->name)
-           : rc ? bm_fail(o->schema->error, rc, "grid \"%s\": no memory",
-                          o->name)
-                : BOUMA_OK;
+    rc = count_files(o, bm_hz_blocks_most_files(hz, bits, blocks));
+    if (rc)
+        return rc;
+    rc = bm_hz_blocks_init(&own->blocks, o->a, hz, o->domain.hi, bits, blocks);
+    return rc ? bm_fail(o->schema->error, rc, "grid \"%s\": no memory", o->name)
+              : BOUMA_OK;
 }
 
 static int define(struct bm_object *o, const void *wanted)
@@ -124,8 +137,10 @@ static void release(struct bm_object *o)
 {
     struct bm_grid_hz *own = o->own;
 
-    if (own)
+    if (own) {
+        o->schema->fixed_files -= own->most_files;
         bm_hz_blocks_release(&own->blocks);
+    }
     bm_drop(o->a, own);
     o->own = NULL;
 }

@@ -273,6 +273,11 @@ int bm_chunks_select(uint64_t **keys, size_t *count, const struct bm_object *o,
 /* The same keys in ascending order; *keys may become another block of 'a'.
  * BOUMA_OK or ENOMEM. */
 int bm_keys_sort(uint64_t **keys, size_t count, const bouma_allocator *a);
+/* The bytes of a chunk's values, from a piece up to the coarsest; those that
+ * fill it up count. */
+uint64_t bm_chunk_value_bytes(const struct bouma_variable *v,
+                              const struct bm_summary *s, uint64_t key,
+                              int finest);
 /* The smallest box around the samples of a chunk. */
 bouma_box bm_chunk_bounds(const struct bm_object *o, uint64_t key);
 

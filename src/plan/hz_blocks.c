@@ -347,12 +347,20 @@ static int number_files(struct bm_hz_blocks *o, int64_t all)
     return BOUMA_OK;
 }
 
+int64_t bm_hz_blocks_most_files(const struct bm_hz *hz, int block_bits,
+                                int64_t blocks_per_file)
+{
+    int64_t blocks = (int64_t)1 << (hz->bits - block_bits);
+
+    return (blocks - 1) / blocks_per_file + 1;
+}
+
 int bm_hz_blocks_init(struct bm_hz_blocks *o, const bouma_allocator *a,
                       const struct bm_hz *hz, const int64_t shape[3],
                       int block_bits, int64_t blocks_per_file)
 {
     int runs = hz->bits - block_bits;
-    int64_t all = ((((int64_t)1 << runs) - 1) / blocks_per_file) + 1;
+    int64_t all = bm_hz_blocks_most_files(hz, block_bits, blocks_per_file);
 
     memset(o, 0, sizeof(*o));
     o->a = a;

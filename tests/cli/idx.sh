@@ -345,6 +345,17 @@ expect 0 "$BOUMA" import two.idx --into y.bouma --fill-missing
 expect 0 "$BOUMA" read y.bouma grid/a --step 4 -o out.npy
 python "assert (np.load('out.npy') == 0).sum() == ${BASH_REMATCH[1]:-0} // 2"
 
+# However many files are missing, those that are there are read.
+mkdir many
+printf '(version)\n6\n(box)\n0 2047\n(fields)\nv uint8\n(bits)\nV00000000000\n(bitsperblock)\n0\n' >many.idx
+printf '(blocksperfile)\n1\n(filename_template)\n./many/%%04x.bin\n' >>many.idx
+python "import struct; open('many/07ff.bin', 'wb').write(struct.pack('>20I', *[0] * 12, 80, 0, 1, *[0] * 5) + b'\7')"
+refuse 1 "at least 1001 of 2048 samples cannot be read" "$BOUMA" import many.idx --into bad.bouma
+expect 0 "$BOUMA" import many.idx --into many.bouma --fill-missing
+[[ $err == *"2047 of 2048 samples of timestep 0 cannot be read"* ]] || complain "said $err"
+expect 0 "$BOUMA" read many.bouma grid/v --step 0 -o out.npy
+python "assert np.load('out.npy').sum() == 7 and np.load('out.npy')[-1] == 7"
+
 # Blocks that were never written are no error.
 expect 0 "$BOUMA" import "$golden/s3d_partial_rm/s3d_partial_rm.idx" --into s.bouma
 [[ $err == *"1160 of 10101 samples were never written; they have the field's default value" ]] || complain "said: $err"
