@@ -328,13 +328,11 @@ static int load_level(struct subfile_check *c, const struct bm_section *s,
 }
 
 /* Whether a chunk can be decoded with the memory there is. */
-static int fits_memory(struct subfile_check *c, const struct bm_section *s,
-                       size_t chunk)
+static int fits_memory(struct subfile_check *c, const struct bm_decoding *d)
 {
-    const struct bouma_variable *v = s->variable;
-    uint64_t values[BM_MAX_LEVELS];
+    const struct bouma_variable *v = d->variable;
 
-    if (bm_section_values(s, chunk, values) * bm_variable_sample_size(v) <=
+    if (v->object->layout->sample_bytes(d, 0) <=
         c->step->ds->store.memory_limit)
         return 1;
     bm_findings_add(c->out, BOUMA_NOTE, (int64_t)c->step->manifest.step,
@@ -382,9 +380,9 @@ static void check_chunk(struct subfile_check *c, const struct bm_section *s,
                             .key = s->keys[chunk]};
     int whole = 1, rc = BOUMA_OK;
 
-    deep = deep && fits_memory(c, s, chunk);
     if (deep)
         rc = layout->decode_begin(&d, NULL);
+    deep = deep && (rc || fits_memory(c, &d));
     for (int k = s->levels - 1; k >= 0; k--) {
         if (is_lost(c, s, chunk, k) || !load_level(c, s, chunk, k)) {
             whole = 0;

@@ -379,10 +379,14 @@ int bm_grid_hz_decode(struct bm_decoding *d, const uint8_t *data, size_t bytes)
                : decode_values(d, c, data, bytes);
 }
 
+/* Along the curve, a block is decoded with all that it was filled up with,
+ * which may be far more than its samples. */
 size_t bm_grid_hz_sample_bytes(const struct bm_decoding *d, int level)
 {
+    const struct chunk *c = d->own;
+
     (void)level; /* finer ones are made of the same piece */
-    return ((const struct chunk *)d->own)->bytes;
+    return is_curved(c) ? filled_of(c).bytes : c->bytes;
 }
 
 void bm_grid_hz_keep(const struct bm_decoding *d, uint8_t *samples)

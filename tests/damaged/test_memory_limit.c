@@ -8,7 +8,8 @@
 
 enum { ROWS = 512, COLUMNS = 1024, LIMIT = 1 << 20 };
 
-#define PATH "bomb.bouma"
+#define PATH   "bomb.bouma"
+#define FILLED "filled.bouma"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -56,7 +57,34 @@ static void write_bomb(const bouma_options *options)
     bouma_dataset_free(ds);
 }
 
-static void a_read_keeps_to_the_limit(const bouma_options *options)
+/* Few samples, but its one block is filled up to as many. */
+static void write_filled_bomb(const bouma_options *options)
+{
+    bouma_grid_spec shape = {.size = sizeof(shape),
+                             .ndims = 2,
+                             .shape = {2, 2},
+                             .layout = BOUMA_LAYOUT_HZ,
+                             .hz_template = "xyxyxyxyxyxyxyxyxyx",
+                             .hz_block_bits = 19,
+                             .hz_order = BOUMA_HZ_CURVE};
+    bouma_variable_spec kind = {.size = sizeof(kind), .type = BOUMA_F64};
+    bouma_box all = {.hi = {2, 2}};
+    bouma_dataset *ds;
+    bouma_variable *v;
+    bouma_grid *g;
+
+    REQUIRE(!bouma_dataset_create(&ds, FILLED, options));
+    REQUIRE(!bouma_grid_define(&g, ds, "g", &shape));
+    REQUIRE(!bouma_variable_define(&v, g, "v", &kind));
+    REQUIRE(!bouma_step_begin(ds, 0, 0));
+    REQUIRE(!bouma_variable_put(v, &all, zeros, NULL));
+    REQUIRE(!bouma_step_end(ds, NULL));
+    REQUIRE(!bouma_dataset_close(ds));
+    bouma_dataset_free(ds);
+}
+
+static void a_read_keeps_to_the_limit(const char *path,
+                                      const bouma_options *options)
 {
     bouma_box corner = {.hi = {2, 2}};
     bouma_refinement *refinement;
@@ -66,7 +94,7 @@ static void a_read_keeps_to_the_limit(const bouma_options *options)
     bouma_step *step;
     double room[4];
 
-    REQUIRE(!bouma_dataset_open(&ds, PATH, options));
+    REQUIRE(!bouma_dataset_open(&ds, path, options));
     REQUIRE(!bouma_step_open(&step, ds, 0));
     v = bouma_grid_find_variable(bouma_step_find_grid(step, "g"), "v");
     REQUIRE(v);
@@ -80,21 +108,22 @@ static void a_read_keeps_to_the_limit(const bouma_options *options)
     bouma_dataset_free(ds);
 }
 
-static void verify_and_repair_keep_to_the_limit(const bouma_options *options)
+static void verify_and_repair_keep_to_the_limit(const char *path,
+                                                const bouma_options *options)
 {
     bouma_verify_report verified;
     bouma_repair_report repaired;
     char message[640];
 
-    CHECK_EQ(bouma_verify(PATH, BOUMA_VERIFY_FULL, options, NULL, NULL,
+    CHECK_EQ(bouma_verify(path, BOUMA_VERIFY_FULL, options, NULL, NULL,
                           &verified, message, sizeof(message)),
              BOUMA_OK);
     CHECK_EQ(verified.damages, 0);
     /* What cannot be decoded must be told, one way or the other. */
-    CHECK(bouma_verify(PATH, BOUMA_VERIFY_DEEP, options, NULL, NULL, &verified,
+    CHECK(bouma_verify(path, BOUMA_VERIFY_DEEP, options, NULL, NULL, &verified,
                        message, sizeof(message)) ||
           verified.damages || verified.notes);
-    CHECK_EQ(bouma_repair(PATH, 0, options, NULL, NULL, &repaired, message,
+    CHECK_EQ(bouma_repair(path, 0, options, NULL, NULL, &repaired, message,
                           sizeof(message)),
              BOUMA_OK);
 }
@@ -190,13 +219,16 @@ int main(void)
     bouma_options_init(&options, sizeof(options));
     options.io = io;
     write_bomb(&options);
+    write_filled_bomb(&options);
     write_many(&options);
     options.allocator = &allocator;
     options.memory_limit = LIMIT;
-    a_read_keeps_to_the_limit(&options);
+    a_read_keeps_to_the_limit(PATH, &options);
+    a_read_keeps_to_the_limit(FILLED, &options);
     CHECK(largest <= LIMIT);
     largest = 0;
-    verify_and_repair_keep_to_the_limit(&options);
+    verify_and_repair_keep_to_the_limit(PATH, &options);
+    verify_and_repair_keep_to_the_limit(FILLED, &options);
     CHECK(largest <= LIMIT);
     if (largest <= LIMIT)
         threads_together_keep_to_the_limit(&options);
