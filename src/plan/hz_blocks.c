@@ -326,23 +326,24 @@ struct bm_chunking bm_hz_blocks_chunking(const struct bm_hz_blocks *o)
 
 /* ---- all ----------------------------------------------------------------- */
 
-/* Which of all files have chunks. */
+/* Which of all files have chunks: from the first chunk of each to that of the
+ * next, however many are between them. */
 static int number_files(struct bm_hz_blocks *o, int64_t all)
 {
     uint64_t blocks = (uint64_t)1 << (o->hz.bits - o->block_bits);
-    int64_t before = 0;
+    int64_t most = all < o->count ? all : o->count;
+    int has;
 
-    o->start = bm_new_raw(o->a, (size_t)all, sizeof(*o->start));
+    o->start = bm_new_raw(o->a, (size_t)most, sizeof(*o->start));
     if (!o->start)
         return BOUMA_ENOMEM;
-    for (int64_t f = 0; f < all; f++) {
-        uint64_t end = (uint64_t)(f + 1) * (uint64_t)o->blocks_per_file;
-        int has;
-        int64_t to = end < blocks ? count_before(o, end, &has) : o->count;
+    for (int64_t chunk = 0; chunk < o->count;) {
+        uint64_t file =
+            bm_hz_blocks_block(o, chunk) / (uint64_t)o->blocks_per_file;
+        uint64_t end = (file + 1) * (uint64_t)o->blocks_per_file;
 
-        if (to > before)
-            o->start[o->files++] = (uint32_t)f;
-        before = to;
+        o->start[o->files++] = (uint32_t)file;
+        chunk = end < blocks ? count_before(o, end, &has) : o->count;
     }
     return BOUMA_OK;
 }

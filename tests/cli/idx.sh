@@ -290,6 +290,19 @@ refuse 2 "does not say which timesteps" "$BOUMA" import two_any.idx --into bad.b
 rm -rf y.bouma
 expect 0 "$BOUMA" import two_any.idx --into y.bouma --step 4 --var a
 [[ $(steps) == '[[4,4,["a"]]]' ]] || complain "$(steps)"
+# Timesteps may be listed twice and in any order, and none is visited that is not
+# chosen.
+sed 's/(2,6,2)/(4,6,2) (2,4,1) (2,2,1)/' <<<"$header" >twice.idx
+rm -rf y.bouma
+expect 0 "$BOUMA" import twice.idx --into y.bouma --var a --fill-missing
+[[ $(steps) == '[[2,2,["a"]],[3,3,["a"]],[4,4,["a"]],[6,6,["a"]]]' ]] || complain "$(steps)"
+sed 's/(2,6,2)/(2,9007199254740992,2)/' <<<"$header" >endless.idx
+rm -rf y.bouma
+expect 0 timeout 60 "$BOUMA" import endless.idx --into y.bouma --var a --step ::9000000000000000
+[[ $(steps) == '[[2,2,["a"]]]' ]] || complain "$(steps)"
+rm -rf y.bouma
+expect 0 "$BOUMA" import endless.idx --into y.bouma --var a --step 1:9:2
+[[ $(steps) == '[[2,2,["a"]],[6,6,["a"]]]' ]] || complain "$(steps)"
 # What a header only claims takes no memory.
 sed 's/^3 19 .*/0 1048575 0 1048575 0 1048575/; s/^V012.*/V012012012012012012012012012012012012012012012012012012012012/' \
     <<<"$header" >huge.idx
