@@ -292,7 +292,8 @@ typedef struct bouma_codec_info {
     int tolerance;        /* it needs one */
     int effort;           /* 'codec_level' counts */
     int averages;         /* coarser levels of a grid are averages, for which no
-                             tolerance holds; else they are samples */
+                             tolerance holds; else, and with BOUMA_LAYOUT_HZ,
+                             they are samples */
 } bouma_codec_info;
 /* BOUMA_OK, or EINVAL and a zeroed *out if there is no such codec. */
 BOUMA_API int bouma_codec_info_get(bouma_codec codec, bouma_codec_info *out);
@@ -541,7 +542,7 @@ typedef struct bouma_variable_spec {
     /* Largest error of any sample; f32 and f64 only; 0 keeps every bit. The
      * default codec is then BOUMA_CODEC_INTERP, where it holds at every level.
      * Coarser levels of BOUMA_CODEC_WAVELET are averages, so there it holds at
-     * level 0 only. */
+     * level 0 only; with BOUMA_LAYOUT_HZ it holds at every level. */
     double tolerance;
     bouma_tolerance tolerance_kind;
     /* 1 (BOUMA_CODEC_WAVELET only): the tolerance is that of coefficients.
@@ -907,7 +908,8 @@ BOUMA_API void bouma_variable_info_get(const bouma_variable *variable,
                                        bouma_variable_info *out);
 
 /* Stored bytes of one level; reading it also takes those of the coarser ones. 0
- * if there is no such level. */
+ * if there is no such level. With BOUMA_LAYOUT_HZ all bytes count as those of
+ * the coarsest level: what each level has is not on record. */
 BOUMA_API uint64_t bouma_variable_level_bytes(const bouma_variable *variable,
                                               int level);
 
