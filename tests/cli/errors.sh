@@ -100,6 +100,18 @@ refuse 2 "--vary 0: must be above 0" "$BOUMA" plan --ranks 4 \
 expect 0 "$BOUMA" import a.npy --files 3 --into few.bouma
 [[ $err == *"note: --files 3: the step has 1: a patch is never cut"* ]] ||
     complain "it said '$err'"
+refuse 2 "--hz-block-bits 31: 30 is the most" "$BOUMA" import a.npy \
+    --layout hz --hz-block-bits 31 --into x.bouma
+expect 0 "$BOUMA" import a.npy --layout hz --files 3 --into hz.bouma
+[[ $err == *"note: --files has no effect on layout hz"* ]] ||
+    complain "it said '$err'"
+
+# In HZ order, coarse levels are samples with every codec.
+expect 0 "$BOUMA" import a.npy --layout hz --codec wavelet --tolerance 0.5 \
+    --into hz.bouma
+expect 0 "$BOUMA" info hz.bouma
+[[ $out != *averages* && $out != *"BYTES OF LEVEL"* ]] ||
+    complain "it said '$out'"
 
 # Numbers are kept, or the user is told.
 printf 'x,y,id\n1,2,9007199254740993\n3,4,nan\n' >digits.csv
