@@ -2,6 +2,8 @@
  * layout: see layout.h. */
 #include "layout/layout.h"
 
+#include <stdio.h>
+
 #define DIGIT_BITS 8
 #define DIGITS     (1 << DIGIT_BITS)
 
@@ -128,4 +130,13 @@ void bm_memory_lift(int64_t stride[3], int64_t *component_stride,
     stride[2] = size * variable->components;
     stride[1] = stride[2] * shape[2];
     stride[0] = stride[1] * shape[1];
+}
+
+const char *bm_piece_text(char text[BM_PIECE_TEXT_BYTES],
+                          const struct bm_object *o, int piece)
+{
+    text[0] = 0;
+    if (!o->layout->pieces)
+        snprintf(text, BM_PIECE_TEXT_BYTES, "level %d, ", piece);
+    return text;
 }

@@ -113,6 +113,15 @@ expect 0 "$BOUMA" info hz.bouma
 [[ $out != *averages* && $out != *"BYTES OF LEVEL"* ]] ||
     complain "it said '$out'"
 
+# Damage is in a block, which need not be one of level 0.
+expect 0 "$BOUMA" import a.npy --layout hz --hz-block-bits 9 --codec raw \
+    --clobber --into hz.bouma
+block=$(echo hz.bouma/steps/00000000/d.0000.*)
+printf '\377\377' | dd of="$block" bs=1 seek=$(($(stat -c %s "$block") / 2)) \
+    conv=notrunc 2>dd.txt
+expect 1 "$BOUMA" verify hz.bouma
+[[ $out == *'variable "grid/a", block '* ]] || complain "it said '$out'"
+
 # Numbers are kept, or the user is told.
 printf 'x,y,id\n1,2,9007199254740993\n3,4,nan\n' >digits.csv
 refuse 1 "line 2, column 'id': '9007199254740993' has more digits than f64" \
@@ -257,7 +266,8 @@ refuse 2 "there is no step 7" "${read[@]}" grid/a --step 7 -o x.npy
 refuse 2 "there is no step 7" "$BOUMA" info run.bouma --step 7
 refuse 2 "has levels 0 to" "${read[@]}" grid/a --level 20 -o x.npy
 refuse 2 "--level -1" "${read[@]}" grid/a --level -1 -o x.npy
-refuse 2 "not inside the grid" "${read[@]}" grid/a --box 0:25,:,: -o x.npy
+refuse 2 "axis 0 of the box, 0:25, is not inside the grid" "${read[@]}" grid/a \
+    --box 0:25,:,: -o x.npy
 refuse 2 "not inside the grid" "${read[@]}" grid/a --box=-25:,:,: -o x.npy
 refuse 2 "axis 1 of the box, -100:5, is -" "${read[@]}" grid/a \
     --box=:,-100:5,: -o x.npy
