@@ -513,14 +513,15 @@ typedef struct bouma_grid_spec {
     double spacing[BOUMA_MAX_DIMS]; /* 0: 1 */
     const char *unit;               /* of positions, such as "m"; may be NULL */
     bouma_layout layout;            /* 0: BOUMA_LAYOUT_PATCH */
-    /* Of BOUMA_LAYOUT_HZ, which has no patches; a level is as coarse as one
-     * likes, and costs nothing. */
+    /* For BOUMA_LAYOUT_HZ only, which has blocks instead of patches. Coarse
+     * levels take no space there: 0 levels means all, down to one sample. */
     const char *hz_template; /* such as "zyxzyx": the axis that each split
-                                 halves, the coarsest first; x is the last axis.
-                                 It covers the shape. NULL: the longest one is
-                                 split first, of equal ones z, then y */
-    int hz_block_bits;       /* log2 of the samples in a block; 0: 15, or all */
-    int hz_blocks_per_file;  /* 0: 512 */
+                                halves, the coarsest split first; x is the last
+                                axis. It must cover the shape. NULL: the longest
+                                axis is split first, of equal ones z, then y */
+    int hz_block_bits;       /* log2 of the samples in a block; 0: 15, or less
+                                if the grid is smaller */
+    int hz_blocks_per_file;  /* blocks of each variable in a file; 0: 512 */
     bouma_hz_order hz_order; /* 0: BOUMA_HZ_ROWS */
 } bouma_grid_spec;
 
