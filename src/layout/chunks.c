@@ -2,6 +2,8 @@
  * layout: see layout.h. */
 #include "layout/layout.h"
 
+#include <stdio.h>
+
 #define DIGIT_BITS 8
 #define DIGITS     (1 << DIGIT_BITS)
 
@@ -140,4 +142,13 @@ uint64_t bm_chunk_value_bytes(const struct bouma_variable *v,
     for (int k = finest; k < bm_pieces(v->object); k++)
         count += values[k];
     return count * bm_variable_sample_size(v);
+}
+
+const char *bm_piece_text(char text[BM_PIECE_TEXT_BYTES],
+                          const struct bm_object *o, int piece)
+{
+    text[0] = 0;
+    if (!o->layout->pieces)
+        snprintf(text, BM_PIECE_TEXT_BYTES, "level %d, ", piece);
+    return text;
 }

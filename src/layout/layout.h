@@ -265,6 +265,12 @@ static inline int bm_added_piece(const struct bm_object *o, int level)
                                       : -1;
 }
 
+/* The level of a piece, for messages: "level 2, "; or nothing, if pieces are
+ * not levels. */
+#define BM_PIECE_TEXT_BYTES 32
+const char *bm_piece_text(char text[BM_PIECE_TEXT_BYTES],
+                          const struct bm_object *o, int piece);
+
 /* Of objects whose layout has 'chunking': the keys of the chunks that have
  * samples of a level in a box, ascending; *keys is the caller's to drop from
  * the object's memory. BOUMA_OK or ENOMEM. */

@@ -26,10 +26,12 @@ static int print_grid(bouma_grid *grid, struct context *ctx)
     bouma_grid_info_get(grid, &about);
     variables.count = about.variables;
     variables.levels = about.levels;
+    variables.hz = about.layout == BOUMA_LAYOUT_HZ;
     printf("\n  %sgrid %s%s: %s samples, ", context_bold(ctx), about.name,
            context_plain(ctx), format_shape(shape, about.ndims, about.shape));
     if (about.layout == BOUMA_LAYOUT_HZ)
-        printf("HZ order %s, blocks of %lld (%" PRId64 ")", about.hz_template,
+        printf("HZ order%s%s, blocks of %lld (%" PRId64 ")",
+               *about.hz_template ? " " : "", about.hz_template,
                1LL << about.hz_block_bits, about.patches);
     else
         printf("patches %s (%" PRId64 ")",
@@ -67,12 +69,12 @@ static void print_cost(const bouma_step_details *details)
     if (record->predicted)
         printf("           predicted by the last step; %s were larger\n",
                format_count(text, (uint64_t)record->misfits, "chunk"));
-    printf("  ranks    %" PRId64 ", moved %s between them, and %s to the "
-           "writers\n",
+    printf("  ranks    %" PRId64 ", moved %s between them in %s,\n",
            record->ranks, format_bytes(text, record->moved_bytes),
-           format_bytes(other, record->shipped_bytes));
-    printf("           in %s, and %s; patches of a rank: %" PRId64 " at most\n",
-           format_count(text, record->moved_messages, "message"),
+           format_count(other, record->moved_messages, "message"));
+    printf("           and %s to the writers in %s; patches of a rank: %" PRId64
+           " at most\n",
+           format_bytes(text, record->shipped_bytes),
            format_count(other, record->shipped_messages, "message"),
            record->most_patches);
     printf("  seconds  describe %.3g, plan %.3g, distribute %.3g, shape %.3g, "
