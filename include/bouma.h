@@ -907,7 +907,8 @@ BOUMA_API void bouma_variable_info_get(const bouma_variable *variable,
                                        bouma_variable_info *out);
 
 /* Stored bytes of one level; reading it also takes those of the coarser ones. 0
- * if there is no such level. */
+ * if there is no such level. Of BOUMA_LAYOUT_HZ, the coarsest has all, though
+ * reading it takes few of them. */
 BOUMA_API uint64_t bouma_variable_level_bytes(const bouma_variable *variable,
                                               int level);
 

@@ -33,6 +33,7 @@ struct info_variables {
     bouma_variable *(*at)(void *of, int i);
     void *of;
     int count, levels;
+    bool hz; /* in HZ order: coarse levels are samples, of some of the blocks */
 };
 int info_print_variables(const struct info_variables *variables,
                          struct context *ctx);

@@ -49,7 +49,9 @@ static json_t *level_bytes_json(const bouma_variable *variable, int levels)
     return list;
 }
 
-static json_t *variable_json(bouma_variable *variable, int levels)
+/* Of a grid in HZ order, a level takes some of the blocks; how many bytes these
+ * have is not known here. */
+static json_t *variable_json(bouma_variable *variable, int levels, bool hz)
 {
     json_t *object = json_object();
     bouma_variable_info about;
@@ -68,9 +70,10 @@ static json_t *variable_json(bouma_variable *variable, int levels)
     json_put(object, "raw_bytes", json_count(about.raw_bytes));
     json_put(object, "stored_bytes", json_count(about.stored_bytes));
     json_put(object, "ratio", json_ratio(about.raw_bytes, about.stored_bytes));
-    json_put(object, "level_bytes", level_bytes_json(variable, levels));
+    json_put(object, "level_bytes",
+             hz ? json_null() : level_bytes_json(variable, levels));
     json_put(object, "coarse_levels",
-             json_text(codec.averages ? "averages" : "samples"));
+             json_text(codec.averages && !hz ? "averages" : "samples"));
     json_put(object, "tolerance", json_number(about.tolerance));
     json_put(object, "relative",
              json_boolean(about.tolerance_kind == BOUMA_RELATIVE));
@@ -97,15 +100,15 @@ static json_t *grid_json(bouma_grid *grid)
     bouma_grid_info_get(grid, &about);
     for (int i = 0; i < about.variables; i++)
         json_array_append_new(
-            variables,
-            variable_json(bouma_grid_variable(grid, i), about.levels));
+            variables, variable_json(bouma_grid_variable(grid, i), about.levels,
+                                     about.layout == BOUMA_LAYOUT_HZ));
     json_put(object, "name", json_text(about.name));
     json_put(object, "kind", json_text("grid"));
     json_put(object, "shape", json_integers(about.shape, about.ndims));
     json_put(object, "patch", json_integers(about.patch, about.ndims));
     json_put(object, "layout",
              json_text(choice_text(bouma_layout_name(about.layout))));
-    if (*about.hz_template) {
+    if (about.layout == BOUMA_LAYOUT_HZ) {
         json_put(object, "hz_template", json_text(about.hz_template));
         json_put(object, "hz_block_bits", json_integer(about.hz_block_bits));
         json_put(object, "hz_blocks_per_file",
@@ -152,7 +155,7 @@ static json_t *range_json(const bouma_variable *variable)
 
 static json_t *attribute_json(bouma_variable *variable, int levels)
 {
-    json_t *object = variable_json(variable, levels);
+    json_t *object = variable_json(variable, levels, false);
 
     json_put(object, "range", range_json(variable));
     return object;

@@ -26,10 +26,12 @@ static int print_grid(bouma_grid *grid, struct context *ctx)
     bouma_grid_info_get(grid, &about);
     variables.count = about.variables;
     variables.levels = about.levels;
+    variables.hz = about.layout == BOUMA_LAYOUT_HZ;
     printf("\n  %sgrid %s%s: %s samples, ", context_bold(ctx), about.name,
            context_plain(ctx), format_shape(shape, about.ndims, about.shape));
     if (about.layout == BOUMA_LAYOUT_HZ)
-        printf("HZ order %s, blocks of %lld (%" PRId64 ")", about.hz_template,
+        printf("HZ order%s%s, blocks of %lld (%" PRId64 ")",
+               *about.hz_template ? " " : "", about.hz_template,
                1LL << about.hz_block_bits, about.patches);
     else
         printf("patches %s (%" PRId64 ")",

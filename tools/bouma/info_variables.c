@@ -43,7 +43,8 @@ static bool has_averages(const struct info_variables *variables,
     bouma_codec_info codec;
 
     bouma_codec_info_get(about->codec, &codec);
-    return about->present && codec.averages && variables->levels > 1;
+    return about->present && codec.averages && variables->levels > 1 &&
+           !variables->hz;
 }
 
 /* A row for the variable; of several components, one more for each. */
@@ -129,7 +130,7 @@ static int print_levels(const struct info_variables *variables,
     struct text_table table;
     int rc, levels = variables->levels;
 
-    if (levels < 2 || levels > 64)
+    if (levels < 2 || levels > 64 || variables->hz)
         return DONE;
     for (int k = 0; k < levels; k++)
         columns[k + 1] = 'r';
