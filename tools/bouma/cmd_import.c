@@ -116,7 +116,7 @@ static const struct option_spec options[] = {
      .scope = FOR_GRIDS,
      .argument = "ZYX...",
      .help = "layout hz: the axis that each split halves, the coarsest first; "
-             "default: the longest"},
+             "default: the longest first"},
     {.name = "hz-block-bits",
      .scope = FOR_GRIDS,
      .argument = "B",
@@ -124,7 +124,7 @@ static const struct option_spec options[] = {
     {.name = "hz-blocks-per-file",
      .scope = FOR_GRIDS,
      .argument = "N",
-     .help = "layout hz: default: 512"},
+     .help = "layout hz: blocks in a file; default: 512"},
     {.name = "hz-order",
      .scope = FOR_GRIDS,
      .argument = "ORDER",
@@ -199,7 +199,9 @@ const struct command cmd_import = {
         "\n"
         "Coarse levels are subsamples of level 0, with the same tolerance. "
         "With the codec\n"
-        "wavelet they are averages, and the tolerance holds at level 0 only.\n",
+        "wavelet they are averages, and the tolerance holds at level 0 only, "
+        "unless the layout\n"
+        "is hz.\n",
     .options = options,
     .imports = true,
     .takes = BOUMA_OPTION_STEPS,
