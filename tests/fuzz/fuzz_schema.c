@@ -1,16 +1,43 @@
 /* fuzz_schema.c -- the description of grids and variables. What is accepted is
  * encoded again, to the same bytes. */
 #include "fuzz_help.h"
+#include "layout/grid_hz.h"
 #include "layout/particle_summary.h"
 #include "layout/patch.h"
 #include "layout/schema.h"
 
+/* The same of blocks of HZ order. */
+static void use_blocks(const struct bouma_variable *v)
+{
+    const struct bm_hz_blocks *b = &bm_grid_hz_of(v->object)->blocks;
+    const int64_t some[3] = {0, b->count / 2, b->count - 1};
+
+    HOLDS(b->count > 0 && b->files > 0 && b->files <= b->count);
+    for (int i = 0; i < 3; i++) {
+        uint64_t block = bm_hz_blocks_block(b, some[i]);
+        struct bm_footprint f = bm_hz_blocks_footprint(b, block);
+        uint64_t samples = bm_footprint_samples(&f);
+        uint64_t values[BM_MAX_LEVELS];
+
+        HOLDS(bm_hz_blocks_chunk(b, block) == some[i]);
+        HOLDS(samples > 0 && samples <= (uint64_t)1 << b->block_bits);
+        HOLDS(v->object->layout->values(v->object, NULL, block, values) ==
+              samples);
+        HOLDS(values[0] >= samples);
+        for (int d = 0; d < 3; d++)
+            HOLDS(f.start[d] + ((f.count[d] - 1) << f.shift[d]) < b->shape[d]);
+    }
+}
+
 /* The corners of a grid: geometry that was accepted can be computed with. */
 static void use(const struct bouma_variable *v)
 {
-    const struct bm_tiling *t = bm_tiling_of(v->object);
-    const int64_t some[3] = {0, t->patches / 2, t->patches - 1};
+    const struct bm_tiling *t;
 
+    if (v->object->layout->code == BOUMA_LAYOUT_HZ) {
+        use_blocks(v);
+        return;
+    }
     if (v->object->kind == BM_PARTICLES) {
         uint64_t values[BM_MAX_LEVELS], sum = 0;
 
@@ -22,7 +49,9 @@ static void use(const struct bouma_variable *v)
         HOLDS(sum == bm_particle_summary_chunk_slots(v->object, 100, 0));
         return;
     }
+    t = bm_tiling_of(v->object);
     for (int i = 0; i < 3; i++) {
+        const int64_t some[3] = {0, t->patches / 2, t->patches - 1};
         struct bm_patch p;
 
         bm_patch_init(&p, v, some[i]);

@@ -33,10 +33,10 @@ def head_of(subfile):
 
 
 # One small dataset and, for the many kinds of attributes, one large manifest;
-# and one with tolerances; particles, of one file and of several; and subfiles
-# whose table has the offsets.
+# and one with tolerances; particles, of one file and of several; subfiles whose
+# table has the offsets; and grids in HZ order.
 for name in ("point", "cube", "line_zstd", "interp_plane", "placed_level",
-             "placed_chunk", "mote", "foam", "flock"):
+             "placed_chunk", "mote", "foam", "flock", "hz_rows", "hz_curve"):
     path = os.path.join(golden, name + ".bouma")
     manifest = load(sorted(glob.glob(path + "/steps/*/manifest"))[0])
     subfile = load(sorted(glob.glob(path + "/steps/*/d.0000.*"))[0])
@@ -143,8 +143,7 @@ save("fuzz_whole", "unchanged", bytes([0]))
 save("fuzz_whole", "unpublished", bytes([ALL | 32]))
 save("fuzz_whole", "without_manifest", bytes([ALL | 64]))
 save("fuzz_whole", "without_index", bytes([ALL | 128]))
-for other in 0, 1:
-    name, rest = ("", "other_")[other], bytes(other)
+for name, rest in ("", b""), ("other_", bytes(1)), ("hz_", bytes(4)):
     save("fuzz_whole", name + "sealed", bytes([ALL]) + rest)
     for file in range(12):
         save("fuzz_whole", "%sflip_%d" % (name, file), bytes([ALL, 1, file, 70, 0, 1]) + rest)
@@ -154,6 +153,11 @@ for other in 0, 1:
 for file in 3, 4, 5, 6, 8, 9, 10, 11:
     for at in range(600, 2600, 400):
         save("fuzz_whole", "other_data_%d_%d" % (file, at), struct.pack("<BBBHBB", ALL, 1, file, at, 1 + at % 255, 0))
+
+# In the schemas, tables and data of grids in HZ order.
+for file in 2, 3, 4, 5, 6, 8, 9, 10, 11:
+    for at in range(120, 3000, 360):
+        save("fuzz_whole", "hz_data_%d_%d" % (file, at), struct.pack("<BBBHB", ALL, 1, file, at, 1 + at % 255) + bytes(4))
 
 # Sources of particles, and conditions on them.
 trace_line = b'{"ph":"X","pid":0,"tid":1000,"cat":"file","name":"write","ts":12.345,"dur":0.5'

@@ -16,11 +16,15 @@ class Grid:
     codecs = {1: "zstd", 2: "raw", 3: "interp", 4: "wavelet", 5: "zfp-reversible"}
 
     def __init__(self, cursor, others):
-        layout, self.ndims, self.levels = cursor.unpack("BBB")
-        cursor.check(layout == 1, f"unknown layout {layout} of a grid")
+        self.ndims, self.levels = cursor.unpack("BB")
         cursor.check(1 <= self.ndims <= 3, f"a grid of {self.ndims} axes")
         self.name = cursor.name(others)
         self.unit = cursor.text()
+        self.read_layout(cursor)
+        self.attributes = cursor.attributes()
+        self.variables = {}
+
+    def read_layout(self, cursor):
         axes = [cursor.unpack("qqdd") for _ in range(self.ndims)]
         self.shape, self.edges, self.origin, self.spacing = zip(*axes)
         for extent, edge in zip(self.shape, self.edges):
@@ -33,8 +37,7 @@ class Grid:
         cursor.check(math.prod(self.patch_counts) <= 2**31, "too many patches")
         self.whole = math.prod(self.edges)
         self.largest = math.prod(map(min, zip(self.shape, self.edges)))
-        self.attributes = cursor.attributes()
-        self.variables = {}
+        self.stored_levels = self.levels
 
     def variable(self, cursor, step, number):
         return GridVariable(cursor, step, self, number)
@@ -70,8 +73,8 @@ class GridVariable(Variable):
     def chunk(self, *fields):
         return Patch(*fields)
 
-    def read(self, level=0, box=None):
-        """The samples of a level in a box, which is (low, high) per axis, half-open, in samples of level 0."""
+    def check_question(self, level, box):
+        """The box, which is the whole grid if it is None."""
         grid = self.grid
         if not self.present:
             raise KeyError(f"{grid.name}/{self.name} is not in step {self.step.number}")
@@ -80,6 +83,12 @@ class GridVariable(Variable):
         box = [(0, extent) for extent in grid.shape] if box is None else list(box)
         if len(box) != grid.ndims or any(not 0 <= low <= high <= n for (low, high), n in zip(box, grid.shape)):
             raise ValueError(f"bad box {box}")
+        return box
+
+    def read(self, level=0, box=None):
+        """The samples of a level in a box, which is (low, high) per axis, half-open, in samples of level 0."""
+        grid = self.grid
+        box = self.check_question(level, box)
         wanted = grid.level_box(box, level)
         result = np.zeros([self.components] + [high - low for low, high in wanted], self.dtype)
         touched = [range(low // edge, ceil_div(high, edge)) for (low, high), edge in zip(box, grid.edges)]
@@ -90,6 +99,9 @@ class GridVariable(Variable):
                 target = tuple(slice(low - w, high - w) for (low, high), (w, _) in zip(common, wanted))
                 source = tuple(slice(low - h, high - h) for (low, high), (h, _) in zip(common, held))
                 result[(slice(None),) + target] = self.chunks[patch].read(level)[(slice(None),) + source]
+        return self.components_last(result)
+
+    def components_last(self, result):
         return result[0] if self.components == 1 else np.ascontiguousarray(np.moveaxis(result, 0, -1))
 
 
@@ -133,15 +145,15 @@ class Patch(Chunk):
         """One for each component."""
         variable, axes = self.variable, [1] * (3 - self.variable.grid.ndims)
         if variable.codec == "interp":
-            n = axes + [b - a for a, b in self.box]
+            n = axes + self.extents(0)
             return [Interp(n, coarsest, variable.bound, variable.dtype)] * variable.components
-        shapes = [axes + [b - a for a, b in variable.grid.level_box(self.box, k)] for k in range(coarsest + 1)]
+        shapes = [axes + self.extents(k) for k in range(coarsest + 1)]
         return [Levels(shapes, variable.dtype, variable.codec == "wavelet") for _ in range(variable.components)]
 
     def read_pieces(self, level):
         """Section 5: the samples of a level, as an array of components and three axes."""
         variable = self.variable
-        coarsest = max(k for k in range(variable.grid.levels) if self.has_samples(k))
+        coarsest = max(k for k in range(variable.grid.stored_levels) if self.has_samples(k))
         if not self.known:
             self.codecs, coarse = self.make_codecs(coarsest), [None] * variable.components
             for k in reversed(range(coarsest + 1)):
@@ -153,8 +165,12 @@ class Patch(Chunk):
                 self.known[k] = np.stack(coarse)
         return self.known[level]
 
+    def extents(self, level):
+        """Samples of a level along each axis."""
+        return [b - a for a, b in self.variable.grid.level_box(self.box, level)]
+
     def has_samples(self, level):
-        return all(a < b for a, b in self.variable.grid.level_box(self.box, level))
+        return all(self.extents(level))
 
     def read(self, level):
         """Section 4: the samples of a level, as an array of components and axes."""

@@ -24,6 +24,7 @@ class Particles:
         cursor.check(layout == 2, f"unknown layout {layout} of particles")
         cursor.check(1 <= self.ndims <= 3, f"particles of {self.ndims} axes")
         cursor.check(1 <= self.levels <= 32, f"{self.levels} levels")
+        self.stored_levels = self.levels
         self.name = cursor.name(others)
         self.unit = cursor.text()
         self.leaf, self.whole = cursor.unpack("II")

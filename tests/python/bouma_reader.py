@@ -22,6 +22,7 @@ import xxhash
 
 from bouma_common import NOMINAL, DATASET, HEAD, MANIFEST, Damage, ceil_div, check, envelope, read_whole
 from bouma_grids import Grid
+from bouma_hz import HzGrid
 from bouma_particles import FileTree, Particles, ParticleSummary
 
 INDEX_MAGIC = b"bmstep\r\n"
@@ -38,7 +39,7 @@ def read_schema(cursor, step):
     for number in range(cursor.one("Q")):
         kind = cursor.one("B")
         cursor.check(kind in (1, 2), f"an object of unknown kind {kind}")
-        owner = Grid(cursor, objects) if kind == 1 else Particles(cursor, objects, number)
+        owner = read_grid(cursor, objects) if kind == 1 else Particles(cursor, objects, number)
         objects[owner.name] = owner
         for _ in range(cursor.one("Q")):
             variable = owner.variable(cursor, step, variables)
@@ -48,6 +49,12 @@ def read_schema(cursor, step):
         if kind == 2:
             owner.check_position(cursor)
     return objects
+
+
+def read_grid(cursor, others):
+    layout = cursor.one("B")
+    cursor.check(layout in (1, 3), f"unknown layout {layout} of a grid")
+    return Grid(cursor, others) if layout == 1 else HzGrid(cursor, others)
 
 
 class Part(typing.NamedTuple):
@@ -78,7 +85,7 @@ class Subfile:
             part, count = cursor.unpack("IQ")
             cursor.check(part < len(variables) and part > max(self.parts, default=-1), "bad variable number of a part")
             variable = variables[part]
-            stored = list(cursor.unpack(f"{variable.owner.levels}Q"))
+            stored = list(cursor.unpack(f"{variable.owner.stored_levels}Q"))
             losses = cursor.unpack("dd")
             box = [cursor.unpack("qq") for _ in range(variable.owner.ndims if isinstance(variable.owner, Grid) else 0)]
             ranges = np.dtype([("nans", "<u8"), ("others", "<u8"), ("low", variable.dtype), ("high", variable.dtype)])
@@ -133,9 +140,10 @@ class Subfile:
             cursor.check(largest == squares and largest in (0, math.inf), "errors that nobody has measured")
         else:
             cursor.check(0 <= largest <= variable.bound and squares >= 0, "errors beyond the bound")
-        cursor.check((largest > 0) == (squares > 0), "errors that contradict each other")
+        cursor.check(squares > 0 if largest * largest > 0 else largest > 0 or squares == 0,
+                     "errors that contradict each other")  # the square of a small one is 0
         cursor.check(1 <= count <= 2**31, f"{count} chunks")
-        shape, levels = (count, variable.components), variable.owner.levels
+        shape, levels = (count, variable.components), variable.owner.stored_levels
         keys = list(itertools.accumulate(cursor.varint() for _ in range(count)))
         cursor.check(all(a < b for a, b in zip(keys, keys[1:])), "keys that do not ascend")
         ranges = cursor.array(variable.dtype, *shape, 2)

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
-"""Makes grids of many kinds with `bouma import` and the codecs wavelet and zfp-reversible, reads them with
-bouma_reader.py, and compares this with what was given and with what `bouma read` reads, at every level.
+"""Makes grids of many kinds with `bouma import` and the codecs wavelet and zfp-reversible, and grids in HZ order with
+all codecs; reads them with bouma_reader.py, and compares this with what was given and with what `bouma read` reads, at
+every level.
 
 Usage: BOUMA=build/bin/bouma compare_codecs.py
 
@@ -15,11 +16,14 @@ import tempfile
 import numpy as np
 
 import compare_golden
+from bouma_hz import HzGrid
 from bouma_reader import Damage, Dataset
 from compare_golden import bouma, compare_decoded, finish, report, same
 
 random = np.random.default_rng(11)
 FORMS = {}  # codec and form to the number of pieces
+HZ = {}  # order of samples in blocks, and codec, to the number of blocks
+EXACT = "raw", "zstd", "zfp-reversible"
 
 
 def smooth(shape):
@@ -62,7 +66,7 @@ def numbers(shape, dtype):
 
 def count_forms(variable):
     for chunk in variable.chunks.values():
-        for level in range(variable.grid.levels):
+        for level in range(variable.grid.stored_levels):
             for piece in chunk.pieces(level):
                 if piece:
                     name = variable.codec, piece[0]
@@ -76,31 +80,58 @@ def compare(number, scratch):
     levels = int(random.integers(1, max(patch).bit_length() + 1))
     components = int(random.integers(1, 3))
     reversible = bool(random.integers(2))
-    dtype = np.dtype(("f4", "f8", "i4", "i8")[random.integers(4 if reversible else 2)])
+    codec = "zfp-reversible" if reversible else "wavelet"
+    round_trip(number, scratch, shape, components, codec,
+               ["--patch", ",".join(map(str, patch)), "--levels", str(levels)])
+
+
+def compare_hz(number, scratch):
+    """A grid in HZ order: the template has the splits that the shape needs, and sometimes more, in any order."""
+    ndims = int(random.integers(1, 4))
+    shape = tuple(int(n) for n in random.integers(1, (200, 24, 13)[ndims - 1], ndims))
+    letters = [letter for letter, n in zip("zyx"[3 - ndims:], shape)
+               for _ in range((n - 1).bit_length() + int(random.random() < 0.15))]
+    options = ["--layout", "hz", "--hz-order", ("rows", "hz")[number % 2]]
+    bits = sum((n - 1).bit_length() for n in shape)
+    if letters and random.integers(4):
+        options += ["--hz-template", "".join(random.permutation(letters))]
+        bits = len(letters)
+    if bits and random.integers(6):
+        options += ["--hz-block-bits", str(random.integers(1, bits, endpoint=True)),
+                    "--hz-blocks-per-file", str(random.integers(1, 30))]
+    codec = ("raw", "zstd", "interp", "wavelet", "zfp-reversible")[number // 2 % 5]
+    variable = round_trip(number, scratch, shape, int(random.integers(1, 4)), codec, options)
+    HZ[variable.grid.order, codec] = HZ.get((variable.grid.order, codec), 0) + len(variable.chunks)
+
+
+def round_trip(number, scratch, shape, components, codec, options):
+    """Values of all sorts, written and read; the variable."""
+    dtype = np.dtype(("f4", "f8", "i4", "i8")[random.integers(4 if codec in EXACT else 2)])
     full = shape + ((components,) if components > 1 else ())
     given = (numbers if dtype.kind == "f" else integers)(full, dtype)
-    options = ["--codec", "zfp-reversible" if reversible else "wavelet"]
-    if not reversible:
+    options = options + ["--codec", codec]
+    if codec not in EXACT:
         finite = np.abs(given[np.isfinite(given)].astype("f8"))
         size = min(finite.max(initial=0), 1e300) or 1.0
         tolerance = max(size * 10.0**-random.integers(1, 12), 1e-307)
         options += ["--tolerance", repr(float(tolerance))]
-        options += ["--nominal"] if random.integers(5) == 0 else []
+        options += ["--nominal"] if codec == "wavelet" and random.integers(5) == 0 else []
     path, source, out = (os.path.join(scratch, name) for name in ("d.bouma", "given.npy", "out.npy"))
     shutil.rmtree(path, ignore_errors=True)
     np.save(source, given)
-    what = f"case {number}: {shape} x {components} {dtype} patch {patch} levels {levels} {' '.join(options)}"
-    bouma("import", source, "--into", path, "--patch", ",".join(map(str, patch)), "--levels", str(levels),
+    what = f"case {number}: {shape} x {components} {dtype} {' '.join(options)}"
+    bouma("import", source, "--into", path,
           *(["--components", str(components)] if components > 1 else []), *options)
     dataset = Dataset(path)
     grid = next(iter(dataset.open(dataset.steps[0]).grids.values()))
     variable = next(iter(grid.variables.values()))
-    count_forms(variable)
-    for level in range(levels):
+    if codec in ("wavelet", "zfp-reversible"):
+        count_forms(variable)
+    for level in range(grid.levels):
         bouma("read", path, f"{grid.name}/{variable.name}", "--level", str(level), "-o", out)
         compare_decoded(variable, variable.read(level), np.load(out), f"{what}: level {level}")
     whole = variable.read()
-    if reversible:
+    if codec in EXACT:
         report(same(whole, given), f"{what}: not what was given")
     elif not variable.kind & compare_golden.NOMINAL:
         special = ~np.isfinite(given)
@@ -108,6 +139,22 @@ def compare(number, scratch):
         with np.errstate(over="ignore"):
             errors = np.abs(whole[~special].astype("g") - given[~special].astype("g"))
         report(np.all(errors <= variable.bound), f"{what}: errors beyond the bound")
+    if isinstance(grid, HzGrid):
+        compare_boxes(path, variable, whole, what, out)
+    return variable
+
+
+def compare_boxes(path, variable, whole, what, out):
+    for level in range(0, variable.grid.levels, 2):
+        box = [sorted(random.integers(0, n, 2).tolist()) for n in variable.grid.shape]
+        box = [(low, high + 1) for low, high in box]
+        ours = variable.read(level, box)
+        inside = whole[tuple(slice(-(-low // 2**level) * 2**level, high, 2**level) for low, high in box)]
+        report(same(ours, inside), f"{what}: level {level} box {box}: not what the whole grid has")
+        if ours.size:
+            bouma("read", path, f"{variable.grid.name}/{variable.name}", "--level", str(level), "--box",
+                  ",".join(f"{low}:{high}" for low, high in box), "-o", out)
+            compare_decoded(variable, ours, np.load(out), f"{what}: level {level} box {box}")
 
 
 def main():
@@ -115,14 +162,15 @@ def main():
         print(__doc__.strip(), file=sys.stderr)
         return 2
     with tempfile.TemporaryDirectory() as scratch:
-        for number in range(120):
+        for number in range(200):
             try:
-                compare(number, scratch)
+                (compare if number < 120 else compare_hz)(number, scratch)
             except (Damage, RuntimeError) as error:
                 report(False, f"case {number}: {error}")
     every = {("wavelet", 0), ("wavelet", 1), ("wavelet", 2), ("zfp-reversible", 0), ("zfp-reversible", 1)}
     report(set(FORMS) == every, f"not all forms have occurred, but {FORMS}")
-    return finish({"wavelet": 10000, "zfp-reversible": 8000})
+    report(len(HZ) == 10 and min(HZ.values()) >= 20, f"not enough blocks in HZ order, but {HZ}")
+    return finish({"wavelet": 10000, "zfp-reversible": 8000, "raw": 1000, "zstd": 1000, "interp": 1000})
 
 
 if __name__ == "__main__":

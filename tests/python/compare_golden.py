@@ -20,6 +20,7 @@ import tempfile
 import numpy as np
 
 from bouma_common import NOMINAL, RELATIVE
+from bouma_hz import HzGrid
 from bouma_reader import Damage, Dataset
 
 passed = failed = 0
@@ -190,9 +191,15 @@ def compare_variable(path, step, grid, variable, told, scratch):
 
 def compare_grid(path, step, grid, told, scratch):
     what = f"{path} step {step.number} {grid.name}"
-    keys = "shape", "patch", "levels", "origin", "spacing", "unit"
-    ours = list(grid.shape), list(grid.edges), grid.levels, list(grid.origin), list(grid.spacing), grid.unit
-    report([told[key] or "" if key == "unit" else told[key] for key in keys] == list(ours), f"{what}: info")
+    keys = "shape", "levels", "origin", "spacing", "unit", "layout"
+    ours = [list(grid.shape), grid.levels, list(grid.origin), list(grid.spacing), grid.unit]
+    if isinstance(grid, HzGrid):
+        keys += "hz_template", "hz_block_bits", "hz_blocks_per_file", "hz_order"
+        ours += ["hz", grid.template, grid.block_bits, grid.blocks_per_file, ("rows", "hz")[grid.order - 1]]
+    else:
+        keys += "patch",
+        ours += ["patch", list(grid.edges)]
+    report([told[key] or "" if key == "unit" else told[key] for key in keys] == ours, f"{what}: info")
     report(same_attributes(grid.attributes, told["remarks"]), f"{what}: attributes")
     report([v["name"] for v in told["variables"]] == list(grid.variables), f"{what}: variables")
     for told_variable in told["variables"]:

@@ -108,7 +108,7 @@ static json_t *grid_json(bouma_grid *grid)
     json_put(object, "patch", json_integers(about.patch, about.ndims));
     json_put(object, "layout",
              json_text(choice_text(bouma_layout_name(about.layout))));
-    if (*about.hz_template) {
+    if (about.layout == BOUMA_LAYOUT_HZ) {
         json_put(object, "hz_template", json_text(about.hz_template));
         json_put(object, "hz_block_bits", json_integer(about.hz_block_bits));
         json_put(object, "hz_blocks_per_file",
