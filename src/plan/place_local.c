@@ -115,21 +115,17 @@ static int least_gap(const int *rank, size_t count)
     return largest / 2 + 1;
 }
 
-/* The run at some part of the way from the first to the last one: its ranks. */
+/* The run of the rank at the file's part of the way, counted in ranks of the
+ * group: its ranks. */
 static const int *find_run(const int *rank, size_t *count, int gap,
                            const struct placed_file *file)
 {
-    size_t runs = 1, begin = 0, end;
-    int64_t number;
+    size_t begin = (size_t)(((int64_t)*count - 1) * file->part / file->parts);
+    size_t end = begin + 1;
 
-    for (size_t i = 1; i < *count; i++)
-        runs += rank[i] - rank[i - 1] >= gap;
-    number = ((int64_t)runs - 1) * file->part / file->parts;
-    for (; number > 0; number--)
-        do
-            begin++;
-        while (rank[begin] - rank[begin - 1] < gap);
-    for (end = begin + 1; end < *count && rank[end] - rank[end - 1] < gap;)
+    while (begin > 0 && rank[begin] - rank[begin - 1] < gap)
+        begin--;
+    while (end < *count && rank[end] - rank[end - 1] < gap)
         end++;
     *count = end - begin;
     return rank + begin;

@@ -29,9 +29,10 @@
  *     ranks 8 x 8, group 4 x 4:   0-3   8-11   16-19   24-27     (f+l)/2 = 13
  *
  * Then it is cut into runs, where ranks are farther apart than half of the
- * largest gap, and the same part of the way, of runs in place of ranks, tells
- * the run: here the second one, and in it rank 9. That is repeated if a run has
- * gaps too. So the writer is in the middle of the box along each axis.
+ * largest gap. The same part of the way from the first to the last rank, now
+ * counted in ranks of the group, tells the run: here the eighth of 16, so the
+ * second run, and in it rank 9. That is repeated if a run has gaps too. So the
+ * writer is in the middle of the box along each axis.
  *
  * If that rank has a file already, it is the nearest one of the group that has
  * the fewest; of two, the lower one. Files with smaller groups come first, as
