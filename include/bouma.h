@@ -193,7 +193,8 @@ typedef enum bouma_assign {
     X(PLACE_SPREAD, 1, "spread") /* evenly over the ranks (default) */         \
     X(PLACE_FIRST, 2, "first")   /* the first ranks */                         \
     X(PLACE_COST, 3,                                                           \
-      "cost") /* the rank that gathers at the least cost: see 'machine' */
+      "cost") /* the rank that gathers at the least cost: see 'machine' */     \
+    X(PLACE_LOCAL, 4, "local") /* the middle one of those that send to it */
 typedef enum bouma_place { BOUMA_PLACE_LIST(BOUMA_CHOICE_ENTRY) } bouma_place;
 
 /* How chunks lie in a file. */

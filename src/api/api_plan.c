@@ -213,7 +213,7 @@ static int find_machine(bouma_plan *plan, struct bm_error *error)
         .buffers = o->buffers,
         .buffer_bytes = o->buffer_bytes ? o->buffer_bytes : BM_BUFFER_BYTES,
         .persist = o->persist};
-    if (!o->machine[0] && !bm_placement_of(o->place)->choose)
+    if (!o->machine[0] && !bm_placement_of(o->place)->needs_machine)
         return BOUMA_OK;
     rc = make_machine(plan, error);
     if (!rc) {

@@ -89,7 +89,8 @@ static const struct bm_option table[] = {
     {CHOICE(place, BOUMA_PLACE_LIST, "SCHEME"), USE(SAME | STEPS | PLAN),
      .standard = BOUMA_PLACE_SPREAD,
      HELP("which rank writes a file; cost: the one that gathers it at the "
-          "least cost on the machine")},
+          "least cost on the machine; local: the middle one of those that send "
+          "to it")},
     {CHOICE(order, BOUMA_ORDER_LIST, "ORDER"), USE(SAME | STEPS),
      .standard = BOUMA_ORDER_LEVEL,
      HELP("order in a file: coarse levels of all chunks first (best for "

@@ -70,7 +70,7 @@ int bm_io_environment_find(struct bm_io_environment *env, struct bm_comm *comm,
     memset(env, 0, sizeof(*env));
     env->transport = options->transport;
     env->local = options->local;
-    if (!options->machine[0] && !bm_placement_of(options->place)->choose)
+    if (!options->machine[0] && !bm_placement_of(options->place)->needs_machine)
         return BOUMA_OK;
     bm_buffer_init(&file, comm->a);
     rc = share_file(comm, options->machine, &file, error);

@@ -271,7 +271,8 @@ static int gather_blocks(struct bm_gathering *g, const struct bouma_io_file *f,
     return BOUMA_OK;
 }
 
-/* The first rank of a block, or the block's number; or where it costs least. */
+/* The first rank of a block, or the block's number; or by who has how much of
+ * it. */
 static int place_writers(struct bouma_io_file *f, int *writer, bouma_tier *tier,
                          const struct bm_segment *segments, size_t count,
                          const int *block_of)

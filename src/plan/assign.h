@@ -28,6 +28,7 @@ struct bm_chunk_sizes {
      * with BM_ANY_FILE are assigned to files behind these. */
     const uint32_t *fixed; /* [count] */
     int64_t fixed_files;
+    const int *series; /* [fixed_files], whose file it is; may be NULL */
 };
 
 #define BM_ANY_FILE UINT32_MAX

@@ -435,17 +435,19 @@ static int place_files(struct bm_estimate *e, const struct chunks *c,
 
     e->writer = bm_new_raw(e->a, files, sizeof(*e->writer));
     e->tier = bm_new_raw(e->a, files, sizeof(*e->tier));
-    e->choice = p->choose ? bm_new_raw(e->a, files, sizeof(*e->choice)) : NULL;
-    if (!e->writer || !e->tier || (p->choose && !e->choice))
+    if (p->needs_machine)
+        e->choice = bm_new_raw(e->a, files, sizeof(*e->choice));
+    if (!e->writer || !e->tier || (p->needs_machine && !e->choice))
         return BOUMA_ENOMEM;
-    if (task->rule.network)
+    if (task->rule.network || p->choose)
         rc = bm_gathering_of_chunks(&e->gathering, e->a, &sizes, &c->files,
                                     task->ranks);
     if (!rc && e->choice)
         rc = p->choose(e->writer, e->tier, e->choice, e->a, &task->rule,
                        &e->gathering);
     else if (!rc)
-        rc = bm_place_files(e->writer, e->tier, e->a, &place, e->files, NULL);
+        rc = bm_place_files(e->writer, e->tier, e->a, &place, e->files,
+                            &e->gathering);
     if (!rc && task->rule.network)
         e->byte_hops =
             bm_byte_hops(task->rule.network, &e->gathering, e->writer);

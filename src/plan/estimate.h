@@ -32,15 +32,14 @@ struct bm_estimate {
     uint32_t *file;  /* [patches] */
     uint64_t *bytes; /* [patches], as they are stored */
     int64_t files;
-    uint64_t *file_bytes;  /* [files], with the tables of chunks */
-    int64_t *file_patches; /* [files] */
-    int *writer;           /* [files] */
-    bouma_tier *tier;      /* [files] */
-    /* If there is a network: */
-    struct bm_gathering gathering;
-    double byte_hops;
-    struct bm_cost *choice; /* [files], with `cost` */
-    int64_t fewest_patches; /* of any rank */
+    uint64_t *file_bytes;          /* [files], with the tables of chunks */
+    int64_t *file_patches;         /* [files] */
+    int *writer;                   /* [files] */
+    bouma_tier *tier;              /* [files] */
+    struct bm_gathering gathering; /* if the network or `place` needs it */
+    double byte_hops;              /* if there is a network */
+    struct bm_cost *choice;        /* [files], with `cost` */
+    int64_t fewest_patches;        /* of any rank */
     struct bm_distribution distribution;
     int64_t moved_messages; /* pairs of ranks, one of which sends parts */
     uint64_t shipped_bytes;

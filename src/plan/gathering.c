@@ -48,10 +48,15 @@ int bm_gathering_of_chunks(struct bm_gathering *out, const bouma_allocator *a,
     out->first = bm_new(a, (size_t)files->files + 1, sizeof(*out->first));
     out->rank = bm_new_raw(a, sizes->count, sizeof(*out->rank));
     out->bytes = bm_new_raw(a, sizes->count, sizeof(*out->bytes));
-    if (!sum || !out->first || !out->rank || !out->bytes) {
+    if (sizes->series)
+        out->series = bm_new(a, (size_t)files->files, sizeof(*out->series));
+    if (!sum || !out->first || !out->rank || !out->bytes ||
+        (sizes->series && !out->series)) {
         bm_drop(a, sum);
         return BOUMA_ENOMEM;
     }
+    for (int64_t f = 0; f < files->files && sizes->series; f++)
+        out->series[f] = f < sizes->fixed_files ? sizes->series[f] : -1;
     for (int64_t f = 0; f < files->files; f++) {
         size_t count = list_group(out->rank + n, sum, sizes, files, f);
 
@@ -72,5 +77,6 @@ void bm_gathering_release(struct bm_gathering *gathering)
     bm_drop(gathering->a, gathering->first);
     bm_drop(gathering->a, gathering->rank);
     bm_drop(gathering->a, gathering->bytes);
+    bm_drop(gathering->a, gathering->series);
     memset(gathering, 0, sizeof(*gathering));
 }

@@ -12,6 +12,8 @@ struct bm_gathering {
     size_t *first;   /* [files + 1] */
     int *rank;       /* [first[files]] */
     uint64_t *bytes; /* [first[files]], what the rank sends; not 0 */
+    int *series;     /* [files], whose file it is: see place_local.h; NULL: all
+                        are of one */
 };
 
 /* From chunks in files. BOUMA_OK or ENOMEM. Released after a failure too. */

@@ -1,6 +1,8 @@
 /* placement.c -- see placement.h. */
 #include "plan/placement.h"
 
+#include "plan/place_local.h"
+
 static int first_ranks(int64_t files, int ranks, int64_t file)
 {
     (void)files;
@@ -10,7 +12,8 @@ static int first_ranks(int64_t files, int ranks, int64_t file)
 static const struct bm_placement placements[] = {
     [BOUMA_PLACE_SPREAD] = {.formula = bm_spread_file},
     [BOUMA_PLACE_FIRST] = {.formula = first_ranks},
-    [BOUMA_PLACE_COST] = {.choose = bm_place_by_cost},
+    [BOUMA_PLACE_COST] = {.choose = bm_place_by_cost, .needs_machine = 1},
+    [BOUMA_PLACE_LOCAL] = {.choose = bm_place_locally},
 };
 
 const struct bm_placement *bm_placement_of(bouma_place scheme)

@@ -13,16 +13,18 @@ struct bm_place_task {
     struct bm_cost_rule rule; /* of formulas, 'only' alone counts */
 };
 
-/* One of the two is there. */
+/* One of the two functions is there. */
 struct bm_placement {
     /* The rank that writes 'file'; its tier is the one that is wanted, or DRAM.
      */
     int (*formula)(int64_t files, int ranks, int64_t file);
-    /* By the machine, and by who sends how much to which file; 'tier' and
-     * 'choice' may be NULL. BOUMA_OK or ENOMEM. */
+    /* By who sends how much to which file; 'tier' and 'choice' may be NULL.
+     * BOUMA_OK or ENOMEM. */
     int (*choose)(int *writer, bouma_tier *tier, struct bm_cost *choice,
                   const bouma_allocator *a, const struct bm_cost_rule *rule,
                   const struct bm_gathering *gathering);
+    int needs_machine; /* 'choose' goes by the machine too, and fills 'choice'
+                        */
 };
 
 const struct bm_placement *bm_placement_of(bouma_place scheme);

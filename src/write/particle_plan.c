@@ -139,8 +139,9 @@ static int place_in_order(struct bm_particle_plan *plan,
     return BOUMA_OK;
 }
 
-static int place_by_cost(struct bm_particle_plan *plan, struct bm_set_plan *set,
-                         const struct bouma_dataset *ds)
+static int place_by_senders(struct bm_particle_plan *plan,
+                            struct bm_set_plan *set,
+                            const struct bouma_dataset *ds)
 {
     struct bm_place_task task = bm_io_environment_place_task(
         &ds->engine.env, &ds->options, ds->comm->size);
@@ -174,7 +175,7 @@ static int place_writers(struct bm_particle_plan *plan, struct bm_set_plan *set,
     for (int64_t f = 0; f < set->files.files; f++)
         set->tier[f] = ds->options.tier;
     return bm_placement_of(ds->options.place)->choose
-               ? place_by_cost(plan, set, ds)
+               ? place_by_senders(plan, set, ds)
                : place_in_order(plan, set, ds);
 }
 

@@ -52,7 +52,8 @@ static int assign_files(struct bm_write_job *job)
                                    .owner = job->plan.grids->owner,
                                    .sections = job->ds->schema.variables,
                                    .fixed = job->plan.grids->file,
-                                   .fixed_files = job->plan.grids->fixed_files};
+                                   .fixed_files = job->plan.grids->fixed_files,
+                                   .series = job->plan.grids->file_grid};
     struct bm_chunk_table *tables;
     uint64_t total = 0;
     int64_t files;

@@ -245,6 +245,7 @@ void bm_plan_free(struct bm_write_plan *plan)
     bm_drop(a, plan->decompositions);
     bm_drop(a, plan->grids);
     bm_drop(a, plan->file);
+    bm_drop(a, plan->file_grid);
     bm_drop(a, plan->owner);
     bm_drop(a, plan->mine);
     bm_drop(a, plan->times.each);
@@ -380,6 +381,26 @@ int bm_plan_list_owners(struct bm_write_plan *plan, int ranks, int rank)
     return sum_up(plan, ranks);
 }
 
+/* Whose each fixed file is. */
+static int name_files(struct bm_write_plan *plan)
+{
+    size_t n = 0;
+
+    plan->file_grid =
+        bm_new(plan->a, (size_t)plan->fixed_files, sizeof(*plan->file_grid));
+    if (!plan->file_grid)
+        return BOUMA_ENOMEM;
+    for (size_t i = 0; i < plan->grid_count; i++) {
+        const struct bm_plan_grid *g = &plan->grids[i];
+
+        for (size_t end = n + (size_t)g->chunking.count * g->count; n < end;
+             n++)
+            if (plan->file[n] != BM_ANY_FILE)
+                plan->file_grid[plan->file[n]] = (int)i;
+    }
+    return BOUMA_OK;
+}
+
 /* The files that layouts have fixed: those of each grid behind the last's. */
 static int list_files(struct bm_write_plan *plan)
 {
@@ -414,7 +435,7 @@ static int list_files(struct bm_write_plan *plan)
                 plan->fixed_files = file + 1;
         }
     }
-    return BOUMA_OK;
+    return name_files(plan);
 }
 
 int bm_plan_make(struct bm_write_plan **out, const bouma_allocator *a,

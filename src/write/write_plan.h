@@ -67,8 +67,9 @@ struct bm_write_plan {
     uint32_t *file; /* [chunks], as layouts have fixed it: see assign.h; else
                        NULL */
     int64_t fixed_files;
-    int *owner;   /* [chunks] */
-    size_t *mine; /* [mine_count], the chunks that this rank encodes */
+    int *file_grid; /* [fixed_files], the grid whose file it is, in grids[] */
+    int *owner;     /* [chunks] */
+    size_t *mine;   /* [mine_count], the chunks that this rank encodes */
     size_t mine_count;
     uint64_t raw_bytes, moved_bytes;
     int64_t most_patches; /* of any rank; once for variables laid out alike */

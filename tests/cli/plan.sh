@@ -73,7 +73,8 @@ assert o['patches_per_rank'] == {'min': 4, 'mean': 4.0, 'max': 4}
 assert o['moved_bytes'] == 0 and o['balance'] < 1.001
 assert o['memory_bytes'] < 2**30"
 
-# The picture: four ranks, each with its patch, in two files, and their bars.
+# The picture: four ranks, each with its patch, in two files, their bars, and
+# their writers.
 expect 0 "$BOUMA" plan --ranks 4 --shape 512,512 --files 2 -o out.png --json
 object "assert o['file'] == 'out.png'"
 picture "
@@ -81,11 +82,12 @@ rows, palette = png.read('out.png')
 o = json.load(open('.json'))
 assert (o['width'], o['height']) == (len(rows[0]), len(rows))
 a = np.array([[palette[i] for i in row] for row in rows])
-# The bars are in the widest frame; the panels are above, side by side.
+# The bars are in the first of the widest frames, writers in the last; the
+# panels are above, side by side.
 left, top, width, height = png.frame(rows, palette)
-# The line at the mean is as long as the frame: its last line is the bottom.
+# The line at the mean is as long as the frame: the next one is the bottom.
 black = [y for y in range(top, len(rows)) if not a[y, left:left + width].any()]
-height = black[-1] - top
+height = black[-3] - top
 bars = a[top:top + height, left:left + width]
 assert not (bars[-10, width // 4] == bars[-10, 3 * width // 4]).all()
 n = (width - 24) // 2
@@ -98,7 +100,20 @@ assert len(ranks) == 4, ranks
 # Row 0 is at the bottom, and files are cut on the order of patches.
 assert files[0] == files[1] != files[2] == files[3], files
 assert files[0] == tuple(bars[-10, width // 4])
-assert files[2] == tuple(bars[-10, 3 * width // 4])"
+assert files[2] == tuple(bars[-10, 3 * width // 4])
+# Ranks 0 and 1 send to the first file, 2 and 3 to the other; 0 and 2 write.
+writers = a[black[-2]:black[-1] + 1, left:left + width]
+n = len(writers)
+def seen(rank, file):
+    return tuple(writers[n - 1 - (2 * rank + 1) * n // 8, width * file // 2 + 20])
+def writes(rank, file):
+    x = width * (2 * file + 1) // 4
+    y = n - 1 - rank * n // 4
+    return not writers[y - 1, x - 1:x + 2].any()
+assert seen(0, 0) == files[0] and seen(2, 1) == files[2]
+assert seen(3, 0) == seen(0, 1) == (255, 255, 255)
+assert [(r, f) for r in range(4) for f in (0, 1) if writes(r, f)] == [
+    (0, 0), (2, 1)]"
 for shape in 1000 37,10000 300,20,20 5,5,100000; do
     expect 0 "$BOUMA" plan --ranks 7 --shape $shape --patch 16 -o out.png
     picture "png.read('out.png')"

@@ -13,18 +13,22 @@ torus=(--ranks 512 --shape 512,512,512 --files 64 --machine torus:8x8x8)
 
 # Bytes go over fewer links than with other schemes; without a machine nobody
 # counts links.
-for place in spread first cost; do
+for place in spread first cost local; do
     expect 0 "$BOUMA" plan "${torus[@]}" --vary 20 --place $place --json
     printf '%s' "$out" >$place.json
 done
 python "
-plans = {p: json.load(open(p + '.json')) for p in ('spread', 'first', 'cost')}
+plans = {p: json.load(open(p + '.json')) for p in ('spread', 'first', 'cost', 'local')}
 hops = {p: plans[p]['byte_hops'] for p in plans}
 assert hops['cost'] < min(hops['spread'], hops['first']), hops
+assert hops['local'] <= hops['spread'] / 2, hops
+assert plans['local']['writers'] == 64 and plans['local']['place'] == 'local'
 assert plans['cost']['writers'] == 64 and plans['cost']['place'] == 'cost'
 assert plans['cost']['shipped_bytes'] <= plans['spread']['shipped_bytes']"
 expect 0 "$BOUMA" plan --ranks 8 --shape 128,128,128 --json
 object "assert 'byte_hops' not in o and 'explain' not in o"
+expect 0 "$BOUMA" plan --ranks 8 --shape 128,128,128 --place local --json
+object "assert 'byte_hops' not in o and o['writers'] == 1"
 expect 0 "$BOUMA" plan --ranks 8 --shape 128,128,128 --place cost --json
 object "assert o['byte_hops'] == 7 * 64**3 * 4 and 'explain' not in o"
 
@@ -107,6 +111,7 @@ object "assert o['explain'][0]['tier'] == 'local'"
 
 # What is wrong with a call is told.
 refuse 2 "add --place cost" "$BOUMA" plan "${torus[@]}" --explain
+refuse 2 "add --place cost" "$BOUMA" plan "${torus[@]}" --place local --explain
 refuse 2 "--file is for --explain" "$BOUMA" plan "${torus[@]}" --place cost \
     --file 1
 refuse 2 "the plan has 64 files" "$BOUMA" plan "${torus[@]}" --place cost \

@@ -74,6 +74,7 @@ static void trial_init(struct trial *t, const struct ranks *ranks, int number)
     t->options.predict = (bouma_predict)check_below(&random, 3);
     t->options.async = (int)check_below(&random, 2);
     t->options.order = (bouma_order)check_below(&random, 3);
+    t->options.place = (bouma_place)check_below(&random, 5);
 }
 
 static void write_steps(const struct trial *t)

@@ -273,7 +273,7 @@ static void choose(struct test *t, int64_t n)
     bouma_options_init(&t->options, sizeof(t->options));
     t->options.assign = (bouma_assign)(n % 9);
     t->spec.shape = (enum shape)(n / 9 % SHAPES);
-    t->options.place = (bouma_place)(1 + check_below(random, 3));
+    t->options.place = (bouma_place)(1 + check_below(random, 4));
     if (check_below(random, 2))
         snprintf(t->options.machine, sizeof(t->options.machine),
                  "torus:2x2x2,per=1");

@@ -1,5 +1,5 @@
-/* test_mpi_place.c -- whoever gathers a file by cost on whatever machine: the
- * files are those that other schemes write, and bytes take the ways that the
+/* test_mpi_place.c -- whoever gathers a file, by cost on whatever machine or
+ * among its senders: the files are those that other schemes write, and bytes take the ways that the
  * plan says. */
 #include "blocks.h"
 
@@ -67,25 +67,26 @@ static void write_blocks(const struct ranks *r, const char *path,
 
 static void files_are_those_of_other_schemes(const struct ranks *r)
 {
-    char cost[512], spread[512];
+    char chosen[512], spread[512];
 
-    for (int n = 0; n < MACHINES * 4; n++) {
+    for (int n = 0; n < MACHINES * 8; n++) {
         bouma_codec codec = n % 2 ? BOUMA_CODEC_RAW : BOUMA_CODEC_ZSTD;
         enum cut cut = (enum cut)(n % CUTS);
         int files = n % 3 == 2 ? 11 : n % 3 + 1;
-        bouma_options o =
-            options_of(files, BOUMA_PLACE_COST, machines[n % MACHINES]);
+        bouma_place place =
+            n < MACHINES * 4 ? BOUMA_PLACE_COST : BOUMA_PLACE_LOCAL;
+        bouma_options o = options_of(files, place, machines[n % MACHINES]);
 
-        write_blocks(r, path_in(r, cost, "cost", n), &o, cut, codec);
+        write_blocks(r, path_in(r, chosen, "chosen", n), &o, cut, codec);
         o = options_of(files, BOUMA_PLACE_SPREAD, "");
         write_blocks(r, path_in(r, spread, "spread", n), &o, cut, codec);
         if (r->rank)
             continue;
         for (int step = 0; step < STEPS; step++) {
-            CHECK_EQ(wrong_on_disk(cost, step, "v", &field), 0);
-            CHECK(same_subfiles(cost, spread, step));
+            CHECK_EQ(wrong_on_disk(chosen, step, "v", &field), 0);
+            CHECK(same_subfiles(chosen, spread, step));
         }
-        remove_tree(cost);
+        remove_tree(chosen);
         remove_tree(spread);
     }
 }

@@ -9,10 +9,16 @@
  *     +-------------------------------+
  *     |   bars                        |
  *     +-------------------------------+
+ *     writers by rank
+ *     +-------------------------------+
+ *     |   for each file, below its    |     coloured: the ranks that send to it,
+ *     |   bar: ranks go upwards       |     from the first to the last one;
+ *     +-------------------------------+     black: the one that writes it
  */
 #include "plan_picture.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "format_text.h"
 
@@ -20,6 +26,8 @@ enum {
     PANEL = 384, /* pixels of the longer side */
     THINNEST = 24,
     BARS = 96,
+    RANKS = 192, /* pixels of all ranks */
+    DOT = 3,
     SCALE = 2,
     GAP = 12,
     LEAST_BLOCK = 5, /* pixels of a block whose border is drawn */
@@ -163,6 +171,77 @@ static void draw_bars(struct canvas *canvas, const struct view *view, int left,
     canvas_frame(canvas, left, top, width, BARS, INK);
 }
 
+/* The ranks that send to a file, from the first to the last; none: last is
+ * lower. */
+struct senders {
+    int first, last;
+};
+
+/* Those of each file; NULL if there is no memory. */
+static struct senders *find_senders(const struct view *view)
+{
+    const int64_t *grid = view->report.grid;
+    struct senders *senders =
+        malloc((size_t)view->report.files * sizeof(*senders));
+
+    for (int64_t f = 0; f < view->report.files && senders; f++)
+        senders[f] = (struct senders){0, -1};
+    for (int64_t i = 0; i < view->report.patches && senders; i++) {
+        int64_t at[BOUMA_MAX_DIMS] = {0}, rest = i;
+        bouma_plan_patch patch = {0};
+        struct senders *s;
+
+        for (int d = view->spec->ndims; d-- > 0; rest /= grid[d])
+            at[d] = rest % grid[d];
+        bouma_plan_patch_get(view->plan, at, &patch);
+        s = &senders[patch.file];
+        if (!patch.bytes)
+            continue;
+        s->first =
+            s->last < 0 || patch.owner < s->first ? patch.owner : s->first;
+        s->last = patch.owner > s->last ? patch.owner : s->last;
+    }
+    return senders;
+}
+
+/* The pixel of a rank, from the top; the first rank is at the bottom. */
+static int row_of(const struct view *view, int rank)
+{
+    return RANKS - 1 - (int)((int64_t)rank * RANKS / view->report.ranks);
+}
+
+/* A column a file, below its bar; many files share one. */
+static int draw_writers(struct canvas *canvas, struct context *ctx,
+                        const struct view *view, int left, int top, int width)
+{
+    int64_t files = view->report.files;
+    struct senders *senders = find_senders(view);
+
+    if (!senders)
+        return context_fail(ctx, DATA_AT_FAULT, "no memory for the picture");
+    for (int64_t f = 0; f < files; f++) {
+        int x = (int)(width * f / files), high;
+        int wide = (int)(width * (f + 1) / files) - x;
+
+        if (senders[f].last < 0)
+            continue;
+        high = row_of(view, senders[f].first) - row_of(view, senders[f].last);
+        canvas_fill(canvas, left + x, top + row_of(view, senders[f].last),
+                    wide > 3 ? wide - 1 : wide + !wide, high + 1, ink_of(f));
+    }
+    for (int64_t f = 0; f < files; f++) {
+        int x = (int)(width * (2 * f + 1) / (2 * files));
+        bouma_plan_file file = {0};
+
+        bouma_plan_file_get(view->plan, f, &file);
+        canvas_fill(canvas, left + x - DOT / 2,
+                    top + row_of(view, file.writer) - DOT / 2, DOT, DOT, INK);
+    }
+    canvas_frame(canvas, left, top, width, RANKS, INK);
+    free(senders);
+    return DONE;
+}
+
 int plan_picture_draw(struct canvas *out, struct context *ctx,
                       const bouma_plan *plan, const bouma_plan_spec *spec)
 {
@@ -170,7 +249,7 @@ int plan_picture_draw(struct canvas *out, struct context *ctx,
         where[2 * FORMAT_BYTES] = "", bars[3 * FORMAT_BYTES],
                   shape[FORMAT_BYTES], ranks[FORMAT_BYTES], files[FORMAT_BYTES],
                   mean[FORMAT_BYTES], largest[FORMAT_BYTES];
-    int text = text_height(SCALE), right, top, below, width, rc;
+    int text = text_height(SCALE), right, top, below, writers, width, rc;
     struct view view;
 
     view_init(&view, plan, spec);
@@ -194,7 +273,8 @@ int plan_picture_draw(struct canvas *out, struct context *ctx,
         width = text_width(bars, SCALE);
     if (width < text_width(title, SCALE) + text_width(where, SCALE))
         width = text_width(title, SCALE) + text_width(where, SCALE);
-    rc = canvas_init(out, ctx, width + 2 * GAP, below + BARS + GAP);
+    writers = below + BARS + 2 * GAP + text;
+    rc = canvas_init(out, ctx, width + 2 * GAP, writers + RANKS + GAP);
     if (rc)
         return rc;
     for (int i = 0; i < COLOURS; i++)
@@ -207,5 +287,9 @@ int plan_picture_draw(struct canvas *out, struct context *ctx,
     draw_panel(out, &view, right, top, true);
     canvas_text(out, GAP, below - GAP / 2 - text, SCALE, bars);
     draw_bars(out, &view, GAP, below, right + view.width - GAP);
-    return DONE;
+    snprintf(bars, sizeof(bars), "their writers by rank, place=%s",
+             bouma_place_name(view.report.place));
+    canvas_text(out, GAP, writers - GAP / 2 - text, SCALE, bars);
+    return draw_writers(out, ctx, &view, GAP, writers,
+                        right + view.width - GAP);
 }

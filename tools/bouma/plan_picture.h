@@ -1,5 +1,6 @@
 /* plan_picture.h -- a plan as a picture: patches coloured by the rank that owns
- * them and by the file they go to, and the bytes of the files. */
+ * them and by the file they go to, the bytes of the files, and their writers
+ * among the ranks that send to them. */
 #ifndef PLAN_PICTURE_H
 #define PLAN_PICTURE_H
 

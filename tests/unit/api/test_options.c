@@ -54,6 +54,7 @@ static void every_choice_is_set_by_its_name(void)
         CASE(place, "spread", BOUMA_PLACE_SPREAD),
         CASE(place, "first", BOUMA_PLACE_FIRST),
         CASE(place, "cost", BOUMA_PLACE_COST),
+        CASE(place, "local", BOUMA_PLACE_LOCAL),
         CASE(tier, "dram", BOUMA_TIER_DRAM),
         CASE(tier, "hbm", BOUMA_TIER_HBM),
         CASE(tier, "local", BOUMA_TIER_LOCAL),
@@ -101,7 +102,7 @@ static void every_choice_has_a_name(void)
     NAMED(durability, 3);
     NAMED(distribute, 4);
     NAMED(assign, 8);
-    NAMED(place, 3);
+    NAMED(place, 4);
     NAMED(order, 2);
     NAMED(codec, 6);
     NAMED(tier, 3);
@@ -331,7 +332,7 @@ static void offered_words_are_taken(void)
             words++;
         }
     }
-    CHECK_EQ(words, 3 + 4 + 8 + 3 + 2 + 3 + 2 + 2);
+    CHECK_EQ(words, 3 + 4 + 8 + 4 + 2 + 3 + 2 + 2);
 }
 
 /* ---- completing --------------------------------------------------------- */
@@ -383,7 +384,7 @@ static void wrong_fields_are_refused(void)
     WRONG(files, (1 << 20) + 1, "0 to 1048576");
     WRONG(distribute, (bouma_distribute)5, "balanced, greedy, none, weighted");
     WRONG(assign, (bouma_assign)9, "per-rank");
-    WRONG(place, (bouma_place)4, "spread, first, cost");
+    WRONG(place, (bouma_place)5, "spread, first, cost, local");
     WRONG(order, (bouma_order)3, "level, chunk");
     WRONG(message_bytes, ((uint64_t)1 << 30) + 1, "1GiB");
     WRONG(timeout, -1, "or more");

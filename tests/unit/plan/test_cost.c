@@ -275,7 +275,7 @@ static void ranks_of_a_node_share_its_tiers(void)
     size_t first[] = {0, 1, 2, 3};
     int rank[] = {0, 1, 0}, writer[3];
     uint64_t bytes[] = {5 * MB, 5 * MB, 5 * MB};
-    struct bm_gathering g = {NULL, 3, 2, first, rank, bytes};
+    struct bm_gathering g = {NULL, 3, 2, first, rank, bytes, NULL};
     bouma_tier tier[3];
 
     tiers[0].capacity = 3 << 20;
@@ -460,7 +460,7 @@ static void a_file_goes_to_who_has_most_of_it(void)
     size_t first[] = {0, 3};
     int rank[] = {0, 1, 2}, writer;
     uint64_t bytes[] = {5 * MB, 6 * MB, 7 * MB};
-    struct bm_gathering g = {NULL, 1, 3, first, rank, bytes};
+    struct bm_gathering g = {NULL, 1, 3, first, rank, bytes, NULL};
 
     network.latency = 0;
     CHECK(!bm_place_by_cost(&writer, NULL, NULL, memory(), &rule, &g));
@@ -503,7 +503,7 @@ static void nodes_have_any_numbers(void)
     size_t first[] = {0, 6, 9};
     int rank[] = {0, 1, 2, 3, 4, 5, 0, 2, 4}, writer[2];
     uint64_t bytes[] = {MB, 2 * MB, MB, 3 * MB, MB, MB, MB, MB, MB};
-    struct bm_gathering g = {NULL, 2, 6, first, rank, bytes};
+    struct bm_gathering g = {NULL, 2, 6, first, rank, bytes, NULL};
     struct bm_cost choice[2];
 
     CHECK(!bm_place_by_cost(writer, NULL, choice, memory(), &rule, &g));

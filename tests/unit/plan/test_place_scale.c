@@ -1,4 +1,4 @@
-/* Placement by cost on modelled machines: byte-hops beside those of other
+/* Placement by cost, and among senders, on modelled machines: byte-hops beside those of other
  * schemes, and whole plans for many ranks; the seconds are printed, for people.
  */
 #include <math.h>
@@ -80,14 +80,14 @@ static void compare_schemes(const char *spec, enum load load, int64_t files)
     struct bm_assignment assignment;
     struct bm_gathering g;
     struct chunks chunks;
-    double hops[4] = {0};
+    double hops[BOUMA_PLACE_LOCAL + 1] = {0}, local;
     int writer[64];
 
     chunks_make(&chunks, load);
     REQUIRE(!bm_assign(&assignment, a, BOUMA_ASSIGN_OPTIMAL, &chunks.sizes,
                        files, 512));
     REQUIRE(!bm_gathering_of_chunks(&g, a, &chunks.sizes, &assignment, 512));
-    for (bouma_place s = BOUMA_PLACE_SPREAD; s <= BOUMA_PLACE_COST; s++) {
+    for (bouma_place s = BOUMA_PLACE_SPREAD; s <= BOUMA_PLACE_LOCAL; s++) {
         struct bm_place_task task = task_of(m, s, 512);
 
         REQUIRE(!bm_place_files(writer, NULL, a, &task, files, &g));
@@ -95,11 +95,12 @@ static void compare_schemes(const char *spec, enum load load, int64_t files)
         if (s == BOUMA_PLACE_COST)
             sums_change_nothing(&task, &g, writer);
     }
+    local = hops[BOUMA_PLACE_LOCAL] / hops[BOUMA_PLACE_SPREAD];
     printf("    %-9s %3d files: %.3f of spread, %.3f of first (target: "
-           "below 1)\n",
+           "below 1); local: %.3f of spread\n",
            load_names[load], (int)files,
            hops[BOUMA_PLACE_COST] / hops[BOUMA_PLACE_SPREAD],
-           hops[BOUMA_PLACE_COST] / hops[BOUMA_PLACE_FIRST]);
+           hops[BOUMA_PLACE_COST] / hops[BOUMA_PLACE_FIRST], local);
     /* With many ranks a node, a slab of nodes for each file, and even loads,
      * `spread` is as good as can be. */
     CHECK(hops[BOUMA_PLACE_COST] < hops[BOUMA_PLACE_SPREAD] ||
@@ -127,13 +128,13 @@ static void bytes_go_over_fewer_links(void)
 
 /* ---- many ranks --------------------------------------------------------- */
 
-static double plan_one(const char *spec, int ranks, int files,
-                       bouma_place place)
+static double plan_one(const char *spec, const int64_t shape[3], int ranks,
+                       int files, bouma_place place)
 {
     bouma_plan_spec what = {.size = sizeof(what),
                             .ranks = ranks,
                             .ndims = 3,
-                            .shape = {(int64_t)ranks / 64, 512, 512},
+                            .shape = {shape[0], shape[1], shape[2]},
                             .patch = {32, 32, 32},
                             .vary = 20};
     bouma_plan_report report;
@@ -164,13 +165,32 @@ static double plan_one(const char *spec, int ranks, int files,
 
 static void plan_many(const char *spec, int ranks, int files)
 {
-    double cost, spread;
+    const int64_t shape[3] = {ranks / 64, 512, 512};
+    double cost, spread, local;
 
     printf("%d ranks, %s, %d files (target for 131072: below 2 s)\n", ranks,
            spec, files);
-    spread = plan_one(spec, ranks, files, BOUMA_PLACE_SPREAD);
-    cost = plan_one(spec, ranks, files, BOUMA_PLACE_COST);
+    spread = plan_one(spec, shape, ranks, files, BOUMA_PLACE_SPREAD);
+    cost = plan_one(spec, shape, ranks, files, BOUMA_PLACE_COST);
+    local = plan_one(spec, shape, ranks, files, BOUMA_PLACE_LOCAL);
     CHECK(cost < spread);
+    CHECK(local < spread);
+}
+
+/* A cube of ranks with a patch each, in files of eight. */
+static void place_in_cubes(int edge)
+{
+    const int64_t shape[3] = {32 * edge, 32 * edge, 32 * edge};
+    int ranks = edge * edge * edge;
+    double spread, local;
+    char spec[64];
+
+    snprintf(spec, sizeof(spec), "torus:%dx%dx%d", edge, edge, edge);
+    printf("%d ranks, %s, %d files\n", ranks, spec, ranks / 8);
+    spread = plan_one(spec, shape, ranks, ranks / 8, BOUMA_PLACE_SPREAD);
+    local = plan_one(spec, shape, ranks, ranks / 8, BOUMA_PLACE_LOCAL);
+    printf("    local: %.3f of spread (target: at most 0.5)\n", local / spread);
+    CHECK(local <= 0.5 * spread);
 }
 
 /* All ranks send to each of a few files. */
@@ -209,6 +229,8 @@ static void large_groups_are_placed(void)
 int main(void)
 {
     bytes_go_over_fewer_links();
+    place_in_cubes(8);
+    place_in_cubes(16);
     plan_many("torus:64x64x32", 131072, 2048);
     plan_many("torus:16x8x8x8,per=16", 131072, 1024);
     plan_many("torus:128x128x64", 1 << 20, 16384);
