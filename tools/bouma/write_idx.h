@@ -46,6 +46,9 @@ char *idx_write_header(const struct idx_write *idx, size_t *bytes);
 void idx_write_name(char *out, size_t bytes, const struct idx_write *idx,
                     int64_t step, uint64_t first);
 
+/* Bytes of the largest sample of all fields. */
+uint64_t idx_write_sample(const struct idx_write *idx);
+
 /* Bytes of a file whose blocks are all there. */
 uint64_t idx_write_largest(const struct idx_write *idx);
 

@@ -53,6 +53,15 @@ uint64_t idx_write_largest(const struct idx_write *idx)
     return field_begin(idx, idx->field_count, (uint64_t)idx->per_file);
 }
 
+uint64_t idx_write_sample(const struct idx_write *idx)
+{
+    uint64_t size = 1;
+
+    for (int i = 0; i < idx->field_count; i++)
+        size = idx->fields[i].size > size ? idx->fields[i].size : size;
+    return size;
+}
+
 static bool is_there(const struct idx_write *idx, uint64_t block)
 {
     struct idx_lattice lattice;
