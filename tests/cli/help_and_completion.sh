@@ -11,7 +11,7 @@ for call in help --help -h; do
     [[ $out == *Commands:* ]] || complain "$call said: $out"
 done
 
-for command in import info read query render verify repair truncate drain plan probe completion help; do
+for command in import info read query render export verify repair truncate drain plan probe completion help; do
     expect 0 "$BOUMA" help $command
     help=$out
     [[ $(sed -n 3p <<<"$help") == Examples: ]] ||

@@ -66,6 +66,7 @@ extern const struct command *const commands[];
     X(read)                                                                    \
     X(query)                                                                   \
     X(render)                                                                  \
+    X(export)                                                                  \
     X(verify)                                                                  \
     X(repair)                                                                  \
     X(truncate)                                                                \

@@ -285,3 +285,141 @@ void idx_order_unpack(const struct idx_rows *rows,
             copy(&row, &s);
         }
 }
+
+/* ---- for writing --------------------------------------------------------- */
+
+bool idx_order_region(const struct idx_order *order, int depth, uint64_t prefix,
+                      const bouma_box *domain, bouma_box *out)
+{
+    bool some = true;
+
+    region_first(order, depth, prefix, out->lo);
+    for (int axis = 0; axis < 3; axis++) {
+        int64_t end = out->lo[axis] + ((int64_t)1 << order->left[depth][axis]);
+
+        if (out->lo[axis] < domain->lo[axis])
+            out->lo[axis] = domain->lo[axis];
+        out->hi[axis] = end < domain->hi[axis] ? end : domain->hi[axis];
+        some = some && out->lo[axis] < out->hi[axis];
+    }
+    return some;
+}
+
+struct idx_run idx_order_run(const struct idx_order *order, int depth,
+                             uint64_t prefix, int level)
+{
+    int end = level - 1, axis = order->axis[end];
+    struct idx_run out = {.bits = end - depth, .lattice = {.inner = depth}};
+
+    out.first = (uint64_t)1 << end | prefix << out.bits;
+    region_first(order, depth, prefix, out.lattice.first);
+    out.lattice.first[axis] |= (int64_t)1 << order->left[level][axis];
+    for (int i = 0; i < 3; i++) {
+        out.lattice.shift[i] = order->left[end][i];
+        out.lattice.count[i] = order->left[depth][i] - order->left[end][i];
+    }
+    return out;
+}
+
+struct idx_run idx_order_corner(const struct idx_order *order, int depth,
+                                uint64_t prefix)
+{
+    struct idx_run out = {.lattice = {.inner = depth}};
+    uint64_t z = (prefix << (order->bits - depth)) | (uint64_t)1 << order->bits;
+
+    out.first = z >> __builtin_ctzll(z) >> 1;
+    region_first(order, depth, prefix, out.lattice.first);
+    return out;
+}
+
+/* Samples lo <= i < hi along x, into a run: the reverse of a row. */
+struct packed_row {
+    const uint8_t *from;
+    int64_t stride;
+    uint8_t *out;
+    uint64_t base;
+    int64_t lo, hi;
+    size_t size;
+};
+
+#define PACK_ROW(name, bytes)                                                  \
+    static void name(const struct packed_row *row, uint64_t mask)              \
+    {                                                                          \
+        uint64_t z = deposit((uint64_t)row->lo, mask);                         \
+        const uint8_t *from = row->from;                                       \
+                                                                               \
+        for (int64_t i = row->lo; i < row->hi; i++, from += row->stride) {     \
+            memcpy(row->out + (row->base | z) * (bytes), from, (bytes));       \
+            z = ((z | ~mask) + 1) & mask;                                      \
+        }                                                                      \
+    }
+PACK_ROW(pack_1, 1)
+PACK_ROW(pack_2, 2)
+PACK_ROW(pack_4, 4)
+PACK_ROW(pack_8, 8)
+PACK_ROW(pack_12, 12)
+PACK_ROW(pack_any, row->size)
+#undef PACK_ROW
+
+typedef void pack_row(const struct packed_row *row, uint64_t mask);
+
+static pack_row *packer(size_t size)
+{
+    switch (size) {
+    case 1:
+        return pack_1;
+    case 2:
+        return pack_2;
+    case 4:
+        return pack_4;
+    case 8:
+        return pack_8;
+    case 12:
+        return pack_12;
+    default:
+        return pack_any;
+    }
+}
+
+uint64_t idx_order_pack(uint8_t *out, const struct idx_order *order,
+                        const struct idx_run *run, const bouma_box *box,
+                        const struct idx_rows *rows)
+{
+    const struct idx_lattice *of = &run->lattice;
+    pack_row *pack = packer(rows->size);
+    uint64_t samples, mask[3] = {0};
+    struct packed_row row;
+    const uint8_t *from = rows->data;
+    int64_t step[3];
+    bouma_box part;
+
+    samples = idx_lattice_inside(of, box, &part);
+    if (!samples)
+        return 0;
+    if (samples < (uint64_t)1 << run->bits)
+        memset(out, 0, rows->size << run->bits);
+    for (int i = 0; i < run->bits; i++)
+        mask[order->axis[of->inner + i]] |= (uint64_t)1 << (run->bits - 1 - i);
+    for (int axis = 0; axis < 3; axis++) {
+        from += (of->first[axis] + (part.lo[axis] << of->shift[axis]) -
+                 box->lo[axis]) *
+                rows->stride[axis];
+        step[axis] = part.hi[axis] - part.lo[axis] > 1
+                         ? rows->stride[axis] << of->shift[axis]
+                         : 0;
+    }
+    row = (struct packed_row){.stride = step[2],
+                              .out = out,
+                              .lo = part.lo[2],
+                              .hi = part.hi[2],
+                              .size = rows->size};
+    for (int64_t z = part.lo[0]; z < part.hi[0]; z++)
+        for (int64_t y = part.lo[1]; y < part.hi[1]; y++) {
+            row.from =
+                from + (z - part.lo[0]) * step[0] + (y - part.lo[1]) * step[1];
+            row.base =
+                deposit((uint64_t)z, mask[0]) | deposit((uint64_t)y, mask[1]);
+            pack(&row, mask[2]);
+        }
+    return samples;
+}

@@ -69,4 +69,34 @@ void idx_order_unpack(const struct idx_rows *rows,
                       const struct idx_order *order, uint64_t block,
                       const bouma_box *box, const uint8_t *in, bool row_major);
 
+/* ---- for writing: samples whose addresses follow one another -------------- */
+
+/* The region of the first 'depth' splits, 'prefix' says which half at each: its
+ * low end, and its samples in 'domain'. False if there are none. */
+bool idx_order_region(const struct idx_order *order, int depth, uint64_t prefix,
+                      const bouma_box *domain, bouma_box *out);
+
+/* Addresses first <= h < first + (1 << bits), in one level. */
+struct idx_run {
+    uint64_t first;
+    int bits;
+    struct idx_lattice lattice;
+};
+
+/* All samples of level 'level' > 'depth' in a region. */
+struct idx_run idx_order_run(const struct idx_order *order, int depth,
+                             uint64_t prefix, int level);
+
+/* The sample at the low end of a region, which is in one of the levels up to
+ * 'depth'. */
+struct idx_run idx_order_corner(const struct idx_order *order, int depth,
+                                uint64_t prefix);
+
+/* Copy the samples of a run that are in 'box' to 'out', which has room for all
+ * of the run; the others become 0. Returns the number of those in the box; if
+ * there are none, 'out' is left as it is. */
+uint64_t idx_order_pack(uint8_t *out, const struct idx_order *order,
+                        const struct idx_run *run, const bouma_box *box,
+                        const struct idx_rows *rows);
+
 #endif
