@@ -341,8 +341,8 @@ static int open_source(struct bouma_step *step, size_t i,
         return rc ? rc
                   : bm_fail(error, BOUMA_EFORMAT,
                             step->manifest.count > 1
-                                ? "%s: the file is missing; other regions can "
-                                  "still be read"
+                                ? "%s: the file is missing; what is in other "
+                                  "files can still be read"
                                 : "%s: the file is missing, and with it all "
                                   "data of the step",
                             full);
