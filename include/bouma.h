@@ -292,7 +292,8 @@ typedef struct bouma_codec_info {
     int tolerance;        /* it needs one */
     int effort;           /* 'codec_level' counts */
     int averages;         /* coarser levels of a grid are averages, for which no
-                             tolerance holds; else they are samples */
+                             tolerance holds; else, and with BOUMA_LAYOUT_HZ,
+                             they are samples */
 } bouma_codec_info;
 /* BOUMA_OK, or EINVAL and a zeroed *out if there is no such codec. */
 BOUMA_API int bouma_codec_info_get(bouma_codec codec, bouma_codec_info *out);
@@ -512,14 +513,15 @@ typedef struct bouma_grid_spec {
     double spacing[BOUMA_MAX_DIMS]; /* 0: 1 */
     const char *unit;               /* of positions, such as "m"; may be NULL */
     bouma_layout layout;            /* 0: BOUMA_LAYOUT_PATCH */
-    /* Of BOUMA_LAYOUT_HZ, which has no patches; a level is as coarse as one
-     * likes, and costs nothing. */
+    /* For BOUMA_LAYOUT_HZ only, which has blocks instead of patches. Coarse
+     * levels take no space there: 0 levels means all, down to one sample. */
     const char *hz_template; /* such as "zyxzyx": the axis that each split
-                                 halves, the coarsest first; x is the last axis.
-                                 It covers the shape. NULL: the longest one is
-                                 split first, of equal ones z, then y */
-    int hz_block_bits;       /* log2 of the samples in a block; 0: 15, or all */
-    int hz_blocks_per_file;  /* 0: 512 */
+                                halves, the coarsest split first; x is the last
+                                axis. It must cover the shape. NULL: the longest
+                                axis is split first, of equal ones z, then y */
+    int hz_block_bits;       /* log2 of the samples in a block; 0: 15, or less
+                                if the grid is smaller */
+    int hz_blocks_per_file;  /* blocks of each variable in a file; 0: 512 */
     bouma_hz_order hz_order; /* 0: BOUMA_HZ_ROWS */
 } bouma_grid_spec;
 
@@ -541,7 +543,7 @@ typedef struct bouma_variable_spec {
     /* Largest error of any sample; f32 and f64 only; 0 keeps every bit. The
      * default codec is then BOUMA_CODEC_INTERP, where it holds at every level.
      * Coarser levels of BOUMA_CODEC_WAVELET are averages, so there it holds at
-     * level 0 only. */
+     * level 0 only; with BOUMA_LAYOUT_HZ it holds at every level. */
     double tolerance;
     bouma_tolerance tolerance_kind;
     /* 1 (BOUMA_CODEC_WAVELET only): the tolerance is that of coefficients.
@@ -907,8 +909,8 @@ BOUMA_API void bouma_variable_info_get(const bouma_variable *variable,
                                        bouma_variable_info *out);
 
 /* Stored bytes of one level; reading it also takes those of the coarser ones. 0
- * if there is no such level. Of BOUMA_LAYOUT_HZ, the coarsest has all, though
- * reading it takes few of them. */
+ * if there is no such level. With BOUMA_LAYOUT_HZ all bytes count as those of
+ * the coarsest level: what each level has is not on record. */
 BOUMA_API uint64_t bouma_variable_level_bytes(const bouma_variable *variable,
                                               int level);
 
@@ -974,7 +976,8 @@ BOUMA_API int bouma_step_read(bouma_step *step, const bouma_request *requests,
  * parts without samples at the level. It returns 0 to continue; anything else
  * ends the call with BOUMA_EABORTED. Both run on the calling thread, 'each' in
  * an order that depends only on the files and levels; neither may read the step
- * (BOUMA_ESTATE) or free it. */
+ * (BOUMA_ESTATE) or free it. Grids of BOUMA_LAYOUT_HZ have no patches:
+ * BOUMA_EINVAL. */
 typedef struct bouma_patch_info {
     bouma_box box; /* the whole patch, in samples of level 0 */
     int levels, components;

@@ -128,19 +128,16 @@ static int fill_bounds(struct bm_particle_block *block, const double *bounds,
 static int add_particle_block(bouma_dataset *ds,
                               const struct bm_particle_block *block)
 {
-    if (ds->given.block_count == ds->given.block_room) {
-        size_t room = ds->given.block_room * 2 + 4;
-        struct bm_particle_block *grown =
-            bm_resize(ds->a, ds->given.blocks, room, sizeof(*grown));
+    struct bm_given *g = &ds->given;
+    struct bm_particle_block *blocks = bm_more_room(
+        ds->a, g->blocks, g->block_count, &g->block_room, sizeof(*blocks));
 
-        if (!grown)
-            return bm_fail(&ds->error, BOUMA_ENOMEM, "no memory for particles");
-        ds->given.blocks = grown;
-        ds->given.block_room = room;
-    }
-    ds->given.blocks[ds->given.block_count] = *block;
-    ds->given.blocks[ds->given.block_count].serial = ds->given.block_count;
-    ds->given.block_count++;
+    if (!blocks)
+        return bm_fail(&ds->error, BOUMA_ENOMEM, "no memory for particles");
+    g->blocks = blocks;
+    blocks[g->block_count] = *block;
+    blocks[g->block_count].serial = g->block_count;
+    g->block_count++;
     return BOUMA_OK;
 }
 

@@ -240,19 +240,16 @@ int bouma_step_begin(bouma_dataset *ds, int64_t step, double time)
 
 static int add_put(bouma_dataset *ds, const struct bm_put *put)
 {
-    if (ds->given.put_count == ds->given.put_room) {
-        size_t room = ds->given.put_room * 2 + 16;
-        struct bm_put *grown =
-            bm_resize(ds->a, ds->given.puts, room, sizeof(*grown));
+    struct bm_given *g = &ds->given;
+    struct bm_put *puts =
+        bm_more_room(ds->a, g->puts, g->put_count, &g->put_room, sizeof(*puts));
 
-        if (!grown)
-            return bm_fail(&ds->error, BOUMA_ENOMEM, "no memory for a block");
-        ds->given.puts = grown;
-        ds->given.put_room = room;
-    }
-    ds->given.puts[ds->given.put_count] = *put;
-    ds->given.puts[ds->given.put_count].serial = ds->given.put_count;
-    ds->given.put_count++;
+    if (!puts)
+        return bm_fail(&ds->error, BOUMA_ENOMEM, "no memory for a block");
+    g->puts = puts;
+    puts[g->put_count] = *put;
+    puts[g->put_count].serial = g->put_count;
+    g->put_count++;
     return BOUMA_OK;
 }
 

@@ -12,8 +12,7 @@ void bm_hash128(uint8_t out[16], const void *first, size_t first_bytes,
                 const void *second, size_t second_bytes);
 
 /* Where a chunk level belongs. Its checksum, the lower half of an XXH3, is
- * seeded by this, so right bytes of another chunk or step are
- * found wrong, too. */
+ * seeded by this: sound bytes of another chunk or step do not match it. */
 struct bm_address {
     const uint8_t *dataset; /* 16 bytes */
     uint64_t step;

@@ -49,6 +49,19 @@ void *bm_new(const bouma_allocator *a, size_t count, size_t size)
     return block;
 }
 
+void *bm_more_room(const bouma_allocator *a, void *list, size_t count,
+                   size_t *room, size_t size)
+{
+    void *grown = list;
+
+    if (count < *room)
+        return list;
+    grown = bm_resize(a, list, *room * 2 + 8, size);
+    if (grown)
+        *room = *room * 2 + 8;
+    return grown;
+}
+
 void *bm_grow(const bouma_allocator *a, void *block, size_t count, size_t size)
 {
     if (block && (count & (count + 1)))

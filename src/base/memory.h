@@ -19,6 +19,10 @@ void *bm_new_raw(const bouma_allocator *a, size_t count, size_t size);
 void *bm_resize(const bouma_allocator *a, void *block, size_t count,
                 size_t size);
 
+/* A list with room for one entry more than 'count', which may have moved; *room
+ * is how many it has room for. NULL if there is no memory: the old one stays. */
+void *bm_more_room(const bouma_allocator *a, void *list, size_t count,
+                   size_t *room, size_t size);
 /* A block of 'count' elements with room for one more: the same, or a larger
  * one, of steps that double. On failure NULL, and the old block stands. */
 void *bm_grow(const bouma_allocator *a, void *block, size_t count, size_t size);

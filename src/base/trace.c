@@ -1,6 +1,5 @@
 /* trace.c -- see trace.h. */
 #include "base/trace.h"
-#include "base/plain_text.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -9,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/plain_text.h"
 
 #define FIRST_BUFFER ((uint32_t)1000) /* tracks of buffers */
 

@@ -66,9 +66,9 @@ int bm_repair_no_file(struct bm_repair *r, int64_t step, const char *name);
 int bm_repair_subfile(struct bm_repair *r, struct bouma_step *step, size_t i,
                       struct bm_lost_step *now, uint64_t *whole);
 
-/* A copy that a killed repair has left is put where its file was, if that
- * is out of the way already, and removed if it is not. *back is the subfile
- * that is there again by it; m->count: none. */
+/* A mended copy that a killed repair has left is put where its file was, if
+ * that is out of the way already, and removed if it is not. *back is the subfile
+ * that is back by it; m->count: none. */
 int bm_repair_mended(struct bm_repair *r, const struct bm_manifest *m,
                      size_t *back);
 
@@ -110,8 +110,8 @@ int bm_repair_load_head(struct bm_repair *r, struct bm_head *head,
 
 /* Publish the manifest that the writer of a step has left unpublished; or one
  * made anew from the subfiles of a generation. EFORMAT if there is no way to
- * one, or the step is not whole. If one that is 'damaged' is there, it
- * is moved to lost/. */
+ * one, or the step is not whole. A 'damaged' one that is
+ * there is moved to lost/. */
 int bm_repair_publish_written(struct bm_repair *r, uint64_t number,
                               struct bm_generation g, int damaged);
 int bm_repair_rebuild_manifest(struct bm_repair *r, uint64_t number,
@@ -147,8 +147,8 @@ struct bm_stray_files {
     uint64_t strays; /* subfiles of other steps than the manifest's */
     uint64_t others; /* subfiles of the directory's own step, or that cannot be
                         told */
-    uint64_t better; /* subfiles of the manifest's step, which has them
-                        not in its own directory, or damaged */
+    uint64_t better; /* subfiles of the manifest's step that are not in its own
+                        directory, or damaged there */
 };
 int bm_repair_count_strays(struct bm_repair *r, uint64_t dir,
                            const struct bm_step_entry *manifest,
@@ -157,9 +157,9 @@ int bm_repair_count_strays(struct bm_repair *r, uint64_t dir,
  * already, or was dropped. */
 int bm_repair_return_files(struct bm_repair *r, uint64_t dir,
                            const struct bm_step_entry *manifest);
-/* The same with a manifest. If that of a third step is there, as if
- * directories were swapped, it waits there under another name, and goes into
- * 'waiting'. */
+/* The same with a manifest. If the step's own directory has that of a third
+ * step, as if directories were swapped, the manifest waits there under another
+ * name, and the step goes into 'waiting'. */
 int bm_repair_return_manifest(struct bm_repair *r, uint64_t dir,
                               const struct bm_step_entry *manifest,
                               struct bm_step_list *waiting);

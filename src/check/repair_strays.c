@@ -91,8 +91,8 @@ static int is_emptied(struct bm_repair *r, struct later *l, uint64_t step)
                : BOUMA_OK;
 }
 
-/* Without 'apply': what was where strays are is lost, unless it strayed,
- * too. Else that is seen when they are gone. */
+/* Without 'apply': a step in whose directory there are strays is lost, unless
+ * it strayed, too. With it, that is seen when they are gone. */
 static int tell_losses(struct bm_repair *r, const struct bm_step_list *emptied)
 {
     int rc = BOUMA_OK;

@@ -219,13 +219,13 @@ static void damaged_level(struct subfile_check *c, const struct bm_section *s,
                           size_t chunk, int level, const char *what)
 {
     uint64_t offset = s->offsets[chunk * (size_t)s->levels + (size_t)level];
-    char where[200], text[BM_ERROR_BYTES];
+    char where[200], text[BM_ERROR_BYTES], number[BM_PIECE_TEXT_BYTES];
 
     bm_section_text(where, sizeof(where), s, chunk);
     snprintf(text, sizeof(text),
-             "%s: variable \"%s/%s\", level %d, %s, at byte %" PRIu64, what,
-             s->variable->object->name, s->variable->name, level, where,
-             offset);
+             "%s: variable \"%s/%s\", %s%s, at byte %" PRIu64, what,
+             s->variable->object->name, s->variable->name,
+             bm_piece_text(number, s->variable->object, level), where, offset);
     damaged_piece(c, offset, text);
 }
 
@@ -246,7 +246,7 @@ static int is_lost(const struct subfile_check *c, const struct bm_section *s,
 static void tell_lost_level(struct subfile_check *c, const struct bm_section *s,
                             int level)
 {
-    char where[NAMED * 200] = "";
+    char where[NAMED * 200] = "", number[BM_PIECE_TEXT_BYTES];
     size_t lost = 0, n = 0;
 
     for (size_t i = 0; i < s->count; i++) {
@@ -264,10 +264,11 @@ static void tell_lost_level(struct subfile_check *c, const struct bm_section *s,
     if (lost)
         bm_findings_add(c->out, BOUMA_NOTE, (int64_t)c->step->manifest.step,
                         c->name,
-                        "lost: variable \"%s/%s\", level %d, %zu of %zu chunks "
+                        "lost: variable \"%s/%s\", %s%zu of %zu chunks "
                         "(%s%s)",
-                        s->variable->object->name, s->variable->name, level,
-                        lost, s->count, where, lost > NAMED ? ", ..." : "");
+                        s->variable->object->name, s->variable->name,
+                        bm_piece_text(number, s->variable->object, level), lost,
+                        s->count, where, lost > NAMED ? ", ..." : "");
 }
 
 static void tell_lost(struct subfile_check *c, const struct bm_head *head)
@@ -332,9 +333,8 @@ static int fits_memory(struct subfile_check *c, const struct bm_section *s,
                        size_t chunk)
 {
     const struct bouma_variable *v = s->variable;
-    uint64_t values[BM_MAX_LEVELS];
 
-    if (bm_section_values(s, chunk, values) * bm_variable_sample_size(v) <=
+    if (bm_chunk_value_bytes(v, s->summary, s->keys[chunk], 0) <=
         c->step->ds->store.memory_limit)
         return 1;
     bm_findings_add(c->out, BOUMA_NOTE, (int64_t)c->step->manifest.step,

@@ -2,8 +2,8 @@
  * itself (the target) while the program goes on, by a thread on each rank that
  * makes no call of MPI:
  *
- *     hand     a step is committed in the local copy; its rank's files are
- *     queued
+ *     hand     a step is committed in the local copy; the rank's files are
+ *              queued
  *     copy     the thread copies them, checks and syncs them
  *     agree    at the next collective call: all ranks have copied it
  *     publish  rank 0's thread commits the manifest in the target

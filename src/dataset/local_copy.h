@@ -35,8 +35,8 @@ int bm_local_copy_look(struct bouma_dataset *ds, const char *path,
                        uint32_t *least);
 
 /* With the store open and the epoch claimed, or known from rank 0 who claimed
- * it: the store becomes the second store, and the local copy, made if
- * it is missing, the first. Rank 0 first, then the others. */
+ * it: ds->store becomes the second store, and the local copy, made if it is
+ * missing, the first. Rank 0 first, then the others. */
 int bm_local_copy_enter(struct bouma_dataset *ds);
 
 /* Marks of a local copy, files with the id of the dataset: that it is one; and

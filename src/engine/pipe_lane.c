@@ -67,8 +67,8 @@ static void take(const struct bm_pipe_calls *calls, struct bm_scratch *scratch,
 
 /* ---- by memory that both see -------------------------------------------- */
 
-/* Move a stretch between this rank's memory and its offset in a buffer. 0: not
- * yet. */
+/* Move a stretch between this rank's memory and 'room', its bytes in a buffer.
+ * 0: not yet. */
 static int move(struct bm_pipe *p, struct bm_lane *l,
                 const struct bm_stretch *s, uint8_t *room)
 {

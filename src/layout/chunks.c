@@ -2,6 +2,8 @@
  * layout: see layout.h. */
 #include "layout/layout.h"
 
+#include <stdio.h>
+
 #define DIGIT_BITS 8
 #define DIGITS     (1 << DIGIT_BITS)
 
@@ -128,4 +130,25 @@ void bm_memory_lift(int64_t stride[3], int64_t *component_stride,
     stride[2] = size * variable->components;
     stride[1] = stride[2] * shape[2];
     stride[0] = stride[1] * shape[1];
+}
+
+uint64_t bm_chunk_value_bytes(const struct bouma_variable *v,
+                              const struct bm_summary *s, uint64_t key,
+                              int finest)
+{
+    uint64_t values[BM_MAX_LEVELS], count = 0;
+
+    v->object->layout->values(v->object, s, key, values);
+    for (int k = finest; k < bm_pieces(v->object); k++)
+        count += values[k];
+    return count * bm_variable_sample_size(v);
+}
+
+const char *bm_piece_text(char text[BM_PIECE_TEXT_BYTES],
+                          const struct bm_object *o, int piece)
+{
+    text[0] = 0;
+    if (!o->layout->pieces)
+        snprintf(text, BM_PIECE_TEXT_BYTES, "level %d, ", piece);
+    return text;
 }

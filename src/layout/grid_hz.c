@@ -36,7 +36,8 @@ static const char *check_spec(const bouma_grid_spec *spec)
     if (spec->hz_blocks_per_file < 0)
         return "has a negative hz_blocks_per_file";
     if (spec->hz_order && !bouma_hz_order_name(spec->hz_order))
-        return "has an hz_order that is none";
+        return "has an hz_order that is neither BOUMA_HZ_ROWS nor "
+               "BOUMA_HZ_CURVE";
     return NULL;
 }
 
@@ -60,11 +61,29 @@ static int find_template(struct bm_hz *hz, const struct bm_object *o,
               : BOUMA_OK;
 }
 
+/* A step can have so many files, and to number those that have samples takes
+ * memory and time for each: of all grids together, which a file may list. */
+static int count_files(struct bm_object *o, int64_t most)
+{
+    int64_t others = o->schema->fixed_files;
+
+    if (most > BM_HZ_MAX_FILES - others)
+        return bm_fail(o->schema->error, BOUMA_EINVAL,
+                       "grid \"%s\"%s would need more than 2^20 files; choose "
+                       "more blocks a file",
+                       o->name, others ? " and those before it" : "");
+    o->schema->fixed_files += most;
+    ((struct bm_grid_hz *)o->own)->most_files = most;
+    return BOUMA_OK;
+}
+
 static int make_blocks(struct bm_object *o, const struct bm_hz *hz,
                        const bouma_grid_spec *spec)
 {
     struct bm_grid_hz *own = o->own;
     int bits = spec->hz_block_bits ? spec->hz_block_bits : BLOCK_BITS;
+    int64_t blocks =
+        spec->hz_blocks_per_file ? spec->hz_blocks_per_file : BLOCKS_PER_FILE;
     int rc;
 
     if (!spec->hz_block_bits && bits > hz->bits)
@@ -75,17 +94,12 @@ static int make_blocks(struct bm_object *o, const struct bm_hz *hz,
                        "2^%d that its template covers",
                        o->name, bits, hz->bits);
     own->order = spec->hz_order ? spec->hz_order : BOUMA_HZ_ROWS;
-    rc = bm_hz_blocks_init(&own->blocks, o->a, hz, o->domain.hi, bits,
-                           spec->hz_blocks_per_file ? spec->hz_blocks_per_file
-                                                    : BLOCKS_PER_FILE);
-    return rc == BOUMA_ELIMIT
-               ? bm_fail(o->schema->error, BOUMA_EINVAL,
-                         "grid \"%s\" would need more than 2^20 files; choose "
-                         "more blocks a file",
-                         o->name)
-           : rc ? bm_fail(o->schema->error, rc, "grid \"%s\": no memory",
-                          o->name)
-                : BOUMA_OK;
+    rc = count_files(o, bm_hz_blocks_most_files(hz, bits, blocks));
+    if (rc)
+        return rc;
+    rc = bm_hz_blocks_init(&own->blocks, o->a, hz, o->domain.hi, bits, blocks);
+    return rc ? bm_fail(o->schema->error, rc, "grid \"%s\": no memory", o->name)
+              : BOUMA_OK;
 }
 
 static int define(struct bm_object *o, const void *wanted)
@@ -124,8 +138,10 @@ static void release(struct bm_object *o)
 {
     struct bm_grid_hz *own = o->own;
 
-    if (own)
+    if (own) {
+        o->schema->fixed_files -= own->most_files;
         bm_hz_blocks_release(&own->blocks);
+    }
     bm_drop(o->a, own);
     o->own = NULL;
 }
@@ -201,27 +217,35 @@ static int complete(const struct bm_object *o)
     return 1;
 }
 
+/* How a grid is stored, in words. */
+static void storage_text(char *text, size_t bytes, const struct bm_object *o)
+{
+    const struct bm_grid_hz *own = bm_grid_hz_of(o);
+    char template[BM_HZ_BITS + 1];
+
+    bm_hz_text(template, &own->blocks.hz);
+    snprintf(text, bytes,
+             "template %s, blocks of 2^%d, %lld in a file, order %s, %d levels",
+             template, own->blocks.block_bits,
+             (long long)own->blocks.blocks_per_file,
+             bouma_hz_order_name(own->order), o->levels);
+}
+
 static int differs(char *text, size_t bytes, const struct bm_object *mine,
                    const struct bm_object *root, int me)
 {
-    const struct bm_grid_hz *a = bm_grid_hz_of(mine), *b = bm_grid_hz_of(root);
-    char mine_box[128], root_box[128];
+    char mine_box[128], root_box[128], mine_storage[256], root_storage[256];
 
     bm_box_text(mine_box, sizeof(mine_box), &mine->domain, mine->ndims);
     bm_box_text(root_box, sizeof(root_box), &root->domain, root->ndims);
+    storage_text(mine_storage, sizeof(mine_storage), mine);
+    storage_text(root_storage, sizeof(root_storage), root);
     if (strcmp(mine_box, root_box))
         snprintf(text, bytes, "rank %d has grid \"%s\" as %s, rank 0 as %s", me,
                  mine->name, mine_box, root_box);
-    else if (a->blocks.hz.bits != b->blocks.hz.bits ||
-             memcmp(a->blocks.hz.axis, b->blocks.hz.axis,
-                    (size_t)a->blocks.hz.bits) ||
-             a->blocks.block_bits != b->blocks.block_bits ||
-             a->blocks.blocks_per_file != b->blocks.blocks_per_file ||
-             a->order != b->order || mine->levels != root->levels)
-        snprintf(text, bytes,
-                 "rank %d has grid \"%s\" with another template, other blocks "
-                 "or levels than rank 0",
-                 me, mine->name);
+    else if (strcmp(mine_storage, root_storage))
+        snprintf(text, bytes, "rank %d has grid \"%s\" with %s; rank 0 with %s",
+                 me, mine->name, mine_storage, root_storage);
     else
         return 0;
     return 1;

@@ -12,6 +12,7 @@
 struct bm_grid_hz {
     struct bm_hz_blocks blocks;
     bouma_hz_order order;
+    int64_t most_files; /* as counted in the schema's fixed_files */
 };
 
 static inline const struct bm_grid_hz *bm_grid_hz_of(const struct bm_object *o)

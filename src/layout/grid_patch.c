@@ -20,11 +20,14 @@ static int max_levels(const struct bm_tiling *t)
 
 /* What is wrong with the patches, as the end of a sentence, or NULL. */
 static const char *set_patches(struct bm_object *o, struct bm_tiling *t,
-                            const bouma_grid_spec *spec)
+                               const bouma_grid_spec *spec)
 {
     const char *wrong;
     int64_t edge[3];
 
+    if (spec->hz_template || spec->hz_block_bits || spec->hz_blocks_per_file ||
+        spec->hz_order)
+        return "has fields hz_..., which are for BOUMA_LAYOUT_HZ";
     bm_tiling_edges(edge, spec->ndims, spec->shape, spec->patch);
     wrong = bm_tiling_init(t, spec->ndims, spec->shape, edge);
     if (!wrong)

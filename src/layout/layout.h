@@ -265,6 +265,12 @@ static inline int bm_added_piece(const struct bm_object *o, int level)
                                       : -1;
 }
 
+/* The level of a piece, for messages: "level 2, "; or nothing, if pieces are
+ * not levels. */
+#define BM_PIECE_TEXT_BYTES 32
+const char *bm_piece_text(char text[BM_PIECE_TEXT_BYTES],
+                          const struct bm_object *o, int piece);
+
 /* Of objects whose layout has 'chunking': the keys of the chunks that have
  * samples of a level in a box, ascending; *keys is the caller's to drop from
  * the object's memory. BOUMA_OK or ENOMEM. */
@@ -273,6 +279,11 @@ int bm_chunks_select(uint64_t **keys, size_t *count, const struct bm_object *o,
 /* The same keys in ascending order; *keys may become another block of 'a'.
  * BOUMA_OK or ENOMEM. */
 int bm_keys_sort(uint64_t **keys, size_t count, const bouma_allocator *a);
+/* The bytes of a chunk's values, from a piece up to the coarsest; those that
+ * fill it up count. */
+uint64_t bm_chunk_value_bytes(const struct bouma_variable *v,
+                              const struct bm_summary *s, uint64_t key,
+                              int finest);
 /* The smallest box around the samples of a chunk. */
 bouma_box bm_chunk_bounds(const struct bm_object *o, uint64_t key);
 

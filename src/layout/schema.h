@@ -17,6 +17,7 @@ struct bm_schema {
         int count;
     } of_kind[BM_LAST_KIND + 1];   /* the same objects, kind by kind */
     uint32_t defined;              /* variables of all objects */
+    int64_t fixed_files;           /* that layouts may need for the objects */
     struct bouma_variable **by_id; /* [variables], see bm_schema_number() */
     uint32_t variables;
 };

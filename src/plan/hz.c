@@ -78,6 +78,11 @@ static int bad_letter(struct bm_error *error, const char *text, size_t at,
             "the template has a '%c' at position %zu, but the grid has "
             "%d %s: only %s",
             c, at + 1, ndims, ndims == 1 ? "axis" : "axes", allowed[ndims - 1]);
+    if (c == 'X' || c == 'Y' || c == 'Z')
+        return bm_fail(error, BOUMA_EINVAL,
+                       "the template has a '%c' at position %zu: write axes in "
+                       "lower case",
+                       c, at + 1);
     if (c < ' ' || c > '~')
         return bm_fail(
             error, BOUMA_EINVAL,

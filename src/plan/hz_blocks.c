@@ -326,25 +326,34 @@ struct bm_chunking bm_hz_blocks_chunking(const struct bm_hz_blocks *o)
 
 /* ---- all ----------------------------------------------------------------- */
 
-/* Which of all files have chunks. */
+/* Which of all files have chunks: from the first chunk of each to that of the
+ * next, however many are between them. */
 static int number_files(struct bm_hz_blocks *o, int64_t all)
 {
     uint64_t blocks = (uint64_t)1 << (o->hz.bits - o->block_bits);
-    int64_t before = 0;
+    int64_t most = all < o->count ? all : o->count;
+    int has;
 
-    o->start = bm_new_raw(o->a, (size_t)all, sizeof(*o->start));
+    o->start = bm_new_raw(o->a, (size_t)most, sizeof(*o->start));
     if (!o->start)
         return BOUMA_ENOMEM;
-    for (int64_t f = 0; f < all; f++) {
-        uint64_t end = (uint64_t)(f + 1) * (uint64_t)o->blocks_per_file;
-        int has;
-        int64_t to = end < blocks ? count_before(o, end, &has) : o->count;
+    for (int64_t chunk = 0; chunk < o->count;) {
+        uint64_t file =
+            bm_hz_blocks_block(o, chunk) / (uint64_t)o->blocks_per_file;
+        uint64_t end = (file + 1) * (uint64_t)o->blocks_per_file;
 
-        if (to > before)
-            o->start[o->files++] = (uint32_t)f;
-        before = to;
+        o->start[o->files++] = (uint32_t)file;
+        chunk = end < blocks ? count_before(o, end, &has) : o->count;
     }
     return BOUMA_OK;
+}
+
+int64_t bm_hz_blocks_most_files(const struct bm_hz *hz, int block_bits,
+                                int64_t blocks_per_file)
+{
+    int64_t blocks = (int64_t)1 << (hz->bits - block_bits);
+
+    return (blocks - 1) / blocks_per_file + 1;
 }
 
 int bm_hz_blocks_init(struct bm_hz_blocks *o, const bouma_allocator *a,
@@ -352,7 +361,7 @@ int bm_hz_blocks_init(struct bm_hz_blocks *o, const bouma_allocator *a,
                       int block_bits, int64_t blocks_per_file)
 {
     int runs = hz->bits - block_bits;
-    int64_t all = ((((int64_t)1 << runs) - 1) / blocks_per_file) + 1;
+    int64_t all = bm_hz_blocks_most_files(hz, block_bits, blocks_per_file);
 
     memset(o, 0, sizeof(*o));
     o->a = a;

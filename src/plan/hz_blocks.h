@@ -35,6 +35,10 @@ struct bm_hz_blocks {
     const bouma_allocator *a;
 };
 
+/* How many files there are at most, if all blocks have samples. */
+int64_t bm_hz_blocks_most_files(const struct bm_hz *hz, int block_bits,
+                                int64_t blocks_per_file);
+
 /* 'hz' covers the shape. BOUMA_OK, ENOMEM, or ELIMIT (too many files). */
 int bm_hz_blocks_init(struct bm_hz_blocks *o, const bouma_allocator *a,
                       const struct bm_hz *hz, const int64_t shape[3],

@@ -3,7 +3,7 @@
  *
  * 'hz' is the template of what is reordered, 2^bits samples: a whole grid, or
  * a block of it (bm_hz_block_template()). Rows are an array of C order with any
- * strides; the other side is dense. Samples have 1 to 256 bytes; 1, 2, 4, 8,
+ * strides; the other side is dense. Samples have 1 to 4096 bytes; 1, 2, 4, 8,
  * 12, 16 and 24 are fast. The same result on every machine. */
 #ifndef BM_HZ_ORDER_H
 #define BM_HZ_ORDER_H

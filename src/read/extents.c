@@ -63,12 +63,14 @@ static int see_what_is_lost(const struct bouma_step *step, size_t source,
     if (step->sources[source].bytes >= info->file_bytes)
         return BOUMA_OK;
     for (size_t i = 0; i < count && !rc; i++) {
-        char what[96];
+        const struct bm_object *o = extents[i].section->variable->object;
+        char what[96], level[BM_PIECE_TEXT_BYTES] = "its data";
 
+        if (!o->layout->pieces)
+            snprintf(level, sizeof(level), "level %d", extents[i].level);
         snprintf(what, sizeof(what),
-                 "some of level %d (coarser levels and other regions may be "
-                 "left)",
-                 extents[i].level);
+                 "some of %s (coarser levels and other regions may be left)",
+                 level);
         rc = bm_step_source_has(step, source, extents[i].offset,
                                 extents[i].bytes, what, &step->ds->error);
     }
@@ -189,16 +191,17 @@ int bm_extent_damaged(const struct bouma_step *step, size_t source,
                       struct bm_error *error)
 {
     const struct bouma_variable *v = extent->section->variable;
-    char full[1200], where[200];
+    char full[1200], where[200], level[BM_PIECE_TEXT_BYTES];
 
     bm_step_source_name(step, source, full, sizeof(full));
     bm_section_text(where, sizeof(where), extent->section, extent->chunk);
     return bm_fail(error, BOUMA_EFORMAT,
-                   "%s: %s: step %" PRIu64 ", variable \"%s/%s\", level %d, "
+                   "%s: %s: step %" PRIu64 ", variable \"%s/%s\", %s"
                    "%s, at byte %" PRIu64
                    "; coarser levels and other regions can still be read",
                    full, what, step->manifest.step, v->object->name, v->name,
-                   extent->level, where, extent->offset);
+                   bm_piece_text(level, v->object, extent->level), where,
+                   extent->offset);
 }
 
 int bm_extent_check(const struct bouma_step *step, size_t source,

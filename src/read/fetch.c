@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/keyed.h"
+#include "base/search.h"
 #include "read/fetcher.h"
 
 #define BATCH_BYTES ((uint64_t)4 << 20) /* read ahead of decoding */
@@ -14,6 +15,8 @@
 struct batch {
     const struct bm_fetch *fetch;
     uint64_t *keys;   /* of all chunks, ascending */
+    uint8_t *found;   /* [count]: which of them some subfile has */
+    size_t next;      /* that any_inside() looks at */
     uint8_t *wanted;  /* [subfiles], if the layout says in which they are */
     int fine, coarse; /* pieces; fine > coarse: no new ones are needed */
     struct bm_fetcher fetcher;
@@ -75,17 +78,20 @@ static int decode_piece(const struct batch *b, struct bm_decoding *d,
     return rc ? bm_fail(error, rc, "no memory to decode a chunk") : BOUMA_OK;
 }
 
-/* Whether its samples are within the limit. */
+/* Whether its samples are within the limit, and what is decoded to get them. */
 static int check_size(const struct batch *b, const struct bm_decoding *d,
                       struct bm_error *error)
 {
     const struct bouma_variable *v = d->variable;
-    size_t bytes = v->object->layout->sample_bytes(d, d->fine);
+    uint64_t bytes = v->object->layout->sample_bytes(d, d->fine);
+    uint64_t decoded = bm_chunk_value_bytes(v, d->summary, d->key, b->fine);
 
+    bytes = decoded > bytes ? decoded : bytes;
     return bytes > b->fetch->step->ds->store.memory_limit
                ? bm_fail(error, BOUMA_ELIMIT,
-                         "a patch of \"%s/%s\" has %zu bytes of samples, more "
-                         "than the option 'memory_limit' allows",
+                         "a chunk of \"%s/%s\" has %" PRIu64
+                         " bytes of samples, more than the option "
+                         "'memory_limit' allows",
                          v->object->name, v->name, bytes)
                : BOUMA_OK;
 }
@@ -238,14 +244,20 @@ const struct bm_part_info *bm_step_part(const struct bouma_step *step,
     return bm_subfile_info_part(&step->manifest.subfiles[file], variable);
 }
 
-/* Whether some of the chunks lie in the bounds of a subfile's part. */
-static int any_inside(const struct batch *b, const bouma_box *bounds)
+/* Whether some of the chunks lie in the bounds of a subfile's part. Subfiles
+ * have mostly chunks behind those of the subfile before: the search goes on
+ * where it ended there. */
+static int any_inside(struct batch *b, const bouma_box *bounds)
 {
-    for (size_t i = 0; i < b->fetch->count; i++) {
-        bouma_box box = bm_chunk_bounds(b->fetch->variable->object, b->keys[i]);
+    size_t count = b->fetch->count;
+
+    for (size_t n = 0; n < count; n++) {
+        bouma_box box =
+            bm_chunk_bounds(b->fetch->variable->object, b->keys[b->next]);
 
         if (bm_box_inside(&box, bounds))
             return 1;
+        b->next = b->next + 1 < count ? b->next + 1 : 0;
     }
     return 0;
 }
@@ -275,6 +287,22 @@ static int sort_chunks(const struct batch *b, const struct bm_head *head,
     return BOUMA_OK;
 }
 
+/* Mark chunks of a subfile as found: no two subfiles may have the same. */
+static int claim_chunks(struct batch *b, const size_t *chunks, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint64_t key = b->section->keys[chunks[i]];
+        size_t at = 0;
+
+        BM_BISECT(at, b->fetch->count, k, b->keys[k] <= key);
+        if (b->found[at]++)
+            return bm_fail(&b->fetch->step->ds->error, BOUMA_EFORMAT,
+                           "step %" PRIu64 ": a chunk is in two subfiles",
+                           b->fetch->step->manifest.step);
+    }
+    return BOUMA_OK;
+}
+
 /* The chunks of a subfile that are among those wanted, into chunks[*found]. */
 static int find_chunks(struct batch *b, size_t file, size_t *chunks,
                        size_t *found)
@@ -290,7 +318,8 @@ static int find_chunks(struct batch *b, size_t file, size_t *chunks,
     b->section = bm_head_section(&source->head, f->variable->id);
     if (b->section)
         *found = bm_section_common(b->section, b->keys, f->count, chunks);
-    return sort_chunks(b, &source->head, chunks, *found);
+    rc = claim_chunks(b, chunks, *found);
+    return rc ? rc : sort_chunks(b, &source->head, chunks, *found);
 }
 
 /* If the layout says which of the grid's files has a chunk: mark them. Others
@@ -337,11 +366,8 @@ static int fetch_files(struct batch *b, size_t *chunks)
     if (rc || found == f->count)
         return rc;
     return bm_fail(&f->step->ds->error, BOUMA_EFORMAT,
-                   "step %" PRIu64 ": %zu of %zu chunks are in no subfile "
-                   "or in several",
-                   m->step,
-                   found < f->count ? f->count - found : found - f->count,
-                   f->count);
+                   "step %" PRIu64 ": %zu of %zu chunks are in no subfile",
+                   m->step, f->count - found, f->count);
 }
 
 int bm_fetch(const struct bm_fetch *fetch)
@@ -354,18 +380,20 @@ int bm_fetch(const struct bm_fetch *fetch)
 
     fetch->step->open.busy++;
     b.keys = bm_new_raw(a, fetch->count, sizeof(*b.keys));
+    b.found = bm_new(a, fetch->count, sizeof(*b.found));
     if (b.keys && fetch->count)
         memcpy(b.keys, fetch->keys, fetch->count * sizeof(*b.keys));
     b.fine = bm_finest_piece(o, fetch->fine);
     b.coarse = fetch->coarse < o->levels - 1
                    ? bm_finest_piece(o, fetch->coarse + 1) - 1
                    : bm_pieces(o) - 1;
-    rc = chunks && b.keys && !bm_keys_sort(&b.keys, fetch->count, a) &&
-                 !mark_files(&b)
+    rc = chunks && b.keys && b.found &&
+                 !bm_keys_sort(&b.keys, fetch->count, a) && !mark_files(&b)
              ? fetch_files(&b, chunks)
              : no_memory(&b);
     bm_fetcher_release(&b.fetcher);
     bm_drop(a, b.wanted);
+    bm_drop(a, b.found);
     bm_drop(a, b.keys);
     bm_drop(a, chunks);
     fetch->step->open.busy--;

@@ -46,12 +46,19 @@ static int compare_object(struct bouma_dataset *ds,
     int me = ds->comm->rank, rc = BOUMA_OK;
     char text[400];
 
-    if (strcmp(mine->name, root->name) || mine->layout != root->layout)
+    if (strcmp(mine->name, root->name) || mine->kind != root->kind)
         return bm_fail(&ds->error, BOUMA_EMISMATCH,
                        "rank %d defines %s \"%s\" where rank 0 defines %s "
                        "\"%s\"",
                        me, bm_object_kind_name(mine->kind), mine->name,
                        bm_object_kind_name(root->kind), root->name);
+    if (mine->layout != root->layout)
+        return bm_fail(&ds->error, BOUMA_EMISMATCH,
+                       "rank %d defines %s \"%s\" with layout %s, rank 0 with "
+                       "layout %s",
+                       me, bm_object_kind_name(mine->kind), mine->name,
+                       bouma_layout_name((bouma_layout)mine->layout->code),
+                       bouma_layout_name((bouma_layout)root->layout->code));
     if (mine->layout->differs(text, sizeof(text), mine, root, me))
         return bm_fail(&ds->error, BOUMA_EMISMATCH, "%s", text);
     if (mine->count != root->count)

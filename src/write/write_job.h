@@ -33,7 +33,7 @@ enum bm_phase {
     BM_PHASES
 };
 
-/* A chunk of a file that this rank writes, by its index in the stream of all
+/* A chunk of a file that this rank writes, by its offset in the stream of all
  * that this rank gathers. */
 struct bm_arrival {
     uint64_t at;

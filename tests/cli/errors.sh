@@ -100,6 +100,27 @@ refuse 2 "--vary 0: must be above 0" "$BOUMA" plan --ranks 4 \
 expect 0 "$BOUMA" import a.npy --files 3 --into few.bouma
 [[ $err == *"note: --files 3: the step has 1: a patch is never cut"* ]] ||
     complain "it said '$err'"
+refuse 2 "--hz-block-bits 31: 30 is the most" "$BOUMA" import a.npy \
+    --layout hz --hz-block-bits 31 --into x.bouma
+expect 0 "$BOUMA" import a.npy --layout hz --files 3 --into hz.bouma
+[[ $err == *"note: --files has no effect on layout hz"* ]] ||
+    complain "it said '$err'"
+
+# In HZ order, coarse levels are samples with every codec.
+expect 0 "$BOUMA" import a.npy --layout hz --codec wavelet --tolerance 0.5 \
+    --into hz.bouma
+expect 0 "$BOUMA" info hz.bouma
+[[ $out != *averages* && $out != *"BYTES OF LEVEL"* ]] ||
+    complain "it said '$out'"
+
+# Damage is in a block, which need not be one of level 0.
+expect 0 "$BOUMA" import a.npy --layout hz --hz-block-bits 9 --codec raw \
+    --clobber --into hz.bouma
+block=$(echo hz.bouma/steps/00000000/d.0000.*)
+printf '\377\377' | dd of="$block" bs=1 seek=$(($(stat -c %s "$block") / 2)) \
+    conv=notrunc 2>dd.txt
+expect 1 "$BOUMA" verify hz.bouma
+[[ $out == *'variable "grid/a", block '* ]] || complain "it said '$out'"
 
 # Numbers are kept, or the user is told.
 printf 'x,y,id\n1,2,9007199254740993\n3,4,nan\n' >digits.csv
@@ -245,7 +266,8 @@ refuse 2 "there is no step 7" "${read[@]}" grid/a --step 7 -o x.npy
 refuse 2 "there is no step 7" "$BOUMA" info run.bouma --step 7
 refuse 2 "has levels 0 to" "${read[@]}" grid/a --level 20 -o x.npy
 refuse 2 "--level -1" "${read[@]}" grid/a --level -1 -o x.npy
-refuse 2 "not inside the grid" "${read[@]}" grid/a --box 0:25,:,: -o x.npy
+refuse 2 "axis 0 of the box, 0:25, is not inside the grid" "${read[@]}" grid/a \
+    --box 0:25,:,: -o x.npy
 refuse 2 "not inside the grid" "${read[@]}" grid/a --box=-25:,:,: -o x.npy
 refuse 2 "axis 1 of the box, -100:5, is -" "${read[@]}" grid/a \
     --box=:,-100:5,: -o x.npy

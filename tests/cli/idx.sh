@@ -290,6 +290,19 @@ refuse 2 "does not say which timesteps" "$BOUMA" import two_any.idx --into bad.b
 rm -rf y.bouma
 expect 0 "$BOUMA" import two_any.idx --into y.bouma --step 4 --var a
 [[ $(steps) == '[[4,4,["a"]]]' ]] || complain "$(steps)"
+# Timesteps may be listed twice and in any order, and none is visited that is not
+# chosen.
+sed 's/(2,6,2)/(4,6,2) (2,4,1) (2,2,1)/' <<<"$header" >twice.idx
+rm -rf y.bouma
+expect 0 "$BOUMA" import twice.idx --into y.bouma --var a --fill-missing
+[[ $(steps) == '[[2,2,["a"]],[3,3,["a"]],[4,4,["a"]],[6,6,["a"]]]' ]] || complain "$(steps)"
+sed 's/(2,6,2)/(2,9007199254740992,2)/' <<<"$header" >endless.idx
+rm -rf y.bouma
+expect 0 timeout 60 "$BOUMA" import endless.idx --into y.bouma --var a --step ::9000000000000000
+[[ $(steps) == '[[2,2,["a"]]]' ]] || complain "$(steps)"
+rm -rf y.bouma
+expect 0 "$BOUMA" import endless.idx --into y.bouma --var a --step 1:9:2
+[[ $(steps) == '[[2,2,["a"]],[6,6,["a"]]]' ]] || complain "$(steps)"
 # What a header only claims takes no memory.
 sed 's/^3 19 .*/0 1048575 0 1048575 0 1048575/; s/^V012.*/V012012012012012012012012012012012012012012012012012012012012/' \
     <<<"$header" >huge.idx
@@ -344,6 +357,17 @@ expect 0 "$BOUMA" import two.idx --into y.bouma --fill-missing
 [[ $err =~ two.idx:\ ([0-9]+)\ of\ 1836\ samples\ of\ timestep\ 4\ cannot\ be\ read ]] || complain "said $err"
 expect 0 "$BOUMA" read y.bouma grid/a --step 4 -o out.npy
 python "assert (np.load('out.npy') == 0).sum() == ${BASH_REMATCH[1]:-0} // 2"
+
+# However many files are missing, those that are there are read.
+mkdir many
+printf '(version)\n6\n(box)\n0 2047\n(fields)\nv uint8\n(bits)\nV00000000000\n(bitsperblock)\n0\n' >many.idx
+printf '(blocksperfile)\n1\n(filename_template)\n./many/%%04x.bin\n' >>many.idx
+python "import struct; open('many/07ff.bin', 'wb').write(struct.pack('>20I', *[0] * 12, 80, 0, 1, *[0] * 5) + b'\7')"
+refuse 1 "at least 1001 of 2048 samples cannot be read" "$BOUMA" import many.idx --into bad.bouma
+expect 0 "$BOUMA" import many.idx --into many.bouma --fill-missing
+[[ $err == *"2047 of 2048 samples of timestep 0 cannot be read"* ]] || complain "said $err"
+expect 0 "$BOUMA" read many.bouma grid/v --step 0 -o out.npy
+python "assert np.load('out.npy').sum() == 7 and np.load('out.npy')[-1] == 7"
 
 # Blocks that were never written are no error.
 expect 0 "$BOUMA" import "$golden/s3d_partial_rm/s3d_partial_rm.idx" --into s.bouma

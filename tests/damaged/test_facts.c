@@ -250,6 +250,69 @@ static void lies_about_particles_are_named(void)
     }
 }
 
+/* ---- lies of keys -------------------------------------------------------- */
+
+/* Chunk 'i' of a file is said to be another one, under the right checksum. */
+static void rename_chunk(const struct bm_manifest *m, struct bm_section *s,
+                         size_t i, uint64_t key, const struct forge_file *file)
+{
+    s->keys[i] = key;
+    for (int k = 0; k < s->levels; k++) {
+        size_t at = i * (size_t)s->levels + (size_t)k;
+        uint8_t id[16];
+        struct bm_address address = {
+            id, m->step, m->generation.epoch, m->generation.attempt,
+            0,  key,     (uint32_t)k};
+
+        memset(id, 5, sizeof(id));
+        s->hashes[at] =
+            bm_hash_chunk(&address, file->data + s->offsets[at], s->sizes[at]);
+    }
+}
+
+/* The number of all chunks is right, but the second file has the last one of
+ * the first instead of its own first one. */
+static void a_chunk_in_two_files_is_not_taken_for_another(void)
+{
+    struct bm_subfile_info *info;
+    struct bm_source *source;
+    struct forge_file file;
+    struct bm_section *s;
+    struct bm_buffer b;
+    bouma_dataset *ds;
+    bouma_step *open;
+    struct forge f;
+    uint8_t hash[16];
+    char name[96];
+
+    forge_begin(&f, BOUMA_ORDER_LEVEL, FORGE_GRID);
+    REQUIRE(!bouma_dataset_open(&ds, FORGE_PATH, &f.options));
+    REQUIRE(!bouma_step_open(&open, ds, STEP));
+    REQUIRE(!bm_step_source(open, 1, &source));
+    forge_name_subfile(name, STEP, 1);
+    forge_load(&f, &file, name);
+    s = &source->head.sections[0];
+    rename_chunk(&open->manifest, s, 0, s->keys[0] - 1, &file);
+    bm_buffer_init(&b, bm_allocator_default());
+    bm_head_encode(&b, &source->head, &open->schema, f.options.id, hash);
+    REQUIRE(!b.failed && b.size == forge_head_bytes(&file));
+    memcpy(file.data, b.data, b.size);
+    memcpy(file.data + file.bytes - b.size, b.data, b.size);
+    forge_save(&f, file.name, file.data, file.bytes);
+    info = &open->manifest.subfiles[1];
+    memcpy(info->head_hash, hash, 16);
+    info->parts[0].bounds = (bouma_box){{0, 0, 0}, {1, FORGE_EDGE, FORGE_EDGE}};
+    save_manifest(&f, &open->manifest);
+    bouma_step_free(open);
+    bouma_dataset_free(ds);
+    CHECK_EQ(forge_read(&f, STEP, 0), BOUMA_EFORMAT);
+    CHECK_EQ(forge_read(&f, STEP, 2), BOUMA_EFORMAT);
+    is_named(&f, "keys");
+    bm_buffer_release(&b);
+    free(file.data);
+    forge_end(&f);
+}
+
 /* ---- lies of the index, which is a cache: notes ---------------------------
  */
 
@@ -284,6 +347,7 @@ int main(void)
     lies_of_the_manifest_are_named();
     lies_of_a_head_are_named();
     lies_about_particles_are_named();
+    a_chunk_in_two_files_is_not_taken_for_another();
     lies_of_the_index_are_noted();
     return check_result();
 }

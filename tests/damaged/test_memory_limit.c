@@ -33,24 +33,33 @@ static void release(void *user, void *block)
 static double zeros[ROWS][COLUMNS];
 
 /* 4 MiB of zeros in one patch: a few hundred bytes with zstd. */
-static void write_bomb(const bouma_options *options)
+static const bouma_grid_spec large = {.size = sizeof(large),
+                                      .ndims = 2,
+                                      .shape = {ROWS, COLUMNS},
+                                      .patch = {ROWS, COLUMNS},
+                                      .levels = 2};
+/* Four samples, in a block along the curve that is filled up to as many. */
+static const bouma_grid_spec filled = {.size = sizeof(filled),
+                                       .ndims = 2,
+                                       .shape = {2, 2},
+                                       .layout = BOUMA_LAYOUT_HZ,
+                                       .hz_template = "yxyxyxyxyxyxyxyxyxx",
+                                       .hz_block_bits = 19,
+                                       .hz_order = BOUMA_HZ_CURVE};
+
+static void write_bomb(const bouma_options *options,
+                       const bouma_grid_spec *shape)
 {
-    bouma_grid_spec shape = {.size = sizeof(shape),
-                             .ndims = 2,
-                             .shape = {ROWS, COLUMNS},
-                             .patch = {ROWS, COLUMNS},
-                             .levels = 2};
     bouma_variable_spec kind = {.size = sizeof(kind), .type = BOUMA_F64};
-    bouma_box all = {.hi = {ROWS, COLUMNS}};
     bouma_dataset *ds;
     bouma_variable *v;
     bouma_grid *g;
 
     REQUIRE(!bouma_dataset_create(&ds, PATH, options));
-    REQUIRE(!bouma_grid_define(&g, ds, "g", &shape));
+    REQUIRE(!bouma_grid_define(&g, ds, "g", shape));
     REQUIRE(!bouma_variable_define(&v, g, "v", &kind));
     REQUIRE(!bouma_step_begin(ds, 0, 0));
-    REQUIRE(!bouma_variable_put(v, &all, zeros, NULL));
+    REQUIRE(!bouma_variable_put(v, NULL, zeros, NULL));
     REQUIRE(!bouma_step_end(ds, NULL));
     REQUIRE(!bouma_dataset_close(ds));
     bouma_dataset_free(ds);
@@ -189,15 +198,22 @@ int main(void)
     REQUIRE(io);
     bouma_options_init(&options, sizeof(options));
     options.io = io;
-    write_bomb(&options);
     write_many(&options);
-    options.allocator = &allocator;
-    options.memory_limit = LIMIT;
-    a_read_keeps_to_the_limit(&options);
-    CHECK(largest <= LIMIT);
-    largest = 0;
-    verify_and_repair_keep_to_the_limit(&options);
-    CHECK(largest <= LIMIT);
+    for (int i = 0; i < 2; i++) {
+        options.allocator = NULL;
+        options.memory_limit = 0;
+        options.clobber = i;
+        write_bomb(&options, i ? &filled : &large);
+        options.clobber = 0;
+        options.allocator = &allocator;
+        options.memory_limit = LIMIT;
+        largest = 0;
+        a_read_keeps_to_the_limit(&options);
+        CHECK(largest <= LIMIT);
+        largest = 0;
+        verify_and_repair_keep_to_the_limit(&options);
+        CHECK(largest <= LIMIT);
+    }
     if (largest <= LIMIT)
         threads_together_keep_to_the_limit(&options);
     CHECK(largest <= LIMIT);

@@ -185,6 +185,34 @@ static void an_extra_variable_is_told(struct ranks *ranks)
     }
 }
 
+/* Another layout; another template, or other blocks, of HZ order. */
+static void a_grid_stored_otherwise_is_told(struct ranks *ranks)
+{
+    static const char *const words[3] = {"with layout hz, rank 0 with layout "
+                                         "patch",
+                                         "template xy", "blocks of 2^5, "};
+
+    for (int i = 0; i < 3; i++) {
+        bouma_grid_spec spec = {
+            .size = sizeof(spec), .ndims = 2, .shape = {N, N}};
+        struct setting s;
+        bouma_grid *g;
+
+        set_up(&s, ranks, NULL);
+        if (s.last || i > 0)
+            spec.layout = BOUMA_LAYOUT_HZ;
+        if (s.last && i == 1)
+            spec.hz_template = "xyxyxyxyxyxyxyxy";
+        if (i == 2)
+            spec.hz_block_bits = s.last ? 5 : 6;
+        CHECK_EQ(bouma_grid_define(&g, s.ds, "h", &spec), BOUMA_OK);
+        if (ranks->size > 1)
+            check_failure(&s, end_with_slabs(&s, 0, 0), BOUMA_EMISMATCH,
+                          words[i]);
+        end_for_good(&s);
+    }
+}
+
 static void an_extra_grid_or_another_shape_is_told(struct ranks *ranks)
 {
     for (int extra = 0; extra < 2; extra++) {
@@ -576,6 +604,7 @@ int main(int argc, char **argv)
 
     ranks_init(&ranks, &argc, &argv);
     a_type_that_differs_is_told(&ranks);
+    a_grid_stored_otherwise_is_told(&ranks);
     an_extra_variable_is_told(&ranks);
     an_extra_grid_or_another_shape_is_told(&ranks);
     another_step_or_time_is_told(&ranks);

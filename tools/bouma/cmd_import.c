@@ -114,17 +114,18 @@ static const struct option_spec options[] = {
              "over the whole grid"},
     {.name = "hz-template",
      .scope = FOR_GRIDS,
-     .argument = "ZYX...",
-     .help = "layout hz: the axis that each split halves, the coarsest first; "
-             "default: the longest first"},
+     .argument = "TEMPLATE",
+     .help = "layout hz: the axis that each split halves, such as zyxzyx, the "
+             "coarsest split first; default: always the longest axis"},
     {.name = "hz-block-bits",
      .scope = FOR_GRIDS,
      .argument = "B",
-     .help = "layout hz: blocks have 2^B samples; default: 15"},
+     .help = "layout hz: blocks have 2^B samples; default: 15, less for a "
+             "smaller grid"},
     {.name = "hz-blocks-per-file",
      .scope = FOR_GRIDS,
      .argument = "N",
-     .help = "layout hz: blocks in a file; default: 512"},
+     .help = "layout hz: blocks of each variable in a file; default: 512"},
     {.name = "hz-order",
      .scope = FOR_GRIDS,
      .argument = "ORDER",
@@ -199,9 +200,8 @@ const struct command cmd_import = {
         "\n"
         "Coarse levels are subsamples of level 0, with the same tolerance. "
         "With the codec\n"
-        "wavelet they are averages, and the tolerance holds at level 0 only, "
-        "unless the layout\n"
-        "is hz.\n",
+        "wavelet (and layout patch) they are averages, and the tolerance holds "
+        "at level 0 only.\n",
     .options = options,
     .imports = true,
     .takes = BOUMA_OPTION_STEPS,

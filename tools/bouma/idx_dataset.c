@@ -11,7 +11,7 @@
 
 #include "read_idx_block.h"
 
-/* Files that are missing one after the other, after which it is enough. */
+/* Files that cannot be read, after which it is enough. */
 enum { MOST_LOST_FILES = 1000 };
 
 /* The file that the last block was in. */
@@ -209,7 +209,7 @@ static int visit_block(void *user, uint64_t number)
     } else if (visit->data) {
         unpack(visit, number, block.row_major);
     }
-    tally->stopped = visit->lost_files > MOST_LOST_FILES;
+    tally->stopped = !tally->fill && visit->lost_files > MOST_LOST_FILES;
     return tally->stopped;
 }
 

@@ -18,6 +18,7 @@ struct idx_dataset {
 
 /* How many samples were looked for, and what became of them. */
 struct idx_tally {
+    bool fill; /* told by the caller: go on, however many are lost */
     uint64_t samples;
     uint64_t absent;  /* in a block that was never written */
     uint64_t lost;    /* in one that cannot be read */

@@ -204,7 +204,7 @@ static int write_step(struct import *import, struct context *ctx)
     if (status)
         return import_target_failed(&import->target, ctx, status);
     import_target_tell(&import->target, ctx);
-    if (import->step_count++ == 0)
+    if (import->step_count++ == 0 && request->grid.layout != BOUMA_LAYOUT_HZ)
         import_target_tell_files(ctx, request, &out->record,
                                  "a patch is never cut; --patch makes smaller "
                                  "ones");

@@ -1,7 +1,6 @@
 /* import_request.c -- what a call of `bouma import` asks for. */
 #include "import_request.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -177,18 +176,31 @@ static int read_hz(struct import_request *request, struct context *ctx)
         rc = arguments_choice(args, ctx, "hz-order", &order);
     if (!rc && bits > 30)
         rc = context_fail(ctx, CALL_AT_FAULT,
-                          "--hz-block-bits %" PRId64 ": must be at most 30",
-                          bits);
+                          "--hz-block-bits %lld: 30 is the most",
+                          (long long)bits);
     if (!rc && blocks > INT32_MAX)
-        rc =
-            context_fail(ctx, CALL_AT_FAULT,
-                         "--hz-blocks-per-file %" PRId64 ": must be at most %d",
-                         blocks, INT32_MAX);
+        rc = context_fail(ctx, CALL_AT_FAULT,
+                          "--hz-blocks-per-file %lld: %d is the most",
+                          (long long)blocks, INT32_MAX);
     grid->hz_block_bits = (int)bits;
     grid->hz_blocks_per_file = (int)blocks;
     grid->hz_order = bouma_hz_order_parse(order);
     grid->hz_template = arguments_text(args, "hz-template");
     return rc;
+}
+
+/* Options that choose files; but with layout hz, blocks do. */
+static void tell_files(const struct import_request *request,
+                       const struct context *ctx)
+{
+    static const char *const names[] = {"files", "file-size", "assign"};
+
+    for (int i = 0; i < 3; i++)
+        if (arguments_has(request->args, names[i]))
+            context_note(ctx,
+                         "--%s has no effect on layout hz: "
+                         "--hz-blocks-per-file sets the size of files",
+                         names[i]);
 }
 
 static int read_layout(struct import_request *request, struct context *ctx)
@@ -199,12 +211,14 @@ static int read_layout(struct import_request *request, struct context *ctx)
     int rc = arguments_choice(request->args, ctx, "layout", &layout);
 
     request->grid.layout = bouma_layout_parse(layout);
-    if (!rc && request->grid.layout == BOUMA_LAYOUT_HZ)
-        return arguments_text(request->args, "patch")
-                   ? context_fail(ctx, CALL_AT_FAULT,
-                                  "--patch is for --layout patch; blocks of hz "
-                                  "have --hz-block-bits")
-                   : read_hz(request, ctx);
+    if (!rc && request->grid.layout == BOUMA_LAYOUT_HZ) {
+        if (arguments_text(request->args, "patch"))
+            return context_fail(ctx, CALL_AT_FAULT,
+                                "--patch is for --layout patch; blocks of hz "
+                                "have --hz-block-bits");
+        tell_files(request, ctx);
+        return read_hz(request, ctx);
+    }
     for (size_t i = 0; i < sizeof(others) / sizeof(*others) && !rc; i++)
         if (arguments_text(request->args, others[i]))
             rc = context_fail(ctx, CALL_AT_FAULT, "--%s needs --layout hz",

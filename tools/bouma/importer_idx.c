@@ -285,7 +285,7 @@ static void tell_holes(const struct grid_series *series, struct context *ctx,
 static int check_idx(struct grid_series *series, struct context *ctx)
 {
     const struct state *state = series->state;
-    struct idx_tally tally = {0};
+    struct idx_tally tally = {.fill = state->fill};
     struct idx_part part;
     int rc;
 
@@ -324,7 +324,8 @@ static int load_source(struct grid_series *series, struct context *ctx, int i,
 static int load_idx(struct grid_series *series, struct context *ctx,
                     size_t step)
 {
-    struct idx_tally tally = {0};
+    const struct state *state = series->state;
+    struct idx_tally tally = {.fill = state->fill};
     char why[64];
     int rc = DONE;
 
@@ -332,7 +333,7 @@ static int load_idx(struct grid_series *series, struct context *ctx,
         rc = load_source(series, ctx, i, step, &tally);
     rc = context_agree(ctx, rc);
     if (!rc)
-        rc = judge(series->state, ctx, &tally);
+        rc = judge(state, ctx, &tally);
     snprintf(why, sizeof(why), "of timestep %lld cannot be read",
              (long long)series->steps[step]);
     if (!rc)

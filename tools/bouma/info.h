@@ -33,7 +33,8 @@ struct info_variables {
     bouma_variable *(*at)(void *of, int i);
     void *of;
     int count, levels;
-    bool hz; /* in HZ order: coarse levels are samples, of some of the blocks */
+    bool hz; /* in HZ order: coarse levels are samples with every codec, and
+                the bytes of a level are not on record */
 };
 int info_print_variables(const struct info_variables *variables,
                          struct context *ctx);

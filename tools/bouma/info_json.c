@@ -49,8 +49,8 @@ static json_t *level_bytes_json(const bouma_variable *variable, int levels)
     return list;
 }
 
-/* Of a grid in HZ order, a level takes some of the blocks; how many bytes these
- * have is not known here. */
+/* In HZ order, coarse levels are samples with every codec, and the bytes of a
+ * level are not on record. */
 static json_t *variable_json(bouma_variable *variable, int levels, bool hz)
 {
     json_t *object = json_object();

@@ -69,12 +69,12 @@ static void print_cost(const bouma_step_details *details)
     if (record->predicted)
         printf("           predicted by the last step; %s were larger\n",
                format_count(text, (uint64_t)record->misfits, "chunk"));
-    printf("  ranks    %" PRId64 ", moved %s between them, and %s to the "
-           "writers\n",
+    printf("  ranks    %" PRId64 ", moved %s between them in %s,\n",
            record->ranks, format_bytes(text, record->moved_bytes),
-           format_bytes(other, record->shipped_bytes));
-    printf("           in %s, and %s; patches of a rank: %" PRId64 " at most\n",
-           format_count(text, record->moved_messages, "message"),
+           format_count(other, record->moved_messages, "message"));
+    printf("           and %s to the writers in %s; patches of a rank: %" PRId64
+           " at most\n",
+           format_bytes(text, record->shipped_bytes),
            format_count(other, record->shipped_messages, "message"),
            record->most_patches);
     printf("  seconds  describe %.3g, plan %.3g, distribute %.3g, shape %.3g, "

@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -143,6 +144,28 @@ static void not_a_box(char *message, size_t bytes, const char *text, int ndims,
              text, ndims, ndims == 1 ? "axis" : "axes", form);
 }
 
+struct axis {
+    int number;
+    int64_t lo, hi, extent;
+};
+
+/* An axis of a box, of which the user wrote 'text'. What ends that count back
+ * come to is told. */
+static void bad_range(char *message, size_t bytes, int length, const char *text,
+                      struct axis a)
+{
+    char means[80] = "";
+
+    if (memchr(text, '-', (size_t)length))
+        snprintf(means, sizeof(means), "is %" PRId64 ":%" PRId64 ", which ",
+                 a.lo, a.hi);
+    snprintf(message, bytes,
+             "axis %d of the box, %.*s, %sis %s; the grid has samples "
+             "0:%" PRId64 " there",
+             a.number, length, text, means,
+             a.lo >= a.hi ? "empty" : "not inside the grid", a.extent);
+}
+
 bool parse_box(const char *text, int ndims, const int64_t *shape,
                bouma_box *out, char *message, size_t bytes)
 {
@@ -163,12 +186,8 @@ bool parse_box(const char *text, int ndims, const int64_t *shape,
             !scan_end(&c, shape[axis], shape[axis], &hi))
             break;
         if (lo < 0 || hi > shape[axis] || lo >= hi) {
-            snprintf(message, bytes,
-                     "axis %d of the box, %.*s, is %lld:%lld, which is %s; the "
-                     "grid has samples 0:%lld there",
-                     axis, (int)(c - start), start, (long long)lo,
-                     (long long)hi, lo >= hi ? "empty" : "not inside the grid",
-                     (long long)shape[axis]);
+            bad_range(message, bytes, (int)(c - start), start,
+                      (struct axis){axis, lo, hi, shape[axis]});
             return false;
         }
         out->lo[axis] = lo;

@@ -206,20 +206,29 @@ static size_t zfp_room(const struct idx_header *header,
     return parts * ((planes * (2 * values + 1) + 64) / 8 + 1) + 64;
 }
 
+/* The first block to whose region so many splits lead. */
+static uint64_t first_block(const struct idx_order *order, int depth)
+{
+    return ((uint64_t)1 << depth) - (order->full ? 1 : 0);
+}
+
 /* Blocks of other levels have other edges. */
 uint64_t idx_block_memory(const struct idx_header *header, size_t field)
 {
-    uint64_t bytes = 2 * (uint64_t)idx_block_bytes(header, field), most = 0;
-    int depths = header->order.bits - header->order.block_bits;
+    const struct idx_order *order = &header->order;
+    uint64_t bytes = 2 * (uint64_t)idx_block_bytes(header, field), most;
+    int end = order->bits - order->block_bits + (order->full ? 1 : 0);
     struct idx_place place = {.field = field};
 
     if (header->fields[field].codec != IDX_ZFP)
         return bytes;
-    for (int depth = 0; depth < depths; depth++) {
-        uint64_t room = zfp_room(header, &place);
+    most = zfp_room(header, &place);
+    for (int depth = 0; depth < end; depth++) {
+        uint64_t room;
 
+        place.block = first_block(order, depth);
+        room = zfp_room(header, &place);
         most = room > most ? room : most;
-        place.block = (uint64_t)1 << depth;
     }
     return bytes + most;
 }

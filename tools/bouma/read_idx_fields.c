@@ -9,7 +9,7 @@
 #include "number_text.h"
 #include "read_idx_parse.h"
 
-enum { MOST_FIELDS = 4096 };
+enum { MOST_FIELDS = 4096, MOST_ZFP = 100 /* characters */ };
 
 static int shown(struct piece text)
 {
@@ -140,7 +140,7 @@ static void set_zfp(struct idx_zfp *out, struct piece text)
         out->mode = IDX_REVERSIBLE;
         return;
     }
-    for (size_t i = 5; i + 1 < text.length; i++) {
+    for (size_t i = 5; i + 1 < text.length && text.length <= MOST_ZFP; i++) {
         struct piece encode = {text.at + 4, i - 4};
         struct piece decode = {text.at + i + 1, text.length - i - 1};
         struct idx_zfp other;

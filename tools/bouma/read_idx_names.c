@@ -81,18 +81,29 @@ static bool read_step(struct idx_parser *parser, struct piece word,
     return true;
 }
 
+/* Room for one more range: it doubles at powers of two. */
+static bool grow_steps(struct idx_header *out)
+{
+    size_t count = out->step_count;
+    struct step_range *steps = out->steps;
+
+    if (count & (count - 1))
+        return true;
+    steps = realloc(steps, (count ? 2 * count : 1) * sizeof(*steps));
+    if (steps)
+        out->steps = steps;
+    return steps;
+}
+
 bool idx_add_steps(struct idx_parser *parser, struct piece first,
                    struct piece last, struct piece step)
 {
     struct idx_header *out = parser->out;
-    struct step_range *steps =
-        realloc(out->steps, (out->step_count + 1) * sizeof(*steps));
     struct step_range *range;
 
-    if (!steps)
+    if (!grow_steps(out))
         return idx_refuse(parser, "there is no memory");
-    out->steps = steps;
-    range = &steps[out->step_count];
+    range = &out->steps[out->step_count];
     if (!read_step(parser, first, 0, &range->first) ||
         !read_step(parser, last, 0, &range->last) ||
         !read_step(parser, step, 1, &range->step))

@@ -100,30 +100,54 @@ static bool parse_choice(const struct step_list *list, const char *text,
     return ok;
 }
 
-/* Into *out, if it is not NULL; counts all. */
+/* Into *out, if it is not NULL; counts all, or more than MOST_STEPS. */
 static size_t collect(const struct step_list *list, const struct choice *choice,
                       int64_t *out)
 {
-    uint64_t met = 0;
+    uint64_t each = (uint64_t)choice->each, skip = 0; /* before the next one */
     size_t count = 0;
 
-    for (size_t k = 0; k < list->count; k++) {
+    for (size_t k = 0; k < list->count && count <= MOST_STEPS; k++) {
         const struct step_range *range = &list->ranges[k];
-        int64_t n = range->first;
+        int64_t n = range->first, last = range->last;
+        uint64_t left;
 
-        if (choice->first > range->last)
+        last = last < choice->end ? last : choice->end - 1;
+        if (choice->first > range->last || last < n)
             continue;
         if (choice->first > n)
             n += ((choice->first - n - 1) / range->step + 1) * range->step;
-        for (; n <= range->last && n < choice->end && count <= MOST_STEPS;
-             n += range->step)
-            if (met++ % (uint64_t)choice->each == 0) {
-                if (out)
-                    out[count] = n;
-                count++;
-            }
+        if (n > last)
+            continue;
+        left = (uint64_t)(last - n) / (uint64_t)range->step + 1;
+        for (; skip < left && count <= MOST_STEPS; left -= skip, skip = each) {
+            n += (int64_t)skip * range->step;
+            if (out)
+                out[count] = n;
+            count++;
+        }
+        skip -= left;
     }
     return count;
+}
+
+static int compare(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Ranges may overlap, and be in any order: ascending, each step once. */
+static size_t sort_steps(int64_t *steps, size_t count)
+{
+    size_t n = 0;
+
+    qsort(steps, count, sizeof(*steps), compare);
+    for (size_t i = 0; i < count; i++)
+        if (n == 0 || steps[n - 1] != steps[i])
+            steps[n++] = steps[i];
+    return n;
 }
 
 int step_choice(int64_t **out, size_t *count, struct context *ctx,
@@ -164,5 +188,6 @@ int step_choice(int64_t **out, size_t *count, struct context *ctx,
     if (!*out)
         return context_fail_memory(ctx);
     collect(&known, &choice, *out);
+    *count = sort_steps(*out, *count);
     return DONE;
 }

@@ -478,6 +478,31 @@ static void specs_of_other_versions_are_refused(void)
     bouma_dataset_free(w.ds);
 }
 
+/* Fields of one layout are not ignored with another. */
+static void fields_of_other_layouts_are_refused(void)
+{
+    bouma_grid_spec fields[5];
+    struct writer w;
+    bouma_grid *grid;
+
+    for (int i = 0; i < 5; i++)
+        fields[i] = (bouma_grid_spec){
+            .size = sizeof(*fields), .ndims = 1, .shape = {8}};
+    fields[0].hz_template = "xxx";
+    fields[1].hz_block_bits = 2;
+    fields[2].hz_blocks_per_file = 2;
+    fields[3].hz_order = BOUMA_HZ_ROWS;
+    fields[4].layout = BOUMA_LAYOUT_HZ;
+    fields[4].patch[0] = 4;
+    begin_writing(&w, "fields");
+    for (int i = 0; i < 4; i++)
+        CHECK_FAILS(w.ds, bouma_grid_define(&grid, w.ds, "hz", &fields[i]),
+                    BOUMA_EINVAL, "which are for BOUMA_LAYOUT_HZ");
+    CHECK_FAILS(w.ds, bouma_grid_define(&grid, w.ds, "hz", &fields[4]),
+                BOUMA_EINVAL, "which has no patches");
+    bouma_dataset_free(w.ds);
+}
+
 /* ---- files -------------------------------------------------------------- */
 
 /* Change two bytes of a file, mend its checksum, and put it back. */
@@ -600,6 +625,7 @@ int main(void)
     steps_have_numbers_from_zero();
     levels_and_boxes_that_are_not_there_are_told();
     specs_of_other_versions_are_refused();
+    fields_of_other_layouts_are_refused();
     a_newer_format_is_refused();
     a_lost_file_dataset_is_told();
     a_pointer_for_the_handle_is_needed();

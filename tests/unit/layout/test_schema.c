@@ -266,6 +266,38 @@ static void there_are_limits_to_numbers(void)
     bm_schema_release(&s);
 }
 
+/* Layouts that number their files: 2^20 are the most, of all grids together. */
+static void all_grids_share_the_files_of_a_step(void)
+{
+    bouma_grid_spec half = {.size = sizeof(half),
+                            .ndims = 1,
+                            .shape = {1 << 20},
+                            .layout = BOUMA_LAYOUT_HZ,
+                            .hz_block_bits = 1,
+                            .hz_blocks_per_file = 1};
+    bouma_grid_spec one = {.size = sizeof(one),
+                           .ndims = 1,
+                           .shape = {4},
+                           .layout = BOUMA_LAYOUT_HZ};
+    struct bm_error error = {0};
+    struct bm_object *g;
+    struct bm_schema s;
+
+    bm_schema_init(&s, bm_allocator_default(), &error);
+    REQUIRE(!bm_schema_add_grid(&s, &g, "a", &half));
+    REQUIRE(!bm_schema_add_grid(&s, &g, "b", &half));
+    CHECK_EQ(bm_schema_add_grid(&s, &g, "c", &one), BOUMA_EINVAL);
+    CHECK_TEXT(error.text, "\"c\" and those before it would need more than");
+    bm_error_clear(&error);
+    bm_schema_remove_last(&s);
+    CHECK_EQ(bm_schema_add_grid(&s, &g, "c", &one), BOUMA_OK);
+    half.shape[0] *= 8;
+    CHECK_EQ(bm_schema_add_grid(&s, &g, "d", &half), BOUMA_EINVAL);
+    CHECK_EQ(s.fixed_files, ((int64_t)1 << 19) + 1);
+    bm_schema_release(&s);
+    CHECK_EQ(s.fixed_files, 0);
+}
+
 static void names_are_utf8(void)
 {
     static const char *const good[] = {"a",
@@ -371,6 +403,7 @@ int main(void)
     defaults_are_those_of_the_manual();
     wrong_variables_are_refused_with_a_reason();
     there_are_limits_to_numbers();
+    all_grids_share_the_files_of_a_step();
     names_are_utf8();
     attributes_are_set_and_replaced();
     two_attributes_of_one_name_are_damage();

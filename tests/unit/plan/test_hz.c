@@ -237,8 +237,9 @@ static void bad_templates_are_told_apart(void)
 
     check_refused("zyqzyx", 3, 4,
                   "the template has a 'q' at position 3: axes are x, y and z");
-    check_refused("yX", 2, 2,
-                  "the template has a 'X' at position 2: axes are x and y");
+    check_refused(
+        "yX", 2, 2,
+        "the template has a 'X' at position 2: write axes in lower case");
     check_refused("x x", 1, 2,
                   "the template has a ' ' at position 2: axes are x");
     check_refused("x\xc3\xa9", 1, 2,

@@ -229,9 +229,41 @@ static void large_grids(void)
     bm_hz_blocks_release(&o);
 }
 
+static void *little(void *user, void *block, size_t bytes)
+{
+    (void)user;
+    return bytes <= 1024 ? realloc(block, bytes) : NULL;
+}
+
+static void release(void *user, void *block)
+{
+    (void)user;
+    free(block);
+}
+
+/* A domain of few samples is in few files, though its template has room for a
+ * million: their table has no more entries than chunks. */
+static void small_grid_of_large_template(void)
+{
+    const bouma_allocator a = {.resize = little, .release = release};
+    const int64_t shape[3] = {2, 2, 3};
+    struct bm_hz_blocks o;
+    struct bm_hz hz;
+    char text[64] = "";
+
+    for (int i = 0; i < 51; i++)
+        text[i] = "zyx"[i % 3];
+    hz = template_of(text);
+    REQUIRE(!bm_hz_blocks_init(&o, &a, &hz, shape, 1, (int64_t)1 << 30));
+    CHECK(o.count <= 12);
+    CHECK(o.files > 1 && o.files <= o.count);
+    bm_hz_blocks_release(&o);
+}
+
 int main(void)
 {
     random_grids();
     large_grids();
+    small_grid_of_large_template();
     return check_result();
 }

@@ -1,6 +1,8 @@
-/* test_read_idx.c -- IDX: names of files, and where samples are in blocks. */
+/* test_read_idx.c -- IDX: names of files, where samples are in blocks, and what
+ * memory these take. */
 #include "check.h"
 #include "read_idx.h"
+#include "read_idx_block.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -142,9 +144,43 @@ static void boxes_are_put_together_from_blocks(void)
     }
 }
 
+/* ---- memory -------------------------------------------------------------- */
+
+/* zfp takes 4 x 4 values at a time, also of those that have fewer. */
+static void memory_is_for_the_largest_of_all_blocks(void)
+{
+    static const char *const masks[] = {"V0101", "V000111", "V111000",
+                                        "F000111"};
+
+    for (int i = 0; i < 4 * 4; i++) {
+        struct idx_message message = {""};
+        struct idx_header header;
+        uint64_t memory;
+        char text[256];
+
+        snprintf(text, sizeof(text),
+                 "(version)\n6\n(box)\n0 3 0 3\n(fields)\n"
+                 "v float64 default_compression(zfp)\n(bits)\n%s\n"
+                 "(bitsperblock)\n%d\n(blocksperfile)\n4\n",
+                 masks[i / 4], i % 4 + 1);
+        REQUIRE(idx_parse(&header, text, strlen(text), &message));
+        memory = idx_block_memory(&header, 0) - 2 * idx_block_bytes(&header, 0);
+        for (uint64_t b = 0; b < idx_order_blocks(&header.order); b++) {
+            struct idx_lattice of = idx_order_lattice(&header.order, b);
+            uint64_t parts = 1;
+
+            for (int axis = 0; axis < 3; axis++)
+                parts *= (((uint64_t)1 << of.count[axis]) + 3) / 4;
+            CHECK(memory >= parts * 16 * sizeof(double));
+        }
+        idx_release(&header);
+    }
+}
+
 int main(void)
 {
     files_are_named_by_their_first_block();
     boxes_are_put_together_from_blocks();
+    memory_is_for_the_largest_of_all_blocks();
     return check_result();
 }
