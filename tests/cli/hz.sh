@@ -39,7 +39,7 @@ wrong()
 hz=(--layout hz)
 wrong "grid \"grid\": the template has a 'q' at position 4: axes are x, y and z" \
     cube.npy "${hz[@]}" --hz-template zyxq
-wrong "grid \"grid\": the template has a 'Z' at position 1: axes are x, y and z" \
+wrong "grid \"grid\": the template has a 'Z' at position 1: write axes in lower case" \
     cube.npy "${hz[@]}" --hz-template Zyx
 wrong 'grid "grid": the template has byte 0x09 at position 3: axes are x and y' \
     plane.npy "${hz[@]}" --hz-template $'yx\tx'
@@ -57,10 +57,10 @@ wrong 'grid "grid" has blocks of 2^14 samples, more than the 2^13 that its templ
     cube.npy "${hz[@]}" --hz-block-bits 14
 wrong '--hz-block-bits 0: must be a whole number of at least 1' \
     cube.npy "${hz[@]}" --hz-block-bits 0
-wrong '--hz-block-bits 31: must be at most 30' cube.npy "${hz[@]}" --hz-block-bits 31
+wrong '--hz-block-bits 31: 30 is the most' cube.npy "${hz[@]}" --hz-block-bits 31
 wrong '--hz-blocks-per-file -1: must be a whole number of at least 1' \
     cube.npy "${hz[@]}" --hz-blocks-per-file=-1
-wrong '--hz-blocks-per-file 2147483648: must be at most 2147483647' \
+wrong '--hz-blocks-per-file 2147483648: 2147483647 is the most' \
     cube.npy "${hz[@]}" --hz-blocks-per-file 2147483648
 wrong '--hz-order z: must be one of rows|hz' cube.npy "${hz[@]}" --hz-order z
 wrong '--layout tree: must be one of patch|hz' cube.npy --layout tree

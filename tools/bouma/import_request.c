@@ -1,7 +1,6 @@
 /* import_request.c -- what a call of `bouma import` asks for. */
 #include "import_request.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -177,13 +176,12 @@ static int read_hz(struct import_request *request, struct context *ctx)
         rc = arguments_choice(args, ctx, "hz-order", &order);
     if (!rc && bits > 30)
         rc = context_fail(ctx, CALL_AT_FAULT,
-                          "--hz-block-bits %" PRId64 ": must be at most 30",
-                          bits);
+                          "--hz-block-bits %lld: 30 is the most",
+                          (long long)bits);
     if (!rc && blocks > INT32_MAX)
-        rc =
-            context_fail(ctx, CALL_AT_FAULT,
-                         "--hz-blocks-per-file %" PRId64 ": must be at most %d",
-                         blocks, INT32_MAX);
+        rc = context_fail(ctx, CALL_AT_FAULT,
+                          "--hz-blocks-per-file %lld: %d is the most",
+                          (long long)blocks, INT32_MAX);
     grid->hz_block_bits = (int)bits;
     grid->hz_blocks_per_file = (int)blocks;
     grid->hz_order = bouma_hz_order_parse(order);
