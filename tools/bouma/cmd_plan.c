@@ -50,7 +50,7 @@ static const struct option_spec options[] = {
     {.name = "output",
      .letter = 'o',
      .argument = "OUT.png",
-     .help = "a picture of patches, files and their sizes"},
+     .help = "a picture of patches, files, their sizes and writers"},
     {0}};
 
 /* A request. */

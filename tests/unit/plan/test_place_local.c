@@ -133,6 +133,43 @@ static void files_have_writers_of_their_own_while_ranks_are_free(void)
         }
 }
 
+/* Files of chunks that layouts have fixed: each is a series of its grid's. Those
+ * behind them are one more. */
+static void fixed_files_are_of_their_grids(void)
+{
+    static const int series[2] = {0, 1};
+    struct bm_place_task task = {.scheme = BOUMA_PLACE_LOCAL, .ranks = 11};
+    uint64_t bytes[33];
+    uint32_t fixed[33];
+    int owner[33];
+    struct bm_chunk_sizes sizes = {.count = 33,
+                                   .bytes = bytes,
+                                   .owner = owner,
+                                   .fixed = fixed,
+                                   .fixed_files = 2,
+                                   .series = series};
+
+    for (int i = 0; i < 33; i++) {
+        bytes[i] = 100;
+        owner[i] = i % 11;
+        fixed[i] = i < 22 ? (uint32_t)(i / 11) : BM_ANY_FILE;
+    }
+    for (int known = 0; known < 2; known++) {
+        struct bm_assignment files;
+
+        sizes.series = known ? series : NULL;
+        REQUIRE(
+            !bm_assign(&files, memory(), BOUMA_ASSIGN_OPTIMAL, &sizes, 3, 11));
+        CHECK_EQ(files.files, 3);
+        REQUIRE(!bm_place_chunks(&files, &task, &sizes));
+        /* Series -1, 0 and 1: 1/4, 1/2 and 3/4 of 10. Of one: 0, 1/3, 1/2. */
+        CHECK_EQ(files.writer[0], known ? 5 : 0);
+        CHECK_EQ(files.writer[1], known ? 7 : 3);
+        CHECK_EQ(files.writer[2], known ? 2 : 5);
+        bm_assignment_release(&files);
+    }
+}
+
 /* A file with many senders leaves the only one of another alone. */
 static void small_groups_choose_first(void)
 {
@@ -456,6 +493,7 @@ int main(void)
     one_file_is_written_in_the_middle();
     series_share_a_range_evenly();
     files_have_writers_of_their_own_while_ranks_are_free();
+    fixed_files_are_of_their_grids();
     small_groups_choose_first();
     boxes_are_written_in_their_middle();
     writers_send_to_their_files();
