@@ -46,7 +46,9 @@ np.save('v2.npy', r.random((11, 20, 9, 2)).astype('f8'))
 np.save('w3.npy', (r.random((21, 30, 3)) * 200).astype('u1'))"
 
 # try FILE.npy "IMPORT OPTIONS" EXPORT OPTIONS...: through a dataset and an IDX.
+# All are read at the end, by one process.
 count=0
+checks=
 try()
 {
     local file=$1 name=${1%.npy} import=$2
@@ -56,7 +58,7 @@ try()
     # shellcheck disable=SC2086  # options are words
     expect 0 "$BOUMA" import "$file" --var v --into x.bouma $import
     expect 0 "$BOUMA" export x.bouma --format idx "$@" -o "$name$count.idx"
-    reads "holds('$name$count.idx', 'v', 0, '$file')"
+    checks+="holds('$name$count.idx', 'v', 0, '$file')"$'\n'
     again "$name$count.idx" v 0 "$file"
 }
 for file in s?.npy; do
@@ -86,6 +88,7 @@ a = np.random.default_rng(5).integers(0, 256, (70, 130, 260)).astype('u1')
 np.save('large.npy', a)"
 try large.npy ""
 try large.npy "--layout hz" --block-bits 9 --blocks-per-file 64
+reads "$checks"
 
 # ---- the header --------------------------------------------------------------
 
