@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/keyed.h"
+#include "base/search.h"
 #include "read/fetcher.h"
 
 #define BATCH_BYTES ((uint64_t)4 << 20) /* read ahead of decoding */
@@ -14,6 +15,7 @@
 struct batch {
     const struct bm_fetch *fetch;
     uint64_t *keys;   /* of all chunks, ascending */
+    uint8_t *found;   /* [keys]: those that a subfile had */
     uint8_t *wanted;  /* [subfiles], if the layout says in which they are */
     int fine, coarse; /* pieces; fine > coarse: no new ones are needed */
     struct bm_fetcher fetcher;
@@ -275,6 +277,27 @@ static int sort_chunks(const struct batch *b, const struct bm_head *head,
     return BOUMA_OK;
 }
 
+/* A chunk is in one subfile: were it in two, another one could be in none, and
+ * nobody would notice. */
+static int mark_found(const struct batch *b, const size_t *chunks, size_t n)
+{
+    const struct bm_fetch *f = b->fetch;
+
+    for (size_t i = 0; i < n; i++) {
+        uint64_t key = b->section->keys[chunks[i]];
+        size_t at = 0;
+
+        BM_BISECT(at, f->count, k, b->keys[k] <= key);
+        if (b->found[at]++)
+            return bm_fail(&f->step->ds->error, BOUMA_EFORMAT,
+                           "step %" PRIu64 ": a chunk of \"%s/%s\" is in "
+                           "several subfiles",
+                           f->step->manifest.step, f->variable->object->name,
+                           f->variable->name);
+    }
+    return BOUMA_OK;
+}
+
 /* The chunks of a subfile that are among those wanted, into chunks[*found]. */
 static int find_chunks(struct batch *b, size_t file, size_t *chunks,
                        size_t *found)
@@ -290,7 +313,8 @@ static int find_chunks(struct batch *b, size_t file, size_t *chunks,
     b->section = bm_head_section(&source->head, f->variable->id);
     if (b->section)
         *found = bm_section_common(b->section, b->keys, f->count, chunks);
-    return sort_chunks(b, &source->head, chunks, *found);
+    rc = mark_found(b, chunks, *found);
+    return rc ? rc : sort_chunks(b, &source->head, chunks, *found);
 }
 
 /* If the layout says which of the grid's files has a chunk: mark them. Others
@@ -337,11 +361,8 @@ static int fetch_files(struct batch *b, size_t *chunks)
     if (rc || found == f->count)
         return rc;
     return bm_fail(&f->step->ds->error, BOUMA_EFORMAT,
-                   "step %" PRIu64 ": %zu of %zu chunks are in no subfile "
-                   "or in several",
-                   m->step,
-                   found < f->count ? f->count - found : found - f->count,
-                   f->count);
+                   "step %" PRIu64 ": %zu of %zu chunks are in no subfile",
+                   m->step, f->count - found, f->count);
 }
 
 int bm_fetch(const struct bm_fetch *fetch)
@@ -354,18 +375,20 @@ int bm_fetch(const struct bm_fetch *fetch)
 
     fetch->step->open.busy++;
     b.keys = bm_new_raw(a, fetch->count, sizeof(*b.keys));
+    b.found = bm_new(a, fetch->count, 1);
     if (b.keys && fetch->count)
         memcpy(b.keys, fetch->keys, fetch->count * sizeof(*b.keys));
     b.fine = bm_finest_piece(o, fetch->fine);
     b.coarse = fetch->coarse < o->levels - 1
                    ? bm_finest_piece(o, fetch->coarse + 1) - 1
                    : bm_pieces(o) - 1;
-    rc = chunks && b.keys && !bm_keys_sort(&b.keys, fetch->count, a) &&
-                 !mark_files(&b)
+    rc = chunks && b.keys && b.found &&
+                 !bm_keys_sort(&b.keys, fetch->count, a) && !mark_files(&b)
              ? fetch_files(&b, chunks)
              : no_memory(&b);
     bm_fetcher_release(&b.fetcher);
     bm_drop(a, b.wanted);
+    bm_drop(a, b.found);
     bm_drop(a, b.keys);
     bm_drop(a, chunks);
     fetch->step->open.busy--;
