@@ -131,7 +131,7 @@ static void fill_slots_on_z(uint16_t *slot, const struct tiles *t)
 
 /* The same on the order of runs. */
 static void fill_slots_on_hz(uint16_t *slot, const uint16_t *on_z,
-                              const struct tiles *t)
+                             const struct tiles *t)
 {
     int part = 1 << t->part_bits;
 

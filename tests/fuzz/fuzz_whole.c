@@ -6,8 +6,9 @@
  * and the rest asks for one of three datasets. An odd number of bytes (1 or 3):
  * the one that has the codecs wavelet and zfp-reversible, particles whose values
  * are all quantised, and in its second step subfiles with stored offsets. 4
- * bytes: the one with two grids in HZ order. Checksums are then made right, as the flags say: of chunks in the
- * heads, of heads in the manifests, and of both in themselves. */
+ * bytes: the one with two grids in HZ order. Checksums are then made right, as
+ * the flags say: of chunks in the heads, of heads in the manifests, and of both
+ * in themselves. */
 #include <math.h>
 #include <stdio.h>
 
