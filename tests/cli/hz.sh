@@ -191,7 +191,7 @@ cp -r few.bouma first.bouma
 find first.bouma/steps -name 'd.*' ! -name 'd.0000.*' -delete
 expect 0 "$BOUMA" read first.bouma grid/cube --level 3 -o out.npy
 equal out.npy "np.load('cube.npy')[::8, ::8, ::8]"
-refuse 1 "the file is missing; other regions can still be read" "$BOUMA" read first.bouma grid/cube -o out.npy
+refuse 1 "the file is missing; what is in other files can still be read" "$BOUMA" read first.bouma grid/cube -o out.npy
 expect 1 "$BOUMA" verify first.bouma quick
 
 # A manifest is made anew from the files; a damaged block is named, and others
