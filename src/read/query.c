@@ -20,6 +20,7 @@ struct query {
     bouma_box box; /* lifted */
     struct entry *entries;
     size_t count;
+    size_t seen;         /* of the patches that are wanted, in subfiles */
     size_t *indices;     /* in the table of the subfile whose turn it is */
     bouma_range *ranges; /* [components], of the patch whose turn it is */
     uint64_t level_bytes[BM_MAX_LEVELS];
@@ -93,6 +94,7 @@ static int look_at(struct query *q, size_t file, const struct bm_section *s,
     size_t n = bm_section_common(s, keys, count, q->indices);
     int rc = BOUMA_OK;
 
+    q->seen += n;
     for (size_t i = 0; i < n && !rc; i++) {
         struct entry *e = &q->entries[q->count];
 
@@ -129,7 +131,12 @@ static int look(struct query *q, const uint64_t *keys, size_t count)
         if (s)
             rc = look_at(q, i, s, keys, count);
     }
-    return rc;
+    if (rc || q->asked->within || q->seen == count)
+        return rc;
+    return bm_fail(&q->step->ds->error, BOUMA_EFORMAT,
+                   "step %" PRIu64 ": %zu of %zu patches are in no subfile",
+                   q->step->manifest.step,
+                   q->seen < count ? count - q->seen : 0, count);
 }
 
 static int by_key(const void *left, const void *right)

@@ -313,6 +313,61 @@ static void a_chunk_in_two_files_is_not_taken_for_another(void)
     forge_end(&f);
 }
 
+static int take_all(void *user, const bouma_patch_info *patch, int level,
+                    const bouma_selection *selection, const void *samples)
+{
+    (void)user;
+    (void)patch;
+    (void)level;
+    (void)selection;
+    (void)samples;
+    return 0;
+}
+
+/* Query the last sample of the grid. */
+static int query_corner(const struct forge *f)
+{
+    bouma_box corner = {{FORGE_EDGE - 1, FORGE_EDGE - 1},
+                        {FORGE_EDGE, FORGE_EDGE}};
+    bouma_patch_query query = {
+        .size = sizeof(query), .box = &corner, .each = take_all};
+    bouma_step *step = NULL;
+    bouma_dataset *ds;
+    int rc = bouma_dataset_open(&ds, FORGE_PATH, &f->options);
+
+    if (!rc)
+        rc = bouma_step_open(&step, ds, STEP);
+    if (!rc)
+        rc = bouma_variable_query(
+            bouma_grid_find_variable(bouma_step_find_grid(step, "meadow"),
+                                     "heat"),
+            &query);
+    bouma_step_free(step);
+    bouma_dataset_free(ds);
+    return rc;
+}
+
+/* No file is said to reach to the last sample: that is no empty answer. */
+static void a_patch_in_no_file_is_missed_by_queries(void)
+{
+    bouma_dataset *ds;
+    bouma_step *open;
+    struct forge f;
+
+    forge_begin(&f, BOUMA_ORDER_LEVEL, FORGE_GRID);
+    CHECK_EQ(query_corner(&f), BOUMA_OK);
+    REQUIRE(!bouma_dataset_open(&ds, FORGE_PATH, &f.options));
+    REQUIRE(!bouma_step_open(&open, ds, STEP));
+    for (size_t i = 0; i < open->manifest.count; i++)
+        open->manifest.subfiles[i].parts[0].bounds =
+            (bouma_box){{0, 0, 0}, {1, FORGE_EDGE / 2, FORGE_EDGE / 2}};
+    save_manifest(&f, &open->manifest);
+    bouma_step_free(open);
+    bouma_dataset_free(ds);
+    CHECK_EQ(query_corner(&f), BOUMA_EFORMAT);
+    forge_end(&f);
+}
+
 /* ---- lies of the index, which is a cache: notes ---------------------------
  */
 
@@ -348,6 +403,7 @@ int main(void)
     lies_of_a_head_are_named();
     lies_about_particles_are_named();
     a_chunk_in_two_files_is_not_taken_for_another();
+    a_patch_in_no_file_is_missed_by_queries();
     lies_of_the_index_are_noted();
     return check_result();
 }
