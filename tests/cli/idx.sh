@@ -369,6 +369,19 @@ expect 0 "$BOUMA" import many.idx --into many.bouma --fill-missing
 expect 0 "$BOUMA" read many.bouma grid/v --step 0 -o out.npy
 python "assert np.load('out.npy').sum() == 7 and np.load('out.npy')[-1] == 7"
 
+# In HZ order, template and blocks are those of the header, unless others are
+# asked for.
+# order: what info tells of the order of x.bouma.
+order()
+{
+    "$BOUMA" info x.bouma --json |
+        jq -r '.steps[0].objects[0] | "\(.hz_template) \(.hz_block_bits) \(.hz_blocks_per_file)"'
+}
+try "$golden/a2d_u8/a2d_u8.idx" --layout hz
+[[ $(order) == "xyxyxyxyxyxyx 10 4" ]] || complain "$(order)"
+try "$golden/a2d_u8/a2d_u8.idx" --layout hz --hz-template yyyyyyxxxxxxx --hz-block-bits 6 --hz-blocks-per-file 3
+[[ $(order) == "yyyyyyxxxxxxx 6 3" ]] || complain "$(order)"
+
 # Blocks that were never written are no error.
 expect 0 "$BOUMA" import "$golden/s3d_partial_rm/s3d_partial_rm.idx" --into s.bouma
 [[ $err == *"1160 of 10101 samples were never written; they have the field's default value" ]] || complain "said: $err"

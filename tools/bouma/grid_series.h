@@ -16,6 +16,9 @@ struct grid_series {
     int64_t *steps; /* their numbers */
     size_t step_count;
     double origin[BOUMA_MAX_DIMS], spacing[BOUMA_MAX_DIMS];
+    /* How it lies in HZ order, if our grid can lie so, too; else empty, 0. */
+    char hz_template[64];
+    int hz_block_bits, hz_blocks_per_file;
     void *state; /* of the importer */
 };
 

@@ -35,6 +35,17 @@ struct import {
 };
 
 /* What the file says of positions, unless the command line does. */
+/* What is not asked for is as it was there. */
+static void keep_order(bouma_grid_spec *grid, const struct grid_series *series)
+{
+    if (!grid->hz_template)
+        grid->hz_template = series->hz_template;
+    if (!grid->hz_block_bits)
+        grid->hz_block_bits = series->hz_block_bits;
+    if (!grid->hz_blocks_per_file)
+        grid->hz_blocks_per_file = series->hz_blocks_per_file;
+}
+
 static int open_series(struct import *import, struct context *ctx)
 {
     struct import_request *request = &import->request;
@@ -55,6 +66,8 @@ static int open_series(struct import *import, struct context *ctx)
         if (!request->spacings)
             request->grid.spacing[i] = series->spacing[i];
     }
+    if (request->grid.layout == BOUMA_LAYOUT_HZ && *series->hz_template)
+        keep_order(&request->grid, series);
     return rc;
 }
 

@@ -161,6 +161,29 @@ static int check_units(const struct grid_series *series, struct context *ctx,
                         units, series->source_count);
 }
 
+/* Our grids begin at 0, and templates reach no further than they must. */
+static void tell_order(const struct idx_header *header,
+                       struct grid_series *series)
+{
+    const struct idx_order *order = &header->order;
+
+    for (int d = 0; d < 3; d++) {
+        int splits = order->left[0][d];
+
+        if (order->full || header->box.lo[d] || splits > 40 ||
+            header->box.hi[d] > (int64_t)1 << splits ||
+            (splits && header->box.hi[d] <= (int64_t)1 << (splits - 1)))
+            return;
+    }
+    if (!order->bits || order->block_bits < 1 || order->block_bits > 30 ||
+        header->blocks_per_file < 1 || header->blocks_per_file > INT32_MAX)
+        return;
+    for (int i = 0; i < order->bits; i++)
+        series->hz_template[i] = "zyx"[order->axis[i]];
+    series->hz_block_bits = order->block_bits;
+    series->hz_blocks_per_file = (int)header->blocks_per_file;
+}
+
 static void tell_positions(const struct idx_header *header,
                            const struct context *ctx, const char *path)
 {
@@ -212,6 +235,7 @@ static int open_idx(struct grid_series *series, struct context *ctx,
         series->origin[i] = state->dataset.header.origin[i + lifted];
         series->spacing[i] = state->dataset.header.spacing[i + lifted];
     }
+    tell_order(&state->dataset.header, series);
     tell_positions(&state->dataset.header, ctx, series->file.path);
     return DONE;
 }
