@@ -192,8 +192,8 @@ static void tell(struct search *s, int64_t first, int64_t count)
 
 enum meets { NONE, SOME, ALL };
 
-/* How many of the blocks of a branch have samples in the box; at coarser
- * levels, ALL may be some, and NONE is sure. */
+/* How many of the blocks of a branch have samples of the level in the box. SOME
+ * may be all or none. */
 static enum meets meets(const struct search *s, const struct branch *b)
 {
     enum meets result = ALL;
@@ -207,8 +207,9 @@ static enum meets meets(const struct search *s, const struct branch *b)
         if (lo >= s->box->hi[d] || hi <= s->box->lo[d] ||
             (size < s->level && lo & (((int64_t)1 << s->level) - 1)))
             return NONE;
-        if (lo < s->box->lo[d] || hi > s->box->hi[d])
-            result = SOME;
+        if (lo < s->box->lo[d] || hi > s->box->hi[d] ||
+            (b->bits[d] && s->run.shift[d] < s->level))
+            result = SOME; /* or, of these, every so many-th */
     }
     return result;
 }
