@@ -301,6 +301,8 @@ static int64_t file_of(const void *own, int64_t chunk)
     int64_t file = (int64_t)bm_hz_blocks_block(o, chunk) / o->blocks_per_file;
     size_t at = 0;
 
+    if (o->as_blocks)
+        return bm_hz_blocks_chunk(o->as_blocks, (uint64_t)file);
     if (!o->start)
         return file;
     BM_BISECT(at, (size_t)o->files, i, o->start[i] <= file);
@@ -309,7 +311,11 @@ static int64_t file_of(const void *own, int64_t chunk)
 
 uint64_t bm_hz_blocks_file_start(const struct bm_hz_blocks *o, int64_t file)
 {
-    return (uint64_t)((o->start ? o->start[file] : file) * o->blocks_per_file);
+    uint64_t number = o->as_blocks ? bm_hz_blocks_block(o->as_blocks, file)
+                      : o->start   ? o->start[file]
+                                   : (uint64_t)file;
+
+    return number * (uint64_t)o->blocks_per_file;
 }
 
 struct bm_chunking bm_hz_blocks_chunking(const struct bm_hz_blocks *o)
@@ -326,6 +332,34 @@ struct bm_chunking bm_hz_blocks_chunking(const struct bm_hz_blocks *o)
 }
 
 /* ---- all ----------------------------------------------------------------- */
+
+/* Blocks of so many bits, without files. */
+static void count_runs(struct bm_hz_blocks *o, int block_bits)
+{
+    o->block_bits = block_bits;
+    for (int j = 0; j <= o->hz.bits - block_bits; j++) {
+        struct run r = run_of(o, j);
+        struct branch b = whole_run(o, &r);
+
+        o->first[j + 1] = o->first[j] + count_blocks(&r, &b);
+    }
+    o->count = o->first[o->hz.bits - block_bits + 1];
+}
+
+static int take_files_as_blocks(struct bm_hz_blocks *o)
+{
+    int bits = o->block_bits + __builtin_ctzll((uint64_t)o->blocks_per_file);
+
+    o->as_blocks = bm_new(o->a, 1, sizeof(*o->as_blocks));
+    if (!o->as_blocks)
+        return BOUMA_ENOMEM;
+    o->as_blocks->hz = o->hz;
+    memcpy(o->as_blocks->shape, o->shape, sizeof(o->shape));
+    memcpy(o->as_blocks->behind, o->behind, sizeof(o->behind));
+    count_runs(o->as_blocks, bits < o->hz.bits ? bits : o->hz.bits);
+    o->files = o->as_blocks->count;
+    return BOUMA_OK;
+}
 
 /* Which of all files have chunks: from the first chunk of each to that of the
  * next, however many are between them. */
@@ -368,31 +402,28 @@ int bm_hz_blocks_init(struct bm_hz_blocks *o, const bouma_allocator *a,
     o->a = a;
     o->hz = *hz;
     memcpy(o->shape, shape, sizeof(o->shape));
-    o->block_bits = block_bits;
     o->blocks_per_file = blocks_per_file;
     for (int i = hz->bits - 1; i >= 0; i--) {
         memcpy(o->behind[i], o->behind[i + 1], sizeof(o->behind[i]));
         o->behind[i][hz->axis[i]]++;
     }
-    for (int j = 0; j <= runs; j++) {
-        struct run r = run_of(o, j);
-        struct branch b = whole_run(o, &r);
-
-        o->first[j + 1] = o->first[j] + count_blocks(&r, &b);
-    }
-    o->count = o->first[runs + 1];
+    count_runs(o, block_bits);
     for (int d = 0; d < 3; d++)
         o->span[d] = (int64_t)1 << o->behind[runs ? runs - 1 : 0][d];
     if (all > BM_HZ_MAX_FILES)
         return BOUMA_ELIMIT;
-    if (o->count < (int64_t)1 << runs)
-        return number_files(o, all);
     o->files = all;
-    return BOUMA_OK;
+    if (o->count == (int64_t)1 << runs)
+        return BOUMA_OK;
+    o->files = 0;
+    return blocks_per_file & (blocks_per_file - 1) ? number_files(o, all)
+                                                   : take_files_as_blocks(o);
 }
 
 void bm_hz_blocks_release(struct bm_hz_blocks *o)
 {
     bm_drop(o->a, o->start);
+    bm_drop(o->a, o->as_blocks);
     o->start = NULL;
+    o->as_blocks = NULL;
 }

@@ -8,7 +8,8 @@
  * has among them is counted bit by bit, without a table: a level's blocks with
  * the same first characters are a lattice, and the domain cuts a box out of it.
  *
- * Memory is needed only for the numbers of files. */
+ * Memory is needed only for the numbers of files, if blocks in a file are no
+ * power of two. */
 #ifndef BM_HZ_BLOCKS_H
 #define BM_HZ_BLOCKS_H
 
@@ -30,8 +31,11 @@ struct bm_hz_blocks {
     int64_t count;   /* of chunks */
     int64_t span[3]; /* of a block of the finest level, along each axis */
     int64_t files;   /* that have some */
-    uint32_t *start; /* [files]: how many files could be before each, if not
-                        all have chunks; else NULL */
+    /* If not all files have chunks. 2^n blocks are a block of b + n bits: then
+     * files are counted as blocks are. Else a table [files]: how many files
+     * could be before each. */
+    struct bm_hz_blocks *as_blocks;
+    uint32_t *start;
     const bouma_allocator *a;
 };
 
