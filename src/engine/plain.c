@@ -295,6 +295,9 @@ static int place_writers(struct bouma_io_file *f, int *writer, bouma_tier *tier,
     rc = gather_blocks(&g, f, segments, count, block_of);
     if (!rc)
         rc = bm_place_files(writer, tier, f->a, &task, writers, &g);
+    for (int64_t b = 0; b < writers && !rc; b++)
+        if (g.first[b] == g.first[b + 1]) /* may be anyone, but of the group */
+            writer[b] = f->group.first_rank;
     bm_gathering_release(&g);
     return rc;
 }

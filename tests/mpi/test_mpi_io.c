@@ -33,7 +33,8 @@ static void random_options(bouma_options *o, int ranks, uint64_t *random)
 {
     static const uint64_t buffer[] = {1024, 1000, 4096, 10007, 65536};
     static const bouma_place place[] = {0, BOUMA_PLACE_SPREAD,
-                                        BOUMA_PLACE_FIRST, BOUMA_PLACE_LOCAL};
+                                        BOUMA_PLACE_FIRST, BOUMA_PLACE_LOCAL,
+                                        BOUMA_PLACE_COST};
 
     o->transport = (bouma_transport)check_below(random, 3);
     o->buffers = (int)check_below(random, 4);
@@ -42,7 +43,7 @@ static void random_options(bouma_options *o, int ranks, uint64_t *random)
     if (check_below(random, 8) == 0)
         o->buffer_bytes = 0;
     o->writers = (int)check_below(random, ranks + 1);
-    o->place = place[check_below(random, 4)];
+    o->place = place[check_below(random, 5)];
     o->message_bytes = check_below(random, 3) ? 0 : 700;
     o->durability = check_below(random, 2) ? BOUMA_FAST : BOUMA_DURABLE;
 }
