@@ -65,6 +65,11 @@ static struct opened open_last(char **name)
     check(o.variable ? BOUMA_OK : BOUMA_ENOTFOUND, o.ds);
     bouma_grid_info_get(grid, &o.grid);
     bouma_variable_info_get(o.variable, &o.about);
+    if (o.grid.layout != BOUMA_LAYOUT_PATCH) {
+        fprintf(stderr, "isosurface: cells need neighbours, as in patches; "
+                        "write the grid with layout patch\n");
+        exit(EXIT_FAILURE);
+    }
     return o;
 }
 

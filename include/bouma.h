@@ -940,7 +940,8 @@ typedef struct bouma_selection {
     int64_t shape[BOUMA_MAX_DIMS];
     int64_t first[BOUMA_MAX_DIMS]; /* index at full resolution */
     double origin[BOUMA_MAX_DIMS], spacing[BOUMA_MAX_DIMS];
-    uint64_t bytes; /* of a dense array for it */
+    uint64_t bytes;               /* of a dense array for it */
+    int64_t step[BOUMA_MAX_DIMS]; /* to the next sample, at full resolution */
 } bouma_selection;
 BOUMA_API int bouma_variable_select(const bouma_variable *variable, int level,
                                     const bouma_box *box, bouma_selection *out);
@@ -977,8 +978,12 @@ BOUMA_API int bouma_step_read(bouma_step *step, const bouma_request *requests,
  * parts without samples at the level. It returns 0 to continue; anything else
  * ends the call with BOUMA_EABORTED. Both run on the calling thread, 'each' in
  * an order that depends only on the files and levels; neither may read the step
- * (BOUMA_ESTATE) or free it. Grids of BOUMA_LAYOUT_HZ have no patches:
- * BOUMA_EINVAL. */
+ * (BOUMA_ESTATE) or free it.
+ *
+ * Of a grid of BOUMA_LAYOUT_HZ, the patches are blocks. Their samples lie apart
+ * from each other: 'box' is the smallest one around them, and 'step' of the
+ * selection tells how far, along each axis. Blocks without samples of the level
+ * are skipped. */
 typedef struct bouma_patch_info {
     bouma_box box; /* the whole patch, in samples of level 0 */
     int levels, components;

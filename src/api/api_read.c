@@ -382,6 +382,7 @@ int bouma_variable_select(const bouma_variable *variable, int level,
                           const bouma_box *box, bouma_selection *out)
 {
     bouma_box lifted;
+    struct bm_footprint samples;
     int rc;
 
     if (!out)
@@ -394,10 +395,10 @@ int bouma_variable_select(const bouma_variable *variable, int level,
     rc = check_box(variable, level, box, &lifted);
     if (rc)
         return rc;
-    bm_selection_of(out, variable->object,
-                    bm_variable_value_size(variable) *
-                        (size_t)variable->components,
-                    level, &lifted);
+    samples = bm_footprint_of_box(&lifted);
+    samples = bm_footprint_at_level(&samples, level);
+    bm_selection_of(out, variable->object, bm_variable_sample_size(variable),
+                    &samples);
     return BOUMA_OK;
 }
 

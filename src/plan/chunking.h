@@ -74,7 +74,6 @@ typedef void (*bm_chunk_run)(void *context, int64_t first, int64_t end);
 /* The functions are cheap, need no memory and cannot fail. 'own' is whatever
  * the layout likes. */
 struct bm_chunking_functions {
-    int strided; /* some footprint has a shift: chunks are no boxes */
     struct bm_footprint (*footprint)(const void *own, int64_t chunk);
     /* Call 'each' for the chunks that have samples of a level in a box, none
      * twice. Those of level 0 are all samples, and no others are told; at

@@ -320,8 +320,7 @@ uint64_t bm_hz_blocks_file_start(const struct bm_hz_blocks *o, int64_t file)
 
 struct bm_chunking bm_hz_blocks_chunking(const struct bm_hz_blocks *o)
 {
-    static const struct bm_chunking_functions calls = {.strided = 1,
-                                                       .footprint = footprint,
+    static const struct bm_chunking_functions calls = {.footprint = footprint,
                                                        .touched = touched,
                                                        .key = key_of,
                                                        .find = find,

@@ -27,22 +27,23 @@ struct batch {
 };
 
 void bm_selection_of(bouma_selection *out, const struct bm_object *grid,
-                     size_t sample_bytes, int level, const bouma_box *lifted)
+                     size_t sample_bytes, const struct bm_footprint *samples)
 {
-    struct bm_lattice l = bm_lattice_of(lifted, level);
     int ndims = grid->ndims;
 
     memset(out, 0, sizeof(*out));
     out->ndims = ndims;
-    out->bytes = bm_lattice_samples(&l) * sample_bytes;
+    out->bytes = bm_footprint_samples(samples) * sample_bytes;
     for (int d = 0; d < ndims; d++) {
         int axis = 3 - ndims + d;
 
-        out->shape[d] = l.count[axis];
-        out->first[d] = l.start[axis] << level;
+        out->shape[d] = samples->count[axis];
+        out->first[d] = samples->start[axis];
+        out->step[d] = (int64_t)1 << samples->shift[axis];
         out->origin[d] =
             grid->origin[d] + grid->spacing[d] * (double)out->first[d];
-        out->spacing[d] = grid->spacing[d] * (double)((int64_t)1 << level);
+        out->spacing[d] =
+            grid->spacing[d] * (double)((int64_t)1 << samples->shift[axis]);
     }
 }
 

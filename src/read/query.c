@@ -87,6 +87,21 @@ static int decide(struct query *q, const struct bm_section *s, struct entry *e)
                          q->variable->object->levels - 1);
 }
 
+/* The samples of a chunk at a level that lie in the box; there may be none. */
+static struct bm_footprint samples_in_box(const struct query *q, uint64_t key,
+                                          int level)
+{
+    const struct bm_object *o = q->variable->object;
+    struct bm_chunking c = o->layout->chunking(o);
+    struct bm_footprint f;
+    bouma_box part;
+
+    c.level = level;
+    f = bm_chunking_footprint(&c, c.calls->find(c.own, key));
+    part = bm_footprint_part(&f, &q->box);
+    return bm_footprint_cut(&f, &part);
+}
+
 /* Look at the chunks of a subfile that are wanted. */
 static int look_at(struct query *q, size_t file, const struct bm_section *s,
                    const uint64_t *keys, size_t count)
@@ -104,7 +119,11 @@ static int look_at(struct query *q, size_t file, const struct bm_section *s,
                            q->step->manifest.step);
         *e = (struct entry){s->keys[q->indices[i]], file, q->indices[i], -1};
         rc = decide(q, s, e);
-        q->count += e->level >= 0;
+        if (!rc && e->level >= 0) {
+            struct bm_footprint f = samples_in_box(q, e->key, e->level);
+
+            q->count += bm_footprint_samples(&f) > 0;
+        }
     }
     return rc;
 }
@@ -146,59 +165,52 @@ static int by_key(const void *left, const void *right)
     return a->key < b->key ? -1 : a->key > b->key;
 }
 
-/* What is read of a patch; 0 if nothing is. */
-static int part_of(const struct query *q, uint64_t key,
-                   struct bm_read_request *request, const struct entry **entry,
-                   bouma_selection *selection)
-{
-    const struct bouma_variable *v = q->variable;
-    struct entry wanted = {.key = key};
-    const struct entry *e =
-        bsearch(&wanted, q->entries, q->count, sizeof(*q->entries), by_key);
-    bouma_box part = bm_chunk_bounds(v->object, key);
-    struct bm_lattice l;
+/* What is read of a patch. */
+struct part {
+    const struct entry *entry;
+    struct bm_footprint samples;
+    size_t bytes;
+};
 
-    if (!e || !bm_box_meet(&part, &part, &q->box))
+/* 0 if nothing is read. */
+static int part_of(const struct query *q, uint64_t key, struct part *part)
+{
+    struct entry wanted = {.key = key};
+
+    part->entry =
+        bsearch(&wanted, q->entries, q->count, sizeof(*q->entries), by_key);
+    if (!part->entry)
         return 0;
-    l = bm_lattice_of(&part, e->level);
-    if (!bm_lattice_samples(&l))
-        return 0;
-    *request =
-        (struct bm_read_request){.variable = v, .level = e->level, .box = part};
-    bm_memory_lift(request->stride, &request->component_stride, NULL, v,
-                   l.count);
-    bm_selection_of(selection, v->object,
-                    bm_variable_value_size(v) * (size_t)v->components, e->level,
-                    &part);
-    *entry = e;
-    return 1;
+    part->samples = samples_in_box(q, key, part->entry->level);
+    part->bytes = (size_t)bm_footprint_samples(&part->samples) *
+                  bm_variable_sample_size(q->variable);
+    return part->bytes > 0;
 }
 
 /* Not more than the limit: what is larger is refused before it is used. */
 static size_t room_for(const void *context, uint64_t key)
 {
     const struct query *q = context;
-    struct bm_read_request request;
-    bouma_selection selection;
-    const struct entry *e;
+    struct part part;
 
-    return part_of(q, key, &request, &e, &selection) &&
-                   selection.bytes <= q->step->ds->store.memory_limit
-               ? (size_t)selection.bytes
+    return part_of(q, key, &part) &&
+                   part.bytes <= q->step->ds->store.memory_limit
+               ? part.bytes
                : 0;
 }
 
 static void fill(void *context, const struct bm_decoding *chunk, uint8_t *room)
 {
     const struct query *q = context;
-    struct bm_read_request request;
-    bouma_selection selection;
-    const struct entry *e;
+    struct bm_target target = {.data = room};
+    struct part part;
 
-    if (!part_of(q, chunk->key, &request, &e, &selection))
+    if (!part_of(q, chunk->key, &part))
         return;
-    request.data = room;
-    bm_read_give(chunk, &request);
+    target.samples = part.samples;
+    bm_memory_lift(target.stride, &target.component_stride, NULL, q->variable,
+                   part.samples.count);
+    q->variable->object->layout->give(chunk, &target);
 }
 
 /* Hand the samples of one patch to the caller. */
@@ -206,15 +218,18 @@ static int hand_over(void *context, uint64_t key, const uint8_t *room,
                      struct bm_error *error)
 {
     struct query *q = context;
-    struct bm_read_request request;
     bouma_selection selection;
     bouma_patch_info info;
     const struct entry *e;
     struct bm_source *source;
+    struct part part;
     int rc;
 
-    if (!part_of(q, key, &request, &e, &selection))
+    if (!part_of(q, key, &part))
         return BOUMA_OK;
+    e = part.entry;
+    bm_selection_of(&selection, q->variable->object,
+                    bm_variable_sample_size(q->variable), &part.samples);
     rc = bm_step_source(q->step, e->source, &source);
     if (rc) {
         *error = q->step->ds->error;
@@ -262,14 +277,7 @@ int bm_query(struct bouma_step *step, const struct bouma_variable *variable,
     uint64_t *keys = NULL;
     uint64_t before = 0;
     size_t count = 0;
-    int rc = BOUMA_OK;
-
-    if (variable->object->layout->chunking(variable->object).calls->strided)
-        return bm_fail(&step->ds->error, BOUMA_EINVAL,
-                       "grid \"%s\" is not stored in patches; read boxes of it "
-                       "with bouma_variable_read()",
-                       variable->object->name);
-    rc = bm_chunks_select(&keys, &count, variable->object, lifted, 0);
+    int rc = bm_chunks_select(&keys, &count, variable->object, lifted, 0);
 
     step->open.busy++; /* while levels are chosen, too */
     q.entries = bm_new_raw(a, count + 1, sizeof(*q.entries));

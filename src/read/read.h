@@ -119,9 +119,9 @@ int bm_read_all(struct bouma_step *step, const struct bm_read_request *requests,
 int bm_query(struct bouma_step *step, const struct bouma_variable *variable,
              const bouma_patch_query *query, const bouma_box *lifted);
 
-/* What a read of a lifted box at a level gives. */
+/* What a caller who reads these samples gets. */
 void bm_selection_of(bouma_selection *out, const struct bm_object *grid,
-                     size_t sample_bytes, int level, const bouma_box *lifted);
+                     size_t sample_bytes, const struct bm_footprint *samples);
 
 /* ---- particles ---------------------------------------------------------- */
 

@@ -169,8 +169,8 @@ static int64_t file_of(const void *own, int64_t chunk)
 }
 
 #define CALLS                                                                  \
-    .strided = 1, .footprint = footprint, .touched = touched, .key = key_of,   \
-    .find = find, .order = order
+    .footprint = footprint, .touched = touched, .key = key_of, .find = find,   \
+    .order = order
 
 static struct bm_chunking chunking(const struct bm_object *o)
 {

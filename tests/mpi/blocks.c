@@ -79,6 +79,67 @@ int64_t field_wrong(const struct field *f, const bouma_selection *selection,
     return wrong;
 }
 
+struct seen {
+    const struct field *field;
+    int level;
+    int64_t step, samples, wrong;
+};
+
+/* The samples of one patch, which may lie further apart than the level's. */
+static int see(void *user, const bouma_patch_info *patch, int level,
+               const bouma_selection *selection, const void *samples)
+{
+    struct seen *seen = user;
+    bouma_selection one = *selection;
+    const uint8_t *p = samples;
+    size_t size =
+        bouma_type_size(seen->field->type) * (size_t)seen->field->components;
+    int64_t n[3] = {1, 1, 1};
+
+    seen->wrong += level != seen->level || !patch->ranges;
+    for (int d = 0; d < one.ndims; d++) {
+        n[d] = one.shape[d];
+        one.shape[d] = 1;
+    }
+    for (int64_t i = 0; i < n[0]; i++)
+        for (int64_t j = 0; j < n[1]; j++)
+            for (int64_t k = 0; k < n[2]; k++, p += size) {
+                int64_t at[3] = {i, j, k};
+
+                for (int d = 0; d < one.ndims; d++) {
+                    one.first[d] =
+                        selection->first[d] + at[d] * selection->step[d];
+                    seen->wrong += one.first[d] < patch->box.lo[d] ||
+                                   one.first[d] >= patch->box.hi[d] ||
+                                   one.first[d] % ((int64_t)1 << level);
+                }
+                seen->samples++;
+                seen->wrong +=
+                    field_wrong(seen->field, &one, level, p, seen->step);
+            }
+    return 0;
+}
+
+int64_t query_wrong(const struct field *f, bouma_variable *v, int level,
+                    const bouma_box *box, int64_t step)
+{
+    struct seen seen = {.field = f, .level = level, .step = step};
+    bouma_patch_query query = {.size = sizeof(query),
+                               .box = box,
+                               .level = level,
+                               .each = see,
+                               .user = &seen};
+    int64_t samples = 1;
+    bouma_selection all;
+
+    if (bouma_variable_select(v, level, box, &all) ||
+        bouma_variable_query(v, &query))
+        return 1;
+    for (int d = 0; d < all.ndims; d++)
+        samples *= all.shape[d];
+    return seen.wrong + (seen.samples != samples);
+}
+
 int field_define(bouma_variable **out, bouma_dataset *ds, const struct field *f)
 {
     bouma_grid_spec spec = {.size = sizeof(spec),

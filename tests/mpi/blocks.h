@@ -27,6 +27,11 @@ void field_value(void *out, const struct field *f, const int64_t *at,
 int64_t field_wrong(const struct field *f, const bouma_selection *selection,
                     int level, const void *dense, int64_t step);
 
+/* The number of values of a box (NULL: all) at a level that a query does not
+ * give, or not right; one that fails counts as one. */
+int64_t query_wrong(const struct field *f, bouma_variable *v, int level,
+                    const bouma_box *box, int64_t step);
+
 /* A grid "g" for it, of small patches with three levels, and a variable "v". */
 int field_define(bouma_variable **out, bouma_dataset *ds,
                  const struct field *f);

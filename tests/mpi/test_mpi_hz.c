@@ -169,6 +169,19 @@ static void check_refinement(const struct trial *t, bouma_variable *v,
     bouma_refinement_free(r);
 }
 
+static void check_queries(const struct trial *t, bouma_variable *v, int levels)
+{
+    uint64_t random = 60 + (uint64_t)t->ranks->rank;
+
+    for (int i = 0; i < 3; i++) {
+        bouma_box box = random_box(&t->field, &random);
+        int level = (int)check_below(&random, levels);
+
+        CHECK_EQ(query_wrong(&t->field, v, level, &box, 1), 0);
+    }
+    CHECK_EQ(query_wrong(&t->field, v, 0, NULL, 1), 0);
+}
+
 static void read_steps(const struct trial *t)
 {
     bouma_grid_info info;
@@ -193,6 +206,7 @@ static void read_steps(const struct trial *t)
     CHECK_EQ(info.hz_block_bits, t->grid.hz_block_bits);
     check_boxes(t, step, v, info.levels);
     check_refinement(t, v, info.levels);
+    check_queries(t, v, info.levels);
     bouma_step_free(step);
     bouma_dataset_free(ds);
     MPI_Barrier(MPI_COMM_WORLD);
