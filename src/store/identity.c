@@ -297,13 +297,14 @@ static int check_writer(struct bm_store *s, const struct writer *w, int force,
     return BOUMA_OK;
 }
 
-/* Look at the writers before epoch 'bound', whose own claim denies those that
- * have not signed; ALL only looks. */
-static int check_before(struct bm_store *s, uint64_t bound, int force,
-                        char *note, size_t note_bytes, struct bm_error *error)
+/* Look at the writers before epoch 'bound'. Who has claimed that denies those
+ * that have not signed. */
+static int check_before(struct bm_store *s, uint64_t bound, int denies,
+                        int force, char *note, size_t note_bytes,
+                        struct bm_error *error)
 {
-    int denies = bound != ALL, rc;
     struct writer w = {.owner = ""};
+    int rc;
 
     note[0] = 0;
     for (;;) {
@@ -366,7 +367,7 @@ static int enter(struct bm_store *s, uint32_t *epoch, int force, char *note,
     if (!rc && last > *epoch)
         rc = overtaken(s, error);
     if (!rc)
-        rc = check_before(s, *epoch, force, note, note_bytes, error);
+        rc = check_before(s, *epoch, 1, force, note, note_bytes, error);
     if (!rc)
         rc = sign(s, *epoch, error);
     if (rc == BOUMA_EBUSY) {
@@ -476,7 +477,7 @@ int bm_epoch_check_idle(struct bm_store *s, int force, struct bm_error *error)
 {
     char note[512];
 
-    return check_before(s, ALL, force, note, sizeof(note), error);
+    return check_before(s, ALL, 0, force, note, sizeof(note), error);
 }
 
 int bm_epoch_claim(struct bm_store *s, uint32_t *epoch, int force, char *note,
@@ -493,7 +494,7 @@ int bm_epoch_claim(struct bm_store *s, uint32_t *epoch, int force, char *note,
 
         rc = bm_epoch_last(s, &last, error);
         if (!rc)
-            rc = check_before(s, ALL, force, note, note_bytes, error);
+            rc = check_before(s, ALL, 0, force, note, note_bytes, error);
         if (!rc)
             rc = bm_epoch_after(s->path, last, &next, error);
         if (rc)
@@ -519,8 +520,9 @@ int bm_epoch_take(struct bm_store *s, uint32_t epoch, int force, int *taken,
     *taken = 0;
     if (!rc && last > epoch)
         rc = overtaken(s, error);
+    /* Not those from 'epoch' on: one who shares it may take it meanwhile. */
     if (!rc && last < epoch)
-        rc = check_before(s, ALL, force, note, sizeof(note), error);
+        rc = check_before(s, epoch, 0, force, note, sizeof(note), error);
     if (rc || last == epoch)
         return rc;
     bm_name_epoch(name, epoch);
