@@ -5,7 +5,8 @@ options, layouts and numbers of ranks, against NumPy.
     BOUMA=build/bin/bouma BOUMA_MPI=build/bin/bouma-mpi \
         differential.py [--trials N] [--seed S] [--only T]
 
-Without BOUMA_MPI on one rank alone; MPIRUN is the command that starts ranks. Trial T of a seed is the same everywhere, so `--seed S --only T` repeats one that
+Without BOUMA_MPI on one rank alone; MPIRUN is the command that starts ranks.
+Trial T of a seed is the same everywhere, so `--seed S --only T` repeats one that
 failed; its commands are printed then."""
 import argparse
 import json
