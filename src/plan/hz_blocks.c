@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/bits.h"
 #include "base/search.h"
 
 /* ---- runs of blocks ------------------------------------------------------ */
@@ -133,7 +134,7 @@ uint64_t bm_hz_blocks_block(const struct bm_hz_blocks *o, int64_t chunk)
     return block;
 }
 
-/* The samples of block b->at of a run, which has some in the domain. */
+/* The samples of block 'at' of a run, which has some in the domain. */
 static struct bm_footprint block_at(const struct bm_hz_blocks *o,
                                     const struct run *r, const int64_t at[3])
 {
@@ -156,11 +157,14 @@ struct bm_footprint bm_hz_blocks_footprint(const struct bm_hz_blocks *o,
                                            uint64_t block)
 {
     struct run r = run_of(o, run_of_block(block));
-    struct branch b = whole_run(o, &r);
+    uint64_t own = block & bm_bits_low(r.prefix); /* without the leading 1 */
+    int64_t at[3];
 
-    for (int i = r.prefix - 1; i >= 0; i--)
-        b = half_of(o, &b, (int)(block >> i & 1));
-    return block_at(o, &r, b.at);
+    /* They are the first characters of its samples' addresses. */
+    bm_hz_index_of(&o->hz, own << (o->hz.bits - r.prefix), at);
+    for (int d = 0; d < 3; d++)
+        at[d] >>= r.shift[d];
+    return block_at(o, &r, at);
 }
 
 /* ---- the chunking -------------------------------------------------------- */
