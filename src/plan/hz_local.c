@@ -75,10 +75,9 @@ static struct place place_of_key(const struct bm_hz_local *o, uint64_t key)
 static struct bm_footprint cut_to(struct bm_footprint f, const int64_t shape[3])
 {
     for (int d = 0; d < 3; d++) {
-        int64_t most =
-            shape[d] > f.start[d]
-                ? ((shape[d] - 1 - f.start[d]) >> f.shift[d]) + 1
-                : 0;
+        int64_t most = shape[d] > f.start[d]
+                           ? ((shape[d] - 1 - f.start[d]) >> f.shift[d]) + 1
+                           : 0;
 
         f.count[d] = f.count[d] < most ? f.count[d] : most;
     }
@@ -225,7 +224,7 @@ struct search {
     int level;
     bm_chunk_run each;
     void *context;
-    int64_t blocks;     /* the number that block 0 of the partition would have */
+    int64_t blocks; /* the number that block 0 of the partition would have */
     int64_t first, end; /* chunks that are not told yet */
 };
 
@@ -307,6 +306,14 @@ static void touched(const void *own, const bouma_box *box, int level,
         each(context, s.first, s.end);
 }
 
+static void meet(const void *own, const bouma_box *box,
+                 void (*each)(void *context, int64_t partition), void *context)
+{
+    const struct bm_hz_local *o = own;
+
+    bm_hz_partition_touched(&o->hz, o->bits, box, each, context);
+}
+
 struct bm_chunking bm_hz_local_chunking(const struct bm_hz_local *o)
 {
     static const struct bm_chunking_functions calls = {.footprint = footprint,
@@ -314,9 +321,13 @@ struct bm_chunking bm_hz_local_chunking(const struct bm_hz_local *o)
                                                        .key = key_of,
                                                        .find = find,
                                                        .order = order,
-                                                       .file = file_of};
+                                                       .file = file_of,
+                                                       .partition =
+                                                           partition_of,
+                                                       .meet = meet};
 
-    return (struct bm_chunking){&calls, o, o->first[partitions(o)], 0};
+    return (struct bm_chunking){&calls, o, o->first[partitions(o)], 0,
+                                partitions(o)};
 }
 
 /* ---- all ----------------------------------------------------------------- */
@@ -326,8 +337,8 @@ int64_t bm_hz_local_most_files(const struct bm_hz *hz, int block_bits,
 {
     struct bm_hz inside = bm_hz_partition_template(hz, r);
 
-    return 1 + (bm_hz_blocks_most_files(&inside, block_bits, blocks_per_file)
-                << r);
+    return 1 +
+           (bm_hz_blocks_most_files(&inside, block_bits, blocks_per_file) << r);
 }
 
 static int make_kind(struct bm_hz_local *o, int kind, int64_t blocks_per_file)
@@ -353,8 +364,7 @@ static int make_kind(struct bm_hz_local *o, int kind, int64_t blocks_per_file)
         if (bm_footprint_samples(&f))
             k->part[k->parts++] = (uint8_t)part;
     }
-    k->hollow =
-        !k->parts && (k->blocks.count == 1 || file_inside(k, 1) > 0);
+    k->hollow = !k->parts && (k->blocks.count == 1 || file_inside(k, 1) > 0);
     return BOUMA_OK;
 }
 
@@ -371,8 +381,8 @@ int bm_hz_local_init(struct bm_hz_local *o, const bouma_allocator *a,
     memcpy(o->shape, whole->shape, sizeof(o->shape));
     o->block_bits = whole->block_bits;
     o->bits = r;
-    o->keys = (uint64_t)r - 1 +
-              ((uint64_t)1 << (o->inside.bits - o->block_bits));
+    o->keys =
+        (uint64_t)r - 1 + ((uint64_t)1 << (o->inside.bits - o->block_bits));
     o->first = bm_new(a, room, sizeof(*o->first));
     o->first_file = bm_new(a, room, sizeof(*o->first_file));
     if (!o->first || !o->first_file)
@@ -382,8 +392,8 @@ int bm_hz_local_init(struct bm_hz_local *o, const bouma_allocator *a,
         struct place at = place_of(o, p);
 
         if (at.kind && !at.kind->made)
-            rc = make_kind(o, (int)(at.kind - o->kinds),
-                           whole->blocks_per_file);
+            rc =
+                make_kind(o, (int)(at.kind - o->kinds), whole->blocks_per_file);
         o->first[p + 1] = o->first[p];
         o->first_file[p + 1] = o->first_file[p];
         if (at.kind && !rc) {

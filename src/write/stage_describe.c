@@ -29,6 +29,7 @@ static int hash_step(const struct bm_write_job *job, uint64_t *hash)
     bm_put_u64(&b, job->entry.step);
     bm_put_f64(&b, job->entry.time);
     bm_schema_encode(&b, &ds->schema);
+    bm_job_put_partitions(&b, &ds->schema);
     bm_attributes_encode(&b, &ds->found.attributes);
     bm_attributes_encode(&b, &ds->given.step_attributes);
     failed = b.failed;

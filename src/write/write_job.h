@@ -182,6 +182,9 @@ size_t bm_job_subfile_count(const struct bm_write_job *job);
  * message on all ranks. Collective. */
 int bm_job_mismatch(struct bm_write_job *job);
 
+/* The partitions of each object, which the schema's bytes need not have. */
+void bm_job_put_partitions(struct bm_buffer *b, const struct bm_schema *schema);
+
 /* Tell all ranks the sizes of all chunks. Collective. */
 int bm_job_gather_sizes(struct bm_write_job *job, int rc);
 
