@@ -61,6 +61,7 @@ static int describe(struct bm_write_job *job, uint64_t *hash)
     /* The plan depends on the grids, too: hash their description. */
     bm_buffer_init(&shape, ds->a);
     bm_schema_encode(&shape, &ds->schema);
+    bm_job_put_partitions(&shape, &ds->schema);
     if (!shape.failed && !mine->failed)
         *own = bm_hash64(mine->data, mine->size,
                          bm_hash64(shape.data, shape.size, 1));
