@@ -5,6 +5,7 @@
 
 #include "base/bits.h"
 #include "base/search.h"
+#include "plan/hz_partition.h"
 
 /* ---- runs of blocks ------------------------------------------------------ */
 
@@ -322,6 +323,27 @@ uint64_t bm_hz_blocks_file_start(const struct bm_hz_blocks *o, int64_t file)
     return number * (uint64_t)o->blocks_per_file;
 }
 
+/* Files are blocks in a row, the last one those that are left. */
+static int64_t partition_of(const void *own, int64_t chunk)
+{
+    const struct bm_hz_blocks *o = own;
+    uint64_t all = (uint64_t)1 << (o->hz.bits - o->block_bits);
+    uint64_t block = bm_hz_blocks_block(o, chunk);
+    uint64_t first = block - block % (uint64_t)o->blocks_per_file;
+    uint64_t end = first + (uint64_t)o->blocks_per_file;
+
+    return bm_hz_partition_of_blocks(o->partition_bits, first,
+                                     end < all ? end : all);
+}
+
+static void meet(const void *own, const bouma_box *box,
+                 void (*each)(void *context, int64_t partition), void *context)
+{
+    const struct bm_hz_blocks *o = own;
+
+    bm_hz_partition_touched(&o->hz, o->partition_bits, box, each, context);
+}
+
 struct bm_chunking bm_hz_blocks_chunking(const struct bm_hz_blocks *o)
 {
     static const struct bm_chunking_functions calls = {.footprint = footprint,
@@ -329,9 +351,14 @@ struct bm_chunking bm_hz_blocks_chunking(const struct bm_hz_blocks *o)
                                                        .key = key_of,
                                                        .find = find,
                                                        .order = order,
-                                                       .file = file_of};
+                                                       .file = file_of,
+                                                       .partition =
+                                                           partition_of,
+                                                       .meet = meet};
+    int64_t partitions =
+        o->partition_bits ? (int64_t)1 << o->partition_bits : 0;
 
-    return (struct bm_chunking){&calls, o, o->count, 0};
+    return (struct bm_chunking){&calls, o, o->count, 0, partitions};
 }
 
 /* ---- all ----------------------------------------------------------------- */
