@@ -178,7 +178,7 @@ static struct bm_chunking chunking(const struct bm_object *o)
                                               fixed = {CALLS, .file = file_of};
 
     return (struct bm_chunking){rows_of(o)->files ? &fixed : &any, o->own,
-                                (int64_t)1 << rows_of(o)->shift, 0};
+                                (int64_t)1 << rows_of(o)->shift, 0, 0};
 }
 
 static void info(const struct bm_object *o, bouma_grid_info *out)
