@@ -161,6 +161,24 @@ static int check_spacing(const struct import_request *request,
     return DONE;
 }
 
+static int check_partitions(struct context *ctx, int64_t partitions,
+                            bouma_hz_index index)
+{
+    int ranks = session_size(ctx->session);
+
+    if (partitions > 65536)
+        return context_fail(ctx, CALL_AT_FAULT,
+                            "--hz-partitions %lld: 65536 is the most",
+                            (long long)partitions);
+    if (partitions > 1 && partitions > ranks && index != BOUMA_HZ_LOCAL)
+        return context_fail(ctx, CALL_AT_FAULT,
+                            "--hz-partitions %lld: more than the %d rank%s "
+                            "that would write them; only --hz-index local "
+                            "allows that",
+                            (long long)partitions, ranks, ranks > 1 ? "s" : "");
+    return DONE;
+}
+
 /* The options of layout hz. */
 static int read_hz(struct import_request *request, struct context *ctx)
 {
@@ -178,10 +196,8 @@ static int read_hz(struct import_request *request, struct context *ctx)
         rc = arguments_integer(args, ctx, "hz-partitions", 1, &partitions);
     if (!rc)
         rc = arguments_choice(args, ctx, "hz-index", &index);
-    if (!rc && partitions > 65536)
-        rc = context_fail(ctx, CALL_AT_FAULT,
-                          "--hz-partitions %lld: 65536 is the most",
-                          (long long)partitions);
+    if (!rc)
+        rc = check_partitions(ctx, partitions, bouma_hz_index_parse(index));
     if (!rc && bits > 30)
         rc = context_fail(ctx, CALL_AT_FAULT,
                           "--hz-block-bits %lld: 30 is the most",
