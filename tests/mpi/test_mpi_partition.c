@@ -296,6 +296,120 @@ static void partitioned_is_unpartitioned(const struct ranks *ranks)
         }
 }
 
+/* ---- with others in the step --------------------------------------------- */
+
+enum { GRIDS = 5 };
+
+/* Grids of all kinds, each cut in its own way. */
+static int define_grids(struct trial *t, bouma_dataset *ds, bouma_variable **v)
+{
+    const bouma_grid_spec specs[GRIDS] = {
+        {.layout = BOUMA_LAYOUT_HZ, .hz_block_bits = 4},
+        {.layout = BOUMA_LAYOUT_HZ,
+         .hz_template = "zyxzyxzyxzyx",
+         .hz_block_bits = 5,
+         .hz_blocks_per_file = 4,
+         .hz_partitions = t->partitions},
+        {.layout = BOUMA_LAYOUT_PATCH, .patch = {8, 8, 8}},
+        {.layout = BOUMA_LAYOUT_HZ,
+         .hz_template = "zyxzyxzyxzyx",
+         .hz_block_bits = 6,
+         .hz_blocks_per_file = 2,
+         .hz_partitions = 8,
+         .hz_index = BOUMA_HZ_LOCAL},
+        {.layout = BOUMA_LAYOUT_HZ,
+         .hz_template = "zyxzyxzyxzyx",
+         .hz_block_bits = 3,
+         .hz_blocks_per_file = 30,
+         .hz_partitions = t->partitions > 1 ? 2 : 1}};
+    bouma_variable_spec about = {.size = sizeof(about), .type = BOUMA_F32};
+    int rc = BOUMA_OK;
+
+    for (int i = 0; i < GRIDS && !rc; i++) {
+        bouma_grid_spec spec = specs[i];
+        char name[8];
+        bouma_grid *g;
+
+        snprintf(name, sizeof(name), "%c", "abcde"[i]);
+        spec.size = sizeof(spec);
+        spec.ndims = 3;
+        memcpy(spec.shape, t->grid.shape, sizeof(spec.shape));
+        about.codec = i % 2 ? BOUMA_CODEC_RAW : BOUMA_CODEC_ZSTD;
+        rc = bouma_grid_define(&g, ds, i == 1 ? "g" : name, &spec);
+        if (!rc)
+            rc = bouma_variable_define(&v[i], g, "v", &about);
+    }
+    return rc;
+}
+
+/* The number of values of the variable in each grid that are wrong. */
+static int64_t wrong_in(const struct trial *t, bouma_step *step, int grid)
+{
+    char name[2] = {"abcde"[grid], 0};
+    bouma_grid *g = bouma_step_find_grid(step, grid == 1 ? "g" : name);
+    bouma_variable *v = g ? bouma_grid_find_variable(g, "v") : NULL;
+    bouma_selection all;
+    int64_t wrong = 1;
+    void *data;
+
+    if (!v || bouma_variable_select(v, 0, NULL, &all))
+        return 1;
+    data = malloc(all.bytes);
+    REQUIRE(data);
+    if (!bouma_variable_read(v, 0, NULL, data, NULL))
+        wrong = field_wrong(&t->field[0], &all, 0, data, 1);
+    free(data);
+    return wrong;
+}
+
+static void grids_of_all_kinds(const struct ranks *ranks, int number)
+{
+    const int64_t shape[3] = {16, 13, 16};
+    bouma_variable *v[GRIDS] = {NULL};
+    uint64_t own = 4 + (uint64_t)ranks->rank;
+    struct puts puts[GRIDS];
+    bouma_record record;
+    bouma_dataset *ds;
+    struct trial t;
+    char path[512];
+
+    init(&t, ranks, "zyxzyxzyxzyx", shape, 3);
+    t.options.files = number;
+    t.options.async = number == 5;
+    cut(&t, NULL);
+    path_in(ranks, path, "kinds", number);
+    REQUIRE(!bouma_dataset_create_mpi(&ds, MPI_COMM_WORLD, path, &t.options));
+    REQUIRE(!define_grids(&t, ds, v));
+    for (int64_t step = 0; step < 2; step++) {
+        CHECK_EQ(bouma_step_begin(ds, step, 0), BOUMA_OK);
+        for (int i = (int)step; i < GRIDS; i++) /* one is in the first alone */
+            CHECK_EQ(
+                puts_make(&puts[i], v[i], &t.field[0], &t.cutting, 1, &own),
+                BOUMA_OK);
+        CHECK_EQ(bouma_step_end(ds, &record), BOUMA_OK);
+        if (t.options.async)
+            CHECK_EQ(bouma_dataset_wait(ds, &record), BOUMA_OK);
+        for (int i = (int)step; i < GRIDS; i++)
+            CHECK_EQ(puts_free(&puts[i]), 0);
+        CHECK_EQ(record.raw_bytes,
+                 (uint64_t)(4 * 16 * 13 * 16) * (uint64_t)(GRIDS - step));
+    }
+    CHECK_EQ(bouma_dataset_close(ds), BOUMA_OK);
+    bouma_dataset_free(ds);
+    MPI_Barrier(MPI_COMM_WORLD);
+    REQUIRE(!bouma_dataset_open(&ds, path, NULL));
+    for (int64_t n = 0; n < 2; n++) {
+        bouma_step *step;
+
+        REQUIRE(!bouma_step_open(&step, ds, n));
+        for (int i = (int)n; i < GRIDS; i++)
+            CHECK_EQ(wrong_in(&t, step, i), 0);
+        bouma_step_free(step);
+    }
+    bouma_dataset_free(ds);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 /* ---- traffic ------------------------------------------------------------- */
 
 /* Bytes that go from one partition's ranks to another's, and messages inside of
@@ -592,6 +706,9 @@ int main(int argc, char **argv)
     ranks_init(&ranks, &argc, &argv);
     stride = argc > 1 ? atol(argv[1]) : 41;
     partitioned_is_unpartitioned(&ranks);
+    grids_of_all_kinds(&ranks, 0);
+    grids_of_all_kinds(&ranks, 5);
+    grids_of_all_kinds(&ranks, 300);
     partitions_keep_to_themselves(&ranks);
     bad_numbers_are_refused(&ranks);
     mistakes_in_a_partition_are_told(&ranks);
