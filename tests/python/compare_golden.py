@@ -194,8 +194,9 @@ def compare_grid(path, step, grid, told, scratch):
     keys = "shape", "levels", "origin", "spacing", "unit", "layout"
     ours = [list(grid.shape), grid.levels, list(grid.origin), list(grid.spacing), grid.unit]
     if isinstance(grid, HzGrid):
-        keys += "hz_template", "hz_block_bits", "hz_blocks_per_file", "hz_order"
+        keys += "hz_template", "hz_block_bits", "hz_blocks_per_file", "hz_order", "hz_partitions", "hz_index"
         ours += ["hz", grid.template, grid.block_bits, grid.blocks_per_file, ("rows", "hz")[grid.order - 1]]
+        ours += [2**grid.partition_bits, "local" if grid.partition_bits else "global"]
     else:
         keys += "patch",
         ours += ["patch", list(grid.edges)]

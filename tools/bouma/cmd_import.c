@@ -132,6 +132,17 @@ static const struct option_spec options[] = {
      .choices = CHOICES(BOUMA_HZ_ORDER_LIST),
      .help = "layout hz: samples of a block in rows (default), or in HZ "
              "order"},
+    {.name = "hz-partitions",
+     .scope = FOR_GRIDS,
+     .argument = "R",
+     .help = "layout hz: cut the grid along the first splits into R parts, a "
+             "power of two, that are written apart from each other"},
+    {.name = "hz-index",
+     .scope = FOR_GRIDS,
+     .argument = "INDEX",
+     .choices = CHOICES(BOUMA_HZ_INDEX_LIST),
+     .help = "partitions have the blocks and files of the whole grid "
+             "(default; no more partitions than ranks), or each its own"},
     {.name = "patch",
      .scope = FOR_GRIDS,
      .argument = "P[,P,P]",

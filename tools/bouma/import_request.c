@@ -161,19 +161,43 @@ static int check_spacing(const struct import_request *request,
     return DONE;
 }
 
+static int check_partitions(struct context *ctx, int64_t partitions,
+                            bouma_hz_index index)
+{
+    int ranks = session_size(ctx->session);
+
+    if (partitions > 65536)
+        return context_fail(ctx, CALL_AT_FAULT,
+                            "--hz-partitions %lld: 65536 is the most",
+                            (long long)partitions);
+    if (partitions > 1 && partitions > ranks && index != BOUMA_HZ_LOCAL)
+        return context_fail(ctx, CALL_AT_FAULT,
+                            "--hz-partitions %lld: more than the %d rank%s "
+                            "that would write them; only --hz-index local "
+                            "allows that",
+                            (long long)partitions, ranks, ranks > 1 ? "s" : "");
+    return DONE;
+}
+
 /* The options of layout hz. */
 static int read_hz(struct import_request *request, struct context *ctx)
 {
     const struct arguments *args = request->args;
     bouma_grid_spec *grid = &request->grid;
-    int64_t bits = 0, blocks = 0;
-    const char *order = NULL;
+    int64_t bits = 0, blocks = 0, partitions = 0;
+    const char *order = NULL, *index = NULL;
     int rc = arguments_integer(args, ctx, "hz-block-bits", 1, &bits);
 
     if (!rc)
         rc = arguments_integer(args, ctx, "hz-blocks-per-file", 1, &blocks);
     if (!rc)
         rc = arguments_choice(args, ctx, "hz-order", &order);
+    if (!rc)
+        rc = arguments_integer(args, ctx, "hz-partitions", 1, &partitions);
+    if (!rc)
+        rc = arguments_choice(args, ctx, "hz-index", &index);
+    if (!rc)
+        rc = check_partitions(ctx, partitions, bouma_hz_index_parse(index));
     if (!rc && bits > 30)
         rc = context_fail(ctx, CALL_AT_FAULT,
                           "--hz-block-bits %lld: 30 is the most",
@@ -185,6 +209,8 @@ static int read_hz(struct import_request *request, struct context *ctx)
     grid->hz_block_bits = (int)bits;
     grid->hz_blocks_per_file = (int)blocks;
     grid->hz_order = bouma_hz_order_parse(order);
+    grid->hz_partitions = (int)partitions;
+    grid->hz_index = bouma_hz_index_parse(index);
     grid->hz_template = arguments_text(args, "hz-template");
     return rc;
 }
@@ -205,8 +231,9 @@ static void tell_files(const struct import_request *request,
 
 static int read_layout(struct import_request *request, struct context *ctx)
 {
-    static const char *const others[] = {"hz-template", "hz-block-bits",
-                                         "hz-blocks-per-file", "hz-order"};
+    static const char *const others[] = {"hz-template",        "hz-block-bits",
+                                         "hz-blocks-per-file", "hz-order",
+                                         "hz-partitions",      "hz-index"};
     const char *layout = NULL;
     int rc = arguments_choice(request->args, ctx, "layout", &layout);
 

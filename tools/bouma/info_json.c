@@ -115,6 +115,9 @@ static json_t *grid_json(bouma_grid *grid)
                  json_integer(about.hz_blocks_per_file));
         json_put(object, "hz_order",
                  json_text(choice_text(bouma_hz_order_name(about.hz_order))));
+        json_put(object, "hz_partitions", json_integer(about.hz_partitions));
+        json_put(object, "hz_index",
+                 json_text(choice_text(bouma_hz_index_name(about.hz_index))));
     }
     json_put(object, "levels", json_integer(about.levels));
     json_put(object, "patches", json_integer(about.patches));
