@@ -89,6 +89,9 @@ struct bm_chunking_functions {
     /* Among the files of this grid, the one that a chunk must be in; they are
      * counted from 0, and each has a chunk. NULL: the plan decides. */
     int64_t (*file)(const void *own, int64_t chunk);
+    /* 1: chunks are numbered from coarse ones, whose samples lie far apart, to
+     * fine ones. */
+    int coarse_first;
 };
 
 /* The chunks of one grid, with the samples of one level. */

@@ -382,7 +382,8 @@ struct bm_chunking bm_hz_blocks_chunking(const struct bm_hz_blocks *o)
                                                        .key = key_of,
                                                        .find = find,
                                                        .order = order,
-                                                       .file = file_of};
+                                                       .file = file_of,
+                                                       .coarse_first = 1};
 
     return (struct bm_chunking){&calls, o, o->count, 0};
 }
