@@ -1536,6 +1536,15 @@ BOUMA_API int bouma_plan_patch_get(const bouma_plan *plan, const int64_t *at,
                                    bouma_plan_patch *out);
 BOUMA_API int bouma_plan_file_get(const bouma_plan *plan, int64_t file,
                                   bouma_plan_file *out);
+/* A rank: the index of its block along each axis, and its samples, of which
+ * there may be none. BOUMA_ENOTFOUND if there is no such rank. */
+typedef struct bouma_plan_rank {
+    int64_t at[BOUMA_MAX_DIMS];
+    bouma_box box;
+} bouma_plan_rank;
+BOUMA_API int bouma_plan_rank_get(const bouma_plan *plan, int rank,
+                                  bouma_plan_rank *out);
+
 /* Call 'each' for all ranks that hold samples of a file, in no order.
  * BOUMA_ENOTFOUND if there is no such file, BOUMA_ENOMEM. */
 BOUMA_API int bouma_plan_holders(const bouma_plan *plan, int64_t file,

@@ -502,6 +502,28 @@ int bouma_plan_file_get(const bouma_plan *plan, int64_t file,
     return BOUMA_OK;
 }
 
+int bouma_plan_rank_get(const bouma_plan *plan, int rank, bouma_plan_rank *out)
+{
+    int64_t cell[3];
+    bouma_box box;
+    int first;
+
+    if (!plan || !out)
+        return BOUMA_EINVAL;
+    if (rank < 0 || rank >= plan->task.ranks.count)
+        return BOUMA_ENOTFOUND;
+    memset(out, 0, sizeof(*out));
+    first = 3 - plan->grid->ndims;
+    bm_hz_ranks_cell(&plan->task.ranks, rank, cell);
+    box = bm_hz_ranks_box(&plan->task.ranks, rank);
+    for (int d = first; d < 3; d++) {
+        out->at[d - first] = cell[d];
+        out->box.lo[d - first] = box.lo[d];
+        out->box.hi[d - first] = box.hi[d];
+    }
+    return BOUMA_OK;
+}
+
 int bouma_plan_holders(const bouma_plan *plan, int64_t file,
                        void (*each)(void *user, int rank), void *user)
 {

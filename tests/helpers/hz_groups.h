@@ -34,8 +34,8 @@ struct hz_groups {
 
 /* 'block_bits' is at most hz->bits. BOUMA_OK or ENOMEM. */
 static inline int hz_groups_init(struct hz_groups *g, const bouma_allocator *a,
-                      const struct bm_hz_ranks *ranks, const struct bm_hz *hz,
-                      int block_bits)
+                                 const struct bm_hz_ranks *ranks,
+                                 const struct bm_hz *hz, int block_bits)
 {
     *g = (struct hz_groups){
         .a = a, .ranks = ranks, .hz = hz, .block_bits = block_bits};
@@ -59,7 +59,7 @@ struct cell_run {
 
 /* Those of a lattice's samples; there are some. */
 static inline struct cell_run cells_of(const struct bm_footprint *f, int d,
-                                int64_t block)
+                                       int64_t block)
 {
     struct cell_run run = {.start = f->start[d],
                            .step = (int64_t)1 << f->shift[d],
@@ -82,8 +82,7 @@ static inline int64_t nth_cell(const struct cell_run *run, int64_t n)
                      : run->first + n;
 }
 
-static inline void see(struct hz_groups *g, struct hz_group *group,
-                       int rank)
+static inline void see(struct hz_groups *g, struct hz_group *group, int rank)
 {
     if (g->seen[rank] == g->turn)
         return;
@@ -95,7 +94,7 @@ static inline void see(struct hz_groups *g, struct hz_group *group,
 
 /* All ranks of a block of 2^b samples. */
 static inline void see_block(struct hz_groups *g, struct hz_group *group, int b,
-                      uint64_t block)
+                             uint64_t block)
 {
     const struct bm_hz_ranks *r = g->ranks;
     bouma_box domain = {{0, 0, 0}, {r->shape[0], r->shape[1], r->shape[2]}};
@@ -134,8 +133,8 @@ static inline int bits_together(uint64_t first, uint64_t end, int most)
 
 /* The group of blocks 'first' up to 'end', which is none of them. Those beyond
  * the template have no samples. */
-static inline struct hz_group hz_groups_find(struct hz_groups *g, uint64_t first,
-                                     uint64_t end)
+static inline struct hz_group hz_groups_find(struct hz_groups *g,
+                                             uint64_t first, uint64_t end)
 {
     struct hz_group group = {-1, -1, 0};
     int most = g->hz->bits - g->block_bits;

@@ -11,6 +11,7 @@
 #include "hz_arguments.h"
 #include "plan_explain.h"
 #include "plan_picture.h"
+#include "plan_ranks_picture.h"
 #include "print_json.h"
 #include "progress_bar.h"
 #include "text_table.h"
@@ -78,7 +79,11 @@ static const struct option_spec options[] = {
     {.name = "output",
      .letter = 'o',
      .argument = "OUT.png",
-     .help = "a picture of patches, files, their sizes and writers"},
+     .help = "a picture of patches, files, their sizes and writers; with "
+             "--layout hz that of --picture"},
+    {.name = "picture",
+     .help = "-o draws the ranks instead: who writes the files of each level, "
+             "and who has samples of them, with --place local and spread"},
     {0}};
 
 /* A request. */
@@ -198,6 +203,9 @@ static int parse_telling(struct planning *planning, struct context *ctx)
     if (comparing && target)
         return context_fail(ctx, CALL_AT_FAULT,
                             "--compare has no picture; leave out -o");
+    if (arguments_has(args, "picture") && !target)
+        return context_fail(ctx, CALL_AT_FAULT,
+                            "--picture needs a file: add -o OUT.png");
     if (arguments_has(args, "file") && !explain)
         return context_fail(ctx, CALL_AT_FAULT,
                             "--file is for --explain: add it");
@@ -555,6 +563,41 @@ static int tell(const struct planning *planning, struct context *ctx,
     return print_json(ctx, root);
 }
 
+/* The ranks, with the plan that was asked for, and those by `local` and by
+ * `spread`. */
+static int draw_ranks(struct canvas *out, struct context *ctx,
+                      const struct planning *planning, bouma_plan *plan)
+{
+    static const bouma_place places[] = {BOUMA_PLACE_LOCAL, BOUMA_PLACE_SPREAD};
+    bouma_plan *plans[3], *made[2] = {NULL, NULL};
+    bouma_place own = planning->opts.place;
+    int count = 0, rc = DONE;
+
+    if (own && own != BOUMA_PLACE_LOCAL && own != BOUMA_PLACE_SPREAD)
+        plans[count++] = plan;
+    for (int i = 0; i < 2 && !rc; i++) {
+        bouma_options opts = planning->opts;
+
+        opts.place = places[i];
+        rc = make(&made[i], planning, ctx, &opts);
+        plans[count++] = made[i];
+    }
+    if (!rc)
+        rc = plan_ranks_picture_draw(out, ctx, plans, count, &planning->spec);
+    bouma_plan_free(made[0]);
+    bouma_plan_free(made[1]);
+    return rc;
+}
+
+static int draw(struct canvas *out, struct context *ctx,
+                const struct planning *planning, bouma_plan *plan)
+{
+    return planning->spec.layout == BOUMA_LAYOUT_HZ ||
+                   arguments_has(planning->args, "picture")
+               ? draw_ranks(out, ctx, planning, plan)
+               : plan_picture_draw(out, ctx, plan, &planning->spec);
+}
+
 /* Process 0 does it; nothing is gained by more. Collective. */
 static int run(struct context *ctx, const struct arguments *args)
 {
@@ -571,7 +614,7 @@ static int run(struct context *ctx, const struct arguments *args)
         if (!rc && arguments_has(args, "explain"))
             rc = plan_explain_check(ctx, plan, planning.file);
         if (!rc && target)
-            rc = plan_picture_draw(&canvas, ctx, plan, &planning.spec);
+            rc = draw(&canvas, ctx, &planning, plan);
     }
     rc = context_agree(ctx, rc);
     if (!rc && target)
@@ -595,7 +638,10 @@ const struct command cmd_plan = {
         "plan.png\n"
         "  bouma plan --ranks 96 --shape 500,500,500 --files 8 --compare\n"
         "  bouma plan --ranks 512 --shape 512,512,512 --place cost --machine "
-        "torus:8x8x8 --explain\n",
+        "torus:8x8x8 --explain\n"
+        "  bouma plan --ranks 512 --shape 256,256,256 --layout hz "
+        "--hz-template "
+        "ranks --hz-blocks-per-file 16 -o ranks.png\n",
     .footer =
         "Each process holds one block of a grid with one variable. The "
         "library plans a real\n"

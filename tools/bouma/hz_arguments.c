@@ -94,8 +94,8 @@ int hz_arguments_template(char out[64], struct context *ctx,
     if (!rc && given && !hz_arguments_wants_ranks(args))
         rc = context_fail(ctx, CALL_AT_FAULT,
                           "--hz-ranks needs --hz-template ranks");
-    if (!rc && bouma_hz_template(out, 64, grid->ndims, grid->shape, ranks,
-                                 order))
+    if (!rc &&
+        bouma_hz_template(out, 64, grid->ndims, grid->shape, ranks, order))
         rc = context_fail(ctx, CALL_AT_FAULT,
                           "--hz-template ranks: too many ranks or samples; a "
                           "template has at most 62 characters");
