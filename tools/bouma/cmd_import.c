@@ -116,7 +116,19 @@ static const struct option_spec options[] = {
      .scope = FOR_GRIDS,
      .argument = "TEMPLATE",
      .help = "layout hz: the axis that each split halves, such as zyxzyx, the "
-             "coarsest split first; default: always the longest axis"},
+             "coarsest split first; default: always the longest axis; ranks: "
+             "as --hz-ranks says"},
+    {.name = "hz-ranks",
+     .scope = FOR_GRIDS,
+     .argument = "PZ,PY,PX",
+     .help = "--hz-template ranks: make it for so many ranks along each axis, "
+             "each with a block; default: the processes of this call"},
+    {.name = "rank-order",
+     .scope = FOR_GRIDS,
+     .argument = "ORDER",
+     .choices = CHOICES(BOUMA_RANK_ORDER_LIST),
+     .help = "--hz-template ranks: how these are numbered; default: "
+             "row-major"},
     {.name = "hz-block-bits",
      .scope = FOR_GRIDS,
      .argument = "B",
