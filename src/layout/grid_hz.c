@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { WAVELET = 0x40 }; /* beside the order, in the schema */
+
 enum { BLOCK_BITS = 15, MOST_BLOCK_BITS = 30, BLOCKS_PER_FILE = 512 };
 
 #define MOST_SAMPLES ((int64_t)1 << 40) /* along an axis */
@@ -125,6 +127,9 @@ static int define(struct bm_object *o, const void *wanted)
     rc = find_template(&hz, o, spec);
     if (!rc)
         rc = make_blocks(o, &hz, spec);
+    wrong = rc ? NULL : bm_grid_hz_set_wavelet(o->own, spec);
+    if (wrong)
+        rc = bm_fail(error, BOUMA_EINVAL, "grid \"%s\" %s", o->name, wrong);
     if (!rc && (spec->levels < 0 || spec->levels > max_levels(&hz)))
         rc = bm_fail(error, BOUMA_EINVAL,
                      "grid \"%s\" has %d levels, but its template allows 1 to "
@@ -159,8 +164,10 @@ static void encode(struct bm_buffer *b, const struct bm_object *o)
     bm_hz_text(text, &own->blocks.hz);
     bm_put_text(b, text);
     bm_put_u8(b, (uint8_t)own->blocks.block_bits);
-    bm_put_u8(b, (uint8_t)own->order);
+    bm_put_u8(b, (uint8_t)((int)own->order | (own->wavelet ? WAVELET : 0)));
     bm_put_u32(b, (uint32_t)own->blocks.blocks_per_file);
+    if (own->wavelet)
+        bm_put_u8(b, (uint8_t)own->tile_bits);
 }
 
 /* Bytes say what a caller could have said, and go through the same checks; of
@@ -168,7 +175,7 @@ static void encode(struct bm_buffer *b, const struct bm_object *o)
 static int decode(struct bm_object *o, struct bm_cursor *c)
 {
     bouma_grid_spec spec = {.size = sizeof(spec)};
-    int no_memory = 0, rc;
+    int no_memory = 0, rc, order;
     uint32_t blocks;
     char *text;
 
@@ -184,14 +191,18 @@ static int decode(struct bm_object *o, struct bm_cursor *c)
     text = bm_get_text(c, o->a, &no_memory);
     spec.hz_template = text;
     spec.hz_block_bits = bm_get_u8(c);
-    spec.hz_order = (bouma_hz_order)bm_get_u8(c);
+    order = bm_get_u8(c);
+    spec.hz_order = (bouma_hz_order)(order & ~WAVELET);
     blocks = bm_get_u32(c);
+    spec.hz_wavelet = (order & WAVELET) != 0;
+    spec.hz_tile_bits = spec.hz_wavelet ? bm_get_u8(c) : 0;
     spec.hz_blocks_per_file = (int)(blocks & INT32_MAX);
     if (no_memory)
         rc = BOUMA_ENOMEM;
     else
         rc = c->failed || !text || !blocks || blocks > INT32_MAX ||
-                     !spec.hz_order || (!spec.hz_block_bits && *text)
+                     !spec.hz_order || (!spec.hz_block_bits && *text) ||
+                     (spec.hz_wavelet && !spec.hz_tile_bits && *text)
                  ? BOUMA_EFORMAT
                  : define(o, &spec);
     bm_drop(o->a, text);
@@ -221,14 +232,18 @@ static int complete(const struct bm_object *o)
 static void storage_text(char *text, size_t bytes, const struct bm_object *o)
 {
     const struct bm_grid_hz *own = bm_grid_hz_of(o);
-    char template[BM_HZ_BITS + 1];
+    char template[BM_HZ_BITS + 1], wavelet[48] = "";
 
     bm_hz_text(template, &own->blocks.hz);
-    snprintf(text, bytes,
-             "template %s, blocks of 2^%d, %lld in a file, order %s, %d levels",
-             template, own->blocks.block_bits,
-             (long long)own->blocks.blocks_per_file,
-             bouma_hz_order_name(own->order), o->levels);
+    if (own->wavelet)
+        snprintf(wavelet, sizeof(wavelet), ", wavelet in tiles of 2^%d",
+                 own->tile_bits);
+    snprintf(
+        text, bytes,
+        "template %s, blocks of 2^%d, %lld in a file, order %s, %d levels%s",
+        template, own->blocks.block_bits,
+        (long long)own->blocks.blocks_per_file, bouma_hz_order_name(own->order),
+        o->levels, wavelet);
 }
 
 static int differs(char *text, size_t bytes, const struct bm_object *mine,
@@ -261,6 +276,8 @@ static void info(const struct bm_object *o, bouma_grid_info *out)
     out->hz_block_bits = own->blocks.block_bits;
     out->hz_blocks_per_file = (int)own->blocks.blocks_per_file;
     out->hz_order = own->order;
+    out->hz_wavelet = own->wavelet;
+    out->hz_tile_bits = own->wavelet ? own->tile_bits : 0;
 }
 
 /* ---- chunks -------------------------------------------------------------- */
@@ -350,4 +367,5 @@ const struct bm_layout bm_layout_grid_hz = {
     .sample_bytes = bm_grid_hz_sample_bytes,
     .keep = bm_grid_hz_keep,
     .give = bm_grid_hz_give,
+    .tiles = &bm_grid_hz_tiles,
 };

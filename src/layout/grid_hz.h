@@ -12,6 +12,8 @@
 struct bm_grid_hz {
     struct bm_hz_blocks blocks;
     bouma_hz_order order;
+    int wavelet;        /* blocks have wavelet coefficients of tiles, of */
+    int tile_bits;      /* so many samples, as log2 */
     int64_t most_files; /* as counted in the schema's fixed_files */
 };
 
@@ -28,6 +30,12 @@ static inline uint64_t bm_grid_hz_stored(const struct bm_grid_hz *own,
     return own->order == BOUMA_HZ_CURVE ? (uint64_t)1 << own->blocks.block_bits
                                         : samples;
 }
+
+/* The wavelet: grid_hz_wavelet.c. What is wrong with it, as the end of a
+ * sentence, or NULL; 'own' has its blocks. */
+const char *bm_grid_hz_set_wavelet(struct bm_grid_hz *own,
+                                   const bouma_grid_spec *spec);
+extern const struct bm_tile_functions bm_grid_hz_tiles;
 
 int bm_grid_hz_encode_begin(struct bm_encoding *e);
 void bm_grid_hz_take(struct bm_encoding *e, const struct bm_memory_part *from);
