@@ -32,23 +32,25 @@
     static inline int##bits##_t multiple_##ctype(const struct bm_quantum *q,   \
                                                  ctype value)                  \
     {                                                                          \
-        const int##bits##_t edge = number_##ctype((ctype)(q->limit * q->step)); \
+        const int##bits##_t edge =                                             \
+            number_##ctype((ctype)(q->limit * q->step));                       \
         int##bits##_t number = number_##ctype(value), size;                    \
         double k = (double)value * q->inverse;                                 \
                                                                                \
         if (fabs(k) <= q->limit)                                               \
             return (int##bits##_t)nearbyint(k);                                \
-        size = (number < 0 ? ~number : number) - edge +                        \
-               (int##bits##_t)q->limit;                                        \
+        size =                                                                 \
+            (number < 0 ? ~number : number) - edge + (int##bits##_t)q->limit;  \
         return number < 0 ? -size : size;                                      \
     }                                                                          \
                                                                                \
     static inline ctype rounded_##ctype(const struct bm_quantum *q,            \
                                         int##bits##_t word)                    \
     {                                                                          \
-        const int##bits##_t edge = number_##ctype((ctype)(q->limit * q->step)); \
+        const int##bits##_t edge =                                             \
+            number_##ctype((ctype)(q->limit * q->step));                       \
         const int##bits##_t limit = (int##bits##_t)q->limit;                   \
-        const uint##bits##_t most = ((uint##bits##_t)-1) >> 1;                 \
+        const uint##bits##_t most = ((uint##bits##_t) - 1) >> 1;               \
         uint##bits##_t size = (uint##bits##_t)word;                            \
                                                                                \
         if (word <= limit && word >= -limit)                                   \
@@ -67,9 +69,8 @@
             int##bits##_t word;                                                \
                                                                                \
             memcpy(&value, in + i, sizeof(value));                             \
-            word = w->quantum.step > 0                                         \
-                       ? multiple_##ctype(&w->quantum, value)                  \
-                       : number_##ctype(value);                                \
+            word = w->quantum.step > 0 ? multiple_##ctype(&w->quantum, value)  \
+                                       : number_##ctype(value);                \
             memcpy(in + i, &word, sizeof(word));                               \
         }                                                                      \
     }                                                                          \
@@ -140,8 +141,8 @@ FINITE_OF(double, int64_t)
 
 static inline int32_t mean_of_float(int32_t a, int32_t b)
 {
-    return finite_float(
-        0.5 * ((double)value_float(a) + (double)value_float(b)), a, b);
+    return finite_float(0.5 * ((double)value_float(a) + (double)value_float(b)),
+                        a, b);
 }
 
 static inline int32_t beyond_float(int32_t a, int32_t b)
@@ -164,13 +165,13 @@ static inline int64_t beyond_double(int64_t a, int64_t b)
 
 /* ---- kinds of words ------------------------------------------------------ */
 
-#define MEAN        MEAN_OF_WORDS
-#define BEYOND      BEYOND_WORDS
-#define LARGEST     ((int64_t)0)
-#define WORD        int8_t
-#define UWORD       uint8_t
-#define BITS        8
-#define NAME(x)     x##_8
+#define MEAN    MEAN_OF_WORDS
+#define BEYOND  BEYOND_WORDS
+#define LARGEST ((int64_t)0)
+#define WORD    int8_t
+#define UWORD   uint8_t
+#define BITS    8
+#define NAME(x) x##_8
 #include "codec/lift_rows.h"
 #undef WORD
 #undef UWORD
@@ -244,9 +245,9 @@ static const struct kernels kernels_8 = {forward_8, inverse_8},
                             kernels_f32[] = {{forward_f32, inverse_f32},
                                              {forward_multiple_32,
                                               inverse_multiple_32}},
-                            kernels_f64[] = {{forward_f64, inverse_f64},
-                                             {forward_multiple_64,
-                                              inverse_multiple_64}};
+                            kernels_f64[] = {
+                                {forward_f64, inverse_f64},
+                                {forward_multiple_64, inverse_multiple_64}};
 
 static const struct kernels *kernels_of(const struct bm_words *w)
 {
@@ -310,13 +311,12 @@ static void along(const struct bm_words *w, const struct bm_word_array *a,
 
     for (int64_t i = 0; i < a->count[outer]; i++)
         for (int64_t j = 0; j < a->count[inner]; j += m) {
-            uint8_t *at = (uint8_t *)a->data +
-                          (i * a->stride[outer] + j * a->stride[inner]) *
-                              (int64_t)size;
+            uint8_t *at =
+                (uint8_t *)a->data +
+                (i * a->stride[outer] + j * a->stride[inner]) * (int64_t)size;
 
-            (back ? k->inverse : k->forward)(at, a->count[axis],
-                                             a->stride[axis], m,
-                                             a->stride[inner]);
+            (back ? k->inverse : k->forward)(
+                at, a->count[axis], a->stride[axis], m, a->stride[inner]);
         }
 }
 

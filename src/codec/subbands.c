@@ -59,8 +59,8 @@ static struct bm_word_array tile_of(const struct bm_subbands *s, void *data,
                                     const struct bm_lattice *all,
                                     const struct bm_lattice *own)
 {
-    struct bm_word_array a = {.stride = {all->count[1] * all->count[2],
-                                         all->count[2], 1}};
+    struct bm_word_array a = {
+        .stride = {all->count[1] * all->count[2], all->count[2], 1}};
     int64_t at = 0;
 
     memcpy(a.count, own->count, sizeof(a.count));
@@ -79,7 +79,8 @@ static void each_tile(const struct pass *p, void *data, const bouma_box *box,
     bouma_box tile;
 
     bm_hz_tile(edge, p->subbands->hz, p->subbands->tile_bits);
-    for (tile.lo[0] = box->lo[0]; tile.lo[0] < box->hi[0]; tile.lo[0] += edge[0])
+    for (tile.lo[0] = box->lo[0]; tile.lo[0] < box->hi[0];
+         tile.lo[0] += edge[0])
         for (tile.lo[1] = box->lo[1]; tile.lo[1] < box->hi[1];
              tile.lo[1] += edge[1])
             for (tile.lo[2] = box->lo[2]; tile.lo[2] < box->hi[2];
@@ -119,6 +120,5 @@ void bm_subbands_inverse(const struct bm_subbands *s, void *coefficients,
     p.count = bm_hz_lifts(p.lifts, s->hz, s->tile_bits, level);
     if (p.count)
         each_tile(&p, coefficients, box, inverse_tile);
-    bm_words_restore(&s->words, coefficients,
-                     (size_t)bm_lattice_samples(&all));
+    bm_words_restore(&s->words, coefficients, (size_t)bm_lattice_samples(&all));
 }

@@ -20,7 +20,7 @@ const char *bm_grid_hz_set_wavelet(struct bm_grid_hz *own,
     if (spec->hz_tile_bits > hz->bits)
         return "has tiles of more samples than its template covers";
     own->wavelet = spec->hz_wavelet;
-    own->tile_bits = spec->hz_tile_bits    ? spec->hz_tile_bits
+    own->tile_bits = spec->hz_tile_bits     ? spec->hz_tile_bits
                      : hz->bits < TILE_BITS ? hz->bits
                                             : TILE_BITS;
     return own->wavelet &&
@@ -33,9 +33,9 @@ static int tiling(const struct bm_object *o, struct bm_tiling *out)
 {
     const struct bm_grid_hz *own = bm_grid_hz_of(o);
 
-    return own->wavelet && !bm_subbands_tiling(out, &own->blocks.hz,
-                                               own->tile_bits,
-                                               own->blocks.shape);
+    return own->wavelet &&
+           !bm_subbands_tiling(out, &own->blocks.hz, own->tile_bits,
+                               own->blocks.shape);
 }
 
 static struct bm_subbands subbands_of(const struct bouma_variable *v)

@@ -141,9 +141,8 @@ static uint64_t run_bytes(const struct query *q, const struct run *run)
 /* Read the tiles of a run, and hand over each. */
 static int read_run(struct query *q, const struct run *run)
 {
-    struct bm_read_request r = {.variable = q->variable,
-                                .level = run->level,
-                                .box = run->box};
+    struct bm_read_request r = {
+        .variable = q->variable, .level = run->level, .box = run->box};
     struct bm_lattice l = bm_lattice_of(&run->box, run->level);
     uint64_t bytes = run_bytes(q, run);
     int rc;

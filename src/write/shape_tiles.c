@@ -39,8 +39,8 @@ static int holder_of(const struct tiled *v, int64_t k)
 
 static size_t bytes_of(const struct tiled *v, int64_t tile, int64_t k)
 {
-    struct bm_footprint f = bm_partition_part(
-        &v->decomposition->tiles->partition, tile, k);
+    struct bm_footprint f =
+        bm_partition_part(&v->decomposition->tiles->partition, tile, k);
 
     return (size_t)bm_footprint_samples(&f) *
            bm_variable_sample_size(v->variable);
@@ -65,8 +65,9 @@ static struct bm_memory_part given_part(const struct bm_shaper *s,
 {
     const struct bm_tile_plan *t = v->decomposition->tiles;
     struct bm_footprint f = bm_partition_part(&t->partition, tile, k);
-    const struct bm_put *put = &s->first_put[v->variable->id]
-                                   [t->partition.part[k] - t->my_first_given];
+    const struct bm_put *put =
+        &s->first_put[v->variable->id]
+                     [t->partition.part[k] - t->my_first_given];
 
     return bm_part_in_box(&put->from, &f);
 }
@@ -113,8 +114,7 @@ static void send_part(struct bm_shaper *s, const struct tiled *v, int64_t tile,
     int me = s->ds->comm->rank;
 
     if (holder_of(v, k) == me && v->decomposition->tiles->owner[tile] != me)
-        pack_part(s, v, tile, k,
-                  bm_route_at(&s->tiles.sends, s->tiles.next++));
+        pack_part(s, v, tile, k, bm_route_at(&s->tiles.sends, s->tiles.next++));
 }
 
 /* What came from others, and this rank's own: through the same dense form. */
@@ -322,8 +322,8 @@ static int make_boxes(struct bm_shaper *s, const struct bouma_variable *v,
         b->stride[1] = b->stride[2] * (box->hi[2] - box->lo[2]);
         b->stride[0] = b->stride[1] * (box->hi[1] - box->lo[1]);
         b->component_stride = b->stride[0] * (box->hi[0] - box->lo[0]);
-        b->data = bytes <= SIZE_MAX ? bm_new_raw(s->ds->a, (size_t)bytes, 1)
-                                    : NULL;
+        b->data =
+            bytes <= SIZE_MAX ? bm_new_raw(s->ds->a, (size_t)bytes, 1) : NULL;
         if (!b->data)
             return BOUMA_ENOMEM;
     }
@@ -340,8 +340,8 @@ static int make_facts(struct bm_shaper *s)
 
         if (!c.decomposition->tiles)
             continue;
-        s->tiles.facts[m].ranges = bm_new(a, (size_t)c.variable->components,
-                                          sizeof(struct bm_range));
+        s->tiles.facts[m].ranges =
+            bm_new(a, (size_t)c.variable->components, sizeof(struct bm_range));
         if (!s->tiles.facts[m].ranges)
             return BOUMA_ENOMEM;
     }

@@ -67,9 +67,8 @@ static void merge_plane(struct merging *m)
 
     for (size_t i = m->plane; i < p->block_count; i++) {
         const bouma_box *box = &p->blocks[i].box;
-        uint32_t *before =
-            &m->behind[box->lo[1] / t->edge[1] * t->count[2] +
-                       box->lo[2] / t->edge[2]];
+        uint32_t *before = &m->behind[box->lo[1] / t->edge[1] * t->count[2] +
+                                      box->lo[2] / t->edge[2]];
 
         if (*before < m->plane &&
             continues(&p->blocks[*before], &p->blocks[i], 0)) {

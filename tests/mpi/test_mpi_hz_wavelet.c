@@ -52,10 +52,9 @@ static void random_grid(struct trial *t, uint64_t *random)
 
 static void random_variable(struct trial *t, uint64_t *random)
 {
-    static const bouma_type types[] = {BOUMA_F32, BOUMA_F64, BOUMA_F32,
-                                       BOUMA_F64, BOUMA_I8,  BOUMA_U8,
-                                       BOUMA_I16, BOUMA_U16, BOUMA_I32,
-                                       BOUMA_U32, BOUMA_I64, BOUMA_U64};
+    static const bouma_type types[] = {
+        BOUMA_F32, BOUMA_F64, BOUMA_F32, BOUMA_F64, BOUMA_I8,  BOUMA_U8,
+        BOUMA_I16, BOUMA_U16, BOUMA_I32, BOUMA_U32, BOUMA_I64, BOUMA_U64};
     static const bouma_codec codecs[] = {0, BOUMA_CODEC_RAW, BOUMA_CODEC_ZSTD,
                                          BOUMA_CODEC_ZFP_REVERSIBLE};
     bouma_variable_spec *v = &t->variable;
@@ -219,13 +218,13 @@ static int64_t wrong_in(const struct opened *expected, int level,
     for (int64_t z = 0; z < shape[0]; z++)
         for (int64_t y = 0; y < shape[1]; y++)
             for (int64_t x = 0; x < shape[2]; x++, data += size) {
-                int64_t at = ((first[0] + z) * whole[1] + first[1] + y) *
-                                 whole[2] +
-                             first[2] + x;
+                int64_t at =
+                    ((first[0] + z) * whole[1] + first[1] + y) * whole[2] +
+                    first[2] + x;
 
-                wrong += memcmp(data,
-                                expected->level[level] + (size_t)at * size,
-                                size) != 0;
+                wrong +=
+                    memcmp(data, expected->level[level] + (size_t)at * size,
+                           size) != 0;
             }
     return wrong;
 }

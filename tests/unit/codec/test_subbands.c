@@ -33,8 +33,8 @@ static void slow_line(int64_t *x, int n, int averages)
                     ? x[i - 1] + floor_half(x[i - 1]) - floor_half(x[i - 3])
                     : x[i - 1];
     for (int i = 0; i < n && averages; i += 2)
-        x[i] += floor_half(floor_half((i ? x[i - 1] : 0) +
-                                      (i + 1 < n ? x[i + 1] : 0) + 2));
+        x[i] += floor_half(
+            floor_half((i ? x[i - 1] : 0) + (i + 1 < n ? x[i + 1] : 0) + 2));
 }
 
 /* How often a letter is among the last characters. */
@@ -270,7 +270,8 @@ static void subbands_are_levels_of_hz_order(void)
 
             for (int i = 0; i < 4; i++) {
                 const int *shift = lifts[i].shift;
-                int inside = y % (1 << shift[1]) == 0 && x % (1 << shift[2]) == 0;
+                int inside =
+                    y % (1 << shift[1]) == 0 && x % (1 << shift[2]) == 0;
 
                 if (inside && index[lifts[i].axis] >> shift[lifts[i].axis] & 1)
                     made = i + 1;
@@ -286,7 +287,8 @@ static void subbands_are_levels_of_hz_order(void)
 static void random_bits(uint8_t *out, bouma_type type, size_t n,
                         uint64_t *state)
 {
-    static const float few[] = {0, -0.0f, INFINITY, -INFINITY, NAN, 1, -1, 3e38f};
+    static const float few[] = {0,   -0.0f, INFINITY, -INFINITY,
+                                NAN, 1,     -1,       3e38f};
     size_t size = bouma_type_size(type);
 
     for (size_t i = 0; i < n; i++) {
@@ -304,10 +306,9 @@ static void random_bits(uint8_t *out, bouma_type type, size_t n,
 
 static void every_bit_of_every_type_comes_back(void)
 {
-    static const bouma_type types[] = {BOUMA_I8,  BOUMA_U8,  BOUMA_I16,
-                                       BOUMA_U16, BOUMA_I32, BOUMA_U32,
-                                       BOUMA_I64, BOUMA_U64, BOUMA_F32,
-                                       BOUMA_F64};
+    static const bouma_type types[] = {
+        BOUMA_I8,  BOUMA_U8,  BOUMA_I16, BOUMA_U16, BOUMA_I32,
+        BOUMA_U32, BOUMA_I64, BOUMA_U64, BOUMA_F32, BOUMA_F64};
     struct bm_hz hz = template_of("zyxzyxzyx");
     const bouma_box box = {{0, 0, 0}, {7, 8, 5}};
     static uint8_t before[MOST * 8], after[MOST * 8];
@@ -356,9 +357,9 @@ static void rounded_values_come_back_within_the_bound(void)
 static void words_are_in_the_order_of_values(void)
 {
     static const double bounds[] = {0, 1e-20, 0.01, 100};
-    static const float ascending[] = {-INFINITY, -3e38f, -2,   -1e-20f, 0,
-                                      1e-38f,    1e-3f,  0.5f, 2,       3e9f,
-                                      3e38f,     INFINITY};
+    static const float ascending[] = {-INFINITY, -3e38f, -2,    -1e-20f,
+                                      0,         1e-38f, 1e-3f, 0.5f,
+                                      2,         3e9f,   3e38f, INFINITY};
 
     for (int k = 0; k < 4; k++) {
         struct bm_words w = bm_words_of(BOUMA_F32, bounds[k]);
@@ -407,7 +408,8 @@ static void coarse_levels_are_averages(void)
         double of_averages = 0, of_samples = 0;
 
         memcpy(coarse, field, sizeof(coarse));
-        bm_quantise(BOUMA_F32, coarse, 1024, bounds[k], &(struct bm_loss){0, 0});
+        bm_quantise(BOUMA_F32, coarse, 1024, bounds[k],
+                    &(struct bm_loss){0, 0});
         bm_subbands_forward(&s, coarse, &box);
         for (int i = 0; i < 128; i++)
             coarse[i] = coarse[8 * i];
