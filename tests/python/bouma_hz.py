@@ -7,8 +7,11 @@ import numpy as np
 from bouma_codecs import zstd
 from bouma_common import NOMINAL, Damage, check
 from bouma_grids import Grid, GridVariable, Patch
+from bouma_levels import Levels
+from bouma_subbands import Words, to_samples
 
 ROWS, CURVE = 1, 2
+WAVELET = 64
 
 
 class HzGrid(Grid):
@@ -17,7 +20,11 @@ class HzGrid(Grid):
         axes = [cursor.unpack("qdd") for _ in range(self.ndims)]
         self.shape, self.origin, self.spacing = zip(*axes)
         self.template = cursor.text()
-        self.block_bits, self.order, self.blocks_per_file = cursor.unpack("BBI")
+        self.block_bits, order, self.blocks_per_file = cursor.unpack("BBI")
+        self.order, self.wavelet = order & ~WAVELET, bool(order & WAVELET)
+        self.tile_bits = cursor.one("B") if self.wavelet else 0
+        cursor.check(self.tile_bits <= min(24, len(self.template)), f"tiles of 2^{self.tile_bits}")
+        cursor.check(self.tile_bits or not self.wavelet or not self.template, "tiles of one sample")
         letters = "zyx"[3 - self.ndims:]
         cursor.check(len(self.template) <= 62 and set(self.template) <= set(letters), f"template {self.template!r}")
         cursor.check(1 <= self.block_bits <= 30 or not self.template, f"blocks of 2^{self.block_bits}")
@@ -78,7 +85,23 @@ class HzVariable(GridVariable):
     def chunk(self, *fields):
         return Block(*fields)
 
+    @property
+    def rounds(self):
+        """Samples are rounded before they become coefficients."""
+        return self.grid.wavelet
+
     def read(self, level=0, box=None):
+        if not self.grid.wavelet:
+            return self.components_last(self.read_stored(level, box))
+        grid, low_high = self.grid, self.check_question(level, box)
+        words = Words(self.dtype, self.bound)
+        coefficients = self.read_stored(level, None).view(words.integer)
+        samples = to_samples(words, coefficients, grid.axes, grid.tile_bits, grid.shape, level)
+        part = tuple(slice(low, high) for low, high in grid.level_box(low_high, level))
+        return self.components_last(samples[(slice(None),) + part])
+
+    def read_stored(self, level, box):
+        """Samples, or coefficients, as blocks have them."""
         grid = self.grid
         box = self.check_question(level, box)
         wanted = grid.level_box(box, level)
@@ -96,7 +119,7 @@ class HzVariable(GridVariable):
                 result[np.ix_(every, *target)] = chunk.read(0)[np.ix_(every, *source)]
                 missing[np.ix_(*target)] = False
         check(not missing.any(), f"{grid.name}/{self.name}: samples that no block has")
-        return self.components_last(result)
+        return result
 
 
 class Block(Patch):
@@ -130,9 +153,17 @@ class Block(Patch):
             samples = self.from_curve()
         else:
             samples = self.decode(0).reshape(shape)
-        if not variable.kind & NOMINAL:
+        if not variable.kind & NOMINAL and not variable.grid.wavelet:
             self.check_range(samples)
         return samples
+
+    def make_codecs(self, coarsest):
+        variable = self.variable
+        if not variable.grid.wavelet:
+            return super().make_codecs(coarsest)
+        shapes = [[1] * (3 - variable.grid.ndims) + self.extents(0)]
+        return [Integers(shapes, np.dtype(f"<i{variable.dtype.itemsize}"), variable.dtype)
+                for _ in range(variable.components)]
 
     def from_curve(self):
         grid, components = self.variable.grid, self.variable.components
@@ -147,3 +178,13 @@ class Block(Patch):
                 place = tuple((at - first) // step for at, first, step in zip(index, self.lattice[0], self.lattice[2]))
                 samples[(slice(None),) + place] = values[i]
         return samples
+
+
+class Integers:
+    """Coefficients of zfp-reversible: integers, handed on as if they were samples."""
+
+    def __init__(self, shapes, integer, dtype):
+        self.levels, self.dtype = Levels(shapes, integer, False), dtype
+
+    def decode(self, piece, level, coarser):
+        return np.ascontiguousarray(self.levels.decode(piece, level, coarser)).view(self.dtype)
