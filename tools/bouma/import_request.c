@@ -117,7 +117,10 @@ static int check_effort(const struct import_request *request,
                         struct context *ctx)
 {
     bool particles = request->particles_name != NULL;
-    bouma_codec codec = particles ? request->variable.codec
+    bool rounded = arguments_has(request->args, "hz-wavelet");
+    bouma_codec codec = particles || (rounded && request->variable.codec)
+                            ? request->variable.codec
+                        : rounded ? BOUMA_CODEC_ZSTD
                                   : bouma_grid_codec(&request->variable);
     bouma_codec_info about;
 
@@ -166,7 +169,7 @@ static int read_hz(struct import_request *request, struct context *ctx)
 {
     const struct arguments *args = request->args;
     bouma_grid_spec *grid = &request->grid;
-    int64_t bits = 0, blocks = 0;
+    int64_t bits = 0, blocks = 0, tile = 0;
     const char *order = NULL;
     int rc = arguments_integer(args, ctx, "hz-block-bits", 1, &bits);
 
@@ -174,6 +177,15 @@ static int read_hz(struct import_request *request, struct context *ctx)
         rc = arguments_integer(args, ctx, "hz-blocks-per-file", 1, &blocks);
     if (!rc)
         rc = arguments_choice(args, ctx, "hz-order", &order);
+    if (!rc)
+        rc = arguments_integer(args, ctx, "hz-tile-bits", 1, &tile);
+    if (!rc && tile && !arguments_has(args, "hz-wavelet"))
+        rc = context_fail(ctx, CALL_AT_FAULT,
+                          "--hz-tile-bits needs --hz-wavelet");
+    if (!rc && tile > 24)
+        rc = context_fail(ctx, CALL_AT_FAULT,
+                          "--hz-tile-bits %lld: 24 is the most",
+                          (long long)tile);
     if (!rc && bits > 30)
         rc = context_fail(ctx, CALL_AT_FAULT,
                           "--hz-block-bits %lld: 30 is the most",
@@ -185,6 +197,8 @@ static int read_hz(struct import_request *request, struct context *ctx)
     grid->hz_block_bits = (int)bits;
     grid->hz_blocks_per_file = (int)blocks;
     grid->hz_order = bouma_hz_order_parse(order);
+    grid->hz_wavelet = arguments_has(args, "hz-wavelet");
+    grid->hz_tile_bits = (int)tile;
     grid->hz_template = arguments_text(args, "hz-template");
     return rc;
 }
@@ -205,8 +219,9 @@ static void tell_files(const struct import_request *request,
 
 static int read_layout(struct import_request *request, struct context *ctx)
 {
-    static const char *const others[] = {"hz-template", "hz-block-bits",
-                                         "hz-blocks-per-file", "hz-order"};
+    static const char *const others[] = {"hz-template",        "hz-block-bits",
+                                         "hz-blocks-per-file", "hz-order",
+                                         "hz-wavelet",         "hz-tile-bits"};
     const char *layout = NULL;
     int rc = arguments_choice(request->args, ctx, "layout", &layout);
 
@@ -220,7 +235,7 @@ static int read_layout(struct import_request *request, struct context *ctx)
         return read_hz(request, ctx);
     }
     for (size_t i = 0; i < sizeof(others) / sizeof(*others) && !rc; i++)
-        if (arguments_text(request->args, others[i]))
+        if (arguments_has(request->args, others[i]))
             rc = context_fail(ctx, CALL_AT_FAULT, "--%s needs --layout hz",
                               others[i]);
     return rc;
