@@ -7,7 +7,6 @@ import numpy as np
 from bouma_codecs import zstd
 from bouma_common import NOMINAL, Damage, check
 from bouma_grids import Grid, GridVariable, Patch
-from bouma_levels import Levels
 from bouma_subbands import Words, to_samples
 
 ROWS, CURVE = 1, 2
@@ -90,13 +89,17 @@ class HzVariable(GridVariable):
         """Samples are rounded before they become coefficients."""
         return self.grid.wavelet
 
+    @property
+    def stored_dtype(self):
+        """Coefficients are integers: as numbers that are none, f32 could change when they are copied."""
+        return np.dtype(f"<i{self.dtype.itemsize}") if self.grid.wavelet else self.dtype
+
     def read(self, level=0, box=None):
         if not self.grid.wavelet:
             return self.components_last(self.read_stored(level, box))
         grid, low_high = self.grid, self.check_question(level, box)
         words = Words(self.dtype, self.bound)
-        coefficients = self.read_stored(level, None).view(words.integer)
-        samples = to_samples(words, coefficients, grid.axes, grid.tile_bits, grid.shape, level)
+        samples = to_samples(words, self.read_stored(level, None), grid.axes, grid.tile_bits, grid.shape, level)
         part = tuple(slice(low, high) for low, high in grid.level_box(low_high, level))
         return self.components_last(samples[(slice(None),) + part])
 
@@ -105,7 +108,7 @@ class HzVariable(GridVariable):
         grid = self.grid
         box = self.check_question(level, box)
         wanted = grid.level_box(box, level)
-        result = np.zeros([self.components] + [high - low for low, high in wanted], self.dtype)
+        result = np.zeros([self.components] + [high - low for low, high in wanted], self.stored_dtype)
         missing = np.ones(result.shape[1:], bool)
         for chunk in self.chunks.values():
             source, target = [], []
@@ -157,34 +160,16 @@ class Block(Patch):
             self.check_range(samples)
         return samples
 
-    def make_codecs(self, coarsest):
-        variable = self.variable
-        if not variable.grid.wavelet:
-            return super().make_codecs(coarsest)
-        shapes = [[1] * (3 - variable.grid.ndims) + self.extents(0)]
-        return [Integers(shapes, np.dtype(f"<i{variable.dtype.itemsize}"), variable.dtype)
-                for _ in range(variable.components)]
-
     def from_curve(self):
         grid, components = self.variable.grid, self.variable.components
         try:
-            values = zstd(self.stored(0), grid.whole * components, self.variable.dtype).reshape(-1, components)
+            values = zstd(self.stored(0), grid.whole * components, self.variable.stored_dtype).reshape(-1, components)
         except Damage as damage:
             raise Damage(f"{self.what}: {damage}") from damage
-        samples = np.zeros([components] + self.extents(0), self.variable.dtype)
+        samples = np.zeros([components] + self.extents(0), self.variable.stored_dtype)
         for i in range(grid.whole):
             index = grid.index_of(grid.z_of((self.key << grid.block_bits) + i))
             if all(at < extent for at, extent in zip(index, grid.shape)):
                 place = tuple((at - first) // step for at, first, step in zip(index, self.lattice[0], self.lattice[2]))
                 samples[(slice(None),) + place] = values[i]
         return samples
-
-
-class Integers:
-    """Coefficients of zfp-reversible: integers, handed on as if they were samples."""
-
-    def __init__(self, shapes, integer, dtype):
-        self.levels, self.dtype = Levels(shapes, integer, False), dtype
-
-    def decode(self, piece, level, coarser):
-        return np.ascontiguousarray(self.levels.decode(piece, level, coarser)).view(self.dtype)
