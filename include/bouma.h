@@ -558,6 +558,14 @@ typedef struct bouma_grid_spec {
      * BOUMA_HZ_GLOBAL, no more than there are ranks. */
     int hz_partitions;
     bouma_hz_index hz_index; /* 0: BOUMA_HZ_GLOBAL */
+    /* 1: blocks have wavelet coefficients in place of samples. Smooth fields
+     * become smaller, and coarser levels of f32 and f64 are averages, for which
+     * no tolerance holds. Boxes that are read take the tiles that they meet:
+     * 2^hz_tile_bits samples, those of the last splits (0: 15 bits, or less if
+     * the grid is smaller; at most 24). Codecs must keep every bit; with a
+     * tolerance, samples are rounded before. */
+    int hz_wavelet;
+    int hz_tile_bits;
 } bouma_grid_spec;
 
 /* A template for BOUMA_LAYOUT_HZ that suits ranks with a block each: 'ranks'
@@ -931,6 +939,7 @@ typedef struct bouma_grid_info {
     int hz_partitions; /* 1 unless partitions have an index each: to files and
                           readers, others do not matter */
     bouma_hz_index hz_index;
+    int hz_wavelet, hz_tile_bits; /* 0: samples, no coefficients */
 } bouma_grid_info;
 BOUMA_API void bouma_grid_info_get(const bouma_grid *grid,
                                    bouma_grid_info *out);
@@ -958,6 +967,8 @@ typedef struct bouma_variable_info {
      * less than 'bound', outliers dominate the range, and little may be left of
      * the other values */
     double span;
+    int averages; /* 1: coarser levels are averages, for which no tolerance
+                     holds; 0: they are samples */
 } bouma_variable_info;
 BOUMA_API void bouma_variable_info_get(const bouma_variable *variable,
                                        bouma_variable_info *out);
@@ -1036,7 +1047,8 @@ BOUMA_API int bouma_step_read(bouma_step *step, const bouma_request *requests,
  * Of a grid of BOUMA_LAYOUT_HZ, the patches are blocks. Their samples lie apart
  * from each other: 'box' is the smallest one around them, and 'step' of the
  * selection tells how far, along each axis. Blocks without samples of the level
- * are skipped. */
+ * are skipped. With 'hz_wavelet', the patches are its tiles: 'ranges' are those
+ * of the variable, 'level_bytes' are 0, and with 'within' all tiles are read. */
 typedef struct bouma_patch_info {
     bouma_box box; /* the whole patch, in samples of level 0 */
     int levels, components;

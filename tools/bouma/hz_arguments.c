@@ -65,13 +65,31 @@ static int read_partitions(bouma_grid_spec *grid, struct context *ctx,
     return rc;
 }
 
+static int read_wavelet(bouma_grid_spec *grid, struct context *ctx,
+                        const struct arguments *args)
+{
+    int64_t tile = 0;
+    int rc = arguments_integer(args, ctx, "hz-tile-bits", 1, &tile);
+
+    grid->hz_wavelet = arguments_has(args, "hz-wavelet");
+    if (!rc && tile && !grid->hz_wavelet)
+        rc = context_fail(ctx, CALL_AT_FAULT,
+                          "--hz-tile-bits needs --hz-wavelet");
+    if (!rc && tile > 24)
+        rc = context_fail(ctx, CALL_AT_FAULT,
+                          "--hz-tile-bits %lld: 24 is the most",
+                          (long long)tile);
+    grid->hz_tile_bits = (int)tile;
+    return rc;
+}
+
 int hz_arguments_read(bouma_grid_spec *grid, struct context *ctx,
                       const struct arguments *args)
 {
     static const char *const others[] = {"hz-template", "hz-block-bits",
                                          "hz-blocks-per-file", "hz-order",
                                          "hz-ranks", "hz-partitions",
-                                         "hz-index"};
+                                         "hz-index", "hz-wavelet", "hz-tile-bits"};
     const char *layout = NULL;
     int rc = arguments_choice(args, ctx, "layout", &layout);
 
@@ -82,10 +100,12 @@ int hz_arguments_read(bouma_grid_spec *grid, struct context *ctx,
                                 "--patch is for --layout patch; blocks of hz "
                                 "have --hz-block-bits");
         rc = read_blocks(grid, ctx, args);
-        return rc ? rc : read_partitions(grid, ctx, args);
+        if (!rc)
+            rc = read_partitions(grid, ctx, args);
+        return rc ? rc : read_wavelet(grid, ctx, args);
     }
     for (size_t i = 0; i < sizeof(others) / sizeof(*others) && !rc; i++)
-        if (arguments_text(args, others[i]))
+        if (arguments_has(args, others[i]))
             rc = context_fail(ctx, CALL_AT_FAULT, "--%s needs --layout hz",
                               others[i]);
     return rc;
