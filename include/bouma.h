@@ -524,6 +524,11 @@ typedef struct bouma_grid_spec {
                                 if the grid is smaller */
     int hz_blocks_per_file;  /* blocks of each variable in a file; 0: 512 */
     bouma_hz_order hz_order; /* 0: BOUMA_HZ_ROWS */
+    /* 1: the files of each step are those of an IDX dataset, too, which
+     * OpenVisus and PIDX open as PATH/idx/NAME.idx. Blocks are raw and in the
+     * order BOUMA_HZ_CURVE; the grid has 2 or 3 axes, and a name without
+     * blanks. See the guide, chapter 12. */
+    int idx;
 } bouma_grid_spec;
 
 /* A tolerance is a number in the unit of the variable, or a fraction (below 1)
@@ -878,6 +883,7 @@ typedef struct bouma_grid_info {
     char hz_template[64]; /* of BOUMA_LAYOUT_HZ, else empty */
     int hz_block_bits, hz_blocks_per_file;
     bouma_hz_order hz_order;
+    int idx; /* it is an IDX dataset, too: idx/NAME.idx in the dataset */
 } bouma_grid_info;
 BOUMA_API void bouma_grid_info_get(const bouma_grid *grid,
                                    bouma_grid_info *out);

@@ -12,6 +12,7 @@
 struct bm_grid_hz {
     struct bm_hz_blocks blocks;
     bouma_hz_order order;
+    int idx;            /* its files are those of IDX, too: see grid_idx.h */
     int64_t most_files; /* as counted in the schema's fixed_files */
 };
 

@@ -28,6 +28,8 @@ static const char *set_patches(struct bm_object *o, struct bm_tiling *t,
     if (spec->hz_template || spec->hz_block_bits || spec->hz_blocks_per_file ||
         spec->hz_order)
         return "has fields hz_..., which are for BOUMA_LAYOUT_HZ";
+    if (spec->idx)
+        return "has 'idx', which is for BOUMA_LAYOUT_HZ";
     bm_tiling_edges(edge, spec->ndims, spec->shape, spec->patch);
     wrong = bm_tiling_init(t, spec->ndims, spec->shape, edge);
     if (!wrong)

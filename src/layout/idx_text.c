@@ -92,8 +92,8 @@ int bm_idx_file_name(char out[BM_IDX_FILE_BYTES], int number_bits,
 static const char *type_name(bouma_type type)
 {
     static const char *const names[] = {
-        [BOUMA_I8] = "int8",   [BOUMA_I16] = "int16",   [BOUMA_I32] = "int32",
-        [BOUMA_I64] = "int64", [BOUMA_U8] = "uint8",    [BOUMA_U16] = "uint16",
+        [BOUMA_I8] = "int8",    [BOUMA_I16] = "int16",  [BOUMA_I32] = "int32",
+        [BOUMA_I64] = "int64",  [BOUMA_U8] = "uint8",   [BOUMA_U16] = "uint16",
         [BOUMA_U32] = "uint32", [BOUMA_U64] = "uint64", [BOUMA_F32] = "float32",
         [BOUMA_F64] = "float64"};
 
@@ -189,7 +189,8 @@ static void put_boxes(struct bm_buffer *out, const struct bm_idx_text *t)
 
 void bm_idx_put_header(struct bm_buffer *out, const struct bm_idx_text *t)
 {
-    int directories, digits = name_digits(t->bits - t->block_bits, &directories);
+    int directories,
+        digits = name_digits(t->bits - t->block_bits, &directories);
 
     put_text(out, "(version)\n6\n");
     put_boxes(out, t);
@@ -366,9 +367,9 @@ static void put_word(uint8_t *at, uint64_t word)
 void bm_idx_put_block(uint8_t *front, int64_t blocks_per_file, int field,
                       uint64_t slot, const struct bm_idx_block *block)
 {
-    uint8_t *at = front + BM_IDX_BLOCK_HEADER *
-                              (1 + (uint64_t)field * (uint64_t)blocks_per_file +
-                               slot);
+    uint8_t *at =
+        front + BM_IDX_BLOCK_HEADER *
+                    (1 + (uint64_t)field * (uint64_t)blocks_per_file + slot);
 
     put_word(at + 8, block->offset);
     put_word(at + 12, block->offset >> 32);

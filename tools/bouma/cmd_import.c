@@ -132,6 +132,10 @@ static const struct option_spec options[] = {
      .choices = CHOICES(BOUMA_HZ_ORDER_LIST),
      .help = "layout hz: samples of a block in rows (default), or in HZ "
              "order"},
+    {.name = "idx",
+     .scope = FOR_GRIDS,
+     .help = "layout hz: OpenVisus and PIDX read the dataset, too, as "
+             "DS/idx/GRID.idx; samples are raw, in HZ order"},
     {.name = "patch",
      .scope = FOR_GRIDS,
      .argument = "P[,P,P]",

@@ -186,6 +186,7 @@ static int read_hz(struct import_request *request, struct context *ctx)
     grid->hz_blocks_per_file = (int)blocks;
     grid->hz_order = bouma_hz_order_parse(order);
     grid->hz_template = arguments_text(args, "hz-template");
+    grid->idx = arguments_has(args, "idx");
     return rc;
 }
 
@@ -206,7 +207,8 @@ static void tell_files(const struct import_request *request,
 static int read_layout(struct import_request *request, struct context *ctx)
 {
     static const char *const others[] = {"hz-template", "hz-block-bits",
-                                         "hz-blocks-per-file", "hz-order"};
+                                         "hz-blocks-per-file", "hz-order",
+                                         "idx"};
     const char *layout = NULL;
     int rc = arguments_choice(request->args, ctx, "layout", &layout);
 
@@ -220,7 +222,7 @@ static int read_layout(struct import_request *request, struct context *ctx)
         return read_hz(request, ctx);
     }
     for (size_t i = 0; i < sizeof(others) / sizeof(*others) && !rc; i++)
-        if (arguments_text(request->args, others[i]))
+        if (arguments_has(request->args, others[i]))
             rc = context_fail(ctx, CALL_AT_FAULT, "--%s needs --layout hz",
                               others[i]);
     return rc;

@@ -91,6 +91,15 @@ static json_t *variable_json(bouma_variable *variable, int levels, bool hz)
     return object;
 }
 
+/* The header of IDX, in the dataset. */
+static json_t *idx_json(const bouma_grid_info *about)
+{
+    char name[512];
+
+    snprintf(name, sizeof(name), "idx/%s.idx", about->name);
+    return about->idx ? json_text(name) : json_null();
+}
+
 static json_t *grid_json(bouma_grid *grid)
 {
     json_t *object = json_object();
@@ -115,6 +124,7 @@ static json_t *grid_json(bouma_grid *grid)
                  json_integer(about.hz_blocks_per_file));
         json_put(object, "hz_order",
                  json_text(choice_text(bouma_hz_order_name(about.hz_order))));
+        json_put(object, "idx", idx_json(&about));
     }
     json_put(object, "levels", json_integer(about.levels));
     json_put(object, "patches", json_integer(about.patches));
