@@ -24,10 +24,12 @@ static int is_there(struct bm_store *s, const uint8_t *id, int wanted)
            !bm_local_copy_is_marked(s, BM_NAME_PART, id);
 }
 
-static int note(void *context, int64_t step, const char *name, const char *text)
+static int note(void *context, int64_t step, const char *name,
+                const char *wrong, const char *action)
 {
+    (void)action;
     bm_findings_add(context, BOUMA_NOTE, step, name,
-                    "%s; `bouma repair --apply` puts that right", text);
+                    "%s; `bouma repair --apply` puts that right", wrong);
     return 0;
 }
 
@@ -57,11 +59,12 @@ int bm_check_idx(struct bouma_dataset *ds, int wanted, uint32_t last,
 
 /* ---- repair -------------------------------------------------------------- */
 
-static int act(void *context, int64_t step, const char *name, const char *text)
+static int act(void *context, int64_t step, const char *name, const char *wrong,
+               const char *action)
 {
     char mended[256];
 
-    snprintf(mended, sizeof(mended), "%s: put right", text);
+    snprintf(mended, sizeof(mended), "%s; %s", wrong, action);
     return bm_repair_act(context, step, name, mended);
 }
 

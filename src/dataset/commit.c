@@ -40,7 +40,7 @@ static int publish(struct bouma_dataset *ds, const struct bm_step_entry *entry,
     }
     rc = bm_store_publish(&ds->store, from, to, ds->options.replace, &why);
     if (!rc) {
-        bm_idx_publish(ds, entry);
+        ds->commits.idx_behind = bm_idx_publish(ds, entry) != BOUMA_OK;
         return rc;
     }
     bm_schema_init(&schema, ds->a, &ignored);
@@ -52,7 +52,7 @@ static int publish(struct bouma_dataset *ds, const struct bm_step_entry *entry,
     bm_manifest_release(&m);
     bm_schema_release(&schema);
     if (ours) {
-        bm_idx_publish(ds, entry);
+        ds->commits.idx_behind = bm_idx_publish(ds, entry) != BOUMA_OK;
         return BOUMA_OK;
     }
     if (rc == BOUMA_EEXISTS)
@@ -147,9 +147,11 @@ static int finish(struct bouma_dataset *ds, const struct bm_step_entry *entry,
     /* Only now, as no power loss brings the old version back. A handle that has
      * no ranks has no readers either; it copies steps, and of one that was
      * written again meanwhile some files may have been copied. */
-    if (!rc && !is_new && ds->comm)
+    if (rc || ds->commits.idx_behind)
+        return rc;
+    if (!is_new && ds->comm)
         bm_step_list_put(&ds->commits.replaced, *entry); /* there is room */
-    else if (!rc && !ds->comm && ds->options.replace)
+    else if (!ds->comm && ds->options.replace)
         bm_sweep_older(&ds->store, entry->step, entry->generation, 1);
     return rc;
 }

@@ -313,15 +313,19 @@ int bm_idx_show(struct bm_store *s, const char *grid, uint64_t step,
     return rc;
 }
 
-void bm_idx_load_header(struct bm_store *s, const char *grid,
-                        struct bm_buffer *out)
+int bm_idx_load_header(struct bm_store *s, const char *grid,
+                       struct bm_buffer *out, struct bm_error *error)
 {
-    struct bm_error ignored = {0};
+    struct bm_error why = {0};
     char name[BM_NAME_BYTES];
+    int rc;
 
     header_name(name, grid);
-    if (bm_store_load(s, name, out, MOST_HEADER, &ignored))
+    rc = bm_store_load(s, name, out, MOST_HEADER, &why);
+    if (rc)
         bm_buffer_clear(out);
+    return rc && rc != BOUMA_ENOTFOUND ? bm_fail(error, rc, "%s", why.text)
+                                       : BOUMA_OK;
 }
 
 int bm_idx_save_header(struct bm_store *s, const char *grid,
@@ -337,7 +341,8 @@ int bm_idx_save_header(struct bm_store *s, const char *grid,
     return rc ? rc : bm_store_publish(s, temporary, name, 1, error);
 }
 
-static void remove_header(struct bm_store *s, const char *grid)
+static int remove_header(struct bm_store *s, const char *grid,
+                         struct bm_error *error)
 {
     char name[BM_NAME_BYTES], temporary[BM_NAME_BYTES];
 
@@ -345,6 +350,10 @@ static void remove_header(struct bm_store *s, const char *grid)
     bm_store_remove(s, name);
     snprintf(temporary, sizeof(temporary), "%.250s" NEW_SUFFIX, name);
     bm_store_remove(s, temporary);
+    return bm_store_is_absent(s, name)
+               ? BOUMA_OK
+               : bm_fail(error, BOUMA_EIO, "%s/%s: could not be removed",
+                         s->path, name);
 }
 
 /* ---- grids that have something there ------------------------------------- */
@@ -398,84 +407,103 @@ void bm_idx_remove_grid(struct bm_store *s, const char *grid)
     struct bm_error ignored = {0};
     char name[BM_NAME_BYTES];
 
-    remove_header(s, grid);
+    remove_header(s, grid, &ignored);
     grid_name(name, grid);
     bm_store_list(s, name, remove_entry, &r, &ignored);
     bm_store_remove_dir(s, name);
 }
 
-/* Call 'each' for all grids in idx/. */
-static void each_grid(struct bm_store *s,
-                      void (*each)(struct bm_store *s, const char *grid,
-                                   int64_t step),
-                      int64_t step)
+/* Call 'each' for all grids in idx/, until it fails. */
+static int each_grid(struct bm_store *s,
+                     int (*each)(struct bm_store *s, const char *grid,
+                                 int64_t step, struct bm_error *error),
+                     int64_t step, struct bm_error *error)
 {
-    struct bm_error ignored = {0};
     struct bm_buffer names;
+    int rc;
 
     bm_buffer_init(&names, s->a);
-    bm_idx_list(s, &names, &ignored);
-    for (size_t at = 0; at < names.size;
+    rc = bm_idx_list(s, &names, error);
+    for (size_t at = 0; at < names.size && !rc;
          at += strlen((char *)names.data + at) + 1)
-        each(s, (char *)names.data + at, step);
+        rc = each(s, (char *)names.data + at, step, error);
     bm_buffer_release(&names);
+    return rc;
 }
 
-static void forget_in(struct bm_store *s, const char *grid, int64_t last)
+/* The header without the steps behind 'last'. One that lists no others goes,
+ * and so does one that is none of ours. */
+static int forget_in(struct bm_store *s, const char *grid, int64_t last,
+                     struct bm_error *error)
 {
-    struct bm_error ignored = {0};
     struct bm_buffer old, new;
     size_t count = 0, kept = 0;
     int64_t *steps = NULL;
+    int rc, read;
 
     bm_buffer_init(&old, s->a);
     bm_buffer_init(&new, s->a);
-    bm_idx_load_header(s, grid, &old);
-    if (!bm_idx_get_steps(&steps, &count, s->a, &old, MOST_STEPS)) {
-        while (kept < count && steps[kept] <= last)
-            kept++;
-        if (kept)
-            bm_idx_put_steps(&new, &old, steps, kept);
-        if (!kept)
-            remove_header(s, grid);
-        else if (kept < count && !new.failed)
-            bm_idx_save_header(s, grid, &new, &ignored);
-    }
+    rc = bm_idx_load_header(s, grid, &old, error);
+    read = bm_idx_get_steps(&steps, &count, s->a, &old, MOST_STEPS);
+    while (kept < count && steps[kept] <= last)
+        kept++;
+    if (kept)
+        bm_idx_put_steps(&new, &old, steps, kept);
+    if (!rc && (read == BOUMA_ENOMEM || new.failed))
+        rc = bm_fail(error, BOUMA_ENOMEM, "%s/" BM_NAME_IDX ": no memory",
+                     s->path);
+    else if (!rc && !kept && old.size)
+        rc = remove_header(s, grid, error);
+    else if (!rc && kept < count)
+        rc = bm_idx_save_header(s, grid, &new, error);
     bm_drop(s->a, steps);
     bm_buffer_release(&old);
     bm_buffer_release(&new);
+    return rc;
 }
 
-void bm_idx_forget(struct bm_store *s, int64_t last)
+int bm_idx_forget(struct bm_store *s, int64_t last, struct bm_error *error)
 {
-    each_grid(s, forget_in, last);
+    return each_grid(s, forget_in, last, error);
 }
 
-static void drop_in(struct bm_store *s, const char *grid, int64_t step)
+static int drop_in(struct bm_store *s, const char *grid, int64_t step,
+                   struct bm_error *error)
 {
     char name[BM_NAME_BYTES], links[BM_NAME_BYTES], time[BM_IDX_TIME_BYTES];
 
+    (void)error;
     time_name(name, grid, (uint64_t)step);
     bm_store_read_link(s, name, links);
     bm_idx_time_name(time, step);
     bm_idx_remove_entry(s, grid, time);
     if (links[0])
         bm_idx_remove_entry(s, grid, links);
+    grid_name(name, grid);
+    bm_store_remove_dir(s, name); /* if that was the last one */
+    return BOUMA_OK;
 }
 
 void bm_idx_drop(struct bm_store *s, uint64_t step)
 {
-    each_grid(s, drop_in, (int64_t)step);
+    struct bm_error ignored = {0};
+
+    each_grid(s, drop_in, (int64_t)step, &ignored);
 }
 
-static void clear_in(struct bm_store *s, const char *grid, int64_t step)
+static int clear_in(struct bm_store *s, const char *grid, int64_t step,
+                    struct bm_error *error)
 {
     (void)step;
+    (void)error;
     bm_idx_remove_grid(s, grid);
+    return BOUMA_OK;
 }
 
 void bm_idx_clear(struct bm_store *s)
 {
-    each_grid(s, clear_in, 0);
+    struct bm_error ignored = {0};
+
+    each_grid(s, clear_in, 0, &ignored);
     bm_store_remove_dir(s, BM_NAME_IDX);
 }

@@ -65,19 +65,22 @@ int bm_idx_show(struct bm_store *s, const char *grid, uint64_t step,
 int bm_idx_is_shown(struct bm_store *s, const char *grid, uint64_t step,
                     struct bm_generation g);
 
-/* Headers. To load one is best effort: what cannot be read is empty. */
-void bm_idx_load_header(struct bm_store *s, const char *grid,
-                        struct bm_buffer *out);
+/* Headers. One that is not there is empty, and so is one that cannot be read,
+ * with a status. */
+int bm_idx_load_header(struct bm_store *s, const char *grid,
+                       struct bm_buffer *out, struct bm_error *error);
 int bm_idx_save_header(struct bm_store *s, const char *grid,
                        const struct bm_buffer *text, struct bm_error *error);
 
-/* Rank 0: a step has become visible. What cannot be done is told in a note. */
-void bm_idx_publish(struct bouma_dataset *ds,
+/* Rank 0: a step has become visible. What cannot be done is told in a note, and
+ * returned: then files of an earlier version must stay, as links lead to them.
+ */
+int bm_idx_publish(struct bouma_dataset *ds,
                     const struct bm_step_entry *entry);
 
 /* Steps behind 'last' are about to be dropped: headers forget them. Then each
- * step, before its files go. Best effort; all of it may be missing. */
-void bm_idx_forget(struct bm_store *s, int64_t last);
+ * step, before its files go, which is best effort. All of it may be missing. */
+int bm_idx_forget(struct bm_store *s, int64_t last, struct bm_error *error);
 void bm_idx_drop(struct bm_store *s, uint64_t step);
 /* The dataset goes: remove all. */
 void bm_idx_clear(struct bm_store *s);
@@ -104,9 +107,10 @@ struct bm_idx_mend {
     const struct bm_step_list *steps; /* that are committed */
     int deep;       /* also each link of each file, and what is left over */
     uint32_t epoch; /* links of this one and later ones are left alone */
-    /* Is told what is missing or wrong; whether to mend it. NULL: yes. */
+    /* Is told what is missing or wrong, and what is to be done; whether to do
+     * it. NULL: yes. */
     int (*tell)(void *context, int64_t step, const char *name,
-                const char *text);
+                const char *wrong, const char *action);
     void *context;
 };
 

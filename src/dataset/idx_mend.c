@@ -30,9 +30,10 @@ static int no_memory(struct mending *m)
 }
 
 static int tell(const struct mending *m, int64_t step, const char *name,
-                const char *text)
+                const char *wrong, const char *action)
 {
-    return !m->how->tell || m->how->tell(m->how->context, step, name, text);
+    return !m->how->tell ||
+           m->how->tell(m->how->context, step, name, wrong, action);
 }
 
 static void release(struct mending *m)
@@ -131,7 +132,8 @@ static int mend_links(struct mending *m, const struct bm_manifest *of,
     snprintf(name, sizeof(name), BM_NAME_IDX "/%.128s/%s", grid->name, time);
     if (!tell(m, (int64_t)of->step, name,
               "links by which other programs read this step as IDX are "
-              "missing or wrong"))
+              "missing or wrong",
+              "made anew"))
         return BOUMA_OK;
     /* What has the name of a link and is another goes with its directory. */
     bm_idx_unlink_grid(s, grid->name, of->step, of->generation);
@@ -212,6 +214,14 @@ static int has_step(const struct mending *m, const char *grid, int64_t step)
     return 0;
 }
 
+static int is_committed(const struct mending *m, const struct bm_step_entry *e)
+{
+    const struct bm_step_entry *found =
+        bm_step_list_find(m->how->steps, e->step);
+
+    return found && bm_generation_is_same(found->generation, e->generation);
+}
+
 static int is_left_over(const struct leftovers *l, const char *entry)
 {
     const struct mending *m = l->m;
@@ -223,7 +233,7 @@ static int is_left_over(const struct leftovers *l, const char *entry)
     case BM_IDX_TIME:
         return !has_step(m, l->grid, (int64_t)e.step);
     case BM_IDX_LINKS:
-        return e.generation.epoch < m->how->epoch &&
+        return e.generation.epoch < m->how->epoch && !is_committed(m, &e) &&
                !bm_idx_is_shown(m->how->store, l->grid, e.step, e.generation);
     default:
         return 0;
@@ -237,7 +247,8 @@ static int look_at_entry(void *context, const char *entry)
 
     snprintf(name, sizeof(name), BM_NAME_IDX "/%.128s/%.64s", l->grid, entry);
     if (is_left_over(l, entry) &&
-        tell(l->m, -1, name, "is left of a step that is not there any more"))
+        tell(l->m, -1, name, "is left of a step that is not there any more",
+             "removed"))
         bm_idx_remove_entry(l->m->how->store, l->grid, entry);
     return 0;
 }
@@ -256,7 +267,8 @@ static void look_at_grid(const struct mending *m, const char *grid)
             return;
         }
     snprintf(name, sizeof(name), BM_NAME_IDX "/%.128s.idx", grid);
-    if (tell(m, -1, name, "is the header of a grid that is in no step"))
+    if (tell(m, -1, name, "is the header of a grid that is in no step",
+             "removed"))
         bm_idx_remove_grid(m->how->store, grid);
 }
 
@@ -289,6 +301,7 @@ static int is_outdated(const struct mending *m, const struct series *s)
 static int mend_header(struct mending *m, const struct series *s)
 {
     struct bm_store *store = m->how->store;
+    struct bm_error ignored = {0};
     struct bm_buffer is, should;
     char name[BM_NAME_BYTES];
     int rc = BOUMA_OK;
@@ -296,7 +309,7 @@ static int mend_header(struct mending *m, const struct series *s)
     bm_buffer_init(&is, m->a);
     bm_buffer_init(&should, m->a);
     bm_idx_put_steps(&should, &s->text, s->steps, s->count);
-    bm_idx_load_header(store, s->name, &is);
+    bm_idx_load_header(store, s->name, &is, &ignored);
     snprintf(name, sizeof(name), BM_NAME_IDX "/%.128s.idx", s->name);
     if (should.failed)
         rc = no_memory(m);
@@ -304,7 +317,8 @@ static int mend_header(struct mending *m, const struct series *s)
               memcmp(is.data, should.data, is.size)) &&
              tell(m, -1, name,
                   "the header by which other programs read the grid as IDX is "
-                  "missing or does not list the committed steps"))
+                  "missing or does not list the committed steps",
+                  "written anew"))
         rc = bm_idx_save_header(store, s->name, &should, m->error);
     bm_buffer_release(&is);
     bm_buffer_release(&should);

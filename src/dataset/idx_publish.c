@@ -86,6 +86,7 @@ static int extend_header(struct showing *w, const struct bm_object *grid,
                          int *fits)
 {
     struct bm_store *s = &w->ds->store;
+    struct bm_error ignored = {0};
     struct bm_buffer old, new;
     int64_t *listed = NULL, *grown;
     size_t count = 0, more;
@@ -93,7 +94,7 @@ static int extend_header(struct showing *w, const struct bm_object *grid,
 
     bm_buffer_init(&old, s->a);
     bm_buffer_init(&new, s->a);
-    bm_idx_load_header(s, grid->name, &old);
+    bm_idx_load_header(s, grid->name, &old, &ignored);
     rc = bm_idx_get_steps(&listed, &count, s->a, &old, w->steps.count);
     if (!rc)
         rc = bm_grid_idx_header(&new, grid, listed, count);
@@ -148,11 +149,11 @@ static int show_grids(struct showing *w, const struct bm_manifest *m)
     }
     if (!rc && !all_fit)
         rc = mend(w);
-    w->ds->commits.idx_mended |= !rc;
+    w->ds->commits.idx_mended = !rc;
     return rc;
 }
 
-void bm_idx_publish(struct bouma_dataset *ds, const struct bm_step_entry *entry)
+int bm_idx_publish(struct bouma_dataset *ds, const struct bm_step_entry *entry)
 {
     struct bm_error why = {0};
     struct showing w = {.ds = ds, .entry = entry, .error = &why};
@@ -163,7 +164,7 @@ void bm_idx_publish(struct bouma_dataset *ds, const struct bm_step_entry *entry)
     /* Who has no ranks copies steps of others, and does not know them. */
     if (ds->draining.drain || !bm_io_has_links(ds->store.io) ||
         (ds->comm && !bm_schema_has_idx(&ds->schema)))
-        return;
+        return BOUMA_OK;
     bm_schema_init(&schema, ds->a, &why);
     bm_manifest_init(&m, ds->a, &schema, &why);
     bm_step_list_init(&w.steps, ds->a);
@@ -183,4 +184,5 @@ void bm_idx_publish(struct bouma_dataset *ds, const struct bm_step_entry *entry)
     bm_step_list_release(&w.steps);
     bm_manifest_release(&m);
     bm_schema_release(&schema);
+    return rc;
 }

@@ -62,7 +62,7 @@ static int forget(struct truncation *t, struct bm_error *error)
     t->kept = count_kept(&t->there, t->last);
     known.count = count_kept(&known, t->last);
     if (!rc)
-        bm_idx_forget(t->s, t->last);
+        rc = bm_idx_forget(t->s, t->last, error);
     if (!rc)
         rc = bm_steps_write_index(t->s, t->id, &known, NULL, NULL, error);
     bm_step_list_release(&known);
