@@ -1,6 +1,7 @@
 """Grids in HZ order of the bouma format (layout 3). Written from docs/format.md alone. See bouma_reader.py."""
 
 import math
+import struct
 
 import numpy as np
 
@@ -17,12 +18,14 @@ class HzGrid(Grid):
         axes = [cursor.unpack("qdd") for _ in range(self.ndims)]
         self.shape, self.origin, self.spacing = zip(*axes)
         self.template = cursor.text()
-        self.block_bits, self.order, self.blocks_per_file = cursor.unpack("BBI")
+        self.block_bits, order, self.blocks_per_file = cursor.unpack("BBI")
+        self.order, self.idx = order & 127, order >= 128
         letters = "zyx"[3 - self.ndims:]
         cursor.check(len(self.template) <= 62 and set(self.template) <= set(letters), f"template {self.template!r}")
         cursor.check(1 <= self.block_bits <= 30 or not self.template, f"blocks of 2^{self.block_bits}")
         cursor.check(self.block_bits <= len(self.template), f"blocks of 2^{self.block_bits}")
         cursor.check(self.order in (ROWS, CURVE), f"unknown order {self.order}")
+        cursor.check(self.order == CURVE or not self.idx, "IDX with blocks in rows")
         cursor.check(1 <= self.blocks_per_file < 2**31, f"{self.blocks_per_file} blocks per file")
         self.axes = [letters.index(letter) for letter in self.template]
         counts = [self.axes.count(axis) for axis in range(self.ndims)]
@@ -35,6 +38,19 @@ class HzGrid(Grid):
 
     def variable(self, cursor, step, number):
         return HzVariable(cursor, step, self, number)
+
+    def front_size(self):
+        """Section 6, fronts: bytes before the first head of each file."""
+        return 40 * len(self.variables) * (self.blocks_per_file + 1) if self.idx else 0
+
+    def front(self, chunks):
+        """Section 6, fronts: these bytes of a file that has these chunks."""
+        front, fields = bytearray(self.front_size()), list(self.variables.values())
+        for chunk in chunks:
+            entry = fields.index(chunk.variable) * self.blocks_per_file + chunk.key % self.blocks_per_file
+            low, high = chunk.offsets[0] % 2**32, chunk.offsets[0] >> 32
+            struct.pack_into(">IIIIII", front, 40 * (1 + entry), 0, 0, low, high, chunk.sizes[0], 0)
+        return bytes(front)
 
     def index_of(self, z):
         """Section 4: the indices of a Z address."""
