@@ -220,6 +220,16 @@ typedef enum bouma_hz_order {
     BOUMA_HZ_ORDER_LIST(BOUMA_CHOICE_ENTRY)
 } bouma_hz_order;
 
+/* Whose addresses the blocks of layout hz have, if the grid has partitions. */
+#define BOUMA_HZ_INDEX_LIST(X)                                                 \
+    X(HZ_GLOBAL, 1,                                                            \
+      "global")             /* the grid's: files are those of a grid without \
+                                 partitions (default) */ \
+    X(HZ_LOCAL, 2, "local") /* each partition its own, and its own files */
+typedef enum bouma_hz_index {
+    BOUMA_HZ_INDEX_LIST(BOUMA_CHOICE_ENTRY)
+} bouma_hz_index;
+
 /* How samples are stored. */
 #define BOUMA_CODEC_LIST(X)                                                    \
     X(CODEC_ZSTD, 1, "zstd")       /* bytes shuffled, then zstd (default) */   \
@@ -271,6 +281,7 @@ BOUMA_API const char *bouma_place_name(bouma_place choice);
 BOUMA_API const char *bouma_order_name(bouma_order choice);
 BOUMA_API const char *bouma_layout_name(bouma_layout choice);
 BOUMA_API const char *bouma_hz_order_name(bouma_hz_order choice);
+BOUMA_API const char *bouma_hz_index_name(bouma_hz_index choice);
 BOUMA_API const char *bouma_codec_name(bouma_codec choice);
 BOUMA_API const char *bouma_tier_name(bouma_tier choice);
 BOUMA_API const char *bouma_transport_name(bouma_transport choice);
@@ -282,6 +293,7 @@ BOUMA_API bouma_place bouma_place_parse(const char *text);
 BOUMA_API bouma_order bouma_order_parse(const char *text);
 BOUMA_API bouma_layout bouma_layout_parse(const char *text);
 BOUMA_API bouma_hz_order bouma_hz_order_parse(const char *text);
+BOUMA_API bouma_hz_index bouma_hz_index_parse(const char *text);
 BOUMA_API bouma_codec bouma_codec_parse(const char *text);
 BOUMA_API bouma_tier bouma_tier_parse(const char *text);
 BOUMA_API bouma_transport bouma_transport_parse(const char *text);
@@ -524,6 +536,15 @@ typedef struct bouma_grid_spec {
                                 if the grid is smaller */
     int hz_blocks_per_file;  /* blocks of each variable in a file; 0: 512 */
     bouma_hz_order hz_order; /* 0: BOUMA_HZ_ROWS */
+    /* The grid is cut along the first splits of the template into so many
+     * partitions, a power of two; 0: 1. Those that hold samples of a partition
+     * write it among themselves, and nothing goes from one partition to
+     * another but coarse levels: with BOUMA_HZ_GLOBAL, the files that several
+     * partitions have samples in; with BOUMA_HZ_LOCAL, one block. A rank with
+     * samples of two partitions has them written together. With
+     * BOUMA_HZ_GLOBAL, no more than there are ranks. */
+    int hz_partitions;
+    bouma_hz_index hz_index; /* 0: BOUMA_HZ_GLOBAL */
     /* 1: the files of each step are those of an IDX dataset, too, which
      * OpenVisus and PIDX open as PATH/idx/NAME.idx. Blocks are raw and in the
      * order BOUMA_HZ_CURVE; the grid has 2 or 3 axes, and a name without
@@ -883,6 +904,9 @@ typedef struct bouma_grid_info {
     char hz_template[64]; /* of BOUMA_LAYOUT_HZ, else empty */
     int hz_block_bits, hz_blocks_per_file;
     bouma_hz_order hz_order;
+    int hz_partitions; /* 1 unless partitions have an index each: to files and
+                          readers, others do not matter */
+    bouma_hz_index hz_index;
     int idx; /* it is an IDX dataset, too: idx/NAME.idx in the dataset */
 } bouma_grid_info;
 BOUMA_API void bouma_grid_info_get(const bouma_grid *grid,

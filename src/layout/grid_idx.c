@@ -31,6 +31,9 @@ const char *bm_grid_idx_check(const char *name, const bouma_grid_spec *spec)
     if (spec->hz_order == BOUMA_HZ_ROWS)
         return "has BOUMA_HZ_ROWS, but the blocks of IDX are in the order of "
                "the curve; leave 'hz_order' or 'idx' out";
+    if (spec->hz_index == BOUMA_HZ_LOCAL)
+        return "has BOUMA_HZ_LOCAL, but IDX has one index of the whole grid; "
+               "leave 'hz_index' or 'idx' out";
     return bm_idx_check_name(name)
                ? "has a name that is none for an IDX dataset: up to 128 bytes "
                  "without blanks, %, $, # and .idx, and no dot in front"

@@ -26,7 +26,7 @@ static const char *set_patches(struct bm_object *o, struct bm_tiling *t,
     int64_t edge[3];
 
     if (spec->hz_template || spec->hz_block_bits || spec->hz_blocks_per_file ||
-        spec->hz_order)
+        spec->hz_order || spec->hz_partitions || spec->hz_index)
         return "has fields hz_..., which are for BOUMA_LAYOUT_HZ";
     if (spec->idx)
         return "has 'idx', which is for BOUMA_LAYOUT_HZ";

@@ -10,6 +10,7 @@
 
 struct bm_shaper {
     struct bouma_dataset *ds;
+    struct bm_comm *comm; /* of those that have the chunks */
     const struct bm_write_plan *plan;
     const struct bm_step_entry *entry; /* the job's */
     const struct bm_put **first_put; /* [variables], of this rank; NULL: none */
@@ -37,7 +38,7 @@ size_t bm_record_bytes(const struct bouma_variable *variable);
 /* Everything that needs memory, before ranks begin to wait for each other. The
  * puts are sorted by variable. A zeroed shaper can be released. */
 int bm_shaper_init(struct bm_shaper *s, struct bouma_dataset *ds,
-                   const struct bm_write_plan *plan,
+                   struct bm_comm *comm, const struct bm_write_plan *plan,
                    const struct bm_step_entry *entry);
 void bm_shaper_release(struct bm_shaper *s);
 

@@ -62,6 +62,10 @@ static void what_idx_has_not_is_refused(void)
     spec.hz_order = BOUMA_HZ_ROWS;
     refuse("in the order of the curve", "g", &spec, NULL);
     spec.hz_order = 0;
+    spec.hz_partitions = 2;
+    spec.hz_index = BOUMA_HZ_LOCAL;
+    refuse("one index of the whole grid", "g", &spec, NULL);
+    spec = grid_spec();
     spec.idx = 2;
     refuse("neither 0 nor 1", "g", &spec, NULL);
     spec.idx = 1;
