@@ -63,8 +63,14 @@ static struct bm_field field_of(const struct chunk *c)
 {
     const struct bouma_variable *v = c->variable;
 
+    /* Coefficients are integers of the same size. */
+    bouma_type type = !bm_grid_hz_of(v->object)->wavelet ? v->type
+                      : c->size == 4                     ? BOUMA_I32
+                      : c->size == 8                     ? BOUMA_I64
+                                                         : v->type;
+
     return (struct bm_field){.codec = c->codec,
-                             .type = v->type,
+                             .type = type,
                              .components = v->components,
                              .size = c->size,
                              .levels = 1,

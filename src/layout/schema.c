@@ -326,13 +326,20 @@ static int takes_codec(const struct bm_layout *layout, int codec)
 /* The codec and its type do not go together, or with the tolerance; the text of
  * that, or NULL. */
 static const char *check_codec(char *text, size_t room,
+                               const struct bm_object *grid,
                                const bouma_variable_spec *spec)
 {
     const char *codec = bouma_codec_name(spec->codec);
     const char *type = bouma_type_name(spec->type);
-    int lossy = is_lossy((int)spec->codec);
+    int lossy = is_lossy((int)spec->codec), tiled = bm_object_is_tiled(grid);
 
-    if (lossy && !bm_type_is_float(spec->type))
+    if (lossy && tiled)
+        snprintf(text, room,
+                 "has the codec %s, but is stored as wavelet coefficients, "
+                 "which only exact codecs keep; use zstd, with a tolerance, "
+                 "too",
+                 codec);
+    else if (lossy && !bm_type_is_float(spec->type))
         snprintf(text, room,
                  "is %s, and the codec %s takes f32 and f64 only; use zstd",
                  type, codec);
@@ -342,7 +349,7 @@ static const char *check_codec(char *text, size_t room,
             "has a tolerance, but is %s: integers are always kept exactly; "
             "leave the tolerance out",
             type);
-    else if (spec->tolerance > 0 && spec->codec && !lossy)
+    else if (spec->tolerance > 0 && spec->codec && !lossy && !tiled)
         snprintf(text, room,
                  "has a tolerance, but the codec %s keeps every bit; leave one "
                  "of them out",
@@ -428,7 +435,7 @@ static const char *check_variable(char *text, size_t room,
     const char *wrong = check_fields(text, room, grid, spec, components);
 
     if (!wrong)
-        wrong = check_codec(text, room, spec);
+        wrong = check_codec(text, room, grid, spec);
     if (wrong)
         return wrong;
     if (spec->nominal && spec->nominal != 1)
@@ -448,7 +455,7 @@ static bouma_codec codec_of(const struct bm_object *o,
     if (spec->codec)
         return spec->codec;
     if (spec->tolerance > 0)
-        return layout->lossy;
+        return bm_object_is_tiled(o) ? BOUMA_CODEC_ZSTD : layout->lossy;
     return layout->exact_codec ? layout->exact_codec(o) : BOUMA_CODEC_ZSTD;
 }
 

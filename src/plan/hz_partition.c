@@ -31,8 +31,7 @@ int64_t bm_hz_partition_of_block(int r, uint64_t block)
 
     if (!r)
         return 0;
-    return known < r ? -1
-                     : (int64_t)(block >> (known - r) & bm_bits_low(r));
+    return known < r ? -1 : (int64_t)(block >> (known - r) & bm_bits_low(r));
 }
 
 int64_t bm_hz_partition_of_blocks(int r, uint64_t first, uint64_t end)

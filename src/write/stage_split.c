@@ -27,6 +27,7 @@ static int write_part(struct bm_write_job *job)
 
     job->held.may_have_files = 1;
     bm_comm_set_trace(split->comm, ds->comm->trace);
+    split->comm->timeout = ds->comm->timeout;
     rc = bm_bounds_find(ds, BOUMA_OK);
     rc = bm_comm_agree(split->comm, rc, &ds->error);
     rc = bm_job_run_part(job, rc);

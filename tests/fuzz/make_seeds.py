@@ -38,8 +38,8 @@ def head_of(subfile):
 # and one with tolerances; particles, of one file and of several; subfiles whose
 # table has the offsets; and grids in HZ order, of files with a front, too.
 for name in ("point", "cube", "line_zstd", "interp_plane", "placed_level",
-             "placed_chunk", "mote", "foam", "flock", "hz_rows", "hz_curve",
-             "hz_idx"):
+             "placed_chunk", "mote", "foam", "flock", "hz_rows", "hz_local", "hz_curve",
+             "hz_wavelet", "hz_idx"):
     path = os.path.join(golden, name + ".bouma")
     manifest = load(sorted(glob.glob(path + "/steps/*/manifest"))[0])
     subfile = load(sorted(glob.glob(path + "/steps/*/d.0000.*"))[0])

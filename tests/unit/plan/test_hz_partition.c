@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "plan/chunk_subset.h"
 #include "plan/hz_local.h"
 #include "templates.h"
 
@@ -141,8 +142,7 @@ static uint64_t slow_key(const struct grid *g, const int64_t index[3])
 {
     int length = (int)strlen(g->text), rest = length - g->r;
     uint64_t z = slow_z(g->text, index), p = z >> rest, h;
-    uint64_t keys =
-        (uint64_t)g->r + ((uint64_t)1 << (rest - g->b)) - 1;
+    uint64_t keys = (uint64_t)g->r + ((uint64_t)1 << (rest - g->b)) - 1;
 
     if (slow_hz(g->text, z) >> g->b == 0)
         return 0;
@@ -275,10 +275,9 @@ static void mark(void *context, int64_t first, int64_t end)
     memset(t->chunk + first, 1, (size_t)(end - first));
 }
 
-static void check_touched(const struct grid *g, const bouma_box *box, int level)
+static void check_touched(struct bm_chunking c, const bouma_box *box, int level)
 {
-    struct marks t = {calloc((size_t)g->chunking.count, 1), 0};
-    struct bm_chunking c = g->chunking;
+    struct marks t = {calloc((size_t)c.count + 1, 1), 0};
 
     REQUIRE(t.chunk);
     c.calls->touched(c.own, box, level, mark, &t);
@@ -291,11 +290,78 @@ static void check_touched(const struct grid *g, const bouma_box *box, int level)
     free(t.chunk);
 }
 
+/* The same of the chunks of partition 0, and of those of none. */
+static void check_subset(const struct grid *g, const bouma_box *box, int level)
+{
+    uint8_t wanted[1 << MOST_BITS] = {1};
+
+    for (int i = 0; i < 2; i++) {
+        struct bm_chunk_subset *s = bm_chunk_subset_new(
+            bm_allocator_default(), &g->chunking, i ? wanted : NULL);
+
+        REQUIRE(s);
+        check_touched(bm_chunk_subset_chunking(s), box, level);
+        bm_chunk_subset_free(s);
+    }
+}
+
+/* The partition of a chunk is the only one that has samples in its file; and
+ * chunks of some partitions, and those of none, are all of them. */
+static void check_partitions(const struct grid *g, const struct bm_chunking *c,
+                             uint64_t *random)
+{
+    uint8_t wanted[1 << MOST_BITS] = {0};
+    int64_t *of = calloc((size_t)c->count + 1, sizeof(*of)), found = 0, file;
+    struct bm_chunk_subset *some, *shared;
+
+    REQUIRE(of);
+    CHECK_EQ(c->partitions, (int64_t)1 << g->r);
+    for (int64_t i = 0; i < c->count; i++) { /* 1 more; -1: several */
+        struct bm_footprint f = c->calls->footprint(c->own, i);
+        bouma_box box = bm_footprint_bounds(&f);
+        int64_t first = slow_partition(g->text, g->r, box.lo) + 1, last[3];
+
+        for (int d = 0; d < 3; d++)
+            last[d] = box.hi[d] - 1;
+        file = c->calls->file(c->own, i);
+        if (slow_partition(g->text, g->r, last) + 1 != first)
+            first = -1;
+        of[file] = !of[file] || of[file] == first ? first : -1;
+    }
+    for (int64_t i = 0; i < (int64_t)1 << g->r; i++)
+        wanted[i] = (uint8_t)check_below(random, 2);
+    some = bm_chunk_subset_new(bm_allocator_default(), c, wanted);
+    shared = bm_chunk_subset_new(bm_allocator_default(), c, NULL);
+    REQUIRE(some && shared);
+    for (int64_t i = 0; i < c->count; i++) {
+        int64_t p = c->calls->partition(c->own, i);
+        struct bm_chunk_subset *in = p < 0 ? shared : wanted[p] ? some : NULL;
+        struct bm_chunking s;
+
+        /* Which ones a domain leaves empty is not asked. */
+        CHECK(p < 0 || of[c->calls->file(c->own, i)] == p + 1);
+        if (!in)
+            continue;
+        s = bm_chunk_subset_chunking(in);
+        file = s.calls->find(s.own, c->calls->key(c->own, i));
+        REQUIRE(file >= 0 && file < s.count);
+        CHECK_EQ(in->chunk[file], i);
+        CHECK_EQ(s.calls->key(s.own, file), c->calls->key(c->own, i));
+        CHECK_EQ(s.calls->file(s.own, file), c->calls->file(c->own, i));
+        found++;
+    }
+    CHECK_EQ(found, some->count + shared->count);
+    bm_chunk_subset_free(some);
+    bm_chunk_subset_free(shared);
+    free(of);
+}
+
 static void check_grid(const char *text, const int64_t shape[3], int b, int r,
                        uint64_t *random)
 {
     struct grid g = {.text = text, .b = b, .r = r};
     struct bm_hz hz = template_of(text);
+    struct bm_chunking whole;
 
     g.per_file = 1 + check_below(random, 6);
     REQUIRE(!bm_hz_blocks_init(&g.whole, bm_allocator_default(), &hz, shape, b,
@@ -303,6 +369,10 @@ static void check_grid(const char *text, const int64_t shape[3], int b, int r,
     REQUIRE(!bm_hz_local_init(&g.local, bm_allocator_default(), &g.whole, r));
     g.chunking = bm_hz_local_chunking(&g.local);
     check_samples(&g);
+    check_partitions(&g, &g.chunking, random);
+    g.whole.partition_bits = r;
+    whole = bm_hz_blocks_chunking(&g.whole);
+    check_partitions(&g, &whole, random);
     for (int i = 0; i < 6; i++) {
         bouma_box box;
 
@@ -311,7 +381,8 @@ static void check_grid(const char *text, const int64_t shape[3], int b, int r,
             box.hi[d] =
                 box.lo[d] + 1 + check_below(random, shape[d] - box.lo[d]);
         }
-        check_touched(&g, &box, i % 4);
+        check_touched(g.chunking, &box, i % 4);
+        check_subset(&g, &box, i % 4);
     }
     bm_hz_local_release(&g.local);
     bm_hz_blocks_release(&g.whole);
@@ -353,8 +424,8 @@ static void figure_10(void)
     for (uint64_t h = 0; h < 256; h++)
         seen[h / 16][bm_hz_to_z(&hz, h) >> 6] = 1;
     for (uint64_t block = 0; block < 16; block++) {
-        int n = seen[block][0] + seen[block][1] + seen[block][2] +
-                seen[block][3];
+        int n =
+            seen[block][0] + seen[block][1] + seen[block][2] + seen[block][3];
 
         CHECK_EQ(n, block < 4 ? several[block] : 1);
         CHECK_EQ(bm_hz_partition_of_block(2, block) < 0, block < 4);
@@ -381,8 +452,8 @@ static void figure_11(void)
     struct bm_hz_blocks blocks;
     struct bm_hz_local local;
 
-    REQUIRE(!bm_hz_blocks_init(&blocks, bm_allocator_default(), &hz, shape, 4,
-                               4));
+    REQUIRE(
+        !bm_hz_blocks_init(&blocks, bm_allocator_default(), &hz, shape, 4, 4));
     REQUIRE(!bm_hz_local_init(&local, bm_allocator_default(), &blocks, 2));
     CHECK_EQ(local.keys, 5);
     for (int p = 0; p < 4; p++)
@@ -426,8 +497,8 @@ static void little_memory(void)
     struct bm_hz_blocks blocks;
     int failures = 0, rc;
 
-    REQUIRE(!bm_hz_blocks_init(&blocks, bm_allocator_default(), &hz, shape, 3,
-                               3));
+    REQUIRE(
+        !bm_hz_blocks_init(&blocks, bm_allocator_default(), &hz, shape, 3, 3));
     do {
         struct bm_hz_local local;
 
