@@ -2,9 +2,12 @@
  * by the library and by a reader of IDX that knows nothing of it; and so they
  * are when steps are written again, dropped, drained, and when links are
  * mended. */
+#include <errno.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "../helpers/fault_io.h"
 #include "../helpers/idx_view.h"
 #include "blocks.h"
 #include "check.h"
@@ -309,6 +312,78 @@ static void run_drained(struct trial *t)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* Rank 0: what IDX lists is whole, of some version; and so it is when repair has
+ * nothing left to do. */
+static void check_whole(const struct trial *t)
+{
+    bouma_repair_report repaired;
+    struct idx_view view;
+    char message[512];
+
+    if (t->ranks->rank)
+        return;
+    for (int again = 0; again < 2; again++) {
+        REQUIRE(idx_view_open(&view, bouma_io_posix(), t->path, "g"));
+        for (int s = 0; s < view.step_count; s++)
+            for (int k = 0; k < t->count; k++)
+                CHECK(!wrong_in_view(t, &view, k, view.steps[s], 0) ||
+                      !wrong_in_view(t, &view, k, view.steps[s], 1));
+        idx_view_close(&view);
+        CHECK_EQ(bouma_repair(t->path, 1, NULL, NULL, NULL, &repaired, message,
+                              sizeof(message)),
+                 BOUMA_OK);
+        CHECK_EQ(repaired.hopeless, 0);
+    }
+    CHECK_EQ(repaired.actions, 0);
+}
+
+/* Call number 'at' of one rank fails, in a step that is written and one that is
+ * written again: all ranks are told the same, and what IDX lists is whole. */
+static void run_failing(struct trial *t, long at)
+{
+    static const struct fault failure = {"EIO", FAULT_ERROR, EIO};
+    static const int64_t steps[] = {0, 1, 0};
+    bouma_variable *variables[FIELDS] = {NULL};
+    struct fault_io faulty;
+    bouma_dataset *ds;
+
+    path_in(t->ranks, t->path, "failing", at);
+    t->options.durability = BOUMA_FAST;
+    t->options.async = 0;
+    fault_io_init(&faulty, bouma_io_posix());
+    t->options.io = &faulty.table;
+    REQUIRE(
+        !bouma_dataset_create_mpi(&ds, MPI_COMM_WORLD, t->path, &t->options));
+    define(t, ds, variables);
+    write_step(t, ds, variables, 0, 0);
+    if (t->ranks->rank == (int)at % t->ranks->size)
+        fault_io_arm(&faulty, &failure, at, 0);
+    for (int i = 1; i < 3; i++) {
+        uint64_t shared = 5, own = 6 + (uint64_t)t->ranks->rank;
+        struct cutting cutting;
+        struct puts kept[FIELDS];
+        int rc;
+
+        cutting_make(&cutting, CUT_BLOCKS, &t->fields[0], t->ranks->size,
+                     &shared);
+        CHECK_EQ(bouma_step_begin(ds, steps[i], 0), BOUMA_OK);
+        for (int k = 0; k < t->count; k++)
+            CHECK_EQ(puts_make(&kept[k], variables[k], &t->fields[k], &cutting,
+                               values_of(steps[i], i / 2), &own),
+                     BOUMA_OK);
+        rc = bouma_step_end(ds, NULL);
+        CHECK(same_on_all(rc, rc ? bouma_error_message(ds) : ""));
+        for (int k = 0; k < t->count; k++)
+            CHECK_EQ(puts_free(&kept[k]), 0);
+    }
+    bouma_dataset_close(ds);
+    bouma_dataset_free(ds);
+    fault_io_disarm(&faulty);
+    t->options.io = NULL;
+    MPI_Barrier(MPI_COMM_WORLD);
+    check_whole(t);
+}
+
 int main(int argc, char **argv)
 {
     struct ranks ranks;
@@ -325,6 +400,16 @@ int main(int argc, char **argv)
         if (check_counts()->failed > before)
             printf("trial %d: template %s, blocks of 2^%d\n", i, t.text,
                    t.grid.hz_block_bits);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    for (long at = 1; at < 120; at += 3) {
+        struct trial t;
+        int before = check_counts()->failed;
+
+        trial_init(&t, &ranks, 1);
+        run_failing(&t, at);
+        if (check_counts()->failed > before)
+            printf("call %ld failed\n", at);
         MPI_Barrier(MPI_COMM_WORLD);
     }
     return ranks_end(&ranks, check_counts()->failed, check_counts()->checks);

@@ -66,6 +66,9 @@ static void what_idx_has_not_is_refused(void)
     spec.hz_index = BOUMA_HZ_LOCAL;
     refuse("one index of the whole grid", "g", &spec, NULL);
     spec = grid_spec();
+    spec.hz_wavelet = 1;
+    refuse("which IDX does not know", "g", &spec, NULL);
+    spec = grid_spec();
     spec.idx = 2;
     refuse("neither 0 nor 1", "g", &spec, NULL);
     spec.idx = 1;
