@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { WAVELET = 0x40 }; /* beside the order, in the schema */
+
 enum { BLOCK_BITS = 15, MOST_BLOCK_BITS = 30, BLOCKS_PER_FILE = 512 };
 
 /* In the byte of the order: partitions have an index each. */
@@ -44,6 +46,11 @@ static const char *check_spec(const bouma_grid_spec *spec)
     if (spec->hz_index && !bouma_hz_index_name(spec->hz_index))
         return "has an hz_index that is neither BOUMA_HZ_GLOBAL nor "
                "BOUMA_HZ_LOCAL";
+    /* A tile would be transformed for its partition, and again for blocks that
+     * several have samples in. */
+    if (spec->hz_wavelet && spec->hz_partitions > 1)
+        return "has both partitions and wavelet coefficients, which do not go "
+               "together";
     return NULL;
 }
 
@@ -142,6 +149,9 @@ static int define(struct bm_object *o, const void *wanted)
     rc = find_template(&hz, o, spec);
     if (!rc)
         rc = make_blocks(o, &hz, spec);
+    wrong = rc ? NULL : bm_grid_hz_set_wavelet(o->own, spec);
+    if (wrong)
+        rc = bm_fail(error, BOUMA_EINVAL, "grid \"%s\" %s", o->name, wrong);
     if (!rc && (spec->levels < 0 || spec->levels > max_levels(&hz)))
         rc = bm_fail(error, BOUMA_EINVAL,
                      "grid \"%s\" has %d levels, but its template allows 1 to "
@@ -179,10 +189,13 @@ static void encode(struct bm_buffer *b, const struct bm_object *o)
     bm_hz_text(text, &own->blocks.hz);
     bm_put_text(b, text);
     bm_put_u8(b, (uint8_t)own->blocks.block_bits);
-    bm_put_u8(b, (uint8_t)(own->order + (own->local ? LOCAL_FLAG : 0)));
+    bm_put_u8(b, (uint8_t)((int)own->order | (own->local ? LOCAL_FLAG : 0) |
+                           (own->wavelet ? WAVELET : 0)));
     bm_put_u32(b, (uint32_t)own->blocks.blocks_per_file);
     if (own->local)
         bm_put_u8(b, (uint8_t)own->local->bits);
+    if (own->wavelet)
+        bm_put_u8(b, (uint8_t)own->tile_bits);
 }
 
 /* What follows if the flag is set. To files, other partitions do not matter. */
@@ -217,16 +230,19 @@ static int decode(struct bm_object *o, struct bm_cursor *c)
     spec.hz_template = text;
     spec.hz_block_bits = bm_get_u8(c);
     order = bm_get_u8(c);
-    spec.hz_order = (bouma_hz_order)(order & ~LOCAL_FLAG);
+    spec.hz_order = (bouma_hz_order)(order & ~(LOCAL_FLAG | WAVELET));
     blocks = bm_get_u32(c);
     if (order & LOCAL_FLAG)
         decode_partitions(&spec, c);
+    spec.hz_wavelet = (order & WAVELET) != 0;
+    spec.hz_tile_bits = spec.hz_wavelet ? bm_get_u8(c) : 0;
     spec.hz_blocks_per_file = (int)(blocks & INT32_MAX);
     if (no_memory)
         rc = BOUMA_ENOMEM;
     else
         rc = c->failed || !text || !blocks || blocks > INT32_MAX ||
-                     !spec.hz_order || (!spec.hz_block_bits && *text)
+                     !spec.hz_order || (!spec.hz_block_bits && *text) ||
+                     (spec.hz_wavelet && !spec.hz_tile_bits && *text)
                  ? BOUMA_EFORMAT
                  : define(o, &spec);
     bm_drop(o->a, text);
@@ -256,17 +272,21 @@ static int complete(const struct bm_object *o)
 static void storage_text(char *text, size_t bytes, const struct bm_object *o)
 {
     const struct bm_grid_hz *own = bm_grid_hz_of(o);
-    char template[BM_HZ_BITS + 1];
+    char template[BM_HZ_BITS + 1], wavelet[48] = "";
 
     bm_hz_text(template, &own->blocks.hz);
+    if (own->wavelet)
+        snprintf(wavelet, sizeof(wavelet), ", wavelet in tiles of 2^%d",
+                 own->tile_bits);
     snprintf(
         text, bytes,
         "template %s, blocks of 2^%d, %lld in a file, order %s, %d levels, "
-        "%lld index spaces (%s)",
+        "%lld index spaces (%s)%s",
         template, own->blocks.block_bits,
         (long long)own->blocks.blocks_per_file, bouma_hz_order_name(own->order),
         o->levels, own->local ? 1LL << own->local->bits : 1LL,
-        bouma_hz_index_name(own->local ? BOUMA_HZ_LOCAL : BOUMA_HZ_GLOBAL));
+        bouma_hz_index_name(own->local ? BOUMA_HZ_LOCAL : BOUMA_HZ_GLOBAL),
+        wavelet);
 }
 
 static int differs(char *text, size_t bytes, const struct bm_object *mine,
@@ -301,6 +321,8 @@ static void info(const struct bm_object *o, bouma_grid_info *out)
     out->hz_order = own->order;
     out->hz_partitions = 1 << (own->local ? own->local->bits : 0);
     out->hz_index = own->local ? BOUMA_HZ_LOCAL : BOUMA_HZ_GLOBAL;
+    out->hz_wavelet = own->wavelet;
+    out->hz_tile_bits = own->wavelet ? own->tile_bits : 0;
 }
 
 /* ---- chunks -------------------------------------------------------------- */
@@ -396,4 +418,5 @@ const struct bm_layout bm_layout_grid_hz = {
     .sample_bytes = bm_grid_hz_sample_bytes,
     .keep = bm_grid_hz_keep,
     .give = bm_grid_hz_give,
+    .tiles = &bm_grid_hz_tiles,
 };

@@ -13,6 +13,8 @@ struct bm_grid_hz {
     struct bm_hz_blocks blocks;
     struct bm_hz_local *local; /* if partitions have an index each, else NULL */
     bouma_hz_order order;
+    int wavelet;        /* blocks have wavelet coefficients of tiles, of */
+    int tile_bits;      /* so many samples, as log2 */
     int64_t most_files; /* as counted in the schema's fixed_files */
 };
 
@@ -49,6 +51,12 @@ int bm_grid_hz_check_partitions(const struct bm_object *o,
 int bm_grid_hz_partition(struct bm_object *o, const bouma_grid_spec *spec);
 
 /* ---- blocks as bytes: grid_hz_code.c ---- */
+
+/* The wavelet: grid_hz_wavelet.c. What is wrong with it, as the end of a
+ * sentence, or NULL; 'own' has its blocks. */
+const char *bm_grid_hz_set_wavelet(struct bm_grid_hz *own,
+                                   const bouma_grid_spec *spec);
+extern const struct bm_tile_functions bm_grid_hz_tiles;
 
 int bm_grid_hz_encode_begin(struct bm_encoding *e);
 void bm_grid_hz_take(struct bm_encoding *e, const struct bm_memory_part *from);

@@ -95,6 +95,9 @@ struct bm_chunking_functions {
     int64_t (*partition)(const void *own, int64_t chunk);
     void (*meet)(const void *own, const bouma_box *box,
                  void (*each)(void *context, int64_t partition), void *context);
+    /* 1: chunks are numbered from coarse ones, whose samples lie far apart, to
+     * fine ones. */
+    int coarse_first;
 };
 
 /* The chunks of one grid, with the samples of one level. */

@@ -75,7 +75,8 @@ static void fill_record(struct bm_write_job *job, bouma_record *r,
                                   &r->seconds.ship,       &r->seconds.store};
 
     r->raw_bytes = job->plan.grids->raw_bytes + job->held.particles.raw_bytes;
-    r->moved_bytes += job->plan.grids->moved_bytes;
+    r->moved_bytes +=
+        job->plan.grids->moved_bytes + job->plan.grids->tiled_bytes;
     r->shipped_bytes += job->held.particles.shipped_bytes + shipped_bytes(job);
     r->predicted = job->plan.prediction != NULL;
     r->misfits += (int64_t)job->result.misfits;

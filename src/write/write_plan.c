@@ -198,6 +198,38 @@ static int cover_fault(const struct bouma_variable *v,
                    box);
 }
 
+/* If the grid has tiles: who transforms which; its blocks are then those of
+ * coefficients. */
+static int plan_tiles(struct bm_decomposition *d, const bouma_allocator *a,
+                      const struct bm_descriptions *told,
+                      bouma_distribute scheme, struct bm_cover_fault *fault)
+{
+    struct bm_tiling tiling;
+    int rc;
+
+    if (!bm_object_tiling(d->grid, &tiling))
+        return BOUMA_OK;
+    d->tiles = bm_new(a, 1, sizeof(*d->tiles));
+    if (!d->tiles)
+        return BOUMA_ENOMEM;
+    *d->tiles = (struct bm_tile_plan){.a = a,
+                                      .given = d->blocks,
+                                      .given_count = d->block_count,
+                                      .my_first_given = d->my_first_block};
+    d->blocks = NULL;
+    rc = bm_tile_plan_make(d->tiles, a, &tiling, scheme, told->ranks, fault);
+    if (rc)
+        return rc;
+    d->block_count = d->tiles->block_count;
+    d->blocks = d->tiles->blocks;
+    d->tiles->blocks = NULL;
+    d->my_first_block = 0;
+    while (d->my_first_block < d->block_count &&
+           d->blocks[d->my_first_block].rank < told->rank)
+        d->my_first_block++;
+    return BOUMA_OK;
+}
+
 /* The blocks of a variable, and who encodes which of its chunks, those of
  * d->partition.chunking. */
 static int decompose(struct bm_decomposition *d, const bouma_allocator *a,
@@ -214,6 +246,10 @@ static int decompose(struct bm_decomposition *d, const bouma_allocator *a,
     d->owner = bm_new_raw(a, (size_t)chunking.count, sizeof(*d->owner));
     if (d->blocks && d->owner)
         rc = each_entry(r, collect_entry, &c);
+    if (!rc)
+        rc = plan_tiles(d, a, r->told, scheme, &fault);
+    if (rc == BOUMA_ECOVER)
+        return cover_fault(v, r->told->scope, &fault, error);
     if (!rc)
         rc = bm_partition_init(&d->partition, a, chunking, d->blocks,
                                d->block_count);
@@ -240,6 +276,9 @@ void bm_plan_free(struct bm_write_plan *plan)
         bm_partition_release(&plan->decompositions[i].partition);
         bm_drop(a, plan->decompositions[i].blocks);
         bm_drop(a, plan->decompositions[i].owner);
+        if (plan->decompositions[i].tiles)
+            bm_tile_plan_release(plan->decompositions[i].tiles);
+        bm_drop(a, plan->decompositions[i].tiles);
     }
     for (size_t i = 0; i < plan->grid_count; i++) {
         bm_chunk_subset_free(plan->grids[i].subset);
@@ -341,6 +380,11 @@ static int plan_grid(struct bm_write_plan *plan, const struct bm_object *grid,
         g->of[g->count++] = d;
         plan->raw_bytes +=
             bm_box_volume(&grid->domain) * bm_variable_sample_size(v);
+        if (!rc && d->tiles) {
+            plan->tiled = 1;
+            plan->tiled_bytes +=
+                d->tiles->moved_samples * bm_variable_sample_size(v);
+        }
     }
     if (!g->count) { /* none of its variables is in this step */
         bm_drop(plan->a, g->order);

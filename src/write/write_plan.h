@@ -7,11 +7,15 @@
 #include "dataset/dataset.h"
 #include "plan/chunk_subset.h"
 #include "plan/distribute.h"
+#include "write/tile_plan.h"
 
-/* The blocks in which all ranks together hold some variables of a grid. */
+/* The blocks in which all ranks together hold some variables of a grid. If it
+ * has tiles, these are the blocks of coefficients, and those that ranks have put
+ * are in the plan of tiles. */
 struct bm_decomposition {
     const struct bm_object *grid;
-    struct bm_block *blocks; /* ascending by rank */
+    struct bm_tile_plan *tiles; /* NULL: it has none */
+    struct bm_block *blocks;    /* ascending by rank */
     size_t block_count;
     size_t my_first_block;
     struct bm_partition partition;
@@ -77,6 +81,8 @@ struct bm_write_plan {
     size_t *mine; /* [mine_count], the chunks that this rank encodes */
     size_t mine_count;
     uint64_t raw_bytes, moved_bytes;
+    int tiled;            /* some grid has tiles */
+    uint64_t tiled_bytes; /* that move to those who transform them */
     int64_t most_patches; /* of any rank; once for variables laid out alike */
     struct bm_plan_times times;
     struct bm_plan_sizes sizes;

@@ -7,8 +7,10 @@ import numpy as np
 from bouma_codecs import zstd
 from bouma_common import NOMINAL, Damage, check
 from bouma_grids import Grid, GridVariable, Patch
+from bouma_subbands import Words, to_samples
 
-ROWS, CURVE, LOCAL = 1, 2, 32
+ROWS, CURVE = 1, 2
+LOCAL, WAVELET = 32, 64
 
 
 class HzGrid(Grid):
@@ -18,8 +20,12 @@ class HzGrid(Grid):
         self.shape, self.origin, self.spacing = zip(*axes)
         self.template = cursor.text()
         self.block_bits, order, self.blocks_per_file = cursor.unpack("BBI")
-        self.order = order & ~LOCAL
-        self.partition_bits = cursor.unpack("B")[0] if order & LOCAL else 0
+        self.order, self.wavelet = order & ~(LOCAL | WAVELET), bool(order & WAVELET)
+        self.partition_bits = cursor.one("B") if order & LOCAL else 0
+        self.tile_bits = cursor.one("B") if self.wavelet else 0
+        cursor.check(not (self.wavelet and self.partition_bits), "partitions and wavelet coefficients")
+        cursor.check(self.tile_bits <= min(24, len(self.template)), f"tiles of 2^{self.tile_bits}")
+        cursor.check(self.tile_bits or not self.wavelet or not self.template, "tiles of one sample")
         letters = "zyx"[3 - self.ndims:]
         cursor.check(len(self.template) <= 62 and set(self.template) <= set(letters), f"template {self.template!r}")
         cursor.check(1 <= self.block_bits <= 30 or not self.template, f"blocks of 2^{self.block_bits}")
@@ -117,11 +123,31 @@ class HzVariable(GridVariable):
     def chunk(self, *fields):
         return Block(*fields)
 
+    @property
+    def rounds(self):
+        """Samples are rounded before they become coefficients."""
+        return self.grid.wavelet
+
+    @property
+    def stored_dtype(self):
+        """Coefficients are integers: as numbers that are none, f32 could change when they are copied."""
+        return np.dtype(f"<i{self.dtype.itemsize}") if self.grid.wavelet else self.dtype
+
     def read(self, level=0, box=None):
+        if not self.grid.wavelet:
+            return self.components_last(self.read_stored(level, box))
+        grid, low_high = self.grid, self.check_question(level, box)
+        words = Words(self.dtype, self.bound)
+        samples = to_samples(words, self.read_stored(level, None), grid.axes, grid.tile_bits, grid.shape, level)
+        part = tuple(slice(low, high) for low, high in grid.level_box(low_high, level))
+        return self.components_last(samples[(slice(None),) + part])
+
+    def read_stored(self, level, box):
+        """Samples, or coefficients, as blocks have them."""
         grid = self.grid
         box = self.check_question(level, box)
         wanted = grid.level_box(box, level)
-        result = np.zeros([self.components] + [high - low for low, high in wanted], self.dtype)
+        result = np.zeros([self.components] + [high - low for low, high in wanted], self.stored_dtype)
         missing = np.ones(result.shape[1:], bool)
         for chunk in self.chunks.values():
             source, target = [], []
@@ -135,7 +161,7 @@ class HzVariable(GridVariable):
                 result[np.ix_(every, *target)] = chunk.read(0)[np.ix_(every, *source)]
                 missing[np.ix_(*target)] = False
         check(not missing.any(), f"{grid.name}/{self.name}: samples that no block has")
-        return self.components_last(result)
+        return result
 
 
 class Block(Patch):
@@ -169,7 +195,7 @@ class Block(Patch):
             samples = self.from_curve()
         else:
             samples = self.decode(0).reshape(shape)
-        if not variable.kind & NOMINAL:
+        if not variable.kind & NOMINAL and not variable.grid.wavelet:
             self.check_range(samples)
         return samples
 
@@ -177,10 +203,10 @@ class Block(Patch):
         grid, components = self.variable.grid, self.variable.components
         partition, _, start, bits = grid.place(self.key)
         try:
-            values = zstd(self.stored(0), 2**bits * components, self.variable.dtype).reshape(-1, components)
+            values = zstd(self.stored(0), 2**bits * components, self.variable.stored_dtype).reshape(-1, components)
         except Damage as damage:
             raise Damage(f"{self.what}: {damage}") from damage
-        samples = np.zeros([components] + self.extents(0), self.variable.dtype)
+        samples = np.zeros([components] + self.extents(0), self.variable.stored_dtype)
         for i in range(2**bits):
             index = grid.index_at(partition, start + i)
             if all(at < extent for at, extent in zip(index, grid.shape)):
