@@ -519,7 +519,8 @@ BOUMA_API const char *bouma_error_message(const bouma_dataset *ds);
 /* The i-th remark, or NULL past the last. bouma_dataset_append() reports
  * leftovers, such as "step 42 is incomplete (5 subfiles, no manifest),
  * ignored"; bouma_step_end() a tolerance that leaves little of a variable's
- * values, and the first step without data although there are variables;
+ * values, partitions that are not written apart since ranks hold samples of
+ * several, and the first step without data although there are variables;
  * bouma_dataset_create() and bouma_dataset_truncate() directories of removed
  * steps that had to stay. */
 BOUMA_API const char *bouma_dataset_note(const bouma_dataset *ds, int i);
