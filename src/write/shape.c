@@ -86,7 +86,7 @@ static size_t message_bytes(const struct bm_chunk *c, int64_t k)
  * both ends list the same. */
 static int plan_parts(struct bm_shaper *s)
 {
-    int me = s->ds->comm->rank;
+    int me = s->comm->rank;
     size_t m = 0;
 
     for (size_t i = 0; i < s->plan->chunks && s->plan->moved_bytes; i++) {
@@ -140,7 +140,7 @@ static void pack_part(const struct bm_shaper *s, const struct bm_chunk *c,
 
 int bm_shaper_exchange(struct bm_shaper *s)
 {
-    int me = s->ds->comm->rank, rc;
+    int me = s->comm->rank, rc;
     size_t serial = 0, send_count, receive_count;
     const struct bm_message *sends, *receives;
 
@@ -156,10 +156,10 @@ int bm_shaper_exchange(struct bm_shaper *s)
     }
     sends = bm_route_messages(&s->sends, 0, &send_count);
     receives = bm_route_messages(&s->receives, 0, &receive_count);
-    rc = bm_comm_exchange(s->ds->comm, sends, send_count, receives,
-                          receive_count, &s->ds->error);
-    bm_route_leak_if_lost(&s->sends, s->ds->comm);
-    bm_route_leak_if_lost(&s->receives, s->ds->comm);
+    rc = bm_comm_exchange(s->comm, sends, send_count, receives, receive_count,
+                          &s->ds->error);
+    bm_route_leak_if_lost(&s->sends, s->comm);
+    bm_route_leak_if_lost(&s->receives, s->comm);
     return rc;
 }
 
@@ -217,7 +217,7 @@ static void take_parts(struct bm_shaper *s, size_t m, const struct bm_chunk *c,
 
     for (int64_t k = part->first[c->number]; k < part->first[c->number + 1];
          k++) {
-        int mine = bm_part_rank(c, k) == s->ds->comm->rank;
+        int mine = bm_part_rank(c, k) == s->comm->rank;
         struct bm_memory_part from =
             mine ? bm_part_mine(s, c, k)
                  : dense_part(c, k, bm_route_at(&s->receives, serial++));
@@ -349,13 +349,14 @@ static int plan_records(struct bm_shaper *s)
 }
 
 int bm_shaper_init(struct bm_shaper *s, struct bouma_dataset *ds,
-                   const struct bm_write_plan *plan,
+                   struct bm_comm *comm, const struct bm_write_plan *plan,
                    const struct bm_step_entry *entry)
 {
     int rc;
 
     memset(s, 0, sizeof(*s));
     s->ds = ds;
+    s->comm = comm;
     s->plan = plan;
     s->entry = entry;
     bm_coder_init(&s->coder, ds->a);
@@ -394,7 +395,7 @@ void bm_shaper_release(struct bm_shaper *s)
     bm_drop(s->ds->a, s->first_part);
     bm_drop(s->ds->a, s->records);
     bm_drop(s->ds->a, s->record_at);
-    if (s->ds->comm->lost) /* MPI may still send it */
+    if (s->comm->lost) /* MPI may still send it */
         s->encoded.data = NULL;
     bm_buffer_release(&s->encoded);
     bm_drop(s->ds->a, s->encoded_at);

@@ -8,6 +8,12 @@
 #include "comm/route.h"
 #include "write/write_plan.h"
 
+/* What who encodes a chunk of coefficients is told of its samples. */
+struct bm_chunk_facts {
+    struct bm_range *ranges; /* [components] */
+    struct bm_loss loss;
+};
+
 /* Of grids that are stored as coefficients: see shape_tiles.h. */
 struct bm_shaper_tiles {
     struct bm_memory_box **boxes; /* [variables] this rank's blocks; NULL: the
@@ -15,14 +21,12 @@ struct bm_shaper_tiles {
     struct bm_route sends, receives; /* parts of tiles */
     size_t next;                     /* of them, while they are gone through */
     uint8_t *part;                   /* room for one */
-    struct bm_chunk_facts {
-        struct bm_range *ranges; /* [components] */
-        struct bm_loss loss;
-    } * facts; /* [mine_count], of what this rank has of them */
+    struct bm_chunk_facts *facts;    /* [mine_count], of this rank's parts */
 };
 
 struct bm_shaper {
     struct bouma_dataset *ds;
+    struct bm_comm *comm; /* of those that have the chunks */
     const struct bm_write_plan *plan;
     const struct bm_step_entry *entry; /* the job's */
     const struct bm_put **first_put; /* [variables], of this rank; NULL: none */
@@ -51,7 +55,7 @@ size_t bm_record_bytes(const struct bouma_variable *variable);
 /* Everything that needs memory, before ranks begin to wait for each other. The
  * puts are sorted by variable. A zeroed shaper can be released. */
 int bm_shaper_init(struct bm_shaper *s, struct bouma_dataset *ds,
-                   const struct bm_write_plan *plan,
+                   struct bm_comm *comm, const struct bm_write_plan *plan,
                    const struct bm_step_entry *entry);
 void bm_shaper_release(struct bm_shaper *s);
 

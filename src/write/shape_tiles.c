@@ -49,7 +49,7 @@ static size_t bytes_of(const struct tiled *v, int64_t tile, int64_t k)
 static void list_part(struct bm_shaper *s, const struct tiled *v, int64_t tile,
                       int64_t k)
 {
-    int me = s->ds->comm->rank, holder = holder_of(v, k);
+    int me = s->comm->rank, holder = holder_of(v, k);
     int owner = v->decomposition->tiles->owner[tile];
 
     if (holder == me && owner != me)
@@ -111,7 +111,7 @@ static void unpack_part(struct bm_shaper *s, const struct tiled *v,
 static void send_part(struct bm_shaper *s, const struct tiled *v, int64_t tile,
                       int64_t k)
 {
-    int me = s->ds->comm->rank;
+    int me = s->comm->rank;
 
     if (holder_of(v, k) == me && v->decomposition->tiles->owner[tile] != me)
         pack_part(s, v, tile, k, bm_route_at(&s->tiles.sends, s->tiles.next++));
@@ -121,9 +121,9 @@ static void send_part(struct bm_shaper *s, const struct tiled *v, int64_t tile,
 static void receive_part(struct bm_shaper *s, const struct tiled *v,
                          int64_t tile, int64_t k)
 {
-    if (v->decomposition->tiles->owner[tile] != s->ds->comm->rank)
+    if (v->decomposition->tiles->owner[tile] != s->comm->rank)
         return;
-    if (holder_of(v, k) != s->ds->comm->rank) {
+    if (holder_of(v, k) != s->comm->rank) {
         unpack_part(s, v, tile, k,
                     bm_route_at(&s->tiles.receives, s->tiles.next++));
     } else {
@@ -142,10 +142,10 @@ static int exchange(struct bm_shaper *s)
     each_part(s, send_part);
     sends = bm_route_messages(&s->tiles.sends, 0, &send_count);
     receives = bm_route_messages(&s->tiles.receives, 0, &receive_count);
-    rc = bm_comm_exchange(s->ds->comm, sends, send_count, receives,
-                          receive_count, &s->ds->error);
-    bm_route_leak_if_lost(&s->tiles.sends, s->ds->comm);
-    bm_route_leak_if_lost(&s->tiles.receives, s->ds->comm);
+    rc = bm_comm_exchange(s->comm, sends, send_count, receives, receive_count,
+                          &s->ds->error);
+    bm_route_leak_if_lost(&s->tiles.sends, s->comm);
+    bm_route_leak_if_lost(&s->tiles.receives, s->comm);
     return rc;
 }
 
@@ -183,7 +183,7 @@ static void find_facts(struct bm_shaper *s, const struct bm_chunk *c, int64_t k,
  * messages. */
 static void find_all_facts(struct bm_shaper *s)
 {
-    int me = s->ds->comm->rank;
+    int me = s->comm->rank;
     size_t m = 0, serial = 0;
 
     for (size_t i = 0; i < s->plan->chunks; i++) {
@@ -232,7 +232,7 @@ void bm_tiles_tell_facts(const struct bm_shaper *s, size_t m,
         struct bm_range range;
         struct bm_loss loss;
 
-        if (bm_part_rank(c, k) == s->ds->comm->rank)
+        if (bm_part_rank(c, k) == s->comm->rank)
             continue;
         from = bm_route_at(&s->receives, serial++) + bm_part_bytes(c, k);
         memcpy(&loss, from, sizeof(loss));
@@ -268,7 +268,7 @@ static size_t my_blocks(const struct bm_shaper *s,
 {
     size_t n = d->my_first_block;
 
-    while (n < d->block_count && d->blocks[n].rank == s->ds->comm->rank)
+    while (n < d->block_count && d->blocks[n].rank == s->comm->rank)
         n++;
     return n - d->my_first_block;
 }
@@ -293,7 +293,7 @@ int bm_tiles_transform(struct bm_shaper *s, int rc)
     if (!s->plan->tiled)
         return rc;
     if (s->plan->tiled_bytes) {
-        rc = bm_comm_agree(s->ds->comm, rc, &s->ds->error);
+        rc = bm_comm_agree(s->comm, rc, &s->ds->error);
         if (!rc)
             rc = exchange(s);
     }

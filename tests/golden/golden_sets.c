@@ -283,6 +283,28 @@ static const struct set sets[] = {
       {"patches",
        {SPEC, .ndims = 1, .shape = {100}, .patch = {32}, .levels = 2},
        {EXACT("u8", BOUMA_U8, 1, BOUMA_CODEC_RAW, 0, NULL, 0)}}}},
+    /* Partitions that have an index each. */
+    {"hz_local",
+     BOUMA_ORDER_LEVEL,
+     BOUMA_ASSIGN_OPTIMAL,
+     0,
+     0,
+     {0, 3, -1},
+     {{"plane",
+       {SPEC, .ndims = 2, .shape = {37, 29}, .levels = 7,
+        .layout = BOUMA_LAYOUT_HZ, .hz_template = "yxyyxxyxyxy",
+        .hz_block_bits = 4, .hz_blocks_per_file = 20, .hz_partitions = 8,
+        .hz_index = BOUMA_HZ_LOCAL},
+       {EXACT("velocity", BOUMA_F32, 3, BOUMA_CODEC_RAW, 0, "m/s", 0),
+        EXACT("packed", BOUMA_I32, 1, BOUMA_CODEC_ZSTD, 3, NULL, 0),
+        LOSSY("smooth f64", BOUMA_F64, 1, BOUMA_ABSOLUTE, 1e-3)}},
+      {"cube",
+       {SPEC, .ndims = 3, .shape = {9, 14, 11}, .levels = 5,
+        .layout = BOUMA_LAYOUT_HZ, .hz_block_bits = 5, .hz_blocks_per_file = 40,
+        .hz_order = BOUMA_HZ_CURVE, .hz_partitions = 4,
+        .hz_index = BOUMA_HZ_LOCAL},
+       {EXACT("special", BOUMA_F32, 1, BOUMA_CODEC_RAW, 0, NULL, 0),
+        EXACT("count", BOUMA_U16, 2, BOUMA_CODEC_ZSTD, 0, NULL, 1)}}}},
     /* Wavelet coefficients in HZ order: tiles that the grid cuts, and a template
      * that does not halve the axes in turn. */
     {"hz_wavelet",
@@ -360,6 +382,8 @@ int golden_is_old(int i)
  * eight have 0x40 to 0x47. */
 static int mark_of(int i)
 {
+    if (i < SETS && !strcmp(sets[i].name, "hz_local"))
+        return 0x20; /* wherever it is in the list */
     return i >= SETS ? 0x48 + i - SETS : (i >= 8 ? 0x60 : 0x40) + i;
 }
 

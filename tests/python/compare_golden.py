@@ -195,8 +195,9 @@ def compare_grid(path, step, grid, told, scratch):
     keys = "shape", "levels", "origin", "spacing", "unit", "layout"
     ours = [list(grid.shape), grid.levels, list(grid.origin), list(grid.spacing), grid.unit]
     if isinstance(grid, HzGrid):
-        keys += "hz_template", "hz_block_bits", "hz_blocks_per_file", "hz_order"
+        keys += "hz_template", "hz_block_bits", "hz_blocks_per_file", "hz_order", "hz_partitions", "hz_index"
         ours += ["hz", grid.template, grid.block_bits, grid.blocks_per_file, ("rows", "hz")[grid.order - 1]]
+        ours += [2**grid.partition_bits, "local" if grid.partition_bits else "global"]
         keys += ("hz_wavelet", "hz_tile_bits") if grid.wavelet else ("hz_wavelet",)
         ours += [True, grid.tile_bits] if grid.wavelet else [False]
     else:

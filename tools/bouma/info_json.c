@@ -112,6 +112,9 @@ static json_t *grid_json(bouma_grid *grid)
                  json_integer(about.hz_blocks_per_file));
         json_put(object, "hz_order",
                  json_text(choice_text(bouma_hz_order_name(about.hz_order))));
+        json_put(object, "hz_partitions", json_integer(about.hz_partitions));
+        json_put(object, "hz_index",
+                 json_text(choice_text(bouma_hz_index_name(about.hz_index))));
         json_put(object, "hz_wavelet", json_boolean(about.hz_wavelet));
         if (about.hz_wavelet)
             json_put(object, "hz_tile_bits", json_integer(about.hz_tile_bits));
