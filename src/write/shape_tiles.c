@@ -334,6 +334,7 @@ static int make_facts(struct bm_shaper *s)
 {
     const bouma_allocator *a = s->ds->a;
 
+    s->tiles.fact_count = s->plan->mine_count;
     s->tiles.facts = bm_new(a, s->plan->mine_count, sizeof(*s->tiles.facts));
     for (size_t m = 0; m < s->plan->mine_count && s->tiles.facts; m++) {
         struct bm_chunk c = bm_plan_chunk(s->plan, s->plan->mine[m]);
@@ -368,8 +369,9 @@ int bm_tiles_init(struct bm_shaper *s)
 
     if (!s->plan->tiled)
         return BOUMA_OK;
+    s->tiles.variables = s->ds->schema.variables;
     s->tiles.boxes =
-        bm_new(s->ds->a, s->ds->schema.variables, sizeof(*s->tiles.boxes));
+        bm_new(s->ds->a, s->tiles.variables, sizeof(*s->tiles.boxes));
     rc = s->tiles.boxes ? make_facts(s) : BOUMA_ENOMEM;
     for (size_t i = 0; i < s->plan->grid_count; i++)
         for (size_t j = 0; j < s->plan->grids[i].count && !rc; j++) {
@@ -391,29 +393,23 @@ int bm_tiles_init(struct bm_shaper *s)
                : BOUMA_ENOMEM;
 }
 
-static void drop_boxes(struct bm_shaper *s, const struct bouma_variable *v,
-                       const struct bm_decomposition *d)
-{
-    struct bm_memory_box *boxes = s->tiles.boxes[v->id];
-
-    for (size_t k = 0; boxes && d->tiles && k < my_blocks(s, d); k++) {
-        uint8_t *data;
-
-        memcpy(&data, &boxes[k].data, sizeof(data));
-        bm_drop(s->ds->a, data);
-    }
-    bm_drop(s->ds->a, boxes);
-}
-
+/* The plan may be gone. */
 void bm_tiles_release(struct bm_shaper *s)
 {
     const bouma_allocator *a = s->ds->a;
 
-    for (size_t i = 0; i < s->plan->grid_count && s->tiles.boxes; i++)
-        for (size_t j = 0; j < s->plan->grids[i].count; j++)
-            drop_boxes(s, s->plan->grids[i].variables[j],
-                       s->plan->grids[i].of[j]);
-    for (size_t m = 0; m < s->plan->mine_count && s->tiles.facts; m++)
+    for (size_t i = 0; i < s->tiles.variables && s->tiles.boxes; i++) {
+        struct bm_memory_box *boxes = s->tiles.boxes[i];
+
+        for (struct bm_memory_box *b = boxes; b && b->data; b++) {
+            uint8_t *data;
+
+            memcpy(&data, &b->data, sizeof(data)); /* it is the shaper's own */
+            bm_drop(a, data);
+        }
+        bm_drop(a, boxes);
+    }
+    for (size_t m = 0; m < s->tiles.fact_count && s->tiles.facts; m++)
         bm_drop(a, s->tiles.facts[m].ranges);
     bm_drop(a, s->tiles.facts);
     bm_drop(a, s->tiles.boxes);
