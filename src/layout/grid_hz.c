@@ -45,6 +45,11 @@ static const char *check_spec(const bouma_grid_spec *spec)
     if (spec->hz_index && !bouma_hz_index_name(spec->hz_index))
         return "has an hz_index that is neither BOUMA_HZ_GLOBAL nor "
                "BOUMA_HZ_LOCAL";
+    /* A tile would be transformed for its partition, and again for blocks that
+     * several have samples in. */
+    if (spec->hz_wavelet && spec->hz_partitions > 1)
+        return "has both partitions and wavelet coefficients, which do not go "
+               "together";
     return NULL;
 }
 
@@ -183,7 +188,7 @@ static void encode(struct bm_buffer *b, const struct bm_object *o)
     bm_hz_text(text, &own->blocks.hz);
     bm_put_text(b, text);
     bm_put_u8(b, (uint8_t)own->blocks.block_bits);
-    bm_put_u8(b, (uint8_t)((int)own->order + (own->local ? LOCAL_FLAG : 0) +
+    bm_put_u8(b, (uint8_t)((int)own->order | (own->local ? LOCAL_FLAG : 0) |
                            (own->wavelet ? WAVELET_FLAG : 0)));
     bm_put_u32(b, (uint32_t)own->blocks.blocks_per_file);
     if (own->local)

@@ -17,9 +17,6 @@ const char *bm_grid_hz_set_wavelet(struct bm_grid_hz *own,
         return "has hz_tile_bits, which are for hz_wavelet only";
     if (spec->hz_tile_bits < 0 || spec->hz_tile_bits > MOST_TILE_BITS)
         return "needs hz_tile_bits from 1 to 24";
-    if (spec->hz_wavelet && spec->hz_partitions > 1)
-        return "has an hz_wavelet, which cannot be combined with "
-               "hz_partitions";
     if (spec->hz_tile_bits > hz->bits)
         return "has tiles of more samples than its template covers";
     own->wavelet = spec->hz_wavelet;

@@ -248,6 +248,8 @@ static int decompose(struct bm_decomposition *d, const bouma_allocator *a,
         rc = each_entry(r, collect_entry, &c);
     if (!rc)
         rc = plan_tiles(d, a, r->told, scheme, &fault);
+    if (rc == BOUMA_ECOVER)
+        return cover_fault(v, r->told->scope, &fault, error);
     if (!rc)
         rc = bm_partition_init(&d->partition, a, chunking, d->blocks,
                                d->block_count);

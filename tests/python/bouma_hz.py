@@ -9,7 +9,8 @@ from bouma_common import NOMINAL, Damage, check
 from bouma_grids import Grid, GridVariable, Patch
 from bouma_subbands import Words, to_samples
 
-ROWS, CURVE, LOCAL, WAVELET = 1, 2, 32, 64
+ROWS, CURVE = 1, 2
+LOCAL, WAVELET = 32, 64
 
 
 class HzGrid(Grid):
@@ -19,11 +20,10 @@ class HzGrid(Grid):
         self.shape, self.origin, self.spacing = zip(*axes)
         self.template = cursor.text()
         self.block_bits, order, self.blocks_per_file = cursor.unpack("BBI")
-        self.order = order & ~(LOCAL | WAVELET)
-        self.partition_bits = cursor.unpack("B")[0] if order & LOCAL else 0
-        self.wavelet = bool(order & WAVELET)
+        self.order, self.wavelet = order & ~(LOCAL | WAVELET), bool(order & WAVELET)
+        self.partition_bits = cursor.one("B") if order & LOCAL else 0
         self.tile_bits = cursor.one("B") if self.wavelet else 0
-        cursor.check(not (self.wavelet and self.partition_bits), "wavelet coefficients and partitions")
+        cursor.check(not (self.wavelet and self.partition_bits), "partitions and wavelet coefficients")
         cursor.check(self.tile_bits <= min(24, len(self.template)), f"tiles of 2^{self.tile_bits}")
         cursor.check(self.tile_bits or not self.wavelet or not self.template, "tiles of one sample")
         letters = "zyx"[3 - self.ndims:]

@@ -72,7 +72,6 @@ static int read_wavelet(bouma_grid_spec *grid, struct context *ctx,
     int rc = arguments_integer(args, ctx, "hz-tile-bits", 1, &tile);
 
     grid->hz_wavelet = arguments_has(args, "hz-wavelet");
-    grid->hz_tile_bits = (int)tile;
     if (!rc && tile && !grid->hz_wavelet)
         rc = context_fail(ctx, CALL_AT_FAULT,
                           "--hz-tile-bits needs --hz-wavelet");
@@ -80,6 +79,7 @@ static int read_wavelet(bouma_grid_spec *grid, struct context *ctx,
         rc = context_fail(ctx, CALL_AT_FAULT,
                           "--hz-tile-bits %lld: 24 is the most",
                           (long long)tile);
+    grid->hz_tile_bits = (int)tile;
     return rc;
 }
 
@@ -101,8 +101,8 @@ int hz_arguments_read(bouma_grid_spec *grid, struct context *ctx,
                                 "have --hz-block-bits");
         rc = read_blocks(grid, ctx, args);
         if (!rc)
-            rc = read_wavelet(grid, ctx, args);
-        return rc ? rc : read_partitions(grid, ctx, args);
+            rc = read_partitions(grid, ctx, args);
+        return rc ? rc : read_wavelet(grid, ctx, args);
     }
     for (size_t i = 0; i < sizeof(others) / sizeof(*others) && !rc; i++)
         if (arguments_has(args, others[i]))

@@ -541,7 +541,7 @@ static void wrong_wavelets_are_refused(void)
     spec.hz_partitions = 2;
     spec.hz_index = BOUMA_HZ_LOCAL;
     CHECK_FAILS(w.ds, bouma_grid_define(&grid, w.ds, "hz", &spec), BOUMA_EINVAL,
-                "which cannot be combined with hz_partitions");
+                "has both partitions and wavelet coefficients");
     spec.hz_partitions = 0;
     spec.hz_index = 0;
     CHECK_EQ(bouma_grid_define(&grid, w.ds, "hz", &spec), BOUMA_OK);
