@@ -220,6 +220,16 @@ typedef enum bouma_hz_order {
     BOUMA_HZ_ORDER_LIST(BOUMA_CHOICE_ENTRY)
 } bouma_hz_order;
 
+/* Whose addresses the blocks of layout hz have, if the grid has partitions. */
+#define BOUMA_HZ_INDEX_LIST(X)                                                 \
+    X(HZ_GLOBAL, 1,                                                            \
+      "global")             /* the grid's: files are those of a grid without \
+                                 partitions (default) */ \
+    X(HZ_LOCAL, 2, "local") /* each partition its own, and its own files */
+typedef enum bouma_hz_index {
+    BOUMA_HZ_INDEX_LIST(BOUMA_CHOICE_ENTRY)
+} bouma_hz_index;
+
 /* How ranks are numbered in a grid of them. */
 #define BOUMA_RANK_ORDER_LIST(X)                                               \
     X(RANKS_ROW_MAJOR, 1,                                                      \
@@ -282,6 +292,7 @@ BOUMA_API const char *bouma_place_name(bouma_place choice);
 BOUMA_API const char *bouma_order_name(bouma_order choice);
 BOUMA_API const char *bouma_layout_name(bouma_layout choice);
 BOUMA_API const char *bouma_hz_order_name(bouma_hz_order choice);
+BOUMA_API const char *bouma_hz_index_name(bouma_hz_index choice);
 BOUMA_API const char *bouma_rank_order_name(bouma_rank_order choice);
 BOUMA_API const char *bouma_codec_name(bouma_codec choice);
 BOUMA_API const char *bouma_tier_name(bouma_tier choice);
@@ -294,6 +305,7 @@ BOUMA_API bouma_place bouma_place_parse(const char *text);
 BOUMA_API bouma_order bouma_order_parse(const char *text);
 BOUMA_API bouma_layout bouma_layout_parse(const char *text);
 BOUMA_API bouma_hz_order bouma_hz_order_parse(const char *text);
+BOUMA_API bouma_hz_index bouma_hz_index_parse(const char *text);
 BOUMA_API bouma_rank_order bouma_rank_order_parse(const char *text);
 BOUMA_API bouma_codec bouma_codec_parse(const char *text);
 BOUMA_API bouma_tier bouma_tier_parse(const char *text);
@@ -537,6 +549,23 @@ typedef struct bouma_grid_spec {
                                 if the grid is smaller */
     int hz_blocks_per_file;  /* blocks of each variable in a file; 0: 512 */
     bouma_hz_order hz_order; /* 0: BOUMA_HZ_ROWS */
+    /* The grid is cut along the first splits of the template into so many
+     * partitions, a power of two; 0: 1. Those that hold samples of a partition
+     * write it among themselves, and nothing goes from one partition to
+     * another but coarse levels: with BOUMA_HZ_GLOBAL, the files that several
+     * partitions have samples in; with BOUMA_HZ_LOCAL, one block. A rank with
+     * samples of two partitions has them written together. With
+     * BOUMA_HZ_GLOBAL, no more than there are ranks. */
+    int hz_partitions;
+    bouma_hz_index hz_index; /* 0: BOUMA_HZ_GLOBAL */
+    /* 1: blocks have wavelet coefficients in place of samples. Smooth fields
+     * become smaller, and coarser levels of f32 and f64 are averages, for which
+     * no tolerance holds. Boxes that are read take the tiles that they meet:
+     * 2^hz_tile_bits samples, those of the last splits (0: 15 bits, or less if
+     * the grid is smaller; at most 24). Codecs must keep every bit; with a
+     * tolerance, samples are rounded before. */
+    int hz_wavelet;
+    int hz_tile_bits;
 } bouma_grid_spec;
 
 /* A template for BOUMA_LAYOUT_HZ that suits ranks with a block each: 'ranks'
@@ -907,6 +936,10 @@ typedef struct bouma_grid_info {
     char hz_template[64]; /* of BOUMA_LAYOUT_HZ, else empty */
     int hz_block_bits, hz_blocks_per_file;
     bouma_hz_order hz_order;
+    int hz_partitions; /* 1 unless partitions have an index each: to files and
+                          readers, others do not matter */
+    bouma_hz_index hz_index;
+    int hz_wavelet, hz_tile_bits; /* 0: samples, no coefficients */
 } bouma_grid_info;
 BOUMA_API void bouma_grid_info_get(const bouma_grid *grid,
                                    bouma_grid_info *out);
@@ -934,6 +967,8 @@ typedef struct bouma_variable_info {
      * less than 'bound', outliers dominate the range, and little may be left of
      * the other values */
     double span;
+    int averages; /* 1: coarser levels are averages, for which no tolerance
+                     holds; 0: they are samples */
 } bouma_variable_info;
 BOUMA_API void bouma_variable_info_get(const bouma_variable *variable,
                                        bouma_variable_info *out);
@@ -1012,7 +1047,8 @@ BOUMA_API int bouma_step_read(bouma_step *step, const bouma_request *requests,
  * Of a grid of BOUMA_LAYOUT_HZ, the patches are blocks. Their samples lie apart
  * from each other: 'box' is the smallest one around them, and 'step' of the
  * selection tells how far, along each axis. Blocks without samples of the level
- * are skipped. */
+ * are skipped. With 'hz_wavelet', the patches are its tiles: 'ranges' are those
+ * of the variable, 'level_bytes' are 0, and with 'within' all tiles are read. */
 typedef struct bouma_patch_info {
     bouma_box box; /* the whole patch, in samples of level 0 */
     int levels, components;

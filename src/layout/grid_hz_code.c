@@ -36,7 +36,7 @@ static int chunk_begin(void **out, struct bm_coder *coder,
     c->variable = v;
     c->codec = bm_codec_find((int)v->codec);
     c->key = key;
-    c->samples = bm_hz_blocks_footprint(&own->blocks, key);
+    c->samples = bm_grid_hz_footprint(own, key);
     memcpy(c->lattice.count, c->samples.count, sizeof(c->lattice.count));
     c->size = bm_variable_value_size(v);
     c->component = (size_t)bm_footprint_samples(&c->samples) * c->size;
@@ -63,8 +63,14 @@ static struct bm_field field_of(const struct chunk *c)
 {
     const struct bouma_variable *v = c->variable;
 
+    /* Coefficients are integers of the same size. */
+    bouma_type type = !bm_grid_hz_of(v->object)->wavelet ? v->type
+                      : c->size == 4                     ? BOUMA_I32
+                      : c->size == 8                     ? BOUMA_I64
+                                                         : v->type;
+
     return (struct bm_field){.codec = c->codec,
-                             .type = v->type,
+                             .type = type,
                              .components = v->components,
                              .size = c->size,
                              .levels = 1,
@@ -94,7 +100,8 @@ struct array {
 };
 
 /* A row of values with strides. The coarser half of an axis is left out of most
- * rows that are copied, so a stride of two is one that compilers know. */
+ * rows that are copied, and often half of the rest: these strides are known to
+ * the compiler. */
 #define COPY_ROW(bits)                                                         \
     typedef uint##bits##_t value_##bits                                        \
         __attribute__((aligned(1), may_alias));                                \
@@ -108,8 +115,11 @@ struct array {
             (const value_##bits *)(const void *)from;                          \
                                                                                \
         if (to_step == size && from_step == 2 * size)                          \
-            for (int64_t k = 0; k < n; k++)                                    \
-                out[k] = in[2 * k];                                            \
+            _Pragma("omp simd") for (int64_t k = 0; k < n; k++) out[k] =       \
+                in[2 * k];                                                     \
+        else if (to_step == size && from_step == 4 * size)                     \
+            _Pragma("omp simd") for (int64_t k = 0; k < n; k++) out[k] =       \
+                in[4 * k];                                                     \
         else if (to_step == 2 * size && from_step == size)                     \
             for (int64_t k = 0; k < n; k++)                                    \
                 out[2 * k] = in[k];                                            \
@@ -137,15 +147,63 @@ static void copy_row(uint8_t *to, int64_t to_step, const uint8_t *from,
         copy_row_8(to, to_step, from, from_step, n);
 }
 
-static void copy_array(const struct array *to, const struct array *from,
-                       const int64_t count[3], size_t size)
+/* Rows of a block are short and lie far apart in a caller's array: processors
+ * do not see which is next. So it is fetched, some rows before its turn. */
+enum { ROWS_AHEAD = 8, LINE = 64, MOST_LINES = 16 };
+
+struct ahead {
+    const struct array *array; /* NULL: nothing is fetched */
+    int64_t i, j;              /* the row that is next */
+    int64_t first, last;       /* bytes behind its start */
+};
+
+static struct ahead ahead_of(const struct array *a, const int64_t count[3],
+                             size_t size)
 {
+    int64_t span = (count[2] - 1) * a->stride[2];
+    struct ahead f = {a, ROWS_AHEAD / count[1], ROWS_AHEAD % count[1], 0,
+                      (int64_t)size - 1};
+
+    *(span < 0 ? &f.first : &f.last) += span;
+    if (f.last - f.first > MOST_LINES * LINE ||
+        count[0] * count[1] <= ROWS_AHEAD)
+        f.array = NULL;
+    return f;
+}
+
+static inline void fetch_ahead(struct ahead *f, const int64_t count[3])
+{
+    const int64_t *stride;
+    const uint8_t *row;
+
+    if (!f->array || f->i >= count[0])
+        return;
+    stride = f->array->stride;
+    row = f->array->data + f->i * stride[0] + f->j * stride[1];
+    for (int64_t at = f->first; at < f->last; at += LINE)
+        __builtin_prefetch(row + at);
+    __builtin_prefetch(row + f->last);
+    if (++f->j == count[1]) {
+        f->j = 0;
+        f->i++;
+    }
+}
+
+/* 'far' is the one of the two that is a caller's. */
+static void copy_array(const struct array *to, const struct array *from,
+                       const struct array *far, const int64_t count[3],
+                       size_t size)
+{
+    struct ahead ahead = ahead_of(far, count, size);
+
     for (int64_t i = 0; i < count[0]; i++)
-        for (int64_t j = 0; j < count[1]; j++)
+        for (int64_t j = 0; j < count[1]; j++) {
+            fetch_ahead(&ahead, count);
             copy_row(to->data + i * to->stride[0] + j * to->stride[1],
                      to->stride[2],
                      from->data + i * from->stride[0] + j * from->stride[1],
                      from->stride[2], count[2], size);
+        }
 }
 
 /* A component of rows, from one of its samples on, with steps as another
@@ -181,11 +239,9 @@ struct filled {
 
 static struct filled filled_of(const struct chunk *c)
 {
-    const struct bm_hz_blocks *blocks =
-        &bm_grid_hz_of(c->variable->object)->blocks;
-    struct filled f = {
-        .hz = bm_hz_block_template(&blocks->hz, blocks->block_bits, c->key),
-        .order = c->key ? BM_ORDER_Z : BM_ORDER_HZ};
+    const struct bm_grid_hz *own = bm_grid_hz_of(c->variable->object);
+    struct filled f = {.hz = bm_grid_hz_inside(own, c->key),
+                       .order = c->key ? BM_ORDER_Z : BM_ORDER_HZ};
 
     f.rows.size = bm_variable_sample_size(c->variable);
     f.bytes = f.rows.size;
@@ -232,8 +288,8 @@ static void mix_components(const struct chunk *c, const struct filled *f,
         struct array mixed = {f->rows.data + (size_t)j * c->size, {0, 0, 0}};
 
         memcpy(mixed.stride, f->rows.stride, sizeof(mixed.stride));
-        copy_array(back ? &own : &mixed, back ? &mixed : &own, c->samples.count,
-                   c->size);
+        copy_array(back ? &own : &mixed, back ? &mixed : &own, &own,
+                   c->samples.count, c->size);
     }
 }
 
@@ -314,7 +370,7 @@ void bm_grid_hz_take(struct bm_encoding *e, const struct bm_memory_part *from)
 
         memcpy(&in.data, &data, sizeof(in.data)); /* is only read */
         memcpy(in.stride, from->stride, sizeof(in.stride));
-        copy_array(&to, &in, from->samples.count, c->size);
+        copy_array(&to, &in, &in, from->samples.count, c->size);
     }
 }
 
@@ -439,7 +495,7 @@ void bm_grid_hz_give(const struct bm_decoding *d,
             to.data += at * target->stride[i];
             to.stride[i] = step * target->stride[i];
         }
-        copy_array(&to, &from, common.count, c->size);
+        copy_array(&to, &from, &to, common.count, c->size);
     }
 }
 

@@ -3,7 +3,9 @@
 
 #include <string.h>
 
+#include "base/bits.h"
 #include "base/search.h"
+#include "plan/hz_partition.h"
 
 /* ---- runs of blocks ------------------------------------------------------ */
 
@@ -144,7 +146,7 @@ uint64_t bm_hz_blocks_block(const struct bm_hz_blocks *o, int64_t chunk)
     return block;
 }
 
-/* The samples of block b->at of a run, which has some in the domain. */
+/* The samples of block 'at' of a run, which has some in the domain. */
 static struct bm_footprint block_at(const struct bm_hz_blocks *o,
                                     const struct run *r, const int64_t at[3])
 {
@@ -167,11 +169,14 @@ struct bm_footprint bm_hz_blocks_footprint(const struct bm_hz_blocks *o,
                                            uint64_t block)
 {
     struct run r = run_of(o, run_of_block(block));
-    struct branch b = whole_run(o, &r);
+    uint64_t own = block & bm_bits_low(r.prefix); /* without the leading 1 */
+    int64_t at[3];
 
-    for (int i = r.prefix - 1; i >= 0; i--)
-        b = half_of(o, &b, (int)(block >> i & 1));
-    return block_at(o, &r, b.at);
+    /* They are the first characters of its samples' addresses. */
+    bm_hz_index_of(&o->hz, own << (o->hz.bits - r.prefix), at);
+    for (int d = 0; d < 3; d++)
+        at[d] >>= r.shift[d];
+    return block_at(o, &r, at);
 }
 
 /* ---- the chunking -------------------------------------------------------- */
@@ -375,6 +380,27 @@ uint64_t bm_hz_blocks_file_start(const struct bm_hz_blocks *o, int64_t file)
     return number * (uint64_t)o->blocks_per_file;
 }
 
+/* Files are blocks in a row, the last one those that are left. */
+static int64_t partition_of(const void *own, int64_t chunk)
+{
+    const struct bm_hz_blocks *o = own;
+    uint64_t all = (uint64_t)1 << (o->hz.bits - o->block_bits);
+    uint64_t block = bm_hz_blocks_block(o, chunk);
+    uint64_t first = block - block % (uint64_t)o->blocks_per_file;
+    uint64_t end = first + (uint64_t)o->blocks_per_file;
+
+    return bm_hz_partition_of_blocks(o->partition_bits, first,
+                                     end < all ? end : all);
+}
+
+static void meet(const void *own, const bouma_box *box,
+                 void (*each)(void *context, int64_t partition), void *context)
+{
+    const struct bm_hz_blocks *o = own;
+
+    bm_hz_partition_touched(&o->hz, o->partition_bits, box, each, context);
+}
+
 struct bm_chunking bm_hz_blocks_chunking(const struct bm_hz_blocks *o)
 {
     static const struct bm_chunking_functions calls = {.footprint = footprint,
@@ -383,9 +409,14 @@ struct bm_chunking bm_hz_blocks_chunking(const struct bm_hz_blocks *o)
                                                        .find = find,
                                                        .order = order,
                                                        .file = file_of,
+                                                       .partition =
+                                                           partition_of,
+                                                       .meet = meet,
                                                        .coarse_first = 1};
+    int64_t partitions =
+        o->partition_bits ? (int64_t)1 << o->partition_bits : 0;
 
-    return (struct bm_chunking){&calls, o, o->count, 0};
+    return (struct bm_chunking){&calls, o, o->count, 0, partitions};
 }
 
 /* ---- all ----------------------------------------------------------------- */

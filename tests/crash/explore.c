@@ -3,7 +3,8 @@
  *
  *     explore [REPETITIONS [NAME]]
  *         so many states for each call in which the machine dies; only one
- *         variant, or one history
+ *         variant, or one history. With 1, failing calls, pairs of programs
+ *         and removals are thinned out, too
  *     explore --mutants
  *         leave out one safety action at a time: each time a promise must be
  *         seen broken */
@@ -26,7 +27,9 @@ static const struct variant variants[] = {
 };
 static const int variant_count = (int)(sizeof(variants) / sizeof(variants[0]));
 
-static const struct omission nothing_omitted = {WEAK_DROP_NOTHING, NULL};
+/* With one state for each call, the rest is thinned out, too. */
+static const struct omission nothing_omitted = {WEAK_DROP_NOTHING, NULL, 0};
+static const struct omission thinned_out = {WEAK_DROP_NOTHING, NULL, 4};
 
 static long print_tally(const char *variant, const char *part,
                         const struct tally *t)
@@ -53,6 +56,8 @@ static const struct {
 
 static long run_variants(int repetitions, const char *only)
 {
+    const struct omission *all =
+        repetitions > 1 ? &nothing_omitted : &thinned_out;
     long violations = 0, chosen = 0;
 
     for (int i = 0; i < variant_count; i++) {
@@ -63,9 +68,9 @@ static long run_variants(int repetitions, const char *only)
             continue;
         chosen++;
         oracle_report_afresh();
-        explore_crashes(&crashes, v, &nothing_omitted, repetitions);
+        explore_crashes(&crashes, v, all, repetitions);
         violations += print_tally(v->name, "crashes", &crashes);
-        explore_errors(&errors, v);
+        explore_errors(&errors, v, all);
         violations += print_tally(v->name, "errors", &errors);
         explore_readers(&readers, v);
         violations += print_tally(v->name, "readers", &readers);
@@ -77,7 +82,7 @@ static long run_variants(int repetitions, const char *only)
             continue;
         chosen++;
         oracle_report_afresh();
-        histories[i].run(&t, &nothing_omitted);
+        histories[i].run(&t, all);
         violations += print_tally("durable", histories[i].name, &t);
     }
     if (!chosen)
@@ -95,63 +100,66 @@ struct mutant {
 };
 
 static const struct mutant mutants[] = {
-    {"sync does nothing", {WEAK_DROP_SYNC, NULL}, 0, NULL},
-    {"sync_dir does nothing", {WEAK_DROP_SYNC_DIR, NULL}, 0, NULL},
-    {"no sync of subfiles", {WEAK_DROP_SYNC, "steps/*/d.*"}, 0, NULL},
-    {"no sync of manifests", {WEAK_DROP_SYNC, "steps/*/manifest*"}, 0, NULL},
-    {"no sync of DATASET", {WEAK_DROP_SYNC, "DATASET*"}, 0, NULL},
-    {"no sync of step directories", {WEAK_DROP_SYNC_DIR, "steps/*"}, 0, NULL},
-    {"  before the commit", {WEAK_DROP_FIRST_SYNC_DIR, "steps/*"}, 0, NULL},
-    {"  after the commit", {WEAK_DROP_LATER_SYNC_DIR, "steps/*"}, 0, NULL},
-    {"no sync of steps/", {WEAK_DROP_SYNC_DIR, "steps"}, 0, NULL},
-    {"no sync of the root", {WEAK_DROP_SYNC_DIR, ""}, 0, NULL},
-    {"no sync of epochs/", {WEAK_DROP_SYNC_DIR, "epochs"}, 1, NULL},
+    {"sync does nothing", {WEAK_DROP_SYNC, NULL, 0}, 0, NULL},
+    {"sync_dir does nothing", {WEAK_DROP_SYNC_DIR, NULL, 0}, 0, NULL},
+    {"no sync of subfiles", {WEAK_DROP_SYNC, "steps/*/d.*", 0}, 0, NULL},
+    {"no sync of manifests", {WEAK_DROP_SYNC, "steps/*/manifest*", 0}, 0, NULL},
+    {"no sync of DATASET", {WEAK_DROP_SYNC, "DATASET*", 0}, 0, NULL},
+    {"no sync of step directories",
+     {WEAK_DROP_SYNC_DIR, "steps/*", 0},
+     0,
+     NULL},
+    {"  before the commit", {WEAK_DROP_FIRST_SYNC_DIR, "steps/*", 0}, 0, NULL},
+    {"  after the commit", {WEAK_DROP_LATER_SYNC_DIR, "steps/*", 0}, 0, NULL},
+    {"no sync of steps/", {WEAK_DROP_SYNC_DIR, "steps", 0}, 0, NULL},
+    {"no sync of the root", {WEAK_DROP_SYNC_DIR, "", 0}, 0, NULL},
+    {"no sync of epochs/", {WEAK_DROP_SYNC_DIR, "epochs", 0}, 1, NULL},
     {"publish replaces",
-     {WEAK_DROP_PUBLISH_EXCLUSIVE, "steps/*/*"},
+     {WEAK_DROP_PUBLISH_EXCLUSIVE, "steps/*/*", 0},
      0,
      explore_writers},
     /* Names do not meet as long as no epoch is claimed twice: so this is the
      * last defence, for the case that the claims are lost. */
     {"create takes what exists",
-     {WEAK_DROP_CREATE_EXCLUSIVE, NULL},
+     {WEAK_DROP_CREATE_EXCLUSIVE, NULL, 0},
      0,
      explore_lost_claims},
     {"no sync of copies",
-     {WEAK_DROP_SYNC, "steps/*/copy.*"},
+     {WEAK_DROP_SYNC, "steps/*/copy.*", 0},
      0,
      explore_drains},
     {"clobber: no sync of the root",
-     {WEAK_DROP_SYNC_DIR, ""},
+     {WEAK_DROP_SYNC_DIR, "", 0},
      0,
      explore_clobbers},
     {"clobber: no sync of steps/",
-     {WEAK_DROP_SYNC_DIR, "steps"},
+     {WEAK_DROP_SYNC_DIR, "steps", 0},
      0,
      explore_clobbers},
     {"truncate: no sync of step directories",
-     {WEAK_DROP_SYNC_DIR, "steps/*"},
+     {WEAK_DROP_SYNC_DIR, "steps/*", 0},
      0,
      explore_truncations},
     {"truncate: no sync of the root",
-     {WEAK_DROP_SYNC_DIR, ""},
+     {WEAK_DROP_SYNC_DIR, "", 0},
      0,
      explore_truncations},
     {"truncate: no sync of the record",
-     {WEAK_DROP_SYNC, "truncations*"},
+     {WEAK_DROP_SYNC, "truncations*", 0},
      0,
      explore_truncations},
     {"repair: no sync of mended files",
-     {WEAK_DROP_SYNC, "steps/*/mended.*"},
+     {WEAK_DROP_SYNC, "steps/*/mended.*", 0},
      0,
      explore_repairs},
     {"repair: no sync of step directories",
-     {WEAK_DROP_SYNC_DIR, "steps/*"},
+     {WEAK_DROP_SYNC_DIR, "steps/*", 0},
      0,
      explore_repairs},
     /* Who comes second finds the file of the owner, and fails; but it fails as
      * one that has claimed the epoch, and marks it as closed. */
     {"epochs are not exclusive",
-     {WEAK_DROP_MAKE_EXCLUSIVE, "epochs/*"},
+     {WEAK_DROP_MAKE_EXCLUSIVE, "epochs/*", 0},
      0,
      explore_claims},
 };

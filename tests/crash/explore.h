@@ -19,7 +19,22 @@ struct variant {
 struct omission {
     enum weak_drop what;
     const char *pattern;
+    int every; /* of states, or of calls, one in so many; 0: all */
 };
+
+/* So many states of all, and at least one. */
+static inline int explore_some(const struct omission *omission, int all)
+{
+    int n = omission->every ? all / omission->every : all;
+
+    return n ? n : 1;
+}
+
+/* From one call that is tried to the next. */
+static inline long explore_stride(const struct omission *omission)
+{
+    return omission->every ? omission->every : 1;
+}
 
 /* Options of a variant over 'io'. */
 void explore_options(bouma_options *opts, const struct variant *v,
@@ -32,7 +47,8 @@ void explore_crashes(struct tally *t, const struct variant *v,
 
 /* explore_error.c: every call fails in every way, once or from then on; the
  * program goes on with the same handle. Then the power goes. */
-void explore_errors(struct tally *t, const struct variant *v);
+void explore_errors(struct tally *t, const struct variant *v,
+                    const struct omission *omission);
 
 /* explore_race.c: between any two calls of a writer, another program reads the
  * dataset; or another writer takes it over and writes the same step; or wants

@@ -136,9 +136,11 @@ static int try_fault(struct trial *trial, const struct fault *fault, long at,
     return reached;
 }
 
-void explore_errors(struct tally *t, const struct variant *v)
+void explore_errors(struct tally *t, const struct variant *v,
+                    const struct omission *omission)
 {
     struct weak_fs *base = weak_fs_new(1);
+    long stride = explore_stride(omission);
     struct oracle expected;
 
     prepare(base, &expected, v);
@@ -147,7 +149,7 @@ void explore_errors(struct tally *t, const struct variant *v)
         const struct fault *fault = &fault_list[i / 2];
         int sticky = i % 2, reached = 1;
 
-        for (long at = 1; reached; at++) {
+        for (long at = 1 + i % stride; reached; at += stride) {
             struct trial trial = {.fs = weak_fs_clone(base, (uint64_t)at),
                                   .oracle = expected,
                                   .tally = t};

@@ -334,13 +334,14 @@ static int race(struct tally *t, const struct weak_fs *base, int first, int act,
 void explore_pairs(struct tally *t, const struct omission *omission)
 {
     struct weak_fs *base = prepare(t);
+    long stride = explore_stride(omission);
 
     weak_fs_drop(base, omission->what, omission->pattern);
     for (int i = 0; i < 2 * ACTS * ACTS; i++) {
         int first = i / 2 / ACTS, act = i / 2 % ACTS, force = i % 2;
         int reached = 1;
 
-        for (long at = 1; reached; at++) {
+        for (long at = 1 + i % stride; reached; at += stride) {
             char context[80];
 
             snprintf(context, sizeof(context), "%s, call %ld, %s%s",

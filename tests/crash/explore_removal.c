@@ -211,6 +211,7 @@ static void explore_kind(struct tally *t, const struct omission *omission,
 {
     struct weak_fs *base = weak_fs_new(1);
     struct oracle before;
+    int states = explore_some(omission, kind == PLAIN ? STATES : STATES / 3);
     int died = 1;
 
     prepare(base, &before, kind);
@@ -222,7 +223,7 @@ static void explore_kind(struct tally *t, const struct omission *omission,
         weak_fs_die_at(first, at);
         start_anew(first, &after, t, kind);
         died = weak_fs_is_dead(first);
-        for (int i = 0; i < (kind == PLAIN ? STATES : STATES / 3); i++) {
+        for (int i = 0; i < states; i++) {
             struct weak_fs *fs =
                 weak_fs_clone(first, (uint64_t)(at * 1000 + i));
             char context[64];
@@ -396,6 +397,7 @@ static void explore_dropping(struct tally *t, const struct omission *omission,
 {
     struct weak_fs *base = weak_fs_new(1);
     struct oracle before;
+    int states = explore_some(omission, how == ALONE ? STATES : STATES / 2);
     int died = 1;
 
     prepare(base, &before, how == ALONE ? PLAIN : LOCAL_COPY);
@@ -407,7 +409,7 @@ static void explore_dropping(struct tally *t, const struct omission *omission,
         weak_fs_die_at(first, at);
         drop_steps(first, &after, t, how, at % 2 == 0);
         died = weak_fs_is_dead(first);
-        for (int i = 0; i < (how == ALONE ? STATES : STATES / 2); i++) {
+        for (int i = 0; i < states; i++) {
             struct weak_fs *fs =
                 weak_fs_clone(first, (uint64_t)(at * 1000 + i));
             struct oracle o = after;

@@ -28,10 +28,18 @@ struct forge {
     bouma_io *io;
     bouma_options options;
     int with_particles;
+    bouma_hz_order hz; /* 0: in patches */
 };
 
-/* What forge_begin() makes; the last: with stored offsets in steps 1 and 2. */
-enum { FORGE_GRID = 0, FORGE_DUST = 1, FORGE_OFFSETS = 2 };
+/* What forge_begin() makes: the grid in patches; particles too; with stored
+ * offsets in steps 1 and 2; in HZ order, as rows or along the curve. */
+enum {
+    FORGE_GRID = 0,
+    FORGE_DUST = 1,
+    FORGE_OFFSETS = 2,
+    FORGE_HZ_ROWS = 3,
+    FORGE_HZ_CURVE = 4
+};
 
 /* A file in memory. */
 struct forge_file {
@@ -80,6 +88,17 @@ static inline void forge_write(struct forge *f)
     bouma_dataset *ds;
     bouma_grid *g;
 
+    if (f->hz) /* twice as high as the grid: half of the blocks are absent */
+        shape = (bouma_grid_spec){.size = sizeof(shape),
+                                  .ndims = 2,
+                                  .shape = {FORGE_EDGE, FORGE_EDGE},
+                                  .levels = 3,
+                                  .unit = "m",
+                                  .layout = BOUMA_LAYOUT_HZ,
+                                  .hz_template = "yyxyxyxyxyx",
+                                  .hz_block_bits = 5,
+                                  .hz_blocks_per_file = 32,
+                                  .hz_order = f->hz};
     REQUIRE(!bouma_dataset_create(&ds, FORGE_PATH, &f->options));
     REQUIRE(!bouma_attributes_set_number(bouma_dataset_attributes(ds),
                                          "numbered", 17));
@@ -110,6 +129,9 @@ static inline void forge_begin(struct forge *f, bouma_order order, int what)
     f->io = bouma_io_memory_new();
     REQUIRE(f->io);
     f->with_particles = what == FORGE_DUST;
+    f->hz = what == FORGE_HZ_ROWS    ? BOUMA_HZ_ROWS
+            : what == FORGE_HZ_CURVE ? BOUMA_HZ_CURVE
+                                     : 0;
     bouma_options_init(&f->options, sizeof(f->options));
     f->options.io = f->io;
     f->options.files = FORGE_FILES;

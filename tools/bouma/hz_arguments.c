@@ -31,12 +31,65 @@ static int read_blocks(bouma_grid_spec *grid, struct context *ctx,
     return rc;
 }
 
+static int check_partitions(struct context *ctx, int64_t partitions,
+                            bouma_hz_index index)
+{
+    int ranks = session_size(ctx->session);
+
+    if (partitions > 65536)
+        return context_fail(ctx, CALL_AT_FAULT,
+                            "--hz-partitions %lld: 65536 is the most",
+                            (long long)partitions);
+    if (partitions > 1 && partitions > ranks && index != BOUMA_HZ_LOCAL)
+        return context_fail(ctx, CALL_AT_FAULT,
+                            "--hz-partitions %lld: more than the %d rank%s "
+                            "that would write them; only --hz-index local "
+                            "allows that",
+                            (long long)partitions, ranks, ranks > 1 ? "s" : "");
+    return DONE;
+}
+
+static int read_partitions(bouma_grid_spec *grid, struct context *ctx,
+                           const struct arguments *args)
+{
+    const char *index = NULL;
+    int64_t partitions = 0;
+    int rc = arguments_integer(args, ctx, "hz-partitions", 1, &partitions);
+
+    if (!rc)
+        rc = arguments_choice(args, ctx, "hz-index", &index);
+    grid->hz_index = bouma_hz_index_parse(index);
+    if (!rc)
+        rc = check_partitions(ctx, partitions, grid->hz_index);
+    grid->hz_partitions = (int)partitions;
+    return rc;
+}
+
+static int read_wavelet(bouma_grid_spec *grid, struct context *ctx,
+                        const struct arguments *args)
+{
+    int64_t tile = 0;
+    int rc = arguments_integer(args, ctx, "hz-tile-bits", 1, &tile);
+
+    grid->hz_wavelet = arguments_has(args, "hz-wavelet");
+    if (!rc && tile && !grid->hz_wavelet)
+        rc = context_fail(ctx, CALL_AT_FAULT,
+                          "--hz-tile-bits needs --hz-wavelet");
+    if (!rc && tile > 24)
+        rc = context_fail(ctx, CALL_AT_FAULT,
+                          "--hz-tile-bits %lld: 24 is the most",
+                          (long long)tile);
+    grid->hz_tile_bits = (int)tile;
+    return rc;
+}
+
 int hz_arguments_read(bouma_grid_spec *grid, struct context *ctx,
                       const struct arguments *args)
 {
     static const char *const others[] = {"hz-template", "hz-block-bits",
                                          "hz-blocks-per-file", "hz-order",
-                                         "hz-ranks"};
+                                         "hz-ranks", "hz-partitions",
+                                         "hz-index", "hz-wavelet", "hz-tile-bits"};
     const char *layout = NULL;
     int rc = arguments_choice(args, ctx, "layout", &layout);
 
@@ -46,10 +99,13 @@ int hz_arguments_read(bouma_grid_spec *grid, struct context *ctx,
             return context_fail(ctx, CALL_AT_FAULT,
                                 "--patch is for --layout patch; blocks of hz "
                                 "have --hz-block-bits");
-        return read_blocks(grid, ctx, args);
+        rc = read_blocks(grid, ctx, args);
+        if (!rc)
+            rc = read_partitions(grid, ctx, args);
+        return rc ? rc : read_wavelet(grid, ctx, args);
     }
     for (size_t i = 0; i < sizeof(others) / sizeof(*others) && !rc; i++)
-        if (arguments_text(args, others[i]))
+        if (arguments_has(args, others[i]))
             rc = context_fail(ctx, CALL_AT_FAULT, "--%s needs --layout hz",
                               others[i]);
     return rc;

@@ -118,7 +118,10 @@ static int check_effort(const struct import_request *request,
                         struct context *ctx)
 {
     bool particles = request->particles_name != NULL;
-    bouma_codec codec = particles ? request->variable.codec
+    bool rounded = arguments_has(request->args, "hz-wavelet");
+    bouma_codec codec = particles || (rounded && request->variable.codec)
+                            ? request->variable.codec
+                        : rounded ? BOUMA_CODEC_ZSTD
                                   : bouma_grid_codec(&request->variable);
     bouma_codec_info about;
 
