@@ -242,8 +242,10 @@ wrong "line 9, (bits): has 32 samples along axis 0, but the box ends behind samp
 wrong "line 9, (bits): has 1 samples along axis 3" "7 0 0" "7 0 1"
 wrong "line 4, (box): '9223372036854775807' is not" "3 19" "3 9223372036854775807"
 wrong "line 9, (bits): 'W012012010210' does not begin" V012 W012
-wrong "line 9, (bits): has an axis 3 at place 1" V012 V312
-wrong "line 9, (bits): 'x' at place 1 is no axis" V012 Vx12
+refuse 2 "holds a grid, and no particles; leave out --particles" "$BOUMA" import \
+    "$(find "$golden" -name '*.idx' | head -1)" --particles p --into p.bouma
+wrong "line 9, (bits): split 1 is along axis 3, and a grid has at most 3 axes, 0 to 2" V012 V312
+wrong "line 9, (bits): split 1 is along 'x', which is no axis" V012 Vx12
 wrong "line 9, (bits): has no splits" V012012010210 V
 wrong "line 9, (bits): has 63 splits" V012012010210 V"$(printf '012%.0s' {1..21})"
 wrong "line 11, (bitsperblock): '31' is not" "${nl}5$nl" "${nl}31$nl"
