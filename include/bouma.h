@@ -220,6 +220,27 @@ typedef enum bouma_hz_order {
     BOUMA_HZ_ORDER_LIST(BOUMA_CHOICE_ENTRY)
 } bouma_hz_order;
 
+/* Whose addresses the blocks of layout hz have, if the grid has partitions. */
+#define BOUMA_HZ_INDEX_LIST(X)                                                 \
+    X(HZ_GLOBAL, 1,                                                            \
+      "global")             /* the grid's: files are those of a grid without \
+                                 partitions (default) */ \
+    X(HZ_LOCAL, 2, "local") /* each partition its own, and its own files */
+typedef enum bouma_hz_index {
+    BOUMA_HZ_INDEX_LIST(BOUMA_CHOICE_ENTRY)
+} bouma_hz_index;
+
+/* How ranks are numbered in a grid of them. */
+#define BOUMA_RANK_ORDER_LIST(X)                                               \
+    X(RANKS_ROW_MAJOR, 1,                                                      \
+      "row-major") /* the last axis first, as              \
+                                          MPI_Cart_create() does (default) */                   \
+    X(RANKS_COLUMN_MAJOR, 2, "column-major") /* the first axis first */        \
+    X(RANKS_MORTON, 3, "morton")             /* along a Z curve */
+typedef enum bouma_rank_order {
+    BOUMA_RANK_ORDER_LIST(BOUMA_CHOICE_ENTRY)
+} bouma_rank_order;
+
 /* How samples are stored. */
 #define BOUMA_CODEC_LIST(X)                                                    \
     X(CODEC_ZSTD, 1, "zstd")       /* bytes shuffled, then zstd (default) */   \
@@ -271,6 +292,8 @@ BOUMA_API const char *bouma_place_name(bouma_place choice);
 BOUMA_API const char *bouma_order_name(bouma_order choice);
 BOUMA_API const char *bouma_layout_name(bouma_layout choice);
 BOUMA_API const char *bouma_hz_order_name(bouma_hz_order choice);
+BOUMA_API const char *bouma_hz_index_name(bouma_hz_index choice);
+BOUMA_API const char *bouma_rank_order_name(bouma_rank_order choice);
 BOUMA_API const char *bouma_codec_name(bouma_codec choice);
 BOUMA_API const char *bouma_tier_name(bouma_tier choice);
 BOUMA_API const char *bouma_transport_name(bouma_transport choice);
@@ -282,6 +305,8 @@ BOUMA_API bouma_place bouma_place_parse(const char *text);
 BOUMA_API bouma_order bouma_order_parse(const char *text);
 BOUMA_API bouma_layout bouma_layout_parse(const char *text);
 BOUMA_API bouma_hz_order bouma_hz_order_parse(const char *text);
+BOUMA_API bouma_hz_index bouma_hz_index_parse(const char *text);
+BOUMA_API bouma_rank_order bouma_rank_order_parse(const char *text);
 BOUMA_API bouma_codec bouma_codec_parse(const char *text);
 BOUMA_API bouma_tier bouma_tier_parse(const char *text);
 BOUMA_API bouma_transport bouma_transport_parse(const char *text);
@@ -524,7 +549,40 @@ typedef struct bouma_grid_spec {
                                 if the grid is smaller */
     int hz_blocks_per_file;  /* blocks of each variable in a file; 0: 512 */
     bouma_hz_order hz_order; /* 0: BOUMA_HZ_ROWS */
+    /* The grid is cut along the first splits of the template into so many
+     * partitions, a power of two; 0: 1. Those that hold samples of a partition
+     * write it among themselves, and nothing goes from one partition to
+     * another but coarse levels: with BOUMA_HZ_GLOBAL, the files that several
+     * partitions have samples in; with BOUMA_HZ_LOCAL, one block. A rank with
+     * samples of two partitions has them written together. With
+     * BOUMA_HZ_GLOBAL, no more than there are ranks. */
+    int hz_partitions;
+    bouma_hz_index hz_index; /* 0: BOUMA_HZ_GLOBAL */
+    /* 1: blocks have wavelet coefficients in place of samples. Smooth fields
+     * become smaller, and coarser levels of f32 and f64 are averages, for which
+     * no tolerance holds. Boxes that are read take the tiles that they meet:
+     * 2^hz_tile_bits samples, those of the last splits (0: 15 bits, or less if
+     * the grid is smaller; at most 24). Codecs must keep every bit; with a
+     * tolerance, samples are rounded before. */
+    int hz_wavelet;
+    int hz_tile_bits;
 } bouma_grid_spec;
+
+/* A template for BOUMA_LAYOUT_HZ that suits ranks with a block each: 'ranks'
+ * along each axis, numbered in 'order' (0: BOUMA_RANKS_ROW_MAJOR). Its first
+ * characters tell ranks apart, in their order, the others the samples of a
+ * rank, axis by axis in turns. So each level visits the ranks in ascending
+ * order, if the blocks are equal powers of two; other blocks are taken as if
+ * they were such ones, and the template is near. Few ranks have samples of a
+ * file then, and each of few files.
+ *
+ * Any program gets the same text for the same numbers, without ranks or a
+ * dataset. BOUMA_OK; BOUMA_EINVAL for numbers that are not positive, for more
+ * than 2^31 - 1 ranks or 62 characters, and if 'out' has less room than 64
+ * bytes: then 'out' is empty. */
+BOUMA_API int bouma_hz_template(char *out, size_t bytes, int ndims,
+                                const int64_t *shape, const int64_t *ranks,
+                                bouma_rank_order order);
 
 /* A tolerance is a number in the unit of the variable, or a fraction (below 1)
  * of its range: the largest minus the smallest finite value of the step, over
@@ -878,6 +936,10 @@ typedef struct bouma_grid_info {
     char hz_template[64]; /* of BOUMA_LAYOUT_HZ, else empty */
     int hz_block_bits, hz_blocks_per_file;
     bouma_hz_order hz_order;
+    int hz_partitions; /* 1 unless partitions have an index each: to files and
+                          readers, others do not matter */
+    bouma_hz_index hz_index;
+    int hz_wavelet, hz_tile_bits; /* 0: samples, no coefficients */
 } bouma_grid_info;
 BOUMA_API void bouma_grid_info_get(const bouma_grid *grid,
                                    bouma_grid_info *out);
@@ -905,6 +967,8 @@ typedef struct bouma_variable_info {
      * less than 'bound', outliers dominate the range, and little may be left of
      * the other values */
     double span;
+    int averages; /* 1: coarser levels are averages, for which no tolerance
+                     holds; 0: they are samples */
 } bouma_variable_info;
 BOUMA_API void bouma_variable_info_get(const bouma_variable *variable,
                                        bouma_variable_info *out);
@@ -983,7 +1047,8 @@ BOUMA_API int bouma_step_read(bouma_step *step, const bouma_request *requests,
  * Of a grid of BOUMA_LAYOUT_HZ, the patches are blocks. Their samples lie apart
  * from each other: 'box' is the smallest one around them, and 'step' of the
  * selection tells how far, along each axis. Blocks without samples of the level
- * are skipped. */
+ * are skipped. With 'hz_wavelet', the patches are its tiles: 'ranges' are those
+ * of the variable, 'level_bytes' are 0, and with 'within' all tiles are read. */
 typedef struct bouma_patch_info {
     bouma_box box; /* the whole patch, in samples of level 0 */
     int levels, components;
@@ -1407,8 +1472,8 @@ BOUMA_API int bouma_drain(const char *local, const char *path, int remove,
 
 /* The plan of a write of one variable by any number of ranks, made by the
  * functions that plan real writes, but without the ranks and the data. Each
- * rank holds one block of a regular arrangement, as equal as possible; ranks
- * are numbered with the last axis fastest. */
+ * rank holds one block of a regular arrangement, as equal as possible: block i
+ * of n begins at sample i * shape / n. */
 typedef struct bouma_plan bouma_plan;
 
 typedef struct bouma_plan_spec {
@@ -1424,6 +1489,13 @@ typedef struct bouma_plan_spec {
     double ratio; /* of raw bytes to those of all chunks; 0: 1 */
     double vary;  /* sizes of chunks differ by up to this factor, smoothly in
                      space; 0: 1 */
+    bouma_rank_order rank_order; /* 0: BOUMA_RANKS_ROW_MAJOR */
+    bouma_layout layout;         /* this one and the rest as in bouma_grid_spec;
+                                    blocks of BOUMA_LAYOUT_HZ are "patches" */
+    const char *hz_template;     /* also "ranks": that of bouma_hz_template()
+                                    for these blocks and this order */
+    int hz_block_bits, hz_blocks_per_file;
+    bouma_hz_order hz_order;
 } bouma_plan_spec;
 
 /* File sizes and stored_bytes include chunks and their table entries, but not
@@ -1454,6 +1526,18 @@ typedef struct bouma_plan_report {
     int machine;      /* 1: a machine was given, or the scheme needs one;
                          then... */
     double byte_hops; /* ...shipped bytes times the links they go over */
+    bouma_layout layout;
+    /* Of BOUMA_LAYOUT_HZ, else 0. 'assign' and 'grid' are 0 for it, and 'patch'
+     * is the extent of a block of the finest level. */
+    char hz_template[64];
+    int hz_block_bits, hz_blocks_per_file;
+    bouma_hz_order hz_order;
+    int hz_conforms; /* 1: each level visits the ranks in ascending order */
+    int fewest_holders, most_holders; /* ranks with samples of a file, of any
+                                         file */
+    int64_t fewest_held, most_held;   /* files with samples of a rank, of any
+                                         rank that has samples */
+    int64_t held_files;               /* the sum over all ranks */
 } bouma_plan_report;
 
 /* Make a plan. Of 'opts' (may be NULL) it uses the fields for files, schemes,
@@ -1467,8 +1551,9 @@ BOUMA_API void bouma_plan_free(bouma_plan *plan);
 BOUMA_API int bouma_plan_report_get(const bouma_plan *plan,
                                     bouma_plan_report *out);
 
-/* One patch, by its index along each axis (ndims entries); and one file.
- * BOUMA_ENOTFOUND if there is none. */
+/* One patch, by its index along each axis (ndims entries), which blocks of
+ * BOUMA_LAYOUT_HZ do not have; and one file. BOUMA_ENOTFOUND if there is
+ * none. */
 typedef struct bouma_plan_patch {
     int owner; /* the rank that assembles and encodes it */
     int64_t file;
@@ -1479,11 +1564,28 @@ typedef struct bouma_plan_file {
     int64_t patches;
     uint64_t bytes;
     bouma_tier tier; /* where the writer gathers it */
+    int first_level,
+        last_level; /* of the HZ order, that it has samples of: 0 is
+                                    the coarsest; 0 in other layouts */
 } bouma_plan_file;
 BOUMA_API int bouma_plan_patch_get(const bouma_plan *plan, const int64_t *at,
                                    bouma_plan_patch *out);
 BOUMA_API int bouma_plan_file_get(const bouma_plan *plan, int64_t file,
                                   bouma_plan_file *out);
+/* A rank: the index of its block along each axis, and its samples, of which
+ * there may be none. BOUMA_ENOTFOUND if there is no such rank. */
+typedef struct bouma_plan_rank {
+    int64_t at[BOUMA_MAX_DIMS];
+    bouma_box box;
+} bouma_plan_rank;
+BOUMA_API int bouma_plan_rank_get(const bouma_plan *plan, int rank,
+                                  bouma_plan_rank *out);
+
+/* Call 'each' for all ranks that hold samples of a file, in no order.
+ * BOUMA_ENOTFOUND if there is no such file, BOUMA_ENOMEM. */
+BOUMA_API int bouma_plan_holders(const bouma_plan *plan, int64_t file,
+                                 void (*each)(void *user, int rank),
+                                 void *user);
 
 /* Why `place` = cost has chosen the writer of a file: the cost, in seconds, of
  * gathering it on one of the ranks that send to it, in one of the tiers of its

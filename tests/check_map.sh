@@ -1,6 +1,7 @@
 #!/bin/sh
-# The documents for those who change the code name files and tests that are there:
-# docs/architecture.md, docs/engine.md and docs/decisions.
+# Documents name files and tests that are there: docs/architecture.md, docs/engine.md
+# and docs/decisions, for those who change the code, and the pages that answer
+# questions of users. README.md lists every page of docs.
 #
 # A name is what stands between back quotes, in an indented block or in a link, and
 # ends as files do: pipe.c, write/ship.c, src/plan/cost.c; with * something must
@@ -14,7 +15,8 @@ find README.md CONTRIBUTING.md docs include src tools tests examples bench cmake
     -type f >"$work/files"
 
 # Lines "document name".
-for document in docs/architecture.md docs/engine.md docs/decisions/*.md; do
+for document in docs/architecture.md docs/engine.md docs/decisions/*.md \
+    docs/faq.md docs/glossary.md docs/performance.md docs/security.md docs/tuning.md; do
     {
         grep -oE '`[^`]+`' "$document" | grep -v '<' || true
         grep -E '^    ' "$document" || true
@@ -24,11 +26,14 @@ for document in docs/architecture.md docs/engine.md docs/decisions/*.md; do
             true
     } | sort -u | sed "s|^|$document |"
 done >"$work/names"
-# Every decision is on the list, and every folder of src on the map.
+# Every decision and every page is on a list, and every folder of src on the map.
 for file in docs/decisions/[0-9]*.md; do
     grep -qF "($(basename "$file"))" docs/decisions/README.md ||
         echo "docs/decisions/README.md: does not list $file"
 done >"$work/wrong"
+for page in docs/*.md; do
+    grep -qF "\`$page\`" README.md || echo "README.md: does not list $page"
+done >>"$work/wrong"
 for folder in src/*/; do
     grep -qF "\`$folder\`" docs/architecture.md ||
         echo "docs/architecture.md: does not have $folder"

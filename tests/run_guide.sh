@@ -1,23 +1,27 @@
 #!/usr/bin/env bash
-# run_guide.sh BUILD -- run every shell snippet of docs/guide.md and README.md, in
-# order, in an empty directory. A snippet is a block that begins with ```sh; a C
-# program is a block that begins with ```c NAME.c, and is written to that file.
+# run_guide.sh BUILD [PAGE...] -- run every shell snippet of README.md, the guide and
+# the pages beside it, page by page, each in an empty directory. A snippet is a block
+# that begins with ```sh; a C program is a block that begins with ```c NAME.c, and is
+# written to that file. A line that begins with "! " must fail.
 set -euo pipefail
 build=$(cd "$1" && pwd)
+shift
+pages=("$@")
+[ $# -gt 0 ] || pages=(README.md docs/guide.md docs/faq.md docs/tuning.md docs/performance.md docs/security.md)
 source=$(cd "$(dirname "$0")/.." && pwd)
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1
 export OMPI_MCA_rmaps_base_oversubscribe=1
 export PATH=$build/bin:$PATH
 python=${PYTHON:-/usr/bin/python3}
 
-"$python" - "$source/docs/guide.md" "$source/README.md" <<'END' >/dev/null
+"$python" - "${pages[@]/#/$source/}" <<'END' >/dev/null
 import sys
 for path in sys.argv[1:]:
     text = open(path).read()
     assert text.count("```") % 2 == 0, f"{path}: a block is not closed"
 END
 
-for page in README.md docs/guide.md; do
+for page in "${pages[@]}"; do
     work=$(mktemp -d)
     trap 'rm -rf "$work"' EXIT
     # What the snippets take for granted: the library, and python with NumPy.
@@ -35,7 +39,8 @@ for head, body in re.findall(r"^```(\S.*)\n((?:.*\n)*?)```$", open(page).read(),
     if words[0] == "c" and len(words) > 1:
         open(f"{work}/{words[1]}", "w").write(body)
     elif words == ["sh"]:
-        print(body)
+        # bash -e goes on after "! true"; its status tells.
+        print(re.sub(r"^(! .*[^\\])$", r"\1\n[ $? = 0 ]", body, flags=re.M))
 END
     echo "== $page: $(grep -c . "$work/snippets.sh") lines"
     (cd "$work" && bash -x snippets.sh)

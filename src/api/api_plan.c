@@ -5,6 +5,8 @@
 
 #include "api/api.h"
 #include "base/clock.h"
+#include "layout/grid_hz.h"
+#include "layout/grid_patch.h"
 #include "layout/head.h"
 #include "machine/machine.h"
 #include "plan/estimate.h"
@@ -59,36 +61,13 @@ struct bouma_plan {
     bouma_allocator a; /* that counts */
     bouma_options options;
     struct bm_machine *machine; /* NULL: nobody asks for it */
+    struct bm_schema schema;
+    struct bm_object *grid; /* in it, with one variable */
     struct bm_estimate_task task;
     struct bm_estimate estimate;
+    struct bm_estimate_sharing sharing; /* of layouts that number files */
     double seconds;
 };
-
-static int check_blocks(bouma_plan *plan, const bouma_plan_spec *spec,
-                        struct bm_error *error)
-{
-    int64_t *blocks = plan->task.blocks, product = 1;
-    int first = 3 - spec->ndims, given = 0;
-
-    for (int d = 0; d < spec->ndims; d++)
-        given |= spec->blocks[d] != 0;
-    if (!given) {
-        bm_estimate_blocks(blocks, &plan->task, spec->ranks);
-        return BOUMA_OK;
-    }
-    for (int d = 0; d < 3; d++)
-        blocks[d] = d < first ? 1 : spec->blocks[d - first];
-    for (int d = 0; d < 3; d++)
-        if (blocks[d] < 1 ||
-            __builtin_mul_overflow(product, blocks[d], &product))
-            product = -1;
-    if (product == spec->ranks)
-        return BOUMA_OK;
-    return bm_fail(
-        error, BOUMA_EINVAL,
-        "the numbers of blocks along the axes must multiply to the %d ranks",
-        spec->ranks);
-}
 
 static int check_numbers(const bouma_plan_spec *spec, struct bm_error *error)
 {
@@ -112,37 +91,124 @@ static int check_numbers(const bouma_plan_spec *spec, struct bm_error *error)
         return bm_fail(error, BOUMA_EINVAL,
                        "chunks that vary by %g; it can be 1 to 1e6",
                        spec->vary);
+    if (spec->rank_order && !bouma_rank_order_name(spec->rank_order))
+        return bm_fail(error, BOUMA_EINVAL, "there is no order %d of ranks",
+                       (int)spec->rank_order);
     return BOUMA_OK;
 }
 
-/* The patches of a grid, as bouma_grid_define() has them. */
+/* The ranks along each axis, and their blocks. */
+static int check_blocks(bouma_plan *plan, const bouma_plan_spec *spec,
+                        struct bm_error *error)
+{
+    int first = 3 - spec->ndims, given = 0;
+    int64_t shape[3] = {1, 1, 1}, blocks[3] = {1, 1, 1}, product = 1;
+
+    for (int d = 0; d < spec->ndims; d++) {
+        shape[first + d] = spec->shape[d];
+        blocks[first + d] = spec->blocks[d];
+        given |= spec->blocks[d] != 0;
+        if (spec->shape[d] < 1)
+            return bm_fail(error, BOUMA_EINVAL,
+                           "the grid has no samples along an axis");
+    }
+    if (!given)
+        bm_estimate_blocks(blocks, shape, spec->ndims, spec->ranks);
+    for (int d = 0; d < 3; d++)
+        if (blocks[d] < 1 ||
+            __builtin_mul_overflow(product, blocks[d], &product))
+            product = -1;
+    if (product != spec->ranks)
+        return bm_fail(error, BOUMA_EINVAL,
+                       "the numbers of blocks along the axes must multiply to "
+                       "the %d ranks",
+                       spec->ranks);
+    memcpy(plan->task.shape, shape, sizeof(shape));
+    return bm_hz_ranks_init(&plan->task.ranks, shape, NULL, blocks,
+                            spec->rank_order)
+               ? bm_fail(error, BOUMA_EINVAL, "the blocks are too many")
+               : BOUMA_OK;
+}
+
+/* Messages of the schema are about a grid with a name. */
+static int about_the_grid(struct bm_error *error, int rc)
+{
+    static const char named[] = "grid \"plan\"", about[] = "the grid";
+    size_t length = strlen(error->text);
+
+    if (!strncmp(error->text, named, sizeof(named) - 1)) {
+        memmove(error->text + sizeof(about) - 1,
+                error->text + sizeof(named) - 1, length - sizeof(named) + 2);
+        memcpy(error->text, about, sizeof(about) - 1);
+    }
+    return rc;
+}
+
+/* The grid, as bouma_grid_define() has it. */
+static int define_grid(bouma_plan *plan, const bouma_plan_spec *spec)
+{
+    char own[BM_HZ_BITS + 2];
+    bouma_grid_spec grid = {.size = sizeof(grid),
+                            .ndims = spec->ndims,
+                            .layout = spec->layout,
+                            .hz_template = spec->hz_template,
+                            .hz_block_bits = spec->hz_block_bits,
+                            .hz_blocks_per_file = spec->hz_blocks_per_file,
+                            .hz_order = spec->hz_order};
+    struct bm_hz hz;
+
+    memcpy(grid.shape, spec->shape, sizeof(grid.shape));
+    memcpy(grid.patch, spec->patch, sizeof(grid.patch));
+    if (spec->hz_template && !strcmp(spec->hz_template, "ranks") &&
+        !bm_hz_ranks_template_near(&hz, &plan->task.ranks)) {
+        bm_hz_text(own, &hz);
+        grid.hz_template = own;
+    }
+    return bm_schema_add_grid(&plan->schema, &plan->grid, "plan", &grid);
+}
+
+static void values_of(const void *object, uint64_t key,
+                      uint64_t values[BM_ESTIMATE_PIECES])
+{
+    const struct bm_object *o = object;
+
+    o->layout->values(o, NULL, key, values);
+}
+
+/* What the plan must know of chunks, and of the tables of files. */
+static void describe_chunks(bouma_plan *plan, const bouma_plan_spec *spec)
+{
+    const struct bm_object *o = plan->grid;
+
+    _Static_assert(BM_ESTIMATE_PIECES >= BM_MAX_LEVELS, "room for all pieces");
+    plan->task.chunks =
+        (struct bm_estimate_chunks){.chunking = o->layout->chunking(o),
+                                    .pieces = bm_pieces(o),
+                                    .values = values_of,
+                                    .object = o};
+    plan->task.section_bytes = BM_SECTION_BYTES;
+    plan->task.row_bytes = bm_table_row_bytes(
+        spec->type, spec->components, bm_pieces(o), o->layout->most_values(o));
+    plan->task.copies = BM_HEAD_COPIES;
+}
+
 static int check_grid(bouma_plan *plan, const bouma_plan_spec *spec,
                       struct bm_error *error)
 {
-    const char *wrong =
-        bm_estimate_grid(&plan->task, spec->ndims, spec->shape, spec->patch);
+    int rc = define_grid(plan, spec);
     uint64_t bytes;
 
-    if (wrong)
-        return bm_fail(error, BOUMA_EINVAL, "the grid %s", wrong);
+    if (rc)
+        return about_the_grid(error, rc);
     plan->task.sample_bytes =
         bouma_type_size(spec->type) * (uint64_t)spec->components;
-    if (__builtin_mul_overflow(bm_estimate_samples(&plan->task),
+    if (__builtin_mul_overflow(bm_box_volume(&plan->grid->domain),
                                plan->task.sample_bytes, &bytes) ||
         (double)bytes / spec->ratio > 9e18)
         return bm_fail(error, BOUMA_ELIMIT,
                        "the grid has more bytes than can be counted");
+    describe_chunks(plan, spec);
     return BOUMA_OK;
-}
-
-/* What the table of a file has for each chunk. */
-static void describe_tables(bouma_plan *plan, const bouma_plan_spec *spec)
-{
-    plan->task.section_bytes = BM_SECTION_BYTES;
-    plan->task.row_bytes =
-        bm_table_row_bytes(spec->type, spec->components, plan->task.levels,
-                           bm_estimate_patch_samples(&plan->task));
-    plan->task.copies = BM_HEAD_COPIES;
 }
 
 static int check_spec(bouma_plan *plan, const bouma_plan_spec *given,
@@ -164,12 +230,9 @@ static int check_spec(bouma_plan *plan, const bouma_plan_spec *given,
     spec.vary = spec.vary != 0 ? spec.vary : 1;
     rc = check_numbers(&spec, error);
     if (!rc)
-        rc = check_grid(plan, &spec, error);
-    if (!rc)
         rc = check_blocks(plan, &spec, error);
     if (!rc)
-        describe_tables(plan, &spec);
-    plan->task.ranks = spec.ranks;
+        rc = check_grid(plan, &spec, error);
     plan->task.ratio = spec.ratio;
     plan->task.vary = spec.vary;
     plan->task.options = &plan->options;
@@ -196,7 +259,7 @@ static int make_machine(bouma_plan *plan, struct bm_error *error)
                 .spec = spec,
                 .file = is_file ? (const char *)file.data : NULL,
                 .file_bytes = file.size,
-                .ranks = plan->task.ranks},
+                .ranks = plan->task.ranks.count},
             error);
     bm_buffer_release(&file);
     return rc;
@@ -245,6 +308,7 @@ int bouma_plan_make(bouma_plan **out, const bouma_plan_spec *spec,
         plan->counter.a = a;
         plan->a =
             (bouma_allocator){&plan->counter, count_resize, count_release};
+        bm_schema_init(&plan->schema, &plan->a, &error);
         rc = bm_options_complete(&plan->options, opts, &error);
         if (!rc && !out)
             rc = bm_fail(&error, BOUMA_EINVAL, "there is no place for a plan");
@@ -254,6 +318,9 @@ int bouma_plan_make(bouma_plan **out, const bouma_plan_spec *spec,
             rc = find_machine(plan, &error);
         if (!rc)
             rc = bm_estimate_make(&plan->estimate, &plan->a, &plan->task);
+        if (!rc && plan->task.chunks.chunking.calls->file)
+            rc = bm_estimate_share(&plan->sharing, &plan->estimate,
+                                   plan->task.ranks.count);
     } else {
         rc = BOUMA_ENOMEM;
     }
@@ -267,6 +334,7 @@ int bouma_plan_make(bouma_plan **out, const bouma_plan_spec *spec,
         bouma_plan_free(plan);
         return rc;
     }
+    plan->schema.error = NULL; /* it ends here */
     plan->seconds = bm_clock() - start;
     *out = plan;
     return BOUMA_OK;
@@ -277,11 +345,46 @@ void bouma_plan_free(bouma_plan *plan)
     if (!plan)
         return;
     bm_estimate_release(&plan->estimate);
+    bm_schema_release(&plan->schema);
     bm_machine_free(plan->machine);
     bm_drop(plan->counter.a, plan);
 }
 
 /* ---- what it says ------------------------------------------------------- */
+
+/* The grid, its chunks, and the ranks. */
+static void tell_grid(bouma_plan_report *out, const bouma_plan *plan)
+{
+    const struct bm_object *o = plan->grid;
+    const struct bm_estimate_task *task = &plan->task;
+    bouma_grid_info info = {0};
+    int first = 3 - o->ndims;
+
+    o->layout->info(o, &info);
+    out->layout = (bouma_layout)o->layout->code;
+    out->ranks = task->ranks.count;
+    for (int d = 0; d < o->ndims; d++) {
+        out->blocks[d] = task->ranks.grid[first + d];
+        out->patch[d] = info.patch[d];
+        out->grid[d] = out->layout == BOUMA_LAYOUT_PATCH
+                           ? (task->shape[first + d] - 1) / info.patch[d] + 1
+                           : 0;
+    }
+    out->patches = task->chunks.chunking.count;
+    out->raw_bytes = bm_box_volume(&o->domain) * task->sample_bytes;
+    memcpy(out->hz_template, info.hz_template, sizeof(out->hz_template));
+    out->hz_block_bits = info.hz_block_bits;
+    out->hz_blocks_per_file = info.hz_blocks_per_file;
+    out->hz_order = info.hz_order;
+    if (out->layout == BOUMA_LAYOUT_HZ)
+        out->hz_conforms =
+            bm_hz_ranks_conform(&task->ranks, &bm_grid_hz_of(o)->blocks.hz);
+    out->fewest_holders = plan->sharing.fewest_ranks;
+    out->most_holders = plan->sharing.most_ranks;
+    out->fewest_held = plan->sharing.fewest_files;
+    out->most_held = plan->sharing.most_files;
+    out->held_files = plan->sharing.pairs;
+}
 
 int bouma_plan_report_get(const bouma_plan *plan, bouma_plan_report *out)
 {
@@ -293,9 +396,10 @@ int bouma_plan_report_get(const bouma_plan *plan, bouma_plan_report *out)
     e = &plan->estimate;
     memset(out, 0, sizeof(*out));
     out->distribute = plan->options.distribute;
-    out->assign = bm_assign_in_order(plan->options.assign);
+    if (!plan->task.chunks.chunking.calls->file)
+        out->assign = bm_assign_in_order(plan->options.assign);
     out->place = plan->options.place;
-    bm_estimate_tell_grid(out, &plan->task);
+    tell_grid(out, plan);
     out->shared_patches = e->distribution.shared_patches;
     out->fewest_patches = e->fewest_patches;
     out->most_patches = e->distribution.most_patches;
@@ -324,6 +428,24 @@ int bouma_plan_report_get(const bouma_plan *plan, bouma_plan_report *out)
     return BOUMA_OK;
 }
 
+/* The patch at some coordinates; -1 if there is none. */
+static int64_t patch_at(const struct bm_object *o, const int64_t *at)
+{
+    const struct bm_tiling *t;
+    int64_t lifted[3] = {0};
+    int first = 3 - o->ndims;
+
+    if (o->layout->code != BOUMA_LAYOUT_PATCH)
+        return -1;
+    t = bm_tiling_of(o);
+    for (int d = first; d < 3; d++) {
+        lifted[d] = at[d - first];
+        if (lifted[d] < 0 || lifted[d] >= t->count[d])
+            return -1;
+    }
+    return bm_tiling_index(t, lifted);
+}
+
 int bouma_plan_patch_get(const bouma_plan *plan, const int64_t *at,
                          bouma_plan_patch *out)
 {
@@ -331,13 +453,34 @@ int bouma_plan_patch_get(const bouma_plan *plan, const int64_t *at,
 
     if (!plan || !at || !out)
         return BOUMA_EINVAL;
-    patch = bm_estimate_patch(&plan->task, at);
+    patch = patch_at(plan->grid, at);
     if (patch < 0)
         return BOUMA_ENOTFOUND;
     out->owner = plan->estimate.owner[patch];
     out->file = plan->estimate.file[patch];
     out->bytes = plan->estimate.bytes[patch];
     return BOUMA_OK;
+}
+
+/* The levels of an HZ order that a file has. */
+static void tell_levels(bouma_plan_file *out, const bouma_plan *plan,
+                        int64_t file)
+{
+    const struct bm_assignment *files = &plan->estimate.chunks;
+    const struct bm_chunking *c = &plan->task.chunks.chunking;
+    const int64_t *order = plan->estimate.order;
+    uint64_t block[2];
+    int bits;
+
+    out->first_level = out->last_level = 0;
+    if (plan->grid->layout->code != BOUMA_LAYOUT_HZ)
+        return;
+    bits = bm_grid_hz_of(plan->grid)->blocks.block_bits;
+    block[0] = c->calls->key(c->own, order[files->chunk[files->first[file]]]);
+    block[1] =
+        c->calls->key(c->own, order[files->chunk[files->first[file + 1] - 1]]);
+    out->first_level = block[0] ? bits + bm_hz_level(block[0]) : 0;
+    out->last_level = bits + bm_hz_level(block[1]);
 }
 
 int bouma_plan_file_get(const bouma_plan *plan, int64_t file,
@@ -353,9 +496,51 @@ int bouma_plan_file_get(const bouma_plan *plan, int64_t file,
         return BOUMA_ENOTFOUND;
     out->writer = e->writer[file];
     out->tier = e->tier[file];
-    out->patches = e->file_patches[file];
+    out->patches = (int64_t)(e->chunks.first[file + 1] - e->chunks.first[file]);
     out->bytes = e->file_bytes[file];
+    tell_levels(out, plan, file);
     return BOUMA_OK;
+}
+
+int bouma_plan_rank_get(const bouma_plan *plan, int rank, bouma_plan_rank *out)
+{
+    int64_t cell[3];
+    bouma_box box;
+    int first;
+
+    if (!plan || !out)
+        return BOUMA_EINVAL;
+    if (rank < 0 || rank >= plan->task.ranks.count)
+        return BOUMA_ENOTFOUND;
+    memset(out, 0, sizeof(*out));
+    first = 3 - plan->grid->ndims;
+    bm_hz_ranks_cell(&plan->task.ranks, rank, cell);
+    box = bm_hz_ranks_box(&plan->task.ranks, rank);
+    for (int d = first; d < 3; d++) {
+        out->at[d - first] = cell[d];
+        out->box.lo[d - first] = box.lo[d];
+        out->box.hi[d - first] = box.hi[d];
+    }
+    return BOUMA_OK;
+}
+
+int bouma_plan_holders(const bouma_plan *plan, int64_t file,
+                       void (*each)(void *user, int rank), void *user)
+{
+    struct bm_estimate_groups groups;
+    int rc, count;
+
+    if (!plan || !each)
+        return BOUMA_EINVAL;
+    if (file < 0 || file >= plan->estimate.files)
+        return BOUMA_ENOTFOUND;
+    rc = bm_estimate_groups_init(&groups, &plan->estimate,
+                                 plan->task.ranks.count);
+    count = rc ? 0 : bm_estimate_groups_find(&groups, file);
+    for (int i = 0; i < count; i++)
+        each(user, groups.rank[i]);
+    bm_estimate_groups_release(&groups);
+    return rc;
 }
 
 static bouma_plan_cost cost_row(const bouma_plan *plan,
@@ -398,4 +583,29 @@ int bouma_plan_explain(const bouma_plan *plan, int64_t file,
     }
     bm_drop(plan->counter.a, table);
     return rc;
+}
+
+/* ---- templates ---------------------------------------------------------- */
+
+int bouma_hz_template(char *out, size_t bytes, int ndims, const int64_t *shape,
+                      const int64_t *ranks, bouma_rank_order order)
+{
+    int64_t lifted[3] = {1, 1, 1}, grid[3] = {1, 1, 1};
+    struct bm_hz_ranks r;
+    struct bm_hz hz;
+
+    if (out && bytes)
+        out[0] = 0;
+    if (!out || bytes < BM_HZ_BITS + 2 || !shape || !ranks || ndims < 1 ||
+        ndims > 3 || (order && !bouma_rank_order_name(order)))
+        return BOUMA_EINVAL;
+    for (int d = 0; d < ndims; d++) {
+        lifted[3 - ndims + d] = shape[d];
+        grid[3 - ndims + d] = ranks[d];
+    }
+    if (bm_hz_ranks_init(&r, lifted, NULL, grid, order) ||
+        bm_hz_ranks_template_near(&hz, &r))
+        return BOUMA_EINVAL;
+    bm_hz_text(out, &hz);
+    return BOUMA_OK;
 }

@@ -118,6 +118,22 @@ int bouma_dataset_clear_failures(bouma_dataset *ds)
     return rc;
 }
 
+/* Those who write a partition hold samples of it, so that more than there are
+ * ranks are a mistake; unless files have them, whoever writes. */
+static int check_partitions(bouma_dataset *ds, const char *name,
+                            const bouma_grid_spec *spec)
+{
+    return spec->layout == BOUMA_LAYOUT_HZ &&
+                   spec->hz_index != BOUMA_HZ_LOCAL &&
+                   spec->hz_partitions > 1 &&
+                   spec->hz_partitions > ds->comm->size
+               ? bm_fail(&ds->error, BOUMA_EINVAL,
+                         "grid \"%s\" has %d partitions, more than the %d "
+                         "ranks that write them",
+                         name, spec->hz_partitions, ds->comm->size)
+               : BOUMA_OK;
+}
+
 int bouma_grid_define(bouma_grid **out, bouma_dataset *ds, const char *name,
                       const bouma_grid_spec *spec)
 {
@@ -134,6 +150,8 @@ int bouma_grid_define(bouma_grid **out, bouma_dataset *ds, const char *name,
     if (!rc)
         rc = bm_api_copy_spec(&ds->error, &own, sizeof(own), spec,
                               spec ? spec->size : 0, "bouma_grid_spec");
+    if (!rc)
+        rc = check_partitions(ds, name, &own);
     if (!rc)
         rc = bm_schema_add_grid(&ds->schema, &object, name, &own);
     if (out)

@@ -364,6 +364,8 @@ static void check_ranges(struct subfile_check *c, const struct bm_section *s,
     size_t components = (size_t)v->components;
     struct bm_range ranges[BM_MAX_COMPONENTS];
 
+    if (bm_object_is_tiled(v->object)) /* it has coefficients, no values */
+        return;
     v->object->layout->ranges(d, ranges);
     for (size_t j = 0; j < components; j++)
         if (!range_fits(&s->ranges[chunk * components + j], &ranges[j], v))

@@ -8,21 +8,15 @@
 
 /* ---- steps -------------------------------------------------------------- */
 
-/* Products of 'limit' and a step of four bits have as many bits as the type. */
-struct quantum {
-    double step, inverse;
-    double limit; /* of the integers' magnitudes */
-};
-
+/* Products of these and a step of four bits have as many bits as the type. */
 #define LIMIT_F32 0x1p20
 #define LIMIT_F64 0x1p49
 
-/* A step of 0 if the bound is none. */
-static struct quantum quantum_of(bouma_type type, double bound)
+struct bm_quantum bm_quantum_of(bouma_type type, double bound)
 {
     const double least = type == BOUMA_F32 ? 0x1p-100 : 0x1p-900;
     const double most = type == BOUMA_F32 ? 0x1p100 : 0x1p900;
-    struct quantum q = {0, 0, type == BOUMA_F32 ? LIMIT_F32 : LIMIT_F64};
+    struct bm_quantum q = {0, 0, type == BOUMA_F32 ? LIMIT_F32 : LIMIT_F64};
     int exponent;
 
     if (!(bound >= least))
@@ -47,7 +41,7 @@ static inline double nearest(double r)
  * nearest multiple may be the next one. Differences to multiples that are so
  * near are exact, and so are these. */
 #define ROUND(ctype)                                                           \
-    static inline void lanes_##ctype(ctype *v, const struct quantum *q,        \
+    static inline void lanes_##ctype(ctype *v, const struct bm_quantum *q,     \
                                      double *most, double *squares)            \
     {                                                                          \
         const double step = q->step, half = step / 2, limit = q->limit;        \
@@ -67,10 +61,10 @@ static inline double nearest(double r)
     }                                                                          \
                                                                                \
     BM_CLONES static void round_##ctype(ctype *v, size_t n,                    \
-                                        const struct quantum *quantum,         \
+                                        const struct bm_quantum *quantum,      \
                                         struct bm_loss *loss)                  \
     {                                                                          \
-        const struct quantum q = *quantum;                                     \
+        const struct bm_quantum q = *quantum;                                  \
         double most[LANES] = {0}, squares[LANES] = {0};                        \
         ctype rest[LANES] = {0};                                               \
         size_t i = 0;                                                          \
@@ -93,7 +87,7 @@ ROUND(double)
 void bm_quantise(bouma_type type, void *values, size_t count, double bound,
                  struct bm_loss *loss)
 {
-    struct quantum q = quantum_of(type, bound);
+    struct bm_quantum q = bm_quantum_of(type, bound);
 
     if (!(q.step > 0) || !count)
         return;
@@ -157,7 +151,7 @@ static int part_init(struct part *p, struct bm_codec_state *state, size_t count,
 }
 
 /* Value i as an integer, or 0 if it is none. */
-static inline int integer_at(int64_t *out, const struct quantum *q,
+static inline int integer_at(int64_t *out, const struct bm_quantum *q,
                              bouma_type type, const void *values, size_t i)
 {
     double k;
@@ -181,7 +175,7 @@ static inline int integer_at(int64_t *out, const struct quantum *q,
     return 1;
 }
 
-static void take_apart(struct part *p, const struct quantum *q,
+static void take_apart(struct part *p, const struct bm_quantum *q,
                        const struct bm_list *list, const uint8_t *values)
 {
     int64_t k, before = 0;
@@ -403,7 +397,7 @@ static int put_integers(struct bm_codec_state *state, struct bm_buffer *out,
 }
 
 static int put_part(struct bm_codec_state *state, struct bm_buffer *out,
-                    const struct quantum *q, const struct bm_list *list,
+                    const struct bm_quantum *q, const struct bm_list *list,
                     const uint8_t *values)
 {
     size_t begin = out->size, size = bouma_type_size(list->type);
@@ -451,7 +445,7 @@ static void put_size_before(struct bm_buffer *out, size_t begin)
 int bm_quantise_encode(struct bm_codec_state *state, struct bm_buffer *out,
                        const void *values, const struct bm_list *list)
 {
-    struct quantum q = quantum_of(list->type, list->bound);
+    struct bm_quantum q = bm_quantum_of(list->type, list->bound);
     size_t bytes = list->count * bouma_type_size(list->type);
     int rc = BOUMA_OK;
 
@@ -518,7 +512,7 @@ static int get_integers(struct bm_codec_state *state, struct bm_cursor *c,
 
 /* The integers back to values, dense; those that are kept come later. */
 static int rebuild(void *values, bouma_type type, const struct part *p,
-                   const struct quantum *q)
+                   const struct bm_quantum *q)
 {
     const int64_t limit = (int64_t)q->limit;
     int64_t k = 0;
@@ -554,7 +548,7 @@ static void put_back(uint8_t *values, const struct part *p)
 }
 
 static int get_part(struct bm_codec_state *state, uint8_t *values,
-                    const struct quantum *q, const struct bm_list *list,
+                    const struct bm_quantum *q, const struct bm_list *list,
                     struct bm_cursor *c)
 {
     size_t size = bouma_type_size(list->type);
@@ -586,7 +580,7 @@ int bm_quantise_decode(struct bm_codec_state *state, void *values,
                        const struct bm_list *list, const uint8_t *in,
                        size_t stored)
 {
-    struct quantum q = quantum_of(list->type, list->bound);
+    struct bm_quantum q = bm_quantum_of(list->type, list->bound);
     size_t bytes = list->count * bouma_type_size(list->type);
     struct bm_cursor c = bm_cursor_of(in, stored);
     int rc = BOUMA_OK;

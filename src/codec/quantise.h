@@ -13,6 +13,13 @@
 
 #include "codec/codec.h"
 
+/* A step of 0 if the bound is none. */
+struct bm_quantum {
+    double step, inverse;
+    double limit; /* of the integers' magnitudes */
+};
+struct bm_quantum bm_quantum_of(bouma_type type, double bound);
+
 /* Round 'count' values of f32 or f64, in place, and add to *loss. A bound of 0,
  * or one that is very small (f32: below 2^-100, f64: 2^-900), changes nothing.
  */

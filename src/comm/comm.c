@@ -40,6 +40,15 @@ static int comm_failed(const struct bm_comm *comm, struct bm_error *error,
 
 /* ---- when things go wrong ------------------------------------------------ */
 
+int bm_comm_group(struct bm_comm **out, struct bm_comm *whole,
+                  const int *members, int count)
+{
+    const struct bm_comm_functions *functions =
+        whole->trace ? whole->untraced : whole->functions;
+
+    return functions->group(out, whole, members, count);
+}
+
 int bm_comm_lose(struct bm_comm *comm, const char *format, ...)
 {
     va_list arguments;

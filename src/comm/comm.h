@@ -92,11 +92,23 @@ struct bm_comm_functions {
     int (*listen)(struct bm_comm *comm);
     /* Tell others that it is lost, and why. */
     void (*warn)(struct bm_comm *comm);
+
+    /* See bm_comm_group(). */
+    int (*group)(struct bm_comm **out, struct bm_comm *whole,
+                 const int *members, int count);
 };
 
 /* One process. The caller frees it with bm_comm_free(). */
 int bm_comm_self_new(struct bm_comm **out, const bouma_allocator *a);
 void bm_comm_free(struct bm_comm *comm); /* accepts NULL */
+
+/* A communicator of some ranks of 'whole', which stays there: members[count],
+ * ascending, with this one among them. Its messages meet no others. Not
+ * collective; once all members have it, they can use it, several groups at the
+ * same time. 'whole' waits meanwhile: who loses touch in a group has lost it in
+ * 'whole', and tells all its ranks. BOUMA_OK or ENOMEM. */
+int bm_comm_group(struct bm_comm **out, struct bm_comm *whole,
+                  const int *members, int count);
 
 /* The worst status of all ranks and, where it is not BOUMA_OK, the message of
  * the lowest rank that has it, in 'error' on every rank. */

@@ -28,6 +28,7 @@
 
 #include "base/clock.h"
 #include "base/plain_text.h"
+#include "base/search.h"
 
 /* ---- when MPI fails ------------------------------------------------------ */
 
@@ -80,6 +81,10 @@ static void mpi_warn(struct bm_comm *comm)
     struct bm_mpi_comm *m = (struct bm_mpi_comm *)comm;
     int bytes = (int)strlen(comm->why) + 1;
 
+    if (m->whole) {
+        bm_comm_lose(&m->whole->base, "%s", comm->why);
+        return;
+    }
     for (int distance = 1; distance < comm->size && m->comm != MPI_COMM_NULL;
          distance *= 2) {
         int peer = (int)(((int64_t)comm->rank + distance) % comm->size);
@@ -123,6 +128,22 @@ static int mpi_listen(struct bm_comm *comm)
 
 /* ---- requests ------------------------------------------------------------ */
 
+/* A rank as MPI counts them, and back. */
+static int to_mpi(const struct bm_mpi_comm *m, int rank)
+{
+    return m->members ? m->members[rank] : rank;
+}
+
+static int from_mpi(const struct bm_mpi_comm *m, int rank)
+{
+    size_t at = 0;
+
+    if (!m->members)
+        return rank;
+    BM_BISECT(at, (size_t)m->base.size, i, m->members[i] <= rank);
+    return (int)at;
+}
+
 int bm_mpi_send(struct bm_mpi_comm *m, const void *data, size_t bytes, int peer,
                 int tag, MPI_Request *request)
 {
@@ -131,7 +152,8 @@ int bm_mpi_send(struct bm_mpi_comm *m, const void *data, size_t bytes, int peer,
     *request = MPI_REQUEST_NULL;
     spare_memory(m);
     while (!m->base.lost) {
-        rc = MPI_Isend(data, (int)bytes, MPI_BYTE, peer, tag, m->comm, request);
+        rc = MPI_Isend(data, (int)bytes, MPI_BYTE, to_mpi(m, peer),
+                       m->tag + tag, m->comm, request);
         if (!rc)
             return 0;
         if (!try_again(m, ++tries))
@@ -148,7 +170,8 @@ int bm_mpi_receive(struct bm_mpi_comm *m, void *data, size_t bytes, int peer,
     *request = MPI_REQUEST_NULL;
     spare_memory(m);
     while (!m->base.lost) {
-        rc = MPI_Irecv(data, (int)bytes, MPI_BYTE, peer, tag, m->comm, request);
+        rc = MPI_Irecv(data, (int)bytes, MPI_BYTE, to_mpi(m, peer),
+                       m->tag + tag, m->comm, request);
         if (!rc)
             return 0;
         if (!try_again(m, ++tries))
@@ -264,11 +287,12 @@ static int mpi_hear(struct bm_comm *comm, struct bm_signal *signal, int *heard)
     struct bm_mpi_comm *m = (struct bm_mpi_comm *)comm;
     MPI_Status status;
     MPI_Request request;
-    int rc, tries = 0;
+    int rc, tries = 0, peer;
 
     spare_memory(m);
     while (!comm->lost) {
-        rc = MPI_Iprobe(MPI_ANY_SOURCE, BM_MPI_SIGNAL, m->comm, heard, &status);
+        rc = MPI_Iprobe(MPI_ANY_SOURCE, m->tag + BM_MPI_SIGNAL, m->comm, heard,
+                        &status);
         if (!rc)
             break;
         if (!try_again(m, ++tries))
@@ -280,13 +304,13 @@ static int mpi_hear(struct bm_comm *comm, struct bm_signal *signal, int *heard)
     }
     if (!*heard)
         return 0;
-    rc = bm_mpi_receive(m, m->heard, sizeof(m->heard), status.MPI_SOURCE,
-                        BM_MPI_SIGNAL, &request);
+    peer = from_mpi(m, status.MPI_SOURCE);
+    rc = bm_mpi_receive(m, m->heard, sizeof(m->heard), peer, BM_MPI_SIGNAL,
+                        &request);
     if (!rc)
         rc = bm_mpi_wait(m, &request, 1);
     *heard = !rc;
-    *signal = (struct bm_signal){status.MPI_SOURCE, (uint32_t)m->heard[0],
-                                 m->heard[1]};
+    *signal = (struct bm_signal){peer, (uint32_t)m->heard[0], m->heard[1]};
     return rc;
 }
 
@@ -368,8 +392,11 @@ static void mpi_release(struct bm_comm *comm)
     int finalized = 0;
 
     MPI_Finalized(&finalized);
-    if (finalized || m->comm == MPI_COMM_NULL || comm->lost)
+    if (finalized || m->comm == MPI_COMM_NULL || comm->lost) {
+        if (!comm->lost)
+            bm_drop(comm->a, m->members);
         return;
+    }
     /* They have been heard: whoever sends signals has agreed on that. So MPI
      * just has to notice; if it does not, they stay with the communicator,
      * since nobody wants to wait for an end. */
@@ -381,9 +408,14 @@ static void mpi_release(struct bm_comm *comm)
                 break;
         comm->lost |= !done;
     }
-    if (!comm->lost)
+    if (!comm->lost && !m->whole)
         MPI_Comm_free(&m->comm);
+    if (!comm->lost)
+        bm_drop(comm->a, m->members);
 }
+
+static int mpi_group(struct bm_comm **out, struct bm_comm *whole,
+                     const int *members, int count);
 
 static void init(struct bm_mpi_comm *m, const bouma_allocator *a,
                  double timeout)
@@ -392,7 +424,7 @@ static void init(struct bm_mpi_comm *m, const bouma_allocator *a,
         bm_mpi_max,        bm_mpi_broadcast, bm_mpi_tell, bm_mpi_gather,
         bm_mpi_exchange,   mpi_release,      mpi_signal,  mpi_hear,
         mpi_request_bytes, mpi_start,        mpi_test,    mpi_cancel,
-        mpi_listen,        mpi_warn};
+        mpi_listen,        mpi_warn,         mpi_group};
 
     memset(m, 0, sizeof(*m));
     m->comm = MPI_COMM_NULL;
@@ -544,4 +576,34 @@ int bm_comm_mpi_new(struct bm_comm **out, const bouma_allocator *a,
     else
         *out = &m->base;
     return rc;
+}
+
+/* MPI's own ways to make a communicator of some ranks block. So a group is a
+ * list of ranks, and messages with tags of its own. */
+#define GROUP_TAG 16384
+
+static int mpi_group(struct bm_comm **out, struct bm_comm *whole,
+                     const int *members, int count)
+{
+    struct bm_mpi_comm *w = (struct bm_mpi_comm *)whole;
+    struct bm_mpi_comm *m = bm_new(whole->a, 1, sizeof(*m));
+    int *own = bm_new_raw(whole->a, (size_t)count, sizeof(*own));
+
+    *out = NULL;
+    if (!m || !own) {
+        bm_drop(whole->a, m);
+        bm_drop(whole->a, own);
+        return BOUMA_ENOMEM;
+    }
+    init(m, whole->a, whole->timeout);
+    memcpy(own, members, (size_t)count * sizeof(*own));
+    m->comm = w->comm;
+    m->whole = w;
+    m->members = own;
+    m->tag = GROUP_TAG;
+    m->base.size = count;
+    m->base.message_bytes = whole->message_bytes;
+    m->base.rank = from_mpi(m, whole->rank);
+    *out = &m->base;
+    return BOUMA_OK;
 }

@@ -18,6 +18,11 @@ struct bm_mpi_signal {
 struct bm_mpi_comm {
     struct bm_comm base;
     MPI_Comm comm;
+    /* Of a group of ranks (see bm_comm_group()): which ranks of 'whole', whose
+     * 'comm' it shares; its tags are above all others. */
+    struct bm_mpi_comm *whole; /* NULL: it is no group */
+    int *members;              /* [size], ascending; NULL: ranks are MPI's */
+    int tag;
     /* What is sent and received in short calls. Here and not on the stack:
      * what was given up may still be carried out by MPI at any later time. */
     uint64_t out[BM_COMM_MAX_VALUES], in[BM_COMM_MAX_VALUES];

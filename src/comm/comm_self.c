@@ -117,13 +117,21 @@ static void self_warn(struct bm_comm *comm)
     (void)comm;
 }
 
+static int self_group(struct bm_comm **out, struct bm_comm *whole,
+                      const int *members, int count)
+{
+    (void)members;
+    (void)count;
+    return bm_comm_self_new(out, whole->a);
+}
+
 int bm_comm_self_new(struct bm_comm **out, const bouma_allocator *a)
 {
     static const struct bm_comm_functions functions = {
         self_max,           self_broadcast, self_tell,   self_gather,
         self_exchange,      self_release,   self_signal, self_hear,
         self_request_bytes, self_start,     self_test,   self_cancel,
-        self_listen,        self_warn};
+        self_listen,        self_warn,      self_group};
     struct bm_comm *comm = bm_new(a, 1, sizeof(*comm));
 
     *out = comm;

@@ -95,6 +95,8 @@ struct bm_commits {
 struct bm_carried {
     struct bm_write_job *pending; /* is still being stored; NULL: none is */
     struct bm_write_plan *plan;   /* of the last step, for reuse */
+    struct bm_split *split; /* its ranks, if partitions are written apart; else
+                               NULL */
     uint64_t plan_hash;
     int told_empty; /* that a step has no data */
 };

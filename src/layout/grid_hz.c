@@ -4,7 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { WAVELET = 0x40 }; /* beside the order, in the schema */
+
 enum { BLOCK_BITS = 15, MOST_BLOCK_BITS = 30, BLOCKS_PER_FILE = 512 };
+
+/* In the byte of the order: partitions have an index each. */
+enum { LOCAL_FLAG = 32 };
 
 #define MOST_SAMPLES ((int64_t)1 << 40) /* along an axis */
 
@@ -38,6 +43,14 @@ static const char *check_spec(const bouma_grid_spec *spec)
     if (spec->hz_order && !bouma_hz_order_name(spec->hz_order))
         return "has an hz_order that is neither BOUMA_HZ_ROWS nor "
                "BOUMA_HZ_CURVE";
+    if (spec->hz_index && !bouma_hz_index_name(spec->hz_index))
+        return "has an hz_index that is neither BOUMA_HZ_GLOBAL nor "
+               "BOUMA_HZ_LOCAL";
+    /* A tile would be transformed for its partition, and again for blocks that
+     * several have samples in. */
+    if (spec->hz_wavelet && spec->hz_partitions > 1)
+        return "has both partitions and wavelet coefficients, which do not go "
+               "together";
     return NULL;
 }
 
@@ -77,6 +90,15 @@ static int count_files(struct bm_object *o, int64_t most)
     return BOUMA_OK;
 }
 
+static int64_t most_files(const bouma_grid_spec *spec, const struct bm_hz *hz,
+                          int bits, int64_t blocks)
+{
+    return spec->hz_index == BOUMA_HZ_LOCAL
+               ? bm_hz_local_most_files(hz, bits, blocks,
+                                        bm_grid_hz_partition_bits(spec))
+               : bm_hz_blocks_most_files(hz, bits, blocks);
+}
+
 static int make_blocks(struct bm_object *o, const struct bm_hz *hz,
                        const bouma_grid_spec *spec)
 {
@@ -94,12 +116,14 @@ static int make_blocks(struct bm_object *o, const struct bm_hz *hz,
                        "2^%d that its template covers",
                        o->name, bits, hz->bits);
     own->order = spec->hz_order ? spec->hz_order : BOUMA_HZ_ROWS;
-    rc = count_files(o, bm_hz_blocks_most_files(hz, bits, blocks));
+    rc = bm_grid_hz_check_partitions(o, spec, hz, bits);
+    if (!rc)
+        rc = count_files(o, most_files(spec, hz, bits, blocks));
     if (rc)
         return rc;
     rc = bm_hz_blocks_init(&own->blocks, o->a, hz, o->domain.hi, bits, blocks);
     return rc ? bm_fail(o->schema->error, rc, "grid \"%s\": no memory", o->name)
-              : BOUMA_OK;
+              : bm_grid_hz_partition(o, spec);
 }
 
 static int define(struct bm_object *o, const void *wanted)
@@ -125,6 +149,9 @@ static int define(struct bm_object *o, const void *wanted)
     rc = find_template(&hz, o, spec);
     if (!rc)
         rc = make_blocks(o, &hz, spec);
+    wrong = rc ? NULL : bm_grid_hz_set_wavelet(o->own, spec);
+    if (wrong)
+        rc = bm_fail(error, BOUMA_EINVAL, "grid \"%s\" %s", o->name, wrong);
     if (!rc && (spec->levels < 0 || spec->levels > max_levels(&hz)))
         rc = bm_fail(error, BOUMA_EINVAL,
                      "grid \"%s\" has %d levels, but its template allows 1 to "
@@ -140,6 +167,9 @@ static void release(struct bm_object *o)
 
     if (own) {
         o->schema->fixed_files -= own->most_files;
+        if (own->local)
+            bm_hz_local_release(own->local);
+        bm_drop(o->a, own->local);
         bm_hz_blocks_release(&own->blocks);
     }
     bm_drop(o->a, own);
@@ -159,8 +189,23 @@ static void encode(struct bm_buffer *b, const struct bm_object *o)
     bm_hz_text(text, &own->blocks.hz);
     bm_put_text(b, text);
     bm_put_u8(b, (uint8_t)own->blocks.block_bits);
-    bm_put_u8(b, (uint8_t)own->order);
+    bm_put_u8(b, (uint8_t)((int)own->order | (own->local ? LOCAL_FLAG : 0) |
+                           (own->wavelet ? WAVELET : 0)));
     bm_put_u32(b, (uint32_t)own->blocks.blocks_per_file);
+    if (own->local)
+        bm_put_u8(b, (uint8_t)own->local->bits);
+    if (own->wavelet)
+        bm_put_u8(b, (uint8_t)own->tile_bits);
+}
+
+/* What follows if the flag is set. To files, other partitions do not matter. */
+static void decode_partitions(bouma_grid_spec *spec, struct bm_cursor *c)
+{
+    int bits = bm_get_u8(c);
+
+    c->failed |= bits < 1 || bits > BM_HZ_MAX_PARTITION_BITS;
+    spec->hz_partitions = c->failed ? 0 : 1 << bits;
+    spec->hz_index = BOUMA_HZ_LOCAL;
 }
 
 /* Bytes say what a caller could have said, and go through the same checks; of
@@ -168,7 +213,7 @@ static void encode(struct bm_buffer *b, const struct bm_object *o)
 static int decode(struct bm_object *o, struct bm_cursor *c)
 {
     bouma_grid_spec spec = {.size = sizeof(spec)};
-    int no_memory = 0, rc;
+    int no_memory = 0, order, rc;
     uint32_t blocks;
     char *text;
 
@@ -184,14 +229,20 @@ static int decode(struct bm_object *o, struct bm_cursor *c)
     text = bm_get_text(c, o->a, &no_memory);
     spec.hz_template = text;
     spec.hz_block_bits = bm_get_u8(c);
-    spec.hz_order = (bouma_hz_order)bm_get_u8(c);
+    order = bm_get_u8(c);
+    spec.hz_order = (bouma_hz_order)(order & ~(LOCAL_FLAG | WAVELET));
     blocks = bm_get_u32(c);
+    if (order & LOCAL_FLAG)
+        decode_partitions(&spec, c);
+    spec.hz_wavelet = (order & WAVELET) != 0;
+    spec.hz_tile_bits = spec.hz_wavelet ? bm_get_u8(c) : 0;
     spec.hz_blocks_per_file = (int)(blocks & INT32_MAX);
     if (no_memory)
         rc = BOUMA_ENOMEM;
     else
         rc = c->failed || !text || !blocks || blocks > INT32_MAX ||
-                     !spec.hz_order || (!spec.hz_block_bits && *text)
+                     !spec.hz_order || (!spec.hz_block_bits && *text) ||
+                     (spec.hz_wavelet && !spec.hz_tile_bits && *text)
                  ? BOUMA_EFORMAT
                  : define(o, &spec);
     bm_drop(o->a, text);
@@ -221,14 +272,21 @@ static int complete(const struct bm_object *o)
 static void storage_text(char *text, size_t bytes, const struct bm_object *o)
 {
     const struct bm_grid_hz *own = bm_grid_hz_of(o);
-    char template[BM_HZ_BITS + 1];
+    char template[BM_HZ_BITS + 1], wavelet[48] = "";
 
     bm_hz_text(template, &own->blocks.hz);
-    snprintf(text, bytes,
-             "template %s, blocks of 2^%d, %lld in a file, order %s, %d levels",
-             template, own->blocks.block_bits,
-             (long long)own->blocks.blocks_per_file,
-             bouma_hz_order_name(own->order), o->levels);
+    if (own->wavelet)
+        snprintf(wavelet, sizeof(wavelet), ", wavelet in tiles of 2^%d",
+                 own->tile_bits);
+    snprintf(
+        text, bytes,
+        "template %s, blocks of 2^%d, %lld in a file, order %s, %d levels, "
+        "%lld index spaces (%s)%s",
+        template, own->blocks.block_bits,
+        (long long)own->blocks.blocks_per_file, bouma_hz_order_name(own->order),
+        o->levels, own->local ? 1LL << own->local->bits : 1LL,
+        bouma_hz_index_name(own->local ? BOUMA_HZ_LOCAL : BOUMA_HZ_GLOBAL),
+        wavelet);
 }
 
 static int differs(char *text, size_t bytes, const struct bm_object *mine,
@@ -261,6 +319,10 @@ static void info(const struct bm_object *o, bouma_grid_info *out)
     out->hz_block_bits = own->blocks.block_bits;
     out->hz_blocks_per_file = (int)own->blocks.blocks_per_file;
     out->hz_order = own->order;
+    out->hz_partitions = 1 << (own->local ? own->local->bits : 0);
+    out->hz_index = own->local ? BOUMA_HZ_LOCAL : BOUMA_HZ_GLOBAL;
+    out->hz_wavelet = own->wavelet;
+    out->hz_tile_bits = own->wavelet ? own->tile_bits : 0;
 }
 
 /* ---- chunks -------------------------------------------------------------- */
@@ -272,7 +334,10 @@ static uint64_t most_values(const struct bm_object *o)
 
 static struct bm_chunking chunking(const struct bm_object *o)
 {
-    return bm_hz_blocks_chunking(&bm_grid_hz_of(o)->blocks);
+    const struct bm_grid_hz *own = bm_grid_hz_of(o);
+
+    return own->local ? bm_hz_local_chunking(own->local)
+                      : bm_hz_blocks_chunking(&own->blocks);
 }
 
 static int has_chunk(const struct bm_object *o, const struct bm_summary *s,
@@ -287,12 +352,15 @@ static int has_chunk(const struct bm_object *o, const struct bm_summary *s,
 static uint64_t values_of(const struct bm_object *o, const struct bm_summary *s,
                           uint64_t key, uint64_t values[BM_MAX_LEVELS])
 {
-    struct bm_footprint f =
-        bm_hz_blocks_footprint(&bm_grid_hz_of(o)->blocks, key);
+    const struct bm_grid_hz *own = bm_grid_hz_of(o);
+    struct bm_footprint f = bm_grid_hz_footprint(own, key);
     uint64_t samples = bm_footprint_samples(&f);
 
     (void)s;
-    values[0] = bm_grid_hz_stored(bm_grid_hz_of(o), samples);
+    /* Along the curve, blocks are filled up. */
+    values[0] = own->order == BOUMA_HZ_CURVE
+                    ? (uint64_t)1 << bm_grid_hz_inside(own, key).bits
+                    : samples;
     return samples;
 }
 
@@ -310,7 +378,7 @@ static struct bm_limits chunks(const struct bm_object *o,
                                const struct bm_summary *s)
 {
     (void)s;
-    return (struct bm_limits){1, (uint64_t)bm_grid_hz_of(o)->blocks.count};
+    return (struct bm_limits){1, (uint64_t)chunking(o).count};
 }
 
 static struct bm_limits samples(const struct bm_object *o,
@@ -350,4 +418,5 @@ const struct bm_layout bm_layout_grid_hz = {
     .sample_bytes = bm_grid_hz_sample_bytes,
     .keep = bm_grid_hz_keep,
     .give = bm_grid_hz_give,
+    .tiles = &bm_grid_hz_tiles,
 };

@@ -6,12 +6,15 @@
 #define BM_GRID_HZ_H
 
 #include "layout/schema.h"
-#include "plan/hz_blocks.h"
+#include "plan/hz_local.h"
 
 /* 'own' of such a grid. */
 struct bm_grid_hz {
     struct bm_hz_blocks blocks;
+    struct bm_hz_local *local; /* if partitions have an index each, else NULL */
     bouma_hz_order order;
+    int wavelet;        /* blocks have wavelet coefficients of tiles, of */
+    int tile_bits;      /* so many samples, as log2 */
     int64_t most_files; /* as counted in the schema's fixed_files */
 };
 
@@ -20,14 +23,40 @@ static inline const struct bm_grid_hz *bm_grid_hz_of(const struct bm_object *o)
     return o->own;
 }
 
-/* Values of a component that a block is stored as, of so many in the domain:
- * along the curve, blocks are filled up. */
-static inline uint64_t bm_grid_hz_stored(const struct bm_grid_hz *own,
-                                         uint64_t samples)
+/* The samples of a chunk; and the characters that order them inside it. */
+static inline struct bm_footprint
+bm_grid_hz_footprint(const struct bm_grid_hz *own, uint64_t key)
 {
-    return own->order == BOUMA_HZ_CURVE ? (uint64_t)1 << own->blocks.block_bits
-                                        : samples;
+    return own->local ? bm_hz_local_footprint(own->local, key)
+                      : bm_hz_blocks_footprint(&own->blocks, key);
 }
+static inline struct bm_hz bm_grid_hz_inside(const struct bm_grid_hz *own,
+                                             uint64_t key)
+{
+    return own->local ? bm_hz_local_template(own->local, key)
+                      : bm_hz_block_template(&own->blocks.hz,
+                                             own->blocks.block_bits, key);
+}
+
+/* ---- partitions: grid_hz_partition.c ---- */
+
+/* log2 of the partitions that a spec wants: 0 if that is no power of two. */
+int bm_grid_hz_partition_bits(const bouma_grid_spec *spec);
+/* Whether blocks of so many samples can have them. BOUMA_OK, or EINVAL with a
+ * message. */
+int bm_grid_hz_check_partitions(const struct bm_object *o,
+                                const bouma_grid_spec *spec,
+                                const struct bm_hz *hz, int block_bits);
+/* Make them; the blocks are there. BOUMA_OK or ENOMEM, with a message. */
+int bm_grid_hz_partition(struct bm_object *o, const bouma_grid_spec *spec);
+
+/* ---- blocks as bytes: grid_hz_code.c ---- */
+
+/* The wavelet: grid_hz_wavelet.c. What is wrong with it, as the end of a
+ * sentence, or NULL; 'own' has its blocks. */
+const char *bm_grid_hz_set_wavelet(struct bm_grid_hz *own,
+                                   const bouma_grid_spec *spec);
+extern const struct bm_tile_functions bm_grid_hz_tiles;
 
 int bm_grid_hz_encode_begin(struct bm_encoding *e);
 void bm_grid_hz_take(struct bm_encoding *e, const struct bm_memory_part *from);

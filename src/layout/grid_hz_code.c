@@ -36,7 +36,7 @@ static int chunk_begin(void **out, struct bm_coder *coder,
     c->variable = v;
     c->codec = bm_codec_find((int)v->codec);
     c->key = key;
-    c->samples = bm_hz_blocks_footprint(&own->blocks, key);
+    c->samples = bm_grid_hz_footprint(own, key);
     memcpy(c->lattice.count, c->samples.count, sizeof(c->lattice.count));
     c->size = bm_variable_value_size(v);
     c->component = (size_t)bm_footprint_samples(&c->samples) * c->size;
@@ -63,8 +63,14 @@ static struct bm_field field_of(const struct chunk *c)
 {
     const struct bouma_variable *v = c->variable;
 
+    /* Coefficients are integers of the same size. */
+    bouma_type type = !bm_grid_hz_of(v->object)->wavelet ? v->type
+                      : c->size == 4                     ? BOUMA_I32
+                      : c->size == 8                     ? BOUMA_I64
+                                                         : v->type;
+
     return (struct bm_field){.codec = c->codec,
-                             .type = v->type,
+                             .type = type,
                              .components = v->components,
                              .size = c->size,
                              .levels = 1,
@@ -233,11 +239,9 @@ struct filled {
 
 static struct filled filled_of(const struct chunk *c)
 {
-    const struct bm_hz_blocks *blocks =
-        &bm_grid_hz_of(c->variable->object)->blocks;
-    struct filled f = {
-        .hz = bm_hz_block_template(&blocks->hz, blocks->block_bits, c->key),
-        .order = c->key ? BM_ORDER_Z : BM_ORDER_HZ};
+    const struct bm_grid_hz *own = bm_grid_hz_of(c->variable->object);
+    struct filled f = {.hz = bm_grid_hz_inside(own, c->key),
+                       .order = c->key ? BM_ORDER_Z : BM_ORDER_HZ};
 
     f.rows.size = bm_variable_sample_size(c->variable);
     f.bytes = f.rows.size;

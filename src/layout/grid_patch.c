@@ -26,7 +26,8 @@ static const char *set_patches(struct bm_object *o, struct bm_tiling *t,
     int64_t edge[3];
 
     if (spec->hz_template || spec->hz_block_bits || spec->hz_blocks_per_file ||
-        spec->hz_order)
+        spec->hz_order || spec->hz_partitions || spec->hz_index ||
+        spec->hz_wavelet || spec->hz_tile_bits)
         return "has fields hz_..., which are for BOUMA_LAYOUT_HZ";
     bm_tiling_edges(edge, spec->ndims, spec->shape, spec->patch);
     wrong = bm_tiling_init(t, spec->ndims, spec->shape, edge);

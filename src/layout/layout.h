@@ -157,6 +157,28 @@ struct bm_front_functions {
                  const struct bm_object *o);
 };
 
+/* Grids whose samples are stored as the coefficients of a transform, each in the
+ * place of a sample. It works on boxes of samples, the tiles: a rank that writes
+ * must have the whole of a tile, and one that reads gets whole ones. Chunks,
+ * pieces and levels are those of the coefficients. */
+struct bm_tile_functions {
+    /* The tiles of a grid, of three axes always; 0: it has none, and samples are
+     * stored as they are. */
+    int (*tiling)(const struct bm_object *o, struct bm_tiling *out);
+    /* Samples to coefficients, and those of a level to samples; in place, of one
+     * component, dense. The box has whole tiles. */
+    void (*forward)(const struct bouma_variable *v, void *samples,
+                    const bouma_box *box);
+    void (*inverse)(const struct bouma_variable *v, void *coefficients,
+                    const bouma_box *box, int level);
+    /* What rounding within the tolerance does to values, in place: added to
+     * *loss. */
+    void (*round)(const struct bouma_variable *v, void *values, size_t count,
+                  struct bm_loss *loss);
+    /* Whether coarser levels are averages. */
+    int (*averages)(const struct bouma_variable *v);
+};
+
 struct bm_layout {
     enum bm_object_kind kind;
     uint8_t code;          /* in files; never changes */
@@ -241,6 +263,7 @@ struct bm_layout {
     /* ---- what a file has of an object; NULL: nothing but chunks ---- */
     const struct bm_summary_functions *summary;
     const struct bm_front_functions *front; /* NULL: files begin with heads */
+    const struct bm_tile_functions *tiles;  /* NULL: samples, no coefficients */
     int file_tree; /* the manifest has a tree over its summaries: see file_tree.h */
 };
 
@@ -263,6 +286,20 @@ static inline int bm_added_piece(const struct bm_object *o, int level)
     return level == o->levels - 1     ? bm_pieces(o) - 1
            : level < bm_pieces(o) - 1 ? level
                                       : -1;
+}
+
+/* The tiles of a grid whose samples are stored as coefficients: 0 if they are
+ * not. Codecs then keep every bit, and a tolerance is the layout's affair. */
+static inline int bm_object_tiling(const struct bm_object *o,
+                                   struct bm_tiling *out)
+{
+    return o->layout->tiles && o->layout->tiles->tiling(o, out);
+}
+static inline int bm_object_is_tiled(const struct bm_object *o)
+{
+    struct bm_tiling t;
+
+    return bm_object_tiling(o, &t);
 }
 
 /* The level of a piece, for messages: "level 2, "; or nothing, if pieces are

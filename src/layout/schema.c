@@ -326,13 +326,20 @@ static int takes_codec(const struct bm_layout *layout, int codec)
 /* The codec and its type do not go together, or with the tolerance; the text of
  * that, or NULL. */
 static const char *check_codec(char *text, size_t room,
+                               const struct bm_object *grid,
                                const bouma_variable_spec *spec)
 {
     const char *codec = bouma_codec_name(spec->codec);
     const char *type = bouma_type_name(spec->type);
-    int lossy = is_lossy((int)spec->codec);
+    int lossy = is_lossy((int)spec->codec), tiled = bm_object_is_tiled(grid);
 
-    if (lossy && !bm_type_is_float(spec->type))
+    if (lossy && tiled)
+        snprintf(text, room,
+                 "has the codec %s, but is stored as wavelet coefficients, "
+                 "which only exact codecs keep; use zstd, with a tolerance, "
+                 "too",
+                 codec);
+    else if (lossy && !bm_type_is_float(spec->type))
         snprintf(text, room,
                  "is %s, and the codec %s takes f32 and f64 only; use zstd",
                  type, codec);
@@ -342,7 +349,7 @@ static const char *check_codec(char *text, size_t room,
             "has a tolerance, but is %s: integers are always kept exactly; "
             "leave the tolerance out",
             type);
-    else if (spec->tolerance > 0 && spec->codec && !lossy)
+    else if (spec->tolerance > 0 && spec->codec && !lossy && !tiled)
         snprintf(text, room,
                  "has a tolerance, but the codec %s keeps every bit; leave one "
                  "of them out",
@@ -428,7 +435,7 @@ static const char *check_variable(char *text, size_t room,
     const char *wrong = check_fields(text, room, grid, spec, components);
 
     if (!wrong)
-        wrong = check_codec(text, room, spec);
+        wrong = check_codec(text, room, grid, spec);
     if (wrong)
         return wrong;
     if (spec->nominal && spec->nominal != 1)
@@ -439,18 +446,18 @@ static const char *check_variable(char *text, size_t room,
     return grid->layout->check_variable(grid, spec, components);
 }
 
-/* What is asked for, or what the layout has for it. */
-static bouma_codec codec_of(const struct bm_layout *layout,
-                            const bouma_variable_spec *spec)
+/* What is asked for, or what the layout has for it: 'lossy', if there is a
+ * tolerance. */
+static bouma_codec codec_of(bouma_codec lossy, const bouma_variable_spec *spec)
 {
     return spec->codec            ? spec->codec
            : spec->tolerance <= 0 ? BOUMA_CODEC_ZSTD
-                                  : layout->lossy;
+                                  : lossy;
 }
 
 bouma_codec bm_schema_grid_codec(const bouma_variable_spec *spec)
 {
-    return codec_of(&bm_layout_grid_patch, spec);
+    return codec_of(bm_layout_grid_patch.lossy, spec);
 }
 
 int bm_schema_add_variable(struct bm_object *grid, struct bouma_variable **out,
@@ -486,7 +493,9 @@ int bm_schema_add_variable(struct bm_object *grid, struct bouma_variable **out,
     v->object = grid;
     v->type = spec->type;
     v->components = components;
-    v->codec = codec_of(grid->layout, spec);
+    v->codec = codec_of(bm_object_is_tiled(grid) ? BOUMA_CODEC_ZSTD
+                                                 : grid->layout->lossy,
+                        spec);
     v->effort = spec->codec_level;
     v->tolerance = spec->tolerance;
     v->tolerance_kind = spec->tolerance_kind;

@@ -159,5 +159,5 @@ struct bm_chunking bm_chunking_of_tiling(const struct bm_tiling *t)
         .order = order_patches,
     };
 
-    return (struct bm_chunking){&calls, t, t->patches, 0};
+    return (struct bm_chunking){&calls, t, t->patches, 0, 0};
 }

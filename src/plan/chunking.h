@@ -89,6 +89,15 @@ struct bm_chunking_functions {
     /* Among the files of this grid, the one that a chunk must be in; they are
      * counted from 0, and each has a chunk. NULL: the plan decides. */
     int64_t (*file)(const void *own, int64_t chunk);
+    /* Of a grid with partitions, whose chunks have fixed files: the one that
+     * all samples of the chunk's file are in, or -1; and the partitions that a
+     * box meets. */
+    int64_t (*partition)(const void *own, int64_t chunk);
+    void (*meet)(const void *own, const bouma_box *box,
+                 void (*each)(void *context, int64_t partition), void *context);
+    /* 1: chunks are numbered from coarse ones, whose samples lie far apart, to
+     * fine ones. */
+    int coarse_first;
 };
 
 /* The chunks of one grid, with the samples of one level. */
@@ -97,6 +106,7 @@ struct bm_chunking {
     const void *own;
     int64_t count; /* of chunks */
     int level;
+    int64_t partitions; /* 0: the grid is not cut */
 };
 
 /* The samples of a chunk at the level; there may be none. */

@@ -65,7 +65,8 @@ static int largest_holder(const struct bm_partition *p, int64_t chunk,
 
 /* Regular chunks stay. A shared one goes to the sharer that holds most of it
  * among those that have not reached their target; if none is left, to the first
- * rank of all that has not. */
+ * rank of all that has not. Coarse chunks, which many share, come last: they
+ * find one in any case. */
 static int balanced(int *owner, const struct bm_partition *p, int ranks)
 {
     int64_t chunks = p->chunking.count;
@@ -85,7 +86,9 @@ static int balanced(int *owner, const struct bm_partition *p, int ranks)
         if (owner[i] >= 0)
             room[owner[i]]--;
     }
-    for (int64_t i = 0; i < chunks; i++) {
+    for (int64_t n = 0; n < chunks; n++) {
+        int64_t i = p->chunking.calls->coarse_first ? chunks - 1 - n : n;
+
         if (owner[i] >= 0)
             continue;
         owner[i] = largest_holder(p, i, room, sum);

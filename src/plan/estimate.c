@@ -8,65 +8,6 @@
 #include "base/bytes.h"
 #include "plan/schedule.h"
 
-/* ---- the grid ------------------------------------------------------------ */
-
-const char *bm_estimate_grid(struct bm_estimate_task *task, int ndims,
-                             const int64_t *shape, const int64_t *patch)
-{
-    int64_t edge[3];
-    const char *wrong;
-
-    bm_tiling_edges(edge, ndims, shape, patch);
-    wrong = bm_tiling_init(&task->tiling, ndims, shape, edge);
-    if (!wrong)
-        task->levels = bm_tiling_levels(&task->tiling);
-    return wrong;
-}
-
-uint64_t bm_estimate_samples(const struct bm_estimate_task *task)
-{
-    bouma_box all = bm_tiling_domain(&task->tiling);
-
-    return bm_box_volume(&all);
-}
-
-uint64_t bm_estimate_patch_samples(const struct bm_estimate_task *task)
-{
-    const int64_t *edge = task->tiling.edge;
-
-    return (uint64_t)edge[0] * (uint64_t)edge[1] * (uint64_t)edge[2];
-}
-
-void bm_estimate_tell_grid(bouma_plan_report *out,
-                           const struct bm_estimate_task *task)
-{
-    const struct bm_tiling *t = &task->tiling;
-
-    out->ranks = task->ranks;
-    for (int d = 0; d < t->ndims; d++) {
-        out->blocks[d] = task->blocks[3 - t->ndims + d];
-        out->patch[d] = t->edge[3 - t->ndims + d];
-        out->grid[d] = t->count[3 - t->ndims + d];
-    }
-    out->patches = t->patches;
-    out->raw_bytes = bm_estimate_samples(task) * task->sample_bytes;
-}
-
-int64_t bm_estimate_patch(const struct bm_estimate_task *task,
-                          const int64_t *at)
-{
-    const struct bm_tiling *t = &task->tiling;
-    int64_t lifted[3] = {0};
-    int first = 3 - t->ndims;
-
-    for (int d = first; d < 3; d++) {
-        lifted[d] = at[d - first];
-        if (lifted[d] < 0 || lifted[d] >= t->count[d])
-            return -1;
-    }
-    return bm_tiling_index(t, lifted);
-}
-
 /* ---- blocks ------------------------------------------------------------- */
 
 enum { MOST_DIVISORS = 1536 }; /* of any number below 2^31 */
@@ -86,10 +27,9 @@ static int list_divisors(int *out, int n)
     return count;
 }
 
-void bm_estimate_blocks(int64_t blocks[3], const struct bm_estimate_task *task,
+void bm_estimate_blocks(int64_t blocks[3], const int64_t shape[3], int ndims,
                         int ranks)
 {
-    const struct bm_tiling *t = &task->tiling;
     int divisors[MOST_DIVISORS];
     int count = list_divisors(divisors, ranks);
     double least = INFINITY;
@@ -99,12 +39,12 @@ void bm_estimate_blocks(int64_t blocks[3], const struct bm_estimate_task *task,
     for (int i = 0; i < count; i++)
         for (int k = 0; k < count; k++) {
             int64_t z = divisors[i], y = divisors[k], x = ranks / z / y;
-            double surface = (double)z / (double)t->shape[0] +
-                             (double)y / (double)t->shape[1] +
-                             (double)x / (double)t->shape[2];
+            double surface = (double)z / (double)shape[0] +
+                             (double)y / (double)shape[1] +
+                             (double)x / (double)shape[2];
 
-            if (ranks / z % y || (z > 1 && t->ndims < 3) ||
-                (y > 1 && t->ndims < 2) || surface >= least * (1 - 1e-12))
+            if (ranks / z % y || (z > 1 && ndims < 3) || (y > 1 && ndims < 2) ||
+                surface >= least * (1 - 1e-12))
                 continue;
             least = surface;
             blocks[0] = z;
@@ -113,33 +53,14 @@ void bm_estimate_blocks(int64_t blocks[3], const struct bm_estimate_task *task,
         }
 }
 
-/* n * i / count for 0 <= i <= count, where n * i may overflow. */
-static int64_t share(int64_t n, int64_t i, int64_t count)
-{
-    return n / count * i + n % count * i / count;
-}
-
-bouma_box bm_estimate_block(const struct bm_estimate_task *task, int64_t rank)
-{
-    const int64_t *n = task->blocks, *shape = task->tiling.shape;
-    int64_t at[3] = {rank / (n[1] * n[2]), rank / n[2] % n[1], rank % n[2]};
-    bouma_box box;
-
-    for (int d = 0; d < 3; d++) {
-        box.lo[d] = share(shape[d], at[d], n[d]);
-        box.hi[d] = share(shape[d], at[d] + 1, n[d]);
-    }
-    return box;
-}
-
 /* All blocks that are not empty; the number of them. */
 static size_t list_blocks(struct bm_block *blocks,
                           const struct bm_estimate_task *task)
 {
     size_t count = 0;
 
-    for (int r = 0; r < task->ranks; r++) {
-        blocks[count] = (struct bm_block){r, bm_estimate_block(task, r)};
+    for (int r = 0; r < task->ranks.count; r++) {
+        blocks[count] = (struct bm_block){r, bm_hz_ranks_box(&task->ranks, r)};
         count += bm_box_volume(&blocks[count].box) > 0;
     }
     return count;
@@ -147,35 +68,67 @@ static size_t list_blocks(struct bm_block *blocks,
 
 /* ---- sizes -------------------------------------------------------------- */
 
-/* How much harder a patch is to compress: 1 far away from, and up to 'vary' at
+/* How much harder a chunk is to compress: 1 far away from, and up to 'vary' at
  * a point of the grid that no symmetry leads to. */
-static double weight_of(const struct bm_estimate_task *task, int64_t patch)
+static double weight_of(const struct bm_estimate_task *task, int64_t chunk)
 {
     static const double centre[3] = {0.3, 0.4, 0.35};
-    const struct bm_tiling *t = &task->tiling;
+    struct bm_footprint f =
+        bm_chunking_footprint(&task->chunks.chunking, chunk);
     double distance = 0;
-    int64_t at[3];
 
-    bm_tiling_at(t, patch, at);
-    for (int d = 3 - t->ndims; d < 3; d++) {
-        double x = ((double)at[d] + 0.5) / (double)t->count[d] - centre[d];
+    for (int d = 0; d < 3; d++) {
+        double middle =
+            (double)f.start[d] + ldexp((double)f.count[d], f.shift[d]) / 2;
+        double x = middle / (double)task->shape[d] - centre[d];
 
-        distance += x * x;
+        if (task->shape[d] > 1)
+            distance += x * x;
     }
     return pow(task->vary, exp(-distance / (2 * 0.2 * 0.2)));
 }
 
-/* The stored bytes of all patches have the sum that the ratio asks for. */
+/* The values of a chunk's pieces. Most chunks are like the one before. */
+struct values {
+    const struct bm_estimate_chunks *chunks;
+    struct bm_footprint of; /* samples, with the lowest bits of the start */
+    uint64_t of_piece[BM_ESTIMATE_PIECES];
+    uint64_t all; /* 0: none yet */
+};
+
+static void find_values(struct values *v, int64_t chunk)
+{
+    const struct bm_chunking *c = &v->chunks->chunking;
+    struct bm_footprint f = bm_chunking_footprint(c, chunk);
+    int64_t low = ((int64_t)1 << v->chunks->pieces) - 1;
+    int same = v->all > 0;
+
+    for (int d = 0; d < 3; d++) {
+        f.start[d] &= low;
+        same &= f.start[d] == v->of.start[d] && f.count[d] == v->of.count[d] &&
+                f.shift[d] == v->of.shift[d];
+    }
+    if (same)
+        return;
+    v->of = f;
+    v->all = 0;
+    v->chunks->values(v->chunks->object, c->calls->key(c->own, chunk),
+                      v->of_piece);
+    for (int k = 0; k < v->chunks->pieces; k++)
+        v->all += v->of_piece[k];
+}
+
+/* The stored bytes of all chunks have the sum that the ratio asks for. */
 static void list_sizes(struct bm_estimate *e,
                        const struct bm_estimate_task *task)
 {
-    const struct bm_tiling *t = &task->tiling;
+    int64_t chunks = task->chunks.chunking.count;
     double raw = 0, weighted = 0, scale = 1 / task->ratio;
+    struct values values = {.chunks = &task->chunks};
 
-    for (int64_t i = 0; i < t->patches; i++) {
-        bouma_box box = bm_tiling_patch_box(t, i);
-
-        e->bytes[i] = bm_box_volume(&box) * task->sample_bytes;
+    for (int64_t i = 0; i < chunks; i++) {
+        find_values(&values, i);
+        e->bytes[i] = values.all * task->sample_bytes;
         if (task->vary > 1) {
             raw += (double)e->bytes[i];
             weighted += (double)e->bytes[i] * weight_of(task, i);
@@ -183,7 +136,7 @@ static void list_sizes(struct bm_estimate *e,
     }
     if (task->vary > 1)
         scale *= raw / weighted;
-    for (int64_t i = 0; i < t->patches && (task->vary > 1 || scale != 1); i++) {
+    for (int64_t i = 0; i < chunks && (task->vary > 1 || scale != 1); i++) {
         double bytes = (double)e->bytes[i] * scale;
 
         if (task->vary > 1)
@@ -304,115 +257,131 @@ static int count_moves(struct bm_estimate *e, const struct bm_partition *p,
 
 /* The chunks of the step, on their order. */
 struct chunks {
-    int64_t *order; /* [patches], the patch */
     uint64_t *bytes;
     int *owner;
     struct bm_chunk_table *tables;
-    struct bm_assignment files;
+    uint32_t *fixed; /* NULL: files are free */
+    int64_t fixed_files;
 };
 
-/* Samples of a box whose indices are multiples of 2^k along all axes. */
-static uint64_t samples_at(const bouma_box *box, int k)
+/* Bytes of the sizes of a chunk's pieces in a table. Each has its share of the
+ * stored bytes. */
+static uint64_t size_bytes(const struct values *values, uint64_t stored)
 {
-    uint64_t n = 1;
+    double scale = (double)stored / (double)values->all;
+    uint64_t bytes = 0;
 
-    for (int d = 0; d < 3; d++)
-        n *= (uint64_t)(((box->hi[d] - 1) >> k) - ((box->lo[d] - 1) >> k));
-    return n;
-}
-
-/* Bytes of the sizes of a chunk's levels in a table. Each level has its share
- * of the stored bytes. */
-static uint64_t size_bytes(const struct bm_estimate_task *task, int64_t patch,
-                           uint64_t stored)
-{
-    bouma_box box = bm_tiling_patch_box(&task->tiling, patch);
-    double scale = (double)stored / (double)bm_box_volume(&box);
-    uint64_t bytes = 0, coarser = 0;
-
-    for (int k = task->levels - 1; k >= 0; k--) {
-        uint64_t n = samples_at(&box, k);
-
-        bytes +=
-            bm_varint_bytes((uint64_t)((double)(n - coarser) * scale + 0.5));
-        coarser = n;
-    }
+    for (int k = values->chunks->pieces - 1; k >= 0; k--)
+        bytes += bm_varint_bytes(
+            (uint64_t)((double)values->of_piece[k] * scale + 0.5));
     return bytes;
 }
 
 /* What chunks cost in tables, as write/table_costs.h has it. */
-static void list_tables(struct chunks *c, const struct bm_estimate_task *task)
+static void list_tables(struct chunks *c, const struct bm_estimate *e,
+                        const struct bm_estimate_task *task)
 {
+    const struct bm_chunking *chunking = &task->chunks.chunking;
     uint64_t copies = (uint64_t)task->copies, before = 0;
+    struct values values = {.chunks = &task->chunks};
 
-    for (int64_t i = 0; i < task->tiling.patches; i++) {
-        uint64_t key = bm_tiling_key(&task->tiling, c->order[i]);
+    for (int64_t i = 0; i < chunking->count; i++) {
+        uint64_t key = chunking->calls->key(chunking->own, e->order[i]);
         uint64_t apart = bm_varint_bytes(key - before);
 
+        find_values(&values, e->order[i]);
         c->tables[i] = (struct bm_chunk_table){
             0,
             (uint32_t)(copies * (task->row_bytes + apart +
-                                 size_bytes(task, c->order[i], c->bytes[i]))),
+                                 size_bytes(&values, c->bytes[i]))),
             (uint32_t)(copies *
                        (task->section_bytes + bm_varint_bytes(key) - apart))};
         before = key;
     }
 }
 
+/* Of layouts that say which file a chunk is in. */
+static int list_fixed(struct chunks *c, const struct bm_estimate *e,
+                      const struct bm_chunking *chunking)
+{
+    if (!chunking->calls->file)
+        return BOUMA_OK;
+    c->fixed = bm_new_raw(e->a, (size_t)chunking->count, sizeof(*c->fixed));
+    for (int64_t i = 0; i < chunking->count && c->fixed; i++) {
+        int64_t file = chunking->calls->file(chunking->own, e->order[i]);
+
+        c->fixed[i] = (uint32_t)file;
+        c->fixed_files = file < c->fixed_files ? c->fixed_files : file + 1;
+    }
+    return c->fixed ? BOUMA_OK : BOUMA_ENOMEM;
+}
+
+static int list_chunks(struct chunks *c, struct bm_estimate *e,
+                       const struct bm_estimate_task *task)
+{
+    const struct bm_chunking *chunking = &task->chunks.chunking;
+    size_t count = (size_t)chunking->count;
+
+    e->order = bm_new_raw(e->a, count, sizeof(*e->order));
+    c->bytes = bm_new_raw(e->a, count, sizeof(*c->bytes));
+    c->owner = bm_new_raw(e->a, count, sizeof(*c->owner));
+    c->tables = bm_new_raw(e->a, count, sizeof(*c->tables));
+    if (!e->order || !c->bytes || !c->owner || !c->tables)
+        return BOUMA_ENOMEM;
+    chunking->calls->order(chunking->own, e->order);
+    for (size_t i = 0; i < count; i++) {
+        c->bytes[i] = e->bytes[e->order[i]];
+        c->owner[i] = e->owner[e->order[i]];
+    }
+    list_tables(c, e, task);
+    return list_fixed(c, e, chunking);
+}
+
 static int assign_chunks(struct chunks *c, struct bm_estimate *e,
                          const struct bm_estimate_task *task)
 {
     const bouma_options *o = task->options;
-    size_t count = (size_t)task->tiling.patches;
-    struct bm_chunk_sizes sizes;
+    size_t count = (size_t)task->chunks.chunking.count;
+    struct bm_chunk_sizes sizes = {.count = count,
+                                   .bytes = c->bytes,
+                                   .owner = c->owner,
+                                   .tables = c->tables,
+                                   .sections = 1,
+                                   .fixed = c->fixed,
+                                   .fixed_files = c->fixed_files};
     uint64_t total = 0;
     int64_t files;
     int rc;
 
-    c->order = bm_new_raw(e->a, count, sizeof(*c->order));
-    c->bytes = bm_new_raw(e->a, count, sizeof(*c->bytes));
-    c->owner = bm_new_raw(e->a, count, sizeof(*c->owner));
-    c->tables = bm_new_raw(e->a, count, sizeof(*c->tables));
     e->file = bm_new_raw(e->a, count, sizeof(*e->file));
-    if (!c->order || !c->bytes || !c->owner || !c->tables || !e->file)
+    if (!e->file)
         return BOUMA_ENOMEM;
-    bm_tiling_order(&task->tiling, c->order);
-    for (size_t i = 0; i < count; i++) {
-        c->bytes[i] = e->bytes[c->order[i]];
-        c->owner[i] = e->owner[c->order[i]];
+    for (size_t i = 0; i < count; i++)
         total += c->bytes[i];
-    }
-    list_tables(c, task);
-    files = bm_assign_files(total, count, task->ranks, o->files, o->file_size);
+    files = bm_assign_files(total, count, task->ranks.count, o->files,
+                            o->file_size);
     if (files > task->most_files)
         files = task->most_files;
-    sizes = (struct bm_chunk_sizes){.count = count,
-                                    .bytes = c->bytes,
-                                    .owner = c->owner,
-                                    .tables = c->tables,
-                                    .sections = 1};
-    rc = bm_assign(&c->files, e->a, bm_assign_in_order(o->assign), &sizes,
-                   files, task->ranks);
+    rc = bm_assign(&e->chunks, e->a, bm_assign_in_order(o->assign), &sizes,
+                   files, task->ranks.count);
     if (rc)
         return rc;
     for (size_t i = 0; i < count; i++)
-        e->file[c->order[i]] = c->files.file[i];
+        e->file[e->order[i]] = e->chunks.file[i];
     return BOUMA_OK;
 }
 
 static int measure_files(struct bm_estimate *e, const struct chunks *c)
 {
-    e->files = c->files.files;
+    e->files = e->chunks.files;
     e->file_bytes = bm_new(e->a, (size_t)e->files, sizeof(*e->file_bytes));
-    e->file_patches = bm_new(e->a, (size_t)e->files, sizeof(*e->file_patches));
-    if (!e->file_bytes || !e->file_patches)
+    if (!e->file_bytes)
         return BOUMA_ENOMEM;
     for (int64_t f = 0; f < e->files; f++) {
-        size_t first = c->files.first[f], last = c->files.first[f + 1];
+        size_t first = e->chunks.first[f], last = e->chunks.first[f + 1];
 
-        e->file_patches[f] = (int64_t)(last - first);
         for (size_t i = first; i < last; i++) {
-            uint32_t chunk = c->files.chunk[i];
+            uint32_t chunk = e->chunks.chunk[i];
 
             e->file_bytes[f] += c->bytes[chunk] + c->tables[chunk].bytes +
                                 (i == first ? c->tables[chunk].opening : 0);
@@ -424,11 +393,11 @@ static int measure_files(struct bm_estimate *e, const struct chunks *c)
 static int place_files(struct bm_estimate *e, const struct chunks *c,
                        const struct bm_estimate_task *task)
 {
-    struct bm_chunk_sizes sizes = {.count = (size_t)task->tiling.patches,
+    struct bm_chunk_sizes sizes = {.count = (size_t)task->chunks.chunking.count,
                                    .bytes = c->bytes,
                                    .owner = c->owner};
-    struct bm_place_task place = {task->options->place, task->ranks,
-                                  task->rule};
+    int ranks = task->ranks.count;
+    struct bm_place_task place = {task->options->place, ranks, task->rule};
     const struct bm_placement *p = bm_placement_of(place.scheme);
     size_t files = (size_t)e->files;
     int rc = BOUMA_OK;
@@ -440,8 +409,8 @@ static int place_files(struct bm_estimate *e, const struct chunks *c,
     if (!e->writer || !e->tier || (p->needs_machine && !e->choice))
         return BOUMA_ENOMEM;
     if (task->rule.network || p->choose)
-        rc = bm_gathering_of_chunks(&e->gathering, e->a, &sizes, &c->files,
-                                    task->ranks);
+        rc = bm_gathering_of_chunks(&e->gathering, e->a, &sizes, &e->chunks,
+                                    ranks);
     if (!rc && e->choice)
         rc = p->choose(e->writer, e->tier, e->choice, e->a, &task->rule,
                        &e->gathering);
@@ -470,12 +439,12 @@ struct intake {
 static void take_in(struct bm_estimate *e, const struct chunks *c,
                     struct intake *in, int64_t file)
 {
-    size_t first = c->files.first[file];
-    size_t count = c->files.first[file + 1] - first;
+    size_t first = e->chunks.first[file];
+    size_t count = e->chunks.first[file + 1] - first;
     uint64_t buffer = in->buffer, all;
 
     for (size_t i = 0; i < count; i++) {
-        uint32_t chunk = c->files.chunk[first + i];
+        uint32_t chunk = e->chunks.chunk[first + i];
 
         in->slots[i] =
             (struct bm_slot){chunk, c->owner[chunk], c->bytes[chunk], 0, 0};
@@ -506,18 +475,18 @@ static int count_ships(struct bm_estimate *e, const struct chunks *c,
                                       ? task->rule.buffer_bytes
                                       : BM_BUFFER_BYTES};
     size_t most = 0, most_file = 0;
-    int rc = group(&written, e->a, task->ranks, e->writer, e->files);
+    int rc = group(&written, e->a, task->ranks.count, e->writer, e->files);
 
-    for (int r = 0; r < task->ranks && !rc; r++) {
+    for (int r = 0; r < task->ranks.count && !rc; r++) {
         size_t all = 0;
 
         for (int64_t i = written.first[r]; i < written.first[r + 1]; i++) {
-            size_t n = (size_t)e->file_patches[written.thing[i]];
+            int64_t file = written.thing[i];
+            size_t n = e->chunks.first[file + 1] - e->chunks.first[file];
 
             most_file = n > most_file ? n : most_file;
             /* A chunk may be in several rounds, but most end where one does. */
-            all +=
-                n + (size_t)(e->file_bytes[written.thing[i]] / in.buffer) + 1;
+            all += n + (size_t)(e->file_bytes[file] / in.buffer) + 1;
         }
         most = all > most ? all : most;
         e->writers += written.first[r + 1] > written.first[r];
@@ -527,7 +496,7 @@ static int count_ships(struct bm_estimate *e, const struct chunks *c,
         in.keys = bm_new_raw(e->a, most, sizeof(*in.keys));
         rc = in.slots && in.keys ? BOUMA_OK : BOUMA_ENOMEM;
     }
-    for (int r = 0; r < task->ranks && !rc; r++) {
+    for (int r = 0; r < task->ranks.count && !rc; r++) {
         in.writer = r;
         in.rounds = 0;
         in.key_count = 0;
@@ -546,55 +515,52 @@ static int count_ships(struct bm_estimate *e, const struct chunks *c,
 static int make_owners(struct bm_estimate *e,
                        const struct bm_estimate_task *task)
 {
-    struct bm_block *blocks =
-        bm_new_raw(e->a, (size_t)task->ranks, sizeof(*blocks));
-    struct bm_partition partition = {0};
-    int rc = blocks ? BOUMA_OK : BOUMA_ENOMEM;
+    int ranks = task->ranks.count, rc;
 
+    e->blocks = bm_new_raw(e->a, (size_t)ranks, sizeof(*e->blocks));
+    rc = e->blocks ? BOUMA_OK : BOUMA_ENOMEM;
     if (!rc)
-        rc = bm_partition_init(&partition, e->a,
-                               bm_chunking_of_tiling(&task->tiling), blocks,
-                               list_blocks(blocks, task));
+        rc = bm_partition_init(&e->partition, e->a, task->chunks.chunking,
+                               e->blocks, list_blocks(e->blocks, task));
     if (!rc)
-        rc = bm_distribute(e->owner, task->options->distribute, &partition,
-                           task->ranks, &e->distribution);
+        rc = bm_distribute(e->owner, task->options->distribute, &e->partition,
+                           ranks, &e->distribution);
     if (!rc)
-        rc = count_moves(e, &partition, task->ranks);
-    bm_partition_release(&partition);
-    bm_drop(e->a, blocks);
+        rc = count_moves(e, &e->partition, ranks);
     return rc;
 }
 
 int bm_estimate_make(struct bm_estimate *e, const bouma_allocator *a,
                      const struct bm_estimate_task *task)
 {
-    size_t patches = (size_t)task->tiling.patches;
+    size_t count = (size_t)task->chunks.chunking.count;
     struct chunks chunks;
     int rc;
 
     memset(e, 0, sizeof(*e));
     memset(&chunks, 0, sizeof(chunks));
     e->a = a;
-    e->owner = bm_new_raw(a, patches, sizeof(*e->owner));
-    e->bytes = bm_new_raw(a, patches, sizeof(*e->bytes));
+    e->owner = bm_new_raw(a, count, sizeof(*e->owner));
+    e->bytes = bm_new_raw(a, count, sizeof(*e->bytes));
     rc = e->owner && e->bytes ? BOUMA_OK : BOUMA_ENOMEM;
     if (!rc)
         rc = make_owners(e, task);
     if (!rc) {
         list_sizes(e, task);
-        rc = assign_chunks(&chunks, e, task);
+        rc = list_chunks(&chunks, e, task);
     }
+    if (!rc)
+        rc = assign_chunks(&chunks, e, task);
     if (!rc)
         rc = measure_files(e, &chunks);
     if (!rc)
         rc = place_files(e, &chunks, task);
     if (!rc)
         rc = count_ships(e, &chunks, task);
-    bm_assignment_release(&chunks.files);
-    bm_drop(a, chunks.order);
     bm_drop(a, chunks.bytes);
     bm_drop(a, chunks.owner);
     bm_drop(a, chunks.tables);
+    bm_drop(a, chunks.fixed);
     return rc;
 }
 
@@ -602,11 +568,14 @@ void bm_estimate_release(struct bm_estimate *e)
 {
     if (!e->a)
         return;
+    bm_partition_release(&e->partition);
+    bm_assignment_release(&e->chunks);
+    bm_drop(e->a, e->blocks);
     bm_drop(e->a, e->owner);
     bm_drop(e->a, e->bytes);
     bm_drop(e->a, e->file);
+    bm_drop(e->a, e->order);
     bm_drop(e->a, e->file_bytes);
-    bm_drop(e->a, e->file_patches);
     bm_drop(e->a, e->writer);
     bm_drop(e->a, e->tier);
     bm_drop(e->a, e->choice);

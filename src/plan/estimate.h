@@ -4,15 +4,28 @@
 #define BM_ESTIMATE_H
 
 #include "plan/distribute.h"
+#include "plan/hz_ranks.h"
 #include "plan/placement.h"
 
+#define BM_ESTIMATE_PIECES 32 /* of a chunk, at most */
+
+/* What a plan must know of the chunks of a grid. */
+struct bm_estimate_chunks {
+    struct bm_chunking chunking;
+    int pieces; /* of a chunk */
+    /* The values of one component that a piece of a chunk is stored as. They
+     * follow from the shape of the chunk, and from the lowest bits of its start:
+     * as many as there are pieces. */
+    void (*values)(const void *object, uint64_t key,
+                   uint64_t values[BM_ESTIMATE_PIECES]);
+    const void *object;
+};
+
 struct bm_estimate_task {
-    struct bm_tiling tiling; /* see bm_estimate_grid() */
-    int ranks;
-    int64_t blocks[3]; /* ranks along each of three axes; their product is
-                          'ranks' */
+    struct bm_estimate_chunks chunks;
+    int64_t shape[3];         /* lifted */
+    struct bm_hz_ranks ranks; /* and the block of each */
     uint64_t sample_bytes;
-    int levels; /* see bm_estimate_grid() */
     /* Of a section in the table of a file, and of a chunk but for its key and
      * the sizes of its levels; all is stored 'copies' times. */
     uint64_t section_bytes, row_bytes;
@@ -28,12 +41,15 @@ struct bm_estimate_task {
 
 struct bm_estimate {
     const bouma_allocator *a;
-    int *owner;      /* [patches] */
-    uint32_t *file;  /* [patches] */
-    uint64_t *bytes; /* [patches], as they are stored */
+    struct bm_block *blocks; /* those that are not empty */
+    struct bm_partition partition;
+    int *owner;      /* [chunks] */
+    uint32_t *file;  /* [chunks] */
+    uint64_t *bytes; /* [chunks], as they are stored */
     int64_t files;
     uint64_t *file_bytes;          /* [files], with the tables of chunks */
-    int64_t *file_patches;         /* [files] */
+    int64_t *order;                /* [chunks], in the order of keys */
+    struct bm_assignment chunks;   /* of files; numbers in that order */
     int *writer;                   /* [files] */
     bouma_tier *tier;              /* [files] */
     struct bm_gathering gathering; /* if the network or `place` needs it */
@@ -48,35 +64,40 @@ struct bm_estimate {
     int64_t writers; /* ranks that write a file */
 };
 
-/* The grid of a task, cut as a caller's would be who wants such patches (see
- * bm_tiling_edges()), and its levels. NULL if all is well, else what is wrong,
- * as the end of a sentence. */
-const char *bm_estimate_grid(struct bm_estimate_task *task, int ndims,
-                             const int64_t *shape, const int64_t *patch);
-/* Samples of the grid, and of a whole patch. */
-uint64_t bm_estimate_samples(const struct bm_estimate_task *task);
-uint64_t bm_estimate_patch_samples(const struct bm_estimate_task *task);
-/* The patch at some coordinates among all, along the grid's own axes; -1 if
- * there is none. */
-int64_t bm_estimate_patch(const struct bm_estimate_task *task,
-                          const int64_t *at);
-
 /* BOUMA_OK, ENOMEM, or ELIMIT (too many chunks). Ended by
  * bm_estimate_release(), after a failure too. */
 int bm_estimate_make(struct bm_estimate *out, const bouma_allocator *a,
                      const struct bm_estimate_task *task);
 void bm_estimate_release(struct bm_estimate *estimate);
 
-/* Fill in what the task says of grid, ranks and blocks. */
-void bm_estimate_tell_grid(bouma_plan_report *out,
-                           const struct bm_estimate_task *task);
+/* The ranks that hold samples of some file, one file after the other. */
+struct bm_estimate_groups {
+    const struct bm_estimate *estimate;
+    uint32_t turn;
+    uint32_t *seen; /* [ranks], the turn in which it was seen last */
+    int *rank;      /* [ranks], those of the last file */
+};
+
+/* BOUMA_OK or ENOMEM. */
+int bm_estimate_groups_init(struct bm_estimate_groups *g,
+                            const struct bm_estimate *e, int ranks);
+void bm_estimate_groups_release(struct bm_estimate_groups *g);
+/* Those of a file, into g->rank, in no order; their number. */
+int bm_estimate_groups_find(struct bm_estimate_groups *g, int64_t file);
+
+/* How many ranks have samples in a file, and the other way round. */
+struct bm_estimate_sharing {
+    int fewest_ranks, most_ranks;     /* of any file */
+    int64_t fewest_files, most_files; /* of any rank that has samples */
+    int64_t pairs;                    /* of a rank and a file: their sum */
+};
+/* BOUMA_OK or ENOMEM. */
+int bm_estimate_share(struct bm_estimate_sharing *out,
+                      const struct bm_estimate *e, int ranks);
 
 /* The most cube-like blocks: of all ways to write 'ranks' as a product, the one
  * with the smallest surface between blocks. */
-void bm_estimate_blocks(int64_t blocks[3], const struct bm_estimate_task *task,
+void bm_estimate_blocks(int64_t blocks[3], const int64_t shape[3], int ndims,
                         int ranks);
-
-/* The block of a rank, the last axis fastest; it may be empty. */
-bouma_box bm_estimate_block(const struct bm_estimate_task *task, int64_t rank);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "base/bits.h"
 #include "base/search.h"
+#include "plan/hz_partition.h"
 
 /* ---- runs of blocks ------------------------------------------------------ */
 
@@ -100,11 +101,20 @@ static int64_t count_before(const struct bm_hz_blocks *o, uint64_t block,
     return n;
 }
 
+/* All blocks have samples. */
+static int is_whole(const struct bm_hz_blocks *o)
+{
+    return o->count == (int64_t)1 << (o->hz.bits - o->block_bits);
+}
+
 int64_t bm_hz_blocks_chunk(const struct bm_hz_blocks *o, uint64_t block)
 {
+    int64_t chunk;
     int has;
-    int64_t chunk = count_before(o, block, &has);
 
+    if (is_whole(o))
+        return (int64_t)block;
+    chunk = count_before(o, block, &has);
     return has ? chunk : -1;
 }
 
@@ -115,6 +125,8 @@ uint64_t bm_hz_blocks_block(const struct bm_hz_blocks *o, int64_t chunk)
     struct run r;
     uint64_t block;
 
+    if (is_whole(o))
+        return (uint64_t)chunk;
     BM_BISECT(j, (size_t)(o->hz.bits - o->block_bits + 1), i,
               o->first[i] <= chunk);
     r = run_of(o, (int)j);
@@ -178,10 +190,12 @@ struct search {
     const struct bm_hz_blocks *o;
     const bouma_box *box;
     int level;
-    struct run run;
     bm_chunk_run each;
     void *context;
     int64_t first, end; /* chunks that are not told yet */
+    struct run run;
+    int whole;            /* all its blocks have samples */
+    int64_t lo[3], hi[3]; /* blocks along each axis that the box meets */
 };
 
 static void tell(struct search *s, int64_t first, int64_t count)
@@ -228,6 +242,36 @@ static int block_meets(const struct search *s, const struct branch *b)
     return bm_footprint_samples_in(&f, s->box) > 0;
 }
 
+/* Go on to the smallest branch that has all the blocks of a branch which the
+ * box meets, and to its first chunk; 0 if it meets none. */
+static int descend(const struct search *s, struct branch *b, int64_t *chunk)
+{
+    int64_t lo[3], differ[3];
+
+    for (int d = 0; d < 3; d++) {
+        int64_t last = b->at[d] + ((int64_t)1 << b->bits[d]) - 1;
+
+        lo[d] = s->lo[d] > b->at[d] ? s->lo[d] : b->at[d];
+        last = s->hi[d] < last ? s->hi[d] : last;
+        if (lo[d] > last)
+            return 0;
+        differ[d] = lo[d] ^ last;
+    }
+    for (; b->depth < s->run.prefix; b->depth++) {
+        int axis = s->o->hz.axis[b->depth], bits = b->bits[axis] - 1;
+
+        if (differ[axis] >> bits)
+            break;
+        b->bits[axis] = bits;
+        if (!(lo[axis] >> bits & 1))
+            continue;
+        *chunk += s->whole ? (int64_t)1 << (s->run.prefix - b->depth - 1)
+                           : count_blocks(&s->run, b);
+        b->at[axis] += (int64_t)1 << bits;
+    }
+    return 1;
+}
+
 /* Depth first, so that chunks come in ascending order; 'chunk' is the first one
  * of the branch. */
 static void search_branch(struct search *s, struct branch b, int64_t chunk)
@@ -240,7 +284,8 @@ static void search_branch(struct search *s, struct branch b, int64_t chunk)
     int waiting = 0;
 
     for (;;) {
-        int64_t count = count_blocks(&s->run, &b);
+        int some = descend(s, &b, &chunk);
+        int64_t count = some ? count_blocks(&s->run, &b) : 0;
         enum meets how = count ? meets(s, &b) : NONE;
 
         if (how == SOME && b.depth < s->run.prefix) {
@@ -261,11 +306,24 @@ static void search_branch(struct search *s, struct branch b, int64_t chunk)
     }
 }
 
+static void begin_run(struct search *s, int j)
+{
+    const struct bm_hz_blocks *o = s->o;
+
+    s->run = run_of(o, j);
+    s->whole = o->first[j + 1] - o->first[j] == (int64_t)1 << s->run.prefix;
+    for (int d = 0; d < 3; d++) {
+        s->lo[d] = s->box->lo[d] >> s->run.shift[d];
+        s->hi[d] = (s->box->hi[d] - 1) >> s->run.shift[d];
+    }
+}
+
 static void touched(const void *own, const bouma_box *box, int level,
                     bm_chunk_run each, void *context)
 {
     const struct bm_hz_blocks *o = own;
-    struct search s = {o, box, level, {0}, each, context, 0, 0};
+    struct search s = {
+        .o = o, .box = box, .level = level, .each = each, .context = context};
 
     for (int j = 0; j <= o->hz.bits - o->block_bits; j++) {
         int set = o->block_bits + j - 1; /* the character of the level */
@@ -273,7 +331,7 @@ static void touched(const void *own, const bouma_box *box, int level,
         /* Along its axis, samples are odd multiples of a power of two. */
         if (j && o->behind[set + 1][o->hz.axis[set]] < level)
             continue;
-        s.run = run_of(o, j);
+        begin_run(&s, j);
         search_branch(&s, whole_run(o, &s.run), o->first[j]);
     }
     if (s.end > s.first)
@@ -322,6 +380,27 @@ uint64_t bm_hz_blocks_file_start(const struct bm_hz_blocks *o, int64_t file)
     return number * (uint64_t)o->blocks_per_file;
 }
 
+/* Files are blocks in a row, the last one those that are left. */
+static int64_t partition_of(const void *own, int64_t chunk)
+{
+    const struct bm_hz_blocks *o = own;
+    uint64_t all = (uint64_t)1 << (o->hz.bits - o->block_bits);
+    uint64_t block = bm_hz_blocks_block(o, chunk);
+    uint64_t first = block - block % (uint64_t)o->blocks_per_file;
+    uint64_t end = first + (uint64_t)o->blocks_per_file;
+
+    return bm_hz_partition_of_blocks(o->partition_bits, first,
+                                     end < all ? end : all);
+}
+
+static void meet(const void *own, const bouma_box *box,
+                 void (*each)(void *context, int64_t partition), void *context)
+{
+    const struct bm_hz_blocks *o = own;
+
+    bm_hz_partition_touched(&o->hz, o->partition_bits, box, each, context);
+}
+
 struct bm_chunking bm_hz_blocks_chunking(const struct bm_hz_blocks *o)
 {
     static const struct bm_chunking_functions calls = {.footprint = footprint,
@@ -329,9 +408,15 @@ struct bm_chunking bm_hz_blocks_chunking(const struct bm_hz_blocks *o)
                                                        .key = key_of,
                                                        .find = find,
                                                        .order = order,
-                                                       .file = file_of};
+                                                       .file = file_of,
+                                                       .partition =
+                                                           partition_of,
+                                                       .meet = meet,
+                                                       .coarse_first = 1};
+    int64_t partitions =
+        o->partition_bits ? (int64_t)1 << o->partition_bits : 0;
 
-    return (struct bm_chunking){&calls, o, o->count, 0};
+    return (struct bm_chunking){&calls, o, o->count, 0, partitions};
 }
 
 /* ---- all ----------------------------------------------------------------- */
@@ -416,7 +501,7 @@ int bm_hz_blocks_init(struct bm_hz_blocks *o, const bouma_allocator *a,
     if (all > BM_HZ_MAX_FILES)
         return BOUMA_ELIMIT;
     o->files = all;
-    if (o->count == (int64_t)1 << runs)
+    if (is_whole(o))
         return BOUMA_OK;
     o->files = 0;
     return blocks_per_file & (blocks_per_file - 1) ? number_files(o, all)

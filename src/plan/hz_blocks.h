@@ -23,6 +23,7 @@ struct bm_hz_blocks {
     int64_t shape[3]; /* lifted */
     int block_bits;   /* b; no more than hz.bits */
     int64_t blocks_per_file;
+    int partition_bits; /* 2^these partitions; see hz_partition.h */
     /* How often each axis is in the characters from i on. */
     uint8_t behind[BM_HZ_BITS + 1][3];
     /* Run 0 is block 0, run j the blocks of level b + j: the first chunk of

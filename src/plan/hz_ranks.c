@@ -23,15 +23,15 @@ static int append(struct bm_hz *hz, int axis, int bits)
 }
 
 static int prefix_of(struct bm_hz *hz, const int64_t grid[3],
-                     enum bm_hz_rank_order order)
+                     bouma_rank_order order)
 {
     int rc = BOUMA_OK;
 
-    if (order == BM_HZ_MORTON)
+    if (order == BOUMA_RANKS_MORTON)
         return bm_hz_from_shape(hz, grid, BM_HZ_LONGEST);
     memset(hz, 0, sizeof(*hz));
     for (int i = 0; i < 3 && !rc; i++) {
-        int axis = order == BM_HZ_ROW_MAJOR ? i : 2 - i;
+        int axis = order == BOUMA_RANKS_ROW_MAJOR ? i : 2 - i;
 
         rc = append(hz, axis, bm_bits_length((uint64_t)grid[axis] - 1));
     }
@@ -39,24 +39,28 @@ static int prefix_of(struct bm_hz *hz, const int64_t grid[3],
 }
 
 int bm_hz_ranks_init(struct bm_hz_ranks *r, const int64_t shape[3],
-                     const int64_t block[3], const int64_t grid[3],
-                     enum bm_hz_rank_order order)
+                     const int64_t *block, const int64_t grid[3],
+                     bouma_rank_order order)
 {
     int64_t count = 1;
 
     memset(r, 0, sizeof(*r));
-    r->order = order;
+    r->order = order ? order : BOUMA_RANKS_ROW_MAJOR;
     for (int d = 0; d < 3; d++) {
-        if (shape[d] < 1 || block[d] < 1 || grid[d] < 1 ||
-            (shape[d] - 1) / block[d] >= grid[d] || grid[d] > INT_MAX / count)
+        if (shape[d] < 1 || grid[d] < 1 || grid[d] > INT_MAX / count)
+            return BOUMA_EINVAL;
+        if (block && (block[d] < 1 || (shape[d] - 1) / block[d] >= grid[d]))
             return BOUMA_EINVAL;
         count *= grid[d];
         r->shape[d] = shape[d];
-        r->block[d] = block[d];
         r->grid[d] = grid[d];
+        if (block)
+            r->block[d] = block[d];
+        else if (shape[d] % grid[d] == 0)
+            r->block[d] = shape[d] / grid[d];
     }
     r->count = (int)count;
-    if (prefix_of(&r->prefix, grid, order))
+    if (prefix_of(&r->prefix, grid, r->order))
         return BOUMA_EINVAL;
     r->whole = count == (int64_t)1 << r->prefix.bits;
     return BOUMA_OK;
@@ -69,12 +73,77 @@ int bm_hz_ranks_template(struct bm_hz *hz, const struct bm_hz_ranks *r)
 
     *hz = r->prefix;
     for (int d = 0; d < 3; d++)
-        if (r->block[d] & (r->block[d] - 1))
+        if (!r->block[d] || r->block[d] & (r->block[d] - 1))
             return BOUMA_EINVAL;
     rc = bm_hz_from_shape(&suffix, r->block, BM_HZ_LONGEST);
     for (int i = 0; i < suffix.bits && !rc; i++)
         rc = append(hz, suffix.axis[i], 1);
     return rc;
+}
+
+int bm_hz_ranks_template_near(struct bm_hz *hz, const struct bm_hz_ranks *r)
+{
+    int64_t block[3], grid[3];
+    struct bm_hz_ranks near;
+    int rc;
+
+    for (int d = 0; d < 3; d++) {
+        int64_t most =
+            r->block[d] ? r->block[d] : (r->shape[d] - 1) / r->grid[d] + 1;
+
+        block[d] = (int64_t)1 << bm_bits_length((uint64_t)most - 1);
+        grid[d] = (r->shape[d] - 1) / block[d] + 1; /* cells with samples */
+    }
+    rc = bm_hz_ranks_init(&near, r->shape, block, grid, r->order);
+    return rc ? rc : bm_hz_ranks_template(hz, &near);
+}
+
+/* ---- the samples of ranks ----------------------------------------------- */
+
+/* The first sample of cell i along an axis, which has blocks that are as equal
+ * as possible; shape * i may overflow. */
+static int64_t share(const struct bm_hz_ranks *r, int d, int64_t i)
+{
+    int64_t each = r->shape[d] / r->grid[d], rest = r->shape[d] % r->grid[d];
+
+    return each * i + rest * i / r->grid[d];
+}
+
+/* The cell along an axis that has a sample of the domain. */
+static int64_t cell_of(const struct bm_hz_ranks *r, int d, int64_t index)
+{
+    int64_t cell;
+
+    if (r->block[d])
+        return index / r->block[d];
+    cell = (int64_t)((double)index / (double)r->shape[d] * (double)r->grid[d]);
+    while (cell > 0 && share(r, d, cell) > index)
+        cell--;
+    while (cell + 1 < r->grid[d] && share(r, d, cell + 1) <= index)
+        cell++;
+    return cell;
+}
+
+bouma_box bm_hz_ranks_box(const struct bm_hz_ranks *r, int rank)
+{
+    int64_t cell[3];
+    bouma_box box;
+
+    bm_hz_ranks_cell(r, rank, cell);
+    for (int d = 0; d < 3; d++) {
+        if (r->block[d]) {
+            int64_t last = r->shape[d];
+
+            box.lo[d] = cell[d] * r->block[d];
+            box.hi[d] = box.lo[d] + r->block[d];
+            box.lo[d] = box.lo[d] < last ? box.lo[d] : last;
+            box.hi[d] = box.hi[d] < last ? box.hi[d] : last;
+        } else {
+            box.lo[d] = share(r, d, cell[d]);
+            box.hi[d] = share(r, d, cell[d] + 1);
+        }
+    }
+    return box;
 }
 
 /* ---- numbers of ranks --------------------------------------------------- */
@@ -131,14 +200,15 @@ int bm_hz_ranks_at(const struct bm_hz_ranks *r, const int64_t cell[3])
 {
     const int64_t *n = r->grid;
 
-    if (r->order == BM_HZ_ROW_MAJOR)
+    if (r->order == BOUMA_RANKS_ROW_MAJOR)
         return (int)((cell[0] * n[1] + cell[1]) * n[2] + cell[2]);
-    if (r->order == BM_HZ_COLUMN_MAJOR)
+    if (r->order == BOUMA_RANKS_COLUMN_MAJOR)
         return (int)((cell[2] * n[1] + cell[1]) * n[0] + cell[0]);
     return r->whole ? (int)bm_hz_z_of(&r->prefix, cell) : count_before(r, cell);
 }
 
-void bm_hz_ranks_cell(const struct bm_hz_ranks *r, int rank, int64_t cell[3])
+/* The cell of a rank, along the prefix. */
+static void find_cell(const struct bm_hz_ranks *r, int rank, int64_t cell[3])
 {
     struct cells c = all_cells(r);
     int64_t left = rank;
@@ -157,12 +227,29 @@ void bm_hz_ranks_cell(const struct bm_hz_ranks *r, int rank, int64_t cell[3])
     memcpy(cell, c.lo, sizeof(c.lo));
 }
 
+void bm_hz_ranks_cell(const struct bm_hz_ranks *r, int rank, int64_t cell[3])
+{
+    int fast = r->order == BOUMA_RANKS_COLUMN_MAJOR ? 0 : 2;
+    int slow = 2 - fast;
+
+    if (r->order == BOUMA_RANKS_MORTON) {
+        if (r->whole)
+            bm_hz_index_of(&r->prefix, (uint64_t)rank, cell);
+        else
+            find_cell(r, rank, cell);
+        return;
+    }
+    cell[fast] = rank % r->grid[fast];
+    cell[1] = rank / r->grid[fast] % r->grid[1];
+    cell[slow] = rank / r->grid[fast] / r->grid[1];
+}
+
 int bm_hz_ranks_of_sample(const struct bm_hz_ranks *r, const int64_t index[3])
 {
     int64_t cell[3];
 
     for (int d = 0; d < 3; d++)
-        cell[d] = index[d] / r->block[d];
+        cell[d] = cell_of(r, d, index[d]);
     return bm_hz_ranks_at(r, cell);
 }
 
@@ -214,7 +301,7 @@ static int plainly_conforms(const struct bm_hz_ranks *r, const struct bm_hz *hz)
 
     for (int d = 0; d < 3; d++) {
         left[d] = hz->count[d];
-        if (r->block[d] & (r->block[d] - 1))
+        if (!r->block[d] || r->block[d] & (r->block[d] - 1))
             return 0;
     }
     prefix_characters(&wanted, r);
@@ -274,8 +361,8 @@ static int look_at(int *rank, const struct visits *v, const struct branch *b)
         if (last >> b->left[d])
             last = ((int64_t)1 << b->left[d]) - 1;
         last = b->start[d] + last * ((int64_t)1 << v->shift[d]);
-        cell[d] = b->start[d] / r->block[d];
-        one = one && last / r->block[d] == cell[d];
+        cell[d] = cell_of(r, d, b->start[d]);
+        one = one && cell_of(r, d, last) == cell[d];
     }
     *rank = one ? bm_hz_ranks_at(r, cell) : -1;
     return 1;

@@ -1,7 +1,8 @@
 /* hz_ranks.h -- ranks of a regular decomposition, and templates that fit them.
  *
- * Ranks are cells of a grid of processes; each holds a box of samples, all of
- * one size (those at the far borders may have less).
+ * Ranks are cells of a grid of processes; each holds a box of samples. Either
+ * all are of one size (those at the far borders may have less), or as equal as
+ * possible: then cell i of n begins at sample i * shape / n.
  *
  *     grid 2 x 3 of blocks of 4 x 4        row-major    column-major    Morton
  *         domain 7 x 12                      0 1 2         0 2 4         0 1 4
@@ -26,27 +27,25 @@
 
 #include "plan/hz.h"
 
-enum bm_hz_rank_order {
-    BM_HZ_ROW_MAJOR,    /* x first, as MPI_Cart_create() does */
-    BM_HZ_COLUMN_MAJOR, /* z first */
-    BM_HZ_MORTON        /* x, y, z in turns */
-};
-
 struct bm_hz_ranks {
     int64_t shape[3]; /* samples of the domain */
-    int64_t block[3]; /* samples of a rank */
+    int64_t block[3]; /* samples of a rank; 0: they are not all of one size */
     int64_t grid[3];  /* ranks */
     int count;        /* of ranks */
-    enum bm_hz_rank_order order;
+    bouma_rank_order order;
     struct bm_hz prefix; /* over the cells, in the order of ranks */
     int whole;           /* the grid has all cells that the prefix has */
 };
 
-/* EINVAL if blocks of so many ranks do not cover the shape, if some number is
- * not positive, or if there are more ranks than an int can have. */
+/* Blocks of one size, or, if 'block' is NULL, as equal as possible. EINVAL if
+ * blocks of so many ranks do not cover the shape, if some number is not
+ * positive, or if there are more ranks than an int can have. */
 int bm_hz_ranks_init(struct bm_hz_ranks *r, const int64_t shape[3],
-                     const int64_t block[3], const int64_t grid[3],
-                     enum bm_hz_rank_order order);
+                     const int64_t *block, const int64_t grid[3],
+                     bouma_rank_order order);
+
+/* The samples of a rank; there may be none. */
+bouma_box bm_hz_ranks_box(const struct bm_hz_ranks *r, int rank);
 
 /* The rank of a cell of the grid, and the cell of a rank. */
 int bm_hz_ranks_at(const struct bm_hz_ranks *r, const int64_t cell[3]);
@@ -58,6 +57,10 @@ int bm_hz_ranks_of_sample(const struct bm_hz_ranks *r, const int64_t index[3]);
  * power of two along an axis, or if it needs more than BM_HZ_BITS
  * characters. */
 int bm_hz_ranks_template(struct bm_hz *hz, const struct bm_hz_ranks *r);
+/* The same for blocks of any size: as if they were restructured to the power of
+ * two that is at least as large as the largest one. It conforms to ranks that
+ * have such blocks; for others it is near. */
+int bm_hz_ranks_template_near(struct bm_hz *hz, const struct bm_hz_ranks *r);
 
 /* 1 if a template, which covers the shape, conforms to the ranks. Samples that
  * follow each other on one rank are one visit; padding is none. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "read/read.h"
+#include "read/read_tiles.h"
 
 /* A chunk that will be read, and where its entry in the tables is. */
 struct entry {
@@ -277,8 +277,11 @@ int bm_query(struct bouma_step *step, const struct bouma_variable *variable,
     uint64_t *keys = NULL;
     uint64_t before = 0;
     size_t count = 0;
-    int rc = bm_chunks_select(&keys, &count, variable->object, lifted, 0);
+    int rc;
 
+    if (bm_object_is_tiled(variable->object))
+        return bm_query_tiles(step, variable, query, lifted);
+    rc = bm_chunks_select(&keys, &count, variable->object, lifted, 0);
     step->open.busy++; /* while levels are chosen, too */
     q.entries = bm_new_raw(a, count + 1, sizeof(*q.entries));
     q.ranges = bm_new(a, (size_t)variable->components, sizeof(*q.ranges));

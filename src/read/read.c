@@ -1,5 +1,6 @@
 /* read.c -- boxes of samples, for one rank alone. */
 #include "read/read.h"
+#include "read/read_tiles.h"
 
 #include <string.h>
 
@@ -23,7 +24,9 @@ static int give_to_box(void *context, const struct bm_decoding *chunk,
     return BOUMA_OK;
 }
 
-int bm_read_box(struct bouma_step *step, const struct bm_read_request *request)
+/* Samples, or coefficients, as they are stored. */
+static int read_stored(struct bouma_step *step,
+                       const struct bm_read_request *request)
 {
     const struct bm_object *grid = request->variable->object;
     struct bm_fetch fetch = {.step = step,
@@ -42,5 +45,18 @@ int bm_read_box(struct bouma_step *step, const struct bm_read_request *request)
     fetch.keys = keys;
     rc = bm_fetch(&fetch);
     bm_drop(grid->a, keys);
+    return rc;
+}
+
+int bm_read_box(struct bouma_step *step, const struct bm_read_request *request)
+{
+    struct bm_read_request inner;
+    int rc = bm_tiles_request(&inner, step, request);
+
+    if (!rc)
+        rc = read_stored(step, &inner);
+    if (!rc)
+        bm_tiles_give(request, &inner);
+    bm_tiles_drop(&inner, step, request);
     return rc;
 }

@@ -8,7 +8,7 @@
 #include "base/search.h"
 #include "engine/flow_builder.h"
 #include "plan/distribute.h"
-#include "read/read.h"
+#include "read/read_tiles.h"
 
 #define REQUEST_BYTES 60
 
@@ -526,8 +526,10 @@ static void release(struct collective *c)
     bm_drop(a, c->wants);
 }
 
-int bm_read_all(struct bouma_step *step, const struct bm_read_request *requests,
-                size_t count, int rc)
+/* Boxes of samples or coefficients, as they are stored. */
+static int read_stored(struct bouma_step *step,
+                       const struct bm_read_request *requests, size_t count,
+                       int rc)
 {
     struct bouma_dataset *ds = step->ds;
     struct collective c;
@@ -548,5 +550,26 @@ int bm_read_all(struct bouma_step *step, const struct bm_read_request *requests,
     if (!rc)
         rc = bm_comm_agree(ds->comm, fetch_all(&c), &ds->error);
     release(&c);
+    return rc;
+}
+
+int bm_read_all(struct bouma_step *step, const struct bm_read_request *requests,
+                size_t count, int rc)
+{
+    struct bouma_dataset *ds = step->ds;
+    struct bm_read_request *inner = bm_new(ds->a, count, sizeof(*inner));
+    size_t n = 0;
+
+    if (!inner && !rc)
+        rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to read");
+    for (; n < count && !rc; n++)
+        rc = bm_tiles_request(&inner[n], step, &requests[n]);
+    rc = read_stored(step, inner, count, rc);
+    for (size_t i = 0; i < n; i++) {
+        if (!rc)
+            bm_tiles_give(&requests[i], &inner[i]);
+        bm_tiles_drop(&inner[i], step, &requests[i]);
+    }
+    bm_drop(ds->a, inner);
     return rc;
 }

@@ -5,14 +5,13 @@
 #include <string.h>
 
 #include "base/search.h"
-#include "read/read.h"
+#include "read/read_tiles.h"
 
 struct refining {
     struct bouma_refinement *r;
-    int level; /* to which it goes */
-    uint8_t *data;
-    int64_t stride[3];
-    struct bm_refined chunks; /* of the new level */
+    int level;                     /* to which it goes */
+    struct bm_read_request stored; /* of whole tiles, if there are any */
+    struct bm_refined chunks;      /* of the new level */
 };
 
 static size_t find_chunk(const struct bm_refined *chunks, uint64_t key)
@@ -30,8 +29,6 @@ static int refine_chunk(void *context, const struct bm_decoding *chunk,
     struct refining *w = context;
     struct bouma_refinement *r = w->r;
     const struct bm_layout *layout = r->variable->object->layout;
-    struct bm_read_request request = {r->variable, w->level,  r->box,
-                                      w->data,     {0, 0, 0}, 0};
 
     if (w->level > 0) {
         uint8_t *samples = bm_new_raw(r->step->ds->a,
@@ -42,9 +39,7 @@ static int refine_chunk(void *context, const struct bm_decoding *chunk,
         layout->keep(chunk, samples);
         w->chunks.kept[find_chunk(&w->chunks, chunk->key)] = samples;
     }
-    memcpy(request.stride, w->stride, sizeof(request.stride));
-    request.component_stride = (int64_t)bm_variable_value_size(r->variable);
-    bm_read_give(chunk, &request);
+    bm_read_give(chunk, &w->stored);
     return BOUMA_OK;
 }
 
@@ -127,7 +122,7 @@ static int go_to(struct bouma_refinement *r, int level)
     struct bouma_dataset *ds = r->step->ds;
     struct bm_lattice l = bm_lattice_of(&r->box, level);
     struct refining w = {.r = r, .level = level};
-    int64_t component_stride;
+    struct bm_read_request shown = {r->variable, level, r->box, NULL, {0}, 0};
     uint64_t bytes = bm_lattice_samples(&l) *
                      bm_variable_value_size(r->variable) *
                      (uint64_t)r->variable->components;
@@ -137,25 +132,34 @@ static int go_to(struct bouma_refinement *r, int level)
         return bm_fail(
             &ds->error, BOUMA_ELIMIT,
             "the array would be larger than the option 'memory_limit' allows");
-    rc = bm_chunks_select(&w.chunks.keys, &w.chunks.count, r->variable->object,
-                          &r->box, level);
-    if (!rc) {
-        w.data = bm_new_raw(ds->a, (size_t)bytes, 1);
+    bm_memory_lift(shown.stride, &shown.component_stride, NULL, r->variable,
+                   l.count);
+    shown.data = bm_new_raw(ds->a, (size_t)bytes, 1);
+    rc = bm_tiles_request(&w.stored, r->step, &shown);
+    if (!rc && (!shown.data ||
+                bm_chunks_select(&w.chunks.keys, &w.chunks.count,
+                                 r->variable->object, &w.stored.box, level)))
+        rc = BOUMA_ENOMEM;
+    if (!rc)
         w.chunks.kept = bm_new(ds->a, w.chunks.count, sizeof(*w.chunks.kept));
-    }
-    bm_memory_lift(w.stride, &component_stride, NULL, r->variable, l.count);
-    rc = w.data && w.chunks.kept
-             ? fetch_chunks(&w)
-             : bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to refine");
+    if (!rc && !w.chunks.kept)
+        rc = BOUMA_ENOMEM;
+    if (rc == BOUMA_ENOMEM)
+        bm_fail(&ds->error, rc, "no memory to refine");
+    if (!rc)
+        rc = fetch_chunks(&w);
+    if (!rc)
+        bm_tiles_give(&shown, &w.stored);
+    bm_tiles_drop(&w.stored, r->step, &shown);
     if (rc) {
         forget(r, &w.chunks);
-        bm_drop(ds->a, w.data);
+        bm_drop(ds->a, shown.data);
         return rc;
     }
     forget(r, &r->chunks);
     bm_drop(ds->a, r->data);
     r->chunks = w.chunks;
-    r->data = w.data;
+    r->data = shown.data;
     r->level = level;
     return BOUMA_OK;
 }

@@ -70,6 +70,29 @@ static int compare_object(struct bouma_dataset *ds,
     return rc;
 }
 
+static uint64_t partitions_of(const struct bm_object *o)
+{
+    return o->layout->chunking ? (uint64_t)o->layout->chunking(o).partitions
+                               : 0;
+}
+
+void bm_job_put_partitions(struct bm_buffer *b, const struct bm_schema *schema)
+{
+    for (int i = 0; i < schema->count; i++)
+        bm_put_u64(b, partitions_of(schema->objects[i]));
+}
+
+static int compare_partitions(struct bouma_dataset *ds,
+                              const struct bm_object *mine, uint64_t root)
+{
+    return partitions_of(mine) == root
+               ? BOUMA_OK
+               : bm_fail(&ds->error, BOUMA_EMISMATCH,
+                         "rank %d has grid \"%s\" with %" PRIu64
+                         " partitions, rank 0 with %" PRIu64,
+                         ds->comm->rank, mine->name, partitions_of(mine), root);
+}
+
 static int compare(struct bm_write_job *job, struct bm_cursor *c)
 {
     struct bouma_dataset *ds = job->ds;
@@ -98,6 +121,8 @@ static int compare(struct bm_write_job *job, struct bm_cursor *c)
                      me, ds->schema.count, root.count);
     for (int i = 0; i < root.count && !rc; i++)
         rc = compare_object(ds, ds->schema.objects[i], root.objects[i]);
+    for (int i = 0; i < root.count && !rc; i++)
+        rc = compare_partitions(ds, ds->schema.objects[i], bm_get_u64(c));
     bm_schema_release(&root);
     return rc;
 }
@@ -113,6 +138,7 @@ int bm_job_mismatch(struct bm_write_job *job)
         bm_put_u64(&b, job->entry.step);
         bm_put_f64(&b, job->entry.time);
         bm_schema_encode(&b, &ds->schema);
+        bm_job_put_partitions(&b, &ds->schema);
     }
     rc = bm_comm_share(ds->comm, &b, 0, rc, &ds->error);
     if (!rc) {

@@ -294,7 +294,7 @@ int bm_predict_rooms(struct bm_write_job *job)
 
     for (size_t i = 0; i < job->held.subfile_count && !rc; i++) {
         struct bm_subfile *f = &job->held.subfiles[i];
-        const size_t *first = job->plan.files.first + f->head.subfile;
+        const size_t *first = job->plan.files.first + f->assigned;
         const struct bm_level_share *share =
             find_share(&job->plan.grids->sizes, f->head.subfile);
         uint64_t expected = 0;
@@ -417,8 +417,7 @@ int bm_predict_ship_misfits(struct bm_write_job *job, int rc)
     job->transit.cargo = BM_MISFITS;
     if (!rc)
         rc = bm_ship_plan(job);
-    rc = bm_pipe_open(job->transit.pipe, ds->comm, &ds->engine.pool, rc,
-                      &ds->error);
+    rc = bm_pipe_open(job->transit.pipe, job->comm, job->pool, rc, &ds->error);
     if (rc)
         return rc;
     reserve_misfits(job);

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/hash.h"
+#include "write/shape_tiles.h"
 
 size_t bm_record_bytes(const struct bouma_variable *variable)
 {
@@ -14,22 +15,20 @@ size_t bm_record_bytes(const struct bouma_variable *variable)
 
 /* ---- parts of chunks ---------------------------------------------------- */
 
-/* The samples that block 'k' of the partition has of a chunk; their bytes; and
- * the rank that holds them. */
-static struct bm_footprint part_of(const struct bm_chunk *c, int64_t k)
+struct bm_footprint bm_part_of(const struct bm_chunk *c, int64_t k)
 {
     return bm_partition_part(&c->decomposition->partition, c->number, k);
 }
 
-static size_t part_bytes(const struct bm_chunk *c, int64_t k)
+size_t bm_part_bytes(const struct bm_chunk *c, int64_t k)
 {
-    struct bm_footprint part = part_of(c, k);
+    struct bm_footprint part = bm_part_of(c, k);
 
     return (size_t)bm_footprint_samples(&part) *
            bm_variable_sample_size(c->variable);
 }
 
-static int part_rank(const struct bm_chunk *c, int64_t k)
+int bm_part_rank(const struct bm_chunk *c, int64_t k)
 {
     const struct bm_partition *p = &c->decomposition->partition;
 
@@ -40,7 +39,7 @@ static int part_rank(const struct bm_chunk *c, int64_t k)
 static struct bm_memory_part dense_part(const struct bm_chunk *c, int64_t k,
                                         const uint8_t *data)
 {
-    struct bm_memory_part m = {.samples = part_of(c, k), .data = data};
+    struct bm_memory_part m = {.samples = bm_part_of(c, k), .data = data};
 
     m.stride[2] = (int64_t)bm_variable_value_size(c->variable);
     m.stride[1] = m.stride[2] * m.samples.count[2];
@@ -49,16 +48,10 @@ static struct bm_memory_part dense_part(const struct bm_chunk *c, int64_t k,
     return m;
 }
 
-/* A part that this rank holds, where its caller has it: the blocks of a rank
- * are in the order of its puts. */
-static struct bm_memory_part my_part(const struct bm_shaper *s,
-                                     const struct bm_chunk *c, int64_t k)
+struct bm_memory_part bm_part_in_box(const struct bm_memory_box *from,
+                                     const struct bm_footprint *samples)
 {
-    const struct bm_decomposition *d = c->decomposition;
-    const struct bm_memory_box *from =
-        &s->first_put[c->variable->id][d->partition.part[k] - d->my_first_block]
-             .from;
-    struct bm_memory_part m = {.samples = part_of(c, k),
+    struct bm_memory_part m = {.samples = *samples,
                                .data = from->data,
                                .component_stride = from->component_stride};
 
@@ -69,11 +62,31 @@ static struct bm_memory_part my_part(const struct bm_shaper *s,
     return m;
 }
 
+/* The blocks of a rank are in the order of its puts. */
+struct bm_memory_part bm_part_mine(const struct bm_shaper *s,
+                                   const struct bm_chunk *c, int64_t k)
+{
+    const struct bm_decomposition *d = c->decomposition;
+    size_t block = d->partition.part[k] - d->my_first_block;
+    struct bm_footprint samples = bm_part_of(c, k);
+
+    return bm_part_in_box(d->tiles ? &s->tiles.boxes[c->variable->id][block]
+                                   : &s->first_put[c->variable->id][block].from,
+                          &samples);
+}
+
+/* With tiles, facts follow the samples. */
+static size_t message_bytes(const struct bm_chunk *c, int64_t k)
+{
+    return bm_part_bytes(c, k) +
+           (c->decomposition->tiles ? bm_tiles_fact_bytes(c->variable) : 0);
+}
+
 /* List what this rank sends and receives, walking all chunks in order so that
  * both ends list the same. */
 static int plan_parts(struct bm_shaper *s)
 {
-    int me = s->ds->comm->rank;
+    int me = s->comm->rank;
     size_t m = 0;
 
     for (size_t i = 0; i < s->plan->chunks && s->plan->moved_bytes; i++) {
@@ -84,14 +97,14 @@ static int plan_parts(struct bm_shaper *s)
         if (owner == me)
             s->first_part[m++] = s->receives.count;
         for (int64_t k = p->first[c.number]; k < p->first[c.number + 1]; k++) {
-            int holder = part_rank(&c, k);
+            int holder = bm_part_rank(&c, k);
 
             if (holder == owner)
                 continue;
             if (holder == me)
-                bm_route_add(&s->sends, 0, owner, part_bytes(&c, k));
+                bm_route_add(&s->sends, 0, owner, message_bytes(&c, k));
             else if (owner == me)
-                bm_route_add(&s->receives, 0, holder, part_bytes(&c, k));
+                bm_route_add(&s->receives, 0, holder, message_bytes(&c, k));
         }
     }
     s->first_part[s->plan->mine_count] = s->receives.count;
@@ -100,28 +113,34 @@ static int plan_parts(struct bm_shaper *s)
                : BOUMA_OK;
 }
 
+void bm_part_pack(uint8_t *to, const struct bm_memory_part *from, int component,
+                  size_t size)
+{
+    struct bm_lattice l = {.start = {0, 0, 0}};
+    struct bm_strided part;
+
+    memcpy(l.count, from->samples.count, sizeof(l.count));
+    part = bm_lattice_whole(&l, size);
+    memcpy(part.stride, from->stride, sizeof(part.stride));
+    bm_lattice_pack(&l, size, &part,
+                    from->data + component * from->component_stride, to);
+}
+
 /* Copy this rank's part of a chunk into a message. */
 static void pack_part(const struct bm_shaper *s, const struct bm_chunk *c,
                       int64_t k, uint8_t *to)
 {
-    struct bm_memory_part from = my_part(s, c, k);
+    struct bm_memory_part from = bm_part_mine(s, c, k);
     size_t size = bm_variable_value_size(c->variable);
     size_t bytes = (size_t)bm_footprint_samples(&from.samples) * size;
-    struct bm_lattice l = {.start = {0, 0, 0}};
-    struct bm_strided part;
 
-    memcpy(l.count, from.samples.count, sizeof(l.count));
-    part = bm_lattice_whole(&l, size);
-    memcpy(part.stride, from.stride, sizeof(part.stride));
-    for (size_t j = 0; j < (size_t)c->variable->components; j++)
-        bm_lattice_pack(&l, size, &part,
-                        from.data + (int64_t)j * from.component_stride,
-                        to + j * bytes);
+    for (int j = 0; j < c->variable->components; j++)
+        bm_part_pack(to + (size_t)j * bytes, &from, j, size);
 }
 
 int bm_shaper_exchange(struct bm_shaper *s)
 {
-    int me = s->ds->comm->rank, rc;
+    int me = s->comm->rank, rc;
     size_t serial = 0, send_count, receive_count;
     const struct bm_message *sends, *receives;
 
@@ -132,15 +151,15 @@ int bm_shaper_exchange(struct bm_shaper *s)
         if (s->plan->owner[i] == me)
             continue;
         for (int64_t k = p->first[c.number]; k < p->first[c.number + 1]; k++)
-            if (part_rank(&c, k) == me)
+            if (bm_part_rank(&c, k) == me)
                 pack_part(s, &c, k, bm_route_at(&s->sends, serial++));
     }
     sends = bm_route_messages(&s->sends, 0, &send_count);
     receives = bm_route_messages(&s->receives, 0, &receive_count);
-    rc = bm_comm_exchange(s->ds->comm, sends, send_count, receives,
-                          receive_count, &s->ds->error);
-    bm_route_leak_if_lost(&s->sends, s->ds->comm);
-    bm_route_leak_if_lost(&s->receives, s->ds->comm);
+    rc = bm_comm_exchange(s->comm, sends, send_count, receives, receive_count,
+                          &s->ds->error);
+    bm_route_leak_if_lost(&s->sends, s->comm);
+    bm_route_leak_if_lost(&s->receives, s->comm);
     return rc;
 }
 
@@ -198,9 +217,9 @@ static void take_parts(struct bm_shaper *s, size_t m, const struct bm_chunk *c,
 
     for (int64_t k = part->first[c->number]; k < part->first[c->number + 1];
          k++) {
-        int mine = part_rank(c, k) == s->ds->comm->rank;
+        int mine = bm_part_rank(c, k) == s->comm->rank;
         struct bm_memory_part from =
-            mine ? my_part(s, c, k)
+            mine ? bm_part_mine(s, c, k)
                  : dense_part(c, k, bm_route_at(&s->receives, serial++));
 
         layout->take(e, &from);
@@ -227,6 +246,7 @@ void bm_shaper_fill(struct bm_shaper *s, size_t m, uint8_t *out)
     layout->encode_begin(&e); /* which has its memory, see plan_records() */
     take_parts(s, m, &c, &e);
     layout->encode_pieces(&e, NULL);
+    bm_tiles_tell_facts(s, m, &c, &e);
     record_chunk(s, m, &e, out);
     s->encode_seconds += bm_clock() - begun;
     if (s->ds->engine.tracing.trace)
@@ -249,9 +269,11 @@ static int encode_chunk(struct bm_shaper *s, size_t m)
         return rc;
     take_parts(s, m, &c, &e);
     rc = layout->encode_pieces(&e, &s->encoded);
-    if (!rc)
-        record_chunk(s, m, &e, s->encoded.data + at);
-    return rc;
+    if (rc)
+        return rc;
+    bm_tiles_tell_facts(s, m, &c, &e);
+    record_chunk(s, m, &e, s->encoded.data + at);
+    return BOUMA_OK;
 }
 
 static void record_time(struct bm_shaper *s, size_t m, double seconds)
@@ -327,18 +349,21 @@ static int plan_records(struct bm_shaper *s)
 }
 
 int bm_shaper_init(struct bm_shaper *s, struct bouma_dataset *ds,
-                   const struct bm_write_plan *plan,
+                   struct bm_comm *comm, const struct bm_write_plan *plan,
                    const struct bm_step_entry *entry)
 {
     int rc;
 
     memset(s, 0, sizeof(*s));
     s->ds = ds;
+    s->comm = comm;
     s->plan = plan;
     s->entry = entry;
     bm_coder_init(&s->coder, ds->a);
     bm_route_init(&s->sends, ds->a);
     bm_route_init(&s->receives, ds->a);
+    bm_route_init(&s->tiles.sends, ds->a);
+    bm_route_init(&s->tiles.receives, ds->a);
     bm_buffer_init(&s->encoded, ds->a);
     s->sized = 1;
     for (size_t i = 0; i < plan->grid_count; i++)
@@ -351,6 +376,8 @@ int bm_shaper_init(struct bm_shaper *s, struct bouma_dataset *ds,
         s->first_put[ds->given.puts[i].variable->id] = &ds->given.puts[i];
     if (!rc)
         rc = plan_parts(s);
+    if (!rc)
+        rc = bm_tiles_init(s);
     if (rc)
         bm_fail(&ds->error, rc, "no memory to bring the patches together");
     return rc;
@@ -360,6 +387,7 @@ void bm_shaper_release(struct bm_shaper *s)
 {
     if (!s->ds)
         return;
+    bm_tiles_release(s);
     bm_drop(s->ds->a, s->first_put);
     bm_coder_release(&s->coder);
     bm_route_release(&s->sends);
@@ -367,7 +395,7 @@ void bm_shaper_release(struct bm_shaper *s)
     bm_drop(s->ds->a, s->first_part);
     bm_drop(s->ds->a, s->records);
     bm_drop(s->ds->a, s->record_at);
-    if (s->ds->comm->lost) /* MPI may still send it */
+    if (s->comm->lost) /* MPI may still send it */
         s->encoded.data = NULL;
     bm_buffer_release(&s->encoded);
     bm_drop(s->ds->a, s->encoded_at);

@@ -8,8 +8,22 @@
 #include "comm/route.h"
 #include "write/write_plan.h"
 
+/* Of grids that are stored as coefficients: see shape_tiles.h. */
+struct bm_shaper_tiles {
+    struct bm_memory_box **boxes; /* [variables] this rank's blocks; NULL: the
+                                     variable has no tiles */
+    struct bm_route sends, receives; /* parts of tiles */
+    size_t next;                     /* of them, while they are gone through */
+    uint8_t *part;                   /* room for one */
+    struct bm_chunk_facts {
+        struct bm_range *ranges; /* [components] */
+        struct bm_loss loss;
+    } * facts; /* [mine_count], of what this rank has of them */
+};
+
 struct bm_shaper {
     struct bouma_dataset *ds;
+    struct bm_comm *comm; /* of those that have the chunks */
     const struct bm_write_plan *plan;
     const struct bm_step_entry *entry; /* the job's */
     const struct bm_put **first_put; /* [variables], of this rank; NULL: none */
@@ -17,6 +31,7 @@ struct bm_shaper {
     struct bm_route sends, receives; /* parts of patches */
     size_t *first_part; /* [mine_count + 1], serials in 'receives' */
     int sized;          /* all sizes are known beforehand */
+    struct bm_shaper_tiles tiles;
 
     /* Of each chunk of plan->mine: */
     uint8_t *records;
@@ -37,13 +52,34 @@ size_t bm_record_bytes(const struct bouma_variable *variable);
 /* Everything that needs memory, before ranks begin to wait for each other. The
  * puts are sorted by variable. A zeroed shaper can be released. */
 int bm_shaper_init(struct bm_shaper *s, struct bouma_dataset *ds,
-                   const struct bm_write_plan *plan,
+                   struct bm_comm *comm, const struct bm_write_plan *plan,
                    const struct bm_step_entry *entry);
 void bm_shaper_release(struct bm_shaper *s);
 
 /* Send and receive the parts of patches. Not to be called if some rank's
  * bm_shaper_init() failed. */
 int bm_shaper_exchange(struct bm_shaper *s);
+
+/* ---- parts of chunks ---- */
+
+/* The samples that block 'k' of the partition has of a chunk; the bytes of these
+ * in a message; and the rank that holds them. */
+struct bm_footprint bm_part_of(const struct bm_chunk *c, int64_t k);
+size_t bm_part_bytes(const struct bm_chunk *c, int64_t k);
+int bm_part_rank(const struct bm_chunk *c, int64_t k);
+
+/* Samples of a box that is in memory; and a part that this rank holds, where its
+ * caller has it, or where its coefficients are. */
+struct bm_memory_part bm_part_in_box(const struct bm_memory_box *from,
+                                     const struct bm_footprint *samples);
+struct bm_memory_part bm_part_mine(const struct bm_shaper *s,
+                                   const struct bm_chunk *c, int64_t k);
+
+/* The samples of a component, dense. */
+void bm_part_pack(uint8_t *to, const struct bm_memory_part *from, int component,
+                  size_t size);
+
+/* ---- chunks ---- */
 
 /* Encode chunk plan->mine[m] to 'out', which has room for its samples: only
  * with codecs whose size is known before. */

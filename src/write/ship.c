@@ -18,12 +18,11 @@
 /* Whether this rank writes the file or has chunks for it. */
 static int concerns(const struct bm_write_job *job, size_t file)
 {
-    if (bm_job_writer(job, file) == job->ds->comm->rank)
+    if (bm_job_writer(job, file) == job->comm->rank)
         return 1;
     for (size_t t = job->plan.files.first[file];
          t < job->plan.files.first[file + 1]; t++)
-        if (job->plan.grids->owner[job->plan.files.chunk[t]] ==
-            job->ds->comm->rank)
+        if (job->plan.grids->owner[job->plan.files.chunk[t]] == job->comm->rank)
             return 1;
     return 0;
 }
@@ -92,7 +91,7 @@ static int route_record(struct bm_write_job *job, int owner, int writer,
     size_t record =
         bm_record_bytes(bm_plan_chunk(job->plan.grids, chunk).variable);
 
-    if (writer == job->ds->comm->rank && owner != writer) {
+    if (writer == job->comm->rank && owner != writer) {
         bm_route_add(&job->transit.record_receives, 0, owner, record);
     } else if (owner != writer) {
         job->transit.send_m[job->transit.record_sends.count] = m;
@@ -110,7 +109,7 @@ static int route_file(struct routes *r, size_t file, size_t subfile)
 {
     struct bm_write_job *job = r->job;
     struct bm_job_transit *transit = &job->transit;
-    int me = job->ds->comm->rank, writer = bm_job_writer(job, file);
+    int me = job->comm->rank, writer = bm_job_writer(job, file);
     size_t count = schedule_file(r, file);
     int rc = BOUMA_OK;
 
@@ -162,7 +161,7 @@ static int route_files(struct routes *r)
             rc = route_file(r, f, subfile);
         else
             bm_flow_builder_skip(&r->flows, writer, bytes);
-        subfile += writer == job->ds->comm->rank;
+        subfile += writer == job->comm->rank;
     }
     return rc;
 }
@@ -195,17 +194,17 @@ static int reserve_routes(struct routes *r)
         size_t n = files->first[f + 1] - files->first[f];
 
         most = n > most ? n : most;
-        if (bm_job_writer(job, f) == job->ds->comm->rank)
+        if (bm_job_writer(job, f) == job->comm->rank)
             incoming += n;
     }
     r->slots = bm_new_raw(a, most, sizeof(*r->slots));
-    r->concerned = bm_new(a, (size_t)job->ds->comm->size, 1);
+    r->concerned = bm_new(a, (size_t)job->comm->size, 1);
     if (!transit->send_m)
         transit->send_m = bm_new_raw(a, job->plan.grids->mine_count,
                                      sizeof(*transit->send_m));
     transit->arrivals = bm_new_raw(a, incoming, sizeof(*transit->arrivals));
     return r->slots && r->concerned && transit->send_m && transit->arrivals
-               ? bm_flow_builder_init(&r->flows, job->ds->comm)
+               ? bm_flow_builder_init(&r->flows, job->comm)
                : BOUMA_ENOMEM;
 }
 
@@ -256,16 +255,16 @@ int bm_ship_records(struct bm_write_job *job, int rc)
                job->held.shaper.record_at[m + 1] -
                    job->held.shaper.record_at[m]);
     }
-    exchanged = bm_comm_exchange(job->ds->comm, sends, send_count, receives,
+    exchanged = bm_comm_exchange(job->comm, sends, send_count, receives,
                                  receive_count, &job->ds->error);
-    bm_route_leak_if_lost(&job->transit.record_sends, job->ds->comm);
-    bm_route_leak_if_lost(&job->transit.record_receives, job->ds->comm);
+    bm_route_leak_if_lost(&job->transit.record_sends, job->comm);
+    bm_route_leak_if_lost(&job->transit.record_receives, job->comm);
     for (size_t i = 0, received = 0; i < job->transit.arrival_count; i++) {
         const struct bm_arrival *c = &job->transit.arrivals[i];
         const uint8_t *record =
             job->held.shaper.records + job->held.shaper.record_at[c->m];
 
-        if (c->owner != job->ds->comm->rank)
+        if (c->owner != job->comm->rank)
             record = exchanged ? NULL
                                : bm_route_at(&job->transit.record_receives,
                                              received++);
@@ -348,7 +347,7 @@ static void tell_progress(void *context, size_t done, size_t rounds)
 static bouma_tier own_tier(const struct bm_write_job *job)
 {
     for (int64_t f = 0; f < job->plan.files.files && job->plan.files.tier; f++)
-        if (job->plan.files.writer[f] == job->ds->comm->rank)
+        if (job->plan.files.writer[f] == job->comm->rank)
             return job->plan.files.tier[f];
     return job->ds->options.tier;
 }
@@ -374,7 +373,7 @@ static int make_pipe(struct routes *r)
     /* What has slots is cut between them already. */
     return bm_flow_builder_pipe(
         &r->flows, slots ? 0 : job->ds->engine.env.buffer_bytes,
-        &job->transit.pipe, job->ds->comm, &options, &calls);
+        &job->transit.pipe, job->comm, &options, &calls);
 }
 
 int bm_ship_chunks(struct bm_write_job *job, int stored, int rc)

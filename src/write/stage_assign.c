@@ -1,21 +1,26 @@
 /* stage_assign.c -- which chunk goes to which file, and who writes it. */
 #include <inttypes.h>
 
+#include "base/search.h"
 #include "write/predict.h"
+#include "write/split.h"
 #include "write/table_costs.h"
 
-/* Count the files of particles in, behind those of grids. */
+/* Count the files of particles in, behind those of grids. A group's are counted
+ * with those of all. */
 static int number_files(struct bm_write_job *job)
 {
-    job->plan.all_files =
-        job->plan.files.files + job->held.particles.plan.files;
+    int64_t grids = bm_plan_file_number(job->plan.grids, job->plan.files.files);
+
+    if (job->whole)
+        return BOUMA_OK;
+    job->plan.all_files = grids + job->held.particles.plan.files;
     if (job->plan.all_files > BM_MAX_SUBFILES)
         return bm_fail(&job->ds->error, BOUMA_ELIMIT,
                        "the step would have %" PRId64 " files, more than %u; "
                        "ask for larger or fewer ones",
                        job->plan.all_files, BM_MAX_SUBFILES);
-    bm_particle_plan_number(&job->held.particles.plan,
-                            (uint32_t)job->plan.files.files);
+    bm_particle_plan_number(&job->held.particles.plan, (uint32_t)grids);
     return BOUMA_OK;
 }
 
@@ -31,14 +36,47 @@ static int assign_none(struct bm_write_job *job)
                          "no memory to assign chunks to files");
 }
 
+/* A machine knows the ranks of the dataset, so a choice by who sends what is
+ * made among those; it is one of those that send. */
+static int place_in_group(struct bm_write_job *job, struct bm_place_task *task,
+                          const struct bm_chunk_sizes *sizes)
+{
+    const bouma_allocator *a = job->ds->a;
+    const int *member = job->ds->carried.split->member;
+    struct bm_chunk_sizes named = *sizes;
+    int *owner;
+    int rc;
+
+    if (!bm_placement_of(task->scheme)->choose)
+        return bm_place_chunks(&job->plan.files, task, sizes);
+    owner = bm_new_raw(a, sizes->count, sizeof(*owner));
+    if (!owner)
+        return BOUMA_ENOMEM;
+    for (size_t i = 0; i < sizes->count; i++)
+        owner[i] = member[sizes->owner[i]];
+    named.owner = owner;
+    task->ranks = job->ds->comm->size;
+    rc = bm_place_chunks(&job->plan.files, task, &named);
+    for (int64_t f = 0; f < job->plan.files.files && !rc; f++) {
+        size_t at = 0;
+
+        BM_BISECT(at, (size_t)job->comm->size, i,
+                  member[i] <= job->plan.files.writer[f]);
+        job->plan.files.writer[f] = (int)at;
+    }
+    bm_drop(a, owner);
+    return rc;
+}
+
 /* Who writes which file, and gathers it where. */
 static int place_files(struct bm_write_job *job,
                        const struct bm_chunk_sizes *sizes)
 {
     struct bm_place_task task = bm_io_environment_place_task(
-        &job->ds->engine.env, &job->ds->options, job->ds->comm->size);
+        &job->ds->engine.env, &job->ds->options, job->comm->size);
 
-    return bm_place_chunks(&job->plan.files, &task, sizes)
+    return (job->whole ? place_in_group(job, &task, sizes)
+                       : bm_place_chunks(&job->plan.files, &task, sizes))
                ? bm_fail(&job->ds->error, BOUMA_ENOMEM,
                          "no memory to choose the writers of files")
                : BOUMA_OK;
@@ -61,18 +99,23 @@ static int assign_files(struct bm_write_job *job)
 
     for (size_t i = 0; i < job->plan.grids->chunks; i++)
         total += job->plan.bytes[i];
-    if (!job->plan.grids->chunks && job->held.particles.plan.files)
+    if (!job->plan.grids->chunks &&
+        (job->whole || job->held.particles.plan.files))
         return assign_none(job); /* particles have files of their own */
-    files = bm_assign_files(total, job->plan.grids->chunks, job->ds->comm->size,
+    files = bm_assign_files(total, job->plan.grids->chunks, job->comm->size,
                             o->files, o->file_size);
+    if (o->files) /* of all, with those that groups write */
+        files -=
+            job->plan.grids->all_fixed_files - job->plan.grids->fixed_files;
     if (files > BM_MAX_SUBFILES)
         files = BM_MAX_SUBFILES;
+    files = files < 1 ? 1 : files;
     tables = bm_table_costs(job->plan.grids, job->plan.size_bytes);
     sizes.tables = tables;
     if (tables)
         rc = bm_assign(&job->plan.files, job->ds->a,
                        bm_assign_in_order(o->assign), &sizes, files,
-                       job->ds->comm->size);
+                       job->comm->size);
     bm_drop(job->plan.grids->a, tables);
     sizes.tables = NULL;
     if (rc)
@@ -90,19 +133,21 @@ static int make_subfiles(struct bm_write_job *job)
     int rc = BOUMA_OK;
 
     for (int64_t f = 0; f < job->plan.files.files; f++)
-        count += bm_job_writer(job, (size_t)f) == ds->comm->rank;
+        count += bm_job_writer(job, (size_t)f) == job->comm->rank;
     job->held.subfiles = bm_new(ds->a, count, sizeof(*job->held.subfiles));
     if (!job->held.subfiles)
         return bm_fail(&ds->error, BOUMA_ENOMEM, "no memory for subfiles");
     for (int64_t f = 0; f < job->plan.files.files && !rc; f++) {
         struct bm_subfile *s = &job->held.subfiles[job->held.subfile_count];
 
-        if (bm_job_writer(job, (size_t)f) != ds->comm->rank)
+        if (bm_job_writer(job, (size_t)f) != job->comm->rank)
             continue;
-        bm_subfile_init(s, ds, &job->entry, (uint32_t)f,
+        bm_subfile_init(s, ds, &job->entry,
+                        (uint32_t)bm_plan_file_number(job->plan.grids, f),
                         (uint32_t)job->plan.all_files);
         job->held.subfile_count++;
-        rc = bm_subfile_make(s, ds, job->plan.grids, &job->plan.files);
+        rc = bm_subfile_make(s, ds, job->plan.grids, &job->plan.files,
+                             (size_t)f);
     }
     return rc;
 }

@@ -29,6 +29,7 @@ static int hash_step(const struct bm_write_job *job, uint64_t *hash)
     bm_put_u64(&b, job->entry.step);
     bm_put_f64(&b, job->entry.time);
     bm_schema_encode(&b, &ds->schema);
+    bm_job_put_partitions(&b, &ds->schema);
     bm_attributes_encode(&b, &ds->found.attributes);
     bm_attributes_encode(&b, &ds->given.step_attributes);
     failed = b.failed;
@@ -60,6 +61,7 @@ static int describe(struct bm_write_job *job, uint64_t *hash)
     /* The plan depends on the grids, too: hash their description. */
     bm_buffer_init(&shape, ds->a);
     bm_schema_encode(&shape, &ds->schema);
+    bm_job_put_partitions(&shape, &ds->schema);
     if (!shape.failed && !mine->failed)
         *own = bm_hash64(mine->data, mine->size,
                          bm_hash64(shape.data, shape.size, 1));

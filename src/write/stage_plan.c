@@ -1,30 +1,42 @@
 /* stage_plan.c -- who encodes which chunk of grids, made or used again; and
  * which particles go to which file. */
-#include "write/write_job.h"
+#include "write/split.h"
+
+/* Where the plan is kept for the next step. */
+static struct bm_write_plan **kept_plan(struct bm_write_job *job)
+{
+    return job->whole ? &job->ds->carried.split->plan : &job->ds->carried.plan;
+}
 
 /* Gather all descriptions and make a plan of them. Collective. */
 static int make_plan(struct bm_write_job *job)
 {
     struct bouma_dataset *ds = job->ds;
-    size_t *sizes = bm_new(ds->a, (size_t)ds->comm->size, sizeof(*sizes));
+    struct bm_write_plan **plan = kept_plan(job);
+    struct bm_job_given *given = job->whole ? &job->whole->given : &job->given;
+    size_t *sizes = bm_new(ds->a, (size_t)job->comm->size, sizeof(*sizes));
+    struct bm_plan_scope scope;
     struct bm_buffer all;
-    struct bm_descriptions told = {&all, sizes, ds->comm->size, ds->comm->rank};
+    struct bm_descriptions told = {&all, sizes, job->comm->size,
+                                   job->comm->rank,
+                                   bm_split_scope(job, &scope)};
     int rc = BOUMA_OK;
 
-    bm_plan_free(ds->carried.plan);
-    ds->carried.plan = NULL;
+    bm_plan_free(*plan);
+    *plan = NULL;
     bm_buffer_init(&all, ds->a);
     if (!sizes)
         rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to plan the step");
-    rc = bm_comm_collect(ds->comm, &job->given.blocks, &all, sizes, rc,
-                         &ds->error);
+    rc =
+        bm_comm_collect(job->comm, &given->blocks, &all, sizes, rc, &ds->error);
     bm_job_lap(job, BM_DESCRIBE);
     if (!rc)
-        rc = bm_plan_make(&ds->carried.plan, ds->a, &ds->schema,
-                          ds->options.distribute, &told, &ds->error);
+        rc = bm_plan_make(plan, ds->a, &ds->schema, ds->options.distribute,
+                          &told, &ds->error);
     bm_buffer_release(&all);
     bm_drop(ds->a, sizes);
-    ds->carried.plan_hash = job->given.hash;
+    if (!job->whole)
+        ds->carried.plan_hash = job->given.hash;
     return rc;
 }
 
@@ -33,18 +45,18 @@ static int make_plan(struct bm_write_job *job)
 static int reuse_plan(struct bm_write_job *job)
 {
     struct bouma_dataset *ds = job->ds;
+    struct bm_write_plan **plan = kept_plan(job);
     int rc, changed;
 
-    if (!ds->carried.plan->times.known)
+    if (!(*plan)->times.known)
         return BOUMA_OK;
-    rc = bm_plan_balance(ds->carried.plan, ds->comm->size, ds->comm->rank,
-                         &changed);
+    rc = bm_plan_balance(*plan, job->comm->size, job->comm->rank, &changed);
     if (rc)
         bm_fail(&ds->error, rc, "no memory to plan the step");
-    rc = bm_comm_agree(ds->comm, rc, &ds->error);
+    rc = bm_comm_agree(job->comm, rc, &ds->error);
     if (rc) { /* the plans of others may have changed */
-        bm_plan_free(ds->carried.plan);
-        ds->carried.plan = NULL;
+        bm_plan_free(*plan);
+        *plan = NULL;
     }
     return rc;
 }
@@ -56,12 +68,12 @@ static int plan_grids(struct bm_write_job *job)
 
     if (job->given.is_new) {
         rc = make_plan(job);
-        rc = bm_comm_agree(job->ds->comm, rc, &job->ds->error);
+        rc = bm_comm_agree(job->comm, rc, &job->ds->error);
     } else {
         rc = reuse_plan(job);
     }
     bm_buffer_release(&job->given.blocks);
-    job->plan.grids = job->ds->carried.plan;
+    job->plan.grids = *kept_plan(job);
     return bm_job_agreed(job, rc);
 }
 
@@ -70,7 +82,8 @@ static int reserve_chunks(struct bm_write_job *job)
 {
     struct bouma_dataset *ds = job->ds;
     struct bm_job_plan *plan = &job->plan;
-    int rc = bm_shaper_init(&job->held.shaper, ds, plan->grids, &job->entry);
+    int rc = bm_shaper_init(&job->held.shaper, ds, job->comm, plan->grids,
+                            &job->entry);
 
     plan->bytes = bm_new_raw(ds->a, plan->grids->chunks, sizeof(*plan->bytes));
     plan->size_bytes = bm_new_raw(ds->a, plan->grids->chunks, 1);
@@ -87,7 +100,7 @@ int bm_stage_plan(struct bm_write_job *job, int rc)
         return rc; /* on all ranks */
     job->held.may_have_files = 1;
     rc = reserve_chunks(job);
-    if (bm_schema_count(&job->ds->schema, BM_PARTICLES))
+    if (!job->whole && bm_schema_count(&job->ds->schema, BM_PARTICLES))
         rc = bm_particles_prepare(&job->held.particles, job->ds, rc);
     return rc;
 }

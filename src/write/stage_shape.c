@@ -51,7 +51,7 @@ int bm_job_gather_sizes(struct bm_write_job *job, int rc)
 {
     struct bouma_dataset *ds = job->ds;
     struct bm_write_plan *plan = job->plan.grids;
-    size_t ranks = (size_t)ds->comm->size, at = 0;
+    size_t ranks = (size_t)job->comm->size, at = 0;
     size_t *sizes = bm_new(ds->a, ranks, sizeof(*sizes));
     size_t *next = bm_new(ds->a, ranks, sizeof(*next));
     struct bm_buffer mine, all;
@@ -67,7 +67,7 @@ int bm_job_gather_sizes(struct bm_write_job *job, int rc)
                 (ds->options.predict == BOUMA_PREDICT_ON &&
                  reserve_sizes(&plan->sizes, plan->chunks, plan->a))))
         rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory for the sizes");
-    rc = bm_comm_collect(ds->comm, &mine, &all, sizes, rc, &ds->error);
+    rc = bm_comm_collect(job->comm, &mine, &all, sizes, rc, &ds->error);
     for (size_t r = 0; r < ranks && !rc; r++) {
         next[r] = at;
         at += sizes[r];

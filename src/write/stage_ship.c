@@ -10,10 +10,9 @@ static int open_pipe(struct bm_write_job *job, int rc)
 
     if (!rc)
         rc = bm_ship_plan(job);
-    if (!rc)
+    if (!rc && !job->whole)
         rc = bm_job_reserve_lists(job);
-    rc = bm_pipe_open(job->transit.pipe, ds->comm, &ds->engine.pool, rc,
-                      &ds->error);
+    rc = bm_pipe_open(job->transit.pipe, job->comm, job->pool, rc, &ds->error);
     bm_job_lap(job, BM_PLAN);
     return bm_job_agreed(job, rc);
 }

@@ -18,6 +18,7 @@ static int seal_subfiles(struct bm_write_job *job, struct bm_buffer *infos,
         struct bm_subfile_info info;
         uint8_t hash[16];
 
+        f->head.subfiles = (uint32_t)job->plan.all_files;
         rc = bm_subfile_seal(f, ds, hash);
         if (rc)
             break;
@@ -43,6 +44,8 @@ static int end_files(void *context, size_t only, struct bm_error *error)
     int rc = bm_pipe_wait(job->transit.pipe, error);
 
     (void)only;
+    if (!rc && job->part)
+        rc = bm_pipe_wait(job->part->transit.pipe, error);
     if (!rc && job->transit.particle_storer)
         rc = bm_io_thread_wait(job->transit.particle_storer, error);
     for (size_t i = 0; i < bm_job_subfile_count(job) && !rc; i++)
@@ -51,7 +54,19 @@ static int end_files(void *context, size_t only, struct bm_error *error)
     return rc;
 }
 
-/* All but the statistics of ranks, which are there. */
+/* Of chunks that go to another rank. */
+static uint64_t shipped_bytes(const struct bm_write_job *job)
+{
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < job->plan.grids->chunks; i++)
+        if (job->plan.grids->owner[i] !=
+            bm_job_writer(job, job->plan.files.file[i]))
+            bytes += bm_predict_shipped(job, i);
+    return bytes;
+}
+
+/* All but the statistics of ranks and groups, which are there. */
 static void fill_record(struct bm_write_job *job, bouma_record *r,
                         const struct bm_manifest *m, const uint64_t *slowest)
 {
@@ -60,17 +75,15 @@ static void fill_record(struct bm_write_job *job, bouma_record *r,
                                   &r->seconds.ship,       &r->seconds.store};
 
     r->raw_bytes = job->plan.grids->raw_bytes + job->held.particles.raw_bytes;
-    r->moved_bytes = job->plan.grids->moved_bytes;
-    r->shipped_bytes = job->held.particles.shipped_bytes;
-    for (size_t i = 0; i < job->plan.grids->chunks; i++)
-        if (job->plan.grids->owner[i] !=
-            bm_job_writer(job, job->plan.files.file[i]))
-            r->shipped_bytes += bm_predict_shipped(job, i);
+    r->moved_bytes +=
+        job->plan.grids->moved_bytes + job->plan.grids->tiled_bytes;
+    r->shipped_bytes += job->held.particles.shipped_bytes + shipped_bytes(job);
     r->predicted = job->plan.prediction != NULL;
-    r->misfits = (int64_t)job->result.misfits;
+    r->misfits += (int64_t)job->result.misfits;
     r->files = job->plan.all_files;
     r->ranks = job->ds->comm->size;
-    r->most_patches = job->plan.grids->most_patches;
+    if (job->plan.grids->most_patches > r->most_patches)
+        r->most_patches = job->plan.grids->most_patches;
     for (size_t i = 0; i < m->count; i++) {
         uint64_t bytes = m->subfiles[i].file_bytes;
 
@@ -84,16 +97,53 @@ static void fill_record(struct bm_write_job *job, bouma_record *r,
         *seconds[i] = (double)slowest[i] * 1e-9;
 }
 
+static uint64_t rounds_of(const struct bm_write_job *job)
+{
+    return job->transit.earlier_rounds +
+           (job->transit.pipe /* else it could not be made */
+                ? bm_pipe_stats_of(job->transit.pipe).rounds
+                : 0);
+}
+
+/* What a group did for itself; its first rank tells. */
+static void tell_group(struct bm_buffer *b, const struct bm_write_job *part)
+{
+    int tells = part->comm->rank == 0 && part->plan.files.first;
+
+    bm_put_u64(b, tells ? part->plan.grids->moved_bytes : 0);
+    bm_put_u64(b, tells ? shipped_bytes(part) : 0);
+    bm_put_u64(b, tells ? part->result.misfits : 0);
+    bm_put_u64(b, tells ? (uint64_t)part->plan.grids->most_patches : 0);
+}
+
+static void add_group(bouma_record *r, struct bm_cursor *c)
+{
+    int64_t most;
+
+    r->moved_bytes += bm_get_u64(c);
+    r->shipped_bytes += bm_get_u64(c);
+    r->misfits += (int64_t)bm_get_u64(c);
+    most = (int64_t)bm_get_u64(c);
+    r->most_patches = most > r->most_patches ? most : r->most_patches;
+}
+
 /* What a rank did, in front of what it says of its subfiles. */
 static void tell_stats(struct bm_buffer *b, const struct bm_write_job *job)
 {
-    uint64_t rounds = job->transit.earlier_rounds;
+    uint64_t messages = bm_route_message_count(&job->held.shaper.sends);
+    uint64_t rounds = rounds_of(job) + job->held.particles.rounds;
+    double seconds = job->held.shaper.encode_seconds;
 
-    if (job->transit.pipe) /* else it could not be made */
-        rounds += bm_pipe_stats_of(job->transit.pipe).rounds;
-    bm_put_u64(b, bm_route_message_count(&job->held.shaper.sends));
-    bm_put_u64(b, rounds + job->held.particles.rounds);
-    bm_put_f64(b, job->held.shaper.encode_seconds);
+    if (job->part) {
+        messages += bm_route_message_count(&job->part->held.shaper.sends);
+        rounds += rounds_of(job->part);
+        seconds += job->part->held.shaper.encode_seconds;
+    }
+    bm_put_u64(b, messages);
+    bm_put_u64(b, rounds);
+    bm_put_f64(b, seconds);
+    if (job->part)
+        tell_group(b, job->part);
 }
 
 static void add_stats(bouma_record *r, struct bm_cursor *c, int ranks)
@@ -110,16 +160,19 @@ static void add_stats(bouma_record *r, struct bm_cursor *c, int ranks)
 
 /* What the ranks told rank 0, sizes[ranks] bytes each: the manifest's subfiles,
  * and their statistics in its record. */
-static int decode_infos(struct bm_manifest *m, const struct bm_buffer *all,
-                        const size_t *sizes, int ranks, struct bm_error *error)
+static int decode_infos(struct bm_manifest *m, const struct bm_write_job *job,
+                        const struct bm_buffer *all, const size_t *sizes)
 {
+    struct bm_error *error = &job->ds->error;
     const uint8_t *data = all->data;
-    int rc = BOUMA_OK;
+    int rc = BOUMA_OK, ranks = job->ds->comm->size;
 
     for (int r = 0; r < ranks && !rc; data += sizes[r], r++) {
         struct bm_cursor c = bm_cursor_of(data, sizes[r]);
 
         add_stats(&m->record, &c, ranks);
+        if (job->part)
+            add_group(&m->record, &c);
         while (bm_cursor_left(&c) && !rc) {
             uint32_t number = bm_get_u32(&c);
 
@@ -184,7 +237,7 @@ static int make_manifest(struct bm_write_job *job,
     if (rc)
         bm_fail(&ds->error, rc, "no memory for the manifest");
     if (!rc)
-        rc = decode_infos(&m, infos, sizes, ds->comm->size, &ds->error);
+        rc = decode_infos(&m, job, infos, sizes);
     if (!rc)
         rc = make_file_trees(job, &m);
     if (!rc) {

@@ -53,17 +53,18 @@ void bm_subfile_init(struct bm_subfile *f, const struct bouma_dataset *ds,
 
 int bm_subfile_make(struct bm_subfile *f, struct bouma_dataset *ds,
                     const struct bm_write_plan *plan,
-                    const struct bm_assignment *files)
+                    const struct bm_assignment *files, size_t file)
 {
     uint32_t number = f->head.subfile;
     char name[BM_NAME_BYTES];
     int rc;
 
-    f->chunks = files->first[number + 1] - files->first[number];
+    f->assigned = file;
+    f->chunks = files->first[file + 1] - files->first[file];
     f->slots = bm_new_raw(ds->a, f->chunks, sizeof(*f->slots));
     f->losses = bm_new(ds->a, f->chunks, sizeof(*f->losses));
     rc = f->slots && f->losses
-             ? make_table(f, ds->a, plan, files->chunk + files->first[number],
+             ? make_table(f, ds->a, plan, files->chunk + files->first[file],
                           ds->schema.variables)
              : BOUMA_ENOMEM;
     if (rc)

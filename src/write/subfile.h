@@ -8,6 +8,7 @@
 struct bm_subfile {
     struct bm_file file;
     struct bm_head head;
+    size_t assigned; /* its number in the assignment */
     size_t chunks;
     struct bm_subfile_slot {
         uint32_t section;
@@ -29,10 +30,11 @@ struct bm_subfile {
 void bm_subfile_init(struct bm_subfile *f, const struct bouma_dataset *ds,
                      const struct bm_step_entry *entry, uint32_t number,
                      uint32_t subfiles);
-/* Make the file and its table, still without sizes. */
+/* Make the file and its table, still without sizes: 'file' of the assignment,
+ * whose number in the step may be another. */
 int bm_subfile_make(struct bm_subfile *f, struct bouma_dataset *ds,
                     const struct bm_write_plan *plan,
-                    const struct bm_assignment *files);
+                    const struct bm_assignment *files, size_t file);
 void bm_subfile_release(struct bm_subfile *f);
 
 /* Enter the record of chunk 't' of this file (see shape.h) into the table. */

@@ -8,6 +8,7 @@
 #include "dataset/borrowed.h"
 #include "dataset/sweep.h"
 #include "write/predict.h"
+#include "write/split.h"
 #include "write/write.h"
 
 /* ---- orders ------------------------------------------------------------- */
@@ -20,6 +21,7 @@ struct stage {
 
 static const struct stage
     describe = {"describe", BM_DESCRIBE, bm_stage_describe},
+    split = {"split", BM_PLAN, bm_stage_split},
     plan = {"plan", BM_PLAN, bm_stage_plan},
     distribute = {"distribute", BM_DISTRIBUTE, bm_stage_distribute},
     shape_grids = {"shape grids", BM_SHAPE, bm_stage_shape_grids},
@@ -44,8 +46,8 @@ enum sizes {
 
 /* Each list ends with NULL. All steps begin with the first; then they take one
  * of the others, and with 'async' a later call runs the last. */
-static const struct stage *const beginning[] = {&describe, &plan, &distribute,
-                                                NULL};
+static const struct stage *const beginning[] = {&describe, &split, &plan,
+                                                &distribute, NULL};
 
 static const struct stage *const at_once[][7] = {
     [KNOWN] = {&assign_known, &shape_particles, &ship_known, &store, &commit},
@@ -64,6 +66,16 @@ static const struct stage *const async[][6] = {
 };
 
 static const struct stage *const later[] = {&store_wait, &commit, NULL};
+
+/* What a group has for itself: the first, then one of the others. */
+static const struct stage *const beginning_of_part[] = {&plan, &distribute,
+                                                        NULL};
+
+static const struct stage *const part[][4] = {
+    [KNOWN] = {&assign_known, &ship_known},
+    [ENCODED] = {&shape_grids, &assign, &ship},
+    [PREDICTED] = {&assign_predicted, &ship_predicted},
+};
 
 static enum sizes sizes_of(const struct bm_write_job *job)
 {
@@ -115,15 +127,19 @@ struct bm_subfile *bm_job_subfile(struct bm_write_job *job, size_t i)
 {
     struct bm_job_held *held = &job->held;
 
-    return i < held->subfile_count
-               ? &held->subfiles[i]
-               : &held->particles.particle_files[i - held->subfile_count]
-                      .subfile;
+    if (i < held->subfile_count)
+        return &held->subfiles[i];
+    i -= held->subfile_count;
+    if (job->part && i < job->part->held.subfile_count)
+        return &job->part->held.subfiles[i];
+    i -= job->part ? job->part->held.subfile_count : 0;
+    return &held->particles.particle_files[i].subfile;
 }
 
 size_t bm_job_subfile_count(const struct bm_write_job *job)
 {
-    return job->held.subfile_count + job->held.particles.particle_file_count;
+    return job->held.subfile_count + job->held.particles.particle_file_count +
+           (job->part ? job->part->held.subfile_count : 0);
 }
 
 /* ---- beginning and end -------------------------------------------------- */
@@ -131,6 +147,8 @@ size_t bm_job_subfile_count(const struct bm_write_job *job)
 static void init(struct bm_write_job *job, struct bouma_dataset *ds)
 {
     job->ds = ds;
+    job->comm = ds->comm;
+    job->pool = &ds->engine.pool;
     job->entry.step = ds->given.step;
     job->entry.time = ds->given.time;
     job->defers = ds->options.async;
@@ -147,6 +165,13 @@ static void release(struct bm_write_job *job)
     struct bouma_dataset *ds = job->ds;
 
     bm_io_thread_free(job->transit.closer);
+    if (job->part) {
+        struct bm_write_job *own = job->part;
+
+        own->result.keep = job->result.keep;
+        job->part = NULL;
+        release(own);
+    }
     bm_io_thread_free(job->transit.particle_storer);
     bm_pipe_free(job->transit.pipe);
     for (size_t i = 0; i < bm_job_subfile_count(job); i++) {
@@ -204,6 +229,29 @@ static int conclude(struct bm_write_job *job, int rc)
         rc = bm_commit_flush(ds);
     if (!rc && ds->options.replace)
         rc = bm_sweep_replaced(ds);
+    return rc;
+}
+
+int bm_job_run_part(struct bm_write_job *job, int rc)
+{
+    struct bm_write_job *own = &job->ds->carried.split->job;
+
+    memset(own, 0, sizeof(*own));
+    init(own, job->ds);
+    own->comm = job->ds->carried.split->comm;
+    own->pool = &job->ds->carried.split->pool;
+    own->entry = job->entry;
+    own->synced = job->synced;
+    own->defers = job->defers;
+    own->given.is_new = job->given.is_new;
+    own->whole = job;
+    job->part = own;
+    rc = run(own, beginning_of_part, rc);
+    if (!own->failed)
+        rc = run(own, part[sizes_of(own)], rc);
+    for (int i = 0; i < BM_PHASES; i++)
+        job->result.seconds[i] += own->result.seconds[i];
+    job->result.since = bm_clock();
     return rc;
 }
 
@@ -268,4 +316,6 @@ void bm_write_release(struct bm_carried *carried, const bouma_allocator *a)
     }
     bm_plan_free(carried->plan);
     carried->plan = NULL;
+    bm_split_free(carried->split);
+    carried->split = NULL;
 }

@@ -1,8 +1,8 @@
 /* write_job.h -- a step that is being written: its stages, and what they hand
  * on to each other.
  *
- *     describe -> plan -> distribute -> shape -> assign -> ship -> store
- *                                                              -> commit
+ *     describe -> (split) -> plan -> distribute -> shape -> assign -> ship
+ *                                                  -> store -> commit
  *
  * Each stage has a file of its own, stage_<name>.c; write_job.c has the orders
  * in which they run. Every rank goes through the same exchanges whatever
@@ -103,6 +103,12 @@ struct bm_job_result {
 
 struct bm_write_job {
     struct bouma_dataset *ds;
+    /* Those who do it, and their buffers; and if partitions are written apart
+     * (see split.h): */
+    struct bm_comm *comm;
+    struct bm_pipe_pool *pool;
+    struct bm_write_job *part;  /* of this rank's group; NULL: it is not so */
+    struct bm_write_job *whole; /* of such a one: the step's */
     /* Number, time and generation. The caller may have begun the next step
      * before this one is committed. */
     struct bm_step_entry entry;
@@ -124,6 +130,9 @@ typedef int bm_stage_run(struct bm_write_job *job, int rc);
 /* The first exchange of a step: is all well, do all agree, is a new plan
  * needed? */
 bm_stage_run bm_stage_describe;
+
+/* Where partitions are written apart: that is done. */
+bm_stage_run bm_stage_split;
 
 /* Who encodes which chunk of grids, made or used again; and which particles go
  * to which file. Memory for what goes between ranks. */
@@ -167,6 +176,10 @@ bm_stage_run bm_stage_commit;
 /* Count the time since the last call to a phase. */
 void bm_job_lap(struct bm_write_job *job, enum bm_phase phase);
 
+/* The job of this rank's group: write what it has for itself. Ends with a
+ * status of this rank's own. Collective in the group. */
+int bm_job_run_part(struct bm_write_job *job, int rc);
+
 /* 'rc' is that of all ranks; it comes back. After a failure the job is over. */
 int bm_job_agreed(struct bm_write_job *job, int rc);
 
@@ -174,13 +187,16 @@ int bm_job_agreed(struct bm_write_job *job, int rc);
 int bm_job_writer(const struct bm_write_job *job, size_t file);
 
 /* The i-th subfile that this rank writes, those of particles behind those of
- * grids; and their number. */
+ * grids and of its group's partitions; and their number. */
 struct bm_subfile *bm_job_subfile(struct bm_write_job *job, size_t i);
 size_t bm_job_subfile_count(const struct bm_write_job *job);
 
 /* What differs between this rank's description of the step and rank 0's, as a
  * message on all ranks. Collective. */
 int bm_job_mismatch(struct bm_write_job *job);
+
+/* The partitions of each object, which the schema's bytes need not have. */
+void bm_job_put_partitions(struct bm_buffer *b, const struct bm_schema *schema);
 
 /* Tell all ranks the sizes of all chunks. Collective. */
 int bm_job_gather_sizes(struct bm_write_job *job, int rc);

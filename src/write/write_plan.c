@@ -172,11 +172,14 @@ static void collect_entry(void *context, int rank, const struct entry *entry)
 }
 
 static int cover_fault(const struct bouma_variable *v,
-                       const struct bm_cover_fault *fault,
-                       struct bm_error *error)
+                       const struct bm_plan_scope *scope,
+                       struct bm_cover_fault *fault, struct bm_error *error)
 {
     char box[160];
 
+    for (int i = 0; i < 2 && scope && scope->inside; i++)
+        if (fault->rank[i] >= 0)
+            fault->rank[i] = scope->rank[fault->rank[i]];
     bm_box_text(box, sizeof(box), &fault->region, v->object->ndims);
     if (fault->rank[0] < 0)
         return bm_fail(error, BOUMA_ECOVER,
@@ -195,14 +198,47 @@ static int cover_fault(const struct bouma_variable *v,
                    box);
 }
 
-/* The blocks of a variable, and who encodes which of its chunks. */
+/* If the grid has tiles: who transforms which; its blocks are then those of
+ * coefficients. */
+static int plan_tiles(struct bm_decomposition *d, const bouma_allocator *a,
+                      const struct bm_descriptions *told,
+                      bouma_distribute scheme, struct bm_cover_fault *fault)
+{
+    struct bm_tiling tiling;
+    int rc;
+
+    if (!bm_object_tiling(d->grid, &tiling))
+        return BOUMA_OK;
+    d->tiles = bm_new(a, 1, sizeof(*d->tiles));
+    if (!d->tiles)
+        return BOUMA_ENOMEM;
+    *d->tiles = (struct bm_tile_plan){.a = a,
+                                      .given = d->blocks,
+                                      .given_count = d->block_count,
+                                      .my_first_given = d->my_first_block};
+    d->blocks = NULL;
+    rc = bm_tile_plan_make(d->tiles, a, &tiling, scheme, told->ranks, fault);
+    if (rc)
+        return rc;
+    d->block_count = d->tiles->block_count;
+    d->blocks = d->tiles->blocks;
+    d->tiles->blocks = NULL;
+    d->my_first_block = 0;
+    while (d->my_first_block < d->block_count &&
+           d->blocks[d->my_first_block].rank < told->rank)
+        d->my_first_block++;
+    return BOUMA_OK;
+}
+
+/* The blocks of a variable, and who encodes which of its chunks, those of
+ * d->partition.chunking. */
 static int decompose(struct bm_decomposition *d, const bouma_allocator *a,
                      const struct reader *r, const struct bouma_variable *v,
                      bouma_distribute scheme, struct bm_error *error)
 {
     struct collector c = {d, v->id, r->told->rank};
     struct bm_cover_fault fault;
-    struct bm_chunking chunking = v->object->layout->chunking(v->object);
+    struct bm_chunking chunking = d->partition.chunking;
     int rc = BOUMA_ENOMEM;
 
     d->grid = v->object;
@@ -211,12 +247,16 @@ static int decompose(struct bm_decomposition *d, const bouma_allocator *a,
     if (d->blocks && d->owner)
         rc = each_entry(r, collect_entry, &c);
     if (!rc)
+        rc = plan_tiles(d, a, r->told, scheme, &fault);
+    if (rc == BOUMA_ECOVER)
+        return cover_fault(v, r->told->scope, &fault, error);
+    if (!rc)
         rc = bm_partition_init(&d->partition, a, chunking, d->blocks,
                                d->block_count);
     if (!rc)
         rc = bm_partition_check(&d->partition, &fault);
     if (rc == BOUMA_ECOVER)
-        return cover_fault(v, &fault, error);
+        return cover_fault(v, r->told->scope, &fault, error);
     if (!rc)
         rc = bm_distribute(d->owner, scheme, &d->partition, r->told->ranks,
                            &d->report);
@@ -236,8 +276,12 @@ void bm_plan_free(struct bm_write_plan *plan)
         bm_partition_release(&plan->decompositions[i].partition);
         bm_drop(a, plan->decompositions[i].blocks);
         bm_drop(a, plan->decompositions[i].owner);
+        if (plan->decompositions[i].tiles)
+            bm_tile_plan_release(plan->decompositions[i].tiles);
+        bm_drop(a, plan->decompositions[i].tiles);
     }
     for (size_t i = 0; i < plan->grid_count; i++) {
+        bm_chunk_subset_free(plan->grids[i].subset);
         bm_drop(a, plan->grids[i].order);
         bm_drop(a, plan->grids[i].variables);
         bm_drop(a, plan->grids[i].of);
@@ -246,6 +290,7 @@ void bm_plan_free(struct bm_write_plan *plan)
     bm_drop(a, plan->grids);
     bm_drop(a, plan->file);
     bm_drop(a, plan->file_grid);
+    bm_drop(a, plan->file_number);
     bm_drop(a, plan->owner);
     bm_drop(a, plan->mine);
     bm_drop(a, plan->times.each);
@@ -271,6 +316,30 @@ struct bm_chunk bm_plan_chunk(const struct bm_write_plan *plan, size_t chunk)
     return out;
 }
 
+/* Whether some rank has blocks of it. */
+static int is_present(const struct reader *r, const struct bouma_variable *v)
+{
+    return r->told->scope ? r->told->scope->present[v->id]
+                          : r->gathered[v->id].blocks > 0;
+}
+
+/* The chunks that the plan is about. */
+static int choose_chunks(struct bm_plan_grid *g, const bouma_allocator *a,
+                         const struct bm_plan_scope *scope)
+{
+    const uint8_t *wanted = scope ? scope->wanted[g->grid->number] : NULL;
+
+    g->chunking = g->grid->layout->chunking(g->grid);
+    if (!wanted)
+        return BOUMA_OK;
+    g->subset =
+        bm_chunk_subset_new(a, &g->chunking, scope->inside ? wanted : NULL);
+    if (!g->subset)
+        return BOUMA_ENOMEM;
+    g->chunking = bm_chunk_subset_chunking(g->subset);
+    return BOUMA_OK;
+}
+
 /* A grid with the variables that are present; each with its decomposition,
  * made anew or shared with an earlier variable of the grid. */
 static int plan_grid(struct bm_write_plan *plan, const struct bm_object *grid,
@@ -285,30 +354,37 @@ static int plan_grid(struct bm_write_plan *plan, const struct bm_object *grid,
     g->first = plan->chunks;
     g->variables = bm_new(plan->a, (size_t)grid->count, sizeof(*g->variables));
     g->of = bm_new(plan->a, (size_t)grid->count, sizeof(*g->of));
-    g->chunking = grid->layout->chunking(grid);
+    plan->grid_count++;
+    if (!g->variables || !g->of || choose_chunks(g, plan->a, r->told->scope))
+        return BOUMA_ENOMEM;
     g->order =
         bm_new_raw(plan->a, (size_t)g->chunking.count, sizeof(*g->order));
-    plan->grid_count++;
-    if (!g->variables || !g->of || !g->order)
+    if (!g->order)
         return BOUMA_ENOMEM;
     g->chunking.calls->order(g->chunking.own, g->order);
     for (int i = 0; i < grid->count && !rc; i++) {
         struct bouma_variable *v = grid->variables[i];
         struct bm_decomposition *d = NULL;
 
-        if (!gathered[v->id].blocks)
+        if (!is_present(r, v))
             continue;
         for (size_t k = 0; k < g->count && !d; k++)
             if (gathered[g->variables[k]->id].hash == gathered[v->id].hash)
                 d = g->of[k];
         if (!d) {
             d = &plan->decompositions[plan->decomposition_count++];
+            d->partition.chunking = g->chunking;
             rc = decompose(d, plan->a, r, v, scheme, error);
         }
         g->variables[g->count] = v;
         g->of[g->count++] = d;
         plan->raw_bytes +=
             bm_box_volume(&grid->domain) * bm_variable_sample_size(v);
+        if (!rc && d->tiles) {
+            plan->tiled = 1;
+            plan->tiled_bytes +=
+                d->tiles->moved_samples * bm_variable_sample_size(v);
+        }
     }
     if (!g->count) { /* none of its variables is in this step */
         bm_drop(plan->a, g->order);
@@ -401,11 +477,89 @@ static int name_files(struct bm_write_plan *plan)
     return BOUMA_OK;
 }
 
+/* How many files a layout has fixed for a grid. */
+static int64_t files_of(const struct bm_chunking *c)
+{
+    int64_t files = 0;
+
+    if (c->partitions) /* files ascend */
+        return c->calls->file(c->own, c->count - 1) + 1;
+    for (int64_t i = 0; i < c->count && c->calls->file; i++) {
+        int64_t file = c->calls->file(c->own, i);
+
+        files = file >= files ? file + 1 : files;
+    }
+    return files;
+}
+
+/* The files of a grid's chunks, from 'first' on, into plan->file[n...]. */
+static size_t list_files_of(struct bm_write_plan *plan,
+                            const struct bm_plan_grid *g, size_t n,
+                            int64_t first)
+{
+    const struct bm_chunking *c = &g->chunking;
+
+    for (int64_t p = 0; p < c->count; p++) {
+        int64_t file =
+            c->calls->file ? first + c->calls->file(c->own, g->order[p]) : -1;
+
+        for (size_t j = 0; j < g->count; j++)
+            plan->file[n++] = file < 0 ? BM_ANY_FILE : (uint32_t)file;
+    }
+    return n;
+}
+
+/* Of all fixed files, those that the plan is about are counted from 0, in their
+ * order. */
+static int renumber_files(struct bm_write_plan *plan)
+{
+    uint32_t *to = bm_new(plan->a, (size_t)plan->all_fixed_files, sizeof(*to));
+    uint32_t n = 0;
+
+    if (!to)
+        return BOUMA_ENOMEM;
+    for (size_t i = 0; i < plan->chunks; i++)
+        if (plan->file[i] != BM_ANY_FILE)
+            to[plan->file[i]] = 1;
+    for (int64_t i = 0; i < plan->all_fixed_files; i++)
+        n += to[i];
+    plan->fixed_files = n;
+    plan->file_number = bm_new_raw(plan->a, n, sizeof(*plan->file_number));
+    n = 0;
+    for (int64_t i = 0; i < plan->all_fixed_files && plan->file_number; i++)
+        if (to[i]) {
+            plan->file_number[n] = (uint32_t)i;
+            to[i] = n++;
+        }
+    for (size_t i = 0; i < plan->chunks; i++)
+        if (plan->file[i] != BM_ANY_FILE)
+            plan->file[i] = to[plan->file[i]];
+    bm_drop(plan->a, to);
+    return plan->file_number ? BOUMA_OK : BOUMA_ENOMEM;
+}
+
+int64_t bm_plan_file_number(const struct bm_write_plan *plan, int64_t file)
+{
+    if (file >= plan->fixed_files)
+        return file - plan->fixed_files + plan->all_fixed_files;
+    return plan->file_number ? plan->file_number[file] : file;
+}
+
+/* Whether the step has the grid, though the plan may not. */
+static int has_grid(const struct reader *r, const struct bm_object *o)
+{
+    for (int i = 0; i < o->count; i++)
+        if (o->layout->chunking && is_present(r, o->variables[i]))
+            return 1;
+    return 0;
+}
+
 /* The files that layouts have fixed: those of each grid behind the last's. */
-static int list_files(struct bm_write_plan *plan)
+static int list_files(struct bm_write_plan *plan,
+                      const struct bm_schema *schema, const struct reader *r)
 {
     int fixed = 0;
-    size_t n = 0;
+    size_t n = 0, grid = 0;
 
     for (size_t i = 0; i < plan->grid_count; i++) {
         const struct bm_chunking_functions *c = plan->grids[i].chunking.calls;
@@ -419,23 +573,30 @@ static int list_files(struct bm_write_plan *plan)
     plan->file = bm_new_raw(plan->a, plan->chunks, sizeof(*plan->file));
     if (!plan->file)
         return BOUMA_ENOMEM;
-    for (size_t i = 0; i < plan->grid_count; i++) {
-        const struct bm_plan_grid *g = &plan->grids[i];
-        const struct bm_chunking *c = &g->chunking;
-        int64_t first = plan->fixed_files;
+    for (int i = 0; i < schema->count; i++) {
+        const struct bm_object *o = schema->objects[i];
+        struct bm_chunking whole;
 
-        for (int64_t p = 0; p < c->count; p++) {
-            int64_t file = c->calls->file
-                               ? first + c->calls->file(c->own, g->order[p])
-                               : -1;
-
-            for (size_t j = 0; j < g->count; j++)
-                plan->file[n++] = file < 0 ? BM_ANY_FILE : (uint32_t)file;
-            if (file >= plan->fixed_files)
-                plan->fixed_files = file + 1;
-        }
+        if (!has_grid(r, o))
+            continue;
+        whole = o->layout->chunking(o);
+        if (grid < plan->grid_count && plan->grids[grid].grid == o)
+            n = list_files_of(plan, &plan->grids[grid++], n,
+                              plan->all_fixed_files);
+        plan->all_fixed_files += files_of(&whole);
     }
+    plan->fixed_files = plan->all_fixed_files;
+    if (r->told->scope && renumber_files(plan))
+        return BOUMA_ENOMEM;
     return name_files(plan);
+}
+
+/* Whether the plan is about chunks of an object. */
+static int is_planned(const struct bm_plan_scope *scope,
+                      const struct bm_object *o)
+{
+    return o->layout->chunking &&
+           (!scope || !scope->inside || scope->wanted[o->number]);
 }
 
 int bm_plan_make(struct bm_write_plan **out, const bouma_allocator *a,
@@ -459,7 +620,7 @@ int bm_plan_make(struct bm_write_plan **out, const bouma_allocator *a,
         goto out;
     rc = each_entry(&r, gather_entry, r.gathered);
     for (int i = 0; i < schema->count && !rc; i++)
-        if (schema->objects[i]->layout->chunking)
+        if (is_planned(told->scope, schema->objects[i]))
             rc = plan_grid(plan, schema->objects[i], &r, scheme, error);
     if (!rc && plan->chunks > UINT32_MAX)
         rc = bm_fail(error, BOUMA_ELIMIT,
@@ -467,7 +628,7 @@ int bm_plan_make(struct bm_write_plan **out, const bouma_allocator *a,
                      "patches",
                      plan->chunks);
     if (!rc)
-        rc = list_files(plan);
+        rc = list_files(plan, schema, &r);
     if (!rc)
         rc = bm_plan_list_owners(plan, told->ranks, told->rank);
     if (!rc && scheme == BOUMA_DISTRIBUTE_WEIGHTED) {

@@ -5,12 +5,17 @@
 #define BM_WRITE_PLAN_H
 
 #include "dataset/dataset.h"
+#include "plan/chunk_subset.h"
 #include "plan/distribute.h"
+#include "write/tile_plan.h"
 
-/* The blocks in which all ranks together hold some variables of a grid. */
+/* The blocks in which all ranks together hold some variables of a grid. If it
+ * has tiles, these are the blocks of coefficients, and those that ranks have put
+ * are in the plan of tiles. */
 struct bm_decomposition {
     const struct bm_object *grid;
-    struct bm_block *blocks; /* ascending by rank */
+    struct bm_tile_plan *tiles; /* NULL: it has none */
+    struct bm_block *blocks;    /* ascending by rank */
     size_t block_count;
     size_t my_first_block;
     struct bm_partition partition;
@@ -23,6 +28,7 @@ struct bm_decomposition {
 struct bm_plan_grid {
     const struct bm_object *grid;
     struct bm_chunking chunking;
+    struct bm_chunk_subset *subset; /* if it is not all of them, else NULL */
     int64_t *order;
     struct bouma_variable **variables;
     struct bm_decomposition **of; /* [count], of each variable */
@@ -68,10 +74,15 @@ struct bm_write_plan {
                        NULL */
     int64_t fixed_files;
     int *file_grid; /* [fixed_files], the grid whose file it is, in grids[] */
-    int *owner;     /* [chunks] */
-    size_t *mine;   /* [mine_count], the chunks that this rank encodes */
+    /* If these are not all fixed files of the step: their numbers there. */
+    uint32_t *file_number;   /* [fixed_files], else NULL */
+    int64_t all_fixed_files; /* of the step */
+    int *owner;              /* [chunks] */
+    size_t *mine; /* [mine_count], the chunks that this rank encodes */
     size_t mine_count;
     uint64_t raw_bytes, moved_bytes;
+    int tiled;            /* some grid has tiles */
+    uint64_t tiled_bytes; /* that move to those who transform them */
     int64_t most_patches; /* of any rank; once for variables laid out alike */
     struct bm_plan_times times;
     struct bm_plan_sizes sizes;
@@ -91,12 +102,26 @@ struct bm_chunk bm_plan_chunk(const struct bm_write_plan *plan, size_t chunk);
 void bm_plan_describe(struct bm_buffer *out, const struct bm_put *puts,
                       size_t count);
 
+/* What a plan is about, if partitions are planned apart (see split.h): chunks
+ * of a group's partitions, or all that no group has for itself. */
+struct bm_plan_scope {
+    int inside;                   /* 1: the group's */
+    const uint8_t *present;       /* [variables]: some rank has blocks of it */
+    const uint8_t *const *wanted; /* [objects]: of each partition, whether it is
+                                      the group's; NULL: the grid is not cut */
+    const int *rank; /* of the group's ranks, their numbers in the dataset */
+};
+
 /* The descriptions of all ranks, one after the other. */
 struct bm_descriptions {
     const struct bm_buffer *all;
-    const size_t *sizes; /* [ranks] */
-    int ranks, rank;     /* this one */
+    const size_t *sizes;               /* [ranks] */
+    int ranks, rank;                   /* this one */
+    const struct bm_plan_scope *scope; /* NULL: the plan is about all chunks */
 };
+
+/* A file of the assignment, as a number in the step. */
+int64_t bm_plan_file_number(const struct bm_write_plan *plan, int64_t file);
 
 /* The schema is numbered. Same result and message on all ranks, but for ENOMEM.
  */

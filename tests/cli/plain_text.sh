@@ -26,6 +26,10 @@ expect 0 "$BOUMA" import rho.npy --into run.bouma --patch 16 --step 0
 expect 0 "$BOUMA" import p.npz --particles atoms --into run.bouma --step 1
 expect 0 "$BOUMA" info run.bouma --step 0
 [[ $out == *rho*f32* ]] || complain "info: $out"
+# What a file says does not reach the terminal as commands.
+expect 0 "$BOUMA" import rho.npy --into odd.bouma --unit $'K\e[31m' --length-unit $'m\a'
+expect 0 "$BOUMA" info odd.bouma
+[[ $out == *'K?[31m'* && $out != *[$'\e\a']* ]] || complain "info: $out"
 expect 0 "$BOUMA" info run.bouma --step 1
 [[ $out == *atoms*mass*f64* ]] || complain "info: $out"
 expect 0 "$BOUMA" read run.bouma grid/rho --step 0 -o out.npy

@@ -29,13 +29,42 @@ static void use_blocks(const struct bouma_variable *v)
     }
 }
 
+/* And of partitions that have an index each. */
+static void use_partitions(const struct bouma_variable *v)
+{
+    struct bm_chunking c = v->object->layout->chunking(v->object);
+    const int64_t some[4] = {0, c.count > 1, c.count / 2, c.count - 1};
+
+    HOLDS(c.count > 0);
+    for (int i = 0; i < 4; i++) {
+        uint64_t key = c.calls->key(c.own, some[i]), values[BM_MAX_LEVELS];
+        struct bm_footprint f = c.calls->footprint(c.own, some[i]);
+        uint64_t samples = bm_footprint_samples(&f);
+
+        HOLDS(c.calls->find(c.own, key) == some[i]);
+        HOLDS(c.calls->file(c.own, some[i]) <= some[i]);
+        HOLDS(c.calls->partition(c.own, some[i]) < c.partitions);
+        HOLDS(samples > 0);
+        HOLDS(v->object->layout->values(v->object, NULL, key, values) ==
+              samples);
+        HOLDS(values[0] >= samples &&
+              values[0] <= v->object->layout->most_values(v->object));
+        for (int d = 0; d < 3; d++)
+            HOLDS(f.start[d] + ((f.count[d] - 1) << f.shift[d]) <
+                  v->object->domain.hi[d]);
+    }
+}
+
 /* The corners of a grid: geometry that was accepted can be computed with. */
 static void use(const struct bouma_variable *v)
 {
     const struct bm_tiling *t;
 
     if (v->object->layout->code == BOUMA_LAYOUT_HZ) {
-        use_blocks(v);
+        if (bm_grid_hz_of(v->object)->local)
+            use_partitions(v);
+        else
+            use_blocks(v);
         return;
     }
     if (v->object->kind == BM_PARTICLES) {

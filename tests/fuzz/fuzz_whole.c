@@ -275,8 +275,9 @@ static void write_other(bouma_options *options)
 /* ---- grids in HZ order ----------------------------------------------------
  */
 
-/* Two files each: blocks in rows, and along the curve. Both have blocks that
- * lack samples, and addresses without blocks. */
+/* Two files each: blocks in rows, and along the curve, with wavelet
+ * coefficients. Both have blocks that lack samples, and addresses without
+ * blocks. */
 static void define_hz(bouma_variable *v[2][3], bouma_dataset *ds)
 {
     bouma_grid_spec shapes[2] = {{.size = sizeof(*shapes),
@@ -294,7 +295,9 @@ static void define_hz(bouma_variable *v[2][3], bouma_dataset *ds)
                                   .layout = BOUMA_LAYOUT_HZ,
                                   .hz_block_bits = 5,
                                   .hz_blocks_per_file = 4,
-                                  .hz_order = BOUMA_HZ_CURVE}};
+                                  .hz_order = BOUMA_HZ_CURVE,
+                                  .hz_wavelet = 1,
+                                  .hz_tile_bits = 6}};
     bouma_variable_spec kinds[3] = {
         {.size = sizeof(*kinds), .type = BOUMA_F32},
         {.size = sizeof(*kinds),
@@ -760,9 +763,9 @@ static void use_originals(void)
 {
     enum { READS = STEPS * 3 /* levels */ };
     static const long wanted[] = {[BOUMA_CODEC_ZSTD] =
-                                      3 * READS + STEPS, /* and positions */
+                                      4 * READS + STEPS, /* and positions */
                                   [BOUMA_CODEC_RAW] = 3 * READS + STEPS,
-                                  [BOUMA_CODEC_INTERP] = 3 * READS,
+                                  [BOUMA_CODEC_INTERP] = 2 * READS,
                                   [BOUMA_CODEC_WAVELET] = 2 * READS,
                                   [BOUMA_CODEC_ZFP_REVERSIBLE] = 2 * READS,
                                   [BOUMA_CODEC_QUANTISE] = 4 * STEPS};

@@ -36,7 +36,7 @@ def head_of(subfile):
 # and one with tolerances; particles, of one file and of several; subfiles whose
 # table has the offsets; and grids in HZ order.
 for name in ("point", "cube", "line_zstd", "interp_plane", "placed_level",
-             "placed_chunk", "mote", "foam", "flock", "hz_rows", "hz_curve"):
+             "placed_chunk", "mote", "foam", "flock", "hz_rows", "hz_local", "hz_curve"):
     path = os.path.join(golden, name + ".bouma")
     manifest = load(sorted(glob.glob(path + "/steps/*/manifest"))[0])
     subfile = load(sorted(glob.glob(path + "/steps/*/d.0000.*"))[0])

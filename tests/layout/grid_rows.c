@@ -177,8 +177,9 @@ static struct bm_chunking chunking(const struct bm_object *o)
     static const struct bm_chunking_functions any = {CALLS},
                                               fixed = {CALLS, .file = file_of};
 
-    return (struct bm_chunking){rows_of(o)->files ? &fixed : &any, o->own,
-                                (int64_t)1 << rows_of(o)->shift, 0};
+    return (struct bm_chunking){.calls = rows_of(o)->files ? &fixed : &any,
+                                .own = o->own,
+                                .count = (int64_t)1 << rows_of(o)->shift};
 }
 
 static void info(const struct bm_object *o, bouma_grid_info *out)

@@ -65,10 +65,19 @@ static int define(struct life *l)
                                   .tolerance = l->relative,
                                   .tolerance_kind = BOUMA_RELATIVE};
     bouma_particles_spec dust = {.size = sizeof(dust), .ndims = 2};
+    bouma_grid_spec parts = {.size = sizeof(parts),
+                             .ndims = 2,
+                             .shape = {rows_of(l), WIDTH},
+                             .layout = BOUMA_LAYOUT_HZ,
+                             .hz_template = "xyxyxyxyxyxy",
+                             .hz_block_bits = 5,
+                             .hz_blocks_per_file = 8,
+                             .hz_partitions = 2};
     int rc = BOUMA_OK;
 
     if (!l->grid)
-        rc = bouma_grid_define(&l->grid, l->ds, "flow", &grid);
+        rc = bouma_grid_define(&l->grid, l->ds, "flow",
+                               l->parts ? &parts : &grid);
     if (!rc && !l->density)
         rc = bouma_variable_define(&l->density, l->grid, "density", &packed);
     if (!rc && !l->dust)
@@ -78,19 +87,34 @@ static int define(struct life *l)
     return rc;
 }
 
+/* What this rank holds: some rows; of two partitions, the last rank has one,
+ * and the others share the other. */
+static bouma_box box_of(const struct life *l)
+{
+    int64_t ranks = l->ranks->size, me = l->ranks->rank, rows = rows_of(l);
+
+    if (!l->parts)
+        return (bouma_box){{ROWS * me, 0}, {ROWS * (me + 1), WIDTH}};
+    if (me == ranks - 1)
+        return (bouma_box){{0, WIDTH / 2}, {rows, WIDTH}};
+    return (bouma_box){{rows * me / (ranks - 1), 0},
+                       {rows * (me + 1) / (ranks - 1), WIDTH / 2}};
+}
+
 static int put(struct life *l, int step)
 {
-    int64_t first = (int64_t)ROWS * l->ranks->rank;
-    bouma_box box = {{first, 0}, {first + ROWS, WIDTH}};
+    bouma_box box = box_of(l);
+    int64_t width = box.hi[1] - box.lo[1];
     bouma_column columns[2] = {
         {.variable = bouma_particles_variable(l->dust, 0),
          .data = l->positions},
         {.variable = l->mass, .data = l->masses}};
     int rc;
 
-    for (int64_t r = 0; r < ROWS; r++)
-        for (int64_t c = 0; c < WIDTH; c++)
-            l->samples[r * WIDTH + c] = sample_at(first + r, c, step);
+    for (int64_t r = box.lo[0]; r < box.hi[0]; r++)
+        for (int64_t c = box.lo[1]; c < box.hi[1]; c++)
+            l->samples[(r - box.lo[0]) * width + c - box.lo[1]] =
+                sample_at(r, c, step);
     for (int64_t i = 0; i < DUST; i++) {
         int64_t id = i * l->ranks->size + l->ranks->rank;
 

@@ -33,6 +33,8 @@ struct life {
     bouma_codec codec;     /* of the grid; 0: the usual one */
     double relative;       /* its tolerance; 0: none */
     int fails;             /* this rank takes its steps back */
+    int parts; /* 1: the grid is in HZ order, in two partitions; the last of two
+                  ranks or three has one of them for itself */
     bouma_dataset *ds;
     bouma_grid *grid;
     bouma_variable *density;

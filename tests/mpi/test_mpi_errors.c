@@ -185,14 +185,15 @@ static void an_extra_variable_is_told(struct ranks *ranks)
     }
 }
 
-/* Another layout; another template, or other blocks, of HZ order. */
+/* Another layout; another template, other blocks, or a wavelet, of HZ order. */
 static void a_grid_stored_otherwise_is_told(struct ranks *ranks)
 {
-    static const char *const words[3] = {"with layout hz, rank 0 with layout "
+    static const char *const words[4] = {"with layout hz, rank 0 with layout "
                                          "patch",
-                                         "template xy", "blocks of 2^5, "};
+                                         "template xy", "blocks of 2^5, ",
+                                         "wavelet in tiles of 2^6"};
 
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 4; i++) {
         bouma_grid_spec spec = {
             .size = sizeof(spec), .ndims = 2, .shape = {N, N}};
         struct setting s;
@@ -205,6 +206,10 @@ static void a_grid_stored_otherwise_is_told(struct ranks *ranks)
             spec.hz_template = "xyxyxyxyxyxyxyxy";
         if (i == 2)
             spec.hz_block_bits = s.last ? 5 : 6;
+        if (s.last && i == 3) {
+            spec.hz_wavelet = 1;
+            spec.hz_tile_bits = 6;
+        }
         CHECK_EQ(bouma_grid_define(&g, s.ds, "h", &spec), BOUMA_OK);
         if (ranks->size > 1)
             check_failure(&s, end_with_slabs(&s, 0, 0), BOUMA_EMISMATCH,

@@ -6,7 +6,7 @@
 #include "blocks.h"
 #include "check.h"
 
-enum { TRIALS = 60, STEPS = 2, MOST_BITS = 14 };
+enum { TRIALS = 80, STEPS = 2, MOST_BITS = 14 };
 
 struct trial {
     const struct ranks *ranks;
@@ -46,6 +46,22 @@ static void random_grid(struct trial *t, uint64_t *random)
     g->hz_order = (bouma_hz_order)check_below(random, 3);
 }
 
+/* Partitions of any number that blocks and ranks allow. */
+static void random_partitions(struct trial *t, uint64_t *random)
+{
+    bouma_grid_spec *g = &t->grid;
+    int bits = (int)strlen(t->text) - g->hz_block_bits;
+
+    bits = bits < g->hz_block_bits ? bits : g->hz_block_bits;
+    g->hz_index = (bouma_hz_index)check_below(random, 3);
+    g->hz_partitions = 1 << check_below(random, bits + 1);
+    if (g->hz_index != BOUMA_HZ_LOCAL)
+        while (g->hz_partitions > t->ranks->size)
+            g->hz_partitions /= 2;
+    else if (g->hz_partitions == 1)
+        g->hz_index = BOUMA_HZ_GLOBAL;
+}
+
 static void trial_init(struct trial *t, const struct ranks *ranks, int number)
 {
     static const bouma_type types[] = {BOUMA_F32, BOUMA_U8, BOUMA_F64,
@@ -75,6 +91,7 @@ static void trial_init(struct trial *t, const struct ranks *ranks, int number)
     t->options.async = (int)check_below(&random, 2);
     t->options.order = (bouma_order)check_below(&random, 3);
     t->options.place = (bouma_place)check_below(&random, 5);
+    random_partitions(t, &random);
 }
 
 static void write_steps(const struct trial *t)
@@ -204,6 +221,10 @@ static void read_steps(const struct trial *t)
     if (t->grid.hz_template)
         CHECK(!strcmp(info.hz_template, t->text));
     CHECK_EQ(info.hz_block_bits, t->grid.hz_block_bits);
+    CHECK_EQ(info.hz_index == BOUMA_HZ_LOCAL,
+             t->grid.hz_index == BOUMA_HZ_LOCAL);
+    CHECK_EQ(info.hz_partitions,
+             t->grid.hz_index == BOUMA_HZ_LOCAL ? t->grid.hz_partitions : 1);
     check_boxes(t, step, v, info.levels);
     check_refinement(t, v, info.levels);
     check_queries(t, v, info.levels);
@@ -240,8 +261,10 @@ int main(int argc, char **argv)
         if (ranks.rank == 0)
             check_alone(&t);
         if (check_counts()->failed > before)
-            printf("trial %d: template %s, blocks of 2^%d\n", i, t.text,
-                   t.grid.hz_block_bits);
+            printf(
+                "trial %d: template %s, blocks of 2^%d, %d partitions (%s)\n",
+                i, t.text, t.grid.hz_block_bits, t.grid.hz_partitions,
+                t.grid.hz_index == BOUMA_HZ_LOCAL ? "local" : "global");
         MPI_Barrier(MPI_COMM_WORLD);
     }
     return ranks_end(&ranks, check_counts()->failed, check_counts()->checks);

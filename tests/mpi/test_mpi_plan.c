@@ -47,6 +47,11 @@ static void write_as(const char *path, const bouma_options *opts,
     REQUIRE(data);
     memcpy(shape.shape, plan->shape, sizeof(shape.shape));
     memcpy(shape.patch, plan->patch, sizeof(shape.patch));
+    shape.layout = plan->layout;
+    shape.hz_template = plan->hz_template;
+    shape.hz_block_bits = plan->hz_block_bits;
+    shape.hz_blocks_per_file = plan->hz_blocks_per_file;
+    shape.hz_order = plan->hz_order;
     CHECK_EQ(bouma_dataset_create_mpi(&ds, MPI_COMM_WORLD, path, opts),
              BOUMA_OK);
     CHECK_EQ(bouma_grid_define(&g, ds, "g", &shape), BOUMA_OK);
@@ -90,6 +95,43 @@ static void compare(const struct ranks *r, int64_t number,
     CHECK(once <= 1000 * (uint64_t)record.files);
 }
 
+/* In HZ order: blocks in rows or along the curve, any template. */
+static void compare_orders(const struct ranks *r, int64_t number)
+{
+    static const int64_t shapes[][3] = {{40, 50, 60}, {64, 64, 64}, {37, 61}};
+    static const int ndims[] = {3, 3, 2};
+
+    for (int i = 0; i < 12; i++) {
+        int s = i % 3;
+        int64_t ranks[3] = {r->size, 1, 1};
+        bouma_plan_spec spec = {.size = sizeof(spec),
+                                .ranks = r->size,
+                                .ndims = ndims[s],
+                                .type = BOUMA_F32,
+                                .components = 1 + i % 2,
+                                .layout = BOUMA_LAYOUT_HZ,
+                                .hz_block_bits = 8,
+                                .hz_blocks_per_file = 1 + 5 * (i % 4),
+                                .hz_order = (bouma_hz_order)(1 + i / 6)};
+        bouma_options opts;
+        char template[64];
+
+        memcpy(spec.shape, shapes[s], sizeof(spec.shape));
+        if (i % 2) { /* what plans call "ranks" */
+            memcpy(spec.blocks, ranks, sizeof(ranks));
+            CHECK_EQ(bouma_hz_template(template, sizeof(template), spec.ndims,
+                                       spec.shape, ranks, 0),
+                     BOUMA_OK);
+            spec.hz_template = template;
+        }
+        bouma_options_init(&opts, sizeof(opts));
+        opts.durability = BOUMA_FAST;
+        opts.distribute = (bouma_distribute)(1 + i % 3);
+        opts.place = i % 2 ? BOUMA_PLACE_LOCAL : BOUMA_PLACE_SPREAD;
+        compare(r, number++, &spec, &opts);
+    }
+}
+
 int main(int argc, char **argv)
 {
     static const int64_t shapes[][3] = {
@@ -123,5 +165,6 @@ int main(int argc, char **argv)
                 opts.files = (int)(number % 4);
                 compare(&r, number++, &spec, &opts);
             }
+    compare_orders(&r, number);
     return ranks_end(&r, check_counts()->failed, check_counts()->checks);
 }

@@ -154,6 +154,7 @@ struct mode {
     double relative;
     bouma_options options; /* those that are not zero count */
     int fails;             /* rank 1 takes its second step back */
+    int parts;             /* the grid has partitions: see life.h */
 };
 
 static const struct mode modes[] = {
@@ -174,6 +175,14 @@ static const struct mode modes[] = {
     {.name = "place cost", .options.place = BOUMA_PLACE_COST},
     {.name = "a rank fails", .fails = 1},
     {.name = "a rank fails async", .fails = 1, .options.async = 1},
+    {.name = "partitions", .parts = 1},
+    {.name = "partitions async raw",
+     .codec = BOUMA_CODEC_RAW,
+     .parts = 1,
+     .options.async = 1},
+    {.name = "partitions, predict",
+     .parts = 1,
+     .options.predict = BOUMA_PREDICT_ON},
 };
 
 static void set_options(bouma_options *to, const bouma_options *from)
@@ -245,6 +254,7 @@ static void run(struct list *list, const struct ranks *r, const struct mode *m,
     life_init(&l, r, number);
     l.codec = m->codec;
     l.relative = m->relative;
+    l.parts = m->parts;
     set_options(&l.options, &m->options);
     if (!r->rank)
         tell(list, "mode %s\n", m->name);

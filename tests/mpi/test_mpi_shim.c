@@ -29,6 +29,7 @@ struct point {
     long n;
     int rank;
     bouma_transport transport;
+    int parts; /* the grid has partitions */
 };
 
 static struct {
@@ -89,6 +90,7 @@ static void try(const struct ranks *r, const struct point *p)
 
     life_init(&l, r, number++);
     l.options.transport = p->transport;
+    l.parts = p->parts;
     for (int act = 0; act < LIFE_ACTS && !rc; act++) {
         int any;
 
@@ -149,12 +151,13 @@ static void try(const struct ranks *r, const struct point *p)
 
 /* How many calls of each kind an act makes on this rank. */
 static void count_calls(const struct ranks *r, bouma_transport transport,
-                        long calls[LIFE_ACTS][SHIM_KINDS])
+                        int parts, long calls[LIFE_ACTS][SHIM_KINDS])
 {
     struct life l;
 
     life_init(&l, r, number++);
     l.options.transport = transport;
+    l.parts = parts;
     for (int act = 0; act < LIFE_ACTS; act++) {
         shim_arm(SHIM_Isend, SHIM_NOTHING, 0);
         CHECK_EQ(life_act(&l, (enum life_act)act), BOUMA_OK);
@@ -178,6 +181,12 @@ static long next(long n, long count, enum shim_mode mode)
     return n < count && n + step > count ? count : n + step;
 }
 
+/* Whether an act has to do with partitions, if the grid has some. */
+static int is_tried(int act, int parts)
+{
+    return !parts || act == LIFE_FIRST_STEP || act == LIFE_SECOND_STEP;
+}
+
 int main(int argc, char **argv)
 {
     long calls[LIFE_ACTS][SHIM_KINDS];
@@ -187,11 +196,14 @@ int main(int argc, char **argv)
 
     REQUIRE(each > 0);
     ranks_init(&r, &argc, &argv);
-    for (int t = 0; t < 2 && r.size > 1 && r.size < 4; t++) {
-        count_calls(&r, transports[t], calls);
+    for (int t = 0; t < 4 && r.size > 1 && r.size < 4; t++) {
+        int parts = t >= 2;
+
+        count_calls(&r, transports[t % 2], parts, calls);
         for (int mode = SHIM_FAIL; mode < SHIM_MODES; mode++)
             for (int act = 0; act < LIFE_ACTS; act++)
-                for (int kind = 0; kind < SHIM_KINDS; kind++)
+                for (int kind = 0; kind < SHIM_KINDS && is_tried(act, parts);
+                     kind++)
                     for (long n = 1; n <= calls[act][kind];
                          n = next(n, calls[act][kind], (enum shim_mode)mode)) {
                         struct point p = {(enum shim_kind)kind,
@@ -199,7 +211,8 @@ int main(int argc, char **argv)
                                           (enum life_act)act,
                                           n,
                                           (int)check_below(&random, r.size),
-                                          transports[t]};
+                                          transports[t % 2],
+                                          parts};
 
                         if ((mode == SHIM_STARVE || mode == SHIM_DELAY) &&
                             n > 8)

@@ -70,6 +70,10 @@ class GridVariable(Variable):
     def grid(self):
         return self.owner
 
+    @property
+    def stored_dtype(self):
+        return self.dtype
+
     def chunk(self, *fields):
         return Patch(*fields)
 
@@ -127,7 +131,7 @@ class Patch(Chunk):
         """Section 5: the values of a level of an exact codec, as an array of components and samples."""
         count = self.count(level) * self.variable.components
         try:
-            return zstd(self.stored(level), count, self.variable.dtype).reshape(self.variable.components, -1)
+            return zstd(self.stored(level), count, self.variable.stored_dtype).reshape(self.variable.components, -1)
         except Damage as damage:
             raise Damage(f"{self.what}: level {level}: {damage}") from damage
 
@@ -148,7 +152,7 @@ class Patch(Chunk):
             n = axes + self.extents(0)
             return [Interp(n, coarsest, variable.bound, variable.dtype)] * variable.components
         shapes = [axes + self.extents(k) for k in range(coarsest + 1)]
-        return [Levels(shapes, variable.dtype, variable.codec == "wavelet") for _ in range(variable.components)]
+        return [Levels(shapes, variable.stored_dtype, variable.codec == "wavelet") for _ in range(variable.components)]
 
     def read_pieces(self, level):
         """Section 5: the samples of a level, as an array of components and three axes."""

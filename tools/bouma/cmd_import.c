@@ -116,7 +116,19 @@ static const struct option_spec options[] = {
      .scope = FOR_GRIDS,
      .argument = "TEMPLATE",
      .help = "layout hz: the axis that each split halves, such as zyxzyx, the "
-             "coarsest split first; default: always the longest axis"},
+             "coarsest split first; default: always the longest axis; ranks: "
+             "as --hz-ranks says"},
+    {.name = "hz-ranks",
+     .scope = FOR_GRIDS,
+     .argument = "PZ,PY,PX",
+     .help = "--hz-template ranks: make it for so many ranks along each axis, "
+             "each with a block; default: the processes of this call"},
+    {.name = "rank-order",
+     .scope = FOR_GRIDS,
+     .argument = "ORDER",
+     .choices = CHOICES(BOUMA_RANK_ORDER_LIST),
+     .help = "--hz-template ranks: how these are numbered; default: "
+             "row-major"},
     {.name = "hz-block-bits",
      .scope = FOR_GRIDS,
      .argument = "B",
@@ -132,6 +144,26 @@ static const struct option_spec options[] = {
      .choices = CHOICES(BOUMA_HZ_ORDER_LIST),
      .help = "layout hz: samples of a block in rows (default), or in HZ "
              "order"},
+    {.name = "hz-partitions",
+     .scope = FOR_GRIDS,
+     .argument = "R",
+     .help = "layout hz: cut the grid along the first splits into R parts, a "
+             "power of two, that are written apart from each other"},
+    {.name = "hz-index",
+     .scope = FOR_GRIDS,
+     .argument = "INDEX",
+     .choices = CHOICES(BOUMA_HZ_INDEX_LIST),
+     .help = "partitions have the blocks and files of the whole grid "
+             "(default; no more partitions than ranks), or each its own"},
+    {.name = "hz-wavelet",
+     .scope = FOR_GRIDS,
+     .help = "layout hz: wavelet coefficients in place of samples; coarse "
+             "levels of f32 and f64 are averages"},
+    {.name = "hz-tile-bits",
+     .scope = FOR_GRIDS,
+     .argument = "T",
+     .help = "hz-wavelet: transform tiles of 2^T samples, which are read "
+             "whole; default: 15, less for a smaller grid"},
     {.name = "patch",
      .scope = FOR_GRIDS,
      .argument = "P[,P,P]",
@@ -200,8 +232,9 @@ const struct command cmd_import = {
         "\n"
         "Coarse levels are subsamples of level 0, with the same tolerance. "
         "With the codec\n"
-        "wavelet (and layout patch) they are averages, and the tolerance holds "
-        "at level 0 only.\n",
+        "wavelet (and layout patch), or with --hz-wavelet, they are averages, "
+        "and the tolerance\n"
+        "holds at level 0 only.\n",
     .options = options,
     .imports = true,
     .takes = BOUMA_OPTION_STEPS,

@@ -8,8 +8,10 @@
 #include "choice_names.h"
 #include "exporter.h"
 #include "format_text.h"
+#include "hz_arguments.h"
 #include "plan_explain.h"
 #include "plan_picture.h"
+#include "plan_ranks_picture.h"
 #include "print_json.h"
 #include "progress_bar.h"
 #include "text_table.h"
@@ -24,9 +26,36 @@ static const struct option_spec options[] = {
     {.name = "blocks",
      .argument = "PZ,PY,PX",
      .help = "processes along each axis; default: blocks most like cubes"},
+    {.name = "rank-order",
+     .argument = "ORDER",
+     .choices = CHOICES(BOUMA_RANK_ORDER_LIST),
+     .help = "how processes are numbered in their blocks; default: "
+             "row-major"},
     {.name = "patch",
      .argument = "P[,P,P]",
      .help = "samples along a patch; default: 64, with two axes 256"},
+    {.name = "layout",
+     .argument = "LAYOUT",
+     .choices = "patch|hz",
+     .help = "patch: patches with their levels (default); hz: one HZ order "
+             "over the whole grid"},
+    {.name = "hz-template",
+     .argument = "TEMPLATE",
+     .help = "layout hz: the axis that each split halves, the coarsest split "
+             "first; default: always the longest axis; ranks: one that fits "
+             "the blocks of the processes"},
+    {.name = "hz-block-bits",
+     .argument = "B",
+     .help = "layout hz: blocks have 2^B samples; default: 15, less for a "
+             "smaller grid"},
+    {.name = "hz-blocks-per-file",
+     .argument = "N",
+     .help = "layout hz: blocks in a file; default: 512"},
+    {.name = "hz-order",
+     .argument = "ORDER",
+     .choices = CHOICES(BOUMA_HZ_ORDER_LIST),
+     .help = "layout hz: samples of a block in rows (default), or in HZ "
+             "order"},
     {.name = "type",
      .argument = "TYPE",
      .choices = TYPES,
@@ -50,7 +79,11 @@ static const struct option_spec options[] = {
     {.name = "output",
      .letter = 'o',
      .argument = "OUT.png",
-     .help = "a picture of patches, files, their sizes and writers"},
+     .help = "a picture of patches, files, their sizes and writers; with "
+             "--layout hz that of --picture"},
+    {.name = "picture",
+     .help = "-o draws the ranks instead: who writes the files of each level, "
+             "and who has samples of them, with --place local and spread"},
     {0}};
 
 /* A request. */
@@ -131,6 +164,26 @@ static int parse_counts(struct planning *planning, struct context *ctx)
     return DONE;
 }
 
+/* How the grid lies in files. */
+static int parse_layout(struct planning *planning, struct context *ctx)
+{
+    bouma_plan_spec *spec = &planning->spec;
+    bouma_grid_spec grid = {0};
+    int rc = hz_arguments_read(&grid, ctx, planning->args);
+
+    if (!rc)
+        rc = hz_arguments_rank_order(&spec->rank_order, ctx, planning->args,
+                                     false);
+    if (!rc && grid.layout == BOUMA_LAYOUT_HZ)
+        hz_arguments_note_files(ctx, planning->args);
+    spec->layout = grid.layout;
+    spec->hz_template = grid.hz_template;
+    spec->hz_block_bits = grid.hz_block_bits;
+    spec->hz_blocks_per_file = grid.hz_blocks_per_file;
+    spec->hz_order = grid.hz_order;
+    return rc;
+}
+
 /* What is told of the plan. */
 static int parse_telling(struct planning *planning, struct context *ctx)
 {
@@ -150,6 +203,9 @@ static int parse_telling(struct planning *planning, struct context *ctx)
     if (comparing && target)
         return context_fail(ctx, CALL_AT_FAULT,
                             "--compare has no picture; leave out -o");
+    if (arguments_has(args, "picture") && !target)
+        return context_fail(ctx, CALL_AT_FAULT,
+                            "--picture needs a file: add -o OUT.png");
     if (arguments_has(args, "file") && !explain)
         return context_fail(ctx, CALL_AT_FAULT,
                             "--file is for --explain: add it");
@@ -172,6 +228,8 @@ static int parse_request(struct planning *planning, struct context *ctx)
                             "say how many write what: --ranks N --shape "
                             "NZ,NY,NX");
     rc = parse_counts(planning, ctx);
+    if (!rc)
+        rc = parse_layout(planning, ctx);
     if (!rc)
         rc = parse_factor(planning, ctx, "ratio", &spec->ratio);
     if (!rc)
@@ -201,20 +259,56 @@ static double balance_of(const bouma_plan_report *report)
            (double)report->stored_bytes;
 }
 
+static double mean_of(int64_t sum, int64_t count)
+{
+    return (double)sum / (double)count;
+}
+
+/* The HZ order, and how ranks share its files. */
+static void put_order(json_t *object, const bouma_plan_report *report)
+{
+    json_t *of_file = json_object(), *of_rank = json_object();
+
+    json_put(object, "hz_template", json_text(report->hz_template));
+    json_put(object, "hz_conforms", json_boolean(report->hz_conforms));
+    json_put(object, "hz_block_bits", json_integer(report->hz_block_bits));
+    json_put(object, "hz_blocks_per_file",
+             json_integer(report->hz_blocks_per_file));
+    json_put(object, "hz_order",
+             json_text(bouma_hz_order_name(report->hz_order)));
+    json_put(of_file, "min", json_integer(report->fewest_holders));
+    json_put(of_file, "mean",
+             json_number(mean_of(report->held_files, report->files)));
+    json_put(of_file, "max", json_integer(report->most_holders));
+    json_put(object, "ranks_per_file", of_file);
+    json_put(of_rank, "min", json_integer(report->fewest_held));
+    json_put(of_rank, "mean",
+             json_number(mean_of(report->held_files, report->ranks)));
+    json_put(of_rank, "max", json_integer(report->most_held));
+    json_put(object, "files_per_rank", of_rank);
+}
+
 static void put_report(json_t *object, const bouma_plan_report *report,
                        const bouma_plan_spec *spec)
 {
+    bool hz = report->layout == BOUMA_LAYOUT_HZ;
     json_t *a_rank = json_object();
 
+    json_put(object, "layout", json_text(bouma_layout_name(report->layout)));
     json_put(object, "distribute",
              json_text(bouma_distribute_name(report->distribute)));
-    json_put(object, "assign", json_text(bouma_assign_name(report->assign)));
+    json_put(object, "assign",
+             hz ? json_null() : json_text(bouma_assign_name(report->assign)));
     json_put(object, "place", json_text(bouma_place_name(report->place)));
     json_put(object, "ranks", json_integer(report->ranks));
     json_put(object, "shape", json_integers(spec->shape, spec->ndims));
     json_put(object, "blocks", json_integers(report->blocks, spec->ndims));
     json_put(object, "patch", json_integers(report->patch, spec->ndims));
-    json_put(object, "patch_grid", json_integers(report->grid, spec->ndims));
+    if (hz)
+        put_order(object, report);
+    else
+        json_put(object, "patch_grid",
+                 json_integers(report->grid, spec->ndims));
     json_put(object, "patches", json_integer(report->patches));
     json_put(object, "shared_patches", json_integer(report->shared_patches));
     json_put(a_rank, "min", json_integer(report->fewest_patches));
@@ -242,10 +336,40 @@ static void put_report(json_t *object, const bouma_plan_report *report,
     json_put(object, "seconds", json_number(report->seconds));
 }
 
+/* What the grid is cut into: blocks of an order, or patches. */
+static void print_order(const bouma_plan_report *report)
+{
+    printf("order    %s; it %s to the ranks\n",
+           *report->hz_template ? report->hz_template : "one sample",
+           report->hz_conforms ? "conforms" : "does not conform");
+    printf("blocks   %" PRId64 " of 2^%d samples, %d in a file; ",
+           report->patches, report->hz_block_bits, report->hz_blocks_per_file);
+    printf("%" PRId64 " shared by ranks\n", report->shared_patches);
+    printf("sharing  a file has samples of %d to %d ranks, mean %.4g; a rank "
+           "has some in\n",
+           report->fewest_holders, report->most_holders,
+           mean_of(report->held_files, report->files));
+    printf("         %" PRId64 " to %" PRId64 " files, mean %.4g\n",
+           report->fewest_held, report->most_held,
+           mean_of(report->held_files, report->ranks));
+}
+
+static void print_patches(const bouma_plan_report *report, int n)
+{
+    char one[FORMAT_BYTES], two[FORMAT_BYTES];
+
+    printf("patches  %" PRId64 " of %s, in %s; ", report->patches,
+           format_shape(one, n, report->patch),
+           format_shape(two, n, report->grid));
+    printf("%" PRId64 " shared by ranks\n", report->shared_patches);
+}
+
 static void print_report(const bouma_plan_report *report,
                          const bouma_plan_spec *spec)
 {
     char one[FORMAT_BYTES], two[FORMAT_BYTES], three[FORMAT_BYTES];
+    bool hz = report->layout == BOUMA_LAYOUT_HZ;
+    const char *chunks = hz ? "blocks" : "patches";
     int n = spec->ndims;
 
     printf("ranks    %" PRId64 ", in %s blocks\n", report->ranks,
@@ -254,17 +378,17 @@ static void print_report(const bouma_plan_report *report,
            format_shape(one, n, spec->shape),
            format_bytes(two, report->raw_bytes),
            format_bytes(three, report->stored_bytes));
-    printf("patches  %" PRId64 " of %s, in %s; ", report->patches,
-           format_shape(one, n, report->patch),
-           format_shape(two, n, report->grid));
-    printf("%" PRId64 " shared by ranks\n", report->shared_patches);
-    printf("a rank   %" PRId64 " to %" PRId64 " patches, mean %.4g; "
+    if (hz)
+        print_order(report);
+    else
+        print_patches(report, n);
+    printf("a rank   %" PRId64 " to %" PRId64 " %s, mean %.4g; "
            "distribute=%s\n",
-           report->fewest_patches, report->most_patches,
+           report->fewest_patches, report->most_patches, chunks,
            (double)report->patches / (double)report->ranks,
            bouma_distribute_name(report->distribute));
-    printf("moved    %s, to put patches together, in %s\n",
-           format_bytes(one, report->moved_bytes),
+    printf("moved    %s, to put %s together, in %s\n",
+           format_bytes(one, report->moved_bytes), chunks,
            format_count(two, (uint64_t)report->moved_messages, "message"));
     printf("shipped  %s, to the writers of files, in %s and %s\n",
            format_bytes(one, report->shipped_bytes),
@@ -277,9 +401,10 @@ static void print_report(const bouma_plan_report *report,
                 ? report->byte_hops / (double)report->shipped_bytes
                 : 0,
             format_bytes(one, (uint64_t)report->byte_hops));
-    printf("files    %" PRId64 ", written by %s; assign=%s place=%s\n",
+    printf("files    %" PRId64 ", written by %s; %s%s%splace=%s\n",
            report->files, format_count(one, (uint64_t)report->writers, "rank"),
-           bouma_assign_name(report->assign), bouma_place_name(report->place));
+           hz ? "" : "assign=", hz ? "" : bouma_assign_name(report->assign),
+           hz ? "" : " ", bouma_place_name(report->place));
     printf("sizes    %s to %s, mean %s; largest over mean %.3f\n",
            format_bytes(one, report->smallest_file),
            format_bytes(two, report->largest_file),
@@ -307,7 +432,8 @@ static void add_scheme(struct text_table *table,
     char text[FORMAT_BYTES];
 
     text_table_add(table, "%s", bouma_distribute_name(report->distribute));
-    text_table_add(table, "%s", bouma_assign_name(report->assign));
+    text_table_add(table, "%s",
+                   report->assign ? bouma_assign_name(report->assign) : "-");
     text_table_add(table, "%" PRId64 "-%" PRId64, report->fewest_patches,
                    report->most_patches);
     text_table_add(table, "%s", format_bytes(text, report->moved_bytes));
@@ -332,15 +458,17 @@ enum {
 };
 
 /* The i-th of all pairs of schemes, into the options; false if another one was
- * given, or it is for particles, and for grids the same as one before. */
-static bool choose_pair(bouma_options *opts, int i)
+ * given, or it is for particles, and for grids the same as one before. In HZ
+ * order files are what they are. */
+static bool choose_pair(bouma_options *opts, int i, bouma_layout layout)
 {
     bouma_distribute distribute = distributes[i / ASSIGNS];
     bouma_assign assign = assigns[i % ASSIGNS];
 
     if ((opts->distribute && opts->distribute != distribute) ||
         (opts->assign && opts->assign != assign) ||
-        !bouma_assign_is_for_grids(assign))
+        !bouma_assign_is_for_grids(assign) ||
+        (layout == BOUMA_LAYOUT_HZ && i % ASSIGNS))
         return false;
     opts->distribute = distribute;
     opts->assign = assign;
@@ -362,7 +490,7 @@ static int plan_all(struct text_table *table, json_t *schemes,
         if (opts.progress)
             opts.progress(opts.progress_user, "planning", (uint64_t)i,
                           DISTRIBUTES * ASSIGNS);
-        if (!choose_pair(&opts, i))
+        if (!choose_pair(&opts, i, planning->spec.layout))
             continue;
         rc = make(&plan, planning, ctx, &opts);
         if (rc)
@@ -435,6 +563,41 @@ static int tell(const struct planning *planning, struct context *ctx,
     return print_json(ctx, root);
 }
 
+/* The ranks, with the plan that was asked for, and those by `local` and by
+ * `spread`. */
+static int draw_ranks(struct canvas *out, struct context *ctx,
+                      const struct planning *planning, bouma_plan *plan)
+{
+    static const bouma_place places[] = {BOUMA_PLACE_LOCAL, BOUMA_PLACE_SPREAD};
+    bouma_plan *plans[3], *made[2] = {NULL, NULL};
+    bouma_place own = planning->opts.place;
+    int count = 0, rc = DONE;
+
+    if (own && own != BOUMA_PLACE_LOCAL && own != BOUMA_PLACE_SPREAD)
+        plans[count++] = plan;
+    for (int i = 0; i < 2 && !rc; i++) {
+        bouma_options opts = planning->opts;
+
+        opts.place = places[i];
+        rc = make(&made[i], planning, ctx, &opts);
+        plans[count++] = made[i];
+    }
+    if (!rc)
+        rc = plan_ranks_picture_draw(out, ctx, plans, count, &planning->spec);
+    bouma_plan_free(made[0]);
+    bouma_plan_free(made[1]);
+    return rc;
+}
+
+static int draw(struct canvas *out, struct context *ctx,
+                const struct planning *planning, bouma_plan *plan)
+{
+    return planning->spec.layout == BOUMA_LAYOUT_HZ ||
+                   arguments_has(planning->args, "picture")
+               ? draw_ranks(out, ctx, planning, plan)
+               : plan_picture_draw(out, ctx, plan, &planning->spec);
+}
+
 /* Process 0 does it; nothing is gained by more. Collective. */
 static int run(struct context *ctx, const struct arguments *args)
 {
@@ -451,7 +614,7 @@ static int run(struct context *ctx, const struct arguments *args)
         if (!rc && arguments_has(args, "explain"))
             rc = plan_explain_check(ctx, plan, planning.file);
         if (!rc && target)
-            rc = plan_picture_draw(&canvas, ctx, plan, &planning.spec);
+            rc = draw(&canvas, ctx, &planning, plan);
     }
     rc = context_agree(ctx, rc);
     if (!rc && target)
@@ -475,7 +638,10 @@ const struct command cmd_plan = {
         "plan.png\n"
         "  bouma plan --ranks 96 --shape 500,500,500 --files 8 --compare\n"
         "  bouma plan --ranks 512 --shape 512,512,512 --place cost --machine "
-        "torus:8x8x8 --explain\n",
+        "torus:8x8x8 --explain\n"
+        "  bouma plan --ranks 512 --shape 256,256,256 --layout hz "
+        "--hz-template "
+        "ranks --hz-blocks-per-file 16 -o ranks.png\n",
     .footer =
         "Each process holds one block of a grid with one variable. The "
         "library plans a real\n"

@@ -325,10 +325,10 @@ const struct command cmd_read = {
         "error.\n"
         "\n"
         "Level K has the samples whose indices are multiples of 2^K. With "
-        "the codec wavelet\n"
-        "it has averages around them, for which no tolerance holds; "
-        "`bouma info` marks such\n"
-        "variables.\n",
+        "the codec wavelet,\n"
+        "or hz-wavelet, it has averages around them, for which no tolerance "
+        "holds; `bouma info`\n"
+        "marks such variables.\n",
     .options = options,
     .exports = EXPORT_SAMPLES,
     .run = run};

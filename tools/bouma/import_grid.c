@@ -27,6 +27,7 @@ struct import {
     struct source *sources;
     int count; /* of sources */
     struct import_target target;
+    int rehearses; /* whether that can be defined */
     bouma_grid *grid;
     bouma_variable **variables; /* [count] */
     struct written *steps;      /* [step_count] */
@@ -137,8 +138,15 @@ static int define_variables(struct import *import)
 {
     const struct import_request *request = &import->request;
     const struct grid_series *series = &import->series;
-    int status = bouma_grid_define(&import->grid, import->target.ds,
-                                   request->grid_name, &request->grid);
+    bouma_grid_spec grid = request->grid;
+    int status;
+
+    /* One process rehearses for all; what else is wrong with partitions does
+     * not depend on the index. */
+    if (import->rehearses && grid.hz_partitions > 1)
+        grid.hz_index = BOUMA_HZ_LOCAL;
+    status = bouma_grid_define(&import->grid, import->target.ds,
+                               request->grid_name, &grid);
 
     if (!status && request->series)
         status = series->importer->describe_series(series, import->grid);
@@ -352,8 +360,10 @@ static int prepare(struct import *import, struct context *ctx)
                                          arguments_has(args, "memory-limit"));
     if (!rc)
         rc = make_room(import, ctx);
+    import->rehearses = 1;
     if (!rc)
         rc = import_target_rehearse(&import->target, ctx, define_all, import);
+    import->rehearses = 0;
     rc = context_agree(ctx, rc);
     if (!rc && import->request.series)
         rc = import->series.importer->check_series(&import->series, ctx);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "choice_names.h"
+#include "hz_arguments.h"
 #include "importer.h"
 
 /* ---- reading ------------------------------------------------------------- */
@@ -117,7 +118,10 @@ static int check_effort(const struct import_request *request,
                         struct context *ctx)
 {
     bool particles = request->particles_name != NULL;
-    bouma_codec codec = particles ? request->variable.codec
+    bool rounded = arguments_has(request->args, "hz-wavelet");
+    bouma_codec codec = particles || (rounded && request->variable.codec)
+                            ? request->variable.codec
+                        : rounded ? BOUMA_CODEC_ZSTD
                                   : bouma_grid_codec(&request->variable);
     bouma_codec_info about;
 
@@ -161,68 +165,12 @@ static int check_spacing(const struct import_request *request,
     return DONE;
 }
 
-/* The options of layout hz. */
-static int read_hz(struct import_request *request, struct context *ctx)
-{
-    const struct arguments *args = request->args;
-    bouma_grid_spec *grid = &request->grid;
-    int64_t bits = 0, blocks = 0;
-    const char *order = NULL;
-    int rc = arguments_integer(args, ctx, "hz-block-bits", 1, &bits);
-
-    if (!rc)
-        rc = arguments_integer(args, ctx, "hz-blocks-per-file", 1, &blocks);
-    if (!rc)
-        rc = arguments_choice(args, ctx, "hz-order", &order);
-    if (!rc && bits > 30)
-        rc = context_fail(ctx, CALL_AT_FAULT,
-                          "--hz-block-bits %lld: 30 is the most",
-                          (long long)bits);
-    if (!rc && blocks > INT32_MAX)
-        rc = context_fail(ctx, CALL_AT_FAULT,
-                          "--hz-blocks-per-file %lld: %d is the most",
-                          (long long)blocks, INT32_MAX);
-    grid->hz_block_bits = (int)bits;
-    grid->hz_blocks_per_file = (int)blocks;
-    grid->hz_order = bouma_hz_order_parse(order);
-    grid->hz_template = arguments_text(args, "hz-template");
-    return rc;
-}
-
-/* Options that choose files; but with layout hz, blocks do. */
-static void tell_files(const struct import_request *request,
-                       const struct context *ctx)
-{
-    static const char *const names[] = {"files", "file-size", "assign"};
-
-    for (int i = 0; i < 3; i++)
-        if (arguments_has(request->args, names[i]))
-            context_note(ctx,
-                         "--%s has no effect on layout hz: "
-                         "--hz-blocks-per-file sets the size of files",
-                         names[i]);
-}
-
 static int read_layout(struct import_request *request, struct context *ctx)
 {
-    static const char *const others[] = {"hz-template", "hz-block-bits",
-                                         "hz-blocks-per-file", "hz-order"};
-    const char *layout = NULL;
-    int rc = arguments_choice(request->args, ctx, "layout", &layout);
+    int rc = hz_arguments_read(&request->grid, ctx, request->args);
 
-    request->grid.layout = bouma_layout_parse(layout);
-    if (!rc && request->grid.layout == BOUMA_LAYOUT_HZ) {
-        if (arguments_text(request->args, "patch"))
-            return context_fail(ctx, CALL_AT_FAULT,
-                                "--patch is for --layout patch; blocks of hz "
-                                "have --hz-block-bits");
-        tell_files(request, ctx);
-        return read_hz(request, ctx);
-    }
-    for (size_t i = 0; i < sizeof(others) / sizeof(*others) && !rc; i++)
-        if (arguments_text(request->args, others[i]))
-            rc = context_fail(ctx, CALL_AT_FAULT, "--%s needs --layout hz",
-                              others[i]);
+    if (!rc && request->grid.layout == BOUMA_LAYOUT_HZ)
+        hz_arguments_note_files(ctx, request->args);
     return rc;
 }
 
@@ -395,6 +343,19 @@ static int check_axes(const struct import_request *request, struct context *ctx,
                         count, ndims, ndims == 1 ? "axis" : "axes");
 }
 
+/* A template that fits ranks, if it is asked for. */
+static int choose_template(struct import_request *request, struct context *ctx)
+{
+    bool ranks = hz_arguments_wants_ranks(request->args);
+
+    if (!ranks && !arguments_has(request->args, "hz-ranks") &&
+        !arguments_has(request->args, "rank-order"))
+        return DONE;
+    request->grid.hz_template = request->hz_template;
+    return hz_arguments_template(request->hz_template, ctx, request->args,
+                                 &request->grid);
+}
+
 int import_request_shape(struct import_request *request, struct context *ctx,
                          int ndims, const int64_t *shape)
 {
@@ -412,8 +373,11 @@ int import_request_shape(struct import_request *request, struct context *ctx,
     rc = check_axes(request, ctx, "patch", request->patches, true);
     if (!rc)
         rc = check_axes(request, ctx, "spacing", request->spacings, true);
-    return rc ? rc
-              : check_axes(request, ctx, "origin", request->origins, false);
+    if (!rc)
+        rc = check_axes(request, ctx, "origin", request->origins, false);
+    if (!rc)
+        rc = choose_template(request, ctx);
+    return rc;
 }
 
 void import_request_name(const struct import_request *request, int i, char *out,

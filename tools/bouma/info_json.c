@@ -49,16 +49,13 @@ static json_t *level_bytes_json(const bouma_variable *variable, int levels)
     return list;
 }
 
-/* In HZ order, coarse levels are samples with every codec, and the bytes of a
- * level are not on record. */
+/* In HZ order, the bytes of a level are not on record. */
 static json_t *variable_json(bouma_variable *variable, int levels, bool hz)
 {
     json_t *object = json_object();
     bouma_variable_info about;
-    bouma_codec_info codec;
 
     bouma_variable_info_get(variable, &about);
-    bouma_codec_info_get(about.codec, &codec);
     json_put(object, "name", json_text(about.name));
     json_put(object, "type", json_text(bouma_type_name(about.type)));
     json_put(object, "components", json_integer(about.components));
@@ -73,7 +70,7 @@ static json_t *variable_json(bouma_variable *variable, int levels, bool hz)
     json_put(object, "level_bytes",
              hz ? json_null() : level_bytes_json(variable, levels));
     json_put(object, "coarse_levels",
-             json_text(codec.averages && !hz ? "averages" : "samples"));
+             json_text(about.averages ? "averages" : "samples"));
     json_put(object, "tolerance", json_number(about.tolerance));
     json_put(object, "relative",
              json_boolean(about.tolerance_kind == BOUMA_RELATIVE));
@@ -115,6 +112,12 @@ static json_t *grid_json(bouma_grid *grid)
                  json_integer(about.hz_blocks_per_file));
         json_put(object, "hz_order",
                  json_text(choice_text(bouma_hz_order_name(about.hz_order))));
+        json_put(object, "hz_partitions", json_integer(about.hz_partitions));
+        json_put(object, "hz_index",
+                 json_text(choice_text(bouma_hz_index_name(about.hz_index))));
+        json_put(object, "hz_wavelet", json_boolean(about.hz_wavelet));
+        if (about.hz_wavelet)
+            json_put(object, "hz_tile_bits", json_integer(about.hz_tile_bits));
     }
     json_put(object, "levels", json_integer(about.levels));
     json_put(object, "patches", json_integer(about.patches));

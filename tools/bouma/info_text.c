@@ -36,6 +36,10 @@ static int print_grid(bouma_grid *grid, struct context *ctx)
     else
         printf("patches %s (%" PRId64 ")",
                format_shape(patch, about.ndims, about.patch), about.patches);
+    if (about.hz_partitions > 1)
+        printf(", %d partitions", about.hz_partitions);
+    if (about.hz_wavelet)
+        printf(", wavelet in tiles of %lld", 1LL << about.hz_tile_bits);
     printf(", levels 0 to %d\n", about.levels - 1);
     printf("    origin %s; spacing %s",
            format_point(origin, about.ndims, about.origin),

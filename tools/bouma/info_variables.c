@@ -36,15 +36,10 @@ static void add_range(struct text_table *table, const bouma_variable *variable,
     text_table_add(table, "%" PRIu64, range.nans);
 }
 
-/* Whether the coarse levels have averages where other codecs have samples. */
-static bool has_averages(const struct info_variables *variables,
-                         const bouma_variable_info *about)
+/* Whether the coarse levels have averages where others have samples. */
+static bool has_averages(const bouma_variable_info *about)
 {
-    bouma_codec_info codec;
-
-    bouma_codec_info_get(about->codec, &codec);
-    return about->present && codec.averages && variables->levels > 1 &&
-           !variables->hz;
+    return about->present && about->averages;
 }
 
 /* A row for the variable; of several components, one more for each. */
@@ -64,7 +59,7 @@ static void add_variable(struct text_table *table,
         return;
     }
     text_table_add(table, "%s%s", choice_text(bouma_codec_name(about.codec)),
-                   has_averages(variables, &about) ? "*" : "");
+                   has_averages(&about) ? "*" : "");
     text_table_add(table, "%s", format_bytes(text, about.raw_bytes));
     text_table_add(table, "%s", format_bytes(text, about.stored_bytes));
     text_table_add(table, "%s",
@@ -114,7 +109,7 @@ static void print_mark(const struct info_variables *variables)
         bouma_variable_info about;
 
         bouma_variable_info_get(variables->at(variables->of, i), &about);
-        marked = marked || has_averages(variables, &about);
+        marked = marked || has_averages(&about);
     }
     if (marked)
         printf("    * coarse levels are averages; the tolerance holds at level "

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format_text.h"
+
 void text_table_init(struct text_table *table, const char *align)
 {
     *table = (struct text_table){.align = align};
@@ -82,7 +84,8 @@ static void print_row(const struct text_table *table, size_t first,
         bool right = table->align[c] == 'r';
 
         if (text[0])
-            printf("%*s%s", blanks + (right ? rest : 0), "", text);
+            printf("%*s", blanks + (right ? rest : 0), "");
+        print_clean(text);
         blanks = (text[0] ? 0 : blanks) + (right && text[0] ? 0 : rest) + 2;
     }
 }

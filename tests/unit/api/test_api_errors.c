@@ -481,25 +481,71 @@ static void specs_of_other_versions_are_refused(void)
 /* Fields of one layout are not ignored with another. */
 static void fields_of_other_layouts_are_refused(void)
 {
-    bouma_grid_spec fields[5];
+    bouma_grid_spec fields[7];
     struct writer w;
     bouma_grid *grid;
 
-    for (int i = 0; i < 5; i++)
+    for (int i = 0; i < 7; i++)
         fields[i] = (bouma_grid_spec){
             .size = sizeof(*fields), .ndims = 1, .shape = {8}};
     fields[0].hz_template = "xxx";
     fields[1].hz_block_bits = 2;
     fields[2].hz_blocks_per_file = 2;
     fields[3].hz_order = BOUMA_HZ_ROWS;
-    fields[4].layout = BOUMA_LAYOUT_HZ;
-    fields[4].patch[0] = 4;
+    fields[4].hz_wavelet = 1;
+    fields[5].hz_tile_bits = 2;
+    fields[6].layout = BOUMA_LAYOUT_HZ;
+    fields[6].patch[0] = 4;
     begin_writing(&w, "fields");
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 6; i++)
         CHECK_FAILS(w.ds, bouma_grid_define(&grid, w.ds, "hz", &fields[i]),
                     BOUMA_EINVAL, "which are for BOUMA_LAYOUT_HZ");
-    CHECK_FAILS(w.ds, bouma_grid_define(&grid, w.ds, "hz", &fields[4]),
+    CHECK_FAILS(w.ds, bouma_grid_define(&grid, w.ds, "hz", &fields[6]),
                 BOUMA_EINVAL, "which has no patches");
+    bouma_dataset_free(w.ds);
+}
+
+/* Tiles must fit, and only exact codecs keep coefficients. */
+static void wrong_wavelets_are_refused(void)
+{
+    static const struct {
+        int wavelet, tile_bits;
+        const char *text;
+    } wrong[] = {{2, 0, "has an hz_wavelet that is neither 0 nor 1"},
+                 {0, 3, "has hz_tile_bits, which are for hz_wavelet only"},
+                 {1, -1, "needs hz_tile_bits from 1 to 24"},
+                 {1, 25, "needs hz_tile_bits from 1 to 24"},
+                 {1, 8, "has tiles of more samples than its template covers"}};
+    bouma_grid_spec spec = {.size = sizeof(spec),
+                            .ndims = 2,
+                            .shape = {8, 10},
+                            .layout = BOUMA_LAYOUT_HZ};
+    bouma_variable_spec kind = {.size = sizeof(kind),
+                                .type = BOUMA_F32,
+                                .codec = BOUMA_CODEC_INTERP,
+                                .tolerance = 0.1};
+    struct writer w;
+    bouma_grid *grid;
+    bouma_variable *v;
+
+    begin_writing(&w, "wavelets");
+    for (int i = 0; i < 5; i++) {
+        spec.hz_wavelet = wrong[i].wavelet;
+        spec.hz_tile_bits = wrong[i].tile_bits;
+        CHECK_FAILS(w.ds, bouma_grid_define(&grid, w.ds, "hz", &spec),
+                    BOUMA_EINVAL, wrong[i].text);
+    }
+    spec.hz_wavelet = 1;
+    spec.hz_tile_bits = 7;
+    CHECK_EQ(bouma_grid_define(&grid, w.ds, "hz", &spec), BOUMA_OK);
+    CHECK_FAILS(w.ds, bouma_variable_define(&v, grid, "v", &kind), BOUMA_EINVAL,
+                "which only exact codecs keep; use zstd");
+    kind.type = BOUMA_I32;
+    kind.codec = BOUMA_CODEC_ZSTD;
+    CHECK_FAILS(w.ds, bouma_variable_define(&v, grid, "v", &kind), BOUMA_EINVAL,
+                "integers are always kept exactly");
+    kind.type = BOUMA_F32;
+    CHECK_EQ(bouma_variable_define(&v, grid, "v", &kind), BOUMA_OK);
     bouma_dataset_free(w.ds);
 }
 
@@ -626,6 +672,7 @@ int main(void)
     levels_and_boxes_that_are_not_there_are_told();
     specs_of_other_versions_are_refused();
     fields_of_other_layouts_are_refused();
+    wrong_wavelets_are_refused();
     a_newer_format_is_refused();
     a_lost_file_dataset_is_told();
     a_pointer_for_the_handle_is_needed();

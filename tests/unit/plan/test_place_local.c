@@ -1,13 +1,13 @@
 /* Localized aggregation: writers inside the groups of their files, the formula
  * of the middle, files that share a place, against a slow search; and the
  * figures of the paper. */
-#include "plan/hz_groups.h"
 #include "plan/placement.h"
 
 #include <stdlib.h>
 
 #include "check.h"
 #include "fault_alloc.h"
+#include "hz_groups.h"
 #include "seconds.h"
 #include "templates.h"
 #include "torus.h"
@@ -281,21 +281,21 @@ static void groups_of_order(struct bm_gathering *g, const struct bm_hz_ranks *r,
                             const struct bm_hz *hz, int block_bits,
                             int64_t files)
 {
-    struct bm_hz_groups groups;
+    struct hz_groups groups;
     uint64_t blocks =
         ((uint64_t)1 << (hz->bits - block_bits)) / (uint64_t)files;
     size_t senders = 0;
 
-    REQUIRE(!bm_hz_groups_init(&groups, memory(), r, hz, block_bits));
+    REQUIRE(!hz_groups_init(&groups, memory(), r, hz, block_bits));
     for (int64_t f = 0; f < files; f++)
-        senders += (size_t)bm_hz_groups_find(&groups, (uint64_t)f * blocks,
-                                             (uint64_t)(f + 1) * blocks)
+        senders += (size_t)hz_groups_find(&groups, (uint64_t)f * blocks,
+                                          (uint64_t)(f + 1) * blocks)
                        .count;
     groups_init(g, files, r->count, senders);
     for (int64_t f = 0; f < files; f++) {
         size_t n = g->first[f];
-        struct bm_hz_group group = bm_hz_groups_find(
-            &groups, (uint64_t)f * blocks, (uint64_t)(f + 1) * blocks);
+        struct hz_group group = hz_groups_find(&groups, (uint64_t)f * blocks,
+                                               (uint64_t)(f + 1) * blocks);
 
         for (int rank = group.first; rank >= 0 && rank <= group.last; rank++)
             if (groups.seen[rank] == groups.turn) {
@@ -304,13 +304,13 @@ static void groups_of_order(struct bm_gathering *g, const struct bm_hz_ranks *r,
             }
         g->first[f + 1] = n;
     }
-    bm_hz_groups_release(&groups);
+    hz_groups_release(&groups);
 }
 
 static struct bm_hz_ranks ranks_of(const int64_t shape[3],
                                    const int64_t block[3],
                                    const int64_t grid[3],
-                                   enum bm_hz_rank_order order)
+                                   bouma_rank_order order)
 {
     struct bm_hz_ranks r;
 
@@ -324,7 +324,7 @@ static void figure_3_has_these_writers(void)
     static const int expected[8] = {0, 7, 3, 11, 1, 5, 9, 13};
     struct bm_hz_ranks r =
         ranks_of((int64_t[3]){1, 16, 16}, (int64_t[3]){1, 4, 4},
-                 (int64_t[3]){1, 4, 4}, BM_HZ_MORTON);
+                 (int64_t[3]){1, 4, 4}, BOUMA_RANKS_MORTON);
     struct bm_hz hz = template_of("yxyxyxyx");
 
     for (int b = 0; b <= 5; b++) {
@@ -366,7 +366,7 @@ static void figure_6_has_these_writers(void)
     };
     struct bm_hz_ranks r =
         ranks_of((int64_t[3]){256, 256, 256}, (int64_t[3]){32, 32, 32},
-                 (int64_t[3]){8, 8, 8}, BM_HZ_ROW_MAJOR);
+                 (int64_t[3]){8, 8, 8}, BOUMA_RANKS_ROW_MAJOR);
 
     for (int c = 0; c < 3; c++) {
         int writer[32], same = 0, inside = 0;
@@ -401,7 +401,7 @@ static void compare_with_spread(int edge, int64_t files)
     struct bm_network network = torus_network(&torus);
     const int64_t grid[3] = {edge, edge, edge}, block[3] = {32, 32, 32};
     const int64_t shape[3] = {32 * edge, 32 * edge, 32 * edge};
-    struct bm_hz_ranks r = ranks_of(shape, block, grid, BM_HZ_ROW_MAJOR);
+    struct bm_hz_ranks r = ranks_of(shape, block, grid, BOUMA_RANKS_ROW_MAJOR);
     int local[2048], spread[2048];
     struct bm_gathering g;
     struct bm_hz hz;
@@ -436,7 +436,7 @@ static void many_ranks_have_writers_evenly_apart(void)
     enum { FILES = 8192, RANKS = 131072 };
     struct bm_hz_ranks r =
         ranks_of((int64_t[3]){1024, 2048, 2048}, (int64_t[3]){32, 32, 32},
-                 (int64_t[3]){32, 64, 64}, BM_HZ_ROW_MAJOR);
+                 (int64_t[3]){32, 64, 64}, BOUMA_RANKS_ROW_MAJOR);
     int *writer = calloc(FILES, sizeof(*writer));
     char *writes = calloc(RANKS, 1);
     struct bm_gathering g;

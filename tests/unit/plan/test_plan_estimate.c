@@ -1,8 +1,11 @@
 /* What a write would do, without ranks and data. That real writes do just that
  * is tested in tests/mpi/test_mpi_plan.c. */
+#include <stdlib.h>
+
 #include "bouma.h"
 #include "check.h"
 #include "fault_alloc.h"
+#include "hz_groups.h"
 
 static bouma_plan_spec spec_of(int ranks, int ndims, int64_t z, int64_t y,
                                int64_t x)
@@ -226,6 +229,195 @@ static void patches_and_files_agree(void)
     bouma_plan_free(NULL);
 }
 
+/* ---- HZ order ------------------------------------------------------------ */
+
+struct seen {
+    uint8_t *rank;
+    int count;
+};
+
+static void list_holder(void *user, int rank)
+{
+    struct seen *seen = user;
+
+    CHECK(!seen->rank[rank]);
+    seen->rank[rank] = 1;
+    seen->count++;
+}
+
+/* The ranks with samples of each file are those that another search finds, and
+ * the report sums them up. */
+static void check_holders(const bouma_plan *plan, const bouma_plan_spec *spec)
+{
+    static const int64_t one[3] = {1, 1, 1};
+    bouma_plan_report report;
+    int64_t shape[3], grid[3], sum = 0;
+    struct bm_hz_ranks ranks;
+    struct hz_groups groups;
+    struct seen seen = {0};
+    struct bm_hz hz;
+
+    bouma_plan_report_get(plan, &report);
+    memcpy(shape, one, sizeof(one));
+    memcpy(grid, one, sizeof(one));
+    for (int d = 0; d < spec->ndims; d++) {
+        shape[3 - spec->ndims + d] = spec->shape[d];
+        grid[3 - spec->ndims + d] = report.blocks[d];
+    }
+    REQUIRE(!bm_hz_parse(&hz, report.hz_template, spec->ndims, shape, NULL));
+    REQUIRE(!bm_hz_ranks_init(&ranks, shape, NULL, grid, spec->rank_order));
+    REQUIRE(!hz_groups_init(&groups, bm_allocator_default(), &ranks, &hz,
+                            report.hz_block_bits));
+    CHECK_EQ(bm_hz_ranks_conform(&ranks, &hz), report.hz_conforms);
+    seen.rank = calloc((size_t)spec->ranks, 1);
+    REQUIRE(seen.rank);
+    for (int64_t f = 0; f < report.files; f++) {
+        uint64_t first = (uint64_t)f * (uint64_t)report.hz_blocks_per_file;
+        struct hz_group group = hz_groups_find(
+            &groups, first, first + (uint64_t)report.hz_blocks_per_file);
+
+        memset(seen.rank, 0, (size_t)spec->ranks);
+        seen.count = 0;
+        CHECK_EQ(bouma_plan_holders(plan, f, list_holder, &seen), BOUMA_OK);
+        CHECK_EQ(seen.count, group.count);
+        CHECK(seen.rank[group.first] && seen.rank[group.last]);
+        CHECK(seen.count >= report.fewest_holders);
+        CHECK(seen.count <= report.most_holders);
+        sum += seen.count;
+    }
+    CHECK_EQ(sum, report.held_files);
+    CHECK_EQ(bouma_plan_holders(plan, report.files, list_holder, &seen),
+             BOUMA_ENOTFOUND);
+    CHECK_EQ(bouma_plan_holders(NULL, 0, list_holder, &seen), BOUMA_EINVAL);
+    hz_groups_release(&groups);
+    free(seen.rank);
+}
+
+/* The 512 ranks and 32 files of the paper's figure 6. */
+static void plans_of_an_order_tell_who_holds_it(void)
+{
+    static const char *const templates[] = {"ranks", NULL,
+                                            "xxxyyyzzzzyxzyxzyxzyxzyx"};
+    static const int levels[][2] = {{0, 19},  {20, 20}, {21, 21},
+                                    {21, 21}, {22, 22}, {22, 22}};
+
+    for (int i = 0; i < 9; i++) {
+        bouma_plan_spec spec = spec_of(512, 3, 256, 256, 256);
+        bouma_plan_report report;
+        bouma_plan_patch patch;
+        bouma_options opts;
+        char message[256];
+        bouma_plan *plan;
+
+        spec.layout = BOUMA_LAYOUT_HZ;
+        spec.hz_template = templates[i % 3];
+        spec.hz_blocks_per_file = 16;
+        spec.rank_order = (bouma_rank_order)(1 + i / 3);
+        bouma_options_init(&opts, sizeof(opts));
+        opts.place = BOUMA_PLACE_LOCAL;
+        REQUIRE(
+            !bouma_plan_make(&plan, &spec, &opts, message, sizeof(message)));
+        bouma_plan_report_get(plan, &report);
+        CHECK_EQ(report.layout, BOUMA_LAYOUT_HZ);
+        CHECK_EQ(report.files, 32);
+        CHECK_EQ(report.patches, 512);
+        CHECK_EQ(report.assign, 0);
+        CHECK_EQ(report.hz_block_bits, 15);
+        /* The last template is that of column-major, the default Morton's. */
+        CHECK_EQ(report.hz_conforms, i % 3 == 0 || i == 5 || i == 7);
+        check_holders(plan, &spec);
+        for (int f = 0; f < 6; f++) {
+            bouma_plan_file file;
+
+            CHECK_EQ(bouma_plan_file_get(plan, f, &file), BOUMA_OK);
+            CHECK_EQ(file.first_level, levels[f][0]);
+            CHECK_EQ(file.last_level, levels[f][1]);
+            CHECK_EQ(file.patches, 16);
+        }
+        CHECK_EQ(bouma_plan_patch_get(plan, (int64_t[]){0, 0, 0}, &patch),
+                 BOUMA_ENOTFOUND);
+        bouma_plan_free(plan);
+    }
+}
+
+/* A template that does not conform spreads the samples of a rank over more
+ * files: that is what it costs. */
+static void templates_of_ranks_touch_the_fewest_files(void)
+{
+    bouma_plan_spec spec = spec_of(64, 3, 128, 128, 128);
+    bouma_plan_report near, far;
+
+    spec.layout = BOUMA_LAYOUT_HZ;
+    spec.hz_block_bits = 12;
+    spec.hz_blocks_per_file = 8;
+    spec.hz_template = "ranks";
+    near = report_of(&spec, "");
+    spec.hz_template = "zzzzzzzyyyyyyyxxxxxxx";
+    far = report_of(&spec, "");
+    CHECK_EQ(near.hz_conforms, 1);
+    CHECK_EQ(far.hz_conforms, 0);
+    /* A block of the finest level is one of two ranks, and one of them gets
+     * it: 1/2 of 1/2 moves; 3/4 of the next, 1/4, and so on. */
+    CHECK(near.moved_bytes < near.raw_bytes * 7 / 10);
+    CHECK(far.held_files > 2 * near.held_files);
+    CHECK(far.most_held > near.most_held);
+}
+
+static void check_template(const char *expected, int ndims,
+                           const int64_t *shape, const int64_t *ranks,
+                           bouma_rank_order order)
+{
+    char text[64] = "?";
+
+    CHECK_EQ(bouma_hz_template(text, sizeof(text), ndims, shape, ranks, order),
+             *expected ? BOUMA_OK : BOUMA_EINVAL);
+    CHECK(!strcmp(text, expected));
+    if (strcmp(text, expected))
+        printf("got %s\n", text);
+}
+
+static void templates_follow_from_ranks(void)
+{
+    int64_t cube[] = {32, 32, 32}, ranks[] = {4, 4, 2};
+    char small[63] = "?";
+
+    check_template("zzyyxxzyxzyxzyx", 3, cube, ranks, 0);
+    check_template("zzyyxxzyxzyxzyx", 3, cube, ranks, BOUMA_RANKS_ROW_MAJOR);
+    check_template("xyyzzxzyxzyxzyx", 3, cube, ranks, BOUMA_RANKS_COLUMN_MAJOR);
+    check_template("zyzyxxzyxzyxzyx", 3, cube, ranks, BOUMA_RANKS_MORTON);
+    /* 1000 samples on 8 ranks: as if each had 128. */
+    check_template("yyyxxxyxyxyxyxyxyxyx", 2, (int64_t[]){1000, 1000},
+                   (int64_t[]){8, 8}, 0);
+    check_template("", 2, (int64_t[]){1000, 0}, (int64_t[]){8, 8}, 0);
+    check_template("", 2, (int64_t[]){1000, 9}, (int64_t[]){0, 8}, 0);
+    check_template("", 4, cube, ranks, 0);
+    check_template("", 3, cube, ranks, (bouma_rank_order)4);
+    check_template("", 3, (int64_t[]){(int64_t)1 << 40, (int64_t)1 << 40, 16},
+                   ranks, 0);
+    CHECK_EQ(bouma_hz_template(small, sizeof(small), 3, cube, ranks, 0),
+             BOUMA_EINVAL);
+    CHECK_EQ(small[0], 0);
+    CHECK_EQ(bouma_hz_template(NULL, 64, 3, cube, ranks, 0), BOUMA_EINVAL);
+}
+
+/* Blocks that are filled up are stored as such. */
+static void padding_is_counted(void)
+{
+    bouma_plan_spec spec = spec_of(4, 2, 100, 70, 0);
+    bouma_plan_report rows, curve;
+
+    spec.layout = BOUMA_LAYOUT_HZ;
+    spec.hz_block_bits = 8;
+    rows = report_of(&spec, "");
+    spec.hz_order = BOUMA_HZ_CURVE;
+    curve = report_of(&spec, "");
+    CHECK_EQ(rows.raw_bytes, 100 * 70 * 4);
+    CHECK_EQ(curve.raw_bytes, 100 * 70 * 4);
+    CHECK_EQ(rows.patches, curve.patches);
+    CHECK(rows.stored_bytes < rows.raw_bytes + 100 * (uint64_t)rows.patches);
+    CHECK(curve.stored_bytes > (uint64_t)curve.patches * 256 * 4);
+}
+
 static void refuse(const bouma_plan_spec *spec, int status, const char *text)
 {
     char message[256] = "";
@@ -260,6 +452,20 @@ static void wrong_specs_are_told(void)
     REFUSE(components, -1, BOUMA_EINVAL, "-1 components");
     REFUSE(ratio, -1, BOUMA_EINVAL, "a ratio of -1");
     REFUSE(vary, 0.5, BOUMA_EINVAL, "vary by 0.5");
+    REFUSE(rank_order, (bouma_rank_order)9, BOUMA_EINVAL, "no order 9");
+    REFUSE(layout, BOUMA_LAYOUT_TREE, BOUMA_EINVAL,
+           "the grid: there is no layout 2 for grids");
+    REFUSE(hz_block_bits, 3, BOUMA_EINVAL, "the grid has fields hz_...");
+    bad = good;
+    bad.layout = BOUMA_LAYOUT_HZ;
+    bad.hz_template = "zyx";
+    refuse(&bad, BOUMA_EINVAL, "the grid: the template \"zyx\" is too short");
+    bad.hz_template = NULL;
+    bad.hz_block_bits = 22;
+    refuse(&bad, BOUMA_EINVAL, "the grid has blocks of 2^22 samples");
+    bad.hz_block_bits = 0;
+    bad.patch[0] = 64;
+    refuse(&bad, BOUMA_EINVAL, "the grid is in HZ order, which has no patches");
 #undef REFUSE
     bad = spec_of(1, 3, (int64_t)1 << 30, (int64_t)1 << 30, 2);
     bad.patch[0] = bad.patch[1] = (int64_t)1 << 25;
@@ -268,7 +474,7 @@ static void wrong_specs_are_told(void)
 }
 
 /* Whichever request for memory fails, that is told and nothing leaks. */
-static void failing_memory_is_told(void)
+static void failing_memory_is_told(bouma_layout layout)
 {
     bouma_plan_spec spec = spec_of(6, 2, 500, 700, 0);
     struct fault_alloc memory;
@@ -278,6 +484,7 @@ static void failing_memory_is_told(void)
     long at = 0;
     int rc;
 
+    spec.layout = layout;
     fault_alloc_init(&memory);
     bouma_options_init(&opts, sizeof(opts));
     opts.allocator = &memory.table;
@@ -304,6 +511,11 @@ int main(void)
     sizes_follow_ratio_and_vary();
     patches_and_files_agree();
     wrong_specs_are_told();
-    failing_memory_is_told();
+    failing_memory_is_told(BOUMA_LAYOUT_PATCH);
+    failing_memory_is_told(BOUMA_LAYOUT_HZ);
+    plans_of_an_order_tell_who_holds_it();
+    templates_of_ranks_touch_the_fewest_files();
+    templates_follow_from_ranks();
+    padding_is_counted();
     return check_result();
 }

@@ -40,8 +40,8 @@ static void store_open(struct bm_store *s, const bouma_io *io, const char *path,
 {
     struct bm_error error = {0};
 
-    REQUIRE(!bm_store_open(s, io, bm_allocator_default(), path, create,
-                           &error));
+    REQUIRE(
+        !bm_store_open(s, io, bm_allocator_default(), path, create, &error));
 }
 
 /* Returns whether the other came at all. */

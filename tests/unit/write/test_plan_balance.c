@@ -76,7 +76,7 @@ static void begin(struct test *t, bouma_distribute scheme)
     memset(t, 0, sizeof(*t));
     describe(t);
     for (int r = 0; r < RANKS; r++) {
-        struct bm_descriptions told = {&t->all, t->sizes, RANKS, r};
+        struct bm_descriptions told = {&t->all, t->sizes, RANKS, r, NULL};
 
         REQUIRE(!bm_plan_make(&t->plans[r], bm_allocator_default(), &t->schema,
                               scheme, &told, &t->error));
@@ -248,7 +248,7 @@ static void every_lack_of_memory_is_told(void)
         struct bm_write_plan *plan;
         uint64_t state = 52;
         struct test t;
-        struct bm_descriptions told = {&t.all, t.sizes, RANKS, 2};
+        struct bm_descriptions told = {&t.all, t.sizes, RANKS, 2, NULL};
         int changed;
 
         memset(&t, 0, sizeof(t));

@@ -1,21 +1,49 @@
-/* hz_groups.c -- see hz_groups.h. */
-#include "plan/hz_groups.h"
+/* hz_groups.h -- the ranks that hold samples of a file: its group; found in
+ * another way than estimate.h does it.
+ *
+ * A file is some blocks in a row of an HZ order (see hz.h). In runs of a power
+ * of two they are a lattice, and the cells that a lattice meets are known
+ * along each axis: the effort is by ranks of the group, not by samples.
+ *
+ * If the template conforms to the ranks (see hz_ranks.h), the groups of a
+ * level's files go up the ranks, and two in a row share one rank at most. */
+#ifndef HZ_GROUPS_H
+#define HZ_GROUPS_H
 
 #include <string.h>
 
 #include "base/bits.h"
+#include "base/memory.h"
+#include "plan/hz_ranks.h"
 
-int bm_hz_groups_init(struct bm_hz_groups *g, const bouma_allocator *a,
-                      const struct bm_hz_ranks *ranks, const struct bm_hz *hz,
-                      int block_bits)
+struct hz_group {
+    int first, last; /* the lowest and the highest rank; -1 if there are none */
+    int count;       /* of ranks; those between may hold no samples */
+};
+
+/* Finds groups, one after the other. The ranks and the template stay the
+ * caller's. */
+struct hz_groups {
+    const bouma_allocator *a;
+    const struct bm_hz_ranks *ranks;
+    const struct bm_hz *hz;
+    int block_bits; /* 2^these samples are a block */
+    uint32_t turn;
+    uint32_t *seen; /* [ranks], the turn in which it was seen last */
+};
+
+/* 'block_bits' is at most hz->bits. BOUMA_OK or ENOMEM. */
+static inline int hz_groups_init(struct hz_groups *g, const bouma_allocator *a,
+                                 const struct bm_hz_ranks *ranks,
+                                 const struct bm_hz *hz, int block_bits)
 {
-    *g = (struct bm_hz_groups){
+    *g = (struct hz_groups){
         .a = a, .ranks = ranks, .hz = hz, .block_bits = block_bits};
     g->seen = bm_new(a, (size_t)ranks->count, sizeof(*g->seen));
     return g->seen ? BOUMA_OK : BOUMA_ENOMEM;
 }
 
-void bm_hz_groups_release(struct bm_hz_groups *g)
+static inline void hz_groups_release(struct hz_groups *g)
 {
     bm_drop(g->a, g->seen);
     g->seen = NULL;
@@ -30,8 +58,8 @@ struct cell_run {
 };
 
 /* Those of a lattice's samples; there are some. */
-static struct cell_run cells_of(const struct bm_footprint *f, int d,
-                                int64_t block)
+static inline struct cell_run cells_of(const struct bm_footprint *f, int d,
+                                       int64_t block)
 {
     struct cell_run run = {.start = f->start[d],
                            .step = (int64_t)1 << f->shift[d],
@@ -54,8 +82,7 @@ static inline int64_t nth_cell(const struct cell_run *run, int64_t n)
                      : run->first + n;
 }
 
-static inline void see(struct bm_hz_groups *g, struct bm_hz_group *group,
-                       int rank)
+static inline void see(struct hz_groups *g, struct hz_group *group, int rank)
 {
     if (g->seen[rank] == g->turn)
         return;
@@ -66,8 +93,8 @@ static inline void see(struct bm_hz_groups *g, struct bm_hz_group *group,
 }
 
 /* All ranks of a block of 2^b samples. */
-static void see_block(struct bm_hz_groups *g, struct bm_hz_group *group, int b,
-                      uint64_t block)
+static inline void see_block(struct hz_groups *g, struct hz_group *group, int b,
+                             uint64_t block)
 {
     const struct bm_hz_ranks *r = g->ranks;
     bouma_box domain = {{0, 0, 0}, {r->shape[0], r->shape[1], r->shape[2]}};
@@ -95,7 +122,7 @@ static void see_block(struct bm_hz_groups *g, struct bm_hz_group *group, int b,
 }
 
 /* So many blocks from 'first' on are one larger block: 2^this. */
-static int bits_together(uint64_t first, uint64_t end, int most)
+static inline int bits_together(uint64_t first, uint64_t end, int most)
 {
     int bits = bm_bits_length(end - first) - 1;
     int aligned = first ? __builtin_ctzll(first) : most;
@@ -104,10 +131,12 @@ static int bits_together(uint64_t first, uint64_t end, int most)
     return bits < most ? bits : most;
 }
 
-struct bm_hz_group bm_hz_groups_find(struct bm_hz_groups *g, uint64_t first,
-                                     uint64_t end)
+/* The group of blocks 'first' up to 'end', which is none of them. Those beyond
+ * the template have no samples. */
+static inline struct hz_group hz_groups_find(struct hz_groups *g,
+                                             uint64_t first, uint64_t end)
 {
-    struct bm_hz_group group = {-1, -1, 0};
+    struct hz_group group = {-1, -1, 0};
     int most = g->hz->bits - g->block_bits;
     uint64_t all = (uint64_t)1 << most;
 
@@ -123,3 +152,5 @@ struct bm_hz_group bm_hz_groups_find(struct bm_hz_groups *g, uint64_t first,
     }
     return group;
 }
+
+#endif

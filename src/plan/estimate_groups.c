@@ -1,0 +1,72 @@
+/* estimate_groups.c -- the ranks that hold samples of files; see estimate.h. */
+#include "plan/estimate.h"
+
+int bm_estimate_groups_init(struct bm_estimate_groups *g,
+                            const struct bm_estimate *e, int ranks)
+{
+    *g = (struct bm_estimate_groups){.estimate = e};
+    g->seen = bm_new(e->a, (size_t)ranks, sizeof(*g->seen));
+    g->rank = bm_new_raw(e->a, (size_t)ranks, sizeof(*g->rank));
+    return g->seen && g->rank ? BOUMA_OK : BOUMA_ENOMEM;
+}
+
+void bm_estimate_groups_release(struct bm_estimate_groups *g)
+{
+    bm_drop(g->estimate->a, g->seen);
+    bm_drop(g->estimate->a, g->rank);
+}
+
+/* There are fewer than 2^32 files, and each is looked at once or twice. */
+int bm_estimate_groups_find(struct bm_estimate_groups *g, int64_t file)
+{
+    const struct bm_estimate *e = g->estimate;
+    const struct bm_partition *p = &e->partition;
+    int count = 0;
+
+    g->turn++;
+    for (size_t i = e->chunks.first[file]; i < e->chunks.first[file + 1]; i++) {
+        int64_t chunk = e->order[e->chunks.chunk[i]];
+
+        for (int64_t k = p->first[chunk]; k < p->first[chunk + 1]; k++) {
+            int rank = p->blocks[p->part[k]].rank;
+
+            if (g->seen[rank] == g->turn)
+                continue;
+            g->seen[rank] = g->turn;
+            g->rank[count++] = rank;
+        }
+    }
+    return count;
+}
+
+int bm_estimate_share(struct bm_estimate_sharing *out,
+                      const struct bm_estimate *e, int ranks)
+{
+    struct bm_estimate_groups groups;
+    int64_t *files_of = bm_new(e->a, (size_t)ranks, sizeof(*files_of));
+    int rc = bm_estimate_groups_init(&groups, e, ranks);
+
+    rc = files_of ? rc : BOUMA_ENOMEM;
+    *out = (struct bm_estimate_sharing){.fewest_ranks = ranks,
+                                        .fewest_files = e->files};
+    for (int64_t f = 0; f < e->files && !rc; f++) {
+        int count = bm_estimate_groups_find(&groups, f);
+
+        out->pairs += count;
+        if (count < out->fewest_ranks)
+            out->fewest_ranks = count;
+        if (count > out->most_ranks)
+            out->most_ranks = count;
+        for (int i = 0; i < count; i++)
+            files_of[groups.rank[i]]++;
+    }
+    for (int r = 0; r < ranks && !rc; r++) {
+        if (files_of[r] && files_of[r] < out->fewest_files)
+            out->fewest_files = files_of[r];
+        if (files_of[r] > out->most_files)
+            out->most_files = files_of[r];
+    }
+    bm_estimate_groups_release(&groups);
+    bm_drop(e->a, files_of);
+    return rc;
+}
