@@ -5,21 +5,17 @@
  *
  * Byte-hops of place=local over those of spread, on tori of edge 8, 16, ... up
  * to --edge. A rank has 32^3 samples, a block as many, and a file 16 blocks, or
- * two. The order's prefix is that of the ranks, so bytes go from a rank to the
- * writers of those files whose samples it holds. Then the groups of files and
- * their writers for so many ranks, in seconds. A missed target is no error. */
+ * two; the template is that of the ranks. Then the whole plan for so many ranks,
+ * in seconds. A missed target is no error. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "bouma.h"
 #include "measure.h"
-#include "plan/hz_groups.h"
-#include "plan/place_local.h"
-#include "plan/placement.h"
 #include "score.h"
-#include "torus.h"
 
-enum { EDGE = 32, BLOCK_BITS = 15 };
+enum { EDGE = 32 }; /* samples of a rank along each axis */
 
 static _Noreturn void fail(const char *what)
 {
@@ -27,127 +23,67 @@ static _Noreturn void fail(const char *what)
     exit(EXIT_FAILURE);
 }
 
-static void *allocate(size_t count, size_t bytes)
+static bouma_plan_report plan(const int64_t blocks[3], int blocks_per_file,
+                              const bouma_options *options)
 {
-    void *block = calloc(count + 1, bytes);
+    bouma_plan_spec spec = {.size = sizeof(spec),
+                            .ranks = (int)(blocks[0] * blocks[1] * blocks[2]),
+                            .ndims = 3,
+                            .layout = BOUMA_LAYOUT_HZ,
+                            .hz_template = "ranks",
+                            .hz_block_bits = 15,
+                            .hz_blocks_per_file = blocks_per_file};
+    bouma_plan_report report;
+    char message[640] = "";
+    bouma_plan *p;
 
-    if (!block)
-        fail("no memory");
-    return block;
+    for (int d = 0; d < 3; d++) {
+        spec.blocks[d] = blocks[d];
+        spec.shape[d] = EDGE * blocks[d];
+    }
+    if (bouma_plan_make(&p, &spec, options, message, sizeof(message)) ||
+        bouma_plan_report_get(p, &report))
+        fail(message);
+    bouma_plan_free(p);
+    return report;
 }
 
-/* A plan of one variable: who sends what to which file. */
-struct plan {
-    struct bm_hz_ranks ranks;
-    struct bm_hz hz;
-    struct bm_gathering gathering;
-    int *writer;
-};
-
-static void plan_release(struct plan *p)
+static void compare_with_spread(int edge, int blocks_per_file)
 {
-    free(p->gathering.first);
-    free(p->gathering.rank);
-    free(p->gathering.bytes);
-    free(p->writer);
-}
+    int64_t blocks[3] = {edge, edge, edge};
+    bouma_plan_report local, spread;
+    char machine[64], name[100];
+    bouma_options options;
 
-/* The ranks of file 'f', behind those of the files before it. */
-static void add_group(struct bm_gathering *g, struct bm_hz_groups *groups,
-                      int64_t f, uint64_t blocks)
-{
-    struct bm_hz_group group = bm_hz_groups_find(groups, (uint64_t)f * blocks,
-                                                 (uint64_t)(f + 1) * blocks);
-    size_t n = g->first[f];
-
-    for (int r = group.first; r >= 0 && r <= group.last; r++)
-        if (groups->seen[r] == groups->turn) {
-            g->rank[n] = r;
-            g->bytes[n++] = (blocks << BLOCK_BITS) / (uint64_t)group.count;
-        }
-    g->first[f + 1] = n;
-}
-
-/* Each rank is in one file of each level at most, but for those that a border
- * between files cuts. */
-static void find_groups(struct plan *p, uint64_t blocks)
-{
-    int64_t files =
-        (int64_t)(((uint64_t)1 << (p->hz.bits - BLOCK_BITS)) / blocks);
-    size_t most =
-        (size_t)p->ranks.count * (size_t)(p->hz.bits + 1) + 2 * (size_t)files;
-    struct bm_gathering *g = &p->gathering;
-    struct bm_hz_groups groups;
-
-    *g = (struct bm_gathering){.files = files, .ranks = p->ranks.count};
-    g->first = allocate((size_t)files + 1, sizeof(*g->first));
-    g->rank = allocate(most, sizeof(*g->rank));
-    g->bytes = allocate(most, sizeof(*g->bytes));
-    if (bm_hz_groups_init(&groups, bm_allocator_default(), &p->ranks, &p->hz,
-                          BLOCK_BITS))
-        fail("no memory");
-    for (int64_t f = 0; f < files; f++)
-        add_group(g, &groups, f, blocks);
-    bm_hz_groups_release(&groups);
-}
-
-static void make_plan(struct plan *p, const int64_t grid[3], uint64_t blocks)
-{
-    struct bm_place_task task = {.scheme = BOUMA_PLACE_LOCAL};
-    int64_t shape[3], block[3] = {EDGE, EDGE, EDGE};
-
-    for (int d = 0; d < 3; d++)
-        shape[d] = grid[d] * EDGE;
-    if (bm_hz_ranks_init(&p->ranks, shape, block, grid, BM_HZ_ROW_MAJOR) ||
-        bm_hz_ranks_template(&p->hz, &p->ranks))
-        fail("no template for these ranks");
-    find_groups(p, blocks);
-    p->writer = allocate((size_t)p->gathering.files, sizeof(*p->writer));
-    task.ranks = p->ranks.count;
-    if (bm_place_files(p->writer, NULL, bm_allocator_default(), &task,
-                       p->gathering.files, &p->gathering))
-        fail("no memory");
-}
-
-static void compare_with_spread(int edge, uint64_t blocks)
-{
-    struct torus torus = {{edge, edge, edge}, 1};
-    struct bm_network network = torus_network(&torus);
-    int64_t grid[3] = {edge, edge, edge};
-    double local, spread;
-    struct plan p;
-    char name[100];
-
-    make_plan(&p, grid, blocks);
-    local = bm_byte_hops(&network, &p.gathering, p.writer);
-    for (int64_t f = 0; f < p.gathering.files; f++)
-        p.writer[f] = bm_spread_file(p.gathering.files, p.ranks.count, f);
-    spread = bm_byte_hops(&network, &p.gathering, p.writer);
-    snprintf(name, sizeof(name), "torus %dx%dx%d, %d files of %d blocks", edge,
-             edge, edge, (int)p.gathering.files, (int)blocks);
-    score(name, local / spread, SCORE_AT_MOST, 0.5);
-    plan_release(&p);
+    snprintf(machine, sizeof(machine), "torus:%dx%dx%d", edge, edge, edge);
+    bouma_options_init(&options, sizeof(options));
+    snprintf(options.machine, sizeof(options.machine), "%s", machine);
+    options.place = BOUMA_PLACE_LOCAL;
+    local = plan(blocks, blocks_per_file, &options);
+    options.place = BOUMA_PLACE_SPREAD;
+    spread = plan(blocks, blocks_per_file, &options);
+    snprintf(name, sizeof(name), "%s, %d files of %d blocks", machine,
+             (int)local.files, blocks_per_file);
+    score(name, local.byte_hops / spread.byte_hops, SCORE_AT_MOST, 0.5);
 }
 
 /* A box of 2^n ranks, as cube-like as it can be. */
 static void bench_many(int ranks, int repetitions)
 {
     struct times times = {.count = 0};
-    int64_t grid[3] = {1, 1, 1};
+    int64_t blocks[3] = {1, 1, 1};
+    bouma_options options;
     char name[100];
 
-    for (int d = 2; grid[0] * grid[1] * grid[2] * 2 <= ranks; d = (d + 2) % 3)
-        grid[d] *= 2;
-    for (int r = 0; r < repetitions; r++) {
-        double begun = measure_now();
-        struct plan p;
-
-        make_plan(&p, grid, 16);
-        times_add(&times, measure_now() - begun);
-        plan_release(&p);
-    }
-    snprintf(name, sizeof(name), "%d ranks: groups and writers, seconds",
-             (int)(grid[0] * grid[1] * grid[2]));
+    bouma_options_init(&options, sizeof(options));
+    options.place = BOUMA_PLACE_LOCAL;
+    for (int d = 2; blocks[0] * blocks[1] * blocks[2] * 2 <= ranks;
+         d = (d + 2) % 3)
+        blocks[d] *= 2;
+    for (int r = 0; r < repetitions; r++)
+        times_add(&times, plan(blocks, 16, &options).seconds);
+    snprintf(name, sizeof(name), "the plan for %d ranks, seconds",
+             (int)(blocks[0] * blocks[1] * blocks[2]));
     score(name, measure_median(times.seconds, times.count), SCORE_AT_MOST, 1);
 }
 
