@@ -6,10 +6,11 @@
  * Byte-hops of place=local over those of spread, on tori of edge 8, 16, ... up
  * to --edge. A rank has 32^3 samples, a block as many, and a file 16 blocks, or
  * two; the template is that of the ranks. Then the whole plan for so many ranks,
- * in seconds. A missed target is no error. */
+ * in seconds of processor time. A missed target is no error. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "bouma.h"
 #include "measure.h"
@@ -80,8 +81,12 @@ static void bench_many(int ranks, int repetitions)
     for (int d = 2; blocks[0] * blocks[1] * blocks[2] * 2 <= ranks;
          d = (d + 2) % 3)
         blocks[d] *= 2;
-    for (int r = 0; r < repetitions; r++)
-        times_add(&times, plan(blocks, 16, &options).seconds);
+    for (int r = 0; r < repetitions; r++) {
+        clock_t begun = clock(); /* processor time: others are not in it */
+
+        plan(blocks, 16, &options);
+        times_add(&times, (double)(clock() - begun) / CLOCKS_PER_SEC);
+    }
     snprintf(name, sizeof(name), "the plan for %d ranks, seconds",
              (int)(blocks[0] * blocks[1] * blocks[2]));
     score(name, measure_median(times.seconds, times.count), SCORE_AT_MOST, 1);
