@@ -16,6 +16,13 @@ trap 'rm -rf "$folder"' EXIT
 cd "$folder" || exit 1
 unset BOUMA_OPTIONS
 
+# do_not_sync: datasets are written as if power never failed. That is not what
+# most tests are about, and a disk may take long.
+do_not_sync()
+{
+    export BOUMA_OPTIONS=durability=fast
+}
+
 # complain TEXT: record a failure, with the line of the test it comes from.
 complain()
 {

@@ -3,6 +3,7 @@
 # several; headers and files that are wrong are refused, and what is missing is
 # told.
 source "$(dirname "$0")/common.bash"
+do_not_sync
 [[ -n ${BOUMA_MPI:-} ]] && BOUMA_MPI=$(cd "$OLDPWD" && realpath "$BOUMA_MPI" 2>/dev/null)
 MPIRUN=${MPIRUN:-mpirun --oversubscribe --allow-run-as-root}
 golden=$(realpath "$tests/../idx")
