@@ -566,6 +566,11 @@ typedef struct bouma_grid_spec {
      * tolerance, samples are rounded before. */
     int hz_wavelet;
     int hz_tile_bits;
+    /* 1: the files of each step are those of an IDX dataset, too, which
+     * OpenVisus and PIDX open as PATH/idx/NAME.idx. Blocks are raw and in the
+     * order BOUMA_HZ_CURVE; the grid has 2 or 3 axes, and a name without
+     * blanks. See the guide, chapter 12. */
+    int idx;
 } bouma_grid_spec;
 
 /* A template for BOUMA_LAYOUT_HZ that suits ranks with a block each: 'ranks'
@@ -940,6 +945,7 @@ typedef struct bouma_grid_info {
                           readers, others do not matter */
     bouma_hz_index hz_index;
     int hz_wavelet, hz_tile_bits; /* 0: samples, no coefficients */
+    int idx; /* it is an IDX dataset, too: idx/NAME.idx in the dataset */
 } bouma_grid_info;
 BOUMA_API void bouma_grid_info_get(const bouma_grid *grid,
                                    bouma_grid_info *out);

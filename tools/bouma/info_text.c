@@ -16,7 +16,7 @@ static bouma_variable *variable_at(void *of, int i)
     return bouma_grid_variable(of, i);
 }
 
-static int print_grid(bouma_grid *grid, struct context *ctx)
+static int print_grid(bouma_grid *grid, const char *path, struct context *ctx)
 {
     char shape[FORMAT_BYTES], patch[FORMAT_BYTES], origin[FORMAT_BYTES],
         spacing[FORMAT_BYTES];
@@ -49,6 +49,9 @@ static int print_grid(bouma_grid *grid, struct context *ctx)
         print_clean(about.unit);
     }
     putchar('\n');
+    if (about.idx)
+        printf("    read by OpenVisus and PIDX as %s/idx/%s.idx\n", path,
+               about.name);
     attributes_print(bouma_grid_attributes(grid), 4);
     return info_print_variables(&variables, ctx);
 }
@@ -100,7 +103,7 @@ static int print_step(const struct info *info, struct context *ctx, int64_t i)
            context_plain(ctx), details.time);
     attributes_print(bouma_step_attributes(step), 2);
     for (int g = 0; !rc && g < bouma_step_grid_count(step); g++)
-        rc = print_grid(bouma_step_grid(step, g), ctx);
+        rc = print_grid(bouma_step_grid(step, g), info->path, ctx);
     for (int p = 0; !rc && p < bouma_step_particles_count(step); p++)
         rc = info_print_particles(info, ctx, step,
                                   bouma_step_particles(step, p));
