@@ -3,6 +3,7 @@
 # same, sample for sample, and that can be imported again; several processes
 # write the same bytes as one.
 source "$(dirname "$0")/common.bash"
+do_not_sync
 [[ -n ${BOUMA_MPI:-} ]] && BOUMA_MPI=$(cd "$OLDPWD" && realpath "$BOUMA_MPI" 2>/dev/null)
 MPIRUN=${MPIRUN:-mpirun --oversubscribe --allow-run-as-root}
 
