@@ -6,9 +6,9 @@
  *
  * Every function of bouma_io returns 0 or a positive errno value. A root is a
  * directory that holds one dataset; a 'name' is relative to it, made of parts
- * that the library derives from integers ("steps/00000042/manifest"), never
- * read from a file. An implementation must not follow symbolic links below the
- * root. Calls on one root come from one thread at a time, but not always from
+ * that the library derives from integers ("steps/00000042/manifest") and, below
+ * "idx", from names of grids that it has checked. An implementation must not
+ * follow symbolic links below the root. Calls on one root come from one thread at a time, but not always from
  * the same one: a thread of the library may write. */
 #ifndef BOUMA_STORE_H
 #define BOUMA_STORE_H
@@ -105,6 +105,15 @@ typedef struct bouma_io {
 
     /* May be NULL. Whether two roots are the same directory. */
     int (*same)(void *user, void *root, void *other);
+
+    /* These two may be NULL, and a table whose 'size' ends before them has them
+     * not: then no grid can have 'idx'. Make a symbolic link 'name' that has
+     * this text, a path relative to the link's own directory; EEXIST if
+     * something has the name. And the text of one: EINVAL if it is no link,
+     * ENAMETOOLONG if it needs more bytes with its NUL. */
+    int (*link)(void *user, void *root, const char *name, const char *text);
+    int (*read_link)(void *user, void *root, const char *name, char *text,
+                     size_t bytes);
 } bouma_io;
 
 /* The table for POSIX file systems. */

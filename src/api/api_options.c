@@ -219,6 +219,12 @@ int bouma_options_environment(bouma_options *opts, char *message, size_t bytes)
     return rc;
 }
 
+/* Also one of a version that had no links. */
+static int is_table(const bouma_io *io)
+{
+    return io->size == sizeof(bouma_io) || io->size == BM_IO_LEAST_BYTES;
+}
+
 /* Refuse values that fields cannot have. */
 static int check_fields(const bouma_options *o, struct bm_error *error)
 {
@@ -232,7 +238,7 @@ static int check_fields(const bouma_options *o, struct bm_error *error)
                            "option '%s' is %s; it can be %s",
                            option->about.name, is, can);
         }
-    if (o->io && o->io->size != sizeof(bouma_io))
+    if (o->io && !is_table(o->io))
         return bm_fail(error, BOUMA_EINVAL,
                        "option 'io' has a table of %zu bytes; this library's "
                        "bouma_io has %zu",
@@ -259,9 +265,7 @@ int bm_options_complete(bouma_options *out, const bouma_options *given,
         rc = check_fields(out, error);
     /* Complete also after a failure: opening goes on to tell all ranks. */
     if (!out->io || rc)
-        out->io = out->io && out->io->size == sizeof(bouma_io)
-                      ? out->io
-                      : bouma_io_posix();
+        out->io = out->io && is_table(out->io) ? out->io : bouma_io_posix();
     for (int i = 0; (option = bm_option_at(i)); i++)
         bm_option_complete(option, out);
     out->buffers = out->buffers ? out->buffers : out->async ? 16 : 2;

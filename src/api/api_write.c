@@ -6,6 +6,7 @@
 
 #include "api/api.h"
 #include "dataset/borrowed.h"
+#include "dataset/idx.h"
 #include "write/write.h"
 
 void bouma_memory_inside(bouma_memory *out, bouma_type type, int components,
@@ -150,6 +151,8 @@ int bouma_grid_define(bouma_grid **out, bouma_dataset *ds, const char *name,
     if (!rc)
         rc = bm_api_copy_spec(&ds->error, &own, sizeof(own), spec,
                               spec ? spec->size : 0, "bouma_grid_spec");
+    if (!rc && own.idx)
+        rc = bm_idx_check(ds, name, &ds->error);
     if (!rc)
         rc = check_partitions(ds, name, &own);
     if (!rc)

@@ -40,6 +40,11 @@ void bm_findings_return(struct bm_findings *f,
 void bm_findings_add(struct bm_findings *f, bouma_severity severity,
                      int64_t step, const char *name, const char *format, ...)
     BM_PRINTF(5, 6);
+/* What readers of IDX need and do not find, as notes; 'wanted': a step has a
+ * grid for them. Links of the epoch 'last' may be on their way. BOUMA_OK or
+ * ENOMEM. */
+int bm_check_idx(struct bouma_dataset *ds, int wanted, uint32_t last,
+                 struct bm_findings *out);
 /* Hand each one to a caller's function. */
 void bm_findings_each(const struct bm_buffer *bytes, const bouma_allocator *a,
                       void (*each)(void *user, const bouma_finding *f),

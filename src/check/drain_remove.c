@@ -5,6 +5,7 @@
 
 #include "check/drain_all.h"
 #include "dataset/dropped.h"
+#include "dataset/idx.h"
 #include "dataset/sweep.h"
 #include "store/identity.h"
 
@@ -174,6 +175,8 @@ static int remove_step(struct bm_store *near, const uint8_t *id, uint64_t step,
     struct bm_sweep sweep = {.until = INFINITY};
     int rc = bm_index_forget(near, id, step, error);
 
+    if (!rc)
+        bm_idx_drop(near, step);
     return rc ? rc : bm_sweep_step(&sweep, near, step, error);
 }
 
@@ -190,6 +193,23 @@ static int remove_dropped(struct bm_drain_all *r, uint64_t step, int claims)
     return bm_comm_agree(r->comm, rc, r->error);
 }
 
+/* What readers of IDX find there, without what was removed. */
+static int mend_idx(struct bm_store *near, const uint8_t *id,
+                    const struct bm_step_list *left, struct bm_error *error)
+{
+    struct bm_idx_mend all = {
+        .store = near, .id = id, .steps = left, .deep = 1};
+    struct bm_buffer names;
+    int rc;
+
+    bm_buffer_init(&names, near->a);
+    rc = bm_idx_list(near, &names, error);
+    if (!rc && names.size)
+        rc = bm_idx_mend(&all, error);
+    bm_buffer_release(&names);
+    return rc;
+}
+
 /* The index without what was removed. */
 static int mend_index(struct bm_store *near, const uint8_t *id,
                       struct bm_error *error)
@@ -203,6 +223,8 @@ static int mend_index(struct bm_store *near, const uint8_t *id,
     rc = bm_steps_find(&search, error);
     if (!rc)
         rc = bm_steps_write_index(near, id, &left, NULL, NULL, error);
+    if (!rc)
+        rc = mend_idx(near, id, &left, error);
     bm_step_list_release(&left);
     return rc;
 }

@@ -10,6 +10,7 @@
 
 #include "check/repair.h"
 #include "dataset/local_copy.h"
+#include "layout/grid_idx.h"
 #include "store/identity.h"
 
 /* ---- a published step --------------------------------------------------- */
@@ -38,6 +39,7 @@ static int repair_published(struct bm_repair *r, struct bouma_step *step)
     int is_all, rc = bm_repair_mended(r, &step->manifest, &back);
 
     r->elsewhere = 0;
+    r->has_idx |= bm_schema_has_idx(step->manifest.schema);
     for (size_t i = 0; i < step->manifest.count && !rc; i++)
         if (i != back || r->apply) /* else it would be there */
             rc = bm_repair_subfile(r, step, i, &now, &whole);
@@ -189,6 +191,8 @@ static int repair_all(struct bm_repair *r)
         rc = repair_steps(r);
     if (!rc && r->has_index && has_steps)
         rc = repair_index(r);
+    if (!rc && has_steps)
+        rc = bm_repair_idx(r);
     if (!rc)
         rc = bm_repair_check_claim(r);
     if (r->ds.claim.epoch) {

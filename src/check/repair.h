@@ -25,6 +25,7 @@ struct bm_repair {
     struct bm_step_list returned; /* steps that are back where they belong, or
                                      would be */
     struct bm_truncations truncations; /* what was dropped on purpose */
+    int has_idx;                       /* a step has a grid with 'idx' */
     int has_index;                     /* that can be read, if there is one */
     int has_identity; /* the dataset's own file is whole: else the id is that of
                          some step */
@@ -180,6 +181,11 @@ int bm_repair_older(struct bm_repair *r, const struct bm_manifest *m);
 
 /* Load their record; it is moved to lost/ if it is damaged. */
 int bm_repair_truncations(struct bm_repair *r);
+
+/* ---- names for readers of IDX: idx_check.c ------------------------------- */
+
+/* Once all steps are mended. */
+int bm_repair_idx(struct bm_repair *r);
 
 /* ---- losses -------------------------------------------------------------- */
 

@@ -6,6 +6,7 @@
 #include "check/check.h"
 #include "dataset/local_copy.h"
 #include "dataset/sweep.h"
+#include "layout/grid_idx.h"
 #include "store/identity.h"
 
 struct verify {
@@ -16,8 +17,10 @@ struct verify {
     struct bm_loss_list records; /* of files; all ranks */
     struct bm_error index;       /* why that cannot be read; rank 0 */
     bouma_verify_report report;
-    int is_part;    /* of a local copy of several nodes */
-    size_t subfile; /* counted over all steps, to share out the work */
+    int has_idx;         /* a step has a grid with 'idx' */
+    uint32_t last_epoch; /* rank 0 */
+    int is_part;         /* of a local copy of several nodes */
+    size_t subfile;      /* counted over all steps, to share out the work */
 };
 
 static int note(void *context, const char *text)
@@ -99,7 +102,6 @@ static int look_around(struct verify *v)
                                     .note = note,
                                     .context = v};
     struct bm_error why = {0};
-    uint32_t last;
     int rc = look_for_losses(v);
 
     if (!rc && bm_check_truncations(&ds->store, ds->id, &v->findings))
@@ -107,7 +109,7 @@ static int look_around(struct verify *v)
     if (rc)
         return rc;
     bm_check_kinds(&ds->store, &v->findings);
-    rc = bm_epoch_last(&ds->store, &last, &why);
+    rc = bm_epoch_last(&ds->store, &v->last_epoch, &why);
     if (rc)
         bm_findings_add(&v->findings, bm_severity_of(rc), -1, BM_NAME_EPOCHS,
                         "%s", why.text);
@@ -270,6 +272,7 @@ static int verify_step(struct verify *v, uint64_t number)
         bm_error_clear(&ds->error);
         return BOUMA_OK;
     }
+    v->has_idx |= bm_schema_has_idx(step->manifest.schema);
     if (ds->comm->rank == 0)
         look_at_manifest(v, step, &listed, known);
     rc = look_at_subfiles(v, step, known);
@@ -379,6 +382,9 @@ static int look_at_all(struct verify *v)
     }
     if (!rc && ds->comm->rank == 0)
         rc = check_identity(v);
+    if (!rc && ds->comm->rank == 0 &&
+        bm_check_idx(ds, v->has_idx, v->last_epoch, &v->findings))
+        rc = bm_fail(&ds->error, BOUMA_ENOMEM, "no memory to verify");
     return rc;
 }
 

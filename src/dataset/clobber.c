@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "dataset/idx.h"
 #include "store/envelope.h"
 #include "store/identity.h"
 #include "store/index.h"
@@ -388,6 +389,7 @@ int bm_clobber_remove(struct bm_clobber *c, double until, int *more,
     rc = remove_lost(s, error);
     if (rc)
         return rc;
+    bm_idx_clear(s);
     bm_index_remove(s);
     bm_store_list(s, "", remove_unfinished, s, &ignored);
     /* No old step or index may come back to the new dataset. */

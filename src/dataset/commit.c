@@ -12,10 +12,11 @@
 #include <string.h>
 
 #include "dataset/dataset.h"
+#include "dataset/idx.h"
 #include "dataset/sweep.h"
 #include "store/identity.h"
 
-/* Rename the manifest. *is_new is set if the step had none before. On a network
+/* Rename the manifest; then readers of IDX get to see the step. *is_new is set if the step had none before. On a network
  * file system an answer may get lost, and the repeated call then fails although
  * the first one did its work: so look who is there before believing it. */
 static int publish(struct bouma_dataset *ds, const struct bm_step_entry *entry,
@@ -38,8 +39,10 @@ static int publish(struct bouma_dataset *ds, const struct bm_step_entry *entry,
             return rc;
     }
     rc = bm_store_publish(&ds->store, from, to, ds->options.replace, &why);
-    if (!rc)
+    if (!rc) {
+        ds->commits.idx_behind = bm_idx_publish(ds, entry) != BOUMA_OK;
         return rc;
+    }
     bm_schema_init(&schema, ds->a, &ignored);
     bm_manifest_init(&m, ds->a, &schema, &ignored);
     ours = !bm_manifest_load(&m, &ds->store, entry->step, NULL, ds->id,
@@ -48,8 +51,10 @@ static int publish(struct bouma_dataset *ds, const struct bm_step_entry *entry,
            m.generation.attempt == entry->generation.attempt;
     bm_manifest_release(&m);
     bm_schema_release(&schema);
-    if (ours)
+    if (ours) {
+        ds->commits.idx_behind = bm_idx_publish(ds, entry) != BOUMA_OK;
         return BOUMA_OK;
+    }
     if (rc == BOUMA_EEXISTS)
         return bm_fail(&ds->error, rc,
                        "%s: step %" PRIu64 " exists already; set the option "
@@ -142,9 +147,11 @@ static int finish(struct bouma_dataset *ds, const struct bm_step_entry *entry,
     /* Only now, as no power loss brings the old version back. A handle that has
      * no ranks has no readers either; it copies steps, and of one that was
      * written again meanwhile some files may have been copied. */
-    if (!rc && !is_new && ds->comm)
+    if (rc || ds->commits.idx_behind)
+        return rc;
+    if (!is_new && ds->comm)
         bm_step_list_put(&ds->commits.replaced, *entry); /* there is room */
-    else if (!rc && !ds->comm && ds->options.replace)
+    else if (!ds->comm && ds->options.replace)
         bm_sweep_older(&ds->store, entry->step, entry->generation, 1);
     return rc;
 }

@@ -89,6 +89,10 @@ struct bm_commits {
     struct bm_step_list unsynced; /* visible, but perhaps not durable */
     struct bm_step_list replaced; /* durable; older versions can be removed */
     struct bm_loss_list losses;   /* on record here, of who commits */
+    int idx_behind; /* the step is not shown to readers of IDX: they may have
+                       links to the version before */
+    int idx_mended; /* headers and links of idx/ were right when this handle
+                       looked, and are its own since: see idx.h */
 };
 
 /* What one who writes carries over from step to step. */

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "dataset/drain.h"
+#include "dataset/idx.h"
 #include "dataset/sweep.h"
 #include "store/identity.h"
 #include "store/losses.h"
@@ -61,6 +62,8 @@ static int forget(struct truncation *t, struct bm_error *error)
     t->kept = count_kept(&t->there, t->last);
     known.count = count_kept(&known, t->last);
     if (!rc)
+        rc = bm_idx_forget(t->s, t->last, error);
+    if (!rc)
         rc = bm_steps_write_index(t->s, t->id, &known, NULL, NULL, error);
     bm_step_list_release(&known);
     t->begun = 1;
@@ -78,6 +81,8 @@ static int truncate_store(void *context, double until, int *more,
         const uint64_t step = t->there.entries[t->there.count - 1].step;
 
         rc = bm_epoch_check(t->s, t->epoch, error);
+        if (!rc)
+            bm_idx_drop(t->s, step);
         if (!rc)
             rc = bm_sweep_step(&t->sweep, t->s, step, error);
         t->there.count -= !t->sweep.paused;

@@ -4,12 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { WAVELET = 0x40 }; /* beside the order, in the schema */
+#include "layout/grid_idx.h"
 
 enum { BLOCK_BITS = 15, MOST_BLOCK_BITS = 30, BLOCKS_PER_FILE = 512 };
 
-/* In the byte of the order: partitions have an index each. */
-enum { LOCAL_FLAG = 32 };
+/* Added to the order in a schema: partitions have an index each; blocks have
+ * wavelet coefficients; files are those of IDX, too. */
+enum { LOCAL_FLAG = 32, WAVELET_FLAG = 64, IDX_FLAG = 128 };
 
 #define MOST_SAMPLES ((int64_t)1 << 40) /* along an axis */
 
@@ -58,15 +59,24 @@ static int find_template(struct bm_hz *hz, const struct bm_object *o,
                          const bouma_grid_spec *spec)
 {
     struct bm_error why = {0};
+    int64_t shape[3];
     int rc;
 
     if (spec->hz_template) {
         rc = bm_hz_parse(hz, spec->hz_template, o->ndims, o->domain.hi, &why);
+        if (!rc && spec->idx && !bm_grid_idx_has_axes(hz, o->ndims))
+            rc = bm_fail(&why, BOUMA_EINVAL,
+                         "the template \"%s\" does not have all axes, and IDX "
+                         "needs each of them at least once",
+                         spec->hz_template);
         return rc ? bm_fail(o->schema->error, rc, "grid \"%s\": %s", o->name,
                             why.text)
                   : BOUMA_OK;
     }
-    rc = bm_hz_from_shape(hz, o->domain.hi, BM_HZ_LONGEST);
+    memcpy(shape, o->domain.hi, sizeof(shape));
+    if (spec->idx)
+        bm_grid_idx_shape(shape, o);
+    rc = bm_hz_from_shape(hz, shape, BM_HZ_LONGEST);
     return rc ? bm_fail(o->schema->error, rc,
                         "grid \"%s\" has more samples than an HZ order of 62 "
                         "bits covers",
@@ -115,7 +125,10 @@ static int make_blocks(struct bm_object *o, const struct bm_hz *hz,
                        "grid \"%s\" has blocks of 2^%d samples, more than the "
                        "2^%d that its template covers",
                        o->name, bits, hz->bits);
-    own->order = spec->hz_order ? spec->hz_order : BOUMA_HZ_ROWS;
+    own->idx = spec->idx;
+    own->order = spec->hz_order ? spec->hz_order
+                 : spec->idx    ? BOUMA_HZ_CURVE
+                                : BOUMA_HZ_ROWS;
     rc = bm_grid_hz_check_partitions(o, spec, hz, bits);
     if (!rc)
         rc = count_files(o, most_files(spec, hz, bits, blocks));
@@ -141,6 +154,8 @@ static int define(struct bm_object *o, const void *wanted)
     if (rc)
         return rc;
     wrong = check_spec(spec);
+    if (!wrong)
+        wrong = bm_grid_idx_check(o->name, spec);
     if (wrong)
         return bm_fail(error, BOUMA_EINVAL, "grid \"%s\" %s", o->name, wrong);
     for (int d = 0; d < 3; d++)
@@ -190,7 +205,8 @@ static void encode(struct bm_buffer *b, const struct bm_object *o)
     bm_put_text(b, text);
     bm_put_u8(b, (uint8_t)own->blocks.block_bits);
     bm_put_u8(b, (uint8_t)((int)own->order | (own->local ? LOCAL_FLAG : 0) |
-                           (own->wavelet ? WAVELET : 0)));
+                           (own->wavelet ? WAVELET_FLAG : 0) |
+                           (own->idx ? IDX_FLAG : 0)));
     bm_put_u32(b, (uint32_t)own->blocks.blocks_per_file);
     if (own->local)
         bm_put_u8(b, (uint8_t)own->local->bits);
@@ -230,11 +246,13 @@ static int decode(struct bm_object *o, struct bm_cursor *c)
     spec.hz_template = text;
     spec.hz_block_bits = bm_get_u8(c);
     order = bm_get_u8(c);
-    spec.hz_order = (bouma_hz_order)(order & ~(LOCAL_FLAG | WAVELET));
+    spec.idx = (order & IDX_FLAG) != 0;
+    spec.hz_order =
+        (bouma_hz_order)(order & ~(LOCAL_FLAG | WAVELET_FLAG | IDX_FLAG));
     blocks = bm_get_u32(c);
     if (order & LOCAL_FLAG)
         decode_partitions(&spec, c);
-    spec.hz_wavelet = (order & WAVELET) != 0;
+    spec.hz_wavelet = (order & WAVELET_FLAG) != 0;
     spec.hz_tile_bits = spec.hz_wavelet ? bm_get_u8(c) : 0;
     spec.hz_blocks_per_file = (int)(blocks & INT32_MAX);
     if (no_memory)
@@ -255,11 +273,17 @@ static const char *check_variable(const struct bm_object *o,
 {
     uint64_t values = (uint64_t)1 << bm_grid_hz_of(o)->blocks.block_bits;
 
-    return values > BM_MAX_CHUNK / bouma_type_size(spec->type) /
-                        (uint64_t)components
-               ? "has blocks of more than 1 GiB; choose a smaller "
-                 "'hz_block_bits'"
-               : NULL;
+    if (values >
+        BM_MAX_CHUNK / bouma_type_size(spec->type) / (uint64_t)components)
+        return "has blocks of more than 1 GiB; choose a smaller "
+               "'hz_block_bits'";
+    return bm_grid_is_idx(o) ? bm_grid_idx_check_variable(o, spec, components)
+                             : NULL;
+}
+
+static bouma_codec exact_codec(const struct bm_object *o)
+{
+    return bm_grid_is_idx(o) ? BOUMA_CODEC_RAW : BOUMA_CODEC_ZSTD;
 }
 
 static int complete(const struct bm_object *o)
@@ -281,12 +305,12 @@ static void storage_text(char *text, size_t bytes, const struct bm_object *o)
     snprintf(
         text, bytes,
         "template %s, blocks of 2^%d, %lld in a file, order %s, %d levels, "
-        "%lld index spaces (%s)%s",
+        "%lld index spaces (%s)%s%s",
         template, own->blocks.block_bits,
         (long long)own->blocks.blocks_per_file, bouma_hz_order_name(own->order),
         o->levels, own->local ? 1LL << own->local->bits : 1LL,
         bouma_hz_index_name(own->local ? BOUMA_HZ_LOCAL : BOUMA_HZ_GLOBAL),
-        wavelet);
+        wavelet, own->idx ? ", idx" : "");
 }
 
 static int differs(char *text, size_t bytes, const struct bm_object *mine,
@@ -323,6 +347,7 @@ static void info(const struct bm_object *o, bouma_grid_info *out)
     out->hz_index = own->local ? BOUMA_HZ_LOCAL : BOUMA_HZ_GLOBAL;
     out->hz_wavelet = own->wavelet;
     out->hz_tile_bits = own->wavelet ? own->tile_bits : 0;
+    out->idx = own->idx;
 }
 
 /* ---- chunks -------------------------------------------------------------- */
@@ -398,6 +423,7 @@ const struct bm_layout bm_layout_grid_hz = {
     .release = release,
     .encode_schema = encode,
     .decode_schema = decode,
+    .exact_codec = exact_codec,
     .check_variable = check_variable,
     .complete = complete,
     .differs = differs,
@@ -419,4 +445,5 @@ const struct bm_layout bm_layout_grid_hz = {
     .keep = bm_grid_hz_keep,
     .give = bm_grid_hz_give,
     .tiles = &bm_grid_hz_tiles,
+    .front = &bm_grid_idx_front,
 };

@@ -15,6 +15,7 @@ struct bm_grid_hz {
     bouma_hz_order order;
     int wavelet;        /* blocks have wavelet coefficients of tiles, of */
     int tile_bits;      /* so many samples, as log2 */
+    int idx;            /* its files are those of IDX, too: see grid_idx.h */
     int64_t most_files; /* as counted in the schema's fixed_files */
 };
 

@@ -29,6 +29,8 @@ static const char *set_patches(struct bm_object *o, struct bm_tiling *t,
         spec->hz_order || spec->hz_partitions || spec->hz_index ||
         spec->hz_wavelet || spec->hz_tile_bits)
         return "has fields hz_..., which are for BOUMA_LAYOUT_HZ";
+    if (spec->idx)
+        return "has 'idx', which is for BOUMA_LAYOUT_HZ";
     bm_tiling_edges(edge, spec->ndims, spec->shape, spec->patch);
     wrong = bm_tiling_init(t, spec->ndims, spec->shape, edge);
     if (!wrong)

@@ -195,6 +195,9 @@ struct bm_layout {
      * ndims and levels are there. BOUMA_OK, ENOMEM or EFORMAT. */
     void (*encode_schema)(struct bm_buffer *b, const struct bm_object *o);
     int (*decode_schema)(struct bm_object *o, struct bm_cursor *c);
+    /* The codec of variables with neither a codec nor a tolerance; NULL: zstd.
+     */
+    bouma_codec (*exact_codec)(const struct bm_object *o);
     /* What is wrong with a variable, as the end of a sentence, or NULL. */
     const char *(*check_variable)(const struct bm_object *o,
                                   const bouma_variable_spec *spec,

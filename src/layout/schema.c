@@ -446,18 +446,24 @@ static const char *check_variable(char *text, size_t room,
     return grid->layout->check_variable(grid, spec, components);
 }
 
-/* What is asked for, or what the layout has for it: 'lossy', if there is a
- * tolerance. */
-static bouma_codec codec_of(bouma_codec lossy, const bouma_variable_spec *spec)
+/* What is asked for, or what the layout has for it. */
+static bouma_codec codec_of(const struct bm_object *o,
+                            const bouma_variable_spec *spec)
 {
-    return spec->codec            ? spec->codec
-           : spec->tolerance <= 0 ? BOUMA_CODEC_ZSTD
-                                  : lossy;
+    const struct bm_layout *layout = o->layout;
+
+    if (spec->codec)
+        return spec->codec;
+    if (spec->tolerance > 0)
+        return bm_object_is_tiled(o) ? BOUMA_CODEC_ZSTD : layout->lossy;
+    return layout->exact_codec ? layout->exact_codec(o) : BOUMA_CODEC_ZSTD;
 }
 
 bouma_codec bm_schema_grid_codec(const bouma_variable_spec *spec)
 {
-    return codec_of(bm_layout_grid_patch.lossy, spec);
+    const struct bm_object patches = {.layout = &bm_layout_grid_patch};
+
+    return codec_of(&patches, spec);
 }
 
 int bm_schema_add_variable(struct bm_object *grid, struct bouma_variable **out,
@@ -493,9 +499,7 @@ int bm_schema_add_variable(struct bm_object *grid, struct bouma_variable **out,
     v->object = grid;
     v->type = spec->type;
     v->components = components;
-    v->codec = codec_of(bm_object_is_tiled(grid) ? BOUMA_CODEC_ZSTD
-                                                 : grid->layout->lossy,
-                        spec);
+    v->codec = codec_of(grid, spec);
     v->effort = spec->codec_level;
     v->tolerance = spec->tolerance;
     v->tolerance_kind = spec->tolerance_kind;

@@ -13,8 +13,8 @@
 /* A file or directory, by its full path. Removed files stay in the list,
  * without a name, until the last handle on them is gone: the end of the io. */
 struct node {
-    char *path; /* NULL: removed */
-    int is_dir;
+    char *path;          /* NULL: removed */
+    int is_dir, is_link; /* a link's text is its data, with the NUL */
     uint8_t *data;
     size_t size, capacity;
     struct node *next;
@@ -276,6 +276,47 @@ static int memory_remove_dir(void *user, void *root, const char *name)
     return 0;
 }
 
+static int memory_link(void *user, void *root, const char *name,
+                       const char *text)
+{
+    size_t bytes = strlen(text) + 1;
+    struct node *node;
+    uint8_t *data;
+    int code;
+
+    if (find_in(user, root, name, &code))
+        return EEXIST;
+    if (code != ENOENT || !has_parent(user, root, name, &code))
+        return code;
+    data = malloc(bytes);
+    code = data ? add(user, join(((struct root *)root)->path, name), 0, &node)
+                : ENOMEM;
+    if (code) {
+        free(data);
+        return code;
+    }
+    memcpy(data, text, bytes);
+    node->is_link = 1;
+    node->data = data;
+    node->size = node->capacity = bytes;
+    return 0;
+}
+
+static int memory_read_link(void *user, void *root, const char *name,
+                            char *text, size_t bytes)
+{
+    int code;
+    struct node *node = find_in(user, root, name, &code);
+
+    if (!node || !node->is_link)
+        return node ? EINVAL : code;
+    if (node->size > bytes)
+        return ENAMETOOLONG;
+    memcpy(text, node->data, node->size);
+    return 0;
+}
+
+/* Links are not followed: they are for other programs. */
 static int memory_open(void *user, void *root, void **out, const char *name,
                        bouma_open_mode mode)
 {
@@ -291,6 +332,8 @@ static int memory_open(void *user, void *root, void **out, const char *name,
         return ENOENT;
     if (node && node->is_dir)
         return EISDIR;
+    if (node && node->is_link)
+        return ELOOP;
     if (!node && !has_parent(user, root, name, &code))
         return code;
     file = calloc(1, sizeof(*file));
@@ -467,6 +510,20 @@ static int locked_open(void *user, void *root, void **out, const char *name,
     return unlock(user, memory_open(user, root, out, name, mode));
 }
 
+static int locked_link(void *user, void *root, const char *name,
+                       const char *text)
+{
+    lock(user);
+    return unlock(user, memory_link(user, root, name, text));
+}
+
+static int locked_read_link(void *user, void *root, const char *name,
+                            char *text, size_t bytes)
+{
+    lock(user);
+    return unlock(user, memory_read_link(user, root, name, text, bytes));
+}
+
 static int locked_file_size(void *user, void *file, uint64_t *bytes)
 {
     lock(user);
@@ -514,6 +571,8 @@ bouma_io *bouma_io_memory_new(void)
         .close = memory_close,
         .identity = memory_identity,
         .alive = memory_alive,
+        .link = locked_link,
+        .read_link = locked_read_link,
     };
     return &m->io;
 }

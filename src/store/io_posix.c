@@ -316,6 +316,38 @@ static int posix_open(void *user, void *root, void **file, const char *name,
     return 0;
 }
 
+static int posix_link(void *user, void *root, const char *name,
+                      const char *text)
+{
+    const char *last;
+    int fd, code = walk(unwrap(root), name, &fd, &last);
+
+    (void)user;
+    if (code)
+        return code;
+    code = symlinkat(text, fd, last) ? errno : 0;
+    unwalk(unwrap(root), fd);
+    return code;
+}
+
+static int posix_read_link(void *user, void *root, const char *name, char *text,
+                           size_t bytes)
+{
+    const char *last;
+    ssize_t n;
+    int fd, code = walk(unwrap(root), name, &fd, &last);
+
+    (void)user;
+    if (code)
+        return code;
+    n = readlinkat(fd, last, text, bytes);
+    code = n < 0 ? errno : (size_t)n == bytes ? ENAMETOOLONG : 0;
+    if (!code)
+        text[n] = 0;
+    unwalk(unwrap(root), fd);
+    return code;
+}
+
 static int posix_same(void *user, void *root, void *other)
 {
     struct stat a, b;
@@ -485,6 +517,8 @@ const bouma_io *bouma_io_posix(void)
         .alive = posix_alive,
         .concurrent = 1,
         .same = posix_same,
+        .link = posix_link,
+        .read_link = posix_read_link,
     };
 
     return &table;

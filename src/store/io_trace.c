@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bouma.h"
+#include "store/store.h"
 
 struct traced_file {
     void *file;
@@ -108,6 +109,28 @@ static int trace_remove_dir(void *user, void *root, const char *name)
     int code = t->io->remove_dir(t->io->user, root, name);
 
     tell(t, "remove directory", begun, name);
+    return code;
+}
+
+static int trace_link(void *user, void *root, const char *name,
+                      const char *text)
+{
+    struct bm_io_trace *t = user;
+    double begun = bm_clock();
+    int code = t->io->link(t->io->user, root, name, text);
+
+    tell(t, "link", begun, name);
+    return code;
+}
+
+static int trace_read_link(void *user, void *root, const char *name, char *text,
+                           size_t bytes)
+{
+    struct bm_io_trace *t = user;
+    double begun = bm_clock();
+    int code = t->io->read_link(t->io->user, root, name, text, bytes);
+
+    tell(t, "read link", begun, name);
     return code;
 }
 
@@ -260,5 +283,7 @@ void bm_io_trace_init(struct bm_io_trace *t, const bouma_io *io,
         .block_bytes = io->block_bytes ? pass_block_bytes : NULL,
         .concurrent = io->concurrent,
         .same = io->same ? pass_same : NULL,
+        .link = bm_io_has_links(io) ? trace_link : NULL,
+        .read_link = bm_io_has_links(io) ? trace_read_link : NULL,
     };
 }

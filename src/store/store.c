@@ -302,6 +302,39 @@ int bm_store_publish(struct bm_store *s, const char *from, const char *to,
     return BOUMA_OK;
 }
 
+void bm_store_read_link(struct bm_store *s, const char *name,
+                        char text[BM_NAME_BYTES])
+{
+    int code = ENOTSUP;
+
+    if (bm_io_has_links(s->io))
+        CALL(s, code,
+             read_link(s->io->user, s->root, name, text, BM_NAME_BYTES));
+    if (code)
+        text[0] = 0;
+}
+
+int bm_store_is_link_to(struct bm_store *s, const char *name, const char *text)
+{
+    char is[BM_NAME_BYTES];
+
+    bm_store_read_link(s, name, is);
+    return !strcmp(is, text);
+}
+
+int bm_store_link(struct bm_store *s, const char *name, const char *text,
+                  struct bm_error *error)
+{
+    int code = ENOTSUP;
+
+    if (bm_io_has_links(s->io))
+        CALL(s, code, link(s->io->user, s->root, name, text));
+    if (!code || (code == EEXIST && bm_store_is_link_to(s, name, text)))
+        return BOUMA_OK;
+    return bm_fail_io(error, code, "%s/%s: the symbolic link could not be made",
+                      s->path, name);
+}
+
 void bm_store_remove(struct bm_store *s, const char *name)
 {
     int ignored;

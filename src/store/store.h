@@ -33,6 +33,13 @@ struct bm_file {
 int bm_io_check_ranks(const bouma_io *io, int ranks, const char *path,
                       struct bm_error *error);
 
+/* Whether a table has symbolic links. An older one ends before them. */
+#define BM_IO_LEAST_BYTES offsetof(bouma_io, link)
+static inline int bm_io_has_links(const bouma_io *io)
+{
+    return io->size >= sizeof(bouma_io) && io->link && io->read_link;
+}
+
 /* A zeroed struct can always be closed. */
 int bm_store_open(struct bm_store *s, const bouma_io *io,
                   const bouma_allocator *a, const char *path, int create,
@@ -74,6 +81,14 @@ int bm_store_sync_dir(struct bm_store *s, const char *name,
                       struct bm_error *error);
 int bm_store_publish(struct bm_store *s, const char *from, const char *to,
                      int replace, struct bm_error *error);
+/* A symbolic link; one that is there already and has this text will do. */
+int bm_store_link(struct bm_store *s, const char *name, const char *text,
+                  struct bm_error *error);
+/* Whether there is one that has this text. */
+int bm_store_is_link_to(struct bm_store *s, const char *name, const char *text);
+/* The text of a link, or "". */
+void bm_store_read_link(struct bm_store *s, const char *name,
+                        char text[BM_NAME_BYTES]);
 /* Best effort: nothing depends on it. */
 void bm_store_remove(struct bm_store *s, const char *name);
 /* A directory that is empty; the same. */
@@ -98,6 +113,7 @@ int bm_store_is_no_file(struct bm_store *s, const char *name);
 #define BM_NAME_INDEX           "index"
 #define BM_NAME_INDEX_NEW       BM_NAME_INDEX ".tmp"
 #define BM_NAME_LOST            "lost"
+#define BM_NAME_IDX             "idx"
 #define BM_NAME_TRUNCATIONS     "truncations"
 #define BM_NAME_TRUNCATIONS_NEW BM_NAME_TRUNCATIONS ".tmp"
 

@@ -1,6 +1,8 @@
 /* stage_commit.c -- rank 0 commits, and the step enters the lists of the
  * dataset; or its directory goes. */
 #include "dataset/drain.h"
+#include "dataset/idx.h"
+#include "layout/grid_idx.h"
 #include "store/identity.h"
 #include "write/write_job.h"
 
@@ -110,12 +112,19 @@ void bm_job_remove_directory(struct bm_write_job *job, int rc)
     struct bouma_dataset *ds = job->ds;
     struct bm_error ignored = {0};
     char name[BM_NAME_BYTES];
+    int unlinks;
 
     if (rc == BOUMA_ECOMM || (job->held.may_have_files &&
                               bm_comm_agree(ds->comm, BOUMA_OK, &ignored)))
         return;
     bm_name_step(name, job->entry.step);
-    if (job->held.made_directory &&
-        !bm_epoch_check(&ds->store, ds->claim.epoch, &ignored))
+    unlinks = ds->comm->rank == 0 && !job->result.keep &&
+              bm_schema_has_idx(&ds->schema);
+    if ((!job->held.made_directory && !unlinks) ||
+        bm_epoch_check(&ds->store, ds->claim.epoch, &ignored))
+        return;
+    if (unlinks)
+        bm_idx_unlink_step(&ds->store, &ds->schema, &job->entry);
+    if (job->held.made_directory)
         bm_store_remove_dir(&ds->store, name);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "layout/grid_idx.h"
 #include "store/identity.h"
 #include "write/bound.h"
 #include "write/write_job.h"
@@ -155,6 +156,17 @@ static int prepare_directory(struct bm_write_job *job, int *replacing)
     return make_directory(job);
 }
 
+/* Timesteps of IDX end somewhere. */
+static int check_idx_step(struct bouma_dataset *ds, uint64_t step)
+{
+    return step > BM_IDX_LAST_STEP && bm_schema_has_idx(&ds->schema)
+               ? bm_fail(&ds->error, BOUMA_EINVAL,
+                         "step %" PRIu64 ": a grid has 'idx', and IDX has "
+                         "timesteps up to %d",
+                         step, BM_IDX_LAST_STEP)
+               : BOUMA_OK;
+}
+
 int bm_stage_describe(struct bm_write_job *job, int rc)
 {
     struct bouma_dataset *ds = job->ds;
@@ -166,6 +178,8 @@ int bm_stage_describe(struct bm_write_job *job, int rc)
                 job->entry.step);
     else if (!rc)
         rc = bm_refused_tell(&ds->given.refused, &ds->error);
+    if (!rc)
+        rc = check_idx_step(ds, job->entry.step);
     if (!rc)
         rc = describe(job, &hash);
     if (!rc)

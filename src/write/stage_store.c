@@ -4,6 +4,8 @@
 
 #include "base/hash.h"
 #include "dataset/borrowed.h"
+#include "dataset/idx.h"
+#include "layout/grid_idx.h"
 #include "write/predict.h"
 
 /* Make the heads of this rank's subfiles, and say what is in them, for rank 0.
@@ -35,6 +37,24 @@ static int seal_subfiles(struct bm_write_job *job, struct bm_buffer *infos,
     return rc;
 }
 
+/* A link to a file that is one of IDX, too. Nobody looks for it yet. */
+static int link_file(struct bm_write_job *job, const struct bm_subfile *f,
+                     struct bm_error *error)
+{
+    struct bouma_dataset *ds = job->ds;
+    const struct bm_head *h = &f->head;
+    struct bm_idx_file link = {
+        .step = h->step, .generation = h->generation, .subfile = h->subfile};
+
+    if (!h->count || ds->draining.drain)
+        return BOUMA_OK;
+    link.grid = h->sections[0].variable->object;
+    if (!bm_grid_is_idx(link.grid))
+        return BOUMA_OK;
+    link.first = bm_grid_idx_first_with(link.grid, h->sections[0].keys[0]);
+    return bm_idx_link(&ds->store, &link, error);
+}
+
 /* Wait for what is being stored, then write heads and close. The only
  * thing that the thread does, if there is one. */
 static int end_files(void *context, size_t only, struct bm_error *error)
@@ -48,9 +68,12 @@ static int end_files(void *context, size_t only, struct bm_error *error)
         rc = bm_pipe_wait(job->part->transit.pipe, error);
     if (!rc && job->transit.particle_storer)
         rc = bm_io_thread_wait(job->transit.particle_storer, error);
-    for (size_t i = 0; i < bm_job_subfile_count(job) && !rc; i++)
+    for (size_t i = 0; i < bm_job_subfile_count(job) && !rc; i++) {
         rc =
             bm_subfile_finish(bm_job_subfile(job, i), job->synced, hold, error);
+        if (!rc)
+            rc = link_file(job, bm_job_subfile(job, i), error);
+    }
     return rc;
 }
 

@@ -197,5 +197,7 @@ void damage_io_init(struct damage_io *d, const bouma_io *inner)
                        NULL,
                        NULL,
                        0,
+                       NULL,
+                       NULL,
                        NULL};
 }

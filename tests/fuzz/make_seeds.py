@@ -29,14 +29,17 @@ def load(path):
 
 
 def head_of(subfile):
+    if subfile[:5] != b"BOUMA":  # behind a front, whose size the end tells
+        subfile = subfile[(struct.unpack("<Q", subfile[-16:-8])[0] + 63) // 64 * 64:]
     return subfile[:64 + struct.unpack("<Q", subfile[16:24])[0]]
 
 
 # One small dataset and, for the many kinds of attributes, one large manifest;
 # and one with tolerances; particles, of one file and of several; subfiles whose
-# table has the offsets; and grids in HZ order.
+# table has the offsets; and grids in HZ order, of files with a front, too.
 for name in ("point", "cube", "line_zstd", "interp_plane", "placed_level",
-             "placed_chunk", "mote", "foam", "flock", "hz_rows", "hz_local", "hz_curve"):
+             "placed_chunk", "mote", "foam", "flock", "hz_rows", "hz_local", "hz_curve",
+             "hz_wavelet", "hz_idx"):
     path = os.path.join(golden, name + ".bouma")
     manifest = load(sorted(glob.glob(path + "/steps/*/manifest"))[0])
     subfile = load(sorted(glob.glob(path + "/steps/*/d.0000.*"))[0])
@@ -180,6 +183,10 @@ for name, text in (("chain", b"3 < mass <= 5 && v[2] > 0 and x < 1e400"),
                    ("names", b"'mass' == 18446744073709551615 and c[1] >= -.5e-3"),
                    ("no", b"id != 3 || (big < 2)"), ("inf", b"id < -inf")):
     save("fuzz_where", name, text)
+# Timesteps in headers of idx/.
+for name, line in (("range", b"0 4 time%09d/\n"), ("runs", b"time%09d/ (0,8,2) (10,12,1) (40,40,1)\n"),
+                   ("none", b"time%09d/\n"), ("many", b"0 2147483647 time%09d/\n"), ("cut", b"time%09d/ (0,8,")):
+    save("fuzz_idx_steps", name, b"(version)\n6\n(time)\n" + line + b"(arco)\n0\n")
 # Headers of IDX datasets, and blocks behind their headers.
 idx_text = (b"# made by hand\r\n(version)\n6\n(box)\n3 19 0 8 2 7 0 0\n(fields)\n"
             b"a float64 default_compression(zfp-accuracy=1e-3-accuracy=1e-3) default_layout(hzorder) + \n"

@@ -338,6 +338,25 @@ static const struct set sets[] = {
        {SPEC, .ndims = 3, .shape = {1, 1, 1}, .layout = BOUMA_LAYOUT_HZ,
         .hz_wavelet = 1},
        {EXACT("v", BOUMA_F64, 1, BOUMA_CODEC_RAW, 0, NULL, 0)}}}},
+    /* Files that are those of IDX, too. */
+    {"hz_idx",
+     BOUMA_ORDER_LEVEL,
+     BOUMA_ASSIGN_OPTIMAL,
+     0,
+     0,
+     {3, 9, -1},
+     {{"cube",
+       {SPEC, .ndims = 3, .shape = {5, 9, 6}, .levels = 4,
+        .origin = {1, -2, 0.5}, .spacing = {0.5, 2, 0.25},
+        .layout = BOUMA_LAYOUT_HZ, .hz_block_bits = 4, .hz_blocks_per_file = 12,
+        .idx = 1},
+       {EXACT("velocity", BOUMA_F32, 3, BOUMA_CODEC_RAW, 0, "m/s", 0),
+        EXACT("count", BOUMA_U16, 1, BOUMA_CODEC_RAW, 0, NULL, 0)}},
+      {"plane",
+       {SPEC, .ndims = 2, .shape = {11, 1}, .levels = 2,
+        .layout = BOUMA_LAYOUT_HZ, .hz_block_bits = 2, .hz_blocks_per_file = 3,
+        .idx = 1},
+       {EXACT("special", BOUMA_F64, 1, BOUMA_CODEC_RAW, 0, "K", 1)}}}},
 };
 
 enum { SETS = sizeof(sets) / sizeof(sets[0]) };

@@ -158,6 +158,29 @@ static int fault_remove_dir(void *user, void *root, const char *name)
     return outcome(v, io->inner->remove_dir(io->inner->user, root, name));
 }
 
+static int fault_link(void *user, void *root, const char *name,
+                      const char *text)
+{
+    struct fault_io *io = user;
+    struct verdict v = decide(io, 0);
+
+    if (v.before)
+        return v.before;
+    return outcome(v, io->inner->link(io->inner->user, root, name, text));
+}
+
+static int fault_read_link(void *user, void *root, const char *name, char *text,
+                           size_t bytes)
+{
+    struct fault_io *io = user;
+    struct verdict v = decide(io, 0);
+
+    if (v.before)
+        return v.before;
+    return outcome(
+        v, io->inner->read_link(io->inner->user, root, name, text, bytes));
+}
+
 static int fault_open(void *user, void *root, void **file, const char *name,
                       bouma_open_mode mode)
 {
@@ -303,4 +326,8 @@ void fault_io_init(struct fault_io *io, const bouma_io *inner)
                            .close = fault_close,
                            .identity = fault_identity,
                            .alive = fault_alive};
+    if (inner->link) {
+        io->table.link = fault_link;
+        io->table.read_link = fault_read_link;
+    }
 }

@@ -1,6 +1,7 @@
 """Grids in HZ order of the bouma format (layout 3). Written from docs/format.md alone. See bouma_reader.py."""
 
 import math
+import struct
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from bouma_grids import Grid, GridVariable, Patch
 from bouma_subbands import Words, to_samples
 
 ROWS, CURVE = 1, 2
-LOCAL, WAVELET = 32, 64
+LOCAL, WAVELET, IDX = 32, 64, 128
 
 
 class HzGrid(Grid):
@@ -20,10 +21,11 @@ class HzGrid(Grid):
         self.shape, self.origin, self.spacing = zip(*axes)
         self.template = cursor.text()
         self.block_bits, order, self.blocks_per_file = cursor.unpack("BBI")
-        self.order, self.wavelet = order & ~(LOCAL | WAVELET), bool(order & WAVELET)
+        self.order = order & ~(LOCAL | WAVELET | IDX)
+        self.wavelet, self.idx = bool(order & WAVELET), bool(order & IDX)
         self.partition_bits = cursor.one("B") if order & LOCAL else 0
         self.tile_bits = cursor.one("B") if self.wavelet else 0
-        cursor.check(not (self.wavelet and self.partition_bits), "partitions and wavelet coefficients")
+        cursor.check(order & ~3 in (0, LOCAL, WAVELET, IDX), f"unknown order {order}")
         cursor.check(self.tile_bits <= min(24, len(self.template)), f"tiles of 2^{self.tile_bits}")
         cursor.check(self.tile_bits or not self.wavelet or not self.template, "tiles of one sample")
         letters = "zyx"[3 - self.ndims:]
@@ -31,6 +33,7 @@ class HzGrid(Grid):
         cursor.check(1 <= self.block_bits <= 30 or not self.template, f"blocks of 2^{self.block_bits}")
         cursor.check(self.block_bits <= len(self.template), f"blocks of 2^{self.block_bits}")
         cursor.check(self.order in (ROWS, CURVE), f"unknown order {self.order}")
+        cursor.check(self.order == CURVE or not self.idx, "IDX with blocks in rows")
         cursor.check(1 <= self.blocks_per_file < 2**31, f"{self.blocks_per_file} blocks per file")
         if order & LOCAL:
             most = min(16, self.block_bits, len(self.template) - self.block_bits)
@@ -46,6 +49,19 @@ class HzGrid(Grid):
 
     def variable(self, cursor, step, number):
         return HzVariable(cursor, step, self, number)
+
+    def front_size(self):
+        """Section 6, fronts: bytes before the first head of each file."""
+        return 40 * len(self.variables) * (self.blocks_per_file + 1) if self.idx else 0
+
+    def front(self, chunks):
+        """Section 6, fronts: these bytes of a file that has these chunks."""
+        front, fields = bytearray(self.front_size()), list(self.variables.values())
+        for chunk in chunks:
+            entry = fields.index(chunk.variable) * self.blocks_per_file + chunk.key % self.blocks_per_file
+            low, high = chunk.offsets[0] % 2**32, chunk.offsets[0] >> 32
+            struct.pack_into(">IIIIII", front, 40 * (1 + entry), 0, 0, low, high, chunk.sizes[0], 0)
+        return bytes(front)
 
     def index_of(self, z, axes=None):
         """Section 4: the indices of a Z address."""

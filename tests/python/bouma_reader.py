@@ -107,7 +107,11 @@ class Subfile:
         check(os.path.isfile(self.path), f"{self.path}: missing")
         check(os.path.getsize(self.path) == self.size, f"{self.path}: wrong size of the file")
         check(64 <= self.head_size <= self.size // 2, f"{self.path}: wrong size of the head")
-        head = self.pread(0, self.head_size)
+        owners = {id(variables[number].owner): variables[number].owner for number in self.parts}.values()
+        front = max((getattr(owner, "front_size", int)() for owner in owners), default=0)
+        check(not front or len(owners) == 1, f"{self.path}: a front, and several objects")
+        at = ceil_div(front, 64) * 64
+        head = self.pread(at, self.head_size)
         cursor, _ = envelope(head, HEAD, self.step.dataset.identity, self.path)
         check(head[48:64] == self.digest, f"{self.path}: not the head that the manifest names")
         check(self.pread(self.size - self.head_size, self.head_size) == head, f"{self.path}: the heads differ")
@@ -117,21 +121,27 @@ class Subfile:
         check(cursor.take(len(expected)) == expected, f"{self.path}: contradicts the manifest")
         has_offsets, stored = cursor.unpack("IQ")
         cursor.check(has_offsets in (0, 1) and stored <= 2**61, "offsets of an unknown kind, or too many bytes")
-        begin = cursor.one("Q") if has_offsets else ceil_div(self.head_size, 64) * 64
+        begin = cursor.one("Q") if has_offsets else at + ceil_div(self.head_size, 64) * 64
         self.data_range = (begin, begin + stored) if has_offsets else None
         check(cursor.take(len(schema)) == schema, f"{self.path}: not the schema of the manifest")
         check(cursor.take(len(self.summary_bytes)) == self.summary_bytes, f"{self.path}: not the summaries of the manifest")
         cursor.check(cursor.one("Q") == len(self.parts), "wrong number of sections")
         sections = [self.section(cursor, variables[number]) for number in self.parts]
+        if front:
+            cursor.check(cursor.unpack("QQ") == (front, self.head_size), "another front, or size of the head")
         cursor.end()
 
-        cursor.check(begin % 64 == 0 and self.head_size <= begin <= 4 * self.head_size + 2**20, "no room for the head")
-        check(not any(self.pread(self.head_size, begin - self.head_size)), f"{self.path}: padding that is not zero")
+        room = begin - at
+        cursor.check(begin % 64 == 0 and self.head_size <= room <= 4 * self.head_size + 2**20, "no room for the head")
+        check(not any(self.pread(at + self.head_size, room - self.head_size)), f"{self.path}: padding that is not zero")
         check(begin + stored + self.head_size == self.size, f"{self.path}: wrong size of the file")
         if has_offsets:
             self.check_offsets(sections)
         else:
             check(self.set_offsets(sections, begin) == begin + stored, f"{self.path}: sizes that do not add up")
+        if front:
+            is_front = self.pread(0, at) == list(owners)[0].front(sum(sections, [])).ljust(at, b"\0")
+            check(is_front, f"{self.path}: the front is not that of the head")
 
     def section(self, cursor, variable):
         number, largest, squares, count = cursor.unpack("IddQ")

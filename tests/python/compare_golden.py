@@ -22,6 +22,7 @@ import numpy as np
 from bouma_common import NOMINAL, RELATIVE
 from bouma_hz import HzGrid
 from bouma_reader import Damage, Dataset
+from idx_reader import Idx
 
 passed = failed = 0
 decoded = collections.Counter()  # values of each codec that both readers have decoded
@@ -190,6 +191,18 @@ def compare_variable(path, step, grid, variable, told, scratch):
     compare_ranges(what, given.reshape(-1, variable.components), told)
 
 
+def compare_idx(path, step, grid):
+    """The same files, read as IDX."""
+    idx = Idx(os.path.join(path, "idx", grid.name + ".idx"))
+    present = any(variable.present for variable in grid.variables.values())
+    report((step.number in idx.steps) == present, f"{path} step {step.number} {grid.name}: steps of the IDX")
+    report([field.name for field in idx.fields] == list(grid.variables), f"{path} {grid.name}: fields of the IDX")
+    for variable in grid.variables.values():
+        if variable.present:
+            report(idx.read(variable.name, step.number).tobytes() == variable.read().tobytes(),
+                   f"{path} step {step.number} {grid.name}/{variable.name}: read as IDX")
+
+
 def compare_grid(path, step, grid, told, scratch):
     what = f"{path} step {step.number} {grid.name}"
     keys = "shape", "levels", "origin", "spacing", "unit", "layout"
@@ -200,6 +213,10 @@ def compare_grid(path, step, grid, told, scratch):
         ours += [2**grid.partition_bits, "local" if grid.partition_bits else "global"]
         keys += ("hz_wavelet", "hz_tile_bits") if grid.wavelet else ("hz_wavelet",)
         ours += [True, grid.tile_bits] if grid.wavelet else [False]
+        keys += "idx",
+        ours += [f"idx/{grid.name}.idx" if grid.idx else None]
+        if grid.idx:
+            compare_idx(path, step, grid)
     else:
         keys += "patch",
         ours += ["patch", list(grid.edges)]

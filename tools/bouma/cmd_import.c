@@ -164,6 +164,10 @@ static const struct option_spec options[] = {
      .argument = "T",
      .help = "hz-wavelet: transform tiles of 2^T samples, which are read "
              "whole; default: 15, less for a smaller grid"},
+    {.name = "idx",
+     .scope = FOR_GRIDS,
+     .help = "layout hz: OpenVisus and PIDX read the dataset, too, as "
+             "DS/idx/GRID.idx; samples are raw, in HZ order"},
     {.name = "patch",
      .scope = FOR_GRIDS,
      .argument = "P[,P,P]",

@@ -12,7 +12,6 @@
 enum { BLOCK_BITS = 15, PER_FILE = 512, MOST_PER_FILE = 65536 };
 
 static const uint64_t block_limit = (uint64_t)1 << 31;
-static const uint64_t file_limit = (uint64_t)1 << 32; /* offsets of PIDX */
 
 /* ---- the mask ------------------------------------------------------------ */
 
@@ -83,13 +82,8 @@ static bool take_template(struct idx_write *idx, const char *text)
 static int name_field(struct idx_write *idx, struct context *ctx, int i)
 {
     char *name = idx->fields[i].name;
-    bool changed = false;
+    int changed = bm_idx_field_name(name, name);
 
-    for (char *at = name; *at; at++)
-        if ((unsigned char)*at <= ' ' || strchr("+*()[]#", *at)) {
-            *at = '_';
-            changed = true;
-        }
     if (strlen(name) > 256)
         return context_fail(ctx, CALL_AT_FAULT,
                             "the name of variable '%.40s...' is too long",
@@ -192,10 +186,10 @@ static int choose_blocks(struct idx_write *idx, struct context *ctx,
         uint64_t blocks = idx_order_blocks(&idx->order);
 
         idx->per_file = blocks < PER_FILE ? (int)blocks : PER_FILE;
-        while (idx->per_file > 1 && idx_write_largest(idx) >= file_limit)
+        while (idx->per_file > 1 && idx_write_largest(idx) >= BM_IDX_FILE_LIMIT)
             idx->per_file /= 2;
     }
-    if (idx_write_largest(idx) >= file_limit)
+    if (idx_write_largest(idx) >= BM_IDX_FILE_LIMIT)
         context_note(ctx, "files may become larger than 4 GiB, which PIDX "
                           "cannot read; take fewer --blocks-per-file");
     return DONE;

@@ -28,6 +28,7 @@ static int read_blocks(bouma_grid_spec *grid, struct context *ctx,
     grid->hz_blocks_per_file = (int)blocks;
     grid->hz_order = bouma_hz_order_parse(order);
     grid->hz_template = arguments_text(args, "hz-template");
+    grid->idx = arguments_has(args, "idx");
     return rc;
 }
 
@@ -86,10 +87,11 @@ static int read_wavelet(bouma_grid_spec *grid, struct context *ctx,
 int hz_arguments_read(bouma_grid_spec *grid, struct context *ctx,
                       const struct arguments *args)
 {
-    static const char *const others[] = {"hz-template", "hz-block-bits",
+    static const char *const others[] = {"hz-template",        "hz-block-bits",
                                          "hz-blocks-per-file", "hz-order",
-                                         "hz-ranks", "hz-partitions",
-                                         "hz-index", "hz-wavelet", "hz-tile-bits"};
+                                         "hz-ranks",           "hz-partitions",
+                                         "hz-index",           "hz-wavelet",
+                                         "hz-tile-bits",       "idx"};
     const char *layout = NULL;
     int rc = arguments_choice(args, ctx, "layout", &layout);
 

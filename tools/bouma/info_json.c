@@ -88,6 +88,15 @@ static json_t *variable_json(bouma_variable *variable, int levels, bool hz)
     return object;
 }
 
+/* The header of IDX, in the dataset. */
+static json_t *idx_json(const bouma_grid_info *about)
+{
+    char name[512];
+
+    snprintf(name, sizeof(name), "idx/%s.idx", about->name);
+    return about->idx ? json_text(name) : json_null();
+}
+
 static json_t *grid_json(bouma_grid *grid)
 {
     json_t *object = json_object();
@@ -118,6 +127,7 @@ static json_t *grid_json(bouma_grid *grid)
         json_put(object, "hz_wavelet", json_boolean(about.hz_wavelet));
         if (about.hz_wavelet)
             json_put(object, "hz_tile_bits", json_integer(about.hz_tile_bits));
+        json_put(object, "idx", idx_json(&about));
     }
     json_put(object, "levels", json_integer(about.levels));
     json_put(object, "patches", json_integer(about.patches));
@@ -277,7 +287,9 @@ static json_t *step_json(const struct info *info, bouma_step *step,
         object, "distribute",
         json_text(choice_text(bouma_distribute_name(details->distribute))));
     json_put(object, "assign",
-             json_text(choice_text(bouma_assign_name(details->assign))));
+             info_order_of(step) == ALL_HZ
+                 ? json_null()
+                 : json_text(choice_text(bouma_assign_name(details->assign))));
     json_put(object, "place",
              json_text(choice_text(bouma_place_name(details->place))));
     json_put(object, "attributes",

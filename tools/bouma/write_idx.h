@@ -1,14 +1,11 @@
 /* write_idx.h -- an IDX dataset that is being written: its header, and its
- * files of blocks.
- *
- * The dataset is such that OpenVisus reads it and, if no codec is chosen, PIDX:
- * version 6, samples in HZ order, a directory for each timestep, file names with
- * as many digits as PIDX wants. Where a block lies in a file depends only on
- * the header, so that any process can write any samples. */
+ * files of blocks, as layout/idx_text.h has them. Where a block lies in a file
+ * depends only on the header, so that any process can write any samples. */
 #ifndef WRITE_IDX_H
 #define WRITE_IDX_H
 
 #include "context.h"
+#include "layout/idx_text.h"
 #include "read_idx_order.h"
 
 enum idx_write_codec {

@@ -4,12 +4,6 @@
 
 #include "write_idx.h"
 
-/* A block in a file. */
-struct idx_stored {
-    uint64_t offset, bytes;
-    int flags;
-};
-
 /* Whether this program has a codec. */
 bool idx_can_compress(enum idx_write_codec codec);
 

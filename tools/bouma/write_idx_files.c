@@ -15,15 +15,13 @@
 #include "write_idx_codec.h"
 
 #define NOWHERE UINT32_MAX
-enum { HEADER = 40, PAGE = 4096 };
+enum { PAGE = 4096 };
 
 /* ---- where things are ---------------------------------------------------- */
 
-/* PIDX reads a preamble for each field. */
 static uint64_t head_bytes(const struct idx_write *idx)
 {
-    return (uint64_t)HEADER * (uint64_t)idx->field_count *
-           ((uint64_t)idx->per_file + 1);
+    return bm_idx_front_bytes(idx->field_count, idx->per_file);
 }
 
 static uint64_t data_begin(const struct idx_write *idx)
@@ -225,28 +223,9 @@ int idx_write_run(struct idx_write_files *files, struct context *ctx, int field,
 
 /* ---- finishing ----------------------------------------------------------- */
 
-static void put_word(uint8_t *at, uint64_t word)
-{
-    for (int i = 0; i < 4; i++)
-        at[i] = (uint8_t)(word >> (24 - 8 * i));
-}
-
-/* The header of a block. */
-static void put_block(uint8_t *head, const struct idx_write *idx, int field,
-                      uint64_t slot, const struct idx_stored *stored)
-{
-    uint8_t *at = head + HEADER +
-                  HEADER * ((uint64_t)field * (uint64_t)idx->per_file + slot);
-
-    put_word(at + 8, stored->offset);
-    put_word(at + 12, stored->offset >> 32);
-    put_word(at + 16, stored->bytes);
-    put_word(at + 20, (uint64_t)stored->flags);
-}
-
 /* Compress a block, and move it to 'end', which is not behind it. */
 static int compress(struct idx_write_files *files, struct context *ctx,
-                    int file, struct idx_stored *stored, uint64_t end)
+                    int file, struct bm_idx_block *stored, uint64_t end)
 {
     uint8_t *raw = malloc(stored->bytes), *small = malloc(stored->bytes);
     size_t bytes;
@@ -277,7 +256,7 @@ static int finish_blocks(struct idx_write_files *files, struct context *ctx,
 
     for (int field = 0; field < idx->field_count; field++)
         for (int slot = 0; !rc && slot < idx->per_file; slot++) {
-            struct idx_stored stored = {.bytes = block_bytes(idx, field)};
+            struct bm_idx_block stored = {.bytes = block_bytes(idx, field)};
 
             if (file->index[slot] == NOWHERE)
                 continue;
@@ -285,7 +264,8 @@ static int finish_blocks(struct idx_write_files *files, struct context *ctx,
                             file->index[slot] * stored.bytes;
             if (idx->codec != IDX_WRITE_RAW)
                 rc = compress(files, ctx, file->file, &stored, *end);
-            put_block(head, idx, field, (uint64_t)slot, &stored);
+            bm_idx_put_block(head, idx->per_file, field, (uint64_t)slot,
+                             &stored);
             *end = stored.offset + stored.bytes;
         }
     return rc;

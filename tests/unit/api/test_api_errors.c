@@ -539,6 +539,13 @@ static void wrong_wavelets_are_refused(void)
     }
     spec.hz_wavelet = 1;
     spec.hz_tile_bits = 7;
+    spec.hz_block_bits = 2;
+    spec.hz_partitions = 2;
+    spec.hz_index = BOUMA_HZ_LOCAL;
+    CHECK_FAILS(w.ds, bouma_grid_define(&grid, w.ds, "hz", &spec), BOUMA_EINVAL,
+                "has both partitions and wavelet coefficients");
+    spec.hz_partitions = 0;
+    spec.hz_index = 0;
     CHECK_EQ(bouma_grid_define(&grid, w.ds, "hz", &spec), BOUMA_OK);
     CHECK_FAILS(w.ds, bouma_variable_define(&v, grid, "v", &kind), BOUMA_EINVAL,
                 "which only exact codecs keep; use zstd");

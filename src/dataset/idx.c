@@ -1,0 +1,509 @@
+/* idx.c -- see idx.h. */
+#include "dataset/idx.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "layout/grid_idx.h"
+
+#define HEADER_SUFFIX ".idx"
+#define NEW_SUFFIX    ".tmp"
+#define MOST_HEADER   ((uint64_t)1 << 28) /* bytes */
+#define MOST_STEPS    ((size_t)1 << 24) /* that a header is believed to list */
+
+/* ---- names --------------------------------------------------------------- */
+
+static void grid_name(char name[BM_NAME_BYTES], const char *grid)
+{
+    snprintf(name, BM_NAME_BYTES, BM_NAME_IDX "/%.128s", grid);
+}
+
+static void header_name(char name[BM_NAME_BYTES], const char *grid)
+{
+    snprintf(name, BM_NAME_BYTES, BM_NAME_IDX "/%.128s" HEADER_SUFFIX, grid);
+}
+
+static void entry_name(char name[BM_NAME_BYTES], const char *grid,
+                       const char *entry)
+{
+    snprintf(name, BM_NAME_BYTES, BM_NAME_IDX "/%.128s/%.64s", grid, entry);
+}
+
+/* The directory of the links of a version of a step. */
+static void links_entry(char out[BM_NAME_BYTES], uint64_t step,
+                        struct bm_generation g)
+{
+    snprintf(out, BM_NAME_BYTES, "%09" PRIu64 ".e%" PRIu32 "a%" PRIu32, step,
+             g.epoch, g.attempt);
+}
+
+static void time_name(char name[BM_NAME_BYTES], const char *grid, uint64_t step)
+{
+    char time[BM_IDX_TIME_BYTES];
+
+    bm_idx_time_name(time, (int64_t)step);
+    entry_name(name, grid, time);
+}
+
+/* The name of the link to a file, and its text. */
+static void file_link(char name[BM_NAME_BYTES], char text[BM_NAME_BYTES],
+                      const struct bm_idx_file *f)
+{
+    char entry[BM_NAME_BYTES], file[BM_IDX_FILE_BYTES], to[BM_NAME_BYTES];
+    int directories = bm_grid_idx_file(file, f->grid, f->first);
+    size_t used;
+
+    links_entry(entry, f->step, f->generation);
+    entry_name(name, f->grid->name, entry);
+    used = strlen(name);
+    snprintf(name + used, BM_NAME_BYTES - used, "/%s", file);
+    text[0] = 0;
+    for (int i = 0; i < directories + 3; i++)
+        strcat(text, "../");
+    bm_name_subfile(to, f->step, f->subfile, f->generation);
+    used = strlen(text);
+    snprintf(text + used, BM_NAME_BYTES - used, "%.200s", to);
+}
+
+/* Digits up to *end, as a number below 2^32. */
+static uint64_t number_at(const char **at)
+{
+    uint64_t n = 0;
+
+    for (; **at >= '0' && **at <= '9' && n <= UINT32_MAX; (*at)++)
+        n = 10 * n + (uint64_t)(**at - '0');
+    return n;
+}
+
+enum bm_idx_entry bm_idx_entry_of(const char *entry, struct bm_step_entry *out)
+{
+    int is_time = !strncmp(entry, "time", 4);
+    const char *at = entry + (is_time ? 4 : 0);
+    char again[BM_NAME_BYTES];
+    size_t n;
+
+    memset(out, 0, sizeof(*out));
+    out->step = number_at(&at);
+    if (is_time) {
+        bm_idx_time_name(again, (int64_t)out->step);
+        n = strlen(again);
+        return strncmp(entry, again, n)         ? BM_IDX_FOREIGN
+               : !entry[n]                      ? BM_IDX_TIME
+               : !strcmp(entry + n, NEW_SUFFIX) ? BM_IDX_NEW
+                                                : BM_IDX_FOREIGN;
+    }
+    if (at[0] == '.' && at[1] == 'e') {
+        at += 2;
+        out->generation.epoch = (uint32_t)number_at(&at);
+        if (*at == 'a') {
+            at++;
+            out->generation.attempt = (uint32_t)number_at(&at);
+        }
+    }
+    links_entry(again, out->step, out->generation);
+    return strcmp(entry, again) ? BM_IDX_FOREIGN : BM_IDX_LINKS;
+}
+
+int bm_idx_check(const struct bouma_dataset *ds, const char *grid,
+                 struct bm_error *error)
+{
+    return bm_io_has_links(ds->store.io)
+               ? BOUMA_OK
+               : bm_fail(error, BOUMA_EINVAL,
+                         "grid \"%s\" has 'idx', but the I/O table has no "
+                         "symbolic links; leave 'idx' out",
+                         grid);
+}
+
+/* ---- links --------------------------------------------------------------- */
+
+/* All directories above a name that are not there. */
+static int make_dirs(struct bm_store *s, const char *name,
+                     struct bm_error *error)
+{
+    char dir[BM_NAME_BYTES];
+    int rc = BOUMA_OK;
+
+    for (const char *slash = strchr(name, '/'); slash && !rc;
+         slash = strchr(slash + 1, '/')) {
+        snprintf(dir, sizeof(dir), "%.*s", (int)(slash - name), name);
+        rc = bm_store_make_dir(s, dir, 1, error);
+    }
+    return rc;
+}
+
+int bm_idx_link(struct bm_store *s, const struct bm_idx_file *f,
+                struct bm_error *error)
+{
+    char name[BM_NAME_BYTES], text[BM_NAME_BYTES];
+    struct bm_error why = {0};
+    int rc;
+
+    file_link(name, text, f);
+    rc = bm_store_link(s, name, text, &why);
+    if (rc == BOUMA_ENOTFOUND) { /* mostly, the directories are there */
+        rc = make_dirs(s, name, error);
+        return rc ? rc : bm_store_link(s, name, text, error);
+    }
+    return rc ? bm_fail(error, rc, "%s", why.text) : BOUMA_OK;
+}
+
+int bm_idx_is_linked(struct bm_store *s, const struct bm_idx_file *f)
+{
+    char name[BM_NAME_BYTES], text[BM_NAME_BYTES];
+
+    file_link(name, text, f);
+    return bm_store_is_link_to(s, name, text);
+}
+
+/* Whether a subfile has a part of a grid. */
+static int has_part(const struct bm_subfile_info *info,
+                    const struct bm_manifest *m, const struct bm_object *grid)
+{
+    for (size_t i = 0; i < info->count; i++)
+        if (m->schema->by_id[info->parts[i].variable]->object == grid)
+            return 1;
+    return 0;
+}
+
+int bm_idx_next(struct bm_idx_walk *w, struct bm_idx_file *out)
+{
+    const struct bm_manifest *m = w->manifest;
+
+    while (w->at < m->count && !has_part(&m->subfiles[w->at], m, w->grid))
+        w->at++;
+    if (w->at == m->count)
+        return 0;
+    *out =
+        (struct bm_idx_file){.step = m->step,
+                             .generation = m->generation,
+                             .grid = w->grid,
+                             .subfile = (uint32_t)w->at++,
+                             .first = bm_grid_idx_first(w->grid, w->counted++)};
+    return 1;
+}
+
+int bm_idx_link_step(struct bm_store *s, const struct bm_manifest *m,
+                     struct bm_error *error)
+{
+    int rc = BOUMA_OK;
+
+    for (int i = 0; i < m->schema->count; i++) {
+        struct bm_idx_walk w = {.manifest = m, .grid = m->schema->objects[i]};
+        struct bm_idx_file f;
+
+        if (!bm_grid_is_idx(w.grid))
+            continue;
+        while (!rc && bm_idx_next(&w, &f))
+            rc = bm_idx_link(s, &f, error);
+    }
+    return rc;
+}
+
+/* ---- removing ------------------------------------------------------------ */
+
+struct removal {
+    struct bm_store *s;
+    const char *dir;
+    int depth;
+};
+
+/* Names of files have at most six directories. */
+enum { MOST_DEPTH = 8 };
+
+static void remove_tree(struct bm_store *s, const char *dir, int depth);
+
+static int remove_below(void *context, const char *entry)
+{
+    const struct removal *r = context;
+    char name[BM_NAME_BYTES], text[BM_NAME_BYTES];
+
+    if (strlen(r->dir) + strlen(entry) + 2 > sizeof(name))
+        return 0;
+    strcpy(name, r->dir);
+    strcat(name, "/");
+    strcat(name, entry);
+    bm_store_read_link(r->s, name, text);
+    if (text[0])
+        bm_store_remove(r->s, name);
+    else
+        remove_tree(r->s, name, r->depth + 1);
+    return 0;
+}
+
+/* A directory of links, and of directories of these. */
+static void remove_tree(struct bm_store *s, const char *dir, int depth)
+{
+    struct removal r = {s, dir, depth};
+    struct bm_error ignored = {0};
+
+    if (depth < MOST_DEPTH &&
+        !bm_store_list(s, dir, remove_below, &r, &ignored))
+        bm_store_remove_dir(s, dir);
+}
+
+void bm_idx_remove_entry(struct bm_store *s, const char *grid,
+                         const char *entry)
+{
+    struct bm_step_entry step;
+    char name[BM_NAME_BYTES], text[BM_NAME_BYTES];
+    enum bm_idx_entry what = bm_idx_entry_of(entry, &step);
+
+    entry_name(name, grid, entry);
+    if (what == BM_IDX_LINKS)
+        remove_tree(s, name, 0);
+    if (what != BM_IDX_TIME && what != BM_IDX_NEW)
+        return;
+    bm_store_read_link(s, name, text);
+    if (text[0])
+        bm_store_remove(s, name);
+}
+
+void bm_idx_unlink_grid(struct bm_store *s, const char *grid, uint64_t step,
+                        struct bm_generation g)
+{
+    char links[BM_NAME_BYTES];
+
+    links_entry(links, step, g);
+    bm_idx_remove_entry(s, grid, links);
+}
+
+void bm_idx_unlink_step(struct bm_store *s, const struct bm_schema *schema,
+                        const struct bm_step_entry *entry)
+{
+    for (int i = 0; i < schema->count; i++)
+        if (bm_grid_is_idx(schema->objects[i]))
+            bm_idx_unlink_grid(s, schema->objects[i]->name, entry->step,
+                               entry->generation);
+}
+
+/* ---- timesteps and headers ----------------------------------------------- */
+
+int bm_idx_is_shown(struct bm_store *s, const char *grid, uint64_t step,
+                    struct bm_generation g)
+{
+    char name[BM_NAME_BYTES], links[BM_NAME_BYTES];
+
+    time_name(name, grid, step);
+    links_entry(links, step, g);
+    return bm_store_is_link_to(s, name, links);
+}
+
+int bm_idx_show(struct bm_store *s, const char *grid, uint64_t step,
+                struct bm_generation g, struct bm_error *error)
+{
+    char name[BM_NAME_BYTES], links[BM_NAME_BYTES], before[BM_NAME_BYTES];
+    char temporary[BM_NAME_BYTES];
+    int rc;
+
+    if (bm_idx_is_shown(s, grid, step, g))
+        return BOUMA_OK;
+    time_name(name, grid, step);
+    links_entry(links, step, g);
+    bm_store_read_link(s, name, before);
+    snprintf(temporary, sizeof(temporary), "%.250s" NEW_SUFFIX, name);
+    bm_store_remove(s, temporary);
+    rc = bm_store_link(s, temporary, links, error);
+    if (!rc)
+        rc = bm_store_publish(s, temporary, name, 1, error);
+    if (!rc && before[0])
+        bm_idx_remove_entry(s, grid, before);
+    return rc;
+}
+
+int bm_idx_load_header(struct bm_store *s, const char *grid,
+                       struct bm_buffer *out, struct bm_error *error)
+{
+    struct bm_error why = {0};
+    char name[BM_NAME_BYTES];
+    int rc;
+
+    header_name(name, grid);
+    rc = bm_store_load(s, name, out, MOST_HEADER, &why);
+    if (rc)
+        bm_buffer_clear(out);
+    return rc && rc != BOUMA_ENOTFOUND ? bm_fail(error, rc, "%s", why.text)
+                                       : BOUMA_OK;
+}
+
+int bm_idx_save_header(struct bm_store *s, const char *grid,
+                       const struct bm_buffer *text, struct bm_error *error)
+{
+    char name[BM_NAME_BYTES], temporary[BM_NAME_BYTES];
+    int rc;
+
+    header_name(name, grid);
+    snprintf(temporary, sizeof(temporary), "%.250s" NEW_SUFFIX, name);
+    bm_store_remove(s, temporary);
+    rc = bm_store_save(s, temporary, text->data, text->size, 0, error);
+    return rc ? rc : bm_store_publish(s, temporary, name, 1, error);
+}
+
+static int remove_header(struct bm_store *s, const char *grid,
+                         struct bm_error *error)
+{
+    char name[BM_NAME_BYTES], temporary[BM_NAME_BYTES];
+
+    header_name(name, grid);
+    bm_store_remove(s, name);
+    snprintf(temporary, sizeof(temporary), "%.250s" NEW_SUFFIX, name);
+    bm_store_remove(s, temporary);
+    return bm_store_is_absent(s, name)
+               ? BOUMA_OK
+               : bm_fail(error, BOUMA_EIO, "%s/%s: could not be removed",
+                         s->path, name);
+}
+
+/* ---- grids that have something there ------------------------------------- */
+
+/* Names of grids come twice if there are both, header and directory. */
+static int add_grid(void *context, const char *entry)
+{
+    struct bm_buffer *names = context;
+    const char *suffix = strstr(entry, HEADER_SUFFIX);
+    char grid[BM_NAME_BYTES];
+
+    snprintf(grid, sizeof(grid), "%.*s",
+             suffix ? (int)(suffix - entry) : BM_NAME_BYTES - 1, entry);
+    if (bm_idx_check_name(grid))
+        return 0;
+    for (size_t at = 0; at < names->size;
+         at += strlen((char *)names->data + at) + 1)
+        if (!strcmp((char *)names->data + at, grid))
+            return 0;
+    bm_put_bytes(names, grid, strlen(grid) + 1);
+    return names->failed ? ENOMEM : 0;
+}
+
+int bm_idx_list(struct bm_store *s, struct bm_buffer *names,
+                struct bm_error *error)
+{
+    struct bm_error why = {0};
+    int rc = bm_store_list(s, BM_NAME_IDX, add_grid, names, &why);
+
+    return rc && rc != BOUMA_ENOTFOUND ? bm_fail(error, rc, "%s", why.text)
+                                       : BOUMA_OK;
+}
+
+/* All of a grid that is in no step any more. */
+struct grid_removal {
+    struct bm_store *s;
+    const char *grid;
+};
+
+static int remove_entry(void *context, const char *entry)
+{
+    const struct grid_removal *r = context;
+
+    bm_idx_remove_entry(r->s, r->grid, entry);
+    return 0;
+}
+
+void bm_idx_remove_grid(struct bm_store *s, const char *grid)
+{
+    struct grid_removal r = {s, grid};
+    struct bm_error ignored = {0};
+    char name[BM_NAME_BYTES];
+
+    remove_header(s, grid, &ignored);
+    grid_name(name, grid);
+    bm_store_list(s, name, remove_entry, &r, &ignored);
+    bm_store_remove_dir(s, name);
+}
+
+/* Call 'each' for all grids in idx/, until it fails. */
+static int each_grid(struct bm_store *s,
+                     int (*each)(struct bm_store *s, const char *grid,
+                                 int64_t step, struct bm_error *error),
+                     int64_t step, struct bm_error *error)
+{
+    struct bm_buffer names;
+    int rc;
+
+    bm_buffer_init(&names, s->a);
+    rc = bm_idx_list(s, &names, error);
+    for (size_t at = 0; at < names.size && !rc;
+         at += strlen((char *)names.data + at) + 1)
+        rc = each(s, (char *)names.data + at, step, error);
+    bm_buffer_release(&names);
+    return rc;
+}
+
+/* The header without the steps behind 'last'. One that lists no others goes,
+ * and so does one that is none of ours. */
+static int forget_in(struct bm_store *s, const char *grid, int64_t last,
+                     struct bm_error *error)
+{
+    struct bm_buffer old, new;
+    size_t count = 0, kept = 0;
+    int64_t *steps = NULL;
+    int rc, read;
+
+    bm_buffer_init(&old, s->a);
+    bm_buffer_init(&new, s->a);
+    rc = bm_idx_load_header(s, grid, &old, error);
+    read = bm_idx_get_steps(&steps, &count, s->a, &old, MOST_STEPS);
+    while (kept < count && steps[kept] <= last)
+        kept++;
+    if (kept)
+        bm_idx_put_steps(&new, &old, steps, kept);
+    if (!rc && (read == BOUMA_ENOMEM || new.failed))
+        rc = bm_fail(error, BOUMA_ENOMEM, "%s/" BM_NAME_IDX ": no memory",
+                     s->path);
+    else if (!rc && !kept && old.size)
+        rc = remove_header(s, grid, error);
+    else if (!rc && kept < count)
+        rc = bm_idx_save_header(s, grid, &new, error);
+    bm_drop(s->a, steps);
+    bm_buffer_release(&old);
+    bm_buffer_release(&new);
+    return rc;
+}
+
+int bm_idx_forget(struct bm_store *s, int64_t last, struct bm_error *error)
+{
+    return each_grid(s, forget_in, last, error);
+}
+
+static int drop_in(struct bm_store *s, const char *grid, int64_t step,
+                   struct bm_error *error)
+{
+    char name[BM_NAME_BYTES], links[BM_NAME_BYTES], time[BM_IDX_TIME_BYTES];
+
+    (void)error;
+    time_name(name, grid, (uint64_t)step);
+    bm_store_read_link(s, name, links);
+    bm_idx_time_name(time, step);
+    bm_idx_remove_entry(s, grid, time);
+    if (links[0])
+        bm_idx_remove_entry(s, grid, links);
+    grid_name(name, grid);
+    bm_store_remove_dir(s, name); /* if that was the last one */
+    return BOUMA_OK;
+}
+
+void bm_idx_drop(struct bm_store *s, uint64_t step)
+{
+    struct bm_error ignored = {0};
+
+    each_grid(s, drop_in, (int64_t)step, &ignored);
+}
+
+static int clear_in(struct bm_store *s, const char *grid, int64_t step,
+                    struct bm_error *error)
+{
+    (void)step;
+    (void)error;
+    bm_idx_remove_grid(s, grid);
+    return BOUMA_OK;
+}
+
+void bm_idx_clear(struct bm_store *s)
+{
+    struct bm_error ignored = {0};
+
+    each_grid(s, clear_in, 0, &ignored);
+    bm_store_remove_dir(s, BM_NAME_IDX);
+}
