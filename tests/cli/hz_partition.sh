@@ -87,6 +87,14 @@ expect 0 "$BOUMA" info local1.bouma --step 0
 expect 0 "$BOUMA" info plain.bouma
 [[ $out != *partitions* ]] || complain "info said: $out"
 
+# Files that are IDX, too.
+if [[ ${#ranks[@]} -gt 1 ]]; then
+    expect 0 on 4 import cube.npy --into idx.bouma "${hz[@]}" --hz-blocks-per-file 8 --idx --hz-partitions 4
+    expect 0 "$BOUMA" verify idx.bouma deep
+    expect 0 "$BOUMA" read idx.bouma grid/cube -o out.npy
+    equal out.npy "np.load('cube.npy')"
+fi
+
 # Coarse levels of the whole grid are in the first file, the rest of a partition
 # is in its own.
 cp -r local1.bouma first.bouma

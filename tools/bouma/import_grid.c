@@ -168,9 +168,11 @@ static int define_variables(struct import *import)
     int status;
 
     /* One process rehearses for all; what else is wrong with partitions does
-     * not depend on the index. */
-    if (import->rehearses && grid.hz_partitions > 1)
+     * not depend on the index, but IDX has none of its own for each. */
+    if (import->rehearses && grid.hz_partitions > 1 && !grid.idx)
         grid.hz_index = BOUMA_HZ_LOCAL;
+    else if (import->rehearses && grid.hz_index != BOUMA_HZ_LOCAL)
+        grid.hz_partitions = 0;
     status = bouma_grid_define(&import->grid, import->target.ds,
                                request->grid_name, &grid);
 
