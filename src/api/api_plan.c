@@ -504,6 +504,7 @@ int bouma_plan_file_get(const bouma_plan *plan, int64_t file,
 
 int bouma_plan_rank_get(const bouma_plan *plan, int rank, bouma_plan_rank *out)
 {
+    BM_STRICT_MATH;
     int64_t cell[3];
     bouma_box box;
     int first;
@@ -527,6 +528,7 @@ int bouma_plan_rank_get(const bouma_plan *plan, int rank, bouma_plan_rank *out)
 int bouma_plan_holders(const bouma_plan *plan, int64_t file,
                        void (*each)(void *user, int rank), void *user)
 {
+    BM_STRICT_MATH;
     struct bm_estimate_groups groups;
     int rc, count;
 
@@ -590,6 +592,7 @@ int bouma_plan_explain(const bouma_plan *plan, int64_t file,
 int bouma_hz_template(char *out, size_t bytes, int ndims, const int64_t *shape,
                       const int64_t *ranks, bouma_rank_order order)
 {
+    BM_STRICT_MATH;
     int64_t lifted[3] = {1, 1, 1}, grid[3] = {1, 1, 1};
     struct bm_hz_ranks r;
     struct bm_hz hz;
