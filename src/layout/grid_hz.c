@@ -307,7 +307,7 @@ static void storage_text(char *text, size_t bytes, const struct bm_object *o)
     snprintf(
         text, bytes,
         "template %s, blocks of 2^%d, %lld in a file, order %s, %d levels, "
-        "%lld index spaces (%s)%s",
+        "%lld index spaces (%s)%s%s",
         template, own->blocks.block_bits,
         (long long)own->blocks.blocks_per_file, bouma_hz_order_name(own->order),
         o->levels, own->local ? 1LL << own->local->bits : 1LL,
