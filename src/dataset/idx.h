@@ -75,8 +75,7 @@ int bm_idx_save_header(struct bm_store *s, const char *grid,
 /* Rank 0: a step has become visible. What cannot be done is told in a note, and
  * returned: then files of an earlier version must stay, as links lead to them.
  */
-int bm_idx_publish(struct bouma_dataset *ds,
-                    const struct bm_step_entry *entry);
+int bm_idx_publish(struct bouma_dataset *ds, const struct bm_step_entry *entry);
 
 /* Steps behind 'last' are about to be dropped: headers forget them. Then each
  * step, before its files go, which is best effort. All of it may be missing. */
