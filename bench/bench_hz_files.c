@@ -32,6 +32,9 @@ static const struct kind {
     {"patch", {.layout = BOUMA_LAYOUT_PATCH}, 0},
     {"hz, rows", {.layout = BOUMA_LAYOUT_HZ, .hz_order = BOUMA_HZ_ROWS}, 1.5},
     {"hz, curve", {.layout = BOUMA_LAYOUT_HZ, .hz_order = BOUMA_HZ_CURVE}, 1.6},
+#ifdef BENCH_IDX
+    {"idx in place", {.layout = BOUMA_LAYOUT_HZ, .idx = 1}, 1.6},
+#endif
 };
 enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 

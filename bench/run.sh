@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/usr/bin/env bash
 # run.sh NAME [ARGUMENTS] -- run a benchmark (write, open, plan, grid, hz, particles or aggregate), clean up.
 #
 # The programs are in $BUILD/bench (default: build/bench). The data go to a new
@@ -58,8 +58,18 @@ aggregate) # plain files, then grids on few ranks
             "$programs/bench_aggregate" overlap --directory "$data" "$@"
     done
     ;;
-hz) # writes nothing
-    "$programs/bench_hz" "$@"
+hz) # in memory, plans, files; --small: all of it in a second, to see that it works
+    memory=(--edge 256) plan=() files=()
+    if [ "${1:-}" = --small ]; then
+        memory=(--edge 32 --repetitions 1) plan=(--edge 8 --ranks 512 --repetitions 1)
+        files=(--size 64 --repetitions 1)
+        shift
+    fi
+    "$programs/bench_hz" "${memory[@]}"
+    "$programs/bench_hz_plan" "${plan[@]}"
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1
+    "${MPIRUN:-mpirun}" --oversubscribe --timeout 1200 -n "${RANKS:-8}" \
+        "$programs/bench_hz_files" --directory "$data" "${files[@]}" "$@"
     ;;
 plan) # writes nothing
     "$programs/bench_plan" "$@"

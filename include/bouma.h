@@ -5,9 +5,9 @@
  *             for each output step: begin, put what this rank holds, end.
  *     Read:   open a dataset, open a step. Read any box of a grid at any level:
  *             level 0 is full resolution, level k has the samples whose indices
- *             are multiples of 2^k (averages with BOUMA_CODEC_WAVELET). Query
- *             particles by box and by ranges of values, at any quality: quality
- *             q is the fraction q of the particles.
+ *             are multiples of 2^k (averages with BOUMA_CODEC_WAVELET or
+ *             'hz_wavelet'). Query particles by box and by ranges of values, at
+ *             any quality: quality q is the fraction q of the particles.
  *
  * Axes are in C order, the slowest first, as in NumPy and HDF5. Boxes are
  * half-open and count full-resolution samples, whatever the level.
@@ -519,7 +519,8 @@ BOUMA_API const char *bouma_error_message(const bouma_dataset *ds);
 /* The i-th remark, or NULL past the last. bouma_dataset_append() reports
  * leftovers, such as "step 42 is incomplete (5 subfiles, no manifest),
  * ignored"; bouma_step_end() a tolerance that leaves little of a variable's
- * values, and the first step without data although there are variables;
+ * values, partitions that are not written apart since ranks hold samples of
+ * several, and the first step without data although there are variables;
  * bouma_dataset_create() and bouma_dataset_truncate() directories of removed
  * steps that had to stay. */
 BOUMA_API const char *bouma_dataset_note(const bouma_dataset *ds, int i);
@@ -563,7 +564,7 @@ typedef struct bouma_grid_spec {
      * no tolerance holds. Boxes that are read take the tiles that they meet:
      * 2^hz_tile_bits samples, those of the last splits (0: 15 bits, or less if
      * the grid is smaller; at most 24). Codecs must keep every bit; with a
-     * tolerance, samples are rounded before. */
+     * tolerance, samples are rounded before. Not with 'hz_partitions'. */
     int hz_wavelet;
     int hz_tile_bits;
     /* 1: the files of each step are those of an IDX dataset, too, which
@@ -607,7 +608,9 @@ typedef struct bouma_variable_spec {
     /* Largest error of any sample; f32 and f64 only; 0 keeps every bit. The
      * default codec is then BOUMA_CODEC_INTERP, where it holds at every level.
      * Coarser levels of BOUMA_CODEC_WAVELET are averages, so there it holds at
-     * level 0 only; with BOUMA_LAYOUT_HZ it holds at every level. */
+     * level 0 only; with BOUMA_LAYOUT_HZ it holds at every level. Grids with
+     * 'hz_wavelet' have exact codecs, by default BOUMA_CODEC_ZSTD; there it
+     * holds at level 0. */
     double tolerance;
     bouma_tolerance tolerance_kind;
     /* 1 (BOUMA_CODEC_WAVELET only): the tolerance is that of coefficients.

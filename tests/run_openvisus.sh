@@ -49,7 +49,15 @@ by_curve()
     expect 0 "$BOUMA" import "$1" --into "$2.bouma" --layout hz --hz-order hz
     expect 0 "$BOUMA" export "$2.bouma" -o "$2.idx" --codec lz4 --block-bits 9 --blocks-per-file 4
 }
+in_place()
+{
+    expect 0 "$BOUMA" import "$1" --into "$2.bouma" --layout hz --idx
+    exported=$2.bouma/idx/grid.idx
+}
 ways=(by_patches by_rows by_curve)
+if "$BOUMA" import --help | grep -q -- '--idx '; then
+    ways+=(in_place)
+fi
 
 pairs=()
 # through X.idx: all ways.

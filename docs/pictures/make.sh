@@ -39,3 +39,5 @@ for quality in 0.1 0.4 1; do
     "$bouma" render "$work/boiler.bouma" coal/temperature --axis y --quality $quality \
         --size 250 --colours magma -o hot$quality.png
 done
+"$bouma" plan --ranks 512 --shape 256,256,256 --layout hz --hz-template ranks \
+    --hz-blocks-per-file 16 -o ranks.png

@@ -6,13 +6,11 @@
 
 #include "layout/grid_idx.h"
 
-enum { WAVELET = 0x40 }; /* beside the order, in the schema */
-
 enum { BLOCK_BITS = 15, MOST_BLOCK_BITS = 30, BLOCKS_PER_FILE = 512 };
 
-/* Added to the order in a schema: partitions have an index each; files are
- * those of IDX, too. */
-enum { LOCAL_FLAG = 32, IDX_FLAG = 128 };
+/* Added to the order in a schema: partitions have an index each; blocks have
+ * wavelet coefficients; files are those of IDX, too. */
+enum { LOCAL_FLAG = 32, WAVELET_FLAG = 64, IDX_FLAG = 128 };
 
 #define MOST_SAMPLES ((int64_t)1 << 40) /* along an axis */
 
@@ -207,7 +205,7 @@ static void encode(struct bm_buffer *b, const struct bm_object *o)
     bm_put_text(b, text);
     bm_put_u8(b, (uint8_t)own->blocks.block_bits);
     bm_put_u8(b, (uint8_t)((int)own->order | (own->local ? LOCAL_FLAG : 0) |
-                           (own->wavelet ? WAVELET : 0) |
+                           (own->wavelet ? WAVELET_FLAG : 0) |
                            (own->idx ? IDX_FLAG : 0)));
     bm_put_u32(b, (uint32_t)own->blocks.blocks_per_file);
     if (own->local)
@@ -250,11 +248,11 @@ static int decode(struct bm_object *o, struct bm_cursor *c)
     order = bm_get_u8(c);
     spec.idx = (order & IDX_FLAG) != 0;
     spec.hz_order =
-        (bouma_hz_order)(order & ~(LOCAL_FLAG | WAVELET | IDX_FLAG));
+        (bouma_hz_order)(order & ~(LOCAL_FLAG | WAVELET_FLAG | IDX_FLAG));
     blocks = bm_get_u32(c);
     if (order & LOCAL_FLAG)
         decode_partitions(&spec, c);
-    spec.hz_wavelet = (order & WAVELET) != 0;
+    spec.hz_wavelet = (order & WAVELET_FLAG) != 0;
     spec.hz_tile_bits = spec.hz_wavelet ? bm_get_u8(c) : 0;
     spec.hz_blocks_per_file = (int)(blocks & INT32_MAX);
     if (no_memory)

@@ -125,7 +125,8 @@ struct bm_chunking bm_chunk_subset_chunking(const struct bm_chunk_subset *s)
                                                        .key = key_of,
                                                        .find = find,
                                                        .order = order,
-                                                       .file = file_of};
+                                                       .file = file_of,
+                                                       .coarse_first = 1};
 
     return (struct bm_chunking){&calls, s, s->count, s->whole.level, 0};
 }

@@ -324,7 +324,8 @@ struct bm_chunking bm_hz_local_chunking(const struct bm_hz_local *o)
                                                        .file = file_of,
                                                        .partition =
                                                            partition_of,
-                                                       .meet = meet};
+                                                       .meet = meet,
+                                                       .coarse_first = 1};
 
     return (struct bm_chunking){&calls, o, o->first[partitions(o)], 0,
                                 partitions(o)};

@@ -100,6 +100,62 @@ static bouma_box region_of(const struct bm_footprint *whole,
     return bm_footprint_bounds(&some);
 }
 
+/* ---- chunks whose samples lie apart -------------------------------------- */
+
+/* What is wrong with one of them is wrong with others, too: the box around some
+ * of its samples would say little. */
+static int lies_apart(const struct bm_footprint *whole)
+{
+    return whole->shift[0] || whole->shift[1] || whole->shift[2];
+}
+
+/* The smallest box around all chunks: the grid. */
+static bouma_box find_domain(const struct bm_partition *p)
+{
+    struct bm_footprint f = bm_chunking_footprint(&p->chunking, 0);
+    bouma_box domain = bm_footprint_bounds(&f);
+
+    for (int64_t i = 1; i < p->chunking.count; i++) {
+        bouma_box box;
+
+        f = bm_chunking_footprint(&p->chunking, i);
+        box = bm_footprint_bounds(&f);
+        for (int d = 0; d < 3; d++) {
+            if (box.lo[d] < domain.lo[d])
+                domain.lo[d] = box.lo[d];
+            if (box.hi[d] > domain.hi[d])
+                domain.hi[d] = box.hi[d];
+        }
+    }
+    return domain;
+}
+
+/* A box without samples of any block, around a sample that is in none: as far
+ * as it goes along the last axis, then along the others. */
+static bouma_box find_gap(const struct bm_partition *p, const bouma_box *sample)
+{
+    bouma_box domain = find_domain(p), gap = *sample;
+
+    for (int d = 2; d >= 0; d--) {
+        bouma_box beam = gap, common;
+
+        beam.lo[d] = domain.lo[d];
+        beam.hi[d] = domain.hi[d];
+        for (size_t b = 0; b < p->block_count; b++) {
+            const bouma_box *box = &p->blocks[b].box;
+
+            if (!bm_box_meet(&common, &beam, box))
+                continue;
+            if (box->lo[d] >= gap.hi[d])
+                beam.hi[d] = box->lo[d];
+            else
+                beam.lo[d] = box->hi[d];
+        }
+        gap = beam;
+    }
+    return gap;
+}
+
 static int find_overlap(const struct bm_partition *p, int64_t chunk,
                         const struct bm_footprint *whole,
                         struct bm_cover_fault *fault)
@@ -112,6 +168,9 @@ static int find_overlap(const struct bm_partition *p, int64_t chunk,
 
             if (bm_box_meet(&common, &mine, &other)) {
                 fault->region = region_of(whole, &common);
+                if (lies_apart(whole)) /* all that both have */
+                    bm_box_meet(&fault->region, &p->blocks[p->part[j]].box,
+                                &p->blocks[p->part[i]].box);
                 fault->rank[0] = p->blocks[p->part[j]].rank;
                 fault->rank[1] = p->blocks[p->part[i]].rank;
                 return 1;
@@ -177,7 +236,8 @@ static int is_unmarked(const struct bm_footprint *whole, const uint64_t *bits,
 
 /* A box of samples of a chunk that are not marked, from the first one on: as
  * far as it goes, but not over samples of other chunks. */
-static bouma_box find_unmarked(const struct bm_footprint *whole,
+static bouma_box find_unmarked(const struct bm_partition *p,
+                               const struct bm_footprint *whole,
                                const uint64_t *bits)
 {
     int64_t ny = whole->count[1], nx = whole->count[2], first = 0;
@@ -199,7 +259,8 @@ static bouma_box find_unmarked(const struct bm_footprint *whole,
                 break;
         }
     }
-    return region_of(whole, &out);
+    out = region_of(whole, &out);
+    return lies_apart(whole) ? find_gap(p, &out) : out;
 }
 
 /* The parts of a chunk have the right number of samples in sum, and there are
@@ -240,6 +301,12 @@ static int check_chunk(const struct bm_partition *p, int64_t chunk,
         return BOUMA_ECOVER;
     if (parts == 0) {
         fault->region = bm_footprint_bounds(&whole);
+        if (lies_apart(&whole)) {
+            bouma_box one = {{0, 0, 0}, {1, 1, 1}};
+
+            one = region_of(&whole, &one);
+            fault->region = find_gap(p, &one);
+        }
         fault->rank[0] = fault->rank[1] = -1;
         return BOUMA_ECOVER;
     }
@@ -250,7 +317,7 @@ static int check_chunk(const struct bm_partition *p, int64_t chunk,
         find_overlap(p, chunk, &whole, fault);
         rc = BOUMA_ECOVER;
     } else if (sum != samples) {
-        fault->region = find_unmarked(&whole, bits);
+        fault->region = find_unmarked(p, &whole, bits);
         fault->rank[0] = fault->rank[1] = -1;
         rc = BOUMA_ECOVER;
     }

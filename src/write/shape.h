@@ -8,17 +8,24 @@
 #include "comm/route.h"
 #include "write/write_plan.h"
 
+/* What who encodes a chunk of coefficients is told of its samples. */
+struct bm_chunk_facts {
+    struct bm_range *ranges; /* [components] */
+    struct bm_loss loss;
+};
+
 /* Of grids that are stored as coefficients: see shape_tiles.h. */
 struct bm_shaper_tiles {
-    struct bm_memory_box **boxes; /* [variables] this rank's blocks; NULL: the
-                                     variable has no tiles */
+    /* This rank's blocks of each variable, ended by one without data; NULL: it
+     * has no tiles. */
+    struct bm_memory_box **boxes; /* [variables] */
+    size_t variables;
     struct bm_route sends, receives; /* parts of tiles */
     size_t next;                     /* of them, while they are gone through */
     uint8_t *part;                   /* room for one */
-    struct bm_chunk_facts {
-        struct bm_range *ranges; /* [components] */
-        struct bm_loss loss;
-    } * facts; /* [mine_count], of what this rank has of them */
+    struct bm_chunk_facts *facts; /* [fact_count], of this rank's parts of its
+                                     chunks */
+    size_t fact_count;
 };
 
 struct bm_shaper {

@@ -49,7 +49,7 @@ static size_t bytes_of(const struct tiled *v, int64_t tile, int64_t k)
 static void list_part(struct bm_shaper *s, const struct tiled *v, int64_t tile,
                       int64_t k)
 {
-    int me = s->ds->comm->rank, holder = holder_of(v, k);
+    int me = s->comm->rank, holder = holder_of(v, k);
     int owner = v->decomposition->tiles->owner[tile];
 
     if (holder == me && owner != me)
@@ -111,7 +111,7 @@ static void unpack_part(struct bm_shaper *s, const struct tiled *v,
 static void send_part(struct bm_shaper *s, const struct tiled *v, int64_t tile,
                       int64_t k)
 {
-    int me = s->ds->comm->rank;
+    int me = s->comm->rank;
 
     if (holder_of(v, k) == me && v->decomposition->tiles->owner[tile] != me)
         pack_part(s, v, tile, k, bm_route_at(&s->tiles.sends, s->tiles.next++));
@@ -121,9 +121,9 @@ static void send_part(struct bm_shaper *s, const struct tiled *v, int64_t tile,
 static void receive_part(struct bm_shaper *s, const struct tiled *v,
                          int64_t tile, int64_t k)
 {
-    if (v->decomposition->tiles->owner[tile] != s->ds->comm->rank)
+    if (v->decomposition->tiles->owner[tile] != s->comm->rank)
         return;
-    if (holder_of(v, k) != s->ds->comm->rank) {
+    if (holder_of(v, k) != s->comm->rank) {
         unpack_part(s, v, tile, k,
                     bm_route_at(&s->tiles.receives, s->tiles.next++));
     } else {
@@ -142,10 +142,10 @@ static int exchange(struct bm_shaper *s)
     each_part(s, send_part);
     sends = bm_route_messages(&s->tiles.sends, 0, &send_count);
     receives = bm_route_messages(&s->tiles.receives, 0, &receive_count);
-    rc = bm_comm_exchange(s->ds->comm, sends, send_count, receives,
-                          receive_count, &s->ds->error);
-    bm_route_leak_if_lost(&s->tiles.sends, s->ds->comm);
-    bm_route_leak_if_lost(&s->tiles.receives, s->ds->comm);
+    rc = bm_comm_exchange(s->comm, sends, send_count, receives, receive_count,
+                          &s->ds->error);
+    bm_route_leak_if_lost(&s->tiles.sends, s->comm);
+    bm_route_leak_if_lost(&s->tiles.receives, s->comm);
     return rc;
 }
 
@@ -183,7 +183,7 @@ static void find_facts(struct bm_shaper *s, const struct bm_chunk *c, int64_t k,
  * messages. */
 static void find_all_facts(struct bm_shaper *s)
 {
-    int me = s->ds->comm->rank;
+    int me = s->comm->rank;
     size_t m = 0, serial = 0;
 
     for (size_t i = 0; i < s->plan->chunks; i++) {
@@ -232,7 +232,7 @@ void bm_tiles_tell_facts(const struct bm_shaper *s, size_t m,
         struct bm_range range;
         struct bm_loss loss;
 
-        if (bm_part_rank(c, k) == s->ds->comm->rank)
+        if (bm_part_rank(c, k) == s->comm->rank)
             continue;
         from = bm_route_at(&s->receives, serial++) + bm_part_bytes(c, k);
         memcpy(&loss, from, sizeof(loss));
@@ -268,7 +268,7 @@ static size_t my_blocks(const struct bm_shaper *s,
 {
     size_t n = d->my_first_block;
 
-    while (n < d->block_count && d->blocks[n].rank == s->ds->comm->rank)
+    while (n < d->block_count && d->blocks[n].rank == s->comm->rank)
         n++;
     return n - d->my_first_block;
 }
@@ -293,7 +293,7 @@ int bm_tiles_transform(struct bm_shaper *s, int rc)
     if (!s->plan->tiled)
         return rc;
     if (s->plan->tiled_bytes) {
-        rc = bm_comm_agree(s->ds->comm, rc, &s->ds->error);
+        rc = bm_comm_agree(s->comm, rc, &s->ds->error);
         if (!rc)
             rc = exchange(s);
     }
@@ -334,6 +334,7 @@ static int make_facts(struct bm_shaper *s)
 {
     const bouma_allocator *a = s->ds->a;
 
+    s->tiles.fact_count = s->plan->mine_count;
     s->tiles.facts = bm_new(a, s->plan->mine_count, sizeof(*s->tiles.facts));
     for (size_t m = 0; m < s->plan->mine_count && s->tiles.facts; m++) {
         struct bm_chunk c = bm_plan_chunk(s->plan, s->plan->mine[m]);
@@ -368,8 +369,9 @@ int bm_tiles_init(struct bm_shaper *s)
 
     if (!s->plan->tiled)
         return BOUMA_OK;
+    s->tiles.variables = s->ds->schema.variables;
     s->tiles.boxes =
-        bm_new(s->ds->a, s->ds->schema.variables, sizeof(*s->tiles.boxes));
+        bm_new(s->ds->a, s->tiles.variables, sizeof(*s->tiles.boxes));
     rc = s->tiles.boxes ? make_facts(s) : BOUMA_ENOMEM;
     for (size_t i = 0; i < s->plan->grid_count; i++)
         for (size_t j = 0; j < s->plan->grids[i].count && !rc; j++) {
@@ -391,29 +393,23 @@ int bm_tiles_init(struct bm_shaper *s)
                : BOUMA_ENOMEM;
 }
 
-static void drop_boxes(struct bm_shaper *s, const struct bouma_variable *v,
-                       const struct bm_decomposition *d)
-{
-    struct bm_memory_box *boxes = s->tiles.boxes[v->id];
-
-    for (size_t k = 0; boxes && d->tiles && k < my_blocks(s, d); k++) {
-        uint8_t *data;
-
-        memcpy(&data, &boxes[k].data, sizeof(data));
-        bm_drop(s->ds->a, data);
-    }
-    bm_drop(s->ds->a, boxes);
-}
-
+/* The plan may be gone. */
 void bm_tiles_release(struct bm_shaper *s)
 {
     const bouma_allocator *a = s->ds->a;
 
-    for (size_t i = 0; i < s->plan->grid_count && s->tiles.boxes; i++)
-        for (size_t j = 0; j < s->plan->grids[i].count; j++)
-            drop_boxes(s, s->plan->grids[i].variables[j],
-                       s->plan->grids[i].of[j]);
-    for (size_t m = 0; m < s->plan->mine_count && s->tiles.facts; m++)
+    for (size_t i = 0; i < s->tiles.variables && s->tiles.boxes; i++) {
+        struct bm_memory_box *boxes = s->tiles.boxes[i];
+
+        for (struct bm_memory_box *b = boxes; b && b->data; b++) {
+            uint8_t *data;
+
+            memcpy(&data, &b->data, sizeof(data)); /* it is the shaper's own */
+            bm_drop(a, data);
+        }
+        bm_drop(a, boxes);
+    }
+    for (size_t m = 0; m < s->tiles.fact_count && s->tiles.facts; m++)
         bm_drop(a, s->tiles.facts[m].ranges);
     bm_drop(a, s->tiles.facts);
     bm_drop(a, s->tiles.boxes);

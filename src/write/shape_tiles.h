@@ -1,7 +1,7 @@
 /* shape_tiles.h -- grids that are stored as coefficients (see
- * bm_tile_functions): ranks bring tiles together, each at one of those that have
- * samples of it, and transform them. From there on, chunks are made of
- * coefficients as they are made of samples.
+ * bm_tile_functions): ranks bring tiles together, each at one of them, and
+ * transform them. From there on, chunks are made of coefficients as they are
+ * made of samples.
  *
  * Who encodes a chunk has no samples of it, so the ranges of values, and what
  * rounding did to them, come along with the coefficients: its facts. */

@@ -246,7 +246,7 @@ int bm_job_run_part(struct bm_write_job *job, int rc)
     own->given.is_new = job->given.is_new;
     own->whole = job;
     job->part = own;
-    rc = run(own, beginning_of_part, rc);
+    rc = run(own, beginning_of_part, bm_job_agreed(own, rc));
     if (!own->failed)
         rc = run(own, part[sizes_of(own)], rc);
     for (int i = 0; i < BM_PHASES; i++)

@@ -176,8 +176,9 @@ bm_stage_run bm_stage_commit;
 /* Count the time since the last call to a phase. */
 void bm_job_lap(struct bm_write_job *job, enum bm_phase phase);
 
-/* The job of this rank's group: write what it has for itself. Ends with a
- * status of this rank's own. Collective in the group. */
+/* The job of this rank's group: write what it has for itself. 'rc' is that of
+ * the group; it ends with a status of this rank's own. Collective in the group.
+ */
 int bm_job_run_part(struct bm_write_job *job, int rc);
 
 /* 'rc' is that of all ranks; it comes back. After a failure the job is over. */

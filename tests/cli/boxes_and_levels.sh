@@ -1,6 +1,7 @@
 #!/bin/bash
 # boxes_and_levels.sh -- any box at any level is the slice that NumPy gives.
 source "$(dirname "$0")/common.bash"
+do_not_sync
 
 python "
 r = np.random.default_rng(3)

@@ -16,6 +16,13 @@ trap 'rm -rf "$folder"' EXIT
 cd "$folder" || exit 1
 unset BOUMA_OPTIONS
 
+# do_not_sync: datasets are written as if power never failed. That is not what
+# most tests are about, and a disk may take long.
+do_not_sync()
+{
+    export BOUMA_OPTIONS=durability=fast
+}
+
 # complain TEXT: record a failure, with the line of the test it comes from.
 complain()
 {
@@ -66,11 +73,43 @@ same()
     cmp -s "$1" "$2" || complain "$1 and $2 differ"
 }
 
+# NumPy takes longer to load than most of what is asked of it: one process
+# answers all questions, each with a directory and names of its own.
+python_server='
+import json, os, sys, traceback, numpy as np
+def parts():
+    rest = b""
+    while data := os.read(0, 65536):
+        *whole, rest = (rest + data).split(b"\0")
+        yield from whole
+questions = parts()
+for directory, code in zip(questions, questions):
+    status = 0
+    try:
+        os.chdir(directory)
+        exec(compile(code.decode(), "<test>", "exec"), {"__name__": "__main__", "json": json, "os": os, "np": np})
+    except BaseException:
+        traceback.print_exc()
+        status = 1
+    sys.stdout.flush()
+    os.write(3, b"%d\n" % status)
+'
+
 # python CODE: NumPy is np; it fails unless every assertion holds.
 python()
 {
-    "$PYTHON" -c "import json, os, numpy as np
-$1" || complain "python: ${1%%$'\n'*} ..."
+    local answer=1
+    if [[ $BASH_SUBSHELL -gt 0 ]]; then # its output is wanted
+        "$PYTHON" -c "import json, os, numpy as np
+$1"
+        answer=$?
+    else
+        [[ -n ${python_process_PID:-} ]] ||
+            coproc python_process { exec "$PYTHON" -c "$python_server" 3>&1 1>&2; }
+        printf '%s\0%s\0' "$PWD" "$1" >&"${python_process[1]}"
+        read -r answer <&"${python_process[0]}"
+    fi
+    [[ $answer == 0 ]] || complain "python: ${1%%$'\n'*} ..."
 }
 
 # equal FILE.npy EXPRESSION: the array in the file equals the expression in

@@ -3,6 +3,7 @@
 # same, sample for sample, and that can be imported again; several processes
 # write the same bytes as one.
 source "$(dirname "$0")/common.bash"
+do_not_sync
 [[ -n ${BOUMA_MPI:-} ]] && BOUMA_MPI=$(cd "$OLDPWD" && realpath "$BOUMA_MPI" 2>/dev/null)
 MPIRUN=${MPIRUN:-mpirun --oversubscribe --allow-run-as-root}
 
@@ -203,6 +204,12 @@ refuse 2 "exists already; remove it" "$BOUMA" export m.bouma -o all.idx
 rm some.idx
 refuse 2 "some exists already" "$BOUMA" export m.bouma -o some.idx
 refuse 2 "where to?" "$BOUMA" export m.bouma
+# Without a name it is that of the dataset.
+mkdir -p elsewhere
+cp -r m.bouma elsewhere/named.bouma
+expect 0 "$BOUMA" export elsewhere/named.bouma/ --format idx --json
+[[ $out == *named.idx* && -e named.idx && -d named ]] || complain "said: $out"
+refuse 2 "named" "$BOUMA" export elsewhere/named.bouma --format idx
 refuse 2 "must end with .idx" "$BOUMA" export m.bouma --format idx -o x.npy
 refuse 2 "no format has that suffix" "$BOUMA" export m.bouma -o x.npy
 refuse 2 "--format" "$BOUMA" export m.bouma --format vtk -o x.idx

@@ -233,4 +233,27 @@ expect 0 "$BOUMA" verify far/run.bouma deep
 expect 0 "$BOUMA" read far/run.bouma grid/cube -o out.npy
 equal out.npy "np.load('cube.npy')"
 
+# ---- notes and words -----------------------------------------------------------
+
+# Padding is told, if it makes a dataset larger than the raw data.
+expect 0 "$BOUMA" import cube.npy --into padded.bouma "${hz[@]}" --hz-order hz \
+    --hz-block-bits 6 --codec raw
+[[ $err == *"note: --hz-order hz fills up blocks at the border: 4160 samples are stored for the 2340 of the grid, "*"; --hz-order rows stores no padding"* ]] ||
+    complain "no note: $err"
+expect 0 "$BOUMA" import cube.npy --into rows.bouma "${hz[@]}" --hz-block-bits 6 \
+    --codec raw
+[[ $err != *padding* ]] || complain "a note: $err"
+# Files are not assigned: neither by options of the environment, nor is it said.
+BOUMA_OPTIONS="files=3;assign=count" expect 0 "$BOUMA" import cube.npy \
+    --into files.bouma "${hz[@]}"
+[[ $err == *"note: files has no effect on layout hz"*"note: assign has no effect"* ]] ||
+    complain "no notes: $err"
+expect 0 "$BOUMA" info files.bouma
+[[ $out != *assign=* && $out == *"; blocks of a rank: 1 at most"* ]] ||
+    complain "info: $out"
+expect 0 "$BOUMA" info files.bouma --json
+[[ $out == *'"assign": null'* || $out == *'"assign":null'* ]] || complain "info: $out"
+expect 0 "$BOUMA" import cube.npy --into patches.bouma
+expect 0 "$BOUMA" info patches.bouma
+[[ $out == *assign=optimal* && $out == *"patches of a rank: "* ]] || complain "info: $out"
 finish

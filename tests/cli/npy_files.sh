@@ -2,6 +2,7 @@
 # npy_files.sh -- .npy files of either order, byte order and any version are
 # read as NumPy reads them, and broken ones are refused.
 source "$(dirname "$0")/common.bash"
+do_not_sync
 
 # try FILE [OPTIONS...]: import and read give what NumPy loads.
 try()

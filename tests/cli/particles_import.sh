@@ -2,6 +2,7 @@
 # particles_import.sh -- particles from every kind of file arrive as NumPy reads
 # them, whatever the number of processes; what is wrong with a file is told.
 source "$(dirname "$0")/common.bash"
+do_not_sync
 if [[ -n ${BOUMA_MPI:-} ]]; then
     BOUMA_MPI=$(cd "$OLDPWD" && realpath "$BOUMA_MPI" 2>/dev/null)
 fi

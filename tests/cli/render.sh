@@ -1,6 +1,7 @@
 #!/bin/bash
 # render.sh -- pictures show the samples that NumPy has at the same indices.
 source "$(dirname "$0")/common.bash"
+do_not_sync
 
 python "
 r = np.random.default_rng(8)

@@ -1,6 +1,7 @@
 #!/bin/bash
 # round_trip.sh -- what goes in comes out, for every type, shape and setting.
 source "$(dirname "$0")/common.bash"
+do_not_sync
 
 # Every type, from .npy and from .raw, with both codecs.
 python "

@@ -2,6 +2,7 @@
 # where.sh -- conditions at their limits give what Python's own arithmetic gives;
 # what is not supported is explained, with its position in the text.
 source "$(dirname "$0")/common.bash"
+do_not_sync
 
 # Small numbers, limits, and their neighbours, of every type.
 python "

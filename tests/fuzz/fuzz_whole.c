@@ -275,9 +275,9 @@ static void write_other(bouma_options *options)
 /* ---- grids in HZ order ----------------------------------------------------
  */
 
-/* Two files each: blocks in rows, and along the curve, with wavelet
- * coefficients. Both have blocks that lack samples, and addresses without
- * blocks. */
+/* Two files each: blocks in rows, in two partitions that have an index each, of
+ * which one has no samples; and along the curve, with wavelet coefficients. Both
+ * have blocks that lack samples, and addresses without blocks. */
 static void define_hz(bouma_variable *v[2][3], bouma_dataset *ds)
 {
     bouma_grid_spec shapes[2] = {{.size = sizeof(*shapes),
@@ -285,9 +285,11 @@ static void define_hz(bouma_variable *v[2][3], bouma_dataset *ds)
                                   .shape = {ROWS, COLUMNS},
                                   .levels = 3,
                                   .layout = BOUMA_LAYOUT_HZ,
-                                  .hz_template = "yyxxyxxy",
+                                  .hz_template = "yyxxyxxyy",
                                   .hz_block_bits = 4,
-                                  .hz_blocks_per_file = 8},
+                                  .hz_blocks_per_file = 16,
+                                  .hz_partitions = 2,
+                                  .hz_index = BOUMA_HZ_LOCAL},
                                  {.size = sizeof(*shapes),
                                   .ndims = 2,
                                   .shape = {ROWS, COLUMNS},

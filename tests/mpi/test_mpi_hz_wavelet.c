@@ -97,11 +97,49 @@ static void trial_init(struct trial *t, const struct ranks *ranks, int number)
     t->options.place = (bouma_place)check_below(&random, 5);
 }
 
+/* In some trials, a grid whose partitions are written apart from each other, in
+ * front of the other one. */
+static const struct field parted = {
+    .type = BOUMA_U8, .components = 1, .ndims = 2, .shape = {16, 16}};
+
+static bouma_variable *define_parted(const struct trial *t, bouma_dataset *ds)
+{
+    bouma_grid_spec spec = {.size = sizeof(spec),
+                            .ndims = 2,
+                            .shape = {16, 16},
+                            .layout = BOUMA_LAYOUT_HZ,
+                            .hz_block_bits = 3,
+                            .hz_partitions = 4,
+                            .hz_index = BOUMA_HZ_LOCAL};
+    bouma_variable_spec kind = {.size = sizeof(kind), .type = BOUMA_U8};
+    bouma_variable *v = NULL;
+    bouma_grid *g;
+
+    if (t->number % 3)
+        return NULL;
+    REQUIRE(!bouma_grid_define(&g, ds, "parted", &spec));
+    REQUIRE(!bouma_variable_define(&v, g, "v", &kind));
+    return v;
+}
+
+static void put_parted(struct puts *puts, bouma_variable *v, int ranks,
+                       int64_t step, uint64_t *random)
+{
+    struct cutting cutting;
+    uint64_t shared = 1;
+
+    puts->count = 0;
+    if (!v)
+        return;
+    cutting_make(&cutting, CUT_SLABS, &parted, ranks, &shared);
+    CHECK_EQ(puts_make(puts, v, &parted, &cutting, step, random), BOUMA_OK);
+}
+
 /* Two steps: the second has another field, and other blocks. */
 static void write_steps(const struct trial *t, bouma_dataset *ds, int ranks)
 {
     uint64_t shared = 17, own = 18 + (uint64_t)t->ranks->rank;
-    bouma_variable *v = NULL;
+    bouma_variable *v = NULL, *other = define_parted(t, ds);
     bouma_grid *g = NULL;
 
     if (bouma_grid_define(&g, ds, "g", &t->grid) ||
@@ -110,8 +148,8 @@ static void write_steps(const struct trial *t, bouma_dataset *ds, int ranks)
         REQUIRE(!"a grid that can be defined");
     }
     for (int64_t step = 0; step < 2; step++) {
+        struct puts puts, others;
         struct cutting cutting;
-        struct puts puts;
         int rc;
 
         cutting_make(&cutting, ranks > 1 ? t->cut : CUT_SLABS, &t->field, ranks,
@@ -119,6 +157,7 @@ static void write_steps(const struct trial *t, bouma_dataset *ds, int ranks)
         CHECK_EQ(bouma_step_begin(ds, step, (double)step), BOUMA_OK);
         CHECK_EQ(puts_make(&puts, v, &t->field, &cutting, step, &own),
                  BOUMA_OK);
+        put_parted(&others, other, ranks, step, &own);
         rc = bouma_step_end(ds, NULL);
         if (rc && !t->ranks->rank)
             printf("%s\n", bouma_error_message(ds));
@@ -126,6 +165,7 @@ static void write_steps(const struct trial *t, bouma_dataset *ds, int ranks)
         if (t->options.async)
             CHECK_EQ(bouma_dataset_wait(ds, NULL), BOUMA_OK);
         CHECK_EQ(puts_free(&puts), 0);
+        CHECK_EQ(puts_free(&others), 0);
     }
     CHECK_EQ(bouma_dataset_close(ds), BOUMA_OK);
     bouma_dataset_free(ds);

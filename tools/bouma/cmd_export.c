@@ -21,7 +21,8 @@ static const struct option_spec options[] = {
     {.name = "output",
      .letter = 'o',
      .argument = "OUT",
-     .help = "what is written, such as NAME.idx (required)"},
+     .help = "what is written, such as NAME.idx; default, with --format: the "
+             "name of DS, in this directory"},
     {.name = "step",
      .argument = "S",
      .help = "steps: N, -N (from the end), last, all or FIRST:END[:EACH]; "
@@ -45,14 +46,51 @@ enum { FORMATS = sizeof(formats) / sizeof(formats[0]) };
 
 /* ---- what to write ------------------------------------------------------- */
 
-static int choose_format(const struct export_format **out, struct context *ctx,
-                         const struct arguments *args)
+static const struct export_format *find_format(const char *name)
 {
+    for (int i = 0; i < FORMATS; i++)
+        if (strcmp(name, formats[i]->name) == 0)
+            return formats[i];
+    return NULL;
+}
+
+/* What is written if nothing is said: dir/run.bouma becomes run.idx. */
+static int name_target(struct export_request *request, struct context *ctx,
+                       const struct export_format *format)
+{
+    const char *path = request->args->operands[0];
+    size_t end = strlen(path), first, stem;
+
+    while (end > 0 && path[end - 1] == '/')
+        end--;
+    for (first = end; first > 0 && path[first - 1] != '/';)
+        first--;
+    stem = end;
+    if (end - first > 6 && strncmp(path + end - 6, ".bouma", 6) == 0)
+        stem = end - 6;
+    request->named = malloc(stem - first + strlen(format->suffix) + 1);
+    if (!request->named)
+        return context_fail_memory(ctx);
+    memcpy(request->named, path + first, stem - first);
+    strcpy(request->named + (stem - first), format->suffix);
+    request->target = request->named;
+    return DONE;
+}
+
+static int choose_format(const struct export_format **out,
+                         struct export_request *request, struct context *ctx)
+{
+    const struct arguments *args = request->args;
     const char *name = NULL, *target = arguments_text(args, "output");
     int rc = arguments_choice(args, ctx, "format", &name);
 
     if (rc)
         return rc;
+    request->target = target;
+    if (!target && name) {
+        *out = find_format(name);
+        return name_target(request, ctx, *out);
+    }
     if (!target)
         return context_fail(ctx, CALL_AT_FAULT, "where to? say it: -o NAME%s",
                             formats[0]->suffix);
@@ -370,10 +408,9 @@ static int run(struct context *ctx, const struct arguments *args)
     bouma_options opts;
     int rc, status;
 
-    rc = choose_format(&format, ctx, args);
+    rc = choose_format(&format, &request, ctx);
     if (rc)
         return rc;
-    request.target = arguments_text(args, "output");
     bouma_options_init(&opts, sizeof(opts));
     progress_bar_init(&bar, ctx, &opts);
     status = session_open(ctx->session, &request.ds, args->operands[0], &opts);
@@ -391,6 +428,7 @@ static int run(struct context *ctx, const struct arguments *args)
     for (int i = 0; i < request.variable_count; i++)
         free(request.variables[i].name);
     free(request.variables);
+    free(request.named);
     free(request.grid_name);
     free(request.steps);
     end_reading(ctx, request.ds, rc);
@@ -400,11 +438,11 @@ static int run(struct context *ctx, const struct arguments *args)
 const struct command cmd_export = {
     .name = "export",
     .summary = "write a grid in a format of other programs",
-    .operands = "DS [OBJECT[/VAR]...] -o OUT [options]",
+    .operands = "DS [OBJECT[/VAR]...] [-o OUT] [options]",
     .least = 1,
     .most = -1,
     .examples =
-        "  bouma export run.bouma -o run.idx\n"
+        "  bouma export run.bouma --format idx\n"
         "  bouma export run.bouma grid/rho grid/T --step last -o last.idx\n"
         "  mpirun -n 8 bouma-mpi export run.bouma grid --step ::10 -o "
         "run.idx\n",

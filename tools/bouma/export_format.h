@@ -20,6 +20,7 @@ struct exported_variable {
 struct export_request {
     const struct arguments *args;
     const char *target; /* OUT */
+    char *named;        /* NULL, or the same, if nobody has said it */
     bouma_dataset *ds;
     struct progress_bar *bar;
     int64_t *steps;

@@ -87,11 +87,11 @@ static int read_wavelet(bouma_grid_spec *grid, struct context *ctx,
 int hz_arguments_read(bouma_grid_spec *grid, struct context *ctx,
                       const struct arguments *args)
 {
-    static const char *const others[] = {"hz-template", "hz-block-bits",
+    static const char *const others[] = {"hz-template",        "hz-block-bits",
                                          "hz-blocks-per-file", "hz-order",
-                                         "hz-ranks", "hz-partitions",
-                                         "hz-index", "hz-wavelet", "hz-tile-bits",
-                                         "idx"};
+                                         "hz-ranks",           "hz-partitions",
+                                         "hz-index",           "hz-wavelet",
+                                         "hz-tile-bits",       "idx"};
     const char *layout = NULL;
     int rc = arguments_choice(args, ctx, "layout", &layout);
 

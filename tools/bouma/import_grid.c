@@ -35,7 +35,6 @@ struct import {
     double seconds;
 };
 
-/* What the file says of positions, unless the command line does. */
 /* What is not asked for is as it was there. */
 static void keep_order(bouma_grid_spec *grid, const struct grid_series *series)
 {
@@ -47,6 +46,7 @@ static void keep_order(bouma_grid_spec *grid, const struct grid_series *series)
         grid->hz_blocks_per_file = series->hz_blocks_per_file;
 }
 
+/* What the file says of positions, unless the command line does. */
 static int open_series(struct import *import, struct context *ctx)
 {
     struct import_request *request = &import->request;
@@ -122,6 +122,32 @@ static void tell_patch(const struct import *import, const struct context *ctx,
                      arguments_text(request->args, "patch"),
                      format_shape(shape, about.ndims, about.shape),
                      format_shape(patch, about.ndims, about.patch));
+}
+
+/* Blocks along the curve are filled up, and take more than the samples did. */
+static void tell_padding(const struct import *import, const struct context *ctx,
+                         const bouma_record *record)
+{
+    char stored[FORMAT_BYTES], raw[FORMAT_BYTES];
+    uint64_t samples = 1, filled;
+    bouma_grid_info about;
+
+    bouma_grid_info_get(import->grid, &about);
+    if (about.layout != BOUMA_LAYOUT_HZ || about.hz_order != BOUMA_HZ_CURVE ||
+        record->stored_bytes <= record->raw_bytes)
+        return;
+    for (int i = 0; i < about.ndims; i++)
+        samples *= (uint64_t)about.shape[i];
+    filled = (uint64_t)about.patches << about.hz_block_bits;
+    if (filled > samples)
+        context_note(ctx,
+                     "--hz-order hz fills up blocks at the border: %" PRIu64
+                     " samples are stored for the %" PRIu64
+                     " of the grid, %s for %s; --hz-order rows stores no "
+                     "padding",
+                     filled, samples,
+                     format_bytes(stored, record->stored_bytes),
+                     format_bytes(raw, record->raw_bytes));
 }
 
 static void variable_name(const struct import *import, int i, char *out,
@@ -225,6 +251,8 @@ static int write_step(struct import *import, struct context *ctx)
     if (status)
         return import_target_failed(&import->target, ctx, status);
     import_target_tell(&import->target, ctx);
+    if (import->step_count == 0)
+        tell_padding(import, ctx, &out->record);
     if (import->step_count++ == 0 && request->grid.layout != BOUMA_LAYOUT_HZ)
         import_target_tell_files(ctx, request, &out->record,
                                  "a patch is never cut; --patch makes smaller "

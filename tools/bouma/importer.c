@@ -92,5 +92,12 @@ int importer_find_particles(const struct importer **out, struct context *ctx,
             *out = importers[i];
             return DONE;
         }
+    for (int i = 0; importers[i]; i++)
+        if (importers[i]->grids && !importers[i]->particles &&
+            has_suffix(importers[i], file->path))
+            return context_fail(ctx, CALL_AT_FAULT,
+                                "%s holds a grid, and no particles; leave out "
+                                "--particles",
+                                file->path);
     return unknown(ctx, file->path);
 }

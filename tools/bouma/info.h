@@ -28,6 +28,11 @@ int info_print_json(const struct info *info, struct context *ctx);
 int info_open_step(const struct info *info, struct context *ctx, int64_t i,
                    bouma_step **out, bouma_step_details *details);
 
+/* Which grids of a step are in HZ order: what they are cut into, and whether
+ * `assign` has had an effect, depends on it. */
+enum info_order { NO_HZ, SOME_HZ, ALL_HZ };
+enum info_order info_order_of(bouma_step *step);
+
 /* The variables of a grid or of a set of particles. */
 struct info_variables {
     bouma_variable *(*at)(void *of, int i);

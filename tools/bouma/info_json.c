@@ -287,7 +287,9 @@ static json_t *step_json(const struct info *info, bouma_step *step,
         object, "distribute",
         json_text(choice_text(bouma_distribute_name(details->distribute))));
     json_put(object, "assign",
-             json_text(choice_text(bouma_assign_name(details->assign))));
+             info_order_of(step) == ALL_HZ
+                 ? json_null()
+                 : json_text(choice_text(bouma_assign_name(details->assign))));
     json_put(object, "place",
              json_text(choice_text(bouma_place_name(details->place))));
     json_put(object, "attributes",

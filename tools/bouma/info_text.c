@@ -56,8 +56,21 @@ static int print_grid(bouma_grid *grid, const char *path, struct context *ctx)
     return info_print_variables(&variables, ctx);
 }
 
-static void print_cost(const bouma_step_details *details)
+enum info_order info_order_of(bouma_step *step)
 {
+    int count = bouma_step_grid_count(step), hz = 0;
+    bouma_grid_info about;
+
+    for (int i = 0; i < count; i++) {
+        bouma_grid_info_get(bouma_step_grid(step, i), &about);
+        hz += about.layout == BOUMA_LAYOUT_HZ;
+    }
+    return !hz ? NO_HZ : hz == count ? ALL_HZ : SOME_HZ;
+}
+
+static void print_cost(bouma_step *step, const bouma_step_details *details)
+{
+    enum info_order order = info_order_of(step);
     const bouma_record *record = &details->record;
     const bouma_phases *s = &record->seconds;
     char text[FORMAT_BYTES], other[FORMAT_BYTES];
@@ -67,22 +80,25 @@ static void print_cost(const bouma_step_details *details)
            format_bytes(other, record->mean_file));
     printf("with the manifest %s\n",
            format_bytes(text, record->stored_bytes + details->manifest_bytes));
-    printf("  chunks   %" PRId64 ", order=%s distribute=%s assign=%s "
-           "place=%s\n",
-           record->chunks, choice_text(bouma_order_name(details->order)),
-           choice_text(bouma_distribute_name(details->distribute)),
-           choice_text(bouma_assign_name(details->assign)),
-           choice_text(bouma_place_name(details->place)));
+    printf("  chunks   %" PRId64 ", order=%s distribute=%s", record->chunks,
+           choice_text(bouma_order_name(details->order)),
+           choice_text(bouma_distribute_name(details->distribute)));
+    if (order != ALL_HZ)
+        printf(" assign=%s", choice_text(bouma_assign_name(details->assign)));
+    printf(" place=%s\n", choice_text(bouma_place_name(details->place)));
     if (record->predicted)
         printf("           predicted by the last step; %s were larger\n",
                format_count(text, (uint64_t)record->misfits, "chunk"));
     printf("  ranks    %" PRId64 ", moved %s between them in %s,\n",
            record->ranks, format_bytes(text, record->moved_bytes),
            format_count(other, record->moved_messages, "message"));
-    printf("           and %s to the writers in %s; patches of a rank: %" PRId64
+    printf("           and %s to the writers in %s; %s of a rank: %" PRId64
            " at most\n",
            format_bytes(text, record->shipped_bytes),
            format_count(other, record->shipped_messages, "message"),
+           order == NO_HZ    ? "patches"
+           : order == ALL_HZ ? "blocks"
+                             : "patches and blocks",
            record->most_patches);
     printf("  seconds  describe %.3g, plan %.3g, distribute %.3g, shape %.3g, "
            "ship %.3g,\n           store %.3g; encoding: slowest rank %.3g, "
@@ -107,7 +123,7 @@ static int print_step(const struct info *info, struct context *ctx, int64_t i)
     for (int p = 0; !rc && p < bouma_step_particles_count(step); p++)
         rc = info_print_particles(info, ctx, step,
                                   bouma_step_particles(step, p));
-    print_cost(&details);
+    print_cost(step, &details);
     bouma_step_free(step);
     return rc;
 }

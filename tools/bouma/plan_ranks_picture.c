@@ -20,11 +20,11 @@
 #include "format_text.h"
 
 enum {
-    PANEL = 480,      /* pixels of a panel's width, but for one frame alone */
+    PANEL = 480,       /* pixels of a panel's width, but for one frame alone */
     LARGEST_RANK = 12, /* pixels */
     SCALE = 2,
     GAP = 12,
-    BETWEEN = 6,       /* layers, which have frames around them */
+    BETWEEN = 6,   /* layers, which have frames around them */
     COLOURS = 239, /* a prime: things a row apart look other */
     STRIPES = 4,   /* files of a rank that are told apart */
     LEAST_DOT = 3
@@ -83,15 +83,12 @@ static void view_init(struct view *view, const bouma_plan *plan,
     }
     /* As large as fits with all layers in one row, if that can be. */
     wide = view->ranks[0] * view->ranks[2];
-    each = wide < PANEL
-               ? (int)((PANEL - view->ranks[0] * BETWEEN) / wide)
-               : 1;
+    each = wide < PANEL ? (int)((PANEL - view->ranks[0] * BETWEEN) / wide) : 1;
     each = each < 1 ? 1 : each > LARGEST_RANK ? LARGEST_RANK : each;
     view->width = pixels_for(view->ranks[2], each);
     view->height = pixels_for(view->ranks[1], each);
-    view->in_row =
-        frames_in_row(view->ranks[0],
-                      (PANEL + BETWEEN) / (view->width + BETWEEN));
+    view->in_row = frames_in_row(view->ranks[0],
+                                 (PANEL + BETWEEN) / (view->width + BETWEEN));
     rows = (int)((view->ranks[0] - 1) / view->in_row) + 1;
     view->panel_width = view->in_row * (view->width + BETWEEN) - BETWEEN;
     view->panel_height = rows * (view->height + BETWEEN) - BETWEEN;
@@ -229,8 +226,8 @@ static int draw_panel(struct canvas *canvas, const struct view *view,
                       const bouma_plan *plan, const bouma_plan_spec *spec,
                       const struct level_set *set, struct spot corner)
 {
-    struct listing listing = {.held = calloc((size_t)view->report.ranks,
-                                             sizeof(*listing.held))};
+    struct listing listing = {
+        .held = calloc((size_t)view->report.ranks, sizeof(*listing.held))};
     int status = listing.held ? BOUMA_OK : BOUMA_ENOMEM;
 
     for (int64_t f = set->first; f < set->end && !status; f++) {
@@ -307,8 +304,7 @@ int plan_ranks_picture_draw(struct canvas *out, struct context *ctx,
     row = text + GAP / 2 + view.panel_height + GAP;
     top = 3 * GAP + 2 * text;
     rc = canvas_init(
-        out, ctx,
-        at_least(count * column, text_width(line, SCALE) + 2 * GAP),
+        out, ctx, at_least(count * column, text_width(line, SCALE) + 2 * GAP),
         top + row * count_sets(plans[0], view.report.files));
     if (rc)
         return rc;
@@ -332,7 +328,7 @@ int plan_ranks_picture_draw(struct canvas *out, struct context *ctx,
             at = set.end;
         }
     }
-    return status ? context_fail(ctx, DATA_AT_FAULT,
-                                 "no memory for the picture")
-                  : DONE;
+    return status
+               ? context_fail(ctx, DATA_AT_FAULT, "no memory for the picture")
+               : DONE;
 }

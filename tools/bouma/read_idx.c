@@ -207,13 +207,14 @@ static bool read_bits(struct idx_parser *parser, struct piece value)
         int axis = value.at[i] - '0';
 
         if (axis < 0 || axis > 9)
-            return idx_refuse(parser, "'%c' at place %zu is no axis",
-                              value.at[i], i);
+            return idx_refuse(parser,
+                              "split %zu is along '%c', which is no axis", i,
+                              value.at[i]);
         if (axis > 2)
             return idx_refuse(parser,
-                              "has an axis %d at place %zu, and a grid has "
-                              "at most 3 axes",
-                              axis, i);
+                              "split %zu is along axis %d, and a grid has "
+                              "at most 3 axes, 0 to 2",
+                              i, axis);
         order->axis[order->bits++] = (uint8_t)(2 - axis);
         if (axis >= parser->mask_axes)
             parser->mask_axes = axis + 1;

@@ -481,11 +481,11 @@ static void specs_of_other_versions_are_refused(void)
 /* Fields of one layout are not ignored with another. */
 static void fields_of_other_layouts_are_refused(void)
 {
-    bouma_grid_spec fields[7];
+    bouma_grid_spec fields[9];
     struct writer w;
     bouma_grid *grid;
 
-    for (int i = 0; i < 7; i++)
+    for (int i = 0; i < 9; i++)
         fields[i] = (bouma_grid_spec){
             .size = sizeof(*fields), .ndims = 1, .shape = {8}};
     fields[0].hz_template = "xxx";
@@ -494,13 +494,15 @@ static void fields_of_other_layouts_are_refused(void)
     fields[3].hz_order = BOUMA_HZ_ROWS;
     fields[4].hz_wavelet = 1;
     fields[5].hz_tile_bits = 2;
-    fields[6].layout = BOUMA_LAYOUT_HZ;
-    fields[6].patch[0] = 4;
+    fields[6].hz_partitions = 2;
+    fields[7].hz_index = BOUMA_HZ_GLOBAL;
+    fields[8].layout = BOUMA_LAYOUT_HZ;
+    fields[8].patch[0] = 4;
     begin_writing(&w, "fields");
-    for (int i = 0; i < 6; i++)
+    for (int i = 0; i < 8; i++)
         CHECK_FAILS(w.ds, bouma_grid_define(&grid, w.ds, "hz", &fields[i]),
                     BOUMA_EINVAL, "which are for BOUMA_LAYOUT_HZ");
-    CHECK_FAILS(w.ds, bouma_grid_define(&grid, w.ds, "hz", &fields[6]),
+    CHECK_FAILS(w.ds, bouma_grid_define(&grid, w.ds, "hz", &fields[8]),
                 BOUMA_EINVAL, "which has no patches");
     bouma_dataset_free(w.ds);
 }
@@ -537,6 +539,13 @@ static void wrong_wavelets_are_refused(void)
     }
     spec.hz_wavelet = 1;
     spec.hz_tile_bits = 7;
+    spec.hz_block_bits = 2;
+    spec.hz_partitions = 2;
+    spec.hz_index = BOUMA_HZ_LOCAL;
+    CHECK_FAILS(w.ds, bouma_grid_define(&grid, w.ds, "hz", &spec), BOUMA_EINVAL,
+                "has both partitions and wavelet coefficients");
+    spec.hz_partitions = 0;
+    spec.hz_index = 0;
     CHECK_EQ(bouma_grid_define(&grid, w.ds, "hz", &spec), BOUMA_OK);
     CHECK_FAILS(w.ds, bouma_variable_define(&v, grid, "v", &kind), BOUMA_EINVAL,
                 "which only exact codecs keep; use zstd");

@@ -298,6 +298,57 @@ static void all_grids_share_the_files_of_a_step(void)
     CHECK_EQ(s.fixed_files, 0);
 }
 
+/* A grid of partitions that have an index each is read as it was written; other
+ * partitions do not matter to files. Numbers that make no sense are refused. */
+static void partitions_stand_in_the_schema(void)
+{
+    bouma_grid_spec spec = {.size = sizeof(spec),
+                            .ndims = 2,
+                            .shape = {13, 16},
+                            .layout = BOUMA_LAYOUT_HZ,
+                            .hz_block_bits = 3,
+                            .hz_partitions = 4};
+    struct bm_error error = {0};
+    size_t plain = 0;
+
+    for (int index = BOUMA_HZ_GLOBAL; index <= BOUMA_HZ_LOCAL; index++) {
+        struct bm_schema s, read;
+        struct bm_buffer b;
+        struct bm_cursor c;
+        struct bm_object *g;
+        bouma_grid_info info;
+
+        spec.hz_index = (bouma_hz_index)index;
+        bm_schema_init(&s, bm_allocator_default(), &error);
+        REQUIRE(!bm_schema_add_grid(&s, &g, "a", &spec));
+        bm_buffer_init(&b, bm_allocator_default());
+        bm_schema_encode(&b, &s);
+        bm_schema_release(&s);
+        CHECK_EQ(b.size, index == BOUMA_HZ_GLOBAL ? b.size : plain + 1);
+        plain = b.size;
+        c = bm_cursor_of(b.data, b.size);
+        bm_schema_init(&read, bm_allocator_default(), &error);
+        REQUIRE(!bm_schema_decode(&read, &c, "test", &error));
+        g = read.objects[0];
+        memset(&info, 0, sizeof(info));
+        g->layout->info(g, &info);
+        CHECK_EQ(info.hz_index, index);
+        CHECK_EQ(info.hz_partitions, index == BOUMA_HZ_LOCAL ? 4 : 1);
+        CHECK_EQ(g->layout->chunking(g).partitions,
+                 index == BOUMA_HZ_LOCAL ? 4 : 0);
+        bm_schema_release(&read);
+        for (size_t i = 0; i < b.size; i++) { /* whatever it is: no harm */
+            b.data[i] ^= 0x25;
+            c = bm_cursor_of(b.data, b.size);
+            bm_schema_init(&read, bm_allocator_default(), &error);
+            bm_schema_decode(&read, &c, "test", &error);
+            bm_schema_release(&read);
+            b.data[i] ^= 0x25;
+        }
+        bm_buffer_release(&b);
+    }
+}
+
 static void names_are_utf8(void)
 {
     static const char *const good[] = {"a",
@@ -404,6 +455,7 @@ int main(void)
     wrong_variables_are_refused_with_a_reason();
     there_are_limits_to_numbers();
     all_grids_share_the_files_of_a_step();
+    partitions_stand_in_the_schema();
     names_are_utf8();
     attributes_are_set_and_replaced();
     two_attributes_of_one_name_are_damage();

@@ -2,6 +2,9 @@
  * looking at every cell. */
 #include "plan/partition.h"
 
+#include "plan/hz_blocks.h"
+#include "plan/hz_ranks.h"
+
 #include "check.h"
 #include "decompose.h"
 
@@ -288,6 +291,52 @@ static void a_rank_that_overlaps_itself_is_told(void)
     bm_partition_release(&p);
 }
 
+/* In HZ order a block has samples of all the grid: what is told is the box that
+ * nobody holds, or that two hold, and not where one block shows it. */
+static void boxes_are_told_of_an_order(void)
+{
+    static const int64_t shape[3] = {12, 10, 14}, grid[3] = {3, 2, 2};
+    struct bm_block blocks[12];
+    struct bm_hz_blocks order;
+    struct bm_cover_fault fault;
+    struct bm_hz_ranks ranks;
+    struct bm_hz hz;
+
+    REQUIRE(!bm_hz_from_shape(&hz, shape, BM_HZ_LONGEST));
+    REQUIRE(
+        !bm_hz_blocks_init(&order, bm_allocator_default(), &hz, shape, 5, 4));
+    REQUIRE(!bm_hz_ranks_init(&ranks, shape, NULL, grid, 0));
+    for (int bad = 0; bad < 24; bad++) {
+        int without = bad < 12 ? bad : -1, larger = bad - 12;
+        bouma_box expected = bm_hz_ranks_box(&ranks, bad % 12);
+        struct bm_partition p;
+        size_t n = 0;
+
+        for (int r = 0; r < 12; r++)
+            if (r != without)
+                blocks[n++] = (struct bm_block){r, bm_hz_ranks_box(&ranks, r)};
+        if (larger >= 0 && larger < 8) { /* into the next layer */
+            expected.lo[0] = blocks[larger].box.hi[0];
+            expected.hi[0] = ++blocks[larger].box.hi[0];
+        }
+        REQUIRE(!bm_partition_init(&p, bm_allocator_default(),
+                                   bm_hz_blocks_chunking(&order), blocks, n));
+        if (larger >= 8) {
+            CHECK_EQ(bm_partition_check(&p, &fault), BOUMA_OK);
+        } else {
+            CHECK_EQ(bm_partition_check(&p, &fault), BOUMA_ECOVER);
+            CHECK_EQ(fault.rank[0], larger < 0 ? -1 : larger);
+            CHECK_EQ(fault.rank[1], larger < 0 ? -1 : larger + 4);
+            for (int d = 0; d < 3; d++) {
+                CHECK_EQ(fault.region.lo[d], expected.lo[d]);
+                CHECK_EQ(fault.region.hi[d], expected.hi[d]);
+            }
+        }
+        bm_partition_release(&p);
+    }
+    bm_hz_blocks_release(&order);
+}
+
 int main(void)
 {
     random_covers_are_parted_and_found_right();
@@ -295,5 +344,6 @@ int main(void)
     each_single_cell_among_many_is_found();
     no_blocks_at_all_leave_all_missing();
     a_rank_that_overlaps_itself_is_told();
+    boxes_are_told_of_an_order();
     return check_result();
 }

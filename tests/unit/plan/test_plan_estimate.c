@@ -363,6 +363,31 @@ static void templates_of_ranks_touch_the_fewest_files(void)
     CHECK(far.most_held > near.most_held);
 }
 
+/* 131,072 ranks with 32^3 samples each, and 8192 files: owners, groups and
+ * writers. The seconds are for people. */
+static void many_ranks_are_no_trouble(void)
+{
+    bouma_plan_spec spec = spec_of(131072, 3, 1024, 2048, 2048);
+    bouma_plan_report r;
+
+    spec.layout = BOUMA_LAYOUT_HZ;
+    spec.hz_blocks_per_file = 16;
+    spec.hz_template = "ranks";
+    r = report_of(&spec, "place=local");
+    CHECK(!strcmp(r.hz_template, "zzzzzyyyyyyxxxxxxzyxzyxzyxzyxzyx"));
+    CHECK_EQ(r.hz_conforms, 1);
+    CHECK_EQ(r.files, 8192);
+    CHECK_EQ(r.writers, 8192);
+    CHECK_EQ(r.fewest_patches, 1);
+    CHECK_EQ(r.most_patches, 1);
+    CHECK_EQ(r.fewest_holders, 32);
+    CHECK_EQ(r.most_holders, 131072);
+    CHECK_EQ(r.most_held, 14);
+    CHECK_EQ(r.held_files, 131072 * 14);
+    CHECK(r.memory_bytes < (uint64_t)64 << 20);
+    printf("131072 ranks in HZ order planned in %.3f s\n", r.seconds);
+}
+
 static void check_template(const char *expected, int ndims,
                            const int64_t *shape, const int64_t *ranks,
                            bouma_rank_order order)
@@ -515,6 +540,7 @@ int main(void)
     failing_memory_is_told(BOUMA_LAYOUT_HZ);
     plans_of_an_order_tell_who_holds_it();
     templates_of_ranks_touch_the_fewest_files();
+    many_ranks_are_no_trouble();
     templates_follow_from_ranks();
     padding_is_counted();
     return check_result();
