@@ -401,15 +401,8 @@ int golden_is_old(int i)
  * eight have 0x40 to 0x47. */
 static int mark_of(int i)
 {
-    /* These were made before they had their places in the list. */
-    static const struct {
-        const char *name;
-        int mark;
-    } apart[] = {{"hz_local", 0x20}, {"hz_wavelet", 0x6d}, {"hz_idx", 0x6d}};
-
-    for (size_t k = 0; i < SETS && k < sizeof(apart) / sizeof(*apart); k++)
-        if (!strcmp(sets[i].name, apart[k].name))
-            return apart[k].mark;
+    if (i < SETS && !strcmp(sets[i].name, "hz_local"))
+        return 0x20; /* wherever it is in the list */
     return i >= SETS ? 0x48 + i - SETS : (i >= 8 ? 0x60 : 0x40) + i;
 }
 
