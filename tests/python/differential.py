@@ -141,15 +141,33 @@ def layout_options(t, shape):
     return "hz", words
 
 
+def hz_variant(t, shape, words):
+    """More of layout hz, of which each goes with few others: its name, and the words of a call."""
+    length = sum(int(n - 1).bit_length() for n in shape)
+    bits = words[words.index("--hz-block-bits") + 1] if "--hz-block-bits" in words else 0
+    choice = t.one_of(["partitions", "wavelet", "idx", None])
+    if choice == "partitions" and 0 < bits < length:
+        return choice, ["--hz-partitions", 2**(1 + t.below(min(bits, length - bits, 5))), "--hz-index", "local"]
+    if choice == "wavelet" and length:
+        return choice, ["--hz-wavelet"] + (["--hz-tile-bits", 1 + t.below(length)] if t.chance(0.5) else [])
+    if choice == "idx" and len(shape) > 1 and "rows" not in words and "--hz-template" not in words:
+        return choice, ["--idx"]
+    return None, []
+
+
 def random_shape(t):
     ndims = 1 + t.below(3)
     return tuple(1 + t.below((5000, 130, 36)[ndims - 1]) for _ in range(ndims))
 
 
-def random_codec(t, layout, dtype):
-    """The words of a call, whether values are kept to the bit, and the bound."""
+def random_codec(t, layout, variant, dtype):
+    """The words of a call, the codec, and the bound: 0 if every bit is kept."""
+    if variant == "idx":
+        return [], "raw", 0.0
     if dtype in REALS and t.chance(0.4):
         bound = 10.0 ** -t.below(6)
+        if variant == "wavelet":
+            return ["--tolerance", bound], "zstd", bound
         codec = t.one_of(sorted(LOSSY) if layout == "patch" else ["interp"])
         return ["--codec", codec, "--tolerance", bound], codec, bound
     codec = t.one_of([c for c in sorted(EXACT) if dtype in EXACT[c]])
@@ -166,10 +184,10 @@ def compare(found, true, bound, what):
         raise Wrong(f"{what}: the error is beyond {bound}")
 
 
-def read_boxes(t, ds, name, step, true, codec, bound, levels):
+def read_boxes(t, ds, name, step, true, bound, levels):
     shape = true.shape[:t.ndims]
     for _ in range(3):
-        level = t.below(levels) if codec != "wavelet" else 0
+        level = t.below(levels)
         stride = 1 << level
         lo = [t.below(n) for n in shape]
         hi = [a + 1 + t.below(n - a) for a, n in zip(lo, shape)]
@@ -192,7 +210,10 @@ def grid_trial(t):
     layout, words = layout_options(t, shape)
     ds = t.path("grid.bouma")
     dtype = t.one_of(TYPES)
-    codec_words, codec, bound = random_codec(t, layout, dtype)
+    variant, more = hz_variant(t, shape, words) if layout == "hz" else (None, [])
+    words += more
+    codec_words, codec, bound = random_codec(t, layout, variant, dtype)
+    averages = codec == "wavelet" or variant == "wavelet" and dtype in REALS
     components = t.one_of([1, 1, 2, 3])
     names = ["a", "b"][:1 + t.below(2)]
     for step in range(1 + t.below(3)):
@@ -213,7 +234,7 @@ def grid_trial(t):
         grid = info["steps"][-1]["objects"][0]
         levels = min(v["levels"] for v in grid["variables"])
         for name in names:
-            read_boxes(t, ds, name, step, arrays[name], codec, bound, levels)
+            read_boxes(t, ds, name, step, arrays[name], bound, 1 if averages else levels)
     t.run("verify", ds, "deep")
 
 
