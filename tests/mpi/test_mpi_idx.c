@@ -98,7 +98,7 @@ static void define(const struct trial *t, bouma_dataset *ds,
         bouma_variable_spec spec = {.size = sizeof(spec),
                                     .type = t->fields[i].type,
                                     .components = t->fields[i].components};
-        char name[8];
+        char name[16];
 
         snprintf(name, sizeof(name), "v %d", i);
         CHECK_EQ(bouma_variable_define(&variables[i], g, name, &spec),
