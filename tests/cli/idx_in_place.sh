@@ -110,6 +110,18 @@ rm -r m.bouma/idx
 expect 0 "$BOUMA" repair m.bouma --apply
 reads "$both"
 
+# A copy by a program that follows links has files in their place: they make way.
+cp -rL m.bouma files.bouma
+expect 0 "$BOUMA" verify files.bouma
+[[ $(grep -c '^note' <<<"$out") -eq 5 ]] || complain "$out"
+cp -r files.bouma/idx/box/time000000007 files.bouma/idx/box/time000000008 # is in no step
+expect 0 "$BOUMA" repair files.bouma --apply
+[[ $out == *"is in the place of links; moved to lost/"* ]] || complain "$out"
+expect 0 "$BOUMA" verify files.bouma
+[[ $out$err != *note* && -L files.bouma/idx/box/time000000007/00.bin ]] || complain "$out"
+reads "${both//m.bouma/files.bouma}"
+rm -r files.bouma
+
 # A front that is not that of the head is damage, and is made anew.
 file=$(ls m.bouma/steps/00000007/d.0000.*)
 cp "$file" whole
