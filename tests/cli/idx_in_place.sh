@@ -75,6 +75,8 @@ grep -qxF 'time%09d/ (0,3,1) (7,9,2)' m.bouma/idx/box.idx || complain "$(cat m.b
 grep -qxF '0.5 6.75 -2 58 1 11' m.bouma/idx/box.idx || complain "$(cat m.bouma/idx/box.idx)"
 expect 0 "$BOUMA" info m.bouma
 [[ $out == *"read by OpenVisus and PIDX as m.bouma/idx/box.idx"* ]] || complain "$out"
+expect 0 "$BOUMA" info s0.bouma # PIDX has no grids of two axes
+[[ $out == *"read by OpenVisus as s0.bouma/idx/g.idx"* ]] || complain "$out"
 expect 0 "$BOUMA" info m.bouma --json
 python "j = json.loads('''$out''')
 assert j['steps'][0]['objects'][0]['idx'] == 'idx/box.idx', j['steps'][0]['objects'][0]"
@@ -87,6 +89,10 @@ for s, t in (0, 0), (1, 1), (2, 2), (3, 77), (7, 7):
     holds('m.bouma/idx/box.idx', 'a', s, 'a%d.npy' % t)
     holds('m.bouma/idx/box.idx', 'b', s, 'b%d.npy' % t)"
 reads "$both"
+# Padding is noted, with an advice that --idx does not refuse.
+expect 0 "$BOUMA" import s3.npy --into padded.bouma "${hz[@]}"
+[[ $err == *"note: --idx fills up blocks at the border: "*"; a smaller --hz-block-bits stores less padding"* ]] ||
+    complain "$err"
 # The dataset can be moved: links are relative.
 mkdir there
 mv m.bouma there
