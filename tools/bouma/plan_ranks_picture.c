@@ -299,8 +299,9 @@ int plan_ranks_picture_draw(struct canvas *out, struct context *ctx,
 
     view_init(&view, plans[0], spec);
     title_text(line, sizeof(line), &view.report, spec);
-    column = 2 * GAP + at_least(view.panel_width,
-                                text_width("HZ levels 10 to 19: 9 files", SCALE));
+    column =
+        2 * GAP + at_least(view.panel_width,
+                           text_width("HZ levels 10 to 19: 9 files", SCALE));
     row = text + GAP / 2 + view.panel_height + GAP;
     top = 3 * GAP + 2 * text;
     rc = canvas_init(
