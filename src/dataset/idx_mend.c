@@ -130,6 +130,25 @@ static int make_way(const struct mending *m, int64_t step, const char *name)
                : m->how->move_away(m->how->context, step, name);
 }
 
+/* The directories above: a link in the place of one would lead elsewhere, and
+ * is not followed. */
+static int make_way_above(const struct mending *m, const char *grid)
+{
+    struct bm_store *s = m->how->store;
+    char names[2][BM_NAME_BYTES] = {BM_NAME_IDX}, text[BM_NAME_BYTES];
+    int rc = BOUMA_OK;
+
+    snprintf(names[1], BM_NAME_BYTES, BM_NAME_IDX "/%.128s", grid);
+    for (int i = 0; i < 2 && !rc && m->how->move_away; i++) {
+        bm_store_read_link(s, names[i], text);
+        if (text[0])
+            bm_store_remove(s, names[i]);
+        else if (bm_store_exists(s, names[i])) /* a file */
+            rc = m->how->move_away(m->how->context, -1, names[i]);
+    }
+    return rc;
+}
+
 static int mend_links(struct mending *m, const struct bm_manifest *of,
                       const struct bm_object *grid)
 {
@@ -148,10 +167,12 @@ static int mend_links(struct mending *m, const struct bm_manifest *of,
               "missing or wrong",
               "made anew"))
         return BOUMA_OK;
+    rc = make_way_above(m, grid->name);
     /* What has the name of a link and is another goes with its directory. */
     bm_idx_unlink_grid(s, grid->name, of->step, of->generation);
     bm_idx_links_name(links, grid->name, of->step, of->generation);
-    rc = make_way(m, (int64_t)of->step, links);
+    if (!rc)
+        rc = make_way(m, (int64_t)of->step, links);
     if (!rc)
         rc = make_way(m, (int64_t)of->step, name);
     while (!rc && bm_idx_next(&w, &f)) {

@@ -126,6 +126,20 @@ expect 0 "$BOUMA" repair files.bouma --apply
 expect 0 "$BOUMA" verify files.bouma
 [[ $out$err != *note* && -L files.bouma/idx/box/time000000007/00.bin ]] || complain "$out"
 reads "${both//m.bouma/files.bouma}"
+# So do links and files in the place of directories; where links lead to, nothing changes.
+for place in idx idx/box; do
+    for kind in link file; do
+        mv files.bouma/$place aside
+        find aside | sort >listed
+        if [[ $kind = link ]]; then ln -s "$PWD/aside" files.bouma/$place; else echo >files.bouma/$place; fi
+        expect 0 "$BOUMA" repair files.bouma --apply
+        expect 0 "$BOUMA" verify files.bouma
+        [[ $out$err != *note* && -d files.bouma/$place && ! -L files.bouma/$place ]] || complain "$kind $place: $out"
+        find aside | sort | cmp -s - listed || complain "a repair followed the link in the place of $place"
+        rm -r aside
+    done
+done
+reads "${both//m.bouma/files.bouma}"
 rm -r files.bouma
 
 # A front that is not that of the head is damage, and is made anew.
