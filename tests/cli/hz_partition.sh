@@ -87,6 +87,15 @@ expect 0 "$BOUMA" info local1.bouma --step 0
 expect 0 "$BOUMA" info plain.bouma
 [[ $out != *partitions* ]] || complain "info said: $out"
 
+# A rank that has whole partitions, and shares none of them, is as it should be.
+if [[ ${#ranks[@]} -gt 1 ]]; then
+    python "np.save('even.npy', np.zeros((16, 16, 16), 'f4'))"
+    expect 0 on 2 import even.npy --into two.bouma "${hz[@]}" --hz-template zyxzyxzyxzyx --hz-partitions 4 --hz-index local
+    [[ $err != *note* ]] || complain "$err"
+    expect 0 on 4 import even.npy --into two.bouma "${hz[@]}" --hz-template xzyxzyxzyxzy --hz-partitions 2 --hz-index local
+    [[ $err == *"note: 2 partitions are written by 1 group of ranks"* ]] || complain "$err"
+fi
+
 # Files that are IDX, too.
 if [[ ${#ranks[@]} -gt 1 ]]; then
     expect 0 on 4 import cube.npy --into idx.bouma "${hz[@]}" --hz-blocks-per-file 8 --idx --hz-partitions 4
