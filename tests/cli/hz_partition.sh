@@ -36,8 +36,8 @@ wrong '--hz-partitions needs --layout hz' cube.npy --hz-partitions 4
 wrong '--hz-index needs --layout hz' cube.npy --hz-index local
 wrong '--hz-partitions 0: must be a whole number of at least 1' cube.npy "${hz[@]}" --hz-partitions 0
 wrong '--hz-partitions 131072: 65536 is the most' cube.npy "${hz[@]}" --hz-partitions 131072
-wrong "grid \"grid\" has 6 partitions; 'hz_partitions' must be a power of two" \
-    cube.npy "${hz[@]}" --hz-partitions 6 --hz-index local
+wrong '--hz-partitions 6: must be a power of two' cube.npy "${hz[@]}" --hz-partitions 6 --hz-index local
+wrong '--hz-partitions 6: must be a power of two' cube.npy "${hz[@]}" --hz-partitions 6
 wrong "grid \"grid\" has no partitions that could have an index each; set 'hz_partitions'" \
     cube.npy "${hz[@]}" --hz-index local
 wrong 'grid "grid" has 64 partitions, more than the 2^5 samples of a block' \
