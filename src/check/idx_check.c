@@ -68,6 +68,14 @@ static int act(void *context, int64_t step, const char *name, const char *wrong,
     return bm_repair_act(context, step, name, mended);
 }
 
+static int move_away(void *context, int64_t step, const char *name)
+{
+    return bm_repair_act(context, step, name,
+                         "is in the place of links; moved to lost/")
+               ? bm_repair_move_away(context, name)
+               : BOUMA_OK;
+}
+
 int bm_repair_idx(struct bm_repair *r)
 {
     struct bm_step_list found;
@@ -82,6 +90,7 @@ int bm_repair_idx(struct bm_repair *r)
                               .epoch =
                                   r->apply ? r->ds.claim.epoch : UINT32_MAX,
                               .tell = act,
+                              .move_away = move_away,
                               .context = r};
     int rc;
 

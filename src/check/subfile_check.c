@@ -186,8 +186,8 @@ static void check_front(struct subfile_check *c, const struct bm_head *head)
         c->no_memory = 1;
     else if (memcmp(made.data, c->raw.data, made.size))
         damage(c, BOUMA_EFORMAT,
-               "the bytes in front of its head are not those that follow from "
-               "the head");
+               "the bytes in front of its head, which only other programs "
+               "read, are damaged");
     bm_buffer_release(&made);
 }
 

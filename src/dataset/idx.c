@@ -261,6 +261,15 @@ void bm_idx_remove_entry(struct bm_store *s, const char *grid,
         bm_store_remove(s, name);
 }
 
+void bm_idx_links_name(char name[BM_NAME_BYTES], const char *grid,
+                       uint64_t step, struct bm_generation g)
+{
+    char links[BM_NAME_BYTES];
+
+    links_entry(links, step, g);
+    entry_name(name, grid, links);
+}
+
 void bm_idx_unlink_grid(struct bm_store *s, const char *grid, uint64_t step,
                         struct bm_generation g)
 {

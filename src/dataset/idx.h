@@ -51,6 +51,9 @@ int bm_idx_next(struct bm_idx_walk *w, struct bm_idx_file *out);
 /* All links to the files of a step. */
 int bm_idx_link_step(struct bm_store *s, const struct bm_manifest *m,
                      struct bm_error *error);
+/* The name of the directory of the links of a grid. */
+void bm_idx_links_name(char name[BM_NAME_BYTES], const char *grid,
+                       uint64_t step, struct bm_generation g);
 /* Remove the directory of the links of a grid; and, of a step that was not
  * committed, those of all grids. */
 void bm_idx_unlink_grid(struct bm_store *s, const char *grid, uint64_t step,
@@ -110,6 +113,9 @@ struct bm_idx_mend {
      * it. NULL: yes. */
     int (*tell)(void *context, int64_t step, const char *name,
                 const char *wrong, const char *action);
+    /* Take what is neither a link nor a directory of links, but has the name of
+     * one, out of the way. NULL: it stays, and the link cannot be made. */
+    int (*move_away)(void *context, int64_t step, const char *name);
     void *context;
 };
 

@@ -117,14 +117,46 @@ static int is_whole(const struct mending *m, const struct bm_manifest *of,
     return 1;
 }
 
+/* What has the name of something here and is no link. A copy of a dataset made
+ * by a program that follows links has files in their place. */
+static int make_way(const struct mending *m, int64_t step, const char *name)
+{
+    char text[BM_NAME_BYTES];
+
+    bm_store_read_link(m->how->store, name, text);
+    return text[0] || !m->how->move_away ||
+                   bm_store_is_absent(m->how->store, name)
+               ? BOUMA_OK
+               : m->how->move_away(m->how->context, step, name);
+}
+
+/* The directories above: a link in the place of one would lead elsewhere, and
+ * is not followed. */
+static int make_way_above(const struct mending *m, const char *grid)
+{
+    struct bm_store *s = m->how->store;
+    char names[2][BM_NAME_BYTES] = {BM_NAME_IDX}, text[BM_NAME_BYTES];
+    int rc = BOUMA_OK;
+
+    snprintf(names[1], BM_NAME_BYTES, BM_NAME_IDX "/%.128s", grid);
+    for (int i = 0; i < 2 && !rc && m->how->move_away; i++) {
+        bm_store_read_link(s, names[i], text);
+        if (text[0])
+            bm_store_remove(s, names[i]);
+        else if (bm_store_exists(s, names[i])) /* a file */
+            rc = m->how->move_away(m->how->context, -1, names[i]);
+    }
+    return rc;
+}
+
 static int mend_links(struct mending *m, const struct bm_manifest *of,
                       const struct bm_object *grid)
 {
     struct bm_idx_walk w = {.manifest = of, .grid = grid};
-    char time[BM_IDX_TIME_BYTES], name[BM_NAME_BYTES];
+    char time[BM_IDX_TIME_BYTES], name[BM_NAME_BYTES], links[BM_NAME_BYTES];
     struct bm_store *s = m->how->store;
     struct bm_idx_file f;
-    int rc = BOUMA_OK, any = 0;
+    int rc, any = 0;
 
     if (is_whole(m, of, grid))
         return BOUMA_OK;
@@ -135,8 +167,14 @@ static int mend_links(struct mending *m, const struct bm_manifest *of,
               "missing or wrong",
               "made anew"))
         return BOUMA_OK;
+    rc = make_way_above(m, grid->name);
     /* What has the name of a link and is another goes with its directory. */
     bm_idx_unlink_grid(s, grid->name, of->step, of->generation);
+    bm_idx_links_name(links, grid->name, of->step, of->generation);
+    if (!rc)
+        rc = make_way(m, (int64_t)of->step, links);
+    if (!rc)
+        rc = make_way(m, (int64_t)of->step, name);
     while (!rc && bm_idx_next(&w, &f)) {
         rc = bm_idx_link(s, &f, m->error);
         any = 1;
@@ -248,8 +286,10 @@ static int look_at_entry(void *context, const char *entry)
     snprintf(name, sizeof(name), BM_NAME_IDX "/%.128s/%.64s", l->grid, entry);
     if (is_left_over(l, entry) &&
         tell(l->m, -1, name, "is left of a step that is not there any more",
-             "removed"))
+             "removed")) {
         bm_idx_remove_entry(l->m->how->store, l->grid, entry);
+        make_way(l->m, -1, name); /* best effort, as removing is */
+    }
     return 0;
 }
 

@@ -83,6 +83,12 @@ static int bad_letter(struct bm_error *error, const char *text, size_t at,
                        "the template has a '%c' at position %zu: write axes in "
                        "lower case",
                        c, at + 1);
+    if (c == 'V' || (c >= '0' && c <= '2')) /* a bitmask */
+        return bm_fail(
+            error, BOUMA_EINVAL,
+            "the template has a '%c' at position %zu: axes are %s; a bitmask "
+            "of IDX has 0 for x, 1 for y, 2 for z, and V in front",
+            c, at + 1, allowed[ndims - 1]);
     if (c < ' ' || c > '~')
         return bm_fail(
             error, BOUMA_EINVAL,

@@ -166,11 +166,12 @@ static int choose_partitions(struct bm_split *s, const struct things *things,
     return held;
 }
 
-/* It may be meant; it is not what partitions are for. */
+/* It may be meant; it is not what partitions are for. There cannot be more
+ * groups than ranks, so nobody is told then. */
 static void tell_joined(struct bouma_dataset *ds, const struct bm_split *s,
                         int held)
 {
-    if (s->groups >= held)
+    if (s->groups >= held || s->groups == ds->comm->size)
         return;
     bm_dataset_add_note(ds,
                         "%d partitions are written by %d group%s of ranks: "

@@ -36,8 +36,8 @@ wrong '--hz-partitions needs --layout hz' cube.npy --hz-partitions 4
 wrong '--hz-index needs --layout hz' cube.npy --hz-index local
 wrong '--hz-partitions 0: must be a whole number of at least 1' cube.npy "${hz[@]}" --hz-partitions 0
 wrong '--hz-partitions 131072: 65536 is the most' cube.npy "${hz[@]}" --hz-partitions 131072
-wrong "grid \"grid\" has 6 partitions; 'hz_partitions' must be a power of two" \
-    cube.npy "${hz[@]}" --hz-partitions 6 --hz-index local
+wrong '--hz-partitions 6: must be a power of two' cube.npy "${hz[@]}" --hz-partitions 6 --hz-index local
+wrong '--hz-partitions 6: must be a power of two' cube.npy "${hz[@]}" --hz-partitions 6
 wrong "grid \"grid\" has no partitions that could have an index each; set 'hz_partitions'" \
     cube.npy "${hz[@]}" --hz-index local
 wrong 'grid "grid" has 64 partitions, more than the 2^5 samples of a block' \
@@ -86,6 +86,15 @@ expect 0 "$BOUMA" info local1.bouma --step 0
 [[ $out == *", 4 partitions, levels 0 to 5"* ]] || complain "info said: $out"
 expect 0 "$BOUMA" info plain.bouma
 [[ $out != *partitions* ]] || complain "info said: $out"
+
+# A rank that has whole partitions, and shares none of them, is as it should be.
+if [[ ${#ranks[@]} -gt 1 ]]; then
+    python "np.save('even.npy', np.zeros((16, 16, 16), 'f4'))"
+    expect 0 on 2 import even.npy --into two.bouma "${hz[@]}" --hz-template zyxzyxzyxzyx --hz-partitions 4 --hz-index local
+    [[ $err != *note* ]] || complain "$err"
+    expect 0 on 4 import even.npy --into two.bouma "${hz[@]}" --hz-template xzyxzyxzyxzy --hz-partitions 2 --hz-index local
+    [[ $err == *"note: 2 partitions are written by 1 group of ranks"* ]] || complain "$err"
+fi
 
 # Files that are IDX, too.
 if [[ ${#ranks[@]} -gt 1 ]]; then

@@ -75,6 +75,8 @@ grep -qxF 'time%09d/ (0,3,1) (7,9,2)' m.bouma/idx/box.idx || complain "$(cat m.b
 grep -qxF '0.5 6.75 -2 58 1 11' m.bouma/idx/box.idx || complain "$(cat m.bouma/idx/box.idx)"
 expect 0 "$BOUMA" info m.bouma
 [[ $out == *"read by OpenVisus and PIDX as m.bouma/idx/box.idx"* ]] || complain "$out"
+expect 0 "$BOUMA" info s0.bouma # PIDX has no grids of two axes
+[[ $out == *"read by OpenVisus as s0.bouma/idx/g.idx"* ]] || complain "$out"
 expect 0 "$BOUMA" info m.bouma --json
 python "j = json.loads('''$out''')
 assert j['steps'][0]['objects'][0]['idx'] == 'idx/box.idx', j['steps'][0]['objects'][0]"
@@ -87,6 +89,10 @@ for s, t in (0, 0), (1, 1), (2, 2), (3, 77), (7, 7):
     holds('m.bouma/idx/box.idx', 'a', s, 'a%d.npy' % t)
     holds('m.bouma/idx/box.idx', 'b', s, 'b%d.npy' % t)"
 reads "$both"
+# Padding is noted, with an advice that --idx does not refuse.
+expect 0 "$BOUMA" import s3.npy --into padded.bouma "${hz[@]}"
+[[ $err == *"note: --idx fills up blocks at the border: "*"; a smaller --hz-block-bits stores less padding"* ]] ||
+    complain "$err"
 # The dataset can be moved: links are relative.
 mkdir there
 mv m.bouma there
@@ -109,6 +115,32 @@ reads "$both"
 rm -r m.bouma/idx
 expect 0 "$BOUMA" repair m.bouma --apply
 reads "$both"
+
+# A copy by a program that follows links has files in their place: they make way.
+cp -rL m.bouma files.bouma
+expect 0 "$BOUMA" verify files.bouma
+[[ $(grep -c '^note' <<<"$out") -eq 5 ]] || complain "$out"
+cp -r files.bouma/idx/box/time000000007 files.bouma/idx/box/time000000008 # is in no step
+expect 0 "$BOUMA" repair files.bouma --apply
+[[ $out == *"is in the place of links; moved to lost/"* ]] || complain "$out"
+expect 0 "$BOUMA" verify files.bouma
+[[ $out$err != *note* && -L files.bouma/idx/box/time000000007/00.bin ]] || complain "$out"
+reads "${both//m.bouma/files.bouma}"
+# So do links and files in the place of directories; where links lead to, nothing changes.
+for place in idx idx/box; do
+    for kind in link file; do
+        mv files.bouma/$place aside
+        find aside | sort >listed
+        if [[ $kind = link ]]; then ln -s "$PWD/aside" files.bouma/$place; else echo >files.bouma/$place; fi
+        expect 0 "$BOUMA" repair files.bouma --apply
+        expect 0 "$BOUMA" verify files.bouma
+        [[ $out$err != *note* && -d files.bouma/$place && ! -L files.bouma/$place ]] || complain "$kind $place: $out"
+        find aside | sort | cmp -s - listed || complain "a repair followed the link in the place of $place"
+        rm -r aside
+    done
+done
+reads "${both//m.bouma/files.bouma}"
+rm -r files.bouma
 
 # A front that is not that of the head is damage, and is made anew.
 file=$(ls m.bouma/steps/00000007/d.0000.*)

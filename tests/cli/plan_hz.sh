@@ -113,6 +113,8 @@ equal back.npy "np.load('cube.npy')"
 expect 0 "$BOUMA" import cube.npy --into one.bouma --layout hz --hz-template ranks
 refuse 2 "--hz-ranks 4,4: the grid has 3 axes" "$BOUMA" import cube.npy \
     --into none.bouma --layout hz --hz-template ranks --hz-ranks 4,4
+refuse 2 "--hz-ranks 400,4,2: the grid has only 32 samples along z" "$BOUMA" import cube.npy \
+    --into none.bouma --layout hz --hz-template ranks --hz-ranks 400,4,2
 refuse 2 "--hz-ranks needs --hz-template ranks" "$BOUMA" import cube.npy \
     --into none.bouma --layout hz --hz-ranks 4,4,4
 refuse 2 "--rank-order needs --hz-template ranks" "$BOUMA" import cube.npy \

@@ -41,6 +41,10 @@ static int check_partitions(struct context *ctx, int64_t partitions,
         return context_fail(ctx, CALL_AT_FAULT,
                             "--hz-partitions %lld: 65536 is the most",
                             (long long)partitions);
+    if (partitions & (partitions - 1))
+        return context_fail(ctx, CALL_AT_FAULT,
+                            "--hz-partitions %lld: must be a power of two",
+                            (long long)partitions);
     if (partitions > 1 && partitions > ranks && index != BOUMA_HZ_LOCAL)
         return context_fail(ctx, CALL_AT_FAULT,
                             "--hz-partitions %lld: more than the %d rank%s "
@@ -152,6 +156,13 @@ int hz_arguments_template(char out[64], struct context *ctx,
     if (!rc && given && !hz_arguments_wants_ranks(args))
         rc = context_fail(ctx, CALL_AT_FAULT,
                           "--hz-ranks needs --hz-template ranks");
+    for (int i = 0; i < grid->ndims && given && !rc; i++)
+        if (ranks[i] > grid->shape[i])
+            rc = context_fail(ctx, CALL_AT_FAULT,
+                              "--hz-ranks %s: the grid has only %lld samples "
+                              "along %c",
+                              given, (long long)grid->shape[i],
+                              "zyx"[3 - grid->ndims + i]);
     if (!rc &&
         bouma_hz_template(out, 64, grid->ndims, grid->shape, ranks, order))
         rc = context_fail(ctx, CALL_AT_FAULT,

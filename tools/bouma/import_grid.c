@@ -141,13 +141,14 @@ static void tell_padding(const struct import *import, const struct context *ctx,
     filled = (uint64_t)about.patches << about.hz_block_bits;
     if (filled > samples)
         context_note(ctx,
-                     "--hz-order hz fills up blocks at the border: %" PRIu64
+                     "%s fills up blocks at the border: %" PRIu64
                      " samples are stored for the %" PRIu64
-                     " of the grid, %s for %s; --hz-order rows stores no "
-                     "padding",
-                     filled, samples,
+                     " of the grid, %s for %s; %s",
+                     about.idx ? "--idx" : "--hz-order hz", filled, samples,
                      format_bytes(stored, record->stored_bytes),
-                     format_bytes(raw, record->raw_bytes));
+                     format_bytes(raw, record->raw_bytes),
+                     about.idx ? "a smaller --hz-block-bits stores less padding"
+                               : "--hz-order rows stores no padding");
 }
 
 static void variable_name(const struct import *import, int i, char *out,

@@ -50,8 +50,8 @@ static int print_grid(bouma_grid *grid, const char *path, struct context *ctx)
     }
     putchar('\n');
     if (about.idx)
-        printf("    read by OpenVisus and PIDX as %s/idx/%s.idx\n", path,
-               about.name);
+        printf("    read by OpenVisus%s as %s/idx/%s.idx\n",
+               about.ndims == 3 ? " and PIDX" : "", path, about.name);
     attributes_print(bouma_grid_attributes(grid), 4);
     return info_print_variables(&variables, ctx);
 }

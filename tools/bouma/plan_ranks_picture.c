@@ -265,9 +265,9 @@ static void set_text(char *text, size_t bytes, const struct level_set *set,
     if (report->layout != BOUMA_LAYOUT_HZ)
         snprintf(text, bytes, "%s", files);
     else if (set->levels[0] == set->levels[1])
-        snprintf(text, bytes, "level %d: %s", set->levels[0], files);
+        snprintf(text, bytes, "HZ level %d: %s", set->levels[0], files);
     else
-        snprintf(text, bytes, "levels %d to %d: %s", set->levels[0],
+        snprintf(text, bytes, "HZ levels %d to %d: %s", set->levels[0],
                  set->levels[1], files);
 }
 
@@ -299,8 +299,9 @@ int plan_ranks_picture_draw(struct canvas *out, struct context *ctx,
 
     view_init(&view, plans[0], spec);
     title_text(line, sizeof(line), &view.report, spec);
-    column = 2 * GAP + at_least(view.panel_width,
-                                text_width("levels 10 to 19: 9 files", SCALE));
+    column =
+        2 * GAP + at_least(view.panel_width,
+                           text_width("HZ levels 10 to 19: 9 files", SCALE));
     row = text + GAP / 2 + view.panel_height + GAP;
     top = 3 * GAP + 2 * text;
     rc = canvas_init(

@@ -240,6 +240,10 @@ static void bad_templates_are_told_apart(void)
     check_refused(
         "yX", 2, 2,
         "the template has a 'X' at position 2: write axes in lower case");
+    check_refused("V210", 3, 2,
+                  "the template has a 'V' at position 1: axes are x, y and z; "
+                  "a bitmask of IDX has 0 for x, 1 for y, 2 for z, and V in "
+                  "front");
     check_refused("x x", 1, 2,
                   "the template has a ' ' at position 2: axes are x");
     check_refused("x\xc3\xa9", 1, 2,
