@@ -641,19 +641,24 @@ static void differences_are_told(const struct ranks *ranks)
 
 /* ---- what fails on one rank ---------------------------------------------- */
 
-/* Two steps with a fault in one of their calls: all ranks have the same status,
- * and a step that failed can be written again. *fired tells whether it came. */
+/* Two steps with a fault in one of their calls, on the last rank: all ranks have
+ * the same status and the message of that rank, and a step that failed can be
+ * written again. *fired tells whether it came. */
 static void try_fault(struct setting *s, struct fault_io *io,
                       struct fault_alloc *memory, long long *fired)
 {
     int rc = set_up(s, s->t.ranks, 9), made = !rc;
     const char *none = sum_of(!s->ds) ? "" : NULL;
+    char last[32];
 
     CHECK(same_on_all(rc, none ? none : bouma_error_message(s->ds)));
+    snprintf(last, sizeof(last), "rank %d:", s->t.ranks->size - 1);
     for (int64_t step = 0; step < 2 && made; step++) {
         rc = put_step(s, &s->t.cutting, step);
         CHECK(same_on_all(rc, bouma_error_message(s->ds)));
         if (rc) {
+            if (s->t.ranks->size > 1)
+                CHECK_TEXT(bouma_error_message(s->ds), last);
             fault_io_disarm(io);
             fault_alloc_disarm(memory);
             CHECK_EQ(put_step(s, &s->t.cutting, step), BOUMA_OK);
