@@ -606,6 +606,32 @@ static void mistakes_in_a_partition_are_told(const struct ranks *ranks)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* Each rank is in one partition of each of two grids: no note says that it holds
+ * several. */
+static void grids_with_the_same_partitions(const struct ranks *ranks)
+{
+    bouma_variable_spec spec = {.size = sizeof(spec), .type = BOUMA_F32};
+    uint64_t own = 3 + (uint64_t)ranks->rank;
+    struct puts puts[2];
+    bouma_variable *v;
+    struct setting s;
+    bouma_grid *g;
+
+    memset(&s, 0, sizeof(s));
+    bouma_options_init(&s.t.options, sizeof(s.t.options));
+    REQUIRE(!set_up(&s, ranks, 4));
+    REQUIRE(!bouma_grid_define(&g, s.ds, "h", &s.t.grid));
+    REQUIRE(!bouma_variable_define(&v, g, "v", &spec));
+    REQUIRE(!bouma_step_begin(s.ds, 0, 0));
+    CHECK(!puts_make(&puts[0], s.v, &s.t.field[0], &s.t.cutting, 0, &own));
+    CHECK(!puts_make(&puts[1], v, &s.t.field[0], &s.t.cutting, 0, &own));
+    CHECK_EQ(bouma_step_end(s.ds, NULL), BOUMA_OK);
+    CHECK(!bouma_dataset_note(s.ds, 0));
+    CHECK_EQ(puts_free(&puts[0]) + puts_free(&puts[1]), 0);
+    bouma_dataset_free(s.ds);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 /* Other partitions than rank 0 has; and a note where ranks straddle. */
 static void differences_are_told(const struct ranks *ranks)
 {
@@ -720,6 +746,7 @@ int main(int argc, char **argv)
     partitions_keep_to_themselves(&ranks);
     bad_numbers_are_refused(&ranks);
     mistakes_in_a_partition_are_told(&ranks);
+    grids_with_the_same_partitions(&ranks);
     differences_are_told(&ranks);
     sweep(&ranks, ranks.size - 1, 1, 100, stride);
     sweep(&ranks, ranks.size - 1, 0, 5, 1 + stride / 8);
