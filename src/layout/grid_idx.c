@@ -144,6 +144,11 @@ int bm_grid_idx_file(char out[BM_IDX_FILE_BYTES], const struct bm_object *o,
     return bm_idx_file_name(out, blocks->hz.bits - blocks->block_bits, first);
 }
 
+int64_t bm_grid_idx_files(const struct bm_object *o)
+{
+    return bm_grid_hz_of(o)->blocks.files;
+}
+
 uint64_t bm_grid_idx_first(const struct bm_object *o, int64_t i)
 {
     return bm_hz_blocks_file_start(&bm_grid_hz_of(o)->blocks, i);
