@@ -220,22 +220,21 @@ typedef enum bouma_hz_order {
     BOUMA_HZ_ORDER_LIST(BOUMA_CHOICE_ENTRY)
 } bouma_hz_order;
 
-/* Whose addresses the blocks of layout hz have, if the grid has partitions. */
+/* Whose addresses the blocks of layout hz have, if the grid has partitions: the
+ * grid's, so that files are those of a grid without partitions; or each
+ * partition has its own, and files of its own. */
 #define BOUMA_HZ_INDEX_LIST(X)                                                 \
-    X(HZ_GLOBAL, 1,                                                            \
-      "global")             /* the grid's: files are those of a grid without \
-                                 partitions (default) */ \
-    X(HZ_LOCAL, 2, "local") /* each partition its own, and its own files */
+    X(HZ_GLOBAL, 1, "global") /* the grid's (default) */                       \
+    X(HZ_LOCAL, 2, "local")   /* each partition its own */
 typedef enum bouma_hz_index {
     BOUMA_HZ_INDEX_LIST(BOUMA_CHOICE_ENTRY)
 } bouma_hz_index;
 
-/* How ranks are numbered in a grid of them. */
+/* How ranks are numbered in a grid of them. MPI_Cart_create() does it row by
+ * row. */
 #define BOUMA_RANK_ORDER_LIST(X)                                               \
-    X(RANKS_ROW_MAJOR, 1,                                                      \
-      "row-major") /* the last axis first, as              \
-                                          MPI_Cart_create() does (default) */                   \
-    X(RANKS_COLUMN_MAJOR, 2, "column-major") /* the first axis first */        \
+    X(RANKS_ROW_MAJOR, 1, "row-major")       /* last axis fastest (default) */ \
+    X(RANKS_COLUMN_MAJOR, 2, "column-major") /* first axis fastest */          \
     X(RANKS_MORTON, 3, "morton")             /* along a Z curve */
 typedef enum bouma_rank_order {
     BOUMA_RANK_ORDER_LIST(BOUMA_CHOICE_ENTRY)
@@ -1057,7 +1056,8 @@ BOUMA_API int bouma_step_read(bouma_step *step, const bouma_request *requests,
  * from each other: 'box' is the smallest one around them, and 'step' of the
  * selection tells how far, along each axis. Blocks without samples of the level
  * are skipped. With 'hz_wavelet', the patches are its tiles: 'ranges' are those
- * of the variable, 'level_bytes' are 0, and with 'within' all tiles are read. */
+ * of the variable, 'level_bytes' are 0, and with 'within' all tiles are read.
+ */
 typedef struct bouma_patch_info {
     bouma_box box; /* the whole patch, in samples of level 0 */
     int levels, components;
@@ -1573,9 +1573,9 @@ typedef struct bouma_plan_file {
     int64_t patches;
     uint64_t bytes;
     bouma_tier tier; /* where the writer gathers it */
-    int first_level,
-        last_level; /* of the HZ order, that it has samples of: 0 is
-                                    the coarsest; 0 in other layouts */
+    /* The levels of the HZ order that it has samples of; 0 is the coarsest, and
+     * in other layouts both are 0. */
+    int first_level, last_level;
 } bouma_plan_file;
 BOUMA_API int bouma_plan_patch_get(const bouma_plan *plan, const int64_t *at,
                                    bouma_plan_patch *out);

@@ -8,8 +8,9 @@
  * directory that holds one dataset; a 'name' is relative to it, made of parts
  * that the library derives from integers ("steps/00000042/manifest") and, below
  * "idx", from names of grids that it has checked. An implementation must not
- * follow symbolic links below the root. Calls on one root come from one thread at a time, but not always from
- * the same one: a thread of the library may write. */
+ * follow symbolic links below the root. Calls on one root come from one thread
+ * at a time, but not always from the same one: a thread of the library may
+ * write. */
 #ifndef BOUMA_STORE_H
 #define BOUMA_STORE_H
 

@@ -130,7 +130,7 @@ static int spread_message(struct bm_comm *comm, uint64_t packed,
             snprintf(worst.text, sizeof(worst.text), "%s",
                      bouma_status_text(worst.status));
         if (comm->size > 1 && strncmp(worst.text, "rank ", 5))
-            bm_error_prefix(&worst, "rank %d", root);
+            bm_error_prefix(&worst, "rank %d", bm_comm_name(comm, root));
     } else {
         memset(&worst, 0, sizeof(worst));
     }
@@ -398,7 +398,7 @@ int bm_comm_idle(struct bm_comm *comm, unsigned idle, double since,
         bm_comm_lose(comm,
                      "rank %d waited %g s for the other ranks (option "
                      "'timeout'); this handle can only be freed now",
-                     comm->rank, comm->timeout);
+                     bm_comm_name(comm, comm->rank), comm->timeout);
         return comm_failed(comm, error, 1);
     }
     if (!naps) {

@@ -53,6 +53,8 @@ struct bm_comm {
     const struct bm_comm_functions *functions;
     const bouma_allocator *a;
     int rank, size;
+    const int *names;     /* [size], of its ranks in messages to users; NULL:
+                             their own numbers. See bm_comm_group() */
     size_t message_bytes; /* longest single message */
     double timeout;       /* seconds without progress; INFINITY: for ever */
     int lost;             /* nothing can be said to the other ranks any more */
@@ -102,11 +104,18 @@ struct bm_comm_functions {
 int bm_comm_self_new(struct bm_comm **out, const bouma_allocator *a);
 void bm_comm_free(struct bm_comm *comm); /* accepts NULL */
 
+/* What messages to users call a rank. */
+static inline int bm_comm_name(const struct bm_comm *comm, int rank)
+{
+    return comm->names ? comm->names[rank] : rank;
+}
+
 /* A communicator of some ranks of 'whole', which stays there: members[count],
  * ascending, with this one among them. Its messages meet no others. Not
  * collective; once all members have it, they can use it, several groups at the
  * same time. 'whole' waits meanwhile: who loses touch in a group has lost it in
- * 'whole', and tells all its ranks. BOUMA_OK or ENOMEM. */
+ * 'whole', and tells all its ranks. Its ranks have the names of those of
+ * 'whole'. BOUMA_OK or ENOMEM. */
 int bm_comm_group(struct bm_comm **out, struct bm_comm *whole,
                   const int *members, int count);
 

@@ -49,7 +49,7 @@ static int lose(struct bm_mpi_comm *m, int code, const char *call)
                         "rank %d: %s failed: %.300s; this handle can only be "
                         "freed now. If a rank ended early, its own output "
                         "tells why",
-                        m->base.rank, call, text);
+                        bm_comm_name(&m->base, m->base.rank), call, text);
 }
 
 /* Whether a call that has failed so often is worth another try: it is mostly
@@ -600,6 +600,7 @@ static int mpi_group(struct bm_comm **out, struct bm_comm *whole,
     m->comm = w->comm;
     m->whole = w;
     m->members = own;
+    m->base.names = own;
     m->tag = GROUP_TAG;
     m->base.size = count;
     m->base.message_bytes = whole->message_bytes;

@@ -184,7 +184,7 @@ static void *get_memory(struct bm_comm *comm, size_t count, size_t size)
         bm_comm_lose(comm,
                      "rank %d: no memory for %zu messages; this handle can "
                      "only be freed now",
-                     comm->rank, count);
+                     bm_comm_name(comm, comm->rank), count);
     return memory;
 }
 

@@ -16,9 +16,10 @@
 #include "dataset/sweep.h"
 #include "store/identity.h"
 
-/* Rename the manifest; then readers of IDX get to see the step. *is_new is set if the step had none before. On a network
- * file system an answer may get lost, and the repeated call then fails although
- * the first one did its work: so look who is there before believing it. */
+/* Rename the manifest; then readers of IDX get to see the step. *is_new is set
+ * if the step had none before. On a network file system an answer may get lost,
+ * and the repeated call then fails although the first one did its work: so look
+ * who is there before believing it. */
 static int publish(struct bouma_dataset *ds, const struct bm_step_entry *entry,
                    const char *from, int *is_new)
 {

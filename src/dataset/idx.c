@@ -174,7 +174,7 @@ int bm_idx_next(struct bm_idx_walk *w, struct bm_idx_file *out)
 
     while (w->at < m->count && !has_part(&m->subfiles[w->at], m, w->grid))
         w->at++;
-    if (w->at == m->count)
+    if (w->at == m->count || w->counted == bm_grid_idx_files(w->grid))
         return 0;
     *out =
         (struct bm_idx_file){.step = m->step,

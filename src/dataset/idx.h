@@ -38,8 +38,8 @@ int bm_idx_link(struct bm_store *s, const struct bm_idx_file *f,
 /* Whether the link is there. */
 int bm_idx_is_linked(struct bm_store *s, const struct bm_idx_file *f);
 
-/* The files of a grid in a step, one after the other: 1 if there is one more
- * behind *at, which is 0 at first. */
+/* The files of a grid in a step, one after the other: 1 if there is one more. A
+ * manifest that has more of them than the grid can have is not believed. */
 struct bm_idx_walk {
     const struct bm_manifest *manifest;
     const struct bm_object *grid;

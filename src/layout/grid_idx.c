@@ -37,9 +37,6 @@ const char *bm_grid_idx_check(const char *name, const bouma_grid_spec *spec)
     if (spec->hz_wavelet)
         return "has wavelet coefficients, which IDX does not know; leave "
                "'hz_wavelet' or 'idx' out";
-    if (spec->hz_wavelet)
-        return "has wavelet coefficients, which IDX does not know; leave "
-               "'hz_wavelet' or 'idx' out";
     return bm_idx_check_name(name)
                ? "has a name that is none for an IDX dataset: up to 128 bytes "
                  "without blanks, %, $, # and .idx, and no dot in front"
@@ -145,6 +142,11 @@ int bm_grid_idx_file(char out[BM_IDX_FILE_BYTES], const struct bm_object *o,
     const struct bm_hz_blocks *blocks = &bm_grid_hz_of(o)->blocks;
 
     return bm_idx_file_name(out, blocks->hz.bits - blocks->block_bits, first);
+}
+
+int64_t bm_grid_idx_files(const struct bm_object *o)
+{
+    return bm_grid_hz_of(o)->blocks.files;
 }
 
 uint64_t bm_grid_idx_first(const struct bm_object *o, int64_t i)

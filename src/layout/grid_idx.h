@@ -34,8 +34,9 @@ int bm_grid_idx_header(struct bm_buffer *out, const struct bm_object *o,
  * timestep; gives how many directories that has. */
 int bm_grid_idx_file(char out[BM_IDX_FILE_BYTES], const struct bm_object *o,
                      uint64_t first);
-/* The first block that file i of the grid can have, of those with blocks; and
+/* How many files a grid has; the first block that file i of them can have; and
  * that of the file with a block. */
+int64_t bm_grid_idx_files(const struct bm_object *o);
 uint64_t bm_grid_idx_first(const struct bm_object *o, int64_t i);
 uint64_t bm_grid_idx_first_with(const struct bm_object *o, uint64_t block);
 

@@ -166,12 +166,29 @@ static int choose_partitions(struct bm_split *s, const struct things *things,
     return held;
 }
 
+/* Whether some rank has samples of several partitions of one grid. What each
+ * told ascends. */
+static int are_joined(const struct things *things, const struct told *t)
+{
+    for (int r = 0; r < t->parts.ranks; r++) {
+        int grid = 0;
+
+        for (size_t k = t->first[r] + 1; k < t->first[r + 1]; k++) {
+            while (things->first[grid + 1] <= t->thing[k])
+                grid++;
+            if (t->thing[k - 1] >= things->first[grid])
+                return 1;
+        }
+    }
+    return 0;
+}
+
 /* It may be meant; it is not what partitions are for. There cannot be more
  * groups than ranks, so nobody is told then. */
 static void tell_joined(struct bouma_dataset *ds, const struct bm_split *s,
                         int held)
 {
-    if (s->groups >= held || s->groups == ds->comm->size)
+    if (s->groups == ds->comm->size)
         return;
     bm_dataset_add_note(ds,
                         "%d partitions are written by %d group%s of ranks: "
@@ -189,7 +206,8 @@ static int make_group(struct bm_split *s, struct bouma_dataset *ds,
     held = choose_partitions(s, things, t, t->group[me]);
     if (held < 0)
         return BOUMA_ENOMEM;
-    tell_joined(ds, s, held);
+    if (are_joined(things, t))
+        tell_joined(ds, s, held);
     if (s->groups == 1)
         return BOUMA_OK;
     s->member = bm_new_raw(s->a, (size_t)t->parts.ranks, sizeof(*s->member));

@@ -167,7 +167,7 @@ static void write_run(struct trial *t, const char *path, int variables)
                                     .codec = kinds[i].codec,
                                     .tolerance = kinds[i].tolerance,
                                     .tolerance_kind = kinds[i].how};
-        char name[8];
+        char name[16];
 
         snprintf(name, sizeof(name), "v%d", i);
         CHECK_EQ(bouma_variable_define(&v[i], g, name, &spec), BOUMA_OK);
@@ -330,7 +330,7 @@ static int define_grids(struct trial *t, bouma_dataset *ds, bouma_variable **v)
 
     for (int i = 0; i < GRIDS && !rc; i++) {
         bouma_grid_spec spec = specs[i];
-        char name[8];
+        char name[16];
         bouma_grid *g;
 
         snprintf(name, sizeof(name), "%c", "abcde"[i]);
@@ -606,6 +606,32 @@ static void mistakes_in_a_partition_are_told(const struct ranks *ranks)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* Each rank is in one partition of each of two grids: no note says that it holds
+ * several. */
+static void grids_with_the_same_partitions(const struct ranks *ranks)
+{
+    bouma_variable_spec spec = {.size = sizeof(spec), .type = BOUMA_F32};
+    uint64_t own = 3 + (uint64_t)ranks->rank;
+    struct puts puts[2];
+    bouma_variable *v;
+    struct setting s;
+    bouma_grid *g;
+
+    memset(&s, 0, sizeof(s));
+    bouma_options_init(&s.t.options, sizeof(s.t.options));
+    REQUIRE(!set_up(&s, ranks, 4));
+    REQUIRE(!bouma_grid_define(&g, s.ds, "h", &s.t.grid));
+    REQUIRE(!bouma_variable_define(&v, g, "v", &spec));
+    REQUIRE(!bouma_step_begin(s.ds, 0, 0));
+    CHECK(!puts_make(&puts[0], s.v, &s.t.field[0], &s.t.cutting, 0, &own));
+    CHECK(!puts_make(&puts[1], v, &s.t.field[0], &s.t.cutting, 0, &own));
+    CHECK_EQ(bouma_step_end(s.ds, NULL), BOUMA_OK);
+    CHECK(!bouma_dataset_note(s.ds, 0));
+    CHECK_EQ(puts_free(&puts[0]) + puts_free(&puts[1]), 0);
+    bouma_dataset_free(s.ds);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 /* Other partitions than rank 0 has; and a note where ranks straddle. */
 static void differences_are_told(const struct ranks *ranks)
 {
@@ -641,19 +667,24 @@ static void differences_are_told(const struct ranks *ranks)
 
 /* ---- what fails on one rank ---------------------------------------------- */
 
-/* Two steps with a fault in one of their calls: all ranks have the same status,
- * and a step that failed can be written again. *fired tells whether it came. */
+/* Two steps with a fault in one of their calls, on the last rank: all ranks have
+ * the same status and the message of that rank, and a step that failed can be
+ * written again. *fired tells whether it came. */
 static void try_fault(struct setting *s, struct fault_io *io,
                       struct fault_alloc *memory, long long *fired)
 {
     int rc = set_up(s, s->t.ranks, 9), made = !rc;
     const char *none = sum_of(!s->ds) ? "" : NULL;
+    char last[32];
 
     CHECK(same_on_all(rc, none ? none : bouma_error_message(s->ds)));
+    snprintf(last, sizeof(last), "rank %d:", s->t.ranks->size - 1);
     for (int64_t step = 0; step < 2 && made; step++) {
         rc = put_step(s, &s->t.cutting, step);
         CHECK(same_on_all(rc, bouma_error_message(s->ds)));
         if (rc) {
+            if (s->t.ranks->size > 1)
+                CHECK_TEXT(bouma_error_message(s->ds), last);
             fault_io_disarm(io);
             fault_alloc_disarm(memory);
             CHECK_EQ(put_step(s, &s->t.cutting, step), BOUMA_OK);
@@ -715,6 +746,7 @@ int main(int argc, char **argv)
     partitions_keep_to_themselves(&ranks);
     bad_numbers_are_refused(&ranks);
     mistakes_in_a_partition_are_told(&ranks);
+    grids_with_the_same_partitions(&ranks);
     differences_are_told(&ranks);
     sweep(&ranks, ranks.size - 1, 1, 100, stride);
     sweep(&ranks, ranks.size - 1, 0, 5, 1 + stride / 8);

@@ -6,7 +6,8 @@
 #include "../helpers/fault_io.h"
 #include "../helpers/idx_view.h"
 #include "check.h"
-#include "layout/idx_text.h"
+#include "dataset/idx.h"
+#include "layout/grid_idx.h"
 
 #define PATH "/run.bouma"
 
@@ -492,6 +493,46 @@ static void steps_beyond_those_of_idx_are_refused(void)
     bouma_io_memory_free(io);
 }
 
+/* Manifests are read from files: one may say that a grid is in more files than
+ * it has. */
+static void files_that_a_grid_cannot_have_are_not_looked_for(void)
+{
+    enum { MANY = 200 };
+    static struct bm_subfile_info files[MANY];
+    bouma_variable_spec about = {.size = sizeof(about), .type = BOUMA_F32};
+    bouma_grid_spec spec = grid_spec();
+    struct bm_part_info part = {.variable = 0};
+    struct bm_error error = {0};
+    struct bm_manifest m = {.subfiles = files, .count = MANY};
+    struct bm_idx_walk walk = {.manifest = &m};
+    struct bouma_variable *v;
+    struct bm_schema schema;
+    struct bm_idx_file file;
+    struct bm_object *grid;
+    uint64_t next = 0;
+    int count = 0;
+
+    bm_schema_init(&schema, bm_allocator_default(), &error);
+    spec.hz_block_bits = 2;
+    spec.hz_blocks_per_file = 3; /* no power of two: files have a table */
+    REQUIRE(!bm_schema_add_grid(&schema, &grid, "g", &spec));
+    REQUIRE(!bm_schema_add_variable(grid, &v, "v", &about));
+    REQUIRE(!bm_schema_number(&schema));
+    for (int i = 0; i < MANY; i++) {
+        files[i].parts = &part;
+        files[i].count = 1;
+    }
+    m.schema = &schema;
+    walk.grid = grid;
+    for (; bm_idx_next(&walk, &file); count++) {
+        CHECK(file.first >= next);
+        next = file.first + 3;
+    }
+    CHECK_EQ(count, bm_grid_idx_files(grid));
+    CHECK(count > 10);
+    bm_schema_release(&schema);
+}
+
 int main(void)
 {
     what_idx_has_not_is_refused();
@@ -502,5 +543,6 @@ int main(void)
     who_appends_mends();
     the_header_is_that_of_the_last_step();
     steps_beyond_those_of_idx_are_refused();
+    files_that_a_grid_cannot_have_are_not_looked_for();
     return check_result();
 }
