@@ -37,9 +37,6 @@ const char *bm_grid_idx_check(const char *name, const bouma_grid_spec *spec)
     if (spec->hz_wavelet)
         return "has wavelet coefficients, which IDX does not know; leave "
                "'hz_wavelet' or 'idx' out";
-    if (spec->hz_wavelet)
-        return "has wavelet coefficients, which IDX does not know; leave "
-               "'hz_wavelet' or 'idx' out";
     return bm_idx_check_name(name)
                ? "has a name that is none for an IDX dataset: up to 128 bytes "
                  "without blanks, %, $, # and .idx, and no dot in front"
