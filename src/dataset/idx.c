@@ -134,6 +134,22 @@ static int make_dirs(struct bm_store *s, const char *name,
     return rc;
 }
 
+/* Whether a file or a directory is there: a link is not opened. */
+static int is_foreign(struct bm_store *s, const char *name)
+{
+    return bm_store_exists(s, name) || bm_store_is_no_file(s, name);
+}
+
+static int tell_foreign(struct bm_store *s, const char *name,
+                        struct bm_error *error)
+{
+    return bm_fail(error, BOUMA_EEXISTS,
+                   "%s/%s: is no symbolic link, so it was not made by this "
+                   "dataset, or was copied by a program that follows links; "
+                   "move %s/" BM_NAME_IDX " away",
+                   s->path, name, s->path);
+}
+
 int bm_idx_link(struct bm_store *s, const struct bm_idx_file *f,
                 struct bm_error *error)
 {
@@ -147,6 +163,8 @@ int bm_idx_link(struct bm_store *s, const struct bm_idx_file *f,
         rc = make_dirs(s, name, error);
         return rc ? rc : bm_store_link(s, name, text, error);
     }
+    if (rc && is_foreign(s, name))
+        return tell_foreign(s, name, error);
     return rc ? bm_fail(error, rc, "%s", why.text) : BOUMA_OK;
 }
 
@@ -244,6 +262,17 @@ static void remove_tree(struct bm_store *s, const char *dir, int depth)
         bm_store_remove_dir(s, dir);
 }
 
+int bm_idx_is_own(struct bm_store *s, const char *grid, const char *entry)
+{
+    struct bm_step_entry step;
+    char name[BM_NAME_BYTES];
+    enum bm_idx_entry what = bm_idx_entry_of(entry, &step);
+
+    entry_name(name, grid, entry);
+    return what == BM_IDX_LINKS ||
+           (what != BM_IDX_FOREIGN && !is_foreign(s, name));
+}
+
 void bm_idx_remove_entry(struct bm_store *s, const char *grid,
                          const char *entry)
 {
@@ -300,6 +329,18 @@ int bm_idx_is_shown(struct bm_store *s, const char *grid, uint64_t step,
     return bm_store_is_link_to(s, name, links);
 }
 
+/* The directory of links that the name of a step leads to; "" if that is none
+ * of this step, or no link. */
+static void links_shown(char out[BM_NAME_BYTES], struct bm_store *s,
+                        const char *name, uint64_t step)
+{
+    struct bm_step_entry e;
+
+    bm_store_read_link(s, name, out);
+    if (bm_idx_entry_of(out, &e) != BM_IDX_LINKS || e.step != step)
+        out[0] = 0;
+}
+
 int bm_idx_show(struct bm_store *s, const char *grid, uint64_t step,
                 struct bm_generation g, struct bm_error *error)
 {
@@ -310,8 +351,10 @@ int bm_idx_show(struct bm_store *s, const char *grid, uint64_t step,
     if (bm_idx_is_shown(s, grid, step, g))
         return BOUMA_OK;
     time_name(name, grid, step);
+    if (is_foreign(s, name))
+        return tell_foreign(s, name, error);
     links_entry(links, step, g);
-    bm_store_read_link(s, name, before);
+    links_shown(before, s, name, step);
     snprintf(temporary, sizeof(temporary), "%.250s" NEW_SUFFIX, name);
     bm_store_remove(s, temporary);
     rc = bm_store_link(s, temporary, links, error);
@@ -350,6 +393,60 @@ int bm_idx_save_header(struct bm_store *s, const char *grid,
     return rc ? rc : bm_store_publish(s, temporary, name, 1, error);
 }
 
+/* A header of ours, which lists steps[count]; the caller drops them. Another
+ * file of that name, or the header of an IDX dataset that somebody put beside
+ * ours, has none: it is left alone. Ours leads to NAME/, and to links there. */
+struct own_header {
+    struct bm_buffer text;
+    int64_t *steps;
+    size_t count;
+};
+
+static int is_own(struct bm_store *s, const char *grid,
+                  const struct own_header *h)
+{
+    char name[BM_NAME_BYTES];
+
+    if (!h->count || !bm_idx_is_template_of(&h->text, grid))
+        return 0;
+    time_name(name, grid, (uint64_t)h->steps[0]);
+    if (is_foreign(s, name))
+        return 0;
+    time_name(name, grid, (uint64_t)h->steps[h->count - 1]);
+    return !is_foreign(s, name);
+}
+
+static int load_own(struct own_header *h, struct bm_store *s, const char *grid,
+                    struct bm_error *error)
+{
+    char name[BM_NAME_BYTES], link[BM_NAME_BYTES];
+    struct bm_error why = {0};
+    int rc;
+
+    memset(h, 0, sizeof(*h));
+    bm_buffer_init(&h->text, s->a);
+    rc = bm_idx_load_header(s, grid, &h->text, &why);
+    if (rc) {
+        header_name(name, grid);
+        bm_store_read_link(s, name, link);
+        return link[0] || bm_store_is_no_file(s, name)
+                   ? BOUMA_OK
+                   : bm_fail(error, rc, "%s", why.text);
+    }
+    rc = bm_idx_get_steps(&h->steps, &h->count, s->a, &h->text, MOST_STEPS);
+    if (rc == BOUMA_ENOMEM)
+        return bm_fail(error, rc, "%s/" BM_NAME_IDX ": no memory", s->path);
+    if (!is_own(s, grid, h))
+        h->count = 0;
+    return BOUMA_OK;
+}
+
+static void release_own(struct own_header *h, struct bm_store *s)
+{
+    bm_drop(s->a, h->steps);
+    bm_buffer_release(&h->text);
+}
+
 static int remove_header(struct bm_store *s, const char *grid,
                          struct bm_error *error)
 {
@@ -374,6 +471,10 @@ static int add_grid(void *context, const char *entry)
     const char *suffix = strstr(entry, HEADER_SUFFIX);
     char grid[BM_NAME_BYTES];
 
+    if (suffix && strcmp(suffix, HEADER_SUFFIX) &&
+        strcmp(suffix, HEADER_SUFFIX NEW_SUFFIX))
+        return 0;
+
     snprintf(grid, sizeof(grid), "%.*s",
              suffix ? (int)(suffix - entry) : BM_NAME_BYTES - 1, entry);
     if (bm_idx_check_name(grid))
@@ -397,28 +498,54 @@ int bm_idx_list(struct bm_store *s, struct bm_buffer *names,
 }
 
 /* All of a grid that is in no step any more. */
-struct grid_removal {
+struct grid_entries {
     struct bm_store *s;
     const char *grid;
+    int any;
 };
+
+static int find_entry(void *context, const char *entry)
+{
+    struct grid_entries *g = context;
+
+    g->any |= bm_idx_is_own(g->s, g->grid, entry);
+    return 0;
+}
 
 static int remove_entry(void *context, const char *entry)
 {
-    const struct grid_removal *r = context;
+    const struct grid_entries *g = context;
 
-    bm_idx_remove_entry(r->s, r->grid, entry);
+    bm_idx_remove_entry(g->s, g->grid, entry);
     return 0;
+}
+
+int bm_idx_has_grid(struct bm_store *s, const char *grid)
+{
+    struct grid_entries g = {s, grid, 0};
+    struct bm_error ignored = {0};
+    struct own_header header;
+    char name[BM_NAME_BYTES];
+
+    g.any = !load_own(&header, s, grid, &ignored) && header.count;
+    release_own(&header, s);
+    grid_name(name, grid);
+    bm_store_list(s, name, find_entry, &g, &ignored);
+    return g.any;
 }
 
 void bm_idx_remove_grid(struct bm_store *s, const char *grid)
 {
-    struct grid_removal r = {s, grid};
+    struct grid_entries g = {s, grid, 0};
     struct bm_error ignored = {0};
+    struct own_header header;
     char name[BM_NAME_BYTES];
 
-    remove_header(s, grid, &ignored);
+    if (!load_own(&header, s, grid, &ignored) && header.count)
+        remove_header(s, grid, &ignored);
+    release_own(&header, s);
     grid_name(name, grid);
-    bm_store_list(s, name, remove_entry, &r, &ignored);
+    bm_store_list(s, name, remove_entry, &g, &ignored);
     bm_store_remove_dir(s, name);
 }
 
@@ -440,33 +567,29 @@ static int each_grid(struct bm_store *s,
     return rc;
 }
 
-/* The header without the steps behind 'last'. One that lists no others goes,
- * and so does one that is none of ours. */
+/* The header without the steps behind 'last'. One that lists no others goes. */
 static int forget_in(struct bm_store *s, const char *grid, int64_t last,
                      struct bm_error *error)
 {
-    struct bm_buffer old, new;
-    size_t count = 0, kept = 0;
-    int64_t *steps = NULL;
-    int rc, read;
+    struct own_header old;
+    struct bm_buffer new;
+    size_t kept = 0;
+    int rc;
 
-    bm_buffer_init(&old, s->a);
     bm_buffer_init(&new, s->a);
-    rc = bm_idx_load_header(s, grid, &old, error);
-    read = bm_idx_get_steps(&steps, &count, s->a, &old, MOST_STEPS);
-    while (kept < count && steps[kept] <= last)
+    rc = load_own(&old, s, grid, error);
+    while (kept < old.count && old.steps[kept] <= last)
         kept++;
-    if (kept)
-        bm_idx_put_steps(&new, &old, steps, kept);
-    if (!rc && (read == BOUMA_ENOMEM || new.failed))
+    if (!rc && kept)
+        bm_idx_put_steps(&new, &old.text, old.steps, kept);
+    if (!rc && new.failed)
         rc = bm_fail(error, BOUMA_ENOMEM, "%s/" BM_NAME_IDX ": no memory",
                      s->path);
-    else if (!rc && !kept && old.size)
+    else if (!rc && !kept && old.count)
         rc = remove_header(s, grid, error);
-    else if (!rc && kept < count)
+    else if (!rc && kept < old.count)
         rc = bm_idx_save_header(s, grid, &new, error);
-    bm_drop(s->a, steps);
-    bm_buffer_release(&old);
+    release_own(&old, s);
     bm_buffer_release(&new);
     return rc;
 }
@@ -483,7 +606,7 @@ static int drop_in(struct bm_store *s, const char *grid, int64_t step,
 
     (void)error;
     time_name(name, grid, (uint64_t)step);
-    bm_store_read_link(s, name, links);
+    links_shown(links, s, name, (uint64_t)step);
     bm_idx_time_name(time, step);
     bm_idx_remove_entry(s, grid, time);
     if (links[0])

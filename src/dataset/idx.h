@@ -90,6 +90,8 @@ void bm_idx_clear(struct bm_store *s);
 /* Of the directory of a grid: what an entry is. */
 enum bm_idx_entry { BM_IDX_FOREIGN, BM_IDX_TIME, BM_IDX_LINKS, BM_IDX_NEW };
 enum bm_idx_entry bm_idx_entry_of(const char *entry, struct bm_step_entry *out);
+/* Whether it is a link, or a directory for links, of ours by its name. */
+int bm_idx_is_own(struct bm_store *s, const char *grid, const char *entry);
 /* Remove it; of a directory, only links. */
 void bm_idx_remove_entry(struct bm_store *s, const char *grid,
                          const char *entry);
@@ -99,6 +101,9 @@ void bm_idx_remove_entry(struct bm_store *s, const char *grid,
  * there. */
 int bm_idx_list(struct bm_store *s, struct bm_buffer *names,
                 struct bm_error *error);
+/* Whether some of it is ours; and remove that. Other files, and the headers of
+ * other IDX datasets, stay. */
+int bm_idx_has_grid(struct bm_store *s, const char *grid);
 void bm_idx_remove_grid(struct bm_store *s, const char *grid);
 
 /* ---- looking at all of it: idx_mend.c ------------------------------------ */

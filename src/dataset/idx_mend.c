@@ -13,6 +13,7 @@ struct series {
     struct bm_buffer text; /* the header without steps */
     int64_t *steps;
     size_t count, room;
+    int broken; /* links of a step could not be made */
 };
 
 struct mending {
@@ -21,6 +22,8 @@ struct mending {
     struct series *series;
     size_t count, room;
     struct bm_error *error;
+    int failed; /* the first failure that does not end it, with 'why' */
+    struct bm_error why;
 };
 
 static int no_memory(struct mending *m)
@@ -84,8 +87,8 @@ static struct series *series_of(struct mending *m, const struct bm_object *grid)
     return s;
 }
 
-static int add_step(struct mending *m, const struct bm_object *grid,
-                    int64_t step)
+static struct series *add_step(struct mending *m, const struct bm_object *grid,
+                               int64_t step)
 {
     struct series *s = series_of(m, grid);
     int64_t *grown =
@@ -93,10 +96,10 @@ static int add_step(struct mending *m, const struct bm_object *grid,
           : NULL;
 
     if (!grown)
-        return no_memory(m);
+        return NULL;
     s->steps = grown;
     s->steps[s->count++] = step;
-    return BOUMA_OK;
+    return s;
 }
 
 /* ---- links --------------------------------------------------------------- */
@@ -193,6 +196,23 @@ static int is_there(const struct bm_manifest *of, const struct bm_object *grid)
     return of->step <= BM_IDX_LAST_STEP && bm_idx_next(&w, &f);
 }
 
+/* What cannot be made of one grid does not keep others from being mended. */
+static int add_grid(struct mending *m, const struct bm_manifest *of,
+                    const struct bm_object *grid)
+{
+    struct series *s = add_step(m, grid, (int64_t)of->step);
+    int rc = s ? mend_links(m, of, grid) : no_memory(m);
+
+    if (!rc || rc == BOUMA_ENOMEM)
+        return rc;
+    s->broken = 1;
+    if (!m->failed) {
+        m->failed = rc;
+        m->why = *m->error;
+    }
+    return BOUMA_OK;
+}
+
 /* A step whose manifest cannot be read is none of the series; who looks for
  * damage tells that. */
 static int look_at_step(struct mending *m, uint64_t step)
@@ -213,11 +233,8 @@ static int look_at_step(struct mending *m, uint64_t step)
         for (int i = 0; i < schema.count && !rc; i++) {
             const struct bm_object *grid = schema.objects[i];
 
-            if (!bm_grid_is_idx(grid) || !is_there(&of, grid))
-                continue;
-            rc = add_step(m, grid, (int64_t)step);
-            if (!rc)
-                rc = mend_links(m, &of, grid);
+            if (bm_grid_is_idx(grid) && is_there(&of, grid))
+                rc = add_grid(m, &of, grid);
         }
     bm_manifest_release(&of);
     bm_schema_release(&schema);
@@ -285,6 +302,7 @@ static int look_at_entry(void *context, const char *entry)
 
     snprintf(name, sizeof(name), BM_NAME_IDX "/%.128s/%.64s", l->grid, entry);
     if (is_left_over(l, entry) &&
+        bm_idx_is_own(l->m->how->store, l->grid, entry) &&
         tell(l->m, -1, name, "is left of a step that is not there any more",
              "removed")) {
         bm_idx_remove_entry(l->m->how->store, l->grid, entry);
@@ -307,7 +325,8 @@ static void look_at_grid(const struct mending *m, const char *grid)
             return;
         }
     snprintf(name, sizeof(name), BM_NAME_IDX "/%.128s.idx", grid);
-    if (tell(m, -1, name, "is the header of a grid that is in no step",
+    if (bm_idx_has_grid(m->how->store, grid) &&
+        tell(m, -1, name, "is the header of a grid that is in no step",
              "removed"))
         bm_idx_remove_grid(m->how->store, grid);
 }
@@ -328,12 +347,13 @@ static int look_for_leftovers(struct mending *m)
 
 /* ---- headers ------------------------------------------------------------- */
 
-/* Whether another one of the same name has a later step. */
+/* Whether another one of the same name has a later step, or lacks links. */
 static int is_outdated(const struct mending *m, const struct series *s)
 {
     for (size_t i = 0; i < m->count; i++)
         if (!strcmp(m->series[i].name, s->name) &&
-            m->series[i].steps[m->series[i].count - 1] > s->steps[s->count - 1])
+            (m->series[i].broken || m->series[i].steps[m->series[i].count - 1] >
+                                        s->steps[s->count - 1]))
             return 1;
     return 0;
 }
@@ -378,5 +398,8 @@ int bm_idx_mend(const struct bm_idx_mend *how, struct bm_error *error)
     if (!rc && how->deep)
         rc = look_for_leftovers(&m);
     release(&m);
-    return rc;
+    if (rc || !m.failed)
+        return rc;
+    *error = m.why;
+    return m.failed;
 }

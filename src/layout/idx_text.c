@@ -8,8 +8,9 @@
 
 #include "base/plain_text.h"
 
-#define TIME_KEY  "(time)\n"
-#define TIME_PART "time%09d/" /* as readers see it */
+#define TIME_KEY     "(time)\n"
+#define TIME_PART    "time%09d/" /* as readers see it */
+#define TEMPLATE_KEY "(filename_template)\n./"
 
 static void put(struct bm_buffer *out, const char *format, ...) BM_PRINTF(2, 3);
 
@@ -204,7 +205,7 @@ void bm_idx_put_header(struct bm_buffer *out, const struct bm_idx_text *t)
         t->block_bits, t->blocks_per_file);
     put_text(out, TIME_KEY);
     put_times(out, t->steps, t->step_count);
-    put_text(out, "(filename_template)\n./");
+    put_text(out, TEMPLATE_KEY);
     put_text(out, t->name);
     put_text(out, "/");
     for (int i = 0; i < directories; i++)
@@ -234,6 +235,21 @@ static const char *find_times(const struct bm_buffer *header, size_t *bytes)
     stop = memchr(line, '\n', (size_t)(end - line));
     *bytes = stop ? (size_t)(stop - line) : 0;
     return stop ? line : NULL;
+}
+
+int bm_idx_is_template_of(const struct bm_buffer *header, const char *name)
+{
+    size_t key = strlen(TEMPLATE_KEY), length = strlen(name);
+    size_t bytes = 0;
+    const char *end = (const char *)header->data + header->size;
+    const char *at = header->size ? find_times(header, &bytes) : NULL;
+
+    if (!at)
+        return 0;
+    at += bytes + 1; /* the next line */
+    return (size_t)(end - at) > key + length &&
+           !memcmp(at, TEMPLATE_KEY, key) && !memcmp(at + key, name, length) &&
+           at[key + length] == '/';
 }
 
 /* A line that is being read, which ends with a byte that is no digit. */

@@ -66,6 +66,8 @@ int bm_idx_file_name(char out[BM_IDX_FILE_BYTES], int number_bits,
  * bm_idx_put_header() could have written, or lists more than 'most'. */
 int bm_idx_get_steps(int64_t **steps, size_t *count, const bouma_allocator *a,
                      const struct bm_buffer *header, size_t most);
+/* Whether a header that lists timesteps leads to the files of this name. */
+int bm_idx_is_template_of(const struct bm_buffer *header, const char *name);
 /* The same header with other timesteps; it has been read by the above. */
 void bm_idx_put_steps(struct bm_buffer *out, const struct bm_buffer *header,
                       const int64_t *steps, size_t count);

@@ -91,6 +91,8 @@ int bm_hz_ranks_template_near(struct bm_hz *hz, const struct bm_hz_ranks *r)
         int64_t most =
             r->block[d] ? r->block[d] : (r->shape[d] - 1) / r->grid[d] + 1;
 
+        if (most > (int64_t)1 << BM_HZ_BITS)
+            return BOUMA_EINVAL;
         block[d] = (int64_t)1 << bm_bits_length((uint64_t)most - 1);
         grid[d] = (r->shape[d] - 1) / block[d] + 1; /* cells with samples */
     }

@@ -199,7 +199,7 @@ static void write_run(struct trial *t, const char *path, int variables)
 static void check_run(const struct trial *t, const char *path, int variables)
 {
     bouma_verify_report report;
-    char message[512], name[8];
+    char message[512], name[16];
 
     for (int64_t step = 0; step < STEPS; step++)
         for (int i = 0; i < variables - (step == 1 && variables > 1); i++) {

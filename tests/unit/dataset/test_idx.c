@@ -471,6 +471,146 @@ static void the_header_is_that_of_the_last_step(void)
     bouma_io_memory_free(io);
 }
 
+/* ---- what others put there ------------------------------------------------ */
+
+static void make_file(const bouma_io *io, void *root, const char *name,
+                      const char *text)
+{
+    size_t done;
+    void *file;
+
+    REQUIRE(!io->open(io->user, root, &file, name, BOUMA_OPEN_CREATE));
+    CHECK_EQ(io->write(io->user, file, text, strlen(text), 0, &done), 0);
+    CHECK_EQ(io->close(io->user, file), 0);
+}
+
+static void check_file(const bouma_io *io, void *root, const char *name,
+                       const char *text)
+{
+    char is[512] = "is gone";
+    size_t done;
+    void *file;
+
+    if (!io->open(io->user, root, &file, name, BOUMA_OPEN_READ)) {
+        memset(is, 0, sizeof(is));
+        CHECK_EQ(io->read(io->user, file, is, sizeof(is) - 1, 0, &done), 0);
+        CHECK_EQ(io->close(io->user, file), 0);
+    }
+    CHECK(!strcmp(is, text));
+}
+
+/* Neither truncating nor repairing changes what is not ours, nor fails of it. */
+static void files_of_others_stay(void)
+{
+    static const char other[] = "(version)\n6\n(time)\n0 1 time%09d/\n"
+                                "(filename_template)\n./other/%02x.bin\n";
+    static const char elsewhere[] = "(version)\n6\n(time)\n0 1 time%09d/\n"
+                                    "(filename_template)\n./data/%02x.bin\n";
+    bouma_io *io = bouma_io_memory_new();
+    char link[256] = "", message[512];
+    bouma_repair_report repaired;
+    bouma_options opts;
+    bouma_dataset *ds;
+    void *root;
+    int idx = 0;
+
+    REQUIRE(io);
+    prepare(io);
+    bouma_options_init(&opts, sizeof(opts));
+    opts.io = io;
+    REQUIRE(!io->attach(io->user, &root, PATH, 0));
+    make_file(io, root, "idx/notes.idx", "notes");
+    make_file(io, root, "idx/README", "text");
+    make_file(io, root, "idx/g.idx.old", "old");
+    make_file(io, root, "idx/other.idx", other);
+    CHECK_EQ(io->make_dir(io->user, root, "idx/other"), 0);
+    CHECK_EQ(io->make_dir(io->user, root, "idx/other/time000000000"), 0);
+    make_file(io, root, "idx/other/time000000000/00.bin", "data");
+    make_file(io, root, "idx/elsewhere.idx", elsewhere);
+    CHECK_EQ(io->make_dir(io->user, root, "idx/dir.idx"), 0);
+    CHECK_EQ(io->link(io->user, root, "idx/link.idx", "../DATASET"), 0);
+    for (int i = 0; i < 2; i++) {
+        REQUIRE(!bouma_dataset_append(&ds, PATH, &opts));
+        CHECK_EQ(bouma_dataset_truncate(ds, i - 1), BOUMA_OK);
+        CHECK_EQ(bouma_dataset_close(ds), BOUMA_OK);
+        bouma_dataset_free(ds);
+        CHECK_EQ(bouma_repair(PATH, 1, &opts, count_findings, &idx, &repaired,
+                              message, sizeof(message)),
+                 BOUMA_OK);
+        CHECK_EQ(idx, 0);
+        check_file(io, root, "idx/notes.idx", "notes");
+        check_file(io, root, "idx/README", "text");
+        check_file(io, root, "idx/g.idx.old", "old");
+        check_file(io, root, "idx/other.idx", other);
+        check_file(io, root, "idx/other/time000000000/00.bin", "data");
+        check_file(io, root, "idx/elsewhere.idx", elsewhere);
+        CHECK_EQ(
+            io->read_link(io->user, root, "idx/link.idx", link, sizeof(link)),
+            0);
+    }
+    io->detach(io->user, root);
+    bouma_io_memory_free(io);
+}
+
+/* A file with the name of a link is not replaced; it keeps nothing else from
+ * being mended. */
+static void files_are_not_replaced_by_links(void)
+{
+    bouma_io *io = bouma_io_memory_new();
+    bouma_repair_report repaired;
+    bouma_options opts;
+    char message[512];
+    void *root;
+    int idx = 0;
+
+    REQUIRE(io);
+    prepare(io);
+    bouma_options_init(&opts, sizeof(opts));
+    opts.io = io;
+    REQUIRE(!io->attach(io->user, &root, PATH, 0));
+    for (int i = 0; i < 2; i++)
+        CHECK_EQ(io->remove(io->user, root,
+                            i ? "idx/g/time000000001" : "idx/g/time000000000"),
+                 0);
+    make_file(io, root, "idx/g/time000000000", "mine");
+    CHECK_EQ(bouma_repair(PATH, 1, &opts, count_findings, &idx, &repaired,
+                          message, sizeof(message)),
+             BOUMA_EEXISTS);
+    CHECK_TEXT(message, "idx/g/time000000000: is no symbolic link");
+    check_file(io, root, "idx/g/time000000000", "mine");
+    CHECK_EQ(view_version(io, 1), 0);
+    io->detach(io->user, root);
+    bouma_io_memory_free(io);
+}
+
+/* A link that leads to another step's files takes none of them with it. */
+static void links_of_other_steps_stay(void)
+{
+    bouma_io *io = bouma_io_memory_new();
+    bouma_repair_report repaired;
+    bouma_options opts;
+    char message[512], text[256] = "";
+    void *root;
+
+    REQUIRE(io);
+    prepare(io);
+    bouma_options_init(&opts, sizeof(opts));
+    opts.io = io;
+    REQUIRE(!io->attach(io->user, &root, PATH, 0));
+    CHECK_EQ(io->read_link(io->user, root, "idx/g/time000000000", text,
+                           sizeof(text)),
+             0);
+    CHECK_EQ(io->remove(io->user, root, "idx/g/time000000001"), 0);
+    CHECK_EQ(io->link(io->user, root, "idx/g/time000000001", text), 0);
+    CHECK_EQ(bouma_repair(PATH, 1, &opts, NULL, NULL, &repaired, message,
+                          sizeof(message)),
+             BOUMA_OK);
+    CHECK_EQ(view_version(io, 0), 0);
+    CHECK_EQ(view_version(io, 1), 0);
+    io->detach(io->user, root);
+    bouma_io_memory_free(io);
+}
+
 static void steps_beyond_those_of_idx_are_refused(void)
 {
     bouma_io *io = bouma_io_memory_new();
@@ -542,6 +682,9 @@ int main(void)
     readers_of_idx_see_whole_steps_whatever_fails();
     who_appends_mends();
     the_header_is_that_of_the_last_step();
+    files_of_others_stay();
+    files_are_not_replaced_by_links();
+    links_of_other_steps_stay();
     steps_beyond_those_of_idx_are_refused();
     files_that_a_grid_cannot_have_are_not_looked_for();
     return check_result();

@@ -419,6 +419,7 @@ static void templates_follow_from_ranks(void)
     check_template("", 3, cube, ranks, (bouma_rank_order)4);
     check_template("", 3, (int64_t[]){(int64_t)1 << 40, (int64_t)1 << 40, 16},
                    ranks, 0);
+    check_template("", 1, (int64_t[]){INT64_MAX}, (int64_t[]){1}, 0);
     CHECK_EQ(bouma_hz_template(small, sizeof(small), 3, cube, ranks, 0),
              BOUMA_EINVAL);
     CHECK_EQ(small[0], 0);
@@ -483,6 +484,10 @@ static void wrong_specs_are_told(void)
     REFUSE(hz_block_bits, 3, BOUMA_EINVAL, "the grid has fields hz_...");
     bad = good;
     bad.layout = BOUMA_LAYOUT_HZ;
+    bad.hz_template = "ranks";
+    bad.shape[2] = INT64_MAX;
+    refuse(&bad, BOUMA_EINVAL, "the grid has an axis of more than 2^40");
+    bad.shape[2] = good.shape[2];
     bad.hz_template = "zyx";
     refuse(&bad, BOUMA_EINVAL, "the grid: the template \"zyx\" is too short");
     bad.hz_template = NULL;
