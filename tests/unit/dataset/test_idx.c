@@ -552,9 +552,8 @@ static void files_of_others_stay(void)
     bouma_io_memory_free(io);
 }
 
-/* A file with the name of a link is not replaced; it keeps nothing else from
- * being mended. */
-static void files_are_not_replaced_by_links(void)
+/* A file with the name of a link is kept. */
+static void files_make_way_for_links(void)
 {
     bouma_io *io = bouma_io_memory_new();
     bouma_repair_report repaired;
@@ -575,9 +574,9 @@ static void files_are_not_replaced_by_links(void)
     make_file(io, root, "idx/g/time000000000", "mine");
     CHECK_EQ(bouma_repair(PATH, 1, &opts, count_findings, &idx, &repaired,
                           message, sizeof(message)),
-             BOUMA_EEXISTS);
-    CHECK_TEXT(message, "idx/g/time000000000: is no symbolic link");
-    check_file(io, root, "idx/g/time000000000", "mine");
+             BOUMA_OK);
+    check_file(io, root, "lost/idx.g.time000000000.0", "mine");
+    CHECK_EQ(view_version(io, 0), 0);
     CHECK_EQ(view_version(io, 1), 0);
     io->detach(io->user, root);
     bouma_io_memory_free(io);
@@ -683,7 +682,7 @@ int main(void)
     who_appends_mends();
     the_header_is_that_of_the_last_step();
     files_of_others_stay();
-    files_are_not_replaced_by_links();
+    files_make_way_for_links();
     links_of_other_steps_stay();
     steps_beyond_those_of_idx_are_refused();
     files_that_a_grid_cannot_have_are_not_looked_for();
