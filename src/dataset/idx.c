@@ -440,10 +440,10 @@ static int each_grid(struct bm_store *s,
     return rc;
 }
 
-/* The header without the steps behind 'last'. One that lists no others goes,
- * and so does one that is none of ours. */
-static int forget_in(struct bm_store *s, const char *grid, int64_t last,
-                     struct bm_error *error)
+/* The header without a step, or without those behind it. One that lists no
+ * others goes; if those behind it go, so does one that is none of ours. */
+static int shorten(struct bm_store *s, const char *grid, int64_t step,
+                   int behind, struct bm_error *error)
 {
     struct bm_buffer old, new;
     size_t count = 0, kept = 0;
@@ -454,14 +454,15 @@ static int forget_in(struct bm_store *s, const char *grid, int64_t last,
     bm_buffer_init(&new, s->a);
     rc = bm_idx_load_header(s, grid, &old, error);
     read = bm_idx_get_steps(&steps, &count, s->a, &old, MOST_STEPS);
-    while (kept < count && steps[kept] <= last)
-        kept++;
+    for (size_t i = 0; i < count; i++)
+        if (behind ? steps[i] <= step : steps[i] != step)
+            steps[kept++] = steps[i];
     if (kept)
         bm_idx_put_steps(&new, &old, steps, kept);
     if (!rc && (read == BOUMA_ENOMEM || new.failed))
         rc = bm_fail(error, BOUMA_ENOMEM, "%s/" BM_NAME_IDX ": no memory",
                      s->path);
-    else if (!rc && !kept && old.size)
+    else if (!rc && !kept && old.size && (behind || count))
         rc = remove_header(s, grid, error);
     else if (!rc && kept < count)
         rc = bm_idx_save_header(s, grid, &new, error);
@@ -469,6 +470,12 @@ static int forget_in(struct bm_store *s, const char *grid, int64_t last,
     bm_buffer_release(&old);
     bm_buffer_release(&new);
     return rc;
+}
+
+static int forget_in(struct bm_store *s, const char *grid, int64_t last,
+                     struct bm_error *error)
+{
+    return shorten(s, grid, last, 1, error);
 }
 
 int bm_idx_forget(struct bm_store *s, int64_t last, struct bm_error *error)
@@ -491,6 +498,14 @@ static int drop_in(struct bm_store *s, const char *grid, int64_t step,
     grid_name(name, grid);
     bm_store_remove_dir(s, name); /* if that was the last one */
     return BOUMA_OK;
+}
+
+int bm_idx_withdraw(struct bm_store *s, const char *grid, uint64_t step,
+                    struct bm_error *error)
+{
+    int rc = shorten(s, grid, (int64_t)step, 0, error);
+
+    return rc ? rc : drop_in(s, grid, (int64_t)step, error);
 }
 
 void bm_idx_drop(struct bm_store *s, uint64_t step)
