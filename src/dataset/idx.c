@@ -567,9 +567,10 @@ static int each_grid(struct bm_store *s,
     return rc;
 }
 
-/* The header without the steps behind 'last'. One that lists no others goes. */
-static int forget_in(struct bm_store *s, const char *grid, int64_t last,
-                     struct bm_error *error)
+/* The header without a step, or without those behind it. One that lists no
+ * others goes. */
+static int shorten(struct bm_store *s, const char *grid, int64_t step,
+                   int behind, struct bm_error *error)
 {
     struct own_header old;
     struct bm_buffer new;
@@ -578,8 +579,9 @@ static int forget_in(struct bm_store *s, const char *grid, int64_t last,
 
     bm_buffer_init(&new, s->a);
     rc = load_own(&old, s, grid, error);
-    while (kept < old.count && old.steps[kept] <= last)
-        kept++;
+    for (size_t i = 0; i < old.count; i++)
+        if (behind ? old.steps[i] <= step : old.steps[i] != step)
+            old.steps[kept++] = old.steps[i];
     if (!rc && kept)
         bm_idx_put_steps(&new, &old.text, old.steps, kept);
     if (!rc && new.failed)
@@ -592,6 +594,12 @@ static int forget_in(struct bm_store *s, const char *grid, int64_t last,
     release_own(&old, s);
     bm_buffer_release(&new);
     return rc;
+}
+
+static int forget_in(struct bm_store *s, const char *grid, int64_t last,
+                     struct bm_error *error)
+{
+    return shorten(s, grid, last, 1, error);
 }
 
 int bm_idx_forget(struct bm_store *s, int64_t last, struct bm_error *error)
@@ -614,6 +622,14 @@ static int drop_in(struct bm_store *s, const char *grid, int64_t step,
     grid_name(name, grid);
     bm_store_remove_dir(s, name); /* if that was the last one */
     return BOUMA_OK;
+}
+
+int bm_idx_withdraw(struct bm_store *s, const char *grid, uint64_t step,
+                    struct bm_error *error)
+{
+    int rc = shorten(s, grid, (int64_t)step, 0, error);
+
+    return rc ? rc : drop_in(s, grid, (int64_t)step, error);
 }
 
 void bm_idx_drop(struct bm_store *s, uint64_t step)

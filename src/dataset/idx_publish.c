@@ -133,7 +133,7 @@ static int has_data(const struct bm_manifest *m, const struct bm_object *grid)
 
 static int show_grids(struct showing *w, const struct bm_manifest *m)
 {
-    int rc = list_steps(w), all_fit = 1;
+    int rc = BOUMA_OK, all_fit = 1;
 
     for (int i = 0; i < m->schema->count && !rc; i++) {
         const struct bm_object *grid = m->schema->objects[i];
@@ -153,22 +153,71 @@ static int show_grids(struct showing *w, const struct bm_manifest *m)
     return rc;
 }
 
+/* Whether the step has a grid of this name. */
+static int is_in(const struct bm_manifest *m, const char *name)
+{
+    for (int i = 0; i < m->schema->count; i++)
+        if (!strcmp(m->schema->objects[i]->name, name) &&
+            has_data(m, m->schema->objects[i]))
+            return 1;
+    return 0;
+}
+
+/* The version of the step before this one may have had other grids, whose files
+ * are about to go: links must not lead to them any more. Where that was the last
+ * step of a header, older ones may have another definition of the grid. */
+static int withdraw_grids(struct showing *w, const struct bm_manifest *m,
+                          const struct bm_buffer *names)
+{
+    struct bm_store *s = &w->ds->store;
+    int rc = BOUMA_OK, any_gone = 0;
+    struct bm_buffer header;
+
+    bm_buffer_init(&header, s->a);
+    for (size_t at = 0; at < names->size && !rc;
+         at += strlen((char *)names->data + at) + 1) {
+        const char *grid = (char *)names->data + at;
+
+        if (is_in(m, grid))
+            continue;
+        rc = bm_idx_withdraw(s, grid, m->step, w->error);
+        bm_buffer_clear(&header);
+        if (!rc)
+            rc = bm_idx_load_header(s, grid, &header, w->error);
+        any_gone |= !header.size;
+    }
+    bm_buffer_release(&header);
+    return rc || !any_gone ? rc : mend(w);
+}
+
 int bm_idx_publish(struct bouma_dataset *ds, const struct bm_step_entry *entry)
 {
     struct bm_error why = {0};
     struct showing w = {.ds = ds, .entry = entry, .error = &why};
+    struct bm_buffer others;
     struct bm_schema schema;
     struct bm_manifest m;
-    int rc;
+    int rc = BOUMA_OK;
 
-    /* Who has no ranks copies steps of others, and does not know them. */
-    if (ds->draining.drain || !bm_io_has_links(ds->store.io) ||
-        (ds->comm && !bm_schema_has_idx(&ds->schema)))
+    if (ds->draining.drain || !bm_io_has_links(ds->store.io))
         return BOUMA_OK;
+    bm_buffer_init(&others, ds->a);
+    if (ds->options.replace)
+        rc = bm_idx_list(&ds->store, &others, &why);
+    /* Who has no ranks copies steps of others, and does not know them. */
+    if (!rc && !others.size && ds->comm && !bm_schema_has_idx(&ds->schema)) {
+        bm_buffer_release(&others);
+        return BOUMA_OK;
+    }
     bm_schema_init(&schema, ds->a, &why);
     bm_manifest_init(&m, ds->a, &schema, &why);
     bm_step_list_init(&w.steps, ds->a);
-    rc = bm_manifest_load(&m, &ds->store, entry->step, NULL, ds->id, &why);
+    if (!rc)
+        rc = bm_manifest_load(&m, &ds->store, entry->step, NULL, ds->id, &why);
+    if (!rc)
+        rc = list_steps(&w);
+    if (!rc)
+        rc = withdraw_grids(&w, &m, &others);
     if (!rc && bm_schema_has_idx(&schema)) {
         if (!ds->comm)
             rc = bm_idx_link_step(&ds->store, &m, &why);
@@ -181,6 +230,7 @@ int bm_idx_publish(struct bouma_dataset *ds, const struct bm_step_entry *entry)
                             "read as IDX: %s; `bouma repair --apply` puts that "
                             "right",
                             entry->step, why.text);
+    bm_buffer_release(&others);
     bm_step_list_release(&w.steps);
     bm_manifest_release(&m);
     bm_schema_release(&schema);

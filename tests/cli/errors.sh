@@ -102,8 +102,8 @@ expect 0 "$BOUMA" import a.npy --files 3 --into few.bouma
     complain "it said '$err'"
 refuse 2 "--hz-block-bits 31: 30 is the most" "$BOUMA" import a.npy \
     --layout hz --hz-block-bits 31 --into x.bouma
-expect 0 "$BOUMA" import a.npy --layout hz --files 3 --into hz.bouma
-[[ $err == *"note: --files has no effect on layout hz"* ]] ||
+expect 0 "$BOUMA" import a.npy --layout hz --files 3 --order chunk --into hz.bouma
+[[ $err == *"note: --files has no effect on layout hz"*"note: --order has no effect on layout hz"* ]] ||
     complain "it said '$err'"
 
 # In HZ order, coarse levels are samples with every codec.

@@ -92,6 +92,12 @@ if [[ ${#ranks[@]} -gt 1 ]]; then
     python "np.save('even.npy', np.zeros((16, 16, 16), 'f4'))"
     expect 0 on 2 import even.npy --into two.bouma "${hz[@]}" --hz-template zyxzyxzyxzyx --hz-partitions 4 --hz-index local
     [[ $err != *note* ]] || complain "$err"
+    # If partitions share all files, they are of no use.
+    global=(import even.npy --into two.bouma "${hz[@]}" --hz-partitions 2)
+    expect 0 on 2 "${global[@]}" --hz-blocks-per-file 64
+    [[ $err == *"note: --hz-partitions 2 has no effect: all ranks write all files"* ]] || complain "$err"
+    expect 0 on 2 "${global[@]}" --hz-blocks-per-file 16
+    [[ $err != *note* ]] || complain "$err"
     expect 0 on 4 import even.npy --into two.bouma "${hz[@]}" --hz-template xzyxzyxzyxzy --hz-partitions 2 --hz-index local
     [[ $err == *"note: 2 partitions are written by 1 group of ranks"* ]] || complain "$err"
 fi

@@ -89,6 +89,27 @@ for s, t in (0, 0), (1, 1), (2, 2), (3, 77), (7, 7):
     holds('m.bouma/idx/box.idx', 'a', s, 'a%d.npy' % t)
     holds('m.bouma/idx/box.idx', 'b', s, 'b%d.npy' % t)"
 reads "$both"
+# A step that is written again without the grid, or without idx, is none of IDX any more. Of two definitions of a grid,
+# the one that is left has the header.
+for s in 0 1 2; do
+    expect 0 "$BOUMA" import a$s.npy --grid g --var a --into rewritten.bouma --step $s "${hz[@]}"
+done
+expect 0 "$BOUMA" import b3.npy --grid g --var b --into rewritten.bouma --step 3 "${hz[@]}"
+for step in '1 --layout patch --grid g' '3 --layout hz --idx --grid h' '0 --layout hz --grid other'; do
+    # shellcheck disable=SC2086  # options
+    expect 0 "$BOUMA" import a9.npy --var a --into rewritten.bouma --replace --step $step
+    expect 0 "$BOUMA" verify rewritten.bouma
+    [[ $out != *note* ]] || complain "step $step: $out"
+done
+reads "
+assert Idx('rewritten.bouma/idx/g.idx').steps == [2]
+holds('rewritten.bouma/idx/g.idx', 'a', 2, 'a2.npy')
+assert Idx('rewritten.bouma/idx/h.idx').steps == [3]"
+[[ $(ls rewritten.bouma/idx/g) == 000000002.*time000000002 ]] || complain "$(ls rewritten.bouma/idx/g)"
+expect 0 "$BOUMA" import a9.npy --var a --into rewritten.bouma --replace --step 2
+[[ $(ls rewritten.bouma/idx) == h*h.idx ]] || complain "$(ls rewritten.bouma/idx)"
+rm -r rewritten.bouma
+
 # Padding is noted, with an advice that --idx does not refuse.
 expect 0 "$BOUMA" import s3.npy --into padded.bouma "${hz[@]}"
 [[ $err == *"note: --idx fills up blocks at the border: "*"; a smaller --hz-block-bits stores less padding"* ]] ||

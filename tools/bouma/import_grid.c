@@ -151,6 +151,23 @@ static void tell_padding(const struct import *import, const struct context *ctx,
                                : "--hz-order rows stores no padding");
 }
 
+/* In global index space as many files as there are partitions are shared by
+ * several, and written by all ranks. */
+static void tell_shared_files(const struct import *import,
+                              const struct context *ctx,
+                              const bouma_record *record)
+{
+    const bouma_grid_spec *grid = &import->request.grid;
+
+    if (grid->hz_partitions > 1 && grid->hz_index != BOUMA_HZ_LOCAL &&
+        record->files <= grid->hz_partitions)
+        context_note(ctx,
+                     "--hz-partitions %d has no effect: all ranks write all "
+                     "files, as partitions share them; a smaller "
+                     "--hz-blocks-per-file makes more files",
+                     grid->hz_partitions);
+}
+
 static void variable_name(const struct import *import, int i, char *out,
                           size_t bytes)
 {
@@ -254,8 +271,10 @@ static int write_step(struct import *import, struct context *ctx)
     if (status)
         return import_target_failed(&import->target, ctx, status);
     import_target_tell(&import->target, ctx);
-    if (import->step_count == 0)
+    if (import->step_count == 0) {
         tell_padding(import, ctx, &out->record);
+        tell_shared_files(import, ctx, &out->record);
+    }
     if (import->step_count++ == 0 && request->grid.layout != BOUMA_LAYOUT_HZ)
         import_target_tell_files(ctx, request, &out->record,
                                  "a patch is never cut; --patch makes smaller "

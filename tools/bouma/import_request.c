@@ -171,6 +171,10 @@ static int read_layout(struct import_request *request, struct context *ctx)
 
     if (!rc && request->grid.layout == BOUMA_LAYOUT_HZ)
         hz_arguments_note_files(ctx, request->args);
+    if (!rc && request->grid.layout == BOUMA_LAYOUT_HZ &&
+        arguments_has(request->args, "order"))
+        context_note(ctx, "--order has no effect on layout hz: blocks have no "
+                          "levels of their own");
     return rc;
 }
 
