@@ -41,7 +41,8 @@ static int publish(struct bouma_dataset *ds, const struct bm_step_entry *entry,
     }
     rc = bm_store_publish(&ds->store, from, to, ds->options.replace, &why);
     if (!rc) {
-        ds->commits.idx_behind = bm_idx_publish(ds, entry) != BOUMA_OK;
+        ds->commits.idx_behind =
+            bm_idx_publish(ds, entry, !*is_new) != BOUMA_OK;
         return rc;
     }
     bm_schema_init(&schema, ds->a, &ignored);
@@ -53,7 +54,8 @@ static int publish(struct bouma_dataset *ds, const struct bm_step_entry *entry,
     bm_manifest_release(&m);
     bm_schema_release(&schema);
     if (ours) {
-        ds->commits.idx_behind = bm_idx_publish(ds, entry) != BOUMA_OK;
+        ds->commits.idx_behind =
+            bm_idx_publish(ds, entry, !*is_new) != BOUMA_OK;
         return BOUMA_OK;
     }
     if (rc == BOUMA_EEXISTS)

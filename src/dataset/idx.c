@@ -413,11 +413,18 @@ void bm_idx_remove_grid(struct bm_store *s, const char *grid)
     bm_store_remove_dir(s, name);
 }
 
+/* Of what step, and perhaps of what version of it. */
+struct about {
+    int64_t step;
+    struct bm_generation generation;
+};
+
 /* Call 'each' for all grids in idx/, until it fails. */
 static int each_grid(struct bm_store *s,
                      int (*each)(struct bm_store *s, const char *grid,
-                                 int64_t step, struct bm_error *error),
-                     int64_t step, struct bm_error *error)
+                                 const struct about *about,
+                                 struct bm_error *error),
+                     const struct about *about, struct bm_error *error)
 {
     struct bm_buffer names;
     int rc;
@@ -426,18 +433,30 @@ static int each_grid(struct bm_store *s,
     rc = bm_idx_list(s, &names, error);
     for (size_t at = 0; at < names.size && !rc;
          at += strlen((char *)names.data + at) + 1)
-        rc = each(s, (char *)names.data + at, step, error);
+        rc = each(s, (char *)names.data + at, about, error);
     bm_buffer_release(&names);
     return rc;
 }
 
-/* The header without the steps behind 'last'. One that lists no others goes,
- * and so does one that is none of ours. */
-static int forget_in(struct bm_store *s, const char *grid, int64_t last,
-                     struct bm_error *error)
+/* Leave out the steps from 'first' to 'last'; how many are left. */
+static size_t leave_out(int64_t *steps, size_t count, int64_t first,
+                        int64_t last)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (steps[i] < first || steps[i] > last)
+            steps[kept++] = steps[i];
+    return kept;
+}
+
+/* The header without some steps. One that lists no others goes, and so does one
+ * that is none of ours. */
+static int forget_steps(struct bm_store *s, const char *grid, int64_t first,
+                        int64_t last, struct bm_error *error)
 {
     struct bm_buffer old, new;
-    size_t count = 0, kept = 0;
+    size_t count = 0, kept;
     int64_t *steps = NULL;
     int rc, read;
 
@@ -445,8 +464,7 @@ static int forget_in(struct bm_store *s, const char *grid, int64_t last,
     bm_buffer_init(&new, s->a);
     rc = bm_idx_load_header(s, grid, &old, error);
     read = bm_idx_get_steps(&steps, &count, s->a, &old, MOST_STEPS);
-    while (kept < count && steps[kept] <= last)
-        kept++;
+    kept = leave_out(steps, count, first, last);
     if (kept)
         bm_idx_put_steps(&new, &old, steps, kept);
     if (!rc && (read == BOUMA_ENOMEM || new.failed))
@@ -462,20 +480,26 @@ static int forget_in(struct bm_store *s, const char *grid, int64_t last,
     return rc;
 }
 
-int bm_idx_forget(struct bm_store *s, int64_t last, struct bm_error *error)
+static int forget_behind(struct bm_store *s, const char *grid,
+                         const struct about *last, struct bm_error *error)
 {
-    return each_grid(s, forget_in, last, error);
+    return forget_steps(s, grid, last->step + 1, INT64_MAX, error);
 }
 
-static int drop_in(struct bm_store *s, const char *grid, int64_t step,
-                   struct bm_error *error)
+int bm_idx_forget(struct bm_store *s, int64_t last, struct bm_error *error)
+{
+    return each_grid(s, forget_behind, &(struct about){.step = last}, error);
+}
+
+static int drop_in(struct bm_store *s, const char *grid,
+                   const struct about *about, struct bm_error *error)
 {
     char name[BM_NAME_BYTES], links[BM_NAME_BYTES], time[BM_IDX_TIME_BYTES];
 
     (void)error;
-    time_name(name, grid, (uint64_t)step);
+    time_name(name, grid, (uint64_t)about->step);
     bm_store_read_link(s, name, links);
-    bm_idx_time_name(time, step);
+    bm_idx_time_name(time, about->step);
     bm_idx_remove_entry(s, grid, time);
     if (links[0])
         bm_idx_remove_entry(s, grid, links);
@@ -488,13 +512,39 @@ void bm_idx_drop(struct bm_store *s, uint64_t step)
 {
     struct bm_error ignored = {0};
 
-    each_grid(s, drop_in, (int64_t)step, &ignored);
+    each_grid(s, drop_in, &(struct about){.step = (int64_t)step}, &ignored);
 }
 
-static int clear_in(struct bm_store *s, const char *grid, int64_t step,
-                    struct bm_error *error)
+/* The grid has the step, in another version: then it is not in this one. */
+static int forget_in(struct bm_store *s, const char *grid,
+                     const struct about *about, struct bm_error *error)
 {
-    (void)step;
+    char name[BM_NAME_BYTES], links[BM_NAME_BYTES], now[BM_NAME_BYTES];
+    int rc;
+
+    time_name(name, grid, (uint64_t)about->step);
+    bm_store_read_link(s, name, links);
+    links_entry(now, (uint64_t)about->step, about->generation);
+    if (!links[0] || !strcmp(links, now))
+        return BOUMA_OK;
+    rc = forget_steps(s, grid, about->step, about->step, error);
+    return rc ? rc : drop_in(s, grid, about, error);
+}
+
+int bm_idx_forget_older(struct bm_store *s, const struct bm_step_entry *entry,
+                        struct bm_error *error)
+{
+    struct about about = {(int64_t)entry->step, entry->generation};
+
+    return entry->step > BM_IDX_LAST_STEP
+               ? BOUMA_OK
+               : each_grid(s, forget_in, &about, error);
+}
+
+static int clear_in(struct bm_store *s, const char *grid,
+                    const struct about *about, struct bm_error *error)
+{
+    (void)about;
     (void)error;
     bm_idx_remove_grid(s, grid);
     return BOUMA_OK;
@@ -504,6 +554,6 @@ void bm_idx_clear(struct bm_store *s)
 {
     struct bm_error ignored = {0};
 
-    each_grid(s, clear_in, 0, &ignored);
+    each_grid(s, clear_in, NULL, &ignored);
     bm_store_remove_dir(s, BM_NAME_IDX);
 }

@@ -72,10 +72,16 @@ int bm_idx_load_header(struct bm_store *s, const char *grid,
 int bm_idx_save_header(struct bm_store *s, const char *grid,
                        const struct bm_buffer *text, struct bm_error *error);
 
-/* Rank 0: a step has become visible. What cannot be done is told in a note, and
- * returned: then files of an earlier version must stay, as links lead to them.
- */
-int bm_idx_publish(struct bouma_dataset *ds, const struct bm_step_entry *entry);
+/* Rank 0: a step has become visible, which is new or 'replaces' another version
+ * of it. What cannot be done is told in a note, and returned: then files of an
+ * earlier version must stay, as links lead to them. */
+int bm_idx_publish(struct bouma_dataset *ds, const struct bm_step_entry *entry,
+                   int replaces);
+
+/* A step was written again, and what it has is shown: grids that it does not
+ * have any more forget it. */
+int bm_idx_forget_older(struct bm_store *s, const struct bm_step_entry *entry,
+                        struct bm_error *error);
 
 /* Steps behind 'last' are about to be dropped: headers forget them. Then each
  * step, before its files go, which is best effort. All of it may be missing. */

@@ -153,36 +153,48 @@ static int show_grids(struct showing *w, const struct bm_manifest *m)
     return rc;
 }
 
-int bm_idx_publish(struct bouma_dataset *ds, const struct bm_step_entry *entry)
+static int show_step(struct bouma_dataset *ds,
+                     const struct bm_step_entry *entry, struct bm_error *error)
 {
-    struct bm_error why = {0};
-    struct showing w = {.ds = ds, .entry = entry, .error = &why};
+    struct showing w = {.ds = ds, .entry = entry, .error = error};
     struct bm_schema schema;
     struct bm_manifest m;
     int rc;
 
-    /* Who has no ranks copies steps of others, and does not know them. */
-    if (ds->draining.drain || !bm_io_has_links(ds->store.io) ||
-        (ds->comm && !bm_schema_has_idx(&ds->schema)))
-        return BOUMA_OK;
-    bm_schema_init(&schema, ds->a, &why);
-    bm_manifest_init(&m, ds->a, &schema, &why);
+    bm_schema_init(&schema, ds->a, error);
+    bm_manifest_init(&m, ds->a, &schema, error);
     bm_step_list_init(&w.steps, ds->a);
-    rc = bm_manifest_load(&m, &ds->store, entry->step, NULL, ds->id, &why);
+    rc = bm_manifest_load(&m, &ds->store, entry->step, NULL, ds->id, error);
     if (!rc && bm_schema_has_idx(&schema)) {
         if (!ds->comm)
-            rc = bm_idx_link_step(&ds->store, &m, &why);
+            rc = bm_idx_link_step(&ds->store, &m, error);
         if (!rc)
             rc = show_grids(&w, &m);
     }
+    bm_step_list_release(&w.steps);
+    bm_manifest_release(&m);
+    bm_schema_release(&schema);
+    return rc;
+}
+
+int bm_idx_publish(struct bouma_dataset *ds, const struct bm_step_entry *entry,
+                   int replaces)
+{
+    struct bm_error why = {0};
+    int rc = BOUMA_OK;
+
+    if (ds->draining.drain || !bm_io_has_links(ds->store.io))
+        return BOUMA_OK;
+    /* Who has no ranks copies steps of others, and does not know them. */
+    if (!ds->comm || bm_schema_has_idx(&ds->schema))
+        rc = show_step(ds, entry, &why);
+    if (!rc && replaces)
+        rc = bm_idx_forget_older(&ds->store, entry, &why);
     if (rc && ds->comm)
         bm_dataset_add_note(ds,
                             "step %" PRIu64 " is written, but not yet to be "
                             "read as IDX: %s; `bouma repair --apply` puts that "
                             "right",
                             entry->step, why.text);
-    bm_step_list_release(&w.steps);
-    bm_manifest_release(&m);
-    bm_schema_release(&schema);
     return rc;
 }

@@ -471,6 +471,44 @@ static void the_header_is_that_of_the_last_step(void)
     bouma_io_memory_free(io);
 }
 
+/* A step that is written again without the grid, or with a grid of another
+ * layout in its place, is none to readers of IDX any more. */
+static void steps_that_lose_a_grid_are_not_shown(const char *name)
+{
+    bouma_variable_spec about = {.size = sizeof(about), .type = BOUMA_F32};
+    bouma_grid_spec spec = grid_spec();
+    bouma_io *io = bouma_io_memory_new();
+    bouma_verify_report report;
+    bouma_grid *g = NULL;
+    bouma_variable *v = NULL;
+    char message[512];
+    bouma_options opts;
+    bouma_dataset *ds;
+
+    REQUIRE(io);
+    prepare(io);
+    bouma_options_init(&opts, sizeof(opts));
+    opts.io = io;
+    opts.replace = 1;
+    spec.idx = 0;
+    for (int64_t step = 1; step >= 0; step--) {
+        REQUIRE(!bouma_dataset_append(&ds, PATH, &opts));
+        REQUIRE(!bouma_grid_define(&g, ds, name, &spec));
+        REQUIRE(!bouma_variable_define(&v, g, "v", &about));
+        CHECK_EQ(write_step(ds, v, step, 1), BOUMA_OK);
+        CHECK_EQ(bouma_dataset_close(ds), BOUMA_OK);
+        bouma_dataset_free(ds);
+        CHECK_EQ(view_version(io, 1), -2);
+        CHECK_EQ(view_version(io, 0), step ? 0 : -2);
+        CHECK_EQ(read_version(&opts, step), 1);
+        CHECK_EQ(bouma_verify(PATH, BOUMA_VERIFY_FULL, &opts, NULL, NULL,
+                              &report, message, sizeof(message)),
+                 BOUMA_OK);
+        CHECK_EQ(report.damages + report.notes, 0);
+    }
+    bouma_io_memory_free(io);
+}
+
 static void steps_beyond_those_of_idx_are_refused(void)
 {
     bouma_io *io = bouma_io_memory_new();
@@ -542,6 +580,8 @@ int main(void)
     readers_of_idx_see_whole_steps_whatever_fails();
     who_appends_mends();
     the_header_is_that_of_the_last_step();
+    steps_that_lose_a_grid_are_not_shown("g");
+    steps_that_lose_a_grid_are_not_shown("other");
     steps_beyond_those_of_idx_are_refused();
     files_that_a_grid_cannot_have_are_not_looked_for();
     return check_result();
