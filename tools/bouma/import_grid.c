@@ -124,7 +124,8 @@ static void tell_patch(const struct import *import, const struct context *ctx,
                      format_shape(patch, about.ndims, about.patch));
 }
 
-/* Blocks along the curve are filled up, and take more than the samples did. */
+/* Blocks along the curve are filled up, and take more than the samples did. How
+ * many that are is known if all blocks are of one size. */
 static void tell_padding(const struct import *import, const struct context *ctx,
                          const bouma_record *record)
 {
@@ -134,6 +135,7 @@ static void tell_padding(const struct import *import, const struct context *ctx,
 
     bouma_grid_info_get(import->grid, &about);
     if (about.layout != BOUMA_LAYOUT_HZ || about.hz_order != BOUMA_HZ_CURVE ||
+        about.hz_index == BOUMA_HZ_LOCAL ||
         record->stored_bytes <= record->raw_bytes)
         return;
     for (int i = 0; i < about.ndims; i++)
@@ -141,13 +143,13 @@ static void tell_padding(const struct import *import, const struct context *ctx,
     filled = (uint64_t)about.patches << about.hz_block_bits;
     if (filled > samples)
         context_note(ctx,
-                     "--hz-order hz fills up blocks at the border: %" PRIu64
+                     "%s fills up blocks at the border: %" PRIu64
                      " samples are stored for the %" PRIu64
-                     " of the grid, %s for %s; --hz-order rows stores no "
-                     "padding",
-                     filled, samples,
+                     " of the grid, %s for %s%s",
+                     about.idx ? "--idx" : "--hz-order hz", filled, samples,
                      format_bytes(stored, record->stored_bytes),
-                     format_bytes(raw, record->raw_bytes));
+                     format_bytes(raw, record->raw_bytes),
+                     about.idx ? "" : "; --hz-order rows stores no padding");
 }
 
 static void variable_name(const struct import *import, int i, char *out,
