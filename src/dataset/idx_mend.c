@@ -253,6 +253,39 @@ static int look_at_entry(void *context, const char *entry)
     return 0;
 }
 
+struct entries {
+    int count, ours;
+};
+
+static int count_entry(void *context, const char *entry)
+{
+    struct entries *entries = context;
+    struct bm_step_entry ignored;
+
+    entries->count++;
+    entries->ours += bm_idx_entry_of(entry, &ignored) != BM_IDX_FOREIGN;
+    return 0;
+}
+
+/* Whether what has the name of a grid could have been made for one: others may
+ * put files there, too. */
+static int is_ours(struct bm_store *s, const char *grid)
+{
+    struct entries entries = {0, 0};
+    struct bm_error ignored = {0};
+    char name[BM_NAME_BYTES];
+
+    snprintf(name, sizeof(name), BM_NAME_IDX "/%.128s.idx", grid);
+    if (bm_store_exists(s, name))
+        return 1;
+    strcat(name, ".tmp");
+    if (bm_store_exists(s, name))
+        return 1;
+    snprintf(name, sizeof(name), BM_NAME_IDX "/%.128s", grid);
+    return !bm_store_list(s, name, count_entry, &entries, &ignored) &&
+           (entries.ours || !entries.count);
+}
+
 /* A grid of which there is something in idx/. */
 static void look_at_grid(const struct mending *m, const char *grid)
 {
@@ -267,7 +300,8 @@ static void look_at_grid(const struct mending *m, const char *grid)
             return;
         }
     snprintf(name, sizeof(name), BM_NAME_IDX "/%.128s.idx", grid);
-    if (tell(m, -1, name, "is the header of a grid that is in no step",
+    if (is_ours(m->how->store, grid) &&
+        tell(m, -1, name, "is the header of a grid that is in no step",
              "removed"))
         bm_idx_remove_grid(m->how->store, grid);
 }

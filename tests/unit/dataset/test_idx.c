@@ -471,6 +471,35 @@ static void the_header_is_that_of_the_last_step(void)
     bouma_io_memory_free(io);
 }
 
+/* What others put into idx/ is none of a grid that is gone. */
+static void files_of_others_are_left_alone(void)
+{
+    bouma_io *io = bouma_io_memory_new();
+    bouma_verify_report report;
+    char message[512];
+    bouma_options opts;
+    void *root, *file;
+
+    REQUIRE(io);
+    prepare(io);
+    bouma_options_init(&opts, sizeof(opts));
+    opts.io = io;
+    REQUIRE(!io->attach(io->user, &root, PATH, 0));
+    REQUIRE(!io->open(io->user, root, &file, "idx/README", BOUMA_OPEN_CREATE));
+    CHECK_EQ(io->close(io->user, file), 0);
+    CHECK_EQ(io->make_dir(io->user, root, "idx/views"), 0);
+    REQUIRE(!io->open(io->user, root, &file, "idx/views/a", BOUMA_OPEN_CREATE));
+    CHECK_EQ(io->close(io->user, file), 0);
+    CHECK_EQ(io->make_dir(io->user, root, "idx/gone"), 0);
+    io->detach(io->user, root);
+    CHECK_EQ(bouma_verify(PATH, BOUMA_VERIFY_FULL, &opts, NULL, NULL, &report,
+                          message, sizeof(message)),
+             BOUMA_OK);
+    CHECK_EQ(report.damages, 0);
+    CHECK_EQ(report.notes, 1); /* of what is gone */
+    bouma_io_memory_free(io);
+}
+
 /* A step that is written again without the grid, or with a grid of another
  * layout in its place, is none to readers of IDX any more. */
 static void steps_that_lose_a_grid_are_not_shown(const char *name)
@@ -580,6 +609,7 @@ int main(void)
     readers_of_idx_see_whole_steps_whatever_fails();
     who_appends_mends();
     the_header_is_that_of_the_last_step();
+    files_of_others_are_left_alone();
     steps_that_lose_a_grid_are_not_shown("g");
     steps_that_lose_a_grid_are_not_shown("other");
     steps_beyond_those_of_idx_are_refused();
