@@ -471,6 +471,38 @@ static void the_header_is_that_of_the_last_step(void)
     bouma_io_memory_free(io);
 }
 
+/* A repair removes the links of steps that are not there, and the directories
+ * that they lead to, in whatever order it comes across them. */
+static void one_repair_removes_all_that_is_left(void)
+{
+    bouma_io *io = bouma_io_memory_new();
+    bouma_repair_report repaired;
+    bouma_verify_report report;
+    char message[512];
+    bouma_options opts;
+    void *root;
+
+    REQUIRE(io);
+    prepare(io);
+    bouma_options_init(&opts, sizeof(opts));
+    opts.io = io;
+    REQUIRE(!io->attach(io->user, &root, PATH, 0));
+    CHECK(!io->make_dir(io->user, root, "idx/g/000000007.e1a7"));
+    CHECK(!io->link(io->user, root, "idx/g/time000000007", "000000007.e1a7"));
+    CHECK(!io->link(io->user, root, "idx/g/time000000008", "000000008.e1a8"));
+    CHECK(!io->make_dir(io->user, root, "idx/g/000000008.e1a8"));
+    io->detach(io->user, root);
+    CHECK_EQ(bouma_repair(PATH, 1, &opts, NULL, NULL, &repaired, message,
+                          sizeof(message)),
+             BOUMA_OK);
+    CHECK_EQ(repaired.actions, 4);
+    CHECK_EQ(bouma_verify(PATH, BOUMA_VERIFY_FULL, &opts, NULL, NULL, &report,
+                          message, sizeof(message)),
+             BOUMA_OK);
+    CHECK_EQ(report.damages + report.notes, 0);
+    bouma_io_memory_free(io);
+}
+
 /* What others put into idx/ is none of a grid that is gone. */
 static void files_of_others_are_left_alone(void)
 {
@@ -609,6 +641,7 @@ int main(void)
     readers_of_idx_see_whole_steps_whatever_fails();
     who_appends_mends();
     the_header_is_that_of_the_last_step();
+    one_repair_removes_all_that_is_left();
     files_of_others_are_left_alone();
     steps_that_lose_a_grid_are_not_shown("g");
     steps_that_lose_a_grid_are_not_shown("other");
