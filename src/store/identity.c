@@ -297,13 +297,18 @@ static int check_writer(struct bm_store *s, const struct writer *w, int force,
     return BOUMA_OK;
 }
 
-/* Look at the writers before epoch 'bound'. Who has claimed that denies those
- * that have not signed. */
-static int check_before(struct bm_store *s, uint64_t bound, int denies,
-                        int force, char *note, size_t note_bytes,
-                        struct bm_error *error)
+/* Which writers to look at, and what to do. */
+struct look {
+    uint64_t bound; /* those before this epoch; or ALL */
+    int denies;     /* those that have not signed: who has claimed it does */
+    int force;
+};
+
+static int check_before(struct bm_store *s, const struct look *look, char *note,
+                        size_t note_bytes, struct bm_error *error)
 {
     struct writer w = {.owner = ""};
+    uint64_t bound = look->bound;
     int rc;
 
     note[0] = 0;
@@ -312,12 +317,12 @@ static int check_before(struct bm_store *s, uint64_t bound, int denies,
         if (rc || !w.epoch)
             return rc;
         rc = owner_of(s, w.epoch, w.owner, sizeof(w.owner), error);
-        if (!rc && !w.owner[0] && denies)
-            rc = deny(s, w.epoch, force, w.owner, sizeof(w.owner), error);
+        if (!rc && !w.owner[0] && look->denies)
+            rc = deny(s, w.epoch, look->force, w.owner, sizeof(w.owner), error);
         if (rc)
             return rc;
         if (w.owner[0])
-            return check_writer(s, &w, force, note, note_bytes, error);
+            return check_writer(s, &w, look->force, note, note_bytes, error);
         bound = w.epoch;
     }
 }
@@ -367,7 +372,8 @@ static int enter(struct bm_store *s, uint32_t *epoch, int force, char *note,
     if (!rc && last > *epoch)
         rc = overtaken(s, error);
     if (!rc)
-        rc = check_before(s, *epoch, 1, force, note, note_bytes, error);
+        rc = check_before(s, &(struct look){*epoch, 1, force}, note, note_bytes,
+                          error);
     if (!rc)
         rc = sign(s, *epoch, error);
     if (rc == BOUMA_EBUSY) {
@@ -477,7 +483,8 @@ int bm_epoch_check_idle(struct bm_store *s, int force, struct bm_error *error)
 {
     char note[512];
 
-    return check_before(s, ALL, 0, force, note, sizeof(note), error);
+    return check_before(s, &(struct look){ALL, 0, force}, note, sizeof(note),
+                        error);
 }
 
 int bm_epoch_claim(struct bm_store *s, uint32_t *epoch, int force, char *note,
@@ -494,7 +501,8 @@ int bm_epoch_claim(struct bm_store *s, uint32_t *epoch, int force, char *note,
 
         rc = bm_epoch_last(s, &last, error);
         if (!rc)
-            rc = check_before(s, ALL, 0, force, note, note_bytes, error);
+            rc = check_before(s, &(struct look){ALL, 0, force}, note,
+                              note_bytes, error);
         if (!rc)
             rc = bm_epoch_after(s->path, last, &next, error);
         if (rc)
@@ -522,7 +530,8 @@ int bm_epoch_take(struct bm_store *s, uint32_t epoch, int force, int *taken,
         rc = overtaken(s, error);
     /* Not those from 'epoch' on: one who shares it may take it meanwhile. */
     if (!rc && last < epoch)
-        rc = check_before(s, epoch, 0, force, note, sizeof(note), error);
+        rc = check_before(s, &(struct look){epoch, 0, force}, note,
+                          sizeof(note), error);
     if (rc || last == epoch)
         return rc;
     bm_name_epoch(name, epoch);

@@ -240,6 +240,9 @@ expect 0 "$BOUMA" import cube.npy --into padded.bouma "${hz[@]}" --hz-order hz \
     --hz-block-bits 6 --codec raw
 [[ $err == *"note: --hz-order hz fills up blocks at the border: 4160 samples are stored for the 2340 of the grid, "*"; --hz-order rows stores no padding"* ]] ||
     complain "no note: $err"
+expect 0 "$BOUMA" import cube.npy --into idx.bouma "${hz[@]}" --idx --hz-block-bits 6
+[[ $err == *"note: --idx fills up blocks at the border: 4160 samples are stored for the 2340 of the grid, "* &&
+    $err != *rows* ]] || complain "IDX has no rows: $err"
 expect 0 "$BOUMA" import cube.npy --into rows.bouma "${hz[@]}" --hz-block-bits 6 \
     --codec raw
 [[ $err != *padding* ]] || complain "a note: $err"

@@ -124,7 +124,8 @@ static void tell_patch(const struct import *import, const struct context *ctx,
                      format_shape(patch, about.ndims, about.patch));
 }
 
-/* Blocks along the curve are filled up, and take more than the samples did. */
+/* Blocks along the curve are filled up, and take more than the samples did. How
+ * many that are is known if all blocks are of one size. */
 static void tell_padding(const struct import *import, const struct context *ctx,
                          const bouma_record *record)
 {
@@ -134,6 +135,7 @@ static void tell_padding(const struct import *import, const struct context *ctx,
 
     bouma_grid_info_get(import->grid, &about);
     if (about.layout != BOUMA_LAYOUT_HZ || about.hz_order != BOUMA_HZ_CURVE ||
+        about.hz_index == BOUMA_HZ_LOCAL ||
         record->stored_bytes <= record->raw_bytes)
         return;
     for (int i = 0; i < about.ndims; i++)
