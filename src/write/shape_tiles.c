@@ -282,8 +282,9 @@ static void transform(struct bm_shaper *s)
         for (size_t j = 0; j < s->plan->grids[i].count; j++) {
             const struct bouma_variable *v = s->plan->grids[i].variables[j];
             const struct bm_decomposition *d = s->plan->grids[i].of[j];
+            size_t count = d->tiles ? my_blocks(s, d) : 0;
 
-            for (size_t k = 0; d->tiles && k < my_blocks(s, d); k++)
+            for (size_t k = 0; k < count; k++)
                 transform_block(v, &s->tiles.boxes[v->id][k]);
         }
 }
