@@ -171,6 +171,7 @@ static int withdraw_grids(struct showing *w, const struct bm_manifest *m,
 {
     struct bm_store *s = &w->ds->store;
     int rc = BOUMA_OK, any_gone = 0;
+    struct bm_error ignored = {0};
     struct bm_buffer header;
 
     bm_buffer_init(&header, s->a);
@@ -182,8 +183,7 @@ static int withdraw_grids(struct showing *w, const struct bm_manifest *m,
             continue;
         rc = bm_idx_withdraw(s, grid, m->step, w->error);
         bm_buffer_clear(&header);
-        if (!rc)
-            rc = bm_idx_load_header(s, grid, &header, w->error);
+        bm_idx_load_header(s, grid, &header, &ignored);
         any_gone |= !header.size;
     }
     bm_buffer_release(&header);
