@@ -171,20 +171,25 @@ static int withdraw_grids(struct showing *w, const struct bm_manifest *m,
 {
     struct bm_store *s = &w->ds->store;
     int rc = BOUMA_OK, any_gone = 0;
+    struct bm_error ignored = {0};
     struct bm_buffer header;
 
     bm_buffer_init(&header, s->a);
     for (size_t at = 0; at < names->size && !rc;
          at += strlen((char *)names->data + at) + 1) {
         const char *grid = (char *)names->data + at;
+        int was_there;
 
         if (is_in(m, grid))
             continue;
+        bm_buffer_clear(&header);
+        bm_idx_load_header(s, grid, &header, &ignored);
+        was_there = header.size > 0;
         rc = bm_idx_withdraw(s, grid, m->step, w->error);
         bm_buffer_clear(&header);
         if (!rc)
             rc = bm_idx_load_header(s, grid, &header, w->error);
-        any_gone |= !header.size;
+        any_gone |= was_there && !header.size;
     }
     bm_buffer_release(&header);
     return rc || !any_gone ? rc : mend(w);
