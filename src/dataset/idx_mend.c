@@ -288,8 +288,10 @@ static int is_left_over(const struct leftovers *l, const char *entry)
     case BM_IDX_TIME:
         return !has_step(m, l->grid, (int64_t)e.step);
     case BM_IDX_LINKS:
+        /* A link that leads there may be left over, too. */
         return e.generation.epoch < m->how->epoch && !is_committed(m, &e) &&
-               !bm_idx_is_shown(m->how->store, l->grid, e.step, e.generation);
+               (!has_step(m, l->grid, (int64_t)e.step) ||
+                !bm_idx_is_shown(m->how->store, l->grid, e.step, e.generation));
     default:
         return 0;
     }

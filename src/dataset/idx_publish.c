@@ -178,13 +178,17 @@ static int withdraw_grids(struct showing *w, const struct bm_manifest *m,
     for (size_t at = 0; at < names->size && !rc;
          at += strlen((char *)names->data + at) + 1) {
         const char *grid = (char *)names->data + at;
+        int was_there;
 
         if (is_in(m, grid))
             continue;
+        bm_buffer_clear(&header);
+        bm_idx_load_header(s, grid, &header, &ignored);
+        was_there = header.size > 0;
         rc = bm_idx_withdraw(s, grid, m->step, w->error);
         bm_buffer_clear(&header);
         bm_idx_load_header(s, grid, &header, &ignored);
-        any_gone |= !header.size;
+        any_gone |= was_there && !header.size;
     }
     bm_buffer_release(&header);
     return rc || !any_gone ? rc : mend(w);

@@ -672,6 +672,72 @@ static void files_that_a_grid_cannot_have_are_not_looked_for(void)
     bm_schema_release(&schema);
 }
 
+/* A repair removes the links of steps that are not there, and the directories
+ * that they lead to, in whatever order it comes across them. */
+static void one_repair_removes_all_that_is_left(void)
+{
+    bouma_io *io = bouma_io_memory_new();
+    bouma_repair_report repaired;
+    bouma_verify_report report;
+    char message[512];
+    bouma_options opts;
+    void *root;
+
+    REQUIRE(io);
+    prepare(io);
+    bouma_options_init(&opts, sizeof(opts));
+    opts.io = io;
+    REQUIRE(!io->attach(io->user, &root, PATH, 0));
+    CHECK(!io->make_dir(io->user, root, "idx/g/000000007.e1a7"));
+    CHECK(!io->link(io->user, root, "idx/g/time000000007", "000000007.e1a7"));
+    CHECK(!io->link(io->user, root, "idx/g/time000000008", "000000008.e1a8"));
+    CHECK(!io->make_dir(io->user, root, "idx/g/000000008.e1a8"));
+    io->detach(io->user, root);
+    CHECK_EQ(bouma_repair(PATH, 1, &opts, NULL, NULL, &repaired, message,
+                          sizeof(message)),
+             BOUMA_OK);
+    CHECK_EQ(repaired.actions, 4);
+    CHECK_EQ(bouma_verify(PATH, BOUMA_VERIFY_FULL, &opts, NULL, NULL, &report,
+                          message, sizeof(message)),
+             BOUMA_OK);
+    CHECK_EQ(report.damages + report.notes, 0);
+    bouma_io_memory_free(io);
+}
+
+/* With 'replace', each commit looks for grids that are gone; but not at all
+ * steps, if others have put something into idx/. */
+static void later_steps_cost_no_more(void)
+{
+    bouma_io *io = bouma_io_memory_new();
+    bouma_grid *g = NULL;
+    bouma_variable *v = NULL;
+    struct fault_io counted;
+    bouma_options opts;
+    bouma_dataset *ds;
+    long calls[12];
+    void *root;
+
+    REQUIRE(io);
+    prepare(io);
+    REQUIRE(!io->attach(io->user, &root, PATH, 0));
+    make_file(io, root, "idx/README", "text");
+    io->detach(io->user, root);
+    fault_io_init(&counted, io);
+    bouma_options_init(&opts, sizeof(opts));
+    opts.io = &counted.table;
+    opts.replace = 1;
+    REQUIRE(!bouma_dataset_append(&ds, PATH, &opts));
+    REQUIRE(!define(ds, &g, &v));
+    for (int64_t step = 2; step < 12; step++) {
+        counted.calls = 0;
+        CHECK_EQ(write_step(ds, v, step, 0), BOUMA_OK);
+        calls[step] = counted.calls;
+    }
+    CHECK_EQ(calls[11], calls[5]);
+    bouma_dataset_free(ds);
+    bouma_io_memory_free(io);
+}
+
 int main(void)
 {
     what_idx_has_not_is_refused();
@@ -686,5 +752,7 @@ int main(void)
     links_of_other_steps_stay();
     steps_beyond_those_of_idx_are_refused();
     files_that_a_grid_cannot_have_are_not_looked_for();
+    one_repair_removes_all_that_is_left();
+    later_steps_cost_no_more();
     return check_result();
 }
