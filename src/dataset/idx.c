@@ -280,14 +280,14 @@ void bm_idx_remove_entry(struct bm_store *s, const char *grid,
     char name[BM_NAME_BYTES], text[BM_NAME_BYTES];
     enum bm_idx_entry what = bm_idx_entry_of(entry, &step);
 
-    entry_name(name, grid, entry);
-    if (what == BM_IDX_LINKS)
-        remove_tree(s, name, 0);
-    if (what != BM_IDX_TIME && what != BM_IDX_NEW)
+    if (what == BM_IDX_FOREIGN)
         return;
+    entry_name(name, grid, entry);
     bm_store_read_link(s, name, text);
-    if (text[0])
+    if (text[0]) /* also where a directory should be */
         bm_store_remove(s, name);
+    else if (what == BM_IDX_LINKS)
+        remove_tree(s, name, 0);
 }
 
 void bm_idx_links_name(char name[BM_NAME_BYTES], const char *grid,

@@ -610,6 +610,39 @@ static void links_of_other_steps_stay(void)
     bouma_io_memory_free(io);
 }
 
+/* A link in place of the directory of links goes, not what it leads to. */
+static void links_in_place_of_directories_go(void)
+{
+    bouma_io *io = bouma_io_memory_new();
+    char message[512], text[200] = "", links[256], moved[256];
+    bouma_repair_report repaired;
+    bouma_options opts;
+    void *root;
+
+    REQUIRE(io);
+    prepare(io);
+    bouma_options_init(&opts, sizeof(opts));
+    opts.io = io;
+    REQUIRE(!io->attach(io->user, &root, PATH, 0));
+    CHECK_EQ(io->read_link(io->user, root, "idx/g/time000000001", text,
+                           sizeof(text)),
+             0);
+    snprintf(links, sizeof(links), "idx/g/%s", text);
+    for (int i = 0; i < 256; i++) {
+        snprintf(moved, sizeof(moved), "idx/g/%s/%02x.bin", text, (unsigned)i);
+        io->remove(io->user, root, moved);
+    }
+    CHECK_EQ(io->remove_dir(io->user, root, links), 0);
+    CHECK_EQ(io->link(io->user, root, links, "../../steps"), 0);
+    CHECK_EQ(bouma_repair(PATH, 1, &opts, NULL, NULL, &repaired, message,
+                          sizeof(message)),
+             BOUMA_OK);
+    CHECK_EQ(view_version(io, 0), 0);
+    CHECK_EQ(view_version(io, 1), 0);
+    io->detach(io->user, root);
+    bouma_io_memory_free(io);
+}
+
 static void steps_beyond_those_of_idx_are_refused(void)
 {
     bouma_io *io = bouma_io_memory_new();
@@ -750,6 +783,7 @@ int main(void)
     files_of_others_stay();
     files_make_way_for_links();
     links_of_other_steps_stay();
+    links_in_place_of_directories_go();
     steps_beyond_those_of_idx_are_refused();
     files_that_a_grid_cannot_have_are_not_looked_for();
     one_repair_removes_all_that_is_left();
