@@ -106,7 +106,10 @@ assert Idx('rewritten.bouma/idx/g.idx').steps == [2]
 holds('rewritten.bouma/idx/g.idx', 'a', 2, 'a2.npy')
 assert Idx('rewritten.bouma/idx/h.idx').steps == [3]"
 [[ $(ls rewritten.bouma/idx/g) == 000000002.*time000000002 ]] || complain "$(ls rewritten.bouma/idx/g)"
+mkdir rewritten.bouma/idx/own.idx # is none of ours, and in nobody's way
 expect 0 "$BOUMA" import a9.npy --var a --into rewritten.bouma --replace --step 2
+[[ $err != *note* ]] || complain "$err"
+rmdir rewritten.bouma/idx/own.idx
 [[ $(ls rewritten.bouma/idx) == h*h.idx ]] || complain "$(ls rewritten.bouma/idx)"
 rm -r rewritten.bouma
 
