@@ -80,6 +80,27 @@ if [[ -d $shared ]]; then
 else
     echo "the larger datasets are not here: skipped"
 fi
+# By zfp: every bit, and a tolerance, where bouma and OpenVisus find the same.
+python "
+a = np.indices((40, 37, 53)).sum(0)
+np.save('f4.npy', np.sin(a / 9).astype('f4'))
+np.save('f8.npy', np.sin(a / 9))
+np.save('i4.npy', a.astype('i4'))
+holes = np.sin(a / 9).astype('f4')
+holes[3, 4, 5], holes[30, 20, 11] = np.nan, -np.inf
+np.save('holes.npy', holes)
+np.save('flat.npy', np.sin(a / 9)[0].astype('f4'))"
+for name in f4 f8 i4 holes flat; do
+    expect 0 "$BOUMA" import $name.npy --into zfp_$name.bouma
+    expect 0 "$BOUMA" export zfp_$name.bouma -o zfp_$name.idx --codec zfp --block-bits 9 --blocks-per-file 7
+    expect 0 "$BOUMA" export zfp_$name.bouma -o raw_$name.idx
+    pairs+=("zfp_$name.idx=raw_$name.idx")
+    [[ $name == i4 ]] && continue
+    expect 0 "$BOUMA" export zfp_$name.bouma -o near_$name.idx --codec zfp --tolerance 0.003 --block-bits 9
+    expect 0 "$BOUMA" import near_$name.idx --into near_$name.bouma
+    expect 0 "$BOUMA" export near_$name.bouma -o near_raw_$name.idx
+    pairs+=("near_$name.idx=near_raw_$name.idx")
+done
 openvisus "${pairs[@]}"
 
 # ---- what OpenVisus writes ---------------------------------------------------

@@ -145,10 +145,12 @@ static void put_fields(struct bm_buffer *out, const struct bm_idx_text *t)
         put_text(out, " ");
         if (field->components > 1)
             put(out, "%d*", field->components);
-        put(out,
-            "%s default_compression(%s) default_layout(hzorder) "
-            "default_value(0)\n",
-            type_name(field->type), t->codec);
+        put_text(out, type_name(field->type));
+        put_text(out, " default_compression(");
+        put_text(out, t->codec);
+        put_text(out, ") default_layout(");
+        put_text(out, t->row_major ? "rowmajor" : "hzorder");
+        put_text(out, ") default_value(0)\n");
     }
 }
 

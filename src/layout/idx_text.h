@@ -38,6 +38,7 @@ struct bm_idx_text {
     const struct bm_idx_field *fields;
     int field_count;
     const char *codec;
+    int row_major;        /* samples of a block are in rows, not in HZ order */
     const int64_t *steps; /* ascending, none beyond BM_IDX_LAST_STEP */
     size_t step_count;
 };
@@ -86,7 +87,7 @@ static inline uint64_t bm_idx_front_bytes(int fields, int64_t blocks_per_file)
 /* A block that is there. */
 struct bm_idx_block {
     uint64_t offset, bytes;
-    int flags; /* of its codec; samples are in HZ order */
+    int flags; /* its codec, and 16 if its samples are in rows */
 };
 
 /* Its header, at the place of its field and slot; slots without a block are

@@ -19,6 +19,14 @@ def holds(path, field, step, name):
     a, b = Idx(path).read(field, step), np.load(name)
     assert a.shape == b.shape and a.dtype == b.dtype, (path, field, a.shape, b.shape, a.dtype, b.dtype)
     assert a.tobytes() == b.tobytes(), (path, field, step, (a != b).sum(), a.size)
+
+def near(path, file, imported):
+    a, b = Idx(path).read('v', 0), np.load(file)
+    assert a.tobytes() == np.load(imported).tobytes(), path
+    finite = np.isfinite(b)
+    assert np.array_equal(a[~finite], b[~finite], equal_nan=True), path
+    assert np.max(np.abs(a[finite].astype('f8') - b[finite])) <= 0.003, path
+    assert file == 'steep.npy' or (a != b).sum() > a.size / 2, path
 $1"
 }
 
@@ -82,6 +90,45 @@ for codec in zip lz4; do
     [[ $err == *"with the codec $codec only OpenVisus"* ]] || complain "said: $err"
     [[ $(du -bs smooth$((count - 1)) | cut -f1) -lt 300000 ]] || complain "$codec does not compress"
 done
+
+# zfp keeps every bit, or a tolerance; a block for which it cannot is stored as
+# it is.
+python "
+a = np.indices((40, 37, 53)).sum(0)
+for t in 'f4', 'f8':
+    np.save('wave_%s.npy' % t, np.sin(a / 9).astype(t))
+holes = np.sin(a / 9).astype('f4')
+holes[3, 4, 5], holes[30, 20, 11] = np.nan, -np.inf
+np.save('holes.npy', holes)
+np.save('steep.npy', (np.sin(a / 9) * 1e30).astype('f4'))
+np.save('flat.npy', np.sin(a / 9)[0].astype('f4'))"
+for file in wave_f4 wave_f8 holes flat t_i4 t_i8 s1 s5; do
+    try $file.npy "" --codec zfp --block-bits 9 --blocks-per-file 4
+    [[ $err == *"with the codec zfp only OpenVisus"* || -z $err ]] || complain "said: $err"
+done
+for file in wave_f4 wave_f8 holes steep flat; do
+    rm -rf x.bouma again.bouma
+    expect 0 "$BOUMA" import $file.npy --var v --into x.bouma
+    expect 0 "$BOUMA" export x.bouma --codec zfp --tolerance 0.003 --block-bits 9 -o near_$file.idx
+    expect 0 "$BOUMA" import near_$file.idx --into again.bouma
+    expect 0 "$BOUMA" read again.bouma grid/v -o again_$file.npy
+    checks+="near('near_$file.idx', '$file.npy', 'again_$file.npy')"$'\n'
+done
+grep -q 'default_compression(zfp-accuracy=0.001953125-accuracy=0.001953125) default_layout(rowmajor)' near_flat.idx ||
+    complain "$(cat near_flat.idx)"
+[[ $(du -bs near_wave_f8 | cut -f1) -lt 200000 ]] || complain "zfp does not compress"
+refuse 2 "--tolerance needs --codec zfp" "$BOUMA" export x.bouma --tolerance 1 -o no.idx
+refuse 2 "must be a finite number" "$BOUMA" export x.bouma --codec zfp --tolerance nan -o no.idx
+for tolerance in 0 -1 1e-30 1e100; do
+    refuse 2 "must be from 2^-60 to 2^199" "$BOUMA" export x.bouma --codec zfp --tolerance=$tolerance -o no.idx
+done
+rm -rf x.bouma
+expect 0 "$BOUMA" import t_i4.npy --var v --into x.bouma
+refuse 2 "variable 'v' has 1 component of i32, and zfp takes one of f32 or f64" \
+    "$BOUMA" export x.bouma --codec zfp --tolerance 1 -o no.idx
+rm -rf x.bouma
+expect 0 "$BOUMA" import v3.npy --var v --components 3 --into x.bouma
+refuse 2 "variable 'v' has 3 components of f32" "$BOUMA" export x.bouma --codec zfp -o no.idx
 
 # More than one region: the mask has 23 splits.
 python "

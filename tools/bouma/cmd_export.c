@@ -29,8 +29,12 @@ static const struct option_spec options[] = {
              "default: all"},
     {.name = "codec",
      .argument = "CODEC",
-     .choices = "raw|zip|lz4",
+     .choices = "raw|zip|lz4|zfp",
      .help = "how blocks are stored; default: raw, which all programs read"},
+    {.name = "tolerance",
+     .argument = "E",
+     .help = "codec zfp: largest error of any value; default: none, every bit "
+             "is kept"},
     {.name = "block-bits",
      .argument = "B",
      .help = "log2 of the samples in a block; default: 15, or all"},

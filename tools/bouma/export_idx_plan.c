@@ -195,15 +195,71 @@ static int choose_blocks(struct idx_write *idx, struct context *ctx,
     return DONE;
 }
 
+static enum idx_write_codec codec_of(const char *name)
+{
+    return strcmp(name, "zip") == 0   ? IDX_WRITE_ZIP
+           : strcmp(name, "lz4") == 0 ? IDX_WRITE_LZ4
+           : strcmp(name, "zfp") == 0 ? IDX_WRITE_ZFP
+                                      : IDX_WRITE_RAW;
+}
+
+/* The largest power of two that is not above the tolerance: zfp makes no use of
+ * more. */
+static int choose_tolerance(struct idx_write *idx, struct context *ctx,
+                            const struct arguments *args)
+{
+    const char *text = arguments_text(args, "tolerance");
+    int exponent = 0;
+    int rc = arguments_number(args, ctx, "tolerance", &idx->tolerance);
+
+    if (rc || !text)
+        return rc;
+    if (idx->codec != IDX_WRITE_ZFP)
+        return context_fail(ctx, CALL_AT_FAULT,
+                            "--tolerance needs --codec zfp; the others keep "
+                            "every bit");
+    frexp(idx->tolerance, &exponent);
+    if (!(idx->tolerance > 0) || !isfinite(idx->tolerance) ||
+        exponent - 1 < -IDX_ZFP_DIGITS || exponent > 200)
+        return context_fail(ctx, CALL_AT_FAULT,
+                            "--tolerance %s: must be from 2^-%d to 2^199; "
+                            "leave it out to keep every bit",
+                            text, IDX_ZFP_DIGITS);
+    idx->accuracy = ldexp(1, exponent - 1);
+    return DONE;
+}
+
+static int check_zfp(const struct idx_write *idx, struct context *ctx)
+{
+    for (int i = 0; i < idx->field_count; i++) {
+        const struct idx_write_field *f = &idx->fields[i];
+
+        if (!idx_zfp_takes(f->type, f->components, idx->accuracy <= 0))
+            return context_fail(ctx, CALL_AT_FAULT,
+                                "--codec zfp: variable '%s' has %d component%s "
+                                "of %s, and zfp takes one of f32 or f64, and "
+                                "without --tolerance i32 or i64; export it by "
+                                "a call of its own",
+                                f->name, f->components,
+                                f->components == 1 ? "" : "s",
+                                bouma_type_name(f->type));
+    }
+    return DONE;
+}
+
 static int choose_codec(struct idx_write *idx, struct context *ctx,
                         const struct arguments *args)
 {
     const char *name = NULL;
     int rc = arguments_choice(args, ctx, "codec", &name);
 
-    if (rc || !name || strcmp(name, "raw") == 0)
+    idx->codec = name ? codec_of(name) : IDX_WRITE_RAW;
+    if (!rc)
+        rc = choose_tolerance(idx, ctx, args);
+    if (!rc && idx->codec == IDX_WRITE_ZFP)
+        rc = check_zfp(idx, ctx);
+    if (rc || idx->codec == IDX_WRITE_RAW)
         return rc;
-    idx->codec = strcmp(name, "zip") == 0 ? IDX_WRITE_ZIP : IDX_WRITE_LZ4;
     if (!idx_can_compress(idx->codec))
         return context_fail(ctx, CALL_AT_FAULT,
                             "--codec %s: this program is built without it",

@@ -11,8 +11,12 @@
 enum idx_write_codec {
     IDX_WRITE_RAW = 0,
     IDX_WRITE_ZIP = 3,
-    IDX_WRITE_LZ4 = 7
+    IDX_WRITE_LZ4 = 7,
+    IDX_WRITE_ZFP = 8
 };
+
+/* An accuracy of zfp is a power of two with so many digits behind the point. */
+#define IDX_ZFP_DIGITS 60
 
 struct idx_write_field {
     char *name;
@@ -33,7 +37,8 @@ struct idx_write {
     const int64_t *steps;
     size_t step_count;
     enum idx_write_codec codec;
-    char *stem; /* name of the directory beside the header */
+    double tolerance, accuracy; /* of zfp, and what it is told; 0: reversible */
+    char *stem;                 /* name of the directory beside the header */
 };
 
 /* The text of the header, which the caller frees; NULL: no memory. */

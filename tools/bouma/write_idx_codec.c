@@ -8,6 +8,9 @@
 
 bool idx_can_compress(enum idx_write_codec codec)
 {
+    /* The words of a stream of zfp are in the order of the machine. */
+    if (codec == IDX_WRITE_ZFP)
+        return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
     return codec != IDX_WRITE_LZ4 || BOUMA_WITH_LZ4;
 }
 

@@ -223,23 +223,46 @@ int idx_write_run(struct idx_write_files *files, struct context *ctx, int field,
 
 /* ---- finishing ----------------------------------------------------------- */
 
+/* A block of a field. */
+struct place {
+    int file, field;
+    uint64_t block;
+};
+
+/* Its bytes, and the flags of its codec; those that it has if they do not
+ * become fewer. */
+static size_t encode(uint8_t *out, int *flags, const uint8_t *in, size_t bytes,
+                     const struct idx_write *idx, const struct place *place)
+{
+    bool zfp = idx->codec == IDX_WRITE_ZFP;
+    size_t got =
+        zfp ? idx_compress_zfp(out, in, idx, place->field, place->block)
+            : idx_compress(out, in, bytes, idx->codec);
+
+    *flags =
+        !got ? IDX_WRITE_RAW : (int)idx->codec | (zfp ? IDX_WRITE_ROWS : 0);
+    return got;
+}
+
 /* Compress a block, and move it to 'end', which is not behind it. */
 static int compress(struct idx_write_files *files, struct context *ctx,
-                    int file, struct bm_idx_block *stored, uint64_t end)
+                    const struct place *place, struct bm_idx_block *stored,
+                    uint64_t end)
 {
     uint8_t *raw = malloc(stored->bytes), *small = malloc(stored->bytes);
     size_t bytes;
     int rc = raw && small ? DONE : context_fail_memory(ctx);
 
     if (!rc)
-        rc = read_at(files, ctx, file, raw, stored->bytes, stored->offset);
+        rc = read_at(files, ctx, place->file, raw, stored->bytes,
+                     stored->offset);
     if (!rc) {
-        bytes = idx_compress(small, raw, stored->bytes, files->idx->codec);
-        stored->flags = bytes ? (int)files->idx->codec : IDX_WRITE_RAW;
+        bytes = encode(small, &stored->flags, raw, stored->bytes, files->idx,
+                       place);
         stored->bytes = bytes ? bytes : stored->bytes;
         stored->offset = end;
-        rc =
-            write_at(files, ctx, file, bytes ? small : raw, stored->bytes, end);
+        rc = write_at(files, ctx, place->file, bytes ? small : raw,
+                      stored->bytes, end);
     }
     free(raw);
     free(small);
@@ -257,13 +280,15 @@ static int finish_blocks(struct idx_write_files *files, struct context *ctx,
     for (int field = 0; field < idx->field_count; field++)
         for (int slot = 0; !rc && slot < idx->per_file; slot++) {
             struct bm_idx_block stored = {.bytes = block_bytes(idx, field)};
+            struct place place = {file->file, field,
+                                  file->first + (uint64_t)slot};
 
             if (file->index[slot] == NOWHERE)
                 continue;
             stored.offset = field_begin(idx, field, file->blocks) +
                             file->index[slot] * stored.bytes;
             if (idx->codec != IDX_WRITE_RAW)
-                rc = compress(files, ctx, file->file, &stored, *end);
+                rc = compress(files, ctx, &place, &stored, *end);
             bm_idx_put_block(head, idx->per_file, field, (uint64_t)slot,
                              &stored);
             *end = stored.offset + stored.bytes;

@@ -16,17 +16,34 @@ void idx_write_name(char *out, size_t bytes, const struct idx_write *idx,
     snprintf(out, bytes, "%s/%s", time, file);
 }
 
-static const char *codec_name(enum idx_write_codec codec)
+/* Parameters of zfp stand twice: to write, and to read. They are told without
+ * an exponent, whose sign would end them. */
+enum { CODEC_BYTES = 512 };
+
+static const char *codec_name(char out[CODEC_BYTES],
+                              const struct idx_write *idx)
 {
-    return codec == IDX_WRITE_ZIP   ? "zip"
-           : codec == IDX_WRITE_LZ4 ? "lz4"
-                                    : "raw";
+    char number[CODEC_BYTES / 4], *end;
+
+    if (idx->codec != IDX_WRITE_ZFP)
+        return idx->codec == IDX_WRITE_ZIP   ? "zip"
+               : idx->codec == IDX_WRITE_LZ4 ? "lz4"
+                                             : "raw";
+    if (idx->accuracy <= 0)
+        return "zfp-reversible-reversible";
+    end = number + snprintf(number, sizeof(number), "%.*f", IDX_ZFP_DIGITS,
+                            idx->accuracy);
+    while (end[-1] == '0' && end[-2] != '.')
+        *--end = '\0';
+    snprintf(out, CODEC_BYTES, "zfp-accuracy=%s-accuracy=%s", number, number);
+    return out;
 }
 
 /* The header behind what is in 'out', which may fail. */
 static void put_header(struct bm_buffer *out, const struct idx_write *idx,
                        struct bm_idx_field *fields)
 {
+    char codec[CODEC_BYTES];
     struct bm_idx_text text = {
         .name = idx->stem,
         .ndims = idx->ndims,
@@ -37,7 +54,8 @@ static void put_header(struct bm_buffer *out, const struct idx_write *idx,
         .blocks_per_file = idx->per_file,
         .fields = fields,
         .field_count = idx->field_count,
-        .codec = codec_name(idx->codec),
+        .codec = codec_name(codec, idx),
+        .row_major = idx->codec == IDX_WRITE_ZFP,
         .steps = idx->steps,
         .step_count = idx->step_count,
     };
