@@ -28,6 +28,7 @@ for ranks in 1 3; do
     expect 0 on $ranks import v.npy --components 3 --into $ds
     expect 0 on $ranks import line.npy --into $ds # fewer layers than ranks
     expect 0 "$BOUMA" verify $ds deep
+    [[ $ranks -eq 1 ]] && continue # it is compared below
     for var in a f v line; do
         step=0
         [[ $var == v ]] && step=1

@@ -69,12 +69,14 @@ static int try_point(struct totals *totals, const struct sweep_act *act,
     return reached;
 }
 
-/* All indices, until a run ends before the fault; of particles and local copies
- * every 'stride'-th. */
+/* All indices, until a run ends before the fault; of particles and local copies,
+ * which take longer, every 'stride'-th, and with large strides not all of the
+ * others. */
 static long sweep(struct totals *totals, const struct sweep_act *act,
                   const struct fault *fault, long stride)
 {
-    long at = 0, step = act->particles || act->persists ? stride : 1;
+    long at = 0;
+    long step = act->particles || act->persists ? stride : 1 + stride / 32;
 
     for (int sticky = 0; sticky < 2; sticky++) {
         at = 1 + (step > 1 && sticky);
