@@ -103,7 +103,8 @@ static double value_at(const void *data, bouma_type type, size_t i)
 }
 
 static bool is_near(const void *back, const void *rows,
-                    const struct idx_write *idx, const struct idx_write_field *f)
+                    const struct idx_write *idx,
+                    const struct idx_write_field *f)
 {
     size_t count = (size_t)1 << idx->order.block_bits;
 
@@ -129,14 +130,20 @@ static zfp_field *field_of(void *data, const struct idx_write *idx,
                            : zfp_field_3d(data, kind, n[2], n[1], n[0]);
 }
 
+/* A block: its samples, and those that zfp gives back. */
+struct block_rows {
+    uint8_t *rows, *back;
+    size_t bytes; /* of each */
+    const struct idx_lattice *lattice;
+};
+
 /* With all memory there. */
-static size_t compress_rows(uint8_t *out, size_t most, void *rows, void *back,
-                            const struct idx_write *idx, int field,
-                            const struct idx_lattice *lattice)
+static size_t compress_rows(uint8_t *out, const struct block_rows *b,
+                            const struct idx_write *idx, int field)
 {
     const struct idx_write_field *f = &idx->fields[field];
-    zfp_field *from = field_of(rows, idx, lattice, f->type);
-    zfp_field *to = field_of(back, idx, lattice, f->type);
+    zfp_field *from = field_of(b->rows, idx, b->lattice, f->type);
+    zfp_field *to = field_of(b->back, idx, b->lattice, f->type);
     size_t bytes = 0, room = 0;
     bitstream *bits = NULL;
     void *stored = NULL;
@@ -151,8 +158,8 @@ static size_t compress_rows(uint8_t *out, size_t most, void *rows, void *back,
         bits = stream_open(stored, room);
     if (bits)
         bytes = run_zfp(idx, from, bits, true);
-    if (bytes && (bytes >= most || !run_zfp(idx, to, bits, false) ||
-                  !is_near(back, rows, idx, f)))
+    if (bytes && (bytes >= b->bytes || !run_zfp(idx, to, bits, false) ||
+                  !is_near(b->back, b->rows, idx, f)))
         bytes = 0;
     if (bytes)
         memcpy(out, stored, bytes);
@@ -172,15 +179,15 @@ size_t idx_compress_zfp(void *out, const void *in, const struct idx_write *idx,
     struct idx_lattice lattice = idx_order_lattice(&idx->order, block);
     size_t size = idx->fields[field].size;
     size_t bytes = size << idx->order.block_bits, got = 0;
-    uint8_t *rows = malloc(bytes), *back = malloc(bytes);
+    struct block_rows b = {malloc(bytes), malloc(bytes), bytes, &lattice};
     struct rows to;
 
-    if (rows && back && rows_init(&to, &idx->order, block, &lattice)) {
-        into_rows(rows, in, &to, size);
+    if (b.rows && b.back && rows_init(&to, &idx->order, block, &lattice)) {
+        into_rows(b.rows, in, &to, size);
         free(to.of_z);
-        got = compress_rows(out, bytes, rows, back, idx, field, &lattice);
+        got = compress_rows(out, &b, idx, field);
     }
-    free(rows);
-    free(back);
+    free(b.rows);
+    free(b.back);
     return got;
 }
