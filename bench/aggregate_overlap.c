@@ -91,7 +91,7 @@ static double write_step(struct series *s, const struct block *block)
     check(bouma_step_begin(s->ds, s->steps, 0), s->ds);
     check(bouma_variable_put(s->variable, &block->box, block->data, NULL),
           s->ds);
-    check(bouma_step_end(s->ds, NULL), s->ds);
+    check(bouma_step_end(s->ds), s->ds);
     s->steps++;
     return slowest(measure_now() - begun);
 }

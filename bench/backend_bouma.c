@@ -2,6 +2,7 @@
  * as a simulation writes it; opening and closing the dataset is not timed. A
  * read opens the dataset anew, as a program that comes later does. */
 #include "backend.h"
+#include "sized.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,7 +65,7 @@ static void write_step(struct backend *backend, const struct backend_input *in)
 
     check(bouma_step_begin(d->writer, d->step, (double)d->step), d->writer);
     check(bouma_variable_put(d->variable, &in->box, in->data, NULL), d->writer);
-    check(bouma_step_end(d->writer, &backend->record), d->writer);
+    check(end_step(&backend->record, d->writer), d->writer);
     d->step++;
 }
 

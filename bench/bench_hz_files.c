@@ -117,7 +117,7 @@ static double write_dataset(const struct bench *b, int kind)
     begun = measure_now();
     check(bouma_step_begin(ds, 0, 0), ds);
     check(bouma_variable_put(v, &b->box, b->data, NULL), ds);
-    check(bouma_step_end(ds, NULL), ds);
+    check(bouma_step_end(ds), ds);
     seconds = measure_now() - begun;
     check(bouma_dataset_close(ds), ds);
     bouma_dataset_free(ds);
@@ -205,7 +205,8 @@ struct taken {
 static struct taken read_box(struct reader *r, int level, const bouma_box *box)
 {
     int64_t unit = (int64_t)1 << level, n[3];
-    bouma_dataset_info before, after;
+    bouma_dataset_info before = {.size = sizeof(before)},
+                       after = {.size = sizeof(after)};
     struct taken t;
     uint32_t *data;
     size_t i = 0;

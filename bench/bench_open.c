@@ -109,7 +109,7 @@ static void make_dataset(const char *path, const struct field *field)
     check(bouma_variable_define(&variable, grid, "value", &kind), ds);
     check(bouma_step_begin(ds, 0, 0.0), ds);
     check(bouma_variable_put(variable, &box, data, NULL), ds);
-    check(bouma_step_end(ds, NULL), ds);
+    check(bouma_step_end(ds), ds);
     check(bouma_dataset_close(ds), ds);
     bouma_dataset_free(ds);
     free(data);
@@ -127,7 +127,7 @@ static void warm_up(const char *path, const struct field *field,
 {
     bouma_dataset *ds;
     bouma_step *step;
-    bouma_grid_info info;
+    bouma_grid_info info = {.size = sizeof(info)};
     bouma_box box;
     float *data;
 
@@ -194,7 +194,7 @@ static void measure_box(struct result *r, int i, const char *path,
 {
     bouma_dataset *ds;
     bouma_step *step;
-    bouma_dataset_info info;
+    bouma_dataset_info info = {.size = sizeof(info)};
     double begin = measure_now(), opened, stepped, done;
 
     check(bouma_dataset_open(&ds, path, NULL), ds);

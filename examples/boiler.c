@@ -335,7 +335,7 @@ static void write_step(const struct output *out, const struct block *b,
     bouma_box box = {{b->first[2], b->first[1], b->first[0]},
                      {b->last[2], b->last[1], b->last[0]}};
     bouma_memory inside;
-    bouma_record record;
+    bouma_record record = {.size = sizeof(record)};
     unsigned long long mine = b->count, all, most;
 
     bouma_array_inside(&inside, BOUMA_TYPE_F32, 1, 3, (int64_t[]){NZ, NY, NX});
@@ -351,7 +351,8 @@ static void write_step(const struct output *out, const struct block *b,
     check(bouma_particles_put(out->coal, b->count, columns,
                               sizeof(columns) / sizeof(*columns), NULL),
           out->ds);
-    check(bouma_step_end(out->ds, &record), out->ds);
+    check(bouma_step_end(out->ds), out->ds);
+    check(bouma_dataset_record_get(&record, out->ds), out->ds);
 
     MPI_Reduce(&mine, &all, 1, MPI_UNSIGNED_LONG_LONG, MPI_SUM, 0, b->comm);
     MPI_Reduce(&mine, &most, 1, MPI_UNSIGNED_LONG_LONG, MPI_MAX, 0, b->comm);
@@ -375,7 +376,7 @@ static void read_step(struct block *b, const char *path, int64_t number,
     bouma_particles *coal;
     bouma_particles_query query;
     bouma_particle_data *data;
-    bouma_attribute remark;
+    bouma_attribute remark = {.size = sizeof(remark)};
     int rc = bouma_dataset_open_mpi(&ds, b->comm, path, NULL);
 
     check(rc, ds);

@@ -76,7 +76,9 @@ BOUMA_API size_t bouma_type_size(bouma_type type);
 BOUMA_API const char *bouma_type_name(bouma_type type);
 BOUMA_API bouma_type bouma_type_parse(const char *text);
 
-#define BOUMA_MAX_DIMS 3
+/* Room for axes, in structs. Grids and positions have 1 to 3 axes; more are
+ * refused. */
+#define BOUMA_MAX_DIMS 6
 
 /* The samples lo <= index < hi, on as many axes as the grid has. */
 typedef struct bouma_box {
@@ -265,6 +267,7 @@ BOUMA_API bouma_predict bouma_predict_parse(const char *text);
 
 /* What a codec is like: 1 or 0 each. */
 typedef struct bouma_codec_info {
+    size_t size;          /* sizeof(bouma_codec_info), set by the caller */
     int grids, particles; /* variables of these can have it */
     int tolerance;        /* it needs one */
     int effort;           /* 'codec_level' counts */
@@ -391,6 +394,7 @@ typedef enum bouma_option_use {
 /* An option, for programs that offer options to their users. New members go at
  * the end. */
 typedef struct bouma_option_info {
+    size_t size;          /* sizeof(bouma_option_info) */
     const char *name;     /* for bouma_options_set(): "file_size" */
     const char *flag;     /* for a command line: "file-size" */
     const char *argument; /* placeholder of its value: "BYTES"; NULL: it is yes

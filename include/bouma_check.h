@@ -31,6 +31,7 @@ typedef enum bouma_severity {
 } bouma_severity;
 
 typedef struct bouma_finding {
+    size_t size; /* sizeof(bouma_finding) */
     bouma_severity severity;
     int64_t step;     /* -1: not about one step */
     const char *name; /* file, relative to the dataset */
@@ -38,6 +39,7 @@ typedef struct bouma_finding {
 } bouma_finding;
 
 typedef struct bouma_verify_report {
+    size_t size; /* sizeof(bouma_verify_report), set by the caller */
     uint64_t steps, files, chunks, bytes; /* checked */
     uint64_t notes, damages;              /* findings */
     uint64_t unchecked;                   /* findings */
@@ -62,6 +64,7 @@ BOUMA_API int bouma_verify(bouma_verify_report *report, const char *path,
  * that cannot be checked, or that a newer version of bouma wrote, is left
  * alone, and the others are repaired. */
 typedef struct bouma_repair_report {
+    size_t size;        /* sizeof(bouma_repair_report), set by the caller */
     uint64_t actions;   /* done, or to do */
     uint64_t hopeless;  /* damages that remain unless forgotten, as
                            bouma_verify() counts them */
@@ -76,6 +79,7 @@ BOUMA_API int bouma_repair(bouma_repair_report *report, const char *path,
  * the index is rebuilt, and verify counts it as damage, until it is forgotten
  * or the step is rewritten. */
 typedef struct bouma_loss {
+    size_t size; /* sizeof(bouma_loss) */
     int64_t step;
     double time;      /* of the step, if 'is_known' */
     int64_t recorded; /* when it was recorded: seconds since 1970; 0: not yet,
@@ -110,6 +114,7 @@ bouma_repair_forget(bouma_repair_report *report, const char *path, int64_t step,
 
 /* Numbers of steps; and of files and bytes that were copied. */
 typedef struct bouma_drain_report {
+    size_t size;        /* sizeof(bouma_drain_report), set by the caller */
     uint64_t steps;     /* in the local copy */
     uint64_t present;   /* already in the dataset */
     uint64_t published; /* added to the dataset */

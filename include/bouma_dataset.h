@@ -82,16 +82,9 @@ BOUMA_API const char *bouma_error_message(const bouma_dataset *ds);
  * steps that had to stay. */
 BOUMA_API const char *bouma_dataset_note(const bouma_dataset *ds, int i);
 
-/* Seconds of the phases of a step, on the slowest rank. A thread stores, so
- * 'store' may overlap with 'ship' and, in predicted steps and with raw, with
- * 'shape': the sum may exceed the time of the step. */
-typedef struct bouma_phases {
-    double describe, plan, distribute, shape, ship, store, commit;
-} bouma_phases;
-
-/* The cost of a step, as recorded in its manifest (there without the time of
- * the commit, which follows). */
+/* The cost of a step. */
 typedef struct bouma_record {
+    size_t size;            /* sizeof(bouma_record), set by the caller */
     uint64_t raw_bytes;     /* samples as they were in memory */
     uint64_t stored_bytes;  /* all files but the manifest */
     uint64_t moved_bytes;   /* between ranks, to assemble patches */
@@ -104,13 +97,22 @@ typedef struct bouma_record {
     int64_t ranks;
     int64_t most_patches; /* of one rank, to assemble; counted once for all
                              variables that the ranks hold in the same blocks */
-    bouma_phases seconds;
+    /* Seconds of the phases, on the slowest rank. A thread stores, so storing
+     * may overlap with shipping and, in predicted steps and with raw, with
+     * shaping: the sum may exceed the time of the step. */
+    double describe_seconds, plan_seconds, distribute_seconds, shape_seconds;
+    double ship_seconds, store_seconds, commit_seconds;
     double slowest_encode; /* seconds of the rank that encoded longest */
     double mean_encode;    /* of all ranks */
     int64_t predicted;     /* 1: files of grids were chosen by the sizes of the
                               last step: see the option 'predict' */
     int64_t misfits;       /* chunks larger than predicted */
 } bouma_record;
+
+/* The record of the last step that was ended on this handle; all zeros if there
+ * is none, or if it failed. */
+BOUMA_API int bouma_dataset_record_get(bouma_record *out,
+                                       const bouma_dataset *ds);
 
 /* ---- attributes --------------------------------------------------------- */
 
@@ -137,6 +139,7 @@ BOUMA_API int bouma_attributes_set_number(bouma_attributes *attributes,
                                           const char *name, double number);
 
 typedef struct bouma_attribute {
+    size_t size; /* sizeof(bouma_attribute), set by the caller */
     const char *name;
     bouma_type type;
     size_t count;

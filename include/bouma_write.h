@@ -212,9 +212,9 @@ BOUMA_API int bouma_particles_put_copy(bouma_particles *particles,
 
 /* Write the step and commit it. After BOUMA_OK it is complete and, by default,
  * durable. After a failure it is either absent or complete; the dataset can
- * still be used, and the step written again. 'record' may be NULL. Collective.
- */
-BOUMA_API int bouma_step_end(bouma_dataset *ds, bouma_record *record);
+ * still be used, and the step written again. bouma_dataset_record_get() tells
+ * what it cost. Collective. */
+BOUMA_API int bouma_step_end(bouma_dataset *ds);
 
 /* With the option 'async', bouma_step_end() returns once all data have been
  * copied: whatever it returns, the caller may then change its arrays,
@@ -231,10 +231,9 @@ BOUMA_API int bouma_step_end(bouma_dataset *ds, bouma_record *record);
  * into the buffers must be stored first. With 'async' the default is 16
  * buffers. */
 
-/* Wait for a step that is still being stored, and commit it; 'record' (may be
- * NULL) gets its record, with all times. BOUMA_OK if there is none. Collective.
- */
-BOUMA_API int bouma_dataset_wait(bouma_dataset *ds, bouma_record *record);
+/* Wait for a step that is still being stored, and commit it; its record then has
+ * all times. BOUMA_OK if there is none. Collective. */
+BOUMA_API int bouma_dataset_wait(bouma_dataset *ds);
 
 /* Abandon the step. A rank may call this where others call bouma_step_end();
  * all of them then get BOUMA_EABORTED. Collective. */

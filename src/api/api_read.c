@@ -31,38 +31,48 @@ void bouma_step_free(bouma_step *step)
         bm_step_free(step);
 }
 
-int bouma_step_details_get(bouma_step_details *out, const bouma_step *step)
+int bouma_step_details_get(bouma_step_details *given, const bouma_step *step)
 {
     BM_STRICT_MATH;
+    bouma_step_details own = {0}, *out = &own;
     const struct bm_manifest *m;
 
-    if (!out)
+    if (!bm_reply_begin(given, sizeof(own)))
         return bm_api_no_output(step ? &step->ds->error : NULL,
                                 "details of a step");
-    memset(out, 0, sizeof(*out));
     if (!step)
         return BOUMA_EINVAL;
     m = &step->manifest;
     out->step = (int64_t)m->step;
     out->time = m->time;
     out->order = m->order;
-    out->record = m->record;
     out->distribute = m->distribute;
     out->assign = m->assign;
     out->place = m->place;
     out->manifest_bytes = step->manifest_bytes;
     out->assign_particles = m->assign_particles;
-    return BOUMA_OK;
+    return bm_reply(given, &own, sizeof(own));
 }
 
-int bouma_step_file_get(bouma_step_file *out, const bouma_step *step, int64_t i)
+int bouma_step_record_get(bouma_record *given, const bouma_step *step)
 {
+    if (!bm_reply_begin(given, sizeof(*given)))
+        return bm_api_no_output(step ? &step->ds->error : NULL,
+                                "the record of a step");
+    if (!step)
+        return BOUMA_EINVAL;
+    return bm_reply(given, &step->manifest.record, sizeof(*given));
+}
+
+int bouma_step_file_get(bouma_step_file *given, const bouma_step *step,
+                        int64_t i)
+{
+    bouma_step_file own = {0}, *out = &own;
     const struct bm_subfile_info *info;
 
-    if (!out)
+    if (!bm_reply_begin(given, sizeof(own)))
         return bm_api_no_output(step ? &step->ds->error : NULL,
                                 "facts of a file");
-    memset(out, 0, sizeof(*out));
     if (!step)
         return BOUMA_EINVAL;
     if (i < 0 || (size_t)i >= step->manifest.count) {
@@ -76,7 +86,7 @@ int bouma_step_file_get(bouma_step_file *out, const bouma_step *step, int64_t i)
     out->bytes = info->file_bytes;
     for (size_t k = 0; k < info->count; k++)
         out->chunks += (int64_t)info->parts[k].chunks;
-    return BOUMA_OK;
+    return bm_reply(given, &own, sizeof(own));
 }
 
 /* ---- grids and variables ------------------------------------------------ */
@@ -197,17 +207,17 @@ bouma_variable *bouma_grid_find_variable(bouma_grid *grid, const char *name)
     return bm_api_find_variable(grid ? &grid->object : NULL, name);
 }
 
-void bouma_grid_info_get(bouma_grid_info *out, const bouma_grid *grid)
+int bouma_grid_info_get(bouma_grid_info *given, const bouma_grid *grid)
 {
     BM_STRICT_MATH;
+    bouma_grid_info own = {0}, *out = &own;
     const struct bm_object *object;
     int first;
 
-    if (!out)
-        return;
-    memset(out, 0, sizeof(*out));
+    if (!bm_reply_begin(given, sizeof(own)))
+        return BOUMA_EINVAL;
     if (!grid)
-        return;
+        return BOUMA_EINVAL;
     object = &grid->object;
     first = 3 - object->ndims;
     out->name = object->name;
@@ -223,6 +233,7 @@ void bouma_grid_info_get(bouma_grid_info *out, const bouma_grid *grid)
     out->patches = object->layout->chunking(object).count;
     out->layout = (bouma_layout)object->layout->code;
     object->layout->info(object, out);
+    return bm_reply(given, &own, sizeof(own));
 }
 
 /* Peak signal to noise: the width of the range over the root of the mean
@@ -269,16 +280,16 @@ static int has_averages(const bouma_variable *v)
     return bm_pieces(o) > 1 && bm_codec_find((int)v->codec)->averages;
 }
 
-void bouma_variable_info_get(bouma_variable_info *out,
-                             const bouma_variable *variable)
+int bouma_variable_info_get(bouma_variable_info *given,
+                            const bouma_variable *variable)
 {
     BM_STRICT_MATH;
+    bouma_variable_info own = {0}, *out = &own;
 
-    if (!out)
-        return;
-    memset(out, 0, sizeof(*out));
+    if (!bm_reply_begin(given, sizeof(own)))
+        return BOUMA_EINVAL;
     if (!variable)
-        return;
+        return BOUMA_EINVAL;
     out->name = variable->name;
     out->type = variable->type;
     out->components = variable->components;
@@ -296,6 +307,7 @@ void bouma_variable_info_get(bouma_variable_info *out,
     out->psnr = psnr_of(variable);
     out->nominal = variable->nominal;
     out->averages = has_averages(variable);
+    return bm_reply(given, &own, sizeof(own));
 }
 
 /* Whether there is something to read of a variable. */
@@ -358,11 +370,11 @@ int bouma_variable_range(bouma_range *out, const bouma_variable *variable,
 
 /* Check a level and a box (NULL: all of the grid), and lift the box. */
 static int check_box(const bouma_variable *v, int level, const bouma_box *box,
-                     bouma_box *lifted)
+                     struct bm_box *lifted)
 {
     struct bm_error *error = v->object->schema->error;
     int ndims = v->object->ndims;
-    bouma_box domain = v->object->domain;
+    struct bm_box domain = v->object->domain;
     char text[160], whole[160];
 
     if (!v->object->layout->chunking)
@@ -389,17 +401,18 @@ static int check_box(const bouma_variable *v, int level, const bouma_box *box,
     return BOUMA_OK;
 }
 
-int bouma_variable_select(bouma_selection *out, const bouma_variable *variable,
-                          int level, const bouma_box *box)
+int bouma_variable_select(bouma_selection *given,
+                          const bouma_variable *variable, int level,
+                          const bouma_box *box)
 {
-    bouma_box lifted;
+    bouma_selection own = {0}, *out = &own;
+    struct bm_box lifted;
     struct bm_footprint samples;
     int rc;
 
-    if (!out)
+    if (!bm_reply_begin(given, sizeof(own)))
         return bm_api_no_output(
             variable ? variable->object->schema->error : NULL, "a selection");
-    memset(out, 0, sizeof(*out));
     if (!variable)
         return BOUMA_EINVAL;
     bm_error_clear(variable->object->schema->error);
@@ -410,7 +423,7 @@ int bouma_variable_select(bouma_selection *out, const bouma_variable *variable,
     samples = bm_footprint_at_level(&samples, level);
     bm_selection_of(out, variable->object, bm_variable_sample_size(variable),
                     &samples);
-    return BOUMA_OK;
+    return bm_reply(given, &own, sizeof(own));
 }
 
 /* A caller's request, checked and in the form of the pipeline. */
@@ -524,7 +537,7 @@ int bouma_variable_query(bouma_variable *variable,
     BM_STRICT_MATH;
     struct bouma_step *step;
     struct bm_error *error;
-    bouma_box lifted;
+    struct bm_box lifted;
     double begun;
     int rc;
 

@@ -102,7 +102,8 @@ struct bm_carried {
     struct bm_split *split; /* its ranks, if partitions are written apart; else
                                NULL */
     uint64_t plan_hash;
-    int told_empty; /* that a step has no data */
+    int told_empty;      /* that a step has no data */
+    bouma_record record; /* of the last step */
 };
 
 /* Of one who writes with 'persist': how steps get from local copies to the

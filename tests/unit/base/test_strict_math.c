@@ -89,7 +89,7 @@ static void write_and_read(struct result *out, const char *path, int with_nan)
         REQUIRE(!bouma_variable_define(&v, grid, names[c], &kind));
         REQUIRE(!bouma_variable_put(v, &all, x, NULL));
     }
-    REQUIRE(!bouma_step_end(ds, NULL));
+    REQUIRE(!bouma_step_end(ds));
     REQUIRE(!bouma_dataset_close(ds));
     bouma_dataset_free(ds);
 

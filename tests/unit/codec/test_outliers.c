@@ -4,6 +4,7 @@
 
 #include "bouma_store.h"
 #include "must.h"
+#include "sized.h"
 
 enum { EDGE = 24, COUNT = EDGE * EDGE * EDGE };
 
@@ -37,9 +38,9 @@ static int notes_of(const double *values, double tolerance, char *note,
         MUST(ds, bouma_step_begin(ds, step, step));
         MUST(ds, bouma_variable_put(v, &low, values, NULL));
         MUST(ds, bouma_variable_put(v, &high, values + 5 * EDGE * EDGE, NULL));
-        MUST(ds, bouma_step_end(ds, NULL));
+        MUST(ds, bouma_step_end(ds));
     }
-    bouma_variable_info_get(info, v);
+    bouma_variable_info_get(SIZED(info), v);
     note[0] = '\0';
     for (; bouma_dataset_note(ds, count); count++)
         snprintf(note, 512, "%s", bouma_dataset_note(ds, count));
@@ -63,7 +64,7 @@ static double wave(int i)
 static void one_outlier_is_told_once(void)
 {
     static double values[COUNT];
-    bouma_variable_info info;
+    bouma_variable_info info = {.size = sizeof(info)};
     char note[512];
 
     fill(values, wave);
@@ -95,7 +96,7 @@ static double constant(int i)
 static void other_fields_are_not_told_of(void)
 {
     static double values[COUNT];
-    bouma_variable_info info;
+    bouma_variable_info info = {.size = sizeof(info)};
     char note[512];
 
     fill(values, wave);

@@ -100,7 +100,7 @@ static void write_all(const bouma_options *o)
     MUST(ds, bouma_step_begin(ds, 0, 0));
     MUST(ds, bouma_variable_put(variable, NULL, samples, NULL));
     REQUIRE(!particle_block_put(&set, &s));
-    MUST(ds, bouma_step_end(ds, NULL));
+    MUST(ds, bouma_step_end(ds));
     MUST(ds, bouma_dataset_close(ds));
     bouma_dataset_free(ds);
     particle_block_free(&s);
