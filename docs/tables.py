@@ -98,7 +98,7 @@ def man_options(tables):
 # ---- files -----------------------------------------------------------------
 
 LISTS = {
-    ("guide.md", "options"): guide_options,
+    ("guide/tuning.md", "options"): guide_options,
     ("man/bouma.1", "commands"): man_commands,
     ("man/bouma.1", "formats"): man_formats,
     ("man/bouma.1", "options"): man_options,

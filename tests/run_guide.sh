@@ -1,14 +1,21 @@
 #!/usr/bin/env bash
 # run_guide.sh BUILD [PAGE...] -- run every shell snippet of README.md, the guide and
-# the pages beside it, page by page, each in an empty directory. A snippet is a block
+# the pages beside it, page by page, each in an empty directory; the chapters of the
+# guide one after the other in the same, in the order of docs/guide/README.md. A snippet is a block
 # that begins with ```sh; a C program is a block that begins with ```c NAME.c, and is
 # written to that file. A line that begins with "! " must fail.
 set -euo pipefail
 build=$(cd "$1" && pwd)
 shift
 pages=("$@")
-[ $# -gt 0 ] || pages=(README.md docs/guide.md docs/faq.md docs/tuning.md docs/performance.md docs/security.md)
 source=$(cd "$(dirname "$0")/.." && pwd)
+[ $# -gt 0 ] || {
+    pages=(README.md)
+    for chapter in $(sed -n 's/^- \[.*](\(.*\.md\))$/\1/p' "$source/docs/guide/README.md"); do
+        pages+=("docs/guide/$chapter")
+    done
+    pages+=(docs/faq.md docs/tuning.md docs/performance.md docs/security.md)
+}
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1
 export OMPI_MCA_rmaps_base_oversubscribe=1
 export PATH=$build/bin:$PATH
@@ -21,9 +28,15 @@ for path in sys.argv[1:]:
     assert text.count("```") % 2 == 0, f"{path}: a block is not closed"
 END
 
+all=$(mktemp -d)
+trap 'rm -rf "$all"' EXIT
 for page in "${pages[@]}"; do
-    work=$(mktemp -d)
-    trap 'rm -rf "$work"' EXIT
+    case $page in
+    docs/guide/*) folder=guide ;;
+    *) folder=$(basename "$page" .md) ;;
+    esac
+    work=$all/$folder
+    mkdir -p "$work"
     # What the snippets take for granted: the library, and python with NumPy.
     cat >"$work/snippets.sh" <<END
 set -euo pipefail
@@ -44,5 +57,4 @@ for head, body in re.findall(r"^```(\S.*)\n((?:.*\n)*?)```$", open(page).read(),
 END
     echo "== $page: $(grep -c . "$work/snippets.sh") lines"
     (cd "$work" && bash -x snippets.sh)
-    rm -rf "$work"
 done

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# make.sh BUILD VORTICITY -- draw the pictures of docs/guide.md anew. Needs MPI.
+# make.sh BUILD VORTICITY -- draw the pictures of docs/guide anew. Needs MPI.
 #
 # VORTICITY is a file of 41 x 128 x 128 values of f32, the vorticity of a
 # turbulent flow, from the test data of NCAR/SPERR (vorticity.128_128_41,
