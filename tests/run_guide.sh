@@ -3,18 +3,20 @@
 # the pages beside it, page by page, each in an empty directory; the chapters of the
 # guide one after the other in the same, in the order of docs/guide/README.md. A snippet is a block
 # that begins with ```sh; a C program is a block that begins with ```c NAME.c, and is
-# written to that file. A line that begins with "! " must fail.
+# written to that file. A line that begins with "! " must fail. A page that begins with a
+# comment "needs: COMMAND" is skipped where this command fails.
 set -euo pipefail
 build=$(cd "$1" && pwd)
 shift
 pages=("$@")
 source=$(cd "$(dirname "$0")/.." && pwd)
+cd "$source"
 [ $# -gt 0 ] || {
     pages=(README.md)
     for chapter in $(sed -n 's/^- \[.*](\(.*\.md\))$/\1/p' "$source/docs/guide/README.md"); do
         pages+=("docs/guide/$chapter")
     done
-    pages+=(docs/faq.md docs/tuning.md docs/performance.md docs/security.md)
+    pages+=(docs/from_*.md docs/faq.md docs/tuning.md docs/performance.md docs/security.md)
 }
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1
 export OMPI_MCA_rmaps_base_oversubscribe=1
@@ -37,6 +39,11 @@ for page in "${pages[@]}"; do
     esac
     work=$all/$folder
     mkdir -p "$work"
+    needs=$(sed -n 's/^<!-- needs: \(.*\) -->$/\1/p' "$source/$page")
+    if [ -n "$needs" ] && ! eval "$needs"; then
+        echo "== $page: skipped, as this fails: $needs"
+        continue
+    fi
     # What the snippets take for granted: the library, and python with NumPy.
     cat >"$work/snippets.sh" <<END
 set -euo pipefail
