@@ -8,6 +8,7 @@
 
 #include "base/hash.h"
 #include "base/plain_text.h"
+#include "bouma_lists.h"
 
 /* ---- the table ---------------------------------------------------------- */
 
@@ -45,9 +46,9 @@ static const struct bm_choice on_off[] = {{"1", 1},   {"0", -1},  {"yes", 1},
 #define HELP(text) .about.help = text
 
 enum {
-    SAME = BOUMA_OPTION_SAME,
-    STEPS = BOUMA_OPTION_STEPS,
-    PLAN = BOUMA_OPTION_PLAN
+    SAME = BOUMA_OPTION_USE_SAME,
+    STEPS = BOUMA_OPTION_USE_STEPS,
+    PLAN = BOUMA_OPTION_USE_PLAN
 };
 
 #define GIB ((int64_t)1 << 30)
@@ -65,7 +66,7 @@ enum {
 
 static const struct bm_option table[] = {
     {CHOICE(durability, BOUMA_DURABILITY_LIST, "MODE"), USE(SAME | STEPS),
-     .standard = BOUMA_DURABLE, .prefix = "group=", .count = "group",
+     .standard = BOUMA_DURABILITY_DURABLE, .prefix = "group=", .count = "group",
      HELP("what survives a power loss; group=K syncs K steps at once")},
     {INTEGER(group, 1000), USE(SAME | STEPS), .standard = 8,
      HELP("steps that become durable together with durability group; default: "
@@ -143,7 +144,7 @@ static const struct bm_option table[] = {
           "step, so that chunks are stored while others are encoded; default: "
           "off")},
     {INTEGER(writers, 1 << 20), USE(0),
-     HELP("ranks that write a plain file (bouma_io_*); default: all ranks up "
+     HELP("ranks that write a plain file (bouma_file_*); default: all ranks up "
           "to 16, else 16 or one in 8, whichever is more")},
     {FLAG(check, "check", on_off), USE(STEPS), .standard = CHECK_BY_DEFAULT,
      HELP("fail a step if an array changes between the put and the end of the "
