@@ -1,23 +1,16 @@
 #!/usr/bin/env bash
-# run_guide.sh BUILD [PAGE...] -- run every shell snippet of README.md, the guide and
-# the pages beside it, page by page, each in an empty directory; the chapters of the
-# guide one after the other in the same, in the order of docs/guide/README.md. A snippet is a block
+# run_guide.sh BUILD [PAGE...] -- run every shell snippet of README.md, of the guide and
+# of the pages beside it, page by page, each in an empty directory. A snippet is a block
 # that begins with ```sh; a C program is a block that begins with ```c NAME.c, and is
-# written to that file. A line that begins with "! " must fail. A page that begins with a
-# comment "needs: COMMAND" is skipped where this command fails.
+# written to that file. A line that begins with "! " must fail. A page that begins with
+# a comment "needs: COMMAND" is skipped where this command fails.
 set -euo pipefail
 build=$(cd "$1" && pwd)
 shift
 pages=("$@")
 source=$(cd "$(dirname "$0")/.." && pwd)
 cd "$source"
-[ $# -gt 0 ] || {
-    pages=(README.md)
-    for chapter in $(sed -n 's/^- \[.*](\(.*\.md\))$/\1/p' "$source/docs/guide/README.md"); do
-        pages+=("docs/guide/$chapter")
-    done
-    pages+=(docs/from_*.md docs/faq.md docs/tuning.md docs/performance.md docs/security.md)
-}
+[ $# -gt 0 ] || mapfile -t pages < <(grep -l '^```sh$' README.md docs/*.md docs/guide/*.md)
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1
 export OMPI_MCA_rmaps_base_oversubscribe=1
 export PATH=$build/bin:$PATH
@@ -33,11 +26,7 @@ END
 all=$(mktemp -d)
 trap 'rm -rf "$all"' EXIT
 for page in "${pages[@]}"; do
-    case $page in
-    docs/guide/*) folder=guide ;;
-    *) folder=$(basename "$page" .md) ;;
-    esac
-    work=$all/$folder
+    work=$all/${page%.md}
     mkdir -p "$work"
     needs=$(sed -n 's/^<!-- needs: \(.*\) -->$/\1/p' "$source/$page")
     if [ -n "$needs" ] && ! eval "$needs"; then
@@ -48,8 +37,8 @@ for page in "${pages[@]}"; do
     cat >"$work/snippets.sh" <<END
 set -euo pipefail
 python3() { "$python" "\$@"; }
-cc() { command cc "\$@" -I"$source/include" -L"$build" -Wl,-rpath,"$build"; }
-mpicc() { command mpicc "\$@" -I"$source/include" -L"$build" -Wl,-rpath,"$build"; }
+cc() { command cc -Wall -Wextra -Werror "\$@" -I"$source/include" -L"$build" -Wl,-rpath,"$build"; }
+mpicc() { command mpicc -Wall -Wextra -Werror "\$@" -I"$source/include" -L"$build" -Wl,-rpath,"$build"; }
 END
     "$python" - "$source/$page" "$work" <<'END' >>"$work/snippets.sh"
 import re, sys
