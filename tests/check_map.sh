@@ -34,7 +34,7 @@ for file in docs/decisions/[0-9]*.md; do
         echo "docs/decisions/README.md: does not list $file"
 done >"$work/wrong"
 for page in docs/*.md; do
-    grep -qF "\`$page\`" README.md || echo "README.md: does not list $page"
+    grep -qF "]($page)" README.md || echo "README.md: does not list $page"
 done >>"$work/wrong"
 for chapter in docs/guide/*.md; do
     grep -qF "($(basename "$chapter"))" docs/guide/README.md || [ "$chapter" = docs/guide/README.md ] ||

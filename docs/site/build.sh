@@ -15,7 +15,7 @@ mandoc -T html -O fragment docs/man/bouma.1 >"$out/man/bouma.1.html"
 printf '/** @page man_bouma bouma(1)\n@htmlinclude bouma.1.html\n*/\n' >"$out/man/man.dox"
 {
     cat docs/site/Doxyfile
-    echo "PROJECT_NUMBER = $(sed -n 's/^#define BOUMA_VERSION_M[A-Z]* //p;s/^#define BOUMA_VERSION_PATCH //p' include/bouma.h | paste -sd.)"
+    echo "PROJECT_NUMBER = $(sed -n 's/^#define BOUMA_VERSION_M[A-Z]* //p;s/^#define BOUMA_VERSION_PATCH //p' include/*.h | paste -sd.)"
     echo "OUTPUT_DIRECTORY = \"$out\""
     echo "INPUT += \"$out/man\""
     echo "FILE_PATTERNS += *.dox"

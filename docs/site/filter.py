@@ -161,7 +161,7 @@ def page(path, text):
                 line += " {#%s}" % anchor(path, line.lstrip("# "))
             elif line.startswith("# "):
                 line += " {#%s}" % ("mainpage" if path == os.path.join(root, "README.md") else page_name(path))
-            if os.path.basename(path) == "README.md":
+            if os.path.basename(path) == "README.md" and folder != root:
                 line = re.sub(r"^(- |\d+\. |\| )\[([^]]+)\]\(([\w./-]+\.md)\)", below, line)
             line = re.sub(r"\]\((?:[\w./-]+/)?([\w.-]+\.png)\)", r"](\1)", line)  # Doxygen copies pictures
             line = re.sub(r"\[([^]]+)\]\(([\w./-]+\.md)?#([\w-]+)\)", section, line)
