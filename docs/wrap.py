@@ -7,7 +7,7 @@ import re
 import sys
 
 WIDTH = 100
-ITEM = re.compile(r"( *)((?:[-*]|\d+\.) +)")
+ITEM = re.compile(r"( *)((?:[-*]|\d\d?\.) +)")
 
 
 def words(text):
