@@ -19,6 +19,17 @@
  * in the same order, and get the same status; a program without MPI has one
  * rank. Other functions concern the calling rank only.
  *
+ * Free handles in any order: what a handle needs is kept until it is freed,
+ * too. A step keeps its dataset, a refinement and particles in memory keep their
+ * step. Grids, particle sets, variables and attributes belong to their step or,
+ * while they are written, to their dataset, and are not freed. Any handle can be
+ * freed in a function that the library calls, also the one in use: it then goes
+ * when the call ends.
+ *
+ * Functions of the caller, such as 'progress' and 'each', run on the thread that
+ * made the call, and before it returns. Only the tables of bouma_store.h are
+ * used by threads of the library, as described there.
+ *
  * Every *_free() accepts NULL. With a NULL handle, all other functions do
  * nothing and return BOUMA_EINVAL, NULL or 0; no dataset remembers the failure.
  *
@@ -330,7 +341,8 @@ BOUMA_API int bouma_assign_is_for_grids(bouma_assign choice);
 
 /* Zero means "choose for me" in every field; new fields go at the end. Set
  * 'size' and zero the rest with bouma_options_init(&opts, sizeof(opts)). The
- * strings and tables pointed to must outlive the dataset. */
+ * strings and tables pointed to must outlive the dataset, and the steps opened
+ * from it. */
 typedef struct bouma_options {
     size_t size;
     const bouma_io *io;               /* NULL: bouma_io_posix() */
@@ -368,9 +380,8 @@ typedef struct bouma_options {
                     the allocator must be thread-safe */
 
     /* Called on rank 0 from time to time during a long call, on the thread that
-     * made the call. It must not use or free the dataset, nor anything opened
-     * from it: reads of the step being read fail with BOUMA_ESTATE, and
-     * bouma_step_free() and bouma_dataset_free() do nothing then. */
+     * made the call. It must not use the dataset, nor anything opened from it,
+     * but may free them: reads of the step being read fail with BOUMA_ESTATE. */
     void (*progress)(void *user, const char *what, uint64_t done,
                      uint64_t total);
     void *progress_user;
@@ -503,10 +514,14 @@ BOUMA_API int bouma_dataset_open(bouma_dataset **out, const char *path,
  * dropped, with BOUMA_ESTATE. Collective. */
 BOUMA_API int bouma_dataset_close(bouma_dataset *ds);
 
-/* Free the handle with its grids, variables and attributes; free steps and
- * refinements opened from it first. If the dataset was not closed, an
- * unfinished step and the steps of an unfinished group stay unpublished.
- * Collective only if it was opened with MPI. */
+/* Free the handle with its grids, variables and attributes. If the dataset was
+ * not closed, an unfinished step and the steps of an unfinished group stay
+ * unpublished. Collective only if it was opened with MPI.
+ *
+ * Steps that are still open can be read as before. The communicator and the
+ * claim of a writer end at once, so if the dataset had several ranks,
+ * collective reads of these steps are BOUMA_ESTATE: each rank reads for itself.
+ * Steps can be freed after MPI_Finalize(), the dataset cannot. */
 BOUMA_API void bouma_dataset_free(bouma_dataset *ds);
 
 /* The message of the last failed call on 'ds' or on anything that belongs to
@@ -514,6 +529,19 @@ BOUMA_API void bouma_dataset_free(bouma_dataset *ds);
  * bouma_options is named as in "the option 'replace'", so that a program can
  * substitute its own name. */
 BOUMA_API const char *bouma_error_message(const bouma_dataset *ds);
+
+/* The same message by another handle: a dataset and all that belongs to it, or
+ * was opened from it, have one in common. With these, a function that gets just
+ * a variable can tell what failed; and a step has a message when its dataset
+ * was freed. */
+BOUMA_API const char *bouma_step_message(const bouma_step *step);
+BOUMA_API const char *bouma_grid_message(const bouma_grid *grid);
+BOUMA_API const char *bouma_particles_message(const bouma_particles *particles);
+BOUMA_API const char *bouma_variable_message(const bouma_variable *variable);
+BOUMA_API const char *
+bouma_attributes_message(const bouma_attributes *attributes);
+BOUMA_API const char *
+bouma_refinement_message(const bouma_refinement *refinement);
 
 /* The i-th remark, or NULL past the last. bouma_dataset_append() reports
  * leftovers, such as "step 42 is incomplete (5 subfiles, no manifest),
@@ -886,8 +914,8 @@ typedef struct bouma_dataset_info {
 BOUMA_API int bouma_dataset_info_get(const bouma_dataset *ds,
                                      bouma_dataset_info *out);
 
-/* Open a committed step. The caller owns *out and frees it before the dataset.
- * BOUMA_ENOTFOUND if there is no such step; BOUMA_EFORMAT if there was one and
+/* Open a committed step. The caller owns *out and frees it, also after the
+ * dataset. BOUMA_ENOTFOUND if there is no such step; BOUMA_EFORMAT if there was one and
  * it is lost (see bouma_losses()). If another program rewrites the step, reads
  * of it may fail with BOUMA_ESTATE: then free it and open it again. (Steps that
  * are open on the writer's own handle are kept until they are freed.)
@@ -1050,7 +1078,7 @@ BOUMA_API int bouma_step_read(bouma_step *step, const bouma_request *requests,
  * parts without samples at the level. It returns 0 to continue; anything else
  * ends the call with BOUMA_EABORTED. Both run on the calling thread, 'each' in
  * an order that depends only on the files and levels; neither may read the step
- * (BOUMA_ESTATE) or free it.
+ * (BOUMA_ESTATE).
  *
  * Of a grid of BOUMA_LAYOUT_HZ, the patches are blocks. Their samples lie apart
  * from each other: 'box' is the smallest one around them, and 'step' of the
@@ -1199,13 +1227,14 @@ BOUMA_API void bouma_particles_query_init(bouma_particles_query *query,
 /* Pass all particles that match, each once, to 'each', batch by batch, in no
  * particular order (but always the same). It returns 0 to continue; anything
  * else ends the call with BOUMA_EABORTED. It may not read the step
- * (BOUMA_ESTATE) or free it. Not collective. */
+ * (BOUMA_ESTATE). Not collective. */
 BOUMA_API int bouma_particles_query_run(
     bouma_particles *particles, const bouma_particles_query *query,
     int (*each)(void *user, const bouma_batch *batch), void *user);
 
-/* Particles in memory: the caller owns and frees them. Columns are as in a
- * batch, for all particles. */
+/* Particles in memory: the caller owns and frees them; until then 'variables'
+ * are there, even if the step is freed. Columns are as in a batch, for all
+ * particles. */
 typedef struct bouma_particle_data {
     uint64_t count;
     size_t variable_count;

@@ -10,7 +10,9 @@
  * "idx", from names of grids that it has checked. An implementation must not
  * follow symbolic links below the root. Calls on one root come from one thread
  * at a time, but not always from the same one: a thread of the library may
- * write. */
+ * write. With the option 'threads' above 1, threads of the library also call
+ * the allocator, several at once. A table must outlive all handles that use it,
+ * and may not free any of them. */
 #ifndef BOUMA_STORE_H
 #define BOUMA_STORE_H
 
@@ -125,7 +127,8 @@ BOUMA_API const bouma_io *bouma_io_posix(void);
  * dataset or file of several ranks cannot be opened with it (BOUMA_EINVAL):
  * stage these in a directory, as in /dev/shm, or with the option 'local'.
  * Several threads may use it, each with its own datasets. NULL if there is no
- * memory. Free the datasets that use it first. */
+ * memory. Once freed, it can open nothing more, and goes with the last dataset
+ * or file that uses it. */
 BOUMA_API bouma_io *bouma_io_memory_new(void);
 BOUMA_API void bouma_io_memory_free(bouma_io *io);
 

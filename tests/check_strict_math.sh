@@ -7,24 +7,24 @@
 set -eu
 cd "${1:-$(dirname "$0")/../src/api}"
 exempt='
-bouma_assign_is_for_grids bouma_codec_info_get
-bouma_attributes_count bouma_attributes_find bouma_attributes_get
-bouma_attributes_set bouma_attributes_set_number bouma_attributes_set_text
+bouma_assign_is_for_grids bouma_attributes_count bouma_attributes_find
+bouma_attributes_get bouma_attributes_message bouma_attributes_set
+bouma_attributes_set_number bouma_attributes_set_text bouma_codec_info_get
 bouma_dataset_attributes bouma_dataset_clear_failures bouma_dataset_info_get
 bouma_dataset_note bouma_dataset_step_attributes bouma_dataset_step_count
 bouma_dataset_step_get bouma_error_message bouma_grid_attributes
-bouma_grid_find_variable bouma_grid_variable bouma_grid_variable_count
-bouma_io_free bouma_io_group bouma_io_message bouma_io_report_get
-bouma_memory_inside bouma_options_field bouma_options_info bouma_options_init
-bouma_particles_attributes bouma_particles_find_variable
-bouma_particles_query_init bouma_particles_variable
+bouma_grid_find_variable bouma_grid_message bouma_grid_variable
+bouma_grid_variable_count bouma_io_free bouma_io_group bouma_io_message
+bouma_io_report_get bouma_memory_inside bouma_options_field bouma_options_info
+bouma_options_init bouma_particles_attributes bouma_particles_find_variable
+bouma_particles_message bouma_particles_query_init bouma_particles_variable
 bouma_particles_variable_count bouma_plan_free bouma_plan_patch_get
-bouma_refinement_data bouma_refinement_free bouma_step_attributes
-bouma_step_begin bouma_step_file_get bouma_step_find_grid
+bouma_refinement_data bouma_refinement_free bouma_refinement_message
+bouma_step_attributes bouma_step_begin bouma_step_file_get bouma_step_find_grid
 bouma_step_find_particles bouma_step_free bouma_step_grid bouma_step_grid_count
-bouma_step_particles bouma_step_particles_count bouma_variable_attributes
-bouma_variable_level_bytes bouma_variable_put bouma_variable_put_copy
-bouma_variable_select bouma_version
+bouma_step_message bouma_step_particles bouma_step_particles_count
+bouma_variable_attributes bouma_variable_level_bytes bouma_variable_message
+bouma_variable_put bouma_variable_put_copy bouma_variable_select bouma_version
 '
 awk -v exempt="$exempt" '
 BEGIN { n = split(exempt, list, /[ \n]+/); for (i = 1; i <= n; i++) if (list[i] != "") free[list[i]] = 1 }

@@ -103,7 +103,11 @@ static int move(bouma_io_file *file, void *const *data, int reading)
         if (file->declared.bytes[i] && (!data || !data[i]))
             rc = bm_fail(&file->error, BOUMA_EINVAL,
                          "%s: there is no data for variable %zu", call, i);
-    return bm_plain_move(file, data, reading, rc);
+    file->calls++;
+    rc = bm_plain_move(file, data, reading, rc);
+    if (--file->calls == 0 && file->freed) /* by what was called back */
+        bm_plain_free(file);
+    return rc;
 }
 
 int bouma_io_write(bouma_io_file *file, const void *const *data)
@@ -128,16 +132,6 @@ int bouma_io_close(bouma_io_file *file)
     int rc = check(file);
 
     return rc ? rc : bm_plain_close(file);
-}
-
-void bouma_io_free(bouma_io_file *file)
-{
-    bm_plain_free(file);
-}
-
-const char *bouma_io_message(const bouma_io_file *file)
-{
-    return file ? file->error.text : bouma_status_text(BOUMA_ENOMEM);
 }
 
 int bouma_io_group(const bouma_io_file *file, int *group, int *rank, int *ranks)
