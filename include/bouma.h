@@ -55,8 +55,23 @@ extern "C" {
 #define BOUMA_VERSION_MINOR 1
 #define BOUMA_VERSION_PATCH 0
 
-/* The version of the library in use, such as "0.1.0". */
+/* To compare: 10203 is version 1.2.3. */
+#define BOUMA_VERSION_NUMBER                                                   \
+    (BOUMA_VERSION_MAJOR * 10000 + BOUMA_VERSION_MINOR * 100 +                 \
+     BOUMA_VERSION_PATCH)
+
+/* The version of the library in use, such as "0.1.0", and its number. Programs
+ * work with any library that has the same SONAME and at least the number that
+ * they were compiled with: see docs/versions.md. */
 BOUMA_API const char *bouma_version(void);
+BOUMA_API int bouma_version_number(void);
+
+/* How the library in use was built. Of "mpi", "hwloc", "zstd", "zfp" and
+ * "xxhash" the version it was built with, or "no" if it does without; further
+ * "compiler", "processor" and "type" (such as "Release"). NULL for other names.
+ * And the i-th of these names; NULL past the last. */
+BOUMA_API const char *bouma_build_info(const char *name);
+BOUMA_API const char *bouma_build_field(int i);
 
 /* ---- status ------------------------------------------------------------- */
 

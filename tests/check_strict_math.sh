@@ -9,6 +9,7 @@ cd "${1:-$(dirname "$0")/../src/api}"
 exempt='
 bouma_assign_is_for_grids bouma_attributes_count bouma_attributes_find
 bouma_attributes_get bouma_attributes_message bouma_attributes_set
+bouma_build_field bouma_build_info bouma_version_number
 bouma_attributes_set_number bouma_attributes_set_text bouma_codec_info_get
 bouma_dataset_attributes bouma_dataset_clear_failures bouma_dataset_info_get
 bouma_dataset_note bouma_dataset_step_attributes bouma_dataset_step_count

@@ -1,4 +1,4 @@
-/* api_dataset.c -- opening and closing; the version. */
+/* api_dataset.c -- opening and closing. */
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -9,15 +9,6 @@
 #include "dataset/sweep.h"
 #include "dataset/truncate.h"
 #include "store/envelope.h"
-
-#define TEXT_OF(x)      #x
-#define DOTTED(x, y, z) TEXT_OF(x) "." TEXT_OF(y) "." TEXT_OF(z)
-
-const char *bouma_version(void)
-{
-    return DOTTED(BOUMA_VERSION_MAJOR, BOUMA_VERSION_MINOR,
-                  BOUMA_VERSION_PATCH);
-}
 
 const bouma_allocator *bm_api_allocator(const bouma_options *opts)
 {
